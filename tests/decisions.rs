@@ -42,7 +42,7 @@ fn flips<F: Ordered>(f: impl Fn(F) -> F, derived: impl Fn(F) -> (F, F)) -> Resul
         if found == (value, value) { Ok(()) } else { Err(format!("{value:?} is {found:?} at {c:?}")) }
     };
     let (mut low, mut high) = (F::LEAST, F::MOST);
-    // Unless it never is, or `s` is no number.
+    // Unless it never is, or `s` is not a number.
     while f(F::numbered(low)) == two && high.abs_diff(low) > 1 {
         let middle = i64::midpoint(low, high);
         *(if f(F::numbered(middle)) == two { &mut low } else { &mut high }) = middle;

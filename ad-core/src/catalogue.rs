@@ -150,7 +150,7 @@ pub fn unknown_option(name: &str, near: Option<&str>, derivatives: &str) -> Mess
 }
 
 pub fn option_later(name: &str) -> Message {
-    message(format!("the option `{name}` is not built yet")).help("leave it out; the value, and what goes with it, can be results of another function")
+    message(format!("the option `{name}` is not supported yet")).help("remove it; return further values from a separate function")
 }
 
 pub fn option_takes_nothing(name: &str) -> Message {
@@ -158,7 +158,7 @@ pub fn option_takes_nothing(name: &str) -> Message {
 }
 
 pub fn option_twice(name: &str) -> Message {
-    message(format!("the option `{name}` is given twice")).help("leave one of them out")
+    message(format!("the option `{name}` is given twice")).help("remove one of them")
 }
 
 pub fn malformed_option(name: &str, form: &str) -> Message {
@@ -167,22 +167,22 @@ pub fn malformed_option(name: &str, form: &str) -> Message {
 
 /// `usual`: the option with the default mode. It has the same meaning in the functions below.
 pub fn mode_later(mode: &str, usual: &str) -> Message {
-    message(format!("the mode `{mode}` is not built yet")).help(format!("leave the mode out, or write `{usual}`"))
+    message(format!("the mode `{mode}` is not supported yet")).help(format!("remove the mode, or write `{usual}`"))
 }
 
 pub fn unknown_mode(mode: &str, near: Option<&str>, usual: &str) -> Message {
-    message(format!("there is no mode `{mode}`")).maybe(near, &format!("leave the mode out, or write `{usual}`"))
+    message(format!("there is no mode `{mode}`")).maybe(near, &format!("remove the mode, or write `{usual}`"))
 }
 
 /// `instead`: the replacement from the derivative's descriptor. It has the same meaning in the two
 /// functions below.
 pub fn derivative_of_an_array(option: &str, instead: &str) -> Message {
-    message(format!("`{option}` is of a function whose result is one real number; this one returns an array"))
+    message(format!("`{option}` requires a function that returns one real number; this one returns an array"))
         .help(instead)
 }
 
 pub fn derivative_of_several(option: &str, names: &[String], first: &str, instead: &str) -> Message {
-    message(format!("`{option}` is with respect to one parameter; here are {}", names.join(", ")))
+    message(format!("`{option}` requires exactly one active parameter; here are {}", names.join(", ")))
         .help(format!("name one of them: `wrt({first})`; {instead}"))
 }
 
@@ -193,7 +193,7 @@ pub fn derivative_of_high_rank(option: &str, name: &str, indices: [u8; 2], inste
 }
 
 pub fn check_grad_of_no_call() -> Message {
-    message("`check_grad!` is of a call of a differentiated function")
+    message("`check_grad!` takes a call of a differentiated function")
         .help("write `check_grad!(f(&x, 2.0))`; what is checked, and how closely: `check_grad!(f(&x, 2.0), jvp, tolerance = 1e-4)`")
 }
 
@@ -206,21 +206,21 @@ pub fn check_grad_option(text: &str, near: Option<&str>, derivatives: &str) -> M
 
 pub fn wrt_unknown(name: &str, near: Option<&str>, all: &[String]) -> Message {
     let all: Vec<String> = all.iter().map(|p| format!("`{p}`")).collect();
-    message(format!("`wrt` names `{name}`, which is no parameter"))
+    message(format!("`wrt` names `{name}`, which is not a parameter"))
         .maybe(near, &format!("the parameters are {}", all.join(", ")))
 }
 
 pub fn wrt_discrete(name: &str, ty: &str) -> Message {
     message(format!("`{name}` is of type `{ty}`: no gradient flows through it"))
-        .help(format!("leave `{name}` out of `wrt(..)`"))
+        .help(format!("remove `{name}` from `wrt(..)`"))
 }
 
 pub fn attribute_twice() -> Message {
-    message("`differentiate` stands twice on this function").help("write one, with all options: `#[differentiate(grad, jvp)]`")
+    message("this function has two `differentiate` attributes").help("write one, with all options: `#[differentiate(grad, jvp)]`")
 }
 
 pub fn wrt_twice(name: &str) -> Message {
-    message(format!("`wrt` names `{name}` twice")).help("leave one of them out")
+    message(format!("`wrt` names `{name}` twice")).help("remove one of them")
 }
 
 // The item and its signature.
@@ -232,7 +232,7 @@ pub fn syntax(reason: &str, certain: bool) -> Message {
 }
 
 pub fn unknown_suffix(suffix: &str) -> Message {
-    message(format!("`{suffix}` is no suffix of a number")).left_to_rustc(true)
+    message(format!("`{suffix}` is not a suffix of a number")).left_to_rustc(true)
 }
 
 pub fn macro_without_mark(name: &str, inside: &str) -> Message {
@@ -240,7 +240,7 @@ pub fn macro_without_mark(name: &str, inside: &str) -> Message {
 }
 
 pub fn several_indices(index: &str) -> Message {
-    message("several indices stand in one more pair of brackets").instead_of_rustc().help(format!("write `[[{index}]]`"))
+    message("several indices need two pairs of brackets").instead_of_rustc().help(format!("write `[[{index}]]`"))
 }
 
 pub fn no_body(name: &str) -> Message {
@@ -291,7 +291,7 @@ pub fn result_not_owned(ty: &str) -> Message {
 }
 
 pub fn result_not_real(ty: &str) -> Message {
-    message(format!("the result `{ty}` is no real number, so it has no derivative"))
+    message(format!("the result `{ty}` is not a real number, so it has no derivative"))
         .help("return `f64`, `f32`, or an array of these")
 }
 
@@ -301,7 +301,7 @@ pub fn nothing_active(name: &str) -> Message {
 }
 
 pub fn mutable_reference() -> Message {
-    message("a function that is differentiated changes nothing: `&mut` is not accepted")
+    message("a differentiated function cannot take `&mut`")
         .help("take `&`, and return the new value")
 }
 
@@ -316,12 +316,12 @@ pub fn unknown_type(ty: &str, near: Option<&str>) -> Message {
 }
 
 pub fn rank_too_high(ty: &str, most: u8) -> Message {
-    message(format!("`{ty}`: arrays of rank over {most} are not built yet"))
+    message(format!("`{ty}`: arrays of rank over {most} are not supported yet"))
         .help(format!("reshape to rank {most} in the function that calls this one"))
 }
 
 pub fn element_type_missing(ty: &str) -> Message {
-    message(format!("`{ty}` does not say what its elements are")).instead_of_rustc().help("write the element type: `Array1<f64>`")
+    message(format!("`{ty}` has no element type")).instead_of_rustc().help("write the element type: `Array1<f64>`")
 }
 
 pub fn nested_sequences(ty: &str) -> Message {
@@ -330,7 +330,7 @@ pub fn nested_sequences(ty: &str) -> Message {
 }
 
 pub fn element_type(ty: &str) -> Message {
-    message(format!("`{ty}` is no type of numbers"))
+    message(format!("`{ty}` is not a number type"))
         .help("use `f64`, `f32`, `usize`, `isize`, `i32`, `i64`, `u32`, `u64`, `u8` or `bool`")
 }
 
@@ -338,14 +338,14 @@ pub fn element_type(ty: &str) -> Message {
 
 pub fn unknown_name(name: &str, near: Option<&str>) -> Message {
     let text = message(format!("`{name}` is not known inside the function")).once()
-        .maybe(near, &format!("pass it as a parameter, or bind it with `let`; of a constant outside say the type: `let value: f64 = {name};`"))
+        .maybe(near, &format!("pass it as a parameter, or bind it with `let`; for a constant outside of the function, write its type: `let value: f64 = {name};`"))
         .note("the attribute sees this function only");
     // The name may be misspelt, or it may not exist at all.
     if near.is_some() { text.instead_of_rustc() } else { foreign::translate(Kind::Name, name, text) }
 }
 
 pub fn type_as_value(name: &str) -> Message {
-    message(format!("`{name}` is a type, and no value")).instead_of_rustc().help(format!("a function of the type is `{name}::exp`"))
+    message(format!("`{name}` is a type and not a value")).instead_of_rustc().help(format!("a function of the type is `{name}::exp`"))
 }
 
 pub fn method_as_value(name: &str) -> Message {
@@ -362,7 +362,7 @@ pub fn unseen_constant(name: &str, array: Option<bool>) -> Message {
         None => format!("{number}, or of an array {whole}"),
     };
     message(format!("the type of the constant `{name}` cannot be seen from here")).once()
-        .help(format!("say it where it is used: {code}"))
+        .help(format!("write its type where it is used: {code}"))
         .note("the attribute sees this function only")
 }
 
@@ -408,36 +408,36 @@ pub fn method_of_reals(call: &str, receiver: &str, literal: bool) -> Message {
 
 /// For `let r = if c { &mut a } else { &mut b };`.
 pub fn chosen_reference() -> Message {
-    message("which of these mutable references it is depends on a condition")
-        .help("change what is behind them under the condition: `if c { a[0] = x; } else { b[0] = x; }`")
+    message("a mutable reference is chosen by a condition")
+        .help("assign in the branches instead: `if c { a[0] = x; } else { b[0] = x; }`")
 }
 
 /// For a decision that depends on a sum of an array of unknown memory order. ndarray's order of
 /// summation depends on the memory order.
 pub fn order_unknown() -> Message {
-    message("a decision reads a sum of this array, and in which order ndarray adds up its elements is not known here")
-        .help("let it lie in memory by rows before it becomes an element of a `Vec` or changes in a loop: `a.as_standard_layout().to_owned()`")
-        .note("the elements of a `Vec` or of an array literal have to lie all alike, or by rows, and decisions have the function's own last bits")
+    message("a condition or index depends on a sum of this array, but its memory order, and with it ndarray's order of summation, is not known")
+        .help("make it row-major before it is put into a `Vec` or replaced in a loop: `a.as_standard_layout().to_owned()`")
+        .note("the elements of a `Vec` or of an array literal need one common memory order, or the row-major one; a decision needs every bit of the function's own sum")
 }
 
 /// For `fold` of an array of unknown memory order. More than the last bits may depend on it.
 pub fn folded_in_unknown_order() -> Message {
-    message("`fold` goes along memory, and how this array lies in memory is not known here")
-        .help("go over the elements in their own order: `a.iter().fold(..)`")
-        .note("the elements of a `Vec` or of an array literal have to lie all alike, or by rows")
+    message("`fold` visits the elements in memory order, and the memory order of this array is not known")
+        .help("visit the elements in row-major order: `a.iter().fold(..)`")
+        .note("the elements of a `Vec` or of an array literal need one common memory order, or the row-major one")
 }
 
 pub fn accumulator(found: &str) -> Message {
     let text = message(format!("{found} cannot be an accumulator")).instead_of_rustc();
     if found == "a function" {
-        return text.help("what it begins with comes first: `fold(0.0, |acc, v| acc + v)`");
+        return text.help("the initial value is the first argument: `fold(0.0, |acc, v| acc + v)`");
     }
     text.help("carry numbers, arrays, and tuples or array literals of these from step to step")
 }
 
 pub fn accumulator_changes(was: &str, is: &str) -> Message {
-    message(format!("the accumulator begins as {was}, and the closure makes {is} of it")).instead_of_rustc()
-        .help("begin with a value of the type and rank that the closure returns")
+    message(format!("the initial accumulator is {was}, but the closure returns {is}")).instead_of_rustc()
+        .help("use an initial value of the type and rank that the closure returns")
         .note("an accumulator has one type and one shape in all steps")
 }
 
@@ -447,31 +447,31 @@ pub fn scan_of_tuples(name: &str) -> Message {
 }
 
 pub fn carried_changes(name: &str, was: &str, is: &str) -> Message {
-    message(format!("`{name}` is {was} before the loop, and a step makes {is} of it"))
+    message(format!("`{name}` is {was} before the loop, but {is} after a step"))
         .help(format!("give `{name}` a value of the later type before the loop"))
         .note("a variable that a loop changes has one type and one shape in all steps")
 }
 
 pub fn carried_shape(name: &str) -> Message {
     message(format!("the loop changes the shape of `{name}`"))
-        .help(format!("let `{name}` have its last shape before the loop (`Array1::zeros(x.len())`, not `Array1::zeros(0)`), and assign its elements or a part of it"))
+        .help(format!("create `{name}` with its final shape before the loop (`Array1::zeros(x.len())`, not `Array1::zeros(0)`), and assign its elements or a part of it"))
         .note("a variable that a loop changes has one type and one shape in all steps")
 }
 
 pub fn grows_now_and_then(name: &str) -> Message {
-    message(format!("how many elements `{name}` has would depend on values or on the step"))
-        .help(format!("say before the loop how many it has at most: `let mut {name} = Vec::with_capacity(most);`; or push in a loop with a limit: `for _ in 0..most {{ if done {{ break; }} .. }}`"))
+    message(format!("the length of `{name}` would depend on values or on the step"))
+        .help(format!("reserve an upper bound before the loop: `let mut {name} = Vec::with_capacity(most);`; or push in a loop with a limit: `for _ in 0..most {{ if done {{ break; }} .. }}`"))
         .note("the sizes of arrays are known when the function is called")
 }
 
 pub fn rows_not_known() -> Message {
-    message("the loop reads what it has pushed, and of what size that is is not known before the first push")
-        .help("push the first before the loop, and begin with the second: `let mut rows = vec![first]; for i in 1..n { let row = rows.last().unwrap(); .. rows.push(next); }`")
+    message("the loop reads elements that it has pushed, and their size is not known before the first push")
+        .help("push the first element before the loop, and start with the second: `let mut rows = vec![first]; for i in 1..n { let row = rows.last().unwrap(); .. rows.push(next); }`")
 }
 
 pub fn changing_length() -> Message {
-    message("how many elements this has depends on values or on the step of a loop around it")
-        .help("what there is here are elements and parts (`v[i]`, `v.iter()`, `v[..k]`), `v.len()`, `mapv`, arithmetic, `sum` and the like, `dot`, and parts of this size to assign it to; behind the loop a `Vec` is an array again")
+    message("the length of this array depends on values or on the step of an enclosing loop")
+        .help("supported here: elements and parts (`v[i]`, `v.iter()`, `v[..k]`), `v.len()`, `mapv`, arithmetic, reductions such as `sum`, `dot`, and assignment to a part of the same size; after the loop the length is known")
         .note("the sizes of arrays are the same in all steps of a loop")
 }
 
@@ -480,13 +480,13 @@ pub fn endless_loop() -> Message {
 }
 
 pub fn changed_through_iterator(name: &str) -> Message {
-    message(format!("this loop changes `{name}` through an iterator that was made before it"))
-        .help(format!("make the iterator where the loop begins: `for v in {name}.iter_mut() {{ .. }}`"))
+    message(format!("this loop changes `{name}` through an iterator that was created before it"))
+        .help(format!("create the iterator at the loop: `for v in {name}.iter_mut() {{ .. }}`"))
 }
 
 pub fn carried_kind(found: &str) -> Message {
     message(format!("a loop cannot carry {found} from step to step"))
-        .help("carry numbers, arrays, and tuples or `Option`s of these, and make of them in a step what it needs")
+        .help("carry numbers, arrays, and tuples or `Option`s of these, and compute the rest from them in each step")
 }
 
 pub fn named_argument(name: &str) -> Message {
@@ -495,11 +495,11 @@ pub fn named_argument(name: &str) -> Message {
 }
 
 pub fn called_array(text: &str, index: &str) -> Message {
-    message(format!("`{text}` is no function")).instead_of_rustc().help(format!("an element is `{text}[{index}]`"))
+    message(format!("`{text}` is not a function")).instead_of_rustc().help(format!("an element is `{text}[{index}]`"))
 }
 
 pub fn called_number(text: &str, arg: &str) -> Message {
-    message(format!("`{text}` is a number, and no function")).instead_of_rustc().help(format!("a product is `{text} * ({arg})`"))
+    message(format!("`{text}` is a number and not a function")).instead_of_rustc().help(format!("a product is `{text} * ({arg})`"))
 }
 
 pub fn sliced_by_index() -> Message {
@@ -515,7 +515,7 @@ pub fn arity(name: &str, args: (usize, usize), given: usize) -> Message {
 }
 
 pub fn closure_in_its_place(method: &str) -> Message {
-    message(format!("`{method}` takes a closure that is written there")).help("write `|..| ..` in place of the name, which may change anything")
+    message(format!("`{method}` needs a closure expression as its argument")).help("write `|..| ..` in place of the name")
 }
 
 pub fn closure_arity(params: usize, given: usize) -> Message {
@@ -525,7 +525,7 @@ pub fn closure_arity(params: usize, given: usize) -> Message {
 // Refused constructs.
 
 pub fn used_before_assigned(name: &str) -> Message {
-    message(format!("`{name}` is used where not every path has assigned it")).instead_of_rustc()
+    message(format!("`{name}` may be used before it is assigned")).instead_of_rustc()
         .help(format!("give it a value where it is declared: `let mut {name} = ..;`"))
 }
 
@@ -535,11 +535,11 @@ pub fn captured_assignment(name: &str) -> Message {
 }
 
 pub fn assignment_to_fixed(name: &str) -> Message {
-    message(format!("`{name}` is assigned and is not mutable")).instead_of_rustc().help(format!("write `let mut {name} = ..;`"))
+    message(format!("`{name}` is assigned, but not declared `mut`")).instead_of_rustc().help(format!("write `let mut {name} = ..;`"))
 }
 
 pub fn assignment_to_parameter(name: &str) -> Message {
-    message(format!("`{name}` is a parameter, and a function that is differentiated does not change what it is given")).instead_of_rustc()
+    message(format!("`{name}` is a parameter, and a differentiated function does not change its arguments")).instead_of_rustc()
         .help(format!("change a copy of it: `let mut {name} = {name}.clone();`, or for a view `.to_owned()`"))
 }
 
@@ -554,7 +554,7 @@ pub fn unknown_label(name: &str, near: Option<&str>) -> Message {
 }
 
 pub fn break_outside(what: &str) -> Message {
-    message(format!("`{what}` stands outside of a loop")).instead_of_rustc().help("leave a block by its label: `'a: { .. break 'a value; .. }`")
+    message(format!("`{what}` is outside of a loop")).instead_of_rustc().help("leave a block by its label: `'a: { .. break 'a value; .. }`")
 }
 
 pub fn too_deep() -> Message {
@@ -565,7 +565,7 @@ pub fn too_deep() -> Message {
 
 pub fn field(name: &str) -> Message {
     let text = message(format!("the field `{name}` is not understood")).instead_of_rustc()
-        .help("take a tuple apart with `let (a, b) = ..;`; structs are not built yet");
+        .help("take a tuple apart with `let (a, b) = ..;`; structs are not supported yet");
     foreign::translate(Kind::Method, name, text)
 }
 
@@ -582,14 +582,14 @@ pub fn no_such_part(k: usize, parts: usize) -> Message {
 }
 
 pub fn literal(text: &str) -> Message {
-    message(format!("the literal `{text}` is no number")).help("use numbers and booleans")
+    message(format!("the literal `{text}` is not a number")).help("use numbers and booleans")
 }
 
 // Internal errors.
 
 pub fn internal(stage: &str, what: &str) -> Message {
     message(format!("internal error of `ad` in {stage}: {what}"))
-        .help("please report it with the function; until then, bind parts of it to names, or say it otherwise")
+        .help("please report it with the function; until then, bind parts of it to names, or write it in another way")
         .note("this is a bug of ours, not of your function")
 }
 }

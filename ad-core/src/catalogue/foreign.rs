@@ -150,7 +150,7 @@ const IDIOMS: &[Idiom] = &[
         Method,
         &["cpu", "cuda", "to_device", "to_kind", "to_dtype"],
         TORCH,
-        "nothing: arrays are in memory, of the type that the signature says",
+        "nothing: arrays are in memory, of the type in the signature",
     ),
     idiom(Method, &["pow_tensor", "pow_tensor_scalar"], TORCH, "`x.powi(2)`, or `x.powf(0.5)`"),
     idiom(Method, &["mean_dim", "sum_dim"], TORCH, "`x.sum_axis(Axis(k))`, or `x.mean_axis(Axis(k)).unwrap()`"),
@@ -170,7 +170,7 @@ const IDIOMS: &[Idiom] = &[
         Method,
         &["try_inverse", "determinant", "inverse", "inv", "det", "cholesky", "svd", "qr", "lu", "solve"],
         NALGEBRA,
-        "the factorisation as loops over the elements: decompositions are not built in",
+        "the factorisation as loops over the elements: decompositions are not supported",
     ),
     // JAX.
     idiom(Function, &["vmap"], JAX, "`build1(n, |i| f(&x.row(i)))` with a closure `f`"),
@@ -266,5 +266,5 @@ pub fn knows(kind: Kind, name: &str) -> bool {
 /// The message for an operator that is a power in other languages.
 #[must_use]
 pub fn power(op: &str) -> Message {
-    translate(Kind::Operator, op, super::message(format!("`{op}` is no power in Rust")).instead_of_rustc())
+    translate(Kind::Operator, op, super::message(format!("`{op}` is not a power in Rust")).instead_of_rustc())
 }

@@ -93,7 +93,7 @@ const CONSTRUCTS: &[(Construct, Row)] = &[
         Construct::NewAxisInPlace,
         row(
             "`NewAxis` in `slice_mut`",
-            "leave it out: what is assigned is broadcast, `x.slice_mut(s![1..]).assign(&y)`",
+            "remove it: the assigned value is broadcast, `x.slice_mut(s![1..]).assign(&y)`",
         ),
     ),
     (
@@ -103,7 +103,10 @@ const CONSTRUCTS: &[(Construct, Row)] = &[
             "turn what is assigned: `x.slice_mut(s![1.., ..]).assign(&y.t())`",
         ),
     ),
-    (Construct::TakeOfOther, row("`take` of this value", "say what is left there: `std::mem::replace(&mut x, y)`")),
+    (
+        Construct::TakeOfOther,
+        row("`take` of this value", "write the value that replaces it: `std::mem::replace(&mut x, y)`"),
+    ),
     (
         Construct::ExtendedPart,
         row("`extend` of a part of a variable", "give it a name: `let mut v = Vec::new(); v.extend(..);`"),
@@ -119,7 +122,10 @@ const CONSTRUCTS: &[(Construct, Row)] = &[
         Construct::GetOfRange,
         row("`get` of a range", "ask for the length: `if b <= x.len() { x[a..b].iter().sum() } else { 0.0 }`"),
     ),
-    (Construct::DefaultOfOther, row("`unwrap_or_default` of this `Option`", "say the value: `.unwrap_or(0.0)`")),
+    (
+        Construct::DefaultOfOther,
+        row("`unwrap_or_default` of this `Option`", "write the default value: `.unwrap_or(0.0)`"),
+    ),
     (Construct::Unknown, row("this expression", "write it with operators, methods and the functions of `ad::prelude`")),
 ];
 
@@ -135,7 +141,7 @@ pub fn construct(construct: Construct) -> Message {
 
 /// The message for a construct without a row.
 pub fn refused(what: &str, way_out: &str) -> Message {
-    message(format!("{what} cannot stand in a differentiated function yet")).help(way_out)
+    message(format!("{what} cannot be used in a differentiated function yet")).help(way_out)
 }
 
 /// The message for a `match` without arms.
@@ -172,8 +178,8 @@ pub fn pattern(text: &str) -> Message {
 /// The message for an adapter that counts items after a filter.
 pub fn counted_after_filter(what: &str) -> Message {
     refused(
-        &format!("`{what}` behind `filter`"),
-        "count first: `x.iter().enumerate().filter(|(i, x)| ..)`; behind `filter` there can be `sum`, `count`, `all`, `any`, `max_by`",
+        &format!("`{what}` after `filter`"),
+        "count first: `x.iter().enumerate().filter(|(i, x)| ..)`; after `filter`, use `sum`, `count`, `all`, `any`, `max_by`",
     )
     .entry(id("construct", "counted after filter"))
 }
@@ -181,8 +187,8 @@ pub fn counted_after_filter(what: &str) -> Message {
 /// The message for a method that advances a named iterator.
 pub fn advanced(method: &str) -> Message {
     refused(
-        &format!("`.{method}()` of an iterator that goes on behind it"),
-        "begin anew each time: `x.iter().nth(0)`, then `x.iter().skip(1)`; a loop over all items is `for v in x.iter()`",
+        &format!("`.{method}()` of an iterator that is used again"),
+        "create a new iterator each time: `x.iter().nth(0)`, then `x.iter().skip(1)`; a loop over all items is `for v in x.iter()`",
     )
     .entry(id("construct", "advanced iterator"))
 }
@@ -190,7 +196,7 @@ pub fn advanced(method: &str) -> Message {
 /// The message for an adapter or consumer that may stop early after eagerly computed items.
 pub fn stops_ahead(method: &str) -> Message {
     refused(
-        &format!("`{method}` behind `scan`, `take_while` or `map_while` of what may panic"),
+        &format!("`{method}` after a `scan`, `take_while` or `map_while` whose items may panic"),
         "collect the items first: `let v: Vec<f64> = x.iter().scan(..).collect();`",
     )
     .entry(id("construct", "stopped after scan"))
@@ -249,7 +255,7 @@ const BITS: &str = "take it as a parameter, `bits: u32`, or count in a loop: `wh
 
 /// Functions and methods that are reserved and not supported yet.
 const RESERVED: &[Row] = &[
-    row("checkpoint", "leave it out, and write the value itself"),
+    row("checkpoint", "remove it, and write the value itself"),
     row("cumprod", "write `scan(1.0, &x, |product, v| product * v)`"),
     row("geomspace", "write `Array1::linspace(a.ln(), b.ln(), n).exp()`"),
     row("rfold", "write `x.iter().rev().fold(..)`"),
@@ -262,7 +268,7 @@ const RESERVED: &[Row] = &[
 pub fn later(name: &str, method: bool) -> Option<Message> {
     let row = RESERVED.iter().find(|r| r.name == name)?;
     let what = if method { format!("`.{name}()`") } else { format!("`{name}`") };
-    Some(message(format!("{what} is not built yet")).help(row.way_out).entry(id("later", name)))
+    Some(message(format!("{what} is not supported yet")).help(row.way_out).entry(id("later", name)))
 }
 
 const ORDERED: &str =
@@ -274,14 +280,14 @@ const METHODS: &[Row] = &[
     row("permute_axes", "write `let x = x.permuted_axes((1, 0));`"),
     row("slice_collapse", "write `let x = x.slice_move(s![..]);`"),
     row("slice_axis_inplace", "write `let x = x.slice_axis(Axis(0), Slice::from(1..3));`"),
-    row("slice_each_axis", "say each axis: `x.slice(s![1..3, ..;2])`"),
-    row("slice_each_axis_mut", "say each axis: `x.slice_mut(s![1..3, ..;2])`"),
-    row("slice_each_axis_inplace", "say each axis: `let x = x.slice_move(s![1..3, ..;2]);`"),
+    row("slice_each_axis", "write each axis: `x.slice(s![1..3, ..;2])`"),
+    row("slice_each_axis_mut", "write each axis: `x.slice_mut(s![1..3, ..;2])`"),
+    row("slice_each_axis_inplace", "write each axis: `let x = x.slice_move(s![1..3, ..;2]);`"),
     row("multi_slice_mut", "change one part after the other: `x.slice_mut(s![..k]).assign(&y);`"),
     row("split_at", "change one part after the other: `x.slice_mut(s![..k]).assign(&y);`"),
     row("collapse_axis", "write `let x = x.slice_move(s![.., i..i + 1]);`"),
     row("merge_axes", "write `let x = x.into_shape_with_order((n, m)).unwrap();`"),
-    row("accumulate_axis_inplace", "say what is accumulated with `scan`"),
+    row("accumulate_axis_inplace", "accumulate with `scan`"),
     row("assign_to", "bind the value to a name with `let`"),
     row("push_row", "write `let x = concatenate![Axis(0), x, r.insert_axis(Axis(0))];`"),
     row("push_column", "write `let x = concatenate![Axis(1), x, c.insert_axis(Axis(1))];`"),
@@ -297,15 +303,15 @@ const METHODS: &[Row] = &[
     row("cycle", "count the items, and read them again: `(0..n).map(|k| x[k % x.len()])`"),
     row("try_fold", "leave a loop where it fails: `for v in &x { if *v < 0.0 { return 0.0; } s += v; }`"),
     row("try_for_each", "leave a loop where it fails: `for v in &x { if *v < 0.0 { return 0.0; } s += v; }`"),
-    row("inspect", "leave it out: it changes nothing"),
+    row("inspect", "remove it: it changes nothing"),
     row("concat", "write `concatenate![Axis(0), a, b]`; of `Vec`s `a.iter().chain(&b).copied().collect::<Vec<f64>>()`"),
     row("scan", "it is a function: `scan(init, &xs, |acc, x| ..)`, the accumulator after each item"),
     row("sort", ORDERED),
     row("sort_by", ORDERED),
     row("sort_unstable_by", ORDERED),
     row("into_dyn", "keep the rank: ranks are fixed when the macro runs"),
-    row("strides", "leave it out: a result does not depend on the memory layout"),
-    row("is_standard_layout", "leave it out: a result does not depend on the memory layout"),
+    row("strides", "remove it: a result does not depend on the memory layout"),
+    row("is_standard_layout", "remove it: a result does not depend on the memory layout"),
     row("as_slice_memory_order", "write `as_slice`: a result does not depend on the memory layout"),
     row("as_ptr", "index the array: `x[i]`"),
     row("is_all_nan", "write `x.iter().all(|v| v.is_nan())`: ndarray 0.17 answers whether none is"),
@@ -369,14 +375,11 @@ const OTHER: &str = "a value of another type";
 
 /// Types of std whose values are created by an associated function, such as `HashMap::new()`.
 const VALUES: &[Row] = &[
-    row("HashMap", "use an array with a place for each key: `let mut sums = vec![0.0; n]; sums[key] += x;`"),
-    row(
-        "HashSet",
-        "use an array that says of each key whether it is there: `let mut seen = vec![false; n]; seen[key] = true;`",
-    ),
+    row("HashMap", "use an array with an element for each key: `let mut sums = vec![0.0; n]; sums[key] += x;`"),
+    row("HashSet", "use an array with a flag for each key: `let mut seen = vec![false; n]; seen[key] = true;`"),
     row("LinkedList", "use a `VecDeque`: `push_back`, `pop_front`, `front`, `back`, and elements by their index"),
     row("BinaryHeap", "use a `Vec`, and look for the greatest: `maximum(&v)`, or `max_by(|a, b| a.total_cmp(b))`"),
-    row("String", "leave it out: nothing that is differentiated depends on it"),
+    row("String", "remove it: nothing that is differentiated depends on it"),
     row("Rc", VALUE_ITSELF),
     row("Ok", "return the value itself, and panic where there is none: `assert!(..)`, `panic!(..)`"),
     row(OTHER, "use numbers, arrays, and tuples or arrays of these: `let (a, b) = (x, 2.0 * x);`"),
@@ -435,12 +438,12 @@ pub fn inner_item(item: InnerItem) -> Message {
 const FREE: &str = "put it on the function to differentiate: `#[differentiate] fn loss(x: f64) -> f64 { .. }`";
 
 const ITEMS: &[Row] = &[
-    row("a module", "modules are not built yet: put it on each function in it"),
+    row("a module", "modules are not supported yet: put it on each function in it"),
     row("a module in another file", "put it on the functions in that file: a macro does not see other files"),
     row("a struct", FREE),
     row("an enum", FREE),
     row("an `impl` block", "write a free function that takes what it needs of `self` as parameters"),
-    row("a trait", "write a free function; methods are not built yet"),
+    row("a trait", "write a free function; methods are not supported yet"),
     row("a constant", FREE),
     row("this item", FREE),
 ];
@@ -500,7 +503,7 @@ const TYPES: &[Row] = &[
     row("Rc", "take a reference to what it holds"),
     row("Arc", "take a reference to what it holds"),
     row("Result", "return the value itself, and panic where there is none: `assert!(..)`, `panic!(..)`"),
-    row("Option", "take the value itself, and a `bool` that says whether it is there"),
+    row("Option", "take the value itself, and a `bool` for whether it exists"),
     row("String", "take numbers, booleans, or arrays of them"),
     row("str", "take numbers, booleans, or arrays of them"),
     row("float", "write `f64`, or `f32`"),
@@ -529,7 +532,7 @@ pub fn named_type(name: &str) -> Option<Message> {
 
 const KINDS_OF_TYPES: &[Row] = &[
     row("array", "arrays of static size hold numbers, or such arrays: `[f64; 3]`, `[[f64; 3]; 2]`"),
-    row("tuple", "tuples are not built yet: take or return each part as one array"),
+    row("tuple", "tuples are not supported yet: take or return each part as one array"),
     row("impl", "write a concrete type: `f64`, `&Array1<f64>`, `&[f64]`"),
     row("slice", "take a reference: `&[F]`"),
     row("function", "call the function in the body instead of taking it as a parameter"),

@@ -89,7 +89,7 @@ pub fn operands_differ(op: &str, words: &[String; 2], types: [&str; 2], assigned
     // The type of a variable that changes is that of its first value.
     if assigned && from == 0 {
         let begins = if scalar(types[0]) { "0.0" } else { ".." };
-        return text.help(format!("let `{word}` begin with a value of type `{real}`: `let mut {word} = {begins};`"));
+        return text.help(format!("initialise `{word}` with a value of type `{real}`: `let mut {word} = {begins};`"));
     }
     if words.iter().any(|w| w.is_empty() || w.ends_with("...")) {
         return text.help(format!("convert the {}: `.. as {real}`", types[from]));
@@ -157,16 +157,16 @@ pub fn declared(wanted: &str, found: &str) -> Message {
 
 pub fn array_expected(found: &str) -> Message {
     let text = message(format!("expected an array, found {found}")).instead_of_rustc();
-    if scalar(found) { text.help("it is one number, without elements and axes: `*`, `+`, `.exp()` and the like are of numbers too") } else { text }
+    if scalar(found) { text.help("it is one number, without elements and axes: `*`, `+`, `.exp()` and similar methods work on numbers too") } else { text }
 }
 
 pub fn not_an_array(found: &str, option: bool) -> Message {
     let text = message(format!("expected a number or an array, found {found}")).instead_of_rustc();
     match found {
-        _ if option => text.help("write `.unwrap()` behind it"),
+        _ if option => text.help("write `.unwrap()` after it"),
         "an iterator" => text.help("collect it, `.collect::<Vec<_>>()`, or end it: `.sum::<f64>()`, `.count()`"),
         "a tuple" => text.help("its parts are `.0`, `.1`, or `let (a, b) = ..;`"),
-        "`()`" => text.help("leave out the `;` behind what is meant; an `if` with a value has an `else`"),
+        "`()`" => text.help("remove the `;` after the value; an `if` with a value has an `else`"),
         _ => text,
     }
 }
@@ -276,7 +276,7 @@ pub fn axis_out_of_range(axis: usize, rank: usize) -> Message {
 }
 
 pub fn rows_of_no_matrix(method: &str, rank: usize) -> Message {
-    message(format!("`{method}` is of matrices, this array has rank {rank}")).instead_of_rustc().help(if rank == 1 {
+    message(format!("`{method}` needs a matrix; this array has rank {rank}")).instead_of_rustc().help(if rank == 1 {
         "write `x.len()` or `x[i]`"
     } else {
         "write `x.shape()[k]` or `x.index_axis(Axis(k), i)`"
@@ -284,7 +284,7 @@ pub fn rows_of_no_matrix(method: &str, rank: usize) -> Message {
 }
 
 pub fn dot(a: &str, b: &str) -> Message {
-    message(format!("`dot` of {a} and {b} is not defined")).instead_of_rustc().help("it is of vectors and matrices of one real type")
+    message(format!("`dot` of {a} and {b} is not defined")).instead_of_rustc().help("it is defined for vectors and matrices of one real type")
 }
 
 pub fn build_of_arrays() -> Message {

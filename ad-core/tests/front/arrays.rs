@@ -316,7 +316,7 @@ fn misuse() {
 
             the ranks differ: 0 and 2
 
-            `.permute_axes()` cannot stand in a differentiated function yet
+            `.permute_axes()` cannot be used in a differentiated function yet
             = help: write `let x = x.permuted_axes((1, 0));`
 
             an array of rank 3 has 3 sizes, here they are 2
@@ -325,7 +325,7 @@ fn misuse() {
             1 index for an array of rank 2
             = help: write `x[[i, j]]`, or `x.row(i)`
 
-            `.for_each()` cannot stand in a differentiated function yet
+            `.for_each()` cannot be used in a differentiated function yet
             = help: write `x.iter().for_each(|v| ..)`, or `for v in &x { .. }`
 
             (left to rustc) this closure takes 1 arguments, but is called with 2

@@ -25,17 +25,17 @@ fn attribute() {
     attr_says(
         quote!(aux, mode = "chad"),
         expect![[r#"
-        the option `aux` is not built yet
-        = help: leave it out; the value, and what goes with it, can be results of another function
+        the option `aux` is not supported yet
+        = help: remove it; return further values from a separate function
 
-        the mode `chad` is not built yet
-        = help: leave the mode out, or write `mode = "dual_arrays"`"#]],
+        the mode `chad` is not supported yet
+        = help: remove the mode, or write `mode = "dual_arrays"`"#]],
     );
     attr_says(
         quote!(grad, grad, vjp = 3, mode = "dual_array"),
         expect![[r#"
         the option `grad` is given twice
-        = help: leave one of them out
+        = help: remove one of them
 
         the option `vjp` takes no arguments
         = help: write `vjp`
@@ -46,14 +46,14 @@ fn attribute() {
     attr_says(
         quote!(wrt(y, n, x, x)),
         expect![[r#"
-        `wrt` names `y`, which is no parameter
+        `wrt` names `y`, which is not a parameter
         = help: the parameters are `x`, `n`
 
         `n` is of type `usize`: no gradient flows through it
-        = help: leave `n` out of `wrt(..)`
+        = help: remove `n` from `wrt(..)`
 
         `wrt` names `x` twice
-        = help: leave one of them out"#]],
+        = help: remove one of them"#]],
     );
     attr_says(
         quote!(wrt()),
@@ -86,7 +86,7 @@ fn signature() {
             the type `Aray1` is not known here
             = help: did you mean `Array1`?
 
-            a function that is differentiated changes nothing: `&mut` is not accepted
+            a differentiated function cannot take `&mut`
             = help: take `&`, and return the new value"#]],
     );
     says(
@@ -105,7 +105,7 @@ fn signature() {
             = help: give each part as a parameter of its own, with a name
 
             the type `(f64, f64)` is not accepted
-            = help: tuples are not built yet: take or return each part as one array"#]],
+            = help: tuples are not supported yet: take or return each part as one array"#]],
     );
     says(
         quote! { fn f(x: f64) { } },
@@ -128,7 +128,7 @@ fn signature() {
     says(
         quote! { fn f(x: f64) -> usize { 1 } },
         expect![[r#"
-        the result `usize` is no real number, so it has no derivative
+        the result `usize` is not a real number, so it has no derivative
         = help: return `f64`, `f32`, or an array of these"#]],
     );
     says(
@@ -147,7 +147,7 @@ fn signature() {
         = help: put it on the function to differentiate: `#[differentiate] fn loss(x: f64) -> f64 { .. }`"#]],
     );
     expect![[r#"
-        `grad` is of a function whose result is one real number; this one returns an array
+        `grad` requires a function that returns one real number; this one returns an array
         = help: write `vjp`: the gradient of the result weighted by a cotangent"#]]
     .assert_eq(&errors(quote!(grad), quote! { fn f(x: &Array1<f64>) -> Array1<f64> { x.clone() } }));
 }
@@ -166,26 +166,26 @@ fn constructs() {
             }
         },
         expect![[r#"
-            `println!` cannot stand in a differentiated function yet
+            `println!` cannot be used in a differentiated function yet
             = help: print in the function that calls this one"#]],
     );
     says(
         quote! { fn f(x: &Array1<f64>) -> f64 { x.fill(0.0); let p = Point { x: 1.0 }; x.cumprod(Axis(0)).sum() } },
         expect![[r#"
-            `x` is a parameter, and a function that is differentiated does not change what it is given
+            `x` is a parameter, and a differentiated function does not change its arguments
             = help: change a copy of it: `let mut x = x.clone();`, or for a view `.to_owned()`
 
-            struct values cannot stand in a differentiated function yet
+            struct values cannot be used in a differentiated function yet
             = help: use a name or a tuple for each part
 
-            `.cumprod()` is not built yet
+            `.cumprod()` is not supported yet
             = help: write `scan(1.0, &x, |product, v| product * v)`"#]],
     );
     says(
         quote! { fn f(x: f64) -> f64 { fn g() {} const C: f64 = 1.0; if x > 0.0 { x } } },
         expect![[r#"
             expected a number or an array, found `()`
-            = help: leave out the `;` behind what is meant; an `if` with a value has an `else`"#]],
+            = help: remove the `;` after the value; an `if` with a value has an `else`"#]],
     );
 }
 
@@ -234,8 +234,8 @@ fn names() {
     says(
         quote! { fn f(x: f64) -> f64 { checkpoint(|| x) } },
         expect![[r#"
-            `checkpoint` is not built yet
-            = help: leave it out, and write the value itself"#]],
+            `checkpoint` is not supported yet
+            = help: remove it, and write the value itself"#]],
     );
 }
 
@@ -273,7 +273,7 @@ fn types() {
         quote! { fn f(x: &Array1<f64>) -> f64 { x.mean() } },
         expect![[r#"
         expected a number or an array, found an `Option`
-        = help: write `.unwrap()` behind it"#]],
+        = help: write `.unwrap()` after it"#]],
     );
     says(
         quote! { fn f(x: f64) -> f64 { (array![x, x] + array![x, x, x]).sum() } },
@@ -398,16 +398,16 @@ fn accumulators() {
             the accumulators of `scan` are one array, so they cannot be tuples
             = help: carry an array: `|acc, x| array![acc[0] + x, acc[1] * x]`, and slice the result
 
-            the accumulator begins as `f64`, and the closure makes an array of rank 1 of `f64` of it
-            = help: begin with a value of the type and rank that the closure returns
+            the initial accumulator is `f64`, but the closure returns an array of rank 1 of `f64`
+            = help: use an initial value of the type and rank that the closure returns
             = note: an accumulator has one type and one shape in all steps
 
-            the accumulator begins as a tuple or an array literal, and the closure makes `f64` of it
-            = help: begin with a value of the type and rank that the closure returns
+            the initial accumulator is a tuple or an array literal, but the closure returns `f64`
+            = help: use an initial value of the type and rank that the closure returns
             = note: an accumulator has one type and one shape in all steps
 
             a function cannot be an accumulator
-            = help: what it begins with comes first: `fold(0.0, |acc, v| acc + v)`"#]],
+            = help: the initial value is the first argument: `fold(0.0, |acc, v| acc + v)`"#]],
     );
 }
 

@@ -128,16 +128,16 @@ fn what_is_refused() {
         this closure changes `total`, which it captures
         = help: write a `for` loop for it, or let it return the new value, which is assigned outside: `total = f(total);`
 
-        `y` is assigned and is not mutable
+        `y` is assigned, but not declared `mut`
         = help: write `let mut y = ..;`
 
-        `v` is a parameter, and a function that is differentiated does not change what it is given
+        `v` is a parameter, and a differentiated function does not change its arguments
         = help: change a copy of it: `let mut v = v.clone();`, or for a view `.to_owned()`
 
         there is no block or loop with the label `'b`
         = help: write the label in front of it: `'b: loop { .. }`
 
-        `z` is used where not every path has assigned it
+        `z` may be used before it is assigned
         = help: give it a value where it is declared: `let mut z = ..;`"#]]
     .assert_eq(&text);
 }

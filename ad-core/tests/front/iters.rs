@@ -315,7 +315,7 @@ fn mistakes() {
     };
     error(
         quote!(x.iter().filter(|v| **v > 0.0).enumerate().map(|(i, v)| v * i as f64).sum::<f64>()),
-        "`enumerate` behind `filter`",
+        "`enumerate` after `filter`",
     );
     error(quote!(*x.iter().max_by(|a, b| (**a - **b).total_cmp(&0.0)).unwrap()), "this comparison of items");
     error(quote!((0..).map(|i| i as f64).sum::<f64>()), "this range has no end");
@@ -403,7 +403,7 @@ fn iterators_that_go_on() {
         quote! { let mut it = x.iter(); let a: f64 = x.iter().zip(it.by_ref()).map(|(a, b)| a * b).sum(); let b: f64 = it.sum(); a + b },
     ] {
         let said = errors(quote!(), quote! { fn f(x: &[f64]) -> f64 { #body } });
-        assert!(said.contains("of an iterator that goes on behind it"), "{body}: {said}");
+        assert!(said.contains("of an iterator that is used again"), "{body}: {said}");
     }
     for body in [
         quote! { let mut it = x.iter(); let mut s = 0.0; for v in &mut it { s += v; if s > 1.0 { break; } } let b: f64 = it.sum(); b + s },

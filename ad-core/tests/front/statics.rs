@@ -100,15 +100,15 @@ fn constants_outside() {
     );
     expect![[r#"
         the type of the constant `WEIGHTS` cannot be seen from here
-        = help: say it where it is used: `let weights: [f64; 3] = WEIGHTS;`
+        = help: write its type where it is used: `let weights: [f64; 3] = WEIGHTS;`
         = note: the attribute sees this function only
 
         the type of the constant `RATE` cannot be seen from here
-        = help: say it where it is used: `let rate: f64 = RATE;`
+        = help: write its type where it is used: `let rate: f64 = RATE;`
         = note: the attribute sees this function only
 
         the type of the constant `WEIGHTS` cannot be seen from here
-        = help: say it where it is used: `let weights: f64 = WEIGHTS;`, or of an array `let weights: [f64; 3] = WEIGHTS;`
+        = help: write its type where it is used: `let weights: f64 = WEIGHTS;`, or of an array `let weights: [f64; 3] = WEIGHTS;`
         = note: the attribute sees this function only"#]]
     .assert_eq(&text);
 }
@@ -176,7 +176,7 @@ fn what_is_refused() {
         the type `[Array1<f64>; 2]` is not accepted
         = help: arrays of static size hold numbers, or such arrays: `[f64; 3]`, `[[f64; 3]; 2]`
 
-        `[[[[[[[f64; 1]; 1]; 1]; 1]; 1]; 1]; 1]`: arrays of rank over 6 are not built yet
+        `[[[[[[[f64; 1]; 1]; 1]; 1]; 1]; 1]; 1]`: arrays of rank over 6 are not supported yet
         = help: reshape to rank 6 in the function that calls this one"#]]
     .assert_eq(&text);
 }

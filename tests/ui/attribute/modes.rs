@@ -1,4 +1,4 @@
-//! Modes by name: reserved ones are named as not built yet.
+//! Modes by name: reserved ones are named as not supported yet.
 
 use ad::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Options and modes of the contract that are not built yet are refused by name, all at once.
+//! Options and modes of the contract that are not supported yet are refused by name, all at once.
 
 use ad::prelude::*;
 

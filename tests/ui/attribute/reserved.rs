@@ -1,4 +1,4 @@
-//! An option of the contract that is not built yet.
+//! An option of the contract that is not supported yet.
 
 use ad::prelude::*;
 

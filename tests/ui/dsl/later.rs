@@ -1,4 +1,4 @@
-//! Functions and methods that are not built yet.
+//! Functions and methods that are not supported yet.
 
 use ad::prelude::*;
 

@@ -1,4 +1,4 @@
-//! An `Option` is no number.
+//! An `Option` is not a number.
 
 use ad::prelude::*;
 

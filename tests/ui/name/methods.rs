@@ -1,4 +1,4 @@
-//! Methods that are not built yet, with one mistake each.
+//! Methods that are not supported yet, with one mistake each.
 
 use ad::prelude::*;
 

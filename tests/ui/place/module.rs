@@ -1,4 +1,4 @@
-//! Modules are not built yet.
+//! Modules are not supported yet.
 
 use ad::differentiate;
 

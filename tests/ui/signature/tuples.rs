@@ -1,4 +1,4 @@
-//! Tuples are not built yet.
+//! Tuples are not supported yet.
 
 use ad::prelude::*;
 
