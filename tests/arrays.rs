@@ -1,5 +1,6 @@
-//! ndarray's vocabulary, a function a row: values are the function's own, gradients those of central differences,
-//! and neither depends on the memory layout of the input; rows may be one memory, and there may be none.
+//! The functions of ndarray, one for each row of the table: values are the function's own,
+//! gradients those of central differences, and neither depends on the memory layout of the input.
+//! The rows of an input may share memory, and there may be no rows.
 
 mod layouts;
 
@@ -8,7 +9,7 @@ use ad::prelude::*;
 
 type ValueAndGrad = fn(&ArrayRef2<f64>) -> (f64, Array2<f64>);
 
-/// Holds a function of a 3 by 4 matrix against itself.
+/// Tests a function of a 3 by 4 matrix.
 #[track_caller]
 fn verify(f: fn(&ArrayRef2<f64>) -> f64, value_and_grad: ValueAndGrad) {
     let x = Array2::from_shape_fn((3, 4), |(i, j)| 0.4 + ((i * 4 + j) as f64 * 0.83).sin().abs());
@@ -29,7 +30,8 @@ fn verify(f: fn(&ArrayRef2<f64>) -> f64, value_and_grad: ValueAndGrad) {
     layouts::on_every_input(f, value_and_grad, &x);
 }
 
-/// A function whose result is an array: what is differentiated is a sum in which every element counts differently.
+/// A function with an array as its result. The differentiated function is a weighted sum of the
+/// elements.
 macro_rules! arrays {
     ($($name:ident: |$x:ident| $body:expr;)*) => {$(
         mod $name {
@@ -239,7 +241,7 @@ mod movement {
     }
 }
 
-/// What is not reached does not fail, and what is does at its line.
+/// Code that is not reached does not fail. A failure has its source location.
 mod reached {
     use super::*;
     use ad::ndarray::{arr1, concatenate, stack};
@@ -300,7 +302,7 @@ mod reached {
     }
 }
 
-/// Where the derivative is not defined, and arrays without elements.
+/// Points where the derivative is not defined, and arrays without elements.
 mod conventions {
     use super::*;
     use ad::ndarray::concatenate;
@@ -310,7 +312,7 @@ mod conventions {
         Array1::from_elem(x.len(), c).dot(x)
     }
 
-    /// A factor that is taken out of a sum does not meet the 0 of a sum over nothing.
+    /// A factor that is taken out of a sum is not multiplied by the 0 of an empty sum.
     #[test]
     fn nothing_times_infinity() {
         let nothing = Array1::zeros(0);

@@ -1,8 +1,9 @@
-//! The contract's sections *The attribute* and *Where the attribute goes*, sentence by sentence, as far as it is about what is accepted;
-//! what is refused has its cases in `tests/ui/place` and `tests/ui/attribute`, and crates of both editions are in `tests/outside.rs`.
+//! The public contract's sections *The attribute* and *Where the attribute goes*, sentence by
+//! sentence, for code that is accepted. Code that is refused has its cases in `tests/ui/place` and
+//! `tests/ui/attribute`, and crates of both editions are in `tests/outside.rs`.
 
 #![deny(warnings)]
-// Signatures and conditions of every kind are what is tested.
+// Signatures and conditions of every kind are tested.
 #![allow(clippy::non_minimal_cfg, clippy::ptr_arg, clippy::useless_vec)]
 
 use ad::prelude::*;

@@ -1,5 +1,5 @@
-//! Sums over many items, done block by block: the same gradient as item by item, whatever the number of items, the layout and the type;
-//! and no memory for all items.
+//! Sums over many items, computed in blocks of items. The gradient is the same as item by item,
+//! whatever the number of items, the layout and the type, and no memory for all items is allocated.
 
 mod allocator;
 
@@ -29,7 +29,8 @@ fn mixture(x: &Array2<f64>, w: &Array1<f64>, m: &Array2<f64>, s: &Array2<f64>) -
     total
 }
 
-/// Rows below a diagonal, a softmax by item, and a row of results for each item; items of weight 0 are not looked at.
+/// Rows below a diagonal, a softmax for each item, and a row of results for each item. Items of
+/// weight 0 are not read.
 #[differentiate(grad, into, wrt(a, x))]
 fn lower<T: Real>(x: &Array2<T>, a: &Array2<T>, weight: &Array1<T>) -> T {
     let (n, d) = x.dim();
@@ -72,7 +73,8 @@ fn nearest(points: &Array2<f64>, centres: &Array2<f64>) -> f64 {
     cost
 }
 
-/// Matrices of which what is below the diagonal is packed, column by column: it is read and its gradient is put where it is packed.
+/// Matrices whose elements below the diagonal are packed, column by column. They are read, and
+/// their gradient is accumulated, in packed form.
 #[differentiate(grad, into, wrt(l))]
 fn packed(x: &Array2<f64>, l: &Array2<f64>) -> f64 {
     let (n, d) = x.dim();
@@ -96,7 +98,7 @@ fn packed(x: &Array2<f64>, l: &Array2<f64>) -> f64 {
     total
 }
 
-/// Rows below a diagonal whose elements are the same few numbers again and again.
+/// Rows below a diagonal with the same few numbers repeated.
 #[differentiate(wrt(w))]
 fn folded(x: &Array2<f64>, w: &Array1<f64>) -> f64 {
     let (n, d) = x.dim();
@@ -128,10 +130,11 @@ fn close(a: &Array2<f64>, b: &Array2<f64>) {
     assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-12 * scale), "{a:?}\n{b:?}");
 }
 
-/// Moves a parameter of the mixture by so much.
+/// Moves a parameter of the mixture by this distance.
 type Move<'a> = dyn FnMut(f64, &mut Array1<f64>, &mut Array2<f64>, &mut Array2<f64>) + 'a;
 
-/// A sum over items is the sum of those of fewer items, each of which fits one block; one that is one item is checked against differences.
+/// A sum over items equals the sum over groups of items, each of which fits in one block. The sum
+/// of one item is compared with differences.
 #[test]
 fn many_blocks_are_the_sum_of_their_items() {
     let (d, k) = (150, 7);
@@ -194,7 +197,8 @@ fn layout_and_destination_change_no_bit() {
     assert!(da32.iter().zip(&da).all(|(a, b)| (f64::from(*a) - b).abs() < 1e-3));
 }
 
-/// The nearest centre is the function's: the first of several, none for a point that is nowhere, whatever lanes it is in.
+/// The nearest centre is that of the function: the first of several, and none for a NaN point, in
+/// every lane.
 #[test]
 fn the_nearest_is_the_functions() {
     for (n, k) in [(0, 3), (5, 0), (1, 1), (16, 1), (33, 4), (300, 7)] {
@@ -233,7 +237,7 @@ fn the_nearest_is_the_functions() {
     }
 }
 
-/// Neither a NaN of an item that is not looked at, nor what lies above the diagonal.
+/// Neither a NaN in an item that is not read, nor the elements above the diagonal, have an effect.
 #[test]
 fn what_is_masked_leaves_no_trace() {
     let (n, d) = (300, 40);
@@ -250,7 +254,7 @@ fn what_is_masked_leaves_no_trace() {
     assert_eq!((value, dx, da), (again, dx2, da2));
 }
 
-/// Arrays over all items and components would be 8 megabytes each.
+/// An array over all items and components would have 8 megabytes.
 #[test]
 fn memory_does_not_grow_with_the_items() {
     let (d, k) = (10, 100);
@@ -263,7 +267,8 @@ fn memory_does_not_grow_with_the_items() {
     assert!(many <= few && many < 1 << 20, "{few} {many}");
 }
 
-/// Sums over items that are scattered are added where they go, whether there are items or not, wherever two of them meet.
+/// Scattered sums over items are accumulated in place, with and without items, and if two items
+/// have the same index.
 #[test]
 fn sums_are_added_where_they_go() {
     for (n, d, k) in [(0, 3, 2), (1, 1, 2), (5, 2, 3), (17, 6, 4), (300, 9, 5), (40, 60, 90)] {
@@ -301,21 +306,24 @@ fn sums_are_added_where_they_go() {
         assert!((value - folded(&x, &w)).abs() <= 1e-12 * value.abs().max(1.0));
         close(&gradient.insert_axis(Axis(0)), &expected);
     }
-    // The triangles once more as rectangles, the gradient and what a block needs: not the gradient as rectangles too.
+    // The triangles once more as rectangles, the gradient, and the arrays of a block. The gradient
+    // is not also a rectangle.
     let (n, d, k) = (20, 64, 100);
     let (x, l) = (matrix(n, d, 1), matrix(k, d * (d - 1) / 2, 2));
     let bytes = counted(|| packed_grad(&x, &l)).1.bytes;
     assert!(bytes < 4 * 8 * l.len(), "{bytes} bytes for {}", 8 * l.len());
 }
 
-/// Only the winner has a derivative: the first of equals, by the function's own sums, never a NaN.
+/// Only the winner has a derivative: the first of equals, by the function's own sums, and never a
+/// NaN.
 #[test]
 fn winners_are_the_functions_own() {
     let (k, d) = (30, 5);
     for n in [0, 1, 400, 1500] {
         let mut points = matrix(n, d, 1);
         let mut centres = matrix(k, d, 2);
-        // Equal ones, and distances that differ by their last bits if they are summed in another order.
+        // Equal sums, and distances that differ in their last bits if they are summed in another
+        // order.
         for j in 0..k / 2 {
             let row: Vec<f64> = centres.row(j).to_vec();
             for (c, x) in row.into_iter().rev().enumerate() {
@@ -345,7 +353,7 @@ fn winners_are_the_functions_own() {
         assert!((value - nearest(&points, &centres)).abs() <= 1e-12 * value.abs());
         close(&gradient, &expected);
     }
-    // A point that is nowhere is near to nothing.
+    // A NaN point is near to no centre.
     let (mut points, centres) = (matrix(40, d, 1), matrix(k, d, 2));
     let without = nearest_grad(&points, &centres) - nearest_grad(&points.slice(s![3..4, ..]).to_owned(), &centres);
     points[[3, 2]] = f64::NAN;
@@ -358,7 +366,7 @@ fn winners_are_the_functions_own() {
     assert!(bytes < 2 << 20, "{bytes}");
 }
 
-/// Regression on the first rows of `x`, as many as there are labels.
+/// Regression on the first rows of `x`; their number is that of the labels.
 #[differentiate(grad, into, wrt(w))]
 fn logistic<T: Real>(w: &Array1<T>, x: &Array2<T>, y: &Array1<T>) -> T {
     let scores = x.dot(w);
@@ -366,7 +374,7 @@ fn logistic<T: Real>(w: &Array1<T>, x: &Array2<T>, y: &Array1<T>) -> T {
     losses.sum()
 }
 
-/// The same by elements, of all rows; there may be more labels.
+/// The same elementwise, with all rows. There may be more labels.
 #[differentiate(wrt(w))]
 fn by_rows(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>) -> f64 {
     let mut loss = 0.0;
@@ -377,7 +385,7 @@ fn by_rows(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>) -> f64 {
     loss
 }
 
-/// Rows from the middle, a second product forward and backward, and an array of more axes beside.
+/// Rows from the middle, a second product forward and backward, and another array of more axes.
 #[differentiate(grad, wrt(w, v))]
 fn middle(w: &Array1<f64>, v: &Array1<f64>, x: &Array2<f64>, from: usize, to: usize) -> f64 {
     let (a, b) = (x.dot(w).mapv(f64::tanh), x.dot(v));
@@ -385,7 +393,7 @@ fn middle(w: &Array1<f64>, v: &Array1<f64>, x: &Array2<f64>, from: usize, to: us
     (&a * &b).sum() + 0.5 * x.mapv(|e| e * e).sum() * w.sum()
 }
 
-/// Under a condition; where it does not hold no shape is looked at.
+/// A product under a condition. If the condition does not hold, no shape is checked.
 #[differentiate(wrt(w))]
 fn perhaps(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>, yes: bool) -> f64 {
     if yes {
@@ -396,7 +404,7 @@ fn perhaps(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>, yes: bool) -> f64 
     }
 }
 
-/// Leading rows of a matrix that a loop carries, and changes behind the product.
+/// Leading rows of a matrix that a loop carries, and changes after the product.
 #[differentiate(wrt(w))]
 fn carried(w: &Array1<f64>, x: &Array2<f64>, k: usize) -> f64 {
     let mut a = x.clone();
@@ -410,13 +418,14 @@ fn carried(w: &Array1<f64>, x: &Array2<f64>, k: usize) -> f64 {
     total + a.sum()
 }
 
-/// Both products with a matrix from both sides.
+/// Both products with a matrix, from both sides.
 #[differentiate(wrt(u, v))]
 fn bilinear(u: &Array1<f64>, v: &Array1<f64>, x: &Array2<f64>) -> f64 {
     x.dot(u).mapv(f64::tanh).dot(v) + x.t().dot(v).mapv(|e| e * e).dot(u)
 }
 
-/// A mixture of as many points as there are weights. Where `m` has no columns no point is looked at, so that there may be too few.
+/// A mixture with as many points as weights. If `m` has no columns no point is read, so there may
+/// be too few.
 #[differentiate(wrt(m))]
 fn weighted(points: &Array2<f64>, weights: &Array1<f64>, m: &Array2<f64>) -> f64 {
     let mut total = 0.0;
@@ -432,7 +441,7 @@ fn weighted(points: &Array2<f64>, weights: &Array1<f64>, m: &Array2<f64>) -> f64
     total
 }
 
-/// More labels than rows: what is done with the others needs no row.
+/// There are more labels than rows. The operations on the other labels need no row.
 #[differentiate(wrt(w))]
 fn unmatched(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>) -> f64 {
     let scores = x.dot(w);
@@ -459,7 +468,8 @@ fn near(found: (f64, Array1<f64>), wanted: &(f64, Array1<f64>)) {
     close(&as_rows(&found.1), &as_rows(&wanted.1));
 }
 
-/// A matrix that is read forward and backward is read block by block: all numbers of rows, of none, some and many blocks, and of columns.
+/// A matrix that is read forward and backward is read block by block, for all numbers of rows (no,
+/// some and many blocks) and of columns.
 #[test]
 fn rows_of_a_matrix_are_read_where_they_lie() {
     for (rows, labels, columns) in
@@ -468,7 +478,7 @@ fn rows_of_a_matrix_are_read_where_they_lie() {
         let (x, w) = (matrix(rows, columns, 7), numbers(columns, 8));
         let y = numbers(labels, 9).mapv(f64::signum);
         near(logistic_value_and_grad(&w, &x, &y), &slopes(&w, &x, &y, labels));
-        // By columns, and reversed: the same bits.
+        // Column-major and reversed inputs give the same bits.
         let mut columns_first = Array2::zeros((columns, rows)).reversed_axes();
         columns_first.assign(&x);
         assert_eq!(logistic_grad(&w, &columns_first, &y), logistic_grad(&w, &x, &y));
@@ -493,11 +503,11 @@ fn parts_of_products_are_products_of_parts() {
     check_grad!(carried(&numbers(3, 1), &matrix(40, 3, 2), 37));
     check_grad!(bilinear(&numbers(3, 1), &numbers(40, 3), &matrix(40, 3, 2)));
     check_grad!(perhaps(&numbers(3, 1), &matrix(40, 3, 2), &numbers(40, 3), true));
-    // Shapes that would not do are none of the arm that is not taken.
+    // Shapes that do not fit do not matter in a branch that is not taken.
     assert_eq!(perhaps_grad(&numbers(3, 1), &matrix(40, 2, 2), &numbers(4, 3), false), Array1::ones(3));
 }
 
-/// Items have the leading rows of arrays that are longer, or, where no element is read, shorter.
+/// Items use the leading rows of arrays that are longer, or, if no element is read, shorter.
 #[test]
 fn arrays_may_have_more_rows_than_there_are_items() {
     let (points, m) = (matrix(70, 3, 1), matrix(4, 3, 2));
@@ -514,7 +524,7 @@ fn more_labels_than_rows_are_an_error() {
     logistic_grad(&numbers(3, 1), &matrix(4, 3, 2), &numbers(5, 3));
 }
 
-/// A matrix is never completed with rows that it has not, for products or anything else.
+/// A matrix is never extended by rows that do not exist, for products or other operations.
 #[test]
 fn no_rows_are_made_up() {
     let (x, w, y) = (matrix(2, 500, 1), numbers(500, 2), numbers(5_000, 3));
@@ -527,7 +537,7 @@ fn no_rows_are_made_up() {
     assert!(used.bytes < 8 * 5 * 5_000, "{}", used.bytes);
 }
 
-/// Neither scores nor slopes of all rows are made.
+/// Neither the scores nor the slopes of all rows are stored.
 #[test]
 fn products_in_blocks_need_no_memory_for_all_rows() {
     let need = |n: usize| {

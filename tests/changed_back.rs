@@ -1,5 +1,6 @@
-//! Loops that update elements of an array and read more of it than they write: their gradients against difference
-//! quotients, and second derivatives. What the derivative needs of former states it changes back, or reads in place.
+//! Loops that update elements of an array and read more elements than they write. Their gradients
+//! are compared with difference quotients, and their second derivatives are tested. The derivative
+//! restores the former states that it needs, or reads them in place.
 
 #![allow(clippy::assign_op_pattern, reason = "an arm that reads two elements and writes one is what is tested")]
 
@@ -75,7 +76,7 @@ fn cholesky(a: &Array2<f64>) -> f64 {
     d
 }
 
-/// Elements are written again and again, under a condition, and rows are read before and behind that.
+/// Elements are written repeatedly, under a condition, and rows are read before and after that.
 #[differentiate]
 fn relaxed(x: &Array1<f64>) -> f64 {
     let n = x.len();
@@ -115,7 +116,7 @@ fn intervals(p: &Array1<f64>) -> f64 {
     c[[0, n - 1]]
 }
 
-/// Rows whose ends a loop decides.
+/// Rows whose ends depend on the loop.
 #[differentiate(wrt(w, data))]
 fn sparse(w: &Array1<f64>, data: &[f64], indptr: &[usize], indices: &[usize]) -> f64 {
     let mut t = 0.0;
@@ -271,7 +272,7 @@ fn rows_of_any_length_have_their_gradient() {
     let (w, data) = (numbers(5), numbers(7).to_vec());
     ad::check_grad!(sparse(&w, &data, &[0, 2, 2, 6, 7], &[4, 0, 1, 1, 3, 0, 2]));
     ad::check_grad!(sparse(&w, &data, &[0], &[4, 0, 1, 1, 3, 0, 2]));
-    // By hand: a row without elements adds the sine of 0.1 alone.
+    // Computed by hand: a row without elements adds the sine of 0.1 only.
     let (value, (dw, ddata)) = sparse_value_and_grad(&w, &data, &[3, 3], &[4, 0, 1, 1, 3, 0, 2]);
     assert_eq!(value, 0.1_f64.sin());
     assert_eq!((dw.sum(), ddata.iter().sum::<f64>()), (0.0, 0.0));

@@ -1,4 +1,5 @@
-//! `check_grad!` passes for what is right, and says what is wrong where a derivative is not that of the function.
+//! `check_grad!` passes for correct derivatives, and reports a derivative that is not that of the
+//! function.
 
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
@@ -44,7 +45,7 @@ fn referred<'a>(
     chosen * v[[0, 1]] * **a + w.dot(u) * p[1] * v[[1, 0]] + (x[0] * y[1]).sin()
 }
 
-/// References that are never given back.
+/// References that are never returned.
 #[differentiate(grad, jvp, hvp)]
 fn kept(x: &'static [f64], v: ArrayView1<'static, f64>, order: &'static [usize]) -> f64 {
     x[order[0]] * v[order[1]] * x[order[1]]
@@ -60,7 +61,7 @@ fn generic<T: Real, const N: usize>(x: &[T; N], scale: T) -> T {
     x.iter().map(|x| x.sin()).sum::<T>() * scale + x[0] * x[N - 1] * x[0]
 }
 
-/// Nothing but second derivatives: these come from the function alone.
+/// Second derivatives only: they come from the function alone.
 #[differentiate(hvp, hessian, wrt(generic))]
 fn curved(generic: &Array1<f64>, curved: f64) -> f64 {
     generic.mapv(f64::exp).sum() * curved + generic[0] * generic[1] * generic[1]
@@ -101,7 +102,7 @@ fn many_entries() {
     ad::check_grad!(long(&Array2::from_shape_fn((30, 40), |(i, j)| (i * j) as f64 / 100.0)));
 }
 
-/// Not continuous at whole numbers, so that differences say something else than the derivative.
+/// The function is not continuous at whole numbers, so differences do not give the derivative.
 #[differentiate(grad, vjp, jvp, jacobian, hvp, into, pullback)]
 fn steps(height: f64, x: &Array2<f64>) -> f64 {
     height * x.mapv(f64::floor).sum() + x.sum()
@@ -155,7 +156,7 @@ fn by_laplacian() {
     ad::check_grad!(bent(&array![0.5, 0.0]));
 }
 
-/// Of one of the terms the arm changes within the step that differences begin with.
+/// The branch of one of the terms changes within the step of the first differences.
 #[differentiate(grad, jvp, hvp)]
 fn near_decisions(x: f64, y: f64, limit: f64) -> f64 {
     let mut sum = 0.0;

@@ -1,5 +1,6 @@
-//! Decisions are the function's own, to the last bit: each program branches on `s > c`, the place where it changes arms is found by the
-//! function itself, and its derivative has to change arms there and nowhere else.
+//! Decisions are the function's own, to the last bit. Each program branches on `s > c`. The test
+//! finds the number at which the function changes branches, and its derivative has to change
+//! branches at the same number.
 
 use ad::prelude::*;
 
@@ -42,7 +43,7 @@ fn flips<F: Ordered>(f: impl Fn(F) -> F, derived: impl Fn(F) -> (F, F)) -> Resul
         if found == (value, value) { Ok(()) } else { Err(format!("{value:?} is {found:?} at {c:?}")) }
     };
     let (mut low, mut high) = (F::LEAST, F::MOST);
-    // Unless it never is, or `s` is not a number.
+    // It may also never change, or `s` may be NaN.
     while f(F::numbered(low)) == two && high.abs_diff(low) > 1 {
         let middle = i64::midpoint(low, high);
         *(if f(F::numbered(middle)) == two { &mut low } else { &mut high }) = middle;
@@ -70,7 +71,8 @@ impl Random {
     }
 }
 
-/// Programs over one argument; `w` is 1, so that the value and its derivative by `w` are the arm. All are run on each argument.
+/// Programs of one argument. `w` is 1, so that the value and its derivative by `w` identify the
+/// branch. All run on each argument.
 macro_rules! programs {
     ($of:ident: $F:ident, $arg:ident: $A:ty; $($name:ident $derived:ident { $($body:tt)* })*) => {
         mod $of {
@@ -85,7 +87,7 @@ macro_rules! programs {
                     if s > c { 2.0 * w } else { 3.0 * w }
                 }
             )*
-            /// Names those whose derivative decides in another way.
+            /// Lists the programs whose derivative decides differently.
             pub fn all($arg: $A, wrong: &mut std::collections::BTreeMap<&'static str, String>) {
                 $(
                     let found = super::flips(
@@ -359,7 +361,7 @@ views!(views_f32, f32);
 matrices!(matrices_f64, f64);
 matrices!(matrices_f32, f32);
 
-// Of three axes: contiguous, with gaps, the other way round, and lanes of each axis.
+// Lanes of three axes: contiguous, with gaps, reversed, and along each axis.
 programs! { of_rank_3: f64, x: &Array3<f64>;
     whole whole_value_and_grad { x.sum() }
     whole_mean whole_mean_value_and_grad { if x.is_empty() { 0.0 } else { x.mean().unwrap() } }
@@ -380,7 +382,7 @@ programs! { of_rank_3: f64, x: &Array3<f64>;
     turned_mapped turned_mapped_value_and_grad { x.view().permuted_axes([2, 0, 1]).mapv(|v| v * 1.5).sum() }
     turned_together turned_together_value_and_grad {
         let y = x.view().permuted_axes([2, 0, 1]);
-        // With one element along an axis, `Zip` takes another order.
+        // With one element along an axis, `Zip` uses another order.
         if y.shape().iter().all(|n| *n > 1) { (&y + &y).sum() } else { 0.0 }
     }
     turned_and_more turned_and_more_value_and_grad { (&x.t() * &x.t()).mapv(|v| v + 0.25).sum() }
@@ -415,7 +417,7 @@ macro_rules! of_std {
             iter_product iter_product_value_and_grad { x.iter().product::<f64>() }
             while_loop while_loop_value_and_grad { let (mut s, mut i) = (0.0, 0); while i < x.len() { s += x[i]; i += 1; } s }
             stepped stepped_value_and_grad {
-                // What is decided in each step is carried on.
+                // The decision of each step is carried.
                 let mut t = 0.1;
                 for i in 0..4 {
                     let s = x.iter().map(|v| v * t).sum::<f64>();

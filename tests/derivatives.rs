@@ -11,7 +11,7 @@
     clippy::many_single_char_names,
     reason = "types are spelt out, numbers are exact, indices are shown"
 )]
-// Parameters of every kind, by value and by reference, are what is tested.
+// Parameters of every kind, by value and by reference, are tested.
 #![allow(clippy::needless_pass_by_value, clippy::trivially_copy_pass_by_ref)]
 
 use ad::prelude::*;
@@ -250,8 +250,9 @@ fn jacobians_of_all_containers() {
     agree(jk, &differences(&[0.8], |k| orbit(&x, k[0]).to_vec()));
 }
 
-/// Nothing in: nothing out, of the right shapes.
-/// Of one function, wide and tall: the Jacobian, its rows by `vjp` of unit cotangents, its columns by `jvp` of unit tangents.
+/// No elements in the input give no elements in the result, of the right shapes. For wide and tall
+/// Jacobians of the same functions: the Jacobian, its rows by `vjp` of unit cotangents, and its
+/// columns by `jvp` of unit tangents.
 #[test]
 fn jacobians_by_rows_by_columns_and_by_differences() {
     for (rows, columns) in [(2, 5), (5, 2)] {
@@ -351,7 +352,7 @@ fn gradients_into_buffers() {
     let (y, z) = ([0.3, 0.4, 0.5, 0.6], wave(2));
     let (p, q) = ([0.1, 0.2, 0.3], [[0.4, 0.5], [0.6, 0.7]]);
     let (value, expected) = pour_value_and_grad(0.5, &1.5, &x, &y, p, q, z.view());
-    // Full of something else before, and the matrix in another layout.
+    // The destination holds other numbers before, and the matrix has another layout.
     for reversed in [false, true] {
         let (mut da, mut db): (f64, f64) = (7.0, f64::NAN);
         let mut dx: Array2<f64> = Array2::from_elem((3, 2), f64::NAN);
@@ -412,13 +413,13 @@ fn a_destination_has_the_right_shape() {
     );
 }
 
-/// One gradient for two places.
+/// One gradient for two destinations.
 #[differentiate(into, grad)]
 fn twins(x: &Array1<f64>, y: &Array1<f64>, z: &[f64]) -> f64 {
     (x + y).mapv(f64::sin).sum() + z.iter().sum::<f64>()
 }
 
-/// Gradients that are computed in arms, and that are zero.
+/// Gradients that are computed in branches, and gradients that are zero.
 #[differentiate(into, grad)]
 fn forked(x: &Array1<f64>, y: &Array1<f64>, s: f64) -> f64 {
     if s > 0.0 { x.dot(x) * s } else { x.sum() + y.mapv(f64::exp).sum() }
@@ -437,7 +438,7 @@ fn gradients_into_buffers_of_all_kinds() {
     }
 }
 
-/// Gradients that are copies of arguments: made while the products read these.
+/// Gradients that are copies of arguments. They are computed while the products read the arguments.
 #[differentiate(into, grad)]
 fn met(x: &Array2<f64>, y: &Array2<f64>, z: &[f64], w: ArrayView1<'_, f64>) -> f64 {
     (x * y).sum() * 2.0 - w.dot(&w) / 2.0
@@ -474,7 +475,8 @@ fn gradients_that_are_copies_have_the_same_bits() {
     }
 }
 
-/// Maps whose derivatives are, in part, linear: what is known of their seeds is used (`modes::dual_arrays::one_hot`).
+/// Maps whose derivatives are partly linear: the known structure of their seeds is used
+/// (`modes::dual_arrays::one_hot`).
 mod linear {
     use ad::prelude::*;
 
@@ -521,7 +523,7 @@ fn seeds_that_are_unit_vectors() {
         let all = wave(m * n).into_raw_vec_and_offset().0;
         Array2::from_shape_vec((m, n), all).unwrap()
     };
-    // Square ones too, where an axis could be taken for another.
+    // Square matrices too, for which axes could be confused.
     for (k, m, n) in [(2, 3, 4), (3, 3, 3), (1, 4, 2), (1, 1, 1), (2, 0, 3), (2, 3, 0), (0, 2, 2)] {
         ad::check_grad!(linear::layer(&matrix(m, n), &matrix(k, m), &wave(n)));
         ad::check_grad!(linear::product(&matrix(k, m), &matrix(m, n)));
@@ -534,13 +536,13 @@ fn seeds_that_are_unit_vectors() {
     }
     let a = matrix(3, 4);
     assert_eq!(linear::plain_jacobian(&a, &wave(4)), a, "the same bits");
-    // What a seed does not reach contributes nothing.
+    // An element that a seed does not reach contributes nothing.
     let mut far = a.clone();
     far[[1, 2]] = f64::INFINITY;
     assert_eq!(linear::plain_jacobian(&far, &wave(4)), far);
 }
 
-/// Loops, branches and updates through every option that there is.
+/// Loops, branches and updates with every option.
 mod programs {
     use ad::prelude::*;
 

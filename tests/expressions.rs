@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ad::prelude::*;
 
-/// The gradient against central differences of the function.
+/// Compares the gradient with central differences of the function.
 #[track_caller]
 fn checks(f: impl Fn(&[f64]) -> f64, g: impl Fn(&[f64]) -> (f64, Vec<f64>), x: &[f64]) {
     let (value, gradient) = g(x);
@@ -29,14 +29,15 @@ fn checks(f: impl Fn(&[f64]) -> f64, g: impl Fn(&[f64]) -> (f64, Vec<f64>), x: &
 
 const X: [f64; 5] = [0.7, -1.3, 2.1, 0.4, -0.6];
 
-/// Each as `name { body }`: a function of a slice with its derivative, and the comparison for several lengths.
+/// Each line is `name { body }`: a function of a slice with its derivative, and the comparison for
+/// several lengths.
 macro_rules! slices {
     ($($name:ident $x:ident $body:block)*) => {$(
         #[test]
         fn $name() {
             #[differentiate]
             fn f($x: &[f64]) -> f64 $body
-            // A slice lies in one way only; an array does not.
+            // A slice has one layout only; an array may have several.
             #[differentiate]
             fn of_array(given: &ArrayRef1<f64>) -> f64 {
                 let elements = given.to_vec();

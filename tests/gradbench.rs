@@ -1,5 +1,6 @@
-//! Problems of the GradBench suite, written as a user writes them, against its reference results: to 1e-12 of the largest entry,
-//! and the same bits on every memory layout of the inputs.
+//! Problems of the GradBench suite, written as a user writes them, compared with its reference
+//! results: to 1e-12 of the largest entry, and with the same bits on every memory layout of the
+//! inputs.
 
 #[path = "programs/gmm.rs"]
 mod gmm;
@@ -78,7 +79,7 @@ fn k_means() {
     }
 }
 
-/// The powers do not depend on x, so that they may be computed as one likes.
+/// The powers do not depend on x, so they may be computed in any way.
 #[differentiate]
 fn llsq(x: &Array1<f64>, n: usize) -> f64 {
     let residuals = build1(n, |i| {

@@ -1,5 +1,6 @@
-//! Problems of the GradBench suite in plain loops, as a C program says them, against the suite's reference results: to 1e-12 of the
-//! largest entry, and the same bits on every memory layout of the inputs.
+//! Problems of the GradBench suite in plain loops, as in a C program, compared with the suite's
+//! reference results: to 1e-12 of the largest entry, and with the same bits on every memory layout
+//! of the inputs.
 
 mod layouts;
 #[path = "programs/loops.rs"]

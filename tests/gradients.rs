@@ -1,13 +1,11 @@
-//! Gradients with known answers, end to end: each case of `data/gradients.json`
-//! is an annotated function that uses the construct its tag names, called
-//! through what the macro wrote, held against the value and the derivative that
-//! the file gives.
+//! Gradients with known answers, end to end. Each case of `data/gradients.json` is an annotated
+//! function that uses the construct of its tag. It is called through the generated code, and
+//! compared with the value and the derivative of the file.
 
 mod cases;
 mod layouts;
 
-/// The cases that are not here, and what they need that the language has not
-/// got yet.
+/// The cases that are not supported, and the missing parts of the language.
 const LEFT_OUT: &[(&str, &[&str])] = &[
     ("recursion", &["dualrev-mutual-recursion", "ksc-power-recursive"]),
     ("tuples as parameters", &["chad-prod-tuple"]),
@@ -19,7 +17,7 @@ const LEFT_OUT: &[(&str, &[&str])] = &[
     ("reads out of range that give 0, which Rust has not", &["horde-concatBuild9-oob0", "horde-concatBuild14-oob0"]),
 ];
 
-/// Those of tests/second.rs.
+/// The cases of tests/second.rs.
 const SECOND: [&str; 5] =
     ["horde-sin-second", "horde-sin-third", "horde-grad-composed", "horde-fold8-second", "ksc-derivative-selection"];
 

@@ -1,5 +1,6 @@
-//! Jacobians and Hessians whose arrays between do not fit into a cache for all seeds at once: they are computed in blocks
-//! of seeds. And the direction that takes less work, where the macro knows no size.
+//! Jacobians and Hessians whose intermediate arrays for all seeds together do not fit in a cache.
+//! They are computed in blocks of seeds. The tests also cover the choice of the direction with less
+//! work, if the macro knows no size.
 
 #![deny(warnings, clippy::all)]
 #![allow(clippy::assign_op_pattern, reason = "a sum that is bound anew is one of the forms")]
@@ -23,7 +24,7 @@ fn same<D: Dimension>(found: &ad::ndarray::Array<f64, D>, expected: &ad::ndarray
     }
 }
 
-/// A chain of joints that moves points: all points at all joints are between the angles and the result.
+/// A chain of joints that moves points. The intermediate arrays hold all points at all joints.
 #[differentiate(jacobian, jvp, wrt(angles))]
 fn skinned(angles: &Array1<f64>, points: &Array2<f64>, weights: &Array2<f64>) -> Array2<f64> {
     let joints = weights.ncols();
@@ -92,7 +93,7 @@ fn rows_of_examples_are_their_gradients() {
     }
 }
 
-/// A matrix is the parameter, and all pairs of rows are between it and the result.
+/// The parameter is a matrix. The intermediate arrays hold all pairs of rows.
 #[differentiate(jacobian, jvp, wrt(c))]
 fn distances(c: &Array2<f64>, x: &Array2<f64>) -> Array1<f64> {
     build1(x.nrows(), |i| {

@@ -1,5 +1,5 @@
-//! `laplacian`: the trace of the Hessian, for parameters of every kind; where no tangent is needed as a whole, without the
-//! memory of a Hessian.
+//! `laplacian`: the trace of the Hessian, for parameters of every kind. If no tangent has to be
+//! stored as a whole, no memory of the size of a Hessian is allocated.
 
 #![deny(warnings, clippy::all)]
 
@@ -177,7 +177,7 @@ fn arrays_of_every_rank() {
     near(point_laplacian(&arr0(0.5)), 3.0, 1e-15);
 }
 
-/// Nothing is a sum of nothing.
+/// The Laplacian of a function of no elements is 0.
 #[test]
 fn no_elements() {
     assert_eq!(cells_laplacian(&Array2::zeros((0, 3))), 0.0);
@@ -187,8 +187,9 @@ fn no_elements() {
     assert_eq!(form_laplacian(&Array2::zeros((0, 0)), Array1::zeros(0).view()), 0.0);
 }
 
-/// No array of n times n numbers is allocated, although each of the n directions is taken: of functions of neighbours, of
-/// products with matrices, of sums over an axis. (What needs a tangent as a whole, as `logsumexp` does, has it for all directions.)
+/// No array of n times n numbers is allocated, although each of the n directions is taken: for
+/// functions of neighbours, products with matrices, and sums over an axis. (A function that needs
+/// whole tangents, such as `logsumexp`, needs them for all directions.)
 #[test]
 fn no_hessian_is_stored() {
     const N: usize = 300;

@@ -1,5 +1,6 @@
-//! A `Vec` that becomes longer, shorter or another one, and parts of a length that a loop decides, as the macro writes them: values are the
-//! function's own, gradients those of central differences. (What the front end makes of more of them is in `ad-core/tests/front/lengths.rs`.)
+//! A `Vec` that grows, shrinks or is replaced, and parts with dynamic length, through the macro:
+//! values are the function's own, gradients those of central differences.
+//! (`ad-core/tests/front/lengths.rs` has more programs for the front end.)
 
 // As people write them.
 #![allow(clippy::needless_range_loop, clippy::vec_init_then_push, clippy::while_let_on_iterator)]
@@ -23,7 +24,7 @@ fn verify(f: fn(&[f64]) -> f64, value_and_grad: fn(&[f64]) -> (f64, Vec<f64>), x
     }
 }
 
-/// What is pushed behind a loop has room, too.
+/// The capacity covers the elements that are pushed after a loop.
 #[differentiate]
 fn pushed_after(x: &[f64]) -> f64 {
     let mut s = 0.0;
@@ -43,7 +44,7 @@ fn pushed_after(x: &[f64]) -> f64 {
     s
 }
 
-/// A tree, depth first, with room that is said.
+/// A tree, depth first, with a given capacity.
 #[differentiate]
 fn stack_dfs(x: &[f64]) -> f64 {
     let n = x.len();
@@ -61,7 +62,7 @@ fn stack_dfs(x: &[f64]) -> f64 {
     s
 }
 
-/// Pairs are put together until one is left.
+/// Pairs are combined until one is left.
 #[differentiate]
 fn halved(x: &[f64]) -> f64 {
     let mut v = x.to_vec();
@@ -73,7 +74,7 @@ fn halved(x: &[f64]) -> f64 {
     s
 }
 
-/// The median, by what is below and above.
+/// The median, by the smaller and the larger elements.
 #[differentiate]
 fn quick_select(x: &[f64]) -> f64 {
     let mut v = x.to_vec();
@@ -108,7 +109,7 @@ fn window_remove(x: &[f64]) -> f64 {
     s
 }
 
-/// Medians of all beginnings.
+/// Medians of all prefixes.
 #[differentiate]
 fn inserted(x: &[f64]) -> f64 {
     let mut sorted: Vec<f64> = Vec::new();
@@ -150,7 +151,7 @@ fn peeked(x: &[f64]) -> f64 {
     s
 }
 
-/// How far each is from the mean of those before it.
+/// The distance of each element to the mean of the previous ones.
 #[differentiate]
 fn part_means(x: &[f64]) -> f64 {
     let v = Array1::from_vec(x.to_vec());
@@ -238,7 +239,7 @@ fn soft_align(x: &[f64]) -> f64 {
     prev[n]
 }
 
-/// Intervals on a stack, halved until they are good enough.
+/// Intervals on a stack, halved until they are accurate enough.
 #[differentiate]
 fn adaptive_simpson(x: &[f64]) -> f64 {
     let f = |t: f64| (x[0] * t).exp() + x[1] * t;
@@ -261,7 +262,7 @@ fn adaptive_simpson(x: &[f64]) -> f64 {
     total
 }
 
-/// What stays, three times.
+/// The remaining elements, three times.
 #[differentiate]
 fn retained(x: &[f64]) -> f64 {
     let mut v = x.to_vec();
@@ -274,7 +275,7 @@ fn retained(x: &[f64]) -> f64 {
     v.iter().map(|a| a * a).sum()
 }
 
-/// Each step pushes a tuple, and the end some more.
+/// Each step pushes a tuple, and more are pushed at the end.
 #[differentiate]
 fn tuples(x: &[f64]) -> f64 {
     let mut v = Vec::new();
@@ -288,7 +289,7 @@ fn tuples(x: &[f64]) -> f64 {
     v.iter().map(|&(a, i)| a * a * i as f64).sum()
 }
 
-/// Each step pushes an array, and the end some more.
+/// Each step pushes an array, and more are pushed at the end.
 #[differentiate]
 fn arrays(x: &[f64]) -> f64 {
     let mut v = Vec::new();
@@ -340,7 +341,7 @@ fn values_and_gradients() {
     }
 }
 
-/// Depth first, and wider than was said.
+/// Depth first, with more elements than the given capacity.
 #[differentiate]
 fn crowded(x: &[f64]) -> f64 {
     let mut stack = Vec::with_capacity(3);
@@ -357,7 +358,7 @@ fn crowded(x: &[f64]) -> f64 {
     s
 }
 
-/// More than was said to have room: `f` goes on, the derivative says so.
+/// The length exceeds the given capacity: `f` continues, and the derivative reports it.
 #[test]
 #[should_panic(expected = "more elements than the `Vec` was said to have room for")]
 fn past_its_capacity() {
@@ -381,7 +382,7 @@ fn shortened(x: &Array1<f64>, n: usize) -> Array1<f64> {
     Array1::from_vec(out)
 }
 
-/// A result of which only the data say how long it is has cotangents of that length.
+/// The data determine the length of the result. Its cotangents have that length.
 #[test]
 fn results_as_long_as_data_say() {
     let x = [1.0, -2.0, 3.0, 0.5];
@@ -396,7 +397,7 @@ fn results_as_long_as_data_say() {
     assert_eq!((value, gradient), (array![4.0, 10.0, 14.0], array![4.0 + 5.0 + 7.0, 0.0, 2.0, 2.0]));
 }
 
-/// Along which axis the data decide.
+/// The data determine the axis.
 #[differentiate]
 fn means(x: &[f64]) -> f64 {
     let a = Array2::from_shape_vec((2, 3), x.to_vec()).unwrap();
@@ -426,7 +427,8 @@ fn part_or_all(x: &Array1<f64>, k: usize) -> Array1<f64> {
     }
 }
 
-/// Arms of a condition that is known before a loop may have different shapes: so has what they are the arms of.
+/// Branches of a condition that is known before a loop may have different shapes, and so may values
+/// computed from them.
 #[test]
 fn arms_of_different_shapes() {
     for x in [[0.3, 0.9, -0.2, 0.7, 0.1, 0.4], [-0.3, 0.9, -0.2, 0.7, 0.1, 0.4]] {

@@ -1,5 +1,6 @@
-//! Lists and `Vec`s of arrays: what is in them is an ndarray, whose length and items are its elements, or an array or `Vec`, whose items are
-//! its rows. Values are the function's own, gradients those of central differences.
+//! Lists and `Vec`s of arrays. An element is an ndarray, whose length and items are those of its
+//! elements, or an array or `Vec`, whose items are its rows. Values are the function's own,
+//! gradients those of central differences.
 
 #![allow(clippy::all, clippy::pedantic, reason = "programs as people write them")]
 

@@ -1,11 +1,11 @@
-//! Long straight-line functions compile in the ordinary profile, debug information and all.
+//! Long straight-line functions compile in the ordinary profile, with debug information.
 //!
-//! `let` opens a scope in the one before, and rustc walks scopes by recursion when it writes debug information: thousands of
-//! them one in another are more than its stack holds.
+//! `let` opens a scope inside of the previous one, and rustc walks scopes recursively when it
+//! writes debug information. Thousands of nested scopes would overflow its stack.
 
 use ad::prelude::*;
 
-/// A function with statements that are there twice as often for each `x`.
+/// A function with two statements for each `x`.
 macro_rules! doubled {
     ([x $($more:tt)*] { $($s:tt)* } $($all:tt)*) => { doubled! { [$($more)*] { $($s)* $($s)* } $($all)* } };
     ([] { $($s:tt)* } each $i:ident of $v:ident $(#[$a:meta])* fn $name:ident $args:tt { $($begin:tt)* } { $($end:tt)* }) => {
@@ -75,7 +75,7 @@ doubled! {
     fn elements(v: &Array1<f64>) { let (mut x, mut y) = (v[i], 0.5); } { x + y }
 }
 
-/// Where an arm of four joints ends, and where each joint is.
+/// The end of an arm with four joints, and the position of each joint.
 #[differentiate(jacobian)]
 fn arm(v: &[f64; 16]) -> [f64; 12] {
     fn turned(a: f64, b: f64, c: f64) -> [[f64; 3]; 3] {

@@ -1,5 +1,5 @@
-//! Loops through the macro: values are the function's own, gradients those of central differences, and a derivative panics where the
-//! function does.
+//! Loops through the macro: values are the function's own, gradients those of central differences,
+//! and a derivative panics where the function panics.
 
 // The loops are as people write them: indices, sums written out.
 #![allow(clippy::assign_op_pattern, clippy::manual_is_multiple_of, clippy::needless_range_loop)]
@@ -25,7 +25,7 @@ fn verify(f: fn(&[f64]) -> f64, value_and_grad: fn(&[f64]) -> (f64, Vec<f64>), x
     }
 }
 
-/// Whether both panic, with the same words in the message.
+/// Whether both panic with the same message.
 #[track_caller]
 fn both_panic(f: fn(&[f64]) -> f64, value_and_grad: fn(&[f64]) -> (f64, Vec<f64>), x: &[f64]) {
     assert!(catch_unwind(AssertUnwindSafe(|| f(x))).is_err(), "the function does not panic");
@@ -235,7 +235,7 @@ fn bisection(x: &[f64]) -> f64 {
     root * root + x[1]
 }
 
-/// Heun's method with steps as large as the error allows.
+/// Heun's method with the largest steps that the error permits.
 #[differentiate]
 fn adaptive(x: &[f64]) -> f64 {
     let mut t = 0.0;
@@ -436,7 +436,7 @@ fn hull(x: &[f64]) -> f64 {
     area * area
 }
 
-/// Euler's method with steps that grow, and the integral of what it wrote down.
+/// Euler's method with growing steps, and the integral of the recorded values.
 #[differentiate]
 fn trajectory(x: &[f64]) -> f64 {
     let (mut t, mut y, mut h) = (0.0, x[0], 0.1);
@@ -489,7 +489,7 @@ fn of_parts(x: &[f64]) -> f64 {
     s
 }
 
-/// No step runs where there is none, however long it would take.
+/// No step runs if there is none, however long it would take.
 #[differentiate]
 fn never_ends(x: &[f64]) -> f64 {
     let total: f64 = x.iter().sum();
@@ -504,7 +504,7 @@ fn never_ends(x: &[f64]) -> f64 {
     s
 }
 
-/// How large an array is comes out of a loop over arrays.
+/// A loop over arrays computes the size of an array.
 #[differentiate]
 fn sized(x: &[f64]) -> f64 {
     let mut n = 0;

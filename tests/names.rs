@@ -1,6 +1,7 @@
-//! Names that the attribute takes for the DSL's, ndarray's or std's are proved to be: a user's own `relu`, `sum` or `Array1` is an
-//! error or means what it means in Rust, and never leads to a wrong gradient. Each file of `fixtures/names` is a program of its
-//! own: those of `refused` do not compile, those of `accepted` compile and assert their gradients.
+//! Names that the attribute assumes to be the DSL's, ndarray's or std's are proved to be: a user's
+//! own `relu`, `sum` or `Array1` is an error or has its meaning in Rust, and never leads to a wrong
+//! gradient. Each file of `fixtures/names` is a separate program: those of `refused` do not
+//! compile, those of `accepted` compile and assert their gradients.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -42,8 +43,8 @@ fn what_means_something_else_is_understood() {
     }
 }
 
-/// A method that is understood and that no trait of `assumed` has would break every function that calls it; one that is not understood
-/// stands there for nothing.
+/// A supported method that no trait of `assumed` has would break every function that calls it. A
+/// method that is not supported has no use there.
 #[test]
 fn the_traits_have_the_names_of_the_table() {
     use ad::runtime::assumed::methods::{
@@ -109,7 +110,7 @@ fn cargo(root: &Path, arguments: &[&str]) -> Output {
     Command::new(cargo)
         .args(arguments)
         .current_dir(root)
-        // What they compile of this workspace is shared with the other fixtures.
+        // The compiled crates of this workspace are shared with the other fixtures.
         .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside/target"))
         .env_remove("RUSTFLAGS")
         .env_remove("RUSTC_WORKSPACE_WRAPPER")

@@ -1,4 +1,5 @@
-//! Functions of arrays of static size touch no heap, nor do gradients into the caller's buffers: counted by the allocator itself.
+//! Functions of arrays of static size do not use the heap, and neither do gradients into the
+//! caller's buffers. The allocator counts this.
 
 mod allocator;
 #[path = "programs/reprojection.rs"]
@@ -33,14 +34,14 @@ fn energy<const N: usize, const M: usize>(a: &[[f64; N]; M], x: &[f64; N]) -> f6
     y.iter().map(|v| v * v).sum()
 }
 
-/// Loops over literal sizes, a choice, an index that is computed.
+/// Loops over literal sizes, a selection, an index that is computed.
 #[differentiate(grad, vjp, jvp)]
 fn chosen(x: [f32; 40], w: &[[f32; 3]; 40], k: usize) -> f32 {
     let scores = w.map(|row| row[0] * row[1] + row[2]);
     if x[k] > 0.0 { (0..40).map(|i| x[i] * scores[i]).sum::<f32>() } else { scores[k] * x[0] }
 }
 
-/// Products of matrices that are too large to be taken apart, alone and in a stack.
+/// Products of matrices that are too large to be unrolled, alone and in a stack.
 #[differentiate(grad)]
 fn products(a: &[[f64; 20]; 20], b: &[[f64; 20]; 20], c: &[[[f64; 9]; 9]; 2]) -> f64 {
     let p = build([20, 20], |[i, j]| (0..20).map(|k| a[i][k] * b[k][j]).sum::<f64>());
@@ -69,7 +70,8 @@ fn arrays_of_static_size_allocate_nothing() {
     }
 }
 
-/// All temporaries are numbers or static: with the caller's buffers there is nothing left to allocate, whatever the parameters are.
+/// All temporaries are numbers or static: with the caller's buffers nothing is allocated, whatever
+/// the parameters are.
 #[differentiate(into, grad)]
 fn sums(x: &Array2<f64>, y: &[f64], s: f64, p: [f64; 3]) -> f64 {
     let squares = x.mapv(|v| (v * s).sin() * v).sum();
@@ -112,7 +114,7 @@ fn buffers_small_jacobians_and_pullbacks_allocate_nothing() {
     without_heap(|| (bowl_hessian([0.1, 0.2, 0.3, 0.4]), bowl_hvp([0.1, 0.2, 0.3, 0.4], [1.0; 4])));
 }
 
-/// The count is one: a function with a vector is seen.
+/// The count works: the allocation of a function with a vector is counted.
 #[test]
 fn the_count_counts() {
     let (vector, used) = counted(|| std::hint::black_box(vec![1.0; 3]));

@@ -1,5 +1,5 @@
-//! Crates of users, outside the workspace: what the attribute writes compiles without a warning under the lints that
-//! the contract names, in both editions, and works.
+//! Users' crates, outside of the workspace: the generated code compiles without a warning under the
+//! lints that the public contract names, in both editions, and works.
 
 use std::path::Path;
 use std::process::Command;
@@ -18,7 +18,8 @@ fn edition_2024_under_another_name() {
 fn passes(fixture: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let source = root.join("tests/fixtures/outside").join(fixture);
-    // A copy, as cargo writes a lock file beside the manifest; with the workspace's lock, it needs no network.
+    // The fixture is copied, since cargo writes a lock file next to the manifest. With the
+    // workspace's lock file, it needs no network.
     let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside").join(fixture);
     std::fs::create_dir_all(copy.join("src")).expect("a directory for the copy");
     let manifest = std::fs::read_to_string(source.join("Cargo.toml")).expect("the manifest");
@@ -37,9 +38,9 @@ fn cargo(directory: &Path, arguments: &[&str]) {
     let output = Command::new(cargo)
         .args(arguments)
         .current_dir(directory)
-        // The fixtures share what they compile of this workspace.
+        // The fixtures share the compiled crates of this workspace.
         .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside/target"))
-        // Flags of the build that this test belongs to are not the user's.
+        // The flags of the build that runs this test are not used for the user's crate.
         .env_remove("RUSTFLAGS")
         .env_remove("RUSTDOCFLAGS")
         .env_remove("RUSTC_WORKSPACE_WRAPPER")

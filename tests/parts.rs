@@ -1,5 +1,6 @@
-//! Parts of arrays whose sizes a loop decides, as people write linear algebra with them: values are the function's own, gradients those of central
-//! differences, on every layout of the input, and a derivative panics where the function does.
+//! Parts with dynamic length, as people use them in linear algebra: values are the function's own,
+//! gradients those of central differences, on every layout of the input, and a derivative panics
+//! where the function panics.
 
 #![deny(unsafe_code, warnings, missing_docs, clippy::all, clippy::pedantic)]
 #![allow(clippy::cast_precision_loss, clippy::many_single_char_names)]
@@ -330,7 +331,7 @@ fn corner(x: &Array2<f64>, n: usize) -> f64 {
     s
 }
 
-/// Neither NaN nor infinities of what is not in a part are in a derivative.
+/// NaN and infinities outside of a part do not reach a derivative.
 #[test]
 fn what_is_outside_does_not_count() {
     for (outside, n) in [(f64::NAN, 3), (f64::INFINITY, 3), (0.0, 3), (-1.0, 3), (f64::NAN, 1), (f64::NAN, 0)] {
@@ -347,7 +348,7 @@ fn what_is_outside_does_not_count() {
     ad::check_grad!(corner(&matrix(4).mapv(|v| v.abs() + 0.3), 4));
 }
 
-/// The last element of the last product, and 2 where it is above `c`, 3 where it is not.
+/// The last element of the last product, times 2 if it is above `c`, and 3 otherwise.
 macro_rules! decisions {
     ($($name:ident($a:ident, $v:ident, $k:ident) $product:expr;)*) => {$(
         mod $name {
@@ -416,7 +417,8 @@ fn between_of_a_slice(x: &[f64], a: usize, b: usize) -> f64 {
     x[0] + x[a..b].iter().map(|v| v.exp()).sum::<f64>()
 }
 
-/// What ndarray takes as empty is empty in the derivative, and what panics does so in both.
+/// A range that ndarray treats as empty is empty in the derivative, and a range that panics does so
+/// in both.
 #[test]
 fn slices_that_end_before_they_begin_are_ndarrays() {
     fn panics<R>(f: impl Fn() -> R) -> bool {

@@ -1,7 +1,8 @@
-//! The contract's section *Passing*, sentence by sentence: how tangents, cotangents and directions are taken, and what gradients are.
-//! Tuples and structs are not accepted yet (`tests/ui/signature`).
+//! The public contract's section *Passing*, sentence by sentence: how tangents, cotangents and
+//! directions are passed, and the type of gradients. Tuples and structs are not accepted yet
+//! (`tests/ui/signature`).
 
-// Types are spelt out: they are what is tested.
+// Types are spelt out, since they are tested.
 #![allow(clippy::type_complexity, clippy::ptr_arg)]
 
 use ad::ndarray::{ArrayRef, Ix1, Ix2};

@@ -1,4 +1,5 @@
-//! `docs/performance.md`: its commands are commands of this repository, and its tables are where the benches write them. Times are not tested.
+//! `docs/performance.md`: its commands are commands of this repository, and the benches write its
+//! tables. Times are not tested.
 
 use std::path::Path;
 
@@ -40,15 +41,16 @@ fn tables_have_their_places() {
         assert_eq!(text.matches(&format!("<!-- {section} -->\n")).count(), 1, "{section}");
         assert_eq!(text.matches(&format!("<!-- end of {section} -->")).count(), 1, "{section}");
         assert!(read(by).contains(&format!("docs::write(\"{section}\"")), "{by} writes {section}");
-        // Whoever reads the figures finds the machine.
+        // The document names the machine of the figures.
         let part = text.split(&format!("<!-- {section} -->\n")).nth(1).unwrap_or_default();
         let part = part.split("<!-- end of").next().unwrap_or_default();
         assert!(part.starts_with("On ") && part.contains("rustc"), "{section} has no figures: AD_DOCS=1");
     }
 }
 
-/// Code beyond the build's instructions is entered in one place, under the processor's own word (`ad-runtime/tests/plain.rs` runs without it);
-/// nothing else is `unsafe`, so no index can be wrong without a panic. Every other crate forbids it.
+/// Code with instructions beyond those of the build is entered at one place, after a test of the
+/// processor (`ad-runtime/tests/plain.rs` runs without it). Nothing else is `unsafe`, so no index
+/// can be wrong without a panic. Every other crate forbids `unsafe`.
 #[test]
 fn one_place_is_unsafe() {
     let mut places = Vec::new();

@@ -1,9 +1,10 @@
-//! The contract's section *What a call promises*, sentence by sentence: each is quoted above the test that shows it. (Of decisions, which
-//! are the function's own, the tests are in `decisions.rs`; of what is written and its lints, in `lints.rs` and `outside.rs`.)
+//! The public contract's section *What a call promises*, sentence by sentence. Each sentence is
+//! quoted above the test that shows it. (Decisions are tested in `decisions.rs`; the generated code
+//! and its lints in `lints.rs` and `outside.rs`.)
 
-// (`forbid` is at odds with ndarray's own `s!`.)
+// `forbid` is not compatible with ndarray's own `s!`.
 #![deny(unsafe_code)]
-// What is tested is what would be reached.
+// The tests are about code that is not reached.
 #![allow(clippy::eq_op, clippy::redundant_closure_call, reason = "sizes of zero are written out")]
 #![allow(clippy::needless_range_loop, reason = "an index of several arrays is what is tested")]
 

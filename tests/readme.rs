@@ -1,4 +1,4 @@
-//! Whoever tries what the documents say runs what CI runs.
+//! A user who runs the commands of the documents runs the commands of CI.
 
 use std::path::Path;
 

@@ -9,7 +9,7 @@ mod layouts;
 use ad::prelude::*;
 use allocator::counted;
 
-/// The gradient against central differences of the function.
+/// Compares the gradient with central differences of the function.
 #[track_caller]
 fn checks(f: impl Fn(&Array1<f64>) -> f64, g: impl Fn(&Array1<f64>) -> (f64, Array1<f64>), x: &Array1<f64>) {
     let (value, gradient) = g(x);
@@ -26,8 +26,8 @@ fn checks(f: impl Fn(&Array1<f64>) -> f64, g: impl Fn(&Array1<f64>) -> (f64, Arr
     }
 }
 
-/// Each as `name { body }`: a function of an array with its derivative, and the comparison for several lengths, none included, and
-/// with a zero among the elements.
+/// Each line is `name { body }`: a function of an array with its derivative, and the comparison for
+/// several lengths, with no elements, and with a zero among the elements.
 macro_rules! arrays {
     ($($name:ident $x:ident $body:block)*) => {$(
         #[test]
@@ -142,7 +142,8 @@ fn filtered(x: &Array1<f64>, a: f64) -> f64 {
     s[s.len() - 1]
 }
 
-/// On a small stack, so that a call for each step would not end; in bytes in proportion to the steps, allocated at once.
+/// The test runs on a small stack, so a recursive call for each step would fail. The number of
+/// bytes is proportional to the steps, and they are allocated at once.
 #[test]
 fn a_million_steps() {
     let run = || {
@@ -171,7 +172,8 @@ fn smoothed(x: &Array1<f64>) -> f64 {
     y[y.len() - 1]
 }
 
-/// A step that reads and writes elements of an array saves elements: bytes in proportion to the steps, not to their square.
+/// A step that reads and writes elements of an array saves elements: the number of bytes is
+/// proportional to the steps, and not to their square.
 #[test]
 fn a_step_that_writes_one_element_saves_no_array() {
     for n in [10, 100, 1000] {
@@ -202,7 +204,8 @@ fn eliminated(x: &Array2<f64>) -> f64 {
     s
 }
 
-/// What is saved are the two factors of each product, and the two operands of each quotient: no array, though loops in loops change it.
+/// The residuals are the two factors of each product, and the two operands of each quotient. They
+/// are not arrays, although nested loops change an array.
 #[test]
 fn elimination_saves_what_its_reverse_reads() {
     for n in [4, 12, 40] {
@@ -211,7 +214,7 @@ fn elimination_saves_what_its_reverse_reads() {
         let ((value, gradient), used) = counted(|| eliminated_value_and_grad(&x));
         assert!(used.bytes <= 8 * (2 * n * n * n + 8 * n * n) && used.times <= 14, "{n}: {used:?}");
         assert!((value - eliminated(&x)).abs() <= 1e-12 * value.abs());
-        // The logarithm of the determinant: its gradient is the inverse, transposed.
+        // The logarithm of the determinant. Its gradient is the transposed inverse.
         let one = gradient.t().dot(&x);
         assert!(one.indexed_iter().all(|((i, j), e)| (e - f64::from(u8::from(i == j))).abs() < 1e-9), "{one}");
     }
@@ -228,7 +231,8 @@ fn root(a: f64) -> f64 {
     y
 }
 
-/// A loop that stops early saves while it counts: memory that doubles, so bytes in proportion to the steps, and few allocations.
+/// A loop that stops early saves its residuals while it counts. The memory grows by doubling, so
+/// the number of bytes is proportional to the steps, and there are few allocations.
 #[test]
 fn a_loop_saves_while_it_counts() {
     let a = 7.0;
@@ -239,12 +243,13 @@ fn a_loop_saves_while_it_counts() {
     }
     assert!(steps > 1000);
     let ((value, slope), used) = counted(|| root_value_and_grad(a));
-    // Two rows: the number, and how many steps there were. Each doubling is a new allocation.
+    // Two rows: the number, and the number of steps. Each doubling is a new allocation.
     assert!(used.bytes <= 2 * 8 * 4 * (steps + 8) && used.times <= 2 * 20, "{steps}: {used:?}");
     assert!((value - a.sqrt()).abs() < 1e-12 && (slope - 0.5 / a.sqrt()).abs() < 1e-3, "{value} {slope}");
 }
 
-/// A polynomial in points that do not depend on what is differentiated: of its powers nothing is kept, whatever the number of points.
+/// A polynomial at points that do not depend on active parameters. Its powers are not saved,
+/// whatever the number of points is.
 #[differentiate(wrt(c))]
 fn fitted<T: Real>(c: &Array1<T>, points: &Array1<T>, decay: T) -> T {
     let mut total = T::zero();
@@ -269,7 +274,7 @@ fn powers_of_points_are_not_kept() {
         let points = Array1::from_shape_fn(n, |i| (i as f64 * 0.37).sin());
         let c = Array1::from_shape_fn(m, |j| 0.3 / (j as f64 + 1.0));
         let ((value, gradient), used) = counted(|| fitted_value_and_grad(&c, &points, 0.9));
-        // Rows of a block and of what is left, and a few sums.
+        // Rows of a block and of the remainder, and a few sums.
         assert!(used.bytes <= 8 * (24 * 128 + 10 * m + 16), "{n} {m}: {used:?}");
         let r = residuals(&c, &points);
         assert!((value - r.dot(&r)).abs() <= 1e-12 * (1.0 + value), "{n} {m}: {value}");

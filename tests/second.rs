@@ -1,9 +1,10 @@
-//! Second derivatives and blocks with known answers: the cases of `data/gradients.json` that are about derivatives of derivatives, and
-//! GradBench's k-means (the Hessian's diagonal by one product) and bundle adjustment (2 x 15 blocks in registers).
+//! Second derivatives and blocks with known answers: the cases of `data/gradients.json` for
+//! derivatives of derivatives, GradBench's k-means (the Hessian's diagonal by one product), and
+//! bundle adjustment (2 x 15 blocks in registers).
 
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::all)]
-// Types are spelt out.
+// Types are spelt out, since they are tested.
 #![allow(clippy::type_complexity)]
 
 #[path = "programs/kmeans.rs"]
@@ -138,7 +139,7 @@ fn k_means_by_newton() {
         let case = parsed(file);
         let (points, centroids) = (matrix(&case["input"]["points"]), matrix(&case["input"]["centroids"]));
         let gradient = kmeans_grad(&points, &centroids);
-        // The Hessian is diagonal, so that its product with ones is its diagonal.
+        // The Hessian is diagonal, so its product with ones is its diagonal.
         let diagonal = kmeans_hvp(&points, &centroids, &Array2::ones(centroids.raw_dim()));
         assert_eq!(diagonal, matrix(&case["hessian_diagonal"]));
         for (found, expected) in (gradient / &diagonal).iter().zip(&matrix(&case["dir"])) {

@@ -24,8 +24,8 @@ fn verify(f: fn(&[f64]) -> f64, value_and_grad: fn(&[f64]) -> (f64, Vec<f64>), x
     }
 }
 
-/// Each of a slice and of an array: the same text, which indexes and asks for the length; at points of the slice, and at each of
-/// them on every layout of the array.
+/// Each program runs on a slice and on an array: the same text, which indexes and reads the length,
+/// at points of the slice, and at each of them on every layout of the array.
 macro_rules! programs {
     ($($name:ident($x:ident) at $points:tt $body:block)*) => {$(
         mod $name {
@@ -206,7 +206,7 @@ fn of_small_constants(x: f64) -> f64 {
     l.iter().map(|l| (x * l / g).sqrt()).sum()
 }
 
-/// A constant outside of the function need not be in capitals where a `let` says its type.
+/// A constant outside of the function may be in lower case if a `let` states its type.
 #[test]
 fn constants_in_small_letters() {
     let (value, gradient) = of_small_constants_value_and_grad(2.0);

@@ -1,4 +1,5 @@
-//! Arrays of static size, through the macro: gradients, cotangents and tangents have the types and the values that the contract says.
+//! Arrays of static size, through the macro: gradients, cotangents and tangents have the types and
+//! values of the public contract.
 
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]

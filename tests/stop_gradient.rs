@@ -1,4 +1,4 @@
-//! `stop_gradient`: the value is the function's own, and no derivative of any order goes through it.
+//! `stop_gradient`: the value is the function's own, and its derivative of every order is zero.
 
 use ad::prelude::*;
 
@@ -67,12 +67,12 @@ fn in_a_build_and_in_what_a_loop_carries() {
     let (x, w) = (array![1.0, 2.0, 3.0], 0.5);
     let (value, (dx, dw)) = in_builds_and_loops_value_and_grad(&x, w);
     assert_eq!(value, in_builds_and_loops(&x, w));
-    // Of the last step alone, and there not through `x[i] * w`.
+    // The gradient is that of the last step only, and not through `x[i] * w` there.
     assert_eq!(dx, array![0.0, 0.0, 3.0 * 0.5 * 0.5]);
     assert_eq!(dw, 3.0 * 0.5 * 3.0);
 }
 
-/// What the function decides by is what it computes: a view keeps its order of summation.
+/// The function's decisions are by its own values: a view keeps its order of summation.
 #[differentiate]
 fn decided_by_a_stopped_view(x: &Array2<f64>, bound: f64) -> f64 {
     if stop_gradient(x.t()).sum() > bound { x.sum() } else { -x.sum() }

@@ -1,5 +1,6 @@
-//! The contract's table of types, row by row: what may be a parameter, a result, and what its gradient, tangent and cotangent are.
-//! Every type is spelt out, so that this file compiles only if it is the promised one.
+//! The public contract's table of types, row by row: the permitted parameters and results, and the
+//! types of gradient, tangent and cotangent. Every type is spelt out, so that this file compiles
+//! only if it is the promised one.
 
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs)]
@@ -117,7 +118,7 @@ fn arrays() {
         (ad::ndarray::arr0(3.0), array![2.0, 2.0], Array2::from_elem((2, 2), 2.0), array![[[0.0, 10.0], [0.0, 0.0]]]);
     assert_eq!(owned_grad(a.clone(), b.clone(), c.clone(), d.clone()), expected);
     assert_eq!(owned_vjp(a.clone(), b.clone(), c.clone(), d.clone(), 1.0), (26.0, expected.clone()));
-    // Tangents as references to what derefs to `ArrayRefN`.
+    // Tangents as references to types that dereference to `ArrayRefN`.
     let tangent = owned_jvp(a.clone(), b.clone(), c.clone(), d.clone(), &a, &b.view(), &c, &d.view());
     assert_eq!(tangent, (26.0, 2.0 * 3.0 + 2.0 * 3.0 + 10.0 * 2.0 + 10.0 * 2.0));
     assert_eq!(viewed_grad(a.view(), b.view(), &c.view(), d.view()), expected);

@@ -1,4 +1,5 @@
-//! Convolutions and what is like them, as people write them: windows that are read where they are, and their gradients.
+//! Convolutions and similar functions, as people write them: windows are read in place, and their
+//! gradients.
 
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
@@ -41,7 +42,7 @@ fn image(x: &Array3<f64>, w: &Array4<f64>) -> f64 {
 #[differentiate(vjp, jvp)]
 fn map(x: &Array3<f64>, w: &Array3<f64>) -> Array3<f64> {
     let (c, h, k) = (x.dim().0, x.dim().1 - 2, x.dim().2 - 1);
-    // Each channel has a window of its own.
+    // Each channel has its own window.
     build([c, h, k], |[c, i, j]| {
         let mut s = 0.0;
         for p in 0..3 {
@@ -59,7 +60,7 @@ fn line(x: &Array1<f64>, w: &Array1<f64>) -> f64 {
     y.dot(&y)
 }
 
-/// A convolution as books write it: the window runs the other way.
+/// A convolution as books define it: the window is reversed.
 #[differentiate]
 fn flipped(x: &[f64], w: &[f64]) -> f64 {
     let mut total = 0.0;
@@ -131,7 +132,7 @@ fn same(x: &Array2<f64>, w: &Array2<f64>) -> f64 {
     total
 }
 
-/// Channels behind rows and columns: the lanes are outputs.
+/// The channels are the last axis, so the lanes are outputs.
 #[differentiate]
 fn channels_last(x: &Array3<f64>, w: &Array4<f64>) -> f64 {
     let (h, k, inputs) = x.dim();
@@ -158,7 +159,7 @@ fn autocorrelation(x: &Array1<f64>, lags: usize) -> f64 {
     r.dot(&r)
 }
 
-/// One image after the other, each with the weights that the last one left.
+/// One image after another, each with the weights that the previous one left.
 #[differentiate]
 fn in_a_loop(images: &Array3<f64>, w: &Array3<f64>, rate: f64) -> f64 {
     let (n, h, k) = images.dim();
@@ -231,7 +232,7 @@ fn single(x: &Array2<f32>, w: &Array3<f32>) -> f32 {
     total / (filters * h * k) as f32
 }
 
-/// Numbers between -1 and 1, the same each time.
+/// Numbers between -1 and 1, the same in each run.
 fn number(k: usize) -> f64 {
     ((k * 37 + k * k * 11 + 5) % 101) as f64 / 50.5 - 1.0
 }
@@ -261,7 +262,7 @@ fn images() {
         [2, 40, 3, 1, 1, 5],
         [5, 1, 2, 2, 2, 1],
         [1, 1, 1, 1, 1, 1],
-        // Nothing to add up, and windows of nothing.
+        // Sums of no terms, and empty windows.
         [4, 4, 0, 2, 3, 3],
         [4, 4, 2, 0, 3, 3],
         [4, 4, 1, 2, 0, 2],
@@ -283,11 +284,11 @@ fn windows_larger_than_the_image_panic_as_the_function_does() {
         let g = catch_unwind(AssertUnwindSafe(|| image_value_and_grad(&x, &w)));
         assert!(f.is_err() && g.is_err());
     }
-    // More channels than there are weights for.
+    // More channels than the weights have.
     let (x, w) = (cube(3, 4, 4), tesseract(1, 2, 2, 2));
     assert!(catch_unwind(AssertUnwindSafe(|| image(&x, &w))).is_err());
     assert!(catch_unwind(AssertUnwindSafe(|| image_value_and_grad(&x, &w))).is_err());
-    // Fewer are fine.
+    // Fewer channels are permitted.
     let (x, w) = (cube(2, 4, 4), tesseract(1, 3, 2, 2));
     ad::check_grad!(image(&x, &w), tolerance = 1e-6);
     for (n, k) in [(2, 4), (0, 2), (5, 0)] {
@@ -351,7 +352,7 @@ fn around_windows() {
     ad::check_grad!(single(&x, &w));
 }
 
-/// What a sum decides.
+/// A sum that decides.
 #[differentiate]
 fn counted(x: &Array3<f64>, w: &Array4<f64>) -> f64 {
     let (inputs, height, width) = x.dim();
@@ -377,7 +378,7 @@ fn counted(x: &Array3<f64>, w: &Array4<f64>) -> f64 {
     total
 }
 
-/// However many pixels are computed at once: the sum at a pixel is not less than itself.
+/// The sum at a pixel is not less than itself, however many pixels are computed at once.
 #[test]
 fn decisions_have_the_bits_of_the_function() {
     let (x, w) = (matrix(6, 23), matrix(2, 3) * 0.37);
@@ -402,7 +403,7 @@ fn what_sums_decide() {
         let (value, (dx, dw)) = counted_value_and_grad(&x, &w);
         let expected = counted(&x, &w);
         assert!((value - expected).abs() <= 1e-12 * expected.abs(), "{value} is not {expected}");
-        // Where a pixel counts, the gradient is that of a sum; others add nothing.
+        // If a pixel counts, the gradient is that of a sum. The others contribute nothing.
         let (mut gx, mut gw) = (Array3::<f64>::zeros(x.raw_dim()), Array4::<f64>::zeros(w.raw_dim()));
         for (o, i, j) in (0..o).flat_map(|o| (0..=h - p).flat_map(move |i| (0..=k - q).map(move |j| (o, i, j)))) {
             let all = || (0..c).flat_map(|c| (0..p).flat_map(move |p| (0..q).map(move |q| (c, p, q))));

@@ -1,5 +1,6 @@
-//! Every message of the catalogue is produced by a case in `tests/ui`, and what the cases there expect is what the compiler says now.
-//! Runs in process, so it is quick; `cargo test -p ad-ui` asks rustc, for what is underlined and what rustc itself adds.
+//! Every message of the catalogue is produced by a case in `tests/ui`, and the expectations of the
+//! cases are the compiler's current messages. This test runs in process, so it is quick. `cargo
+//! test -p ad-ui` runs rustc, and so also tests the underlined code and rustc's own errors.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -27,7 +28,7 @@ fn cases() -> Vec<PathBuf> {
     cases
 }
 
-/// The attribute's arguments and the item behind it, wherever the attribute stands.
+/// Collects the attribute's arguments and the item after it, for every occurrence of the attribute.
 fn annotated(tokens: TokenStream, out: &mut Vec<(TokenStream, TokenStream)>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for (k, token) in tokens.iter().enumerate() {
@@ -64,7 +65,7 @@ fn errors(case: &Path) -> Vec<Diagnostic> {
     errors
 }
 
-/// What `check_grad!` is called with.
+/// The arguments of `check_grad!`.
 fn checked(tokens: TokenStream, out: &mut Vec<TokenStream>) {
     let mut name = false;
     for token in tokens {
@@ -103,7 +104,7 @@ fn every_case_says_what_it_expects() {
     let mut outdated = Vec::new();
     for case in cases() {
         let Ok(expected) = std::fs::read_to_string(case.with_extension("stderr")) else { continue };
-        // rustc indents what follows the first line.
+        // rustc indents the lines after the first.
         let lines: BTreeSet<&str> = expected.lines().map(|l| l.trim().trim_start_matches("error: ")).collect();
         for error in errors(&case).into_iter().filter(|e| !e.message.rustc) {
             let text = error.text();
@@ -117,7 +118,7 @@ fn every_case_says_what_it_expects() {
 
 #[test]
 fn every_case_has_an_error() {
-    // Where we have none, rustc has one.
+    // If the macro reports no error, rustc reports one.
     let of_rustc =
         |case: &Path| std::fs::read_to_string(case.with_extension("stderr")).is_ok_and(|t| t.contains("error[E"));
     let without: Vec<PathBuf> = cases().into_iter().filter(|case| errors(case).is_empty() && !of_rustc(case)).collect();
@@ -125,7 +126,8 @@ fn every_case_has_an_error() {
     assert!(cases().len() >= 70, "only {} cases", cases().len());
 }
 
-/// Cases in which rustc says more than the errors that are left to it, with how many more, and why that cannot be helped.
+/// Cases in which rustc reports more errors than those that are left to it, with the number and the
+/// reason.
 const RUSTC_SAYS_MORE: &[(&str, usize, &str)] = &[
     ("index/of_other_languages", 1, "`x[0, 1]` does not parse, and what rustc says of it is no help"),
     ("place/syntax", 1, "`array[1.0, 2.0]` does not parse, and what rustc says of it is no help"),
@@ -134,7 +136,8 @@ const RUSTC_SAYS_MORE: &[(&str, usize, &str)] = &[
     ("place/visibility", 3, "who may call the derivatives: rustc's alone"),
 ];
 
-/// One mistake, one error: a case shows what we say, and of rustc's what we leave to it.
+/// One mistake gives one error: a case shows the macro's errors, and those errors of rustc that are
+/// left to it.
 #[test]
 fn one_mistake_is_one_error() {
     let mut wrong = Vec::new();
@@ -164,7 +167,7 @@ fn one_mistake_is_one_error() {
                 None => missing.push(text),
             }
         }
-        // What is left of `error: ` is rustc's too.
+        // An `error: ` that is not the macro's is rustc's.
         theirs += ours.len();
         let more = RUSTC_SAYS_MORE.iter().find(|(n, ..)| *n == name).map_or(0, |(_, more, _)| *more);
         if theirs != left + more || !missing.is_empty() {

@@ -1,9 +1,10 @@
-//! What `AD_DUMP` writes: every stage of a function, from the source to the schedule of its loops.
+//! The output of `AD_DUMP`: every stage of a function, from the source to the schedule of its
+//! loops.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// The record of a function, which must not change what is written.
+/// The record of a function. Recording must not change the generated code.
 fn record(attr: TokenStream, item: TokenStream) -> String {
     let name = item.clone().into_iter().nth(1).expect("the name of a function").to_string();
     let folder = std::env::temp_dir().join(format!("ad-dump-{}-{name}", std::process::id()));
@@ -55,8 +56,8 @@ fn rules_are_written_one_by_one() {
     assert!(text.contains("neg.neg: (- (- x)) => x\n"), "{text}");
 }
 
-/// Not only the simplifier's: what each pass rewrites is there, under the name of the pass, and the record of rewrites
-/// changes nothing either.
+/// The rewrites of every pass are recorded under the name of the pass, not only those of the
+/// simplifier. The record does not change the generated code either.
 #[test]
 fn rewrites_of_every_kind_of_pass_are_written() {
     let item = quote! {

@@ -1,5 +1,7 @@
-//! The emitter: what it writes parses, is the same each time, passes the lints of a strict crate, and computes what the
-//! interpreter computes. Must never test a value against another run of the emitter's own code.
+//! The emitter: its code parses, is deterministic, passes the lints of a strict crate, and computes
+//! the same values as the interpreter.
+//!
+//! No value is tested against another run of generated code.
 
 mod common;
 #[path = "emit/corpus.rs"]
@@ -36,8 +38,8 @@ fn output_is_the_same_each_time() {
     }
 }
 
-/// Recursion is over nested scopes and not over terms: programs of any length are written on the stack of a test, 2 MiB. What that takes
-/// is measured by `cargo bench --bench expansion`.
+/// The emitter recurses over nested scopes and not over terms: it can emit programs of any length
+/// on the stack of a test, 2 MiB. `cargo bench --bench expansion` measures the time.
 #[test]
 fn long_programs_are_written_on_a_small_stack() {
     let length = |steps: usize| pretty(&corpus::straight_line(steps).emit()).lines().count();
@@ -52,7 +54,7 @@ fn the_plan_can_be_read() {
     let text = ad_core::emit::plan_of(&mut case.g, &program, &routine).expect("it can be planned").steps;
     let lines: Vec<&str> = text.lines().collect();
     let loops = lines.iter().filter(|l| l.contains(": loop over [")).count();
-    // Loss and cotangent of the scores are one loop between two matrix products.
+    // The loss and the cotangent of the scores are one loop between two matrix products.
     assert_eq!(loops, 1, "{text}");
     assert_eq!(lines.iter().filter(|l| l.contains(": store ")).count(), 2, "{text}");
 }
@@ -74,7 +76,8 @@ fn derived(p: &recurrences::Program) -> support::Case {
     case
 }
 
-/// A case that is made, and later emitted, with choices by chance. What it gives is what the same case gives without.
+/// A case that is created, and later emitted, with random choices. Its results are those of the
+/// same case without them.
 fn by_chance(seed: u64, make: impl Fn() -> support::Case) -> support::Case {
     let expected = make().values();
     let mut case = ad_oracle::chance::by_chance(seed, make);
@@ -99,19 +102,19 @@ fn recurrences_run_and_pass_the_lints() {
     }
 }
 
-/// A number that the environment has.
+/// A number from an environment variable.
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|n| n.parse().ok())
 }
 
-/// Programs in which one choice is only there after others, and how often these are chosen.
+/// Programs in which some choices arise only after others, with the numbers of answers.
 const SEVERAL: [&str; 6] =
     ["powers_5", "powers_in_two_sums", "packed_19", "recurrent_net", "sum_of_product", "nearest_moved"];
 const OFTEN: u64 = 24;
 
-/// What is stored, which statements share a loop, what is overwritten, which kernel computes, what of a loop is none: whatever is chosen,
-/// the same is computed, and each answer to each question is given.
-/// `EMIT_CHANCE` makes other choices.
+/// The choices by cost (what is stored, which statements share a loop, what is overwritten, which
+/// kernel computes, which parts of a loop are omitted) do not change the results, and each answer
+/// to each question occurs. `EMIT_CHANCE` sets the seed.
 #[test]
 fn programs_run_whatever_is_chosen() {
     let _ = ad_oracle::chance::tally();
@@ -132,14 +135,15 @@ fn programs_run_whatever_is_chosen() {
     let met = ad_oracle::chance::tally();
     println!("{met:?}");
     let missing: Vec<_> = met.iter().filter(|(_, n)| n.contains(&0)).collect();
-    // Of other seeds than these it is not known.
+    // For other seeds this is not known.
     assert!(first > 0 || missing.is_empty(), "answers that chance has not given, no and yes: {missing:?}");
     if let Err(e) = cargo(&root, &["run", "--offline", "--quiet"]) {
         panic!("{e}");
     }
 }
 
-/// Two seeds give other code, and one the same; without a seed there is no chance at all.
+/// Two seeds give different code, and one seed gives the same code. Without a seed there are no
+/// random choices.
 #[test]
 fn chance_is_the_tests_alone() {
     let text = |chance| {
@@ -154,17 +158,18 @@ fn chance_is_the_tests_alone() {
     assert_eq!(text(None), plain);
 }
 
-/// Seeds whose code did not compile: a reduction over no axes beside what reads it (214), a choice under its own condition (391).
+/// Seeds whose code did not compile: a reduction over no axes together with its reader (214), a
+/// choice under its own condition (391).
 const ONCE_WRONG: [u64; 2] = [214, 391];
 
 /// Programs of the generator and their gradients, compiled and compared with the interpreter.
-/// `EMIT_RANDOM` is how many, `EMIT_SEED` where they begin.
+/// `EMIT_RANDOM` is their number, and `EMIT_SEED` the first seed.
 #[test]
 fn random_programs_run() {
     random_programs("emit-random", |_| None);
 }
 
-/// The same, with every choice by cost made by chance; `EMIT_CHANCE` makes other choices.
+/// Like the test above, with every choice by cost at random. `EMIT_CHANCE` sets the seed.
 #[test]
 fn random_programs_run_whatever_is_chosen() {
     random_programs("emit-random-chosen", |seed| Some(seed + number("EMIT_CHANCE").unwrap_or(0)));

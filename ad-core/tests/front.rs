@@ -1,4 +1,5 @@
-//! The front end: what functions mean (by the reference interpreter), which checks they keep, and what is said about mistakes.
+//! The front end: the meaning of functions (by the reference interpreter), their checks, and the
+//! messages for errors.
 
 #[path = "front/apart.rs"]
 mod apart;

@@ -1,8 +1,9 @@
-//! Properties of every stage on random programs. The oracle is the source term, interpreted lazily on dual numbers:
-//! exact values and exact forward derivatives, no step size. On a failure: the smallest size of that seed that still fails,
-//! the program as printed, its inputs.
+//! Properties of every stage on random programs. The oracle is the source term, interpreted lazily
+//! on dual numbers: exact values and exact forward derivatives, without a step size. A failure
+//! prints the smallest size of the seed that still fails, the program, and its inputs.
 //!
-//! `AD_CASES` sets the number of programs, `AD_SEED` moves to other ones. The default run is the same each time.
+//! `AD_CASES` sets the number of programs, `AD_SEED` the first seed. The default run is always the
+//! same.
 
 mod common;
 
@@ -25,24 +26,26 @@ use proptest::test_runner::{Config, TestCaseError, TestError, TestRng, TestRunne
 
 type Try<T> = Result<T, String>;
 
-/// What a run has seen.
+/// The statistics of a run.
 #[derive(Default)]
 struct Stats {
     cases: usize,
-    /// Left out: values that overflow, or are so large that rounding is all there is.
+    /// The number of programs that were left out, because values overflow or are so large that only
+    /// rounding errors remain.
     wild: usize,
-    /// Programs with small arrays.
+    /// The number of programs with small arrays.
     unrolled: usize,
-    /// Programs with parts that are shared, or sums that are taken before products.
+    /// The number of programs with shared parts, or with sums that are taken before products.
     associated: usize,
     hoisted: usize,
     source: Histogram,
     derived: Histogram,
     by_difference: usize,
     second_order: usize,
-    /// Programs with a gradient that is not zero.
+    /// The number of programs with a gradient other than zero.
     alive: usize,
-    /// Work of the gradient program over that of the function, and the seed and size of the worst.
+    /// The work of the gradient program over that of the function, and the seed and size of the
+    /// maximum.
     ratios: Vec<(f64, u64, usize)>,
     work: [u64; 4],
 }
@@ -51,12 +54,12 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
 }
 
-/// A program on its way through the stages, with inputs for tangents and cotangents added.
+/// A program in the stages of the compiler, with inputs for tangents and cotangents added.
 struct Run {
     g: Graph,
     inputs: Vec<Value>,
     rng: Rng,
-    /// Relative to the largest number of a result.
+    /// The tolerance relative to the largest number of a result.
     tolerance: f64,
 }
 
@@ -67,7 +70,7 @@ impl Run {
         Ok((values, run.work()))
     }
 
-    /// Directions into which derivatives are taken.
+    /// The number of directions for derivatives.
     fn set_tangents(&mut self, active: &[u32], on: bool) {
         for &k in active {
             let v = &self.inputs[k as usize];
@@ -76,7 +79,7 @@ impl Run {
         }
     }
 
-    /// A new input of the type of t, with this value (or a random one).
+    /// A new input of the type of t, with this value or a random one.
     fn input_like(&mut self, t: Term, value: Option<Vec<f64>>, shape: &[usize]) -> Term {
         let (elem, sizes) = (self.g.elem(t), self.g.shape(t).to_vec());
         let n = shape.iter().product();
@@ -94,7 +97,7 @@ impl Run {
         print_typed(&self.g, roots, &BTreeMap::new())
     }
 
-    /// The roots mean what they meant, derivatives (by the interpreter) included.
+    /// The roots have the same values and derivatives (by the interpreter) as before.
     fn same(&self, stage: &str, roots: &[Term], expected: &[Value]) -> Try<Work> {
         let at = |e: String| format!("{stage}: {e}\n{}", self.show(roots));
         let (values, work) = self.eval(roots).map_err(at)?;
@@ -107,12 +110,13 @@ impl Run {
     }
 }
 
-/// Whether the values say anything: a loop that amplifies what comes in a thousandfold amplifies the last bits of reassociated sums as well.
+/// Whether the values can be compared. A loop that amplifies its input a thousandfold amplifies the
+/// rounding errors of reassociated sums as well.
 fn tame(values: &[Value]) -> bool {
     values.iter().flat_map(Value::duals).all(|x| x.v.abs() < 1e6 && x.d.abs() < 1e3)
 }
 
-/// All properties of one program; whether it was tame enough to say anything.
+/// Checks all properties of one program. Returns whether it could be compared.
 fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
     let Case { g, roots, inputs, active } = case(seed, size);
     let again = case(seed, size);
@@ -174,7 +178,8 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
     stats.work.iter_mut().zip(all).for_each(|(sum, w)| *sum += w);
     stats.ratios.push((gradient_work.total() as f64 / (work.total().max(bulk_work.total()) + 50) as f64, seed, size));
 
-    // A step function of something large looks like a slope from any distance; a stopped gradient is no derivative at all.
+    // The differences of a step function of a large argument look like a slope; a stopped gradient
+    // has no derivative.
     let steps = ["Floor", "Ceil", "Round", "Trunc", "Fract"].map(|f| format!("unary {f}"));
     let stepwise =
         steps.iter().any(|f| names.contains(f)) || names.contains("binary Rem") || names.contains("cast to an integer");
@@ -186,7 +191,7 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
         stats.by_difference += 1;
     }
 
-    // The same once more: the gradient is a program like any other. The table has no derivative of tetragamma.
+    // The same for the gradient as a program. The table has no derivative of tetragamma.
     let last = names_in(&run.g, &gradient).iter().any(|n| n.contains("Tetragamma"));
     let targets: Vec<Term> = gradient[roots.len()..].to_vec();
     if !last && run.g.reachable(&targets).len() < 1500 {
@@ -201,7 +206,7 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
     Ok(true)
 }
 
-/// The roots with small arrays as scalars.
+/// The roots with small arrays replaced by scalars.
 fn unrolled(run: &mut Run, stage: &str, roots: &[Term]) -> Try<Vec<Term>> {
     let exact = ad_core::analysis::decisions::decisions(&run.g, roots);
     let unrolled = unroll::unroll(&mut run.g, roots, &mut Context::with_exact(exact));
@@ -210,7 +215,8 @@ fn unrolled(run: &mut Run, stage: &str, roots: &[Term]) -> Try<Vec<Term>> {
     if largest > unroll::PRODUCTS { Err(format!("{stage}: {largest} times as long")) } else { Ok(unrolled) }
 }
 
-/// Forward and reverse derivatives of a program against the oracle's and each other; the gradient program (primal, then gradients).
+/// Compares the forward and reverse derivatives of a program with the oracle's and with each other.
+/// Returns the gradient program (primal, then gradients).
 fn derivatives(run: &mut Run, roots: &[Term], active: &[u32], expected: &[Value], first: bool) -> Try<Vec<Term>> {
     let order = if first { "first" } else { "second" };
     let directions: Vec<Vec<f64>> = active.iter().map(|&k| run.inputs[k as usize].tangents()).collect();
@@ -258,10 +264,10 @@ fn derivatives(run: &mut Run, roots: &[Term], active: &[u32], expected: &[Value]
         for (value, direction) in values[roots.len()..].iter().zip(&directions) {
             right.push(dot(&value.values(), direction));
         }
-        // The sums may cancel; their parts say how large the error of the whole can be.
+        // The sums may cancel, so the error is relative to their parts.
         let scale = left.iter().chain(&right).fold(1.0, |m: f64, x| m.max(x.abs()));
         let (left, right): (f64, f64) = (left.iter().sum(), right.iter().sum());
-        // NaN agrees with nothing.
+        // NaN differs from every number.
         let agree = (left - right).abs() <= run.tolerance * 1e3 * scale;
         if !agree {
             return Err(at("<u, J v> = <J' u, v>", format!("{left} and {right}")));
@@ -270,7 +276,8 @@ fn derivatives(run: &mut Run, roots: &[Term], active: &[u32], expected: &[Value]
     Ok(reverse_simple)
 }
 
-/// The gradient against central differences along the direction of the tangents; `false` where two step sizes disagree (a kink is near).
+/// Compares the gradient with central differences in the direction of the tangents. Returns `false`
+/// if two step sizes disagree (there is a kink).
 fn by_difference(run: &mut Run, roots: &[Term], gradient: &[Term], active: &[u32]) -> Try<bool> {
     let cotangents: Vec<Value> = {
         let first = run.inputs.len() - roots.len();
@@ -341,7 +348,8 @@ fn every_stage_keeps_meaning_and_derivatives() {
         };
         let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(Default::default()));
         let offset = number("AD_SEED", 0);
-        // Shrinking makes the program of the same seed smaller: another seed would be another program.
+        // Shrinking makes the program of the same seed smaller. Another seed would be another
+        // program.
         use proptest::prelude::Strategy;
         let programs = (proptest::num::u64::ANY.no_shrink(), 1..60_usize);
         let outcome = runner.run(&programs, |(seed, size)| {
@@ -367,7 +375,8 @@ fn every_stage_keeps_meaning_and_derivatives() {
 }
 
 impl Stats {
-    /// What a run as a whole has to show: that it met everything, and what gradients cost.
+    /// The properties of a whole run: every form has occurred, and the cost of gradients is
+    /// bounded.
     fn judge(mut self) {
         self.ratios.sort_by(|a, b| b.0.total_cmp(&a.0));
         println!(
@@ -379,7 +388,7 @@ impl Stats {
         let over = |bound: f64| self.ratios.iter().filter(|r| r.0 > bound).count();
         println!("ratios over 3: {}, over 5: {}, over 10: {}", over(3.0), over(5.0), over(10.0));
         println!("source: {:?}\nderived: {:?}", self.source.0, self.derived.0);
-        // A few programs cannot meet everything.
+        // A few programs cannot contain every form.
         if self.cases < 400 {
             return;
         }
@@ -392,8 +401,9 @@ impl Stats {
         assert!(self.alive * 2 > self.cases, "half of the programs should have a gradient");
         assert!(self.by_difference * 10 > self.cases, "a tenth of the programs should be compared with differences");
         assert!(self.second_order * 2 > self.cases, "half of the programs should be differentiated twice");
-        // [UNF] 5.3 promises a constant. It is met by all but those few in which nearly all of the function stands in an arm that
-        // is not taken, while something in the gradient is outside of every arm.
+        // Section 5.3 of UNF promises a constant. It holds for all programs except for the few in
+        // which nearly all of the function is in a branch that is not taken, while a part of the
+        // gradient is outside of every branch.
         assert!(self.work[3] < 3 * self.work[2], "gradients cost {:?}", self.work);
         assert!(
             over(5.0) * 200 <= self.cases,
@@ -403,7 +413,8 @@ impl Stats {
     }
 }
 
-/// Equal programs are equal handles, whatever the numbers of their variables were and whatever was made in between; so are their derivatives.
+/// Equal programs have equal handles, whatever the numbers of their variables are and whatever was
+/// created in between. So have their derivatives.
 #[test]
 fn alpha_equal_programs_are_one() {
     for seed in 0..number("AD_CASES", 300) {
@@ -416,7 +427,8 @@ fn alpha_equal_programs_are_one() {
     }
 }
 
-/// Programs are as deep as functions are long: every stage on a small stack, and no more terms than a constant times the depth.
+/// Programs are as deep as functions are long. Every stage runs on a small stack, and creates at
+/// most a constant times the depth of terms.
 #[test]
 fn deep_programs_are_linear_and_need_no_stack() {
     let run = || {
@@ -429,14 +441,15 @@ fn deep_programs_are_linear_and_need_no_stack() {
     std::thread::Builder::new().stack_size(1 << 20).spawn(move || ad::every_mode(run)).unwrap().join().unwrap();
 }
 
-/// A chain of n elementwise operations on a vector, each using the last and the one before; through all stages. Terms made.
+/// A chain of n elementwise operations on a vector, each using the last two, through all stages.
+/// Returns the number of terms.
 fn deep(n: usize, functions: [Unary; 2]) -> usize {
     let mut g = Graph::new();
     let x = g.add_input(ad_core::ir::Elem::F64, 1);
     let (mut last, mut t) = (x, x);
     for k in 0..n {
         let s = g.unary(functions[k % 2], t);
-        // Masks are a chain where there is no other way to the input.
+        // Masks form a chain if there is no other path to the input.
         (last, t) = (t, if functions[0] == Unary::Relu { s } else { g.add(s, last) });
     }
     let root = g.sum_all(t);
@@ -454,7 +467,8 @@ fn deep(n: usize, functions: [Unary; 2]) -> usize {
     g.len()
 }
 
-/// One program by hand: `AD_ONE=seed,size cargo test -p ad-core --test props one -- --nocapture`.
+/// One program, to be run by hand: `AD_ONE=seed,size cargo test -p ad-core --test props one --
+/// --nocapture`.
 #[test]
 fn one() {
     let Ok(text) = std::env::var("AD_ONE") else { return };

@@ -1,5 +1,6 @@
-//! The simplifier's tables, iterated: each rule has an example on which it fires, keeps the type, and keeps the value and its tangent
-//! as the reference interpreter sees them. A rule without an example fails.
+//! The simplifier's tables, as a loop over all rules: each rule has an example on which it fires,
+//! and preserves the type, the value and the tangent by the reference interpreter. A rule without
+//! an example fails.
 
 #[path = "rules/passes.rs"]
 mod passes;
@@ -92,7 +93,8 @@ fn contraction(a: &[u8], b: &[u8], out: &[u8]) -> Contraction {
     Contraction::new(a, b, out)
 }
 
-/// For each rule, terms on which it must fire. Made without the folding builders where these would fold first.
+/// For each rule, terms on which it fires. They are created without the folding builders if those
+/// would fold first.
 #[allow(clippy::too_many_lines, reason = "a table")]
 fn examples(rule: &str) -> Vec<Example> {
     match rule {
@@ -554,7 +556,7 @@ fn examples(rule: &str) -> Vec<Example> {
                 f.g.scatter(f.a, sum, &[], &[two])
             },
             |f| {
-                // What sticks out of the row is nowhere.
+                // The part outside of the row does not exist.
                 let (zero, one, two) = (f.g.lit_usize(0), f.g.lit_usize(1), f.g.lit_usize(2));
                 let block = f.g.slice(f.b, &[zero, zero], &[1, 1], &[f.n, two]);
                 let block = f.g.pad(block, &[zero, one], &[1, 2], &[f.n, f.k]);

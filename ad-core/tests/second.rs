@@ -1,8 +1,10 @@
-//! Derivatives of derivatives: every pass on the output of every other, on random programs (with loops, conditionals, gathers and scatters). A
-//! Hessian is made in each of four ways (forwards or in reverse, of the forward or of the reverse derivative) and they agree with each other, with
-//! differences of gradients, and with themselves transposed; third derivatives agree with closed forms.
+//! Derivatives of derivatives: every pass on the output of every other, on random programs (with
+//! loops, conditionals, gathers and scatters). A Hessian is computed in each of four ways (forwards
+//! or in reverse, of the forward or of the reverse derivative). The four agree with each other,
+//! with differences of gradients, and with their transposes. Third derivatives agree with closed
+//! forms.
 //!
-//! `AD_CASES` sets the number of programs, `AD_SEED` moves to other ones.
+//! `AD_CASES` sets the number of programs, `AD_SEED` the first seed.
 
 mod common;
 
@@ -52,7 +54,7 @@ fn directions(
     (seeds, values)
 }
 
-/// What a program has to say.
+/// The outcome for a program.
 enum Verdict {
     Told { smooth: bool, zero: bool },
     Wild,
@@ -63,12 +65,13 @@ fn check(seed: u64, size: usize) -> Result<Verdict, String> {
     let real =
         |g: &Graph, ty: RealTy| g.inputs().iter().any(|t| t.as_array().is_some_and(|(e, _)| e == Elem::Real(ty)));
     let names = names_in(&g, &roots);
-    // Single precision says little about second derivatives; the table has no third derivative of ln_gamma.
+    // Single precision is too coarse for second derivatives. The table has no third derivative of
+    // ln_gamma.
     if real(&g, RealTy::F32) || names.iter().any(|n| n.contains("gamma")) {
         return Ok(Verdict::Wild);
     }
     let mut rng = Rng::new(seed ^ 0xd15c);
-    // One number of all real results, with weights that hide nothing.
+    // One number from all real results, with distinct weights.
     let bulk = bot::transform(&mut g, &roots);
     let bulk = simple(&mut g, &bulk);
     let mut total = g.lit_real(RealTy::F64, 0.0);
@@ -143,13 +146,15 @@ fn check(seed: u64, size: usize) -> Result<Verdict, String> {
     agree("H = H'", dot(&hv, &flat_u), dot(&hu, &flat_v), 1e-9 * terms)?;
     agree("forward over forward", twice, dot(&hv, &flat_u), 1e-8 * terms)?;
 
-    // A step function of something large looks like a slope from any distance; a stopped gradient is no derivative at all.
+    // The differences of a step function of a large argument look like a slope; a stopped gradient
+    // has no derivative.
     let steps = ["Floor", "Ceil", "Round", "Trunc", "Fract"].map(|f| format!("unary {f}"));
     let others = ["binary Rem", "cast to an integer", "stop gradient"];
     if steps.iter().any(|f| names.contains(f)) || others.iter().any(|f| names.contains(*f)) {
         return Ok(Verdict::Told { smooth: false, zero: size_of(&hv) == 0.0 });
     }
-    // Against differences of the gradient along v, where the function is smooth enough for two step sizes to agree.
+    // Compared with differences of the gradient along v, if the function is smooth enough for two
+    // step sizes to agree.
     let here = inputs.clone();
     let mut gradient_at = |h: f64| -> Result<Vec<f64>, String> {
         for (&k, ds) in active.iter().zip(&v_values) {
@@ -206,7 +211,8 @@ fn hessians_agree_in_every_way() {
     });
 }
 
-/// The derivative of order n of `f` at x, by passes of the compiler in this order: `r` reverse, `f` forwards.
+/// The derivative of order n of `f` at x, by passes of the compiler in this order: `r` is reverse,
+/// `f` is forwards.
 fn nested(f: &dyn Fn(&mut Graph, Term) -> Term, x: f64, passes: &str) -> f64 {
     let mut g = Graph::new();
     let input = g.add_input(Elem::F64, 0);

@@ -1,6 +1,6 @@
-//! Conventions at kinks, at second order: whatever a row says where its function has no derivative, its second
-//! derivatives are those of the function at points where that is smooth, also where a convention looks at the point. So
-//! a Hessian is symmetric there.
+//! Second derivatives at kinks. Whatever convention a row has where its function is not
+//! differentiable, its second derivatives are those of the function at smooth points, even if a
+//! convention tests for the point. So a Hessian is symmetric there.
 
 mod common;
 
@@ -10,10 +10,11 @@ use ad_core::prim::{Binary, Prim, Unary};
 use ad_oracle::interp::{Interp, Value};
 use common::modes as ad;
 
-/// Numbers at which conventions look, and ordinary ones.
+/// The points of conventions, and ordinary points.
 const POINTS: [f64; 10] = [-2.0, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 2.0, 3.0, 4.0];
 
-/// The gradient of a primitive of numbers, and the Hessian by rows, each as they are and simplified.
+/// The gradient of a primitive of numbers, and the Hessian by rows, both as generated and
+/// simplified.
 struct Derivatives {
     g: Graph,
     gradient: Vec<Term>,
@@ -46,8 +47,8 @@ impl Derivatives {
         Interp::new(&self.g, &inputs).eval(t).unwrap().values()[0]
     }
 
-    /// The slopes of the gradient along an axis, if it is continuous there and the differences before and behind the
-    /// point agree on them.
+    /// The slopes of the gradient along an axis, if it is continuous there and the differences
+    /// before and after the point agree.
     fn slopes(&self, point: &[f64], along: usize) -> Option<Vec<f64>> {
         let moved = |h: f64| -> Vec<f64> {
             let mut point = point.to_vec();
@@ -59,7 +60,7 @@ impl Derivatives {
         if jumps(1e-4) || jumps(-1e-4) {
             return None;
         }
-        // Of second order each.
+        // Both have second-order accuracy.
         let one_sided = |h: f64| -> Vec<f64> {
             let (near, far) = (moved(h), moved(2.0 * h));
             (0..here.len()).map(|k| (4.0 * near[k] - far[k] - 3.0 * here[k]) / (2.0 * h)).collect()
@@ -69,14 +70,14 @@ impl Derivatives {
         before.iter().zip(&behind).all(agree).then_some(behind)
     }
 
-    /// Whether the point was one at which the function is smooth; there, all is compared.
+    /// Returns whether the function is smooth at the point. If so, everything is compared.
     fn check(&self, name: &str, point: &[f64]) -> bool {
         let slopes: Option<Vec<Vec<f64>>> = (0..point.len()).map(|k| self.slopes(point, k)).collect();
         let Some(slopes) = slopes else { return false };
         for (i, row) in self.hessian.iter().enumerate() {
             for (j, &t) in row.iter().enumerate() {
                 let (found, expected) = (self.at(t, point), slopes[j][i]);
-                // One of two orders of a mixed derivative may be none: then the function is not smooth there.
+                // If the two mixed derivatives differ, the function is not smooth there.
                 if (slopes[j][i] - slopes[i][j]).abs() > 1e-3 * (1.0 + expected.abs()) {
                     return false;
                 }
@@ -108,8 +109,8 @@ fn rows_of_one_argument_have_second_derivatives_where_they_are_smooth() {
 fn rows_of_two_arguments_have_symmetric_hessians_where_they_are_smooth() {
     ad::every_direction(|| {
         for &f in Binary::ALL {
-            // The first argument of one is a constant. The other is no function of the user's: only derivatives of the
-            // third order see that its partial by the second factor is masked.
+            // The first argument of one is a constant. The other is internal: only derivatives of
+            // the third order depend on the mask of its partial derivative by the second factor.
             if matches!(f, Binary::Polygamma | Binary::MulZero) {
                 continue;
             }

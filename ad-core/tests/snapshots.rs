@@ -1,12 +1,12 @@
-//! What a user sees in `cargo expand`, for six functions: reviewed, and refreshed with `UPDATE_EXPECT=1`.
-//! The output must parse, and be the same to the letter from run to run. The proofs of assumed names, which stand behind the
-//! routines, have a snapshot of their own.
+//! The output of `cargo expand` for six functions. It is reviewed, and refreshed with
+//! `UPDATE_EXPECT=1`. The output parses, and is deterministic. The proofs of assumed names, which
+//! follow the routines, have a separate snapshot.
 
 use expect_test::{ExpectFile, expect_file};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// What is written for a function: its derivatives, and behind them the proofs of the names that were assumed.
+/// The generated code for a function: its derivatives, followed by the proofs of the assumed names.
 struct Written {
     routines: String,
     proofs: String,
@@ -110,7 +110,8 @@ fn vjp_of_an_array() {
     );
 }
 
-/// A function that calls one of the DSL and a method: both are held to be those that the macro took them for.
+/// A function that calls a function of the DSL and a method. Both are proved to be those that the
+/// macro assumes.
 fn histogram_energy() -> TokenStream {
     quote! {
         fn histogram_energy(weights: &[f32], bins: &[usize], n: usize) -> f32 {

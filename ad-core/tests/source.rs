@@ -1,4 +1,5 @@
-//! Random source programs through the front end: every stage means what the program means, in value and derivatives.
+//! Random source programs through the front end: every stage preserves the meaning of the program,
+//! in value and derivatives.
 //!
 //! `AD_CASES` sets the number of programs, `AD_SEED` the first seed; `AD_ONE=seed` shows one.
 
@@ -86,7 +87,7 @@ fn every_stage_means_what_the_source_means() {
     });
 }
 
-/// What changes the course of a program, and what a loop changes: no row of the table says that it is there.
+/// Forms of control flow and of changes in loops, for which the table has no row.
 const CONTROL: &[&str] = &[
     "while ",
     "loop {",
@@ -109,13 +110,15 @@ const CONTROL: &[&str] = &[
     ".push(",
 ];
 
-/// Rows that the generator does not write: what they give has a type that only its surroundings say (tests of their own have them).
+/// Rows that the generator does not write, since the type of their result depends on the context.
+/// Other tests cover them.
 const LEFT_OUT: &[&str] = &["value.borrow", "value.as_ref", "iterator.iter"];
 
-/// Rows that are about type parameters.
+/// Rows for type parameters.
 const OF_PARAMETERS: &[&str] = &["type.lit", "type.zero", "type.one"];
 
-/// One program by hand: `AD_ONE=seed cargo test -p ad-core --test source one -- --nocapture`.
+/// One program, to be run by hand: `AD_ONE=seed cargo test -p ad-core --test source one --
+/// --nocapture`.
 #[test]
 fn one() {
     let Ok(seed) = std::env::var("AD_ONE") else { return };

@@ -11,7 +11,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::visit::{self, Visit};
 
-/// The annotated functions of a file, and what they see of it.
+/// The annotated functions of a file, and the items that they use.
 #[derive(Default)]
 struct Found {
     functions: Vec<(TokenStream, syn::ItemFn)>,
@@ -26,7 +26,7 @@ impl Found {
     }
 }
 
-/// A constant that is written out, or a module of such.
+/// A constant, or a module of constants.
 fn constant(item: &syn::Item) -> bool {
     match item {
         syn::Item::Const(_) | syn::Item::Static(_) => !item.to_token_stream().to_string().contains("include_str"),
@@ -76,7 +76,7 @@ impl<'ast> Visit<'ast> for Found {
     }
 }
 
-/// What is written for a function, of which no lint looks at the function itself.
+/// The generated code for a function. No lint is tested on the function itself.
 fn written(attr: &TokenStream, f: &syn::ItemFn) -> Option<TokenStream> {
     let options = if attr.is_empty() { quote!(crate = "crate::ad") } else { quote!(#attr, crate = "crate::ad") };
     let expansion = ad_core::expansion(options, f.to_token_stream());
@@ -118,7 +118,7 @@ fn what_is_written_passes_the_strictest_lints() {
         .collect();
     files.sort();
     let mut text = String::from(
-        // ndarray's own `s!`, which some of the functions call, is at odds with `forbid`.
+        // Some of the functions call ndarray's own `s!`, which is not compatible with `forbid`.
         "//! What the attribute writes.\n#![deny(unsafe_code)]\n#![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]\n\
          #[doc(hidden)]\npub mod ad {\n    pub use ad_runtime as runtime;\n    pub use ad_runtime::dsl;\n    pub use ndarray;\n\
          #[doc(hidden)]\n pub mod prelude {\n    pub use ad_runtime::dsl::*;\n    pub use ad_runtime::{Differentiable, Real};\n    pub use ndarray::*;\n    }\n}\n",

@@ -1,6 +1,7 @@
-//! Every row of the scalar tables and every structural primitive, by example: value, derivatives forwards and in reverse,
-//! once more for the second derivative, and the bulk-operation transform over each argument.
-//! A variant of `Prim` without an example does not compile; a row without a correct derivative fails.
+//! Every row of the scalar tables and every structural primitive, by example: the value,
+//! derivatives forwards and in reverse, second derivatives, and the bulk-operation transform over
+//! each argument. A variant of `Prim` without an example does not compile. A row without a correct
+//! derivative fails.
 
 mod common;
 
@@ -33,7 +34,7 @@ fn program(prim: &Prim, args: &[Value]) -> Program {
     for (k, value) in args.iter().enumerate() {
         let a = value.as_array().unwrap();
         if k < data {
-            // Sizes as literals: those of different arguments are then known to be equal.
+            // Sizes are literals, so that those of different arguments are known to be equal.
             let shape: Vec<Term> = a.shape.iter().map(|&n| g.lit_usize(n)).collect();
             terms.push(g.add_input_shaped(a.elem, shape));
             if a.elem.is_real() {
@@ -62,8 +63,9 @@ impl Program {
         Interp::new(&self.g, &self.inputs).eval(t).unwrap()
     }
 
-    /// Oracle against central differences (Richardson), forward and reverse mode against the oracle.
-    /// As scalars it has the same elements and tangents, and nothing of it is left that works on arrays.
+    /// Compares the oracle with central differences (Richardson), and forward and reverse mode with
+    /// the oracle. With small arrays as scalars the elements and tangents are the same, and no
+    /// operation on arrays remains.
     fn check_unrolled(mut self, name: &str) {
         let whole = self.eval(self.root);
         let exact = ad_core::analysis::decisions::decisions(&self.g, &[self.root]);
@@ -145,7 +147,7 @@ impl Program {
         self.g.add_input_shaped(elem, shape)
     }
 
-    /// The derivative as a program of its own: its derivatives against the oracle's on it.
+    /// The derivative as a separate program: its derivatives are compared with the oracle's.
     fn check_second_order(mut self, name: &str) {
         let (mut seeds, active) = (Vec::new(), self.active.clone());
         for &k in &active {
@@ -158,7 +160,7 @@ impl Program {
         self.check_derivatives(&format!("derivative of {name}"), true);
     }
 
-    /// One argument after the other (and all of them) as the rows of a build.
+    /// One argument after another (and all of them) as the rows of a build.
     fn check_bot(prim: &Prim, args: &[Value], name: &str) {
         let data = prim.data_args(args.len());
         for batched in 1..1_usize << data {
@@ -197,7 +199,7 @@ impl Program {
     }
 }
 
-/// The array and another one like it, as rows.
+/// The array and a similar one, as rows.
 fn twice(value: &Value) -> Value {
     use ad_oracle::interp::Data;
     let a = value.as_array().unwrap();
@@ -258,7 +260,7 @@ fn rows_of_two_arguments() {
     });
 }
 
-/// Numbers from the literature: the tables and the oracle could share an error.
+/// Numbers from the literature, since the tables and the oracle could share an error.
 #[test]
 fn special_functions_have_their_known_values() {
     let known: [(Unary, f64, f64); 14] = [
@@ -286,7 +288,8 @@ fn special_functions_have_their_known_values() {
     }
 }
 
-/// The contract's table of conventions, at the points where the derivative is not defined: the oracle and both modes.
+/// The public contract's table of conventions, at the points where the derivative is not defined:
+/// the oracle and both modes.
 #[test]
 fn conventions() {
     ad::every_direction(|| {
@@ -330,7 +333,7 @@ fn conventions() {
     });
 }
 
-/// The partial derivatives of a scalar primitive, by the oracle, forwards and in reverse.
+/// The partial derivatives of a scalar primitive: by the oracle, forwards and in reverse.
 fn check_slopes(prim: &Prim, xs: &[f64], slopes: &[f64]) {
     for (k, &slope) in slopes.iter().enumerate() {
         let args: Vec<Value> = xs.iter().map(|&x| Value::scalar(x)).collect();
@@ -357,7 +360,8 @@ fn check_slopes(prim: &Prim, xs: &[f64], slopes: &[f64]) {
     }
 }
 
-/// "infinite; 0 where the incoming cotangent is 0", and no NaN from the arm of a choice that is not taken.
+/// "infinite; 0 where the incoming cotangent is 0", and no NaN from the branch of a selection that
+/// is not taken.
 #[test]
 fn a_zero_cotangent_stays_zero() {
     ad::every_direction(|| {
@@ -383,7 +387,8 @@ fn a_zero_cotangent_stays_zero() {
     });
 }
 
-/// A product that absorbs zero keeps absorbing it in its own derivative: the other factor's may be infinite there, or NaN.
+/// A product that absorbs zero also absorbs zero in its own derivative, since the derivative of the
+/// other factor may be infinite or NaN there.
 #[test]
 fn absorbing_products_differentiate_to_absorbing_products() {
     ad::every_mode(|| {
@@ -402,7 +407,7 @@ fn absorbing_products_differentiate_to_absorbing_products() {
     });
 }
 
-/// What a build computes for all indices at once is not reached if there is no index: no NaN may come from there.
+/// A batched operation of a build without indices has no effect: it does not give NaN.
 #[test]
 fn an_empty_build_contributes_nothing() {
     ad::every_direction(|| {
@@ -437,7 +442,8 @@ fn ints(xs: &[i128]) -> Value {
     Value::ints(IntTy::I32, &[xs.len()], xs)
 }
 
-/// The next elementwise primitive, with parameters for its example. Structural ones have theirs in their family's file.
+/// The next elementwise primitive, with parameters for its example. Structural ones have examples
+/// in their family's file.
 fn successor(prim: &Prim) -> Option<Prim> {
     Some(match prim {
         Prim::Unary(_) => Prim::Binary(Binary::Atan2),
@@ -462,7 +468,7 @@ fn successor(prim: &Prim) -> Option<Prim> {
     })
 }
 
-/// Arguments and the result, worked out by hand.
+/// Arguments and the result, computed by hand.
 fn example(prim: &Prim) -> (Vec<Value>, Value) {
     let m = matrix();
     match prim {
@@ -562,24 +568,24 @@ fn check_example(prim: &Prim, args: &[Value], expected: &Value) {
     let name = prim.name();
     let mut p = program(prim, args);
     close(&p.eval(p.root), expected, 1e-15).unwrap_or_else(|e| panic!("{name}: {e}"));
-    // What is a way of computing has no derivative.
+    // A reduction in a fixed order has no derivative.
     let differences = !matches!(prim, Prim::StopGradient | Prim::Fused | Prim::RelaxedExact)
         && !matches!(prim, Prim::Reduce(op, _) if op.keeps_order());
     p.check_derivatives(&name, differences);
     if !p.active.is_empty() && expected.as_array().is_some_and(|a| a.elem.is_real()) && differences {
         program(prim, args).check_second_order(&name);
     }
-    // Of a number in two ways one is left, where no decision reads it.
+    // One form of a pair remains if no decision reads it.
     if *prim != Prim::RelaxedExact {
         Program::check_bot(prim, args, &name);
     }
-    // The others have a test of their own: their bits count.
+    // The others have separate tests, since their bits matter.
     if !matches!(prim, Prim::Reduce(op, _) if op.keeps_order()) {
         program(prim, args).check_unrolled(&name);
     }
 }
 
-/// Edges of the reductions' and casts' meaning that no derivative shows.
+/// Edge cases of the reductions and casts that no derivative tests.
 #[test]
 fn reductions_and_casts_at_the_edges() {
     let nan = f64::NAN;
@@ -614,7 +620,8 @@ fn reductions_and_casts_at_the_edges() {
     check(Prim::Cast(Elem::Real(RealTy::F32)), Value::scalar(0.1), tenth);
 }
 
-/// Sums and products in an order of their own, as arrays and as scalars, against std and against the same written out.
+/// Sums and products in a fixed order, as arrays and as scalars, compared with std and with the
+/// order written out.
 #[test]
 fn orders_keep_their_bits() {
     let mut state = 7_u64;

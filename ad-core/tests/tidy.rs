@@ -1,14 +1,15 @@
-//! The structure that ARCHITECTURE.md promises, held by reading the sources: modules depend downwards only, folders without cycles, each
-//! crate on the crates that it may use, one reader of `syn`, and files of a length that can be read.
+//! The structure that ARCHITECTURE.md promises, tested on the sources: modules depend downwards
+//! only, folders have no cycles, each crate depends only on the permitted crates, only one module
+//! reads `syn`, and files have a limited length.
 //!
-//! Each list of exceptions may only become shorter: an exception that is no longer needed fails here until it is taken out.
+//! Each list of exceptions may only become shorter: an exception that is no longer needed fails.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// The modules of `ad-core`, each of which may use those before it and none behind it.
+/// The modules of `ad-core`. Each may use the earlier ones only.
 const LAYERS: &[&str] = &[
     "stage",
     "diag",
@@ -32,22 +33,22 @@ const LAYERS: &[&str] = &[
     "lib",
 ];
 
-/// Uses of a higher module: the file (or folder) that has it, and the module.
+/// Uses of a higher module: the file (or folder) that has the use, and the module.
 const UPWARDS: &[(&str, &str)] = &[];
 
-/// Folders beside each other that need each other.
+/// Sibling folders that use each other.
 const CYCLES: &[(&str, &str)] = &[("front/iter", "front/methods")];
 
 /// The modules that may read Rust's syntax.
 const READERS: &[&str] = &["front", "check_grad"];
 
-/// Files of other modules that read it.
+/// Other files that read it.
 const OTHER_READERS: &[&str] = &["ad-core/src/diag.rs", "ad-core/src/emit/proof.rs"];
 
-/// The modules that may write Rust.
+/// The modules that may generate Rust.
 const WRITERS: &[&str] = &["emit", "rust_types", "check_grad", "expansion"];
 
-/// Files of other modules that write it.
+/// Other files that generate it.
 const OTHER_WRITERS: &[&str] = &[
     "ad-core/src/derivative/pullback.rs",
     "ad-core/src/front/arith.rs",
@@ -61,7 +62,7 @@ const OTHER_WRITERS: &[&str] = &[
     "ad-core/src/front/types.rs",
 ];
 
-/// What each crate may depend on, its tests apart.
+/// The crates on which each crate may depend, except for its tests.
 const CRATES: &[(&str, &[&str])] = &[
     (".", &["ad-macro", "ad-runtime", "ndarray"]),
     ("ad-macro", &["ad-core"]),
@@ -70,10 +71,10 @@ const CRATES: &[(&str, &[&str])] = &[
     ("ad-oracle", &["ad-core"]),
 ];
 
-/// The most lines that a file may have.
+/// The maximum number of lines of a file.
 const LONGEST: usize = 600;
 
-/// Folders of sources by hand.
+/// Folders of handwritten sources.
 const FOLDERS: &[&str] = &[
     "ad-core/examples",
     "ad-core/src",
@@ -89,10 +90,10 @@ const FOLDERS: &[&str] = &[
     "tests",
 ];
 
-/// Files in these are written by the compiler.
+/// The compiler writes the files in these folders.
 const WRITTEN: &[&str] = &["ad-core/tests/snapshots"];
 
-/// Longer files, with the lines that each may have, and why.
+/// Longer files, with the maximum number of lines of each, and the reason.
 const LONG: &[(&str, usize, &str)] = &[
     ("ad-core/src/front/loops.rs", 666, "to be divided by the issue on whole programs"),
     ("ad-core/tests/emit/corpus.rs", 869, "the examples of one list"),
@@ -103,7 +104,8 @@ const LONG: &[(&str, usize, &str)] = &[
     ("tests/loops.rs", 619, "cases of one subject"),
 ];
 
-/// Asserts that what was found is what is excepted: the sentences say what to do about the rest.
+/// Asserts that the findings are equal to the exceptions. The sentences explain what to do
+/// otherwise.
 fn compare<T: Ord>(found: &BTreeMap<T, String>, excepted: impl IntoIterator<Item = T>, stale: impl Fn(&T) -> String) {
     let excepted: BTreeSet<T> = excepted.into_iter().collect();
     let new = found.iter().filter(|(key, _)| !excepted.contains(key)).map(|(_, say)| say.clone());
@@ -116,7 +118,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The Rust files of a folder, by their paths from the root of the repository, with their text.
+/// The Rust files of a folder, with their paths from the root of the repository and their text.
 fn sources(folder: &str) -> Vec<(String, String)> {
     fn walk(folder: &Path, root: &Path, found: &mut Vec<(String, String)>) {
         let Ok(entries) = std::fs::read_dir(folder) else { return };
@@ -137,7 +139,8 @@ fn sources(folder: &str) -> Vec<(String, String)> {
     found
 }
 
-/// A module of `ad-core`: its file, its path, and what its code (unit tests apart) says.
+/// A module of `ad-core`: its file, its path, and the paths that its code mentions (except for unit
+/// tests).
 struct Module {
     file: String,
     path: Vec<String>,
@@ -147,7 +150,7 @@ struct Module {
 }
 
 impl Module {
-    /// The module of the crate's root that it is in.
+    /// The top-level module that contains it.
     fn layer(&self) -> &str {
         self.path.first().map_or("lib", String::as_str)
     }
@@ -169,7 +172,7 @@ fn modules() -> Vec<Module> {
     sources("ad-core/src").into_iter().map(module).collect()
 }
 
-/// Whether `::` stands at a place.
+/// Whether there is a `::` at a position.
 fn colons(tokens: &[TokenTree], at: usize) -> bool {
     let colon = |t: Option<&TokenTree>| matches!(t, Some(TokenTree::Punct(p)) if p.as_char() == ':');
     colon(tokens.get(at)) && colon(tokens.get(at + 1))
@@ -183,7 +186,7 @@ fn ident(token: Option<&TokenTree>) -> Option<String> {
 }
 
 impl Module {
-    /// Collects what tokens of the module `here` mention.
+    /// Collects the paths that tokens of the module `here` mention.
     fn read(&mut self, tokens: &[TokenTree], here: &[String]) {
         let mut k = 0;
         while k < tokens.len() {
@@ -193,7 +196,7 @@ impl Module {
                 "mod" if matches!(tokens.get(k + 2), Some(TokenTree::Group(_))) => {
                     let Some(TokenTree::Group(body)) = tokens.get(k + 2) else { unreachable!("it was one") };
                     let name = ident(tokens.get(k + 1)).expect("the name of a module");
-                    // `#[cfg(test)] mod tests`: of the tests.
+                    // A `#[cfg(test)] mod tests` is skipped.
                     if name != "tests" {
                         let inner: Vec<String> = here.iter().cloned().chain([name]).collect();
                         self.read(&body.stream().into_iter().collect::<Vec<_>>(), &inner);
@@ -216,7 +219,8 @@ impl Module {
         }
     }
 
-    /// Collects the path at `k`, or all paths of a tree of them, behind a prefix; returns where it ends.
+    /// Collects the path at `k`, or all paths of a tree of them, after a prefix. Returns the end
+    /// position.
     fn path(&mut self, tokens: &[TokenTree], mut k: usize, mut prefix: Vec<String>, here: &[String]) -> usize {
         let mut first = true;
         loop {
@@ -233,7 +237,7 @@ impl Module {
                     let inside: Vec<TokenTree> = tree.stream().into_iter().collect();
                     for one in inside.split(|t| matches!(t, TokenTree::Punct(p) if p.as_char() == ',')) {
                         if !one.is_empty() {
-                            // Behind a prefix, `self` is the prefix.
+                            // After a prefix, `self` is the prefix.
                             self.path(one, 0, prefix.clone(), &[]);
                         }
                     }
@@ -265,7 +269,7 @@ fn modules_depend_downwards() {
     for module in &modules {
         let own = layer(module.layer());
         for path in &module.uses {
-            // What is no module is an item of the crate's root.
+            // A path that is not a module is an item of the crate's root.
             let other = path.first().map(String::as_str).filter(|name| there.contains(name)).unwrap_or("lib");
             if layer(other) > own {
                 let say = format!(
@@ -288,7 +292,7 @@ fn modules_depend_downwards() {
 #[test]
 fn folders_beside_each_other_have_no_cycles() {
     let modules = modules();
-    // A folder is known by the path of its module, if that has modules in files of their own.
+    // A folder has the path of its module, if that module has submodules in separate files.
     let folders: BTreeSet<&[String]> =
         modules.iter().filter(|m| m.path.len() > 1).map(|m| &m.path[..m.path.len() - 1]).collect();
     let mut uses: BTreeMap<Vec<String>, BTreeSet<Vec<String>>> = BTreeMap::new();
@@ -296,7 +300,7 @@ fn folders_beside_each_other_have_no_cycles() {
         for path in &module.uses {
             let common = module.path.iter().zip(path).take_while(|(a, b)| a == b).count();
             let [from, to] = [&module.path, path].map(|p| p.get(..=common));
-            // The lowest folder that contains both has a folder for each.
+            // Each of the two has a folder in the lowest folder that contains both.
             if let (Some(from), Some(to)) = (from, to)
                 && folders.contains(from)
                 && folders.contains(to)

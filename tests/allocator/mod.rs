@@ -1,4 +1,5 @@
-//! The system's allocator, counting what each thread asks of it: for tests of how much memory a call takes.
+//! The system's allocator with counters for each thread, for tests of the memory that a call
+//! allocates.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -9,14 +10,14 @@ thread_local! {
     static USED: Cell<Used> = const { Cell::new(Used { bytes: 0, times: 0 }) };
 }
 
-/// Memory that was asked for, whether or not it was given back.
+/// Memory that was allocated, whether or not it was freed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Used {
     pub bytes: usize,
     pub times: usize,
 }
 
-// The one place where an allocator can be watched from.
+// An allocator is the only place that sees all allocations.
 #[allow(unsafe_code, reason = "an allocator is unsafe by its trait")]
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -33,7 +34,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What a call gives, and what this thread allocated for it.
+/// The result of a call, and the memory that this thread allocated for it.
 pub fn counted<R>(call: impl FnOnce() -> R) -> (R, Used) {
     let before = USED.with(Cell::get);
     let result = call();

@@ -1,5 +1,5 @@
-//! The file of cases, and how a result is held against one; each case on every memory layout of its inputs, with the same bits,
-//! and on inputs without elements.
+//! The file of cases, and the comparison of a result with a case. Each case runs on every memory
+//! layout of its inputs, with the same bits, and on inputs without elements.
 
 mod array;
 mod build;
@@ -43,16 +43,16 @@ pub fn ids() -> impl Iterator<Item = String> {
 pub struct Case {
     json: &'static Value,
     inputs: Inputs,
-    /// The results that were checked.
+    /// The results that were compared.
     bits: RefCell<Vec<u64>>,
-    /// What is wrong with results for inputs without elements, where a panic is no failure.
+    /// The errors of results for inputs without elements. A panic is not an error there.
     wrong: RefCell<Vec<String>>,
 }
 
-/// What the inputs are like.
+/// The form of the inputs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Inputs {
-    /// As the case says, in a memory layout.
+    /// The inputs of the case, in a memory layout.
     Given(Layout),
     /// Arrays of the same ranks with no elements.
     Empty,
@@ -76,7 +76,7 @@ impl Case {
         assert_eq!(case.wrong.into_inner(), Vec::<String>::new(), "{id}, without elements");
     }
 
-    /// Numbers of a shape as this run has them.
+    /// Numbers of a shape in the form of this run.
     fn made<T: Numbers>(&self, shape: &[usize], numbers: Vec<f64>) -> T {
         match self.inputs {
             Inputs::Empty if !shape.is_empty() => T::new(&vec![0; shape.len()], Vec::new()),
@@ -126,7 +126,7 @@ impl Case {
         sizes(&self.json["value_shape"])
     }
 
-    /// Holds a value and the derivatives of the parameters against the case.
+    /// Compares a value and the derivatives of the parameters with the case.
     pub fn check(&self, value: &dyn Compare, derivatives: &[(&str, &dyn Compare)]) {
         if self.inputs == Inputs::Empty {
             for (name, derivative) in derivatives {
@@ -150,13 +150,13 @@ impl Case {
         }
     }
 
-    /// Holds a value and a tangent of it against a `jvp` case.
+    /// Compares a value and a tangent of it with a `jvp` case.
     pub fn check_jvp(&self, value: &dyn Compare, tangent: &dyn Compare) {
         self.check(value, &[("out0", tangent)]);
     }
 
-    /// To the case's tolerance: relative to the larger of 1 and the number
-    /// expected, or to the largest of them where all are small.
+    /// The tolerance is that of the case: relative to the maximum of 1 and the expected number, or
+    /// to the largest expected number if all are small.
     fn compare(&self, what: &str, got: &dyn Compare, expected: &[f64], shape: &[usize]) {
         if got.shape().len() == shape.len() {
             assert_eq!(got.shape(), shape, "shape of {what}");
@@ -173,7 +173,7 @@ impl Case {
     }
 }
 
-/// The numbers of an input or a derivative: all given, or one for all.
+/// The numbers of an input or a derivative: all of them, or one for all.
 fn entries(json: &Value) -> Vec<f64> {
     match &json["fill"] {
         Value::Null => flat(&json["data"]),
@@ -193,7 +193,7 @@ fn flat(json: &Value) -> Vec<f64> {
     }
 }
 
-/// A type that a case's numbers can be read as.
+/// A type into which a case's numbers can be read.
 pub trait Numbers: Sized {
     /// From the numbers in row-major order.
     fn new(shape: &[usize], numbers: Vec<f64>) -> Self;
@@ -203,7 +203,7 @@ pub trait Numbers: Sized {
     }
 }
 
-/// A result that can be held against a case.
+/// A result that can be compared with a case.
 pub trait Compare {
     /// Sizes, outermost first.
     fn shape(&self) -> Vec<usize>;

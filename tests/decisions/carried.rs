@@ -1,4 +1,5 @@
-//! Sums of arrays whose order in memory changes from step to step, or that sums over an axis leave, and of parts that a loop cuts.
+//! Sums of arrays whose memory order changes from step to step, or that result from sums over an
+//! axis, and sums of parts with dynamic length.
 
 use super::{Random, flips};
 use ad::prelude::*;

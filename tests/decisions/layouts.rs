@@ -1,4 +1,5 @@
-//! Sums of arrays that lie in memory in an order of their own: products, broadcasts, what is changed in parts, carried, chosen or joined.
+//! Sums of arrays with a memory order other than the standard one: products, broadcasts, and arrays
+//! that are changed in parts, carried, selected or joined.
 
 use super::{Random, flips};
 use ad::prelude::*;

@@ -1,4 +1,5 @@
-//! The same values in other memory layouts, and results as bits: what the macro writes promises the same bits whatever the layout.
+//! The same values in other memory layouts, and results as bits. Generated code promises the same
+//! bits whatever the layout is.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
@@ -6,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ad::ndarray::{Array, ArrayRef, ArrayView, Axis, Dimension, ShapeBuilder, Slice};
 
-/// How the elements of an array lie in memory.
+/// The memory layout of an array.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Layout {
     /// Row-major, without gaps.
@@ -15,7 +16,7 @@ pub enum Layout {
     Reversed,
     /// Column-major.
     Transposed,
-    /// With gaps along every axis, of another size along each.
+    /// With gaps along every axis, of a different size along each.
     Strided,
 }
 
@@ -57,7 +58,8 @@ pub fn stored<A: Clone, D: Dimension>(x: &Array<A, D>, layout: Layout) -> Array<
     }
 }
 
-/// The first row of an array, in the place of all: as an array of its own, and as a view of which every row is the same memory.
+/// The first row of an array in place of all rows: as an owned array, and as a view whose rows
+/// share memory.
 pub fn repeated<A: Clone, D: Dimension>(x: &Array<A, D>) -> Array<A, D> {
     let rows = x.shape().first().copied().unwrap_or(1);
     let row = x.len() / rows.max(1);
@@ -142,7 +144,8 @@ tuples!(A B C);
 tuples!(A B C D);
 tuples!(A B C D E);
 
-/// What a call gives, which has to be the same bits on every layout of its arguments: `call` stores them in the one it is given.
+/// The result of a call has to have the same bits on every layout of its arguments. `call` stores
+/// them in the given layout.
 #[track_caller]
 pub fn on_every_layout<R: Bits>(call: impl Fn(Layout) -> R) -> R {
     let result = call(Layout::Standard);
@@ -152,8 +155,9 @@ pub fn on_every_layout<R: Bits>(call: impl Fn(Layout) -> R) -> R {
     result
 }
 
-/// A function of an array and its gradient, on the numbers of `x` in every memory layout, on rows that are one memory, and on an
-/// array without elements: the same bits, gradients in standard layout, and a panic only where the function panics.
+/// Runs a function of an array and its gradient on the numbers of `x` in every memory layout, on
+/// rows that share memory, and on an array without elements. The bits are the same, gradients are
+/// in standard layout, and a panic occurs only where the function panics.
 #[track_caller]
 pub fn on_every_input<D: Dimension>(
     f: impl Fn(&ArrayRef<f64, D>) -> f64,

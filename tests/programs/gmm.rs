@@ -1,8 +1,8 @@
-//! GradBench's Gaussian mixture over whole arrays: of `gradbench.rs` and of `benches/workloads.rs`.
+//! GradBench's Gaussian mixture over whole arrays, for `gradbench.rs` and `benches/workloads.rs`.
 
 use ad::prelude::*;
 
-/// `l`: what is strictly below the diagonal of each component's matrix, column by column.
+/// `l`: the elements strictly below the diagonal of each component's matrix, column by column.
 #[differentiate(grad, hvp, wrt(alpha, mu, q, l))]
 pub fn gmm(
     x: &Array2<f64>,

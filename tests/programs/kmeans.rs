@@ -1,4 +1,4 @@
-//! GradBench's k-means over whole arrays: of `gradbench.rs` and of `second.rs`.
+//! GradBench's k-means over whole arrays, for `gradbench.rs` and `second.rs`.
 
 use ad::prelude::*;
 

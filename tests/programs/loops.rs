@@ -1,5 +1,5 @@
-//! Problems of the GradBench suite in plain loops, as a C program says them: `gradbench_loops.rs` holds them against the suite's results,
-//! `benches/workloads.rs` times them.
+//! Problems of the GradBench suite in plain loops, as in a C program. `gradbench_loops.rs` compares
+//! them with the suite's results, and `benches/workloads.rs` measures their times.
 
 #![allow(clippy::needless_range_loop, clippy::manual_memcpy, reason = "loops over indices are what is meant")]
 
@@ -63,7 +63,7 @@ pub fn kmeans(points: &Array2<f64>, centroids: &Array2<f64>) -> f64 {
     cost
 }
 
-/// `l`: what is strictly below the diagonal of each component's matrix, column by column.
+/// `l`: the elements strictly below the diagonal of each component's matrix, column by column.
 #[differentiate(wrt(alpha, mu, q, l))]
 pub fn gmm(
     x: &Array2<f64>,
@@ -136,8 +136,14 @@ pub fn ode(x: &Array1<f64>, steps: usize) -> Array1<f64> {
     y
 }
 
-/// `main`: of each layer a row of weights [forget | in | out | change] and a row of biases; `extra`: weights in and out, biases
-/// out; `state`: of each layer a row of hidden numbers and a row of cells.
+/// `main`: for each layer a row of weights [forget
+///
+/// in
+///
+/// out
+///
+/// change] and a row of biases. `extra`: weights in and out, biases out. `state`: for each layer a
+/// row of hidden numbers and a row of cells.
 #[differentiate(wrt(main, extra))]
 pub fn lstm(main: &Array2<f64>, extra: &Array2<f64>, state: &Array2<f64>, sequence: &Array2<f64>) -> f64 {
     let (c, b) = sequence.dim();

@@ -1,4 +1,5 @@
-//! Bundle adjustment, one observation of GradBench's `ba`: of `second.rs`, of the example `bundle` and of `benches/workloads.rs`.
+//! Bundle adjustment, one observation of GradBench's `ba`, for `second.rs`, the example `bundle`
+//! and `benches/workloads.rs`.
 
 use ad::prelude::*;
 

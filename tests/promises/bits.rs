@@ -1,4 +1,4 @@
-//! The same bits: on every memory layout, through every way to a gradient, in every thread.
+//! The same bits: on every memory layout, by every form of the gradient, in every thread.
 
 use ad::prelude::*;
 
@@ -20,13 +20,14 @@ fn arguments(n: usize, m: usize) -> (Array2<f64>, Array1<f64>) {
     (x, Array1::from_shape_fn(m, |j| (j as f64 * 1.3).cos()))
 }
 
-/// Value and gradient, which are the same through `grad`, `value_and_grad` and `into`, in standard layout.
+/// The value and gradient. They are the same through `grad`, `value_and_grad` and `into`, in
+/// standard layout.
 fn results(x: &ArrayRef2<f64>, w: &ArrayRef1<f64>) -> (f64, Array2<f64>, Array1<f64>) {
     let (value, (dx, dw)) = energy_value_and_grad(x, w);
     assert!(dx.is_standard_layout() && dw.is_standard_layout());
     assert_eq!(dx.dim(), x.dim());
     assert_eq!(energy_grad(x, w).bits(), (dx.clone(), dw.clone()).bits(), "grad");
-    // The caller's memory may be anything, of any layout.
+    // The caller's memory may have any content and any layout.
     for layout in LAYOUTS {
         let (mut to_x, mut to_w) =
             (stored(&(9.0 * &dx), layout), stored(&Array1::from_elem(w.len(), f64::NAN), layout));
@@ -46,12 +47,13 @@ fn the_same_bits_whatever_the_layout_and_the_way() {
         let (x, w) = arguments(n, m);
         let first = on_every_layout(|of_x| on_every_layout(|of_w| results(&stored(&x, of_x), &stored(&w, of_w))));
         assert_eq!(results(&x, &w).bits(), first.bits(), "again");
-        // Rows that are one memory.
+        // The rows share memory.
         assert_eq!(results(&broadcast(&x), &w).bits(), results(&repeated(&x), &w).bits(), "broadcast {n} {m}");
     }
 }
 
-/// "`f_value_and_grad(p).0` equals `f(p)` up to reassociation of sums and contractions"; and all other derivatives agree with it.
+/// "`f_value_and_grad(p).0` equals `f(p)` up to reassociation of sums and contractions". All other
+/// derivatives agree with it.
 #[test]
 fn all_derivatives_agree() {
     for (n, m) in SIZES {
@@ -66,7 +68,7 @@ fn all_derivatives_agree() {
     }
 }
 
-/// "with threads or without": in threads that run at once, and after each other.
+/// "with threads or without": in concurrent threads, and one after another.
 #[test]
 fn the_same_bits_in_threads() {
     let (x, w) = arguments(65, 33);
@@ -122,7 +124,7 @@ fn views_without_order_are_ordinary_inputs() {
     ] {
         let owned = view.as_standard_layout().into_owned();
         if owned.is_empty() {
-            // Of an empty array there is no maximum.
+            // An empty array has no maximum.
             assert!(std::panic::catch_unwind(|| energy_grad(&view, &w)).is_err());
             assert!(std::panic::catch_unwind(|| energy(&view, &w)).is_err());
             continue;

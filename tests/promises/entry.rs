@@ -1,4 +1,4 @@
-//! Checks of sizes, and that nothing is read where nothing is.
+//! Checks of sizes, and reads of empty arrays.
 
 use ad::prelude::*;
 
@@ -33,7 +33,7 @@ fn sizes_are_checked_before_anything_is_computed() {
         assert_eq!(text, "late_mismatch: shapes differ: `x * y` (length of `x` = 3, length of `y` = 2)");
         assert_eq!((line, file.ends_with("entry.rs")), (MISMATCH, true));
     }
-    // With the sizes right, what else is wrong is said as the function says it.
+    // If the sizes are right, other errors have the function's own message.
     let y = array![1.0, 2.0, 3.0];
     assert_eq!(panic_of(|| late_mismatch_grad(&x, &y, &[7])).1, READ);
     assert!(panic_of(|| late_mismatch_grad(&-&x, &y, &[0])).0.contains("not positive"));
@@ -103,7 +103,8 @@ fn sizes_are_never_silently_wrong() {
     }
 }
 
-/// What a caller passes beside the function's own arguments is checked too: tangents, cotangents, directions, places.
+/// The further arguments of a derivative are checked too: tangents, cotangents, directions,
+/// destinations.
 #[test]
 fn arguments_of_derivatives_have_the_right_shapes() {
     let (x, w) = (array![[1.0, 2.0]], array![3.0, 4.0]);

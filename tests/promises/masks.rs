@@ -1,8 +1,8 @@
-//! Arms that are not taken, and elements outside of masks.
+//! Branches that are not taken, and elements outside of masks.
 
 use ad::prelude::*;
 
-/// What has no finite value, or derivative, at zero and below.
+/// A function without a finite value or derivative at zero and below.
 #[differentiate(grad, vjp, jvp, hvp)]
 fn arms(x: &Array1<f64>, k: f64) -> f64 {
     let lazy = build1(x.len(), |i| if x[i] > 0.0 { x[i].ln() * x[i].sqrt() / x[i] } else { k * x[i] });
@@ -53,7 +53,7 @@ fn masked_in_loops(x: &Array1<f64>) -> f64 {
     s + kept + largest
 }
 
-/// The same in loops, of iterators that leave items out, and of steps that are not taken.
+/// The same in loops, filtered iterators, and steps that do not run.
 #[test]
 fn items_that_are_left_out_contribute_nothing() {
     let x = array![0.0, -1.0, 4.0, 1.0, f64::INFINITY];
@@ -65,7 +65,7 @@ fn items_that_are_left_out_contribute_nothing() {
         let expected = if v > 0.0 { expected(v) } else { 0.0 };
         assert!((g - expected).abs() < 1e-14, "{v}: {g} instead of {expected}");
     }
-    // A step behind the end of the loop, at infinity.
+    // A step after the end of the loop, at infinity.
     let gradient = masked_in_loops_grad(&x);
     assert!(gradient.iter().take(4).all(|g| g.is_finite()));
     assert_eq!(gradient[4], 0.0);
@@ -79,7 +79,8 @@ fn outside(x: &Array1<f64>, ids: &[usize]) -> f64 {
     tail + if x[0] > 0.0 { root } else { 0.0 } + picked
 }
 
-/// What is computed before a condition, and used in an arm that is not taken: masked after the local derivative.
+/// A value that is computed before a condition, and used in a branch that is not taken. It is
+/// masked after the local derivative.
 #[test]
 fn what_a_condition_hides_is_masked_after_the_local_derivative() {
     let (value, gradient) = outside_value_and_grad(&array![0.0, 1.0, 2.0], &[2]);
@@ -87,7 +88,8 @@ fn what_a_condition_hides_is_masked_after_the_local_derivative() {
     assert_eq!(gradient, array![0.0, 1.0, 0.25]);
 }
 
-/// Rows of an array outside of a mask, in a product with a vector, with a matrix, by an index in a loop, and by windows.
+/// Rows of an array outside of a mask, in products with a vector and a matrix, by an index in a
+/// loop, and by windows.
 #[differentiate(grad, vjp, hvp, wrt(w))]
 fn masked_rows(w: &Array1<f64>, x: &Array2<f64>, keep: &[bool]) -> f64 {
     let z = x.dot(w);
@@ -160,14 +162,14 @@ fn rows_that_are_masked_contribute_nothing() {
         let rows = [[0.1, 0.2, 0.3], [bad, bad, bad]];
         let alone = masked_numbers_grad(&[0.5, -0.2, 0.1], &[rows[0], [0.0; 3]], [true, false]);
         close(&masked_numbers_grad(&[0.5, -0.2, 0.1], &rows, [true, false]), &alone);
-        // The first three windows do not reach what is bad.
+        // The first three windows do not contain the bad elements.
         let x = array![0.1, 0.4, -0.2, 0.3, 0.6, bad, 0.1];
         let expected = masked_windows_grad(&w, &x, &[true; 3]);
         assert!(expected.iter().all(|g| g.is_finite()));
         let found = masked_windows_grad(&w, &x, &[true, true, true, false, false]);
         close(&found.to_vec(), &expected.to_vec());
     }
-    // A NaN that is not masked stays one.
+    // A NaN that is not masked remains.
     let gradient = masked_rows_grad(&array![1.0, 2.0], &array![[f64::NAN, 1.0], [0.5, 1.0]], &[true, true]);
     assert!(gradient[0].is_nan());
 }
@@ -183,7 +185,7 @@ fn rows_by_data(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>) -> f64 {
     s
 }
 
-/// The same where the product itself stands under the condition.
+/// The same if the product itself is under the condition.
 #[test]
 fn rows_that_data_leave_out_contribute_nothing() {
     for bad in [f64::NAN, f64::INFINITY] {

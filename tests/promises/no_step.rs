@@ -1,4 +1,5 @@
-//! Loops that make no step: nothing that stands in one may panic, nor bring a NaN, wherever it is computed.
+//! Loops without steps: an operation in such a loop neither panics nor gives NaN, wherever it is
+//! computed.
 
 use ad::prelude::*;
 use ndarray::{Array1, Array2, array};
@@ -57,7 +58,7 @@ fn inner(x: &Array1<f64>, y: &Array1<f64>, n: usize, m: usize) -> f64 {
     s
 }
 
-/// Rows of which a part is written, in loops over rows that there may be none of.
+/// Rows of which a part is written, in loops over rows that may not exist.
 #[differentiate]
 fn parts_of_rows(a: &Array2<f64>, x: &Array1<f64>, idx: &Array1<usize>, sizes: &[usize]) -> f64 {
     let (steps, n, m) = (sizes[0], sizes[1], sizes[2]);
@@ -84,7 +85,8 @@ fn rows_that_are_not_reached_are_not_cut() {
     ad::check_grad!(parts_of_rows(&a, &x, &idx, &[1, 1, 2]));
 }
 
-/// "the others run where `f` reaches them": sizes that only a loop needs to be equal are anything, if it makes no step.
+/// "the others run where `f` reaches them": sizes that only a loop requires to be equal may differ
+/// if the loop has no steps.
 #[test]
 fn sizes_of_what_is_not_reached_are_anything() {
     let sizes = [(3, 1), (1, 3), (0, 2), (2, 0), (3, 3), (40, 17), (17, 40)];
@@ -342,8 +344,9 @@ macro_rules! no_step {
     };
 }
 
-/// "A loop of zero iterations" contributes nothing, not even NaN, although what is the same in each of its steps is computed before it:
-/// here all of that is infinite or NaN, or multiplies the cotangent by such a number.
+/// "A loop of zero iterations" contributes nothing, not even NaN, although loop-invariant values
+/// are computed before it. Here all of these are infinite or NaN, or multiply the cotangent by such
+/// a number.
 #[test]
 fn an_iteration_that_does_not_run_brings_nothing() {
     for x in [array![f64::INFINITY, 2.0, 0.0], array![0.0, f64::NEG_INFINITY, 1.0], array![0.0, 0.0, f64::NAN]] {

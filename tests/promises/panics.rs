@@ -1,4 +1,4 @@
-//! What a call says when it panics, and everything that can be called.
+//! The message of a call that panics, and all functions that can be called.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,7 +6,7 @@ use std::sync::Once;
 
 thread_local! {
     static SAID: RefCell<(String, u32, String)> = const { RefCell::new((String::new(), 0, String::new())) };
-    /// Whether a panic is what is wanted.
+    /// Whether a panic is expected.
     static WANTED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -32,10 +32,11 @@ pub fn panic_of<T>(f: impl FnOnce() -> T) -> (String, u32, String) {
     SAID.with(|said| said.borrow().clone())
 }
 
-/// A call of one of the functions that the attribute writes.
+/// A call of one of the generated functions.
 pub type Call<'a> = (&'static str, Box<dyn Fn() + 'a>);
 
-/// Everything that the attribute writes for a function of `(x: &Array1<f64>, k: usize)` with all options, and the function itself.
+/// All functions that the attribute generates for a function of `(x: &Array1<f64>, k: usize)` with
+/// all options, and the function itself.
 macro_rules! calls {
     ($x:expr, $k:expr, $f:ident $grad:ident $both:ident $vjp:ident $jvp:ident $jacobian:ident $hvp:ident $hessian:ident $pullback:ident $into:ident) => {{
         let (x, k): (&Array1<f64>, usize) = ($x, $k);

@@ -1,4 +1,4 @@
-//! What the function itself panics at, and that nothing else does.
+//! A derivative panics exactly where the function itself panics.
 
 use ad::prelude::*;
 
@@ -25,8 +25,9 @@ fn divided(x: &Array1<f64>, k: usize) -> f64 {
 }
 const DIVIDED: u32 = line!() - 2;
 
-/// "An index out of range, an integer overflow or a division by zero of integers that `f` itself would reach panics in the gradient too,
-/// with its source line": in everything that the attribute writes.
+/// "An index out of range, an integer overflow or a division by zero of integers that `f` itself
+/// would reach panics in the gradient too, with its source line". This is tested for all generated
+/// functions.
 #[test]
 fn what_the_function_panics_at_panics_everywhere() {
     let x = array![1.0, 2.0];
@@ -108,7 +109,8 @@ fn in_steps(x: &Array1<f64>, ids: &[usize], stop: f64) -> f64 {
 }
 const IN_STEPS: u32 = line!() - 4;
 
-/// The same of what a loop carries: the step that would be out of range comes after the loop has been left, or not.
+/// The same for carried values: the step with the index out of range comes after the loop was left,
+/// or before.
 #[test]
 fn steps_that_are_not_taken_never_panic() {
     let x = array![1.0, 2.0];
@@ -124,7 +126,7 @@ fn not_looked_at(x: &Array1<f64>, k: usize, n: i32) -> f64 {
     x.sum()
 }
 
-/// What nothing depends on is reached all the same.
+/// An operation whose result is not used is reached nevertheless.
 #[test]
 fn what_nothing_depends_on_panics_too() {
     let x = array![1.0, 2.0];
@@ -142,7 +144,7 @@ fn skipped(x: &Array1<f64>, ids: &[usize], n: usize) -> f64 {
     behind * some
 }
 
-/// An iterator makes the items that it skips: what `f` reaches in those is reached.
+/// An iterator evaluates the items that it skips, so `f` reaches their panics.
 #[test]
 fn what_is_skipped_panics_too() {
     let x = array![1.0, 2.0];
@@ -165,7 +167,7 @@ fn asserted(x: &Array1<f64>, n: usize) -> f64 {
     s * n as f64
 }
 
-/// `assert!` and `panic!` are kept: they say what they say in the function, at its line.
+/// `assert!` and `panic!` are kept: their messages and lines are those of the function.
 #[test]
 fn assertions_are_the_functions_own() {
     let x = array![1.0, 2.0];
@@ -197,14 +199,15 @@ fn in_words(x: &[f64], n: usize, limit: f32) -> f64 {
     s * first * n as f64
 }
 
-/// A panic of the user's has the same text in the derivative, the function's name in front of it.
+/// A panic of the user's has the same text in the derivative, after the function's name.
 #[test]
 fn the_text_of_a_panic_is_the_functions_own() {
     let fail: [(&[f64], usize); 5] =
         [(&[1.0, 2.0], 9), (&[1.0, 2.0], 6), (&[1.0, -2.0], 1), (&[1.0, 2.0], 5), (&[], 1)];
     for (x, n) in fail {
         let (text, line, _) = panic_of(|| in_words(x, n, 0.5));
-        // Of `assert_ne` the function's has both sides too, and of `unreachable` they are behind std's words.
+        // The message of `assert_ne` also has both sides, and that of `unreachable` follows std's
+        // text.
         let own = match n {
             5 => "5 and 05".to_string(),
             _ => text,
@@ -221,7 +224,8 @@ fn wrapping_in_releases(x: f64, k: u8) -> f64 {
     x * f64::from(k + 200)
 }
 
-/// "Panics in the gradient too": in every build profile, also in one where the function itself wraps.
+/// "Panics in the gradient too": in every build profile, including one in which the function itself
+/// wraps.
 #[test]
 fn an_overflow_panics_in_the_gradient_whatever_the_profile() {
     assert_eq!(wrapping_in_releases_grad(2.0, 55), 255.0);

@@ -1,8 +1,8 @@
-//! Values: those of the function.
+//! Values are those of the function.
 
 use ad::prelude::*;
 
-/// The distance in units in the last place, of numbers that may be special.
+/// The distance in units in the last place, for numbers that may be special.
 fn ulps(a: f64, b: f64) -> f64 {
     if a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()) {
         return 0.0;
@@ -11,7 +11,7 @@ fn ulps(a: f64, b: f64) -> f64 {
     ((a - b) / ulp).abs()
 }
 
-/// One function of numbers, element by element in a loop that may be vectorised, and alone.
+/// One function of numbers, elementwise in a loop that may be vectorised, and as a scalar.
 macro_rules! value_of {
     ($($name:ident $in_arrays:ident $alone:ident $one:ident: |$x:ident| $body:expr, $low:expr, $high:expr;)*) => {
         $(

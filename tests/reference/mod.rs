@@ -1,4 +1,4 @@
-//! Reference results in `tests/data`, and how near to them a result has to be.
+//! Reference results in `tests/data`, and the tolerance of a comparison with them.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
@@ -39,7 +39,7 @@ pub fn size(json: &Value) -> usize {
     usize::try_from(json.as_u64().expect("a number")).expect("a size")
 }
 
-/// To 1e-12 of the largest entry.
+/// The tolerance is 1e-12 of the largest entry.
 #[track_caller]
 pub fn agree<D: Dimension>(found: &Array<f64, D>, expected: &Array<f64, D>) {
     assert_eq!(found.shape(), expected.shape());

@@ -1,15 +1,17 @@
-//! A function of so many array statements, of sizes that nobody knows but at run time.
+//! A function of a given number of array statements whose sizes are known only at run time.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-/// `fn f(x: &Array1<f64>, y: &Array1<f64>) -> f64`: sums, products, functions, choices, a product of vectors now and then, each of earlier ones.
+/// `fn f(x: &Array1<f64>, y: &Array1<f64>) -> f64`: sums, products, functions, selections, and
+/// sometimes a product of vectors, each of earlier ones.
 pub fn statements(count: usize) -> TokenStream {
     let mut names = vec![format_ident!("x"), format_ident!("y")];
     let mut statements = Vec::new();
     for k in 0..count {
         let name = format_ident!("t{k}");
-        // An old value as well, so that what is alive grows with the function. Arguments are references already.
+        // An old value is used as well, so that the number of live values grows with the function.
+        // Arguments are references already.
         let (a, b) = (&names[names.len() - 1], &names[names.len() / 2]);
         let [near, far] = [a, b].map(|t| if *t == "x" || *t == "y" { quote!(#t) } else { quote!(&#t) });
         let value = match k % 5 {

@@ -1,17 +1,18 @@
-//! Programs that have choices to make which no other one has: products and sums of loops, windows, sums that are scattered.
+//! Programs for choices by cost that no other test program has: products and sums in loops,
+//! windows, scattered sums.
 
 use quote::quote;
 
 use super::{Program, real};
 
-/// The list.
+/// The list of programs.
 pub fn programs() -> Vec<Program> {
     let numbers = |n: usize| (0..n).map(|k| (k as f64 * 0.7).sin()).collect::<Vec<f64>>();
     let vector = |n: usize| real(&[n], &numbers(n));
     let table = |rows: usize, columns: usize| real(&[rows, columns], &numbers(rows * columns));
     let mut all = Vec::new();
     let mut add = |name, item, inputs: Vec<_>| all.push(Program { name, item, inputs });
-    // What is below diagonals, packed.
+    // The elements below diagonals, packed.
     for (name, n, k, d) in
         [("packed_0", 0, 2, 3), ("packed_5", 5, 2, 3), ("packed_19", 19, 3, 4), ("packed_1", 3, 1, 1)]
     {
@@ -36,7 +37,7 @@ pub fn programs() -> Vec<Program> {
         quote! { fn f(x: &Array1<f64>, w: &Array1<f64>) -> f64 { let y = build1(x.len() + 1 - w.len(), |i| build1(w.len(), |j| w[j] * x[i + j]).sum()); (&y * &y).sum() } },
         vec![vector(20), vector(3)],
     );
-    // Sums that only a step has, sums of rows that are saved, arrays of which each step has a part.
+    // Sums within a step, sums of rows that are saved, and arrays of which each step has a part.
     add(
         "sums_of_steps",
         quote! { fn f(x: &Array1<f64>, m: &Array2<f64>) -> f64 { let mut h = x[0]; let mut v = Array1::<f64>::zeros(m.ncols()); let mut y = Array1::<f64>::zeros(m.nrows()); let mut s = 0.0; for i in 0..m.nrows() { h = (h * 0.5 + x[i % x.len()]).sin(); s += x[i % x.len()] * h; v = &v + &(&m.row(i) * h); y[i] += m[[i, 0]] * x[0]; } s + (&v * &v).sum() + (&y * &y).sum() } },

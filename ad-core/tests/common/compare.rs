@@ -1,8 +1,10 @@
-//! Comparison of values: exact for what is discrete, to a relative tolerance for reals, NaN only with NaN.
+//! Comparison of values: discrete values are compared exactly and reals to a relative tolerance.
+//! NaN equals only NaN.
 
 use ad_oracle::interp::{Array, Data, Value};
 
-/// Whether two values agree, reals to `tolerance` relative to the largest of both and 1; otherwise where they do not.
+/// Checks that two values agree, reals to `tolerance` relative to the maximum of both and 1. The
+/// error says where they differ.
 pub fn close(a: &Value, b: &Value, tolerance: f64) -> Result<(), String> {
     match (a, b) {
         (Value::Tuple(a), Value::Tuple(b)) if a.len() == b.len() => {
@@ -19,18 +21,18 @@ pub fn close(a: &Value, b: &Value, tolerance: f64) -> Result<(), String> {
     }
 }
 
-/// The same of lists of numbers.
+/// Like [`agree`], for lists of numbers.
 pub fn close_all(a: &[f64], b: &[f64], tolerance: f64) -> Result<(), String> {
     if a.len() != b.len() {
         return Err(format!("{} numbers and {}", a.len(), b.len()));
     }
-    // The scale of the whole: what cancels in one element has the error of the others.
+    // The scale is that of all elements: an element with cancellation has the error of the others.
     let scale = a.iter().chain(b).filter(|x| x.is_finite()).fold(1.0, |m: f64, x| m.max(x.abs()));
     let same = |(x, y): (&f64, &f64)| x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= tolerance * scale;
     if a.iter().zip(b).all(same) { Ok(()) } else { Err(format!("{a:?}\n  and {b:?}")) }
 }
 
-/// `<a, b>`.
+/// The inner product `<a, b>`.
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }

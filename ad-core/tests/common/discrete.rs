@@ -1,4 +1,5 @@
-//! Integer and boolean terms of the generator, and reads behind guards. Indices may be out of range here: whoever reads with one guards it.
+//! Integer and boolean terms of the generator, and guarded reads. Indices may be out of range here,
+//! so every read is guarded.
 
 use ad_core::ir::{Elem, IntTy, Node, Term, Var};
 use ad_core::prim::{Cmp, IntOp, Prim, Reduce};
@@ -14,7 +15,7 @@ impl Gen {
         self.fuel -= 1;
         let t = match self.rng.below(12) {
             0..=2 => {
-                // The commonest ones more often.
+                // The most common types are listed more often.
                 let op = if self.rng.chance(30) { IntOp::Add } else { self.rng.pick(IntOp::ALL) };
                 let (a, b) = (self.int(env, ty, shape), self.int(env, ty, shape));
                 self.g.int(op, a, b)
@@ -79,7 +80,7 @@ impl Gen {
         if shape.is_empty() && ty == IntTy::Usize {
             if !env.vars.is_empty() && self.rng.chance(80) {
                 let v = self.rng.pick(&env.vars).0;
-                // An index beside the variable: stencils, and out of range at the ends.
+                // An index near the variable, for stencils. It may be out of range at the ends.
                 let one = self.g.lit_usize(1);
                 return match self.rng.below(4) {
                     0 => self.g.int(IntOp::Add, v, one),
@@ -125,7 +126,7 @@ impl Gen {
                 self.g.compare(comparison, a, b)
             }
             3..=4 => {
-                // Real equality is a coin that rounding tosses.
+                // Rounding errors make equality of reals arbitrary.
                 let op = self.rng.pick(&[Cmp::Lt, Cmp::Le, Cmp::Gt, Cmp::Ge]);
                 let (a, b) = (self.real(env, shape), self.real(env, shape));
                 self.g.compare(op, a, b)
@@ -162,7 +163,8 @@ impl Gen {
         t
     }
 
-    /// Something of this type that exists already: a term in scope, or an element of one at index variables (in range by their sizes).
+    /// An existing value of this type: a term in scope, or an element of one at index variables
+    /// (which are in range by their sizes).
     pub fn known(&mut self, env: &Env, elem: Elem, shape: &[Term]) -> Option<Term> {
         let mut found = Vec::new();
         for t in self.in_scope(env, elem, shape, None) {
@@ -177,7 +179,7 @@ impl Gen {
                 .collect();
             found.extend(index.map(|index| (t, index)));
         }
-        // Those that mention an index variable first: a body that does not is no body.
+        // Terms that mention an index variable come first, so that the body depends on its index.
         let lively: Vec<(Term, Vec<Term>)> =
             found.iter().filter(|(t, index)| !index.is_empty() || !self.g.free(*t).is_empty()).cloned().collect();
         let from = if !lively.is_empty() && self.rng.chance(80) { lively } else { found };
@@ -188,7 +190,7 @@ impl Gen {
         Some(self.g.index(t, &index))
     }
 
-    /// Whether every index is in range of its size, as a boolean scalar.
+    /// A boolean scalar: every index is in range of its size.
     pub fn in_range(&mut self, index: &[Term], sizes: &[Term]) -> Term {
         let mut ok = self.g.lit_bool(true);
         for (&i, &n) in index.iter().zip(sizes) {
@@ -198,7 +200,7 @@ impl Gen {
         ok
     }
 
-    /// Index terms for the leading axes of an array: any integers.
+    /// Index terms for the leading axes of an array. They may be any integers.
     pub fn indices(&mut self, env: &mut Env, n: usize) -> Vec<Term> {
         (0..n)
             .map(|_| {
@@ -212,7 +214,7 @@ impl Gen {
             .collect()
     }
 
-    /// Variables over these sizes, in scope of a copy of the environment.
+    /// Adds variables with these sizes to a copy of the environment.
     pub fn over(&mut self, env: &Env, sizes: &[Term]) -> (Vec<Var>, Env) {
         let mut inner = env.clone();
         let vars: Vec<Var> = sizes.iter().map(|_| self.g.fresh()).collect();

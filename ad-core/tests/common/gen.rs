@@ -1,8 +1,9 @@
-//! Random well-typed programs, made through the graph's builders from a seed and a size.
+//! Random well-typed programs, created through the graph's builders from a seed and a size.
 //!
-//! Every program is *defined*: whatever could be out of range, or outside the domain of a partial function, stands behind a guard
-//! (a lazy conditional, or an elementwise choice of which the other arm is taken). What the interpreter computes for the source is
-//! therefore finite, and every stage has to keep it so. Sizes are between 0 and 4; several symbols have equal values.
+//! Every program is *defined*: an operation that may be out of range, or outside of the domain of a
+//! partial function, is guarded (by a lazy conditional, or by an elementwise selection of the other
+//! operand). So the interpreter's value of the source is finite, and every stage has to preserve
+//! that. Sizes are between 0 and 4. Several symbols have equal values.
 
 use std::collections::HashMap;
 
@@ -18,18 +19,18 @@ pub struct Case {
     /// Real arrays.
     pub roots: Vec<Term>,
     pub inputs: Vec<Value>,
-    /// The inputs that derivatives are taken with respect to: all real ones.
+    /// The inputs for which derivatives are taken: all real ones.
     pub active: Vec<u32>,
 }
 
-/// What a term under construction may use.
+/// The terms that a term under construction may use.
 #[derive(Clone)]
 pub struct Env {
-    /// Terms made so far that are in scope: using one again is what makes sharing.
+    /// The terms in scope. Using one again creates sharing.
     pub pool: Vec<Term>,
     /// Index variables in scope, with the size that bounds them.
     pub vars: Vec<(Term, Term)>,
-    /// How many more builds and loops may be nested.
+    /// The number of builds and loops that may still be nested.
     pub nest: usize,
     /// Functions that may be called here.
     pub calls: usize,
@@ -39,14 +40,15 @@ pub struct Env {
 pub struct Gen {
     pub g: Graph,
     pub rng: Rng,
-    /// Forms that may still be made; leaves are free.
+    /// The number of forms that may still be created. Leaves are not counted.
     pub fuel: usize,
-    /// Sizes to choose from.
+    /// The sizes to choose from.
     pub sizes: Vec<Term>,
-    /// Values of the sizes, of derived ones too.
+    /// The values of the sizes, also of derived ones.
     pub values: HashMap<Term, usize>,
     pub functions: Vec<(FuncId, Body)>,
-    /// Whether all sizes are literals, as those of arrays of static size are: every fourth seed.
+    /// Whether all sizes are literals, as for arrays of static size. This holds for every fourth
+    /// seed.
     pub fixed: bool,
 }
 
@@ -61,7 +63,8 @@ pub fn case(seed: u64, size: usize) -> Case {
     Case { g: s.g, roots, inputs, active }
 }
 
-/// The same program (one without calls) made twice in one graph: with other fresh variables, and with terms of another program between.
+/// The same program (one without calls) created twice in one graph, with other fresh variables, and
+/// with terms of another program in between.
 pub fn twice(seed: u64, size: usize) -> (Graph, Vec<Term>, Vec<Term>) {
     let (mut s, _, _, pool) = begin(seed, false);
     let state = (s.rng.clone(), s.sizes.clone(), s.values.clone());
@@ -82,7 +85,8 @@ fn begin(seed: u64, fixed: bool) -> (Gen, Vec<Value>, Vec<u32>, Vec<Term>) {
         functions: Vec::new(),
         fixed,
     };
-    // An odd term first, so that handles of the same program differ from seed to seed and nothing can depend on them.
+    // An additional term comes first, so that the handles of a program differ from seed to seed. So
+    // no test can depend on them.
     let odd = s.rng.below(1000);
     s.g.lit_usize(100 + odd);
     let (mut inputs, mut active, mut pool) = (Vec::new(), Vec::new(), Vec::new());
@@ -122,7 +126,7 @@ impl Gen {
         ];
         for (elem, ranks) in kinds {
             if elem == Elem::Real(RealTy::F32) && self.rng.chance(70) {
-                // Most programs are of one precision, so that they can be compared closely.
+                // Most programs have one precision, so that results can be compared closely.
                 continue;
             }
             let rank = self.rng.pick(ranks);
@@ -143,7 +147,8 @@ impl Gen {
             } else {
                 let t = self.g.add_input(elem, rank as u8);
                 for axis in 0..rank {
-                    // Zero is rarer than the others: a zero makes everything around it trivial.
+                    // Zero is rarer than other constants, since it makes the terms that use it
+                    // trivial.
                     let n = self.rng.pick(&[0, 1, 2, 2, 3, 3, 3, 4, 4]);
                     let size = self.g.shape(t)[axis];
                     self.size(size, n);
@@ -160,7 +165,7 @@ impl Gen {
                     Value::reals(&shape, &xs)
                 }
                 Elem::Int(ty) => {
-                    // Some of them out of range of any size here.
+                    // Some of these indices are out of range of every size.
                     let low = if ty == IntTy::Usize { 0 } else { -2 };
                     let xs: Vec<i128> = (0..n).map(|_| low + self.rng.below(6) as i128).collect();
                     Value::ints(ty, &shape, &xs)
@@ -206,7 +211,7 @@ impl Gen {
         shape.iter().map(|n| self.values[n]).product()
     }
 
-    /// A function over fresh parameters; later ones may call earlier ones.
+    /// A function over fresh parameters. Later functions may call earlier ones.
     fn function(&mut self, k: usize) {
         let mut params = Vec::new();
         for _ in 0..1 + self.rng.below(3) {
@@ -227,7 +232,7 @@ impl Gen {
         self.functions.push((id, body));
     }
 
-    /// Mostly real, mostly small.
+    /// A type, most often real and small.
     pub fn data_type(&mut self) -> Type {
         let rank = self.rng.pick(&[0, 0, 1, 1, 2]);
         let shape = self.shape(rank).into();
@@ -239,7 +244,7 @@ impl Gen {
         Type::Array(elem, shape)
     }
 
-    /// The environment of a closed body with these parameters; tuples are there by component.
+    /// The environment of a closed body with these parameters. Tuples are split into components.
     pub fn closed(&mut self, params: &[Type], nest: usize, calls: usize) -> Env {
         let mut pool = Vec::new();
         for (k, ty) in params.iter().enumerate() {
@@ -255,7 +260,7 @@ impl Gen {
         Env { pool, vars: Vec::new(), nest, calls }
     }
 
-    /// Something of this type.
+    /// A random term of this type.
     pub fn value(&mut self, env: &mut Env, ty: &Type) -> Term {
         match ty {
             Type::Array(Elem::Real(RealTy::F64), shape) => self.real(env, shape),
@@ -272,7 +277,8 @@ impl Gen {
         }
     }
 
-    /// Terms in scope of this element type whose trailing axes are `shape`, with `more` axes before them (any number for `None`).
+    /// The terms in scope with this element type whose trailing axes are `shape`, with `more`
+    /// additional leading axes (any number for `None`).
     pub fn in_scope(&self, env: &Env, elem: Elem, shape: &[Term], more: Option<usize>) -> Vec<Term> {
         let fits = |&t: &Term| match self.g.ty(t) {
             Type::Array(e, s) => {
@@ -291,7 +297,7 @@ impl Gen {
         inner.vars.push((v, size));
         inner.nest -= 1;
         let body = f(self, &mut inner);
-        // What does not mention the index can be used again outside.
+        // A term that does not mention the index can be used outside.
         let outside: Vec<Term> =
             inner.pool[env.pool.len()..].iter().copied().filter(|&t| !self.g.mentions(t, var)).collect();
         env.pool.extend(outside);

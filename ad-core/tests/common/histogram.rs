@@ -1,29 +1,30 @@
-//! What the programs of a run consisted of: every form, every primitive, every row of the scalar tables.
+//! The contents of the programs of a run: every form, every primitive, every row of the scalar
+//! tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use ad_core::ir::{Graph, Node, Put, Term};
 use ad_core::prim::{Binary, Cmp, IntOp, Prim, Unary, structural};
 
-/// Number of programs that a name occurred in.
+/// For each name, the number of programs in which it occurs.
 #[derive(Default)]
 pub struct Histogram(pub BTreeMap<String, usize>);
 
 impl Histogram {
-    /// Counts what a program consists of, closed bodies included.
+    /// Counts the contents of a program, closed bodies included.
     pub fn add(&mut self, g: &Graph, roots: &[Term]) {
         for name in names_in(g, roots) {
             *self.0.entry(name).or_default() += 1;
         }
     }
 
-    /// What never occurred.
+    /// The names that have not occurred.
     pub fn missing(&self) -> Vec<String> {
         all_names().into_iter().filter(|name| !self.0.contains_key(name)).collect()
     }
 }
 
-/// The names of everything in a program.
+/// The names of all contents of a program.
 pub fn names_in(g: &Graph, roots: &[Term]) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let mut todo = vec![roots.to_vec()];
@@ -84,12 +85,13 @@ pub fn prim_name(prim: &Prim) -> String {
         Prim::Fused => "fused".into(),
         Prim::RelaxedExact => "own".into(),
         Prim::UnknownOrder => "unordered".into(),
-        // A structural one by its printed name, of which the parameters stand in brackets.
+        // The name of a structural primitive is its printed name without the parameters in
+        // brackets.
         structural => structural.name().split('[').next().unwrap_or_default().to_string(),
     }
 }
 
-/// The names of all that there is.
+/// All existing names.
 pub fn all_names() -> BTreeSet<String> {
     let forms = [
         "input",

@@ -16,7 +16,7 @@ impl Gen {
         self.scan_form(env, shape)
     }
 
-    /// A call of one of the functions; whatever it returns is brought to the shape that is wanted.
+    /// A call of one of the functions. Its result is brought to the requested shape.
     fn call(&mut self, env: &mut Env, shape: &[Term]) -> Term {
         let k = self.rng.below(env.calls);
         let (id, body) = self.functions[k].clone();
@@ -37,9 +37,9 @@ impl Gen {
         self.g.broadcast(s, shape)
     }
 
-    /// A loop of which one result is wanted.
+    /// A loop, one result of which has the requested type.
     fn scan_form(&mut self, env: &mut Env, shape: &[Term]) -> Term {
-        // The wanted one is a row of what is produced, or a carried value.
+        // The requested result is a row or a carried value.
         let produced = !shape.is_empty() && self.rng.chance(50);
         let count = if produced { shape[0] } else { self.rng.pick(&self.sizes) };
         let mut carried: Vec<Type> = Vec::new();
@@ -54,7 +54,8 @@ impl Gen {
             }
             carried.push(ty);
         }
-        // A loop that may stop early makes no rows that others see: those of steps that do not run are unspecified.
+        // The rows of a loop that may stop early are not used, since those of steps that do not run
+        // are unspecified.
         let extra = self.rng.below(2);
         let stops = !produced && extra == 0 && self.rng.chance(40);
         let stop = stops.then_some(carried.len());
@@ -100,7 +101,7 @@ impl Gen {
             xs: xs.into(),
             body: Body { params: params.into(), results: results.into() },
         });
-        // Other results are there for others to use.
+        // The other results are available to later terms.
         if extra > 0 {
             let last = carried.len() + extra - usize::from(!produced);
             let t = self.g.proj(scan, last);

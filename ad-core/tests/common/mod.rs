@@ -1,4 +1,5 @@
-//! What the integration tests share: a random program generator and the comparison of values. No test lives here.
+//! Modules that the integration tests share: a random program generator and the comparison of
+//! values. They contain no tests.
 
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses a part of it")]
 

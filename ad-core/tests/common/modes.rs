@@ -1,6 +1,8 @@
-//! The one harness that runs tests of meaning over all algorithms of differentiation: a test says what it asks of a
-//! derivative, and [`every_mode`] asks it of each algorithm in turn, which [`forward`], [`reverse`] and [`mode`] are
-//! about then. Must never name an algorithm.
+//! The harness that runs tests of meaning for all algorithms of differentiation. A test states a
+//! property of derivatives, and [`every_mode`] runs it for each algorithm in turn; [`forward`],
+//! [`reverse`] and [`mode`] then use that algorithm.
+//!
+//! No test names an algorithm.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -8,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use ad_core::ir::{Graph, Term};
 use ad_core::modes::{Derivative, Mode};
 
-/// Which directions of an algorithm are its own. The contract makes the other one.
+/// The directions that an algorithm implements itself. The compiler derives the other one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Own {
     Both,
@@ -20,15 +22,16 @@ thread_local! {
     static CURRENT: Cell<(Mode, Own)> = const { Cell::new((Mode::ALL[0], Own::Both)) };
 }
 
-/// Runs a test for each algorithm that is built.
+/// Runs a test for each supported algorithm.
 pub fn every_mode(test: impl Fn()) {
     for &mode in Mode::ALL {
         run(mode, Own::Both, &test);
     }
 }
 
-/// Runs a test for each algorithm that is built, and for what the contract makes of it where only one direction is its
-/// own. For tests of single terms: what comes from unit vectors costs an application for each element.
+/// Runs a test for each supported algorithm. If an algorithm has only one direction of its own, the
+/// test also runs for the derived one. This is for tests of single terms, since a derivative from
+/// unit vectors costs an application for each element.
 pub fn every_direction(test: impl Fn()) {
     for &mode in Mode::ALL {
         for own in [Own::Both, Own::Tangents, Own::Gradients] {
@@ -47,12 +50,12 @@ fn run(mode: Mode, own: Own, test: &dyn Fn()) {
     }
 }
 
-/// The algorithm that the running test is about.
+/// The algorithm of the running test.
 pub fn mode() -> Mode {
     CURRENT.get().0
 }
 
-/// The roots again, and their tangents.
+/// The roots, and their tangents.
 pub fn forward(g: &mut Graph, roots: &[Term], seeds: &[(u32, Term)]) -> (Vec<Term>, Vec<Term>) {
     let wrt: Vec<u32> = seeds.iter().map(|s| s.0).collect();
     let derivative = derivative(g, roots, &wrt);
@@ -60,7 +63,7 @@ pub fn forward(g: &mut Graph, roots: &[Term], seeds: &[(u32, Term)]) -> (Vec<Ter
     (derivative.values().to_vec(), tangents)
 }
 
-/// The roots again, and the gradients of `<roots, cotangents>`.
+/// The roots, and the gradients of `<roots, cotangents>`.
 pub fn reverse(g: &mut Graph, roots: &[Term], cotangents: &[Term], wrt: &[u32]) -> (Vec<Term>, Vec<Term>) {
     let derivative = derivative(g, roots, wrt);
     let gradients = derivative.gradients(g, cotangents);
@@ -77,7 +80,7 @@ fn derivative(g: &mut Graph, roots: &[Term], wrt: &[u32]) -> Box<dyn Derivative>
     }
 }
 
-/// An algorithm that has no transposed map of its own.
+/// An algorithm without a transposed map of its own.
 struct TangentsAlone(Box<dyn Derivative>);
 
 impl Derivative for TangentsAlone {
@@ -98,7 +101,7 @@ impl Derivative for TangentsAlone {
     }
 }
 
-/// An algorithm that has no map along directions of its own.
+/// An algorithm without a map along directions of its own.
 struct GradientsAlone(Box<dyn Derivative>);
 
 impl Derivative for GradientsAlone {

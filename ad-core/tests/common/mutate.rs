@@ -1,7 +1,9 @@
-//! Mutated functions: what a person, a merge or a cat on the keyboard makes of real ones. From a seed and a number, always the same.
+//! Mutated functions, such as typing errors and bad merges make of real ones. A seed and a number
+//! always give the same function.
 //!
-//! Every annotated function of this repository is collected from its sources; a mutation deletes, doubles, swaps or replaces tokens,
-//! splices parts of one function into another, changes delimiters, writes extreme literals, nests deeply and chains long.
+//! Every annotated function of this repository is collected from its sources. A mutation deletes,
+//! doubles, swaps or replaces tokens, splices parts of one function into another, changes
+//! delimiters, writes extreme literals, nests deeply and chains long.
 
 use std::path::Path;
 
@@ -16,7 +18,7 @@ pub struct Annotated {
     pub item: TokenStream,
 }
 
-/// Numbers: the same from the same seed (splitmix64).
+/// Random numbers. The same seed gives the same numbers (splitmix64).
 pub struct Random(u64);
 
 impl Random {
@@ -45,7 +47,7 @@ impl Random {
     }
 }
 
-/// The functions to mutate, and parts to mutate them with.
+/// The functions that are mutated, and parts for the mutations.
 pub struct Corpus {
     pub functions: Vec<Annotated>,
     leaves: Vec<TokenTree>,
@@ -93,7 +95,7 @@ fn sources(folder: &Path, out: &mut Vec<std::path::PathBuf>) {
     }
 }
 
-/// What the sources have not, but people type.
+/// Snippets that the sources do not contain, but that users type.
 fn more() -> TokenStream {
     quote! {
         match loop mut &mut unsafe async await return break continue yield const static dyn impl where for while in ref move as let else if
@@ -111,7 +113,7 @@ fn more() -> TokenStream {
     }
 }
 
-/// Arguments of the attribute, sensible and not.
+/// Arguments of the attribute, valid and invalid.
 fn attributes() -> Vec<TokenStream> {
     vec![
         quote!(),
@@ -153,7 +155,7 @@ impl Corpus {
         for stream in functions {
             corpus.add(stream);
         }
-        // As frequent as everything else together: there are few of them.
+        // These are as frequent as all others together, since there are few of them.
         let count = corpus.leaves.len();
         while corpus.leaves.len() < 2 * count {
             corpus.add(more());
@@ -184,7 +186,8 @@ impl Corpus {
             1 => f.attr = self.mutate(f.attr, &mut random),
             _ => {}
         }
-        // Few mutations leave a function that is nearly right, which reaches furthest; many try the parser.
+        // A few mutations give a function that is nearly correct and reaches the later stages. Many
+        // mutations test the parser.
         let times = match random.below(8) {
             0..=3 => 1,
             4 | 5 => 2,
@@ -197,7 +200,7 @@ impl Corpus {
         f
     }
 
-    /// One mutation somewhere: deeper down with the size of what is there.
+    /// One mutation at a random position. Positions in larger groups are more likely.
     fn mutate(&self, stream: TokenStream, random: &mut Random) -> TokenStream {
         let mut tokens: Vec<TokenTree> = stream.into_iter().collect();
         if tokens.is_empty() {
@@ -288,7 +291,7 @@ impl Corpus {
             15 => self.nest(tokens, k, random),
             16 => self.chain(tokens, k, random),
             17 => {
-                // One name for another, everywhere here.
+                // Replaces one name by another everywhere in these tokens.
                 let names: Vec<String> = tokens
                     .iter()
                     .filter_map(|t| match t {
@@ -324,7 +327,7 @@ impl Corpus {
         Ident::new("x", Span::call_site()).into()
     }
 
-    /// A token of the same kind: the function stays one more often than not.
+    /// A token of the same kind, so that the result often still parses.
     fn alike(&self, tokens: &mut [TokenTree], k: usize, random: &mut Random) {
         for _ in 0..40 {
             let with = self.leaf(random);
@@ -377,7 +380,7 @@ impl Corpus {
         }
     }
 
-    /// The token with very much behind it.
+    /// The token with very many tokens after it.
     fn chain(&self, tokens: &mut Vec<TokenTree>, k: usize, random: &mut Random) {
         let length = [3, 30, 140, 160, 400, 3000][random.below(6)];
         let parts = [

@@ -1,11 +1,12 @@
-//! Arrays that loops inside of loops change: what is changed where it is, and what must be a copy. Loops that save while they count their steps.
+//! Arrays that nested loops change: some changes must be in place, and some must copy. Loops that
+//! save values in their counting run.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::{Program, real};
 
-/// The list.
+/// The list of programs.
 pub(super) fn programs() -> Vec<Program> {
     let mut all = Vec::new();
     let mut add = |name, item: TokenStream| {

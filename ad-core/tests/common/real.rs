@@ -5,7 +5,7 @@ use ad_core::prim::{Binary, Cmp, IntOp, Prim, Reduce, Unary, structural};
 
 use super::r#gen::{Env, Gen};
 
-/// No array has more elements.
+/// The maximum number of elements of an array.
 const LARGEST: usize = 96;
 
 impl Gen {
@@ -19,7 +19,7 @@ impl Gen {
             return self.rng.pick(&again);
         }
         self.fuel -= 1;
-        // Higher ranks only come about by reductions: they go down again.
+        // Higher ranks occur only as operands of reductions.
         let kinds = if shape.len() > 3 { 43 } else { 100 };
         let t = match self.rng.below(kinds) {
             0..=13 => self.unary_form(env, shape),
@@ -43,7 +43,7 @@ impl Gen {
             if let Some(t) = self.known(env, Elem::Real(RealTy::F32), shape) {
                 return self.g.cast(Elem::F64, t);
             }
-            // Trailing axes of something, replicated.
+            // A term replicated over trailing axes.
             for k in 1..=shape.len() {
                 if let Some(t) = self.known(env, Elem::F64, &shape[k..]) {
                     return self.g.broadcast(t, shape);
@@ -53,7 +53,7 @@ impl Gen {
         if self.rng.chance(20)
             && let Some(t) = self.known(env, Elem::USIZE, shape)
         {
-            // Bounded: an index that came from a cast may be huge.
+            // The index is bounded, since an index from a cast may be huge.
             let seven = self.g.lit_usize(7);
             let seven = self.g.broadcast(seven, shape);
             let t = self.g.int(IntOp::Rem, t, seven);
@@ -68,7 +68,7 @@ impl Gen {
         self.g.lit_shaped(Elem::F64, shape, x)
     }
 
-    /// `middle + radius * sin(x)`: smooth, and nowhere out of the domain.
+    /// `middle + radius * sin(x)`: smooth, and always in the domain.
     fn squashed(&mut self, x: Term, (low, high): (f64, f64)) -> Term {
         let shape = self.g.shape(x).to_vec();
         let s = self.g.unary(Unary::Sin, x);
@@ -78,7 +78,7 @@ impl Gen {
         self.g.add(m, s)
     }
 
-    /// `f` where x is in the interval, and something else elsewhere.
+    /// `f` where x is in the interval, and another value elsewhere.
     fn guarded(&mut self, env: &mut Env, x: Term, (low, high): (f64, f64), f: impl FnOnce(&mut Gen) -> Term) -> Term {
         let shape = self.g.shape(x).to_vec();
         let (low, high) = (self.constant(&shape, low), self.constant(&shape, high));
@@ -89,7 +89,7 @@ impl Gen {
         if shape.is_empty() && self.rng.chance(60) {
             self.g.cond(inside, value, other)
         } else if self.rng.chance(20) {
-            // All or nothing. Where there is none, all hold, and the value is nothing as well.
+            // Of no elements, all satisfy the condition, and the value has no elements either.
             let all = self.g.reduce(Reduce::All, shape.len(), inside);
             self.g.cond(all, value, other)
         } else {
@@ -97,7 +97,8 @@ impl Gen {
         }
     }
 
-    /// A structural primitive that keeps the shape of its one argument, of those that have an example.
+    /// A structural primitive that keeps the shape of its one argument, from those that have an
+    /// example.
     fn keeps_shape(&mut self, env: &mut Env, shape: &[Term]) -> Option<Term> {
         let x = self.real(env, shape);
         let mut made = Vec::new();
@@ -139,7 +140,7 @@ impl Gen {
         let f = self.rng.pick(Unary::ALL);
         let mut x = self.real(env, shape);
         if f == Unary::Signum {
-            // Not at a zero: whether a sum of zeros is -0 is nobody's business.
+            // Not at a zero, since the sign of a sum of zeros is unspecified.
             let off = self.constant(shape, 0.37);
             x = self.g.add(x, off);
         }
@@ -161,7 +162,7 @@ impl Gen {
         };
         let (mut a, mut b) = (self.real(env, shape), self.real(env, shape));
         if self.rng.chance(4) {
-            // The same in the other precision, there and back.
+            // A cast to the other precision and back.
             let f32 = Elem::Real(RealTy::F32);
             if env.pool.iter().any(|&t| matches!(self.g.ty(t).as_array(), Some((e, _)) if e == f32)) {
                 let (x, y) = (self.g.cast(f32, a), self.g.cast(f32, b));
@@ -182,7 +183,8 @@ impl Gen {
                 a = self.constant(shape, 3.0);
                 b = self.squashed(b, (0.8, 6.0));
             }
-            // Both jump where an argument is a zero of either sign, and the sign of a sum of zeros is nobody's business.
+            // Both functions jump at zeros of either sign, and the sign of a sum of zeros is
+            // unspecified.
             Binary::Atan2 => b = self.squashed(b, (0.3, 2.0)),
             Binary::Copysign => {
                 let zero = self.constant(shape, 0.0);
@@ -197,7 +199,7 @@ impl Gen {
         self.g.binary(f, a, b)
     }
 
-    /// Conditionals, choices, tuples.
+    /// Conditionals, selections, tuples.
     fn control(&mut self, env: &mut Env, shape: &[Term]) -> Term {
         match self.rng.below(6) {
             0 | 1 => {
@@ -209,7 +211,8 @@ impl Gen {
                 self.g.cond(c, a, b)
             }
             4 => {
-                // A conditional between tuples, of which one component is taken. Inside a build too: BOT has to take it apart.
+                // A conditional with tuples, from which one component is projected. In a build, the
+                // bulk transform has to split it.
                 let (c, a, b) = (self.bool(env, &[]), self.real(env, shape), self.real(env, shape));
                 let (x, y) = (self.real(env, &[]), self.real(env, &[]));
                 let (then, other) = (self.g.tuple(&[x, a]), self.g.tuple(&[y, b]));
@@ -219,7 +222,7 @@ impl Gen {
             _ => {
                 let (a, b) = (self.real(env, shape), self.int(env, IntTy::Usize, &[]));
                 let pair = self.g.tuple(&[b, a]);
-                // Not by the builder, which takes the component at once.
+                // The builder would project the component at once, so it is not used here.
                 self.g.mk(Node::Proj(pair, 1))
             }
         }
@@ -259,7 +262,8 @@ impl Gen {
         let (vars, mut inner) = self.over(env, &sizes);
         let raw = self.indices(&mut inner, leading);
         if self.rng.chance(50) {
-            // The last element instead of one out of range; nothing if there is none.
+            // The last element replaces one that is out of range. The value is zero if there is
+            // none.
             let one = self.g.lit_usize(1);
             let index: Vec<Term> = (0..leading)
                 .map(|k| {
@@ -290,7 +294,8 @@ impl Gen {
         let from: Vec<Term> = sizes.iter().chain(&shape[at..]).copied().collect();
         let src = self.real(env, &from);
         let (vars, mut inner) = self.over(env, &sizes);
-        // What is out of range is dropped; its derivative is a read out of range, so nothing but zeros may be dropped.
+        // A value at an index out of range is dropped. Its derivative is a read out of range, so
+        // only zeros may be dropped.
         let index = self.indices(&mut inner, at);
         let mask = self.mask(&vars, &sizes, &index, &shape[..at], &shape[at..]);
         let zeros = self.constant(&from, 0.0);
@@ -298,7 +303,7 @@ impl Gen {
         self.g.scatter(dst, src, &vars, &index)
     }
 
-    /// Elements or rows put in place of others: shifted along an axis, or one at a computed place.
+    /// Elements or rows that replace others: shifted along an axis, or one at a computed position.
     fn update_form(&mut self, env: &mut Env, shape: &[Term]) -> Term {
         let dst = self.real(env, shape);
         let at = self.rng.below(shape.len() + 1);
@@ -307,7 +312,7 @@ impl Gen {
         let from: Vec<Term> = sizes.iter().chain(&shape[at..]).copied().collect();
         let src = self.real(env, &from);
         let (vars, mut inner) = self.over(env, &sizes);
-        // Further indices may depend on the variable: places differ in the first.
+        // The other indices may depend on the variable, since the positions differ in the first.
         let mut index = self.indices(&mut inner, at);
         if over == 1 {
             let (v, by) = (self.g.mk(Node::Var(vars[0])), self.rng.below(3));
@@ -320,8 +325,9 @@ impl Gen {
         self.g.update(dst, src, &vars, &index)
     }
 
-    /// Where an index function is in range of `to`: over the sizes of its variables, and all of `rest`.
-    /// A build of its own, so it becomes another bulk operation than the read that it guards.
+    /// A mask: the index function is in range of `to`, over the sizes of its variables, and true
+    /// over all of `rest`. It is a separate build, so it becomes another bulk operation than the
+    /// read that it guards.
     fn mask(&mut self, vars: &[Var], sizes: &[Term], index: &[Term], to: &[Term], rest: &[Term]) -> Term {
         let mut mask = self.in_range(index, to);
         for (&var, &n) in vars.iter().zip(sizes).rev() {
@@ -331,7 +337,7 @@ impl Gen {
         self.g.replicate_axes(mask, &axes, rest)
     }
 
-    /// An element or a row of something, behind a guard.
+    /// A guarded read of an element or a row.
     fn guarded_read(&mut self, env: &mut Env, shape: &[Term]) -> Term {
         let leading = 1 + self.rng.below(2);
         let from: Vec<Term> = self.shape(leading).into_iter().chain(shape.iter().copied()).collect();
@@ -378,7 +384,7 @@ impl Gen {
             let x = self.real(env, &larger);
             let op = self.rng.pick(&[Reduce::Max, Reduce::Min]);
             let t = self.g.reduce(op, over, x);
-            // Infinite for none.
+            // The extremum of no elements is infinite.
             let bound = self.constant(shape, 5.0);
             let t = self.g.binary(Binary::Min, t, bound);
             let bound = self.constant(shape, -5.0);
@@ -451,7 +457,7 @@ impl Gen {
         self.g.contract(x, y, Contraction::new(a, b, out))
     }
 
-    /// What only moves elements.
+    /// Operations that only move elements.
     fn layout(&mut self, env: &mut Env, shape: &[Term]) -> Term {
         if shape.is_empty() {
             let n = self.lit_size(1);
@@ -480,7 +486,7 @@ impl Gen {
                 self.g.transpose(x, &perm)
             }
             3 => {
-                // The same number of elements, otherwise arranged.
+                // The same number of elements in another arrangement.
                 let from = if self.rng.chance(50) {
                     let one = self.lit_size(1);
                     let first = shape[0];

@@ -1,5 +1,5 @@
-//! Functions with recurrences, as users write them, with inputs: what they mean, their gradients and what is emitted for them are
-//! tested on the same list.
+//! Functions with recurrences, as users write them, with inputs. The tests of meaning, of gradients
+//! and of generated code use the same list.
 
 #[path = "chosen.rs"]
 mod chosen;
@@ -30,7 +30,7 @@ pub fn whole(shape: &[usize], data: &[usize]) -> Value {
     Value::Array(Array { elem: Elem::Int(IntTy::Usize), shape: shape.to_vec(), data })
 }
 
-/// The list.
+/// The list of functions.
 pub fn programs() -> Vec<Program> {
     let v = |data: &[f64]| real(&[data.len()], data);
     let m23 = || real(&[2, 3], &[0.5, -1.0, 2.0, 1.5, 0.25, -0.75]);

@@ -1,4 +1,5 @@
-//! The generator's random numbers: splitmix64, so that a seed means the same program on every machine and in every release.
+//! The generator's random numbers: splitmix64, so that a seed gives the same program on every
+//! machine and in every release.
 
 #[derive(Clone)]
 pub struct Rng(u64);
@@ -16,7 +17,7 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// From 0 to n - 1.
+    /// A number from 0 to n - 1.
     pub fn below(&mut self, n: usize) -> usize {
         (self.next() % n.max(1) as u64) as usize
     }
@@ -30,7 +31,8 @@ impl Rng {
         items[self.below(items.len())].clone()
     }
 
-    /// Between -2 and 2, and generic: no two alike, none near 0, 1 or another kink by design of a program.
+    /// A number between -2 and 2. The numbers are generic: they are distinct, and not close to 0, 1
+    /// or other kinks.
     pub fn real(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 51) as f64 - 2.0
     }

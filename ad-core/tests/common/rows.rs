@@ -1,11 +1,12 @@
-//! Loops that carry rows of which each element goes its own way, and sums over items with a recurrence in each: some elements at a time, all
-//! of them, a few that are left, none.
+//! Loops that carry rows whose elements are independent of each other, and sums over items with a
+//! recurrence in each. The numbers of elements give several full vectors, exactly one, a remainder,
+//! and none.
 
 use quote::quote;
 
 use super::{Program, real, whole};
 
-/// The list.
+/// The list of programs.
 pub fn programs() -> Vec<Program> {
     let wave = |n: usize| {
         let data: Vec<f64> = (0..n).map(|k| (k as f64 * 0.7).cos()).collect();
@@ -14,7 +15,7 @@ pub fn programs() -> Vec<Program> {
     let n = |n: usize| whole(&[], &[n]);
     let mut all = Vec::new();
     let mut add = |name, item, inputs: Vec<_>| all.push(Program { name, item, inputs });
-    // Of what is carried each is the other one's former state.
+    // Each of the carried values is the former value of the other.
     for (name, len) in [("crossed_0", 0), ("crossed_5", 5), ("crossed_16", 16), ("crossed_37", 37)] {
         add(
             name,
@@ -22,7 +23,7 @@ pub fn programs() -> Vec<Program> {
             vec![wave(len), wave(len)],
         );
     }
-    // Functions, choices, and numbers that are other ones in each step.
+    // Functions, selections, and numbers that change in each step.
     add(
         "decaying_rows",
         quote! { fn f(x: &Array1<f64>, c: &Array1<f64>) -> f64 { let y = fold(x.clone(), 0..c.len(), |y, k| y.mapv(|e| if e > 0.0 { (e * c[k]).sin() } else { e * 0.5 - c[k] })); (&y * &y).sum() } },
@@ -52,13 +53,13 @@ pub fn programs() -> Vec<Program> {
     ] {
         add(name, powers(), vec![wave(len), n(of)]);
     }
-    // Two sums need the rows of one loop.
+    // Two sums read the rows of one loop.
     add(
         "powers_in_two_sums",
         quote! { fn f(x: &Array1<f64>, y: &Array1<f64>, n: usize) -> f64 { let mut total = 0.0; for i in 0..n { let t = i as f64 / 100.0; let mut power = 1.0; let mut r = 0.3; let mut q = t; for j in 0..x.len().min(y.len()) { r -= x[j] * power; q += (y[j] * power) * t; power = power * t + 0.1; } total += r * q.sin(); } total } },
         vec![wave(4), wave(5), n(40)],
     );
-    // What is saved depends on what is differentiated; it is dear; it decides.
+    // The saved value depends on active parameters, is expensive, and decides.
     add(
         "growth_of_items",
         quote! { fn f(x: &Array1<f64>, t: &Array1<f64>) -> f64 { let mut total = 0.0; for i in 0..t.len() { let mut h = 0.5; for j in 0..x.len() { h = h * t[i] + x[j] * h * h; } total += h; } total } },

@@ -1,4 +1,5 @@
-//! Feeds mutated functions to the compiler: none may panic, hang, or take more memory than its share, and what comes out has to parse.
+//! Gives mutated functions to the compiler. It must not panic, hang, or use too much memory, and
+//! its output has to parse.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::mutate::Corpus;
 
-/// The memory of this process: all there is at the moment, by counting.
+/// The memory of this process: the number of bytes that are allocated at present.
 pub struct Counting;
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
@@ -28,14 +29,14 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// What one input may take.
+/// The limits for one input.
 pub const MOST_TIME: Duration = Duration::from_secs(60);
-/// Beside what is there before it.
+/// The memory in addition to that before the input.
 pub const MOST_MEMORY: usize = 1 << 30;
-/// The stack of the threads that expand: a quarter of what rustc gives a macro.
+/// The stack of the threads that expand: a quarter of the stack that rustc gives a macro.
 const STACK: usize = 2 << 20;
 
-/// How often what came out.
+/// The number of inputs with each outcome.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Tally {
     pub accepted: u64,
@@ -50,16 +51,18 @@ pub fn root() -> PathBuf {
 /// Expands one input.
 ///
 /// # Errors
-/// What is wrong with the outcome.
+///
+/// The defect of the outcome.
 pub fn one(corpus: &Corpus, seed: u64, number: u64) -> Result<bool, String> {
     let input = corpus.input(seed, number);
     judge(&input.attr, &input.item)
 }
 
-/// Expands a function; whether it was accepted.
+/// Expands a function. Returns whether it was accepted.
 ///
 /// # Errors
-/// What is wrong with the outcome.
+///
+/// The defect of the outcome.
 pub fn judge(attr: &proc_macro2::TokenStream, item: &proc_macro2::TokenStream) -> Result<bool, String> {
     let outcome = std::panic::catch_unwind(|| ad_core::expansion(attr.clone(), item.clone()));
     let Ok(expansion) = outcome else { return Err("it panics".into()) };
@@ -78,11 +81,13 @@ pub fn judge(attr: &proc_macro2::TokenStream, item: &proc_macro2::TokenStream) -
     Ok(expansion.errors.is_empty())
 }
 
-/// How many inputs a thread takes: tokens stay in their thread, so each collects the functions anew.
+/// The number of inputs for a thread. Tokens cannot leave their thread, so each thread collects the
+/// functions again.
 const SHARE: u64 = 5_000;
 
-/// Runs a range of numbers of a seed; what fails is returned. The process ends where an input hangs or takes too much memory: nothing
-/// else stops it. Stack overflows end it too; the name of the thread says where.
+/// Runs a range of numbers of a seed, and returns the failures. An input that hangs or uses too
+/// much memory ends the process, since nothing else can stop it. So does a stack overflow; the
+/// thread's name gives the input then.
 pub fn run(seed: u64, numbers: std::ops::Range<u64>) -> (Tally, Vec<(u64, String)>) {
     let current = Arc::new(AtomicU64::new(numbers.start));
     let done = Arc::new(AtomicBool::new(false));

@@ -1,4 +1,4 @@
-//! The programs: each exercises what its name says.
+//! The programs. Each tests the feature in its name.
 
 use ad_core::ir::{Contraction, Elem, IntTy, Node, RealTy, Term};
 use ad_core::prim::{Binary, Cmp, IntOp, Prim, Reduce, Unary};
@@ -49,7 +49,7 @@ pub(crate) fn all() -> Vec<Case> {
     ]
 }
 
-/// `steps` statements on scalars, as long straight-line functions are.
+/// `steps` statements on scalars, as in long straight-line functions.
 pub(crate) fn straight_line(steps: usize) -> Case {
     let mut c = Case::new("straight_line");
     let x = c.input("x", F64, 0);
@@ -130,7 +130,8 @@ fn elementwise() -> Case {
     c
 }
 
-/// Functions that are computed for a block at once: of each other, beside others, in an arm, of the index, of arguments beyond all blocks.
+/// Functions that are computed for a block at once: of each other, next to others, in a branch, of
+/// the index, of arguments outside of the fast range.
 fn waves() -> Case {
     let mut c = Case::new("waves");
     let x = c.input("x", F64, 1);
@@ -157,7 +158,7 @@ fn waves() -> Case {
     c.result(r);
     let s = c.g.sum_all(r);
     c.result(s);
-    // A sum alone, in lanes.
+    // A single sum, in lanes.
     let p = c.g.mul(of_index, sin);
     let s = c.g.sum_all(p);
     c.result(s);
@@ -172,7 +173,7 @@ pub(crate) fn logistic() -> Case {
     let w = c.input("w", F64, 1);
     let d = c.g.shape(w)[0];
     let x = c.input("x", F64, 2);
-    // The columns of x are as many as w has elements: united when the program is typed.
+    // The number of columns of x equals the number of elements of w. Typing unites the two sizes.
     let n = c.g.shape(x)[0];
     let x = c.g.recast(x, &[n, d]);
     let y = c.input_like("y", F64, &[n]);
@@ -333,7 +334,7 @@ fn scattered() -> Case {
     let i = c.g.fresh();
     let vi = c.g.mk(Node::Var(i));
     let at = c.g.index(idx, &[vi]);
-    // An index may be out of range: it is dropped.
+    // An index may be out of range. The value is dropped then.
     let s = c.g.scatter(acc, x, &[i], &[at]);
     let j = c.g.fresh();
     let vj = c.g.mk(Node::Var(j));
@@ -350,7 +351,8 @@ fn scattered() -> Case {
     c
 }
 
-/// Rows at places that are looked up: each is asked once whether it is there, and may be longer or shorter than what is added.
+/// Rows at indices from an array. Each index is tested once, and the row may be longer or shorter
+/// than the added value.
 fn scattered_by_rows() -> Case {
     let mut c = Case::new("scattered_by_rows");
     let x = c.input("x", F64, 2);
@@ -640,7 +642,8 @@ fn stacks() -> Case {
     c
 }
 
-/// Each step reads the one before at two indices: expanding it would take 2^14 operations an element.
+/// Each step reads the previous one at two indices. Without sharing, an element would take 2^14
+/// operations.
 fn shifted_chain() -> Case {
     let mut c = Case::new("shifted_chain");
     let x = c.input("x", F64, 1);
@@ -708,7 +711,7 @@ fn slices_of_parameters() -> Case {
     c
 }
 
-/// exp(b_j) is read for each i: it is stored, or it would be computed n times.
+/// exp(b_j) is read for each i. It is stored, since it would be computed n times otherwise.
 fn broadcast_reuse() -> Case {
     let mut c = Case::new("broadcast_reuse");
     let x = c.input("x", F64, 2);
@@ -767,7 +770,7 @@ fn rank_three() -> Case {
     c
 }
 
-/// Everything that a real type other than `f64` is written with.
+/// Every operation in a real type other than `f64`.
 fn real_types(name: &'static str, ty: RealTy) -> Case {
     let elem = Elem::Real(ty);
     let mut c = Case::new(name);
@@ -810,7 +813,7 @@ fn real_types(name: &'static str, ty: RealTy) -> Case {
     c
 }
 
-/// Sums that a comparison and an index depend on.
+/// Sums on which a comparison and an index depend.
 fn exact_decisions() -> Case {
     let mut c = Case::new("exact_decisions");
     let x = c.input("x", F64, 2);
@@ -832,7 +835,8 @@ fn exact_decisions() -> Case {
     c
 }
 
-/// Names that are keywords, capitals, equal but for their case, or like those that the emitter makes.
+/// Names that are keywords, upper case, equal except for case, or similar to the emitter's own
+/// names.
 fn awkward_names() -> Case {
     let mut c = Case::new("awkward_names");
     let a = c.input("A", F64, 1);

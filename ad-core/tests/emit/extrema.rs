@@ -1,4 +1,5 @@
-//! Extrema of sums of the items of blocks, taken where the sums are: which of equal ones, NaN, infinities, items that fill no lanes, nothing to choose from.
+//! Extrema of sums over blocks of items, computed together with the sums: ties, NaN, infinities, a
+//! number of items that does not fill the lanes, no candidates.
 
 use ad_core::ir::{Elem, Node, RealTy};
 use ad_core::prim::{Reduce, Unary};
@@ -22,7 +23,8 @@ pub(crate) fn all() -> Vec<Case> {
     ]
 }
 
-/// Quarters, so that every sum of their products is a number of each type, in whatever order: many are equal. Some are none, or infinite.
+/// Multiples of a quarter, so that every sum of their products is exact in each type and each
+/// order. Many are equal. Some are NaN or infinite.
 fn quarters(rows: usize, columns: usize, seed: usize, strange: bool) -> Value {
     let number = |k: usize| {
         let (row, value) = (k / columns, ((k * 7 + seed * 5) % 11) as f64 / 4.0 - 1.0);
@@ -36,7 +38,8 @@ fn quarters(rows: usize, columns: usize, seed: usize, strange: bool) -> Value {
     array_of(F64, &[rows, columns], Data::Real((0..rows * columns).map(|k| Dual::constant(number(k))).collect()))
 }
 
-/// Items, choices, what each has, and whether numbers of either are none or infinite.
+/// The numbers of items, candidates and coordinates, and whether numbers of either are NaN or
+/// infinite.
 const RUNS: [([usize; 3], [bool; 2]); 9] = [
     ([0, 2, 2], [false, false]),
     ([1, 3, 2], [false, false]),
@@ -55,7 +58,7 @@ fn runs(c: &mut Case) {
     }
 }
 
-/// Of each item, extrema of the squared distances from the choices.
+/// For each item, extrema of the squared distances to the candidates.
 fn of_distances(name: &'static str, ty: RealTy, order: Reduce, extrema: &[Reduce]) -> Case {
     let mut c = Case::new(name);
     if ty == RealTy::Param {
@@ -83,7 +86,7 @@ fn of_distances(name: &'static str, ty: RealTy, order: Reduce, extrema: &[Reduce
     c
 }
 
-/// What is nearest is drawn by the items that are nearest to it.
+/// The nearest candidate is moved by the items to which it is nearest.
 fn moved() -> Case {
     let mut c = of_distances("nearest_moved", RealTy::F64, Reduce::FromZero, &[Reduce::ArgMin]);
     let (place, [x, y]) = (c.results.remove(0), [0, 2].map(|k| c.g.mk(Node::Input(k))));
@@ -101,7 +104,8 @@ fn moved() -> Case {
     c
 }
 
-/// A sum in no particular order, over two axes, for each of several kinds of an item; the extremum is read by another nest.
+/// A sum in any order, over two axes, for each of several kinds of an item. Another nest reads the
+/// extremum.
 fn of_products() -> Case {
     let mut c = Case::new("best_of_each_kind");
     let x = c.input("x", F64, 2);

@@ -1,4 +1,5 @@
-//! Loops that stop early, sizes that come out of loops, and their gradients, against closed forms and the interpreter.
+//! Loops that stop early, sizes that loops compute, and their gradients, compared with closed forms
+//! and the interpreter.
 
 use ad_core::ir::{Elem, OpenLoop, Term, Type};
 use ad_core::prim::{Binary, Cmp, IntOp, Unary};
@@ -48,12 +49,12 @@ fn plain() -> Case {
     c.result(x);
     c.with_gradients(&[0]);
     c.run(vec![scalar(2.0)]);
-    // No step at all: the gradient is that of the constant.
+    // There is no step, so the gradient is that of the constant.
     c.run(vec![scalar(1.0)]);
     c
 }
 
-/// The sum of the roots of all elements, in one loop for all.
+/// The sum of the roots of all elements, computed by one loop.
 fn batched() -> Case {
     let mut c = Case::new("newton_in_build");
     let a = c.input("a", F64, 1);
@@ -78,7 +79,8 @@ fn batched() -> Case {
     c
 }
 
-/// `for e in a { y = sqrt(y + e * e + 1) }`: the number of steps inside depends on what is carried outside.
+/// `for e in a { y = sqrt(y + e * e + 1) }`: the number of inner steps depends on a value that the
+/// outer loop carries.
 fn nested() -> Case {
     let mut c = Case::new("newton_in_loop");
     let a = c.input("a", F64, 1);
@@ -92,7 +94,7 @@ fn nested() -> Case {
     let e = c.g.add(e, one);
     let radicand = c.g.add(y, e);
     let x = root(&mut c, radicand, one);
-    // In one arm only: in the other the inner loop is not come to.
+    // In one branch only: the other branch does not reach the inner loop.
     let two = c.g.lit_like(y, 1.75);
     let small = c.g.compare(Cmp::Lt, y, two);
     let other = c.g.unary(Unary::Sin, y);
@@ -117,7 +119,7 @@ fn nested() -> Case {
     c
 }
 
-/// As many steps as there are positive elements: a size that comes out of a loop which carries reals too.
+/// As many steps as there are positive elements: a loop that also carries reals computes a size.
 fn size() -> Case {
     let mut c = Case::new("size_from_a_loop");
     let a = c.input("a", F64, 1);
@@ -205,7 +207,7 @@ fn gradients_of_loops_that_stop_are_right() {
                     numbers(&c, &[Value::Array(a)], c.results[0])[0]
                 };
                 if c.name == "newton" && xs[k].v == 1.0 {
-                    // Without a step it is a constant there.
+                    // Without a step the result is constant.
                     assert_eq!(gradient, [0.0]);
                     continue;
                 }

@@ -1,4 +1,5 @@
-//! Programs built by hand, their routines, and a crate of them that is compiled and run against the interpreter.
+//! Programs built by hand, their routines, and a crate that contains them. The crate is compiled
+//! and run, and compared with the interpreter.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -28,9 +29,10 @@ pub(crate) struct Case {
     pub(crate) generics: TokenStream,
     /// Values of the inputs, one list for each run.
     pub(crate) runs: Vec<Vec<Value>>,
-    /// Choices by cost are made by chance.
+    /// The seed of random choices, if there is one.
     pub(crate) chance: Option<u64>,
-    /// What each run gives, if that is not what the interpreter says of these results: of what no chance has touched.
+    /// The expected results of each run, if they are not the interpreter's results of this case:
+    /// those of the case without random choices.
     pub(crate) expected: Option<Vec<Vec<Value>>>,
 }
 
@@ -51,7 +53,7 @@ impl Case {
         }
     }
 
-    /// What each run gives, by the interpreter.
+    /// The results of each run, by the interpreter.
     pub(crate) fn values(&self) -> Vec<Vec<Value>> {
         let value = |inputs| Interp::new(&self.g, inputs).eval_all(&self.results).expect("the program has a value");
         self.runs.iter().map(|inputs| value(inputs)).collect()
@@ -68,7 +70,7 @@ impl Case {
         t
     }
 
-    /// An input whose sizes are other terms.
+    /// An input with the sizes of other terms.
     pub(crate) fn input_like(&mut self, name: &str, elem: Elem, shape: &[Term]) -> Term {
         let t = self.g.add_input_shaped(elem, shape.to_vec());
         self.declare(name, elem, shape.len() as u8, Container::NdArray);
@@ -143,7 +145,7 @@ impl Case {
         self.runs.push(inputs);
     }
 
-    /// A program made elsewhere.
+    /// A case for an existing graph.
     pub(crate) fn of(name: &'static str, g: Graph, results: &[Term], inputs: Vec<Value>) -> Case {
         let mut c = Case::new(name);
         c.g = g;
@@ -163,7 +165,7 @@ impl Case {
         c
     }
 
-    /// The routine as tokens, or why not.
+    /// The routine as tokens, or the error.
     pub(crate) fn try_emit(&mut self) -> Result<TokenStream, String> {
         let (program, routine) = self.routine();
         let chance = self.chance;
@@ -257,7 +259,7 @@ fn elem_tokens(elem: Elem) -> TokenStream {
     }
 }
 
-/// A real array of this shape with values that are neither special nor equal.
+/// A real array of this shape. The values are distinct and not special.
 pub(crate) fn reals(shape: &[usize], seed: usize) -> Value {
     let n: usize = shape.iter().product();
     let value = |k: usize| ((k * 7 + seed * 3 + 2) % 23) as f64 / 9.0 - 1.1 + (k % 5) as f64 / 40.0;
@@ -295,7 +297,7 @@ fn literal(value: &Value) -> (String, Vec<usize>) {
     (items.join(", "), a.shape.clone())
 }
 
-/// A number, of whichever real type is wanted.
+/// The literal of a number in any real type.
 fn real(x: f64) -> String {
     if x.is_nan() {
         "0.0 / 0.0".into()
@@ -306,12 +308,14 @@ fn real(x: f64) -> String {
     }
 }
 
-/// Writes a crate with all routines and a `main` that compares each run with the interpreter's numbers; returns its folder.
+/// Writes a crate with all routines and a `main` that compares each run with the interpreter's
+/// numbers. Returns its folder.
 pub(crate) fn write_crate(name: &str, cases: &mut [Case]) -> PathBuf {
     let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(root.join("src")).expect("the folder can be made");
     let runtime = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../ad-runtime");
-    // Crates of one name are one to cargo, wherever they are: with one target folder, a test would run what another one has built.
+    // Cargo identifies crates by name, wherever they are. With one target folder, a test would run
+    // what another test has built.
     let manifest = format!(
         "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n[lib]\nname = \"emit_corpus\"\n\
          [dependencies]\nad-runtime = {{ path = {runtime:?} }}\nndarray = \"0.17\"\n\
@@ -389,7 +393,7 @@ pub(crate) fn write_crate(name: &str, cases: &mut [Case]) -> PathBuf {
     root
 }
 
-/// Runs cargo in the crate; its output if it fails.
+/// Runs cargo in the crate. The error is its output.
 pub(crate) fn cargo(root: &PathBuf, args: &[&str]) -> Result<(), String> {
     let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("emit-target");
     let out = Command::new(env!("CARGO"))

@@ -1,27 +1,28 @@
-//! Loops of which each step reads and writes a part of an array that is its own, and such that look like it and are not.
+//! Loops in which each step reads and writes its own part of an array, and loops that only look
+//! like it.
 
 use super::native::{self, Arg::*, agrees, ty};
 use quote::quote;
 
 #[test]
 fn parts_of_their_own() {
-    // Two arrays, read before and after they are written.
+    // Two arrays that are read before and after they are written.
     agrees! { fn f(x: slice, w: slice) { let mut h = x.to_vec(); let mut c = w.to_vec(); for i in 0..x.len() { c[i] = c[i] * w[i] + h[i]; h[i] = c[i].tanh() * h[i]; } let mut s = 0.0; for i in 0..x.len() { s += h[i] * c[i]; } s } [V(vec![0.3, 0.9, -1.2]), V(vec![0.5, -0.7, 1.1])] [V(vec![]), V(vec![])] }
-    // The same in steps of a loop around it, which see what was left there.
+    // The same in the steps of an outer loop, which read the earlier results.
     agrees! { fn f(x: slice, n: int) { let mut h = x.to_vec(); for _ in 0..n { for i in 0..x.len() { let before = h[i]; h[i] = (h[i] * x[i]).sin(); h[i] = h[i] * before; } } h.iter().sum() } [V(vec![0.3, 0.9, -1.2]), N(3)] [V(vec![0.3]), N(0)] }
-    // A sum beside it, of what was there before and of what is put there.
+    // With a sum of the old and the new values.
     agrees! { fn f(x: slice) { let mut h = x.to_vec(); let mut s = 0.0; for i in 0..x.len() { s += h[i]; h[i] = h[i].cos() * 2.0; s += h[i] * h[i]; } s * h[0] } [V(vec![0.3, 0.9, -1.2])] }
-    // Backwards, and not all of them.
+    // Backwards, and over some of the elements.
     agrees! { fn f(x: slice) { let mut h = x.to_vec(); for i in (1..x.len()).rev() { h[i] = h[i] * h[i] + x[i - 1]; h[i] *= x[0]; } h.iter().sum() } [V(vec![0.3, 0.9, -1.2, 0.4])] [V(vec![0.3])] }
 }
 
 #[test]
 fn parts_that_meet() {
-    // The neighbour, which the step before has written.
+    // The neighbour that the previous step has written.
     agrees! { fn f(x: slice) { let mut h = x.to_vec(); for i in 1..x.len() { h[i] = h[i] * h[i - 1]; } h.iter().sum() } [V(vec![0.3, 0.9, -1.2, 0.4])] }
-    // The neighbour that a step further on writes.
+    // The neighbour that the next step writes.
     agrees! { fn f(x: slice) { let mut h = x.to_vec(); for i in 0..x.len() - 1 { h[i] = h[i] * h[i + 1]; } h.iter().sum() } [V(vec![0.3, 0.9, -1.2, 0.4])] }
-    // Pairs that overlap, and pairs that do not.
+    // Overlapping and disjoint pairs.
     agrees! { fn f(x: slice) { let mut h = x.to_vec(); for i in 0..x.len() / 2 { h[2 * i] = h[2 * i] * h[2 * i + 1]; h[2 * i + 1] = h[2 * i].sin(); } h.iter().sum() } [V(vec![0.3, 0.9, -1.2, 0.4])] }
     agrees! { fn f(x: slice) { let mut h = x.to_vec(); for i in 0..x.len() { h[i / 2] = h[i / 2] * x[i]; } h.iter().sum() } [V(vec![0.3, 0.9, -1.2, 0.4])] }
     // A number that goes on from step to step is put there.

@@ -1,4 +1,4 @@
-//! Expressions: a form for a hole of a kind, its own holes filled with names in scope, leaves, or forms again.
+//! Fills the holes of forms with expressions: names in scope, leaves, or other forms.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::writer::Writer;
 use super::{Kind, Real, Stands, Var};
 
 impl Writer<'_> {
-    /// A literal beside something of a known type.
+    /// A literal next to a value of a known type.
     pub(super) fn literal(&mut self) -> String {
         let x = self.number();
         let x = if x < 0.0 { format!("({x:?})") } else { format!("{x:?}") };
@@ -28,7 +28,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A literal that says its type.
+    /// A literal with a suffix.
     pub(super) fn typed_literal(&mut self) -> String {
         let x = self.number();
         match self.real {
@@ -45,7 +45,7 @@ impl Writer<'_> {
         self.uses.insert(row.into());
     }
 
-    /// A size as the program can say it.
+    /// The source text of a size.
     pub(super) fn size(&mut self, n: usize) -> String {
         let mut ways = Vec::new();
         for var in &self.scope {
@@ -80,7 +80,8 @@ impl Writer<'_> {
             }
         }
         if ways.is_empty() || self.rng.chance(8) {
-            // Of a range of these the index may be used by methods alone, which do not say which integer it is.
+            // The index of such a range is used only in methods, which do not determine its integer
+            // type.
             return format!("{n}_usize");
         }
         let (text, row) = self.rng.pick(&ways);
@@ -121,7 +122,7 @@ impl Writer<'_> {
 
     /// An expression for a hole of a kind.
     pub(super) fn expr(&mut self, hole: &str, shape: &[usize], depth: usize) -> String {
-        // Arrays are asked for in several ways, and made in one.
+        // There are several kinds of holes for arrays, and one kind of form that makes them.
         let kind = if matches!(hole, "A" | "R" | "X" | "Z" | "O" | "G") {
             "A"
         } else if hole == "M" {
@@ -162,7 +163,7 @@ impl Writer<'_> {
         wrapped(hole, text)
     }
 
-    /// A name in scope in the form that a hole wants.
+    /// A name in scope in the form that a hole requires.
     fn variable(&mut self, hole: &str, shape: &[usize]) -> Option<String> {
         let of = |var: &Var| -> Option<String> {
             let x = &var.name;
@@ -246,7 +247,7 @@ impl Writer<'_> {
         })
     }
 
-    /// The sizes that make a form's type this shape.
+    /// The sizes for which a form's type has this shape.
     fn unify(&self, form: usize, shape: &[usize]) -> Option<BTreeMap<char, usize>> {
         let patterns = self.forms[form].shape();
         if patterns.len() != shape.len() {
@@ -396,7 +397,7 @@ impl Writer<'_> {
         text
     }
 
-    /// Sizes; letters that are not bound become those of some array in scope.
+    /// Binds sizes. Unbound letters get the sizes of an array in scope.
     fn resolve(&mut self, sizes: &[&str], dims: &mut BTreeMap<char, usize>, array: bool) -> Vec<usize> {
         let free: Vec<usize> = (0..sizes.len())
             .filter(|&k| sizes[k].chars().any(|c| c.is_ascii_lowercase() && !dims.contains_key(&c)))
@@ -445,7 +446,7 @@ pub(super) fn size_of(text: &str, dims: &BTreeMap<char, usize>) -> Option<usize>
     })
 }
 
-/// What a form makes, as the hole wants it.
+/// The value of a form as the hole requires it.
 fn wrapped(hole: &str, text: String) -> String {
     match hole {
         "R" | "X" | "G" => format!("&({text})"),

@@ -1,8 +1,10 @@
-//! Random *source* programs: the text of functions as users write them, with arguments to call them with. A seed means one program.
+//! Random *source* programs: the text of functions as users write them, with arguments. A seed
+//! gives one program.
 //!
-//! What can be said is a table of templates ([`forms`]); this file fills their holes. Values are kept bounded by the templates
-//! (no logarithm of something negative, no division by something near 0) and indices in range by construction, so that whatever
-//! differs between two ways of computing a program is a bug. [`oracle`] says what a program means.
+//! The supported forms are a table of templates ([`forms`]); this file fills their holes. The
+//! templates keep values bounded (no logarithm of a negative number, no division by a number near
+//! 0), and indices are in range by construction. So any difference between two ways of computing a
+//! program is a bug. [`oracle`] computes the meaning of a program.
 
 mod fill;
 pub mod forms;
@@ -24,7 +26,7 @@ pub enum Real {
 }
 
 impl Real {
-    /// As the program says it.
+    /// The type in the program.
     pub fn text(self) -> &'static str {
         match self {
             Real::F64 => "f64",
@@ -33,13 +35,13 @@ impl Real {
         }
     }
 
-    /// As a caller says it.
+    /// The type in the caller's code.
     pub fn concrete(self) -> &'static str {
         if self == Real::F32 { "f32" } else { "f64" }
     }
 }
 
-/// How a value stands in the program.
+/// The form of a value in the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stands {
     /// A number, or an owned array.
@@ -63,7 +65,7 @@ pub enum Stands {
 }
 
 impl Stands {
-    /// Of a size that the program says.
+    /// A size in the program.
     pub fn fixed(self) -> bool {
         matches!(self, Stands::Static | Stands::RefStatic)
     }
@@ -73,25 +75,25 @@ impl Stands {
     }
 }
 
-/// What the result is where it is no number.
+/// The type of a result that is not a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Owned {
-    /// An array of ndarray (or a number after all).
+    /// An ndarray, or a number.
     Any,
     Vec,
     Static,
 }
 
-/// What a value is.
+/// The kind of a value.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Kind {
     /// A real number.
     Real,
     /// A `usize`.
     Int,
-    /// A `usize` that is a size: of this value.
+    /// A `usize` that is this size.
     Size(usize),
-    /// A `usize` below this.
+    /// A `usize` below this size.
     Index(usize),
     Bool,
     /// An array of real numbers.
@@ -118,7 +120,7 @@ pub struct Arg {
     pub stands: Stands,
     /// The values of a real parameter.
     pub reals: Vec<f64>,
-    /// Those of an integer (a boolean) one.
+    /// The values of an integer or boolean parameter.
     pub ints: Vec<usize>,
 }
 
@@ -134,7 +136,7 @@ impl Arg {
         }
     }
 
-    /// The same parameter with no elements (or the same number, or array of static size).
+    /// The same parameter without elements (a number or an array of static size does not change).
     pub fn emptied(&self) -> Arg {
         let mut arg = self.clone();
         if let Kind::Array(shape) | Kind::Ints(shape) = &mut arg.kind
@@ -147,7 +149,7 @@ impl Arg {
         arg
     }
 
-    /// The same parameter with every element along an axis that of its first row.
+    /// The same parameter in which all rows along an axis are equal to the first.
     pub fn repeated(&self) -> Arg {
         let mut arg = self.clone();
         if let Kind::Array(shape) = &arg.kind {
@@ -160,7 +162,7 @@ impl Arg {
     }
 }
 
-/// A function, as text, and what to call it with.
+/// The source text of a function, and its arguments.
 #[derive(Clone, Debug)]
 pub struct Source {
     pub seed: u64,
@@ -173,14 +175,14 @@ pub struct Source {
     /// The result's shape.
     pub result: Vec<usize>,
     pub owned: Owned,
-    /// The rows of the front end's table that occur ([`forms::row`]): `array.sum`.
+    /// The rows of the front end's table that occur ([`forms::row`]), such as `array.sum`.
     pub uses: BTreeSet<String>,
-    /// Whether `build1` makes an array of arrays anywhere.
+    /// Whether a `build1` creates an array of arrays.
     pub builds_arrays: bool,
 }
 
 impl Source {
-    /// Whether a number is rounded to single precision anywhere.
+    /// Whether a number is rounded to single precision.
     pub fn single(&self) -> bool {
         self.real == Real::F32 || self.text.contains("as f32")
     }

@@ -1,5 +1,5 @@
-//! What a program means: its value, its derivatives and its panics, by the reference interpreter; and the stages of the compiler
-//! held against that.
+//! The meaning of a program: its value, derivatives and panics, by the reference interpreter. The
+//! stages of the compiler are compared with it.
 
 use ad_core::derivative::list::{GRAD, JVP, VJP};
 use ad_core::front;
@@ -15,7 +15,7 @@ use super::{Arg, Kind, Real, Source};
 
 type Try<T> = Result<T, String>;
 
-/// What a call gives.
+/// The outcome of a call.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Outcome {
     /// It panics with this message.
@@ -24,13 +24,13 @@ pub enum Outcome {
     Gives(Expected),
 }
 
-/// What the functions that the macro writes give.
+/// The results of the generated functions.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Expected {
     pub value: Vec<f64>,
-    /// Of each active parameter: the gradient, or the cotangents for [`cotangent`].
+    /// For each active parameter, the gradient, or the cotangents for [`cotangent`].
     pub gradients: Vec<Vec<f64>>,
-    /// For the directions of [`directions`].
+    /// The tangents for [`directions`].
     pub tangent: Vec<f64>,
 }
 
@@ -44,7 +44,7 @@ pub fn parse(source: &Source) -> Try<Program> {
     Ok(Program { mode: modes::mode(), ..program })
 }
 
-/// An argument as the interpreter has it.
+/// An argument as a value of the interpreter.
 fn value(arg: &Arg, real: Real) -> Value {
     let ty = match real {
         Real::F32 => RealTy::F32,
@@ -61,13 +61,13 @@ fn value(arg: &Arg, real: Real) -> Value {
     }
 }
 
-/// Numbers that are the direction of each active argument, exact in single precision.
+/// The direction of each active argument. The numbers are exact in single precision.
 pub fn directions(args: &[Arg]) -> Vec<Vec<f64>> {
     let active = args.iter().filter(|a| a.active()).enumerate();
     active.map(|(k, a)| (0..a.shape().iter().product()).map(|i| weight(k + 3, i)).collect()).collect()
 }
 
-/// The cotangent of a result of that many numbers; 1 for a scalar result.
+/// The cotangent of a result with `n` numbers. It is 1 for a scalar result.
 pub fn cotangent(shape: &[usize]) -> Vec<f64> {
     if shape.is_empty() { vec![1.0] } else { (0..shape.iter().product()).map(|i| weight(1, i)).collect() }
 }
@@ -76,10 +76,10 @@ fn weight(k: usize, i: usize) -> f64 {
     ((k * 29 + i * 17) % 23) as f64 / 16.0 - 0.625
 }
 
-/// The program on its way through the stages.
+/// The program in the stages of the compiler.
 pub struct Meaning {
     inputs: Vec<Value>,
-    /// Numbers of the active inputs.
+    /// The numbers of the active inputs.
     active: Vec<usize>,
 }
 
@@ -118,7 +118,8 @@ impl Meaning {
     }
 }
 
-/// What a program gives for these arguments, by its source term; `None` if the numbers are too wild to say anything.
+/// The outcome of a program for these arguments, by its source term. `None` if the numbers are too
+/// large to be compared.
 pub fn outcome(source: &Source, args: &[Arg]) -> Try<Option<Outcome>> {
     let program = parse(source)?;
     let mut meaning = Meaning::new(source, args, &program)?;
@@ -132,7 +133,7 @@ pub fn outcome(source: &Source, args: &[Arg]) -> Try<Option<Outcome>> {
         return Ok(None);
     }
     let (tangent, shape) = (value.tangents(), value.as_array().map(|a| a.shape.clone()).unwrap_or_default());
-    // Reverse derivatives one number at a time: forwards along the unit directions.
+    // Reverse derivatives are computed one number at a time, by tangents along the unit directions.
     let weights = cotangent(&shape);
     let mut gradients = Vec::new();
     for &k in &meaning.active {
@@ -158,7 +159,8 @@ fn tame(value: &Value) -> bool {
     value.duals().iter().all(|x| x.v.abs() < 1e4 && x.d.abs() < 1e4)
 }
 
-/// Whether every stage gives what the source term gives, in value and derivatives; `None`: too wild to say.
+/// Whether every stage agrees with the source term, in value and derivatives. `None` if the numbers
+/// are too large to be compared.
 pub fn stages_agree(source: &Source) -> Try<Option<Outcome>> {
     let Some(outcome) = outcome(source, &source.args)? else { return Ok(None) };
     let tolerance = if source.single() { 2e-4 } else { 1e-10 };
@@ -168,7 +170,7 @@ pub fn stages_agree(source: &Source) -> Try<Option<Outcome>> {
     let failed = meaning.failed(&prepared.program, &prepared.program.checks)?;
     let expected = match &outcome {
         Outcome::Panics(message) => {
-            // The first in order may be another, but one there is.
+            // Another check may be the first to fail, but one fails.
             return failed.map(|_| Some(outcome.clone())).ok_or_else(|| format!("no panic after all: {message}"));
         }
         Outcome::Gives(expected) => expected,
@@ -203,7 +205,7 @@ pub fn stages_agree(source: &Source) -> Try<Option<Outcome>> {
             close_all(&found.values(), wanted, tolerance * 100.0).map_err(|e| at(&format!("gradient {k}"), e))?;
         }
     }
-    // The inputs of the cotangents stay; those of the tangents follow.
+    // The inputs of the cotangents remain. Those of the tangents follow.
     let routine = pipeline::derive(&mut prepared, &JVP, None);
     for (&k, direction) in meaning.active.iter().zip(directions(&source.args)) {
         let shape = inputs[k].as_array().map(|a| a.shape.clone()).unwrap_or_default();
@@ -214,7 +216,7 @@ pub fn stages_agree(source: &Source) -> Try<Option<Outcome>> {
     Ok(Some(outcome))
 }
 
-/// What a routine gives beside the value, which is compared.
+/// The results of a routine other than the value, which is compared separately.
 fn finish(
     meaning: &Meaning,
     program: &Program,

@@ -1,4 +1,5 @@
-//! Whole programs: their parameters, statements and results. [`super::fill`] writes the expressions in them.
+//! Writes whole programs: their parameters, statements and results. [`super::fill`] writes the
+//! expressions in them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +17,7 @@ pub(super) struct Writer<'f> {
     pub(super) scope: Vec<Var>,
     pub(super) uses: BTreeSet<String>,
     pub(super) builds_arrays: bool,
-    /// The form that has to occur and has not yet.
+    /// The form that still has to occur.
     pub(super) focus: Option<usize>,
     pub(super) fresh: usize,
     pub(super) fuel: i32,
@@ -43,7 +44,7 @@ impl<'f> Writer<'f> {
 
     pub(super) fn program(mut self, focus: usize) -> Source {
         let count = self.forms.len();
-        // The three programs of one third's forms are of three types.
+        // Three programs test three forms, one for each type.
         let (third, place) = (focus / (count / 3).max(1), focus % (count / 3).max(1));
         self.real = match (third + place) % 3 {
             0 => Real::F64,
@@ -52,7 +53,7 @@ impl<'f> Writer<'f> {
         };
         let args = self.args();
         let mut body = String::new();
-        // Two more forms, so that as few programs as a third of the forms have them all.
+        // Two more forms are used, so that a third as many programs cover all forms.
         for focus in [focus, (focus + count / 3) % count, (focus + 2 * count / 3) % count] {
             if self.fits(focus, self.forms[focus].kind) {
                 self.focus = Some(focus);
@@ -93,7 +94,7 @@ impl<'f> Writer<'f> {
         Source { seed: self.seed, real: self.real, options, text, args, result, owned, uses, builds_arrays }
     }
 
-    /// Parameters, put in scope.
+    /// Creates parameters and adds them to the scope.
     fn args(&mut self) -> Vec<Arg> {
         let mut args = Vec::new();
         let [n, m, k] = self.sizes;
@@ -142,7 +143,7 @@ impl<'f> Writer<'f> {
         args
     }
 
-    /// Exact in single precision, away from 0.
+    /// A number that is exact in single precision, and not near 0.
     pub(super) fn number(&mut self) -> f64 {
         let x = (self.rng.real() * 256.0).round() / 256.0;
         if x.abs() < 0.1 { x + 0.375 } else { x }
@@ -157,7 +158,7 @@ impl<'f> Writer<'f> {
         self.scope.push(Var { name: name.into(), kind, stands });
     }
 
-    /// A statement that needs the form in focus.
+    /// A statement that contains the form under test.
     fn focused(&mut self, focus: usize) -> String {
         let form = &self.forms[focus];
         let mut dims = BTreeMap::new();
@@ -234,7 +235,7 @@ impl<'f> Writer<'f> {
         self.bound(kind)
     }
 
-    /// The last expression: all that has been bound counts.
+    /// The last expression. It uses every name that has been bound.
     fn last(&mut self, owned: Owned) -> (Vec<usize>, Owned, String) {
         let mut parts = Vec::new();
         let scope = self.scope.clone();

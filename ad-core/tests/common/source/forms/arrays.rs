@@ -1,4 +1,4 @@
-//! Arrays: made, computed with, reduced, taken apart and put together.
+//! Arrays: construction, arithmetic, reductions, parts and joins.
 
 use super::Line;
 

@@ -1,4 +1,5 @@
-//! Statements: variables, changes of elements and parts, arms, early ends; patterns; arrays of static size.
+//! Statements: variables, changes of elements and parts, branches, early exits; patterns; arrays of
+//! static size.
 
 use super::Line;
 

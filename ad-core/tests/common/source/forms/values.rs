@@ -1,8 +1,9 @@
-//! Numbers, integers, choices, bindings.
+//! Numbers, integers, selections, bindings.
 
 use super::Line;
 
-/// What asks for a sign does not ask for that of 0: of a sum over nothing it is one in Rust and the other here.
+/// A function of a sign is not applied to a sum over nothing, whose zero has another sign in Rust
+/// than in core terms.
 pub(super) const SCALARS: &[Line] = &[
     ("S", "({S} + {S})", "", ""),
     ("S", "({S} - {S})", "", ""),
