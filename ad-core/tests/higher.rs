@@ -64,7 +64,7 @@ impl Run {
         Value::of(self.ty, shape, numbers.iter().map(|&x| Dual::constant(x)).collect())
     }
 
-    /// Inputs that the graph has got since, of parameters of this routine in order.
+    /// The inputs that were added to the graph, which are the parameters of this routine in order.
     fn with(&self, params: &[Param], values: Vec<Value>) -> Vec<Value> {
         let mut inputs = self.inputs.clone();
         inputs.resize(self.prepared.program.graph.inputs().len(), Value::bools(&[], &[false]));
@@ -91,7 +91,7 @@ impl Run {
     }
 }
 
-/// Whether the program said anything, and whether of second derivatives.
+/// Whether the program could be compared, and whether its second derivatives could.
 fn check(source: &Source) -> Try<(bool, bool)> {
     let Some(Outcome::Gives(expected)) = oracle::outcome(source, &source.args)? else { return Ok((false, false)) };
     let mut run = Run::new(source)?;
@@ -130,7 +130,7 @@ fn check(source: &Source) -> Try<(bool, bool)> {
     let mut kept = run.eval(&inputs, &staged.first.result.terms())?;
     close_all(&kept.remove(0).values(), &expected.value, tolerance).map_err(|e| at("pullback, value", e))?;
     kept.push(run.real(&shape, &weights));
-    // Nothing of the arguments but what is kept.
+    // Only the kept arguments are inputs.
     run.inputs.iter_mut().for_each(|v| *v = Value::bools(&[], &[false]));
     let inputs = run.with(&staged.second.params, kept);
     let second = run.holds(&inputs, &staged.second).and_then(|()| run.eval(&inputs, &staged.second.result.terms()));

@@ -26,11 +26,11 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// What the compiler says of one function.
+/// The compiler's output for one function.
 struct Record {
     /// The sections of the record, by their headings.
     sections: BTreeMap<String, String>,
-    /// The functions that are written, without attributes, by their names.
+    /// The generated functions, without attributes, by name.
     written: BTreeMap<String, String>,
 }
 
@@ -63,7 +63,7 @@ fn written(tokens: TokenStream) -> BTreeMap<String, String> {
     plain.collect()
 }
 
-/// A chapter with its worked blocks as they should be, and how many there are.
+/// A chapter with up-to-date worked blocks, and the number of blocks.
 fn worked(text: &str, turn: &mut usize) -> (String, usize) {
     let mut lines = text.lines();
     let (mut out, mut count) = (Vec::new(), 0);
@@ -96,7 +96,7 @@ fn worked(text: &str, turn: &mut usize) -> (String, usize) {
     (out.join("\n"), count)
 }
 
-/// Chapters without a worked block: what they say is no term.
+/// Chapters without a worked block, since they are not about terms.
 const WITHOUT: &[&str] = &["SUMMARY.md", "introduction.md", "glossary.md"];
 
 #[test]
@@ -121,7 +121,7 @@ fn worked_blocks_are_what_the_compiler_prints() {
     assert!(turn > 0, "there are functions");
 }
 
-/// A code span that is a path of the repository, with or without the name of an item behind it.
+/// A code span that is a path of the repository, with or without the name of an item after it.
 fn path_in(span: &str) -> Option<&str> {
     const ROOTS: &[&str] =
         &["ad-core/", "ad-runtime/", "ad-macro/", "ad-ui/", "ad-examples/", "tests/", "benches/", "docs/"];

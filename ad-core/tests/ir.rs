@@ -1,5 +1,5 @@
-//! The core language itself: interning laws, substitution, depth, the interpreter's and the printer's own behaviour on small programs.
-//! Must never need a stage of the compiler.
+//! The core language itself: laws of interning, substitution, depth, and the behaviour of the
+//! interpreter and the printer on small programs. These tests use no stage of the compiler.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ fn check_print(g: &Graph, roots: &[Term], expected: &Expect) {
     expected.assert_eq(&print(g, roots, &names()));
 }
 
-/// `build1 n (\i -> x[i] * f(x[i]))`, with as many other terms made before as `noise` says.
+/// `build1 n (\i -> x[i] * f(x[i]))`, with `noise` other terms created before.
 fn stencil(g: &mut Graph, x: Term, noise: usize) -> Term {
     for _ in 0..noise {
         let i = g.fresh();
@@ -51,7 +51,8 @@ fn substitution_does_not_capture() {
     let (n, m) = (g.shape(x)[0], g.shape(x)[1]);
     let (i, j, k) = (g.fresh(), g.fresh(), g.fresh());
     let [vi, vj, vk] = [i, j, k].map(|v| g.mk(Node::Var(v)));
-    // \i \j -> x[i, j], with i := the sum of the row that a build of its own computes: binders under binders.
+    // \i \j -> x[i, j], with i := a sum of the row that a separate build computes: binders under
+    // binders.
     let e = g.index(x, &[vi, vj]);
     let rows = g.build(m, j, e);
     let all = g.build(n, i, rows);
@@ -63,7 +64,7 @@ fn substitution_does_not_capture() {
     assert_eq!(Interp::new(&g, std::slice::from_ref(&input)).eval(all), Ok(input));
 }
 
-/// A chain of n operations of which each uses the last one twice.
+/// A chain of n operations. Each uses the previous one twice.
 fn chain(n: usize) -> (Graph, Term) {
     let mut g = Graph::new();
     let mut t = g.add_input(Elem::F64, 0);
@@ -191,7 +192,7 @@ fn printing_the_rest() {
     let gathered = g.gather(x, [q, m].into(), &[i, j], &[next, vj]);
     let zeros = g.lit_shaped(Elem::F64, &[n, m], 0.0);
     let t = g.scatter(zeros, gathered, &[i], &[at]);
-    // A loop that adds up the rows and keeps the partial sums.
+    // A loop that sums the rows and keeps the partial sums.
     let row_ty = Type::Array(Elem::F64, [m].into());
     let (c, r) = (g.param(0, row_ty.clone()), g.param(1, row_ty.clone()));
     let sum = g.add(c, r);

@@ -1,5 +1,6 @@
-//! Laws of loops: two ways in which people write the same loop, with random bodies. Values and gradients agree, and the gradient is that of the
-//! source term, by the interpreter's exact tangents. Must never compare with a derivative that the tables made.
+//! Laws of loops: two ways in which people write the same loop, with random bodies. Values and
+//! gradients agree, and the gradient is that of the source term, by the interpreter's exact
+//! tangents. No result is compared with a derivative from the tables.
 //!
 //! `AD_CASES` sets the number of bodies of each law, `AD_SEED` the first seed.
 
@@ -19,7 +20,7 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
 }
 
-/// A random expression of names, all of type `f64`; what it decides depends on `v` alone.
+/// A random expression of names, all of type `f64`. Its decisions depend on `v` only.
 fn expression(rng: &mut Rng, names: &[&str], depth: usize) -> String {
     if depth == 0 || rng.chance(15) {
         return if rng.chance(20) { format!("{:.3}_f64", rng.real().abs()) } else { (*rng.pick(names)).to_string() };
@@ -36,14 +37,14 @@ fn expression(rng: &mut Rng, names: &[&str], depth: usize) -> String {
     }
 }
 
-/// A step of `a` by an item `v`, which does not grow.
+/// A step of `a` by an item `v`. The value does not grow.
 fn step(rng: &mut Rng) -> String {
     let e = expression(rng, &["a", "v", "c", "v"], 3);
     match rng.below(4) {
         0 => format!("({e}).sin()"),
         1 => format!("a * 0.6 + ({e}).tanh()"),
         2 => format!("(a * v - {e}).tanh()"),
-        // Only added to, or not carried at all.
+        // `a` is only added to, or not carried at all.
         _ => {
             let e = expression(rng, &["v", "c"], 3);
             if rng.chance(70) { format!("a + ({e}).sin()") } else { format!("({e}).cos()") }
@@ -56,7 +57,7 @@ fn map(rng: &mut Rng) -> String {
     format!("({} + v * 0.5).sin()", expression(rng, &["v", "c"], 3))
 }
 
-/// The bodies that laws are stated with.
+/// The bodies with which laws are stated.
 struct Bodies {
     f: String,
     g: String,
@@ -117,7 +118,7 @@ fn law_of_this_mode(least: usize, sides: impl Fn(&Bodies) -> [String; 2]) {
     }
 }
 
-/// All elements of `r`, each with a weight of its own.
+/// A weighted sum of all elements of `r` with distinct weights.
 const WEIGHED: &str = "build1(r.len(), |i| r[i] * (1.0 + 0.3 * i as f64)).sum()";
 
 #[test]

@@ -1,9 +1,11 @@
-//! The emitted code is linear in the length of the function, whatever the statements are: a chain of each kind, twice as long,
-//! is about twice as much code. (Time is the matter of `benches/expansion.rs`.)
+//! The size of the generated code is linear in the length of the function, for every kind of
+//! statement: a chain that is twice as long gives about twice as much code. (`benches/expansion.rs`
+//! measures the time.)
 
 use std::fmt::Write as _;
 
-/// `head`, then `n` statements that make `y1`, `y2`, .. each of the one before, then the last one and `tail`.
+/// `head`, then `n` statements that define `y1`, `y2`, .. each from the previous one, then the last
+/// one and `tail`.
 fn chain(head: &str, statement: impl Fn(usize) -> String, tail: &str, n: usize) -> usize {
     let mut text = String::from(head);
     for k in 0..n {

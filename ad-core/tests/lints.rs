@@ -1,6 +1,7 @@
-//! "Generated code names every lint that it allows, each with a reason; never `warnings` or `unused`": of what the attribute
-//! writes for every third annotated function of this repository. (That it compiles under the strictest lints is shown by `strict.rs`, `emit.rs` and, through
-//! the macro, by `tests/outside.rs`.)
+//! "Generated code names every lint that it allows, each with a reason; never `warnings` or
+//! `unused`". This is tested for every third annotated function of this repository. (`strict.rs`,
+//! `emit.rs` and, through the macro, `tests/outside.rs` show that the code compiles under the
+//! strictest lints.)
 
 #[allow(dead_code, reason = "what mutates is for another test")]
 #[path = "common/mutate.rs"]
@@ -34,7 +35,7 @@ fn attributes(tokens: TokenStream) -> Vec<syn::Attribute> {
     found.0
 }
 
-/// Lints that stand for others: allowing one of them allows what nobody has thought of.
+/// Lints that stand for others. Allowing one of them would allow lints that nobody has considered.
 const GROUPS: &[&str] = &[
     "warnings",
     "unused",

@@ -1,4 +1,5 @@
-//! What derivatives keep, and when they ask for memory: by the plan. How much it is when it runs, the workloads' bench measures.
+//! The residuals of derivatives, and when they allocate memory, by the plan. The workloads' bench
+//! measures the amount at run time.
 
 use ad_core::derivative::list::{Descriptor, GRAD, INTO, VJP};
 use ad_core::emit::{PlanSummary, plan_of};
@@ -6,7 +7,7 @@ use ad_core::pipeline;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
-/// What this derivative of a function does.
+/// The plan of this derivative of a function.
 fn plan(which: &Descriptor, attr: TokenStream, item: TokenStream) -> PlanSummary {
     let Ok(program) = ad_core::front::parse(attr, item) else { panic!("the function has errors") };
     let mut prepared = pipeline::prepare(program, None);
@@ -15,12 +16,12 @@ fn plan(which: &Descriptor, attr: TokenStream, item: TokenStream) -> PlanSummary
     plan_of(&mut g, &prepared.program, &routine).expect("it can be planned")
 }
 
-/// What value and gradient of a function do.
+/// The plan of the value and gradient of a function.
 fn gradient(attr: TokenStream, item: TokenStream) -> PlanSummary {
     plan(&GRAD, attr, item)
 }
 
-/// The problems in plain loops, `while` and nested ones among them: buffers of loops are made once.
+/// Loop programs, with `while` and nested loops: the buffers of loops are allocated once.
 #[test]
 fn no_step_asks_for_memory() {
     let mut count = 0;
@@ -44,7 +45,8 @@ fn no_step_asks_for_memory() {
     assert!(count >= 5, "{count} programs");
 }
 
-/// What no active argument reaches is computed where it is read; only what is active is kept for the way back.
+/// A value that depends on no active argument is recomputed where it is read. Only active values
+/// are saved for the backward pass.
 #[test]
 fn what_is_not_active_is_not_kept() {
     let item = quote! {
@@ -56,15 +58,15 @@ fn what_is_not_active_is_not_kept() {
             h
         }
     };
-    // The gradient is the one array: the way back needs `y` alone.
+    // The gradient is the only array: the backward pass needs `y` only.
     let x = gradient(quote!(wrt(x)), item.clone());
     assert_eq!((x.made, x.copied), (1, 0), "{x:#?}");
-    // By `y` it needs each `h` as well.
+    // The derivative by `y` needs each `h` as well.
     let y = gradient(quote!(wrt(y)), item);
     assert!(y.made > x.made && y.copied == 0, "{y:#?}");
 }
 
-/// An expensive arm is computed where it is taken only, in the derivative as well.
+/// An expensive branch is computed only where it is taken, in the derivative as well.
 #[test]
 fn expensive_arms_are_lazy() {
     let plan = gradient(
@@ -82,7 +84,7 @@ fn expensive_arms_are_lazy() {
     assert!(plan.nests.iter().all(|n| n.by_the_vector.is_empty() && n.plain_functions.is_empty()), "{plan:#?}");
 }
 
-/// What the function has computed of `exp`, `tanh` or `sqrt` is what its derivative is made of.
+/// The derivative uses the values of `exp`, `tanh` and `sqrt` that the function has computed.
 #[test]
 fn transcendental_results_are_kept() {
     let step = quote! {
@@ -103,7 +105,7 @@ fn transcendental_results_are_kept() {
     };
     let plan = gradient(quote!(), roots);
     let plain: usize = plan.nests.iter().map(|n| n.plain_functions.get("sqrt").copied().unwrap_or_default()).sum();
-    // Sixteen items at a time, and the rest.
+    // Sixteen items at a time, and the remainder.
     assert_eq!(plan.function("sqrt") + plain, 2, "{plan:#?}");
     let weighted = quote! {
         fn f(x: &Array1<f64>, w: &Array1<f64>) -> f64 {
@@ -119,7 +121,8 @@ fn transcendental_results_are_kept() {
     assert_eq!((plan.function("exp"), plan.scalar("exp")), (2, 0), "{plan:#?}");
 }
 
-/// The cotangent of an array of which an extremum or an element is read is zero but there, and stays so on its way back: no loop over the others.
+/// The cotangent of an array of which an extremum or an element is read is zero elsewhere, and
+/// remains so in the backward pass: there is no loop over the other elements.
 #[test]
 fn one_hot_cotangents_stay_so() {
     let largest = quote! {
@@ -131,7 +134,7 @@ fn one_hot_cotangents_stay_so() {
     // One pass over the elements finds the largest; one number is differentiated.
     let loops = plan.nests.iter().filter(|n| n.loops > 0).count();
     assert_eq!((loops, plan.scalar("cos"), plan.function("cos")), (1, 1, 0), "{plan:#?}");
-    // A row of the matrix for `a`, a row of it for `x`.
+    // A row of the matrix for `a`, and a row of it for `x`.
     let product = quote! {
         fn f(a: &Array2<f64>, x: &Array1<f64>) -> f64 {
             minimum(&a.dot(x))
@@ -141,8 +144,8 @@ fn one_hot_cotangents_stay_so() {
     assert_eq!(plan.calls("ger") + plan.calls("gemm"), 0, "{plan:#?}");
 }
 
-/// A gradient that is a copy of an argument is made while the product reads that, not in a pass of its own; what is computed for a destination as
-/// a whole is not filled before.
+/// A gradient that is a copy of an argument is computed while the product reads that argument, and
+/// not in a separate pass. A destination that one kernel computes is not filled before.
 #[test]
 fn destinations_are_written_once() {
     let item = quote! {
@@ -158,6 +161,6 @@ fn destinations_are_written_once() {
         }
     };
     let parts = plan(&INTO, quote!(into), item);
-    // `x` is replaced as a whole; of `y` two elements are written into what is filled before.
+    // One kernel replaces `x`. Two elements of `y` are written after it is filled.
     assert_eq!((parts.calls("replaced"), parts.calls("replaced_slice")), (1, 0), "{parts:#?}");
 }

@@ -1,5 +1,6 @@
-//! Conformance of `ad_core::memory_order` with the ndarray that is installed: strides and bits of sums, over shapes and layouts.
-//! Each test has the name of the function whose order it holds, so that an ndarray that does otherwise fails by that name.
+//! Conformance of `ad_core::memory_order` with the installed ndarray: strides and bits of sums,
+//! over shapes and layouts. Each test has the name of the function whose order it tests, so that a
+//! change in ndarray fails the test of that name.
 
 use std::convert::Infallible;
 
@@ -189,7 +190,8 @@ fn ndarray_to_owned_keeps_a_contiguous_order() {
             model.same_strides(&real, t, &what);
             model.same_sum(&real, t, &what);
             model.same_fold(&real, t, &what);
-            // Not modelled: a copy of a contiguous slice keeps the stride 0 of an axis of one element, which is then the nearest.
+            // This is not modelled: a copy of a contiguous slice keeps the stride 0 of an axis of
+            // one element, which is then the smallest.
             if !real.strides().iter().zip(real.shape()).any(|(&s, &n)| s == 0 && n == 1) {
                 model.same_sums_over_an_axis(&real, t, &what);
             }
@@ -349,7 +351,7 @@ fn ndarray_concatenate_has_its_axis_outermost() {
     });
 }
 
-/// What nobody knows the order of is said to be so, and marked where it is summed.
+/// An unknown memory order is reported as such, and is marked where the array is summed.
 #[test]
 fn unknown_orders_are_marked() {
     let mut model = Model::new();

@@ -1,4 +1,5 @@
-//! 100 000 mutated functions from fixed seeds: the compiler neither panics nor hangs nor takes all memory, whatever the tokens.
+//! 100 000 mutated functions from fixed seeds: the compiler neither panics nor hangs nor uses too
+//! much memory, whatever the tokens are.
 
 #[path = "common/mutate.rs"]
 mod mutate;

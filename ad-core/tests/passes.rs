@@ -1,5 +1,6 @@
-//! Each pass by itself, term in and term out: the files in `passes/` hold programs (`common/terms.rs` says how they are written) and what the
-//! pass of the file's name makes of them. `UPDATE_EXPECT=1` writes what it makes now.
+//! Each pass separately, term in and term out. The files in `passes/` contain programs
+//! (`common/terms.rs` describes the syntax) and the output of the pass that the file's name states.
+//! `UPDATE_EXPECT=1` rewrites the outputs.
 
 mod common;
 
@@ -12,7 +13,7 @@ use ad_core::pipeline;
 use ad_oracle::interp::{Interp, Value};
 use common::terms;
 
-/// A part of a file: what it shows, the program, the result.
+/// A part of a file: a description, the program, the result.
 struct Case {
     name: String,
     input: String,
@@ -35,7 +36,7 @@ fn file(pass: &Pass) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/passes").join(format!("{}.txt", pass.name))
 }
 
-/// The roots after a pass, which have the types that they had.
+/// The roots after a pass. Their types do not change.
 fn after(pass: &Pass, program: &mut terms::Program, name: &str) -> Roots {
     let mut cx = Context::of(program.roots.clone());
     cx.active.clone_from(&program.active);
@@ -48,7 +49,7 @@ fn after(pass: &Pass, program: &mut terms::Program, name: &str) -> Roots {
     new
 }
 
-/// The groups of roots, each as a program of its own.
+/// The groups of roots, each as a separate program.
 fn shown(g: &Graph, roots: &Roots, hints: &BTreeMap<Term, String>) -> String {
     let checks: Vec<Term> = roots.checks.iter().map(|c| c.ok).collect();
     let groups = [
@@ -88,7 +89,7 @@ fn passes_make_what_their_files_say() {
     assert!(refreshed || wrong.is_empty(), "{} differ:\n\n{}", wrong.len(), wrong.join("\n\n"));
 }
 
-/// What a pass makes has the values that it had, at one point of small sizes.
+/// The result of a pass has the same values, at one point of small sizes.
 #[test]
 fn passes_keep_values() {
     for pass in pipeline::passes() {
@@ -109,7 +110,7 @@ fn passes_keep_values() {
     }
 }
 
-/// Reals, small integers and booleans; each size that is not a literal is 3.
+/// Reals, small integers and booleans. Each size that is not a literal is 3.
 fn inputs(g: &Graph) -> Vec<Value> {
     use ad_core::ir::{Elem, IntTy};
     let input = |(k, ty): (usize, &Type)| {

@@ -25,25 +25,25 @@ fn parts_that_meet() {
     // Overlapping and disjoint pairs.
     agrees! { fn f(x: slice) { let mut h = x.to_vec(); for i in 0..x.len() / 2 { h[2 * i] = h[2 * i] * h[2 * i + 1]; h[2 * i + 1] = h[2 * i].sin(); } h.iter().sum() } [V(vec![0.3, 0.9, -1.2, 0.4])] }
     agrees! { fn f(x: slice) { let mut h = x.to_vec(); for i in 0..x.len() { h[i / 2] = h[i / 2] * x[i]; } h.iter().sum() } [V(vec![0.3, 0.9, -1.2, 0.4])] }
-    // A number that goes on from step to step is put there.
+    // A value that is carried from step to step is written.
     agrees! { fn f(x: slice) { let mut h = x.to_vec(); let mut s = 1.0; for i in 0..x.len() { h[i] = h[i] * s; s = s.sin() + h[i]; } h.iter().sum() } [V(vec![0.3, 0.9, -1.2, 0.4])] }
-    // All of it is read.
+    // The whole array is read.
     agrees! { fn f(x: slice) { let mut h = x.to_vec(); for i in 0..x.len() { let mut all = 0.0; for j in 0..x.len() { all += h[j] * h[j]; } h[i] = h[i] * all; } h.iter().sum() } [V(vec![0.3, 0.9, -1.2, 0.4])] }
 }
 
 #[test]
 fn neighbours_before() {
-    // What is read of the one before, where there is one: in one step, and in steps of steps.
+    // Reads of the previous element, if there is one: in one loop, and in nested loops.
     agrees! { fn f(x: slice, n: int) { let mut y = x.to_vec(); for _ in 0..n { let z = y.clone(); for i in 0..x.len() { y[i] = if i == 0 { x[0] * z[0] } else { z[i] + 0.5 * x[i] * z[i - 1] }; } } y.iter().sum() } [V(vec![0.3, 0.9, -1.2, 0.4]), N(3)] [V(vec![0.3]), N(2)] }
     agrees! { fn f(x: slice) { let mut s = 0.0; for i in 0..x.len() { s += if i < 2 { x[i] } else { (x[i] * x[i - 2]).sin() }; } s } [V(vec![0.3, 0.9, -1.2, 0.4, 0.7])] [V(vec![0.3])] [V(vec![])] }
-    // The first one is read again and again.
+    // The first element is read in each step.
     agrees! { fn f(x: slice) { let mut s = 0.0; for i in 0..x.len() { s += x[i] * x[i.saturating_sub(2)]; } s } [V(vec![0.3, 0.9, -1.2, 0.4, 0.7])] [V(vec![0.3])] }
     agrees! { fn f(x: slice) { let mut s = 0.0; for i in 0..x.len() { s += if i == 0 { 1.0 } else { x[i] * x[i.saturating_sub(2)] }; } s } [V(vec![0.3, 0.9, -1.2, 0.4, 0.7])] [V(vec![0.3, 0.2])] }
 }
 
 #[test]
 fn rows_and_parts_of_rows() {
-    // Where there are no columns nothing is asked of the rows; where there are, too few of them are an error.
+    // Without columns the number of rows is not checked. With columns, too few rows are an error.
     agrees! { fn f(w: slice, x: slice, t: int, n: int) { let mut y = x.to_vec(); for k in 0..t { for j in 0..n { y[j] = (y[j] * w[2 * n * k + j] + w[2 * n * k + n + j]).sin(); } } y.iter().sum() }
     [V(vec![0.3, 0.9, -1.2, 0.4, 0.7, 0.2, 0.1, -0.8]), V(vec![0.5, 0.7]), N(2), N(2)]
     [V(vec![0.3, 0.9, -1.2, 0.4, 0.7, 0.2, 0.1, -0.8]), V(vec![0.5, 0.7]), N(2), N(1)]

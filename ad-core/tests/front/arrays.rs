@@ -1,4 +1,4 @@
-//! ndarray's vocabulary at all ranks, by the reference interpreter; and what is said of misuse.
+//! The methods of ndarray at all ranks, by the reference interpreter, and the errors for misuse.
 
 use super::*;
 use expect_test::{Expect, expect};
@@ -22,7 +22,7 @@ fn counting(shape: &[usize]) -> Value {
     array(shape, &data)
 }
 
-/// The elements 0, 1, .. of an array of shape [1, 2, .., rank] in the order that an index function says.
+/// The elements 0, 1, .. of an array of shape [1, 2, .., rank], in the order of an index function.
 fn order(rank: usize, result: &[usize], from: impl Fn(&[usize]) -> Vec<usize>) -> Vec<f64> {
     let total: usize = result.iter().product();
     (0..total)
@@ -52,7 +52,7 @@ fn layouts_at_every_rank() {
         for method in [quote!(t()), quote!(reversed_axes())] {
             means(quote! { fn f(x: &#ty<f64>) -> #ty<f64> { x.#method } }, std::slice::from_ref(&x), &reversed);
         }
-        // One place to the left.
+        // One position to the left.
         let perm: Vec<usize> = (0..rank).map(|k| (k + 1) % rank).collect();
         let to: Vec<usize> = perm.iter().map(|&k| shape[k]).collect();
         let rotated = order(rank, &to, |ix| {

@@ -1,12 +1,14 @@
-//! Decisions are the function's own, to the last bit: what Rust computes of a vector, and the number below it, as the bound of a comparison.
-//! (`tests/decisions.rs` runs what the macro writes.)
+//! Decisions are those of the function, to the last bit: a comparison has as its bound the number
+//! that Rust computes from a vector, or the next smaller number. (`tests/decisions.rs` runs the
+//! generated code.)
 
 use super::*;
 use ad_core::derivative::list::GRAD;
 use ad_core::pipeline::{derive, prepare};
 use quote::quote;
 
-/// `s > c` for these vectors, at `c = s` and just below: in the function and in its derivative.
+/// `s > c` for these vectors, at `c = s` and at the next smaller number, in the function and in its
+/// derivative.
 #[track_caller]
 fn decides(body: &TokenStream, s: fn(&[f64]) -> f64) {
     let item = quote!(fn f(x: &[f64], c: f64) -> f64 { let s = { #body }; if s > c { 2.0 * c } else { 3.0 * c } });
@@ -25,7 +27,7 @@ fn decides(body: &TokenStream, s: fn(&[f64]) -> f64) {
             continue;
         }
         for (c, arm) in [(s, 3.0), (s.next_down(), 2.0)] {
-            // Below minus infinity there is nothing.
+            // There is no number below minus infinity.
             let arm = if c == s { 3.0 } else { arm };
             let inputs = [vector(&x), scalar(c)];
             assert_eq!(run(&source, &inputs)[0].to_bits(), (arm * c).to_bits(), "{body}, {n}");
@@ -76,7 +78,7 @@ fn sums_in_order() {
     });
 }
 
-/// One sum through loops in loops.
+/// A sum over nested loops.
 #[test]
 fn sums_through_nested_loops() {
     decides!(|x| {
@@ -178,8 +180,8 @@ fn products_and_fused_sums() {
     });
 }
 
-/// The second differences of a matrix are written over a part of a copy of it, so that nobody knows
-/// in which order they are added up; those of a vector are in order.
+/// The second differences of a matrix are written over a part of a copy of it, so their order of
+/// summation is unknown. Those of a vector are in order.
 #[test]
 fn sums_of_repeated_differences() {
     let text = errors(

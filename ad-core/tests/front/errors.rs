@@ -1,4 +1,4 @@
-//! What is said about mistakes.
+//! The messages for errors.
 
 use super::*;
 use expect_test::{Expect, expect};
@@ -411,7 +411,8 @@ fn accumulators() {
     );
 }
 
-/// The stub of a Hessian with respect to nothing has no type that could be written; this was an internal error.
+/// The stand-in for a Hessian with respect to no parameter has no valid type. This was an internal
+/// error.
 #[test]
 fn hessians_with_respect_to_nothing() {
     let expansion = ad_core::expand(
@@ -426,7 +427,7 @@ fn hessians_with_respect_to_nothing() {
     assert!(text.contains("compile_error") && !text.contains("internal error"), "{text}");
 }
 
-/// No seeds, and seeds of no elements: both were a stack of nothing, and an internal error.
+/// No seeds, and seeds without elements. Both gave an empty stack, and an internal error.
 #[test]
 fn jacobians_of_no_elements() {
     for item in [

@@ -1,4 +1,4 @@
-//! Variables, assignment, arms, early returns, labelled blocks, panics.
+//! Variables, assignment, branches, early returns, labelled blocks, panics.
 
 use super::native::{self, Arg::*, agrees, ty};
 use super::*;
@@ -37,9 +37,9 @@ fn arms() {
     agrees! { fn f(x: real) { let mut n = 0; if x > 1.0 && { n += 1; x < 3.0 } { n += 10; } x * n as f64 } [R(0.7)] [R(1.7)] [R(3.5)] }
     agrees! { fn f(x: real) { let mut n = 0; let _ = x > 1.0 || { n += 1; x < 3.0 }; x * n as f64 } [R(0.7)] [R(1.7)] }
     agrees! { fn f(x: real) { let mut y = x; let z = if x > 0.0 { y = 2.0 * x; y } else { y += 1.0; 1.0 }; y * z } [R(0.7)] [R(-0.7)] }
-    // Nothing is ever known of what never runs.
+    // No fact is derived from code that never runs.
     agrees! { fn f(x: slice) { if false && (if let Some(v) = x.first() { *v } else { 0.5 }).is_nan() { 1.0 } else { x[0] } } [V(vec![0.7])] }
-    // The arm not taken must not reach the gradient.
+    // The branch that is not taken does not reach the gradient.
     agrees! { fn f(x: real) { let mut y = 0.0; if x > 0.0 { y += x.sqrt(); } if x <= 0.0 { y += (-x).sqrt(); } y } [R(0.7)] [R(-0.7)] }
 }
 

@@ -1,4 +1,4 @@
-//! Whatever the tokens, the front end must not panic.
+//! The front end does not panic, whatever the tokens are.
 
 use super::*;
 use proc_macro2::{Group, TokenTree};
@@ -23,7 +23,7 @@ fn all_tokens(stream: TokenStream, out: &mut Vec<TokenTree>) {
     }
 }
 
-/// One token somewhere replaced, dropped, doubled, or swapped with its neighbour.
+/// Replaces, drops, doubles or swaps one token at a random position.
 fn mutate(stream: TokenStream, pool: &[TokenTree], random: &mut Random) -> TokenStream {
     let mut tokens: Vec<TokenTree> = stream.into_iter().collect();
     if tokens.is_empty() {

@@ -1,4 +1,5 @@
-//! Integers of every type: values are the declared type's; what overflows where the function gets is a check that fails.
+//! Integers of every type: values are those of the declared type, and an overflow that the function
+//! reaches is a check that fails.
 
 use super::meaning::means;
 use super::*;
@@ -8,7 +9,7 @@ fn one(ty: IntTy, n: i128) -> Value {
     Value::ints(ty, &[], &[n])
 }
 
-/// `f` of one integer gives `y`, or panics where that is `None`.
+/// `f` of one integer gives `y`, or panics if `y` is `None`.
 #[track_caller]
 fn integer(ty: IntTy, body: TokenStream, cases: &[(i128, Option<i128>)]) {
     let name = quote::format_ident!("{}", ty.name());
@@ -105,7 +106,7 @@ fn bits_and_shifts() {
     integer(IntTy::I32, quote!(1_usize >> n), &[(0, Some(1)), (-1, None), (63, Some(0)), (64, None)]);
     integer(IntTy::Usize, quote!(n & (1 << 3)), &[(12, Some(8))]);
     integer(IntTy::Usize, quote!(n & !1), &[(13, Some(12))]);
-    // An index that a mask keeps in range needs no check.
+    // A mask keeps the index in range, so it needs no check.
     let p = program(
         quote!(),
         quote! { fn f(x: &Array1<f64>, n: usize) -> f64 { if x.len() == 4 { x[n & 3] } else { 0.0 } } },

@@ -1,4 +1,4 @@
-//! Iterators: each source, adapter and consumer, and what they mean together, against Rust's own.
+//! Iterators: each source, adapter and consumer, alone and combined, compared with Rust's own.
 
 #![allow(clippy::all, unused_variables, reason = "every way to write a chain, not the shortest")]
 
@@ -8,7 +8,7 @@ use quote::quote;
 
 const X: [f64; 5] = [3.0, -1.0, 4.0, -1.0, 5.0];
 
-/// `f` of a slice, and the same in Rust.
+/// `f` of a slice, and the same function in Rust.
 #[track_caller]
 fn slice(body: TokenStream, expected: impl Fn(&[f64]) -> f64) {
     let p = program(quote!(), quote! { fn f(x: &[f64]) -> f64 { #body } });
@@ -21,7 +21,7 @@ fn slice(body: TokenStream, expected: impl Fn(&[f64]) -> f64) {
 
 macro_rules! same {
     ($x:ident => $($body:expr),* $(,)?) => {{
-        // All of them, so that one look shows what fails.
+        // All programs run, so that the report shows every failure.
         let mut bad = Vec::new();
         $(
             let one = || slice(quote!($body), |$x: &[f64]| $body);
@@ -111,7 +111,7 @@ fn with_a_state() {
     );
 }
 
-/// What is only counted or passed over is made, and fails where that does.
+/// Items that are only counted or skipped are evaluated, and fail as in Rust.
 #[test]
 fn what_is_made_and_dropped() {
     let of = |body: TokenStream, n: usize| {
@@ -125,7 +125,7 @@ fn what_is_made_and_dropped() {
         assert_eq!(of(quote!((0..3).map(|i| x[i]).take_while(|v| *v < 9.0).count() as f64 * x[0]), n), fails);
         assert_eq!(of(quote!((0..3).map(|i| x[i]).skip_while(|v| *v > -9.0).count() as f64 * x[0]), n), fails);
     }
-    // `len` makes nothing, and what is behind the end is not made.
+    // `len` evaluates no item, and items after the end are not evaluated.
     assert!(!of(quote!((0..3).map(|i| x[i]).len() as f64 * x[0]), 1));
     assert!(!of(quote!((0..3).map(|i| x[i]).take_while(|v| *v > 0.0).count() as f64 * x[0]), 2));
     assert!(!of(quote!((0..3).map(|i| x[i]).nth(0).unwrap() * x[0]), 1));
@@ -201,7 +201,7 @@ fn extremes_at_the_edges() {
         means(f.clone(), &[vector(x)], &[largest as f64]);
         means(g.clone(), &[vector(x)], &[smallest as f64]);
     }
-    // A NaN is compared with nothing where it is alone.
+    // A single NaN is not compared.
     let p = program(
         quote!(),
         quote! { fn f(x: &[f64]) -> f64 { *x.iter().max_by(|a, b| a.partial_cmp(b).unwrap()).unwrap() } },
@@ -239,7 +239,7 @@ fn what_is_left_out_is_not_evaluated() {
     assert_eq!(failed(&p, &[vector(&[1.0, 2.0]), sizes(&[3], &[0, 9, 1])]).len(), 0);
     assert_eq!(run(&p, &[vector(&[1.0, 2.0]), sizes(&[3], &[0, 9, 1])]), [3.0]);
     assert_eq!(failed(&p, &[vector(&[1.0]), sizes(&[3], &[0, 9, 1])]).len(), 1);
-    // A triangle reads below its diagonal only, and the prover sees it.
+    // The loop reads only the elements below the diagonal, and the prover shows that.
     let p = program(
         quote!(),
         quote! { fn f(x: &Array1<f64>) -> f64 { (0..x.len()).map(|i| (0..i).map(|j| x[j] * x[i - j]).sum::<f64>()).sum() } },
@@ -320,7 +320,7 @@ fn mistakes() {
     error(quote!(*x.iter().max_by(|a, b| (**a - **b).total_cmp(&0.0)).unwrap()), "this comparison of items");
     error(quote!((0..).map(|i| i as f64).sum::<f64>()), "this range has no end");
     error(quote!((0..).take_while(|&i| i < x.len()).map(|i| x[i]).sum::<f64>()), "this range has no end");
-    // A closure is looked at even where only its items are counted.
+    // A closure is checked for errors even if its items are only counted.
     error(
         quote!({
             let mut s = 0.0;
@@ -386,7 +386,8 @@ fn a_product_has_the_type_of_its_items() {
     means(f, &[vector(&[])], &[1.0 + 10.0 + 100.0 + 1000.0]);
 }
 
-/// An iterator is its items, and not how far it has come: what would leave it somewhere else is refused, never the same items twice.
+/// An iterator as a value has items and no position. A method that would change the position is
+/// refused, so no item is visited twice.
 #[test]
 fn iterators_that_go_on() {
     for body in [

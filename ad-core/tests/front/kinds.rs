@@ -1,5 +1,5 @@
-//! What loops become: for each form in which people write loops, which bulk operations are made of it, or that it stays a loop.
-//! Each value and gradient is that of the source term, and of differences.
+//! For each form in which people write loops: the bulk operations that it becomes, or that it
+//! remains a loop. Values and gradients are compared with the source term and with differences.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use super::*;
 use crate::recur::{differences, near, value_and_grad};
 use quote::quote;
 
-/// The forms that are left of loops, in the terms and in steps.
+/// The forms of loops that remain, in the terms and inside of steps.
 fn forms(g: &Graph, roots: &[Term], out: &mut BTreeSet<&'static str>) {
     for t in g.reachable(roots) {
         let form = match g.node(t) {
@@ -62,7 +62,7 @@ fn what_loops_become() {
         };
     }
     table! {
-        // Written in full.
+        // These loops are written in full.
         "build": fn f(x: &Array1<f64>) -> f64 { let mut y = Array1::zeros(x.len()); for i in 0..x.len() { y[i] = x[i].sin(); } y[0] * y[1] } (x())
         "build": fn f(x: &Array1<f64>) -> f64 { let n = x.len(); let mut y = Array1::zeros(n); for i in 0..n { y[n - 1 - i] = x[i] * x[i]; } y[0] * y[1] } (x())
         "update": fn f(x: &Array1<f64>) -> f64 { let n = x.len(); let mut y = Array1::zeros(2 * n); for i in 0..n { y[2 * i] = x[i] * x[i]; } y[0] * y[1] + y[2] } (x())
@@ -81,7 +81,7 @@ fn what_loops_become() {
         "sum": fn f(x: &Array1<f64>) -> f64 { let mut s = 0.0; for i in 0..x.len() { for j in 0..i { s += (x[i] - x[j]).sin(); } } s } (x())
         "sum": fn f(x: &Array1<f64>) -> f64 { let mut s = 0.0; for i in 0..x.len() - 1 { let d = x[i + 1] - x[i]; s += d * d; } s } (x())
         "sum": fn f(x: &Array2<f64>) -> f64 { let mut s = Array1::zeros(x.ncols()); for row in x.outer_iter() { s += &row; } s[0] * s[1] } (m())
-        // Into elements.
+        // Loops that assign elements.
         "scatter": fn f(x: &Array1<f64>, ids: &Array1<usize>) -> f64 { let mut h = Array1::zeros(3); for k in 0..ids.len() { h[ids[k]] += x[k] * x[k]; } h[0] * h[2] } (x(), ids())
         "sum": fn f(x: &Array2<f64>) -> f64 { let mut r = Array1::zeros(x.nrows()); for i in 0..x.nrows() { for j in 0..x.ncols() { r[i] += x[[i, j]] * x[[i, j]]; } } r[0] * r[1] } (m())
         "contraction, sum": fn f(x: &Array2<f64>, v: &Array1<f64>) -> f64 { let mut r = Array1::zeros(x.nrows()); for i in 0..x.nrows() { for j in 0..x.ncols() { r[i] += x[[i, j]] * v[j]; } } r.dot(&r) } (m(), vector(&[0.5, 2.0, -1.0]))
@@ -89,40 +89,44 @@ fn what_loops_become() {
         "contraction": fn f(a: &Array2<f64>, b: &Array2<f64>) -> f64 { let mut c = Array2::zeros((a.nrows(), b.ncols())); for i in 0..a.nrows() { for j in 0..b.ncols() { let mut s = 0.0; for k in 0..a.ncols() { s += a[[i, k]] * b[[k, j]]; } c[[i, j]] = s; } } c[[0, 1]] * c[[1, 0]] } (m(), m())
         "sum": fn f(x: &Array1<f64>, w: &Array1<f64>) -> f64 { let n = x.len() - w.len() + 1; let mut y = Array1::zeros(n); for i in 0..n { for j in 0..w.len() { y[i] += x[i + j] * w[j]; } } y[0] * y[1] } (x(), vector(&[0.5, 2.0]))
         "sum": fn f(x: &Array2<f64>) -> f64 { let mut beta = Array1::ones(x.ncols()); for i in 0..x.nrows() { for c in 0..x.ncols() { beta[c] -= x[[i, c]] * x[[i, c]]; } } beta[0] * beta[1] } (m())
-        // Several at once, of different kinds.
+        // Several results of different kinds at once.
         "maximum, sum": fn f(x: &Array1<f64>) -> f64 { let (mut s, mut q, mut m) = (0.0, 1.0, 0.0_f64); for v in x { s += v; q -= v * v; m = m.max(*v); } s * q * m } (x())
         // Extrema.
         "maximum": fn f(x: &Array1<f64>) -> f64 { let mut m = f64::NEG_INFINITY; for i in 0..x.len() { m = m.max(x[i] * x[i]); } m } (x())
         "minimum": fn f(x: &Array1<f64>) -> f64 { let mut m = x[0]; for i in 1..x.len() { m = m.min(x[i]); } m * m } (x())
         "maximum": fn f(x: &Array1<f64>) -> f64 { let mut m = 0.0; for v in x { if *v > m { m = *v; } } m * m } (x())
-        // The first is kept where NaN comes first: not a maximum, but its place.
+        // The first item remains if it is NaN. This is not a maximum, but the position is that of
+        // an extremum.
         "place": fn f(x: &Array1<f64>) -> f64 { let mut m = x[0]; for i in 1..x.len() { if x[i] > m { m = x[i]; } } m * m } (x())
         "place": fn f(x: &Array1<f64>) -> f64 { let mut m = 0.0; let mut at = 0; for i in 0..x.len() { if x[i] > m { m = x[i]; at = i; } } x[at] * x[at] } (x())
         "maximum, place": fn f(x: &Array1<f64>) -> f64 { let (mut m, mut at) = (f64::NEG_INFINITY, 0); for (i, v) in x.iter().enumerate() { if *v > m { m = *v; at = i; } } m * x[at] * (at as f64 + 1.0) } (x())
         "minimum, place, sum": fn f(x: &Array2<f64>) -> f64 { let (mut m, mut at) = (f64::INFINITY, 0); for i in 0..x.nrows() { let mut d = 0.0; for j in 0..x.ncols() { d += x[[i, j]] * x[[i, j]]; } if d < m { m = d; at = i; } } m * x[[at, 0]] } (m())
         "place": fn f(x: &Array1<f64>) -> f64 { let (mut m, mut other, mut n) = (f64::INFINITY, 0.0, 2); for i in 1..x.len() { if x[i] < m { m = x[i]; other = x[i - 1] * x[i]; n = 3 * i; } } other * n as f64 } (x())
-        // Something else goes on with the place: a loop.
+        // The position is used again in the loop, so it remains a loop.
         "scan": fn f(x: &Array1<f64>) -> f64 { let (mut m, mut at, mut s) = (0.0, 0, 0.0); for i in 0..x.len() { if x[i] > m { m = x[i]; at = i; } s += x[at]; } s } (x())
-        // The choices of the loop are made once more, at the place of the winner alone, whose bits are those of the minimum.
+        // The selections of the loop are computed once more, at the winner only. The bits are those
+        // of the minimum.
         "minimum, place, sum": fn f(x: &Array2<f64>) -> f64 { let mut m = f64::INFINITY; for i in 0..x.nrows() { let mut d = 0.0; for j in 0..x.ncols() { d += (x[[i, j]] - 0.3).abs(); } if d < m { m = d; } } m * m } (m())
-        // Loops. A product is one from the left whose steps are kept, and its derivative one from the right: what `product` is, and as cheap.
+        // These remain loops. A product is a product from the left whose partial products are kept,
+        // and its derivative is one from the right. `product` has the same cost.
         "scan": fn f(x: &Array1<f64>) -> f64 { x.product() } (x())
         "scan": fn f(x: &Array1<f64>) -> f64 { x.iter().product() } (x())
-        // A count may overflow in any of its steps, which is asked in each; it has no derivative.
+        // A count may overflow in any step, which each step checks. It has no derivative.
         "scan": fn f(x: &Array1<f64>) -> f64 { let mut n = 0; for v in x { if *v > 0.6 { n += 1; } } x[n] * x[n] } (x())
         "scan": fn f(x: &Array1<f64>) -> f64 { let mut p = 1.0; for v in x { p *= v; } p } (x())
         "scan, scatter": fn f(x: &Array1<f64>) -> f64 { let mut y = x.clone(); for i in 1..x.len() { y[i] += y[i - 1]; } y[1] * y[4] } (x())
         "scan, update": fn f(b: &Array1<f64>) -> f64 { let mut x = b.clone(); for _ in 0..3 { for i in 1..b.len() - 1 { x[i] = (b[i] - x[i - 1] - x[i + 1]) / 4.0; } } x[1] * x[2] } (x())
         "scan": fn f(x: &Array1<f64>) -> f64 { let (mut a, mut b) = (0.5, 1.0); for v in x { a = a * v + 1.0; b = (b + v).sin(); } a * b } (x())
         "scan": fn f(x: &Array1<f64>) -> f64 { let (mut h, mut loss) = (0.5, 0.0); for v in x { h = (h + v).tanh(); loss += (h - 0.3) * (h - 0.3); } loss } (x())
-        // A decision depends on the order: the sum has one.
+        // A decision depends on the order, and the sum preserves it.
         "sum": fn f(x: &Array1<f64>) -> f64 { let mut s = 0.0; for v in x { s += v; } if s > 1.0 { s } else { x[0] } } (x())
     }
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// The weight gradient of a recurrent net is one contraction behind the loop, of saved rows; no outer product is left in a step.
-/// What the inputs are multiplied by is one product before the loop, and the gradient of the inputs one after it.
+/// The weight gradient of a recurrent network is one contraction of saved rows after the loop. No
+/// outer product remains in a step. The product with the inputs is one product before the loop, and
+/// the gradient of the inputs is one after it.
 #[test]
 fn weights_of_a_recurrent_net() {
     let item = quote! { fn net(w: &Array2<f64>, u: &Array2<f64>, x: &Array2<f64>) -> f64 {
@@ -148,7 +152,7 @@ fn weights_of_a_recurrent_net() {
         all.sort_unstable();
         all
     };
-    // Of all steps at once: `u x`, and the gradients of `w`, `u` and `x`.
+    // Batched over all steps: `u x`, and the gradients of `w`, `u` and `x`.
     assert_eq!(products(&routine.result.terms()), [2; 4]);
     for t in g.reachable(&routine.result.terms()) {
         let Node::Scan(scan) = g.node(t) else { continue };
@@ -166,7 +170,8 @@ fn weights_of_a_recurrent_net() {
     near("net", &gradient, &differences(item, &inputs), 1e-6);
 }
 
-/// Sums over items whose temporaries have rows: in blocks of items, without an array over all of them; products of matrices stay whole.
+/// Sums over items whose temporaries have rows are computed in blocks of items, without an array
+/// over all items. Products of matrices are not split.
 #[test]
 fn sums_over_items_are_done_in_blocks() {
     let written = |options: TokenStream, item: TokenStream| {
@@ -199,17 +204,17 @@ fn sums_over_items_are_done_in_blocks() {
             x.dot(w).mapv(|s| s.exp().ln_1p()).sum()
         } },
     );
-    // The matrix is read once, where it lies; its gradient is none of the blocks' arrays.
+    // The matrix is read once, in place. Its gradient is not one of the arrays of a block.
     assert!(text.contains("step_by") && text.contains("gemv_t") && !text.contains("packed"), "{text}");
     assert!(text.contains("block_of_rows") && text.matches("step_by").count() == 1, "{text}");
     let whole = [
         // One product with the matrix.
         quote! { fn one(w: &Array1<f64>, x: &Array2<f64>) -> f64 { x.dot(w).mapv(|s| s.exp().ln_1p()).sum() } },
-        // All scores are needed before a row can be weighed.
+        // All scores are needed before a row can be weighted.
         quote! { fn all(w: &Array1<f64>, x: &Array2<f64>) -> f64 { logsumexp(&x.dot(w)) } },
-        // The bits of a product that a decision depends on are the function's.
+        // The bits of a product on which a decision depends are the function's.
         quote! { fn decided(w: &Array1<f64>, x: &Array2<f64>) -> f64 { let s = x.dot(w); if s.sum() > 0.0 { s.dot(&s) } else { 0.0 } } },
-        // Products of matrices have kernels that read them once.
+        // The kernels of products of matrices read the matrices once.
         quote! { fn matrices(w: &Array2<f64>, x: &Array2<f64>) -> f64 { x.dot(w).mapv(|s| s.exp().ln_1p()).sum() } },
     ];
     for (k, item) in whole.into_iter().enumerate() {

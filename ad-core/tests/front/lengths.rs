@@ -1,12 +1,12 @@
-//! A `Vec` that becomes longer, shorter or another one in a loop, and parts of arrays whose length a loop decides: values against Rust,
-//! gradients against differences, panics where Rust panics.
+//! A `Vec` that grows, shrinks or is replaced in a loop, and parts of arrays with dynamic length:
+//! values are compared with Rust, gradients with differences, and panics occur where Rust panics.
 
 use super::native::{self, Arg::*, agrees, ty};
 use super::*;
 
 use quote::quote;
 
-/// What a `Vec` has room for in a step: what is pushed behind a loop or an `if` is not lost.
+/// The capacity of a `Vec` in a step covers the pushes after a loop or an `if`.
 #[test]
 fn pushed_more_than_once_in_a_step() {
     agrees! { fn f(x: slice) { let mut s = 0.0; for i in 0..x.len() { let mut v = vec![x[i]]; for a in x { if *a >= x[i] { v.push(*a); } } v.push(7.0 * x[i]); v.push(6.0 * x[i]); for (k, a) in v.iter().enumerate() { s += a * a * k as f64; } } s } [V(vec![0.3, 0.9, -0.2])] [V(vec![0.3])] [V(vec![])] }
@@ -23,13 +23,13 @@ fn tuples_in_arms() {
     agrees! { fn f(x: slice) { let mut at = vec![(0, x[0])]; if x[0] > 0.5 { at.push((1, x[1])); } let mut s = 0.0; for (i, v) in at { s += x[i] * v; } s } [V(vec![0.3, 0.9])] [V(vec![0.6, -0.9])] }
 }
 
-/// What is pushed last decides when the loop ends.
+/// The last pushed element decides when the loop ends.
 #[test]
 fn ends_by_what_is_pushed() {
     agrees! { fn f(x: slice) { let mut v = vec![x[0].abs() + 0.5]; while v[v.len() - 1] < 3.0 { let y = v[v.len() - 1] * 1.5; v.push(y); } v.iter().sum() } [V(vec![0.3])] [V(vec![5.0])] }
     agrees! { fn f(x: slice) { let mut v = vec![x[0].abs() + 0.5, x[1].abs()]; loop { let n = v.len(); let next = v[n - 1] + v[n - 2]; if next > 20.0 { break; } v.push(next); } v.iter().map(|a| a.sin()).sum::<f64>() * v.len() as f64 } [V(vec![0.3, 0.8])] [V(vec![30.0, 1.0])] }
     agrees! { fn f(x: slice) { let mut v = x.to_vec(); while *v.last().unwrap() > 0.1 { v.push(v[v.len() - 1] * 0.5 * x[0]); } v.iter().map(|a| a * a).sum() } [V(vec![0.9, 0.8])] [V(vec![0.3, 0.05])] [V(vec![])] }
-    // One that is further back, or was there before: said by how many there can be.
+    // An element further back, or one from before the loop. The capacity is given.
     let text = errors(
         quote!(),
         quote! { fn f(x: f64) -> f64 { let mut v = vec![x]; while v[v.len() / 2] < 3.0 { let y = v[v.len() - 1] * 1.5; v.push(y); } v.iter().sum() } },
@@ -37,14 +37,14 @@ fn ends_by_what_is_pushed() {
     assert!(text.contains("how many elements `v` has") && text.contains("Vec::with_capacity(most)"), "{text}");
 }
 
-/// How many there can be is said where nothing else does; a gradient that finds more panics.
+/// The capacity is given if nothing else bounds the length. A gradient that exceeds it panics.
 #[test]
 fn room_that_is_said() {
     agrees! { fn f(x: slice) { let mut s = 0.0; for &a in x { let mut v = Vec::with_capacity(12); let mut y = a.abs() + 0.1; while y < 4.0 { v.push(y); y *= 1.7; } for (i, b) in v.iter().enumerate() { s += b * i as f64; } } s } [V(vec![0.3, 0.8])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut s = 0.0; for &a in x { let mut v: Vec<f64> = Vec::with_capacity(12); let mut y = a.abs() + 0.1; while y < 4.0 { v.push(y); y *= 1.7; } for (i, b) in v.iter().enumerate() { s += b * i as f64; } } s } [V(vec![0.3, 0.8])] [V(vec![])] }
     agrees! { fn f(x: slice) { let n = x.len(); let mut stack = Vec::with_capacity(2 * n + 4); stack.push((0, 1.0)); let mut s = 0.0; while let Some((i, w)) = stack.pop() { if i >= n { continue; } s += w * x[i]; stack.push((2 * i + 1, w * 0.5)); stack.push((2 * i + 2, w * x[i])); } s } [V(vec![0.3, 0.8, -0.4, 0.7, 0.2])] [V(vec![])] }
     agrees! { fn f(x: slice) { let g = |t: f64| (x[0] * t).exp() + x[1] * t; let simpson = |a: f64, b: f64| (b - a) / 6.0 * (g(a) + 4.0 * g(0.5 * (a + b)) + g(b)); let mut stack = Vec::with_capacity(32); stack.push((0.0, 2.0)); let mut total = 0.0; while let Some((a, b)) = stack.pop() { let m = 0.5 * (a + b); let (whole, halves) = (simpson(a, b), simpson(a, m) + simpson(m, b)); if (whole - halves).abs() < 1e-3 { total += halves; } else { stack.push((a, m)); stack.push((m, b)); } } total } [V(vec![1.3, 0.8])] }
-    // More than was said: `f` goes on, the derivative says so.
+    // The length exceeds the capacity: `f` continues, and the derivative reports it.
     let source = program(
         quote!(),
         quote! { fn f(x: &[f64]) -> f64 { let mut s = 0.0; for &a in x { let mut v = Vec::with_capacity(2); let mut y = a; while y < 4.0 { v.push(y); y *= 1.7; } s += v.iter().sum::<f64>(); } s } },
@@ -102,9 +102,9 @@ fn one_item_after_the_other() {
     agrees! { fn f(x: slice) { let mut it = x.iter(); let mut s = 0.0; while let Some(v) = it.next() { s = s * v + 1.0; } s } [V(vec![0.3, 0.8, -0.4])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut it = x.iter(); let mut s = *it.next().unwrap(); for v in it { s = s * v + 1.0; } s } [V(vec![0.3, 0.8, -0.4])] [V(vec![0.3])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut it = x.iter().peekable(); let mut s = 0.0; while let Some(v) = it.next() { if let Some(n) = it.peek() { s += *v * **n; } } s } [V(vec![0.3, 0.8, -0.4])] [V(vec![])] }
-    // Two at a time, from the end, and what is left.
+    // Two at a time from the end, and the remaining one.
     agrees! { fn f(x: slice) { let mut it = x.iter().rev().enumerate(); let mut s = 1.0; loop { let Some((i, a)) = it.next() else { break }; if i > 3 { s *= a; break; } match it.next() { Some((_, b)) => s += a * b * i as f64, None => { s -= a; break; } } } s + it.map(|(i, v)| v * i as f64).sum::<f64>() } [V(vec![0.3, 0.8, -0.4, 0.2, 0.7, 1.1, 0.9])] [V(vec![0.3, 0.8, -0.4])] [V(vec![])] }
-    // A merge of two.
+    // A merge of two vectors.
     agrees! { fn f(x: slice) { let (a, b) = x.split_at(x.len() / 2); let (mut p, mut q) = (a.iter().peekable(), b.iter().peekable()); let mut s = 0.0; let mut k = 1.0; loop { let v = match (p.peek(), q.peek()) { (Some(u), Some(w)) => if u <= w { p.next() } else { q.next() }, (Some(_), None) => p.next(), (None, Some(_)) => q.next(), (None, None) => None }; let Some(v) = v else { break }; s += v * v * k; k += 1.0; } s } [V(vec![0.3, 0.8, -0.4, 0.2, 0.7])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut it = x.iter(); let mut s = 0.0; for k in 0..3 { for _ in 0..k { if let Some(v) = it.next() { s = s * v + k as f64; } } } s } [V(vec![0.3, 0.8, -0.4])] [V(vec![0.3, 0.8, -0.4, 0.2])] [V(vec![])] }
     agrees! { fn f(x: slice) { x.iter().skip(1).next().map_or(2.0, |v| v * v) } [V(vec![0.3, 0.8])] [V(vec![])] }
@@ -117,7 +117,7 @@ fn elements_that_are_changed() {
     agrees! { fn f(x: slice) { let mut p = vec![(x[0], 1.0), (x[1], 2.0)]; for (a, b) in p.iter_mut() { *a += *b; *b *= *a; } let mut v = Vec::new(); for a in x { if *a > 0.0 { v.push((*a, 1.0)); } for q in v.iter_mut() { q.0 *= 0.9; q.1 += *a; } } p[0].1 * p[1].1 + v.iter().map(|(a, b)| a * b).sum::<f64>() } [V(vec![0.3, 0.8, -0.4])] }
 }
 
-/// Of a range of literals: what its uses say.
+/// A range of literals gets its type from its uses.
 #[test]
 fn types_of_ranges() {
     agrees! { fn f(x: slice) { let mut s = 0.0; let mut k = 1.0; for i in 0..20 { let p = 0.5_f64.powi(i); s += x[0] * p * k; k = -k; } s } [V(vec![0.3])] }
@@ -125,26 +125,27 @@ fn types_of_ranges() {
     agrees! { fn f(x: slice) { let mut s = 0.0; for i in 1..4 { for j in 0..2 { s += x[j] * x[i - 1].powi(j as i32); } } s } [V(vec![0.3, 0.8, -0.4])] }
 }
 
-/// One arm's array is a part of the other's.
+/// The array of one branch is a part of the other's.
 #[test]
 fn arms_of_which_one_is_shorter() {
     agrees! { fn f(x: slice) { let v = if x[0] > 0.5 { x[..x.len() / 2].to_vec() } else { x.to_vec() }; v.iter().enumerate().map(|(i, a)| a * a * (i + 1) as f64).sum() } [V(vec![0.3, 0.8, -0.4])] [V(vec![0.7, 0.8, -0.4])] }
 }
 
-/// Arms of a condition that is known beforehand may have different lengths: so has what they are the arms of.
+/// Branches of a condition that is known before may have different lengths, and so may values
+/// computed from them.
 #[test]
 fn arms_of_different_lengths() {
     agrees! { fn f(x: slice, n: int, c: int) { let a: Vec<f64> = if c > 0 { x[..n].to_vec() } else { x.to_vec() }; a.iter().map(|v| v * v).sum::<f64>() * a.len() as f64 } [V(vec![0.3, 0.9, -0.2]), N(2), N(1)] [V(vec![0.3, 0.9, -0.2]), N(7), N(0)] }
     agrees! { fn f(x: slice, k: int) { let a = match k { 0 => x[..2].to_vec(), 1 => x.iter().map(|v| v * v).collect(), _ => vec![x[0]; k] }; a.iter().map(|v| v.sin()).sum() } [V(vec![0.3, 0.9, -0.2]), N(0)] [V(vec![0.3, 0.9, -0.2]), N(1)] [V(vec![0.3, 0.9, -0.2]), N(5)] }
 }
 
-/// `None`, which no loop within changes.
+/// A `None` that no inner loop changes.
 #[test]
 fn options_beside_loops() {
     agrees! { fn f(x: real) { let mut best = None; for _ in 0..3 { let mut t = x; for _ in 0..3 { t *= 0.5 * t; } best = Some(t); } best.unwrap_or(0.0) } [R(0.7)] }
 }
 
-/// Steps as long as a loop around says: the butterflies of a Fourier transform.
+/// The length of the steps depends on the outer loop: the butterflies of a Fourier transform.
 #[test]
 fn steps_by_a_variable() {
     agrees! { fn f(x: slice) { let mut t = 0.0; for k in 1..4 { for i in (0..x.len()).step_by(k) { t += x[i] * x[i] * k as f64; } } t } [V(vec![0.3, 0.9, -0.2, 0.5, 0.7])] [V(vec![])] }
@@ -171,9 +172,9 @@ fn parts_of_matrices() {
     );
 }
 
-/// How much longer a `Vec` becomes is found by lowering the step once for nothing: what leaves outer
-/// loops, or the function, there is one way out and not two, and a condition that held there does not
-/// hold behind it.
+/// The growth of a `Vec` is found by a trial lowering of the step. A jump to an outer loop or out
+/// of the function is one exit and not two, and a condition that holds in the trial does not hold
+/// after it.
 #[test]
 fn ways_out_of_a_loop_that_pushes() {
     agrees! { fn f(x: slice) { let mut s = 0.0; 'outer: for i in 0..x.len() { let mut v = vec![x[i]]; for a in x { if *a > 8.0 { break 'outer; } if *a < -9.0 { continue 'outer; } v.push(a * 2.0); } for (k, a) in v.iter().enumerate() { s += a * a * k as f64; } } s + x[0] } [V(vec![3.0, 7.0, -2.0])] [V(vec![3.0, 9.0, -2.0])] [V(vec![3.0, -9.5, 2.0])] }

@@ -1,5 +1,5 @@
-//! Literals and ranges of literals have the type that their uses ask for, wherever these stand, and `i32` if there is none: what rustc
-//! makes of a function is what the front end makes of it.
+//! Literals and ranges of literals have the type of their uses, wherever these are, and `i32` if
+//! there is none. rustc and the front end infer the same types.
 
 use super::native::{self, Arg, agrees, ty};
 
@@ -114,7 +114,7 @@ fn of_slices() {
     }
 }
 
-/// An array without elements has the type that is written, or that of what it meets.
+/// An empty array has the type of its annotation, or that of the other operand.
 #[test]
 fn of_nothing() {
     of_slices! { x:

@@ -1,4 +1,5 @@
-//! Loops as people write them: values against Rust, gradients against differences, checks where Rust panics and nowhere else.
+//! Loops as people write them: values are compared with Rust, gradients with differences, and
+//! checks fail exactly where Rust panics.
 
 use super::native::{self, Arg::*, agrees, ty};
 
@@ -27,13 +28,13 @@ fn order_of_evaluation() {
     agrees! { fn f(x: slice) { let mut p = (0.5, (1.0, 2.0)); for v in x { p.0 += v * p.1.0; p.1.0 *= p.1.1; p.1 = (p.1.1, p.0); } p.0 * p.1.0 + p.1.1 } [V(vec![0.3, 0.9, -1.2, 0.5])] }
     // Shadowing in inner scopes.
     agrees! { fn f(x: slice) { let mut s = 1.0; for v in x { let s2 = s; { let mut s = *v; s *= 2.0; let _ = s; } let v = v * s2; s += v; } s } [V(vec![0.3, 0.9, -1.2, 0.5])] }
-    // Assigned in one arm only.
+    // A variable that only one branch assigns.
     agrees! { fn f(x: slice) { let mut m = x[0]; let mut at = 0; for i in 1..x.len() { if x[i] > m { m = x[i]; at = i; } } m * at as f64 + x[at] } [V(vec![0.3, 0.9, -1.2, 0.5])] }
     // Reversed in place.
     agrees! { fn f(b: slice) { let mut x = b.to_vec(); let n = x.len(); for i in 0..n / 2 { x.swap(i, n - 1 - i); } let mut s = 0.0; for i in 0..n { s += x[i] * (i as f64 + 1.0); } s } [V(vec![0.3, 0.9, -1.2, 0.5, 1.5])] }
 }
 
-/// From a beginning that may be NaN, which nothing is greater than.
+/// The initial value may be NaN, and no number is greater than NaN.
 #[test]
 fn extrema_from_the_first_element() {
     let nan = f64::NAN;
@@ -45,15 +46,16 @@ fn extrema_from_the_first_element() {
     [V(vec![nan, 0.9, -1.2])] [V(vec![0.3, nan, -1.2])] [V(vec![0.3, 0.9])] }
 }
 
-/// Sums over steps that hold recurrences are done in blocks of steps: as many as fill one, several, some that are left, none.
+/// Sums over steps with inner recurrences are computed in blocks of steps. The numbers of steps
+/// give exactly one block, several, a remainder, and none.
 #[test]
 fn sums_of_recurrences() {
     agrees! { fn f(x: slice, n: int) { let mut s = 0.0; for i in 0..n { let t = i as f64 / 100.0 - 0.4; let mut p = 1.0; let mut r = t; for v in x { r -= v * p; p *= t; } s += r * r; } s }
     [V(vec![0.3, 0.9, -1.2]), N(0)] [V(vec![0.3, 0.9]), N(1)] [V(vec![0.3, 0.9]), N(15)] [V(vec![0.3, 0.9]), N(16)] [V(vec![0.3, 0.9, 0.1]), N(35)] [V(vec![]), N(40)] [V(vec![0.3, -0.2]), N(301)] }
-    // Of rows, under conditions, in two sums at once, with a count of its own inside.
+    // Sums of rows under conditions, two sums at once, and an inner loop that counts.
     agrees! { fn f(x: slice, y: slice, n: int) { let mut s = 0.0; let mut u = 0.0; for i in (0..y.len()).rev() { let mut h = x[0]; for j in 0..n { h = (h * y[i] + j as f64).sin(); } if y[i] > 0.0 { s += h; } u += h * h * x[1]; } s * u }
     [V(vec![0.3, 0.9]), V((0..50).map(|k| (k as f64).cos()).collect()), N(3)] [V(vec![0.3, 0.9]), V((0..20).map(|k| (k as f64).cos()).collect()), N(0)] [V(vec![0.3, 0.9]), V(vec![0.2]), N(2)] }
-    // Its steps are not all alike, and an array is saved of each.
+    // The steps differ, and each saves an array.
     agrees! { fn f(x: slice, n: int) { let mut s = 0.0; for i in 0..n { let mut h = 0.1; let mut g = 0.0; for v in x { h = h * v + 0.01 * i as f64; g += h.sin() * v; } s += g * h; } s }
     [V(vec![0.3, 0.9, -0.7, 0.2]), N(33)] [V(vec![0.3]), N(16)] }
 }
@@ -75,13 +77,14 @@ fn exits() {
     agrees! { fn f(x: slice) { let mut s = 0.0; 'rows: for i in 0..x.len() { for j in 0..x.len() { if x[i] + x[j] > 2.0 { break 'rows; } if j > i { continue 'rows; } s += x[i] * x[j]; } s *= 1.5; } s } [V(vec![0.3, 0.9, 1.2])] [V(vec![0.3, 0.5])] }
     agrees! { fn f(x: slice) { let y = 'found: { for v in x { if *v > 1.0 { break 'found *v * v; } } 3.0 }; y * x[0] } [V(vec![0.3, 0.9, 1.2])] [V(vec![0.3, 0.9])] }
     agrees! { fn f(x: slice) { for i in 0..x.len() { for j in 0..x.len() { if x[i] * x[j] > 1.0 { return x[i] + 2.0 * x[j]; } } } 0.0 } [V(vec![0.3, 0.9, 1.2])] [V(vec![0.3, 0.9])] }
-    // What is behind an exit is not checked.
+    // Code after an exit is not checked.
     agrees! { fn f(x: slice, n: int) { let mut s = 0.0; for i in 0..n { if i == 2 { break; } s += x[i]; } s } [V(vec![0.3, 0.9]), N(1)] [V(vec![0.3, 0.9]), N(2)] [V(vec![0.3, 0.9]), N(7)] [V(vec![0.3]), N(7)] }
 }
 
 #[test]
 fn checks_in_triangles() {
-    // Enough by the bounds of the indices; not enough, and still no panic; too short.
+    // The bounds of the indices suffice; they do not suffice and the function does not panic; the
+    // array is too short.
     agrees! { fn f(x: slice, n: int) { let mut s = 0.3_f64; for i in 0..n { for j in i + 1..n { s += x[i * n + j] * s.cos(); } } s } [V(vec![0.3; 9]), N(3)] [V(vec![0.3; 6]), N(3)] [V(vec![0.3; 5]), N(3)] [V(vec![]), N(1)] [V(vec![]), N(0)] }
     agrees! { fn f(x: slice, n: int) { let mut s = 0.3_f64; for i in 0..n { for j in 0..=i { s += x[i * n + j] * s.cos(); } } s } [V(vec![0.3; 9]), N(3)] [V(vec![0.3; 8]), N(3)] [V(vec![]), N(0)] }
     agrees! { fn f(x: slice, n: int, m: int) { let mut s = 0.3_f64; for i in 0..n { for j in i..n { if j < m { for k in j + 1..n { s += x[k - j + i * j] * s.cos(); } } } } s } [V(vec![0.3; 9]), N(3), N(3)] [V(vec![0.3; 4]), N(3), N(2)] [V(vec![0.3; 3]), N(3), N(1)] [V(vec![0.3; 2]), N(3), N(2)] }
@@ -97,7 +100,7 @@ fn checks_of_iterations() {
     agrees! { fn f(x: slice) { let mut s = 0.0; for v in x { assert!(s < 1.0, "too much"); s += v; } s } [V(vec![0.3, 0.8])] [V(vec![0.3, 0.8, 0.1])] }
 }
 
-/// What is asked at the last index without the conditions around it is asked in all steps where that fails.
+/// A check tests the last index without guards first. If that fails, it tests all steps.
 #[test]
 fn checks_at_the_last_index() {
     agrees! { fn f(x: slice, n: int) { let mut s = 0.0; for i in 0..n { for j in 0..i { s += x[i * n + j]; } } s } [V(vec![0.3; 9]), N(3)] [V(vec![0.3; 8]), N(3)] [V(vec![0.3; 7]), N(3)] [V(vec![]), N(1)] [V(vec![]), N(0)] }
@@ -169,13 +172,13 @@ fn vectors_of_lengths_that_values_decide() {
     agrees! { fn f(x: slice) { let mut large = Vec::new(); for v in x { if *v > 0.25 { large.push(*v * 2.0); } } let mut s = 1.0; for (i, v) in large.iter().enumerate() { s = s * v + i as f64; } s * large.len() as f64 } [V(vec![0.3, 0.1, 0.9, -0.2])] [V(vec![0.1])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut before = vec![]; for v in x { if *v > 1.0 { break; } before.push(*v); } before.iter().map(|v| v.sqrt()).sum::<f64>() } [V(vec![0.3, 0.9, 1.2, -0.2])] [V(vec![0.3])] [V(vec![1.3])] }
     agrees! { fn f(x: slice) { let mut stack = x.to_vec(); let mut s = 1.0; while let Some(v) = stack.pop() { s = s * v + 1.0; } s + stack.len() as f64 } [V(vec![0.3, 0.9, 1.2, -0.2])] [V(vec![])] }
-    // Hull of points: pushes and pops.
+    // The hull of points, with pushes and pops.
     agrees! { fn f(x: slice) { let mut hull: Vec<f64> = Vec::new(); for &v in x { while hull.len() > 1 && hull[hull.len() - 1] < v { hull.pop(); } hull.push(v); } let mut s = 0.0; for (i, v) in hull.iter().enumerate() { s += v * v * (i + 1) as f64; } s } [V(vec![0.3, 0.9, 1.2, -0.2, 0.5])] [V(vec![0.3])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut s = 0.0; for i in 0..3 { let mut large = vec![x[i]]; for v in x { if *v > x[i] { large.push(*v); } } for v in &large { s += v * large.len() as f64; } } s } [V(vec![0.3, 0.9, 1.2, -0.2])] [V(vec![0.3])] }
     agrees! { fn f(x: slice) { let mut pairs = Vec::new(); for (i, v) in x.iter().enumerate() { if *v > 0.0 { pairs.push((i, *v)); } } let mut s = 0.0; for (i, v) in pairs.iter() { s += v * v * x[*i]; } if let Some((i, v)) = pairs.last() { s += v * *i as f64; } s } [V(vec![0.3, -0.9, 1.2, -0.2])] [V(vec![-0.3])] }
     agrees! { fn f(x: slice) { let mut at = vec![]; for i in 0..x.len() { if x[i] > 0.0 { at.push(i); } } let mut s = 0.0; for i in at { s += x[i] * x[i]; } s } [V(vec![0.3, -0.9, 1.2, -0.2])] [V(vec![-0.3])] }
     agrees! { fn f(x: slice) { let mut v = x.to_vec(); v.pop(); v.truncate(2); let last = v.pop(); let mut w = vec![x[0], 2.0]; w.clear(); w.push(x[0]); last.map_or(0.5, |y| y * y) + v.iter().sum::<f64>() * w[0] } [V(vec![0.3, -0.9, 1.2, -0.2])] [V(vec![0.3])] [V(vec![])] }
-    // Breadth first, with room for what is pushed in all.
+    // Breadth-first search, with the capacity for all pushes.
     agrees! { fn f(x: slice) { let n = x.len(); let mut queue = vec![0]; let mut at = 0; let mut s = 0.0; for _ in 0..n { if at >= queue.len() { break; } let i = queue[at]; at += 1; s += x[i] * (at as f64); for j in [2 * i + 1, 2 * i + 2] { if j < n { queue.push(j); } } } s } [V(vec![0.3, -0.9, 1.2, -0.2, 0.7, 0.1])] [V(vec![0.3])] }
 }
 
@@ -187,7 +190,8 @@ fn vectors_that_a_while_pushes_to() {
     agrees! { fn f(x: slice) { if x[0] > 0.0 { let mut v = vec![1.0]; let mut y = 1.0; while y < 3.0 { y += x[0]; let z = v[v.len() - 1] * y; v.push(z); } let n = v.len(); v[n - 1] + n as f64 } else { x[0] } } [V(vec![0.71])] [V(vec![0.0])] }
 }
 
-/// Copied into more room once, in whatever arms and how often it is pushed to; what it was before is still there.
+/// The array is copied into a larger capacity once, in all branches and for all pushes. The old
+/// array remains valid.
 #[test]
 fn vectors_that_are_pushed_to_again_and_again() {
     agrees! { fn f(x: slice) { let mut s = 0.0; for i in 0..x.len() { let mut v = vec![x[i]]; if x[i] > 0.5 { v.push(x[i] * 2.0); v[0] = 3.0 * x[i]; } else if x[i] < 0.0 { v.pop(); v.push(1.0); v.push(x[i]); } let w = v.clone(); v.push(s); v.push(x[0]); for a in &w { s += a * a * 0.1; } for (k, a) in v.iter().enumerate() { s += a * (k as f64 + 1.0) * 0.1; } } s } [V(vec![0.3, 0.9, -1.2, 0.7])] [V(vec![])] }
@@ -196,7 +200,8 @@ fn vectors_that_are_pushed_to_again_and_again() {
     agrees! { fn f(x: slice) { let mut v = vec![x[0]]; v.push(x[1]); if x[0] > 0.0 { v.push(1.0); } v.push(2.0); v.push(3.0 * x[0]); v.push(v[1]); v.push(5.0); v.push(6.0); v.push(x[1]); v.push(8.0); v.push(9.0); v.push(x[0]); v.push(11.0); v.push(12.0 * x[1]); v.push(13.0); v.push(14.0); v.push(v[3]); let mut s = 0.0; for (k, a) in v.iter().enumerate() { s += a * a * k as f64; } s } [V(vec![0.3, 0.9])] [V(vec![-0.3, 0.9])] }
 }
 
-/// A loop before another one is no part of its steps; where the function does not come to it, it is not run.
+/// A loop before another one is not part of its steps. It does not run if the function does not
+/// reach it.
 #[test]
 fn loops_before_loops() {
     agrees! { fn f(x: slice) { let mut y = x[0]; while y < 100.0 { y = y * 1.5 + x[1]; } let mut s = 1.0; for v in x { s = s * y * 0.01 + v; } s } [V(vec![0.3, 0.9, 1.2])] [V(vec![101.0, -0.9])] [V(vec![0.3])] }
@@ -205,19 +210,21 @@ fn loops_before_loops() {
     agrees! { fn f(x: slice) { let mut s = 1.0; for v in x { if *v > 0.0 { let mut y = 1.0; while y < 3.0 { y += x[0]; } for w in x { s += y * w * s; } } } s } [V(vec![0.3, 0.9, -1.2])] [V(vec![-0.3, -0.9])] [V(vec![])] }
 }
 
-/// Elements that are read when elements of the array may have been written: they are saved, and not the array.
+/// Elements that are read after the array may have been written. The elements are saved, and not
+/// the array.
 #[test]
 fn elements_read_behind_their_change() {
     agrees! { fn f(x: slice) { let mut y = x.to_vec(); for i in 0..x.len() { if x[i] > 0.5 { y[i] = x[i] * 2.0; } y[i] += x[i] * y[i]; } let mut s = 0.0; for v in &y { s += v * v; } s } [V(vec![0.3, 0.9, -1.2, 0.7])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut y = x.to_vec(); for i in 1..x.len() { if x[i] > 0.5 { y[i] = x[i] * y[i - 1]; y[i - 1] *= y[i]; } else if x[i] < 0.0 { y[0] = y[i] * y[0]; } y[i] += x[i] * y[i] * y[i - 1] + y[0]; } let mut s = 0.0; for v in &y { s += v * v; } s } [V(vec![0.3, 0.9, -1.2, 0.7])] [V(vec![0.3, -0.1])] }
-    // Where it is not known whether the places are the same.
+    // It is not known whether the indices are equal.
     agrees! { fn f(x: slice) { let n = x.len(); let mut y = x.to_vec(); let mut s = 0.0; for i in 0..n { let k = (x[i] * 4.0).abs() as usize % n; if x[i] > 0.5 { y[i] = x[i] * y[k]; s += y[k] * y[k]; } y[k] = y[k] * y[i] + s; s += y[i] * y[(i + 1) % n]; } s + y[0] } [V(vec![0.3, 0.9, -1.2, 0.7])] [V(vec![0.6])] [V(vec![])] }
-    // An arm reads what it has changed, and behind the choice it is changed again.
+    // A branch reads the elements that it has changed, and they change again after the conditional.
     agrees! { fn f(x: slice) { let n = x.len(); let mut y = x.to_vec(); let mut s = 0.0; for i in 0..n { let k = (x[i] * 4.0).abs() as usize % n; let mut t = 0.5; if x[i] > 0.5 { y[i] = x[i] * 2.0; t = y[k] * x[i]; } y[k] = 3.0 * x[i] + t; s += t * y[i]; } for v in &y { s += v * v; } s } [V(vec![0.3, 0.9, -1.2, 0.7])] [V(vec![0.6])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut y = vec![[0.5, 1.5]; x.len()]; for i in 0..x.len() { if x[i] > 0.5 { y[i] = [x[i], x[i] * 2.0]; } let r = y[i]; y[i][1] += r[0] * r[1] * x[i]; } let mut s = 0.0; for r in &y { s += r[0] * r[1]; } s } [V(vec![0.3, 0.9, -1.2, 0.7])] [V(vec![])] }
 }
 
-/// Steps of an inner loop that is left for the next one of the loop around, over as many items as that says.
+/// Steps of an inner loop that is left by `continue` of the outer one, which determines the number
+/// of inner items.
 #[test]
 fn triangles_that_are_left() {
     agrees! { fn f(x: slice) { let mut e = 0.0; 'outer: for i in 0..x.len() { for j in 0..i { let d = x[i] - x[j]; if d.abs() < 0.1 { continue 'outer; } if d > 4.0 { break 'outer; } e += 1.0 / (d * d); } e *= x[i]; } e } [V(vec![0.3, 0.9, 1.2, 0.35, 0.7])] [V(vec![0.3, 9.0, 1.2])] [V(vec![0.3])] [V(vec![])] }
@@ -262,7 +269,7 @@ fn sizes_that_loops_find() {
     agrees! { fn f(x: slice) { let mut n = 0; let mut t = x.to_vec(); while t.iter().sum::<f64>() > 0.1 { t = t.iter().map(|v| v * 0.6).collect(); n += 1; } let mut y = vec![0.0; n]; for i in 0..n { y[i] = x[0] * i as f64 + t[0]; } y.iter().map(|v| v * v).sum::<f64>() } [V(vec![0.3, 0.7, 0.2])] [V(vec![0.0])] }
 }
 
-/// What is not there before the first step.
+/// Elements that do not exist before the first step.
 #[test]
 fn options_that_loops_carry() {
     agrees! { fn f(x: slice) { let mut last = None; let mut s = 0.0; for &v in x { if let Some(l) = last { s += l * v; } last = Some(v); } s } [V(vec![0.3, 0.9, 1.5])] [V(vec![0.3])] [V(vec![])] }
@@ -270,7 +277,7 @@ fn options_that_loops_carry() {
     agrees! { fn f(x: slice) { let mut p: Option<(usize, f64)> = None; let mut s = 0.0; for (i, &v) in x.iter().enumerate() { if let Some((j, w)) = p { s += (i - j) as f64 * w * v; } if v > 0.0 { p = Some((i, v * v)); } } s } [V(vec![0.3, -0.9, 0.5, 2.0])] [V(vec![-0.3])] [V(vec![])] }
 }
 
-/// A range may have one item more than its type has numbers.
+/// A range may have one item more than the largest number of its type.
 #[test]
 fn ranges_of_whole_types() {
     agrees! { fn f(x: slice) { let mut s = 0.0; for i in 250..=255_u8 { s += x[(i - 250) as usize] * i as f64; } s } [V(vec![0.3, 0.9, 1.5, 0.2, 0.7, 0.1])] [V(vec![0.3, 0.9, 1.5, 0.2, 0.7])] }
@@ -278,12 +285,12 @@ fn ranges_of_whole_types() {
     agrees! { fn f(x: slice) { (2_147_483_640..=2_147_483_647_i32).map(|i| x[(i - 2_147_483_640) as usize].sin()).sum::<f64>() } [V(vec![0.3, 0.9, 1.5, 0.2, 0.7, 0.1, 0.6, 0.4])] [V(vec![0.3; 7])] }
 }
 
-/// Where the function panics in a loop, the derivative does, and does not go on without end.
+/// If the function panics in a loop, so does the derivative. It terminates.
 #[test]
 fn panics_end_loops() {
     agrees! { fn f(x: slice) { let mut k = 0; while x[k] < 10.0 { k += 1; } x[k] * x[0] } [V(vec![0.3, 0.4])] [V(vec![0.3, 10.4])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut s = x[0]; loop { assert!(s < 3.0); if s == 2.5 { break; } s = (s * 1.5).min(3.0); } s } [V(vec![0.3])] }
-    // In loops too.
+    // The same inside of loops.
     agrees! { fn f(x: slice) { let mut s = 0.0; for i in 0..2 { let mut k = i; while x[k] < 10.0 { k += 1; } s += x[k] * x[i]; } s } [V(vec![0.3, 0.4])] [V(vec![0.3, 0.4, 10.4])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut s = 0.0; for v in x { let mut y = *v; loop { assert!(y < 3.0); if y > 2.4 { break; } y = (y * 1.5).min(3.0); } s += y; } s } [V(vec![0.3])] [V(vec![2.6, 2.45])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut h = 0.5; for i in 0..3 { let mut k = 0; while x[k + i] * h < 1.0 { k += 1; h *= x[k]; } } h } [V(vec![0.3, 0.4, 0.2, 0.9])] [V(vec![2.5, 3.0, 4.0, 5.0])] }
@@ -310,10 +317,11 @@ fn until() {
 
 #[test]
 fn what_is_kept_of_arms() {
-    // Dear results, elements and whole inner loops in arms: not looked at, nor a NaN, where the arm is not taken.
+    // Expensive results, elements and whole inner loops in branches. A branch that is not taken has
+    // no effect, even if it contains NaN.
     agrees! { fn f(x: slice) { let mut s: f64 = 0.5; for v in x { if *v > 0.0 { s = s * v.ln() + v.sqrt(); } else { s *= v; } } s } [V(vec![0.3, -0.9, 1.2])] [V(vec![-0.3])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut y = x.to_vec(); let n = y.len(); for i in 0..n { if x[i] > 0.5 { for j in 0..i { y[j] = y[j] * y[i] + 0.1; } } else { y[i] = (y[i] * 0.5).exp(); } } let mut s = 0.0; for v in &y { s += v * v; } s } [V(vec![0.3, 0.9, -1.2, 0.8])] [V(vec![0.9])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut y = x.to_vec(); let n = y.len(); for i in 0..n { for j in 0..n - 1 - i { if y[j] > y[j + 1] { y.swap(j, j + 1); } } } let mut s = 0.0; for i in 0..n { s += y[i] * y[i] * (i as f64 + 1.0); } s } [V(vec![0.7, 0.3, -0.9, 1.2, 0.1])] [V(vec![0.3])] [V(vec![0.2, 0.4])] }
-    // The array is read as a whole too, inside and after.
+    // The whole array is also read, inside of the loop and after it.
     agrees! { fn f(x: slice) { let mut y = x.to_vec(); let mut s = 0.0; for i in 0..y.len() { y[i] *= y[0] + s; for j in 0..y.len() { s += y[j] * y[j]; } } s } [V(vec![0.3, 0.9, -0.2])] [V(vec![])] }
 }

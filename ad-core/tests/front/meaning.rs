@@ -1,4 +1,5 @@
-//! What functions mean: their values by the reference interpreter, against values worked out by hand or by std.
+//! The meaning of functions: their values by the reference interpreter, compared with values
+//! computed by hand or by std.
 
 use super::*;
 use quote::quote;
@@ -280,7 +281,7 @@ fn items_of_the_function_stand_in_any_order() {
         }
     };
     means(forwards, &[scalar(2.0)], &[12.0]);
-    // A name of another kind that is that of a function is no circle.
+    // A name that is also a function's is not a recursion if it has another kind.
     let shadowed = quote! {
         fn f(x: f64) -> f64 {
             fn first(second: f64) -> f64 { let x = second; x + 1.0 }

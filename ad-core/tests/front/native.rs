@@ -1,6 +1,7 @@
-//! A function written once, run twice: by Rust as it stands, and through the front end, the transform and the differentiation by the
-//! reference interpreter. Values must agree, the gradient must agree with central differences of what Rust computes, and where Rust
-//! panics a check must fail (and nowhere else).
+//! Each function is written once and evaluated twice: by Rust, and by the reference interpreter
+//! after the front end, the transform and the differentiation. The values agree, the gradient
+//! agrees with central differences of the Rust function, and a check fails exactly where Rust
+//! panics.
 
 use super::*;
 use ad_core::derivative::list::GRAD;

@@ -1,4 +1,5 @@
-//! Parts of arrays whose sizes a loop decides: each program beside the same one written out element by element.
+//! Parts of arrays with dynamic length. Each program is compared with the same one written element
+//! by element.
 
 use super::native::{self, Arg::*, agrees, ty};
 use super::*;
@@ -45,7 +46,7 @@ fn numbers(n: usize) -> Value {
     array(&[n], &xs)
 }
 
-/// Of a matrix: `x` is it, with `n` rows and columns.
+/// Functions of a matrix `x` with `n` rows and columns.
 macro_rules! matrices {
     ($($name:ident: { $($parts:tt)* } { $($loops:tt)* })*) => {$(
         #[test]
@@ -60,7 +61,7 @@ macro_rules! matrices {
     )*};
 }
 
-/// Of two vectors of one length, `n`.
+/// Functions of two vectors of length `n`.
 macro_rules! vectors {
     ($($name:ident: { $($parts:tt)* } { $($loops:tt)* })*) => {$(
         #[test]
@@ -565,7 +566,7 @@ vectors! {
     }
 }
 
-/// As Rust itself has it.
+/// As Rust computes it.
 #[test]
 fn of_slices() {
     agrees! { fn f(x: slice) { let mut y = x.to_vec(); for i in 0..y.len() { for v in &mut y[i..] { *v *= 1.5; } for v in y[..i].iter_mut() { *v += x[i]; } y[i / 2..i].fill(x[0]); } y.iter().map(|v| v * v).sum::<f64>() } [V(vec![0.3, 0.9, -0.4, 0.7])] [V(vec![])] }
@@ -715,7 +716,7 @@ matrices! {
     }
 }
 
-/// What would be of no size outside of its loop is refused, and says so.
+/// A value whose size has no meaning outside of its loop is refused with a message.
 #[test]
 fn outside_of_the_loop() {
     for body in [
@@ -744,7 +745,7 @@ fn of_different_sizes() {
     }
 }
 
-/// What is not part of it is neither in the value nor in a derivative.
+/// Elements outside of the part reach neither the value nor a derivative.
 #[test]
 fn what_is_outside_does_not_count() {
     let x = array(&[4], &[0.5, 2.0, f64::NAN, 0.0]);

@@ -259,7 +259,7 @@ fn names_in_patterns_are_constants_where_rust_takes_them_for_such() {
         quote! { fn f(x: f64, k: i32) -> f64 { const two: i32 = 2; match (k, x > 0.0) { (two, _) => x, _ => x * x } } };
     means(lower.clone(), &[scalar(3.0), int(2)], &[3.0]);
     means(lower, &[scalar(3.0), int(4)], &[9.0]);
-    // A variable in capital letters is none: its name in a pattern is a new one.
+    // A variable in upper case is not a constant: its name in a pattern is a new binding.
     let parameter =
         quote! { fn f(x: f64, K: i32) -> f64 { match K + 1 { K if K > 3 => x * K as f64, K => x + K as f64 } } };
     means(parameter.clone(), &[scalar(3.0), int(3)], &[12.0]);

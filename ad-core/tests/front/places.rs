@@ -1,4 +1,4 @@
-//! Elements and parts of arrays that are assigned.
+//! Assignments to elements and parts of arrays.
 
 use super::native::{self, Arg::*, agrees, ty};
 use super::*;
@@ -74,7 +74,7 @@ fn parts() {
     );
 }
 
-/// A local array or view is turned; what it was made of is not.
+/// A local array or view changes its axes; the original array does not.
 #[test]
 fn turned() {
     let x = array(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
@@ -129,7 +129,7 @@ fn parts_that_follow_each_other() {
     );
 }
 
-/// Ends of a slice may be signed, and count from the end where they are negative.
+/// The ends of a slice may be signed. Negative ones count from the end.
 #[test]
 fn signed_ends() {
     let x = array(&[4], &[1.0, 2.0, 3.0, 4.0]);

@@ -1,4 +1,5 @@
-//! Recurrences: values against loops in Rust, gradients against differences and closed forms, checks inside of steps.
+//! Recurrences: values are compared with loops in Rust, gradients with differences and closed
+//! forms; and checks inside of steps.
 
 use ad_core::derivative::list::GRAD;
 use ad_core::ir::Term;
@@ -16,7 +17,7 @@ fn numbers(value: &Value) -> Vec<f64> {
     }
 }
 
-/// Value and gradients by the pipeline's terms, gradients behind each other.
+/// The value and the gradients of the pipeline's terms, one gradient after another.
 #[track_caller]
 pub(crate) fn value_and_grad(item: TokenStream, inputs: &[Value]) -> (Vec<f64>, Vec<f64>) {
     let mut prepared = pipeline::prepare(program(quote!(grad), item), None);
@@ -61,7 +62,8 @@ fn gradients_are_those_of_differences() {
         let (value, gradient) = value_and_grad(p.item.clone(), &p.inputs);
         near(p.name, &value, &run(&program(quote!(grad), p.item.clone()), &p.inputs), 1e-12);
         if p.name == "masked_capture" {
-            // Differences would leave the arm: there it is the product, and `d` is not in it.
+            // Differences would change the branch. In this branch the value is the product, and `d`
+            // does not occur.
             let x = p.inputs[0].values();
             let others = |k: usize| x.iter().enumerate().filter(|(i, _)| *i != k).map(|(_, v)| v).product();
             let expected: Vec<f64> = (0..x.len()).map(others).chain([0.0]).collect();
@@ -73,14 +75,14 @@ fn gradients_are_those_of_differences() {
     }
 }
 
-/// Whether a loop with carried state is left in the function's value.
+/// Whether the function's value contains a loop with carried state.
 fn loops(item: TokenStream) -> bool {
     let prepared = pipeline::prepare(program(quote!(grad), item), None);
     let g = &prepared.program.graph;
     g.reachable(&prepared.program.result.terms()).iter().any(|&t| matches!(g.node(t), ad_core::ir::Node::Scan(_)))
 }
 
-/// Whether no loop is left, but a sum that keeps the order of its steps.
+/// Whether no loop remains, except for a sum that preserves the order of its steps.
 fn in_order(item: TokenStream) -> bool {
     let prepared = pipeline::prepare(program(quote!(grad), item.clone()), None);
     let g = &prepared.program.graph;
@@ -95,9 +97,9 @@ fn what_is_only_added_to_is_a_sum() {
         quote! { fn f(x: &Array2<f64>) -> f64 { fold(x.row(0).to_owned(), x, |a, r| a + &r * 2.0).sum() } }
     ));
     assert!(loops(quote! { fn f(x: &Array1<f64>) -> f64 { fold(0.0, x, |a, e| a + e * a) } }));
-    // A check depends on it.
+    // A check depends on the product.
     assert!(loops(quote! { fn f(x: &Array1<f64>, n: usize) -> f64 { fold(0, 0..n, |a, i| a + i) as f64 * x.sum() } }));
-    // A decision depends on it: a sum in the order of the steps.
+    // A decision depends on the sum, so it is a sum in the order of the steps.
     assert!(in_order(
         quote! { fn f(x: &Array1<f64>) -> f64 { build1(x.len(), |i| { let s = fold(0.0, x, |a, e| a + e * x[i]); if s > 1.0 { 1.0 } else { s } }).sum() } }
     ));
@@ -111,7 +113,8 @@ fn what_is_only_added_to_is_a_sum() {
 
 #[test]
 fn derivatives_of_reduce() {
-    // [UNF]: of a product, products from the left and from the right; of a sum, ones; of a dot product, the other vector.
+    // The derivative of a product is the products from the left and from the right; that of a sum
+    // is ones; that of a dot product is the other vector.
     let x = [2.0, -1.5, 3.0, 0.5, 0.0];
     let (_, gradient) =
         value_and_grad(quote! { fn f(x: &Array1<f64>) -> f64 { reduce(1.0, x, |a, b| a * b) } }, &[vector(&x)]);
@@ -136,7 +139,7 @@ fn checks_of_steps() {
     );
     assert_eq!(failed(&walk, &at(2)), Vec::<String>::new());
     assert_eq!(failed(&walk, &at(3)), ["index out of range"].map(String::from));
-    // Not reached: no step.
+    // The step is not reached.
     assert_eq!(failed(&walk, &at(0)), Vec::<String>::new());
     let guarded = program(
         quote!(grad),
@@ -149,14 +152,15 @@ fn checks_of_steps() {
     );
     assert_eq!(failed(&factorial, &at(20)), Vec::<String>::new());
     assert_eq!(failed(&factorial, &at(21)), ["integer overflow in a multiplication"].map(String::from));
-    // What holds in every step is asked at the entry.
+    // A condition that all steps share is checked on entry.
     let range =
         program(quote!(grad), quote! { fn f(x: &Array1<f64>, n: usize) -> f64 { fold(1.0, 0..n, |s, i| s * x[i]) } });
     assert!(checks(&range).starts_with("entry: index out of range"), "{}", checks(&range));
     assert_eq!(range.checks.len(), 1);
 }
 
-/// Operations of the function and of its gradient (value included), counted by the oracle.
+/// The numbers of operations of the function and of its gradient (with the value), counted by the
+/// oracle.
 fn work(item: TokenStream, inputs: &[Value]) -> (u64, u64) {
     let mut prepared = pipeline::prepare(program(quote!(grad), item), None);
     let count = |g: &ad_core::ir::Graph, roots: &[ad_core::ir::Term]| {

@@ -1,4 +1,5 @@
-//! Sizes that have to be equal, and checks: which are kept, which are proved away, which hold.
+//! Sizes that have to be equal, and checks: those that remain, those that are proved, and those
+//! that hold.
 
 use super::*;
 use expect_test::{Expect, expect};
@@ -73,7 +74,7 @@ fn equations() {
     assert_eq!(run(&p, &good), [0.25]);
     let bad = [vector(&[1.0]), array(&[1, 2], &[1.0, 1.0]), scalar(0.5), vector(&[3.0])];
     assert_eq!(failed(&p, &bad), ["shapes differ"]);
-    // All sizes are named by the oldest.
+    // The oldest size represents all.
     let p = program(
         quote!(),
         quote! { fn f(x: &Array2<f64>, n: usize) -> Array2<f64> { x + &x.t() + build1(n, |i| i as f64) } },
@@ -108,14 +109,14 @@ fn what_is_not_reached_is_not_checked() {
     let p = program(quote!(), quote! { fn f(x: &Array1<f64>, k: usize) -> f64 { if k > 0 { x[k - 1] } else { 0.5 } } });
     assert_eq!(run(&p, &[vector(&[]), sizes(&[], &[0])]), [0.5]);
     assert_eq!(failed(&p, &[vector(&[]), sizes(&[], &[1])]), ["index out of range"]);
-    // Enough without the condition is asked first; where it does not hold, each index is looked at.
+    // The condition without guards is tested first. If it fails, each index is tested.
     let guarded = quote! { fn f(x: &Array1<f64>, y: &Array1<f64>, k: usize) -> f64 { build1(x.len(), |i| if x[i] > 0.0 { y[i + k] } else { 0.5 }).sum() } };
     let p = program(quote!(), guarded);
     let given = |x: &[f64], k: usize| [vector(x), vector(&[3.0, 4.0]), sizes(&[], &[k])];
     assert_eq!(run(&p, &given(&[1.0, 2.0], 0)), [7.0]);
     assert_eq!(run(&p, &given(&[1.0, -2.0], 1)), [4.5]);
     assert_eq!(failed(&p, &given(&[1.0, 2.0], 1)), ["index out of range"]);
-    // Nothing is read by a loop of no iterations.
+    // A loop without steps reads no element.
     let p = program(quote!(), quote! { fn f(x: &Array1<f64>, n: usize) -> f64 { build1(n, |i| x[i + 7]).sum() } });
     assert_eq!(run(&p, &[vector(&[]), sizes(&[], &[0])]), [0.0]);
     assert_eq!(failed(&p, &[vector(&[0.0; 8]), sizes(&[], &[2])]), ["index out of range"]);
@@ -141,7 +142,7 @@ fn overflow_and_division() {
     assert_eq!(failed(&p, &[scalar(1.0), int(i32::MIN)]), ["integer overflow in a negation"]);
 }
 
-/// Slices are checked, once.
+/// Slices are checked once.
 #[test]
 fn slices_are_checked() {
     let p = program(quote!(), quote! { fn f(x: &Array2<f64>, k: usize) -> f64 { x.slice(s![1.., ..k]).sum() } });

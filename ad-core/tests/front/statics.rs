@@ -1,4 +1,5 @@
-//! Arrays of static size and constants outside of the function: what they mean, and what is said about those that are not understood.
+//! Arrays of static size and constants outside of the function: their meaning, and the errors for
+//! those that are not supported.
 
 use expect_test::expect;
 use quote::quote;
@@ -49,7 +50,7 @@ fn arrays_of_arrays() {
         eval(quote! { fn f(x: [[f64; 3]; 2]) -> [[f64; 3]; 2] { let [a, b] = x; [b, [a[0], 0.0, 1.0]] } }),
         [4.0, 5.0, 6.0, 1.0, 0.0, 1.0]
     );
-    // Which of the two a literal is shows in its length.
+    // The length shows which of the two types a literal has.
     assert_eq!(
         eval(quote! { fn f(x: [[f64; 3]; 2]) -> f64 { x[0][0] * [[1.0, 2.0], [3.0, 4.0]].len() as f64 } }),
         [2.0]
@@ -113,7 +114,8 @@ fn constants_outside() {
     .assert_eq(&text);
 }
 
-/// Arrays outside of the function: an element has the type of what it meets, a `let` says that of the whole.
+/// Arrays outside of the function: an element takes the type of the other operand, and a `let`
+/// states the type of the whole array.
 #[test]
 fn constant_arrays_outside() {
     let paths =
@@ -139,7 +141,7 @@ fn constant_arrays_outside() {
         quote! { fn f(x: f64) -> f64 { let mut s = x; for (i, v) in W.iter().enumerate() { s += x * v * W[W.len() - 1 - i]; } s } },
     );
     assert_eq!(run(&p, &[scalar(1.0)], &constants), [30.0]);
-    // As indices, and in rows.
+    // Constants as indices, and in rows.
     let p = program(quote!(), quote! { fn f(x: &[f64]) -> f64 { IDS.iter().map(|&i| x[i]).sum::<f64>() * x[IDS[0]] } });
     let ids = sizes(&[2], &[2, 0]);
     assert_eq!(run(&p, std::slice::from_ref(&w), &[("IDS.len()", &two), ("IDS", &ids)]), [35.0]);
@@ -149,7 +151,7 @@ fn constant_arrays_outside() {
     );
     let m = array(&[2, 2], &[1.0, 2.0, 3.0, 4.0]);
     assert_eq!(run(&p, &[scalar(2.0)], &[("M.len()", &two), ("M[0].len()", &two), ("M", &m)]), [60.0]);
-    // By a `let`: what the type says is known.
+    // A `let` with a type: the type is known then.
     let p = program(
         quote!(),
         quote! { fn f(x: f64) -> f64 { let w: [f64; 3] = W; let [a, _, c] = w; x * a + c * sum(&w) } },
@@ -181,7 +183,7 @@ fn what_is_refused() {
     .assert_eq(&text);
 }
 
-/// What a closure gives for each element of one axis may be an array: the elements are rows then.
+/// The closure for an element of one axis may return an array. The elements are rows then.
 #[test]
 fn rows_that_a_closure_gives() {
     let x = vector(&[2.0, 3.0, 5.0]);

@@ -1,4 +1,6 @@
-//! [UNF], Figs. 5, 13 and 16: the derivatives of `reduce`, the scans and `foldl` that the paper states one by one come out of the general mechanism.
+//! Figs. 5, 13 and 16 of UNF (the list of sources is in `docs/internals/src/introduction.md`) state
+//! the derivatives of `reduce`, the scans and `foldl` one by one. Here the general mechanism gives
+//! the same derivatives.
 
 use ad_core::derivative::list::GRAD;
 use ad_core::ir::{Graph, Node, Term};
@@ -17,7 +19,7 @@ fn gradient(item: TokenStream) -> (Graph, Vec<Term>) {
     (prepared.program.graph, terms)
 }
 
-/// Loops that go forwards and back, and divisions, in steps too.
+/// The numbers of forward loops, backward loops and divisions, also inside of steps.
 fn loops(g: &Graph, roots: &[Term]) -> (usize, usize, usize) {
     let (mut forwards, mut back, mut divisions) = (0, 0, 0);
     for t in g.reachable(roots) {
@@ -40,7 +42,8 @@ fn count(g: &Graph, roots: &[Term], inputs: &[Value]) -> u64 {
     interp.work().total()
 }
 
-/// A product's gradient is the products from the left times those from the right: no division, so right where elements are zero.
+/// The gradient of a product is the products from the left times those from the right. There is no
+/// division, so it is correct if elements are zero.
 #[test]
 fn the_gradient_of_a_product_is_two_scans() {
     for item in [
@@ -55,7 +58,7 @@ fn the_gradient_of_a_product_is_two_scans() {
             let x: Vec<f64> = (0..n).map(|k| 0.9 + 0.2 * (k as f64 * 0.7).sin()).collect();
             count(&g, &terms, &[vector(&x)]) as f64
         };
-        // So many operations for an element more at every size.
+        // The number of operations for one more element is the same at every size.
         let (ten, hundred, thousand) = (work(10), work(100), work(1000));
         let (first, second) = ((hundred - ten) / 90.0, (thousand - hundred) / 900.0);
         assert!((first - second).abs() < 1e-9 && second <= 12.0, "{ten}, {hundred}, {thousand}: {item}");
@@ -67,7 +70,7 @@ fn the_gradient_of_a_product_is_two_scans() {
     }
 }
 
-/// A sum's gradient is ones: nothing is computed.
+/// The gradient of a sum is ones, and nothing is computed.
 #[test]
 fn the_gradient_of_a_sum_is_ones() {
     for item in [
@@ -79,14 +82,15 @@ fn the_gradient_of_a_sum_is_ones() {
         let (g, terms) = gradient(item.clone());
         let Node::Prim(Prim::Replicate(_), args) = g.node(terms[0]) else { panic!("{item}: {:?}", g.node(terms[0])) };
         assert_eq!(g.real_value(args[0]), Some(1.0), "{item}");
-        // The written code goes once over the elements, for the value.
+        // The generated code visits the elements once, for the value.
         let code = ad_core::expand(quote!(grad), item.clone());
         let text = prettyplease::unparse(&syn::parse2(code).expect("the expansion parses"));
         assert!(text.contains("vec![1.0_f64; x_len_]"), "{text}");
     }
 }
 
-/// The gradient of a dot product is the other vector, as the input that it is; where lengths may differ, what the shorter one reaches of it.
+/// The gradient of a dot product is the other vector: the input itself. If lengths may differ, it
+/// is the part that the shorter one reaches.
 #[test]
 fn the_gradient_of_a_dot_product_is_the_other() {
     for item in [
@@ -102,7 +106,7 @@ fn the_gradient_of_a_dot_product_is_the_other() {
         quote! { fn f(a: &Array1<f64>, b: &Array1<f64>) -> f64 { let mut s = 0.0; for (x, y) in a.iter().zip(b) { s += x * y; } s } },
     ] {
         let (g, terms) = gradient(item.clone());
-        // Parts of the inputs: nothing is multiplied or added.
+        // Parts of the inputs, without a product or a sum.
         let moves = |&t: &Term| {
             g.ty(t).as_array().is_none_or(|(_, shape)| shape.is_empty())
                 || matches!(g.node(t), Node::Input(_) | Node::Prim(Prim::Slice(_) | Prim::Pad(_), _))
@@ -113,7 +117,8 @@ fn the_gradient_of_a_dot_product_is_the_other() {
     }
 }
 
-/// Scans and folds of any step: a loop back for a loop, and a few operations for each.
+/// Scans and folds of any step: one backward loop for a loop, with a few operations for each
+/// operation.
 #[test]
 fn the_gradients_of_scans_are_loops_the_other_way() {
     for (item, back) in [
@@ -134,7 +139,8 @@ fn the_gradients_of_scans_are_loops_the_other_way() {
             Node::Scan(scan) => Some((t, scan.reverse)),
             _ => None,
         });
-        // Children are older: the loop of the cotangents is the youngest.
+        // Operands are older than the terms that use them, so the loop of the cotangents is the
+        // youngest.
         assert_eq!(last.max_by_key(|&(t, _)| t).map(|(_, reverse)| reverse), Some(back), "{item}");
         let x = [vector(&[0.5, -1.5, 2.0, 0.75])];
         near("scan", &value_and_grad(item.clone(), &x).1, &differences(item, &x), 1e-6);

@@ -1,5 +1,6 @@
-//! Random loops that update elements of a matrix and read much more of it than they write: what the derivative needs of the
-//! former states is changed back. Must not say how.
+//! Random loops that update elements of a matrix and read many more elements than they write. The
+//! derivative restores the former states that it needs. These tests do not depend on how it does
+//! so.
 
 use std::fmt::Write as _;
 
@@ -9,9 +10,9 @@ use super::{Rng, Value, differentiated, number};
 struct Writer<'r> {
     rng: &'r mut Rng,
     text: String,
-    /// Names of integers below `n`.
+    /// The names of integers below `n`.
     places: Vec<String>,
-    /// Names of numbers.
+    /// The names of numbers.
     numbers: Vec<String>,
     next: usize,
 }
@@ -66,7 +67,7 @@ impl Writer<'_> {
     fn statement(&mut self, depth: usize) {
         match self.rng.below(if depth == 0 { 4 } else { 7 }) {
             0 | 1 => self.update(),
-            // All that a row has, or the part before a place.
+            // All elements of a row, or those before an index.
             2 => {
                 let (s, p, q) = (self.name("s"), self.place(), self.place());
                 let _ = if self.rng.chance(50) {

@@ -1,5 +1,5 @@
-//! Arrays of ndarray beside their terms, and what `ad_core::memory_order` says of these, as numbers.
-//! Must never ask ndarray what the model should say.
+//! Arrays of ndarray with their terms, and the results of `ad_core::memory_order` for these terms,
+//! as numbers. The model's results are not computed by ndarray.
 
 use ad_core::ir::{Elem, Graph, Node, Term};
 use ad_core::memory_order::{Known, Layouts};
@@ -16,7 +16,7 @@ const SHAPES: &[&[usize]] = &[
     &[2, 3, 2, 5], &[2, 1, 3, 9],
 ];
 
-/// How an array shows the elements of another.
+/// A view of an array.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum View {
     Transposed,
@@ -28,7 +28,7 @@ pub enum View {
     /// Every second element along the first axis.
     FirstStrided,
     LastStrided,
-    /// The elements from the second one on, along the first axis.
+    /// The elements from the second one to the last, along the first axis.
     Tail,
     /// The last row.
     Row,
@@ -61,7 +61,7 @@ const VIEWS: &[&[View]] = &[
 /// An array of ndarray, and its term.
 #[derive(Clone)]
 pub struct Pair {
-    /// Where an array can own its elements in that layout.
+    /// The owned array, if an array can own its elements in that layout.
     pub owned: Option<ArrayD<f64>>,
     pub view: ArrayViewD<'static, f64>,
     pub term: Term,
@@ -84,21 +84,21 @@ impl Model {
         Layouts { g: &mut self.g, known: &mut self.known }
     }
 
-    /// A number; the sum of several depends on the order of the additions.
+    /// A number. The sum of several depends on the order of the additions.
     pub fn number(&mut self) -> f64 {
         self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let x = (self.random >> 11) as f64 / (1_u64 << 53) as f64;
         (x * 2.0 - 0.7) * [1.0, 0.01, 3.0, 7.0][(self.random >> 5) as usize % 4]
     }
 
-    /// An input of these elements: to the model, in standard layout.
+    /// An input with these elements. The model assumes that it is in standard layout.
     pub fn input<S: Stored<Elem = f64>>(&mut self, x: &ArrayBase<S, IxDyn>) -> Term {
         let t = self.g.add_input(Elem::F64, x.ndim().try_into().expect("a small rank"));
         self.inputs.push(Value::reals(x.shape(), &x.iter().copied().collect::<Vec<_>>()));
         t
     }
 
-    /// A new array, shown by these views; `None` where it has too few axes.
+    /// A new array, seen through these views. `None` if it has too few axes.
     pub fn pair(&mut self, shape: &[usize], views: &[View]) -> Option<Pair> {
         let real = ArrayD::from_shape_simple_fn(shape, || self.number());
         let term = self.input(&real);
@@ -194,7 +194,7 @@ impl Model {
         }
     }
 
-    /// The strides that the model says a term has.
+    /// The strides of a term by the model.
     pub fn strides(&mut self, t: Term) -> Vec<isize> {
         let order = self.layouts().of(t);
         let shape = self.g.shape(t).to_vec();
@@ -207,7 +207,7 @@ impl Model {
             .collect()
     }
 
-    /// The strides of ndarray and of the model are the same, where there is more than one element along an axis.
+    /// The strides of ndarray and of the model are the same for each axis of more than one element.
     pub fn same_strides<S: RawData>(&mut self, real: &ArrayBase<S, IxDyn>, t: Term, what: &str) {
         if real.is_empty() {
             return;
@@ -219,7 +219,7 @@ impl Model {
         assert_eq!(long(real.strides()), long(&model), "{what}: strides {:?} of {:?}", real.strides(), real.shape());
     }
 
-    /// What the function itself computes, where a number is a pair of that and any other order.
+    /// The exact values, if a number is a pair of a relaxed and an exact value.
     pub fn exact(&self, mut t: Term) -> Option<Term> {
         loop {
             match self.g.node(t) {
@@ -263,7 +263,8 @@ impl Model {
         assert_eq!(real.fold(0.5, |a, x| a * 0.5 + x).to_bits(), folded.to_bits(), "{what}: {:?}", real.shape());
     }
 
-    /// All that the model says of an array that ndarray has made; `order`: its memory order, by the model.
+    /// Everything that the model computes for an array that ndarray has created. `order` is its
+    /// memory order by the model.
     pub fn made(&mut self, real: &ArrayD<f64>, what: &str, order: impl FnOnce(&mut Self, Term) -> Term) {
         let t = self.input(real);
         let t = order(self, t);
@@ -291,13 +292,13 @@ fn turned(how: View, rank: usize) -> std::ops::Range<usize> {
     }
 }
 
-/// What ndarray shows.
+/// The view of an ndarray.
 fn shown<S: RawData<Elem = f64> + Stored>(mut x: ArrayBase<S, IxDyn>, how: View) -> ArrayBase<S, IxDyn> {
     let rank = x.ndim();
     match how {
         Transposed => x.reversed_axes(),
         Rotated => x.permuted_axes((0..rank).map(|k| (k + rank - 1) % rank).collect::<Vec<_>>()),
-        // `s![..]` of all axes: each that has at most one element gets the stride 0.
+        // With `s![..]` of all axes, each axis of at most one element gets the stride 0.
         Backwards | FirstBackwards | LastBackwards => {
             let which = turned(how, rank);
             x.slice_each_axis_inplace(|a| Slice::new(0, None, if which.contains(&a.axis.index()) { -1 } else { 1 }));
@@ -341,7 +342,8 @@ pub fn each(mut f: impl FnMut(&mut Model, Pair, &str)) {
     assert!(count > 400, "only {count} arrays");
 }
 
-/// Every two views of one shape, of arrays of a few shapes; and of a row or a column or a number with the first.
+/// Every two views of the same shape, of arrays of a few shapes; and a row, a column or a number
+/// with the first.
 pub fn each_two(mut f: impl FnMut(&mut Model, [Pair; 2], &str)) {
     let mut count = 0;
     for shape in [&[3_usize, 3][..], &[2, 3], &[1, 4], &[4, 1], &[1, 1], &[9, 9], &[2, 2, 2], &[2, 1, 3], &[5]] {

@@ -1,6 +1,5 @@
-//! Each row of the table of methods that makes an array, beside the method of ndarray: what the row
-//! declares is true.
-//! Must never say an order by itself: the declaration of the row is what is tested.
+//! Each row of the table that creates an array, compared with the method of ndarray: the
+//! declaration of the row is correct. These tests state no memory order themselves.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -11,7 +10,7 @@ use ndarray::{ArrayD, ArrayView1, ArrayView2, ArrayViewD, Axis, IxDyn, Slice, Zi
 
 use crate::model::{Model, Pair, axes, each};
 
-/// What a method makes of a receiver.
+/// The result of a method for a receiver.
 enum Made<'a> {
     New(ArrayD<f64>),
     View(ArrayViewD<'a, f64>),
@@ -19,7 +18,8 @@ enum Made<'a> {
 
 use Made::{New, View};
 
-/// A method of ndarray; the number is that of the axis, where the method takes one. `None`: the method is not one of this receiver.
+/// A method of ndarray. The number is the axis, if the method takes one. `None`: the receiver does
+/// not have the method.
 type Method = for<'a> fn(&'a Pair, usize) -> Option<Made<'a>>;
 
 fn matrix(x: &Pair) -> Option<ArrayView2<'_, f64>> {
@@ -34,7 +34,7 @@ fn part<'a>(elements: &'a [f64]) -> Option<Made<'a>> {
     Some(View(ArrayViewD::from_shape(IxDyn(&[elements.len()]), elements).ok()?))
 }
 
-/// Whether another shape of it has an order that is modelled.
+/// Whether the order of another shape of it is modelled.
 fn plain(x: &Pair) -> bool {
     x.view.is_standard_layout()
 }
@@ -44,7 +44,7 @@ fn numbers<'a>(x: ArrayD<bool>) -> Option<Made<'a>> {
     Some(New(x.mapv(|c| if c { 1.0 } else { 0.25 })))
 }
 
-/// Rows that make an array of the receiver alone.
+/// Rows that create an array from the receiver only.
 #[rustfmt::skip]
 #[expect(deprecated, reason = "a row of the table")]
 const METHODS: &[(&str, &str, Method)] = &[
@@ -89,7 +89,7 @@ const METHODS: &[(&str, &str, Method)] = &[
     ("array", "into_shape_clone", |x, _| plain(x).then_some(New(x.owned.clone()?.into_shape_clone(vec![1, x.view.len()]).ok()?))),
     ("array", "into_shape", |x, _| Some(View(x.view.view().into_shape(vec![x.view.len()]).ok()?))),
     ("array", "to_shape", |x, _| plain(x).then_some(New(x.view.to_shape(vec![1, x.view.len()]).ok()?.into_owned()))),
-    // Of three axes and more, ndarray calls itself without end for some layouts.
+    // For some layouts of three axes and more, ndarray's method recurses without end.
     ("array", "triu", |x, _| (x.view.ndim() < 3).then(|| New(x.view.triu(0)))),
     ("array", "tril", |x, _| (x.view.ndim() < 3).then(|| New(x.view.tril(1)))),
     ("ndarray", "arr0", |_, _| Some(New(ndarray::arr0(1.5).into_dyn()))),
@@ -103,7 +103,7 @@ const METHODS: &[(&str, &str, Method)] = &[
     ("`Zip`", "map_collect", |x, _| Some(New(Zip::from(&x.view).map_collect(|x| x * 1.5)))),
 ];
 
-/// The same with an axis.
+/// Like the table above, with an axis.
 #[rustfmt::skip]
 const ALONG: &[(&str, &str, Method)] = &[
     ("array", "sum_axis", |x, k| Some(New(x.view.sum_axis(Axis(k))))),
@@ -126,7 +126,8 @@ const ALONG: &[(&str, &str, Method)] = &[
     ("ndarray", "concatenate", |x, k| Some(New(ndarray::concatenate(Axis(k), &[x.view.view(), x.view.view()]).ok()?))),
 ];
 
-/// Every row that makes an array is here, beside those of the scalar tables, which are one row of the emitter's.
+/// Every row that creates an array is tested here, except for the rows of the scalar tables, which
+/// are one row of the emitter's.
 #[test]
 fn every_row_that_makes_an_array_is_tested() {
     let tested: BTreeSet<_> = METHODS.iter().chain(ALONG).map(|&(on, name, _)| (on, name)).collect();
@@ -148,7 +149,7 @@ fn every_row_that_makes_an_array_is_tested() {
     assert!(tested.is_subset(&rows), "{:?} are no rows", tested.difference(&rows));
 }
 
-/// What a row declares of the memory order is what ndarray does, over all shapes and layouts.
+/// The declared memory order of a row is that of ndarray, over all shapes and layouts.
 #[test]
 fn ndarray_does_what_the_rows_declare() {
     let orders: BTreeMap<_, _> = front::described().iter().filter_map(|r| Some(((r.on, r.name), r.order?))).collect();
@@ -199,7 +200,7 @@ fn compare(model: &mut Model, pair: &Pair, order: MethodOrder, k: usize, made: M
     let t = model.input(&real);
     let t = sizes.map_or(t, |sizes| model.g.recast(t, &sizes));
     let t = match order.result {
-        // What is collected is computed in its order.
+        // `map_collect` computes the elements in its own order.
         ResultOrder::Zip => {
             let shape = model.g.shape(x).to_vec();
             let (order, _) = model.layouts().collected(&[x], &shape);
