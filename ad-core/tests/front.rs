@@ -76,7 +76,7 @@ fn errors(attr: TokenStream, item: TokenStream) -> String {
         Ok(_) => panic!("there is no error"),
         Err(failure) => {
             let text = |d: &ad_core::diag::Diagnostic| {
-                let by = if d.message.rustc { "(left to rustc) " } else { "" };
+                let by = if d.message.report_left_to_rustc { "(left to rustc) " } else { "" };
                 format!("{by}{}", d.text())
             };
             failure.diags.list().iter().map(text).collect::<Vec<String>>().join("\n\n")

@@ -87,7 +87,7 @@ fn with_item<'a, R>(
     }
 }
 
-/// The item at a position. The condition `there` says whether it exists. Its checks have been made
+/// The item at a position. The condition `exists` says whether it exists. Its checks have been made
 /// already.
 fn item_at<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, at: Term, exists: Term) -> Lowered<Value<'a>> {
     let value = me.unchecked(|me| (seq.item)(me, &[at]))?;
