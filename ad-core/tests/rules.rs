@@ -1,6 +1,5 @@
-//! The simplifier's tables, as a loop over all rules: each rule has an example on which it fires,
-//! and preserves the type, the value and the tangent by the reference interpreter. A rule without
-//! an example fails.
+//! The simplifier's tables: each rule has an example on which it fires, and preserves the type, the
+//! value and the tangent by the interpreter. A rule without an example fails.
 
 #[path = "rules/passes.rs"]
 mod passes;
@@ -93,8 +92,7 @@ fn contraction(a: &[u8], b: &[u8], out: &[u8]) -> Contraction {
     Contraction::new(a, b, out)
 }
 
-/// For each rule, terms on which it fires. They are created without the folding builders if those
-/// would fold first.
+/// For each rule, terms on which it fires, created without builders that would fold them first.
 #[allow(clippy::too_many_lines, reason = "a table")]
 fn examples(rule: &str) -> Vec<Example> {
     match rule {

@@ -405,7 +405,7 @@ impl Lower<'_> {
         });
         self.state.checks.push(Check {
             ok: closed,
-            message: words.plain,
+            message: words.text,
             format,
             shown,
             loc,

@@ -107,7 +107,7 @@ fn call(row: &Panics, args: Punctuated<Expr, Token![,]>, span: Span) -> Expr {
                 kept.push(literal(&format));
                 kept.extend(values.iter().cloned());
             } else {
-                kept.push(literal(&words::plain(&format, &refs).replace('{', "{{").replace('}', "}}")));
+                kept.push(literal(&words::with_expressions(&format, &refs).replace('{', "{{").replace('}', "}}")));
             }
             // An empty argument marks a format string.
             kept.push(literal(""));

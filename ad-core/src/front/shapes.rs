@@ -240,7 +240,7 @@ impl Lower<'_> {
         if !(self.state.facts.prove_le(&self.g, a, b) && self.state.facts.prove_le(&self.g, b, a)) {
             let [wa, wb] = words;
             let ok = self.g.compare(Cmp::Eq, a, b);
-            self.require_shown(None, ok, &said.plain, vec![(wa, a), (wb, b)]);
+            self.require_shown(None, ok, &said.text, vec![(wa, a), (wb, b)]);
         }
         Ok(true)
     }
@@ -338,7 +338,7 @@ fn finish(mut lower: Lower<'_>, item: &ItemFn, result: Term, equations: Vec<Equa
         checks.push(Check {
             ok,
             format: said.format(|_| None).map(|(format, _)| format),
-            message: said.plain,
+            message: said.text,
             shown: words.into_iter().zip(terms).collect(),
             loc,
             phase: Phase::Entry,

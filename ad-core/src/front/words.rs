@@ -28,33 +28,33 @@ pub(super) enum Piece {
 #[derive(Clone, Debug)]
 pub(super) struct PanicMessage {
     /// The text with expressions in place of values.
-    pub plain: String,
+    pub text: String,
     /// The pieces of the user's message, if there is one.
-    pub own: Option<Rc<[Piece]>>,
+    pub user_format: Option<Rc<[Piece]>>,
 }
 
 impl From<&str> for PanicMessage {
-    fn from(plain: &str) -> Self {
-        PanicMessage { plain: plain.to_string(), own: None }
+    fn from(text: &str) -> Self {
+        PanicMessage { text: text.to_string(), user_format: None }
     }
 }
 
 impl PanicMessage {
     /// A message of the user's without values.
     pub(super) fn of_user(text: &str) -> Self {
-        PanicMessage { plain: text.to_string(), own: Some([Piece::Text(text.to_string())].into()) }
+        PanicMessage { text: text.to_string(), user_format: Some([Piece::Text(text.to_string())].into()) }
     }
 
     /// The message without values, for use after its terms are gone.
     pub(super) fn without_values(&self) -> Self {
-        if self.own.is_some() { PanicMessage::of_user(&self.plain) } else { self.clone() }
+        if self.user_format.is_some() { PanicMessage::of_user(&self.text) } else { self.clone() }
     }
 
     /// The format string and the values that it shows. `told` returns the value of a term if it is
     /// available.
     pub(super) fn format(&self, mut told: impl FnMut(Term) -> Option<Term>) -> Option<(String, Vec<Term>)> {
         let (mut format, mut values) = (String::new(), Vec::new());
-        for piece in self.own.as_ref()?.iter() {
+        for piece in self.user_format.as_ref()?.iter() {
             match piece {
                 Piece::Text(text) => format.push_str(&escaped(text)),
                 Piece::Value(t, spec, text) => match told(*t) {
@@ -132,7 +132,7 @@ fn filled<'f, 'e>(format: &'f str, values: &[&'e Expr]) -> Vec<(Part<'f>, Option
 }
 
 /// A format string with expressions in place of values.
-pub(super) fn plain(format: &str, values: &[&Expr]) -> String {
+pub(super) fn with_expressions(format: &str, values: &[&Expr]) -> String {
     let part = |(part, value): (Part, Option<&Expr>)| match part {
         Part::Text(text) => text,
         Part::Hole(which, _) => format!("`{}`", value.map_or_else(|| which.to_string(), |e| text_of(e, 30))),
@@ -182,7 +182,7 @@ impl<'a> Lower<'a> {
                 }
             });
         }
-        PanicMessage { plain: plain(format, values), own: Some(pieces.into()) }
+        PanicMessage { text: with_expressions(format, values), user_format: Some(pieces.into()) }
     }
 
     /// The value of an argument, if it is a scalar.
