@@ -403,15 +403,6 @@ impl Lower<'_> {
             shown.splice(0..0, values.into_iter().map(|t| (String::new(), t)));
             format
         });
-        self.state.checks.push(Check {
-            ok: closed,
-            message: words.text,
-            format,
-            shown,
-            loc,
-            phase,
-            debug,
-            incomplete,
-        });
+        self.state.checks.push(Check { ok: closed, message: words.text, format, shown, loc, phase, debug, incomplete });
     }
 }

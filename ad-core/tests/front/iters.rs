@@ -352,11 +352,11 @@ fn mistakes() {
                 .take(2)
                 .sum::<f64>()
         ),
-        "`take` behind `scan`, `take_while` or `map_while`",
+        "`take` after a `scan`, `take_while` or `map_while`",
     );
     error(
         quote!((0..9).map(|i| x[i]).take_while(|v| *v > 0.0).map(|v| v * v).find(|v| *v > 1.0).unwrap_or(0.0)),
-        "`find` behind `scan`, `take_while` or `map_while`",
+        "`find` after a `scan`, `take_while` or `map_while`",
     );
     error(
         quote!(
