@@ -547,11 +547,11 @@ mod tests {
         let (two, zero) = (g.lit_usize(2), g.lit_usize(0));
         let more = g.int(IntOp::Mul, carried, two);
         let t = close(&mut g, outer, vec![zero], vec![carried], vec![more, rows]);
-        let found = g.reachable(&[t]).into_iter().filter_map(|t| match g.node(t) {
+        let mut found = g.reachable(&[t]).into_iter().filter_map(|t| match g.node(t) {
             Node::Scan(scan) => Some((**scan).clone()),
             _ => None,
         });
-        let scan = found.last().expect("a loop");
+        let scan = found.next_back().expect("a loop");
         (g, scan)
     }
 
