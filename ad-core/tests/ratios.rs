@@ -21,8 +21,8 @@ use std::fmt::Write as _;
 
 /// Gradients at most so many times the function (issue 4).
 const BOUND: f64 = 5.0;
-/// All work at most so many times the function's. (Most for a loop of little more than a sine: arguments and results pass through the lanes of a
-/// block, where they are written and read once more; it takes a quarter of the time that it took without. All others stay below 8.5.)
+/// All work at most so many times the function's, of programs that are not `tight`. (Most for a loop of little more than a sine: arguments and
+/// results pass through the lanes of a block, where they are written and read once more; it takes a quarter of the time that it took without.)
 const WORK: f64 = 10.0;
 /// Where there are fewer items, lanes are computed for nothing.
 const LANES: f64 = 16.0;
@@ -65,7 +65,8 @@ fn gradients_cost_a_fixed_number_of_times_the_function() {
         println!("{:20} {}", p.name, shown(&all));
         // What is saved is at most what the function has read; a triangular loop saves in a rectangle.
         let most = &all[all.len() - 1];
-        if most.memory > 2.0 * most.work[0] + most.size {
+        let gradient = if p.tight { 0.0 } else { most.size };
+        if most.memory > 2.0 * most.work[0] + gradient {
             writeln!(wrong, "{}: {} numbers of memory for {} operations", p.name, most.memory, most.work[0])
                 .expect("a string grows");
         }
@@ -73,10 +74,10 @@ fn gradients_cost_a_fixed_number_of_times_the_function() {
             writeln!(wrong, "{}: {} numbers of memory for {} arguments", p.name, most.memory, most.size)
                 .expect("a string grows");
         }
-        for m in all.iter().filter(|m| m.above_the_law(1.0)) {
+        for m in all.iter().filter(|m| m.above_the_law(1.0) || (p.tight && m.work[1] > BOUND * m.work[0])) {
             writeln!(wrong, "{}: {m:?}", p.name).expect("a string grows");
         }
-        if grows(&all, 1.0) {
+        if grows(&all, if p.tight { 0.0 } else { 1.0 }) {
             writeln!(wrong, "{} grows: {}", p.name, shown(&all)).expect("a string grows");
         }
     }

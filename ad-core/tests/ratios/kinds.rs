@@ -1,6 +1,6 @@
 //! More loop programs, by kind: sparse and ragged rows, triangles, ring buffers, windows, stacks,
 //! elimination, dynamic programming, filtered and sorted elements. Each is counted at four sizes
-//! that double. The law is the same as for the others, without exceptions.
+//! that double. The law of `ratios.rs` holds for all, without exceptions.
 
 use quote::quote;
 
@@ -10,10 +10,11 @@ use super::programs::{Program, programs};
 const LINEAR: &[usize] = &[64, 128, 256, 512];
 /// For loops over all pairs.
 const PAIRS: &[usize] = &[32, 64, 128, 256];
-/// Elements of matrices whose sides double.
+/// Numbers of elements of matrices whose sides double.
 const SQUARE: &[usize] = &[64, 256, 1024, 4096];
 
 programs! {
+    tight: false;
     ring_buffer LINEAR x {
         let mut buf = vec![0.0; 8];
         let mut s = 0.0;
@@ -409,5 +410,88 @@ programs! {
             t += u * v;
         }
         t
+    }
+    queue LINEAR x {
+        let mut q = Vec::new();
+        let mut s: f64 = 0.5;
+        for &v in x {
+            q.push(v * s.sin());
+            if v > 0.61 && q.len() > 1 {
+                let first = q.remove(0);
+                s += first * v;
+            }
+            if q.len() > 2 { s += 0.01 * q[1] * q[q.len() - 2]; }
+        }
+        s
+    }
+    stack_machine LINEAR x {
+        let n = x.len();
+        let mut a: Vec<f64> = vec![0.0; n + 2];
+        let mut top = 2;
+        a[0] = 1.0;
+        a[1] = 1.5;
+        for i in 0..n {
+            match i * 7 / 3 % 4 {
+                0 => { a[top] = x[i]; top += 1; }
+                1 => {
+                    let t = a[top - 1];
+                    a[top - 1] = a[top - 2];
+                    a[top - 2] = t;
+                }
+                2 => { a[top - 1] = a[top - 1].tanh() + x[i]; }
+                _ => {
+                    if top > 2 {
+                        let t = a[top - 1] * a[top - 2];
+                        a[top - 2] = t.sin();
+                        top -= 1;
+                    }
+                }
+            }
+        }
+        let mut s = 0.0;
+        for i in 0..top { s += a[i] * a[i]; }
+        s
+    }
+    merge_sort LINEAR x {
+        let n = x.len();
+        let mut a = x.to_vec();
+        let mut b = x.to_vec();
+        let mut width = 1;
+        while width < n {
+            let mut lo = 0;
+            while lo < n {
+                let mid = (lo + width).min(n);
+                let hi = (lo + 2 * width).min(n);
+                let (mut i, mut j) = (lo, mid);
+                for k in lo..hi {
+                    if i < mid && (j >= hi || a[i] <= a[j]) {
+                        b[k] = a[i];
+                        i += 1;
+                    } else {
+                        b[k] = a[j];
+                        j += 1;
+                    }
+                }
+                lo += 2 * width;
+            }
+            for k in 0..n { a[k] = b[k]; }
+            width *= 2;
+        }
+        let mut s = 0.0;
+        for k in 0..n { s += a[k] * a[k] * k as f64; }
+        s
+    }
+    moving_window LINEAR x {
+        let mut eps = vec![0.1; 5];
+        let mut s = 0.0;
+        for t in 0..x.len() {
+            let mut m = 0.0;
+            for k in 0..5 { m += 0.1 * x[k] * eps[4 - k]; }
+            let e = x[t] - m;
+            eps.remove(0);
+            eps.push(e);
+            s += e * e;
+        }
+        s
     }
 }

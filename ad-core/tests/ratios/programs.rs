@@ -8,6 +8,9 @@ pub(crate) struct Program {
     pub(crate) item: TokenStream,
     /// Lengths of the slice, ascending.
     pub(crate) sizes: &'static [usize],
+    /// Whether all its work is bounded as its operations on numbers are, without a constant for each
+    /// argument.
+    pub(crate) tight: bool,
 }
 
 const PLAIN: &[usize] = &[10, 100, 1000];
@@ -19,13 +22,14 @@ const LARGER: &[usize] = &[100, 400, 1600];
 
 /// The programs of a file, as its function `all`.
 macro_rules! programs {
-    ($($name:ident $sizes:ident $x:ident $body:block)*) => {
+    (tight: $tight:literal; $($name:ident $sizes:ident $x:ident $body:block)*) => {
         /// All of them.
         pub(crate) fn all() -> Vec<Program> {
             vec![$(Program {
                 name: stringify!($name),
                 item: quote!(pub fn $name($x: &[f64]) -> f64 $body),
                 sizes: $sizes,
+                tight: $tight,
             }),*]
         }
     };
@@ -33,6 +37,7 @@ macro_rules! programs {
 pub(crate) use programs;
 
 programs! {
+    tight: true;
     heat PLAIN x {
         let n = x.len();
         let mut u = x.to_vec();
@@ -492,62 +497,6 @@ programs! {
             }
         }
         c[[0, n - 1]]
-    }
-    moving_window PLAIN x {
-        let mut eps = vec![0.1; 5];
-        let mut s = 0.0;
-        for t in 0..x.len() {
-            let mut m = 0.0;
-            for k in 0..5 { m += 0.1 * x[k] * eps[4 - k]; }
-            let e = x[t] - m;
-            eps.remove(0);
-            eps.push(e);
-            s += e * e;
-        }
-        s
-    }
-    queue PLAIN x {
-        let mut q = Vec::new();
-        let mut s: f64 = 0.5;
-        for &v in x {
-            let mut y = v * s.sin();
-            for _ in 0..3 { y = 0.5 * y * y + v; }
-            q.push(y);
-            if v > 0.6 && q.len() > 1 {
-                let first = q.remove(0);
-                s += first * v;
-            }
-            if q.len() > 2 { s += q[1] * q[q.len() - 2]; }
-        }
-        s
-    }
-    stack_machine PLAIN x {
-        let n = x.len();
-        let mut a: Vec<f64> = vec![0.0; n + 2];
-        let mut top = 2;
-        a[0] = 1.0;
-        a[1] = 1.5;
-        for i in 0..n {
-            match i * 7 / 3 % 4 {
-                0 => { a[top] = x[i]; top += 1; }
-                1 => {
-                    let t = a[top - 1];
-                    a[top - 1] = a[top - 2];
-                    a[top - 2] = t;
-                }
-                2 => { a[top - 1] = a[top - 1].tanh() + x[i]; }
-                _ => {
-                    if top > 2 {
-                        let t = a[top - 1] * a[top - 2];
-                        a[top - 2] = t.sin();
-                        top -= 1;
-                    }
-                }
-            }
-        }
-        let mut s = 0.0;
-        for i in 0..top { s += a[i] * a[i]; }
-        s
     }
     pairs_of_steps PLAIN x {
         let (mut a, mut lo) = (x.to_vec(), 0);
