@@ -9,6 +9,7 @@ use ad_core::emit::plan_of;
 use ad_core::pipeline;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
+use syn::visit::Visit;
 
 /// What is written for a function, counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,6 +21,9 @@ struct Size {
     dispatched: usize,
     /// Calls of kernels of the runtime.
     kernels: usize,
+    /// Calls of kernels that are generic over what is done with the elements: each closure would be
+    /// another instance.
+    closures: usize,
 }
 
 fn written(function: TokenStream) -> Size {
@@ -29,11 +33,30 @@ fn written(function: TokenStream) -> Size {
     let routine = pipeline::derive(&mut prepared, &GRAD, None);
     let mut g = std::mem::take(&mut prepared.program.graph);
     let plan = plan_of(&mut g, &prepared.program, &routine).expect("it can be planned");
+    let mut closures = Closures(0);
+    closures.visit_file(&syn::parse2(emitted.clone()).expect("items"));
     Size {
+        closures: closures.0,
         tokens: count(emitted),
         nests: plan.nests.iter().filter(|nest| nest.verb == "compute").count(),
         dispatched: plan.nests.iter().filter(|nest| nest.dispatched).count() + plan.outlined,
         kernels: plan.kernels.values().sum(),
+    }
+}
+
+/// Counts closures that are arguments of kernels.
+struct Closures(usize);
+
+impl Visit<'_> for Closures {
+    fn visit_expr_call(&mut self, call: &syn::ExprCall) {
+        let kernel = match &*call.func {
+            syn::Expr::Path(p) => p.path.segments.iter().any(|part| part.ident == "kernel"),
+            _ => false,
+        };
+        if kernel {
+            self.0 += call.args.iter().filter(|arg| matches!(arg, syn::Expr::Closure(_))).count();
+        }
+        syn::visit::visit_expr_call(self, call);
     }
 }
 
@@ -58,6 +81,7 @@ fn code_is_linear_in_the_statements() {
         assert!(size.nests <= 2 * n, "{sizes:?}");
         assert!(size.dispatched <= size.nests, "{sizes:?}");
         assert!(size.kernels <= n, "{sizes:?}");
+        assert_eq!(size.closures, 0, "{sizes:?}");
     }
 }
 

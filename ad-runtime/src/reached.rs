@@ -2,7 +2,8 @@
 //!
 //! A derivative finds out that an iteration of its function would fail, not which one. The message
 //! of the panic may show values of that iteration. So the derivative calls the function with its own
-//! arguments and lets that fail. **Not a public API**: stable only together with the macros.
+//! arguments and lets that fail. Nothing here is generic, so that each check does not compile an
+//! instance. **Not a public API**: stable only together with the macros.
 
 use std::any::Any;
 use std::fmt::Arguments;
@@ -14,8 +15,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// Always.
 #[cold]
 #[track_caller]
-pub fn panic_of<R>(function: impl FnOnce() -> R, message: Arguments<'_>) -> ! {
-    let _value = function();
+pub fn panic_of(function: &dyn Fn(), message: Arguments<'_>) -> ! {
+    function();
     panic!("{message}")
 }
 
@@ -25,13 +26,13 @@ pub fn panic_of<R>(function: impl FnOnce() -> R, message: Arguments<'_>) -> ! {
 /// Always.
 #[cold]
 #[track_caller]
-pub fn panic_because<R>(function: impl FnOnce() -> R, message: Arguments<'_>) -> ! {
+pub fn panic_because(function: &dyn Fn(), message: Arguments<'_>) -> ! {
     match catch_unwind(AssertUnwindSafe(function)) {
         Err(payload) => match text(&*payload) {
             Some(reason) => panic!("{message}: {reason}"),
             None => panic!("{message}"),
         },
-        Ok(_) => panic!("{message}"),
+        Ok(()) => panic!("{message}"),
     }
 }
 

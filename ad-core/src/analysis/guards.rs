@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::zeros::is_blank;
 use super::{Analyses, Analysis};
 use crate::ir::{Graph, Node, Term};
 use crate::prim::Prim;
@@ -79,4 +80,20 @@ pub(crate) fn decided(g: &Graph, c: Term, facts: &[Guard], deep: usize) -> Optio
         Node::Prim(Prim::Not, ref args) => decided(g, args[0], facts, deep - 1).map(|value| !value),
         _ => g.bool_value(c),
     }
+}
+
+/// The value of nested conditionals whose other arms are blank, and the conditions under which it
+/// is chosen; `None` if both arms of a conditional are blank, or neither.
+pub(crate) fn else_blank(g: &Graph, mut t: Term) -> Option<(Vec<Guard>, Term)> {
+    let mut under = Vec::new();
+    while let Node::Cond { cond, then, other } = *g.node(t) {
+        let (arm, value) = match (is_blank(g, then), is_blank(g, other)) {
+            (false, true) => (then, true),
+            (true, false) => (other, false),
+            _ => return None,
+        };
+        under.push((cond, value));
+        t = arm;
+    }
+    Some((under, t))
 }

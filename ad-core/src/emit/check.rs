@@ -7,6 +7,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
+use super::signature::again;
 use crate::derivative::list::{Descriptor, Further, Structure};
 use crate::program::{Container, Owner, Param, Passing, Program};
 use crate::rust_types::check_name;
@@ -31,12 +32,6 @@ impl Written {
             Owner::View | Owner::Shared => quote!(#run::array(#lent)),
             Owner::Slice => quote!(#run::slice(#lent)),
         }
-    }
-
-    /// The argument again, for a second call.
-    fn again(self, argument: &Ident) -> TokenStream {
-        let moved = self.0.references == 0 && matches!(self.0.owner, Owner::Array | Owner::Vector);
-        if moved { quote!(#argument.clone()) } else { quote!(#argument) }
     }
 
     /// An owned value as an argument.
@@ -77,7 +72,7 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
         quote!(#run::point(#name, &#own))
     });
     let (check, at) = (own("check", 0), own("at", 0));
-    let here: Vec<TokenStream> = all.iter().zip(&arguments).map(|(w, a)| w.again(a)).collect();
+    let here: Vec<TokenStream> = all.iter().zip(&arguments).map(|(w, a)| again(w.0, a)).collect();
     let moved: Vec<TokenStream> = all
         .iter()
         .zip(&arguments)
@@ -87,7 +82,7 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
                 let own = &owned[k];
                 written.lent(&quote!(#at.moved(#k, &#own)), &run)
             }
-            None => written.again(argument),
+            None => again(written.0, argument),
         })
         .collect();
     let along: Vec<TokenStream> = active

@@ -77,6 +77,12 @@ pub(super) fn allowed_lints() -> TokenStream {
     attributes.collect()
 }
 
+/// An argument again, for a second call.
+pub(super) fn again(passing: Passing, argument: &Ident) -> TokenStream {
+    let moved = passing.references == 0 && matches!(passing.owner, Owner::Array | Owner::Vector);
+    if moved { quote!(#argument.clone()) } else { quote!(#argument) }
+}
+
 /// A call of the function itself with the arguments that a routine was given, which are all first
 /// among its own; `None` if a parameter hides the function's name.
 pub(super) fn call_of_function(program: &Program, params: &[Param]) -> Option<TokenStream> {
@@ -86,11 +92,7 @@ pub(super) fn call_of_function(program: &Program, params: &[Param]) -> Option<To
     if hidden || given.iter().zip(&program.params).any(|(own, p)| own.name != p.name) {
         return None;
     }
-    let arguments = given.iter().map(|p| {
-        let (name, Passing { references, owner, .. }) = (&p.name, p.passing);
-        let moved = references == 0 && matches!(owner, Owner::Array | Owner::Vector);
-        if moved { quote!(#name.clone()) } else { quote!(#name) }
-    });
+    let arguments = given.iter().map(|p| again(p.passing, &p.name));
     Some(quote!(#name #turbofish(#(#arguments),*)))
 }
 

@@ -208,7 +208,9 @@ fn histogram_energy_value_and_grad(
     let c1_ = weights_len_ == 0 || weights_len_ <= bins_len_;
     if !c1_ {
         ::ad::runtime::reached::panic_because(
-            || histogram_energy(weights, bins, n),
+            &|| {
+                let _value = histogram_energy(weights, bins, n);
+            },
             ::core::format_args!(
                 "histogram_energy: index out of range: `bins[i]` (length of `bins` = {})",
                 bins_len_
@@ -218,7 +220,9 @@ fn histogram_energy_value_and_grad(
     let c2_ = compute_c2(bins, n, weights_len_);
     if !c2_ {
         ::ad::runtime::reached::panic_because(
-            || histogram_energy(weights, bins, n),
+            &|| {
+                let _value = histogram_energy(weights, bins, n);
+            },
             ::core::format_args!(
                 "histogram_energy: index out of range: `scatter([n], &w, |[i]| [bins[i]])` (length of the result = {})",
                 n

@@ -187,7 +187,9 @@ pub fn logistic_value_and_grad(
     );
     if !c1_ {
         ::ad::runtime::reached::panic_because(
-            || logistic(w, x, y),
+            &|| {
+                let _value = logistic(w, x, y);
+            },
             ::core::format_args!(
                 "logistic: index out of range: `y[i]` (length of `y` = {})", y_len_
             ),

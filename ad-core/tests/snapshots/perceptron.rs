@@ -434,7 +434,9 @@ fn loss_value_and_grad(
     );
     if !c1_ {
         ::ad::runtime::reached::panic_because(
-            || loss(w1, b1, w2, b2, images, labels),
+            &|| {
+                let _value = loss(w1, b1, w2, b2, images, labels);
+            },
             ::core::format_args!(
                 "loss: index out of range: `scores.row(i)` (rows of `scores` = {})",
                 images_rows_
@@ -445,7 +447,9 @@ fn loss_value_and_grad(
     let c7_ = compute_c7(&labels_data_, w2_cols_, labels_len_);
     if !c7_ {
         ::ad::runtime::reached::panic_because(
-            || loss(w1, b1, w2, b2, images, labels),
+            &|| {
+                let _value = loss(w1, b1, w2, b2, images, labels);
+            },
             ::core::format_args!(
                 "loss: index out of range: `row[labels[i]]` (length of `row` = {})",
                 w2_cols_

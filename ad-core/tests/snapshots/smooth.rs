@@ -157,7 +157,9 @@ fn smooth_vjp(
     );
     if !c2_ {
         ::ad::runtime::reached::panic_because(
-            || smooth(x, idx),
+            &|| {
+                let _value = smooth(x, idx);
+            },
             ::core::format_args!(
                 "smooth: index out of range: `x[idx[i - 1]]` (length of `x` = {})",
                 x_len_
@@ -166,7 +168,9 @@ fn smooth_vjp(
     }
     if !c3_ {
         ::ad::runtime::reached::panic_because(
-            || smooth(x, idx),
+            &|| {
+                let _value = smooth(x, idx);
+            },
             ::core::format_args!(
                 "smooth: index out of range: `x[idx[i]]` (length of `x` = {})", x_len_
             ),
@@ -174,7 +178,9 @@ fn smooth_vjp(
     }
     if !c4_ {
         ::ad::runtime::reached::panic_because(
-            || smooth(x, idx),
+            &|| {
+                let _value = smooth(x, idx);
+            },
             ::core::format_args!(
                 "smooth: index out of range: `x[idx[i]]` (length of `x` = {})", x_len_
             ),
@@ -334,7 +340,9 @@ fn smooth_jvp(
     );
     if !c2_ {
         ::ad::runtime::reached::panic_because(
-            || smooth(x, idx),
+            &|| {
+                let _value = smooth(x, idx);
+            },
             ::core::format_args!(
                 "smooth: index out of range: `x[idx[i - 1]]` (length of `x` = {})",
                 x_len_
@@ -343,7 +351,9 @@ fn smooth_jvp(
     }
     if !c3_ {
         ::ad::runtime::reached::panic_because(
-            || smooth(x, idx),
+            &|| {
+                let _value = smooth(x, idx);
+            },
             ::core::format_args!(
                 "smooth: index out of range: `x[idx[i]]` (length of `x` = {})", x_len_
             ),
@@ -351,7 +361,9 @@ fn smooth_jvp(
     }
     if !c4_ {
         ::ad::runtime::reached::panic_because(
-            || smooth(x, idx),
+            &|| {
+                let _value = smooth(x, idx);
+            },
             ::core::format_args!(
                 "smooth: index out of range: `x[idx[i]]` (length of `x` = {})", x_len_
             ),

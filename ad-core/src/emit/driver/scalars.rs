@@ -69,7 +69,7 @@ impl Driver<'_> {
                 let call = quote_spanned!(range.first=> #krate::runtime::reached::#panic);
                 let ok = ok.at(prec::PREFIX);
                 let failed = if check.debug { quote!(::core::cfg!(debug_assertions) && !#ok) } else { quote!(!#ok) };
-                let rest = quote_spanned!(range.last=> (|| #function, ::core::format_args!(#message #(, #values)*)));
+                let rest = quote_spanned!(range.last=> (&|| { let _value = #function; }, ::core::format_args!(#message #(, #values)*)));
                 quote!(if #failed { #call #rest })
             }
             None => {

@@ -13,8 +13,7 @@ mod matching;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use crate::analysis::guards::Guard;
-use crate::analysis::zeros::is_blank;
+use crate::analysis::guards::{Guard, else_blank};
 use crate::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
 use equal::Alike;
 use matching::{Args, Both, Matched, More, Pair, carried, counts, stopping};
@@ -225,16 +224,8 @@ impl Both<'_> {
 
     /// A result that consists of the rows of an inner loop whose bound the first run finds.
     fn of_inner(&self, g: &Graph, part: usize) -> Option<OfInner> {
-        let (mut t, mut under) = (*self.a.body.results.get(part).filter(|_| part >= self.a.init.len())?, Vec::new());
-        while let Node::Cond { cond, then, other } = *g.node(t) {
-            let (arm, value) = match (is_blank(g, then), is_blank(g, other)) {
-                (false, true) => (then, true),
-                (true, false) => (other, false),
-                _ => return None,
-            };
-            under.push((cond, value));
-            t = arm;
-        }
+        let t = *self.a.body.results.get(part).filter(|_| part >= self.a.init.len())?;
+        let (under, t) = else_blank(g, t)?;
         let Node::Proj(of, row) = *g.node(t) else { return None };
         let Node::Scan(inner) = g.node(of) else { return None };
         let bounded = matches!(*g.node(inner.count), Node::Proj(first, _) if first == self.first);

@@ -18,8 +18,7 @@ use super::opened::{Carry, Growth, Loop, Rows, leaf};
 use super::{Lower, row};
 use crate::analysis::Analyses;
 use crate::analysis::bounds::bound;
-use crate::analysis::guards::{Guard, guards};
-use crate::analysis::zeros::is_blank;
+use crate::analysis::guards::{Guard, else_blank, guards};
 use crate::ir::{Body, Elem, Graph, Node, Scan, Term, Type, axis};
 use crate::passes::trip_counts::zeros;
 use crate::prim::{Cmp, IntOp, Prim};
@@ -168,17 +167,8 @@ fn within(g: &mut Graph, around: &[&Scan], wanted: &BTreeSet<usize>, analyses: &
 
 /// A result that consists of all rows of a loop, else of zeros: the conditions, the loop and the
 /// number of its result.
-fn of_inner(g: &Graph, mut t: Term) -> Option<(Vec<Guard>, Term, usize)> {
-    let mut under = Vec::new();
-    while let Node::Cond { cond, then, other } = *g.node(t) {
-        let (arm, value) = match (is_blank(g, then), is_blank(g, other)) {
-            (false, true) => (then, true),
-            (true, false) => (other, false),
-            _ => return None,
-        };
-        under.push((cond, value));
-        t = arm;
-    }
+fn of_inner(g: &Graph, t: Term) -> Option<(Vec<Guard>, Term, usize)> {
+    let (under, t) = else_blank(g, t)?;
     let Node::Proj(of, part) = *g.node(t) else { return None };
     let Node::Scan(inner) = g.node(of) else { return None };
     let part = part as usize;
