@@ -8,10 +8,10 @@ use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::{Expr, ExprCall, ExprPath, Token};
 
-use crate::catalogue;
-use crate::derivative::list;
-use crate::diag::{Diagnostic, Diags, SrcRange, suggest, text_of};
-use crate::rust_types::check_name;
+use ad_ir::catalogue;
+use ad_ir::descriptor;
+use ad_ir::diag::{Diagnostic, Diags, SrcRange, suggest, text_of};
+use ad_ir::rust_types::check_name;
 
 /// The option that is not the name of a derivative.
 const TOLERANCE: &str = "tolerance";
@@ -59,7 +59,7 @@ fn read(tokens: TokenStream, diags: &mut Diags) -> Option<(ExprPath, ExprCall, O
         let known = match &part {
             Expr::Path(p) => {
                 let name = p.to_token_stream().to_string();
-                let known = list::named(&name).is_some();
+                let known = descriptor::named(&name).is_some();
                 options.checked.extend(known.then_some(name));
                 known
             }
@@ -72,8 +72,8 @@ fn read(tokens: TokenStream, diags: &mut Diags) -> Option<(ExprPath, ExprCall, O
         if !known {
             let text = text_of(&part, 40);
             let name = text.split(['(', ' ', '=']).next().unwrap_or_default();
-            let near = suggest(name, list::options().chain([TOLERANCE]));
-            diags.push(SrcRange::of(&part), catalogue::check_grad_option(&text, near, &list::quoted_options()));
+            let near = suggest(name, descriptor::options().chain([TOLERANCE]));
+            diags.push(SrcRange::of(&part), catalogue::check_grad_option(&text, near, &descriptor::quoted_options()));
         }
     }
     Some((path, call, options))

@@ -8,11 +8,12 @@ use std::path::Path;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
 
-use crate::derivative::list::{Alone, Descriptor, Structure};
-use crate::diag::{Diagnostic, Diags, SrcRange};
-use crate::front::{self, Annotated};
-use crate::pipeline::{self, Log, Prepared};
-use crate::{catalogue, choice, emit, stage};
+use ad_back as emit;
+use ad_front::{self as front, Annotated};
+use ad_ir::descriptor::{Alone, Descriptor, Structure};
+use ad_ir::diag::{Diagnostic, Diags, SrcRange};
+use ad_ir::{catalogue, choice, stage};
+use ad_middle::pipeline::{self, Log, Prepared};
 
 /// What an annotated function becomes.
 #[derive(Debug)]

@@ -9,25 +9,12 @@
 
 #![forbid(unsafe_code)]
 
-pub mod analysis;
-pub mod catalogue;
 pub mod check_grad;
-pub mod choice;
-pub mod derivative;
-pub mod diag;
-pub mod emit;
-pub mod front;
-pub mod ir;
-pub mod memory_order;
-pub mod modes;
-pub mod passes;
-pub mod pipeline;
-pub mod prim;
-pub mod program;
 
 mod expansion;
-mod rust_types;
-mod stage;
-mod term;
 
+pub use ad_back as emit;
+pub use ad_front as front;
+pub use ad_ir::{analysis, catalogue, choice, descriptor, diag, ir, memory_order, mode, prim, program};
+pub use ad_middle::{derivative, modes, passes, pipeline};
 pub use expansion::{Expansion, expand, expand_and_dump, expansion};

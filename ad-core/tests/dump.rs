@@ -75,7 +75,7 @@ fn rewrites_of_every_kind_of_pass_are_written() {
             ad_core::front::read(quote!(), item.clone()).unwrap_or_else(|_| panic!("the function is right"));
         let mut log = ad_core::pipeline::Log { rules, ..Default::default() };
         let mut prepared = ad_core::pipeline::prepare(annotated.program, Some(&mut log));
-        let routine = ad_core::pipeline::derive(&mut prepared, &ad_core::derivative::list::GRAD, Some(&mut log));
+        let routine = ad_core::pipeline::derive(&mut prepared, &ad_core::descriptor::GRAD, Some(&mut log));
         let mut g = std::mem::take(&mut prepared.program.graph);
         ad_core::emit::describe(&mut g, &prepared.program, &routine, &mut log);
         let tokens = ad_core::emit::emit_routine(&mut g, &prepared.program, &routine).expect("it can be written");

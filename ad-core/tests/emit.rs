@@ -61,7 +61,7 @@ fn the_plan_can_be_read() {
 
 /// A function and its gradient, by the whole pipeline.
 fn derived(p: &recurrences::Program) -> support::Case {
-    use ad_core::derivative::list::GRAD;
+    use ad_core::descriptor::GRAD;
     use ad_core::pipeline;
     let program = match ad_core::front::parse(quote::quote!(grad), p.item.clone()) {
         Ok(program) => program,

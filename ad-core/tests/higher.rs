@@ -8,7 +8,7 @@ mod common;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ad_core::derivative::list::{GRAD, HESSIAN, HVP, JACOBIAN};
+use ad_core::descriptor::{GRAD, HESSIAN, HVP, JACOBIAN};
 use ad_core::ir::{IntTy, RealTy, Term};
 use ad_core::pipeline::{self, Prepared};
 use ad_core::program::{Param, Routine};

@@ -8,7 +8,7 @@ mod common;
 #[path = "laws/updates.rs"]
 mod updates;
 
-use ad_core::derivative::list::GRAD;
+use ad_core::descriptor::GRAD;
 use ad_core::pipeline;
 use ad_core::{front, program::Program};
 use ad_oracle::interp::{Interp, Value};

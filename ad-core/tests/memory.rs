@@ -1,7 +1,7 @@
 //! The residuals of derivatives, and when they allocate memory, by the plan. The workloads' bench
 //! measures the amount at run time.
 
-use ad_core::derivative::list::{Descriptor, GRAD, INTO, VJP};
+use ad_core::descriptor::{Descriptor, GRAD, INTO, VJP};
 use ad_core::emit::{PlanSummary, plan_of};
 use ad_core::pipeline;
 use proc_macro2::TokenStream;

@@ -4,7 +4,7 @@
 #[path = "common/arrays.rs"]
 mod arrays;
 
-use ad_core::derivative::list::GRAD;
+use ad_core::descriptor::GRAD;
 use ad_core::emit::plan_of;
 use ad_core::pipeline;
 use proc_macro2::{TokenStream, TokenTree};

@@ -4,7 +4,7 @@
 #[path = "speed/steps.rs"]
 mod steps;
 
-use ad_core::derivative::list::{Descriptor, GRAD, HESSIAN, JACOBIAN, VJP};
+use ad_core::descriptor::{Descriptor, GRAD, HESSIAN, JACOBIAN, VJP};
 use ad_core::emit::{NestSummary, PartSummary, PlanSummary, plan_of};
 use ad_core::pipeline;
 use proc_macro2::TokenStream;

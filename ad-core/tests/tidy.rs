@@ -9,7 +9,12 @@ use std::path::{Path, PathBuf};
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// The modules of `ad-core`. Each may use the earlier ones only.
+/// The crates of the compiler, and the module that each is in the order of [`LAYERS`]; a crate
+/// without one consists of several of them.
+const COMPILER: &[(&str, Option<&str>)] =
+    &[("ad-ir", None), ("ad-front", Some("front")), ("ad-middle", None), ("ad-back", Some("emit")), ("ad-core", None)];
+
+/// The modules of the compiler. Each may use the earlier ones only.
 const LAYERS: &[&str] = &[
     "stage",
     "diag",
@@ -21,11 +26,13 @@ const LAYERS: &[&str] = &[
     "analysis",
     "memory_order",
     "passes",
-    "modes",
+    "mode",
     "program",
     "rust_types",
-    "derivative",
+    "descriptor",
     "front",
+    "modes",
+    "derivative",
     "pipeline",
     "emit",
     "expansion",
@@ -43,30 +50,34 @@ const CYCLES: &[(&str, &str)] = &[("front/iter", "front/methods")];
 const READERS: &[&str] = &["front", "check_grad"];
 
 /// Other files that read it.
-const OTHER_READERS: &[&str] = &["ad-core/src/diag.rs", "ad-core/src/emit/proof.rs"];
+const OTHER_READERS: &[&str] = &["ad-ir/src/diag.rs", "ad-back/src/proof.rs"];
 
 /// The modules that may generate Rust.
 const WRITERS: &[&str] = &["emit", "rust_types", "check_grad", "expansion"];
 
 /// Other files that generate it.
 const OTHER_WRITERS: &[&str] = &[
-    "ad-core/src/derivative/pullback.rs",
-    "ad-core/src/front/arith.rs",
-    "ad-core/src/front/assume.rs",
-    "ad-core/src/front/attr.rs",
-    "ad-core/src/front/macros.rs",
-    "ad-core/src/front/mod.rs",
-    "ad-core/src/front/shapes.rs",
-    "ad-core/src/front/sig.rs",
-    "ad-core/src/front/stand_in.rs",
-    "ad-core/src/front/types.rs",
+    "ad-middle/src/derivative/pullback.rs",
+    "ad-front/src/arith.rs",
+    "ad-front/src/assume.rs",
+    "ad-front/src/attr.rs",
+    "ad-front/src/macros.rs",
+    "ad-front/src/lib.rs",
+    "ad-front/src/shapes.rs",
+    "ad-front/src/sig.rs",
+    "ad-front/src/stand_in.rs",
+    "ad-front/src/types.rs",
 ];
 
 /// The crates on which each crate may depend, except for its tests.
 const CRATES: &[(&str, &[&str])] = &[
     (".", &["ad-macro", "ad-runtime", "ndarray"]),
     ("ad-macro", &["ad-core"]),
-    ("ad-core", &["proc-macro2", "quote", "syn"]),
+    ("ad-core", &["ad-back", "ad-front", "ad-ir", "ad-middle", "proc-macro2", "quote", "syn"]),
+    ("ad-back", &["ad-ir", "ad-middle", "proc-macro2", "quote", "syn"]),
+    ("ad-middle", &["ad-ir", "proc-macro2", "quote"]),
+    ("ad-front", &["ad-ir", "proc-macro2", "quote", "syn"]),
+    ("ad-ir", &["proc-macro2", "quote", "syn"]),
     ("ad-runtime", &["ndarray"]),
     ("ad-oracle", &["ad-core"]),
 ];
@@ -76,11 +87,15 @@ const LONGEST: usize = 600;
 
 /// Folders of handwritten sources.
 const FOLDERS: &[&str] = &[
+    "ad-back",
     "ad-core/examples",
     "ad-core/src",
     "ad-core/tests",
     "ad-examples",
+    "ad-front",
+    "ad-ir",
     "ad-macro",
+    "ad-middle",
     "ad-oracle",
     "ad-runtime",
     "ad-ui",
@@ -95,7 +110,7 @@ const WRITTEN: &[&str] = &["ad-core/tests/snapshots"];
 
 /// Longer files, with the maximum number of lines of each, and the reason.
 const LONG: &[(&str, usize, &str)] = &[
-    ("ad-core/src/front/loops.rs", 666, "to be divided by the issue on whole programs"),
+    ("ad-front/src/loops.rs", 666, "to be divided by the issue on whole programs"),
     ("ad-core/tests/emit/corpus.rs", 869, "the examples of one list"),
     ("ad-core/tests/front/open.rs", 782, "cases of one subject"),
     ("ad-core/tests/rules.rs", 750, "the examples of one list"),
@@ -139,11 +154,12 @@ fn sources(folder: &str) -> Vec<(String, String)> {
     found
 }
 
-/// A module of `ad-core`: its file, its path, and the paths that its code mentions (except for unit
+/// A module of the compiler: its file, its path, the path of its crate's root, and the paths that its code mentions (except for unit
 /// tests).
 struct Module {
     file: String,
     path: Vec<String>,
+    root: Vec<String>,
     uses: BTreeSet<Vec<String>>,
     reads: bool,
     writes: bool,
@@ -157,19 +173,31 @@ impl Module {
 }
 
 fn modules() -> Vec<Module> {
-    let module = |(file, text): (String, String)| {
-        let inner = file.strip_prefix("ad-core/src/").and_then(|f| f.strip_suffix(".rs")).expect("a source");
-        let mut path: Vec<String> = inner.split('/').map(str::to_string).collect();
+    let module = |folder: &str, (file, text): (String, String), root: &[String]| {
+        let inner = file.strip_prefix(folder).and_then(|f| f.strip_suffix(".rs")).expect("a source");
+        let mut path: Vec<String> = inner.trim_start_matches('/').split('/').map(str::to_string).collect();
         if path.last().is_some_and(|last| last == "mod" || last == "lib") {
             path.pop();
         }
+        path.splice(..0, root.iter().cloned());
         let tokens: TokenStream = text.parse().unwrap_or_else(|e| panic!("{file}: {e}"));
-        let mut module = Module { file, uses: BTreeSet::new(), reads: false, writes: false, path: Vec::new() };
+        let (root, uses) = (root.to_vec(), BTreeSet::new());
+        let mut module = Module { file, root, uses, reads: false, writes: false, path: Vec::new() };
         module.read(&tokens.into_iter().collect::<Vec<_>>(), &path);
         module.path = path;
         module
     };
-    sources("ad-core/src").into_iter().map(module).collect()
+    let all = COMPILER.iter().flat_map(|(name, _)| {
+        let (folder, root) = (format!("{name}/src"), root_of(name).unwrap_or_default());
+        sources(&folder).into_iter().map(move |source| module(&folder, source, &root))
+    });
+    all.collect()
+}
+
+/// The path of the root of a crate of the compiler.
+fn root_of(name: &str) -> Option<Vec<String>> {
+    let (_, module) = COMPILER.iter().find(|(known, _)| *known == name.replace('_', "-"))?;
+    Some(module.iter().map(ToString::to_string).collect())
 }
 
 /// Whether there is a `::` at a position.
@@ -208,6 +236,10 @@ impl Module {
                     k = self.path(tokens, k, Vec::new(), here);
                     continue;
                 }
+                name if colons(tokens, k + 1) && root_of(name).is_some() => {
+                    k = self.path(tokens, k, Vec::new(), here);
+                    continue;
+                }
                 "syn" => self.reads |= colons(tokens, k + 1),
                 "quote" | "quote_spanned" => self.writes |= punct(k + 1, '!'),
                 _ => {}
@@ -226,7 +258,10 @@ impl Module {
         loop {
             match tokens.get(k) {
                 Some(TokenTree::Ident(i)) => match (&*i.to_string(), first) {
-                    ("crate", true) => {}
+                    ("crate", true) => prefix = self.root.clone(),
+                    (name, true) if prefix.is_empty() && root_of(name).is_some() => {
+                        prefix = root_of(name).unwrap_or_default();
+                    }
                     ("self", true) if prefix.is_empty() => prefix = here.to_vec(),
                     ("super", true) if prefix.is_empty() => prefix = here[..here.len() - 1].to_vec(),
                     ("super", _) => drop(prefix.pop()),
@@ -258,7 +293,7 @@ impl Module {
 
 fn layer(name: &str) -> usize {
     let at = LAYERS.iter().position(|layer| *layer == name);
-    at.unwrap_or_else(|| panic!("LAYERS of this test does not say on which floor `{name}` of ad-core stands"))
+    at.unwrap_or_else(|| panic!("LAYERS of this test does not say on which floor `{name}` stands"))
 }
 
 #[test]
@@ -342,7 +377,7 @@ fn algorithms_of_differentiation_are_named_in_one_place() {
     let inner = modules.iter().filter(|m| m.layer() == "modes" && m.path.len() > 2);
     let algorithms: BTreeSet<&str> = inner.map(|m| &*m.path[1]).collect();
     assert!(!algorithms.is_empty(), "no folder of `modes` is an algorithm");
-    for module in modules.iter().filter(|m| m.file != "ad-core/src/modes/mod.rs") {
+    for module in modules.iter().filter(|m| m.file != "ad-middle/src/modes/mod.rs") {
         for path in module.uses.iter().filter(|path| path.first().is_some_and(|first| first == "modes")) {
             let named = path.get(1).filter(|name| algorithms.contains(&***name));
             let own = module.path.get(1).filter(|_| module.layer() == "modes");
@@ -435,8 +470,11 @@ fn comments_cite_what_is_in_the_repository() {
     walk(&root(), &mut files);
     let is_here = |name: &str| OF_OTHERS.contains(&name) || files.iter().any(|f| f.ends_with(&format!("/{name}")));
     let mut wrong = Vec::new();
-    for folder in ["ad-core/src", "ad-macro/src", "ad-oracle/src", "ad-runtime/src", "src"] {
-        for (file, text) in sources(folder) {
+    let compiler = COMPILER.iter().map(|(name, _)| *name);
+    for folder in
+        compiler.chain(["ad-macro", "ad-oracle", "ad-runtime"]).map(|name| format!("{name}/src")).chain(["src".into()])
+    {
+        for (file, text) in sources(&folder) {
             let comments = text.lines().enumerate().filter(|(_, line)| line.trim_start().starts_with("//"));
             for (k, line) in comments {
                 let names = line.split(|c: char| !(c.is_alphanumeric() || "/._-".contains(c)));

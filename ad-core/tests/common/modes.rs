@@ -8,7 +8,8 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use ad_core::ir::{Graph, Term};
-use ad_core::modes::{Derivative, Mode};
+use ad_core::mode::Mode;
+use ad_core::modes::{self, Derivative};
 
 /// The directions that an algorithm implements itself. The compiler derives the other one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,7 +73,7 @@ pub fn reverse(g: &mut Graph, roots: &[Term], cotangents: &[Term], wrt: &[u32]) 
 
 fn derivative(g: &mut Graph, roots: &[Term], wrt: &[u32]) -> Box<dyn Derivative> {
     let (mode, own) = CURRENT.get();
-    let whole = mode.derivative(g, roots, wrt);
+    let whole = modes::derivative(mode, g, roots, wrt);
     match own {
         Own::Both => whole,
         Own::Tangents => Box::new(TangentsAlone(whole)),

@@ -3,7 +3,7 @@
 //! generated code.)
 
 use super::*;
-use ad_core::derivative::list::GRAD;
+use ad_core::descriptor::GRAD;
 use ad_core::pipeline::{derive, prepare};
 use quote::quote;
 

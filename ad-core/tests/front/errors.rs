@@ -380,7 +380,7 @@ fn the_table_has_each_name_once() {
 fn the_table_of_derivatives_is_that_of_the_list() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
     let readme = std::fs::read_to_string(path).expect("README.md");
-    let table = ad_core::derivative::list::markdown();
+    let table = ad_core::descriptor::markdown();
     assert!(readme.contains(&table), "README.md has another table than the list of derivatives:\n{table}");
 }
 

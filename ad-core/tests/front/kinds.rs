@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use ad_core::derivative::list::GRAD;
+use ad_core::descriptor::GRAD;
 use ad_core::ir::{Graph, Node, Put, Term};
 use ad_core::pipeline;
 use ad_core::prim::{Prim, Reduce};

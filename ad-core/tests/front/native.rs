@@ -4,7 +4,7 @@
 //! panics.
 
 use super::*;
-use ad_core::derivative::list::GRAD;
+use ad_core::descriptor::GRAD;
 use ad_core::pipeline::{derive, prepare};
 use proc_macro2::{Ident, Span};
 use quote::quote;

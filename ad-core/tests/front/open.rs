@@ -3,7 +3,7 @@
 
 use super::native::{self, Arg::*, agrees, ty};
 use super::*;
-use ad_core::derivative::list::GRAD;
+use ad_core::descriptor::GRAD;
 use ad_core::pipeline::{derive, prepare};
 use quote::quote;
 

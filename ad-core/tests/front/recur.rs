@@ -1,7 +1,7 @@
 //! Recurrences: values are compared with loops in Rust, gradients with differences and closed
 //! forms; and checks inside of steps.
 
-use ad_core::derivative::list::GRAD;
+use ad_core::descriptor::GRAD;
 use ad_core::ir::Term;
 use ad_core::pipeline;
 use ad_core::prim::{Prim, Reduce};

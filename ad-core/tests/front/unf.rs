@@ -2,7 +2,7 @@
 //! the derivatives of `reduce`, the scans and `foldl` one by one. Here the general mechanism gives
 //! the same derivatives.
 
-use ad_core::derivative::list::GRAD;
+use ad_core::descriptor::GRAD;
 use ad_core::ir::{Graph, Node, Term};
 use ad_core::pipeline;
 use ad_core::prim::{Binary, Prim, Unary};

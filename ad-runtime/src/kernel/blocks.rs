@@ -1,4 +1,4 @@
-//! Blocks of items (`emit/tiling.rs` of the compiler): arrays whose last axis runs over the items
+//! Blocks of items (`ad-back/src/tiling.rs` of the compiler): arrays whose last axis runs over the items
 //! of a block, so that an operation on the items fills the lanes. The number of blocks affects only
 //! the order of sums.
 

@@ -1,7 +1,7 @@
 //! The meaning of a program: its value, derivatives and panics, by the reference interpreter. The
 //! stages of the compiler are compared with it.
 
-use ad_core::derivative::list::{GRAD, JVP, VJP};
+use ad_core::descriptor::{GRAD, JVP, VJP};
 use ad_core::front;
 use ad_core::ir::{Elem, IntTy, RealTy};
 use ad_core::pipeline;

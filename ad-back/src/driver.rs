@@ -1,0 +1,141 @@
+//! The body of a routine: parameters become slices and sizes, each statement of the plan becomes
+//! code, checks are at the positions that the plan gives, and results are assembled. The code
+//! inside of loop nests is written by `nest`; this module writes no computation on elements.
+
+mod destinations;
+mod im2col;
+mod inputs;
+mod kernels;
+mod loops;
+mod memory;
+mod nests;
+mod operands;
+mod outer_vectorised;
+mod outlined;
+mod results;
+mod reuse;
+mod scalars;
+mod splitting;
+mod stack;
+mod state;
+mod strided;
+mod tiling;
+mod whole;
+
+use std::collections::{HashMap, HashSet};
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use super::block::{Statement, live, nested};
+use super::plan::Work;
+use super::summary::PlanSummary;
+use ad_ir::ir::Term;
+use ad_ir::program::OutputTree;
+use memory::{Budget, Destinations};
+pub(super) use state::Driver;
+pub(super) use tiling::describe as describe_block;
+
+impl Driver<'_> {
+    /// The body (nested functions, statements, results), and the summary of the statements.
+    pub(super) fn body(
+        mut self,
+        result: &OutputTree,
+        destinations: &[Ident],
+    ) -> Result<(TokenStream, PlanSummary), String> {
+        self.destinations = Destinations::of(self.g, self.params, result, destinations);
+        self.memory.budget = Budget::of(self.g, self.params, result);
+        self.inputs();
+        let (mut k, plan) = (0, self.plan);
+        while let Some(&step) = plan.order.get(k) {
+            match plan.tiles.iter().find(|t| t.steps.start == k) {
+                Some(tile) => {
+                    self.blocks(tile)?;
+                    k = tile.steps.end;
+                }
+                None => {
+                    self.step(step)?;
+                    k += 1;
+                }
+            }
+        }
+        let statements = std::mem::take(&mut self.statements);
+        let mut needed: Vec<Term> = Vec::new();
+        for out in result.leaves() {
+            let t = out.term;
+            // A result that is returned as a literal is not stored.
+            let read = self.literal(out).unwrap_or_else(|| vec![t]);
+            for &t in &read {
+                if let Some((_, named)) = self.inlined.get(&t) {
+                    needed.extend(named);
+                }
+            }
+            needed.extend(read);
+            needed.extend(self.g.shape(t));
+        }
+        let mut statements = live(statements, needed.iter().copied());
+        let mut all: HashSet<Term> = needed.iter().copied().collect();
+        all.extend(statements.iter().flat_map(Statement::names_all));
+        // A nest returns all its sums; only those of loops that run may be read.
+        for s in &mut statements {
+            let unread = |t: &&Term| s.defines.len() > 1 && !all.contains(t) && self.g.rank(**t) == 0 && !s.handed;
+            for t in s.defines.iter().filter(unread) {
+                let name = &self.names[t];
+                s.code.push(quote!(let _ = #name;));
+            }
+        }
+        self.leave_unread(&mut statements, &needed);
+        for (&t, &k) in &self.size_owner {
+            if all.contains(&t) {
+                self.used_params.insert(k);
+            }
+        }
+        let returned: HashSet<Term> = needed.into_iter().collect();
+        let code = nested(&statements, &returned, &self);
+        let mut left: HashMap<Term, u32> = HashMap::new();
+        for t in result.terms() {
+            *left.entry(t).or_default() += 1;
+        }
+        let value = match result {
+            OutputTree::Tuple(parts) if !destinations.is_empty() => {
+                let written = self.write_out()?;
+                let value = self.output(&parts[0], &mut left)?;
+                quote!(#written #value)
+            }
+            _ => self.output(result, &mut left)?,
+        };
+        let unused = self.params.iter().enumerate().filter(|(k, _)| !self.used_params.contains(k)).map(|(_, p)| {
+            let name = &p.name;
+            quote!(let _ = &#name;)
+        });
+        if let Some(t) = self.missing.get() {
+            return Err(format!("%{} is used before it is computed", t.index()));
+        }
+        let functions = &self.functions;
+        let tokens = quote!(#(#functions)* #(#unused)* #code #value);
+        let notes = statements.into_iter().flat_map(|s| s.notes).chain(self.notes.take());
+        Ok((tokens, PlanSummary::of(notes)))
+    }
+
+    pub(super) fn step(&mut self, k: usize) -> Result<(), String> {
+        let plan = self.plan;
+        let step = &plan.steps[k];
+        let mark = self.known.enter(&step.guard);
+        let outer = self.given.len();
+        self.given.extend(&step.guard);
+        match &step.work {
+            Work::Check(check) => {
+                self.check(*check);
+                self.known.checked(self.checks[*check].ok);
+                return Ok(());
+            }
+            Work::Scalar(t) => self.scalar(*t, &step.guard)?,
+            Work::Nest { domain, items } => self.nest(domain, items, &step.guard, k)?,
+            Work::Whole(t) => self.whole(*t, &step.guard, k)?,
+            Work::Loop(n) => self.carried_loop(*n, &step.guard, k)?,
+        }
+        self.given.truncate(outer);
+        self.known.leave(mark);
+        Ok(())
+    }
+}

@@ -1,0 +1,112 @@
+//! Results that are written into the caller's memory. A result that is computed into a new array is
+//! computed there; any other is copied at the end. No destination is written before the checks of
+//! entry have passed.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::super::plan::Guard;
+use super::memory::Hold;
+use super::state::Driver;
+use ad_ir::choice::{Kind, choose};
+use ad_ir::ir::Term;
+use ad_ir::program::Container;
+
+impl Driver<'_> {
+    /// A new array outside of loops, in the caller's memory if it is a result that belongs there.
+    /// The caller's memory is filled, unless the whole array is `replaced` anyway.
+    pub(super) fn new_array(
+        &mut self,
+        t: Term,
+        (fill, replaced): (TokenStream, bool),
+        names: &mut Vec<Term>,
+    ) -> TokenStream {
+        let Some((name, container)) = self.destinations.memory.remove(&t) else {
+            return self.fresh_array(t, fill, names);
+        };
+        self.memory.hold.insert(t, Hold::Lent);
+        self.destinations.lent.insert(t, name.clone());
+        let kernel = self.kernel(match (replaced, container == Container::Slice) {
+            (false, false) => "destination",
+            (false, true) => "destination_slice",
+            (true, false) => "replaced",
+            (true, true) => "replaced_slice",
+        });
+        quote!(#kernel(#name, #fill))
+    }
+
+    /// Results that are copies of these arrays. The copies are made while a kernel reads the
+    /// arrays: one pass over memory instead of one for each. Only outside of conditions and loops,
+    /// where results are.
+    pub(super) fn copies_beside(&mut self, t: Term, operands: [Term; 2], guard: &[Guard]) -> Vec<TokenStream> {
+        let mut copies = Vec::new();
+        if !guard.is_empty() || self.inside > 0 {
+            return copies;
+        }
+        for k in 0..self.destinations.leaves.len() {
+            let (out, name) = &self.destinations.leaves[k];
+            let there = self.destinations.lent.get(&out.term) == Some(name) || self.destinations.copied.contains(name);
+            let array = matches!(out.container, Container::NdArray | Container::Slice);
+            if there || !array || !operands.contains(&out.term) {
+                continue;
+            }
+            let (from, slice, name) = (out.term, out.container == Container::Slice, name.clone());
+            let why = || format!("%{} (which reads what is copied)", t.index());
+            if !choose(Kind::NestFusion, (from.index(), k), true, why) {
+                continue;
+            }
+            let kernel = self.kernel(if slice { "copied_slice" } else { "copied" });
+            let array = self.borrow(from, &mut Vec::new());
+            copies.push(quote!(#kernel(#name, #array)));
+            self.destinations.copied.insert(name);
+        }
+        copies
+    }
+
+    /// Copies the remaining results to their destinations.
+    pub(super) fn write_out(&mut self) -> Result<TokenStream, String> {
+        let leaves = std::mem::take(&mut self.destinations.leaves);
+        let mut code = TokenStream::new();
+        // The results that read a lent array are built before it is returned.
+        let mut last = TokenStream::new();
+        for (out, name) in leaves {
+            if let Some(k) = self.params.iter().position(|p| p.name == name) {
+                self.used_params.insert(k);
+            }
+            let t = out.term;
+            if self.destinations.copied.contains(&name) {
+                continue;
+            }
+            if self.destinations.lent.get(&t) == Some(&name) {
+                let own = &self.names[&t];
+                last.extend(quote!(#own.finish();));
+                continue;
+            }
+            if out.container == Container::Static {
+                let value = self.static_leaf(&out)?;
+                code.extend(quote!(*#name = #value;));
+                continue;
+            }
+            if self.g.rank(t) == 0 {
+                let value = self.scalar_expr(t).0.tokens;
+                code.extend(match out.container {
+                    Container::NdArray | Container::Slice => quote!(#name.fill(#value);),
+                    _ => quote!(*#name = #value;),
+                });
+                continue;
+            }
+            if !self.names.contains_key(&t) {
+                return Err("a result that is not computed".into());
+            }
+            let from = self.borrow(t, &mut Vec::new());
+            code.extend(if out.container == Container::Slice {
+                quote!(#name.copy_from_slice(#from);)
+            } else {
+                let overwrite = self.kernel("overwrite");
+                quote!(#overwrite(#name, #from);)
+            });
+        }
+        code.extend(last);
+        Ok(code)
+    }
+}

@@ -1,0 +1,90 @@
+//! Parameters and constants as scalars and slices. This module writes no computation on elements.
+
+use proc_macro2::TokenTree;
+use quote::quote;
+
+use super::memory::Hold;
+use super::state::Driver;
+use ad_ir::program::Container;
+
+impl Driver<'_> {
+    /// Parameters as scalars, sizes and slices.
+    pub(super) fn inputs(&mut self) {
+        let g = self.g;
+        for c in &self.program.constants {
+            let Some(t) = g.input(c.input) else { continue };
+            let (path, ty) = (&c.path, self.style.ty(c.elem));
+            let words = path.clone().into_iter().filter_map(|tt| match tt {
+                TokenTree::Ident(name) => Some(name.to_string().to_lowercase()),
+                _ => None,
+            });
+            let words: Vec<String> = words.collect();
+            let name = match &words[..] {
+                [.., of, len] if len == "len" => format!("{of}_len"),
+                words => words.last().cloned().unwrap_or_default(),
+            };
+            let name = self.taken.fresh(&name);
+            self.names.insert(t, name.clone());
+            if self.g.rank(t) == 0 {
+                self.plain(&[], quote!(let #name: #ty = #path;), vec![t], Vec::new());
+                continue;
+            }
+            // The parameter may be an array, a slice or a reference to one.
+            let whole = self.taken.fresh(&format!("{name}_whole"));
+            let slice = match self.g.rank(t) {
+                1 => quote!(&#whole[..]),
+                rank => {
+                    let flat = (1..rank).map(|_| quote!(.as_flattened()));
+                    quote!(#whole[..] #(#flat)*)
+                }
+            };
+            self.memory.hold.insert(t, Hold::Borrowed);
+            let code = quote!(let #whole = &#path; let #name: &[#ty] = #slice;);
+            self.plain(&[], code, vec![t], Vec::new());
+        }
+        let params = self.params;
+        for (k, p) in params.iter().enumerate() {
+            let Some(t) = p.input.and_then(|n| g.input(n)) else { continue };
+            let param = &p.name;
+            let reference = p.passing.references > 0;
+            self.size_owner.insert(t, k);
+            if p.rank == 0 {
+                let value = match p.container {
+                    Container::ScalarRef => {
+                        let stars = std::iter::repeat_n(quote!(*), p.passing.references);
+                        quote!(#(#stars)* #param)
+                    }
+                    Container::NdArray => quote!(#param[()]),
+                    Container::Slice | Container::Static => quote!(#param[0]),
+                    Container::Scalar => {
+                        self.names.insert(t, param.clone());
+                        continue;
+                    }
+                };
+                let name = self.taken.fresh(&format!("{param}_value"));
+                self.names.insert(t, name.clone());
+                self.plain(&[], quote!(let #name = #value;), vec![t], Vec::new());
+                continue;
+            }
+            let borrowed = if reference { quote!(#param) } else { quote!(&#param) };
+            if p.container == Container::Static && p.rank > 1 {
+                let name = self.taken.fresh(&format!("{param}_data"));
+                let flat = (1..p.rank).map(|_| quote!(.as_flattened()));
+                self.names.insert(t, name.clone());
+                self.memory.hold.insert(t, Hold::Borrowed);
+                self.plain(&[], quote!(let #name = #param #(#flat)*;), vec![t], Vec::new());
+                continue;
+            }
+            if matches!(p.container, Container::Slice | Container::Static) {
+                self.names.insert(t, param.clone());
+                self.memory.hold.insert(t, Hold::Parameter(reference));
+                continue;
+            }
+            let name = self.taken.fresh(&format!("{param}_data"));
+            let contiguous = self.kernel("contiguous");
+            self.names.insert(t, name.clone());
+            self.memory.hold.insert(t, Hold::Contiguous);
+            self.plain(&[], quote!(let #name = #contiguous(#borrowed);), vec![t], Vec::new());
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Loop nests: the call of a nest's function, the memory that it writes to, and the facts that hold
+//! at the call. This module does not decide which terms a nest computes.
+
+use std::collections::HashMap;
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use super::super::code::{Code, Condition};
+use super::super::items::{Fold, Item, items, masked, members};
+use super::super::kernel::{Id, Kernel, Op};
+use super::super::nest::{Arg, Nest, Part};
+use super::super::plan::Guard;
+use super::super::rust::prec;
+use super::super::split::interior;
+use super::super::summary::{NestSummary, Note};
+use super::splitting::Along;
+use super::state::Driver;
+use ad_ir::choice::{Kind, choose};
+use ad_ir::ir::{Node, Term};
+use ad_ir::prim::{Prim, Reduce};
+
+impl Driver<'_> {
+    /// The initial value of a sum, which other arrays are filled with too.
+    pub(super) fn start(&self, t: Term) -> TokenStream {
+        let zero = self.style.zero(self.g.elem(t));
+        match self.g.node(t) {
+            Node::Prim(Prim::Reduce(Reduce::All, _), _) => quote!(true),
+            Node::Prim(Prim::Reduce(Reduce::InOrder, _), _) => quote!(-#zero),
+            _ => zero,
+        }
+    }
+
+    /// `let mut name = vec![..]`, filled with the initial value of a sum. In a loop the memory
+    /// exists already, and is filled again if the nest adds to it.
+    pub(super) fn allocate(&mut self, t: Term, names: &mut Vec<Term>, added: bool) -> Code {
+        let fill = self.start(t);
+        if self.inside > 0 {
+            self.hoist(t);
+            let out = self.name(t);
+            return if added { self.refill(t, &out, &fill).into() } else { Code::default() };
+        }
+        let array = self.new_array(t, (fill, !added), names);
+        let name = self.name(t);
+        quote!(let mut #name = #array;).into()
+    }
+
+    pub(super) fn function_name(&mut self, verb: &str, of: &[Term]) -> Ident {
+        let parts: Vec<String> = of.iter().take(2).map(|&t| self.name(t).to_string()).collect();
+        self.function_names.fresh(&format!("{verb}_{}", parts.join("_and_")))
+    }
+
+    /// The call of a nest's function, with the allocations before it.
+    pub(super) fn call(
+        &mut self,
+        kernel: &Kernel<'_>,
+        items: &[Item],
+        (verb, doc): (&'static str, &str),
+        outs: &[Term],
+        guard: &[Guard],
+        (allocate, reused): (bool, &HashMap<Term, Term>),
+    ) -> Result<(), String> {
+        let g = self.g;
+        let mut names = Vec::new();
+        let mut code = Code::default();
+        let prefix = if self.inside > 0 && reused.is_empty() { self.prefix(kernel, items) } else { None };
+        let ragged = if prefix.is_none() && reused.is_empty() { self.ragged(kernel, items) } else { None };
+        let (kernel, items, part) = match (&prefix, &ragged) {
+            (Some(prefix), _) => (&prefix.kernel, &*prefix.items, Part::Prefix),
+            (None, Some(ragged)) => (&ragged.kernel, &*ragged.items, Part::Ragged(ragged.end)),
+            (None, None) => (kernel, items, Part::Whole),
+        };
+        for &t in outs {
+            self.name(t);
+            if let Some((&of, _)) = reused.iter().find(|r| *r.1 == t) {
+                self.take_over(t, of);
+                names.push(of);
+                let (name, from) = (&self.names[&t], &self.names[&of]);
+                code.push(quote!(let mut #name = #from;));
+            } else if allocate && g.rank(t) > 0 {
+                let added = items.iter().any(|i| matches!(i, Item::Fold { out, .. } if *out == t));
+                code.push(self.allocate(t, &mut names, added));
+            }
+        }
+        // Facts that assume a nonempty domain hold only inside of the nest.
+        let nothing = |i: &Item| match i {
+            Item::Store { .. } | Item::Scatter { .. } | Item::Block { .. } => true,
+            Item::Fold { out, fold, .. } => *fold == Fold::Sum && g.rank(*out) == 0,
+        };
+        let looked_up = |&i: &Id| kernel.node(i).level > 0 && !matches!(kernel.node(i).op, Op::Var(_));
+        let by_rows =
+            matches!(items, [Item::Scatter { ix, .. }] if ix[..ix.len().saturating_sub(1)].iter().any(looked_up));
+        let some = if (self.inside > 0 || by_rows) && items.iter().all(nothing) {
+            self.known.enter_nonempty(&kernel.loops)
+        } else {
+            None
+        };
+        let rows = if part == Part::Whole { self.along_rows(kernel, items) } else { None };
+        let (mut inside, mut within, mut part) = (quote!(), None, part);
+        if let Some(prefix) = &prefix {
+            inside = self.begins(prefix, &mut names, &mut code)?;
+        } else if let Some(Along { within: Some((length, named)), .. }) = &rows {
+            let name = self.taken.fresh("inside");
+            code.push(quote!(let #name = #length;));
+            names.extend(named);
+            inside = quote!(#name);
+            within = Some(name);
+            part = Part::Prefix;
+        }
+        let items = rows.as_ref().map_or(items, |r| &r.items[..]);
+        let title = self.function_name(verb, outs);
+        let mut masked_items = items.to_vec();
+        let mask = if part == Part::Whole && self.inside == 0 { masked(g, kernel, &mut masked_items) } else { None };
+        let inner = self.within(kernel.loops.len());
+        let function = Nest::new(g, self.style, &self.names, &self.known, kernel, &masked_items, (reused, &part, mask))
+            .within(inner)
+            .function(&title, doc)?;
+        self.generic_within |= inner && function.generic;
+        let mut nonempty: Option<TokenStream> = None;
+        if let Some(mark) = some {
+            self.known.leave(mark);
+            for &n in kernel.loops.iter().filter(|&&n| g.int_value(n).is_none()) {
+                let (n, named) = self.scalar_expr(n);
+                names.extend(named);
+                let n = n.at(prec::COMPARE + 1);
+                nonempty = Some(nonempty.map_or(quote!(#n > 0), |before| quote!(#before && #n > 0)));
+            }
+        }
+        let mut args = Vec::new();
+        for arg in &function.args {
+            let of_block = self.of_block(*arg, &mut names);
+            args.push(of_block.unwrap_or_else(|| match arg {
+                Arg::Out(t) => self.out(*t),
+                Arg::Buffer(t) => self.read_by(kernel, *t, &mut names),
+                Arg::Scalar(t) => self.argument(*t, &mut names),
+                Arg::Length => quote!(#inside),
+            }));
+        }
+        let returns: Vec<Ident> = function.returns.iter().map(|&t| self.name(t)).collect();
+        let turbofish = &function.turbofish;
+        let call = quote!(#title #turbofish (#(#args),*));
+        let zeros: Vec<TokenStream> = function.returns.iter().map(|&t| self.style.zero(g.elem(t))).collect();
+        let only_if = |test: TokenStream| Code::plain_if(Condition::opaque(test), quote!(#call;));
+        code.push(match &*returns {
+            [one] if nonempty.is_some() => quote!(let #one = if #nonempty { #call } else { #(#zeros)* };).into(),
+            many if nonempty.is_some() && !many.is_empty() => {
+                quote!(let (#(#many),*) = if #nonempty { #call } else { (#(#zeros),*) };).into()
+            }
+            [] => match (within, nonempty) {
+                (Some(inside), None) => only_if(quote!(#inside > 0)),
+                // Rows that are sliced before all loops are in range if all of these have
+                // iterations.
+                (Some(inside), Some(nonempty)) => only_if(quote!(#inside > 0 && #nonempty)),
+                (None, Some(nonempty)) => only_if(nonempty),
+                (None, None) => quote!(#call;).into(),
+            },
+            [one] => quote!(let #one = #call;).into(),
+            many => quote!(let (#(#many),*) = #call;).into(),
+        });
+        self.note(Note::Nest(Box::new(NestSummary { verb, ..function.summary })));
+        self.functions.push(function.item);
+        let mut defines = outs.to_vec();
+        defines.extend(function.returns.iter().filter(|t| !outs.contains(t)));
+        names.retain(|t| !defines.contains(t));
+        self.plain(guard, code, defines, names);
+        Ok(())
+    }
+
+    pub(super) fn nest(&mut self, domain: &[Term], terms: &[Term], guard: &[Guard], step: usize) -> Result<(), String> {
+        let (g, plan) = (self.g, self.plan);
+        if domain.iter().any(|&n| g.int_value(n) == Some(0)) {
+            return self.nothing(terms, guard);
+        }
+        if self.tile.is_some() {
+            return self.nest_in_block(domain, terms, guard, step);
+        }
+        let mut kernel = Kernel::new(g, plan, self.hints, domain.to_vec(), members(g, terms));
+        let identity = kernel.identity().to_vec();
+        let (items, outs) = items(g, plan, &mut kernel, (domain, &identity), terms, step)?;
+        let shape = domain.len();
+        let doc = format!("A loop nest over {shape} {}.", if shape == 1 { "axis" } else { "axes" });
+        if let Some(interior) = interior(&kernel, &items)
+            && (terms.iter().any(|t| plan.stencils.contains(t)) || interior.is_nearly_all(&self.known))
+            && choose(Kind::LoopBounds, (terms[0].index(), 0), true, || "to its interior, without index tests".into())
+        {
+            return self.split(&kernel, &items, &interior, &outs, guard);
+        }
+        let reused = self.reused(&kernel, &items, step);
+        self.call(&kernel, &items, ("compute", &doc), &outs, guard, (true, &reused))
+    }
+
+    /// A nest that never runs: empty arrays, and sums of nothing.
+    fn nothing(&mut self, terms: &[Term], guard: &[Guard]) -> Result<(), String> {
+        for &t in terms {
+            let mut names = Vec::new();
+            let name = self.name(t);
+            let fill = self.start(t);
+            let code = if self.g.rank(t) == 0 {
+                quote!(let #name = #fill;)
+            } else if self.inside > 0 {
+                self.hoist(t);
+                self.refill(t, &name, &fill)
+            } else {
+                let array = self.new_array(t, (fill, false), &mut names);
+                quote!(let #name = #array;)
+            };
+            self.plain(guard, code, vec![t], names);
+        }
+        Ok(())
+    }
+}

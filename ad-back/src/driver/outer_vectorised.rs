@@ -1,0 +1,310 @@
+//! Outer-loop vectorisation: a loop as one function that runs all iterations for one chunk of the
+//! elements that it carries (`outer_vectorisation`). The chunks of the arrays have static size and
+//! stay in registers over all iterations. The remaining elements are a chunk too, padded with
+//! elements that nothing reads. This module does not decide which loops are vectorised so.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use super::super::block::{Statement, nested};
+use super::super::items::{items, members};
+use super::super::kernel::Kernel;
+use super::super::nest::{Arg, Nest, Part};
+use super::super::plan::{Guard, LANES, Work};
+use super::super::rust::{Expr, prec};
+use super::super::summary::{NestSummary, Note};
+use super::state::Driver;
+use ad_ir::ir::{Elem, RealTy, Term};
+use ad_middle::passes::lowering::opened::{Loop, Rows};
+
+/// The state of the code of such a loop.
+struct Lanes {
+    axis: Term,
+    /// The chunk of each array.
+    of: HashMap<Term, Ident>,
+    /// Arrays from outside, in order of appearance.
+    read: Vec<Term>,
+    /// The first element, and the number of elements.
+    first: Ident,
+    width: Ident,
+    functions: Vec<TokenStream>,
+    generic: bool,
+}
+
+impl Driver<'_> {
+    /// The loop `n`, whose rows have this size.
+    pub(super) fn vectorised_loop(&mut self, n: usize, axis: Term, guard: &[Guard], k: usize) -> Result<(), String> {
+        let plan = self.plan;
+        let l = &plan.loops.all[n];
+        let mut names = Vec::new();
+        let mut head = self.begin(l, k, &mut names, true);
+        let step = self.taken.fresh(["i", "j", "k"].get(self.inside).copied().unwrap_or("i"));
+        self.names.insert(l.step, step.clone());
+        let [first, width] = ["first", "width"].map(|name| self.taken.fresh(name));
+        let (of, read, functions) = (HashMap::new(), Vec::new(), Vec::new());
+        let mut lanes = Lanes { axis, of, read, first, width, functions, generic: false };
+        for c in &l.carries {
+            let name = self.taken.fresh(&format!("{}_lanes", self.names[&c.now]));
+            lanes.of.insert(c.now, name);
+        }
+
+        // An iteration, in terms of the names outside.
+        let outer = self.begin_body();
+        let mark = self.known.enter(&l.inside.map(|c| (c, true)));
+        self.inside += 1;
+        for &k in &plan.bodies[n] {
+            match &plan.steps[k].work {
+                Work::Nest { items, .. } => self.vectorised_nest(&mut lanes, items, k)?,
+                _ => self.step(k)?,
+            }
+        }
+        self.inside -= 1;
+        self.known.leave(mark);
+        let mut used: Vec<Term> = Vec::new();
+        let (begin, end, needed) = self.vectorised_ends(l, &mut lanes, &mut used)?;
+        let statements = self.end_body(outer, Some(&needed));
+        self.note(Note::OuterVectorised);
+        used.extend(statements.iter().flat_map(Statement::names_all));
+        let body = nested(&statements, &needed.into_iter().collect::<HashSet<Term>>(), self);
+        let count = self.argument(l.steps, &mut used);
+        let (size, of_size) = self.scalar_expr(axis);
+        let size = size.at(prec::MUL);
+
+        // Parameters: first those that are written, then those that are read.
+        let mut outs: Vec<Term> = l.carries.iter().map(|c| c.last).collect();
+        outs.extend(l.rows.iter().map(|r| r.all));
+        // The number of the iteration may be read only by the code below.
+        let leaf = |t: Term| t == l.step || outs.contains(&t) || l.carries.iter().any(|c| c.now == t);
+        let inner = |t: Term| leaf(t) || plan.scopes.contains(n + 1, plan.scopes.of(t));
+        let var = if used.contains(&l.step) { quote!(#step) } else { quote!(_) };
+        used.extend(&lanes.read);
+        used.retain(|&t| !inner(t));
+        let read: BTreeSet<Term> = used.iter().chain(&of_size).copied().collect();
+        let (mut params, mut borrowed, mut args) = (Vec::new(), Vec::new(), Vec::new());
+        // The arguments of the function for one chunk, and their types.
+        let (mut own, mut passed) = (Vec::new(), Vec::new());
+        for (t, out) in outs.iter().map(|&t| (t, true)).chain(read.iter().map(|&t| (t, false))) {
+            let (name, ty) = (self.names[&t].clone(), self.style.ty(self.g.elem(t)));
+            lanes.generic |= self.g.elem(t) == Elem::Real(RealTy::Param);
+            let (param, of_call, arg) = match (out, self.g.rank(t)) {
+                (true, _) => (quote!(#name: &mut [#ty]), quote!(#name: &'a mut [#ty]), self.out(t)),
+                (false, 0) => (quote!(#name: #ty), quote!(#name: #ty), quote!(#name)),
+                (false, _) => (quote!(#name: &[#ty]), quote!(#name: &'a [#ty]), self.borrow(t, &mut names)),
+            };
+            if out || used.contains(&t) {
+                own.push(param.clone());
+                passed.push(quote!(#name));
+            }
+            params.push(param);
+            borrowed.push(of_call);
+            args.push(arg);
+        }
+        names.extend(&read);
+
+        let Lanes { of, read, first, width, functions, generic, .. } = &lanes;
+        let number = proc_macro2::Literal::usize_unsuffixed(LANES);
+        let (mut load, mut save) = (TokenStream::new(), TokenStream::new());
+        let carried = l.carries.iter().map(|c| (c.now, true));
+        for (t, carried) in carried.chain(read.iter().map(|&t| (t, false))) {
+            let (name, lanes, zero) = (&self.names[&t], &of[&t], self.style.zero(self.g.elem(t)));
+            // Chunks of carried arrays change; the others are only read.
+            let mutable = carried.then(|| quote!(mut));
+            load.extend(quote! {
+                let #mutable #lanes = {
+                    let mut #lanes = [#zero; #number];
+                    #lanes[..#width].copy_from_slice(&#name[#first..][..#width]);
+                    #lanes
+                };
+            });
+            if carried {
+                save.extend(quote!(#name[#first..][..#width].copy_from_slice(&#lanes[..#width]);));
+            }
+        }
+        let range = if l.reverse { quote!((0..#count).rev()) } else { quote!(0..#count) };
+        let (krate, real, isa, trait_) =
+            (&self.style.krate, self.style.param.clone(), self.style.isa_name(), self.kernel("Isa"));
+        let bound: Vec<TokenStream> = generic.then(|| quote!(#real: #krate::runtime::Real)).into_iter().collect();
+        let of_real: Vec<&Ident> = generic.then_some(&real).into_iter().collect();
+        let turbofish = generic.then(|| quote!(::<#real>));
+        let one = generic.then_some(&real);
+        let [few, at, left] = ["few", "c", "left"].map(|name| self.taken.fresh(name));
+        let title = self.function_name("loop_over", &outs);
+        self.functions.push(quote! {
+            /// All steps of a loop, for a few elements after the others.
+            fn #title #(<#bound>)* (#(#params),*) {
+                #(#functions)*
+                #[inline(always)]
+                fn #few<#isa: #trait_ #(, #bound)*>(#(#own,)* #first: usize, #width: usize) {
+                    #load
+                    for #var in #range { #begin #body #end }
+                    #save
+                }
+                #[inline(always)]
+                fn loops<#isa: #trait_ #(, #bound)*>(#(#params),*) {
+                    // Two instances, one of which knows the number of elements.
+                    for #at in 0..#size / #number {
+                        #few::<#isa #(, #of_real)*>(#(#passed,)* #number * #at, #number);
+                    }
+                    let #left = #size % #number;
+                    if #left > 0 {
+                        #few::<#isa #(, #of_real)*>(#(#passed,)* #size - #left, #left);
+                    }
+                }
+                #krate::runtime::dispatched!('a, #one; loops(#(#borrowed),*) -> ());
+            }
+        });
+        // Sums start at zero.
+        for r in l.rows.iter().filter(|r| self.g.rank(r.row) == 0 && !self.memory.fresh.contains(&r.all)) {
+            let zero = self.style.zero(self.g.elem(r.all));
+            let name = self.names[&r.all].clone();
+            head.extend(self.refill(r.all, &name, &zero));
+        }
+        if self.inside == 0 {
+            let mut memory = TokenStream::new();
+            for (t, code, named) in std::mem::take(&mut self.memory.hoisted) {
+                if self.kept.contains(&t) || outs.contains(&t) {
+                    memory.extend(code);
+                    names.extend(named);
+                }
+            }
+            head = quote!(#memory #head);
+            self.kept.clear();
+        }
+        names.retain(|t| !outs.contains(t));
+        names.sort_unstable();
+        names.dedup();
+        let code = quote!(#head #title #turbofish (#(#args),*););
+        self.plain(guard, code, outs, names);
+        Ok(())
+    }
+
+    /// A nest of an iteration, over one chunk.
+    fn vectorised_nest(&mut self, lanes: &mut Lanes, terms: &[Term], k: usize) -> Result<(), String> {
+        let (g, plan, axis) = (self.g, self.plan, lanes.axis);
+        let mut kernel = Kernel::new(g, plan, self.hints, vec![axis], members(g, terms));
+        let identity = kernel.identity().to_vec();
+        let (items, outs) = items(g, plan, &mut kernel, (&[axis], &identity), terms, k)?;
+        let (mut names, mut code) = (Vec::new(), TokenStream::new());
+        let number = proc_macro2::Literal::usize_unsuffixed(LANES);
+        for &t in &outs {
+            let name = self.name(t);
+            if g.rank(t) > 0 {
+                let zero = self.style.zero(g.elem(t));
+                code.extend(quote!(let mut #name = [#zero; #number];));
+                lanes.of.insert(t, name);
+            }
+        }
+        let title = self.function_name("step", &outs);
+        let none = (&HashMap::new(), &Part::Whole, None);
+        let function = Nest::new(g, self.style, &self.names, &self.known, &kernel, &items, none)
+            .inlined()
+            .function(&title, "What a step does with a few elements.")?;
+        let mut args = Vec::new();
+        for arg in &function.args {
+            args.push(match arg {
+                Arg::Out(t) => {
+                    let lanes = &lanes.of[t];
+                    quote!(&mut #lanes)
+                }
+                Arg::Buffer(t) if *g.shape(*t) == [axis] => {
+                    let few = self.few(lanes, *t);
+                    names.push(*t);
+                    quote!(&#few)
+                }
+                Arg::Buffer(t) => {
+                    names.push(*t);
+                    let name = &self.names[t];
+                    quote!(#name)
+                }
+                Arg::Scalar(t) => self.argument(*t, &mut names),
+                // Padding elements are computed like the others, but are not added up.
+                Arg::Length => {
+                    let width = &lanes.width;
+                    quote!(#width)
+                }
+            });
+        }
+        let turbofish = &function.turbofish;
+        let call = quote!(#title #turbofish (#(#args),*));
+        let returns: Vec<Ident> = function.returns.iter().map(|&t| self.name(t)).collect();
+        code.extend(match &*returns {
+            [] => quote!(#call;),
+            [one] => quote!(let #one = #call;),
+            many => quote!(let (#(#many),*) = #call;),
+        });
+        self.note(Note::Nest(Box::new(NestSummary { verb: "step", ..function.summary })));
+        lanes.functions.push(function.item);
+        lanes.generic |= function.generic;
+        let mut defines = outs;
+        defines.extend(function.returns.iter().filter(|t| g.rank(**t) == 0));
+        names.retain(|t| !defines.contains(t));
+        self.plain(&[], code, defines, names);
+        Ok(())
+    }
+
+    /// The chunk of an array.
+    fn few(&mut self, lanes: &mut Lanes, t: Term) -> Ident {
+        if let Some(name) = lanes.of.get(&t) {
+            return name.clone();
+        }
+        let name = self.taken.fresh(&format!("{}_lanes", self.names[&t]));
+        lanes.of.insert(t, name.clone());
+        lanes.read.push(t);
+        name
+    }
+
+    /// The code before and after an iteration: rows, sums, and the carried values. Also the terms
+    /// of the body that it needs.
+    fn vectorised_ends(
+        &mut self,
+        l: &Loop,
+        lanes: &mut Lanes,
+        used: &mut Vec<Term>,
+    ) -> Result<(TokenStream, TokenStream, Vec<Term>), String> {
+        let (mut begin, mut end, mut needed) = (TokenStream::new(), TokenStream::new(), Vec::new());
+        for r in &l.rows {
+            let all = self.names[&r.all].clone();
+            used.push(l.step);
+            let step = &self.names[&l.step];
+            if self.g.rank(r.row) == 0 {
+                let row = self.argument(r.row, &mut needed);
+                end.extend(quote!(#all[#step] += #row;));
+                continue;
+            }
+            let row = lanes.of.get(&r.row).ok_or("a row that no step computes")?;
+            let code = self.row_in_lanes(l, r, lanes, row, used);
+            if l.carries.iter().any(|c| c.now == r.row) {
+                begin.extend(code);
+            } else {
+                needed.push(r.row);
+                end.extend(code);
+            }
+        }
+        let (mut to, mut from) = (Vec::new(), Vec::new());
+        for c in l.carries.iter().filter(|c| c.next != c.now) {
+            to.push(lanes.of[&c.now].clone());
+            from.push(self.few(lanes, c.next));
+            needed.push(c.next);
+        }
+        let crossed = l.carries.iter().any(|c| l.carries.iter().any(|d| c.next == d.now && c.now != d.now));
+        end.extend(if crossed && to.len() > 1 { quote!((#(#to),*) = (#(#from),*);) } else { quote!(#(#to = #from;)*) });
+        Ok((begin, end, needed))
+    }
+
+    /// The chunk of a row, written to its memory.
+    fn row_in_lanes(&self, l: &Loop, r: &Rows, lanes: &Lanes, row: &Ident, used: &mut Vec<Term>) -> TokenStream {
+        let (all, step) = (&self.names[&r.all], &self.names[&l.step]);
+        let (size, named) = self.scalar_expr(lanes.axis);
+        used.extend(named);
+        let (first, width) = (&lanes.first, &lanes.width);
+        let start = Expr::atom(quote!(#step)).times(&size).plus(&Expr::atom(quote!(#first))).tokens;
+        quote! {
+            {
+                let #row = #row;
+                #all[#start..][..#width].copy_from_slice(&#row[..#width]);
+            }
+        }
+    }
+}

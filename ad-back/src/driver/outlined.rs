@@ -1,0 +1,241 @@
+//! Outlined dispatch: a loop as one function that is dispatched on the instruction set once, with
+//! the small nests of its iterations inside. A dispatch of a nest with many arguments costs about
+//! as much as a row of sixteen scalars. In an outlined loop nests that are too small for a dispatch
+//! of their own also use the instruction set. Values that the loop changes are moved in and
+//! returned; values that it reads are borrowed.
+//!
+//! An outlined loop must not change values that code outside of it still refers to. The order of
+//! computation stays the same.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use super::super::block::Statement;
+use super::super::plan::Work;
+use super::memory::Hold;
+use super::memory::Len;
+use super::state::Driver;
+use ad_ir::choice::{Kind, choose};
+use ad_ir::ir::{Elem, Node, RealTy, Term};
+use ad_ir::rust_types::static_type;
+use ad_middle::passes::lowering::opened::{Carry, Growth, Loop};
+
+/// The maximum number of loops of a nest that becomes a part of the outlined function; a nest with
+/// more is worth a function of its own.
+const AXES: usize = 1;
+
+/// The memory of arrays before a function borrowed them.
+pub(super) type Before = Vec<(Term, Hold, Option<Vec<Len>>)>;
+
+impl Driver<'_> {
+    /// Whether a nest over this number of axes is a part of the loop that is being written.
+    pub(super) fn within(&self, axes: usize) -> bool {
+        self.outlined && axes <= AXES
+    }
+
+    /// Whether the loop `n` is outlined.
+    pub(super) fn is_outlined(&self, n: usize) -> bool {
+        let plan = self.plan;
+        let l = &plan.loops.all[n];
+        // A size that is a const parameter of the user's function is not visible in a function
+        // inside it.
+        let named = self.program.constants.iter().any(|c| matches!(c.elem, Elem::Int(_)));
+        let heap = |t: Term| self.g.rank(t) == 0 || self.stack_lens(t).is_none();
+        let begun = |c: &Carry| heap(c.last) && !self.memory.storage.contains_key(&c.init);
+        let own = l.carries.iter().all(begun) && l.rows.iter().all(|r| heap(r.all));
+        if self.inside > 0 || self.outlined || self.tile.is_some() || named || !own {
+            return false;
+        }
+        let nests = self.nests_within(n);
+        let about = l.carries.first().map(|c| c.last).or(l.rows.first().map(|r| r.all));
+        nests > 0
+            && about.is_some_and(|t| {
+                choose(Kind::OutlinedDispatch, (t.index(), n), true, || {
+                    format!("({nests} nests over {AXES} axis in an iteration)")
+                })
+            })
+    }
+
+    /// The number of nests in an iteration that would be parts of the function, with those of inner
+    /// loops.
+    fn nests_within(&self, n: usize) -> usize {
+        let (g, plan) = (self.g, self.plan);
+        let steps = plan.bodies[n].iter().map(|&k| &plan.steps[k].work);
+        steps
+            .map(|work| match work {
+                Work::Nest { domain, .. } => usize::from((1..=AXES).contains(&domain.len())),
+                Work::Whole(t) => match g.node(*t) {
+                    Node::Scatter { src, .. } => usize::from((1..=AXES).contains(&g.rank(*src))),
+                    _ => 0,
+                },
+                Work::Loop(m) => self.nests_within(*m),
+                _ => 0,
+            })
+            .sum()
+    }
+
+    /// The values that the loop changes, each once: those that it takes as arguments, and all that
+    /// it returns.
+    fn changed(&self, l: &Loop) -> (Vec<Term>, Vec<Term>) {
+        let mut seen = HashSet::new();
+        let mut new = |t: &Term| seen.insert(self.names[t].clone());
+        let given: Vec<Term> = l
+            .carries
+            .iter()
+            .map(|c| c.last)
+            .chain(l.rows.iter().filter(|r| r.how != Growth::Inner).map(|r| r.all))
+            .filter(&mut new)
+            .collect();
+        let made: Vec<Term> =
+            l.rows.iter().filter(|r| r.how == Growth::Inner).map(|r| r.all).filter(&mut new).collect();
+        (given.clone(), [given, made].concat())
+    }
+
+    /// Enters the function of this loop: all arrays except those that it changes are borrowed from
+    /// now on.
+    pub(super) fn enter_outlined(&mut self, l: &Loop) -> Before {
+        let own = self.changed_names(l);
+        let others = |t: &Term| self.names.get(t).is_none_or(|name| !own.contains(name));
+        let mut before: Before = Vec::new();
+        for (&t, &hold) in self.memory.hold.iter().filter(|h| others(h.0)) {
+            before.push((t, hold, self.memory.storage.get(&t).cloned()));
+        }
+        for (t, ..) in &before {
+            self.memory.hold.insert(*t, Hold::Borrowed);
+            self.memory.storage.remove(t);
+        }
+        self.outlined = true;
+        self.generic_within = false;
+        before
+    }
+
+    fn changed_names(&self, l: &Loop) -> BTreeSet<Ident> {
+        let of = l.carries.iter().map(|c| c.last).chain(l.rows.iter().map(|r| r.all));
+        of.filter_map(|t| self.names.get(&t)).cloned().collect()
+    }
+
+    /// The function around this code, which names these terms, and its call.
+    pub(super) fn leave_outlined(
+        &mut self,
+        l: &Loop,
+        before: Before,
+        code: &TokenStream,
+        names: &mut Vec<Term>,
+    ) -> TokenStream {
+        let (given, all) = self.changed(l);
+        let own = self.changed_names(l);
+        let types: Vec<TokenStream> = all.iter().map(|&t| self.owned_type(t)).collect();
+        for (t, hold, lens) in before {
+            self.memory.hold.insert(t, hold);
+            if let Some(lens) = lens {
+                self.memory.storage.insert(t, lens);
+            }
+        }
+        self.outlined = false;
+        // The values that it reads, each name once.
+        let mut read: BTreeMap<Ident, Term> = BTreeMap::new();
+        for &t in names.iter() {
+            if let Some(name) = self.names.get(&t)
+                && !own.contains(name)
+            {
+                read.entry(name.clone()).or_insert(t);
+            }
+        }
+        let mut read: Vec<Term> = read.into_values().collect();
+        read.sort_unstable();
+        let of_parameter = |t: &Term| self.g.elem(*t) == Elem::Real(RealTy::Param);
+        let generic = self.generic_within || all.iter().chain(&read).any(of_parameter);
+        let (mut params, mut inner, mut borrowed, mut args) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for (t, ty) in given.iter().zip(&types) {
+            let name = &self.names[t];
+            params.push(quote!(#name: #ty));
+            let kept = l.carries.iter().any(|c| c.last == *t && c.next == c.now);
+            inner.push(if kept { quote!(#name: #ty) } else { quote!(mut #name: #ty) });
+            borrowed.push(quote!(#name: #ty));
+            args.push(quote!(#name));
+        }
+        for &t in &read {
+            let (name, ty) = (self.names[&t].clone(), self.style.ty(self.g.elem(t)));
+            let (param, of_call, arg) = match self.g.rank(t) {
+                0 => (quote!(#name: #ty), quote!(#name: #ty), quote!(#name)),
+                _ => (quote!(#name: &[#ty]), quote!(#name: &'a [#ty]), self.borrow(t, &mut Vec::new())),
+            };
+            params.push(param.clone());
+            inner.push(param);
+            borrowed.push(of_call);
+            args.push(arg);
+        }
+        let back: Vec<TokenStream> = all
+            .iter()
+            .map(|t| {
+                let name = &self.names[t];
+                quote!(#name)
+            })
+            .collect();
+        let (result, value, to) = match (&*types, &*back) {
+            ([ty], [name]) => (quote!(#ty), quote!(#name), quote!(let #name)),
+            _ => (quote!((#(#types),*)), quote!((#(#back),*)), quote!(let (#(#back),*))),
+        };
+        let (krate, real, isa, trait_) =
+            (&self.style.krate, self.style.param.clone(), self.style.isa_name(), self.kernel("Isa"));
+        let bound: Vec<TokenStream> = generic.then(|| quote!(#real: #krate::runtime::Real)).into_iter().collect();
+        let turbofish = generic.then(|| quote!(::<#real>));
+        let one = generic.then_some(&real);
+        let title = self.function_name("steps_of", &all);
+        self.functions.push(quote! {
+            /// All steps of a loop, with what the machine can do.
+            fn #title #(<#bound>)* (#(#params),*) -> #result {
+                #[inline(always)]
+                fn loops<#isa: #trait_ #(, #bound)*>(#(#inner),*) -> #result {
+                    #code
+                    #value
+                }
+                #krate::runtime::dispatched!('a, #one; loops(#(#borrowed),*) -> #result)
+            }
+        });
+        names.extend(read);
+        quote!(#to = #title #turbofish (#(#args),*);)
+    }
+
+    /// Adds `let _ = name;` for returned values that nothing reads, so that rustc does not warn.
+    pub(super) fn leave_unread(&self, statements: &mut [Statement], needed: &[Term]) {
+        if !statements.iter().any(|s| s.handed) {
+            return;
+        }
+        // By name, since several terms may share memory.
+        let named: Vec<BTreeSet<Ident>> = statements.iter().map(|s| self.names_in(s.names_all())).collect();
+        let needed = self.names_in(needed.iter().copied());
+        let mut readers: BTreeMap<Ident, usize> = BTreeMap::new();
+        for name in named.iter().flatten() {
+            *readers.entry(name.clone()).or_default() += 1;
+        }
+        for (s, own) in statements.iter_mut().zip(&named).filter(|(s, _)| s.handed) {
+            let mut seen = BTreeSet::new();
+            for name in s.defines.iter().filter_map(|t| self.names.get(t)) {
+                let elsewhere = readers.get(name).copied().unwrap_or_default() > usize::from(own.contains(name));
+                if !elsewhere && !needed.contains(name) && seen.insert(name) {
+                    s.code.push(quote!(let _ = #name;));
+                }
+            }
+        }
+    }
+
+    /// The names of these terms in code. A scalar that is inlined contributes the names in its
+    /// expression.
+    fn names_in(&self, terms: impl Iterator<Item = Term>) -> BTreeSet<Ident> {
+        let spelled = terms.flat_map(|t| self.inlined.get(&t).map_or_else(|| vec![t], |(_, named)| named.clone()));
+        spelled.filter_map(|t| self.names.get(&t)).cloned().collect()
+    }
+
+    /// The type of an owned value.
+    fn owned_type(&self, t: Term) -> TokenStream {
+        let ty = self.style.ty(self.g.elem(t));
+        match self.memory.storage.get(&t) {
+            _ if self.g.rank(t) == 0 => ty,
+            Some(lens) => static_type(ty, lens),
+            None => quote!(::std::vec::Vec<#ty>),
+        }
+    }
+}

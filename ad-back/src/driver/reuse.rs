@@ -1,0 +1,142 @@
+//! Reuse of memory: an array whose last use is in a statement may be moved, or overwritten by a
+//! result. The memory of an array that is read again, or that the routine does not own, is not
+//! reused.
+
+use std::collections::{HashMap, HashSet};
+
+use super::super::items::Item;
+use super::super::kernel::{Kernel, Op};
+use super::super::plan::Work;
+use super::super::store::Class;
+use super::memory::Hold;
+use super::state::Driver;
+use ad_ir::choice::{Kind, choose};
+use ad_ir::ir::Term;
+use ad_middle::passes::lowering::opened::Role;
+
+impl Driver<'_> {
+    /// Whether the routine owns the array, and statement `k` is its last reader and reads it once,
+    /// to move it on.
+    pub(super) fn moves(&self, t: Term, k: usize) -> bool {
+        let once = match &self.plan.steps[k].work {
+            Work::Whole(u) => !self.reads_beside(*u, t),
+            _ => false,
+        };
+        let only = self.plan.uses.get(&t) == Some(&1) && self.plan.readers.get(&t).is_some_and(|r| r == &[k]);
+        (only || once)
+            && self.dies(t, k)
+            && choose(Kind::Move, (t.index(), k), true, || "(nothing else reads it)".into())
+    }
+
+    /// Whether the routine owns the array, and nothing reads it after step `k`.
+    pub(super) fn dies(&self, t: Term, k: usize) -> bool {
+        matches!(self.memory.hold.get(&t), Some(Hold::Owned | Hold::Stack(_)))
+            && (self.inside == 0 || !self.memory.outside.contains(&t))
+            && !matches!(self.plan.loops.role(t), Some((_, Role::Carry(_))))
+            && self.plan.readers.get(&t).and_then(|r| r.last()) == Some(&k)
+            && !self.memory.lent.contains(&t)
+            && !self.plan.results.contains(&t)
+    }
+
+    /// Whether the statement of `u` reads `t` in more than one place, or not at all.
+    fn reads_beside(&self, u: Term, t: Term) -> bool {
+        let mut stack = Vec::new();
+        let mut met = 0;
+        self.g.node(u).for_each_child(|c| stack.push(c));
+        let mut seen: HashSet<Term> = HashSet::new();
+        while let Some(c) = stack.pop() {
+            if c == t {
+                met += 1;
+            } else if self.plan.class(c) == Class::View && seen.insert(c) {
+                self.g.node(c).for_each_child(|d| stack.push(d));
+            }
+        }
+        met != 1
+    }
+
+    /// Arrays whose last use is in a nest and that are read only where a result of the same shape
+    /// is written: from the result to the array whose memory it takes.
+    pub(super) fn reused(&self, kernel: &Kernel<'_>, items: &[Item], step: usize) -> HashMap<Term, Term> {
+        let mut reused: HashMap<Term, Term> = HashMap::new();
+        if self.inside > 0 {
+            return reused;
+        }
+        for item in items {
+            let Item::Store { out: Some(out), .. } = item else { continue };
+            let found = kernel.nodes.iter().find_map(|node| match &node.op {
+                Op::Load { buf, .. } if !reused.contains_key(buf) && self.fits_in(kernel, *buf, *out, step) => {
+                    Some(*buf)
+                }
+                _ => None,
+            });
+            let why = |buf: Term| format!("%{} (which nothing reads any more)", buf.index());
+            if let Some(buf) = found
+                && choose(Kind::Reuse, (out.index(), buf.index()), true, || why(buf))
+            {
+                reused.insert(buf, *out);
+            }
+        }
+        reused
+    }
+
+    /// Like [`Driver::reused`], for the nest of a tile, whose arrays have the items last: arrays
+    /// that another statement of the tile has computed, and no later one reads.
+    pub(super) fn reused_in_block(
+        &self,
+        kernel: &Kernel<'_>,
+        items: &[Item],
+        (private, step): (&HashSet<Term>, usize),
+    ) -> HashMap<Term, Term> {
+        let g = self.g;
+        let mut reused: HashMap<Term, Term> = HashMap::new();
+        // Sums over other loops are held in registers, if nothing in their nest is overwritten.
+        let by_row = |i: &Item| match i {
+            Item::Store { .. } => true,
+            Item::Fold { reduced, .. } => reduced.last() == Some(&true),
+            _ => false,
+        };
+        if !items.iter().all(by_row) {
+            return reused;
+        }
+        let own = |op: &Op, buf: Term| match op {
+            Op::Load { buf: b, sizes, ix } if *b == buf => **sizes == *kernel.loops && **ix == *kernel.identity(),
+            _ => true,
+        };
+        for item in items {
+            let Item::Store { out: Some(out), .. } = item else { continue };
+            let fits = |buf: &Term| {
+                private.contains(buf)
+                    && private.contains(out)
+                    && self.dies(*buf, step)
+                    && g.elem(*buf) == g.elem(*out)
+                    && g.rank(*buf) > 1
+                    && !reused.contains_key(buf)
+                    && kernel.nodes.iter().all(|node| own(&node.op, *buf))
+            };
+            let found = kernel.nodes.iter().find_map(|node| match &node.op {
+                Op::Load { buf, .. } => Some(*buf).filter(fits),
+                _ => None,
+            });
+            let why = |buf: Term| format!("%{} (which nothing in the block reads any more)", buf.index());
+            if let Some(buf) = found
+                && choose(Kind::Reuse, (out.index(), buf.index()), true, || why(buf))
+            {
+                reused.insert(buf, *out);
+            }
+        }
+        reused
+    }
+
+    fn fits_in(&self, kernel: &Kernel<'_>, buf: Term, out: Term, step: usize) -> bool {
+        let g = self.g;
+        self.memory.hold.get(&buf) == Some(&Hold::Owned)
+            && self.dies(buf, step)
+            && g.elem(buf) == g.elem(out)
+            && g.shape(buf) == g.shape(out)
+            && g.shape(buf) == &*kernel.loops
+            && kernel.nodes.iter().all(|node| match &node.op {
+                Op::Load { buf: b, sizes, ix } if *b == buf => **sizes == *kernel.loops && **ix == *kernel.identity(),
+                _ => true,
+            })
+    }
+}

@@ -1,0 +1,219 @@
+//! Checks, and statements of closed scalars. Must never move a scalar over a check.
+
+use std::collections::HashMap;
+
+use proc_macro2::{Ident, Literal as Number, Span, TokenStream, TokenTree};
+use quote::{quote, quote_spanned};
+
+use super::super::block::{Join, Statement};
+use super::super::items::Item;
+use super::super::kernel::Kernel;
+use super::super::nest::{Inline, Nest, Part};
+use super::super::plan::{Guard, Work};
+use super::super::rust::{Expr, prec, typed};
+use super::super::signature::call_of_function;
+use super::super::summary::Note;
+use super::memory::{Hold, flat};
+use super::state::Driver;
+use ad_ir::diag::SrcRange;
+use ad_ir::ir::{Node, Term};
+use ad_ir::prim::Prim;
+use ad_ir::program::Container;
+
+/// Expressions are written inline up to this size.
+const SHORT: u32 = 6;
+
+/// A token with another span.
+fn at(mut token: TokenTree, span: Span) -> TokenTree {
+    token.set_span(span);
+    token
+}
+
+impl Driver<'_> {
+    /// A failing check panics at the user's expression: the span is what the panic reports as its
+    /// place. Values that only exist in a loop are not kept for the message. Where they belong to
+    /// it, the function itself is called, which panics with them.
+    pub(super) fn check(&mut self, k: usize) {
+        let check = &self.checks[k];
+        let (ok, mut names) = self.scalar_expr(check.ok);
+        let place = self.program.places.get(check.loc);
+        let escape = |s: &str| s.replace('{', "{{").replace('}', "}}");
+        let said = check.format.clone().unwrap_or_else(|| escape(&check.message));
+        let mut message = format!("{}: {said}", self.program.name);
+        if let Some(place) = place.filter(|p| !p.text.is_empty() && check.format.is_none()) {
+            message.push_str(&format!(": `{}`", escape(&place.text)));
+        }
+        let mut values = Vec::new();
+        // Those without a name are in the message.
+        let (within, behind): (Vec<_>, Vec<_>) = check.shown.iter().partition(|(what, _)| what.is_empty());
+        for (_, t) in within {
+            values.push(self.argument(*t, &mut names));
+        }
+        for (n, (what, t)) in behind.iter().enumerate() {
+            message.push_str(if n == 0 { " (" } else { ", " });
+            message.push_str(&format!("{} = {{}}", escape(what)));
+            values.push(self.argument(*t, &mut names));
+        }
+        if !behind.is_empty() {
+            message.push(')');
+        }
+        let range = place.map_or_else(SrcRange::call_site, |place| place.range);
+        let function = call_of_function(self.program, self.params).filter(|_| check.incomplete);
+        let code = match function {
+            Some(function) => {
+                self.used_params.extend(0..self.program.params.len());
+                let own = check.format.is_some();
+                let panic = Ident::new(if own { "panic_of" } else { "panic_because" }, range.first);
+                // The place of a call is where its path begins.
+                let krate: TokenStream = self.program.krate.clone().into_iter().map(|t| at(t, range.first)).collect();
+                let call = quote_spanned!(range.first=> #krate::runtime::reached::#panic);
+                let ok = ok.at(prec::PREFIX);
+                let failed = if check.debug { quote!(::core::cfg!(debug_assertions) && !#ok) } else { quote!(!#ok) };
+                let rest = quote_spanned!(range.last=> (&|| { let _value = #function; }, ::core::format_args!(#message #(, #values)*)));
+                quote!(if #failed { #call #rest })
+            }
+            None => {
+                let name = Ident::new(if check.debug { "debug_assert" } else { "assert" }, range.first);
+                let ok = ok.tokens;
+                let assert = quote_spanned!(range.first=> ::core::#name!);
+                let rest = quote_spanned!(range.last=> (#ok, #message #(, #values)*););
+                quote!(#assert #rest)
+            }
+        };
+        self.add(Statement { code: code.into(), names, effect: true, ..Statement::default() });
+    }
+
+    /// Whether the value can stand where it is used: once, in a scalar of the same guard or in an
+    /// arm that is its guard.
+    pub(super) fn stays_inline(&self, t: Term, e: &Expr, guard: &[Guard]) -> bool {
+        let plan = self.plan;
+        if plan.uses.get(&t) != Some(&1) || self.hints.contains_key(&t) || plan.results.contains(&t) || e.size > SHORT {
+            return false;
+        }
+        let Some([reader]) = plan.readers.get(&t).map(|r| &**r) else { return false };
+        let step = &plan.steps[*reader];
+        let Work::Scalar(r) = step.work else { return false };
+        match self.g.node(r) {
+            Node::Prim(prim, _) if prim.is_elementwise() => step.guard == guard,
+            Node::Cond { cond, then, .. } if *cond != t => {
+                let mut inside = step.guard.clone();
+                inside.push((*cond, *then == t));
+                inside.sort_unstable();
+                let mut own = guard.to_vec();
+                own.sort_unstable();
+                inside == own
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn scalar(&mut self, t: Term, guard: &[Guard]) -> Result<(), String> {
+        let g = self.g;
+        let mut names = Vec::new();
+        // What stands before the value in its block, if anything does.
+        let (before, e) = match g.node(t) {
+            Node::Input(_) if self.names.contains_key(&t) => return Ok(()),
+            Node::Input(_) => return Err("an input without a parameter".into()),
+            Node::Size(k, axis) => {
+                let owner = self.params.iter().position(|p| p.input == Some(*k));
+                let Some(owner) = owner else { return Err("a size of an input without a parameter".into()) };
+                self.size_owner.insert(t, owner);
+                let p = &self.params[owner];
+                let name = &p.name;
+                let e = match p.container {
+                    Container::Slice => quote!(#name.len()),
+                    _ => {
+                        let axis = Number::u8_unsuffixed(*axis);
+                        quote!(#name.shape()[#axis])
+                    }
+                };
+                (None, Expr::new(e, prec::ATOM, SHORT + 1))
+            }
+            Node::Cond { cond, then, other } if self.settled(*cond, *then, *other).is_some() => {
+                let arm = self.settled(*cond, *then, *other).unwrap_or(t);
+                let (e, named) = self.scalar_expr(arm);
+                names.extend(named);
+                (None, typed(&[&e]).map_or(e, Expr::atom))
+            }
+            Node::Cond { cond, then, other } => {
+                let (a, then_names) = self.scalar_expr(*then);
+                let (b, other_names) = self.scalar_expr(*other);
+                // A condition is named wherever a guard may mention it.
+                let first = typed(&[&a, &b]).unwrap_or(a.tokens);
+                let join = Join { cond: *cond, then: first, other: b.tokens, then_names, other_names };
+                self.name(t);
+                let join = Some(join);
+                self.add(Statement { guard: guard.to_vec(), join, defines: vec![t], ..Statement::default() });
+                return Ok(());
+            }
+            Node::Prim(Prim::Select, args) => {
+                let parts: Vec<Expr> = args
+                    .iter()
+                    .map(|&c| {
+                        let (e, n) = self.scalar_expr(c);
+                        names.extend(n);
+                        e
+                    })
+                    .collect();
+                let first = typed(&[&parts[1], &parts[2]]).unwrap_or_else(|| parts[1].tokens.clone());
+                let (c, a, b) = (&parts[0].tokens, first, &parts[2].tokens);
+                (None, Expr::new(quote!(if #c { #a } else { #b }), prec::IF, SHORT + 1))
+            }
+            Node::Prim(prim, args) if prim.is_elementwise() => {
+                let mut values = Vec::new();
+                for &c in &**args {
+                    let (e, n) = self.scalar_expr(c);
+                    names.extend(n);
+                    values.push(e);
+                }
+                let refs: Vec<&Expr> = values.iter().collect();
+                let second = args.get(1).and_then(|&c| g.int_value(c));
+                self.note(Note::Scalar(prim.name()));
+                (None, self.style.prim(prim, &refs, g.elem(args[0]), second)?)
+            }
+            _ => {
+                let mut kernel = Kernel::new(g, self.plan, self.hints, Vec::new(), []);
+                let value = kernel.definition(t, &[])?;
+                let items = [Item::Store { out: Some(t), value }];
+                self.name(t);
+                let Inline { mut before, value, named, functions } = Nest::new(
+                    g,
+                    self.style,
+                    &self.names,
+                    &self.known,
+                    &kernel,
+                    &items,
+                    (&HashMap::new(), &Part::Whole, None),
+                )
+                .inline(value)?;
+                // An element is read by its place in the whole array.
+                for t in &named {
+                    if let Some(Hold::Stack(depth @ 2..)) = self.memory.hold.get(t) {
+                        let name = &self.names[t];
+                        let rows = flat(&quote!(#name), *depth, false);
+                        before = Some(quote!(let #name = #rows; #before));
+                    }
+                }
+                names.extend(named);
+                for (name, times) in functions {
+                    (0..times).for_each(|_| self.note(Note::Scalar(name.into())));
+                }
+                (before, Expr { size: SHORT + 1, ..value })
+            }
+        };
+        if before.is_none() && self.stays_inline(t, &e, guard) {
+            self.inlined.insert(t, (e, names));
+            return Ok(());
+        }
+        self.name(t);
+        let e = e.tokens;
+        let value = Some(match before {
+            None => quote!(#e),
+            Some(before) => quote!({ #before #e }),
+        });
+        let guard = guard.to_vec();
+        let defines = vec![t];
+        self.add(Statement { guard, value, defines, names, ..Statement::default() });
+        Ok(())
+    }
+}

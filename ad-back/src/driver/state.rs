@@ -1,0 +1,322 @@
+//! The state of a routine that is being written: names, statements so far, the facts that hold at
+//! the next statement, the enclosing loop or tile; and the code of terms. This module does not
+//! decide which terms are computed, or where.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use super::super::block::{Spell, Statement, live};
+use super::super::code::{Code, Condition};
+use super::super::in_range::InRange;
+use super::super::plan::{Guard, Plan};
+use super::super::rust::{Expr, Names, Style};
+use super::super::summary::Note;
+use super::memory::{Destinations, Hold, Memory, flat};
+use ad_ir::ir::{Elem, Graph, Node, Term};
+use ad_ir::prim::Prim;
+use ad_ir::program::{Check, Param, Program};
+use ad_ir::rust_types::static_type;
+
+/// The writer of the body of a routine.
+pub(crate) struct Driver<'a> {
+    pub(super) g: &'a Graph,
+    pub(super) program: &'a Program,
+    pub(super) params: &'a [Param],
+    pub(super) checks: &'a [Check],
+    pub(super) plan: &'a Plan,
+    pub(super) style: &'a Style,
+    pub(super) hints: &'a HashMap<Term, String>,
+    pub(super) names: HashMap<Term, Ident>,
+    pub(super) taken: Names,
+    pub(super) memory: Memory,
+    /// Results that are computed in the caller's memory.
+    pub(super) destinations: Destinations,
+    /// Scalars that are inlined where they are used, with the terms that they name.
+    pub(super) inlined: HashMap<Term, (Expr, Vec<Term>)>,
+    /// A value that is used before it is computed: an internal error.
+    pub(super) missing: Cell<Option<Term>>,
+    pub(super) used_params: HashSet<usize>,
+    pub(super) size_owner: HashMap<Term, usize>,
+    pub(super) known: InRange<'a>,
+    /// The guards of the statement that is being written, with those of the enclosing loops.
+    pub(super) given: Vec<Guard>,
+    pub(super) functions: Vec<TokenStream>,
+    pub(super) function_names: Names,
+    pub(super) statements: Vec<Statement>,
+    /// The summary entries of the statement that is being written, so far.
+    pub(super) notes: RefCell<Vec<Note>>,
+    /// The number of enclosing loops with carried state.
+    pub(super) inside: usize,
+    /// From all rows of a loop to the term that is computed directly into the memory of the row.
+    pub(super) places: HashMap<Term, Term>,
+    /// Terms defined by statements of loops that were not removed as dead.
+    pub(super) kept: HashSet<Term>,
+    /// The tile that is being written.
+    pub(super) tile: Option<Block>,
+    /// Whether an outlined loop is being written, and whether its function is generic over the real
+    /// type.
+    pub(super) outlined: bool,
+    pub(super) generic_within: bool,
+}
+
+/// Leading rows of an array: the first one, and the sizes of a row.
+pub(super) type Rows = (Term, Option<Term>, Vec<Term>);
+
+/// The loop over the blocks of a tile that is being written.
+pub(super) struct Block {
+    pub(super) n: Term,
+    /// Names: items of a block, the first item, the number of items.
+    pub(super) size: Ident,
+    pub(super) first: Ident,
+    pub(super) count: Ident,
+    pub(super) private: HashSet<Term>,
+    /// From each sum that is accumulated into the result of a scatter, to the scatter.
+    pub(super) fused_scatters: BTreeMap<Term, Term>,
+    /// Arrays from outside, in their packed form.
+    pub(super) packed: BTreeMap<Term, Ident>,
+    /// Matrices whose rows are read in place.
+    pub(super) matrices: BTreeSet<Term>,
+    /// Leading rows of arrays that are not known to have enough rows, with the completed array.
+    pub(super) completed: BTreeMap<Rows, Ident>,
+    /// Arrays of one block, in order of appearance, and those that take the memory of one of them.
+    pub(super) memory: Vec<Term>,
+    pub(super) reused: Vec<Term>,
+    /// Extrema that the nests of the sums take.
+    pub(super) taken: Vec<Term>,
+    /// The code before the loop.
+    pub(super) before: TokenStream,
+    pub(super) names: Vec<Term>,
+    pub(super) defines: Vec<Term>,
+}
+
+impl<'a> Driver<'a> {
+    pub(crate) fn new(
+        g: &'a Graph,
+        program: &'a Program,
+        params: &'a [Param],
+        checks: &'a [Check],
+        plan: &'a Plan,
+        style: &'a Style,
+        hints: &'a HashMap<Term, String>,
+    ) -> Self {
+        let mut taken = Names::of_locals(style);
+        for p in params {
+            taken.reserve(&p.name.to_string());
+        }
+        Driver {
+            g,
+            program,
+            params,
+            checks,
+            plan,
+            style,
+            hints,
+            names: HashMap::new(),
+            taken,
+            memory: Memory::default(),
+            destinations: Destinations::default(),
+            inlined: HashMap::new(),
+            missing: Cell::new(None),
+            used_params: HashSet::new(),
+            size_owner: HashMap::new(),
+            known: InRange::new(g),
+            given: Vec::new(),
+            functions: Vec::new(),
+            function_names: Names::default(),
+            statements: Vec::new(),
+            notes: RefCell::default(),
+            inside: 0,
+            places: HashMap::new(),
+            kept: HashSet::new(),
+            tile: None,
+            outlined: false,
+            generic_within: false,
+        }
+    }
+
+    pub(super) fn name(&mut self, t: Term) -> Ident {
+        if let Some(name) = self.names.get(&t) {
+            return name.clone();
+        }
+        let name = match (self.hints.get(&t), self.g.node(t)) {
+            (Some(hint), _) => self.taken.fresh(hint),
+            (None, Node::Size(k, axis)) => {
+                let of = self.params.iter().find(|p| p.input == Some(*k));
+                let of = of.map_or("size".to_string(), |p| p.name.to_string());
+                let kind = match (self.g.input_rank(*k), axis) {
+                    (Some(1), _) => "len".to_string(),
+                    (Some(2), 0) => "rows".to_string(),
+                    (Some(2), _) => "cols".to_string(),
+                    (_, axis) => format!("dim{axis}"),
+                };
+                self.taken.fresh(&format!("{of}_{kind}"))
+            }
+            _ => {
+                let base = match (self.g.elem(t), self.g.rank(t)) {
+                    (Elem::Real(_), 0) => "t",
+                    (Elem::Int(_), 0) => "k",
+                    (Elem::Bool, 0) => "c",
+                    (_, 1) => "v",
+                    (_, 2) => "m",
+                    _ => "a",
+                };
+                self.taken.numbered(base)
+            }
+        };
+        self.names.insert(t, name.clone());
+        name
+    }
+
+    pub(super) fn plain(&mut self, guard: &[Guard], code: impl Into<Code>, defines: Vec<Term>, names: Vec<Term>) {
+        let (guard, code) = (guard.to_vec(), code.into());
+        self.add(Statement { guard, code, defines, names, ..Statement::default() });
+    }
+
+    /// Appends a statement, with the summary entries since the previous one.
+    pub(super) fn add(&mut self, mut statement: Statement) {
+        statement.notes.append(&mut self.notes.borrow_mut());
+        self.statements.push(statement);
+    }
+
+    /// Adds a summary entry for the statement that is being written.
+    pub(super) fn note(&self, note: Note) {
+        self.notes.borrow_mut().push(note);
+    }
+
+    /// The path of a kernel of the runtime that the current statement calls.
+    pub(super) fn kernel(&self, name: &str) -> TokenStream {
+        self.note(Note::Kernel(name.into()));
+        self.style.kernel(name)
+    }
+
+    /// Begins the statements of a body; the statements and entries so far are returned, for
+    /// [`Driver::end_body`].
+    pub(super) fn begin_body(&mut self) -> (Vec<Statement>, Vec<Note>) {
+        (std::mem::take(&mut self.statements), self.notes.take())
+    }
+
+    /// Ends a body and returns its statements; if `needed` is given, only those that compute it.
+    /// Their summary entries go to the statement that the body is part of.
+    pub(super) fn end_body(
+        &mut self,
+        (outer, mut notes): (Vec<Statement>, Vec<Note>),
+        needed: Option<&[Term]>,
+    ) -> Vec<Statement> {
+        let all = std::mem::replace(&mut self.statements, outer);
+        let mut body = match needed {
+            Some(needed) => live(all, needed.iter().copied()),
+            None => all,
+        };
+        body.iter_mut().for_each(|s| notes.append(&mut s.notes));
+        notes.append(&mut self.notes.borrow_mut());
+        self.notes = notes.into();
+        body
+    }
+
+    /// Whether a condition is a name in the code.
+    pub(super) fn names_condition(&self, t: Term) -> bool {
+        !self.inlined.contains_key(&t) && self.names.contains_key(&t)
+    }
+
+    /// Whether a condition can follow `&&` without parentheses.
+    pub(super) fn joins(&self, t: Term) -> bool {
+        let negates = |t: Term| matches!(self.g.node(t), Node::Prim(Prim::Not, _));
+        match self.g.node(t) {
+            _ if self.names_condition(t) => true,
+            Node::Prim(Prim::Not, args) => (self.names_condition(args[0]) || negates(args[0])) && self.joins(args[0]),
+            Node::Prim(Prim::And, args) => {
+                let last = self.names_condition(args[1]) || negates(args[1]);
+                self.joins(args[0]) && last && self.joins(args[1])
+            }
+            _ => false,
+        }
+    }
+
+    /// A closed scalar where it is used, and the terms that it names. If it is not computed yet,
+    /// the whole routine becomes an `Err`.
+    pub(super) fn scalar_expr(&self, t: Term) -> (Expr, Vec<Term>) {
+        if let Node::Lit(lit) = self.g.node(t) {
+            return (self.style.lit(*lit), Vec::new());
+        }
+        if let Some((e, named)) = self.inlined.get(&t) {
+            return (e.clone(), named.clone());
+        }
+        match self.names.get(&t) {
+            Some(name) => (Expr::atom(quote!(#name)), vec![t]),
+            None => {
+                self.missing.set(Some(t));
+                (Expr::atom(quote!(())), vec![t])
+            }
+        }
+    }
+
+    /// A scalar as an argument of a loop or kernel; collects the terms that it names.
+    pub(super) fn argument(&self, t: Term, named: &mut Vec<Term>) -> TokenStream {
+        let (e, n) = self.scalar_expr(t);
+        named.extend(n);
+        e.tokens
+    }
+
+    pub(super) fn product(&self, sizes: &[Term], named: &mut Vec<Term>) -> Expr {
+        let mut product: Option<Expr> = None;
+        for &n in sizes {
+            let (n, names) = self.scalar_expr(n);
+            named.extend(names);
+            product = Some(match product {
+                None => n,
+                Some(p) => p.times(&n),
+            });
+        }
+        product.unwrap_or_else(|| Expr::atom(quote!(1)))
+    }
+
+    /// A stored array as a `&[F]` argument.
+    pub(super) fn borrow(&self, t: Term, named: &mut Vec<Term>) -> TokenStream {
+        named.push(t);
+        let name = &self.names[&t];
+        match self.memory.hold.get(&t) {
+            Some(Hold::Parameter(true) | Hold::Borrowed | Hold::Row) => quote!(#name),
+            Some(Hold::Stack(depth)) if *depth > 1 => flat(&quote!(#name), *depth, false),
+            _ => quote!(&#name),
+        }
+    }
+
+    /// The branch of a conditional, if the code is under its condition or the negation: the other
+    /// branch is not computed here.
+    pub(super) fn settled(&self, cond: Term, then: Term, other: Term) -> Option<Term> {
+        let given = self.given.iter().find(|l| l.0 == cond)?;
+        Some(if given.1 { then } else { other })
+    }
+}
+
+impl Spell for Driver<'_> {
+    fn name(&self, t: Term) -> TokenStream {
+        let name = &self.names[&t];
+        quote!(#name)
+    }
+
+    fn condition(&self, t: Term) -> Condition {
+        let tokens = self.scalar_expr(t).0.tokens;
+        Condition { tokens, name: self.names_condition(t), joins: self.joins(t) }
+    }
+
+    fn absent(&self, t: Term) -> TokenStream {
+        let zero = self.style.zero(self.g.elem(t));
+        match self.memory.storage.get(&t) {
+            Some(lens) => static_type(zero, lens),
+            None if self.g.rank(t) == 0 => zero,
+            None if self.memory.hold.get(&t) == Some(&Hold::Borrowed) => quote!(&[][..]),
+            None if self.memory.hold.get(&t) == Some(&Hold::Contiguous) => {
+                quote!(::std::borrow::Cow::Borrowed(&[][..]))
+            }
+            None => quote!(::std::vec::Vec::new()),
+        }
+    }
+
+    fn outside(&self, t: Term) -> bool {
+        self.memory.outside.contains(&t)
+    }
+}

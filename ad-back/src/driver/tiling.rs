@@ -1,0 +1,449 @@
+//! The code of a tile (`ad-back/src/tiling.rs`): memory for one block before the loop over blocks,
+//! packed rows, calls on slices of arrays, and sums that continue from block to block. This module does
+//! not decide which statements are tiled.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote};
+
+use super::super::block::Statement;
+use super::super::items::{Item, masked};
+use super::super::nest::{Arg, Extremum, Nest, Part};
+use super::super::plan::{Guard, Plan, TiledStatements, Work};
+use super::super::rust::{Expr, prec, stem};
+use super::super::summary::{NestSummary, Note};
+use super::super::tiling::{Blocked, ByItems, blocked, buffers, by_items, extremum, is_over, scattered, widths};
+use super::memory::Hold;
+use super::state::{Block, Driver};
+use ad_ir::choice::{Kind, choose};
+use ad_ir::ir::{Graph, Node, Term};
+use ad_ir::prim::{Prim, Reduce};
+use ad_middle::passes::lowering::matrix::Factor;
+
+impl Driver<'_> {
+    /// The statements of a tile, in a loop over blocks.
+    pub(super) fn blocks(&mut self, tile: &TiledStatements) -> Result<(), String> {
+        let plan = self.plan;
+        let guard = plan.steps[plan.order[tile.steps.start]].guard.clone();
+        let [size, first, count] = ["block", "first", "count"].map(|name| self.taken.fresh(name));
+        self.tile = Some(Block {
+            n: tile.n,
+            size,
+            first,
+            count,
+            private: tile.private.clone(),
+            fused_scatters: tile.fused_scatters.clone(),
+            packed: BTreeMap::new(),
+            matrices: BTreeSet::new(),
+            completed: BTreeMap::new(),
+            memory: Vec::new(),
+            reused: Vec::new(),
+            taken: Vec::new(),
+            before: TokenStream::new(),
+            names: Vec::new(),
+            defines: Vec::new(),
+        });
+        let outside = self.begin_body();
+        // In the loop over blocks there is at least one item.
+        let mark = self.known.enter(&guard);
+        let some = self.known.enter_nonempty(&[tile.n]);
+        for k in tile.steps.clone() {
+            // These are part of the nests that take the sums.
+            let added = |t: &Term| tile.fused_scatters.values().any(|u| u == t);
+            if !matches!(&plan.steps[plan.order[k]].work, Work::Whole(t) if added(t)) {
+                self.step(plan.order[k])?;
+            }
+        }
+        some.into_iter().for_each(|mark| self.known.leave(mark));
+        self.known.leave(mark);
+        let steps = self.end_body(outside, None);
+        let Some(mut block) = self.tile.take() else { return Err("a block is in no block".into()) };
+        let (mut names, mut defines) = (std::mem::take(&mut block.names), std::mem::take(&mut block.defines));
+        let Block { size, first, count, before, .. } = &block;
+        let n = self.scalar_expr(block.n).0;
+        names.extend(self.scalar_expr(block.n).1);
+        // The number of scalars that an item has in memory. Overwritten arrays count twice, so that
+        // saving memory does not make blocks larger.
+        let mut width: Option<Expr> = None;
+        let all = block.memory.iter().chain(&block.reused).chain(block.packed.keys()).chain(&block.matrices);
+        for (sizes, times) in widths(self.g, all.copied()) {
+            let factor = proc_macro2::Literal::usize_unsuffixed(times);
+            let of = match (times, &*sizes) {
+                (_, []) => Expr::atom(quote!(#factor)),
+                (1, _) => self.product(&sizes, &mut names),
+                _ => Expr::atom(quote!(#factor)).times(&self.product(&sizes, &mut names)),
+            };
+            width = Some(width.map_or(of.clone(), |w| w.plus(&of)));
+        }
+        let width = width.map_or(quote!(1), |w| w.tokens);
+        let mut memory = TokenStream::new();
+        for &t in &block.memory {
+            let (name, zero) = (self.names[&t].clone(), self.style.zero(self.g.elem(t)));
+            let numbers = self.in_block(t, size, &mut names);
+            memory.extend(quote!(let mut #name = ::std::vec![#zero; #numbers];));
+        }
+        let mut packing = TokenStream::new();
+        let packed = self.kernel("packed");
+        for (&t, name) in &block.packed {
+            let zero = self.style.zero(self.g.elem(t));
+            let (numbers, part) = (self.in_block(t, size, &mut names), self.in_block(t, count, &mut names));
+            let start = self.in_block(t, first, &mut names);
+            let from = self.rows_of(&block, t);
+            names.push(t);
+            memory.extend(quote!(let mut #name = ::std::vec![#zero; #numbers];));
+            packing.extend(quote!(#packed(&mut #name, &#from[#start..][..#part], #count);));
+        }
+        // If rows are read in place, and an item has only one scalar besides them, there are no
+        // lanes of several scalars per item to fill.
+        let wide = |t: &Term| self.g.rank(*t) > 1;
+        let rows = block.packed.is_empty() && !block.memory.iter().any(wide) && !block.matrices.is_empty();
+        let kernel = self.kernel(if rows { "block_of_rows" } else { "block" });
+        let mut code = TokenStream::new();
+        for s in steps {
+            if let Some(value) = &s.value {
+                let name = &self.names[&s.defines[0]];
+                code.extend(quote!(let #name = #value;));
+            }
+            code.extend(s.code.into_token_stream());
+            names.extend(s.names);
+        }
+        defines.dedup();
+        names.retain(|t| !defines.contains(t) && !block.memory.contains(t));
+        let (n, least) = (n.at(prec::ADD), n.tokens);
+        let code = quote! {
+            let #size = #kernel(#least, #width);
+            #memory
+            #before
+            for #first in (0..#n).step_by(#size) {
+                let #count = #size.min(#n - #first);
+                #packing
+                #code
+            }
+        };
+        self.add(Statement { guard, code: code.into(), defines, names, ..Statement::default() });
+        Ok(())
+    }
+
+    /// The number of scalars in this number of items of an array.
+    fn in_block(&self, t: Term, items: &Ident, names: &mut Vec<Term>) -> TokenStream {
+        let mut numbers = Expr::atom(quote!(#items));
+        for &n in &self.g.shape(t)[1..] {
+            let (n, named) = self.scalar_expr(n);
+            names.extend(named);
+            numbers = numbers.times(&n);
+        }
+        numbers.tokens
+    }
+
+    /// The slice of an array that belongs to the block.
+    fn part(&self, block: &Block, t: Term, out: bool, names: &mut Vec<Term>) -> TokenStream {
+        if !is_over(self.g, t, block.n) {
+            return if out { self.out(t) } else { self.borrow(t, names) };
+        }
+        self.part_of_items(block, t, out, names)
+    }
+
+    /// An array with the rows of all items.
+    fn rows_of<'a>(&'a self, block: &'a Block, t: Term) -> &'a Ident {
+        let rows = (t, None, self.g.shape(t)[1..].to_vec());
+        block.completed.get(&rows).unwrap_or(&self.names[&t])
+    }
+
+    fn part_of_items(&self, block: &Block, t: Term, out: bool, names: &mut Vec<Term>) -> TokenStream {
+        names.push(t);
+        let (count, first) = (&block.count, &block.first);
+        let name = block.packed.get(&t).unwrap_or_else(|| self.rows_of(block, t));
+        let numbers = self.in_block(t, count, names);
+        let and = if out { quote!(&mut) } else { quote!(&) };
+        if block.packed.contains_key(&t) || block.private.contains(&t) {
+            quote!(#and #name[..#numbers])
+        } else {
+            quote!(#and #name[#first..][..#numbers])
+        }
+    }
+
+    /// Memory for the result of a statement: of the block, or of all items, of which the block
+    /// writes a slice. Sums are initialised again.
+    fn block_memory(&mut self, block: &mut Block, t: Term, added: bool) -> TokenStream {
+        let fill = self.start(t);
+        let over = is_over(self.g, t, block.n);
+        let name = self.name(t);
+        if over && block.private.contains(&t) {
+            block.memory.push(t);
+            self.memory.hold.insert(t, Hold::Owned);
+            if !added {
+                return quote!();
+            }
+            let numbers = self.in_block(t, &block.count, &mut block.names);
+            return quote!(#name[..#numbers].fill(#fill););
+        }
+        let mut names = Vec::new();
+        let array = self.new_array(t, (fill, !added), &mut names);
+        block.names.extend(names);
+        block.before.extend(quote!(let mut #name = #array;));
+        block.defines.push(t);
+        quote!()
+    }
+
+    /// The memory of a scatter that is accumulated block by block.
+    fn begin_onto(&mut self, block: &mut Block, t: Term, step: Option<usize>) -> Result<(), String> {
+        let Node::Scatter { dst, .. } = *self.g.node(t) else { return Err("a sum is added to no scatter".into()) };
+        let mut names = Vec::new();
+        let code = self.added_onto(t, dst, step.ok_or("a sum that no scatter reads")?, &mut names);
+        block.names.extend(names);
+        block.before.extend(code.into_token_stream());
+        block.defines.push(t);
+        Ok(())
+    }
+
+    /// A nest as a step of a block.
+    pub(super) fn nest_in_block(
+        &mut self,
+        domain: &[Term],
+        terms: &[Term],
+        guard: &[Guard],
+        step: usize,
+    ) -> Result<(), String> {
+        let g = self.g;
+        let Some(mut block) = self.tile.take() else { return Err("a nest outside of a block".into()) };
+        let made = blocked(g, self.plan, self.hints, block.n, (domain, terms), (step, &block.fused_scatters));
+        let Some(Blocked { kernel, mut items, mut outs, leading }) = made else {
+            return Err("a nest that no block can have".into());
+        };
+        for &array in &leading {
+            self.leading(&mut block, &Factor { array, transposed: false, start: None }, &g.shape(array)[1..]);
+        }
+        for t in buffers(&kernel) {
+            let over = is_over(g, t, block.n) || leading.contains(&t);
+            let outer = over && g.rank(t) > 1 && !block.private.contains(&t);
+            if outer && !block.packed.contains_key(&t) {
+                let name = self.taken.fresh(&format!("{}_block", stem(&self.names[&t].to_string(), "_data")));
+                block.packed.insert(t, name);
+            }
+        }
+        let (mut fills, mut names) = (Vec::new(), Vec::new());
+        let reused = self.reused_in_block(&kernel, &items, (&block.private, step));
+        for (of, t) in &reused {
+            self.names.insert(*t, self.names[of].clone());
+            self.memory.hold.insert(*t, Hold::Owned);
+        }
+        let (mask, whole) = (masked(g, &kernel, &mut items), Part::Whole);
+        let mut extremum = self.extremum(&block, &items).filter(|_| mask.is_none());
+        for t in outs.iter().copied().chain(extremum.iter().flat_map(Extremum::results)) {
+            self.name(t);
+        }
+        let how = (&reused, &whole, mask);
+        extremum = extremum.filter(|e| {
+            let why = || format!("(an array of {} axes is not stored)", g.rank(e.sum));
+            let nest = Nest::new(g, self.style, &self.names, &self.known, &kernel, &items, how).in_block();
+            nest.can_take(e) && choose(Kind::BlockedExtrema, (e.sum.index(), 0), true, why)
+        });
+        if let Some(e) = &extremum {
+            outs = e.results().collect();
+            block.taken.extend(&outs);
+        }
+        // In the order of the statements.
+        block.reused.extend(outs.iter().filter(|t| reused.values().any(|u| u == *t)));
+        for &t in &outs {
+            if let Some((&src, _)) = block.fused_scatters.iter().find(|(_, u)| **u == t) {
+                self.begin_onto(&mut block, t, self.plan.readers.get(&src).and_then(|r| r.last()).copied())?;
+            } else if g.rank(t) > 0 && !reused.values().any(|&u| u == t) {
+                let added = items.iter().any(|i| matches!(i, Item::Fold { out, .. } if *out == t));
+                fills.push((t, self.block_memory(&mut block, t, added)));
+            }
+        }
+        let title = self.function_name("compute", &outs);
+        let doc = format!("{} of the items of a block.", if domain.len() == 1 { "Numbers" } else { "Arrays" });
+        let function = Nest::new(g, self.style, &self.names, &self.known, &kernel, &items, how)
+            .in_block()
+            .taking(extremum)
+            .function(&title, &doc)?;
+        let mut code = TokenStream::new();
+        for (_, fill) in fills.into_iter().filter(|(t, _)| !function.begun.contains(t)) {
+            code.extend(fill);
+        }
+        let mut args = Vec::new();
+        for arg in &function.args {
+            args.push(match arg {
+                Arg::Out(t) => self.part(&block, *t, true, &mut names),
+                Arg::Buffer(t) if leading.contains(t) => self.part_of_items(&block, *t, false, &mut names),
+                Arg::Buffer(t) if !is_over(g, *t, block.n) => self.read_by(&kernel, *t, &mut names),
+                Arg::Buffer(t) => self.part(&block, *t, false, &mut names),
+                Arg::Scalar(t) if *t == block.n => {
+                    let count = &block.count;
+                    quote!(#count)
+                }
+                Arg::Scalar(t) => self.argument(*t, &mut names),
+                Arg::Length => quote!(),
+            });
+        }
+        let turbofish = &function.turbofish;
+        let call = quote!(#title #turbofish (#(#args),*));
+        for &t in &function.returns {
+            let (name, elem) = (self.name(t), g.elem(t));
+            let (zero, ty) = (self.style.zero(elem), self.style.ty(elem));
+            block.before.extend(quote!(let mut #name: #ty = #zero;));
+            block.defines.push(t);
+        }
+        let returns: Vec<Ident> = function.returns.iter().map(|&t| self.name(t)).collect();
+        code.extend(match &*returns {
+            [] => quote!(#call;),
+            [one] => quote!(#one += #call;),
+            many => {
+                let sums = self.taken.fresh("sums");
+                let places = (0..many.len()).map(proc_macro2::Literal::usize_unsuffixed);
+                quote!(let #sums = #call; #(#many += #sums.#places;)*)
+            }
+        });
+        self.note(Note::Nest(Box::new(NestSummary { verb: "compute", ..function.summary })));
+        self.functions.push(function.item);
+        self.tile = Some(block);
+        self.plain(guard, code, Vec::new(), names);
+        Ok(())
+    }
+
+    /// A scatter of values of the items of a block.
+    pub(super) fn scatter_in_block(&mut self, t: Term, guard: &[Guard], step: usize) -> Result<(), String> {
+        let Some(mut block) = self.tile.take() else { return Err("a scatter outside of a block".into()) };
+        let Some((kernel, item)) = scattered(self.g, self.plan, self.hints, block.n, t) else {
+            return Err("a scatter that no block can have".into());
+        };
+        self.begin_onto(&mut block, t, Some(step))?;
+        self.tile = Some(block);
+        let what = ("scatter", "Adds at computed positions; what falls outside is dropped.");
+        self.call(&kernel, &[item], what, &[t], guard, (false, &HashMap::new()))
+    }
+
+    /// A product with the rows of the items of a block.
+    pub(super) fn product_in_block(&mut self, t: Term, guard: &[Guard]) -> Result<(), String> {
+        let Some(mut block) = self.tile.take() else { return Err("a product outside of a block".into()) };
+        let Some((_, p)) = by_items(self.g, self.plan, t, Some(block.n)) else {
+            return Err("a product that no block can have".into());
+        };
+        let mut names = Vec::new();
+        let code = self.block_memory(&mut block, t, p.summed);
+        let rows = self.rows(&mut block, &p, &mut names);
+        let (vector, kernel) = if p.summed {
+            (self.part(&block, p.vector.array, false, &mut names), "gemv_t")
+        } else {
+            (self.operand(&p.vector, &[&p.row, &Vec::new(), &Vec::new()], &mut names), "gemv")
+        };
+        let (out, kernel, summed) = (self.part(&block, t, true, &mut names), self.kernel(kernel), p.summed);
+        let code = quote!(#code #kernel(#out, #rows, #vector, #summed););
+        self.tile = Some(block);
+        self.plain(guard, code, Vec::new(), names);
+        Ok(())
+    }
+
+    /// The rows of a matrix that belong to the block.
+    fn rows(&mut self, block: &mut Block, p: &ByItems, names: &mut Vec<Term>) -> TokenStream {
+        block.matrices.insert(p.matrix.array);
+        self.leading(block, &p.matrix, &p.row);
+        let row = self.product(&p.row, names);
+        let [mut first, count] = [&block.first, &block.count].map(|items| Expr::atom(quote!(#items)));
+        let from = match (block.completed.get(&(p.matrix.array, p.matrix.start, p.row.clone())), p.matrix.start) {
+            (Some(name), _) => quote!(#name),
+            (None, start) => {
+                if let Some(start) = start.filter(|&t| self.g.int_value(t) != Some(0)) {
+                    let (start, named) = self.scalar_expr(start);
+                    names.extend(named);
+                    first = start.plus(&first);
+                }
+                names.push(p.matrix.array);
+                self.elements(p.matrix.array)
+            }
+        };
+        let (first, count) = (first.times(&row).at(prec::ADD), count.times(&row).tokens);
+        quote!(&#from[#first..][..#count])
+    }
+
+    /// Makes sure that an array has the rows of all items, of these sizes: the check that
+    /// guarantees it may not have been executed.
+    fn leading(&mut self, block: &mut Block, x: &Factor, row: &[Term]) {
+        let sizes = [std::slice::from_ref(&block.n), row].concat();
+        let key = (x.array, x.start, row.to_vec());
+        if self.rows_fit(x, &sizes) || block.completed.contains_key(&key) {
+            return;
+        }
+        let name = self.taken.fresh(&format!("{}_rows", stem(&self.names[&x.array].to_string(), "_data")));
+        let part = self.operand(x, &[&sizes, &Vec::new(), &Vec::new()], &mut block.names);
+        block.before.extend(quote!(let #name = #part;));
+        block.completed.insert(key, name);
+    }
+
+    /// The argument of a nest along the items of a block, in place of the array over all items.
+    /// Rows of items are read in place.
+    pub(super) fn of_block(&self, arg: Arg, names: &mut Vec<Term>) -> Option<TokenStream> {
+        let block = self.tile.as_ref()?;
+        match arg {
+            Arg::Scalar(t) if t == block.n => {
+                let count = &block.count;
+                Some(quote!(#count))
+            }
+            Arg::Buffer(t) if is_over(self.g, t, block.n) && self.g.rank(t) > 1 => {
+                let [numbers, start] = [&block.count, &block.first].map(|items| self.in_block(t, items, names));
+                names.push(t);
+                let name = &self.names[&t];
+                Some(quote!(&#name[#start..][..#numbers]))
+            }
+            Arg::Buffer(t) if is_over(self.g, t, block.n) => Some(self.part(block, t, false, names)),
+            _ => None,
+        }
+    }
+
+    /// The extrema that other statements of the tile take of the only sum of a nest, if these are
+    /// its only readers and all are maxima or all minima.
+    fn extremum(&self, block: &Block, items: &[Item]) -> Option<Extremum> {
+        let mut sums = items.iter().filter_map(|i| if let Item::Fold { out, .. } = i { Some(*out) } else { None });
+        let sum = sums.next().filter(|t| self.g.rank(*t) > 1 && block.private.contains(t))?;
+        let mut extremum: Option<Extremum> = None;
+        for &k in self.plan.readers.get(&sum)? {
+            let Work::Whole(t) = self.plan.steps[k].work else { return None };
+            let Node::Prim(Prim::Reduce(op, 1), args) = self.g.node(t) else { return None };
+            let (greatest, is_place) = match op {
+                Reduce::Max | Reduce::ArgMax => (true, *op == Reduce::ArgMax),
+                Reduce::Min | Reduce::ArgMin => (false, *op == Reduce::ArgMin),
+                _ => return None,
+            };
+            let e = extremum.get_or_insert(Extremum { sum, greatest, place: None, best: None });
+            if **args != [sum] || e.greatest != greatest {
+                return None;
+            }
+            *(if is_place { &mut e.place } else { &mut e.best }) = Some(t);
+        }
+        extremum
+    }
+
+    /// Extrema of the items of a block.
+    pub(super) fn extrema_in_block(&mut self, t: Term, guard: &[Guard]) -> Result<(), String> {
+        let Some(mut block) = self.tile.take() else { return Err("extrema outside of a block".into()) };
+        if block.taken.contains(&t) {
+            self.tile = Some(block);
+            return Ok(());
+        }
+        let Node::Prim(Prim::Reduce(op, _), args) = self.g.node(t) else { return Err("no extrema".into()) };
+        let Some(kernel) = extremum(*op) else { return Err("no extrema".into()) };
+        let (kernel, mut names) = (self.kernel(kernel), Vec::new());
+        let code = self.block_memory(&mut block, t, false);
+        let x = if block.private.contains(&args[0]) || self.g.rank(args[0]) == 1 {
+            self.part(&block, args[0], false, &mut names)
+        } else {
+            let name = self.taken.fresh(&format!("{}_block", self.names[&args[0]]));
+            block.packed.entry(args[0]).or_insert(name);
+            self.part(&block, args[0], false, &mut names)
+        };
+        let (out, count) = (self.part(&block, t, true, &mut names), &block.count);
+        let code = quote!(#code #kernel(#out, #x, #count););
+        self.tile = Some(block);
+        self.plain(guard, code, Vec::new(), names);
+        Ok(())
+    }
+}
+
+/// The statements of a tile in words.
+pub(in super::super) fn describe(g: &Graph, plan: &Plan, tile: &TiledStatements) -> String {
+    let steps = tile.steps.clone().filter(|&k| !matches!(plan.steps[k].work, Work::Check(_))).count();
+    let arrays = tile.private.iter().filter(|&&t| g.rank(t) > 1).count();
+    format!("in blocks of %{}: {steps} steps, {arrays} arrays of one block\n", tile.n.index())
+}

@@ -1,0 +1,330 @@
+//! Statements of stored terms that are not nests: scatters, blocks, conditionals of arrays,
+//! aliases, stacks. This module does not decide which terms are stored; it follows the plan.
+
+use std::collections::HashMap;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::super::block::{Join, Statement};
+use super::super::code::{Code, Condition};
+use super::super::items::{Item, scatter_item};
+use super::super::kernel::{Kernel, Op};
+use super::super::plan::Guard;
+use super::super::rust::typed;
+use super::super::store::{adds_rows, alias_of, is_broadcast, padded_parts, repeats};
+use super::memory::{Hold, flat};
+use super::state::Driver;
+use ad_ir::ir::{Node, Put, Term};
+use ad_ir::prim::{Binary, Prim};
+
+impl Driver<'_> {
+    pub(super) fn whole(&mut self, t: Term, guard: &[Guard], k: usize) -> Result<(), String> {
+        let g = self.g;
+        if self.tile.is_some() {
+            return match g.node(t) {
+                Node::Scatter { .. } => self.scatter_in_block(t, guard, k),
+                Node::Prim(Prim::Contract(_), _) => self.product_in_block(t, guard),
+                _ => self.extrema_in_block(t, guard),
+            };
+        }
+        if let Some(w) = self.plan.windows.get(&t) {
+            self.windows(t, w, guard, k);
+            return Ok(());
+        }
+        let mut names = Vec::new();
+        match g.node(t) {
+            Node::Cond { cond, then, other } => {
+                let arm = self.settled(*cond, *then, *other);
+                match (self.plan.in_place.get(&t), arm) {
+                    (Some(&now), _) => self.same_memory(t, now),
+                    (None, Some(arm)) => self.same_as(t, arm, guard, k),
+                    (None, None) => self.join(t, *cond, *then, *other, guard, k),
+                }
+                Ok(())
+            }
+            Node::Scatter { put, dst, src, .. } => {
+                let in_place = self.plan.in_place.get(&t).copied();
+                let code = match in_place {
+                    Some(now) => {
+                        self.same_memory(t, now);
+                        Code::default()
+                    }
+                    None => self.added_onto(t, *dst, k, &mut names),
+                };
+                let domain = g.shape(*src).to_vec();
+                let mut kernel = Kernel::new(g, self.plan, self.hints, domain, []);
+                let items = [scatter_item(g, &mut kernel, t)?];
+                // The allocation and the loop are one statement.
+                let before = self.statements.len();
+                let (verb, doc) = match put {
+                    Put::Add => ("scatter", "Adds at computed positions; what falls outside is dropped."),
+                    Put::Set => ("update", "Writes at computed positions; what falls outside is dropped."),
+                };
+                self.call(&kernel, &items, (verb, doc), &[t], guard, (false, &HashMap::new()))?;
+                if let Some(s) = self.statements.get_mut(before) {
+                    let call = std::mem::replace(&mut s.code, code);
+                    s.code.push(call);
+                    s.names.extend(names);
+                    s.effect |= in_place.is_some();
+                }
+                Ok(())
+            }
+            Node::Prim(Prim::Contract(spec), args) => self.contraction(t, spec, args, guard),
+            Node::Prim(Prim::Sum(_), args) if adds_rows(g, &self.plan.class, &self.plan.exact, t) => {
+                let x = self.borrow(args[0], &mut names);
+                let code = self.allocate(t, &mut names, false);
+                let (out, sums) = (self.out(t), self.kernel("column_sums"));
+                self.plain(guard, quote!(#code #sums(#out, #x, false);), vec![t], names);
+                Ok(())
+            }
+            Node::Prim(Prim::Replicate(axes), args) if repeats(g, &self.plan.class, t) => {
+                if self.inside > 0 || self.stack_lens(t).is_some() {
+                    return self.nest(g.shape(t), &[t], guard, k);
+                }
+                self.memory.hold.insert(t, Hold::Owned);
+                let times = self.product(&g.shape(t)[..axes.len()], &mut names).tokens;
+                let x = self.borrow(args[0], &mut names);
+                let (name, repeated) = (self.name(t), self.kernel("repeated"));
+                self.plain(guard, quote!(let #name = #repeated(#x, #times);), vec![t], names);
+                Ok(())
+            }
+            Node::Prim(Prim::Sum(_), args) => {
+                let sum = self.kernel("exact_sum");
+                let x = self.borrow(args[0], &mut names);
+                if g.rank(t) == 0 {
+                    let name = self.name(t);
+                    self.plain(guard, quote!(let #name = #sum(#x);), vec![t], names);
+                } else {
+                    let code = self.allocate(t, &mut names, false);
+                    let (out, each) = (self.out(t), self.kernel("each_row"));
+                    self.plain(guard, quote!(#code #each(#out, #x, #sum);), vec![t], names);
+                }
+                Ok(())
+            }
+            Node::Prim(Prim::Reduce(op, _), args) => self.reduction(t, *op, args, guard),
+            Node::Prim(prim, args) if prim.structural(|s| s.kernel()).flatten().is_some() => {
+                let kernel = self.style.kernel(prim.structural(|s| s.kernel()).flatten().unwrap_or_default());
+                let x = self.borrow(args[0], &mut names);
+                let code = self.allocate(t, &mut names, false);
+                let last = &g.shape(t)[g.rank(t) - 1..];
+                let (out, row) = (self.out(t), self.product(last, &mut names).tokens);
+                self.plain(guard, quote!(#code #kernel(#out, #x, #row);), vec![t], names);
+                Ok(())
+            }
+            Node::Prim(Prim::Stack, args) => {
+                let name = self.name(t);
+                let code = if self.inside > 0 {
+                    self.hoist(t);
+                    self.stack_in_loop(t, args, &mut names)
+                } else if g.rank(t) == 1 {
+                    let parts: Vec<TokenStream> = args.iter().map(|&c| self.broadcast(c, &mut names)).collect();
+                    match self.scalars_on_stack(t, &parts) {
+                        Some(array) => quote!(let #name = #array;),
+                        None => {
+                            self.memory.hold.insert(t, Hold::Owned);
+                            quote!(let #name = ::std::vec![#(#parts),*];)
+                        }
+                    }
+                } else {
+                    let parts: Vec<TokenStream> = args
+                        .iter()
+                        .map(|&c| {
+                            names.push(c);
+                            let name = &self.names[&c];
+                            match self.memory.hold.get(&c) {
+                                Some(Hold::Stack(depth)) => {
+                                    let flat = flat(&quote!(#name), *depth, false);
+                                    if *depth > 1 { flat } else { quote!(&#name[..]) }
+                                }
+                                _ => quote!(&#name[..]),
+                            }
+                        })
+                        .collect();
+                    if let Some(code) = self.rows_on_stack(t, &parts) {
+                        names.extend(g.shape(t));
+                        code
+                    } else {
+                        self.memory.hold.insert(t, Hold::Owned);
+                        quote!(let #name = [#(#parts),*].concat();)
+                    }
+                };
+                self.plain(guard, code, vec![t], names);
+                Ok(())
+            }
+            _ if alias_of(g, &self.plan.class, t).is_some() => {
+                let of = alias_of(g, &self.plan.class, t).unwrap_or(t);
+                self.same_as(t, of, guard, k);
+                Ok(())
+            }
+            _ if padded_parts(g, &self.plan.class, t).is_some() => self.padded(t, guard),
+            _ if is_broadcast(g, t) => {
+                let code = self.filled(t, t, "let", &mut names);
+                self.plain(guard, code, vec![t], names);
+                Ok(())
+            }
+            node => Err(format!("nothing computes {node:?}")),
+        }
+    }
+
+    /// An array that equals another one: moved if nothing else reads that one, otherwise borrowed
+    /// or copied.
+    fn same_as(&mut self, t: Term, of: Term, guard: &[Guard], k: usize) {
+        let mut names = Vec::new();
+        let owned = self.moves(of, k);
+        let name = self.name(t);
+        let from = self.borrow(of, &mut names);
+        let code = if !self.as_many(self.g.shape(t), self.g.shape(of)) {
+            let n = self.product(self.g.shape(t), &mut names).tokens;
+            let zero = self.style.zero(self.g.elem(t));
+            let owned = owned && self.memory.hold.get(&of) == Some(&Hold::Owned);
+            self.memory.hold.insert(t, if owned { Hold::Owned } else { Hold::Contiguous });
+            let fitted = self.kernel(if owned { "resized" } else { "cut" });
+            let given = &self.names[&of];
+            if owned {
+                quote!(let #name = #fitted(#given, #n, #zero);)
+            } else if guard.is_empty() || self.inside > 0 {
+                self.memory.lent.insert(of);
+                quote!(let #name = #fitted(#from, 0, #n, #zero);)
+            } else {
+                self.memory.hold.insert(t, Hold::Owned);
+                quote!(let #name = #fitted(#from, 0, #n, #zero).into_owned();)
+            }
+        } else if owned {
+            self.take_over(t, of);
+            let from = &self.names[&of];
+            quote!(let #name = #from;)
+        } else if guard.is_empty() || self.inside > 0 {
+            self.memory.hold.insert(t, Hold::Borrowed);
+            self.memory.lent.insert(of);
+            let ty = self.style.ty(self.g.elem(t));
+            quote!(let #name: &[#ty] = #from;)
+        } else {
+            let from = self.copy_as(t, of);
+            quote!(let #name = #from;)
+        };
+        self.plain(guard, code, vec![t], names);
+    }
+
+    /// A sum with blocks: the dense summands in one nest, then each block in a pass over its own
+    /// elements.
+    pub(super) fn padded(&mut self, t: Term, guard: &[Guard]) -> Result<(), String> {
+        let g = self.g;
+        let Some((dense, pads)) = padded_parts(g, &self.plan.class, t) else { return Err("no blocks".into()) };
+        let mut names = Vec::new();
+        let mut code = self.allocate(t, &mut names, dense.is_empty());
+        let before = self.statements.len();
+        if !dense.is_empty() {
+            let mut kernel = Kernel::new(g, self.plan, self.hints, g.shape(t).to_vec(), []);
+            let identity = kernel.identity().to_vec();
+            let mut sum = None;
+            for &part in &dense {
+                let value = kernel.element(part, &identity, &[])?;
+                sum = Some(match sum {
+                    None => value,
+                    Some(s) => kernel.op(Op::Prim(Prim::Binary(Binary::Add), [s, value].into())),
+                });
+            }
+            let items: Vec<Item> = sum.iter().map(|&value| Item::Store { out: Some(t), value }).collect();
+            self.call(&kernel, &items, ("compute", "The parts without zeros."), &[t], guard, (false, &HashMap::new()))?;
+        }
+        for &pad in &pads {
+            let Node::Prim(Prim::Pad(steps), args) = g.node(pad) else { continue };
+            let rank = steps.len();
+            let domain = g.shape(args[0]).to_vec();
+            let mut kernel = Kernel::new(g, self.plan, self.hints, domain.clone(), []);
+            let identity = kernel.identity().to_vec();
+            let value = kernel.element(args[0], &identity, &[])?;
+            let mut ix = Vec::new();
+            for k in 0..rank {
+                let start = kernel.element(args[1 + k], &[], &[])?;
+                ix.push(kernel.affine(start, steps[k], identity[k]));
+            }
+            let block = steps.iter().all(|&s| s == 1);
+            let scatter = Item::Scatter { out: t, put: Put::Add, ix: ix.clone(), value };
+            let at = self.statements.len();
+            if !block {
+                self.call(&kernel, &[scatter], ("add", "Adds at a stride."), &[t], guard, (false, &HashMap::new()))?;
+                continue;
+            }
+            let item = Item::Block { out: t, put: Put::Add, ix, value, tested: false };
+            self.call(&kernel, &[item], ("add", "Adds a block of the result."), &[t], guard, (false, &HashMap::new()))?;
+            let mut fits: Option<TokenStream> = None;
+            for k in 0..rank {
+                if self.known.fits(Some(args[1 + k]), Some(domain[k]), g.shape(t)[k]) {
+                    continue;
+                }
+                let kernel = self.kernel("fits");
+                let [start, len, size] = [args[1 + k], domain[k], g.shape(t)[k]].map(|n| self.argument(n, &mut names));
+                let fit = quote!(#kernel(#start, #len, #size));
+                fits = Some(fits.map_or(fit.clone(), |before| quote!(#before && #fit)));
+            }
+            let Some(fits) = fits else { continue };
+            // A masked read may be of a block that is partly out of range: only its part in range
+            // contributes.
+            self.call(
+                &kernel,
+                &[scatter],
+                ("add", "Adds the part of a block that is inside."),
+                &[t],
+                guard,
+                (false, &HashMap::new()),
+            )?;
+            let Some(mut within) = self.statements.pop() else { continue };
+            if let Some(s) = self.statements.get_mut(at) {
+                let (whole, part) = (std::mem::take(&mut s.code), within.code);
+                s.code = Code::of_if(Condition::opaque(fits), whole, &part);
+                s.names.extend(within.names);
+                s.notes.append(&mut within.notes);
+            }
+        }
+        // One statement: the allocation and all passes.
+        for s in self.statements.drain(before..) {
+            code.push(s.code);
+            self.notes.get_mut().extend(s.notes);
+            names.extend(s.names);
+        }
+        names.retain(|n| *n != t);
+        self.plain(guard, code, vec![t], names);
+        Ok(())
+    }
+
+    pub(super) fn broadcast(&self, t: Term, names: &mut Vec<Term>) -> TokenStream {
+        let mut t = t;
+        while let (Node::Prim(_, args), true) = (self.g.node(t), self.g.rank(t) > 0) {
+            t = args[0];
+        }
+        let (e, named) = self.scalar_expr(t);
+        names.extend(named);
+        typed(&[&e]).unwrap_or(e.tokens)
+    }
+
+    /// A conditional of arrays: moved out of its branch if nothing else reads the array, otherwise
+    /// borrowed.
+    pub(super) fn join(&mut self, t: Term, cond: Term, then: Term, other: Term, guard: &[Guard], k: usize) {
+        let alike = self.memory.storage.get(&then) == self.memory.storage.get(&other);
+        let owned = then != other && alike && self.moves(then, k) && self.moves(other, k);
+        let name = self.name(t);
+        // A reference must not outlive the block that it points into. Arrays outside of a loop are
+        // in no block of it.
+        if owned || (!guard.is_empty() && self.inside == 0) {
+            let (a, b) = if owned {
+                self.take_over(t, then);
+                let (a, b) = (&self.names[&then], &self.names[&other]);
+                (quote!(#a), quote!(#b))
+            } else {
+                (self.copy_as(t, then), self.copy_as(t, other))
+            };
+            let join = Join { cond, then: a, other: b, then_names: vec![then], other_names: vec![other] };
+            let join = Some(join);
+            self.add(Statement { guard: guard.to_vec(), join, defines: vec![t], ..Statement::default() });
+            return;
+        }
+        let mut names = vec![cond];
+        let (a, b) = (self.borrow(then, &mut names), self.borrow(other, &mut names));
+        let (c, ty) = (self.argument(cond, &mut names), self.style.ty(self.g.elem(t)));
+        self.memory.hold.insert(t, Hold::Borrowed);
+        self.memory.lent.extend([then, other]);
+        self.plain(guard, quote!(let #name: &[#ty] = if #c { #a } else { #b };), vec![t], names);
+    }
+}

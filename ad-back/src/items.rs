@@ -1,0 +1,143 @@
+//! The items of a nest: what it stores or accumulates, over a graph of scalar operations. This
+//! module does not decide which terms a nest computes.
+
+use super::kernel::{Id, Kernel, Op};
+use super::plan::{Plan, domain_of};
+use ad_ir::choice::{Kind, choose};
+use ad_ir::ir::{Elem, Graph, Lit, Node, Put, RealTy, Term};
+use ad_ir::prim::{Cmp, Prim, Reduce};
+
+/// The element type whose sums need more precision than it has.
+pub(super) const SINGLE: Elem = Elem::Real(RealTy::F32);
+
+/// How the values of an item are combined.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Fold {
+    Sum,
+    /// A sum that starts at -0, or at 0, and adds one element after the other.
+    InOrder,
+    All,
+    Any,
+}
+
+/// The use of a value at each index of a nest.
+#[derive(Clone, Debug)]
+pub(super) enum Item {
+    /// Stores the value; `None` if only other items use it.
+    Store { out: Option<Term>, value: Id },
+    /// Accumulates the value over the marked loops. With `added` it is added to an existing value,
+    /// which is at the index given by the other loops, or at the index `at` of `out` (a value out
+    /// of range is dropped).
+    Fold { out: Term, fold: Fold, reduced: Vec<bool>, value: Id, added: bool, at: Option<Vec<Id>> },
+    /// Adds (or puts) the value at an index of `out`; a value out of range is dropped.
+    Scatter { out: Term, put: Put, ix: Vec<Id>, value: Id },
+    /// Adds (or puts) the value at a shifted index of `out`. The whole block is in range, except
+    /// for the rows that are `tested`.
+    Block { out: Term, put: Put, ix: Vec<Id>, value: Id, tested: bool },
+}
+
+/// The terms of a nest whose elements it has computed at its own indices.
+pub(super) fn members(g: &Graph, terms: &[Term]) -> Vec<Term> {
+    let stored = |t: Term| domain_of(g, t) == g.shape(t);
+    terms.iter().copied().filter(|&t| stored(t) && !is_fold(g, t)).collect()
+}
+
+fn is_fold(g: &Graph, t: Term) -> bool {
+    matches!(g.node(t), Node::Prim(Prim::Sum(_) | Prim::Reduce(..), _))
+}
+
+/// The items of the nest of this statement, and the terms that it writes or returns. The domain
+/// comes with the index of each of its axes. In the items, loops are numbered like the axes of the
+/// domain.
+pub(super) fn items(
+    g: &Graph,
+    plan: &Plan,
+    kernel: &mut Kernel<'_>,
+    (domain, identity): (&[Term], &[Id]),
+    terms: &[Term],
+    step: usize,
+) -> Result<(Vec<Item>, Vec<Term>), String> {
+    let (mut items, mut outs) = (Vec::new(), Vec::new());
+    for &t in terms {
+        match g.node(t) {
+            Node::Prim(Prim::Sum(axes), args) => {
+                let reduced = (0..domain.len()).map(|k| axes.iter().any(|&a| usize::from(a) == k)).collect();
+                let mut value = kernel.element(args[0], identity, &[])?;
+                // A sum over nearly the whole domain.
+                for (k, (&n, &size)) in domain_of(g, t).iter().zip(domain).enumerate() {
+                    if n != size {
+                        let n = kernel.element(n, &[], &[])?;
+                        let inside = kernel.op(Op::Prim(Prim::Compare(Cmp::Lt), [identity[k], n].into()));
+                        let zero = kernel.zero(value);
+                        value = kernel.choose(inside, value, zero);
+                    }
+                }
+                items.push(Item::Fold { out: t, fold: Fold::Sum, reduced, value, added: false, at: None });
+                outs.push(t);
+            }
+            Node::Prim(Prim::Reduce(op, rank), args) => {
+                let kept = domain.len() - usize::from(*rank);
+                let reduced = (0..domain.len()).map(|k| k >= kept).collect();
+                let value = kernel.element(args[0], identity, &[])?;
+                let fold = match op {
+                    Reduce::All => Fold::All,
+                    Reduce::InOrder | Reduce::FromZero => Fold::InOrder,
+                    _ => Fold::Any,
+                };
+                items.push(Item::Fold { out: t, fold, reduced, value, added: false, at: None });
+                outs.push(t);
+            }
+            _ => {
+                let value = kernel.definition(t, identity)?;
+                let elsewhere = plan.readers.get(&t).is_some_and(|r| r.iter().any(|&s| s != step));
+                let kept = elsewhere || plan.results.contains(&t);
+                items.push(Item::Store { out: kept.then_some(t), value });
+                if kept {
+                    outs.push(t);
+                }
+            }
+        }
+    }
+    Ok((items, outs))
+}
+
+/// The item of the nest of a scatter, over the elements of the scattered array.
+pub(super) fn scatter_item(g: &Graph, kernel: &mut Kernel<'_>, t: Term) -> Result<Item, String> {
+    let Node::Scatter { put, src, vars, index, .. } = g.node(t) else { return Err("no scatter".into()) };
+    let identity = kernel.identity().to_vec();
+    let bound: Vec<_> = vars.iter().copied().zip(identity.iter().copied()).collect();
+    let mut ix: Vec<Id> = index.iter().map(|&i| kernel.element(i, &[], &bound)).collect::<Result<_, _>>()?;
+    ix.extend(&identity[vars.len()..]);
+    let value = kernel.element(*src, &identity, &[])?;
+    Ok(Item::Scatter { out: t, put: *put, ix, value })
+}
+
+/// The condition under which the innermost loop has an effect, if the condition does not depend on
+/// the innermost index, and no item adds anything where it is false. The items become those of the
+/// case in which it holds.
+pub(super) fn masked(g: &Graph, kernel: &Kernel<'_>, items: &mut [Item]) -> Option<Id> {
+    let mut mask = None;
+    for item in &*items {
+        let Item::Fold { out, fold: Fold::Sum, value, .. } = item else { return None };
+        let Op::If(c, _, zero) = kernel.node(*value).op else { return None };
+        let nothing = matches!(kernel.node(zero).op, Op::Lit(Lit::Real(_, bits)) if f64::from_bits(bits) == 0.0);
+        let outer = (1..kernel.loops.len()).contains(&usize::from(kernel.node(c).level));
+        if !nothing || !outer || g.rank(*out) == 0 || mask.is_some_and(|m| m != c) {
+            return None;
+        }
+        mask = Some(c);
+    }
+    let about = items.iter().find_map(|i| if let Item::Fold { out, .. } = i { Some(out.index()) } else { None })?;
+    let under = || "to nothing where a condition on the outer indices is false".into();
+    if mask.is_none() || !choose(Kind::LoopBounds, (about, 1), true, under) {
+        return None;
+    }
+    for item in items {
+        if let Item::Fold { value, .. } = item
+            && let Op::If(_, a, _) = kernel.node(*value).op
+        {
+            *value = a;
+        }
+    }
+    mask
+}

@@ -1,0 +1,278 @@
+//! From build-free core terms to Rust: one function item for each routine.
+//!
+//! The pass `lowering`, the last one of `pipeline`, rewrites what no statement is for and opens the
+//! loops. Here `store` decides
+//! what is in memory, `schedule` what is computed when and under which guard, `kernel` what one
+//! element is (BOT Fig. 10 read as index functions), `nest` writes loops, `driver` the statements
+//! around them, `in_range` which reads need no test, `block` their nesting, `rust` scalar tokens.
+//! The output is a function of the terms alone, byte for byte. Nothing here may rewrite a term, nor
+//! panic on a user's program: what cannot be emitted is an `Err` that says so.
+
+mod block;
+mod check;
+mod code;
+mod driver;
+mod in_range;
+mod items;
+mod kernel;
+mod nest;
+mod outer_vectorisation;
+mod plan;
+mod proof;
+mod rust;
+mod schedule;
+mod signature;
+mod split;
+mod store;
+mod summary;
+mod tiling;
+
+pub use check::check;
+pub use proof::proofs;
+pub use signature::emit_second;
+pub use summary::{NestSummary, PartSummary, PlanSummary};
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+
+use ad_ir::choice;
+use ad_ir::ir::{Graph, Term};
+use ad_ir::program::{Check, Phase, Program, Routine, Staged};
+use ad_ir::rust_types::real_param;
+use ad_middle::passes::lowering::Lowered;
+use ad_middle::pipeline::{self, Log};
+use plan::{Plan, Work};
+use rust::Style;
+use schedule::{CheckTerms, Decided};
+
+/// What a routine is made from: lowered terms and their plan.
+struct Prepared {
+    checks: Vec<Check>,
+    result: ad_ir::program::OutputTree,
+    hints: HashMap<Term, String>,
+    plan: Plan,
+}
+
+fn prepare(g: &mut Graph, program: &Program, routine: &Routine, log: Option<&mut Log>) -> Result<Prepared, String> {
+    let Lowered { new, loops, outer } = pipeline::lower(g, program, routine, log)?;
+    let result = routine.result.with_terms(&mut routine.result.terms().iter().map(|t| new[t]));
+    let mut checks = routine.checks.clone();
+    checks.sort_by_key(|c| c.phase != Phase::Entry);
+    for check in &mut checks {
+        check.ok = new[&check.ok];
+        for shown in &mut check.shown {
+            shown.1 = new[&shown.1];
+        }
+    }
+    checks.retain(|c| g.bool_value(c.ok) != Some(true));
+    let mut hints = HashMap::new();
+    for (t, hint) in &program.hints {
+        hints.entry(new.get(t).copied().unwrap_or(*t)).or_insert_with(|| hint.clone());
+    }
+    let reads = |c: &Check| CheckTerms {
+        reads: std::iter::once(c.ok).chain(c.shown.iter().map(|s| s.1)).collect(),
+        entry: c.phase == Phase::Entry,
+    };
+    let check_terms: Vec<CheckTerms> = checks.iter().map(reads).collect();
+    let exact = routine.exact.iter().flatten().filter_map(|t| new.get(t).copied()).collect();
+    let decided = routine.exact.is_some().then_some(Decided { exact, outer });
+    let mut plan = schedule::plan(g, loops, &result.terms(), &check_terms, decided)?;
+    let checked: Vec<Term> = checks.iter().map(|c| c.ok).collect();
+    tiling::form(g, &mut plan, &hints, &checked);
+    Ok(Prepared { checks, result, hints, plan })
+}
+
+/// One routine as a Rust function item.
+///
+/// # Errors
+/// If a term stands where the emitter does not reach yet (calls, builds).
+pub fn emit_routine(g: &mut Graph, program: &Program, routine: &Routine) -> Result<TokenStream, String> {
+    let Program { vis, cfgs, .. } = program;
+    let docs = &routine.docs;
+    let lints = signature::allowed_lints();
+    let function = function(g, program, routine)?;
+    Ok(quote! {
+        #cfgs
+        #(#[doc = #docs])*
+        #lints
+        #vis #function
+    })
+}
+
+/// The function itself, without attributes.
+fn function(g: &mut Graph, program: &Program, routine: &Routine) -> Result<TokenStream, String> {
+    let Prepared { checks, result, hints, plan } = prepare(g, program, routine, None)?;
+    let style = style(program);
+    let driver = driver::Driver::new(g, program, &routine.params, &checks, &plan, &style, &hints);
+    let (body, _) = driver.body(&result, &routine.destinations)?;
+    let Program { generics, where_clause, .. } = program;
+    let Routine { name, params, result_ty, .. } = routine;
+    let params = signature::declarations(params);
+    let (function, body) = at_name(name, body);
+    Ok(quote!(#function #name #generics (#params) -> #result_ty #where_clause #body))
+}
+
+/// A function that returns a value and a closure, which owns what it keeps and borrows nothing.
+///
+/// # Errors
+/// As [`emit_routine`].
+pub fn emit_staged(g: &mut Graph, program: &Program, staged: &Staged) -> Result<TokenStream, String> {
+    let Staged { name, docs, first, second } = staged;
+    let inner = function(g, program, first)?;
+    let closure = function(g, program, second)?;
+    let Program { vis, cfgs, generics, where_clause, turbofish, captured, .. } = program;
+    let lints = signature::allowed_lints();
+    let (params, args) = (signature::declarations(&first.params), first.params.iter().map(|p| &p.name));
+    let (first_name, second_name) = (&first.name, &second.name);
+    let Some((own, kept)) = second.params.split_last() else { return Err("a closure of nothing".into()) };
+    let (own_name, own_ty, gradient) = (&own.name, &own.ty, &second.result_ty);
+    let value_ty = &program.result_ty;
+    let names: Vec<&Ident> = kept.iter().map(|p| &p.name).collect();
+    let passed = kept.iter().map(|p| {
+        let name = &p.name;
+        if p.passing.references > 0 { quote!(&#name) } else { quote!(#name) }
+    });
+    let value = Ident::new("value_", Span::mixed_site());
+    let pattern = if names.is_empty() { quote!(#value) } else { quote!((#value, #(#names),*)) };
+    let (function, body) = at_name(
+        name,
+        quote! {
+            #inner
+            #closure
+            let #pattern = #first_name #turbofish (#(#args),*);
+            (#value, move |#own_name: #own_ty| #second_name #turbofish (#(#passed,)* #own_name))
+        },
+    );
+    Ok(quote! {
+        #cfgs
+        #(#[doc = #docs])*
+        #lints
+        #vis #function #name #generics (#params) -> (#value_ty, impl Fn(#own_ty) -> #gradient + use<#(#captured),*>) #where_clause #body
+    })
+}
+
+/// `fn` and a body in braces, with the span of the name: a function of this name that exists
+/// already is reported there.
+pub(crate) fn at_name(name: &Ident, body: TokenStream) -> (Ident, proc_macro2::Group) {
+    let span = Span::call_site().located_at(name.span());
+    let mut body = proc_macro2::Group::new(proc_macro2::Delimiter::Brace, body);
+    body.set_span(span);
+    (Ident::new("fn", span), body)
+}
+
+/// The plan of a routine, for tests: what it does, and which steps it has.
+///
+/// # Errors
+/// As [`emit_routine`].
+pub fn plan_of(g: &mut Graph, program: &Program, routine: &Routine) -> Result<PlanSummary, String> {
+    Ok(described(g, program, routine, None)?.0)
+}
+
+/// Records a routine for `AD_DUMP`: its lowered terms, its plan in words, and the choices by cost
+/// since `choice::record`, up to the last token.
+pub fn describe(g: &mut Graph, program: &Program, routine: &Routine, log: &mut Log) {
+    let [schedule, choices] = match described(g, program, routine, Some(log)) {
+        Ok((plan, choices)) => [plan.steps, choices],
+        Err(what) => [what, String::new()],
+    };
+    log.stages.push((format!("{}: schedule", routine.name), schedule));
+    log.stages.push((format!("{}: choices by cost", routine.name), choices));
+}
+
+/// The plan of a routine, and the choices by cost.
+fn described(
+    g: &mut Graph,
+    program: &Program,
+    routine: &Routine,
+    log: Option<&mut Log>,
+) -> Result<(PlanSummary, String), String> {
+    let Prepared { checks, result, hints, plan } = prepare(g, program, routine, log)?;
+    let style = style(program);
+    let (_, mut summary) = driver::Driver::new(g, program, &routine.params, &checks, &plan, &style, &hints)
+        .body(&result, &routine.destinations)?;
+    let show = |t: &Term| shown(g, hints.get(t), *t);
+    let name = |k: usize| numbered(g, |t| hints.get(&t), k);
+    let choices = choice::recorded(name);
+    let mut text = String::new();
+    // Bodies of loops are written below their loop, further to the right; an explicit stack of
+    // (step, depth).
+    let mut stack: Vec<(usize, usize)> = plan.order.iter().rev().map(|&k| (k, 0)).collect();
+    while let Some((k, depth)) = stack.pop() {
+        let step = &plan.steps[k];
+        if let Some(tile) = plan.tiles.iter().find(|t| depth == 0 && plan.order.get(t.steps.start) == Some(&k)) {
+            text.push_str(&driver::describe_block(g, &plan, tile));
+        }
+        let guard: Vec<String> =
+            step.guard.iter().map(|(c, v)| format!("{}%{}", if *v { "" } else { "!" }, c.index())).collect();
+        let guard = if guard.is_empty() { String::new() } else { format!(" if {}", guard.join(" && ")) };
+        let what = match &step.work {
+            Work::Check(c) => format!("check %{} ({})", checks[*c].ok.index(), checks[*c].message),
+            Work::Scalar(t) => format!("let {}", show(t)),
+            Work::Whole(t) => {
+                let place = if plan.in_place.contains_key(t) { " in place" } else { "" };
+                format!("store {}{place}", show(t))
+            }
+            Work::Nest { domain, items } => {
+                let sizes: Vec<String> = domain.iter().map(|n| format!("%{}", n.index())).collect();
+                let items: Vec<String> = items.iter().map(show).collect();
+                format!("loop over [{}]: {}", sizes.join(", "), items.join("; "))
+            }
+            Work::Loop(n) => {
+                let l = &plan.loops.all[*n];
+                stack.extend(plan.bodies[*n].iter().rev().map(|&k| (k, depth + 1)));
+                let carried: Vec<String> = l
+                    .carries
+                    .iter()
+                    .map(|c| format!("%{} = %{} then %{}", c.last.index(), c.init.index(), c.next.index()))
+                    .collect();
+                let rows: Vec<String> =
+                    l.rows.iter().map(|r| format!("%{} of %{}", r.all.index(), r.row.index())).collect();
+                let order = if l.reverse { "from the last step" } else { "from the first step" };
+                format!(
+                    "%{} steps {order}: carried [{}], rows [{}]",
+                    l.count.index(),
+                    carried.join(", "),
+                    rows.join(", ")
+                )
+            }
+        };
+        text.push_str(&format!("{}{k}{guard}: {what}\n", "    ".repeat(depth)));
+    }
+    summary.steps = text;
+    Ok((summary, choices))
+}
+
+/// What was chosen since `choice::record`, of the function itself.
+pub fn chosen(g: &Graph, program: &Program) -> String {
+    choice::recorded(|k| numbered(g, |t| program.hints.get(&t), k))
+}
+
+/// The term of this number in a word, if there is one.
+fn numbered<'a>(g: &Graph, hint: impl Fn(Term) -> Option<&'a String>, k: usize) -> String {
+    g.terms().nth(k).map_or(String::new(), |t| shown(g, hint(t), t))
+}
+
+/// A term in a word.
+fn shown(g: &Graph, hint: Option<&String>, t: Term) -> String {
+    let node = match g.node(t) {
+        ad_ir::ir::Node::Prim(prim, _) => prim.name(),
+        ad_ir::ir::Node::Gather { .. } => "gather".into(),
+        ad_ir::ir::Node::Scatter { put: ad_ir::ir::Put::Add, .. } => "scatter".into(),
+        ad_ir::ir::Node::Scatter { put: ad_ir::ir::Put::Set, .. } => "update".into(),
+        ad_ir::ir::Node::Cond { .. } => "cond".into(),
+        ad_ir::ir::Node::Param(..) => "of a loop".into(),
+        node => format!("{node:?}"),
+    };
+    match hint {
+        Some(hint) => format!("%{} {hint}: {node}", t.index()),
+        None => format!("%{}: {node}", t.index()),
+    }
+}
+
+/// How this program's tokens are written.
+fn style(program: &Program) -> Style {
+    Style { krate: program.krate.clone(), param: real_param(program), bound: Rc::clone(&program.locals) }
+}

@@ -1,0 +1,145 @@
+//! Functions that are vectorised by the block and not by the element: `sin` and `cos`, which call
+//! the library for huge arguments and so need a test, which a loop over lanes cannot have. Their
+//! arguments are computed for all lanes of a block in a separate loop (a phase), the functions are
+//! called once, and the block's own loop reads the results.
+//!
+//! A function in a branch stays there, element by element: no phase computes arguments that only a
+//! branch needs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use super::super::kernel::{Id, Op};
+use super::super::rust::Expr;
+use super::state::{Nest, Variant};
+use ad_ir::prim::{Prim, Unary};
+
+/// The arguments of a block, and the call.
+pub(super) struct Phase {
+    lanes: Ident,
+    zero: TokenStream,
+    body: TokenStream,
+    /// Whether the body names the index.
+    used: bool,
+    call: TokenStream,
+}
+
+impl Phase {
+    pub(super) fn used(&self) -> bool {
+        self.used
+    }
+
+    /// The code of the phase, in blocks of this number of lanes.
+    pub(super) fn written(&self, lane: &Ident, width: &TokenStream, index: &TokenStream) -> TokenStream {
+        let Phase { lanes, zero, body, used, call } = self;
+        let index = if *used { index.clone() } else { TokenStream::new() };
+        quote! {
+            let mut #lanes = [#zero; #width];
+            for #lane in 0..#width { #index #body }
+            #call
+        }
+    }
+}
+
+impl Nest<'_, '_> {
+    /// The phases of a block, in the order of their dependencies.
+    pub(super) fn phases(&mut self) -> Result<Vec<Phase>, String> {
+        self.laned.clear();
+        let mut phases = Vec::new();
+        if self.variant != Variant::Lane || !self.isa {
+            return Ok(phases);
+        }
+        let mut by_argument: BTreeMap<Id, [Option<Id>; 2]> = BTreeMap::new();
+        for id in 0..self.k.nodes.len() {
+            let this = u32::try_from(id).unwrap_or(0);
+            let node = &self.k.nodes[id];
+            let inner = self.level(this) == self.depth && self.place[id] == 0 && self.uses[id] > 0;
+            if !inner || node.exact || self.absorbed[id] {
+                continue;
+            }
+            let Op::Prim(Prim::Unary(f @ (Unary::Sin | Unary::Cos)), args) = &node.op else { continue };
+            by_argument.entry(args[0]).or_default()[usize::from(*f == Unary::Cos)] = Some(this);
+        }
+        for (argument, functions) in by_argument {
+            let Some(needed) = self.needed_for(argument) else { continue };
+            self.used_vars[self.depth - 1] = false;
+            self.write_some_nodes(self.depth..=self.depth, &|id| needed.contains(&id))?;
+            let value = self.value(argument)?.tokens;
+            let lanes = self.names.numbered("angles");
+            let lane = self.lane.clone();
+            let mut body = self.code.remove(&(self.depth, 0)).unwrap_or_default();
+            body.extend(quote!(#lanes[#lane] = #value;));
+            for &id in &needed {
+                self.exprs[id as usize] = None;
+            }
+            if needed.contains(&argument) && !self.is_row(argument) {
+                self.in_lanes_of(argument, &lanes);
+            }
+            let function = match functions {
+                [Some(_), Some(_)] => "sin_cos",
+                [Some(_), None] => "sin",
+                _ => "cos",
+            };
+            *self.summary.by_the_vector.entry(function).or_default() += 1;
+            let isa = &self.isa_name;
+            let names = functions.map(|f| f.map(|f| (f, self.names.fresh("lanes"))));
+            let call = match &names {
+                [Some((_, sin)), Some((_, cos))] => quote!(let (#sin, #cos) = #isa::sin_cos_lanes(#lanes);),
+                [Some((_, sin)), None] => quote!(let #sin = #isa::sin_lanes(#lanes);),
+                [None, Some((_, cos))] => quote!(let #cos = #isa::cos_lanes(#lanes);),
+                [None, None] => quote!(),
+            };
+            for (id, lanes) in names.into_iter().flatten() {
+                self.in_lanes_of(id, &lanes);
+            }
+            let zero = self.style.zero(self.k.node(argument).elem);
+            phases.push(Phase { lanes, zero, body, used: self.used_vars[self.depth - 1], call });
+        }
+        self.used_vars[self.depth - 1] = false;
+        Ok(phases)
+    }
+
+    /// Records that these lanes hold the node, for later phases and for the block's own loop.
+    fn in_lanes_of(&mut self, id: Id, lanes: &Ident) {
+        let lane = &self.lane;
+        self.exprs[id as usize] = Some(Expr::atom(quote!(#lanes[#lane])));
+        self.laned.insert(id, lanes.clone());
+    }
+
+    /// Whether a node is an element of a row, or needs no computation.
+    fn is_row(&self, id: Id) -> bool {
+        matches!(self.k.node(id).op, Op::Load { .. } | Op::Var(_) | Op::Lit(_) | Op::Scalar(_))
+    }
+
+    /// The nodes of the innermost loop that an argument depends on, itself included; `None` if one
+    /// of these is in a branch, or expensive.
+    fn needed_for(&self, argument: Id) -> Option<BTreeSet<Id>> {
+        let mut needed = BTreeSet::new();
+        let mut stack = vec![argument];
+        while let Some(id) = stack.pop() {
+            let at = id as usize;
+            if self.level(id) != self.depth || self.laned.contains_key(&id) || !needed.insert(id) {
+                continue;
+            }
+            if self.place[at] != 0 || self.vectorised(id) {
+                return None;
+            }
+            stack.extend(self.reads(at));
+        }
+        Some(needed)
+    }
+
+    /// The nodes that the own loop of the block reads, after the phases.
+    pub(super) fn read_behind_phases(&self) -> BTreeSet<Id> {
+        let mut read = BTreeSet::new();
+        let mut stack = self.roots();
+        while let Some(id) = stack.pop() {
+            if read.insert(id) && !self.laned.contains_key(&id) {
+                stack.extend(self.reads(id as usize));
+            }
+        }
+        read
+    }
+}

@@ -1,0 +1,425 @@
+//! Row slices: contiguous slices of stored arrays along the innermost loop, taken once before it.
+//! Slices along an outer loop are used only if they are proved to be in range. A slice that is not
+//! in range by construction goes through the runtime function `cut`, which accepts any range.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+
+use super::super::items::Item;
+use super::super::kernel::{Id, Op};
+use super::super::plan::LANES;
+use super::super::rust::{Expr, prec};
+use super::state::{Nest, Part, Row, RowKey, Variant};
+use ad_ir::ir::{Lit, Put, Term};
+use ad_ir::prim::Prim;
+
+impl Nest<'_, '_> {
+    /// Whether the index is in range by construction.
+    pub(super) fn proven(&self, ix: Id, size: Term) -> bool {
+        match self.k.node(ix).op {
+            Op::Var(v) => self.known.fits(None, Some(self.k.loops[usize::from(v)]), size),
+            Op::Lit(Lit::Int(_, n)) => match self.g.int_value(size) {
+                Some(size) => n < size,
+                None => self.term_of_literal(ix).is_some_and(|t| self.known.below(t, size)),
+            },
+            Op::Scalar(t) => self.known.below(t, size),
+            _ => false,
+        }
+    }
+
+    /// The row that a load reads, if it is contiguous over the innermost loop.
+    pub(super) fn row_key(&self, id: Id) -> Option<RowKey> {
+        let Op::Load { buf, sizes, ix } = &self.k.node(id).op else { return None };
+        if matches!(self.part, Part::Ends(_)) {
+            return None;
+        }
+        let (buf, sizes) = (*buf, sizes.to_vec());
+        if self.flat && self.level(id) == 1 {
+            return Some(RowKey { buf, sizes, outer: Vec::new(), base: None });
+        }
+        let inner = self.depth.checked_sub(1)?;
+        let (last, outer) = ix.split_last()?;
+        if outer.iter().any(|&i| self.level(i) > inner) {
+            return None;
+        }
+        let is_inner = |i: Id| matches!(self.k.node(i).op, Op::Var(v) if usize::from(v) == inner);
+        let base = match &self.k.node(*last).op {
+            Op::Var(_) if is_inner(*last) => None,
+            Op::Prim(Prim::Int(ad_ir::prim::IntOp::Add), args) => match **args {
+                [a, b] if is_inner(a) && self.level(b) <= inner => Some(b),
+                [a, b] if is_inner(b) && self.level(a) <= inner => Some(a),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        Some(RowKey { buf, sizes, outer: outer.to_vec(), base })
+    }
+
+    /// The position of an element in row-major order; `None` for the only element of a scalar.
+    pub(super) fn linear(&mut self, ix: &[Expr], sizes: &[Term], exact: bool) -> Expr {
+        let mut sum: Option<Expr> = None;
+        for (i, &n) in ix.iter().zip(sizes) {
+            sum = Some(match sum {
+                None => i.clone(),
+                // Row 0: its length is not needed.
+                Some(s) if exact && s.is(0) => i.clone(),
+                Some(s) => {
+                    let n = self.arg(n);
+                    if exact {
+                        s.times(&n).plus(i)
+                    } else {
+                        let (s, n, i) = (s.receiver(), n.tokens, &i.tokens);
+                        Expr::atom(quote!(#s.wrapping_mul(#n).wrapping_add(#i)))
+                    }
+                }
+            });
+        }
+        sum.unwrap_or_else(|| Expr::atom(quote!(0)))
+    }
+
+    /// Adds or puts a value at an index of a result, if the index is in range.
+    pub(super) fn put_at(
+        &mut self,
+        out: Term,
+        put: Put,
+        ix: &[Id],
+        value: &TokenStream,
+    ) -> Result<TokenStream, String> {
+        let sizes = self.g.shape(out).to_vec();
+        let at: Vec<Expr> = ix.iter().map(|&i| self.value(i)).collect::<Result<_, _>>()?;
+        let mut inside: Option<TokenStream> = None;
+        for (k, &i) in ix.iter().enumerate() {
+            if !self.proven(i, sizes[k]) {
+                let (i, n) = (at[k].at(prec::COMPARE + 1), self.arg(sizes[k]).tokens);
+                inside = Some(match inside {
+                    None => quote!(#i < #n),
+                    Some(before) => quote!(#before && #i < #n),
+                });
+            }
+        }
+        let at = self.linear(&at, &sizes, true).tokens;
+        let name = &self.arg_names[&out];
+        let put = match put {
+            Put::Add => quote!(+=),
+            Put::Set => quote!(=),
+        };
+        Ok(match inside {
+            None => quote!(#name[#at] #put #value;),
+            Some(inside) => quote!(if #inside { #name[#at] #put #value; }),
+        })
+    }
+
+    pub(super) fn extent(&self, v: usize) -> Expr {
+        if self.flat {
+            let mut product: Option<Expr> = None;
+            for &n in &self.k.loops {
+                let n = self.arg(n);
+                product = Some(match product {
+                    None => n,
+                    Some(p) => p.times(&n),
+                });
+            }
+            return product.unwrap_or_else(|| Expr::atom(quote!(1)));
+        }
+        if self.inlined {
+            return self.style.lit(Lit::Int(ad_ir::ir::IntTy::Usize, LANES as i128));
+        }
+        if matches!(self.part, Part::Interior(_) | Part::Prefix | Part::Ragged(_)) && v + 1 == self.depth {
+            let length = &self.length;
+            return Expr::atom(quote!(#length));
+        }
+        let n = self.arg(self.k.loops[v]);
+        // A range of literals has no type of its own.
+        if n.receiver.is_some() { Expr::atom(n.receiver()) } else { n }
+    }
+
+    /// The term of a literal index, if the graph has it.
+    fn term_of_literal(&self, id: Id) -> Option<Term> {
+        match self.k.node(id).op {
+            Op::Lit(Lit::Int(_, n)) => self.g.find_usize(usize::try_from(n).ok()?),
+            _ => None,
+        }
+    }
+
+    /// The size of the innermost loop, if it is a constant.
+    pub(super) fn literal_extent(&self) -> Option<i128> {
+        if self.inlined {
+            return Some(LANES as i128);
+        }
+        if self.flat || *self.part != Part::Whole { None } else { self.g.int_value(*self.k.loops.last()?) }
+    }
+
+    /// The element of a row in the current variant of the inner loop.
+    pub(super) fn row_element(&mut self, row: usize) -> TokenStream {
+        let index = match self.variant {
+            Variant::Plain => self.var(self.depth - 1).tokens,
+            _ => {
+                self.lane_used = true;
+                let lane = &self.lane;
+                quote!(#lane)
+            }
+        };
+        let row = &self.row_list[row];
+        let name = if self.variant == Variant::Rest { &row.rest } else { &row.name };
+        quote!(#name[#index])
+    }
+
+    pub(super) fn new_row(&mut self, base: &Ident, whole: bool, (out, level): (bool, usize)) -> usize {
+        let base = base.to_string();
+        let name = if whole { Ident::new(&base, Span::mixed_site()) } else { self.names.fresh(&format!("{base}_row")) };
+        let chunks = self.names.fresh(&format!("{base}_chunks"));
+        let rest = self.names.fresh(&format!("{base}_rest"));
+        self.row_list.push(Row { name, chunks, rest, out, level });
+        self.row_list.len() - 1
+    }
+
+    /// Slices the row once, in the outermost loop in which its start is known.
+    pub(super) fn row(&mut self, key: RowKey) -> Result<usize, String> {
+        if let Some(&row) = self.rows.get(&key) {
+            return Ok(row);
+        }
+        if let Some(&out) = self.reused.get(&key.buf) {
+            let loops: Vec<usize> = (0..self.depth).collect();
+            return Ok(self.out_row(out, &loops));
+        }
+        let inner = self.depth - 1;
+        let of = self.arg_names[&key.buf].clone();
+        let end = if let Part::Ragged(end) = self.part { Some(end) } else { None };
+        let level = key.outer.iter().chain(&key.base).chain(end).map(|&i| self.level(i)).max().unwrap_or(0);
+        let n = self.extent(inner).tokens;
+        let tested = (0..key.outer.len()).any(|k| self.tested.contains(&(key.outer[k], key.sizes[k])));
+        let exact = (0..key.outer.len())
+            .all(|k| self.proven(key.outer[k], key.sizes[k]) || self.tested.contains(&(key.outer[k], key.sizes[k])));
+        let last = key.sizes.last().copied();
+        let closed = key.base.map(|b| match self.k.node(b).op {
+            Op::Scalar(t) => Some(t),
+            Op::Lit(_) => self.term_of_literal(b),
+            _ => None,
+        });
+        let in_range = exact
+            && matches!(self.part, Part::Whole | Part::Prefix | Part::Ragged(_))
+            && match (last, closed) {
+                _ if self.flat => true,
+                (Some(last), None) => self.known.fits(None, Some(self.k.loops[inner]), last),
+                (Some(last), Some(Some(base))) => self.known.fits(Some(base), Some(self.k.loops[inner]), last),
+                _ => false,
+            };
+        // The interior begins at `low` and does not extend beyond the loop.
+        let in_range = in_range
+            || match (*self.part, key.base.map(|b| &self.k.node(b).op)) {
+                (Part::Interior(low), base) => {
+                    let near = match base {
+                        None => true,
+                        Some(Op::Lit(Lit::Int(_, n))) => (0..=low).contains(n),
+                        _ => false,
+                    };
+                    near && exact && last.is_some_and(|n| self.known.fits(None, Some(self.k.loops[inner]), n))
+                }
+                _ => false,
+            };
+        // A row that is the whole array keeps its name. A partial row gets a fresh name, so that it
+        // does not shadow the array for other rows.
+        let whole = *self.part == Part::Whole
+            && key.outer.is_empty()
+            && key.base.is_none()
+            && in_range
+            && (self.flat || last == Some(self.k.loops[inner]));
+        let row = self.new_row(&of, whole, (false, level));
+        let name = self.row_list[row].name.clone();
+        let cut = if whole {
+            quote!(let #name = &#of[..#n];)
+        } else {
+            let mut ix: Vec<Expr> = Vec::new();
+            for &i in &key.outer {
+                ix.push(self.value(i)?);
+            }
+            if !ix.is_empty() || key.base.is_none() {
+                ix.push(Expr::atom(quote!(0)));
+            }
+            let mut start = match ix.split_last() {
+                Some((_, outer)) if !outer.is_empty() => {
+                    let rows = self.linear(outer, &key.sizes[..outer.len()], exact);
+                    let m = self.arg(key.sizes[outer.len()]);
+                    if exact {
+                        Some(rows.times(&m))
+                    } else {
+                        let (rows, m) = (rows.receiver(), m.tokens);
+                        Some(Expr::atom(quote!(#rows.saturating_mul(#m))))
+                    }
+                }
+                _ => None,
+            };
+            if let Some(base) = key.base {
+                let base = self.value(base)?;
+                start = Some(match start {
+                    None => base,
+                    Some(s) => {
+                        let (s, base) = (s.receiver(), base.tokens);
+                        Expr::atom(quote!(#s.saturating_add(#base)))
+                    }
+                });
+            }
+            let start = start.unwrap_or_else(|| Expr::atom(quote!(0)));
+            if in_range {
+                let start = start.at(prec::ADD);
+                quote!(let #name = &#of[#start..][..#n];)
+            } else {
+                self.summary.tested_rows += 1;
+                let (cut, start) = (self.style.kernel("cut"), start.tokens);
+                let fill = self.style.zero(self.g.elem(key.buf));
+                quote!(let #name = &*#cut(#of, #start, #n, #fill);)
+            }
+        };
+        if tested {
+            self.under_test.extend(cut);
+        } else {
+            self.push(level, 0, &cut);
+        }
+        self.rows.insert(key, row);
+        Ok(row)
+    }
+
+    /// An element that does not depend on the innermost loop, read from a slice along an outer loop
+    /// that is proved to be in range. The slice is taken before that loop, so that its elements are
+    /// read without a test.
+    pub(super) fn outer_row_element(&mut self, id: Id) -> Result<Option<Expr>, String> {
+        let k = self.k;
+        let Op::Load { buf, sizes, ix } = &k.node(id).op else { return Ok(None) };
+        let level = self.level(id);
+        let (Some(along), Some((&last, outer))) = (level.checked_sub(1), ix.split_last()) else { return Ok(None) };
+        let elsewhere = self.flat || self.inlined || self.reused.contains_key(buf) || self.place[id as usize] != 0;
+        if elsewhere || level >= self.depth || outer.iter().any(|&i| self.level(i) > along) {
+            return Ok(None);
+        }
+        let is_index = matches!(k.node(last).op, Op::Var(v) if usize::from(v) == along);
+        let exact = outer.iter().zip(sizes).all(|(&i, &n)| self.proven(i, n))
+            && self.known.fits(None, Some(k.loops[along]), sizes[outer.len()]);
+        if !is_index || !exact {
+            return Ok(None);
+        }
+        let key = RowKey { buf: *buf, sizes: sizes.to_vec(), outer: outer.to_vec(), base: None };
+        let name = match self.outer_rows.get(&(along, key.clone())) {
+            Some(name) => name.clone(),
+            None => {
+                let of = self.arg_names[buf].clone();
+                let ix: Vec<Expr> = outer.iter().map(|&i| self.value(i)).collect::<Result<_, _>>()?;
+                let n = self.extent(along).tokens;
+                // A slice of the whole array keeps the array's name.
+                let whole = ix.is_empty() && sizes[0] == k.loops[along];
+                let name = if whole { of.clone() } else { self.names.fresh(&format!("{of}_row")) };
+                let cut = if ix.is_empty() {
+                    quote!(let #name = &#of[..#n];)
+                } else {
+                    let rows = self.linear(&ix, &sizes[..outer.len()], true);
+                    let start = rows.times(&self.arg(sizes[outer.len()])).at(prec::ADD);
+                    quote!(let #name = &#of[#start..][..#n];)
+                };
+                let level = outer.iter().map(|&i| self.level(i)).max().unwrap_or(0);
+                self.push(level, 0, &cut);
+                self.outer_rows.insert((along, key), name.clone());
+                name
+            }
+        };
+        let at = self.var(along).tokens;
+        Ok(Some(Expr::new(quote!(#name[#at]), prec::ATOM, 1)))
+    }
+
+    /// The indices of a block that need a range test for each row: a row out of range is dropped.
+    pub(super) fn to_be_tested(&self) -> Vec<(Id, Term)> {
+        let mut found = Vec::new();
+        for item in self.items {
+            let Item::Block { out, ix, tested: true, .. } = item else { continue };
+            let outer = ix[..ix.len() - 1].iter().copied().zip(self.g.shape(*out).iter().copied());
+            found.extend(outer.filter(|&(i, n)| self.level(i) > 0 && !self.proven(i, n)));
+        }
+        found
+    }
+
+    /// The range test for the indices in `tested`.
+    pub(super) fn row_test(&mut self) -> Result<Option<TokenStream>, String> {
+        let mut inside: Option<TokenStream> = None;
+        for (i, n) in self.tested.clone() {
+            let (i, n) = (self.value(i)?.at(prec::COMPARE + 1), self.arg(n).tokens);
+            inside = Some(inside.map_or(quote!(#i < #n), |before| quote!(#before && #i < #n)));
+        }
+        Ok(inside)
+    }
+
+    /// The start of the rows of a block within the rows of the result; `None`: they start together.
+    pub(super) fn block_start(&self, ix: &[Id]) -> Option<Id> {
+        match &self.k.node(*ix.last()?).op {
+            Op::Prim(_, args) => args.iter().copied().find(|&a| self.level(a) < self.depth),
+            _ => None,
+        }
+    }
+
+    /// The row of a result to which the innermost loop adds a row of a block.
+    pub(super) fn block_row(&mut self, t: Term, ix: &[Id]) -> Result<usize, String> {
+        if let Some(&row) = self.out_rows.get(&t) {
+            return Ok(row);
+        }
+        let of = self.arg_names[&t].clone();
+        let sizes = self.g.shape(t).to_vec();
+        let outer = &ix[..ix.len() - 1];
+        let start = self.block_start(ix);
+        let level = outer.iter().chain(&start).map(|&i| self.level(i)).max().unwrap_or(0);
+        let mut at: Vec<Expr> = outer.iter().map(|&i| self.value(i)).collect::<Result<_, _>>()?;
+        at.push(match start {
+            Some(start) => self.value(start)?,
+            None => self.style.lit(Lit::Int(ad_ir::ir::IntTy::Usize, 0)),
+        });
+        let (start, n) = (self.linear(&at, &sizes, true), self.extent(self.depth - 1).tokens);
+        let row = self.new_row(&of, false, (true, level));
+        let name = self.row_list[row].name.clone();
+        let start = start.at(prec::ADD);
+        let cut = quote!(let #name = &mut #of[#start..][..#n];);
+        if self.tested.is_empty() {
+            self.push(level, 0, &cut);
+        } else {
+            self.under_test.extend(cut);
+        }
+        self.out_rows.insert(t, row);
+        Ok(row)
+    }
+
+    /// The row of a result that the innermost loop writes.
+    pub(super) fn out_row(&mut self, t: Term, loops: &[usize]) -> usize {
+        if let Some(&row) = self.out_rows.get(&t) {
+            return row;
+        }
+        let of = self.arg_names[&t].clone();
+        let outer: Vec<usize> = loops[..loops.len() - 1].to_vec();
+        let n = self.extent(self.depth - 1).tokens;
+        // Where the loops around say how long it is, it is cut where they do.
+        let known = if let Part::Ragged(end) = *self.part { self.level(end) } else { 0 };
+        let level = outer.iter().max().map_or(known, |v| known.max(v + 1));
+        let row = self.new_row(&of, outer.is_empty(), (true, level));
+        let name = self.row_list[row].name.clone();
+        if let Part::Interior(low) = self.part {
+            let low = self.style.lit(Lit::Int(ad_ir::ir::IntTy::Usize, *low));
+            let (start, level) = self.row_start(&outer, loops);
+            let start = start.map_or(low.clone(), |s| s.plus(&low)).at(prec::ADD);
+            self.push(level, 0, &quote!(let #name = &mut #of[#start..][..#n];));
+        } else if outer.is_empty() {
+            self.push(level, 0, &quote!(let #name = &mut #of[..#n];));
+        } else {
+            let (start, first) = self.row_start(&outer, loops);
+            let start = start.map(|s| s.tokens);
+            self.push(first.max(level), 0, &quote!(let #name = &mut #of[#start..][..#n];));
+        }
+        self.out_rows.insert(t, row);
+        row
+    }
+
+    /// The start of a row of a result, and the loop in which it is known.
+    fn row_start(&mut self, outer: &[usize], loops: &[usize]) -> (Option<Expr>, usize) {
+        if outer.is_empty() {
+            return (None, 0);
+        }
+        let ix: Vec<Expr> = outer.iter().map(|&v| self.var(v)).collect();
+        let sizes: Vec<Term> = loops.iter().map(|&v| self.k.loops[v]).collect();
+        let rows = self.linear(&ix, &sizes[..outer.len()], true);
+        let m = self.arg(sizes[outer.len()]);
+        (Some(rows.times(&m)), outer.iter().max().map_or(0, |v| v + 1))
+    }
+}

@@ -1,0 +1,101 @@
+//! The plan of a routine: its statements, their order and guards, which terms are stored, and how
+//! sequences of statements are tiled. `schedule` and `tiling` build it; the modules that write code
+//! only read it.
+//!
+//! This module only defines types and decides nothing.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
+
+use super::store::Class;
+pub(super) use ad_ir::analysis::guards::Guard;
+use ad_ir::ir::{Graph, Node, Term};
+use ad_ir::prim::Prim;
+use ad_middle::passes::lowering::im2col::ImplicitIm2col;
+use ad_middle::passes::lowering::opened::{Loops, Scopes};
+
+/// SIMD lanes: the number of elements that are processed together.
+pub(super) const LANES: usize = 16;
+
+/// The kind of a statement.
+#[derive(Clone, Debug)]
+pub(super) enum Work {
+    /// Tests the check of this number.
+    Check(usize),
+    /// A `let` of a closed scalar.
+    Scalar(Term),
+    /// A loop nest over `domain`: elementwise stores and sums.
+    Nest { domain: Vec<Term>, items: Vec<Term> },
+    /// A stored term that is computed by a kernel or by code of its own: contraction, scatter,
+    /// extremum, stack, conditional, constant.
+    Whole(Term),
+    /// A loop with carried state, by its number; its body is [`Plan::bodies`].
+    Loop(usize),
+}
+
+/// A statement.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    /// Its conditions, in the order in which they become known.
+    pub(super) guard: Vec<Guard>,
+    pub(super) work: Work,
+}
+
+/// The data that the emitter needs in addition to the terms.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) class: Vec<Class>,
+    /// All statements, of the routine and of the bodies of loops.
+    pub(super) steps: Vec<Step>,
+    /// The statements of the routine, in order.
+    pub(super) order: Vec<usize>,
+    /// The statements of the body of each loop, in order.
+    pub(super) bodies: Vec<Vec<usize>>,
+    pub(super) loops: Loops,
+    pub(super) scopes: Scopes,
+    /// Contractions that use implicit im2col: they read windows in place, or add to them.
+    pub(super) windows: BTreeMap<Term, ImplicitIm2col>,
+    /// In-place updates: from each intermediate state of a carried array to the array whose memory
+    /// it uses.
+    pub(super) in_place: HashMap<Term, Term>,
+    /// The statements that read a term, ascending.
+    pub(super) readers: HashMap<Term, Vec<usize>>,
+    /// Sequences of statements that are done tile by tile, in order.
+    pub(super) tiles: Vec<TiledStatements>,
+    /// How often a term is a child of a reachable term or a root.
+    pub(super) uses: HashMap<Term, u32>,
+    /// Terms that decisions depend on. They are computed with exactly the operations of the
+    /// function.
+    pub(super) exact: HashSet<Term>,
+    /// Sums of blocks that a nest computes: see `split`.
+    pub(super) stencils: HashSet<Term>,
+    /// The terms that are returned, and the initial values, next values and row values of loops.
+    pub(super) results: HashSet<Term>,
+}
+
+impl Plan {
+    pub(super) fn class(&self, t: Term) -> Class {
+        self.class[t.index()]
+    }
+}
+
+/// A sequence of statements that is done tile by tile.
+#[derive(Clone, Debug)]
+pub(super) struct TiledStatements {
+    /// The number of items.
+    pub(super) n: Term,
+    /// The range of the statements in [`Plan::order`].
+    pub(super) steps: Range<usize>,
+    /// Arrays over items that only these statements use.
+    pub(super) private: HashSet<Term>,
+    /// From each sum over items that is accumulated into the result of a scatter, to the scatter.
+    pub(super) fused_scatters: BTreeMap<Term, Term>,
+}
+
+/// The loops of the nest that computes `t`.
+pub(super) fn domain_of(g: &Graph, t: Term) -> Vec<Term> {
+    match g.node(t) {
+        Node::Prim(Prim::Sum(_) | Prim::Reduce(..), args) => g.shape(args[0]).to_vec(),
+        _ => g.shape(t).to_vec(),
+    }
+}

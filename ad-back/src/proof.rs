@@ -1,0 +1,401 @@
+//! Proofs that names resolve to what the front end assumed. It takes a bare `relu` for the DSL's
+//! function, and only rustc knows what the name resolves to. Each function item has a type of its
+//! own. So a call of a function with two parameters of one type, given the user's name and the
+//! DSL's function, compiles only if both are the same function. Type arguments are inferred from a
+//! call with arguments of the simplest kind. None of this code runs.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::visit::{self, Visit};
+
+use ad_ir::ir::{Elem, RealTy};
+use ad_ir::program::{Assumed, AssumedConst, Called, Home, Owner, Program, Takes, Vectors};
+
+/// The proofs of a function, for all of its derivatives.
+#[must_use]
+pub fn proofs(program: &Program) -> TokenStream {
+    let krate = &program.krate;
+    let cfgs = &program.cfgs;
+    let functions: Vec<TokenStream> = program.assumed.iter().filter_map(|a| function(program, a)).collect();
+    let consts = program.consts.iter().map(constant).chain(types(program)).chain(program.bound.iter().map(bound));
+    let mut written = quote!(#(#consts)*);
+    if !functions.is_empty() {
+        written.extend(quote! {
+            /// The functions that were taken for those of `ad::prelude`, ndarray and std are: another of the name would not compile here.
+            fn assumed_functions(x_: &#krate::ndarray::Array1<f64>) {
+                let _ = x_;
+                #(#functions)*
+            }
+        });
+    }
+    written.extend(macros(program));
+    written.extend(methods(program));
+    if written.is_empty() {
+        return written;
+    }
+    quote! {
+        #cfgs
+        #[allow(dead_code, reason = "what is proved by compiling is never run")]
+        #[allow(
+            clippy::semicolon_if_nothing_returned,
+            clippy::wildcard_imports,
+            reason = "whether a name is ambiguous with one imported so is what is asked, in calls for nothing else"
+        )]
+        const _: () = {
+            #written
+        };
+    }
+}
+
+/// Proves that macros are those of ndarray and std. A glob import inside a block brings these into
+/// scope. If the name means another macro outside of the block, it is ambiguous inside, whether the
+/// other macro is imported or defined by `macro_rules!`.
+fn macros(program: &Program) -> Option<TokenStream> {
+    let krate = &program.krate;
+    let proof = |assumed: &Assumed| {
+        let Assumed::Macro { path, name, arguments } = assumed else { return None };
+        let arguments = rust(krate, arguments);
+        let import = (path.clone().into_iter().count() > 1).then(|| {
+            quote! {
+                #[allow(unused_imports, reason = "the same macro is imported inside")]
+                use #path;
+            }
+        });
+        Some(quote! {
+            {
+                #import
+                {
+                    use #krate::runtime::assumed::*;
+                    let _ = || #name! #arguments;
+                }
+            }
+        })
+    };
+    let proofs: Vec<TokenStream> = program.assumed.iter().filter_map(proof).collect();
+    (!proofs.is_empty()).then(|| {
+        quote! {
+            /// The macros that were taken for those of ndarray and std are: another of the name would be ambiguous here.
+            fn assumed_macros(x_: &#krate::ndarray::Array1<f64>, yes_: bool) {
+                let _ = (x_, yes_);
+                #(#proofs)*
+            }
+        }
+    })
+}
+
+/// A form of a receiver: references to the type, or a mutable one.
+enum Form {
+    Refs(u8),
+    Mutable,
+}
+
+/// The forms of a receiver that Rust tries before it finds the type's own method. A receiver with
+/// `n` references is looked up with `n` of them, then `n + 1`, then `n - 1`, and so on down to the
+/// type, `&` and `&mut` of it, and then the type that it derefs to.
+fn forms(own: Takes, refs: Option<u8>) -> Vec<Form> {
+    // If the number is not known, the receiver has at most one reference.
+    let (low, high) = refs.map_or((0, 1), |n| (n, n));
+    let first = match own {
+        // A method by value is found at once for a value, and later for a reference.
+        Takes::Value => 1,
+        Takes::Reference if low > 0 => 2,
+        Takes::Reference | Takes::Mutable | Takes::Deref => 0,
+    };
+    let last = match own {
+        Takes::Value if high == 0 => return Vec::new(),
+        // The method is found in the first form, `&T`. An unknown receiver is tested in it only.
+        Takes::Reference if high == 1 => {
+            return if low == 0 { vec![Form::Refs(0)] } else { Vec::new() };
+        }
+        Takes::Reference if high == 0 => 0,
+        // `&mut T` counts as one reference.
+        Takes::Mutable => return vec![Form::Refs(0), Form::Refs(1)],
+        Takes::Value | Takes::Reference | Takes::Deref => high.min(2) + 1,
+    };
+    let mut forms: Vec<Form> = (first..=last).map(Form::Refs).collect();
+    if own == Takes::Deref {
+        forms.push(Form::Mutable);
+    }
+    forms
+}
+
+/// Proves that methods are those of the type. A trait that has all their names makes a method of
+/// the same name in any other trait ambiguous, in each form of the receiver that is tried before
+/// the one for which the type has the method.
+fn methods(program: &Program) -> Option<TokenStream> {
+    let krate = &program.krate;
+    let style = super::style(program);
+    let mut calls = Vec::new();
+    let of_queue = |a: &Assumed| matches!(a, Assumed::Method { found, .. } if found.vectors == Vectors::Queues);
+    let queues = program.assumed.iter().any(of_queue);
+    for assumed in &program.assumed {
+        if let Assumed::OfStd { name, ty, by_reference } = assumed {
+            // By value, the type's own come first where they take it by value.
+            calls.push(if *by_reference {
+                quote!(let _ = |x_: #ty| x_.#name();)
+            } else {
+                // `&Option<&F>` written out is a lint's.
+                quote! {
+                    let _ = |x_: #ty| {
+                        let x_ = &x_;
+                        x_.#name();
+                    };
+                }
+            });
+            continue;
+        }
+        let Assumed::Method { name, found, elem, rank, array, sizes, receiver } = assumed else { continue };
+        let elem = match elem {
+            Elem::Real(RealTy::Param) => quote!(f64),
+            elem => style.ty(*elem),
+        };
+        let owner = receiver.map_or(Owner::Any, |r| r.owner);
+        let may = |o: Owner| owner == Owner::Any || owner == o;
+        // A queue has its methods itself, and dereferences to nothing.
+        let mut of_queue = Vec::new();
+        if *rank == 1 && queues && found.vectors != Vectors::No {
+            let takes = if found.takes == Takes::Deref { Takes::Reference } else { found.takes };
+            of_queue.push((quote!(::std::collections::VecDeque<#elem>), takes));
+        }
+        let mut owners = Vec::new();
+        if *rank > 0 {
+            let only = matches!(found.vectors, Vectors::Only | Vectors::Queues);
+            let vectors = matches!(found.vectors, Vectors::Too | Vectors::Only);
+            // What is taken for a queue may be a `Vec` with a method of some trait.
+            if *rank == 1 && found.vectors == Vectors::Queues {
+                owners.push(quote!(::std::vec::Vec<#elem>));
+            }
+            if !only && may(Owner::Array) {
+                let array = format_ident!("Array{rank}");
+                owners.push(quote!(#krate::ndarray::#array<#elem>));
+            }
+            if !only && may(Owner::View) {
+                let view = format_ident!("ArrayView{rank}");
+                owners.push(quote!(#krate::ndarray::#view<'_, #elem>));
+            }
+            if *rank == 1 && vectors && may(Owner::Vector) {
+                owners.push(quote!(::std::vec::Vec<#elem>));
+            }
+            if vectors && !sizes.is_empty() && may(Owner::Static) {
+                let lens: Vec<TokenStream> =
+                    sizes.iter().map(|&n| Literal::usize_unsuffixed(n).to_token_stream()).collect();
+                owners.push(ad_ir::rust_types::static_type(elem.clone(), &lens));
+            }
+            // Behind one reference, a slice's own come first.
+            if *rank == 1 && vectors && may(Owner::Slice) && receiver.is_none_or(|r| r.refs > 1) {
+                calls.push(quote!(let _ = |x_: &&[#elem]| x_.#name();));
+            }
+            // What these have is found on what they deref to, and they are behind a reference always.
+            if found.of_layout && may(Owner::Shared) {
+                let shared = format_ident!("ArrayRef{rank}");
+                calls.push(quote!(let _ = |x_: &#krate::ndarray::#shared<#elem>| x_.#name();));
+            }
+        } else {
+            owners.push(elem);
+        }
+        // What has no axes is a number, or an array that has what numbers have on what it derefs to.
+        let takes = if *rank == 0 && *array { Takes::Deref } else { found.takes };
+        for (owner, takes) in owners.into_iter().map(|owner| (owner, takes)).chain(of_queue) {
+            calls.extend(forms(takes, receiver.map(|r| r.refs)).into_iter().map(|form| {
+                let receiver = match form {
+                    Form::Refs(n) => {
+                        let refs = (0..n).map(|_| quote!(&));
+                        quote!(#(#refs)* #owner)
+                    }
+                    Form::Mutable => quote!(&mut #owner),
+                };
+                quote!(let _ = |x_: #receiver| x_.#name();)
+            }));
+        }
+    }
+    (!calls.is_empty()).then(|| {
+        quote! {
+            /// The methods that were taken for those of ndarray and std are: one of a trait in scope would be ambiguous here.
+            fn assumed_methods<K>()
+            where
+                (K,): #krate::runtime::assumed::methods::Assumed,
+            {
+                use #krate::runtime::assumed::methods::*;
+                #(#calls)*
+            }
+        }
+    })
+}
+
+/// Proves that a name in a pattern is bound there. If the name is a constant, the pattern of this
+/// closure's parameter is refutable, and does not compile.
+fn bound(name: &Ident) -> TokenStream {
+    let span = name.span();
+    if name.to_string().starts_with('_') {
+        quote_spanned!(span=> const _: fn(u8) = |#name| ();)
+    } else {
+        quote_spanned!(span=> const _: fn(u8) -> u8 = |#name| #name;)
+    }
+}
+
+/// Proves that the arrays of the signature are ndarray's, of the rank that is in their names.
+fn types(program: &Program) -> Vec<TokenStream> {
+    let mut arrays = Arrays::default();
+    let params = program.params.iter().map(|p| &p.ty);
+    for ty in params.chain(std::iter::once(&program.result_ty)) {
+        if let Ok(ty) = syn::parse2::<syn::Type>(ty.clone()) {
+            arrays.visit_type(&ty);
+        }
+    }
+    let krate = &program.krate;
+    let proof = |path: &TokenStream| {
+        let name = path.clone().into_iter().last()?;
+        array(krate, path, &name.to_string()).map(|proof| quote!(const #proof))
+    };
+    arrays.paths.iter().filter_map(proof).collect()
+}
+
+/// The paths of a type that may be arrays, without their arguments.
+#[derive(Default)]
+struct Arrays {
+    seen: BTreeSet<String>,
+    paths: Vec<TokenStream>,
+}
+
+impl Visit<'_> for Arrays {
+    fn visit_path(&mut self, path: &syn::Path) {
+        let mut plain = path.clone();
+        plain.segments.iter_mut().for_each(|s| s.arguments = syn::PathArguments::None);
+        let tokens = plain.to_token_stream();
+        if self.seen.insert(tokens.to_string()) {
+            self.paths.push(tokens);
+        }
+        visit::visit_path(self, path);
+    }
+}
+
+/// `_: fn(P) -> Q = |x_| x_;` for a path that is taken for one of ndarray's arrays, for `Vec` or `VecDeque`.
+fn array(krate: &TokenStream, path: &TokenStream, name: &str) -> Option<TokenStream> {
+    let span = path.clone().into_iter().next().map_or_else(Span::call_site, |t| t.span());
+    if name == "Vec" {
+        return Some(quote_spanned!(span=> _: fn(#path<()>) -> ::std::vec::Vec<()> = |x_| x_;));
+    }
+    if name == "VecDeque" {
+        return Some(quote_spanned!(span=> _: fn(#path<()>) -> ::std::collections::VecDeque<()> = |x_| x_;));
+    }
+    let rank = |kind: &str| name.strip_prefix(kind).is_some_and(|rank| matches!(rank.as_bytes(), [b'0'..=b'6']));
+    let ty = || format_ident!("{name}");
+    if rank("Array") {
+        let ty = ty();
+        return Some(quote_spanned!(span=> _: fn(#path<()>) -> #krate::ndarray::#ty<()> = |x_| x_;));
+    }
+    if rank("ArrayView") {
+        let ty = ty();
+        return Some(quote_spanned!(span=> _: fn(#path<'_, ()>) -> #krate::ndarray::#ty<'_, ()> = |x_| x_;));
+    }
+    if rank("ArrayRef") {
+        let ty = ty();
+        return Some(quote_spanned!(span=> _: fn(&#path<()>) -> &#krate::ndarray::#ty<()> = |x_| x_;));
+    }
+    None
+}
+
+/// Proves that a bare `PI` is std's constant of this type, by an assertion at compile time.
+fn constant(c: &AssumedConst) -> TokenStream {
+    let path = &c.path;
+    let span = path.clone().into_iter().next().map_or_else(Span::call_site, |t| t.span());
+    #[allow(clippy::cast_possible_truncation, reason = "the constant is of this type")]
+    let (ty, bits) = match c.ty {
+        RealTy::F32 => (quote!(f32), bits((c.value as f32).to_bits().into(), 2)),
+        _ => (quote!(f64), bits(c.value.to_bits(), 4)),
+    };
+    quote_spanned!(span=> const _: () = ::core::assert!(<#ty>::to_bits(#path) == #bits);)
+}
+
+/// Bits in groups of four digits, as people write them.
+fn bits(bits: u64, groups: u32) -> Literal {
+    let digits: Vec<String> = (0..groups).rev().map(|k| format!("{:04x}", bits >> (16 * k) & 0xffff)).collect();
+    format!("0x{}", digits.join("_")).parse().unwrap_or_else(|_| Literal::u64_unsuffixed(bits))
+}
+
+/// Proves that a path is the function or type that the front end assumed.
+fn function(program: &Program, assumed: &Assumed) -> Option<TokenStream> {
+    let krate = &program.krate;
+    match assumed {
+        Assumed::Path { path, name, called: Some(called) } => Some(call(krate, (path, name), called)),
+        Assumed::Path { path, name, called: None } => of_type(krate, (path, name)),
+        Assumed::OfNumber { path, elem, name } => {
+            let span = name.span();
+            let ty = super::style(program).ty(*elem);
+            if name == "from" {
+                // There are several `from`s: the source type selects one.
+                return Some(quote_spanned! {span=>
+                    #krate::runtime::kernel::same(<::core::primitive::#ty as ::core::convert::From<u8>>::from, #path);
+                });
+            }
+            Some(quote_spanned!(span=> #krate::runtime::kernel::same(<::core::primitive::#ty>::#name, #path);))
+        }
+        _ => None,
+    }
+}
+
+/// Proves that a path is ndarray's type: a value of the one type is a value of the other.
+fn of_type(krate: &TokenStream, (path, name): (&TokenStream, &Ident)) -> Option<TokenStream> {
+    // With the span of the user's name, the error of another type is reported there.
+    let span = name.span();
+    match name.to_string().as_str() {
+        "Zip" => Some(quote_spanned! {span=>
+            let _: fn(#path<(), #krate::ndarray::Ix1>) -> #krate::ndarray::Zip<(), #krate::ndarray::Ix1> = |zip_| zip_;
+        }),
+        "None" => Some(quote_spanned! {span=> let _: ::core::option::Option<()> = #path; }),
+        "Slice" => Some(quote_spanned! {span=> let _: fn(#path) -> #krate::ndarray::Slice = |slice_| slice_; }),
+        "Array" => {
+            let of = quote!(<(), #krate::ndarray::Ix1>);
+            Some(quote_spanned! {span=> let _: fn(#path #of) -> #krate::ndarray::Array #of = |x_| x_; })
+        }
+        text => array(krate, path, text).map(|proof| quote_spanned!(span=> let #proof)),
+    }
+}
+
+/// Proves that a path is a function: both have one type, and a call determines its arguments.
+fn call(krate: &TokenStream, (path, name): (&TokenStream, &Ident), called: &Called) -> TokenStream {
+    let span = name.span();
+    let ours = match called.home {
+        Home::Prelude => quote!(#krate::prelude::#name),
+        Home::Ndarray => quote!(#krate::ndarray::#name),
+        Home::Linalg => quote!(#krate::ndarray::linalg::#name),
+        Home::Iter => quote!(::std::iter::#name),
+        Home::Mem => quote!(::std::mem::#name),
+        Home::StaticArray => quote!(::std::array::#name),
+        Home::Option => quote!(::core::option::Option::#name),
+    };
+    let arguments = rust(krate, called.arguments);
+    let result = called.result.map(|ty| rust(krate, ty)).map_or_else(|| quote!(_), |ty| quote!(_: #ty));
+    quote_spanned! {span=>
+        let f_ = #path;
+        #krate::runtime::kernel::same(#ours, f_);
+        let #result = f_(#arguments);
+    }
+}
+
+/// The Rust text of a row as tokens, with the path to `ad` for `$crate`. (A test of the table
+/// checks that it is Rust.)
+fn rust(krate: &TokenStream, text: &str) -> TokenStream {
+    fn put(krate: &TokenStream, tokens: TokenStream) -> TokenStream {
+        let (mut made, mut tokens) = (TokenStream::new(), tokens.into_iter());
+        while let Some(token) = tokens.next() {
+            match token {
+                TokenTree::Punct(p) if p.as_char() == '$' => {
+                    // The next token is `crate`.
+                    let _ = tokens.next();
+                    made.extend(krate.clone());
+                }
+                TokenTree::Group(group) => {
+                    let mut inner = Group::new(group.delimiter(), put(krate, group.stream()));
+                    inner.set_span(group.span());
+                    made.extend([TokenTree::Group(inner)]);
+                }
+                other => made.extend([other]),
+            }
+        }
+        made
+    }
+    put(krate, text.parse().unwrap_or_default())
+}

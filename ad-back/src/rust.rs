@@ -1,0 +1,463 @@
+//! Scalar expressions, types, literals and names as Rust tokens. Nothing here knows of loops or of
+//! what is stored: it must never decide where a value is computed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
+use quote::{format_ident, quote};
+
+use ad_ir::ir::{Elem, IntTy, Lit, RealTy};
+use ad_ir::prim::{Cmp, Emit, IntOp, Prim};
+use ad_ir::rust_types::elem_type;
+
+/// Binding strengths of Rust's expressions, weakest first.
+pub(super) mod prec {
+    pub(crate) const IF: u8 = 0;
+    pub(crate) const CAST: u8 = 1;
+    pub(crate) const OR: u8 = 2;
+    pub(crate) const AND: u8 = 3;
+    pub(crate) const COMPARE: u8 = 4;
+    pub(crate) const ADD: u8 = 6;
+    pub(crate) const MUL: u8 = 7;
+    pub(crate) const PREFIX: u8 = 9;
+    pub(crate) const ATOM: u8 = 10;
+}
+
+/// An expression: its tokens, how strongly they bind, and how many operations stand in it.
+#[derive(Clone, Debug)]
+pub(super) struct Expr {
+    pub(super) tokens: TokenStream,
+    pub(super) prec: u8,
+    pub(super) size: u32,
+    /// A float literal has no type of its own: a method needs its suffixed form.
+    pub(super) receiver: Option<TokenStream>,
+    /// The value of an integer literal.
+    pub(super) integer: Option<i128>,
+}
+
+impl Expr {
+    pub(super) fn new(tokens: TokenStream, prec: u8, size: u32) -> Expr {
+        Expr { tokens, prec, size, receiver: None, integer: None }
+    }
+
+    pub(super) fn atom(tokens: TokenStream) -> Expr {
+        Expr::new(tokens, prec::ATOM, 0)
+    }
+
+    /// The tokens as an operand of something that binds as strongly as `min`: in parentheses where
+    /// they are needed, and only there (rustc and clippy warn of others).
+    pub(super) fn at(&self, min: u8) -> TokenStream {
+        let tokens = &self.tokens;
+        if self.prec < min { quote!((#tokens)) } else { tokens.clone() }
+    }
+
+    /// Whether it is the integer literal `n`.
+    pub(super) fn is(&self, n: u8) -> bool {
+        self.integer == Some(n.into())
+    }
+
+    /// `self * other`, for positions and lengths: in range by construction.
+    pub(super) fn times(&self, other: &Expr) -> Expr {
+        if self.is(1) || other.is(0) {
+            return other.clone();
+        }
+        if other.is(1) || self.is(0) {
+            return self.clone();
+        }
+        let (a, b) = (self.at(prec::MUL), other.at(prec::MUL + 1));
+        // Of literals the product has no type either.
+        let receiver = self.receiver.as_ref().filter(|_| other.receiver.is_some()).map(|a| quote!(#a * #b));
+        Expr { receiver, ..Expr::new(quote!(#a * #b), prec::MUL, 1) }
+    }
+
+    /// `self + other`, in the same way.
+    pub(super) fn plus(&self, other: &Expr) -> Expr {
+        if self.is(0) {
+            return other.clone();
+        }
+        if other.is(0) {
+            return self.clone();
+        }
+        let (a, b) = (self.at(prec::ADD), other.at(prec::ADD + 1));
+        let receiver = self.receiver.as_ref().filter(|_| other.receiver.is_some()).map(|a| quote!(#a + #b));
+        Expr { receiver, ..Expr::new(quote!(#a + #b), prec::ADD, 1) }
+    }
+
+    /// The tokens as the receiver of a method.
+    pub(super) fn receiver(&self) -> TokenStream {
+        match &self.receiver {
+            Some(tokens) if self.prec < prec::ATOM => quote!((#tokens)),
+            Some(tokens) => tokens.clone(),
+            None => self.at(prec::ATOM),
+        }
+    }
+}
+
+/// What scalar code has to know of the crate it is written into.
+#[derive(Clone, Debug)]
+pub(super) struct Style {
+    /// The path of the facade.
+    pub(super) krate: TokenStream,
+    /// The type parameter that [`RealTy::Param`] is.
+    pub(super) param: Ident,
+    /// The names that the user binds in patterns.
+    pub(super) bound: Rc<BTreeSet<String>>,
+}
+
+impl Style {
+    /// The type of an element.
+    pub(super) fn ty(&self, elem: Elem) -> TokenStream {
+        elem_type(elem, &self.param)
+    }
+
+    /// A function of the runtime's kernels.
+    pub(super) fn kernel(&self, name: &str) -> TokenStream {
+        let (krate, name) = (&self.krate, format_ident!("{}", name));
+        quote!(#krate::runtime::kernel::#name)
+    }
+
+    /// The name of the type parameter that stands for the instruction set.
+    pub(super) fn isa_name(&self) -> Ident {
+        Ident::new(if self.param == "I" { "Isa" } else { "I" }, Span::mixed_site())
+    }
+
+    /// A constant.
+    pub(super) fn lit(&self, lit: Lit) -> Expr {
+        match lit {
+            Lit::Bool(b) => Expr::atom(quote!(#b)),
+            Lit::Int(ty, n) if n < 0 => {
+                let typed = int_suffixed(ty, n.saturating_abs());
+                let n = Literal::i128_unsuffixed(n.saturating_abs());
+                Expr { receiver: Some(quote!(-#typed)), ..Expr::new(quote!(-#n), prec::PREFIX, 0) }
+            }
+            Lit::Int(ty, n) => {
+                let plain = Literal::i128_unsuffixed(n);
+                let typed = int_suffixed(ty, n);
+                Expr { receiver: Some(quote!(#typed)), integer: Some(n), ..Expr::atom(quote!(#plain)) }
+            }
+            Lit::Real(ty, bits) => self.real(ty, f64::from_bits(bits)),
+        }
+    }
+
+    /// A real constant.
+    pub(super) fn real(&self, ty: RealTy, x: f64) -> Expr {
+        let negative = x.is_sign_negative() && !x.is_nan();
+        let magnitude = x.abs();
+        if ty == RealTy::Param {
+            let (krate, param) = (&self.krate, &self.param);
+            let x = self.real(RealTy::F64, x).tokens;
+            return Expr::atom(quote!(<#param as #krate::runtime::Real>::lit(#x)));
+        }
+        let prim = self.ty(Elem::Real(ty));
+        if !x.is_finite() {
+            let name = if x.is_nan() {
+                quote!(NAN)
+            } else if negative {
+                quote!(NEG_INFINITY)
+            } else {
+                quote!(INFINITY)
+            };
+            return Expr::atom(quote!(#prim::#name));
+        }
+        // An f32 constant is rounded once, here, so that its literal is short.
+        #[allow(clippy::cast_possible_truncation, reason = "the constant is of this type")]
+        let (plain, suffixed) = match ty {
+            RealTy::F32 => {
+                let x = magnitude as f32;
+                if x.is_infinite() {
+                    return Expr::atom(if negative { quote!(f32::NEG_INFINITY) } else { quote!(f32::INFINITY) });
+                }
+                (Literal::f32_unsuffixed(x), suffixed(&format!("{x:?}_f32"), Literal::f32_suffixed(x)))
+            }
+            _ => (
+                Literal::f64_unsuffixed(magnitude),
+                suffixed(&format!("{magnitude:?}_f64"), Literal::f64_suffixed(magnitude)),
+            ),
+        };
+        if negative {
+            Expr { receiver: Some(quote!(-#suffixed)), ..Expr::new(quote!(-#plain), prec::PREFIX, 0) }
+        } else {
+            Expr { receiver: Some(quote!(#suffixed)), ..Expr::atom(quote!(#plain)) }
+        }
+    }
+
+    /// The value that stands for "not computed".
+    pub(super) fn zero(&self, elem: Elem) -> TokenStream {
+        match elem {
+            Elem::Real(ty) => self.real(ty, 0.0).tokens,
+            Elem::Int(_) => quote!(0),
+            Elem::Bool => quote!(false),
+        }
+    }
+
+    /// An elementwise primitive applied to scalars. `from` is the element type of the first
+    /// argument, `lits` the values of literal arguments.
+    pub(super) fn prim(&self, prim: &Prim, args: &[&Expr], from: Elem, second: Option<i128>) -> Result<Expr, String> {
+        let size = 1 + args.iter().map(|a| a.size).sum::<u32>();
+        let method = |name: &str, args: &[&Expr]| {
+            let name = Ident::new(name, Span::mixed_site());
+            let (receiver, rest) = (args[0].receiver(), args[1..].iter().map(|a| &a.tokens));
+            Expr::new(quote!(#receiver.#name(#(#rest),*)), prec::ATOM, size)
+        };
+        let function = |name: &str, args: &[&Expr]| {
+            // The kernels are generic: what they give of literals only would have no type.
+            let first = typed(args).unwrap_or_else(|| args[0].tokens.clone());
+            let (name, rest) = (self.kernel(name), args[1..].iter().map(|a| &a.tokens));
+            Expr::new(quote!(#name(#first #(, #rest)*)), prec::ATOM, size)
+        };
+        let infix = |op: TokenStream, p: u8, right: u8| {
+            let (a, b) = (typed(args).unwrap_or_else(|| args[0].at(p)), args[1].at(right));
+            Expr::new(quote!(#a #op #b), p, size)
+        };
+        let bits = |op: TokenStream| {
+            let (a, b) = (typed(args).unwrap_or_else(|| args[0].at(prec::ATOM)), args[1].at(prec::ATOM));
+            Expr::new(quote!(#a #op #b), prec::CAST, size)
+        };
+        let arithmetic = |op: &str| match op {
+            "+" => Some(infix(quote!(+), prec::ADD, prec::ADD + 1)),
+            "-" => Some(infix(quote!(-), prec::ADD, prec::ADD + 1)),
+            "*" => Some(infix(quote!(*), prec::MUL, prec::MUL + 1)),
+            "/" => Some(infix(quote!(/), prec::MUL, prec::MUL + 1)),
+            "%" => Some(infix(quote!(%), prec::MUL, prec::MUL + 1)),
+            _ => None,
+        };
+        Ok(match prim {
+            Prim::Unary(f) => match f.row().emit {
+                Emit::Method(name) => method(name, args),
+                Emit::Kernel(name) => function(name, args),
+                Emit::Op("-") => {
+                    // Two signs in a row would be read as a decrement by people.
+                    let x = args[0].at(prec::PREFIX + u8::from(args[0].prec == prec::PREFIX));
+                    let x = if args[0].receiver.is_some() { args[0].receiver() } else { x };
+                    Expr::new(quote!(-#x), prec::PREFIX, size)
+                }
+                Emit::Op(op) => return Err(format!("no prefix operator {op}")),
+            },
+            Prim::Binary(f) => match f.row().emit {
+                Emit::Method(name) => method(name, args),
+                Emit::Kernel(name) => function(name, args),
+                Emit::Op(op) => arithmetic(op).ok_or_else(|| format!("no infix operator {op}"))?,
+            },
+            Prim::PowI => method("powi", args),
+            Prim::Compare(c) => {
+                let op = match c {
+                    Cmp::Eq => quote!(==),
+                    Cmp::Ne => quote!(!=),
+                    Cmp::Lt => quote!(<),
+                    Cmp::Le => quote!(<=),
+                    Cmp::Gt => quote!(>),
+                    Cmp::Ge => quote!(>=),
+                };
+                // Comparisons do not associate: both sides bind more strongly.
+                let first = typed(args).unwrap_or_else(|| args[0].at(prec::COMPARE + 1));
+                let (a, b) = (first, args[1].at(prec::COMPARE + 1));
+                Expr::new(quote!(#a #op #b), prec::COMPARE, size)
+            }
+            // Terms are total: what can overflow saturates (and is checked elsewhere, if the
+            // function gets there).
+            Prim::Int(op) => match op {
+                IntOp::Add => method("saturating_add", args),
+                IntOp::Sub => method("saturating_sub", args),
+                IntOp::Mul => method("saturating_mul", args),
+                IntOp::Min => method("min", args),
+                IntOp::Max => method("max", args),
+                IntOp::Div if second.is_some_and(|n| n > 0) => infix(quote!(/), prec::MUL, prec::MUL + 1),
+                IntOp::Rem if second.is_some_and(|n| n > 0) => infix(quote!(%), prec::MUL, prec::MUL + 1),
+                IntOp::Div => function("quotient", args),
+                IntOp::Rem => function("remainder", args),
+                // In parentheses wherever they stand: nobody remembers how strongly they bind.
+                IntOp::BitAnd => bits(quote!(&)),
+                IntOp::BitOr => bits(quote!(|)),
+                IntOp::BitXor => bits(quote!(^)),
+                IntOp::Shl | IntOp::Shr if second.is_some_and(|n| places(from).contains(&n)) => {
+                    bits(if *op == IntOp::Shl { quote!(<<) } else { quote!(>>) })
+                }
+                IntOp::Shl => function("shifted_left", args),
+                IntOp::Shr => function("shifted_right", args),
+                IntOp::Pow => function("power", args),
+            },
+            Prim::IntNeg => match from {
+                Elem::Int(IntTy::Isize | IntTy::I32 | IntTy::I64) => method("saturating_neg", args),
+                Elem::Int(ty) => self.lit(Lit::Int(ty, 0)),
+                _ => return Err("negation of what is no integer".into()),
+            },
+            Prim::TotalOrder => function("order", args),
+            Prim::Not => {
+                let x = args[0].at(prec::PREFIX);
+                Expr::new(quote!(!#x), prec::PREFIX, size)
+            }
+            Prim::And => infix(quote!(&&), prec::AND, prec::AND + 1),
+            Prim::Or => infix(quote!(||), prec::OR, prec::OR + 1),
+            Prim::Cast(to) => self.cast(from, *to, args[0]),
+            Prim::StopGradient | Prim::UnknownOrder => args[0].clone(),
+            Prim::Fused => method("mul_add", args),
+            _ => return Err(format!("{} is no scalar operation", prim.name())),
+        })
+    }
+
+    fn cast(&self, from: Elem, to: Elem, x: &Expr) -> Expr {
+        let size = x.size + 1;
+        let param = Elem::Real(RealTy::Param);
+        if from == to {
+            return x.clone();
+        }
+        // Through f64, which is exact from `f32` and what `Real` offers.
+        let (x, from) = if from == param {
+            let x = x.receiver();
+            (Expr::new(quote!(#x.as_f64()), prec::ATOM, size), Elem::F64)
+        } else {
+            (x.clone(), from)
+        };
+        if to == param {
+            let (krate, name) = (&self.krate, &self.param);
+            let x = self.cast(from, Elem::F64, &x).tokens;
+            return Expr::new(quote!(<#name as #krate::runtime::Real>::lit(#x)), prec::ATOM, size);
+        }
+        if from == to {
+            return x;
+        }
+        // `-3 as u8` would be the negation of a `u8`.
+        let negative = x.prec == prec::PREFIX && !to.is_real();
+        let x = x.receiver.clone().filter(|_| negative).unwrap_or_else(|| x.at(prec::PREFIX));
+        let ty = self.ty(to);
+        Expr::new(quote!(#x as #ty), prec::CAST, size)
+    }
+}
+
+/// The amounts by which an integer can be shifted.
+fn places(elem: Elem) -> std::ops::Range<i128> {
+    match elem {
+        Elem::Int(ty) => 0..ty.bits().into(),
+        _ => 0..0,
+    }
+}
+
+/// If all operands are literals, the first one with its type: otherwise nothing would say which it
+/// is.
+pub(super) fn typed(operands: &[&Expr]) -> Option<TokenStream> {
+    if operands.iter().all(|e| e.receiver.is_some()) { operands.first().and_then(|e| e.receiver.clone()) } else { None }
+}
+
+/// A literal as people write it, with an underscore before its type.
+fn suffixed(text: &str, otherwise: Literal) -> Literal {
+    text.parse().unwrap_or(otherwise)
+}
+
+fn int_suffixed(ty: IntTy, n: i128) -> TokenStream {
+    let text = format!("{n}_{}", ty.name());
+    match text.parse::<Literal>() {
+        Ok(lit) => TokenTree::Literal(lit).into(),
+        Err(_) => {
+            let lit = Literal::i128_unsuffixed(n);
+            quote!(#lit)
+        }
+    }
+}
+
+/// Names that are taken, and new ones.
+///
+/// A name in a pattern means a constant where there is one of that name (no hygiene helps), and the
+/// attribute does not see what is in scope. So a local has a name that the user has bound in a
+/// pattern too, or one that ends in `_`, which nobody gives a constant.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Names {
+    used: BTreeSet<String>,
+    next: BTreeMap<String, u32>,
+    /// What the user has bound; `None`: these are names of items, which hide what is outside of
+    /// them.
+    bound: Option<Rc<BTreeSet<String>>>,
+}
+
+impl Names {
+    /// Names of locals.
+    pub(super) fn of_locals(style: &Style) -> Self {
+        Names { bound: Some(Rc::clone(&style.bound)), ..Names::default() }
+    }
+
+    /// Takes a name away.
+    pub(super) fn reserve(&mut self, name: &str) {
+        self.used.insert(name.to_string());
+    }
+
+    /// A name that no constant has.
+    fn local(&self, name: String) -> String {
+        if self.bound.as_ref().is_none_or(|bound| bound.contains(&name)) { name } else { format!("{name}_") }
+    }
+
+    /// Takes a name, if it is free.
+    fn take(&mut self, name: String) -> Option<Ident> {
+        let free = !is_keyword(&name) && self.used.insert(name.clone());
+        free.then(|| Ident::new(&name, Span::mixed_site()))
+    }
+
+    /// A new name: `base` itself if it is free, otherwise `base_2` and so on.
+    pub(super) fn fresh(&mut self, base: &str) -> Ident {
+        let base = clean(base);
+        if let Some(name) = self.take(self.local(base.clone())) {
+            return name;
+        }
+        loop {
+            let next = self.next.entry(base.clone()).or_insert(1);
+            *next += 1;
+            let name = format!("{base}_{next}");
+            if let Some(name) = self.take(self.local(name)) {
+                return name;
+            }
+        }
+    }
+
+    /// A new numbered name: `base1`, `base2` and so on.
+    pub(super) fn numbered(&mut self, base: &str) -> Ident {
+        loop {
+            let next = self.next.entry(format!("{base}#")).or_insert(0);
+            *next += 1;
+            let name = format!("{base}{next}");
+            if let Some(name) = self.take(self.local(name)) {
+                return name;
+            }
+        }
+    }
+}
+
+/// What a name is made of: without the ending that says what it is of that.
+pub(super) fn stem<'a>(name: &'a str, ending: &str) -> &'a str {
+    let name = name.trim_end_matches('_');
+    name.strip_suffix(ending).unwrap_or(name)
+}
+
+/// A hint as a snake-case identifier.
+fn clean(hint: &str) -> String {
+    let mut name = String::new();
+    for c in hint.trim_start_matches("r#").chars() {
+        if c.is_ascii_uppercase() {
+            if !name.is_empty() && !name.ends_with('_') && !name.ends_with(|c: char| c.is_ascii_digit()) {
+                name.push('_');
+            }
+            name.push(c.to_ascii_lowercase());
+        } else if c.is_alphanumeric() || c == '_' {
+            name.extend(c.to_lowercase());
+        }
+    }
+    // A leading underscore would say "not used", one at the end is ours.
+    let name = name.trim_matches('_').replace("__", "_");
+    let name = name.as_str();
+    match name.chars().next() {
+        None => "t".to_string(),
+        Some(c) if c.is_ascii_digit() => format!("t{name}"),
+        Some(_) => name.to_string(),
+    }
+}
+
+fn is_keyword(name: &str) -> bool {
+    // Strict and reserved keywords of the 2021 and 2024 editions, and the primitive types that are
+    // named plainly.
+    const WORDS: &[&str] = &[
+        "abstract", "as", "async", "await", "become", "bool", "box", "break", "const", "continue", "crate", "do",
+        "dyn", "else", "enum", "extern", "f32", "f64", "false", "final", "fn", "for", "gen", "i32", "i64", "if",
+        "impl", "in", "isize", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref",
+        "return", "self", "static", "struct", "super", "trait", "true", "try", "type", "typeof", "u32", "u64", "u8",
+        "union", "unsafe", "unsized", "use", "usize", "vec", "virtual", "where", "while", "yield",
+    ];
+    WORDS.contains(&name)
+}

@@ -1,0 +1,278 @@
+//! From terms to an ordered list of statements: the order, the guard of each statement, and which
+//! stored terms share a loop nest. It is a simple scheduler: it finds guards by condition,
+//! schedules in topological order of children and guards, and groups pointwise neighbours greedily.
+//! It never places a term under a guard that one of its uses lacks, and never iterates over
+//! anything unordered.
+
+mod group;
+mod guards;
+mod order;
+mod statements;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use super::in_range::InRange;
+use super::plan::Plan;
+use super::split::is_stencil;
+use super::store::{Class, ProgramContext, classify, is_broadcast};
+use ad_ir::choice::{Kind, choose};
+use ad_ir::ir::{Graph, Node, Term};
+use ad_ir::prim::Prim;
+use ad_middle::passes::lowering::im2col::windows_of;
+use ad_middle::passes::lowering::opened::{Loop, Loops, Role, Rows, Scopes};
+use group::group;
+use guards::{Guards, guards};
+use order::{InPlace, list_schedule, places};
+pub(super) use statements::CheckTerms;
+use statements::{All, Of, Statement, reads};
+
+/// Makes the plan for these results and checks.
+pub(super) fn plan(
+    g: &Graph,
+    mut loops: Loops,
+    results: &[Term],
+    checks: &[CheckTerms],
+    decided: Option<Decided>,
+) -> Result<Plan, String> {
+    let mut roots: Vec<Term> = results.to_vec();
+    roots.extend(checks.iter().flat_map(|c| c.reads.iter().copied()));
+    // Sizes are in types, not among children.
+    let mut sizes: BTreeSet<Term> = BTreeSet::new();
+    for t in loops.reachable(g, &roots) {
+        if let Some((_, shape)) = g.ty(t).as_array() {
+            sizes.extend(shape);
+        }
+    }
+    roots.extend(&sizes);
+    let mut reach = loops.reachable(g, &roots);
+    loops.keep(&reach);
+    // All results of a live loop have names.
+    let named: Vec<Term> = loops.all.iter().flat_map(|l| l.carries.iter().map(|c| c.last)).collect();
+    reach.extend(named);
+    reach.sort_unstable();
+    reach.dedup();
+    let scopes = Scopes::new(g, &loops, &reach);
+    let exact = exact(g, &loops, &reach, decided);
+    // Loops read their initial values, next values and rows in full.
+    let mut read: Vec<Term> = results.to_vec();
+    for l in &loops.all {
+        read.extend(l.carries.iter().map(|c| c.next).chain(l.rows.iter().map(|r| r.row)));
+        read.extend(l.carries.iter().map(|c| c.init).filter(|&t| !is_broadcast(g, t)));
+    }
+    let windows = windows_of(g, &reach, &[&roots[..], &read].concat(), &exact);
+    let class =
+        classify(g, &reach, &read, ProgramContext { exact: &exact, windows: &windows, loops: &loops, scopes: &scopes });
+    let (sets, guard) = guards(g, &reach, &roots, &loops, &scopes);
+
+    let mut statements: Vec<Statement> = Vec::new();
+    let mut of_term: HashMap<Term, usize> = HashMap::new();
+    let mut of_loop: Vec<Option<usize>> = vec![None; loops.all.len()];
+    for &t in &reach {
+        let scalar = class[t.index()] == Class::Scalar && !matches!(g.node(t), Node::Lit(_));
+        let buffer = class[t.index()] == Class::Buffer && !matches!(g.node(t), Node::Input(_));
+        if !scalar && !buffer {
+            let not_stored = || windows.values().any(|w| w.not_stored(g) == Some(t));
+            if matches!(g.node(t), Node::Prim(Prim::Sum(_) | Prim::Reduce(..) | Prim::Contract(_), _)) && !not_stored()
+            {
+                return Err("a reduction inside an index function is not emitted yet".into());
+            }
+            continue;
+        }
+        if !g.free(t).is_empty() {
+            return Err("an array that depends on a bound index is not emitted yet".into());
+        }
+        match loops.role(t) {
+            Some((_, Role::Step | Role::Carry(_))) => continue,
+            Some((n, _)) => {
+                let at = *of_loop[n].get_or_insert_with(|| {
+                    let reads = loop_reads(g, &loops, &scopes, &statements, n, &sets);
+                    let scope = scopes.parent[n];
+                    statements.push(Statement { of: Of::Loop(n), reads, guard: guard[t.index()], scope });
+                    statements.len() - 1
+                });
+                of_term.insert(t, at);
+                continue;
+            }
+            None => {}
+        }
+        of_term.insert(t, statements.len());
+        // A term that only gets a name has no cost.
+        let named = matches!(g.node(t), Node::Input(_) | Node::Size(..));
+        let guard = if named { 0 } else { guard[t.index()] };
+        statements.push(Statement {
+            of: Of::Term(t),
+            reads: reads(g, &class, &windows, t),
+            guard,
+            scope: scopes.of(t),
+        });
+    }
+    for (check, terms) in checks.iter().enumerate() {
+        let reads = terms.reads.iter().filter(|t| !matches!(g.node(**t), Node::Lit(_))).map(|&t| (t, false)).collect();
+        statements.push(Statement { of: Of::Check(check), reads, guard: 0, scope: 0 });
+    }
+    let mut uses: HashMap<Term, u32> = HashMap::new();
+    for &t in &reach {
+        g.node(t).for_each_child(|c| *uses.entry(c).or_default() += 1);
+    }
+    let beside = |l: &'_ Loop| l.rows.iter().flat_map(Rows::beside).collect::<Vec<Term>>();
+    let counts = loops.all.iter().flat_map(|l| [l.count, l.steps].into_iter().chain(l.stop).chain(beside(l)));
+    for t in roots.iter().copied().chain(counts).chain(read[results.len()..].iter().copied()) {
+        *uses.entry(t).or_default() += 1;
+    }
+    let known = InRange::new(g);
+    let stencils = reach
+        .iter()
+        .copied()
+        .filter(|&t| class[t.index()] == Class::Buffer && g.free(t).is_empty() && is_stencil(g, &known, &class, t))
+        .filter(|t| choose(Kind::IndexSetSplitting, (t.index(), 0), true, || "(the ends are few elements)".into()));
+    let stencils = stencils.collect();
+    let mut plan = Plan {
+        class,
+        steps: Vec::new(),
+        order: Vec::new(),
+        bodies: vec![Vec::new(); loops.all.len()],
+        in_place: HashMap::new(),
+        readers: HashMap::new(),
+        tiles: Vec::new(),
+        uses,
+        exact,
+        windows,
+        stencils,
+        results: read.into_iter().collect(),
+        loops,
+        scopes,
+    };
+    for scope in 0..=plan.bodies.len() {
+        let own: Vec<usize> = (0..statements.len()).filter(|&s| statements[s].scope == scope).collect();
+        let all = All { g, statements: &statements, of_term: &of_term, checks, sets: &sets };
+        let mut chosen = if scope == 0 { Vec::new() } else { places(&all, &own, &plan, scope - 1) };
+        let ordered = |chosen: &[InPlace]| {
+            let before: Vec<(usize, usize)> = chosen.iter().flat_map(|c| c.before.iter().copied()).collect();
+            list_schedule(&all, &own, &before)
+        };
+        let mut order = ordered(&chosen);
+        if order.is_none() {
+            // An earlier state of some array is read after its update: the loop works on a copy of
+            // that array.
+            let wanted = std::mem::take(&mut chosen);
+            order = ordered(&chosen);
+            for one in wanted {
+                chosen.push(one);
+                match ordered(&chosen) {
+                    Some(found) => order = Some(found),
+                    None => drop(chosen.pop()),
+                }
+            }
+        }
+        let order = order.ok_or_else(|| "the conditions of the program depend on each other".to_string())?;
+        let in_place: Vec<(Term, Term)> = chosen.iter().flat_map(InPlace::terms).collect();
+        plan.in_place.extend(in_place);
+        group(&all, &mut plan, &order, scope);
+    }
+    for list in plan.readers.values_mut() {
+        list.sort_unstable();
+        list.dedup();
+    }
+    Ok(plan)
+}
+
+/// The terms that have to keep their bits.
+pub(super) struct Decided {
+    /// The terms that decisions of the user's function depend on.
+    pub(super) exact: Vec<Term>,
+    /// Terms that occur outside of loops only. If a decision depends on one of them and it is not
+    /// in `exact`, the decision is a mask of the derivative.
+    pub(super) outer: HashSet<Term>,
+}
+
+/// The terms that decisions depend on, through loops. A mask of the derivative must have the same
+/// value wherever it is computed, but may differ from the function in the last bits. So of its
+/// operands only those that are not stored keep their bits.
+fn exact(g: &Graph, loops: &Loops, reach: &[Term], decided: Option<Decided>) -> HashSet<Term> {
+    let Decided { exact, outer } = decided.unwrap_or(Decided { exact: Vec::new(), outer: HashSet::new() });
+    let (mut firm, mut masks): (Vec<Term>, Vec<Term>) = (exact, Vec::new());
+    firm.extend(loops.all.iter().filter_map(|l| l.stop));
+    for &t in reach {
+        ad_ir::analysis::decisions::decided_by(g, t, if outer.contains(&t) { &mut masks } else { &mut firm });
+    }
+    let mut exact = HashSet::new();
+    ad_ir::analysis::decisions::follow(g, &mut exact, firm);
+    insensitive_through_loops(g, loops, &mut exact);
+    while let Some(t) = masks.pop() {
+        if !computed_once(g, t) && exact.insert(t) {
+            g.node(t).for_each_child(|c| masks.push(c));
+        }
+    }
+    exact
+}
+
+/// Whether all readers of the term read the same bits, however the term is computed.
+fn computed_once(g: &Graph, t: Term) -> bool {
+    let closed = g.free(t).is_empty();
+    match g.node(t) {
+        Node::Prim(Prim::Sum(_) | Prim::Reduce(..) | Prim::Contract(_), _) | Node::Scatter { .. } => closed,
+        Node::Param(..) => true,
+        _ => closed && g.rank(t) == 0,
+    }
+}
+
+/// A term in a loop is exact if the result of the loop that it computes is.
+fn insensitive_through_loops(g: &Graph, loops: &Loops, exact: &mut HashSet<Term>) {
+    loop {
+        let mut more = Vec::new();
+        for l in &loops.all {
+            for c in &l.carries {
+                if exact.contains(&c.now) || exact.contains(&c.last) {
+                    more.extend([c.init, c.next]);
+                }
+            }
+            more.extend(l.rows.iter().filter(|r| exact.contains(&r.all)).map(|r| r.row));
+        }
+        more.retain(|t| !exact.contains(t));
+        if more.is_empty() {
+            return;
+        }
+        ad_ir::analysis::decisions::follow(g, exact, more);
+    }
+}
+
+/// The terms that a loop reads: its initial values, and the terms outside of its body that the body
+/// reads or has as conditions.
+fn loop_reads(
+    g: &Graph,
+    loops: &Loops,
+    scopes: &Scopes,
+    statements: &[Statement],
+    n: usize,
+    sets: &Guards,
+) -> BTreeMap<Term, bool> {
+    let l = &loops.all[n];
+    let mut found: BTreeMap<Term, bool> = BTreeMap::from([(l.count, false), (l.steps, false)]);
+    found.extend(l.stop.map(|t| (t, false)));
+    let rows = l.rows.iter().flat_map(|r| r.beside().chain([r.row]));
+    let ends = l.carries.iter().flat_map(|c| [c.init, c.next]).chain(rows);
+    for t in ends {
+        found.insert(t, false);
+        if let Some((_, shape)) = g.ty(t).as_array() {
+            found.extend(shape.iter().map(|&n| (n, false)));
+        }
+        if is_broadcast(g, t) {
+            found.insert(broadcast_of(g, t), false);
+        }
+    }
+    for s in statements.iter().filter(|s| s.scope == n + 1) {
+        found.extend(s.reads.keys().map(|&t| (t, false)));
+        found.extend(sets.sets[s.guard as usize].iter().map(|c| (c.0, false)));
+    }
+    found.retain(|&t, _| scopes.of(t) != n + 1 && !matches!(g.node(t), Node::Lit(_)));
+    found.retain(|&t, _| !matches!(g.node(t), Node::Input(_)) || g.rank(t) == 0);
+    found
+}
+
+/// The scalar that all elements are equal to.
+fn broadcast_of(g: &Graph, mut t: Term) -> Term {
+    while let (Node::Prim(_, args), true) = (g.node(t), g.rank(t) > 0) {
+        t = args[0];
+    }
+    t
+}

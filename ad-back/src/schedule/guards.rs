@@ -1,0 +1,214 @@
+//! The guard of each term: the conditions common to all its uses. No term gets a guard that one of
+//! its uses lacks.
+
+use std::collections::HashMap;
+
+use super::super::plan::Guard;
+use ad_ir::analysis::guards::{decided, parts};
+use ad_ir::ir::{Graph, Node, Term, Type};
+use ad_ir::prim::Prim;
+use ad_middle::passes::lowering::opened::{Growth, Loops, Role, Scopes};
+
+/// The maximum number of conditions of a guard. Deeper ones are dropped; the term is then also
+/// computed where it is not needed.
+const DEEPEST: usize = 16;
+/// Conditions inside of conditions that are looked at.
+const NESTED: usize = 8;
+
+#[derive(Default)]
+pub(super) struct Guards {
+    pub(super) sets: Vec<Vec<Guard>>,
+    ids: HashMap<Vec<Guard>, u32>,
+    /// The simpler conditions that the value of a condition implies, outermost first, at most
+    /// [`DEEPEST`].
+    implied: HashMap<Guard, Vec<Guard>>,
+}
+
+impl Guards {
+    fn id(&mut self, set: Vec<Guard>) -> u32 {
+        if let Some(&id) = self.ids.get(&set) {
+            return id;
+        }
+        let id = u32::try_from(self.sets.len()).unwrap_or(u32::MAX);
+        self.sets.push(set.clone());
+        self.ids.insert(set, id);
+        id
+    }
+
+    fn with(&mut self, g: &Graph, id: u32, literal: Guard) -> u32 {
+        self.imply(g, literal);
+        let mut set = self.sets[id as usize].clone();
+        for &l in &self.implied[&literal] {
+            if set.len() < DEEPEST && !set.contains(&l) {
+                set.push(l);
+            }
+        }
+        set.sort_unstable();
+        self.id(set)
+    }
+
+    /// A conjunction (`modes` builds them, left to right) implies each of its parts. So the terms
+    /// that a derivative computes under it and those that the function computes under its parts
+    /// have one guard. Chains are as deep as the program.
+    fn imply(&mut self, g: &Graph, literal: Guard) {
+        let mut stack = vec![literal];
+        while let Some(&l) = stack.last() {
+            if self.implied.contains_key(&l) {
+                stack.pop();
+                continue;
+            }
+            let parts = parts(g, l);
+            let before = stack.len();
+            stack.extend(parts.iter().filter(|p| !self.implied.contains_key(p)));
+            if stack.len() > before {
+                continue;
+            }
+            let mut all: Vec<Guard> = if parts.is_empty() { vec![l] } else { Vec::new() };
+            all.extend(parts.iter().flat_map(|p| self.implied[p].iter().copied()));
+            all.truncate(DEEPEST);
+            self.implied.insert(l, all);
+            stack.pop();
+        }
+    }
+
+    /// A guard of `t` without the conditions that a size of its loop is not 0, since the loop has
+    /// no iterations if it is 0. So terms with and without such a condition share a loop.
+    fn without_filled(&mut self, g: &Graph, t: Term, id: u32) -> u32 {
+        let filled = |&(cond, holds): &Guard| g.not_empty(cond).filter(|_| holds);
+        if !self.sets[id as usize].iter().any(|l| filled(l).is_some()) {
+            return id;
+        }
+        let mut sizes: Vec<Term> = Vec::new();
+        let mut of = |t: Term| {
+            if let Type::Array(_, shape) = g.ty(t) {
+                sizes.extend(shape.iter().copied());
+            }
+        };
+        of(t);
+        match g.node(t) {
+            Node::Prim(Prim::Sum(_) | Prim::Reduce(..) | Prim::Contract(_), args) => args.iter().for_each(|&c| of(c)),
+            Node::Scatter { src, .. } => of(*src),
+            _ => {}
+        }
+        let kept = |l: &&Guard| filled(l).is_none_or(|n| !sizes.contains(&n));
+        let kept: Vec<Guard> = self.sets[id as usize].iter().filter(kept).copied().collect();
+        self.id(kept)
+    }
+
+    fn meet(&mut self, a: u32, b: u32) -> u32 {
+        if a == b {
+            return a;
+        }
+        let (a, b) = (&self.sets[a as usize], &self.sets[b as usize]);
+        let common = a.iter().copied().filter(|l| b.contains(l)).collect();
+        self.id(common)
+    }
+
+    /// What holds under both, of an array: also conditions of the one that those of the other
+    /// decide. An update that is made for some of the arms that read it is in place only where no
+    /// other arm wants the array as it was. `of` is the guard of a condition so far.
+    fn meet_of_array(&mut self, g: &Graph, a: u32, b: u32, of: impl Fn(Term) -> u32) -> u32 {
+        let plain = self.meet(a, b);
+        let (a, b) = (&self.sets[a as usize], &self.sets[b as usize]);
+        let mut common = self.sets[plain as usize].clone();
+        for (one, other) in [(a, b), (b, a)] {
+            for l in one.iter().filter(|l| !other.contains(l) && decided(g, l.0, other, NESTED) == Some(l.1)) {
+                // A condition is not looked at outside of its own guard.
+                let own = self.sets.get(of(l.0) as usize);
+                if own.is_some_and(|own| own.iter().all(|l| common.contains(l))) {
+                    common.push(*l);
+                }
+            }
+        }
+        common.sort_unstable();
+        self.id(common)
+    }
+}
+
+/// The guard of each reachable term: the conditions common to all its uses. In the body of a loop,
+/// the loop's own guard is part of it.
+pub(super) fn guards(g: &Graph, reach: &[Term], roots: &[Term], loops: &Loops, scopes: &Scopes) -> (Guards, Vec<u32>) {
+    const UNUSED: u32 = u32::MAX;
+    let mut sets = Guards::default();
+    let none = sets.id(Vec::new());
+    let mut guard = vec![UNUSED; g.len()];
+    // The handles of a loop's results are consecutive: the lowest one is visited last.
+    let mut of_loop = vec![UNUSED; loops.all.len()];
+    let mut left = vec![0; loops.all.len()];
+    let use_under = |guard: &mut [u32], c: Term, id: u32, sets: &mut Guards| {
+        // Outside of a loop the facts of its body do not hold.
+        let scope = scopes.of(c);
+        let mut id = id;
+        if sets.sets[id as usize].iter().any(|l| !scopes.contains(scopes.of(l.0), scope)) {
+            let kept =
+                sets.sets[id as usize].iter().copied().filter(|l| scopes.contains(scopes.of(l.0), scope)).collect();
+            id = sets.id(kept);
+        }
+        let old = guard[c.index()];
+        guard[c.index()] = match old {
+            UNUSED => id,
+            _ if g.rank(c) > 0 => sets.meet_of_array(g, old, id, |c| guard[c.index()]),
+            _ => sets.meet(old, id),
+        };
+    };
+    for &t in roots {
+        guard[t.index()] = none;
+    }
+    let alive = |t: Term| reach.binary_search(&t).is_ok();
+    for (n, l) in loops.all.iter().enumerate() {
+        left[n] = l.carries.iter().filter(|c| alive(c.last)).count() + l.rows.iter().filter(|r| alive(r.all)).count();
+    }
+    for &t in reach.iter().rev() {
+        let own = guard[t.index()];
+        // A leaf of a loop in its body: all its readers are in the body.
+        let own = if own == UNUSED { none } else { own };
+        let own = sets.without_filled(g, t, own);
+        guard[t.index()] = if guard[t.index()] == UNUSED { UNUSED } else { own };
+        if let Some((n, Role::Last(_) | Role::Rows(_))) = loops.role(t) {
+            // A dead result has no uses to take conditions from.
+            if guard[t.index()] != UNUSED {
+                of_loop[n] = if of_loop[n] == UNUSED { own } else { sets.meet(of_loop[n], own) };
+            }
+            left[n] -= 1;
+            if left[n] == 0 {
+                let (l, own) = (&loops.all[n], if of_loop[n] == UNUSED { none } else { of_loop[n] });
+                use_under(&mut guard, l.count, own, &mut sets);
+                use_under(&mut guard, l.steps, own, &mut sets);
+                l.stop.iter().for_each(|&t| use_under(&mut guard, t, own, &mut sets));
+                for c in &l.carries {
+                    use_under(&mut guard, c.init, own, &mut sets);
+                    use_under(&mut guard, c.next, own, &mut sets);
+                }
+                for r in &l.rows {
+                    r.beside().for_each(|t| use_under(&mut guard, t, own, &mut sets));
+                    match r.under {
+                        Some(under) => {
+                            let id = if g.bool_value(under).is_some() { own } else { sets.with(g, own, (under, true)) };
+                            use_under(&mut guard, r.row, id, &mut sets);
+                        }
+                        None if r.how != Growth::Inner => use_under(&mut guard, r.row, own, &mut sets),
+                        // An inner loop computes its rows where it runs.
+                        None => {}
+                    }
+                }
+            }
+            continue;
+        }
+        match g.node(t) {
+            Node::Cond { cond, then, other } if g.free(*cond).is_empty() => {
+                use_under(&mut guard, *cond, own, &mut sets);
+                let (yes, no) = (sets.with(g, own, (*cond, true)), sets.with(g, own, (*cond, false)));
+                use_under(&mut guard, *then, yes, &mut sets);
+                use_under(&mut guard, *other, no, &mut sets);
+            }
+            node => node.for_each_child(|c| use_under(&mut guard, c, own, &mut sets)),
+        }
+    }
+    // One statement computes all results of a loop.
+    for &t in reach {
+        if let Some((n, Role::Last(_) | Role::Rows(_))) = loops.role(t) {
+            guard[t.index()] = if of_loop[n] == UNUSED { none } else { of_loop[n] };
+        }
+    }
+    (sets, guard)
+}

@@ -1,0 +1,251 @@
+//! The order of a scope's statements, and the carried arrays that are updated in place. No
+//! unordered collection is iterated.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::super::plan::{Guard, Plan};
+use super::super::store::{Class, alias_of};
+use super::statements::{All, Of, reads};
+use ad_ir::analysis::guards::parts;
+use ad_ir::choice::{Kind, choose_if};
+use ad_ir::ir::{Graph, Node, Term};
+use ad_ir::prim::Prim;
+use ad_middle::passes::lowering::opened::{Carry, chain_of_updates};
+
+/// The maximum number of parts of a condition that are examined.
+const PARTS: usize = 64;
+
+/// A carried array of a loop that can be updated in place.
+pub(super) struct InPlace {
+    now: Term,
+    /// The chain of updates from one iteration to the next: all its terms use one memory.
+    pub(super) chain: Vec<Term>,
+    /// The pairs of statements (earlier, later) whose order this requires.
+    pub(super) before: Vec<(usize, usize)>,
+}
+
+impl InPlace {
+    /// Each term of the chain, and the array whose memory it uses.
+    pub(super) fn terms(&self) -> impl Iterator<Item = (Term, Term)> + '_ {
+        self.chain.iter().map(|&t| (t, self.now))
+    }
+}
+
+/// The carried arrays of loop `n` that can be updated in place, each decided separately.
+pub(super) fn places(all: &All<'_>, own: &[usize], plan: &Plan, n: usize) -> Vec<InPlace> {
+    let mut found: Vec<InPlace> = Vec::new();
+    for c in plan.loops.all[n].carries.iter().filter(|c| all.g.rank(c.now) > 0) {
+        let Some(chain) = chain_of_updates(all.g, &plan.loops, c.now, c.next) else { continue };
+        let taken = |t: &Term| found.iter().any(|other| other.chain.contains(t));
+        if chain.iter().any(taken) {
+            continue;
+        }
+        let made = place(all, own, plan, n, c, chain);
+        let why = || match &made {
+            Some(made) => format!("({} readers of its earlier states come first)", made.before.len()),
+            None => "(the update reads the array itself, or a later term reads an earlier state)".into(),
+        };
+        if choose_if(made.is_some(), Kind::InPlace, (c.last.index(), 0), made.is_some(), why) {
+            found.extend(made);
+        }
+    }
+    found
+}
+
+/// The chain of updates of this carried array, if all of it can be done in one memory.
+fn place(all: &All<'_>, own: &[usize], plan: &Plan, n: usize, c: &Carry, chain: Vec<Term>) -> Option<InPlace> {
+    let (g, l) = (all.g, &plan.loops.all[n]);
+    let ends = || l.carries.iter().map(|c| c.next).chain(l.rows.iter().map(|r| r.row));
+    // The initial state must not be read at the end, and each state of the chain only by the next
+    // one.
+    let wanted = l.carries.iter().any(|d| d.next == c.now)
+        || ends().filter(|&t| t == c.next).count() > l.rows.iter().filter(|r| r.row == c.next).count() + 1
+        || ends().any(|t| t != c.next && chain.contains(&t));
+    if wanted || !chain.iter().all(|&t| plan.scopes.of(t) == n + 1) {
+        return None;
+    }
+    let of = |s: usize| match all.statements[s].of {
+        Of::Term(t) => Some(t),
+        _ => None,
+    };
+    // The statements that change the array: scatters and loops.
+    let changes: BTreeSet<usize> = chain.iter().filter_map(|t| all.of_term.get(t).copied()).collect();
+    let mut before = Vec::new();
+    // All earlier states of the array and their aliases: they use the same memory.
+    let mut shown: BTreeSet<Term> = BTreeSet::from([c.now]);
+    for &t in &chain {
+        let from = match g.node(t) {
+            Node::Scatter { dst, .. } => *dst,
+            Node::Cond { cond, then, other } => {
+                if !apart(all, plan, c.now, (*cond, *then, *other)) {
+                    return None;
+                }
+                continue;
+            }
+            _ => plan.loops.begun(t)?.1.init,
+        };
+        // All aliases of this state of the array: itself, the states that branches return
+        // unchanged, and other names of the same memory.
+        let mut same = left_by_arms(g, &chain, from);
+        for &s in own {
+            let Some(u) = of(s).filter(|u| !chain.contains(u)) else { continue };
+            let alias = alias_of(g, &plan.class, u).is_some_and(|a| same.contains(&a));
+            let choice = matches!(g.node(u), Node::Cond { then, other, .. }
+                if g.rank(u) > 0 && (same.contains(then) || same.contains(other)));
+            if alias || choice {
+                same.insert(u);
+            }
+        }
+        if ends().any(|t| t != c.next && same.contains(&t) && t != c.now) {
+            return None;
+        }
+        for &s in own.iter().filter(|s| !changes.contains(*s)) {
+            if all.statements[s].reads.keys().any(|r| same.contains(r)) {
+                before.push((s, all.of_term[&t]));
+            }
+        }
+        shown.extend(same);
+        if shows(all, plan, t, &shown) {
+            return None;
+        }
+    }
+    Some(InPlace { now: c.now, chain, before })
+}
+
+/// A state of an array, and the states that branches in this chain return unchanged.
+fn left_by_arms(g: &Graph, chain: &[Term], from: Term) -> BTreeSet<Term> {
+    let (mut found, mut stack) = (BTreeSet::new(), vec![from]);
+    while let Some(t) = stack.pop() {
+        if found.insert(t)
+            && chain.contains(&t)
+            && let Node::Cond { then, other, .. } = g.node(t)
+        {
+            stack.extend([*then, *other]);
+        }
+    }
+    found
+}
+
+/// Whether an update of the array (a scatter or a loop) reads one of these.
+fn shows(all: &All<'_>, plan: &Plan, t: Term, shown: &BTreeSet<Term>) -> bool {
+    let g = all.g;
+    if let Node::Scatter { src, index, .. } = g.node(t) {
+        let mut inner: BTreeMap<Term, bool> = BTreeMap::new();
+        for &u in std::iter::once(src).chain(&**index) {
+            match plan.class(u) {
+                Class::View => inner.extend(reads(g, &plan.class, &plan.windows, u)),
+                _ => drop(inner.insert(u, false)),
+            }
+        }
+        return inner.keys().any(|u| shown.contains(u));
+    }
+    let Some((m, own)) = plan.loops.begun(t) else { return true };
+    let l = &plan.loops.all[m];
+    // For the loops in it, the reads of values from outside.
+    let body = all.statements.iter().filter(|s| s.scope == m + 1).flat_map(|s| s.reads.keys());
+    let others = l.carries.iter().filter(|c| c.last != own.last).map(|c| &c.init);
+    let left = l.carries.iter().map(|c| &c.next).chain(l.rows.iter().map(|r| &r.row));
+    body.chain(others).chain(left).any(|u| shown.contains(u))
+}
+
+/// Whether the updates that only one branch makes are done under its condition: the other branch
+/// must find the array unchanged.
+fn apart(all: &All<'_>, plan: &Plan, now: Term, (cond, then, other): (Term, Term, Term)) -> bool {
+    let members = |arm: Term| -> BTreeSet<Term> {
+        chain_of_updates(all.g, &plan.loops, now, arm).into_iter().flatten().collect()
+    };
+    let (yes, no) = (members(then), members(other));
+    let under = |t: &Term, value: bool| {
+        let guard = all.of_term.get(t).map(|&s| &all.sets.sets[all.statements[s].guard as usize]);
+        guard.is_some_and(|guard| holds(all.g, guard, (cond, value)))
+    };
+    yes.difference(&no).all(|t| under(t, true)) && no.difference(&yes).all(|t| under(t, false))
+}
+
+/// Whether these conditions together imply the literal: each part of a conjunction has to be
+/// implied.
+fn holds(g: &Graph, guard: &[Guard], literal: Guard) -> bool {
+    let mut stack = vec![literal];
+    for _ in 0..PARTS {
+        let Some(l) = stack.pop() else { return true };
+        if guard.contains(&l) {
+            continue;
+        }
+        let parts = parts(g, l);
+        if parts.is_empty() {
+            return false;
+        }
+        stack.extend(parts);
+    }
+    false
+}
+
+/// Kahn's algorithm, for the statements of one scope; `before` are additional pairs (earlier,
+/// later). Checks and their operands come first, then scalars before loops, and statements under
+/// the current guard before others.
+pub(super) fn list_schedule(all: &All<'_>, own: &[usize], before: &[(usize, usize)]) -> Option<Vec<usize>> {
+    let All { g, statements, of_term, checks, sets } = *all;
+    let n = own.len();
+    let place: HashMap<usize, usize> = own.iter().enumerate().map(|(k, &s)| (s, k)).collect();
+    let mut needs: Vec<Vec<usize>> = Vec::with_capacity(n);
+    for &s in own {
+        let statement = &statements[s];
+        let conditions = sets.sets[statement.guard as usize].iter().map(|l| &l.0);
+        let needed = statement.reads.keys().chain(conditions).filter_map(|t| of_term.get(t));
+        let mut needed: Vec<usize> = needed.filter_map(|s| place.get(s).copied()).collect();
+        needed.extend(before.iter().filter(|b| b.1 == s).filter_map(|b| place.get(&b.0).copied()));
+        needed.sort_unstable();
+        needed.dedup();
+        needs.push(needed);
+    }
+    let mut phase = vec![2_u8; n];
+    for wanted in [0, 1] {
+        let of_phase = |s: &usize| matches!(statements[own[*s]].of, Of::Check(c) if checks[c].entry == (wanted == 0));
+        let mut stack: Vec<usize> = (0..n).filter(of_phase).collect();
+        while let Some(s) = stack.pop() {
+            if phase[s] > wanted {
+                phase[s] = wanted;
+                stack.extend(&needs[s]);
+            }
+        }
+    }
+    let mut waiting: Vec<usize> = needs.iter().map(Vec::len).collect();
+    let mut dependents: Vec<Vec<usize>> = vec![Vec::new(); n];
+    for (s, needed) in needs.iter().enumerate() {
+        for &d in needed {
+            dependents[d].push(s);
+        }
+    }
+    let key = |s: usize| {
+        let statement = &statements[own[s]];
+        let looped = match statement.of {
+            Of::Term(t) => g.rank(t) > 0 || !is_let(g, t),
+            Of::Loop(_) => true,
+            Of::Check(_) => false,
+        };
+        (phase[s], u8::from(looped), statement.guard, s)
+    };
+    let mut ready: BTreeSet<(u8, u8, u32, usize)> = (0..n).filter(|&s| waiting[s] == 0).map(key).collect();
+    let mut order = Vec::with_capacity(n);
+    let mut here = 0;
+    while let Some(&(phase, looped, ..)) = ready.first() {
+        let same = ready.range((phase, looped, here, 0)..=(phase, looped, here, usize::MAX)).next();
+        let Some(&next) = same.or(ready.first()) else { break };
+        ready.remove(&next);
+        let s = next.3;
+        here = next.2;
+        order.push(own[s]);
+        for &d in &dependents[s] {
+            waiting[d] -= 1;
+            if waiting[d] == 0 {
+                ready.insert(key(d));
+            }
+        }
+    }
+    if order.len() < n { None } else { Some(order) }
+}
+
+/// Whether a closed scalar is a plain `let`, without a loop.
+pub(super) fn is_let(g: &Graph, t: Term) -> bool {
+    !matches!(g.node(t), Node::Prim(Prim::Sum(_) | Prim::Reduce(..) | Prim::Contract(_), _))
+}

@@ -1,0 +1,132 @@
+//! The frame of a routine: its declared parameters and the lints that it allows. This module also
+//! writes the derivatives that need no terms: `f_grad` is `f_value_and_grad` without the value, and
+//! `f_jacobian` is `f_value_and_jacobian` without the value.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+
+use ad_ir::program::{OutputTree, Owner, Param, Passing, Program, Routine};
+use ad_ir::rust_types::tree_type;
+
+/// Lints of rustc and clippy that generated code may break, by the reason why it may.
+const LINTS: &[(&str, &[&str])] = &[
+    ("not every derivative that is written is called", &["dead_code"]),
+    (
+        "parameters, names, constants, casts and conditions are the function's own",
+        &[
+            "clippy::approx_constant",
+            "clippy::cast_lossless",
+            "clippy::cast_possible_truncation",
+            "clippy::cast_possible_wrap",
+            "clippy::cast_precision_loss",
+            "clippy::cast_sign_loss",
+            "clippy::double_comparisons",
+            "clippy::elidable_lifetime_names",
+            "clippy::excessive_precision",
+            "clippy::extra_unused_lifetimes",
+            "clippy::float_cmp",
+            "clippy::fn_params_excessive_bools",
+            "clippy::imprecise_flops",
+            "clippy::just_underscores_and_digits",
+            "clippy::large_types_passed_by_value",
+            "clippy::manual_range_contains",
+            "clippy::many_single_char_names",
+            "clippy::must_use_candidate",
+            "clippy::needless_lifetimes",
+            "clippy::needless_pass_by_value",
+            "clippy::neg_cmp_op_on_partial_ord",
+            "clippy::nonminimal_bool",
+            "clippy::ptr_arg",
+            "clippy::reversed_empty_ranges",
+            "clippy::similar_names",
+            "clippy::trivially_copy_pass_by_ref",
+            "clippy::unnecessary_cast",
+            "clippy::unnecessary_min_or_max",
+            "clippy::unreadable_literal",
+            "clippy::used_underscore_binding",
+            "non_snake_case",
+        ],
+    ),
+    (
+        "a derivative is as long as its function asks for, and its loops walk several slices by one index",
+        &[
+            "clippy::assign_op_pattern",
+            "clippy::eq_op",
+            "clippy::extra_unused_type_parameters",
+            "clippy::inline_always",
+            "clippy::large_stack_arrays",
+            "clippy::let_and_return",
+            "clippy::manual_memcpy",
+            "clippy::missing_panics_doc",
+            "clippy::needless_range_loop",
+            "clippy::suspicious_arithmetic_impl",
+            "clippy::too_many_arguments",
+            "clippy::too_many_lines",
+            "clippy::uninlined_format_args",
+            "clippy::type_complexity",
+        ],
+    ),
+];
+
+/// `#[allow(...)]` for the lints that generated code would not pass.
+pub(super) fn allowed_lints() -> TokenStream {
+    let attributes = LINTS.iter().map(|(reason, lints)| {
+        let lints = lints.iter().map(|lint| lint.parse::<TokenStream>().unwrap_or_default());
+        quote!(#[allow(#(#lints),*, reason = #reason)])
+    });
+    attributes.collect()
+}
+
+/// An argument again, for a second call.
+pub(super) fn again(passing: Passing, argument: &Ident) -> TokenStream {
+    let moved = passing.references == 0 && matches!(passing.owner, Owner::Array | Owner::Vector);
+    if moved { quote!(#argument.clone()) } else { quote!(#argument) }
+}
+
+/// A call of the function itself with the arguments that a routine was given, which are all first
+/// among its own; `None` if a parameter hides the function's name.
+pub(super) fn call_of_function(program: &Program, params: &[Param]) -> Option<TokenStream> {
+    let Program { name, turbofish, .. } = program;
+    let given = params.get(..program.params.len())?;
+    let hidden = params.iter().any(|p| p.name == *name);
+    if hidden || given.iter().zip(&program.params).any(|(own, p)| own.name != p.name) {
+        return None;
+    }
+    let arguments = given.iter().map(|p| again(p.passing, &p.name));
+    Some(quote!(#name #turbofish(#(#arguments),*)))
+}
+
+/// `f_grad`, given the routine `f_value_and_grad`, or `f_jacobian`, given `f_value_and_jacobian`.
+#[must_use]
+pub fn emit_second(program: &Program, whole: &Routine, suffix: &str, what: &str) -> TokenStream {
+    let Program { name, vis, cfgs, generics, where_clause, turbofish, .. } = program;
+    let grad = format_ident!("{name}_{suffix}", span = name.span());
+    let inner = &whole.name;
+    let params = declarations(&whole.params);
+    let args = whole.params.iter().map(|p| &p.name);
+    let gradient = match &whole.result {
+        OutputTree::Tuple(parts) if parts.len() == 2 => tree_type(program, &parts[1]),
+        tree => tree_type(program, tree),
+    };
+    let active: Vec<String> = program.active.iter().map(|&k| format!("`{}`", program.params[k].name)).collect();
+    let doc = format!("The {what} of [`{name}`] with respect to {}.", active.join(", "));
+    let panics = format!("Where [`{name}`] does, and if the sizes of the arguments do not fit together.");
+    let lints = allowed_lints();
+    let (function, body) = super::at_name(&grad, quote!(#inner #turbofish(#(#args),*).1));
+    quote! {
+        #cfgs
+        #[doc = #doc]
+        #[doc = ""]
+        #[doc = "# Panics"]
+        #[doc = #panics]
+        #lints
+        #vis #function #grad #generics (#params) -> #gradient #where_clause #body
+    }
+}
+
+/// Parameters as declared.
+pub(super) fn declarations(params: &[Param]) -> TokenStream {
+    let names: Vec<&Ident> = params.iter().map(|p| &p.name).collect();
+    let types = params.iter().map(|p| &p.ty);
+    quote!(#(#names: #types),*)
+}

@@ -1,0 +1,441 @@
+//! Decides which array terms are stored. Every other array is a view: a function from index to
+//! element expression (BOT Fig. 10), expanded inside the loops that read it. The expansion must not
+//! grow faster than the program. So a term that is read at several different indices, or from
+//! several loops, is stored unless it is very cheap. (Otherwise a chain of shifted reads would take
+//! exponential time.)
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use ad_ir::choice::{Kind, choose, choose_if};
+use ad_ir::ir::{Graph, Node, Term};
+use ad_ir::prim::{Binary, Prim, Reduce};
+use ad_middle::passes::lowering::im2col::ImplicitIm2col;
+use ad_middle::passes::lowering::matrix::stored_operand;
+use ad_middle::passes::lowering::opened::{Loops, Role, Scopes};
+use ad_middle::passes::lowering::strided::strided;
+
+/// The storage class of a term: how its readers access it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Class {
+    /// Expanded where it is read.
+    View,
+    /// A closed scalar: a `let`.
+    Scalar,
+    /// An array in memory.
+    Buffer,
+}
+
+/// Cost of one element above which another loop does not recompute a term.
+const TWICE: u32 = 8;
+/// Total cost up to which a loop may recompute an element at several different indices: in
+/// registers that is cheaper than a pass over memory.
+const SHIFTED: u32 = 16;
+/// Cost above which a value that is gathered, or read under fewer indices than its reader has, is
+/// stored.
+const REUSED: u32 = 4;
+const EXPENSIVE: u32 = ad_ir::prim::scalar::EXPENSIVE;
+const MOST: u32 = 1 << 20;
+/// Cost above which no value is recomputed, not even if a random policy asks for it.
+const ENDLESS: u32 = 256;
+
+/// Whether all elements of `t` are the same scalar.
+pub(super) fn is_broadcast(g: &Graph, t: Term) -> bool {
+    let mut t = t;
+    loop {
+        t = match g.node(t) {
+            Node::Prim(Prim::Replicate(_) | Prim::Reshape | Prim::Recast | Prim::Transpose(_), args) => args[0],
+            _ => return g.rank(t) == 0,
+        };
+    }
+}
+
+/// Cost of one element of `t` without that of its children; `None` if `t` is always stored.
+fn own_cost(g: &Graph, t: Term) -> Option<u32> {
+    Some(match g.node(t) {
+        Node::Input(_) | Node::Param(..) | Node::Scatter { .. } => return None,
+        Node::Cond { .. } if g.free(t).is_empty() => return None,
+        Node::Prim(prim, _) => match prim {
+            // The same at each index.
+            Prim::Replicate(_) if is_broadcast(g, t) => 0,
+            _ => return prim.cost(),
+        },
+        Node::Gather { .. } => 2,
+        Node::Lit(_) | Node::Var(_) | Node::Size(..) => 0,
+        _ => 1,
+    })
+}
+
+/// Whether computing an element of `t` is an expensive function, which costs more than the terms
+/// around it.
+pub(super) fn is_function(g: &Graph, t: Term) -> bool {
+    own_cost(g, t) == Some(EXPENSIVE)
+}
+
+/// The indices at which, and the statements by which, a term is read.
+#[derive(Clone, Copy, Default)]
+struct Readers {
+    context: Option<u32>,
+    root: Option<Term>,
+    /// The number of indices at which it is read, without the first one.
+    contexts: u32,
+    roots: bool,
+    forced: bool,
+    /// Whether the body of a loop reads it although it does not change in the loop.
+    reused: bool,
+    /// Whether a loop reads one row of it in each iteration.
+    streamed: bool,
+}
+
+/// The context of the terms: exact terms, windows, loops and scopes.
+#[derive(Clone, Copy)]
+pub(super) struct ProgramContext<'a> {
+    pub(super) exact: &'a HashSet<Term>,
+    pub(super) windows: &'a BTreeMap<Term, ImplicitIm2col>,
+    pub(super) loops: &'a Loops,
+    pub(super) scopes: &'a Scopes,
+}
+
+/// Contexts: "pointwise over this domain", or "through this view, in that context".
+#[derive(Default)]
+struct Contexts {
+    domains: HashMap<Vec<Term>, u32>,
+    paths: HashMap<(u32, Term), u32>,
+    count: u32,
+}
+
+impl Contexts {
+    fn domain(&mut self, shape: &[Term]) -> u32 {
+        let count = &mut self.count;
+        *self.domains.entry(shape.to_vec()).or_insert_with(|| {
+            *count += 1;
+            *count
+        })
+    }
+
+    fn path(&mut self, context: u32, view: Term) -> u32 {
+        let count = &mut self.count;
+        *self.paths.entry((context, view)).or_insert_with(|| {
+            *count += 1;
+            *count
+        })
+    }
+}
+
+/// Whether a decision depends on a sum of contiguous rows, so that it is evaluated in the order of
+/// the function. (Over other axes the generated loops add in that order anyway.)
+pub(super) fn is_exact_sum(g: &Graph, exact: &HashSet<Term>, t: Term) -> bool {
+    match g.node(t) {
+        Node::Prim(Prim::Sum(axes), args) => {
+            let kept = g.rank(args[0]) - axes.len();
+            exact.contains(&t) && g.elem(t).is_real() && axes.iter().all(|&a| usize::from(a) >= kept)
+        }
+        _ => false,
+    }
+}
+
+/// The class of each reachable term, by its position. `reach` is ascending. All elements of `roots`
+/// are read.
+pub(super) fn classify(g: &Graph, reach: &[Term], roots: &[Term], around: ProgramContext<'_>) -> Vec<Class> {
+    // The cost of a term depends on which of its operands are stored, and the readers of a term
+    // depend on which of its parents are. The first round finds the readers. The second round knows
+    // them and decides bottom-up, so it stores a term as soon as a chain has become long enough.
+    let (_, readers) = round(g, reach, roots, around, None);
+    round(g, reach, roots, around, Some(&readers)).0
+}
+
+/// Whether a term of this cost is stored for these readers.
+fn worth_storing(t: Term, r: Readers, work: u32) -> bool {
+    let (shifted, twice, reused) =
+        (r.contexts.saturating_mul(work) > SHIFTED, r.roots && work > TWICE, r.reused && work >= REUSED);
+    let why = || {
+        let mut readers = Vec::new();
+        if r.contexts > 0 {
+            readers.push(format!(
+                "at {} more indices, {} {SHIFTED}",
+                r.contexts,
+                if shifted { "in all >" } else { "in all <=" }
+            ));
+        }
+        if r.roots {
+            readers.push(format!("by several loops, {} {TWICE}", if twice { ">" } else { "<=" }));
+        }
+        if r.reused {
+            readers.push(format!("in each step of a loop, {} {REUSED}", if reused { ">=" } else { "<" }));
+        }
+        // A term that is free, or that one loop reads once, is not stored; it is no entry of the
+        // dump.
+        if readers.is_empty() || work == 0 {
+            return String::new();
+        }
+        let work = if work >= MOST { "more operations than are counted".into() } else { format!("{work} operations") };
+        format!("({work} an element; read {})", readers.join("; "))
+    };
+    let by_cost = shifted || twice || reused;
+    r.forced || choose_if(!by_cost || work < ENDLESS, Kind::Store, (t.index(), 0), by_cost, why)
+}
+
+fn round(
+    g: &Graph,
+    reach: &[Term],
+    roots: &[Term],
+    around: ProgramContext<'_>,
+    known: Option<&[Readers]>,
+) -> (Vec<Class>, Vec<Readers>) {
+    let mut class = vec![Class::View; g.len()];
+    let mut cost = vec![0_u32; g.len()];
+    // The cost that a term adds to its readers: nothing if it is stored.
+    let mut passed_on = vec![0_u32; g.len()];
+    // Contractions that are scattered to windows are not materialised.
+    let not_stored: HashSet<Term> = around.windows.values().filter_map(|w| w.not_stored(g)).collect();
+    for &t in reach {
+        if not_stored.contains(&t) {
+            continue;
+        }
+        if g.free(t).is_empty() && g.ty(t).as_array().is_some_and(|(_, shape)| shape.is_empty()) {
+            class[t.index()] = Class::Scalar;
+        } else if let Some(own) = own_cost(g, t) {
+            let mut total = own;
+            g.node(t).for_each_child(|c| total = total.saturating_add(passed_on[c.index()]));
+            let total = total.min(MOST);
+            cost[t.index()] = total;
+            let stored = g.free(t).is_empty() && known.is_some_and(|r| worth_storing(t, r[t.index()], total));
+            passed_on[t.index()] = if stored { 0 } else { total };
+        } else {
+            class[t.index()] = Class::Buffer;
+        }
+    }
+    let mut readers = vec![Readers::default(); g.len()];
+    let mut contexts = Contexts::default();
+    for &t in roots {
+        readers[t.index()].forced = true;
+    }
+    // Parents are newer than children: all readers of a term have been visited before it.
+    for &t in reach.iter().rev() {
+        let r = readers[t.index()];
+        let work = cost[t.index()];
+        if class[t.index()] == Class::View && g.rank(t) > 0 && g.free(t).is_empty() && worth_storing(t, r, work) {
+            class[t.index()] = Class::Buffer;
+        }
+        // An array of windows that is read in place is not read itself, and reads nothing.
+        let unread = class[t.index()] == Class::View && r.context.is_none() && !around.windows.is_empty();
+        if !not_stored.contains(&t) && !unread {
+            visit(g, t, class[t.index()], r, (around, &cost), &mut contexts, &mut readers);
+        }
+    }
+    (class, readers)
+}
+
+/// Whether a sum runs over the first axes of a stored array, in any order. Such a sum has a kernel,
+/// which takes several rows in each pass (measured: seven times as fast).
+pub(super) fn adds_rows(g: &Graph, class: &[Class], exact: &HashSet<Term>, t: Term) -> bool {
+    match g.node(t) {
+        Node::Prim(Prim::Sum(axes), args) => {
+            let leading = axes.iter().enumerate().all(|(k, &a)| usize::from(a) == k) && axes.len() < g.rank(args[0]);
+            let fits = leading && g.elem(t).is_real() && !exact.contains(&t) && class[args[0].index()] == Class::Buffer;
+            fits && choose(Kind::Kernel, (t.index(), 1), true, || "(sums of the rows of an array in memory)".into())
+        }
+        _ => false,
+    }
+}
+
+/// Whether a stored term replicates a stored array.
+pub(super) fn repeats(g: &Graph, class: &[Class], t: Term) -> bool {
+    match g.node(t) {
+        Node::Prim(Prim::Replicate(axes), args) => {
+            let fits = axes.iter().enumerate().all(|(k, &a)| usize::from(a) == k)
+                && g.rank(args[0]) > 0
+                && class[args[0].index()] == Class::Buffer;
+            fits && choose(Kind::Kernel, (t.index(), 2), true, || "(an array in memory, repeated)".into())
+        }
+        _ => false,
+    }
+}
+
+/// Whether a stored term is another array with other size terms, so that nothing is computed.
+pub(super) fn alias_of(g: &Graph, class: &[Class], t: Term) -> Option<Term> {
+    match g.node(t) {
+        Node::Prim(Prim::Recast | Prim::Reshape, args) if class[args[0].index()] == Class::Buffer => Some(args[0]),
+        _ => None,
+    }
+}
+
+/// For a contiguous part of an array of one axis: the array, the start and the length.
+pub(super) fn part_of(g: &Graph, t: Term) -> Option<(Term, Term, Term)> {
+    match g.node(t) {
+        Node::Prim(Prim::Slice(steps), args) if steps[..] == [1] => Some((args[0], args[1], args[2])),
+        _ => None,
+    }
+}
+
+/// A stored sum of which some summands are zero except for a block (the transposes of slices). The
+/// blocks are added in separate passes, which need no index test (the adjoint of `x[i]`, `x[i +
+/// 1]`). Returns the dense summands, then the blocks.
+pub(super) fn padded_parts(g: &Graph, class: &[Class], t: Term) -> Option<(Vec<Term>, Vec<Term>)> {
+    let (mut dense, mut pads) = (Vec::new(), Vec::new());
+    let mut stack = vec![t];
+    while let Some(c) = stack.pop() {
+        if c != t && class[c.index()] != Class::View {
+            dense.push(c);
+            continue;
+        }
+        match g.node(c) {
+            Node::Prim(Prim::Binary(Binary::Add), args) if dense.len() + pads.len() + stack.len() < 16 => {
+                stack.extend([args[1], args[0]]);
+            }
+            Node::Prim(Prim::Pad(_), _) => pads.push(c),
+            _ => dense.push(c),
+        }
+    }
+    if pads.is_empty() { None } else { Some((dense, pads)) }
+}
+
+fn visit(
+    g: &Graph,
+    t: Term,
+    class: Class,
+    r: Readers,
+    (around, cost): (ProgramContext<'_>, &[u32]),
+    contexts: &mut Contexts,
+    readers: &mut [Readers],
+) {
+    let (root, context, shared) = match class {
+        Class::View => (r.root, r.context.unwrap_or(0), r),
+        Class::Scalar => (Some(t), 0, Readers::default()),
+        Class::Buffer => (Some(t), contexts.domain(g.shape(t)), Readers::default()),
+    };
+    // The loop in which the elements of `t` are computed, and whether it takes one row in each
+    // iteration.
+    let ProgramContext { exact, windows, loops, scopes } = around;
+    let here = root.map_or(0, |r| scopes.of(r));
+    let row_of = |index: &[Term]| {
+        let step = index.first().and_then(|&i| loops.role(i));
+        matches!(step, Some((n, Role::Step)) if n + 1 == here)
+    };
+    let streamed = shared.streamed
+        || matches!(g.node(t), Node::Gather { src, vars, index, .. }
+            if vars.is_empty() && row_of(index) && here > 0 && scopes.of(*src) == scopes.parent[here - 1]);
+    let mut read = |c: Term, context: u32, force: bool| {
+        let to = &mut readers[c.index()];
+        to.reused |= shared.reused || (!streamed && scopes.of(c) != here);
+        to.streamed = streamed && !to.reused;
+        let other = u32::from(to.context.is_some_and(|k| k != context));
+        to.contexts = to.contexts.saturating_add(other).max(shared.contexts);
+        to.roots |= shared.roots || to.root.is_some_and(|k| Some(k) != root);
+        to.context = Some(context);
+        to.root = root;
+        to.forced |= force;
+    };
+    let dear = |c: Term| cost[c.index()] >= REUSED;
+    if let Some(w) = windows.get(&t) {
+        w.operands.iter().for_each(|o| read(o.array, contexts.path(context, t), true));
+        if let Some(added) = w.added {
+            read(added.dst, context, !is_broadcast(g, added.dst));
+        }
+        return;
+    }
+    match g.node(t) {
+        Node::Prim(prim, args) => match prim {
+            Prim::Sum(_) if is_exact_sum(g, exact, t) => read(args[0], contexts.path(context, t), true),
+            // A reduction's loop runs over its operand.
+            Prim::Sum(_) | Prim::Reduce(Reduce::All | Reduce::Any | Reduce::InOrder | Reduce::FromZero, _) => {
+                let over = contexts.domain(g.shape(args[0]));
+                read(args[0], over, false);
+            }
+            // The array that a part belongs to is stored, not the part.
+            Prim::Reduce(..) if g.rank(t) == 0 && part_of(g, args[0]).is_some() => {
+                read(args[0], contexts.path(context, t), false);
+                if let Some((of, ..)) = part_of(g, args[0]) {
+                    read(of, contexts.path(context, t), true);
+                }
+            }
+            Prim::Reduce(..) => args.iter().for_each(|&c| read(c, contexts.path(context, t), g.rank(c) > 0)),
+            // The array under a transposition or a part is stored, not the transposition or the
+            // part.
+            Prim::Contract(_) => {
+                let arrays = match strided(g, t) {
+                    Some(p) => [p.a.array, p.b.array],
+                    None => [args[0], args[1]].map(|c| stored_operand(g, c).array),
+                };
+                arrays.into_iter().for_each(|c| read(c, contexts.path(context, t), true));
+            }
+            Prim::Recast => {
+                read(args[0], context, class == Class::Buffer && g.rank(t) > 0);
+                args[1..].iter().for_each(|&c| read(c, 0, false));
+            }
+            Prim::Replicate(_) | Prim::Reshape | Prim::Transpose(_) | Prim::Slice(_) | Prim::Pad(_) | Prim::Iota => {
+                let through = contexts.path(context, t);
+                let force = match prim {
+                    // Each index that it does not mention reads it again.
+                    Prim::Replicate(_) => dear(args[0]),
+                    // Free for a contiguous array; for any other it costs divisions.
+                    Prim::Reshape => !is_broadcast(g, args[0]),
+                    _ => false,
+                };
+                for (k, &c) in args.iter().enumerate() {
+                    read(c, through, k == 0 && force && g.rank(c) > 0);
+                }
+            }
+            // A term that a kernel computes reads stored arrays.
+            _ if prim.cost().is_none() => args.iter().for_each(|&c| read(c, contexts.path(context, t), g.rank(c) > 0)),
+            _ => args.iter().for_each(|&c| read(c, context, false)),
+        },
+        Node::Gather { src, sizes, vars, index } => {
+            let through = contexts.path(context, t);
+            read(*src, through, !vars.is_empty() && dear(*src) && cost[src.index()] >= EXPENSIVE);
+            sizes.iter().chain(index).for_each(|&c| read(c, through, false));
+        }
+        Node::Scatter { dst, src, vars, index, .. } => {
+            let over = contexts.domain(g.shape(*src));
+            read(*dst, context, !is_broadcast(g, *dst));
+            // If elements of a loop's array are moved within it, they are all read before any is
+            // written.
+            let moved = matches!(g.node(innermost(g, *dst)), Node::Param(..)) && !is_broadcast(g, *src);
+            read(*src, over, moved && g.rank(*src) > 0 && reads_elements(g, *src, innermost(g, *dst)));
+            let through = contexts.path(over, t);
+            for &c in index {
+                read(c, through, false);
+                // A table of indices is read again along the axes that it does not mention.
+                if let Node::Gather { src: table, vars: none, .. } = g.node(c)
+                    && none.is_empty()
+                    && (1..vars.len()).contains(&g.rank(*table))
+                    && dear(*table)
+                {
+                    read(*table, contexts.path(through, c), true);
+                }
+            }
+        }
+        Node::Cond { cond, then, other } => {
+            let arms = class == Class::Buffer;
+            read(*cond, context, false);
+            for &c in [then, other] {
+                read(c, context, arms);
+            }
+        }
+        node => node.for_each_child(|c| read(c, context, false)),
+    }
+}
+
+/// Whether the elements of `t` are computed from elements of this array. Scalars do not count,
+/// since they are computed before.
+fn reads_elements(g: &Graph, t: Term, array: Term) -> bool {
+    let mut seen = HashSet::new();
+    let mut stack = vec![t];
+    while let Some(t) = stack.pop() {
+        if t == array {
+            return true;
+        }
+        let scalar = g.free(t).is_empty() && g.rank(t) == 0;
+        if t > array && !scalar && seen.insert(t) {
+            g.node(t).for_each_child(|c| stack.push(c));
+        }
+    }
+    false
+}
+
+/// The array at the bottom of a chain of scatters.
+fn innermost(g: &Graph, mut t: Term) -> Term {
+    while let Node::Scatter { dst, .. } = g.node(t) {
+        t = *dst;
+    }
+    t
+}

@@ -1,0 +1,575 @@
+//! Tiling over items. An item is an index of a leading axis, for example one of many observations.
+//! Where a program computes arrays with a row for each item, and each row depends on rows of the
+//! same item only, a sequence of statements is done for one block of items after the other. So no
+//! array over all items is stored, and the results of one statement are in the cache for the next.
+//! The forward and the reverse pass of a sum over items become one loop, and nothing is saved
+//! across items.
+//!
+//! In a block the items are the *last* axis of every array, and so the innermost loop: lanes are
+//! filled by independent items, and only sums over items are taken across lanes. Arrays from
+//! outside are packed into this layout, block by block.
+//!
+//! A sum over items that only a scatter reads is accumulated, block by block, into the result of
+//! the scatter. The array of the sums is not stored.
+//!
+//! Products of a matrix with a row for each item and a vector are tiled too, and read their rows in
+//! place (`products`).
+//!
+//! This module decides which statements can be tiled and whether that pays. It tiles no statement
+//! that reads another item's row, the number of items, or a sum over items, and it moves no
+//! statement across a check.
+
+mod products;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use super::in_range::InRange;
+use super::items::{Fold, Item, items, members, scatter_item};
+use super::kernel::{Id, Kernel, Op, operands};
+use super::plan::{Guard, Plan, Step, TiledStatements, Work};
+use super::store::Class;
+use ad_ir::choice::{Kind, choose};
+use ad_ir::ir::{Graph, Node, Put, Term};
+use ad_ir::prim::{Prim, Reduce};
+pub(super) use products::{ByItems, by_items};
+
+/// A nest over items with its loops in the order that a block has: items last.
+pub(super) struct Blocked<'a> {
+    pub(super) kernel: Kernel<'a>,
+    pub(super) items: Vec<Item>,
+    pub(super) outs: Vec<Term>,
+    /// Arrays from outside of which the items read the leading rows; they may have more rows.
+    pub(super) leading: Vec<Term>,
+}
+
+/// Whether the array has a row for each item.
+pub(super) fn is_over(g: &Graph, t: Term, n: Term) -> bool {
+    g.rank(t) > 0 && g.shape(t)[0] == n && !g.shape(t)[1..].contains(&n)
+}
+
+/// A nest in the form that it has in a block; `None` if it cannot be tiled.
+pub(super) fn blocked<'a>(
+    g: &'a Graph,
+    plan: &'a Plan,
+    hints: &'a HashMap<Term, String>,
+    n: Term,
+    (domain, terms): (&[Term], &[Term]),
+    (step, fused_scatters): (usize, &BTreeMap<Term, Term>),
+) -> Option<Blocked<'a>> {
+    if domain.first() != Some(&n) || domain[1..].contains(&n) || terms.iter().any(|t| plan.stencils.contains(t)) {
+        return None;
+    }
+    let mut loops = domain[1..].to_vec();
+    loops.push(n);
+    let mut kernel = Kernel::new(g, plan, hints, loops, members(g, terms));
+    let natural = kernel.identity().to_vec();
+    let item = *natural.last()?;
+    let mut identity = natural.clone();
+    identity.rotate_right(1);
+    kernel.set_identity(identity.clone());
+    let (mut items, mut outs) = items(g, plan, &mut kernel, (domain, &identity), terms, step).ok()?;
+    kernel.set_identity(natural.clone());
+    for i in &mut items {
+        match i {
+            Item::Store { out, value } => {
+                if *value == item || out.is_some_and(|t| !is_over(g, t, n)) {
+                    return None;
+                }
+            }
+            Item::Fold { out, fold, reduced, value, added, at } => {
+                if let Some(&scatter) = fused_scatters.get(out) {
+                    let only_items = reduced.iter().enumerate().all(|(k, r)| *r == (k == 0));
+                    *at = Some(places(g, &mut kernel, scatter, &natural).filter(|_| only_items)?);
+                    outs.iter_mut().filter(|t| *t == out).for_each(|t| *t = scatter);
+                    *out = scatter;
+                }
+                let over_items = reduced[0];
+                if *value == item || (over_items && (*fold != Fold::Sum || !g.elem(*out).is_real())) {
+                    return None;
+                }
+                *added = over_items;
+                reduced.rotate_left(1);
+            }
+            Item::Scatter { .. } | Item::Block { .. } => return None,
+        }
+    }
+    let mut leading = Vec::new();
+    for k in 0..kernel.nodes.len() {
+        let read = operands(&kernel.nodes[k].op);
+        match &mut kernel.nodes[k].op {
+            Op::Scalar(t) if *t == n => return None,
+            Op::Load { buf, sizes, ix } => {
+                let shape = g.shape(*buf);
+                let own = **sizes == *shape && (is_over(g, *buf, n) || !shape.contains(&n));
+                if own && ix.first() == Some(&item) && !ix[1..].contains(&item) {
+                    if shape[0] != n {
+                        leading.push(*buf);
+                        sizes[0] = n;
+                    }
+                    sizes.rotate_left(1);
+                    ix.rotate_left(1);
+                } else if read.contains(&item) || sizes.contains(&n) || g.shape(*buf).contains(&n) {
+                    return None;
+                }
+            }
+            _ if read.contains(&item) => return None,
+            _ => {}
+        }
+    }
+    Some(Blocked { kernel, items, outs, leading })
+}
+
+/// The nest of a scatter of the values of items; `None` if it cannot be done block by block. Its
+/// loop over items is the outer one, as without tiling, and it reads rows of items from outside in
+/// place.
+pub(super) fn scattered<'a>(
+    g: &'a Graph,
+    plan: &'a Plan,
+    hints: &'a HashMap<Term, String>,
+    n: Term,
+    t: Term,
+) -> Option<(Kernel<'a>, Item)> {
+    let Node::Scatter { put: Put::Add, src, vars, .. } = g.node(t) else { return None };
+    if !is_over(g, *src, n) || vars.is_empty() || g.shape(t).contains(&n) {
+        return None;
+    }
+    let mut kernel = Kernel::new(g, plan, hints, g.shape(*src).to_vec(), []);
+    let made = scatter_item(g, &mut kernel, t).ok()?;
+    let item = *kernel.identity().first()?;
+    let Item::Scatter { ix, value, .. } = &made else { return None };
+    if *value == item || ix.contains(&item) {
+        return None;
+    }
+    let fits = |op: &Op| match op {
+        Op::Scalar(t) => *t != n,
+        Op::Load { buf, sizes, ix } if is_over(g, *buf, n) && **sizes == *g.shape(*buf) => {
+            ix[0] == item && !ix[1..].contains(&item)
+        }
+        Op::Load { buf, sizes, ix } => !ix.contains(&item) && !sizes.contains(&n) && !g.shape(*buf).contains(&n),
+        op => !operands(op).contains(&item),
+    };
+    kernel.nodes.iter().all(|node| fits(&node.op)).then_some((kernel, made))
+}
+
+/// The index at which a scatter puts an element, given the loops over the scattered array.
+fn places(g: &Graph, kernel: &mut Kernel<'_>, scatter: Term, loops: &[Id]) -> Option<Vec<Id>> {
+    let Node::Scatter { src, vars, index, .. } = g.node(scatter) else { return None };
+    let own = &loops[..g.rank(*src)];
+    let bound: Vec<_> = vars.iter().copied().zip(own.iter().copied()).collect();
+    let mut at: Vec<Id> = index.iter().map(|&i| kernel.element(i, &[], &bound)).collect::<Result<_, _>>().ok()?;
+    at.extend(&own[vars.len()..]);
+    Some(at)
+}
+
+/// The kernel that takes the extrema of all items of a block.
+pub(super) fn extremum(op: Reduce) -> Option<&'static str> {
+    match op {
+        Reduce::Max => Some("largest_columns"),
+        Reduce::Min => Some("smallest_columns"),
+        Reduce::ArgMax => Some("places_of_largest"),
+        Reduce::ArgMin => Some("places_of_smallest"),
+        _ => None,
+    }
+}
+
+/// A sequence of statements that is tiled, while it is collected.
+struct Run {
+    n: Term,
+    guard: Vec<Guard>,
+    steps: Vec<usize>,
+    /// Arrays over items.
+    rows: HashSet<Term>,
+    /// Terms that are not over items, and terms that depend on them. They are not known before the
+    /// whole sequence has ended.
+    late: HashSet<Term>,
+    /// From each sum over items that is accumulated into the result of a scatter, to the scatter.
+    fused_scatters: BTreeMap<Term, Term>,
+    before: Vec<usize>,
+    after: Vec<usize>,
+}
+
+struct Former<'a> {
+    g: &'a Graph,
+    plan: &'a Plan,
+    hints: &'a HashMap<Term, String>,
+    reads: Vec<BTreeSet<Term>>,
+    /// The facts that hold after all checks.
+    known: InRange<'a>,
+    /// The nests that were put in the form of a block, by statement and number of items: a
+    /// statement is tried again for each sequence that may contain it.
+    forms: RefCell<HashMap<(usize, Term), Option<Form>>>,
+}
+
+/// What a sequence has to know of a nest in the form that it has in a block.
+#[derive(Clone)]
+struct Form {
+    /// As in [`Blocked`].
+    leading: Vec<Term>,
+    /// The terms that are summed over the items, and those that have a row for each item.
+    late: Vec<Term>,
+    rows: Vec<Term>,
+}
+
+/// Finds the sequences and brings the statements of each together. All of `checked` is tested
+/// somewhere in the routine.
+pub(super) fn form(g: &Graph, plan: &mut Plan, hints: &HashMap<Term, String>, checked: &[Term]) {
+    let count = plan.order.len();
+    if plan.order.iter().enumerate().any(|(k, &s)| k != s) {
+        return;
+    }
+    let mut reads: Vec<BTreeSet<Term>> = vec![BTreeSet::new(); plan.steps.len()];
+    for (&t, steps) in &plan.readers {
+        for &s in steps {
+            reads[s].insert(t);
+        }
+    }
+    let known = InRange::new(g);
+    checked.iter().for_each(|&ok| known.checked(ok));
+    let former = Former { g, plan, hints, reads, known, forms: RefCell::default() };
+    let mut order: Vec<usize> = (0..count).collect();
+    let mut tiles: Vec<TiledStatements> = Vec::new();
+    let mut from = 0;
+    while from < order.len() {
+        match former.run(&order[from..]) {
+            Some((run, private)) => {
+                let start = from + run.before.len();
+                let end = start + run.steps.len();
+                let mut new = run.before;
+                new.extend(run.steps);
+                new.extend(run.after);
+                order.splice(from.., new);
+                tiles.push(TiledStatements {
+                    n: run.n,
+                    steps: start..end,
+                    private,
+                    fused_scatters: run.fused_scatters,
+                });
+                from = end;
+            }
+            None => from += 1,
+        }
+    }
+    if tiles.is_empty() {
+        return;
+    }
+    // Statements are numbered in their order.
+    let mut place = vec![0; count];
+    for (new, &old) in order.iter().enumerate() {
+        place[old] = new;
+    }
+    for steps in plan.readers.values_mut() {
+        for s in steps.iter_mut().filter(|s| **s < count) {
+            *s = place[*s];
+        }
+        steps.sort_unstable();
+    }
+    let moved: Vec<Step> = order.iter().map(|&old| plan.steps[old].clone()).collect();
+    plan.steps.splice(..count, moved);
+    plan.tiles = tiles;
+}
+
+impl Former<'_> {
+    /// The sequence that begins with the first of these statements, if tiling it pays.
+    fn run(&self, order: &[usize]) -> Option<(Run, HashSet<Term>)> {
+        let first = &self.plan.steps[*order.first()?];
+        let n = match &first.work {
+            Work::Nest { domain, .. } => *domain.first()?,
+            Work::Whole(t) => by_items(self.g, self.plan, *t, None)?.0,
+            _ => return None,
+        };
+        if self.g.int_value(n).is_some() {
+            return None;
+        }
+        // An array that other statements read as well keeps its layout. So a nest that computes
+        // more than one scalar for each item for others is excluded from the sequence.
+        let mut banned: BTreeSet<usize> = BTreeSet::new();
+        loop {
+            let run = self.collect(order, n, &banned)?;
+            let inside: HashSet<usize> = run.steps.iter().copied().collect();
+            let own = |t: &Term| {
+                !self.plan.results.contains(t)
+                    && self.plan.readers.get(t).is_some_and(|r| r.iter().all(|s| inside.contains(s)))
+            };
+            let mut public: BTreeSet<usize> = run
+                .steps
+                .iter()
+                .copied()
+                .filter(|&s| self.defines(s).iter().any(|t| run.rows.contains(t) && self.g.rank(*t) > 1 && !own(t)))
+                .collect();
+            // The destination of a fused scatter is memory of the whole sequence: no statement of
+            // the sequence may read its earlier state.
+            public.extend(run.fused_scatters.values().filter_map(|&t| {
+                let Node::Scatter { dst, .. } = self.g.node(t) else { return None };
+                let own = self.plan.readers.get(dst).into_iter().flatten().filter(|s| inside.contains(s)).count();
+                run.steps.iter().copied().find(|&s| self.defines(s) == [t]).filter(|_| own > 1)
+            }));
+            if public.is_empty() {
+                let private: HashSet<Term> = run.rows.iter().copied().filter(own).collect();
+                let idle = self.idle(&run, &private);
+                if idle.is_empty() {
+                    return self.pays(&run, &private).then_some((run, private));
+                }
+                public = idle;
+            }
+            banned.extend(public);
+        }
+    }
+
+    /// Statements that gain nothing from being in the sequence: products whose matrix no other
+    /// product reads, and, if no array of more than one axis is saved, loops over more than the
+    /// items, which would need packing.
+    fn idle(&self, run: &Run, private: &HashSet<Term>) -> BTreeSet<usize> {
+        let saved = private.iter().any(|&t| self.g.rank(t) > 1);
+        let alone = |s: usize| match self.product(run, s) {
+            Some((t, rows)) => {
+                let readers = run.steps.iter().filter(|&&k| self.product(run, k).is_some_and(|p| p.1 == rows)).count();
+                let why = || format!("(%{} is read by {readers} products of the tile, at least 2)", rows.0.index());
+                !choose(Kind::TiledProduct, (t.index(), 0), readers > 1, why)
+            }
+            None => !saved && matches!(&self.plan.steps[s].work, Work::Nest { domain, .. } if domain.len() > 1),
+        };
+        run.steps.iter().copied().filter(|&s| alone(s)).collect()
+    }
+
+    /// For a statement that is a product with rows of items: the product, the matrix, and which of
+    /// its rows is the first.
+    fn product(&self, run: &Run, s: usize) -> Option<(Term, (Term, Option<Term>))> {
+        let Work::Whole(t) = self.plan.steps[s].work else { return None };
+        let matrix = by_items(self.g, self.plan, t, Some(run.n))?.1.matrix;
+        Some((t, (matrix.array, matrix.start)))
+    }
+
+    /// Whether tiling saves passes over memory: arrays over items with more than one axis that are
+    /// no longer stored, or matrices that are read once less.
+    fn pays(&self, run: &Run, private: &HashSet<Term>) -> bool {
+        let made = private.iter().filter(|&&t| self.g.rank(t) > 1).count();
+        let mut read: Vec<(Term, Option<Term>)> =
+            run.steps.iter().filter_map(|&s| Some(self.product(run, s)?.1)).collect();
+        let all = read.len();
+        read.sort_unstable();
+        read.dedup();
+        let saved = made + all - read.len();
+        let first = self.defines(run.steps[0]).first().map_or(0, |t| t.index());
+        let why = || {
+            format!(
+                "over %{} ({} statements; {made} arrays over items are not stored, {} are read once less; \
+                 in all at least 1)",
+                run.n.index(),
+                run.steps.len(),
+                saved - made
+            )
+        };
+        choose(Kind::Tiling, (first, run.steps.len()), saved > 0, why)
+    }
+
+    fn defines(&self, step: usize) -> Vec<Term> {
+        match &self.plan.steps[step].work {
+            Work::Check(_) => Vec::new(),
+            Work::Scalar(t) | Work::Whole(t) => vec![*t],
+            Work::Nest { items, .. } => items.clone(),
+            Work::Loop(n) => {
+                let l = &self.plan.loops.all[*n];
+                l.carries.iter().map(|c| c.last).chain(l.rows.iter().map(|r| r.all)).collect()
+            }
+        }
+    }
+
+    /// All statements that can be in one sequence with the first one. A statement between them that
+    /// needs no result of the sequence comes before it; one that needs a result comes after it. The
+    /// sequence ends at a check, or where memory is handed on.
+    fn collect(&self, order: &[usize], n: Term, banned: &BTreeSet<usize>) -> Option<Run> {
+        let guard = self.plan.steps[order[0]].guard.clone();
+        let mut run = Run {
+            n,
+            guard,
+            steps: Vec::new(),
+            rows: HashSet::new(),
+            late: HashSet::new(),
+            fused_scatters: BTreeMap::new(),
+            before: Vec::new(),
+            after: Vec::new(),
+        };
+        for (k, &s) in order.iter().enumerate() {
+            if matches!(self.plan.steps[s].work, Work::Check(_)) {
+                run.after.extend(&order[k..]);
+                break;
+            }
+            let waits = self.reads[s].iter().any(|t| run.late.contains(t));
+            if waits
+                && !banned.contains(&s)
+                && let Some((sum, scatter)) = self.added_where_it_goes(&run, s)
+            {
+                run.fused_scatters.insert(sum, scatter);
+                run.late.insert(scatter);
+                run.steps.push(s);
+                continue;
+            }
+            if !waits && !banned.contains(&s) && self.joins(&mut run, s) {
+                run.steps.push(s);
+                continue;
+            }
+            if k == 0 {
+                return None;
+            }
+            if waits || self.reads[s].iter().any(|t| run.rows.contains(t)) {
+                run.late.extend(self.defines(s));
+                run.after.push(s);
+            } else {
+                run.before.push(s);
+            }
+        }
+        (run.steps.len() > 1).then_some(run)
+    }
+
+    /// Whether the statement can be done in blocks of items. Then the sequence takes its results.
+    fn joins(&self, run: &mut Run, s: usize) -> bool {
+        let (g, step) = (self.g, &self.plan.steps[s]);
+        if step.guard != run.guard {
+            return false;
+        }
+        match &step.work {
+            Work::Nest { domain, items } => {
+                let Some(form) = self.form_of(s, run.n, (domain, items)) else { return false };
+                if !form.leading.iter().all(|&t| self.are_there(run, (t, None), domain)) {
+                    return false;
+                }
+                run.rows.extend(form.rows);
+                run.late.extend(form.late);
+                true
+            }
+            Work::Whole(t) if matches!(g.node(*t), Node::Scatter { .. }) => {
+                let fits = self.scatters(run, s, *t);
+                if fits {
+                    run.late.insert(*t);
+                }
+                fits
+            }
+            Work::Whole(t) if matches!(g.node(*t), Node::Prim(Prim::Contract(_), _)) => {
+                let Some((_, p)) = by_items(g, self.plan, *t, Some(run.n)) else { return false };
+                // An array of the sequence with more than one scalar for each item has another
+                // layout, and is not known before the sequence ends.
+                if !self.are_there(run, (p.matrix.array, p.matrix.start), &p.row)
+                    || run.rows.contains(&p.matrix.array)
+                    || (!p.summed && run.rows.contains(&p.vector.array))
+                {
+                    return false;
+                }
+                if p.summed { &mut run.late } else { &mut run.rows }.insert(*t);
+                true
+            }
+            Work::Whole(t) => {
+                let Node::Prim(Prim::Reduce(op, _), args) = g.node(*t) else { return false };
+                let rows = is_over(g, *t, run.n) && is_over(g, args[0], run.n) && g.elem(args[0]).is_real();
+                let fits = rows && extremum(*op).is_some() && self.plan.class(args[0]) == Class::Buffer;
+                if fits {
+                    run.rows.insert(*t);
+                }
+                fits
+            }
+            _ => false,
+        }
+    }
+
+    /// The nest of a statement in the form of a block.
+    fn form_of(&self, s: usize, n: Term, (domain, items): (&[Term], &[Term])) -> Option<Form> {
+        if let Some(known) = self.forms.borrow().get(&(s, n)) {
+            return known.clone();
+        }
+        let made = blocked(self.g, self.plan, self.hints, n, (domain, items), (s, &BTreeMap::new()));
+        let form = made.map(|made| {
+            let summed = |t: &Term| made.items.iter().any(|i| sums_over_items(i, *t));
+            let (late, rows) = items.iter().copied().partition(summed);
+            Form { leading: made.leading, late, rows }
+        });
+        self.forms.borrow_mut().insert((s, n), form.clone());
+        form
+    }
+
+    /// Whether the array is proved to have a row for each item, starting at this one, if the
+    /// sequence does anything at all. A missing row must not be invented.
+    fn are_there(&self, run: &Run, (t, start): (Term, Option<Term>), sizes: &[Term]) -> bool {
+        let mark = self.known.enter(&run.guard);
+        let some = self.known.enter_nonempty(&[std::slice::from_ref(&run.n), sizes].concat());
+        let there = self.known.fits(start, Some(run.n), self.g.shape(t)[0]);
+        some.into_iter().for_each(|mark| self.known.leave(mark));
+        self.known.leave(mark);
+        there
+    }
+
+    /// Whether a scatter of values of the items is done in each block, while these are in the
+    /// cache. Its destination is memory of the whole sequence, so no other statement of a sequence
+    /// may read that.
+    fn scatters(&self, run: &Run, s: usize, t: Term) -> bool {
+        let (g, plan) = (self.g, self.plan);
+        let Node::Scatter { dst, src, .. } = *g.node(t) else { return false };
+        let never = |k: usize| matches!(plan.steps[k].work, Work::Whole(u) if matches!(g.node(u), Node::Cond { .. }));
+        let alone = plan.readers.get(&dst).is_none_or(|r| r.iter().all(|&k| k == s || never(k)));
+        if src == dst || !alone || plan.windows.contains_key(&t) || plan.in_place.contains_key(&t) {
+            return false;
+        }
+        // In a block the items are the last axis of the arrays of the sequence.
+        let natural = |b: &Term| !run.rows.contains(b) || g.rank(*b) == 1;
+        let Some((kernel, _)) = scattered(g, plan, self.hints, run.n, t) else { return false };
+        let read = buffers(&kernel);
+        let mine = read.iter().filter(|b| run.rows.contains(b)).count();
+        let why = || format!("(it reads {mine} arrays that the tile computes, at least 1)");
+        read.iter().all(natural) && choose(Kind::TiledScatter, (t.index(), 0), mine > 0, why)
+    }
+
+    /// For a statement that scatters a sum over the items, if nothing else reads the sum and no
+    /// decision depends on it: the sum, and the scatter.
+    fn added_where_it_goes(&self, run: &Run, s: usize) -> Option<(Term, Term)> {
+        let (g, plan) = (self.g, self.plan);
+        let step = &plan.steps[s];
+        let Work::Whole(t) = step.work else { return None };
+        let Node::Scatter { put: Put::Add, dst, src, .. } = *g.node(t) else { return None };
+        let others = || self.reads[s].iter().filter(|&&u| u != src);
+        let alone = plan.readers.get(&src).is_some_and(|r| r == &[s]) && !plan.results.contains(&src);
+        let decides = plan.exact.contains(&t) || plan.exact.contains(&src);
+        // In a block the number of items is that of the block.
+        let whole = !g.shape(t).contains(&run.n) && !plan.windows.contains_key(&t) && !plan.in_place.contains_key(&t);
+        if step.guard != run.guard
+            || !(alone && whole && g.elem(t).is_real() && g.rank(src) > 0 && src != dst)
+            || decides
+            || !run.late.contains(&src)
+            || others().any(|u| run.late.contains(u) || run.rows.contains(u))
+        {
+            return None;
+        }
+        let nest = run.steps.iter().copied().find(|&k| self.defines(k).contains(&src))?;
+        let Work::Nest { domain, items } = &plan.steps[nest].work else { return None };
+        let mut fused_scatters = run.fused_scatters.clone();
+        fused_scatters.insert(src, t);
+        blocked(g, plan, self.hints, run.n, (domain, items), (nest, &fused_scatters))?;
+        let why = || format!("(an array of {} axes is not stored, at least 2)", g.rank(src));
+        choose(Kind::ScatterAccumulate, (t.index(), 0), g.rank(src) > 1, why).then_some((src, t))
+    }
+}
+
+/// Whether this is a fold over the items, into this term.
+fn sums_over_items(item: &Item, t: Term) -> bool {
+    matches!(item, Item::Fold { out, reduced, .. } if *out == t && reduced.last() == Some(&true))
+}
+
+/// The number of scalars that an item has in memory, as products of sizes.
+pub(super) fn widths(g: &Graph, arrays: impl IntoIterator<Item = Term>) -> BTreeMap<Vec<Term>, usize> {
+    let mut found = BTreeMap::new();
+    for t in arrays {
+        *found.entry(g.shape(t)[1..].to_vec()).or_default() += 1;
+    }
+    found
+}
+
+/// The arrays that a kernel reads, in order of appearance.
+pub(super) fn buffers(kernel: &Kernel<'_>) -> Vec<Term> {
+    let mut found: Vec<Term> = Vec::new();
+    for node in &kernel.nodes {
+        if let Op::Load { buf, .. } = node.op
+            && !found.contains(&buf)
+        {
+            found.push(buf);
+        }
+    }
+    found
+}

@@ -1,0 +1,144 @@
+//! The attribute's arguments: `#[differentiate(grad, jvp, wrt(w, b), crate = "path::to::ad")]`.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote};
+use syn::parse::Parser;
+use syn::punctuated::Punctuated;
+use syn::{Expr, Lit, Meta, Token};
+
+use ad_ir::catalogue;
+use ad_ir::descriptor::{self, Descriptor};
+use ad_ir::diag::{Diags, SrcRange, suggest};
+use ad_ir::mode::Mode;
+
+/// The parsed attribute.
+pub(super) struct Attr {
+    /// The named derivatives, with their source locations. If there are none, the type of the
+    /// result decides.
+    pub derivatives: Vec<(&'static Descriptor, SrcRange)>,
+    /// The parameters of `wrt(..)`.
+    pub wrt: Option<Vec<Ident>>,
+    /// The source location of `wrt(..)`.
+    pub wrt_range: SrcRange,
+    /// The algorithm of differentiation.
+    pub mode: Mode,
+    /// The path of the crate `ad`.
+    pub krate: TokenStream,
+}
+
+/// An option that is not a derivative.
+struct Other {
+    name: &'static str,
+    read: fn(&Other, &Meta, SrcRange, &mut Attr, &mut Diags),
+}
+
+/// The options in addition to the derivatives.
+const OTHERS: &[Other] = &[
+    Other { name: "wrt", read: wrt },
+    Other { name: "crate", read: krate },
+    Other { name: "mode", read: mode },
+    Other { name: "aux", read: later },
+];
+
+/// Parses the attribute. An invalid argument is reported and ignored.
+pub(super) fn parse(tokens: TokenStream, diags: &mut Diags) -> Attr {
+    let here = SrcRange::of_stream(tokens.clone());
+    let mut attr =
+        Attr { derivatives: Vec::new(), wrt: None, wrt_range: here, mode: Mode::default(), krate: quote!(::ad) };
+    let metas = match Punctuated::<Meta, Token![,]>::parse_terminated.parse2(tokens) {
+        Ok(metas) => metas,
+        Err(e) => {
+            let range = SrcRange { first: e.span(), last: e.span() };
+            diags.push(range, catalogue::malformed_attribute(&e.to_string()));
+            return attr;
+        }
+    };
+    for meta in metas {
+        option(&meta, &mut attr, diags);
+    }
+    attr
+}
+
+fn option(meta: &Meta, attr: &mut Attr, diags: &mut Diags) {
+    let range = SrcRange::of(meta);
+    let name = meta.path().to_token_stream().to_string().replace(' ', "");
+    if let Some(derivative) = descriptor::named(&name) {
+        if !matches!(meta, Meta::Path(_)) {
+            diags.push(range, catalogue::option_takes_nothing(&name));
+        } else if attr.derivatives.iter().any(|d| d.0 == derivative) {
+            diags.push(range, catalogue::option_twice(&name));
+        } else {
+            attr.derivatives.push((derivative, range));
+        }
+        return;
+    }
+    match OTHERS.iter().find(|other| other.name == name) {
+        Some(other) => (other.read)(other, meta, range, attr, diags),
+        None => {
+            let all = descriptor::options().chain(OTHERS.iter().map(|other| other.name));
+            diags.push(range, catalogue::unknown_option(&name, suggest(&name, all), &descriptor::quoted_options()));
+        }
+    }
+}
+
+/// Reports an option that is reserved and not supported yet.
+fn later(option: &Other, _: &Meta, range: SrcRange, _: &mut Attr, diags: &mut Diags) {
+    diags.push(range, catalogue::option_later(option.name));
+}
+
+fn krate(option: &Other, meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &mut Diags) {
+    match string(meta).and_then(|s| syn::parse_str::<syn::Path>(&s).ok()) {
+        Some(path) => attr.krate = path.to_token_stream(),
+        None => {
+            diags.push(range, catalogue::malformed_option(option.name, "crate = \"path::to::ad\""));
+        }
+    }
+}
+
+fn mode(option: &Other, meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &mut Diags) {
+    let usual = format!("{} = \"{}\"", option.name, Mode::default().name());
+    let Some(name) = string(meta) else {
+        diags.push(range, catalogue::malformed_option(option.name, &usual));
+        return;
+    };
+    if let Some(mode) = Mode::named(&name) {
+        attr.mode = mode;
+    } else if Mode::RESERVED.contains(&&*name) {
+        diags.push(range, catalogue::mode_later(&name, &usual));
+    } else {
+        let all = Mode::ALL.iter().map(|mode| mode.name()).chain(Mode::RESERVED.iter().copied());
+        diags.push(range, catalogue::unknown_mode(&name, suggest(&name, all), &usual));
+    }
+}
+
+fn wrt(option: &Other, meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &mut Diags) {
+    let names = match meta {
+        Meta::List(list) => Punctuated::<Ident, Token![,]>::parse_terminated.parse2(list.tokens.clone()).ok(),
+        _ => None,
+    };
+    match names {
+        Some(names) if !names.is_empty() => {
+            if attr.wrt.is_some() {
+                diags.push(range, catalogue::option_twice(option.name));
+            }
+            attr.wrt = Some(names.into_iter().collect());
+            attr.wrt_range = range;
+        }
+        _ => {
+            diags.push(range, catalogue::malformed_option(option.name, "wrt(w, b)"));
+        }
+    }
+}
+
+fn string(meta: &Meta) -> Option<String> {
+    match meta {
+        Meta::NameValue(pair) => match &pair.value {
+            Expr::Lit(lit) => match &lit.lit {
+                Lit::Str(s) => Some(s.value()),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    }
+}

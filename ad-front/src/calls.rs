@@ -1,0 +1,443 @@
+//! Calls of functions and methods: the table row of a name, and the error for a name without one.
+//!
+//! Invariant: every use of a row is recorded in `assume`, so that the generated code asserts it.
+
+use std::rc::Rc;
+
+use quote::ToTokens;
+use syn::{Expr, ExprCall, ExprMethodCall, GenericArgument};
+
+use super::assume;
+use super::lower::Lower;
+use super::table::{self, Call, Mark, On, OnType, Row};
+use super::types;
+use super::value::{Lowered, Value};
+use ad_ir::catalogue::{self, refused};
+use ad_ir::diag::{Message, SrcRange, text_of};
+use ad_ir::ir::{Elem, RealTy};
+
+impl<'a> Lower<'a> {
+    pub(super) fn call_expr(&mut self, c: &'a ExprCall) -> Lowered<Value<'a>> {
+        let range = SrcRange::of(c);
+        let Expr::Path(p) = &*c.func else {
+            let f = self.expr(&c.func);
+            let args = self.all(&c.args);
+            let (f, args) = (f?, args?);
+            if matches!(self.kind_of(&f), On::Real | On::Int) {
+                return Err(self.error(range, called_number(&c.func, c)));
+            }
+            return self.apply(&f, &args, range);
+        };
+        let local = p.path.get_ident().and_then(|name| self.lookup(&name.to_string(), range));
+        if let Some(f) = local {
+            let args = self.all(&c.args);
+            let (f, args) = (f?, args?);
+            let called = match self.kind_of(&f) {
+                On::Array => {
+                    let index: Vec<String> = c.args.iter().map(|e| text_of(e, 30)).collect();
+                    let index = if index.len() == 1 { index[0].clone() } else { format!("[{}]", index.join(", ")) };
+                    Some(catalogue::called_array(&text_of(p, 30), &index))
+                }
+                On::Real | On::Int => Some(called_number(&c.func, c)),
+                _ => None,
+            };
+            if let Some(message) = called {
+                return Err(self.error(range, message));
+            }
+            return self.apply(&f, &args, range);
+        }
+        if let Some(row) = super::panics::named(&p.path) {
+            return self.panicking(row, c);
+        }
+        if p.path.segments.last().is_some_and(|s| s.ident == "Axis") {
+            self.assume_path(&p.path, Some(assume::AXIS));
+            return self.axis(c, range);
+        }
+        if is_array_from_fn(&p.path) {
+            self.assume_path(&p.path, Some(assume::FROM_FN));
+            return self.array_from_fn(c, &p.path, range);
+        }
+        if p.path.segments.last().is_some_and(|s| s.ident == "Some") {
+            self.assume_path(&p.path, Some(assume::SOME));
+            let args = self.all(&c.args)?;
+            let [value] = &args[..] else {
+                return Err(self.error(range, catalogue::arity("Some", (1, 1), args.len())));
+            };
+            let exists = self.g.lit_bool(true);
+            return Ok(Value::Option(value.clone().into(), exists));
+        }
+        let resolved = self.resolve(&p.path);
+        // A string argument is accepted only if the function is known to take one.
+        let text = |e: &&Expr| matches!(e, Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(_), .. }));
+        let unknown = matches!(resolved, Ok(None));
+        let args = self.all(c.args.iter().filter(|e| !(unknown && text(e))));
+        let Some(resolved) = resolved? else {
+            let text = p.path.to_token_stream().to_string().replace(' ', "");
+            let last = p.path.segments.last().map_or_else(String::new, |s| s.ident.to_string());
+            if let Some(message) = refused::later(&last, false) {
+                return Err(self.error(range, message));
+            }
+            if let Some(message) = self.uncallable_function(&p.path, &last) {
+                return Err(self.error(SrcRange::of(p), message));
+            }
+            let near = self.nearest_function(&p.path, &last);
+            let operands: Vec<String> = c.args.iter().map(operand).collect();
+            if let Some(message) = refused::operator(&last, &operands).filter(|_| p.path.segments.len() > 1) {
+                return Err(self.error(range, message));
+            }
+            // This is `Iterator::map(x, f)` or `Array1::sum(&x)`.
+            let of_type = p.path.segments.iter().rev().nth(1);
+            let of_type = of_type.is_some_and(|s| s.ident.to_string().starts_with(char::is_uppercase));
+            let on: &[On] = match of_type {
+                true => &[On::Real, On::Array, On::Iter, On::Any, On::Option, On::Int],
+                false => &[On::Real, On::Array],
+            };
+            let method = on.iter().any(|&on| table::find(on, &last).is_some());
+            let method = method.then(|| as_method(&last, c));
+            let message = catalogue::unknown_function(&text, near.as_deref(), method.as_deref());
+            return Err(self.error(SrcRange::of(p), message));
+        };
+        let ranges = c.args.iter().map(SrcRange::of).collect();
+        let call = Call {
+            row: resolved.row,
+            args: args?,
+            ranges,
+            texts: c.args.iter().map(|a| text_of(a, 30)).collect(),
+            range,
+            generics: resolved.generics,
+            rank: resolved.rank,
+        };
+        self.call_of(resolved.elem, call)
+    }
+
+    /// Lowers `f64::exp(x)`, `f64::from(n)`, `T::lit(2.0)`. The path states the type.
+    pub(super) fn call_of(&mut self, elem: Option<Elem>, mut call: Call<'a, '_>) -> Lowered<Value<'a>> {
+        if let Some(elem) = elem {
+            if let Some(value) = self.call_on_type(elem, &call) {
+                return value;
+            }
+            if let (Some(value), Some(&range)) = (call.args.first_mut(), call.ranges.first())
+                && let Value::Number(_) = value
+            {
+                *value = Value::Term(self.term_as(value, super::value::Want::Elem(elem), range)?);
+            }
+        }
+        self.call(&call)
+    }
+
+    /// Lowers a call that is a function of a type: a conversion, or a scalar function of a literal.
+    fn call_on_type(&mut self, elem: Elem, call: &Call<'a, '_>) -> Option<Lowered<Value<'a>>> {
+        let means = call.row.on_type.filter(|means| means.is_of(elem))?;
+        if let OnType::Constant(x) = means {
+            return Some(Ok(Value::Term(self.real(RealTy::Param, x))));
+        }
+        let [value] = &call.args[..] else {
+            return Some(Err(self.error(call.range, catalogue::arity(call.name(), (1, 1), call.args.len()))));
+        };
+        if means == OnType::Literal {
+            let result = self.term_as(value, super::value::Want::Elem(Elem::F64), call.range);
+            return Some(result.map(|t| match (self.g.real_value(t), elem) {
+                (Some(x), Elem::Real(ty)) => Value::Term(self.real(ty, x)),
+                _ => Value::Term(self.g.cast(elem, t)),
+            }));
+        }
+        let made = self.cast(value, elem, call.range);
+        if elem != Elem::Real(RealTy::Param) {
+            return Some(made);
+        }
+        // For a type parameter this is num-traits' `NumCast::from`. Its `Option` is always `Some`
+        // here.
+        let always = self.g.lit_bool(true);
+        Some(made.map(|value| Value::Option(value.into(), always)))
+    }
+
+    /// Lowers `std::array::from_fn(|i| ..)`. The length is in `::<_, N, _>`, or comes from a type
+    /// later.
+    fn array_from_fn(&mut self, c: &'a ExprCall, path: &'a syn::Path, range: SrcRange) -> Lowered<Value<'a>> {
+        let args = self.all(&c.args)?;
+        let [f] = &args[..] else {
+            return Err(self.error(range, catalogue::arity("from_fn", (1, 1), args.len())));
+        };
+        let value = Value::FromFn(Rc::new(f.clone()));
+        let Some(syn::PathArguments::AngleBracketed(generics)) = path.segments.last().map(|s| &s.arguments) else {
+            return Ok(value);
+        };
+        let size = match generics.args.get(1) {
+            Some(GenericArgument::Const(e)) => types::len(e),
+            Some(GenericArgument::Type(ty @ syn::Type::Path(_))) => types::Len::Named(ty.to_token_stream()),
+            _ => return Ok(value),
+        };
+        let size = self.static_size(&size);
+        self.with_sizes(value, &[size], range)
+    }
+
+    fn axis(&mut self, c: &'a ExprCall, range: SrcRange) -> Lowered<Value<'a>> {
+        if let [arg] = &self.all(&c.args)?[..]
+            && let Ok(t) = self.usize(arg, range)
+            && let Some(k) = self.g.int_value(t).and_then(|n| usize::try_from(n).ok())
+        {
+            return Ok(Value::Axis(k));
+        }
+        Err(self.error(range, catalogue::axis()))
+    }
+
+    /// Whether an expression is an `Ordering`, whose methods change nothing.
+    fn orders(&self, e: &Expr) -> bool {
+        match e {
+            Expr::Paren(p) => self.orders(&p.expr),
+            Expr::Group(g) => self.orders(&g.expr),
+            Expr::Call(_) => true,
+            Expr::MethodCall(m) => table::find(On::Place, &m.method.to_string()).is_none(),
+            Expr::Path(p) => match p.path.get_ident().and_then(|name| self.state.scope.get(&name.to_string())) {
+                Some(Ok(Value::Ordering(_))) => true,
+                Some(Ok(Value::Cell(cell))) => {
+                    matches!(self.state.store.held(*cell), Some(super::state::CellValue::Value(Value::Ordering(_))))
+                }
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    pub(super) fn method(&mut self, m: &'a ExprMethodCall) -> Lowered<Value<'a>> {
+        let range = SrcRange::of(m);
+        let name = m.method.to_string();
+        if let Some(f) = super::outward::each(m).filter(|_| super::outward::changes_receiver(m)) {
+            let items = self.changed_items(m)?;
+            return self.each_loop(m, f, &items);
+        }
+        let place = table::find(On::Place, &name);
+        // The next item of a temporary iterator is its first one.
+        let place = place.filter(|row| !row.is(Mark::OfNamed) || super::place::is_place_expression(&m.receiver));
+        let receiver = match place.filter(|_| table::find(On::Ordering, &name).is_none() || !self.orders(&m.receiver)) {
+            Some(row) => {
+                let receiver = self.place(&m.receiver).map(|p| Value::Place(Rc::new(p)));
+                let mut values = vec![receiver];
+                values.extend(m.args.iter().map(|e| self.expr(e)));
+                let args = values.into_iter().collect::<Lowered<Vec<Value>>>()?;
+                let ranges = std::iter::once(&*m.receiver).chain(&m.args).map(SrcRange::of).collect();
+                let texts = std::iter::once(&*m.receiver).chain(&m.args).map(|e| text_of(e, 30)).collect();
+                if let Some(receiver) = args.first() {
+                    self.assume_method(m, row, receiver);
+                }
+                return self.call(&Call { row, args, ranges, texts, range, generics: None, rank: None });
+            }
+            None => self.expr(&m.receiver),
+        };
+        if let (Some(f), Ok(receiver)) = (super::outward::each(m), &receiver)
+            && matches!(self.kind_of(receiver), On::Iter | On::Zip)
+        {
+            return self.each_loop(m, f, receiver);
+        }
+        if let (Some(parts), Ok(receiver)) = (super::iter::until::of_scan(m), &receiver)
+            && self.kind_of(receiver) == On::Iter
+        {
+            return self.scan_loop(parts, receiver, SrcRange::of(&m.receiver));
+        }
+        // The argument of `expect` is a message, and is not lowered as a value.
+        let says = table::find(On::Option, &name).is_some_and(|row| row.is(Mark::Message));
+        let args = if says && m.args.len() == 1 { Ok(vec![Value::Unit]) } else { self.all(&m.args) };
+        let name_range = SrcRange::of(&m.method);
+        if let Some(message) = refused::method(&name).filter(|_| {
+            let of_arrays = |r: &Value<'a>| {
+                matches!(self.kind_of(r), On::Array | On::Zip | On::Iter) || matches!(r, Value::Place(_))
+            };
+            receiver.as_ref().is_ok_and(of_arrays) && self.method_row(receiver.as_ref().ok(), &name).is_none()
+        }) {
+            return Err(self.error(range, message));
+        }
+        if let Some(message) = refused::mutating(&name)
+            && self.method_row(receiver.as_ref().ok(), &name).is_none()
+        {
+            return Err(self.error(range, message));
+        }
+        let receiver = receiver?;
+        if let Value::Never = receiver {
+            return Ok(Value::Never);
+        }
+        if let Value::Number(n) = &receiver
+            && n.of_array().is_some()
+            && m.args.is_empty()
+            && let Some(row) = table::find(On::Array, &name).filter(|row| row.is(Mark::OfConstants))
+        {
+            let (args, ranges) = (vec![receiver], vec![range]);
+            return self.call(&Call { row, args, ranges, texts: Vec::new(), range, generics: None, rank: None });
+        }
+        // This is an error such as `3.sin()` or `n.sqrt()`.
+        let real = table::find(On::Real, &name).is_some() && table::find_method(On::Int, &name).is_none();
+        if real && self.kind_of(&receiver) == On::Int {
+            let (text, literal) = (text_of(&m.receiver, 30), matches!(&*m.receiver, Expr::Lit(_)));
+            let call = if m.args.is_empty() { format!("{name}()") } else { format!("{name}(..)") };
+            return Err(self.error(name_range, catalogue::method_of_reals(&call, &text, literal)));
+        }
+        let Some(row) = self.method_row(Some(&receiver), &name) else {
+            if let Value::Number(n) = &receiver
+                && let Some(path) = n.outer()
+            {
+                let text = path.to_string().replace(' ', "");
+                let on = |on| table::find(on, &name).is_some();
+                let array = n.array_if_known().or(Some(on(On::Array) && !on(On::Real)));
+                return Err(self.error(SrcRange::of(&m.receiver), catalogue::unseen_constant(&text, array)));
+            }
+            if let Some(message) = refused::later(&name, true) {
+                return Err(self.error(range, message));
+            }
+            let operands: Vec<String> = std::iter::once(&*m.receiver).chain(&m.args).map(operand).collect();
+            if let Some(message) = refused::operator(&name, &operands) {
+                return Err(self.error(range, message));
+            }
+            let kind = self.kind_of(&receiver);
+            let found = self.describe(&receiver);
+            let place = if kind == On::Array { On::Place } else { kind };
+            let near = table::nearest(&[kind, On::Any, place], &name);
+            let as_function = table::find(On::Dsl, &name).is_some();
+            return Err(self.error(name_range, catalogue::unknown_method(&name, &found, near, as_function)));
+        };
+        if row.is(Mark::Stops) && matches!(&receiver, Value::Seq(seq) if seq.eager) {
+            return Err(super::iter::until::refuse(self, &name, range));
+        }
+        // A method that advances an iterator is refused here if the iterator has a name, since the
+        // value does not have a position.
+        if row.is(Mark::Advances) && super::place::is_place_expression(&m.receiver) {
+            return Err(self.error(range, refused::advanced(&name)));
+        }
+        self.assume_method(m, row, &receiver);
+        let generics = m.turbofish.as_ref().and_then(|t| {
+            t.args.iter().find_map(|a| match a {
+                GenericArgument::Type(ty) => Some(ty),
+                _ => None,
+            })
+        });
+        let mut values = vec![receiver];
+        values.extend(args?);
+        let mut ranges = vec![SrcRange::of(&m.receiver)];
+        ranges.extend(m.args.iter().map(SrcRange::of));
+        let text = |e: &Expr| super::words::string(e).unwrap_or_else(|| text_of(e, 30));
+        let texts = std::iter::once(&*m.receiver).chain(&m.args).map(text).collect();
+        self.call(&Call { row, args: values, ranges, texts, range, generics, rank: None })
+    }
+
+    pub(super) fn method_row(&self, receiver: Option<&Value<'a>>, name: &str) -> Option<&'static Row> {
+        let receiver = receiver?;
+        // An array of rank 0 is a scalar here, and still has the methods of arrays.
+        let rank_zero = matches!(receiver, Value::Term(t) if self.g.rank(*t) == 0);
+        table::find_method(self.kind_of(receiver), name).or_else(|| table::find(On::Array, name).filter(|_| rank_zero))
+    }
+
+    /// The table row of a path.
+    pub(super) fn resolve<'c>(&mut self, path: &'c syn::Path) -> Lowered<Option<Resolved<'c>>> {
+        let segments: Vec<&syn::PathSegment> = path.segments.iter().collect();
+        let Some((last, before)) = segments.split_last() else { return Ok(None) };
+        let name = last.ident.to_string();
+        let plain = |row| Resolved { row, generics: generic(&last.arguments), rank: None, elem: None };
+        let Some(owner) = before.last() else {
+            let found = table::find(On::Dsl, &name).or_else(|| table::find(On::Nd, &name));
+            if let Some(row) = found {
+                self.assume_path(path, row.function());
+            }
+            return Ok(found.map(plain));
+        };
+        let owner_name = owner.ident.to_string();
+        if let Some(elem) = types::elem_named(&owner_name, self.sig.real_param.as_ref()) {
+            let on = if elem.is_real() { On::Real } else { On::Int };
+            let of_type = |row: &&'static Row| row.on_type.is_some_and(|means| means.is_of(elem));
+            let row = table::find(On::Assoc, &name).filter(of_type).or_else(|| table::find_method(on, &name));
+            let literal = row.is_some_and(|row| row.on_type == Some(OnType::Literal));
+            // rustc checks the functions of type parameters and traits better than an assertion
+            // could.
+            if !literal && elem != Elem::Real(RealTy::Param) {
+                self.assume_number(path, elem, &last.ident);
+            }
+            return Ok(row.map(|row| Resolved { elem: Some(elem), ..plain(row) }));
+        }
+        let module = match &*owner_name {
+            "iter" => Some(On::Std),
+            "ad" | "prelude" | "dsl" => Some(On::Dsl),
+            "ndarray" | "linalg" => Some(On::Nd),
+            "mem" => Some(On::Mem),
+            _ => None,
+        };
+        if let Some(on) = module {
+            let found = table::find(on, &name);
+            if let Some(row) = found {
+                self.assume_path(path, row.function());
+            }
+            return Ok(found.map(plain));
+        }
+        if matches!(&*owner_name, "Zip" | "Slice") {
+            let found = table::find(On::Nd, &format!("{owner_name}::{name}"));
+            if found.is_some() {
+                self.assume_owner(path);
+            }
+            return Ok(found.map(plain));
+        }
+        let rank = types::ndarray_rank(&owner_name).map(|(rank, _)| rank);
+        let queue = owner_name == "VecDeque" && matches!(&*name, "new" | "with_capacity" | "from");
+        self.queues |= queue;
+        let rank = rank.or(if owner_name == "Vec" || queue { Some(1) } else { None });
+        if rank.is_some() || owner_name == "Array" {
+            let row = table::find(On::Assoc, &name);
+            if row.is_some() {
+                self.assume_owner(path);
+            }
+            return Ok(row.map(|row| Resolved { generics: generic(&owner.arguments), rank, ..plain(row) }));
+        }
+        Ok(None)
+    }
+}
+
+fn called_number(f: &Expr, c: &ExprCall) -> Message {
+    let args: Vec<String> = c.args.iter().map(|e| text_of(e, 30)).collect();
+    catalogue::called_number(&text_of(f, 30), &args.join(", "))
+}
+
+/// The text of an expression that a method call or an operator may follow.
+fn operand(e: &Expr) -> String {
+    let plain = matches!(
+        e,
+        Expr::Path(_)
+            | Expr::Lit(_)
+            | Expr::MethodCall(_)
+            | Expr::Index(_)
+            | Expr::Paren(_)
+            | Expr::Call(_)
+            | Expr::Field(_)
+    );
+    let text = text_of(e, 30);
+    if plain || matches!(e, Expr::Reference(_)) && !text.contains(' ') { text } else { format!("({text})") }
+}
+
+/// The text of a function call as a method call: `(a + b).max(0.0)`.
+fn as_method(name: &str, c: &ExprCall) -> String {
+    let Some((first, rest)) = c.args.iter().collect::<Vec<_>>().split_first().map(|(f, rest)| (*f, rest.to_vec()))
+    else {
+        return format!("x.{name}()");
+    };
+    let rest: Vec<String> = rest.into_iter().map(|e| text_of(e, 30)).collect();
+    let first = if matches!(first, Expr::Reference(_)) { format!("({})", text_of(first, 30)) } else { operand(first) };
+    format!("{first}.{name}({})", rest.join(", "))
+}
+
+fn is_array_from_fn(path: &syn::Path) -> bool {
+    let mut last = path.segments.iter().rev();
+    matches!((last.next(), last.next()), (Some(f), Some(of)) if f.ident == "from_fn" && of.ident == "array")
+}
+
+/// A path with its table row.
+pub(super) struct Resolved<'c> {
+    pub row: &'static Row,
+    pub generics: Option<&'c syn::Type>,
+    pub rank: Option<u8>,
+    /// The number type whose method it is.
+    pub elem: Option<Elem>,
+}
+
+fn generic(args: &syn::PathArguments) -> Option<&syn::Type> {
+    match args {
+        syn::PathArguments::AngleBracketed(args) => args.args.iter().find_map(|a| match a {
+            GenericArgument::Type(ty) => Some(ty),
+            _ => None,
+        }),
+        _ => None,
+    }
+}

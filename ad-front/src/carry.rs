@@ -1,0 +1,537 @@
+//! Converts the value of a loop-carried variable to terms and back, and infers the types of carried
+//! literals.
+//!
+//! The type of `let mut n = 0;` comes from its uses, and some of them may follow the loop. The same
+//! holds for the items of `0..9`. The first run of the front end assumes the default type of the
+//! literal. If a use needs another type, the function is lowered again with that type
+//! (`Lower::inferred_before`).
+//!
+//! Invariant: a carried value has the same type and shape in every step.
+
+use std::rc::Rc;
+
+use super::lower::Lower;
+use super::open::DynamicPart;
+use super::value::{Lowered, Seq, Value, Want};
+use ad_ir::catalogue;
+use ad_ir::diag::{Message, Poison, SrcRange};
+use ad_ir::ir::{Elem, IntTy, Node, Term};
+use ad_ir::memory_order::AxisOrder;
+use ad_ir::prim::Prim;
+
+/// Identifies a literal or a carried leaf: the address of the loop's syntax node, the variable, and
+/// the index of the leaf.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct InferenceKey {
+    address: usize,
+    name: Rc<str>,
+    leaf: usize,
+}
+
+/// The information that an earlier run has inferred for a literal, a `None`, a `Vec` or an array.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Inferred {
+    Elem(Elem),
+    /// The payload type of a `None`, or the element type of an empty `Vec`.
+    Type(ScalarType),
+    /// The length of the array changes in the loop.
+    Length,
+    /// The memory order of the array changes in the loop: the list has all orders that occur.
+    Orders(Rc<[AxisOrder]>),
+}
+
+/// A scalar type or a tuple of them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum ScalarType {
+    Scalar(Elem),
+    Tuple(Vec<ScalarType>),
+}
+
+/// The structure of a carried value.
+#[derive(Clone)]
+pub(super) enum Form<'a> {
+    /// One term. `levels` as in [`Lower::levels`].
+    Leaf {
+        levels: u8,
+    },
+    Unit,
+    Tuple(Vec<Form<'a>>),
+    List(Vec<Form<'a>>),
+    /// An `Option`: the payload and a flag whether it is `Some`.
+    Option(Box<Form<'a>>),
+    /// An array with dynamic lengths that are the same in all steps.
+    DynamicPart(Rc<[Option<Term>]>),
+    /// A `None` whose payload type is not known yet.
+    None(InferenceKey),
+    /// The position of an iterator.
+    Cursor(Seq<'a>),
+}
+
+/// The subject of a message about a carried value.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum CarriedName<'n> {
+    /// A variable.
+    Variable(&'n str),
+    /// The accumulator of a closure.
+    Accumulator,
+    /// An element of a `Vec`.
+    Element,
+}
+
+impl CarriedName<'_> {
+    /// The error for a change of the type.
+    fn type_change(self, was: &str, is: &str) -> Message {
+        match self {
+            CarriedName::Variable(name) => catalogue::carried_changes(name, was, is),
+            CarriedName::Accumulator => catalogue::accumulator_changes(was, is),
+            CarriedName::Element => catalogue::types_differ(was, is),
+        }
+    }
+
+    /// The error for another number of components.
+    fn count_change(self, was: usize, is: Option<usize>) -> Message {
+        match self {
+            CarriedName::Variable(name) => catalogue::carried_shape(name),
+            CarriedName::Accumulator | CarriedName::Element => {
+                let is = is.map_or_else(|| "an array of unknown size".to_string(), |is| format!("{is} parts"));
+                self.type_change(&format!("{was} parts"), &is)
+            }
+        }
+    }
+
+    /// Names for the value itself and for its value after a step.
+    fn descriptions(self) -> [String; 2] {
+        match self {
+            CarriedName::Variable(name) => [name.to_string(), format!("what `{name}` becomes in the loop")],
+            CarriedName::Accumulator => ["the accumulator".to_string(), "what the closure makes of it".to_string()],
+            CarriedName::Element => ["an element".to_string(), "another element".to_string()],
+        }
+    }
+}
+
+/// The terms of a flattened value, and the literals that determine their types.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Leaves {
+    pub terms: Vec<Term>,
+    pub keys: Vec<Option<InferenceKey>>,
+}
+
+impl InferenceKey {
+    /// The key of a variable in a loop. `at` is the loop's syntax node.
+    pub(super) fn new<T>(at: &T, name: &str) -> Self {
+        InferenceKey { address: std::ptr::from_ref(at) as usize, name: name.into(), leaf: 0 }
+    }
+
+    /// The key of a literal with a given address.
+    pub(super) fn at_address(address: usize, name: &str) -> Self {
+        InferenceKey { address, name: name.into(), leaf: 0 }
+    }
+
+    /// The key of another variable of the same loop.
+    pub(super) fn for_variable(&self, name: &str) -> Self {
+        InferenceKey { address: self.address, name: name.into(), leaf: 0 }
+    }
+}
+
+impl<'a> Lower<'a> {
+    /// Flattens a value to its leaves. Returns `None` if a loop cannot carry this kind of value.
+    pub(super) fn flatten(
+        &mut self,
+        value: &Value<'a>,
+        key: &mut InferenceKey,
+        out: &mut Leaves,
+        range: SrcRange,
+    ) -> Lowered<Option<Form<'a>>> {
+        Ok(Some(match value {
+            Value::Term(t) | Value::Nested(t, _) => {
+                out.terms.push(*t);
+                out.keys.push(self.typed_by_literal.get(t).and_then(|keys| keys.first().cloned()));
+                Form::Leaf { levels: self.levels(value) }
+            }
+            Value::DynamicPart(open) => {
+                out.terms.push(open.all);
+                out.keys.push(self.typed_by_literal.get(&open.all).and_then(|keys| keys.first().cloned()));
+                Form::DynamicPart(Rc::clone(&open.lens))
+            }
+            Value::Number(n) => {
+                key.leaf += 1;
+                let elem = match self.inferred_before.get(key) {
+                    Some(Inferred::Elem(elem)) => Want::Elem(*elem),
+                    _ if n.outer().is_some() => Want::Any,
+                    _ if n.is_float() => Want::Elem(self.default_real()),
+                    _ => Want::Elem(Elem::Int(IntTy::I32)),
+                };
+                let t = self.term_as(value, elem, range)?;
+                out.terms.push(t);
+                out.keys.push(Some(key.clone()));
+                Form::Leaf { levels: 0 }
+            }
+            Value::Filled(_, sizes) => {
+                key.leaf += 1;
+                let elem = match self.inferred_before.get(key) {
+                    Some(Inferred::Elem(elem)) => *elem,
+                    _ => Elem::Int(IntTy::I32),
+                };
+                let levels = ad_ir::ir::axis(sizes.len() - 1);
+                out.terms.push(self.term_as(value, Want::Elem(elem), range)?);
+                out.keys.push(Some(key.clone()));
+                Form::Leaf { levels }
+            }
+            Value::Matrix(_) => {
+                let t = self.term(value, range)?;
+                out.terms.push(t);
+                out.keys.push(None);
+                Form::Leaf { levels: 0 }
+            }
+            Value::Tuple(parts) | Value::List(parts) => {
+                let mut forms = Vec::new();
+                for part in parts.iter() {
+                    let Some(form) = self.flatten(part, key, out, range)? else { return Ok(None) };
+                    forms.push(form);
+                }
+                if matches!(value, Value::Tuple(_)) { Form::Tuple(forms) } else { Form::List(forms) }
+            }
+            Value::Option(inner, exists) => {
+                let Some(form) = self.flatten(inner, key, out, range)? else { return Ok(None) };
+                out.terms.push(*exists);
+                out.keys.push(None);
+                Form::Option(Box::new(form))
+            }
+            Value::None => {
+                key.leaf += 1;
+                match self.inferred_before.get(key).cloned() {
+                    Some(Inferred::Type(kind)) => {
+                        let form = self.dummy(&kind, out);
+                        out.terms.push(self.g.lit_bool(false));
+                        out.keys.push(None);
+                        Form::Option(Box::new(form))
+                    }
+                    _ => Form::None(key.clone()),
+                }
+            }
+            Value::Unit => Form::Unit,
+            Value::Seq(_) | Value::Cursor(_) => {
+                let Some(cursor) = self.cursor(value, range)? else { return Ok(None) };
+                out.terms.push(cursor.at);
+                out.keys.push(None);
+                Form::Cursor(cursor.seq.clone())
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Dummy values of a type, for the payload of a `None`. They are never read.
+    fn dummy(&mut self, kind: &ScalarType, out: &mut Leaves) -> Form<'a> {
+        match kind {
+            ScalarType::Scalar(elem) => {
+                out.terms.push(super::iter::consume::zero(self, *elem));
+                out.keys.push(None);
+                Form::Leaf { levels: 0 }
+            }
+            ScalarType::Tuple(parts) => Form::Tuple(parts.iter().map(|p| self.dummy(p, out)).collect()),
+        }
+    }
+
+    /// The form of the elements of an empty `Vec`, with dummy values. The elements are reals until
+    /// another type is inferred.
+    pub(super) fn dummy_element(&mut self, key: &InferenceKey, out: &mut Leaves) -> Form<'a> {
+        let kind = match self.inferred_before.get(key) {
+            Some(Inferred::Type(kind)) => kind.clone(),
+            _ => ScalarType::Scalar(self.default_real()),
+        };
+        self.dummy(&kind, out)
+    }
+
+    /// Records the element type of a `Vec` for the next run.
+    pub(super) fn note_type(&mut self, key: &InferenceKey, kind: ScalarType) {
+        if !self.inferred_before.contains_key(key) {
+            self.inferred_now.insert(key.clone(), Inferred::Type(kind));
+        }
+    }
+
+    /// Records for the next run that the length of a variable changes. Returns whether this was not
+    /// known before.
+    pub(super) fn note_length_change(&mut self, key: &InferenceKey) -> bool {
+        let news = !self.inferred_before.contains_key(key);
+        if news {
+            self.inferred_now.insert(key.clone(), Inferred::Length);
+        }
+        news
+    }
+
+    pub(super) fn kind(&mut self, value: &Value<'a>) -> Option<ScalarType> {
+        match value {
+            Value::Term(t) if self.g.rank(*t) == 0 => Some(ScalarType::Scalar(self.g.elem(*t))),
+            Value::Number(n) if n.outer().is_none() => {
+                Some(ScalarType::Scalar(if n.is_float() { self.default_real() } else { Elem::Int(IntTy::I32) }))
+            }
+            Value::Tuple(parts) => Some(ScalarType::Tuple(parts.iter().map(|p| self.kind(p)).collect::<Option<_>>()?)),
+            _ => None,
+        }
+    }
+
+    /// Rebuilds a value from its form and leaves.
+    pub(super) fn unflatten(form: &Form<'a>, leaves: &mut std::slice::Iter<'_, Term>) -> Lowered<Value<'a>> {
+        let parts = |forms: &[Form<'a>], leaves: &mut std::slice::Iter<'_, Term>| -> Lowered<Rc<[Value<'a>]>> {
+            forms.iter().map(|p| Self::unflatten(p, leaves)).collect()
+        };
+        Ok(match form {
+            Form::Leaf { levels } => {
+                let t = *leaves.next().ok_or(Poison)?;
+                if *levels > 0 { Value::Nested(t, *levels) } else { Value::Term(t) }
+            }
+            Form::DynamicPart(lens) => {
+                Value::DynamicPart(Rc::new(DynamicPart { all: *leaves.next().ok_or(Poison)?, lens: Rc::clone(lens) }))
+            }
+            Form::Unit => Value::Unit,
+            Form::Tuple(forms) => Value::Tuple(parts(forms, leaves)?),
+            Form::List(forms) => Value::List(parts(forms, leaves)?),
+            Form::Option(form) => {
+                let value = Self::unflatten(form, leaves)?;
+                Value::Option(value.into(), *leaves.next().ok_or(Poison)?)
+            }
+            Form::None(_) => Value::None,
+            Form::Cursor(seq) => {
+                let at = *leaves.next().ok_or(Poison)?;
+                Value::Cursor(Rc::new(super::value::Cursor { seq: seq.clone(), at }))
+            }
+        })
+    }
+
+    /// Flattens the next value of a carried variable. Each leaf gets the type and shape of the
+    /// corresponding leaf in `current`, the current value.
+    pub(super) fn flatten_like(
+        &mut self,
+        value: &Value<'a>,
+        form: &Form<'a>,
+        current: &mut std::slice::Iter<'_, Term>,
+        out: &mut Vec<Term>,
+        (who, range): (CarriedName, SrcRange),
+    ) -> Lowered<()> {
+        let several = |me: &mut Self,
+                       parts: &[Value<'a>],
+                       forms: &[Form<'a>],
+                       current: &mut std::slice::Iter<'_, Term>,
+                       out: &mut Vec<Term>| {
+            if parts.len() != forms.len() {
+                return Err(me.error(range, who.count_change(forms.len(), Some(parts.len()))));
+            }
+            parts.iter().zip(forms).try_for_each(|(p, f)| me.flatten_like(p, f, current, out, (who, range)))
+        };
+        match (form, value) {
+            (_, Value::Never) => {
+                for _ in 0..form.leaves() {
+                    out.push(*current.next().ok_or(Poison)?);
+                }
+                Ok(())
+            }
+            (Form::Unit, Value::Unit) | (Form::None(_), Value::None) => Ok(()),
+            (Form::Tuple(forms), Value::Tuple(parts)) | (Form::List(forms), Value::List(parts)) => {
+                several(self, parts, forms, current, out)
+            }
+            (Form::List(forms), Value::Term(t) | Value::Nested(t, _)) if self.g.rank(*t) > 0 => {
+                let (t, levels) = (*t, self.levels(value));
+                let n = self.g.int_value(self.g.shape(t)[0]).and_then(|n| usize::try_from(n).ok());
+                if n != Some(forms.len()) {
+                    return Err(self.error(range, who.count_change(forms.len(), n)));
+                }
+                let parts: Vec<Value> = (0..forms.len())
+                    .map(|k| {
+                        let k = self.g.lit_usize(k);
+                        let part = self.g.index(t, &[k]);
+                        self.nested_element(part, levels)
+                    })
+                    .collect();
+                several(self, &parts, forms, current, out)
+            }
+            (Form::Option(form), Value::Option(inner, exists)) => {
+                self.flatten_like(inner, form, current, out, (who, range))?;
+                current.next().ok_or(Poison)?;
+                out.push(*exists);
+                Ok(())
+            }
+            (Form::Cursor(seq), Value::Cursor(cursor)) if Rc::ptr_eq(&seq.item, &cursor.seq.item) => {
+                current.next().ok_or(Poison)?;
+                out.push(cursor.at);
+                Ok(())
+            }
+            (Form::Option(form), Value::None) => {
+                self.flatten_like(&Value::Never, form, current, out, (who, range))?;
+                current.next().ok_or(Poison)?;
+                out.push(self.g.lit_bool(false));
+                Ok(())
+            }
+            (Form::None(key), Value::Option(inner, _)) => match self.kind(inner) {
+                Some(kind) if !self.inferred_before.contains_key(key) => {
+                    self.inferred_now.insert(key.clone(), Inferred::Type(kind));
+                    Err(Poison)
+                }
+                _ => {
+                    let found = self.describe(inner);
+                    Err(self.error(range, who.type_change("`None`", &found)))
+                }
+            },
+            (
+                Form::Leaf { .. },
+                Value::Term(_)
+                | Value::Nested(..)
+                | Value::Number(_)
+                | Value::List(_)
+                | Value::Matrix(_)
+                | Value::Filled(..),
+            ) => {
+                let current = *current.next().ok_or(Poison)?;
+                let t = self.term_as(value, Want::Elem(self.g.elem(current)), range)?;
+                if self.g.elem(t) != self.g.elem(current) || self.g.rank(t) != self.g.rank(current) {
+                    if self.retype_literals(current, self.g.elem(t)) {
+                        return Err(Poison);
+                    }
+                    let (was, is) = (self.describe(&Value::Term(current)), self.describe(&Value::Term(t)));
+                    return Err(self.error(range, who.type_change(&was, &is)));
+                }
+                out.push(self.with_shape_of(current, t, (who, range))?);
+                Ok(())
+            }
+            (Form::DynamicPart(lens), Value::DynamicPart(_) | Value::Term(_) | Value::Matrix(_)) => {
+                let current = *current.next().ok_or(Poison)?;
+                let current = DynamicPart { all: current, lens: Rc::clone(lens) };
+                let new = self.value_as_part(value, Want::Elem(self.g.elem(current.all)), range)?;
+                if self.g.elem(new.all) != self.g.elem(current.all) || self.g.rank(new.all) != self.g.rank(current.all)
+                {
+                    let (was, is) = (self.describe(&Value::Term(current.all)), self.describe(&Value::Term(new.all)));
+                    return Err(self.error(range, who.type_change(&was, &is)));
+                }
+                let (before, after) = (self.dynamic_sizes(&current), self.dynamic_sizes(&new));
+                let same = before.iter().zip(&after).all(|(&n, &m)| {
+                    n == m || self.state.facts.prove_le(&self.g, n, m) && self.state.facts.prove_le(&self.g, m, n)
+                });
+                if let (CarriedName::Variable(name), false) = (who, same) {
+                    return Err(self.error(range, catalogue::carried_shape(name)));
+                }
+                out.push(self.with_sizes_of(&new, &current, &who.descriptions(), range)?);
+                Ok(())
+            }
+            (_, other) => {
+                let found = self.describe(other);
+                let was = match form {
+                    Form::Tuple(_) | Form::List(_) => "a tuple or an array literal",
+                    _ => "another value",
+                };
+                Err(self.error(range, who.type_change(was, &found)))
+            }
+        }
+    }
+
+    /// Gives `t` the shape of `current`. Sizes that may be equal are checked at run time. For a
+    /// variable, sizes that differ are an error.
+    fn with_shape_of(&mut self, current: Term, t: Term, (who, range): (CarriedName, SrcRange)) -> Lowered<Term> {
+        let (a, b) = (self.g.shape(current).to_vec(), self.g.shape(t).to_vec());
+        let empty = |me: &Self, n: Term| me.g.int_value(n) == Some(0);
+        for (&a, &b) in a.iter().zip(&b) {
+            // An array that is empty at first is assumed to grow.
+            let one_is_empty = empty(self, a) != empty(self, b);
+            let may = a == b
+                || (self.state.facts.prove_le(&self.g, a, b) && self.state.facts.prove_le(&self.g, b, a))
+                || (!one_is_empty
+                    && self.size_of(a).is_some()
+                    && self.size_of(b).is_some()
+                    && (self.g.int_value(a).is_none() || self.g.int_value(b).is_none()));
+            if let (false, CarriedName::Variable(name)) = (may, who) {
+                return Err(self.error(range, catalogue::carried_shape(name)));
+            }
+        }
+        self.same_shape(current, t, who.descriptions(), range)
+    }
+
+    /// Requests another type for a term in the next run, if its type comes only from literals.
+    /// Returns whether a new run is needed.
+    pub(super) fn retype_literals(&mut self, t: Term, to: Elem) -> bool {
+        let alike = |a: Elem, b: Elem| a != b && a.is_real() == b.is_real() && a != Elem::Bool && b != Elem::Bool;
+        if !alike(self.g.elem(t), to) {
+            return false;
+        }
+        let mut any = false;
+        for key in self.literals_of(t) {
+            if !self.inferred_before.contains_key(&key) && !self.inferred_now.contains_key(&key) {
+                self.inferred_now.insert(key, Inferred::Elem(to));
+                any = true;
+            }
+        }
+        // A request that was already made counts as well.
+        any || !self.inferred_now.is_empty()
+    }
+
+    /// The literals that determine the type of a term.
+    pub(super) fn literals_of(&self, t: Term) -> Vec<InferenceKey> {
+        let from = self.g.elem(t);
+        let (mut stack, mut seen, mut found) = (vec![t], std::collections::BTreeSet::new(), Vec::new());
+        while let Some(t) = stack.pop() {
+            if self.g.ty(t).as_array().is_none() || self.g.elem(t) != from || !seen.insert(t) {
+                continue;
+            }
+            if let Some(keys) = self.typed_by_literal.get(&t) {
+                found.extend(keys.iter().filter(|key| !self.inferred_before.contains_key(*key)).cloned());
+                continue;
+            }
+            match self.g.node(t) {
+                Node::Prim(Prim::Compare(_) | Prim::Cast(_), _) | Node::Scan(_) => {}
+                Node::Prim(_, args) => stack.extend(args),
+                Node::Cond { then, other, .. } => stack.extend([*then, *other]),
+                Node::Gather { src, .. } => stack.push(*src),
+                Node::Scatter { dst, src, .. } => stack.extend([*dst, *src]),
+                Node::Build { body, .. } => stack.push(*body),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// The default type for an array of integer literals, or the literal whose inferred type will
+    /// decide it.
+    pub(super) fn literal_type(&self, value: &Value<'a>) -> (Want, Option<InferenceKey>) {
+        let mut at = value;
+        let number = loop {
+            at = match at {
+                Value::List(parts) | Value::Matrix(parts) if value.has_untyped_integers() => match parts.first() {
+                    Some(part) => part,
+                    None => return (Want::Any, None),
+                },
+                Value::Filled(n, _) | Value::Number(n) if !n.is_float() && n.outer().is_none() => break n,
+                _ => return (Want::Any, None),
+            };
+        };
+        let Some((_, key)) = self.literals.get(&(Rc::as_ptr(number) as usize)) else { return (Want::Any, None) };
+        match self.inferred_before.get(key) {
+            Some(Inferred::Elem(elem)) => (Want::Elem(*elem), None),
+            _ => (Want::Any, Some(key.clone())),
+        }
+    }
+
+    /// Records that the type of `t` comes from the same literals as that of `of`.
+    pub(super) fn inherit_literals(&mut self, t: Term, of: Term) {
+        if matches!(self.g.elem(t), Elem::Int(_)) && !self.typed_by_literal.is_empty() && self.literals_of(t).is_empty()
+        {
+            let keys = self.literals_of(of);
+            self.set_literals(t, &keys);
+        }
+    }
+
+    /// Records the literals that determine the type of a term.
+    pub(super) fn set_literals(&mut self, t: Term, keys: &[InferenceKey]) {
+        if !keys.is_empty() {
+            self.typed_by_literal.insert(t, keys.to_vec());
+        }
+    }
+}
+
+impl Form<'_> {
+    /// The number of leaf terms.
+    pub(super) fn leaves(&self) -> usize {
+        match self {
+            Form::Leaf { .. } | Form::DynamicPart(_) | Form::Cursor(_) => 1,
+            Form::Unit | Form::None(_) => 0,
+            Form::Tuple(parts) | Form::List(parts) => parts.iter().map(Form::leaves).sum(),
+            Form::Option(form) => form.leaves() + 1,
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! Closes a check's condition over the enclosing loops: the result holds if the condition holds in
+//! all iterations that reach the current point.
+//!
+//! Invariant: a closed condition never fails where the function itself does not panic.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{CheckMessage, Condition, Frame};
+use crate::corner::{self, Monotonicity};
+use crate::lower::Lower;
+use ad_ir::analysis::range::{Linear, sides};
+use ad_ir::ir::{Elem, Lit, Node, Term, Type, Var};
+use ad_ir::prim::{Cmp, IntOp, Prim, Reduce};
+
+impl Lower<'_> {
+    /// The condition that `ok` holds in all iterations of the enclosing loops in which the current
+    /// point is reached. `None` if it depends on carried values; the recurrence then carries it as
+    /// a flag.
+    pub(super) fn close(&mut self, mut ok: Condition, said: &CheckMessage) -> Option<Term> {
+        let sufficient_condition = self.sufficient_condition(&ok);
+        for k in (0..self.state.frames.len()).rev() {
+            ok = match self.state.frames[k] {
+                Frame::Guard { cond, holds } => {
+                    let (inner, sufficient, corner) = match ok {
+                        Condition::Linear(l, nonempty) => {
+                            let t = self.linear_term(&l, &nonempty);
+                            (t, Some((l, nonempty)), Some(t))
+                        }
+                        Condition::Term(t, sufficient, corner) => (t, sufficient, corner),
+                    };
+                    let yes = self.g.lit_bool(true);
+                    let (then, other) = if holds { (inner, yes) } else { (yes, inner) };
+                    match self.g.bool_value(cond) {
+                        Some(value) if value == holds => Condition::Term(inner, sufficient, corner),
+                        Some(_) => Condition::Term(yes, None, None),
+                        None => Condition::Term(self.g.cond(cond, then, other), sufficient, corner),
+                    }
+                }
+                Frame::Loop { var, size, mark } => self.close_loop(ok, var, size, mark),
+                Frame::Recurrence { var, size, mark, level } => {
+                    let carried = self.state.recurrences.get(level).map_or_else(Vec::new, |s| s.carried.clone());
+                    let free = |me: &Self, l: &Linear| !l.atoms.keys().any(|&t| me.g.depends_on(t, &carried));
+                    ok = match ok {
+                        Condition::Linear(l, nonempty) if !free(self, &l) => {
+                            Condition::Term(self.linear_term(&l, &nonempty), None, None)
+                        }
+                        Condition::Term(t, sufficient, corner) => Condition::Term(
+                            t,
+                            sufficient.filter(|(l, _)| free(self, l)),
+                            corner.filter(|&t| !self.g.depends_on(t, &carried)),
+                        ),
+                        ok => ok,
+                    };
+                    if let Condition::Term(t, ..) = ok
+                        && self.g.depends_on(t, &carried)
+                    {
+                        if let Some(steps) = self.state.recurrences.get_mut(level)
+                            && !steps.flags.iter().any(|f| f.0 == t)
+                        {
+                            steps.flags.push((t, said.clone()));
+                        }
+                        return None;
+                    }
+                    self.close_loop(ok, var, size, mark)
+                }
+            };
+        }
+        Some(match ok {
+            Condition::Linear(l, nonempty) => self.linear_term(&l, &nonempty),
+            Condition::Term(t, ..) if self.of_sizes_only(t) => t,
+            Condition::Term(t, sufficient, corner) => {
+                let linear = sufficient
+                    .map(|(l, nonempty)| self.linear_term(&l, &nonempty))
+                    .filter(|&t| self.g.bool_value(t).is_none() && self.of_sizes_only(t));
+                let corner =
+                    corner.filter(|&c| c != t && corner::may_precede_guards(&self.g, c, &self.unconditional_terms()));
+                match sufficient_condition.filter(|&c| c != t).or(linear).or(corner) {
+                    Some(sufficient) => {
+                        let yes = self.g.lit_bool(true);
+                        self.g.cond(sufficient, yes, t)
+                    }
+                    None => t,
+                }
+            }
+        })
+    }
+
+    /// A condition that implies `ok` in all iterations, by the known bounds of the terms that vary.
+    /// It needs no loop. It is used only if there are guards inside of a loop: without guards, a
+    /// test of the worst iteration is exact.
+    fn sufficient_condition(&mut self, ok: &Condition) -> Option<Term> {
+        let guarded = self.state.frames.iter().position(|f| !matches!(f, Frame::Guard { .. }))?;
+        if !self.state.frames[guarded..].iter().any(|f| matches!(f, Frame::Guard { .. })) {
+            return None;
+        }
+        let sufficient = match ok {
+            Condition::Linear(l, _) => match self.closed_lower_bound(l) {
+                Some(least) => self.linear_term(&least, &[]),
+                None => {
+                    let t = self.linear_term(l, &[]);
+                    self.sufficient(t)?
+                }
+            },
+            Condition::Term(t, ..) => self.sufficient(*t)?,
+        };
+        let known = self.unconditional_terms();
+        let first =
+            self.g.bool_value(sufficient) != Some(false) && corner::may_precede_guards(&self.g, sufficient, &known);
+        first.then_some(sufficient)
+    }
+
+    /// A closed lower bound of a linear form.
+    fn closed_lower_bound(&mut self, l: &Linear) -> Option<Linear> {
+        let g = &self.g;
+        self.state.facts.at_least(g, l, &|t| g.free(t).is_empty() && !g.is_open(t))
+    }
+
+    /// A closed sufficient condition.
+    fn sufficient(&mut self, t: Term) -> Option<Term> {
+        let Node::Prim(prim, args) = self.g.node(t).clone() else {
+            return self.g.bool_value(t).map(|_| t);
+        };
+        match prim {
+            Prim::And | Prim::Or => {
+                let (a, b) = (self.sufficient(args[0])?, self.sufficient(args[1])?);
+                Some(if prim == Prim::And { self.g.and(a, b) } else { self.g.or(a, b) })
+            }
+            Prim::Compare(op @ (Cmp::Lt | Cmp::Le | Cmp::Gt | Cmp::Ge))
+                if matches!(self.g.elem(args[0]), Elem::Int(_)) =>
+            {
+                let less = matches!(op, Cmp::Lt | Cmp::Le);
+                let (a, b) = (self.closed_bound(args[0], less)?, self.closed_bound(args[1], !less)?);
+                Some(self.g.compare(op, a, b))
+            }
+            _ => None,
+        }
+    }
+
+    /// A closed upper (`up`) or lower bound of an integer. All operations are monotone, saturated
+    /// or not.
+    fn closed_bound(&mut self, t: Term, up: bool) -> Option<Term> {
+        if self.g.free(t).is_empty() && !self.g.is_open(t) {
+            return Some(t);
+        }
+        let usize_ty = Type::scalar(Elem::USIZE);
+        if *self.g.ty(t) != usize_ty {
+            return None;
+        }
+        let l = self.state.facts.linear(&self.g, t);
+        let sign = if up { -1 } else { 1 };
+        let turned = l.combine(sign, &Linear::default(), 0)?;
+        let parts = l.atoms.keys().all(|&t| *self.g.ty(t) == usize_ty);
+        if let Some(least) = self.closed_lower_bound(&turned).filter(|_| parts)
+            && let Some(bound) = least.combine(sign, &Linear::default(), 0)
+            && bound.atoms.keys().all(|&t| *self.g.ty(t) == usize_ty)
+        {
+            let (plus, minus) = sides(&mut self.g, &bound);
+            // If the sum might saturate, the difference could be too small.
+            let sum = matches!(self.g.node(plus), Node::Prim(Prim::Int(_), _));
+            let exact = !sum || !self.state.facts.linear(&self.g, plus).atoms.contains_key(&plus);
+            return Some(if exact || !up { self.g.int(IntOp::Sub, plus, minus) } else { plus });
+        }
+        let Node::Prim(Prim::Int(op), args) = self.g.node(t).clone() else { return None };
+        let other = match op {
+            IntOp::Add | IntOp::Mul | IntOp::Min | IntOp::Max => up,
+            IntOp::Sub | IntOp::Div => !up,
+            _ => return None,
+        };
+        let (a, b) = (self.closed_bound(args[0], up)?, self.closed_bound(args[1], other)?);
+        Some(self.g.int(op, a, b))
+    }
+
+    /// The terms in sizes of enclosing loops that are evaluated unconditionally.
+    fn unconditional_terms(&self) -> Vec<Term> {
+        let sizes = self.state.frames.iter().map_while(|frame| match *frame {
+            Frame::Loop { size, .. } | Frame::Recurrence { size, .. } => Some(size),
+            Frame::Guard { .. } => None,
+        });
+        self.g.reachable(&sizes.collect::<Vec<_>>())
+    }
+
+    fn close_loop(&mut self, ok: Condition, var: Var, size: Term, mark: usize) -> Condition {
+        match ok {
+            Condition::Linear(l, nonempty) => match self.worst(&l, &nonempty, var, size, mark) {
+                Some((l, nonempty)) => Condition::Linear(l, nonempty),
+                None => {
+                    let t = self.linear_term(&l, &nonempty);
+                    self.close_term(t, Some(t), None, var, size)
+                }
+            },
+            Condition::Term(t, sufficient, corner) => {
+                let sufficient = sufficient.and_then(|(l, nonempty)| self.worst(&l, &nonempty, var, size, mark));
+                self.close_term(t, corner, sufficient, var, size)
+            }
+        }
+    }
+
+    /// Closes a condition over all values of a loop variable. If the worst value is known, it tests
+    /// only that one.
+    fn close_term(
+        &mut self,
+        t: Term,
+        corner: Option<Term>,
+        sufficient: Option<(Linear, Vec<Term>)>,
+        var: Var,
+        size: Term,
+    ) -> Condition {
+        let exact = corner == Some(t);
+        let corner = corner.and_then(|c| {
+            let worst = match corner::monotonicity(&self.g, c, var)? {
+                Monotonicity::Constant => return Some(self.unless_empty(c, size)),
+                Monotonicity::Increasing => self.g.lit_usize(0),
+                Monotonicity::Decreasing => {
+                    let one = self.g.lit_usize(1);
+                    self.g.int(IntOp::Sub, size, one)
+                }
+            };
+            let c = self.g.subst_vars(c, &[(var, worst)]);
+            Some(self.unless_empty(c, size))
+        });
+        match corner {
+            Some(c) if exact => Condition::Term(c, sufficient, Some(c)),
+            _ => Condition::Term(self.for_all(t, var, size), sufficient, corner),
+        }
+    }
+
+    /// A linear condition holds for all values of a variable if it holds for the worst one.
+    fn worst(
+        &mut self,
+        l: &Linear,
+        nonempty: &[Term],
+        var: Var,
+        size: Term,
+        mark: usize,
+    ) -> Option<(Linear, Vec<Term>)> {
+        let var_term = self.g.mk(Node::Var(var));
+        if l.atoms.keys().any(|&t| t != var_term && self.g.mentions(t, var)) {
+            return None;
+        }
+        let c = l.atoms.get(&var_term).copied().unwrap_or(0);
+        let minus_var = Linear { constant: 0, atoms: BTreeMap::from([(var_term, 1)]) };
+        let last = self.state.facts.linear(&self.g, size).combine(1, &Linear::constant(-1), 1);
+        let worst = if c < 0 { last? } else { Linear::default() };
+        let rest = l.combine(1, &minus_var, -c)?.combine(1, &worst, c)?;
+        let mut nonempty = nonempty.to_vec();
+        if !self.known_nonempty(size, mark) {
+            nonempty.push(size);
+        }
+        Some((rest, nonempty))
+    }
+
+    fn for_all(&mut self, t: Term, var: Var, size: Term) -> Term {
+        if !self.g.mentions(t, var) {
+            return self.unless_empty(t, size);
+        }
+        let all = self.g.build(size, var, t);
+        self.g.reduce(Reduce::All, 1, all)
+    }
+
+    /// Whether a loop is known to have a step, by the facts before it. Facts inside of the loop
+    /// always imply this.
+    pub(super) fn known_nonempty(&self, size: Term, mark: usize) -> bool {
+        let mut outside = self.state.facts.clone();
+        outside.forget(mark);
+        let below = outside.linear(&self.g, size).combine(1, &Linear::constant(-1), 1);
+        below.is_some_and(|l| outside.prove(&self.g, &l))
+    }
+
+    pub(super) fn unless_empty(&mut self, t: Term, size: Term) -> Term {
+        let zero = self.g.lit_usize(0);
+        let empty = self.g.compare(Cmp::Eq, size, zero);
+        self.g.or(empty, t)
+    }
+
+    /// `l >= 0`, or one of these sizes is 0.
+    fn linear_term(&mut self, l: &Linear, nonempty: &[Term]) -> Term {
+        let (plus, minus) = sides(&mut self.g, l);
+        let holds = self.g.compare(Cmp::Le, minus, plus);
+        nonempty.iter().fold(holds, |t, &size| self.unless_empty(t, size))
+    }
+
+    /// Whether a condition can be tested on entry, before anything is computed.
+    pub(super) fn of_sizes_only(&self, t: Term) -> bool {
+        let (mut seen, mut stack) = (BTreeSet::new(), vec![t]);
+        while let Some(t) = stack.pop() {
+            if !seen.insert(t) {
+                continue;
+            }
+            let fine = match self.g.node(t) {
+                Node::Size(..) | Node::Lit(Lit::Int(..) | Lit::Bool(_)) | Node::Cond { .. } => true,
+                Node::Input(_) => matches!(self.g.ty(t), Type::Array(Elem::Int(_), shape) if shape.is_empty()),
+                Node::Prim(prim, _) => matches!(
+                    prim,
+                    Prim::Int(_) | Prim::IntNeg | Prim::Compare(_) | Prim::Not | Prim::And | Prim::Or | Prim::Cast(_)
+                ),
+                _ => false,
+            };
+            if !fine {
+                return false;
+            }
+            self.g.node(t).for_each_child(|c| stack.push(c));
+        }
+        true
+    }
+}

@@ -1,0 +1,225 @@
+//! `collect` of filtered iterators and of parts with dynamic length, and the methods that insert
+//! into a `Vec` or remove from it. All of them are lowered as a loop over the items that pushes.
+//!
+//! Invariant: an item that does not exist is never collected, and no item is lost. The capacity
+//! follows the rules of `loops::lengths`.
+
+use std::rc::Rc;
+
+use super::carry::InferenceKey;
+use super::changes::{length_at, moved, place_arg, pop_from, push_to, rotated};
+use super::growth::Growth;
+use super::lower::Lower;
+use super::outward::LoopEffects;
+use super::place::Place;
+use super::stack::GrowableVec;
+use super::state::CellValue;
+use super::table::{Call, Mark, On, Row, row};
+use super::value::{Lowered, Seq, Value, Want};
+use ad_ir::catalogue::refused;
+use ad_ir::diag::{Poison, SrcRange};
+use ad_ir::ir::Term;
+use ad_ir::prim::{Cmp, IntOp};
+use ad_ir::program::Takes;
+
+/// Methods that change the number of elements of a `Vec`.
+pub(super) const TABLE: &[Row] = &[
+    row("insert", On::Place, (2, 2), insert, "an element at an index of a `Vec`, those from there on behind it")
+        .of_vectors()
+        .takes(Takes::Mutable)
+        .marks(&[Mark::Resizes]),
+    row("remove", On::Place, (1, 1), remove, "takes the element at an index of a `Vec`")
+        .of_vectors()
+        .takes(Takes::Mutable)
+        .marks(&[Mark::Resizes]),
+    row("swap_remove", On::Place, (1, 1), swap_remove, "takes an element of a `Vec`, the last one in its place")
+        .of_vectors()
+        .takes(Takes::Mutable)
+        .marks(&[Mark::Resizes]),
+    row("retain", On::Place, (1, 1), retain, "leaves the elements of a `Vec` for which f holds")
+        .of_vectors()
+        .takes(Takes::Mutable)
+        .marks(&[Mark::Resizes]),
+    row("extend", On::Place, (1, 1), extend, "pushes the items of an iterator to a `Vec`")
+        .unproved()
+        .marks(&[Mark::Resizes]),
+    row("extend_from_slice", On::Place, (1, 1), extend, "pushes the elements of a slice to a `Vec`")
+        .of_vectors()
+        .takes(Takes::Mutable)
+        .marks(&[Mark::Resizes]),
+];
+
+impl<'a> Lower<'a> {
+    /// Collects the items of a filtered iterator into a `Vec`.
+    pub(super) fn collected_items(&mut self, seq: &Seq<'a>, want: Want, range: SrcRange) -> Lowered<Value<'a>> {
+        if !seq.lens.is_empty() && seq.present.is_none() {
+            let seq = self.by_number(seq.clone());
+            return self.collected_items(&seq, want, range);
+        }
+        if let (Some(len), None, 1) = (seq.len, &seq.present, seq.dims.len()) {
+            // Numbers of a known count need no loop.
+            let all = |me: &mut Self| me.filled(seq, range, want, |me, elem| Ok(super::iter::consume::zero(me, elem)));
+            if self.trial(|me| all(me).map(|t| me.g.rank(t)) == Ok(1)) {
+                let (t, more) = (all(self)?, self.no_growth());
+                let form = super::carry::Form::Leaf { levels: 0 };
+                let stack = GrowableVec { all: vec![t], form, ..GrowableVec::without_arrays(len, more) };
+                return Ok(Value::GrowableVec(Rc::new(stack)));
+            }
+            if !self.inferred_now.is_empty() {
+                return Err(Poison);
+            }
+        }
+        let (cells, outer) = (self.state.store.len(), self.state.scope.clone());
+        let name = " collected".to_string();
+        self.bind_cell(name.clone(), CellValue::Value(Value::List(Rc::new([]))), true);
+        let made = self.push_all(&name, seq, want, range);
+        let found = self.state.store.held(super::state::Cell(cells)).cloned();
+        self.state.store.truncate(cells);
+        self.state.scope = outer;
+        made?;
+        match found {
+            // The `Vec` is empty and its element type is unknown.
+            Some(CellValue::Value(value)) => Ok(value),
+            _ => Err(Poison),
+        }
+    }
+
+    /// Pushes all items to a named variable.
+    fn push_all(&mut self, name: &str, seq: &Seq<'a>, want: Want, range: SrcRange) -> Lowered<()> {
+        self.ends(seq, range)?;
+        let Some(Ok(Value::Cell(cell))) = self.state.scope.get(name) else { return Err(Poison) };
+        let place = Place::variable(*cell, name.trim(), range);
+        let body = |me: &mut Self, ix: &[Term]| {
+            let item = (seq.item)(me, ix)?;
+            let item = match (&item, want) {
+                (Value::Number(_), Want::Elem(_)) => Value::Term(me.term_as(&item, want, range)?),
+                _ => item,
+            };
+            push_to(me, &place, &item, range)?;
+            Ok(Value::Unit)
+        };
+        let effects = LoopEffects::of_pushing(name, seq.whole());
+        let key = InferenceKey::at_address(self.state.here.0 as usize, "pushed");
+        self.lower_loop((Some(seq), &body), &effects, (None, key), range)?;
+        Ok(())
+    }
+}
+
+fn extended<'a>(me: &mut Lower<'a>, place: &Place, items: &Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
+    if !place.is_variable() {
+        return Err(me.error(range, refused::construct(refused::Construct::ExtendedPart)));
+    }
+    let seq = me.seq(items, range)?;
+    let want = match me.read_place(place)? {
+        Value::Never => return Ok(Value::Unit),
+        old => me.elem_of(&old).map_or(Want::Any, Want::Elem),
+    };
+    let outer = me.state.scope.clone();
+    let name = format!(" {}", place.text);
+    me.state.scope.bind(name.clone(), Some(Value::Cell(place.cell)));
+    let pushed = me.push_all(&name, &seq, want, range);
+    me.state.scope = outer;
+    pushed.map(|()| Value::Unit)
+}
+
+fn extend<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let place = place_arg(me, call, 0)?;
+    let (items, range) = call.arg(1)?;
+    extended(me, &place, items, range)
+}
+
+fn retain<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let place = place_arg(me, call, 0)?;
+    let (f, rf) = call.arg(1)?;
+    let old = me.read_place(&place)?;
+    if matches!(old, Value::Never) {
+        return Ok(Value::Unit);
+    }
+    let mut seq = me.seq(&old, place.range)?;
+    let (f, item) = (f.clone(), Rc::clone(&seq.item));
+    seq.present = Some(Rc::new(move |me, ix| {
+        let value = item(me, ix)?;
+        let value = me.apply(&f, &[value], rf)?;
+        me.boolean(&value, rf)
+    }));
+    let want = me.elem_of(&old).map_or(Want::Any, Want::Elem);
+    let new = me.collected_items(&seq, want, call.range)?;
+    me.write_place(&place, new)?;
+    Ok(Value::Unit)
+}
+
+fn insert<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let place = place_arg(me, call, 0)?;
+    let ((at, ra), (x, rx)) = (call.arg(1)?, call.arg(2)?);
+    let at = me.usize(at, ra)?;
+    let before = length_at(me, &place)?;
+    me.require_le(at, before, ad_ir::catalogue::reached::INSERTED_BEHIND);
+    push_to(me, &place, x, rx)?;
+    moved(me, &place, |me, i, n| {
+        let one = me.g.lit_usize(1);
+        let (earlier, here) = (me.g.compare(Cmp::Lt, i, at), me.g.compare(Cmp::Eq, i, at));
+        let (last, previous) = (me.g.int(IntOp::Sub, n, one), me.g.int(IntOp::Sub, i, one));
+        let behind = me.g.select(here, last, previous);
+        me.g.select(earlier, i, behind)
+    })
+}
+
+fn remove<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    if me.queues {
+        return Err(me.error(call.range, refused::construct(refused::Construct::RemoveOfQueue)));
+    }
+    taken_out(me, call, |me, i, n, at| {
+        let one = me.g.lit_usize(1);
+        let next = me.g.int(IntOp::Add, i, one);
+        let (earlier, last) = (me.g.compare(Cmp::Lt, i, at), me.g.compare(Cmp::Le, n, next));
+        let behind = me.g.select(last, at, next);
+        me.g.select(earlier, i, behind)
+    })
+}
+
+fn swap_remove<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    taken_out(me, call, |me, i, n, at| {
+        let one = me.g.lit_usize(1);
+        let end = me.g.int(IntOp::Sub, n, one);
+        let (here, last) = (me.g.compare(Cmp::Eq, i, at), me.g.compare(Cmp::Eq, i, end));
+        let other = me.g.select(last, at, i);
+        me.g.select(here, end, other)
+    })
+}
+
+/// Moves one element to the end and removes it. `from` maps each index to the source index, given
+/// the number of elements.
+fn taken_out<'a>(
+    me: &mut Lower<'a>,
+    call: &Call<'a, '_>,
+    from: impl Fn(&mut Lower<'a>, Term, Term, Term) -> Term,
+) -> Lowered<Value<'a>> {
+    let place = place_arg(me, call, 0)?;
+    let (at, range) = call.arg(1)?;
+    let at = me.usize(at, range)?;
+    let n = length_at(me, &place)?;
+    me.require_index(at, n, super::arith::axis_words(call.text(0), 0, 1));
+    if let Value::GrowableVec(stack) = me.read_place(&place)? {
+        let taken = me.vec_element(&stack, at)?;
+        let (one, capacity) = (me.g.lit_usize(1), me.capacity(&stack));
+        if me.g.int_value(at) == Some(0) {
+            // What lies behind the elements moves as well, so that the pass `ring_buffers` sees a rotation.
+            moved(me, &place, |me, i, _| rotated(me, i, one, capacity))?;
+        } else {
+            moved(me, &place, |me, i, n| from(me, i, n, at))?;
+        }
+        let len = me.g.int(IntOp::Sub, n, one);
+        if let Value::GrowableVec(stack) = me.read_place(&place)? {
+            // There was one, so there is one less, for certain.
+            let more = Growth { freed: stack.more.freed + 1, taken: true, ..stack.more };
+            let shorter = GrowableVec { more, ..me.shortened_vec(&stack, len) };
+            me.write_place(&place, Value::GrowableVec(shorter.into()))?;
+        }
+        return Ok(taken);
+    }
+    moved(me, &place, |me, i, n| from(me, i, n, at))?;
+    match pop_from(me, &place)? {
+        Value::Option(value, _) => Ok((*value).clone()),
+        other => Ok(other),
+    }
+}

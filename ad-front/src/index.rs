@@ -1,0 +1,175 @@
+//! Reads of elements: `x[i]`, `x[[i, j]]`, `&x[a..b]`, with a check for each index.
+
+use std::rc::Rc;
+
+use syn::ExprIndex;
+
+use super::arith::axis_words;
+use super::lower::Lower;
+use super::value::{Lowered, Number, Value};
+use ad_ir::catalogue;
+use ad_ir::diag::{SrcRange, text_of};
+use ad_ir::ir::{Elem, IntTy, Term};
+
+impl<'a> Lower<'a> {
+    /// Whether an expression is an ndarray parameter, which cannot be indexed by ranges.
+    fn is_ndarray_parameter(&self, e: &syn::Expr) -> bool {
+        let syn::Expr::Path(p) = e else { return false };
+        let Some(name) = p.path.get_ident().map(ToString::to_string) else { return false };
+        let array = |p: &super::sig::SigParam| p.name == name && p.leaf.container == ad_ir::program::Container::NdArray;
+        matches!(self.state.scope.get(&name), Some(Ok(Value::Term(t))) if matches!(self.g.node(*t), ad_ir::ir::Node::Input(_)))
+            && self.sig.params.iter().any(array)
+    }
+
+    /// `base[index]`.
+    pub(super) fn index_expr(&mut self, x: &'a ExprIndex) -> Lowered<Value<'a>> {
+        if let syn::Expr::Path(p) = &*x.expr
+            && let Some(name) = p.path.get_ident().map(ToString::to_string)
+            && super::macros::is_indexed(&name)
+            && self.state.scope.get(&name).is_none()
+        {
+            let inside = text_of(&x.index, 40);
+            return Err(self.error(SrcRange::of(x), catalogue::macro_without_mark(&name, &inside)));
+        }
+        let (base, index) = (self.expr(&x.expr), self.expr(&x.index));
+        let (base, index) = (base?, index?);
+        let (rb, ri) = (SrcRange::of(&x.expr), SrcRange::of(&x.index));
+        if let Value::Number(n) = &base
+            && let Value::Number(_) | Value::Term(_) = &index
+            && let Some((path, before)) = n.of_array()
+        {
+            // Only rustc knows the type of this array. Its element is a constant that takes the
+            // type of the other operand.
+            let size = self.constant(&super::shapes::length_of_constant(path, before.len()), Elem::USIZE);
+            let i = self.index_in(x, &index, ri)?;
+            self.require_index(i, size, axis_words(&text_of(&x.expr, 30), 0, 1));
+            let indices = before.iter().copied().chain([i]).collect();
+            return Ok(Value::Number(Number::At(Rc::clone(path), indices).into()));
+        }
+        if let Value::Range(r) = &index {
+            let levels = self.levels(&base);
+            if let Value::GrowableVec(stack) = &base {
+                return self.part_of_vec(&Rc::clone(stack), &r.clone(), ri);
+            }
+            if self.is_ndarray_parameter(&x.expr) {
+                return Err(self.error(SrcRange::of(&x.index), catalogue::sliced_by_index()));
+            }
+            let x = self.array(&base, rb)?;
+            let r = r.clone();
+            if let Some(part) = self.dynamic_slice((x, levels), &r, ri)? {
+                return Ok(part);
+            }
+            let part = self.slice(x, &[super::slice::Axis::Range(r, None)], ri)?;
+            return Ok(self.nested_value(part, levels));
+        }
+        if let (Value::List(parts), Value::Number(_) | Value::Term(_)) = (&base, &index) {
+            let k = self.index_in(x, &index, ri)?;
+            if let Some(k) = self.g.int_value(k) {
+                let part = usize::try_from(k).ok().and_then(|k| parts.get(k));
+                return match part {
+                    Some(part) => Ok(part.clone()),
+                    None => Err(self.error(ri, catalogue::index_never_in_range(k, parts.len()))),
+                };
+            }
+        }
+        if let Value::List(parts) = &base
+            && (parts.iter().any(|p| matches!(p, Value::Tuple(_))) || base.has_untyped_integers())
+            && let Value::Number(_) | Value::Term(_) = &index
+        {
+            let (i, n) = (self.usize(&index, ri)?, self.g.lit_usize(parts.len()));
+            self.require_index(i, n, axis_words(&text_of(&x.expr, 30), 0, 1));
+            return self.one_of(&std::rc::Rc::clone(parts), i, ri);
+        }
+        if let Value::Filled(n, sizes) = &base
+            && let Value::Number(_) | Value::Term(_) = &index
+        {
+            let (i, size, rest) = (self.index_in(x, &index, ri)?, sizes[0], &sizes[1..]);
+            self.require_index(i, size, axis_words(&text_of(&x.expr, 30), 0, 1));
+            let n = Rc::clone(n);
+            return Ok(if rest.is_empty() { Value::Number(n) } else { Value::Filled(n, rest.into()) });
+        }
+        if let Value::GrowableVec(stack) = &base {
+            let (stack, i) = (std::rc::Rc::clone(stack), self.usize(&index, ri)?);
+            self.require_index(i, stack.len, axis_words(&text_of(&x.expr, 30), 0, 1));
+            return self.vec_element(&stack, i);
+        }
+        if let Value::DynamicPart(part) = &base {
+            let part = Rc::clone(part);
+            let sizes = self.dynamic_sizes(&part);
+            let indices = self.indices_in(x, &index, sizes.len(), ri)?;
+            self.require_in(&sizes, &indices, &text_of(&x.expr, 30));
+            return Ok(Value::Term(self.element_of(part.all, &indices)));
+        }
+        let levels = self.levels(&base);
+        let array = self.term(&base, rb)?;
+        if levels > 0
+            && let Value::Number(_) | Value::Term(_) = &index
+        {
+            let i = self.index_in(x, &index, ri)?;
+            self.require_indices(array, &[i], &text_of(&x.expr, 30));
+            let row = self.element_of(array, &[i]);
+            return Ok(self.nested_element(row, levels));
+        }
+        let indices = self.indices_in(x, &index, self.g.rank(array), ri)?;
+        self.require_indices(array, &indices, &text_of(&x.expr, 30));
+        Ok(Value::Term(self.element_of(array, &indices)))
+    }
+
+    /// The indices, one for each axis.
+    fn indices_in(&mut self, x: &ExprIndex, index: &Value<'a>, rank: usize, range: SrcRange) -> Lowered<Vec<Term>> {
+        let parts: Vec<Value> = match index {
+            Value::List(parts) | Value::Tuple(parts) => parts.to_vec(),
+            Value::Unit => Vec::new(),
+            one => vec![one.clone()],
+        };
+        if parts.len() != rank {
+            return Err(self.error(range, catalogue::index_rank(parts.len(), rank)));
+        }
+        parts.iter().map(|p| self.index_in(x, p, range)).collect()
+    }
+
+    /// `array[indices]`. If the type of the array comes from literals, that of the element comes
+    /// from the same literals.
+    fn element_of(&mut self, array: Term, indices: &[Term]) -> Term {
+        let element = self.g.index(array, indices);
+        self.inherit_literals(element, array);
+        element
+    }
+
+    /// One index of `x`. It has special errors for the indices of other languages.
+    fn index_in(&mut self, x: &ExprIndex, index: &Value<'a>, range: SrcRange) -> Lowered<Term> {
+        match index {
+            Value::Number(n) => {
+                if let Number::Neg(n) = &**n
+                    && let Number::Int(n) = **n
+                    && n > 0
+                {
+                    return Err(self.error(range, catalogue::negative_index(n, &text_of(&x.expr, 30))));
+                }
+            }
+            &Value::Term(t) if self.g.rank(t) == 0 && matches!(self.g.elem(t), Elem::Int(ty) if ty != IntTy::Usize) => {
+                // A literal may have been given a type too early.
+                if !self.retype_literals(t, Elem::USIZE) {
+                    let (found, text) = (self.describe(index), text_of(&x.index, 30));
+                    return Err(self.error(range, catalogue::index_type(&found, &text)));
+                }
+                return Err(ad_ir::diag::Poison);
+            }
+            _ => {}
+        }
+        self.usize(index, range)
+    }
+
+    /// Requires that each index is below the size of its axis.
+    pub(super) fn require_indices(&mut self, array: Term, indices: &[Term], text: &str) {
+        let shape = self.g.shape(array).to_vec();
+        self.require_in(&shape, indices, text);
+    }
+
+    /// Requires that each index is below the given size of its axis.
+    pub(super) fn require_in(&mut self, sizes: &[Term], indices: &[Term], text: &str) {
+        for (k, (&i, &n)) in indices.iter().zip(sizes).enumerate() {
+            self.require_index(i, n, axis_words(text, k, sizes.len()));
+        }
+    }
+}

@@ -1,0 +1,598 @@
+//! Iterators: functions from index to item. They are lazy as in Rust: an item is lowered where it
+//! is consumed, under the guards of that point. This module has their sources; `adapters` has the
+//! adapters, and `consume` and `choose` have the consumers.
+//!
+//! The loops of a consumer have closed sizes. An iterator whose length depends on an enclosing loop
+//! (`0..i`), or that skips items (`filter`), runs up to a closed bound and has a condition for each
+//! item. Invariant: an item that does not exist is never evaluated or checked.
+
+mod adapters;
+pub(super) mod choose;
+pub(super) mod consume;
+mod cursor;
+mod mutable;
+mod ranges;
+pub(super) mod until;
+
+use std::rc::Rc;
+
+use super::checks::Frame;
+use super::lower::Lower;
+use super::methods::parts;
+use super::refs::results;
+use super::slice::front_axis;
+use super::table::{Call, Mark, On, Parts, Row, row};
+use super::value::{Lowered, Number, Seq, Value};
+use ad_ir::catalogue::{self, wanted};
+use ad_ir::diag::{Poison, SrcRange};
+use ad_ir::ir::{Elem, Lit, Node, Term};
+use ad_ir::memory_order::ReductionOrder;
+use ad_ir::prim::{Cmp, IntOp, Prim};
+
+pub(super) use adapters::{TABLE as ADAPTERS, over_index};
+pub(super) use choose::TABLE as CHOOSING;
+pub(super) use consume::TABLE as CONSUMING;
+pub(super) use cursor::TABLE as CURSORS;
+pub(super) use mutable::TABLE as MUTABLE;
+pub(super) use until::TABLE as UNTIL;
+
+/// Functions and methods that create iterators.
+pub(super) const TABLE: &[Row] = &[
+    row("iter", On::Array, (0, 0), iter, "the elements in row-major order")
+        .reduces(ReductionOrder::Logical)
+        .of_vectors_too()
+        .gives(results::elements)
+        .marks(&[Mark::OfConstants]),
+    row("into_iter", On::Array, (0, 0), iter, "the elements in row-major order")
+        .reduces(ReductionOrder::Logical)
+        .unproved()
+        .gives(results::items)
+        .marks(&[Mark::OfConstants]),
+    row("iter", On::Iter, (0, 0), itself, "the iterator").gives(results::same_items),
+    row("into_iter", On::Iter, (0, 0), itself, "the iterator").gives(results::same_items),
+    row("outer_iter", On::Array, (0, 0), outer_iter, "the parts along the first axis")
+        .reduces(ReductionOrder::Logical)
+        .gives(results::views)
+        .parts(Parts::By(parts::outer_iter)),
+    row("axis_iter", On::Array, (1, 1), axis_iter, "the parts along an axis")
+        .reduces(ReductionOrder::Logical)
+        .gives(results::views)
+        .parts(Parts::By(parts::axis_iter)),
+    row("rows", On::Array, (0, 0), rows, "the rows: vectors along the last axis")
+        .reduces(ReductionOrder::Logical)
+        .gives(results::lanes)
+        .parts(Parts::By(parts::rows)),
+    row("columns", On::Array, (0, 0), columns, "the columns: vectors along the first axis")
+        .reduces(ReductionOrder::Logical)
+        .gives(results::lanes)
+        .parts(Parts::By(parts::columns)),
+    row("lanes", On::Array, (1, 1), lanes, "the vectors along an axis")
+        .reduces(ReductionOrder::Logical)
+        .gives(results::lanes),
+    row("indexed_iter", On::Array, (0, 0), indexed_iter, "pairs of index and element")
+        .reduces(ReductionOrder::Logical)
+        .gives(results::indexed)
+        .parts(Parts::By(parts::indexed_iter)),
+    row("windows", On::Array, (1, 1), windows, "the parts of n elements that follow each other by one")
+        .reduces(ReductionOrder::Logical)
+        .of_vectors_too()
+        .gives(results::windows)
+        .parts(Parts::AsVector),
+    row("chunks_exact", On::Array, (1, 1), chunks, "the parts of n elements that follow each other")
+        .reduces(ReductionOrder::Logical)
+        .of_vectors_too()
+        .gives(results::chunks)
+        .parts(Parts::AsVector),
+    row("exact_chunks", On::Array, (1, 1), chunks, "the parts of n elements that follow each other")
+        .reduces(ReductionOrder::Logical)
+        .parts(Parts::AsVector),
+    row("chunks", On::Array, (1, 1), all_chunks, "the parts of n elements that follow each other, and the rest")
+        .reduces(ReductionOrder::Logical)
+        .of_vectors()
+        .gives(results::chunks)
+        .parts(Parts::AsVector),
+    row("axis_chunks_iter", On::Array, (2, 2), axis_chunks, "the parts of n indices of an axis, and the rest")
+        .reduces(ReductionOrder::Logical),
+    row("repeat", On::Std, (1, 1), repeat, "one item without end: `std::iter::repeat(x)`").called("0.0_f64"),
+    row("repeat_n", On::Std, (2, 2), repeat_n, "one item n times: `std::iter::repeat_n(x, n)`").called("0.0_f64, 0"),
+    row("once", On::Std, (1, 1), once, "one item: `std::iter::once(x)`").called("0.0_f64"),
+];
+
+impl<'a> Seq<'a> {
+    /// An iterator over all items of loops with these sizes.
+    pub(super) fn new(
+        dims: impl Into<Rc<[Term]>>,
+        item: impl Fn(&mut Lower<'a>, &[Term]) -> Lowered<Value<'a>> + 'a,
+    ) -> Self {
+        Seq { dims: dims.into(), len: None, lens: Rc::new([]), present: None, item: Rc::new(item), eager: false }
+    }
+
+    /// Whether every item of the loops exists.
+    pub(super) fn whole(&self) -> bool {
+        self.len.is_none() && self.lens.is_empty() && self.present.is_none()
+    }
+}
+
+impl<'a> Lower<'a> {
+    /// The elements of an array.
+    pub(super) fn seq_of(&mut self, x: Term) -> Seq<'a> {
+        Seq::new(self.g.shape(x), move |me: &mut Lower<'a>, ix: &[Term]| Ok(Value::Term(me.g.index(x, ix))))
+    }
+
+    /// A value as an iterator.
+    pub(super) fn seq(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Seq<'a>> {
+        match value {
+            Value::Seq(seq) => Ok(seq.clone()),
+            Value::Cursor(cursor) => self.rest_of(&cursor.clone()),
+            Value::Place(place) => self.seq_of_place(&place.clone()),
+            Value::Range(r) => self.range_seq(&Rc::clone(r), range),
+            Value::Number(n) if n.of_array().is_some() => {
+                let (path, before) = n.of_array().ok_or(Poison)?;
+                let (path, before) = (Rc::clone(path), before.to_vec());
+                let size = self.constant(&super::shapes::length_of_constant(&path, before.len()), Elem::USIZE);
+                Ok(Seq::new([size], move |_: &mut Lower<'a>, ix: &[Term]| {
+                    let indices = before.iter().chain(ix).copied().collect();
+                    Ok(Value::Number(super::value::Number::At(Rc::clone(&path), indices).into()))
+                }))
+            }
+            Value::Tuple(parts) => {
+                let _ = parts;
+                let found = self.describe(value);
+                Err(self.error(range, catalogue::expected(wanted::ITERATOR, &found)))
+            }
+            Value::Option(inner, exists) => {
+                let (inner, exists) = ((**inner).clone(), *exists);
+                let one = self.g.lit_usize(1);
+                let mut seq = Seq::new([one], move |_, _| Ok(inner.clone()));
+                seq.present = Some(Rc::new(move |_, _| Ok(exists)));
+                Ok(seq)
+            }
+            Value::GrowableVec(stack) => self.vec_seq(&Rc::clone(stack)),
+            Value::DynamicPart(open) => Ok(self.dynamic_seq(&Rc::clone(open))),
+            Value::List(_) | Value::Nested(..) | Value::Filled(..) => {
+                if let Value::List(parts) = value
+                    && parts.iter().any(|p| matches!(p, Value::Tuple(_) | Value::Closure(_) | Value::Function(..)))
+                {
+                    return Ok(self.listed(Rc::clone(parts), range));
+                }
+                if let Value::List(parts) = value
+                    && !parts.is_empty()
+                    && parts.iter().all(Value::has_untyped_integers)
+                {
+                    return Ok(self.listed(Rc::clone(parts), range));
+                }
+                let (x, levels) = (self.array(value, range)?, self.levels(value));
+                Ok(Seq::new(&self.g.shape(x)[..1], move |me: &mut Lower<'a>, ix: &[Term]| {
+                    let row = me.g.index(x, ix);
+                    Ok(me.nested_element(row, levels))
+                }))
+            }
+            _ => {
+                let x = self.array(value, range)?;
+                Ok(self.seq_of(x))
+            }
+        }
+    }
+
+    /// The elements of a literal of tuples, selected by index.
+    fn listed(&mut self, parts: Rc<[Value<'a>]>, range: SrcRange) -> Seq<'a> {
+        let n = self.g.lit_usize(parts.len());
+        Seq::new([n], move |me: &mut Lower<'a>, ix: &[Term]| {
+            let at = ix.first().copied().ok_or(Poison)?;
+            me.one_of(&parts, at, range)
+        })
+    }
+
+    /// The element at an index that is in range.
+    pub(super) fn one_of(&mut self, parts: &[Value<'a>], at: Term, range: SrcRange) -> Lowered<Value<'a>> {
+        let open = |part: &Value<'a>| match part {
+            Value::Number(n) if part.is_open() => Some(Rc::clone(n)),
+            _ => None,
+        };
+        if let Some(numbers) = parts.iter().map(open).collect() {
+            return Ok(Value::Number(Number::Of(numbers, at).into()));
+        }
+        let columns = |part: &Value<'a>| match part {
+            Value::Tuple(columns) => Some((true, Rc::clone(columns))),
+            Value::List(columns) => Some((false, Rc::clone(columns))),
+            _ => None,
+        };
+        if let Some(rows) = parts.iter().map(columns).collect::<Option<Vec<_>>>()
+            && let Some((tuple, first)) = rows.first()
+            && rows.iter().all(|(t, row)| t == tuple && row.len() == first.len())
+        {
+            let column = |k: usize| rows.iter().map(|(_, row)| row[k].clone()).collect::<Vec<Value<'a>>>();
+            let columns = (0..first.len()).map(|k| self.one_of(&column(k), at, range)).collect::<Lowered<_>>()?;
+            return Ok(if *tuple { Value::Tuple(columns) } else { Value::List(columns) });
+        }
+        let mut parts = parts.iter().enumerate().rev();
+        let (_, last) = parts.next().ok_or(Poison)?;
+        parts.try_fold(last.clone(), |rest, (k, part)| {
+            let k = self.g.lit_usize(k);
+            let cond = self.g.compare(Cmp::Eq, at, k);
+            self.join(super::arith::Join { cond, strict: false }, part, &rest, range)
+        })
+    }
+
+    /// The length of an iterator with one index. It is not closed if it depends on enclosing loops.
+    pub(super) fn length(&self, seq: &Seq<'a>) -> Lowered<Term> {
+        match seq.len {
+            Some(len) => Ok(len),
+            None => seq.dims.first().copied().ok_or(Poison),
+        }
+    }
+
+    /// The minimum of two lengths. The largest number means that there is no end.
+    pub(super) fn shorter(&mut self, a: Term, b: Term) -> Term {
+        let endless = self.g.lit_usize(usize::MAX);
+        if a == b || b == endless {
+            a
+        } else if a == endless {
+            b
+        } else {
+            self.g.int(IntOp::Min, a, b)
+        }
+    }
+
+    /// A length as a closed term, if it is equal to one.
+    pub(super) fn closed(&mut self, len: Term) -> Option<Term> {
+        if self.is_closed(len) {
+            return Some(len);
+        }
+        // The difference may be closed although the ends are not, as in `i..i + 3`.
+        let l = self.state.facts.linear(&self.g, len);
+        let closed = l.atoms.keys().all(|&t| self.is_closed(t));
+        closed.then(|| ad_ir::analysis::range::to_term(&mut self.g, &l))
+    }
+
+    /// A closed upper bound of an integer, from the enclosing loops.
+    pub(super) fn most(&mut self, t: Term) -> Option<Term> {
+        self.bound(t, true)
+    }
+
+    /// A closed upper or lower bound of an integer.
+    fn bound(&mut self, t: Term, most: bool) -> Option<Term> {
+        if self.is_closed(t) {
+            return Some(t);
+        }
+        let Elem::Int(ty) = self.g.elem(t) else { return None };
+        let unsigned = ty.range().0 == 0;
+        let least = |me: &mut Self| (!most && unsigned).then(|| me.g.lit(Lit::Int(ty, 0)));
+        match self.g.node(t).clone() {
+            Node::Var(v) => {
+                let size = self.state.frames.iter().find_map(|f| match f {
+                    Frame::Loop { var, size, .. } | Frame::Recurrence { var, size, .. } if *var == v => Some(*size),
+                    _ => None,
+                })?;
+                let one = self.g.lit_usize(1);
+                if most { Some(self.g.int(IntOp::Sub, size, one)) } else { Some(self.g.lit_usize(0)) }
+            }
+            Node::Prim(Prim::Int(op), args) => {
+                let (a, b) = (args[0], args[1]);
+                match op {
+                    // Saturation preserves the order.
+                    IntOp::Add => {
+                        let (a, b) = (self.bound(a, most)?, self.bound(b, most)?);
+                        Some(self.g.int(op, a, b))
+                    }
+                    IntOp::Sub => {
+                        let (a, b) = (self.bound(a, most)?, self.bound(b, !most)?);
+                        Some(self.g.int(op, a, b))
+                    }
+                    IntOp::Mul if unsigned => {
+                        let (a, b) = (self.bound(a, most)?, self.bound(b, most)?);
+                        Some(self.g.int(op, a, b))
+                    }
+                    IntOp::Div | IntOp::Shr if self.g.int_value(b).is_some_and(|n| n > 0) => {
+                        let a = self.bound(a, most)?;
+                        Some(self.g.int(op, a, b))
+                    }
+                    IntOp::Min | IntOp::Max => {
+                        let (x, y) = (self.bound(a, most), self.bound(b, most));
+                        match (x, y) {
+                            (Some(x), Some(y)) => Some(self.g.int(op, x, y)),
+                            // The bound of one operand suffices if it bounds the result.
+                            (Some(x), None) | (None, Some(x)) if most == (op == IntOp::Min) => Some(x),
+                            _ => None,
+                        }
+                    }
+                    IntOp::Rem | IntOp::BitAnd if most && unsigned => {
+                        self.bound(a, true).or_else(|| self.bound(b, true))
+                    }
+                    _ => least(self),
+                }
+            }
+            Node::Prim(Prim::Select, args) => self.either(args[1], args[2], most),
+            Node::Cond { then, other, .. } => self.either(then, other, most),
+            Node::Prim(Prim::Cast(to), args) => {
+                let (Elem::Int(to), Elem::Int(from)) = (to, self.g.elem(args[0])) else { return least(self) };
+                // A bound of the argument is one of the result only if no value wraps.
+                if to.range().0 <= from.range().0 && from.range().1 <= to.range().1 {
+                    let inner = self.bound(args[0], most)?;
+                    return Some(self.g.cast(Elem::Int(to), inner));
+                }
+                least(self)
+            }
+            _ => least(self),
+        }
+    }
+
+    fn either(&mut self, a: Term, b: Term, most: bool) -> Option<Term> {
+        let (a, b) = (self.bound(a, most)?, self.bound(b, most)?);
+        Some(self.g.int(if most { IntOp::Max } else { IntOp::Min }, a, b))
+    }
+
+    /// The condition that an item exists at an index. `None` if one exists at every index of the
+    /// loops.
+    pub(super) fn present(&mut self, seq: &Seq<'a>, ix: &[Term]) -> Lowered<Option<Term>> {
+        let mut cond = None;
+        if let Some(len) = seq.len {
+            cond = Some(self.g.compare(Cmp::Lt, ix.first().copied().ok_or(Poison)?, len));
+        }
+        if !seq.lens.is_empty() {
+            cond = self.is_valid(&seq.lens, ix);
+        }
+        if let Some(present) = &seq.present {
+            let kept = match cond {
+                Some(c) => {
+                    let kept = self.under(c, true, |me| present(me, ix))?;
+                    self.g.and(c, kept)
+                }
+                None => present(self, ix)?,
+            };
+            cond = Some(kept);
+        }
+        Ok(cond)
+    }
+
+    /// Lowers something and drops the checks that it makes.
+    pub(super) fn unchecked<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> R {
+        let (noted, mark) = (self.checkpoint(), self.state.facts.mark());
+        let result = self.maybe_unreached(f);
+        self.drop_checks_since(&noted);
+        self.state.facts.forget(mark);
+        result
+    }
+}
+
+fn itself<'a>(_: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    Ok(call.arg(0)?.0.clone())
+}
+
+fn iter<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    Ok(Value::Seq(me.seq(x, range)?))
+}
+
+/// The parts of an array along its leading axes.
+fn parts<'a>(me: &mut Lower<'a>, x: Term, axes: usize) -> Value<'a> {
+    Value::Seq(Seq::new(&me.g.shape(x)[..axes], move |me: &mut Lower<'a>, ix: &[Term]| {
+        Ok(Value::Term(me.g.index(x, ix)))
+    }))
+}
+
+fn outer_iter<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    Ok(parts(me, x, 1))
+}
+
+fn axis_iter<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    let axis = super::methods::sizes::axis_arg(me, call, x)?;
+    let x = front_axis(me, x, axis);
+    Ok(parts(me, x, 1))
+}
+
+fn rows<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    let axes = me.g.rank(x) - 1;
+    Ok(parts(me, x, axes))
+}
+
+/// The vectors along an axis. The axis becomes the last one.
+fn along<'a>(me: &mut Lower<'a>, x: Term, axis: usize) -> Value<'a> {
+    let rank = me.g.rank(x);
+    let perm: Vec<u8> = (0..rank)
+        .filter(|&k| k != axis)
+        .chain(std::iter::once(axis))
+        .map(|k| u8::try_from(k).unwrap_or(u8::MAX))
+        .collect();
+    let x = me.g.transpose(x, &perm);
+    parts(me, x, rank - 1)
+}
+
+fn columns<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    Ok(along(me, x, 0))
+}
+
+fn lanes<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    let axis = super::methods::sizes::axis_arg(me, call, x)?;
+    Ok(along(me, x, axis))
+}
+
+fn indexed_iter<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let x = me.array(x, range)?;
+    Ok(Value::Seq(Seq::new(me.g.shape(x), move |me: &mut Lower<'a>, ix: &[Term]| {
+        let element = Value::Term(me.g.index(x, ix));
+        Ok(Value::Tuple([super::methods::construct::position(ix), element].into()))
+    })))
+}
+
+/// Windows or chunks of `size` elements of the first axis. Part k starts at `k * step`.
+fn overlapping<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, by_one: bool) -> Lowered<Value<'a>> {
+    let ((x, rx), (size, rs)) = (call.arg(0)?, call.arg(1)?);
+    if let Value::Term(x) = x
+        && me.g.rank(*x) > 1
+    {
+        return blocks(me, *x, (size, rs), by_one);
+    }
+    let (x, exists) = vector_or_part(me, x, rx)?;
+    let size = me.size(size, rs)?;
+    let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
+    me.require_lt(zero, size, ad_ir::catalogue::reached::NO_ELEMENTS);
+    let step = if by_one { one } else { size };
+    let count = |me: &mut Lower<'a>, n: Term| {
+        if by_one {
+            let more = me.g.int(IntOp::Add, n, one);
+            me.g.int(IntOp::Sub, more, size)
+        } else {
+            me.g.int(IntOp::Div, n, size)
+        }
+    };
+    let n = me.g.shape(x)[0];
+    let most = count(me, n);
+    let mut seq = Seq::new([most], move |me: &mut Lower<'a>, ix: &[Term]| {
+        let start = me.g.int(IntOp::Mul, ix.first().copied().ok_or(Poison)?, step);
+        let var = me.g.fresh();
+        let offset = me.g.mk(Node::Var(var));
+        let at = me.g.int(IntOp::Add, start, offset);
+        Ok(Value::Term(me.g.gather(x, [size].into(), &[var], &[at])))
+    });
+    seq.len = exists.map(|exists| count(me, exists));
+    Ok(Value::Seq(seq))
+}
+
+/// Windows or chunks of an array of several axes, with a size for each axis.
+fn blocks<'a>(me: &mut Lower<'a>, x: Term, (sizes, range): (&Value<'a>, SrcRange), by_one: bool) -> Lowered<Value<'a>> {
+    let sizes = me.sizes(sizes, range)?;
+    let rank = me.g.rank(x);
+    if sizes.len() != rank {
+        return Err(me.error(range, catalogue::part_sizes(rank, sizes.len())));
+    }
+    let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
+    let mut counts = Vec::new();
+    for (axis, &size) in sizes.iter().enumerate() {
+        me.require_lt(zero, size, ad_ir::catalogue::reached::NO_ELEMENTS);
+        let n = me.g.shape(x)[axis];
+        counts.push(if by_one {
+            let more = me.g.int(IntOp::Add, n, one);
+            me.g.int(IntOp::Sub, more, size)
+        } else {
+            me.g.int(IntOp::Div, n, size)
+        });
+    }
+    Ok(Value::Seq(Seq::new(counts, move |me: &mut Lower<'a>, ix: &[Term]| {
+        let (mut vars, mut at) = (Vec::new(), Vec::new());
+        for (&i, &size) in ix.iter().zip(&sizes) {
+            let start = if by_one { i } else { me.g.int(IntOp::Mul, i, size) };
+            let var = me.g.fresh();
+            let offset = me.g.mk(Node::Var(var));
+            vars.push(var);
+            at.push(me.g.int(IntOp::Add, start, offset));
+        }
+        Ok(Value::Term(me.g.gather(x, sizes.clone().into(), &vars, &at)))
+    })))
+}
+
+/// A vector, or a part of one with its length.
+fn vector_or_part<'a>(me: &mut Lower<'a>, x: &Value<'a>, range: SrcRange) -> Lowered<(Term, Option<Term>)> {
+    let (x, exists) = match x {
+        Value::GrowableVec(stack) if stack.as_single_array().is_some() && !me.is_closed(stack.len) => {
+            (stack.all.first().copied().ok_or(Poison)?, Some(stack.len))
+        }
+        x => (me.array(x, range)?, None),
+    };
+    if me.g.rank(x) == 1 {
+        return Ok((x, exists));
+    }
+    let found = me.describe(&Value::Term(x));
+    Err(me.error(range, catalogue::expected(wanted::VECTOR, &found)))
+}
+
+fn windows<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    overlapping(me, call, true)
+}
+
+fn chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    overlapping(me, call, false)
+}
+
+/// The last chunk may be shorter.
+fn all_chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((x, rx), (size, rs)) = (call.arg(0)?, call.arg(1)?);
+    let levels = me.levels(x);
+    let (x, exists) = if levels > 0 { (me.array(x, rx)?, None) } else { vector_or_part(me, x, rx)? };
+    let size = me.size(size, rs)?;
+    let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
+    me.require_lt(zero, size, ad_ir::catalogue::reached::NO_ELEMENTS);
+    let less = me.g.int(IntOp::Sub, size, one);
+    let count = |me: &mut Lower<'a>, n: Term| {
+        let more = me.g.int(IntOp::Add, n, less);
+        me.g.int(IntOp::Div, more, size)
+    };
+    let all = me.g.shape(x)[0];
+    let (most, n) = (count(me, all), exists.unwrap_or(all));
+    let mut seq = Seq::new([most], move |me: &mut Lower<'a>, ix: &[Term]| {
+        let start = me.g.int(IntOp::Mul, ix.first().copied().ok_or(Poison)?, size);
+        let var = me.g.fresh();
+        let offset = me.g.mk(Node::Var(var));
+        let at = me.g.int(IntOp::Add, start, offset);
+        let all = vec![me.g.gather(x, [size].into(), &[var], &[at])];
+        let rest = me.g.int(IntOp::Sub, n, start);
+        let (len, more) = (me.g.int(IntOp::Min, size, rest), me.no_growth());
+        let form = super::carry::Form::Leaf { levels: me.levels_inside(x, levels) };
+        Ok(Value::GrowableVec(Rc::new(super::stack::GrowableVec {
+            all,
+            form,
+            ..super::stack::GrowableVec::without_arrays(len, more)
+        })))
+    });
+    seq.len = exists.map(|exists| count(me, exists));
+    Ok(Value::Seq(seq))
+}
+
+/// The last chunk may be smaller. Its size is dynamic: it depends on the loop over the chunks.
+fn axis_chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((x, rx), (size, rs)) = (call.arg(0)?, call.arg(2)?);
+    let x = me.array(x, rx)?;
+    let axis = super::methods::sizes::axis_arg(me, call, x)?;
+    let size = me.size(size, rs)?;
+    let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
+    me.require_lt(zero, size, ad_ir::catalogue::reached::NO_ELEMENTS);
+    let (n, rank) = (me.g.shape(x)[axis], me.g.rank(x));
+    let less = me.g.int(IntOp::Sub, size, one);
+    let more = me.g.int(IntOp::Add, n, less);
+    let count = me.g.int(IntOp::Div, more, size);
+    let first = front_axis(me, x, axis);
+    Ok(Value::Seq(Seq::new([count], move |me: &mut Lower<'a>, ix: &[Term]| {
+        let start = me.g.int(IntOp::Mul, ix.first().copied().ok_or(Poison)?, size);
+        let var = me.g.fresh();
+        let offset = me.g.mk(Node::Var(var));
+        let at = me.g.int(IntOp::Add, start, offset);
+        let all = me.g.gather(first, [size].into(), &[var], &[at]);
+        let all = super::methods::layout::move_axis(me, all, 0, axis);
+        let rest = me.g.int(IntOp::Sub, n, start);
+        let len = me.g.int(IntOp::Min, size, rest);
+        let lens: Vec<Option<Term>> = (0..rank).map(|k| (k == axis).then_some(len)).collect();
+        Ok(me.dynamic_part(all, &lens))
+    })))
+}
+
+fn repeated<'a>(item: &Value<'a>, n: Term) -> Value<'a> {
+    let item = item.clone();
+    Value::Seq(Seq::new([n], move |_: &mut Lower<'a>, _: &[Term]| Ok(item.clone())))
+}
+
+fn repeat<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let endless = me.g.lit_usize(usize::MAX);
+    Ok(repeated(call.arg(0)?.0, endless))
+}
+
+fn repeat_n<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (n, range) = call.arg(1)?;
+    let n = me.size(n, range)?;
+    Ok(repeated(call.arg(0)?.0, n))
+}
+
+fn once<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let one = me.g.lit_usize(1);
+    Ok(repeated(call.arg(0)?.0, one))
+}

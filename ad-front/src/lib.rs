@@ -1,0 +1,272 @@
+//! The front end: it turns the tokens of an annotated function into a [`Program`] of core terms, or
+//! into errors.
+//!
+//! Only this part of the compiler reads `syn`. Its steps are the attribute (`attr`), the signature
+//! (`sig`, `types`), the rewriting of macros to ordinary expressions (`macros`), and lowering
+//! (`lower` and the other modules), which is repeated until no new equation between sizes is found
+//! (`shapes`). Unsupported constructs are refused (`refuse`). Every accepted function, method and
+//! macro has a row in the table of `table`.
+//!
+//! Invariants: the front end does not panic, whatever the tokens are, and does not lower a
+//! construct that it does not know.
+
+mod arith;
+mod ascribe;
+mod assume;
+mod attr;
+mod calls;
+mod carry;
+mod changes;
+mod checks;
+mod collected;
+mod consts;
+mod corner;
+mod depth;
+mod expr;
+mod flow;
+mod functions;
+mod growth;
+mod index;
+mod integers;
+mod iter;
+mod loops;
+mod lower;
+mod macros;
+mod memory;
+mod methods;
+mod once;
+mod open;
+mod operators;
+mod options;
+mod order;
+mod outward;
+mod panics;
+mod pattern;
+mod place;
+mod proved;
+mod queues;
+mod reads;
+mod recur;
+mod refs;
+mod refuse;
+mod rollback;
+mod row;
+mod shapes;
+mod sig;
+mod slice;
+mod stack;
+mod stand_in;
+mod state;
+mod stmt;
+mod table;
+mod terms;
+mod types;
+mod value;
+mod words;
+
+use proc_macro2::{TokenStream, TokenTree};
+use syn::ItemFn;
+
+use ad_ir::catalogue;
+use ad_ir::descriptor::Descriptor;
+use ad_ir::diag::{Diags, SrcRange};
+use ad_ir::program::Program;
+
+pub use macros::names as macros_understood;
+pub use table::{Described, described};
+
+/// The output for a function with errors.
+#[derive(Debug)]
+#[must_use = "the errors have to reach the user"]
+pub struct Failure {
+    /// The errors.
+    pub diags: Diags,
+    /// Stand-ins for the derivative functions. Empty if the item is not a free function.
+    pub stubs: TokenStream,
+}
+
+impl Failure {
+    /// The errors and the stand-ins as code. The caller emits the function itself.
+    #[must_use]
+    pub fn into_tokens(self) -> TokenStream {
+        let mut tokens = self.diags.into_tokens();
+        tokens.extend(self.stubs);
+        tokens
+    }
+}
+
+/// A function and its requested derivatives.
+#[derive(Debug)]
+pub struct Annotated {
+    /// The function in core terms.
+    pub program: Program,
+    /// The requested derivatives, in the order of the list of derivatives.
+    pub derivatives: Vec<&'static Descriptor>,
+}
+
+/// The function of [`read`].
+///
+/// # Errors
+///
+/// All errors of the function, and stand-ins for its derivatives.
+pub fn parse(attr: TokenStream, item: TokenStream) -> Result<Program, Failure> {
+    read(attr, item).map(|annotated| annotated.program)
+}
+
+/// Reads an annotated function.
+///
+/// # Errors
+///
+/// All errors of the function, and stand-ins for its derivatives.
+pub fn read(attr: TokenStream, item: TokenStream) -> Result<Annotated, Failure> {
+    let mut diags = Diags::new();
+    if let Some(span) = depth::too_deep(&attr).or_else(|| depth::too_deep(&item)) {
+        diags.push(SrcRange { first: span, last: span }, catalogue::too_deep());
+        return Err(Failure { diags, stubs: TokenStream::new() });
+    }
+    let attr = attr::parse(attr, &mut diags);
+    let range = SrcRange::of_stream(item.clone());
+    let mut item = match syn::parse2::<ItemFn>(item.clone()) {
+        Ok(item) => item,
+        Err(e) => {
+            // An attribute on another kind of item is our error. A function that does not parse is
+            // rustc's error; if rustc does not report it, it is refused here.
+            let indices = several_indices(item.clone());
+            let written = item.clone();
+            let no_body = syn::parse2::<syn::TraitItemFn>(item.clone())
+                .is_ok_and(|f| f.default.is_none() && f.sig.variadic.is_none());
+            let no_body = function_name(&item).filter(|_| no_body);
+            let place = syn::parse2::<syn::Item>(item).ok().as_ref().and_then(refuse::item);
+            let place = no_body.map(|name| catalogue::no_body(&name)).or(place);
+            let (range, message) = match (place, indices) {
+                (Some(message), _) => (range, message),
+                (None, Some((range, name, index))) if macros::is_indexed(&name) => {
+                    (range, catalogue::macro_without_mark(&name, &index))
+                }
+                (None, Some((range, _, index))) => (range, catalogue::several_indices(&index)),
+                (None, None) => {
+                    let range = SrcRange { first: e.span(), last: e.span() };
+                    let Some((item, attr)) = without_body(written.clone()).map(|item| (item, attr)) else {
+                        // A syntax error before the body: it is refused here if rustc does not
+                        // report it.
+                        let of_function = function_name(&written).is_some();
+                        diags.push(range, catalogue::syntax(&e.to_string(), of_function));
+                        return Err(Failure { diags, stubs: TokenStream::new() });
+                    };
+                    // A body that does not parse was reported before the macro was called.
+                    let sig = sig::parse(&item, &attr, &mut diags);
+                    let certain = sig.is_ok() && diags.is_empty();
+                    diags.push(range, catalogue::syntax(&e.to_string(), certain));
+                    let stubs =
+                        sig.map_or_else(|_| TokenStream::new(), |sig| stand_in::of_signature(&sig, &item, &diags));
+                    return Err(Failure { diags, stubs });
+                }
+            };
+            diags.push(range, message);
+            return Err(Failure { diags, stubs: TokenStream::new() });
+        }
+    };
+    if let Some(again) =
+        item.attrs.iter().find(|a| a.path().segments.last().is_some_and(|s| s.ident == "differentiate"))
+    {
+        // The other attribute generates the derivatives, so there are no stand-ins here.
+        diags.push(SrcRange::of(again), catalogue::attribute_twice());
+        return Err(Failure { diags, stubs: TokenStream::new() });
+    }
+    let Ok(sig) = sig::parse(&item, &attr, &mut diags) else {
+        return Err(Failure { diags, stubs: stand_in::of(&item, &attr) });
+    };
+    let macros = macros::rewrite(&mut item.block, &mut diags);
+    if diags.is_empty() {
+        match shapes::lower(&sig, &item, &mut diags) {
+            Ok(mut program) if diags.is_empty() => {
+                program.assumed.extend(macros);
+                return Ok(Annotated { program, derivatives: sig.derivatives });
+            }
+            _ => {}
+        }
+    }
+    if diags.is_empty() {
+        // There is no result and no error: this is a bug, and it must not be ignored.
+        diags.push(range, catalogue::internal("the front end", "it gave up without a reason"));
+    }
+    let stubs = stand_in::of_signature(&sig, &item, &diags);
+    Err(Failure { diags, stubs })
+}
+
+/// The name of an item that starts like a function.
+fn function_name(item: &TokenStream) -> Option<String> {
+    let mut tokens = item.clone().into_iter().skip_while(|t| !matches!(t, TokenTree::Ident(i) if i == "fn"));
+    match (tokens.next(), tokens.next()) {
+        (Some(_), Some(TokenTree::Ident(name))) => Some(name.to_string()),
+        _ => None,
+    }
+}
+
+/// The function with an empty body, if its signature parses.
+fn without_body(item: TokenStream) -> Option<ItemFn> {
+    use proc_macro2::{Delimiter, Group};
+    let mut tokens: Vec<TokenTree> = item.into_iter().collect();
+    match tokens.last_mut() {
+        Some(TokenTree::Group(body)) if body.delimiter() == Delimiter::Brace => {
+            *body = Group::new(Delimiter::Brace, TokenStream::new());
+        }
+        _ => return None,
+    }
+    syn::parse2(tokens.into_iter().collect()).ok()
+}
+
+/// Finds `x[i, j]` in tokens that do not parse: the location, the text before the brackets, and the
+/// indices.
+fn several_indices(tokens: TokenStream) -> Option<(SrcRange, String, String)> {
+    use proc_macro2::Delimiter;
+    const KEYWORDS: &[&str] = &["in", "return", "break", "else", "match", "if", "mut", "ref", "move", "let"];
+    let mut before = None;
+    for token in tokens {
+        if let TokenTree::Group(g) = &token {
+            let commas = || g.stream().into_iter().any(|t| matches!(t, TokenTree::Punct(p) if p.as_char() == ','));
+            let indexed = match &before {
+                Some(TokenTree::Ident(i)) => !KEYWORDS.contains(&i.to_string().as_str()),
+                Some(TokenTree::Group(g)) => g.delimiter() != Delimiter::Brace,
+                _ => false,
+            };
+            if g.delimiter() == Delimiter::Bracket && indexed && commas() {
+                let index = ad_ir::diag::text_of(&g.stream(), 40);
+                let name = before.map_or_else(String::new, |before| before.to_string());
+                return Some((SrcRange { first: g.span_open(), last: g.span_close() }, name, index));
+            }
+            if let Some(found) = several_indices(g.stream()) {
+                return Some(found);
+            }
+        }
+        before = Some(token);
+    }
+    None
+}
+
+/// The item with a valid signature, if rustc would not accept its own. So rustc does not report the
+/// same error again.
+#[must_use]
+pub fn mended(item: TokenStream) -> TokenStream {
+    let Ok(mut function) = syn::parse2::<ItemFn>(item.clone()) else { return item };
+    let mut mended = false;
+    for arg in &mut function.sig.inputs {
+        if let syn::FnArg::Typed(arg) = arg {
+            mended |= types::mend(&mut arg.ty);
+        }
+    }
+    if let syn::ReturnType::Type(_, ty) = &mut function.sig.output {
+        mended |= types::mend(ty);
+    }
+    if mended { quote::quote!(#function) } else { item }
+}
+
+/// Stand-ins for the derivatives of a function with a valid signature.
+#[must_use]
+pub fn stubs(attr: TokenStream, item: TokenStream) -> TokenStream {
+    let mut diags = Diags::new();
+    let attr = attr::parse(attr, &mut diags);
+    let Ok(item) = syn::parse2::<ItemFn>(item) else { return TokenStream::new() };
+    sig::parse(&item, &attr, &mut diags)
+        .map_or_else(|_| TokenStream::new(), |sig| stand_in::of_signature(&sig, &item, &diags))
+}

@@ -1,0 +1,643 @@
+//! Lowers `for`, `while` and `loop`. A loop becomes a scan. It carries the variables that its body
+//! may assign and, for each jump to an outer target, a flag and the value. The module `outward`
+//! collects both from the syntax. The body is lowered once, with placeholders in the variables.
+//!
+//! Invariant: steps after a jump have no effect. Their checks do not fail, and their values do not
+//! reach a gradient.
+
+mod jumps;
+mod lengths;
+mod step;
+
+use std::rc::Rc;
+
+use syn::Expr;
+
+use super::carry::{Form, InferenceKey, Leaves};
+use super::checks::{Recurrence, Stepped};
+use super::flow::OuterJump;
+use super::growth::Growth;
+use super::lower::Lower;
+use super::memory::Ordered;
+use super::outward::LoopEffects;
+use super::stack::GrowableVec;
+use super::state::{Cell, CellValue};
+use super::value::{Lowered, Seq, Value, Want};
+use ad_ir::catalogue;
+use ad_ir::diag::{Poison, SrcRange};
+use ad_ir::ir::Term;
+use ad_ir::memory_order::HasLayouts;
+use ad_ir::prim::{Cmp, IntOp};
+
+/// A variable that a loop carries.
+struct Carried<'a> {
+    cell: Cell,
+    name: String,
+    form: Form<'a>,
+    /// The index of its first leaf.
+    first: usize,
+    /// The arrays in it whose memory order changes.
+    orders: Rc<[Ordered]>,
+}
+
+/// A `Vec` that the loop only pushes to. The elements that a step pushes are a row of the loop's
+/// result.
+struct PushedOnly<'a> {
+    cell: Cell,
+    name: String,
+    start: Value<'a>,
+    /// The number of levels of the pushed array. It is found while the body is lowered.
+    levels: std::cell::Cell<u8>,
+}
+
+/// A `Vec` whose length changes in the loop and that is not pushed to only.
+#[derive(Clone)]
+struct GrowingVec<'a> {
+    cell: Cell,
+    name: String,
+    start: GrowableVec<'a>,
+    /// Its slot in the body: that of the enclosing loop which carries it, or a new one.
+    slot: usize,
+    /// Its slot before the loop.
+    outer: Option<usize>,
+    /// The index of its first leaf. The length follows its last leaf.
+    first: usize,
+    /// The number of elements added in each step, if that is constant. The length is then computed
+    /// from the step number and is not carried.
+    growth_per_step: Option<Term>,
+}
+
+/// A callback that lowers the loop's body.
+pub(super) type LowerBody<'a, 's> = &'s dyn Fn(&mut Lower<'a>, &[Term]) -> Lowered<Value<'a>>;
+
+/// A loop that is being lowered.
+struct Loop<'a, 's> {
+    /// The iterator: the sizes of the loop nest, and which of the items exist.
+    seq: Option<&'s Seq<'a>>,
+    body: LowerBody<'a, 's>,
+    /// The key for the types of carried literals.
+    key: InferenceKey,
+    carried: Vec<Carried<'a>>,
+    pushed_only: Vec<PushedOnly<'a>>,
+    stacks: Vec<GrowingVec<'a>>,
+    /// True if the loop is lowered only to count its steps. Pushed values are placeholders then.
+    count_only: bool,
+    leaves: Vec<OuterJump>,
+    range: SrcRange,
+}
+
+/// The input of a loop, before it is known how its variables are carried.
+struct LoopInput<'a, 's> {
+    seq: Option<&'s Seq<'a>>,
+    body: LowerBody<'a, 's>,
+    effects: &'s LoopEffects,
+    key: InferenceKey,
+    range: SrcRange,
+    /// The index of the loop's target.
+    own: usize,
+    /// Variables that are not assigned before the loop.
+    unset: Vec<Cell>,
+}
+
+/// The state after one or more steps.
+struct StepsResult<'a> {
+    next: Vec<Term>,
+    /// For each jump, whether it was taken, and the values that it carries.
+    exits: Vec<(Term, Vec<Payload<'a>>)>,
+    /// For each `Vec` that is only pushed to, an array of the pushed elements.
+    pushed: Vec<Option<Term>>,
+    /// The growth of each other `Vec` over all steps.
+    growth: Vec<Growth>,
+    /// The growth of each other `Vec` in one step.
+    step_growth: Vec<Growth>,
+    /// The number of steps, for a loop without an iterator.
+    count: Option<Term>,
+}
+
+/// A value that a jump carries out of the loop.
+#[derive(Clone)]
+struct Payload<'a> {
+    /// The cell that receives the value after the loop.
+    cell: Cell,
+    form: Form<'a>,
+    leaves: Leaves,
+}
+
+/// The key under which a change of a variable's length is recorded.
+fn length_of(key: &InferenceKey, name: &str) -> InferenceKey {
+    key.for_variable(&format!("#{name}"))
+}
+
+impl<'a> Lower<'a> {
+    /// Lowers `for`.
+    pub(super) fn for_loop(&mut self, l: &'a syn::ExprForLoop) -> Lowered<Value<'a>> {
+        let range = SrcRange { first: l.for_token.span, last: SrcRange::of(&l.expr).last };
+        let items = SrcRange::of(&l.expr);
+        let over = self.moved(&l.expr);
+        let mut effects = LoopEffects::of_for(l);
+        if let (Ok(Value::Place(_)), Expr::Path(p)) = (&over, &*l.expr) {
+            effects.changed.extend(p.path.get_ident().map(ToString::to_string));
+        }
+        let seq = over.and_then(|value| self.seq(&value, items));
+        let seq = seq?;
+        if seq.dims.len() != 1 || (seq.len.is_none() && effects.jumps.is_empty()) {
+            self.ends(&seq, items)?;
+        }
+        let label = l.label.as_ref().map(|l| l.name.ident.to_string());
+        let item = std::rc::Rc::clone(&seq.item);
+        let body = |me: &mut Self, ix: &[Term]| {
+            let item = item(me, ix)?;
+            let outer = me.state.scope.clone();
+            let bound = me.bind(&l.pat, Some(item));
+            let value = bound.and_then(|()| me.block(&l.body));
+            me.state.scope = outer;
+            value
+        };
+        self.lower_loop((Some(&seq), &body), &effects, (label, InferenceKey::new(&l.body, "")), range)?;
+        Ok(Value::Unit)
+    }
+
+    /// Lowers `.for_each(|item| ..)`: a `for` with the closure's body.
+    pub(super) fn each_loop(
+        &mut self,
+        m: &'a syn::ExprMethodCall,
+        f: &'a syn::ExprClosure,
+        items: &Value<'a>,
+    ) -> Lowered<Value<'a>> {
+        let range = SrcRange::of(&m.method);
+        let (seq, arity) = match items {
+            Value::Zip(zip) => {
+                zip.somewhere(self, SrcRange::of(&m.receiver))?;
+                (zip.in_order(self), Some(zip.arity()))
+            }
+            items => (self.seq(items, SrcRange::of(&m.receiver))?, None),
+        };
+        self.ends(&seq, SrcRange::of(&m.receiver))?;
+        let wanted = arity.unwrap_or(1);
+        if f.inputs.len() != wanted {
+            return Err(self.error(range, catalogue::closure_arity(f.inputs.len(), wanted)));
+        }
+        let body = |me: &mut Self, ix: &[Term]| {
+            let items = match arity {
+                Some(_) => super::methods::zip::zip_item(me, &seq, ix)?,
+                None => vec![(seq.item)(me, ix)?],
+            };
+            let outer = me.state.scope.clone();
+            let value = me.returning(range, |me| {
+                f.inputs.iter().zip(items).try_for_each(|(pat, item)| me.bind(pat, Some(item)))?;
+                me.expr(&f.body)
+            });
+            me.state.scope = outer;
+            value
+        };
+        let effects = LoopEffects::of_each(m, f);
+        self.lower_loop((Some(&seq), &body), &effects, (None, InferenceKey::new(&*f.body, "")), range)?;
+        Ok(Value::Unit)
+    }
+
+    /// Lowers `.for_each(f)` of a named function. It assigns no variables; only its checks and
+    /// panics matter.
+    pub(super) fn each_item(&mut self, items: &Value<'a>, f: &Value<'a>, ranges: [SrcRange; 2]) -> Lowered<()> {
+        let seq = self.seq(items, ranges[0])?;
+        self.ends(&seq, ranges[0])?;
+        let held;
+        let f = match f {
+            Value::Place(place) => {
+                held = self.read_place(place)?;
+                &held
+            }
+            f => f,
+        };
+        let item = std::rc::Rc::clone(&seq.item);
+        let body = |me: &mut Self, ix: &[Term]| {
+            let item = item(me, ix)?;
+            me.apply(f, &[item], ranges[1])
+        };
+        self.lower_loop((Some(&seq), &body), &LoopEffects::default(), (None, InferenceKey::new(f, "")), ranges[1])?;
+        Ok(())
+    }
+
+    /// Lowers `while`: a loop that is left when the condition does not hold.
+    pub(super) fn while_loop(&mut self, l: &'a syn::ExprWhile) -> Lowered<Value<'a>> {
+        let range = SrcRange { first: l.while_token.span, last: SrcRange::of(&l.cond).last };
+        let place = SrcRange::of(&l.cond);
+        let leave = |me: &mut Self| match me.innermost_loop() {
+            Some(own) => me.exit(own, Value::Unit, place),
+            None => Err(Poison),
+        };
+        let body = |me: &mut Self, _: &[Term]| {
+            if let Expr::Let(cond) = &*l.cond {
+                return me.while_let(cond, &l.body, &leave);
+            }
+            let cond = me.expr(&l.cond).and_then(|v| me.boolean(&v, place))?;
+            me.branch(cond, |me| me.block(&l.body), leave, range)
+        };
+        let label = l.label.as_ref().map(|l| l.name.ident.to_string());
+        self.lower_loop((None, &body), &LoopEffects::of_while(l), (label, InferenceKey::new(&l.body, "")), range)?;
+        Ok(Value::Unit)
+    }
+
+    fn while_let(
+        &mut self,
+        cond: &'a syn::ExprLet,
+        body: &'a syn::Block,
+        leave: &dyn Fn(&mut Self) -> Lowered<Value<'a>>,
+    ) -> Lowered<Value<'a>> {
+        let range = SrcRange::of(cond);
+        let value = self.expr(&cond.expr)?;
+        let fits = self.fits(&cond.pat, &value)?;
+        let inner = |me: &mut Self| {
+            let outer = me.state.scope.clone();
+            let done = me.bind(&cond.pat, Some(value.clone())).and_then(|()| me.block(body));
+            me.state.scope = outer;
+            done
+        };
+        self.branch(fits, inner, leave, range)
+    }
+
+    /// Lowers `loop`.
+    pub(super) fn endless_loop(&mut self, l: &'a syn::ExprLoop) -> Lowered<Value<'a>> {
+        let range = SrcRange::of(&l.loop_token);
+        let effects = LoopEffects::of_loop(l);
+        if effects.jumps.is_empty() {
+            // An error in the body, such as a misspelt `break`, explains why the loop has no exit.
+            // Only that error is reported.
+            let before = self.state.diags.list().len();
+            let inside = self.block(&l.body);
+            if inside.is_err() && self.state.diags.list().len() > before {
+                return Err(Poison);
+            }
+            return Err(self.error(range, catalogue::endless_loop()));
+        }
+        let body = |me: &mut Self, _: &[Term]| me.block(&l.body);
+        let label = l.label.as_ref().map(|l| l.name.ident.to_string());
+        self.lower_loop((None, &body), &effects, (label, InferenceKey::new(&l.body, "")), range)
+    }
+
+    /// Lowers a loop and updates the variables. Returns the value of `break`.
+    pub(super) fn lower_loop(
+        &mut self,
+        (seq, body): (Option<&Seq<'a>>, LowerBody<'a, '_>),
+        effects: &LoopEffects,
+        (label, key): (Option<String>, InferenceKey),
+        range: SrcRange,
+    ) -> Lowered<Value<'a>> {
+        let cells = self.state.store.len();
+        let (before, scope) = (self.state.store.clone(), self.state.scope.clone());
+        let result = self.loop_target(label, |me, own| {
+            let mut start = LoopInput { seq, body, effects, key, range, own, unset: Vec::new() };
+            start.unset = me.changed_cells(effects);
+            start.unset.retain(|&c| matches!(me.state.store.held(c), Some(CellValue::Unset)));
+            let (pushed_only, stacks) = me.carry_lengths(&start)?;
+            let (l, init) = me.prepare_loop(&start, pushed_only, stacks)?;
+            let base = me.state.store.clone();
+            let result = me.nest(&l, init.terms, &init.keys, &mut Vec::new());
+            me.state.scope = scope;
+            let mut assignable = start.unset;
+            assignable.extend(l.carried.iter().map(|c| c.cell).chain(l.pushed_only.iter().map(|g| g.cell)));
+            assignable.extend(l.stacks.iter().map(|s| s.cell));
+            let unexpected = me.state.store.changed(&before, cells, &assignable);
+            me.state.store = base;
+            let result = result?;
+            if let Some(cell) = unexpected.filter(|_| me.state.reachable) {
+                let known = me.changed_cells(effects).contains(&cell);
+                return Err(me.not_carried_error(cell, known, &before, range));
+            }
+            for c in &l.carried {
+                me.in_carried_orders(&c.orders, &result.next);
+                let value = Self::unflatten(&c.form, &mut result.next[c.first..].iter())?;
+                me.hint(&value, &c.name);
+                me.state.store.put(c.cell, CellValue::Value(value));
+            }
+            for (s, growth) in l.stacks.iter().zip(&result.growth) {
+                let value = me.vec_after_loop(&l, s, &result.next, *growth)?;
+                me.hint(&value, &s.name);
+                me.state.store.put(s.cell, CellValue::Value(value));
+            }
+            for (g, rows) in l.pushed_only.iter().zip(&result.pushed) {
+                let Some(rows) = *rows else { continue };
+                let value = me.append_rows(g, rows, range)?;
+                me.hint(&value, &g.name);
+                me.state.store.put(g.cell, CellValue::Value(value));
+            }
+            Ok((l.leaves, result.exits, own))
+        });
+        let (leaves, exits, own) = match result {
+            Ok(result) => result,
+            Err(Poison) => {
+                self.state.store = before;
+                // After an error the values of the variables that the loop assigns are unknown.
+                for cell in self.changed_cells(effects) {
+                    self.state.store.put(cell, CellValue::Broken);
+                }
+                return Err(Poison);
+            }
+        };
+        let mut value = Value::Unit;
+        let last = leaves.len().saturating_sub(1);
+        for (k, (leave, (flag, payload))) in leaves.iter().zip(exits).enumerate() {
+            for p in &payload {
+                let value = Self::unflatten(&p.form, &mut p.leaves.terms.iter())?;
+                self.state.store.put(p.cell, CellValue::Value(value));
+            }
+            let restore = |me: &mut Self| {
+                for &(own, kept) in &leave.assigned_inside {
+                    if let Some(held) = me.state.store.held(kept).cloned() {
+                        me.state.store.put(own, held);
+                    }
+                }
+            };
+            if leave.target == own {
+                // A `loop` ends only by a jump.
+                if seq.is_none() {
+                    restore(self);
+                }
+                value = self.read(leave.value, range)?;
+                continue;
+            }
+            let jump = |me: &mut Self| {
+                restore(me);
+                let value = me.read(leave.value, range)?;
+                me.exit(leave.target, value, range)
+            };
+            if seq.is_none() && k == last && !leaves.iter().any(|l| l.target == own) {
+                jump(self)?;
+                value = Value::Never;
+            } else {
+                self.branch(flag, jump, |_| Ok(Value::Unit), range)?;
+            }
+        }
+        self.state.store.truncate(cells);
+        Ok(value)
+    }
+
+    /// The variables that the loop may change.
+    fn changed_cells(&self, effects: &LoopEffects) -> Vec<Cell> {
+        let cell = |name: &String| match self.state.scope.get(name)?.ok()? {
+            Value::Cell(cell) => Some(*cell),
+            Value::Place(place) => Some(place.cell),
+            _ => None,
+        };
+        let mut cells: Vec<Cell> =
+            effects.changed.iter().filter_map(cell).filter(|c| c.0 >= self.state.first_own_cell).collect();
+        cells.sort_unstable();
+        cells.dedup();
+        cells
+    }
+
+    /// The variables that the loop only pushes to.
+    fn pushed_only(&self, effects: &LoopEffects) -> Vec<PushedOnly<'a>> {
+        let only = effects.pushed.iter().filter(|name| !effects.mentioned.contains(*name));
+        only.filter_map(|name| {
+            let Some(Ok(Value::Cell(cell))) = self.state.scope.get(name) else { return None };
+            let Some(CellValue::Value(start)) = self.state.store.held(*cell) else { return None };
+            let vec = match start {
+                Value::List(_) => true,
+                Value::Term(t) | Value::Nested(t, _) => self.g.rank(*t) > 0,
+                _ => false,
+            };
+            (vec && cell.0 >= self.state.first_own_cell).then(|| PushedOnly {
+                cell: *cell,
+                name: name.clone(),
+                start: start.clone(),
+                levels: 0.into(),
+            })
+        })
+        .collect()
+    }
+
+    /// The old elements of a `Vec`, followed by the pushed ones.
+    fn append_rows(&mut self, pushed_only: &PushedOnly<'a>, rows: Term, range: SrcRange) -> Lowered<Value<'a>> {
+        let (start, levels) = (&pushed_only.start, pushed_only.levels.get());
+        if matches!(start, Value::List(parts) if parts.is_empty()) {
+            return Ok(self.nested_value(rows, levels));
+        }
+        let start = self.term_as(start, Want::Elem(self.g.elem(rows)), range)?;
+        let both = Value::List([Value::Term(start), Value::Term(rows)].into());
+        match self.call_row(
+            &super::methods::join::CONCATENATE,
+            None,
+            vec![Value::Axis(0), both],
+            vec![range; 2],
+            range,
+        )? {
+            Value::Option(all, _) => {
+                let all = self.term(&all, range)?;
+                self.layouts().note_rows(all, &[start, rows]);
+                Ok(self.nested_value(all, levels))
+            }
+            _ => Err(Poison),
+        }
+    }
+
+    /// Prepares a loop: the initial values of all that it carries.
+    fn prepare_loop<'s>(
+        &mut self,
+        start: &LoopInput<'a, 's>,
+        pushed_only: Vec<PushedOnly<'a>>,
+        mut stacks: Vec<GrowingVec<'a>>,
+    ) -> Lowered<(Loop<'a, 's>, Leaves)> {
+        let mut init = Leaves::default();
+        let known: Vec<Cell> = pushed_only.iter().map(|g| g.cell).chain(stacks.iter().map(|s| s.cell)).collect();
+        let carried = self.carried(start, &known, &mut init)?;
+        for s in &mut stacks {
+            // A carried `Vec` keeps one slot in all steps. If no enclosing loop carries it, it gets
+            // a new slot.
+            s.slot = s.outer.unwrap_or_else(|| {
+                self.next_slot += 1;
+                self.next_slot
+            });
+            s.first = init.terms.len();
+            init.terms.extend(&s.start.all);
+            init.terms.extend(s.growth_per_step.is_none().then_some(s.start.len));
+            for &t in &init.terms[s.first..] {
+                init.keys.push(self.typed_by_literal.get(&t).and_then(|keys| keys.first().cloned()));
+            }
+        }
+        let leaves = self.jump_cells(start.effects, start.own, &start.unset, &pushed_only);
+        let (seq, body, key, range) = (start.seq, start.body, start.key.clone(), start.range);
+        Ok((Loop { seq, body, key, carried, pushed_only, stacks, count_only: false, leaves, range }, init))
+    }
+
+    fn carried(&mut self, start: &LoopInput<'a, '_>, known: &[Cell], init: &mut Leaves) -> Lowered<Vec<Carried<'a>>> {
+        let (key, range) = (&start.key, start.range);
+        let mut carried = Vec::new();
+        for cell in self.changed_cells(start.effects) {
+            let Some(CellValue::Value(value)) = self.state.store.held(cell).cloned() else { continue };
+            if known.contains(&cell) {
+                continue;
+            }
+            let name = self.state.store.name(cell).to_string();
+            let (first, mut own) = (init.terms.len(), Leaves::default());
+            if let Some(form) = self.flatten(&value, &mut key.for_variable(&name), &mut own, range)? {
+                init.terms.append(&mut own.terms);
+                init.keys.append(&mut own.keys);
+                let leaves = first..init.terms.len();
+                let orders = self.carry_orders((key, &name), &mut init.terms, leaves)?;
+                init.keys.resize(init.terms.len(), None);
+                carried.push(Carried { cell, name, form, first, orders });
+            }
+        }
+        Ok(carried)
+    }
+
+    /// Lowers one scan for each axis of the iterator, the outermost first.
+    fn nest(
+        &mut self,
+        l: &Loop<'a, '_>,
+        init: Vec<Term>,
+        keys: &[Option<InferenceKey>],
+        index: &mut Vec<Term>,
+    ) -> Lowered<StepsResult<'a>> {
+        let endless = self.g.lit_usize(usize::MAX);
+        let size = match l.seq {
+            Some(seq) => seq.dims.get(index.len()).copied(),
+            None => Some(endless).filter(|_| index.is_empty()),
+        };
+        let Some(size) = size else { return self.step(l, init, index) };
+        let (carries, jumps) = (init.len(), l.leaves.len());
+        let mut all = init;
+        let (no, zero, one) = (self.g.lit_bool(false), self.g.lit_usize(0), self.g.lit_usize(1));
+        all.resize(carries + jumps, no);
+        // A loop without an iterator counts its steps itself.
+        let counts = size == endless;
+        let len = l.seq.filter(|seq| self.tests_for_end(seq, jumps)).and_then(|seq| seq.len);
+        if counts {
+            all.push(zero);
+        }
+        if l.count_only {
+            // A counting run becomes part of a size and is evaluated unconditionally. So it starts
+            // as stopped if this point is not reached.
+            all[carries] = self.path_not_taken();
+        }
+        let stop = match jumps {
+            0 if len.is_none() => None,
+            1 if len.is_none() => Some(carries),
+            _ => {
+                all.push(len.map_or(no, |len| self.g.compare(Cmp::Eq, len, zero)));
+                Some(all.len() - 1)
+            }
+        };
+        let carried = all.len();
+        let mut payloads: Vec<Vec<Payload<'a>>> = Vec::new();
+        let mut sizes: Vec<Option<Term>> = Vec::new();
+        let mut items: Vec<Term> = Vec::new();
+        let (mut growth, mut step_growth): (Vec<Growth>, Vec<Growth>) = Default::default();
+        let (last, rows) = self.recur_steps(Recurrence { size, reverse: false, stop, init: all }, |me, i, now| {
+            for (&t, key) in now.iter().zip(keys) {
+                me.set_literals(t, key.as_slice());
+            }
+            // Checks that depend on the step number apply only to steps that are run.
+            let done = stop.map(|k| now[k]).filter(|_| !counts);
+            let number = if counts { now[carries + jumps] } else { i };
+            index.push(number);
+            let mut run = |me: &mut Self| me.nest(l, now[..carries].to_vec(), keys, index);
+            let result = match done {
+                Some(done) => me.under(done, false, run),
+                None => run(me),
+            };
+            index.pop();
+            let mut result = result?;
+            let mut more = Vec::new();
+            for (flag, payload) in &mut result.exits {
+                let taken = *flag;
+                for p in payload.iter_mut() {
+                    for t in &mut p.leaves.terms {
+                        let m = me.carry_jump_value(taken, *t, l.range)?;
+                        *t = m.carried;
+                        more.push(m);
+                    }
+                }
+            }
+            let flags: Vec<Term> = result.exits.iter().map(|(flag, _)| *flag).collect();
+            let mut next: Vec<Term> = result.next.iter().chain(&flags).copied().collect();
+            let mut gone = flags.into_iter().reduce(|a, b| me.g.or(a, b));
+            let count = me.g.int(IntOp::Add, number, one);
+            if counts {
+                next.push(count);
+            }
+            if let Some(len) = len {
+                let last = me.g.compare(Cmp::Le, len, count);
+                gone = Some(gone.map_or(last, |gone| me.g.or(gone, last)));
+            }
+            if next.len() < carried {
+                next.push(gone.unwrap_or(no));
+            }
+            growth = std::mem::take(&mut result.growth);
+            step_growth = std::mem::take(&mut result.step_growth);
+            if l.count_only {
+                me.require_known_count(l, now, &next, &more)?;
+            }
+            payloads = result.exits.into_iter().map(|(_, payload)| payload).collect();
+            let rows: Vec<Term> = result.pushed.iter().flatten().map(|&t| me.row(t, done)).collect();
+            items.clone_from(&rows);
+            sizes = result.pushed.iter().map(|t| t.map(|t| me.g.shape(t)[0])).collect();
+            Ok(Stepped { next, rows, more })
+        })?;
+        let mut rows = rows.into_iter().zip(items);
+        let mut pushed = Vec::new();
+        for k in sizes {
+            let Some(k) = k else {
+                pushed.push(None);
+                continue;
+            };
+            let (t, item) = rows.next().ok_or(Poison)?;
+            if self.g.int_value(k) == Some(1) {
+                self.layouts().note_rows(t, &[item]);
+                pushed.push(Some(t));
+                continue;
+            }
+            let all = self.g.int(IntOp::Mul, size, k);
+            let shape: Vec<Term> = std::iter::once(all).chain(self.g.shape(t)[2..].iter().copied()).collect();
+            let all = self.g.reshape(t, &shape);
+            self.layouts().note_rows(all, &[item]);
+            pushed.push(Some(all));
+        }
+        for (&t, key) in last.iter().zip(keys) {
+            self.set_literals(t, key.as_slice());
+        }
+        let mut more = last[carried..].iter();
+        for p in payloads.iter_mut().flatten() {
+            for (t, key) in p.leaves.terms.iter_mut().zip(&p.leaves.keys) {
+                let item = std::mem::replace(t, *more.next().ok_or(Poison)?);
+                self.layouts().note_rows(*t, &[item]);
+                self.set_literals(*t, key.as_slice());
+            }
+        }
+        // If all jumps return from the function, the lengths after a jump are not used. Otherwise a
+        // jump makes them inexact.
+        let all = l.leaves.iter().all(|leave| self.leaves_function(leave.target));
+        let growth = growth
+            .into_iter()
+            .map(|one| self.repeated_growth(Some(size).filter(|_| !counts), Growth { exact: one.exact && all, ..one }))
+            .collect();
+        let count = counts.then(|| last[carries + jumps]);
+        let flags = last[carries..carries + jumps].iter().copied();
+        Ok(StepsResult {
+            next: last[..carries].to_vec(),
+            exits: flags.zip(payloads).collect(),
+            pushed,
+            growth,
+            step_growth,
+            count,
+        })
+    }
+
+    /// Reports that the body changes a variable that is not carried. Either a loop cannot carry its
+    /// type, or it is changed through an iterator that was created outside of the loop.
+    fn not_carried_error(
+        &mut self,
+        cell: Cell,
+        known: bool,
+        before: &super::state::Store<'a>,
+        range: SrcRange,
+    ) -> Poison {
+        if !known {
+            let name = before.name(cell).to_string();
+            return self.error(range, catalogue::changed_through_iterator(&name));
+        }
+        let Some(CellValue::Value(value)) = before.held(cell) else { return Poison };
+        let found = self.describe(&value.clone());
+        self.error(range, catalogue::carried_kind(&found))
+    }
+}

@@ -1,0 +1,68 @@
+//! The jumps out of a loop: the cells that carry their flags and values, and the tests that a loop
+//! with jumps needs in each step.
+//!
+//! This module does not resolve jumps; `flow` does.
+
+use super::PushedOnly;
+use crate::checks::ExtraCarry;
+use crate::flow::OuterJump;
+use crate::iter::consume;
+use crate::lower::Lower;
+use crate::outward::LoopEffects;
+use crate::state::{Cell, CellValue};
+use crate::value::{Lowered, Seq, Value};
+use ad_ir::catalogue;
+use ad_ir::diag::SrcRange;
+use ad_ir::ir::{Term, Type};
+
+impl<'a> Lower<'a> {
+    /// Allocates cells for the jumps out of a loop.
+    pub(super) fn jump_cells(
+        &mut self,
+        effects: &LoopEffects,
+        own: usize,
+        unset: &[Cell],
+        pushed_only: &[PushedOnly<'a>],
+    ) -> Vec<OuterJump> {
+        let mut leaves: Vec<OuterJump> = Vec::new();
+        for jump in &effects.jumps {
+            // The other jumps are errors, which are reported at their source location.
+            let Some(target) = self.jump_target(jump, own) else { continue };
+            if leaves.iter().any(|l| l.target == target) {
+                continue;
+            }
+            let no = self.g.lit_bool(false);
+            let flag = self.hidden_cell(CellValue::Value(Value::Term(no)));
+            let value = self.hidden_cell(CellValue::Value(Value::Never));
+            let assigned_inside =
+                unset.iter().map(|&c| (c, self.hidden_cell(CellValue::Value(Value::Never)))).collect();
+            let ends = self.leaves_function(target);
+            let dead = pushed_only.iter().filter(|_| ends).map(|g| g.cell).collect();
+            leaves.push(OuterJump { target, flag, value, assigned_inside, dead });
+        }
+        // The innermost target is first, since its exit may lead to outer ones.
+        leaves.sort_by_key(|l| std::cmp::Reverse(l.target));
+        leaves
+    }
+
+    /// Carries a value from the step in which a jump is taken to the end of the loop.
+    pub(super) fn carry_jump_value(&mut self, taken: Term, value: Term, range: SrcRange) -> Lowered<ExtraCarry> {
+        let shape = self.g.shape(value).to_vec();
+        if shape.iter().any(|&n| !self.is_closed(n)) {
+            return Err(self.error(range, catalogue::size_depends_on_index()));
+        }
+        let elem = self.g.elem(value);
+        let zero = consume::zero(self, elem);
+        let init = self.g.broadcast(zero, &shape);
+        let carried = self.g.placeholder(Type::Array(elem, shape.into()));
+        let next = self.g.cond(taken, value, carried);
+        Ok(ExtraCarry { init, carried, next })
+    }
+
+    /// Whether the loop tests in each step for the end of the iterator. It does if the iterator has
+    /// a dynamic length, and if the loop can also stop early or has no closed size.
+    pub(super) fn tests_for_end(&self, seq: &Seq<'a>, jumps: usize) -> bool {
+        let endless = |&n: &Term| self.g.int_value(n) == Some(i128::from(u64::MAX));
+        seq.len.is_some() && (jumps > 0 || seq.dims.first().is_some_and(endless))
+    }
+}

@@ -1,0 +1,367 @@
+//! The front end's state of translation, and what all its modules need: source locations, values as
+//! terms, closures.
+//!
+//! Here, "to lower" means to translate a Rust expression to core terms. The pass of the same name
+//! (`passes/lowering`) prepares core terms for code generation.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use proc_macro2::Ident;
+use quote::ToTokens;
+use syn::{ItemFn, Pat};
+
+use super::arith::Arith;
+use super::carry::{InferenceKey, Inferred};
+use super::once::MaybeUnreached;
+use super::rollback::State;
+use super::shapes::Classes;
+use super::sig::Sig;
+use super::value::{Body, Closure, Lowered, Number, Value, Want};
+use ad_ir::catalogue::{self, wanted};
+use ad_ir::diag::{Message, Poison, SrcRange, text_of};
+use ad_ir::ir::{Elem, Graph, Loc, Term};
+use ad_ir::program::{Constant, Place};
+
+/// The maximum depth of nested expressions and closure calls. Macros run on the compiler's stack.
+const MAX_DEPTH: u32 = 150;
+/// The maximum length of an expression's text in a message.
+const TEXT: usize = 60;
+
+/// The state of the translation of one function to the core language.
+pub(super) struct Lower<'a> {
+    /// The part of the state that a trial lowering restores.
+    pub state: State<'a>,
+
+    // The inputs of this run of the front end. They are constant during the run.
+    pub sig: &'a Sig,
+    /// The type of each method receiver in the body.
+    pub receivers: Rc<super::refs::Receivers>,
+    /// Sizes that earlier runs of the front end have found to be equal.
+    pub classes: Classes,
+    /// The types of literals that earlier runs of the front end have inferred.
+    pub inferred_before: BTreeMap<InferenceKey, Inferred>,
+    /// The index of the input that holds the first parameter.
+    pub first_param: u32,
+    /// The names of all nested functions, whether they are in scope or not.
+    pub nested_functions: BTreeSet<String>,
+
+    // A trial lowering keeps these: terms, facts about terms, and input for the next run.
+    pub g: Graph,
+    /// Terms that were created at points which may not be reached at run time.
+    pub maybe_unreached: MaybeUnreached,
+    /// The types of literals that this run has inferred. The next run uses them.
+    pub inferred_now: BTreeMap<InferenceKey, Inferred>,
+    /// The terms whose types come from literals, each with those literals.
+    pub typed_by_literal: BTreeMap<Term, Vec<InferenceKey>>,
+    /// The integer literals without a suffix, keyed by the address of the number.
+    pub literals: BTreeMap<usize, (Rc<Number>, InferenceKey)>,
+    /// Constants whose values only rustc knows. They are inputs of the graph, placed before or
+    /// after the parameters.
+    pub constants: Vec<Constant>,
+    /// Placeholders for elements of a `Vec` that a counting run does not know.
+    pub unknown_elements: Vec<Term>,
+    /// The number of growable vectors that loops have carried so far. It numbers the next one.
+    pub next_slot: usize,
+    /// Empty `Vec`s made by `with_capacity`, each with the capacity. They are kept alive, since
+    /// they are identified by address.
+    pub capacities: Vec<(Rc<[Value<'a>]>, Term)>,
+    /// Arrays that were copied into a larger capacity: a map from the copy to the original.
+    pub enlarged: BTreeMap<Term, Term>,
+    /// The memory orders of arrays.
+    pub memory: ad_ir::memory_order::Known,
+    /// Empty `Vec`s whose element type is known from an annotation, with the element type and the
+    /// rank. They are kept alive for the same reason as `capacities`.
+    pub empties: Vec<(Rc<[Value<'a>]>, Elem, usize)>,
+    /// Whether the function makes a `VecDeque`, whose `remove` is another one than that of `Vec`.
+    pub queues: bool,
+}
+
+impl<'a> Lower<'a> {
+    pub(super) fn new(sig: &'a Sig) -> Self {
+        let range = SrcRange::of(&sig.name);
+        Lower {
+            state: State::of_function(Place { range, text: sig.name.to_string() }),
+            sig,
+            receivers: Rc::default(),
+            classes: Classes::default(),
+            inferred_before: BTreeMap::new(),
+            first_param: 0,
+            nested_functions: BTreeSet::new(),
+            g: Graph::new(),
+            maybe_unreached: MaybeUnreached::default(),
+            inferred_now: BTreeMap::new(),
+            typed_by_literal: BTreeMap::new(),
+            literals: BTreeMap::new(),
+            constants: Vec::new(),
+            unknown_elements: Vec::new(),
+            next_slot: 0,
+            capacities: Vec::new(),
+            enlarged: BTreeMap::new(),
+            memory: ad_ir::memory_order::Known::default(),
+            empties: Vec::new(),
+            queues: false,
+        }
+    }
+
+    /// Lowers the function's body. The result is a term of the declared type.
+    pub(super) fn function(&mut self, item: &'a ItemFn) -> Lowered<Term> {
+        let name = SrcRange::of(&item.sig.ident);
+        let value = self.returning(name, |me| me.block(&item.block))?;
+        let range = item.block.stmts.last().map_or_else(|| SrcRange::of(&item.sig.ident), SrcRange::of);
+        let sig = self.sig;
+        let leaf = &sig.result;
+        let lens: Vec<Term> = leaf.lens.iter().map(|n| self.static_size(n)).collect();
+        let value = self.with_sizes(value, &lens, range)?;
+        let term = self.term_as(&value, Want::Elem(leaf.elem), range)?;
+        let rank = self.g.rank(term);
+        if self.g.elem(term) != leaf.elem || rank != usize::from(leaf.rank) {
+            let found = self.describe(&Value::Term(term));
+            return Err(
+                self.error(range, catalogue::result_type(&found, &self.sig.result_ty.to_string().replace(' ', "")))
+            );
+        }
+        // rustc guarantees that the sizes agree with the type. Here they may be different terms.
+        for (axis, &len) in lens.iter().enumerate() {
+            let words = [format!("axis {axis} of the result's type"), "the result".to_string()];
+            self.equate(len, self.g.shape(term)[axis], words, range)?;
+        }
+        if lens.is_empty() { Ok(term) } else { Ok(self.g.recast(term, &lens)) }
+    }
+
+    /// The size that a type states.
+    pub(super) fn static_size(&mut self, len: &super::types::Len) -> Term {
+        match len {
+            super::types::Len::Number(n) => self.g.lit_usize(*n),
+            super::types::Len::Named(path) => self.constant(path, Elem::USIZE),
+        }
+    }
+
+    /// Gives a value the sizes of its type. This fixes the length of `std::array::from_fn`.
+    pub(super) fn with_sizes(&mut self, value: Value<'a>, lens: &[Term], range: SrcRange) -> Lowered<Value<'a>> {
+        match (value, lens.split_first()) {
+            (Value::FromFn(f), Some((&n, rest))) => {
+                let mut levels = 0;
+                let t = self.build_with(n, range, |me, i| {
+                    let value = me.apply(&f, &[Value::Term(i)], range)?;
+                    let value = me.with_sizes(value, rest, range)?;
+                    levels = me.levels(&value);
+                    Ok(value)
+                })?;
+                Ok(self.nested_value(t, levels.saturating_add(1)))
+            }
+            (Value::List(parts), Some((_, rest))) if !rest.is_empty() => {
+                let parts: Lowered<Vec<Value>> =
+                    parts.iter().map(|p| self.with_sizes(p.clone(), rest, range)).collect();
+                Ok(Value::List(parts?.into()))
+            }
+            (value, _) => Ok(value),
+        }
+    }
+
+    /// Wraps an array term as a value. `levels` is the number of leading axes that are nested
+    /// arrays or `Vec`s in Rust (see [`Lower::levels`]); the term itself does not have that
+    /// information.
+    pub(super) fn nested_value(&self, t: Term, levels: u8) -> Value<'a> {
+        // The elements of an array of one axis are scalars.
+        match levels.min(ad_ir::ir::axis(self.g.rank(t).saturating_sub(1))) {
+            0 => Value::Term(t),
+            levels => Value::Nested(t, levels),
+        }
+    }
+
+    /// Wraps an element of an array with the given number of levels. The element has one level
+    /// less.
+    pub(super) fn nested_element(&self, t: Term, levels: u8) -> Value<'a> {
+        self.nested_value(t, levels.saturating_sub(1))
+    }
+
+    /// The number of levels of an element of an array with the given number of levels.
+    pub(super) fn levels_inside(&self, t: Term, levels: u8) -> u8 {
+        levels.min(ad_ir::ir::axis(self.g.rank(t).saturating_sub(1))).saturating_sub(1)
+    }
+
+    /// The number of leading axes of a value that are nested arrays or `Vec`s in Rust. An ndarray
+    /// has none.
+    pub(super) fn levels(&self, value: &Value<'a>) -> u8 {
+        match value {
+            Value::Nested(_, levels) => *levels,
+            Value::Filled(..) | Value::FromFn(_) => u8::MAX,
+            Value::List(parts) => parts.iter().map(|p| self.levels(p)).max().unwrap_or(0).saturating_add(1),
+            _ => 0,
+        }
+    }
+
+    // Errors and source locations.
+
+    /// Reports an error.
+    pub(super) fn error(&mut self, range: SrcRange, message: Message) -> Poison {
+        self.state.diags.push(range, message)
+    }
+
+    /// Runs `f` with the location of `syntax` as the current source location.
+    pub(super) fn at_syntax<R>(&mut self, syntax: &impl ToTokens, f: impl FnOnce(&mut Self) -> R) -> R {
+        let tokens = syntax.to_token_stream();
+        self.at_location(Place { range: SrcRange::of_stream(tokens.clone()), text: text_of(&tokens, TEXT) }, f)
+    }
+
+    /// Runs `f` at a source location whose text in messages is given.
+    pub(super) fn at_location<R>(&mut self, place: Place, f: impl FnOnce(&mut Self) -> R) -> R {
+        self.state.places.push(place);
+        let loc = Loc(u32::try_from(self.state.places.len() - 1).unwrap_or(0));
+        let (outer, outer_g) = (std::mem::replace(&mut self.state.here, loc), self.g.at(loc));
+        let result = f(self);
+        self.state.here = outer;
+        self.g.at(outer_g);
+        result
+    }
+
+    /// The source text of the current location.
+    pub(super) fn current_text(&self) -> String {
+        self.state.places.get(self.state.here.0 as usize).map_or_else(String::new, |p| p.text.clone())
+    }
+
+    /// Runs `f` one nesting level deeper. Reports an error at the maximum depth.
+    pub(super) fn one_level_deeper<R>(
+        &mut self,
+        range: impl FnOnce() -> SrcRange,
+        f: impl FnOnce(&mut Self) -> Lowered<R>,
+    ) -> Lowered<R> {
+        if self.state.depth >= MAX_DEPTH {
+            return Err(self.state.diags.push(range(), catalogue::too_deep()));
+        }
+        self.state.depth += 1;
+        let result = f(self);
+        self.state.depth -= 1;
+        result
+    }
+
+    /// The kind and rank of a value, for messages.
+    pub(super) fn describe(&self, value: &Value) -> String {
+        let (Value::Term(t) | Value::Nested(t, _)) = value else { return value.kind().to_string() };
+        let (elem, rank) = (self.g.elem(*t), self.g.rank(*t));
+        let elem = elem_name(elem, self.sig.real_param.as_ref());
+        if rank == 0 { format!("`{elem}`") } else { format!("an array of rank {rank} of `{elem}`") }
+    }
+
+    // Values as terms.
+
+    /// The default type of float literals: the type of the function's reals if they all have the
+    /// same type, and `f64` otherwise.
+    pub(super) fn default_real(&self) -> Elem {
+        let params = self.sig.params.iter().map(|p| p.leaf.elem);
+        let mut reals = params.chain([self.sig.result.elem]).filter(|e| e.is_real());
+        match reals.next() {
+            Some(first) if reals.all(|e| e == first) => first,
+            _ => Elem::F64,
+        }
+    }
+
+    /// Applies a function value to arguments.
+    pub(super) fn apply(&mut self, f: &Value<'a>, args: &[Value<'a>], range: SrcRange) -> Lowered<Value<'a>> {
+        match f {
+            Value::Closure(closure) => {
+                let closure = Rc::clone(closure);
+                if closure.params.len() != args.len() {
+                    return Err(self.error(range, catalogue::closure_arity(closure.params.len(), args.len())));
+                }
+                self.one_level_deeper(
+                    || range,
+                    |me| {
+                        let result = me.inside(&closure, range, |me| {
+                            closure.params.iter().zip(args).try_for_each(|((pat, ty), arg)| {
+                                let arg = match ty {
+                                    Some(ty) => me.ascribe(arg.clone(), ty, range)?,
+                                    None => arg.clone(),
+                                };
+                                me.bind(pat, Some(arg))
+                            })?;
+                            me.body(closure.body)
+                        });
+                        result.and_then(|value| match closure.output {
+                            Some(ty) => me.ascribe(value, ty, range),
+                            None => Ok(value),
+                        })
+                    },
+                )
+            }
+            Value::Function(row, elem) => self.call_row(row, *elem, args.to_vec(), vec![range; args.len()], range),
+            other => {
+                let found = self.describe(other);
+                Err(self.error(range, catalogue::expected(wanted::FUNCTION, &found)))
+            }
+        }
+    }
+
+    /// Turns a closure expression into a value.
+    pub(super) fn closure(&mut self, c: &'a syn::ExprClosure) -> Value<'a> {
+        let params = c.inputs.iter().map(|pat| (pat, None)).collect();
+        let output = match &c.output {
+            syn::ReturnType::Default => None,
+            syn::ReturnType::Type(_, ty) => Some(&**ty),
+        };
+        let (scope, store) = (self.state.scope.clone(), self.state.store.clone());
+        Value::Closure(Rc::new(Closure { params, body: Body::Expr(&c.body), output, scope, store }))
+    }
+
+    /// An array with one more axis. Its element i is `f(i)`.
+    pub(super) fn build_with(
+        &mut self,
+        size: Term,
+        range: SrcRange,
+        f: impl FnOnce(&mut Self, Term) -> Lowered<Value<'a>>,
+    ) -> Lowered<Term> {
+        let (var, body) = self.in_loop(size, |me, i| {
+            let value = f(me, i)?;
+            me.term(&value, range)
+        });
+        let body = body?;
+        Ok(self.make_build(size, var, body))
+    }
+
+    /// [`Lower::build_with`] for several axes.
+    pub(super) fn build_all(
+        &mut self,
+        sizes: &[Term],
+        range: SrcRange,
+        f: &mut dyn FnMut(&mut Self, &[Term]) -> Lowered<Value<'a>>,
+    ) -> Lowered<Term> {
+        let (vars, body) = self.in_loops(sizes, &mut |me, ix| {
+            let value = f(me, ix)?;
+            me.term(&value, range)
+        });
+        let body = body?;
+        Ok(sizes.iter().zip(vars).rev().fold(body, |body, (&size, var)| self.make_build(size, var, body)))
+    }
+
+    /// Makes a build. If the type of its elements comes from literals, the type of the build comes
+    /// from the same literals.
+    fn make_build(&mut self, size: Term, var: ad_ir::ir::Var, body: Term) -> Term {
+        let value = self.guard_element(size, var, body);
+        let all = self.g.build(size, var, value);
+        self.inherit_literals(all, body);
+        all
+    }
+
+    /// Binds the names of a pattern.
+    pub(super) fn bind(&mut self, pat: &'a Pat, value: Option<Value<'a>>) -> Lowered<()> {
+        super::pattern::bind(self, pat, value)
+    }
+}
+
+/// The name of an element type.
+pub(super) fn elem_name(elem: Elem, real_param: Option<&Ident>) -> String {
+    super::types::elem_tokens(elem, real_param).to_string()
+}
+
+/// The arithmetic operation of a binary operator.
+pub(super) fn arith_of(op: &syn::BinOp) -> Option<Arith> {
+    Some(match op {
+        syn::BinOp::Add(_) => Arith::Add,
+        syn::BinOp::Sub(_) => Arith::Sub,
+        syn::BinOp::Mul(_) => Arith::Mul,
+        syn::BinOp::Div(_) => Arith::Div,
+        syn::BinOp::Rem(_) => Arith::Rem,
+        _ => return None,
+    })
+}

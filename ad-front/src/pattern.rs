@@ -1,0 +1,492 @@
+//! Patterns: the names that they bind, and the conditions under which patterns of `match` and `if
+//! let` match. Arms are lazy: each is lowered under the condition that it is selected.
+//!
+//! Invariant: a name in a pattern is not taken for a variable if Rust takes it for a constant.
+
+use std::rc::Rc;
+
+use syn::{Expr, ExprMatch, Lit, Pat};
+
+use super::lower::Lower;
+use super::order::Sign;
+use super::shapes::Size;
+use super::state::CellValue;
+use super::value::{Body, Lowered, Number, Value};
+use ad_ir::catalogue::{self, refused, wanted};
+use ad_ir::diag::{Poison, SrcRange, text_of};
+use ad_ir::ir::{Elem, Term, Type};
+use ad_ir::prim::{Cmp, IntOp};
+
+/// The subpatterns of a pattern with their values, and the condition for the pattern itself.
+struct Split<'a> {
+    parts: Vec<(&'a Pat, Option<Value<'a>>)>,
+    fits: Term,
+}
+
+/// One arm of a `match` or `if let`.
+struct Arm<'a> {
+    pat: &'a Pat,
+    guard: Option<&'a Expr>,
+    body: Body<'a>,
+}
+
+impl<'a> Lower<'a> {
+    /// Lowers `match` as conditionals from the first arm to the last. rustc checks that the arms
+    /// are exhaustive, so the last one needs no condition.
+    pub(super) fn match_expr(&mut self, m: &'a ExprMatch) -> Lowered<Value<'a>> {
+        let range = SrcRange { first: m.match_token.span, last: SrcRange::of(&m.expr).last };
+        let named = m.arms.iter().any(|arm| matches!(arm.pat, Pat::Ident(_)));
+        let value = if named { self.moved(&m.expr) } else { self.expr(&m.expr) };
+        let arms: Vec<Arm> = m
+            .arms
+            .iter()
+            .map(|arm| {
+                let (pat, guard) = match &arm.pat {
+                    Pat::Guard(p) => (&*p.pat, Some(&*p.guard)),
+                    pat => (pat, None),
+                };
+                Arm { pat, guard, body: Body::Expr(&arm.body) }
+            })
+            .collect();
+        match value {
+            Ok(value) => self.at_syntax(&m.expr, |me| me.arms(&arms, &value, range)),
+            Err(Poison) => {
+                for arm in &arms {
+                    let outer = self.state.scope.clone();
+                    poison(self, arm.pat);
+                    // The unreachable arm is lowered for its errors only.
+                    let _ = self.body(arm.body);
+                    self.state.scope = outer;
+                }
+                Err(Poison)
+            }
+        }
+    }
+
+    /// Lowers `if let PAT = value { .. } else { .. }`.
+    pub(super) fn if_let(
+        &mut self,
+        l: &'a syn::ExprLet,
+        then: &'a syn::Block,
+        other: Option<&'a Expr>,
+    ) -> Lowered<Value<'a>> {
+        let range = SrcRange::of(l);
+        let value = self.expr(&l.expr)?;
+        let outer = self.state.scope.clone();
+        let fits = self.fits(&l.pat, &value)?;
+        let inner = |me: &mut Self| {
+            let then = me.bind(&l.pat, Some(value.clone())).and_then(|()| me.block(then));
+            me.state.scope = outer.clone();
+            then
+        };
+        self.branch(fits, inner, |me| other.map_or(Ok(Value::Unit), |other| me.expr(other)), range)
+    }
+
+    /// Lowers the body of a closure or arm.
+    pub(super) fn body(&mut self, body: Body<'a>) -> Lowered<Value<'a>> {
+        match body {
+            Body::Expr(e) => self.expr(e),
+            Body::Block(b) => self.block(b),
+        }
+    }
+
+    fn arms(&mut self, arms: &[Arm<'a>], value: &Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
+        let Some((arm, rest)) = arms.split_first() else {
+            return Err(self.error(range, refused::empty_match()));
+        };
+        let (outer, cells) = (self.state.scope.clone(), self.state.store.len());
+        let mut fits =
+            if rest.is_empty() && arm.guard.is_none() { self.g.lit_bool(true) } else { self.fits(arm.pat, value)? };
+        let bound = self.under(fits, true, |me| me.bind(arm.pat, Some(value.clone())));
+        if let (Ok(()), Some(guard)) = (bound, arm.guard) {
+            let place = SrcRange::of(guard);
+            let holds = self.shortcut(fits, true, |me| me.expr(guard), place)?;
+            fits = self.boolean(&holds, place)?;
+        }
+        let result = if self.g.bool_value(fits) == Some(true) {
+            bound.and(self.body(arm.body))
+        } else {
+            let then = |me: &mut Self| {
+                let then = me.body(arm.body);
+                me.state.scope = outer.clone();
+                bound.and(then)
+            };
+            self.branch(fits, then, |me| me.one_level_deeper(|| range, |me| me.arms(rest, value, range)), range)
+        };
+        self.state.scope = outer.clone();
+        self.state.store.truncate(cells);
+        result
+    }
+
+    /// The condition under which a value matches a pattern.
+    pub(super) fn fits(&mut self, pat: &'a Pat, value: &Value<'a>) -> Lowered<Term> {
+        let range = SrcRange::of(pat);
+        let yes = self.g.lit_bool(true);
+        match pat {
+            Pat::Wild(_) | Pat::Rest(_) => Ok(yes),
+            Pat::Paren(p) => self.fits(&p.pat, value),
+            Pat::Reference(p) => self.fits(&p.pat, value),
+            Pat::Type(p) => self.fits(&p.pat, value),
+            Pat::Ident(p) => match &p.subpat {
+                Some((_, inner)) => self.fits(inner, value),
+                None if self.is_constant(&p.ident.to_string()) => {
+                    let name = p.ident.to_string();
+                    let fits = self.equals_constant(&name, value, range);
+                    self.state.compared.insert(name);
+                    fits
+                }
+                None => {
+                    if p.by_ref.is_none() && p.mutability.is_none() && !self.state.bound.contains(&p.ident) {
+                        self.state.bound.push(p.ident.clone());
+                    }
+                    Ok(yes)
+                }
+            },
+            Pat::Or(p) => {
+                let mut any = self.g.lit_bool(false);
+                for case in &p.cases {
+                    let fits = self.fits(case, value)?;
+                    any = self.g.or(any, fits);
+                }
+                Ok(any)
+            }
+            Pat::Lit(l) => self.equals_literal(&l.lit, value, range),
+            Pat::Range(r) => {
+                let mut holds = yes;
+                let (low, high) = (r.start.as_deref(), r.end.as_deref());
+                let last = matches!(r.limits, syn::RangeLimits::Closed(_));
+                for (end, op) in [(low, Cmp::Ge), (high, if last { Cmp::Le } else { Cmp::Lt })] {
+                    let Some(end) = end else { continue };
+                    let end = self.expr(end)?;
+                    self.no_real(&end, range)?;
+                    let (x, end) = self.unify_literals(value, &end, [range, range])?;
+                    let inside = self.comparison(op, x, end, range)?;
+                    holds = self.g.and(holds, inside);
+                }
+                Ok(holds)
+            }
+            Pat::Path(p) => {
+                let text = text_of(&p.path, 40).replace(' ', "");
+                let last = p.path.segments.last().map_or_else(String::new, |s| s.ident.to_string());
+                if matches!(value, Value::Ordering(_)) || last == "None" {
+                    return self.equals_constant(&last, value, range);
+                }
+                match super::consts::find(&p.path, self.sig.real_param.as_ref()) {
+                    Some((super::consts::Const::Int(ty, n), _)) => {
+                        let n = self.g.lit(ad_ir::ir::Lit::Int(ty, n));
+                        self.equal(value, &Value::Term(n), range)
+                    }
+                    Some(_) => Err(self.error(range, refused::construct(refused::Construct::RealPattern))),
+                    None => Err(self.error(range, catalogue::unseen_constant(&text, Some(false)))),
+                }
+            }
+            Pat::TupleStruct(p) if p.path.segments.last().is_some_and(|s| s.ident == "Some") => {
+                let (Some(inner), 1) = (p.elems.first(), p.elems.len()) else {
+                    return Err(self.error(range, refused::pattern(&text_of(pat, 40))));
+                };
+                match value {
+                    Value::None => Ok(self.g.lit_bool(false)),
+                    Value::Option(value, exists) => {
+                        let value = value.clone();
+                        let inner = self.under(*exists, true, |me| me.fits(inner, &value))?;
+                        Ok(self.g.and(*exists, inner))
+                    }
+                    other => {
+                        let found = self.describe(other);
+                        Err(self.error(range, catalogue::expected(wanted::OPTION, &found)))
+                    }
+                }
+            }
+            Pat::Tuple(_) | Pat::Slice(_) => {
+                let split = self.split(pat, Some(value), range)?;
+                let mut all = split.fits;
+                for (pat, value) in split.parts {
+                    let Some(value) = value else { return Err(Poison) };
+                    let fits = self.fits(pat, &value)?;
+                    all = self.g.and(all, fits);
+                }
+                Ok(all)
+            }
+            other => Err(self.error(range, refused::pattern(&text_of(other, 40)))),
+        }
+    }
+
+    /// Whether Rust takes a name in a pattern for a constant: one of the function itself, or, by
+    /// convention, an outer one. The generated code asserts that a name in lower case is not a
+    /// constant. A variable cannot have the name of a constant.
+    fn is_constant(&self, name: &str) -> bool {
+        is_constant(name) && (self.state.scope.get(name).is_none() || self.state.items.get(name).is_some())
+            || self.state.items.get(name).is_some_and(|item| !matches!(item, Ok(Value::Closure(_))))
+    }
+
+    fn no_real(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<()> {
+        let real = match value {
+            Value::Number(n) => n.is_float(),
+            other => self.elem_of(other).is_some_and(Elem::is_real),
+        };
+        if real { Err(self.error(range, refused::construct(refused::Construct::RealPattern))) } else { Ok(()) }
+    }
+
+    fn equal(&mut self, value: &Value<'a>, other: &Value<'a>, range: SrcRange) -> Lowered<Term> {
+        self.no_real(other, range)?;
+        let (a, b) = self.unify_literals(value, other, [range, range])?;
+        self.comparison(Cmp::Eq, a, b, range)
+    }
+
+    fn equals_literal(&mut self, lit: &'a Lit, value: &Value<'a>, range: SrcRange) -> Lowered<Term> {
+        let literal = self.literal(lit)?;
+        if let (Lit::Bool(b), Value::Term(t)) = (lit, value)
+            && *self.g.ty(*t) == Type::scalar(Elem::Bool)
+        {
+            return Ok(if b.value { *t } else { self.g.not(*t) });
+        }
+        self.equal(value, &literal, range)
+    }
+
+    /// The condition that a value is equal to a named constant.
+    fn equals_constant(&mut self, name: &str, value: &Value<'a>, range: SrcRange) -> Lowered<Term> {
+        if let Value::Ordering(order) = value {
+            let sign = match name {
+                "Less" => Some(Sign::Less),
+                "Equal" => Some(Sign::Equal),
+                "Greater" => Some(Sign::Greater),
+                _ => None,
+            };
+            if let Some(sign) = sign {
+                let order = order.clone();
+                return Ok(self.has_sign(&order, sign));
+            }
+        }
+        match (name, value) {
+            ("None", Value::Option(_, exists)) => Ok(self.g.not(*exists)),
+            ("None", Value::None) => Ok(self.g.lit_bool(true)),
+            _ => match self.state.scope.get(name) {
+                Some(constant) => {
+                    let constant = constant?.clone();
+                    self.equal(value, &constant, range)
+                }
+                // A constant outside of the function.
+                None if name.chars().all(|c| c.is_uppercase() || c == '_' || c.is_ascii_digit()) => {
+                    let path: proc_macro2::TokenStream = name.parse().map_err(|_| Poison)?;
+                    self.equal(value, &Value::Number(Number::Outer(path.into()).into()), range)
+                }
+                None => Err(self.error(range, catalogue::unseen_constant(name, Some(false)))),
+            },
+        }
+    }
+
+    /// Splits a tuple or array pattern into subpatterns, each with its value.
+    fn split(&mut self, pat: &'a Pat, value: Option<&Value<'a>>, range: SrcRange) -> Lowered<Split<'a>> {
+        let (pats, what): (Vec<&Pat>, &str) = match pat {
+            Pat::Tuple(p) => (p.elems.iter().collect(), "a tuple"),
+            Pat::Slice(p) => (p.elems.iter().collect(), "an array literal or index"),
+            other => return Err(self.error(range, refused::pattern(&text_of(other, 40)))),
+        };
+        let rest = pats.iter().position(|p| is_rest(p));
+        let fixed = pats.len() - usize::from(rest.is_some());
+        let mut fits = self.g.lit_bool(true);
+        let Some(value) = value else {
+            return Ok(Split { parts: pats.into_iter().map(|p| (p, None)).collect(), fits });
+        };
+        // The components of a place expression are place expressions.
+        let held;
+        let value = match value {
+            Value::Place(place) => {
+                held = self.read_place(place)?;
+                if let (Value::Tuple(vs), None) = (&held, rest)
+                    && vs.len() == fixed
+                {
+                    let part = |k: usize| Some(Value::Place(Rc::new((**place).clone().field(k))));
+                    let parts = pats.into_iter().enumerate().map(|(k, p)| (p, part(k))).collect();
+                    return Ok(Split { parts, fits });
+                }
+                &held
+            }
+            value => value,
+        };
+        let before = rest.unwrap_or(pats.len());
+        let mut values: Vec<Option<Value>> = Vec::new();
+        match value {
+            Value::Never => values.resize(pats.len(), Some(Value::Never)),
+            Value::Tuple(vs) | Value::List(vs) if vs.len() == fixed || (rest.is_some() && vs.len() >= fixed) => {
+                let gap = vs.len() - fixed;
+                values.extend(vs[..before].iter().cloned().map(Some));
+                if rest.is_some() {
+                    let between: Vec<Value> = vs[before..before + gap].to_vec();
+                    values.push(Some(match value {
+                        Value::List(_) => Value::List(between.into()),
+                        Value::Matrix(_) => Value::Matrix(between.into()),
+                        _ => Value::Tuple(between.into()),
+                    }));
+                }
+                values.extend(vs[before + gap..].iter().cloned().map(Some));
+            }
+            Value::Term(t) | Value::Nested(t, _) if self.g.rank(*t) > 0 && matches!(pat, Pat::Slice(_)) => {
+                let (t, levels) = (*t, self.levels(value));
+                let mut len = self.g.shape(t)[0];
+                let least = self.g.lit_usize(fixed);
+                if rest.is_none() && matches!(self.size_of(len), Some(Size::Constant(_))) {
+                    // The array's type states its length. rustc reports a pattern of another
+                    // length.
+                    self.equate(len, least, ["the array".into(), "the pattern".into()], range)?;
+                    len = least;
+                }
+                fits = self.g.compare(if rest.is_some() { Cmp::Ge } else { Cmp::Eq }, len, least);
+                if self.g.bool_value(fits) == Some(false) {
+                    return self.other_parts(&pats, what, value, range);
+                }
+                for k in 0..before {
+                    let k = self.g.lit_usize(k);
+                    let part = self.g.index(t, &[k]);
+                    values.push(Some(self.nested_element(part, levels)));
+                }
+                if rest.is_some() {
+                    let gap = self.g.int(IntOp::Sub, len, least);
+                    let rank = self.g.rank(t);
+                    let (zero, first) = (self.g.lit_usize(0), self.g.lit_usize(before));
+                    let mut starts = vec![zero; rank];
+                    starts[0] = first;
+                    let mut lens = self.g.shape(t).to_vec();
+                    lens[0] = gap;
+                    let between = self.g.slice(t, &starts, &vec![1; rank], &lens);
+                    values.push(Some(self.nested_value(between, levels)));
+                    for k in (0..fixed - before).rev() {
+                        let back = self.g.lit_usize(k + 1);
+                        let at = self.g.int(IntOp::Sub, len, back);
+                        let part = self.g.index(t, &[at]);
+                        values.push(Some(self.nested_element(part, levels)));
+                    }
+                }
+            }
+            other => return self.other_parts(&pats, what, other, range),
+        }
+        Ok(Split { parts: pats.into_iter().zip(values).collect(), fits })
+    }
+
+    fn other_parts(&mut self, pats: &[&'a Pat], what: &str, found: &Value<'a>, range: SrcRange) -> Lowered<Split<'a>> {
+        let found = self.describe(found);
+        for pat in pats {
+            poison(self, pat);
+        }
+        Err(self.error(range, catalogue::expected_parts(what, pats.len(), &found)))
+    }
+}
+
+/// Whether a subpattern is `..`, which matches any number of components.
+fn is_rest(pat: &Pat) -> bool {
+    match pat {
+        Pat::Rest(_) => true,
+        Pat::Ident(p) => p.subpat.as_ref().is_some_and(|(_, p)| matches!(&**p, Pat::Rest(_))),
+        _ => false,
+    }
+}
+
+/// Whether a name is written like a constant (rustc warns about constants in lower case).
+fn is_constant(name: &str) -> bool {
+    name.starts_with(char::is_uppercase)
+}
+
+/// Binds the names of a pattern that matches. Without a value each name stands for an error that
+/// has been reported.
+pub(super) fn bind<'a>(me: &mut Lower<'a>, pat: &'a Pat, value: Option<Value<'a>>) -> Lowered<()> {
+    let range = SrcRange::of(pat);
+    match pat {
+        Pat::Wild(_) | Pat::Rest(_) | Pat::Lit(_) | Pat::Range(_) | Pat::Path(_) => Ok(()),
+        Pat::Paren(p) => bind(me, &p.pat, value),
+        Pat::Reference(p) if p.mutability.is_none() => bind(me, &p.pat, value),
+        Pat::Type(p) => {
+            let value = value.map(|v| me.ascribe(v, &p.ty, range));
+            let failed = matches!(value, Some(Err(_)));
+            let bound = bind(me, &p.pat, value.and_then(Result::ok));
+            if failed { Err(Poison) } else { bound }
+        }
+        Pat::Ident(p) => {
+            let name = p.ident.to_string();
+            if let Some(Value::Place(_)) = &value {
+                // The name of a mutable reference is bound to its place expression.
+                me.state.scope.bind(name, value);
+                return Ok(());
+            }
+            if p.mutability.is_some() {
+                let held = value.clone().map_or(CellValue::Broken, CellValue::Value);
+                me.bind_cell(name, held, true);
+                return match &p.subpat {
+                    Some((_, inner)) => bind(me, inner, value),
+                    None => Ok(()),
+                };
+            }
+            let variant = matches!(&*name, "None" | "Less" | "Equal" | "Greater");
+            if p.subpat.is_none() && me.is_constant(&name) && (variant || me.state.compared.contains(&name)) {
+                // The value was compared with this constant.
+                return Ok(());
+            }
+            if let Some(value) = &value {
+                me.hint(value, &name);
+            }
+            me.state.scope.bind(name, value.clone());
+            match &p.subpat {
+                Some((_, inner)) => bind(me, inner, value),
+                None => Ok(()),
+            }
+        }
+        Pat::Or(p) => {
+            let names = names(pat);
+            if names.is_empty() {
+                return Ok(());
+            }
+            if let (1, Some(only)) = (p.cases.len(), p.cases.first()) {
+                return bind(me, only, value);
+            }
+            poison(me, pat);
+            Err(me.error(range, refused::pattern(&text_of(pat, 40))))
+        }
+        Pat::TupleStruct(p) if p.path.segments.last().is_some_and(|s| s.ident == "Some") && p.elems.len() == 1 => {
+            let inner = match value {
+                Some(Value::Option(value, _)) => Some((*value).clone()),
+                // The arm is never selected. A carried `None` may have an unknown payload type
+                // until the loop body has been lowered.
+                Some(Value::None) => Some(Value::Never),
+                _ => None,
+            };
+            bind(me, &p.elems[0], inner)
+        }
+        Pat::Tuple(_) | Pat::Slice(_) => {
+            let split = me.split(pat, value.as_ref(), range)?;
+            let mut result = Ok(());
+            for (pat, value) in split.parts {
+                if bind(me, pat, value).is_err() {
+                    result = Err(Poison);
+                }
+            }
+            result
+        }
+        other => {
+            poison(me, other);
+            Err(me.error(range, refused::pattern(&text_of(other, 40))))
+        }
+    }
+}
+
+/// The names in a pattern.
+fn names(pat: &Pat) -> Vec<String> {
+    struct Names(Vec<String>);
+    impl<'ast> syn::visit::Visit<'ast> for Names {
+        fn visit_pat_ident(&mut self, p: &'ast syn::PatIdent) {
+            let name = p.ident.to_string();
+            if p.subpat.is_some() || !is_constant(&name) {
+                self.0.push(name);
+            }
+            syn::visit::visit_pat_ident(self, p);
+        }
+    }
+    let mut names = Names(Vec::new());
+    syn::visit::Visit::visit_pat(&mut names, pat);
+    names.0
+}
+
+/// Binds the names of a pattern to errors, so that their uses cause no further errors.
+pub(super) fn poison<'a>(me: &mut Lower<'a>, pat: &'a Pat) {
+    for name in names(pat) {
+        me.state.scope.bind(name, None);
+    }
+}

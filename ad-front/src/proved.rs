@@ -1,0 +1,147 @@
+//! A column of the table: how the generated code asserts that a name means the function of its row
+//! (`ad-back/src/proof.rs`).
+
+use super::row::{On, Row};
+use ad_ir::program::{Called, Found, Home, Takes, Vectors};
+
+/// How the meaning of a name is asserted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Proof {
+    /// No assertion is needed. A competing method of one of std's traits would make the user's own
+    /// code ambiguous. Methods of iterators and of `Zip` are asserted with the type, and functions
+    /// of types with the path.
+    Nothing,
+    /// A trait of `ad_runtime` declares the same method for the types that have it.
+    Method {
+        found: Found,
+        /// Whether only arrays with axes have the method.
+        with_axes: bool,
+    },
+    /// Like `Method`, for a type of std.
+    OfStd { by_reference: bool },
+    /// Like `Method`, for `Peekable`.
+    OfPeekable,
+    /// The function is called.
+    Call(Called),
+}
+
+impl Proof {
+    /// The default proof of a row.
+    pub(super) const fn of(on: On) -> Proof {
+        match on {
+            On::Real | On::Int => Proof::method(Takes::Value),
+            On::Array | On::Place => Proof::method(Takes::Deref),
+            On::Option | On::Ordering => Proof::OfStd { by_reference: false },
+            _ => Proof::Nothing,
+        }
+    }
+
+    pub(crate) const fn method(takes: Takes) -> Proof {
+        Proof::Method { found: Found { takes, vectors: Vectors::No, of_layout: false }, with_axes: false }
+    }
+}
+
+/// Setters for this column.
+impl Row {
+    pub(crate) const fn proof(self, proof: Proof) -> Row {
+        Row { proof, ..self }
+    }
+
+    /// No assertion is needed: a competing method would make the user's own code ambiguous.
+    pub(crate) const fn unproved(self) -> Row {
+        self.proof(Proof::Nothing)
+    }
+
+    const fn found(self, change: Found, with: [bool; 3]) -> Row {
+        let Proof::Method { found, with_axes } = self.proof else { return self };
+        let takes = if with[0] { change.takes } else { found.takes };
+        let vectors = if with[1] { change.vectors } else { found.vectors };
+        let of_layout = if with[2] { change.of_layout } else { found.of_layout };
+        self.proof(Proof::Method { found: Found { takes, vectors, of_layout }, with_axes })
+    }
+
+    /// The receiver of an ndarray method is taken in this way. Vectors do not have the method.
+    pub(crate) const fn takes(self, takes: Takes) -> Row {
+        self.found(Found { takes, vectors: Vectors::No, of_layout: false }, [true, false, false])
+    }
+
+    /// Vectors have the method as well.
+    pub(crate) const fn of_vectors_too(self) -> Row {
+        self.found(Found { takes: Takes::Deref, vectors: Vectors::Too, of_layout: false }, [false, true, false])
+    }
+
+    /// Only vectors have the method.
+    pub(crate) const fn of_vectors(self) -> Row {
+        self.found(Found { takes: Takes::Deref, vectors: Vectors::Only, of_layout: false }, [false, true, false])
+    }
+
+    /// Only `VecDeque` has the method.
+    pub(crate) const fn of_queues(self) -> Row {
+        self.found(Found { takes: Takes::Deref, vectors: Vectors::Queues, of_layout: false }, [false, true, false])
+    }
+
+    /// `ArrayRefN` has the method only through the type that it dereferences to.
+    pub(crate) const fn of_layout(self) -> Row {
+        self.found(Found { takes: Takes::Deref, vectors: Vectors::No, of_layout: true }, [false, false, true])
+    }
+
+    /// Only arrays with axes have the method.
+    pub(crate) const fn with_axes(self) -> Row {
+        let Proof::Method { found, .. } = self.proof else { return self };
+        self.proof(Proof::Method { found, with_axes: true })
+    }
+
+    /// A function is called with these arguments (see [`Called`]).
+    pub(crate) const fn called(self, arguments: &'static str) -> Row {
+        let home = match self.on {
+            On::Nd => Home::Ndarray,
+            On::Std => Home::Iter,
+            On::Mem => Home::Mem,
+            _ => Home::Prelude,
+        };
+        self.proof(Proof::Call(Called { home, arguments, result: None }))
+    }
+
+    /// A function is called in this way.
+    pub(crate) const fn called_as(self, called: Called) -> Row {
+        self.proof(Proof::Call(called))
+    }
+
+    /// The call that proves the function.
+    pub(crate) fn function(&self) -> Option<Called> {
+        match self.proof {
+            Proof::Call(called) => Some(called),
+            _ => None,
+        }
+    }
+
+    /// The traits of `ad_runtime::assumed` that declare the name. `number` says whether reals have
+    /// the method as well.
+    pub(super) fn traits(&self, number: bool) -> Vec<&'static str> {
+        match (self.proof, self.on) {
+            (Proof::OfPeekable, _) => vec!["peekables"],
+            (Proof::OfStd { .. }, On::Option) => vec!["options"],
+            (Proof::OfStd { .. }, _) => vec!["orderings"],
+            (Proof::Method { .. }, On::Real) => vec!["reals"],
+            (Proof::Method { .. }, On::Int) => vec!["integers"],
+            (Proof::Method { found, with_axes }, on) => {
+                let mut traits = Vec::new();
+                if found.vectors == Vectors::Queues {
+                    return vec!["queues"];
+                }
+                if found.vectors != Vectors::Only {
+                    traits.push("arrays");
+                }
+                if found.vectors != Vectors::No {
+                    traits.push("vectors");
+                }
+                // An array of rank 0 is represented like a number.
+                if on != On::Place && !with_axes && !number {
+                    traits.push("rank zero");
+                }
+                traits
+            }
+            (Proof::Nothing | Proof::Call(_), _) => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Rust's types, as far as method look-up depends on them: references, and the container of the
+//! elements.
+
+use syn::Type;
+
+use ad_ir::program::Owner;
+
+/// A Rust type.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Ty {
+    /// A number, or an array of numbers in a container, by value.
+    Plain(Owner),
+    Ref(Box<Ty>),
+    Tuple(Vec<Ty>),
+    /// An iterator.
+    Iter(Box<Ty>),
+    /// The result of `rows()` and similar methods, which `into_iter` turns into an iterator.
+    Lanes,
+    Option(Box<Ty>),
+    /// A closure with its result type.
+    Fn(Box<Ty>),
+    Unknown,
+}
+
+pub(super) const NUMBER: Ty = Ty::Plain(Owner::Any);
+pub(super) const ARRAY: Ty = Ty::Plain(Owner::Array);
+pub(super) const VIEW: Ty = Ty::Plain(Owner::View);
+
+impl Ty {
+    pub(super) fn to(self) -> Ty {
+        Ty::Ref(self.into())
+    }
+
+    /// The referent, and the number of references to it.
+    pub(super) fn stripped(&self) -> (u8, &Ty) {
+        let (mut at, mut refs) = (self, 0_u8);
+        while let Ty::Ref(inner) = at {
+            (at, refs) = (&**inner, refs.saturating_add(1));
+        }
+        (refs, at)
+    }
+
+    /// The type without one reference: the result of `clone` on a reference, and of `copied` on an
+    /// iterator's items.
+    pub(super) fn copied(&self) -> Ty {
+        match self {
+            Ty::Ref(inner) => (**inner).clone(),
+            _ => Ty::Unknown,
+        }
+    }
+
+    /// The type of the items, if the value is used as an iterator.
+    pub(super) fn items(&self) -> Ty {
+        let (refs, inner) = self.stripped();
+        match (refs, inner) {
+            (0, Ty::Iter(item)) => (**item).clone(),
+            (0, Ty::Plain(Owner::Array | Owner::Vector | Owner::Static)) => NUMBER,
+            (_, Ty::Lanes) => VIEW,
+            (0, Ty::Plain(Owner::View)) | (1, Ty::Plain(_)) => NUMBER.to(),
+            _ => Ty::Unknown,
+        }
+    }
+}
+
+/// The type of an annotation.
+pub(super) fn written(ty: &Type) -> Ty {
+    match ty {
+        Type::Paren(p) => written(&p.elem),
+        Type::Group(g) => written(&g.elem),
+        Type::Reference(r) if r.mutability.is_none() => match written(&r.elem) {
+            Ty::Unknown => Ty::Unknown,
+            inner => inner.to(),
+        },
+        Type::Tuple(t) => Ty::Tuple(t.elems.iter().map(written).collect()),
+        Type::Array(a) if matches!(written(&a.elem), Ty::Plain(_)) => Ty::Plain(Owner::Static),
+        Type::Slice(s) if matches!(written(&s.elem), Ty::Plain(_)) => Ty::Plain(Owner::Slice),
+        Type::Path(p) => {
+            let Some(last) = p.path.segments.last() else { return Ty::Unknown };
+            let name = last.ident.to_string();
+            let plain = || {
+                let syn::PathArguments::AngleBracketed(args) = &last.arguments else { return false };
+                args.args
+                    .iter()
+                    .any(|a| matches!(a, syn::GenericArgument::Type(t) if matches!(written(t), Ty::Plain(_))))
+            };
+            match &*name {
+                "f64" | "f32" | "usize" | "isize" | "i32" | "i64" | "u32" | "u64" | "u8" | "bool" => NUMBER,
+                "Vec" if plain() => Ty::Plain(Owner::Vector),
+                _ if name.starts_with("ArrayView") && plain() => VIEW,
+                _ if name.starts_with("ArrayRef") && plain() => Ty::Plain(Owner::Shared),
+                _ if name.starts_with("Array") && plain() => ARRAY,
+                _ => Ty::Unknown,
+            }
+        }
+        _ => Ty::Unknown,
+    }
+}

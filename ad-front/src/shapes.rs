@@ -1,0 +1,392 @@
+//! Sizes that have to be equal. The function is lowered repeatedly. Each run declares the
+//! parameters with the equations that the earlier runs have found, until there are no new ones. An
+//! equation becomes one check on entry.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::ItemFn;
+use syn::visit::Visit;
+
+use super::lower::Lower;
+use super::sig::Sig;
+use super::types::Len;
+use super::value::Lowered;
+use super::words::PanicMessage;
+use ad_ir::catalogue;
+use ad_ir::diag::{Diags, Poison, SrcRange};
+use ad_ir::ir::{Elem, Lit, Loc, Node, Term, Type};
+use ad_ir::prim::Cmp;
+use ad_ir::program::{Check, Constant, Container, Output, OutputTree, Param, Phase, Place, Places, Program};
+
+/// A symbolic size: an axis of a parameter, or a parameter of type `usize`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Symbol {
+    /// The number of the parameter.
+    param: u32,
+    /// The axis. `None` for the value of a scalar.
+    axis: Option<u8>,
+}
+
+/// The known value of a size.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Size {
+    /// A number. It is preferred to any symbol as a representative.
+    Number(i128),
+    /// The number of a constant whose value only rustc knows. It is preferred to a value that is
+    /// known at run time.
+    Constant(u32),
+    /// A symbol. The oldest one represents its class.
+    Symbol(Symbol),
+}
+
+/// Two sizes that have to be equal in every call.
+#[derive(Clone, Debug)]
+pub(super) struct Equation {
+    pub sides: [Size; 2],
+    /// Descriptions of the two sizes.
+    pub words: [String; 2],
+    pub said: PanicMessage,
+    pub place: Place,
+}
+
+/// Classes of equal sizes.
+#[derive(Default, Clone, Debug)]
+pub(super) struct Classes {
+    older: BTreeMap<Size, Size>,
+}
+
+impl Classes {
+    /// The representative of a size.
+    pub(super) fn find(&self, mut size: Size) -> Size {
+        while let Some(&next) = self.older.get(&size) {
+            size = next;
+        }
+        size
+    }
+
+    /// Unites two classes, unless they are the same (or two different numbers).
+    fn unite(&mut self, a: Size, b: Size) -> bool {
+        let (a, b) = (self.find(a), self.find(b));
+        let (older, newer) = if a <= b { (a, b) } else { (b, a) };
+        match newer {
+            Size::Number(_) => false,
+            _ if older == newer => false,
+            _ => {
+                self.older.insert(newer, older);
+                true
+            }
+        }
+    }
+}
+
+impl Lower<'_> {
+    /// The symbolic size of a term, if it is not an expression.
+    pub(super) fn size_of(&self, t: Term) -> Option<Size> {
+        let symbol =
+            |input: &u32, axis| Some(Size::Symbol(Symbol { param: input.checked_sub(self.first_param)?, axis }));
+        match self.g.node(t) {
+            Node::Lit(Lit::Int(_, n)) => Some(Size::Number(*n)),
+            Node::Size(input, axis) => symbol(input, Some(*axis)),
+            Node::Input(input) if *self.g.ty(t) == Type::scalar(Elem::USIZE) => {
+                match self.constants.iter().position(|c| c.input == *input) {
+                    Some(k) => Some(Size::Constant(u32::try_from(k).ok()?)),
+                    None => symbol(input, None),
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// The term of a size. It is not replaced by its representative.
+    pub(super) fn size_term(&mut self, size: Size) -> Term {
+        match size {
+            Size::Number(n) => self.g.lit_usize(usize::try_from(n).unwrap_or(0)),
+            Size::Constant(k) => {
+                let input = self.constants.get(k as usize).map_or(0, |c| c.input);
+                self.g.mk(Node::Input(input))
+            }
+            Size::Symbol(Symbol { param, axis: Some(axis) }) => self.g.mk(Node::Size(self.first_param + param, axis)),
+            Size::Symbol(Symbol { param, axis: None }) => self.g.mk(Node::Input(self.first_param + param)),
+        }
+    }
+
+    /// A constant whose value only rustc knows. A size is replaced by its representative.
+    pub(super) fn constant(&mut self, path: &TokenStream, elem: Elem) -> Term {
+        let k = self.known_constant(path, elem, &[]);
+        if elem == Elem::USIZE {
+            let size = self.classes.find(Size::Constant(u32::try_from(k).unwrap_or(u32::MAX)));
+            return self.size_term(size);
+        }
+        let input = self.constants[k].input;
+        self.g.mk(Node::Input(input))
+    }
+
+    /// A constant array. Only rustc knows its elements and sizes. The sizes are separate constants.
+    pub(super) fn constant_array(&mut self, path: &TokenStream, elem: Elem, lens: &[Len]) -> Term {
+        let k = self.known_constant(path, elem, lens);
+        let input = self.constants[k].input;
+        self.g.mk(Node::Input(input))
+    }
+
+    /// An element of a constant array whose type is known only from the context.
+    pub(super) fn element_of_constant(&mut self, path: &TokenStream, indices: &[Term], elem: Elem) -> Term {
+        let lens: Vec<Len> = (0..indices.len()).map(|k| Len::Named(length_of_constant(path, k))).collect();
+        let array = self.constant_array(path, elem, &lens);
+        self.g.index(array, indices)
+    }
+
+    /// The number of a constant. A new one is declared.
+    fn known_constant(&mut self, path: &TokenStream, elem: Elem, lens: &[Len]) -> usize {
+        let text = path.to_string();
+        let same = |c: &Constant| c.elem == elem && c.lens.len() == lens.len() && c.path.to_string() == text;
+        match self.constants.iter().position(same) {
+            Some(k) => k,
+            None => self.declare_constant(path.clone(), elem, lens),
+        }
+    }
+
+    fn declare_constant(&mut self, path: TokenStream, elem: Elem, lens: &[Len]) -> usize {
+        let shape: Vec<Term> = lens.iter().map(|len| self.static_size(len)).collect();
+        let input = u32::try_from(self.g.inputs().len()).unwrap_or(u32::MAX);
+        self.g.add_input_shaped(elem, shape);
+        self.constants.push(Constant { input, path, elem, lens: lens.iter().map(Len::tokens).collect() });
+        self.constants.len() - 1
+    }
+
+    /// Declares the constants that are known so far, and the parameters. Each axis has the
+    /// representative of its size.
+    pub(super) fn declare(&mut self, known: &[Constant]) {
+        for c in known {
+            let lens: Vec<Len> = c.lens.iter().map(|len| Len::read(len.clone())).collect();
+            self.declare_constant(c.path.clone(), c.elem, &lens);
+        }
+        let sig = self.sig;
+        for len in sig.params.iter().flat_map(|p| &p.leaf.lens) {
+            if let Len::Named(path) = len {
+                self.constant(path, Elem::USIZE);
+            }
+        }
+        self.first_param = u32::try_from(self.g.inputs().len()).unwrap_or(u32::MAX);
+        for (k, param) in sig.params.iter().enumerate() {
+            let number = u32::try_from(k).unwrap_or(u32::MAX);
+            let symbol = |axis| Size::Symbol(Symbol { param: number, axis });
+            let known: Vec<Option<Term>> = (0..param.leaf.rank)
+                .map(|axis| match param.leaf.lens.get(usize::from(axis)) {
+                    Some(Len::Number(n)) => Some(self.g.lit_usize(*n)),
+                    Some(Len::Named(path)) => Some(self.constant(path, Elem::USIZE)),
+                    // An older axis of the same parameter has no term before the parameter is
+                    // declared.
+                    None => match self.classes.find(symbol(Some(axis))) {
+                        Size::Symbol(s) if s.param == number => None,
+                        size => Some(self.size_term(size)),
+                    },
+                })
+                .collect();
+            let same: Vec<u8> = (0..param.leaf.rank)
+                .map(|axis| match self.classes.find(symbol(Some(axis))) {
+                    Size::Symbol(Symbol { param: of, axis: Some(older) }) if of == number => older,
+                    _ => axis,
+                })
+                .collect();
+            let mut term = self.g.add_input_united(param.leaf.elem, &known, &same);
+            if param.leaf.rank == 0 && param.leaf.elem == Elem::USIZE {
+                let size = self.classes.find(symbol(None));
+                term = self.size_term(size);
+            }
+            let name = param.name.to_string();
+            self.state.hints.entry(term).or_insert_with(|| name.clone());
+            let levels = if param.leaf.container == Container::Static { u8::MAX } else { 0 };
+            let value = self.nested_value(term, levels);
+            if param.mutable {
+                self.bind_cell(name, super::state::CellValue::Value(value), true);
+            } else {
+                self.state.scope.bind(name, Some(value));
+            }
+        }
+    }
+
+    /// Requires two sizes to be equal: records an equation or emits a check. Returns whether the
+    /// terms are still different.
+    pub(super) fn equate(&mut self, a: Term, b: Term, words: [String; 2], range: SrcRange) -> Lowered<bool> {
+        self.equate_with_message(a, b, words, &ad_ir::catalogue::reached::SHAPES.into(), range)
+    }
+
+    /// [`Lower::equate`] with another message.
+    pub(super) fn equate_with_message(
+        &mut self,
+        a: Term,
+        b: Term,
+        words: [String; 2],
+        said: &PanicMessage,
+        range: SrcRange,
+    ) -> Lowered<bool> {
+        if a == b {
+            return Ok(false);
+        }
+        let sides = (self.size_of(a), self.size_of(b));
+        if let (Some(Size::Number(x)), Some(Size::Number(y))) = sides {
+            return Err(self.state.diags.push(range, catalogue::sizes_never_equal(&words, x, y)));
+        }
+        if let (Some(x), Some(y)) = sides
+            && self.unconditional()
+        {
+            let place = Place { range, text: self.current_text() };
+            self.state.equations.push(Equation { sides: [x, y], words, said: said.without_values(), place });
+            return Ok(true);
+        }
+        if !(self.state.facts.prove_le(&self.g, a, b) && self.state.facts.prove_le(&self.g, b, a)) {
+            let [wa, wb] = words;
+            let ok = self.g.compare(Cmp::Eq, a, b);
+            self.require_shown(None, ok, &said.text, vec![(wa, a), (wb, b)]);
+        }
+        Ok(true)
+    }
+}
+
+/// The size of a constant array along an axis: `W.len()`, `W[0].len()`.
+pub(super) fn length_of_constant(path: &TokenStream, axis: usize) -> TokenStream {
+    let first = (0..axis).map(|_| quote!([0]));
+    quote!(#path #(#first)*.len())
+}
+
+/// Lowers a function with a valid signature.
+pub(super) fn lower(sig: &Sig, item: &ItemFn, diags: &mut Diags) -> Lowered<Program> {
+    let mut classes = Classes::default();
+    let mut equations: Vec<Equation> = Vec::new();
+    let mut constants: Vec<Constant> = Vec::new();
+    // Each run but the last unites two classes, of which there are finitely many.
+    let symbols = 2 + sig.params.iter().map(|p| usize::from(p.leaf.rank) + 1).sum::<usize>();
+    let mut chosen = BTreeMap::new();
+    let receivers = Rc::new(super::refs::Receivers::of(item));
+    let mut passes = 0;
+    while passes < symbols + constants.len() + chosen.len() {
+        passes += 1;
+        let mut lower = Lower::new(sig);
+        lower.inferred_before.clone_from(&chosen);
+        lower.receivers = Rc::clone(&receivers);
+        lower.classes = classes.clone();
+        lower.declare(&constants);
+        let result = lower.function(item);
+        if !lower.inferred_now.is_empty() {
+            // The inferred type of a literal may remove the error.
+            chosen.append(&mut lower.inferred_now);
+            continue;
+        }
+        if !lower.state.diags.is_empty() {
+            for d in lower.state.diags.list() {
+                diags.push(d.range, d.message.clone());
+            }
+            return Err(Poison);
+        }
+        let result = result?;
+        // A constant keeps its number in every later run.
+        constants.clone_from(&lower.constants);
+        let mut new = false;
+        for equation in std::mem::take(&mut lower.state.equations) {
+            if classes.unite(equation.sides[0], equation.sides[1]) {
+                equations.push(equation);
+                new = true;
+            } else if classes.find(equation.sides[0]) != classes.find(equation.sides[1]) {
+                let (Size::Number(x), Size::Number(y)) =
+                    (classes.find(equation.sides[0]), classes.find(equation.sides[1]))
+                else {
+                    continue;
+                };
+                diags.push(equation.place.range, catalogue::sizes_never_equal(&equation.words, x, y));
+                return Err(Poison);
+            }
+        }
+        if !new {
+            if let Some(range) = lower.decides_in_unknown_order(result) {
+                diags.push(range, catalogue::order_unknown());
+                return Err(Poison);
+            }
+            return Ok(finish(lower, item, result, equations));
+        }
+    }
+    diags.push(
+        SrcRange::of(&item.sig.ident),
+        catalogue::internal("the front end", "equations between sizes do not come to an end"),
+    );
+    Err(Poison)
+}
+
+/// The names that a function binds in patterns.
+fn locals(item: &ItemFn) -> BTreeSet<String> {
+    struct Locals(BTreeSet<String>);
+    impl<'a> Visit<'a> for Locals {
+        fn visit_pat_ident(&mut self, p: &'a syn::PatIdent) {
+            self.0.insert(p.ident.to_string());
+            syn::visit::visit_pat_ident(self, p);
+        }
+    }
+    let mut locals = Locals(BTreeSet::new());
+    locals.visit_item_fn(item);
+    locals.0
+}
+
+fn finish(mut lower: Lower<'_>, item: &ItemFn, result: Term, equations: Vec<Equation>) -> Program {
+    let mut checks = Vec::new();
+    for Equation { sides, words, said, place } in equations {
+        let terms = sides.map(|s| lower.size_term(s));
+        lower.state.places.push(place);
+        let loc = Loc(u32::try_from(lower.state.places.len() - 1).unwrap_or(0));
+        let ok = lower.g.compare(Cmp::Eq, terms[0], terms[1]);
+        checks.push(Check {
+            ok,
+            format: said.format(|_| None).map(|(format, _)| format),
+            message: said.text,
+            shown: words.into_iter().zip(terms).collect(),
+            loc,
+            phase: Phase::Entry,
+            debug: false,
+            incomplete: false,
+        });
+    }
+    checks.append(&mut lower.state.checks);
+    let sig = lower.sig;
+    let tokens = |lens: &[Len]| lens.iter().map(Len::tokens).collect::<Vec<TokenStream>>();
+    let first = lower.first_param;
+    let params = sig.params.iter().zip(first..).map(|(p, input)| Param {
+        name: p.name.clone(),
+        ty: p.ty.clone(),
+        passing: p.leaf.passing,
+        container: p.leaf.container,
+        elem: p.leaf.elem,
+        rank: p.leaf.rank,
+        lens: tokens(&p.leaf.lens),
+        input: Some(input),
+    });
+    Program {
+        name: sig.name.clone(),
+        vis: sig.vis.clone(),
+        cfgs: sig.cfgs.clone(),
+        generics: sig.generics.clone(),
+        where_clause: sig.where_clause.clone(),
+        turbofish: sig.turbofish.clone(),
+        captured: sig.real_param.iter().chain(&sig.const_params).cloned().collect(),
+        constants: lower.constants,
+        params: params.collect(),
+        active: sig.active.clone(),
+        mode: sig.mode,
+        result_ty: sig.result_ty.clone(),
+        result: OutputTree::Leaf(Output {
+            term: result,
+            container: sig.result.container,
+            lens: tokens(&sig.result.lens),
+        }),
+        checks,
+        hints: lower.state.hints,
+        places: Places(lower.state.places.into_vec()),
+        krate: sig.krate.clone(),
+        real_param: sig.real_param.clone(),
+        assumed: lower.state.assumed.into_vec(),
+        bound: lower.state.bound.into_vec(),
+        locals: Rc::new(locals(item)),
+        consts: lower.state.consts.into_vec(),
+        graph: lower.g,
+    }
+}

@@ -1,0 +1,582 @@
+//! A growable `Vec` in a loop: an array of its capacity, and its current length. A trial lowering
+//! of the step finds the capacity (`loops`). The capacity is closed, as every size is. After the
+//! loop the `Vec` is an array again, and its length is known.
+//!
+//! Invariant: an element above the length is never read. Indices are checked against the length,
+//! and iterators skip such elements.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::carry::{CarriedName, Form, InferenceKey, Leaves};
+use super::growth::Growth;
+use super::lower::Lower;
+use super::value::{Lowered, Seq, Value};
+use ad_ir::analysis::range::Linear;
+use ad_ir::catalogue;
+use ad_ir::diag::{Poison, SrcRange};
+use ad_ir::ir::{Node, Put, Term};
+use ad_ir::memory_order::HasLayouts;
+use ad_ir::prim::{Cmp, IntOp};
+
+/// The number of last elements that a counting run tracks.
+const WINDOW: usize = 4;
+/// The maximum number of updates and conditionals that are replayed when the capacity grows.
+const MAX_REPLAYED: usize = 12;
+
+/// A growable `Vec`.
+#[derive(Clone)]
+pub(super) struct GrowableVec<'a> {
+    /// One array for each leaf of an element.
+    pub all: Vec<Term>,
+    pub form: Form<'a>,
+    /// The current number of elements.
+    pub len: Term,
+    pub more: Growth,
+    /// Set if the element type is known only from pushed values.
+    pub open: Option<InferenceKey>,
+    /// The number of the enclosing loop that carries it. Its capacity covers all pushes in that
+    /// loop. `None` if no loop carries it; then a push enlarges the arrays.
+    pub slot: Option<usize>,
+    /// Whether the user gave the capacity. Then each push is checked against it.
+    pub limited: bool,
+    /// For a counting run: the arrays hold only this many last elements.
+    pub window: Option<usize>,
+}
+
+impl GrowableVec<'_> {
+    /// A `Vec` without arrays, as the base of a struct update.
+    pub(super) fn without_arrays(len: Term, more: Growth) -> Self {
+        GrowableVec {
+            all: Vec::new(),
+            form: Form::Unit,
+            len,
+            more,
+            open: None,
+            slot: None,
+            limited: false,
+            window: None,
+        }
+    }
+
+    /// Whether both are known to be the same `Vec`.
+    pub(super) fn is_same(&self, other: &GrowableVec<'_>) -> bool {
+        self.all == other.all && self.len == other.len && self.more == other.more && self.slot == other.slot
+    }
+
+    /// The array of elements and the levels of an element, if the elements are not tuples.
+    pub(super) fn as_single_array(&self) -> Option<(Term, u8)> {
+        match (&self.all[..], &self.form) {
+            (&[all], Form::Leaf { levels }) => Some((all, *levels)),
+            _ => None,
+        }
+    }
+}
+
+impl<'a> Lower<'a> {
+    /// Turns a list or an array into a growable `Vec` with a given capacity. Returns `None` for
+    /// other values.
+    pub(super) fn stack(
+        &mut self,
+        value: &Value<'a>,
+        capacity: Term,
+        key: &InferenceKey,
+        range: SrcRange,
+    ) -> Lowered<Option<GrowableVec<'a>>> {
+        let none = self.g.lit_usize(0);
+        let more = self.no_growth();
+        match value {
+            Value::GrowableVec(stack) if stack.slot.is_some() => Ok(Some((**stack).clone())),
+            Value::GrowableVec(stack) => Ok(Some(self.with_capacity_of(stack, capacity))),
+            Value::DynamicPart(_) => match self.as_vec(value.clone()) {
+                Value::GrowableVec(stack) => Ok(Some(self.with_capacity_of(&stack, capacity))),
+                _ => Ok(None),
+            },
+            Value::List(parts) if parts.is_empty() => {
+                let mut leaves = Leaves::default();
+                let form = self.dummy_element(key, &mut leaves);
+                let all = leaves.terms.into_iter().map(|zero| self.g.broadcast(zero, &[capacity])).collect();
+                Ok(Some(GrowableVec { all, form, open: Some(key.clone()), ..GrowableVec::without_arrays(none, more) }))
+            }
+            Value::List(parts) => {
+                let mut rows: Vec<Leaves> = Vec::new();
+                let mut form = None;
+                for part in parts.iter() {
+                    let mut leaves = Leaves::default();
+                    // The literals in one `Vec` have one type, so the first one decides it.
+                    let Some(one) = self.flatten(part, &mut key.clone(), &mut leaves, range)? else { return Ok(None) };
+                    form.get_or_insert(one);
+                    rows.push(leaves);
+                }
+                let Some(form) = form else { return Ok(None) };
+                let mut all = Vec::new();
+                for k in 0..form.leaves() {
+                    let leaf: Vec<Term> = rows.iter().filter_map(|row| row.terms.get(k).copied()).collect();
+                    let leaf = self.same_shapes(&leaf, range)?;
+                    let items = leaf;
+                    let leaf = self.g.stack(&items);
+                    self.layouts().note_rows(leaf, &items);
+                    let keys = rows.first().and_then(|row| row.keys.get(k).cloned()).flatten();
+                    let leaf = self.resize_rows(leaf, capacity);
+                    self.set_literals(leaf, keys.as_slice());
+                    all.push(leaf);
+                }
+                let len = self.g.lit_usize(parts.len());
+                Ok(Some(GrowableVec { all, form, ..GrowableVec::without_arrays(len, more) }))
+            }
+            Value::Term(t) | Value::Nested(t, _) if self.g.rank(*t) > 0 => {
+                let levels = self.levels_inside(*t, self.levels(value));
+                let len = self.g.shape(*t)[0];
+                let keys = self.typed_by_literal.get(t).cloned().unwrap_or_default();
+                let all = vec![self.resize_rows(*t, capacity)];
+                self.set_literals(all[0], &keys);
+                Ok(Some(GrowableVec { all, form: Form::Leaf { levels }, ..GrowableVec::without_arrays(len, more) }))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The capacity.
+    pub(super) fn capacity(&mut self, stack: &GrowableVec<'a>) -> Term {
+        match stack.all.first() {
+            Some(&all) => self.g.shape(all)[0],
+            None => self.g.lit_usize(0),
+        }
+    }
+
+    /// The same elements in arrays of another capacity, which is at least their number. No loop
+    /// carries the result.
+    pub(super) fn with_capacity_of(&mut self, stack: &GrowableVec<'a>, capacity: Term) -> GrowableVec<'a> {
+        let all = stack.all.iter().map(|&t| self.resize_rows(t, capacity)).collect();
+        GrowableVec { all, slot: None, ..stack.clone() }
+    }
+
+    /// The same elements in a `Vec` that no loop carries. Its capacity covers the elements that
+    /// were pushed in the current step.
+    pub(super) fn uncarried(&mut self, stack: &GrowableVec<'a>) -> GrowableVec<'a> {
+        if stack.slot.is_none() {
+            return stack.clone();
+        }
+        let mut capacity = self.capacity(stack);
+        if let Some(most) = stack.more.bound {
+            capacity = self.g.int(IntOp::Add, capacity, most);
+        }
+        let most = stack.more.bound.map(|_| self.g.lit_usize(0));
+        let mut own = self.with_capacity_of(stack, capacity);
+        own.more = Growth { bound: most, ..self.no_growth() };
+        own
+    }
+
+    /// An array with another number of rows. Additional rows are zeros, which are never read.
+    /// Omitted rows are above the length.
+    fn resize_rows(&mut self, t: Term, capacity: Term) -> Term {
+        let n = self.g.shape(t)[0];
+        if n == capacity {
+            return t;
+        }
+        if let (Some(n), Some(m)) = (self.g.int_value(n), self.g.int_value(capacity))
+            && m < n
+        {
+            let mut sizes = self.g.shape(t).to_vec();
+            sizes[0] = capacity;
+            let zero = self.g.lit_usize(0);
+            let (starts, steps) = (vec![zero; sizes.len()], vec![1; sizes.len()]);
+            return self.g.slice(t, &starts, &steps, &sizes);
+        }
+        let more = self.with_more_rows(t, capacity);
+        self.layouts().note_rows(more, &[t]);
+        more
+    }
+
+    /// Enlarges an array that is a chain of updates: enlarges its base and replays the updates. So
+    /// repeated pushes copy it once.
+    fn with_more_rows(&mut self, t: Term, capacity: Term) -> Term {
+        let mut new: HashMap<Term, Term> = HashMap::new();
+        let mut stack = vec![(t, false)];
+        while let Some((t, children_done)) = stack.pop() {
+            if new.contains_key(&t) {
+                continue;
+            }
+            let few = new.len() + stack.len() <= MAX_REPLAYED;
+            let node = self.g.node_rc(t);
+            let made = match *node {
+                Node::Scatter { put: Put::Set, dst, ref src, ref vars, ref index } if few || children_done => {
+                    if !children_done {
+                        stack.extend([(t, true), (dst, false)]);
+                        continue;
+                    }
+                    let (dst, src, vars, index) = (new[&dst], *src, vars.clone(), index.clone());
+                    self.g.mk(Node::Scatter { put: Put::Set, dst, src, vars, index })
+                }
+                Node::Cond { cond, then, other } if few || children_done => {
+                    if !children_done {
+                        stack.extend([(t, true), (then, false), (other, false)]);
+                        continue;
+                    }
+                    self.g.cond(cond, new[&then], new[&other])
+                }
+                _ => {
+                    let from = self.enlarged.get(&t).copied().unwrap_or(t);
+                    let made = if self.g.shape(from)[0] == capacity { from } else { self.copied_into(from, capacity) };
+                    self.enlarged.insert(made, from);
+                    made
+                }
+            };
+            new.insert(t, made);
+        }
+        new[&t]
+    }
+
+    /// A copy with another number of rows.
+    fn copied_into(&mut self, t: Term, capacity: Term) -> Term {
+        let n = self.g.shape(t)[0];
+        let rest = self.g.shape(t)[1..].to_vec();
+        let zero = super::iter::consume::zero(self, self.g.elem(t));
+        let none = self.g.broadcast(zero, &rest);
+        let var = self.g.fresh();
+        let i = self.g.mk(Node::Var(var));
+        let exists = self.g.compare(Cmp::Lt, i, n);
+        let row = self.g.index(t, &[i]);
+        let row = self.g.cond(exists, row, none);
+        self.g.build(capacity, var, row)
+    }
+
+    /// An element at an index that has been checked already.
+    pub(super) fn vec_element(&mut self, stack: &GrowableVec<'a>, at: Term) -> Lowered<Value<'a>> {
+        // The element type is unknown until the first push.
+        if stack.open.as_ref().is_some_and(|key| !self.inferred_before.contains_key(key)) {
+            return Ok(Value::Never);
+        }
+        let leaves: Vec<Term> = match stack.window {
+            None | Some(0) => stack.all.iter().map(|&all| self.g.index(all, &[at])).collect(),
+            Some(known) => {
+                // In a counting run an element is identified by its distance from the end.
+                let (len, from) = (self.state.facts.linear(&self.g, stack.len), self.state.facts.linear(&self.g, at));
+                let back = len.combine(1, &from, -1).filter(|d| d.atoms.is_empty()).map(|d| d.constant);
+                let at = back.and_then(|back| usize::try_from(back).ok()).filter(|back| (1..=known).contains(back));
+                let at = at.map(|back| self.g.lit_usize(WINDOW - back));
+                let leaf = |me: &mut Self, all: Term| match at {
+                    Some(at) => me.g.index(all, &[at]),
+                    None => {
+                        let (elem, sizes) = (me.g.elem(all), me.g.shape(all)[1..].to_vec());
+                        let t = me.g.placeholder(ad_ir::ir::Type::Array(elem, sizes.into()));
+                        me.unknown_elements.push(t);
+                        t
+                    }
+                };
+                stack.all.iter().map(|&all| leaf(self, all)).collect()
+            }
+        };
+        Self::unflatten(&stack.form, &mut leaves.iter())
+    }
+
+    /// The last elements only, for a counting run.
+    pub(super) fn last_elements(&mut self, stack: &GrowableVec<'a>) -> GrowableVec<'a> {
+        let all = stack.all.clone();
+        let all = all.into_iter().map(|t| self.last_rows(t, stack.len, None)).collect();
+        GrowableVec { all, window: Some(WINDOW), slot: None, ..stack.clone() }
+    }
+
+    /// The last rows of an array of `len` rows. The row `x`, if given, follows them.
+    fn last_rows(&mut self, t: Term, len: Term, x: Option<Term>) -> Term {
+        let window = self.g.lit_usize(WINDOW);
+        let var = self.g.fresh();
+        let i = self.g.mk(Node::Var(var));
+        let Some(x) = x else {
+            let at = self.g.int(IntOp::Add, len, i);
+            let at = self.g.int(IntOp::Sub, at, window);
+            return self.g.gather(t, [window].into(), &[var], &[at]);
+        };
+        let (last, one) = (self.g.lit_usize(WINDOW - 1), self.g.lit_usize(1));
+        let before = self.g.compare(Cmp::Lt, i, last);
+        let next = self.g.int(IntOp::Add, i, one);
+        let old = self.g.index(t, &[next]);
+        let row = self.g.cond(before, old, x);
+        self.g.build(window, var, row)
+    }
+
+    /// An iterator over the elements.
+    pub(super) fn vec_seq(&mut self, stack: &Rc<GrowableVec<'a>>) -> Lowered<Seq<'a>> {
+        let stack = Rc::clone(stack);
+        let all = stack.all.first().copied().ok_or(Poison)?;
+        let (capacity, len) = (self.g.shape(all)[0], stack.len);
+        let item = Rc::clone(&stack);
+        let mut seq = Seq::new([capacity], move |me: &mut Lower<'a>, ix: &[Term]| {
+            me.vec_element(&item, *ix.first().ok_or(Poison)?)
+        });
+        seq.len = Some(len);
+        if self.is_closed(len) {
+            seq.dims = [len].into();
+            seq.len = None;
+        }
+        Ok(seq)
+    }
+
+    /// The array of the elements, if the length is closed.
+    pub(super) fn vec_into_array(&mut self, stack: &GrowableVec<'a>, range: SrcRange) -> Lowered<Value<'a>> {
+        if !self.is_closed(stack.len) {
+            return Err(self.error(range, catalogue::changing_length()));
+        }
+        let zero = self.g.lit_usize(0);
+        let part = |me: &mut Self, all: Term| {
+            let mut sizes = me.g.shape(all).to_vec();
+            sizes[0] = stack.len;
+            let (starts, steps) = (vec![zero; sizes.len()], vec![1; sizes.len()]);
+            me.g.slice(all, &starts, &steps, &sizes)
+        };
+        match stack.as_single_array() {
+            Some((all, levels)) => {
+                let t = part(self, all);
+                Ok(self.nested_value(t, levels.saturating_add(1)))
+            }
+            None => {
+                let all = stack.all.iter().map(|&all| part(self, all)).collect();
+                Ok(Value::GrowableVec(Rc::new(GrowableVec { all, ..stack.clone() })))
+            }
+        }
+    }
+
+    /// Pushes one element.
+    pub(super) fn push_element(
+        &mut self,
+        stack: &GrowableVec<'a>,
+        x: &Value<'a>,
+        range: SrcRange,
+    ) -> Lowered<Value<'a>> {
+        let now: Vec<Term> = stack
+            .all
+            .iter()
+            .map(|&all| {
+                let zero = self.g.lit_usize(0);
+                self.g.index(all, &[zero])
+            })
+            .collect();
+        if let Some(key) = &stack.open
+            && !self.inferred_before.contains_key(key)
+        {
+            match self.kind(x) {
+                Some(kind) => self.note_type(key, kind),
+                None if !matches!(x, Value::Never) => return Err(self.error(range, catalogue::rows_not_known())),
+                None => {}
+            }
+            return Err(Poison);
+        }
+        let mut leaves = Vec::new();
+        self.flatten_like(x, &stack.form, &mut now.iter(), &mut leaves, (CarriedName::Element, range))?;
+        let one = self.g.lit_usize(1);
+        let len = self.g.int(IntOp::Add, stack.len, one);
+        let capacity = self.capacity(stack);
+        let (mut all, mut more) = (stack.all.clone(), stack.more);
+        if let Some(known) = stack.window {
+            let all = all.into_iter().zip(leaves).map(|(all, x)| self.last_rows(all, stack.len, Some(x))).collect();
+            let window = Some(WINDOW.min(known + 1));
+            return Ok(Value::GrowableVec(Rc::new(GrowableVec { all, len, window, ..stack.clone() })));
+        }
+        if stack.slot.is_none() {
+            let capacity = self.g.int(IntOp::Add, capacity, one);
+            all = all.into_iter().map(|t| self.resize_rows(t, capacity)).collect();
+        } else {
+            match more.freed {
+                0 => more.bound = more.bound.map(|most| self.g.int(IntOp::Add, most, one)),
+                _ => more.freed -= 1,
+            }
+            if stack.limited {
+                self.require_lt(stack.len, capacity, ad_ir::catalogue::reached::PAST_CAPACITY);
+            }
+        }
+        let mut pushed = Vec::new();
+        for (all, x) in all.into_iter().zip(leaves) {
+            let new = self.g.update(all, x, &[], &[stack.len]);
+            self.layouts().note_like(new, all);
+            self.layouts().note_rows(new, &[x]);
+            pushed.push(new);
+        }
+        let all = pushed;
+        Ok(Value::GrowableVec(Rc::new(GrowableVec { all, len, more, ..stack.clone() })))
+    }
+
+    /// The same `Vec` with a smaller or equal length.
+    pub(super) fn shortened_vec(&mut self, stack: &GrowableVec<'a>, len: Term) -> GrowableVec<'a> {
+        let more = Growth { exact: false, taken: true, ..stack.more };
+        // The elements before the tracked ones are not known.
+        let window = stack.window.map(|_| 0);
+        GrowableVec { len, more, window, ..stack.clone() }
+    }
+
+    /// Merges two states of a `Vec` by a condition.
+    pub(super) fn join_growable(&mut self, cond: Term, a: &GrowableVec<'a>, b: &GrowableVec<'a>) -> Value<'a> {
+        let (mut a, mut b) = (a.clone(), b.clone());
+        if a.slot != b.slot || a.slot.is_none() {
+            (a, b) = (self.uncarried(&a), self.uncarried(&b));
+            let (n, m) = (self.capacity(&a), self.capacity(&b));
+            let capacity = if n == m { n } else { self.g.int(IntOp::Max, n, m) };
+            (a, b) = (self.with_capacity_of(&a, capacity), self.with_capacity_of(&b, capacity));
+        }
+        let all = a.all.iter().zip(&b.all).map(|(&a, &b)| self.g.cond(cond, a, b)).collect();
+        let len = self.g.cond(cond, a.len, b.len);
+        let more = if a.more == b.more {
+            a.more
+        } else {
+            let most = a.more.bound.zip(b.more.bound).map(|(a, b)| self.g.int(IntOp::Max, a, b));
+            let instead = self.max_bound(a.more.replaced_by, b.more.replaced_by);
+            Growth {
+                bound: most,
+                exact: false,
+                replaced_by: instead,
+                swapped: a.more.swapped || b.more.swapped,
+                freed: a.more.freed.min(b.more.freed),
+                taken: a.more.taken || b.more.taken,
+            }
+        };
+        let (limited, window) = (a.limited || b.limited, a.window.zip(b.window).map(|(a, b)| a.min(b)));
+        let open = a.open.clone().filter(|_| b.open.is_some());
+        Value::GrowableVec(Rc::new(GrowableVec { all, len, more, limited, window, open, ..a }))
+    }
+
+    /// Merges two lists of different lengths by a condition, where at least one is not an array: it
+    /// has tuples or an unknown length.
+    pub(super) fn join_lists(
+        &mut self,
+        cond: Term,
+        arms: [&Value<'a>; 2],
+        range: SrcRange,
+    ) -> Lowered<Option<Value<'a>>> {
+        let none = |v: &Value| matches!(v, Value::List(parts) if parts.is_empty());
+        let key = InferenceKey::at_address(self.state.here.0 as usize, "arms");
+        let zero = self.g.lit_usize(0);
+        // The branch that determines the element type.
+        let first = usize::from(none(arms[0]));
+        let Some(a) = self.list_as_vec(arms[first], &key, range)? else { return Ok(None) };
+        let b = if none(arms[1 - first]) {
+            self.shortened_vec(&a, zero)
+        } else {
+            match self.list_as_vec(arms[1 - first], &key, range)? {
+                Some(b) if b.all.len() == a.all.len() => b,
+                _ => return Ok(None),
+            }
+        };
+        let mut pair = [a, b];
+        for k in 0..pair[0].all.len() {
+            let (x, y) = (pair[0].all[k], pair[1].all[k]);
+            if self.g.elem(x) != self.g.elem(y) {
+                if self.retype_literals(x, self.g.elem(y)) || self.retype_literals(y, self.g.elem(x)) {
+                    return Err(Poison);
+                }
+                let (x, y) = (self.describe(&Value::Term(x)), self.describe(&Value::Term(y)));
+                return Err(self.error(range, catalogue::types_differ(&x, &y)));
+            }
+            if self.g.rank(x) != self.g.rank(y) {
+                return Err(self.error(range, catalogue::ranks_differ(self.g.rank(x), self.g.rank(y))));
+            }
+            let mut sizes = self.g.shape(y)[..1].to_vec();
+            sizes.extend(&self.g.shape(x)[1..]);
+            let own = self.g.shape(y).to_vec();
+            for (&n, &m) in sizes.iter().zip(&own).skip(1) {
+                let words = ["the first arm".to_string(), "the other arm".to_string()];
+                self.equate(n, m, words, range)?;
+            }
+            pair[1].all[k] = self.g.recast(y, &sizes);
+        }
+        if first == 1 {
+            pair.swap(0, 1);
+        }
+        Ok(Some(match self.join_growable(cond, &pair[0], &pair[1]) {
+            Value::GrowableVec(stack) if stack.slot.is_none() && self.is_closed(stack.len) => {
+                self.vec_into_array(&stack, range)?
+            }
+            joined => joined,
+        }))
+    }
+
+    /// Whether the lengths of two lists are not known to be equal.
+    pub(super) fn lengths_differ(&self, a: &Value<'a>, b: &Value<'a>) -> bool {
+        match (a, b) {
+            (Value::List(a), Value::List(b)) => a.len() != b.len(),
+            (Value::GrowableVec(a), Value::GrowableVec(b)) => !a.is_same(b),
+            (Value::GrowableVec(_), _) | (_, Value::GrowableVec(_)) => true,
+            _ => false,
+        }
+    }
+
+    /// A list as a growable `Vec` with the capacity of its elements.
+    fn list_as_vec(
+        &mut self,
+        value: &Value<'a>,
+        key: &InferenceKey,
+        range: SrcRange,
+    ) -> Lowered<Option<GrowableVec<'a>>> {
+        let capacity = match value {
+            Value::GrowableVec(stack) => return Ok(Some((**stack).clone())),
+            Value::List(parts) => self.g.lit_usize(parts.len()),
+            Value::Term(t) | Value::Nested(t, _) if self.g.rank(*t) > 0 => self.g.shape(*t)[0],
+            _ => return Ok(None),
+        };
+        self.stack(value, capacity, key, range)
+    }
+
+    /// Merges two arrays by a condition, where one is known to be longer. The length depends on the
+    /// condition.
+    pub(super) fn join_lengths(
+        &mut self,
+        cond: Term,
+        arms: [Term; 2],
+        levels: u8,
+        range: SrcRange,
+    ) -> Lowered<Value<'a>> {
+        let lens = arms.map(|t| self.g.shape(t)[0]);
+        let capacity = self.g.int(IntOp::Max, lens[0], lens[1]);
+        let more = self.no_growth();
+        let form = Form::Leaf { levels: self.levels_inside(arms[0], levels) };
+        let [a, b] = arms.map(|t| self.resize_rows(t, capacity));
+        // The rows of both have the same shape.
+        let b = self.same_shape(a, b, ["the first arm".into(), "the other arm".into()], range)?;
+        let stacks = [(a, lens[0]), (b, lens[1])].map(|(t, len)| GrowableVec {
+            all: vec![t],
+            form: form.clone(),
+            ..GrowableVec::without_arrays(len, more)
+        });
+        match self.join_growable(cond, &stacks[0], &stacks[1]) {
+            Value::GrowableVec(stack) if self.is_closed(stack.len) => self.vec_into_array(&stack, range),
+            stack => Ok(stack),
+        }
+    }
+
+    /// Whether one of two sizes is known to be at most the other, and not known to be equal: for
+    /// example, a half or a remainder.
+    pub(super) fn one_is_smaller(&mut self, a: Term, b: Term) -> bool {
+        let (less, more) = (self.state.facts.prove_le(&self.g, a, b), self.state.facts.prove_le(&self.g, b, a));
+        less != more
+    }
+
+    /// Whether two sizes are known to be different.
+    pub(super) fn never_equal(&mut self, a: Term, b: Term) -> bool {
+        let one = Linear::constant(1);
+        let (la, lb) = (self.state.facts.linear(&self.g, a), self.state.facts.linear(&self.g, b));
+        let above = |me: &mut Self, a: &Linear, b: &Linear| {
+            let goal = b.combine(1, a, -1).and_then(|d| d.combine(1, &one, -1));
+            goal.is_some_and(|goal| me.state.facts.prove(&me.g, &goal))
+        };
+        if above(self, &la, &lb) || above(self, &lb, &la) {
+            return true;
+        }
+        [(a, b), (b, a)].into_iter().any(|(choice, size)| match *self.g.node(choice) {
+            Node::Cond { then, other, .. } => self.never_equal(then, size) && self.never_equal(other, size),
+            _ => false,
+        })
+    }
+
+    /// Replaces the element at an index.
+    pub(super) fn set_element(
+        &mut self,
+        stack: &GrowableVec<'a>,
+        at: Term,
+        x: &Value<'a>,
+        range: SrcRange,
+    ) -> Lowered<Value<'a>> {
+        let now: Vec<Term> = stack.all.iter().map(|&all| self.g.index(all, &[at])).collect();
+        let mut leaves = Vec::new();
+        self.flatten_like(x, &stack.form, &mut now.iter(), &mut leaves, (CarriedName::Element, range))?;
+        let all = stack.all.iter().zip(leaves).map(|(&all, x)| self.g.update(all, x, &[], &[at])).collect();
+        Ok(Value::GrowableVec(Rc::new(GrowableVec { all, ..stack.clone() })))
+    }
+}

@@ -1,0 +1,278 @@
+//! Stand-ins for the derivatives of a function that has an error. With them one mistake gives one
+//! error, and not one more for every call of a derivative. If the signature is valid they have the
+//! derivatives' own types. Otherwise they have the types that follow from the valid part, and any
+//! other type is assumed to be the type of its own gradient.
+//!
+//! Invariants: a stand-in causes no further error and computes nothing; it panics when it is
+//! called. If rustc does not report an error that was left to it, the stand-in still returns no
+//! number.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+use syn::{FnArg, ItemFn, Pat, ReturnType, Type};
+
+use super::attr::Attr;
+use super::sig::{self, Sig, generics};
+use super::types::{self, Leaf};
+use ad_ir::descriptor::{self, Descriptor, Function, Further, Structure};
+use ad_ir::diag::Diags;
+use ad_ir::program::{Container, pair};
+use ad_ir::rust_types::check_name;
+
+/// A type, and the type parameters in it that replace unknown types.
+#[derive(Clone)]
+struct Guess {
+    ty: TokenStream,
+    unknown: Vec<Ident>,
+}
+
+impl Guess {
+    fn known(ty: TokenStream) -> Self {
+        Guess { ty, unknown: Vec::new() }
+    }
+
+    /// A type parameter: the caller decides the type.
+    fn unknown(name: &str) -> Self {
+        let name = format_ident!("{name}");
+        Guess { ty: name.to_token_stream(), unknown: vec![name] }
+    }
+
+    fn pair(&self, second: &Guess) -> Self {
+        let (a, b) = (&self.ty, &second.ty);
+        let new = second.unknown.iter().filter(|name| !self.unknown.contains(name));
+        Guess { ty: quote!((#a, #b)), unknown: self.unknown.iter().chain(new).cloned().collect() }
+    }
+}
+
+/// The types from which stand-ins are written.
+struct Types {
+    /// The types of the function's parameters.
+    params: Vec<TokenStream>,
+    result: Guess,
+    gradient: Guess,
+    jacobian: Guess,
+    hessian: Guess,
+    closure: Guess,
+    cotangent: TokenStream,
+    directions: Vec<TokenStream>,
+    destinations: Vec<TokenStream>,
+}
+
+impl Types {
+    /// The types of the parameters that follow those of the function.
+    fn further(&self, further: Further) -> &[TokenStream] {
+        match further {
+            Further::Nothing => &[],
+            Further::Cotangent => std::slice::from_ref(&self.cotangent),
+            Further::Directions(_) => &self.directions,
+            Further::Destinations => &self.destinations,
+        }
+    }
+
+    /// The return type of a function of a derivative.
+    fn returned(&self, derivative: &Descriptor, function: Function) -> Guess {
+        let derived = match derivative.returns {
+            Structure::Gradient => &self.gradient,
+            Structure::Result => &self.result,
+            Structure::Jacobian => &self.jacobian,
+            Structure::Hessian => &self.hessian,
+            Structure::Closure => &self.closure,
+            Structure::Written => return self.result.clone(),
+        };
+        if function.with_value { self.result.pair(derived) } else { derived.clone() }
+    }
+}
+
+fn tuple(types: &[TokenStream]) -> TokenStream {
+    match types {
+        [one] => one.clone(),
+        several => quote!((#(#several),*)),
+    }
+}
+
+/// Writes the stand-ins for these derivatives, and for the function that `check_grad!` calls.
+fn written<'a>(
+    item: &ItemFn,
+    derivatives: impl Iterator<Item = &'a Descriptor>,
+    types: &Types,
+    krate: &TokenStream,
+    why: &str,
+) -> TokenStream {
+    let (vis, name, generics) = (&item.vis, &item.sig.ident, &item.sig.generics);
+    let where_clause = &generics.where_clause;
+    let cfgs = item.attrs.iter().filter(|a| a.path().is_ident("cfg"));
+    let cfgs = quote!(#(#cfgs)*);
+    let params = &types.params;
+    let doc = format!("Stands in for a derivative of `{name}`, which has an error.");
+    let allowed = quote!(#[allow(dead_code, clippy::all, clippy::pedantic, reason = "stands in for a function that could not be written")]);
+    let message = format!("the derivatives of `{name}` were not written: {why}");
+    // `panic!` would read braces as placeholders.
+    let message = message.replace('{', "{{").replace('}', "}}");
+    let mut code = TokenStream::new();
+    for derivative in derivatives {
+        for function in derivative.functions() {
+            let name = format_ident!("{name}_{}", function.suffix);
+            let further = types.further(derivative.further);
+            let Guess { ty, unknown } = types.returned(derivative, function);
+            let mut generics = generics.clone();
+            generics.params.extend(unknown.iter().map(|any| -> syn::GenericParam { syn::parse_quote!(#any) }));
+            code.extend(quote! {
+                #[doc = #doc]
+                #cfgs
+                #allowed
+                #vis fn #name #generics (#(_: #params,)* #(_: #further),*) -> #ty #where_clause {
+                    ::core::panic!(#message)
+                }
+            });
+        }
+    }
+    let check = check_name(name);
+    code.extend(quote! {
+        #[doc(hidden)]
+        #cfgs
+        #allowed
+        #vis fn #check #generics (_: #krate::runtime::check::How<'_>, #(_: #params),*) #where_clause {
+            ::core::panic!(#message)
+        }
+    });
+    code
+}
+
+/// The stand-ins for a function with a valid signature.
+pub(super) fn of_signature(sig: &Sig, item: &ItemFn, diags: &Diags) -> TokenStream {
+    let why = match diags.left_to_rustc() {
+        Some(error) => {
+            format!("rustc should have refused it ({}): please report this to the authors of `ad`", error.message.text)
+        }
+        None => "it has an error".into(),
+    };
+    let (krate, real) = (&sig.krate, sig.real_param.as_ref());
+    let active: Vec<&Leaf> = sig.active.iter().map(|&k| &sig.params[k].leaf).collect();
+    let each = |ty: &dyn Fn(&Leaf) -> TokenStream| active.iter().map(|leaf| ty(leaf)).collect::<Vec<_>>();
+    let gradient = tuple(&each(&|leaf| types::owned_tokens(leaf, real, krate)));
+    let cotangent = types::passed_tokens(&sig.result, real, krate);
+    let types = Types {
+        params: sig.params.iter().map(|p| p.ty.clone()).collect(),
+        result: Guess::known(sig.result_ty.clone()),
+        jacobian: Guess::known(tuple(&each(&|leaf| block(sig, &sig.result, leaf)))),
+        hessian: Guess::known(tuple(&each(&|leaf| block(sig, leaf, leaf)))),
+        closure: Guess::known(quote!(::std::boxed::Box<dyn ::core::ops::Fn(#cotangent) -> #gradient>)),
+        directions: each(&|leaf| types::passed_tokens(leaf, real, krate)),
+        destinations: each(&|leaf| types::destination_tokens(leaf, real, krate)),
+        gradient: Guess::known(gradient),
+        cotangent,
+    };
+    written(item, sig.derivatives.iter().copied(), &types, krate, &why)
+}
+
+/// The type of a block of a Jacobian.
+fn block(sig: &Sig, result: &Leaf, param: &Leaf) -> TokenStream {
+    let lens = |leaf: &Leaf| leaf.lens.iter().map(types::Len::tokens).collect::<Vec<_>>();
+    let (container, lens) = pair((result.container, &lens(result)), (param.container, &lens(param)));
+    let lens = lens.into_iter().map(types::Len::Named).collect();
+    let leaf = Leaf { container, rank: result.rank + param.rank, lens, ..param.clone() };
+    types::owned_tokens(&leaf, sig.real_param.as_ref(), &sig.krate)
+}
+
+/// A parameter: its name, and the type of its gradient, if it has one.
+struct Given {
+    name: Option<String>,
+    gradient: Option<TokenStream>,
+}
+
+/// The stand-ins for a function with an invalid signature, as far as types can be guessed.
+pub(super) fn of(item: &ItemFn, attr: &Attr) -> TokenStream {
+    let mut unheard = Diags::new();
+    let (known, _) = generics(item, &mut unheard);
+    let krate = &attr.krate;
+    let (mut given, mut params) = (Vec::new(), Vec::new());
+    for (k, arg) in item.sig.inputs.iter().enumerate() {
+        // The derivatives of a method would be in an `impl`, where no code is generated.
+        let FnArg::Typed(arg) = arg else { return TokenStream::new() };
+        let name = match &*arg.pat {
+            Pat::Ident(p) => Some(p.ident.to_string()),
+            other => sig::param_name(other, k).map(|(name, _)| name.to_string()),
+        };
+        let leaf = types::leaf(&arg.ty, &known, &mut unheard).ok();
+        let mut ty = (*arg.ty).clone();
+        types::mend(&mut ty);
+        let gradient = match leaf {
+            Some(leaf) => leaf.elem.is_real().then(|| types::owned_tokens(&leaf, known.real.as_ref(), krate)),
+            None => owned(&ty).map(ToTokens::to_token_stream),
+        };
+        given.push(Given { name, gradient });
+        params.push(ty.to_token_stream());
+    }
+    let mut result = match &item.sig.output {
+        ReturnType::Type(_, ty) => (**ty).clone(),
+        ReturnType::Default => Type::Tuple(syn::parse_quote!(())),
+    };
+    types::mend(&mut result);
+    let one_number =
+        types::leaf(&result, &known, &mut unheard).map_or(true, |leaf| leaf.container == Container::Scalar);
+    let active = given.iter().filter(|g| match (&attr.wrt, &g.name) {
+        (Some(wrt), Some(name)) => wrt.iter().any(|w| w == name),
+        _ => true,
+    });
+    let active: Vec<TokenStream> = active.filter_map(|g| g.gradient.clone()).collect();
+    let (gradient, any) = (tuple(&active), quote!(impl ::core::marker::Sized));
+    let further = vec![any.clone(); active.len()];
+    let argument = format_ident!("StandInForArgument");
+    let types = Types {
+        params,
+        result: owned(&result).map_or_else(|| Guess::unknown("StandIn"), |_| Guess::known(result.to_token_stream())),
+        jacobian: Guess::unknown("StandInForJ"),
+        hessian: Guess::unknown("StandInForJ"),
+        closure: Guess { ty: quote!(fn(#argument) -> #gradient), unknown: vec![argument] },
+        cotangent: any,
+        directions: further.clone(),
+        destinations: further,
+        gradient: Guess::known(gradient),
+    };
+    let named = attr.derivatives.iter().map(|d| d.0);
+    let default = descriptor::by_default(one_number).filter(|_| attr.derivatives.is_empty());
+    written(item, named.chain(default), &types, krate, "its signature has an error")
+}
+
+/// A type without references, if a function can return it.
+fn owned(ty: &Type) -> Option<&Type> {
+    match ty {
+        Type::Reference(r) => owned(&r.elem),
+        Type::Paren(p) => owned(&p.elem),
+        Type::Group(g) => owned(&g.elem),
+        // A type that may contain a lifetime cannot be named in a return type.
+        Type::Path(p) if p.path.segments.iter().any(borrows) => None,
+        Type::Path(_) | Type::Array(_) => Some(ty),
+        Type::Tuple(t) => t.elems.iter().all(|e| owned(e).is_some()).then_some(ty),
+        _ => None,
+    }
+}
+
+/// Whether a segment of a type borrows, as far as names show it.
+fn borrows(segment: &syn::PathSegment) -> bool {
+    let name = segment.ident.to_string();
+    let arguments = || match &segment.arguments {
+        syn::PathArguments::AngleBracketed(args) => args.args.iter().any(|arg| match arg {
+            syn::GenericArgument::Lifetime(_) => true,
+            syn::GenericArgument::Type(ty) => may_borrow(ty),
+            _ => false,
+        }),
+        // This is `Fn(A) -> B`.
+        syn::PathArguments::Parenthesized(_) => true,
+        syn::PathArguments::None => false,
+    };
+    name == "str" || ["View", "Cow", "Ref"].iter().any(|word| name.contains(word)) || arguments()
+}
+
+/// Whether a type contains a reference, or a type that cannot be named.
+fn may_borrow(ty: &Type) -> bool {
+    match ty {
+        Type::Paren(p) => may_borrow(&p.elem),
+        Type::Group(g) => may_borrow(&g.elem),
+        Type::Array(a) => may_borrow(&a.elem),
+        Type::Slice(s) => may_borrow(&s.elem),
+        Type::Tuple(t) => t.elems.iter().any(may_borrow),
+        Type::Path(p) => p.path.segments.iter().any(borrows),
+        _ => true,
+    }
+}

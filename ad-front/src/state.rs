@@ -1,0 +1,267 @@
+//! Mutable variables as values: a name bound with `let mut` stands for a cell, and a store maps
+//! each cell to its current value.
+//!
+//! The store is persistent: a branch, an exit or a closure keeps a copy at no cost. Two stores are
+//! merged by a conditional for each cell that differs (a phi). So the translation is in static
+//! single assignment form by construction, and terms are immutable.
+//!
+//! Invariant: a cell is never read on a path that has not assigned it.
+
+use std::rc::Rc;
+
+use super::arith::Join;
+use super::lower::Lower;
+use super::value::{Closure, Lowered, Value};
+use ad_ir::catalogue;
+use ad_ir::diag::{Poison, SrcRange};
+use ad_ir::ir::{Node, Term};
+
+/// A mutable variable, or one that is assigned after its `let`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Cell(pub usize);
+
+/// The content of a cell.
+#[derive(Clone, Debug)]
+pub(super) enum CellValue<'a> {
+    /// The cell is not assigned yet, or not on every path.
+    Unset,
+    Value(Value<'a>),
+    /// The value of the cell had an error.
+    Broken,
+}
+
+/// A cell with its fixed properties.
+#[derive(Clone)]
+struct Slot<'a> {
+    name: Rc<str>,
+    /// Whether it may be assigned more than once.
+    mutable: bool,
+    /// The type of `let x: T;`.
+    declared: Option<&'a syn::Type>,
+    held: CellValue<'a>,
+}
+
+impl std::fmt::Debug for Slot<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {:?}", self.name, self.held)
+    }
+}
+
+/// The content of every cell. The cells of inner blocks come last.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Store<'a>(Rc<Vec<Slot<'a>>>);
+
+impl<'a> Store<'a> {
+    /// The number of cells.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Removes the cells of blocks that have ended.
+    pub(super) fn truncate(&mut self, len: usize) {
+        if self.0.len() > len {
+            Rc::make_mut(&mut self.0).truncate(len);
+        }
+    }
+
+    /// The content of a cell.
+    pub(super) fn held(&self, cell: Cell) -> Option<&CellValue<'a>> {
+        self.0.get(cell.0).map(|slot| &slot.held)
+    }
+
+    /// The variable's name.
+    pub(super) fn name(&self, cell: Cell) -> &str {
+        self.0.get(cell.0).map_or("", |slot| &slot.name)
+    }
+
+    /// Sets the declared type of the newest cell.
+    pub(super) fn declare(&mut self, ty: Option<&'a syn::Type>) {
+        if let Some(slot) = Rc::make_mut(&mut self.0).last_mut() {
+            slot.declared = ty;
+        }
+    }
+
+    /// The declared type of a cell.
+    pub(super) fn declared(&self, cell: Cell) -> Option<&'a syn::Type> {
+        self.0.get(cell.0).and_then(|slot| slot.declared)
+    }
+
+    /// Replaces the content of a cell.
+    pub(super) fn put(&mut self, cell: Cell, held: CellValue<'a>) {
+        if let Some(slot) = Rc::make_mut(&mut self.0).get_mut(cell.0) {
+            slot.held = held;
+        }
+    }
+}
+
+impl<'a> Lower<'a> {
+    /// Binds a name to a new cell.
+    pub(super) fn bind_cell(&mut self, name: String, held: CellValue<'a>, mutable: bool) {
+        let cell = Cell(self.state.store.len());
+        if let CellValue::Value(value) = &held {
+            self.hint(value, &name);
+        }
+        Rc::make_mut(&mut self.state.store.0).push(Slot { name: name.as_str().into(), mutable, declared: None, held });
+        self.state.scope.bind(name, Some(Value::Cell(cell)));
+    }
+
+    /// A cell without a name, such as one for the value of a jump out of a loop.
+    pub(super) fn hidden_cell(&mut self, held: CellValue<'a>) -> Cell {
+        let cell = Cell(self.state.store.len());
+        Rc::make_mut(&mut self.state.store.0).push(Slot { name: "".into(), mutable: true, declared: None, held });
+        cell
+    }
+
+    /// Records the name of a variable for printing the term. The first name is kept.
+    pub(super) fn hint(&mut self, value: &Value<'a>, name: &str) {
+        if let Value::Term(t) | Value::Nested(t, _) = value
+            && !matches!(self.g.node(*t), Node::Lit(_) | Node::Var(_))
+        {
+            self.state.hints.entry(*t).or_insert_with(|| name.to_string());
+        }
+    }
+
+    /// The value that a name is bound to. `None` if the name is unknown.
+    pub(super) fn lookup(&mut self, name: &str, range: SrcRange) -> Option<Lowered<Value<'a>>> {
+        match self.state.scope.get(name)? {
+            Ok(Value::Cell(cell)) => {
+                let cell = *cell;
+                Some(self.read(cell, range))
+            }
+            Ok(Value::Place(place)) => {
+                let place = Rc::clone(place);
+                Some(self.read_place(&place))
+            }
+            other => Some(other.cloned()),
+        }
+    }
+
+    /// The value of a cell.
+    pub(super) fn read(&mut self, cell: Cell, range: SrcRange) -> Lowered<Value<'a>> {
+        match self.state.store.held(cell) {
+            Some(CellValue::Value(value)) => Ok(value.clone()),
+            Some(CellValue::Broken) => Err(Poison),
+            // Unreachable code is lowered for its errors only.
+            _ if !self.state.reachable => Ok(Value::Never),
+            _ => {
+                let name = self.state.store.name(cell).to_string();
+                // The error is reported once.
+                self.state.store.put(cell, CellValue::Broken);
+                Err(self.error(range, catalogue::used_before_assigned(&name)))
+            }
+        }
+    }
+
+    /// Assigns a whole variable.
+    pub(super) fn write(&mut self, cell: Cell, value: Value<'a>, range: SrcRange) -> Lowered<()> {
+        self.may_write(cell, range)?;
+        let name = self.state.store.name(cell).to_string();
+        self.hint(&value, &name);
+        self.state.store.put(cell, CellValue::Value(value));
+        Ok(())
+    }
+
+    /// Lowers the body of a closure in the scope and store of its definition, and with its own
+    /// `return`s.
+    pub(super) fn inside(
+        &mut self,
+        closure: &Closure<'a>,
+        range: SrcRange,
+        f: impl FnOnce(&mut Self) -> Lowered<Value<'a>>,
+    ) -> Lowered<Value<'a>> {
+        let scope = std::mem::replace(&mut self.state.scope, closure.scope.clone());
+        let captured = std::mem::replace(&mut self.state.first_own_cell, closure.store.len());
+        let store = std::mem::replace(&mut self.state.store, closure.store.clone());
+        let result = self.returning(range, f);
+        (self.state.scope, self.state.first_own_cell, self.state.store) = (scope, captured, store);
+        result
+    }
+
+    /// Checks that a variable may be assigned here.
+    pub(super) fn may_write(&mut self, cell: Cell, range: SrcRange) -> Lowered<()> {
+        let Some(slot) = self.state.store.0.get(cell.0) else { return Err(Poison) };
+        let (name, fixed) = (Rc::clone(&slot.name), !slot.mutable && !matches!(slot.held, CellValue::Unset));
+        if cell.0 < self.state.first_own_cell {
+            return Err(self.error(range, catalogue::captured_assignment(&name)));
+        }
+        if fixed && self.state.reachable {
+            return Err(self.error(range, catalogue::assignment_to_fixed(&name)));
+        }
+        Ok(())
+    }
+
+    /// Merges the stores of two branches.
+    pub(super) fn merge(&mut self, cond: Term, then: &Store<'a>, other: &Store<'a>, range: SrcRange) -> Store<'a> {
+        if Rc::ptr_eq(&then.0, &other.0) {
+            return then.clone();
+        }
+        let mut merged = then.clone();
+        for k in 0..then.len().min(other.len()) {
+            let held = match (&then.0[k].held, &other.0[k].held) {
+                (CellValue::Value(a), CellValue::Value(b)) if same(a, b) => continue,
+                // A value of an unreachable branch is never read.
+                (CellValue::Value(Value::Never), CellValue::Value(value))
+                | (CellValue::Value(value), CellValue::Value(Value::Never)) => CellValue::Value(value.clone()),
+                (CellValue::Value(a), CellValue::Value(b)) => {
+                    let name = Rc::clone(&then.0[k].name);
+                    match self.join(Join { cond, strict: false }, a, b, range) {
+                        Ok(value) => {
+                            self.hint(&value, &name);
+                            CellValue::Value(value)
+                        }
+                        Err(Poison) => CellValue::Broken,
+                    }
+                }
+                (CellValue::Broken, _) | (_, CellValue::Broken) => CellValue::Broken,
+                (CellValue::Unset, _) | (_, CellValue::Unset) => CellValue::Unset,
+            };
+            merged.put(Cell(k), held);
+        }
+        merged.truncate(other.len());
+        merged
+    }
+}
+
+impl<'a> Store<'a> {
+    /// The first cell below `cells` whose content has changed, other than the cells in `may`.
+    pub(super) fn changed(&self, before: &Store<'a>, cells: usize, may: &[Cell]) -> Option<Cell> {
+        (0..cells.min(self.len()).min(before.len())).map(Cell).find(|cell| {
+            let same = match (&self.0[cell.0].held, &before.0[cell.0].held) {
+                (CellValue::Value(a), CellValue::Value(b)) => same(a, b),
+                (CellValue::Unset, CellValue::Unset) | (CellValue::Broken, _) | (_, CellValue::Broken) => true,
+                _ => false,
+            };
+            !same && !may.contains(cell)
+        })
+    }
+}
+
+/// Whether two values are known to be the same, so that no conditional is needed.
+pub(super) fn same<'a>(a: &Value<'a>, b: &Value<'a>) -> bool {
+    match (a, b) {
+        (Value::Term(a), Value::Term(b)) | (Value::Nested(a, _), Value::Nested(b, _)) => a == b,
+        (Value::Number(a), Value::Number(b)) => Rc::ptr_eq(a, b),
+        (Value::List(a), Value::List(b))
+        | (Value::Matrix(a), Value::Matrix(b))
+        | (Value::Tuple(a), Value::Tuple(b)) => {
+            Rc::ptr_eq(a, b) || (a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b)))
+        }
+        (Value::Closure(a), Value::Closure(b)) => Rc::ptr_eq(a, b),
+        (Value::Range(a), Value::Range(b)) => Rc::ptr_eq(a, b),
+        (Value::Seq(a), Value::Seq(b)) => Rc::ptr_eq(&a.item, &b.item),
+        (Value::Cursor(a), Value::Cursor(b)) => a.at == b.at && Rc::ptr_eq(&a.seq.item, &b.seq.item),
+        (Value::Filled(a, n), Value::Filled(b, m)) => Rc::ptr_eq(a, b) && n == m,
+        (Value::GrowableVec(a), Value::GrowableVec(b)) => a.is_same(b),
+        (Value::DynamicPart(a), Value::DynamicPart(b)) => a == b,
+        (Value::Option(a, c), Value::Option(b, d)) => c == d && same(a, b),
+        (Value::Axis(a), Value::Axis(b)) => a == b,
+        (Value::FromFn(a), Value::FromFn(b)) => Rc::ptr_eq(a, b),
+        (Value::Function(a, of), Value::Function(b, to)) => (a.name, a.on, of) == (b.name, b.on, to),
+        (Value::Zip(a), Value::Zip(b)) => Rc::ptr_eq(a, b),
+        (Value::Place(a), Value::Place(b)) => Rc::ptr_eq(a, b),
+        (Value::Cell(a), Value::Cell(b)) => a == b,
+        (Value::Ordering(a), Value::Ordering(b)) => a == b,
+        (Value::Unit, Value::Unit) | (Value::Never, Value::Never) | (Value::None, Value::None) => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,265 @@
+//! Blocks and statements.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::{Block, FnArg, Item, Pat, ReturnType, Stmt};
+
+use super::lower::Lower;
+use super::refuse;
+use super::state::{CellValue, Store};
+use super::value::{Body, Closure, Lowered, Value};
+use ad_ir::catalogue::refused::{self, InnerItem};
+use ad_ir::diag::{Poison, SrcRange, text_of};
+
+impl<'a> Lower<'a> {
+    /// Lowers a block. Every statement is lowered, so that every error is reported.
+    pub(super) fn block(&mut self, block: &'a Block) -> Lowered<Value<'a>> {
+        let (outer, outer_items, cells) = (self.state.scope.clone(), self.state.items.clone(), self.state.store.len());
+        let mut result = Ok(Value::Unit);
+        // Items are known in the whole block.
+        let mut poisoned = self.items(block).is_err();
+        for stmt in &block.stmts {
+            result = match stmt {
+                Stmt::Local(local) => {
+                    poisoned |= self.local(local).is_err();
+                    Ok(Value::Unit)
+                }
+                Stmt::Expr(e, semi) => {
+                    let value = if semi.is_some() { self.expr(e) } else { self.moved(e) };
+                    poisoned |= value.is_err();
+                    if semi.is_some() { value.map(|_| Value::Unit) } else { value }
+                }
+                Stmt::Item(Item::Const(_) | Item::Fn(_)) => Ok(Value::Unit),
+                Stmt::Item(item) => {
+                    poisoned = true;
+                    let kind = match item {
+                        Item::Static(_) => InnerItem::Static,
+                        Item::Use(_) => InnerItem::Use,
+                        _ => InnerItem::Other,
+                    };
+                    Err(self.error(SrcRange::of(item), refused::inner_item(kind)))
+                }
+                Stmt::Macro(m) => {
+                    poisoned = true;
+                    Err(self.error(SrcRange::of(&m.mac), refuse::macro_call(&m.mac)))
+                }
+            };
+        }
+        (self.state.scope, self.state.items) = (outer, outer_items);
+        self.state.store.truncate(cells);
+        match result {
+            _ if poisoned => Err(Poison),
+            // A block whose end is not reached has any type.
+            Ok(_) if !self.state.reachable => Ok(Value::Never),
+            result => result,
+        }
+    }
+
+    /// Binds the constants and functions of a block. They do not see the enclosing variables.
+    fn items(&mut self, block: &'a Block) -> Lowered<()> {
+        let mut result = Ok(());
+        let items = in_order(block);
+        for item in &items {
+            let Item::Const(item) = item else { continue };
+            let inside = std::mem::replace(&mut self.state.scope, self.state.items.clone());
+            let value = self.expr(&item.expr).and_then(|v| self.ascribe(v, &item.ty, SrcRange::of(&item.expr)));
+            self.state.scope = inside;
+            if value.is_err() {
+                result = Err(Poison);
+            }
+            self.item(item.ident.to_string(), value.ok());
+        }
+        let inner = items.iter().filter_map(|item| match item {
+            Item::Fn(f) => Some(f.sig.ident.to_string()),
+            _ => None,
+        });
+        self.nested_functions.extend(inner);
+        for item in items {
+            // A refused item has been reported. A use of its name is not a second error.
+            named_by(item).into_iter().for_each(|name| self.item(name, None));
+            let Item::Fn(f) = item else { continue };
+            let sig = &f.sig;
+            let plain = sig.generics.params.is_empty()
+                && sig.asyncness.is_none()
+                && matches!(sig.safety, syn::Safety::Default)
+                && sig.abi.is_none()
+                && sig.variadic.is_none();
+            let params: Option<Vec<_>> = sig
+                .inputs
+                .iter()
+                .map(|arg| match arg {
+                    FnArg::Typed(p) => Some((&*p.pat, Some(&*p.ty))),
+                    FnArg::Receiver(_) => None,
+                })
+                .collect();
+            let (true, Some(params)) = (plain, params) else {
+                result = Err(self.error(SrcRange::of(sig), refused::inner_item(InnerItem::Fn)));
+                self.item(sig.ident.to_string(), None);
+                continue;
+            };
+            let output = match &sig.output {
+                ReturnType::Default => None,
+                ReturnType::Type(_, ty) => Some(&**ty),
+            };
+            let closure = Closure {
+                params,
+                body: Body::Block(&f.block),
+                output,
+                scope: self.state.items.clone(),
+                store: Store::default(),
+            };
+            self.item(sig.ident.to_string(), Some(Value::Closure(Rc::new(closure))));
+        }
+        result
+    }
+
+    fn item(&mut self, name: String, value: Option<Value<'a>>) {
+        self.state.items.bind(name.clone(), value.clone());
+        self.state.scope.bind(name, value);
+    }
+
+    fn local(&mut self, local: &'a syn::Local) -> Lowered<()> {
+        let value = match &local.init {
+            None => return self.declare_later(&local.pat, None),
+            Some(init) => match &init.diverge {
+                Some((_, other)) => return self.let_else(local, &init.expr, other),
+                None => match self.typed_constant(&local.pat, &init.expr)? {
+                    Some(constant) => Ok(constant),
+                    None => self.moved(&init.expr),
+                },
+            },
+        };
+        let bound = self.bind(&local.pat, value.as_ref().ok().cloned());
+        value?;
+        bound
+    }
+}
+
+impl<'a> Lower<'a> {
+    /// Lowers `let value: f64 = g;` with an unknown name. It is a constant outside of the function,
+    /// which may be in lower case if a number type is given. A name that looks misspelt is an
+    /// error.
+    fn typed_constant(&mut self, pat: &'a Pat, value: &'a syn::Expr) -> Lowered<Option<Value<'a>>> {
+        let (Pat::Type(typed), syn::Expr::Path(p)) = (pat, value) else { return Ok(None) };
+        let numbers = self.annotated(&typed.ty).is_some();
+        let name = p.path.segments.last().map_or_else(String::new, |s| s.ident.to_string());
+        let small = name.starts_with(|c: char| c.is_lowercase());
+        let bare = p.path.get_ident().is_some();
+        if !numbers || !small || p.qself.is_some() || bare && self.state.scope.get(&name).is_some() {
+            return Ok(None);
+        }
+        let known = self.resolve(&p.path)?.is_some() || super::types::elem_named(&name, None).is_some();
+        if known || bare && self.near_name(&name).is_some() {
+            return Ok(None);
+        }
+        Ok(Some(Value::Number(super::value::Number::Outer(p.path.to_token_stream().into()).into())))
+    }
+}
+
+/// The items of a block, each after those that it uses. Recursive items come last.
+fn in_order(block: &Block) -> Vec<&Item> {
+    fn mentions(tokens: TokenStream, names: &mut BTreeSet<String>) {
+        for token in tokens {
+            match token {
+                TokenTree::Group(g) => mentions(g.stream(), names),
+                TokenTree::Ident(i) => {
+                    names.insert(i.to_string());
+                }
+                _ => {}
+            }
+        }
+    }
+    let items: Vec<&Item> =
+        block.stmts.iter().filter_map(|s| if let Stmt::Item(item) = s { Some(item) } else { None }).collect();
+    if items.len() < 2 {
+        return items;
+    }
+    let mut waiting: Vec<(&Item, Option<String>, BTreeSet<String>)> = Vec::new();
+    for item in items {
+        let name = match item {
+            Item::Fn(f) => Some(f.sig.ident.to_string()),
+            Item::Const(c) => Some(c.ident.to_string()),
+            _ => None,
+        };
+        let mut names = BTreeSet::new();
+        if name.is_some() {
+            mentions(item.to_token_stream(), &mut names);
+        }
+        name.iter().for_each(|name| {
+            names.remove(name);
+        });
+        waiting.push((item, name, names));
+    }
+    let mut ordered = Vec::new();
+    while !waiting.is_empty() {
+        let open: BTreeSet<String> = waiting.iter().filter_map(|(_, name, _)| name.clone()).collect();
+        let ready = waiting.iter().position(|(_, _, names)| names.is_disjoint(&open)).unwrap_or(0);
+        ordered.push(waiting.remove(ready).0);
+    }
+    ordered
+}
+
+/// The names of values that a refused item brings into scope.
+fn named_by(item: &Item) -> Vec<String> {
+    fn used(tree: &syn::UseTree, names: &mut Vec<String>) {
+        match tree {
+            syn::UseTree::Path(p) => used(&p.tree, names),
+            syn::UseTree::Name(n) => names.push(n.ident.to_string()),
+            syn::UseTree::Rename(r) => names.push(r.rename.to_string()),
+            syn::UseTree::Group(g) => g.items.iter().for_each(|tree| used(tree, names)),
+            _ => {}
+        }
+    }
+    let mut names = Vec::new();
+    match item {
+        Item::Static(i) => names.push(i.ident.to_string()),
+        Item::Struct(i) => names.push(i.ident.to_string()),
+        Item::Enum(i) => names.push(i.ident.to_string()),
+        Item::Use(i) => used(&i.tree, &mut names),
+        _ => {}
+    }
+    names
+}
+
+impl<'a> Lower<'a> {
+    /// Lowers `let PAT = value else { .. };`. The `else` block does not complete.
+    fn let_else(&mut self, local: &'a syn::Local, value: &'a syn::Expr, other: &'a syn::Expr) -> Lowered<()> {
+        let range = SrcRange::of(&local.pat);
+        let fits = self.expr(value).and_then(|value| Ok((self.fits(&local.pat, &value)?, value)));
+        let (fits, value) = match fits {
+            Ok(found) => found,
+            Err(Poison) => {
+                // The block is lowered for its errors.
+                let _ = self.expr(other);
+                super::pattern::poison(self, &local.pat);
+                return Err(Poison);
+            }
+        };
+        let left = self.branch(fits, |_| Ok(Value::Unit), |me| me.expr(other), range);
+        let bound = self.bind(&local.pat, Some(value));
+        left?;
+        bound
+    }
+
+    /// Lowers `let x;`, which is assigned on each path to a use.
+    fn declare_later(&mut self, pat: &'a Pat, ty: Option<&'a syn::Type>) -> Lowered<()> {
+        match pat {
+            Pat::Wild(_) => Ok(()),
+            Pat::Paren(p) => self.declare_later(&p.pat, ty),
+            Pat::Type(p) => self.declare_later(&p.pat, Some(&p.ty)),
+            Pat::Ident(p) if p.by_ref.is_none() && p.subpat.is_none() => {
+                self.bind_cell(p.ident.to_string(), CellValue::Unset, p.mutability.is_some());
+                self.state.store.declare(ty);
+                Ok(())
+            }
+            Pat::Tuple(p) => p.elems.iter().try_for_each(|p| self.declare_later(p, None)),
+            other => {
+                super::pattern::poison(self, other);
+                Err(self.error(SrcRange::of(other), refused::pattern(&text_of(other, 40))))
+            }
+        }
+    }
+}

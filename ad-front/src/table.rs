@@ -1,0 +1,196 @@
+//! The table: every accepted function, method and constant of Rust, std, ndarray and the DSL, and
+//! how each is lowered. Look-up, suggestions for misspelt names and the lists in the documents all
+//! come from here. A name without a row is refused.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::lower::Lower;
+use super::refs::results::{self, ResultFn};
+use super::value::Value;
+use super::{changes, collected, functions, integers, iter, methods, options, order, queues, reads, recur, slice};
+use ad_ir::diag::suggest;
+use ad_ir::ir::Elem;
+use ad_ir::memory_order::{MethodOrder, ResultOrder};
+use ad_ir::prim::{Binary, Surface, Unary};
+
+pub(super) use super::proved::Proof;
+pub(super) use super::row::{Call, LowerFn, Mark, Neutral, On, OnType, Parts, Row, Whole, row};
+
+const TABLES: &[&[Row]] = &[
+    functions::BUILDING,
+    functions::REDUCING,
+    functions::CHOOSING,
+    methods::SCALAR,
+    integers::TABLE,
+    order::TABLE,
+    options::TABLE,
+    options::REAL,
+    methods::ANY,
+    methods::construct::TABLE,
+    methods::elementwise::TABLE,
+    methods::reduce::TABLE,
+    methods::layout::TABLE,
+    methods::sizes::TABLE,
+    methods::zip::TABLE,
+    methods::join::TABLE,
+    slice::TABLE,
+    reads::TABLE,
+    changes::TABLE,
+    collected::TABLE,
+    queues::TABLE,
+    iter::TABLE,
+    iter::CURSORS,
+    recur::TABLE,
+    iter::ADAPTERS,
+    iter::CONSUMING,
+    iter::CHOOSING,
+    iter::MUTABLE,
+    iter::UNTIL,
+];
+
+/// The result type of a scalar function.
+fn gives_number(f: Whole) -> ResultFn {
+    match f {
+        Whole::Binary(Binary::Max | Binary::Min) => results::number_by_value,
+        _ => results::number,
+    }
+}
+
+/// Every row in the order of the documents: the tables, then the scalar functions of one and of two
+/// arguments.
+static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
+    let scalar = |name, on, args: usize, whole, doc| {
+        let args = (args, args);
+        let gives = if on == On::Array { results::array_of_array } else { gives_number(whole) };
+        let unused: LowerFn = |_, _| Err(ad_ir::diag::Poison);
+        let row = Row { whole, gives, ..row(name, on, args, unused, doc).parts(Parts::Elementwise) };
+        match on {
+            On::Dsl => row.called("0.0_f64"),
+            On::Array => row.order(ResultOrder::LikeReceiver),
+            _ => row,
+        }
+    };
+    let unary = Unary::ALL.iter().flat_map(|&f| {
+        let row = f.row();
+        let on: &[On] = match row.surface() {
+            Surface::Method { .. } => &[On::Real, On::Array],
+            Surface::Function => &[On::Dsl],
+            Surface::Operator | Surface::Internal => &[],
+        };
+        on.iter().map(move |&on| scalar(row.name, on, usize::from(on == On::Dsl), Whole::Unary(f), "elementwise"))
+    });
+    let binary = Binary::ALL.iter().flat_map(|&f| {
+        let on: &[On] = match f.row().surface() {
+            Surface::Method { on_arrays: true } => &[On::Real, On::Array],
+            Surface::Method { on_arrays: false } => &[On::Real],
+            Surface::Function | Surface::Operator | Surface::Internal => &[],
+        };
+        on.iter().map(move |&on| scalar(f.row().name, on, 1, Whole::Binary(f), "of two real numbers"))
+    });
+    TABLES.iter().flat_map(|t| t.iter().copied()).chain(unary).chain(binary).collect()
+});
+
+/// The index of each row.
+static BY_NAME: LazyLock<HashMap<(On, &'static str), usize>> = LazyLock::new(|| {
+    let places = ROWS.iter().enumerate().map(|(k, row)| ((row.on, row.name), k));
+    // If a name occurs twice, the first row is found.
+    places.rev().collect()
+});
+
+/// The row of a name.
+pub(super) fn find(on: On, name: &str) -> Option<&'static Row> {
+    BY_NAME.get(&(on, name)).and_then(|&k| ROWS.get(k))
+}
+
+/// The method of a value of this kind, or of any value.
+pub(super) fn find_method(on: On, name: &str) -> Option<&'static Row> {
+    find(on, name).or_else(|| find(On::Any, name))
+}
+
+/// The nearest name among the rows that can be called on a kind of receiver.
+pub(super) fn nearest(on: &[On], name: &str) -> Option<&'static str> {
+    suggest(name, ROWS.iter().filter(|e| on.contains(&e.on)).map(|e| e.name))
+}
+
+/// A row as the documents show it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Described {
+    /// The name.
+    pub name: &'static str,
+    /// The kind of receiver: `function`, `real`, `integer`, `array`, `iterator`, `Option`, `value`,
+    /// `type`.
+    pub on: &'static str,
+    /// The description.
+    pub doc: &'static str,
+    /// The effect on the memory order.
+    pub order: Option<MethodOrder>,
+    /// The traits of `ad_runtime::assumed` that declare the name and prove it.
+    pub traits: Vec<&'static str>,
+}
+
+/// Every accepted function and method, in the order of the table.
+#[must_use]
+pub fn described() -> Vec<Described> {
+    let described = |row: &Row| {
+        let traits = row.traits(find(On::Real, row.name).is_some());
+        Described { name: row.name, on: row.on.described(), doc: row.doc, order: row.order, traits }
+    };
+    ROWS.iter().map(described).collect()
+}
+
+impl<'a> Lower<'a> {
+    /// The kind of receiver under which the methods of a value are looked up.
+    pub(super) fn kind_of(&self, value: &Value) -> On {
+        match value {
+            Value::Term(t) if self.g.rank(*t) > 0 => On::Array,
+            Value::Term(t) => match self.g.elem(*t) {
+                Elem::Real(_) => On::Real,
+                Elem::Int(_) => On::Int,
+                Elem::Bool => On::Bool,
+            },
+            Value::Number(n) if n.is_float() => On::Real,
+            Value::Number(n) if n.outer().is_some() => On::Any,
+            Value::Number(_) => On::Int,
+            Value::List(_)
+            | Value::Matrix(_)
+            | Value::Nested(..)
+            | Value::Filled(..)
+            | Value::GrowableVec(_)
+            | Value::DynamicPart(_) => On::Array,
+            Value::Range(_) | Value::Seq(_) | Value::Cursor(_) => On::Iter,
+            Value::Option(..) | Value::None => On::Option,
+            Value::Tuple(parts) if matches!(&**parts, [Value::Range(_), Value::Term(_)]) => On::Slice,
+            Value::Tuple(_) => On::Tuple,
+            Value::Ordering(_) => On::Ordering,
+            Value::Zip(_) => On::Zip,
+            _ => On::Any,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{On, Proof, ROWS};
+
+    /// A row of ndarray without a declaration would count as one without an array result.
+    #[test]
+    fn every_row_says_what_it_does_to_the_memory_order() {
+        for row in ROWS.iter() {
+            assert!(row.order.is_some(), "`{}` of {:?} says nothing of the memory order", row.name, row.on);
+        }
+    }
+
+    /// A function without a proof would be taken for the table's function, whatever it really is.
+    #[test]
+    fn every_function_has_a_proof() {
+        // `Zip::from` is proved with its type.
+        let functions = ROWS.iter().filter(|row| !row.name.contains("::"));
+        for row in functions.filter(|row| matches!(row.on, On::Dsl | On::Std | On::Mem | On::Nd)) {
+            let Proof::Call(called) = row.proof else { panic!("{} has no proof", row.name) };
+            for text in std::iter::once(called.arguments).chain(called.result) {
+                assert!(text.parse::<proc_macro2::TokenStream>().is_ok(), "{}: {text}", row.name);
+            }
+        }
+    }
+}

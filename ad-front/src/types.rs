@@ -1,0 +1,429 @@
+//! Rust's types as the front end reads them: by their last path segment. Every other type is
+//! refused by name.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote};
+use syn::{BinOp, Expr, GenericArgument, Lit, PathArguments, Stmt, Type};
+
+use super::value::Lowered;
+use ad_ir::catalogue;
+use ad_ir::catalogue::refused::{self, TypeForm};
+use ad_ir::diag::{Diags, SrcRange, text_of};
+use ad_ir::ir::{Elem, IntTy, RealTy};
+use ad_ir::program::{Container, Owner, Passing};
+
+/// The largest supported rank.
+pub(super) const MAX_RANK: u8 = 6;
+
+/// The type of a parameter or result: one array or scalar.
+#[derive(Clone, Debug)]
+pub(super) struct Leaf {
+    pub container: Container,
+    pub elem: Elem,
+    pub rank: u8,
+    /// Whether it can be returned.
+    pub owned: bool,
+    pub passing: Passing,
+    /// The sizes of an array of static size, the outermost first. It is empty for other types.
+    pub lens: Vec<Len>,
+}
+
+/// A size in a type.
+#[derive(Clone, Debug)]
+pub(super) enum Len {
+    /// A literal, or arithmetic on literals.
+    Number(usize),
+    /// Any other expression: a const parameter, the path of a constant, or arithmetic on these.
+    /// Only rustc knows its value.
+    Named(TokenStream),
+}
+
+impl Len {
+    /// Parses the tokens of [`Len::tokens`].
+    pub(super) fn read(tokens: TokenStream) -> Self {
+        syn::parse2::<Expr>(tokens.clone()).map_or(Len::Named(tokens), |e| len(&e))
+    }
+
+    /// The size as in the type.
+    pub(super) fn tokens(&self) -> TokenStream {
+        match self {
+            Len::Number(n) => {
+                let n = proc_macro2::Literal::usize_unsuffixed(*n);
+                quote!(#n)
+            }
+            Len::Named(tokens) => tokens.clone(),
+        }
+    }
+}
+
+/// The generic parameters that types may name.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Generics {
+    /// The type parameter with `T: Real`.
+    pub real: Option<Ident>,
+    /// Other type parameters. They are errors already, and count as reals so that their uses cause
+    /// no further errors.
+    pub further: Vec<Ident>,
+    /// Const parameters of type `usize`.
+    pub consts: Vec<Ident>,
+}
+
+impl Generics {
+    fn elem(&self, ty: &Type) -> Option<Elem> {
+        let further = || match ty {
+            Type::Path(p) => self.further.iter().any(|t| p.path.is_ident(t)),
+            _ => false,
+        };
+        elem_of(ty, self.real.as_ref()).or_else(|| further().then_some(Elem::Real(RealTy::Param)))
+    }
+}
+
+/// The names of number types, for suggestions.
+pub(super) const NUMBERS: &[&str] = &["f64", "f32", "usize", "isize", "i32", "i64", "u32", "u64", "u8"];
+
+/// The names of other types, for suggestions.
+const KNOWN: &[&str] = &[
+    "bool",
+    "Vec",
+    "Array0",
+    "Array1",
+    "Array2",
+    "Array3",
+    "Array4",
+    "Array5",
+    "Array6",
+    "ArrayView0",
+    "ArrayView1",
+    "ArrayView2",
+    "ArrayView3",
+    "ArrayView4",
+    "ArrayView5",
+    "ArrayView6",
+    "ArrayRef0",
+    "ArrayRef1",
+    "ArrayRef2",
+    "ArrayRef3",
+    "ArrayRef4",
+    "ArrayRef5",
+    "ArrayRef6",
+];
+
+/// The element type of a name.
+pub(super) fn elem_named(name: &str, real_param: Option<&Ident>) -> Option<Elem> {
+    Some(match name {
+        "f64" => Elem::F64,
+        "f32" => Elem::Real(RealTy::F32),
+        "usize" => Elem::USIZE,
+        "isize" => Elem::Int(IntTy::Isize),
+        "i32" => Elem::Int(IntTy::I32),
+        "i64" => Elem::Int(IntTy::I64),
+        "u32" => Elem::Int(IntTy::U32),
+        "u64" => Elem::Int(IntTy::U64),
+        "u8" => Elem::Int(IntTy::U8),
+        "bool" => Elem::Bool,
+        _ if real_param.is_some_and(|t| t == name) => Elem::Real(RealTy::Param),
+        _ => return None,
+    })
+}
+
+/// The element type of a type, if it is a scalar.
+pub(super) fn elem_of(ty: &Type, real_param: Option<&Ident>) -> Option<Elem> {
+    match ty {
+        Type::Path(p) => elem_named(&p.path.segments.last()?.ident.to_string(), real_param),
+        Type::Paren(p) => elem_of(&p.elem, real_param),
+        Type::Group(p) => elem_of(&p.elem, real_param),
+        Type::Reference(r) => elem_of(&r.elem, real_param),
+        _ => None,
+    }
+}
+
+/// Whether a reference has the lifetime `'static`.
+fn is_static(reference: &syn::TypeReference) -> bool {
+    reference.lifetime.as_ref().is_some_and(|l| l.ident == "static")
+}
+
+/// The rank and container of a type such as `Array2`.
+pub(super) fn ndarray_rank(name: &str) -> Option<(u8, Owner)> {
+    let (prefix, rank) = name.split_at_checked(name.len().checked_sub(1)?)?;
+    let rank = rank.parse().ok().filter(|&r: &u8| r <= 6)?;
+    match prefix {
+        "Array" => Some((rank, Owner::Array)),
+        "ArrayView" => Some((rank, Owner::View)),
+        "ArrayRef" => Some((rank, Owner::Shared)),
+        _ => None,
+    }
+}
+
+/// Parses the type of a parameter or of a result.
+pub(super) fn leaf(ty: &Type, generics: &Generics, diags: &mut Diags) -> Lowered<Leaf> {
+    match ty {
+        Type::Paren(p) => leaf(&p.elem, generics, diags),
+        Type::Group(p) => leaf(&p.elem, generics, diags),
+        Type::Reference(r) => {
+            if r.mutability.is_some() {
+                return Err(diags.push(SrcRange::of(ty), catalogue::mutable_reference()));
+            }
+            if let Type::Slice(s) = &*r.elem {
+                let elem = element(&s.elem, generics, diags)?;
+                let passing = Passing { is_static: is_static(r), ..Passing::reference(Owner::Slice) };
+                return Ok(Leaf {
+                    container: Container::Slice,
+                    elem,
+                    rank: 1,
+                    owned: false,
+                    passing,
+                    lens: Vec::new(),
+                });
+            }
+            let inner = leaf(&r.elem, generics, diags)?;
+            let passing = Passing {
+                references: inner.passing.references + 1,
+                is_static: inner.passing.is_static || is_static(r),
+                ..inner.passing
+            };
+            let container = match inner.container {
+                Container::Scalar => Container::ScalarRef,
+                other => other,
+            };
+            Ok(Leaf { container, owned: false, passing, ..inner })
+        }
+        Type::Array(a) => {
+            let inner = leaf(&a.elem, generics, diags)?;
+            if !matches!(inner.container, Container::Scalar | Container::Static) || !inner.owned {
+                return Err(diags.push(SrcRange::of(ty), refused::kind_of_type(form(ty), &text_of(ty, 40))));
+            }
+            if inner.rank >= MAX_RANK {
+                return Err(diags.push(SrcRange::of(ty), catalogue::rank_too_high(&text_of(ty, 40), MAX_RANK)));
+            }
+            let lens = std::iter::once(len(&a.len)).chain(inner.lens).collect();
+            let passing = Passing::value(Owner::Static);
+            Ok(Leaf { container: Container::Static, rank: inner.rank + 1, passing, lens, ..inner })
+        }
+        Type::Path(p) if p.qself.is_none() => path(ty, p, generics, diags),
+        _ => Err(diags.push(SrcRange::of(ty), refused::kind_of_type(form(ty), &text_of(ty, 40)))),
+    }
+}
+
+/// The type without invisible groups, which `macro_rules!` puts around its fragments.
+pub(super) fn ungrouped(ty: &Type) -> Type {
+    match ty {
+        Type::Group(p) => ungrouped(&p.elem),
+        Type::Reference(r) => Type::Reference(syn::TypeReference { elem: ungrouped(&r.elem).into(), ..r.clone() }),
+        _ => ty.clone(),
+    }
+}
+
+/// Turns a refused type into one that rustc accepts, if it is not: `Array1` without elements, or a
+/// slice by value. Returns whether the type was changed.
+pub(super) fn mend(ty: &mut Type) -> bool {
+    match ty {
+        Type::Paren(p) => mend(&mut p.elem),
+        Type::Group(p) => mend(&mut p.elem),
+        Type::Slice(_) => {
+            *ty = syn::parse_quote!(&'static #ty);
+            true
+        }
+        Type::Reference(r) => !matches!(&*r.elem, Type::Slice(_)) && mend(&mut r.elem),
+        Type::Path(p) => {
+            let Some(last) = p.path.segments.last_mut() else { return false };
+            let name = last.ident.to_string();
+            let bare = matches!(last.arguments, PathArguments::None);
+            let array = bare && (name == "Vec" || ndarray_rank(&name).is_some());
+            if array {
+                last.arguments = PathArguments::AngleBracketed(syn::parse_quote!(<f64>));
+            }
+            array
+        }
+        _ => false,
+    }
+}
+
+/// The size in `[F; size]`. Arithmetic on literals is evaluated, so that equal shapes are known to
+/// be equal.
+pub(super) fn len(e: &Expr) -> Len {
+    fn number(e: &Expr) -> Option<usize> {
+        match e {
+            Expr::Lit(l) => match &l.lit {
+                Lit::Int(n) if matches!(n.suffix(), "" | "usize") => n.base10_parse().ok(),
+                _ => None,
+            },
+            Expr::Paren(p) => number(&p.expr),
+            Expr::Group(p) => number(&p.expr),
+            Expr::Block(b) if b.attrs.is_empty() && b.label.is_none() => match &*b.block.stmts {
+                [Stmt::Expr(e, None)] => number(e),
+                _ => None,
+            },
+            Expr::Binary(b) => {
+                let (x, y) = (number(&b.left)?, number(&b.right)?);
+                match b.op {
+                    BinOp::Add(_) => x.checked_add(y),
+                    BinOp::Sub(_) => x.checked_sub(y),
+                    BinOp::Mul(_) => x.checked_mul(y),
+                    BinOp::Div(_) => x.checked_div(y),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+    fn bare(e: &Expr) -> &Expr {
+        match e {
+            Expr::Paren(p) => bare(&p.expr),
+            Expr::Group(p) => bare(&p.expr),
+            Expr::Block(b) if b.attrs.is_empty() && b.label.is_none() => match &*b.block.stmts {
+                [Stmt::Expr(e, None)] => bare(e),
+                _ => e,
+            },
+            _ => e,
+        }
+    }
+    number(e).map_or_else(|| Len::Named(bare(e).to_token_stream()), Len::Number)
+}
+
+fn path(ty: &Type, p: &syn::TypePath, generics: &Generics, diags: &mut Diags) -> Lowered<Leaf> {
+    let Some(last) = p.path.segments.last() else {
+        return Err(diags.push(SrcRange::of(ty), catalogue::unknown_type("", None)));
+    };
+    let name = last.ident.to_string();
+    let is_static = match &last.arguments {
+        PathArguments::AngleBracketed(args) => {
+            args.args.iter().any(|arg| matches!(arg, GenericArgument::Lifetime(l) if l.ident == "static"))
+        }
+        _ => false,
+    };
+    let leaf = |container, elem, rank, owner: Owner| {
+        let owned = !matches!(owner, Owner::View | Owner::Shared);
+        let passing = Passing { is_static, ..Passing::value(owner) };
+        Ok(Leaf { container, elem, rank, owned, passing, lens: Vec::new() })
+    };
+    if let Some(elem) = generics.elem(ty) {
+        return leaf(Container::Scalar, elem, 0, Owner::Any);
+    }
+    if let Some((rank, owner)) = ndarray_rank(&name) {
+        if rank > MAX_RANK {
+            return Err(diags.push(SrcRange::of(ty), catalogue::rank_too_high(&name, MAX_RANK)));
+        }
+        let elem = argument(ty, &last.arguments, generics, diags)?;
+        return leaf(Container::NdArray, elem, rank, owner);
+    }
+    if name == "Vec" {
+        let elem = argument(ty, &last.arguments, generics, diags)?;
+        return leaf(Container::Slice, elem, 1, Owner::Vector);
+    }
+    let message = refused::named_type(&name).unwrap_or_else(|| {
+        catalogue::unknown_type(&name, ad_ir::diag::suggest(&name, NUMBERS.iter().chain(KNOWN).copied()))
+    });
+    Err(diags.push(SrcRange::of(ty), message))
+}
+
+/// The element type in angle brackets.
+fn argument(ty: &Type, args: &PathArguments, generics: &Generics, diags: &mut Diags) -> Lowered<Elem> {
+    if let PathArguments::AngleBracketed(args) = args {
+        let types: Vec<&Type> = args
+            .args
+            .iter()
+            .filter_map(|arg| match arg {
+                GenericArgument::Type(ty) => Some(ty),
+                _ => None,
+            })
+            .collect();
+        if let [only] = types[..] {
+            return element(only, generics, diags);
+        }
+    }
+    Err(diags.push(SrcRange::of(ty), catalogue::element_type_missing(&text_of(ty, 40))))
+}
+
+fn element(ty: &Type, generics: &Generics, diags: &mut Diags) -> Lowered<Elem> {
+    match (ty, generics.elem(ty)) {
+        (Type::Path(_), Some(elem)) => Ok(elem),
+        _ => {
+            let text = text_of(ty, 40);
+            let message =
+                if sequence(ty) { catalogue::nested_sequences(&text) } else { catalogue::element_type(&text) };
+            Err(diags.push(SrcRange::of(ty), message))
+        }
+    }
+}
+
+/// Whether a type is `Vec<F>`, `[F]` or a reference to one.
+fn sequence(ty: &Type) -> bool {
+    match ty {
+        Type::Reference(r) => sequence(&r.elem),
+        Type::Slice(_) => true,
+        Type::Path(p) => p.path.segments.last().is_some_and(|s| s.ident == "Vec"),
+        _ => false,
+    }
+}
+
+/// An element type in Rust.
+pub(super) fn elem_tokens(elem: Elem, real_param: Option<&Ident>) -> TokenStream {
+    match elem {
+        Elem::Real(RealTy::F32) => quote!(f32),
+        Elem::Real(RealTy::F64) => quote!(f64),
+        Elem::Real(RealTy::Param) => real_param.map_or_else(|| quote!(f64), |t| quote!(#t)),
+        Elem::Int(ty) => {
+            let name = Ident::new(ty.name(), proc_macro2::Span::call_site());
+            quote!(#name)
+        }
+        Elem::Bool => quote!(bool),
+    }
+}
+
+/// `[[elem; N]; M]` for the sizes M, N.
+pub(super) fn static_tokens(elem: TokenStream, lens: &[Len]) -> TokenStream {
+    lens.iter().rev().fold(elem, |inner, len| {
+        let len = len.tokens();
+        quote!([#inner; #len])
+    })
+}
+
+/// The owned type of a gradient or a result.
+pub(super) fn owned_tokens(leaf: &Leaf, real_param: Option<&Ident>, krate: &TokenStream) -> TokenStream {
+    let elem = elem_tokens(leaf.elem, real_param);
+    match leaf.container {
+        Container::Scalar | Container::ScalarRef => elem,
+        Container::NdArray => {
+            let name = quote::format_ident!("Array{}", leaf.rank);
+            quote!(#krate::ndarray::#name<#elem>)
+        }
+        Container::Slice => quote!(::std::vec::Vec<#elem>),
+        Container::Static => static_tokens(elem, &leaf.lens),
+    }
+}
+
+/// The type of the destination of a gradient.
+pub(super) fn destination_tokens(leaf: &Leaf, real_param: Option<&Ident>, krate: &TokenStream) -> TokenStream {
+    if leaf.container == Container::Slice {
+        let elem = elem_tokens(leaf.elem, real_param);
+        return quote!(&mut [#elem]);
+    }
+    let owned = owned_tokens(leaf, real_param, krate);
+    quote!(&mut #owned)
+}
+
+/// The type of a tangent or cotangent, and how it is passed.
+pub(super) fn passed_tokens(leaf: &Leaf, real_param: Option<&Ident>, krate: &TokenStream) -> TokenStream {
+    let elem = elem_tokens(leaf.elem, real_param);
+    match leaf.container {
+        Container::Scalar | Container::ScalarRef => elem,
+        Container::NdArray => {
+            let name = quote::format_ident!("ArrayRef{}", leaf.rank);
+            quote!(&#krate::ndarray::#name<#elem>)
+        }
+        Container::Slice => quote!(&[#elem]),
+        Container::Static => static_tokens(elem, &leaf.lens),
+    }
+}
+
+/// The form of a type that is not a path.
+fn form(ty: &Type) -> TypeForm {
+    match ty {
+        Type::Array(_) => TypeForm::Array,
+        Type::Tuple(_) => TypeForm::Tuple,
+        Type::ImplTrait(_) | Type::TraitObject(_) => TypeForm::Impl,
+        Type::Slice(_) => TypeForm::Slice,
+        Type::FnPtr(_) => TypeForm::Function,
+        _ => TypeForm::Other,
+    }
+}

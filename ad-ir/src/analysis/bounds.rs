@@ -1,0 +1,352 @@
+//! Loops whose last iterations do nothing. `for j in 0..i` in a loop over `i` is a loop whose number
+//! of iterations is the greatest `i`, and each iteration is under the condition `j < i`. The code
+//! that runs the loop may stop at `i`.
+//!
+//! An iteration does nothing only if it leaves all carried values as they are and its rows are
+//! zeros. The analysis never changes a term: the bound says what to compare with, and its user makes
+//! the term.
+
+use std::collections::{HashMap, HashSet};
+
+use super::zeros::Zeros;
+use super::{Analyses, Analysis, Reachable};
+
+use crate::ir::{Graph, Node, Put, Scan, Term};
+use crate::prim::{Binary, Cmp, IntOp, Prim};
+
+/// The condition under which an iteration does anything. It holds for the first iterations.
+#[derive(Clone, Copy, Debug)]
+pub struct Bound {
+    /// A condition in the body, and its value in the iterations that do something.
+    pub literal: (Term, bool),
+    last: Limit,
+}
+
+/// A limit of the number of an iteration, over captures only.
+#[derive(Clone, Copy, Debug)]
+struct Limit {
+    term: Term,
+    /// Whether the iteration of this number is within the limit.
+    inclusive: bool,
+}
+
+impl Bound {
+    /// The number of iterations that do something; it may be greater than the count of the loop.
+    pub fn limit(&self, g: &mut Graph) -> Term {
+        let Limit { term, inclusive } = self.last;
+        if !inclusive {
+            return term;
+        }
+        let one = g.lit_usize(1);
+        g.int(IntOp::Add, term, one)
+    }
+}
+
+/// The bound of each root that is a loop, if its body has one.
+#[derive(Debug)]
+pub struct Bounds;
+
+impl Analysis for Bounds {
+    type Result = Vec<Option<Bound>>;
+
+    fn of(g: &Graph, roots: &[Term], others: &mut Analyses) -> Self::Result {
+        let mut bound = |&t: &Term| match g.node(t) {
+            Node::Scan(scan) => bound(g, scan, others),
+            _ => None,
+        };
+        roots.iter().map(&mut bound).collect()
+    }
+}
+
+/// The maximum number of conditions that are tried.
+const MANY: usize = 8;
+
+/// The bound of a loop that need not be a term: its operands may have been lowered already.
+pub fn bound(g: &Graph, scan: &Scan, others: &mut Analyses) -> Option<Bound> {
+    let reach = others.get::<Reachable>(g, &scan.body.results);
+    let zeros = others.get::<Zeros>(g, &scan.body.results);
+    let compared = reach.iter().copied().filter(|&t| matches!(g.node(t), Node::Prim(Prim::Compare(_), _)));
+    let mut tried = 0;
+    for cond in compared {
+        for value in [true, false] {
+            let Some(last) = limit(g, scan, (cond, value)) else { continue };
+            tried += 1;
+            if idle(g, scan, (&reach, &zeros), (cond, !value)) {
+                return Some(Bound { literal: (cond, value), last });
+            }
+        }
+        if tried >= MANY {
+            break;
+        }
+    }
+    None
+}
+
+/// Whether an iteration does nothing where the fact holds: it leaves the carried values as they are,
+/// and its rows are zeros.
+fn idle(g: &Graph, scan: &Scan, (reach, zeros): (&[Term], &HashSet<Term>), fact: (Term, bool)) -> bool {
+    // The value of each term where the fact holds, as far as conditionals and sums with zeros show
+    // it.
+    let mut is: HashMap<Term, Is> = HashMap::with_capacity(reach.len());
+    for &t in reach {
+        let of = |c: Term| is.get(&c).copied().unwrap_or(Is::Term(c));
+        let own = match g.node(t) {
+            _ if t == fact.0 => Is::Bool(fact.1),
+            Node::Cond { cond, then, other } => choice(of(*cond), of(*then), of(*other), t),
+            Node::Prim(prim, args) => match (prim, &**args) {
+                (Prim::Select, [mask, then, other]) if g.rank(*mask) == 0 => {
+                    choice(of(*mask), of(*then), of(*other), t)
+                }
+                (Prim::Binary(Binary::Add), [a, b]) => match (of(*a), of(*b)) {
+                    (Is::Blank, x) | (x, Is::Blank) => x,
+                    _ => Is::Term(t),
+                },
+                (Prim::And, [a, b]) => match (of(*a), of(*b)) {
+                    (Is::Bool(true), x) | (x, Is::Bool(true)) => x,
+                    (Is::Bool(false), _) | (_, Is::Bool(false)) => Is::Bool(false),
+                    _ => Is::Term(t),
+                },
+                (Prim::Not, [a]) => match of(*a) {
+                    Is::Bool(b) => Is::Bool(!b),
+                    _ => Is::Term(t),
+                },
+                _ => plain(g, t, zeros),
+            },
+            // Nothing is added.
+            Node::Scatter { put: Put::Add, dst, src, .. } if of(*src) == Is::Blank => of(*dst),
+            _ => plain(g, t, zeros),
+        };
+        is.insert(t, own);
+    }
+    scan.body.results.iter().enumerate().all(|(k, t)| match is[t] {
+        Is::Term(t) => k < scan.init.len() && matches!(g.node(t), Node::Param(n, _) if *n as usize == k),
+        Is::Blank => k >= scan.init.len(),
+        Is::Bool(value) => k >= scan.init.len() && !value,
+    })
+}
+
+/// The value of a term in an iteration for which a fact holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Is {
+    /// Zeros, as in new memory; not of booleans.
+    Blank,
+    /// A boolean constant.
+    Bool(bool),
+    /// The value of this term.
+    Term(Term),
+}
+
+fn plain(g: &Graph, t: Term, zeros: &HashSet<Term>) -> Is {
+    match g.bool_value(t) {
+        Some(value) => Is::Bool(value),
+        None if zeros.contains(&t) => Is::Blank,
+        None => Is::Term(t),
+    }
+}
+
+fn choice(cond: Is, then: Is, other: Is, t: Term) -> Is {
+    match cond {
+        Is::Bool(true) => then,
+        Is::Bool(false) => other,
+        _ if then == other => then,
+        _ => Is::Term(t),
+    }
+}
+
+/// The limit, if the condition is `iteration < limit` or `iteration <= limit`.
+fn limit(g: &Graph, scan: &Scan, (cond, value): (Term, bool)) -> Option<Limit> {
+    let (first, fixed) =
+        (scan.init.len() + scan.captures.len(), scan.init.len()..scan.init.len() + scan.captures.len());
+    let Node::Prim(Prim::Compare(op), args) = g.node(cond) else { return None };
+    let (op, args) = (*op, [args[0], args[1]]);
+    let is_step = |g: &Graph, t: Term| match g.node(t) {
+        Node::Param(k, _) => {
+            let x = (*k as usize).checked_sub(first).and_then(|k| scan.xs.get(k));
+            x.is_some_and(|&x| matches!(g.node(x), Node::Prim(Prim::Iota, _)))
+        }
+        _ => false,
+    };
+    // As `step op other`.
+    let (op, other) = if is_step(g, args[0]) {
+        (op, args[1])
+    } else if is_step(g, args[1]) {
+        let turned = match op {
+            Cmp::Lt => Cmp::Gt,
+            Cmp::Le => Cmp::Ge,
+            Cmp::Gt => Cmp::Lt,
+            Cmp::Ge => Cmp::Le,
+            Cmp::Eq | Cmp::Ne => return None,
+        };
+        (turned, args[0])
+    } else {
+        return None;
+    };
+    let outside = g
+        .reachable(&[other])
+        .into_iter()
+        .all(|t| !matches!(g.node(t), Node::Param(k, _) if !fixed.contains(&(*k as usize))));
+    if !outside || !g.free(other).is_empty() {
+        return None;
+    }
+    match (op, value) {
+        (Cmp::Lt, true) | (Cmp::Ge, false) => Some(Limit { term: other, inclusive: false }),
+        (Cmp::Le, true) | (Cmp::Gt, false) => Some(Limit { term: other, inclusive: true }),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{Elem, OpenLoop, RealTy, Type};
+
+    /// A loop of ten steps over what a step is given: the graph, the step, an integer and a number
+    /// from outside, and what is carried.
+    fn of(body: impl FnOnce(&mut Graph, [Term; 4]) -> Vec<Term>) -> (Graph, Term, Term) {
+        let mut g = Graph::new();
+        let limit = g.add_input(Elem::USIZE, 0);
+        let x = g.add_input(Elem::Real(RealTy::F64), 0);
+        let (step, now) = (g.fresh(), g.placeholder(Type::scalar(Elem::Real(RealTy::F64))));
+        let i = g.mk(Node::Var(step));
+        let results = body(&mut g, [i, limit, x, now]);
+        let l = OpenLoop {
+            count: g.lit_usize(10),
+            reverse: false,
+            stop: None,
+            step,
+            init: vec![x],
+            carried: vec![now],
+            results,
+        };
+        let t = g.close_loop(&l);
+        let t = match g.node(t) {
+            Node::Tuple(parts) => match *g.node(parts[0]) {
+                Node::Proj(scan, _) => scan,
+                _ => t,
+            },
+            _ => t,
+        };
+        (g, t, limit)
+    }
+
+    /// The condition's value, whether the limit is the integer from outside, and what is added to
+    /// it.
+    fn found(body: impl FnOnce(&mut Graph, [Term; 4]) -> Vec<Term>) -> Option<(bool, bool, i128)> {
+        let (mut g, t, limit) = of(body);
+        let bound = Analyses::default().get::<Bounds>(&g, &[t])[0]?;
+        let (found, value) = (bound.limit(&mut g), bound.literal.1);
+        let Node::Scan(scan) = g.node(t).clone() else { panic!("a loop") };
+        let captured = |t: Term| match g.node(t) {
+            Node::Param(k, _) => scan.captures[*k as usize - scan.init.len()] == limit,
+            // What may be a size is not captured.
+            _ => t == limit,
+        };
+        Some(match g.node(found) {
+            Node::Prim(Prim::Int(IntOp::Add), args) => {
+                let (of, more) = if captured(args[0]) { (args[0], args[1]) } else { (args[1], args[0]) };
+                (value, captured(of), g.int_value(more).unwrap_or(-1))
+            }
+            _ => (value, captured(found), 0),
+        })
+    }
+
+    #[test]
+    fn steps_that_leave_everything_as_it_is() {
+        let below = |op: Cmp| {
+            found(move |g, [i, limit, x, now]| {
+                let (c, more) = (g.compare(op, i, limit), g.mul(now, x));
+                vec![if matches!(op, Cmp::Lt | Cmp::Le) { g.cond(c, more, now) } else { g.cond(c, now, more) }]
+            })
+        };
+        assert_eq!(below(Cmp::Lt), Some((true, true, 0)));
+        assert_eq!(below(Cmp::Le), Some((true, true, 1)));
+        assert_eq!(below(Cmp::Ge), Some((false, true, 0)));
+        assert_eq!(below(Cmp::Gt), Some((false, true, 1)));
+        // The other way round: the limit is compared with the step.
+        let turned = found(|g, [i, limit, x, now]| {
+            let (c, more) = (g.compare(Cmp::Gt, limit, i), g.mul(now, x));
+            vec![g.cond(c, more, now)]
+        });
+        assert_eq!(turned, Some((true, true, 0)));
+        // Something is added, or nothing.
+        let added = found(|g, [i, limit, x, now]| {
+            let (c, zero) = (g.compare(Cmp::Lt, i, limit), g.lit_like(x, 0.0));
+            let more = g.cond(c, x, zero);
+            vec![g.add(now, more)]
+        });
+        assert_eq!(added, Some((true, true, 0)));
+    }
+
+    #[test]
+    fn additions_of_nothing_to_an_element() {
+        let (mut g, f64s) = (Graph::new(), Elem::Real(RealTy::F64));
+        let (n, k) = (g.add_input(Elem::USIZE, 0), g.add_input(Elem::USIZE, 0));
+        let (x, y) = (g.add_input(f64s, 0), g.add_input(f64s, 0));
+        let (init, step) = (g.broadcast(x, &[n]), g.fresh());
+        let (i, now) = (g.mk(Node::Var(step)), g.placeholder(Type::Array(f64s, [n].into())));
+        let (c, zero) = (g.compare(Cmp::Lt, i, k), g.lit_like(x, 0.0));
+        let mut limited = |other: Term| {
+            let more = g.cond(c, y, other);
+            let next = g.scatter(now, more, &[], &[i]);
+            let count = g.lit_usize(10);
+            let l = OpenLoop {
+                count,
+                reverse: false,
+                stop: None,
+                step,
+                init: vec![init],
+                carried: vec![now],
+                results: vec![next],
+            };
+            let t = g.close_loop(&l);
+            let scan = g.reachable(&[t]).into_iter().find(|&t| matches!(g.node(t), Node::Scan(_)));
+            Analyses::default().get::<Bounds>(&g, &[scan.expect("a loop")])[0].is_some()
+        };
+        assert!(limited(zero));
+        assert!(!limited(x));
+    }
+
+    #[test]
+    fn rows_of_idle_steps_are_zeros() {
+        let row = |blank: f64| {
+            found(move |g, [i, limit, x, now]| {
+                let (c, more) = (g.compare(Cmp::Lt, i, limit), g.mul(now, x));
+                let (next, none) = (g.cond(c, more, now), g.lit_like(x, blank));
+                let row = g.cond(c, x, none);
+                vec![next, row]
+            })
+        };
+        assert_eq!(row(0.0), Some((true, true, 0)));
+        assert_eq!(row(1.0), None);
+        assert_eq!(row(-0.0), None, "new memory holds no negative zero");
+    }
+
+    #[test]
+    fn steps_that_change_something_are_taken() {
+        // The other arm changes what is carried.
+        assert_eq!(
+            found(|g, [i, limit, x, now]| {
+                let (c, more, less) = (g.compare(Cmp::Lt, i, limit), g.mul(now, x), g.add(now, x));
+                vec![g.cond(c, more, less)]
+            }),
+            None
+        );
+        // From a step on, not up to it.
+        assert_eq!(
+            found(|g, [i, limit, x, now]| {
+                let (c, more) = (g.compare(Cmp::Ge, i, limit), g.mul(now, x));
+                vec![g.cond(c, more, now)]
+            }),
+            None
+        );
+        // What it is compared with changes from step to step.
+        assert_eq!(
+            found(|g, [i, _, x, now]| {
+                let k = g.cast(Elem::USIZE, now);
+                let (c, more) = (g.compare(Cmp::Lt, i, k), g.mul(now, x));
+                vec![g.cond(c, more, now)]
+            }),
+            None
+        );
+    }
+}

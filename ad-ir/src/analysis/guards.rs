@@ -1,0 +1,99 @@
+//! Under which conditions terms are needed. Must never change a term.
+
+use std::collections::HashMap;
+
+use super::zeros::is_blank;
+use super::{Analyses, Analysis};
+use crate::ir::{Graph, Node, Term};
+use crate::prim::Prim;
+
+/// A condition and the value that it must have.
+pub type Guard = (Term, bool);
+
+/// Conditions beyond this many are not looked at.
+const DEEPEST: usize = 16;
+
+/// [`guards`].
+pub struct Guards;
+
+impl Analysis for Guards {
+    type Result = HashMap<Term, Vec<Guard>>;
+
+    fn of(g: &Graph, roots: &[Term], _: &mut Analyses) -> Self::Result {
+        guards(g, roots)
+    }
+}
+
+/// Of each term of a scope: the conditions that all its uses have in common, innermost first.
+pub fn guards(g: &Graph, roots: &[Term]) -> HashMap<Term, Vec<Guard>> {
+    let mut guards: HashMap<Term, Vec<Guard>> = roots.iter().map(|&t| (t, Vec::new())).collect();
+    let give = |guards: &mut HashMap<Term, Vec<Guard>>, t: Term, set: Vec<Guard>| {
+        guards.entry(t).and_modify(|old| old.retain(|l| set.contains(l))).or_insert(set);
+    };
+    for t in g.reachable(roots).into_iter().rev() {
+        let own = guards.get(&t).cloned().unwrap_or_default();
+        match g.node(t) {
+            Node::Cond { cond, then, other } => {
+                give(&mut guards, *cond, own.clone());
+                for (arm, value) in [(*then, true), (*other, false)] {
+                    let mut set = own.clone();
+                    if set.len() < DEEPEST && !set.contains(&(*cond, value)) {
+                        set.insert(0, (*cond, value));
+                    }
+                    give(&mut guards, arm, set);
+                }
+            }
+            node => node.for_each_child(|c| give(&mut guards, c, own.clone())),
+        }
+    }
+    guards
+}
+
+/// The simpler guards that a guard says, outermost first; none if it is simple itself. A lazy
+/// conjunction is `cond c1 c2 false`: its second condition is not looked at where the first one
+/// does not hold.
+pub fn parts(g: &Graph, (c, value): Guard) -> Vec<Guard> {
+    match *g.node(c) {
+        Node::Cond { cond, then, other } if value && g.bool_value(other) == Some(false) => {
+            vec![(cond, true), (then, true)]
+        }
+        Node::Cond { cond, then, other } if value && g.bool_value(then) == Some(false) => {
+            vec![(cond, false), (other, true)]
+        }
+        Node::Prim(Prim::Not, ref args) => vec![(args[0], !value)],
+        _ => Vec::new(),
+    }
+}
+
+/// A condition's value, if these guards decide it. Conditions inside of conditions are looked at so
+/// deep.
+pub fn decided(g: &Graph, c: Term, facts: &[Guard], deep: usize) -> Option<bool> {
+    if let Some((_, value)) = facts.iter().find(|f| f.0 == c) {
+        return Some(*value);
+    }
+    match *g.node(c) {
+        _ if deep == 0 => None,
+        Node::Cond { cond, then, other } => {
+            let arm = if decided(g, cond, facts, deep - 1)? { then } else { other };
+            decided(g, arm, facts, deep - 1)
+        }
+        Node::Prim(Prim::Not, ref args) => decided(g, args[0], facts, deep - 1).map(|value| !value),
+        _ => g.bool_value(c),
+    }
+}
+
+/// The value of nested conditionals whose other arms are blank, and the conditions under which it
+/// is chosen; `None` if both arms of a conditional are blank, or neither.
+pub fn else_blank(g: &Graph, mut t: Term) -> Option<(Vec<Guard>, Term)> {
+    let mut under = Vec::new();
+    while let Node::Cond { cond, then, other } = *g.node(t) {
+        let (arm, value) = match (is_blank(g, then), is_blank(g, other)) {
+            (false, true) => (then, true),
+            (true, false) => (other, false),
+            _ => return None,
+        };
+        under.push((cond, value));
+        t = arm;
+    }
+    Some((under, t))
+}

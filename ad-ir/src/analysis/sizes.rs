@@ -1,0 +1,61 @@
+//! The sizes that types mention: terms that a pass leaves as they are, since with another size the
+//! terms of one type would have two types. Must never look at values.
+
+use std::collections::HashSet;
+
+use super::{Analyses, Analysis};
+use crate::ir::{Graph, Node, Term, Type};
+
+/// [`sizes`].
+pub struct Sizes;
+
+impl Analysis for Sizes {
+    type Result = HashSet<Term>;
+
+    fn of(g: &Graph, roots: &[Term], _: &mut Analyses) -> HashSet<Term> {
+        sizes(g, roots)
+    }
+}
+
+/// [`fixed`].
+pub struct Fixed;
+
+impl Analysis for Fixed {
+    type Result = HashSet<Term>;
+
+    fn of(g: &Graph, roots: &[Term], _: &mut Analyses) -> HashSet<Term> {
+        fixed(g, roots)
+    }
+}
+
+/// The sizes in the types of what roots consist of.
+pub fn sizes(g: &Graph, roots: &[Term]) -> HashSet<Term> {
+    let mut sizes = HashSet::new();
+    let mut bodies: Vec<Vec<Term>> = vec![roots.to_vec()];
+    while let Some(roots) = bodies.pop() {
+        for t in g.reachable(&roots) {
+            sizes_of(g.ty(t), &mut sizes);
+            if let Node::Scan(scan) = g.node(t) {
+                bodies.push(scan.body.results.to_vec());
+            }
+        }
+    }
+    sizes
+}
+
+/// What a pass leaves as it is: sizes, and loops that sizes are parts of, so that whatever else is
+/// read of such a loop is not a second one.
+pub fn fixed(g: &Graph, roots: &[Term]) -> HashSet<Term> {
+    let mut all = sizes(g, roots);
+    let loops: Vec<Term> =
+        all.iter().filter_map(|&n| if let Node::Proj(t, _) = *g.node(n) { Some(t) } else { None }).collect();
+    all.extend(loops);
+    all
+}
+
+fn sizes_of(ty: &Type, sizes: &mut HashSet<Term>) {
+    match ty {
+        Type::Array(_, shape) => sizes.extend(shape.iter().copied()),
+        Type::Tuple(parts) => parts.iter().for_each(|ty| sizes_of(ty, sizes)),
+    }
+}

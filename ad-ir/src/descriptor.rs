@@ -1,0 +1,394 @@
+//! The derivatives that the attribute can write, one descriptor each. The attribute's parser, its
+//! messages, stand-ins, signatures, the functions that are written, `check_grad!` and the guide's
+//! table are all read off this list.
+//!
+//! *To add a derivative*: a descriptor here, its recipe in `ad_middle::derivative`, and how it is
+//! held against differences in `ad_runtime::check`. Nothing else may know a derivative by its name.
+
+use std::fmt::Write as _;
+
+/// One derivative: its name, what it asks for, what it writes, how it is computed and checked.
+#[derive(Debug)]
+pub struct Descriptor {
+    /// The name of the option that asks for it.
+    pub option: &'static str,
+    /// Where it is written although no option names a derivative.
+    pub default: ByDefault,
+    /// Which functions have it.
+    pub requires: Requires,
+    /// What its function is called: `f_` and this.
+    pub suffix: &'static str,
+    /// A second function, which returns the derivative without the value.
+    pub alone: Option<Alone>,
+    /// Parameters behind those of the function.
+    pub further: Further,
+    /// Whether the function's value is returned, in front of the derivative.
+    pub with_value: bool,
+    /// What is returned of the derivative.
+    pub returns: Structure,
+    /// How it is computed.
+    pub recipe: Recipe,
+    /// The first line of its documentation, with `{f}` and `{wrt}` for the function and the active
+    /// parameters.
+    pub doc: &'static str,
+    /// What the guide's table says besides the signature; empty where that says all.
+    pub note: &'static str,
+    /// How `check_grad!` checks it.
+    pub checked: Checked,
+}
+
+/// A derivative is known by its option.
+impl PartialEq for Descriptor {
+    fn eq(&self, other: &Self) -> bool {
+        self.option == other.option
+    }
+}
+
+/// When a derivative is written without being named.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ByDefault {
+    /// Never.
+    No,
+    /// Where the function's result is one real number.
+    ForNumbers,
+    /// Where it is not.
+    ForOthers,
+}
+
+/// What a derivative requires of a function, with the way out for one that has it not.
+#[derive(Clone, Copy, Debug)]
+pub struct Requires {
+    /// The result is one real number.
+    pub one_number: Option<&'static str>,
+    /// One parameter is active.
+    pub one_active: Option<&'static str>,
+    /// The derivative's indices are no more than arrays may have: what to write instead.
+    pub few_indices: Option<&'static str>,
+}
+
+/// The function that returns a derivative without the value.
+#[derive(Clone, Copy, Debug)]
+pub struct Alone {
+    /// What it is called: `f_` and this.
+    pub suffix: &'static str,
+    /// What it returns, in words.
+    pub what: &'static str,
+}
+
+/// Parameters of a derivative behind those of the function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Further {
+    /// None.
+    Nothing,
+    /// One of the result's type.
+    Cotangent,
+    /// One for each active parameter, of its type; what they are called.
+    Directions(&'static str),
+    /// One for each active parameter, which its gradient is written to.
+    Destinations,
+}
+
+/// What is returned of a derivative.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Structure {
+    /// A value for each active parameter, of its type.
+    Gradient,
+    /// A value of the result's type.
+    Result,
+    /// A block for each active parameter: the result's indices, then the parameter's.
+    Jacobian,
+    /// A block of the active parameter with itself.
+    Hessian,
+    /// A closure from a cotangent to a gradient.
+    Closure,
+    /// Nothing: it is in the destinations.
+    Written,
+}
+
+/// How a derivative is computed; `ad_middle::derivative::recipes` has the functions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Recipe {
+    /// One number's gradient: reverse, from 1.
+    Gradient,
+    /// The transposed Jacobian, applied: reverse, from a cotangent.
+    Transposed,
+    /// The Jacobian, applied: forward, along directions.
+    Forward,
+    /// The Jacobian, column by column or row by row.
+    Jacobian,
+    /// The Hessian, applied: forward over reverse.
+    HessianProduct,
+    /// The Hessian: the Jacobian of the gradient.
+    Hessian,
+    /// The trace of the Hessian.
+    Laplacian,
+}
+
+/// How `check_grad!` checks a derivative.
+#[derive(Clone, Copy, Debug)]
+pub struct Checked {
+    /// The method of `ad_runtime::check::Check` that does.
+    pub by: &'static str,
+    /// Whether that asks for the derivative at other points too.
+    pub elsewhere: bool,
+}
+
+/// A function that is written for a derivative.
+#[derive(Clone, Copy, Debug)]
+pub struct Function {
+    /// What it is called: `f_` and this.
+    pub suffix: &'static str,
+    /// Whether the value is returned, in front of the derivative.
+    pub with_value: bool,
+}
+
+impl Descriptor {
+    /// The functions that are written, in order.
+    pub fn functions(&self) -> impl Iterator<Item = Function> + use<> {
+        let alone = self.alone.map(|alone| Function { suffix: alone.suffix, with_value: false });
+        alone.into_iter().chain([Function { suffix: self.suffix, with_value: self.with_value }])
+    }
+
+    /// Its documentation.
+    #[must_use]
+    pub fn documentation(&self, function: &str, active: &[String]) -> String {
+        self.doc.replace("{f}", &format!("[`{function}`]")).replace("{wrt}", &active.join(", "))
+    }
+
+    /// What functions it is of, in the words of the guide.
+    fn of(&self) -> String {
+        let result = if self.requires.one_number.is_some() { "one real scalar" } else { "real" };
+        let active = if self.requires.one_active.is_some() { ", one active parameter" } else { "" };
+        format!("{result}{active}")
+    }
+
+    /// Its row in the guide's table.
+    fn row(&self) -> String {
+        let mut row = format!("| `{}` | ", self.option);
+        let further = match self.further {
+            Further::Nothing => String::new(),
+            Further::Cotangent => ", cotangent".into(),
+            Further::Directions(what) => format!(", {what}s..."),
+            Further::Destinations => ", &mut places...".into(),
+        };
+        let derived = match self.returns {
+            Structure::Gradient => "G",
+            Structure::Result if self.with_value => "tangent of R",
+            Structure::Result => "R",
+            Structure::Jacobian => "J",
+            Structure::Hessian => "H",
+            Structure::Closure => "impl Fn(cotangent) -> G",
+            Structure::Written => "",
+        };
+        for (k, Function { suffix, with_value }) in self.functions().enumerate() {
+            let result = match (with_value, derived) {
+                (true, "") => "R".into(),
+                (true, derived) => format!("(R, {derived})"),
+                (false, derived) => derived.to_string(),
+            };
+            let comma = if k > 0 { ", " } else { "" };
+            let _ = write!(row, "{comma}`f_{suffix}(args{further}) -> {result}`");
+        }
+        if !self.note.is_empty() {
+            let _ = write!(row, ": {}", self.note);
+        }
+        let default = match self.default {
+            ByDefault::No => "",
+            ByDefault::ForNumbers => "where the result is one",
+            ByDefault::ForOthers => "where it is not",
+        };
+        let _ = write!(row, " | {} | {default}", self.of());
+        format!("{} |", row.trim_end())
+    }
+}
+
+/// The derivative that an option asks for.
+#[must_use]
+pub fn named(option: &str) -> Option<&'static Descriptor> {
+    DERIVATIVES.iter().copied().find(|d| d.option == option)
+}
+
+/// The options that ask for derivatives.
+pub fn options() -> impl Iterator<Item = &'static str> {
+    DERIVATIVES.iter().map(|d| d.option)
+}
+
+/// The same as a list in a message.
+#[must_use]
+pub fn quoted_options() -> String {
+    options().map(|option| format!("`{option}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// The derivatives of a function for which none is named.
+pub fn by_default(one_number: bool) -> impl Iterator<Item = &'static Descriptor> {
+    let wanted = if one_number { ByDefault::ForNumbers } else { ByDefault::ForOthers };
+    DERIVATIVES.iter().copied().filter(move |d| d.default == wanted)
+}
+
+/// The table of derivatives, as the guide has it.
+#[must_use]
+pub fn markdown() -> String {
+    let head = "| option | writes | for a result that is | by default |\n| --- | --- | --- | --- |\n".to_string();
+    DERIVATIVES.iter().fold(head, |table, d| table + &d.row() + "\n")
+}
+
+/// All of them, in the order in which they are written and checked.
+pub const DERIVATIVES: &[&Descriptor] = &[&GRAD, &VJP, &JVP, &JACOBIAN, &HVP, &HESSIAN, &LAPLACIAN, &PULLBACK, &INTO];
+
+const ANY: Requires = Requires { one_number: None, one_active: None, few_indices: None };
+const FIRST: Requires =
+    Requires { one_number: Some("write `vjp`: the gradient of the result weighted by a cotangent"), ..ANY };
+const SECOND: Requires =
+    Requires { one_number: Some("take it of a number made of the result, such as the sum of its squares"), ..ANY };
+
+/// The gradient.
+pub static GRAD: Descriptor = Descriptor {
+    option: "grad",
+    default: ByDefault::ForNumbers,
+    requires: FIRST,
+    suffix: "value_and_grad",
+    alone: Some(Alone { suffix: "grad", what: "gradient" }),
+    further: Further::Nothing,
+    with_value: true,
+    returns: Structure::Gradient,
+    recipe: Recipe::Gradient,
+    doc: "The value of {f} and its gradient with respect to {wrt}.",
+    note: "",
+    checked: Checked { by: "grad", elsewhere: true },
+};
+
+/// The transposed Jacobian, applied.
+pub static VJP: Descriptor = Descriptor {
+    option: "vjp",
+    default: ByDefault::ForOthers,
+    requires: ANY,
+    suffix: "vjp",
+    alone: None,
+    further: Further::Cotangent,
+    with_value: true,
+    returns: Structure::Gradient,
+    recipe: Recipe::Transposed,
+    doc: "The value of {f} and the cotangents of {wrt}: the transposed Jacobian applied to `cotangent_`.",
+    note: "",
+    checked: Checked { by: "vjp", elsewhere: false },
+};
+
+/// The Jacobian, applied.
+pub static JVP: Descriptor = Descriptor {
+    option: "jvp",
+    default: ByDefault::No,
+    requires: ANY,
+    suffix: "jvp",
+    alone: None,
+    further: Further::Directions("tangent"),
+    with_value: true,
+    returns: Structure::Result,
+    recipe: Recipe::Forward,
+    doc: "The value of {f} and its tangent: the Jacobian applied to tangents of {wrt}.",
+    note: "",
+    checked: Checked { by: "jvp", elsewhere: false },
+};
+
+/// The Jacobian.
+pub static JACOBIAN: Descriptor = Descriptor {
+    option: "jacobian",
+    default: ByDefault::No,
+    requires: Requires {
+        few_indices: Some("write `vjp` or `jvp`: the Jacobian applied to a cotangent or to tangents"),
+        ..ANY
+    },
+    suffix: "value_and_jacobian",
+    alone: Some(Alone { suffix: "jacobian", what: "Jacobian" }),
+    further: Further::Nothing,
+    with_value: true,
+    returns: Structure::Jacobian,
+    recipe: Recipe::Jacobian,
+    doc: "The value of {f} and its Jacobian with respect to {wrt}: indices of the result first, then those of the parameter.",
+    note: "",
+    checked: Checked { by: "jacobian", elsewhere: false },
+};
+
+/// The Hessian, applied.
+pub static HVP: Descriptor = Descriptor {
+    option: "hvp",
+    default: ByDefault::No,
+    requires: SECOND,
+    suffix: "hvp",
+    alone: None,
+    further: Further::Directions("direction"),
+    with_value: false,
+    returns: Structure::Gradient,
+    recipe: Recipe::HessianProduct,
+    doc: "The Hessian of {f} with respect to {wrt}, applied to directions of these.",
+    note: "the Hessian times a direction",
+    checked: Checked { by: "hvp", elsewhere: false },
+};
+
+/// The Hessian.
+pub static HESSIAN: Descriptor = Descriptor {
+    option: "hessian",
+    default: ByDefault::No,
+    requires: Requires {
+        one_active: Some("products with the Hessian of all of them: `hvp`"),
+        few_indices: Some("write `hvp`: the Hessian applied to a direction"),
+        ..SECOND
+    },
+    suffix: "hessian",
+    alone: None,
+    further: Further::Nothing,
+    with_value: false,
+    returns: Structure::Hessian,
+    recipe: Recipe::Hessian,
+    doc: "The Hessian of {f} with respect to {wrt}: the parameter's indices twice.",
+    note: "",
+    checked: Checked { by: "hessian", elsewhere: false },
+};
+
+/// The trace of the Hessian.
+pub static LAPLACIAN: Descriptor = Descriptor {
+    option: "laplacian",
+    default: ByDefault::No,
+    requires: Requires { one_active: Some("the Laplacian of several is the sum of those of each"), ..SECOND },
+    suffix: "laplacian",
+    alone: None,
+    further: Further::Nothing,
+    with_value: false,
+    returns: Structure::Result,
+    recipe: Recipe::Laplacian,
+    doc: "The Laplacian of {f} with respect to {wrt}: the trace of the Hessian.",
+    note: "the trace of the Hessian",
+    checked: Checked { by: "laplacian", elsewhere: false },
+};
+
+/// The transposed Jacobian as a function.
+pub static PULLBACK: Descriptor = Descriptor {
+    option: "pullback",
+    default: ByDefault::No,
+    requires: ANY,
+    suffix: "pullback",
+    alone: None,
+    further: Further::Nothing,
+    with_value: true,
+    returns: Structure::Closure,
+    recipe: Recipe::Transposed,
+    doc: "The value of {f} and its pullback: the function from a cotangent of the result to those of the parameters. \
+          The pullback owns what it needs of the parameters, and can be called many times.",
+    note: "",
+    checked: Checked { by: "pullback", elsewhere: false },
+};
+
+/// The gradient, written to the caller's memory.
+pub static INTO: Descriptor = Descriptor {
+    option: "into",
+    default: ByDefault::No,
+    requires: FIRST,
+    suffix: "value_and_grad_into",
+    alone: None,
+    further: Further::Destinations,
+    with_value: true,
+    returns: Structure::Written,
+    recipe: Recipe::Gradient,
+    doc: "The value of {f}; its gradient with respect to {wrt} overwrites the last arguments.",
+    note: "into your memory",
+    checked: Checked { by: "value_and_grad_into", elsewhere: false },
+};

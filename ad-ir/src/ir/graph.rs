@@ -1,0 +1,330 @@
+//! The arena: interned terms with their types and free variables, and the tables of inputs and
+//! functions.
+//!
+//! Invariants: equal nodes are one term; children are older than parents; no term without a type.
+//! Nothing is ever removed.
+
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use super::infer::infer;
+use super::{Body, Elem, FuncId, IntTy, Lit, Loc, Node, Term, Type, Var};
+use crate::prim::TypeError;
+
+/// A function that terms can call.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Its name, for printing.
+    pub name: String,
+    /// Parameters and results.
+    pub body: Body,
+}
+
+/// The arena.
+#[derive(Default, Debug)]
+pub struct Graph {
+    nodes: Vec<Rc<Node>>,
+    types: Vec<Type>,
+    free: Vec<Rc<[Var]>>,
+    /// Whether a [`Node::Param`] of the enclosing body is free in the term.
+    open: Vec<bool>,
+    /// Highest canonical binder inside.
+    height: Vec<u32>,
+    locs: Vec<Loc>,
+    interned: HashMap<Rc<Node>, Term>,
+    inputs: Vec<Type>,
+    functions: Vec<Function>,
+    next_fresh: u32,
+    here: Loc,
+}
+
+impl Graph {
+    /// An empty arena.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The node of a term.
+    #[must_use]
+    pub fn node(&self, t: Term) -> &Node {
+        &self.nodes[t.index()]
+    }
+
+    /// The node of a term, shared: for callers that go on to change the graph.
+    #[must_use]
+    pub fn node_rc(&self, t: Term) -> Rc<Node> {
+        Rc::clone(&self.nodes[t.index()])
+    }
+
+    /// The type of a term.
+    #[must_use]
+    pub fn ty(&self, t: Term) -> &Type {
+        &self.types[t.index()]
+    }
+
+    /// The shape of an array.
+    ///
+    /// # Panics
+    /// If the term is a tuple.
+    #[must_use]
+    pub fn shape(&self, t: Term) -> &[Term] {
+        self.array(t).1
+    }
+
+    /// The rank of an array.
+    ///
+    /// # Panics
+    /// If the term is a tuple.
+    #[must_use]
+    pub fn rank(&self, t: Term) -> usize {
+        self.shape(t).len()
+    }
+
+    /// The element type of an array.
+    ///
+    /// # Panics
+    /// If the term is a tuple.
+    #[must_use]
+    pub fn elem(&self, t: Term) -> Elem {
+        self.array(t).0
+    }
+
+    fn array(&self, t: Term) -> (Elem, &[Term]) {
+        match self.ty(t).as_array() {
+            Some(array) => array,
+            None => panic!("{t:?} is a tuple, not an array"),
+        }
+    }
+
+    /// Free build variables, ascending.
+    #[must_use]
+    pub fn free(&self, t: Term) -> &[Var] {
+        &self.free[t.index()]
+    }
+
+    /// Whether `var` is free in `t`.
+    #[must_use]
+    pub fn mentions(&self, t: Term, var: Var) -> bool {
+        self.free(t).contains(&var)
+    }
+
+    /// Whether a parameter of the enclosing closed body is free in it.
+    #[must_use]
+    pub fn is_open(&self, t: Term) -> bool {
+        self.open[t.index()]
+    }
+
+    /// Where in the source it came from.
+    #[must_use]
+    pub fn loc(&self, t: Term) -> Loc {
+        self.locs[t.index()]
+    }
+
+    /// From now on new terms come from `loc`; returns the former place.
+    pub fn at(&mut self, loc: Loc) -> Loc {
+        std::mem::replace(&mut self.here, loc)
+    }
+
+    /// Number of terms made so far.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// All terms made so far, in the order of their handles: operands come first.
+    pub fn terms(&self) -> impl DoubleEndedIterator<Item = Term> + ExactSizeIterator + use<> {
+        let count = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+        (0..count).map(Term)
+    }
+
+    /// Whether there is no term yet.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Types of the function's inputs.
+    #[must_use]
+    pub fn inputs(&self) -> &[Type] {
+        &self.inputs
+    }
+
+    /// The term of an input, if it has been made.
+    #[must_use]
+    pub fn input(&self, k: u32) -> Option<Term> {
+        self.interned.get(&Node::Input(k)).copied()
+    }
+
+    /// Adds an input of rank `rank` and makes its term: its sizes are [`Node::Size`] terms.
+    pub fn add_input(&mut self, elem: Elem, rank: u8) -> Term {
+        let k = u32::try_from(self.inputs.len()).unwrap_or(u32::MAX);
+        // The type mentions the sizes, whose typing asks for the rank: the placeholder has the rank
+        // and no sizes yet.
+        let placeholder = self.lit_usize(0);
+        self.inputs.push(Type::Array(elem, vec![placeholder; usize::from(rank)].into()));
+        let shape: Box<[Term]> = (0..rank).map(|axis| self.mk(Node::Size(k, axis))).collect();
+        self.inputs[k as usize] = Type::Array(elem, shape);
+        self.mk(Node::Input(k))
+    }
+
+    /// Adds an input with a shape of the caller's choice: sizes that are known to be other terms
+    /// (equal sizes are united as the program is typed).
+    pub fn add_input_shaped(&mut self, elem: Elem, shape: Vec<Term>) -> Term {
+        let k = u32::try_from(self.inputs.len()).unwrap_or(u32::MAX);
+        self.inputs.push(Type::Array(elem, shape.into()));
+        self.mk(Node::Input(k))
+    }
+
+    /// Adds an input of which some sizes are known to be other terms. Axis k of the others has the
+    /// [`Node::Size`] of axis `same[k]`.
+    pub fn add_input_united(&mut self, elem: Elem, known: &[Option<Term>], same: &[u8]) -> Term {
+        let k = u32::try_from(self.inputs.len()).unwrap_or(u32::MAX);
+        let placeholder = self.lit_usize(0);
+        self.inputs.push(Type::Array(elem, vec![placeholder; known.len()].into()));
+        let sizes = known.iter().zip(same);
+        let shape: Box<[Term]> =
+            sizes.map(|(known, &axis)| known.unwrap_or_else(|| self.mk(Node::Size(k, axis)))).collect();
+        self.inputs[k as usize] = Type::Array(elem, shape);
+        self.mk(Node::Input(k))
+    }
+
+    /// The rank of input `k`.
+    #[must_use]
+    pub fn input_rank(&self, k: u32) -> Option<u8> {
+        let (_, shape) = self.inputs.get(k as usize)?.as_array()?;
+        u8::try_from(shape.len()).ok()
+    }
+
+    /// The functions that calls name.
+    #[must_use]
+    pub fn functions(&self) -> &[Function] {
+        &self.functions
+    }
+
+    /// Adds a function. Its body is closed.
+    ///
+    /// # Panics
+    /// If a build variable is free in the body.
+    pub fn add_function(&mut self, name: &str, body: Body) -> FuncId {
+        assert!(body.results.iter().all(|&t| self.free(t).is_empty()), "a function's body is closed");
+        self.functions.push(Function { name: name.to_string(), body });
+        FuncId(u32::try_from(self.functions.len() - 1).unwrap_or(u32::MAX))
+    }
+
+    /// Makes a term, or says why it has no type.
+    ///
+    /// # Errors
+    /// If the form cannot be typed.
+    pub fn try_mk(&mut self, node: Node) -> Result<Term, TypeError> {
+        if let Some(&t) = self.interned.get(&node) {
+            return Ok(t);
+        }
+        if !self.is_canonical(&node) {
+            // A pass has replaced children in place, and there are now more or fewer binders inside
+            // than there were.
+            let (vars, scoped) = self.open_binder(&node);
+            return Ok(self.rebuild_binder(&node, |&t| t, &vars, &scoped));
+        }
+        if let Node::Prim(crate::prim::Prim::Stack, args) = &node {
+            self.lit_usize(args.len());
+        }
+        let ty = infer(self, &node)?;
+        let mut free: Vec<Var> = Vec::new();
+        let mut open = matches!(node, Node::Param(k, _) if k < super::LEAF);
+        let mut height = 0;
+        if let Node::Var(v) = node {
+            free.push(v);
+        }
+        let bound = node.binders();
+        node.for_each_scoped_child(|child, inside| {
+            open |= self.open[child.index()];
+            height = height.max(self.height[child.index()]);
+            free.extend(self.free[child.index()].iter().filter(|v| !(inside && bound.contains(v))));
+        });
+        for v in bound {
+            if !v.is_fresh() {
+                height = height.max(v.0);
+            }
+        }
+        free.sort_unstable();
+        free.dedup();
+        let t = Term(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
+        let node = Rc::new(node);
+        self.nodes.push(Rc::clone(&node));
+        self.types.push(ty);
+        self.free.push(free.into());
+        self.open.push(open);
+        self.height.push(height);
+        self.locs.push(self.here);
+        self.interned.insert(node, t);
+        Ok(t)
+    }
+
+    /// Whether the bound variables of a form have their canonical numbers, by which alpha-equal
+    /// terms are one handle.
+    fn is_canonical(&self, node: &Node) -> bool {
+        let bound = node.binders();
+        let mut height = 0;
+        if !bound.is_empty() {
+            node.for_each_scoped_child(|c, inside| {
+                if inside {
+                    height = height.max(self.height(c));
+                }
+            });
+        }
+        (height + 1..).zip(bound).all(|(k, v)| v.0 == k)
+    }
+
+    /// Makes a term.
+    ///
+    /// # Panics
+    /// If the form cannot be typed: an error in the caller.
+    #[track_caller]
+    pub fn mk(&mut self, node: Node) -> Term {
+        match self.try_mk(node) {
+            Ok(t) => t,
+            Err(e) => panic!("ill-typed term: {e}"),
+        }
+    }
+
+    /// A variable that no term mentions yet.
+    pub fn fresh(&mut self) -> Var {
+        self.next_fresh += 1;
+        Var(Var::FRESH + self.next_fresh)
+    }
+
+    pub(super) fn height(&self, t: Term) -> u32 {
+        self.height[t.index()]
+    }
+
+    /// The literal n, if it has been made.
+    pub fn find_usize(&self, n: usize) -> Option<Term> {
+        let node = Node::Lit(Lit::Int(IntTy::Usize, i128::try_from(n).ok()?));
+        self.interned.get(&node).copied()
+    }
+
+    /// The terms reachable from `roots` (closed bodies not entered), children first.
+    #[must_use]
+    pub fn reachable(&self, roots: &[Term]) -> Vec<Term> {
+        // A set of bits in words of 64, of which only those are there that a term is in: the work
+        // goes by what is reached, not by how large the arena is, and the words are in order.
+        let mut seen: BTreeMap<u32, u64> = BTreeMap::new();
+        let mut stack: Vec<Term> = roots.to_vec();
+        while let Some(t) = stack.pop() {
+            let (word, bit) = (seen.entry(t.0 / 64).or_default(), 1 << (t.0 % 64));
+            if *word & bit == 0 {
+                *word |= bit;
+                self.node(t).for_each_child(|c| stack.push(c));
+            }
+        }
+        let mut all = Vec::new();
+        for (k, mut bits) in seen {
+            while bits != 0 {
+                all.push(Term(k * 64 + bits.trailing_zeros()));
+                bits &= bits - 1;
+            }
+        }
+        all
+    }
+}

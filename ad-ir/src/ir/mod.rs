@@ -1,0 +1,26 @@
+//! The core language (BOT Figs. 7-8, adapted): pure, interned terms in one arena.
+//!
+//! Everything between the front end and the emitter is written against this module. It must never
+//! mention `syn` or a token: a place in the user's source is a [`Loc`], a small integer into a
+//! table that only the front end and the emitter can read.
+
+mod build;
+pub mod flatten;
+mod graph;
+mod infer;
+mod node;
+mod recur;
+mod subst;
+
+pub mod print;
+
+pub mod valid;
+
+pub use crate::prim::TypeError;
+pub use crate::term::axis;
+pub use crate::term::{Contraction, Elem, IntTy, Lit, RealTy, Term, Type};
+pub use build::int_op;
+pub use graph::{Function, Graph};
+pub use node::LEAF;
+pub use node::{Body, FuncId, Loc, Node, Put, Scan, Var};
+pub use recur::OpenLoop;

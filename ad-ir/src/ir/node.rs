@@ -1,0 +1,259 @@
+//! The forms of the core language. Binding and control forms are variants here and known to every
+//! pass; everything else is a [`Prim`] and described by its own table. This file alone knows where
+//! children and binders are.
+
+use crate::prim::Prim;
+use crate::term::{Lit, Term, Type};
+
+/// A bound index variable, always a `usize` scalar. Numbers below 2^31 are canonical (1 + the
+/// highest binder inside the scope, so that alpha-equal terms are one handle); the others are fresh
+/// ones of opened scopes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Var(pub(crate) u32);
+
+impl Var {
+    pub(crate) const FRESH: u32 = 1 << 31;
+
+    /// Whether the variable belongs to an opened scope.
+    #[must_use]
+    pub fn is_fresh(self) -> bool {
+        self.0 >= Self::FRESH
+    }
+}
+
+/// A place in the user's source: an index into the front end's table. 0 stands for no particular
+/// place.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
+pub struct Loc(pub u32);
+
+/// A function of the program, for [`Node::Call`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct FuncId(pub u32);
+
+/// Parameters from here on belong to no body: the emitter's leaves, which stand for what a loop has
+/// computed.
+pub const LEAF: u32 = 1 << 30;
+
+/// A closed function body: its parameters are [`Node::Param`], canonical by position and type, and
+/// nothing else is free in it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Body {
+    /// Types of the parameters.
+    pub params: Box<[Type]>,
+    /// The results.
+    pub results: Box<[Term]>,
+}
+
+/// The one loop form: `count` steps, forwards or in reverse.
+///
+/// Parameters of the body, in order: the carried values, the captures (the same at each step), one
+/// row of each of `xs`. Results of the body, in order: the new carried values, then one row for
+/// each array produced. The term is a tuple: the last carried values, then the arrays produced (row
+/// k from the step with index k, in either direction).
+///
+/// With `stop`, a loop may end before `count` steps: before each step it ends if the carried
+/// boolean of that number holds. Rows of steps that did not run are unspecified. `count` may then
+/// be more than anybody could run (`usize::MAX`), if no array is consumed or produced. Such a loop
+/// may run for ever: it is evaluated only where the program evaluates it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Scan {
+    /// Number of steps; the outer size of every array in `xs`.
+    pub count: Term,
+    /// Whether step `count - 1` comes first.
+    pub reverse: bool,
+    /// The carried boolean that ends the loop, by its number.
+    pub stop: Option<usize>,
+    /// Carried values before the first step.
+    pub init: Box<[Term]>,
+    /// Values that do not change.
+    pub captures: Box<[Term]>,
+    /// Arrays consumed one outer row a step.
+    pub xs: Box<[Term]>,
+    /// One step.
+    pub body: Body,
+}
+
+/// What a scatter does with the elements that it writes to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Put {
+    /// It adds to them. Several elements may be added at one place.
+    Add,
+    /// It replaces them. The code that makes the term guarantees that no two elements go to one
+    /// place in range; the derivative relies on that. If two do, the last one in row-major order of
+    /// the variables stays.
+    Set,
+}
+
+/// One term of the core language.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Node {
+    /// An input of the function, by number. Its type is in the graph's table.
+    Input(u32),
+    /// The size of an axis of an input; `usize`.
+    Size(u32, u8),
+    /// A bound index variable; `usize`.
+    Var(Var),
+    /// A parameter of the innermost closed body.
+    Param(u32, Type),
+    /// A scalar constant.
+    Lit(Lit),
+    /// A tuple.
+    Tuple(Box<[Term]>),
+    /// A component of a tuple.
+    Proj(Term, u32),
+    /// `build1 size (\var. body)`: an array with one more outer axis (BOT Fig. 7).
+    Build {
+        /// The outer size.
+        size: Term,
+        /// The index.
+        var: Var,
+        /// An element; its shape does not mention `var`.
+        body: Term,
+    },
+    /// Lazy conditional: only the taken arm is computed. The condition is a scalar.
+    Cond {
+        /// A boolean scalar.
+        cond: Term,
+        /// The value where the condition holds.
+        then: Term,
+        /// The value otherwise; of the same type.
+        other: Term,
+    },
+    /// The loop form.
+    Scan(Box<Scan>),
+    /// A call of another function of the program; the result is its result (a tuple if there are
+    /// several).
+    Call(FuncId, Box<[Term]>),
+    /// `gather sizes src (\vars. index)`: element `vars` is `src[index]`; with no vars it is BOT's
+    /// `index`. An index may leave trailing axes of `src` alone. Out of range the value is
+    /// unspecified (and no error: see `check`).
+    Gather {
+        /// The array read.
+        src: Term,
+        /// One size for each variable: the leading axes of the result.
+        sizes: Box<[Term]>,
+        /// The variables bound in `index`.
+        vars: Box<[Var]>,
+        /// A scalar `usize` for each leading axis of `src`.
+        index: Box<[Term]>,
+    },
+    /// `dst` with `src[vars]` added (or put) at `index`, for all `vars` over the leading axes of
+    /// `src`. Trailing axes are added as rows. An element out of range is dropped. The transpose is
+    /// a gather, whose value out of range is unspecified. So an element that may be dropped is a
+    /// masked zero, or a `check` has failed. With [`Put::Set`] it is an update, `dst[index] =
+    /// src[vars]`, of elements of any type.
+    Scatter {
+        /// Added, or put in place of what is there.
+        put: Put,
+        /// The array added to; the result has its shape.
+        dst: Term,
+        /// The array whose elements (or rows) are added.
+        src: Term,
+        /// The variables bound in `index`, one for each leading axis of `src`.
+        vars: Box<[Var]>,
+        /// A scalar `usize` for each leading axis of `dst`.
+        index: Box<[Term]>,
+    },
+    /// A primitive applied to its arguments.
+    Prim(Prim, Box<[Term]>),
+}
+
+impl Node {
+    /// Calls `f` on every child, in a fixed order. The results of a closed body are not children:
+    /// bodies are their own scope.
+    pub fn for_each_child(&self, mut f: impl FnMut(Term)) {
+        match self {
+            Node::Input(_) | Node::Size(..) | Node::Var(_) | Node::Param(..) | Node::Lit(_) => {}
+            Node::Tuple(parts) => parts.iter().copied().for_each(f),
+            Node::Proj(tuple, _) => f(*tuple),
+            Node::Build { size, var: _, body } => {
+                f(*size);
+                f(*body);
+            }
+            Node::Cond { cond, then, other } => {
+                f(*cond);
+                f(*then);
+                f(*other);
+            }
+            Node::Scan(scan) => {
+                f(scan.count);
+                scan.init.iter().copied().for_each(&mut f);
+                scan.captures.iter().copied().for_each(&mut f);
+                scan.xs.iter().copied().for_each(f);
+            }
+            Node::Call(_, args) | Node::Prim(_, args) => args.iter().copied().for_each(f),
+            Node::Gather { src, sizes, vars: _, index } => {
+                f(*src);
+                sizes.iter().copied().for_each(&mut f);
+                index.iter().copied().for_each(f);
+            }
+            Node::Scatter { put: _, dst, src, vars: _, index } => {
+                f(*dst);
+                f(*src);
+                index.iter().copied().for_each(f);
+            }
+        }
+    }
+
+    /// The same form with every child replaced by `f` of it. Binders are kept as they are.
+    #[must_use]
+    pub fn map_children(&self, mut f: impl FnMut(Term) -> Term) -> Node {
+        let mut all = |ts: &[Term]| -> Box<[Term]> { ts.iter().map(|&t| f(t)).collect() };
+        match self {
+            Node::Input(_) | Node::Size(..) | Node::Var(_) | Node::Param(..) | Node::Lit(_) => self.clone(),
+            Node::Tuple(parts) => Node::Tuple(all(parts)),
+            Node::Proj(tuple, k) => Node::Proj(f(*tuple), *k),
+            Node::Build { size, var, body } => Node::Build { size: f(*size), var: *var, body: f(*body) },
+            Node::Cond { cond, then, other } => Node::Cond { cond: f(*cond), then: f(*then), other: f(*other) },
+            Node::Scan(scan) => Node::Scan(Box::new(Scan {
+                init: all(&scan.init),
+                captures: all(&scan.captures),
+                xs: all(&scan.xs),
+                count: f(scan.count),
+                reverse: scan.reverse,
+                stop: scan.stop,
+                body: scan.body.clone(),
+            })),
+            Node::Call(func, args) => Node::Call(*func, all(args)),
+            Node::Prim(prim, args) => Node::Prim(prim.clone(), all(args)),
+            Node::Gather { src, sizes, vars, index } => {
+                Node::Gather { sizes: all(sizes), index: all(index), src: f(*src), vars: vars.clone() }
+            }
+            Node::Scatter { put, dst, src, vars, index } => {
+                Node::Scatter { put: *put, index: all(index), dst: f(*dst), src: f(*src), vars: vars.clone() }
+            }
+        }
+    }
+
+    /// The variables that this form binds.
+    #[must_use]
+    pub fn binders(&self) -> &[Var] {
+        match self {
+            Node::Build { var, .. } => std::slice::from_ref(var),
+            Node::Gather { vars, .. } | Node::Scatter { vars, .. } => vars,
+            _ => &[],
+        }
+    }
+
+    /// Whether `child` (as met by [`Node::for_each_child`]) stands inside the scope of this form's
+    /// binders. For gather and scatter that is the index only; sizes and arrays are outside.
+    pub fn for_each_scoped_child(&self, mut f: impl FnMut(Term, bool)) {
+        match self {
+            Node::Build { size, var: _, body } => {
+                f(*size, false);
+                f(*body, true);
+            }
+            Node::Gather { src, sizes, vars: _, index } => {
+                f(*src, false);
+                sizes.iter().for_each(|&t| f(t, false));
+                index.iter().for_each(|&t| f(t, true));
+            }
+            Node::Scatter { put: _, dst, src, vars: _, index } => {
+                f(*dst, false);
+                f(*src, false);
+                index.iter().for_each(|&t| f(t, true));
+            }
+            _ => self.for_each_child(|t| f(t, false)),
+        }
+    }
+}

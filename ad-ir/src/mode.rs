@@ -1,0 +1,32 @@
+//! The algorithms of differentiation by name. The front end reads the name in the attribute, a
+//! program stores the mode, and `ad_middle::modes` dispatches on it. Must know no algorithm.
+
+/// An algorithm of differentiation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Mode {
+    /// Dual arrays (BOT sections 6 and 7).
+    #[default]
+    DualArrays,
+}
+
+impl Mode {
+    /// Every algorithm that is implemented.
+    pub const ALL: &[Mode] = &[Mode::DualArrays];
+
+    /// The names that are reserved for algorithms that are not implemented.
+    pub const RESERVED: &[&str] = &["chad", "unf", "dual_numbers"];
+
+    /// Its name in `mode = ".."`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::DualArrays => "dual_arrays",
+        }
+    }
+
+    /// The algorithm of this name, if it is built.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Mode> {
+        Mode::ALL.iter().copied().find(|mode| mode.name() == name)
+    }
+}

@@ -1,0 +1,513 @@
+//! The data that the front end and the emitter exchange in addition to terms: signatures and source
+//! locations as tokens, the function in core terms, and the routines to be generated.
+//!
+//! This module interprets neither `syn` nor terms.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::rc::Rc;
+
+use proc_macro2::{Ident, TokenStream};
+
+use crate::diag::SrcRange;
+use crate::ir::{Elem, Graph, Loc, RealTy, Term};
+use crate::mode::Mode;
+
+/// A location in the user's source, for messages at run time and for the spans of generated code.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The tokens at the location.
+    pub range: SrcRange,
+    /// The source text of the expression, shortened.
+    pub text: String,
+}
+
+/// The table of source locations to which [`Loc`] refers. Entry 0 is the function itself.
+#[derive(Clone, Debug, Default)]
+pub struct Places(pub Vec<Place>);
+
+impl Places {
+    /// The source location of `loc`, or that of the function.
+    #[must_use]
+    pub fn get(&self, loc: Loc) -> Option<&Place> {
+        self.0.get(loc.0 as usize).or_else(|| self.0.first())
+    }
+}
+
+/// How a value is passed or returned in Rust.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Container {
+    /// `f64`, `usize`, `bool`, ...
+    Scalar,
+    /// `&f64` and similar types.
+    ScalarRef,
+    /// `ArrayN<F>`, `ArrayViewN<F>`, `ArrayRefN<F>` by value or reference: any type that
+    /// dereferences to `ArrayRefN` when borrowed.
+    NdArray,
+    /// `&[F]`, `Vec<F>`, `&Vec<F>`: any type that dereferences to a slice. Gradients and results
+    /// are `Vec<F>`.
+    Slice,
+    /// `[F; N]`, `[[F; N]; M]` and references to them. They are never on the heap.
+    Static,
+}
+
+impl Container {
+    /// The container in which a result of this kind is returned. It is never a reference.
+    #[must_use]
+    pub fn owned(self) -> Self {
+        if self == Container::ScalarRef { Container::Scalar } else { self }
+    }
+
+    /// How a tangent or cotangent of this kind is passed. Numbers and arrays of static size are
+    /// passed by value.
+    #[must_use]
+    pub fn passing(self) -> Passing {
+        match self {
+            Container::Scalar | Container::ScalarRef => Passing::value(Owner::Any),
+            Container::Static => Passing::value(Owner::Static),
+            Container::NdArray => Passing::reference(Owner::Shared),
+            Container::Slice => Passing::reference(Owner::Slice),
+        }
+    }
+
+    /// Whether a value is never on the heap: a scalar or an array of static size.
+    #[must_use]
+    pub fn is_static(self) -> bool {
+        matches!(self, Container::Scalar | Container::ScalarRef | Container::Static)
+    }
+}
+
+/// The container of a Jacobian's block for a result and a parameter, each given with the sizes of
+/// its static type. The result's indices come first. The block is static if both are, and an
+/// ndarray otherwise.
+#[must_use]
+pub fn pair(result: (Container, &[TokenStream]), param: (Container, &[TokenStream])) -> (Container, Vec<TokenStream>) {
+    if !result.0.is_static() || !param.0.is_static() {
+        return (Container::NdArray, Vec::new());
+    }
+    let lens = [result.1, param.1].concat();
+    (if lens.is_empty() { Container::Scalar } else { Container::Static }, lens)
+}
+
+/// The form of a parameter's type, as far as code that passes the argument on depends on it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Passing {
+    /// The number of references.
+    pub references: usize,
+    /// The referent.
+    pub owner: Owner,
+    /// Whether it contains the lifetime `'static`.
+    pub is_static: bool,
+}
+
+impl Passing {
+    /// A value of this type.
+    #[must_use]
+    pub fn value(owner: Owner) -> Self {
+        Passing { references: 0, owner, is_static: false }
+    }
+
+    /// A reference to this type.
+    #[must_use]
+    pub fn reference(owner: Owner) -> Self {
+        Passing { references: 1, ..Passing::value(owner) }
+    }
+}
+
+/// A parameter of a routine.
+#[derive(Clone, Debug)]
+pub struct Param {
+    /// Its name.
+    pub name: Ident,
+    /// Its type: as the user wrote it, or the type of the tangent or cotangent.
+    pub ty: TokenStream,
+    /// The form of that type.
+    pub passing: Passing,
+    /// The container of the type.
+    pub container: Container,
+    /// Element type of the leaf.
+    pub elem: Elem,
+    /// Rank of the leaf.
+    pub rank: u8,
+    /// The sizes in the type of a `Static`, the outermost first. Empty for other containers.
+    pub lens: Vec<TokenStream>,
+    /// The number of the graph's input that it is. `None` if no term refers to the parameter, which
+    /// is still in the signature.
+    pub input: Option<u32>,
+}
+
+/// A scalar or array that is known when the function is compiled, but not when the macro runs: a
+/// const parameter, or a constant outside of the function. It is an input of the graph that is not
+/// a parameter. Its path is the expression whose value rustc knows.
+#[derive(Clone, Debug)]
+pub struct Constant {
+    /// The number of the graph's input that it is.
+    pub input: u32,
+    /// The path, or an expression of such paths.
+    pub path: TokenStream,
+    /// Its type, which the generated code states. For an array, the type of its elements.
+    pub elem: Elem,
+    /// The sizes of an array, the outermost first. They are constants, too.
+    pub lens: Vec<TokenStream>,
+}
+
+/// A result leaf of a routine.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// The value: an array term.
+    pub term: Term,
+    /// The container in which it is returned. It is never `ScalarRef`.
+    pub container: Container,
+    /// The sizes in the type of a `Static`, the outermost first. Empty for other containers.
+    pub lens: Vec<TokenStream>,
+}
+
+/// The structure of a routine's result: values, gradients, and tuples of them.
+#[derive(Clone, Debug)]
+pub enum OutputTree {
+    /// One value.
+    Leaf(Output),
+    /// A tuple.
+    Tuple(Vec<OutputTree>),
+}
+
+impl OutputTree {
+    /// The leaves, in order.
+    #[must_use]
+    pub fn leaves(&self) -> Vec<&Output> {
+        match self {
+            OutputTree::Leaf(out) => vec![out],
+            OutputTree::Tuple(parts) => parts.iter().flat_map(OutputTree::leaves).collect(),
+        }
+    }
+
+    /// The terms of the leaves, in order.
+    #[must_use]
+    pub fn terms(&self) -> Vec<Term> {
+        match self {
+            OutputTree::Leaf(out) => vec![out.term],
+            OutputTree::Tuple(parts) => parts.iter().flat_map(OutputTree::terms).collect(),
+        }
+    }
+
+    /// The same structure with other terms, taken in order.
+    #[must_use]
+    pub fn with_terms(&self, terms: &mut impl Iterator<Item = Term>) -> OutputTree {
+        match self {
+            OutputTree::Leaf(out) => OutputTree::Leaf(Output { term: terms.next().unwrap_or(out.term), ..out.clone() }),
+            OutputTree::Tuple(parts) => OutputTree::Tuple(parts.iter().map(|p| p.with_terms(terms)).collect()),
+        }
+    }
+}
+
+/// When a check is made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// On entry, before anything is computed. Such a check is unconditional and reads sizes only.
+    Entry,
+    /// Before the results are returned, if the function itself would fail.
+    Reached,
+}
+
+/// A condition without which the derivative panics, as the function does. Terms are total (a read
+/// out of range gives an unspecified value, an overflow gives the nearest value), so no pass has to
+/// preserve the position of a panic. Possible failures are represented here instead, guarded by
+/// their path conditions.
+#[derive(Clone, Debug)]
+pub struct Check {
+    /// A closed boolean scalar.
+    pub ok: Term,
+    /// The message. It has no source location, since the panic itself has one.
+    pub message: String,
+    /// The user's format string, if there is one. It replaces the whole message, and the expression
+    /// is not shown after it. The entries of `shown` without a name fill its placeholders.
+    pub format: Option<String>,
+    /// Sizes that are shown after the message: a description for the user and a `usize` scalar.
+    pub shown: Vec<(String, Term)>,
+    /// The source location of the expression that fails.
+    pub loc: Loc,
+    /// When the check is made.
+    pub phase: Phase,
+    /// Whether it is made only with debug assertions, as `debug_assert!`.
+    pub debug: bool,
+    /// Whether values of a loop belong to the message, which the check does not have. Where it
+    /// fails, the function itself is called to say them.
+    pub incomplete: bool,
+}
+
+/// An annotated function after the front end.
+#[derive(Debug)]
+pub struct Program {
+    /// All terms.
+    pub graph: Graph,
+    /// The function's name.
+    pub name: Ident,
+    /// Visibility as written.
+    pub vis: TokenStream,
+    /// `#[cfg(..)]` attributes as written.
+    pub cfgs: TokenStream,
+    /// Generic parameters as written, with their angle brackets and bounds (lifetimes, `T: Real`).
+    /// Empty if there are none.
+    pub generics: TokenStream,
+    /// The where clause as written.
+    pub where_clause: TokenStream,
+    /// `::<T, N>` if there are type or const parameters.
+    pub turbofish: TokenStream,
+    /// The names of type and const parameters, which the type of a returned closure may mention.
+    pub captured: Vec<Ident>,
+    /// Parameters in order.
+    pub params: Vec<Param>,
+    /// Constants that the function names.
+    pub constants: Vec<Constant>,
+    /// The indices of the active parameters in `params`, ascending.
+    pub active: Vec<usize>,
+    /// The algorithm that differentiates it.
+    pub mode: Mode,
+    /// The result's type as written.
+    pub result_ty: TokenStream,
+    /// The result.
+    pub result: OutputTree,
+    /// The checks.
+    pub checks: Vec<Check>,
+    /// The names of terms in the source, for readable output.
+    pub hints: BTreeMap<Term, String>,
+    /// Source locations.
+    pub places: Places,
+    /// The path of the crate `ad`: `::ad`, unless `crate = "..."` sets another one.
+    pub krate: TokenStream,
+    /// The type parameter with `T: Real`, if there is one: the name of
+    /// [`crate::ir::RealTy::Param`].
+    pub real_param: Option<Ident>,
+    /// Assumptions about names. The generated code asserts them.
+    pub assumed: Vec<Assumed>,
+    /// Names in patterns that are assumed to be bindings and not constants. The generated code
+    /// asserts this.
+    pub bound: Vec<Ident>,
+    /// All names that the function binds in patterns. No constant in scope has one of these names.
+    pub locals: Rc<BTreeSet<String>>,
+    /// Names that are assumed to be constants of `std::f64::consts`. The generated code asserts
+    /// this.
+    pub consts: Vec<AssumedConst>,
+}
+
+/// An assumption about the meaning of a name. Only rustc can resolve the name.
+#[derive(Clone, Debug)]
+pub enum Assumed {
+    /// A function or type of the DSL, of ndarray or of std.
+    Path {
+        /// The path as the user wrote it, without generic arguments.
+        path: TokenStream,
+        /// Its last segment.
+        name: Ident,
+        /// The assumed function. `None` for a type, of which only the name matters.
+        called: Option<Called>,
+    },
+    /// A function of a number type, such as `f64::exp`.
+    OfNumber {
+        /// The path as the user wrote it.
+        path: TokenStream,
+        /// The type.
+        elem: Elem,
+        /// The function.
+        name: Ident,
+    },
+    /// A macro of ndarray or std.
+    Macro {
+        /// The path as the user wrote it.
+        path: TokenStream,
+        /// Its last segment.
+        name: Ident,
+        /// Delimited arguments for a valid call, in the form of [`Called`].
+        arguments: &'static str,
+    },
+    /// A method of `Option` or `Ordering`.
+    OfStd {
+        /// Its name.
+        name: Ident,
+        /// The type.
+        ty: TokenStream,
+        /// Whether the type has it by reference. Otherwise it has it by value.
+        by_reference: bool,
+    },
+    /// A method of ndarray's arrays, of vectors or of numbers, and not of a trait of the user's.
+    Method {
+        /// Its name.
+        name: Ident,
+        /// How rustc finds the method.
+        found: Found,
+        /// The element type of the receiver.
+        elem: Elem,
+        /// The rank of the receiver. It is 0 for numbers.
+        rank: usize,
+        /// Whether it is a method of arrays.
+        array: bool,
+        /// The sizes of the receiver, if they are literals: it may be an array of static size.
+        sizes: Vec<usize>,
+        /// The type of the receiver as method look-up sees it, if it is certain.
+        receiver: Option<Receiver>,
+    },
+}
+
+/// How a method takes its receiver.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Takes {
+    /// By value.
+    Value,
+    /// By reference.
+    Reference,
+    /// By mutable reference.
+    Mutable,
+    /// By value or reference of the type to which the receiver dereferences.
+    Deref,
+}
+
+/// Whether vectors and slices have a method of arrays.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Vectors {
+    /// Only ndarray's arrays have it.
+    No,
+    /// Both have it.
+    Too,
+    /// Only vectors, slices and arrays of static size have it.
+    Only,
+    /// Only `VecDeque` has it.
+    Queues,
+}
+
+/// How rustc finds a method that is assumed to be one of ndarray's arrays, of vectors or of
+/// numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Found {
+    /// How ndarray's arrays, or numbers, take the receiver.
+    pub takes: Takes,
+    /// Whether vectors have the method.
+    pub vectors: Vectors,
+    /// Whether `ArrayRefN` has it only through the type to which it dereferences.
+    pub of_layout: bool,
+}
+
+/// The module or type in which an assumed function is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Home {
+    /// `ad::prelude`.
+    Prelude,
+    /// `ndarray`.
+    Ndarray,
+    /// `ndarray::linalg`.
+    Linalg,
+    /// `std::iter`.
+    Iter,
+    /// `std::mem`.
+    Mem,
+    /// `std::array`.
+    StaticArray,
+    /// `Option`.
+    Option,
+}
+
+/// An assumed function, with a call that determines its types.
+#[derive(Clone, Copy, Debug)]
+pub struct Called {
+    /// The module or type that has it.
+    pub home: Home,
+    /// The arguments of the call as Rust code: `$crate` is the path of `ad`, and `x_` is an array
+    /// of one axis.
+    pub arguments: &'static str,
+    /// The type of the result, if the arguments do not determine it.
+    pub result: Option<&'static str>,
+}
+
+/// The container type of a receiver.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Owner {
+    /// A number, or an unknown type of ndarray or std.
+    Any,
+    /// `ArrayN`.
+    Array,
+    /// `ArrayViewN`.
+    View,
+    /// `ArrayRefN`.
+    Shared,
+    /// `Vec`.
+    Vector,
+    /// A slice.
+    Slice,
+    /// `[F; N]`.
+    Static,
+}
+
+/// The type of a receiver: a number of references to a container.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Receiver {
+    /// The number of references.
+    pub refs: u8,
+    /// The container.
+    pub owner: Owner,
+}
+
+impl Assumed {
+    /// Whether both assumptions have the same proof.
+    #[must_use]
+    pub fn same(&self, other: &Assumed) -> bool {
+        match (self, other) {
+            (Assumed::Path { path: a, .. }, Assumed::Path { path: b, .. })
+            | (Assumed::OfNumber { path: a, .. }, Assumed::OfNumber { path: b, .. })
+            | (Assumed::Macro { path: a, .. }, Assumed::Macro { path: b, .. }) => a.to_string() == b.to_string(),
+            (
+                Assumed::Method { name: a, elem: e, rank: m, array: x, sizes: s, receiver: p, .. },
+                Assumed::Method { name: b, elem: f, rank: n, array: y, sizes: t, receiver: q, .. },
+            ) => (a, e, m, x, s, p) == (b, f, n, y, t, q),
+            (Assumed::OfStd { name: a, ty: x, .. }, Assumed::OfStd { name: b, ty: y, .. }) => {
+                a == b && x.to_string() == y.to_string()
+            }
+            _ => false,
+        }
+    }
+}
+
+/// A name that is assumed to be a constant of std.
+#[derive(Clone, Debug)]
+pub struct AssumedConst {
+    /// The path as the user wrote it.
+    pub path: TokenStream,
+    /// Its type.
+    pub ty: RealTy,
+    /// Its value.
+    pub value: f64,
+}
+
+/// A function that the emitter generates. Its terms contain no builds.
+#[derive(Debug)]
+pub struct Routine {
+    /// Its name.
+    pub name: Ident,
+    /// Its documentation, one line per entry.
+    pub docs: Vec<String>,
+    /// The parameters in order: the user's, then tangents or the cotangent.
+    pub params: Vec<Param>,
+    /// The result's type.
+    pub result_ty: TokenStream,
+    /// The result.
+    pub result: OutputTree,
+    /// The checks.
+    pub checks: Vec<Check>,
+    /// Parameters that receive the second part of the result, leaf by leaf, instead of its being
+    /// returned.
+    pub destinations: Vec<Ident>,
+    /// The exact terms: those on which decisions of the user's function depend. `None` if they are
+    /// not known. A mask of the derivative is not such a decision.
+    pub exact: Option<HashSet<Term>>,
+}
+
+/// A function that returns a closure. `first` computes the value and the data that the closure
+/// keeps. `second` is the closure, with that data as parameters.
+#[derive(Debug)]
+pub struct Staged {
+    /// Its name.
+    pub name: Ident,
+    /// Its documentation, one line per entry.
+    pub docs: Vec<String>,
+    /// Its results are the value and the kept data.
+    pub first: Routine,
+    /// Its parameters are the kept data, then those of the closure.
+    pub second: Routine,
+}

@@ -1,0 +1,112 @@
+//! Rust types and names: the type of an element, of an array in each container, and of a whole
+//! result; and the name of the hidden function that `check_grad!` calls. Tangents and cotangents
+//! are passed, and gradients returned, in the types that the chapter "Derivatives" of `docs/guide`
+//! lists.
+//!
+//! The front end, the derivatives and the emitter use this module. It depends on none of them and
+//! examines no values.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+
+use crate::ir::{Elem, RealTy};
+use crate::program::{Container, OutputTree, Program};
+
+/// The type parameter for a real number; a name that nothing has, if there is none.
+pub fn real_param(program: &Program) -> Ident {
+    program.real_param.clone().unwrap_or_else(|| Ident::new("T", Span::call_site()))
+}
+
+/// The type of an element; `param` is the function's real type parameter.
+pub fn elem_type(elem: Elem, param: &Ident) -> TokenStream {
+    match elem {
+        Elem::Real(RealTy::F64) => quote!(f64),
+        Elem::Real(RealTy::F32) => quote!(f32),
+        Elem::Real(RealTy::Param) => quote!(#param),
+        Elem::Int(ty) => {
+            let name = format_ident!("{}", ty.name());
+            quote!(#name)
+        }
+        Elem::Bool => quote!(bool),
+    }
+}
+
+/// The type of an owned result of this kind.
+fn owned_type(program: &Program, container: Container, elem: Elem, rank: usize, lens: &[TokenStream]) -> TokenStream {
+    let krate = &program.krate;
+    let elem = elem_type(elem, &real_param(program));
+    match container {
+        Container::Scalar | Container::ScalarRef => elem,
+        Container::NdArray => {
+            let array = format_ident!("Array{rank}");
+            quote!(#krate::ndarray::#array<#elem>)
+        }
+        Container::Slice => quote!(::std::vec::Vec<#elem>),
+        Container::Static => static_type(elem, lens),
+    }
+}
+
+/// The type by which a tangent, cotangent or direction of this kind is passed.
+pub fn argument_type(
+    program: &Program,
+    container: Container,
+    elem: Elem,
+    rank: usize,
+    lens: &[TokenStream],
+) -> TokenStream {
+    let krate = &program.krate;
+    let elem = elem_type(elem, &real_param(program));
+    match container {
+        Container::Scalar | Container::ScalarRef => elem,
+        Container::NdArray => {
+            let array = format_ident!("ArrayRef{rank}");
+            quote!(&#krate::ndarray::#array<#elem>)
+        }
+        Container::Slice => quote!(&[#elem]),
+        Container::Static => static_type(elem, lens),
+    }
+}
+
+/// The type by which the place for a gradient of this kind is passed.
+pub fn destination_type(
+    program: &Program,
+    container: Container,
+    elem: Elem,
+    rank: usize,
+    lens: &[TokenStream],
+) -> TokenStream {
+    match container {
+        Container::Slice => {
+            let elem = elem_type(elem, &real_param(program));
+            quote!(&mut [#elem])
+        }
+        _ => {
+            let owned = owned_type(program, container, elem, rank, lens);
+            quote!(&mut #owned)
+        }
+    }
+}
+
+/// `[[elem; N]; M]` for the sizes M, N.
+pub fn static_type(elem: TokenStream, lens: &[impl ToTokens]) -> TokenStream {
+    lens.iter().rev().fold(elem, |inner, len| quote!([#inner; #len]))
+}
+
+/// The type of a whole result: a leaf's owned type, tuples of these.
+pub fn tree_type(program: &Program, tree: &OutputTree) -> TokenStream {
+    match tree {
+        OutputTree::Leaf(out) => {
+            let g = &program.graph;
+            owned_type(program, out.container, g.elem(out.term), g.rank(out.term), &out.lens)
+        }
+        OutputTree::Tuple(parts) => {
+            let parts = parts.iter().map(|p| tree_type(program, p));
+            quote!((#(#parts),*))
+        }
+    }
+}
+
+/// The name of the hidden function beside `of`, which `check_grad!` calls.
+pub fn check_name(of: &Ident) -> Ident {
+    format_ident!("__ad_check_{}", of.to_string().trim_start_matches("r#"), span = of.span())
+}

@@ -1,0 +1,17 @@
+//! Which stage of the compiler is running: for the report of an internal failure, and for nothing else.
+
+use std::cell::Cell;
+
+thread_local! {
+    static STAGE: Cell<&'static str> = const { Cell::new("the front end") };
+}
+
+/// Says what runs from here on.
+pub fn enter(stage: &'static str) {
+    STAGE.set(stage);
+}
+
+/// What runs.
+pub fn current() -> &'static str {
+    STAGE.get()
+}

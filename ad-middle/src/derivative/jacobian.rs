@@ -1,0 +1,297 @@
+//! Jacobians and Hessians: which direction is taken, one pass for all seeds, and how the blocks are
+//! assembled.
+//!
+//! *Direction.* Forward mode takes a tangent for each element of the parameters, and reverse mode a
+//! cotangent for each element of the result. The one with fewer seeds is taken, and forward mode on
+//! a tie, since it saves nothing for a second pass. A size that the macro does not know (of an
+//! array, of a const parameter) counts as larger than any number, and two such axes as larger than
+//! one: see [`Count`]. Where both numbers of seeds are unknown, the work of both is estimated.
+//!
+//! *One pass.* The seeds are the unit vectors, `build`s over their index; the derivative of one of
+//! them, under the same variables, is made a term for all of them by the bulk-operation transform,
+//! in blocks if there is much between (`seeds`).
+//! Where parameters and result are scalars and static arrays, and there are at most
+//! [`unroll::LIMIT`] seeds, the unit vectors are literals instead: one linear map applied to each,
+//! and what is zero in it never becomes code.
+//!
+//! Must never make a Hessian symmetric after the fact: if it is not, a rule is wrong.
+
+use proc_macro2::TokenStream;
+
+use super::seeds::{self, Axes};
+use crate::modes::unit_vectors::unit;
+use crate::modes::{self, Derivative};
+use crate::passes::unroll;
+use ad_ir::ir::{Elem, Graph, Node, Term, axis};
+use ad_ir::prim::Prim;
+use ad_ir::program::{Container, Output, Param, Program, pair};
+
+/// One leaf of a derivative's result, and the terms that it is assembled from after simplification.
+pub(crate) struct Block {
+    pub(super) terms: Vec<Term>,
+    how: Assembly,
+    container: Container,
+    lens: Vec<TokenStream>,
+}
+
+enum Assembly {
+    /// It is the one term.
+    Whole,
+    /// One term for each element of the result, of the parameter's shape; the shape of the whole.
+    Rows(Vec<Term>),
+    /// One term for each element of the parameter, of the result's shape; the shape of the whole.
+    Columns(Vec<Term>),
+}
+
+impl Block {
+    pub(super) fn whole(term: Term, container: Container, lens: Vec<TokenStream>) -> Self {
+        Block { terms: vec![term], how: Assembly::Whole, container: container.owned(), lens }
+    }
+
+    /// The leaf, assembled from what the passes have made of `self.terms`.
+    pub(super) fn assemble(self, g: &mut Graph, parts: &[Term]) -> Output {
+        let Block { how, container, lens, .. } = self;
+        let term = match how {
+            Assembly::Whole => parts[0],
+            Assembly::Rows(shape) => stacked(g, parts, &shape, false),
+            Assembly::Columns(shape) => stacked(g, parts, &shape, true),
+        };
+        Output { term, container, lens }
+    }
+}
+
+/// Arrays of one shape as the rows, or the columns, of an array of this shape. It is made of
+/// scalars where the arrays are.
+fn stacked(g: &mut Graph, parts: &[Term], shape: &[Term], columns: bool) -> Term {
+    let scalars: Option<Vec<Vec<Term>>> = parts.iter().map(|&t| elements(g, t)).collect();
+    if let Some(parts) = scalars.filter(|parts| parts.iter().any(|p| !p.is_empty())) {
+        let inner = parts.first().map_or(0, Vec::len);
+        let all: Vec<Term> =
+            if columns { (0..inner).flat_map(|k| parts.iter().map(move |p| p[k])).collect() } else { parts.concat() };
+        if let ([one], []) = (&*all, shape) {
+            return *one;
+        }
+        let flat = g.stack(&all);
+        return if shape.len() == 1 { flat } else { g.reshape(flat, shape) };
+    }
+    let mut all = g.stack(parts);
+    if columns {
+        let rank = g.rank(all);
+        let perm: Vec<u8> = (1..rank).chain([0]).map(axis).collect();
+        all = g.transpose(all, &perm);
+    }
+    g.reshape(all, shape)
+}
+
+/// The scalars that a small array is put together of, in row-major order.
+fn elements(g: &mut Graph, t: Term) -> Option<Vec<Term>> {
+    if g.rank(t) == 0 {
+        return Some(vec![t]);
+    }
+    match g.node_rc(t).as_ref() {
+        Node::Prim(Prim::Stack, args) if g.rank(t) == 1 => Some(args.to_vec()),
+        Node::Prim(Prim::Reshape | Prim::Recast, args) => {
+            let whole = count(g, t)?;
+            elements(g, args[0]).filter(|all| all.len() == whole)
+        }
+        Node::Prim(Prim::Replicate(_), args) if g.rank(args[0]) == 0 => {
+            let n = count(g, t).filter(|n| *n <= unroll::LIMIT)?;
+            Some(vec![args[0]; n])
+        }
+        _ => None,
+    }
+}
+
+/// The number of elements, if the sizes are literals.
+fn count(g: &Graph, t: Term) -> Option<usize> {
+    let mut sizes = g.shape(t).iter().map(|&n| g.int_value(n).and_then(|n| usize::try_from(n).ok()));
+    sizes.try_fold(1_usize, |all, n| all.checked_mul(n?))
+}
+
+/// How many elements an array has: the number of axes whose size the macro does not know, and the
+/// product of the other sizes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Count {
+    unknown: usize,
+    known: usize,
+}
+
+impl Count {
+    pub(super) fn of(g: &Graph, t: Term) -> Self {
+        let mut n = Count { unknown: 0, known: 1 };
+        for &size in g.shape(t) {
+            match g.int_value(size).and_then(|n| usize::try_from(n).ok()) {
+                Some(size) => n.known = n.known.saturating_mul(size),
+                None => n.unknown += 1,
+            }
+        }
+        n
+    }
+
+    /// The count of all terms together: the sum over those with the most unknown axes.
+    fn total(g: &Graph, ts: &[Term]) -> Self {
+        ts.iter().fold(Count { unknown: 0, known: 0 }, |a, &t| {
+            let b = Count::of(g, t);
+            match a.unknown.cmp(&b.unknown) {
+                std::cmp::Ordering::Less => b,
+                std::cmp::Ordering::Equal => Count { known: a.known.saturating_add(b.known), ..a },
+                std::cmp::Ordering::Greater => a,
+            }
+        })
+    }
+
+    /// The number of seeds, if they are few enough to be literals.
+    pub(super) fn few(self) -> bool {
+        self.unknown == 0 && (1..=unroll::LIMIT).contains(&self.known)
+    }
+}
+
+/// The function's results and the Jacobian's blocks, one for each active parameter.
+pub(super) fn jacobian(program: &mut Program, results: &[Term], active: &[Param]) -> (Vec<Term>, Vec<Block>) {
+    let out = program.result.leaves().first().map(|o| (o.container, o.lens.clone()));
+    let (Some((container, lens)), Some(&root)) = (out, results.first()) else { return (Vec::new(), Vec::new()) };
+    let g = &mut program.graph;
+    let inputs = inputs(g, active);
+    let wrt: Vec<u32> = inputs.iter().map(|i| i.0).collect();
+    let derivative = modes::derivative(program.mode, g, results, &wrt);
+    let small = |p: &Param| p.container.is_static();
+    let registers = container.is_static() && active.iter().all(small);
+    let terms: Vec<Term> = inputs.iter().map(|i| i.1).collect();
+    let (rows, columns) = (Count::of(g, root), Count::total(g, &terms));
+    let shapes: Vec<Vec<Term>> =
+        terms.iter().map(|&t| g.shape(root).iter().chain(g.shape(t)).copied().collect()).collect();
+    let literal = |n: Count| registers && n.few();
+    let found: Vec<(Vec<Term>, Assembly)> = match direction(g, &*derivative, root, &inputs, rows, columns) {
+        Direction::Rows => match if literal(rows) { unit_literals(g, root) } else { None } {
+            Some(seeds) => {
+                let rows: Vec<Vec<Term>> = seeds.iter().map(|&s| derivative.gradients(g, &[s])).collect();
+                let block = |g: &mut Graph, k: usize| match rows.is_empty() {
+                    true => empty_block(g, root, &shapes[k]),
+                    false => (rows.iter().map(|r| r[k]).collect(), Assembly::Rows(shapes[k].clone())),
+                };
+                (0..wrt.len()).map(|k| block(g, k)).collect()
+            }
+            None => {
+                let (vars, seed) = unit(g, root);
+                let gradients = derivative.gradients(g, &[seed]);
+                let rows = seeds::for_all(g, &vars, root, &gradients, Axes::First);
+                rows.into_iter().map(|t| (vec![t], Assembly::Whole)).collect()
+            }
+        },
+        Direction::Columns => {
+            let few = literal(columns);
+            let block = |(&input, shape): (&(u32, Term), &Vec<Term>)| by_columns(g, &*derivative, input, shape, few);
+            inputs.iter().zip(&shapes).map(block).collect()
+        }
+    };
+    let blocks = active.iter().zip(found).map(|(p, (mut terms, how))| {
+        // The element type is that of the parameter, as a gradient's is.
+        for t in &mut terms {
+            *t = g.cast(p.elem, *t);
+        }
+        let (container, lens) = pair((container, &lens), (p.container, &p.lens));
+        Block { terms, how, container, lens }
+    });
+    let blocks = blocks.collect();
+    (derivative.values().to_vec(), blocks)
+}
+
+/// How a Jacobian is computed.
+enum Direction {
+    /// Reverse: one cotangent for each element of the result.
+    Rows,
+    /// Forwards: one tangent for each element of the parameters.
+    Columns,
+}
+
+/// The direction of fewer seeds. Where the macro knows neither number, it is the direction whose terms take less work;
+/// forwards, if that is not much, as nothing is saved for a second pass then.
+fn direction(
+    g: &mut Graph,
+    derivative: &dyn Derivative,
+    root: Term,
+    inputs: &[(u32, Term)],
+    rows: Count,
+    columns: Count,
+) -> Direction {
+    let of = |rows_are_less: bool| if rows_are_less { Direction::Rows } else { Direction::Columns };
+    if rows.unknown == 0 || rows.unknown != columns.unknown {
+        return of(rows < columns);
+    }
+    let (vars, seed) = unit(g, root);
+    let gradients = derivative.gradients(g, &[seed]);
+    let reverse = seeds::work(g, &vars, &gradients) * seeds::elements(g, root);
+    let forwards = inputs.iter().map(|&(k, input)| {
+        let (vars, seed) = unit(g, input);
+        let tangents = derivative.tangents(g, &[(k, seed)]);
+        seeds::work(g, &vars, &tangents) * seeds::elements(g, input)
+    });
+    let forwards: f64 = forwards.sum();
+    of(2.0 * reverse < forwards)
+}
+
+/// The Hessian, given the gradient: its Jacobian forwards.
+pub(super) fn hessian(program: &mut Program, gradient: &[Term], active: &[Param]) -> Vec<Block> {
+    let g = &mut program.graph;
+    let (Some(p), Some(&root)) = (active.first(), gradient.first()) else { return Vec::new() };
+    let inputs = inputs(g, active);
+    let wrt: Vec<u32> = inputs.iter().map(|i| i.0).collect();
+    let derivative = modes::derivative(program.mode, g, gradient, &wrt);
+    let Some(&input) = inputs.first() else { return Vec::new() };
+    let shape: Vec<Term> = g.shape(root).iter().chain(g.shape(input.1)).copied().collect();
+    let few = p.container.is_static() && Count::of(g, root).few();
+    let (terms, how) = by_columns(g, &*derivative, input, &shape, few);
+    let (container, lens) = pair((p.container, &p.lens), (p.container, &p.lens));
+    vec![Block { terms, how, container, lens }]
+}
+
+/// The active inputs: (number, term).
+pub(super) fn inputs(g: &mut Graph, active: &[Param]) -> Vec<(u32, Term)> {
+    active.iter().filter_map(|p| p.input).map(|k| (k, g.mk(Node::Input(k)))).collect()
+}
+
+/// A block without elements, of the type of a term.
+fn empty_block(g: &mut Graph, like: Term, shape: &[Term]) -> (Vec<Term>, Assembly) {
+    let elem = g.elem(like);
+    (vec![g.lit_shaped(elem, shape, 0.0)], Assembly::Whole)
+}
+
+/// The block of one parameter, forwards.
+fn by_columns(
+    g: &mut Graph,
+    derivative: &dyn Derivative,
+    (k, input): (u32, Term),
+    shape: &[Term],
+    few: bool,
+) -> (Vec<Term>, Assembly) {
+    if let Some(seeds) = if few { unit_literals(g, input) } else { None } {
+        if seeds.is_empty() {
+            return empty_block(g, input, shape);
+        }
+        let columns = seeds.iter().map(|&s| derivative.tangents(g, &[(k, s)])[0]).collect();
+        return (columns, Assembly::Columns(shape.to_vec()));
+    }
+    let (vars, seed) = unit(g, input);
+    let tangent = derivative.tangents(g, &[(k, seed)])[0];
+    (seeds::for_all(g, &vars, input, &[tangent], Axes::Last), Assembly::Whole)
+}
+
+/// The unit vectors of a literal shape.
+pub(super) fn unit_literals(g: &mut Graph, like: Term) -> Option<Vec<Term>> {
+    let n = count(g, like)?;
+    let (elem, shape) = (g.elem(like), g.shape(like).to_vec());
+    let (zero, one) = (scalar(g, elem, 0.0), scalar(g, elem, 1.0));
+    let unit = |g: &mut Graph, k: usize| {
+        if shape.is_empty() {
+            return one;
+        }
+        let parts: Vec<Term> = (0..n).map(|j| if j == k { one } else { zero }).collect();
+        let flat = g.stack(&parts);
+        if shape.len() == 1 { flat } else { g.reshape(flat, &shape) }
+    };
+    Some((0..n).map(|k| unit(g, k)).collect())
+}
+
+fn scalar(g: &mut Graph, elem: Elem, x: f64) -> Term {
+    g.lit_shaped(elem, &[], x)
+}

@@ -1,0 +1,308 @@
+//! `pullback`: a routine in two stages. The first stage computes all that does not depend on the
+//! last parameter. The second stage is a closure over what it reads of the first. The routine is
+//! `vjp`, split at its cotangent (CHAD's pair of a value and a linear function).
+//!
+//! The closure owns what it keeps and borrows nothing, so that it may outlive the arguments. An
+//! argument that the closure reads is copied. It keeps the terms of the first stage that a term of
+//! the second stage reads. A term that only repeats or rearranges others (`replicate`, a
+//! transposition) is computed again in the second stage.
+//!
+//! Must never compute anything else in the second stage that the first could have computed.
+
+use std::collections::HashMap;
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+
+use super::docs;
+use ad_ir::descriptor::PULLBACK;
+use ad_ir::ir::{Graph, Node, Term, Type};
+use ad_ir::prim::Prim;
+use ad_ir::program::{Container, Output, OutputTree, Owner, Param, Passing, Program, Routine, Staged};
+
+/// `f_pullback`, given the `vjp`.
+pub(crate) fn pullback(program: &mut Program, whole: Routine) -> Staged {
+    let name = format_ident!("{}_pullback", program.name, span = program.name.span());
+    let docs = docs(program, &PULLBACK);
+    split(program, whole, name, docs)
+}
+
+fn split(program: &mut Program, whole: Routine, name: Ident, docs: Vec<String>) -> Staged {
+    let Routine { mut params, result, checks, .. } = whole;
+    let mut parts = match result {
+        OutputTree::Tuple(parts) => parts,
+        leaf => vec![leaf],
+    };
+    let later = parts.pop().unwrap_or(OutputTree::Tuple(Vec::new()));
+    let own = params.pop();
+    let input = own.as_ref().and_then(|p| p.input);
+    let mut graph = std::mem::take(&mut program.graph);
+    let mut split = Split {
+        g: &mut graph,
+        program,
+        input,
+        own: None,
+        late: HashMap::new(),
+        done: HashMap::new(),
+        kept: Vec::new(),
+    };
+    let (mut now, mut then) = (Vec::new(), Vec::new());
+    for mut check in checks {
+        if std::iter::once(check.ok).chain(check.shown.iter().map(|s| s.1)).any(|t| split.late(t)) {
+            check.ok = split.closed(check.ok);
+            for shown in &mut check.shown {
+                shown.1 = split.closed(shown.1);
+            }
+            then.push(check);
+        } else {
+            now.push(check);
+        }
+    }
+    let terms: Vec<Term> = later.terms().into_iter().map(|t| split.closed(t)).collect();
+    let second = later.with_terms(&mut terms.into_iter());
+    let (new_input, kept) = (split.own, split.kept);
+    program.graph = graph;
+    let mut second_params: Vec<Param> = kept.iter().map(|k| k.param.clone()).collect();
+    if let Some(mut own) = own {
+        while second_params.iter().any(|p| p.name == own.name) {
+            own.name = format_ident!("{}_", own.name);
+        }
+        own.input = new_input;
+        second_params.push(own);
+    }
+    let leaves = kept.into_iter().map(|k| OutputTree::Leaf(k.leaf));
+    let first =
+        if leaves.len() == 0 { parts.remove(0) } else { OutputTree::Tuple(parts.into_iter().chain(leaves).collect()) };
+    let routine = |name: &str, params, result, checks| Routine {
+        name: Ident::new(name, Span::call_site()),
+        docs: Vec::new(),
+        params,
+        result_ty: ad_ir::rust_types::tree_type(program, &result),
+        result,
+        checks,
+        destinations: Vec::new(),
+        exact: None,
+    };
+    let first = routine("value_and_kept", params, first, now);
+    let second = routine("pulled_back", second_params, second, then);
+    Staged { name, docs, first, second }
+}
+
+/// A term of the first stage that the second reads.
+struct Captured {
+    leaf: Output,
+    param: Param,
+}
+
+struct Split<'a> {
+    g: &'a mut Graph,
+    program: &'a Program,
+    /// The input of which the second stage is.
+    input: Option<u32>,
+    /// What it is in the second stage, once it has been met.
+    own: Option<u32>,
+    /// Whether a term depends on it.
+    late: HashMap<Term, bool>,
+    /// Terms of the second stage.
+    done: HashMap<Term, Term>,
+    kept: Vec<Captured>,
+}
+
+impl Split<'_> {
+    /// Whether a term depends on the last parameter.
+    fn late(&mut self, t: Term) -> bool {
+        if let Some(&late) = self.late.get(&t) {
+            return late;
+        }
+        for t in self.g.reachable(&[t]) {
+            if self.late.contains_key(&t) {
+                continue;
+            }
+            let node = self.g.node_rc(t);
+            let mut late = match &*node {
+                Node::Input(k) | Node::Size(k, _) => Some(*k) == self.input,
+                _ => false,
+            };
+            node.for_each_child(|c| late |= self.late.get(&c) == Some(&true));
+            self.late.insert(t, late);
+        }
+        self.late[&t]
+    }
+
+    /// A closed term of the second stage.
+    fn closed(&mut self, t: Term) -> Term {
+        self.terms(&[t])[0]
+    }
+
+    /// The terms in the second stage: a worklist, and recursion over nested binders.
+    fn terms(&mut self, roots: &[Term]) -> Vec<Term> {
+        let mut stack: Vec<(Term, bool)> = roots.iter().rev().map(|&t| (t, false)).collect();
+        while let Some((t, children_done)) = stack.pop() {
+            if self.done.contains_key(&t) {
+                continue;
+            }
+            let node = self.g.node_rc(t);
+            if !children_done {
+                if let Some(new) = self.leaf(t, &node) {
+                    self.done.insert(t, new);
+                    continue;
+                }
+                stack.push((t, true));
+                if self.is_border(t, &node) {
+                    // The sizes of what is kept.
+                    match self.g.ty(t).clone() {
+                        Type::Array(_, shape) => stack.extend(shape.iter().map(|&n| (n, false))),
+                        Type::Tuple(parts) => {
+                            for k in 0..parts.len() {
+                                stack.push((self.g.proj(t, k), false));
+                            }
+                        }
+                    }
+                } else {
+                    // A read at a fixed place binds nothing.
+                    let binds = !node.binders().is_empty();
+                    node.for_each_scoped_child(|c, inside| {
+                        if !inside || !binds {
+                            stack.push((c, false));
+                        }
+                    });
+                }
+                continue;
+            }
+            let new = if self.is_border(t, &node) {
+                match self.g.ty(t).clone() {
+                    Type::Array(..) => self.keep(t),
+                    Type::Tuple(parts) => {
+                        let parts: Vec<Term> = (0..parts.len()).map(|k| self.done[&self.g.proj(t, k)]).collect();
+                        self.g.tuple(&parts)
+                    }
+                }
+            } else if let Node::Scan(_) = &*node {
+                let Node::Scan(mut scan) = node.map_children(|c| self.done[&c]) else { continue };
+                // Types in a body mention sizes.
+                scan.body.params = scan.body.params.iter().map(|ty| self.ty(ty)).collect();
+                scan.body.results = self.terms(&scan.body.results).into();
+                self.g.mk(Node::Scan(scan))
+            } else if node.binders().is_empty() {
+                let mapped = node.map_children(|c| self.done[&c]);
+                match mapped {
+                    Node::Proj(tuple, k) => self.g.proj(tuple, k as usize),
+                    mapped => self.g.mk(mapped),
+                }
+            } else {
+                let (vars, scoped) = self.g.open_binder(&node);
+                let scoped = self.terms(&scoped);
+                let done = &self.done;
+                self.g.rebuild_binder(&node, |c| done[c], &vars, &scoped)
+            };
+            self.done.insert(t, new);
+        }
+        roots.iter().map(|t| self.done[t]).collect()
+    }
+
+    /// A type with the sizes of the second stage.
+    fn ty(&mut self, ty: &Type) -> Type {
+        match ty {
+            Type::Array(elem, shape) => Type::Array(*elem, self.terms(shape).into()),
+            Type::Tuple(parts) => Type::Tuple(parts.iter().map(|p| self.ty(p)).collect()),
+        }
+    }
+
+    /// What is a term of the second stage without looking any further.
+    fn leaf(&mut self, t: Term, node: &Node) -> Option<Term> {
+        match node {
+            Node::Lit(_) | Node::Var(_) => Some(t),
+            Node::Param(k, ty) => {
+                let ty = self.ty(ty);
+                Some(self.g.mk(Node::Param(*k, ty)))
+            }
+            Node::Input(k) if self.program.constants.iter().any(|c| c.input == *k) => Some(t),
+            Node::Input(k) if Some(*k) == self.input => {
+                let (elem, shape) = (self.g.elem(t), self.g.shape(t).to_vec());
+                // Sizes that no term of the first stage has are its own.
+                let mut known = Vec::new();
+                let mut same: Vec<u8> = (0..shape.len()).map(ad_ir::ir::axis).collect();
+                for (&size, same) in shape.iter().zip(&mut same) {
+                    known.push(match *self.g.node(size) {
+                        Node::Size(of, axis) if of == *k => {
+                            *same = axis;
+                            None
+                        }
+                        _ => Some(self.closed(size)),
+                    });
+                }
+                let new = self.g.add_input_united(elem, &known, &same);
+                if let Node::Input(k) = self.g.node(new) {
+                    self.own = Some(*k);
+                }
+                Some(new)
+            }
+            Node::Size(k, axis) if Some(*k) == self.input => {
+                let old = self.g.mk(Node::Input(*k));
+                let new = self.closed(old);
+                match *self.g.node(new) {
+                    Node::Input(k) => Some(self.g.mk(Node::Size(k, *axis))),
+                    _ => Some(t),
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a term is of the first stage, and kept as it is.
+    fn is_border(&mut self, t: Term, node: &Node) -> bool {
+        if self.g.is_open(t) || !self.g.free(t).is_empty() || self.late(t) {
+            return false;
+        }
+        !matches!(
+            node,
+            Node::Prim(Prim::Replicate(_) | Prim::Transpose(_) | Prim::Reshape | Prim::Recast | Prim::Iota, _)
+        )
+    }
+
+    /// A new input for a term of the first stage.
+    fn keep(&mut self, t: Term) -> Term {
+        let (elem, shape) = (self.g.elem(t), self.g.shape(t).to_vec());
+        let sizes: Option<Vec<TokenStream>> = shape.iter().map(|&n| self.static_size(n)).collect();
+        let shape: Vec<Term> = shape.iter().map(|n| self.done[n]).collect();
+        let rank = ad_ir::ir::axis(shape.len());
+        let new = self.g.add_input_shaped(elem, shape);
+        let input = match self.g.node(new) {
+            Node::Input(k) => Some(*k),
+            _ => None,
+        };
+        let (container, lens) = match sizes {
+            _ if rank == 0 => (Container::Scalar, Vec::new()),
+            Some(lens) => (Container::Static, lens),
+            None => (Container::Slice, Vec::new()),
+        };
+        let elem_ty = ad_ir::rust_types::argument_type(self.program, Container::Scalar, elem, 0, &[]);
+        let ty = match container {
+            Container::Static => {
+                let array = ad_ir::rust_types::argument_type(self.program, Container::Static, elem, 0, &lens);
+                quote!(&#array)
+            }
+            Container::Slice => quote!(&[#elem_ty]),
+            _ => elem_ty,
+        };
+        let name = format_ident!("kept{}_", self.kept.len() + 1);
+        let passing = match container {
+            Container::Static => Passing::reference(Owner::Static),
+            other => other.passing(),
+        };
+        let param = Param { name, ty, passing, container, elem, rank, lens: lens.clone(), input };
+        self.kept.push(Captured { leaf: Output { term: t, container, lens }, param });
+        new
+    }
+
+    /// A size as Rust types have it, where the macro knows it as such.
+    fn static_size(&self, n: Term) -> Option<TokenStream> {
+        if let Some(n) = self.g.int_value(n) {
+            let n = usize::try_from(n).ok()?;
+            let n = proc_macro2::Literal::usize_unsuffixed(n);
+            return Some(quote!(#n));
+        }
+        let Node::Input(k) = self.g.node(n) else { return None };
+        self.program.constants.iter().find(|c| c.input == *k).map(|c| c.path.clone())
+    }
+}

@@ -1,0 +1,135 @@
+//! The recipes of derivatives along a cotangent or a direction, and of the Jacobian and the
+//! Hessian, whose blocks `jacobian` puts together. Must never say what a derivative is called or
+//! how it is passed: that is in [`ad_ir::descriptor`].
+
+use super::jacobian::{self, Block, Count, inputs, unit_literals};
+use super::{DerivativeBuilder, Terms};
+use crate::modes;
+use crate::modes::unit_vectors::{batched, unit};
+use crate::passes::element::element;
+use ad_ir::descriptor::Recipe;
+use ad_ir::ir::{Graph, Node, Term};
+use ad_ir::program::Container;
+
+/// The terms of a derivative, by its recipe.
+pub(super) fn terms(recipe: Recipe, making: &mut DerivativeBuilder<'_>) -> Terms {
+    match recipe {
+        Recipe::Gradient => gradient(making),
+        Recipe::Transposed => transposed(making),
+        Recipe::Forward => forwards(making),
+        Recipe::Jacobian => jacobian(making),
+        Recipe::HessianProduct => second(making),
+        Recipe::Hessian => hessian(making),
+        Recipe::Laplacian => laplacian(making),
+    }
+}
+
+/// The gradient of one number: reverse, from 1.
+fn gradient(making: &mut DerivativeBuilder<'_>) -> Terms {
+    let results = making.results.clone();
+    let g = making.graph();
+    let seeds: Vec<Term> = results.iter().map(|&r| g.lit_like(r, 1.0)).collect();
+    backwards(making, &seeds)
+}
+
+/// The transposed Jacobian, applied: reverse, from a cotangent.
+fn transposed(making: &mut DerivativeBuilder<'_>) -> Terms {
+    let seeds = making.cotangents();
+    backwards(making, &seeds)
+}
+
+fn backwards(making: &mut DerivativeBuilder<'_>, seeds: &[Term]) -> Terms {
+    let derivative = making.differentiated();
+    let found = derivative.gradients(making.graph(), seeds);
+    making.share_loops(&*derivative);
+    let (values, differentiated) = making.values(&*derivative);
+    Terms { values, differentiated, blocks: parts(making, found) }
+}
+
+/// The Jacobian, applied: forward, along directions.
+fn forwards(making: &mut DerivativeBuilder<'_>) -> Terms {
+    let (seeds, results) = (making.directions(), making.results.clone());
+    let (values, tangents) = modes::forward(making.mode(), making.graph(), &results, &seeds);
+    let leaves = making.prepared.program.result.leaves();
+    let blocks = leaves.iter().zip(tangents).map(|(out, t)| Block::whole(t, out.container, out.lens.clone()));
+    Terms { values, differentiated: Vec::new(), blocks: blocks.collect() }
+}
+
+/// The Hessian, applied: forward over reverse, since the gradient is a program like any other.
+fn second(making: &mut DerivativeBuilder<'_>) -> Terms {
+    let (values, gradient) = making.gradient();
+    let seeds = making.directions();
+    let (_, tangents) = modes::forward(making.mode(), making.graph(), &gradient, &seeds);
+    Terms { values, differentiated: Vec::new(), blocks: parts(making, tangents) }
+}
+
+/// The Jacobian.
+fn jacobian(making: &mut DerivativeBuilder<'_>) -> Terms {
+    let (values, blocks) = jacobian::jacobian(&mut making.prepared.program, &making.results, &making.active);
+    Terms { values, differentiated: Vec::new(), blocks }
+}
+
+/// The Hessian: the Jacobian of the gradient, forward.
+fn hessian(making: &mut DerivativeBuilder<'_>) -> Terms {
+    let (values, gradient) = making.gradient();
+    let blocks = jacobian::hessian(&mut making.prepared.program, &gradient, &making.active);
+    Terms { values, differentiated: Vec::new(), blocks }
+}
+
+/// The trace of the Hessian: forward over reverse for all directions at once. Of the derivative
+/// along each unit vector only the component along that vector is taken, so that no Hessian is
+/// stored. Where a tangent is needed as a whole (in a loop, in a normalisation), it is stored for
+/// all directions.
+fn laplacian(making: &mut DerivativeBuilder<'_>) -> Terms {
+    let (values, gradient) = making.gradient();
+    let (wrt, active, result) = (making.wrt(), making.active.clone(), making.results[0]);
+    let is_static = active.iter().all(|p| p.container.is_static());
+    let mode = making.mode();
+    let g = making.graph();
+    let derivative = modes::derivative(mode, g, &gradient, &wrt);
+    let mut trace: Option<Term> = None;
+    for (k, input) in inputs(g, &active) {
+        let few = is_static && Count::of(g, input).few();
+        let diagonal = match if few { unit_literals(g, input) } else { None } {
+            Some(seeds) => {
+                let own = |(place, &seed): (usize, &Term)| {
+                    let tangent = derivative.tangents(g, &[(k, seed)])[0];
+                    let at = index(g, input, place);
+                    element(g, tangent, &at)
+                };
+                let diagonal: Vec<Term> = seeds.iter().enumerate().map(own).collect();
+                g.stack(&diagonal)
+            }
+            None => {
+                let (vars, seed) = unit(g, input);
+                let tangent = derivative.tangents(g, &[(k, seed)])[0];
+                let at: Vec<Term> = vars.iter().map(|&var| g.mk(Node::Var(var))).collect();
+                let own = element(g, tangent, &at);
+                batched(g, &vars, input, &[own])[0]
+            }
+        };
+        let (sum, elem) = (g.sum_all(diagonal), g.elem(result));
+        let part = g.cast(elem, sum);
+        trace = Some(trace.map_or(part, |before| g.add(before, part)));
+    }
+    let trace = trace.unwrap_or_else(|| g.zeros_like(result));
+    let blocks = vec![Block::whole(trace, Container::Scalar, Vec::new())];
+    Terms { values, differentiated: Vec::new(), blocks }
+}
+
+/// The index of the element at this place in row-major order, of an array of literal sizes.
+fn index(g: &mut Graph, array: Term, place: usize) -> Vec<Term> {
+    let (mut index, mut rest) = (Vec::new(), place);
+    for size in g.shape(array).to_vec().into_iter().rev() {
+        let size = g.int_value(size).and_then(|n| usize::try_from(n).ok()).unwrap_or(1).max(1);
+        index.push(g.lit_usize(rest % size));
+        rest /= size;
+    }
+    index.reverse();
+    index
+}
+
+/// A leaf for each active parameter.
+fn parts(making: &DerivativeBuilder<'_>, terms: Vec<Term>) -> Vec<Block> {
+    making.active.iter().zip(terms).map(|(p, t)| Block::whole(t, p.container, p.lens.clone())).collect()
+}

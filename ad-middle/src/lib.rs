@@ -1,0 +1,15 @@
+//! The middle end of the compiler of `ad`: the passes over core terms, differentiation, and the
+//! order in which these run. Core terms in, core terms out.
+//!
+//! It must know neither the syntax of the source nor how Rust is written. It does not know the
+//! front end either, nor does the front end know it: the two are compiled at the same time.
+//!
+//! BOT, CHAD, DN, KN and UNF in comments are the papers that ARCHITECTURE.md names; figures and
+//! rules are cited where they are implemented.
+
+#![forbid(unsafe_code)]
+
+pub mod derivative;
+pub mod modes;
+pub mod passes;
+pub mod pipeline;

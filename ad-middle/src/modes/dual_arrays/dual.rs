@@ -1,0 +1,354 @@
+//! The dual transformation (BOT Figs. 13-15): each real term gets its Delta, by one rule for each
+//! form and the derivative rows of the tables. Integer and boolean terms have none, and neither has
+//! anything that no active leaf reaches: activity needs no analysis of its own.
+
+use std::collections::{HashMap, HashSet};
+
+use ad_ir::analysis::Analyses;
+use ad_ir::ir::{Graph, Node, Put, Term, Type};
+use ad_ir::prim::{Binary, Cmp, IntOp, Prim, Reduce, Scaling};
+
+use super::delta::{Delta, DeltaId, Dual, Leaf, Tangent, differentiable};
+use super::linear::Lin;
+use super::scan;
+
+/// The Deltas of `roots` with respect to these inputs.
+pub(super) fn dual(g: &mut Graph, roots: &[Term], active: &[u32]) -> Dual {
+    dual_of(g, roots, &|leaf| match leaf {
+        Leaf::Input(k) => active.contains(&k),
+        Leaf::Param(_) => false,
+    })
+}
+
+/// The Deltas of `roots` with respect to the leaves for which `active` holds.
+pub(super) fn dual_of(g: &mut Graph, roots: &[Term], active: &dyn Fn(Leaf) -> bool) -> Dual {
+    let mut d = Dualise {
+        g,
+        active,
+        out: Dual::default(),
+        primal: HashMap::new(),
+        tangents: HashMap::new(),
+        analyses: Analyses::default(),
+    };
+    // A size is part of types, so it stays the term that it is; loops that only sizes come from
+    // save nothing.
+    let mut sizes = ad_ir::analysis::sizes::sizes(d.g, roots);
+    // Index functions are outside differentiation (they are discrete), but loops in them are still
+    // the primal's loops.
+    for t in reachable(d.g, roots, &mut sizes) {
+        if sizes.contains(&t) {
+            d.primal.insert(t, t);
+            d.tangents.insert(t, Tangent::Zero);
+        } else {
+            d.term(t);
+        }
+    }
+    let mut out = d.out;
+    out.loops = d
+        .primal
+        .iter()
+        .filter(|(t, p)| t != p && matches!(d.g.node(**t), Node::Scan(_)))
+        .map(|(&t, &p)| (t, p))
+        .collect();
+    out.primal = roots.iter().map(|t| d.primal[t]).collect();
+    out.tangents = roots.iter().map(|t| d.tangents[t].array()).collect();
+    out
+}
+
+/// What roots consist of, oldest first, without what sizes consist of. The counts of loops are
+/// sizes too.
+fn reachable(g: &Graph, roots: &[Term], sizes: &mut HashSet<Term>) -> Vec<Term> {
+    let mut seen: HashSet<Term> = HashSet::new();
+    let mut stack: Vec<Term> = roots.to_vec();
+    while let Some(t) = stack.pop() {
+        if !seen.insert(t) || sizes.contains(&t) {
+            continue;
+        }
+        if let Node::Scan(scan) = g.node(t) {
+            sizes.insert(scan.count);
+        }
+        g.node(t).for_each_child(|c| stack.push(c));
+    }
+    let mut all: Vec<Term> = seen.into_iter().collect();
+    all.sort_unstable();
+    all
+}
+
+pub(super) struct Dualise<'g, 'a> {
+    pub(super) g: &'g mut Graph,
+    active: &'a dyn Fn(Leaf) -> bool,
+    pub(super) out: Dual,
+    /// The term in the primal program whose loops save what derivatives read.
+    pub(super) primal: HashMap<Term, Term>,
+    pub(super) tangents: HashMap<Term, Tangent>,
+    pub(super) analyses: Analyses,
+}
+
+impl Dualise<'_, '_> {
+    fn term(&mut self, t: Term) {
+        let loc = self.g.loc(t);
+        let before = self.g.at(loc);
+        let node = self.g.node_rc(t);
+        let (primal, tangent) = match &*node {
+            Node::Scan(s) => scan::dual(self, t, s),
+            Node::Proj(tuple, k) => {
+                let p = self.primal[tuple];
+                (self.g.proj(p, *k as usize), self.tangents[tuple].part(*k as usize))
+            }
+            _ => {
+                let mapped = node.map_children(|c| self.primal[&c]);
+                let p = self.g.mk(mapped);
+                (p, self.tangent(p, &node))
+            }
+        };
+        self.g.at(before);
+        debug_assert_eq!(self.g.ty(t), self.g.ty(primal));
+        self.primal.insert(t, primal);
+        self.tangents.insert(t, tangent);
+    }
+
+    fn of(&self, t: Term) -> Option<DeltaId> {
+        self.tangents[&t].array()
+    }
+
+    fn p(&self, t: Term) -> Term {
+        self.primal[&t]
+    }
+
+    fn push(&mut self, delta: Delta) -> Option<DeltaId> {
+        Some(self.out.push(delta))
+    }
+
+    fn apply(&mut self, lin: Lin, x: Option<DeltaId>) -> Option<DeltaId> {
+        x.and_then(|x| self.push(Delta::Apply(lin, x)))
+    }
+
+    fn add(&mut self, a: Option<DeltaId>, b: Option<DeltaId>) -> Option<DeltaId> {
+        match (a, b) {
+            (Some(a), Some(b)) => self.push(Delta::Add(a, b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// The derivative of `node` (with original children) whose primal term is `p`.
+    fn tangent(&mut self, p: Term, node: &Node) -> Tangent {
+        if let Node::Tuple(parts) = node {
+            return Tangent::Tuple(parts.iter().map(|t| self.tangents[t].clone()).collect());
+        }
+        if let Node::Cond { cond, then, other } = node {
+            let (cond, then, other) = (self.p(*cond), self.tangents[then].clone(), self.tangents[other].clone());
+            return self.cond(cond, p, &then, &other);
+        }
+        match self.g.ty(p) {
+            Type::Array(elem, _) if differentiable(*elem) => {}
+            _ => return Tangent::Zero,
+        }
+        let id = match node {
+            Node::Input(k) => self.leaf(Leaf::Input(*k)),
+            Node::Param(k, _) => self.leaf(Leaf::Param(*k)),
+            Node::Gather { src, .. } => {
+                let Node::Gather { src: from, sizes, vars, index } = self.g.node(p).clone() else {
+                    return Tangent::Zero;
+                };
+                let from = self.g.shape(from).to_vec();
+                let x = self.of(*src);
+                self.apply(Lin::Gather { vars, index, sizes, from }, x)
+            }
+            Node::Scatter { put: Put::Set, dst, src, .. } => {
+                let Node::Scatter { dst: onto, src: put, vars, index, .. } = self.g.node(p).clone() else {
+                    return Tangent::Zero;
+                };
+                let (dst, src) = (self.of(*dst), self.of(*src));
+                if dst.is_none() && src.is_none() {
+                    return Tangent::Zero;
+                }
+                self.push(Delta::Update { dst, src, onto, put, vars, index })
+            }
+            Node::Scatter { put: Put::Add, dst, src, .. } => {
+                let Node::Scatter { src: source, vars, index, .. } = self.g.node(p).clone() else {
+                    return Tangent::Zero;
+                };
+                let sizes = self.g.shape(source)[..vars.len()].to_vec();
+                let to = self.g.shape(p).to_vec();
+                let (onto, x) = (self.of(*dst), self.of(*src));
+                let x = self.apply(Lin::Scatter { vars, index, sizes, to }, x);
+                self.add(onto, x)
+            }
+            Node::Prim(prim, args) => self.prim(p, prim, args),
+            Node::Size(..) | Node::Var(_) | Node::Lit(_) => None,
+            Node::Build { .. } | Node::Call(..) => panic!("builds and calls are eliminated before differentiation"),
+            Node::Tuple(_) | Node::Proj(..) | Node::Cond { .. } | Node::Scan(_) => None,
+        };
+        Tangent::from(id)
+    }
+
+    fn leaf(&mut self, leaf: Leaf) -> Option<DeltaId> {
+        if (self.active)(leaf) { self.push(Delta::Leaf(leaf)) } else { None }
+    }
+
+    fn cond(&mut self, cond: Term, like: Term, then: &Tangent, other: &Tangent) -> Tangent {
+        if then.is_zero() && other.is_zero() {
+            return Tangent::Zero;
+        }
+        if let Type::Tuple(parts) = self.g.ty(like).clone() {
+            let parts = (0..parts.len())
+                .map(|k| {
+                    let like = self.g.proj(like, k);
+                    self.cond(cond, like, &then.part(k), &other.part(k))
+                })
+                .collect();
+            return Tangent::Tuple(parts);
+        }
+        let (then, other) = (then.array(), other.array());
+        Tangent::from(self.push(Delta::Cond { cond, then, other }))
+    }
+
+    /// Rows of the tables and the structural primitives. `p` is the primal term, `args` the
+    /// original arguments.
+    fn prim(&mut self, p: Term, prim: &Prim, args: &[Term]) -> Option<DeltaId> {
+        let now: Vec<Term> = args.iter().map(|&a| self.p(a)).collect();
+        let x = args.first().and_then(|&a| self.of(a));
+        match prim {
+            Prim::Unary(f) => {
+                let row = f.row();
+                let (x, partial) = (x?, row.partial?);
+                let f = partial(self.g, now[0], p);
+                self.apply(Lin::Scale(f, row.scaling), Some(x))
+            }
+            Prim::Binary(f) => self.binary(*f, p, args, &now),
+            Prim::PowI => {
+                let x = x?;
+                let f = powi_partial(self.g, now[0], now[1]);
+                self.apply(Lin::Scale(f, Scaling::Plain), Some(x))
+            }
+            Prim::Select => {
+                let (then, other) = (self.of(args[1]), self.of(args[2]));
+                if then.is_none() && other.is_none() {
+                    return None;
+                }
+                self.push(Delta::Select { mask: now[0], then, other, like: p })
+            }
+            Prim::Cast(to) => {
+                let from = self.g.elem(now[0]);
+                self.apply(Lin::Cast { from, to: *to }, x)
+            }
+            Prim::RelaxedExact | Prim::UnknownOrder => x,
+            Prim::Reduce(Reduce::Max, rank) => self.extremum(Reduce::ArgMax, *rank, now[0], x),
+            Prim::Reduce(Reduce::Min, rank) => self.extremum(Reduce::ArgMin, *rank, now[0], x),
+            Prim::Stack => {
+                let parts: Vec<Option<DeltaId>> = args.iter().map(|&a| self.of(a)).collect();
+                if parts.iter().all(Option::is_none) {
+                    return None;
+                }
+                self.push(Delta::Stack { parts, like: now[0] })
+            }
+            // Derivative zero by convention, or results that are not real.
+            Prim::StopGradient
+            | Prim::Compare(_)
+            | Prim::Int(_)
+            | Prim::IntNeg
+            | Prim::TotalOrder
+            | Prim::Not
+            | Prim::And
+            | Prim::Or
+            | Prim::Reduce(Reduce::ArgMax | Reduce::ArgMin | Reduce::All | Reduce::Any, _) => None,
+            Prim::Fused => None,
+            // Read as the second way of a number, whose first one has the derivative.
+            Prim::Reduce(op, _) => {
+                debug_assert!(op.keeps_order(), "{op:?} has a derivative");
+                None
+            }
+            _ => self.structural(prim, args, &now),
+        }
+    }
+
+    /// A structural primitive that is linear in each of its data arguments.
+    fn structural(&mut self, prim: &Prim, args: &[Term], now: &[Term]) -> Option<DeltaId> {
+        let mut total = None;
+        for (k, &arg) in args[..prim.data_args(args.len())].iter().enumerate() {
+            let Some(x) = self.of(arg) else { continue };
+            let part = self.linear(prim, now, k, x);
+            total = self.add(total, part);
+        }
+        total
+    }
+
+    /// The derivative of a structural primitive by its argument k, whose Delta is `x`.
+    fn linear(&mut self, prim: &Prim, now: &[Term], k: usize, x: DeltaId) -> Option<DeltaId> {
+        let linear = prim.structural(|s| s.linear(self.g, now, k)).flatten()?;
+        self.apply(Lin::Structural(linear), Some(x))
+    }
+
+    fn binary(&mut self, f: Binary, p: Term, args: &[Term], now: &[Term]) -> Option<DeltaId> {
+        let row = f.row();
+        let mut total = None;
+        for (&arg, partial) in args.iter().zip(row.partials) {
+            let (Some(x), Some(partial)) = (self.of(arg), partial) else { continue };
+            let f = partial(self.g, now[0], now[1], p);
+            let scaled = if self.g.real_value(f) == Some(1.0) {
+                Some(x)
+            } else {
+                self.apply(Lin::Scale(f, row.scaling), Some(x))
+            };
+            total = self.add(total, scaled);
+        }
+        total
+    }
+
+    /// An extremum reads its array at the first place where it is attained.
+    fn extremum(&mut self, arg: Reduce, rank: u8, x: Term, dx: Option<DeltaId>) -> Option<DeltaId> {
+        let dx = dx?;
+        let from = self.g.shape(x).to_vec();
+        let outer = from.len() - usize::from(rank);
+        let place = self.g.reduce(arg, usize::from(rank), x);
+        let one = self.g.lit_usize(1);
+        let inner = from[outer..].iter().copied().fold(one, |a, b| self.g.int(IntOp::Mul, a, b));
+        let flat: Vec<Term> = from[..outer].iter().copied().chain([inner]).collect();
+        let dx = if rank == 1 {
+            Some(dx)
+        } else {
+            let args: Vec<Term> = std::iter::once(x).chain(flat.iter().copied()).collect();
+            self.linear(&Prim::Reshape, &args, 0, dx)
+        };
+        let vars: Vec<_> = (0..outer).map(|_| self.g.fresh()).collect();
+        let mut index: Vec<Term> = vars.iter().map(|&v| self.g.mk(Node::Var(v))).collect();
+        let read = self.g.index(place, &index);
+        index.push(read);
+        // A gather of anything of this shape: only its index function is kept.
+        let like = self.g.reshape(x, &flat);
+        let gather = self.g.gather(like, from[..outer].into(), &vars, &index);
+        let Node::Gather { sizes, vars, index, .. } = self.g.node(gather).clone() else { return None };
+        self.apply(Lin::Gather { vars, index, sizes, from: flat }, dx)
+    }
+}
+
+/// `n * x^(n - 1)`, 0 where n is 0.
+fn powi_partial(g: &mut Graph, x: Term, n: Term) -> Term {
+    let elem = g.elem(x);
+    let shape = g.shape(x).to_vec();
+    let constant = |g: &mut Graph, k| {
+        let k = g.lit(ad_ir::ir::Lit::Int(ad_ir::ir::IntTy::I32, k));
+        g.broadcast(k, &shape)
+    };
+    if let Node::Lit(ad_ir::ir::Lit::Int(_, k)) = *g.node(g.splat(n)) {
+        #[allow(clippy::cast_precision_loss, reason = "an i32 is exact")]
+        let factor = g.lit_shaped(elem, &shape, k as f64);
+        return match k {
+            0 | 1 => factor,
+            2 => g.mul(factor, x),
+            _ => {
+                let less = constant(g, k - 1);
+                let power = g.prim(Prim::PowI, &[x, less]);
+                g.mul(factor, power)
+            }
+        };
+    }
+    let (zero, one) = (constant(g, 0), constant(g, 1));
+    let at_zero = g.compare(Cmp::Eq, n, zero);
+    let less = g.prim(Prim::Int(IntOp::Sub), &[n, one]);
+    let power = g.prim(Prim::PowI, &[x, less]);
+    let factor = g.cast(elem, n);
+    let product = g.mul(factor, power);
+    let flat = g.lit_shaped(elem, &shape, 0.0);
+    g.select(at_zero, flat, product)
+}

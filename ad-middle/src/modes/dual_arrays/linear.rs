@@ -1,0 +1,260 @@
+//! Linear operations: what BOT Fig. 14 and KN Figs. 4-5 have as constructors of Delta. Each is
+//! applied to a tangent, and transposed onto a cotangent; the transpose of a structural operation
+//! is another one, so there is no second table.
+//!
+//! No NaN of an arm that is not taken may come back through `0 * inf` (the chapter on derivatives
+//! and masks in `docs/internals`). So operations commute with conditionals and choices that have a
+//! zero arm. Where a sum has hidden a mask, scaling is the product that absorbs zero.
+
+use ad_ir::ir::{Elem, Graph, Node, Put, Term, Var};
+use ad_ir::prim::structural::{Applied, Linear};
+use ad_ir::prim::{Binary, Prim, Scaling, Unary};
+
+use super::condition::{wrap, zero_arm};
+use super::one_hot;
+use ad_ir::analysis::zeros::is_zero;
+
+/// A linear map from one array to another. Terms in it are of the primal program.
+#[derive(Clone, Debug)]
+pub(super) enum Lin {
+    /// Elementwise product with an array of the same shape.
+    Scale(Term, Scaling),
+    /// A structural primitive in one of its arguments, with its transpose.
+    Structural(Linear),
+    /// The index function as it stands in the (canonical, closed) gather.
+    Gather { vars: Box<[Var]>, index: Box<[Term]>, sizes: Box<[Term]>, from: Vec<Term> },
+    /// Scatter onto zeros.
+    Scatter { vars: Box<[Var]>, index: Box<[Term]>, sizes: Vec<Term>, to: Vec<Term> },
+    /// Between real types.
+    Cast { from: Elem, to: Elem },
+}
+
+/// What is known of a cotangent's zeros, beside those that a zero arm at its root shows.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum KnownZeros {
+    /// Nothing is masked.
+    None,
+    /// Zeros where an index or a slice did not read.
+    Unread,
+    /// Zeros of a part of a loop that nothing behind the loop reads, and of what a step did not
+    /// read.
+    Idle,
+    /// Zeros where an arm was not taken.
+    Arm,
+}
+
+impl Lin {
+    /// The image of a tangent.
+    pub(super) fn apply(&self, g: &mut Graph, x: Term) -> Term {
+        match self {
+            Lin::Scale(f, Scaling::Absorbing) => scale(g, x, *f, KnownZeros::Arm),
+            Lin::Scale(f, Scaling::Plain) => scale(g, x, *f, KnownZeros::None),
+            Lin::Structural(linear) => one_hot::apply(g, &linear.forward, x),
+            Lin::Gather { vars, index, sizes, .. } => element(g, x, sizes, vars, index),
+            Lin::Scatter { vars, index, to, .. } => scatter_onto_zeros(g, x, vars, index, to),
+            Lin::Cast { to, .. } => g.cast(*to, x),
+        }
+    }
+
+    /// The image of a cotangent under the transpose (BOT Fig. 17).
+    pub(super) fn transpose(&self, g: &mut Graph, ct: Term, masked: KnownZeros) -> Term {
+        // Every linear operation commutes with a conditional that has a zero arm: the arm not taken
+        // then costs nothing.
+        if let Some((literal, inner)) = zero_arm(g, ct) {
+            let inner = self.transpose(g, inner, masked);
+            return wrap(g, inner, literal);
+        }
+        match self {
+            Lin::Scale(f, scaling) => {
+                let masked = if *scaling == Scaling::Absorbing { KnownZeros::Arm } else { masked };
+                scale(g, ct, *f, masked)
+            }
+            Lin::Structural(linear) => {
+                let map = absorbing(g, &linear.backward, hidden_mask(g, ct, masked));
+                one_hot::apply(g, &map, ct)
+            }
+            Lin::Gather { vars, index, from, .. } => scatter_onto_zeros(g, ct, vars, index, from),
+            Lin::Scatter { vars, index, sizes, .. } => element(g, ct, sizes, vars, index),
+            Lin::Cast { from, .. } => g.cast(*from, ct),
+        }
+    }
+
+    /// What is known of the zeros of the transpose's result, given the cotangent. A choice with a
+    /// zero arm stays at the root under a scaling; any other operation hides it.
+    pub(super) fn transposed_mask(&self, g: &Graph, ct: Term, masked: KnownZeros) -> KnownZeros {
+        match self {
+            Lin::Scale(..) => masked,
+            Lin::Gather { .. } | Lin::Structural(Linear { unread: true, .. }) => {
+                hidden_mask(g, ct, masked).max(KnownZeros::Unread)
+            }
+            _ => hidden_mask(g, ct, masked),
+        }
+    }
+}
+
+/// What is known of a cotangent's zeros once an operation stands above it.
+pub(super) fn hidden_mask(g: &Graph, ct: Term, masked: KnownZeros) -> KnownZeros {
+    // A condition around it stays around everything.
+    let inner = zero_arm(g, ct).map_or(ct, |(_, inner)| inner);
+    match as_select(g, inner) {
+        Some((_, a, b)) if is_zero(g, a) || is_zero(g, b) => KnownZeros::Arm,
+        _ => masked,
+    }
+}
+
+/// What a gather reads; an element of a seed that is written as its elements is that element, so
+/// that its zeros are seen.
+pub(super) fn element(g: &mut Graph, src: Term, sizes: &[Term], vars: &[Var], index: &[Term]) -> Term {
+    if let (Node::Prim(Prim::Stack, parts), [], [k]) = (g.node(src), sizes, index)
+        && let Some(&part) = g.int_value(*k).and_then(|k| parts.get(usize::try_from(k).ok()?))
+    {
+        return part;
+    }
+    g.mk(Node::Gather { src, sizes: sizes.into(), vars: vars.into(), index: index.into() })
+}
+
+fn scatter_onto_zeros(g: &mut Graph, x: Term, vars: &[Var], index: &[Term], to: &[Term]) -> Term {
+    let elem = g.elem(x);
+    let dst = g.lit_shaped(elem, to, 0.0);
+    g.mk(Node::Scatter { put: Put::Add, dst, src: x, vars: vars.into(), index: index.into() })
+}
+
+/// `x * f`. Signs, reciprocals and one-sided choices in f are applied and not multiplied by.
+pub(super) fn scale(g: &mut Graph, x: Term, f: Term, masked: KnownZeros) -> Term {
+    if let Some((literal, inner)) = zero_arm(g, x) {
+        let inner = scale(g, inner, f, masked);
+        return wrap(g, inner, literal);
+    }
+    if let Some((mask, a, b)) = as_select(g, x) {
+        if is_zero(g, b) {
+            let a = scale(g, a, f, masked);
+            return where_only(g, mask, true, a, b);
+        }
+        if is_zero(g, a) {
+            let b = scale(g, b, f, masked);
+            return where_only(g, mask, false, b, a);
+        }
+    }
+    // One-hot cotangents stay so.
+    if let Some((src, index)) = one_hot::slot(g, x) {
+        let there = g.index(f, &index);
+        let scaled = scale(g, src, there, masked);
+        let shape = g.shape(x).to_vec();
+        return one_hot::scatter_element(g, scaled, &index, &shape);
+    }
+    if let Some(c) = g.real_value(f) {
+        #[allow(clippy::float_cmp, reason = "exactly these constants have a shorter form")]
+        if c == 1.0 {
+            return x;
+        } else if c == -1.0 {
+            return g.neg(x);
+        }
+    }
+    // A derivative that is zero on one side is a mask: the other side's NaN must not pass.
+    if let Some((mask, a, b)) = as_select(g, f) {
+        if is_zero(g, b) {
+            let a = scale(g, x, a, masked);
+            return where_only(g, mask, true, a, b);
+        }
+        if is_zero(g, a) {
+            let b = scale(g, x, b, masked);
+            return where_only(g, mask, false, b, a);
+        }
+    }
+    let absorbs = match masked {
+        KnownZeros::None => false,
+        KnownZeros::Unread => !is_polynomial(g, f),
+        KnownZeros::Idle | KnownZeros::Arm => g.real_value(f).is_none_or(|c| !c.is_finite()),
+    };
+    if absorbs {
+        return g.binary(Binary::MulZero, x, f);
+    }
+    if let Node::Prim(Prim::Unary(Unary::Neg), args) = g.node(f) {
+        let f = args[0];
+        let scaled = scale(g, x, f, masked);
+        return g.neg(scaled);
+    }
+    if let Node::Prim(Prim::Unary(Unary::Recip), args) = g.node(f) {
+        let y = args[0];
+        return g.div(x, y);
+    }
+    if is_one(g, x) {
+        return f;
+    }
+    g.mul(x, f)
+}
+
+/// A map of a cotangent in whose products the cotangent's zeros absorb, if it has any that are
+/// masks: a contraction is 0 where its cotangent is, like a scaling. What a loop did not read is no
+/// mask of the user's: there an operand that can only be infinite or NaN where an input is may be
+/// multiplied by zero.
+fn absorbing(g: &Graph, map: &Applied, masked: KnownZeros) -> Applied {
+    let mut map = map.clone();
+    if let Prim::Contract(spec) = &mut map.prim {
+        let with = map.rest[0];
+        spec.absorbs[0] |= match masked {
+            KnownZeros::None => false,
+            KnownZeros::Unread | KnownZeros::Idle => !is_polynomial(g, with),
+            KnownZeros::Arm => g.real_value(with).is_none_or(|c| !c.is_finite()),
+        };
+    }
+    map
+}
+
+/// `x` where the mask is `side`, else zero. The masks of a chain of choices are joined, as scaling
+/// would walk down their nest each time.
+pub(super) fn where_only(g: &mut Graph, mask: Term, side: bool, x: Term, zero: Term) -> Term {
+    match as_select(g, x) {
+        Some((inner, x, other)) if is_zero(g, other) => {
+            let mask = if side { mask } else { g.not(mask) };
+            let both = g.and(mask, inner);
+            g.select(both, x, zero)
+        }
+        _ if side => g.select(mask, x, zero),
+        _ => g.select(mask, zero, x),
+    }
+}
+
+fn is_one(g: &Graph, x: Term) -> bool {
+    g.real_value(x).is_some_and(|x| x.to_bits() == 1.0_f64.to_bits())
+}
+
+fn as_select(g: &Graph, t: Term) -> Option<(Term, Term, Term)> {
+    match g.node(t) {
+        Node::Prim(Prim::Select, args) => Some((args[0], args[1], args[2])),
+        _ => None,
+    }
+}
+
+/// Whether f can only be infinite or NaN where an input is, or by overflow: products and sums of
+/// inputs and bounded functions. A bounded number of terms is looked at.
+fn is_polynomial(g: &Graph, f: Term) -> bool {
+    let mut stack = vec![f];
+    for _ in 0..64 {
+        let Some(t) = stack.pop() else { return true };
+        match g.node(t) {
+            Node::Input(_) | Node::Lit(_) | Node::Param(..) => {}
+            Node::Gather { src, .. } => stack.push(*src),
+            Node::Prim(prim, args) => match prim {
+                Prim::Binary(f) if f.row().bounded => stack.extend(args.iter().copied()),
+                Prim::Unary(f) if f.row().bounded => stack.push(args[0]),
+                Prim::Contract(_) | Prim::Stack => stack.extend(args.iter().copied()),
+                Prim::Replicate(_)
+                | Prim::Sum(_)
+                | Prim::Transpose(_)
+                | Prim::Reshape
+                | Prim::Recast
+                | Prim::Slice(_)
+                | Prim::Pad(_)
+                | Prim::StopGradient
+                | Prim::RelaxedExact
+                | Prim::UnknownOrder
+                | Prim::Cast(_) => stack.push(args[0]),
+                Prim::Select => stack.extend([args[1], args[2]]),
+                _ => return false,
+            },
+            _ => return false,
+        }
+    }
+    false
+}

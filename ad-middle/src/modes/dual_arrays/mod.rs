@@ -1,0 +1,73 @@
+//! Differentiation by dual arrays (BOT sections 6 and 7): `dual` gives each real term its forward
+//! derivative as a Delta term, `forward` applies Deltas to tangents, `transpose` applies their
+//! transposes to cotangents. One Delta serves both.
+//!
+//! Terms given to this module have no `build` and no call (the pass `bulk` has removed them). It
+//! never simplifies, and never looks at what a whole function computes.
+
+pub(crate) mod condition;
+mod delta;
+mod dual;
+mod forward;
+mod linear;
+mod one_hot;
+mod residuals;
+mod scan;
+mod transpose;
+mod undo;
+
+use std::collections::BTreeMap;
+
+use ad_ir::ir::{Graph, Node, Term};
+
+/// The derivative of some roots: one linear map, to be applied as often as one likes, forwards or
+/// transposed.
+pub(super) struct Derivative {
+    dual: delta::Dual,
+    wrt: Vec<u32>,
+}
+
+impl Derivative {
+    /// The derivative of `roots` with respect to the inputs `wrt`.
+    pub(super) fn of(g: &mut Graph, roots: &[Term], wrt: &[u32]) -> Self {
+        let roots = crate::passes::trip_counts::counted(g, roots, &[], wrt).0;
+        Derivative { dual: dual::dual(g, &roots, wrt), wrt: wrt.to_vec() }
+    }
+}
+
+impl super::Derivative for Derivative {
+    fn values(&self) -> &[Term] {
+        &self.dual.primal
+    }
+
+    fn wrt(&self) -> &[u32] {
+        &self.wrt
+    }
+
+    fn with_saving_loops(&self, g: &mut Graph, others: &[Term]) -> Vec<Term> {
+        self.dual.in_primal(g, others)
+    }
+
+    fn tangents(&self, g: &mut Graph, seeds: &[(u32, Term)]) -> Vec<Term> {
+        let tangents = forward::apply(g, &self.dual, &|leaf| match leaf {
+            delta::Leaf::Input(k) => seeds.iter().find(|s| s.0 == k).map(|s| s.1),
+            delta::Leaf::Param(_) => None,
+        });
+        let roots = tangents.into_iter().zip(&self.dual.primal);
+        roots.map(|(tangent, &root)| tangent.unwrap_or_else(|| g.zeros_like(root))).collect()
+    }
+
+    fn gradients(&self, g: &mut Graph, cotangents: &[Term]) -> Vec<Term> {
+        let seeds: Vec<Option<Term>> = cotangents.iter().map(|&c| Some(c)).collect();
+        let masked = vec![transpose::KnownZeros::None; seeds.len()];
+        let found = transpose::transpose(g, &self.dual, &seeds, &masked, &BTreeMap::new()).leaves;
+        let gradient = |&k: &u32| match found.get(&delta::Leaf::Input(k)) {
+            Some(ct) => ct.term,
+            None => {
+                let input = g.mk(Node::Input(k));
+                g.zeros_like(input)
+            }
+        };
+        self.wrt.iter().map(gradient).collect()
+    }
+}

@@ -1,0 +1,267 @@
+//! One-hot tangents and cotangents: zero everywhere but at one index. The seeds of Jacobians and
+//! Hessians are one-hot at a variable. The cotangent of an array of which one element is read (by
+//! an index, by an extremum) is one-hot too. Where an operand is known to be zero but at one index
+//! of an axis, a sum along that axis is its value there, and a contraction along it reads the other
+//! operand there. So the derivative of a linear map costs no product with the unit matrix, and
+//! elements outside of the mask contribute nothing (`linear`).
+//!
+//! A bound variable that stands free in a term of this module is the index of such a seed. It is in
+//! range for the axis that it is compared with. The indices of a scatter are in range by the checks
+//! of the user's function, or its elements are masked, as in an arm that is not taken.
+//!
+//! Must never be applied to terms of the user's function: there, zero times infinity has to stay a
+//! NaN.
+
+use ad_ir::ir::{Contraction, Graph, Node, Put, Term, axis};
+use ad_ir::prim::structural::Applied;
+use ad_ir::prim::{Binary, Cmp, Prim, Unary};
+
+/// How deep these functions look into a term.
+const DEPTH: usize = 8;
+
+/// The axes along which a term is zero but at one index, each with that index.
+fn one_hot_axes(g: &Graph, x: Term, depth: usize) -> Vec<(u8, Term)> {
+    if let Some((_, index)) = slot(g, x) {
+        return index.iter().enumerate().map(|(k, &at)| (axis(k), at)).collect();
+    }
+    let Node::Prim(prim, args) = g.node(x) else { return Vec::new() };
+    if depth == 0 {
+        return Vec::new();
+    }
+    let below = |k: usize| one_hot_axes(g, args[k], depth - 1);
+    match prim {
+        Prim::Select if ad_ir::analysis::zeros::is_zero(g, args[2]) => {
+            let mut found = Vec::new();
+            conjuncts(g, args[0], depth, &mut found);
+            found.extend(below(1));
+            found
+        }
+        Prim::Unary(Unary::Neg) | Prim::Cast(_) | Prim::Binary(Binary::Div | Binary::MulZero) => below(0),
+        Prim::Binary(Binary::Mul) => below(0).into_iter().chain(below(1)).collect(),
+        Prim::Binary(Binary::Add | Binary::Sub) => {
+            let other = below(1);
+            below(0).into_iter().filter(|unit| other.contains(unit)).collect()
+        }
+        Prim::Transpose(perm) => below(0)
+            .into_iter()
+            .filter_map(|(a, at)| perm.iter().position(|&p| p == a).map(|k| (axis(k), at)))
+            .collect(),
+        Prim::Replicate(new) => {
+            let old: Vec<u8> = (0..g.rank(x)).map(axis).filter(|a| !new.contains(a)).collect();
+            below(0).into_iter().map(|(a, at)| (old[usize::from(a)], at)).collect()
+        }
+        Prim::Contract(spec) => {
+            let mut found = Vec::new();
+            for (k, labels) in [&spec.a, &spec.b].into_iter().enumerate() {
+                let in_result = |label: u8| spec.out.iter().position(|&l| l == label).map(axis);
+                found.extend(below(k).into_iter().filter_map(|(a, at)| Some((in_result(labels[usize::from(a)])?, at))));
+            }
+            found
+        }
+        Prim::Sum(axes) => {
+            let left: Vec<u8> = (0..g.rank(args[0])).map(axis).filter(|a| !axes.contains(a)).collect();
+            let place = |a: u8| left.iter().position(|&l| l == a).map(axis);
+            below(0).into_iter().filter_map(|(a, at)| Some((place(a)?, at))).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What is zero but at one place of its first axes: what is there, and where that is.
+pub(super) fn slot(g: &Graph, x: Term) -> Option<(Term, Box<[Term]>)> {
+    match g.node(x) {
+        Node::Scatter { put: Put::Add, dst, src, vars, index }
+            if vars.is_empty() && ad_ir::analysis::zeros::is_zero(g, *dst) =>
+        {
+            Some((*src, index.clone()))
+        }
+        _ => None,
+    }
+}
+
+/// Zeros but at one place.
+pub(super) fn scatter_element(g: &mut Graph, x: Term, index: &[Term], shape: &[Term]) -> Term {
+    let elem = g.elem(x);
+    let zeros = g.lit_shaped(elem, shape, 0.0);
+    g.scatter(zeros, x, &[], index)
+}
+
+/// What a mask says of indices.
+fn conjuncts(g: &Graph, mask: Term, depth: usize, found: &mut Vec<(u8, Term)>) {
+    let Node::Prim(prim, args) = g.node(mask) else { return };
+    match prim {
+        Prim::And if depth > 0 => args.iter().for_each(|&m| conjuncts(g, m, depth - 1, found)),
+        Prim::Compare(Cmp::Eq) => {
+            for (own, at) in [(args[0], args[1]), (args[1], args[0])] {
+                let at = g.splat(at);
+                if let (Node::Var(_), Some(a)) = (g.node(at), iota_axis(g, own)) {
+                    found.push((a, at));
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The axis whose index a term is.
+fn iota_axis(g: &Graph, t: Term) -> Option<u8> {
+    match g.node(t) {
+        Node::Prim(Prim::Iota, _) => Some(0),
+        Node::Prim(Prim::Replicate(new), args) if matches!(g.node(args[0]), Node::Prim(Prim::Iota, _)) => {
+            (0..g.rank(t)).map(axis).find(|a| !new.contains(a))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a term is zero but at this index. What is not is better read there than computed there once more.
+fn is_unit(g: &Graph, x: Term, at: (u8, Term), depth: usize) -> bool {
+    one_hot_axes(g, x, depth).contains(&at)
+}
+
+/// The part of a term at an index of an axis.
+fn part(g: &mut Graph, x: Term, at: (u8, Term), depth: usize) -> Term {
+    let (k, index) = at;
+    let node = g.node_rc(x);
+    if g.rank(g.splat(x)) == 0 {
+        let mut shape = g.shape(x).to_vec();
+        shape.remove(usize::from(k));
+        let scalar = g.splat(x);
+        return g.broadcast(scalar, &shape);
+    }
+    let without = |a: u8| if a > k { a - 1 } else { a };
+    if let Some((src, mut places)) = slot(g, x).map(|(src, index)| (src, index.to_vec()))
+        && places.get(usize::from(k)) == Some(&index)
+    {
+        places.remove(usize::from(k));
+        if places.is_empty() {
+            return src;
+        }
+        let mut shape = g.shape(x).to_vec();
+        shape.remove(usize::from(k));
+        return scatter_element(g, src, &places, &shape);
+    }
+    match &*node {
+        Node::Prim(Prim::Iota, _) => index,
+        Node::Prim(Prim::Replicate(new), args) => {
+            let left: Vec<(u8, Term)> = new
+                .iter()
+                .copied()
+                .zip(args[1..].iter().copied())
+                .filter(|n| n.0 != k)
+                .map(|(a, n)| (without(a), n))
+                .collect();
+            let (axes, sizes): (Vec<u8>, Vec<Term>) = left.into_iter().unzip();
+            let inner = if new.contains(&k) {
+                args[0]
+            } else {
+                let own = (0..k).filter(|a| !new.contains(a)).count();
+                part(g, args[0], (axis(own), index), depth)
+            };
+            g.replicate_axes(inner, &axes, &sizes)
+        }
+        Node::Prim(Prim::Transpose(perm), args) => {
+            let own = perm[usize::from(k)];
+            let left: Vec<u8> =
+                perm.iter().copied().filter(|&p| p != own).map(|p| if p > own { p - 1 } else { p }).collect();
+            let inner = part(g, args[0], (own, index), depth);
+            g.transpose(inner, &left)
+        }
+        Node::Prim(Prim::Contract(spec), args) if depth > 0 && is_unit(g, x, at, depth) => {
+            let label = spec.out[usize::from(k)];
+            let operand = |g: &mut Graph, labels: &[u8], x: Term| match labels.iter().position(|&l| l == label) {
+                Some(a) => part(g, x, (axis(a), index), depth - 1),
+                None => x,
+            };
+            let (a, b) = (operand(g, &spec.a, args[0]), operand(g, &spec.b, args[1]));
+            let others = |labels: &[u8]| -> Box<[u8]> { labels.iter().copied().filter(|&l| l != label).collect() };
+            g.contract(a, b, spec.with(others(&spec.a), others(&spec.b), others(&spec.out)))
+        }
+        Node::Prim(Prim::Sum(axes), args) if depth > 0 && is_unit(g, x, at, depth) => {
+            let own = (0..g.rank(args[0])).map(axis).filter(|a| !axes.contains(a)).nth(usize::from(k)).unwrap_or(k);
+            let axes: Vec<u8> = axes.iter().map(|&a| if a > own { a - 1 } else { a }).collect();
+            let inner = part(g, args[0], (own, index), depth - 1);
+            g.sum_axes(inner, &axes)
+        }
+        Node::Prim(prim, args) if prim.is_elementwise() && depth > 0 => {
+            let args: Vec<Term> = args.iter().map(|&a| part(g, a, at, depth - 1)).collect();
+            match prim {
+                Prim::Select => g.select(args[0], args[1], args[2]),
+                Prim::And => g.and(args[0], args[1]),
+                // The index itself, as integers are what is compared with a variable.
+                Prim::Compare(Cmp::Eq) if args[0] == args[1] && matches!(g.node(g.splat(args[0])), Node::Var(_)) => {
+                    let (yes, shape) = (g.lit_bool(true), g.shape(args[0]).to_vec());
+                    g.broadcast(yes, &shape)
+                }
+                Prim::Compare(op) => g.compare(*op, args[0], args[1]),
+                _ => g.prim(prim.clone(), &args),
+            }
+        }
+        _ => {
+            let perm: Vec<u8> = std::iter::once(k).chain((0..g.rank(x)).map(axis).filter(|&a| a != k)).collect();
+            let first = g.transpose(x, &perm);
+            g.index(first, &[index])
+        }
+    }
+}
+
+/// A structural primitive of a tangent or a cotangent.
+pub(super) fn apply(g: &mut Graph, map: &Applied, x: Term) -> Term {
+    match &map.prim {
+        Prim::Sum(axes) => sum(g, x, axes),
+        Prim::Contract(spec) => contract(g, x, map.rest[0], spec.clone()),
+        _ => map.at(g, x),
+    }
+}
+
+/// The sum of a derivative over these axes.
+pub(super) fn sum(g: &mut Graph, x: Term, axes: &[u8]) -> Term {
+    let Some(at) = one_hot_axes(g, x, DEPTH).into_iter().find(|u| axes.contains(&u.0)) else {
+        return g.sum_axes(x, axes);
+    };
+    let left: Vec<u8> = axes.iter().filter(|&&a| a != at.0).map(|&a| if a > at.0 { a - 1 } else { a }).collect();
+    let x = part(g, x, at, DEPTH);
+    sum(g, x, &left)
+}
+
+/// The contraction of a derivative with another array.
+pub(super) fn contract(g: &mut Graph, x: Term, with: Term, spec: Contraction) -> Term {
+    let summed = |u: &(u8, Term)| !spec.out.contains(&spec.a[usize::from(u.0)]);
+    let Some(at) = one_hot_axes(g, x, DEPTH).into_iter().find(summed) else { return outer(g, x, with, spec) };
+    let label = spec.a[usize::from(at.0)];
+    let x = part(g, x, at, DEPTH);
+    let with = match spec.b.iter().position(|&l| l == label) {
+        Some(k) => part(g, with, (axis(k), at.1), 0),
+        None => with,
+    };
+    let others = |labels: &[u8]| labels.iter().copied().filter(|&l| l != label).collect::<Box<[u8]>>();
+    let left = spec.with(others(&spec.a), others(&spec.b), spec.out.clone());
+    contract(g, x, with, left)
+}
+
+/// A contraction that keeps all one-hot axes of its operand: zeros but at one place, if these are
+/// its first axes.
+fn outer(g: &mut Graph, x: Term, with: Term, spec: Contraction) -> Term {
+    let Some((src, index)) = slot(g, x).filter(|(_, index)| spec.out.starts_with(&spec.a[..index.len()])) else {
+        return g.contract(x, with, spec);
+    };
+    let placed = spec.a[..index.len()].to_vec();
+    let size = |g: &Graph, label: u8| {
+        let of = |labels: &[u8], t: Term| labels.iter().position(|&l| l == label).map(|k| g.shape(t)[k]);
+        of(&spec.a, x).or_else(|| of(&spec.b, with))
+    };
+    let Some(shape) = spec.out.iter().map(|&l| size(g, l)).collect::<Option<Vec<Term>>>() else {
+        return g.contract(x, with, spec);
+    };
+    let mut there = with;
+    // From the last axis to the first, as each one goes.
+    for k in (0..spec.b.len()).rev() {
+        if let Some(n) = placed.iter().position(|&l| l == spec.b[k]) {
+            there = part(g, there, (axis(k), index[n]), 0);
+        }
+    }
+    let others = |labels: &[u8]| labels.iter().copied().filter(|l| !placed.contains(l)).collect::<Box<[u8]>>();
+    let left = spec.with(others(&spec.a), others(&spec.b), others(&spec.out));
+    let inner = contract(g, src, there, left);
+    scatter_element(g, inner, &index, &shape)
+}

@@ -1,0 +1,586 @@
+//! The derivative of the loop form: the loop is augmented to save what its derivative reads
+//! (`residuals`), its tangent is a linear loop in the same direction, and the transpose of that a
+//! loop in the other direction which carries the cotangents of carried values and captures (KN
+//! Figs. 13-15 for folds).
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
+
+use ad_ir::analysis::bounds::Bounds;
+use ad_ir::analysis::guards::Guard;
+use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
+use ad_ir::prim::{Cmp, IntOp};
+
+use super::delta::{Delta, DeltaId, Leaf, ScanDelta, Tangent};
+use super::dual::{Dualise, dual_of};
+use super::linear::KnownZeros;
+use super::residuals::{Why, residuals, use_residuals};
+use super::transpose::{Cotangent, Running};
+use super::undo::{Undo, Undoing, resolved, undos};
+use super::{forward as fwd, transpose as rev};
+
+/// Primal term and tangent of a loop.
+pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent) {
+    let now = |d: &Dualise<'_, '_>, ts: &[Term]| ts.iter().map(|t| d.primal[t]).collect::<Box<[Term]>>();
+    let tangents = |d: &Dualise<'_, '_>, ts: &[Term]| ts.iter().map(|t| d.tangents[t].clone()).collect::<Vec<_>>();
+    let mut scan = s.clone();
+    scan.count = d.primal[&s.count];
+    (scan.init, scan.captures, scan.xs) = (now(d, &s.init), now(d, &s.captures), now(d, &s.xs));
+    let init = tangents(d, &s.init);
+    let rest: Vec<Tangent> = tangents(d, &s.captures).into_iter().chain(tangents(d, &s.xs)).collect();
+    if init.iter().chain(&rest).all(Tangent::is_zero) {
+        return (d.g.mk(Node::Scan(Box::new(scan))), Tangent::Zero);
+    }
+    // Tuples are carried by component in the loops that the front end makes; a tuple here has no
+    // single cotangent to carry.
+    assert!(
+        s.body.params.iter().all(|ty| matches!(ty, Type::Array(..)) || !ty.has_real()),
+        "a loop that carries or captures a tuple is split into components before differentiation"
+    );
+    let carries = scan.init.len();
+    let mut carried: Vec<bool> = init.iter().map(|t| !t.is_zero()).collect();
+    // Activity of carried values: a least fixed point, since a value may become active only by what
+    // an earlier step made of it.
+    let body = loop {
+        let active = |leaf: Leaf| match leaf {
+            Leaf::Param(k) => {
+                let k = k as usize;
+                if k < carries { carried[k] } else { !rest[k - carries].is_zero() }
+            }
+            Leaf::Input(_) => false,
+        };
+        let body = dual_of(d.g, &s.body.results, &active);
+        let more: Vec<bool> = (0..carries).map(|k| carried[k] || body.tangents[k].is_some()).collect();
+        if more == carried {
+            break body;
+        }
+        carried = more;
+    };
+    // A loop that takes what is real and makes what is not (an index, a count) has no derivative:
+    // nothing is saved, and the term, which may be a size, stays what it was.
+    if !carried.contains(&true) && body.tangents.iter().all(Option::is_none) {
+        return (d.g.mk(Node::Scan(Box::new(scan))), Tangent::Zero);
+    }
+    assert!(
+        s.stop.is_none() || crate::passes::trip_counts::counts_itself(d.g, s),
+        "a loop that stops early counts its steps before differentiation (`trips`)"
+    );
+    // The augmented loop: one more array for each carried value, its value at the start of each
+    // step.
+    let produced = s.body.results.len() - carries;
+    let mut results = body.primal.clone();
+    let saved_values: Vec<Term> = (0..carries).map(|k| d.g.param(k, s.body.params[k].clone())).collect();
+    let saveable = s.body.params[..carries].iter().all(|ty| matches!(ty, Type::Array(..)));
+    assert!(saveable, "carried tuples are split into components before differentiation");
+    // Steps that do nothing save nothing: what is said of them is that they do nothing.
+    let bound = d.analyses.get::<Bounds>(d.g, &[t])[0].map(|bound| {
+        let (condition, value) = bound.literal;
+        (body.in_primal(d.g, &[condition])[0], value)
+    });
+    results.extend(saved_values.iter().map(|&t| only_within(d.g, t, bound)));
+    let mut kept = residuals(d.g, &body, s);
+    for (t, row, _) in &mut kept {
+        if row == t {
+            *row = only_within(d.g, *row, bound);
+        }
+    }
+    results.extend(kept.iter().map(|k| k.1));
+    let mut undo = undos(d.g, &body, s, bound);
+    results.extend(undo.iter().flat_map(|u| &u.overwritten).map(|o| o.1));
+    let mut augmented = scan.clone();
+    augmented.body = Body { params: s.body.params.clone(), results: results.into() };
+    let augmented = d.g.mk(Node::Scan(Box::new(augmented)));
+    let parts: Vec<Term> = (0..carries + produced).map(|k| d.g.proj(augmented, k)).collect();
+    let saved = (0..carries).map(|k| d.g.proj(augmented, carries + produced + k)).collect();
+    let first = 2 * carries + produced;
+    let kept: Vec<_> =
+        kept.into_iter().enumerate().map(|(k, (t, _, of))| (t, d.g.proj(augmented, first + k), of)).collect();
+    let rows = undo.iter_mut().flat_map(|u| &mut u.overwritten).map(|o| &mut o.1);
+    for (k, row) in rows.enumerate() {
+        *row = d.g.proj(augmented, first + kept.len() + k);
+    }
+    for u in &mut undo {
+        u.last = parts[u.carry];
+    }
+    let primal = d.g.tuple(&parts);
+    let taken = s.stop.map(|_| parts[carries - 1]);
+    debug_assert_eq!(d.g.ty(t), d.g.ty(primal));
+    let of = |ts: &[Tangent]| ts.iter().map(Tangent::array).collect::<Vec<_>>();
+    let captures = scan.captures.len();
+    let has: Vec<bool> =
+        (0..carries + produced).map(|k| if k < carries { carried[k] } else { body.tangents[k].is_some() }).collect();
+    scan.body.results = body.primal.clone().into();
+    let delta = ScanDelta {
+        saved,
+        residuals: kept,
+        undo,
+        taken,
+        carried,
+        init: of(&init),
+        captures: of(&rest[..captures]),
+        xs: of(&rest[captures..]),
+        scan,
+        body,
+    };
+    let id = d.out.push(Delta::Scan(Rc::new(delta)));
+    let parts = has
+        .into_iter()
+        .enumerate()
+        .map(|(k, has)| if has { Tangent::Array(d.out.push(Delta::Part(id, k))) } else { Tangent::Zero })
+        .collect();
+    (primal, Tangent::Tuple(parts))
+}
+
+/// A row of this step; zeros in a step that does nothing.
+fn only_within(g: &mut Graph, row: Term, bound: Option<Guard>) -> Term {
+    let Some((c, value)) = bound else { return row };
+    let zeros = crate::passes::trip_counts::zeros(g, row);
+    if value { g.cond(c, row, zeros) } else { g.cond(c, zeros, row) }
+}
+
+/// Builds the body of a derived loop. Its terms are first made over the original body's parameters
+/// (which are numbered from 0) and further ones numbered behind them; `finish` renumbers them to
+/// the derived loop's order.
+struct Derived {
+    types: Vec<Type>,
+    originals: usize,
+}
+
+/// An array that a derived loop carries and changes back.
+struct Undone {
+    /// The array that the original loop leaves: what it begins with.
+    last: Term,
+    /// The parameter, and its number.
+    state: Term,
+    number: usize,
+    /// Rows of what is overwritten, and the numbers of their parameters.
+    rows: Vec<(usize, Term)>,
+}
+
+impl Derived {
+    fn new(s: &Scan) -> Self {
+        Derived { types: s.body.params.to_vec(), originals: s.body.params.len() }
+    }
+
+    /// A further parameter.
+    fn param(&mut self, g: &mut Graph, ty: &Type) -> (usize, Term) {
+        let k = self.types.len();
+        self.types.push(ty.clone());
+        (k, g.param(k, ty.clone()))
+    }
+
+    /// What the body reads of the residuals it consumes as rows. `undone`, of a loop that goes
+    /// backwards: arrays after inner loops and before them. The result: arrays that the loop has to
+    /// carry and change back, and what they are after a step.
+    fn use_residuals(
+        &mut self,
+        g: &mut Graph,
+        s: &ScanDelta,
+        results: &mut Vec<Term>,
+        (order, xs): (&mut Vec<usize>, &mut Vec<Term>),
+        undone: Option<&[(Term, Term)]>,
+    ) -> Vec<(Undone, Term)> {
+        let mut numbers = Vec::new();
+        let params: Vec<Term> = s
+            .residuals
+            .iter()
+            .map(|(t, ..)| {
+                let (number, param) = self.param(g, &g.ty(*t).clone());
+                numbers.push(number);
+                param
+            })
+            .collect();
+        let terms: Vec<_> = s.residuals.iter().map(|k| (k.0, k.2.clone())).collect();
+        let mut plain = results.clone();
+        let mut used = use_residuals(g, &mut plain, (&terms, &params), &HashMap::new());
+        let wanted: Vec<&Undo> = match undone {
+            Some(_) => s.undo.iter().filter(|u| self.worth(g, s, u, &plain, &used)).collect(),
+            None => Vec::new(),
+        };
+        let mut carried = Vec::new();
+        let mut chosen: Vec<&Undo> = Vec::new();
+        for undo in wanted {
+            let mut all = chosen.clone();
+            all.push(undo);
+            if let Some(found) = self.changed_back(g, s, results, (&terms, &params), (&all, undone.unwrap_or_default()))
+            {
+                (plain, used, carried) = found;
+                chosen = all;
+            }
+        }
+        *results = plain;
+        for k in used {
+            order.push(numbers[k]);
+            xs.push(s.residuals[k].1);
+        }
+        for (undone, _) in &carried {
+            for &(number, row) in &undone.rows {
+                order.push(number);
+                xs.push(row);
+            }
+        }
+        let mut read = results.clone();
+        read.extend(carried.iter().map(|c| c.1));
+        self.unread(g, &read, order, xs);
+        carried
+    }
+
+    /// Whether an array is better carried and changed back than saved: where all of it would be
+    /// saved, or parts that have more axes than what a step overwrites.
+    fn worth(&self, g: &mut Graph, s: &ScanDelta, undo: &Undo, results: &[Term], used: &[usize]) -> bool {
+        let x = g.param(undo.carry, self.types[undo.carry].clone());
+        let whole = g.reachable(results).binary_search(&x).is_ok();
+        let part = |k: &&(Term, Term, Why)| matches!(k.2, Why::Part(of) if of == x);
+        let parts = used.iter().map(|&k| &s.residuals[k]).filter(part).map(|k| g.rank(k.0)).max();
+        whole && undo.rank <= g.rank(x) || parts.is_some_and(|saved| undo.rank < saved)
+    }
+
+    /// The results with these arrays carried and changed back; nothing if that is not possible.
+    /// What they read of residuals, and the arrays.
+    #[allow(clippy::type_complexity, reason = "what `use_residuals` goes on with")]
+    fn changed_back(
+        &mut self,
+        g: &mut Graph,
+        s: &ScanDelta,
+        results: &[Term],
+        residuals: (&[(Term, Why)], &[Term]),
+        (all, undone): (&[&Undo], &[(Term, Term)]),
+    ) -> Option<(Vec<Term>, Vec<usize>, Vec<(Undone, Term)>)> {
+        let mut roots = results.to_vec();
+        let (mut undoing, mut states) = (Vec::new(), HashMap::new());
+        for undo in all {
+            let first = roots.len();
+            let mut param = |g: &mut Graph, ty: &Type| self.param(g, ty).1;
+            let one = Undoing::new(g, undo, &mut param, undone, &mut roots)?;
+            states.extend(one.leaves());
+            undoing.push((one, first..roots.len()));
+        }
+        let used = use_residuals(g, &mut roots, residuals, &states);
+        let read: HashSet<Term> = g.reachable(&roots).into_iter().collect();
+        let mut known = HashMap::new();
+        for (one, terms) in &undoing {
+            known.extend(one.known(g, &s.body, &roots[terms.clone()], &read)?);
+        }
+        roots.truncate(results.len());
+        for (one, _) in &undoing {
+            roots.push(one.leaves()[&one.begin()]);
+        }
+        let mut made = resolved(g, &roots, &known)?;
+        let nexts = made.split_off(results.len());
+        let number = |g: &Graph, t: Term| match g.node(t) {
+            Node::Param(k, _) => *k as usize,
+            _ => 0,
+        };
+        let carried = undoing
+            .iter()
+            .zip(nexts)
+            .map(|((one, _), next)| {
+                let rows = one.rows().map(|(row, param)| (number(g, param), row)).collect();
+                let undone = Undone { last: one.last(), state: one.carried, number: number(g, one.carried), rows };
+                (undone, next)
+            })
+            .collect();
+        Some((made, used, carried))
+    }
+
+    /// What is not read is not consumed: whoever looks at the loop from outside sees what it needs.
+    fn unread(&self, g: &mut Graph, results: &[Term], order: &mut Vec<usize>, xs: &mut Vec<Term>) {
+        let reach = g.reachable(results);
+        let first = order.len() - xs.len();
+        let read: Vec<bool> = order[first..]
+            .iter()
+            .map(|&k| {
+                let param = g.param(k, self.types[k].clone());
+                reach.binary_search(&param).is_ok()
+            })
+            .collect();
+        let (rest, all) = (order.split_off(first), std::mem::take(xs));
+        order.extend(rest.into_iter().zip(&read).filter(|r| *r.1).map(|r| r.0));
+        xs.extend(all.into_iter().zip(&read).filter(|r| *r.1).map(|r| r.0));
+    }
+
+    /// What the loop captures in order to leave out the steps that the original loop has not taken.
+    fn limit(
+        &mut self,
+        g: &mut Graph,
+        s: &ScanDelta,
+        order: &mut Vec<usize>,
+        captures: &mut Vec<Term>,
+    ) -> Option<Term> {
+        let taken = s.taken?;
+        // In reverse the steps that are taken are the last ones.
+        captures.push(if s.scan.reverse { g.int(IntOp::Sub, s.scan.count, taken) } else { taken });
+        let (number, param) = self.param(g, &Type::scalar(Elem::USIZE));
+        order.push(number);
+        Some(param)
+    }
+
+    /// The results where the original loop has taken the step, else these.
+    fn where_taken(
+        &mut self,
+        g: &mut Graph,
+        s: &ScanDelta,
+        limit: Option<Term>,
+        (results, others): (&mut [Term], &[Option<Term>]),
+        (order, xs): (&mut Vec<usize>, &mut Vec<Term>),
+    ) {
+        let Some(limit) = limit else { return };
+        let (number, step) = self.param(g, &Type::scalar(Elem::USIZE));
+        order.push(number);
+        xs.push(g.iota(s.scan.count));
+        let before = g.compare(Cmp::Lt, step, limit);
+        for (result, other) in results.iter_mut().zip(others) {
+            let other = other.unwrap_or_else(|| g.zeros_like(*result));
+            let (then, other) = if s.scan.reverse { (other, *result) } else { (*result, other) };
+            *result = g.cond(before, then, other);
+        }
+    }
+
+    fn finish(&self, g: &mut Graph, order: &[usize], results: &[Term]) -> Body {
+        let mut args = vec![None; self.types.len()];
+        for (new, &old) in order.iter().enumerate() {
+            args[old] = Some(g.param(new, self.types[old].clone()));
+        }
+        let args: Vec<Term> = args
+            .into_iter()
+            .enumerate()
+            .map(|(k, arg)| match arg {
+                Some(arg) => arg,
+                None => g.param(k, self.types[k].clone()),
+            })
+            .collect();
+        let params = order.iter().map(|&k| self.types[k].clone()).collect();
+        let raw = Body { params, results: results.into() };
+        let results = g.instantiate(&raw, &args).into();
+        Body { params: raw.params, results }
+    }
+}
+
+/// The tangents of a loop's parts.
+pub(super) fn forward(
+    g: &mut Graph,
+    s: &ScanDelta,
+    init: &[Option<Term>],
+    captures: &[Option<Term>],
+    xs: &[Option<Term>],
+) -> Vec<Option<Term>> {
+    let (carries, caught) = (s.scan.init.len(), s.scan.captures.len());
+    let mut derived = Derived::new(&s.scan);
+    let mut leaf_terms: BTreeMap<u32, Term> = BTreeMap::new();
+    let mut order = Vec::new();
+    let mut outer_init = Vec::new();
+    let mut tangent = |g: &mut Graph, k: usize, order: &mut Vec<usize>| {
+        let (number, term) = derived.param(g, &s.scan.body.params[k].clone());
+        leaf_terms.insert(u32::try_from(k).unwrap_or(u32::MAX), term);
+        order.push(number);
+    };
+    for (k, start) in init.iter().enumerate() {
+        if s.carried[k] {
+            tangent(g, k, &mut order);
+            outer_init.push(start.unwrap_or_else(|| g.zeros_like(s.scan.init[k])));
+        }
+    }
+    let mut outer_captures = s.scan.captures.to_vec();
+    order.extend(carries..carries + caught);
+    for (k, t) in captures.iter().enumerate() {
+        if let Some(t) = t {
+            tangent(g, carries + k, &mut order);
+            outer_captures.push(*t);
+        }
+    }
+    let limit = derived.limit(g, s, &mut order, &mut outer_captures);
+    let mut tangent = |g: &mut Graph, k: usize, order: &mut Vec<usize>| {
+        let (number, term) = derived.param(g, &s.scan.body.params[k].clone());
+        leaf_terms.insert(u32::try_from(k).unwrap_or(u32::MAX), term);
+        order.push(number);
+    };
+    let mut outer_xs = s.saved.clone();
+    outer_xs.extend(&s.scan.xs);
+    order.extend((0..carries).chain(carries + caught..derived_originals(&s.scan)));
+    for (k, t) in xs.iter().enumerate() {
+        if let Some(t) = t {
+            tangent(g, carries + caught + k, &mut order);
+            outer_xs.push(*t);
+        }
+    }
+    let tangents = fwd::apply(g, &s.body, &|leaf| match leaf {
+        Leaf::Param(k) => leaf_terms.get(&k).copied(),
+        Leaf::Input(_) => None,
+    });
+    let (mut results, mut others) = (Vec::new(), Vec::new());
+    let mut places = vec![None; s.body.primal.len()];
+    for (k, tangent) in tangents.iter().enumerate() {
+        let wanted = if k < carries { s.carried[k] } else { tangent.is_some() };
+        if wanted {
+            places[k] = Some(results.len());
+            results.push(tangent.unwrap_or_else(|| g.zeros_like(s.body.primal[k])));
+            let number = u32::try_from(k).unwrap_or(u32::MAX);
+            others.push(if k < carries { leaf_terms.get(&number).copied() } else { None });
+        }
+    }
+    derived.use_residuals(g, s, &mut results, (&mut order, &mut outer_xs), None);
+    derived.where_taken(g, s, limit, (&mut results, &others), (&mut order, &mut outer_xs));
+    let body = derived.finish(g, &order, &results);
+    let new = g.scan(Scan {
+        count: s.scan.count,
+        reverse: s.scan.reverse,
+        stop: None,
+        init: outer_init.into(),
+        captures: outer_captures.into(),
+        xs: outer_xs.into(),
+        body,
+    });
+    places.into_iter().map(|place| place.map(|k| g.proj(new, k))).collect()
+}
+
+fn derived_originals(s: &Scan) -> usize {
+    s.body.params.len()
+}
+
+/// The cotangents that a loop sends to its arguments, given those of its parts. `before` are
+/// cotangents of captures that it goes on with: the first one sent to such a capture has them in
+/// it. Arrays that it changes back are added to `undone`.
+pub(super) fn transpose(
+    g: &mut Graph,
+    s: &ScanDelta,
+    parts: &BTreeMap<usize, Cotangent>,
+    before: &Running,
+    undone: &mut Vec<(Term, Term)>,
+) -> Vec<(DeltaId, Cotangent)> {
+    let (carries, caught) = (s.scan.init.len(), s.scan.captures.len());
+    // A part without a cotangent contributes zeros: inside, they are zeros of something not taken.
+    let all: Vec<usize> = (0..s.body.primal.len())
+        .filter(|&k| if k < carries { s.carried[k] } else { s.body.tangents[k].is_some() })
+        .collect();
+    let at_least = |zeros: KnownZeros| if zeros == KnownZeros::None { zeros } else { zeros.max(KnownZeros::Idle) };
+    let seen = |k: usize| parts.get(&k).map_or(KnownZeros::Idle, |ct| at_least(ct.hidden(g)));
+    let mut masked: Vec<KnownZeros> = (0..s.body.primal.len()).map(seen).collect();
+    let mut derived = Derived::new(&s.scan);
+    let mut order = Vec::new();
+    let mut seeds: Vec<Option<Term>> = vec![None; s.body.primal.len()];
+    let mut outer_init = Vec::new();
+    for (k, seed) in seeds.iter_mut().enumerate().take(carries) {
+        if s.carried[k] {
+            let (number, term) = derived.param(g, &s.scan.body.params[k].clone());
+            order.push(number);
+            *seed = Some(term);
+            outer_init.push(parts.get(&k).map_or_else(|| g.zeros_like(s.scan.init[k]), |ct| ct.term));
+        }
+    }
+    let mut sums: Vec<(usize, Term)> = Vec::new();
+    let mut gone_on: BTreeMap<usize, Cotangent> = BTreeMap::new();
+    let mut left = before.clone();
+    for k in 0..caught {
+        if let Some(id) = s.captures[k] {
+            let (number, term) = derived.param(g, &s.scan.body.params[carries + k].clone());
+            order.push(number);
+            sums.push((k, term));
+            let begin = left.remove(&id);
+            gone_on.extend(begin.map(|ct| (k, ct)));
+            outer_init.push(begin.map_or_else(|| g.zeros_like(s.scan.captures[k]), |ct| ct.term));
+        }
+    }
+    let param = |k: usize| Leaf::Param(u32::try_from(k).unwrap_or(u32::MAX));
+    let leaf_sums: BTreeMap<Leaf, Term> = sums.iter().map(|&(k, sum)| (param(carries + k), sum)).collect();
+    order.extend(carries..carries + caught);
+    let mut outer_captures = s.scan.captures.to_vec();
+    let limit = derived.limit(g, s, &mut order, &mut outer_captures);
+    let mut outer_xs = s.saved.clone();
+    outer_xs.extend(&s.scan.xs);
+    order.extend((0..carries).chain(carries + caught..derived.originals));
+    for (k, seed) in seeds.iter_mut().enumerate().skip(carries) {
+        if let (Some(ct), Some(_)) = (parts.get(&k), s.body.tangents[k]) {
+            let ty = g.ty(s.body.primal[k]).clone();
+            let (number, term) = derived.param(g, &ty);
+            order.push(number);
+            *seed = Some(term);
+            outer_xs.push(ct.term);
+        }
+    }
+    // What a step sends to the one before it may be a zero of an arm that this step has not taken.
+    let found = loop {
+        let found = rev::transpose(g, &s.body, &seeds, &masked, &leaf_sums);
+        let sent = |k: usize| found.leaves.get(&param(k)).map_or(KnownZeros::Idle, |ct| at_least(ct.hidden(g)));
+        let more: Vec<usize> = (0..carries).filter(|&k| sent(k) > masked[k]).collect();
+        if more.is_empty() {
+            break found;
+        }
+        more.into_iter().for_each(|k| masked[k] = sent(k));
+    };
+    let leaf = |k: usize| found.leaves.get(&param(k)).copied();
+    let masked = all.iter().map(|&k| masked[k]).max().unwrap_or(KnownZeros::None);
+    let hidden = |g: &Graph, k: usize| leaf(k).map_or(masked, |ct| ct.hidden(g).max(masked));
+    let (mut results, mut others) = (Vec::new(), Vec::new());
+    let mut init_places = Vec::new();
+    for (k, &seed) in seeds.iter().enumerate().take(carries) {
+        if s.carried[k] {
+            init_places.push((k, results.len()));
+            let zero = g.param(k, s.scan.body.params[k].clone());
+            results.push(leaf(k).map_or_else(|| g.zeros_like(zero), |ct| ct.term));
+            others.push(seed);
+        }
+    }
+    let mut sum_places = Vec::new();
+    for (k, sum) in sums {
+        sum_places.push((k, results.len()));
+        others.push(Some(sum));
+        results.push(match leaf(carries + k) {
+            Some(ct) if found.summed.contains(&param(carries + k)) => ct.term,
+            Some(ct) => g.add(sum, ct.term),
+            None => sum,
+        });
+    }
+    let mut row_places = Vec::new();
+    for (k, delta) in s.xs.iter().enumerate() {
+        if let (Some(_), Some(ct)) = (delta, leaf(carries + caught + k)) {
+            row_places.push((k, results.len()));
+            results.push(ct.term);
+            others.push(None);
+        }
+    }
+    let carried = init_places.len() + sum_places.len();
+    let undone_here = derived.use_residuals(g, s, &mut results, (&mut order, &mut outer_xs), Some(&found.undone));
+    for (k, (one, next)) in undone_here.iter().enumerate() {
+        order.insert(carried + k, one.number);
+        outer_init.push(one.last);
+        results.insert(carried + k, *next);
+        others.insert(carried + k, Some(one.state));
+    }
+    for (_, place) in &mut row_places {
+        *place += undone_here.len();
+    }
+    derived.where_taken(g, s, limit, (&mut results, &others), (&mut order, &mut outer_xs));
+    let body = derived.finish(g, &order, &results);
+    let new = g.scan(Scan {
+        count: s.scan.count,
+        reverse: !s.scan.reverse,
+        stop: None,
+        init: outer_init.into(),
+        captures: outer_captures.into(),
+        xs: outer_xs.into(),
+        body,
+    });
+    for (k, (one, _)) in undone_here.iter().enumerate() {
+        undone.push((one.last, g.proj(new, carried + k)));
+    }
+    // Captures are not looked at by a loop of no steps: then their cotangents are zeros of
+    // something not read.
+    let runs = g.int_value(s.scan.count).is_some_and(|n| n > 0);
+    let unread = if runs { KnownZeros::None } else { KnownZeros::Unread };
+    // Captures first: what a capture's cotangent was before is in the first one that is sent to it.
+    let mut targets = Vec::new();
+    for (k, place) in sum_places {
+        let own = hidden(g, carries + k).max(unread);
+        targets.push((s.captures[k], place, gone_on.get(&k).map_or(own, |ct| own.min(ct.hidden(g)))));
+    }
+    for (k, place) in init_places {
+        targets.push((s.init[k], place, hidden(g, k)));
+    }
+    for (k, place) in row_places {
+        targets.push((s.xs[k], place, hidden(g, carries + caught + k)));
+    }
+    targets
+        .into_iter()
+        .filter_map(|(delta, place, masked)| delta.map(|delta| (delta, Cotangent { term: g.proj(new, place), masked })))
+        .collect()
+}

@@ -1,0 +1,316 @@
+//! The symbolic reverse pass (BOT Figs. 17 and 19): cotangents flow from the results to the leaves
+//! through the transposes of the Deltas, from the highest number down, so that each Delta is
+//! visited once, when all that is above it has contributed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ad_ir::analysis::guards::Guard;
+use ad_ir::ir::{Graph, Node, Put, Term};
+
+use super::condition::{self, mask, wrap, zero_arm};
+use super::delta::{Delta, DeltaId, Dual, Leaf};
+pub(super) use super::linear::KnownZeros;
+use super::linear::{self, hidden_mask, where_only};
+use super::scan;
+use ad_ir::analysis::zeros::is_zero;
+
+/// A cotangent, and what is known of its zeros.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cotangent {
+    pub(super) term: Term,
+    pub(super) masked: KnownZeros,
+}
+
+impl Cotangent {
+    /// What is known of the zeros once an operation stands above the term.
+    pub(super) fn hidden(self, g: &Graph) -> KnownZeros {
+        if zero_arm(g, self.term).is_some() { KnownZeros::Arm } else { hidden_mask(g, self.term, self.masked) }
+    }
+}
+
+/// The cotangents of the leaves, given those of the results (`None` is zero), and what is known of
+/// the zeros of each of these.
+pub(super) fn transpose(
+    g: &mut Graph,
+    dual: &Dual,
+    seeds: &[Option<Term>],
+    masked: &[KnownZeros],
+    sums: &BTreeMap<Leaf, Term>,
+) -> Found {
+    let mut pass = Pass {
+        dual,
+        pending: vec![Pending::None; dual.deltas.len()],
+        found: Found { leaves: BTreeMap::new(), summed: BTreeSet::new(), undone: Vec::new() },
+        sums,
+    };
+    for ((id, seed), &masked) in dual.tangents.iter().zip(seeds).zip(masked) {
+        if let (Some(id), Some(term)) = (id, seed) {
+            pass.give(g, *id, Cotangent { term: *term, masked });
+        }
+    }
+    for k in (0..dual.deltas.len()).rev() {
+        match std::mem::replace(&mut pass.pending[k], Pending::None) {
+            Pending::None => {}
+            Pending::One(ct) => pass.visit(g, &dual.deltas[k], ct),
+            Pending::Parts(parts) => {
+                if let Delta::Scan(s) = &dual.deltas[k] {
+                    let before = pass.running(g, s, &parts);
+                    for (id, ct) in loop_cotangents(g, s, &parts, &before, &mut pass.found.undone) {
+                        pass.give(g, id, ct);
+                    }
+                }
+            }
+        }
+    }
+    pass.found
+}
+
+/// The cotangents of leaves.
+pub(super) struct Found {
+    pub(super) leaves: BTreeMap<Leaf, Cotangent>,
+    /// Leaves whose cotangent contains the sum that was given for them.
+    pub(super) summed: BTreeSet<Leaf>,
+    /// Arrays that loops leave, and the same before these loops, as their derivatives change them
+    /// back.
+    pub(super) undone: Vec<(Term, Term)>,
+}
+
+/// The cotangents so far of captures that a loop adds to, instead of beginning with zeros.
+pub(super) type Running = BTreeMap<DeltaId, Cotangent>;
+
+#[derive(Clone)]
+enum Pending {
+    None,
+    One(Cotangent),
+    /// For a loop, by part.
+    Parts(BTreeMap<usize, Cotangent>),
+}
+
+struct Pass<'d> {
+    dual: &'d Dual,
+    pending: Vec<Pending>,
+    found: Found,
+    /// The sums for leaves that the enclosing loop carries.
+    sums: &'d BTreeMap<Leaf, Term>,
+}
+
+impl Pass<'_> {
+    /// The cotangents so far of arrays that this loop captures. The loop adds to these, instead of
+    /// to zeros that are then added to them. So a loop in a loop adds to one array in place,
+    /// however few elements of it each step reads.
+    fn running(&mut self, g: &mut Graph, s: &super::delta::ScanDelta, parts: &BTreeMap<usize, Cotangent>) -> Running {
+        let mut all = Running::new();
+        let under = common_guard(g, parts);
+        // What is masked stays apart from what is not, unless the loop runs under that mask.
+        let joins = |g: &Graph, t: Term| match zero_arm(g, t) {
+            Some((mask, _)) => under.is_some_and(|guard| condition::implies(g, guard, mask)),
+            None => true,
+        };
+        for &id in s.captures.iter().flatten() {
+            let before = match std::mem::replace(&mut self.pending[id.0 as usize], Pending::None) {
+                Pending::One(ct) if g.rank(ct.term) > 0 && joins(g, ct.term) => Some(ct),
+                other => {
+                    let nothing = matches!(other, Pending::None);
+                    self.pending[id.0 as usize] = other;
+                    if !nothing {
+                        continue;
+                    }
+                    None
+                }
+            };
+            let sum = match *self.dual.get(id) {
+                Delta::Leaf(leaf) if !self.found.summed.contains(&leaf) => {
+                    self.sums.get(&leaf).filter(|&&t| g.rank(t) > 0).map(|&t| (leaf, t))
+                }
+                _ => None,
+            };
+            let before = match (sum, before) {
+                (Some((leaf, sum)), before) => {
+                    self.found.summed.insert(leaf);
+                    // It began as a zero of something that was not read.
+                    let sum = Cotangent { term: sum, masked: KnownZeros::Idle };
+                    Some(before.map_or(sum, |ct| add(g, Some(sum), ct)))
+                }
+                (None, before) => before,
+            };
+            all.extend(before.map(|ct| (id, ct)));
+        }
+        all
+    }
+
+    /// Adds a cotangent to those of a Delta so far.
+    fn give(&mut self, g: &mut Graph, id: DeltaId, ct: Cotangent) {
+        if is_zero(g, ct.term) {
+            return;
+        }
+        if let Delta::Part(scan, k) = self.dual.get(id) {
+            let slot = &mut self.pending[scan.0 as usize];
+            if let Pending::None = slot {
+                *slot = Pending::Parts(BTreeMap::new());
+            }
+            if let Pending::Parts(parts) = slot {
+                let sum = add(g, parts.get(k).copied(), ct);
+                parts.insert(*k, sum);
+            }
+            return;
+        }
+        let slot = &mut self.pending[id.0 as usize];
+        let before = match slot {
+            Pending::One(before) => Some(*before),
+            Pending::None | Pending::Parts(_) => None,
+        };
+        *slot = Pending::One(add(g, before, ct));
+    }
+
+    fn visit(&mut self, g: &mut Graph, delta: &Delta, ct: Cotangent) {
+        let Cotangent { term, masked } = ct;
+        match delta {
+            Delta::Leaf(leaf) => {
+                let sum = add(g, self.found.leaves.get(leaf).copied(), ct);
+                self.found.leaves.insert(*leaf, sum);
+            }
+            Delta::Add(a, b) => {
+                self.give(g, *a, ct);
+                self.give(g, *b, ct);
+            }
+            Delta::Apply(lin, x) => {
+                let masked_after = lin.transposed_mask(g, term, masked);
+                let term = lin.transpose(g, term, masked);
+                self.give(g, *x, Cotangent { term, masked: masked_after });
+            }
+            Delta::Cond { cond, then, other, .. } => {
+                for (arm, value) in [(then, true), (other, false)] {
+                    if let Some(arm) = arm {
+                        let term = mask(g, term, (*cond, value));
+                        self.give(g, *arm, Cotangent { term, masked });
+                    }
+                }
+            }
+            Delta::Select { mask, then, other, .. } => {
+                if let Some(then) = then {
+                    let term = commute(g, term, &|g, ct| {
+                        let zero = g.zeros_like(ct);
+                        where_only(g, *mask, true, ct, zero)
+                    });
+                    self.give(g, *then, Cotangent { term, masked });
+                }
+                if let Some(other) = other {
+                    let term = commute(g, term, &|g, ct| {
+                        let zero = g.zeros_like(ct);
+                        where_only(g, *mask, false, ct, zero)
+                    });
+                    self.give(g, *other, Cotangent { term, masked });
+                }
+            }
+            Delta::Update { dst, src, put, vars, index, .. } => {
+                if let Some(src) = src {
+                    let sizes: Box<[Term]> = g.shape(*put)[..vars.len()].into();
+                    let term = commute(g, term, &|g, ct| {
+                        let (sizes, vars, index) = (sizes.clone(), vars.clone(), index.clone());
+                        g.mk(Node::Gather { src: ct, sizes, vars, index })
+                    });
+                    self.give(g, *src, Cotangent { term, masked: ct.hidden(g) });
+                }
+                if let Some(dst) = dst {
+                    // What is overwritten is not read any more: its cotangent is the zero of
+                    // something unread.
+                    let zeros = g.zeros_like(*put);
+                    let masked = ct.hidden(g).max(KnownZeros::Unread);
+                    let term = commute(g, term, &|g, ct| {
+                        let (vars, index) = (vars.clone(), index.clone());
+                        g.mk(Node::Scatter { put: Put::Set, dst: ct, src: zeros, vars, index })
+                    });
+                    self.give(g, *dst, Cotangent { term, masked });
+                }
+            }
+            Delta::Stack { parts, .. } => {
+                for (k, part) in parts.iter().enumerate() {
+                    if let Some(part) = part {
+                        let k = g.lit_usize(k);
+                        let term = commute(g, term, &|g, ct| linear::element(g, ct, &[], &[], &[k]));
+                        self.give(g, *part, Cotangent { term, masked });
+                    }
+                }
+            }
+            Delta::Scan(_) | Delta::Part(..) => panic!("a loop's cotangents come by part"),
+        }
+    }
+}
+
+/// The sum of cotangents. Conditionals on one condition are merged, so that an arm that is not
+/// taken costs nothing.
+fn add(g: &mut Graph, before: Option<Cotangent>, ct: Cotangent) -> Cotangent {
+    let Some(before) = before else { return ct };
+    // A sum is a masked zero only where both parts are, for whatever reason. A condition around
+    // both of them is one around the sum, where everybody sees it, so nothing of it is hidden.
+    let under = |ct: Cotangent| zero_arm(g, ct.term).map(|arm| arm.0);
+    let masked = match (under(before), under(ct)) {
+        (Some(one), Some(other)) if one == other => {
+            hidden_mask(g, before.term, before.masked).min(hidden_mask(g, ct.term, ct.masked))
+        }
+        _ => before.hidden(g).min(ct.hidden(g)),
+    };
+    Cotangent { term: condition::add(g, before.term, ct.term), masked }
+}
+
+/// Applies a linear operation inside of a conditional that has a zero arm, so that an arm that is
+/// not taken costs nothing.
+fn commute(g: &mut Graph, ct: Term, operation: &dyn Fn(&mut Graph, Term) -> Term) -> Term {
+    match zero_arm(g, ct) {
+        Some((guard, arm)) => {
+            let term = commute(g, arm, operation);
+            wrap(g, term, guard)
+        }
+        None => operation(g, ct),
+    }
+}
+
+/// The guard that all these cotangents share, if they do.
+fn common_guard(g: &Graph, parts: &BTreeMap<usize, Cotangent>) -> Option<Guard> {
+    let mut all = parts.values().map(|ct| zero_arm(g, ct.term).map(|arm| arm.0));
+    let first = all.next()??;
+    all.all(|l| l == Some(first)).then_some(first)
+}
+
+/// A loop commutes with a conditional too: if all its cotangents are zero unless one condition
+/// holds, it runs under that condition.
+fn loop_cotangents(
+    g: &mut Graph,
+    s: &super::delta::ScanDelta,
+    parts: &BTreeMap<usize, Cotangent>,
+    before: &Running,
+    undone: &mut Vec<(Term, Term)>,
+) -> Vec<(DeltaId, Cotangent)> {
+    let Some(guard) = common_guard(g, parts) else { return scan::transpose(g, s, parts, before, undone) };
+    let arm = |g: &Graph, ct: &Cotangent| Cotangent {
+        term: zero_arm(g, ct.term).map_or(ct.term, |arm| arm.1),
+        masked: ct.masked,
+    };
+    let inner: BTreeMap<usize, Cotangent> = parts.iter().map(|(&k, ct)| (k, arm(g, ct))).collect();
+    let unmasked = before.iter().map(|(&id, ct)| (id, arm(g, ct))).collect();
+    let mut left = before.clone();
+    loop_cotangents(g, s, &inner, &unmasked, undone)
+        .into_iter()
+        .map(|(id, ct)| {
+            // The loop has gone on with the first of a capture's cotangents; further ones are its
+            // own.
+            let Some(before) = left.remove(&id) else {
+                return (id, Cotangent { term: wrap(g, ct.term, guard), masked: ct.masked });
+            };
+            let term = match zero_arm(g, before.term) {
+                Some((mask, _)) if mask == guard => wrap(g, ct.term, mask),
+                Some((mask, arm)) => {
+                    let term = either(g, guard, ct.term, arm);
+                    wrap(g, term, mask)
+                }
+                None => either(g, guard, ct.term, before.term),
+            };
+            (id, Cotangent { term, masked: ct.masked })
+        })
+        .collect()
+}
+
+/// `then` where the guard holds, else `other`.
+fn either(g: &mut Graph, guard: Guard, then: Term, other: Term) -> Term {
+    if guard.1 { g.cond(guard.0, then, other) } else { g.cond(guard.0, other, then) }
+}

@@ -1,0 +1,344 @@
+//! Carried arrays that are changed back. Where a loop updates elements of an array, what its
+//! derivative reads of the array in a step need not be saved: the array as the loop leaves it is
+//! carried backwards, and each step puts back what it has overwritten. So a loop saves as much as
+//! it overwrites, however much its steps read. What an inner loop leaves is changed back by the
+//! derivative of that loop.
+//!
+//! This is one way to give a derived body the array; the other is to save what is read
+//! (`residuals`). It is taken where what a step overwrites has fewer axes than what would be saved.
+//!
+//! Must never read a state under other conditions than those under which the step has made it.
+
+use std::collections::{HashMap, HashSet};
+
+use ad_ir::analysis::guards::{Guard, guards};
+use ad_ir::ir::{Graph, Node, Scan, Term, Type, Var};
+
+use super::delta::{Delta, Dual};
+
+/// Conditions under which an update is saved.
+const DEEPEST: usize = 8;
+/// Ways from one state to another.
+const WAYS: usize = 64;
+
+/// How a step changes a carried array, and what it takes to change it back.
+#[derive(Clone, Debug)]
+pub(super) struct Undo {
+    /// The number of the carried array.
+    pub(super) carry: usize,
+    /// The array after the loop.
+    pub(super) last: Term,
+    /// Its states in a step, newest first; the last one is what the step begins with.
+    states: Vec<Term>,
+    /// Updates among the states, and the elements that they overwrite: rows.
+    pub(super) overwritten: Vec<(Term, Term)>,
+    /// Axes of what a step overwrites.
+    pub(super) rank: usize,
+    /// Where this does not hold, a step does nothing.
+    bound: Option<Guard>,
+}
+
+/// The carried arrays of a loop that can be changed back. Rows are terms of the body, and the array
+/// after the loop is the one in the body.
+pub(super) fn undos(g: &mut Graph, body: &Dual, s: &Scan, bound: Option<Guard>) -> Vec<Undo> {
+    let mut found = Vec::new();
+    let mut under: Option<HashMap<Term, Vec<Guard>>> = None;
+    for carry in 0..s.init.len() {
+        let own = g.param(carry, s.body.params[carry].clone());
+        let next = body.primal[carry];
+        if next == own || g.rank(own) == 0 {
+            continue;
+        }
+        let Some((states, inner)) = states(g, body, own, next) else { continue };
+        let under = under.get_or_insert_with(|| guards(g, &body.primal));
+        let mut rank = inner;
+        let mut overwritten = Vec::new();
+        for &t in &states {
+            let node = g.node_rc(t);
+            let Node::Scatter { dst, src, .. } = &*node else { continue };
+            let (vars, index) = g.open_binder(&node);
+            let sizes: Box<[Term]> = g.shape(*src)[..vars.len()].into();
+            let old = g.gather(*dst, sizes, &vars, &index);
+            rank = rank.max(g.rank(old));
+            let guard = under.get(&t).cloned().unwrap_or_default();
+            if guard.len() > DEEPEST {
+                overwritten.clear();
+                break;
+            }
+            let zeros = crate::passes::trip_counts::zeros(g, old);
+            let row = guard
+                .iter()
+                .chain(bound.iter().filter(|_| guard.is_empty()))
+                .fold(old, |row, &(c, value)| if value { g.cond(c, row, zeros) } else { g.cond(c, zeros, row) });
+            overwritten.push((t, row));
+        }
+        let updates = states.iter().filter(|&&t| matches!(g.node(t), Node::Scatter { .. })).count();
+        if overwritten.len() == updates {
+            found.push(Undo { carry, last: next, states, overwritten, rank, bound });
+        }
+    }
+    found
+}
+
+/// The states between the array that a step begins with and the one that it leaves, newest first,
+/// and how many axes inner loops overwrite in a step.
+fn states(g: &Graph, body: &Dual, own: Term, next: Term) -> Option<(Vec<Term>, usize)> {
+    let (mut found, mut stack, mut rank) = (HashSet::new(), vec![next], 0);
+    while let Some(t) = stack.pop() {
+        if !found.insert(t) || t == own {
+            continue;
+        }
+        match *g.node(t) {
+            Node::Scatter { dst, .. } => stack.push(dst),
+            Node::Cond { then, other, .. } => stack.extend([then, other]),
+            Node::Proj(..) => {
+                let (init, undo) = inner(body, t)?;
+                rank = rank.max(undo.rank + 1);
+                stack.push(init);
+            }
+            _ => return None,
+        }
+    }
+    let mut found: Vec<Term> = found.into_iter().collect();
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    Some((found, rank))
+}
+
+/// The inner loop that leaves this array: what it begins with, and how it changes it.
+fn inner(body: &Dual, t: Term) -> Option<(Term, &Undo)> {
+    body.deltas.iter().find_map(|delta| match delta {
+        Delta::Scan(s) => s.undo.iter().find(|u| u.last == t).map(|u| (s.scan.init[u.carry], u)),
+        _ => None,
+    })
+}
+
+/// An array in the derived body: leaves that stand for its states until it is known what they are.
+pub(super) struct Undoing<'u> {
+    undo: &'u Undo,
+    /// The array after the step: what is carried.
+    pub(super) carried: Term,
+    /// The rows of what is overwritten, in the order of `undo.overwritten`.
+    rows: Vec<Term>,
+    /// By state.
+    leaves: HashMap<Term, Term>,
+    /// What it takes to go back from a state, by state.
+    back: Vec<Back>,
+}
+
+/// How to go back from a state.
+enum Back {
+    /// These elements are put back: their row, variables, and where their indices are among the
+    /// terms.
+    Put(Term, Vec<Var>, std::ops::Range<usize>),
+    /// One of two states, by the condition among the terms.
+    Choice(usize),
+    /// The state before the inner loop is among the terms.
+    Inner(usize),
+    /// It is the first one.
+    Begin,
+}
+
+impl<'u> Undoing<'u> {
+    /// Of `undo`, with parameters made by `param`. What has to be read is added to `terms`;
+    /// `undone` are arrays after inner loops and the same before them.
+    pub(super) fn new(
+        g: &mut Graph,
+        undo: &'u Undo,
+        param: &mut dyn FnMut(&mut Graph, &Type) -> Term,
+        undone: &[(Term, Term)],
+        terms: &mut Vec<Term>,
+    ) -> Option<Self> {
+        let start = terms.len();
+        let ty = g.ty(undo.states[0]).clone();
+        let carried = param(g, &ty);
+        let mut rows = Vec::new();
+        for &(_, all) in &undo.overwritten {
+            let row = Type::Array(g.elem(all), g.shape(all)[1..].into());
+            rows.push(param(g, &row));
+        }
+        let leaves = undo.states.iter().map(|&t| (t, param(g, &ty))).collect();
+        let mut back = Vec::new();
+        for (k, &t) in undo.states.iter().enumerate() {
+            let node = g.node_rc(t);
+            back.push(match &*node {
+                _ if k + 1 == undo.states.len() => Back::Begin,
+                Node::Scatter { .. } => {
+                    let (vars, index) = g.open_binder(&node);
+                    let first = terms.len() - start;
+                    terms.extend(index);
+                    let row = rows[undo.overwritten.iter().position(|o| o.0 == t)?];
+                    Back::Put(row, vars, first..terms.len() - start)
+                }
+                Node::Cond { cond, .. } => {
+                    terms.push(*cond);
+                    Back::Choice(terms.len() - 1 - start)
+                }
+                _ => {
+                    terms.push(undone.iter().find(|u| u.0 == t)?.1);
+                    Back::Inner(terms.len() - 1 - start)
+                }
+            });
+        }
+        terms.extend(undo.bound.map(|b| b.0));
+        Some(Undoing { undo, carried, rows, leaves, back })
+    }
+
+    pub(super) fn rows(&self) -> impl Iterator<Item = (Term, Term)> {
+        self.undo.overwritten.iter().map(|o| o.1).zip(self.rows.iter().copied())
+    }
+
+    /// The array after the loop.
+    pub(super) fn last(&self) -> Term {
+        self.undo.last
+    }
+
+    /// The array that the step begins with.
+    pub(super) fn begin(&self) -> Term {
+        self.undo.states[self.undo.states.len() - 1]
+    }
+
+    pub(super) fn leaves(&self) -> &HashMap<Term, Term> {
+        &self.leaves
+    }
+
+    /// What the states are, by leaf, in terms with leaves; nothing if a state is read where it
+    /// cannot be had. `terms` is what the terms of [`Undoing::new`] are in the derived body, `read`
+    /// what is read there.
+    pub(super) fn known(
+        &self,
+        g: &mut Graph,
+        body: &Dual,
+        terms: &[Term],
+        read: &HashSet<Term>,
+    ) -> Option<HashMap<Term, Term>> {
+        let mut ways: HashMap<Term, Vec<Way>> = HashMap::new();
+        ways.insert(self.undo.states[0], vec![Way { conditions: Vec::new(), state: self.carried }]);
+        let mut known = HashMap::new();
+        let mut under = None;
+        for (&t, back) in self.undo.states.iter().zip(&self.back) {
+            let Way { conditions, state } = joined(g, &ways.remove(&t)?)?;
+            if read.contains(&self.leaves[&t]) && !conditions.is_empty() {
+                let under = under.get_or_insert_with(|| guards(g, &body.primal));
+                let own = under.get(&t)?;
+                if !conditions.iter().all(|c| own.contains(&(c.source, c.value))) {
+                    return None;
+                }
+            }
+            known.insert(self.leaves[&t], state);
+            // Further back from where the state is known.
+            let from = self.leaves[&t];
+            let to = |t: Term, way: Way, ways: &mut HashMap<Term, Vec<Way>>| ways.entry(t).or_default().push(way);
+            match (g.node_rc(t).as_ref(), back) {
+                (_, Back::Begin) => {
+                    if let Some((_, value)) = self.undo.bound {
+                        let holds = *terms.last()?;
+                        let (then, other) = if value { (state, self.carried) } else { (self.carried, state) };
+                        let begin = g.cond(holds, then, other);
+                        known.insert(from, begin);
+                    }
+                }
+                (Node::Scatter { put: _, dst, .. }, Back::Put(row, vars, at)) => {
+                    // The same variables are bound in no other term.
+                    let index = terms[at.clone()].to_vec();
+                    let state = g.update(from, *row, vars, &index);
+                    to(*dst, Way { conditions, state }, &mut ways);
+                }
+                (&Node::Cond { cond, then, other }, Back::Choice(at)) => {
+                    for (arm, value) in [(then, true), (other, false)] {
+                        let mut conditions = conditions.clone();
+                        conditions.push(Condition { source: cond, value, own: terms[*at] });
+                        to(arm, Way { conditions, state: from }, &mut ways);
+                    }
+                }
+                (_, Back::Inner(at)) => {
+                    let (init, _) = inner(body, t)?;
+                    to(init, Way { conditions, state: terms[*at] }, &mut ways);
+                }
+                _ => return None,
+            }
+        }
+        Some(known)
+    }
+}
+
+/// A condition of the body, and what it is in the derived body.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Condition {
+    source: Term,
+    value: bool,
+    own: Term,
+}
+
+/// A state as it is found on one way back, under conditions, outermost first.
+#[derive(Clone)]
+struct Way {
+    conditions: Vec<Condition>,
+    state: Term,
+}
+
+/// One state from all ways to it.
+fn joined(g: &mut Graph, ways: &[Way]) -> Option<Way> {
+    if ways.len() > WAYS {
+        return None;
+    }
+    let first = ways.first()?;
+    let same = |k: usize| ways.iter().all(|w| w.conditions.get(k) == first.conditions.get(k));
+    let common = (0..first.conditions.len()).take_while(|&k| same(k)).count();
+    let all: Vec<(&[Condition], Term)> = ways.iter().map(|w| (&w.conditions[common..], w.state)).collect();
+    let state = chosen(g, &all)?;
+    Some(Way { conditions: first.conditions[..common].to_vec(), state })
+}
+
+fn chosen(g: &mut Graph, ways: &[(&[Condition], Term)]) -> Option<Term> {
+    let &(conditions, state) = ways.first()?;
+    let Some(first) = conditions.first().filter(|_| ways.len() > 1) else { return Some(state) };
+    let mut arm = |value: bool| {
+        let here: Vec<_> = ways
+            .iter()
+            .filter_map(|&(conditions, state)| match conditions.first() {
+                Some(c) if c.source == first.source => (c.value == value).then(|| (&conditions[1..], state)),
+                _ => Some((conditions, state)),
+            })
+            .collect();
+        chosen(g, &here)
+    };
+    match (arm(true), arm(false)) {
+        (Some(then), Some(other)) => Some(g.cond(first.own, then, other)),
+        (one, other) => one.or(other),
+    }
+}
+
+/// These terms with leaves replaced by what they are, again and again; nothing if a leaf would be
+/// read for itself.
+pub(super) fn resolved(g: &mut Graph, roots: &[Term], known: &HashMap<Term, Term>) -> Option<Vec<Term>> {
+    let mut made: HashMap<Term, Term> = HashMap::new();
+    let mut around: HashSet<Term> = HashSet::new();
+    let mut stack: Vec<(Term, bool)> = roots.iter().map(|&t| (t, false)).collect();
+    while let Some((t, children_done)) = stack.pop() {
+        if made.contains_key(&t) {
+            continue;
+        }
+        if children_done {
+            around.remove(&t);
+            let new = match (known.get(&t), &*g.node_rc(t)) {
+                (Some(is), _) => made[is],
+                (None, Node::Proj(tuple, k)) => g.proj(made[tuple], *k as usize),
+                (None, node) => {
+                    let mapped = node.map_children(|c| made[&c]);
+                    g.mk(mapped)
+                }
+            };
+            made.insert(t, new);
+            continue;
+        }
+        if !around.insert(t) {
+            return None;
+        }
+        stack.push((t, true));
+        match known.get(&t) {
+            Some(&is) => stack.push((is, false)),
+            None => g.node(t).for_each_child(|c| stack.push((c, false))),
+        }
+    }
+    Some(roots.iter().map(|t| made[t]).collect())
+}

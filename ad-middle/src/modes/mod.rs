@@ -1,0 +1,80 @@
+//! Algorithms of differentiation behind one interface, [`Derivative`]: core terms in, core terms
+//! with their derivative out.
+//!
+//! An algorithm takes terms without builds and calls (the *roots*), and the inputs that they are
+//! differentiated with respect to. It gives a [`Derivative`]: one linear map, which the caller may
+//! apply any number of times, to tangents and, transposed, to cotangents. The interface does not
+//! say how an algorithm finds the map: by Deltas (dual arrays), through unary normal form (UNF), by
+//! pairs of a value and a linear function (CHAD), or by a number and its tangent (dual numbers). So
+//! the interface has no Deltas and no tape. An algorithm that implements one direction inherits the
+//! other as a default method, by unit vectors ([`unit_vectors`]).
+//!
+//! Every algorithm has these properties:
+//!
+//! - [`Derivative::values`] have the types, the values and the decisions of the roots;
+//! - `<u, J v> = <J' u, v>`, up to rounding;
+//! - a cotangent of zero contributes zero, also where it is multiplied by a NaN or an infinity of a
+//!   branch that was not taken;
+//! - its output has no build and no call, so that later passes accept it;
+//! - it does not simplify, and does not know which option of the attribute the derivative is for.
+//!
+//! An algorithm is a folder here and a variant of [`Mode`]. Nothing else names it: the front end
+//! reads the mode by its name, the program stores it, and a derivative is made by asking it.
+//! `tests/common/modes.rs` runs the tests of meaning over [`Mode::ALL`].
+
+mod dual_arrays;
+pub mod unit_vectors;
+
+use ad_ir::ir::{Graph, Term};
+use ad_ir::mode::Mode;
+
+/// The derivative of some roots with respect to some inputs. An implementation overrides at least
+/// one of `tangents` and `gradients`.
+pub trait Derivative {
+    /// The primal roots. Their loops may have residuals as additional results.
+    fn values(&self) -> &[Term];
+
+    /// The inputs that the roots are differentiated with respect to.
+    fn wrt(&self) -> &[u32];
+
+    /// Other terms of the function, rewritten to read the loops of [`values`](Self::values) in place
+    /// of the original loops, which save nothing. So a check that accompanies a derivative runs no
+    /// loop twice.
+    fn with_saving_loops(&self, g: &mut Graph, others: &[Term]) -> Vec<Term>;
+
+    /// The tangents of the roots, given those of inputs. An input without one has tangent zero. The
+    /// tangent of a root that is not real is itself.
+    fn tangents(&self, g: &mut Graph, seeds: &[(u32, Term)]) -> Vec<Term> {
+        unit_vectors::tangents(self, g, seeds)
+    }
+
+    /// The gradients of `<roots, cotangents>`, in the order of the inputs. Cotangents of roots that
+    /// are not real are not looked at.
+    fn gradients(&self, g: &mut Graph, cotangents: &[Term]) -> Vec<Term> {
+        unit_vectors::gradients(self, g, cotangents)
+    }
+}
+
+/// The derivative of `roots` with respect to the inputs `wrt`, by the algorithm `mode`.
+#[must_use]
+pub fn derivative(mode: Mode, g: &mut Graph, roots: &[Term], wrt: &[u32]) -> Box<dyn Derivative> {
+    match mode {
+        Mode::DualArrays => Box::new(dual_arrays::Derivative::of(g, roots, wrt)),
+    }
+}
+
+/// The roots again, and their tangents, given tangents of inputs.
+pub fn forward(mode: Mode, g: &mut Graph, roots: &[Term], seeds: &[(u32, Term)]) -> (Vec<Term>, Vec<Term>) {
+    let active: Vec<u32> = seeds.iter().map(|s| s.0).collect();
+    let derivative = derivative(mode, g, roots, &active);
+    let tangents = derivative.tangents(g, seeds);
+    (derivative.values().to_vec(), tangents)
+}
+
+/// The roots again, and the gradients of `<roots, cotangents>` with respect to the inputs `wrt`
+/// (BOT Fig. 21).
+pub fn reverse(mode: Mode, g: &mut Graph, roots: &[Term], cotangents: &[Term], wrt: &[u32]) -> (Vec<Term>, Vec<Term>) {
+    let derivative = derivative(mode, g, roots, wrt);
+    let gradients = derivative.gradients(g, cotangents);
+    (derivative.values().to_vec(), gradients)
+}

@@ -1,0 +1,387 @@
+//! Loop distribution: the rules that move results of a [`Scan`] out of the loop, as bulk operations
+//! over all its iterations. They are applied where builds are eliminated, and again after
+//! differentiation, to the loops of the derivative.
+//!
+//! | rule | before | after |
+//! | --- | --- | --- |
+//! | fixed | a carried value that no iteration changes | its initial value, a capture |
+//! | unused | a result that is never read | nothing |
+//! | rows | rows that depend on no carried value | a build |
+//! | sum | `acc + e` | initial value + the sum of a build |
+//! | elements | `acc[f] += e` | one scatter over all steps |
+//! | sum in order | `acc + e` that a decision depends on, from 0, of numbers under no condition; through loops inside of the step too | the same, and for the decision the sum in its order ([`Prim::RelaxedExact`]) |
+//! | winner | `if e < acc { e } else { acc }`, e computed, or a beginning that may be NaN | the same choice between the beginning and e at the place of the smallest: only there e has a derivative |
+//! | followers | `if e < acc { p } else { other }` where `acc` is a winner | p at the argmin, if e there is less than the initial value of `acc` |
+//! | extremum | `max(acc, e)`, `if e > acc { e } else { acc }` | `max(initial value, maximum of a build)` |
+//! | writes | `acc[f] = e`, at a different index in each iteration | one update over all iterations |
+//! | fission | arrays that each iteration reads and writes at an index of its own only | reads of the initial value; each write one update over all iterations |
+//! | masks | `if c { one of these } else { acc }` | the same, masked |
+//! | products | a contraction with a loop-invariant operand | rows of one contraction before the loop |
+//!
+//! Nothing else reads `acc` (except where loop fission applies), and `e`, `f` and `c` depend on no
+//! carried value. There is one exception, the cost rule of sums: if all carried values that `e`
+//! reads have *fewer axes* than `e`, they are saved in each iteration and the sum is taken after
+//! the loop. For an outer product these are two vectors in each iteration instead of a pass over a
+//! matrix, and the sum is one contraction (the weight gradient of a recurrent net). A scalar sum is
+//! never moved this way, since no saved row is smaller. A sum that needs only values that are saved
+//! anyway is moved too.
+//!
+//! The cost rule of products: the contraction depends on no carried value, is computed in every
+//! iteration, and its loop-invariant operand (a matrix) has more axes than a row of the result. An
+//! iteration then reads a row that is smaller than the matrix that it read before, and the
+//! contractions of all iterations are one product of matrices. Any other term that depends on no
+//! carried value stays in the loop: saving it would cost memory for all iterations, and computing
+//! it costs an iteration no more than reading it.
+//!
+//! Any other sum that a decision depends on keeps its order and so stays in the loop. An inner loop
+//! that remains is not turned into a bulk operation: the rows of all iterations would be in memory
+//! at once.
+
+mod distribute;
+mod fission;
+pub(crate) mod fusion;
+mod legality;
+mod nested_sums;
+pub(crate) mod rematerialise;
+pub(crate) mod ring_buffers;
+pub(crate) mod strip_mine;
+mod updates;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use self::updates::Update;
+use super::bulk::Lift;
+use super::rewrite::{Rewriter, with_rewritten_children};
+use super::{Context, Pass};
+use ad_ir::analysis::sizes::Fixed;
+use ad_ir::choice::{Kind, choose};
+use ad_ir::ir::flatten;
+use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
+use ad_ir::prim::{Prim, Reduce};
+
+/// The pass.
+pub(crate) const PASS: Pass =
+    Pass { name: "loops", run: |g, roots, cx| roots.map(|all| pass(g, all, cx)), simplified: true };
+
+/// The maximum number of operations on one carried value per iteration that are examined.
+const MAX_OPERATIONS: usize = 64;
+
+/// The roots, with the rules applied to all loops: the pass after differentiation.
+fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
+    let exact = cx.exact(g);
+    Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
+        let Node::Scan(mut scan) = with_rewritten_children(g, t, done) else { return None };
+        scan.body.results = pass(g, &scan.body.results, cx).into();
+        let (exact, wanted) = (exact_parts(g, &exact, t), wanted(g, roots, t));
+        Some(bulk(g, *scan, &exact, &wanted))
+    })
+}
+
+/// The results of the loop `t` that keep the order of their iterations.
+pub(super) fn exact_parts(g: &mut Graph, exact: &HashSet<Term>, t: Term) -> Vec<bool> {
+    let Type::Tuple(parts) = g.ty(t).clone() else { return Vec::new() };
+    (0..parts.len())
+        .map(|k| {
+            let part = g.proj(t, k);
+            exact.contains(&part)
+        })
+        .collect()
+}
+
+/// The results of the loop `t` that the roots read.
+pub(super) fn wanted(g: &Graph, roots: &[Term], t: Term) -> Vec<bool> {
+    let Type::Tuple(parts) = g.ty(t) else { return Vec::new() };
+    let mut found = vec![roots.contains(&t); parts.len()];
+    for u in g.reachable(roots) {
+        match *g.node(u) {
+            Node::Proj(tuple, k) if tuple == t => found[k as usize] = true,
+            ref node => node.for_each_child(|c| {
+                if c == t {
+                    found.fill(true);
+                }
+            }),
+        }
+    }
+    found
+}
+
+/// Applies the rules to the loop; returns the tuple of its results.
+pub(super) fn bulk(g: &mut Graph, scan: Scan, exact: &[bool], wanted: &[bool]) -> Term {
+    flatten::scan(g, scan, &mut |g, scan, of| {
+        // A loop that may stop early is left alone: bulk operations would include iterations that
+        // did not run.
+        if scan.stop.is_some() {
+            return g.scan(scan);
+        }
+        let flags = |all: &[bool]| of.iter().map(|&k| all[k]).collect::<Vec<bool>>();
+        let parts = Distribution::new(g, scan, flags(exact), flags(wanted));
+        parts.run()
+    })
+}
+
+/// Where the computation of a result goes.
+enum Placement {
+    /// It stays in the loop.
+    Keep,
+    /// A carried value that no iteration changes or that no root reads: its initial value.
+    Initial,
+    /// A row that no root reads.
+    Dead,
+    /// Rows in bulk.
+    Map(Term),
+    /// The initial value and these updates.
+    Updates(Vec<Update>),
+    /// The payload of the iteration in which the leader is greatest or smallest, if that is better
+    /// than the initial value of the leader.
+    ArgSelect { leader: usize, op: Reduce, e: Term, payload: Term },
+}
+
+/// The state of the pass for one loop.
+struct Distribution<'g> {
+    g: &'g mut Graph,
+    scan: Scan,
+    exact: Vec<bool>,
+    wanted: Vec<bool>,
+    placement: Vec<Placement>,
+    /// Terms of the body that are saved as rows, because a result that has left the loop reads
+    /// them.
+    saved: Vec<Term>,
+    /// Carried arrays with iteration-private updates: an iteration reads initial elements only.
+    private: BTreeSet<usize>,
+}
+
+impl<'g> Distribution<'g> {
+    fn new(g: &'g mut Graph, scan: Scan, exact: Vec<bool>, wanted: Vec<bool>) -> Self {
+        let placement = scan.body.results.iter().map(|_| Placement::Keep).collect();
+        Distribution { g, scan, exact, wanted, placement, saved: Vec::new(), private: BTreeSet::new() }
+    }
+
+    fn carries(&self) -> usize {
+        self.scan.init.len()
+    }
+
+    fn run(mut self) -> Term {
+        self.fixed();
+        self.unused();
+        self.fission();
+        self.products();
+        self.decide();
+        // Remove the values that only the results that have left the loop needed.
+        self.unused();
+        self.make()
+    }
+
+    /// The index of the carried value, if `t` is its parameter in the remaining loop.
+    fn carried(&self, t: Term) -> Option<usize> {
+        match self.g.node(t) {
+            Node::Param(k, _) if (*k as usize) < self.carries() => Some(*k as usize),
+            _ => None,
+        }
+    }
+
+    /// Whether an iteration may read anything but the initial value of the carried value.
+    fn changes(&self, k: usize) -> bool {
+        !matches!(self.placement[k], Placement::Initial) && !self.private.contains(&k)
+    }
+
+    /// The carried values that a term depends on.
+    fn reads(&self, roots: &[Term]) -> BTreeSet<usize> {
+        self.g.reachable(roots).into_iter().filter_map(|t| self.carried(t)).collect()
+    }
+
+    /// Carried values that no iteration changes become captures.
+    fn fixed(&mut self) {
+        for k in 0..self.carries() {
+            if self.carried(self.scan.body.results[k]) == Some(k) {
+                self.placement[k] = Placement::Initial;
+            }
+        }
+    }
+
+    /// Carried values and rows that no root reads.
+    fn unused(&mut self) {
+        let carries = self.carries();
+        let mut needed: BTreeSet<usize> = BTreeSet::new();
+        let mut stack: Vec<Term> = self.saved.clone();
+        for (k, &r) in self.scan.body.results.iter().enumerate() {
+            if self.wanted[k] && matches!(self.placement[k], Placement::Keep) {
+                stack.push(r);
+                if k < carries {
+                    needed.insert(k);
+                }
+            }
+        }
+        while !stack.is_empty() {
+            let read = self.reads(&stack);
+            stack.clear();
+            for k in read {
+                if matches!(self.placement[k], Placement::Keep) && needed.insert(k) {
+                    stack.push(self.scan.body.results[k]);
+                }
+            }
+        }
+        for k in 0..self.placement.len() {
+            if matches!(self.placement[k], Placement::Keep) {
+                if k < carries && !needed.contains(&k) {
+                    self.placement[k] = Placement::Initial;
+                } else if k >= carries && !self.wanted[k] {
+                    self.placement[k] = Placement::Dead;
+                }
+            }
+        }
+    }
+
+    /// Decides which results leave the loop.
+    fn decide(&mut self) {
+        for k in 0..self.carries() {
+            self.followers(k);
+        }
+        let results = self.scan.body.results.clone();
+        let mut updates: BTreeMap<usize, Vec<Update>> = BTreeMap::new();
+        for (k, &r) in results.iter().enumerate() {
+            if !matches!(self.placement[k], Placement::Keep) {
+                continue;
+            }
+            if k >= self.carries() {
+                if self.leaves(&[r], None, &mut Vec::new()) && self.in_bulk(k) {
+                    self.placement[k] = Placement::Map(r);
+                }
+                continue;
+            }
+            let others =
+                results.iter().enumerate().filter(|&(n, _)| n != k && matches!(self.placement[n], Placement::Keep));
+            let others: Vec<Term> = others.map(|(_, &r)| r).collect();
+            if self.reads(&others).contains(&k) {
+                continue;
+            }
+            if let Some(found) = self.updates(k, r) {
+                updates.insert(k, found);
+            }
+        }
+        // Round 0: updates that need no saved rows. Round 1: those that need rows smaller than the
+        // summand. Round 2: those that need only rows that are saved anyway.
+        for round in 0..3 {
+            for (k, all) in std::mem::take(&mut updates) {
+                let mut saved = Vec::new();
+                let leaves = match round {
+                    1 => self.after_loop(k, &all, &mut saved),
+                    _ => self.all_leave(&all, |_| (round == 2).then_some(0), &mut saved) && self.in_bulk(k),
+                };
+                if leaves {
+                    self.saved.extend(saved);
+                    self.placement[k] = Placement::Updates(all);
+                } else {
+                    updates.insert(k, all);
+                }
+            }
+        }
+    }
+
+    /// Carried values that change only where a better value than the carried value k is found
+    /// (`if e < best { best = e; at = i; }`).
+    fn followers(&mut self, k: usize) {
+        let results = self.scan.body.results.clone();
+        let stays = |me: &Self, j: usize| matches!(me.placement[j], Placement::Keep);
+        let own = |me: &mut Self, j: usize| me.g.param(j, me.scan.body.params[j].clone());
+        let Node::Cond { cond, then, other } = *self.g.node(results[k]) else { return };
+        let acc = own(self, k);
+        let Some(op) = self.comparison(acc, cond, then, other).filter(|_| stays(self, k)) else { return };
+        let first = self.g.real_value(self.scan.init[k]).is_some_and(|x| !x.is_nan());
+        if !first || self.g.rank(then) > 0 || !self.leaves(&[then], None, &mut Vec::new()) {
+            return;
+        }
+        let mut found = Vec::new();
+        for j in 0..self.carries() {
+            if j == k || !stays(self, j) {
+                continue;
+            }
+            let before = own(self, j);
+            if let Node::Cond { cond: c, then: payload, other } = *self.g.node(results[j])
+                && (c, other) == (cond, before)
+                && self.leaves(&[payload], None, &mut Vec::new())
+            {
+                found.push((j, payload));
+            }
+        }
+        // No result that stays in the loop may read one that leaves.
+        let group: Vec<usize> = found.iter().map(|f| f.0).chain([k]).collect();
+        let rest: Vec<Term> =
+            (0..results.len()).filter(|j| !group.contains(j) && stays(self, *j)).map(|j| results[j]).collect();
+        let read = self.reads(&rest);
+        if group.iter().any(|j| read.contains(j)) || found.is_empty() || !self.in_bulk(k) {
+            return;
+        }
+        for (j, payload) in found {
+            self.placement[j] = Placement::ArgSelect { leader: k, op, e: then, payload };
+        }
+    }
+
+    /// For each term: whether it or a term that it depends on satisfies `such`.
+    fn with_any(&self, roots: &[Term], such: impl Fn(&Self, Term) -> bool) -> HashMap<Term, bool> {
+        let mut found: HashMap<Term, bool> = HashMap::new();
+        for t in self.g.reachable(roots) {
+            let mut any = such(self, t);
+            self.g.node(t).for_each_child(|c| any |= found[&c]);
+            found.insert(t, any);
+        }
+        found
+    }
+
+    /// Replaces the contractions of all iterations by one contraction before the loop; each
+    /// iteration reads its row.
+    fn products(&mut self) {
+        let stays = |k: usize| matches!(self.placement[k], Placement::Keep);
+        let results = self.scan.body.results.clone();
+        let roots: Vec<Term> = (0..results.len()).filter(|&k| stays(k)).map(|k| results[k]).collect();
+        let first = self.carries() + self.scan.captures.len();
+        let inside = self.with_any(&roots, |me, t| {
+            matches!(me.g.node(t), Node::Scan(_)) || me.carried(t).is_some_and(|k| me.changes(k))
+        });
+        let of_step = self.with_any(&roots, |me, t| matches!(me.g.node(t), Node::Param(k, _) if *k as usize >= first));
+        let mut found = Vec::new();
+        let (mut seen, mut stack) = (HashSet::new(), roots);
+        while let Some(t) = stack.pop() {
+            if !seen.insert(t) || !of_step[&t] {
+                continue;
+            }
+            match self.g.node(t) {
+                Node::Prim(Prim::Contract(_), args) if !inside[&t] && self.g.free(t).is_empty() => {
+                    let (rank, fixed) = (self.g.rank(t), args.iter().filter(|a| !of_step[*a]));
+                    let most = fixed.map(|&a| self.g.rank(a)).max().unwrap_or(0);
+                    let why = || format!("({rank} axes of loop-invariant operands, of {most} axes)");
+                    let by_cost = rank > 0 && most > rank;
+                    if choose(Kind::BatchedContraction, (t.index(), self.scan.count.index()), by_cost, why) {
+                        found.push(t);
+                        continue;
+                    }
+                }
+                // Terms in a branch are computed only if it is taken, so they are not visited.
+                Node::Cond { cond, .. } => {
+                    stack.push(*cond);
+                    continue;
+                }
+                _ => {}
+            }
+            self.g.node(t).for_each_child(|c| stack.push(c));
+        }
+        if found.is_empty() {
+            return;
+        }
+        found.sort_unstable();
+        let (var, args) = self.step(&[]);
+        let rows = self.at_step(&found, &args);
+        let mut lift = Lift::new(self.g, var, self.scan.count);
+        let rows: Vec<Term> = rows.into_iter().map(|r| lift.lift(r)).collect();
+        let mut params = self.scan.body.params.to_vec();
+        let mut new = Rewriter::default();
+        for &t in &found {
+            let ty = self.g.ty(t).clone();
+            let row = self.g.param(params.len(), ty.clone());
+            params.push(ty);
+            new.set(t, row);
+        }
+        let results = new.substitute(self.g, &results);
+        self.scan.xs = self.scan.xs.iter().copied().chain(rows).collect();
+        self.scan.body = Body { params: params.into(), results: results.into() };
+    }
+}

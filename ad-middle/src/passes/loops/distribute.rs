@@ -1,0 +1,251 @@
+//! Builds the loop that remains and the bulk operations for the results that have left it, from the
+//! outcomes decided in `loops`. It decides nothing.
+
+use std::collections::BTreeSet;
+
+use super::{Distribution, Placement, Update};
+use crate::passes::bulk::Lift;
+use crate::passes::rewrite::Rewriter;
+use ad_ir::analysis::zeros::is_zero_of_either_sign;
+use ad_ir::ir::{Body, Elem, Node, Put, Scan, Term, Type, Var};
+use ad_ir::prim::{Binary, Cmp, Prim, Reduce};
+
+impl Distribution<'_> {
+    /// The remaining loop, and the tuple of all results.
+    pub(super) fn make(mut self) -> Term {
+        let (carries, captures) = (self.carries(), self.scan.captures.len());
+        let total = self.scan.body.params.len();
+        let stays = |me: &Self, k: usize| matches!(me.placement[k], Placement::Keep);
+        let left: Vec<usize> = (0..self.placement.len()).filter(|&k| stays(&self, k)).collect();
+        if left.len() == self.placement.len() {
+            return self.g.scan(self.scan);
+        }
+        let kept: Vec<usize> = left.iter().copied().filter(|&k| k < carries).collect();
+        let mut parts: Vec<Option<Term>> = vec![None; self.placement.len()];
+        let mut rows: Vec<Term> = Vec::new();
+        if !left.is_empty() || !self.saved.is_empty() {
+            let mut results: Vec<Term> = left.iter().map(|&k| self.scan.body.results[k]).collect();
+            results.extend(&self.saved);
+            // The parameters that occur, in their order: carried values, captures (with new ones),
+            // rows.
+            let occurs: BTreeSet<usize> = self
+                .g
+                .reachable(&results)
+                .into_iter()
+                .filter_map(|t| if let Node::Param(k, _) = self.g.node(t) { Some(*k as usize) } else { None })
+                .collect();
+            let caught: Vec<usize> = (carries..carries + captures)
+                .chain((0..carries).filter(|k| !kept.contains(k)))
+                .filter(|k| occurs.contains(k))
+                .collect();
+            let consumed: Vec<usize> = (carries + captures..total).filter(|k| occurs.contains(k)).collect();
+            let order: Vec<usize> = kept.iter().chain(&caught).chain(&consumed).copied().collect();
+            let params: Vec<Type> = order.iter().map(|&k| self.scan.body.params[k].clone()).collect();
+            let mut args: Vec<Term> = (0..total).map(|k| self.g.param(k, self.scan.body.params[k].clone())).collect();
+            for (new, &old) in order.iter().enumerate() {
+                args[old] = self.g.param(new, params[new].clone());
+            }
+            let body = Body { params: self.scan.body.params.clone(), results: results.into() };
+            let results = self.g.instantiate(&body, &args).into();
+            let outer = |k: usize| if k < carries { self.scan.init[k] } else { self.scan.captures[k - carries] };
+            let rest = self.g.scan(Scan {
+                count: self.scan.count,
+                reverse: self.scan.reverse,
+                stop: None,
+                init: kept.iter().map(|&k| self.scan.init[k]).collect(),
+                captures: caught.iter().map(|&k| outer(k)).collect(),
+                xs: consumed.iter().map(|&k| self.scan.xs[k - carries - captures]).collect(),
+                body: Body { params: params.into(), results },
+            });
+            for (n, &k) in left.iter().enumerate() {
+                parts[k] = Some(self.g.proj(rest, n));
+            }
+            rows = (0..self.saved.len()).map(|n| self.g.proj(rest, left.len() + n)).collect();
+        }
+        let (var, args) = self.step(&rows);
+        let fates = std::mem::take(&mut self.placement);
+        for (k, placement) in fates.into_iter().enumerate() {
+            let made = match placement {
+                Placement::Keep => continue,
+                Placement::Initial => self.scan.init[k],
+                Placement::Dead => {
+                    let (elem, shape) =
+                        (self.g.elem(self.scan.body.results[k]), self.g.shape(self.scan.body.results[k]).to_vec());
+                    let shape: Vec<Term> = std::iter::once(self.scan.count).chain(shape).collect();
+                    let nothing = self.nothing(elem);
+                    self.g.broadcast(nothing, &shape)
+                }
+                Placement::Map(r) => {
+                    let r = self.at_step(&[r], &args)[0];
+                    Lift::new(self.g, var, self.scan.count).lift(r)
+                }
+                Placement::ArgSelect { leader, op, e, payload } => {
+                    let each = self.at_step(&[e], &args)[0];
+                    let (met, none, at) = self.best(self.scan.init[leader], op, (e, each), var, &rows);
+                    let payload = self.at_step(&[payload], &at)[0];
+                    let begin = self.scan.init[k];
+                    let met = self.g.cond(met.0, payload, begin);
+                    self.g.cond(none, begin, met)
+                }
+                Placement::Updates(updates) => {
+                    // The last update of the chain is first in the list.
+                    updates.iter().rev().fold(self.scan.init[k], |acc, p| {
+                        let each = p.with(&self.at_step(&p.terms(), &args));
+                        match (p, &each) {
+                            (Update::Winner(op, e), Update::Winner(_, each)) => {
+                                self.winner(acc, *op, (*e, *each), var, &rows)
+                            }
+                            _ => self.over_steps(acc, &each, var),
+                        }
+                    })
+                }
+            };
+            parts[k] = Some(made);
+        }
+        let all: Vec<Term> = parts.into_iter().flatten().collect();
+        self.g.tuple(&all)
+    }
+
+    fn nothing(&mut self, elem: Elem) -> Term {
+        match elem {
+            Elem::Real(ty) => self.g.lit_real(ty, 0.0),
+            Elem::Int(ty) => self.g.lit(ad_ir::ir::Lit::Int(ty, 0)),
+            Elem::Bool => self.g.lit_bool(false),
+        }
+    }
+
+    /// The value at the argmin or argmax, or the initial value. Its index is a decision, as the
+    /// choices of the loop were.
+    fn winner(&mut self, acc: Term, op: Reduce, e: (Term, Term), var: Var, rows: &[Term]) -> Term {
+        let ((better, best), none, _) = self.best(acc, op, e, var, rows);
+        let met = self.g.cond(better, best, acc);
+        self.g.cond(none, acc, met)
+    }
+
+    /// Whether the value at the best iteration is better than the initial value, and that value;
+    /// whether there are no iterations; and the parameters at the best iteration.
+    fn best(
+        &mut self,
+        acc: Term,
+        op: Reduce,
+        (e, each): (Term, Term),
+        var: Var,
+        rows: &[Term],
+    ) -> ((Term, Term), Term, Vec<Term>) {
+        let count = self.scan.count;
+        let all = Lift::new(self.g, var, count).lift(each);
+        let greatest = op == Reduce::Max;
+        let place = self.g.reduce(if greatest { Reduce::ArgMax } else { Reduce::ArgMin }, 1, all);
+        let args = self.args_at(place, rows);
+        let best = self.at_step(&[e], &args)[0];
+        // A sum in the order of the function is not taken again for the winner: it is the best of
+        // those that were compared.
+        let in_order =
+            self.g.reachable(&[e]).into_iter().any(|t| matches!(self.g.node(t), Node::Prim(Prim::RelaxedExact, _)));
+        let best = if in_order {
+            let own = self.g.reduce(op, 1, all);
+            self.g.relaxed_exact(best, own)
+        } else {
+            best
+        };
+        // The choice as the loop made it last: a NaN is none, and leaves no trace.
+        let better = self.g.compare(if greatest { Cmp::Gt } else { Cmp::Lt }, best, acc);
+        // Of no step the beginning is left.
+        let zero = self.g.lit_usize(0);
+        let none = self.g.compare(Cmp::Eq, count, zero);
+        ((better, best), none, args)
+    }
+
+    /// The variable of an iteration, and the parameters of the body and its saved terms at that
+    /// iteration.
+    pub(super) fn step(&mut self, rows: &[Term]) -> (Var, Vec<Term>) {
+        let var = self.g.fresh();
+        let i = self.g.mk(Node::Var(var));
+        (var, self.args_at(i, rows))
+    }
+
+    /// The parameters of the body and its saved terms at an iteration.
+    fn args_at(&mut self, i: Term, rows: &[Term]) -> Vec<Term> {
+        let mut args: Vec<Term> = self.scan.init.iter().chain(&self.scan.captures).copied().collect();
+        let xs = self.scan.xs.clone();
+        for &x in &xs {
+            let row = self.row(x, i);
+            args.push(row);
+        }
+        args.extend(self.scan.init.iter().copied());
+        for &all in rows {
+            let row = self.g.index(all, &[i]);
+            args.push(row);
+        }
+        args
+    }
+
+    /// Row i of an array; for a row of iteration numbers, i.
+    fn row(&mut self, x: Term, i: Term) -> Term {
+        match self.g.node(x).clone() {
+            Node::Prim(Prim::Iota, _) => i,
+            _ => self.g.index(x, &[i]),
+        }
+    }
+
+    /// Terms of the body at an iteration, as terms outside of the loop.
+    pub(super) fn at_step(&mut self, terms: &[Term], args: &[Term]) -> Vec<Term> {
+        let first = self.scan.body.params.len() + self.carries();
+        let mut params = self.scan.body.params.to_vec();
+        params.extend(self.scan.init.iter().map(|&t| self.g.ty(t).clone()).collect::<Vec<_>>());
+        let mut new = Rewriter::default();
+        for (n, &t) in self.saved.clone().iter().enumerate() {
+            let ty = self.g.ty(t).clone();
+            params.push(ty.clone());
+            let p = self.g.param(first + n, ty);
+            new.set(t, p);
+        }
+        let results: Vec<Term> = if self.saved.is_empty() { terms.to_vec() } else { new.substitute(self.g, terms) };
+        let body = Body { params: params.into(), results: results.into() };
+        self.g.instantiate(&body, args)
+    }
+
+    /// The update of `acc` by all iterations.
+    fn over_steps(&mut self, acc: Term, p: &Update, var: Var) -> Term {
+        let count = self.scan.count;
+        let mut lift = Lift::new(self.g, var, count);
+        match p {
+            Update::Add(e) => {
+                let all = lift.lift(*e);
+                let sum = self.g.sum_axes(all, &[0]);
+                if is_zero_of_either_sign(self.g, acc) { sum } else { self.g.add(acc, sum) }
+            }
+            Update::InOrder(e) => {
+                let all = lift.lift(*e);
+                let axes: Vec<u8> = (0..self.g.rank(all)).map(ad_ir::ir::axis).collect();
+                let sum = self.g.sum_axes(all, &axes);
+                // `acc` is 0.
+                let own = self.g.reduce(Reduce::FromZero, axes.len(), all);
+                self.g.relaxed_exact(sum, own)
+            }
+            Update::Scatter { put, src, vars, index } => {
+                let src = lift.lift(*src);
+                let fresh = lift.g.fresh();
+                let index: Vec<Term> = index.iter().map(|&ix| lift.lift_index(ix, fresh)).collect();
+                let vars: Vec<Var> = std::iter::once(fresh).chain(vars.iter().copied()).collect();
+                match put {
+                    Put::Add => self.g.scatter(acc, src, &vars, &index),
+                    Put::Set => self.g.update(acc, src, &vars, &index),
+                }
+            }
+            Update::Extremum(op, e) | Update::Winner(op, e) => {
+                let all = lift.lift(*e);
+                let rank = self.g.rank(all);
+                let last: Vec<u8> = (1..rank).chain([0]).map(ad_ir::ir::axis).collect();
+                let all = self.g.transpose(all, &last);
+                let best = self.g.reduce(*op, 1, all);
+                let f = if *op == Reduce::Max { Binary::Max } else { Binary::Min };
+                let met = self.g.binary(f, acc, best);
+                // Of no step the beginning is left, were it NaN.
+                let zero = self.g.lit_usize(0);
+                let none = self.g.compare(Cmp::Eq, count, zero);
+                self.g.cond(none, acc, met)
+            }
+        }
+    }
+}

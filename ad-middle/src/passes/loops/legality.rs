@@ -1,0 +1,91 @@
+//! Decides whether a result of a loop can be computed outside of it, and whether it is. A term that
+//! depends on a carried value that changes does not leave the loop.
+
+use std::collections::HashSet;
+
+use super::{Distribution, Update};
+use ad_ir::choice::{Kind, choose, choose_if};
+use ad_ir::ir::{Node, Put, Term};
+
+impl Distribution<'_> {
+    /// Whether all updates can be computed outside of the loop, from values that are saved for
+    /// sums. `limit` gives the maximum number of axes of these values, from that of a summand.
+    pub(super) fn all_leave(
+        &self,
+        all: &[Update],
+        limit: impl Fn(usize) -> Option<usize>,
+        saved: &mut Vec<Term>,
+    ) -> bool {
+        all.iter().all(|p| {
+            let limit = match p {
+                Update::Add(e) => limit(self.g.rank(*e)),
+                Update::Scatter { put: Put::Add, src, .. } => limit(self.g.rank(*src)),
+                _ => None,
+            };
+            self.leaves(&p.terms(), limit, saved)
+        })
+    }
+
+    /// Whether the updates of the carried value k are summed after the loop, from rows that are
+    /// saved for it.
+    pub(super) fn after_loop(&self, k: usize, all: &[Update], saved: &mut Vec<Term>) -> bool {
+        let smaller = self.all_leave(all, Some, saved);
+        if smaller && saved.is_empty() {
+            return self.in_bulk(k);
+        }
+        let mut any = Vec::new();
+        // In randomised tests also from rows that are as large as the summands.
+        let possible = smaller || self.all_leave(all, |rank| Some(rank + 1), &mut any);
+        let why = || match smaller {
+            true => format!("({} saved rows of fewer axes)", saved.len()),
+            false => String::new(),
+        };
+        let behind = possible && choose_if(true, Kind::DeferredSum, self.about(k), smaller, why);
+        if behind && !smaller {
+            *saved = any;
+        }
+        behind
+    }
+
+    /// The key of a choice about result k.
+    pub(super) fn about(&self, k: usize) -> (usize, usize) {
+        (self.scan.body.results[k].index(), k + (self.scan.count.index() << 16))
+    }
+
+    /// Whether result k, which depends on no carried value, leaves the loop. That costs nothing.
+    pub(super) fn in_bulk(&self, k: usize) -> bool {
+        choose(Kind::LoopDistribution, self.about(k), true, || "(it depends on no carried value)".into())
+    }
+
+    /// Whether terms can be computed outside: they depend on no carried value, or (given a number
+    /// of axes) on values with fewer axes, which are then saved.
+    pub(super) fn leaves(&self, roots: &[Term], limit: Option<usize>, saved: &mut Vec<Term>) -> bool {
+        let varies = self.with_any(roots, |me, t| me.carried(t).is_some_and(|k| me.changes(k)));
+        let mut seen = HashSet::new();
+        let mut stack = roots.to_vec();
+        while let Some(t) = stack.pop() {
+            if !seen.insert(t) {
+                continue;
+            }
+            if varies[&t] {
+                let Some(limit) = limit else { return false };
+                if saved.contains(&t) || self.saved.contains(&t) {
+                    continue;
+                }
+                let array = self.g.ty(t).as_array().is_some();
+                if array && self.g.free(t).is_empty() && self.g.rank(t) < limit {
+                    saved.push(t);
+                    continue;
+                }
+                if self.carried(t).is_some() {
+                    return false;
+                }
+            }
+            if matches!(self.g.node(t), Node::Scan(_)) {
+                return false;
+            }
+            self.g.node(t).for_each_child(|c| stack.push(c));
+        }
+        true
+    }
+}

@@ -1,0 +1,439 @@
+//! Ring buffers. A loop may carry an array that its steps rotate: a window that moves (`remove(0)`
+//! and `push`), a queue, `rotate_left`. Rotated, each step would copy the array, in the derivative
+//! too. Here such an array stays where it is, and the loop carries an offset beside it: element `i`
+//! is element `offset + i`, cyclically, of the array. A rotation adds to the offset, and writes and
+//! reads go to the element where it is.
+//!
+//! ```text
+//! scan (v) (\c -> update (rotate c by 1) x [n - 1])
+//!     becomes
+//! scan (v, 0) (\c o -> update c x [wrap (o + 1 + n - 1)], wrap (o + 1))
+//! ```
+//!
+//! A small array of a literal size is rotated as it is: that costs less than the offset. Must never
+//! change what an array holds, nor leave a write in range that was dropped.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::passes::rewrite::{Rewriter, with_rewritten_children};
+use crate::passes::unroll::LIMIT;
+use crate::passes::{Context, Pass};
+use ad_ir::analysis::sizes::Fixed;
+use ad_ir::ir::{Body, Elem, Graph, Node, Put, Scan, Term, Type};
+use ad_ir::prim::{Cmp, IntOp, Prim};
+
+/// The pass.
+pub(crate) const PASS: Pass =
+    Pass { name: "ring_buffers", run: |g, roots, cx| roots.map(|all| pass(g, all, cx)), simplified: true };
+
+/// States of an array in one step that are looked at.
+const STATES: usize = 256;
+
+/// The roots with ring buffers in all loops.
+fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
+    let fixed = cx.get::<Fixed>(g, roots);
+    let mut made: HashMap<Term, Option<Vec<Term>>> = HashMap::new();
+    Rewriter::new(&*fixed).run(g, roots, |g, t, done| match with_rewritten_children(g, t, done) {
+        Node::Scan(mut scan) => {
+            if let Some(parts) = parts(g, &scan, cx) {
+                return Some(g.tuple(&parts));
+            }
+            scan.body.results = pass(g, &scan.body.results, cx).into();
+            Some(g.scan(*scan))
+        }
+        // A loop that a size needs stays for that; other results are those of a loop of their own.
+        Node::Proj(scan, k) if fixed.contains(&scan) => {
+            let Node::Scan(of) = g.node(scan).clone() else { return None };
+            let parts = made.entry(scan).or_insert_with(|| parts(g, &of, cx));
+            parts.as_ref().map(|parts| parts[k as usize])
+        }
+        _ => None,
+    })
+}
+
+/// The results of a loop with its ring buffers, if it has any.
+fn parts(g: &mut Graph, scan: &Scan, cx: &mut Context) -> Option<Vec<Term>> {
+    let rotated: Vec<bool> = (0..scan.init.len()).map(|k| rotates(g, scan, k) == Some(true)).collect();
+    if !rotated.contains(&true) {
+        return None;
+    }
+    let terms = |all: &[Term]| all.iter().map(|&t| Is::Term(t)).collect::<Vec<_>>();
+    let args = [terms(&scan.init), terms(&scan.captures), terms(&scan.xs)];
+    let parts = Rings::default().of_loop(g, scan, &args, &rotated, cx);
+    Some(parts.into_iter().map(|part| part.term(g)).collect())
+}
+
+/// Whether the carried value k of a loop is an array that a step rotates; nothing if a step does
+/// more to it than rotate it, write elements of it and begin it anew under a condition.
+fn rotates(g: &Graph, scan: &Scan, k: usize) -> Option<bool> {
+    let Type::Array(_, shape) = &scan.body.params[k] else { return None };
+    let small = |n: i128| usize::try_from(n).is_ok_and(|n| n <= LIMIT);
+    if shape.is_empty() || g.int_value(shape[0]).is_some_and(small) {
+        return None;
+    }
+    let (mut own, mut found) = (false, false);
+    let (mut stack, mut seen) = (vec![(scan.body.results[k], false)], HashSet::new());
+    while let Some((t, chosen)) = stack.pop() {
+        if !seen.insert(t) {
+            continue;
+        }
+        if seen.len() > STATES {
+            return None;
+        }
+        match *g.node(t) {
+            Node::Param(n, _) if n as usize == k => own = true,
+            Node::Scatter { dst, .. } => stack.push((dst, chosen)),
+            Node::Cond { then, other, .. } => stack.extend([(then, true), (other, true)]),
+            Node::Gather { .. } if rotation(g, t).is_some() => {
+                found = true;
+                stack.extend(rotation(g, t).map(|(src, _)| (src, chosen)));
+            }
+            Node::Proj(inner, j) => match g.node(inner) {
+                Node::Scan(inner) if (j as usize) < inner.init.len() => {
+                    found |= rotates(g, inner, j as usize)?;
+                    stack.push((inner.init[j as usize], chosen));
+                }
+                _ if chosen => {}
+                _ => return None,
+            },
+            _ if chosen => {}
+            _ => return None,
+        }
+    }
+    own.then_some(found)
+}
+
+/// The array whose elements this has, rotated to the left along the first axis, and by how many.
+fn rotation(g: &Graph, t: Term) -> Option<(Term, Term)> {
+    let Node::Gather { src, vars, index, .. } = g.node(t) else { return None };
+    let ([var], [index]) = (&**vars, &**index) else { return None };
+    let n = *g.shape(t).first()?;
+    if g.shape(t) != g.shape(*src) {
+        return None;
+    }
+    let Node::Prim(Prim::Select, args) = g.node(*index) else { return None };
+    let (over, back, at) = (args[0], args[1], args[2]);
+    let is =
+        |t: Term, prim: &Prim, of: [Term; 2]| matches!(g.node(t), Node::Prim(p, args) if p == prim && **args == of);
+    let Node::Prim(Prim::Int(IntOp::Add), sum) = g.node(at) else { return None };
+    let var = |t: Term| matches!(g.node(t), Node::Var(v) if v == var);
+    let by = match (var(sum[0]), var(sum[1])) {
+        (true, false) => sum[1],
+        (false, true) => sum[0],
+        _ => return None,
+    };
+    let wraps = is(over, &Prim::Compare(Cmp::Le), [n, at]) && is(back, &Prim::Int(IntOp::Sub), [at, n]);
+    (wraps && g.free(by).is_empty()).then_some((*src, by))
+}
+
+/// An array that is rotated: element `i` is element `offset + i`, cyclically, of `array`.
+#[derive(Clone, Copy)]
+struct Ring {
+    array: Term,
+    offset: Term,
+}
+
+/// What a term has become.
+#[derive(Clone, Copy)]
+enum Is {
+    Term(Term),
+    Ring(Ring),
+}
+
+impl Is {
+    /// The array as a ring buffer: one that is none begins at its first element.
+    fn ring(self, g: &mut Graph) -> Ring {
+        match self {
+            Is::Ring(ring) => ring,
+            Is::Term(array) => Ring { array, offset: g.lit_usize(0) },
+        }
+    }
+
+    /// As one term.
+    fn term(self, g: &mut Graph) -> Term {
+        let ring = match self {
+            Is::Term(t) => return t,
+            Is::Ring(ring) if g.int_value(ring.offset) == Some(0) => return ring.array,
+            Is::Ring(ring) => ring,
+        };
+        let n = g.shape(ring.array)[0];
+        let var = g.fresh();
+        let i = g.mk(Node::Var(var));
+        let at = ring.at(g, i);
+        g.gather(ring.array, [n].into(), &[var], &[at])
+    }
+}
+
+impl Ring {
+    /// Where in the array the element `i` is.
+    fn at(self, g: &mut Graph, i: Term) -> Term {
+        if g.int_value(self.offset) == Some(0) {
+            return i;
+        }
+        let n = g.shape(self.array)[0];
+        let at = g.int(IntOp::Add, self.offset, i);
+        let (over, back) = (g.compare(Cmp::Le, n, at), g.int(IntOp::Sub, at, n));
+        g.select(over, back, at)
+    }
+
+    /// The same where an element is written: what is out of range stays out of range.
+    fn written_at(self, g: &mut Graph, i: Term) -> Term {
+        let n = g.shape(self.array)[0];
+        let (inside, at) = (g.compare(Cmp::Lt, i, n), self.at(g, i));
+        if g.bool_value(inside) == Some(true) { at } else { g.select(inside, at, n) }
+    }
+}
+
+/// The terms of a body over its new parameters.
+#[derive(Default)]
+struct Rings {
+    /// What terms have become.
+    is: HashMap<Term, Is>,
+    /// What the parts of loops have become.
+    parts: HashMap<Term, Vec<Is>>,
+    /// Whether a term depends on a ring buffer.
+    touched: HashMap<Term, bool>,
+}
+
+impl Rings {
+    /// The parts of a loop over these arguments, where these of its carried values are ring
+    /// buffers.
+    fn of_loop(
+        &mut self,
+        g: &mut Graph,
+        scan: &Scan,
+        [init, captures, xs]: &[Vec<Is>; 3],
+        rotated: &[bool],
+        cx: &mut Context,
+    ) -> Vec<Is> {
+        // Offsets come last among the carried values and among the captures.
+        let mut new = [New::default(), New::default(), New::default()];
+        let mut offsets = [New::default(), New::default()];
+        let (mut args, mut step) = (Vec::new(), None);
+        for (k, ty) in scan.body.params.iter().enumerate() {
+            let (group, is) = match (k.checked_sub(init.len()), k.checked_sub(init.len() + captures.len())) {
+                (None, _) => (0, init[k]),
+                (Some(k), None) => (1, captures[k]),
+                (_, Some(k)) => (2, xs[k]),
+            };
+            let ring = match (group, is) {
+                (0, is) => rotated[k].then(|| is.ring(g)),
+                (_, Is::Ring(ring)) => Some(ring),
+                _ => None,
+            };
+            let Some(Ring { array, offset }) = ring else {
+                let t = is.term(g);
+                args.push(new[group].param(g, t, ty.clone()));
+                continue;
+            };
+            let whole = g.ty(array).clone();
+            let array = new[group.min(1)].param(g, array, whole);
+            let offset = offsets[group.min(1)].param(g, offset, Type::scalar(Elem::USIZE));
+            let ring = Ring { array, offset };
+            if group < 2 {
+                self.is.insert(array, Is::Ring(ring));
+                self.touched.insert(array, true);
+                args.push(array);
+                continue;
+            }
+            // A row of it in each step.
+            let step = *step.get_or_insert_with(|| {
+                let all = g.iota(scan.count);
+                new[2].param(g, all, Type::scalar(Elem::USIZE))
+            });
+            let at = ring.at(g, step);
+            args.push(g.index(array, &[at]));
+        }
+        let [carried, caught] = offsets;
+        new[0].extend(carried);
+        new[1].extend(caught);
+        let old = g.instantiate(&scan.body, &args);
+        self.all(g, &old, cx);
+        let (mut results, mut ends, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+        for (k, t) in old.iter().enumerate() {
+            let is = self.is[t];
+            if rotated.get(k) == Some(&true) {
+                let ring = is.ring(g);
+                results.push(ring.array);
+                ends.push(ring.offset);
+            } else if k < init.len() {
+                results.push(is.term(g));
+            } else {
+                rows.push(is.term(g));
+            }
+        }
+        let (carries, offsets) = (results.len(), ends.len());
+        results.extend(ends.into_iter().chain(rows));
+        let mut close = Rewriter::default();
+        let mut params = Vec::new();
+        for &(placeholder, _) in new.iter().flat_map(|new| &new.0) {
+            let ty = g.ty(placeholder).clone();
+            let param = g.param(params.len(), ty.clone());
+            close.set(placeholder, param);
+            params.push(ty);
+        }
+        let results = close.substitute(g, &results);
+        let results = pass(g, &results, cx).into();
+        let [init, captures, xs] = new.map(|new| new.0.into_iter().map(|p| p.1).collect());
+        let made = g.scan(Scan {
+            count: scan.count,
+            reverse: scan.reverse,
+            stop: scan.stop,
+            init,
+            captures,
+            xs,
+            body: Body { params: params.into(), results },
+        });
+        let mut offset = carries;
+        (0..old.len())
+            .map(|k| {
+                if k >= carries {
+                    return Is::Term(g.proj(made, k + offsets));
+                }
+                let array = g.proj(made, k);
+                if !rotated[k] {
+                    return Is::Term(array);
+                }
+                offset += 1;
+                Is::Ring(Ring { array, offset: g.proj(made, offset - 1) })
+            })
+            .collect()
+    }
+
+    /// Rewrites all that these reach. Terms under a binder are rewritten where it is opened.
+    fn all(&mut self, g: &mut Graph, roots: &[Term], cx: &mut Context) {
+        for t in g.reachable(roots) {
+            if self.is.contains_key(&t) {
+                continue;
+            }
+            let mut touched = false;
+            g.node(t).for_each_child(|c| touched |= self.touched.get(&c).copied().unwrap_or(false));
+            self.touched.insert(t, touched);
+            if g.free(t).iter().any(|v| !v.is_fresh()) {
+                continue;
+            }
+            let loc = g.loc(t);
+            let before = g.at(loc);
+            let is = if touched { self.one(g, t, cx) } else { Is::Term(t) };
+            g.at(before);
+            self.is.insert(t, is);
+        }
+    }
+
+    fn term(&self, g: &mut Graph, t: Term) -> Term {
+        self.is[&t].term(g)
+    }
+
+    /// A term that depends on a ring buffer, over what its children have become.
+    fn one(&mut self, g: &mut Graph, t: Term, cx: &mut Context) -> Is {
+        let node = g.node_rc(t);
+        match &*node {
+            Node::Gather { src, sizes, .. } => {
+                if let (Some((src, by)), Is::Ring(ring)) = (rotation(g, t), self.is[src]) {
+                    debug_assert!(matches!(self.is[&src], Is::Ring(_)), "it is the array that is read");
+                    let by = self.term(g, by);
+                    let offset = ring.at(g, by);
+                    return Is::Ring(Ring { offset, ..ring });
+                }
+                let (vars, mut index) = self.opened(g, &node, cx);
+                let src = match self.is[src] {
+                    Is::Ring(ring) => {
+                        index[0] = ring.at(g, index[0]);
+                        ring.array
+                    }
+                    Is::Term(src) => src,
+                };
+                Is::Term(g.gather(src, sizes.clone(), &vars, &index))
+            }
+            Node::Scatter { put, dst, src, .. } => {
+                let (vars, mut index) = self.opened(g, &node, cx);
+                let src = self.term(g, *src);
+                let write = |g: &mut Graph, dst: Term, index: &[Term]| match put {
+                    Put::Add => g.scatter(dst, src, &vars, index),
+                    Put::Set => g.update(dst, src, &vars, index),
+                };
+                match self.is[dst] {
+                    Is::Ring(ring) if !index.is_empty() => {
+                        index[0] = ring.written_at(g, index[0]);
+                        Is::Ring(Ring { array: write(g, ring.array, &index), ..ring })
+                    }
+                    is => {
+                        let dst = is.term(g);
+                        Is::Term(write(g, dst, &index))
+                    }
+                }
+            }
+            Node::Cond { cond, then, other } => {
+                let (cond, arms) = (self.term(g, *cond), [self.is[then], self.is[other]]);
+                if let [Is::Term(then), Is::Term(other)] = arms {
+                    return Is::Term(g.cond(cond, then, other));
+                }
+                let [a, b] = arms.map(|arm| arm.ring(g));
+                Is::Ring(Ring { array: g.cond(cond, a.array, b.array), offset: g.cond(cond, a.offset, b.offset) })
+            }
+            Node::Scan(scan) => {
+                let of = |all: &[Term]| all.iter().map(|t| self.is[t]).collect::<Vec<_>>();
+                let args = [of(&scan.init), of(&scan.captures), of(&scan.xs)];
+                let ring = |is: &Is| matches!(is, Is::Ring(_));
+                let kept = |(k, is): (usize, &Is)| rotates(g, scan, k).is_some_and(|rotates| rotates || ring(is));
+                let rotated: Vec<bool> = args[0].iter().enumerate().map(kept).collect();
+                if !args.iter().flatten().any(ring) {
+                    return self.mapped(g, &node);
+                }
+                let parts = self.of_loop(g, scan, &args, &rotated, cx);
+                let terms: Vec<Term> = parts.iter().map(|part| part.term(g)).collect();
+                self.parts.insert(t, parts);
+                Is::Term(g.tuple(&terms))
+            }
+            Node::Proj(tuple, k) => match self.parts.get(tuple) {
+                Some(parts) => parts[*k as usize],
+                None => {
+                    let tuple = self.term(g, *tuple);
+                    Is::Term(g.proj(tuple, *k as usize))
+                }
+            },
+            Node::Build { .. } => {
+                let (vars, scoped) = self.opened(g, &node, cx);
+                let mut outer: HashMap<Term, Term> = HashMap::new();
+                node.for_each_scoped_child(|c, inside| {
+                    if !inside {
+                        outer.insert(c, self.term(g, c));
+                    }
+                });
+                Is::Term(g.rebuild_binder(&node, |c| outer[c], &vars, &scoped))
+            }
+            node => self.mapped(g, node),
+        }
+    }
+
+    /// A form without binders over new children.
+    fn mapped(&self, g: &mut Graph, node: &Node) -> Is {
+        let node = node.map_children(|c| self.is[&c].term(g));
+        Is::Term(g.mk(node))
+    }
+
+    /// The variables of a binder, opened, and what is under it.
+    fn opened(&mut self, g: &mut Graph, node: &Node, cx: &mut Context) -> (Vec<ad_ir::ir::Var>, Vec<Term>) {
+        let (vars, scoped) = g.open_binder(node);
+        self.all(g, &scoped, cx);
+        let scoped = scoped.into_iter().map(|t| self.term(g, t)).collect();
+        (vars, scoped)
+    }
+}
+
+/// Parameters of a new body, which are placeholders until their number is known, and what they are
+/// outside of the loop.
+#[derive(Default)]
+struct New(Vec<(Term, Term)>);
+
+impl New {
+    fn param(&mut self, g: &mut Graph, of: Term, ty: Type) -> Term {
+        let placeholder = g.placeholder(ty);
+        self.0.push((placeholder, of));
+        placeholder
+    }
+
+    fn extend(&mut self, more: New) {
+        self.0.extend(more.0);
+    }
+}

@@ -1,0 +1,238 @@
+//! Strip-mines sums over iterations whose body has inner loops over scalars (a running product, a
+//! recurrence for each item). The loop becomes a loop over blocks of iterations. In a block, the
+//! scalars of the inner loops become arrays over the iterations of the block, which fill the SIMD
+//! lanes, and only one block's values are saved for the derivative. The remaining iterations are a
+//! smaller block.
+//!
+//! ```text
+//! for i in 0..n { s += e(i) }
+//!     becomes
+//! for b in 0..n / size { s += sum_l e(b * size + l) }
+//! s += sum_{l < n % size} e(n / size * size + l)
+//! ```
+//!
+//! The pass rewrites only sums, for which the order of iterations is free, and only where inner
+//! loops carry scalars: loops that carry arrays fill the lanes by themselves. A block has no more
+//! iterations than its saved rows have capacity for.
+
+use std::collections::HashMap;
+
+use super::{Distribution, Update};
+use crate::passes::bulk::Lift;
+use crate::passes::rewrite::{Rewriter, with_rewritten_children};
+use crate::passes::{Context, Pass};
+use ad_ir::analysis::sizes::Fixed;
+use ad_ir::choice::{Kind, choose};
+use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
+use ad_ir::prim::{IntOp, Prim};
+
+/// The maximum number of iterations of a block. The overhead of a block is then small, and all its
+/// rows together take a few kilobytes.
+const STEPS: usize = 128;
+/// The number of iterations of a block in tests.
+const TEST_STEPS: usize = 2;
+/// SIMD lanes: the number of iterations of a block is a multiple of it.
+const LANES: usize = 16;
+/// The number of scalars that a block may save: half a megabyte.
+const NUMBERS: usize = 1 << 16;
+
+/// The pass.
+pub(crate) const PASS: Pass =
+    Pass { name: "strip_mine", run: |g, roots, cx| roots.map(|all| pass(g, all, cx)), simplified: true };
+
+/// The roots with strip-mined loops. The pass runs after differentiation: before it, a block would
+/// be saved, or run twice.
+fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
+    let exact = cx.exact(g);
+    Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
+        let Node::Scan(scan) = with_rewritten_children(g, t, done) else { return None };
+        let (exact, wanted) = (super::exact_parts(g, &exact, t), super::wanted(g, roots, t));
+        let flat = !scan.body.params.iter().any(|ty| matches!(ty, Type::Tuple(_)));
+        let parts = (flat && !exact.is_empty()).then(|| Distribution::new(g, *scan, exact, wanted));
+        parts.and_then(Distribution::strip_mined)
+    })
+}
+
+impl Distribution<'_> {
+    /// The loop over blocks, then a block of the remaining iterations, if there are any; as a tuple
+    /// of their results.
+    fn strip_mined(mut self) -> Option<Term> {
+        let (carries, captures) = (self.carries(), self.scan.captures.len());
+        let added = self.added()?;
+        let all: Vec<Term> = added.concat();
+        let (saved, loops) = self.saved_numbers(&all)?;
+        let (about, count) = (self.scan.body.results.first()?.index(), self.scan.count.index());
+        let why = || match loops {
+            true => format!("({} rows of scalars are saved in each iteration)", saved.len()),
+            false => String::new(),
+        };
+        if !choose(Kind::StripMining, (about, count), loops, why) {
+            return None;
+        }
+        // In randomised tests blocks are so small that there are several.
+        let large = choose(Kind::StripMining, (about, count + (1 << 32)), true, String::new);
+
+        let (size, blocks) = self.size(&saved, if large { STEPS } else { TEST_STEPS });
+        let count = self.scan.count;
+        let done = self.g.int(IntOp::Mul, blocks, size);
+        let rest = self.g.int(IntOp::Sub, count, done);
+        // Consumed rows are read by the number of the iteration.
+        let counted = |g: &Graph, x: Term| matches!(g.node(x), Node::Prim(Prim::Iota, _));
+        let read: Vec<Term> = self.scan.xs.iter().copied().filter(|&x| !counted(self.g, x)).collect();
+        let outer: Vec<Term> = self.scan.captures.iter().chain(&read).copied().collect();
+        let mut params: Vec<Type> = self.scan.body.params[..carries].to_vec();
+        params.extend(outer.iter().map(|&t| self.g.ty(t).clone()));
+        let index = Type::scalar(Elem::USIZE);
+        params.push(index.clone());
+        let step = self.g.param(params.len() - 1, index);
+        let args = |me: &mut Self, at: Term| -> Vec<Term> {
+            let mut args: Vec<Term> = (0..carries + captures).map(|k| me.g.param(k, params[k].clone())).collect();
+            let mut next = carries + captures;
+            for x in me.scan.xs.clone() {
+                if counted(me.g, x) {
+                    args.push(at);
+                    continue;
+                }
+                let all = me.g.param(next, params[next].clone());
+                args.push(me.g.index(all, &[at]));
+                next += 1;
+            }
+            args
+        };
+        let adding = |me: &mut Self, at: Term| -> Vec<Term> {
+            let args = args(me, at);
+            let body = Body { params: me.scan.body.params.clone(), results: all.clone().into() };
+            me.g.instantiate(&body, &args)
+        };
+        let sums = |me: &mut Self, each: Vec<Term>| -> Box<[Term]> {
+            let mut each = each.into_iter();
+            (0..carries)
+                .map(|k| {
+                    let own = me.g.param(k, params[k].clone());
+                    let mine: Vec<Term> = (&mut each).take(added[k].len()).collect();
+                    mine.into_iter().rev().fold(own, |sum, e| me.g.add(sum, e))
+                })
+                .collect()
+        };
+        // A block with this first iteration and this number of iterations.
+        let block = |me: &mut Self, first: Term, size: Term| {
+            let lane = me.g.fresh();
+            let lane_term = me.g.mk(Node::Var(lane));
+            let at = me.g.int(IntOp::Add, first, lane_term);
+            let terms = adding(me, at);
+            let mut lift = Lift::new(me.g, lane, size);
+            let all_lanes: Vec<Term> = terms.into_iter().map(|e| lift.lift(e)).collect();
+            let each: Vec<Term> = all_lanes.into_iter().map(|e| me.sum_of_lanes(e)).collect();
+            sums(me, each)
+        };
+        let first = self.g.int(IntOp::Mul, step, size);
+        let full = block(&mut self, first, size);
+        let left = block(&mut self, done, rest);
+        let steps = self.g.iota(blocks);
+        let (init, captures) = (self.scan.init.clone(), outer.clone().into());
+        let body = Body { params: params.clone().into(), results: full };
+        let scan = Scan { count: blocks, reverse: false, stop: None, init, captures, xs: [steps].into(), body };
+        let scan = self.g.scan(scan);
+        let mut args: Vec<Term> = (0..carries).map(|k| self.g.proj(scan, k)).collect();
+        args.extend(outer);
+        args.push(first);
+        let parts = self.g.instantiate(&Body { params: params.into(), results: left }, &args);
+        Some(self.g.tuple(&parts))
+    }
+
+    /// The summands that each iteration adds to each carried value, if it does nothing else.
+    pub(super) fn added(&mut self) -> Option<Vec<Vec<Term>>> {
+        let results = self.scan.body.results.clone();
+        if self.scan.stop.is_some() || results.len() != self.carries() || self.g.int_value(self.scan.count).is_some() {
+            return None;
+        }
+        let mut added: Vec<Vec<Term>> = Vec::new();
+        for (k, &r) in results.iter().enumerate() {
+            let updates = self.updates(k, r)?;
+            let terms = updates.iter().map(|p| if let Update::Add(e) = p { Some(*e) } else { None });
+            added.push(terms.collect::<Option<Vec<Term>>>()?);
+        }
+        self.reads(&added.concat()).is_empty().then_some(added)
+    }
+
+    /// The sum over the first axis, taken with that axis innermost, which is the layout of the rows
+    /// that inner loops save.
+    fn sum_of_lanes(&mut self, t: Term) -> Term {
+        let rank = self.g.rank(t);
+        let last: Vec<u8> = (1..rank).chain([0]).map(ad_ir::ir::axis).collect();
+        let mut turned: HashMap<Term, Term> = HashMap::new();
+        for u in self.g.reachable(&[t]) {
+            if self.g.ty(u).as_array().is_none() || self.g.shape(u) != self.g.shape(t) {
+                continue;
+            }
+            let node = self.g.node_rc(u);
+            let new = match &*node {
+                Node::Prim(prim, args) if prim.is_elementwise() && args.iter().all(|a| turned.contains_key(a)) => {
+                    let args: Vec<Term> = args.iter().map(|a| turned[a]).collect();
+                    self.g.prim(prim.clone(), &args)
+                }
+                _ => self.g.transpose(u, &last),
+            };
+            turned.insert(u, new);
+        }
+        self.g.sum_axes(turned[&t], &[ad_ir::ir::axis(rank - 1)])
+    }
+
+    /// Whether there are inner loops, and all their carried values are scalars.
+    pub(super) fn has_scalar_loops(&self, added: &[Term]) -> bool {
+        self.saved_numbers(added).is_some_and(|(_, loops)| loops)
+    }
+
+    /// The number of scalars that inner loops save in an iteration, as sizes, if all their carried
+    /// values are scalars; and whether there are inner loops.
+    fn saved_numbers(&self, added: &[Term]) -> Option<(Vec<Term>, bool)> {
+        let mut saved = Vec::new();
+        let mut any = false;
+        let carries = self.carries();
+        for t in self.g.reachable(added) {
+            match self.g.node(t) {
+                Node::Scan(inner) => {
+                    any = true;
+                    let number = |t: &Term| self.g.ty(*t).as_array().is_some_and(|(_, shape)| shape.is_empty());
+                    let closed = !self.g.reachable(&[inner.count]).iter().any(|u| {
+                        matches!(self.g.node(*u), Node::Param(k, _) if (*k as usize) < carries
+                            || *k as usize >= carries + self.scan.captures.len())
+                    });
+                    let nested = self.g.reachable(&inner.body.results);
+                    if inner.stop.is_some()
+                        || !closed
+                        || !inner.body.results.iter().all(number)
+                        || nested.iter().any(|u| matches!(self.g.node(*u), Node::Scan(_)))
+                    {
+                        return None;
+                    }
+                    saved.extend((inner.init.len()..inner.body.results.len()).map(|_| inner.count));
+                }
+                _ if self.g.ty(t).as_array().is_some_and(|(_, shape)| shape.len() > 1) => return None,
+                _ => {}
+            }
+        }
+        Some((saved, any))
+    }
+
+    /// The number of iterations in a block, and the number of blocks. A block has one iteration if
+    /// there is no capacity for the rows of more.
+    fn size(&mut self, saved: &[Term], steps: usize) -> (Term, Term) {
+        let [steps, lanes, capacity, one] = [steps, LANES, NUMBERS, 1].map(|n| self.g.lit_usize(n));
+        let mut size = steps;
+        if !saved.is_empty() {
+            let mut width = saved[0];
+            for &n in &saved[1..] {
+                width = self.g.int(IntOp::Add, width, n);
+            }
+            let width = self.g.int(IntOp::Max, width, one);
+            let wide = self.g.int(IntOp::Mul, width, lanes);
+            let fit = self.g.int(IntOp::Div, capacity, wide);
+            let fit = self.g.int(IntOp::Mul, fit, lanes);
+            let fit = self.g.int(IntOp::Max, fit, one);
+            size = self.g.int(IntOp::Min, steps, fit);
+        }
+        let count = self.scan.count;
+        (size, self.g.int(IntOp::Div, count, size))
+    }
+}

@@ -1,0 +1,298 @@
+//! Classifies the updates of a carried value in an iteration, by the rules of `loops`. It changes
+//! no term of the loop.
+
+use super::{Distribution, MAX_OPERATIONS};
+use ad_ir::analysis::zeros::is_zero;
+use ad_ir::ir::{Elem, Graph, Node, Put, Term, Type, Var};
+use ad_ir::prim::{Binary, Cmp, IntOp, Prim, Reduce};
+
+/// An update of a carried value in an iteration.
+pub(super) enum Update {
+    /// Adds a term.
+    Add(Term),
+    /// Adds a scalar, or all elements of an array, to a sum that starts at 0 and keeps the order of
+    /// the iterations and, in each of them, of the elements.
+    InOrder(Term),
+    /// Adds or puts elements. The index variables are fresh.
+    Scatter { put: Put, src: Term, vars: Vec<Var>, index: Vec<Term> },
+    /// Takes the maximum or minimum.
+    Extremum(Reduce, Term),
+    /// Takes the maximum or minimum of a computed value. The argmax is a decision; the value is
+    /// recomputed there only, for its derivative.
+    Winner(Reduce, Term),
+}
+
+impl Update {
+    pub(super) fn terms(&self) -> Vec<Term> {
+        match self {
+            Update::Add(e) | Update::InOrder(e) | Update::Extremum(_, e) | Update::Winner(_, e) => vec![*e],
+            Update::Scatter { src, index, .. } => std::iter::once(*src).chain(index.iter().copied()).collect(),
+        }
+    }
+
+    pub(super) fn with(&self, terms: &[Term]) -> Update {
+        match self {
+            Update::Add(_) => Update::Add(terms[0]),
+            Update::InOrder(_) => Update::InOrder(terms[0]),
+            Update::Winner(op, _) => Update::Winner(*op, terms[0]),
+            Update::Extremum(op, _) => Update::Extremum(*op, terms[0]),
+            Update::Scatter { put, vars, .. } => {
+                Update::Scatter { put: *put, src: terms[0], vars: vars.clone(), index: terms[1..].to_vec() }
+            }
+        }
+    }
+}
+
+impl Distribution<'_> {
+    /// The updates by which the carried value k becomes `next`, if one rule applies. They do not
+    /// read the carried value.
+    pub(super) fn updates(&mut self, k: usize, next: Term) -> Option<Vec<Update>> {
+        let own = self.g.param(k, self.scan.body.params[k].clone());
+        let zero = is_zero(self.g, self.scan.init[k]);
+        if self.exact[k]
+            && zero
+            && !self.scan.reverse
+            && let Some(all) = self.nested(own, next)
+        {
+            return Some(vec![Update::InOrder(all)]);
+        }
+        let mut found = Vec::new();
+        let mut stack = vec![(next, None::<Term>)];
+        // Each term between the two states is a conditional between chains, an addition to a chain,
+        // or a scatter into a chain.
+        while let Some((t, mask)) = stack.pop() {
+            if t == own {
+                continue;
+            }
+            if found.len() + stack.len() > MAX_OPERATIONS || !self.reads(&[t]).contains(&k) {
+                return None;
+            }
+            let free = |me: &Self, ts: &[Term]| !me.reads(ts).contains(&k);
+            match self.g.node(t).clone() {
+                Node::Prim(Prim::Binary(f @ (Binary::Add | Binary::Sub)), args) => {
+                    let (a, b) = (args[0], args[1]);
+                    let (way, e) = if free(self, &[b]) {
+                        (a, if f == Binary::Sub { self.g.neg(b) } else { b })
+                    } else if f == Binary::Add && free(self, &[a]) {
+                        (b, a)
+                    } else {
+                        return None;
+                    };
+                    self.summands(e, mask, &mut found);
+                    stack.push((way, mask));
+                }
+                Node::Prim(Prim::Binary(f @ (Binary::Max | Binary::Min)), args)
+                    if args[0] == own && free(self, &[args[1]]) && mask.is_none() =>
+                {
+                    let op = if f == Binary::Max { Reduce::Max } else { Reduce::Min };
+                    found.push(Update::Extremum(op, args[1]));
+                }
+                Node::Scatter { .. } => {
+                    let t = crate::passes::simplify::index::update_add(self.g, t).unwrap_or(t);
+                    let node = self.g.node_rc(t);
+                    let (vars, index) = self.g.open_binder(&node);
+                    let Node::Scatter { put, dst, src, .. } = *node else { return None };
+                    if !free(self, &[src]) || !free(self, &index) {
+                        return None;
+                    }
+                    let src = match (put, mask) {
+                        (Put::Add, _) => self.masked(mask, src),
+                        (Put::Set, None) => src,
+                        (Put::Set, Some(mask)) => {
+                            // Each element is written at most once; an element that is not written
+                            // keeps its initial value.
+                            let sizes: Box<[Term]> = self.g.shape(src)[..vars.len()].into();
+                            let begin = self.beginning(k);
+                            let old = self.g.gather(begin, sizes, &vars, &index);
+                            self.g.cond(mask, src, old)
+                        }
+                    };
+                    found.push(Update::Scatter { put, src, vars, index });
+                    stack.push((dst, mask));
+                }
+                Node::Cond { cond, then, other } => {
+                    if let Some(op) = self.comparison(own, cond, then, other)
+                        && mask.is_none()
+                    {
+                        let e = if then == own { other } else { then };
+                        // No value compares better than a NaN, so the initial value has to be a
+                        // known number that is not NaN.
+                        let number = self.g.real_value(self.scan.init[k]).is_some_and(|x| !x.is_nan());
+                        if free(self, &[e]) && (number || self.g.rank(e) == 0) {
+                            let computed = self.g.rank(e) == 0 && matches!(self.g.node(e), Node::Prim(..)) || !number;
+                            found.push(if computed { Update::Winner(op, e) } else { Update::Extremum(op, e) });
+                            continue;
+                        }
+                    }
+                    if !free(self, &[cond]) {
+                        return None;
+                    }
+                    for (arm, value) in [(then, true), (other, false)] {
+                        let c = if value { cond } else { self.g.not(cond) };
+                        let both = match mask {
+                            Some(mask) => self.g.and(mask, c),
+                            None => c,
+                        };
+                        stack.push((arm, Some(both)));
+                    }
+                }
+                _ => return None,
+            }
+        }
+        // Only additions, or a single extremum, or a single write.
+        let adds = |p: &Update| matches!(p, Update::Add(_) | Update::Scatter { put: Put::Add, .. });
+        if found.iter().all(adds) && !self.exact[k] {
+            return Some(found);
+        }
+        match &found[..] {
+            // A conditional sum stays in the loop, which need not run where the condition is false.
+            [Update::Add(e)]
+                if self.g.rank(*e) == 0
+                    && !self.scan.reverse
+                    && !matches!(self.g.node(*e), Node::Cond { .. } | Node::Prim(Prim::Select, _)) =>
+            {
+                zero.then(|| vec![Update::InOrder(*e)])
+            }
+            [Update::Extremum(..) | Update::Winner(..)] => Some(found),
+            [Update::Scatter { put: Put::Set, vars, index, .. }] => {
+                let (vars, index) = (vars.clone(), index.clone());
+                index.iter().any(|&ix| self.moves(ix, &vars)).then_some(found)
+            }
+            _ => None,
+        }
+    }
+
+    /// Splits a summand with its mask into updates. If a summand is zero except for some elements,
+    /// under any conditions, only these elements are added. So the cost of all iterations is the
+    /// cost of one times their number.
+    pub(super) fn summands(&mut self, e: Term, mask: Option<Term>, found: &mut Vec<Update>) {
+        let mut stack = vec![(e, mask)];
+        while let Some((t, mask)) = stack.pop() {
+            if is_zero(self.g, t) {
+                continue;
+            }
+            let few = found.len() + stack.len() < MAX_OPERATIONS && self.has_elements(t);
+            match self.g.node(t).clone() {
+                Node::Prim(Prim::Binary(Binary::Add), args) if few => stack.extend([(args[1], mask), (args[0], mask)]),
+                Node::Cond { cond, then, other } if few => {
+                    for (arm, value) in [(other, false), (then, true)] {
+                        let c = if value { cond } else { self.g.not(cond) };
+                        let both = match mask {
+                            Some(mask) => self.g.and(mask, c),
+                            None => c,
+                        };
+                        stack.push((arm, Some(both)));
+                    }
+                }
+                Node::Scatter { put: Put::Add, .. } if few => {
+                    let node = self.g.node_rc(t);
+                    let (vars, index) = self.g.open_binder(&node);
+                    let Node::Scatter { dst, src, .. } = *node else { continue };
+                    let src = self.masked(mask, src);
+                    found.push(Update::Scatter { put: Put::Add, src, vars, index });
+                    stack.push((dst, mask));
+                }
+                _ => {
+                    let e = self.masked(mask, t);
+                    found.push(Update::Add(e));
+                }
+            }
+        }
+    }
+
+    /// Whether a sum, a conditional, or a chain of these adds single elements.
+    pub(super) fn has_elements(&self, t: Term) -> bool {
+        let (mut stack, mut seen) = (vec![t], 0);
+        while let Some(t) = stack.pop() {
+            seen += 1;
+            match *self.g.node(t) {
+                _ if seen > MAX_OPERATIONS || self.g.rank(t) == 0 => return false,
+                Node::Scatter { put: Put::Add, .. } => return true,
+                Node::Prim(Prim::Binary(Binary::Add), ref args) => stack.extend([args[0], args[1]]),
+                Node::Cond { then, other, .. } => stack.extend([then, other]),
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// `if e > acc { e } else { acc }` and its variants, in which the first of equal values wins.
+    pub(super) fn comparison(&self, own: Term, cond: Term, then: Term, other: Term) -> Option<Reduce> {
+        let Node::Prim(Prim::Compare(op), args) = self.g.node(cond) else { return None };
+        let greater = match op {
+            Cmp::Gt => (args[0], args[1]),
+            Cmp::Lt => (args[1], args[0]),
+            _ => return None,
+        };
+        match greater {
+            _ if other != own => None,
+            (e, acc) if e == then && acc == own => Some(Reduce::Max),
+            (acc, e) if e == then && acc == own => Some(Reduce::Min),
+            _ => None,
+        }
+    }
+
+    pub(super) fn masked(&mut self, mask: Option<Term>, e: Term) -> Term {
+        let Some(mask) = mask else { return e };
+        let zero = self.g.zeros_like(e);
+        self.g.cond(mask, e, zero)
+    }
+
+    /// The initial value of a carried value, as a term in the body.
+    pub(super) fn beginning(&mut self, k: usize) -> Term {
+        let number = self.scan.body.params.len() + k;
+        self.g.param(number, self.scan.body.params[k].clone())
+    }
+
+    /// Whether an index differs between iterations, for all values of the variables: it is the
+    /// number of the iteration, or a multiple of it, plus a term that is the same in all.
+    pub(super) fn moves(&mut self, ix: Term, vars: &[Var]) -> bool {
+        let steps: Vec<Term> = self.step_params();
+        let fixed = |me: &Self, t: Term| {
+            let own = me.g.free(t).iter().any(|v| vars.contains(v));
+            !own && me.g.reachable(&[t]).iter().all(|u| match me.g.node(*u) {
+                Node::Param(p, _) => {
+                    let p = *p as usize;
+                    let (n, c) = (me.carries(), me.scan.captures.len());
+                    (n..n + c).contains(&p) || (p < n && !me.changes(p))
+                }
+                _ => true,
+            })
+        };
+        let mut t = ix;
+        loop {
+            if steps.contains(&t) {
+                return true;
+            }
+            let Node::Prim(Prim::Int(op), args) = self.g.node(t).clone() else { return false };
+            t = match op {
+                // A sum that overflows is not a valid index.
+                IntOp::Add if fixed(self, args[1]) => args[0],
+                IntOp::Add if fixed(self, args[0]) => args[1],
+                IntOp::Mul if self.g.int_value(args[1]).is_some_and(|n| n > 0) => args[0],
+                // `n - 1 - i` saturates at 0 if i is greater. That does not happen if there are at
+                // most n iterations.
+                IntOp::Sub if steps.contains(&args[1]) => {
+                    let one = self.g.lit_usize(1);
+                    let last = self.g.int(IntOp::Sub, self.scan.count, one);
+                    return args[0] == last || args[0] == self.scan.count || self.captured(args[0]) == Some(last);
+                }
+                _ => return false,
+            };
+        }
+    }
+
+    pub(super) fn captured(&self, t: Term) -> Option<Term> {
+        let Node::Param(k, _) = self.g.node(t) else { return None };
+        (*k as usize).checked_sub(self.carries()).and_then(|k| self.scan.captures.get(k)).copied()
+    }
+
+    /// The parameters that are the number of the iteration.
+    pub(super) fn step_params(&mut self) -> Vec<Term> {
+        let first = self.carries() + self.scan.captures.len();
+        let xs = self.scan.xs.clone();
+        let counted = |g: &Graph, x: Term| matches!(g.node(x), Node::Prim(Prim::Iota, _));
+        let counted: Vec<usize> = (0..xs.len()).filter(|&k| counted(self.g, xs[k])).collect();
+        counted.into_iter().map(|k| self.g.param(first + k, Type::scalar(Elem::USIZE))).collect()
+    }
+}

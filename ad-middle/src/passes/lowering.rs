@@ -1,0 +1,594 @@
+//! Lowering, the last rewriting before emission: tuples are taken apart, loops are opened, runs of
+//! loops are merged, and contractions that no kernel takes become sums of products, so that they
+//! fuse like any other sum.
+//!
+//! It must never change the bits of a value on which a decision depends (contractions are
+//! reassociated in any case), never copy an operand, and never know how code is written.
+
+mod exclusive;
+pub mod im2col;
+mod in_place;
+pub mod matrix;
+mod merge_runs;
+pub mod opened;
+mod ragged;
+pub mod strided;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use self::matrix::{always_stored, as_product};
+use self::strided::as_products;
+
+use self::in_place::update;
+use self::merge_runs::{Inner, MergedLoop, runs};
+use self::opened::{Carry, Growth, Loop, Loops, Rows, leaf};
+use self::ragged::{Collected, Mark, Opened, Ragged};
+use crate::passes::trace;
+use ad_ir::analysis::Analyses;
+use ad_ir::analysis::bounds::bound;
+use ad_ir::choice::{Kind, choose, choose_if};
+use ad_ir::ir::{Contraction, Elem, Graph, Node, Put, Scan, Term, Type, Var};
+use ad_ir::prim::{Cmp, IntOp, Prim, Reduce};
+
+/// The result: the roots in the form that the emitter accepts.
+pub struct Lowered {
+    /// From every reachable term outside of loops to its lowered form.
+    pub new: HashMap<Term, Term>,
+    /// The loops, opened: their bodies are terms among the others.
+    pub loops: Loops,
+    /// Lowered terms that occur outside of loop bodies only.
+    pub outer: HashSet<Term>,
+}
+
+impl Lowered {
+    /// The lowered roots, followed by the values that iterations of loops compute.
+    pub(crate) fn roots(&self, roots: &[Term]) -> Vec<Term> {
+        let of_loop = |l: &Loop| {
+            let carried = l.carries.iter().map(|c| c.next);
+            carried.chain(l.rows.iter().map(|r| r.row)).collect::<Vec<Term>>()
+        };
+        roots.iter().map(|t| self.new[t]).chain(self.loops.all.iter().flat_map(of_loop)).collect()
+    }
+}
+
+/// Lowers, or returns a text that names what cannot be emitted. `own`: the terms that decisions of
+/// the function depend on; if it is not given, all that decisions of these roots depend on.
+pub(crate) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) -> Result<Lowered, String> {
+    let runs = runs(g, roots);
+    let mut exact = match own {
+        Some(own) => ad_ir::analysis::decisions::decisions_in_loops(g, roots, own.iter().copied().collect()),
+        None => ad_ir::analysis::decisions::decisions(g, roots),
+    };
+    for run in runs.values() {
+        let decides: Vec<Term> = run.same.iter().filter(|(t, _)| exact.contains(t)).map(|(_, &same)| same).collect();
+        exact.extend(decides);
+    }
+    let mut lower = Lower {
+        g,
+        exact,
+        analyses: Analyses::default(),
+        runs,
+        inner_rows: HashMap::new(),
+        marks: HashMap::new(),
+        ragged: HashMap::new(),
+        outside: HashMap::new(),
+        loops: Loops::default(),
+        depth: 0,
+        carried: Vec::new(),
+        inner: HashSet::new(),
+    };
+    let mut inside = HashMap::new();
+    lower.all(roots, &mut inside, &[])?;
+    let Lower { outside: new, loops, inner, .. } = lower;
+    let outer = new.values().copied().filter(|t| !inner.contains(t)).collect();
+    Ok(Lowered { new, loops, outer })
+}
+
+/// `sum(cond(c, a, b)) = cond(c, sum a, sum b)`: neither array has to be stored, and each branch
+/// computes its sum directly.
+fn sum_of_choice(g: &mut Graph, node: &Node) -> Option<Term> {
+    let Node::Prim(Prim::Sum(axes), args) = node else { return None };
+    let Node::Cond { cond, then, other } = *g.node(args[0]) else { return None };
+    let [then, other] = [then, other].map(|arm| g.sum_axes(arm, axes));
+    Some(g.cond(cond, then, other))
+}
+
+struct Lower<'g> {
+    g: &'g mut Graph,
+    exact: HashSet<Term>,
+    analyses: Analyses,
+    /// Merged loops: see `merge_runs`.
+    runs: BTreeMap<Term, MergedLoop>,
+    /// Additional rows that inner loops save.
+    inner_rows: HashMap<Term, Vec<Term>>,
+    /// What the loops in the body are told that is being lowered.
+    marks: HashMap<Term, Mark>,
+    /// Lowered arrays that are ragged rows.
+    ragged: HashMap<Term, Ragged>,
+    /// Terms that mention no parameter of a body.
+    outside: HashMap<Term, Term>,
+    loops: Loops,
+    depth: usize,
+    /// The carried values of the enclosing loops.
+    carried: Vec<Term>,
+    /// Terms created in loop bodies.
+    inner: HashSet<Term>,
+}
+
+impl Lower<'_> {
+    /// Lowers every term that `roots` reach; `env` are the arguments of their body. Recursion is
+    /// over nested loops only.
+    fn all(&mut self, roots: &[Term], inside: &mut HashMap<Term, Term>, env: &[Term]) -> Result<(), String> {
+        for t in self.g.reachable(roots) {
+            if self.outside.contains_key(&t) || inside.contains_key(&t) {
+                continue;
+            }
+            let node = self.g.node_rc(t);
+            if matches!(*node, Node::Scan(_))
+                && let Some(made) = self.one_run(t)?
+            {
+                self.outside.insert(t, made);
+                continue;
+            }
+            let mapped = {
+                let new = |c: Term| inside.get(&c).or_else(|| self.outside.get(&c)).copied().unwrap_or(c);
+                node.map_children(new)
+            };
+            let form = trace::is_on().then(|| mapped.clone());
+            let made = match &*node {
+                Node::Param(k, _) => env.get(*k as usize).copied().ok_or("a parameter outside of a loop's body")?,
+                _ => self.one(t, mapped)?,
+            };
+            if form.is_some_and(|form| form != *self.g.node(made) && !matches!(form, Node::Param(..))) {
+                trace::fired("lowering", t, &[made]);
+            }
+            if self.depth > 0 {
+                self.inner.insert(made);
+            }
+            if self.g.is_open(t) {
+                inside.insert(t, made);
+            } else {
+                self.outside.insert(t, made);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lowers one term, over lowered children.
+    fn one(&mut self, t: Term, mapped: Node) -> Result<Term, String> {
+        if let Node::Scan(mut scan) = mapped {
+            let mark = self.marks.get(&t).cloned();
+            let Some(rows) = self.inner_rows.get(&t) else { return self.scan(*scan, None, &[], mark.as_ref()) };
+            let first = scan.body.results.len();
+            scan.body.results = scan.body.results.iter().chain(rows).copied().collect();
+            return self.scan(*scan, Some((None, first)), &[], None);
+        }
+        let exact = self.exact.contains(&t);
+        let g = &mut *self.g;
+        if let Some(sum) = sum_of_choice(g, &mapped).filter(|_| !exact) {
+            return Ok(sum);
+        }
+        Ok(match &mapped {
+            Node::Build { .. } => return Err("a build has reached the emitter".into()),
+            Node::Call(..) => return Err("calls are not emitted yet".into()),
+            Node::Cond { cond, then, other } if g.bool_value(*cond).is_some() => {
+                if g.bool_value(*cond) == Some(true) {
+                    *then
+                } else {
+                    *other
+                }
+            }
+            Node::Cond { cond, then, other } if both_known(g, *then, *other) => match g.bool_value(*then) {
+                Some(true) => *cond,
+                _ => g.not(*cond),
+            },
+            Node::Cond { cond, then, other } if matches!(g.ty(t), Type::Tuple(_)) => {
+                by_component(g, *cond, *then, *other)
+            }
+            Node::Proj(tuple, k) => g.proj(*tuple, *k as usize),
+            Node::Prim(Prim::Compare(op), args) if unsigned(g, args[0]) => {
+                match unsigned_comparison(*op, g.int_value(args[0]), g.int_value(args[1])) {
+                    Some(value) => g.lit_bool(value),
+                    None => g.mk(mapped),
+                }
+            }
+            // Over no axes a reduction is what it reduces.
+            Node::Prim(Prim::Reduce(op, 0), args) if !matches!(op, Reduce::ArgMax | Reduce::ArgMin) => args[0],
+            Node::Prim(Prim::Sum(axes), args) if axes.is_empty() => args[0],
+            Node::Prim(Prim::RelaxedExact, args) => args[usize::from(exact)],
+            // Nothing is added.
+            Node::Scatter { dst, src, .. } if is_empty(g, *src) || is_empty(g, *dst) => *dst,
+            Node::Prim(Prim::Pad(_), args) if is_empty(g, args[0]) && g.ty(t).is_real() => g.lit_like(t, 0.0),
+            // Without an index all rows are added: a sum.
+            Node::Scatter { put: Put::Set, src, index, .. } if index.is_empty() => *src,
+            Node::Scatter { put: Put::Add, dst, src, vars, index } if index.is_empty() => {
+                let axes: Vec<u8> = (0..vars.len()).map(axis).collect();
+                let rows = g.sum_axes(*src, &axes);
+                g.add(*dst, rows)
+            }
+            Node::Prim(Prim::Contract(spec), args) => {
+                if !exact && windows(g, &mapped) {
+                    return Ok(g.mk(mapped));
+                }
+                contraction(g, t, spec, args[0], args[1], exact)
+            }
+            Node::Scatter { put: Put::Add, src, .. } if sums_rows(g, *src) => with_tables(g, t, &mapped),
+            _ => g.mk(mapped),
+        })
+    }
+
+    /// The type with lowered sizes: a size may be the result of a loop.
+    fn lowered(&self, ty: &Type) -> Type {
+        match ty {
+            Type::Array(elem, shape) => {
+                Type::Array(*elem, shape.iter().map(|n| self.outside.get(n).copied().unwrap_or(*n)).collect())
+            }
+            Type::Tuple(parts) => Type::Tuple(parts.iter().map(|ty| self.lowered(ty)).collect()),
+        }
+    }
+
+    /// A merged loop, or a loop that was merged into another: then projections of the other one.
+    fn one_run(&mut self, t: Term) -> Result<Option<Term>, String> {
+        if let Some(run) = self.runs.get(&t) {
+            let (scan, counter, inner) = (run.scan.clone(), run.counter, run.inner.clone());
+            self.inner_rows.extend(inner.iter().map(|i| (i.of, i.rows.clone())));
+            let Node::Scan(old) = &*self.g.node_rc(t) else { return Ok(None) };
+            let args: Vec<Term> = scan.captures.iter().chain(&scan.xs).copied().collect();
+            self.all(&args, &mut HashMap::new(), &[])?;
+            let outside = &self.outside;
+            let Node::Scan(mapped) = Node::Scan(scan.into()).map_children(|c| outside[&c]) else { return Ok(None) };
+            let first = old.body.results.len();
+            return self.scan(*mapped, counter.map(|k| (Some(k), first)), &inner, None).map(Some);
+        }
+        let Some((first, parts)) =
+            self.runs.iter().find(|(_, run)| run.other == t).map(|(&s, run)| (s, run.parts.clone()))
+        else {
+            return Ok(None);
+        };
+        self.all(&[first], &mut HashMap::new(), &[])?;
+        let made = self.outside[&first];
+        let Node::Scan(other) = &*self.g.node_rc(t) else { return Ok(None) };
+        // The other results are dead.
+        let all: Vec<Term> =
+            (0..other.body.results.len()).map(|k| self.g.proj(made, parts.get(&k).copied().unwrap_or(0))).collect();
+        Ok(Some(self.g.tuple(&all)))
+    }
+
+    /// The initial value of a loop as in-place updates of an array that an enclosing loop carries,
+    /// if it can be written so.
+    fn changed(&mut self, init: Term) -> Term {
+        let like = |g: &Graph, t: Term| t != init && g.ty(t) == g.ty(init);
+        let around: Vec<Term> = self.carried.iter().rev().copied().filter(|&t| like(self.g, t)).collect();
+        around.into_iter().find_map(|now| update(self.g, &self.loops, now, init)).unwrap_or(init)
+    }
+
+    /// A loop: its body over leaves of its own, its results as leaves. The number of result rows
+    /// from an index on may not be known beforehand: then a carried value counts them, or there is
+    /// no counter, since the enclosing loop collects them as `inner` rows of its own.
+    fn scan(
+        &mut self,
+        mut scan: Scan,
+        growing: Option<(Option<usize>, usize)>,
+        inner: &[Inner],
+        mark: Option<&Mark>,
+    ) -> Result<Term, String> {
+        let merged = !inner.is_empty() || matches!(growing, Some((None, _)));
+        let collected = match mark {
+            Some(mark) => mark.collected(),
+            None if merged => Collected::default(),
+            None => ragged::collected(self.g, &scan, &mut self.analyses),
+        };
+        let g = &mut *self.g;
+        let carries = scan.init.len();
+        let step = leaf(g, Type::scalar(Elem::USIZE));
+        // A carried value that no iteration changes is not state.
+        let fixed = |g: &Graph, k: usize| matches!(g.node(scan.body.results[k]), Node::Param(n, _) if *n as usize == k);
+        let mut env: Vec<Term> = Vec::new();
+        for (k, init) in scan.init.iter_mut().enumerate() {
+            let ty = self.lowered(&scan.body.params[k]);
+            if fixed(self.g, k) {
+                env.push(*init);
+                continue;
+            }
+            *init = self.changed(*init);
+            env.push(leaf(self.g, ty));
+        }
+        env.extend(&scan.captures);
+        for &x in &scan.xs {
+            env.push(self.row(x, step));
+        }
+        let g = &mut *self.g;
+        if env.iter().any(|&t| matches!(g.ty(t), Type::Tuple(_))) {
+            return Err("a loop over tuples has reached the emitter".into());
+        }
+        let now: Vec<Term> = (0..collected.positions()).map(|_| leaf(g, Type::scalar(Elem::USIZE))).collect();
+        let marks = std::mem::replace(&mut self.marks, collected.marks(&now));
+        let around = self.carried.len();
+        self.carried.extend(&env[..carries]);
+        self.depth += 1;
+        let mut body = HashMap::new();
+        let mut steps = scan.count;
+        if let Some(bound) = bound(self.g, &scan, &mut self.analyses) {
+            let (literal, limit) = (bound.literal, bound.limit(self.g));
+            let mut outer = HashMap::new();
+            self.all(&[limit], &mut outer, &env)?;
+            let limit = outer.get(&limit).or_else(|| self.outside.get(&limit)).copied().unwrap_or(limit);
+            steps = self.g.int(IntOp::Min, scan.count, limit);
+            let holds = self.g.lit_bool(literal.1);
+            body.insert(literal.0, holds);
+        }
+        self.all(&scan.body.results, &mut body, &env)?;
+        self.depth -= 1;
+        self.marks = marks;
+        self.carried.truncate(around);
+        let results: Vec<Term> = scan
+            .body
+            .results
+            .iter()
+            .map(|t| body.get(t).or_else(|| self.outside.get(t)).copied().unwrap_or(*t))
+            .collect();
+        let g = &mut *self.g;
+        let mut l = Loop {
+            count: scan.count,
+            steps,
+            reverse: scan.reverse,
+            stop: scan.stop.map(|k| env[k]),
+            step,
+            inside: [g.compare(Cmp::Lt, step, scan.count), g.compare(Cmp::Lt, step, steps)],
+            carries: Vec::new(),
+            rows: Vec::new(),
+            depth: self.depth,
+        };
+        let mut parts = Vec::new();
+        for (k, &init) in scan.init.iter().enumerate() {
+            let now = env[k];
+            if fixed(g, k) {
+                parts.push(init);
+                continue;
+            }
+            let next = update(g, &self.loops, now, results[k]).unwrap_or(results[k]);
+            // Created last, so that its handle is larger than those of the body.
+            let ty = g.ty(now).clone();
+            let last = leaf(g, ty);
+            l.carries.push(Carry { init, now, next, last });
+            parts.push(last);
+        }
+        let zero = g.lit_usize(0);
+        let before = mark.map_or_else(|| vec![zero; now.len()], |m| m.positions().to_vec());
+        let mut opened = Opened { l: &mut l, body: &body, now: &now, before };
+        let lasts = self.count_rows(&collected, &mut opened)?;
+        for (k, &row) in results.iter().enumerate().skip(carries) {
+            let appended = mark.and_then(|m| m.appended(k));
+            let (how, size) = match growing.filter(|c| k >= c.1) {
+                Some((Some(counter), _)) => (Growth::Steps(None), parts[counter]),
+                Some((None, _)) => (Growth::Steps(None), zero),
+                None if appended.is_some() => (Growth::Steps(appended), scan.count),
+                None => (Growth::None, scan.count),
+            };
+            if let Some(all) = self.collect(&collected, &mut opened, (k, &lasts), (how, size))? {
+                parts.push(all);
+                continue;
+            }
+            let g = &mut *self.g;
+            let (elem, shape) = (g.elem(row), g.shape(row).to_vec());
+            let all = leaf(g, Type::Array(elem, std::iter::once(size).chain(shape).collect()));
+            opened.l.rows.push(Rows { row, all, how, under: None });
+            parts.push(all);
+        }
+        let g = &mut *self.g;
+        for one in inner {
+            let (Some(&of), Some(&steps)) = (body.get(&one.of), body.get(&one.steps)) else {
+                return Err("an inner loop that is not in the body".into());
+            };
+            let Node::Tuple(all) = g.node(of).clone() else { return Err("a loop without parts".into()) };
+            // The number of rows before an iteration.
+            let (usize_ty, zero) = (Type::scalar(Elem::USIZE), g.lit_usize(0));
+            let now = leaf(g, usize_ty.clone());
+            let next = g.int(IntOp::Add, now, steps);
+            let last = leaf(g, usize_ty);
+            l.carries.push(Carry { init: zero, now, next, last });
+            let before = leaf(g, Type::Array(Elem::USIZE, [scan.count].into()));
+            l.rows.push(Rows { row: now, all: before, how: Growth::None, under: None });
+            for &row in &all[all.len() - one.rows.len()..] {
+                let (elem, shape) = (g.elem(row), g.shape(row)[1..].to_vec());
+                let all = leaf(g, Type::Array(elem, std::iter::once(last).chain(shape).collect()));
+                l.rows.push(Rows { row, all, how: Growth::Inner, under: None });
+                let vars = [g.fresh(), g.fresh()];
+                let [i, j] = vars.map(|v| g.mk(Node::Var(v)));
+                let first = g.index(before, &[i]);
+                let at = g.int(IntOp::Add, first, j);
+                parts.push(g.gather(all, [scan.count, parts[one.bound]].into(), &vars, &[at]));
+            }
+        }
+        if let Some(mark) = mark {
+            parts.extend(lasts);
+            let counter = scan.stop.and_then(|_| merge_runs::counting(g, &scan));
+            parts.extend(mark.counts_steps().then(|| counter.map_or(steps, |k| parts[k])));
+        }
+        self.loops.push(l);
+        Ok(self.g.tuple(&parts))
+    }
+
+    /// Row `step` of an array.
+    fn row(&mut self, x: Term, step: Term) -> Term {
+        let Some(rows) = self.ragged.get(&x).cloned() else { return row(self.g, x, step) };
+        rows.row(self.g, step).map_or_else(
+            |element| element,
+            |rows| {
+                let all = rows.array(self.g);
+                self.ragged.insert(all, rows);
+                all
+            },
+        )
+    }
+}
+
+/// Row `step` of an array. A replicated array is not read: its row is the replicated value.
+fn row(g: &mut Graph, x: Term, step: Term) -> Term {
+    match g.node(x).clone() {
+        Node::Prim(Prim::Iota, _) => step,
+        Node::Prim(Prim::Replicate(axes), args) if axes.contains(&0) => {
+            let rest: Vec<(u8, Term)> =
+                axes.iter().copied().zip(args[1..].iter().copied()).filter(|a| a.0 > 0).collect();
+            let (axes, sizes): (Vec<u8>, Vec<Term>) = rest.into_iter().map(|(a, n)| (a - 1, n)).unzip();
+            g.replicate_axes(args[0], &axes, &sizes)
+        }
+        _ => g.index(x, &[step]),
+    }
+}
+
+/// Whether the branches are the literals true and false, so that the conditional equals its
+/// condition or its negation.
+fn both_known(g: &Graph, then: Term, other: Term) -> bool {
+    let known = |t: Term| g.ty(t).as_array().filter(|ty| ty.1.is_empty()).and_then(|_| g.bool_value(t));
+    matches!((known(then), known(other)), (Some(a), Some(b)) if a != b)
+}
+
+/// A conditional of tuples as a tuple of conditionals. The recursion is as deep as the type.
+fn by_component(g: &mut Graph, cond: Term, then: Term, other: Term) -> Term {
+    let Type::Tuple(parts) = g.ty(then).clone() else { return g.cond(cond, then, other) };
+    let parts: Vec<Term> = (0..parts.len())
+        .map(|k| {
+            let (a, b) = (g.proj(then, k), g.proj(other, k));
+            by_component(g, cond, a, b)
+        })
+        .collect();
+    g.tuple(&parts)
+}
+
+fn contraction(g: &mut Graph, t: Term, spec: &Contraction, a: Term, b: Term, exact: bool) -> Term {
+    let kernel = as_product(g, spec, a, b).is_some_and(|p| {
+        // An outer product is a view; a dot product of operands that are not stored is one loop
+        // with it; a batch of dot products is a sum along rows.
+        let dot = p.m.is_empty() && p.n.is_empty();
+        let batch = !p.batch.is_empty();
+        let stored = always_stored(g, a) && always_stored(g, b);
+        let why = || {
+            let form = match (p.m.is_empty(), p.n.is_empty()) {
+                (true, true) => "a dot product",
+                (false, false) if p.k.is_empty() => "an outer product",
+                (false, false) => "a product of matrices",
+                _ => "a matrix and a vector",
+            };
+            let each = if batch { ", batched" } else { "" };
+            let of = if stored { "of arrays in memory" } else { "of operands that are not stored" };
+            format!("({form}{each}, {of})")
+        };
+        // An exact contraction is computed in the way of the function.
+        let by_cost = !p.k.is_empty() && (!dot || (!batch && (exact || stored)));
+        choose_if(!exact && !p.k.is_empty(), Kind::Kernel, (t.index(), 0), by_cost, why)
+    });
+    let product = g.prim(Prim::Contract(spec.clone()), &[a, b]);
+    if kernel || (!exact && on_strides(g, spec, product, [a, b])) {
+        return product;
+    }
+    let mut domain: Vec<u8> = spec.out.to_vec();
+    for l in spec.a.iter().chain(&spec.b) {
+        if !domain.contains(l) {
+            domain.push(*l);
+        }
+    }
+    let mut size_of: HashMap<u8, Term> = HashMap::new();
+    for (&l, &n) in spec.a.iter().zip(g.shape(a)).chain(spec.b.iter().zip(g.shape(b))) {
+        size_of.entry(l).or_insert(n);
+    }
+    let spread = |g: &mut Graph, t: Term, labels: &[u8]| {
+        let here = |l: &&u8| labels.contains(l);
+        let position = |l: &u8| labels.iter().position(|m| m == l).unwrap_or(0);
+        let perm: Vec<u8> = domain.iter().filter(here).map(|l| axis(position(l))).collect();
+        let t = g.transpose(t, &perm);
+        let new: Vec<usize> = (0..domain.len()).filter(|&k| !labels.contains(&domain[k])).collect();
+        let (axes, sizes): (Vec<u8>, Vec<Term>) = new.iter().map(|&k| (axis(k), size_of[&domain[k]])).unzip();
+        g.replicate_axes(t, &axes, &sizes)
+    };
+    let (a, b) = (spread(g, a, &spec.a), spread(g, b, &spec.b));
+    let product = g.product(a, b, spec.absorbs);
+    let summed: Vec<u8> = (spec.out.len()..domain.len()).map(axis).collect();
+    g.sum_axes(product, &summed)
+}
+
+/// Whether the contraction is a batch of matrix products on strided arrays, and no product of
+/// contiguous ones.
+fn on_strides(g: &Graph, spec: &Contraction, product: Term, of: [Term; 2]) -> bool {
+    if as_product(g, spec, of[0], of[1]).is_some() {
+        return false;
+    }
+    as_products(g, spec, product, of).is_some_and(|p| {
+        let matrices = !p.rows.size.is_empty() && !p.columns.size.is_empty();
+        let why = || {
+            format!(
+                "(products of strided {}, {} axes of batches)",
+                if matrices { "matrices" } else { "vectors" },
+                p.batch.len()
+            )
+        };
+        choose(Kind::Kernel, (product.index(), 3), matrices, why)
+    })
+}
+
+/// Whether the contraction can use implicit im2col.
+fn windows(g: &mut Graph, mapped: &Node) -> bool {
+    let made = g.mk(mapped.clone());
+    im2col::windows(g, made).is_some()
+}
+
+/// Whether an array is known to have no elements.
+fn is_empty(g: &Graph, t: Term) -> bool {
+    g.shape(t).iter().any(|&n| g.int_value(n) == Some(0))
+}
+
+/// Whether it is a scalar of an unsigned type.
+fn unsigned(g: &Graph, t: Term) -> bool {
+    matches!(g.ty(t), Type::Array(Elem::Int(ty), shape) if shape.is_empty() && ty.range().0 == 0)
+}
+
+fn axis(k: usize) -> u8 {
+    u8::try_from(k).unwrap_or(u8::MAX)
+}
+
+/// Whether the term sums the rows of an array whose number of rows is not a literal.
+fn sums_rows(g: &Graph, t: Term) -> bool {
+    matches!(g.node(t), Node::Prim(Prim::Sum(axes), args) if **axes == [0] && g.int_value(g.shape(args[0])[0]).is_none())
+}
+
+/// The minimum number of operations of an index for which a table pays.
+const TABLED: usize = 4;
+
+/// A scatter whose indices are read from a table, if they take several operations and are invariant
+/// along an axis of the scattered array.
+fn with_tables(g: &mut Graph, about: Term, scatter: &Node) -> Term {
+    let (vars, mut index) = g.open_binder(scatter);
+    let Node::Scatter { dst, src, .. } = *scatter else { return g.mk(scatter.clone()) };
+    let sizes: Vec<Term> = g.shape(src)[..vars.len()].to_vec();
+    let mut tables = 0;
+    for (k, ix) in index.iter_mut().enumerate() {
+        let own: Vec<(Var, Term)> =
+            vars.iter().copied().zip(sizes.iter().copied()).filter(|(v, _)| g.free(*ix).contains(v)).collect();
+        let work =
+            g.reachable(&[*ix]).into_iter().filter(|&t| !g.free(t).is_empty() && !matches!(g.node(t), Node::Var(_)));
+        let work = work.count();
+        let plain = g.reachable(&[*ix]).into_iter().all(|t| g.rank(t) == 0 && !g.is_open(t));
+        let why = || format!("({work} operations, at least {TABLED}; invariant along {} axes)", vars.len() - own.len());
+        if work > 0
+            && own.len() < vars.len()
+            && plain
+            && choose(Kind::IndexTable, (about.index(), k), work >= TABLED, why)
+        {
+            let table = crate::passes::bulk::table(g, &own, *ix);
+            let at: Vec<Term> = own.iter().map(|o| g.mk(Node::Var(o.0))).collect();
+            *ix = g.index(table, &at);
+            tables += 1;
+        }
+    }
+    if tables == 0 { g.mk(scatter.clone()) } else { g.scatter(dst, src, &vars, &index) }
+}
+
+/// The constant value of a comparison of unsigned values, if one of them is the literal 0 and that
+/// decides it.
+pub fn unsigned_comparison(op: Cmp, a: Option<i128>, b: Option<i128>) -> Option<bool> {
+    match (op, a, b) {
+        (Cmp::Lt, _, Some(0)) | (Cmp::Gt, Some(0), _) => Some(false),
+        (Cmp::Ge, _, Some(0)) | (Cmp::Le, Some(0), _) => Some(true),
+        _ => None,
+    }
+}

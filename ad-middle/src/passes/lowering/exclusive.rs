@@ -1,0 +1,158 @@
+//! Updates that some of several exclusive arms share. Terms are interned, so where two of three
+//! arms write the same element the update is one term, which has no condition of its own: it would
+//! be made beside the array, for whichever arm wants it. Here the choice between such chains
+//! becomes one update after another, each under the condition of all arms that make it.
+//!
+//! Must never change the order of the updates of an arm.
+
+use std::collections::BTreeSet;
+
+use ad_ir::ir::{Graph, Node, Term};
+
+/// Arms of one choice that are looked at.
+const ARMS: usize = 64;
+
+/// The way to an arm: conditions and their values, outermost first.
+type Path = Vec<(Term, bool)>;
+
+/// A chain of updates of `now` in which no two arms of a choice share an update that a third one
+/// lacks.
+pub(super) fn apart(g: &mut Graph, now: Term, chain: Term) -> Term {
+    let mut around = Vec::new();
+    let mut t = chain;
+    while let (true, &Node::Scatter { dst, .. }) = (t != now, g.node(t)) {
+        around.push(t);
+        t = dst;
+    }
+    let mut made = match *g.node(t) {
+        Node::Cond { cond, then, other } if t != now => {
+            let all = arms(g, now, t).filter(|_| shared(g, now, then, other));
+            match all {
+                Some(all) => one_by_one(g, now, all),
+                None => {
+                    let (then, other) = (apart(g, now, then), apart(g, now, other));
+                    g.cond(cond, then, other)
+                }
+            }
+        }
+        _ => t,
+    };
+    for t in around.into_iter().rev() {
+        made = onto(g, t, made);
+    }
+    made
+}
+
+/// The update `t` of another array.
+fn onto(g: &mut Graph, t: Term, dst: Term) -> Term {
+    match g.node(t).clone() {
+        Node::Scatter { put, src, vars, index, .. } => g.mk(Node::Scatter { put, dst, src, vars, index }),
+        _ => t,
+    }
+}
+
+/// Whether two arms share an update that is not on all ways from them.
+fn shared(g: &Graph, now: Term, then: Term, other: Term) -> bool {
+    let (a, b) = (states(g, then, None), states(g, other, None));
+    let Some(&newest) = a.intersection(&b).max().filter(|&&t| t != now) else { return false };
+    [then, other].into_iter().any(|arm| states(g, arm, Some(newest)).contains(&now))
+}
+
+/// The states that a chain goes through, not beyond `end`.
+fn states(g: &Graph, chain: Term, end: Option<Term>) -> BTreeSet<Term> {
+    let (mut found, mut stack) = (BTreeSet::new(), vec![chain]);
+    while let Some(t) = stack.pop() {
+        if Some(t) == end || !found.insert(t) {
+            continue;
+        }
+        match *g.node(t) {
+            Node::Scatter { dst, .. } => stack.push(dst),
+            Node::Cond { then, other, .. } => stack.extend([then, other]),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The arms of a choice between chains of scatters: the way to each, and its scatters, oldest
+/// first.
+fn arms(g: &Graph, now: Term, choice: Term) -> Option<Vec<(Path, Vec<Term>)>> {
+    let mut all = Vec::new();
+    let mut stack = vec![(choice, Path::new(), Vec::new())];
+    while let Some((t, path, mut updates)) = stack.pop() {
+        if all.len() + stack.len() > ARMS {
+            return None;
+        }
+        match *g.node(t) {
+            _ if t == now => {
+                updates.reverse();
+                all.push((path, updates));
+            }
+            Node::Scatter { dst, .. } => {
+                updates.push(t);
+                stack.push((dst, path, updates));
+            }
+            Node::Cond { cond, then, other } => match path.iter().find(|l| l.0 == cond) {
+                Some(&(_, value)) => stack.push((if value { then } else { other }, path, updates)),
+                None => {
+                    for (arm, value) in [(other, false), (then, true)] {
+                        let mut path = path.clone();
+                        path.push((cond, value));
+                        stack.push((arm, path, updates.clone()));
+                    }
+                }
+            },
+            _ => return None,
+        }
+    }
+    Some(all)
+}
+
+/// The first updates of the arms, each under the condition of the arms that begin with it, and then
+/// the others onto these.
+fn one_by_one(g: &mut Graph, now: Term, mut arms: Vec<(Path, Vec<Term>)>) -> Term {
+    let mut made = now;
+    while let Some(first) = arms.iter().find_map(|(_, updates)| updates.first().copied()) {
+        let what = onto(g, first, now);
+        let mut takes = Vec::new();
+        for (path, updates) in &mut arms {
+            let same = match updates.first() {
+                Some(&own) => onto(g, own, now) == what,
+                None => false,
+            };
+            takes.push((path.clone(), same));
+            if same {
+                updates.remove(0);
+            }
+        }
+        let changed = onto(g, first, made);
+        let ways: Vec<_> = takes.iter().map(|(path, mark)| (&**path, *mark)).collect();
+        let condition = marked(g, &ways);
+        made = match g.bool_value(condition) {
+            Some(true) => changed,
+            _ => g.cond(condition, changed, made),
+        };
+    }
+    made
+}
+
+/// Whether the way that is taken is marked. All ways begin at one choice.
+fn marked(g: &mut Graph, ways: &[(&[(Term, bool)], bool)]) -> Term {
+    if let Some(&(_, first)) = ways.first()
+        && ways.iter().all(|w| w.1 == first)
+    {
+        return g.lit_bool(first);
+    }
+    let Some(&(cond, _)) = ways.iter().find_map(|w| w.0.first()) else { return g.lit_bool(true) };
+    let mut arm = |value: bool| {
+        let arm: Vec<_> =
+            ways.iter().filter(|w| w.0.first() == Some(&(cond, value))).map(|w| (&w.0[1..], w.1)).collect();
+        marked(g, &arm)
+    };
+    let (then, other) = (arm(true), arm(false));
+    match (g.bool_value(then), g.bool_value(other)) {
+        (Some(true), Some(false)) => cond,
+        (Some(false), Some(true)) => g.not(cond),
+        _ => g.cond(cond, then, other),
+    }
+}

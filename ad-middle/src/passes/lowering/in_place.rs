@@ -1,0 +1,257 @@
+//! In-place updates of carried arrays: the array plus a sparse array becomes scatter-adds into it.
+//! So the cotangent of an array that a loop reads element by element is updated in place, at a cost
+//! that does not depend on the size of the array. This pass never reassociates a sum of dense
+//! arrays.
+
+use super::opened::{Loops, chain_of_updates};
+use crate::passes::simplify::part::differs_by_small_constant;
+use ad_ir::analysis::guards::{Guard, decided, parts};
+use ad_ir::analysis::zeros::is_zero;
+use ad_ir::ir::{Graph, Node, Put, Term, Var};
+use ad_ir::prim::{Binary, IntOp, Prim};
+
+/// The maximum number of summands of one sum that are examined.
+const MANY: usize = 64;
+/// The maximum depth of nested conditions that are examined.
+const DEEP: usize = 8;
+/// The maximum number of conditions by which a sum is split: enough for the exclusive branches of
+/// an iteration, and fewer than all combinations of independent conditions.
+const SPLITS: usize = 64;
+
+/// `next` as a chain of writes to elements of `now` and additions to them, if it is one and is not
+/// already written as one. The result of an inner loop that continues such a chain is part of it.
+pub(crate) fn update(g: &mut Graph, loops: &Loops, now: Term, next: Term) -> Option<Term> {
+    if g.rank(now) == 0 || next == now {
+        return None;
+    }
+    let made = Chain { g, loops, now, facts: Vec::new(), splits: SPLITS }.chained(next, DEEP)?;
+    Some(super::exclusive::apart(g, now, made))
+}
+
+/// The state while the chain of one carried array is built.
+struct Chain<'a> {
+    g: &'a mut Graph,
+    loops: &'a Loops,
+    now: Term,
+    /// The conditions that hold at the current position in the chain.
+    facts: Vec<Guard>,
+    /// The number of conditions by which a sum may still be split.
+    splits: usize,
+}
+
+/// The update that a scatter does to its destination.
+struct Applied {
+    put: Put,
+    src: Term,
+    vars: Box<[Var]>,
+    index: Box<[Term]>,
+}
+
+impl Chain<'_> {
+    /// A term as a chain of updates. It may be a scatter into a chain, a conditional between
+    /// chains, or a sum of one chain and sparse summands ([`is_sparse`]), which become additions in
+    /// the chain.
+    fn chained(&mut self, next: Term, deep: usize) -> Option<Term> {
+        let (mut t, mut outer) = (next, Vec::new());
+        while let (true, Some((dst, applied))) = (t != self.now, self.applied(t)) {
+            outer.push(applied);
+            t = dst;
+        }
+        let mut onto = match *self.g.node(t) {
+            _ if t == self.now || continued_by_inner_loop(self.g, self.loops, self.now, t) => t,
+            _ if deep == 0 => return None,
+            Node::Cond { cond, then, other } => match decided(self.g, cond, &self.facts, DEEP) {
+                Some(true) => self.chained(then, deep)?,
+                Some(false) => self.chained(other, deep)?,
+                None => {
+                    let (then, other) = (self.chained(then, deep - 1)?, self.chained(other, deep - 1)?);
+                    self.g.cond(cond, then, other)
+                }
+            },
+            Node::Prim(Prim::Binary(Binary::Add), _) => self.sum_as_chain(&[t])?,
+            _ => return None,
+        };
+        for applied in outer.into_iter().rev() {
+            onto = self.apply(applied, onto);
+        }
+        Some(onto)
+    }
+
+    /// The destination of a scatter, and its update.
+    fn applied(&self, t: Term) -> Option<(Term, Applied)> {
+        let Node::Scatter { put, dst, src, vars, index } = self.g.node(t).clone() else { return None };
+        Some((dst, Applied { put, src, vars, index }))
+    }
+
+    fn apply(&mut self, Applied { put, src, vars, index }: Applied, dst: Term) -> Term {
+        self.g.mk(Node::Scatter { put, dst, src, vars, index })
+    }
+
+    /// The sum as one chain, split by the conditions that decide which summand contains the array.
+    /// The cotangents of an array from the branches of an iteration come as a sum of conditionals:
+    /// only where these conditions are known does one summand contain the array.
+    fn sum_as_chain(&mut self, sum: &[Term]) -> Option<Term> {
+        let (mut flat, mut stack) = (Vec::new(), sum.iter().rev().copied().collect::<Vec<_>>());
+        while let Some(t) = stack.pop() {
+            if flat.len() + stack.len() > MANY {
+                return None;
+            }
+            match *self.g.node(t) {
+                Node::Prim(Prim::Binary(Binary::Add), ref args) => stack.extend([args[1], args[0]]),
+                Node::Cond { cond, then, other } => match decided(self.g, cond, &self.facts, DEEP) {
+                    Some(true) => stack.push(then),
+                    Some(false) => stack.push(other),
+                    None => flat.push(t),
+                },
+                _ if is_zero(self.g, t) => {}
+                _ => flat.push(t),
+            }
+        }
+        let containing: Vec<usize> = (0..flat.len()).filter(|&k| !is_sparse(self.g, flat[k], DEEP)).collect();
+        if let [at] = *containing {
+            let chain = flat.remove(at);
+            let chain = self.chained(chain, DEEP)?;
+            return Some(flat.into_iter().fold(chain, |acc, t| add(self.g, acc, t)));
+        }
+        if !containing.is_empty() && containing.len() < flat.len() {
+            // Sparse summands are added once, after the conditional that selects the summand with
+            // the array.
+            let (with, without): (Vec<usize>, Vec<usize>) = (0..flat.len()).partition(|k| containing.contains(k));
+            let with: Vec<Term> = with.into_iter().map(|k| flat[k]).collect();
+            let chain = self.sum_as_chain(&with)?;
+            return Some(without.into_iter().fold(chain, |acc, k| add(self.g, acc, flat[k])));
+        }
+        // An addition to an element of a summand is an addition to that element of the sum.
+        let mut added = Vec::new();
+        for t in &mut flat {
+            while let Some((dst, applied)) = self.applied(*t).filter(|(_, applied)| applied.put == Put::Add) {
+                added.push(applied);
+                *t = dst;
+            }
+        }
+        if !added.is_empty() {
+            let mut chain = self.sum_as_chain(&flat)?;
+            for applied in added.into_iter().rev() {
+                chain = self.apply(applied, chain);
+            }
+            return Some(chain);
+        }
+        let decides = self.decides(&flat)?;
+        if self.facts.iter().any(|f| f.0 == decides) || self.splits == 0 {
+            return None;
+        }
+        self.splits -= 1;
+        let then = self.under((decides, true), &flat)?;
+        let other = self.under((decides, false), &flat)?;
+        Some(self.g.cond(decides, then, other))
+    }
+
+    /// The sum where a condition is known.
+    fn under(&mut self, fact: Guard, sum: &[Term]) -> Option<Term> {
+        self.facts.push(fact);
+        let made = self.sum_as_chain(sum);
+        self.facts.pop();
+        made
+    }
+
+    /// A condition that selects a summand, or the destination of one.
+    fn decides(&self, all: &[Term]) -> Option<Term> {
+        let mut decides = all.iter().find_map(|&t| {
+            let mut t = t;
+            loop {
+                match *self.g.node(t) {
+                    Node::Scatter { dst, .. } => t = dst,
+                    Node::Cond { cond, then, other } => match decided(self.g, cond, &self.facts, DEEP) {
+                        Some(value) => t = if value { then } else { other },
+                        None => return Some(cond),
+                    },
+                    _ => return None,
+                }
+            }
+        })?;
+        // The outermost unknown condition comes first: the inner ones may be evaluated only under
+        // it.
+        loop {
+            let known = |l: &Guard| decided(self.g, l.0, &self.facts, DEEP).is_some();
+            let inside = [true, false].into_iter().flat_map(|value| parts(self.g, (decides, value)));
+            match inside.into_iter().find(|l| !known(l)) {
+                Some(outer) if outer.0 != decides => decides = outer.0,
+                _ => return Some(decides),
+            }
+        }
+    }
+}
+
+/// Whether a term is the result of an inner loop that continues such a chain.
+fn continued_by_inner_loop(g: &Graph, loops: &Loops, now: Term, t: Term) -> bool {
+    loops.begun(t).is_some_and(|(_, c)| c.init == now || chain_of_updates(g, loops, now, c.init).is_some())
+}
+
+fn summands(g: &Graph, t: Term, sum: &mut Vec<Term>) -> Option<()> {
+    let mut stack = vec![t];
+    while let Some(t) = stack.pop() {
+        if sum.len() + stack.len() > MANY {
+            return None;
+        }
+        match g.node(t) {
+            Node::Prim(Prim::Binary(Binary::Add), args) => stack.extend([args[1], args[0]]),
+            _ => sum.push(t),
+        }
+    }
+    Some(())
+}
+
+/// Whether a term is zero, or zeros into which elements or small blocks are scattered.
+fn is_sparse(g: &Graph, t: Term, deep: usize) -> bool {
+    if is_zero(g, t) {
+        return true;
+    }
+    match g.node(t) {
+        _ if deep == 0 => false,
+        Node::Scatter { put: Put::Add, dst, .. } => {
+            let mut sum = Vec::new();
+            summands(g, *dst, &mut sum).is_some() && sum.iter().all(|&t| is_sparse(g, t, deep - 1))
+        }
+        Node::Cond { then, other, .. } => is_sparse(g, *then, deep - 1) && is_sparse(g, *other, deep - 1),
+        // A block that covers nearly the whole array is better added elementwise, fused with other
+        // summands: see `split`.
+        Node::Prim(Prim::Pad(steps), args) => {
+            let few = |(&len, &size): (&Term, &Term)| len == size || differs_by_small_constant(g, len, size);
+            steps.iter().all(|&s| s > 0) && !g.shape(args[0]).iter().zip(g.shape(t)).all(few)
+        }
+        _ => false,
+    }
+}
+
+/// `acc + t` for a sparse `t`: see [`is_sparse`].
+fn add(g: &mut Graph, acc: Term, t: Term) -> Term {
+    if is_zero(g, t) {
+        return acc;
+    }
+    match g.node(t).clone() {
+        Node::Scatter { put: Put::Add, dst, src, vars, index } => {
+            let mut sum = Vec::new();
+            let dst = match summands(g, dst, &mut sum) {
+                Some(()) => sum.into_iter().fold(acc, |acc, t| add(g, acc, t)),
+                None => g.add(acc, dst),
+            };
+            g.mk(Node::Scatter { put: Put::Add, dst, src, vars, index })
+        }
+        Node::Cond { cond, then, other } => {
+            let (then, other) = (add(g, acc, then), add(g, acc, other));
+            g.cond(cond, then, other)
+        }
+        Node::Prim(Prim::Pad(steps), args) => {
+            let vars: Vec<_> = steps.iter().map(|_| g.fresh()).collect();
+            let mut index = Vec::new();
+            for (k, &step) in steps.iter().enumerate() {
+                let var = g.mk(Node::Var(vars[k]));
+                let step = g.lit_usize(usize::try_from(step).unwrap_or(1));
+                let offset = g.int(IntOp::Mul, var, step);
+                index.push(g.int(IntOp::Add, args[1 + k], offset));
+            }
+            g.scatter(acc, args[0], &vars, &index)
+        }
+        _ => g.add(acc, t),
+    }
+}

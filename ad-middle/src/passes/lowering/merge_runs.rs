@@ -1,0 +1,320 @@
+//! Merging of counting runs and saving runs. A loop that stops early is differentiated as a loop
+//! with the number of iterations that a first run of it counts (`trip_counts`); a second run saves
+//! residuals. This pass lets the first run save them too (into a growable vector, if the number of
+//! iterations is what it counts), so that the second run is not needed.
+//!
+//! Whether two loops have the same iterations is decided by comparing their bodies term by term
+//! (`matching`). The terms after a merged pair read equal values from either loop (`equal`), so
+//! that later loops may be merged as well. The pass never runs a loop that may not end under fewer
+//! conditions than before, and no saved row depends on the result of the first run.
+
+mod equal;
+mod matching;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use ad_ir::analysis::guards::{Guard, else_blank};
+use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
+use equal::Alike;
+use matching::{Args, Both, Matched, More, Pair, carried, counts, stopping};
+
+/// A merged loop: a counting run that also saves residuals.
+pub(crate) struct MergedLoop {
+    /// The merged loop; the added rows come last.
+    pub(crate) scan: Scan,
+    /// The index of the carried value that counts the added rows, if their number is not the
+    /// maximum number of iterations.
+    pub(crate) counter: Option<usize>,
+    /// The loop that becomes unnecessary.
+    pub(crate) other: Term,
+    /// From result indices of `other` to those of `scan`.
+    pub(crate) parts: BTreeMap<usize, usize>,
+    /// From terms of the body of `other` to terms of the body of `scan`.
+    pub(crate) same: HashMap<Term, Term>,
+    /// The inner loops that save rows too.
+    pub(crate) inner: Vec<Inner>,
+}
+
+/// An inner loop that saves rows, while the outer loop finds their maximum number.
+#[derive(Clone)]
+pub(crate) struct Inner {
+    /// The term of the inner loop, in the body.
+    pub(crate) of: Term,
+    /// The saved rows, as terms of its body.
+    pub(crate) rows: Vec<Term>,
+    /// The result indices of `other` that these rows are.
+    pub(crate) parts: Vec<usize>,
+    /// The carried value of the outer loop that is the maximum number of rows, and the number of
+    /// rows in one iteration.
+    pub(crate) bound: usize,
+    pub(crate) steps: Term,
+}
+
+/// The merged loops, by the terms of their counting runs.
+pub(crate) fn runs(g: &mut Graph, roots: &[Term]) -> BTreeMap<Term, MergedLoop> {
+    let mut found = BTreeMap::new();
+    let all = deep(g, roots);
+    let loops: Vec<(Term, Scan)> = all
+        .iter()
+        .filter_map(|&t| match g.node(t) {
+            Node::Scan(scan) if !g.is_open(t) && g.free(t).is_empty() => Some((t, (**scan).clone())),
+            _ => None,
+        })
+        .collect();
+    let stops = |g: &Graph, s: &Scan| s.stop.is_some() || !stopping(g, &s.body.results).is_empty();
+    if loops.len() < 2 || !loops.iter().any(|(_, s)| stops(g, s)) {
+        return found;
+    }
+    let needed = parts_needed(g, &all, roots);
+    let guards = ad_ir::analysis::guards::guards(g, roots);
+    let mut taken: BTreeSet<Term> = BTreeSet::new();
+    let alike = Alike::default();
+    for (first, s) in &loops {
+        if !stops(g, s) && alike.parts.borrow().is_empty() {
+            continue;
+        }
+        for (other, a) in &loops {
+            let Some(Some(needed)) = needed.get(other) else { continue };
+            if other == first || taken.contains(first) || taken.contains(other) {
+                continue;
+            }
+            // The guards of the first run must be guards of the other loop too.
+            let under =
+                guards.get(first).is_none_or(|l| l.iter().all(|l| guards.get(other).is_some_and(|o| o.contains(l))));
+            let both = Both { first: *first, s, other: *other, a, needed, alike: &alike };
+            if let Some(run) = under.then(|| both.one_run(g)).flatten() {
+                taken.extend([*first, *other]);
+                alike.is_one_run(*other, *first, s.init.len(), &run.parts);
+                found.insert(*first, run);
+            }
+        }
+    }
+    found
+}
+
+/// The carried value that counts the iterations of a loop.
+pub(super) fn counting(g: &mut Graph, s: &Scan) -> Option<usize> {
+    let usize_ty = Type::scalar(Elem::USIZE);
+    (0..s.init.len()).find(|&k| s.body.params[k] == usize_ty && counts(g, s, k))
+}
+
+/// All terms reachable from these, bodies and sizes included, ascending.
+fn deep(g: &Graph, roots: &[Term]) -> Vec<Term> {
+    let mut seen: HashSet<Term> = HashSet::new();
+    let mut stack = roots.to_vec();
+    while let Some(t) = stack.pop() {
+        if !seen.insert(t) {
+            continue;
+        }
+        g.node(t).for_each_child(|c| stack.push(c));
+        if let Node::Scan(scan) = g.node(t) {
+            stack.extend(&*scan.body.results);
+        }
+        if let Some((_, shape)) = g.ty(t).as_array() {
+            stack.extend(shape);
+        }
+    }
+    let mut all: Vec<Term> = seen.into_iter().collect();
+    all.sort_unstable();
+    all
+}
+
+/// The results of each loop that are read; `None` if a term reads the loop as a tuple.
+fn parts_needed(g: &Graph, all: &[Term], roots: &[Term]) -> HashMap<Term, Option<BTreeSet<usize>>> {
+    let mut needed: HashMap<Term, Option<BTreeSet<usize>>> = HashMap::new();
+    for &t in all {
+        match *g.node(t) {
+            Node::Proj(tuple, k) => {
+                if let Some(parts) = needed.entry(tuple).or_insert_with(|| Some(BTreeSet::new())) {
+                    parts.insert(k as usize);
+                }
+            }
+            ref node => node.for_each_child(|c| {
+                if matches!(g.node(c), Node::Scan(_)) {
+                    needed.insert(c, None);
+                }
+            }),
+        }
+    }
+    for t in roots {
+        needed.insert(*t, None);
+    }
+    needed
+}
+
+/// A row that an inner loop computes, with its guards: the index of the row, the loop, the index of
+/// the result of that loop.
+struct OfInner {
+    part: usize,
+    of: Term,
+    row: usize,
+    under: Vec<Guard>,
+}
+
+impl Both<'_> {
+    fn one_run(&self, g: &mut Graph) -> Option<MergedLoop> {
+        let (s, a) = (self.s, self.a);
+        let counter = match *g.node(a.count) {
+            Node::Proj(of, k) if of == self.first => Some(k as usize),
+            _ => None,
+        };
+        let given = |s: &Scan| s.init.iter().chain(&s.captures).chain(&s.xs).copied().collect::<Vec<Term>>();
+        match counter {
+            Some(k) if s.stop.is_some() && a.stop.is_none() && !s.reverse && !a.reverse && counts(g, s, k) => {}
+            // Both loops count their iterations, and only the final value is read.
+            None if s.stop.is_some() && a.stop.is_some() => {
+                let alike = a.count == s.count && !s.reverse && !a.reverse && self.first < self.other;
+                if !alike || self.needed.iter().any(|&k| k >= a.init.len()) {
+                    return None;
+                }
+            }
+            None if s.stop.is_none() && a.stop.is_none() && a.count == s.count && a.reverse == s.reverse => {
+                // The two loops can only be merged if the second one has a bound that the first one
+                // finds, or reads a result of another merged pair.
+                let bounds = deep(g, &a.body.results).binary_search(&self.first).is_ok();
+                if !bounds && (!self.alike.behind(g, &given(a)) || self.alike.behind(g, &given(s))) {
+                    return None;
+                }
+            }
+            _ => return None,
+        }
+        let args: Args = given(a).into_iter().map(|t| Some(self.alike.one(g, t))).collect();
+        let of_inner: Vec<OfInner> = self.needed.iter().filter_map(|&k| self.of_inner(g, k)).collect();
+        let mut needed = self.needed.clone();
+        needed.extend(a.stop);
+        for one in &of_inner {
+            needed.remove(&one.part);
+            needed.extend(g.reachable(&[one.of]).into_iter().filter_map(|t| carried(g, a, t)));
+        }
+        let Matched { carries, map, more, pairs } = self.matched(g, a, s, &args, &needed, true)?;
+        let rows: Vec<usize> = needed.iter().copied().filter(|&k| k >= a.init.len()).collect();
+        let mut results = s.body.results.to_vec();
+        results.extend(rows.iter().map(|&k| map[&a.body.results[k]]));
+        // A saved term must not depend on the first run, and must not need an operation that the
+        // first run does not execute anyway.
+        let mut read: Vec<Term> = results[s.body.results.len()..].to_vec();
+        let of_body = g.reachable(&read);
+        let old = s.body.params.len();
+        let used =
+            |n: &(usize, Term)| of_body.iter().any(|&t| matches!(g.node(t), Node::Param(k, _) if *k as usize == n.0));
+        let more: More = (more.0.into_iter().filter(used).collect(), more.1.into_iter().filter(used).collect());
+        debug_assert!(more.0.iter().chain(&more.1).all(|n| n.0 >= old), "new parameters are behind the others");
+        read.extend(more.0.iter().chain(&more.1).map(|n| n.1));
+        if deep(g, &read).iter().any(|&t| t == self.first || t == self.other) {
+            return None;
+        }
+        let (before, now) =
+            (ad_ir::analysis::guards::guards(g, &s.body.results), ad_ir::analysis::guards::guards(g, &results));
+        if stopping(g, &results).iter().any(|t| before.get(t) != now.get(t)) {
+            return None;
+        }
+        let mut inner = self.inner_rows(g, &of_inner, &map, &pairs, &before)?;
+        let also: Vec<Term> = inner.iter().flat_map(|i| [i.of, i.steps]).collect();
+        let (scan, also) = with_more(g, s, &results, also, more);
+        for (i, also) in inner.iter_mut().zip(also.chunks(2)) {
+            (i.of, i.steps) = (also[0], also[1]);
+        }
+        let first_row = s.body.results.len();
+        let mut parts: BTreeMap<usize, usize> = rows.iter().enumerate().map(|(n, &k)| (k, first_row + n)).collect();
+        let behind = inner.iter().flat_map(|i| i.parts.iter().copied()).enumerate();
+        parts.extend(behind.map(|(n, k)| (k, first_row + rows.len() + n)));
+        parts.extend(carries.iter().enumerate().filter_map(|(k, place)| Some((k, (*place)?))));
+        Some(MergedLoop { scan, counter, other: self.other, parts, same: map, inner })
+    }
+
+    /// A result that consists of the rows of an inner loop whose bound the first run finds.
+    fn of_inner(&self, g: &Graph, part: usize) -> Option<OfInner> {
+        let t = *self.a.body.results.get(part).filter(|_| part >= self.a.init.len())?;
+        let (under, t) = else_blank(g, t)?;
+        let Node::Proj(of, row) = *g.node(t) else { return None };
+        let Node::Scan(inner) = g.node(of) else { return None };
+        let bounded = matches!(*g.node(inner.count), Node::Proj(first, _) if first == self.first);
+        let forwards = !inner.reverse && !self.a.reverse && !self.s.reverse && self.s.stop.is_none();
+        let row = row as usize;
+        (bounded && forwards && inner.stop.is_some() && row >= inner.init.len()).then_some(OfInner {
+            part,
+            of,
+            row,
+            under,
+        })
+    }
+
+    /// These rows, as rows of the inner loops of the first run.
+    fn inner_rows(
+        &self,
+        g: &mut Graph,
+        rows: &[OfInner],
+        map: &HashMap<Term, Term>,
+        pairs: &HashMap<Term, Pair>,
+        guards: &HashMap<Term, Vec<Guard>>,
+    ) -> Option<Vec<Inner>> {
+        let mut found: Vec<Inner> = Vec::new();
+        for OfInner { part, of, row, under } in rows {
+            let pair = pairs.get(of)?;
+            let (Node::Scan(a), Node::Scan(same)) = (&*g.node_rc(*of), &*g.node_rc(pair.same)) else { return None };
+            let guard = guards.get(&pair.same)?;
+            let row = *pair.map.get(&a.body.results[*row])?;
+            if !under.iter().all(|(c, value)| map.get(c).is_some_and(|&c| guard.contains(&(c, *value)))) {
+                return None;
+            }
+            let results: Vec<Term> = same.body.results.iter().copied().chain([row]).collect();
+            let (before, now) =
+                (ad_ir::analysis::guards::guards(g, &same.body.results), ad_ir::analysis::guards::guards(g, &results));
+            let weaker = stopping(g, &results).iter().any(|t| before.get(t) != now.get(t));
+            let read = deep(g, &[row]);
+            if weaker || same.reverse || read.iter().any(|&t| t == self.first || t == self.other) {
+                return None;
+            }
+            match found.iter_mut().find(|i| i.of == pair.same) {
+                Some(one) => {
+                    one.rows.push(row);
+                    one.parts.push(*part);
+                }
+                None => found.push(Inner {
+                    of: pair.same,
+                    rows: vec![row],
+                    parts: vec![*part],
+                    bound: pair.bound,
+                    steps: pair.steps,
+                }),
+            }
+        }
+        Some(found)
+    }
+}
+
+/// The loop with these results, and with additional captures and consumed arrays; and the given
+/// terms of its body, in the new loop.
+fn with_more(g: &mut Graph, s: &Scan, results: &[Term], also: Vec<Term>, (captures, xs): More) -> (Scan, Vec<Term>) {
+    let (old, first) = (s.body.params.len(), s.init.len() + s.captures.len());
+    let last = captures.iter().chain(&xs).map(|n| n.0 + 1).max().unwrap_or(old);
+    let mut types = s.body.params.to_vec();
+    types.resize(last, ad_ir::ir::Type::scalar(ad_ir::ir::Elem::USIZE));
+    for &(n, t) in &captures {
+        types[n] = g.ty(t).clone();
+    }
+    for &(n, x) in &xs {
+        types[n] = ad_ir::ir::Type::Array(g.elem(x), g.shape(x)[1..].into());
+    }
+    let mut places: Vec<usize> = (0..last).map(|k| if k < first { k } else { k + captures.len() }).collect();
+    for (k, n) in captures.iter().enumerate() {
+        places[n.0] = first + k;
+    }
+    for (k, n) in xs.iter().enumerate() {
+        places[n.0] = old + captures.len() + k;
+    }
+    let args: Vec<Term> = (0..last).map(|k| g.param(places[k], types[k].clone())).collect();
+    let all = results.iter().copied().chain(also).collect();
+    let mut all = g.instantiate(&Body { params: types.clone().into(), results: all }, &args);
+    let also = all.split_off(results.len());
+    let mut params = types[..old].to_vec();
+    params.splice(first..first, captures.iter().map(|n| types[n.0].clone()));
+    params.extend(xs.iter().map(|n| types[n.0].clone()));
+    let scan = Scan {
+        captures: s.captures.iter().copied().chain(captures.into_iter().map(|n| n.1)).collect(),
+        xs: s.xs.iter().copied().chain(xs.into_iter().map(|n| n.1)).collect(),
+        body: Body { params: params.into(), results: all.into() },
+        ..s.clone()
+    };
+    (scan, also)
+}

@@ -1,0 +1,91 @@
+//! Terms that are known to be equal because they are results of two loops that were merged, and
+//! rows that are read from the same array. This module does not compare the bodies of loops;
+//! `matching` does.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+
+use ad_ir::ir::{Graph, Node, Term};
+use ad_ir::prim::Prim;
+
+/// The term without `stop_gradient`.
+pub(super) fn plain(g: &Graph, mut t: Term) -> Term {
+    while let Node::Prim(Prim::StopGradient, args) = g.node(t) {
+        t = args[0];
+    }
+    t
+}
+
+/// For a loop that was merged into another: the term of that other loop, and the map from its
+/// results to that loop's.
+pub(super) type RunResult = (Term, BTreeMap<usize, usize>);
+
+/// Equalities between results of merged loops.
+#[derive(Default)]
+pub(super) struct Alike {
+    pub(super) parts: RefCell<HashMap<Term, RunResult>>,
+    known: RefCell<HashMap<Term, Term>>,
+}
+
+impl Alike {
+    pub(super) fn is_one_run(&self, other: Term, first: Term, carries: usize, parts: &BTreeMap<usize, usize>) {
+        let left = parts.iter().filter(|p| *p.1 < carries).map(|(&k, &n)| (k, n)).collect();
+        self.parts.borrow_mut().insert(other, (first, left));
+        self.known.borrow_mut().clear();
+    }
+
+    /// The representative of all equal terms, without `stop_gradient`. Bodies of loops are not
+    /// rewritten.
+    pub(super) fn one(&self, g: &mut Graph, t: Term) -> Term {
+        let parts = self.parts.borrow();
+        if parts.is_empty() {
+            return plain(g, t);
+        }
+        let mut known = self.known.borrow_mut();
+        let mut stack = vec![(t, false)];
+        while let Some((t, children_done)) = stack.pop() {
+            if known.contains_key(&t) {
+                continue;
+            }
+            let node = g.node_rc(t);
+            let made = match &*node {
+                Node::Scan(_) => t,
+                Node::Proj(of, k) => match parts.get(of) {
+                    Some((first, left)) => left.get(&(*k as usize)).map_or(t, |&n| g.proj(*first, n)),
+                    None => t,
+                },
+                _ if !children_done => {
+                    stack.push((t, true));
+                    node.for_each_child(|c| stack.push((c, false)));
+                    continue;
+                }
+                Node::Prim(Prim::StopGradient, args) => known[&args[0]],
+                node => g.try_mk(node.map_children(|c| known[&c])).unwrap_or(t),
+            };
+            known.insert(t, made);
+        }
+        known[&t]
+    }
+
+    /// Whether one of these reads a result of a loop that was merged into another.
+    pub(super) fn behind(&self, g: &Graph, terms: &[Term]) -> bool {
+        let parts = self.parts.borrow();
+        !parts.is_empty() && g.reachable(terms).iter().any(|t| parts.contains_key(t))
+    }
+}
+
+/// The array of which this one is a leading part.
+pub(super) fn whole(g: &Graph, t: Term) -> Term {
+    let t = plain(g, t);
+    let Node::Prim(Prim::Slice(steps), args) = g.node(t) else { return t };
+    let rank = steps.len();
+    let first = steps.iter().all(|&s| s == 1) && args[1..=rank].iter().all(|&s| g.int_value(s) == Some(0));
+    if first && g.shape(t)[1..] == g.shape(args[0])[1..] { plain(g, args[0]) } else { t }
+}
+
+/// Whether both arrays give an iteration the same row.
+pub(super) fn same_rows(g: &Graph, a: Term, b: Term) -> bool {
+    let (a, b) = (whole(g, a), whole(g, b));
+    let steps = |t: Term| matches!(g.node(t), Node::Prim(Prim::Iota, _));
+    a == b || (steps(a) && steps(b))
+}

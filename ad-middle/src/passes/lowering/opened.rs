@@ -1,0 +1,279 @@
+//! Opened loops. Lowering opens each loop: its body becomes ordinary terms over leaves of its own
+//! (the index of the iteration, the carried values, and, for the terms after the loop, its
+//! results). So classes, guards, schedules and loop nests are the same inside and outside of loops,
+//! and a term of the body that depends on no leaf is computed outside of the loop.
+//!
+//! This module knows which leaves belong to which loop, which of them are needed, and in which loop
+//! each term has to be computed. It examines no values. A leaf is newer than all terms that its
+//! loop computes, since the order of handles is the order of evaluation.
+
+use std::collections::{BTreeSet, HashMap};
+
+use ad_ir::ir::{Graph, LEAF, Node, Term, Type};
+
+/// A carried value.
+#[derive(Clone, Copy, Debug)]
+pub struct Carry {
+    /// The value before the first iteration.
+    pub init: Term,
+    /// The value in an iteration: a leaf.
+    pub now: Term,
+    /// The value after an iteration.
+    pub next: Term,
+    /// The value after the loop: a leaf.
+    pub last: Term,
+}
+
+/// An array of which each iteration computes a row.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows {
+    /// The row.
+    pub row: Term,
+    /// All rows, after the loop: a leaf.
+    pub all: Term,
+    /// How their memory grows.
+    pub how: Growth,
+    /// Of rows of an inner loop: where this holds, they are read.
+    pub under: Option<Term>,
+}
+
+impl Rows {
+    /// The terms that saving the rows needs beside the row itself.
+    pub fn beside(&self) -> impl Iterator<Item = Term> {
+        let from = if let Growth::Steps(from) = self.how { from } else { None };
+        self.under.into_iter().chain(from)
+    }
+}
+
+/// How the memory of rows grows while the loop runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Growth {
+    /// Not at all: the number of rows is known beforehand.
+    None,
+    /// Each iteration appends its row to a growable array; a result of the loop is the number of
+    /// rows. The array is cut to so many rows before the loop.
+    Steps(Option<Term>),
+    /// The row consists of all rows of an inner loop. Each iteration appends them to a growable
+    /// array.
+    Inner,
+}
+
+/// A loop.
+#[derive(Clone, Debug)]
+pub struct Loop {
+    /// The maximum number of iterations, which is the number of rows.
+    pub count: Term,
+    /// The number of iterations that run: the first ones.
+    pub steps: Term,
+    /// Whether it runs from the last index to the first.
+    pub reverse: bool,
+    /// If it holds, the loop ends before the next iteration.
+    pub stop: Option<Term>,
+    /// The index of the iteration: a leaf.
+    pub step: Term,
+    /// `step < count` and `step < steps`, which hold in the body.
+    pub inside: [Term; 2],
+    /// What an iteration passes to the next.
+    pub carries: Vec<Carry>,
+    /// What is saved of each iteration.
+    pub rows: Vec<Rows>,
+    /// The number of loops around it in the program.
+    pub(crate) depth: usize,
+}
+
+/// The role of a leaf.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// The index of the iteration.
+    Step,
+    /// The carried value of this number, before the iteration.
+    Carry(usize),
+    /// The same after the loop.
+    Last(usize),
+    /// The saved rows of this number, after the loop.
+    Rows(usize),
+}
+
+/// The loops of a routine; inner loops come before the loops around them.
+#[derive(Clone, Default, Debug)]
+pub struct Loops {
+    /// Each loop, at its number.
+    pub all: Vec<Loop>,
+    roles: HashMap<Term, (usize, Role)>,
+}
+
+/// A new leaf, which no term mentions yet. It is newer than all terms created so far.
+pub(crate) fn leaf(g: &mut Graph, ty: Type) -> Term {
+    let number = LEAF as usize + g.len();
+    g.param(number, ty)
+}
+
+impl Loops {
+    pub(crate) fn push(&mut self, l: Loop) {
+        let n = self.all.len();
+        self.roles.insert(l.step, (n, Role::Step));
+        for (k, c) in l.carries.iter().enumerate() {
+            self.roles.insert(c.now, (n, Role::Carry(k)));
+            self.roles.insert(c.last, (n, Role::Last(k)));
+        }
+        for (k, r) in l.rows.iter().enumerate() {
+            self.roles.insert(r.all, (n, Role::Rows(k)));
+        }
+        self.all.push(l);
+    }
+
+    /// The loop that a leaf belongs to, and its role there.
+    pub fn role(&self, t: Term) -> Option<(usize, Role)> {
+        self.roles.get(&t).copied()
+    }
+
+    /// The number of the loop and the carried value, if the leaf is the final state of one.
+    pub fn begun(&self, t: Term) -> Option<(usize, &Carry)> {
+        match self.role(t)? {
+            (n, Role::Last(k)) => Some((n, &self.all[n].carries[k])),
+            _ => None,
+        }
+    }
+
+    /// Calls `f` on the terms that are needed if this leaf is.
+    fn behind(&self, t: Term, mut f: impl FnMut(Term)) {
+        let Some((n, role)) = self.role(t) else { return };
+        let l = &self.all[n];
+        match role {
+            Role::Step => {}
+            Role::Carry(k) | Role::Last(k) => {
+                f(l.count);
+                f(l.steps);
+                l.stop.into_iter().for_each(&mut f);
+                f(l.carries[k].init);
+                f(l.carries[k].next);
+            }
+            Role::Rows(k) => {
+                f(l.count);
+                f(l.steps);
+                l.stop.into_iter().for_each(&mut f);
+                f(l.rows[k].row);
+                l.rows[k].beside().for_each(f);
+            }
+        }
+    }
+
+    /// The terms that are needed for `roots`, bodies of loops included, in the order of their
+    /// handles: operands come first.
+    pub fn reachable(&self, g: &Graph, roots: &[Term]) -> Vec<Term> {
+        let mut seen = vec![false; g.len()];
+        let mut stack: Vec<Term> = roots.to_vec();
+        while let Some(t) = stack.pop() {
+            if std::mem::replace(&mut seen[t.index()], true) {
+                continue;
+            }
+            self.behind(t, |c| stack.push(c));
+            g.node(t).for_each_child(|c| stack.push(c));
+        }
+        g.terms().filter(|t| seen[t.index()]).collect()
+    }
+
+    /// Keeps the carried values and arrays of rows that are needed.
+    pub fn keep(&mut self, reach: &[Term]) {
+        let alive = |t: Term| reach.binary_search(&t).is_ok();
+        for l in &mut self.all {
+            l.carries.retain(|c| alive(c.now) || alive(c.last));
+            l.rows.retain(|r| alive(r.all));
+        }
+        let all = std::mem::take(&mut self.all);
+        self.roles.clear();
+        for l in all {
+            self.push(l);
+        }
+    }
+}
+
+/// The number of a scope: 0 is the routine, k + 1 loop k.
+pub type Scope = usize;
+
+/// The scope in which each term is computed.
+#[derive(Clone, Default, Debug)]
+pub struct Scopes {
+    /// By term.
+    of: Vec<u32>,
+    /// By loop: the scope around it.
+    pub parent: Vec<Scope>,
+}
+
+impl Scopes {
+    /// The scope in which a term is computed.
+    pub fn of(&self, t: Term) -> Scope {
+        self.of.get(t.index()).map_or(0, |&s| s as usize)
+    }
+
+    /// Whether `outer` is `inner` or contains it.
+    pub fn contains(&self, outer: Scope, mut inner: Scope) -> bool {
+        while inner != outer && inner != 0 {
+            inner = self.parent[inner - 1];
+        }
+        inner == outer
+    }
+
+    /// A term belongs to the innermost loop whose leaves it depends on. A loop belongs to the
+    /// innermost loop that its body depends on.
+    pub fn new(g: &Graph, loops: &Loops, reach: &[Term]) -> Scopes {
+        let depth = |s: Scope| if s == 0 { 0 } else { loops.all[s - 1].depth + 1 };
+        let deepest = |scopes: &mut dyn Iterator<Item = Scope>| scopes.max_by_key(|&s| (depth(s), s)).unwrap_or(0);
+        let mut s = Scopes { of: vec![0; g.len()], parent: vec![0; loops.all.len()] };
+        // The scopes outside of each loop that its body depends on.
+        let mut outer: Vec<BTreeSet<Scope>> = vec![BTreeSet::new(); loops.all.len()];
+        let mut placed = vec![false; loops.all.len()];
+        for &t in reach {
+            let mut around: BTreeSet<Scope> = BTreeSet::new();
+            match loops.role(t) {
+                Some((n, Role::Step | Role::Carry(_))) => {
+                    around.insert(n + 1);
+                }
+                Some((n, Role::Last(_) | Role::Rows(_))) => {
+                    if !std::mem::replace(&mut placed[n], true) {
+                        let l = &loops.all[n];
+                        let mut ends = vec![l.count, l.steps];
+                        ends.extend(l.stop);
+                        ends.extend(l.carries.iter().flat_map(|c| [c.init, c.next]));
+                        ends.extend(l.rows.iter().flat_map(|r| r.beside().chain([r.row])));
+                        let mut all = std::mem::take(&mut outer[n]);
+                        all.extend(ends.into_iter().map(|t| s.of(t)));
+                        all.remove(&(n + 1));
+                        s.parent[n] = deepest(&mut all.iter().copied());
+                        outer[n] = all;
+                    }
+                    around.clone_from(&outer[n]);
+                }
+                None => g.node(t).for_each_child(|c| {
+                    around.insert(s.of(c));
+                }),
+            }
+            let own = deepest(&mut around.iter().copied());
+            s.of[t.index()] = u32::try_from(own).unwrap_or(0);
+            if own > 0 {
+                around.remove(&own);
+                outer[own - 1].extend(around);
+            }
+        }
+        s
+    }
+}
+
+/// The chain of updates by which a carried array becomes its next value, if only some elements
+/// change: these terms, oldest first. Each is a scatter into the term before it, the result of an
+/// inner loop that starts with the term before it, or a conditional between two such chains.
+pub fn chain_of_updates(g: &Graph, loops: &Loops, now: Term, next: Term) -> Option<Vec<Term>> {
+    let mut found: BTreeSet<Term> = BTreeSet::new();
+    let mut stack = vec![next];
+    while let Some(t) = stack.pop() {
+        if t == now || !found.insert(t) {
+            continue;
+        }
+        match g.node(t) {
+            Node::Scatter { dst, .. } => stack.push(*dst),
+            Node::Cond { then, other, .. } => stack.extend([*then, *other]),
+            _ => stack.push(loops.begun(t)?.1.init),
+        }
+    }
+    if next == now { None } else { Some(found.into_iter().collect()) }
+}

@@ -1,0 +1,228 @@
+//! Contractions as batches of matrix products on strided arrays: any order of axes, any part of an
+//! array. Each label has a size and a stride in every array; labels that lie together in all arrays
+//! are one group of rows, columns or summed indices, and those that are left over are axes of the
+//! batch. So every contraction of stored operands has this form. Must never copy an operand, and
+//! never decide whether the form pays.
+
+use super::matrix::{always_stored, as_product};
+use ad_ir::ir::{Contraction, Graph, Node, Term};
+use ad_ir::prim::Prim;
+
+/// An array in memory, and what of it an operand is.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// The array.
+    pub array: Term,
+    /// Of each axis of the operand: the axis of the array, and the number of its elements from one
+    /// to the next.
+    axes: Vec<(usize, usize)>,
+    /// Where the operand begins: along axes of the array, multiples of terms.
+    pub starts: Vec<(usize, usize, Term)>,
+    /// Axes of the array of which some elements are left out.
+    cut: Vec<usize>,
+}
+
+/// What an operand is a part of, behind transpositions, slices and indices. What is behind slices
+/// and indices counts only if it is in memory whatever the scheduler decides.
+pub(crate) fn part(g: &Graph, t: Term) -> Part {
+    let mut at = Part { array: t, axes: (0..g.rank(t)).map(|k| (k, 1)).collect(), starts: Vec::new(), cut: Vec::new() };
+    let mut whole = None;
+    loop {
+        match g.node(at.array) {
+            Node::Prim(Prim::Transpose(perm), args) => {
+                let old = |axis: &mut usize| *axis = usize::from(perm[*axis]);
+                at.axes.iter_mut().for_each(|a| old(&mut a.0));
+                at.starts.iter_mut().for_each(|s| old(&mut s.0));
+                at.cut.iter_mut().for_each(old);
+                at.array = args[0];
+            }
+            Node::Prim(Prim::Recast, args) => at.array = args[0],
+            Node::Prim(Prim::Slice(steps), args) if steps.iter().all(|&s| s >= 1) => {
+                whole.get_or_insert_with(|| at.clone());
+                let step = |axis: usize| usize::try_from(steps[axis]).unwrap_or(1);
+                at.axes.iter_mut().for_each(|a| a.1 *= step(a.0));
+                at.starts.iter_mut().for_each(|s| s.1 *= step(s.0));
+                for k in 0..steps.len() {
+                    let start = args[1 + k];
+                    if g.int_value(start) != Some(0) {
+                        at.starts.push((k, 1, start));
+                    } else if steps[k] == 1 && g.shape(at.array)[k] == g.shape(args[0])[k] {
+                        continue;
+                    }
+                    at.cut.push(k);
+                }
+                at.array = args[0];
+            }
+            Node::Gather { src, vars, index, .. } if vars.is_empty() => {
+                whole.get_or_insert_with(|| at.clone());
+                let n = index.len();
+                at.axes.iter_mut().for_each(|a| a.0 += n);
+                at.starts.iter_mut().for_each(|s| s.0 += n);
+                at.cut.iter_mut().for_each(|c| *c += n);
+                at.starts.extend(index.iter().enumerate().map(|(k, &ix)| (k, 1, ix)));
+                at.array = *src;
+            }
+            _ => break,
+        }
+    }
+    match whole {
+        Some(whole) if !stored(g, at.array) => whole,
+        _ => at,
+    }
+}
+
+fn stored(g: &Graph, t: Term) -> bool {
+    matches!(g.node(t), Node::Param(..)) || always_stored(g, t)
+}
+
+/// A number of elements in memory: a literal times sizes.
+#[derive(Clone, Debug)]
+pub struct Stride {
+    /// The literal.
+    pub step: usize,
+    /// The sizes that it is multiplied with.
+    pub sizes: Vec<Term>,
+}
+
+impl Part {
+    /// The number of elements from one index along this axis of the array to the next.
+    fn along(&self, g: &Graph, axis: usize, step: usize) -> Stride {
+        Stride { step, sizes: g.shape(self.array)[axis + 1..].to_vec() }
+    }
+
+    fn stride(&self, g: &Graph, axis: usize) -> Stride {
+        let (of, step) = self.axes[axis];
+        self.along(g, of, step)
+    }
+
+    /// The summands of the place of the first element: a term times a stride each.
+    pub fn begins(&self, g: &Graph) -> Vec<(Term, Stride)> {
+        self.starts.iter().map(|&(axis, step, start)| (start, self.along(g, axis, step))).collect()
+    }
+
+    /// Whether two axes of the operand are one axis in memory: all of the second for each index of
+    /// the first.
+    fn together(&self, first: usize, second: usize) -> bool {
+        let ((a, p), (b, q)) = (self.axes[first], self.axes[second]);
+        a + 1 == b && p == 1 && q == 1 && !self.cut.contains(&b)
+    }
+}
+
+/// Labels that are one index of the product.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// Sizes whose product is that of the index.
+    pub size: Vec<Term>,
+    /// In the result and both operands; `None` where an array does not have the labels.
+    pub strides: [Option<Stride>; 3],
+}
+
+/// A contraction as a batch of matrix products: for each index of the batch, `out = a b`.
+#[derive(Clone, Debug)]
+pub struct Products {
+    /// The operand with the result's rows.
+    pub a: Part,
+    /// The operand with the result's columns.
+    pub b: Part,
+    /// The indices of the batch.
+    pub batch: Vec<Group>,
+    /// The index of the result's rows.
+    pub rows: Group,
+    /// The index that is summed over.
+    pub summed: Group,
+    /// The index of the result's columns.
+    pub columns: Group,
+    /// Whether zeros of these operands absorb.
+    pub absorbs: [bool; 2],
+}
+
+/// The three arrays of a contraction, with the labels of their axes.
+struct Arrays<'a> {
+    g: &'a Graph,
+    spec: &'a Contraction,
+    out: Part,
+    a: Part,
+    b: Part,
+    shapes: [Vec<Term>; 2],
+}
+
+impl Arrays<'_> {
+    fn each(&self) -> [(&[u8], &Part); 3] {
+        [(&self.spec.out, &self.out), (&self.spec.a, &self.a), (&self.spec.b, &self.b)]
+    }
+
+    fn size(&self, label: u8) -> Option<Term> {
+        let of = |labels: &[u8], shape: &[Term]| labels.iter().position(|&l| l == label).map(|k| shape[k]);
+        of(&self.spec.a, &self.shapes[0]).or_else(|| of(&self.spec.b, &self.shapes[1]))
+    }
+
+    /// Labels that lie together in all arrays, outermost first.
+    fn group(&self, labels: &[u8]) -> Group {
+        let strides = self.each().map(|(of, part)| {
+            let last = labels.last()?;
+            of.iter().position(|l| l == last).map(|k| part.stride(self.g, k))
+        });
+        Group { size: labels.iter().filter_map(|&l| self.size(l)).collect(), strides }
+    }
+
+    /// Whether a label follows another one in the memory of all arrays that have them.
+    fn together(&self, first: u8, second: u8) -> bool {
+        self.each().iter().all(|(of, part)| {
+            let at = |label: u8| of.iter().position(|&l| l == label);
+            match (at(first), at(second)) {
+                (Some(i), Some(j)) => part.together(i, j),
+                _ => true,
+            }
+        })
+    }
+
+    /// The last run of labels that lie together, and all labels before it.
+    fn split<'l>(&self, labels: &'l [u8]) -> (&'l [u8], &'l [u8]) {
+        let mut first = labels.len().saturating_sub(1);
+        while first > 0 && self.together(labels[first - 1], labels[first]) {
+            first -= 1;
+        }
+        labels.split_at(first)
+    }
+}
+
+/// The products that a contraction is; `None` if it sums nothing, or is a batch of dot products.
+pub(crate) fn as_products(g: &Graph, spec: &Contraction, t: Term, [a, b]: [Term; 2]) -> Option<Products> {
+    let whole =
+        Part { array: t, axes: (0..spec.out.len()).map(|k| (k, 1)).collect(), starts: Vec::new(), cut: Vec::new() };
+    let shapes = [a, b].map(|x| g.shape(x).to_vec());
+    let arrays = Arrays { g, spec, out: whole, a: part(g, a), b: part(g, b), shapes };
+    let has = |labels: &[u8], l: u8| labels.contains(&l);
+    let pick = |labels: &[u8], a: bool, b: bool, out: bool| -> Vec<u8> {
+        let fits = |&l: &u8| has(&spec.a, l) == a && has(&spec.b, l) == b && has(&spec.out, l) == out;
+        labels.iter().copied().filter(fits).collect()
+    };
+    // The summed labels in the order of the first operand's memory.
+    let mut in_memory: Vec<usize> = (0..spec.a.len()).collect();
+    in_memory.sort_by_key(|&k| arrays.a.axes[k].0);
+    let in_memory: Vec<u8> = in_memory.into_iter().map(|k| spec.a[k]).collect();
+    let (rows, columns) = (pick(&spec.out, true, false, true), pick(&spec.out, false, true, true));
+    let summed = pick(&in_memory, true, true, false);
+    if summed.is_empty() || (rows.is_empty() && columns.is_empty()) {
+        return None;
+    }
+    let (more_rows, rows) = arrays.split(&rows);
+    let (more_columns, columns) = arrays.split(&columns);
+    let (more_summed, summed) = arrays.split(&summed);
+    let both = pick(&spec.out, true, true, true);
+    let batch = [&both, more_rows, more_columns, more_summed].concat();
+    let batch: Vec<Group> = batch.iter().map(|l| arrays.group(&[*l])).collect();
+    let (rows, summed, columns) = (arrays.group(rows), arrays.group(summed), arrays.group(columns));
+    let absorbs = spec.absorbs;
+    Some(Products { batch, rows, summed, columns, a: arrays.a, b: arrays.b, absorbs })
+}
+
+/// The products on strided arrays that a contraction is computed by; `None` if it is a product of
+/// contiguous arrays, which reads its operands in another way.
+pub fn strided(g: &Graph, t: Term) -> Option<Products> {
+    let Node::Prim(Prim::Contract(spec), args) = g.node(t) else { return None };
+    if as_product(g, spec, args[0], args[1]).is_some() {
+        return None;
+    }
+    as_products(g, spec, t, [args[0], args[1]])
+}

@@ -1,0 +1,241 @@
+//! The pass manager: runs a list of passes. Each pass rewrites the [`Roots`] of a graph and returns
+//! the new ones. After each pass the manager validates the result (in debug builds), logs it for
+//! `AD_DUMP` under the name of the pass, and runs the simplifier if the pass asks for it. With
+//! `AD_TRACE` the log also has each rewrite that fires.
+//!
+//! This module depends on no single pass and on no order of passes: the lists are in `pipeline`.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::Write as _;
+use std::rc::Rc;
+
+use super::lowering::{self, Lowered};
+use super::roots::Roots;
+use super::simplify::{self, Fired};
+use super::trace;
+use ad_ir::analysis::decisions::Decisions;
+use ad_ir::analysis::{Analyses, Analysis, Reachable};
+use ad_ir::ir::{Graph, Term, print, valid};
+use ad_ir::stage;
+
+/// A pass over the whole program.
+#[derive(Clone, Copy)]
+pub struct Pass {
+    /// Its name: in lists, in the log and in reports of internal errors.
+    pub name: &'static str,
+    /// The function. It preserves the meaning of every root.
+    pub run: fn(&mut Graph, &Roots, &mut Context) -> Roots,
+    /// Whether the simplifier runs after the pass, if the pass has changed a root.
+    pub simplified: bool,
+}
+
+impl std::fmt::Debug for Pass {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// What a pass can query: cached analyses, the exact terms, the active inputs.
+#[derive(Debug, Default)]
+pub struct Context {
+    /// The inputs that derivatives are taken with respect to.
+    pub active: Vec<u32>,
+    /// How often each rule of the simplifier fired.
+    pub fired: Fired,
+    roots: Roots,
+    /// Terms that are exact although no current root shows it, since a decision of the function
+    /// before differentiation depends on them. Valid until a pass changes the roots.
+    extra_exact: HashSet<Term>,
+    analyses: Analyses,
+    exact: Option<Rc<HashSet<Term>>>,
+}
+
+impl Context {
+    /// A context for these roots.
+    #[must_use]
+    pub fn of(roots: Roots) -> Self {
+        Context { roots, ..Context::default() }
+    }
+
+    /// A context in which exactly these terms are exact. For tests.
+    #[must_use]
+    pub fn with_exact(exact: HashSet<Term>) -> Self {
+        Context { exact: Some(Rc::new(exact)), ..Context::default() }
+    }
+
+    /// Marks these terms as exact until a pass changes the roots.
+    pub(crate) fn set_extra_exact(&mut self, exact: &HashSet<Term>) {
+        self.extra_exact.clone_from(exact);
+        self.exact = None;
+    }
+
+    /// Switches to new roots and drops the cached analyses of the old ones.
+    pub(crate) fn set_roots(&mut self, roots: &Roots) {
+        if *roots != self.roots {
+            self.roots = roots.clone();
+            self.analyses.clear();
+            self.exact = None;
+        }
+    }
+
+    /// The result of an analysis for these roots: those of the program, or of a body in it.
+    pub fn get<A: Analysis>(&mut self, g: &Graph, roots: &[Term]) -> Rc<A::Result> {
+        self.analyses.get::<A>(g, roots)
+    }
+
+    /// The terms that a decision of the function depends on. Only its results and checks count: a
+    /// mask in a derivative is not a decision.
+    pub fn exact(&mut self, g: &Graph) -> Rc<HashSet<Term>> {
+        if let Some(exact) = &self.exact {
+            return Rc::clone(exact);
+        }
+        let mut exact = self.analyses.get::<Decisions>(g, &self.roots.function());
+        if !self.extra_exact.is_empty() {
+            exact = Rc::new(exact.union(&self.extra_exact).copied().collect());
+        }
+        self.exact = Some(Rc::clone(&exact));
+        exact
+    }
+
+    /// All terms of the function itself.
+    pub fn function_terms(&mut self, g: &Graph) -> Rc<Vec<Term>> {
+        self.analyses.get::<Reachable>(g, &self.roots.function())
+    }
+
+    /// The conditions of all checks. If one fails, the routine panics before it computes anything.
+    #[must_use]
+    pub fn check_conditions(&self) -> Vec<Term> {
+        self.roots.checks.iter().map(|c| c.ok).collect()
+    }
+}
+
+/// A log of the result of each pass, for `AD_DUMP` and tests.
+#[derive(Debug)]
+pub struct Log {
+    /// (stage, text) in order.
+    pub stages: Vec<(String, String)>,
+    /// Whether each rewrite that fires is logged, as `rule: before => after`.
+    pub rules: bool,
+}
+
+impl Default for Log {
+    /// An empty log, with rewrites if the environment has `AD_TRACE`.
+    fn default() -> Self {
+        Log { stages: Vec::new(), rules: std::env::var_os("AD_TRACE").is_some() }
+    }
+}
+
+impl Log {
+    pub(crate) fn terms(&mut self, stage: &str, g: &Graph, roots: &[Term], hints: &BTreeMap<Term, String>) {
+        self.stages.push((stage.to_string(), print::print(g, roots, hints)));
+    }
+
+    /// The whole log as text, with a heading for each stage.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.stages.iter().fold(String::new(), |mut all, (stage, text)| {
+            let _ = write!(all, "==== {stage}\n{text}\n\n");
+            all
+        })
+    }
+}
+
+/// Runs passes over one program.
+pub(crate) struct Manager<'l> {
+    pub(crate) cx: Context,
+    log: Option<&'l mut Log>,
+    /// The name of the routine that is compiled; it prefixes each stage of the log.
+    subject: &'static str,
+    hints: BTreeMap<Term, String>,
+}
+
+impl<'l> Manager<'l> {
+    /// A manager that compiles `subject`, with these names of terms for the log.
+    pub(crate) fn new(subject: &'static str, log: Option<&'l mut Log>, hints: &BTreeMap<Term, String>) -> Self {
+        let hints = if log.is_some() { hints.clone() } else { BTreeMap::new() };
+        Manager { cx: Context::default(), log, subject, hints }
+    }
+
+    /// The roots after these passes.
+    pub(crate) fn run(&mut self, g: &mut Graph, passes: &[Pass], mut roots: Roots) -> Roots {
+        for pass in passes {
+            let new = self.run_pass(g, pass, &roots);
+            let changed = new != roots;
+            roots = new;
+            if changed && pass.simplified {
+                roots = self.run_pass(g, &simplify::PASS, &roots);
+            }
+        }
+        roots
+    }
+
+    fn run_pass(&mut self, g: &mut Graph, pass: &Pass, roots: &Roots) -> Roots {
+        stage::enter(pass.name);
+        self.cx.set_roots(roots);
+        if self.log.as_deref().is_some_and(|log| log.rules) {
+            trace::start();
+        }
+        let new = (pass.run)(g, roots, &mut self.cx);
+        let steps = trace::taken();
+        if !steps.is_empty() {
+            let lines = trace::lines(g, &steps, &self.hints);
+            self.log_text(&format!("{}, rule by rule", pass.name), &lines);
+        }
+        if new == *roots {
+            self.log_text(pass.name, "(unchanged)");
+            return new;
+        }
+        self.cx.set_extra_exact(&HashSet::new());
+        self.cx.set_roots(&new);
+        self.validate(g, pass.name, &new);
+        self.record(g, pass.name, &new);
+        new
+    }
+
+    /// Lowers the roots of the routine `name`. The result is not a program of the core language any
+    /// more, since its loops are open. So the lowering validates it itself.
+    pub(crate) fn lower(
+        g: &mut Graph,
+        roots: &[Term],
+        own: Option<&HashSet<Term>>,
+        (name, hints): (&str, &BTreeMap<Term, String>),
+        log: Option<&mut Log>,
+    ) -> Result<Lowered, String> {
+        let Some(log) = log else { return lowering::lower(g, roots, own) };
+        if log.rules {
+            trace::start();
+        }
+        let lowered = lowering::lower(g, roots, own);
+        let steps = trace::taken();
+        if !steps.is_empty() {
+            log.stages.push((format!("{name}: lowering, rule by rule"), trace::lines(g, &steps, hints)));
+        }
+        let lowered = lowered?;
+        log.terms(&format!("{name}: lowering"), g, &lowered.roots(roots), hints);
+        Ok(lowered)
+    }
+
+    /// Whether each root is well formed, and without builds and calls.
+    fn validate(&self, g: &Graph, after: &str, roots: &Roots) {
+        if cfg!(debug_assertions) {
+            let all = roots.all();
+            if let Err(errors) = valid::normal_form(g, &all) {
+                panic!("{}, after {after}: {errors:?}", self.subject);
+            }
+        }
+    }
+
+    /// Logs the roots.
+    pub(crate) fn record(&mut self, g: &Graph, stage: &str, roots: &Roots) {
+        if let Some(log) = self.log.as_deref_mut() {
+            log.terms(&format!("{}: {stage}", self.subject), g, &roots.all(), &self.hints);
+        }
+    }
+
+    /// Logs a text.
+    pub(crate) fn log_text(&mut self, stage: &str, text: &str) {
+        if let Some(log) = self.log.as_deref_mut() {
+            log.stages.push((format!("{}: {stage}", self.subject), text.to_string()));
+        }
+    }
+}

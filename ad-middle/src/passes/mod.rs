@@ -1,0 +1,25 @@
+//! Passes. A pass rewrites the roots of a graph and preserves the meaning of the program.
+//!
+//! `pipeline` lists the order in which they run. A pass does not read `syn`, does not write tokens,
+//! and does not recognise whole functions.
+
+pub(crate) mod element;
+pub(crate) mod loops;
+pub mod lowering;
+pub(crate) mod manager;
+pub(crate) mod rewrite;
+pub(crate) mod roots;
+pub(crate) mod trace;
+pub(crate) mod trip_counts;
+
+pub mod associate;
+pub mod bulk;
+pub mod hoist;
+pub mod pairs;
+pub mod push;
+pub mod share;
+pub mod simplify;
+pub mod unroll;
+
+pub use manager::{Context, Log, Pass};
+pub use roots::{CheckRoots, Roots};

@@ -1,0 +1,95 @@
+//! The rewriting driver of the passes over the whole graph. It rewrites bottom-up and visits each
+//! term once. A pass supplies a rule that returns the replacement of a term, or `None`: then the
+//! term is rebuilt with its rewritten children. New terms inherit the source location of the old
+//! one. With `AD_TRACE` the driver logs what a rule has rewritten, under the name of the running
+//! pass.
+//!
+//! Sizes that occur in types are not rewritten: otherwise two terms of one type would get different
+//! types. The driver is therefore constructed with the set of terms that it must leave alone. It
+//! does not enter the body of a loop: a rule for loops does that with a driver for the body.
+
+use std::collections::HashMap;
+
+use super::trace;
+use ad_ir::ir::{Graph, Node, Term};
+use ad_ir::stage;
+
+/// From each visited term to its replacement.
+pub(crate) type Rewritten = HashMap<Term, Term>;
+
+/// The driver: a memo table of replacements, and the walks that fill it.
+#[derive(Default)]
+pub(crate) struct Rewriter {
+    done: Rewritten,
+}
+
+impl Rewriter {
+    /// A driver that leaves these terms alone.
+    pub(crate) fn new<'t>(fixed: impl IntoIterator<Item = &'t Term>) -> Self {
+        Rewriter { done: fixed.into_iter().map(|&t| (t, t)).collect() }
+    }
+
+    /// Presets the replacement of a term.
+    pub(crate) fn set(&mut self, t: Term, new: Term) {
+        self.done.insert(t, new);
+    }
+
+    /// The replacements of all visited terms.
+    pub(crate) fn done(&self) -> &Rewritten {
+        &self.done
+    }
+
+    /// The roots after the rule has been applied to every term reachable from them.
+    pub(crate) fn run(
+        &mut self,
+        g: &mut Graph,
+        roots: &[Term],
+        mut rule: impl FnMut(&mut Graph, Term, &Rewritten) -> Option<Term>,
+    ) -> Vec<Term> {
+        for t in g.reachable(roots) {
+            self.step(g, t, &mut rule);
+        }
+        roots.iter().map(|t| self.done[t]).collect()
+    }
+
+    /// The roots with the replacements given by [`set`](Self::set) substituted.
+    pub(crate) fn substitute(&mut self, g: &mut Graph, roots: &[Term]) -> Vec<Term> {
+        self.run(g, roots, |_, _, _| None)
+    }
+
+    /// Rewrites one term, whose children have been rewritten before.
+    pub(crate) fn step(
+        &mut self,
+        g: &mut Graph,
+        t: Term,
+        rule: impl FnOnce(&mut Graph, Term, &Rewritten) -> Option<Term>,
+    ) {
+        if self.done.contains_key(&t) {
+            return;
+        }
+        let here = g.loc(t);
+        let before = g.at(here);
+        let new = match rule(g, t, &self.done) {
+            Some(new) => {
+                // A rule that only rebuilds the term over its new children has not rewritten it.
+                if trace::is_on() && with_rewritten_children(g, t, &self.done) != *g.node(new) {
+                    trace::fired(stage::current(), t, &[new]);
+                }
+                new
+            }
+            None => match with_rewritten_children(g, t, &self.done) {
+                // If a loop was replaced by a tuple of its results, a projection of the loop is a
+                // component of the tuple.
+                Node::Proj(tuple, k) => g.proj(tuple, k as usize),
+                node => g.mk(node),
+            },
+        };
+        g.at(before);
+        self.done.insert(t, new);
+    }
+}
+
+/// The node of the term with each child replaced.
+pub(crate) fn with_rewritten_children(g: &Graph, t: Term, done: &Rewritten) -> Node {
+    g.node(t).map_children(|c| done[&c])
+}

@@ -1,0 +1,126 @@
+//! Shares expensive subterms between related functions. If two functions of a family are applied to
+//! the same term, both are rewritten in terms of their common subterm, which is then computed once.
+//! A function that occurs alone is left alone: its kernel is as fast and reads better.
+//!
+//! If a derivative divides by the same term several times, or divides a whole array by a scalar,
+//! the pass multiplies by one reciprocal instead. Divisions of the function itself are left alone,
+//! even if no decision depends on them: their quotient is rounded once, and it may be finite where
+//! 1/y overflows (where y is below half of the smallest normal number). In that range a derivative
+//! by y overflows as well; a derivative by x may become infinite where the quotient is not (README
+//! says so).
+
+use std::collections::{HashMap, HashSet};
+
+use super::rewrite::Rewriter;
+use super::{Context, Pass};
+use ad_ir::analysis::Reachable;
+use ad_ir::analysis::sizes::Fixed;
+use ad_ir::ir::{Graph, Node, Term};
+use ad_ir::prim::{Binary, Cmp, Prim, Unary};
+
+/// A member of a family: the function, and the function that builds it from the common subterm.
+type Member = (Unary, fn(&mut Graph, Term) -> Term);
+
+/// The families. `softplus` and its derivative `sigmoid` share `exp(-|x|)`, which cannot overflow.
+const FAMILIES: &[&[Member]] = &[&[(Unary::Softplus, softplus), (Unary::Sigmoid, sigmoid)]];
+
+/// The pass.
+pub const PASS: Pass =
+    Pass { name: "share", run: |g, roots, cx| roots.map(|all| share(g, all, cx)), simplified: false };
+
+/// The roots with shared subterms. Exact terms are left alone, since another formula changes the
+/// last bits. So are the divisions of the function itself.
+pub fn share(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
+    let (exact, reachable) = (cx.exact(g), cx.get::<Reachable>(g, roots));
+    let divided = divided(g, &reachable, &cx.function_terms(g).iter().copied().collect());
+    let mut met: HashMap<(usize, Term), Vec<Unary>> = HashMap::new();
+    for &t in &*reachable {
+        if let Some((family, f, x)) = member(g, t)
+            && !exact.contains(&t)
+        {
+            met.entry((family, x)).or_default().push(f);
+        }
+    }
+    Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| match member(g, t) {
+        Some((family, f, x)) if !exact.contains(&t) && met.get(&(family, x)).is_some_and(|fs| fs.len() > 1) => {
+            let (_, write) = FAMILIES[family].iter().find(|m| m.0 == f)?;
+            Some(write(g, done[&x]))
+        }
+        _ => divided.get(&t).map(|(x, y)| times_reciprocal(g, done[x], done[y])),
+    })
+}
+
+fn member(g: &Graph, t: Term) -> Option<(usize, Unary, Term)> {
+    let Node::Prim(Prim::Unary(f), args) = g.node(t) else { return None };
+    let family = FAMILIES.iter().position(|members| members.iter().any(|m| m.0 == *f))?;
+    Some((family, *f, args[0]))
+}
+
+/// Up to this number of divisions by one term stay divisions, since a quotient is rounded once: so
+/// both derivatives of `hypot` at (3, 4) are exact.
+const FEW: usize = 2;
+
+/// The divisions of a derivative that become products with a reciprocal: from each to its operands.
+fn divided(g: &Graph, reachable: &[Term], own: &HashSet<Term>) -> HashMap<Term, (Term, Term)> {
+    let mut by: HashMap<Term, usize> = HashMap::new();
+    let mut found = Vec::new();
+    for &t in reachable {
+        let Node::Prim(prim, args) = g.node(t) else { continue };
+        match prim {
+            Prim::Binary(Binary::Div) if !own.contains(&t) && g.real_value(args[1]).is_none() => {
+                found.push((t, args[0], args[1]));
+                *by.entry(args[1]).or_default() += 1;
+            }
+            Prim::Unary(Unary::Recip) => *by.entry(args[0]).or_default() += 1,
+            _ => {}
+        }
+    }
+    found.retain(|&(_, _, y)| by[&y] > FEW || repeated(g, y).is_some());
+    found.into_iter().map(|(t, x, y)| (t, (x, y))).collect()
+}
+
+/// The scalar that is replicated, if the array is the same everywhere.
+fn repeated(g: &Graph, t: Term) -> Option<Term> {
+    match g.node(t) {
+        Node::Prim(Prim::Replicate(_), args) if g.rank(args[0]) == 0 => Some(args[0]),
+        _ => None,
+    }
+}
+
+/// `x * (1 / y)`; the reciprocal of a replicated scalar is computed once.
+fn times_reciprocal(g: &mut Graph, x: Term, y: Term) -> Term {
+    let shape = g.shape(y).to_vec();
+    let reciprocal = g.unary(Unary::Recip, repeated(g, y).unwrap_or(y));
+    let reciprocal = g.broadcast(reciprocal, &shape);
+    match g.real_value(x) {
+        Some(1.0) => reciprocal,
+        Some(-1.0) => g.neg(reciprocal),
+        _ => g.mul(x, reciprocal),
+    }
+}
+
+/// `exp(-|x|)`.
+fn decay(g: &mut Graph, x: Term) -> Term {
+    let a = g.unary(Unary::Abs, x);
+    let n = g.neg(a);
+    g.unary(Unary::Exp, n)
+}
+
+/// `max(x, 0) + ln(1 + e)`.
+fn softplus(g: &mut Graph, x: Term) -> Term {
+    let e = decay(g, x);
+    let zero = g.lit_like(x, 0.0);
+    let positive = g.binary(Binary::Max, x, zero);
+    let rest = g.unary(Unary::Ln1p, e);
+    g.add(positive, rest)
+}
+
+/// `(1 or e) / (1 + e)`, by the sign of x.
+fn sigmoid(g: &mut Graph, x: Term) -> Term {
+    let e = decay(g, x);
+    let (zero, one) = (g.lit_like(x, 0.0), g.lit_like(x, 1.0));
+    let below = g.compare(Cmp::Lt, x, zero);
+    let numerator = g.select(below, e, one);
+    let denominator = g.add(one, e);
+    g.div(numerator, denominator)
+}

@@ -1,0 +1,198 @@
+//! Rules for conditionals, elementwise selections and truth values.
+
+use super::{Rule, rule};
+use ad_ir::analysis::zeros::is_zero;
+use ad_ir::ir::{Graph, Node, Put, Term};
+use ad_ir::prim::{Cmp, Prim};
+
+pub(super) const RULES: &[Rule] = &[
+    rule!("cond.known", "cond(true, a, b) = a; cond(false, a, b) = b", Exact, cond_known),
+    rule!("cond.not", "cond(!c, a, b) = cond(c, b, a)", Exact, cond_not),
+    rule!("cond.nested", "cond(c, cond(c, a, _), b) = cond(c, a, b), and in the other arm", Exact, cond_nested),
+    rule!(
+        "cond.exclusive",
+        "cond(x == 1, a, cond(x == 2, b, a)) = cond(x == 2, b, a), for any two literals",
+        Exact,
+        cond_exclusive
+    ),
+    rule!(
+        "cond.elements",
+        "cond(0 < n, scatter_add(.., s), zeros) = scatter_add(zeros.., cond(0 < n, s, 0)), for numbers s at places that cost nothing",
+        Exact,
+        cond_elements
+    ),
+    rule!("select.known", "select(true.., a, b) = a; select(false.., a, b) = b", Exact, select_known),
+    rule!("select.not", "select(!m, a, b) = select(m, b, a)", Exact, select_not),
+    rule!(
+        "select.nested",
+        "select(m, select(m, a, _), b) = select(m, a, b), and in the other arm",
+        Exact,
+        select_nested
+    ),
+    rule!(
+        "select.exclusive",
+        "select(x == 1.., a, select(x == 2.., b, a)) = select(x == 2.., b, a), for any two literals",
+        Exact,
+        select_exclusive
+    ),
+    rule!("select.lazy", "select(replicate c, a, b) = cond(c, a, b)", Exact, select_lazy),
+];
+
+fn cond(g: &Graph, t: Term) -> Option<(Term, Term, Term)> {
+    match *g.node(t) {
+        Node::Cond { cond, then, other } => Some((cond, then, other)),
+        _ => None,
+    }
+}
+
+fn select(g: &Graph, t: Term) -> Option<(Term, Term, Term)> {
+    match g.node(t) {
+        Node::Prim(Prim::Select, args) => Some((args[0], args[1], args[2])),
+        _ => None,
+    }
+}
+
+fn not(g: &Graph, t: Term) -> Option<Term> {
+    match g.node(t) {
+        Node::Prim(Prim::Not, args) => Some(args[0]),
+        _ => None,
+    }
+}
+
+fn cond_known(g: &mut Graph, t: Term) -> Option<Term> {
+    let (c, a, b) = cond(g, t)?;
+    g.bool_value(c).map(|c| if c { a } else { b })
+}
+
+fn cond_not(g: &mut Graph, t: Term) -> Option<Term> {
+    let (c, a, b) = cond(g, t)?;
+    let c = not(g, c)?;
+    Some(g.cond(c, b, a))
+}
+
+fn cond_nested(g: &mut Graph, t: Term) -> Option<Term> {
+    let (c, a, b) = cond(g, t)?;
+    let a2 = cond(g, a).filter(|inner| inner.0 == c).map_or(a, |inner| inner.1);
+    let b2 = cond(g, b).filter(|inner| inner.0 == c).map_or(b, |inner| inner.2);
+    ((a, b) != (a2, b2)).then(|| g.cond(c, a2, b2))
+}
+
+/// The integer and the literal that it is compared with, if the condition is `x == 1`.
+fn equals_literal(g: &Graph, c: Term) -> Option<(Term, i128)> {
+    let Node::Prim(Prim::Compare(Cmp::Eq), args) = g.node(c) else { return None };
+    let literal = |t: Term| g.int_value(g.splat(t));
+    match (literal(args[0]), literal(args[1])) {
+        (None, Some(k)) => Some((args[0], k)),
+        (Some(k), None) => Some((args[1], k)),
+        _ => None,
+    }
+}
+
+/// The arms of a `match` with literals exclude each other. What is the same in all arms but one (a
+/// check of that arm, its part of a cotangent) is a conditional with the condition of that arm only.
+fn exclusive(g: &Graph, t: Term, of: impl Fn(&Graph, Term) -> Option<(Term, Term, Term)>) -> Option<Term> {
+    let (c, a, inner) = of(g, t)?;
+    let (x, k) = equals_literal(g, c)?;
+    let mut other = inner;
+    while other != a {
+        let (c2, _, next) = of(g, other)?;
+        let (y, k2) = equals_literal(g, c2)?;
+        if x != y || k == k2 {
+            return None;
+        }
+        other = next;
+    }
+    Some(inner)
+}
+
+fn cond_exclusive(g: &mut Graph, t: Term) -> Option<Term> {
+    exclusive(g, t, cond)
+}
+
+/// The maximum number of operations of an index that are examined.
+const PLACE: usize = 16;
+
+/// Whether indices are computed by so few integer operations on available values that a condition
+/// around them saves nothing.
+fn at_hand(g: &Graph, places: &[Term]) -> bool {
+    let mut stack = places.to_vec();
+    let mut left = PLACE;
+    while let Some(t) = stack.pop() {
+        let fine = match g.node(t) {
+            Node::Lit(_) | Node::Var(_) | Node::Size(..) | Node::Input(_) | Node::Param(..) => true,
+            Node::Prim(Prim::Int(_), args) => {
+                stack.extend(args.iter().copied());
+                true
+            }
+            _ => false,
+        };
+        if !fine || left == 0 {
+            return false;
+        }
+        left -= 1;
+    }
+    true
+}
+
+/// A conditional of arrays copies one of them, or stores both; one of scalars costs nothing. (A
+/// condition that holds only sometimes is left around the whole update: where it is false, nothing
+/// is added.)
+fn cond_elements(g: &mut Graph, t: Term) -> Option<Term> {
+    let (c, a, b) = cond(g, t)?;
+    g.not_empty(c)?;
+    if !is_zero(g, b) {
+        return None;
+    }
+    let mut chain = Vec::new();
+    let mut at = a;
+    while let Node::Scatter { put: Put::Add, dst, src, vars, index } = g.node(at) {
+        if g.rank(*src) > 0 || !at_hand(g, index) {
+            return None;
+        }
+        chain.push((*src, vars.clone(), index.clone()));
+        at = *dst;
+    }
+    if chain.is_empty() || !is_zero(g, at) {
+        return None;
+    }
+    for (src, vars, index) in chain.into_iter().rev() {
+        let zero = g.zeros_like(src);
+        let src = g.cond(c, src, zero);
+        at = g.mk(Node::Scatter { put: Put::Add, dst: at, src, vars, index });
+    }
+    Some(at)
+}
+
+fn select_known(g: &mut Graph, t: Term) -> Option<Term> {
+    let (m, a, b) = select(g, t)?;
+    g.bool_value(m).map(|m| if m { a } else { b })
+}
+
+fn select_not(g: &mut Graph, t: Term) -> Option<Term> {
+    let (m, a, b) = select(g, t)?;
+    if let Some(inner) = not(g, m) {
+        return Some(g.select(inner, b, a));
+    }
+    let Node::Prim(Prim::Replicate(axes), args) = g.node(m).clone() else { return None };
+    let inner = not(g, args[0])?;
+    let mask = g.replicate_axes(inner, &axes, &args[1..]);
+    Some(g.select(mask, b, a))
+}
+
+fn select_nested(g: &mut Graph, t: Term) -> Option<Term> {
+    let (m, a, b) = select(g, t)?;
+    let a2 = select(g, a).filter(|inner| inner.0 == m).map_or(a, |inner| inner.1);
+    let b2 = select(g, b).filter(|inner| inner.0 == m).map_or(b, |inner| inner.2);
+    ((a, b) != (a2, b2)).then(|| g.select(m, a2, b2))
+}
+
+fn select_exclusive(g: &mut Graph, t: Term) -> Option<Term> {
+    exclusive(g, t, select)
+}
+
+fn select_lazy(g: &mut Graph, t: Term) -> Option<Term> {
+    let (m, a, b) = select(g, t)?;
+    let c = g.splat(m);
+    // Inside an index function all terms are scalars, and a selection there stays one.
+    (g.rank(c) == 0 && (c != m || g.free(t).is_empty())).then(|| g.cond(c, a, b))
+}

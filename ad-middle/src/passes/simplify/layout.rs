@@ -1,0 +1,302 @@
+//! Rules for layout operations: replicate, sum, transpose, reshape, slice and pad among each other,
+//! and replicate through elementwise operations.
+
+use super::{Rule, rule};
+use ad_ir::ir::{Elem, Graph, Node, Term, axis};
+use ad_ir::prim::Prim;
+
+pub(super) const RULES: &[Rule] = &[
+    rule!(
+        "replicate.replicate",
+        "replicate (replicate x) = replicate x over both sets of axes",
+        Exact,
+        replicate_replicate
+    ),
+    rule!("transpose.transpose", "tr p (tr q x) = tr (q . p) x", Exact, transpose_transpose),
+    rule!("transpose.replicate", "tr p (replicate x) = replicate (tr q x)", Exact, transpose_replicate),
+    rule!(
+        "transpose.elementwise",
+        "tr p (op (tr q x) (replicate s)) = op (tr (q . p) x) (replicate s)",
+        Exact,
+        transpose_splats
+    ),
+    rule!("transpose.part", "tr p (recast x) = recast (tr p x), tr p (pad x) = pad (tr p x)", Exact, transpose_part),
+    rule!("sum.transpose", "sum (tr p x) = tr q (sum x)", Loose, sum_transpose),
+    rule!("sum.sum", "sum (sum x) = sum x over both sets of axes", Loose, sum_sum),
+    rule!("sum.replicate", "sum (replicate x) = replicate (sum x), for different axes", Loose, sum_replicate),
+    rule!("sum.literal", "sum (replicate c) = c n, for a finite literal c", Loose, sum_literal),
+    rule!("sum.neg", "sum (-x) = -(sum x), but for the sign of zero", Loose, sum_neg),
+    rule!("sum.single", "sum of an axis of size 1 drops it (but for the sign of zero)", Loose, sum_single),
+    rule!("elementwise.replicate", "op (replicate x) (replicate y) = replicate (op x y)", Exact, elementwise_replicate),
+    rule!("reshape.reshape", "reshape (reshape x) = reshape x", Exact, reshape_reshape),
+    rule!("reshape.splat", "reshape (replicate s) = replicate s, for a scalar s", Exact, reshape_splat),
+    rule!("recast.recast", "recast (recast x) = recast x; recast (replicate s) = replicate s", Exact, recast_recast),
+    rule!("slice.splat", "slice (replicate s) = replicate s, for a scalar s", Exact, slice_splat),
+    rule!("slice.slice", "slice (slice x) = slice x, for unit steps", Exact, slice_slice),
+];
+
+fn args_of(g: &Graph, t: Term) -> Option<(Prim, Box<[Term]>)> {
+    match g.node(t) {
+        Node::Prim(prim, args) => Some((prim.clone(), args.clone())),
+        _ => None,
+    }
+}
+
+/// The argument, the new axes and their sizes of a replicate.
+pub(crate) fn replicated(g: &Graph, t: Term) -> Option<(Term, Vec<u8>, Vec<Term>)> {
+    match g.node(t) {
+        Node::Prim(Prim::Replicate(axes), args) => Some((args[0], axes.to_vec(), args[1..].to_vec())),
+        _ => None,
+    }
+}
+
+fn transposed(g: &Graph, t: Term) -> Option<(Term, Vec<u8>)> {
+    match g.node(t) {
+        Node::Prim(Prim::Transpose(perm), args) => Some((args[0], perm.to_vec())),
+        _ => None,
+    }
+}
+
+/// The axes of an array of this rank that are not in `axes`, ascending.
+fn others(rank: usize, axes: &[u8]) -> Vec<u8> {
+    (0..rank).map(axis).filter(|a| !axes.contains(a)).collect()
+}
+
+fn replicate_replicate(g: &mut Graph, t: Term) -> Option<Term> {
+    let (inner, outer_axes, outer_sizes) = replicated(g, t)?;
+    let (x, inner_axes, inner_sizes) = replicated(g, inner)?;
+    let kept = others(g.rank(t), &outer_axes);
+    let mut all: Vec<(u8, Term)> = outer_axes.into_iter().zip(outer_sizes).collect();
+    all.extend(inner_axes.iter().map(|&a| kept[usize::from(a)]).zip(inner_sizes));
+    all.sort_unstable_by_key(|p| p.0);
+    let (axes, sizes): (Vec<u8>, Vec<Term>) = all.into_iter().unzip();
+    Some(g.replicate_axes(x, &axes, &sizes))
+}
+
+fn transpose_transpose(g: &mut Graph, t: Term) -> Option<Term> {
+    let (inner, p) = transposed(g, t)?;
+    let (x, q) = transposed(g, inner)?;
+    let perm: Vec<u8> = p.iter().map(|&a| q[usize::from(a)]).collect();
+    Some(g.transpose(x, &perm))
+}
+
+fn transpose_replicate(g: &mut Graph, t: Term) -> Option<Term> {
+    let (inner, perm) = transposed(g, t)?;
+    let (x, axes, sizes) = replicated(g, inner)?;
+    let kept = others(perm.len(), &axes);
+    let mut new = Vec::new();
+    let mut inner_perm = Vec::new();
+    for (k, &old) in perm.iter().enumerate() {
+        match axes.iter().position(|&a| a == old) {
+            Some(j) => new.push((axis(k), sizes[j])),
+            None => inner_perm.push(axis(kept.iter().position(|&a| a == old)?)),
+        }
+    }
+    let x = g.transpose(x, &inner_perm);
+    let (axes, sizes): (Vec<u8>, Vec<Term>) = new.into_iter().unzip();
+    Some(g.replicate_axes(x, &axes, &sizes))
+}
+
+/// Cancels transposes: a transpose of an elementwise operation on transposed arrays and replicated
+/// scalars is moved to the operands.
+fn transpose_splats(g: &mut Graph, t: Term) -> Option<Term> {
+    let (inner, perm) = transposed(g, t)?;
+    let (prim, args) = args_of(g, inner).filter(|(prim, _)| prim.is_elementwise())?;
+    let scalar = |g: &Graph, a: Term| g.rank(g.splat(a)) == 0;
+    if !args.iter().all(|&a| scalar(g, a) || transposed(g, a).is_some()) {
+        return None;
+    }
+    let args: Vec<Term> = args
+        .iter()
+        .map(|&a| {
+            if scalar(g, a) {
+                let shape: Vec<Term> = perm.iter().map(|&k| g.shape(a)[usize::from(k)]).collect();
+                let s = g.splat(a);
+                g.broadcast(s, &shape)
+            } else {
+                g.transpose(a, &perm)
+            }
+        })
+        .collect();
+    Some(g.prim(prim, &args))
+}
+
+/// A transposition belongs to what is below: a contraction has its result in any order.
+fn transpose_part(g: &mut Graph, t: Term) -> Option<Term> {
+    let (inner, perm) = transposed(g, t)?;
+    let (prim, args) = args_of(g, inner)?;
+    let sizes = g.shape(t).to_vec();
+    Some(match prim {
+        Prim::Recast => {
+            let x = g.transpose(args[0], &perm);
+            g.recast(x, &sizes)
+        }
+        Prim::Pad(steps) => {
+            let x = g.transpose(args[0], &perm);
+            let starts: Vec<Term> = perm.iter().map(|&a| args[1 + usize::from(a)]).collect();
+            let steps: Vec<i64> = perm.iter().map(|&a| steps[usize::from(a)]).collect();
+            g.pad(x, &starts, &steps, &sizes)
+        }
+        _ => return None,
+    })
+}
+
+fn summed(g: &Graph, t: Term) -> Option<(Term, Vec<u8>)> {
+    match g.node(t) {
+        Node::Prim(Prim::Sum(axes), args) => Some((args[0], axes.to_vec())),
+        _ => None,
+    }
+}
+
+fn sum_transpose(g: &mut Graph, t: Term) -> Option<Term> {
+    let (inner, axes) = summed(g, t)?;
+    let (x, perm) = transposed(g, inner)?;
+    let mut inner_axes: Vec<u8> = axes.iter().map(|&a| perm[usize::from(a)]).collect();
+    inner_axes.sort_unstable();
+    let rest = others(perm.len(), &inner_axes);
+    let kept = others(perm.len(), &axes);
+    let outer: Option<Vec<u8>> =
+        kept.iter().map(|&a| rest.iter().position(|&r| r == perm[usize::from(a)]).map(axis)).collect();
+    let s = g.sum_axes(x, &inner_axes);
+    Some(g.transpose(s, &outer?))
+}
+
+fn sum_sum(g: &mut Graph, t: Term) -> Option<Term> {
+    let (inner, outer_axes) = summed(g, t)?;
+    let (x, inner_axes) = summed(g, inner)?;
+    let kept = others(g.rank(x), &inner_axes);
+    let mut axes = inner_axes;
+    axes.extend(outer_axes.iter().map(|&a| kept[usize::from(a)]));
+    axes.sort_unstable();
+    Some(g.sum_axes(x, &axes))
+}
+
+fn sum_replicate(g: &mut Graph, t: Term) -> Option<Term> {
+    let (inner, axes) = summed(g, t)?;
+    let (x, new, sizes) = replicated(g, inner)?;
+    let old = others(g.rank(inner), &new);
+    // The summed axes of x itself, by its own numbers; and the remaining replicated axes, numbered
+    // in the result.
+    let own: Vec<u8> = (0..old.len()).map(axis).filter(|&k| axes.contains(&old[usize::from(k)])).collect();
+    if own.is_empty() {
+        return None;
+    }
+    let stays: Vec<u8> = others(g.rank(inner), &old.iter().copied().filter(|a| axes.contains(a)).collect::<Vec<_>>());
+    let s = g.sum_axes(x, &own);
+    let positions: Option<Vec<u8>> = new.iter().map(|a| stays.iter().position(|s| s == a).map(axis)).collect();
+    let r = g.replicate_axes(s, &positions?, &sizes);
+    let left: Vec<u8> =
+        axes.iter().filter(|a| new.contains(a)).filter_map(|a| stays.iter().position(|s| s == a)).map(axis).collect();
+    Some(g.sum_axes(r, &left))
+}
+
+fn sum_literal(g: &mut Graph, t: Term) -> Option<Term> {
+    let (x, axes) = summed(g, t)?;
+    let c = g.real_value(x).filter(|c| c.is_finite())?;
+    let elem = g.elem(x);
+    let Elem::Real(ty) = elem else { return None };
+    let sizes: Vec<Term> = axes.iter().map(|&a| g.shape(x)[usize::from(a)]).collect();
+    // Multiply the sizes first: a partial product with the literal may be infinite, and a size may
+    // be 0.
+    let (mut count, c) = (None, g.lit_real(ty, c));
+    for n in sizes {
+        let n = g.cast(elem, n);
+        count = Some(count.map_or(n, |count| g.mul(count, n)));
+    }
+    let sum = g.mul(count?, c);
+    let shape = g.shape(t).to_vec();
+    Some(g.broadcast(sum, &shape))
+}
+
+/// One negation instead of one for each element, and a product below it can be fused with the
+/// addition.
+fn sum_neg(g: &mut Graph, t: Term) -> Option<Term> {
+    let (inner, axes) = summed(g, t)?;
+    let Node::Prim(Prim::Unary(ad_ir::prim::Unary::Neg), args) = g.node(inner) else { return None };
+    let x = args[0];
+    let s = g.sum_axes(x, &axes);
+    Some(g.neg(s))
+}
+
+fn is_one(g: &Graph, n: Term) -> bool {
+    g.int_value(n) == Some(1)
+}
+
+fn sum_single(g: &mut Graph, t: Term) -> Option<Term> {
+    let (x, axes) = summed(g, t)?;
+    let shape = g.shape(x).to_vec();
+    let (single, left): (Vec<u8>, Vec<u8>) = axes.iter().partition(|&&a| is_one(g, shape[usize::from(a)]));
+    if single.is_empty() {
+        return None;
+    }
+    let kept = others(shape.len(), &single);
+    let inner: Vec<Term> = kept.iter().map(|&a| shape[usize::from(a)]).collect();
+    let r = g.reshape(x, &inner);
+    let left: Option<Vec<u8>> = left.iter().map(|a| kept.iter().position(|k| k == a).map(axis)).collect();
+    Some(g.sum_axes(r, &left?))
+}
+
+/// Axes along which all arguments are replicated are added after the operation instead.
+fn elementwise_replicate(g: &mut Graph, t: Term) -> Option<Term> {
+    let (prim, args) = args_of(g, t).filter(|(prim, _)| prim.is_elementwise())?;
+    let parts: Option<Vec<_>> = args.iter().map(|&a| replicated(g, a)).collect();
+    let parts = parts?;
+    let rank = g.rank(t);
+    let common: Vec<u8> = (0..rank).map(axis).filter(|a| parts.iter().all(|p| p.1.contains(a))).collect();
+    if common.is_empty() {
+        return None;
+    }
+    let sizes: Vec<Term> = common.iter().map(|&a| g.shape(t)[usize::from(a)]).collect();
+    let kept = others(rank, &common);
+    let args: Option<Vec<Term>> = parts
+        .into_iter()
+        .map(|(x, axes, sizes)| {
+            let left = axes.iter().zip(&sizes).filter(|(a, _)| !common.contains(a));
+            let left: Option<Vec<(u8, Term)>> =
+                left.map(|(a, &n)| kept.iter().position(|k| k == a).map(|k| (axis(k), n))).collect();
+            let (axes, sizes): (Vec<u8>, Vec<Term>) = left?.into_iter().unzip();
+            Some(g.replicate_axes(x, &axes, &sizes))
+        })
+        .collect();
+    let inner = g.prim(prim, &args?);
+    Some(g.replicate_axes(inner, &common, &sizes))
+}
+
+fn reshape_reshape(g: &mut Graph, t: Term) -> Option<Term> {
+    let (Prim::Reshape, args) = args_of(g, t)? else { return None };
+    let (Prim::Reshape, inner) = args_of(g, args[0])? else { return None };
+    Some(g.reshape(inner[0], &args[1..]))
+}
+
+fn reshape_splat(g: &mut Graph, t: Term) -> Option<Term> {
+    let (Prim::Reshape, args) = args_of(g, t)? else { return None };
+    let s = g.splat(args[0]);
+    (g.rank(s) == 0 && s != args[0]).then(|| g.broadcast(s, &args[1..]))
+}
+
+fn recast_recast(g: &mut Graph, t: Term) -> Option<Term> {
+    let (Prim::Recast, args) = args_of(g, t)? else { return None };
+    if let Some((Prim::Recast, inner)) = args_of(g, args[0]) {
+        return Some(g.recast(inner[0], &args[1..]));
+    }
+    let s = g.splat(args[0]);
+    (g.rank(s) == 0 && s != args[0]).then(|| g.broadcast(s, &args[1..]))
+}
+
+fn slice_splat(g: &mut Graph, t: Term) -> Option<Term> {
+    let (Prim::Slice(steps), args) = args_of(g, t)? else { return None };
+    let s = g.splat(args[0]);
+    // If a slice leaves its array, its elements are unspecified anyway.
+    (g.rank(s) == 0 && s != args[0]).then(|| g.broadcast(s, &args[1 + steps.len()..]))
+}
+
+fn slice_slice(g: &mut Graph, t: Term) -> Option<Term> {
+    let (Prim::Slice(outer), a) = args_of(g, t)? else { return None };
+    let (Prim::Slice(inner), b) = args_of(g, a[0])? else { return None };
+    if outer.iter().chain(&*inner).any(|&s| s != 1) {
+        return None;
+    }
+    let rank = outer.len();
+    let starts: Vec<Term> = (1..=rank).map(|k| g.int(ad_ir::prim::IntOp::Add, b[k], a[k])).collect();
+    Some(g.slice(b[0], &starts, &outer, &a[1 + rank..]))
+}

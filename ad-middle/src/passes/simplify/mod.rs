@@ -1,0 +1,222 @@
+//! The simplifier: named, directional rewrite rules (those of UNF Fig. 12, and rules for terms that
+//! other passes create), applied bottom-up until none fires.
+//!
+//! Every rule keeps the type and never turns a NaN or an infinity into a number. A rule is `exact`
+//! (same bits) or `loose` (sums and products reassociated). Loose rules leave the terms alone that
+//! a decision of the function depends on (see the chapter on exact decisions of `docs/internals`).
+//! There is no commutativity and no associativity here: a rule that matches operands in both orders
+//! lists both.
+
+mod arith;
+pub(crate) mod contraction;
+mod control;
+pub(crate) mod index;
+pub(crate) mod layout;
+pub(crate) mod part;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use crate::passes::{Pass, trace};
+use ad_ir::analysis::decisions::decisions;
+use ad_ir::analysis::sizes::{Fixed, fixed};
+use ad_ir::ir::{Graph, Node, Term};
+use ad_ir::prim::Build;
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "simplify",
+    run: |g, roots, cx| {
+        let exact = cx.exact(g);
+        roots.map(|all| {
+            let fixed = cx.get::<Fixed>(g, all);
+            simplify_with(g, all, &exact, &fixed, &mut cx.fired)
+        })
+    },
+    simplified: false,
+};
+
+/// How much a rule may change the last bits of a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Exactness {
+    /// The same bits.
+    Exact,
+    /// Sums are reassociated.
+    Loose,
+}
+
+/// A rule: examines the root of a term (and below it), returns a term of the same type and meaning.
+pub struct Rule {
+    /// Its name, in traces and tests.
+    pub name: &'static str,
+    /// The equation, left to right.
+    pub law: &'static str,
+    /// Whether it keeps every bit.
+    pub exactness: Exactness,
+    /// The rewriting function.
+    pub apply: fn(&mut Graph, Term) -> Option<Term>,
+}
+
+impl std::fmt::Debug for Rule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.name, self.law)
+    }
+}
+
+/// A row of a rule table.
+macro_rules! rule {
+    ($name:literal, $law:literal, $exactness:ident, $apply:expr) => {
+        crate::passes::simplify::Rule {
+            name: $name,
+            law: $law,
+            exactness: crate::passes::simplify::Exactness::$exactness,
+            apply: $apply,
+        }
+    };
+}
+use rule;
+
+/// All tables, in the order in which they are tried.
+#[must_use]
+pub fn tables() -> [&'static [Rule]; 6] {
+    [control::RULES, arith::RULES, layout::RULES, index::RULES, part::RULES, contraction::RULES]
+}
+
+/// How often each rule fired.
+pub type Fired = BTreeMap<&'static str, usize>;
+
+/// The simplified roots. Terms that decisions of these roots depend on keep their bits.
+pub fn simplify(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
+    let exact = decisions(g, roots);
+    simplify_with(g, roots, &exact, &fixed(g, roots), &mut Fired::new())
+}
+
+/// The simplified roots, where only exact rules may touch the terms in `exact`.
+fn simplify_with(
+    g: &mut Graph,
+    roots: &[Term],
+    exact: &HashSet<Term>,
+    fixed: &HashSet<Term>,
+    fired: &mut Fired,
+) -> Vec<Term> {
+    // Sizes that occur in types are not rewritten: otherwise two terms of one type would get
+    // different types.
+    let done = fixed.iter().map(|&size| (size, size)).collect();
+    let mut s = Simplifier { g, exact, fired, done, depth: 0 };
+    s.run(roots, false)
+}
+
+struct Simplifier<'a> {
+    g: &'a mut Graph,
+    exact: &'a HashSet<Term>,
+    fired: &'a mut Fired,
+    done: HashMap<Term, Term>,
+    depth: usize,
+}
+
+/// A longer sequence of rewrites is a cycle.
+const MAX_REWRITES: usize = 400;
+
+impl Simplifier<'_> {
+    /// A worklist over the terms. It recurses only into terms that a rule has just created, which
+    /// are a few nodes over simplified terms.
+    fn run(&mut self, roots: &[Term], exact: bool) -> Vec<Term> {
+        let mut stack: Vec<(Term, bool)> = roots.iter().rev().map(|&t| (t, false)).collect();
+        while let Some((t, children_done)) = stack.pop() {
+            if self.done.contains_key(&t) {
+                continue;
+            }
+            let node = self.g.node_rc(t);
+            if !children_done {
+                stack.push((t, true));
+                node.for_each_child(|c| {
+                    if !self.done.contains_key(&c) {
+                        stack.push((c, false));
+                    }
+                });
+                continue;
+            }
+            let loc = self.g.loc(t);
+            let before = self.g.at(loc);
+            let rebuilt = self.rebuild(t, &node);
+            let exact = exact || self.exact.contains(&t);
+            let new = self.rewrite_root(rebuilt, exact);
+            debug_assert_eq!(self.g.ty(t), self.g.ty(new), "simplification keeps types");
+            self.g.at(before);
+            self.done.insert(t, new);
+            self.done.insert(new, new);
+        }
+        roots.iter().map(|t| self.done[t]).collect()
+    }
+
+    /// The same node over simplified children, through the folding builders.
+    fn rebuild(&mut self, t: Term, node: &Node) -> Term {
+        let done = &self.done;
+        let g = &mut *self.g;
+        match node {
+            Node::Proj(tuple, k) => g.proj(done[tuple], *k as usize),
+            Node::Cond { cond, then, other } => g.cond(done[cond], done[then], done[other]),
+            Node::Scan(scan) => {
+                let results = scan.body.results.to_vec();
+                let mut scan = match node.map_children(|c| done[&c]) {
+                    Node::Scan(scan) => scan,
+                    _ => return t,
+                };
+                scan.body.results = self.run(&results, false).into();
+                self.g.mk(Node::Scan(scan))
+            }
+            Node::Prim(prim, args) => {
+                let args: Vec<Term> = args.iter().map(|t| done[t]).collect();
+                g.make(prim, &args)
+            }
+            _ => {
+                let mapped = node.map_children(|c| done[&c]);
+                g.mk(mapped)
+            }
+        }
+    }
+
+    /// Applies rules at the root until none fires. The children are in normal form.
+    fn rewrite_root(&mut self, mut t: Term, exact: bool) -> Term {
+        let mut left = MAX_REWRITES;
+        'again: loop {
+            if let Some(&done) = self.done.get(&t) {
+                return done;
+            }
+            for table in tables() {
+                for rule in table {
+                    if exact && rule.exactness == Exactness::Loose {
+                        continue;
+                    }
+                    let Some(new) = (rule.apply)(self.g, t) else { continue };
+                    debug_assert_eq!(self.g.ty(t), self.g.ty(new), "{} keeps types", rule.name);
+                    *self.fired.entry(rule.name).or_default() += 1;
+                    trace::fired(rule.name, t, &[new]);
+                    left -= 1;
+                    assert!(left > 0 && self.depth < MAX_REWRITES, "the rule {} does not terminate", rule.name);
+                    if new == t {
+                        continue;
+                    }
+                    // The new term may be reducible below its root.
+                    self.depth += 1;
+                    let mut children = Vec::new();
+                    self.g.node(new).for_each_child(|c| {
+                        if !self.done.contains_key(&c) {
+                            children.push(c);
+                        }
+                    });
+                    self.run(&children, exact);
+                    let node = self.g.node_rc(new);
+                    let complete = {
+                        let mut complete = true;
+                        node.for_each_child(|c| complete &= self.done.contains_key(&c));
+                        complete
+                    };
+                    self.depth -= 1;
+                    t = if complete { self.rebuild(new, &node) } else { new };
+                    continue 'again;
+                }
+            }
+            return t;
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Which rewrites fire, for `AD_TRACE`: `rule: before => after`, each side down to a few
+//! operations; what is below is a number, which is that of the term in all rewrites of one
+//! function.
+//!
+//! The rewriting driver and the passes say what they have rewritten, and the pass manager collects
+//! it, pass by pass, where a record asks for it. It must never make a term: a record must not
+//! change what is written.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use ad_ir::ir::{Graph, Node, Put, Term, print};
+
+/// Operations below each other that are shown.
+const SHOWN: usize = 3;
+
+/// A rewrite that fired: the rule, the term before, and what it has become. An array that was taken
+/// apart has become its elements.
+pub(crate) type Step = (&'static str, Term, Box<[Term]>);
+
+thread_local! {
+    static STEPS: RefCell<Option<Vec<Step>>> = const { RefCell::new(None) };
+}
+
+/// Keeps the rewrites of this thread from here on.
+pub(crate) fn start() {
+    STEPS.set(Some(Vec::new()));
+}
+
+/// The rewrites since [`start`], which is over.
+pub(crate) fn taken() -> Vec<Step> {
+    STEPS.take().unwrap_or_default()
+}
+
+/// Whether rewrites are kept.
+pub(crate) fn is_on() -> bool {
+    STEPS.with_borrow(Option::is_some)
+}
+
+/// Says that a rule has fired.
+pub(crate) fn fired(rule: &'static str, before: Term, after: &[Term]) {
+    STEPS.with_borrow_mut(|steps| {
+        if let Some(steps) = steps {
+            steps.push((rule, before, after.into()));
+        }
+    });
+}
+
+/// One line a rewrite.
+pub(crate) fn lines(g: &Graph, steps: &[Step], hints: &BTreeMap<Term, String>) -> String {
+    let line = |(rule, before, after): &Step| {
+        let all: Vec<String> = after.iter().map(|&t| shown(g, t, hints, SHOWN)).collect();
+        format!("{rule}: {} => {}\n", shown(g, *before, hints, SHOWN), all.join(", "))
+    };
+    steps.iter().map(line).collect()
+}
+
+/// A term on one line.
+fn shown(g: &Graph, t: Term, hints: &BTreeMap<Term, String>, depth: usize) -> String {
+    let node = g.node(t);
+    let leaf = matches!(node, Node::Input(_) | Node::Size(..) | Node::Var(_) | Node::Param(..) | Node::Lit(_));
+    if leaf {
+        return print::print(g, &[t], hints).trim().to_string();
+    }
+    if depth == 0 {
+        return format!("%{}", t.index());
+    }
+    let form = match node {
+        Node::Prim(prim, _) => prim.name().to_string(),
+        Node::Tuple(_) => "tuple".into(),
+        Node::Proj(_, k) => format!("part {k}"),
+        Node::Cond { .. } => "cond".into(),
+        Node::Gather { vars, .. } if vars.is_empty() => "index".into(),
+        Node::Gather { .. } => "gather".into(),
+        Node::Scatter { put: Put::Add, .. } => "scatter".into(),
+        Node::Scatter { .. } => "update".into(),
+        Node::Build { .. } => "build1".into(),
+        Node::Scan(_) => "scan".into(),
+        _ => "call".into(),
+    };
+    let mut text = format!("({form}");
+    node.for_each_child(|c| {
+        text.push(' ');
+        text.push_str(&shown(g, c, hints, depth - 1));
+    });
+    text.push(')');
+    text
+}

@@ -1,0 +1,545 @@
+//! Replaces small arrays of literal size by scalars: a vector in space, a quaternion, a rotation
+//! matrix. Operations on their elements become straight-line code, which the simplifier can rewrite
+//! and rustc keeps in registers. An array is stacked from its elements where a term that is not
+//! small reads it, and at the boundary of the function.
+//!
+//! An array is small if its sizes are literals and it has at most [`LIMIT`] elements; a product of
+//! matrices also has at most [`PRODUCTS`] products. These limits bound the number of terms that
+//! replace one term, so code grows only linearly with the program. Each form has a row in
+//! `Unroll::rule`. A term of another form, or one that reads arrays that are not small, stays an
+//! array, whose elements are then read one by one.
+//!
+//! The pass does not change the order of a sum that a decision depends on, and does not read an
+//! element of a large array more often than before.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use crate::passes::{Context, Pass, simplify, trace};
+use ad_ir::analysis::Reachable;
+use ad_ir::analysis::sizes::Fixed;
+use ad_ir::analysis::zeros::is_zero_of_either_sign;
+use ad_ir::ir::{Contraction, Elem, Graph, IntTy, Lit, Node, Put, Term, Type};
+use ad_ir::prim::{Binary, Cmp, IntOp, Prim, Reduce};
+
+/// The most elements of an array that is replaced by scalars: a 4 x 4 matrix.
+pub const LIMIT: usize = 16;
+/// The most products of a contraction that is replaced by scalars: of two 4 x 4 matrices.
+pub const PRODUCTS: usize = 64;
+/// From this number of elements on, ndarray does not sum from left to right, so a sum whose order
+/// counts is not unrolled that way.
+const ORDERED: usize = 8;
+/// The number of accumulators in the DSL's own sums.
+const LANES: usize = 16;
+
+/// The pass.
+pub const PASS: Pass =
+    Pass { name: "unroll", run: |g, roots, cx| roots.map(|all| unroll(g, all, cx)), simplified: true };
+
+/// The roots with small arrays replaced by scalars. Exact sums keep their order.
+pub fn unroll(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
+    let (exact, sizes, reach) = (cx.exact(g), cx.get::<Fixed>(g, roots), cx.get::<Reachable>(g, roots));
+    let (exact, sizes) = (&*exact, &*sizes);
+    let mut u = Unroll { g, exact, parts: HashMap::new(), sizes, whole: HashMap::new() };
+    for &t in &*reach {
+        let loc = u.g.loc(t);
+        let before = u.g.at(loc);
+        u.visit(t);
+        u.g.at(before);
+    }
+    roots.iter().map(|&t| u.whole(t)).collect()
+}
+
+type Parts = Rc<[Term]>;
+
+struct Unroll<'a> {
+    g: &'a mut Graph,
+    exact: &'a HashSet<Term>,
+    /// The elements of old terms, row-major.
+    parts: HashMap<Term, Parts>,
+    /// Sizes that occur in types; they are not rewritten.
+    sizes: &'a HashSet<Term>,
+    /// From old terms to new ones.
+    whole: HashMap<Term, Term>,
+}
+
+impl Unroll<'_> {
+    fn visit(&mut self, t: Term) {
+        if self.sizes.contains(&t) {
+            self.whole.insert(t, t);
+            return;
+        }
+        let node = self.g.node_rc(t);
+        if self.g.free(t).is_empty()
+            && !self.g.is_open(t)
+            && let Some(shape) = self.small(t)
+            && let Some(parts) = self.rule(t, &node, &shape)
+        {
+            debug_assert_eq!(parts.len(), shape.iter().product::<usize>(), "{node:?}");
+            debug_assert!(parts.iter().all(|&p| *self.g.ty(p) == Type::scalar(self.g.elem(t))), "{node:?}");
+            if shape.is_empty() {
+                self.whole.insert(t, parts[0]);
+            }
+            if parts != [t] {
+                trace::fired("unroll", t, &parts);
+            }
+            self.parts.insert(t, parts.into());
+            return;
+        }
+        let children = {
+            let mut children = Vec::new();
+            node.for_each_child(|c| children.push(c));
+            children
+        };
+        let new: HashMap<Term, Term> = children.into_iter().map(|c| (c, self.whole(c))).collect();
+        let mapped = node.map_children(|c| new[&c]);
+        let made = self.g.mk(mapped);
+        self.whole.insert(t, made);
+    }
+
+    /// The sizes of a small array (or scalar).
+    fn small(&self, t: Term) -> Option<Vec<usize>> {
+        let (_, shape) = self.g.ty(t).as_array()?;
+        let sizes: Option<Vec<usize>> = shape.iter().map(|&n| usize::try_from(self.g.int_value(n)?).ok()).collect();
+        sizes.filter(|sizes| (1..=LIMIT).contains(&product(sizes)))
+    }
+
+    /// The rewritten term as one array.
+    fn whole(&mut self, t: Term) -> Term {
+        if let Some(&whole) = self.whole.get(&t) {
+            return whole;
+        }
+        let Some(parts) = self.parts.get(&t).cloned() else { return t };
+        let shape = self.g.shape(t).to_vec();
+        let whole = if parts.iter().all(|&p| p == parts[0]) {
+            self.g.broadcast(parts[0], &shape)
+        } else if let Some(of) = self.all_of(&parts, t) {
+            of
+        } else {
+            let row = self.g.stack(&parts);
+            self.g.reshape(row, &shape)
+        };
+        self.whole.insert(t, whole);
+        whole
+    }
+
+    /// The array of which these are all elements in order, if there is one.
+    fn all_of(&self, parts: &[Term], like: Term) -> Option<Term> {
+        let mut of = None;
+        let sizes = self.small(like)?;
+        for (k, &p) in parts.iter().enumerate() {
+            let Node::Gather { src, vars, index, .. } = self.g.node(p) else { return None };
+            let at: Option<Vec<usize>> = index.iter().map(|&i| usize::try_from(self.g.int_value(i)?).ok()).collect();
+            if !vars.is_empty() || at? != unravel(k, &sizes) || of.is_some_and(|of| of != *src) {
+                return None;
+            }
+            of = Some(*src);
+        }
+        of.filter(|&of| self.g.ty(of) == self.g.ty(like))
+    }
+
+    /// The elements of a small array.
+    fn elements(&mut self, t: Term) -> Option<Parts> {
+        if let Some(parts) = self.parts.get(&t) {
+            return Some(Rc::clone(parts));
+        }
+        let sizes = self.small(t)?;
+        let whole = self.whole(t);
+        let parts: Parts = (0..product(&sizes)).map(|k| self.read(whole, &unravel(k, &sizes))).collect();
+        self.parts.insert(t, Rc::clone(&parts));
+        Some(parts)
+    }
+
+    fn read(&mut self, whole: Term, ix: &[usize]) -> Term {
+        let index: Vec<Term> = ix.iter().map(|&i| self.g.lit_usize(i)).collect();
+        self.g.index(whole, &index)
+    }
+
+    fn literal(&self, t: Term) -> Option<usize> {
+        usize::try_from(self.g.int_value(t)?).ok()
+    }
+
+    fn literals(&self, ts: &[Term]) -> Option<Vec<usize>> {
+        ts.iter().map(|&t| self.literal(t)).collect()
+    }
+
+    /// A placeholder for a value that nothing reads.
+    fn nothing(&mut self, elem: Elem) -> Term {
+        match elem {
+            Elem::Real(ty) => self.g.lit_real(ty, 0.0),
+            Elem::Int(ty) => self.g.lit(Lit::Int(ty, 0)),
+            Elem::Bool => self.g.lit_bool(false),
+        }
+    }
+
+    /// The elements of a term by its form, one row a form; `None`: it stays as it is.
+    fn rule(&mut self, t: Term, node: &Node, shape: &[usize]) -> Option<Vec<Term>> {
+        let count = product(shape);
+        match node {
+            Node::Input(_) => {
+                self.whole.insert(t, t);
+                Some((0..count).map(|k| self.read(t, &unravel(k, shape))).collect())
+            }
+            Node::Cond { cond, then, other } if !shape.is_empty() => {
+                let cond = self.whole(*cond);
+                let (then, other) = (self.elements(*then)?, self.elements(*other)?);
+                Some((0..count).map(|k| self.g.cond(cond, then[k], other[k])).collect())
+            }
+            Node::Gather { src, vars, .. } => self.gather(node, *src, vars.len(), shape),
+            Node::Scatter { put, dst, src, vars, .. } => self.scatter(t, node, *put, [*dst, *src], vars.len(), shape),
+            Node::Prim(prim, args) => self.prim(t, prim, args, shape),
+            _ => None,
+        }
+    }
+
+    fn prim(&mut self, t: Term, prim: &Prim, args: &[Term], shape: &[usize]) -> Option<Vec<Term>> {
+        let count = product(shape);
+        if prim.is_elementwise() {
+            if shape.is_empty() {
+                return None;
+            }
+            let args: Option<Vec<Parts>> = args.iter().map(|&c| self.elements(c)).collect();
+            let args = args?;
+            return Some(
+                (0..count).map(|k| self.scalar(prim, &args.iter().map(|a| a[k]).collect::<Vec<_>>())).collect(),
+            );
+        }
+        // Everything else here reads its first argument.
+        let from = self.small(*args.first()?);
+        let all = (0..count).map(|k| unravel(k, shape));
+        match prim {
+            Prim::Iota => Some((0..count).map(|k| self.g.lit_usize(k)).collect()),
+            // Of another size only where a check fails.
+            Prim::Reshape | Prim::Recast => Some(self.elements(args[0])?.to_vec()).filter(|x| x.len() == count),
+            Prim::Slice(steps) => {
+                let (x, from) = (self.elements(args[0])?, from?);
+                let starts = self.literals(&args[1..=steps.len()])?;
+                let elem = self.g.elem(t);
+                all.map(|ix| match strided(&starts, steps, &ix, &from) {
+                    Some(at) => Some(x[ravel(&at, &from)]),
+                    None => Some(self.nothing(elem)),
+                })
+                .collect()
+            }
+            Prim::Pad(steps) => {
+                let (x, from) = (self.elements(args[0])?, from?);
+                let starts = self.literals(&args[1..=steps.len()])?;
+                let zero = self.nothing(self.g.elem(t));
+                let mut out = vec![zero; count];
+                for (k, &element) in x.iter().enumerate() {
+                    if let Some(at) = strided(&starts, steps, &unravel(k, &from), shape) {
+                        out[ravel(&at, shape)] = element;
+                    }
+                }
+                Some(out)
+            }
+            Prim::Stack => {
+                let rows: Option<Vec<Parts>> = args.iter().map(|&c| self.elements(c)).collect();
+                Some(rows?.iter().flat_map(|row| row.iter().copied()).collect())
+            }
+            Prim::Sum(axes) => {
+                let (x, from) = (self.elements(args[0])?, from?);
+                let summed = axes.iter().map(|&a| from[usize::from(a)]).product::<usize>();
+                if !self.g.elem(t).is_real() || (self.exact.contains(&t) && summed >= ORDERED) {
+                    return None;
+                }
+                let mut out: Vec<Option<Term>> = vec![None; count];
+                for (k, &element) in x.iter().enumerate() {
+                    let ix = unravel(k, &from);
+                    let kept = (0..ix.len()).filter(|&k| !axes.iter().any(|&a| usize::from(a) == k)).map(|k| ix[k]);
+                    let at = ravel(&kept.collect::<Vec<_>>(), shape);
+                    out[at] = Some(out[at].map_or(element, |sum| self.g.add(sum, element)));
+                }
+                out.into_iter().collect()
+            }
+            Prim::Reduce(op, rank) => {
+                let (x, from) = (self.elements(args[0])?, from?);
+                let group = product(&from[from.len() - usize::from(*rank)..]);
+                // What the machine decides about, and what is a loop of its own.
+                if args.len() > 1 || *op == Reduce::Distances || (*op == Reduce::Squares && group >= LANES) {
+                    return None;
+                }
+                Some(x.chunks(group).map(|group| self.reduce(*op, group)).collect())
+            }
+            Prim::Contract(spec) => self.contract(t, spec, args, shape),
+            _ => {
+                let (x, from) = (self.elements(args[0])?, from?);
+                let g = &mut *self.g;
+                if let Some(parts) = prim.structural(|s| s.scalars(g, &x, shape)).flatten() {
+                    return Some(parts);
+                }
+                let axes = prim.structural(|s| s.selects(shape.len())).flatten()?;
+                let read = |ix: Vec<usize>| axes.iter().map(|&a| ix[a]).collect::<Vec<usize>>();
+                Some(all.map(|ix| x[ravel(&read(ix), &from)]).collect())
+            }
+        }
+    }
+
+    /// An elementwise operation on scalars, what costs nothing to fold folded.
+    fn scalar(&mut self, prim: &Prim, args: &[Term]) -> Term {
+        let g = &mut *self.g;
+        match prim {
+            Prim::Select => g.select(args[0], args[1], args[2]),
+            Prim::Not => g.not(args[0]),
+            Prim::And => g.and(args[0], args[1]),
+            Prim::Or => g.or(args[0], args[1]),
+            Prim::Compare(op) => g.compare(*op, args[0], args[1]),
+            Prim::Int(op) => g.int(*op, args[0], args[1]),
+            Prim::Cast(to) => g.cast(*to, args[0]),
+            _ => g.prim(prim.clone(), args),
+        }
+    }
+
+    /// A reduction of some scalars, at least one.
+    fn reduce(&mut self, op: Reduce, xs: &[Term]) -> Term {
+        let real = self.g.elem(xs[0]).is_real();
+        let best = |g: &mut Graph, largest: bool| {
+            xs[1..].iter().fold(xs[0], |best, &x| match (real, largest) {
+                (true, true) => g.binary(Binary::Max, best, x),
+                (true, false) => g.binary(Binary::Min, best, x),
+                (false, true) => g.int(IntOp::Max, best, x),
+                (false, false) => g.int(IntOp::Min, best, x),
+            })
+        };
+        match op {
+            Reduce::Max | Reduce::Min => best(self.g, op == Reduce::Max),
+            Reduce::All => xs[1..].iter().fold(xs[0], |all, &x| self.g.and(all, x)),
+            Reduce::Any => xs[1..].iter().fold(xs[0], |any, &x| self.g.or(any, x)),
+            Reduce::ArgMax | Reduce::ArgMin => {
+                let best = best(self.g, op == Reduce::ArgMax);
+                let mut place = self.g.lit_usize(0);
+                for (k, &x) in xs.iter().enumerate().rev() {
+                    let (here, is_best) = (self.g.lit_usize(k), self.g.compare(Cmp::Eq, x, best));
+                    place = self.g.select(is_best, here, place);
+                }
+                place
+            }
+            Reduce::InOrder => xs[1..].iter().fold(xs[0], |sum, &x| self.g.add(sum, x)),
+            Reduce::FromZero => {
+                let zero = self.g.lit_like(xs[0], 0.0);
+                xs.iter().fold(zero, |sum, &x| self.g.add(sum, x))
+            }
+            Reduce::Unrolled => self.in_parts(Binary::Add, 0.0, xs, ORDERED),
+            Reduce::Factors => self.in_parts(Binary::Mul, 1.0, xs, ORDERED),
+            Reduce::Lanes => self.in_parts(Binary::Add, 0.0, xs, LANES),
+            Reduce::Fours => {
+                let mut all = self.g.zeros_like(xs[0]);
+                let (fours, rest) = xs.as_chunks::<4>();
+                for &[a, b, c, d] in fours {
+                    let (first, second) = (self.g.add(a, b), self.g.add(c, d));
+                    let four = self.g.add(first, second);
+                    all = self.g.add(all, four);
+                }
+                rest.iter().fold(all, |sum, &x| self.g.add(sum, x))
+            }
+            Reduce::Squares => {
+                let squares: Vec<Term> = xs.iter().map(|&x| self.g.mul(x, x)).collect();
+                self.in_parts(Binary::Add, 0.0, &squares, LANES)
+            }
+            Reduce::Distances => xs[0],
+        }
+    }
+
+    /// Folds scalars with this number of accumulators, each initialised with `start`. In ndarray's
+    /// order the accumulators are added to one more, two at a time; otherwise halves are combined
+    /// until one is left. Then the remaining elements are added.
+    fn in_parts(&mut self, f: Binary, start: f64, xs: &[Term], count: usize) -> Term {
+        let start = self.g.lit_like(xs[0], start);
+        let whole = xs.len() / count * count;
+        let mut all = start;
+        if whole > 0 {
+            let mut parts: Vec<Term> = (0..count)
+                .map(|k| xs[..whole].iter().skip(k).step_by(count).fold(start, |p, &x| self.g.binary(f, p, x)))
+                .collect();
+            while parts.len() > if count == ORDERED { count / 2 } else { 1 } {
+                let half = parts.len() / 2;
+                parts = (0..half).map(|k| self.g.binary(f, parts[k], parts[k + half])).collect();
+            }
+            all = match parts[..] {
+                [one] => one,
+                _ => parts.iter().fold(start, |all, &p| self.g.binary(f, all, p)),
+            };
+        }
+        xs[whole..].iter().fold(all, |all, &x| self.g.binary(f, all, x))
+    }
+
+    fn contract(&mut self, t: Term, spec: &Contraction, args: &[Term], shape: &[usize]) -> Option<Vec<Term>> {
+        let (sa, sb) = (self.small(args[0])?, self.small(args[1])?);
+        let mut sizes: HashMap<u8, usize> = HashMap::new();
+        sizes.extend(spec.a.iter().copied().zip(sa.iter().copied()));
+        sizes.extend(spec.b.iter().copied().zip(sb.iter().copied()));
+        let mut summed: Vec<u8> = spec.a.iter().copied().filter(|l| !spec.out.contains(l)).collect();
+        summed.extend(spec.b.iter().copied().filter(|l| !spec.out.contains(l) && !spec.a.contains(l)));
+        let inner: Vec<usize> = summed.iter().map(|l| sizes[l]).collect();
+        let terms = product(&inner);
+        if product(shape) * terms > PRODUCTS || terms == 0 || (self.exact.contains(&t) && terms >= ORDERED) {
+            return None;
+        }
+        let (a, b) = (self.elements(args[0])?, self.elements(args[1])?);
+        let mut out = Vec::new();
+        for k in 0..product(shape) {
+            let mut at: HashMap<u8, usize> = spec.out.iter().copied().zip(unravel(k, shape)).collect();
+            let mut sum: Option<Term> = None;
+            for s in 0..terms {
+                at.extend(summed.iter().copied().zip(unravel(s, &inner)));
+                let place =
+                    |labels: &[u8], sizes: &[usize]| ravel(&labels.iter().map(|l| at[l]).collect::<Vec<_>>(), sizes);
+                let (x, y) = (a[place(&spec.a, &sa)], b[place(&spec.b, &sb)]);
+                let term = self.g.product(x, y, spec.absorbs);
+                sum = Some(sum.map_or(term, |sum| self.g.add(sum, term)));
+            }
+            out.push(sum?);
+        }
+        Some(out)
+    }
+
+    /// The index function of a gather or scatter at these values of its variables.
+    fn indices(&mut self, node: &Node, sizes: &[usize]) -> Vec<Vec<Term>> {
+        // The index is inside the scope; its closed subterms have been rewritten already.
+        let mut scoped = Vec::new();
+        node.for_each_scoped_child(|c, inside| {
+            if inside {
+                scoped.push(c);
+            }
+        });
+        let new: HashMap<Term, Term> = scoped.iter().map(|&c| (c, self.whole(c))).collect();
+        let mapped = match node {
+            Node::Gather { src, sizes, vars, index } => Node::Gather {
+                src: *src,
+                sizes: sizes.clone(),
+                vars: vars.clone(),
+                index: index.iter().map(|i| new[i]).collect(),
+            },
+            Node::Scatter { put, dst, src, vars, index } => Node::Scatter {
+                put: *put,
+                dst: *dst,
+                src: *src,
+                vars: vars.clone(),
+                index: index.iter().map(|i| new[i]).collect(),
+            },
+            other => other.clone(),
+        };
+        let (vars, index) = self.g.open_binder(&mapped);
+        (0..product(sizes))
+            .map(|k| {
+                let values: Vec<_> =
+                    vars.iter().copied().zip(unravel(k, sizes)).map(|(v, i)| (v, self.g.lit_usize(i))).collect();
+                let at = self.g.subst_vars_all(&index, &values);
+                simplify::simplify(self.g, &at)
+            })
+            .collect()
+    }
+
+    fn gather(&mut self, node: &Node, src: Term, vars: usize, shape: &[usize]) -> Option<Vec<Term>> {
+        let from = self.small(src)?;
+        let x = self.elements(src)?;
+        let elem = self.g.elem(src);
+        let (outer, rest) = shape.split_at(vars);
+        let indices = self.indices(node, outer);
+        let mut out = Vec::new();
+        for index in indices {
+            let fixed = self.literals(&index);
+            for r in 0..product(rest) {
+                let trailing = unravel(r, rest);
+                out.push(match &fixed {
+                    Some(fixed) => {
+                        let at: Vec<usize> = fixed.iter().copied().chain(trailing).collect();
+                        let inside = at.iter().zip(&from).all(|(i, n)| i < n);
+                        if inside { x[ravel(&at, &from)] } else { self.nothing(elem) }
+                    }
+                    None => {
+                        let whole = self.whole(src);
+                        let mut at = index.clone();
+                        at.extend(trailing.iter().map(|&i| self.g.lit_usize(i)));
+                        self.g.index(whole, &at)
+                    }
+                });
+            }
+        }
+        Some(out)
+    }
+
+    fn scatter(
+        &mut self,
+        t: Term,
+        node: &Node,
+        put: Put,
+        [dst, src]: [Term; 2],
+        vars: usize,
+        shape: &[usize],
+    ) -> Option<Vec<Term>> {
+        let from = self.small(src)?;
+        let (outer, rest) = from.split_at(vars);
+        let indices = self.indices(node, outer);
+        let axes = shape.len() - rest.len();
+        let computed = indices.iter().filter(|ix| self.literals(ix).is_none()).count();
+        if computed * product(shape) > PRODUCTS {
+            return None;
+        }
+        let exact = self.exact.contains(&t);
+        let mut out = self.elements(dst)?.to_vec();
+        let x = self.elements(src)?;
+        for (k, index) in indices.iter().enumerate() {
+            let fixed = self.literals(index);
+            for target in 0..product(&shape[..axes]) {
+                let at = unravel(target, &shape[..axes]);
+                let here = match &fixed {
+                    Some(fixed) if *fixed == at => None,
+                    Some(_) => continue,
+                    None => {
+                        let mut here = self.g.lit_bool(true);
+                        for (&i, &n) in index.iter().zip(&at) {
+                            let n = self.g.lit(Lit::Int(IntTy::Usize, i128::try_from(n).unwrap_or(0)));
+                            let same = self.g.compare(Cmp::Eq, i, n);
+                            here = self.g.and(here, same);
+                        }
+                        Some(here)
+                    }
+                };
+                for r in 0..product(rest) {
+                    let mut added = x[k * product(rest) + r];
+                    let slot = &mut out[target * product(rest) + r];
+                    if put == Put::Set {
+                        *slot = here.map_or(added, |here| self.g.select(here, added, *slot));
+                        continue;
+                    }
+                    if let Some(here) = here {
+                        let zero = self.g.lit_like(added, 0.0);
+                        added = self.g.select(here, added, zero);
+                    }
+                    let empty = !exact && is_zero_of_either_sign(self.g, *slot);
+                    *slot = if empty { added } else { self.g.add(*slot, added) };
+                }
+            }
+        }
+        Some(out)
+    }
+}
+
+fn product(sizes: &[usize]) -> usize {
+    sizes.iter().fold(1_usize, |a, &n| a.saturating_mul(n))
+}
+
+/// The position of an index in row-major order.
+fn ravel(ix: &[usize], sizes: &[usize]) -> usize {
+    ix.iter().zip(sizes).fold(0, |k, (&i, &n)| k * n + i)
+}
+
+/// The index at a position.
+fn unravel(mut k: usize, sizes: &[usize]) -> Vec<usize> {
+    let mut ix = vec![0; sizes.len()];
+    for (i, &n) in ix.iter_mut().zip(sizes).rev() {
+        *i = k % n.max(1);
+        k /= n.max(1);
+    }
+    ix
+}
+
+/// `start + step * i` on each axis, if that is in range.
+fn strided(starts: &[usize], steps: &[i64], ix: &[usize], sizes: &[usize]) -> Option<Vec<usize>> {
+    let at = starts.iter().zip(steps).zip(ix).zip(sizes).map(|(((&start, &step), &i), &n)| {
+        let at = i128::try_from(start).ok()? + i128::from(step) * i128::try_from(i).ok()?;
+        usize::try_from(at).ok().filter(|&at| at < n)
+    });
+    at.collect()
+}

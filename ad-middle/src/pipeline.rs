@@ -1,0 +1,111 @@
+//! The pipeline: which passes run, in which order. It holds no rule of its own.
+//!
+//! ```text
+//! source ──[`FUNCTION`]──▶ primal ──differentiation──▶ derivative ──[`GRADIENT`], [`DERIVATIVE`]──▶ routine
+//! ```
+//!
+//! What a pass has changed is simplified, if it asks for that. `AD_DUMP` writes the program after
+//! each pass.
+
+use crate::derivative::{self, check_roots, set_checks};
+use crate::passes::loops::{self, fusion, rematerialise, ring_buffers, strip_mine};
+use crate::passes::lowering::Lowered;
+use crate::passes::manager::Manager;
+use crate::passes::{Pass, Roots};
+use crate::passes::{associate, bulk, hoist, pairs, push, share, simplify, trip_counts, unroll};
+use ad_ir::analysis::decisions::Decisions;
+use ad_ir::descriptor::{Descriptor, VJP};
+use ad_ir::ir::Graph;
+use ad_ir::program::{Program, Routine, Staged};
+use ad_ir::stage;
+
+pub use crate::derivative::Prepared;
+pub use crate::passes::Log;
+
+/// The passes over the function itself.
+const FUNCTION: &[Pass] =
+    &[bulk::PASS, simplify::PASS, loops::PASS, push::PASS, unroll::PASS, ring_buffers::PASS, trip_counts::PASS];
+
+/// The passes over a derivative, of which another one may be taken.
+const GRADIENT: &[Pass] =
+    &[simplify::PASS, loops::PASS, fusion::PASS, strip_mine::PASS, rematerialise::PASS, unroll::PASS];
+
+/// The passes behind those, over a derivative that is written.
+const DERIVATIVE: &[Pass] = &[share::PASS, associate::PASS, hoist::PASS, pairs::PASS];
+
+/// All passes, each once, in the order in which they run first.
+#[must_use]
+pub fn passes() -> Vec<Pass> {
+    let mut all: Vec<Pass> = Vec::new();
+    for pass in FUNCTION.iter().chain(GRADIENT).chain(DERIVATIVE) {
+        if all.iter().all(|met| met.name != pass.name) {
+            all.push(*pass);
+        }
+    }
+    all
+}
+
+/// The stages of the function itself.
+pub fn prepare(mut program: Program, log: Option<&mut Log>) -> Prepared {
+    let mut manager = Manager::new("function", log, &program.hints);
+    manager.cx.active = program.active.iter().filter_map(|&k| program.params[k].input).collect();
+    let g = &mut program.graph;
+    let roots = Roots { values: program.result.terms(), checks: check_roots(&program.checks), ..Roots::default() };
+    manager.record(g, "source", &roots);
+    let roots = manager.run(g, FUNCTION, roots);
+    manager.record(g, "result", &roots);
+    let own = Roots { counting_runs: Vec::new(), ..roots.clone() };
+    let exact = (*manager.cx.get::<Decisions>(g, &own.all())).clone();
+    program.result = program.result.with_terms(&mut roots.values.iter().copied());
+    set_checks(&mut program.checks, &roots.checks);
+    // A check that always holds is none.
+    let g = &program.graph;
+    program.checks.retain(|c| g.bool_value(c.ok) != Some(true));
+    let plain = if roots.counting_runs.is_empty() { roots.values } else { roots.counting_runs };
+    Prepared { program, plain, exact }
+}
+
+/// The stages of one derivative.
+pub fn derive(prepared: &mut Prepared, which: &Descriptor, log: Option<&mut Log>) -> Routine {
+    let mut manager = Manager::new(which.suffix, log, &prepared.program.hints);
+    stage::enter("differentiation");
+    let given = prepared.exact.clone();
+    let made = derivative::made(prepared, which, &mut |g, roots| {
+        manager.cx.set_extra_exact(&given);
+        manager.run(g, GRADIENT, roots)
+    });
+    let g = &mut prepared.program.graph;
+    manager.record(g, "differentiation", &made.roots);
+    manager.cx.set_extra_exact(&given);
+    let roots = manager.run(g, GRADIENT, made.roots.clone());
+    let roots = manager.run(g, DERIVATIVE, roots);
+    manager.record(g, "result", &roots);
+    let exact = (*manager.cx.exact(g)).clone();
+    let fired = format!("{:?}", manager.cx.fired);
+    manager.log_text("rules that fired", &fired);
+    derivative::routine(prepared, which, made, &roots, exact)
+}
+
+/// The last stage of a routine: what its terms are for the emitter, which writes a statement for
+/// each.
+///
+/// # Errors
+/// What cannot be emitted (calls, builds), in words.
+pub fn lower(g: &mut Graph, program: &Program, routine: &Routine, log: Option<&mut Log>) -> Result<Lowered, String> {
+    stage::enter("lowering");
+    let mut roots = routine.result.terms();
+    for check in check_roots(&routine.checks) {
+        roots.push(check.ok);
+        roots.extend(check.shown);
+    }
+    let lowered = Manager::lower(g, &roots, routine.exact.as_ref(), (&routine.name.to_string(), &program.hints), log);
+    stage::enter("the emitter");
+    lowered
+}
+
+/// `f_pullback`: the `vjp`, split at its cotangent.
+pub fn pullback(prepared: &mut Prepared, log: Option<&mut Log>) -> Staged {
+    let whole = derive(prepared, &VJP, log);
+    stage::enter("splitting");
+    derivative::pullback::pullback(&mut prepared.program, whole)
+}
