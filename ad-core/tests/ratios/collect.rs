@@ -1,13 +1,11 @@
-//! The loop programs of the other tests: annotated functions and what `agrees!` runs, if all their work is in plain loops, which is what the
-//! counters see.
+//! The programs of the other tests with loops: annotated functions and what `agrees!` runs. What the
+//! counters do not see of a function makes it look cheaper than it is.
 
 use std::path::{Path, PathBuf};
 
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::visit::Visit;
-
-use crate::numbers::METHODS;
 
 /// A program, with what it is given for a size.
 pub(crate) struct Collected {
@@ -17,48 +15,6 @@ pub(crate) struct Collected {
     pub(crate) item: TokenStream,
     /// By parameter, over `n`.
     pub(crate) arguments: Vec<TokenStream>,
-}
-
-/// Methods and functions that do a fixed number of operations on none of the numbers.
-const PLAIN: [&str; 33] = [
-    "is_nan",
-    "is_finite",
-    "is_empty",
-    "len",
-    "nrows",
-    "ncols",
-    "dim",
-    "shape",
-    "iter",
-    "rev",
-    "enumerate",
-    "zip",
-    "copied",
-    "cloned",
-    "skip",
-    "take",
-    "step_by",
-    "clone",
-    "to_vec",
-    "to_owned",
-    "swap",
-    "push",
-    "pop",
-    "from",
-    "abs_diff",
-    "saturating_sub",
-    "wrapping_add",
-    "wrapping_sub",
-    "wrapping_mul",
-    "Some",
-    "zeros",
-    "ones",
-    "raw_dim",
-];
-
-/// Whether the counters see all that a method or a function does.
-fn plain(name: &str) -> bool {
-    PLAIN.contains(&name) || METHODS.contains(&name)
 }
 
 /// All of them, in the order of their files.
@@ -150,12 +106,12 @@ fn of_agrees(tokens: TokenStream) -> Option<syn::ItemFn> {
     syn::parse2(quote!(fn #name(#(#params)*) -> f64 #body)).ok()
 }
 
-/// The program, if its work is in plain loops and something can be given to it.
+/// The program, if it has a loop and something can be given to it.
 fn collected(f: syn::ItemFn, name: String, place: &str) -> Option<Collected> {
-    let mut plain = Plain { plain: true, loops: false };
-    plain.visit_block(&f.block);
+    let mut has = Has { loops: false, constants: false };
+    has.visit_block(&f.block);
     let real = matches!(&f.sig.output, syn::ReturnType::Type(_, ty) if ty.to_token_stream().to_string() == "f64");
-    if !plain.plain || !plain.loops || !real || !f.sig.generics.params.is_empty() {
+    if !has.loops || has.constants || !real || !f.sig.generics.params.is_empty() {
         return None;
     }
     let arguments = f.sig.inputs.iter().enumerate().map(|(k, p)| match p {
@@ -175,39 +131,28 @@ fn argument(ty: &str, k: usize) -> Option<TokenStream> {
         "&[f64]" | "&Vec<f64>" => quote!(&numbers(n, #k)),
         "&Array1<f64>" | "&ArrayRef1<f64>" => quote!(&ndarray::Array1::from(numbers(n, #k))),
         "&Array2<f64>" | "&ArrayRef2<f64>" => quote!(&matrix(n, #k)),
+        "&Array3<f64>" | "&ArrayRef3<f64>" => quote!(&cube(n, #k)),
         "usize" => quote!(n),
         "f64" => quote!(numbers(1, #k)[0]),
         _ => return None,
     })
 }
 
-/// Whether there is a loop, and nothing that the counters do not see.
-struct Plain {
-    plain: bool,
+/// Whether there is a loop, and a constant of the file.
+struct Has {
     loops: bool,
+    constants: bool,
 }
 
-impl Visit<'_> for Plain {
+impl Visit<'_> for Has {
     fn visit_expr(&mut self, e: &syn::Expr) {
-        match e {
-            syn::Expr::ForLoop(_) | syn::Expr::While(_) | syn::Expr::Loop(_) => self.loops = true,
-            syn::Expr::Closure(_) => self.plain = false,
-            syn::Expr::MethodCall(call) => self.plain &= plain(&call.method.to_string()),
-            syn::Expr::Call(call) => {
-                let name = call.func.to_token_stream().to_string();
-                let last = name.rsplit(':').next().unwrap_or_default().trim().to_string();
-                self.plain &= plain(&last);
-            }
-            syn::Expr::Reference(r) => {
-                // Arithmetic of whole arrays.
-                self.plain &= !matches!(&*r.expr, syn::Expr::Binary(_));
-            }
-            _ => {}
-        }
+        self.loops |= matches!(e, syn::Expr::ForLoop(_) | syn::Expr::While(_) | syn::Expr::Loop(_));
         syn::visit::visit_expr(self, e);
     }
 
-    fn visit_macro(&mut self, m: &syn::Macro) {
-        self.plain &= ["vec", "assert", "assert_eq", "panic", "debug_assert"].iter().any(|name| m.path.is_ident(name));
+    fn visit_expr_path(&mut self, e: &syn::ExprPath) {
+        let name = e.path.get_ident().map(ToString::to_string).unwrap_or_default();
+        self.constants |= name.len() > 1 && !name.contains(|c: char| c.is_lowercase());
+        syn::visit::visit_expr_path(self, e);
     }
 }

@@ -7,89 +7,26 @@ use std::process::Command;
 use proc_macro2::{Delimiter, Group, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 
-/// What the counters are, and how a program is measured.
-pub(crate) const PRELUDE: &str = r#"
-#![allow(warnings)]
-pub mod ad { pub use ad_runtime as runtime; pub use ndarray; }
-use std::cell::Cell;
-thread_local! {
-    static DONE: Cell<u64> = const { Cell::new(0) };
-    static MADE: Cell<u64> = const { Cell::new(0) };
-    static NUMBERS: Cell<u64> = const { Cell::new(0) };
-}
-fn real<T>() -> bool { matches!(std::any::type_name::<T>(), "f64" | "&f64") }
-fn more(n: u64) { NUMBERS.with(|c| c.set(c.get() + n)); }
-/// An operation on numbers, if it is one.
-pub fn number<T>(x: T) -> T { if real::<T>() { more(1); } x }
-/// A function of numbers in lanes, which the other counters do not see.
-pub fn lanes<T>(x: T) -> T { let n = (size_of::<T>() / 8) as u64; tick(n); more(n); x }
-/// The lanes of a sum are added: as many numbers for three elements as for a thousand, so that this is work, and no operation on numbers of the program.
-pub fn joined<T>(n: u64, x: T) -> T { tick(n); x }
-pub fn summed<T>(x: &[T]) -> &[T] { tick(x.len() as u64); if real::<T>() { more(x.len() as u64); } x }
-pub fn tick(n: u64) { DONE.with(|d| { d.set(d.get() + n); assert!(d.get() < LONGEST, "too long"); }); }
-/// What takes longer is not run to its end: it may have none for these numbers.
-const LONGEST: u64 = 100_000_000;
-pub fn over<T>(x: &[T]) -> &[T] { tick(x.len() as u64); x }
-pub fn vector<T: Clone>(x: T, n: usize) -> Vec<T> { tick(n as u64); MADE.with(|m| m.set(m.get() + n as u64)); vec![x; n] }
-pub trait Counted { type E; type Out; fn filled(&mut self, x: Self::E); fn copied_out(&self) -> Self::Out; }
-fn made(n: usize) { tick(n as u64); MADE.with(|m| m.set(m.get() + n as u64)); }
-impl<T: Clone> Counted for [T] {
-    type E = T;
-    type Out = Vec<T>;
-    fn filled(&mut self, x: T) { tick(self.len() as u64); self.fill(x) }
-    fn copied_out(&self) -> Vec<T> { made(self.len()); self.to_vec() }
-}
-impl<T: Clone, D: ndarray::Dimension> Counted for ndarray::Array<T, D> {
-    type E = T;
-    type Out = Self;
-    fn filled(&mut self, x: T) { tick(self.len() as u64); self.fill(x) }
-    fn copied_out(&self) -> Self { made(self.len()); self.clone() }
-}
-pub fn measure(name: &str, n: usize, f: fn(&[f64]) -> f64, g: fn(&[f64]) -> (f64, Vec<f64>)) {
-    let x: Vec<f64> = (0..n).map(|k| 0.6 + 0.3 * (k as f64 * 1.7).sin()).collect();
-    let taken = || (DONE.with(|d| d.take()), MADE.with(|m| m.take()), NUMBERS.with(|m| m.take()));
-    taken();
-    let value = f(&x);
-    let function = taken();
-    let (same, gradient) = g(&x);
-    let derivative = taken();
-    assert!((value - same).abs() <= 1e-9 * value.abs().max(1.0), "{name}: {same} is not {value}");
-    for k in [0, n / 2, n - 1] {
-        let at = |h: f64| { let mut x = x.clone(); x[k] += h; f(&x) };
-        let slope = (at(1e-6) - at(-1e-6)) / 2e-6;
-        assert!((slope - gradient[k]).abs() <= 1e-4 * slope.abs().max(1.0), "{name} at {k} of {n}: {} is not {slope}", gradient[k]);
-    }
-    println!("{name} {n} {} {} {} {} {}", function.0, derivative.0, derivative.1, function.2, derivative.2);
-}
-pub fn numbers(n: usize, seed: usize) -> Vec<f64> {
-    (0..n).map(|k| 0.6 + 0.3 * ((k * (seed + 1)) as f64 * 1.7 + seed as f64).sin()).collect()
-}
-pub fn matrix(n: usize, seed: usize) -> ndarray::Array2<f64> {
-    let side = (n as f64).sqrt() as usize;
-    ndarray::Array2::from_shape_vec((side, side), numbers(side * side, seed)).unwrap()
-}
-/// Counts at growing sizes, as long as that is quick; where the function panics, so must the gradient.
-pub fn growing(name: &str, f: fn(usize) -> f64, g: fn(usize) -> f64) {
-    for n in [10, 30, 100, 300, 1000] {
-        let taken = || (DONE.with(|d| d.take()), MADE.with(|m| m.take()), NUMBERS.with(|m| m.take()));
-        taken();
-        let value = std::panic::catch_unwind(|| f(n));
-        let function = taken();
-        if function.0 > 4_000_000 { return; }
-        let same = std::panic::catch_unwind(|| g(n));
-        let derivative = taken();
-        match (value, same) {
-            (Ok(value), Ok(same)) => {
-                let agree = (value - same).abs() <= 1e-9 * value.abs().max(1.0) || value.to_bits() == same.to_bits() || (value.is_nan() && same.is_nan());
-                assert!(agree, "{name} at {n}: {same} is not {value}");
-                println!("{name} {n} {} {} {} {} {}", function.0, derivative.0, derivative.1, function.2, derivative.2);
-            }
-            (Err(_), Err(_)) => {}
-            (value, same) => panic!("{name} at {n}: {value:?} and {same:?}"),
-        }
+/// What the counters are, and how a program is measured: the other modules of the counted crate.
+const PARTS: [(&str, &str); 3] = [
+    ("counters", include_str!("counting/counters.rs")),
+    ("arrays", include_str!("counting/arrays.rs")),
+    ("kernels", include_str!("counting/kernels.rs")),
+];
+/// The beginning of the counted crate. Kernels are only those that are counted.
+pub(crate) const PRELUDE: &str = "#![allow(warnings)]
+mod arrays;
+mod counters;
+pub mod kernels;
+pub use counters::*;
+pub mod ad {
+    pub use ndarray;
+    pub mod runtime {
+        pub use ad_runtime::*;
+        pub use crate::kernels as kernel;
     }
 }
-"#;
+";
 
 /// The functions in a module of their own, with their counters.
 pub(crate) fn instrumented(tokens: TokenStream, name: &str) -> String {
@@ -97,7 +34,16 @@ pub(crate) fn instrumented(tokens: TokenStream, name: &str) -> String {
     super::numbers::counted(&mut file);
     let body = block(quote!(#file), None);
     let (module, f, g) = (format_ident!("of_{name}"), format_ident!("{name}"), format_ident!("{name}_value_and_grad"));
-    let all = quote!(mod #module { use crate::Counted as _; use ndarray::*; #body } pub use #module::{#f, #g};);
+    let all = quote! {
+        mod #module {
+            use crate::ad::runtime::dsl::*;
+            use crate::arrays::*;
+            use ndarray::*;
+            use std::collections::VecDeque;
+            #body
+        }
+        pub use #module::{#f, #g};
+    };
     match syn::parse2::<syn::File>(all.clone()) {
         Ok(file) => prettyplease::unparse(&file),
         Err(e) => panic!("{name}: {e}\n{all}"),
@@ -124,6 +70,29 @@ fn block(tokens: TokenStream, before: Option<u64>) -> TokenStream {
     }
 }
 
+/// Methods that `counting/arrays.rs` counts.
+const METHODS: [&str; 19] = [
+    "clone",
+    "collect",
+    "dot",
+    "fill",
+    "fold",
+    "insert",
+    "mapv",
+    "mean",
+    "mean_axis",
+    "product",
+    "remove",
+    "retain",
+    "reverse",
+    "rotate_left",
+    "rotate_right",
+    "sum",
+    "sum_axis",
+    "to_owned",
+    "to_vec",
+];
+
 fn ident(t: Option<&TokenTree>) -> String {
     match t {
         Some(TokenTree::Ident(i)) => i.to_string(),
@@ -142,6 +111,12 @@ fn punct(t: Option<&TokenTree>) -> char {
 fn has_arms(g: &proc_macro2::Group) -> bool {
     let tokens: Vec<TokenTree> = g.stream().into_iter().collect();
     tokens.windows(2).any(|w| punct(w.first()) == '=' && punct(w.last()) == '>')
+}
+
+/// Whether it holds the fields of a struct: a name and one colon.
+fn has_fields(g: &proc_macro2::Group) -> bool {
+    let start: Vec<TokenTree> = g.stream().into_iter().take(3).collect();
+    !ident(start.first()).is_empty() && punct(start.get(1)) == ':' && punct(start.get(2)) != ':'
 }
 
 /// To go to the next step: an addition and a comparison.
@@ -173,7 +148,9 @@ fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
             TokenTree::Group(g) => {
                 let (open, span) = (g.delimiter(), g.span());
                 let made = match open {
-                    Delimiter::Brace if !matches!(ident(before).as_str(), "use" | "match") && !has_arms(g) => {
+                    Delimiter::Brace
+                        if !matches!(ident(before).as_str(), "use" | "match") && !has_arms(g) && !has_fields(g) =>
+                    {
                         let each = condition.take().map_or(0, |before| *n - before);
                         block(g.stream(), Some(each + std::mem::take(&mut items)))
                     }
@@ -228,12 +205,7 @@ fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
                     items = STEP + elements(&tokens[k + 1..]);
                 }
                 let method = punct(before) == '.';
-                let new = match name.as_str() {
-                    "fill" if method => "filled",
-                    "to_vec" | "to_owned" if method => "copied_out",
-                    "clone" if method => "copied_out",
-                    _ => &name,
-                };
+                let counted = method && METHODS.contains(&name.as_str());
                 let called =
                     matches!(tokens.get(k + 1), Some(TokenTree::Group(g)) if g.delimiter() == Delimiter::Parenthesis);
                 const FREE: [&str; 12] = [
@@ -254,7 +226,7 @@ fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
                 *n += 2 * u64::from(counts && name == "mul_add");
                 *n += u64::from(counts && matches!(&*name, "mul_zero" | "quotient"));
                 *n += 3 * u64::from(counts && method && name == "swap");
-                if new == name { t.clone() } else { Ident::new(new, Span::call_site()).into() }
+                if counted { format_ident!("counted_{name}").into() } else { t.clone() }
             }
             TokenTree::Punct(p) => {
                 let next = punct(tokens.get(k + 1));
@@ -300,10 +272,14 @@ pub(crate) fn write(name: &str, lib: &str, main: &str) -> PathBuf {
     let runtime = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../ad-runtime");
     let manifest = format!(
         "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n\
-         [dependencies]\nad-runtime = {{ path = {runtime:?} }}\nndarray = \"0.17\"\n[profile.dev]\nopt-level = 0\n"
+         [dependencies]\nad-runtime = {{ path = {runtime:?} }}\nndarray = \"0.17\"\nnum-traits = \"0.2\"\n\
+         [profile.dev]\nopt-level = 0\n"
     );
-    for (path, text) in [("Cargo.toml", &*manifest), ("src/lib.rs", lib), ("src/main.rs", main)] {
-        if std::fs::read_to_string(root.join(path)).ok().as_deref() != Some(text) {
+    let mut files = vec![("Cargo.toml".to_string(), &*manifest), ("src/main.rs".to_string(), main)];
+    files.push(("src/lib.rs".to_string(), lib));
+    files.extend(PARTS.iter().map(|&(name, text)| (format!("src/{name}.rs"), text)));
+    for (path, text) in files {
+        if std::fs::read_to_string(root.join(&path)).ok().as_deref() != Some(text) {
             std::fs::write(root.join(path), text).expect("the file can be written");
         }
     }

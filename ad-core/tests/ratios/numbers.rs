@@ -6,7 +6,7 @@ use syn::visit_mut::VisitMut;
 use syn::{BinOp, Expr, UnOp, parse_quote};
 
 /// Methods of numbers that compute.
-pub(crate) const METHODS: [&str; 37] = [
+const METHODS: [&str; 37] = [
     "abs",
     "sin",
     "cos",
@@ -45,12 +45,12 @@ pub(crate) const METHODS: [&str; 37] = [
     "div_euclid",
     "mul_add",
 ];
-/// Kernels that go over their first argument once, with an operation for each element.
-const OVER: [&str; 3] = ["exact_sum", "place_of_largest", "place_of_smallest"];
-/// Kernels of a number or a few.
-const SCALAR: [&str; 3] = ["mul_zero", "quotient", "remainder"];
-/// What `kernel::lanes` and `kernel::total` add up.
-const LANES: u64 = 15;
+/// Functions that make an array.
+const MAKING: [&str; 8] = ["zeros", "ones", "from_elem", "from_shape_fn", "from_vec", "from_iter", "from", "linspace"];
+
+/// Functions of the library that go over their argument once.
+const OVER: [&str; 9] =
+    ["argmax", "argmin", "cumsum", "logsumexp", "maximum", "minimum", "norm", "softmax", "sum_outer"];
 
 /// Puts the counters in.
 pub(crate) fn counted(file: &mut syn::File) {
@@ -79,40 +79,45 @@ impl VisitMut for Counters {
                     *e = parse_quote!(crate::number(#e));
                 }
                 BinOp::AddAssign(_) | BinOp::SubAssign(_) | BinOp::MulAssign(_) | BinOp::DivAssign(_) => {
-                    let right = &b.right;
-                    b.right = parse_quote!(crate::number(#right));
+                    let left = &b.left;
+                    b.left = parse_quote!(*crate::place(&mut #left));
                 }
                 BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_) | BinOp::Eq(_) | BinOp::Ne(_) => {
                     let left = &b.left;
-                    b.left = parse_quote!(crate::number(#left));
+                    b.left = parse_quote!(crate::function(#left));
                 }
                 _ => {}
             },
             Expr::Unary(u) if matches!(u.op, UnOp::Neg(_)) && !literal => *e = parse_quote!(crate::number(#e)),
             Expr::MethodCall(call) if METHODS.iter().any(|m| call.method == m) => {
-                *e = parse_quote!(crate::number(#e));
+                *e = parse_quote!(crate::function(#e));
+            }
+            // A number that is computed is copied, which is more than to write zeros.
+            Expr::MethodCall(call) if call.method == "fill" && !matches!(call.args.first(), Some(Expr::Lit(_))) => {
+                call.method = quote::format_ident!("counted_broadcast");
             }
             Expr::Call(call) => {
                 let path = call.func.to_token_stream().to_string().replace(' ', "");
-                let name = path.rsplit("::").next().unwrap_or_default();
-                if path.contains("kernel::") && OVER.contains(&name) {
-                    if let Some(first) = call.args.first_mut() {
-                        *first = parse_quote!(crate::summed(#first));
-                    }
-                } else if path.contains("kernel::") && name == "places_of_smallest" {
-                    // The first is where they are put.
-                    if let Some(items) = call.args.iter_mut().nth(1) {
-                        *items = parse_quote!(crate::summed(#items));
-                    }
-                } else if path.contains("kernel::") && matches!(name, "lanes" | "total") {
-                    *e = parse_quote!(crate::joined(#LANES, #e));
-                } else if path.contains("kernel::") && SCALAR.contains(&name) {
-                    *e = parse_quote!(crate::number(#e));
-                } else if path == "I::mul_add" {
-                    *e = parse_quote!(crate::number(crate::number(#e)));
-                } else if path.starts_with("I::") {
+                let (of, name) = path.rsplit_once("::").unwrap_or(("", &path));
+                if path == "I::mul_add" {
+                    *e = parse_quote!(crate::function(crate::function(#e)));
+                } else if of == "I" {
                     *e = parse_quote!(crate::lanes(#e));
+                } else if of.is_empty() && OVER.contains(&name) {
+                    if let Some(x) = call.args.first_mut() {
+                        *x = parse_quote!(crate::reads(#x));
+                    }
+                } else if !of.contains("kernel") && MAKING.contains(&name) {
+                    *e = parse_quote!(crate::made(#e));
                 }
+            }
+            Expr::Closure(c) => {
+                // To call it costs as much as a step.
+                let body = &c.body;
+                c.body = match &c.output {
+                    syn::ReturnType::Default => parse_quote!({ crate::tick(2); #body }),
+                    syn::ReturnType::Type(..) => parse_quote!({ crate::tick(2); { #body } }),
+                };
             }
             _ => {}
         }

@@ -1,0 +1,248 @@
+//! The counters, in the crate of the counted programs: operations on numbers, all work, and bytes
+//! of memory; and how a program is measured with them. Must never count what a program does not
+//! do: what is not seen here makes a function look cheaper, and its gradient has to keep the law
+//! all the same.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+thread_local! {
+    static DONE: Cell<u64> = const { Cell::new(0) };
+    static NUMBERS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// The allocator of the system, with the bytes that are alive and the most that were.
+struct Counting;
+static ALIVE: AtomicUsize = AtomicUsize::new(0);
+static MOST: AtomicUsize = AtomicUsize::new(0);
+static ALL: AtomicUsize = AtomicUsize::new(0);
+/// The bytes that have been allocated so far.
+pub fn allocated() -> u64 {
+    ALL.load(Relaxed) as u64
+}
+
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let now = ALIVE.fetch_add(layout.size(), Relaxed) + layout.size();
+        MOST.fetch_max(now, Relaxed);
+        ALL.fetch_add(layout.size(), Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        ALIVE.fetch_sub(layout.size(), Relaxed);
+        unsafe { System.dealloc(place, layout) }
+    }
+}
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// What takes longer is not run to its end: it may have none for these numbers.
+const LONGEST: u64 = 400_000_000;
+
+/// Work.
+pub fn tick(n: u64) {
+    DONE.with(|d| {
+        d.set(d.get() + n);
+        assert!(d.get() < LONGEST, "too long");
+    });
+}
+/// Operations on numbers, which are counted as work elsewhere.
+pub fn more(n: u64) {
+    NUMBERS.with(|c| c.set(c.get() + n));
+}
+/// Operations on numbers of a loop over elements that are read or written too.
+pub fn bulk(operations: u64, elements: u64) {
+    tick(operations + elements);
+    more(operations);
+}
+fn real<T: ?Sized>() -> bool {
+    matches!(std::any::type_name::<T>(), "f64" | "&f64" | "&&f64")
+}
+
+/// How many elements a value has, and how many of them are numbers that are computed with.
+pub trait Amount {
+    /// Of an array; none of a number.
+    fn elements(&self) -> u64;
+    /// Operations on numbers, if this is what one operation gives.
+    fn operations(&self) -> u64;
+}
+macro_rules! single {
+    ($($t:ty: $n:literal),*) => {$(
+        impl Amount for $t {
+            fn elements(&self) -> u64 { 0 }
+            fn operations(&self) -> u64 { $n }
+        }
+    )*};
+}
+single!(f64: 1, f32: 1, usize: 0, isize: 0, u8: 0, u16: 0, u32: 0, u64: 0, i8: 0, i16: 0, i32: 0, i64: 0, bool: 0, char: 0, String: 0, std::time::Instant: 0, std::time::Duration: 0);
+impl<T: Amount + ?Sized> Amount for &T {
+    fn elements(&self) -> u64 {
+        (**self).elements()
+    }
+    fn operations(&self) -> u64 {
+        (**self).operations()
+    }
+}
+fn of_elements<T>(n: usize) -> u64 {
+    if real::<T>() { n as u64 } else { 0 }
+}
+impl<T> Amount for [T] {
+    fn elements(&self) -> u64 {
+        self.len() as u64
+    }
+    fn operations(&self) -> u64 {
+        of_elements::<T>(self.len())
+    }
+}
+impl<T> Amount for Vec<T> {
+    fn elements(&self) -> u64 {
+        self.len() as u64
+    }
+    fn operations(&self) -> u64 {
+        of_elements::<T>(self.len())
+    }
+}
+impl<T> Amount for std::collections::VecDeque<T> {
+    fn elements(&self) -> u64 {
+        self.len() as u64
+    }
+    fn operations(&self) -> u64 {
+        of_elements::<T>(self.len())
+    }
+}
+impl<T, D: ndarray::Dimension> Amount for ndarray::ArrayRef<T, D> {
+    fn elements(&self) -> u64 {
+        self.len() as u64
+    }
+    fn operations(&self) -> u64 {
+        of_elements::<T>(self.len())
+    }
+}
+impl<S: ndarray::Data, D: ndarray::Dimension> Amount for ndarray::ArrayBase<S, D> {
+    fn elements(&self) -> u64 {
+        self.len() as u64
+    }
+    fn operations(&self) -> u64 {
+        of_elements::<S::Elem>(self.len())
+    }
+}
+
+/// An operation on numbers, or on whole arrays of them: two are read and one is written.
+pub fn number<T: Amount>(x: T) -> T {
+    tick(x.elements() * 4);
+    more(x.operations());
+    x
+}
+/// A function of numbers, or what is compared, if it is one. (`max` is of integers too.)
+pub fn function<T>(x: T) -> T {
+    more(u64::from(real::<T>()));
+    x
+}
+/// What is changed by an operation: see [`number`].
+pub fn place<T: Amount + ?Sized>(x: &mut T) -> &mut T {
+    tick(x.elements() * 4);
+    more(x.operations());
+    x
+}
+/// Numbers that are moved in an array, or copied into it: an operation of each, as its derivative is
+/// an addition.
+pub fn moved<T>(n: usize) {
+    bulk(of_elements::<T>(n), 2 * n as u64);
+}
+/// What a function of the library reads once.
+pub fn reads<T: Amount>(x: T) -> T {
+    bulk(x.operations(), x.elements());
+    x
+}
+/// A new array, whose elements are written.
+pub fn made<T: Amount>(x: T) -> T {
+    tick(x.elements());
+    x
+}
+/// A function of numbers in lanes.
+pub fn lanes<T>(x: T) -> T {
+    let n = (size_of::<T>() / 8) as u64;
+    bulk(n, 0);
+    x
+}
+/// A slice that is read.
+pub fn over<T>(x: &[T]) -> &[T] {
+    tick(x.len() as u64);
+    x
+}
+/// `vec![x; n]`.
+pub fn vector<T: Clone>(x: T, n: usize) -> Vec<T> {
+    tick(n as u64);
+    vec![x; n]
+}
+
+/// What a run has done: work, operations on numbers, bytes beyond those that were alive before.
+fn counted<R>(f: impl FnOnce() -> R) -> (R, [u64; 3]) {
+    DONE.with(Cell::take);
+    NUMBERS.with(Cell::take);
+    let before = ALIVE.load(Relaxed);
+    MOST.store(before, Relaxed);
+    let result = f();
+    let bytes = (MOST.load(Relaxed) - before) as u64;
+    (result, [DONE.with(Cell::take), NUMBERS.with(Cell::take), bytes])
+}
+fn print(name: &str, n: usize, f: [u64; 3], g: [u64; 3]) {
+    println!("{name} {n} {} {} {} {} {} {}", f[0], g[0], f[1], g[1], f[2], g[2]);
+}
+
+/// A function of a slice, with its gradient compared with differences at some places.
+pub fn measure(name: &str, n: usize, f: fn(&[f64]) -> f64, g: fn(&[f64]) -> (f64, Vec<f64>)) {
+    let x: Vec<f64> = (0..n).map(|k| 0.6 + 0.3 * (k as f64 * 1.7).sin()).collect();
+    let (value, function) = counted(|| f(&x));
+    let ((same, gradient), derivative) = counted(|| g(&x));
+    assert!((value - same).abs() <= 1e-9 * value.abs().max(1.0), "{name}: {same} is not {value}");
+    for k in [0, n / 2, n - 1] {
+        let at = |h: f64| {
+            let mut x = x.clone();
+            x[k] += h;
+            counted(|| f(&x)).0
+        };
+        let slope = (at(1e-6) - at(-1e-6)) / 2e-6;
+        let agree = (slope - gradient[k]).abs() <= 1e-4 * slope.abs().max(1.0);
+        assert!(agree, "{name} at {k} of {n}: {} is not {slope}", gradient[k]);
+    }
+    print(name, n, function, derivative);
+}
+pub fn numbers(n: usize, seed: usize) -> Vec<f64> {
+    (0..n).map(|k| 0.6 + 0.3 * ((k * (seed + 1)) as f64 * 1.7 + seed as f64).sin()).collect()
+}
+pub fn matrix(n: usize, seed: usize) -> ndarray::Array2<f64> {
+    let side = (n as f64).sqrt() as usize;
+    ndarray::Array2::from_shape_vec((side, side), numbers(side * side, seed)).unwrap()
+}
+pub fn cube(n: usize, seed: usize) -> ndarray::Array3<f64> {
+    let side = (n as f64).cbrt().round() as usize;
+    ndarray::Array3::from_shape_vec([side; 3], numbers(side * side * side, seed)).unwrap()
+}
+/// Counts at growing sizes, as long as that is quick; where the function panics, so must the
+/// gradient.
+pub fn growing(name: &str, sizes: &[usize], f: impl Fn(usize) -> f64, g: impl Fn(usize) -> f64) {
+    for &n in sizes {
+        let run = std::panic::AssertUnwindSafe(|| f(n));
+        let (value, function) = counted(|| std::panic::catch_unwind(run));
+        if function[0] > 1_000_000 {
+            return;
+        }
+        let run = std::panic::AssertUnwindSafe(|| g(n));
+        let (same, derivative) = counted(|| std::panic::catch_unwind(run));
+        match (value, same) {
+            (Ok(value), Ok(same)) => {
+                let agree = (value - same).abs() <= 1e-9 * value.abs().max(1.0)
+                    || value.to_bits() == same.to_bits()
+                    || (value.is_nan() && same.is_nan());
+                if !agree {
+                    println!("wrong: {name} at {n}: {same} is not {value}");
+                }
+                print(name, n, function, derivative);
+            }
+            (Err(_), Err(_)) => {}
+            (value, same) => println!("wrong: {name} at {n}: {value:?} and {same:?}"),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The law, one for all programs: what the gradient of a program may cost beside the function, in
+//! operations on numbers, in all work and in bytes. Must never know a program.
+
+/// Operations on numbers of a gradient: at most so many times the function's (issue 4).
+pub(crate) const BOUND: f64 = 5.0;
+/// All work at most so many times the function's. (Most for a loop of little more than a sine:
+/// arguments and results pass through the lanes of a block, where they are written and read once
+/// more; it takes a quarter of the time that it took without.)
+const WORK: f64 = 10.0;
+/// Where there are fewer items, lanes are computed for nothing.
+const LANES: f64 = 16.0;
+/// Work for each number of a gradient, beside: it is written even where the function does not look.
+const RESULT: f64 = 4.0;
+/// Operations on it.
+const ADDED: f64 = 1.0;
+/// Bytes beyond the function's own for each unit of its work: two numbers are saved.
+const BYTES: f64 = 16.0;
+/// Bytes for each number of a gradient: itself, and an accumulator of it.
+const RESULT_BYTES: f64 = 16.0;
+/// By how much the ratio at the largest size may be above those at smaller ones. What is done once
+/// in a call counts less at larger sizes.
+const GROWTH: f64 = 1.15;
+
+/// A function and its gradient at a size.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    pub(crate) size: f64,
+    /// All work of each.
+    pub(crate) work: [f64; 2],
+    /// Operations on numbers of each.
+    pub(crate) numbers: [f64; 2],
+    /// The most bytes that were alive in each, beside those of the arguments.
+    pub(crate) bytes: [f64; 2],
+}
+
+impl Measured {
+    /// Whether the gradient costs more than it may, with so many arguments of this size.
+    fn above(&self, arguments: f64) -> bool {
+        let numbers = self.size * arguments;
+        self.numbers[1] > BOUND * self.numbers[0] + ADDED * numbers
+            || self.work[1] > WORK * self.work[0] * (LANES / self.size).max(1.0) + RESULT * numbers
+            || self.bytes[1] > self.bytes[0] + BYTES * self.work[0] + RESULT_BYTES * numbers
+    }
+}
+
+/// What the counters have printed of a program.
+pub(crate) fn measured(out: &str, name: &str) -> Vec<Measured> {
+    let lines = out.lines().filter_map(|l| l.strip_prefix(name)?.strip_prefix(' '));
+    let of = |line: &str| {
+        let row: Vec<f64> = line.split(' ').map(|n| n.parse().expect("a number")).collect();
+        let [size, f, g, of_f, of_g, bytes_f, bytes_g] = row[..] else { panic!("{name}: {line}") };
+        Measured { size, work: [f, g], numbers: [of_f, of_g], bytes: [bytes_f, bytes_g] }
+    };
+    lines.map(of).collect()
+}
+
+/// The ratios.
+pub(crate) fn shown(all: &[Measured]) -> String {
+    let each = |of: &dyn Fn(&Measured) -> f64| all.iter().map(of).collect::<Vec<f64>>();
+    let work = each(&|m| m.work[1] / m.work[0]);
+    let numbers = each(&|m| m.numbers[1] / m.numbers[0]);
+    let memory = each(&|m| (m.bytes[1] - m.bytes[0]) / m.work[0]);
+    let sizes = each(&|m| m.size);
+    let last = all.last().map(|m| (m.work, m.numbers, m.bytes));
+    format!("{sizes:?}: numbers {numbers:.2?}, work {work:.2?}, memory {memory:.2?}, at last {last:?}")
+}
+
+/// How the gradient of a function of so many arguments does not keep the law.
+pub(crate) fn breach(all: &[Measured], arguments: f64) -> Option<String> {
+    if let Some(m) = all.iter().find(|m| m.above(arguments)) {
+        return Some(format!("{m:?}; {}", shown(all)));
+    }
+    grows(all, arguments).then(|| format!("grows: {}", shown(all)))
+}
+
+/// Whether one of the ratios grows with the size, without what is done for each number of
+/// `arguments` gradients.
+pub(crate) fn grows(all: &[Measured], arguments: f64) -> bool {
+    let [before @ .., last] = all else { return false };
+    let work = |m: &Measured| (m.work[1] - RESULT * m.size * arguments) / m.work[0];
+    let numbers = |m: &Measured| (m.numbers[1] - ADDED * m.size * arguments) / m.numbers[0];
+    let grow = |ratio: &dyn Fn(&Measured) -> f64| {
+        before.len() > 1 && ratio(last) > before.iter().map(ratio).fold(0.0, f64::max) * GROWTH
+    };
+    grow(&work) || grow(&numbers)
+}

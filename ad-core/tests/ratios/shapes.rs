@@ -1,0 +1,301 @@
+//! Programs of arrays: heads of attention on any axis, one algorithm in several styles, mixtures by
+//! `.dot`, parts of rows, batches, rotations, elements that are filtered and sorted. Products and
+//! ndarray's calls are counted as the loops that they are. Each is counted at four sizes that
+//! double.
+
+use quote::quote;
+
+use super::programs::{Program, programs};
+
+/// For rows of 32 numbers.
+const HEADS: &[usize] = &[256, 512, 1024, 2048];
+/// For rows of 4 numbers, and loops over all pairs of them.
+const ROWS: &[usize] = &[64, 128, 256, 512];
+/// Numbers of elements of matrices whose sides double.
+const SQUARE: &[usize] = &[64, 256, 1024, 4096];
+
+programs! {
+    tight: false;
+    heads_middle HEADS x {
+        let q = Array3::from_shape_fn((x.len() / 32, 8, 4), |(i, h, k)| x[(i * 8 + h) * 4 + k]);
+        let mut t = 0.0;
+        for h in 0..8 {
+            let s = q.index_axis(Axis(1), h).dot(&q.index_axis(Axis(1), h).t());
+            t += s.mapv(|v| v * v).sum();
+        }
+        t
+    }
+    heads_first HEADS x {
+        let n = x.len() / 32;
+        let q = Array3::from_shape_fn((8, n, 4), |(h, i, k)| x[(h * n + i) * 4 + k]);
+        let mut t = 0.0;
+        for h in 0..8 {
+            let s = q.index_axis(Axis(0), h).dot(&q.index_axis(Axis(0), h).t());
+            t += s.mapv(|v| v * v).sum();
+        }
+        t
+    }
+    whole_heads HEADS x {
+        let q = Array3::from_shape_fn((x.len() / 32, 8, 4), |(i, h, k)| x[(i * 8 + h) * 4 + k]);
+        let mut t = 0.0;
+        for h in 0..8 {
+            let rows = q.index_axis(Axis(1), h);
+            let e = rows.dot(&rows.t()).mapv(|v| (0.5 * v).exp());
+            let z = e.sum_axis(Axis(1)).insert_axis(Axis(1));
+            let y = (&e / &z).dot(&rows);
+            t += (&y * &y).sum();
+        }
+        t
+    }
+    attention_by_elements ROWS x {
+        let n = x.len() / 4;
+        let mut t = 0.0;
+        for i in 0..n {
+            let mut e = vec![0.0; n];
+            let mut z = 0.0;
+            for j in 0..n {
+                let mut s = 0.0;
+                for k in 0..4 { s += x[i * 4 + k] * x[j * 4 + k]; }
+                e[j] = (0.5 * s).exp();
+                z += e[j];
+            }
+            for k in 0..4 {
+                let mut y = 0.0;
+                for j in 0..n { y += e[j] * x[j * 4 + k]; }
+                t += (y / z) * (y / z);
+            }
+        }
+        t
+    }
+    attention_by_iterators ROWS x {
+        let n = x.len() / 4;
+        let mut t = 0.0;
+        for i in 0..n {
+            let q = &x[i * 4..i * 4 + 4];
+            let mut z = 0.0;
+            let mut y = [0.0; 4];
+            for r in x.chunks_exact(4) {
+                let s: f64 = q.iter().zip(r).map(|(a, b)| a * b).sum();
+                let e = (0.5 * s).exp();
+                z += e;
+                for k in 0..4 { y[k] += e * r[k]; }
+            }
+            for k in 0..4 { t += (y[k] / z) * (y[k] / z); }
+        }
+        t
+    }
+    attention_by_arrays ROWS x {
+        let q = Array2::from_shape_fn((x.len() / 4, 4), |(i, k)| x[i * 4 + k]);
+        let e = q.dot(&q.t()).mapv(|v| (0.5 * v).exp());
+        let z = e.sum_axis(Axis(1)).insert_axis(Axis(1));
+        let y = (&e / &z).dot(&q);
+        (&y * &y).sum()
+    }
+    attention_by_rows ROWS x {
+        let q = Array2::from_shape_fn((x.len() / 4, 4), |(i, k)| x[i * 4 + k]);
+        let mut t = 0.0;
+        for i in 0..q.nrows() {
+            let e = q.dot(&q.row(i)).mapv(|v| (0.5 * v).exp());
+            let y = e.dot(&q) / e.sum();
+            t += y.dot(&y);
+        }
+        t
+    }
+    attention_by_vectors ROWS x {
+        let n = x.len() / 4;
+        let mut t = 0.0;
+        for i in 0..n {
+            let mut e = Vec::new();
+            for j in 0..n {
+                let mut s = 0.0;
+                for k in 0..4 { s += x[i * 4 + k] * x[j * 4 + k]; }
+                e.push((0.5 * s).exp());
+            }
+            let z: f64 = e.iter().sum();
+            for k in 0..4 {
+                let mut y = 0.0;
+                for j in 0..n { y += e[j] * x[j * 4 + k]; }
+                t += (y / z) * (y / z);
+            }
+        }
+        t
+    }
+    mixture_by_dot HEADS x {
+        let x2 = Array2::from_shape_fn((x.len() / 4, 4), |(i, k)| x[i * 4 + k]);
+        let q = Array2::from_shape_fn((4, 4), |(i, k)| x[(i + k) * 3] + 0.2 * i as f64);
+        let mut t = 0.0;
+        for i in 0..x2.nrows() {
+            let mut s = 0.0;
+            for k in 0..3 {
+                let d = q.dot(&(&x2.row(i) - &x2.row(k)));
+                s += (-0.5 * d.dot(&d)).exp();
+            }
+            t += s.ln();
+        }
+        t
+    }
+    mixture_by_elements HEADS x {
+        let mut t = 0.0;
+        for i in 0..x.len() / 4 {
+            let mut s = 0.0;
+            for k in 0..3 {
+                let mut e = 0.0;
+                for j in 0..4 {
+                    let mut d = 0.0;
+                    for l in 0..4 { d += (x[(j + l) * 3] + 0.2 * j as f64) * (x[i * 4 + l] - x[k * 4 + l]); }
+                    e += d * d;
+                }
+                s += (-0.5 * e).exp();
+            }
+            t += s.ln();
+        }
+        t
+    }
+    parts_of_rows SQUARE x {
+        let n = (x.len() as f64).sqrt() as usize;
+        let a = Array2::from_shape_fn((n, n), |(i, k)| x[i * n + k]);
+        let mut t = 0.0;
+        for i in 1..n { t += a.slice(s![i, ..i]).dot(&a.slice(s![i - 1, ..i])).sin(); }
+        t
+    }
+    solved_by_rows SQUARE x {
+        let n = (x.len() as f64).sqrt() as usize;
+        let mut y: Array1<f64> = Array1::zeros(n);
+        let a = Array2::from_shape_fn((n, n), |(i, k)| x[i * n + k]);
+        for i in 0..n {
+            let s = a.slice(s![i, ..i]).dot(&y.slice(s![..i]));
+            y[i] = (1.0 - s / n as f64) / (2.0 + a[[i, i]]);
+        }
+        y.dot(&y)
+    }
+    power_iteration SQUARE x {
+        let n = (x.len() as f64).sqrt() as usize;
+        let a = Array2::from_shape_fn((n, n), |(i, k)| x[i * n + k]);
+        let mut v = Array1::from_elem(n, 1.0);
+        for _ in 0..6 {
+            let w = a.dot(&v);
+            v = &w / w.dot(&w).sqrt();
+        }
+        v.dot(&a.dot(&v))
+    }
+    layers HEADS x {
+        let n = x.len() / 32;
+        let a = Array2::from_shape_fn((n, 16), |(i, k)| x[i * 16 + k]);
+        let b = Array2::from_shape_fn((16, n), |(k, i)| x[(n + i) * 16 + k]);
+        let h = a.dot(&b).mapv(|v| (0.1 * v).tanh());
+        let y = h.dot(&a);
+        (&y * &y).sum_axis(Axis(0)).mapv(|v| v.sqrt()).sum()
+    }
+    if_there_is_a_row SQUARE x {
+        let n = (x.len() as f64).sqrt() as usize;
+        let a = Array2::from_shape_fn((n / 2, n), |(i, k)| x[i * n + k]);
+        let w = Array1::from_shape_fn(n, |k| x[k]);
+        let mut t = 0.0;
+        for i in 0..n {
+            if i < a.nrows() { t += a.row(i).dot(&w).sin(); }
+        }
+        t
+    }
+    retained ROWS x {
+        let mut kept = x.to_vec();
+        kept.retain(|&v| v > 0.61);
+        let mut s = 0.0;
+        for i in 1..kept.len() { s += kept[i] * kept[i - 1].sin(); }
+        s
+    }
+    filtered_by_iterators ROWS x {
+        x.iter().filter(|v| **v > 0.61).map(|v| v.sin() * v).sum()
+    }
+    sorted_by_value ROWS x {
+        let n = x.len();
+        let mut order: Vec<usize> = (0..n).collect();
+        for i in 1..n {
+            let mut j = i;
+            while j > 0 && x[order[j - 1]] > x[order[j]] {
+                order.swap(j - 1, j);
+                j -= 1;
+            }
+        }
+        let mut s = 0.0;
+        for i in 0..n { s += x[order[i]] * x[order[i]] * i as f64; }
+        s
+    }
+    ranks ROWS x {
+        let mut t = 0.0;
+        for i in 0..x.len() {
+            let below = x.iter().filter(|v| **v < x[i]).count();
+            t += x[i] * x[i] * below as f64;
+        }
+        t
+    }
+    queue_of_both_ends ROWS x {
+        let mut q = VecDeque::new();
+        let mut s = 0.0;
+        for &v in x {
+            q.push_back(v * v);
+            if q.len() > 4 { s += q.pop_front().unwrap_or(0.0) * v; }
+        }
+        s
+    }
+    moving_sums ROWS x {
+        let y = Array1::from_vec(x.to_vec());
+        let mut t = 0.0;
+        for i in 0..y.len() - 16 {
+            let s = y.slice(s![i..i + 16]).sum();
+            t += s * s;
+        }
+        t
+    }
+    by_windows ROWS x {
+        let mut t = 0.0;
+        for w in x.windows(5) { t += w.iter().map(|v| v * v).sum::<f64>().sqrt(); }
+        t
+    }
+    rows_and_columns SQUARE x {
+        let n = (x.len() as f64).sqrt() as usize;
+        let a = Array2::from_shape_fn((n, n), |(i, k)| x[i * n + k]);
+        let mut t = 0.0;
+        for (r, c) in a.outer_iter().zip(a.columns()) { t += r.dot(&c) / (1.0 + r.sum()); }
+        t
+    }
+    standardised SQUARE x {
+        let n = (x.len() as f64).sqrt() as usize;
+        let a = Array2::from_shape_fn((n, n), |(i, k)| x[i * n + k]);
+        let m = a.mean_axis(Axis(0)).unwrap();
+        let d = &a - &m;
+        let v = (&d * &d).sum_axis(Axis(0)).mapv(|v| (v + 0.1).sqrt());
+        (&d / &v).mapv(|v| v * v * v).sum()
+    }
+    gram SQUARE x {
+        let n = (x.len() as f64).sqrt() as usize;
+        let a = Array2::from_shape_fn((n, n), |(i, k)| x[i * n + k]);
+        let mut t = 0.0;
+        for i in 0..n {
+            for j in 0..=i { t += a.row(i).dot(&a.row(j)).tanh(); }
+        }
+        t
+    }
+    jacobi_rotations SQUARE x {
+        let n = (x.len() as f64).sqrt() as usize;
+        let mut a = Array2::from_shape_fn((n, n), |(i, k)| x[i * n + k] + x[k * n + i]);
+        for p in 0..n - 1 {
+            let q = p + 1;
+            let t = a[[p, q]] / (a[[p, p]] + 3.0);
+            let c = 1.0 / (1.0 + t * t).sqrt();
+            let s = t * c;
+            for k in 0..n {
+                let (u, v) = (a[[p, k]], a[[q, k]]);
+                a[[p, k]] = c * u - s * v;
+                a[[q, k]] = s * u + c * v;
+            }
+            for k in 0..n {
+                let (u, v) = (a[[k, p]], a[[k, q]]);
+                a[[k, p]] = c * u - s * v;
+                a[[k, q]] = s * u + c * v;
+            }
+        }
+        let mut s = 0.0;
+        for k in 0..n { s += a[[k, k]] * a[[k, k]] * k as f64; }
+        s
+    }
+}
