@@ -99,6 +99,22 @@ fn deep_terms_need_no_stack() {
     std::thread::Builder::new().stack_size(256 * 1024).spawn(run).unwrap().join().unwrap();
 }
 
+/// What is older than the replaced term is not made again, and all else is made once.
+#[test]
+fn replacement_makes_each_younger_term_once() {
+    let mut g = Graph::new();
+    let (x, y) = (g.add_input(Elem::Real(RealTy::F64), 0), g.add_input(Elem::Real(RealTy::F64), 0));
+    let old = g.unary(Unary::Sin, y);
+    let (mut t, mut expected) = (g.mul(x, old), g.mul(y, old));
+    // Each term is read twice: without a memo table there would be 2^100 visits.
+    for _ in 0..100 {
+        (t, expected) = (g.mul(t, t), g.mul(expected, expected));
+    }
+    let before = g.len();
+    assert_eq!(g.replaced(&[t, old], [(x, y)].into()), [expected, old]);
+    assert_eq!(g.len(), before, "no term but the replaced ones is made");
+}
+
 #[test]
 fn deep_chains_of_builds_need_no_stack() {
     let run = || {

@@ -49,6 +49,7 @@ mod reads;
 mod recur;
 mod refs;
 mod refuse;
+mod resize;
 mod rollback;
 mod row;
 mod shapes;

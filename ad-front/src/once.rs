@@ -8,7 +8,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::lower::Lower;
-use ad_ir::ir::{Node, Term, Var};
+use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
+use ad_ir::ir::{Graph, Node, Term, Var};
 use ad_ir::prim::{Binary, Cmp, Prim, Unary};
 
 /// The maximum number of terms that `scales_derivative` visits. A larger term counts as one that
@@ -77,10 +78,11 @@ impl Lower<'_> {
             return;
         }
         let Some(&oldest) = leaves.iter().min() else { return };
-        let mut new: HashMap<Term, Term> = HashMap::new();
         let varies: HashSet<Term> = self.varying(leaves, oldest, roots);
+        let mut guarded = Guarded { lower: self, runs, oldest, varies, new: HashMap::new() };
+        on_demand(&mut guarded, roots.iter().copied());
         for root in roots {
-            *root = self.with_step_guard(*root, (runs, oldest), &varies, &mut new);
+            *root = guarded.new[root];
         }
     }
 
@@ -103,51 +105,6 @@ impl Lower<'_> {
             }
         }
         varies
-    }
-
-    fn with_step_guard(
-        &mut self,
-        root: Term,
-        (runs, oldest): (Term, Term),
-        varies: &HashSet<Term>,
-        new: &mut HashMap<Term, Term>,
-    ) -> Term {
-        let mut stack = vec![(root, false)];
-        while let Some((t, children_done)) = stack.pop() {
-            if new.contains_key(&t) {
-                continue;
-            }
-            if !varies.contains(&t) {
-                let made = if self.scales_derivative(t, oldest) {
-                    let zeros = self.g.zeros_like(t);
-                    self.g.cond(runs, t, zeros)
-                } else {
-                    t
-                };
-                new.insert(t, made);
-                continue;
-            }
-            if !children_done {
-                stack.push((t, true));
-                self.g.node(t).for_each_child(|c| stack.push((c, false)));
-                continue;
-            }
-            let node = self.g.node_rc(t);
-            let mut same = true;
-            node.for_each_child(|c| same &= new[&c] == c);
-            let made = if same {
-                t
-            } else {
-                let here = self.g.loc(t);
-                let before = self.g.at(here);
-                let mapped = node.map_children(|c| new[&c]);
-                let made = self.g.mk(mapped);
-                self.g.at(before);
-                made
-            };
-            new.insert(t, made);
-        }
-        new[&root]
     }
 
     /// Whether the derivative of a term has a factor that is not a literal. Only the part of the
@@ -200,5 +157,58 @@ impl Lower<'_> {
             }
         }
         false
+    }
+}
+
+/// The invariant parts of the terms of a loop, under the condition that the loop `runs`.
+struct Guarded<'l, 'a> {
+    lower: &'l mut Lower<'a>,
+    runs: Term,
+    /// The oldest term that varies from step to step.
+    oldest: Term,
+    varies: HashSet<Term>,
+    new: HashMap<Term, Term>,
+}
+
+impl Rewrite for Guarded<'_, '_> {
+    type Key = Term;
+    type New = Term;
+
+    fn graph(&mut self) -> &mut Graph {
+        &mut self.lower.g
+    }
+
+    fn origin(&self, t: &Term) -> Option<Term> {
+        // A guard belongs to the loop.
+        self.varies.contains(t).then_some(*t)
+    }
+
+    fn is_done(&self, t: &Term) -> bool {
+        self.new.contains_key(t)
+    }
+
+    fn keep(&mut self, t: Term, new: Term) {
+        self.new.insert(t, new);
+    }
+
+    fn made(&mut self, &t: &Term) -> Term {
+        let node = self.lower.g.node_rc(t);
+        self.lower.g.mk(node.map_children(|c| self.new[&c]))
+    }
+}
+
+impl OnDemand for Guarded<'_, '_> {
+    fn enter(&mut self, &t: &Term, needs: &mut Needs<'_, Term>) -> Option<Term> {
+        let lower = &mut *self.lower;
+        if self.varies.contains(&t) {
+            lower.g.node(t).for_each_child(|c| needs.push(c));
+            return None;
+        }
+        Some(if lower.scales_derivative(t, self.oldest) {
+            let zeros = lower.g.zeros_like(t);
+            lower.g.cond(self.runs, t, zeros)
+        } else {
+            t
+        })
     }
 }

@@ -5,7 +5,6 @@
 //! Invariant: an element above the length is never read. Indices are checked against the length,
 //! and iterators skip such elements.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::carry::{CarriedName, Form, InferenceKey, Leaves};
@@ -15,14 +14,12 @@ use super::value::{Lowered, Seq, Value};
 use ad_ir::analysis::range::Linear;
 use ad_ir::catalogue;
 use ad_ir::diag::{Poison, SrcRange};
-use ad_ir::ir::{Node, Put, Term};
+use ad_ir::ir::{Node, Term};
 use ad_ir::memory_order::HasLayouts;
 use ad_ir::prim::{Cmp, IntOp};
 
 /// The number of last elements that a counting run tracks.
 const WINDOW: usize = 4;
-/// The maximum number of updates and conditionals that are replayed when the capacity grows.
-const MAX_REPLAYED: usize = 12;
 
 /// A growable `Vec`.
 #[derive(Clone)]
@@ -165,80 +162,6 @@ impl<'a> Lower<'a> {
         let mut own = self.with_capacity_of(stack, capacity);
         own.more = Growth { bound: most, ..self.no_growth() };
         own
-    }
-
-    /// An array with another number of rows. Additional rows are zeros, which are never read.
-    /// Omitted rows are above the length.
-    fn resize_rows(&mut self, t: Term, capacity: Term) -> Term {
-        let n = self.g.shape(t)[0];
-        if n == capacity {
-            return t;
-        }
-        if let (Some(n), Some(m)) = (self.g.int_value(n), self.g.int_value(capacity))
-            && m < n
-        {
-            let mut sizes = self.g.shape(t).to_vec();
-            sizes[0] = capacity;
-            let zero = self.g.lit_usize(0);
-            let (starts, steps) = (vec![zero; sizes.len()], vec![1; sizes.len()]);
-            return self.g.slice(t, &starts, &steps, &sizes);
-        }
-        let more = self.with_more_rows(t, capacity);
-        self.layouts().note_rows(more, &[t]);
-        more
-    }
-
-    /// Enlarges an array that is a chain of updates: enlarges its base and replays the updates. So
-    /// repeated pushes copy it once.
-    fn with_more_rows(&mut self, t: Term, capacity: Term) -> Term {
-        let mut new: HashMap<Term, Term> = HashMap::new();
-        let mut stack = vec![(t, false)];
-        while let Some((t, children_done)) = stack.pop() {
-            if new.contains_key(&t) {
-                continue;
-            }
-            let few = new.len() + stack.len() <= MAX_REPLAYED;
-            let node = self.g.node_rc(t);
-            let made = match *node {
-                Node::Scatter { put: Put::Set, dst, ref src, ref vars, ref index } if few || children_done => {
-                    if !children_done {
-                        stack.extend([(t, true), (dst, false)]);
-                        continue;
-                    }
-                    let (dst, src, vars, index) = (new[&dst], *src, vars.clone(), index.clone());
-                    self.g.mk(Node::Scatter { put: Put::Set, dst, src, vars, index })
-                }
-                Node::Cond { cond, then, other } if few || children_done => {
-                    if !children_done {
-                        stack.extend([(t, true), (then, false), (other, false)]);
-                        continue;
-                    }
-                    self.g.cond(cond, new[&then], new[&other])
-                }
-                _ => {
-                    let from = self.enlarged.get(&t).copied().unwrap_or(t);
-                    let made = if self.g.shape(from)[0] == capacity { from } else { self.copied_into(from, capacity) };
-                    self.enlarged.insert(made, from);
-                    made
-                }
-            };
-            new.insert(t, made);
-        }
-        new[&t]
-    }
-
-    /// A copy with another number of rows.
-    fn copied_into(&mut self, t: Term, capacity: Term) -> Term {
-        let n = self.g.shape(t)[0];
-        let rest = self.g.shape(t)[1..].to_vec();
-        let zero = super::iter::consume::zero(self, self.g.elem(t));
-        let none = self.g.broadcast(zero, &rest);
-        let var = self.g.fresh();
-        let i = self.g.mk(Node::Var(var));
-        let exists = self.g.compare(Cmp::Lt, i, n);
-        let row = self.g.index(t, &[i]);
-        let row = self.g.cond(exists, row, none);
-        self.g.build(capacity, var, row)
     }
 
     /// An element at an index that has been checked already.

@@ -13,6 +13,7 @@ mod recur;
 mod subst;
 
 pub mod print;
+pub mod rewrite;
 
 pub mod valid;
 

@@ -2,8 +2,9 @@
 //! loop finds what the step takes from outside, and makes it captures, and which arrays it reads a
 //! row a step, and makes them consumed arrays.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
+use super::rewrite::{Needs, OnDemand, Rewrite, on_demand};
 use super::{Body, Graph, Node, Scan, Term, Type, Var};
 
 /// Placeholders are numbered behind all parameters of closed bodies.
@@ -32,16 +33,36 @@ pub struct OpenLoop {
     pub results: Vec<Term>,
 }
 
-/// What a term in the body becomes.
+/// What a loop takes from outside.
+#[derive(Default)]
+struct Outside {
+    captures: Vec<Term>,
+    /// The arrays that are read a row a step.
+    xs: Vec<Term>,
+    /// Whether the body mentions the step.
+    steps: bool,
+    /// Placeholders for these, since the numbers of parameters are known once all captures are.
+    taken: Vec<(Term, Taken)>,
+}
+
+/// What a placeholder stands for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    Capture(usize),
+    Row(usize),
+}
+
+/// Closes the body of a loop.
 struct Closing<'l> {
+    g: &'l mut Graph,
     l: &'l OpenLoop,
     /// Whether a term depends on the step or on what is carried.
     depends: HashMap<Term, bool>,
     /// Whether it mentions an input or another loop's placeholder.
     data: HashMap<Term, bool>,
-    captures: Vec<Term>,
-    xs: Vec<Term>,
-    steps: bool,
+    outside: Outside,
+    /// The terms of the closed body.
+    new: HashMap<Term, Term>,
 }
 
 impl Graph {
@@ -73,104 +94,30 @@ impl Graph {
     /// own index are consumed a row a step.
     #[track_caller]
     pub fn close_loop(&mut self, l: &OpenLoop) -> Term {
-        let mut c = Closing {
-            l,
-            depends: HashMap::new(),
-            data: HashMap::new(),
-            captures: Vec::new(),
-            xs: Vec::new(),
-            steps: false,
-        };
-        // Numbers of parameters are known once all captures are: in between they are placeholders
-        // too.
-        let mut new: HashMap<Term, Term> = HashMap::new();
-        let mut taken: Vec<(Term, Taken)> = Vec::new();
-        let mut stack: Vec<(Term, bool)> = l.results.iter().rev().map(|&t| (t, false)).collect();
-        while let Some((t, children_done)) = stack.pop() {
-            if new.contains_key(&t) {
-                continue;
-            }
-            if l.carried.contains(&t) {
-                new.insert(t, t);
-                continue;
-            }
-            let node = self.node_rc(t);
-            if matches!(*node, Node::Var(v) if v == l.step) {
-                c.steps = true;
-                new.insert(t, t);
-                continue;
-            }
-            if self.is_outer(&mut c, t) {
-                let made = if self.has_data(&mut c, t) && self.ty(t).as_array().is_some() {
-                    c.captures.push(t);
-                    let p = self.placeholder(self.ty(t).clone());
-                    taken.push((p, Taken::Capture(c.captures.len() - 1)));
-                    p
-                } else {
-                    t
-                };
-                new.insert(t, made);
-                continue;
-            }
-            if let Some(x) = self.row_read(&mut c, &node) {
-                let Node::Gather { index, .. } = &*node else { continue };
-                if !children_done {
-                    stack.push((t, true));
-                    stack.extend(index[1..].iter().map(|&i| (i, false)));
-                    continue;
-                }
-                let k = match c.xs.iter().position(|&y| y == x) {
-                    Some(k) => k,
-                    None => {
-                        c.xs.push(x);
-                        c.xs.len() - 1
-                    }
-                };
-                let row = match taken.iter().find(|(_, what)| *what == Taken::Row(k)) {
-                    Some(&(p, _)) => p,
-                    None => {
-                        let (elem, shape) = (self.elem(x), self.shape(x)[1..].into());
-                        let p = self.placeholder(Type::Array(elem, shape));
-                        taken.push((p, Taken::Row(k)));
-                        p
-                    }
-                };
-                let rest: Vec<Term> = index[1..].iter().map(|i| new[i]).collect();
-                let made = self.index(row, &rest);
-                new.insert(t, made);
-                continue;
-            }
-            if !children_done {
-                stack.push((t, true));
-                node.for_each_child(|c| stack.push((c, false)));
-                continue;
-            }
-            let mapped = node.map_children(|c| new[&c]);
-            let made = self.mk(mapped);
-            new.insert(t, made);
-        }
-        let results: Vec<Term> = l.results.iter().map(|t| new[t]).collect();
-        self.number(c, &taken, &results)
+        let (depends, data) = (HashMap::new(), HashMap::new());
+        let mut c = Closing { g: self, l, depends, data, outside: Outside::default(), new: HashMap::new() };
+        on_demand(&mut c, l.results.iter().copied());
+        let results: Vec<Term> = l.results.iter().map(|t| c.new[t]).collect();
+        let outside = c.outside;
+        self.number(l, outside, &results)
     }
 
     /// Placeholders become parameters.
-    fn number(&mut self, c: Closing<'_>, taken: &[(Term, Taken)], results: &[Term]) -> Term {
-        let l = c.l;
-        let (carries, captures) = (l.carried.len(), c.captures.len());
+    fn number(&mut self, l: &OpenLoop, outside: Outside, results: &[Term]) -> Term {
+        let Outside { captures, mut xs, steps, taken } = outside;
+        let carries = l.carried.len();
         let mut params: Vec<Type> = l.carried.iter().map(|&t| self.ty(t).clone()).collect();
-        params.extend(c.captures.iter().map(|&t| self.ty(t).clone()));
-        let mut xs = c.xs;
+        params.extend(captures.iter().map(|&t| self.ty(t).clone()));
         params.extend(xs.iter().map(|&x| Type::Array(self.elem(x), self.shape(x)[1..].into())));
-        let mut place: std::collections::BTreeMap<Term, usize> =
-            l.carried.iter().enumerate().map(|(k, &t)| (t, k)).collect();
-        for &(p, what) in taken {
+        let mut place: BTreeMap<Term, usize> = l.carried.iter().enumerate().map(|(k, &t)| (t, k)).collect();
+        for &(p, what) in &taken {
             let k = match what {
                 Taken::Capture(k) => carries + k,
-                Taken::Row(k) => carries + captures + k,
+                Taken::Row(k) => carries + captures.len() + k,
             };
             place.insert(p, k);
         }
-        if c.steps {
+        if steps {
             let step = self.mk(Node::Var(l.step));
             place.insert(step, params.len());
             params.push(self.ty(step).clone());
@@ -182,34 +129,13 @@ impl Graph {
             let param = self.param(k, ty);
             new.insert(p, param);
         }
-        let leaves: Vec<Term> = place.keys().copied().collect();
-        let oldest = leaves.iter().min().copied();
-        let mut stack: Vec<(Term, bool)> = results.iter().rev().map(|&t| (t, false)).collect();
-        while let Some((t, children_done)) = stack.pop() {
-            if new.contains_key(&t) {
-                continue;
-            }
-            if oldest.is_none_or(|oldest| t < oldest) {
-                new.insert(t, t);
-                continue;
-            }
-            let node = self.node_rc(t);
-            if !children_done {
-                stack.push((t, true));
-                node.for_each_child(|c| stack.push((c, false)));
-                continue;
-            }
-            let mapped = node.map_children(|c| new[&c]);
-            let made = self.mk(mapped);
-            new.insert(t, made);
-        }
-        let results = results.iter().map(|t| new[t]).collect();
+        let results = self.replaced(results, new).into();
         let scan = Scan {
             count: l.count,
             reverse: l.reverse,
             stop: l.stop,
             init: l.init.clone().into(),
-            captures: c.captures.into(),
+            captures: captures.into(),
             xs: xs.into(),
             body: Body { params: params.into(), results },
         };
@@ -217,33 +143,9 @@ impl Graph {
         crate::ir::flatten::scan(self, scan, &mut |g, scan, _| g.scan(scan))
     }
 
-    /// Whether a term is the same in each step, and could stand outside.
-    fn is_outer(&self, c: &mut Closing<'_>, t: Term) -> bool {
-        if self.free(t).iter().any(|v| !v.is_fresh()) {
-            return false;
-        }
-        let l = c.l;
-        // A size is closed, wherever it comes from. A loop that might not end, and that the
-        // function would not come to without this one, is left at once there (`front::checks`).
-        if self.is_size(t) {
-            return true;
-        }
-        let leaf = |t: Term| l.carried.contains(&t) || matches!(self.node(t), Node::Var(v) if *v == l.step);
-        !self.any(t, &mut c.depends, &leaf)
-    }
-
     /// A size is one, wherever it comes from: types mention it.
     fn is_size(&self, t: Term) -> bool {
         *self.ty(t) == Type::scalar(super::Elem::USIZE) && self.free(t).is_empty() && !self.is_open(t)
-    }
-
-    fn has_data(&self, c: &mut Closing<'_>, t: Term) -> bool {
-        let size = self.is_size(t);
-        let leaf = |t: Term| {
-            matches!(self.node(t), Node::Input(_) | Node::Param(..))
-                || matches!(self.node(t), Node::Var(v) if v.is_fresh())
-        };
-        !size && self.any(t, &mut c.data, &leaf)
     }
 
     /// Whether a term is or contains such a leaf.
@@ -266,29 +168,124 @@ impl Graph {
         }
         known[&t]
     }
+}
+
+impl Closing<'_> {
+    /// Whether a term is the same in each step, and could stand outside.
+    fn is_outer(&mut self, t: Term) -> bool {
+        let (g, l) = (&*self.g, self.l);
+        if g.free(t).iter().any(|v| !v.is_fresh()) {
+            return false;
+        }
+        // A size is closed, wherever it comes from. A loop that might not end, and that the
+        // function would not come to without this one, is left at once there (`front::checks`).
+        if g.is_size(t) {
+            return true;
+        }
+        let leaf = |t: Term| l.carried.contains(&t) || matches!(g.node(t), Node::Var(v) if *v == l.step);
+        !g.any(t, &mut self.depends, &leaf)
+    }
+
+    fn has_data(&mut self, t: Term) -> bool {
+        let g = &*self.g;
+        let leaf = |t: Term| {
+            matches!(g.node(t), Node::Input(_) | Node::Param(..)) || matches!(g.node(t), Node::Var(v) if v.is_fresh())
+        };
+        !g.is_size(t) && g.any(t, &mut self.data, &leaf)
+    }
 
     /// The array of which a step reads its own row: `x[step, ..]`.
-    fn row_read(&mut self, c: &mut Closing<'_>, node: &Node) -> Option<Term> {
+    fn row_read(&mut self, node: &Node) -> Option<Term> {
         let Node::Gather { src, vars, index, .. } = node else { return None };
-        let first = *index.first()?;
-        if !vars.is_empty() || !matches!(self.node(first), Node::Var(v) if *v == c.l.step) || !self.is_outer(c, *src) {
+        let (first, count) = (*index.first()?, self.l.count);
+        let step = matches!(self.g.node(first), Node::Var(v) if *v == self.l.step);
+        if !vars.is_empty() || !step || !self.is_outer(*src) {
             return None;
         }
-        let shape = self.shape(*src).to_vec();
-        if shape[0] == c.l.count {
+        let shape = self.g.shape(*src).to_vec();
+        if shape[0] == count {
             return Some(*src);
         }
-        let zero = self.lit_usize(0);
-        let lens: Vec<Term> = std::iter::once(c.l.count).chain(shape[1..].iter().copied()).collect();
-        let x = self.slice(*src, &vec![zero; shape.len()], &vec![1; shape.len()], &lens);
-        c.depends.insert(x, false);
+        let zero = self.g.lit_usize(0);
+        let lens: Vec<Term> = std::iter::once(count).chain(shape[1..].iter().copied()).collect();
+        let x = self.g.slice(*src, &vec![zero; shape.len()], &vec![1; shape.len()], &lens);
+        self.depends.insert(x, false);
         Some(x)
+    }
+
+    /// The placeholder for the row of an array.
+    fn row(&mut self, x: Term) -> Term {
+        let Outside { xs, taken, .. } = &mut self.outside;
+        let k = xs.iter().position(|&y| y == x).unwrap_or_else(|| {
+            xs.push(x);
+            xs.len() - 1
+        });
+        if let Some(&(p, _)) = taken.iter().find(|(_, what)| *what == Taken::Row(k)) {
+            return p;
+        }
+        let (elem, shape) = (self.g.elem(x), self.g.shape(x)[1..].into());
+        let p = self.g.placeholder(Type::Array(elem, shape));
+        taken.push((p, Taken::Row(k)));
+        p
     }
 }
 
-/// What a placeholder stands for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Taken {
-    Capture(usize),
-    Row(usize),
+impl Rewrite for Closing<'_> {
+    type Key = Term;
+    type New = Term;
+
+    fn graph(&mut self) -> &mut Graph {
+        self.g
+    }
+
+    fn origin(&self, _: &Term) -> Option<Term> {
+        None
+    }
+
+    fn is_done(&self, t: &Term) -> bool {
+        self.new.contains_key(t)
+    }
+
+    fn keep(&mut self, t: Term, new: Term) {
+        self.new.insert(t, new);
+    }
+
+    fn made(&mut self, &t: &Term) -> Term {
+        let node = self.g.node_rc(t);
+        match (&*node, self.row_read(&node)) {
+            (Node::Gather { index, .. }, Some(x)) => {
+                let row = self.row(x);
+                let rest: Vec<Term> = index[1..].iter().map(|i| self.new[i]).collect();
+                self.g.index(row, &rest)
+            }
+            (node, _) => self.g.mk(node.map_children(|c| self.new[&c])),
+        }
+    }
+}
+
+impl OnDemand for Closing<'_> {
+    fn enter(&mut self, &t: &Term, needs: &mut Needs<'_, Term>) -> Option<Term> {
+        if self.l.carried.contains(&t) {
+            return Some(t);
+        }
+        let node = self.g.node_rc(t);
+        if matches!(*node, Node::Var(v) if v == self.l.step) {
+            self.outside.steps = true;
+            return Some(t);
+        }
+        if self.is_outer(t) {
+            if !self.has_data(t) || self.g.ty(t).as_array().is_none() {
+                return Some(t);
+            }
+            let p = self.g.placeholder(self.g.ty(t).clone());
+            self.outside.taken.push((p, Taken::Capture(self.outside.captures.len())));
+            self.outside.captures.push(t);
+            return Some(p);
+        }
+        match (&*node, self.row_read(&node)) {
+            (Node::Gather { index, .. }, Some(_)) => needs.extend(index[1..].iter().copied()),
+            (node, _) => node.for_each_child(|c| needs.push(c)),
+        }
+        None
+    }
 }

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use super::rewrite::{Needs, OnDemand, Rewrite, on_demand};
 use super::{Body, Graph, Node, Put, Term, Type, Var};
 
 /// What a substitution replaces.
@@ -12,7 +13,127 @@ pub(super) struct Subst {
     params: Option<Vec<Term>>,
 }
 
+/// A substitution in a graph. It visits only what it can touch.
+struct Substitution<'s> {
+    g: &'s mut Graph,
+    subst: &'s Subst,
+    done: HashMap<Term, Term>,
+}
+
+impl Substitution<'_> {
+    /// Whether nothing that is put in has binders: then the numbers below stay as they are, and
+    /// the scope need not be opened.
+    fn stays_closed(&self, node: &Node) -> bool {
+        node.binders().is_empty() || self.g.keeps_heights(self.subst)
+    }
+}
+
+impl Rewrite for Substitution<'_> {
+    type Key = Term;
+    type New = Term;
+
+    fn graph(&mut self) -> &mut Graph {
+        self.g
+    }
+
+    fn origin(&self, _: &Term) -> Option<Term> {
+        None
+    }
+
+    fn is_done(&self, t: &Term) -> bool {
+        self.done.contains_key(t)
+    }
+
+    fn keep(&mut self, t: Term, new: Term) {
+        self.done.insert(t, new);
+    }
+
+    fn made(&mut self, &t: &Term) -> Term {
+        let node = self.g.node_rc(t);
+        let done = &self.done;
+        if self.stays_closed(&node) {
+            return self.g.mk(node.map_children(|c| done[&c]));
+        }
+        let (vars, scoped) = self.g.open_binder(&node);
+        let scoped = self.g.apply(&scoped, self.subst);
+        self.g.rebuild_binder(&node, |c| done[c], &vars, &scoped)
+    }
+}
+
+impl OnDemand for Substitution<'_> {
+    fn enter(&mut self, &t: &Term, needs: &mut Needs<'_, Term>) -> Option<Term> {
+        if !self.g.touches(t, self.subst) {
+            return Some(t);
+        }
+        let node = self.g.node(t);
+        match node {
+            Node::Var(v) => return Some(self.subst.vars.get(v).copied().unwrap_or(t)),
+            Node::Param(k, _) => return Some(self.subst.params.as_ref().map_or(t, |args| args[*k as usize])),
+            _ => {}
+        }
+        let closed = self.stays_closed(node);
+        node.for_each_scoped_child(|c, inside| {
+            if closed || !inside {
+                needs.push(c);
+            }
+        });
+        None
+    }
+}
+
+/// A replacement of terms. It visits only terms that are younger than one that is replaced, since
+/// children are older than parents.
+struct Replacement<'g> {
+    g: &'g mut Graph,
+    oldest: Option<Term>,
+    new: HashMap<Term, Term>,
+}
+
+impl Rewrite for Replacement<'_> {
+    type Key = Term;
+    type New = Term;
+
+    fn graph(&mut self) -> &mut Graph {
+        self.g
+    }
+
+    fn origin(&self, _: &Term) -> Option<Term> {
+        None
+    }
+
+    fn is_done(&self, t: &Term) -> bool {
+        self.new.contains_key(t)
+    }
+
+    fn keep(&mut self, t: Term, new: Term) {
+        self.new.insert(t, new);
+    }
+
+    fn made(&mut self, &t: &Term) -> Term {
+        let node = self.g.node_rc(t);
+        self.g.mk(node.map_children(|c| self.new[&c]))
+    }
+}
+
+impl OnDemand for Replacement<'_> {
+    fn enter(&mut self, &t: &Term, needs: &mut Needs<'_, Term>) -> Option<Term> {
+        if self.oldest.is_none_or(|oldest| t < oldest) {
+            return Some(t);
+        }
+        self.g.node(t).for_each_child(|c| needs.push(c));
+        None
+    }
+}
+
 impl Graph {
+    /// These terms with new ones in place of others.
+    pub fn replaced(&mut self, roots: &[Term], new: HashMap<Term, Term>) -> Vec<Term> {
+        let oldest = new.keys().min().copied();
+        let mut r = Replacement { g: self, oldest, new };
+        on_demand(&mut r, roots.iter().copied());
+        roots.iter().map(|t| r.new[t]).collect()
+    }
+
     /// Replaces free variables.
     pub fn subst_vars(&mut self, t: Term, vars: &[(Var, Term)]) -> Term {
         self.subst_vars_all(&[t], vars)[0]
@@ -20,14 +141,14 @@ impl Graph {
 
     /// Replaces free variables in several terms.
     pub fn subst_vars_all(&mut self, ts: &[Term], vars: &[(Var, Term)]) -> Vec<Term> {
-        let mut s = Subst { vars: vars.iter().copied().collect(), ..Subst::default() };
-        self.apply(ts, &mut s)
+        let s = Subst { vars: vars.iter().copied().collect(), ..Subst::default() };
+        self.apply(ts, &s)
     }
 
     /// The results of a closed body applied to arguments.
     pub fn instantiate(&mut self, body: &Body, args: &[Term]) -> Vec<Term> {
-        let mut s = Subst { params: Some(args.to_vec()), ..Subst::default() };
-        self.apply(&body.results, &mut s)
+        let s = Subst { params: Some(args.to_vec()), ..Subst::default() };
+        self.apply(&body.results, &s)
     }
 
     fn touches(&self, t: Term, s: &Subst) -> bool {
@@ -38,57 +159,10 @@ impl Graph {
         s.vars.values().chain(s.params.iter().flatten()).all(|&t| self.height(t) == 0)
     }
 
-    /// One walk from the leaves up over what the substitution can touch; a worklist, since programs
-    /// are deep.
-    fn apply(&mut self, roots: &[Term], s: &mut Subst) -> Vec<Term> {
-        let mut done: HashMap<Term, Term> = HashMap::new();
-        let mut stack: Vec<(Term, bool)> = roots.iter().rev().map(|&t| (t, false)).collect();
-        while let Some((t, children_done)) = stack.pop() {
-            if done.contains_key(&t) {
-                continue;
-            }
-            if !self.touches(t, s) {
-                done.insert(t, t);
-                continue;
-            }
-            let node = self.node_rc(t);
-            match &*node {
-                Node::Var(v) => {
-                    let new = s.vars.get(v).copied().unwrap_or(t);
-                    done.insert(t, new);
-                    continue;
-                }
-                Node::Param(k, _) => {
-                    let new = s.params.as_ref().map_or(t, |args| args[*k as usize]);
-                    done.insert(t, new);
-                    continue;
-                }
-                _ => {}
-            }
-            // Nothing that is put in has binders: the numbers below stay as they are, and the scope
-            // need not be opened.
-            let raw = node.binders().is_empty() || self.keeps_heights(s);
-            if !children_done {
-                stack.push((t, true));
-                node.for_each_scoped_child(|c, inside| {
-                    if raw || !inside {
-                        stack.push((c, false));
-                    }
-                });
-                continue;
-            }
-            let new = if raw {
-                let mapped = node.map_children(|c| done[&c]);
-                self.mk(mapped)
-            } else {
-                let (vars, scoped) = self.open_binder(&node);
-                let scoped = self.apply(&scoped, s);
-                let outer = |c: &Term| done[c];
-                self.rebuild_binder(&node, outer, &vars, &scoped)
-            };
-            done.insert(t, new);
-        }
-        roots.iter().map(|t| done[t]).collect()
+    fn apply(&mut self, roots: &[Term], subst: &Subst) -> Vec<Term> {
+        let mut s = Substitution { g: self, subst, done: HashMap::new() };
+        on_demand(&mut s, roots.iter().copied());
+        roots.iter().map(|t| s.done[t]).collect()
     }
 
     /// Opens the binders of a form: fresh variables, and the scoped children with these in place of

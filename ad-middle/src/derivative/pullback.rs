@@ -16,6 +16,7 @@ use quote::{format_ident, quote};
 
 use super::docs;
 use ad_ir::descriptor::PULLBACK;
+use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
 use ad_ir::ir::{Graph, Node, Term, Type};
 use ad_ir::prim::Prim;
 use ad_ir::program::{Container, Output, OutputTree, Owner, Param, Passing, Program, Routine, Staged};
@@ -108,6 +109,82 @@ struct Split<'a> {
     kept: Vec<Captured>,
 }
 
+impl Rewrite for Split<'_> {
+    type Key = Term;
+    type New = Term;
+
+    fn graph(&mut self) -> &mut Graph {
+        self.g
+    }
+
+    fn origin(&self, t: &Term) -> Option<Term> {
+        Some(*t)
+    }
+
+    fn is_done(&self, t: &Term) -> bool {
+        self.done.contains_key(t)
+    }
+
+    fn keep(&mut self, t: Term, new: Term) {
+        self.done.insert(t, new);
+    }
+
+    fn made(&mut self, &t: &Term) -> Term {
+        let node = self.g.node_rc(t);
+        if self.is_border(t, &node) {
+            match self.g.ty(t).clone() {
+                Type::Array(..) => self.keep(t),
+                Type::Tuple(parts) => {
+                    let parts: Vec<Term> = (0..parts.len()).map(|k| self.done[&self.g.proj(t, k)]).collect();
+                    self.g.tuple(&parts)
+                }
+            }
+        } else if let Node::Scan(_) = &*node {
+            let Node::Scan(mut scan) = node.map_children(|c| self.done[&c]) else { return t };
+            // Types in a body mention sizes.
+            scan.body.params = scan.body.params.iter().map(|ty| self.ty(ty)).collect();
+            scan.body.results = self.terms(&scan.body.results).into();
+            self.g.mk(Node::Scan(scan))
+        } else if node.binders().is_empty() {
+            let mapped = node.map_children(|c| self.done[&c]);
+            match mapped {
+                Node::Proj(tuple, k) => self.g.proj(tuple, k as usize),
+                mapped => self.g.mk(mapped),
+            }
+        } else {
+            let (vars, scoped) = self.g.open_binder(&node);
+            let scoped = self.terms(&scoped);
+            let done = &self.done;
+            self.g.rebuild_binder(&node, |c| done[c], &vars, &scoped)
+        }
+    }
+}
+
+impl OnDemand for Split<'_> {
+    fn enter(&mut self, &t: &Term, needs: &mut Needs<'_, Term>) -> Option<Term> {
+        let node = self.g.node_rc(t);
+        if let Some(new) = self.leaf(t, &node) {
+            return Some(new);
+        }
+        if self.is_border(t, &node) {
+            // The sizes of what is kept.
+            match self.g.ty(t).clone() {
+                Type::Array(_, shape) => needs.extend(shape),
+                Type::Tuple(parts) => needs.extend((0..parts.len()).map(|k| self.g.proj(t, k))),
+            }
+            return None;
+        }
+        // A read at a fixed place binds nothing.
+        let binds = !node.binders().is_empty();
+        node.for_each_scoped_child(|c, inside| {
+            if !inside || !binds {
+                needs.push(c);
+            }
+        });
+        None
+    }
+}
+
 impl Split<'_> {
     /// Whether a term depends on the last parameter.
     fn late(&mut self, t: Term) -> bool {
@@ -134,69 +211,9 @@ impl Split<'_> {
         self.terms(&[t])[0]
     }
 
-    /// The terms in the second stage: a worklist, and recursion over nested binders.
+    /// The terms in the second stage.
     fn terms(&mut self, roots: &[Term]) -> Vec<Term> {
-        let mut stack: Vec<(Term, bool)> = roots.iter().rev().map(|&t| (t, false)).collect();
-        while let Some((t, children_done)) = stack.pop() {
-            if self.done.contains_key(&t) {
-                continue;
-            }
-            let node = self.g.node_rc(t);
-            if !children_done {
-                if let Some(new) = self.leaf(t, &node) {
-                    self.done.insert(t, new);
-                    continue;
-                }
-                stack.push((t, true));
-                if self.is_border(t, &node) {
-                    // The sizes of what is kept.
-                    match self.g.ty(t).clone() {
-                        Type::Array(_, shape) => stack.extend(shape.iter().map(|&n| (n, false))),
-                        Type::Tuple(parts) => {
-                            for k in 0..parts.len() {
-                                stack.push((self.g.proj(t, k), false));
-                            }
-                        }
-                    }
-                } else {
-                    // A read at a fixed place binds nothing.
-                    let binds = !node.binders().is_empty();
-                    node.for_each_scoped_child(|c, inside| {
-                        if !inside || !binds {
-                            stack.push((c, false));
-                        }
-                    });
-                }
-                continue;
-            }
-            let new = if self.is_border(t, &node) {
-                match self.g.ty(t).clone() {
-                    Type::Array(..) => self.keep(t),
-                    Type::Tuple(parts) => {
-                        let parts: Vec<Term> = (0..parts.len()).map(|k| self.done[&self.g.proj(t, k)]).collect();
-                        self.g.tuple(&parts)
-                    }
-                }
-            } else if let Node::Scan(_) = &*node {
-                let Node::Scan(mut scan) = node.map_children(|c| self.done[&c]) else { continue };
-                // Types in a body mention sizes.
-                scan.body.params = scan.body.params.iter().map(|ty| self.ty(ty)).collect();
-                scan.body.results = self.terms(&scan.body.results).into();
-                self.g.mk(Node::Scan(scan))
-            } else if node.binders().is_empty() {
-                let mapped = node.map_children(|c| self.done[&c]);
-                match mapped {
-                    Node::Proj(tuple, k) => self.g.proj(tuple, k as usize),
-                    mapped => self.g.mk(mapped),
-                }
-            } else {
-                let (vars, scoped) = self.g.open_binder(&node);
-                let scoped = self.terms(&scoped);
-                let done = &self.done;
-                self.g.rebuild_binder(&node, |c| done[c], &vars, &scoped)
-            };
-            self.done.insert(t, new);
-        }
+        on_demand(self, roots.iter().copied());
         roots.iter().map(|t| self.done[t]).collect()
     }
 

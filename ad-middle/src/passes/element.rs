@@ -13,6 +13,7 @@
 use std::collections::HashMap;
 
 use ad_ir::analysis::zeros::is_zero_of_either_sign;
+use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
 use ad_ir::ir::{Contraction, Graph, Node, Put, Term, axis};
 use ad_ir::prim::{Cmp, IntOp, Prim};
 
@@ -28,28 +29,58 @@ const READS: usize = 4096;
 /// The element of `t` at an index of all its axes.
 pub(crate) fn element(g: &mut Graph, t: Term, index: &[Term]) -> Term {
     let root = (t, index.iter().map(|&at| Some(at)).collect());
-    let mut done: HashMap<Read, Term> = HashMap::new();
-    // An explicit stack: chains of operations are as long as the program.
-    let mut stack: Vec<(Read, bool)> = vec![(root.clone(), false)];
-    while let Some((read, operands_done)) = stack.pop() {
-        if done.contains_key(&read) {
-            continue;
-        }
-        let step = if done.len() + stack.len() < READS { Step::of(g, &read) } else { Step::Whole };
-        let operands = step.operands(g, &read);
-        if !operands_done && !operands.is_empty() {
-            stack.push((read, true));
-            stack.extend(operands.into_iter().map(|operand| (operand, false)));
-            continue;
-        }
-        // The limit may have been reached in between.
-        let new = match operands.iter().map(|operand| done.get(operand).copied()).collect::<Option<Vec<Term>>>() {
-            Some(operands) => step.finish(g, &read, &operands),
-            None => whole(g, &read),
-        };
-        done.insert(read, new);
+    let mut reads = Reads { g, done: HashMap::new(), steps: HashMap::new() };
+    on_demand(&mut reads, [root.clone()]);
+    reads.done[&root]
+}
+
+struct Reads<'g> {
+    g: &'g mut Graph,
+    done: HashMap<Read, Term>,
+    /// How the reads go on that wait for their operands.
+    steps: HashMap<Read, Step>,
+}
+
+impl Rewrite for Reads<'_> {
+    type Key = Read;
+    type New = Term;
+
+    fn graph(&mut self) -> &mut Graph {
+        self.g
     }
-    done[&root]
+
+    fn origin(&self, _: &Read) -> Option<Term> {
+        None
+    }
+
+    fn is_done(&self, read: &Read) -> bool {
+        self.done.contains_key(read)
+    }
+
+    fn keep(&mut self, read: Read, new: Term) {
+        self.done.insert(read, new);
+    }
+
+    fn made(&mut self, read: &Read) -> Term {
+        let step = self.steps.remove(read).unwrap_or(Step::Whole);
+        let operands = step.operands(self.g, read);
+        let operands: Vec<Term> = operands.iter().map(|operand| self.done[operand]).collect();
+        step.finish(self.g, read, &operands)
+    }
+}
+
+impl OnDemand for Reads<'_> {
+    fn enter(&mut self, read: &Read, needs: &mut Needs<'_, Read>) -> Option<Term> {
+        let met = self.done.len() + self.steps.len();
+        let step = if met < READS { Step::of(self.g, read) } else { Step::Whole };
+        let operands = step.operands(self.g, read);
+        if operands.is_empty() {
+            return Some(step.finish(self.g, read, &[]));
+        }
+        needs.extend(operands);
+        self.steps.insert(read.clone(), step);
+        None
+    }
 }
 
 /// The elements of a term that is not taken apart: its indexed axes in front, then an index of

@@ -50,7 +50,7 @@ mod updates;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use self::updates::Update;
-use super::bulk::Lift;
+use super::lift::Lift;
 use super::rewrite::{Rewriter, with_rewritten_children};
 use super::{Context, Pass};
 use ad_ir::analysis::sizes::Fixed;

@@ -2,6 +2,10 @@
 //! loops are merged, and contractions that no kernel takes become sums of products, so that they
 //! fuse like any other sum.
 //!
+//! Its traversal is not a rewriting of terms to terms and has no use for the driver of those: it
+//! writes records of loops ([`Loop`], [`Carry`], [`Rows`]) beside the terms. It also ends at the
+//! first term that cannot be emitted.
+//!
 //! It must never change the bits of a value on which a decision depends (contractions are
 //! reassociated in any case), never copy an operand, and never know how code is written.
 

@@ -12,6 +12,7 @@ use super::{Context, Pass};
 use ad_ir::analysis::range::{Checked, Facts, Linear};
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::analysis::uses::Uses;
+use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
 use ad_ir::ir::{Graph, Node, Term, axis};
 use ad_ir::prim::Prim;
 
@@ -62,58 +63,90 @@ fn enters(g: &Graph, uses: &HashMap<Term, usize>, t: Term, len: usize) -> bool {
     fits && uses.get(&t) == Some(&1)
 }
 
-/// `index t index`, pushed as far as possible. It uses an explicit stack, since chains of
-/// operations are as long as the program.
+/// `index t index`, pushed as far as possible.
 fn read(g: &mut Graph, uses: &HashMap<Term, usize>, done: &Rewritten, t: Term, index: &[Term]) -> Term {
-    // Only replicates change the index, so results are stored by (term, index).
-    let mut results: HashMap<(Term, Vec<Term>), Term> = HashMap::new();
     let root = (t, index.to_vec());
-    let mut stack = vec![(root.clone(), false)];
-    while let Some((key, children_done)) = stack.pop() {
-        if results.contains_key(&key) {
-            continue;
-        }
-        let (t, index) = &key;
-        let node = g.node_rc(*t);
-        if !enters(g, uses, *t, index.len()) {
-            let new = g.index(done[t], index);
-            results.insert(key, new);
-            continue;
-        }
-        let Node::Prim(prim, args) = &*node else { continue };
-        let data = prim.data_args(args.len());
-        let inner: Vec<Term> = match prim {
-            Prim::Replicate(axes) => {
-                index.iter().enumerate().filter(|(k, _)| !axes.contains(&axis(*k))).map(|(_, &ix)| ix).collect()
-            }
-            _ => index.clone(),
-        };
-        if !children_done {
-            stack.push((key.clone(), true));
-            stack.extend(args[..data].iter().map(|&a| ((a, inner.clone()), false)));
-            continue;
-        }
-        let new_args: Vec<Term> = args[..data].iter().map(|&a| results[&(a, inner.clone())]).collect();
-        let new = match prim {
+    let mut reads = Reads { g, uses, done, results: HashMap::new() };
+    on_demand(&mut reads, [root.clone()]);
+    reads.results[&root]
+}
+
+/// A term, and the index that is pushed into it. Only a replication changes the index.
+type Read = (Term, Vec<Term>);
+
+struct Reads<'a> {
+    g: &'a mut Graph,
+    uses: &'a HashMap<Term, usize>,
+    done: &'a Rewritten,
+    results: HashMap<Read, Term>,
+}
+
+impl Rewrite for Reads<'_> {
+    type Key = Read;
+    type New = Term;
+
+    fn graph(&mut self) -> &mut Graph {
+        self.g
+    }
+
+    fn origin(&self, _: &Read) -> Option<Term> {
+        None
+    }
+
+    fn is_done(&self, read: &Read) -> bool {
+        self.results.contains_key(read)
+    }
+
+    fn keep(&mut self, read: Read, new: Term) {
+        self.results.insert(read, new);
+    }
+
+    fn made(&mut self, (t, index): &Read) -> Term {
+        let node = self.g.node_rc(*t);
+        let Node::Prim(prim, args) = &*node else { return self.g.index(self.done[t], index) };
+        let operands = operands(prim, args, index);
+        let new_args: Vec<Term> = operands.map(|operand| self.results[&operand]).collect();
+        match prim {
             Prim::Sum(axes) => {
                 let axes: Vec<u8> = axes.iter().map(|&a| axis(usize::from(a) - index.len())).collect();
-                g.sum_axes(new_args[0], &axes)
+                self.g.sum_axes(new_args[0], &axes)
             }
             Prim::Replicate(axes) => {
                 let left: Vec<(u8, Term)> = axes
                     .iter()
                     .zip(&args[1..])
                     .filter(|(a, _)| usize::from(**a) >= index.len())
-                    .map(|(&a, n)| (axis(usize::from(a) - index.len()), done[n]))
+                    .map(|(&a, n)| (axis(usize::from(a) - index.len()), self.done[n]))
                     .collect();
                 let (axes, sizes): (Vec<u8>, Vec<Term>) = left.into_iter().unzip();
-                g.replicate_axes(new_args[0], &axes, &sizes)
+                self.g.replicate_axes(new_args[0], &axes, &sizes)
             }
-            _ => g.prim(prim.clone(), &new_args),
-        };
-        results.insert(key, new);
+            _ => self.g.prim(prim.clone(), &new_args),
+        }
     }
-    results[&root]
+}
+
+impl OnDemand for Reads<'_> {
+    fn enter(&mut self, (t, index): &Read, needs: &mut Needs<'_, Read>) -> Option<Term> {
+        match &*self.g.node_rc(*t) {
+            Node::Prim(prim, args) if enters(self.g, self.uses, *t, index.len()) => {
+                needs.extend(operands(prim, args, index));
+                None
+            }
+            _ => Some(self.g.index(self.done[t], index)),
+        }
+    }
+}
+
+/// The reads of the operands that give this element of the result.
+fn operands(prim: &Prim, args: &[Term], index: &[Term]) -> impl Iterator<Item = Read> {
+    let inner: Vec<Term> = match prim {
+        Prim::Replicate(axes) => {
+            index.iter().enumerate().filter(|(k, _)| !axes.contains(&axis(*k))).map(|(_, &ix)| ix).collect()
+        }
+        _ => index.to_vec(),
+    };
+    args[..prim.data_args(args.len())].iter().map(move |&a| (a, inner.clone()))
 }
 
 /// The maximum number of operations that a slice passes.

@@ -1,8 +1,7 @@
-//! The rewriting driver of the passes over the whole graph. It rewrites bottom-up and visits each
-//! term once. A pass supplies a rule that returns the replacement of a term, or `None`: then the
-//! term is rebuilt with its rewritten children. New terms inherit the source location of the old
-//! one. With `AD_TRACE` the driver logs what a rule has rewritten, under the name of the running
-//! pass.
+//! Rewriting by a rule, over all terms that roots reach ([`by_age`]). A pass supplies a rule that
+//! returns the replacement of a term, or `None`: then the term is rebuilt with its rewritten
+//! children. With `AD_TRACE` the driver logs what a rule has rewritten, under the name of the
+//! running pass.
 //!
 //! Sizes that occur in types are not rewritten: otherwise two terms of one type would get different
 //! types. The driver is therefore constructed with the set of terms that it must leave alone. It
@@ -11,6 +10,7 @@
 use std::collections::HashMap;
 
 use super::trace;
+use ad_ir::ir::rewrite::{Rewrite, by_age};
 use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::stage;
 
@@ -44,11 +44,10 @@ impl Rewriter {
         &mut self,
         g: &mut Graph,
         roots: &[Term],
-        mut rule: impl FnMut(&mut Graph, Term, &Rewritten) -> Option<Term>,
+        rule: impl FnMut(&mut Graph, Term, &Rewritten) -> Option<Term>,
     ) -> Vec<Term> {
-        for t in g.reachable(roots) {
-            self.step(g, t, &mut rule);
-        }
+        let terms = g.reachable(roots);
+        by_age(&mut ByRule { g, done: &mut self.done, rule }, terms);
         roots.iter().map(|t| self.done[t]).collect()
     }
 
@@ -62,30 +61,55 @@ impl Rewriter {
         &mut self,
         g: &mut Graph,
         t: Term,
-        rule: impl FnOnce(&mut Graph, Term, &Rewritten) -> Option<Term>,
+        rule: impl FnMut(&mut Graph, Term, &Rewritten) -> Option<Term>,
     ) {
-        if self.done.contains_key(&t) {
-            return;
-        }
-        let here = g.loc(t);
-        let before = g.at(here);
-        let new = match rule(g, t, &self.done) {
+        by_age(&mut ByRule { g, done: &mut self.done, rule }, [t]);
+    }
+}
+
+struct ByRule<'a, F> {
+    g: &'a mut Graph,
+    done: &'a mut Rewritten,
+    rule: F,
+}
+
+impl<F: FnMut(&mut Graph, Term, &Rewritten) -> Option<Term>> Rewrite for ByRule<'_, F> {
+    type Key = Term;
+    type New = Term;
+
+    fn graph(&mut self) -> &mut Graph {
+        self.g
+    }
+
+    fn origin(&self, t: &Term) -> Option<Term> {
+        Some(*t)
+    }
+
+    fn is_done(&self, t: &Term) -> bool {
+        self.done.contains_key(t)
+    }
+
+    fn keep(&mut self, t: Term, new: Term) {
+        self.done.insert(t, new);
+    }
+
+    fn made(&mut self, &t: &Term) -> Term {
+        let g = &mut *self.g;
+        match (self.rule)(g, t, self.done) {
             Some(new) => {
                 // A rule that only rebuilds the term over its new children has not rewritten it.
-                if trace::is_on() && with_rewritten_children(g, t, &self.done) != *g.node(new) {
+                if trace::is_on() && with_rewritten_children(g, t, self.done) != *g.node(new) {
                     trace::fired(stage::current(), t, &[new]);
                 }
                 new
             }
-            None => match with_rewritten_children(g, t, &self.done) {
+            None => match with_rewritten_children(g, t, self.done) {
                 // If a loop was replaced by a tuple of its results, a projection of the loop is a
                 // component of the tuple.
                 Node::Proj(tuple, k) => g.proj(tuple, k as usize),
                 node => g.mk(node),
             },
-        };
-        g.at(before);
-        self.done.insert(t, new);
+        }
     }
 }
 

@@ -76,7 +76,7 @@ pub(crate) fn counted(g: &mut Graph, roots: &[Term], others: &[Term], active: &[
         new.step(g, t, |g, t, done| {
             let Node::Scan(own) = with_rewritten_children(g, t, done) else { return None };
             debug_assert_eq!(counts.len(), c.number(g, &own), "each loop has its count");
-            Some(c.convert(g, *own, counts, false))
+            Some(c.convert(g, *own, std::mem::take(&mut counts), false))
         });
     }
     (roots.iter().map(|t| new.done()[t]).collect(), others.iter().map(|t| plain.done()[t]).collect())

@@ -15,11 +15,12 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use crate::passes::{Context, Pass, simplify, trace};
 use ad_ir::analysis::Reachable;
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::analysis::zeros::is_zero_of_either_sign;
+use ad_ir::ir::rewrite::{Rewrite, by_age};
 use ad_ir::ir::{Contraction, Elem, Graph, IntTy, Lit, Node, Put, Term, Type};
+use crate::passes::{Context, Pass, simplify, trace};
 use ad_ir::prim::{Binary, Cmp, IntOp, Prim, Reduce};
 
 /// The most elements of an array that is replaced by scalars: a 4 x 4 matrix.
@@ -41,12 +42,7 @@ pub fn unroll(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let (exact, sizes, reach) = (cx.exact(g), cx.get::<Fixed>(g, roots), cx.get::<Reachable>(g, roots));
     let (exact, sizes) = (&*exact, &*sizes);
     let mut u = Unroll { g, exact, parts: HashMap::new(), sizes, whole: HashMap::new() };
-    for &t in &*reach {
-        let loc = u.g.loc(t);
-        let before = u.g.at(loc);
-        u.visit(t);
-        u.g.at(before);
-    }
+    by_age(&mut u, reach.iter().copied());
     roots.iter().map(|&t| u.whole(t)).collect()
 }
 
@@ -63,11 +59,46 @@ struct Unroll<'a> {
     whole: HashMap<Term, Term>,
 }
 
-impl Unroll<'_> {
-    fn visit(&mut self, t: Term) {
+/// What a term becomes: its elements, or one term.
+enum New {
+    Parts(Parts),
+    Whole(Term),
+}
+
+impl Rewrite for Unroll<'_> {
+    type Key = Term;
+    type New = New;
+
+    fn graph(&mut self) -> &mut Graph {
+        self.g
+    }
+
+    fn origin(&self, t: &Term) -> Option<Term> {
+        Some(*t)
+    }
+
+    fn is_done(&self, _: &Term) -> bool {
+        // Each reachable term is visited once.
+        false
+    }
+
+    fn keep(&mut self, t: Term, new: New) {
+        match new {
+            New::Whole(whole) => {
+                self.whole.insert(t, whole);
+            }
+            New::Parts(parts) => {
+                if self.g.rank(t) == 0 {
+                    self.whole.insert(t, parts[0]);
+                }
+                self.parts.insert(t, parts);
+            }
+        }
+    }
+
+    fn made(&mut self, &t: &Term) -> New {
         if self.sizes.contains(&t) {
-            self.whole.insert(t, t);
-            return;
+            return New::Whole(t);
         }
         let node = self.g.node_rc(t);
         if self.g.free(t).is_empty()
@@ -77,26 +108,19 @@ impl Unroll<'_> {
         {
             debug_assert_eq!(parts.len(), shape.iter().product::<usize>(), "{node:?}");
             debug_assert!(parts.iter().all(|&p| *self.g.ty(p) == Type::scalar(self.g.elem(t))), "{node:?}");
-            if shape.is_empty() {
-                self.whole.insert(t, parts[0]);
-            }
             if parts != [t] {
                 trace::fired("unroll", t, &parts);
             }
-            self.parts.insert(t, parts.into());
-            return;
+            return New::Parts(parts.into());
         }
-        let children = {
-            let mut children = Vec::new();
-            node.for_each_child(|c| children.push(c));
-            children
-        };
-        let new: HashMap<Term, Term> = children.into_iter().map(|c| (c, self.whole(c))).collect();
-        let mapped = node.map_children(|c| new[&c]);
-        let made = self.g.mk(mapped);
-        self.whole.insert(t, made);
+        node.for_each_child(|c| {
+            self.whole(c);
+        });
+        New::Whole(self.g.mk(node.map_children(|c| self.whole.get(&c).copied().unwrap_or(c))))
     }
+}
 
+impl Unroll<'_> {
     /// The sizes of a small array (or scalar).
     fn small(&self, t: Term) -> Option<Vec<usize>> {
         let (_, shape) = self.g.ty(t).as_array()?;

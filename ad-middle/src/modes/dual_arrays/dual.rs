@@ -5,6 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use ad_ir::analysis::Analyses;
+use ad_ir::ir::rewrite::{Rewrite, by_age};
 use ad_ir::ir::{Graph, Node, Put, Term, Type};
 use ad_ir::prim::{Binary, Cmp, IntOp, Prim, Reduce, Scaling};
 
@@ -35,14 +36,11 @@ pub(super) fn dual_of(g: &mut Graph, roots: &[Term], active: &dyn Fn(Leaf) -> bo
     let mut sizes = ad_ir::analysis::sizes::sizes(d.g, roots);
     // Index functions are outside differentiation (they are discrete), but loops in them are still
     // the primal's loops.
-    for t in reachable(d.g, roots, &mut sizes) {
-        if sizes.contains(&t) {
-            d.primal.insert(t, t);
-            d.tangents.insert(t, Tangent::Zero);
-        } else {
-            d.term(t);
-        }
+    let terms = reachable(d.g, roots, &mut sizes);
+    for &t in terms.iter().filter(|t| sizes.contains(t)) {
+        d.keep(t, (t, Tangent::Zero));
     }
+    by_age(&mut d, terms);
     let mut out = d.out;
     out.loops = d
         .primal
@@ -84,12 +82,31 @@ pub(super) struct Dualise<'g, 'a> {
     pub(super) analyses: Analyses,
 }
 
-impl Dualise<'_, '_> {
-    fn term(&mut self, t: Term) {
-        let loc = self.g.loc(t);
-        let before = self.g.at(loc);
+impl Rewrite for Dualise<'_, '_> {
+    type Key = Term;
+    type New = (Term, Tangent);
+
+    fn graph(&mut self) -> &mut Graph {
+        self.g
+    }
+
+    fn origin(&self, t: &Term) -> Option<Term> {
+        Some(*t)
+    }
+
+    fn is_done(&self, t: &Term) -> bool {
+        self.primal.contains_key(t)
+    }
+
+    fn keep(&mut self, t: Term, (primal, tangent): (Term, Tangent)) {
+        debug_assert_eq!(self.g.ty(t), self.g.ty(primal));
+        self.primal.insert(t, primal);
+        self.tangents.insert(t, tangent);
+    }
+
+    fn made(&mut self, &t: &Term) -> (Term, Tangent) {
         let node = self.g.node_rc(t);
-        let (primal, tangent) = match &*node {
+        match &*node {
             Node::Scan(s) => scan::dual(self, t, s),
             Node::Proj(tuple, k) => {
                 let p = self.primal[tuple];
@@ -100,13 +117,11 @@ impl Dualise<'_, '_> {
                 let p = self.g.mk(mapped);
                 (p, self.tangent(p, &node))
             }
-        };
-        self.g.at(before);
-        debug_assert_eq!(self.g.ty(t), self.g.ty(primal));
-        self.primal.insert(t, primal);
-        self.tangents.insert(t, tangent);
+        }
     }
+}
 
+impl Dualise<'_, '_> {
     fn of(&self, t: Term) -> Option<DeltaId> {
         self.tangents[&t].array()
     }

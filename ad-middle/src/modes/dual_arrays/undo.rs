@@ -12,6 +12,7 @@
 use std::collections::{HashMap, HashSet};
 
 use ad_ir::analysis::guards::{Guard, guards};
+use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
 use ad_ir::ir::{Graph, Node, Scan, Term, Type, Var};
 
 use super::delta::{Delta, Dual};
@@ -311,34 +312,62 @@ fn chosen(g: &mut Graph, ways: &[(&[Condition], Term)]) -> Option<Term> {
 /// These terms with leaves replaced by what they are, again and again; nothing if a leaf would be
 /// read for itself.
 pub(super) fn resolved(g: &mut Graph, roots: &[Term], known: &HashMap<Term, Term>) -> Option<Vec<Term>> {
-    let mut made: HashMap<Term, Term> = HashMap::new();
-    let mut around: HashSet<Term> = HashSet::new();
-    let mut stack: Vec<(Term, bool)> = roots.iter().map(|&t| (t, false)).collect();
-    while let Some((t, children_done)) = stack.pop() {
-        if made.contains_key(&t) {
-            continue;
-        }
-        if children_done {
-            around.remove(&t);
-            let new = match (known.get(&t), &*g.node_rc(t)) {
-                (Some(is), _) => made[is],
-                (None, Node::Proj(tuple, k)) => g.proj(made[tuple], *k as usize),
-                (None, node) => {
-                    let mapped = node.map_children(|c| made[&c]);
-                    g.mk(mapped)
-                }
-            };
-            made.insert(t, new);
-            continue;
-        }
-        if !around.insert(t) {
-            return None;
-        }
-        stack.push((t, true));
-        match known.get(&t) {
-            Some(&is) => stack.push((is, false)),
-            None => g.node(t).for_each_child(|c| stack.push((c, false))),
+    let mut r = Resolved { g, known, made: HashMap::new(), around: HashSet::new(), cyclic: false };
+    on_demand(&mut r, roots.iter().copied());
+    (!r.cyclic).then(|| roots.iter().map(|t| r.made[t]).collect())
+}
+
+struct Resolved<'a> {
+    g: &'a mut Graph,
+    known: &'a HashMap<Term, Term>,
+    made: HashMap<Term, Term>,
+    /// Terms whose replacement is being made.
+    around: HashSet<Term>,
+    cyclic: bool,
+}
+
+impl Rewrite for Resolved<'_> {
+    type Key = Term;
+    type New = Term;
+
+    fn graph(&mut self) -> &mut Graph {
+        self.g
+    }
+
+    fn origin(&self, t: &Term) -> Option<Term> {
+        Some(*t)
+    }
+
+    fn is_done(&self, t: &Term) -> bool {
+        self.made.contains_key(t)
+    }
+
+    fn keep(&mut self, t: Term, new: Term) {
+        self.made.insert(t, new);
+    }
+
+    fn made(&mut self, &t: &Term) -> Term {
+        self.around.remove(&t);
+        let made = &self.made;
+        match (self.known.get(&t), &*self.g.node_rc(t)) {
+            (Some(is), _) => made[is],
+            (None, Node::Proj(tuple, k)) => self.g.proj(made[tuple], *k as usize),
+            (None, node) => self.g.mk(node.map_children(|c| made[&c])),
         }
     }
-    Some(roots.iter().map(|t| made[t]).collect())
+}
+
+impl OnDemand for Resolved<'_> {
+    fn enter(&mut self, &t: &Term, needs: &mut Needs<'_, Term>) -> Option<Term> {
+        // After a cycle nothing is made of the terms any more.
+        self.cyclic |= !self.around.insert(t);
+        if self.cyclic {
+            return Some(t);
+        }
+        match self.known.get(&t) {
+            Some(&is) => needs.push(is),
+            None => self.g.node(t).for_each_child(|c| needs.push(c)),
+        }
+        None
+    }
 }

@@ -264,38 +264,39 @@ impl Rematerialised {
         args.extend((0..old.xs.len()).map(|k| param(g, first_row + k)).collect::<Vec<Term>>());
         let mut results = g.instantiate(&old.body, &args);
         let own_results: Vec<Term> = own.iter().map(|&k| results[k]).collect();
-        let mut made: HashMap<Term, Term> = HashMap::new();
+        let mut made = Rewriter::default();
         for s in &self.sums {
             for &t in &s.terms {
-                let node = g.node_rc(t);
-                let new = match (&*node, leading(g, t)) {
-                    (Node::Prim(prim, args), _) if by_element(g, prim, args, s.of) => {
-                        let args: Vec<Term> = args.iter().map(|a| made[a]).collect();
-                        g.prim(prim.clone(), &args)
-                    }
-                    _ if saved(g, t, self.loop_).is_some() => results[saved(g, t, self.loop_).unwrap_or(0)],
-                    (Node::Prim(Prim::Replicate(axes), args), Some(leads)) => {
-                        let list = if leads { &same } else { &rows };
-                        let first = if leads { own.len() + captured } else { first_row + old.xs.len() };
-                        let row = match list.binary_search(&args[0]) {
-                            Ok(k) => param(g, first + k),
-                            Err(_) => args[0],
-                        };
-                        let inner: Vec<u8> = axes.iter().filter(|&&a| a > 0).map(|a| a - 1).collect();
-                        let sizes = if leads { &args[2..] } else { &args[1..] };
-                        g.replicate_axes(row, &inner, sizes)
-                    }
-                    _ => match rows.binary_search(&t) {
-                        Ok(k) => param(g, first_row + old.xs.len() + k),
-                        Err(_) => t,
-                    },
-                };
-                made.insert(t, new);
+                made.step(g, t, |g, t, made| {
+                    let node = g.node_rc(t);
+                    Some(match (&*node, leading(g, t)) {
+                        (Node::Prim(prim, args), _) if by_element(g, prim, args, s.of) => {
+                            let args: Vec<Term> = args.iter().map(|a| made[a]).collect();
+                            g.prim(prim.clone(), &args)
+                        }
+                        _ if saved(g, t, self.loop_).is_some() => results[saved(g, t, self.loop_).unwrap_or(0)],
+                        (Node::Prim(Prim::Replicate(axes), args), Some(leads)) => {
+                            let list = if leads { &same } else { &rows };
+                            let first = if leads { own.len() + captured } else { first_row + old.xs.len() };
+                            let row = match list.binary_search(&args[0]) {
+                                Ok(k) => param(g, first + k),
+                                Err(_) => args[0],
+                            };
+                            let inner: Vec<u8> = axes.iter().filter(|&&a| a > 0).map(|a| a - 1).collect();
+                            let sizes = if leads { &args[2..] } else { &args[1..] };
+                            g.replicate_axes(row, &inner, sizes)
+                        }
+                        _ => match rows.binary_search(&t) {
+                            Ok(k) => param(g, first_row + old.xs.len() + k),
+                            Err(_) => t,
+                        },
+                    })
+                });
             }
         }
         results = own_results;
         for s in &self.sums {
-            let sum = g.sum_axes(made[&s.of], &[axis(0)]);
+            let sum = g.sum_axes(made.done()[&s.of], &[axis(0)]);
             results.push(sum);
         }
         let init = own.iter().map(|&k| old.init[k]).collect();

@@ -15,11 +15,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use ad_ir::analysis::sizes::Fixed;
+use ad_ir::ir::rewrite::{Rewrite, by_age};
+use ad_ir::ir::{Body, Elem, Graph, Node, Put, Scan, Term, Type};
 use crate::passes::rewrite::{Rewriter, with_rewritten_children};
 use crate::passes::unroll::LIMIT;
 use crate::passes::{Context, Pass};
-use ad_ir::analysis::sizes::Fixed;
-use ad_ir::ir::{Body, Elem, Graph, Node, Put, Scan, Term, Type};
 use ad_ir::prim::{Cmp, IntOp, Prim};
 
 /// The pass.
@@ -195,6 +196,38 @@ struct Rings {
     touched: HashMap<Term, bool>,
 }
 
+/// The rewriting of terms of one body.
+struct InBody<'a> {
+    rings: &'a mut Rings,
+    g: &'a mut Graph,
+    cx: &'a mut Context,
+}
+
+impl Rewrite for InBody<'_> {
+    type Key = Term;
+    type New = Is;
+
+    fn graph(&mut self) -> &mut Graph {
+        self.g
+    }
+
+    fn origin(&self, t: &Term) -> Option<Term> {
+        Some(*t)
+    }
+
+    fn is_done(&self, t: &Term) -> bool {
+        self.rings.is.contains_key(t)
+    }
+
+    fn keep(&mut self, t: Term, is: Is) {
+        self.rings.is.insert(t, is);
+    }
+
+    fn made(&mut self, &t: &Term) -> Is {
+        if self.rings.touched[&t] { self.rings.one(self.g, t, self.cx) } else { Is::Term(t) }
+    }
+}
+
 impl Rings {
     /// The parts of a loop over these arguments, where these of its carried values are ring
     /// buffers.
@@ -302,22 +335,16 @@ impl Rings {
 
     /// Rewrites all that these reach. Terms under a binder are rewritten where it is opened.
     fn all(&mut self, g: &mut Graph, roots: &[Term], cx: &mut Context) {
-        for t in g.reachable(roots) {
-            if self.is.contains_key(&t) {
-                continue;
+        let mut terms = g.reachable(roots);
+        for &t in &terms {
+            if !self.touched.contains_key(&t) {
+                let mut touched = false;
+                g.node(t).for_each_child(|c| touched |= self.touched[&c]);
+                self.touched.insert(t, touched);
             }
-            let mut touched = false;
-            g.node(t).for_each_child(|c| touched |= self.touched.get(&c).copied().unwrap_or(false));
-            self.touched.insert(t, touched);
-            if g.free(t).iter().any(|v| !v.is_fresh()) {
-                continue;
-            }
-            let loc = g.loc(t);
-            let before = g.at(loc);
-            let is = if touched { self.one(g, t, cx) } else { Is::Term(t) };
-            g.at(before);
-            self.is.insert(t, is);
         }
+        terms.retain(|&t| g.free(t).iter().all(|v| v.is_fresh()));
+        by_age(&mut InBody { rings: self, g, cx }, terms);
     }
 
     fn term(&self, g: &mut Graph, t: Term) -> Term {

@@ -15,15 +15,13 @@
 //! loops carry scalars: loops that carry arrays fill the lanes by themselves. A block has no more
 //! iterations than its saved rows have capacity for.
 
-use std::collections::HashMap;
-
 use super::{Distribution, Update};
-use crate::passes::bulk::Lift;
-use crate::passes::rewrite::{Rewriter, with_rewritten_children};
-use crate::passes::{Context, Pass};
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
+use crate::passes::lift::Lift;
+use crate::passes::rewrite::{Rewriter, with_rewritten_children};
+use crate::passes::{Context, Pass};
 use ad_ir::prim::{IntOp, Prim};
 
 /// The maximum number of iterations of a block. The overhead of a block is then small, and all its
@@ -160,22 +158,22 @@ impl Distribution<'_> {
     fn sum_of_lanes(&mut self, t: Term) -> Term {
         let rank = self.g.rank(t);
         let last: Vec<u8> = (1..rank).chain([0]).map(ad_ir::ir::axis).collect();
-        let mut turned: HashMap<Term, Term> = HashMap::new();
+        let mut turned = Rewriter::default();
         for u in self.g.reachable(&[t]) {
             if self.g.ty(u).as_array().is_none() || self.g.shape(u) != self.g.shape(t) {
                 continue;
             }
-            let node = self.g.node_rc(u);
-            let new = match &*node {
-                Node::Prim(prim, args) if prim.is_elementwise() && args.iter().all(|a| turned.contains_key(a)) => {
-                    let args: Vec<Term> = args.iter().map(|a| turned[a]).collect();
-                    self.g.prim(prim.clone(), &args)
-                }
-                _ => self.g.transpose(u, &last),
-            };
-            turned.insert(u, new);
+            turned.step(self.g, u, |g, u, turned| {
+                Some(match &*g.node_rc(u) {
+                    Node::Prim(prim, args) if prim.is_elementwise() && args.iter().all(|a| turned.contains_key(a)) => {
+                        let args: Vec<Term> = args.iter().map(|a| turned[a]).collect();
+                        g.prim(prim.clone(), &args)
+                    }
+                    _ => g.transpose(u, &last),
+                })
+            });
         }
-        self.g.sum_axes(turned[&t], &[ad_ir::ir::axis(rank - 1)])
+        self.g.sum_axes(turned.done()[&t], &[ad_ir::ir::axis(rank - 1)])
     }
 
     /// Whether there are inner loops, and all their carried values are scalars.

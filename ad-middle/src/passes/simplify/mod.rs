@@ -16,10 +16,11 @@ pub(crate) mod part;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::passes::{Pass, trace};
 use ad_ir::analysis::decisions::decisions;
 use ad_ir::analysis::sizes::{Fixed, fixed};
+use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
 use ad_ir::ir::{Graph, Node, Term};
+use crate::passes::{Pass, trace};
 use ad_ir::prim::Build;
 
 /// The pass.
@@ -101,7 +102,7 @@ fn simplify_with(
     // Sizes that occur in types are not rewritten: otherwise two terms of one type would get
     // different types.
     let done = fixed.iter().map(|&size| (size, size)).collect();
-    let mut s = Simplifier { g, exact, fired, done, depth: 0 };
+    let mut s = Simplifier { g, exact, fired, done, all_exact: false, depth: 0 };
     s.run(roots, false)
 }
 
@@ -110,41 +111,63 @@ struct Simplifier<'a> {
     exact: &'a HashSet<Term>,
     fired: &'a mut Fired,
     done: HashMap<Term, Term>,
+    /// Whether every term keeps its bits: those that a rule makes of an exact term.
+    all_exact: bool,
     depth: usize,
 }
 
 /// A longer sequence of rewrites is a cycle.
 const MAX_REWRITES: usize = 400;
 
+impl Rewrite for Simplifier<'_> {
+    type Key = Term;
+    type New = Term;
+
+    fn graph(&mut self) -> &mut Graph {
+        self.g
+    }
+
+    fn origin(&self, t: &Term) -> Option<Term> {
+        Some(*t)
+    }
+
+    fn is_done(&self, t: &Term) -> bool {
+        self.done.contains_key(t)
+    }
+
+    fn keep(&mut self, t: Term, new: Term) {
+        self.done.insert(t, new);
+        self.done.insert(new, new);
+    }
+
+    fn made(&mut self, &t: &Term) -> Term {
+        let node = self.g.node_rc(t);
+        let rebuilt = self.rebuild(t, &node);
+        let exact = self.all_exact || self.exact.contains(&t);
+        let new = self.rewrite_root(rebuilt, exact);
+        debug_assert_eq!(self.g.ty(t), self.g.ty(new), "simplification keeps types");
+        new
+    }
+}
+
+impl OnDemand for Simplifier<'_> {
+    fn enter(&mut self, &t: &Term, needs: &mut Needs<'_, Term>) -> Option<Term> {
+        self.g.node(t).for_each_child(|c| {
+            if !self.done.contains_key(&c) {
+                needs.push(c);
+            }
+        });
+        None
+    }
+}
+
 impl Simplifier<'_> {
-    /// A worklist over the terms. It recurses only into terms that a rule has just created, which
-    /// are a few nodes over simplified terms.
+    /// Only the children of a term that a rule has just created are a run inside of a run: a few
+    /// nodes over simplified terms.
     fn run(&mut self, roots: &[Term], exact: bool) -> Vec<Term> {
-        let mut stack: Vec<(Term, bool)> = roots.iter().rev().map(|&t| (t, false)).collect();
-        while let Some((t, children_done)) = stack.pop() {
-            if self.done.contains_key(&t) {
-                continue;
-            }
-            let node = self.g.node_rc(t);
-            if !children_done {
-                stack.push((t, true));
-                node.for_each_child(|c| {
-                    if !self.done.contains_key(&c) {
-                        stack.push((c, false));
-                    }
-                });
-                continue;
-            }
-            let loc = self.g.loc(t);
-            let before = self.g.at(loc);
-            let rebuilt = self.rebuild(t, &node);
-            let exact = exact || self.exact.contains(&t);
-            let new = self.rewrite_root(rebuilt, exact);
-            debug_assert_eq!(self.g.ty(t), self.g.ty(new), "simplification keeps types");
-            self.g.at(before);
-            self.done.insert(t, new);
-            self.done.insert(new, new);
-        }
+        let around = std::mem::replace(&mut self.all_exact, exact);
+        on_demand(self, roots.iter().copied());
+        self.all_exact = around;
         roots.iter().map(|t| self.done[t]).collect()
     }
 

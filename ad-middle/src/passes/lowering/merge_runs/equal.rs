@@ -2,9 +2,10 @@
 //! rows that are read from the same array. This module does not compare the bodies of loops;
 //! `matching` does.
 
-use std::cell::RefCell;
+use std::cell::{RefCell, RefMut};
 use std::collections::{BTreeMap, HashMap};
 
+use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
 use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::prim::Prim;
 
@@ -41,36 +42,65 @@ impl Alike {
         if parts.is_empty() {
             return plain(g, t);
         }
-        let mut known = self.known.borrow_mut();
-        let mut stack = vec![(t, false)];
-        while let Some((t, children_done)) = stack.pop() {
-            if known.contains_key(&t) {
-                continue;
-            }
-            let node = g.node_rc(t);
-            let made = match &*node {
-                Node::Scan(_) => t,
-                Node::Proj(of, k) => match parts.get(of) {
-                    Some((first, left)) => left.get(&(*k as usize)).map_or(t, |&n| g.proj(*first, n)),
-                    None => t,
-                },
-                _ if !children_done => {
-                    stack.push((t, true));
-                    node.for_each_child(|c| stack.push((c, false)));
-                    continue;
-                }
-                Node::Prim(Prim::StopGradient, args) => known[&args[0]],
-                node => g.try_mk(node.map_children(|c| known[&c])).unwrap_or(t),
-            };
-            known.insert(t, made);
-        }
-        known[&t]
+        let mut r = Representatives { g, parts: &parts, known: self.known.borrow_mut() };
+        on_demand(&mut r, [t]);
+        r.known[&t]
     }
 
     /// Whether one of these reads a result of a loop that was merged into another.
     pub(super) fn behind(&self, g: &Graph, terms: &[Term]) -> bool {
         let parts = self.parts.borrow();
         !parts.is_empty() && g.reachable(terms).iter().any(|t| parts.contains_key(t))
+    }
+}
+
+struct Representatives<'a> {
+    g: &'a mut Graph,
+    parts: &'a HashMap<Term, RunResult>,
+    known: RefMut<'a, HashMap<Term, Term>>,
+}
+
+impl Rewrite for Representatives<'_> {
+    type Key = Term;
+    type New = Term;
+
+    fn graph(&mut self) -> &mut Graph {
+        self.g
+    }
+
+    fn origin(&self, t: &Term) -> Option<Term> {
+        Some(*t)
+    }
+
+    fn is_done(&self, t: &Term) -> bool {
+        self.known.contains_key(t)
+    }
+
+    fn keep(&mut self, t: Term, new: Term) {
+        self.known.insert(t, new);
+    }
+
+    fn made(&mut self, &t: &Term) -> Term {
+        match &*self.g.node_rc(t) {
+            Node::Prim(Prim::StopGradient, args) => self.known[&args[0]],
+            node => self.g.try_mk(node.map_children(|c| self.known[&c])).unwrap_or(t),
+        }
+    }
+}
+
+impl OnDemand for Representatives<'_> {
+    fn enter(&mut self, &t: &Term, needs: &mut Needs<'_, Term>) -> Option<Term> {
+        match *self.g.node(t) {
+            Node::Scan(_) => Some(t),
+            Node::Proj(of, k) => Some(match self.parts.get(&of) {
+                Some((first, left)) => left.get(&(k as usize)).map_or(t, |&n| self.g.proj(*first, n)),
+                None => t,
+            }),
+            ref node => {
+                node.for_each_child(|c| needs.push(c));
+                None
+            }
+        }
     }
 }
 

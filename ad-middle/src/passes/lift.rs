@@ -1,0 +1,363 @@
+//! Lifting: the array of the values of a build-free term for all values of one variable (BOT Figs. 9
+//! and 11). A primitive says itself how it works on such an array (`prim::structural`).
+//!
+//! Must never copy what does not mention the variable, other than by a replication.
+
+use std::collections::HashMap;
+
+use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
+use ad_ir::ir::{Body, Elem, Graph, Node, Put, Scan, Term, Type, Var};
+use ad_ir::prim::structural::Batch;
+use ad_ir::prim::{Prim, Reduce};
+
+/// `build1 size (\var -> t)` for build-free t, for all t.
+pub(super) struct Lift<'g> {
+    pub(super) g: &'g mut Graph,
+    var: Var,
+    size: Term,
+    done: HashMap<Term, Term>,
+}
+
+impl<'g> Lift<'g> {
+    pub(super) fn new(g: &'g mut Graph, var: Var, size: Term) -> Self {
+        Lift { g, var, size, done: HashMap::new() }
+    }
+
+    /// The array (or tuple of arrays) of `t` for all values of the variable.
+    pub(super) fn lift(&mut self, t: Term) -> Term {
+        on_demand(self, [t]);
+        self.done[&t]
+    }
+
+    /// `build1 k (\i -> t) = replicate k t` where i is not free in t.
+    pub(super) fn constant(&mut self, t: Term) -> Term {
+        match self.g.ty(t).clone() {
+            Type::Array(..) => self.g.replicate(self.size, t),
+            Type::Tuple(parts) => {
+                let parts: Vec<Term> = (0..parts.len())
+                    .map(|k| {
+                        let part = self.g.proj(t, k);
+                        self.constant(part)
+                    })
+                    .collect();
+                self.g.tuple(&parts)
+            }
+        }
+    }
+
+    fn varies(&self, t: Term) -> bool {
+        self.g.mentions(t, self.var)
+    }
+
+    fn rule(&mut self, t: Term, node: &Node) -> Term {
+        match node {
+            Node::Var(_) => self.g.iota(self.size),
+            Node::Tuple(parts) => {
+                let parts: Vec<Term> = parts.iter().map(|p| self.done[p]).collect();
+                self.g.tuple(&parts)
+            }
+            Node::Proj(tuple, k) => {
+                let tuple = self.done[tuple];
+                self.g.proj(tuple, *k as usize)
+            }
+            Node::Cond { cond, then, other } => {
+                let (a, b) = (self.done[then], self.done[other]);
+                if self.varies(*cond) {
+                    let mask = self.done[cond];
+                    self.select(mask, a, b)
+                } else {
+                    self.g.cond(*cond, a, b)
+                }
+            }
+            Node::Gather { src, sizes, .. } => {
+                let (mut vars, index) = self.g.open_binder(node);
+                let fresh = self.g.fresh();
+                let mut index: Vec<Term> = index.iter().map(|&ix| self.lift_index(ix, fresh)).collect();
+                let mut lifted = *src;
+                if self.varies(*src) {
+                    let v = self.g.mk(Node::Var(fresh));
+                    index.insert(0, v);
+                    lifted = self.done[src];
+                }
+                vars.insert(0, fresh);
+                let sizes = std::iter::once(self.size).chain(sizes.iter().copied()).collect();
+                self.g.gather(lifted, sizes, &vars, &index)
+            }
+            Node::Scatter { put, dst, src, .. } => {
+                let (mut vars, index) = self.g.open_binder(node);
+                let fresh = self.g.fresh();
+                let mut index: Vec<Term> = index.iter().map(|&ix| self.lift_index(ix, fresh)).collect();
+                let v = self.g.mk(Node::Var(fresh));
+                index.insert(0, v);
+                vars.insert(0, fresh);
+                let (dst, src) = (self.done[dst], self.done[src]);
+                match put {
+                    Put::Add => self.g.scatter(dst, src, &vars, &index),
+                    Put::Set => self.g.update(dst, src, &vars, &index),
+                }
+            }
+            Node::Scan(scan) => self.scan(scan),
+            Node::Prim(prim, args) => self.prim(prim, args),
+            Node::Input(_) | Node::Size(..) | Node::Param(..) | Node::Lit(_) | Node::Build { .. } | Node::Call(..) => {
+                panic!("{t:?} cannot mention a build index here: {node:?}")
+            }
+        }
+    }
+
+    /// A conditional whose condition varies becomes an elementwise selection; tuples by component.
+    fn select(&mut self, mask: Term, a: Term, b: Term) -> Term {
+        if let Type::Tuple(parts) = self.g.ty(a).clone() {
+            let parts: Vec<Term> = (0..parts.len())
+                .map(|k| {
+                    let (a, b) = (self.g.proj(a, k), self.g.proj(b, k));
+                    self.select(mask, a, b)
+                })
+                .collect();
+            return self.g.tuple(&parts);
+        }
+        let inner = self.g.shape(a)[1..].to_vec();
+        let axes: Vec<u8> = (1..=inner.len()).map(axis).collect();
+        let mask = self.g.replicate_axes(mask, &axes, &inner);
+        self.g.select(mask, a, b)
+    }
+
+    fn prim(&mut self, prim: &Prim, args: &[Term]) -> Term {
+        let lifted: Vec<Term> = args[..prim.data_args(args.len())].iter().map(|a| self.done[a]).collect();
+        let varies: Vec<bool> = args.iter().map(|&a| self.varies(a)).collect();
+        let batch = Batch { size: self.size, args, lifted: &lifted, varies: &varies };
+        let g = &mut *self.g;
+        match prim.structural(|s| s.batch(g, &batch)) {
+            Some(t) => t,
+            None => self.g.prim(prim.clone(), &lifted),
+        }
+    }
+
+    /// A loop inside a build is one loop over batched values. Carried values are batched whether
+    /// they vary or not; captures and consumed arrays only where they vary.
+    fn scan(&mut self, scan: &Scan) -> Term {
+        let (carries, captures) = (scan.init.len(), scan.captures.len());
+        let outer: Vec<Term> = scan.init.iter().chain(&scan.captures).chain(&scan.xs).copied().collect();
+        let batched: Vec<bool> = outer.iter().enumerate().map(|(k, &t)| k < carries || self.varies(t)).collect();
+        let lifted: Vec<Term> = outer.iter().zip(&batched).map(|(t, b)| if *b { self.done[t] } else { *t }).collect();
+        let lane = self.g.fresh();
+        let lane_term = self.g.mk(Node::Var(lane));
+        let mut params = Vec::new();
+        let mut args = Vec::new();
+        // An additional carried flag: whether all lanes have stopped.
+        let more = usize::from(scan.stop.is_some());
+        let place = |k: usize| if k < carries { k } else { k + more };
+        for (k, ty) in scan.body.params.iter().enumerate() {
+            let ty = if batched[k] { self.batched(ty) } else { ty.clone() };
+            let p = self.g.param(place(k), ty.clone());
+            args.push(if batched[k] { self.row(p, lane_term) } else { p });
+            params.push(ty);
+        }
+        let results = self.g.instantiate(&scan.body, &args);
+        let mut body_lift = Lift::new(self.g, lane, self.size);
+        let mut results: Vec<Term> = results.iter().map(|&r| body_lift.lift(r)).collect();
+        let mut init = lifted[..carries].to_vec();
+        if let Some(stop) = scan.stop {
+            // A lane that has stopped keeps its values while others continue.
+            let stopped = self.g.param(stop, params[stop].clone());
+            for k in 0..carries {
+                let old = self.g.param(k, params[k].clone());
+                results[k] = self.select(stopped, old, results[k]);
+            }
+            let all = self.g.reduce(Reduce::All, 1, results[stop]);
+            results.insert(carries, all);
+            params.insert(carries, Type::scalar(Elem::Bool));
+            let all = self.g.reduce(Reduce::All, 1, init[stop]);
+            init.push(all);
+        }
+        // The build's axis is outermost in consumed arrays, but the loop's own axis has to be: swap
+        // the two.
+        let xs: Vec<Term> = (carries + captures..outer.len())
+            .map(|k| if batched[k] { self.swap_first_two_axes(lifted[k]) } else { lifted[k] })
+            .collect();
+        let produced = results.len() - carries - more;
+        let new = self.g.scan(Scan {
+            count: scan.count,
+            reverse: scan.reverse,
+            stop: scan.stop.map(|_| carries),
+            init: init.into(),
+            captures: lifted[carries..carries + captures].into(),
+            xs: xs.into(),
+            body: Body { params: params.into(), results: results.into() },
+        });
+        let parts: Vec<Term> = (0..carries + produced)
+            .map(|k| {
+                let part = self.g.proj(new, place(k));
+                if k < carries { part } else { self.swap_first_two_axes(part) }
+            })
+            .collect();
+        self.g.tuple(&parts)
+    }
+
+    fn batched(&self, ty: &Type) -> Type {
+        match ty {
+            Type::Array(elem, shape) => {
+                Type::Array(*elem, std::iter::once(self.size).chain(shape.iter().copied()).collect())
+            }
+            Type::Tuple(parts) => Type::Tuple(parts.iter().map(|p| self.batched(p)).collect()),
+        }
+    }
+
+    /// Row `i` of a batched value.
+    fn row(&mut self, t: Term, i: Term) -> Term {
+        match self.g.ty(t).clone() {
+            Type::Array(..) => self.g.index(t, &[i]),
+            Type::Tuple(parts) => {
+                let parts: Vec<Term> = (0..parts.len())
+                    .map(|k| {
+                        let part = self.g.proj(t, k);
+                        self.row(part, i)
+                    })
+                    .collect();
+                self.g.tuple(&parts)
+            }
+        }
+    }
+
+    fn swap_first_two_axes(&mut self, t: Term) -> Term {
+        let mut perm: Vec<u8> = (0..self.g.rank(t)).map(axis).collect();
+        perm.swap(0, 1);
+        self.g.transpose(t, &perm)
+    }
+
+    /// Rewrites a scalar of an index function from the build variable to `at`. Scalar operations
+    /// stay, since they run once for each index anyway. An array that depends on the variable is
+    /// batched and then indexed with `at`.
+    pub(super) fn lift_index(&mut self, ix: Term, at: Var) -> Term {
+        let at = self.g.mk(Node::Var(at));
+        let mut index = LiftIndex { lift: self, at, done: HashMap::new() };
+        on_demand(&mut index, [ix]);
+        index.done[&ix]
+    }
+
+    /// Whether a term of an index function stays a scalar operation.
+    fn stays_scalar(&self, t: Term) -> bool {
+        let scalar = self.g.ty(t).as_array().is_some_and(|(_, shape)| shape.is_empty());
+        scalar
+            && match self.g.node(t) {
+                Node::Var(_) | Node::Cond { .. } => true,
+                Node::Gather { vars, .. } => vars.is_empty(),
+                Node::Prim(prim, _) => prim.is_elementwise(),
+                _ => false,
+            }
+    }
+
+    /// The array that an index function reads, if it varies.
+    fn varying_source(&self, node: &Node) -> Option<Term> {
+        match node {
+            Node::Gather { src, .. } if self.varies(*src) => Some(*src),
+            _ => None,
+        }
+    }
+}
+
+impl Rewrite for Lift<'_> {
+    type Key = Term;
+    type New = Term;
+
+    fn graph(&mut self) -> &mut Graph {
+        self.g
+    }
+
+    fn origin(&self, _: &Term) -> Option<Term> {
+        None
+    }
+
+    fn is_done(&self, t: &Term) -> bool {
+        self.done.contains_key(t)
+    }
+
+    fn keep(&mut self, t: Term, new: Term) {
+        self.done.insert(t, new);
+    }
+
+    fn made(&mut self, &t: &Term) -> Term {
+        let node = self.g.node_rc(t);
+        self.rule(t, &node)
+    }
+}
+
+impl OnDemand for Lift<'_> {
+    fn enter(&mut self, &t: &Term, needs: &mut Needs<'_, Term>) -> Option<Term> {
+        if !self.varies(t) {
+            return Some(self.constant(t));
+        }
+        self.g.node(t).for_each_scoped_child(|c, inside| {
+            if !inside {
+                needs.push(c);
+            }
+        });
+        None
+    }
+}
+
+/// An index function from the variable of a [`Lift`] to another one.
+struct LiftIndex<'l, 'g> {
+    lift: &'l mut Lift<'g>,
+    at: Term,
+    done: HashMap<Term, Term>,
+}
+
+impl Rewrite for LiftIndex<'_, '_> {
+    type Key = Term;
+    type New = Term;
+
+    fn graph(&mut self) -> &mut Graph {
+        self.lift.g
+    }
+
+    fn origin(&self, _: &Term) -> Option<Term> {
+        None
+    }
+
+    fn is_done(&self, t: &Term) -> bool {
+        self.done.contains_key(t)
+    }
+
+    fn keep(&mut self, t: Term, new: Term) {
+        self.done.insert(t, new);
+    }
+
+    fn made(&mut self, &t: &Term) -> Term {
+        let (lift, at, done) = (&mut *self.lift, self.at, &self.done);
+        let node = lift.g.node_rc(t);
+        match (&*node, lift.varying_source(&node)) {
+            (Node::Var(v), _) if *v == lift.var => at,
+            (Node::Gather { index, .. }, Some(src)) => {
+                let src = lift.lift(src);
+                let index: Vec<Term> = std::iter::once(at).chain(index.iter().map(|c| done[c])).collect();
+                lift.g.index(src, &index)
+            }
+            _ => lift.g.mk(node.map_children(|c| done[&c])),
+        }
+    }
+}
+
+impl OnDemand for LiftIndex<'_, '_> {
+    fn enter(&mut self, &t: &Term, needs: &mut Needs<'_, Term>) -> Option<Term> {
+        let lift = &mut *self.lift;
+        if !lift.varies(t) {
+            return Some(t);
+        }
+        if !lift.stays_scalar(t) {
+            let lifted = lift.lift(t);
+            return Some(lift.g.index(lifted, &[self.at]));
+        }
+        let node = lift.g.node_rc(t);
+        let lifted = lift.varying_source(&node);
+        node.for_each_child(|c| {
+            if Some(c) != lifted {
+                needs.push(c);
+            }
+        });
+        None
+    }
+}
+
+fn axis(k: usize) -> u8 {
+    ad_ir::ir::axis(k)
+}
