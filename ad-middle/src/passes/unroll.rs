@@ -15,12 +15,12 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use crate::passes::{Context, Pass, simplify, trace};
 use ad_ir::analysis::Reachable;
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::analysis::zeros::is_zero_of_either_sign;
 use ad_ir::ir::rewrite::{Rewrite, by_age};
 use ad_ir::ir::{Contraction, Elem, Graph, IntTy, Lit, Node, Put, Term, Type};
-use crate::passes::{Context, Pass, simplify, trace};
 use ad_ir::prim::{Binary, Cmp, IntOp, Prim, Reduce};
 
 /// The most elements of an array that is replaced by scalars: a 4 x 4 matrix.

@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use super::{Distribution, Placement, Update};
-use ad_ir::analysis::zeros::is_zero_of_either_sign;
-use ad_ir::ir::{Body, Elem, Node, Put, Scan, Term, Type, Var};
 use crate::passes::lift::Lift;
 use crate::passes::rewrite::Rewriter;
+use ad_ir::analysis::zeros::is_zero_of_either_sign;
+use ad_ir::ir::{Body, Elem, Node, Put, Scan, Term, Type, Var};
 use ad_ir::prim::{Binary, Cmp, Prim, Reduce};
 
 impl Distribution<'_> {

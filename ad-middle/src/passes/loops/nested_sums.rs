@@ -2,8 +2,8 @@
 //! order. Every one of these loops does nothing but add one scalar in each iteration.
 
 use super::Distribution;
-use ad_ir::ir::{Body, Graph, Node, Scan, Term};
 use crate::passes::lift::Lift;
+use ad_ir::ir::{Body, Graph, Node, Scan, Term};
 use ad_ir::prim::{Binary, Prim};
 
 impl Distribution<'_> {

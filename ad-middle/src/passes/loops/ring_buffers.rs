@@ -15,12 +15,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ad_ir::analysis::sizes::Fixed;
-use ad_ir::ir::rewrite::{Rewrite, by_age};
-use ad_ir::ir::{Body, Elem, Graph, Node, Put, Scan, Term, Type};
 use crate::passes::rewrite::{Rewriter, with_rewritten_children};
 use crate::passes::unroll::LIMIT;
 use crate::passes::{Context, Pass};
+use ad_ir::analysis::sizes::Fixed;
+use ad_ir::ir::rewrite::{Rewrite, by_age};
+use ad_ir::ir::{Body, Elem, Graph, Node, Put, Scan, Term, Type};
 use ad_ir::prim::{Cmp, IntOp, Prim};
 
 /// The pass.

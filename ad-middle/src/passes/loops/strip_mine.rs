@@ -16,12 +16,12 @@
 //! iterations than its saved rows have capacity for.
 
 use super::{Distribution, Update};
-use ad_ir::analysis::sizes::Fixed;
-use ad_ir::choice::{Kind, choose};
-use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
 use crate::passes::lift::Lift;
 use crate::passes::rewrite::{Rewriter, with_rewritten_children};
 use crate::passes::{Context, Pass};
+use ad_ir::analysis::sizes::Fixed;
+use ad_ir::choice::{Kind, choose};
+use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
 use ad_ir::prim::{IntOp, Prim};
 
 /// The maximum number of iterations of a block. The overhead of a block is then small, and all its

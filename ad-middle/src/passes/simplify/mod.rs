@@ -16,11 +16,11 @@ pub(crate) mod part;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use crate::passes::{Pass, trace};
 use ad_ir::analysis::decisions::decisions;
 use ad_ir::analysis::sizes::{Fixed, fixed};
 use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
 use ad_ir::ir::{Graph, Node, Term};
-use crate::passes::{Pass, trace};
 use ad_ir::prim::Build;
 
 /// The pass.
