@@ -116,6 +116,87 @@ fn intervals(p: &Array1<f64>) -> f64 {
     c[[0, n - 1]]
 }
 
+/// Rows are exchanged, so that the pivot is the greatest of its column; what is below a pivot is not
+/// written again. Then the triangle is solved backwards.
+#[differentiate(grad, hvp)]
+fn solved(m: &Array2<f64>, b: &Array1<f64>) -> f64 {
+    let n = b.len();
+    let mut a = m.clone();
+    let mut y = b.clone();
+    for k in 0..n {
+        let mut p = k;
+        for i in k + 1..n {
+            if a[[i, k]].abs() > a[[p, k]].abs() {
+                p = i;
+            }
+        }
+        for j in 0..n {
+            let t = a[[k, j]];
+            a[[k, j]] = a[[p, j]];
+            a[[p, j]] = t;
+        }
+        let t = y[k];
+        y[k] = y[p];
+        y[p] = t;
+        for i in k + 1..n {
+            let f = a[[i, k]] / a[[k, k]];
+            for j in k..n {
+                a[[i, j]] -= f * a[[k, j]];
+            }
+            y[i] -= f * y[k];
+        }
+    }
+    for i in (0..n).rev() {
+        for j in i + 1..n {
+            y[i] -= a[[i, j]] * y[j];
+        }
+        y[i] /= a[[i, i]];
+    }
+    y.dot(b)
+}
+
+/// All rows but that of the pivot are changed in a step, so rows above it are written again.
+#[differentiate]
+fn all_rows(m: &Array2<f64>) -> f64 {
+    let n = m.nrows();
+    let mut a = m.clone();
+    let mut s = 0.0;
+    for k in 0..n {
+        for i in 0..n {
+            if i != k {
+                let f = a[[i, k]] / a[[k, k]];
+                for j in k..n {
+                    a[[i, j]] -= f * a[[k, j]];
+                }
+            }
+        }
+        s += a[[0, n - 1]] * a[[k, k]];
+    }
+    s
+}
+
+/// A table by rows: each row is written once, from rows before it, some of which are written again.
+#[differentiate(hvp)]
+fn table(x: &Array1<f64>, back: usize) -> f64 {
+    let n = x.len();
+    let mut t: Array2<f64> = Array2::zeros((n, n));
+    let mut s = 0.0;
+    for i in 0..n {
+        for j in 0..n {
+            let mut v = x[i] * x[j];
+            for k in 0..i {
+                v += t[[k, j]] * t[[k, (j + k) % n]] * 0.1;
+            }
+            t[[i, j]] = v.sin();
+        }
+        if i >= back {
+            t[[i - back, 0]] *= 0.5;
+        }
+        s += t[[i, 0]];
+    }
+    s + t.sum()
+}
+
 /// Rows whose ends depend on the loop.
 #[differentiate(wrt(w, data))]
 fn sparse(w: &Array1<f64>, data: &[f64], indptr: &[usize], indices: &[usize]) -> f64 {
@@ -250,6 +331,24 @@ fn gradients_of_updates_are_difference_quotients() {
     for n in [3, 4, 7] {
         ad::check_grad!(intervals(&numbers(n)));
     }
+}
+
+#[test]
+fn what_is_not_written_again_has_its_gradient() {
+    for n in [1, 2, 3, 6] {
+        let (m, x) =
+            (matrix(n) + Array2::from_shape_fn((n, n), |(i, j)| ((i * 3 + j * 5) % 7) as f64 * 0.61), numbers(n));
+        ad::check_grad!(solved(&m, &x));
+        ad::check_grad!(all_rows(&matrix(n)));
+        for back in 0..3 {
+            ad::check_grad!(table(&x, back));
+        }
+    }
+    // The gradient with respect to the right-hand side is that of `b' A^-1 b`.
+    let m = array![[0.0, 2.0], [1.0, 1.0]];
+    let (value, (_, db)) = solved_value_and_grad(&m, &array![2.0, 3.0]);
+    assert_eq!(value, 7.0);
+    assert!((&db - &array![3.5, 2.0]).iter().all(|e| e.abs() < 1e-12), "{db}");
 }
 
 #[test]

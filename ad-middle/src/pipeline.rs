@@ -8,7 +8,7 @@
 //! each pass.
 
 use crate::derivative::{self, check_roots, set_checks};
-use crate::passes::loops::{self, fusion, rematerialise, ring_buffers, strip_mine};
+use crate::passes::loops::{self, final_reads, fusion, rematerialise, ring_buffers, strip_mine};
 use crate::passes::lowering::Lowered;
 use crate::passes::manager::Manager;
 use crate::passes::{Pass, Roots};
@@ -27,8 +27,15 @@ const FUNCTION: &[Pass] =
     &[bulk::PASS, simplify::PASS, loops::PASS, push::PASS, unroll::PASS, ring_buffers::PASS, trip_counts::PASS];
 
 /// The passes over a derivative, of which another one may be taken.
-const GRADIENT: &[Pass] =
-    &[simplify::PASS, loops::PASS, fusion::PASS, strip_mine::PASS, rematerialise::PASS, unroll::PASS];
+const GRADIENT: &[Pass] = &[
+    simplify::PASS,
+    final_reads::PASS,
+    loops::PASS,
+    fusion::PASS,
+    strip_mine::PASS,
+    rematerialise::PASS,
+    unroll::PASS,
+];
 
 /// The passes behind those, over a derivative that is written.
 const DERIVATIVE: &[Pass] = &[share::PASS, associate::PASS, hoist::PASS, pairs::PASS];

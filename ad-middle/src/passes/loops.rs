@@ -37,7 +37,9 @@
 //! that remains is not turned into a bulk operation: the rows of all iterations would be in memory
 //! at once.
 
+mod consumed;
 mod distribute;
+pub(crate) mod final_reads;
 mod fission;
 pub(crate) mod fusion;
 mod legality;

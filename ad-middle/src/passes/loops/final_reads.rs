@@ -1,0 +1,316 @@
+//! Reads of the final array. A loop saves rows for its derivative, and some are elements of an
+//! array that the loop carries. Where no later write of the loop changes these elements, the array
+//! after the loop has them still. They are read there, and the rows are not saved.
+//!
+//! ```text
+//! a, rows = for k { for i { for j { save a[k, j]; a[i, j] -= f * a[k, j] } } }   (i > k)
+//! for k { for i { for j { .. rows[k, i, j] .. } } }
+//!     becomes
+//! a = for k { for i { for j { a[i, j] -= f * a[k, j] } } }
+//! for k { for i { for j { .. a[k, j] .. } } }
+//! ```
+//!
+//! That no write changes them is proved in the opened loops, where an index of an inner loop is a
+//! term of the numbers of all steps around it: an index of the read differs from that of each later
+//! write, in this step and in the steps after it, of every loop around the read. It pays if the
+//! rows have more axes than the array.
+//!
+//! Must never take a read from the array without that proof, and never read it under fewer
+//! conditions than the row was saved under.
+
+use super::consumed::{Read, replaced};
+use crate::passes::rewrite::Rewriter;
+use crate::passes::trace;
+use crate::passes::{Context, Pass};
+use ad_ir::analysis::guards::{Guard, decided, else_blank};
+use ad_ir::analysis::range::{Checked, Facts, Linear};
+use ad_ir::analysis::sizes::Fixed;
+use ad_ir::choice::{Kind, choose};
+use ad_ir::ir::{Graph, Node, Scan, Term, Var};
+use ad_ir::prim::{Cmp, Prim};
+
+/// The pass.
+pub(crate) const PASS: Pass =
+    Pass { name: "final_reads", run: |g, roots, cx| roots.map(|all| pass(g, all, cx)), simplified: true };
+
+/// Loops around a read, states of an array in a step, and writes that are compared with a read.
+const DEEPEST: usize = 6;
+const STATES: usize = 64;
+const WRITES: usize = 64;
+/// Conditions in conditions.
+const CONDITIONS: usize = 4;
+
+/// The roots with these rows read from the array.
+fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
+    let mut roots = roots.to_vec();
+    let candidates = candidates(g, &roots);
+    if candidates.is_empty() {
+        return roots;
+    }
+    let conditions = cx.check_conditions();
+    let facts = (*cx.get::<Checked>(g, &conditions)).clone();
+    for (of, k) in candidates {
+        let rows = g.proj(of, k);
+        let Some(read) = (Nest { facts: facts.clone(), levels: Vec::new() }).read(g, of, k) else { continue };
+        let (axes, own) = (g.rank(rows), g.rank(read.src));
+        let why = || format!("(rows of {axes} axes, an array of {own})");
+        let mut new = Rewriter::new(&*cx.get::<Fixed>(g, &roots));
+        if choose(Kind::FinalRead, (of.index(), k), axes > own, why)
+            && let Some(all) = replaced(g, &mut new, &roots, rows, &read)
+        {
+            trace::fired("final_reads", rows, &[read.src]);
+            roots = all;
+        }
+    }
+    roots
+}
+
+/// Loops outside of loops, and rows of theirs that other loops consume and that have more axes than
+/// an array which the loop carries.
+fn candidates(g: &mut Graph, roots: &[Term]) -> Vec<(Term, usize)> {
+    let all = g.reachable(roots);
+    let mut consumed: Vec<Term> = Vec::new();
+    for &t in &all {
+        if let Node::Scan(scan) = g.node(t) {
+            consumed.extend(scan.xs.iter());
+        }
+    }
+    consumed.sort_unstable();
+    consumed.dedup();
+    let mut found = Vec::new();
+    for t in consumed {
+        let Node::Proj(of, k) = *g.node(t) else { continue };
+        let Node::Scan(scan) = g.node(of) else { continue };
+        let carried = scan.body.params[..scan.init.len()].iter().filter_map(|ty| ty.as_array());
+        let arrays = carried.map(|(_, shape)| shape.len()).filter(|&rank| rank > 0).min();
+        let rows = k as usize >= scan.init.len() && scan.stop.is_none();
+        if rows && arrays.is_some_and(|least| least < g.rank(t)) && g.ty(t).is_real() {
+            found.push((of, k as usize));
+        }
+    }
+    found
+}
+
+/// A loop with its body opened: over the variable of the step, and over placeholders for what is
+/// carried.
+struct Level {
+    of: Term,
+    scan: Scan,
+    step: Var,
+    carried: Vec<Term>,
+    results: Vec<Term>,
+}
+
+impl Level {
+    fn open(g: &mut Graph, of: Term) -> Option<Level> {
+        let Node::Scan(scan) = g.node(of) else { return None };
+        let scan = (**scan).clone();
+        if scan.stop.is_some() {
+            return None;
+        }
+        let step = g.fresh();
+        let i = g.mk(Node::Var(step));
+        let carried: Vec<Term> = (0..scan.init.len()).map(|k| g.placeholder(scan.body.params[k].clone())).collect();
+        let mut args = carried.clone();
+        args.extend(&scan.captures);
+        for &x in &scan.xs {
+            let row = if matches!(g.node(x), Node::Prim(Prim::Iota, _)) { i } else { g.index(x, &[i]) };
+            args.push(row);
+        }
+        let results = g.instantiate(&scan.body, &args);
+        Some(Level { of, scan, step, carried, results })
+    }
+
+    fn step(&self, g: &mut Graph) -> Term {
+        g.mk(Node::Var(self.step))
+    }
+}
+
+/// An element (or more of them) that a step writes, and what is known there.
+struct Write {
+    index: Vec<Term>,
+    known: Vec<Guard>,
+}
+
+/// The loops around a read, the outermost first, and what is known at the read.
+struct Nest {
+    facts: Facts,
+    levels: Vec<Level>,
+}
+
+impl Nest {
+    /// What row k of the loop is, if it can be read after the loop.
+    fn read(mut self, g: &mut Graph, of: Term, k: usize) -> Option<Read> {
+        let (mut ranges, mut guards): (Vec<Guard>, Vec<Guard>) = (Vec::new(), Vec::new());
+        let (mut of, mut k) = (of, k);
+        let (src, own, sizes, index) = loop {
+            let level = Level::open(g, of)?;
+            let (row, i) = (level.results[k], level.step(g));
+            ranges.push((g.compare(Cmp::Lt, i, level.scan.count), true));
+            self.levels.push(level);
+            let (under, t) = else_blank(g, row)?;
+            guards.extend(under);
+            let node = g.node_rc(t);
+            match &*node {
+                Node::Gather { src, sizes, .. } => {
+                    let (vars, index) = g.open_binder(&node);
+                    break (*src, vars, sizes.to_vec(), index);
+                }
+                &Node::Proj(inner, part) if self.levels.len() < DEEPEST => {
+                    let Node::Scan(scan) = g.node(inner) else { return None };
+                    (of, k) = (inner, part as usize);
+                    if k < scan.init.len() {
+                        return None;
+                    }
+                }
+                _ => return None,
+            }
+        };
+        for (&v, &n) in own.iter().zip(&sizes) {
+            let v = g.mk(Node::Var(v));
+            ranges.push((g.compare(Cmp::Lt, v, n), true));
+        }
+        // What a step carries is not known in the loops that read the array.
+        if index.iter().chain(guards.iter().map(|c| &c.0)).any(|&t| g.is_open(t)) {
+            return None;
+        }
+        ranges.iter().chain(&guards).for_each(|&(c, value)| self.facts.assume(g, c, value));
+        let src = self.is_kept(g, src, &index, &guards)?;
+        let vars = self.levels.iter().map(|l| l.step).chain(own).collect();
+        let sizes = self.levels.iter().map(|l| l.scan.count).chain(sizes).collect();
+        Some(Read { src, vars, sizes, index, guards })
+    }
+
+    /// The array after all loops, if it has what is read of the state `src` at this index.
+    fn is_kept(&mut self, g: &mut Graph, src: Term, index: &[Term], known: &[Guard]) -> Option<Term> {
+        let mut state = src;
+        let (mut level, mut carry) = self.begin(g, state)?;
+        loop {
+            let (own, next) = (self.levels[level].carried[carry], self.levels[level].results[carry]);
+            // Later in this step.
+            let mut all = Vec::new();
+            if writes(g, next, (state, own), known, &mut all)? {
+                writes(g, state, (own, own), &[], &mut all)?;
+            }
+            // In the steps after it.
+            let later = Level::open(g, self.levels[level].of)?;
+            let (now, then) = (self.levels[level].step(g), later.step(g));
+            let order = if later.scan.reverse { [then, now] } else { [now, then] };
+            let after = [g.compare(Cmp::Lt, order[0], order[1]), g.compare(Cmp::Lt, then, later.scan.count)];
+            let first = all.len();
+            writes(g, later.results[carry], (later.carried[carry], later.carried[carry]), &[], &mut all)?;
+            all[first..].iter_mut().for_each(|w| w.known.extend(after.map(|c| (c, true))));
+            if !all.iter().all(|w| self.apart(g, index, w)) {
+                return None;
+            }
+            state = g.proj(self.levels[level].of, carry);
+            let Some(around) = level.checked_sub(1) else { return Some(state) };
+            (level, carry) = self.begin(g, state).filter(|begin| begin.0 == around)?;
+        }
+    }
+
+    /// The carried array of which this is a state: the numbers of its loop and of the array.
+    fn begin(&self, g: &Graph, state: Term) -> Option<(usize, usize)> {
+        let (mut found, mut stack, mut seen) = (None, vec![state], Vec::new());
+        while let Some(t) = stack.pop() {
+            if seen.contains(&t) {
+                continue;
+            }
+            if seen.len() > STATES {
+                return None;
+            }
+            seen.push(t);
+            match *g.node(t) {
+                Node::Param(..) => {
+                    let of = |l: &Level| l.carried.iter().position(|&c| c == t);
+                    let at = self.levels.iter().enumerate().find_map(|(n, l)| of(l).map(|k| (n, k)))?;
+                    if found.replace(at).is_some_and(|before| before != at) {
+                        return None;
+                    }
+                }
+                Node::Scatter { dst, .. } => stack.push(dst),
+                Node::Cond { then, other, .. } => stack.extend([then, other]),
+                Node::Proj(of, k) => stack.push(begins_with(g, of, k as usize)?),
+                _ => return None,
+            }
+        }
+        found
+    }
+
+    /// Whether an index of the read differs from that of the write.
+    fn apart(&mut self, g: &Graph, index: &[Term], write: &Write) -> bool {
+        let mark = self.facts.mark();
+        write.known.iter().for_each(|&(c, value)| self.facts.assume(g, c, value));
+        let mut below = |a: Term, b: Term| {
+            let (a, b) = (self.facts.linear(g, a), self.facts.linear(g, b));
+            let goal = b.combine(1, &a, -1).and_then(|l| l.combine(1, &Linear::constant(1), -1));
+            goal.is_some_and(|goal| self.facts.prove(g, &goal))
+        };
+        let apart = index.iter().zip(&write.index).any(|(&a, &b)| below(a, b) || below(b, a));
+        self.facts.forget(mark);
+        apart
+    }
+}
+
+/// What a loop begins with, whose result k is a value that it carries.
+fn begins_with(g: &Graph, of: Term, k: usize) -> Option<Term> {
+    match g.node(of) {
+        Node::Scan(scan) => scan.init.get(k).copied(),
+        _ => None,
+    }
+}
+
+/// Adds the writes that lead to the state `last` from `from`, where `known` holds. The result:
+/// whether there is a way from `own`, with which the step begins, that does not lead over `from`.
+fn writes(g: &mut Graph, last: Term, (from, own): (Term, Term), known: &[Guard], all: &mut Vec<Write>) -> Option<bool> {
+    let mut around = false;
+    let mut stack: Vec<(Term, Term, Vec<Guard>)> = vec![(last, own, Vec::new())];
+    let mut steps = 0;
+    while let Some((t, own, path)) = stack.pop() {
+        steps += 1;
+        if steps > STATES || all.len() > WRITES {
+            return None;
+        }
+        if t == from {
+            continue;
+        }
+        if t == own {
+            around = true;
+            continue;
+        }
+        let node = g.node_rc(t);
+        match &*node {
+            Node::Scatter { dst, src, .. } => {
+                let (vars, index) = g.open_binder(&node);
+                let mut known = path.clone();
+                for (v, n) in vars.into_iter().zip(g.shape(*src).to_vec()) {
+                    let v = g.mk(Node::Var(v));
+                    known.push((g.compare(Cmp::Lt, v, n), true));
+                }
+                all.push(Write { index, known });
+                stack.push((*dst, own, path));
+            }
+            &Node::Cond { cond, then, other } => {
+                let decided = decided(g, cond, known, CONDITIONS);
+                for (arm, value) in [(then, true), (other, false)] {
+                    if decided.is_none_or(|d| d == value) {
+                        let mut path = path.clone();
+                        path.push((cond, value));
+                        stack.push((arm, own, path));
+                    }
+                }
+            }
+            &Node::Proj(of, k) => {
+                let (begin, level) = (begins_with(g, of, k as usize)?, Level::open(g, of)?);
+                let (i, inside) = (level.step(g), level.carried[k as usize]);
+                let first = all.len();
+                writes(g, level.results[k as usize], (inside, inside), &[], all)?;
+                let step = g.compare(Cmp::Lt, i, level.scan.count);
+                all[first..].iter_mut().for_each(|w| w.known.extend(path.iter().copied().chain([(step, true)])));
+                stack.push((begin, own, path));
+            }
+            _ => return None,
+        }
+    }
+    Some(around)
+}
