@@ -155,6 +155,45 @@ fn solved(m: &Array2<f64>, b: &Array1<f64>) -> f64 {
     y.dot(b)
 }
 
+/// Reflections: inner loops read columns before other inner loops overwrite them, and what these
+/// overwrite is not what their own derivatives read.
+#[differentiate(grad, hvp)]
+fn reflected(m: &Array2<f64>) -> f64 {
+    let (r, c) = m.dim();
+    let mut a = m.clone();
+    for k in 0..c {
+        let mut norm = 0.0;
+        for i in k..r {
+            norm += a[[i, k]] * a[[i, k]];
+        }
+        let alpha = if a[[k, k]] > 0.0 { -norm.sqrt() } else { norm.sqrt() };
+        let mut v: Array1<f64> = Array1::zeros(r);
+        for i in k..r {
+            v[i] = a[[i, k]];
+        }
+        v[k] -= alpha;
+        let mut vv = 0.0;
+        for i in k..r {
+            vv += v[i] * v[i];
+        }
+        for j in k..c {
+            let mut d = 0.0;
+            for i in k..r {
+                d += v[i] * a[[i, j]];
+            }
+            let f = 2.0 * d / vv;
+            for i in k..r {
+                a[[i, j]] -= f * v[i];
+            }
+        }
+    }
+    let mut s = 0.0;
+    for k in 0..c {
+        s += a[[k, k]].abs().ln() + a[[0, k]];
+    }
+    s
+}
+
 /// All rows but that of the pivot are changed in a step, so rows above it are written again.
 #[differentiate]
 fn all_rows(m: &Array2<f64>) -> f64 {
@@ -340,6 +379,8 @@ fn what_is_not_written_again_has_its_gradient() {
             (matrix(n) + Array2::from_shape_fn((n, n), |(i, j)| ((i * 3 + j * 5) % 7) as f64 * 0.61), numbers(n));
         ad::check_grad!(solved(&m, &x));
         ad::check_grad!(all_rows(&matrix(n)));
+        ad::check_grad!(reflected(&m));
+        ad::check_grad!(reflected(&m.slice(s![.., ..n.div_ceil(2)]).to_owned()));
         for back in 0..3 {
             ad::check_grad!(table(&x, back));
         }

@@ -265,6 +265,31 @@ programs! {
         for k in 0..n { s += a[[k, k]].abs().ln(); }
         s
     }
+    reflections SQUARE x {
+        let n = (x.len() as f64).sqrt() as usize;
+        let mut a: Array2<f64> = Array2::zeros((n, n));
+        for i in 0..n {
+            for j in 0..n { a[[i, j]] = x[i * n + j] + if i == j { 4.0 } else { 0.0 }; }
+        }
+        for k in 0..n {
+            let mut v: Array1<f64> = Array1::zeros(n);
+            let mut norm = 0.0;
+            for i in k..n {
+                v[i] = a[[i, k]];
+                norm += v[i] * v[i];
+            }
+            v[k] += norm.sqrt();
+            for j in k..n {
+                let mut d = 0.0;
+                for i in k..n { d += v[i] * a[[i, j]]; }
+                let f = d / (norm + a[[k, k]].abs());
+                for i in k..n { a[[i, j]] -= f * v[i]; }
+            }
+        }
+        let mut s = 0.0;
+        for k in 0..n { s += (1.0 + a[[k, k]] * a[[k, k]]).ln(); }
+        s
+    }
     rotations SQUARE x {
         let n = (x.len() as f64).sqrt() as usize;
         let mut a: Array2<f64> = Array2::zeros((n, n));

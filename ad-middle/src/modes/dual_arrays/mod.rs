@@ -7,6 +7,7 @@
 
 pub(crate) mod condition;
 mod delta;
+mod derived;
 mod dual;
 mod forward;
 mod linear;

@@ -173,13 +173,13 @@ fn recomputed_results<'a>(g: &Graph, roots: &[Term], rows: impl Iterator<Item = 
 }
 
 /// Replaces residuals by these parameters; which of them the results now read. `states` are states
-/// of carried arrays that the derived loop has otherwise, and what stands for them: arrays and
-/// parts of these are not saved.
+/// of carried arrays that the derived loop has otherwise, and what stands for them: these arrays
+/// are not saved, nor are parts of them, unless these are wanted.
 pub(super) fn use_residuals(
     g: &mut Graph,
     results: &mut Vec<Term>,
     (terms, params): (&[(Term, Why)], &[Term]),
-    states: &HashMap<Term, Term>,
+    (states, parts): (&HashMap<Term, Term>, bool),
 ) -> Vec<usize> {
     let before: HashSet<Term> = g.reachable(results).into_iter().collect();
     // A loop whose carried arrays are read saves no more if it is run again from one of them.
@@ -200,7 +200,7 @@ pub(super) fn use_residuals(
                 true
             }
             Why::Loop { scan, .. } => again.contains(scan),
-            Why::Part(x) => states.contains_key(x) && g.rank(*t) > 0,
+            Why::Part(x) => !parts && states.contains_key(x) && g.rank(*t) > 0,
             Why::Expensive => false,
         };
         if !had && !states.contains_key(t) {

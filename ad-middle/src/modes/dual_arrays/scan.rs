@@ -3,20 +3,20 @@
 //! loop in the other direction which carries the cotangents of carried values and captures (KN
 //! Figs. 13-15 for folds).
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use ad_ir::analysis::bounds::Bounds;
 use ad_ir::analysis::guards::Guard;
-use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
-use ad_ir::prim::{Cmp, IntOp};
+use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
 
 use super::delta::{Delta, DeltaId, Leaf, ScanDelta, Tangent};
+use super::derived::Derived;
 use super::dual::{Dualise, dual_of};
 use super::linear::KnownZeros;
-use super::residuals::{Why, residuals, use_residuals};
+use super::residuals::residuals;
 use super::transpose::{Cotangent, Running};
-use super::undo::{Undo, Undoing, resolved, undos};
+use super::undo::undos;
 use super::{forward as fwd, transpose as rev};
 
 /// Primal term and tangent of a loop.
@@ -136,224 +136,6 @@ fn only_within(g: &mut Graph, row: Term, bound: Option<Guard>) -> Term {
     let Some((c, value)) = bound else { return row };
     let zeros = crate::passes::trip_counts::zeros(g, row);
     if value { g.cond(c, row, zeros) } else { g.cond(c, zeros, row) }
-}
-
-/// Builds the body of a derived loop. Its terms are first made over the original body's parameters
-/// (which are numbered from 0) and further ones numbered behind them; `finish` renumbers them to
-/// the derived loop's order.
-struct Derived {
-    types: Vec<Type>,
-    originals: usize,
-}
-
-/// An array that a derived loop carries and changes back.
-struct Undone {
-    /// The array that the original loop leaves: what it begins with.
-    last: Term,
-    /// The parameter, and its number.
-    state: Term,
-    number: usize,
-    /// Rows of what is overwritten, and the numbers of their parameters.
-    rows: Vec<(usize, Term)>,
-}
-
-impl Derived {
-    fn new(s: &Scan) -> Self {
-        Derived { types: s.body.params.to_vec(), originals: s.body.params.len() }
-    }
-
-    /// A further parameter.
-    fn param(&mut self, g: &mut Graph, ty: &Type) -> (usize, Term) {
-        let k = self.types.len();
-        self.types.push(ty.clone());
-        (k, g.param(k, ty.clone()))
-    }
-
-    /// What the body reads of the residuals it consumes as rows. `undone`, of a loop that goes
-    /// backwards: arrays after inner loops and before them. The result: arrays that the loop has to
-    /// carry and change back, and what they are after a step.
-    fn use_residuals(
-        &mut self,
-        g: &mut Graph,
-        s: &ScanDelta,
-        results: &mut Vec<Term>,
-        (order, xs): (&mut Vec<usize>, &mut Vec<Term>),
-        undone: Option<&[(Term, Term)]>,
-    ) -> Vec<(Undone, Term)> {
-        let mut numbers = Vec::new();
-        let params: Vec<Term> = s
-            .residuals
-            .iter()
-            .map(|(t, ..)| {
-                let (number, param) = self.param(g, &g.ty(*t).clone());
-                numbers.push(number);
-                param
-            })
-            .collect();
-        let terms: Vec<_> = s.residuals.iter().map(|k| (k.0, k.2.clone())).collect();
-        let mut plain = results.clone();
-        let mut used = use_residuals(g, &mut plain, (&terms, &params), &HashMap::new());
-        let wanted: Vec<&Undo> = match undone {
-            Some(_) => s.undo.iter().filter(|u| self.worth(g, s, u, &plain, &used)).collect(),
-            None => Vec::new(),
-        };
-        let mut carried = Vec::new();
-        let mut chosen: Vec<&Undo> = Vec::new();
-        for undo in wanted {
-            let mut all = chosen.clone();
-            all.push(undo);
-            if let Some(found) = self.changed_back(g, s, results, (&terms, &params), (&all, undone.unwrap_or_default()))
-            {
-                (plain, used, carried) = found;
-                chosen = all;
-            }
-        }
-        *results = plain;
-        for k in used {
-            order.push(numbers[k]);
-            xs.push(s.residuals[k].1);
-        }
-        for (undone, _) in &carried {
-            for &(number, row) in &undone.rows {
-                order.push(number);
-                xs.push(row);
-            }
-        }
-        let mut read = results.clone();
-        read.extend(carried.iter().map(|c| c.1));
-        self.unread(g, &read, order, xs);
-        carried
-    }
-
-    /// Whether an array is better carried and changed back than saved: where all of it would be
-    /// saved, or parts that have more axes than what a step overwrites.
-    fn worth(&self, g: &mut Graph, s: &ScanDelta, undo: &Undo, results: &[Term], used: &[usize]) -> bool {
-        let x = g.param(undo.carry, self.types[undo.carry].clone());
-        let whole = g.reachable(results).binary_search(&x).is_ok();
-        let part = |k: &&(Term, Term, Why)| matches!(k.2, Why::Part(of) if of == x);
-        let parts = used.iter().map(|&k| &s.residuals[k]).filter(part).map(|k| g.rank(k.0)).max();
-        whole && undo.rank <= g.rank(x) || parts.is_some_and(|saved| undo.rank < saved)
-    }
-
-    /// The results with these arrays carried and changed back; nothing if that is not possible.
-    /// What they read of residuals, and the arrays.
-    #[allow(clippy::type_complexity, reason = "what `use_residuals` goes on with")]
-    fn changed_back(
-        &mut self,
-        g: &mut Graph,
-        s: &ScanDelta,
-        results: &[Term],
-        residuals: (&[(Term, Why)], &[Term]),
-        (all, undone): (&[&Undo], &[(Term, Term)]),
-    ) -> Option<(Vec<Term>, Vec<usize>, Vec<(Undone, Term)>)> {
-        let mut roots = results.to_vec();
-        let (mut undoing, mut states) = (Vec::new(), HashMap::new());
-        for undo in all {
-            let first = roots.len();
-            let mut param = |g: &mut Graph, ty: &Type| self.param(g, ty).1;
-            let one = Undoing::new(g, undo, &mut param, undone, &mut roots)?;
-            states.extend(one.leaves());
-            undoing.push((one, first..roots.len()));
-        }
-        let used = use_residuals(g, &mut roots, residuals, &states);
-        let read: HashSet<Term> = g.reachable(&roots).into_iter().collect();
-        let mut known = HashMap::new();
-        for (one, terms) in &undoing {
-            known.extend(one.known(g, &s.body, &roots[terms.clone()], &read)?);
-        }
-        roots.truncate(results.len());
-        for (one, _) in &undoing {
-            roots.push(one.leaves()[&one.begin()]);
-        }
-        let mut made = resolved(g, &roots, &known)?;
-        let nexts = made.split_off(results.len());
-        let number = |g: &Graph, t: Term| match g.node(t) {
-            Node::Param(k, _) => *k as usize,
-            _ => 0,
-        };
-        let carried = undoing
-            .iter()
-            .zip(nexts)
-            .map(|((one, _), next)| {
-                let rows = one.rows().map(|(row, param)| (number(g, param), row)).collect();
-                let undone = Undone { last: one.last(), state: one.carried, number: number(g, one.carried), rows };
-                (undone, next)
-            })
-            .collect();
-        Some((made, used, carried))
-    }
-
-    /// What is not read is not consumed: whoever looks at the loop from outside sees what it needs.
-    fn unread(&self, g: &mut Graph, results: &[Term], order: &mut Vec<usize>, xs: &mut Vec<Term>) {
-        let reach = g.reachable(results);
-        let first = order.len() - xs.len();
-        let read: Vec<bool> = order[first..]
-            .iter()
-            .map(|&k| {
-                let param = g.param(k, self.types[k].clone());
-                reach.binary_search(&param).is_ok()
-            })
-            .collect();
-        let (rest, all) = (order.split_off(first), std::mem::take(xs));
-        order.extend(rest.into_iter().zip(&read).filter(|r| *r.1).map(|r| r.0));
-        xs.extend(all.into_iter().zip(&read).filter(|r| *r.1).map(|r| r.0));
-    }
-
-    /// What the loop captures in order to leave out the steps that the original loop has not taken.
-    fn limit(
-        &mut self,
-        g: &mut Graph,
-        s: &ScanDelta,
-        order: &mut Vec<usize>,
-        captures: &mut Vec<Term>,
-    ) -> Option<Term> {
-        let taken = s.taken?;
-        // In reverse the steps that are taken are the last ones.
-        captures.push(if s.scan.reverse { g.int(IntOp::Sub, s.scan.count, taken) } else { taken });
-        let (number, param) = self.param(g, &Type::scalar(Elem::USIZE));
-        order.push(number);
-        Some(param)
-    }
-
-    /// The results where the original loop has taken the step, else these.
-    fn where_taken(
-        &mut self,
-        g: &mut Graph,
-        s: &ScanDelta,
-        limit: Option<Term>,
-        (results, others): (&mut [Term], &[Option<Term>]),
-        (order, xs): (&mut Vec<usize>, &mut Vec<Term>),
-    ) {
-        let Some(limit) = limit else { return };
-        let (number, step) = self.param(g, &Type::scalar(Elem::USIZE));
-        order.push(number);
-        xs.push(g.iota(s.scan.count));
-        let before = g.compare(Cmp::Lt, step, limit);
-        for (result, other) in results.iter_mut().zip(others) {
-            let other = other.unwrap_or_else(|| g.zeros_like(*result));
-            let (then, other) = if s.scan.reverse { (other, *result) } else { (*result, other) };
-            *result = g.cond(before, then, other);
-        }
-    }
-
-    fn finish(&self, g: &mut Graph, order: &[usize], results: &[Term]) -> Body {
-        let mut args = vec![None; self.types.len()];
-        for (new, &old) in order.iter().enumerate() {
-            args[old] = Some(g.param(new, self.types[old].clone()));
-        }
-        let args: Vec<Term> = args
-            .into_iter()
-            .enumerate()
-            .map(|(k, arg)| match arg {
-                Some(arg) => arg,
-                None => g.param(k, self.types[k].clone()),
-            })
-            .collect();
-        let params = order.iter().map(|&k| self.types[k].clone()).collect();
-        let raw = Body { params, results: results.into() };
-        let results = g.instantiate(&raw, &args).into();
-        Body { params: raw.params, results }
-    }
 }
 
 /// The tangents of a loop's parts.

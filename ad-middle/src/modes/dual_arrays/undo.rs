@@ -2,7 +2,7 @@
 //! derivative reads of the array in a step need not be saved: the array as the loop leaves it is
 //! carried backwards, and each step puts back what it has overwritten. So a loop saves as much as
 //! it overwrites, however much its steps read. What an inner loop leaves is changed back by the
-//! derivative of that loop.
+//! derivative of that loop, or by a loop of its own.
 //!
 //! This is one way to give a derived body the array; the other is to save what is read
 //! (`residuals`). It is taken where what a step overwrites has fewer axes than what would be saved.
@@ -15,7 +15,7 @@ use ad_ir::analysis::guards::{Guard, guards};
 use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
 use ad_ir::ir::{Graph, Node, Scan, Term, Type, Var};
 
-use super::delta::{Delta, Dual};
+use super::delta::{Delta, Dual, ScanDelta};
 
 /// Conditions under which an update is saved.
 const DEEPEST: usize = 8;
@@ -93,9 +93,9 @@ fn states(g: &Graph, body: &Dual, own: Term, next: Term) -> Option<(Vec<Term>, u
             Node::Scatter { dst, .. } => stack.push(dst),
             Node::Cond { then, other, .. } => stack.extend([then, other]),
             Node::Proj(..) => {
-                let (init, undo) = inner(body, t)?;
+                let (s, undo) = inner(body, t)?;
                 rank = rank.max(undo.rank + 1);
-                stack.push(init);
+                stack.push(s.scan.init[undo.carry]);
             }
             _ => return None,
         }
@@ -105,10 +105,10 @@ fn states(g: &Graph, body: &Dual, own: Term, next: Term) -> Option<(Vec<Term>, u
     Some((found, rank))
 }
 
-/// The inner loop that leaves this array: what it begins with, and how it changes it.
-fn inner(body: &Dual, t: Term) -> Option<(Term, &Undo)> {
+/// The inner loop that leaves this array, and how it changes it.
+pub(super) fn inner(body: &Dual, t: Term) -> Option<(&ScanDelta, &Undo)> {
     body.deltas.iter().find_map(|delta| match delta {
-        Delta::Scan(s) => s.undo.iter().find(|u| u.last == t).map(|u| (s.scan.init[u.carry], u)),
+        Delta::Scan(s) => s.undo.iter().find(|u| u.last == t).map(|u| (&**s, u)),
         _ => None,
     })
 }
@@ -141,12 +141,12 @@ enum Back {
 
 impl<'u> Undoing<'u> {
     /// Of `undo`, with parameters made by `param`. What has to be read is added to `terms`;
-    /// `undone` are arrays after inner loops and the same before them.
+    /// `before` gives the array before an inner loop, from that after it.
     pub(super) fn new(
         g: &mut Graph,
         undo: &'u Undo,
         param: &mut dyn FnMut(&mut Graph, &Type) -> Term,
-        undone: &[(Term, Term)],
+        before: &dyn Fn(&mut Graph, Term) -> Option<Term>,
         terms: &mut Vec<Term>,
     ) -> Option<Self> {
         let start = terms.len();
@@ -175,7 +175,8 @@ impl<'u> Undoing<'u> {
                     Back::Choice(terms.len() - 1 - start)
                 }
                 _ => {
-                    terms.push(undone.iter().find(|u| u.0 == t)?.1);
+                    let before = before(g, t)?;
+                    terms.push(before);
                     Back::Inner(terms.len() - 1 - start)
                 }
             });
@@ -252,8 +253,8 @@ impl<'u> Undoing<'u> {
                     }
                 }
                 (_, Back::Inner(at)) => {
-                    let (init, _) = inner(body, t)?;
-                    to(init, Way { conditions, state: terms[*at] }, &mut ways);
+                    let (s, undo) = inner(body, t)?;
+                    to(s.scan.init[undo.carry], Way { conditions, state: terms[*at] }, &mut ways);
                 }
                 _ => return None,
             }

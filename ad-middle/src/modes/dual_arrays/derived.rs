@@ -1,0 +1,297 @@
+//! The body of a derived loop, and what it reads of the loop that it is derived of: residuals, or
+//! carried arrays that it changes back.
+//!
+//! Must never decide what the cotangents of a loop are: that is `scan`.
+
+use std::collections::{HashMap, HashSet};
+
+use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
+use ad_ir::prim::{Cmp, IntOp};
+
+use super::delta::ScanDelta;
+use super::residuals::{Why, use_residuals};
+use super::undo::{Undo, Undoing, inner, resolved};
+
+/// Results with arrays that are changed back: the residuals that they read, the arrays, and what
+/// these are after a step.
+type ChangedBack = (Vec<Term>, Vec<usize>, Vec<(Undone, Term)>);
+
+/// The number of a parameter.
+fn number(g: &Graph, param: Term) -> usize {
+    match g.node(param) {
+        Node::Param(k, _) => *k as usize,
+        _ => 0,
+    }
+}
+
+/// Builds the body of a derived loop. Its terms are first made over the original body's parameters
+/// (which are numbered from 0) and further ones numbered behind them; `finish` renumbers them to
+/// the derived loop's order.
+pub(super) struct Derived {
+    types: Vec<Type>,
+    pub(super) originals: usize,
+}
+
+/// An array that a derived loop carries and changes back.
+pub(super) struct Undone {
+    /// The array that the original loop leaves: what it begins with.
+    pub(super) last: Term,
+    /// The parameter, and its number.
+    pub(super) state: Term,
+    pub(super) number: usize,
+    /// Rows of what is overwritten, and the numbers of their parameters.
+    rows: Vec<(usize, Term)>,
+}
+
+impl Derived {
+    pub(super) fn new(s: &Scan) -> Self {
+        Derived { types: s.body.params.to_vec(), originals: s.body.params.len() }
+    }
+
+    /// A further parameter.
+    pub(super) fn param(&mut self, g: &mut Graph, ty: &Type) -> (usize, Term) {
+        let k = self.types.len();
+        self.types.push(ty.clone());
+        (k, g.param(k, ty.clone()))
+    }
+
+    /// What the body reads of the residuals it consumes as rows. `undone`, of a loop that goes
+    /// backwards: arrays after inner loops and before them. The result: arrays that the loop has to
+    /// carry and change back, and what they are after a step.
+    pub(super) fn use_residuals(
+        &mut self,
+        g: &mut Graph,
+        s: &ScanDelta,
+        results: &mut Vec<Term>,
+        (order, xs): (&mut Vec<usize>, &mut Vec<Term>),
+        undone: Option<&[(Term, Term)]>,
+    ) -> Vec<(Undone, Term)> {
+        let (terms, params) = self.offered(g, s);
+        let mut plain = results.clone();
+        let mut used = use_residuals(g, &mut plain, (&terms, &params), (&HashMap::new(), false));
+        let wanted: Vec<&Undo> = match undone {
+            Some(_) => s.undo.iter().filter(|u| self.worth(g, s, u, &plain, &used)).collect(),
+            None => Vec::new(),
+        };
+        let mut carried = Vec::new();
+        let mut chosen: Vec<&Undo> = Vec::new();
+        for undo in wanted {
+            let mut all = chosen.clone();
+            all.push(undo);
+            if let Some(found) = self.changed_back(g, s, results, (&terms, &params), (&all, undone.unwrap_or_default()))
+            {
+                (plain, used, carried) = found;
+                chosen = all;
+            }
+        }
+        *results = plain;
+        self.consume(g, s, results, (&params, &used, &carried), (order, xs));
+        carried
+    }
+
+    /// Parameters for the residuals of a loop.
+    fn offered(&mut self, g: &mut Graph, s: &ScanDelta) -> (Vec<(Term, Why)>, Vec<Term>) {
+        let params = s.residuals.iter().map(|(t, ..)| self.param(g, &g.ty(*t).clone()).1).collect();
+        (s.residuals.iter().map(|k| (k.0, k.2.clone())).collect(), params)
+    }
+
+    /// Consumes the residuals that are used, and what is put back into the arrays that are carried.
+    fn consume(
+        &self,
+        g: &mut Graph,
+        s: &ScanDelta,
+        results: &[Term],
+        (params, used, carried): (&[Term], &[usize], &[(Undone, Term)]),
+        (order, xs): (&mut Vec<usize>, &mut Vec<Term>),
+    ) {
+        for &k in used {
+            order.push(number(g, params[k]));
+            xs.push(s.residuals[k].1);
+        }
+        for (undone, _) in carried {
+            for &(number, row) in &undone.rows {
+                order.push(number);
+                xs.push(row);
+            }
+        }
+        let mut read = results.to_vec();
+        read.extend(carried.iter().map(|c| c.1));
+        self.unread(g, &read, order, xs);
+    }
+
+    /// Whether an array is better carried and changed back than saved: where all of it would be
+    /// saved, or parts that have more axes than what a step overwrites.
+    fn worth(&self, g: &mut Graph, s: &ScanDelta, undo: &Undo, results: &[Term], used: &[usize]) -> bool {
+        let x = g.param(undo.carry, self.types[undo.carry].clone());
+        let whole = g.reachable(results).binary_search(&x).is_ok();
+        let part = |k: &&(Term, Term, Why)| matches!(k.2, Why::Part(of) if of == x);
+        let parts = used.iter().map(|&k| &s.residuals[k]).filter(part).map(|k| g.rank(k.0)).max();
+        whole && undo.rank <= g.rank(x) || parts.is_some_and(|saved| undo.rank < saved)
+    }
+
+    /// The results with these arrays carried and changed back; nothing if that is not possible.
+    /// What they read of residuals, and the arrays. A loop that changes an array back may read what
+    /// the step has computed of parts of it: then the parts are saved.
+    fn changed_back(
+        &mut self,
+        g: &mut Graph,
+        s: &ScanDelta,
+        results: &[Term],
+        residuals: (&[(Term, Why)], &[Term]),
+        all: (&[&Undo], &[(Term, Term)]),
+    ) -> Option<ChangedBack> {
+        let found = self.changed_back_with(g, s, results, (residuals, false), all);
+        found.or_else(|| self.changed_back_with(g, s, results, (residuals, true), all))
+    }
+
+    /// [`Derived::changed_back`], where parts of the arrays are saved or not.
+    fn changed_back_with(
+        &mut self,
+        g: &mut Graph,
+        s: &ScanDelta,
+        results: &[Term],
+        (residuals, parts): ((&[(Term, Why)], &[Term]), bool),
+        (all, undone): (&[&Undo], &[(Term, Term)]),
+    ) -> Option<ChangedBack> {
+        let mut roots = results.to_vec();
+        let (mut undoing, mut states) = (Vec::new(), HashMap::new());
+        for undo in all {
+            let first = roots.len();
+            let mut param = |g: &mut Graph, ty: &Type| self.param(g, ty).1;
+            // The derivative of an inner loop that does not need the array does not change it back:
+            // a loop of its own does.
+            let before = |g: &mut Graph, t: Term| match undone.iter().find(|u| u.0 == t) {
+                Some(u) => Some(u.1),
+                None => inner(&s.body, t).and_then(|(s, undo)| changed_back_alone(g, s, undo)),
+            };
+            let one = Undoing::new(g, undo, &mut param, &before, &mut roots)?;
+            states.extend(one.leaves());
+            undoing.push((one, first..roots.len()));
+        }
+        let used = use_residuals(g, &mut roots, residuals, (&states, parts));
+        let read: HashSet<Term> = g.reachable(&roots).into_iter().collect();
+        let mut known = HashMap::new();
+        for (one, terms) in &undoing {
+            known.extend(one.known(g, &s.body, &roots[terms.clone()], &read)?);
+        }
+        roots.truncate(results.len());
+        for (one, _) in &undoing {
+            roots.push(one.leaves()[&one.begin()]);
+        }
+        let mut made = resolved(g, &roots, &known)?;
+        let nexts = made.split_off(results.len());
+        let carried = undoing
+            .iter()
+            .zip(nexts)
+            .map(|((one, _), next)| {
+                let rows = one.rows().map(|(row, param)| (number(g, param), row)).collect();
+                let undone = Undone { last: one.last(), state: one.carried, number: number(g, one.carried), rows };
+                (undone, next)
+            })
+            .collect();
+        Some((made, used, carried))
+    }
+
+    /// What is not read is not consumed: whoever looks at the loop from outside sees what it needs.
+    fn unread(&self, g: &mut Graph, results: &[Term], order: &mut Vec<usize>, xs: &mut Vec<Term>) {
+        let reach = g.reachable(results);
+        let first = order.len() - xs.len();
+        let read: Vec<bool> = order[first..]
+            .iter()
+            .map(|&k| {
+                let param = g.param(k, self.types[k].clone());
+                reach.binary_search(&param).is_ok()
+            })
+            .collect();
+        let (rest, all) = (order.split_off(first), std::mem::take(xs));
+        order.extend(rest.into_iter().zip(&read).filter(|r| *r.1).map(|r| r.0));
+        xs.extend(all.into_iter().zip(&read).filter(|r| *r.1).map(|r| r.0));
+    }
+
+    /// What the loop captures in order to leave out the steps that the original loop has not taken.
+    pub(super) fn limit(
+        &mut self,
+        g: &mut Graph,
+        s: &ScanDelta,
+        order: &mut Vec<usize>,
+        captures: &mut Vec<Term>,
+    ) -> Option<Term> {
+        let taken = s.taken?;
+        // In reverse the steps that are taken are the last ones.
+        captures.push(if s.scan.reverse { g.int(IntOp::Sub, s.scan.count, taken) } else { taken });
+        let (number, param) = self.param(g, &Type::scalar(Elem::USIZE));
+        order.push(number);
+        Some(param)
+    }
+
+    /// The results where the original loop has taken the step, else these.
+    pub(super) fn where_taken(
+        &mut self,
+        g: &mut Graph,
+        s: &ScanDelta,
+        limit: Option<Term>,
+        (results, others): (&mut [Term], &[Option<Term>]),
+        (order, xs): (&mut Vec<usize>, &mut Vec<Term>),
+    ) {
+        let Some(limit) = limit else { return };
+        let (number, step) = self.param(g, &Type::scalar(Elem::USIZE));
+        order.push(number);
+        xs.push(g.iota(s.scan.count));
+        let before = g.compare(Cmp::Lt, step, limit);
+        for (result, other) in results.iter_mut().zip(others) {
+            let other = other.unwrap_or_else(|| g.zeros_like(*result));
+            let (then, other) = if s.scan.reverse { (other, *result) } else { (*result, other) };
+            *result = g.cond(before, then, other);
+        }
+    }
+
+    pub(super) fn finish(&self, g: &mut Graph, order: &[usize], results: &[Term]) -> Body {
+        let mut args = vec![None; self.types.len()];
+        for (new, &old) in order.iter().enumerate() {
+            args[old] = Some(g.param(new, self.types[old].clone()));
+        }
+        let args: Vec<Term> = args
+            .into_iter()
+            .enumerate()
+            .map(|(k, arg)| match arg {
+                Some(arg) => arg,
+                None => g.param(k, self.types[k].clone()),
+            })
+            .collect();
+        let params = order.iter().map(|&k| self.types[k].clone()).collect();
+        let raw = Body { params, results: results.into() };
+        let results = g.instantiate(&raw, &args).into();
+        Body { params: raw.params, results }
+    }
+}
+
+/// The array with which a loop begins, from the one that it leaves, by a loop that does nothing but
+/// change it back.
+pub(super) fn changed_back_alone(g: &mut Graph, s: &ScanDelta, undo: &Undo) -> Option<Term> {
+    let (carries, caught) = (s.scan.init.len(), s.scan.captures.len());
+    let mut derived = Derived::new(&s.scan);
+    let mut order: Vec<usize> = (carries..carries + caught).collect();
+    let mut captures = s.scan.captures.to_vec();
+    let limit = derived.limit(g, s, &mut order, &mut captures);
+    let mut xs = s.saved.clone();
+    xs.extend(&s.scan.xs);
+    order.extend((0..carries).chain(carries + caught..derived.originals));
+    let (terms, params) = derived.offered(g, s);
+    let (_, used, carried) = derived.changed_back(g, s, &[], (&terms, &params), (&[undo], &[]))?;
+    derived.consume(g, s, &[], (&params, &used, &carried), (&mut order, &mut xs));
+    let (one, next) = carried.first()?;
+    order.insert(0, one.number);
+    let mut results = vec![*next];
+    derived.where_taken(g, s, limit, (&mut results, &[Some(one.state)]), (&mut order, &mut xs));
+    let body = derived.finish(g, &order, &results);
+    let new = g.scan(Scan {
+        count: s.scan.count,
+        reverse: !s.scan.reverse,
+        stop: None,
+        init: [one.last].into(),
+        captures: captures.into(),
+        xs: xs.into(),
+        body,
+    });
+    Some(g.proj(new, 0))
+}
