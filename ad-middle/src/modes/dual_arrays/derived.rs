@@ -140,8 +140,8 @@ impl Derived {
         residuals: (&[(Term, Why)], &[Term]),
         all: (&[&Undo], &[(Term, Term)]),
     ) -> Option<ChangedBack> {
-        let found = self.changed_back_with(g, s, results, (residuals, false), all);
-        found.or_else(|| self.changed_back_with(g, s, results, (residuals, true), all))
+        let found = self.changed_back_with(g, s, results, residuals, false, all);
+        found.or_else(|| self.changed_back_with(g, s, results, residuals, true, all))
     }
 
     /// [`Derived::changed_back`], where parts of the arrays are saved or not.
@@ -150,7 +150,8 @@ impl Derived {
         g: &mut Graph,
         s: &ScanDelta,
         results: &[Term],
-        (residuals, parts): ((&[(Term, Why)], &[Term]), bool),
+        residuals: (&[(Term, Why)], &[Term]),
+        parts: bool,
         (all, undone): (&[&Undo], &[(Term, Term)]),
     ) -> Option<ChangedBack> {
         let mut roots = results.to_vec();
