@@ -87,7 +87,10 @@ impl<'a> Lower<'a> {
         let leaf = super::types::leaf(ty, &self.sig.generics(), &mut Diags::new()).ok()?;
         let lens: Vec<Len> = match leaf.container {
             Container::Static => leaf.lens,
-            Container::Slice => vec![Len::Named(super::shapes::length_of_constant(path, 0))],
+            Container::Slice => {
+                let length = Len::Named(super::shapes::length_of_constant(path, 0));
+                std::iter::once(length).chain(leaf.lens).collect()
+            }
             _ => return None,
         };
         let array = self.constant_array(path, leaf.elem, &lens);

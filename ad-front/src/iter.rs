@@ -434,7 +434,8 @@ fn overlapping<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, by_one: bool) -> Low
     {
         return blocks(me, *x, (size, rs), by_one);
     }
-    let (x, exists) = vector_or_part(me, x, rx)?;
+    let levels = me.levels(x);
+    let (x, exists) = if levels > 0 { (me.array(x, rx)?, None) } else { vector_or_part(me, x, rx)? };
     let size = me.size(size, rs)?;
     let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
     me.require_lt(zero, size, ad_ir::catalogue::reached::NO_ELEMENTS);
@@ -454,7 +455,8 @@ fn overlapping<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, by_one: bool) -> Low
         let var = me.g.fresh();
         let offset = me.g.mk(Node::Var(var));
         let at = me.g.int(IntOp::Add, start, offset);
-        Ok(Value::Term(me.g.gather(x, [size].into(), &[var], &[at])))
+        let part = me.g.gather(x, [size].into(), &[var], &[at]);
+        Ok(me.nested_value(part, levels))
     });
     seq.len = exists.map(|exists| count(me, exists));
     Ok(Value::Seq(seq))

@@ -111,8 +111,10 @@ impl<'a> Lower<'a> {
         let range = item.block.stmts.last().map_or_else(|| SrcRange::of(&item.sig.ident), SrcRange::of);
         let sig = self.sig;
         let leaf = &sig.result;
-        let lens: Vec<Term> = leaf.lens.iter().map(|n| self.static_size(n)).collect();
-        let value = self.with_sizes(value, &lens, range)?;
+        let lens: Vec<Option<Term>> =
+            (0..leaf.rank).map(|axis| leaf.static_size(axis).map(|n| self.static_size(n))).collect();
+        let known: Option<Vec<Term>> = lens.iter().copied().collect();
+        let value = self.with_sizes(value, &known.unwrap_or_default(), range)?;
         let term = self.term_as(&value, Want::Elem(leaf.elem), range)?;
         let rank = self.g.rank(term);
         if self.g.elem(term) != leaf.elem || rank != usize::from(leaf.rank) {
@@ -122,11 +124,14 @@ impl<'a> Lower<'a> {
             );
         }
         // rustc guarantees that the sizes agree with the type. Here they may be different terms.
-        for (axis, &len) in lens.iter().enumerate() {
+        let mut shape = self.g.shape(term).to_vec();
+        for (axis, len) in lens.iter().enumerate() {
+            let Some(len) = *len else { continue };
             let words = [format!("axis {axis} of the result's type"), "the result".to_string()];
-            self.equate(len, self.g.shape(term)[axis], words, range)?;
+            self.equate(len, shape[axis], words, range)?;
+            shape[axis] = len;
         }
-        if lens.is_empty() { Ok(term) } else { Ok(self.g.recast(term, &lens)) }
+        if lens.iter().any(Option::is_some) { Ok(self.g.recast(term, &shape)) } else { Ok(term) }
     }
 
     /// The size that a type states.

@@ -19,7 +19,7 @@ use ad_ir::catalogue;
 use ad_ir::diag::{Diags, Poison, SrcRange};
 use ad_ir::ir::{Elem, Lit, Loc, Node, Term, Type};
 use ad_ir::prim::Cmp;
-use ad_ir::program::{Check, Constant, Container, Output, OutputTree, Param, Phase, Place, Places, Program};
+use ad_ir::program::{Check, Constant, Output, OutputTree, Param, Phase, Place, Places, Program};
 
 /// A symbolic size: an axis of a parameter, or a parameter of type `usize`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -174,7 +174,7 @@ impl Lower<'_> {
             let number = u32::try_from(k).unwrap_or(u32::MAX);
             let symbol = |axis| Size::Symbol(Symbol { param: number, axis });
             let known: Vec<Option<Term>> = (0..param.leaf.rank)
-                .map(|axis| match param.leaf.lens.get(usize::from(axis)) {
+                .map(|axis| match param.leaf.static_size(axis) {
                     Some(Len::Number(n)) => Some(self.g.lit_usize(*n)),
                     Some(Len::Named(path)) => Some(self.constant(path, Elem::USIZE)),
                     // An older axis of the same parameter has no term before the parameter is
@@ -198,7 +198,8 @@ impl Lower<'_> {
             }
             let name = param.name.to_string();
             self.state.hints.entry(term).or_insert_with(|| name.clone());
-            let levels = if param.leaf.container == Container::Static { u8::MAX } else { 0 };
+            // The elements of a slice are arrays, if they are not numbers.
+            let levels = if param.leaf.lens.is_empty() { 0 } else { u8::MAX };
             let value = self.nested_value(term, levels);
             if param.mutable {
                 self.bind_cell(name, super::state::CellValue::Value(value), true);

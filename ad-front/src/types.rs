@@ -24,8 +24,17 @@ pub(super) struct Leaf {
     /// Whether it can be returned.
     pub owned: bool,
     pub passing: Passing,
-    /// The sizes of an array of static size, the outermost first. It is empty for other types.
+    /// The sizes of an array of static size, the outermost first; those of the elements of a slice
+    /// of such arrays, `&[[f64; 2]]`. It is empty for other types.
     pub lens: Vec<Len>,
+}
+
+impl Leaf {
+    /// The size of an axis, if the type has it.
+    pub(super) fn static_size(&self, axis: u8) -> Option<&Len> {
+        let dynamic = u8::from(self.container == Container::Slice);
+        self.lens.get(usize::from(axis.checked_sub(dynamic)?))
+    }
 }
 
 /// A size in a type.
@@ -164,16 +173,8 @@ pub(super) fn leaf(ty: &Type, generics: &Generics, diags: &mut Diags) -> Lowered
                 return Err(diags.push(SrcRange::of(ty), catalogue::mutable_reference()));
             }
             if let Type::Slice(s) = &*r.elem {
-                let elem = element(&s.elem, generics, diags)?;
                 let passing = Passing { is_static: is_static(r), ..Passing::reference(Owner::Slice) };
-                return Ok(Leaf {
-                    container: Container::Slice,
-                    elem,
-                    rank: 1,
-                    owned: false,
-                    passing,
-                    lens: Vec::new(),
-                });
+                return Ok(Leaf { owned: false, passing, ..sequence_of(&s.elem, generics, diags)? });
             }
             let inner = leaf(&r.elem, generics, diags)?;
             let passing = Passing {
@@ -303,12 +304,12 @@ fn path(ty: &Type, p: &syn::TypePath, generics: &Generics, diags: &mut Diags) ->
         if rank > MAX_RANK {
             return Err(diags.push(SrcRange::of(ty), catalogue::rank_too_high(&name, MAX_RANK)));
         }
-        let elem = argument(ty, &last.arguments, generics, diags)?;
+        let elem = element(argument(ty, &last.arguments, diags)?, generics, diags)?;
         return leaf(Container::NdArray, elem, rank, owner);
     }
     if name == "Vec" {
-        let elem = argument(ty, &last.arguments, generics, diags)?;
-        return leaf(Container::Slice, elem, 1, Owner::Vector);
+        let of = sequence_of(argument(ty, &last.arguments, diags)?, generics, diags)?;
+        return Ok(Leaf { passing: Passing { is_static, ..Passing::value(Owner::Vector) }, ..of });
     }
     let message = refused::named_type(&name).unwrap_or_else(|| {
         catalogue::unknown_type(&name, ad_ir::diag::suggest(&name, NUMBERS.iter().chain(KNOWN).copied()))
@@ -316,8 +317,22 @@ fn path(ty: &Type, p: &syn::TypePath, generics: &Generics, diags: &mut Diags) ->
     Err(diags.push(SrcRange::of(ty), message))
 }
 
-/// The element type in angle brackets.
-fn argument(ty: &Type, args: &PathArguments, generics: &Generics, diags: &mut Diags) -> Lowered<Elem> {
+/// A sequence of these elements: numbers, or arrays of static size.
+fn sequence_of(of: &Type, generics: &Generics, diags: &mut Diags) -> Lowered<Leaf> {
+    let passing = Passing::value(Owner::Vector);
+    if let Type::Array(_) = ungrouped(of) {
+        let inner = leaf(of, generics, diags)?;
+        if inner.rank >= MAX_RANK {
+            return Err(diags.push(SrcRange::of(of), catalogue::rank_too_high(&text_of(of, 40), MAX_RANK)));
+        }
+        return Ok(Leaf { container: Container::Slice, rank: inner.rank + 1, passing, ..inner });
+    }
+    let elem = element(of, generics, diags)?;
+    Ok(Leaf { container: Container::Slice, elem, rank: 1, owned: true, passing, lens: Vec::new() })
+}
+
+/// The type in angle brackets.
+fn argument<'t>(ty: &Type, args: &'t PathArguments, diags: &mut Diags) -> Lowered<&'t Type> {
     if let PathArguments::AngleBracketed(args) = args {
         let types: Vec<&Type> = args
             .args
@@ -328,7 +343,7 @@ fn argument(ty: &Type, args: &PathArguments, generics: &Generics, diags: &mut Di
             })
             .collect();
         if let [only] = types[..] {
-            return element(only, generics, diags);
+            return Ok(only);
         }
     }
     Err(diags.push(SrcRange::of(ty), catalogue::element_type_missing(&text_of(ty, 40))))
@@ -387,7 +402,10 @@ pub(super) fn owned_tokens(leaf: &Leaf, real_param: Option<&Ident>, krate: &Toke
             let name = quote::format_ident!("Array{}", leaf.rank);
             quote!(#krate::ndarray::#name<#elem>)
         }
-        Container::Slice => quote!(::std::vec::Vec<#elem>),
+        Container::Slice => {
+            let elem = static_tokens(elem, &leaf.lens);
+            quote!(::std::vec::Vec<#elem>)
+        }
         Container::Static => static_tokens(elem, &leaf.lens),
     }
 }
@@ -395,7 +413,7 @@ pub(super) fn owned_tokens(leaf: &Leaf, real_param: Option<&Ident>, krate: &Toke
 /// The type of the destination of a gradient.
 pub(super) fn destination_tokens(leaf: &Leaf, real_param: Option<&Ident>, krate: &TokenStream) -> TokenStream {
     if leaf.container == Container::Slice {
-        let elem = elem_tokens(leaf.elem, real_param);
+        let elem = static_tokens(elem_tokens(leaf.elem, real_param), &leaf.lens);
         return quote!(&mut [#elem]);
     }
     let owned = owned_tokens(leaf, real_param, krate);
@@ -411,7 +429,10 @@ pub(super) fn passed_tokens(leaf: &Leaf, real_param: Option<&Ident>, krate: &Tok
             let name = quote::format_ident!("ArrayRef{}", leaf.rank);
             quote!(&#krate::ndarray::#name<#elem>)
         }
-        Container::Slice => quote!(&[#elem]),
+        Container::Slice => {
+            let elem = static_tokens(elem, &leaf.lens);
+            quote!(&[#elem])
+        }
         Container::Static => static_tokens(elem, &leaf.lens),
     }
 }

@@ -44,7 +44,7 @@ pub enum Container {
     /// dereferences to `ArrayRefN` when borrowed.
     NdArray,
     /// `&[F]`, `Vec<F>`, `&Vec<F>`: any type that dereferences to a slice. Gradients and results
-    /// are `Vec<F>`.
+    /// are `Vec<F>`. `F` is a number, or an array of static size.
     Slice,
     /// `[F; N]`, `[[F; N]; M]` and references to them. They are never on the heap.
     Static,
@@ -66,6 +66,17 @@ impl Container {
             Container::Static => Passing::value(Owner::Static),
             Container::NdArray => Passing::reference(Owner::Shared),
             Container::Slice => Passing::reference(Owner::Slice),
+        }
+    }
+
+    /// How often a value is flattened to be a slice of numbers, given the number of sizes that its
+    /// type has.
+    #[must_use]
+    pub fn nested(self, lens: usize) -> usize {
+        match self {
+            Container::Static => lens.saturating_sub(1),
+            Container::Slice => lens,
+            _ => 0,
         }
     }
 

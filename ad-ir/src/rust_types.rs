@@ -41,7 +41,10 @@ fn owned_type(program: &Program, container: Container, elem: Elem, rank: usize, 
             let array = format_ident!("Array{rank}");
             quote!(#krate::ndarray::#array<#elem>)
         }
-        Container::Slice => quote!(::std::vec::Vec<#elem>),
+        Container::Slice => {
+            let elem = static_type(elem, lens);
+            quote!(::std::vec::Vec<#elem>)
+        }
         Container::Static => static_type(elem, lens),
     }
 }
@@ -62,7 +65,10 @@ pub fn argument_type(
             let array = format_ident!("ArrayRef{rank}");
             quote!(&#krate::ndarray::#array<#elem>)
         }
-        Container::Slice => quote!(&[#elem]),
+        Container::Slice => {
+            let elem = static_type(elem, lens);
+            quote!(&[#elem])
+        }
         Container::Static => static_type(elem, lens),
     }
 }
@@ -77,7 +83,7 @@ pub fn destination_type(
 ) -> TokenStream {
     match container {
         Container::Slice => {
-            let elem = elem_type(elem, &real_param(program));
+            let elem = static_type(elem_type(elem, &real_param(program)), lens);
             quote!(&mut [#elem])
         }
         _ => {

@@ -2,15 +2,15 @@
 //! computed there; any other is copied at the end. No destination is written before the checks of
 //! entry have passed.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use super::super::plan::Guard;
-use super::memory::Hold;
+use super::memory::{Hold, flat};
 use super::state::Driver;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::Term;
-use ad_ir::program::Container;
+use ad_ir::program::{Container, Output};
 
 impl Driver<'_> {
     /// A new array outside of loops, in the caller's memory if it is a result that belongs there.
@@ -21,18 +21,19 @@ impl Driver<'_> {
         (fill, replaced): (TokenStream, bool),
         names: &mut Vec<Term>,
     ) -> TokenStream {
-        let Some((name, container)) = self.destinations.memory.remove(&t) else {
+        let Some((name, out)) = self.destinations.memory.remove(&t) else {
             return self.fresh_array(t, fill, names);
         };
         self.memory.hold.insert(t, Hold::Lent);
         self.destinations.lent.insert(t, name.clone());
-        let kernel = self.kernel(match (replaced, container == Container::Slice) {
+        let kernel = self.kernel(match (replaced, out.container == Container::Slice) {
             (false, false) => "destination",
             (false, true) => "destination_slice",
             (true, false) => "replaced",
             (true, true) => "replaced_slice",
         });
-        quote!(#kernel(#name, #fill))
+        let place = numbers(&name, &out);
+        quote!(#kernel(#place, #fill))
     }
 
     /// Results that are copies of these arrays. The copies are made while a kernel reads the
@@ -51,13 +52,14 @@ impl Driver<'_> {
                 continue;
             }
             let (from, slice, name) = (out.term, out.container == Container::Slice, name.clone());
+            let place = numbers(&name, out);
             let why = || format!("%{} (which reads what is copied)", t.index());
             if !choose(Kind::NestFusion, (from.index(), k), true, why) {
                 continue;
             }
             let kernel = self.kernel(if slice { "copied_slice" } else { "copied" });
             let array = self.borrow(from, &mut Vec::new());
-            copies.push(quote!(#kernel(#name, #array)));
+            copies.push(quote!(#kernel(#place, #array)));
             self.destinations.copied.insert(name);
         }
         copies
@@ -100,7 +102,8 @@ impl Driver<'_> {
             }
             let from = self.borrow(t, &mut Vec::new());
             code.extend(if out.container == Container::Slice {
-                quote!(#name.copy_from_slice(#from);)
+                let place = numbers(&name, &out);
+                quote!(#place.copy_from_slice(#from);)
             } else {
                 let overwrite = self.kernel("overwrite");
                 quote!(#overwrite(#name, #from);)
@@ -108,5 +111,13 @@ impl Driver<'_> {
         }
         code.extend(last);
         Ok(code)
+    }
+}
+
+/// A destination as the kernels take it: a slice of arrays as one of numbers.
+fn numbers(name: &Ident, out: &Output) -> TokenStream {
+    match out.container {
+        Container::Slice => flat(&quote!(#name), 1 + out.container.nested(out.lens.len()), true),
+        _ => quote!(#name),
     }
 }

@@ -67,9 +67,10 @@ impl Driver<'_> {
                 continue;
             }
             let borrowed = if reference { quote!(#param) } else { quote!(&#param) };
-            if p.container == Container::Static && p.rank > 1 {
+            let nested = p.container.nested(p.lens.len());
+            if nested > 0 {
                 let name = self.taken.fresh(&format!("{param}_data"));
-                let flat = (1..p.rank).map(|_| quote!(.as_flattened()));
+                let flat = (0..nested).map(|_| quote!(.as_flattened()));
                 self.names.insert(t, name.clone());
                 self.memory.hold.insert(t, Hold::Borrowed);
                 self.plain(&[], quote!(let #name = #param #(#flat)*;), vec![t], Vec::new());

@@ -145,7 +145,7 @@ pub(super) struct Destinations {
     /// The results to write, with their destinations.
     pub(super) leaves: Vec<(Output, Ident)>,
     /// Arrays that may be computed in the memory of a destination.
-    pub(super) memory: HashMap<Term, (Ident, Container)>,
+    pub(super) memory: HashMap<Term, (Ident, Output)>,
     /// The arrays that are computed there, with the destination.
     pub(super) lent: HashMap<Term, Ident>,
     /// Destinations that were written while a kernel read the array.
@@ -160,7 +160,7 @@ impl Destinations {
         for (out, name) in second.leaves().into_iter().zip(destinations) {
             let fits = params.iter().any(|p| p.name == *name) && g.rank(out.term) > 0;
             if fits && matches!(out.container, Container::NdArray | Container::Slice) {
-                into.memory.entry(out.term).or_insert_with(|| (name.clone(), out.container));
+                into.memory.entry(out.term).or_insert_with(|| (name.clone(), out.clone()));
             }
             into.leaves.push((out.clone(), name.clone()));
         }

@@ -43,14 +43,20 @@ impl Driver<'_> {
             *n > 0
         });
         let name = self.names.get(&t).ok_or("a result that is not computed")?;
+        let stored = match self.memory.hold.get(&t) {
+            Some(Hold::Stack(depth)) => flat(&quote!(#name), *depth, false),
+            _ => quote!(#name),
+        };
+        let grouped = out.container.nested(out.lens.len());
+        if out.container == Container::Slice && grouped > 0 {
+            // The sizes are those of the type that is returned.
+            let steps = (0..grouped).map(|_| quote!(.as_chunks().0));
+            return Ok(quote!(#stored #(#steps)* .to_vec()));
+        }
         let data = match self.memory.hold.get(&t) {
             Some(Hold::Owned) if again || self.memory.lent.contains(&t) => quote!(#name.clone()),
             Some(Hold::Owned) => quote!(#name),
-            Some(Hold::Stack(depth)) => {
-                let flat = flat(&quote!(#name), *depth, false);
-                if *depth > 1 { quote!(#flat.to_vec()) } else { quote!(#name.to_vec()) }
-            }
-            _ => quote!(#name.to_vec()),
+            _ => quote!(#stored.to_vec()),
         };
         if out.container == Container::Slice {
             return Ok(data);

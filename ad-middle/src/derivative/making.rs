@@ -167,7 +167,8 @@ impl<'a> DerivativeBuilder<'a> {
         }
         for (k, &size) in shape.iter().enumerate() {
             // What has a static size has it by its type.
-            let (Some(input), false) = (input, container == Container::Static) else { continue };
+            let dynamic = container != Container::Static && (k == 0 || lens.is_empty());
+            let (Some(input), true) = (input, dynamic) else { continue };
             let there = g.mk(Node::Size(input, axis(k)));
             let ok = g.compare(Cmp::Eq, there, size);
             self.checks.push(Check {

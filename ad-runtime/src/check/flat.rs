@@ -46,9 +46,9 @@ impl<F: Real, D: Dimension> Flat for Array<F, D> {
     }
 }
 
-impl<F: Real> Flat for Vec<F> {
+impl<X: Flat> Flat for Vec<X> {
     fn shape(&self) -> Vec<usize> {
-        vec![self.len()]
+        std::iter::once(self.len()).chain(self.first().map_or_else(Vec::new, Flat::shape)).collect()
     }
     fn read(&self, out: &mut Vec<f64>) {
         self.iter().for_each(|x| x.read(out));
@@ -57,7 +57,7 @@ impl<F: Real> Flat for Vec<F> {
         self.iter_mut().for_each(|x| x.change(f));
     }
     fn is_single() -> bool {
-        F::is_single()
+        X::is_single()
     }
 }
 
