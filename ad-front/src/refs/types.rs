@@ -72,16 +72,15 @@ pub(super) fn written(ty: &Type) -> Ty {
             inner => inner.to(),
         },
         Type::Tuple(t) => Ty::Tuple(t.elems.iter().map(written).collect()),
-        Type::Array(a) if matches!(written(&a.elem), Ty::Plain(_)) => Ty::Plain(Owner::Static),
-        Type::Slice(s) if matches!(written(&s.elem), Ty::Plain(_)) => Ty::Plain(Owner::Slice),
+        // The items of an array of arrays are arrays: it has no rule.
+        Type::Array(a) if written(&a.elem) == NUMBER => Ty::Plain(Owner::Static),
+        Type::Slice(s) if written(&s.elem) == NUMBER => Ty::Plain(Owner::Slice),
         Type::Path(p) => {
             let Some(last) = p.path.segments.last() else { return Ty::Unknown };
             let name = last.ident.to_string();
             let plain = || {
                 let syn::PathArguments::AngleBracketed(args) = &last.arguments else { return false };
-                args.args
-                    .iter()
-                    .any(|a| matches!(a, syn::GenericArgument::Type(t) if matches!(written(t), Ty::Plain(_))))
+                args.args.iter().any(|a| matches!(a, syn::GenericArgument::Type(t) if written(t) == NUMBER))
             };
             match &*name {
                 "f64" | "f32" | "usize" | "isize" | "i32" | "i64" | "u32" | "u64" | "u8" | "bool" => NUMBER,
