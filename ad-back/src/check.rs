@@ -125,6 +125,27 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
                 parts.iter().map(|part| quote!(&mut #part)).collect(),
             ),
         };
+        if d.returns == Structure::Examples {
+            let (shared, ours): (Vec<usize>, Vec<&Ident>) = (0..active.len())
+                .filter(|&k| !program.examples.contains(&program.active[k]))
+                .map(|k| (k, &parts[k]))
+                .unzip();
+            let gradient = if let [only] = &*ours { quote!(#only) } else { quote!((#(#ours),*)) };
+            let arguments = program.params.iter().enumerate().map(|(k, param)| {
+                let (written, argument) = (all[k], &arguments[k]);
+                if program.examples.contains(&k) {
+                    twice(param, &written.own(argument, &run), krate)
+                } else {
+                    again(written.0, argument)
+                }
+            });
+            return quote! {
+                #check.#by(&[#(#shared),*], || {
+                    let (#value, #gradient) = #f(#(#arguments),*);
+                    (#run::leaf(&#value), ::std::vec::Vec::from([#(#run::leaf(&#ours)),*]))
+                });
+            };
+        }
         let arguments = if d.checked.elsewhere { &moved } else { &here };
         let arguments = arguments.iter().chain(&further);
         let given = match d.further {
@@ -150,7 +171,7 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
                 (#run::leaf(&#value), #run::leaf(&#back))
             }),
             (Structure::Result | Structure::Hessian, false) => quote!(#run::leaf(&#called)),
-            (Structure::Written | Structure::Closure, _) => quote!({
+            (Structure::Written | Structure::Closure | Structure::Examples, _) => quote!({
                 #before
                 let #value = #called;
                 #both
@@ -194,4 +215,19 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
 /// An owned value as a tangent or a cotangent.
 fn passed(container: Container, value: &TokenStream) -> TokenStream {
     if container.is_static() { value.clone() } else { quote!(&#value) }
+}
+
+/// An owned value as two examples.
+fn twice(param: &Param, value: &TokenStream, krate: &TokenStream) -> TokenStream {
+    let arrays = quote!(#krate::ndarray);
+    let array = match param.container {
+        Container::Scalar | Container::ScalarRef => quote!(#arrays::arr0(#value)),
+        Container::NdArray => value.clone(),
+        Container::Slice => quote!(#arrays::Array1::from(#value)),
+        Container::Static => {
+            let (flat, lens) = ((1..param.rank).map(|_| quote!(.as_flattened())), &param.lens);
+            quote!(#krate::runtime::check::shaped((#value) #(#flat)*.iter().copied().collect(), [#(#lens),*]))
+        }
+    };
+    quote!(&#krate::runtime::check::twice(&#array))
 }

@@ -110,9 +110,23 @@ fn function(g: &mut Graph, program: &Program, routine: &Routine) -> Result<Token
     let (body, _) = driver.body(&result, &routine.destinations)?;
     let Program { generics, where_clause, .. } = program;
     let Routine { name, params, result_ty, .. } = routine;
-    let params = signature::declarations(params);
+    let declared = signature::declarations(params);
+    if program.example.is_some() {
+        // The generic function is a call, so that what is long is compiled once.
+        let [public_generics, public] = signature::public_declarations(program, params);
+        let given = signature::converted(program, params);
+        let turbofish = &program.turbofish;
+        let (function, body) = at_name(
+            name,
+            quote! {
+                fn of_views_ #generics (#declared) -> #result_ty #where_clause { #body }
+                of_views_ #turbofish (#given)
+            },
+        );
+        return Ok(quote!(#function #name #public_generics (#public) -> #result_ty #where_clause #body));
+    }
     let (function, body) = at_name(name, body);
-    Ok(quote!(#function #name #generics (#params) -> #result_ty #where_clause #body))
+    Ok(quote!(#function #name #generics (#declared) -> #result_ty #where_clause #body))
 }
 
 /// A function that returns a value and a closure, which owns what it keeps and borrows nothing.

@@ -6,7 +6,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use ad_ir::program::{OutputTree, Owner, Param, Passing, Program, Routine};
-use ad_ir::rust_types::tree_type;
+use ad_ir::rust_types::{tree_type, view_type};
 
 /// Lints of rustc and clippy that generated code may break, by the reason why it may.
 const LINTS: &[(&str, &[&str])] = &[
@@ -87,6 +87,10 @@ pub(super) fn again(passing: Passing, argument: &Ident) -> TokenStream {
 /// among its own; `None` if a parameter hides the function's name.
 pub(super) fn call_of_function(program: &Program, params: &[Param]) -> Option<TokenStream> {
     let Program { name, turbofish, .. } = program;
+    // Of many examples, the arguments are not those of one.
+    if program.example.is_some() {
+        return None;
+    }
     let given = params.get(..program.params.len())?;
     let hidden = params.iter().any(|p| p.name == *name);
     if hidden || given.iter().zip(&program.params).any(|(own, p)| own.name != p.name) {
@@ -99,10 +103,10 @@ pub(super) fn call_of_function(program: &Program, params: &[Param]) -> Option<To
 /// `f_grad`, given the routine `f_value_and_grad`, or `f_jacobian`, given `f_value_and_jacobian`.
 #[must_use]
 pub fn emit_second(program: &Program, whole: &Routine, suffix: &str, what: &str) -> TokenStream {
-    let Program { name, vis, cfgs, generics, where_clause, turbofish, .. } = program;
+    let Program { name, vis, cfgs, where_clause, turbofish, .. } = program;
     let grad = format_ident!("{name}_{suffix}", span = name.span());
     let inner = &whole.name;
-    let params = declarations(&whole.params);
+    let [generics, params] = public_declarations(program, &whole.params);
     let args = whole.params.iter().map(|p| &p.name);
     let gradient = match &whole.result {
         OutputTree::Tuple(parts) if parts.len() == 2 => tree_type(program, &parts[1]),
@@ -122,6 +126,42 @@ pub fn emit_second(program: &Program, whole: &Routine, suffix: &str, what: &str)
         #lints
         #vis #function #grad #generics (#params) -> #gradient #where_clause #body
     }
+}
+
+/// Generic and other parameters as a caller sees them: an array of examples is whatever a view can
+/// be made of.
+pub(super) fn public_declarations(program: &Program, params: &[Param]) -> [TokenStream; 2] {
+    let generics = &program.generics;
+    if program.example.is_none() {
+        return [generics.clone(), declarations(params)];
+    }
+    let lifetime = quote!('examples_);
+    let declared = params.iter().enumerate().map(|(k, Param { name, ty, elem, rank, .. })| {
+        if is_converted(program, k) {
+            let view = view_type(program, &lifetime, *elem, *rank);
+            quote!(#name: impl ::core::convert::Into<#view>)
+        } else {
+            quote!(#name: #ty)
+        }
+    });
+    let declared = quote!(#(#declared),*);
+    // Behind the first angle bracket, if there are any.
+    let own = generics.clone().into_iter().skip(1);
+    let own: TokenStream = if generics.is_empty() { quote!(>) } else { own.collect() };
+    [quote!(<#lifetime, #own), declared]
+}
+
+/// The arguments for a function that takes views of the examples.
+pub(super) fn converted(program: &Program, params: &[Param]) -> TokenStream {
+    let given = params.iter().enumerate().map(|(k, Param { name, .. })| match is_converted(program, k) {
+        true => quote!(::core::convert::Into::into(#name)),
+        false => quote!(#name),
+    });
+    quote!(#(#given),*)
+}
+
+fn is_converted(program: &Program, param: usize) -> bool {
+    program.example.is_some() && program.examples.contains(&param)
 }
 
 /// Parameters as declared.

@@ -107,7 +107,7 @@ fn beside(item: &TokenStream, written: &TokenStream) -> TokenStream {
 /// The derivative functions of an annotated function, and the record of their stages if a folder is
 /// given.
 fn derivatives(annotated: Annotated, folder: Option<&Path>) -> Result<TokenStream, String> {
-    let Annotated { program, derivatives } = annotated;
+    let Annotated { program, of_examples, derivatives } = annotated;
     let mut log = folder.map(|place| (place, Log::default()));
     let mut log_ref = log.as_mut().map(|l| &mut l.1);
     if log_ref.is_some() {
@@ -120,9 +120,14 @@ fn derivatives(annotated: Annotated, folder: Option<&Path>) -> Result<TokenStrea
             log.stages.push(("choices by cost".into(), choices));
         }
     }
+    let mut of_examples = of_examples.map(|program| pipeline::prepare(program, log_ref.as_deref_mut()));
     let mut written = TokenStream::new();
     for derivative in &derivatives {
-        written.extend(one(&mut prepared, derivative, log_ref.as_deref_mut())?);
+        let prepared = match (derivative.returns, &mut of_examples) {
+            (Structure::Examples, Some(of_examples)) => of_examples,
+            _ => &mut prepared,
+        };
+        written.extend(one(prepared, derivative, log_ref.as_deref_mut())?);
     }
     written.extend(emit::check(&prepared.program, &derivatives));
     written.extend(emit::proofs(&prepared.program));

@@ -7,7 +7,7 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, Lit, Meta, Token};
 
 use ad_ir::catalogue;
-use ad_ir::descriptor::{self, Descriptor};
+use ad_ir::descriptor::{self, Descriptor, Takes};
 use ad_ir::diag::{Diags, SrcRange, suggest};
 use ad_ir::mode::Mode;
 
@@ -20,6 +20,8 @@ pub(super) struct Attr {
     pub wrt: Option<Vec<Ident>>,
     /// The source location of `wrt(..)`.
     pub wrt_range: SrcRange,
+    /// The parameters of an example, which a derivative's option names.
+    pub examples: Vec<Ident>,
     /// The algorithm of differentiation.
     pub mode: Mode,
     /// The path of the crate `ad`.
@@ -43,8 +45,14 @@ const OTHERS: &[Other] = &[
 /// Parses the attribute. An invalid argument is reported and ignored.
 pub(super) fn parse(tokens: TokenStream, diags: &mut Diags) -> Attr {
     let here = SrcRange::of_stream(tokens.clone());
-    let mut attr =
-        Attr { derivatives: Vec::new(), wrt: None, wrt_range: here, mode: Mode::default(), krate: quote!(::ad) };
+    let mut attr = Attr {
+        derivatives: Vec::new(),
+        wrt: None,
+        wrt_range: here,
+        examples: Vec::new(),
+        mode: Mode::default(),
+        krate: quote!(::ad),
+    };
     let metas = match Punctuated::<Meta, Token![,]>::parse_terminated.parse2(tokens) {
         Ok(metas) => metas,
         Err(e) => {
@@ -63,13 +71,23 @@ fn option(meta: &Meta, attr: &mut Attr, diags: &mut Diags) {
     let range = SrcRange::of(meta);
     let name = meta.path().to_token_stream().to_string().replace(' ', "");
     if let Some(derivative) = descriptor::named(&name) {
-        if !matches!(meta, Meta::Path(_)) {
-            diags.push(range, catalogue::option_takes_nothing(&name));
-        } else if attr.derivatives.iter().any(|d| d.0 == derivative) {
+        if attr.derivatives.iter().any(|d| d.0 == derivative) {
             diags.push(range, catalogue::option_twice(&name));
-        } else {
-            attr.derivatives.push((derivative, range));
+            return;
         }
+        match (derivative.takes, names(meta)) {
+            (Takes::Nothing, _) if matches!(meta, Meta::Path(_)) => {}
+            (Takes::Nothing, _) => {
+                diags.push(range, catalogue::option_takes_nothing(&name));
+                return;
+            }
+            (Takes::Parameters(_), Some(names)) => attr.examples = names,
+            (Takes::Parameters(form), None) => {
+                diags.push(range, catalogue::malformed_option(&name, form));
+                return;
+            }
+        }
+        attr.derivatives.push((derivative, range));
         return;
     }
     match OTHERS.iter().find(|other| other.name == name) {
@@ -112,22 +130,25 @@ fn mode(option: &Other, meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &m
 }
 
 fn wrt(option: &Other, meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &mut Diags) {
-    let names = match meta {
-        Meta::List(list) => Punctuated::<Ident, Token![,]>::parse_terminated.parse2(list.tokens.clone()).ok(),
-        _ => None,
-    };
-    match names {
-        Some(names) if !names.is_empty() => {
+    match names(meta) {
+        Some(names) => {
             if attr.wrt.is_some() {
                 diags.push(range, catalogue::option_twice(option.name));
             }
-            attr.wrt = Some(names.into_iter().collect());
+            attr.wrt = Some(names);
             attr.wrt_range = range;
         }
-        _ => {
+        None => {
             diags.push(range, catalogue::malformed_option(option.name, "wrt(w, b)"));
         }
     }
+}
+
+/// The names in parentheses, at least one.
+fn names(meta: &Meta) -> Option<Vec<Ident>> {
+    let Meta::List(list) = meta else { return None };
+    let names = Punctuated::<Ident, Token![,]>::parse_terminated.parse2(list.tokens.clone()).ok()?;
+    Some(names.into_iter().collect()).filter(|names: &Vec<Ident>| !names.is_empty())
 }
 
 fn string(meta: &Meta) -> Option<String> {

@@ -22,6 +22,7 @@ mod collected;
 mod consts;
 mod corner;
 mod depth;
+mod examples;
 mod expr;
 mod flow;
 mod functions;
@@ -68,10 +69,13 @@ mod words;
 use proc_macro2::{TokenStream, TokenTree};
 use syn::ItemFn;
 
+use ad_ir::analysis::varying::{Varying, varying};
 use ad_ir::catalogue;
 use ad_ir::descriptor::Descriptor;
 use ad_ir::diag::{Diags, SrcRange};
+use ad_ir::ir::Term;
 use ad_ir::program::Program;
+use value::Lowered;
 
 pub use macros::names as macros_understood;
 pub use table::{Described, described};
@@ -101,6 +105,8 @@ impl Failure {
 pub struct Annotated {
     /// The function in core terms.
     pub program: Program,
+    /// The same of many examples, if a derivative is asked for each of them.
+    pub of_examples: Option<Program>,
     /// The requested derivatives, in the order of the list of derivatives.
     pub derivatives: Vec<&'static Descriptor>,
 }
@@ -182,7 +188,9 @@ pub fn read(attr: TokenStream, item: TokenStream) -> Result<Annotated, Failure> 
         match shapes::lower(&sig, &item, &mut diags) {
             Ok(mut program) if diags.is_empty() => {
                 program.assumed.extend(macros);
-                return Ok(Annotated { program, derivatives: sig.derivatives });
+                if let Ok(of_examples) = of_examples(&sig, &item, &attr, &mut diags) {
+                    return Ok(Annotated { program, of_examples, derivatives: sig.derivatives });
+                }
             }
             _ => {}
         }
@@ -193,6 +201,22 @@ pub fn read(attr: TokenStream, item: TokenStream) -> Result<Annotated, Failure> 
     }
     let stubs = stand_in::of_signature(&sig, &item, &diags);
     Err(Failure { diags, stubs })
+}
+
+/// The function of many examples, if the attribute names parameters of an example.
+fn of_examples(sig: &sig::Sig, item: &ItemFn, attr: &attr::Attr, diags: &mut Diags) -> Lowered<Option<Program>> {
+    if sig.examples.is_empty() {
+        return Ok(None);
+    }
+    let program = shapes::lower(&sig.of_examples(), item, diags)?;
+    let checks = program.checks.iter().map(|check| check.ok);
+    let roots: Vec<Term> = program.result.terms().into_iter().chain(checks).collect();
+    let given = |&k: &usize| program.params[k].input.and_then(|n| program.graph.input(n));
+    let inputs: Vec<Term> = program.examples.iter().filter_map(given).collect();
+    let Some((k, what)) = varying(&program.graph, &roots, &inputs) else { return Ok(Some(program)) };
+    let name = program.params[program.examples[k]].name.to_string();
+    let range = attr.examples.iter().find(|n| **n == name).map_or_else(SrcRange::call_site, SrcRange::of);
+    Err(diags.push(range, catalogue::example_varies(&name, what == Varying::Stop)))
 }
 
 /// The name of an item that starts like a function.

@@ -43,6 +43,8 @@ pub(super) struct Lower<'a> {
     pub inferred_before: BTreeMap<InferenceKey, Inferred>,
     /// The index of the input that holds the first parameter.
     pub first_param: u32,
+    /// The input that is the number of the example, in the function of many examples.
+    pub example: Option<u32>,
     /// The names of all nested functions, whether they are in scope or not.
     pub nested_functions: BTreeSet<String>,
 
@@ -87,6 +89,7 @@ impl<'a> Lower<'a> {
             classes: Classes::default(),
             inferred_before: BTreeMap::new(),
             first_param: 0,
+            example: None,
             nested_functions: BTreeSet::new(),
             g: Graph::new(),
             maybe_unreached: MaybeUnreached::default(),

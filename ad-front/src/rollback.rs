@@ -223,6 +223,7 @@ impl<'a> Lower<'a> {
             classes: _,
             inferred_before: _,
             first_param: _,
+            example: _,
             nested_functions: _,
             // Facts about terms, which are never removed, and input for the next run.
             g: _,

@@ -42,6 +42,14 @@ pub(super) enum Size {
     Symbol(Symbol),
 }
 
+impl Size {
+    /// The size of an axis of a parameter.
+    pub(super) fn of_axis(param: usize, axis: usize) -> Self {
+        let param = u32::try_from(param).unwrap_or(u32::MAX);
+        Size::Symbol(Symbol { param, axis: Some(ad_ir::ir::axis(axis)) })
+    }
+}
+
 /// Two sizes that have to be equal in every call.
 #[derive(Clone, Debug)]
 pub(super) struct Equation {
@@ -169,6 +177,7 @@ impl Lower<'_> {
                 self.constant(path, Elem::USIZE);
             }
         }
+        let mut arrays = Vec::new();
         self.first_param = u32::try_from(self.g.inputs().len()).unwrap_or(u32::MAX);
         for (k, param) in sig.params.iter().enumerate() {
             let number = u32::try_from(k).unwrap_or(u32::MAX);
@@ -196,6 +205,10 @@ impl Lower<'_> {
                 let size = self.classes.find(symbol(None));
                 term = self.size_term(size);
             }
+            if param.example.is_some() {
+                arrays.push((k, term));
+                continue;
+            }
             let name = param.name.to_string();
             self.state.hints.entry(term).or_insert_with(|| name.clone());
             // The elements of a slice are arrays, if they are not numbers.
@@ -207,6 +220,7 @@ impl Lower<'_> {
                 self.state.scope.bind(name, Some(value));
             }
         }
+        self.example = self.declare_examples(&arrays);
     }
 
     /// Requires two sizes to be equal: records an equation or emits a check. Returns whether the
@@ -372,11 +386,14 @@ fn finish(mut lower: Lower<'_>, item: &ItemFn, result: Term, equations: Vec<Equa
         constants: lower.constants,
         params: params.collect(),
         active: sig.active.clone(),
+        examples: sig.examples.clone(),
+        example: lower.example,
         mode: sig.mode,
         result_ty: sig.result_ty.clone(),
         result: OutputTree::Leaf(Output {
             term: result,
-            container: sig.result.container,
+            // Of all examples there is an array of results.
+            container: if lower.example.is_some() { Container::NdArray } else { sig.result.container },
             lens: tokens(&sig.result.lens),
         }),
         checks,

@@ -6,7 +6,8 @@ use quote::{ToTokens, quote};
 use syn::{FnArg, GenericParam, ItemFn, Pat, ReturnType, Safety, Type, TypeParamBound, WherePredicate};
 
 use super::attr::Attr;
-use super::types::{self, Generics, Leaf};
+use super::examples;
+use super::types::{self, Generics, Leaf, MAX_RANK};
 use super::value::Lowered;
 use ad_ir::catalogue;
 use ad_ir::descriptor::{self, Descriptor, Structure};
@@ -15,6 +16,7 @@ use ad_ir::mode::Mode;
 use ad_ir::program::Container;
 
 /// A valid signature.
+#[derive(Clone)]
 pub(super) struct Sig {
     pub name: Ident,
     pub vis: TokenStream,
@@ -32,6 +34,8 @@ pub(super) struct Sig {
     pub const_params: Vec<Ident>,
     /// The indices of the active parameters.
     pub active: Vec<usize>,
+    /// The indices of the parameters of an example, ascending.
+    pub examples: Vec<usize>,
     /// The algorithm of differentiation.
     pub mode: Mode,
     /// The requested derivatives.
@@ -41,12 +45,15 @@ pub(super) struct Sig {
 }
 
 /// A parameter as the user wrote it.
+#[derive(Clone)]
 pub(super) struct SigParam {
     pub name: Ident,
     /// Whether it is a variable of the body: `mut x: f64`.
     pub mutable: bool,
     pub ty: TokenStream,
     pub leaf: Leaf,
+    /// For an array of examples: the type of one, which is what the body calls by the name.
+    pub example: Option<Leaf>,
 }
 
 /// Parses the signature. All its errors are reported.
@@ -59,6 +66,7 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, diags: &mut Diags) -> Lowered<Si
     generics_read?;
     let (params, result) = (params?, result?);
     let active = active(item, &params, attr, diags);
+    let examples = examples::named(&params, &active, attr, diags);
     let scalar = result.container == Container::Scalar;
     let leaves: Vec<&SigParam> = active.iter().map(|&k| &params[k]).collect();
     let named = attr.derivatives.iter().filter(|(d, at)| fits(d, *at, &result, &leaves, diags)).map(|d| d.0);
@@ -88,14 +96,12 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, diags: &mut Diags) -> Lowered<Si
         real_param: parameters.real,
         const_params: parameters.consts,
         active,
+        examples,
         derivatives,
         mode: attr.mode,
         krate: attr.krate.clone(),
     })
 }
-
-/// The largest rank for which ndarray has a named type.
-const RANKS: u8 = 6;
 
 /// Whether a function with this result and these active parameters has a derivative. If not, the
 /// reason is reported.
@@ -110,7 +116,7 @@ fn fits(derivative: &Descriptor, at: SrcRange, result: &Leaf, active: &[&SigPara
     } else if let Some(instead) = requires.few_indices {
         for p in active {
             let first = if derivative.returns == Structure::Hessian { p.leaf.rank } else { result.rank };
-            if first + p.leaf.rank > RANKS {
+            if first + p.leaf.rank > MAX_RANK {
                 let name = p.name.to_string();
                 diags.push(at, catalogue::derivative_of_high_rank(option, &name, [first, p.leaf.rank], instead));
             }
@@ -228,7 +234,13 @@ fn params(item: &ItemFn, generics: &Generics, diags: &mut Diags) -> Lowered<Vec<
         };
         match types::leaf(&typed.ty, generics, diags) {
             Ok(leaf) => {
-                params.push(SigParam { name, mutable, ty: types::ungrouped(&typed.ty).to_token_stream(), leaf })
+                params.push(SigParam {
+                    name,
+                    mutable,
+                    ty: types::ungrouped(&typed.ty).to_token_stream(),
+                    leaf,
+                    example: None,
+                });
             }
             Err(Poison) => result = Err(Poison),
         }

@@ -56,6 +56,10 @@ struct Types {
     cotangent: TokenStream,
     directions: Vec<TokenStream>,
     destinations: Vec<TokenStream>,
+    /// The parameters of an example.
+    examples: Vec<usize>,
+    /// The results and the gradients of all examples.
+    of_examples: [Guess; 2],
 }
 
 impl Types {
@@ -78,6 +82,10 @@ impl Types {
             Structure::Hessian => &self.hessian,
             Structure::Closure => &self.closure,
             Structure::Written => return self.result.clone(),
+            Structure::Examples => {
+                let [results, gradients] = &self.of_examples;
+                return if function.with_value { results.pair(gradients) } else { gradients.clone() };
+            }
         };
         if function.with_value { self.result.pair(derived) } else { derived.clone() }
     }
@@ -113,6 +121,11 @@ fn written<'a>(
         for function in derivative.functions() {
             let name = format_ident!("{name}_{}", function.suffix);
             let further = types.further(derivative.further);
+            let batched = derivative.returns == Structure::Examples;
+            let params = params.iter().enumerate().map(|(k, ty)| match batched && types.examples.contains(&k) {
+                true => quote!(impl ::core::marker::Sized),
+                false => ty.clone(),
+            });
             let Guess { ty, unknown } = types.returned(derivative, function);
             let mut generics = generics.clone();
             generics.params.extend(unknown.iter().map(|any| -> syn::GenericParam { syn::parse_quote!(#any) }));
@@ -150,6 +163,12 @@ pub(super) fn of_signature(sig: &Sig, item: &ItemFn, diags: &Diags) -> TokenStre
     let active: Vec<&Leaf> = sig.active.iter().map(|&k| &sig.params[k].leaf).collect();
     let each = |ty: &dyn Fn(&Leaf) -> TokenStream| active.iter().map(|leaf| ty(leaf)).collect::<Vec<_>>();
     let gradient = tuple(&each(&|leaf| types::owned_tokens(leaf, real, krate)));
+    let all = |leaf: &Leaf| {
+        let leaf = Leaf { container: Container::NdArray, rank: leaf.rank + 1, lens: Vec::new(), ..leaf.clone() };
+        types::owned_tokens(&leaf, real, krate)
+    };
+    let shared = sig.active.iter().filter(|k| !sig.examples.contains(k));
+    let gradients: Vec<TokenStream> = shared.map(|&k| all(&sig.params[k].leaf)).collect();
     let cotangent = types::passed_tokens(&sig.result, real, krate);
     let types = Types {
         params: sig.params.iter().map(|p| p.ty.clone()).collect(),
@@ -159,6 +178,8 @@ pub(super) fn of_signature(sig: &Sig, item: &ItemFn, diags: &Diags) -> TokenStre
         closure: Guess::known(quote!(::std::boxed::Box<dyn ::core::ops::Fn(#cotangent) -> #gradient>)),
         directions: each(&|leaf| types::passed_tokens(leaf, real, krate)),
         destinations: each(&|leaf| types::destination_tokens(leaf, real, krate)),
+        examples: sig.examples.clone(),
+        of_examples: [Guess::known(all(&sig.result)), Guess::known(tuple(&gradients))],
         gradient: Guess::known(gradient),
         cotangent,
     };
@@ -218,6 +239,7 @@ pub(super) fn of(item: &ItemFn, attr: &Attr) -> TokenStream {
     let (gradient, any) = (tuple(&active), quote!(impl ::core::marker::Sized));
     let further = vec![any.clone(); active.len()];
     let argument = format_ident!("StandInForArgument");
+    let named = |g: &Given| g.name.as_ref().is_some_and(|name| attr.examples.iter().any(|e| e == name));
     let types = Types {
         params,
         result: owned(&result).map_or_else(|| Guess::unknown("StandIn"), |_| Guess::known(result.to_token_stream())),
@@ -227,6 +249,8 @@ pub(super) fn of(item: &ItemFn, attr: &Attr) -> TokenStream {
         cotangent: any,
         directions: further.clone(),
         destinations: further,
+        examples: (0..given.len()).filter(|&k| named(&given[k])).collect(),
+        of_examples: [Guess::unknown("StandInForR"), Guess::unknown("StandInForG")],
         gradient: Guess::known(gradient),
     };
     let named = attr.derivatives.iter().map(|d| d.0);

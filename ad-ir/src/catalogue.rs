@@ -223,6 +223,34 @@ pub fn wrt_twice(name: &str) -> Message {
     message(format!("`wrt` names `{name}` twice")).help("remove one of them")
 }
 
+pub fn example_unknown(name: &str, near: Option<&str>, all: &[String]) -> Message {
+    let all: Vec<String> = all.iter().map(|p| format!("`{p}`")).collect();
+    message(format!("`per_example` names `{name}`, which is not a parameter"))
+        .maybe(near, &format!("the parameters are {}", all.join(", ")))
+}
+
+pub fn example_twice(name: &str) -> Message {
+    message(format!("`per_example` names `{name}` twice")).help("remove one of them")
+}
+
+pub fn examples_only() -> Message {
+    message("`per_example` names all parameters that a gradient is taken with respect to")
+        .help("leave out those that all examples share: their gradients are what is returned")
+}
+
+pub fn example_of_high_rank(name: &str, ty: &str) -> Message {
+    message(format!("for many examples, `{name}` (`{ty}`) or its gradient would have 7 axes; arrays have at most 6"))
+        .help("call the gradient for each example instead")
+}
+
+/// `stop`: whether a loop stops by it, and it is not a size or a number of steps.
+pub fn example_varies(name: &str, stop: bool) -> Message {
+    let what = if stop { "when a loop stops" } else { "how long an array or a loop is" };
+    message(format!("`per_example`: `{name}` decides {what}, which can be different in each example"))
+        .help(format!("share `{name}` by leaving it out here, or call the gradient for each example"))
+        .note("all examples are computed together, as arrays with one more axis")
+}
+
 // The item and its signature.
 
 /// `certain`: whether rustc cannot parse the item either. rustc's further errors would be about its

@@ -12,6 +12,8 @@ use std::fmt::Write as _;
 pub struct Descriptor {
     /// The name of the option that asks for it.
     pub option: &'static str,
+    /// What the option has in parentheses.
+    pub takes: Takes,
     /// Where it is written although no option names a derivative.
     pub default: ByDefault,
     /// Which functions have it.
@@ -42,6 +44,15 @@ impl PartialEq for Descriptor {
     fn eq(&self, other: &Self) -> bool {
         self.option == other.option
     }
+}
+
+/// What an option has in parentheses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Takes {
+    /// It has none.
+    Nothing,
+    /// Names of parameters; the form in messages and in the guide.
+    Parameters(&'static str),
 }
 
 /// When a derivative is written without being named.
@@ -103,6 +114,9 @@ pub enum Structure {
     Closure,
     /// Nothing: it is in the destinations.
     Written,
+    /// A gradient for each example: each of its values has one more axis in front, and so has the
+    /// function's value.
+    Examples,
 }
 
 /// How a derivative is computed; `ad_middle::derivative::recipes` has the functions.
@@ -122,6 +136,8 @@ pub enum Recipe {
     Hessian,
     /// The trace of the Hessian.
     Laplacian,
+    /// The gradient of each example.
+    Examples,
 }
 
 /// How `check_grad!` checks a derivative.
@@ -151,8 +167,18 @@ impl Descriptor {
 
     /// Its documentation.
     #[must_use]
-    pub fn documentation(&self, function: &str, active: &[String]) -> String {
-        self.doc.replace("{f}", &format!("[`{function}`]")).replace("{wrt}", &active.join(", "))
+    pub fn documentation(&self, function: &str, active: &[String], examples: &[String]) -> String {
+        let doc = self.doc.replace("{f}", &format!("[`{function}`]")).replace("{wrt}", &active.join(", "));
+        doc.replace("{examples}", &examples.join(", "))
+    }
+
+    /// Its option as it is written.
+    #[must_use]
+    pub fn form(&self) -> &'static str {
+        match self.takes {
+            Takes::Nothing => self.option,
+            Takes::Parameters(form) => form,
+        }
     }
 
     /// What functions it is of, in the words of the guide.
@@ -164,7 +190,7 @@ impl Descriptor {
 
     /// Its row in the guide's table.
     fn row(&self) -> String {
-        let mut row = format!("| `{}` | ", self.option);
+        let mut row = format!("| `{}` | ", self.form());
         let further = match self.further {
             Further::Nothing => String::new(),
             Further::Cotangent => ", cotangent".into(),
@@ -179,10 +205,12 @@ impl Descriptor {
             Structure::Hessian => "H",
             Structure::Closure => "impl Fn(cotangent) -> G",
             Structure::Written => "",
+            Structure::Examples => "n x G",
         };
         for (k, Function { suffix, with_value }) in self.functions().enumerate() {
             let result = match (with_value, derived) {
                 (true, "") => "R".into(),
+                (true, derived) if self.returns == Structure::Examples => format!("(n x R, {derived})"),
                 (true, derived) => format!("(R, {derived})"),
                 (false, derived) => derived.to_string(),
             };
@@ -233,7 +261,8 @@ pub fn markdown() -> String {
 }
 
 /// All of them, in the order in which they are written and checked.
-pub const DERIVATIVES: &[&Descriptor] = &[&GRAD, &VJP, &JVP, &JACOBIAN, &HVP, &HESSIAN, &LAPLACIAN, &PULLBACK, &INTO];
+pub const DERIVATIVES: &[&Descriptor] =
+    &[&GRAD, &VJP, &JVP, &JACOBIAN, &HVP, &HESSIAN, &LAPLACIAN, &PULLBACK, &INTO, &PER_EXAMPLE];
 
 const ANY: Requires = Requires { one_number: None, one_active: None, few_indices: None };
 const FIRST: Requires =
@@ -244,6 +273,7 @@ const SECOND: Requires =
 /// The gradient.
 pub static GRAD: Descriptor = Descriptor {
     option: "grad",
+    takes: Takes::Nothing,
     default: ByDefault::ForNumbers,
     requires: FIRST,
     suffix: "value_and_grad",
@@ -260,6 +290,7 @@ pub static GRAD: Descriptor = Descriptor {
 /// The transposed Jacobian, applied.
 pub static VJP: Descriptor = Descriptor {
     option: "vjp",
+    takes: Takes::Nothing,
     default: ByDefault::ForOthers,
     requires: ANY,
     suffix: "vjp",
@@ -276,6 +307,7 @@ pub static VJP: Descriptor = Descriptor {
 /// The Jacobian, applied.
 pub static JVP: Descriptor = Descriptor {
     option: "jvp",
+    takes: Takes::Nothing,
     default: ByDefault::No,
     requires: ANY,
     suffix: "jvp",
@@ -292,6 +324,7 @@ pub static JVP: Descriptor = Descriptor {
 /// The Jacobian.
 pub static JACOBIAN: Descriptor = Descriptor {
     option: "jacobian",
+    takes: Takes::Nothing,
     default: ByDefault::No,
     requires: Requires {
         few_indices: Some("write `vjp` or `jvp`: the Jacobian applied to a cotangent or to tangents"),
@@ -311,6 +344,7 @@ pub static JACOBIAN: Descriptor = Descriptor {
 /// The Hessian, applied.
 pub static HVP: Descriptor = Descriptor {
     option: "hvp",
+    takes: Takes::Nothing,
     default: ByDefault::No,
     requires: SECOND,
     suffix: "hvp",
@@ -327,6 +361,7 @@ pub static HVP: Descriptor = Descriptor {
 /// The Hessian.
 pub static HESSIAN: Descriptor = Descriptor {
     option: "hessian",
+    takes: Takes::Nothing,
     default: ByDefault::No,
     requires: Requires {
         one_active: Some("products with the Hessian of all of them: `hvp`"),
@@ -347,6 +382,7 @@ pub static HESSIAN: Descriptor = Descriptor {
 /// The trace of the Hessian.
 pub static LAPLACIAN: Descriptor = Descriptor {
     option: "laplacian",
+    takes: Takes::Nothing,
     default: ByDefault::No,
     requires: Requires { one_active: Some("the Laplacian of several is the sum of those of each"), ..SECOND },
     suffix: "laplacian",
@@ -363,6 +399,7 @@ pub static LAPLACIAN: Descriptor = Descriptor {
 /// The transposed Jacobian as a function.
 pub static PULLBACK: Descriptor = Descriptor {
     option: "pullback",
+    takes: Takes::Nothing,
     default: ByDefault::No,
     requires: ANY,
     suffix: "pullback",
@@ -380,6 +417,7 @@ pub static PULLBACK: Descriptor = Descriptor {
 /// The gradient, written to the caller's memory.
 pub static INTO: Descriptor = Descriptor {
     option: "into",
+    takes: Takes::Nothing,
     default: ByDefault::No,
     requires: FIRST,
     suffix: "value_and_grad_into",
@@ -391,4 +429,22 @@ pub static INTO: Descriptor = Descriptor {
     doc: "The value of {f}; its gradient with respect to {wrt} overwrites the last arguments.",
     note: "into your memory",
     checked: Checked { by: "value_and_grad_into", elsewhere: false },
+};
+
+/// The gradient for each of many examples.
+pub static PER_EXAMPLE: Descriptor = Descriptor {
+    option: "per_example",
+    takes: Takes::Parameters("per_example(x, y)"),
+    default: ByDefault::No,
+    requires: FIRST,
+    suffix: "value_and_grad_each",
+    alone: Some(Alone { suffix: "grad_each", what: "gradients, one for each example," }),
+    further: Further::Nothing,
+    with_value: true,
+    returns: Structure::Examples,
+    recipe: Recipe::Examples,
+    doc: "The value of {f} and its gradient with respect to {wrt}, for each of many examples. {examples} and all \
+          results have one more axis in front, for the examples; the other parameters are shared.",
+    note: "`x` and `y` have one more axis in front, and so has each result",
+    checked: Checked { by: "grad_each", elsewhere: false },
 };

@@ -271,6 +271,11 @@ pub struct Program {
     pub constants: Vec<Constant>,
     /// The indices of the active parameters in `params`, ascending.
     pub active: Vec<usize>,
+    /// The indices in `params` of the parameters that belong to one example of many, ascending.
+    pub examples: Vec<usize>,
+    /// If the program is of all examples: the input that is the number of one. The result is that
+    /// of this example. The parameters of `examples` have one more axis in front.
+    pub example: Option<u32>,
     /// The algorithm that differentiates it.
     pub mode: Mode,
     /// The result's type as written.

@@ -93,6 +93,14 @@ pub fn destination_type(
     }
 }
 
+/// A view of an array of this rank.
+#[must_use]
+pub fn view_type(program: &Program, lifetime: &TokenStream, elem: Elem, rank: u8) -> TokenStream {
+    let krate = &program.krate;
+    let (elem, view) = (elem_type(elem, &real_param(program)), format_ident!("ArrayView{rank}"));
+    quote!(#krate::ndarray::#view<#lifetime, #elem>)
+}
+
 /// `[[elem; N]; M]` for the sizes M, N.
 pub fn static_type(elem: TokenStream, lens: &[impl ToTokens]) -> TokenStream {
     lens.iter().rev().fold(elem, |inner, len| quote!([#inner; #len]))

@@ -13,7 +13,7 @@ mod flat;
 
 use std::cell::OnceCell;
 
-pub use flat::{Flat, Leaf, array, forever, leaf, refill, slice, unwritten};
+pub use flat::{Flat, Leaf, array, forever, leaf, refill, shaped, slice, twice, unwritten};
 
 /// The maximum number of entries of a parameter that are compared; of a larger parameter, this
 /// number of entries is compared, evenly spread.

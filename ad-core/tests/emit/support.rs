@@ -219,6 +219,8 @@ impl Case {
             constants: Vec::new(),
             params: Vec::new(),
             active: Vec::new(),
+            examples: Vec::new(),
+            example: None,
             mode: crate::common::modes::mode(),
             result_ty: quote!(),
             result: result.clone(),

@@ -18,6 +18,7 @@ pub mod guards;
 pub mod range;
 pub mod sizes;
 pub mod uses;
+pub mod varying;
 pub mod zeros;
 
 /// A fact about roots, or about all terms that they consist of.

@@ -89,6 +89,36 @@ impl<'a> DerivativeBuilder<'a> {
         set_checks(&mut self.checks, &roots);
     }
 
+    /// The terms of all checks, in order.
+    pub(super) fn check_terms(&self) -> Vec<Term> {
+        let roots = check_roots(&self.checks);
+        roots.iter().flat_map(|c| std::iter::once(c.ok).chain(c.shown.iter().copied())).collect()
+    }
+
+    /// Replaces the terms of all checks by these, of one example. `closed` makes of a condition the
+    /// one that it holds in all examples, and nothing of a term that is the same in each. What is
+    /// another value in each example is not shown.
+    pub(super) fn for_all_examples(
+        &mut self,
+        terms: &[Term],
+        mut closed: impl FnMut(&mut Graph, Term) -> Option<Term>,
+    ) {
+        let mut terms = terms.iter().copied();
+        let g = &mut self.prepared.program.graph;
+        for check in &mut self.checks {
+            check.ok = terms.next().unwrap_or(check.ok);
+            check.ok = closed(g, check.ok).unwrap_or(check.ok);
+            let before = check.shown.len();
+            for shown in &mut check.shown {
+                shown.1 = terms.next().unwrap_or(shown.1);
+            }
+            check.shown.retain(|shown| g.free(shown.1).is_empty());
+            if check.shown.len() < before {
+                check.format = None;
+            }
+        }
+    }
+
     /// The function's results for a routine with this derivative, and the results as the derivative
     /// has them, where these are other terms. The former come out of the loops that the derivative
     /// runs anyway, or out of the loops that count its steps.

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 
 use proc_macro2::Ident;
 
+pub(crate) mod examples;
 pub(crate) mod jacobian;
 pub(crate) mod making;
 pub(crate) mod pullback;
@@ -124,7 +125,8 @@ pub(crate) fn set_checks(checks: &mut [Check], roots: &[CheckRoots]) {
 /// The documentation of a derivative, one line an entry.
 fn docs(program: &Program, derivative: &Descriptor) -> Vec<String> {
     let f = program.name.to_string();
-    let active: Vec<String> = program.active.iter().map(|&k| format!("`{}`", program.params[k].name)).collect();
+    let names = |of: &[usize]| of.iter().map(|&k| format!("`{}`", program.params[k].name)).collect::<Vec<String>>();
+    let (active, examples) = (names(&program.active), names(&program.examples));
     let panics = format!("Where [`{f}`] does, and if the sizes of the arguments do not fit together.");
-    vec![derivative.documentation(&f, &active), String::new(), "# Panics".into(), panics]
+    vec![derivative.documentation(&f, &active, &examples), String::new(), "# Panics".into(), panics]
 }

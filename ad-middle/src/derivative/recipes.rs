@@ -3,7 +3,7 @@
 //! how it is passed: that is in [`ad_ir::descriptor`].
 
 use super::jacobian::{self, Block, Count, inputs, unit_literals};
-use super::{DerivativeBuilder, Terms};
+use super::{DerivativeBuilder, Terms, examples};
 use crate::modes;
 use crate::modes::unit_vectors::{batched, unit};
 use crate::passes::element::element;
@@ -21,11 +21,12 @@ pub(super) fn terms(recipe: Recipe, making: &mut DerivativeBuilder<'_>) -> Terms
         Recipe::HessianProduct => second(making),
         Recipe::Hessian => hessian(making),
         Recipe::Laplacian => laplacian(making),
+        Recipe::Examples => examples::each(making),
     }
 }
 
 /// The gradient of one number: reverse, from 1.
-fn gradient(making: &mut DerivativeBuilder<'_>) -> Terms {
+pub(super) fn gradient(making: &mut DerivativeBuilder<'_>) -> Terms {
     let results = making.results.clone();
     let g = making.graph();
     let seeds: Vec<Term> = results.iter().map(|&r| g.lit_like(r, 1.0)).collect();

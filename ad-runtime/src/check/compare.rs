@@ -195,6 +195,41 @@ impl Check<'_> {
         self.judge("laplacian", part, vec![(Place::Trace, found, expected)]);
     }
 
+    /// `f_grad_each` of two examples that are the same: each has the gradient of the function with
+    /// respect to the parameters that they share.
+    pub fn grad_each(&mut self, shared: &[usize], of: impl FnOnce() -> super::Gradient) {
+        let option = "per_example";
+        if !self.wanted(option) {
+            return;
+        }
+        let (values, parts) = of();
+        for example in 0..2 {
+            self.same_value(option, &self.of_example(&values, example));
+            let parts: Vec<Leaf> = parts.iter().map(|part| self.of_example(part, example)).collect();
+            for (part, &k) in parts.iter().zip(shared) {
+                let (call, point) = (self.how.0, &self.points[k]);
+                let (found, expected) = (&part.shape, &point.leaf.shape);
+                assert!(
+                    found == expected,
+                    "check_grad!({call}): the part of `{option}` for `{}` is of shape {found:?} instead of {expected:?}",
+                    point.name,
+                );
+            }
+            let of_shared = self.columns().iter().filter_map(|(e, column)| {
+                let part = &parts[shared.iter().position(|&k| k == e.of)?];
+                Some((Place::By(*e, None), part.values[e.at], column[0]))
+            });
+            self.judge(option, 1.0, of_shared.collect());
+        }
+    }
+
+    /// One of two examples.
+    fn of_example(&self, both: &Leaf, example: usize) -> Leaf {
+        let (call, half) = (self.how.0, both.values.len() / 2);
+        assert!(both.shape.first() == Some(&2), "check_grad!({call}): `per_example` returns other than two examples");
+        Leaf { shape: both.shape[1..].to_vec(), values: both.values[example * half..][..half].to_vec(), ..both.clone() }
+    }
+
     /// Panics with the worst comparison if an error exceeds the tolerance, relative to the largest
     /// value compared.
     fn judge(&self, option: &str, part: f64, all: Vec<Compared>) {

@@ -1,6 +1,6 @@
 //! Values as lists of numbers, in row-major order.
 
-use ndarray::{Array, ArrayRef, Dimension};
+use ndarray::{Array, ArrayRef, Axis, Dimension, IntoDimension, RemoveAxis};
 
 use crate::Real;
 
@@ -111,6 +111,27 @@ pub fn unwritten<X: Flat>(like: &X) -> X {
 /// A copy of an array that owns its entries.
 pub fn array<A: Clone, D: Dimension>(of: &ArrayRef<A, D>) -> Array<A, D> {
     of.to_owned()
+}
+
+/// Two examples that are the same.
+#[must_use]
+pub fn twice<A: Clone, D: Dimension>(of: &Array<A, D>) -> Array<A, D::Larger>
+where
+    D::Larger: RemoveAxis,
+{
+    match ndarray::stack(Axis(0), &[of.view(), of.view()]) {
+        Ok(both) => both,
+        Err(e) => panic!("two arrays of one shape: {e}"),
+    }
+}
+
+/// The elements of an array of static size as an array of this shape.
+#[must_use]
+pub fn shaped<A, S: IntoDimension>(elements: Vec<A>, shape: S) -> Array<A, S::Dim> {
+    match Array::from_shape_vec(shape.into_dimension(), elements) {
+        Ok(array) => array,
+        Err(e) => panic!("an array of static size has the sizes of its type: {e}"),
+    }
 }
 
 /// A copy of a slice that owns its entries.

@@ -1,0 +1,116 @@
+//! The function of many examples: some of its parameters have one more axis in front, and the body
+//! is that of the example at one index, an input that no routine has.
+//!
+//! This module decides what the signature of that function is and what its names mean. It must
+//! never read the body, nor batch anything: the derivative does that.
+
+use quote::{format_ident, quote};
+
+use super::attr::Attr;
+use super::lower::Lower;
+use super::shapes::{Equation, Size};
+use super::sig::{Sig, SigParam};
+use super::state::CellValue;
+use super::types::{MAX_RANK, elem_tokens};
+use ad_ir::catalogue;
+use ad_ir::diag::{Diags, SrcRange, suggest, text_of};
+use ad_ir::ir::{Elem, Term};
+use ad_ir::program::{Container, Owner, Passing, Place};
+
+/// The parameters of an example, by their indices. Errors in the names are reported.
+pub(super) fn named(params: &[SigParam], active: &[usize], attr: &Attr, diags: &mut Diags) -> Vec<usize> {
+    let mut found = Vec::new();
+    let before = diags.list().len();
+    for name in &attr.examples {
+        let (range, text) = (SrcRange::of(name), name.to_string());
+        match params.iter().position(|p| p.name == text) {
+            None => {
+                let all: Vec<String> = params.iter().map(|p| p.name.to_string()).collect();
+                let near = suggest(&text, all.iter().map(String::as_str));
+                diags.push(range, catalogue::example_unknown(&text, near, &all));
+            }
+            Some(k) if found.contains(&k) => {
+                diags.push(range, catalogue::example_twice(&text));
+            }
+            Some(k) if params[k].leaf.rank == MAX_RANK => {
+                diags.push(range, catalogue::example_of_high_rank(&text, &text_of(&params[k].ty, 40)));
+            }
+            Some(k) => found.push(k),
+        }
+    }
+    found.sort_unstable();
+    if let (Some(first), false) = (attr.examples.first(), found.is_empty() || diags.list().len() > before) {
+        let shared: Vec<usize> = active.iter().copied().filter(|k| !found.contains(k)).collect();
+        if shared.is_empty() {
+            diags.push(SrcRange::of(first), catalogue::examples_only());
+        }
+        for k in shared.into_iter().filter(|&k| params[k].leaf.rank == MAX_RANK) {
+            let (name, ty) = (params[k].name.to_string(), text_of(&params[k].ty, 40));
+            diags.push(SrcRange::of(first), catalogue::example_of_high_rank(&name, &ty));
+        }
+    }
+    found
+}
+
+impl Sig {
+    /// The signature of the function of many examples.
+    pub(super) fn of_examples(&self) -> Sig {
+        let mut sig = self.clone();
+        for &k in &self.examples {
+            let p = &mut sig.params[k];
+            let (rank, elem) = (p.leaf.rank + 1, elem_tokens(p.leaf.elem, self.real_param.as_ref()));
+            let (view, krate) = (format_ident!("ArrayView{rank}"), &self.krate);
+            p.ty = quote!(#krate::ndarray::#view<'_, #elem>);
+            let one = p.leaf.clone();
+            p.leaf.container = Container::NdArray;
+            p.leaf.rank = rank;
+            p.leaf.passing = Passing::value(Owner::View);
+            p.leaf.lens = Vec::new();
+            p.example = Some(one);
+        }
+        sig.active.retain(|k| !self.examples.contains(k));
+        sig
+    }
+}
+
+impl Lower<'_> {
+    /// Declares the number of the example, and binds the parameters of an example to the rows of
+    /// this number. All arrays of examples are equally long, and rows of a static type have its
+    /// sizes.
+    pub(super) fn declare_examples(&mut self, arrays: &[(usize, Term)]) -> Option<u32> {
+        let &(first, _) = arrays.first()?;
+        let sig = self.sig;
+        let number = u32::try_from(self.g.inputs().len()).unwrap_or(u32::MAX);
+        let example = self.g.add_input(Elem::USIZE, 0);
+        for &(k, array) in arrays {
+            let p = &sig.params[k];
+            let Some(one) = &p.example else { continue };
+            let place = Place { range: SrcRange::of(&p.name), text: String::new() };
+            let equal = |me: &mut Self, sides: [Size; 2], words: [String; 2]| {
+                let said = catalogue::reached::SHAPES.into();
+                me.state.equations.push(Equation { sides, words, said, place: place.clone() });
+            };
+            if k != first {
+                let words = [first, k].map(|k| format!("the examples in `{}`", sig.params[k].name));
+                equal(self, [Size::of_axis(first, 0), Size::of_axis(k, 0)], words);
+            }
+            for (axis, len) in one.lens.iter().enumerate() {
+                let size = self.static_size(len);
+                let words = [format!("axis {} of `{}`", axis + 1, p.name), format!("the type of one `{}`", p.name)];
+                if let Some(size) = self.size_of(size) {
+                    equal(self, [Size::of_axis(k, axis + 1), size], words);
+                }
+            }
+            let row = self.g.index(array, &[example]);
+            let levels = if one.container == Container::Static { u8::MAX } else { 0 };
+            let value = self.nested_value(row, levels);
+            let name = p.name.to_string();
+            if p.mutable {
+                self.bind_cell(name, CellValue::Value(value), true);
+            } else {
+                self.state.scope.bind(name, Some(value));
+            }
+        }
+        Some(number)
+    }
+}
