@@ -56,8 +56,6 @@ struct Types {
     cotangent: TokenStream,
     directions: Vec<TokenStream>,
     destinations: Vec<TokenStream>,
-    /// The parameters of an example.
-    examples: Vec<usize>,
     /// The results and the gradients of all examples.
     of_examples: [Guess; 2],
 }
@@ -121,11 +119,9 @@ fn written<'a>(
         for function in derivative.functions() {
             let name = format_ident!("{name}_{}", function.suffix);
             let further = types.further(derivative.further);
-            let batched = derivative.returns == Structure::Examples;
-            let params = params.iter().enumerate().map(|(k, ty)| match batched && types.examples.contains(&k) {
-                true => quote!(impl ::core::marker::Sized),
-                false => ty.clone(),
-            });
+            // Which parameters are arrays of examples may be what is wrong.
+            let any = derivative.returns == Structure::Examples;
+            let params = params.iter().map(|ty| if any { quote!(impl ::core::marker::Sized) } else { ty.clone() });
             let Guess { ty, unknown } = types.returned(derivative, function);
             let mut generics = generics.clone();
             generics.params.extend(unknown.iter().map(|any| -> syn::GenericParam { syn::parse_quote!(#any) }));
@@ -169,6 +165,10 @@ pub(super) fn of_signature(sig: &Sig, item: &ItemFn, diags: &Diags) -> TokenStre
     };
     let shared = sig.active.iter().filter(|k| !sig.examples.contains(k));
     let gradients: Vec<TokenStream> = shared.map(|&k| all(&sig.params[k].leaf)).collect();
+    let gradients = match sig.examples.is_empty() || gradients.is_empty() {
+        true => Guess::unknown("StandInForG"),
+        false => Guess::known(tuple(&gradients)),
+    };
     let cotangent = types::passed_tokens(&sig.result, real, krate);
     let types = Types {
         params: sig.params.iter().map(|p| p.ty.clone()).collect(),
@@ -178,8 +178,7 @@ pub(super) fn of_signature(sig: &Sig, item: &ItemFn, diags: &Diags) -> TokenStre
         closure: Guess::known(quote!(::std::boxed::Box<dyn ::core::ops::Fn(#cotangent) -> #gradient>)),
         directions: each(&|leaf| types::passed_tokens(leaf, real, krate)),
         destinations: each(&|leaf| types::destination_tokens(leaf, real, krate)),
-        examples: sig.examples.clone(),
-        of_examples: [Guess::known(all(&sig.result)), Guess::known(tuple(&gradients))],
+        of_examples: [Guess::known(all(&sig.result)), gradients],
         gradient: Guess::known(gradient),
         cotangent,
     };
@@ -239,7 +238,6 @@ pub(super) fn of(item: &ItemFn, attr: &Attr) -> TokenStream {
     let (gradient, any) = (tuple(&active), quote!(impl ::core::marker::Sized));
     let further = vec![any.clone(); active.len()];
     let argument = format_ident!("StandInForArgument");
-    let named = |g: &Given| g.name.as_ref().is_some_and(|name| attr.examples.iter().any(|e| e == name));
     let types = Types {
         params,
         result: owned(&result).map_or_else(|| Guess::unknown("StandIn"), |_| Guess::known(result.to_token_stream())),
@@ -249,7 +247,6 @@ pub(super) fn of(item: &ItemFn, attr: &Attr) -> TokenStream {
         cotangent: any,
         directions: further.clone(),
         destinations: further,
-        examples: (0..given.len()).filter(|&k| named(&given[k])).collect(),
         of_examples: [Guess::unknown("StandInForR"), Guess::unknown("StandInForG")],
         gradient: Guess::known(gradient),
     };

@@ -33,7 +33,9 @@ fn high_shared(w: &Array6<f64>, x: f64) -> f64 {
 }
 
 fn main() {
-    println!("{}", unknown_grad_each(1.0, &[1.0]) + twice_grad_each(1.0, &[1.0]) + high_grad_each(1.0, &[1.0]));
-    println!("{}", all_grad_each(&[1.0], &[1.0]));
-    println!("{}", high_shared_grad_each(1.0, &[1.0]));
+    let a: f64 = unknown_grad_each(1.0, &[1.0]);
+    let b: f64 = all_grad_each(&[1.0], &[1.0]);
+    let c: f64 = none_grad_each(1.0, &[1.0]);
+    let d = twice_grad_each(1.0, &[1.0]) + high_grad_each(1.0, &[1.0]);
+    println!("{a} {b} {c} {d} {}", high_shared_grad_each(1.0, &[1.0]));
 }
