@@ -4,14 +4,12 @@
 //! This module decides what the signature of that function is and what its names mean. It must
 //! never read the body, nor batch anything: the derivative does that.
 
-use quote::{format_ident, quote};
-
 use super::attr::Attr;
 use super::lower::Lower;
 use super::shapes::{Equation, Size};
 use super::sig::{Sig, SigParam};
 use super::state::CellValue;
-use super::types::{MAX_RANK, elem_tokens};
+use super::types::{MAX_RANK, view_tokens};
 use ad_ir::catalogue;
 use ad_ir::diag::{Diags, SrcRange, suggest, text_of};
 use ad_ir::ir::{Elem, Term};
@@ -58,9 +56,8 @@ impl Sig {
         let mut sig = self.clone();
         for &k in &self.examples {
             let p = &mut sig.params[k];
-            let (rank, elem) = (p.leaf.rank + 1, elem_tokens(p.leaf.elem, self.real_param.as_ref()));
-            let (view, krate) = (format_ident!("ArrayView{rank}"), &self.krate);
-            p.ty = quote!(#krate::ndarray::#view<'_, #elem>);
+            let rank = p.leaf.rank + 1;
+            p.ty = view_tokens(&p.leaf, rank, self.real_param.as_ref(), &self.krate);
             let one = p.leaf.clone();
             p.leaf.container = Container::NdArray;
             p.leaf.rank = rank;

@@ -393,6 +393,12 @@ pub(super) fn static_tokens(elem: TokenStream, lens: &[Len]) -> TokenStream {
     })
 }
 
+/// A view of an array of a value's elements, of this rank.
+pub(super) fn view_tokens(leaf: &Leaf, rank: u8, real_param: Option<&Ident>, krate: &TokenStream) -> TokenStream {
+    let (elem, view) = (elem_tokens(leaf.elem, real_param), quote::format_ident!("ArrayView{rank}"));
+    quote!(#krate::ndarray::#view<'_, #elem>)
+}
+
 /// The owned type of a gradient or a result.
 pub(super) fn owned_tokens(leaf: &Leaf, real_param: Option<&Ident>, krate: &TokenStream) -> TokenStream {
     let elem = elem_tokens(leaf.elem, real_param);

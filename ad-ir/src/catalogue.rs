@@ -5,9 +5,9 @@
 //! possible. Its note is the reason, if that is not obvious. Messages start in lower case and have
 //! no full stop, as in rustc. No other module contains texts of messages. Constructs that are
 //! refused by name are in tables: [`mod@refused`] (constructs, macros, items, types), and
-//! [`foreign`] (idioms of other libraries). Errors in the types and shapes of values are in
-//! `values` (with the phrases of [`wanted`]), and the run-time messages of derivatives are in
-//! [`reached`].
+//! [`foreign`] (idioms of other libraries). Errors in the attribute's options are in `attribute`,
+//! those in the types and shapes of values in `values` (with the phrases of [`wanted`]), and the
+//! run-time messages of derivatives are in [`reached`].
 //!
 //! To add a message, add a function to `entries!` below (with plain names as parameters), and a
 //! case in `tests/ui/<kind>/`. [`all`] lists every entry and every row of the tables;
@@ -15,12 +15,14 @@
 
 #![allow(missing_docs, reason = "each function is the message that it returns")]
 
+mod attribute;
 pub mod foreign;
 pub mod reached;
 pub mod refused;
 mod values;
 pub mod wanted;
 
+pub use attribute::*;
 pub use refused::refused;
 pub use values::*;
 
@@ -119,7 +121,12 @@ use entries;
 /// Every message: the entries, and each row of the tables of refused names.
 #[must_use]
 pub fn all() -> Vec<String> {
-    let entries = ENTRIES.iter().chain(values::ENTRIES).chain(&["arguments_of_others"]).map(ToString::to_string);
+    let entries = ENTRIES
+        .iter()
+        .chain(attribute::ENTRIES)
+        .chain(values::ENTRIES)
+        .chain(&["arguments_of_others"])
+        .map(ToString::to_string);
     entries.chain(refused::all()).chain(foreign::all()).collect()
 }
 
@@ -135,122 +142,6 @@ pub fn arguments_of_others(name: &str, given: usize) -> Option<Message> {
 const OWN_NAMES: &str = "the attribute sees no imports: write types of ndarray by their own names, and not by those of `use .. as ..` or `type`";
 
 entries! {
-// The attribute.
-
-pub fn malformed_attribute(reason: &str) -> Message {
-    message(format!("the arguments of `differentiate` cannot be read: {reason}"))
-        .help("write options with commas: `#[differentiate(grad, jvp, wrt(w, b))]`")
-}
-
-pub fn unknown_option(name: &str, near: Option<&str>, derivatives: &str) -> Message {
-    let text = message(format!("`differentiate` has no option `{name}`"));
-    let text = text
-        .maybe(near, &format!("the options are {derivatives}, `wrt(..)`, `crate = \"..\"`, `mode = \"..\"`"));
-    foreign::translate(Kind::Option, name, text)
-}
-
-pub fn option_later(name: &str) -> Message {
-    message(format!("the option `{name}` is not supported yet")).help("remove it; return further values from a separate function")
-}
-
-pub fn option_takes_nothing(name: &str) -> Message {
-    message(format!("the option `{name}` takes no arguments")).help(format!("write `{name}`"))
-}
-
-pub fn option_twice(name: &str) -> Message {
-    message(format!("the option `{name}` is given twice")).help("remove one of them")
-}
-
-pub fn malformed_option(name: &str, form: &str) -> Message {
-    message(format!("the option `{name}` cannot be read")).help(format!("write `{form}`"))
-}
-
-/// `usual`: the option with the default mode. It has the same meaning in the functions below.
-pub fn mode_later(mode: &str, usual: &str) -> Message {
-    message(format!("the mode `{mode}` is not supported yet")).help(format!("remove the mode, or write `{usual}`"))
-}
-
-pub fn unknown_mode(mode: &str, near: Option<&str>, usual: &str) -> Message {
-    message(format!("there is no mode `{mode}`")).maybe(near, &format!("remove the mode, or write `{usual}`"))
-}
-
-/// `instead`: the replacement from the derivative's descriptor. It has the same meaning in the two
-/// functions below.
-pub fn derivative_of_an_array(option: &str, instead: &str) -> Message {
-    message(format!("`{option}` requires a function that returns one real number; this one returns an array"))
-        .help(instead)
-}
-
-pub fn derivative_of_several(option: &str, names: &[String], first: &str, instead: &str) -> Message {
-    message(format!("`{option}` requires exactly one active parameter; here are {}", names.join(", ")))
-        .help(format!("name one of them: `wrt({first})`; {instead}"))
-}
-
-pub fn derivative_of_high_rank(option: &str, name: &str, indices: [u8; 2], instead: &str) -> Message {
-    let [result, param] = indices;
-    message(format!("`{option}` with respect to `{name}` would have {result} + {param} indices; arrays have at most 6"))
-        .help(instead)
-}
-
-pub fn check_grad_of_no_call() -> Message {
-    message("`check_grad!` takes a call of a differentiated function")
-        .help("write `check_grad!(f(&x, 2.0))`; what is checked, and how closely: `check_grad!(f(&x, 2.0), jvp, tolerance = 1e-4)`")
-}
-
-pub fn check_grad_option(text: &str, near: Option<&str>, derivatives: &str) -> Message {
-    message(format!("`check_grad!` has no option `{text}`")).maybe(
-        near,
-        &format!("the options are {derivatives} (all that were written, if there is none of these), and `tolerance = 1e-4`"),
-    )
-}
-
-pub fn wrt_unknown(name: &str, near: Option<&str>, all: &[String]) -> Message {
-    let all: Vec<String> = all.iter().map(|p| format!("`{p}`")).collect();
-    message(format!("`wrt` names `{name}`, which is not a parameter"))
-        .maybe(near, &format!("the parameters are {}", all.join(", ")))
-}
-
-pub fn wrt_discrete(name: &str, ty: &str) -> Message {
-    message(format!("`{name}` is of type `{ty}`: no gradient flows through it"))
-        .help(format!("remove `{name}` from `wrt(..)`"))
-}
-
-pub fn attribute_twice() -> Message {
-    message("this function has two `differentiate` attributes").help("write one, with all options: `#[differentiate(grad, jvp)]`")
-}
-
-pub fn wrt_twice(name: &str) -> Message {
-    message(format!("`wrt` names `{name}` twice")).help("remove one of them")
-}
-
-pub fn example_unknown(name: &str, near: Option<&str>, all: &[String]) -> Message {
-    let all: Vec<String> = all.iter().map(|p| format!("`{p}`")).collect();
-    message(format!("`per_example` names `{name}`, which is not a parameter"))
-        .maybe(near, &format!("the parameters are {}", all.join(", ")))
-}
-
-pub fn example_twice(name: &str) -> Message {
-    message(format!("`per_example` names `{name}` twice")).help("remove one of them")
-}
-
-pub fn examples_only() -> Message {
-    message("`per_example` names all parameters that a gradient is taken with respect to")
-        .help("leave out those that all examples share: their gradients are what is returned")
-}
-
-pub fn example_of_high_rank(name: &str, ty: &str) -> Message {
-    message(format!("for many examples, `{name}` (`{ty}`) or its gradient would have 7 axes; arrays have at most 6"))
-        .help("call the gradient for each example instead")
-}
-
-/// `stop`: whether a loop stops by it, and it is not a size or a number of steps.
-pub fn example_varies(name: &str, stop: bool) -> Message {
-    let what = if stop { "when a loop stops" } else { "how long an array or a loop is" };
-    message(format!("`per_example`: `{name}` decides {what}, which can be different in each example"))
-        .help(format!("share `{name}` by leaving it out here, or call the gradient for each example"))
-        .note("all examples are computed together, as arrays with one more axis")
-}
-
 // The item and its signature.
 
 /// `certain`: whether rustc cannot parse the item either. rustc's further errors would be about its
