@@ -227,7 +227,7 @@ impl Check<'_> {
     fn of_example(&self, both: &Leaf, example: usize) -> Leaf {
         let (call, half) = (self.how.0, both.values.len() / 2);
         assert!(both.shape.first() == Some(&2), "check_grad!({call}): `per_example` returns other than two examples");
-        Leaf { shape: both.shape[1..].to_vec(), values: both.values[example * half..][..half].to_vec(), ..both.clone() }
+        Leaf { shape: both.shape[1..].to_vec(), values: both.values[example * half..][..half].to_vec() }
     }
 
     /// Panics with the worst comparison if an error exceeds the tolerance, relative to the largest
