@@ -193,3 +193,20 @@ fn arms_that_are_not_taken() {
     let x = [1.0, 0.0, -2.0];
     assert_eq!(guarded_grad_each(2.0, &x), array![0.5, 4.0, 4.0]);
 }
+
+/// Lists of points, in which every point has as many numbers as its type says.
+#[differentiate(grad, per_example(points))]
+fn spread(center: [f64; 2], points: &[[f64; 2]]) -> f64 {
+    points.iter().map(|p| (p[0] - center[0]).powi(2) * (p[1] - center[1])).sum()
+}
+
+#[test]
+fn slices_of_static_arrays() {
+    let points = vector(3 * 4 * 2, 5).into_shape_with_order((3, 4, 2)).unwrap();
+    let found = spread_grad_each([0.1, 0.2], &points);
+    for i in 0..3 {
+        let list: Vec<[f64; 2]> = points.index_axis(Axis(0), i).outer_iter().map(|p| [p[0], p[1]]).collect();
+        near(found.row(i), &spread_grad([0.1, 0.2], &list).0);
+    }
+    ad::check_grad!(spread([0.1, 0.2], &[[0.3, 0.4], [1.0, 2.0]]), per_example);
+}

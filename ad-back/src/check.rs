@@ -223,10 +223,14 @@ fn twice(param: &Param, value: &TokenStream, krate: &TokenStream) -> TokenStream
     let array = match param.container {
         Container::Scalar | Container::ScalarRef => quote!(#arrays::arr0(#value)),
         Container::NdArray => value.clone(),
-        Container::Slice => quote!(#arrays::Array1::from(#value)),
-        Container::Static => {
-            let (flat, lens) = ((1..param.rank).map(|_| quote!(.as_flattened())), &param.lens);
-            quote!(#krate::runtime::check::shaped((#value) #(#flat)*.iter().copied().collect(), [#(#lens),*]))
+        Container::Slice | Container::Static => {
+            let (lens, own) = (&param.lens, Ident::new("example_", Span::mixed_site()));
+            let flat = (0..param.container.nested(lens.len())).map(|_| quote!(.as_flattened()));
+            let first = if param.container == Container::Slice { quote!(#own.len(),) } else { quote!() };
+            quote!({
+                let #own = #value;
+                #krate::runtime::check::shaped(#own[..] #(#flat)*.iter().copied().collect(), [#first #(#lens),*])
+            })
         }
     };
     quote!(&#krate::runtime::check::twice(&#array))

@@ -91,15 +91,16 @@ impl Lower<'_> {
                 let words = [first, k].map(|k| format!("the examples in `{}`", sig.params[k].name));
                 equal(self, [Size::of_axis(first, 0), Size::of_axis(k, 0)], words);
             }
-            for (axis, len) in one.lens.iter().enumerate() {
+            for axis in 0..one.rank {
+                let Some(len) = one.static_size(axis) else { continue };
                 let size = self.static_size(len);
                 let words = [format!("axis {} of `{}`", axis + 1, p.name), format!("the type of one `{}`", p.name)];
                 if let Some(size) = self.size_of(size) {
-                    equal(self, [Size::of_axis(k, axis + 1), size], words);
+                    equal(self, [Size::of_axis(k, usize::from(axis) + 1), size], words);
                 }
             }
             let row = self.g.index(array, &[example]);
-            let levels = if one.container == Container::Static { u8::MAX } else { 0 };
+            let levels = if one.lens.is_empty() { 0 } else { u8::MAX };
             let value = self.nested_value(row, levels);
             let name = p.name.to_string();
             if p.mutable {

@@ -19,7 +19,7 @@ use ad_ir::catalogue;
 use ad_ir::diag::{Diags, Poison, SrcRange};
 use ad_ir::ir::{Elem, Lit, Loc, Node, Term, Type};
 use ad_ir::prim::Cmp;
-use ad_ir::program::{Check, Constant, Output, OutputTree, Param, Phase, Place, Places, Program};
+use ad_ir::program::{Check, Constant, Container, Output, OutputTree, Param, Phase, Place, Places, Program};
 
 /// A symbolic size: an axis of a parameter, or a parameter of type `usize`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
