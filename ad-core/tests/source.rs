@@ -60,7 +60,10 @@ fn every_stage_means_what_the_source_means() {
                 Err(e) => failures.push(e),
             }
         }
-        println!("{cases} programs, {wild} wild, {panics} that panic, {kinds:?}\n{uses:?}\n{control:?}");
+        println!(
+            "{} forms, {cases} programs, {wild} wild, {panics} that panic, {kinds:?}\n{uses:?}\n{control:?}",
+            forms.len()
+        );
         let shown = number("AD_SHOWN", 4) as usize;
         assert!(
             failures.is_empty(),

@@ -9,10 +9,10 @@ use super::functions::reals;
 use super::lower::Lower;
 use super::refs::results;
 use super::table::{Call, Mark, On, Proof, Row, row};
-use super::value::{Lowered, Value};
+use super::value::{Lowered, Value, Want};
 use super::words::PanicMessage;
 use ad_ir::catalogue::{self, refused, wanted};
-use ad_ir::diag::Poison;
+use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::{Elem, IntTy, Lit, Term};
 use ad_ir::prim::{Binary, Cmp, Prim, Unary};
 
@@ -90,10 +90,12 @@ fn or<'a>(
     let (value, exists) = parts(me, call)?;
     let some = value.map(|v| me.under(exists, true, |me| some(me, v)));
     let none = me.under(exists, false, none);
-    match (some.transpose()?, me.g.bool_value(exists)) {
-        (None, _) | (_, Some(false)) => none,
-        (Some(some), Some(true)) => none.map(|_| some),
-        (Some(some), None) => me.join(Join { cond: exists, strict: false }, &some, &none?, call.range),
+    let Some(some) = some.transpose()? else { return none };
+    let none = none?;
+    match me.g.bool_value(exists) {
+        Some(false) => typed_like(me, none, &some, call.range),
+        Some(true) => typed_like(me, some, &none, call.range),
+        None => me.join(Join { cond: exists, strict: false }, &some, &none, call.range),
     }
 }
 
@@ -117,6 +119,14 @@ fn unwrap_or_default<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Val
         None => return Err(me.error(call.range, refused::construct(refused::Construct::DefaultOfOther))),
     };
     or(me, call, |_, v| Ok(v), |_| Ok(Value::Term(zero)))
+}
+
+/// A literal gets the type of the value that would be there otherwise.
+fn typed_like<'a>(me: &mut Lower<'a>, value: Value<'a>, other: &Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
+    match (&value, me.elem_of(other)) {
+        (Value::Number(_), Some(elem)) => Ok(Value::Term(me.term_as(&value, Want::Elem(elem), range)?)),
+        _ => Ok(value),
+    }
 }
 
 fn map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

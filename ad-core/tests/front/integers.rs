@@ -135,3 +135,20 @@ fn arrays_of_integers() {
     assert_eq!(run(&p, &[vector(&[1.0]), k(&[100, 127])]), [200.0]);
     assert_eq!(failed(&p, &[vector(&[1.0]), k(&[100, 128])]).len(), 1);
 }
+
+/// What stands in for a value that does not exist has the type of that value.
+#[test]
+fn alternatives_of_an_option_that_is_known_have_its_type() {
+    integer(
+        IntTy::Usize,
+        quote!(if 0_usize.checked_sub(2).unwrap_or(4).is_power_of_two() { n } else { 0 }),
+        &[(3, Some(3))],
+    );
+    integer(IntTy::Usize, quote!(0_u8.checked_sub(2).unwrap_or(250).wrapping_add(9) as usize + n), &[(0, Some(3))]);
+    integer(IntTy::Usize, quote!(0_u8.checked_sub(2).map_or(n, |k| k as usize)), &[(3, Some(3))]);
+    integer(
+        IntTy::Usize,
+        quote!(0_u8.checked_sub(2).unwrap_or_else(|| 250).wrapping_add(9) as usize + n),
+        &[(0, Some(3))],
+    );
+}

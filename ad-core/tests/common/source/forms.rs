@@ -30,6 +30,7 @@ mod arrays;
 mod iterators;
 mod statements;
 mod values;
+mod vectors;
 
 use ad_core::prim::Unary;
 use std::collections::BTreeSet;
@@ -128,4 +129,8 @@ const TABLES: &[&[Line]] = &[
     statements::FLOW,
     statements::STATIC,
     statements::LOOPS,
+    vectors::VECTORS,
+    vectors::POSITIONS,
+    vectors::ZIPS,
+    vectors::OTHERS,
 ];

@@ -46,7 +46,9 @@ impl<'f> Writer<'f> {
         let count = self.forms.len();
         // Three programs test three forms, one for each type.
         let (third, place) = (focus / (count / 3).max(1), focus % (count / 3).max(1));
-        self.real = match (third + place) % 3 {
+        // Each form has each type in three rounds.
+        let round = (self.seed / count.max(1) as u64) as usize;
+        self.real = match (third + place + round) % 3 {
             0 => Real::F64,
             1 => Real::F32,
             _ => Real::Param,

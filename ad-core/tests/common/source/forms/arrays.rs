@@ -189,6 +189,8 @@ pub(super) const MORE: &[Line] = &[
         "",
     ),
     ("S", "norm({X:n})", "function.norm", ""),
+    ("A:n", "cumsum({G:n})", "function.cumsum", ""),
+    ("A:n,m", "cumsum({G:n,m})", "function.cumsum", ""),
     ("A:n", "softmax({G:n})", "function.softmax", ""),
     ("A:n,m", "softmax({G:n,m})", "function.softmax", ""),
     ("A:n", "map2({G:n}, {G:n}, |$x, $y| {S;x:S y:S})", "function.map2", ""),
