@@ -158,3 +158,35 @@ fn of_single_precision() {
     assert_eq!(dx, array![0.0, 3.0, 0.0]);
     assert!((dy - (2.0 + 2.0_f32.sqrt() * std::f32::consts::FRAC_PI_2)).abs() < 1e-6);
 }
+
+/// A constant that is taken in an arm of a pattern, and copied for a size that depends on it: each
+/// copy has the type of the constant.
+#[differentiate(grad)]
+fn constant_of_a_pattern(x: &Array2<f64>) -> f64 {
+    let v: Vec<f64> = (0..x.nrows()).map(|_| 0.84375).collect();
+    let s = match &v[..] {
+        [_, .., b] => *b,
+        [a] => *a,
+        [] => 1.5,
+    }
+    .sin();
+    let t = x.sum();
+    let w = if s < t {
+        Array1::from_vec([1.0; 2].map(|_| s).to_vec())
+    } else {
+        one_hot::<f64>(x.nrows(), 1) * t
+    };
+    t * w.mapv(|e| (e * 2.0).sin()).sum()
+}
+
+#[test]
+fn constants_of_patterns() {
+    for x in [[0.7, -1.3, 2.1, 0.4], [0.2, -1.3, 0.1, 0.4]] {
+        let matrix = |x: &[f64]| Array2::from_shape_vec((2, 2), x.to_vec()).unwrap();
+        let gradient = |x: &[f64]| {
+            let (value, gradient) = constant_of_a_pattern_value_and_grad(&matrix(x));
+            (value, gradient.into_raw_vec_and_offset().0)
+        };
+        checks(|x| constant_of_a_pattern(&matrix(x)), gradient, &x);
+    }
+}

@@ -206,7 +206,8 @@ impl Driver<'_> {
             return Ok(());
         }
         self.name(t);
-        let e = e.tokens;
+        // A literal gets its type here: nothing else says what a named one is.
+        let e = typed(&[&e]).unwrap_or(e.tokens);
         let value = Some(match before {
             None => quote!(#e),
             Some(before) => quote!({ #before #e }),

@@ -147,7 +147,7 @@ pub(super) const LAYOUTS: &[Line] = &[
     ("A:2,m", "ndarray::stack(Axis(0), &[{A:m}.view(), {A:m}.view()]).unwrap()", "ndarray.stack", ""),
     ("A:n,2", "ndarray::stack![Axis(1), {A:n}.view(), {A:n}.view()]", "", ""),
     ("A:n*2", "ndarray::concatenate(Axis(0), &[{A:n}.view(), {A:n}.view()]).unwrap()", "ndarray.concatenate", ""),
-    ("A:n,m*2", "ndarray::concatenate![Axis(1), {A:n,m}, {A:n,m}]", "", ""),
+    ("A:n,m*2", "ndarray::concatenate![Axis(1), {O:n,m}, {O:n,m}]", "", ""),
     ("A:n,m", "{O:k,n,m}.index_axis_move(Axis(0), {i<k})", "array.index_axis_move", ""),
     ("A:n", "{O:n+1}.slice_move(s![1..])", "array.slice_move", ""),
     (

@@ -69,14 +69,14 @@ pub(super) const POSITIONS: &[Line] = &[
     ("S", "{P:n}.next().unwrap_or({K})", "iterator.next Option.unwrap_or", ""),
     (
         "let a:S",
-        "let mut $b = {P:n}; let mut $a = $b.next().unwrap_or({K}); while let Some($x) = $b.next() {{ if {B;x:S a:S} {{ break; }} $a = ({S;x:S a:S}).tanh(); }}",
-        "mutable-array.next Option.unwrap_or",
+        "let $c: Vec<{F}> = {P:n}.collect(); let mut $b = $c.iter().copied(); let mut $a = $b.next().unwrap_or({K}); while let Some($x) = $b.next() {{ if {B;x:S a:S} {{ break; }} $a = ({S;x:S a:S}).tanh(); }}",
+        "mutable-array.next iterator.collect iterator.copied Option.unwrap_or",
         "",
     ),
     (
         "let a:S",
-        "let mut $b = {P:n}.peekable(); let mut $a = {S}; while let Some($x) = $b.next() {{ if let Some(&$y) = $b.peek() {{ $a = ({S;a:S x:S y:S}).sin(); }} }}",
-        "iterator.peekable mutable-array.next mutable-array.peek",
+        "let $c: Vec<{F}> = {P:n}.collect(); let mut $b = $c.iter().copied().peekable(); let mut $a = {S}; while let Some($x) = $b.next() {{ if let Some(&$y) = $b.peek() {{ $a = ({S;a:S x:S y:S}).sin(); }} }}",
+        "iterator.collect iterator.copied iterator.peekable mutable-array.next mutable-array.peek",
         "",
     ),
     ("S", "{P:n}.reduce(|$a, $x| ({S;a:S x:S}).sin()).unwrap_or({K})", "iterator.reduce Option.unwrap_or", ""),
