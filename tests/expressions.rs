@@ -171,11 +171,7 @@ fn constant_of_a_pattern(x: &Array2<f64>) -> f64 {
     }
     .sin();
     let t = x.sum();
-    let w = if s < t {
-        Array1::from_vec([1.0; 2].map(|_| s).to_vec())
-    } else {
-        one_hot::<f64>(x.nrows(), 1) * t
-    };
+    let w = if s < t { Array1::from_vec([1.0; 2].map(|_| s).to_vec()) } else { one_hot::<f64>(x.nrows(), 1) * t };
     t * w.mapv(|e| (e * 2.0).sin()).sum()
 }
 
