@@ -5,6 +5,7 @@
 //! | rule | before | after |
 //! | --- | --- | --- |
 //! | fixed | a carried value that no iteration changes | its initial value, a capture |
+//! | literals | a capture that is a literal, such as the cotangent 1 of a sum | the literal itself, so that the simplifier sees it |
 //! | unused | a result that is never read | nothing |
 //! | rows | rows that depend on no carried value | a build |
 //! | sum | `acc + e` | initial value + the sum of a build |
@@ -121,6 +122,26 @@ pub(super) fn bulk(g: &mut Graph, scan: Scan, exact: &[bool], wanted: &[bool]) -
     })
 }
 
+/// The results of a loop's body with the parameters replaced that are literals outside of the loop,
+/// in inner loops too.
+fn with_literals(g: &mut Graph, body: &Body, outer: &[Option<Term>]) -> Box<[Term]> {
+    let known = outer.iter().map(|t| t.filter(|&t| matches!(g.node(t), Node::Lit(_)))).collect::<Vec<Option<Term>>>();
+    if known.iter().all(Option::is_none) {
+        return body.results.clone();
+    }
+    let param = |(k, ty): (usize, &Type)| known.get(k).copied().flatten().unwrap_or_else(|| g.param(k, ty.clone()));
+    let args: Vec<Term> = body.params.iter().enumerate().map(param).collect();
+    let results = g.instantiate(body, &args);
+    let inner = Rewriter::new(&HashSet::new()).run(g, &results, |g, t, done| {
+        let Node::Scan(mut scan) = with_rewritten_children(g, t, done) else { return None };
+        let outer: Vec<Option<Term>> =
+            scan.init.iter().map(|_| None).chain(scan.captures.iter().copied().map(Some)).collect();
+        scan.body.results = with_literals(g, &scan.body, &outer);
+        Some(g.scan(*scan))
+    });
+    inner.into()
+}
+
 /// Where the computation of a result goes.
 enum Placement {
     /// It stays in the loop.
@@ -164,6 +185,7 @@ impl<'g> Distribution<'g> {
 
     fn run(mut self) -> Term {
         self.fixed();
+        self.literals();
         self.unused();
         self.fission();
         self.products();
@@ -198,6 +220,15 @@ impl<'g> Distribution<'g> {
                 self.placement[k] = Placement::Initial;
             }
         }
+    }
+
+    /// Captures and unchanged carried values that are literals are put into the body.
+    fn literals(&mut self) {
+        let carries = self.carries();
+        let initial = |k: usize| matches!(self.placement.get(k), Some(Placement::Initial)).then(|| self.scan.init[k]);
+        let outer: Vec<Option<Term>> =
+            (0..carries).map(initial).chain(self.scan.captures.iter().copied().map(Some)).collect();
+        self.scan.body.results = with_literals(self.g, &self.scan.body, &outer);
     }
 
     /// Carried values and rows that no root reads.
