@@ -84,11 +84,46 @@ fn candidates(g: &mut Graph, roots: &[Term]) -> Vec<(Term, usize)> {
         let carried = scan.body.params[..scan.init.len()].iter().filter_map(|ty| ty.as_array());
         let arrays = carried.map(|(_, shape)| shape.len()).filter(|&rank| rank > 0).min();
         let rows = k as usize >= scan.init.len() && scan.stop.is_none();
-        if rows && arrays.is_some_and(|least| least < g.rank(t)) && g.ty(t).is_real() {
+        let larger = rows && arrays.is_some_and(|least| least < g.rank(t)) && g.ty(t).is_real();
+        if larger && is_element(g, scan, k as usize, DEEPEST) {
             found.push((of, k as usize));
         }
     }
     found
+}
+
+/// Whether row k of the loop is an element of an array that may be carried, in an inner loop of no
+/// more than this depth. This looks at closed bodies: a loop is opened for a row like that only.
+fn is_element(g: &Graph, scan: &Scan, k: usize, depth: usize) -> bool {
+    let Some((_, t)) = else_blank(g, scan.body.results[k]) else { return false };
+    match g.node(t) {
+        Node::Gather { src, .. } => is_state(g, *src, depth < DEEPEST, scan.init.len()),
+        Node::Proj(inner, part) => match g.node(*inner) {
+            Node::Scan(inner) if depth > 1 && *part as usize >= inner.init.len() => {
+                is_element(g, inner, *part as usize, depth - 1)
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// Whether a term of a closed body is a state of an array that the loop carries, or, in an inner
+/// loop, that one around it may carry.
+fn is_state(g: &Graph, mut t: Term, inner: bool, carries: usize) -> bool {
+    for _ in 0..STATES {
+        t = match g.node(t) {
+            Node::Param(k, _) => return inner || (*k as usize) < carries,
+            Node::Scatter { dst, .. } => *dst,
+            Node::Cond { then, .. } => *then,
+            Node::Proj(of, k) => match begins_with(g, *of, *k as usize) {
+                Some(begin) => begin,
+                None => return false,
+            },
+            _ => return false,
+        };
+    }
+    true
 }
 
 /// A loop with its body opened: over the variable of the step, and over placeholders for what is
