@@ -120,10 +120,10 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
             Further::Nothing => (quote!(), Vec::new()),
             Further::Cotangent => (quote!(let #value = #name #turbofish(#(#here),*);), vec![cotangent.clone()]),
             Further::Directions(_) => (quote!(), along.clone()),
-            Further::Destinations => (
-                quote!(#(let mut #parts = #run::unwritten(&#owned);)*),
-                parts.iter().map(|part| quote!(&mut #part)).collect(),
-            ),
+            Further::Destinations => (quote!(#(let mut #parts = #run::unwritten(&#owned);)*), {
+                let own = program.workspace.then(|| quote!(&mut #krate::runtime::Workspace::new()));
+                parts.iter().map(|part| quote!(&mut #part)).chain(own).collect()
+            }),
         };
         if d.returns == Structure::Examples {
             let (shared, ours): (Vec<usize>, Vec<&Ident>) = (0..active.len())

@@ -21,6 +21,7 @@ mod state;
 mod strided;
 mod tiling;
 mod whole;
+mod workspace;
 
 use std::collections::{HashMap, HashSet};
 
@@ -46,6 +47,10 @@ impl Driver<'_> {
         self.destinations = Destinations::of(self.g, self.params, result, destinations);
         self.memory.budget = Budget::of(self.g, self.params, result);
         self.inputs();
+        if self.style.workspace {
+            // A routine without arrays on the heap leaves it unread.
+            self.add(Statement { code: quote!(let _ = &workspace_;).into(), effect: true, ..Statement::default() });
+        }
         let (mut k, plan) = (0, self.plan);
         while let Some(&step) = plan.order.get(k) {
             match plan.tiles.iter().find(|t| t.steps.start == k) {

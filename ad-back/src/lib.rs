@@ -105,12 +105,16 @@ pub fn emit_routine(g: &mut Graph, program: &Program, routine: &Routine) -> Resu
 /// The function itself, without attributes.
 fn function(g: &mut Graph, program: &Program, routine: &Routine) -> Result<TokenStream, String> {
     let Prepared { checks, result, hints, plan } = prepare(g, program, routine, None)?;
-    let style = style(program);
+    let style = style_of(program, routine);
     let driver = driver::Driver::new(g, program, &routine.params, &checks, &plan, &style, &hints);
     let (body, _) = driver.body(&result, &routine.destinations)?;
     let Program { generics, where_clause, .. } = program;
     let Routine { name, params, result_ty, .. } = routine;
-    let declared = signature::declarations(params);
+    let mut declared = signature::declarations(params);
+    if routine.workspace {
+        let krate = &program.krate;
+        declared = quote!(#declared, workspace_: &mut #krate::runtime::Workspace);
+    }
     if program.example.is_some() {
         // The generic function is a call, so that what is long is compiled once.
         let [public_generics, public] = signature::public_declarations(program, params);
@@ -204,7 +208,7 @@ fn described(
     log: Option<&mut Log>,
 ) -> Result<(PlanSummary, String), String> {
     let Prepared { checks, result, hints, plan } = prepare(g, program, routine, log)?;
-    let style = style(program);
+    let style = style_of(program, routine);
     let (_, mut summary) = driver::Driver::new(g, program, &routine.params, &checks, &plan, &style, &hints)
         .body(&result, &routine.destinations)?;
     let show = |t: &Term| shown(g, hints.get(t), *t);
@@ -286,7 +290,17 @@ fn shown(g: &Graph, hint: Option<&String>, t: Term) -> String {
     }
 }
 
+/// How the tokens of a routine are written.
+fn style_of(program: &Program, routine: &Routine) -> Style {
+    Style { workspace: routine.workspace, ..style(program) }
+}
+
 /// How this program's tokens are written.
 fn style(program: &Program) -> Style {
-    Style { krate: program.krate.clone(), param: real_param(program), bound: Rc::clone(&program.locals) }
+    Style {
+        krate: program.krate.clone(),
+        param: real_param(program),
+        bound: Rc::clone(&program.locals),
+        workspace: false,
+    }
 }

@@ -103,6 +103,8 @@ pub(super) struct Style {
     pub(super) param: Ident,
     /// The names that the user binds in patterns.
     pub(super) bound: Rc<BTreeSet<String>>,
+    /// Whether the routine works in memory that its caller gives.
+    pub workspace: bool,
 }
 
 impl Style {

@@ -7,7 +7,7 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, Lit, Meta, Token};
 
 use ad_ir::catalogue;
-use ad_ir::descriptor::{self, Descriptor, Takes};
+use ad_ir::descriptor::{self, Descriptor, Further, Takes};
 use ad_ir::diag::{Diags, SrcRange, suggest};
 use ad_ir::mode::Mode;
 
@@ -22,6 +22,8 @@ pub(super) struct Attr {
     pub wrt_range: SrcRange,
     /// The parameters of an example, which a derivative's option names.
     pub examples: Vec<Ident>,
+    /// Where `workspace` is asked for.
+    pub workspace: Option<SrcRange>,
     /// The algorithm of differentiation.
     pub mode: Mode,
     /// The path of the crate `ad`.
@@ -39,6 +41,7 @@ const OTHERS: &[Other] = &[
     Other { name: "wrt", read: wrt },
     Other { name: "crate", read: krate },
     Other { name: "mode", read: mode },
+    Other { name: "workspace", read: workspace },
     Other { name: "aux", read: later },
 ];
 
@@ -50,6 +53,7 @@ pub(super) fn parse(tokens: TokenStream, diags: &mut Diags) -> Attr {
         wrt: None,
         wrt_range: here,
         examples: Vec::new(),
+        workspace: None,
         mode: Mode::default(),
         krate: quote!(::ad),
     };
@@ -63,6 +67,11 @@ pub(super) fn parse(tokens: TokenStream, diags: &mut Diags) -> Attr {
     };
     for meta in metas {
         option(&meta, &mut attr, diags);
+    }
+    let writes = |d: &Descriptor| d.further == Further::Destinations;
+    if let Some(range) = attr.workspace.filter(|_| !attr.derivatives.iter().any(|d| writes(d.0))) {
+        let all: Vec<&str> = descriptor::DERIVATIVES.iter().filter(|d| writes(d)).map(|d| d.option).collect();
+        diags.push(range, catalogue::workspace_of_nothing(&all.join("`, `")));
     }
     attr
 }
@@ -126,6 +135,14 @@ fn mode(option: &Other, meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &m
     } else {
         let all = Mode::ALL.iter().map(|mode| mode.name()).chain(Mode::RESERVED.iter().copied());
         diags.push(range, catalogue::unknown_mode(&name, suggest(&name, all), &usual));
+    }
+}
+
+fn workspace(option: &Other, meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &mut Diags) {
+    if !matches!(meta, Meta::Path(_)) {
+        diags.push(range, catalogue::option_takes_nothing(option.name));
+    } else if attr.workspace.replace(range).is_some() {
+        diags.push(range, catalogue::option_twice(option.name));
     }
 }
 

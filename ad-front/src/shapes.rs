@@ -388,6 +388,7 @@ fn finish(mut lower: Lower<'_>, item: &ItemFn, result: Term, equations: Vec<Equa
         active: sig.active.clone(),
         examples: sig.examples.clone(),
         example: lower.example,
+        workspace: sig.workspace,
         mode: sig.mode,
         result_ty: sig.result_ty.clone(),
         result: OutputTree::Leaf(Output {

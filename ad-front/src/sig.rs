@@ -36,6 +36,8 @@ pub(super) struct Sig {
     pub active: Vec<usize>,
     /// The indices of the parameters of an example, ascending.
     pub examples: Vec<usize>,
+    /// Whether the memory of a derivative is a parameter.
+    pub workspace: bool,
     /// The algorithm of differentiation.
     pub mode: Mode,
     /// The requested derivatives.
@@ -98,6 +100,7 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, diags: &mut Diags) -> Lowered<Si
         active,
         examples,
         derivatives,
+        workspace: attr.workspace.is_some(),
         mode: attr.mode,
         krate: attr.krate.clone(),
     })

@@ -177,7 +177,10 @@ pub(super) fn of_signature(sig: &Sig, item: &ItemFn, diags: &Diags) -> TokenStre
         hessian: Guess::known(tuple(&each(&|leaf| block(sig, leaf, leaf)))),
         closure: Guess::known(quote!(::std::boxed::Box<dyn ::core::ops::Fn(#cotangent) -> #gradient>)),
         directions: each(&|leaf| types::passed_tokens(leaf, real, krate)),
-        destinations: each(&|leaf| types::destination_tokens(leaf, real, krate)),
+        destinations: each(&|leaf| types::destination_tokens(leaf, real, krate))
+            .into_iter()
+            .chain(sig.workspace.then(|| quote!(&mut #krate::runtime::Workspace)))
+            .collect(),
         of_examples: [Guess::known(all(&sig.result)), gradients],
         gradient: Guess::known(gradient),
         cotangent,
@@ -244,9 +247,9 @@ pub(super) fn of(item: &ItemFn, attr: &Attr) -> TokenStream {
         jacobian: Guess::unknown("StandInForJ"),
         hessian: Guess::unknown("StandInForJ"),
         closure: Guess { ty: quote!(fn(#argument) -> #gradient), unknown: vec![argument] },
-        cotangent: any,
+        cotangent: any.clone(),
         directions: further.clone(),
-        destinations: further,
+        destinations: further.into_iter().chain(attr.workspace.map(|_| any.clone())).collect(),
         of_examples: [Guess::unknown("StandInForR"), Guess::unknown("StandInForG")],
         gradient: Guess::known(gradient),
     };

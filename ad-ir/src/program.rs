@@ -276,6 +276,8 @@ pub struct Program {
     /// If the program is of all examples: the input that is the number of one. The result is that
     /// of this example. The parameters of `examples` have one more axis in front.
     pub example: Option<u32>,
+    /// Whether a derivative that writes to destinations takes the memory that it works in.
+    pub workspace: bool,
     /// The algorithm that differentiates it.
     pub mode: Mode,
     /// The result's type as written.
@@ -509,6 +511,8 @@ pub struct Routine {
     /// Parameters that receive the second part of the result, leaf by leaf, instead of its being
     /// returned.
     pub destinations: Vec<Ident>,
+    /// Whether the caller gives the memory that it works in, behind all parameters.
+    pub workspace: bool,
     /// The exact terms: those on which decisions of the user's function depend. `None` if they are
     /// not known. A mask of the derivative is not such a decision.
     pub exact: Option<HashSet<Term>>,

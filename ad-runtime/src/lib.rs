@@ -9,6 +9,7 @@
 //!   generated code only.
 //! - `reached`: the panics of a derivative where its function panics inside of a loop.
 //! - `check`: the functions that `check_grad!` calls.
+//! - [`Workspace`]: memory that calls of a derivative share.
 //! - [`Real`], [`Differentiable`]: the two traits a user may write in a bound.
 //!
 //! This crate does not depend on the compiler (`ad-core`). Its only use of `unsafe` (one call, in
@@ -27,5 +28,7 @@ pub mod kernel;
 #[doc(hidden)]
 pub mod reached;
 mod real;
+mod workspace;
 
 pub use real::{Differentiable, Real};
+pub use workspace::{Lent, Workspace};

@@ -45,7 +45,7 @@ impl Driver<'_> {
         let array = self.array_before_loops(like, zero, &mut names);
         let ty = match self.memory.storage.get(&like) {
             Some(lens) => static_type(ty, lens),
-            None => quote!(::std::vec::Vec<#ty>),
+            None => self.heap_type(&ty),
         };
         self.memory.hoisted.push((t, quote!(let mut #name: #ty = #array;), names));
     }
@@ -63,7 +63,8 @@ impl Driver<'_> {
             }
             _ => {
                 let n = self.product(self.g.shape(t), &mut names).tokens;
-                quote!(let mut #name: ::std::vec::Vec<#ty> = ::std::vec![#zero; #n];)
+                let (ty, array) = (self.heap_type(&ty), self.heap_filled(&zero, &n));
+                quote!(let mut #name: #ty = #array;)
             }
         };
         self.memory.hoisted.push((t, code, names));
@@ -375,7 +376,8 @@ impl Driver<'_> {
     fn begin_growing(&mut self, r: &Rows, name: &Ident, binding: &TokenStream) -> TokenStream {
         self.memory.hold.insert(r.all, Hold::Owned);
         let ty = self.style.ty(self.g.elem(r.all));
-        let code = |binding: &TokenStream| quote!(#binding #name: ::std::vec::Vec<#ty> = ::std::vec::Vec::new(););
+        let (ty, array) = (self.heap_type(&ty), self.heap_growing());
+        let code = |binding: &TokenStream| quote!(#binding #name: #ty = #array;);
         self.memory.fresh.insert(r.all);
         if self.inside == 0 {
             return code(binding);

@@ -148,6 +148,15 @@ impl Driver<'_> {
         let of_parameter = |t: &Term| self.g.elem(*t) == Elem::Real(RealTy::Param);
         let generic = self.generic_within || all.iter().chain(&read).any(of_parameter);
         let (mut params, mut inner, mut borrowed, mut args) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut unread = TokenStream::new();
+        if self.style.workspace {
+            let krate = &self.style.krate;
+            unread = quote!(let _ = workspace_;);
+            params.push(quote!(workspace_: &#krate::runtime::Workspace));
+            inner.push(quote!(workspace_: &#krate::runtime::Workspace));
+            borrowed.push(quote!(workspace_: &'a #krate::runtime::Workspace));
+            args.push(quote!(workspace_));
+        }
         for (t, ty) in given.iter().zip(&types) {
             let name = &self.names[t];
             params.push(quote!(#name: #ty));
@@ -189,6 +198,7 @@ impl Driver<'_> {
             fn #title #(<#bound>)* (#(#params),*) -> #result {
                 #[inline(always)]
                 fn loops<#isa: #trait_ #(, #bound)*>(#(#inner),*) -> #result {
+                    #unread
                     #code
                     #value
                 }
@@ -235,7 +245,7 @@ impl Driver<'_> {
         match self.memory.storage.get(&t) {
             _ if self.g.rank(t) == 0 => ty,
             Some(lens) => static_type(ty, lens),
-            None => quote!(::std::vec::Vec<#ty>),
+            None => self.heap_type(&ty),
         }
     }
 }

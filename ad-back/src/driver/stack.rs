@@ -61,7 +61,7 @@ impl Driver<'_> {
                 let n = self.product(self.g.shape(t), names).tokens;
                 self.memory.hold.insert(t, Hold::Owned);
                 self.note(Note::Made);
-                quote!(::std::vec![#fill; #n])
+                self.heap_filled(&fill, &n)
             }
         }
     }
@@ -90,12 +90,9 @@ impl Driver<'_> {
         let name = &self.names[&of];
         let Some(lens) = self.stack_lens(t) else {
             let copy = match self.memory.hold.get(&of) {
-                Some(Hold::Owned) => quote!(#name.clone()),
-                Some(Hold::Stack(depth)) => {
-                    let flat = flat(&quote!(#name), *depth, false);
-                    quote!(#flat.to_vec())
-                }
-                _ => quote!(#name.to_vec()),
+                Some(Hold::Owned) if !self.style.workspace => quote!(#name.clone()),
+                Some(Hold::Stack(depth)) => self.heap_copied(&flat(&quote!(#name), *depth, false)),
+                _ => self.heap_copied(&quote!(#name)),
             };
             self.memory.hold.insert(t, Hold::Owned);
             return copy;

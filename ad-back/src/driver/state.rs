@@ -48,6 +48,8 @@ pub(crate) struct Driver<'a> {
     pub(super) statements: Vec<Statement>,
     /// The summary entries of the statement that is being written, so far.
     pub(super) notes: RefCell<Vec<Note>>,
+    /// The number of places so far that make arrays of the workspace.
+    pub(super) places_made: Cell<usize>,
     /// The number of enclosing loops with carried state.
     pub(super) inside: usize,
     /// From all rows of a loop to the term that is computed directly into the memory of the row.
@@ -128,6 +130,7 @@ impl<'a> Driver<'a> {
             function_names: Names::default(),
             statements: Vec::new(),
             notes: RefCell::default(),
+            places_made: Cell::new(0),
             inside: 0,
             places: HashMap::new(),
             kept: HashSet::new(),
@@ -312,7 +315,7 @@ impl Spell for Driver<'_> {
             None if self.memory.hold.get(&t) == Some(&Hold::Contiguous) => {
                 quote!(::std::borrow::Cow::Borrowed(&[][..]))
             }
-            None => quote!(::std::vec::Vec::new()),
+            None => self.heap_made(quote!(::std::vec::Vec::new())),
         }
     }
 

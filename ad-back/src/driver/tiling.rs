@@ -81,7 +81,8 @@ impl Driver<'_> {
         for &t in &block.memory {
             let (name, zero) = (self.names[&t].clone(), self.style.zero(self.g.elem(t)));
             let numbers = self.in_block(t, size, &mut names);
-            memory.extend(quote!(let mut #name = ::std::vec![#zero; #numbers];));
+            let array = self.heap_filled(&zero, &numbers);
+            memory.extend(quote!(let mut #name = #array;));
         }
         let mut packing = TokenStream::new();
         let packed = self.kernel("packed");
@@ -91,7 +92,8 @@ impl Driver<'_> {
             let start = self.in_block(t, first, &mut names);
             let from = self.rows_of(&block, t);
             names.push(t);
-            memory.extend(quote!(let mut #name = ::std::vec![#zero; #numbers];));
+            let array = self.heap_filled(&zero, &numbers);
+            memory.extend(quote!(let mut #name = #array;));
             packing.extend(quote!(#packed(&mut #name, &#from[#start..][..#part], #count);));
         }
         // If rows are read in place, and an item has only one scalar besides them, there are no

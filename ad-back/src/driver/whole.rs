@@ -86,7 +86,15 @@ impl Driver<'_> {
                 let times = self.product(&g.shape(t)[..axes.len()], &mut names).tokens;
                 let x = self.borrow(args[0], &mut names);
                 let (name, repeated) = (self.name(t), self.kernel("repeated"));
-                self.plain(guard, quote!(let #name = #repeated(#x, #times);), vec![t], names);
+                self.plain(
+                    guard,
+                    {
+                        let array = self.heap_made(quote!(#repeated(#x, #times)));
+                        quote!(let #name = #array;)
+                    },
+                    vec![t],
+                    names,
+                );
                 Ok(())
             }
             Node::Prim(Prim::Sum(_), args) => {
@@ -123,7 +131,11 @@ impl Driver<'_> {
                         Some(array) => quote!(let #name = #array;),
                         None => {
                             self.memory.hold.insert(t, Hold::Owned);
-                            quote!(let #name = ::std::vec![#(#parts),*];)
+                            let array = match self.style.workspace {
+                                true => self.heap_copied(&quote!([#(#parts),*])),
+                                false => quote!(::std::vec![#(#parts),*]),
+                            };
+                            quote!(let #name = #array;)
                         }
                     }
                 } else {
@@ -146,7 +158,8 @@ impl Driver<'_> {
                         code
                     } else {
                         self.memory.hold.insert(t, Hold::Owned);
-                        quote!(let #name = [#(#parts),*].concat();)
+                        let array = self.heap_made(quote!([#(#parts),*].concat()));
+                        quote!(let #name = #array;)
                     }
                 };
                 self.plain(guard, code, vec![t], names);
@@ -179,16 +192,18 @@ impl Driver<'_> {
             let zero = self.style.zero(self.g.elem(t));
             let owned = owned && self.memory.hold.get(&of) == Some(&Hold::Owned);
             self.memory.hold.insert(t, if owned { Hold::Owned } else { Hold::Contiguous });
-            let fitted = self.kernel(if owned { "resized" } else { "cut" });
+            let fitted = self.kernel("cut");
             let given = &self.names[&of];
             if owned {
-                quote!(let #name = #fitted(#given, #n, #zero);)
+                let array = self.heap_resized(&quote!(#given), &n, &zero);
+                quote!(let #name = #array;)
             } else if guard.is_empty() || self.inside > 0 {
                 self.memory.lent.insert(of);
                 quote!(let #name = #fitted(#from, 0, #n, #zero);)
             } else {
                 self.memory.hold.insert(t, Hold::Owned);
-                quote!(let #name = #fitted(#from, 0, #n, #zero).into_owned();)
+                let array = self.heap_made(quote!(#fitted(#from, 0, #n, #zero).into_owned()));
+                quote!(let #name = #array;)
             }
         } else if owned {
             self.take_over(t, of);

@@ -221,6 +221,7 @@ impl Case {
             active: Vec::new(),
             examples: Vec::new(),
             example: None,
+            workspace: false,
             mode: crate::common::modes::mode(),
             result_ty: quote!(),
             result: result.clone(),
@@ -241,6 +242,7 @@ impl Case {
             result_ty,
             result,
             checks: self.checks.clone(),
+            workspace: false,
             destinations: Vec::new(),
             exact: None,
         };

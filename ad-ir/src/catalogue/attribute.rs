@@ -91,6 +91,12 @@ pub fn wrt_twice(name: &str) -> Message {
     message(format!("`wrt` names `{name}` twice")).help("remove one of them")
 }
 
+/// `derivatives`: those that take one, in backticks but for the outermost.
+pub fn workspace_of_nothing(derivatives: &str) -> Message {
+    message("`workspace` is a parameter of no derivative that is written here")
+        .help(format!("ask for `{derivatives}` too, whose last parameter it is, or remove it"))
+}
+
 pub fn example_unknown(name: &str, near: Option<&str>, all: &[String]) -> Message {
     let all: Vec<String> = all.iter().map(|p| format!("`{p}`")).collect();
     message(format!("`per_example` names `{name}`, which is not a parameter"))

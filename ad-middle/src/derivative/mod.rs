@@ -102,6 +102,7 @@ pub(crate) fn routine(
         result,
         params,
         checks,
+        workspace: program.workspace && !destinations.is_empty(),
         destinations,
         exact: Some(exact),
     }

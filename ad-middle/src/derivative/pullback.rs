@@ -82,6 +82,7 @@ fn split(program: &mut Program, whole: Routine, name: Ident, docs: Vec<String>) 
         result,
         checks,
         destinations: Vec::new(),
+        workspace: false,
         exact: None,
     };
     let first = routine("value_and_kept", params, first, now);

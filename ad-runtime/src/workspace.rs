@@ -1,0 +1,138 @@
+//! Memory that calls of a derivative share: what one call has taken, the next one takes again.
+//!
+//! Each place of a routine that makes an array has a number, and its own list of arrays that are not
+//! in use. So a second call with the same sizes finds arrays that are long enough, whatever the order
+//! in which it makes them. Must never hand out an element that an earlier call has left.
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Lists of arrays that are not in use, by element type and place.
+type Pool = Arc<Mutex<HashMap<(TypeId, usize), Box<dyn Any + Send>>>>;
+
+/// Memory that the calls of `f_value_and_grad_into` share, of one function or of several.
+///
+/// The first call allocates what it needs, and a later one only what is missing. `Clone` gives
+/// another handle of the same memory.
+#[derive(Clone, Default)]
+pub struct Workspace {
+    pool: Pool,
+}
+
+impl std::fmt::Debug for Workspace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Workspace").finish_non_exhaustive()
+    }
+}
+
+/// What an element of a lent array is.
+pub trait Element: Copy + Send + 'static {}
+
+impl<A: Copy + Send + 'static> Element for A {}
+
+impl Workspace {
+    /// A workspace without memory.
+    #[must_use]
+    pub fn new() -> Self {
+        Workspace::default()
+    }
+
+    /// An array of `n` elements.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn filled<A: Element>(&self, place: usize, fill: A, n: usize) -> Lent<A> {
+        let mut lent = self.empty(place);
+        lent.data.resize(n, fill);
+        lent
+    }
+
+    /// A copy of these elements.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn copied<A: Element>(&self, place: usize, from: &[A]) -> Lent<A> {
+        let mut lent = self.empty(place);
+        lent.data.extend_from_slice(from);
+        lent
+    }
+
+    /// An array that grows.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn empty<A: Element>(&self, place: usize) -> Lent<A> {
+        let mut all = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = all.get_mut(&(TypeId::of::<A>(), place)).and_then(|list| list.downcast_mut::<Vec<Vec<A>>>());
+        Lent { data: free.and_then(Vec::pop).unwrap_or_default(), place, pool: Some(Arc::clone(&self.pool)) }
+    }
+}
+
+/// An array of a [`Workspace`], which gets it back when it is dropped.
+#[derive(Debug)]
+pub struct Lent<A: Element> {
+    data: Vec<A>,
+    place: usize,
+    pool: Option<Pool>,
+}
+
+/// An array of no workspace.
+impl<A: Element> From<Vec<A>> for Lent<A> {
+    fn from(data: Vec<A>) -> Self {
+        Lent { data, place: 0, pool: None }
+    }
+}
+
+impl<A: Element> Lent<A> {
+    /// The same array with `n` elements.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn resized(mut self, n: usize, fill: A) -> Self {
+        self.data.resize(n, fill);
+        self
+    }
+}
+
+impl<A: Element> Deref for Lent<A> {
+    type Target = Vec<A>;
+
+    fn deref(&self) -> &Vec<A> {
+        &self.data
+    }
+}
+
+impl<A: Element> DerefMut for Lent<A> {
+    fn deref_mut(&mut self) -> &mut Vec<A> {
+        &mut self.data
+    }
+}
+
+impl<A: Element> Drop for Lent<A> {
+    fn drop(&mut self) {
+        let Some(pool) = self.pool.take() else { return };
+        let mut data = std::mem::take(&mut self.data);
+        data.clear();
+        let mut all = pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let list = all.entry((TypeId::of::<A>(), self.place)).or_insert_with(|| Box::new(Vec::<Vec<A>>::new()));
+        if let Some(list) = list.downcast_mut::<Vec<Vec<A>>>() {
+            list.push(data);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Workspace;
+
+    #[test]
+    fn an_array_comes_back_without_its_elements() {
+        let workspace = Workspace::new();
+        let first = workspace.filled(3, 7.0, 5);
+        let at = first.as_ptr();
+        drop(first);
+        let second = workspace.filled(3, 0.0, 4);
+        assert_eq!((second.as_ptr(), &second[..]), (at, &[0.0; 4][..]));
+        // Another place, and another type, have other memory.
+        assert_ne!(workspace.filled(2, 0.0, 4).as_ptr(), at);
+        assert_eq!(workspace.copied(3, &[1_usize, 2])[..], [1, 2]);
+    }
+}
