@@ -23,19 +23,23 @@ impl Driver<'_> {
             _ => false,
         };
         let only = self.plan.uses.get(&t) == Some(&1) && self.plan.readers.get(&t).is_some_and(|r| r == &[k]);
-        (only || once)
-            && self.dies(t, k)
+        // The only use of all is no result, though the beginning of a loop is listed among these.
+        (only && self.last_read(t, k) || once && self.dies(t, k))
             && choose(Kind::Move, (t.index(), k), true, || "(nothing else reads it)".into())
     }
 
     /// Whether the routine owns the array, and nothing reads it after step `k`.
     pub(super) fn dies(&self, t: Term, k: usize) -> bool {
+        self.last_read(t, k) && !self.plan.results.contains(&t)
+    }
+
+    /// Whether the routine owns the array, and step `k` is its last reader.
+    fn last_read(&self, t: Term, k: usize) -> bool {
         matches!(self.memory.hold.get(&t), Some(Hold::Owned | Hold::Stack(_)))
             && (self.inside == 0 || !self.memory.outside.contains(&t))
             && !matches!(self.plan.loops.role(t), Some((_, Role::Carry(_))))
             && self.plan.readers.get(&t).and_then(|r| r.last()) == Some(&k)
             && !self.memory.lent.contains(&t)
-            && !self.plan.results.contains(&t)
     }
 
     /// Whether the statement of `u` reads `t` in more than one place, or not at all.
