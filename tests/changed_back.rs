@@ -345,6 +345,51 @@ fn now_and_then(x: &Array1<f64>, ends: &[usize]) -> f64 {
     s + a.sum()
 }
 
+/// Parts whose bounds a loop decides, from behind.
+#[differentiate(jvp, hvp)]
+fn backwards(x: &Array1<f64>, ends: &[usize]) -> f64 {
+    let mut a = x.clone();
+    let (mut s, mut lo) = (0.5, 0);
+    for i in 0..ends.len() {
+        for k in (lo..ends[i]).rev() {
+            s = (s + a[k]).sin();
+            a[k] *= s;
+        }
+        lo = ends[i];
+    }
+    s + a.sum()
+}
+
+/// Elements are taken out anywhere.
+#[differentiate(wrt(x), jvp, hvp)]
+fn removed(x: &[f64], at: &[usize]) -> f64 {
+    let mut a = x.to_vec();
+    let mut s = 0.0;
+    for i in 0..at.len() {
+        let v = a.remove(at[i] % a.len());
+        s = (s + v).sin() * a[0];
+    }
+    for i in 0..a.len() {
+        s += a[i] * (1.0 + i as f64);
+    }
+    s
+}
+
+/// Pairs are put anywhere.
+#[differentiate(wrt(x), jvp, hvp)]
+fn inserted(x: &[f64], at: &[usize]) -> f64 {
+    let mut a = Vec::new();
+    let mut s = 0.3;
+    for i in 0..x.len() {
+        a.insert(at[i] % (a.len() + 1), [x[i] * s, x[i].sin()]);
+        s += a[0][1];
+    }
+    for i in 0..a.len() {
+        s = (s + a[i][0]).sin() * (1.0 + a[i][1]);
+    }
+    s
+}
+
 fn numbers(n: usize) -> Array1<f64> {
     Array1::from_shape_fn(n, |i| 0.4 + 0.37 * ((i * 7 + 3) % 11) as f64 / 3.0)
 }
@@ -405,6 +450,25 @@ fn inner_loops_of_any_length_have_their_gradient() {
         ad::check_grad!(now_and_then(&x, &ends));
     }
     ad::check_grad!(now_and_then(&numbers(4), &[]));
+}
+
+#[test]
+fn parts_from_behind_have_their_gradient() {
+    for ends in [&[][..], &[0], &[3], &[1, 1, 2, 5, 5, 7]] {
+        ad::check_grad!(backwards(&numbers(7), ends));
+    }
+}
+
+#[test]
+fn vectors_that_are_edited_anywhere_have_their_gradient() {
+    let x = numbers(6).to_vec();
+    for at in [&[][..], &[0], &[5], &[2, 4, 0, 7], &[5, 4, 3, 2, 1]] {
+        ad::check_grad!(removed(&x, at));
+    }
+    for at in [[0; 6], [0, 1, 2, 3, 4, 5], [0, 1, 1, 0, 2, 5]] {
+        ad::check_grad!(inserted(&x, &at));
+    }
+    ad::check_grad!(inserted(&[], &[]));
 }
 
 #[test]

@@ -10,6 +10,7 @@ use super::carry::InferenceKey;
 use super::changes::{length_at, moved, place_arg, pop_from, push_to, rotated};
 use super::growth::Growth;
 use super::lower::Lower;
+use super::methods::construct::constant;
 use super::outward::LoopEffects;
 use super::place::Place;
 use super::stack::GrowableVec;
@@ -18,7 +19,7 @@ use super::table::{Call, Mark, On, Row, row};
 use super::value::{Lowered, Seq, Value, Want};
 use ad_ir::catalogue::refused;
 use ad_ir::diag::{Poison, SrcRange};
-use ad_ir::ir::Term;
+use ad_ir::ir::{Node, Term};
 use ad_ir::prim::{Cmp, IntOp};
 use ad_ir::program::Takes;
 
@@ -155,6 +156,17 @@ fn insert<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let before = length_at(me, &place)?;
     me.require_le(at, before, ad_ir::catalogue::reached::INSERTED_BEHIND);
     push_to(me, &place, x, rx)?;
+    if let Value::GrowableVec(stack) = me.read_place(&place)? {
+        let one = me.g.lit_usize(1);
+        let next = me.g.int(IntOp::Add, at, one);
+        let len = me.g.int(IntOp::Sub, stack.len, one);
+        shifted(me, &place, [at, next], len)?;
+        if let Value::GrowableVec(stack) = me.read_place(&place)? {
+            let new = me.set_element(&stack, at, x, rx)?;
+            me.write_place(&place, new)?;
+        }
+        return Ok(Value::Unit);
+    }
     moved(me, &place, |me, i, n| {
         let one = me.g.lit_usize(1);
         let (earlier, here) = (me.g.compare(Cmp::Lt, i, at), me.g.compare(Cmp::Eq, i, at));
@@ -164,11 +176,43 @@ fn insert<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     })
 }
 
+/// Moves the elements of a growable vector between the first of these places and its `end` to the
+/// second one. Elements before that place stay as they are; behind the last one there are zeros.
+fn shifted(me: &mut Lower<'_>, place: &Place, [from, to]: [Term; 2], end: Term) -> Lowered<()> {
+    let Value::GrowableVec(stack) = me.read_place(place)? else { return Ok(()) };
+    let count = me.g.int(IntOp::Sub, end, from);
+    let mut all = Vec::new();
+    for &t in &stack.all {
+        let (capacity, elem) = (me.g.shape(t)[0], me.g.elem(t));
+        let rest = me.g.shape(t)[1..].to_vec();
+        let (var, place) = (me.g.fresh(), me.g.fresh());
+        let [i, j] = [var, place].map(|v| me.g.mk(Node::Var(v)));
+        let at = me.g.int(IntOp::Add, from, i);
+        let (row, zero) = (me.g.index(t, &[at]), constant(me, elem, 0));
+        let zero = me.g.broadcast(zero, &rest);
+        let there = me.g.compare(Cmp::Lt, i, count);
+        let row = me.g.cond(there, row, zero);
+        let rows = me.g.build(capacity, var, row);
+        // What is not moved is a zero, behind the elements.
+        let at = me.g.int(IntOp::Add, to, j);
+        all.push(me.g.update(t, rows, &[place], &[at]));
+    }
+    let window = stack.window.map(|_| 0);
+    let new = Value::GrowableVec(Rc::new(GrowableVec { all, window, ..(*stack).clone() }));
+    me.write_place(place, new)?;
+    Ok(())
+}
+
 fn remove<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     if me.queues {
         return Err(me.error(call.range, refused::construct(refused::Construct::RemoveOfQueue)));
     }
-    taken_out(me, call, |me, i, n, at| {
+    let shift = |me: &mut Lower<'a>, place: &Place, n, at| {
+        let one = me.g.lit_usize(1);
+        let next = me.g.int(IntOp::Add, at, one);
+        shifted(me, place, [next, at], n)
+    };
+    taken_out(me, call, Some(&shift), |me, i, n, at| {
         let one = me.g.lit_usize(1);
         let next = me.g.int(IntOp::Add, i, one);
         let (earlier, last) = (me.g.compare(Cmp::Lt, i, at), me.g.compare(Cmp::Le, n, next));
@@ -178,7 +222,7 @@ fn remove<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 }
 
 fn swap_remove<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    taken_out(me, call, |me, i, n, at| {
+    taken_out(me, call, None, |me, i, n, at| {
         let one = me.g.lit_usize(1);
         let end = me.g.int(IntOp::Sub, n, one);
         let (here, last) = (me.g.compare(Cmp::Eq, i, at), me.g.compare(Cmp::Eq, i, end));
@@ -187,11 +231,16 @@ fn swap_remove<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
     })
 }
 
+/// How elements of a growable vector move up to the place of one that is taken out.
+type Shift<'f, 'a> = &'f dyn Fn(&mut Lower<'a>, &Place, Term, Term) -> Lowered<()>;
+
 /// Moves one element to the end and removes it. `from` maps each index to the source index, given
-/// the number of elements.
+/// the number of elements; of a growable vector `shift` may do it instead, given that number and
+/// the place.
 fn taken_out<'a>(
     me: &mut Lower<'a>,
     call: &Call<'a, '_>,
+    shift: Option<Shift<'_, 'a>>,
     from: impl Fn(&mut Lower<'a>, Term, Term, Term) -> Term,
 ) -> Lowered<Value<'a>> {
     let place = place_arg(me, call, 0)?;
@@ -205,6 +254,8 @@ fn taken_out<'a>(
         if me.g.int_value(at) == Some(0) {
             // What lies behind the elements moves as well, so that the pass `ring_buffers` sees a rotation.
             moved(me, &place, |me, i, _| rotated(me, i, one, capacity))?;
+        } else if let Some(shift) = shift {
+            shift(me, &place, n, at)?;
         } else {
             moved(me, &place, |me, i, n| from(me, i, n, at))?;
         }

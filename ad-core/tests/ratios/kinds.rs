@@ -265,6 +265,36 @@ programs! {
         for k in 0..n { s += a[[k, k]].abs().ln(); }
         s
     }
+    removed_anywhere PAIRS x {
+        let mut a = x.to_vec();
+        let mut s = 0.0;
+        for t in 0..x.len() / 2 {
+            let v = a.remove((t * 7) % a.len());
+            s = (s + v).sin();
+        }
+        s
+    }
+    inserted_anywhere PAIRS x {
+        let mut a = Vec::new();
+        for t in 0..x.len() { a.insert(t / 2, x[t]); }
+        let mut s = 0.0;
+        for t in 0..a.len() { s = (s + a[t]).sin(); }
+        s
+    }
+    parts_from_behind LINEAR x {
+        let n = x.len();
+        let mut a = x.to_vec();
+        let (mut s, mut lo) = (0.5, 0);
+        while lo < n {
+            let hi = (lo + 3).min(n);
+            for k in (lo..hi).rev() {
+                s = (s + a[k]).sin();
+                a[k] *= s;
+            }
+            lo = hi;
+        }
+        s
+    }
     reflections SQUARE x {
         let n = (x.len() as f64).sqrt() as usize;
         let mut a: Array2<f64> = Array2::zeros((n, n));
