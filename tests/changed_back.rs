@@ -194,6 +194,27 @@ fn reflected(m: &Array2<f64>) -> f64 {
     s
 }
 
+/// Both factors in one matrix, by elements: rows and columns of it are read.
+#[differentiate(grad, hvp)]
+fn factors(m: &Array2<f64>) -> f64 {
+    let n = m.nrows();
+    let mut a: Array2<f64> = Array2::zeros((n, n));
+    for i in 0..n {
+        for j in 0..n {
+            let mut s = m[[i, j]];
+            for k in 0..i.min(j) {
+                s -= a[[i, k]] * a[[k, j]];
+            }
+            a[[i, j]] = if j < i { s / a[[j, j]] } else { s };
+        }
+    }
+    let mut d = 0.0;
+    for i in 0..n {
+        d += a[[i, i]].abs().ln() + a[[i, 0]];
+    }
+    d
+}
+
 /// All rows but that of the pivot are changed in a step, so rows above it are written again.
 #[differentiate]
 fn all_rows(m: &Array2<f64>) -> f64 {
@@ -378,14 +399,13 @@ fn removed(x: &[f64], at: &[usize]) -> f64 {
 /// Pairs are put anywhere.
 #[differentiate(wrt(x), jvp, hvp)]
 fn inserted(x: &[f64], at: &[usize]) -> f64 {
-    let mut a = Vec::new();
+    let mut a: Vec<(f64, f64)> = Vec::new();
     let mut s = 0.3;
     for i in 0..x.len() {
-        a.insert(at[i] % (a.len() + 1), [x[i] * s, x[i].sin()]);
-        s += a[0][1];
+        a.insert(at[i] % (a.len() + 1), (x[i] * s, x[i].sin()));
     }
     for i in 0..a.len() {
-        s = (s + a[i][0]).sin() * (1.0 + a[i][1]);
+        s = (s + a[i].0).sin() * (1.0 + a[i].1);
     }
     s
 }
@@ -424,6 +444,7 @@ fn what_is_not_written_again_has_its_gradient() {
             (matrix(n) + Array2::from_shape_fn((n, n), |(i, j)| ((i * 3 + j * 5) % 7) as f64 * 0.61), numbers(n));
         ad::check_grad!(solved(&m, &x));
         ad::check_grad!(all_rows(&matrix(n)));
+        ad::check_grad!(factors(&matrix(n)));
         ad::check_grad!(reflected(&m));
         ad::check_grad!(reflected(&m.slice(s![.., ..n.div_ceil(2)]).to_owned()));
         for back in 0..3 {

@@ -274,12 +274,19 @@ programs! {
         }
         s
     }
-    inserted_anywhere PAIRS x {
-        let mut a = Vec::new();
-        for t in 0..x.len() { a.insert(t / 2, x[t]); }
-        let mut s = 0.0;
-        for t in 0..a.len() { s = (s + a[t]).sin(); }
-        s
+    factors SQUARE x {
+        let n = (x.len() as f64).sqrt() as usize;
+        let mut a: Array2<f64> = Array2::zeros((n, n));
+        for i in 0..n {
+            for j in 0..n {
+                let mut s = x[i * n + j] + if i == j { 4.0 } else { 0.0 };
+                for k in 0..i.min(j) { s -= a[[i, k]] * a[[k, j]]; }
+                a[[i, j]] = if j < i { s / a[[j, j]] } else { s };
+            }
+        }
+        let mut d = 0.0;
+        for i in 0..n { d += a[[i, i]].abs().ln(); }
+        d
     }
     parts_from_behind LINEAR x {
         let n = x.len();

@@ -27,6 +27,13 @@ pub(super) const RULES: &[Rule] = &[
         Exact,
         scatter_row
     ),
+    rule!("transpose.scatter", "tr p (scatter 0 y f) = scatter 0 y (p f)", Exact, transpose_scatter),
+    rule!(
+        "pad.scatter",
+        "pad (scatter 0 y f) = scatter 0 y (start + step * f), where f is in range along all padded axes",
+        Exact,
+        pad_scatter
+    ),
     rule!("index.apart", "index (scatter x y f) ix = index x ix, where f is never ix", Exact, index_apart),
     rule!(
         "scatter.past",
@@ -166,6 +173,52 @@ fn scatter_row(g: &mut Graph, t: Term) -> Option<Term> {
         Put::Add => g.scatter(dst, src, &vars, &index),
         Put::Set => g.update(dst, src, &vars, &index),
     })
+}
+
+/// Elements that are added to zeros: the elements, their variables with those of whole trailing
+/// axes, and an index for each axis.
+fn placed(g: &mut Graph, t: Term) -> Option<(Term, Vec<Var>, Vec<Term>)> {
+    let node = g.node_rc(t);
+    let Node::Scatter { put: Put::Add, dst, src, .. } = *node else { return None };
+    if !is_zero(g, dst) {
+        return None;
+    }
+    let (mut vars, mut index) = g.open_binder(&node);
+    while index.len() < g.rank(t) {
+        let var = g.fresh();
+        index.push(g.mk(Node::Var(var)));
+        vars.push(var);
+    }
+    Some((src, vars, index))
+}
+
+fn transpose_scatter(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Prim(Prim::Transpose(perm), args) = g.node(t).clone() else { return None };
+    let (src, vars, index) = placed(g, args[0])?;
+    let index: Vec<Term> = perm.iter().map(|&a| index[usize::from(a)]).collect();
+    let zeros = g.zeros_like(t);
+    Some(g.scatter(zeros, src, &vars, &index))
+}
+
+fn pad_scatter(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Prim(Prim::Pad(steps), args) = g.node(t).clone() else { return None };
+    let (block, starts) = (args[0], &args[1..=steps.len()]);
+    let (src, vars, mut index) = placed(g, block)?;
+    for (k, ix) in index.iter_mut().enumerate() {
+        let size = g.shape(block)[k];
+        if g.int_value(starts[k]) == Some(0) && steps[k] == 1 && size == g.shape(t)[k] {
+            continue;
+        }
+        // What is dropped along the axis is dropped still: nothing is.
+        let of = |v: &Var| matches!(g.node(*ix), Node::Var(w) if w == v);
+        let inside = vars.iter().position(of).is_some_and(|at| g.shape(src)[at] == size);
+        let step = usize::try_from(steps[k]).ok().filter(|&s| inside && s > 0)?;
+        let step = g.lit_usize(step);
+        let offset = g.int(IntOp::Mul, *ix, step);
+        *ix = g.int(IntOp::Add, offset, starts[k]);
+    }
+    let zeros = g.zeros_like(t);
+    Some(g.scatter(zeros, src, &vars, &index))
 }
 
 /// Whether it is a sum of blocks, each of which leaves out more than [`NEAR`] elements (a sum of
