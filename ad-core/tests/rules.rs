@@ -3,6 +3,8 @@
 
 #[path = "rules/passes.rs"]
 mod passes;
+#[path = "rules/placed.rs"]
+mod placed;
 
 use ad_core::ir::{Contraction, Elem, Graph, IntTy, Lit, Node, RealTy, Term, valid};
 use ad_core::passes::simplify::{Exactness, Rule, simplify, tables};
@@ -580,44 +582,7 @@ fn examples(rule: &str) -> Vec<Example> {
                 f.g.update(f.a, f.b, &[u, v], &[next, j])
             },
         ],
-        "transpose.scatter" => vec![
-            |f| {
-                let (one, zeros) = (f.g.lit_usize(1), f.g.zeros_like(f.a));
-                let row = f.g.index(f.b, &[one]);
-                let put = f.g.scatter(zeros, row, &[], &[one]);
-                f.g.transpose(put, &[1, 0])
-            },
-            |f| {
-                let zeros = f.g.zeros_like(f.a);
-                let v = f.g.fresh();
-                let i = f.g.mk(Node::Var(v));
-                let at = f.g.index(f.ids, &[i]);
-                let put = f.g.scatter(zeros, f.b, &[v], &[at]);
-                f.g.transpose(put, &[1, 0])
-            },
-        ],
-        "pad.scatter" => vec![
-            |f| {
-                // A column, of which all rows move down.
-                let (zero, one, two) = (f.g.lit_usize(0), f.g.lit_usize(1), f.g.lit_usize(2));
-                let (zeros, u) = (f.g.zeros_like(f.a), f.g.fresh());
-                let i = f.g.mk(Node::Var(u));
-                let column = f.g.gather(f.b, [f.n].into(), &[u], &[i, zero]);
-                let v = f.g.fresh();
-                let i = f.g.mk(Node::Var(v));
-                let put = f.g.scatter(zeros, column, &[v], &[i, one]);
-                let more = f.g.int(IntOp::Add, f.n, two);
-                f.g.pad(put, &[one, zero], &[1, 1], &[more, f.k])
-            },
-            |f| {
-                // Every second element of a row; those behind its end do not exist.
-                let (zero, one, two) = (f.g.lit_usize(0), f.g.lit_usize(1), f.g.lit_usize(2));
-                let block = f.g.slice(f.b, &[zero, zero], &[1, 1], &[f.n, two]);
-                let (zeros, row) = (f.g.zeros_like(block), f.g.index(block, &[two]));
-                let put = f.g.scatter(zeros, row, &[], &[one]);
-                f.g.pad(put, &[zero, one], &[1, 2], &[f.n, f.k])
-            },
-        ],
+        "transpose.scatter" | "pad.scatter" => placed::examples(rule),
         "index.apart" => vec![|f| {
             let (zero, one) = (f.g.lit_usize(0), f.g.lit_usize(1));
             let at = f.g.index(f.ids, &[zero]);
