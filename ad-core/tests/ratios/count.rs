@@ -36,7 +36,7 @@ pub(crate) fn instrumented(tokens: TokenStream, name: &str) -> String {
     let (module, f, g) = (format_ident!("of_{name}"), format_ident!("{name}"), format_ident!("{name}_value_and_grad"));
     let all = quote! {
         mod #module {
-            use crate::ad::runtime::dsl::*;
+            use crate::ad::runtime::{Real, dsl::*};
             use crate::arrays::*;
             use ndarray::*;
             use std::collections::VecDeque;
@@ -71,7 +71,7 @@ fn block(tokens: TokenStream, before: Option<u64>) -> TokenStream {
 }
 
 /// Methods that `counting/arrays.rs` counts.
-const METHODS: [&str; 19] = [
+const METHODS: [&str; 23] = [
     "clone",
     "collect",
     "dot",
@@ -87,10 +87,14 @@ const METHODS: [&str; 19] = [
     "reverse",
     "rotate_left",
     "rotate_right",
+    "std",
+    "std_axis",
     "sum",
     "sum_axis",
     "to_owned",
     "to_vec",
+    "var",
+    "var_axis",
 ];
 
 fn ident(t: Option<&TokenTree>) -> String {
@@ -273,7 +277,7 @@ pub(crate) fn write(name: &str, lib: &str, main: &str) -> PathBuf {
     let manifest = format!(
         "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n\
          [dependencies]\nad-runtime = {{ path = {runtime:?} }}\nndarray = \"0.17\"\nnum-traits = \"0.2\"\n\
-         [profile.dev]\nopt-level = 0\n"
+         [profile.dev]\nopt-level = 0\ndebug = false\nincremental = false\n"
     );
     let mut files = vec![("Cargo.toml".to_string(), &*manifest), ("src/main.rs".to_string(), main)];
     files.push(("src/lib.rs".to_string(), lib));

@@ -34,12 +34,19 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// Whether the gradient costs more than it may, with so many arguments of this size.
-    fn above(&self, arguments: f64) -> bool {
-        let numbers = self.size * arguments;
-        self.numbers[1] > BOUND * self.numbers[0] + ADDED * numbers
-            || self.work[1] > WORK * self.work[0] * (LANES / self.size).max(1.0) + RESULT * numbers
-            || self.bytes[1] > self.bytes[0] + BYTES * self.work[0] + RESULT_BYTES * numbers
+    /// What the gradient costs in parts of what it may, with so many arguments of this size: in
+    /// numbers, work or bytes, whichever is most.
+    fn part_with(&self, arguments: f64) -> f64 {
+        let elements = self.size * arguments;
+        let numbers = (self.numbers[1] - ADDED * elements) / (BOUND * self.numbers[0]).max(1.0);
+        let work = (self.work[1] - RESULT * elements) / (WORK * self.work[0] * (LANES / self.size).max(1.0));
+        let bytes = (self.bytes[1] - self.bytes[0] - RESULT_BYTES * elements) / (BYTES * self.work[0]);
+        numbers.max(work).max(bytes)
+    }
+
+    /// The same with one argument.
+    pub(crate) fn part(&self) -> f64 {
+        self.part_with(1.0)
     }
 }
 
@@ -67,7 +74,7 @@ pub(crate) fn shown(all: &[Measured]) -> String {
 
 /// How the gradient of a function of so many arguments does not keep the law.
 pub(crate) fn breach(all: &[Measured], arguments: f64) -> Option<String> {
-    if let Some(m) = all.iter().find(|m| m.above(arguments)) {
+    if let Some(m) = all.iter().find(|m| m.part_with(arguments) > 1.0) {
         return Some(format!("{m:?}; {}", shown(all)));
     }
     grows(all, arguments).then(|| format!("grows: {}", shown(all)))

@@ -107,7 +107,7 @@ impl VisitMut for Counters {
                     if let Some(x) = call.args.first_mut() {
                         *x = parse_quote!(crate::reads(#x));
                     }
-                } else if !of.contains("kernel") && MAKING.contains(&name) {
+                } else if (of.contains("Array") || of.contains("Vec")) && MAKING.contains(&name) {
                     *e = parse_quote!(crate::made(#e));
                 }
             }

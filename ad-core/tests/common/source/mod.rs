@@ -195,8 +195,15 @@ impl Source {
 /// The program of a seed: [`Form`] number `seed % forms` occurs in it.
 pub fn program(forms: &[Form], seed: u64) -> Source {
     let focus = (seed % forms.len() as u64) as usize;
-    writer::Writer::new(forms, seed).program(focus)
+    writer::Writer::new(forms, seed).program(focus, None)
 }
+
+/// The same with `f64` for its numbers.
+pub fn program_of_doubles(forms: &[Form], seed: u64) -> Source {
+    let focus = (seed % forms.len() as u64) as usize;
+    writer::Writer::new(forms, seed).program(focus, Some(Real::F64))
+}
+
 /// A parameter's type.
 pub fn type_text(arg: &Arg, f: &str) -> String {
     let (elem, rank) = match &arg.kind {

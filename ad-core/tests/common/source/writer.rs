@@ -42,17 +42,18 @@ impl<'f> Writer<'f> {
         }
     }
 
-    pub(super) fn program(mut self, focus: usize) -> Source {
+    /// The program with this form in it; of these real numbers, if they are not to be any.
+    pub(super) fn program(mut self, focus: usize, real: Option<Real>) -> Source {
         let count = self.forms.len();
         // Three programs test three forms, one for each type.
         let (third, place) = (focus / (count / 3).max(1), focus % (count / 3).max(1));
         // Each form has each type in three rounds.
         let round = (self.seed / count.max(1) as u64) as usize;
-        self.real = match (third + place + round) % 3 {
+        self.real = real.unwrap_or(match (third + place + round) % 3 {
             0 => Real::F64,
             1 => Real::F32,
             _ => Real::Param,
-        };
+        });
         let args = self.args();
         let mut body = String::new();
         // Two more forms are used, so that a third as many programs cover all forms.

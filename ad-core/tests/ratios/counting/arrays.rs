@@ -177,6 +177,42 @@ impl<A, D: Dimension> CountedArray<A, D> for ArrayRef<A, D> {
     }
 }
 
+/// Variances: Welford's recurrence has six operations for each element.
+pub trait CountedSpread<A, D> {
+    fn counted_var(&self, ddof: A) -> A;
+    fn counted_std(&self, ddof: A) -> A;
+    fn counted_var_axis(&self, axis: Axis, ddof: A) -> Array<A, D::Smaller>
+    where
+        D: RemoveAxis;
+    fn counted_std_axis(&self, axis: Axis, ddof: A) -> Array<A, D::Smaller>
+    where
+        D: RemoveAxis;
+}
+impl<A: num_traits::Float + FromPrimitive, D: Dimension> CountedSpread<A, D> for ArrayRef<A, D> {
+    fn counted_var(&self, ddof: A) -> A {
+        bulk(6 * self.operations(), self.elements());
+        self.var(ddof)
+    }
+    fn counted_std(&self, ddof: A) -> A {
+        bulk(6 * self.operations() + 1, self.elements());
+        self.std(ddof)
+    }
+    fn counted_var_axis(&self, axis: Axis, ddof: A) -> Array<A, D::Smaller>
+    where
+        D: RemoveAxis,
+    {
+        bulk(6 * self.operations(), self.elements());
+        self.var_axis(axis, ddof)
+    }
+    fn counted_std_axis(&self, axis: Axis, ddof: A) -> Array<A, D::Smaller>
+    where
+        D: RemoveAxis,
+    {
+        bulk(6 * self.operations(), self.elements());
+        self.std_axis(axis, ddof)
+    }
+}
+
 /// Copies and fills of slices.
 pub trait CountedSlice<T> {
     fn counted_fill(&mut self, x: T)
@@ -235,6 +271,15 @@ impl<T> CountedSlice<T> for [T] {
     fn counted_rotate_right(&mut self, by: usize) {
         moved::<T>(self.len());
         self.rotate_right(by);
+    }
+}
+/// What has the name of a method of slices.
+pub trait CountedOrdering {
+    fn counted_reverse(self) -> Self;
+}
+impl CountedOrdering for std::cmp::Ordering {
+    fn counted_reverse(self) -> Self {
+        self.reverse()
     }
 }
 /// What moves elements of a vector.

@@ -242,7 +242,14 @@ pub fn growing(name: &str, sizes: &[usize], f: impl Fn(usize) -> f64, g: impl Fn
                 print(name, n, function, derivative);
             }
             (Err(_), Err(_)) => {}
-            (value, same) => println!("wrong: {name} at {n}: {value:?} and {same:?}"),
+            (value, same) => {
+                println!("wrong: {name} at {n}: {:?} and {:?}", value.map_err(said), same.map_err(said));
+            }
         }
     }
+}
+/// The message of a panic.
+fn said(panic: Box<dyn std::any::Any + Send>) -> String {
+    let text = panic.downcast_ref::<String>().cloned();
+    text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string)).unwrap_or_default()
 }
