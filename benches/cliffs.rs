@@ -17,6 +17,7 @@ mod memory;
 mod programs;
 
 use ad::ndarray::{Array1, Array2, Array3, s};
+use measure::entries::{Entries, assert_close};
 use measure::{Timed, docs, least, micros};
 use programs::*;
 
@@ -108,7 +109,7 @@ fn jacobian(wanted: &[String]) -> String {
     let whole = || hand_jacobian(&x);
     for (k, column) in columns().iter().enumerate() {
         let found = whole().column(k).to_vec();
-        measure::assert_close("hand", &column.to_vec(), &found, 1e-12);
+        assert_close("hand", &column.entries()[1], &found, 1e-12);
     }
     let times = least(&[Timed::new(&columns), Timed::new(&whole)]);
     let text = format!(

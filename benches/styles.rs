@@ -28,7 +28,8 @@ mod sparse;
 use std::hint::black_box;
 
 use ad::ndarray::{Array1, Array2};
-use measure::{Entries, Timed, assert_close, docs, least, micros};
+use measure::entries::{Entries, assert_close};
+use measure::{Timed, docs, least, micros};
 
 /// The names of the styles, in the order of the columns.
 const STYLES: [&str; 4] = ["loops", "iterators", "arrays", "vectors"];

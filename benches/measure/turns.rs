@@ -4,12 +4,10 @@
 #[path = "docs.rs"]
 pub mod docs;
 #[path = "entries.rs"]
-mod entries;
+pub mod entries;
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
-
-pub use entries::{Entries, assert_close};
 
 /// How long each of them runs, in turns.
 const TIME: Duration = Duration::from_millis(80);

@@ -33,7 +33,7 @@ pub fn iterators(w: &Array1<f64>, data: &[f64], columns: &[usize], starts: &[usi
 #[differentiate(wrt(w))]
 pub fn arrays(w: &Array1<f64>, data: &Array1<f64>, columns: &Array1<usize>, starts: &[usize], y: &Array1<f64>) -> f64 {
     let each = starts[1] - starts[0];
-    let terms = data * &gather(w, columns);
+    let terms = data * &gather([columns.len()], w, |[p]| [columns[p]]);
     let r = terms.into_shape_with_order((y.len(), each)).unwrap().sum_axis(Axis(1)) - y;
     r.dot(&r)
 }
