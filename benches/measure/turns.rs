@@ -10,7 +10,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 /// How long each of them runs, in turns.
-const TIME: Duration = Duration::from_millis(80);
+const TIME: Duration = Duration::from_millis(200);
 /// A batch of calls takes about as many nanoseconds: short enough to be without an interruption
 /// now and then, and long beside what it takes to read the clock.
 const BATCH: f64 = 2e5;
