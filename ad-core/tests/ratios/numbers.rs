@@ -49,8 +49,8 @@ const METHODS: [&str; 37] = [
 const MAKING: [&str; 8] = ["zeros", "ones", "from_elem", "from_shape_fn", "from_vec", "from_iter", "from", "linspace"];
 
 /// Functions of the library that go over their argument once.
-const OVER: [&str; 9] =
-    ["argmax", "argmin", "cumsum", "logsumexp", "maximum", "minimum", "norm", "softmax", "sum_outer"];
+const OVER: [&str; 11] =
+    ["argmax", "argmin", "cumsum", "logsumexp", "maximum", "minimum", "norm", "product", "softmax", "sum", "sum_outer"];
 
 /// Puts the counters in.
 pub(crate) fn counted(file: &mut syn::File) {

@@ -1,7 +1,7 @@
 //! Methods of arrays, vectors and iterators that count what they do: the counters in a program's
 //! text call `counted_sum` for `sum`. Must never change what a method returns.
 
-use ndarray::{Array, ArrayBase, ArrayRef, Axis, Data, Dimension, RemoveAxis, linalg::Dot};
+use ndarray::{Array, ArrayBase, ArrayRef, Axis, Data, Dimension, NdProducer, RemoveAxis, Zip, linalg::Dot};
 use num_traits::{FromPrimitive, Zero};
 use std::ops::{Add, Div, Mul};
 
@@ -351,3 +351,19 @@ fn operation<T>() {
     tick(4);
     more(u64::from(std::any::type_name::<T>().ends_with("f64")));
 }
+
+/// Folds of arrays side by side.
+macro_rules! folds {
+    ($($name:ident: $($p:ident)*;)*) => {$(
+        pub trait $name<$($p: NdProducer),*> {
+            fn counted_fold<B>(self, init: B, f: impl FnMut(B, $($p::Item),*) -> B) -> B;
+        }
+        impl<D: Dimension, $($p: NdProducer<Dim = D>),*> $name<$($p),*> for Zip<($($p,)*), D> {
+            fn counted_fold<B>(self, init: B, f: impl FnMut(B, $($p::Item),*) -> B) -> B {
+                tick(4 * self.size() as u64);
+                self.fold(init, f)
+            }
+        }
+    )*};
+}
+folds! { CountedOne: P; CountedTwo: P Q; CountedThree: P Q R; }

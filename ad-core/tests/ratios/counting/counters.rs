@@ -212,9 +212,13 @@ pub fn measure(name: &str, n: usize, f: fn(&[f64]) -> f64, g: fn(&[f64]) -> (f64
 pub fn numbers(n: usize, seed: usize) -> Vec<f64> {
     (0..n).map(|k| 0.6 + 0.3 * ((k * (seed + 1)) as f64 * 1.7 + seed as f64).sin()).collect()
 }
+/// A matrix with a large diagonal: [`numbers`] alone are of rank three, and a decomposition of them
+/// is noise.
 pub fn matrix(n: usize, seed: usize) -> ndarray::Array2<f64> {
     let side = (n as f64).sqrt() as usize;
-    ndarray::Array2::from_shape_vec((side, side), numbers(side * side, seed)).unwrap()
+    let mut matrix = ndarray::Array2::from_shape_vec((side, side), numbers(side * side, seed)).unwrap();
+    matrix.diag_mut().mapv_inplace(|x| x + side as f64);
+    matrix
 }
 pub fn cube(n: usize, seed: usize) -> ndarray::Array3<f64> {
     let side = (n as f64).cbrt().round() as usize;
