@@ -397,7 +397,7 @@ fn rotate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, left: bool) -> Lowered<Va
     })
 }
 
-/// Where the element i of n comes from that are rotated to the left.
+/// The source index of element `i` of `n` elements that are rotated to the left by `by`.
 pub(super) fn rotated(me: &mut Lower<'_>, i: Term, by: Term, n: Term) -> Term {
     let at = me.g.int(IntOp::Add, i, by);
     // Both are at most n, so their sum is less than 2n if there is an element.

@@ -176,8 +176,8 @@ fn insert<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     })
 }
 
-/// Moves the elements of a growable vector between the first of these places and its `end` to the
-/// second one. Elements before that place stay as they are; behind the last one there are zeros.
+/// Moves the elements `from..end` of a growable vector to the index `to`. Elements before `to` stay
+/// as they are. After the last moved element there are zeros.
 fn shifted(me: &mut Lower<'_>, place: &Place, [from, to]: [Term; 2], end: Term) -> Lowered<()> {
     let Value::GrowableVec(stack) = me.read_place(place)? else { return Ok(()) };
     let count = me.g.int(IntOp::Sub, end, from);
@@ -193,7 +193,7 @@ fn shifted(me: &mut Lower<'_>, place: &Place, [from, to]: [Term; 2], end: Term) 
         let there = me.g.compare(Cmp::Lt, i, count);
         let row = me.g.cond(there, row, zero);
         let rows = me.g.build(capacity, var, row);
-        // What is not moved is a zero, behind the elements.
+        // All rows after the moved elements are zeros.
         let at = me.g.int(IntOp::Add, to, j);
         all.push(me.g.update(t, rows, &[place], &[at]));
     }
@@ -231,12 +231,13 @@ fn swap_remove<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
     })
 }
 
-/// How elements of a growable vector move up to the place of one that is taken out.
+/// Moves the elements of a growable vector that follow a removed one, given the number of elements
+/// and the index of the removed one.
 type Shift<'f, 'a> = &'f dyn Fn(&mut Lower<'a>, &Place, Term, Term) -> Lowered<()>;
 
 /// Moves one element to the end and removes it. `from` maps each index to the source index, given
-/// the number of elements; of a growable vector `shift` may do it instead, given that number and
-/// the place.
+/// the number of elements and the index of that element. In a growable vector `shift` moves the
+/// elements instead, if it is given.
 fn taken_out<'a>(
     me: &mut Lower<'a>,
     call: &Call<'a, '_>,
@@ -252,7 +253,7 @@ fn taken_out<'a>(
         let taken = me.vec_element(&stack, at)?;
         let (one, capacity) = (me.g.lit_usize(1), me.capacity(&stack));
         if me.g.int_value(at) == Some(0) {
-            // What lies behind the elements moves as well, so that the pass `ring_buffers` sees a rotation.
+            // The padding moves as well, so that the pass `ring_buffers` sees a rotation.
             moved(me, &place, |me, i, _| rotated(me, i, one, capacity))?;
         } else if let Some(shift) = shift {
             shift(me, &place, n, at)?;
@@ -261,7 +262,7 @@ fn taken_out<'a>(
         }
         let len = me.g.int(IntOp::Sub, n, one);
         if let Value::GrowableVec(stack) = me.read_place(&place)? {
-            // There was one, so there is one less, for certain.
+            // The index was checked, so an element was certainly taken out.
             let more = Growth { freed: stack.more.freed + 1, taken: true, ..stack.more };
             let shorter = GrowableVec { more, ..me.shortened_vec(&stack, len) };
             me.write_place(&place, Value::GrowableVec(shorter.into()))?;

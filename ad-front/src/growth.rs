@@ -1,7 +1,7 @@
-//! By how much the length of a growable vector changes: in a step of a loop, and in all steps. The
+//! The change of the length of a growable vector, in a step of a loop and in all steps. The
 //! capacity of the vector and, where the change is exact, its length follow from it.
 //!
-//! A bound must never be too small: there would be no capacity for an element.
+//! A bound must never be too small, since an element would then have no capacity.
 
 use super::lower::Lower;
 use ad_ir::ir::{Node, Term};
@@ -54,7 +54,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The maximum of two bounds, or the one that is given.
+    /// The maximum of two bounds, or the only one that is given.
     pub(super) fn max_bound(&mut self, a: Option<Term>, b: Option<Term>) -> Option<Term> {
         match (a, b) {
             (Some(a), Some(b)) if a != b => Some(self.g.int(IntOp::Max, a, b)),
@@ -65,7 +65,8 @@ impl Lower<'_> {
     /// The growth of `size` steps. `None`: the number of steps is not known.
     pub(super) fn repeated_growth(&mut self, size: Option<Term>, one: Growth) -> Growth {
         let literal = one.bound.and_then(|most| usize::try_from(self.g.int_value(most)?).ok());
-        // What is taken out and pushed again in a step needs capacity in one step only.
+        // An element that is taken out and pushed again in a step needs capacity once, not in each
+        // step.
         let (freed, known) = (one.freed.min(literal.unwrap_or(0)), literal.is_some() || one.freed == 0);
         let each = match literal {
             Some(most) => Some(self.g.lit_usize(most - freed)),
@@ -83,7 +84,7 @@ impl Lower<'_> {
         Growth { bound: most, exact, freed, ..one }
     }
 
-    /// By how much it is longer in the end, if that is known and not less than nothing.
+    /// The net growth, if it is exact and known not to be negative.
     pub(super) fn net(&mut self, more: Growth) -> Option<Term> {
         let (most, freed) = (more.bound.filter(|_| more.exact)?, self.g.lit_usize(more.freed));
         let at_least = match self.g.node(most) {

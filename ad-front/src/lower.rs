@@ -75,7 +75,7 @@ pub(super) struct Lower<'a> {
     /// Empty `Vec`s whose element type is known from an annotation, with the element type and the
     /// rank. They are kept alive for the same reason as `capacities`.
     pub empties: Vec<(Rc<[Value<'a>]>, Elem, usize)>,
-    /// Whether the function makes a `VecDeque`, whose `remove` is another one than that of `Vec`.
+    /// Whether the function makes a `VecDeque`, whose `remove` differs from that of `Vec`.
     pub queues: bool,
 }
 

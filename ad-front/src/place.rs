@@ -311,7 +311,7 @@ impl<'a> Lower<'a> {
         self.write(place.cell, new, place.range)
     }
 
-    /// Assigns to a place. An array there keeps its memory.
+    /// Assigns to a place. The elements of an array are written over the old ones, in its memory.
     pub(super) fn write_over(&mut self, place: &Place, old: &Value<'a>, new: Value<'a>) -> Lowered<()> {
         let new = match (old, new) {
             (Value::Term(old), Value::Term(new)) if place.steps.is_empty() => {

@@ -1,6 +1,6 @@
-//! Queues: the methods of `VecDeque` that `Vec` lacks. A queue is a growable vector whose elements
-//! the pass `ring_buffers` leaves where they are when the first one is taken or one is put before
-//! it.
+//! Queues: the methods of `VecDeque` that `Vec` lacks. A queue is a growable vector. A method that
+//! takes the first element, or puts one before it, rotates the array. The pass `ring_buffers` turns
+//! rotations into offsets, so that the elements stay where they are.
 //!
 //! This module must never read an element that does not exist.
 
@@ -66,7 +66,7 @@ fn pop_front<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
             let stack = Rc::clone(stack);
             let exists = me.g.compare(Cmp::Lt, zero, stack.len);
             let first = me.under(exists, true, |me| me.vec_element(&stack, zero))?;
-            // Of an empty queue this moves what nobody reads, and its length stays 0.
+            // An empty queue has only padding, which nobody reads, and its length stays 0.
             let capacity = me.capacity(&stack);
             moved(me, &place, |me, i, _| rotated(me, i, one, capacity))?;
             let len = me.g.int(IntOp::Sub, stack.len, one);
@@ -104,7 +104,7 @@ fn rows_from(me: &mut Lower<'_>, t: Term, start: Term) -> Term {
 fn push_front<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let place = place_arg(me, call, 0)?;
     let (x, range) = call.arg(1)?;
-    // At the end first, where there is capacity for it.
+    // A push at the end provides the capacity. Then the elements are rotated.
     push_to(me, &place, x, range)?;
     let zero = me.g.lit_usize(0);
     match me.read_place(&place)? {

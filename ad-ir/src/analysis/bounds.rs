@@ -1,6 +1,6 @@
-//! Loops whose last iterations do nothing. `for j in 0..i` in a loop over `i` is a loop whose number
-//! of iterations is the greatest `i`, and each iteration is under the condition `j < i`. The code
-//! that runs the loop may stop at `i`.
+//! Loops whose last iterations do nothing. `for j in 0..i` in a loop over `i` is lowered as a loop
+//! up to the greatest `i`, and each iteration has the condition `j < i`. The code that runs the
+//! loop may stop at `i`.
 //!
 //! An iteration does nothing only if it leaves all carried values as they are and its rows are
 //! zeros. The analysis never changes a term: the bound says what to compare with, and its user makes
@@ -61,7 +61,7 @@ impl Analysis for Bounds {
 /// The maximum number of conditions that are tried.
 const MANY: usize = 8;
 
-/// The bound of a loop that need not be a term: its operands may have been lowered already.
+/// The bound of a loop. The loop need not be a term: its operands may have been lowered already.
 pub fn bound(g: &Graph, scan: &Scan, others: &mut Analyses) -> Option<Bound> {
     let reach = others.get::<Reachable>(g, &scan.body.results);
     let zeros = others.get::<Zeros>(g, &scan.body.results);
@@ -112,7 +112,7 @@ fn idle(g: &Graph, scan: &Scan, (reach, zeros): (&[Term], &HashSet<Term>), fact:
                 },
                 _ => plain(g, t, zeros),
             },
-            // Nothing is added.
+            // Only zeros are added.
             Node::Scatter { put: Put::Add, dst, src, .. } if of(*src) == Is::Blank => of(*dst),
             _ => plain(g, t, zeros),
         };

@@ -40,7 +40,7 @@ pub fn decisions_in_loops(g: &Graph, roots: &[Term], stack: Vec<Term>) -> HashSe
     collect(g, roots, stack, false)
 }
 
-/// Pushes the operands by which a term decides. A loop has none of its own.
+/// Pushes the operands that the decision of a term depends on. A loop has no decision of its own.
 pub fn decided_by(g: &Graph, t: Term, stack: &mut Vec<Term>) {
     match g.node(t) {
         Node::Cond { cond, .. } => stack.push(*cond),

@@ -10,7 +10,7 @@ use crate::prim::Prim;
 /// A condition and the value that it must have.
 pub type Guard = (Term, bool);
 
-/// Conditions beyond this many are not looked at.
+/// The maximum number of conditions of a term. Further ones are ignored.
 const DEEPEST: usize = 16;
 
 /// [`guards`].
@@ -24,7 +24,7 @@ impl Analysis for Guards {
     }
 }
 
-/// Of each term of a scope: the conditions that all its uses have in common, innermost first.
+/// For each term of a scope: the conditions that all its uses have in common, the innermost first.
 pub fn guards(g: &Graph, roots: &[Term]) -> HashMap<Term, Vec<Guard>> {
     let mut guards: HashMap<Term, Vec<Guard>> = roots.iter().map(|&t| (t, Vec::new())).collect();
     let give = |guards: &mut HashMap<Term, Vec<Guard>>, t: Term, set: Vec<Guard>| {
@@ -49,9 +49,9 @@ pub fn guards(g: &Graph, roots: &[Term]) -> HashMap<Term, Vec<Guard>> {
     guards
 }
 
-/// The simpler guards that a guard says, outermost first; none if it is simple itself. A lazy
-/// conjunction is `cond c1 c2 false`: its second condition is not looked at where the first one
-/// does not hold.
+/// The simpler guards that a guard consists of, the outermost first. Empty if it is simple itself.
+/// A lazy conjunction is `cond c1 c2 false`: its second condition is not evaluated where the first
+/// one does not hold.
 pub fn parts(g: &Graph, (c, value): Guard) -> Vec<Guard> {
     match *g.node(c) {
         Node::Cond { cond, then, other } if value && g.bool_value(other) == Some(false) => {
@@ -65,8 +65,7 @@ pub fn parts(g: &Graph, (c, value): Guard) -> Vec<Guard> {
     }
 }
 
-/// A condition's value, if these guards decide it. Conditions inside of conditions are looked at so
-/// deep.
+/// A condition's value, if these guards decide it. `deep` limits the nesting of conditions.
 pub fn decided(g: &Graph, c: Term, facts: &[Guard], deep: usize) -> Option<bool> {
     if let Some((_, value)) = facts.iter().find(|f| f.0 == c) {
         return Some(*value);

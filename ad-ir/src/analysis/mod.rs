@@ -42,7 +42,7 @@ impl Analysis for Reachable {
     }
 }
 
-/// What is asked: an analysis, of these roots.
+/// The key of a cached result: an analysis and its roots.
 type Key = (TypeId, Box<[Term]>);
 
 /// Results of analyses, by analysis and roots.

@@ -3,10 +3,10 @@
 //!
 //! Terms are normalised to linear combinations of *atoms* (sizes, variables, elements of integer
 //! arrays, what is not linear). Terms saturate at the ends of their type ([`crate::prim::IntOp`]),
-//! so `a + b` is linear only where it is proved not to; else it is an atom. Facts and goals are
-//! inequalities `linear >= 0`; a goal is proved by adding facts to it until only what is known of
-//! the atoms' ranges is left (a light form of Fourier-Motzkin elimination), and by cases where an
-//! atom is a minimum, a maximum, a conditional or a difference that may saturate.
+//! so `a + b` is linear only where it is proved not to saturate. Otherwise it is an atom. Facts and
+//! goals are inequalities `linear >= 0`. A goal is proved by combining it with facts until the
+//! ranges of the remaining atoms suffice (a light form of Fourier-Motzkin elimination), and by
+//! cases where an atom is a minimum, a maximum, a conditional or a difference that may saturate.
 //!
 //! It must be sound, need not be complete, and must stop: every search has a budget.
 
@@ -21,8 +21,8 @@ use super::{Analyses, Analysis};
 use crate::ir::{Elem, Graph, IntTy, Lit, Node, Term};
 use crate::prim::{Cmp, IntOp, Prim};
 
-/// No loop gets further than this within a lifetime: an index variable is assumed to be smaller, so
-/// that `i + j + 1` does not overflow.
+/// No loop takes more steps than this within a lifetime. An index variable is assumed to be
+/// smaller, so that `i + j + 1` does not overflow.
 const MOST_STEPS: i128 = 1 << 56;
 /// The largest size of an axis.
 const LARGEST_SIZE: i128 = i64::MAX as i128;
@@ -31,30 +31,31 @@ const LARGEST_SIZE: i128 = i64::MAX as i128;
 #[derive(Clone, Default, Debug)]
 pub struct Facts {
     known: Vec<Linear>,
-    /// Where in `known` an atom is spoken of.
+    /// The positions in `known` of the facts that mention an atom.
     about: HashMap<Term, Vec<usize>>,
-    /// Which state of `known` it is: what was found out in a state holds whenever it comes back.
+    /// The number of the state of `known` after each fact. A result that was found in a state holds
+    /// whenever that state comes back.
     states: Vec<u64>,
     last_state: u64,
-    /// Linear forms of terms that are more than themselves, with the number of facts they were
-    /// found with: they stay exact when more is learnt.
+    /// The linear forms of terms that are not atoms. They stay exact when more is learnt. `found`
+    /// has the number of facts with which each was found.
     forms: HashMap<Term, Linear>,
     found: Vec<(usize, Term)>,
-    /// Terms that stood for themselves, and the state in which they did.
+    /// Terms that were atoms, and the state in which they were.
     stuck: HashMap<Term, u64>,
-    /// Questions inside a question (is this sum linear?) share one budget.
+    /// The remaining budget. A goal shares it with the goals inside of it (is this sum linear?).
     budget: u32,
     depth: u32,
-    /// Disjunctions that hold for good: what is left of one where all else is refuted is a fact
-    /// (see [`Facts::settle`]).
+    /// Disjunctions that hold for good. If all parts but one are refuted, that one is a fact (see
+    /// [`Facts::settle`]).
     either: Vec<Vec<(Term, bool)>>,
-    /// Terms that a linear form may still look at, and how many calls deep it is: terms share their
-    /// parts, so walks are exponential.
+    /// How many terms a linear form may still look at, and the depth of its calls. Terms share
+    /// their parts, so a walk without a limit is exponential.
     looks: u32,
     inside: u32,
 }
 
-/// What is known where all these conditions hold: the roots are conditions that are checked.
+/// The facts that hold if all roots hold. The roots are conditions that are checked.
 #[derive(Debug)]
 pub struct Checked;
 
@@ -68,27 +69,28 @@ impl Analysis for Checked {
     }
 }
 
-/// Disjunctions from which on they are left alone, and how much all of them may cost at one place.
+/// The maximum number of disjunctions (if there are more, none is looked at), and the budget for
+/// all of them at one point.
 const MOST_EITHER: usize = 20;
 const SETTLING: u32 = 1000;
-/// Parts of a disjunction that are looked at.
+/// The maximum number of parts of a disjunction. One with more parts is ignored.
 const MOST_PARTS: usize = 8;
 /// How often a goal may be rewritten before the prover gives up.
 const BUDGET: u32 = 4000;
 const DEPTH: u32 = 8;
-/// Facts that are tried for a bound.
+/// The maximum number of facts that are tried for a bound.
 const BOUNDS: u32 = 64;
-/// How many terms a linear form is made from at most: what is left out stands for itself.
+/// The maximum number of terms that a linear form looks at. Any further term is an atom.
 const LOOKS: u32 = 2000;
 
 impl Facts {
-    /// Nothing but what types say.
+    /// No facts, other than the ranges of types.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many there are: for [`Facts::forget`].
+    /// The number of facts, for [`Facts::forget`].
     #[must_use]
     pub fn mark(&self) -> usize {
         self.known.len()
@@ -121,7 +123,7 @@ impl Facts {
         self.known.push(fact);
     }
 
-    /// Learns for good that a boolean scalar holds, also where it is a disjunction.
+    /// Learns for good that a boolean scalar holds, also if it is a disjunction.
     pub fn assume_for_good(&mut self, g: &Graph, cond: Term) {
         self.assume(g, cond, true);
         let (mut parts, mut stack) = (Vec::new(), vec![(cond, true)]);
@@ -143,13 +145,13 @@ impl Facts {
         }
     }
 
-    /// Learns what is left of the disjunctions where all else is refuted by what is known here, or
-    /// says less: `n == 0` says less than `n * c <= size`.
+    /// Learns the last part of a disjunction, if the facts refute all other parts. Of two parts
+    /// that are left, one that implies the other is dropped: `n == 0` implies `n * c <= size`.
     pub fn settle(&mut self, g: &Graph) {
         if self.either.len() > MOST_EITHER {
             return;
         }
-        // One budget for all of them: this is asked at each loop and nest.
+        // One budget for all of them, since this runs at each loop and nest.
         (self.budget, self.depth) = (SETTLING, self.depth + 1);
         for k in 0..self.either.len() {
             let mut left: Vec<(Term, bool)> = Vec::new();
@@ -198,7 +200,7 @@ impl Facts {
         }
     }
 
-    /// Whether `n == 0` implies an inequality because that holds of 0 whatever else is.
+    /// Whether `n == 0` implies an inequality, since that holds at 0 whatever the other values are.
     fn implies(&mut self, g: &Graph, zero: (Term, bool), other: (Term, bool)) -> bool {
         let (Some((n, Cmp::Eq)), Some((l, op))) = (self.comparison(g, zero), self.comparison(g, other)) else {
             return false;
@@ -209,7 +211,7 @@ impl Facts {
         }
         let mut rest = l;
         rest.atoms.remove(&atom);
-        // What is not linear in it, but no more than it times something.
+        // A product with this factor is 0 as well.
         rest.atoms.retain(|&t, _| {
             !matches!(g.node(t), Node::Prim(Prim::Int(IntOp::Mul), args)
             if args.iter().any(|&a| self.linear(g, a) == Linear::atom(atom)))
@@ -220,8 +222,8 @@ impl Facts {
             && rest.and_then(|l| l.plus(-strict)).and_then(|l| lower_bound(g, &l)).is_some_and(|low| low >= 0)
     }
 
-    /// A saturating sum or product that is no greater than what is smaller than the greatest number
-    /// is exact, and so are those that it is of.
+    /// Learns that a saturating sum or product is exact, if it is at most `most` and `most` is
+    /// below the maximum of the type. Then the sums and products in its operands are exact, too.
     fn not_saturated(&mut self, g: &Graph, t: Term, most: &Linear, deep: u32) {
         let Some(ty) = int_ty(g, t).filter(|ty| ty.range().0 == 0) else { return };
         let Node::Prim(Prim::Int(op @ (IntOp::Add | IntOp::Mul)), args) = g.node(t) else { return };
@@ -261,7 +263,7 @@ impl Facts {
                     Cmp::Le => vec![Some(down)],
                     Cmp::Lt => vec![strict(&down)],
                     Cmp::Eq => vec![Some(up), Some(down)],
-                    // Different and not less is greater.
+                    // Not equal and not less is greater.
                     Cmp::Ne if self.prove(g, &up) => vec![strict(&up)],
                     Cmp::Ne if self.prove(g, &down) => vec![strict(&down)],
                     Cmp::Ne => vec![],
@@ -300,7 +302,7 @@ impl Facts {
         b.minus(&a).is_some_and(|goal| self.prove(g, &goal))
     }
 
-    /// The greatest that is found of what `l` is at least, made of `closed` terms only.
+    /// The greatest lower bound of `l` that is found, over `closed` terms only.
     pub fn at_least(&mut self, g: &Graph, l: &Linear, closed: &dyn Fn(Term) -> bool) -> Option<Linear> {
         let (mut found, mut budget) = (Vec::new(), BOUNDS);
         self.eliminate(g, l, closed, DEPTH, &mut budget, &mut found);
@@ -310,8 +312,8 @@ impl Facts {
         })
     }
 
-    /// Replaces what is not closed by what the facts say that it is at least (or, where it is
-    /// subtracted, at most).
+    /// Replaces each atom that is not closed with a lower bound from the facts, or with an upper
+    /// bound if it is subtracted.
     fn eliminate(
         &self,
         g: &Graph,
@@ -321,7 +323,7 @@ impl Facts {
         budget: &mut u32,
         found: &mut Vec<Linear>,
     ) {
-        // The innermost first: it is the newest.
+        // The innermost atom first: it is the newest term.
         let Some((&t, &c)) = l.atoms.iter().rev().find(|a| !closed(*a.0)) else {
             if !found.contains(l) {
                 found.push(l.clone());
@@ -455,7 +457,7 @@ impl Facts {
         false
     }
 
-    /// The goal for each value that an atom may stand for, under what is known then.
+    /// Proves the goal for each value that an atom may have, under the facts of that case.
     fn by_cases(&mut self, g: &Graph, goal: &Linear, t: Term, c: i128, depth: u32) -> bool {
         let without = |l: Linear| -> Option<Linear> {
             let rest = goal.combine(1, &Linear::atom(t), -c)?;
@@ -486,7 +488,7 @@ impl Facts {
                 let (up, down) = (a.minus(&b), b.minus(&a));
                 case(self, up.clone(), up) && case(self, Some(Linear::default()), down)
             }
-            // Of numbers that are not negative: at most each of the two.
+            // A bitwise and of non-negative numbers is at most each of them.
             Node::Prim(Prim::Int(IntOp::BitAnd), args) if int_ty(g, t).is_some_and(|ty| ty.range().0 == 0) && c < 0 => {
                 [args[0], args[1]].into_iter().any(|most| {
                     let most = self.linear(g, most);
@@ -497,8 +499,8 @@ impl Facts {
                 let most = self.linear(g, args[0]);
                 without(most).is_some_and(|rest| self.search(g, &rest, depth - 1))
             }
-            // A quotient or remainder of what is not negative by what is positive: c q <= a <= c q
-            // + c - 1 and so on.
+            // A quotient or remainder of a non-negative number by a positive one. For `q = a / b`
+            // it is known that `b q <= a <= b q + b - 1`.
             Node::Prim(Prim::Int(op @ (IntOp::Div | IntOp::Rem)), args) => {
                 let (a, by) = (self.linear(g, args[0]), self.linear(g, args[1]));
                 let Some(positive) = by.plus(-1) else { return false };
@@ -554,7 +556,7 @@ fn atom_range(g: &Graph, t: Term) -> (i128, i128) {
             Some(by) if by > 0 => (0, by - 1),
             _ => (low, high),
         },
-        // A mask that is not negative bounds what it lets through.
+        // A bitwise and with a non-negative mask is at most the mask.
         Node::Prim(Prim::Int(IntOp::BitAnd), args) => {
             let mask = args.iter().filter_map(|&m| g.int_value(m)).find(|&m| m >= 0);
             mask.map_or((low, high), |m| (0, m))

@@ -1,5 +1,5 @@
-//! The sizes that types mention: terms that a pass leaves as they are, since with another size the
-//! terms of one type would have two types. Must never look at values.
+//! The sizes that types mention. A pass leaves these terms as they are: with another size, terms of
+//! one type would have two types. Must never look at values.
 
 use std::collections::HashSet;
 
@@ -28,7 +28,7 @@ impl Analysis for Fixed {
     }
 }
 
-/// The sizes in the types of what roots consist of.
+/// The sizes in the types of all terms that the roots consist of, bodies of loops included.
 pub fn sizes(g: &Graph, roots: &[Term]) -> HashSet<Term> {
     let mut sizes = HashSet::new();
     let mut bodies: Vec<Vec<Term>> = vec![roots.to_vec()];
@@ -43,8 +43,8 @@ pub fn sizes(g: &Graph, roots: &[Term]) -> HashSet<Term> {
     sizes
 }
 
-/// What a pass leaves as it is: sizes, and loops that sizes are parts of, so that whatever else is
-/// read of such a loop is not a second one.
+/// The terms that a pass leaves as they are: sizes, and the loops that have a size as a result. If
+/// such a loop were rewritten, its other results would come from a second loop.
 pub fn fixed(g: &Graph, roots: &[Term]) -> HashSet<Term> {
     let mut all = sizes(g, roots);
     let loops: Vec<Term> =

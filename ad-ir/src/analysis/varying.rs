@@ -1,5 +1,5 @@
-//! What of a program can have another size, or another number of steps, for another value of an
-//! input: it cannot be batched over that input. Must never look at what is computed.
+//! Inputs that a size or a number of steps of a program depends on. The program cannot be batched
+//! over such an input. Must never look at what is computed.
 
 use std::collections::HashSet;
 
@@ -15,8 +15,8 @@ pub enum Varying {
     Stop,
 }
 
-/// The place in the list of the first input on which a size, a number of steps or the end of a loop
-/// depends.
+/// The position in `inputs` of the first one on which a size or a number of steps depends. If there
+/// is none: of the first one on which the end of a loop depends.
 #[must_use]
 pub fn varying(g: &Graph, roots: &[Term], inputs: &[Term]) -> Option<(usize, Varying)> {
     let of_input = |roots: &[Term]| {

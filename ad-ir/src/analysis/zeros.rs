@@ -1,5 +1,5 @@
 //! Which terms are literally zero, in all elements. This module never makes a term, and never
-//! follows an operation: what is zero by a rule of arithmetic is for the simplifier to find.
+//! applies a rule of arithmetic: the simplifier does that.
 //!
 //! A rule asks [`is_zero`] of a term that it has just met or made. `Zeros` is the set for a whole
 //! graph.
@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use super::{Analyses, Analysis};
 use crate::ir::{Elem, Graph, Node, Term};
 
-/// The terms whose elements are all those of new memory: see [`is_blank`].
+/// The terms whose elements are all like new memory (see [`is_blank`]).
 #[derive(Debug)]
 pub(crate) struct Zeros;
 
@@ -21,8 +21,9 @@ impl Analysis for Zeros {
     }
 }
 
-/// Whether all elements are +0.0; of a tuple, those of all its components. An addition of -0.0
-/// changes no bit and one of +0.0 does (-0.0 becomes +0.0), so the two are told apart.
+/// Whether all elements are +0.0; for a tuple, the elements of all its components. The signs of
+/// zeros are distinguished: an addition of -0.0 changes no bit, and one of +0.0 does (-0.0 becomes
+/// +0.0).
 pub fn is_zero(g: &Graph, t: Term) -> bool {
     match g.node(t) {
         Node::Tuple(parts) => parts.iter().all(|&p| is_zero(g, p)),
@@ -30,12 +31,12 @@ pub fn is_zero(g: &Graph, t: Term) -> bool {
     }
 }
 
-/// Whether all elements are zeros of either sign: where the sign of a zero may be lost.
+/// Whether all elements are zeros of either sign, for a rule that may lose the sign of a zero.
 pub fn is_zero_of_either_sign(g: &Graph, t: Term) -> bool {
     g.real_value(t).is_some_and(|x| x == 0.0)
 }
 
-/// Whether all elements are those of new memory: +0.0, the integer 0 or `false`.
+/// Whether all elements are like new memory: +0.0, the integer 0 or `false`.
 pub fn is_blank(g: &Graph, t: Term) -> bool {
     match g.ty(t).as_array() {
         Some((Elem::Real(_), _)) => is_zero(g, t),

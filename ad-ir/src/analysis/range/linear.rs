@@ -1,4 +1,4 @@
-//! Linear combinations of terms, in exact arithmetic: an operation that does not fit gives nothing.
+//! Linear combinations of terms, in exact arithmetic: an operation that overflows gives `None`.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::prim::IntOp;
 /// `constant + sum of coefficient * atom`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Linear {
-    /// What is added.
+    /// The constant part.
     pub constant: i128,
     /// Coefficients, none of them 0.
     pub atoms: BTreeMap<Term, i128>,
@@ -48,8 +48,8 @@ impl Linear {
     }
 }
 
-/// A `usize` term of the value of `l`, which is known not to be negative: what is added, less what
-/// is subtracted.
+/// A `usize` term with the value of `l`, which is known not to be negative: the positive part minus
+/// the negative part.
 pub fn to_term(g: &mut Graph, l: &Linear) -> Term {
     let (plus, minus) = sides(g, l);
     g.int(IntOp::Sub, plus, minus)

@@ -7,11 +7,11 @@ use super::Facts;
 use crate::ir::{Elem, Graph, Node, Term, Type};
 use crate::prim::{IntOp, Prim};
 
-/// A sum of coefficients times products; the factors of a product ascend.
+/// A sum of products, each with a coefficient. The factors of a product are sorted.
 #[derive(Clone, Debug, Default)]
 struct Polynomial(BTreeMap<Vec<Term>, i128>);
 
-/// The number of products up to which one is made.
+/// The maximum number of products in a polynomial.
 const MOST: usize = 16;
 
 impl Polynomial {
@@ -41,8 +41,8 @@ impl Polynomial {
         Some(product)
     }
 
-    /// The value of an unsigned term that is not saturated: then no part of its sums and products
-    /// is, or a 0 multiplies it.
+    /// The value of an unsigned term that is not saturated. Then no part of its sums and products
+    /// is saturated, unless the part is multiplied by 0.
     fn of(facts: &mut Facts, g: &Graph, t: Term, deep: u32) -> Option<Polynomial> {
         let next = deep.checked_sub(1)?;
         if let Node::Prim(Prim::Int(op @ (IntOp::Add | IntOp::Mul)), args) = g.node(t) {
@@ -59,8 +59,8 @@ impl Polynomial {
     }
 }
 
-/// The difference of two `usize` terms that are not saturated, as a term of atoms that `closed`
-/// accepts. It is a sum of products without a minus, or it is known that `a <= b` (`ordered`).
+/// The difference `b - a` of two `usize` terms that are not saturated, over atoms that `closed`
+/// accepts. A product may be subtracted only if it is known that `a <= b` (`ordered`).
 pub fn difference(
     facts: &mut Facts,
     g: &mut Graph,

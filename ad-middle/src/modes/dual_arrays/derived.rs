@@ -1,7 +1,7 @@
-//! The body of a derived loop, and what it reads of the loop that it is derived of: residuals, or
-//! carried arrays that it changes back.
+//! The body of a derived loop, and what it reads from the original loop: residuals, or carried
+//! arrays that it changes back to their earlier states.
 //!
-//! Must never decide what the cotangents of a loop are: that is `scan`.
+//! Must never decide what the cotangents of a loop are: `scan` does that.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,8 +12,8 @@ use super::delta::ScanDelta;
 use super::residuals::{Why, use_residuals};
 use super::undo::{Undo, Undoing, inner, resolved};
 
-/// Results with arrays that are changed back: the residuals that they read, the arrays, and what
-/// these are after a step.
+/// Results of a body, the numbers of the residuals that they read, and the arrays that are changed
+/// back, each with its value after a step.
 type ChangedBack = (Vec<Term>, Vec<usize>, Vec<(Undone, Term)>);
 
 /// The number of a parameter.
@@ -24,9 +24,9 @@ fn number(g: &Graph, param: Term) -> usize {
     }
 }
 
-/// Builds the body of a derived loop. Its terms are first made over the original body's parameters
-/// (which are numbered from 0) and further ones numbered behind them; `finish` renumbers them to
-/// the derived loop's order.
+/// Builds the body of a derived loop. Its terms are first made over the parameters of the original
+/// body, which are numbered from 0, and over new parameters with the next numbers. `finish`
+/// renumbers all of them in the order of the derived loop.
 pub(super) struct Derived {
     types: Vec<Type>,
     pub(super) originals: usize,
@@ -34,12 +34,12 @@ pub(super) struct Derived {
 
 /// An array that a derived loop carries and changes back.
 pub(super) struct Undone {
-    /// The array that the original loop leaves: what it begins with.
+    /// The array after the original loop. The derived loop begins with it.
     pub(super) last: Term,
-    /// The parameter, and its number.
+    /// The parameter for the array, and its number.
     pub(super) state: Term,
     pub(super) number: usize,
-    /// Rows of what is overwritten, and the numbers of their parameters.
+    /// The rows of overwritten elements, and the numbers of their parameters.
     rows: Vec<(usize, Term)>,
 }
 
@@ -48,16 +48,16 @@ impl Derived {
         Derived { types: s.body.params.to_vec(), originals: s.body.params.len() }
     }
 
-    /// A further parameter.
+    /// Adds a parameter.
     pub(super) fn param(&mut self, g: &mut Graph, ty: &Type) -> (usize, Term) {
         let k = self.types.len();
         self.types.push(ty.clone());
         (k, g.param(k, ty.clone()))
     }
 
-    /// What the body reads of the residuals it consumes as rows. `undone`, of a loop that goes
-    /// backwards: arrays after inner loops and before them. The result: arrays that the loop has to
-    /// carry and change back, and what they are after a step.
+    /// The body consumes the residuals that it reads, as rows. `undone` is given for a loop in
+    /// reverse: arrays after inner loops, each with the array before the loop. Returns the arrays
+    /// that the loop has to carry and change back, each with its value after a step.
     pub(super) fn use_residuals(
         &mut self,
         g: &mut Graph,
@@ -95,7 +95,8 @@ impl Derived {
         (s.residuals.iter().map(|k| (k.0, k.2.clone())).collect(), params)
     }
 
-    /// Consumes the residuals that are used, and what is put back into the arrays that are carried.
+    /// Consumes the residuals that are used, and the overwritten elements that are put back into
+    /// the carried arrays.
     fn consume(
         &self,
         g: &mut Graph,
@@ -119,8 +120,9 @@ impl Derived {
         self.unread(g, &read, order, xs);
     }
 
-    /// Whether an array is better carried and changed back than saved: where all of it would be
-    /// saved, or parts that have more axes than what a step overwrites.
+    /// Whether to carry an array and change it back instead of saving it. It pays if the whole
+    /// array would be saved, or parts of it that have more axes than the elements that a step
+    /// overwrites.
     fn worth(&self, g: &mut Graph, s: &ScanDelta, undo: &Undo, results: &[Term], used: &[usize]) -> bool {
         let x = g.param(undo.carry, self.types[undo.carry].clone());
         let whole = g.reachable(results).binary_search(&x).is_ok();
@@ -129,9 +131,9 @@ impl Derived {
         whole && undo.rank <= g.rank(x) || parts.is_some_and(|saved| undo.rank < saved)
     }
 
-    /// The results with these arrays carried and changed back; nothing if that is not possible.
-    /// What they read of residuals, and the arrays. A loop that changes an array back may read what
-    /// the step has computed of parts of it: then the parts are saved.
+    /// The results with these arrays carried and changed back, or `None` if that is not possible.
+    /// To change an array back, a loop may need parts of it that the step has computed. Then the
+    /// parts are saved.
     fn changed_back(
         &mut self,
         g: &mut Graph,
@@ -144,7 +146,7 @@ impl Derived {
         found.or_else(|| self.changed_back_with(g, s, results, residuals, true, all))
     }
 
-    /// [`Derived::changed_back`], where parts of the arrays are saved or not.
+    /// [`Derived::changed_back`]. `parts` says whether parts of the arrays are saved.
     fn changed_back_with(
         &mut self,
         g: &mut Graph,
@@ -159,8 +161,8 @@ impl Derived {
         for undo in all {
             let first = roots.len();
             let mut param = |g: &mut Graph, ty: &Type| self.param(g, ty).1;
-            // The derivative of an inner loop that does not need the array does not change it back:
-            // a loop of its own does.
+            // If the derivative of an inner loop does not need the array, it does not change it
+            // back. Then a separate loop does.
             let before = |g: &mut Graph, t: Term| match undone.iter().find(|u| u.0 == t) {
                 Some(u) => Some(u.1),
                 None => inner(&s.body, t).and_then(|(s, undo)| changed_back_alone(g, s, undo)),
@@ -193,7 +195,8 @@ impl Derived {
         Some((made, used, carried))
     }
 
-    /// What is not read is not consumed: whoever looks at the loop from outside sees what it needs.
+    /// Removes the rows that no result reads. So the operands of the loop are exactly what it
+    /// needs.
     fn unread(&self, g: &mut Graph, results: &[Term], order: &mut Vec<usize>, xs: &mut Vec<Term>) {
         let reach = g.reachable(results);
         let first = order.len() - xs.len();
@@ -209,7 +212,8 @@ impl Derived {
         xs.extend(all.into_iter().zip(&read).filter(|r| *r.1).map(|r| r.0));
     }
 
-    /// What the loop captures in order to leave out the steps that the original loop has not taken.
+    /// Captures the limit of the steps that the original loop has taken, so that the other steps
+    /// can be left out. Returns the parameter for it. `None` if the loop never stops early.
     pub(super) fn limit(
         &mut self,
         g: &mut Graph,
@@ -218,14 +222,15 @@ impl Derived {
         captures: &mut Vec<Term>,
     ) -> Option<Term> {
         let taken = s.taken?;
-        // In reverse the steps that are taken are the last ones.
+        // A loop in reverse takes the steps with the highest numbers.
         captures.push(if s.scan.reverse { g.int(IntOp::Sub, s.scan.count, taken) } else { taken });
         let (number, param) = self.param(g, &Type::scalar(Elem::USIZE));
         order.push(number);
         Some(param)
     }
 
-    /// The results where the original loop has taken the step, else these.
+    /// Keeps the results of a step that the original loop has taken. In any other step the results
+    /// are `others`, or zeros if there is none.
     pub(super) fn where_taken(
         &mut self,
         g: &mut Graph,
@@ -266,8 +271,8 @@ impl Derived {
     }
 }
 
-/// The array with which a loop begins, from the one that it leaves, by a loop that does nothing but
-/// change it back.
+/// The array with which a loop begins. A loop computes it from the array that the original loop
+/// leaves, and does nothing else.
 pub(super) fn changed_back_alone(g: &mut Graph, s: &ScanDelta, undo: &Undo) -> Option<Term> {
     let (carries, caught) = (s.scan.init.len(), s.scan.captures.len());
     let mut derived = Derived::new(&s.scan);

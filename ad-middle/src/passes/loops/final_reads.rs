@@ -1,6 +1,6 @@
 //! Reads of the final array. A loop saves rows for its derivative, and some are elements of an
-//! array that the loop carries. Where no later write of the loop changes these elements, the array
-//! after the loop has them still. They are read there, and the rows are not saved.
+//! array that the loop carries. If no later write of the loop changes these elements, the array
+//! still has them after the loop. They are read there, and the rows are not saved.
 //!
 //! ```text
 //! a, rows = for k { for i { for j { save a[k, j]; a[i, j] -= f * a[k, j] } } }   (i > k)
@@ -10,13 +10,13 @@
 //! for k { for i { for j { .. a[k, j] .. } } }
 //! ```
 //!
-//! That no write changes them is proved in the opened loops, where an index of an inner loop is a
-//! term of the numbers of all steps around it: an index of the read differs from that of each later
-//! write, in this step and in the steps after it, of every loop around the read. It pays if the
-//! rows have more axes than the array.
+//! The proof opens the loops. An index in an inner loop is then a term of the step numbers of all
+//! loops around it. Along some axis, the index of the read has to differ from the index of each
+//! later write. Later writes are those in the rest of the step and in the steps after it, for every
+//! loop around the read. The pass pays if the rows have more axes than the array.
 //!
-//! Must never take a read from the array without that proof, and never read it under fewer
-//! conditions than the row was saved under.
+//! Must never read the array without that proof. Must never drop a condition under which the row
+//! was saved.
 
 use super::consumed::{Read, replaced};
 use crate::passes::rewrite::Rewriter;
@@ -33,14 +33,15 @@ use ad_ir::prim::{Cmp, Prim};
 pub(crate) const PASS: Pass =
     Pass { name: "final_reads", run: |g, roots, cx| roots.map(|all| pass(g, all, cx)), simplified: true };
 
-/// Loops around a read, states of an array in a step, and writes that are compared with a read.
+/// The maximum number of loops around a read, of states of an array in a step, and of writes that
+/// are compared with a read.
 const DEEPEST: usize = 6;
 const STATES: usize = 64;
 const WRITES: usize = 64;
-/// Conditions in conditions.
+/// The maximum nesting of conditions.
 const CONDITIONS: usize = 4;
 
-/// The roots with these rows read from the array.
+/// The roots, in which such rows are read from the array.
 fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let mut roots = roots.to_vec();
     let candidates = candidates(g, &roots);
@@ -65,8 +66,8 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     roots
 }
 
-/// Loops outside of loops, and rows of theirs that other loops consume and that have more axes than
-/// an array which the loop carries.
+/// Outermost loops, each with the number of a result. The result is rows that another loop
+/// consumes, and they have more axes than an array that the loop carries.
 fn candidates(g: &mut Graph, roots: &[Term]) -> Vec<(Term, usize)> {
     let all = g.reachable(roots);
     let mut consumed: Vec<Term> = Vec::new();
@@ -92,8 +93,8 @@ fn candidates(g: &mut Graph, roots: &[Term]) -> Vec<(Term, usize)> {
     found
 }
 
-/// Whether row k of the loop is an element of an array that may be carried, in an inner loop of no
-/// more than this depth. This looks at closed bodies: a loop is opened for a row like that only.
+/// Whether row k of the loop is an element of an array that may be carried. An inner loop may save
+/// it, up to this depth. This looks at closed bodies, so that a loop is opened only for such a row.
 fn is_element(g: &Graph, scan: &Scan, k: usize, depth: usize) -> bool {
     let Some((_, t)) = else_blank(g, scan.body.results[k]) else { return false };
     match g.node(t) {
@@ -108,8 +109,8 @@ fn is_element(g: &Graph, scan: &Scan, k: usize, depth: usize) -> bool {
     }
 }
 
-/// Whether a term of a closed body is a state of an array that the loop carries, or, in an inner
-/// loop, that one around it may carry.
+/// Whether a term of a closed body is a state of an array that the loop carries. In an inner loop
+/// every parameter counts, since a loop around it may carry the array.
 fn is_state(g: &Graph, mut t: Term, inner: bool, carries: usize) -> bool {
     for _ in 0..STATES {
         t = match g.node(t) {
@@ -126,8 +127,8 @@ fn is_state(g: &Graph, mut t: Term, inner: bool, carries: usize) -> bool {
     true
 }
 
-/// A loop with its body opened: over the variable of the step, and over placeholders for what is
-/// carried.
+/// A loop with an opened body. The step number is a variable, and the carried values are
+/// placeholders.
 struct Level {
     of: Term,
     scan: Scan,
@@ -161,20 +162,20 @@ impl Level {
     }
 }
 
-/// An element (or more of them) that a step writes, and what is known there.
+/// A write of one or more elements, and the conditions that hold there.
 struct Write {
     index: Vec<Term>,
     known: Vec<Guard>,
 }
 
-/// The loops around a read, the outermost first, and what is known at the read.
+/// The loops around a read, the outermost first, and the facts that hold at the read.
 struct Nest {
     facts: Facts,
     levels: Vec<Level>,
 }
 
 impl Nest {
-    /// What row k of the loop is, if it can be read after the loop.
+    /// Row k of the loop as a read of an array after the loop, if it can be read there.
     fn read(mut self, g: &mut Graph, of: Term, k: usize) -> Option<Read> {
         let (mut ranges, mut guards): (Vec<Guard>, Vec<Guard>) = (Vec::new(), Vec::new());
         let (mut of, mut k) = (of, k);
@@ -205,7 +206,7 @@ impl Nest {
             let v = g.mk(Node::Var(v));
             ranges.push((g.compare(Cmp::Lt, v, n), true));
         }
-        // What a step carries is not known in the loops that read the array.
+        // The loops that read the array do not know the carried values of a step.
         if index.iter().chain(guards.iter().map(|c| &c.0)).any(|&t| g.is_open(t)) {
             return None;
         }
@@ -216,7 +217,7 @@ impl Nest {
         Some(Read { src, vars, sizes, index, guards })
     }
 
-    /// The array after all loops, if it has what is read of the state `src` at this index.
+    /// The array after all loops, if it still has the element of the state `src` at this index.
     fn is_kept(&mut self, g: &mut Graph, src: Term, index: &[Term], known: &[Guard]) -> Option<Term> {
         let mut state = src;
         let (mut level, mut carry) = self.begin(g, state)?;
@@ -244,7 +245,7 @@ impl Nest {
         }
     }
 
-    /// The carried array of which this is a state: the numbers of its loop and of the array.
+    /// The carried array of which this is a state: the number of the loop, and of the array in it.
     fn begin(&self, g: &Graph, state: Term) -> Option<(usize, usize)> {
         let (mut found, mut stack, mut seen) = (None, vec![state], Vec::new());
         while let Some(t) = stack.pop() {
@@ -287,7 +288,7 @@ impl Nest {
     }
 }
 
-/// What a loop begins with, whose result k is a value that it carries.
+/// The initial value of result k of a loop, if the loop carries it.
 fn begins_with(g: &Graph, of: Term, k: usize) -> Option<Term> {
     match g.node(of) {
         Node::Scan(scan) => scan.init.get(k).copied(),
@@ -295,8 +296,9 @@ fn begins_with(g: &Graph, of: Term, k: usize) -> Option<Term> {
     }
 }
 
-/// Adds the writes that lead to the state `last` from `from`, where `known` holds. The result:
-/// whether there is a way from `own`, with which the step begins, that does not lead over `from`.
+/// Adds the writes on the chains of updates from the state `from` to the state `last`, where
+/// `known` holds. Returns whether a chain of updates leads to `last` from `own`, the state at the
+/// start of the step, and not through `from`.
 fn writes(g: &mut Graph, last: Term, (from, own): (Term, Term), known: &[Guard], all: &mut Vec<Write>) -> Option<bool> {
     let mut around = false;
     let mut stack: Vec<(Term, Term, Vec<Guard>)> = vec![(last, own, Vec::new())];

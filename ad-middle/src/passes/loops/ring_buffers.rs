@@ -1,8 +1,8 @@
 //! Ring buffers. A loop may carry an array that its steps rotate: a window that moves (`remove(0)`
-//! and `push`), a queue, `rotate_left`. Rotated, each step would copy the array, in the derivative
-//! too. Here such an array stays where it is, and the loop carries an offset beside it: element `i`
-//! is element `offset + i`, cyclically, of the array. A rotation adds to the offset, and writes and
-//! reads go to the element where it is.
+//! and `push`), a queue, `rotate_left`. To rotate the array, each step would copy it, in the
+//! derivative too. This pass leaves the elements where they are, and the loop carries an offset
+//! with the array: element `i` of the rotated array is element `offset + i`, cyclically, of the
+//! array in memory. A rotation adds to the offset. Writes and reads use the shifted index.
 //!
 //! ```text
 //! scan (v) (\c -> update (rotate c by 1) x [n - 1])
@@ -10,8 +10,9 @@
 //! scan (v, 0) (\c o -> update c x [wrap (o + 1 + n - 1)], wrap (o + 1))
 //! ```
 //!
-//! A small array of a literal size is rotated as it is: that costs less than the offset. Must never
-//! change what an array holds, nor leave a write in range that was dropped.
+//! A small array of a literal size is still rotated, since that costs less than the offset. Must
+//! never change the elements of an array. A write that is out of range is dropped, and must never
+//! get into range.
 
 use std::collections::{HashMap, HashSet};
 
@@ -27,7 +28,7 @@ use ad_ir::prim::{Cmp, IntOp, Prim};
 pub(crate) const PASS: Pass =
     Pass { name: "ring_buffers", run: |g, roots, cx| roots.map(|all| pass(g, all, cx)), simplified: true };
 
-/// States of an array in one step that are looked at.
+/// The maximum number of states of an array in one step that are looked at.
 const STATES: usize = 256;
 
 /// The roots with ring buffers in all loops.
@@ -42,7 +43,7 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
             scan.body.results = pass(g, &scan.body.results, cx).into();
             Some(g.scan(*scan))
         }
-        // A loop that a size needs stays for that; other results are those of a loop of their own.
+        // A loop that a size needs stays for that size. Its other results come from a new loop.
         Node::Proj(scan, k) if fixed.contains(&scan) => {
             let Node::Scan(of) = g.node(scan).clone() else { return None };
             let parts = made.entry(scan).or_insert_with(|| parts(g, &of, cx));
@@ -64,8 +65,9 @@ fn parts(g: &mut Graph, scan: &Scan, cx: &mut Context) -> Option<Vec<Term>> {
     Some(parts.into_iter().map(|part| part.term(g)).collect())
 }
 
-/// Whether the carried value k of a loop is an array that a step rotates; nothing if a step does
-/// more to it than rotate it, write elements of it and begin it anew under a condition.
+/// Whether a step rotates the carried array k of a loop. A step may also write its elements, and
+/// replace it under a condition. `None` if a step changes it in another way, or if it is small or
+/// not an array.
 fn rotates(g: &Graph, scan: &Scan, k: usize) -> Option<bool> {
     let Type::Array(_, shape) = &scan.body.params[k] else { return None };
     let small = |n: i128| usize::try_from(n).is_ok_and(|n| n <= LIMIT);
@@ -104,7 +106,8 @@ fn rotates(g: &Graph, scan: &Scan, k: usize) -> Option<bool> {
     own.then_some(found)
 }
 
-/// The array whose elements this has, rotated to the left along the first axis, and by how many.
+/// If the term is an array rotated to the left along its first axis: that array, and the number of
+/// rows that it is rotated by.
 fn rotation(g: &Graph, t: Term) -> Option<(Term, Term)> {
     let Node::Gather { src, vars, index, .. } = g.node(t) else { return None };
     let ([var], [index]) = (&**vars, &**index) else { return None };
@@ -127,14 +130,14 @@ fn rotation(g: &Graph, t: Term) -> Option<(Term, Term)> {
     (wraps && g.free(by).is_empty()).then_some((*src, by))
 }
 
-/// An array that is rotated: element `i` is element `offset + i`, cyclically, of `array`.
+/// A rotated array: its element `i` is element `offset + i`, cyclically, of `array`.
 #[derive(Clone, Copy)]
 struct Ring {
     array: Term,
     offset: Term,
 }
 
-/// What a term has become.
+/// The rewritten form of a term.
 #[derive(Clone, Copy)]
 enum Is {
     Term(Term),
@@ -142,7 +145,7 @@ enum Is {
 }
 
 impl Is {
-    /// The array as a ring buffer: one that is none begins at its first element.
+    /// The array as a ring buffer. An array that is not one gets the offset 0.
     fn ring(self, g: &mut Graph) -> Ring {
         match self {
             Is::Ring(ring) => ring,
@@ -166,7 +169,7 @@ impl Is {
 }
 
 impl Ring {
-    /// Where in the array the element `i` is.
+    /// The index of the element `i` in `array`.
     fn at(self, g: &mut Graph, i: Term) -> Term {
         if g.int_value(self.offset) == Some(0) {
             return i;
@@ -177,7 +180,7 @@ impl Ring {
         g.select(over, back, at)
     }
 
-    /// The same where an element is written: what is out of range stays out of range.
+    /// The same for a write. An index that is out of range stays out of range.
     fn written_at(self, g: &mut Graph, i: Term) -> Term {
         let n = g.shape(self.array)[0];
         let (inside, at) = (g.compare(Cmp::Lt, i, n), self.at(g, i));
@@ -188,9 +191,9 @@ impl Ring {
 /// The terms of a body over its new parameters.
 #[derive(Default)]
 struct Rings {
-    /// What terms have become.
+    /// The rewritten forms of terms.
     is: HashMap<Term, Is>,
-    /// What the parts of loops have become.
+    /// The rewritten results of loops.
     parts: HashMap<Term, Vec<Is>>,
     /// Whether a term depends on a ring buffer.
     touched: HashMap<Term, bool>,
@@ -229,8 +232,8 @@ impl Rewrite for InBody<'_> {
 }
 
 impl Rings {
-    /// The parts of a loop over these arguments, where these of its carried values are ring
-    /// buffers.
+    /// The results of a loop over these arguments. The carried values that `rotated` marks become
+    /// ring buffers.
     fn of_loop(
         &mut self,
         g: &mut Graph,
@@ -269,7 +272,7 @@ impl Rings {
                 args.push(array);
                 continue;
             }
-            // A row of it in each step.
+            // A step reads one row of a consumed ring buffer.
             let step = *step.get_or_insert_with(|| {
                 let all = g.iota(scan.count);
                 new[2].param(g, all, Type::scalar(Elem::USIZE))
@@ -333,7 +336,8 @@ impl Rings {
             .collect()
     }
 
-    /// Rewrites all that these reach. Terms under a binder are rewritten where it is opened.
+    /// Rewrites all terms that the roots reach. Terms under a binder are rewritten when the binder
+    /// is opened.
     fn all(&mut self, g: &mut Graph, roots: &[Term], cx: &mut Context) {
         let mut terms = g.reachable(roots);
         for &t in &terms {
@@ -351,7 +355,7 @@ impl Rings {
         self.is[&t].term(g)
     }
 
-    /// A term that depends on a ring buffer, over what its children have become.
+    /// Rewrites a term that depends on a ring buffer. Its children are rewritten already.
     fn one(&mut self, g: &mut Graph, t: Term, cx: &mut Context) -> Is {
         let node = g.node_rc(t);
         match &*node {
@@ -433,13 +437,13 @@ impl Rings {
         }
     }
 
-    /// A form without binders over new children.
+    /// The same form over its rewritten children. It has no binder.
     fn mapped(&self, g: &mut Graph, node: &Node) -> Is {
         let node = node.map_children(|c| self.is[&c].term(g));
         Is::Term(g.mk(node))
     }
 
-    /// The variables of a binder, opened, and what is under it.
+    /// Opens a binder. Returns its variables and the rewritten terms under it.
     fn opened(&mut self, g: &mut Graph, node: &Node, cx: &mut Context) -> (Vec<ad_ir::ir::Var>, Vec<Term>) {
         let (vars, scoped) = g.open_binder(node);
         self.all(g, &scoped, cx);
@@ -448,8 +452,8 @@ impl Rings {
     }
 }
 
-/// Parameters of a new body, which are placeholders until their number is known, and what they are
-/// outside of the loop.
+/// Parameters of a new body, each with its argument. They are placeholders until their numbers are
+/// known.
 #[derive(Default)]
 struct New(Vec<(Term, Term)>);
 

@@ -1,15 +1,15 @@
-//! Ragged rows: an inner loop saves rows, and how many is decided anew in each iteration of the
-//! loop around it (the bounds of the inner loop are carried values, or it stops early). The rows of
-//! all iterations are appended to one growable vector, and each iteration saves where its rows
+//! Ragged rows: an inner loop saves rows, and their number differs from one iteration of the outer
+//! loop to the next (the bounds of the inner loop are carried values, or it stops early). The rows
+//! of all iterations are appended to one growable vector, and each iteration saves where its rows
 //! begin and how many there are. So memory grows with the steps that are taken, at any depth of
 //! loops. An array of a row for each possible step would have to be as large as their product.
 //!
-//! A row whose number of steps is linear in the number of the outer step is no such row: a triangle
-//! fills half of its rectangle.
+//! Rows are not ragged if their number is linear in the number of the outer step. They form a
+//! triangle, which fills half of a rectangular array.
 //!
-//! Where a loop begins to append is a carried value, and the vector is cut there first. So nothing
-//! depends on whether a loop has run where nobody reads its rows. Must never read a row that has
-//! not been saved: what is read behind the last one is zero.
+//! The position at which a loop begins to append is a carried value. The loop first truncates the
+//! vector to that length. So a run of the loop whose rows nobody reads has no effect. Must never
+//! read a row that has not been saved: a read after the last row gives zero.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -27,52 +27,52 @@ use ad_ir::prim::{Cmp, IntOp, Prim};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Collected {
     children: Vec<Child>,
-    /// By result of the loop.
+    /// The results that consist of such rows, by their number.
     rows: BTreeMap<usize, Taken>,
 }
 
 /// An inner loop.
 #[derive(Clone, Debug)]
 struct Child {
-    /// The loop, in the body.
+    /// The loop, as a term of the outer body.
     of: Term,
     /// The conditions that all its uses have in common.
     guard: Vec<Guard>,
     /// Whether the number of its steps differs from iteration to iteration.
     uneven: bool,
-    /// Its results that are appended.
+    /// The numbers of its results whose rows are appended.
     parts: BTreeSet<usize>,
-    /// What it saves of loops inside of it.
+    /// What it saves of the rows of loops inside of it.
     nested: Collected,
 }
 
 /// A result that consists of all rows of an inner loop.
 #[derive(Clone, Debug)]
 struct Taken {
-    /// Under these conditions; else it is zero.
+    /// The result has the rows under these conditions. Otherwise it is zero.
     under: Vec<Guard>,
     child: usize,
-    /// The result of the inner loop.
+    /// The number of the inner loop's result.
     part: usize,
 }
 
-/// What an inner loop is told by the loop around it.
+/// What an inner loop has to know from the loop around it.
 #[derive(Clone, Debug)]
 pub(crate) struct Mark {
     child: Child,
-    /// How many rows there are before it runs.
+    /// The number of rows before it runs, if its rows are appended.
     from: Option<Term>,
-    /// The same of what it saves of inner loops.
+    /// The numbers of rows before it runs, for the loops inside of it.
     positions: Vec<Term>,
 }
 
 impl Collected {
-    /// How many numbers of rows are carried for it.
+    /// The number of row counts that the loop carries.
     pub(super) fn positions(&self) -> usize {
         self.children.iter().map(Child::positions).sum()
     }
 
-    /// What inner loops are told: `now` are the numbers of rows in an iteration.
+    /// The mark of each inner loop. `now` has the row counts at the start of an iteration.
     pub(super) fn marks(&self, mut now: &[Term]) -> HashMap<Term, Mark> {
         let mut marks = HashMap::new();
         for child in &self.children {
@@ -101,25 +101,26 @@ impl Mark {
         &self.positions
     }
 
-    /// Whether the loop around it has to know how many steps it takes.
+    /// Whether the loop around it needs the number of its steps.
     pub(super) fn counts_steps(&self) -> bool {
         self.child.uneven
     }
 
-    /// Where the rows of a result are appended, if they are.
+    /// The position at which the rows of result k are appended, if they are appended.
     pub(super) fn appended(&self, k: usize) -> Option<Term> {
         self.from.filter(|_| self.child.parts.contains(&k))
     }
 }
 
-/// What a loop saves of the rows of inner loops, if there is anything ragged in it.
+/// What a loop saves of the rows of inner loops. It is empty if no rows are ragged.
 pub(super) fn collected(g: &mut Graph, scan: &Scan, analyses: &mut Analyses) -> Collected {
     let carries = scan.init.len();
     let wanted: BTreeSet<usize> = (carries..scan.body.results.len()).collect();
     within(g, &[scan], &wanted, analyses)
 }
 
-/// Of the innermost of these loops: of its results `wanted`. Recursion is over nested loops.
+/// [`collected`] for the results `wanted` of the innermost of these loops. It recurses into the
+/// loops inside of it.
 fn within(g: &mut Graph, around: &[&Scan], wanted: &BTreeSet<usize>, analyses: &mut Analyses) -> Collected {
     let Some(scan) = around.last() else { return Collected::default() };
     let results = &scan.body.results;
@@ -132,7 +133,7 @@ fn within(g: &mut Graph, around: &[&Scan], wanted: &BTreeSet<usize>, analyses: &
     if rows.is_empty() {
         return Collected::default();
     }
-    // What the body itself reads of an inner loop stays as it is.
+    // A result of an inner loop that the body itself reads is not appended.
     let mut others: Vec<Term> =
         (0..results.len()).filter(|k| !rows.iter().any(|r| r.0 == *k)).map(|k| results[k]).collect();
     others.extend(rows.iter().flat_map(|r| r.1.iter().map(|c| c.0).chain([r.2])));
@@ -165,8 +166,8 @@ fn within(g: &mut Graph, around: &[&Scan], wanted: &BTreeSet<usize>, analyses: &
     found
 }
 
-/// A result that consists of all rows of a loop, else of zeros: the conditions, the loop and the
-/// number of its result.
+/// If a term is all rows of an inner loop under some conditions, and zero otherwise: the
+/// conditions, the loop and the number of its result.
 fn of_inner(g: &Graph, t: Term) -> Option<(Vec<Guard>, Term, usize)> {
     let (under, t) = else_blank(g, t)?;
     let Node::Proj(of, part) = *g.node(t) else { return None };
@@ -243,7 +244,7 @@ fn decided_by(g: &Graph, t: Term, scan: &Scan) -> By {
     if steps == 0 { By::Outside } else { By::Step }
 }
 
-/// An array in memory, or ragged rows as one.
+/// An array in memory, or ragged rows that stand for an array.
 #[derive(Clone, Debug)]
 enum Array {
     Plain(Term),
@@ -257,7 +258,7 @@ pub(crate) struct Ragged {
     steps: Array,
     /// All rows, one after another.
     all: Term,
-    /// How many rows there could be at an index.
+    /// The maximum number of rows at an index.
     count: Term,
 }
 
@@ -282,7 +283,7 @@ impl Array {
         }
     }
 
-    /// The sizes of its axes, which are indices all of them.
+    /// The sizes of all its axes. The elements are scalars.
     fn dims(&self, g: &Graph) -> Vec<Term> {
         match self {
             Array::Plain(t) => g.shape(*t).to_vec(),
@@ -301,7 +302,7 @@ impl Ragged {
         g.select(there, found, zero)
     }
 
-    /// Its row at a step, or the element if it has one axis.
+    /// The rows at a step. An `Err` has the element, if there is only one axis.
     pub(super) fn row(&self, g: &mut Graph, step: Term) -> Result<Ragged, Term> {
         if let (Array::Plain(first), Array::Plain(steps)) = (&self.first, &self.steps)
             && g.rank(*steps) == 0
@@ -316,13 +317,13 @@ impl Ragged {
         Ok(Ragged { first, steps, all: self.all, count: self.count })
     }
 
-    /// It as an array.
+    /// The array as a term.
     pub(super) fn array(&self, g: &mut Graph) -> Term {
         let dims = self.steps.dims(g);
         self.term(g, &dims)
     }
 
-    /// It as an array, over these sizes of its outer axes.
+    /// The array as a term, with these sizes of its outer axes.
     fn term(&self, g: &mut Graph, dims: &[Term]) -> Term {
         let vars: Vec<_> = (0..=dims.len()).map(|_| g.fresh()).collect();
         let index: Vec<Term> = vars.iter().map(|&v| g.mk(Node::Var(v))).collect();
@@ -347,7 +348,7 @@ impl Ragged {
     }
 }
 
-/// `t` where these hold, else `other`.
+/// `t` where these guards hold, else `other`.
 fn under(g: &mut Graph, guard: &[Guard], t: Term, other: Term) -> Term {
     guard.iter().fold(t, |t, &(c, value)| match g.bool_value(c) {
         Some(known) if known == value => t,
@@ -360,28 +361,28 @@ fn under(g: &mut Graph, guard: &[Guard], t: Term, other: Term) -> Term {
 /// A loop whose results are collected: its terms in the body, and how rows are saved.
 pub(super) struct Opened<'o> {
     pub(super) l: &'o mut Loop,
-    /// What the body has become.
+    /// The lowered form of each term of the body.
     pub(super) body: &'o HashMap<Term, Term>,
-    /// The numbers of rows in an iteration.
+    /// The row counts at the start of an iteration.
     pub(super) now: &'o [Term],
-    /// And before the loop.
+    /// The row counts before the loop.
     pub(super) before: Vec<Term>,
 }
 
 /// A run of an inner loop.
 struct Run {
-    /// Its results, its numbers of rows, the number of its steps.
+    /// Its results, then its row counts, then the number of its steps if it counts them.
     parts: Vec<Term>,
     results: usize,
     count: Term,
-    /// Numbers of rows in an iteration, and after the loop.
+    /// The row counts at the start of an iteration, and after the loop.
     now: Vec<Term>,
     last: Vec<Term>,
     uneven: bool,
 }
 
 impl Lower<'_> {
-    /// The numbers of rows become carried values: those after the loop.
+    /// Makes the row counts carried values. Returns those after the loop.
     pub(super) fn count_rows(&mut self, collected: &Collected, o: &mut Opened<'_>) -> Result<Vec<Term>, String> {
         let (mut at, mut lasts) = (0, Vec::new());
         for child in &collected.children {
@@ -407,7 +408,8 @@ impl Lower<'_> {
         Ok(lasts)
     }
 
-    /// What the inner loop has become, the number of its results, and how many steps it could take.
+    /// The lowered results of the inner loop, the number of its original results, and the maximum
+    /// number of its steps.
     fn run_of(&self, child: &Child, body: &HashMap<Term, Term>) -> Result<(Vec<Term>, usize, Term), String> {
         let Node::Scan(inner) = self.g.node(child.of) else { return Err("a loop is expected".into()) };
         let made = body.get(&child.of).ok_or("an inner loop that is not in the body")?;
@@ -421,8 +423,8 @@ impl Lower<'_> {
         guard.iter().map(|&(c, value)| (new(c), value)).collect()
     }
 
-    /// The array of a result that consists of rows of inner loops, if it is one. `how` is how rows
-    /// of this loop are saved, and `size` how many there are.
+    /// The array of result k, if it consists of rows of inner loops. `how` says how rows of this
+    /// loop are saved, and `size` is their number.
     pub(super) fn collect(
         &mut self,
         collected: &Collected,
@@ -466,7 +468,7 @@ fn gathered(
     let ordinary = |g: &mut Graph, l: &mut Loop, row: Term| saved(g, l, Rows { row, all: row, how, under: None }, size);
     Ok(match from {
         Array::Ragged(rows) => {
-            // Its position is the one that the inner loop counts with.
+            // The row count of these rows is the one that the inner loop carries for them.
             let total = g.shape(rows.all)[0];
             let own = usize::from(run.uneven);
             let place = run.parts[run.results..].iter().position(|&t| t == total).ok_or("rows of no loop")?;
@@ -496,7 +498,7 @@ fn gathered(
     })
 }
 
-/// The array of these rows; there is one of each kind.
+/// The array of these rows. Rows that are saved already get the same array.
 fn saved(g: &mut Graph, l: &mut Loop, rows: Rows, size: Term) -> Term {
     let same = |r: &&Rows| r.row == rows.row && r.how == rows.how && r.under == rows.under;
     if let Some(known) = l.rows.iter().find(same) {
