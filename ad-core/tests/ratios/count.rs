@@ -14,7 +14,7 @@ const PARTS: [(&str, &str); 3] = [
     ("kernels", include_str!("counting/kernels.rs")),
 ];
 /// The beginning of the counted crate. Kernels are only those that are counted.
-pub(crate) const PRELUDE: &str = "#![allow(warnings)]
+pub(crate) const PRELUDE: &str = "#![allow(warnings, overflowing_literals)]
 mod arrays;
 mod counters;
 pub mod kernels;
