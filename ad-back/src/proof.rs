@@ -12,6 +12,7 @@ use syn::visit::{self, Visit};
 
 use ad_ir::ir::{Elem, RealTy};
 use ad_ir::program::{Assumed, AssumedConst, Called, Home, Owner, Program, Takes, Vectors};
+use ad_ir::rust_types::KnownType;
 
 /// The proofs of a function, for all of its derivatives.
 #[must_use]
@@ -247,7 +248,12 @@ fn types(program: &Program) -> Vec<TokenStream> {
     let krate = &program.krate;
     let proof = |path: &TokenStream| {
         let name = path.clone().into_iter().last()?;
-        array(krate, path, &name.to_string()).map(|proof| quote!(const #proof))
+        let ty = KnownType::named(&name.to_string())?;
+        let of_signature = matches!(ty, KnownType::Ranked(..) | KnownType::Vec | KnownType::VecDeque);
+        of_signature.then(|| {
+            let proof = same_type(krate, path, ty);
+            quote!(const #proof)
+        })
     };
     arrays.paths.iter().filter_map(proof).collect()
 }
@@ -271,30 +277,31 @@ impl Visit<'_> for Arrays {
     }
 }
 
-/// `_: fn(P) -> Q = |x_| x_;` for a path that is taken for one of ndarray's arrays, for `Vec` or `VecDeque`.
-fn array(krate: &TokenStream, path: &TokenStream, name: &str) -> Option<TokenStream> {
-    let span = path.clone().into_iter().next().map_or_else(Span::call_site, |t| t.span());
-    if name == "Vec" {
-        return Some(quote_spanned!(span=> _: fn(#path<()>) -> ::std::vec::Vec<()> = |x_| x_;));
+/// `_: fn(P) -> Q = |x_| x_;` for a path that is assumed to be this type: a value of the one type is
+/// a value of the other.
+fn same_type(krate: &TokenStream, path: &TokenStream, ty: KnownType) -> TokenStream {
+    // With the span of the user's name, the error of another type is reported there.
+    let span = path.clone().into_iter().last().map_or_else(Span::call_site, |t| t.span());
+    let nd = quote!(#krate::ndarray);
+    match ty {
+        KnownType::Vec => quote_spanned!(span=> _: fn(#path<()>) -> ::std::vec::Vec<()> = |x_| x_;),
+        KnownType::VecDeque => quote_spanned!(span=> _: fn(#path<()>) -> ::std::collections::VecDeque<()> = |x_| x_;),
+        KnownType::Ranked(Owner::View, rank) => {
+            let ty = format_ident!("ArrayView{rank}");
+            quote_spanned!(span=> _: fn(#path<'_, ()>) -> #nd::#ty<'_, ()> = |x_| x_;)
+        }
+        KnownType::Ranked(Owner::Shared, rank) => {
+            let ty = format_ident!("ArrayRef{rank}");
+            quote_spanned!(span=> _: fn(&#path<()>) -> &#nd::#ty<()> = |x_| x_;)
+        }
+        KnownType::Ranked(_, rank) => {
+            let ty = format_ident!("Array{rank}");
+            quote_spanned!(span=> _: fn(#path<()>) -> #nd::#ty<()> = |x_| x_;)
+        }
+        KnownType::Array => quote_spanned!(span=> _: fn(#path<(), #nd::Ix1>) -> #nd::Array<(), #nd::Ix1> = |x_| x_;),
+        KnownType::Zip => quote_spanned!(span=> _: fn(#path<(), #nd::Ix1>) -> #nd::Zip<(), #nd::Ix1> = |zip_| zip_;),
+        KnownType::Slice => quote_spanned!(span=> _: fn(#path) -> #nd::Slice = |slice_| slice_;),
     }
-    if name == "VecDeque" {
-        return Some(quote_spanned!(span=> _: fn(#path<()>) -> ::std::collections::VecDeque<()> = |x_| x_;));
-    }
-    let rank = |kind: &str| name.strip_prefix(kind).is_some_and(|rank| matches!(rank.as_bytes(), [b'0'..=b'6']));
-    let ty = || format_ident!("{name}");
-    if rank("Array") {
-        let ty = ty();
-        return Some(quote_spanned!(span=> _: fn(#path<()>) -> #krate::ndarray::#ty<()> = |x_| x_;));
-    }
-    if rank("ArrayView") {
-        let ty = ty();
-        return Some(quote_spanned!(span=> _: fn(#path<'_, ()>) -> #krate::ndarray::#ty<'_, ()> = |x_| x_;));
-    }
-    if rank("ArrayRef") {
-        let ty = ty();
-        return Some(quote_spanned!(span=> _: fn(&#path<()>) -> &#krate::ndarray::#ty<()> = |x_| x_;));
-    }
-    None
 }
 
 /// Proves that a bare `PI` is std's constant of this type, by an assertion at compile time.
@@ -319,12 +326,19 @@ fn bits(bits: u64, groups: u32) -> Literal {
 fn function(program: &Program, assumed: &Assumed) -> Option<TokenStream> {
     let krate = &program.krate;
     match assumed {
-        Assumed::Path { path, name, called: Some(called) } => Some(call(krate, (path, name), called)),
-        Assumed::Path { path, name, called: None } => of_type(krate, (path, name)),
-        Assumed::OfNumber { path, elem, name } => {
+        Assumed::Function { path, name, called } => Some(call(krate, (path, name), called)),
+        Assumed::Type { path, ty } => {
+            let proof = same_type(krate, path, *ty);
+            Some(quote!(let #proof))
+        }
+        Assumed::NoneValue { path } => {
+            let span = path.clone().into_iter().last().map_or_else(Span::call_site, |t| t.span());
+            Some(quote_spanned! {span=> let _: ::core::option::Option<()> = #path; })
+        }
+        Assumed::OfNumber { path, elem, name, conversion } => {
             let span = name.span();
             let ty = super::style(program).ty(*elem);
-            if name == "from" {
+            if *conversion {
                 // There are several `from`s: the source type selects one.
                 return Some(quote_spanned! {span=>
                     #krate::runtime::kernel::same(<::core::primitive::#ty as ::core::convert::From<u8>>::from, #path);
@@ -333,24 +347,6 @@ fn function(program: &Program, assumed: &Assumed) -> Option<TokenStream> {
             Some(quote_spanned!(span=> #krate::runtime::kernel::same(<::core::primitive::#ty>::#name, #path);))
         }
         _ => None,
-    }
-}
-
-/// Proves that a path is ndarray's type: a value of the one type is a value of the other.
-fn of_type(krate: &TokenStream, (path, name): (&TokenStream, &Ident)) -> Option<TokenStream> {
-    // With the span of the user's name, the error of another type is reported there.
-    let span = name.span();
-    match name.to_string().as_str() {
-        "Zip" => Some(quote_spanned! {span=>
-            let _: fn(#path<(), #krate::ndarray::Ix1>) -> #krate::ndarray::Zip<(), #krate::ndarray::Ix1> = |zip_| zip_;
-        }),
-        "None" => Some(quote_spanned! {span=> let _: ::core::option::Option<()> = #path; }),
-        "Slice" => Some(quote_spanned! {span=> let _: fn(#path) -> #krate::ndarray::Slice = |slice_| slice_; }),
-        "Array" => {
-            let of = quote!(<(), #krate::ndarray::Ix1>);
-            Some(quote_spanned! {span=> let _: fn(#path #of) -> #krate::ndarray::Array #of = |x_| x_; })
-        }
-        text => array(krate, path, text).map(|proof| quote_spanned!(span=> let #proof)),
     }
 }
 

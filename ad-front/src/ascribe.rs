@@ -6,12 +6,13 @@ use proc_macro2::TokenStream;
 use syn::{GenericArgument, PathArguments, Type};
 
 use super::lower::{Lower, elem_name};
-use super::types::{Len, elem_of, ndarray_rank};
+use super::types::{Len, elem_of};
 use super::value::{Lowered, Number, Value, Want};
 use ad_ir::catalogue;
 use ad_ir::diag::{Diags, Poison, SrcRange};
 use ad_ir::ir::{Elem, Term};
 use ad_ir::program::Container;
+use ad_ir::rust_types::KnownType;
 
 impl<'a> Lower<'a> {
     /// Gives a value the type of its annotation.
@@ -124,10 +125,10 @@ impl<'a> Lower<'a> {
                     GenericArgument::Type(ty) => Some(ty),
                     _ => None,
                 })?;
-                match ndarray_rank(&name) {
-                    Some((rank, _)) => Some((self.annotated(inner)?.0, usize::from(rank))),
-                    None if name == "Vec" || name == "VecDeque" => deeper(inner),
-                    None => None,
+                match KnownType::named(&name) {
+                    Some(KnownType::Ranked(_, rank)) => Some((self.annotated(inner)?.0, usize::from(rank))),
+                    Some(KnownType::Vec | KnownType::VecDeque) => deeper(inner),
+                    _ => None,
                 }
             }
             _ => None,

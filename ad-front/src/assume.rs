@@ -12,11 +12,47 @@ use super::value::Value;
 use ad_ir::diag::MARK;
 use ad_ir::ir::{Elem, RealTy};
 use ad_ir::program::{Assumed, AssumedConst, Called, Home};
+use ad_ir::rust_types::KnownType;
 
-/// Functions without a table row. Their arguments are read in a special way.
-pub(super) const AXIS: Called = Called { home: Home::Ndarray, arguments: "0", result: None };
-pub(super) const SOME: Called = Called { home: Home::Option, arguments: "0.0_f64", result: None };
-pub(super) const FROM_FN: Called = Called { home: Home::StaticArray, arguments: "|_| 0_u8", result: Some("[u8; 1]") };
+/// A function without a table row. Its arguments are read in a special way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Special {
+    /// `ndarray::Axis`.
+    Axis,
+    /// `Option::Some`.
+    Some,
+    /// `std::array::from_fn`.
+    FromFn,
+}
+
+/// A special function: its name, the segment before the name if the path has to have it, and its
+/// proof.
+const SPECIAL: [(Special, &str, Option<&str>, Called); 3] = [
+    (Special::Axis, "Axis", None, Called { home: Home::Ndarray, arguments: "0", result: None }),
+    (Special::Some, "Some", None, Called { home: Home::Option, arguments: "0.0_f64", result: None }),
+    (
+        Special::FromFn,
+        "from_fn",
+        Some("array"),
+        Called { home: Home::StaticArray, arguments: "|_| 0_u8", result: Some("[u8; 1]") },
+    ),
+];
+
+impl Special {
+    /// The special function that a path is assumed to be, with its proof.
+    pub(super) fn of(path: &Path) -> Option<(Special, Called)> {
+        let mut segments = path.segments.iter().rev();
+        let (last, before) = (segments.next()?, segments.next());
+        let is = |of: Option<&str>| of.is_none_or(|of| before.is_some_and(|s| s.ident == of));
+        let found = SPECIAL.iter().find(|(_, name, of, _)| last.ident == name && is(*of));
+        found.map(|&(special, _, _, called)| (special, called))
+    }
+
+    /// Whether a path is assumed to be this function.
+    pub(super) fn is(self, path: &Path) -> bool {
+        Special::of(path).is_some_and(|(special, _)| special == self)
+    }
+}
 
 /// A path without generic arguments.
 pub(super) fn plain(path: &Path) -> TokenStream {
@@ -25,31 +61,41 @@ pub(super) fn plain(path: &Path) -> TokenStream {
     path.to_token_stream()
 }
 
+/// Whether `macros` has generated a path, which then needs no assertion.
+fn generated(path: &Path) -> bool {
+    path.segments.first().is_some_and(|s| s.ident == MARK)
+}
+
 impl<'a> Lower<'a> {
-    /// Records that a path is assumed to be this function. Without a function, the path is assumed
-    /// to be a type or value of that name.
-    pub(super) fn assume_path(&mut self, path: &Path, called: Option<Called>) {
-        // A path that `macros` has generated needs no assertion.
-        if path.segments.first().is_some_and(|s| s.ident == MARK) {
-            return;
-        }
-        if let Some(name) = path.segments.last().map(|s| s.ident.clone()) {
-            self.assume(Assumed::Path { path: plain(path), name, called });
+    /// Records that a path is assumed to be this function.
+    pub(super) fn assume_function(&mut self, path: &Path, called: Called) {
+        if let Some(name) = path.segments.last().map(|s| s.ident.clone()).filter(|_| !generated(path)) {
+            self.assume(Assumed::Function { path: plain(path), name, called });
         }
     }
 
-    /// Records the path that a function is looked up in: all but the last segment.
-    pub(super) fn assume_owner(&mut self, path: &Path) {
+    /// Records the type that a function is looked up in: all but the last segment of the path.
+    pub(super) fn assume_owner(&mut self, path: &Path, ty: KnownType) {
+        if generated(path) {
+            return;
+        }
         let mut owner = path.clone();
         let _ = owner.segments.pop();
         // The path must not end in `::`.
         let _ = owner.segments.pop_punct();
-        self.assume_path(&owner, None);
+        self.assume(Assumed::Type { path: plain(&owner), ty });
+    }
+
+    /// Records that a path is assumed to be `Option::None`.
+    pub(super) fn assume_none(&mut self, path: &Path) {
+        if !generated(path) {
+            self.assume(Assumed::NoneValue { path: plain(path) });
+        }
     }
 
     /// Records a path such as `f64::exp`.
-    pub(super) fn assume_number(&mut self, path: &Path, elem: Elem, name: &Ident) {
-        self.assume(Assumed::OfNumber { path: plain(path), elem, name: name.clone() });
+    pub(super) fn assume_number(&mut self, path: &Path, elem: Elem, name: &Ident, conversion: bool) {
+        self.assume(Assumed::OfNumber { path: plain(path), elem, name: name.clone(), conversion });
     }
 
     /// Records a method call.

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use quote::ToTokens;
 use syn::{Expr, ExprCall, ExprMethodCall, GenericArgument};
 
-use super::assume;
+use super::assume::Special;
 use super::lower::Lower;
 use super::table::{self, Call, Mark, On, OnType, Row};
 use super::types;
@@ -15,6 +15,7 @@ use super::value::{Lowered, Value};
 use ad_ir::catalogue::{self, refused};
 use ad_ir::diag::{Message, SrcRange, text_of};
 use ad_ir::ir::{Elem, RealTy};
+use ad_ir::rust_types::KnownType;
 
 impl<'a> Lower<'a> {
     pub(super) fn call_expr(&mut self, c: &'a ExprCall) -> Lowered<Value<'a>> {
@@ -49,22 +50,13 @@ impl<'a> Lower<'a> {
         if let Some(row) = super::panics::named(&p.path) {
             return self.panicking(row, c);
         }
-        if p.path.segments.last().is_some_and(|s| s.ident == "Axis") {
-            self.assume_path(&p.path, Some(assume::AXIS));
-            return self.axis(c, range);
-        }
-        if is_array_from_fn(&p.path) {
-            self.assume_path(&p.path, Some(assume::FROM_FN));
-            return self.array_from_fn(c, &p.path, range);
-        }
-        if p.path.segments.last().is_some_and(|s| s.ident == "Some") {
-            self.assume_path(&p.path, Some(assume::SOME));
-            let args = self.all(&c.args)?;
-            let [value] = &args[..] else {
-                return Err(self.error(range, catalogue::arity("Some", (1, 1), args.len())));
+        if let Some((special, called)) = Special::of(&p.path) {
+            self.assume_function(&p.path, called);
+            return match special {
+                Special::Axis => self.axis(c, range),
+                Special::FromFn => self.array_from_fn(c, &p.path, range),
+                Special::Some => self.some(c, range),
             };
-            let exists = self.g.lit_bool(true);
-            return Ok(Value::Option(value.clone().into(), exists));
         }
         let resolved = self.resolve(&p.path);
         // A string argument is accepted only if the function is known to take one.
@@ -169,6 +161,15 @@ impl<'a> Lower<'a> {
         };
         let size = self.static_size(&size);
         self.with_sizes(value, &[size], range)
+    }
+
+    fn some(&mut self, c: &'a ExprCall, range: SrcRange) -> Lowered<Value<'a>> {
+        let args = self.all(&c.args)?;
+        let [value] = &args[..] else {
+            return Err(self.error(range, catalogue::arity("Some", (1, 1), args.len())));
+        };
+        let exists = self.g.lit_bool(true);
+        Ok(Value::Option(value.clone().into(), exists))
     }
 
     fn axis(&mut self, c: &'a ExprCall, range: SrcRange) -> Lowered<Value<'a>> {
@@ -332,9 +333,7 @@ impl<'a> Lower<'a> {
         let plain = |row| Resolved { row, generics: generic(&last.arguments), rank: None, elem: None };
         let Some(owner) = before.last() else {
             let found = table::find(On::Dsl, &name).or_else(|| table::find(On::Nd, &name));
-            if let Some(row) = found {
-                self.assume_path(path, row.function());
-            }
+            self.assume_row(path, found);
             return Ok(found.map(plain));
         };
         let owner_name = owner.ident.to_string();
@@ -346,7 +345,8 @@ impl<'a> Lower<'a> {
             // rustc checks the functions of type parameters and traits better than an assertion
             // could.
             if !literal && elem != Elem::Real(RealTy::Param) {
-                self.assume_number(path, elem, &last.ident);
+                let conversion = row.is_some_and(|row| row.on_type == Some(OnType::Conversion));
+                self.assume_number(path, elem, &last.ident, conversion);
             }
             return Ok(row.map(|row| Resolved { elem: Some(elem), ..plain(row) }));
         }
@@ -359,30 +359,38 @@ impl<'a> Lower<'a> {
         };
         if let Some(on) = module {
             let found = table::find(on, &name);
-            if let Some(row) = found {
-                self.assume_path(path, row.function());
-            }
+            self.assume_row(path, found);
             return Ok(found.map(plain));
         }
-        if matches!(&*owner_name, "Zip" | "Slice") {
-            let found = table::find(On::Nd, &format!("{owner_name}::{name}"));
-            if found.is_some() {
-                self.assume_owner(path);
+        let Some(ty) = KnownType::named(&owner_name) else { return Ok(None) };
+        let (found, rank) = match ty {
+            KnownType::Zip | KnownType::Slice => {
+                let found = table::find(On::Nd, &format!("{owner_name}::{name}"));
+                if found.is_some() {
+                    self.assume_owner(path, ty);
+                }
+                return Ok(found.map(plain));
             }
-            return Ok(found.map(plain));
-        }
-        let rank = types::ndarray_rank(&owner_name).map(|(rank, _)| rank);
-        let queue = owner_name == "VecDeque" && matches!(&*name, "new" | "with_capacity" | "from");
-        self.queues |= queue;
-        let rank = rank.or(if owner_name == "Vec" || queue { Some(1) } else { None });
-        if rank.is_some() || owner_name == "Array" {
-            let row = table::find(On::Assoc, &name);
-            if row.is_some() {
-                self.assume_owner(path);
+            KnownType::VecDeque => {
+                let queue = matches!(&*name, "new" | "with_capacity" | "from");
+                self.queues |= queue;
+                (table::find(On::Assoc, &name).filter(|_| queue), Some(1))
             }
-            return Ok(row.map(|row| Resolved { generics: generic(&owner.arguments), rank, ..plain(row) }));
+            KnownType::Vec => (table::find(On::Assoc, &name), Some(1)),
+            KnownType::Ranked(_, rank) => (table::find(On::Assoc, &name), Some(rank)),
+            KnownType::Array => (table::find(On::Assoc, &name), None),
+        };
+        if found.is_some() {
+            self.assume_owner(path, ty);
         }
-        Ok(None)
+        Ok(found.map(|row| Resolved { generics: generic(&owner.arguments), rank, ..plain(row) }))
+    }
+
+    /// Records the function of a row.
+    fn assume_row(&mut self, path: &syn::Path, row: Option<&Row>) {
+        if let Some(called) = row.and_then(Row::function) {
+            self.assume_function(path, called);
+        }
     }
 }
 
@@ -416,11 +424,6 @@ fn as_method(name: &str, c: &ExprCall) -> String {
     let rest: Vec<String> = rest.into_iter().map(|e| text_of(e, 30)).collect();
     let first = if matches!(first, Expr::Reference(_)) { format!("({})", text_of(first, 30)) } else { operand(first) };
     format!("{first}.{name}({})", rest.join(", "))
-}
-
-fn is_array_from_fn(path: &syn::Path) -> bool {
-    let mut last = path.segments.iter().rev();
-    matches!((last.next(), last.next()), (Some(f), Some(of)) if f.ident == "from_fn" && of.ident == "array")
 }
 
 /// A path with its table row.

@@ -14,6 +14,7 @@ use ad_ir::catalogue::{self, refused};
 use ad_ir::diag::{Message, Poison, SrcRange, suggest, text_of};
 use ad_ir::ir::Elem;
 use ad_ir::memory_order::HasLayouts;
+use ad_ir::rust_types::KnownType;
 
 impl<'a> Lower<'a> {
     /// Lowers an expression.
@@ -203,7 +204,7 @@ impl<'a> Lower<'a> {
         if let [.., name] = &names[..]
             && name == "None"
         {
-            self.assume_path(&p.path, None);
+            self.assume_none(&p.path);
             return Ok(Value::None);
         }
         if let [.., of, name] = &names[..]
@@ -256,11 +257,7 @@ impl<'a> Lower<'a> {
                 _ => None,
             };
         };
-        let arrays = owner == "Vec"
-            || owner == "VecDeque"
-            || owner == "Array"
-            || owner == "Zip"
-            || types::ndarray_rank(&owner).is_some();
+        let arrays = KnownType::named(&owner).is_some_and(|ty| ty != KnownType::Slice);
         // Types and traits whose functions are methods here.
         const TRAITS: &[&str] = &[
             "Self",
@@ -306,8 +303,9 @@ impl<'a> Lower<'a> {
             "iter" => &[On::Std],
             "mem" => &[On::Mem],
             "ndarray" | "linalg" => &[On::Nd],
-            "Vec" | "VecDeque" | "Array" => &[On::Assoc],
-            _ if types::ndarray_rank(&owner).is_some() => &[On::Assoc],
+            _ if KnownType::named(&owner).is_some_and(|ty| !matches!(ty, KnownType::Zip | KnownType::Slice)) => {
+                &[On::Assoc]
+            }
             _ => match types::elem_named(&owner, self.sig.real_param.as_ref()) {
                 Some(Elem::Real(_)) => &[On::Real],
                 Some(Elem::Int(_)) => &[On::Int],

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use syn::{Expr, ExprMatch, Lit, Pat};
 
+use super::assume::Special;
 use super::lower::Lower;
 use super::order::Sign;
 use super::shapes::Size;
@@ -180,7 +181,7 @@ impl<'a> Lower<'a> {
                     None => Err(self.error(range, catalogue::unseen_constant(&text, Some(false)))),
                 }
             }
-            Pat::TupleStruct(p) if p.path.segments.last().is_some_and(|s| s.ident == "Some") => {
+            Pat::TupleStruct(p) if Special::Some.is(&p.path) => {
                 let (Some(inner), 1) = (p.elems.first(), p.elems.len()) else {
                     return Err(self.error(range, refused::pattern(&text_of(pat, 40))));
                 };
@@ -440,7 +441,7 @@ pub(super) fn bind<'a>(me: &mut Lower<'a>, pat: &'a Pat, value: Option<Value<'a>
             poison(me, pat);
             Err(me.error(range, refused::pattern(&text_of(pat, 40))))
         }
-        Pat::TupleStruct(p) if p.path.segments.last().is_some_and(|s| s.ident == "Some") && p.elems.len() == 1 => {
+        Pat::TupleStruct(p) if Special::Some.is(&p.path) && p.elems.len() == 1 => {
             let inner = match value {
                 Some(Value::Option(value, _)) => Some((*value).clone()),
                 // The arm is never selected. A carried `None` may have an unknown payload type

@@ -16,7 +16,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use syn::{Block, Expr, ExprCall, ExprClosure, ExprMethodCall, Local, Pat, Stmt, UnOp};
 
 use super::table::{self, On, Row};
+use crate::assume::Special;
+use crate::types::NUMBERS;
 use ad_ir::program::{Owner, Receiver};
+use ad_ir::rust_types::KnownType;
 use types::{ARRAY, NUMBER, written};
 
 pub(super) use types::Ty;
@@ -396,12 +399,13 @@ impl Reader {
             self.all(args);
             return result;
         }
-        if let ("Some", [x]) = (name.as_str(), &args[..]) {
+        if Special::Some.is(&p.path)
+            && let [x] = &args[..]
+        {
             return Ty::Option(self.ty(x).into());
         }
-        let number = ["f64", "f32", "usize", "isize", "i32", "i64", "u32", "u64", "u8"];
         match owner {
-            Some(of) if number.contains(&of.as_str()) => {
+            Some(of) if NUMBERS.contains(&of.as_str()) => {
                 let tys = self.all(args);
                 // A function that has no table row is a conversion.
                 let Some(row) = table::find(On::Real, name).or_else(|| table::find(On::Int, name)) else {
@@ -410,7 +414,9 @@ impl Reader {
                 let plain = tys.iter().all(|ty| !matches!(ty, Ty::Ref(_) | Ty::Unknown));
                 (row.gives)(self, if plain { &NUMBER } else { &Ty::Unknown }, &[])
             }
-            Some(of) if of.starts_with("Array") => self.result(table::find(On::Assoc, name), &Ty::Unknown, &args),
+            Some(of) if matches!(KnownType::named(of), Some(KnownType::Array | KnownType::Ranked(..))) => {
+                self.result(table::find(On::Assoc, name), &Ty::Unknown, &args)
+            }
             _ => self.result(table::find(On::Dsl, name), &Ty::Unknown, &args),
         }
     }

@@ -11,6 +11,7 @@ use ad_ir::catalogue::refused::{self, TypeForm};
 use ad_ir::diag::{Diags, SrcRange, text_of};
 use ad_ir::ir::{Elem, IntTy, RealTy};
 use ad_ir::program::{Container, Owner, Passing};
+use ad_ir::rust_types::KnownType;
 
 /// The largest supported rank.
 pub(super) const MAX_RANK: u8 = 6;
@@ -90,33 +91,6 @@ impl Generics {
 /// The names of number types, for suggestions.
 pub(super) const NUMBERS: &[&str] = &["f64", "f32", "usize", "isize", "i32", "i64", "u32", "u64", "u8"];
 
-/// The names of other types, for suggestions.
-const KNOWN: &[&str] = &[
-    "bool",
-    "Vec",
-    "Array0",
-    "Array1",
-    "Array2",
-    "Array3",
-    "Array4",
-    "Array5",
-    "Array6",
-    "ArrayView0",
-    "ArrayView1",
-    "ArrayView2",
-    "ArrayView3",
-    "ArrayView4",
-    "ArrayView5",
-    "ArrayView6",
-    "ArrayRef0",
-    "ArrayRef1",
-    "ArrayRef2",
-    "ArrayRef3",
-    "ArrayRef4",
-    "ArrayRef5",
-    "ArrayRef6",
-];
-
 /// The element type of a name.
 pub(super) fn elem_named(name: &str, real_param: Option<&Ident>) -> Option<Elem> {
     Some(match name {
@@ -149,18 +123,6 @@ pub(super) fn elem_of(ty: &Type, real_param: Option<&Ident>) -> Option<Elem> {
 /// Whether a reference has the lifetime `'static`.
 fn is_static(reference: &syn::TypeReference) -> bool {
     reference.lifetime.as_ref().is_some_and(|l| l.ident == "static")
-}
-
-/// The rank and container of a type such as `Array2`.
-pub(super) fn ndarray_rank(name: &str) -> Option<(u8, Owner)> {
-    let (prefix, rank) = name.split_at_checked(name.len().checked_sub(1)?)?;
-    let rank = rank.parse().ok().filter(|&r: &u8| r <= 6)?;
-    match prefix {
-        "Array" => Some((rank, Owner::Array)),
-        "ArrayView" => Some((rank, Owner::View)),
-        "ArrayRef" => Some((rank, Owner::Shared)),
-        _ => None,
-    }
 }
 
 /// Parses the type of a parameter or of a result.
@@ -229,7 +191,7 @@ pub(super) fn mend(ty: &mut Type) -> bool {
             let Some(last) = p.path.segments.last_mut() else { return false };
             let name = last.ident.to_string();
             let bare = matches!(last.arguments, PathArguments::None);
-            let array = bare && (name == "Vec" || ndarray_rank(&name).is_some());
+            let array = bare && matches!(KnownType::named(&name), Some(KnownType::Vec | KnownType::Ranked(..)));
             if array {
                 last.arguments = PathArguments::AngleBracketed(syn::parse_quote!(<f64>));
             }
@@ -300,19 +262,24 @@ fn path(ty: &Type, p: &syn::TypePath, generics: &Generics, diags: &mut Diags) ->
     if let Some(elem) = generics.elem(ty) {
         return leaf(Container::Scalar, elem, 0, Owner::Any);
     }
-    if let Some((rank, owner)) = ndarray_rank(&name) {
-        if rank > MAX_RANK {
+    match KnownType::named(&name) {
+        Some(KnownType::Ranked(_, rank)) if rank > MAX_RANK => {
             return Err(diags.push(SrcRange::of(ty), catalogue::rank_too_high(&name, MAX_RANK)));
         }
-        let elem = element(argument(ty, &last.arguments, diags)?, generics, diags)?;
-        return leaf(Container::NdArray, elem, rank, owner);
-    }
-    if name == "Vec" {
-        let of = sequence_of(argument(ty, &last.arguments, diags)?, generics, diags)?;
-        return Ok(Leaf { passing: Passing { is_static, ..Passing::value(Owner::Vector) }, ..of });
+        Some(KnownType::Ranked(owner, rank)) => {
+            let elem = element(argument(ty, &last.arguments, diags)?, generics, diags)?;
+            return leaf(Container::NdArray, elem, rank, owner);
+        }
+        Some(KnownType::Vec) => {
+            let of = sequence_of(argument(ty, &last.arguments, diags)?, generics, diags)?;
+            return Ok(Leaf { passing: Passing { is_static, ..Passing::value(Owner::Vector) }, ..of });
+        }
+        _ => {}
     }
     let message = refused::named_type(&name).unwrap_or_else(|| {
-        catalogue::unknown_type(&name, ad_ir::diag::suggest(&name, NUMBERS.iter().chain(KNOWN).copied()))
+        let ranked: Vec<String> = KnownType::ranked_names().collect();
+        let known = NUMBERS.iter().copied().chain(["bool", "Vec"]).chain(ranked.iter().map(String::as_str));
+        catalogue::unknown_type(&name, ad_ir::diag::suggest(&name, known))
     });
     Err(diags.push(SrcRange::of(ty), message))
 }
@@ -366,7 +333,10 @@ fn sequence(ty: &Type) -> bool {
     match ty {
         Type::Reference(r) => sequence(&r.elem),
         Type::Slice(_) => true,
-        Type::Path(p) => p.path.segments.last().is_some_and(|s| s.ident == "Vec"),
+        Type::Path(p) => {
+            let last = p.path.segments.last();
+            last.is_some_and(|s| KnownType::named(&s.ident.to_string()) == Some(KnownType::Vec))
+        }
         _ => false,
     }
 }

@@ -11,6 +11,7 @@ use proc_macro2::{Ident, TokenStream};
 use crate::diag::SrcRange;
 use crate::ir::{Elem, Graph, Loc, RealTy, Term};
 use crate::mode::Mode;
+use crate::rust_types::KnownType;
 
 /// A location in the user's source, for messages at run time and for the spans of generated code.
 #[derive(Clone, Debug)]
@@ -310,14 +311,26 @@ pub struct Program {
 /// An assumption about the meaning of a name. Only rustc can resolve the name.
 #[derive(Clone, Debug)]
 pub enum Assumed {
-    /// A function or type of the DSL, of ndarray or of std.
-    Path {
+    /// A function of the DSL, of ndarray or of std.
+    Function {
         /// The path as the user wrote it, without generic arguments.
         path: TokenStream,
         /// Its last segment.
         name: Ident,
-        /// The assumed function. `None` for a type, of which only the name matters.
-        called: Option<Called>,
+        /// The assumed function.
+        called: Called,
+    },
+    /// A type of ndarray or std.
+    Type {
+        /// The path as the user wrote it, without generic arguments.
+        path: TokenStream,
+        /// The assumed type.
+        ty: KnownType,
+    },
+    /// `Option::None`.
+    NoneValue {
+        /// The path as the user wrote it.
+        path: TokenStream,
     },
     /// A function of a number type, such as `f64::exp`.
     OfNumber {
@@ -327,6 +340,8 @@ pub enum Assumed {
         elem: Elem,
         /// The function.
         name: Ident,
+        /// Whether it is the conversion `From::from`. There are several of these for one type.
+        conversion: bool,
     },
     /// A macro of ndarray or std.
     Macro {
@@ -467,7 +482,9 @@ impl Assumed {
     #[must_use]
     pub fn same(&self, other: &Assumed) -> bool {
         match (self, other) {
-            (Assumed::Path { path: a, .. }, Assumed::Path { path: b, .. })
+            (Assumed::Function { path: a, .. }, Assumed::Function { path: b, .. })
+            | (Assumed::Type { path: a, .. }, Assumed::Type { path: b, .. })
+            | (Assumed::NoneValue { path: a }, Assumed::NoneValue { path: b })
             | (Assumed::OfNumber { path: a, .. }, Assumed::OfNumber { path: b, .. })
             | (Assumed::Macro { path: a, .. }, Assumed::Macro { path: b, .. }) => a.to_string() == b.to_string(),
             (

@@ -11,6 +11,7 @@ use syn::{Expr, ExprClosure, ExprMethodCall, Stmt};
 
 use super::adapters::{over_index, skip_items, take_items};
 use super::consume::tests;
+use crate::assume::Special;
 use crate::carry::InferenceKey;
 use crate::changes::push_to;
 use crate::lower::Lower;
@@ -154,7 +155,7 @@ pub(crate) fn of_scan(m: &ExprMethodCall) -> Option<(&Expr, &ExprClosure)> {
 /// Whether a closure's value is syntactically `Some(..)`, so that it does not end the iterator.
 fn is_some(e: &Expr) -> bool {
     match e {
-        Expr::Call(c) => matches!(&*c.func, Expr::Path(p) if p.path.segments.last().is_some_and(|s| s.ident == "Some")),
+        Expr::Call(c) => matches!(&*c.func, Expr::Path(p) if Special::Some.is(&p.path)),
         Expr::Paren(p) => is_some(&p.expr),
         Expr::Group(g) => is_some(&g.expr),
         Expr::Block(b) if b.label.is_none() => {

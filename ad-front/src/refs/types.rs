@@ -3,7 +3,9 @@
 
 use syn::Type;
 
+use crate::types::NUMBERS;
 use ad_ir::program::Owner;
+use ad_ir::rust_types::KnownType;
 
 /// A Rust type.
 #[derive(Clone, PartialEq, Debug)]
@@ -82,12 +84,14 @@ pub(super) fn written(ty: &Type) -> Ty {
                 let syn::PathArguments::AngleBracketed(args) = &last.arguments else { return false };
                 args.args.iter().any(|a| matches!(a, syn::GenericArgument::Type(t) if written(t) == NUMBER))
             };
-            match &*name {
-                "f64" | "f32" | "usize" | "isize" | "i32" | "i64" | "u32" | "u64" | "u8" | "bool" => NUMBER,
-                "Vec" if plain() => Ty::Plain(Owner::Vector),
-                _ if name.starts_with("ArrayView") && plain() => VIEW,
-                _ if name.starts_with("ArrayRef") && plain() => Ty::Plain(Owner::Shared),
-                _ if name.starts_with("Array") && plain() => ARRAY,
+            if name == "bool" || NUMBERS.contains(&&*name) {
+                return NUMBER;
+            }
+            match KnownType::named(&name).filter(|_| plain()) {
+                Some(KnownType::Vec) => Ty::Plain(Owner::Vector),
+                Some(KnownType::Ranked(Owner::View, _)) => VIEW,
+                Some(KnownType::Ranked(owner, _)) => Ty::Plain(owner),
+                Some(KnownType::Array) => ARRAY,
                 _ => Ty::Unknown,
             }
         }
