@@ -11,8 +11,8 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::visit::{self, Visit};
 
 use ad_ir::ir::{Elem, RealTy};
+use ad_ir::program::KnownType;
 use ad_ir::program::{Assumed, AssumedConst, Called, Home, Owner, Program, Takes, Vectors};
-use ad_ir::rust_types::KnownType;
 
 /// The proofs of a function, for all of its derivatives.
 #[must_use]

@@ -12,7 +12,7 @@ use ad_ir::catalogue;
 use ad_ir::diag::{Diags, Poison, SrcRange};
 use ad_ir::ir::{Elem, Term};
 use ad_ir::program::Container;
-use ad_ir::rust_types::KnownType;
+use ad_ir::program::KnownType;
 
 impl<'a> Lower<'a> {
     /// Gives a value the type of its annotation.

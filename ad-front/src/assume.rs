@@ -11,8 +11,8 @@ use super::table::{On, Proof, Row};
 use super::value::Value;
 use ad_ir::diag::MARK;
 use ad_ir::ir::{Elem, RealTy};
+use ad_ir::program::KnownType;
 use ad_ir::program::{Assumed, AssumedConst, Called, Home};
-use ad_ir::rust_types::KnownType;
 
 /// A function without a table row. Its arguments are read in a special way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

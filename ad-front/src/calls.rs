@@ -15,7 +15,7 @@ use super::value::{Lowered, Value};
 use ad_ir::catalogue::{self, refused};
 use ad_ir::diag::{Message, SrcRange, text_of};
 use ad_ir::ir::{Elem, RealTy};
-use ad_ir::rust_types::KnownType;
+use ad_ir::program::KnownType;
 
 impl<'a> Lower<'a> {
     pub(super) fn call_expr(&mut self, c: &'a ExprCall) -> Lowered<Value<'a>> {

@@ -14,7 +14,7 @@ use ad_ir::catalogue::{self, refused};
 use ad_ir::diag::{Message, Poison, SrcRange, suggest, text_of};
 use ad_ir::ir::Elem;
 use ad_ir::memory_order::HasLayouts;
-use ad_ir::rust_types::KnownType;
+use ad_ir::program::KnownType;
 
 impl<'a> Lower<'a> {
     /// Lowers an expression.

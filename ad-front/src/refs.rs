@@ -18,8 +18,8 @@ use syn::{Block, Expr, ExprCall, ExprClosure, ExprMethodCall, Local, Pat, Stmt, 
 use super::table::{self, On, Row};
 use crate::assume::Special;
 use crate::types::NUMBERS;
+use ad_ir::program::KnownType;
 use ad_ir::program::{Owner, Receiver};
-use ad_ir::rust_types::KnownType;
 use types::{ARRAY, NUMBER, written};
 
 pub(super) use types::Ty;

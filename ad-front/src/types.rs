@@ -10,8 +10,8 @@ use ad_ir::catalogue;
 use ad_ir::catalogue::refused::{self, TypeForm};
 use ad_ir::diag::{Diags, SrcRange, text_of};
 use ad_ir::ir::{Elem, IntTy, RealTy};
+use ad_ir::program::KnownType;
 use ad_ir::program::{Container, Owner, Passing};
-use ad_ir::rust_types::KnownType;
 
 /// The largest supported rank.
 pub(super) const MAX_RANK: u8 = 6;

@@ -3,6 +3,8 @@
 //!
 //! This module interprets neither `syn` nor terms.
 
+mod known;
+
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
 
@@ -11,7 +13,8 @@ use proc_macro2::{Ident, TokenStream};
 use crate::diag::SrcRange;
 use crate::ir::{Elem, Graph, Loc, RealTy, Term};
 use crate::mode::Mode;
-use crate::rust_types::KnownType;
+
+pub use known::KnownType;
 
 /// A location in the user's source, for messages at run time and for the spans of generated code.
 #[derive(Clone, Debug)]

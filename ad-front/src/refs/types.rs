@@ -4,8 +4,8 @@
 use syn::Type;
 
 use crate::types::NUMBERS;
+use ad_ir::program::KnownType;
 use ad_ir::program::Owner;
-use ad_ir::rust_types::KnownType;
 
 /// A Rust type.
 #[derive(Clone, PartialEq, Debug)]
