@@ -1,15 +1,16 @@
-//! The attribute macro of `ad`: tokens in, one call into the compiler, tokens out. Nothing is
-//! decided here.
+//! The macros of `ad`. Each hands its tokens to the compiler (`ad-core`) and returns what that
+//! writes. This crate must never decide anything itself.
 
 #![forbid(unsafe_code)]
 
 use proc_macro::TokenStream;
 
-/// Writes the derivatives of a function beside it.
+/// Writes derivatives of a function, as further functions next to it.
 ///
-/// The function stays what it was; `f_grad` and `f_value_and_grad` are added where the result is a
-/// real number, `f_vjp` where it is an array, each with the same visibility. Options choose others
-/// and say with respect to which parameters: `#[differentiate(grad, jvp, wrt(w, b))]`.
+/// The function itself does not change. If the result is a real number, `f_grad` and
+/// `f_value_and_grad` are added; if it is an array, `f_vjp`. They have the visibility of the
+/// function. Options choose other derivatives, and the parameters with respect to which they are
+/// taken: `#[differentiate(grad, jvp, wrt(w, b))]`.
 ///
 /// ```ignore
 /// use ad::prelude::*;
@@ -27,31 +28,34 @@ pub fn differentiate(attr: TokenStream, item: TokenStream) -> TokenStream {
     ad_core::expand(attr.into(), item.into()).into()
 }
 
-/// Checks what `#[differentiate]` wrote for a function, at a point, against central differences;
-/// panics with the worst entry.
+/// Checks the derivatives that `#[differentiate]` wrote for a function against central differences
+/// at a point.
 ///
-/// `check_grad!(f(args))` checks all derivatives that there are of `f`: `f_value_and_grad`,
+/// `check_grad!(f(args))` checks all derivatives of `f` that were written: `f_value_and_grad`,
 /// `f_vjp`, `f_pullback`, `f_value_and_grad_into`, `f_value_and_jacobian` and `f_jvp` against
-/// differences of `f`, every entry of every active parameter; `f_hvp`, `f_hessian` and
-/// `f_laplacian` against differences of the gradient, or of `f` where there is no `f_grad`; and
-/// forward derivatives against reverse ones, where there are both. Behind the call may stand
+/// differences of `f`, by every entry of every active parameter; `f_hvp`, `f_hessian` and
+/// `f_laplacian` against differences of the gradient, or of `f` if there is no `f_grad`. If there
+/// are forward and reverse derivatives, it also checks them against each other. These arguments may
+/// follow the call:
 ///
-/// - the names of options, so that only these are checked: `grad`, `vjp`, `jvp`, `jacobian`, `hvp`,
-///   `hessian`, `laplacian`, `pullback`, `into`;
-/// - `tolerance = 1e-4`: what is allowed, relative to the largest number compared and at least 1.
-///   By default 1e-6, with `f32` anywhere 2e-3; forwards and backwards may differ by a hundredth of
-///   that.
+/// - the names of options, so that only these derivatives are checked: `grad`, `vjp`, `jvp`,
+///   `jacobian`, `hvp`, `hessian`, `laplacian`, `pullback`, `into`;
+/// - `tolerance = 1e-4`: the largest error that is allowed, relative to the largest number
+///   compared, or to 1 if that is larger. The default is 1e-6, or 2e-3 if `f32` occurs. Forward and
+///   reverse derivatives may differ from each other by a hundredth of that.
 ///
-/// The attribute writes a hidden function beside `f`, which is found by the path of `f`: from
-/// another module, `check_grad!(model::f(args))` or `use model::*;`. "Cannot find function
-/// `__ad_check_f`" says that there is none there.
+/// The attribute writes a hidden function `__ad_check_f` next to `f`, and the macro looks for it at
+/// the path of `f`. From another module, write `check_grad!(model::f(args))`, or import with `use
+/// model::*;`. The error "cannot find function `__ad_check_f`" means that this path has no such
+/// function.
 ///
-/// Of parameters with more than 256 entries, 256 are compared, evenly spread. The function should
-/// be smooth near the point: at a kink, differences say something else.
+/// If a parameter has more than 256 entries, 256 of them are compared, evenly spread. The function
+/// should be smooth near the point: at a kink, differences do not approximate the derivative.
 ///
 /// # Panics
-/// If a derivative is not what differences say; the message has the parameter, the entry and both
-/// numbers. If a derivative that is named was not written.
+/// If a derivative differs from the central differences by more than the tolerance; the message has
+/// the parameter and the entry with the largest error, and both numbers. If a derivative is named
+/// that was not written.
 ///
 /// ```ignore
 /// #[differentiate(grad, jvp)]

@@ -11,7 +11,7 @@ use crate::kernel::assemble;
 ///
 /// # Panics
 ///
-/// If it does not fit into memory's address range.
+/// If so many elements do not fit into memory.
 #[track_caller]
 fn size<const N: usize>(shape: [usize; N]) -> usize {
     // ndarray refuses a shape whose sizes other than zero multiply to too much, even if the array
@@ -27,8 +27,8 @@ fn size<const N: usize>(shape: [usize; N]) -> usize {
 fn indices<const N: usize>(shape: [usize; N]) -> impl Iterator<Item = [usize; N]> {
     let first = (!shape.contains(&0)).then_some([0; N]);
     std::iter::successors(first, move |&index| {
-        // The last axis counts fastest; an axis that is through starts again and moves the one
-        // before it.
+        // The last axis changes fastest. An axis at its end starts again at 0, and the axis before
+        // it advances.
         let mut next = index;
         for axis in (0..N).rev() {
             next[axis] += 1;
@@ -43,8 +43,8 @@ fn indices<const N: usize>(shape: [usize; N]) -> impl Iterator<Item = [usize; N]
 
 /// The array whose element i is `f(i)`, for i from 0 to n - 1.
 ///
-/// Shape: n, followed by the shape of the elements, which are scalars or arrays of rank 0 to 5.
-/// Where n is 0, no element tells its shape and all sizes are 0.
+/// Shape: n, followed by the shape of the elements, which are scalars or arrays of rank 0 to 5. If
+/// n is 0, the shape of the elements is not known and all sizes are 0.
 ///
 /// ```
 /// use ad_runtime::dsl::build1;
@@ -56,7 +56,7 @@ fn indices<const N: usize>(shape: [usize; N]) -> impl Iterator<Item = [usize; N]
 ///
 /// # Panics
 ///
-/// If two elements have different shapes; where `f` does.
+/// If two elements have different shapes, or if `f` panics.
 #[track_caller]
 pub fn build1<E: Stackable>(n: usize, f: impl Fn(usize) -> E) -> E::Stacked {
     let mut out = Stack::with_capacity(n);
@@ -76,7 +76,7 @@ pub fn build1<E: Stackable>(n: usize, f: impl Fn(usize) -> E) -> E::Stacked {
 ///
 /// # Panics
 ///
-/// Where `f` does, and if the shape has more elements than can exist.
+/// If `f` panics, or if an array of this shape does not fit into memory.
 #[track_caller]
 pub fn build<A, const N: usize>(shape: [usize; N], f: impl Fn([usize; N]) -> A) -> Array<A, Dim<[usize; N]>>
 where
@@ -147,7 +147,7 @@ pub fn one_hot<F: Real>(n: usize, i: usize) -> Array1<F> {
 ///
 /// # Panics
 ///
-/// If an index that `f` returns is out of range for `x`; where `f` does.
+/// If an index that `f` returns is out of range for `x`, or if `f` panics.
 #[track_caller]
 pub fn gather<A: Clone, const N: usize, const M: usize>(
     shape: [usize; M],
@@ -172,9 +172,9 @@ where
     assemble(shape, data)
 }
 
-/// An array of this shape, zero except that every element `x[ix]` has been added at `f(ix)`.
+/// The array of this shape that is zero, with every element `x[ix]` added at the index `f(ix)`.
 ///
-/// Additions to one place are made in the row-major order of `x`.
+/// Additions to the same element are made in the row-major order of `x`.
 ///
 /// ```
 /// use ad_runtime::dsl::scatter;
@@ -185,7 +185,7 @@ where
 ///
 /// # Panics
 ///
-/// If an index that `f` returns is out of range for `shape`; where `f` does.
+/// If an index that `f` returns is out of range for `shape`, or if `f` panics.
 #[track_caller]
 pub fn scatter<F: Real, const N: usize, const M: usize>(
     shape: [usize; M],

@@ -1,7 +1,7 @@
-//! Arrays, views, slices and static arrays seen as one thing: elements in row-major order, and a
-//! shape.
+//! One interface to arrays, views, slices and static arrays: a shape, and elements in row-major
+//! order.
 //!
-//! Must never let a memory layout through: everything reads [`Elements::contiguous`].
+//! No result may depend on the memory layout: everything reads [`Elements::contiguous`].
 
 use std::borrow::Cow;
 
@@ -30,17 +30,17 @@ ranks!(Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6);
     note = "an array of rank 0 has neither outer rows nor a last axis"
 )]
 pub trait OuterRank: Rank {
-    /// What an array of this rank consists of: its element for rank 1, the view of an outer row
-    /// above.
+    /// An item of an array of this rank: an element for rank 1, a view of an outer row for higher
+    /// ranks.
     type Item<'a, A: Copy + 'a>;
 
-    /// An owned array of one rank less; the element itself for rank 1.
+    /// An owned array with one axis less; for rank 1 a single element.
     type Lower<A>;
 
     /// Item `i` of the array.
     fn item<'a, A: Copy>(x: ArrayView<'a, A, Self>, i: usize) -> Self::Item<'a, A>;
 
-    /// The shape without the first axis, filled with `data`.
+    /// The array of this shape without its first axis, with the elements `data`.
     fn lower<A>(&self, data: Vec<A>) -> Self::Lower<A>;
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn from_vec<A, D: Dimension>(dim: D, data: Vec<A>) -> Array<A, D> {
     Array::from_shape_vec(dim, data).expect("as many elements as the shape has")
 }
 
-/// An array, a view, a slice, a `Vec` or a static array, of rank 0 to 6: what the reductions take
+/// An array, a view, a slice, a `Vec` or a static array, of rank 0 to 6. The reductions take these
 /// by reference.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an array",
@@ -102,24 +102,24 @@ pub trait Elements {
     /// The type of the elements.
     type Elem: Copy;
 
-    /// The rank; slices, `Vec`s and static arrays have that of the array with the same indices.
+    /// The rank. A slice, a `Vec` and `[F; N]` have rank 1, and `[[F; N]; M]` has rank 2.
     type Rank: Rank;
 
-    /// An owned array of the same shape: ndarray's for ndarray's, a `Vec` for a slice, a static
-    /// array for itself.
+    /// An owned array of the same shape: ndarray's for ndarray's arrays and views, a `Vec` for a
+    /// slice or a `Vec`, a static array for a static array.
     type Owned;
 
     /// The sizes.
     fn dims(&self) -> Self::Rank;
 
-    /// The elements in row-major order, borrowed if they lie so in memory.
+    /// The elements in row-major order, borrowed if that is their order in memory.
     fn contiguous(&self) -> Cow<'_, [Self::Elem]>;
 
     /// An array of the same shape with other elements, given in row-major order.
     ///
     /// # Panics
     ///
-    /// If there are not as many as this array has.
+    /// If their number is not that of the elements of this array.
     fn with_elements(&self, data: Vec<Self::Elem>) -> Self::Owned;
 }
 

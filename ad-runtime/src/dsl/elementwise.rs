@@ -1,4 +1,4 @@
-//! Functions of each element, and the functions that only the derivative notices.
+//! Functions of each element, and functions that only affect derivatives.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,8 @@ use ndarray::{Array, ArrayBase, ArrayRef, Data};
 use super::elements::{Elements, Rank};
 use crate::Real;
 
-/// A scalar by value or an array by reference: what `sigmoid`, `relu` and the like take.
+/// A scalar by value or an array by reference: an argument of `sigmoid`, `relu` and similar
+/// functions.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither a real number nor a reference to an array of them",
     label = "expected a number by value or an array by reference",
@@ -48,8 +49,8 @@ fn map<X: Elements + ?Sized>(x: &X, f: impl Fn(X::Elem) -> X::Elem) -> X::Owned 
     x.with_elements(data)
 }
 
-// One `impl` for each type and not one for all references to `Elements`: that would overlap with
-// the `impl` for numbers, since a reference may (as far as the compiler looks) be a number.
+// Each type has an `impl` of its own. One `impl` for all references to `Elements` would overlap
+// with the `impl` for numbers, since the compiler does not exclude that a reference is a number.
 macro_rules! arrays {
     ($([$($g:tt)*] $t:ty, $output:ty;)*) => {$(
         impl<$($g)* F: Real> Elementwise for $t {
@@ -87,8 +88,8 @@ macro_rules! number_references {
 }
 number_references!(f32, f64);
 
-/// The functions of one number, which are also functions of each element: those that
-/// `kernel::special` lists.
+/// Functions of one number, which can also be applied to each element of an array.
+/// `kernel::special` lists them.
 pub mod scalar {
     use super::Elementwise;
     use crate::kernel;
@@ -105,7 +106,7 @@ pub mod scalar {
     kernel::scalar_functions!(functions);
 }
 
-/// `a` where `c` holds, else `b`. Strict: both are computed; use `if` to compute only one.
+/// `a` where `c` holds, else `b`. It is strict: both are computed. Use `if` to compute only one.
 ///
 /// ```
 /// use ad_runtime::dsl::select;
@@ -119,7 +120,8 @@ pub fn select<T>(c: bool, a: T, b: T) -> T {
 
 /// `f(a, b)` for corresponding elements of two arrays of the same shape.
 ///
-/// Shape: that of both. Slices and `Vec`s give a `Vec`, static arrays a static array.
+/// Shape: that of both. The result has the owned type that belongs to `a`: a `Vec` for a slice or a
+/// `Vec`, a static array for a static array.
 ///
 /// ```
 /// use ad_runtime::dsl::map2;
@@ -129,7 +131,7 @@ pub fn select<T>(c: bool, a: T, b: T) -> T {
 ///
 /// # Panics
 ///
-/// If the shapes differ; where `f` does.
+/// If the shapes differ, or if `f` panics.
 #[track_caller]
 pub fn map2<X, Y>(a: &X, b: &Y, f: impl Fn(X::Elem, X::Elem) -> X::Elem) -> X::Owned
 where
@@ -147,7 +149,7 @@ where
     a.with_elements(data)
 }
 
-/// `x` itself; derivatives do not pass.
+/// `x` itself, which derivatives treat as a constant.
 ///
 /// ```
 /// assert_eq!(ad_runtime::dsl::stop_gradient(2.0), 2.0);
@@ -158,8 +160,8 @@ pub fn stop_gradient<T>(x: T) -> T {
     x
 }
 
-/// `f()` itself; its intermediate values are computed again in the reverse pass instead of being
-/// kept.
+/// The value of `f()`. Its intermediate values are recomputed in the reverse pass instead of being
+/// saved.
 ///
 /// ```
 /// assert_eq!(ad_runtime::dsl::checkpoint(|| 2.0 * 3.0), 6.0);

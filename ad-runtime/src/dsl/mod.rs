@@ -12,11 +12,11 @@
 //! | in sequence | [`fold`], [`reduce`], [`scan`], [`scanl`], [`scanr`] |
 //! | about derivatives | [`stop_gradient`], [`checkpoint`] |
 //!
-//! The traits are how one name serves scalars, arrays, views and slices; they are sealed in effect
-//! (implemented for the types that the guide lists) and nobody needs to name them.
+//! The traits let one name serve scalars, arrays, views and slices. They are in effect sealed (they
+//! are implemented for the types that the guide lists), and a program does not need to name them.
 //!
-//! Must never hold a loop that generated code also needs: those are in [`crate::kernel`], and are
-//! called from here.
+//! This module must never hold a loop that generated code also needs. Such loops are in
+//! [`crate::kernel`], and are called from here.
 
 mod construct;
 mod elements;

@@ -1,6 +1,7 @@
-//! Folds and scans: one step after another.
+//! Folds and scans: each step uses the result of the one before it.
 //!
-//! Must never reorder the steps: `f` is the user's, and floating-point steps do not associate.
+//! The steps must never be reordered: `f` is the user's function, and floating-point arithmetic is
+//! not associative.
 
 use super::seq::Seq;
 use super::stackable::{Stack, Stackable};
@@ -8,7 +9,8 @@ use super::stackable::{Stack, Stackable};
 /// `f(... f(f(init, x0), x1) ..., xn)`: the items of a sequence from left to right.
 ///
 /// The sequence is a range of integers, `&[A]`, `&Vec<A>` or a reference to an array; the items of
-/// an array of rank 1 are its elements, those of an array of higher rank views of its outer rows.
+/// an array of rank 1 are its elements, those of an array of higher rank are views of its outer
+/// rows.
 ///
 /// ```
 /// use ad_runtime::dsl::fold;
@@ -22,7 +24,7 @@ use super::stackable::{Stack, Stackable};
 ///
 /// # Panics
 ///
-/// Where `f` does.
+/// If `f` panics.
 #[track_caller]
 pub fn fold<B, X: Seq>(init: B, xs: X, f: impl Fn(B, X::Item) -> B) -> B {
     let mut acc = init;
@@ -32,8 +34,8 @@ pub fn fold<B, X: Seq>(init: B, xs: X, f: impl Fn(B, X::Item) -> B) -> B {
     acc
 }
 
-/// [`fold`], with the promise that `f` is associative and `init` its unit, so that a compiler may
-/// regroup.
+/// [`fold`], with the promise that `f` is associative and that `init` is its identity element. A
+/// compiler may therefore reassociate the steps.
 ///
 /// The function itself still goes from left to right.
 ///
@@ -44,7 +46,7 @@ pub fn fold<B, X: Seq>(init: B, xs: X, f: impl Fn(B, X::Item) -> B) -> B {
 ///
 /// # Panics
 ///
-/// Where `f` does.
+/// If `f` panics.
 #[track_caller]
 pub fn reduce<B, X: Seq>(init: B, xs: X, f: impl Fn(B, X::Item) -> B) -> B {
     fold(init, xs, f)
@@ -63,7 +65,7 @@ pub fn reduce<B, X: Seq>(init: B, xs: X, f: impl Fn(B, X::Item) -> B) -> B {
 ///
 /// # Panics
 ///
-/// If the accumulators have different shapes; where `f` does.
+/// If the accumulators have different shapes, or if `f` panics.
 #[track_caller]
 pub fn scan<E: Stackable, X: Seq>(init: E, xs: X, f: impl Fn(E, X::Item) -> E) -> E::Stacked {
     let items = xs.items();
@@ -89,7 +91,7 @@ pub fn scan<E: Stackable, X: Seq>(init: E, xs: X, f: impl Fn(E, X::Item) -> E) -
 ///
 /// # Panics
 ///
-/// If the accumulators have different shapes; where `f` does.
+/// If the accumulators have different shapes, or if `f` panics.
 #[track_caller]
 pub fn scanl<E: Stackable, X: Seq>(init: E, xs: X, f: impl Fn(E, X::Item) -> E) -> E::Stacked {
     let items = xs.items();
@@ -103,7 +105,8 @@ pub fn scanl<E: Stackable, X: Seq>(init: E, xs: X, f: impl Fn(E, X::Item) -> E) 
     out.finish()
 }
 
-/// From right to left: n + 1 accumulators, `init` last; element i folds the items n-1 down to i.
+/// The accumulators of a fold from right to left: n + 1 of them, `init` last. Element i is the fold
+/// of the items n - 1 down to i.
 ///
 /// Shape: the shape of an accumulator with a leading axis of n + 1.
 ///
@@ -115,7 +118,7 @@ pub fn scanl<E: Stackable, X: Seq>(init: E, xs: X, f: impl Fn(E, X::Item) -> E) 
 ///
 /// # Panics
 ///
-/// If the accumulators have different shapes; where `f` does.
+/// If the accumulators have different shapes, or if `f` panics.
 #[track_caller]
 pub fn scanr<E: Stackable, X: Seq>(init: E, xs: X, f: impl Fn(E, X::Item) -> E) -> E::Stacked {
     let items = xs.items();

@@ -1,6 +1,6 @@
-//! Arrays to numbers: sums, extremes, and what is made of them.
+//! Reductions of arrays: sums, products and extrema, and functions that are computed with them.
 //!
-//! Each takes an array, a view, a slice, a `Vec` or a static array, of any rank and memory layout;
+//! The functions take an array, a view, a slice, a `Vec` or a static array, in any memory layout;
 //! the result does not depend on the layout.
 
 use ndarray::{Dimension, Ix1};
@@ -9,9 +9,10 @@ use super::elements::{Elements, OuterRank};
 use crate::Real;
 use crate::kernel;
 
-/// The sum of all elements; 0 of none.
+/// The sum of all elements; 0 if there is none.
 ///
-/// Added in a fixed order that is not left to right (16 interleaved partial sums).
+/// The elements are added in a fixed order, which is not left to right (16 interleaved partial
+/// sums).
 ///
 /// ```
 /// use ad_runtime::dsl::sum;
@@ -24,7 +25,7 @@ pub fn sum<X: Elements<Elem: Real> + ?Sized>(x: &X) -> X::Elem {
     kernel::sum(&x.contiguous())
 }
 
-/// The product of all elements, in row-major order; 1 of none.
+/// The product of all elements, in row-major order; 1 if there is none.
 ///
 /// ```
 /// use ad_runtime::dsl::product;
@@ -71,7 +72,8 @@ pub fn minimum<X: Elements<Elem: Real> + ?Sized>(x: &X) -> X::Elem {
     kernel::minimum(&x.contiguous())
 }
 
-/// The square root of the sum of the squares of all elements; 0 of none. Squares may overflow.
+/// The square root of the sum of the squares of all elements; 0 if there is none. Squares may
+/// overflow.
 ///
 /// ```
 /// use ad_runtime::dsl::norm;
@@ -82,15 +84,16 @@ pub fn norm<X: Elements<Elem: Real> + ?Sized>(x: &X) -> X::Elem {
     root(kernel::sum_of_squares(&x.contiguous()))
 }
 
-/// The square root, as a function of a type parameter (a projection has no methods of its own).
+/// The square root of a value of a type parameter (the projection `X::Elem` has no methods of its
+/// own).
 fn root<F: Real>(x: F) -> F {
     x.sqrt()
 }
 
 /// `ln(sum of exp(x))` over all elements, without overflow: the maximum is taken out first.
 ///
-/// Minus infinity of no elements and of minus infinities only; infinite if an element is; NaN if
-/// one is NaN.
+/// The result is minus infinity if there are no elements or all are minus infinity, plus infinity
+/// if an element is, and NaN if an element is NaN.
 ///
 /// ```
 /// use ad_runtime::dsl::logsumexp;
@@ -111,7 +114,7 @@ fn logsumexp_of<F: Real>(x: &[F]) -> F {
     }
     let shift = kernel::maximum(x);
     if shift.is_infinite() {
-        // Infinite either way, and infinity less infinity would be NaN.
+        // The result is this infinity. Below, infinity minus infinity would be NaN.
         return shift;
     }
     let terms: Vec<F> = x.iter().map(|&v| (v - shift).exp()).collect();
@@ -120,8 +123,8 @@ fn logsumexp_of<F: Real>(x: &[F]) -> F {
 
 /// The sum over the first axis.
 ///
-/// Shape: that of `x` without its first axis; of an array of rank 1 (or a slice) the sum itself, a
-/// number. Zeros where the first axis has no elements.
+/// Shape: that of `x` without its first axis. For an array of rank 1 (or a slice) the result is a
+/// number, the sum of the elements. If the first axis has size 0, the result is zero.
 ///
 /// ```
 /// use ad_runtime::dsl::sum_outer;
@@ -139,7 +142,7 @@ where
     dims.lower(sum_of_rows(&x.contiguous(), width))
 }
 
-/// The sum of the rows of a matrix of `width` columns; of one column as [`sum`] would.
+/// The sum of the rows of a matrix of `width` columns. One column is added in the order of [`sum`].
 fn sum_of_rows<F: Real>(data: &[F], width: usize) -> Vec<F> {
     if width == 1 {
         return vec![kernel::sum(data)];
@@ -149,8 +152,8 @@ fn sum_of_rows<F: Real>(data: &[F], width: usize) -> Vec<F> {
     out
 }
 
-/// The position of the largest element of an array of rank 1: the first on a tie, NaN ignored (0 if
-/// all are NaN).
+/// The position of the largest element of an array of rank 1: the first one if several are equal.
+/// NaN is ignored; the position is 0 if all elements are NaN.
 ///
 /// ```
 /// use ad_runtime::dsl::argmax;
@@ -184,8 +187,8 @@ pub fn argmin<X: Elements<Elem: Real, Rank = Ix1> + ?Sized>(x: &X) -> usize {
 
 /// `exp(x)` divided by its sum along the last axis, without overflow.
 ///
-/// Shape: that of `x`. A lane of minus infinities only becomes zeros; a lane with a NaN or with
-/// plus infinity becomes NaN where the quotient is.
+/// Shape: that of `x`. A lane of which all elements are minus infinity becomes zero. A lane with a
+/// NaN or plus infinity becomes NaN.
 ///
 /// ```
 /// use ad_runtime::dsl::softmax;
@@ -204,8 +207,8 @@ pub fn softmax<X: Elements<Elem: Real, Rank: OuterRank> + ?Sized>(x: &X) -> X::O
     x.with_elements(data)
 }
 
-/// Along the last axis the sums of the elements so far, added one after the other: element i is
-/// that of the first i + 1.
+/// The running sums along the last axis: element i is the sum of the first i + 1 elements, added
+/// one after the other.
 ///
 /// Shape: that of `x`.
 ///
@@ -225,7 +228,7 @@ pub fn cumsum<X: Elements<Elem: Real, Rank: OuterRank> + ?Sized>(x: &X) -> X::Ow
     x.with_elements(sums)
 }
 
-/// Softmax of one lane that is not empty, in place.
+/// Computes the softmax of one lane in place. The lane is not empty.
 fn softmax_lane<F: Real>(lane: &mut [F]) {
     let shift = kernel::maximum(lane);
     if shift == F::neg_infinity() && !lane.iter().any(|v| v.is_nan()) {

@@ -1,4 +1,4 @@
-//! What folds and scans run over.
+//! The sequences that folds and scans run over.
 
 use std::iter::Copied;
 use std::ops::{Range, RangeInclusive};
@@ -19,7 +19,7 @@ use crate::real::Integer;
     note = "sequences are ranges of integers, `&[A]`, `&Vec<A>`, and references to ndarray's arrays and views of rank 1 to 6"
 )]
 pub trait Seq {
-    /// What the function is applied to at each step.
+    /// The argument that the function gets at each step.
     type Item;
 
     /// Iterator over the items, from either end.
@@ -98,7 +98,8 @@ impl<'a, A: Copy, D: OuterRank> Seq for &'a ArrayRef<A, D> {
     }
 }
 
-/// A reference to a reference: a parameter that is one, with one more `&`.
+/// A reference to a reference, for a call such as `fold(init, &x, f)` where `x` is a reference
+/// already.
 impl<'a, X: ?Sized> Seq for &&'a X
 where
     &'a X: Seq,

@@ -1,4 +1,5 @@
-//! Values that can be put side by side along a new first axis: the items of `build1` and `stack`.
+//! Values that can be stacked along a new first axis: the elements of `build1`, `replicate` and the
+//! scans.
 
 use ndarray::{Array, Array1, ArrayBase, ArrayRef, Data, Dimension, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5};
 
@@ -19,8 +20,8 @@ macro_rules! ranks {
 }
 ranks!(Ix0, Ix1, Ix2, Ix3, Ix4, Ix5);
 
-/// A scalar, or an array of rank 0 to 5: what [`build1`](super::build1),
-/// [`replicate`](super::replicate) and the scans put side by side.
+/// A scalar, or an array of rank 0 to 5. [`build1`](super::build1), [`replicate`](super::replicate)
+/// and the scans stack such values along a new first axis.
 #[diagnostic::on_unimplemented(
     message = "values of type `{Self}` cannot be put side by side in an array",
     label = "expected a scalar or an array of rank 0 to 5",
@@ -30,10 +31,10 @@ pub trait Stackable {
     /// The type of the elements.
     type Elem: Copy;
 
-    /// The shape of one value; no axis for a scalar.
+    /// The shape of one value. A scalar has no axis.
     type Dim: Dimension;
 
-    /// An array of one more leading dimension.
+    /// The array of the stacked values, with a new first axis.
     type Stacked;
 
     /// The shape of this value.
@@ -42,7 +43,7 @@ pub trait Stackable {
     /// Appends the elements in row-major order.
     fn append_to(&self, data: &mut Vec<Self::Elem>);
 
-    /// `n` values of shape `dims`, whose elements are `data`, side by side.
+    /// The array of `n` values of the shape `dims`, whose elements are `data`.
     fn stack(n: usize, dims: Self::Dim, data: Vec<Self::Elem>) -> Self::Stacked;
 }
 
@@ -98,7 +99,7 @@ arrays! {
     ['a] &'a ArrayRef<A, D>;
 }
 
-/// Values of one shape, collected side by side.
+/// Values of one shape that are collected to be stacked.
 pub(super) struct Stack<E: Stackable> {
     n: usize,
     dims: Option<E::Dim>,
@@ -139,7 +140,7 @@ impl<E: Stackable> Stack<E> {
         self.data.len() / self.n.max(1)
     }
 
-    /// The values in the order opposite to that in which they came.
+    /// The same values in reverse order.
     pub(super) fn reversed(mut self) -> Self {
         let width = self.width();
         if width > 0 {
@@ -149,7 +150,7 @@ impl<E: Stackable> Stack<E> {
         self
     }
 
-    /// The array; without any value its shape is all zeros.
+    /// The array of the values. If there is no value and no expected shape, all sizes are 0.
     pub(super) fn finish(self) -> E::Stacked {
         E::stack(self.n, self.dims.unwrap_or_default(), self.data)
     }

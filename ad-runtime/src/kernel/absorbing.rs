@@ -1,19 +1,20 @@
-//! Contractions of cotangents with masked zeros: a product is 0 where a factor that absorbs is 0,
-//! also where the other one is infinite or NaN.
+//! Contractions of cotangents with masked zeros: a product is 0 if a factor that absorbs is 0, even
+//! if the other factor is infinite or NaN.
 //!
-//! Where no product of an ordinary kernel is NaN, its result is that sum already. So the kernel
-//! runs first, and only the elements that are NaN are taken again, product by product. Must never
-//! change an element that is a number.
+//! If no product of an ordinary kernel is NaN, its result is already right. So the ordinary kernel
+//! runs first, and only those elements of its result that are NaN are recomputed, product by
+//! product. An element that is not NaN must never be changed.
 
 use crate::Real;
 
-/// `a * b`, 0 where a factor that absorbs is 0.
+/// `a * b`, or 0 if a factor that absorbs is 0.
 #[inline]
 pub(super) fn absorbing_product<F: Real>(a: F, b: F, absorbs: [bool; 2]) -> F {
     if (absorbs[0] && a == F::zero()) || (absorbs[1] && b == F::zero()) { F::zero() } else { a * b }
 }
 
-/// The dot product of `x` and `y`, which is `found` if there is no NaN among its products.
+/// The dot product of `x` and `y` with zeros that absorb. `found` is their ordinary dot product,
+/// which is the result unless it is NaN.
 #[inline]
 #[must_use]
 pub fn absorbed_dot<F: Real>(found: F, x: &[F], y: &[F], absorbs: [bool; 2]) -> F {
@@ -24,8 +25,9 @@ pub fn absorbed_dot<F: Real>(found: F, x: &[F], y: &[F], absorbs: [bool; 2]) -> 
     }
 }
 
-/// `c`, a product of matrices that a kernel has made, with its elements that are NaN taken again;
-/// flags and sizes as in [`super::gemm_each`]. A vector is a matrix of one column.
+/// Recomputes the elements of `c` that are NaN, with zeros that absorb. `c` holds the products of
+/// matrices that an ordinary kernel has computed; flags and sizes are those of
+/// [`super::gemm_each`]. A vector is a matrix of one column.
 ///
 /// # Panics
 ///

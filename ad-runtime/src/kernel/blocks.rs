@@ -1,13 +1,13 @@
-//! Blocks of items (`ad-back/src/tiling.rs` of the compiler): arrays whose last axis runs over the items
-//! of a block, so that an operation on the items fills the lanes. The number of blocks affects only
-//! the order of sums.
+//! Kernels for blocks of items, which tiling uses (`ad-back/src/tiling.rs` of the compiler). The
+//! last axis of an array runs over the items of a block, so that an operation on the items fills
+//! the lanes. The number of blocks must affect nothing but the order of sums.
 
 use super::isa::{Isa, dispatched};
 use crate::Real;
 
 /// The maximum number of scalars in memory for all items of a block: they fit into a second-level
-/// cache with other data. Most arguments have more (measured: half of it is slower by a fifth if an
-/// item has many scalars, twice of it gains nothing).
+/// cache with other data. (Measured: half of it is slower by a fifth if an item has many scalars,
+/// and twice of it gains nothing.)
 const NUMBERS: usize = 3 << 14;
 /// SIMD lanes: the number of columns that are processed together.
 const LANES: usize = 16;
@@ -19,8 +19,8 @@ const FEWEST: usize = 16;
 /// The maximum number of items of a block: more gain nothing.
 const MOST: usize = 128;
 
-/// The number of items in a block, of `len` items, if each has this number of scalars in memory: a
-/// multiple of sixteen, unless one block has all items.
+/// The number of items in a block, given the number of all items and the number of scalars in
+/// memory for each. It is a multiple of sixteen, unless one block has all items.
 #[inline]
 #[must_use]
 pub fn block(len: usize, width: usize) -> usize {
@@ -105,7 +105,8 @@ pub fn places_of_smallest<F: Real>(out: &mut [usize], x: &[F], count: usize) {
     });
 }
 
-/// `out` has a row for each group of rows of `x`; a group without rows has no extremum.
+/// Calls `one` for each group of rows of `x`; `out` has one row for each group. A group without
+/// rows has no extremum, and gives `none`.
 #[inline]
 fn groups<A: Copy, B: Copy>(out: &mut [A], x: &[B], count: usize, none: A, one: impl Fn(&mut [A], &[B], usize)) {
     if out.is_empty() || count == 0 {
@@ -141,8 +142,8 @@ columns! {
     smallest_in places_of_smallest_in from infinity by |a, b| b < a;
 }
 
-/// For each column its first best element and the row of that. NaN is ignored; if all are NaN, the
-/// first row is the best.
+/// Calls `found` for each column, with the first best element of the column and its row. NaN is
+/// ignored; if all elements are NaN, the first one is the best.
 ///
 /// Lanes start at `worst` and take only elements that beat it, so that one comparison suffices. If
 /// no element does, all are `worst` or NaN, and the scalar rule is applied to the column.
@@ -188,7 +189,7 @@ fn columns<F: Real>(
     }
 }
 
-/// The first best element of one column, from its first element on.
+/// The first best element of one column and its row, found by comparing one row after the other.
 #[inline(never)]
 fn first_of_none<F: Real>(x: &[F], count: usize, i: usize, better: impl Fn(F, F) -> bool) -> (F, usize) {
     let (mut best, mut place) = (x[i], 0);

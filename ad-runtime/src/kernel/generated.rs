@@ -1,6 +1,6 @@
 //! Small parts of generated loop nests: non-panicking variants of operations that users call in
-//! checked form. The terms of the core language are total, and possible failures are tested
-//! elsewhere.
+//! checked form. The terms of the core language are total; checks beside the results test what can
+//! fail.
 //!
 //! No function here panics on values; only a wrong number of elements (an internal error) may.
 
@@ -68,7 +68,8 @@ pub fn extended<A: Copy>(x: &[A], len: usize, fill: A) -> Cow<'_, [A]> {
     if x.len() < len { outside(x, 0, len, fill) } else { Cow::Borrowed(x) }
 }
 
-/// The array with this number of elements; it is borrowed if it has them already: see [`extended`].
+/// The array with exactly `len` elements: later ones are dropped, or `fill` is appended. See
+/// [`extended`].
 #[inline]
 #[must_use]
 pub fn resized<A: Copy>(mut x: Vec<A>, len: usize, fill: A) -> Vec<A> {
@@ -102,7 +103,7 @@ pub fn each_row<A, B>(out: &mut [B], x: &[A], f: impl Fn(&[A]) -> B) {
     }
 }
 
-/// Applies `f` to the first elements of each row of `x`, whose number is in `lens`.
+/// Applies `f` to the first elements of each row of `x`. `lens` has their number for each row.
 #[inline]
 pub fn each_first<A, B>(out: &mut [B], x: &[A], lens: &[usize], f: impl Fn(&[A]) -> B) {
     if out.is_empty() {
@@ -125,14 +126,14 @@ pub fn joined<A: Copy>(out: &mut [A], parts: &[&[A]]) {
     }
 }
 
-/// The largest element as by chained `max`; minus infinity of none.
+/// The largest element, as a chain of `max` gives it; minus infinity if there is none.
 #[inline]
 #[must_use]
 pub fn largest<F: Real>(x: &[F]) -> F {
     if x.is_empty() { F::neg_infinity() } else { maximum(x) }
 }
 
-/// The smallest element as by chained `min`; infinity of none.
+/// The smallest element, as a chain of `min` gives it; infinity if there is none.
 #[inline]
 #[must_use]
 pub fn smallest<F: Real>(x: &[F]) -> F {
@@ -162,7 +163,7 @@ const PIECE: usize = 1 << 13;
 ///
 /// The source of the copies stays in the first-level cache: a short `x` is doubled up to `PIECE`
 /// bytes, and that is copied repeatedly. Doubling to the end, as `slice::repeat` does, reads all of
-/// the result again, from memory that is further and further away.
+/// the result again, from slower and slower levels of memory.
 ///
 /// # Panics
 ///
@@ -212,27 +213,27 @@ fn first_best<A: Copy + PartialOrd>(x: &[A], beats: impl Fn(A, A) -> bool) -> us
     at
 }
 
-/// The sum of the elements in ndarray's own order: for sums that a decision depends on.
+/// The sum of the elements in ndarray's own order, for sums that a decision depends on.
 #[must_use]
 pub fn exact_sum<F: Real>(x: &[F]) -> F {
     ArrayView1::from(x).sum()
 }
 
-/// The sum from the first element to the last in the order of an iterator; -0 of none.
+/// The sum from the first element to the last, starting at -0 like the sum of an iterator.
 #[inline]
 #[must_use]
 pub fn sum_in_order<F: Real>(x: &[F]) -> F {
     x.iter().fold(-F::zero(), |total, &v| total + v)
 }
 
-/// The sum from the first element to the last in the order of a loop that begins with 0.
+/// The sum from the first element to the last, starting at 0 like a user's loop.
 #[inline]
 #[must_use]
 pub fn sum_from_zero<F: Real>(x: &[F]) -> F {
     x.iter().fold(F::zero(), |total, &v| total + v)
 }
 
-/// The sum in the order of [`super::column_sums`]: four at a time.
+/// The sum in the order of [`super::column_sums`]: four elements at a time.
 #[inline]
 #[must_use]
 pub fn sum_in_fours<F: Real>(x: &[F]) -> F {
@@ -254,7 +255,7 @@ pub fn sum_of_squared_distances<F: Real>(x: &[F]) -> F {
     let (mut mean, mut total) = (F::zero(), F::zero());
     for (i, &v) in x.iter().enumerate() {
         let before = v - mean;
-        // A count that the type does not have is infinite.
+        // A count that is too large for the type becomes infinity.
         mean += before / F::from(i + 1).unwrap_or_else(F::infinity);
         total = (v - mean).mul_add(before, total);
     }
@@ -308,28 +309,28 @@ fn multiply_each<F: Real>(
     }
 }
 
-/// Integers of generated code: operations that are total.
+/// The integers of generated code, with operations that are total.
 pub trait Whole: Copy {
-    /// `a / b`; a where b is 0; the nearest value where that overflows.
+    /// `a / b`; `a` if `b` is 0, and the nearest value of the type if the quotient overflows.
     #[must_use]
     fn quotient(self, b: Self) -> Self;
-    /// `a % b`; a where b is 0.
+    /// `a % b`; `a` if `b` is 0.
     #[must_use]
     fn remainder(self, b: Self) -> Self;
-    /// `a << b`; a if b is not a bit position.
+    /// `a << b`; `a` if `b` is not a bit position.
     #[must_use]
     fn shifted_left(self, b: Self) -> Self;
-    /// `a >> b`; a if b is not a bit position.
+    /// `a >> b`; `a` if `b` is not a bit position.
     #[must_use]
     fn shifted_right(self, b: Self) -> Self;
-    /// `a` to the power of b (of 0, where that is negative); the nearest value where that
+    /// `a` to the power `b`; 1 if `b` is negative, and the nearest value of the type if the power
     /// overflows.
     #[must_use]
     fn power(self, b: Self) -> Self;
-    /// The largest of these; the smallest value of the type of none.
+    /// The largest element; the smallest value of the type if there is none.
     #[must_use]
     fn largest_of(x: &[Self]) -> Self;
-    /// The smallest of these; the largest value of the type of none.
+    /// The smallest element; the largest value of the type if there is none.
     #[must_use]
     fn smallest_of(x: &[Self]) -> Self;
 }

@@ -1,9 +1,10 @@
-//! Which instructions a loop may use, decided when the program runs, without `unsafe` in the crate
-//! that holds the loop.
+//! Decides when the program runs which instructions a loop may use, without `unsafe` in the crate
+//! that has the loop.
 //!
 //! A plain x86-64 build has two doubles in a register and no fused multiply-add (`f64::mul_add` is
-//! then a library call, 22 times slower than the instruction), although nearly every machine has
-//! four and the instruction. A generated loop is therefore the body of a [`Body`]:
+//! then a library call, 22 times slower than the instruction). Nearly every machine has registers
+//! of four doubles and the instruction. A generated loop is therefore called in an implementation
+//! of [`Body`]:
 //!
 //! ```
 //! use ad_runtime::kernel::{Body, Isa, dispatch};
@@ -28,22 +29,22 @@
 //! ```
 //!
 //! - `run` and everything it calls must be `#[inline(always)]`: only what is inlined into
-//!   [`dispatch`]'s function gets its instructions. A closure given to an iterator is inlined by
-//!   itself in an optimised build.
-//! - `run` hands its slices on to a function that has them as parameters. Parameters are known not
-//!   to alias, fields are not, and inlining keeps the promise (without it such a loop is not
-//!   vectorised, or only behind checks).
-//! - [`Fused`] may only be named by what `dispatch` calls; the loop itself is generic.
-//! - One `dispatch` costs about a nanosecond: a loop nest has one, around its outermost loop. What
-//!   is called inside takes the `I` of its caller.
+//!   [`dispatch`]'s function gets its instructions. A closure that is given to an iterator needs no
+//!   attribute: an optimised build inlines it.
+//! - `run` passes its slices to a function that has them as parameters. The compiler knows that
+//!   parameters do not alias, also after inlining, and does not know it of fields. (Without that,
+//!   such a loop is not vectorised, or only after tests at run time.)
+//! - Only functions that `dispatch` calls may name [`Fused`]; the loop itself is generic.
+//! - One `dispatch` costs about a nanosecond: a loop nest has one, around its outermost loop. A
+//!   function that is called inside has the `I` of its caller.
 //!
 //! The functions of [`Fused`] have no branches, so that a loop over them is vectorised. The
 //! exceptions are `sin` and `cos`, which need the library beyond 2^45: a loop over lanes uses
 //! [`Isa::sin_cos_lanes`] and its kin, which test a block at a time.
 //!
-//! Must never choose by anything but the processor (and a switch for tests): the same machine gives
-//! the same bits. Two machines may differ in the last places, as they do in their mathematical
-//! libraries.
+//! The choice must depend on nothing but the processor (and a switch for tests): the same machine
+//! gives the same bits. Two machines may differ in the last places, as they do in their
+//! mathematical libraries.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -68,8 +69,8 @@ pub trait Body {
 pub trait Isa: Copy + private::Sealed {
     /// `a * b + c`, rounded once with [`Fused`] and twice with [`Plain`].
     fn mul_add<F: Real>(a: F, b: F, c: F) -> F;
-    /// `mul_zero(a, b) + c`, with one rounding if that costs no more: nothing is added if `a` is 0,
-    /// whatever `b` is.
+    /// `mul_zero(a, b) + c`, with one rounding if that costs no more. If `a` is 0, the result is
+    /// `c`, whatever `b` is.
     #[inline(always)]
     fn mul_zero_add<F: Real>(a: F, b: F, c: F) -> F {
         Self::mul_add(a, if a == F::zero() { F::zero() } else { b }, c)
@@ -198,8 +199,8 @@ impl Isa for Plain {
     }
 }
 
-/// Dispatches a function of a type parameter to the one for its precision: `F` is sealed, so its
-/// size determines which it is, and the conversions are from a type to itself.
+/// Defines a function of a type parameter that calls the function of its precision: `F` is sealed,
+/// so its size determines which it is, and the conversions are from a type to itself.
 macro_rules! by_precision {
     ($name:ident($($x:ident),*)) => {
         #[inline(always)]
@@ -297,9 +298,8 @@ pub fn dispatch<B: Body>(body: B) -> B::Out {
         #[cfg(target_arch = "x86_64")]
         {
             // SAFETY: `avx2_fma` may be called where the processor has AVX2 and FMA. `fused` is
-            // only true if `detect` found both (by the processor's own word, or because the build
-            // assumes them); nothing else stores FUSED. The body is safe code and has no other
-            // demands.
+            // only true if `detect` found both (the processor reports them, or the build assumes
+            // them); nothing else stores FUSED. The body is safe code and requires nothing else.
             #[allow(unsafe_code, reason = "the one place where instructions beyond the build's are entered")]
             return unsafe { avx2_fma(body) };
         }
@@ -318,8 +318,8 @@ fn avx2_fma<B: Body>(body: B) -> B::Out {
 
 /// The call of a loop inside [`dispatch`](crate::kernel::dispatch): `dispatched!('a, F; inner(x:
 /// &'a [F]) -> F)` is `inner::<I, F>(x)` for the machine's `I`, and `dispatched!('a, ; inner(x: &'a
-/// [f64]) -> f64)` is `inner::<I>(x)`. `inner` is `#[inline(always)]`. **Not for people**:
-/// generated loops are called by it, and kernels.
+/// [f64]) -> f64)` is `inner::<I>(x)`. `inner` is `#[inline(always)]`. **Not a public API**:
+/// generated code and kernels call loops with it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! dispatched {

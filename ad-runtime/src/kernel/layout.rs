@@ -13,8 +13,8 @@ use crate::dsl::{Rank, dim};
 /// The elements of `x` in row-major order: borrowed if that is their order in memory, otherwise
 /// copied.
 ///
-/// Any rank and layout: transposed, strided, reversed and broadcast (stride 0) views are copied row
-/// by row; zero-sized arrays of any strides are the empty slice.
+/// `x` may have any rank and layout. Transposed, strided, reversed and broadcast (stride 0) views
+/// are copied row by row. An array without elements gives the empty slice, whatever its strides.
 #[must_use]
 pub fn contiguous<A: Copy, D: Dimension>(x: &ArrayRef<A, D>) -> Cow<'_, [A]> {
     if let Some(slice) = x.as_slice() {

@@ -1,8 +1,8 @@
 //! Products of row-major matrices and vectors.
 //!
-//! Large products go to `matrixmultiply` (through ndarray); small and thin ones and products with a
-//! vector, at which it is poor, are the loops of [`super::product`]. Which of them runs depends on
-//! the sizes and the transpositions alone.
+//! Large products are computed by `matrixmultiply` (through ndarray). Small and thin products and
+//! products with a vector, for which it is slow, are computed by the loops of [`super::product`].
+//! Which of the two runs depends only on the sizes and the transpositions.
 //!
 //! The time of our loops over that of `matrixmultiply`, both with AVX2 and FMA (f64, one core of a
 //! Zen 5 server; the shape is `m k n`, N and T say which operands are stored transposed).
@@ -20,7 +20,8 @@
 //! | 64 784 32 | 0.83 | 1.19 | 1.59 | | 16 256 16 | 0.66 | 0.78 | 1.01 |
 //! | 64 784 128 | 1.00 | 1.56 | 2.2 | | 1000 20 20 | 1.7 | 2.0 | 5.1 |
 //!
-//! Must never read a destination that is to be overwritten, and never transpose by copying.
+//! This module must never read a destination that is to be overwritten, and never transpose by
+//! copying.
 
 use ndarray::linalg::{general_mat_mul, general_mat_vec_mul};
 use ndarray::{ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2};
@@ -29,8 +30,8 @@ use super::isa::dispatched;
 use super::product::{by_loops, gemv_in, gemv_t_in, ger_in};
 use crate::Real;
 
-/// Whether a product of this shape is better done by the loops of [`super::product`] than by
-/// `matrixmultiply`, although none of its sizes is 1. The bounds are measured: the table above.
+/// Whether the loops of [`super::product`] are faster than `matrixmultiply` for a product of this
+/// shape, none of whose sizes is 1. The bounds come from the measurements in the table above.
 fn loops_win<F>(a: Operand<'_, F>, b: Operand<'_, F>, [m, k, n]: [usize; 3]) -> bool {
     use Operand::{Plain, Transposed};
     let (volume, thin) = (m.saturating_mul(k).saturating_mul(n), m.min(n));
@@ -45,7 +46,7 @@ fn loops_win<F>(a: Operand<'_, F>, b: Operand<'_, F>, [m, k, n]: [usize; 3]) -> 
     }
 }
 
-/// An operand of [`gemm`]: a row-major matrix, taken as it is or transposed.
+/// An operand of [`gemm`]: a row-major matrix or its transpose.
 #[derive(Clone, Copy, Debug)]
 pub enum Operand<'a, F> {
     /// The matrix itself.
@@ -74,7 +75,7 @@ impl<'a, F: Real> Operand<'a, F> {
 /// `c (+)= a b`, where a has the shape (m, k), b (k, n) and c (m, n), for `[m, k, n] = sizes`.
 ///
 /// `gemm(&mut c, Operand::Transposed(&x), Operand::Plain(&y), [m, k, n], false)` is `c = x' y` with
-/// x stored as (k, m). Batches are loops of the caller.
+/// x stored as (k, m). A caller loops over a batch itself.
 ///
 /// # Panics
 ///
@@ -84,8 +85,8 @@ pub fn gemm<F: Real>(c: &mut [F], a: Operand<'_, F>, b: Operand<'_, F>, sizes: [
     multiply(c, a, b, sizes, accumulate, false);
 }
 
-/// [`gemm`] without the heap, for arrays of static size: `matrixmultiply`, which the large products
-/// go to, packs its operands into memory that it allocates.
+/// [`gemm`] without the heap, for arrays of static size. It does not use `matrixmultiply`, which
+/// packs its operands into memory that it allocates.
 ///
 /// # Panics
 ///
@@ -136,7 +137,7 @@ fn multiply<F: Real>(
 ///
 /// # Panics
 ///
-/// If `a` has not `y.len() * x.len()` elements.
+/// If the number of elements of `a` is not `y.len() * x.len()`.
 #[track_caller]
 pub fn gemv<F: Real>(y: &mut [F], a: &[F], x: &[F], accumulate: bool) {
     check_matrix(a, y.len(), x.len());
@@ -149,12 +150,13 @@ pub fn gemv<F: Real>(y: &mut [F], a: &[F], x: &[F], accumulate: bool) {
     dispatched!('a, F; gemv_in(y: &'a mut [F], a: &'a [F], x: &'a [F], accumulate: bool) -> ());
 }
 
-/// `y (+)= A' x`, where A is row-major of shape (`x.len()`, `y.len()`): the rows of A weighted by x
-/// and added, eight rows a pass over `y`. Walking A by columns would be three to five times slower.
+/// `y (+)= A' x`, where A is row-major of shape (`x.len()`, `y.len()`): the sum of the rows of A,
+/// weighted by x. Each pass over `y` adds eight rows. Reading A by columns would be three to five
+/// times slower.
 ///
 /// # Panics
 ///
-/// If `a` has not `x.len() * y.len()` elements.
+/// If the number of elements of `a` is not `x.len() * y.len()`.
 #[track_caller]
 pub fn gemv_t<F: Real>(y: &mut [F], a: &[F], x: &[F], accumulate: bool) {
     check_matrix(a, x.len(), y.len());
@@ -168,7 +170,7 @@ pub fn gemv_t<F: Real>(y: &mut [F], a: &[F], x: &[F], accumulate: bool) {
 ///
 /// # Panics
 ///
-/// If `a` has not `x.len() * y.len()` elements.
+/// If the number of elements of `a` is not `x.len() * y.len()`.
 #[track_caller]
 pub fn ger<F: Real>(a: &mut [F], x: &[F], y: &[F], accumulate: bool) {
     check_matrix(a, x.len(), y.len());
@@ -183,8 +185,8 @@ fn check_matrix<F>(a: &[F], rows: usize, columns: usize) {
     assert!(a.len() == rows * columns, "{} elements are not a matrix of shape ({rows}, {columns})", a.len());
 }
 
-/// The product of a matrix and a vector as ndarray itself computes it: `out = a x`, a of the shape
-/// (m, k), for `[m, k] = sizes`. For what a decision depends on.
+/// The product of a matrix and a vector as ndarray itself computes it: `out = a x`, where a has the
+/// shape (m, k) for `[m, k] = sizes`. It is for products that a decision depends on.
 ///
 /// # Panics
 ///
@@ -197,7 +199,7 @@ pub fn exact_gemv<F: Real>(out: &mut [F], a: Operand<'_, F>, x: &[F], [m, k]: [u
 }
 
 /// The product of two matrices as ndarray itself computes it; the arguments are those of [`gemm`].
-/// For what a decision depends on.
+/// It is for products that a decision depends on.
 ///
 /// # Panics
 ///

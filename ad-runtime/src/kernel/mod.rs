@@ -1,25 +1,28 @@
-//! The loops that generated code calls. **Not for people**: stable only together with the compiler
-//! that emits the calls; people use [`crate::dsl`].
+//! The loops that generated code calls. **Not a public API**: it is stable only together with the
+//! compiler that emits the calls. Programs use [`crate::dsl`].
 //!
 //! Conventions of every kernel here:
 //!
-//! - Arrays are slices in standard (row-major) layout; [`contiguous`] makes one of any layout and
-//!   [`assemble`] makes an array of one. So the layout of an input never reaches an order of
-//!   summation: same values, same bits.
-//! - A destination comes first, and where it says `accumulate: bool`, `false` overwrites it (its
-//!   old contents are never read, NaN included) and `true` adds to it.
+//! - Arrays are slices in standard (row-major) layout; [`contiguous`] makes a slice of an array of
+//!   any layout, and [`assemble`] makes an array of a slice. So an order of summation never depends
+//!   on the layout of an input, and the same values give the same bits.
+//! - The destination is the first parameter. If a kernel has a parameter `accumulate: bool`,
+//!   `false` overwrites the destination (its old contents are never read, so a NaN in it has no
+//!   effect) and `true` adds to it.
 //! - Lengths are checked once, at entry, by `assert!`: a wrong length is a bug of the compiler and
 //!   must never become a wrong number. Every length may be zero.
-//! - The order of summation is a function of the lengths alone (no threads). The processor decides,
-//!   once, whether products are fused with additions ([`dispatch`]; `matrixmultiply` chooses
-//!   likewise): bits are those of a machine.
-//! - A loop over several slices is its own function with the slices as parameters: parameters are
-//!   known not to alias, locals are not (a factor of two).
+//! - The order of summation is a function of the lengths alone (no threads). The processor decides
+//!   whether products are fused with additions ([`dispatch`]; `matrixmultiply` does the same), so
+//!   two machines may give different bits.
+//! - A loop over several slices is a function of its own with the slices as parameters. The
+//!   compiler knows that parameters do not alias, and does not know it of locals (which costs a
+//!   factor of two).
 //!
-//! - The kernels whose names end in `_in` are for loops that run in [`dispatch`] already.
+//! - Kernels whose names end in `_in` are for callers that already run inside [`dispatch`].
 //!
-//! No kernel may allocate, but for [`contiguous`] and [`destination`] when they have to copy,
-//! `matrixmultiply`, and [`windows()`] and its kin.
+//! No kernel may allocate, with these exceptions: kernels that return a `Vec` or a `Cow`;
+//! [`destination`] for an array that is not in standard layout; `matrixmultiply`; and [`windows()`]
+//! and [`products`], which may copy an operand.
 
 mod absorbing;
 mod blocks;

@@ -1,7 +1,8 @@
 //! The loops of matrix products. They hold a block of the result in registers and read the operands
 //! in place.
 //!
-//! They do not pack or allocate, and the result of a row does not depend on its neighbouring rows.
+//! They must not pack or allocate, and the result of a row must not depend on its neighbouring
+//! rows.
 
 use super::generated::eight_lanes;
 use super::isa::{Isa, dispatched};
@@ -33,7 +34,7 @@ fn apart<F: Real, const R: usize, const C: usize>(sums: &[[F; C]; R]) -> [[F; C]
     copy
 }
 
-/// `R` dot products with one vector, each in [`COLUMNS`] lanes: `x` is loaded once for all.
+/// `R` dot products with one vector, each in [`COLUMNS`] lanes. `x` is loaded once for all of them.
 #[inline(always)]
 fn dots<I: Isa, F: Real, const R: usize>(rows: [&[F]; R], x: &[F]) -> [F; R] {
     let (xs, x_rest) = x.as_chunks::<COLUMNS>();
@@ -141,8 +142,8 @@ fn scaled<F: Real>(y: &mut [F], alpha: F, x: &[F]) {
     }
 }
 
-/// The block of `R` rows and `C` columns of the result at column `j`. `weights(p)` are the elements
-/// of the left operand in these rows; `b` has the rows of the right one.
+/// Computes the block of `R` rows and `C` columns of the result at column `j`. `weights(p)` are the
+/// elements of the left operand in these rows; `b` has the rows of the right one.
 #[inline(always)]
 fn block<I: Isa, F: Real, const R: usize, const C: usize>(
     c: &mut [F],
@@ -181,7 +182,7 @@ fn store<F: Real, const R: usize, const C: usize>(
     }
 }
 
-/// `R` rows of the result, by blocks of 8, 4, 2 and 1 columns.
+/// Computes `R` rows of the result, in blocks of 8, 4, 2 and 1 columns.
 #[inline(always)]
 fn band<I: Isa, F: Real, const R: usize, W: Iterator<Item = [F; R]>>(
     c: &mut [F],
@@ -277,7 +278,7 @@ fn transposed<I: Isa, F: Real>(c: &mut [F], a: &[F], b: &[F], [m, n]: [usize; 2]
     }
 }
 
-/// Each element is the dot product of two rows.
+/// The product with a transposed right operand: each element is the dot product of two rows.
 #[inline(always)]
 fn rows_by_rows<I: Isa, F: Real>(c: &mut [F], a: &[F], b: &[F], [k, n]: [usize; 2], accumulate: bool) {
     for (c, a) in c.chunks_exact_mut(n).zip(a.chunks_exact(k)) {

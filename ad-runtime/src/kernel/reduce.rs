@@ -5,8 +5,8 @@
 //! added as a balanced tree, then the remaining elements (fewer than `LANES`) from left to right.
 //! Below `LANES` elements that is the plain sum from left to right.
 //!
-//! Must never depend on anything but the values, the length and whether the processor fuses
-//! products with additions: not on alignment.
+//! A result must depend only on the values, the length, and whether the processor fuses products
+//! with additions. In particular it must not depend on alignment.
 
 use super::generated::lanes as lanes_total;
 use super::isa::{Isa, dispatched};
@@ -29,7 +29,7 @@ fn apart<F: Real>(lanes: &[F; LANES]) -> [F; LANES] {
     copy
 }
 
-/// The sum of the elements; 0 of none.
+/// The sum of the elements; 0 if there is none.
 #[inline]
 #[must_use]
 pub fn sum<F: Real>(x: &[F]) -> F {
@@ -60,7 +60,7 @@ pub fn sum_in<I: Isa, F: Real>(x: &[F]) -> F {
     total
 }
 
-/// The sum of the products of corresponding elements; 0 of none.
+/// The sum of the products of corresponding elements; 0 if there is none.
 ///
 /// # Panics
 ///
@@ -76,7 +76,8 @@ pub fn dot<F: Real>(x: &[F], y: &[F]) -> F {
     dispatched!('a, F; dot_in(x: &'a [F], y: &'a [F]) -> F)
 }
 
-/// [`dot`], for callers that are already inside of [`super::dispatch`]; of the shorter length.
+/// [`dot`], for callers that are already inside of [`super::dispatch`]. Elements beyond the shorter
+/// length are ignored.
 #[inline(always)]
 #[must_use]
 pub fn dot_in<I: Isa, F: Real>(x: &[F], y: &[F]) -> F {
@@ -127,10 +128,10 @@ fn products_total<I: Isa, F: Real>(lanes: [F; LANES], x_rest: &[F], y_rest: &[F]
 }
 
 /// Block size in bytes for each array: the blocks of all arrays stay in the second-level cache of a
-/// core, while a kernel reads them and its operands are copied. Starting a copy of a block takes a
-/// while, but then `memcpy` does not read the memory that it overwrites. A Zen 5 is fastest with
-/// twice this size (an eighth of it takes a third longer), a Zen 4 with an eighth (twice as much
-/// takes half as long again): this is a compromise.
+/// core, while a kernel reads them and its operands are copied. Smaller blocks would start more
+/// copies, which takes time; in a copy of a large block, `memcpy` does not read the memory that it
+/// overwrites. A Zen 5 is fastest with twice this size (an eighth of it takes a third longer), a
+/// Zen 4 with an eighth (twice as much takes half as long again): this is a compromise.
 const PART: usize = 1 << 15;
 
 /// The size in bytes up to which a whole array is in the first-level cache.
@@ -168,24 +169,25 @@ pub fn dot_with_copies<F: Real>(x: &[F], y: &[F], copies: &mut [Copied<'_, F>]) 
     dispatched!('a, F; products_total(lanes: [F; LANES], x_rest: &'a [F], y_rest: &'a [F]) -> F)
 }
 
-/// The sum of the squares of the elements; 0 of none.
+/// The sum of the squares of the elements; 0 if there is none.
 #[inline]
 #[must_use]
 pub fn sum_of_squares<F: Real>(x: &[F]) -> F {
     dot(x, x)
 }
 
-/// The product of the elements from left to right; 1 of none.
+/// The product of the elements from left to right; 1 if there is none.
 ///
-/// Not in lanes: a product in another order may overflow or underflow where this one does not.
+/// It is not computed in lanes: in another order, it could overflow or underflow although this one
+/// does not.
 #[inline]
 #[must_use]
 pub fn product<F: Real>(x: &[F]) -> F {
     x.iter().fold(F::one(), |p, &v| p * v)
 }
 
-/// The element that no other beats; `beats(a, b)` is false if a or b is NaN. Every element except
-/// `worst` beats `worst`.
+/// The first element that no other element beats. `beats(a, b)` is false if a or b is NaN. Every
+/// element except `worst` beats `worst`.
 ///
 /// Lanes start at `worst` and only take elements that beat them, so that no lane is ever NaN.
 #[inline(always)]
@@ -231,8 +233,9 @@ pub fn minimum_in<I: Isa, F: Real>(x: &[F]) -> F {
 
 /// The largest element.
 ///
-/// NaN as in a chain of `f64::max`: ignored, and the result only where all elements are NaN. Of -0
-/// and +0 the first (so that the result is always the element at [`argmax`]).
+/// NaN is ignored, as in a chain of `f64::max`; the result is NaN only if all elements are NaN. If
+/// the largest elements are -0 and +0, the result is the first of them, so that it is always the
+/// element at [`argmax`].
 ///
 /// # Panics
 ///
@@ -248,7 +251,7 @@ pub fn maximum<F: Real>(x: &[F]) -> F {
     dispatched!('a, F; maximum_in(x: &'a [F]) -> F)
 }
 
-/// The smallest element; NaN, zeros and emptiness as in [`maximum`].
+/// The smallest element; NaN and zeros are treated as in [`maximum`].
 ///
 /// # Panics
 ///
@@ -264,12 +267,13 @@ pub fn minimum<F: Real>(x: &[F]) -> F {
     dispatched!('a, F; minimum_in(x: &'a [F]) -> F)
 }
 
-/// The index of the first element that equals `wanted`; `None` if that is NaN.
+/// The index of the first element that equals `wanted`; `None` if `wanted` is NaN.
 fn position<F: Real>(x: &[F], wanted: F) -> Option<usize> {
     dispatched!('a, F; position_in(x: &'a [F], wanted: F) -> Option<usize>)
 }
 
-/// A chunk is compared as one (which vectorises), and searched only if the element is in it.
+/// All elements of a chunk are compared at once, which is vectorised; only the chunk that has the
+/// element is searched.
 #[inline(always)]
 #[allow(clippy::extra_unused_type_parameters, reason = "what is dispatched has this shape")]
 fn position_in<I: Isa, F: Real>(x: &[F], wanted: F) -> Option<usize> {
@@ -282,7 +286,8 @@ fn position_in<I: Isa, F: Real>(x: &[F], wanted: F) -> Option<usize> {
     part.iter().position(|&v| v == wanted).map(|i| start + i)
 }
 
-/// The index of the largest element: the first on a tie, NaN ignored, 0 if all elements are NaN.
+/// The index of the largest element, the first one if several are equal. NaN is ignored; the index
+/// is 0 if all elements are NaN.
 ///
 /// # Panics
 ///
@@ -295,7 +300,8 @@ pub fn argmax<F: Real>(x: &[F]) -> usize {
     position(x, maximum(x)).unwrap_or(0)
 }
 
-/// The index of the smallest element: the first on a tie, NaN ignored, 0 if all elements are NaN.
+/// The index of the smallest element, the first one if several are equal. NaN is ignored; the index
+/// is 0 if all elements are NaN.
 ///
 /// # Panics
 ///

@@ -1,4 +1,4 @@
-//! Loops that write one slice: additions, multiples, column sums.
+//! Loops that write one slice: additions, multiples, running sums, column sums.
 //!
 //! Must never read a destination that is to be overwritten.
 
@@ -37,7 +37,8 @@ pub fn axpy<F: Real>(y: &mut [F], alpha: F, x: &[F]) {
     dispatched!('a, F; axpy_in(y: &'a mut [F], alpha: F, x: &'a [F]) -> ());
 }
 
-/// [`axpy`] of the shorter length, for loops that run in [`super::dispatch`] themselves.
+/// [`axpy`], for callers that are already inside of [`super::dispatch`]. Elements beyond the
+/// shorter length are ignored.
 #[inline(always)]
 pub fn axpy_in<I: Isa, F: Real>(y: &mut [F], alpha: F, x: &[F]) {
     for (y, &x) in y.iter_mut().zip(x) {
@@ -57,7 +58,8 @@ pub(super) fn axpy4<I: Isa, F: Real>(y: &mut [F], a: [F; 4], r0: &[F], r1: &[F],
     }
 }
 
-/// The same of eight rows: a tenth less time, since `y` is loaded and stored half as often.
+/// [`axpy4`] for eight rows. It takes a tenth less time, since `y` is loaded and stored half as
+/// often.
 #[inline(always)]
 #[allow(clippy::too_many_arguments, reason = "slices that are parameters do not alias; elements of an array may")]
 pub(super) fn axpy8<I: Isa, F: Real>(
@@ -94,11 +96,11 @@ fn add4<F: Real>(y: &mut [F], r0: &[F], r1: &[F], r2: &[F], r3: &[F]) {
     }
 }
 
-/// Along each row of `n` elements the sums of those so far, one after the other.
+/// The running sums of each row of `n` elements, added from the first element to the last.
 ///
 /// # Panics
 ///
-/// If the lengths differ, or if it is not a whole number of rows.
+/// If the lengths differ, or if they are not a whole number of rows.
 #[track_caller]
 pub fn cumsum<F: Real>(out: &mut [F], x: &[F], n: usize) {
     check_rows(out, x, n);
@@ -109,11 +111,11 @@ pub fn cumsum<F: Real>(out: &mut [F], x: &[F], n: usize) {
     }
 }
 
-/// The same from the last element of each row on.
+/// The running sums of each row of `n` elements, added from the last element to the first.
 ///
 /// # Panics
 ///
-/// If the lengths differ, or if it is not a whole number of rows.
+/// If the lengths differ, or if they are not a whole number of rows.
 #[track_caller]
 pub fn cumsum_back<F: Real>(out: &mut [F], x: &[F], n: usize) {
     check_rows(out, x, n);
@@ -134,7 +136,8 @@ fn check_rows<F>(out: &[F], x: &[F], n: usize) {
     );
 }
 
-/// The first element as it is: a sum that began with 0 would lose the sign of a zero.
+/// Writes the running sums. The first one is the element itself: a sum that begins with 0 would
+/// lose the sign of a zero.
 #[inline]
 fn sums_so_far<'a, F: Real>(mut pairs: impl Iterator<Item = (&'a mut F, &'a F)>) {
     let Some((out, &first)) = pairs.next() else { return };
@@ -149,7 +152,8 @@ fn sums_so_far<'a, F: Real>(mut pairs: impl Iterator<Item = (&'a mut F, &'a F)>)
 /// The sums of the columns of the row-major matrix `x` of `out.len()` columns: `out[j] (+)= sum_i
 /// x[i, j]`.
 ///
-/// Also the sum over the first axis of an array of any rank, whose rows are then its outer items.
+/// This is also the sum over the first axis of an array of any rank: the rows are the outer items
+/// of the array.
 ///
 /// # Panics
 ///
@@ -171,7 +175,7 @@ pub fn column_sums<F: Real>(out: &mut [F], x: &[F], accumulate: bool) {
     dispatched!('a, F; column_sums_in(out: &'a mut [F], x: &'a [F]) -> ());
 }
 
-/// Adds the rows of `x`, as many elements each as `out` has (at least one), to `out`.
+/// Adds the rows of `x` to `out`. A row has the length of `out`, which is not 0.
 #[inline(always)]
 #[allow(clippy::extra_unused_type_parameters, reason = "what is dispatched has this shape")]
 fn column_sums_in<I: Isa, F: Real>(out: &mut [F], x: &[F]) {
