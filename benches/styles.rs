@@ -10,6 +10,8 @@
 //! the styles are held against each other and against by hand before they are timed. `AD_DOCS=1`
 //! writes the table into `docs/performance.md`.
 
+#![allow(clippy::needless_range_loop, reason = "loops over indices are one of the styles")]
+
 #[path = "styles/attention.rs"]
 mod attention;
 #[path = "styles/cholesky.rs"]

@@ -2,7 +2,11 @@
 //! are compared with difference quotients, and their second derivatives are tested. The derivative
 //! restores the former states that it needs, or reads them in place.
 
-#![allow(clippy::assign_op_pattern, reason = "an arm that reads two elements and writes one is what is tested")]
+#![allow(
+    clippy::assign_op_pattern,
+    clippy::needless_range_loop,
+    reason = "arms and loops that read and write elements by their index are what is tested"
+)]
 
 use ad::prelude::*;
 

@@ -2,6 +2,11 @@
 //! the parameters of an example are.
 
 #![deny(warnings, clippy::all, clippy::pedantic)]
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::needless_borrows_for_generic_args,
+    reason = "arguments are passed in all the ways that are accepted"
+)]
 
 use ad::ndarray::Axis;
 use ad::prelude::*;
@@ -141,11 +146,11 @@ fn elements_that_are_written() {
 #[differentiate(grad, per_example(point, weight))]
 fn of_static<T: Real, const N: usize>(center: &[T; N], scale: T, mut point: [T; N], weight: &T) -> T {
     for k in 0..N {
-        point[k] = point[k] - center[k];
+        point[k] -= center[k];
     }
     let mut sum = T::lit(0.0);
-    for k in 0..N {
-        sum = sum + point[k] * point[k] * scale;
+    for x in point {
+        sum += x * x * scale;
     }
     if sum > T::lit(1.0) { sum.sqrt() * *weight } else { sum }
 }

@@ -1,6 +1,7 @@
 //! The programs of the table, as people wrote them without knowing the compiler.
 
 #![allow(
+    clippy::assign_op_pattern,
     clippy::needless_range_loop,
     clippy::excessive_precision,
     clippy::approx_constant,
