@@ -215,3 +215,21 @@ fn slices_of_static_arrays() {
     }
     ad::check_grad!(spread([0.1, 0.2], &[[0.3, 0.4], [1.0, 2.0]]), per_example);
 }
+
+/// Between the arguments and the gradient are arrays that are much larger than both: the examples
+/// are taken in blocks.
+#[differentiate(grad, per_example(x), wrt(w))]
+fn pairs(w: &Array1<f64>, x: f64) -> f64 {
+    let d = &w.view().insert_axis(Axis(1)) - w;
+    let e = d.mapv(|d| (d * x).sin());
+    e.dot(&e).sum()
+}
+
+#[test]
+fn large_intermediates_are_taken_in_blocks() {
+    let (w, x) = (vector(70, 3), vector(5, 4));
+    let found = pairs_grad_each(&w, &x);
+    for i in 0..5 {
+        near(found.row(i), &pairs_grad(&w, x[i]));
+    }
+}

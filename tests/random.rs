@@ -1,9 +1,12 @@
-//! Random source programs, compiled through the macro and run: what the annotated function gives, what the functions that the macro
-//! writes give, and what the reference interpreter says are one. In debug and in release; on every memory layout of the arguments,
-//! with the same bits; and on empty arrays, where they panic together if they do. And once more as they are written where every choice by
-//! cost is made by chance: what is stored, which loops are joined, what is overwritten.
+//! Random source programs, compiled through the macro and run: what the annotated function gives,
+//! what the functions that the macro writes give, and what the reference interpreter says are one.
+//! In debug and in release; on every memory layout of the arguments, with the same bits; and on
+//! empty arrays, where they panic together if they do. And once more as they are written where
+//! every choice by cost is made by chance: what is stored, which loops are joined, what is
+//! overwritten.
 //!
-//! The programs are written to a crate of their own, several to a module. `AD_CASES` and `AD_SEED` choose others, `AD_CHANCE` other choices.
+//! The programs are written to a crate of their own, several to a module. `AD_CASES` and `AD_SEED`
+//! choose others, `AD_CHANCE` other choices.
 
 #[path = "../ad-core/tests/common/mod.rs"]
 mod common;
@@ -22,7 +25,7 @@ fn number(name: &str, default: u64) -> u64 {
 }
 
 /// Choices that so few programs may lack: `ad-core/tests/emit.rs` has programs for them.
-const RARE: [&str; 12] = [
+const RARE: [&str; 14] = [
     "FMA port balancing",
     "contractions in loops",
     "extrema of blocked sums",
@@ -30,7 +33,9 @@ const RARE: [&str; 12] = [
     "loop fusion",
     "outer-loop vectorisation",
     "products in tiles",
+    "reads of final arrays",
     "reassociated contractions",
+    "register blocking",
     "rematerialisation",
     "scatter-accumulate fusion",
     "scatters in tiles",

@@ -210,9 +210,7 @@ impl<'a> Lower<'a> {
         Ok(Value::Term(self.g.cast(to, t)))
     }
 
-    /// `a & b`, `a
-    ///
-    /// b`, `a ^ b` of booleans and of integers.
+    /// `a & b`, `a | b`, `a ^ b` of booleans and of integers.
     pub(super) fn bits(&mut self, op: &BinOp, a: Term, b: Term, words: [String; 2], range: SrcRange) -> Lowered<Term> {
         let (ea, eb) = (self.g.elem(a), self.g.elem(b));
         if ea != eb || ea.is_real() {

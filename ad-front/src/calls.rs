@@ -117,6 +117,19 @@ impl<'a> Lower<'a> {
         self.call(&call)
     }
 
+    /// Lowers `T::lit(x)`: the `f64` in the type parameter.
+    fn literal_in_type(&mut self, elem: Elem, value: &Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
+        let t = self.term_as(value, super::value::Want::Elem(Elem::F64), range)?;
+        if self.g.rank(t) > 0 || self.g.elem(t) != Elem::F64 {
+            let found = self.describe(value);
+            return Err(self.error(range, catalogue::expected_type("f64", &found)));
+        }
+        Ok(Value::Term(match (self.g.real_value(t), elem) {
+            (Some(x), Elem::Real(ty)) => self.real(ty, x),
+            _ => self.g.cast(elem, t),
+        }))
+    }
+
     /// Lowers a call that is a function of a type: a conversion, or a scalar function of a literal.
     fn call_on_type(&mut self, elem: Elem, call: &Call<'a, '_>) -> Option<Lowered<Value<'a>>> {
         let means = call.row.on_type.filter(|means| means.is_of(elem))?;
@@ -127,11 +140,7 @@ impl<'a> Lower<'a> {
             return Some(Err(self.error(call.range, catalogue::arity(call.name(), (1, 1), call.args.len()))));
         };
         if means == OnType::Literal {
-            let result = self.term_as(value, super::value::Want::Elem(Elem::F64), call.range);
-            return Some(result.map(|t| match (self.g.real_value(t), elem) {
-                (Some(x), Elem::Real(ty)) => Value::Term(self.real(ty, x)),
-                _ => Value::Term(self.g.cast(elem, t)),
-            }));
+            return Some(self.literal_in_type(elem, value, call.range));
         }
         let made = self.cast(value, elem, call.range);
         if elem != Elem::Real(RealTy::Param) {

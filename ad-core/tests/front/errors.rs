@@ -446,3 +446,9 @@ fn jacobians_of_no_elements() {
         assert!(!text.contains("internal error"), "{text}");
     }
 }
+
+#[test]
+fn literals_of_a_type_parameter_are_f64() {
+    says(quote! { fn f<T: Real>(x: T) -> T { x * T::lit(true) } }, expect!["expected `f64`, found `bool`"]);
+    says(quote! { fn f<T: Real>(x: T, n: usize) -> T { x * T::lit(n) } }, expect!["expected `f64`, found `usize`"]);
+}

@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::modes::unit_vectors::batched;
 use ad_ir::choice::{Kind, choose};
-use ad_ir::ir::{Graph, Node, OpenLoop, Term, Type, Var, axis};
+use ad_ir::ir::{Elem, Graph, Node, OpenLoop, Term, Type, Var, axis};
 use ad_ir::prim::{IntOp, Prim};
 
 /// Numbers of the widest array of a block, if it has more than one seed: 64 kilobytes.
@@ -60,8 +60,8 @@ pub(super) fn for_all(g: &mut Graph, vars: &[Var], like: Term, terms: &[Term], a
     let under = g.subst_vars_all(terms, &[(first, seed)]);
     let mut sizes = g.shape(like).to_vec();
     sizes[0] = size;
-    let elem = g.elem(like);
-    let part = g.lit_shaped(elem, &sizes, 0.0);
+    // Only the shape is read of it. Examples are batched like an array of their numbers.
+    let part = g.lit_shaped(Elem::F64, &sizes, 0.0);
     let inner: Vec<Var> = std::iter::once(lane).chain(vars[1..].iter().copied()).collect();
     let under = batched(g, &inner, part, &under);
     let (mut init, mut carried, mut results) = (Vec::new(), Vec::new(), Vec::new());
