@@ -220,7 +220,7 @@ impl Rewrite for BuildElimination<'_> {
                 loops::bulk(self.g, *scan, &exact, &wanted)
             }
             Node::Proj(tuple, k) => self.g.proj(self.done.of(*tuple), *k as usize),
-            // The rules below look at what is computed, in whatever order.
+            // The rules below look at the relaxed value, whose order of operations is free.
             Node::Prim(Prim::RelaxedExact, args) if !self.exact.contains(&t) => self.done.of(args[0]),
             Node::Param(k, ty) if !self.done.sizes.is_empty() => {
                 let ty = self.resized(ty);

@@ -1,21 +1,21 @@
 //! Which rewrites fire, for `AD_TRACE`: `rule: before => after`, each side down to a few
-//! operations; what is below is a number, which is that of the term in all rewrites of one
+//! operations. A term below them is shown as a number, which is the same in all rewrites of one
 //! function.
 //!
 //! The rewriting driver and the passes say what they have rewritten, and the pass manager collects
-//! it, pass by pass, where a record asks for it. It must never make a term: a record must not
-//! change what is written.
+//! it, pass by pass, if a log asks for it. It must never make a term: a log must not change the
+//! generated code.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use ad_ir::ir::{Graph, Node, Put, Term, print};
 
-/// Operations below each other that are shown.
+/// The depth of the operations that are shown.
 const SHOWN: usize = 3;
 
-/// A rewrite that fired: the rule, the term before, and what it has become. An array that was taken
-/// apart has become its elements.
+/// A rewrite that fired: the rule, the term before, and what it has become. For an array that was
+/// split into its elements: all of them.
 pub(crate) type Step = (&'static str, Term, Box<[Term]>);
 
 thread_local! {
@@ -27,7 +27,7 @@ pub(crate) fn start() {
     STEPS.set(Some(Vec::new()));
 }
 
-/// The rewrites since [`start`], which is over.
+/// The rewrites since [`start`]. Ends the recording.
 pub(crate) fn taken() -> Vec<Step> {
     STEPS.take().unwrap_or_default()
 }
@@ -46,7 +46,7 @@ pub(crate) fn fired(rule: &'static str, before: Term, after: &[Term]) {
     });
 }
 
-/// One line a rewrite.
+/// One line for each rewrite.
 pub(crate) fn lines(g: &Graph, steps: &[Step], hints: &BTreeMap<Term, String>) -> String {
     let line = |(rule, before, after): &Step| {
         let all: Vec<String> = after.iter().map(|&t| shown(g, t, hints, SHOWN)).collect();

@@ -1,18 +1,17 @@
 //! Loops that stop early as loops of a known number of steps, which is what differentiation takes.
-//! The number of steps of a loop is the result of a primal-only run of it that counts, its
-//! *shadow*; everything that the program takes from such a loop without a derivative is taken from
-//! the shadow too, so the function's own work is done at most twice: once to count, once to save
-//! what the derivative reads.
+//! A counting run, without derivatives, finds the number of steps of a loop. The program also takes
+//! all results without a derivative from the counting run. So the work of the function is done at
+//! most twice: once to count, and once to save the residuals.
 //!
 //! - A loop of the routine itself then runs for exactly that number of steps.
-//! - A loop inside another loop runs for the greatest number of steps that it takes in any step of
-//!   the outer one (the shadow of the outer loop carries the maximum: sizes are closed) at most,
-//!   and counts its own steps: its derivative leaves out those that it has not taken
-//!   (`modes::dual_arrays::scan`).
+//! - A loop inside another loop runs for at most the greatest number of steps that it takes in any
+//!   step of the outer loop. The counting run of the outer loop carries the maximum, since sizes
+//!   are closed. The loop also counts its own steps, and its derivative leaves out those that it
+//!   has not taken (`modes::dual_arrays::scan`).
 //!
-//! Must never run a loop where the program would not have come to it: it might not end. A count is
-//! taken under the conditions that all uses of the loop have in common. It never changes a type:
-//! rows of steps that do not run are zeros.
+//! Must never run a loop that the program does not reach: it might not end. A count is taken under
+//! the conditions that all uses of the loop have in common. The pass never changes a type: rows of
+//! steps that do not run are zeros.
 
 use std::collections::{HashMap, HashSet};
 
@@ -50,7 +49,7 @@ pub(crate) fn counted(g: &mut Graph, roots: &[Term], others: &[Term], active: &[
     let all: Vec<Term> = roots.iter().chain(others).copied().collect();
     let fixed = ad_ir::analysis::sizes::sizes(g, &all);
     let guards = guards(g, roots);
-    // What a derivative is taken of, and the same numbers without one.
+    // The terms that derivatives are taken of, and the same values without derivatives.
     let (mut new, mut plain) = (Rewriter::new(&fixed), Rewriter::new(&fixed));
     for t in order(g, &all, &wanted, &guards) {
         if fixed.contains(&t) || !wanted.contains(&t) {
@@ -82,7 +81,8 @@ pub(crate) fn counted(g: &mut Graph, roots: &[Term], others: &[Term], active: &[
     (roots.iter().map(|t| new.done()[t]).collect(), others.iter().map(|t| plain.done()[t]).collect())
 }
 
-/// What roots consist of, children first, and the conditions over a wanted loop before it.
+/// All terms that the roots consist of, children first. The conditions of a wanted loop come before
+/// it.
 fn order(g: &Graph, roots: &[Term], wanted: &HashSet<Term>, guards: &HashMap<Term, Vec<Guard>>) -> Vec<Term> {
     let (mut seen, mut order) = (HashSet::new(), Vec::new());
     let mut stack: Vec<(Term, bool)> = roots.iter().rev().map(|&t| (t, false)).collect();
@@ -100,7 +100,7 @@ fn order(g: &Graph, roots: &[Term], wanted: &HashSet<Term>, guards: &HashMap<Ter
     order
 }
 
-/// A loop among `inner`, over what its children have become.
+/// A loop among `inner`, over its rewritten children.
 fn inner_loop(g: &Graph, t: Term, done: &Rewritten, inner: &[Term]) -> Option<Scan> {
     match with_rewritten_children(g, t, done) {
         Node::Scan(scan) if inner.contains(&t) => Some(*scan),
@@ -126,8 +126,8 @@ impl Counting {
         found
     }
 
-    /// The loops with such a loop in them that an active input reaches. (A superset: activity is
-    /// decided by differentiation.)
+    /// The loops that stop early, or contain a loop that does, and that an active input reaches. (A
+    /// superset: activity is decided by differentiation.)
     fn wanted(&mut self, g: &mut Graph, roots: &[Term], active: &[u32]) -> HashSet<Term> {
         let mut reached: HashSet<Term> = HashSet::new();
         let mut wanted = HashSet::new();
@@ -158,11 +158,11 @@ impl Counting {
 
     /// The loops of a body that are changed, oldest first.
     fn inner(&mut self, g: &mut Graph, results: &[Term]) -> Vec<Term> {
-        // One that has nothing of the step in it has no derivative: a size comes from it.
+        // A loop that does not depend on the step has no derivative: only a size comes from it.
         g.reachable(results).into_iter().filter(|&t| g.is_open(t) && self.is_wanted(g, t)).collect()
     }
 
-    /// How many counts a loop and the loops in it have.
+    /// The number of counts of a loop and of the loops in it.
     fn number(&mut self, g: &mut Graph, scan: &Scan) -> usize {
         let mut n = usize::from(scan.stop.is_some());
         for t in self.inner(g, &scan.body.results) {
@@ -209,7 +209,7 @@ impl Counting {
         let mut all: Vec<Term> = results[..carries].iter().map(|t| map[t]).collect();
         all.extend(&next);
         all.extend(results[carries..].iter().map(|t| map[t]));
-        // Counts are carried behind everything else that is.
+        // Counts come last among the carried values.
         let mut types: Vec<Type> = scan.body.params[..carries].to_vec();
         types.extend((0..counts).map(|_| usize_ty.clone()));
         types.extend(scan.body.params[carries..].iter().cloned());
@@ -234,8 +234,8 @@ impl Counting {
         (g.tuple(&parts), found)
     }
 
-    /// The loop for so many steps; if that may be too many, it still stops early, and its last
-    /// carried value counts its steps.
+    /// The loop with these numbers of steps as bounds. If a bound may be too large (`masked`), the
+    /// loop still stops early, and its last carried value counts its steps.
     fn convert(&mut self, g: &mut Graph, scan: Scan, mut bounds: Vec<Term>, masked: bool) -> Term {
         let carries = scan.init.len();
         let own = scan.stop.map(|_| bounds.remove(0));
@@ -252,7 +252,7 @@ impl Counting {
             let body = Body { params: scan.body.params.clone(), results: results.into() };
             return g.scan(Scan { body, ..scan });
         };
-        // In reverse the steps that run are the last ones.
+        // A loop in reverse runs the steps with the highest numbers.
         let zero = g.lit_usize(0);
         let first = if scan.reverse { g.int(IntOp::Sub, scan.count, count) } else { zero };
         let place = |g: &Graph, t: Term| {
@@ -292,8 +292,8 @@ impl Counting {
         g.tuple(&parts)
     }
 
-    /// Rows that are not real at their places in an array of the loop's own size: reads outside are
-    /// unspecified, as such rows are.
+    /// Puts rows that are not real at their positions in an array of the loop's original size. All
+    /// other rows are unspecified.
     fn spread(&mut self, g: &mut Graph, rows: Term, first: Term, whole: Term) -> Term {
         let var = g.fresh();
         let i = g.mk(Node::Var(var));
@@ -302,8 +302,8 @@ impl Counting {
     }
 }
 
-/// Whether a loop that may stop early says how many steps it has taken, as its last carried value,
-/// and could not take more than there can be rows of: so far [`counted`] has got it.
+/// Whether the last carried value of a loop that may stop early counts its steps, and the loop has
+/// a bound. [`counted`] makes such loops.
 pub(crate) fn counts_itself(g: &mut Graph, scan: &Scan) -> bool {
     let Some(last) = scan.init.len().checked_sub(1) else { return false };
     if scan.body.params[last] != Type::scalar(Elem::USIZE) || g.int_value(scan.init[last]) != Some(0) {
@@ -314,7 +314,7 @@ pub(crate) fn counts_itself(g: &mut Graph, scan: &Scan) -> bool {
     scan.body.results[last] == next && g.int_value(scan.count) != Some(i128::from(u64::MAX))
 }
 
-/// One more carried value, the last one: how many steps the loop has taken.
+/// Adds a last carried value: the number of steps that the loop has taken.
 fn with_counter(g: &mut Graph, scan: &mut Scan, results: &mut Vec<Term>) {
     let (carries, counter) = (scan.init.len(), Type::scalar(Elem::USIZE));
     let mut types = scan.body.params.to_vec();

@@ -1,7 +1,8 @@
-//! Arrays that loops consume a row a step, and that are elements of another array: a loop captures
-//! that array and reads the elements where it reads the row. So no array of the elements is made.
+//! Loops that consume an array whose elements are elements of another array. Such a loop captures
+//! the other array, and reads the elements in place of the row. So no array of the elements is
+//! made.
 //!
-//! Must never read elements under other conditions than those that the array has.
+//! Must never change the conditions under which elements are read.
 
 use crate::passes::rewrite::{Rewriter, with_rewritten_children};
 use crate::passes::trip_counts::zeros;
@@ -14,7 +15,7 @@ use ad_ir::prim::Prim;
 pub(super) struct Read {
     pub(super) src: Term,
     pub(super) vars: Vec<Var>,
-    /// Of each variable.
+    /// The size of the range of each variable.
     pub(super) sizes: Vec<Term>,
     pub(super) index: Vec<Term>,
     pub(super) guards: Vec<(Term, bool)>,
@@ -39,7 +40,7 @@ impl Read {
         }
     }
 
-    /// It as one term, if its conditions are the same for all elements.
+    /// The elements as one term, if the conditions are the same for all of them.
     fn term(&self, g: &mut Graph) -> Option<Term> {
         if self.guards.iter().any(|&(c, _)| g.free(c).iter().any(|v| self.vars.contains(v))) {
             return None;
@@ -51,7 +52,7 @@ impl Read {
 }
 
 /// The roots with `read` in place of `t`: loops that consume `t` read the elements themselves.
-/// Nothing if it is read otherwise, and has conditions that differ from element to element.
+/// `None` if `t` is read in another way too and has conditions that differ between elements.
 pub(super) fn replaced(g: &mut Graph, new: &mut Rewriter, roots: &[Term], t: Term, read: &Read) -> Option<Vec<Term>> {
     let consumes = |g: &Graph, u: Term| match g.node(u) {
         Node::Scan(scan) => scan.xs.contains(&t) && !scan.init.iter().chain(&scan.captures).any(|&c| c == t),
@@ -88,7 +89,7 @@ pub(super) fn replaced(g: &mut Graph, new: &mut Rewriter, roots: &[Term], t: Ter
     good.then_some(roots)
 }
 
-/// The loop that captures what `read` is made of, instead of consuming `xs[k]`.
+/// The loop that captures the terms of `read`, instead of consuming `xs[k]`.
 fn reading(g: &mut Graph, scan: &Scan, k: usize, read: &Read) -> Option<Scan> {
     let (carries, caught) = (scan.init.len(), scan.captures.len());
     let mut leaves = Vec::new();
@@ -133,7 +134,7 @@ fn reading(g: &mut Graph, scan: &Scan, k: usize, read: &Read) -> Option<Scan> {
     })
 }
 
-/// The place of a term in a list, to which it is added if it is new.
+/// The position of a term in a list. A new term is added.
 fn place(all: &mut Vec<Term>, t: Term) -> usize {
     all.iter().position(|&old| old == t).unwrap_or_else(|| {
         all.push(t);
@@ -141,7 +142,8 @@ fn place(all: &mut Vec<Term>, t: Term) -> usize {
     })
 }
 
-/// The greatest terms that `t` is made of, that mention no variable and that a body has to capture.
+/// The maximal subterms of `t` without variables, which a body has to capture. `None` if a binder
+/// mentions a variable.
 fn leaves(g: &Graph, t: Term, all: &mut Vec<Term>) -> Option<()> {
     let mut stack = vec![t];
     while let Some(t) = stack.pop() {

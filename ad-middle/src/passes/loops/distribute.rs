@@ -138,8 +138,8 @@ impl Distribution<'_> {
         let place = self.g.reduce(if greatest { Reduce::ArgMax } else { Reduce::ArgMin }, 1, all);
         let args = self.args_at(place, rows);
         let best = self.at_step(&[e], &args)[0];
-        // A sum in the order of the function is not taken again for the winner: it is the best of
-        // those that were compared.
+        // The exact value of the winner is the best of the compared values. So its sum in the order
+        // of the function is not computed again.
         let in_order =
             self.g.reachable(&[e]).into_iter().any(|t| matches!(self.g.node(t), Node::Prim(Prim::RelaxedExact, _)));
         let best = if in_order {
@@ -148,9 +148,9 @@ impl Distribution<'_> {
         } else {
             best
         };
-        // The choice as the loop made it last: a NaN is none, and leaves no trace.
+        // The comparison of the loop. A NaN is never better, so it has no effect.
         let better = self.g.compare(if greatest { Cmp::Gt } else { Cmp::Lt }, best, acc);
-        // Of no step the beginning is left.
+        // Without steps the initial value remains.
         let zero = self.g.lit_usize(0);
         let none = self.g.compare(Cmp::Eq, count, zero);
         ((better, best), none, args)
@@ -241,7 +241,7 @@ impl Distribution<'_> {
                 let best = self.g.reduce(*op, 1, all);
                 let f = if *op == Reduce::Max { Binary::Max } else { Binary::Min };
                 let met = self.g.binary(f, acc, best);
-                // Of no step the beginning is left, were it NaN.
+                // Without steps the initial value remains, even a NaN.
                 let zero = self.g.lit_usize(0);
                 let none = self.g.compare(Cmp::Eq, count, zero);
                 self.g.cond(none, acc, met)

@@ -1,7 +1,7 @@
-//! Updates that some of several exclusive arms share. Terms are interned, so where two of three
-//! arms write the same element the update is one term, which has no condition of its own: it would
-//! be made beside the array, for whichever arm wants it. Here the choice between such chains
-//! becomes one update after another, each under the condition of all arms that make it.
+//! Updates that some of several exclusive arms share. Terms are interned. So if two of three arms
+//! write the same element, the update is one term, and it has no condition of its own: it would be
+//! made in a copy of the array. This module rewrites the choice between such chains as a sequence
+//! of updates. Each has the condition of all arms that make it.
 //!
 //! Must never change the order of the updates of an arm.
 
@@ -9,10 +9,10 @@ use std::collections::BTreeSet;
 
 use ad_ir::ir::{Graph, Node, Term};
 
-/// Arms of one choice that are looked at.
+/// The maximum number of arms of one choice.
 const ARMS: usize = 64;
 
-/// The way to an arm: conditions and their values, outermost first.
+/// The path to an arm: conditions and their values, the outermost first.
 type Path = Vec<(Term, bool)>;
 
 /// A chain of updates of `now` in which no two arms of a choice share an update that a third one
@@ -43,7 +43,7 @@ pub(super) fn apart(g: &mut Graph, now: Term, chain: Term) -> Term {
     made
 }
 
-/// The update `t` of another array.
+/// The update `t`, applied to another array.
 fn onto(g: &mut Graph, t: Term, dst: Term) -> Term {
     match g.node(t).clone() {
         Node::Scatter { put, src, vars, index, .. } => g.mk(Node::Scatter { put, dst, src, vars, index }),
@@ -51,14 +51,14 @@ fn onto(g: &mut Graph, t: Term, dst: Term) -> Term {
     }
 }
 
-/// Whether two arms share an update that is not on all ways from them.
+/// Whether two arms share an update that is not on all paths through them.
 fn shared(g: &Graph, now: Term, then: Term, other: Term) -> bool {
     let (a, b) = (states(g, then, None), states(g, other, None));
     let Some(&newest) = a.intersection(&b).max().filter(|&&t| t != now) else { return false };
     [then, other].into_iter().any(|arm| states(g, arm, Some(newest)).contains(&now))
 }
 
-/// The states that a chain goes through, not beyond `end`.
+/// The states of the array in a chain, down to `end` (excluded).
 fn states(g: &Graph, chain: Term, end: Option<Term>) -> BTreeSet<Term> {
     let (mut found, mut stack) = (BTreeSet::new(), vec![chain]);
     while let Some(t) = stack.pop() {
@@ -74,7 +74,7 @@ fn states(g: &Graph, chain: Term, end: Option<Term>) -> BTreeSet<Term> {
     found
 }
 
-/// The arms of a choice between chains of scatters: the way to each, and its scatters, oldest
+/// The arms of a choice between chains of scatters: the path to each, and its scatters, the oldest
 /// first.
 fn arms(g: &Graph, now: Term, choice: Term) -> Option<Vec<(Path, Vec<Term>)>> {
     let mut all = Vec::new();
@@ -108,8 +108,8 @@ fn arms(g: &Graph, now: Term, choice: Term) -> Option<Vec<(Path, Vec<Term>)>> {
     Some(all)
 }
 
-/// The first updates of the arms, each under the condition of the arms that begin with it, and then
-/// the others onto these.
+/// The updates of all arms in sequence, from the first of each arm to the last. Each has the
+/// condition of the arms that make it at that point.
 fn one_by_one(g: &mut Graph, now: Term, mut arms: Vec<(Path, Vec<Term>)>) -> Term {
     let mut made = now;
     while let Some(first) = arms.iter().find_map(|(_, updates)| updates.first().copied()) {
@@ -136,7 +136,7 @@ fn one_by_one(g: &mut Graph, now: Term, mut arms: Vec<(Path, Vec<Term>)>) -> Ter
     made
 }
 
-/// Whether the way that is taken is marked. All ways begin at one choice.
+/// A condition: the path that is taken is marked. All paths begin at one choice.
 fn marked(g: &mut Graph, ways: &[(&[(Term, bool)], bool)]) -> Term {
     if let Some(&(_, first)) = ways.first()
         && ways.iter().all(|w| w.1 == first)

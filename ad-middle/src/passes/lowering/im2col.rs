@@ -1,11 +1,10 @@
-//! Implicit im2col: contractions of windows. An operand is read at sums of indices
-//! (`x[c, i + p, j + q]`), or the result is added at such places. The runtime's kernel `windows`
-//! reads and adds them where they are. Written out, the windows would be an array of their own, as
-//! many times the size of the image as a window has elements, and the contraction a product of
-//! matrices.
+//! Implicit im2col: contractions of windows. An operand is read at sums of indices (`x[c, i + p, j
+//! + q]`), or the result is added at such indices. The runtime's kernel `windows` reads and adds
+//! them in place. Explicit im2col would make an array of all windows, larger than the image by the
+//! number of elements of a window, and compute a product of matrices.
 //!
-//! This module says which contractions these are, and how far one more of each label goes along
-//! each axis. It must never take one whose index is not proved to be a sum: integer terms saturate.
+//! This module finds these contractions, and the step of each label along each axis. It must never
+//! accept an index that is not proved to be an exact sum, since integer terms saturate.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -52,7 +51,7 @@ pub struct ImplicitIm2col {
     pub absorbs: [bool; 2],
 }
 
-/// What is added to, and what is added, which is never made.
+/// The array that is added to, and the term that is added. The latter is never stored.
 #[derive(Clone, Copy, Debug)]
 pub struct Added {
     /// The array that is added to.
@@ -60,13 +59,13 @@ pub struct Added {
     src: Term,
 }
 
-/// Labels whose steps are told apart: more axes than an array of rank 6 has windows for.
+/// The maximum number of labels: more than the windows of an array of rank 6 need.
 const MOST_LABELS: usize = 16;
 
-/// Steps beyond are in no array, and in no machine's integers once they are multiplied.
+/// The limit of a step. No array has a larger one, and products of larger ones might overflow.
 const FAR: u128 = 1 << 31;
 
-/// Labels of fewer indices fill no lanes.
+/// A label with fewer indices does not fill the lanes.
 const FEW: i128 = 8;
 
 /// The windows of a stored contraction, or of a scatter of one, if the kernel is worth it.
@@ -82,8 +81,8 @@ pub(crate) fn windows(g: &Graph, t: Term) -> Option<ImplicitIm2col> {
     choose(Kind::ImplicitIm2col, (t.index(), 0), lanes, why).then_some(found)
 }
 
-/// Those of a routine: of contractions that are no decision, of sums in order, and of scatters of
-/// contractions that nothing else reads.
+/// The windows of a routine: of contractions that no decision depends on, of sums in order, and of
+/// scatters of contractions that nothing else reads.
 pub fn windows_of(g: &Graph, reach: &[Term], read: &[Term], exact: &HashSet<Term>) -> BTreeMap<Term, ImplicitIm2col> {
     let mut parents: HashMap<Term, u32> = HashMap::new();
     for &t in reach {
@@ -108,7 +107,7 @@ pub fn windows_of(g: &Graph, reach: &[Term], read: &[Term], exact: &HashSet<Term
             found.insert(t, one);
         }
     }
-    // What is never made is not read where it is.
+    // A term that is never stored has no windows of its own.
     let not_stored: Vec<Term> = found.values().filter_map(|w| w.not_stored(g)).collect();
     not_stored.iter().for_each(|t| drop(found.remove(t)));
     found
@@ -209,8 +208,8 @@ fn of(g: &Graph, t: Term) -> Option<ImplicitIm2col> {
     (any && !found.is_static(g)).then_some(found)
 }
 
-/// The array that an operand is read of, by labels of its axes. What is the same along an axis does
-/// not move along it.
+/// The array that an operand is read from, with the labels of its axes. Along a replicated axis the
+/// step is 0.
 fn seen(g: &Graph, (operand, mut labels): (Term, Vec<usize>), sizes: &[Term]) -> Option<Seen> {
     let mut operand = operand;
     loop {
@@ -300,8 +299,8 @@ impl ImplicitIm2col {
         arrays.chain(self.labels.iter().copied()).chain(closed)
     }
 
-    /// Whether no size is one of an argument on the heap: the kernel has tables there, which
-    /// programs of static arrays must not.
+    /// Whether no size belongs to an argument on the heap. The kernel allocates tables on the heap,
+    /// which programs of static arrays must not do.
     fn is_static(&self, g: &Graph) -> bool {
         let mut stack: Vec<Term> =
             self.out.iter().chain(self.operands.iter().flat_map(|o| &o.axes)).map(|a| a.size).collect();
@@ -314,14 +313,14 @@ impl ImplicitIm2col {
         true
     }
 
-    /// The contraction that would be in memory if it were not added where it belongs.
+    /// The contraction that is added in place and therefore not stored.
     pub fn not_stored(&self, g: &Graph) -> Option<Term> {
         self.added.map(|a| a.src).filter(|&src| !is_mul(g, src))
     }
 
-    /// Whether some label moves by ones along the last axes of two of the arrays, and not at all in
-    /// the third one; and is no element of a window, as far as can be told: those are few, or what
-    /// moves the window makes longer steps.
+    /// Whether some label has step 1 along the last axes of two of the arrays, and step 0 in the
+    /// third one. It must not be the label of the elements of a window, as far as is known: those
+    /// are few, or the label that moves the window has longer steps.
     fn lanes(&self, g: &Graph) -> bool {
         let arrays = [&self.out, &self.operands[0].axes, &self.operands[1].axes];
         let few = |l: usize| g.int_value(self.labels[l]).is_some_and(|n| n < FEW);

@@ -1,12 +1,12 @@
-//! Which contractions are matrix products: labels sorted into batch, rows, columns and summed ones,
-//! transpositions as flags. Must never copy an operand: what is no product of contiguous matrices
-//! is left to loops.
+//! Decides which contractions are matrix products. Labels are sorted into batch, row, column and
+//! summed labels, and transpositions become flags. Must never copy an operand: a contraction that
+//! is not a product of contiguous matrices is left to loops.
 
 use ad_ir::ir::{Contraction, Graph, Node, Term};
 use ad_ir::prim::Prim;
 
-/// The array behind layouts that an operand can take as a flag: the term, and for each axis of `t`
-/// the axis of that term.
+/// Removes the transpositions from `t`, which a product takes as flags. Returns the remaining term,
+/// and for each axis of `t` the axis of that term.
 pub(crate) fn strip_layouts(g: &Graph, t: Term) -> (Term, Vec<usize>) {
     let mut perm: Vec<usize> = (0..g.rank(t)).collect();
     let mut t = t;
@@ -33,18 +33,18 @@ pub(crate) fn always_stored(g: &Graph, t: Term) -> bool {
     }
 }
 
-/// What an operand of a contraction is read of.
+/// The array that an operand of a contraction is read from.
 pub struct StoredOperand {
     /// The array.
     pub array: Term,
     /// For each axis of the operand the axis of the array.
     pub(crate) perm: Vec<usize>,
-    /// Where the operand is a few of the array's leading rows: from where, and the part.
+    /// If the operand is some of the array's leading rows: the start, and the part.
     pub part: Option<(Term, Term)>,
 }
 
-/// The array behind an operand: behind layouts that are a flag, and behind a part that is some of
-/// its leading rows, which are contiguous where they lie.
+/// The array that an operand is read from, without transpositions, and without a slice of leading
+/// rows, which are contiguous in memory.
 pub fn stored_operand(g: &Graph, t: Term) -> StoredOperand {
     let (base, perm) = strip_layouts(g, t);
     if let Node::Prim(Prim::Slice(steps), args) = g.node(base) {
@@ -69,7 +69,7 @@ pub fn stored_operand(g: &Graph, t: Term) -> StoredOperand {
 pub struct Factor {
     /// The array.
     pub array: Term,
-    /// Whether the axes are stored the other way round.
+    /// Whether the axes are stored in the opposite order.
     pub transposed: bool,
     /// The first of the array's leading rows, if the operand is some of these.
     pub start: Option<Term>,
@@ -94,8 +94,8 @@ pub struct Product {
     pub absorbs: [bool; 2],
 }
 
-/// The product that a contraction is, if each group of labels is contiguous in every operand and
-/// they agree on its order.
+/// A contraction as a matrix product, if each group of labels is contiguous in every operand and
+/// has the same order in all of them.
 pub fn as_product(g: &Graph, spec: &Contraction, a: Term, b: Term) -> Option<Product> {
     let stored = |t: Term, labels: &[u8]| {
         let behind = stored_operand(g, t);
@@ -118,7 +118,7 @@ pub fn as_product(g: &Graph, spec: &Contraction, a: Term, b: Term) -> Option<Pro
     let rows: Vec<u8> = rest.iter().copied().filter(|l| ra.contains(l)).collect();
     let columns: Vec<u8> = rest.iter().copied().filter(|l| rb.contains(l)).collect();
     let join = |x: &[u8], y: &[u8]| [x, y].concat();
-    // Of each operand: whether the summed labels come first; `None` if the groups are torn.
+    // For each operand: whether the summed labels come first. `None` if a group is not contiguous.
     let flag = |labels: &[u8], kept: &[u8]| {
         if labels == join(kept, &summed) {
             Some(false)
@@ -129,7 +129,7 @@ pub fn as_product(g: &Graph, spec: &Contraction, a: Term, b: Term) -> Option<Pro
         }
     };
     let (a_summed_first, b_summed_first) = (flag(ra, &rows)?, flag(rb, &columns)?);
-    // As the contraction knows them: the array behind may have other ones.
+    // The sizes of the operands. The arrays that they are read from may have other sizes.
     let sizes = |of: &[Term], labels: &[u8], pick: &[u8]| -> Vec<Term> {
         pick.iter().filter_map(|l| labels.iter().position(|m| m == l)).map(|axis| of[axis]).collect()
     };

@@ -33,12 +33,12 @@ pub struct Rows {
     pub all: Term,
     /// How their memory grows.
     pub how: Growth,
-    /// Of rows of an inner loop: where this holds, they are read.
+    /// For rows of an inner loop: they are read where this holds.
     pub under: Option<Term>,
 }
 
 impl Rows {
-    /// The terms that saving the rows needs beside the row itself.
+    /// The terms that saving the rows needs in addition to the row.
     pub fn beside(&self) -> impl Iterator<Item = Term> {
         let from = if let Growth::Steps(from) = self.how { from } else { None };
         self.under.into_iter().chain(from)
@@ -51,7 +51,7 @@ pub enum Growth {
     /// Not at all: the number of rows is known beforehand.
     None,
     /// Each iteration appends its row to a growable array; a result of the loop is the number of
-    /// rows. The array is cut to so many rows before the loop.
+    /// rows. If a number is given, the array is first truncated to that number of rows.
     Steps(Option<Term>),
     /// The row consists of all rows of an inner loop. Each iteration appends them to a growable
     /// array.

@@ -1,29 +1,29 @@
 //! Contractions as batches of matrix products on strided arrays: any order of axes, any part of an
-//! array. Each label has a size and a stride in every array; labels that lie together in all arrays
-//! are one group of rows, columns or summed indices, and those that are left over are axes of the
-//! batch. So every contraction of stored operands has this form. Must never copy an operand, and
-//! never decide whether the form pays.
+//! array. Each label has a size and a stride in every array; labels that are adjacent in memory in
+//! all arrays form one group of rows, columns or summed indices. The remaining labels are axes of
+//! the batch. So every contraction of stored operands has this form. Must never copy an operand,
+//! and never decide whether the form pays.
 
 use super::matrix::{always_stored, as_product};
 use ad_ir::ir::{Contraction, Graph, Node, Term};
 use ad_ir::prim::Prim;
 
-/// An array in memory, and what of it an operand is.
+/// An array in memory, and the part of it that an operand is.
 #[derive(Clone, Debug)]
 pub struct Part {
     /// The array.
     pub array: Term,
-    /// Of each axis of the operand: the axis of the array, and the number of its elements from one
-    /// to the next.
+    /// For each axis of the operand: the axis of the array, and the step along it.
     axes: Vec<(usize, usize)>,
-    /// Where the operand begins: along axes of the array, multiples of terms.
+    /// The start of the operand: axes of the array, each with a factor and the term that it
+    /// multiplies.
     pub starts: Vec<(usize, usize, Term)>,
-    /// Axes of the array of which some elements are left out.
+    /// The axes of the array that are not read as a whole.
     cut: Vec<usize>,
 }
 
-/// What an operand is a part of, behind transpositions, slices and indices. What is behind slices
-/// and indices counts only if it is in memory whatever the scheduler decides.
+/// The array that an operand is a part of, without transpositions, slices and indices. Slices and
+/// indices are removed only from an array that is in memory whatever the scheduler decides.
 pub(crate) fn part(g: &Graph, t: Term) -> Part {
     let mut at = Part { array: t, axes: (0..g.rank(t)).map(|k| (k, 1)).collect(), starts: Vec::new(), cut: Vec::new() };
     let mut whole = None;
@@ -80,7 +80,7 @@ fn stored(g: &Graph, t: Term) -> bool {
 pub struct Stride {
     /// The literal.
     pub step: usize,
-    /// The sizes that it is multiplied with.
+    /// The sizes that it is multiplied by.
     pub sizes: Vec<Term>,
 }
 
@@ -95,7 +95,7 @@ impl Part {
         self.along(g, of, step)
     }
 
-    /// The summands of the place of the first element: a term times a stride each.
+    /// The offset of the first element, as a sum: terms, each with its stride.
     pub fn begins(&self, g: &Graph) -> Vec<(Term, Stride)> {
         self.starts.iter().map(|&(axis, step, start)| (start, self.along(g, axis, step))).collect()
     }
@@ -156,7 +156,7 @@ impl Arrays<'_> {
         of(&self.spec.a, &self.shapes[0]).or_else(|| of(&self.spec.b, &self.shapes[1]))
     }
 
-    /// Labels that lie together in all arrays, outermost first.
+    /// The group of labels that are adjacent in all arrays, the outermost first.
     fn group(&self, labels: &[u8]) -> Group {
         let strides = self.each().map(|(of, part)| {
             let last = labels.last()?;
@@ -176,7 +176,7 @@ impl Arrays<'_> {
         })
     }
 
-    /// The last run of labels that lie together, and all labels before it.
+    /// All labels before the last run of adjacent labels, and that run.
     fn split<'l>(&self, labels: &'l [u8]) -> (&'l [u8], &'l [u8]) {
         let mut first = labels.len().saturating_sub(1);
         while first > 0 && self.together(labels[first - 1], labels[first]) {
@@ -186,7 +186,8 @@ impl Arrays<'_> {
     }
 }
 
-/// The products that a contraction is; `None` if it sums nothing, or is a batch of dot products.
+/// A contraction as a batch of matrix products. `None` if it sums nothing, or is a batch of dot
+/// products.
 pub(crate) fn as_products(g: &Graph, spec: &Contraction, t: Term, [a, b]: [Term; 2]) -> Option<Products> {
     let whole =
         Part { array: t, axes: (0..spec.out.len()).map(|k| (k, 1)).collect(), starts: Vec::new(), cut: Vec::new() };
@@ -217,8 +218,8 @@ pub(crate) fn as_products(g: &Graph, spec: &Contraction, t: Term, [a, b]: [Term;
     Some(Products { batch, rows, summed, columns, a: arrays.a, b: arrays.b, absorbs })
 }
 
-/// The products on strided arrays that a contraction is computed by; `None` if it is a product of
-/// contiguous arrays, which reads its operands in another way.
+/// The products on strided arrays that compute a contraction. `None` if it is a product of
+/// contiguous arrays, which has a kernel of its own.
 pub fn strided(g: &Graph, t: Term) -> Option<Products> {
     let Node::Prim(Prim::Contract(spec), args) = g.node(t) else { return None };
     if as_product(g, spec, args[0], args[1]).is_some() {

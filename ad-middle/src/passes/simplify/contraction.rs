@@ -166,7 +166,7 @@ fn sum_product(g: &mut Graph, t: Term) -> Option<Term> {
         None => (x, all.clone()),
     };
     let ((a, la), (b, lb)) = (operand(g, factors[0]), operand(g, factors[1]));
-    // Something is read again and again only if each operand lacks a label of the other.
+    // Elements are read repeatedly only if each operand lacks a label of the other.
     if la.len() == all.len() || lb.len() == all.len() || all.iter().any(|l| !la.contains(l) && !lb.contains(l)) {
         return None;
     }

@@ -121,7 +121,8 @@ fn transpose_splats(g: &mut Graph, t: Term) -> Option<Term> {
     Some(g.prim(prim, &args))
 }
 
-/// A transposition belongs to what is below: a contraction has its result in any order.
+/// Moves a transposition towards the operands: a contraction below can make its result in any order
+/// of axes.
 fn transpose_part(g: &mut Graph, t: Term) -> Option<Term> {
     let (inner, perm) = transposed(g, t)?;
     let (prim, args) = args_of(g, inner)?;
