@@ -1,7 +1,7 @@
-//! Implicit im2col: contractions of windows. An operand is read at sums of indices (`x[c, i + p, j
-//! + q]`), or the result is added at such indices. The runtime's kernel `windows` reads and adds
-//! them in place. Explicit im2col would make an array of all windows, larger than the image by the
-//! number of elements of a window, and compute a product of matrices.
+//! Implicit im2col: contractions of windows. An operand is read at sums of indices, such as
+//! `x[c, i + p, j + q]`, or the result is added at such indices. The runtime's kernel `windows`
+//! reads and adds them in place. Explicit im2col would make an array of all windows, larger than
+//! the image by the number of elements of a window, and compute a product of matrices.
 //!
 //! This module finds these contractions, and the step of each label along each axis. It must never
 //! accept an index that is not proved to be an exact sum, since integer terms saturate.
