@@ -194,6 +194,32 @@ impl Closing<'_> {
         !g.is_size(t) && g.any(t, &mut self.data, &leaf)
     }
 
+    /// What stands in the body for a term from outside: a placeholder if it has data, for each part
+    /// of a tuple.
+    fn captured(&mut self, t: Term) -> Term {
+        if !self.has_data(t) {
+            return t;
+        }
+        let ty = self.g.ty(t).clone();
+        if let Type::Tuple(parts) = &ty {
+            let part = |k| {
+                let part = self.g.proj(t, k);
+                self.captured(part)
+            };
+            let parts: Vec<Term> = (0..parts.len()).map(part).collect();
+            return self.g.tuple(&parts);
+        }
+        let captured = self.outside.captures.iter().position(|&c| c == t);
+        let taken = captured.and_then(|k| self.outside.taken.iter().find(|(_, what)| *what == Taken::Capture(k)));
+        if let Some(&(p, _)) = taken {
+            return p;
+        }
+        let p = self.g.placeholder(ty);
+        self.outside.taken.push((p, Taken::Capture(self.outside.captures.len())));
+        self.outside.captures.push(t);
+        p
+    }
+
     /// The array of which a step reads its own row: `x[step, ..]`.
     fn row_read(&mut self, node: &Node) -> Option<Term> {
         let Node::Gather { src, vars, index, .. } = node else { return None };
@@ -274,13 +300,7 @@ impl OnDemand for Closing<'_> {
             return Some(t);
         }
         if self.is_outer(t) {
-            if !self.has_data(t) || self.g.ty(t).as_array().is_none() {
-                return Some(t);
-            }
-            let p = self.g.placeholder(self.g.ty(t).clone());
-            self.outside.taken.push((p, Taken::Capture(self.outside.captures.len())));
-            self.outside.captures.push(t);
-            return Some(p);
+            return Some(self.captured(t));
         }
         match (&*node, self.row_read(&node)) {
             (Node::Gather { index, .. }, Some(_)) => needs.extend(index[1..].iter().copied()),

@@ -8,6 +8,9 @@
 //! afterwards, by use counts. (2) A read out of range has an unspecified value, not 0, and no mask
 //! is added: the program has a separate `Check` for each read that may be out of range.
 //!
+//! A `build1` is a loop over its index if a loop in it that depends on the index stops early: as one
+//! loop over batched values, it would have the steps of its slowest index for all of them.
+//!
 //! The pass makes no term whose size depends on an index, and recognises no whole functions.
 
 use std::collections::{HashMap, HashSet};
@@ -19,7 +22,7 @@ use super::{Context, Pass, trace};
 use ad_ir::analysis::decisions::{Decisions, decisions_and};
 use ad_ir::analysis::sizes::Sizes;
 use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
-use ad_ir::ir::{Body, Graph, Node, Term, Type, Var};
+use ad_ir::ir::{Body, Graph, Node, OpenLoop, Scan, Term, Type, Var};
 use ad_ir::prim::Prim;
 
 /// The pass.
@@ -58,6 +61,37 @@ fn eliminated(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
 pub fn batch(g: &mut Graph, var: Var, size: Term, terms: &[Term]) -> Vec<Term> {
     let mut lift = Lift::new(g, var, size);
     terms.iter().map(|&t| lift.lift(t)).collect()
+}
+
+/// Whether a loop that depends on the variable stops early, or a loop in its body does.
+fn stops_early(g: &Graph, body: Term, var: Var) -> bool {
+    let stops = |scan: &Scan| scan.stop.is_some() || has_stop(g, &scan.body.results);
+    let varies = |t: &Term| matches!(g.node(*t), Node::Scan(scan) if g.mentions(*t, var) && stops(scan));
+    g.reachable(&[body]).iter().any(varies)
+}
+
+/// Whether a loop among these terms stops early. Recursion is over nested loops.
+fn has_stop(g: &Graph, roots: &[Term]) -> bool {
+    let stops = |t: &Term| matches!(g.node(*t), Node::Scan(s) if s.stop.is_some() || has_stop(g, &s.body.results));
+    g.reachable(roots).iter().any(stops)
+}
+
+/// `build1 size (\\var -> body)` as a loop whose steps make a row each.
+fn loop_of(g: &mut Graph, var: Var, size: Term, body: Term) -> Term {
+    let parts = match g.ty(body) {
+        Type::Tuple(parts) => Some(parts.len()),
+        Type::Array(..) => None,
+    };
+    let results = match parts {
+        Some(parts) => (0..parts).map(|k| g.proj(body, k)).collect(),
+        None => vec![body],
+    };
+    let (init, carried) = (Vec::new(), Vec::new());
+    let rows = g.close_loop(&OpenLoop { count: size, reverse: false, stop: None, step: var, init, carried, results });
+    match parts {
+        Some(_) => rows,
+        None => g.proj(rows, 0),
+    }
 }
 
 struct BuildElimination<'g> {
@@ -175,7 +209,11 @@ impl Rewrite for BuildElimination<'_> {
                 let (vars, scoped) = self.g.open_binder(&node);
                 self.opened(&scoped, self.exact.contains(&t));
                 let body = self.eliminate_all(&scoped)[0];
-                Lift::new(self.g, vars[0], size).lift(body)
+                if stops_early(self.g, body, vars[0]) {
+                    loop_of(self.g, vars[0], size, body)
+                } else {
+                    Lift::new(self.g, vars[0], size).lift(body)
+                }
             }
             Node::Gather { .. } | Node::Scatter { .. } => {
                 let (mut vars, scoped) = self.g.open_binder(&node);

@@ -64,20 +64,45 @@ use ad_ir::prim::{Prim, Reduce};
 
 /// The pass.
 pub(crate) const PASS: Pass =
-    Pass { name: "loops", run: |g, roots, cx| roots.map(|all| pass(g, all, cx)), simplified: true };
+    Pass { name: "loops", run: |g, roots, cx| roots.map(|all| pass(g, all, all, cx)), simplified: true };
 
 /// The maximum number of operations on one carried value per iteration that are examined.
 const MAX_OPERATIONS: usize = 64;
 
-/// The roots, with the rules applied to all loops: the pass after differentiation.
-fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
+/// The roots, with the rules applied to all loops: the pass after differentiation. What the roots
+/// `read` do not need is unspecified then.
+fn pass(g: &mut Graph, roots: &[Term], read: &[Term], cx: &mut Context) -> Vec<Term> {
     let exact = cx.exact(g);
     Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
         let Node::Scan(mut scan) = with_rewritten_children(g, t, done) else { return None };
-        scan.body.results = pass(g, &scan.body.results, cx).into();
-        let (exact, wanted) = (exact_parts(g, &exact, t), wanted(g, roots, t));
+        let (exact, wanted) = (exact_parts(g, &exact, t), wanted(g, read, t));
+        let needed = needed(g, &scan, &wanted);
+        scan.body.results = pass(g, &scan.body.results, &needed, cx).into();
         Some(bulk(g, *scan, &exact, &wanted))
     })
+}
+
+/// The results of a loop's body that its wanted results depend on. An inner loop may drop what only
+/// the others read.
+fn needed(g: &Graph, scan: &Scan, wanted: &[bool]) -> Vec<Term> {
+    let results = &scan.body.results;
+    // No result of a loop that may stop early is dropped.
+    if scan.stop.is_some() {
+        return results.to_vec();
+    }
+    let mut found: BTreeSet<usize> = (0..results.len()).filter(|&k| wanted.get(k) != Some(&false)).collect();
+    let mut stack: Vec<usize> = found.iter().copied().collect();
+    while let Some(k) = stack.pop() {
+        for t in g.reachable(&[results[k]]) {
+            if let Node::Param(n, _) = *g.node(t)
+                && (n as usize) < scan.init.len()
+                && found.insert(n as usize)
+            {
+                stack.push(n as usize);
+            }
+        }
+    }
+    found.into_iter().map(|k| results[k]).collect()
 }
 
 /// The results of the loop `t` that keep the order of their iterations.

@@ -7,13 +7,18 @@
 //! (`matching`). The terms after a merged pair read equal values from either loop (`equal`), so
 //! that later loops may be merged as well. The pass never runs a loop that may not end under fewer
 //! conditions than before, and no saved row depends on the result of the first run.
+//!
+//! A loop that finds a size (how many elements a vector has at last) is a first run as well. Passes
+//! leave terms in sizes as they are, so its body is simplified here before it is compared.
 
 mod equal;
 mod matching;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use crate::passes::simplify::simplify_exactly;
 use ad_ir::analysis::guards::{Guard, else_blank};
+use ad_ir::analysis::sizes::fixed;
 use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
 use equal::Alike;
 use matching::{Args, Both, Matched, More, Pair, carried, counts, stopping};
@@ -54,7 +59,7 @@ pub(crate) struct Inner {
 pub(crate) fn runs(g: &mut Graph, roots: &[Term]) -> BTreeMap<Term, MergedLoop> {
     let mut found = BTreeMap::new();
     let all = deep(g, roots);
-    let loops: Vec<(Term, Scan)> = all
+    let mut loops: Vec<(Term, Scan)> = all
         .iter()
         .filter_map(|&t| match g.node(t) {
             Node::Scan(scan) if !g.is_open(t) && g.free(t).is_empty() => Some((t, (**scan).clone())),
@@ -62,15 +67,21 @@ pub(crate) fn runs(g: &mut Graph, roots: &[Term]) -> BTreeMap<Term, MergedLoop> 
         })
         .collect();
     let stops = |g: &Graph, s: &Scan| s.stop.is_some() || !stopping(g, &s.body.results).is_empty();
-    if loops.len() < 2 || !loops.iter().any(|(_, s)| stops(g, s)) {
+    let sizes = fixed(g, roots);
+    if loops.len() < 2 || !loops.iter().any(|(t, s)| sizes.contains(t) || stops(g, s)) {
         return found;
+    }
+    // No pass simplifies what a size is computed of.
+    for (_, s) in loops.iter_mut().filter(|(t, s)| sizes.contains(t) && s.stop.is_none()) {
+        s.body.results = simplify_exactly(g, &s.body.results).into();
     }
     let needed = parts_needed(g, &all, roots);
     let guards = ad_ir::analysis::guards::guards(g, roots);
     let mut taken: BTreeSet<Term> = BTreeSet::new();
     let alike = Alike::default();
     for (first, s) in &loops {
-        if !stops(g, s) && alike.parts.borrow().is_empty() {
+        let of_size = sizes.contains(first);
+        if !of_size && !stops(g, s) && alike.parts.borrow().is_empty() {
             continue;
         }
         for (other, a) in &loops {
@@ -81,7 +92,7 @@ pub(crate) fn runs(g: &mut Graph, roots: &[Term]) -> BTreeMap<Term, MergedLoop> 
             // The guards of the first run must be guards of the other loop too.
             let under =
                 guards.get(first).is_none_or(|l| l.iter().all(|l| guards.get(other).is_some_and(|o| o.contains(l))));
-            let both = Both { first: *first, s, other: *other, a, needed, alike: &alike };
+            let both = Both { first: *first, s, of_size, other: *other, a, needed, alike: &alike };
             if let Some(run) = under.then(|| both.one_run(g)).flatten() {
                 taken.extend([*first, *other]);
                 alike.is_one_run(*other, *first, s.init.len(), &run.parts);
@@ -169,9 +180,10 @@ impl Both<'_> {
                 }
             }
             None if s.stop.is_none() && a.stop.is_none() && a.count == s.count && a.reverse == s.reverse => {
-                // The two loops can only be merged if the second one has a bound that the first one
-                // finds, or reads a result of another merged pair.
-                let bounds = deep(g, &a.body.results).binary_search(&self.first).is_ok();
+                // The two loops can only be merged if a size is computed by the first one, if the second
+                // one has a bound that the first one finds, or if it reads a result of another merged
+                // pair.
+                let bounds = self.of_size || deep(g, &a.body.results).binary_search(&self.first).is_ok();
                 if !bounds && (!self.alike.behind(g, &given(a)) || self.alike.behind(g, &given(s))) {
                     return None;
                 }

@@ -91,6 +91,14 @@ pub fn simplify(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
     simplify_with(g, roots, &exact, &fixed(g, roots), &mut Fired::new())
 }
 
+/// The simplified roots. Every term keeps its bits.
+pub(crate) fn simplify_exactly(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
+    let fixed = fixed(g, roots);
+    let done = fixed.iter().map(|&size| (size, size)).collect();
+    let (exact, mut fired) = (HashSet::new(), Fired::new());
+    Simplifier { g, exact: &exact, fired: &mut fired, done, all_exact: true, depth: 0 }.run(roots, true)
+}
+
 /// The simplified roots, where only exact rules may touch the terms in `exact`.
 fn simplify_with(
     g: &mut Graph,
@@ -184,7 +192,7 @@ impl Simplifier<'_> {
                     Node::Scan(scan) => scan,
                     _ => return t,
                 };
-                scan.body.results = self.run(&results, false).into();
+                scan.body.results = self.run(&results, self.all_exact).into();
                 self.g.mk(Node::Scan(scan))
             }
             Node::Prim(prim, args) => {

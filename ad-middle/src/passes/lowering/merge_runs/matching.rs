@@ -45,6 +45,8 @@ pub(super) type More = (Vec<(usize, Term)>, Vec<(usize, Term)>);
 pub(super) struct Both<'a> {
     pub(super) first: Term,
     pub(super) s: &'a Scan,
+    /// Whether a size is a result of the first loop.
+    pub(super) of_size: bool,
     pub(super) other: Term,
     pub(super) a: &'a Scan,
     /// Result indices of the other loop.
