@@ -28,9 +28,10 @@ pub(super) struct Join {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Statement {
     pub(super) guard: Vec<Guard>,
-    /// The code. For a join, the text after `let name =` is built here.
+    /// The code. For a join, this module builds the expression after `let name =`.
     pub(super) code: Code,
-    /// The value of the one name that it binds before that, if it binds one.
+    /// The value of the only name that the statement binds, if it binds one. The binding comes
+    /// before the code.
     pub(super) value: Option<TokenStream>,
     pub(super) join: Option<Join>,
     /// The terms that it defines, and those that it names.
@@ -67,13 +68,13 @@ pub(super) fn live(statements: Vec<Statement>, needed: impl IntoIterator<Item = 
     kept
 }
 
-/// Bindings of one block from which on they are declared together. Each `let` opens a scope in the
-/// one before, and rustc walks scopes by recursion when it writes debug information.
+/// The number of bindings of one block from which on they are declared together. Each `let` opens a
+/// scope in the one before, and rustc walks scopes by recursion when it writes debug information.
 pub(super) const TOGETHER: usize = 64;
 
-/// Names that get their values later, declared in few scopes: as patterns, since a lone name whose
-/// value comes later is what a lint is against. One pattern of all of them would have a type as
-/// long as the block.
+/// Declarations of names that get their values later. They are tuple patterns: so there are few
+/// scopes, and no lint objects to a single name without a value. One pattern of all the names would
+/// have a type as long as the block.
 pub(super) fn declared(names: &[TokenStream]) -> TokenStream {
     names.chunks(TOGETHER).map(|names| quote!(let (#(#names,)*);)).collect()
 }

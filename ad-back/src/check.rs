@@ -12,12 +12,12 @@ use ad_ir::descriptor::{Descriptor, Further, Structure};
 use ad_ir::program::{Container, Owner, Param, Passing, Program};
 use ad_ir::rust_types::check_name;
 
-/// How a parameter's type is written.
+/// How the user writes the type of a parameter.
 #[derive(Clone, Copy)]
 struct Written(Passing);
 
 impl Written {
-    /// The value of an argument, owned.
+    /// An owned copy of the value of an argument.
     fn own(self, argument: &Ident, run: &TokenStream) -> TokenStream {
         let Passing { references, owner, .. } = self.0;
         let stars = std::iter::repeat_n(quote!(*), references);
@@ -217,7 +217,7 @@ fn passed(container: Container, value: &TokenStream) -> TokenStream {
     if container.is_static() { value.clone() } else { quote!(&#value) }
 }
 
-/// An owned value as two examples.
+/// An owned value as an array of two equal examples.
 fn twice(param: &Param, value: &TokenStream, krate: &TokenStream) -> TokenStream {
     let arrays = quote!(#krate::ndarray);
     let array = match param.container {

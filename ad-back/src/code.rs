@@ -31,7 +31,7 @@ struct If {
     has_else: bool,
 }
 
-/// What the tokens are, as far as a block has to know.
+/// The form of the tokens, as far as it matters to a block.
 #[derive(Clone, Debug, Default)]
 enum Form {
     /// No statement.
@@ -51,7 +51,7 @@ pub(super) struct Code {
 }
 
 impl From<TokenStream> for Code {
-    /// Code that is something. Who has nothing to write adds no code.
+    /// Code with at least one token. A caller that has nothing to write adds no code.
     fn from(tokens: TokenStream) -> Self {
         debug_assert!(!tokens.is_empty(), "code of no tokens");
         Code { tokens, form: Form::Written }

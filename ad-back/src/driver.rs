@@ -48,7 +48,7 @@ impl Driver<'_> {
         self.memory.budget = Budget::of(self.g, self.params, result);
         self.inputs();
         if self.style.workspace {
-            // A routine without arrays on the heap leaves it unread.
+            // A routine without arrays on the heap does not read its workspace.
             self.add(Statement { code: quote!(let _ = &workspace_;).into(), effect: true, ..Statement::default() });
         }
         let (mut k, plan) = (0, self.plan);

@@ -13,8 +13,8 @@ use ad_ir::ir::Term;
 use ad_ir::program::{Container, Output};
 
 impl Driver<'_> {
-    /// A new array outside of loops, in the caller's memory if it is a result that belongs there.
-    /// The caller's memory is filled, unless the whole array is `replaced` anyway.
+    /// A new array outside of loops. It is in the caller's memory if it is a result with a
+    /// destination. That memory is filled, unless the whole array is `replaced` anyway.
     pub(super) fn new_array(
         &mut self,
         t: Term,
@@ -36,9 +36,9 @@ impl Driver<'_> {
         quote!(#kernel(#place, #fill))
     }
 
-    /// Results that are copies of these arrays. The copies are made while a kernel reads the
-    /// arrays: one pass over memory instead of one for each. Only outside of conditions and loops,
-    /// where results are.
+    /// The destinations of results that are copies of these arrays. A kernel makes the copies while
+    /// it reads the arrays, so that one pass over memory suffices. This happens only outside of
+    /// conditions and loops, since results are there.
     pub(super) fn copies_beside(&mut self, t: Term, operands: [Term; 2], guard: &[Guard]) -> Vec<TokenStream> {
         let mut copies = Vec::new();
         if !guard.is_empty() || self.inside > 0 {
@@ -69,7 +69,7 @@ impl Driver<'_> {
     pub(super) fn write_out(&mut self) -> Result<TokenStream, String> {
         let leaves = std::mem::take(&mut self.destinations.leaves);
         let mut code = TokenStream::new();
-        // The results that read a lent array are built before it is returned.
+        // Lent arrays are finished last, since other results are copied from them.
         let mut last = TokenStream::new();
         for (out, name) in leaves {
             if let Some(k) = self.params.iter().position(|p| p.name == name) {
@@ -114,7 +114,7 @@ impl Driver<'_> {
     }
 }
 
-/// A destination as the kernels take it: a slice of arrays as one of numbers.
+/// A destination in the form that kernels take: a slice of arrays becomes a slice of numbers.
 fn numbers(name: &Ident, out: &Output) -> TokenStream {
     match out.container {
         Container::Slice => flat(&quote!(#name), 1 + out.container.nested(out.lens.len()), true),

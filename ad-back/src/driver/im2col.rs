@@ -1,5 +1,5 @@
-//! The call of the kernel that reads windows where they are. Must never decide which contractions
-//! these are.
+//! The call of the kernel that reads windows in place. This module must never decide for which
+//! contractions it is called.
 
 use proc_macro2::{Literal as Number, TokenStream};
 use quote::quote;

@@ -29,7 +29,7 @@ impl Driver<'_> {
                 self.plain(&[], quote!(let #name: #ty = #path;), vec![t], Vec::new());
                 continue;
             }
-            // The parameter may be an array, a slice or a reference to one.
+            // The constant may be an array, a slice or a reference to one.
             let whole = self.taken.fresh(&format!("{name}_whole"));
             let slice = match self.g.rank(t) {
                 1 => quote!(&#whole[..]),

@@ -1,5 +1,5 @@
-//! Calls of the runtime's kernels: products of matrices and vectors, reductions. Must never decide
-//! which contraction is a call.
+//! Calls of the runtime's kernels: products of matrices and vectors, reductions. This module must
+//! never decide which contraction is a call.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -66,8 +66,8 @@ impl Driver<'_> {
             let (ta, tb) = (p.a.transposed, p.b.transposed);
             quote!(#kernel(#out, #a, #b, [#ta, #tb], #batch, [#m, #k, #n]);)
         } else if exact && (p.n.is_empty() || p.m.is_empty()) {
-            // Of a matrix with a vector on its left ndarray takes the transpose, whose rows are its
-            // columns.
+            // For a vector times a matrix, ndarray uses the transpose of the matrix, whose rows are
+            // the columns.
             let kernel = self.kernel("exact_gemv");
             let (rows, transposed) = if p.n.is_empty() { (&p.m, p.a.transposed) } else { (&p.n, !p.b.transposed) };
             let [rows, inner] = [rows, &p.k].map(|s| self.product(s, &mut names).tokens);
