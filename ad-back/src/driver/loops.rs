@@ -37,7 +37,8 @@ impl Driver<'_> {
         self.memory.outside.insert(t);
     }
 
-    /// Memory of the kind of `like` under this name, needed as soon as `t` is.
+    /// Declares memory of the same kind as that of `like` before the outermost loop, under this
+    /// name. It is kept if `t` is.
     fn hoist_as(&mut self, t: Term, name: &Ident, like: Term) {
         let mut names = Vec::new();
         let zero = self.style.zero(self.g.elem(like));
@@ -50,7 +51,7 @@ impl Driver<'_> {
         self.memory.hoisted.push((t, quote!(let mut #name: #ty = #array;), names));
     }
 
-    /// A second array of the same kind of memory as `t`.
+    /// Declares a second array with the same kind of memory as `t`.
     fn hoist_spare(&mut self, t: Term, name: &Ident) {
         let (hold, storage) = (self.memory.hold.get(&t).copied(), self.memory.storage.get(&t).cloned());
         let zero = self.style.zero(self.g.elem(t));
@@ -110,7 +111,7 @@ impl Driver<'_> {
         }
     }
 
-    /// `t`, filled with the scalar that all elements of `of` are.
+    /// Fills `t` with the scalar that all elements of `of` are equal to.
     pub(super) fn filled(&mut self, t: Term, of: Term, binding: &str, names: &mut Vec<Term>) -> TokenStream {
         let fill = self.broadcast(of, names);
         let name = self.name(t);
@@ -146,7 +147,7 @@ impl Driver<'_> {
             && self.memory.hoisted.iter().any(|h| h.0 == dst)
             && self.plan.loops.role(dst).is_none()
         {
-            // This iteration has computed it and nothing else reads it.
+            // This iteration has computed the destination, and nothing else reads it.
             names.push(dst);
             self.same_memory(t, dst);
             return Code::default();
@@ -372,7 +373,7 @@ impl Driver<'_> {
             && plan.steps.iter().any(|s| matches!(&s.work, Work::Nest { items, .. } if items.contains(&c.init)))
     }
 
-    /// Memory of rows whose number is not known beforehand.
+    /// Begins the memory of rows whose number is not known beforehand.
     fn begin_growing(&mut self, r: &Rows, name: &Ident, binding: &TokenStream) -> TokenStream {
         self.memory.hold.insert(r.all, Hold::Owned);
         let ty = self.style.ty(self.g.elem(r.all));
@@ -510,7 +511,7 @@ impl Driver<'_> {
         let mut needed = Vec::new();
         for r in &l.rows {
             if r.how == Growth::Inner {
-                // The memory of the inner loop.
+                // The inner loop writes these rows into its own memory, which both loops use.
                 needed.push(r.row);
                 self.same_memory(r.all, r.row);
                 continue;

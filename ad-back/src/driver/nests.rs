@@ -21,7 +21,7 @@ use ad_ir::ir::{Node, Term};
 use ad_ir::prim::{Prim, Reduce};
 
 impl Driver<'_> {
-    /// The initial value of a sum, which other arrays are filled with too.
+    /// The initial value of a sum. New arrays that are no sums are filled with it too.
     pub(super) fn start(&self, t: Term) -> TokenStream {
         let zero = self.style.zero(self.g.elem(t));
         match self.g.node(t) {
@@ -189,7 +189,7 @@ impl Driver<'_> {
         self.call(&kernel, &items, ("compute", &doc), &outs, guard, (true, &reused))
     }
 
-    /// A nest that never runs: empty arrays, and sums of nothing.
+    /// A nest that never runs: its arrays are empty, and its sums have no terms.
     fn nothing(&mut self, terms: &[Term], guard: &[Guard]) -> Result<(), String> {
         for &t in terms {
             let mut names = Vec::new();

@@ -1,6 +1,6 @@
-//! Arrays as arguments of statements that use other size terms for them than they were created
-//! with. A statement never reads beyond an array: if the check that makes the sizes equal may not
-//! have run, the array is cut or extended.
+//! Arrays as arguments of statements that know them by other size terms than those they were
+//! created with. A statement never reads beyond an array: if the check that makes the sizes equal
+//! may not have run, the array is cut or extended.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -83,8 +83,8 @@ impl Driver<'_> {
     }
 
     /// Whether arrays of these shapes are proved to have the same number of elements. Sizes that a
-    /// check at entry makes equal are one term. If the check is in a loop or a branch, the sizes
-    /// may differ where that does not run.
+    /// check at entry makes equal are one term. If the check is in a loop or a branch that does not
+    /// run, the sizes may differ.
     pub(super) fn as_many(&self, a: &[Term], b: &[Term]) -> bool {
         let left = |a: &[Term], b: &[Term]| -> Vec<Term> {
             let mut left = a.to_vec();

@@ -1,7 +1,7 @@
 //! Outer-loop vectorisation: a loop as one function that runs all iterations for one chunk of the
 //! elements that it carries (`outer_vectorisation`). The chunks of the arrays have static size and
 //! stay in registers over all iterations. The remaining elements are a chunk too, padded with
-//! elements that nothing reads. This module does not decide which loops are vectorised so.
+//! elements that nothing reads. This module does not decide which loops are vectorised in this way.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -34,7 +34,7 @@ struct Lanes {
 }
 
 impl Driver<'_> {
-    /// The loop `n`, whose rows have this size.
+    /// Writes the loop `n`; its rows have the size `axis`.
     pub(super) fn vectorised_loop(&mut self, n: usize, axis: Term, guard: &[Guard], k: usize) -> Result<(), String> {
         let plan = self.plan;
         let l = &plan.loops.all[n];
@@ -50,7 +50,7 @@ impl Driver<'_> {
             lanes.of.insert(c.now, name);
         }
 
-        // An iteration, in terms of the names outside.
+        // One iteration, with the names that are visible outside of the function.
         let outer = self.begin_body();
         let mark = self.known.enter(&l.inside.map(|c| (c, true)));
         self.inside += 1;
@@ -75,7 +75,7 @@ impl Driver<'_> {
         // Parameters: first those that are written, then those that are read.
         let mut outs: Vec<Term> = l.carries.iter().map(|c| c.last).collect();
         outs.extend(l.rows.iter().map(|r| r.all));
-        // The number of the iteration may be read only by the code below.
+        // Perhaps only the code below, and no statement, reads the number of the iteration.
         let leaf = |t: Term| t == l.step || outs.contains(&t) || l.carries.iter().any(|c| c.now == t);
         let inner = |t: Term| leaf(t) || plan.scopes.contains(n + 1, plan.scopes.of(t));
         let var = if used.contains(&l.step) { quote!(#step) } else { quote!(_) };
@@ -219,7 +219,7 @@ impl Driver<'_> {
                     quote!(#name)
                 }
                 Arg::Scalar(t) => self.argument(*t, &mut names),
-                // Padding elements are computed like the others, but are not added up.
+                // Padding elements are computed like the others, but sums leave them out.
                 Arg::Length => {
                     let width = &lanes.width;
                     quote!(#width)
@@ -255,8 +255,8 @@ impl Driver<'_> {
         name
     }
 
-    /// The code before and after an iteration: rows, sums, and the carried values. Also the terms
-    /// of the body that it needs.
+    /// The code before and after an iteration, for rows, sums and carried values. Also the terms of
+    /// the body that it needs.
     fn vectorised_ends(
         &mut self,
         l: &Loop,

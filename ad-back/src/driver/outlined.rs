@@ -39,8 +39,8 @@ impl Driver<'_> {
     pub(super) fn is_outlined(&self, n: usize) -> bool {
         let plan = self.plan;
         let l = &plan.loops.all[n];
-        // A size that is a const parameter of the user's function is not visible in a function
-        // inside it.
+        // If a size is a const parameter of the user's function, the loop is not outlined, since a
+        // function inside of it does not see the parameter.
         let named = self.program.constants.iter().any(|c| matches!(c.elem, Elem::Int(_)));
         let heap = |t: Term| self.g.rank(t) == 0 || self.stack_lens(t).is_none();
         let begun = |c: &Carry| heap(c.last) && !self.memory.storage.contains_key(&c.init);
@@ -116,7 +116,8 @@ impl Driver<'_> {
         of.filter_map(|t| self.names.get(&t)).cloned().collect()
     }
 
-    /// The function around this code, which names these terms, and its call.
+    /// Puts this code, which names these terms, into a function, and returns the call of that
+    /// function.
     pub(super) fn leave_outlined(
         &mut self,
         l: &Loop,

@@ -23,7 +23,8 @@ impl Driver<'_> {
             _ => false,
         };
         let only = self.plan.uses.get(&t) == Some(&1) && self.plan.readers.get(&t).is_some_and(|r| r == &[k]);
-        // The only use of all is no result, though the beginning of a loop is listed among these.
+        // If this is the only use, the array is not returned, even if `results` lists it: initial
+        // values of loops are listed there too.
         (only && self.last_read(t, k) || once && self.dies(t, k))
             && choose(Kind::Move, (t.index(), k), true, || "(nothing else reads it)".into())
     }

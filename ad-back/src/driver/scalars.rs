@@ -1,4 +1,4 @@
-//! Checks, and statements of closed scalars. Must never move a scalar over a check.
+//! Checks, and statements of closed scalars. This module must never move a scalar over a check.
 
 use std::collections::HashMap;
 
@@ -30,9 +30,9 @@ fn at(mut token: TokenTree, span: Span) -> TokenTree {
 }
 
 impl Driver<'_> {
-    /// A failing check panics at the user's expression: the span is what the panic reports as its
-    /// place. Values that only exist in a loop are not kept for the message. Where they belong to
-    /// it, the function itself is called, which panics with them.
+    /// Writes a check. If it fails, it panics at the user's expression: the panic reports the span
+    /// as its location. Values that exist only in a loop are not kept for the message. If the
+    /// message needs them, the user's function is called, which panics with them.
     pub(super) fn check(&mut self, k: usize) {
         let check = &self.checks[k];
         let (ok, mut names) = self.scalar_expr(check.ok);
@@ -44,7 +44,8 @@ impl Driver<'_> {
             message.push_str(&format!(": `{}`", escape(&place.text)));
         }
         let mut values = Vec::new();
-        // Those without a name are in the message.
+        // The message itself has placeholders for the values without a name. The others are
+        // appended.
         let (within, behind): (Vec<_>, Vec<_>) = check.shown.iter().partition(|(what, _)| what.is_empty());
         for (_, t) in within {
             values.push(self.argument(*t, &mut names));
@@ -64,7 +65,7 @@ impl Driver<'_> {
                 self.used_params.extend(0..self.program.params.len());
                 let own = check.format.is_some();
                 let panic = Ident::new(if own { "panic_of" } else { "panic_because" }, range.first);
-                // The place of a call is where its path begins.
+                // rustc takes the start of the path as the location of a call.
                 let krate: TokenStream = self.program.krate.clone().into_iter().map(|t| at(t, range.first)).collect();
                 let call = quote_spanned!(range.first=> #krate::runtime::reached::#panic);
                 let ok = ok.at(prec::PREFIX);
@@ -83,8 +84,8 @@ impl Driver<'_> {
         self.add(Statement { code: code.into(), names, effect: true, ..Statement::default() });
     }
 
-    /// Whether the value can stand where it is used: once, in a scalar of the same guard or in an
-    /// arm that is its guard.
+    /// Whether the value can be written where it is used. It must be used once, in a scalar with
+    /// the same guard or in an arm whose condition is its guard.
     pub(super) fn stays_inline(&self, t: Term, e: &Expr, guard: &[Guard]) -> bool {
         let plan = self.plan;
         if plan.uses.get(&t) != Some(&1) || self.hints.contains_key(&t) || plan.results.contains(&t) || e.size > SHORT {
@@ -110,7 +111,7 @@ impl Driver<'_> {
     pub(super) fn scalar(&mut self, t: Term, guard: &[Guard]) -> Result<(), String> {
         let g = self.g;
         let mut names = Vec::new();
-        // What stands before the value in its block, if anything does.
+        // The statements before the value in its block, if there are any.
         let (before, e) = match g.node(t) {
             Node::Input(_) if self.names.contains_key(&t) => return Ok(()),
             Node::Input(_) => return Err("an input without a parameter".into()),
@@ -186,7 +187,8 @@ impl Driver<'_> {
                     (&HashMap::new(), &Part::Whole, None),
                 )
                 .inline(value)?;
-                // An element is read by its place in the whole array.
+                // An element is read at its position in the whole array, so the nested array is
+                // flattened.
                 for t in &named {
                     if let Some(Hold::Stack(depth @ 2..)) = self.memory.hold.get(t) {
                         let name = &self.names[t];
@@ -206,7 +208,8 @@ impl Driver<'_> {
             return Ok(());
         }
         self.name(t);
-        // A literal gets its type here: nothing else says what a named one is.
+        // A literal gets its type here, since nothing else determines the type of a name that is
+        // bound to it.
         let e = typed(&[&e]).unwrap_or(e.tokens);
         let value = Some(match before {
             None => quote!(#e),

@@ -93,7 +93,8 @@ impl Driver<'_> {
         Some(Along { items, within: Some((length, named)) })
     }
 
-    /// The beginning of a nest that is all of it, if what it stores lies where zeros are.
+    /// The prefix of a nest outside of which it only stores zeros, if the memory there is zero or
+    /// can be filled with zeros.
     pub(super) fn prefix<'k>(&self, kernel: &Kernel<'k>, items: &[Item]) -> Option<Prefix<'k>> {
         let blank = |t: Term| self.g.rank(t) == 1 || self.memory.fresh.contains(&t);
         let fits = items.iter().all(|item| match *item {
@@ -106,7 +107,8 @@ impl Driver<'_> {
             .filter(|_| fits && choose(Kind::LoopBounds, (about, 2 + kernel.nodes.len()), true, why))
     }
 
-    /// The beginnings of its rows that are all of a nest, if what it stores lies where zeros are.
+    /// The prefix of each row of a nest outside of which it only stores zeros, if the memory is
+    /// zero already.
     pub(super) fn ragged<'k>(&self, kernel: &Kernel<'k>, items: &[Item]) -> Option<Prefix<'k>> {
         let fits = items.iter().all(|item| match *item {
             Item::Store { out, .. } => out.is_none_or(|t| self.memory.fresh.contains(&t)),
@@ -120,7 +122,7 @@ impl Driver<'_> {
         prefix(kernel, items, true).filter(|_| choose(Kind::LoopBounds, (about, 3 + kernel.nodes.len()), true, why))
     }
 
-    /// How many elements it has; behind them are zeros.
+    /// The number of elements of the prefix. The elements after it are filled with zeros.
     pub(super) fn begins(
         &mut self,
         prefix: &Prefix<'_>,
