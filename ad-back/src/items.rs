@@ -47,8 +47,8 @@ fn is_fold(g: &Graph, t: Term) -> bool {
 }
 
 /// The items of the nest of this statement, and the terms that it writes or returns. The domain
-/// comes with the index of each of its axes. In the items, loops are numbered like the axes of the
-/// domain.
+/// comes with the index of each of its axes (`identity`). In the items, loops are numbered like the
+/// axes of the domain.
 pub(super) fn items(
     g: &Graph,
     plan: &Plan,

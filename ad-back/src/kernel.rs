@@ -136,7 +136,8 @@ impl<'a> Kernel<'a> {
         self.op(Op::Lit(zero))
     }
 
-    /// The index of each axis of the domain, where that is not the loop of the same number.
+    /// Sets the index of each axis of the domain, if that is not the index of the loop with the
+    /// same number.
     pub(super) fn set_identity(&mut self, identity: Vec<Id>) {
         self.identity = identity;
     }
@@ -193,7 +194,7 @@ impl<'a> Kernel<'a> {
         }
     }
 
-    /// `i + x`, of a loop's index and a literal.
+    /// The parts of `i + x`, if `i` is a loop's index and `x` a literal.
     fn sum(&self, id: Id) -> Option<(Id, i128)> {
         match &self.node(id).op {
             Op::Prim(Prim::Int(IntOp::Add), args) if matches!(self.node(args[0]).op, Op::Var(_)) => {
@@ -313,7 +314,7 @@ impl<'a> Kernel<'a> {
         }
     }
 
-    /// The rules, one an arm.
+    /// The rules, one for each arm.
     fn expand(&mut self, key: Key) -> Result<Id, Stop> {
         let (t, ix, env) = key;
         let g = self.g;
@@ -369,9 +370,9 @@ impl<'a> Kernel<'a> {
         let rank = g.rank(t);
         let at: Vec<Id> = match prim {
             Prim::Recast => {
-                // A stored array under the sizes that the reader knows it by.
+                // A stored array is read with the size terms of its reader.
                 if self.plan.class(args[0]) == Class::Buffer && !self.members.contains(&args[0]) {
-                    // An element alone is read from what there is.
+                    // Outside of loops a single element is read with the array's own sizes.
                     let sizes = if self.loops.is_empty() { g.shape(args[0]) } else { g.shape(t) };
                     return Ok(self.op(Op::Load { buf: args[0], sizes: sizes.into(), ix: ix.into() }));
                 }
@@ -438,7 +439,7 @@ impl<'a> Kernel<'a> {
         Ok(id)
     }
 
-    /// A guarded read: zero outside.
+    /// A read with a range test; the element is zero outside of the range.
     fn pad(&mut self, args: &[Term], steps: &[i64], ix: &[Id], env: &[(Var, Id)]) -> Result<Id, Stop> {
         let (g, rank) = (self.g, steps.len());
         let mut missing = Vec::new();

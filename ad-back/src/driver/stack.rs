@@ -49,7 +49,8 @@ impl Driver<'_> {
         self.array_before_loops(t, fill, names)
     }
 
-    /// The same for an array that is declared before the loops that are being written.
+    /// Like [`Driver::fresh_array`], for an array that is declared before the loops that are being
+    /// written.
     pub(super) fn array_before_loops(&mut self, t: Term, fill: TokenStream, names: &mut Vec<Term>) -> TokenStream {
         match self.stack_lens(t) {
             Some(lens) => {
@@ -136,7 +137,7 @@ impl Driver<'_> {
         }
     }
 
-    /// The scalars, in row-major order, if a result of static size is returned as an array literal.
+    /// The scalars of a result in row-major order, if the result is returned as an array literal.
     pub(super) fn literal(&self, out: &Output) -> Option<Vec<Term>> {
         if out.container != Container::Static {
             return None;

@@ -48,7 +48,8 @@ pub(crate) struct Driver<'a> {
     pub(super) statements: Vec<Statement>,
     /// The summary entries of the statement that is being written, so far.
     pub(super) notes: RefCell<Vec<Note>>,
-    /// The number of places so far that make arrays of the workspace.
+    /// The number of statements so far that take an array from the workspace; each one has a number
+    /// of its own.
     pub(super) places_made: Cell<usize>,
     /// The number of enclosing loops with carried state.
     pub(super) inside: usize,
@@ -287,8 +288,8 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// The branch of a conditional, if the code is under its condition or the negation: the other
-    /// branch is not computed here.
+    /// The only branch of a conditional that is computed here, if the code is under the condition
+    /// or its negation.
     pub(super) fn settled(&self, cond: Term, then: Term, other: Term) -> Option<Term> {
         let given = self.given.iter().find(|l| l.0 == cond)?;
         Some(if given.1 { then } else { other })

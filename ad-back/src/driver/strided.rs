@@ -1,4 +1,5 @@
-//! Calls of products on strided arrays. Must never decide which contraction is such a call.
+//! Calls of products on strided arrays. This module must never decide which contraction is such a
+//! call.
 
 use proc_macro2::TokenStream;
 use quote::quote;

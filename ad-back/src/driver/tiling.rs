@@ -49,7 +49,7 @@ impl Driver<'_> {
         let mark = self.known.enter(&guard);
         let some = self.known.enter_nonempty(&[tile.n]);
         for k in tile.steps.clone() {
-            // These are part of the nests that take the sums.
+            // The nest that computes the sum does the work of such a scatter too.
             let added = |t: &Term| tile.fused_scatters.values().any(|u| u == t);
             if !matches!(&plan.steps[plan.order[k]].work, Work::Whole(t) if added(t)) {
                 self.step(plan.order[k])?;
@@ -96,8 +96,8 @@ impl Driver<'_> {
             memory.extend(quote!(let mut #name = #array;));
             packing.extend(quote!(#packed(&mut #name, &#from[#start..][..#part], #count);));
         }
-        // If rows are read in place, and an item has only one scalar besides them, there are no
-        // lanes of several scalars per item to fill.
+        // If rows are read in place and every other array has one scalar for each item, only these
+        // arrays fill lanes with items. So a block may be smaller.
         let wide = |t: &Term| self.g.rank(*t) > 1;
         let rows = block.packed.is_empty() && !block.memory.iter().any(wide) && !block.matrices.is_empty();
         let kernel = self.kernel(if rows { "block_of_rows" } else { "block" });
@@ -245,7 +245,7 @@ impl Driver<'_> {
             outs = e.results().collect();
             block.taken.extend(&outs);
         }
-        // In the order of the statements.
+        // Memory is listed in the order of the statements.
         block.reused.extend(outs.iter().filter(|t| reused.values().any(|u| u == *t)));
         for &t in &outs {
             if let Some((&src, _)) = block.fused_scatters.iter().find(|(_, u)| **u == t) {
@@ -360,8 +360,8 @@ impl Driver<'_> {
         quote!(&#from[#first..][..#count])
     }
 
-    /// Makes sure that an array has the rows of all items, of these sizes: the check that
-    /// guarantees it may not have been executed.
+    /// Makes sure that an array has a row of these sizes for each item. The check that guarantees
+    /// this may not have been executed at this point.
     fn leading(&mut self, block: &mut Block, x: &Factor, row: &[Term]) {
         let sizes = [std::slice::from_ref(&block.n), row].concat();
         let key = (x.array, x.start, row.to_vec());

@@ -180,8 +180,8 @@ impl Driver<'_> {
         }
     }
 
-    /// An array that equals another one: moved if nothing else reads that one, otherwise borrowed
-    /// or copied.
+    /// An array that equals another one. The other array is moved if nothing else reads it, and
+    /// borrowed or copied otherwise.
     fn same_as(&mut self, t: Term, of: Term, guard: &[Guard], k: usize) {
         let mut names = Vec::new();
         let owned = self.moves(of, k);
@@ -221,8 +221,8 @@ impl Driver<'_> {
         self.plain(guard, code, vec![t], names);
     }
 
-    /// A sum with blocks: the dense summands in one nest, then each block in a pass over its own
-    /// elements.
+    /// A sum with blocks. One nest adds the dense summands, then one pass for each block adds the
+    /// elements of that block.
     pub(super) fn padded(&mut self, t: Term, guard: &[Guard]) -> Result<(), String> {
         let g = self.g;
         let Some((dense, pads)) = padded_parts(g, &self.plan.class, t) else { return Err("no blocks".into()) };
@@ -314,8 +314,8 @@ impl Driver<'_> {
         typed(&[&e]).unwrap_or(e.tokens)
     }
 
-    /// A conditional of arrays: moved out of its branch if nothing else reads the array, otherwise
-    /// borrowed.
+    /// A conditional of arrays. The array is moved out of its branch if nothing else reads it, and
+    /// borrowed otherwise.
     pub(super) fn join(&mut self, t: Term, cond: Term, then: Term, other: Term, guard: &[Guard], k: usize) {
         let alike = self.memory.storage.get(&then) == self.memory.storage.get(&other);
         let owned = then != other && alike && self.moves(then, k) && self.moves(other, k);

@@ -58,7 +58,7 @@ impl Driver<'_> {
         }
     }
 
-    /// The number of the place that makes an array, if it is one of a workspace.
+    /// The number of the statement that takes an array, if the routine uses a workspace.
     fn next_place(&self) -> Option<Literal> {
         self.style.workspace.then(|| {
             let place = self.places_made.get();
