@@ -1,12 +1,13 @@
 //! From build-free core terms to Rust: one function item for each routine.
 //!
-//! The pass `lowering`, the last one of `pipeline`, rewrites what no statement is for and opens the
-//! loops. Here `store` decides
-//! what is in memory, `schedule` what is computed when and under which guard, `kernel` what one
-//! element is (BOT Fig. 10 read as index functions), `nest` writes loops, `driver` the statements
-//! around them, `in_range` which reads need no test, `block` their nesting, `rust` scalar tokens.
-//! The output is a function of the terms alone, byte for byte. Nothing here may rewrite a term, nor
-//! panic on a user's program: what cannot be emitted is an `Err` that says so.
+//! The pass `lowering`, the last one of `pipeline`, rewrites the terms for which there is no
+//! statement, and opens the loops. In this crate, `store` decides what is in memory, `schedule`
+//! decides when and under which guard it is computed, and `in_range` decides which reads need no
+//! test. `kernel` turns one element into scalar operations (BOT Fig. 10 read as index functions).
+//! `nest` writes loops, `driver` the statements around them, `block` the nesting of statements, and
+//! `rust` scalar tokens. The output is a function of the terms alone, byte for byte. Nothing here
+//! may rewrite a term, nor panic on a user's program: what cannot be emitted is an `Err` that says
+//! so.
 
 mod block;
 mod check;
@@ -88,7 +89,7 @@ fn prepare(g: &mut Graph, program: &Program, routine: &Routine, log: Option<&mut
 /// One routine as a Rust function item.
 ///
 /// # Errors
-/// If a term stands where the emitter does not reach yet (calls, builds).
+/// If the terms contain a form that the emitter does not accept (calls, builds).
 pub fn emit_routine(g: &mut Graph, program: &Program, routine: &Routine) -> Result<TokenStream, String> {
     let Program { vis, cfgs, .. } = program;
     let docs = &routine.docs;
@@ -116,7 +117,8 @@ fn function(g: &mut Graph, program: &Program, routine: &Routine) -> Result<Token
         declared = quote!(#declared, workspace_: &mut #krate::runtime::Workspace);
     }
     if program.example.is_some() {
-        // The generic function is a call, so that what is long is compiled once.
+        // The generic function is only a call of the long one, so that the long one is compiled
+        // once.
         let [public_generics, public] = signature::public_declarations(program, params);
         let given = signature::converted(program, params);
         let turbofish = &program.turbofish;
@@ -172,8 +174,8 @@ pub fn emit_staged(g: &mut Graph, program: &Program, staged: &Staged) -> Result<
     })
 }
 
-/// `fn` and a body in braces, with the span of the name: a function of this name that exists
-/// already is reported there.
+/// `fn` and a body in braces, with the span of the name. If a function of this name exists already,
+/// the error is reported there.
 pub(crate) fn at_name(name: &Ident, body: TokenStream) -> (Ident, proc_macro2::Group) {
     let span = Span::call_site().located_at(name.span());
     let mut body = proc_macro2::Group::new(proc_macro2::Delimiter::Brace, body);
@@ -189,8 +191,8 @@ pub fn plan_of(g: &mut Graph, program: &Program, routine: &Routine) -> Result<Pl
     Ok(described(g, program, routine, None)?.0)
 }
 
-/// Records a routine for `AD_DUMP`: its lowered terms, its plan in words, and the choices by cost
-/// since `choice::record`, up to the last token.
+/// Records a routine for `AD_DUMP`: its lowered terms, its plan in words, and all choices by cost
+/// since `choice::record`, including those made while tokens are written.
 pub fn describe(g: &mut Graph, program: &Program, routine: &Routine, log: &mut Log) {
     let [schedule, choices] = match described(g, program, routine, Some(log)) {
         Ok((plan, choices)) => [plan.steps, choices],
@@ -263,12 +265,12 @@ fn described(
     Ok((summary, choices))
 }
 
-/// What was chosen since `choice::record`, of the function itself.
+/// The choices since `choice::record`, with the names of the user's function.
 pub fn chosen(g: &Graph, program: &Program) -> String {
     choice::recorded(|k| numbered(g, |t| program.hints.get(&t), k))
 }
 
-/// The term of this number in a word, if there is one.
+/// The term with this number in a word; empty if there is no such term.
 fn numbered<'a>(g: &Graph, hint: impl Fn(Term) -> Option<&'a String>, k: usize) -> String {
     g.terms().nth(k).map_or(String::new(), |t| shown(g, hint(t), t))
 }

@@ -53,7 +53,8 @@ impl Nest<'_, '_> {
         self
     }
 
-    /// The loops from the extremum's axis on, which is the one around loop `first`.
+    /// The loops from the extremum's axis inwards. That axis is the loop directly around loop
+    /// `first`.
     pub(super) fn extremum_loops(
         &mut self,
         extremum: &Extremum,
@@ -123,8 +124,8 @@ impl Nest<'_, '_> {
         let (mut cuts, mut begin, mut end) = <(TokenStream, TokenStream, TokenStream)>::default();
         let (mut begin_one, mut end_one) =
             (quote!(let mut #best = if 0 < #size { #nan } else { #worst };), TokenStream::new());
-        // The test whether an item has a winner reads memory: lanes that are tested do not stay in
-        // registers.
+        // The test whether an item has a winner reads memory, since lanes that are tested would not
+        // stay in registers.
         let mut open = TokenStream::new();
         if let Some((row, chunks)) = of_best {
             cuts.extend(quote!(let (#chunks, _) = #row.as_chunks_mut::<#lanes>();));

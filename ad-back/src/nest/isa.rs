@@ -15,8 +15,8 @@ use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::Put;
 use ad_ir::prim::{Binary, Emit, Prim};
 
-/// The number of iterations below which a nest (if all its sizes are literals) is done before a
-/// dispatch has paid.
+/// A nest with fewer iterations than this is not dispatched if all its sizes are literals: it takes
+/// less time than a dispatch.
 const SHORTEST: i128 = 64;
 /// The number of real operations per iteration from which on a loop without sums and functions is
 /// limited by arithmetic and not by memory.
@@ -48,7 +48,8 @@ impl Nest<'_, '_> {
         }
         let sums = self.items.iter().any(|item| {
             matches!(item, Item::Fold { out, fold: Fold::Sum, .. } if self.g.elem(*out).is_real() && !self.exact(*out))
-                // Sums in order, in separate lanes.
+                // A sum in order that does not run over the innermost loop: each lane has its own
+                // sum.
                 || matches!(item, Item::Fold { fold: Fold::InOrder, reduced, .. } if reduced.last() == Some(&false))
         });
         let (mut operations, mut functions) = (0, false);
@@ -68,7 +69,7 @@ impl Nest<'_, '_> {
         choose(Kind::Dispatch, self.key(self.k.nodes.len()), by_cost, why)
     }
 
-    /// The key of a choice about a node.
+    /// The key under which a choice about a node is recorded.
     pub(super) fn key(&self, id: usize) -> (usize, usize) {
         let first = self.items.iter().find_map(|item| match item {
             Item::Store { out, .. } => *out,
@@ -95,7 +96,8 @@ impl Nest<'_, '_> {
         self.k.plan().exact.contains(&t)
     }
 
-    /// The product, if this is one that nothing else reads, computed where its reader is.
+    /// The factors of a node that is a product, if it has a single reader and that is at the same
+    /// level.
     fn product(&self, id: Id, level: usize) -> Option<Product> {
         let node = self.k.node(id);
         match &node.op {
@@ -131,7 +133,7 @@ impl Nest<'_, '_> {
             }
             let (level, [a, b]) = (self.level(this), [args[0], args[1]]);
             let minus = *op == Binary::Sub;
-            // Of the difference of two products one is fused; the other is the addend.
+            // In a difference of two products, one is fused and the other is the addend.
             let (taken, fused) = if let Some(product) = self.product(b, level) {
                 (b, Fused { product, negative: minus, addend: a, subtracted: false })
             } else if let Some(product) = self.product(a, level) {
@@ -270,7 +272,7 @@ impl Nest<'_, '_> {
     }
 }
 
-/// `-e`, of a literal without two signs.
+/// `-e`; a negative literal does not get two signs.
 fn negated(e: &Expr) -> Expr {
     let x = e.at(prec::PREFIX + u8::from(e.prec == prec::PREFIX));
     let mut out = Expr::new(quote!(-#x), prec::PREFIX, e.size);

@@ -106,8 +106,8 @@ impl Nest<'_, '_> {
         Ok(code)
     }
 
-    /// Writes the loop that contains this code at the start of its body, with the code before and
-    /// after the inner loops.
+    /// Writes the loop of this level. Its body is `pre`, then `code` (the inner loops), then what
+    /// follows them.
     pub(super) fn around(
         &mut self,
         level: usize,
@@ -147,7 +147,8 @@ impl Nest<'_, '_> {
         let Op::Prim(Prim::Compare(Cmp::Lt), args) = &self.k.node(c).op else { return };
         let (Op::Var(v), end) = (&self.k.node(args[0]).op, args[1]) else { return };
         let v = usize::from(*v);
-        // Sums over some of the loops are initialised and stored around these.
+        // If sums do not run over all loops, code stands between the loops that initialises and
+        // stores them.
         let between = self.items.iter().any(|item| match item {
             Item::Fold { reduced, .. } => {
                 let begins = self.depth - reduced.iter().rev().take_while(|r| **r).count();
@@ -180,7 +181,7 @@ impl Nest<'_, '_> {
             && self.place.iter().all(|&arm| arm == 0)
     }
 
-    /// The loop over such blocks, and the condition that there is one.
+    /// The loop over such blocks, and the condition under which there is at least one.
     fn overlapping(
         &mut self,
         n: &Expr,

@@ -1,7 +1,7 @@
-//! Functions that are vectorised by the block and not by the element: `sin` and `cos`, which call
-//! the library for huge arguments and so need a test, which a loop over lanes cannot have. Their
-//! arguments are computed for all lanes of a block in a separate loop (a phase), the functions are
-//! called once, and the block's own loop reads the results.
+//! Functions that are called once for a whole block: `sin` and `cos`. For huge arguments they call
+//! the library, which needs a test, and a loop over lanes cannot have one. So a separate loop (a
+//! phase) computes their arguments for all lanes of a block, one call computes the functions, and
+//! the block's own loop reads the results.
 //!
 //! A function in a branch stays there, element by element: no phase computes arguments that only a
 //! branch needs.

@@ -163,7 +163,8 @@ impl Nest<'_, '_> {
         }
     }
 
-    /// The nodes that the code of a node mentions: for a row its start only.
+    /// The nodes that the code of a node mentions. For an element of a row this is only the start
+    /// of the row.
     pub(super) fn reads(&self, id: usize) -> Vec<Id> {
         let this = u32::try_from(id).unwrap_or(0);
         if matches!(self.k.nodes[id].op, Op::Load { .. })
@@ -190,7 +191,7 @@ impl Nest<'_, '_> {
                 }
                 Item::Store { value, .. } | Item::Fold { value, .. } => roots.push(*value),
                 Item::Scatter { ix, value, .. } => {
-                    // Once in the test and once as the position.
+                    // The index is used twice: in the test and as the position.
                     roots.extend(ix);
                     roots.extend(ix);
                     roots.push(*value);

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! It is used in tiles only. Elsewhere rows may be longer than the cache, and a chunk of each row
-//! would be a walk down a column.
+//! would be a strided access down the columns.
 
 use std::collections::HashMap;
 
@@ -31,8 +31,8 @@ use ad_ir::ir::Term;
 const SUMS: usize = 2;
 
 impl Nest<'_, '_> {
-    /// The outermost of the loops directly around the innermost one that all sums run over, if the
-    /// sums are held in registers until these end.
+    /// The first of the loops during which the sums stay in registers, if they do. All sums run
+    /// over each loop from this one to the one directly around the innermost loop.
     pub(super) fn register_blocked(&self) -> Option<usize> {
         let inner = self.depth.checked_sub(1)?;
         if !self.in_block || self.flat || *self.part != Part::Whole || !self.reused.is_empty() || self.reads_points() {
@@ -57,7 +57,7 @@ impl Nest<'_, '_> {
         if first == inner || self.literal_extent().is_some_and(|n| n < 32) {
             return None;
         }
-        // Terms that the loops around compute are recomputed for each chunk.
+        // Terms that these loops compute are recomputed for each chunk.
         let repeated = (0..self.k.nodes.len()).any(|id| {
             let this = u32::try_from(id).unwrap_or(0);
             let level = self.level(this);
@@ -97,8 +97,7 @@ impl Nest<'_, '_> {
         picks
     }
 
-    /// The loops from this one on; their bodies are the one for a chunk and the one for the
-    /// remaining elements.
+    /// The loops from `first` inwards, once for chunks and once for the remaining elements.
     pub(super) fn register_blocked_loops(
         &mut self,
         first: usize,

@@ -55,13 +55,13 @@ impl Nest<'_, '_> {
         Some(RowKey { buf, sizes, outer: outer.to_vec(), base })
     }
 
-    /// The position of an element in row-major order; `None` for the only element of a scalar.
+    /// The position of an element in row-major order; 0 for a scalar.
     pub(super) fn linear(&mut self, ix: &[Expr], sizes: &[Term], exact: bool) -> Expr {
         let mut sum: Option<Expr> = None;
         for (i, &n) in ix.iter().zip(sizes) {
             sum = Some(match sum {
                 None => i.clone(),
-                // Row 0: its length is not needed.
+                // In row 0 the length of a row is not needed.
                 Some(s) if exact && s.is(0) => i.clone(),
                 Some(s) => {
                     let n = self.arg(n);
@@ -129,7 +129,7 @@ impl Nest<'_, '_> {
             return Expr::atom(quote!(#length));
         }
         let n = self.arg(self.k.loops[v]);
-        // A range of literals has no type of its own.
+        // A range between literals has no type of its own.
         if n.receiver.is_some() { Expr::atom(n.receiver()) } else { n }
     }
 
@@ -345,7 +345,8 @@ impl Nest<'_, '_> {
         Ok(inside)
     }
 
-    /// The start of the rows of a block within the rows of the result; `None`: they start together.
+    /// The position at which the rows of a block start in the rows of the result; `None` if that is
+    /// 0.
     pub(super) fn block_start(&self, ix: &[Id]) -> Option<Id> {
         match &self.k.node(*ix.last()?).op {
             Op::Prim(_, args) => args.iter().copied().find(|&a| self.level(a) < self.depth),
@@ -390,7 +391,7 @@ impl Nest<'_, '_> {
         let of = self.arg_names[&t].clone();
         let outer: Vec<usize> = loops[..loops.len() - 1].to_vec();
         let n = self.extent(self.depth - 1).tokens;
-        // Where the loops around say how long it is, it is cut where they do.
+        // If an enclosing loop determines the length of the row, the slice is taken in that loop.
         let known = if let Part::Ragged(end) = *self.part { self.level(end) } else { 0 };
         let level = outer.iter().max().map_or(known, |v| known.max(v + 1));
         let row = self.new_row(&of, outer.is_empty(), (true, level));
