@@ -4,8 +4,8 @@
 //! iterations is the inner one, and no carried value goes through memory between iterations. A sum
 //! over the elements is updated once for each chunk.
 //!
-//! This module finds these loops. A loop in which an iteration reads another element of a carried
-//! row, or a sum over its elements, is not one of them.
+//! This module finds these loops. A loop is excluded if an iteration reads another element of a
+//! carried row, or a sum over its elements.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,7 +17,7 @@ use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Graph, Term};
 use ad_middle::passes::lowering::opened::{Growth, Loop};
 
-/// A loop that may be vectorised so, and facts about it.
+/// A loop that may be vectorised in this way, and facts about it.
 struct Candidate<'a> {
     g: &'a Graph,
     plan: &'a Plan,
@@ -70,7 +70,7 @@ impl Candidate<'_> {
         self.g.reachable(&[t]).into_iter().any(|u| self.own(u) || self.sums.contains(&u))
     }
 
-    /// Whether all carried values are rows of their own, which each iteration replaces.
+    /// Whether all carried values are separate rows that each iteration replaces.
     fn carries(&self) -> bool {
         let Candidate { plan, l, .. } = self;
         l.carries.iter().all(|c| {
@@ -116,7 +116,7 @@ impl Candidate<'_> {
             match item {
                 Item::Store { value, out } if out.is_none_or(|t| self.along(t)) => stack.push(*value),
                 Item::Fold { out, fold: Fold::Sum, value, .. } => {
-                    // With a single accumulator `f32` loses digits.
+                    // A single accumulator of type `f32` would lose digits.
                     let real = g.elem(*out).is_real() && g.elem(*out) != SINGLE;
                     if g.rank(*out) > 0 || !real || plan.exact.contains(out) {
                         return None;

@@ -99,7 +99,8 @@ fn forms(own: Takes, refs: Option<u8>) -> Vec<Form> {
     // If the number is not known, the receiver has at most one reference.
     let (low, high) = refs.map_or((0, 1), |n| (n, n));
     let first = match own {
-        // A method by value is found at once for a value, and later for a reference.
+        // A method that takes a value is found in the first form if the receiver is a value, and
+        // later if it is a reference.
         Takes::Value => 1,
         Takes::Reference if low > 0 => 2,
         Takes::Reference | Takes::Mutable | Takes::Deref => 0,
@@ -133,11 +134,11 @@ fn methods(program: &Program) -> Option<TokenStream> {
     let queues = program.assumed.iter().any(of_queue);
     for assumed in &program.assumed {
         if let Assumed::OfStd { name, ty, by_reference } = assumed {
-            // By value, the type's own come first where they take it by value.
+            // If the receiver is a value, the type's own methods that take a value are found first.
             calls.push(if *by_reference {
                 quote!(let _ = |x_: #ty| x_.#name();)
             } else {
-                // `&Option<&F>` written out is a lint's.
+                // A lint forbids the type `&Option<&F>`.
                 quote! {
                     let _ = |x_: #ty| {
                         let x_ = &x_;
@@ -154,7 +155,7 @@ fn methods(program: &Program) -> Option<TokenStream> {
         };
         let owner = receiver.map_or(Owner::Any, |r| r.owner);
         let may = |o: Owner| owner == Owner::Any || owner == o;
-        // A queue has its methods itself, and dereferences to nothing.
+        // A queue has its methods itself and dereferences to no other type.
         let mut of_queue = Vec::new();
         if *rank == 1 && queues && found.vectors != Vectors::No {
             let takes = if found.takes == Takes::Deref { Takes::Reference } else { found.takes };
@@ -164,7 +165,7 @@ fn methods(program: &Program) -> Option<TokenStream> {
         if *rank > 0 {
             let only = matches!(found.vectors, Vectors::Only | Vectors::Queues);
             let vectors = matches!(found.vectors, Vectors::Too | Vectors::Only);
-            // What is taken for a queue may be a `Vec` with a method of some trait.
+            // A receiver that is assumed to be a queue may be a `Vec` with a method of some trait.
             if *rank == 1 && found.vectors == Vectors::Queues {
                 owners.push(quote!(::std::vec::Vec<#elem>));
             }
@@ -184,11 +185,12 @@ fn methods(program: &Program) -> Option<TokenStream> {
                     sizes.iter().map(|&n| Literal::usize_unsuffixed(n).to_token_stream()).collect();
                 owners.push(ad_ir::rust_types::static_type(elem.clone(), &lens));
             }
-            // Behind one reference, a slice's own come first.
+            // If the receiver has one reference, the slice's own methods are found first.
             if *rank == 1 && vectors && may(Owner::Slice) && receiver.is_none_or(|r| r.refs > 1) {
                 calls.push(quote!(let _ = |x_: &&[#elem]| x_.#name();));
             }
-            // What these have is found on what they deref to, and they are behind a reference always.
+            // `ArrayRefN` has these methods only through the type to which it dereferences. A
+            // receiver of this type is always a reference.
             if found.of_layout && may(Owner::Shared) {
                 let shared = format_ident!("ArrayRef{rank}");
                 calls.push(quote!(let _ = |x_: &#krate::ndarray::#shared<#elem>| x_.#name();));
@@ -196,7 +198,8 @@ fn methods(program: &Program) -> Option<TokenStream> {
         } else {
             owners.push(elem);
         }
-        // What has no axes is a number, or an array that has what numbers have on what it derefs to.
+        // A receiver without axes is a number, or an array that has the methods of numbers only
+        // through the type to which it dereferences.
         let takes = if *rank == 0 && *array { Takes::Deref } else { found.takes };
         for (owner, takes) in owners.into_iter().map(|owner| (owner, takes)).chain(of_queue) {
             calls.extend(forms(takes, receiver.map(|r| r.refs)).into_iter().map(|form| {
@@ -277,10 +280,11 @@ impl Visit<'_> for Arrays {
     }
 }
 
-/// `_: fn(P) -> Q = |x_| x_;` for a path that is assumed to be this type: a value of the one type is
-/// a value of the other.
+/// `_: fn(P) -> Q = |x_| x_;` for a path that is assumed to be this type: it compiles only if both
+/// are one type.
 fn same_type(krate: &TokenStream, path: &TokenStream, ty: KnownType) -> TokenStream {
-    // With the span of the user's name, the error of another type is reported there.
+    // The tokens have the span of the user's name, so that the error is reported there if the types
+    // differ.
     let span = path.clone().into_iter().last().map_or_else(Span::call_site, |t| t.span());
     let nd = quote!(#krate::ndarray);
     match ty {
@@ -371,8 +375,8 @@ fn call(krate: &TokenStream, (path, name): (&TokenStream, &Ident), called: &Call
     }
 }
 
-/// The Rust text of a row as tokens, with the path to `ad` for `$crate`. (A test of the table
-/// checks that it is Rust.)
+/// The Rust text of a row as tokens, with the path to `ad` in place of `$crate`. (A test of the
+/// table checks that it is Rust.)
 fn rust(krate: &TokenStream, text: &str) -> TokenStream {
     fn put(krate: &TokenStream, tokens: TokenStream) -> TokenStream {
         let (mut made, mut tokens) = (TokenStream::new(), tokens.into_iter());

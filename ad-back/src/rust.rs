@@ -30,7 +30,8 @@ pub(super) struct Expr {
     pub(super) tokens: TokenStream,
     pub(super) prec: u8,
     pub(super) size: u32,
-    /// A float literal has no type of its own: a method needs its suffixed form.
+    /// The suffixed form of a float literal. A method call needs it, since a plain literal has no
+    /// type of its own.
     pub(super) receiver: Option<TokenStream>,
     /// The value of an integer literal.
     pub(super) integer: Option<i128>,
@@ -66,7 +67,7 @@ impl Expr {
             return self.clone();
         }
         let (a, b) = (self.at(prec::MUL), other.at(prec::MUL + 1));
-        // Of literals the product has no type either.
+        // A product of literals has no type of its own either.
         let receiver = self.receiver.as_ref().filter(|_| other.receiver.is_some()).map(|a| quote!(#a * #b));
         Expr { receiver, ..Expr::new(quote!(#a * #b), prec::MUL, 1) }
     }
@@ -99,7 +100,7 @@ impl Expr {
 pub(super) struct Style {
     /// The path of the facade.
     pub(super) krate: TokenStream,
-    /// The type parameter that [`RealTy::Param`] is.
+    /// The type parameter that [`RealTy::Param`] stands for.
     pub(super) param: Ident,
     /// The names that the user binds in patterns.
     pub(super) bound: Rc<BTreeSet<String>>,
@@ -203,7 +204,7 @@ impl Style {
             Expr::new(quote!(#receiver.#name(#(#rest),*)), prec::ATOM, size)
         };
         let function = |name: &str, args: &[&Expr]| {
-            // The kernels are generic: what they give of literals only would have no type.
+            // The kernels are generic, so a call with untyped literals only would have no type.
             let first = typed(args).unwrap_or_else(|| args[0].tokens.clone());
             let (name, rest) = (self.kernel(name), args[1..].iter().map(|a| &a.tokens));
             Expr::new(quote!(#name(#first #(, #rest)*)), prec::ATOM, size)
@@ -229,7 +230,7 @@ impl Style {
                 Emit::Method(name) => method(name, args),
                 Emit::Kernel(name) => function(name, args),
                 Emit::Op("-") => {
-                    // Two signs in a row would be read as a decrement by people.
+                    // People would read two signs in a row as a decrement.
                     let x = args[0].at(prec::PREFIX + u8::from(args[0].prec == prec::PREFIX));
                     let x = if args[0].receiver.is_some() { args[0].receiver() } else { x };
                     Expr::new(quote!(-#x), prec::PREFIX, size)
@@ -256,8 +257,8 @@ impl Style {
                 let (a, b) = (first, args[1].at(prec::COMPARE + 1));
                 Expr::new(quote!(#a #op #b), prec::COMPARE, size)
             }
-            // Terms are total: what can overflow saturates (and is checked elsewhere, if the
-            // function gets there).
+            // Terms are total, so an operation that can overflow saturates. A check of its own
+            // panics if the user's function reaches the overflow.
             Prim::Int(op) => match op {
                 IntOp::Add => method("saturating_add", args),
                 IntOp::Sub => method("saturating_sub", args),
@@ -268,7 +269,7 @@ impl Style {
                 IntOp::Rem if second.is_some_and(|n| n > 0) => infix(quote!(%), prec::MUL, prec::MUL + 1),
                 IntOp::Div => function("quotient", args),
                 IntOp::Rem => function("remainder", args),
-                // In parentheses wherever they stand: nobody remembers how strongly they bind.
+                // These are always in parentheses, since nobody remembers how strongly they bind.
                 IntOp::BitAnd => bits(quote!(&)),
                 IntOp::BitOr => bits(quote!(|)),
                 IntOp::BitXor => bits(quote!(^)),
@@ -304,7 +305,8 @@ impl Style {
         if from == to {
             return x.clone();
         }
-        // Through f64, which is exact from `f32` and what `Real` offers.
+        // The conversion goes through `f64`, since that is exact for an `f32` and is what `Real`
+        // offers.
         let (x, from) = if from == param {
             let x = x.receiver();
             (Expr::new(quote!(#x.as_f64()), prec::ATOM, size), Elem::F64)
@@ -335,8 +337,8 @@ fn places(elem: Elem) -> std::ops::Range<i128> {
     }
 }
 
-/// If all operands are literals, the first one with its type: otherwise nothing would say which it
-/// is.
+/// The first operand with its type, if all operands are literals. Nothing else would determine the
+/// type.
 pub(super) fn typed(operands: &[&Expr]) -> Option<TokenStream> {
     if operands.iter().all(|e| e.receiver.is_some()) { operands.first().and_then(|e| e.receiver.clone()) } else { None }
 }
@@ -359,15 +361,16 @@ fn int_suffixed(ty: IntTy, n: i128) -> TokenStream {
 
 /// Names that are taken, and new ones.
 ///
-/// A name in a pattern means a constant where there is one of that name (no hygiene helps), and the
-/// attribute does not see what is in scope. So a local has a name that the user has bound in a
-/// pattern too, or one that ends in `_`, which nobody gives a constant.
+/// If a constant of the same name is in scope, a name in a pattern means that constant. Hygiene
+/// does not prevent this, and the attribute does not see what is in scope. So a local gets a name
+/// that the user also binds in a pattern, or a name that ends in `_`, since no constant has such a
+/// name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
     used: BTreeSet<String>,
     next: BTreeMap<String, u32>,
-    /// What the user has bound; `None`: these are names of items, which hide what is outside of
-    /// them.
+    /// The names that the user binds. `None` for names of items, since an item hides a constant of
+    /// the same name outside.
     bound: Option<Rc<BTreeSet<String>>>,
 }
 
@@ -382,7 +385,7 @@ impl Names {
         self.used.insert(name.to_string());
     }
 
-    /// A name that no constant has.
+    /// Turns a name into one that no constant has.
     fn local(&self, name: String) -> String {
         if self.bound.as_ref().is_none_or(|bound| bound.contains(&name)) { name } else { format!("{name}_") }
     }
@@ -393,7 +396,7 @@ impl Names {
         free.then(|| Ident::new(&name, Span::mixed_site()))
     }
 
-    /// A new name: `base` itself if it is free, otherwise `base_2` and so on.
+    /// A new name: `base` if it is free, otherwise `base_2` and so on.
     pub(super) fn fresh(&mut self, base: &str) -> Ident {
         let base = clean(base);
         if let Some(name) = self.take(self.local(base.clone())) {
@@ -422,7 +425,7 @@ impl Names {
     }
 }
 
-/// What a name is made of: without the ending that says what it is of that.
+/// The stem of a name: `x` for `x_data` with the ending `_data`.
 pub(super) fn stem<'a>(name: &'a str, ending: &str) -> &'a str {
     let name = name.trim_end_matches('_');
     name.strip_suffix(ending).unwrap_or(name)
@@ -441,7 +444,7 @@ fn clean(hint: &str) -> String {
             name.extend(c.to_lowercase());
         }
     }
-    // A leading underscore would say "not used", one at the end is ours.
+    // A leading underscore would mean "not used", and a trailing one marks generated names.
     let name = name.trim_matches('_').replace("__", "_");
     let name = name.as_str();
     match name.chars().next() {

@@ -36,7 +36,7 @@ pub(super) fn plan(
 ) -> Result<Plan, String> {
     let mut roots: Vec<Term> = results.to_vec();
     roots.extend(checks.iter().flat_map(|c| c.reads.iter().copied()));
-    // Sizes are in types, not among children.
+    // Sizes occur in types and are not children of terms.
     let mut sizes: BTreeSet<Term> = BTreeSet::new();
     for t in loops.reachable(g, &roots) {
         if let Some((_, shape)) = g.ty(t).as_array() {
@@ -269,7 +269,7 @@ fn loop_reads(
     found
 }
 
-/// The scalar that all elements are equal to.
+/// The scalar that all elements of `t` are equal to.
 fn broadcast_of(g: &Graph, mut t: Term) -> Term {
     while let (Node::Prim(_, args), true) = (g.node(t), g.rank(t) > 0) {
         t = args[0];

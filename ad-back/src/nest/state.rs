@@ -34,7 +34,7 @@ pub(crate) enum Part {
     Whole,
     /// The first elements; the caller passes their number.
     Prefix,
-    /// The first ones, up to an index that the loops around decide.
+    /// The first elements, up to an index that depends on enclosing loops.
     Ragged(Id),
     Interior(i128),
     Ends(i128),
@@ -85,7 +85,7 @@ pub(super) struct Row {
     pub(super) level: usize,
 }
 
-/// A branch that is computed lazily; 0 is "no branch".
+/// A branch that is computed lazily. Index 0 means "no branch".
 pub(super) struct Arm {
     pub(super) parent: usize,
     pub(super) depth: u32,
@@ -100,7 +100,7 @@ pub(crate) struct Nest<'a, 'k> {
     pub(super) known: &'a InRange<'a>,
     pub(super) k: &'k Kernel<'a>,
     pub(super) items: &'k [Item],
-    /// Arrays whose memory a result takes, element by element: read, then written.
+    /// Arrays whose memory a result takes over. Each element is read before it is overwritten.
     pub(super) reused: &'k HashMap<Term, Term>,
     /// The range of the innermost loop, and the name of the number of elements in the interior.
     pub(super) part: &'k Part,

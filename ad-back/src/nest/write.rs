@@ -1,5 +1,5 @@
-//! What stands inside of the loops: the expressions of nodes, and what each item does with its
-//! value. Must never write a node before what it reads, nor decide where a node is written.
+//! The code inside of the loops: the expressions of nodes, and what each item does with its value.
+//! This module must never write a node before its operands, nor decide where a node is written.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -44,7 +44,8 @@ impl Nest<'_, '_> {
         which: &dyn Fn(Id) -> bool,
     ) -> Result<(), String> {
         let mut names: BTreeMap<usize, Vec<TokenStream>> = BTreeMap::new();
-        // What may get a name, by level: of a long level all names are declared before it.
+        // The number of nodes that may get a name, by level. If there are many, all names of the
+        // level are declared before its code.
         let mut nodes: BTreeMap<usize, usize> = BTreeMap::new();
         for id in 0..self.k.nodes.len() {
             let this = u32::try_from(id).unwrap_or(0);
@@ -68,8 +69,8 @@ impl Nest<'_, '_> {
             let level = self.level(this);
             let row = matches!(self.k.nodes[id].op, Op::Load { .. }) && level == self.depth && e.size == 0;
             let again = self.uses[id] > 1 || self.reader_level[id] > level || e.size > LONG || e.prec == prec::IF;
-            // What stands in an arm must have its name there, before the choice.
-            // What an item overwrites is read before.
+            // A node in an arm must get its name in that arm, before the choice. An element that an
+            // item overwrites gets a name before that.
             let reused = matches!(&self.k.nodes[id].op, Op::Load { buf, .. } if self.reused.contains_key(buf));
             let e = if (again && !row) || reused {
                 let name = match &self.k.nodes[id].hint {

@@ -1,6 +1,7 @@
-//! Groups statements into loop nests: greedily, with neighbours over the same domain and under the
-//! same guard, and a full sum with a sum of blocks over nearly its domain (`split`). A statement
-//! joins a nest only if it reads the nest's results at the loops' own indices.
+//! Groups statements into loop nests. A statement joins a neighbour over the same domain and under
+//! the same guard, greedily. A full sum also joins a sum of blocks over nearly its domain
+//! (`split`). A statement joins a nest only if it reads the nest's results at the loops' own
+//! indices.
 
 use std::collections::{HashMap, HashSet};
 
@@ -130,8 +131,9 @@ pub(super) fn group(all: &All<'_>, plan: &mut Plan, order: &[usize], scope: Scop
                 _ => false,
             });
         }
-        // In a loop rows are short: a nest that only computes functions is done in complete blocks,
-        // the last one too, and a sum over its results costs almost nothing.
+        // In a loop rows are short. There a nest that only computes functions stays without the
+        // sum: it is done in complete blocks, the last one too, and a separate sum over its results
+        // costs almost nothing.
         let apart = |nest: usize| match (&steps[nest].work, g.node(t)) {
             (Work::Nest { items, .. }, Node::Prim(Prim::Sum(_), args)) => {
                 scope > 0 && full(t) && items.contains(&args[0]) && is_function(g, args[0])

@@ -12,7 +12,7 @@ use ad_middle::passes::lowering::opened::{Growth, Loops, Role, Scopes};
 /// The maximum number of conditions of a guard. Deeper ones are dropped; the term is then also
 /// computed where it is not needed.
 const DEEPEST: usize = 16;
-/// Conditions inside of conditions that are looked at.
+/// The maximum depth of conditions inside of conditions that are examined.
 const NESTED: usize = 8;
 
 #[derive(Default)]
@@ -47,9 +47,9 @@ impl Guards {
         self.id(set)
     }
 
-    /// A conjunction (`modes` builds them, left to right) implies each of its parts. So the terms
-    /// that a derivative computes under it and those that the function computes under its parts
-    /// have one guard. Chains are as deep as the program.
+    /// A conjunction implies each of its parts (`modes` builds conjunctions from left to right). So
+    /// the terms that a derivative computes under it and those that the function computes under its
+    /// parts have one guard. Chains are as deep as the program.
     fn imply(&mut self, g: &Graph, literal: Guard) {
         let mut stack = vec![literal];
         while let Some(&l) = stack.last() {
@@ -104,16 +104,17 @@ impl Guards {
         self.id(common)
     }
 
-    /// What holds under both, of an array: also conditions of the one that those of the other
-    /// decide. An update that is made for some of the arms that read it is in place only where no
-    /// other arm wants the array as it was. `of` is the guard of a condition so far.
+    /// The conditions common to two guards of an array. A condition of one guard is also common if
+    /// the conditions of the other guard imply it: an update that only some arms read can be made
+    /// in place only if no other arm reads the array before the update. `of` gives the guard of a
+    /// condition so far.
     fn meet_of_array(&mut self, g: &Graph, a: u32, b: u32, of: impl Fn(Term) -> u32) -> u32 {
         let plain = self.meet(a, b);
         let (a, b) = (&self.sets[a as usize], &self.sets[b as usize]);
         let mut common = self.sets[plain as usize].clone();
         for (one, other) in [(a, b), (b, a)] {
             for l in one.iter().filter(|l| !other.contains(l) && decided(g, l.0, other, NESTED) == Some(l.1)) {
-                // A condition is not looked at outside of its own guard.
+                // A condition is computed only under its own guard, so it can be tested only there.
                 let own = self.sets.get(of(l.0) as usize);
                 if own.is_some_and(|own| own.iter().all(|l| common.contains(l))) {
                     common.push(*l);
@@ -136,7 +137,7 @@ pub(super) fn guards(g: &Graph, reach: &[Term], roots: &[Term], loops: &Loops, s
     let mut of_loop = vec![UNUSED; loops.all.len()];
     let mut left = vec![0; loops.all.len()];
     let use_under = |guard: &mut [u32], c: Term, id: u32, sets: &mut Guards| {
-        // Outside of a loop the facts of its body do not hold.
+        // The conditions of a loop's body do not hold outside of the loop.
         let scope = scopes.of(c);
         let mut id = id;
         if sets.sets[id as usize].iter().any(|l| !scopes.contains(scopes.of(l.0), scope)) {
@@ -160,7 +161,7 @@ pub(super) fn guards(g: &Graph, reach: &[Term], roots: &[Term], loops: &Loops, s
     }
     for &t in reach.iter().rev() {
         let own = guard[t.index()];
-        // A leaf of a loop in its body: all its readers are in the body.
+        // A leaf of a loop is defined in the body, and so are all its readers.
         let own = if own == UNUSED { none } else { own };
         let own = sets.without_filled(g, t, own);
         guard[t.index()] = if guard[t.index()] == UNUSED { UNUSED } else { own };
