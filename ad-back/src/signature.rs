@@ -8,7 +8,7 @@ use quote::{format_ident, quote};
 use ad_ir::program::{OutputTree, Owner, Param, Passing, Program, Routine};
 use ad_ir::rust_types::{tree_type, view_type};
 
-/// Lints of rustc and clippy that generated code may break, by the reason why it may.
+/// Lints of rustc and clippy that generated code may violate, with the reason why that is allowed.
 const LINTS: &[(&str, &[&str])] = &[
     ("not every derivative that is written is called", &["dead_code"]),
     (
@@ -77,17 +77,17 @@ pub(super) fn allowed_lints() -> TokenStream {
     attributes.collect()
 }
 
-/// An argument again, for a second call.
+/// An argument for a second call: a moved value is cloned.
 pub(super) fn again(passing: Passing, argument: &Ident) -> TokenStream {
     let moved = passing.references == 0 && matches!(passing.owner, Owner::Array | Owner::Vector);
     if moved { quote!(#argument.clone()) } else { quote!(#argument) }
 }
 
-/// A call of the function itself with the arguments that a routine was given, which are all first
-/// among its own; `None` if a parameter hides the function's name.
+/// A call of the user's function with the arguments that a routine was given: the function's
+/// arguments are the first ones of the routine. `None` if a parameter hides the function's name.
 pub(super) fn call_of_function(program: &Program, params: &[Param]) -> Option<TokenStream> {
     let Program { name, turbofish, .. } = program;
-    // Of many examples, the arguments are not those of one.
+    // With many examples, the arguments are not those of a single call.
     if program.example.is_some() {
         return None;
     }
@@ -128,8 +128,8 @@ pub fn emit_second(program: &Program, whole: &Routine, suffix: &str, what: &str)
     }
 }
 
-/// Generic and other parameters as a caller sees them: an array of examples is whatever a view can
-/// be made of.
+/// Generic and other parameters as a caller sees them: an array of examples has any type that
+/// converts into a view.
 pub(super) fn public_declarations(program: &Program, params: &[Param]) -> [TokenStream; 2] {
     let generics = &program.generics;
     if program.example.is_none() {
@@ -145,7 +145,7 @@ pub(super) fn public_declarations(program: &Program, params: &[Param]) -> [Token
         }
     });
     let declared = quote!(#(#declared),*);
-    // Behind the first angle bracket, if there are any.
+    // The generics after the first angle bracket, if there are any.
     let own = generics.clone().into_iter().skip(1);
     let own: TokenStream = if generics.is_empty() { quote!(>) } else { own.collect() };
     [quote!(<#lifetime, #own), declared]

@@ -12,7 +12,7 @@ use super::store::{Class, padded_parts};
 use ad_ir::ir::{Graph, Lit, Node, Put, Term};
 use ad_ir::prim::{Binary, Cmp, IntOp, Prim, Unary};
 
-/// The maximum number of elements that a block may leave out.
+/// The maximum number of elements that a block may leave out at both ends together.
 const NEAR: i128 = 16;
 
 /// Whether `t` is a sum of blocks along the last axis, all of them nearly as long as it.
@@ -45,7 +45,7 @@ pub(super) struct Interior<'a> {
     pub(super) kernel: Kernel<'a>,
     pub(super) items: Vec<Item>,
     pub(super) low: i128,
-    /// `node + offset`; the node is a literal or a closed scalar.
+    /// Upper bounds `node + offset`, where the node is a literal or a closed scalar.
     pub(super) highs: Vec<(Op, i128)>,
 }
 
@@ -245,7 +245,7 @@ fn decided<'a>(
                 let (c, a, b) = (of(c), of(a), of(b));
                 new.choose(c, a, b)
             }
-            // A sum of zeros, which tests with known values leave.
+            // If tests have known values, sums of zeros may remain.
             (Op::Prim(Prim::Binary(Binary::Add), args), _)
                 if !node.exact && args.iter().all(|c| is_zero(&new, map[*c as usize])) =>
             {

@@ -25,7 +25,7 @@ pub(super) enum Class {
     Buffer,
 }
 
-/// Cost of one element above which another loop does not recompute a term.
+/// Cost of one element above which a term that several loops read is stored.
 const TWICE: u32 = 8;
 /// Total cost up to which a loop may recompute an element at several different indices: in
 /// registers that is cheaper than a pass over memory.
@@ -55,7 +55,7 @@ fn own_cost(g: &Graph, t: Term) -> Option<u32> {
         Node::Input(_) | Node::Param(..) | Node::Scatter { .. } => return None,
         Node::Cond { .. } if g.free(t).is_empty() => return None,
         Node::Prim(prim, _) => match prim {
-            // The same at each index.
+            // The value is the same at each index.
             Prim::Replicate(_) if is_broadcast(g, t) => 0,
             _ => return prim.cost(),
         },
@@ -162,8 +162,8 @@ fn worth_storing(t: Term, r: Readers, work: u32) -> bool {
         if r.reused {
             readers.push(format!("in each step of a loop, {} {REUSED}", if reused { ">=" } else { "<" }));
         }
-        // A term that is free, or that one loop reads once, is not stored; it is no entry of the
-        // dump.
+        // A term that costs nothing, or that one loop reads once, is not stored. The dump does not
+        // mention it.
         if readers.is_empty() || work == 0 {
             return String::new();
         }
@@ -216,7 +216,7 @@ fn round(
         if class[t.index()] == Class::View && g.rank(t) > 0 && g.free(t).is_empty() && worth_storing(t, r, work) {
             class[t.index()] = Class::Buffer;
         }
-        // An array of windows that is read in place is not read itself, and reads nothing.
+        // If windows are read in place, the array of the windows has no reader and reads nothing.
         let unread = class[t.index()] == Class::View && r.context.is_none() && !around.windows.is_empty();
         if !not_stored.contains(&t) && !unread {
             visit(g, t, class[t.index()], r, (around, &cost), &mut contexts, &mut readers);
@@ -365,9 +365,9 @@ fn visit(
             Prim::Replicate(_) | Prim::Reshape | Prim::Transpose(_) | Prim::Slice(_) | Prim::Pad(_) | Prim::Iota => {
                 let through = contexts.path(context, t);
                 let force = match prim {
-                    // Each index that it does not mention reads it again.
+                    // The operand is read again at each index of the added axes.
                     Prim::Replicate(_) => dear(args[0]),
-                    // Free for a contiguous array; for any other it costs divisions.
+                    // It costs nothing for a contiguous array, and divisions for any other operand.
                     Prim::Reshape => !is_broadcast(g, args[0]),
                     _ => false,
                 };

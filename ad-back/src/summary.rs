@@ -95,11 +95,11 @@ pub enum PartSummary {
     Whole,
     /// The first ones.
     Prefix,
-    /// The beginnings of its rows, as far as the loops around say.
+    /// The first elements of each row, as many as enclosing loops determine.
     Ragged,
     /// Those for which no test is needed.
     Interior,
-    /// Those before and behind the interior.
+    /// Those before and after the interior.
     Ends,
 }
 

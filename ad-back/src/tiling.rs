@@ -180,8 +180,8 @@ struct Run {
     steps: Vec<usize>,
     /// Arrays over items.
     rows: HashSet<Term>,
-    /// Terms that are not over items, and terms that depend on them. They are not known before the
-    /// whole sequence has ended.
+    /// Terms that are not known before the whole sequence has ended, such as sums over the items,
+    /// and terms that depend on them. A statement that reads one of them comes after the sequence.
     late: HashSet<Term>,
     /// From each sum over items that is accumulated into the result of a scatter, to the scatter.
     fused_scatters: BTreeMap<Term, Term>,
@@ -281,8 +281,8 @@ impl Former<'_> {
         if self.g.int_value(n).is_some() {
             return None;
         }
-        // An array that other statements read as well keeps its layout. So a nest that computes
-        // more than one scalar for each item for others is excluded from the sequence.
+        // An array that statements outside of the sequence read keeps its layout. So the sequence
+        // excludes a nest that computes, for such statements, more than one scalar for each item.
         let mut banned: BTreeSet<usize> = BTreeSet::new();
         loop {
             let run = self.collect(order, n, &banned)?;
@@ -316,9 +316,9 @@ impl Former<'_> {
         }
     }
 
-    /// Statements that gain nothing from being in the sequence: products whose matrix no other
-    /// product reads, and, if no array of more than one axis is saved, loops over more than the
-    /// items, which would need packing.
+    /// Statements that gain nothing from being in the sequence. One kind is a product whose matrix
+    /// no other product reads. If the sequence saves no array of more than one axis, the other kind
+    /// is a nest that loops over more than the items, since it would need packing.
     fn idle(&self, run: &Run, private: &HashSet<Term>) -> BTreeSet<usize> {
         let saved = private.iter().any(|&t| self.g.rank(t) > 1);
         let alone = |s: usize| match self.product(run, s) {
@@ -341,7 +341,7 @@ impl Former<'_> {
     }
 
     /// Whether tiling saves passes over memory: arrays over items with more than one axis that are
-    /// no longer stored, or matrices that are read once less.
+    /// no longer stored, or matrices that are read one time less.
     fn pays(&self, run: &Run, private: &HashSet<Term>) -> bool {
         let made = private.iter().filter(|&&t| self.g.rank(t) > 1).count();
         let mut read: Vec<(Term, Option<Term>)> =
@@ -422,7 +422,8 @@ impl Former<'_> {
         (run.steps.len() > 1).then_some(run)
     }
 
-    /// Whether the statement can be done in blocks of items. Then the sequence takes its results.
+    /// Whether the statement can be done in blocks of items. If it can, its results are added to
+    /// those of the sequence.
     fn joins(&self, run: &mut Run, s: usize) -> bool {
         let (g, step) = (self.g, &self.plan.steps[s]);
         if step.guard != run.guard {
@@ -486,8 +487,9 @@ impl Former<'_> {
         form
     }
 
-    /// Whether the array is proved to have a row for each item, starting at this one, if the
-    /// sequence does anything at all. A missing row must not be invented.
+    /// Whether the array is proved to have a row for each item, the first one at `start`. The proof
+    /// may assume that the sequence has items and that these sizes are not 0. A missing row must
+    /// not be invented.
     fn are_there(&self, run: &Run, (t, start): (Term, Option<Term>), sizes: &[Term]) -> bool {
         let mark = self.known.enter(&run.guard);
         let some = self.known.enter_nonempty(&[std::slice::from_ref(&run.n), sizes].concat());
@@ -499,7 +501,7 @@ impl Former<'_> {
 
     /// Whether a scatter of values of the items is done in each block, while these are in the
     /// cache. Its destination is memory of the whole sequence, so no other statement of a sequence
-    /// may read that.
+    /// may read the destination.
     fn scatters(&self, run: &Run, s: usize, t: Term) -> bool {
         let (g, plan) = (self.g, self.plan);
         let Node::Scatter { dst, src, .. } = *g.node(t) else { return false };
@@ -527,7 +529,8 @@ impl Former<'_> {
         let others = || self.reads[s].iter().filter(|&&u| u != src);
         let alone = plan.readers.get(&src).is_some_and(|r| r == &[s]) && !plan.results.contains(&src);
         let decides = plan.exact.contains(&t) || plan.exact.contains(&src);
-        // In a block the number of items is that of the block.
+        // In a block the size of the items' axis is the size of the block, so the result must not
+        // have this axis.
         let whole = !g.shape(t).contains(&run.n) && !plan.windows.contains_key(&t) && !plan.in_place.contains_key(&t);
         if step.guard != run.guard
             || !(alone && whole && g.elem(t).is_real() && g.rank(src) > 0 && src != dst)

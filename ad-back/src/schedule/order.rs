@@ -31,7 +31,7 @@ impl InPlace {
     }
 }
 
-/// The carried arrays of loop `n` that can be updated in place, each decided separately.
+/// The carried arrays of loop `n` that can be updated in place. Each array is decided separately.
 pub(super) fn places(all: &All<'_>, own: &[usize], plan: &Plan, n: usize) -> Vec<InPlace> {
     let mut found: Vec<InPlace> = Vec::new();
     for c in plan.loops.all[n].carries.iter().filter(|c| all.g.rank(c.now) > 0) {
@@ -56,8 +56,8 @@ pub(super) fn places(all: &All<'_>, own: &[usize], plan: &Plan, n: usize) -> Vec
 fn place(all: &All<'_>, own: &[usize], plan: &Plan, n: usize, c: &Carry, chain: Vec<Term>) -> Option<InPlace> {
     let (g, l) = (all.g, &plan.loops.all[n]);
     let ends = || l.carries.iter().map(|c| c.next).chain(l.rows.iter().map(|r| r.row));
-    // The initial state must not be read at the end, and each state of the chain only by the next
-    // one.
+    // No carried value may become the state that the iteration starts with. Of the states of the
+    // chain, the end of the iteration may read only the last one, and only once as a carried value.
     let wanted = l.carries.iter().any(|d| d.next == c.now)
         || ends().filter(|&t| t == c.next).count() > l.rows.iter().filter(|r| r.row == c.next).count() + 1
         || ends().any(|t| t != c.next && chain.contains(&t));
@@ -126,7 +126,8 @@ fn left_by_arms(g: &Graph, chain: &[Term], from: Term) -> BTreeSet<Term> {
     found
 }
 
-/// Whether an update of the array (a scatter or a loop) reads one of these.
+/// Whether an update of the array (a scatter or a loop) reads one of these earlier states or their
+/// aliases.
 fn shows(all: &All<'_>, plan: &Plan, t: Term, shown: &BTreeSet<Term>) -> bool {
     let g = all.g;
     if let Node::Scatter { src, index, .. } = g.node(t) {
@@ -141,15 +142,15 @@ fn shows(all: &All<'_>, plan: &Plan, t: Term, shown: &BTreeSet<Term>) -> bool {
     }
     let Some((m, own)) = plan.loops.begun(t) else { return true };
     let l = &plan.loops.all[m];
-    // For the loops in it, the reads of values from outside.
+    // The values that the loop reads, also by the loops in its body.
     let body = all.statements.iter().filter(|s| s.scope == m + 1).flat_map(|s| s.reads.keys());
     let others = l.carries.iter().filter(|c| c.last != own.last).map(|c| &c.init);
     let left = l.carries.iter().map(|c| &c.next).chain(l.rows.iter().map(|r| &r.row));
     body.chain(others).chain(left).any(|u| shown.contains(u))
 }
 
-/// Whether the updates that only one branch makes are done under its condition: the other branch
-/// must find the array unchanged.
+/// Whether the updates of only one branch are done under the condition of that branch. The other
+/// branch must find the array unchanged.
 fn apart(all: &All<'_>, plan: &Plan, now: Term, (cond, then, other): (Term, Term, Term)) -> bool {
     let members = |arm: Term| -> BTreeSet<Term> {
         chain_of_updates(all.g, &plan.loops, now, arm).into_iter().flatten().collect()

@@ -59,7 +59,7 @@ pub(super) fn reads(
                 } else if matches!(prim, Prim::Contract(_)) {
                     let behind = stored_operand(g, c);
                     read = behind.array;
-                    // The start and the sizes of a slice.
+                    // A slice reads its start and its sizes.
                     if let Some((start, part)) = behind.part {
                         stack.push((start, false));
                         stack.extend(g.shape(part).iter().map(|&n| (n, false)));

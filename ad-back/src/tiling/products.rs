@@ -1,9 +1,10 @@
-//! Products of a matrix that has a row for each item with a vector, in blocks of items. A matrix
-//! that a run of steps reads twice, forward for a number of each item and backward for a sum over
-//! items, is read from memory once: a block of its rows is in the cache for the second product.
+//! Products of a matrix that has a row for each item with a vector, in blocks of items. A sequence
+//! may read a matrix twice: in the forward pass for a number for each item, and in the reverse pass
+//! for a sum over items. In a tile the matrix is read from memory once, since a block of its rows
+//! is in the cache for the second product.
 //!
-//! Rows are read where they lie. Must never take a product whose bits a decision depends on: sums
-//! over items go on from block to block.
+//! Rows are read in place. This module must never accept a product whose bits a decision depends
+//! on, since sums over items continue from block to block.
 
 use super::super::plan::Plan;
 use ad_ir::ir::{Graph, Node, Term};
@@ -16,8 +17,8 @@ pub(in super::super) struct ByItems {
     pub(in super::super) vector: Factor,
     /// Sizes of a row.
     pub(in super::super) row: Vec<Term>,
-    /// Whether the vector has a number for each item, which weighs its row, and the rows are added;
-    /// or the result has.
+    /// Whether the product is a sum over the items, of rows weighted by the numbers of the vector.
+    /// Otherwise the result has a number for each item.
     pub(in super::super) summed: bool,
 }
 
@@ -44,7 +45,7 @@ pub(in super::super) fn by_items(g: &Graph, plan: &Plan, t: Term, n: Option<Term
     };
     let (items, row) = if summed { (p.k, kept) } else { (kept, p.k) };
     let [items] = items[..] else { return None };
-    // A number for each item, all of them.
+    // The array of numbers must have exactly one for each item.
     let numbers = if summed { vector.array } else { t };
     let whole = *g.shape(numbers) == [items] && (!summed || vector.start.is_none());
     let apart = !row.is_empty() && !row.contains(&items) && n.is_none_or(|n| n == items);
