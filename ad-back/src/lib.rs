@@ -80,7 +80,7 @@ fn prepare(g: &mut Graph, program: &Program, routine: &Routine, log: Option<&mut
     let check_terms: Vec<CheckTerms> = checks.iter().map(reads).collect();
     let exact = routine.exact.iter().flatten().filter_map(|t| new.get(t).copied()).collect();
     let decided = routine.exact.is_some().then_some(Decided { exact, outer });
-    let mut plan = schedule::plan(g, loops, &result.terms(), &check_terms, decided)?;
+    let mut plan = schedule::plan(g, &loops, &result.terms(), &check_terms, decided.as_ref())?;
     let checked: Vec<Term> = checks.iter().map(|c| c.ok).collect();
     tiling::form(g, &mut plan, &hints, &checked);
     Ok(Prepared { checks, result, hints, plan })

@@ -19,21 +19,77 @@ use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::prim::Prim;
 use ad_middle::passes::lowering::im2col::windows_of;
-use ad_middle::passes::lowering::opened::{Loop, Loops, Role, Rows, Scopes};
+use ad_middle::passes::lowering::opened::{Loop, Loops, Role, Rows, Scopes, chain_of_updates};
 use group::group;
 use guards::{Guards, guards};
 use order::{InPlace, list_schedule, places};
 pub(super) use statements::CheckTerms;
 use statements::{All, Of, Statement, reads};
 
-/// Makes the plan for these results and checks.
+/// Makes the plan for these results and checks. Where a carried array is not updated in place,
+/// because a nest reads an element of an earlier state and of a later one, the elements of earlier
+/// states are stored and the plan is made again: they are fewer than a copy of the array has.
 pub(super) fn plan(
+    g: &Graph,
+    loops: &Loops,
+    results: &[Term],
+    checks: &[CheckTerms],
+    decided: Option<&Decided>,
+) -> Result<Plan, String> {
+    let (first, copied) = planned(g, loops.clone(), results, checks, decided, &BTreeSet::new())?;
+    let early = early_reads(g, &first, &copied);
+    if early.is_empty() {
+        return Ok(first);
+    }
+    let (second, copied_then) = planned(g, loops.clone(), results, checks, decided, &early)?;
+    Ok(if copied_then.len() < copied.len() { second } else { first })
+}
+
+/// The terms that read a part of an array of fewer axes, in the body of a loop that copies this
+/// carried array in each iteration although it is updated.
+fn early_reads(g: &Graph, plan: &Plan, copied: &BTreeSet<Term>) -> BTreeSet<Term> {
+    let mut found = BTreeSet::new();
+    if copied.is_empty() {
+        return found;
+    }
+    let mut states: HashSet<Term> = copied.iter().copied().collect();
+    for l in &plan.loops.all {
+        for c in l.carries.iter().filter(|c| copied.contains(&c.now)) {
+            states.extend(chain_of_updates(g, &plan.loops, c.now, c.next).into_iter().flatten());
+        }
+    }
+    let all = plan.loops.reachable(g, &plan.results.iter().copied().collect::<Vec<_>>());
+    for t in all {
+        if let Node::Gather { src, .. } = g.node(t)
+            && states.contains(&under_views(g, *src))
+            && g.free(t).is_empty()
+            && (1..g.rank(*src)).contains(&g.rank(t))
+            && plan.class(t) == Class::View
+        {
+            found.insert(t);
+        }
+    }
+    found
+}
+
+/// The array that a term shows with its axes in another order, or with other size terms.
+fn under_views(g: &Graph, mut t: Term) -> Term {
+    while let Node::Prim(Prim::Transpose(_) | Prim::Recast, args) = g.node(t) {
+        t = args[0];
+    }
+    t
+}
+
+/// Makes the plan, given terms that are stored whatever they cost. Returns the carried arrays that
+/// steps of a loop update, but not in place, too.
+fn planned(
     g: &Graph,
     mut loops: Loops,
     results: &[Term],
     checks: &[CheckTerms],
-    decided: Option<Decided>,
-) -> Result<Plan, String> {
+    decided: Option<&Decided>,
+    stored: &BTreeSet<Term>,
+) -> Result<(Plan, BTreeSet<Term>), String> {
     let mut roots: Vec<Term> = results.to_vec();
     roots.extend(checks.iter().flat_map(|c| c.reads.iter().copied()));
     // Sizes occur in types and are not children of terms.
@@ -60,8 +116,9 @@ pub(super) fn plan(
         read.extend(l.carries.iter().map(|c| c.init).filter(|&t| !is_broadcast(g, t)));
     }
     let windows = windows_of(g, &reach, &[&roots[..], &read].concat(), &exact);
-    let class =
-        classify(g, &reach, &read, ProgramContext { exact: &exact, windows: &windows, loops: &loops, scopes: &scopes });
+    let whole: Vec<Term> = read.iter().chain(stored).copied().collect();
+    let around = ProgramContext { exact: &exact, windows: &windows, loops: &loops, scopes: &scopes };
+    let class = classify(g, &reach, &whole, around);
     let (sets, guard) = guards(g, &reach, &roots, &loops, &scopes);
 
     let mut statements: Vec<Statement> = Vec::new();
@@ -142,6 +199,7 @@ pub(super) fn plan(
         loops,
         scopes,
     };
+    let mut copied = BTreeSet::new();
     for scope in 0..=plan.bodies.len() {
         let own: Vec<usize> = (0..statements.len()).filter(|&s| statements[s].scope == scope).collect();
         let all = All { g, statements: &statements, of_term: &of_term, checks, sets: &sets };
@@ -165,6 +223,9 @@ pub(super) fn plan(
             }
         }
         let order = order.ok_or_else(|| "the conditions of the program depend on each other".to_string())?;
+        if scope > 0 {
+            copied.extend(updated(g, &plan, scope - 1).filter(|now| chosen.iter().all(|c| c.now != *now)));
+        }
         let in_place: Vec<(Term, Term)> = chosen.iter().flat_map(InPlace::terms).collect();
         plan.in_place.extend(in_place);
         group(&all, &mut plan, &order, scope);
@@ -173,7 +234,13 @@ pub(super) fn plan(
         list.sort_unstable();
         list.dedup();
     }
-    Ok(plan)
+    Ok((plan, copied))
+}
+
+/// The carried arrays of loop `n` of which its steps change some elements.
+fn updated(g: &Graph, plan: &Plan, n: usize) -> impl Iterator<Item = Term> {
+    let arrays = plan.loops.all[n].carries.iter().filter(|c| g.rank(c.now) > 1);
+    arrays.filter(|c| chain_of_updates(g, &plan.loops, c.now, c.next).is_some()).map(|c| c.now)
 }
 
 /// The terms that have to keep their bits.
@@ -188,12 +255,12 @@ pub(super) struct Decided {
 /// The terms that decisions depend on, through loops. A mask of the derivative must have the same
 /// value wherever it is computed, but may differ from the function in the last bits. So of its
 /// operands only those that are not stored keep their bits.
-fn exact(g: &Graph, loops: &Loops, reach: &[Term], decided: Option<Decided>) -> HashSet<Term> {
-    let Decided { exact, outer } = decided.unwrap_or(Decided { exact: Vec::new(), outer: HashSet::new() });
-    let (mut firm, mut masks): (Vec<Term>, Vec<Term>) = (exact, Vec::new());
+fn exact(g: &Graph, loops: &Loops, reach: &[Term], decided: Option<&Decided>) -> HashSet<Term> {
+    let of = |t: &Term| decided.is_some_and(|d| d.outer.contains(t));
+    let (mut firm, mut masks): (Vec<Term>, Vec<Term>) = (decided.map_or(Vec::new(), |d| d.exact.clone()), Vec::new());
     firm.extend(loops.all.iter().filter_map(|l| l.stop));
     for &t in reach {
-        ad_ir::analysis::decisions::decided_by(g, t, if outer.contains(&t) { &mut masks } else { &mut firm });
+        ad_ir::analysis::decisions::decided_by(g, t, if of(&t) { &mut masks } else { &mut firm });
     }
     let mut exact = HashSet::new();
     ad_ir::analysis::decisions::follow(g, &mut exact, firm);

@@ -17,7 +17,7 @@ const PARTS: usize = 64;
 
 /// A carried array of a loop that can be updated in place.
 pub(super) struct InPlace {
-    now: Term,
+    pub(super) now: Term,
     /// The chain of updates from one iteration to the next: all its terms use one memory.
     pub(super) chain: Vec<Term>,
     /// The pairs of statements (earlier, later) whose order this requires.
