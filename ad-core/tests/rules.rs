@@ -5,6 +5,8 @@
 mod passes;
 #[path = "rules/placed.rs"]
 mod placed;
+#[path = "rules/scattered.rs"]
+mod scattered;
 
 use ad_core::ir::{Contraction, Elem, Graph, IntTy, Lit, Node, RealTy, Term, valid};
 use ad_core::passes::simplify::{Exactness, Rule, simplify, tables};
@@ -583,6 +585,7 @@ fn examples(rule: &str) -> Vec<Example> {
             },
         ],
         "transpose.scatter" | "pad.scatter" => placed::examples(rule),
+        "mul_zero.scatter" | "scale.scatter" | "sum.scatter" | "scatter.scatter" => scattered::examples(rule),
         "index.apart" => vec![|f| {
             let (zero, one) = (f.g.lit_usize(0), f.g.lit_usize(1));
             let at = f.g.index(f.ids, &[zero]);

@@ -142,6 +142,12 @@ pub(super) fn scale(g: &mut Graph, x: Term, f: Term, masked: KnownZeros) -> Term
         let shape = g.shape(x).to_vec();
         return one_hot::scatter_element(g, scaled, &index, &shape);
     }
+    if let Some(placed) = one_hot::scattered(g, x) {
+        let there = one_hot::read(g, &placed, f);
+        let scaled = scale(g, placed.src, there, masked);
+        let shape = g.shape(x).to_vec();
+        return placed.put(g, scaled, &shape);
+    }
     if let Some(c) = g.real_value(f) {
         #[allow(clippy::float_cmp, reason = "exactly these constants have a shorter form")]
         if c == 1.0 {

@@ -12,6 +12,10 @@
 //! Must never be applied to terms of the user's function: there, zero times infinity has to stay a
 //! NaN.
 
+use crate::passes::simplify::{
+    self,
+    scatter::{Scattered, sum_of_scattered},
+};
 use ad_ir::ir::{Contraction, Graph, Node, Put, Term, axis};
 use ad_ir::prim::structural::Applied;
 use ad_ir::prim::{Binary, Cmp, Prim, Unary};
@@ -217,7 +221,10 @@ pub(super) fn apply(g: &mut Graph, map: &Applied, x: Term) -> Term {
 /// The sum of a derivative over these axes.
 pub(super) fn sum(g: &mut Graph, x: Term, axes: &[u8]) -> Term {
     let Some(at) = one_hot_axes(g, x, DEPTH).into_iter().find(|u| axes.contains(&u.0)) else {
-        return g.sum_axes(x, axes);
+        return match scattered(g, x) {
+            Some(placed) => sum_of_scattered(g, x, &placed, axes),
+            None => g.sum_axes(x, axes),
+        };
     };
     let left: Vec<u8> = axes.iter().filter(|&&a| a != at.0).map(|&a| if a > at.0 { a - 1 } else { a }).collect();
     let x = part(g, x, at, DEPTH);
@@ -227,7 +234,12 @@ pub(super) fn sum(g: &mut Graph, x: Term, axes: &[u8]) -> Term {
 /// The contraction of a derivative with another array.
 pub(super) fn contract(g: &mut Graph, x: Term, with: Term, spec: Contraction) -> Term {
     let summed = |u: &(u8, Term)| !spec.out.contains(&spec.a[usize::from(u.0)]);
-    let Some(at) = one_hot_axes(g, x, DEPTH).into_iter().find(summed) else { return outer(g, x, with, spec) };
+    let Some(at) = one_hot_axes(g, x, DEPTH).into_iter().find(summed) else {
+        return match scattered(g, x) {
+            Some(placed) => rows(g, &placed, (x, with), &spec),
+            None => outer(g, x, with, spec),
+        };
+    };
     let label = spec.a[usize::from(at.0)];
     let x = part(g, x, at, DEPTH);
     let with = match spec.b.iter().position(|&l| l == label) {
@@ -237,6 +249,64 @@ pub(super) fn contract(g: &mut Graph, x: Term, with: Term, spec: Contraction) ->
     let others = |labels: &[u8]| labels.iter().copied().filter(|&l| l != label).collect::<Box<[u8]>>();
     let left = spec.with(others(&spec.a), others(&spec.b), spec.out.clone());
     contract(g, x, with, left)
+}
+
+/// The contraction of scattered elements: with what the other operand has where they go.
+fn rows(g: &mut Graph, placed: &Scattered, (x, with): (Term, Term), spec: &Contraction) -> Term {
+    let indexed = placed.index.len();
+    let places = &spec.a[..indexed];
+    // Each variable is a label of its own, behind all others.
+    let first = spec.a.iter().chain(&spec.b).max().map_or(0, |&l| usize::from(l) + 1);
+    let counted: Vec<u8> = (0..placed.vars.len()).map(|k| axis(first + k)).collect();
+    // The other operand's axes that are indexed first.
+    let position = |labels: &[u8], l: u8| labels.iter().position(|&m| m == l).map(axis);
+    let own: Vec<usize> = (0..indexed).filter(|&k| spec.b.contains(&places[k])).collect();
+    let left: Vec<u8> = spec.b.iter().copied().filter(|l| !places.contains(l)).collect();
+    let perm: Vec<u8> =
+        own.iter().map(|&k| places[k]).chain(left.iter().copied()).filter_map(|l| position(&spec.b, l)).collect();
+    let with = g.transpose(with, &perm);
+    let (there, there_labels) = if own.is_empty() {
+        (with, left)
+    } else {
+        let index = own.iter().map(|&k| placed.index[k]).collect();
+        let at = Scattered { src: placed.src, vars: placed.vars.clone(), index };
+        (at.read(g, with), [&counted[..], &left].concat())
+    };
+    let src_labels = [&counted[..], &spec.a[indexed..]].concat();
+    let behind: Vec<u8> = spec.out.iter().copied().filter(|l| !places.contains(l)).collect();
+    let front: Vec<usize> = (0..indexed).filter(|&k| spec.out.contains(&places[k])).collect();
+    let summed = front.is_empty();
+    let out = if summed && !own.is_empty() { behind.clone() } else { [&counted[..], &behind].concat() };
+    let product = g.contract(placed.src, there, spec.with(src_labels, there_labels, out));
+    if summed {
+        // Without an index, all is added up.
+        let axes: Vec<u8> = if own.is_empty() { (0..counted.len()).map(axis).collect() } else { Vec::new() };
+        return g.sum_axes(product, &axes);
+    }
+    let shape: Vec<Term> =
+        front.iter().map(|&k| g.shape(x)[k]).chain(g.shape(product)[counted.len()..].iter().copied()).collect();
+    let index = front.iter().map(|&k| placed.index[k]).collect();
+    let put = Scattered { src: product, vars: placed.vars.clone(), index }.put(g, product, &shape);
+    let order: Vec<u8> = front.iter().map(|&k| places[k]).chain(behind).collect();
+    let perm: Vec<u8> = spec.out.iter().filter_map(|&l| position(&order, l)).collect();
+    g.transpose(put, &perm)
+}
+
+/// What is zero but where elements are added, no two of them in one place.
+pub(super) fn scattered(g: &mut Graph, x: Term) -> Option<Scattered> {
+    simplify::scatter::scattered(g, x).filter(|placed| !placed.vars.is_empty() && placed.one_to_one(g))
+}
+
+/// What a factor has where the elements go. Signs, reciprocals and choices stay at its root, where
+/// scaling looks for them.
+pub(super) fn read(g: &mut Graph, placed: &Scattered, f: Term) -> Term {
+    match g.node(f).clone() {
+        Node::Prim(prim @ (Prim::Select | Prim::Unary(Unary::Neg | Unary::Recip)), args) => {
+            let args: Vec<Term> = args.iter().map(|&x| read(g, placed, x)).collect();
+            g.prim(prim, &args)
+        }
+        _ => placed.read(g, f),
+    }
 }
 
 /// A contraction that keeps all one-hot axes of its operand: zeros but at one place, if these are

@@ -13,6 +13,7 @@ mod control;
 pub(crate) mod index;
 pub(crate) mod layout;
 pub(crate) mod part;
+pub(crate) mod scatter;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -78,8 +79,8 @@ use rule;
 
 /// All tables, in the order in which they are tried.
 #[must_use]
-pub fn tables() -> [&'static [Rule]; 6] {
-    [control::RULES, arith::RULES, layout::RULES, index::RULES, part::RULES, contraction::RULES]
+pub fn tables() -> [&'static [Rule]; 7] {
+    [control::RULES, arith::RULES, layout::RULES, index::RULES, part::RULES, scatter::RULES, contraction::RULES]
 }
 
 /// How often each rule fired.

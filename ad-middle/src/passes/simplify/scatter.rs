@@ -1,0 +1,207 @@
+//! Rules for arrays that are zeros but where elements are added: what is done with such an array is
+//! done with the elements instead, so its cost does not depend on the size of the array.
+//!
+//! A rule must never drop a product of a zero with what may be infinite: only products that absorb
+//! zeros read their other factor at fewer places.
+
+use super::layout::replicated;
+use super::{Rule, rule};
+use ad_ir::analysis::zeros::is_zero;
+use ad_ir::ir::{Graph, Node, Put, Term, Var, axis};
+use ad_ir::prim::{Binary, IntOp, Prim, Unary};
+
+pub(super) const RULES: &[Rule] = &[
+    rule!(
+        "mul_zero.scatter",
+        "replicate (scatter 0 y f) *0 t = scatter 0 (replicate y *0 gather t f) f, where f is one-to-one",
+        Loose,
+        mul_zero_scatter
+    ),
+    rule!(
+        "scale.scatter",
+        "-(scatter 0 y f) = scatter 0 (-y) f; c * scatter 0 y f = scatter 0 (c * y) f, where f is one-to-one",
+        Loose,
+        scale_scatter
+    ),
+    rule!(
+        "sum.scatter",
+        "sum (scatter 0 y f) = scatter 0 y f without the summed axes, along which f is in range",
+        Loose,
+        sum_scatter
+    ),
+    rule!("scatter.scatter", "scatter (scatter x y f) z f = scatter x (y + z) f", Loose, scatter_scatter),
+];
+
+/// Zeros but where elements are added: axis `k` of the array is indexed by `index[k]`, a function
+/// of the variables, which are the first axes of `src`. Axes that have no index are whole.
+pub(crate) struct Scattered {
+    pub(crate) src: Term,
+    pub(crate) vars: Vec<Var>,
+    pub(crate) index: Vec<Term>,
+}
+
+/// `t` as scattered elements, if it is that, perhaps replicated.
+pub(crate) fn scattered(g: &mut Graph, t: Term) -> Option<Scattered> {
+    let (inner, new, sizes) = replicated(g, t).unwrap_or((t, Vec::new(), Vec::new()));
+    let node = g.node_rc(inner);
+    let Node::Scatter { put: Put::Add, dst, src, .. } = *node else { return None };
+    if !is_zero(g, dst) {
+        return None;
+    }
+    let (mut vars, given) = g.open_binder(&node);
+    let (own, mut given) = (vars.len(), given.into_iter().peekable());
+    // A new axis in front of an indexed one is indexed by a variable of its own.
+    let (mut index, mut at) = (Vec::new(), 0);
+    while given.peek().is_some() {
+        if new.contains(&axis(at)) {
+            let v = g.fresh();
+            vars.push(v);
+            index.push(g.mk(Node::Var(v)));
+        } else {
+            index.extend(given.next());
+        }
+        at += 1;
+    }
+    let (mut axes, mut lens, mut before) = (Vec::new(), Vec::new(), own);
+    for (&a, &n) in new.iter().zip(&sizes) {
+        match usize::from(a).checked_sub(at) {
+            Some(behind) => axes.push(axis(vars.len() + behind)),
+            None => {
+                axes.push(axis(before));
+                before += 1;
+            }
+        }
+        lens.push(n);
+    }
+    let src = g.replicate_axes(src, &axes, &lens);
+    Some(Scattered { src, vars, index })
+}
+
+impl Scattered {
+    /// The sizes of the axes of `src` that the variables count.
+    pub(crate) fn sizes(&self, g: &Graph) -> Vec<Term> {
+        g.shape(self.src)[..self.vars.len()].to_vec()
+    }
+
+    /// What `t` has where the elements go, in their order.
+    pub(crate) fn read(&self, g: &mut Graph, t: Term) -> Term {
+        let sizes = self.sizes(g);
+        if g.rank(g.splat(t)) == 0 {
+            let rows = g.shape(t)[self.index.len()..].to_vec();
+            let scalar = g.splat(t);
+            return g.broadcast(scalar, &[sizes, rows].concat());
+        }
+        g.gather(t, sizes.into(), &self.vars, &self.index)
+    }
+
+    /// Zeros of a shape to which `src` is added in the same places.
+    pub(crate) fn put(&self, g: &mut Graph, src: Term, shape: &[Term]) -> Term {
+        let elem = g.elem(src);
+        let zeros = g.lit_shaped(elem, shape, 0.0);
+        g.scatter(zeros, src, &self.vars, &self.index)
+    }
+
+    /// Whether no two elements go to one place: each variable alone decides one of the indices.
+    pub(crate) fn one_to_one(&self, g: &Graph) -> bool {
+        let decides = |v: Var| self.index.iter().any(|&ix| grows_with(g, ix, v, &self.vars));
+        self.vars.iter().all(|&v| decides(v))
+    }
+}
+
+/// Whether an index is `v` times a positive constant, plus what depends on none of the variables.
+fn grows_with(g: &Graph, mut ix: Term, v: Var, vars: &[Var]) -> bool {
+    loop {
+        let Node::Prim(Prim::Int(op), args) = g.node(ix) else {
+            return matches!(g.node(ix), Node::Var(w) if *w == v);
+        };
+        let free = |t: Term| vars.iter().all(|&w| !g.mentions(t, w));
+        let other = |k: usize| match op {
+            IntOp::Add => free(args[k]),
+            IntOp::Mul => g.int_value(args[k]).is_some_and(|c| c > 0),
+            _ => false,
+        };
+        ix = match (other(0), other(1)) {
+            (_, true) => args[0],
+            (true, _) => args[1],
+            _ => return false,
+        };
+    }
+}
+
+fn mul_zero_scatter(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Prim(Prim::Binary(Binary::MulZero), args) = g.node(t) else { return None };
+    let (x, by) = (args[0], args[1]);
+    let placed = scattered(g, x).filter(|placed| placed.one_to_one(g))?;
+    let there = placed.read(g, by);
+    let src = g.binary(Binary::MulZero, placed.src, there);
+    let shape = g.shape(t).to_vec();
+    Some(placed.put(g, src, &shape))
+}
+
+fn scale_scatter(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Prim(prim, args) = g.node(t).clone() else { return None };
+    let constant = |x: Term| g.real_value(x).is_some_and(f64::is_normal);
+    let k = match prim {
+        Prim::Unary(Unary::Neg) => 0,
+        Prim::Binary(Binary::Mul | Binary::Div) if constant(args[1]) => 0,
+        Prim::Binary(Binary::Mul) if constant(args[0]) => 1,
+        _ => return None,
+    };
+    let placed = scattered(g, args[k]).filter(|placed| args.len() == 1 || placed.one_to_one(g))?;
+    let args: Vec<Term> =
+        args.iter().enumerate().map(|(n, &x)| if n == k { placed.src } else { placed.read(g, x) }).collect();
+    let src = g.prim(prim, &args);
+    let shape = g.shape(t).to_vec();
+    Some(placed.put(g, src, &shape))
+}
+
+fn sum_scatter(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Prim(Prim::Sum(axes), args) = g.node(t).clone() else { return None };
+    let x = args[0];
+    let placed = scattered(g, x)?;
+    let sizes = placed.sizes(g);
+    let in_range = |&a: &u8| match placed.index.get(usize::from(a)) {
+        Some(&ix) => placed
+            .vars
+            .iter()
+            .zip(&sizes)
+            .any(|(v, &n)| matches!(g.node(ix), Node::Var(w) if w == v) && n == g.shape(x)[usize::from(a)]),
+        None => true,
+    };
+    let (now, later): (Vec<u8>, Vec<u8>) = axes.iter().partition(|a| in_range(a));
+    if now.is_empty() {
+        return None;
+    }
+    let later: Vec<u8> = later.iter().map(|a| a - axis(now.iter().filter(|b| *b < a).count())).collect();
+    let sum = sum_of_scattered(g, x, &placed, &now);
+    Some(g.sum_axes(sum, &later))
+}
+
+/// The sum of scattered elements over axes along which all of them are in range.
+pub(crate) fn sum_of_scattered(g: &mut Graph, x: Term, placed: &Scattered, axes: &[u8]) -> Term {
+    let (vars, indexed) = (placed.vars.len(), placed.index.len());
+    let kept = |k: usize| !axes.contains(&axis(k));
+    let index: Vec<Term> = (0..indexed).filter(|&k| kept(k)).map(|k| placed.index[k]).collect();
+    let shape: Vec<Term> = (0..g.rank(x)).filter(|&k| kept(k)).map(|k| g.shape(x)[k]).collect();
+    // Rows are added up before they are scattered; elements that go nowhere in particular are too.
+    let rows = axes.iter().filter_map(|&a| usize::from(a).checked_sub(indexed)).map(|behind| axis(vars + behind));
+    let all = if index.is_empty() { 0..vars } else { 0..0 };
+    let inner: Vec<u8> = all.map(axis).chain(rows).collect();
+    let src = g.sum_axes(placed.src, &inner);
+    if index.is_empty() {
+        return src;
+    }
+    Scattered { src, vars: placed.vars.clone(), index }.put(g, src, &shape)
+}
+
+fn scatter_scatter(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Scatter { put: Put::Add, dst, src, vars, index } = g.node(t).clone() else { return None };
+    let Node::Scatter { put: Put::Add, dst: inner, src: before, vars: v, index: f } = g.node(dst).clone() else {
+        return None;
+    };
+    if v != vars || f != index || g.shape(before) != g.shape(src) {
+        return None;
+    }
+    let src = g.add(before, src);
+    Some(g.mk(Node::Scatter { put: Put::Add, dst: inner, src, vars, index }))
+}
