@@ -35,7 +35,7 @@ fn every_stage_is_written() {
     let function = ["source", "bulk", "simplify", "loops", "push", "unroll", "ring_buffers", "trip_counts", "result"];
     let derivative =
         ["differentiation", "simplify", "final_reads", "loops", "loop_fusion", "strip_mine", "rematerialise", "unroll"];
-    let last = ["share", "associate", "hoist", "pairs", "result", "rules that fired"];
+    let last = ["filled", "share", "associate", "hoist", "pairs", "result", "rules that fired"];
     let mut expected: Vec<String> = function.iter().map(|pass| format!("function: {pass}")).collect();
     for which in ["value_and_grad", "jvp"] {
         expected.extend(derivative.iter().chain(&last).map(|pass| format!("{which}: {pass}")));

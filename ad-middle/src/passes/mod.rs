@@ -4,6 +4,7 @@
 //! and does not recognise whole functions.
 
 pub(crate) mod element;
+pub(crate) mod filled;
 mod lift;
 pub(crate) mod loops;
 pub mod lowering;

@@ -1,0 +1,91 @@
+//! Conditions that an axis has elements. What an iteration computes alike for all iterations is
+//! computed under the condition that there is one, so that no cotangent comes out of a loop that
+//! took no step. Behind differentiation such a condition is needed no more where both arms are
+//! equal without elements: an array with that axis is empty, and a sum along it is 0. Then the
+//! array is part of the same loops as what reads it.
+//!
+//! Must never run on what is differentiated in reverse afterwards: the conditions are its masks.
+
+use super::rewrite::{Rewriter, with_rewritten_children};
+use super::{Context, Pass};
+use ad_ir::analysis::sizes::Fixed;
+use ad_ir::analysis::zeros::is_zero_of_either_sign;
+use ad_ir::ir::{Graph, Node, Put, Term};
+use ad_ir::prim::{Cmp, Prim, Unary};
+
+/// The pass.
+pub(crate) const PASS: Pass =
+    Pass { name: "filled", run: |g, roots, cx| roots.map(|all| filled(g, all, cx)), simplified: true };
+
+/// How deep a term is examined.
+const DEEP: usize = 8;
+
+fn filled(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
+    Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| match with_rewritten_children(g, t, done) {
+        Node::Scan(mut scan) => {
+            scan.body.results = filled(g, &scan.body.results, cx).into();
+            Some(g.scan(*scan))
+        }
+        Node::Cond { cond, then, other } => {
+            let alike = |g: &Graph, n: Term| vanishes(g, then, n, DEEP) && vanishes(g, other, n, DEEP);
+            let left = without(g, cond, &alike);
+            Some(g.cond(left, then, other))
+        }
+        Node::Prim(prim @ Prim::Replicate(_), args) => {
+            let Node::Cond { cond, then, other } = *g.node(args[0]) else { return None };
+            let left = without(g, cond, &|_, n| args[1..].contains(&n));
+            let mut args = args.to_vec();
+            args[0] = g.cond(left, then, other);
+            Some(g.prim(prim, &args))
+        }
+        _ => None,
+    })
+}
+
+/// A condition without what it says of sizes for which `alike` holds: that they are not 0, in a
+/// conjunction, or that one of them is 0.
+fn without(g: &mut Graph, c: Term, alike: &impl Fn(&Graph, Term) -> bool) -> Term {
+    if let Some((n, filled)) = says_filled(g, c) {
+        return if alike(g, n) { g.lit_bool(filled) } else { c };
+    }
+    match *g.node(c) {
+        Node::Cond { cond, then, other } if g.bool_value(other) == Some(false) => {
+            let (a, b) = (without(g, cond, alike), without(g, then, alike));
+            g.cond(a, b, other)
+        }
+        _ => c,
+    }
+}
+
+/// The size that a condition says is not 0 (true) or is 0 (false).
+fn says_filled(g: &Graph, c: Term) -> Option<(Term, bool)> {
+    let Node::Prim(Prim::Compare(op), args) = g.node(c) else { return None };
+    let zero = |t: Term| g.int_value(t) == Some(0);
+    match (op, zero(args[0]), zero(args[1])) {
+        (Cmp::Lt | Cmp::Ne, true, false) => Some((args[1], true)),
+        (Cmp::Gt | Cmp::Ne, false, true) => Some((args[0], true)),
+        (Cmp::Eq, true, false) => Some((args[1], false)),
+        (Cmp::Eq, false, true) => Some((args[0], false)),
+        _ => None,
+    }
+}
+
+/// Whether an array has no elements or zeros only, if this size is 0.
+fn vanishes(g: &Graph, t: Term, n: Term, deep: usize) -> bool {
+    let Some((_, shape)) = g.ty(t).as_array() else { return false };
+    if shape.contains(&n) || is_zero_of_either_sign(g, t) {
+        return true;
+    }
+    let Some(deep) = deep.checked_sub(1) else { return false };
+    match g.node(t) {
+        Node::Prim(prim, args) => match prim {
+            Prim::Sum(_) | Prim::Unary(Unary::Neg) | Prim::Replicate(_) | Prim::Transpose(_) | Prim::Pad(_) => {
+                vanishes(g, args[0], n, deep)
+            }
+            Prim::Contract(_) => args.iter().any(|&a| g.shape(a).contains(&n)),
+            _ => false,
+        },
+        Node::Scatter { put: Put::Add, dst, src, .. } => vanishes(g, *dst, n, deep) && g.shape(*src).contains(&n),
+        _ => false,
+    }
+}
