@@ -36,6 +36,13 @@ pub fn proofs(program: &Program) -> TokenStream {
     if written.is_empty() {
         return written;
     }
+    // A trait that only the body imports may have a method of an assumed name.
+    let imports = program.imports.iter().map(|path| {
+        quote! {
+            #[allow(unused_imports, reason = "only a trait among them matters here")]
+            use #path as _;
+        }
+    });
     quote! {
         #cfgs
         #[allow(dead_code, reason = "what is proved by compiling is never run")]
@@ -45,6 +52,7 @@ pub fn proofs(program: &Program) -> TokenStream {
             reason = "whether a name is ambiguous with one imported so is what is asked, in calls for nothing else"
         )]
         const _: () = {
+            #(#imports)*
             #written
         };
     }

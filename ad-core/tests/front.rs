@@ -45,6 +45,8 @@ mod shapes;
 mod statics;
 #[path = "front/unf.rs"]
 mod unf;
+#[path = "front/written.rs"]
+mod written;
 
 use ad_core::front;
 use ad_core::ir::{Elem, IntTy, valid};

@@ -296,6 +296,8 @@ impl<'a> Lower<'a> {
             (Value::Number(x), Value::Number(y)) if x.is_float() == y.is_float() => {
                 Ok(Value::Number(Number::Choice(how, x.clone(), y.clone()).into()))
             }
+            _ if a.is_function() && super::state::same(a, b) => Ok(a.clone()),
+            _ if let Some(function) = super::called::chosen(how.cond, a, b) => Ok(function),
             _ => {
                 let levels = self.levels(a).max(self.levels(b));
                 let (a, b) = (&self.none_of(a, b), &self.none_of(b, a));

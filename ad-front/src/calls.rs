@@ -29,7 +29,10 @@ impl<'a> Lower<'a> {
             }
             return self.apply(&f, &args, range);
         };
-        let local = p.path.get_ident().and_then(|name| self.lookup(&name.to_string(), range));
+        let local = match p.path.get_ident() {
+            Some(name) => self.lookup(&name.to_string(), range),
+            None => self.instantiated(c),
+        };
         if let Some(f) = local {
             let args = self.all(&c.args);
             let (f, args) = (f?, args?);
@@ -209,6 +212,13 @@ impl<'a> Lower<'a> {
         }
     }
 
+    /// Whether an expression is an integer, of which a method such as `rotate_left` is another one
+    /// than that of a place.
+    fn is_integer(&mut self, e: &'a Expr) -> bool {
+        !super::place::is_place_expression(e)
+            || self.trial(|me| me.expr(e).is_ok_and(|value| me.kind_of(&value) == On::Int))
+    }
+
     pub(super) fn method(&mut self, m: &'a ExprMethodCall) -> Lowered<Value<'a>> {
         let range = SrcRange::of(m);
         let name = m.method.to_string();
@@ -219,6 +229,7 @@ impl<'a> Lower<'a> {
         let place = table::find(On::Place, &name);
         // The next item of a temporary iterator is its first one.
         let place = place.filter(|row| !row.is(Mark::OfNamed) || super::place::is_place_expression(&m.receiver));
+        let place = place.filter(|_| table::find(On::Int, &name).is_none() || !self.is_integer(&m.receiver));
         let receiver = match place.filter(|_| table::find(On::Ordering, &name).is_none() || !self.orders(&m.receiver)) {
             Some(row) => {
                 let receiver = self.place(&m.receiver).map(|p| Value::Place(Rc::new(p)));

@@ -514,10 +514,15 @@ impl<'a> Lower<'a> {
         if let Expr::Let(l) = &*i.cond {
             return self.if_let(l, &i.then_branch, i.else_branch.as_ref().map(|e| &*e.1));
         }
-        let cond = self.expr(&i.cond).and_then(|v| self.boolean(&v, cond_range));
+        let outer = self.state.scope.clone();
+        let cond = match super::pattern::is_chain(&i.cond) {
+            true => self.chain(&i.cond),
+            false => self.expr(&i.cond).and_then(|v| self.boolean(&v, cond_range)),
+        };
         let Ok(cond) = cond else {
             // The branches may contain further errors.
             let _ = self.block(&i.then_branch);
+            self.state.scope = outer;
             if let Some((_, other)) = &i.else_branch {
                 let _ = self.expr(other);
             }
@@ -526,7 +531,11 @@ impl<'a> Lower<'a> {
         self.at_syntax(&i.cond, |me| {
             me.branch(
                 cond,
-                |me| me.block(&i.then_branch),
+                |me| {
+                    let then = me.block(&i.then_branch);
+                    me.state.scope = outer;
+                    then
+                },
                 |me| match &i.else_branch {
                     Some((_, other)) => me.expr(other),
                     None => Ok(Value::Unit),

@@ -73,7 +73,7 @@ impl<'a> Lower<'a> {
             }
         }
         if let Value::List(parts) = &base
-            && (parts.iter().any(|p| matches!(p, Value::Tuple(_))) || base.has_untyped_integers())
+            && (base.is_selected_from() || base.has_untyped_integers())
             && let Value::Number(_) | Value::Term(_) = &index
         {
             let (i, n) = (self.usize(&index, ri)?, self.g.lit_usize(parts.len()));

@@ -151,7 +151,7 @@ impl<'a> Lower<'a> {
             Value::DynamicPart(open) => Ok(self.dynamic_seq(&Rc::clone(open))),
             Value::List(_) | Value::Nested(..) | Value::Filled(..) => {
                 if let Value::List(parts) = value
-                    && parts.iter().any(|p| matches!(p, Value::Tuple(_) | Value::Closure(_) | Value::Function(..)))
+                    && value.is_selected_from()
                 {
                     return Ok(self.listed(Rc::clone(parts), range));
                 }

@@ -14,6 +14,8 @@ mod arith;
 mod ascribe;
 mod assume;
 mod attr;
+mod bits;
+mod called;
 mod calls;
 mod carry;
 mod changes;
@@ -29,6 +31,7 @@ mod functions;
 mod growth;
 mod index;
 mod integers;
+mod items;
 mod iter;
 mod loops;
 mod lower;
@@ -184,10 +187,12 @@ pub fn read(attr: TokenStream, item: TokenStream) -> Result<Annotated, Failure> 
         return Err(Failure { diags, stubs: stand_in::of(&item, &attr) });
     };
     let macros = macros::rewrite(&mut item.block, &mut diags);
+    let imports = items::replace(&mut item.block);
     if diags.is_empty() {
         match shapes::lower(&sig, &item, &mut diags) {
             Ok(mut program) if diags.is_empty() => {
                 program.assumed.extend(macros);
+                program.imports = imports;
                 if let Ok(of_examples) = of_examples(&sig, &item, &attr, &mut diags) {
                     return Ok(Annotated { program, of_examples, derivatives: sig.derivatives });
                 }

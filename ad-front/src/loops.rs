@@ -195,8 +195,7 @@ impl<'a> Lower<'a> {
         Ok(Value::Unit)
     }
 
-    /// Lowers `.for_each(f)` of a named function. It assigns no variables; only its checks and
-    /// panics matter.
+    /// Lowers `.for_each(f)` of a named function. What it has matters by its effects only.
     pub(super) fn each_item(&mut self, items: &Value<'a>, f: &Value<'a>, ranges: [SrcRange; 2]) -> Lowered<()> {
         let seq = self.seq(items, ranges[0])?;
         self.ends(&seq, ranges[0])?;
@@ -213,7 +212,9 @@ impl<'a> Lower<'a> {
             let item = item(me, ix)?;
             me.apply(f, &[item], ranges[1])
         };
-        self.lower_loop((Some(&seq), &body), &LoopEffects::default(), (None, InferenceKey::new(f, "")), ranges[1])?;
+        let mut effects = LoopEffects::default();
+        self.changed_by_calls(f, &mut effects.cells);
+        self.lower_loop((Some(&seq), &body), &effects, (None, InferenceKey::new(f, "")), ranges[1])?;
         Ok(())
     }
 
@@ -229,8 +230,17 @@ impl<'a> Lower<'a> {
             if let Expr::Let(cond) = &*l.cond {
                 return me.while_let(cond, &l.body, &leave);
             }
-            let cond = me.expr(&l.cond).and_then(|v| me.boolean(&v, place))?;
-            me.branch(cond, |me| me.block(&l.body), leave, range)
+            let outer = me.state.scope.clone();
+            let cond = match super::pattern::is_chain(&l.cond) {
+                true => me.chain(&l.cond)?,
+                false => me.expr(&l.cond).and_then(|v| me.boolean(&v, place))?,
+            };
+            let body = |me: &mut Self| {
+                let done = me.block(&l.body);
+                me.state.scope = outer;
+                done
+            };
+            me.branch(cond, body, leave, range)
         };
         let label = l.label.as_ref().map(|l| l.name.ident.to_string());
         self.lower_loop((None, &body), &LoopEffects::of_while(l), (label, InferenceKey::new(&l.body, "")), range)?;
@@ -372,14 +382,26 @@ impl<'a> Lower<'a> {
     }
 
     /// The variables that the loop may change.
-    fn changed_cells(&self, effects: &LoopEffects) -> Vec<Cell> {
+    pub(super) fn changed_cells(&self, effects: &LoopEffects) -> Vec<Cell> {
         let cell = |name: &String| match self.state.scope.get(name)?.ok()? {
             Value::Cell(cell) => Some(*cell),
             Value::Place(place) => Some(place.cell),
             _ => None,
         };
-        let mut cells: Vec<Cell> =
-            effects.changed.iter().filter_map(cell).filter(|c| c.0 >= self.state.first_own_cell).collect();
+        let mut cells: Vec<Cell> = effects.changed.iter().filter_map(cell).collect();
+        cells.extend(&effects.cells);
+        for name in &effects.mentioned {
+            match self.state.scope.get(name) {
+                Some(Ok(Value::Cell(cell))) => {
+                    if let Some(CellValue::Value(f)) = self.state.store.held(*cell) {
+                        self.changed_by_calls(f, &mut cells);
+                    }
+                }
+                Some(Ok(f)) => self.changed_by_calls(f, &mut cells),
+                _ => {}
+            }
+        }
+        cells.retain(|c| c.0 >= self.state.first_own_cell);
         cells.sort_unstable();
         cells.dedup();
         cells

@@ -17,8 +17,8 @@ use super::once::MaybeUnreached;
 use super::rollback::State;
 use super::shapes::Classes;
 use super::sig::Sig;
-use super::value::{Body, Closure, Lowered, Number, Value, Want};
-use ad_ir::catalogue::{self, wanted};
+use super::value::{Lowered, Number, Value, Want};
+use ad_ir::catalogue;
 use ad_ir::diag::{Message, Poison, SrcRange, text_of};
 use ad_ir::ir::{Elem, Graph, Loc, Term};
 use ad_ir::program::{Constant, Place};
@@ -141,7 +141,10 @@ impl<'a> Lower<'a> {
     pub(super) fn static_size(&mut self, len: &super::types::Len) -> Term {
         match len {
             super::types::Len::Number(n) => self.g.lit_usize(*n),
-            super::types::Len::Named(path) => self.constant(path, Elem::USIZE),
+            super::types::Len::Named(path) => {
+                let local = syn::parse2(path.clone()).ok().and_then(|e| self.local_size(&e));
+                local.unwrap_or_else(|| self.constant(path, Elem::USIZE))
+            }
         }
     }
 
@@ -263,53 +266,6 @@ impl<'a> Lower<'a> {
             Some(first) if reals.all(|e| e == first) => first,
             _ => Elem::F64,
         }
-    }
-
-    /// Applies a function value to arguments.
-    pub(super) fn apply(&mut self, f: &Value<'a>, args: &[Value<'a>], range: SrcRange) -> Lowered<Value<'a>> {
-        match f {
-            Value::Closure(closure) => {
-                let closure = Rc::clone(closure);
-                if closure.params.len() != args.len() {
-                    return Err(self.error(range, catalogue::closure_arity(closure.params.len(), args.len())));
-                }
-                self.one_level_deeper(
-                    || range,
-                    |me| {
-                        let result = me.inside(&closure, range, |me| {
-                            closure.params.iter().zip(args).try_for_each(|((pat, ty), arg)| {
-                                let arg = match ty {
-                                    Some(ty) => me.ascribe(arg.clone(), ty, range)?,
-                                    None => arg.clone(),
-                                };
-                                me.bind(pat, Some(arg))
-                            })?;
-                            me.body(closure.body)
-                        });
-                        result.and_then(|value| match closure.output {
-                            Some(ty) => me.ascribe(value, ty, range),
-                            None => Ok(value),
-                        })
-                    },
-                )
-            }
-            Value::Function(row, elem) => self.call_row(row, *elem, args.to_vec(), vec![range; args.len()], range),
-            other => {
-                let found = self.describe(other);
-                Err(self.error(range, catalogue::expected(wanted::FUNCTION, &found)))
-            }
-        }
-    }
-
-    /// Turns a closure expression into a value.
-    pub(super) fn closure(&mut self, c: &'a syn::ExprClosure) -> Value<'a> {
-        let params = c.inputs.iter().map(|pat| (pat, None)).collect();
-        let output = match &c.output {
-            syn::ReturnType::Default => None,
-            syn::ReturnType::Type(_, ty) => Some(&**ty),
-        };
-        let (scope, store) = (self.state.scope.clone(), self.state.store.clone());
-        Value::Closure(Rc::new(Closure { params, body: Body::Expr(&c.body), output, scope, store }))
     }
 
     /// An array with one more axis. Its element i is `f(i)`.

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use syn::visit::{self, Visit};
 use syn::{Expr, Pat};
 
+use super::state::Cell;
 use super::table::{self, Mark, On};
 
 /// A jump out of the body.
@@ -33,6 +34,8 @@ pub(super) struct LoopEffects {
     /// The names of variables that are used in another way than a push.
     pub mentioned: BTreeSet<String>,
     pub jumps: BTreeSet<Jump>,
+    /// Variables that may be changed by a function whose name is not in the syntax of the loop.
+    pub cells: Vec<Cell>,
     /// Names that enclosing blocks inside of the body have shadowed.
     shadowed: Vec<String>,
     /// The labels of enclosing blocks and loops inside of the body.
@@ -84,6 +87,14 @@ impl LoopEffects {
         if changes_receiver(m) {
             found.change(&m.receiver);
         }
+        found.visit_each(f);
+        found.jumps.clear();
+        found
+    }
+
+    /// The effects of the calls of a closure.
+    pub(super) fn of_closure(f: &syn::ExprClosure) -> Self {
+        let mut found = LoopEffects::default();
         found.visit_each(f);
         found.jumps.clear();
         found
@@ -240,11 +251,11 @@ impl<'ast> Visit<'ast> for LoopEffects {
         self.jumps.insert(Jump::Return);
     }
 
-    // Other closures cannot change captured variables, and jumps in them do not leave them.
+    // A closure may be called here. Jumps in it do not leave it.
     fn visit_expr_closure(&mut self, c: &'ast syn::ExprClosure) {
-        let (changed, jumps) = (self.changed.clone(), self.jumps.clone());
-        visit::visit_expr_closure(self, c);
-        (self.changed, self.jumps) = (changed, jumps);
+        let jumps = self.jumps.clone();
+        self.visit_each(c);
+        self.jumps = jumps;
     }
 
     fn visit_expr(&mut self, e: &'ast Expr) {

@@ -83,6 +83,41 @@ impl<'a> Lower<'a> {
         self.branch(fits, inner, |me| other.map_or(Ok(Value::Unit), |other| me.expr(other)), range)
     }
 
+    /// The condition of a chain such as `let Some(x) = o && x > 1.0`. Its names are bound in the
+    /// current scope, for what is lowered where it holds.
+    pub(super) fn chain(&mut self, e: &'a Expr) -> Lowered<Term> {
+        let mut parts = Vec::new();
+        conjuncts(e, &mut parts);
+        let mut holds = self.g.lit_bool(true);
+        let mut result = Ok(());
+        for part in parts {
+            let range = SrcRange::of(part);
+            let mut found = None;
+            let tested = self.shortcut(
+                holds,
+                true,
+                |me| {
+                    let Expr::Let(l) = part else { return me.expr(part) };
+                    let value = me.expr(&l.expr)?;
+                    let fits = me.fits(&l.pat, &value)?;
+                    found = Some(value);
+                    Ok(Value::Term(fits))
+                },
+                range,
+            );
+            match tested.and_then(|tested| self.boolean(&tested, range)) {
+                Ok(also) => holds = also,
+                Err(Poison) => result = Err(Poison),
+            }
+            let Expr::Let(l) = part else { continue };
+            match found {
+                Some(value) => result = result.and(self.under(holds, true, |me| me.bind(&l.pat, Some(value)))),
+                None => poison(self, &l.pat),
+            }
+        }
+        result.map(|()| holds)
+    }
+
     /// Lowers the body of a closure or arm.
     pub(super) fn body(&mut self, body: Body<'a>) -> Lowered<Value<'a>> {
         match body {
@@ -383,7 +418,7 @@ fn is_rest(pat: &Pat) -> bool {
 }
 
 /// Whether a name is written like a constant (rustc warns about constants in lower case).
-fn is_constant(name: &str) -> bool {
+pub(super) fn is_constant(name: &str) -> bool {
     name.starts_with(char::is_uppercase)
 }
 
@@ -466,6 +501,27 @@ pub(super) fn bind<'a>(me: &mut Lower<'a>, pat: &'a Pat, value: Option<Value<'a>
             Err(me.error(range, refused::pattern(&text_of(other, 40))))
         }
     }
+}
+
+/// Whether a condition is a chain in which there is a `let`.
+pub(super) fn is_chain(e: &Expr) -> bool {
+    let mut parts = Vec::new();
+    conjuncts(e, &mut parts);
+    parts.len() > 1 && parts.iter().any(|part| matches!(part, Expr::Let(_)))
+}
+
+/// The parts of a condition between which there is `&&`, in their order.
+fn conjuncts<'e>(e: &'e Expr, parts: &mut Vec<&'e Expr>) {
+    let mut last = Vec::new();
+    let mut at = e;
+    while let Expr::Binary(b) = at
+        && matches!(b.op, syn::BinOp::And(_))
+    {
+        last.push(&*b.right);
+        at = &b.left;
+    }
+    parts.push(at);
+    parts.extend(last.into_iter().rev());
 }
 
 /// The names in a pattern.

@@ -198,9 +198,7 @@ impl<'a> Lower<'a> {
         let rows = self.is_rows(&place, &value);
         let len = match &value {
             Value::GrowableVec(stack) if !rows => Some(stack.len),
-            Value::List(parts) if parts.iter().any(|p| matches!(p, Value::Tuple(_))) => {
-                Some(self.g.lit_usize(parts.len()))
-            }
+            Value::List(parts) if value.is_selected_from() => Some(self.g.lit_usize(parts.len())),
             _ => None,
         };
         if let (Some(len), Value::Number(_) | Value::Term(_)) = (len, index) {

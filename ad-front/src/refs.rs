@@ -138,6 +138,10 @@ impl Reader {
                     let ty = written(&c.ty);
                     self.name(&c.ident.to_string(), ty);
                 }
+                Stmt::Item(syn::Item::Static(s)) => {
+                    let ty = written(&s.ty);
+                    self.name(&s.ident.to_string(), ty);
+                }
                 _ => {}
             }
         }

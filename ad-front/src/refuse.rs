@@ -16,7 +16,6 @@ pub(super) fn expression(me: &mut Lower, e: &Expr) -> Poison {
         Expr::Unsafe(x) => (Construct::Unsafe, SrcRange::of(&x.unsafe_token)),
         Expr::Async(_) | Expr::Await(_) => (Construct::Async, SrcRange::of(e)),
         Expr::Const(_) => (Construct::Const, SrcRange::of(e)),
-        Expr::Let(_) => (Construct::IfLet, SrcRange::of(e)),
         Expr::Macro(m) => return me.error(SrcRange::of(e), macro_call(&m.mac)),
         _ => (Construct::Unknown, SrcRange::of(e)),
     };

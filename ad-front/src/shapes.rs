@@ -403,6 +403,7 @@ fn finish(mut lower: Lower<'_>, item: &ItemFn, result: Term, equations: Vec<Equa
         krate: sig.krate.clone(),
         real_param: sig.real_param.clone(),
         assumed: lower.state.assumed.into_vec(),
+        imports: Vec::new(),
         bound: lower.state.bound.into_vec(),
         locals: Rc::new(locals(item)),
         consts: lower.state.consts.into_vec(),

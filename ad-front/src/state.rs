@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use super::arith::Join;
 use super::lower::Lower;
-use super::value::{Closure, Lowered, Value};
+use super::value::{Captured, Closure, Lowered, Value};
 use ad_ir::catalogue;
 use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::{Node, Term};
@@ -161,8 +161,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// Lowers the body of a closure in the scope and store of its definition, and with its own
-    /// `return`s.
+    /// Lowers the body of a function in its own scope, and with its own `return`s.
     pub(super) fn inside(
         &mut self,
         closure: &Closure<'a>,
@@ -170,10 +169,25 @@ impl<'a> Lower<'a> {
         f: impl FnOnce(&mut Self) -> Lowered<Value<'a>>,
     ) -> Lowered<Value<'a>> {
         let scope = std::mem::replace(&mut self.state.scope, closure.scope.clone());
-        let captured = std::mem::replace(&mut self.state.first_own_cell, closure.store.len());
-        let store = std::mem::replace(&mut self.state.store, closure.store.clone());
-        let result = self.returning(range, f);
-        (self.state.scope, self.state.first_own_cell, self.state.store) = (scope, captured, store);
+        let result = match &closure.captured {
+            Captured::References(_) => self.returning(range, f),
+            Captured::Copies(copies) => {
+                let captured = std::mem::replace(&mut self.state.first_own_cell, copies.len());
+                let store = std::mem::replace(&mut self.state.store, copies.clone());
+                let result = self.returning(range, f);
+                (self.state.first_own_cell, self.state.store) = (captured, store);
+                result
+            }
+        };
+        self.state.scope = scope;
+        result
+    }
+
+    /// Lowers something that may not change any variable of now: there is no loop that carries it.
+    pub(super) fn unchanging<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> R {
+        let outer = std::mem::replace(&mut self.state.first_own_cell, self.state.store.len());
+        let result = f(self);
+        self.state.first_own_cell = outer;
         result
     }
 
@@ -247,6 +261,7 @@ pub(super) fn same<'a>(a: &Value<'a>, b: &Value<'a>) -> bool {
             Rc::ptr_eq(a, b) || (a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b)))
         }
         (Value::Closure(a), Value::Closure(b)) => Rc::ptr_eq(a, b),
+        (Value::Chosen(a), Value::Chosen(b)) => Rc::ptr_eq(a, b),
         (Value::Range(a), Value::Range(b)) => Rc::ptr_eq(a, b),
         (Value::Seq(a), Value::Seq(b)) => Rc::ptr_eq(&a.item, &b.item),
         (Value::Cursor(a), Value::Cursor(b)) => a.at == b.at && Rc::ptr_eq(&a.seq.item, &b.seq.item),

@@ -1,16 +1,15 @@
 //! Blocks and statements.
 
 use std::collections::BTreeSet;
-use std::rc::Rc;
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::{Block, FnArg, Item, Pat, ReturnType, Stmt};
+use syn::{Block, Expr, Item, Pat, StaticMutability, Stmt, Type};
 
 use super::lower::Lower;
 use super::refuse;
-use super::state::{CellValue, Store};
-use super::value::{Body, Closure, Lowered, Value};
+use super::state::CellValue;
+use super::value::{Lowered, Value};
 use ad_ir::catalogue::refused::{self, InnerItem};
 use ad_ir::diag::{Poison, SrcRange, text_of};
 
@@ -32,12 +31,12 @@ impl<'a> Lower<'a> {
                     poisoned |= value.is_err();
                     if semi.is_some() { value.map(|_| Value::Unit) } else { value }
                 }
-                Stmt::Item(Item::Const(_) | Item::Fn(_)) => Ok(Value::Unit),
+                Stmt::Item(item) if matches!(item, Item::Fn(_)) || constant(item).is_some() => Ok(Value::Unit),
                 Stmt::Item(item) => {
                     poisoned = true;
                     let kind = match item {
                         Item::Static(_) => InnerItem::Static,
-                        Item::Use(_) => InnerItem::Use,
+                        Item::Use(_) => InnerItem::Glob,
                         _ => InnerItem::Other,
                     };
                     Err(self.error(SrcRange::of(item), refused::inner_item(kind)))
@@ -63,14 +62,14 @@ impl<'a> Lower<'a> {
         let mut result = Ok(());
         let items = in_order(block);
         for item in &items {
-            let Item::Const(item) = item else { continue };
+            let Some((name, ty, expr)) = constant(item) else { continue };
             let inside = std::mem::replace(&mut self.state.scope, self.state.items.clone());
-            let value = self.expr(&item.expr).and_then(|v| self.ascribe(v, &item.ty, SrcRange::of(&item.expr)));
+            let value = self.expr(expr).and_then(|v| self.ascribe(v, ty, SrcRange::of(expr)));
             self.state.scope = inside;
             if value.is_err() {
                 result = Err(Poison);
             }
-            self.item(item.ident.to_string(), value.ok());
+            self.item(name.to_string(), value.ok());
         }
         let inner = items.iter().filter_map(|item| match item {
             Item::Fn(f) => Some(f.sig.ident.to_string()),
@@ -81,37 +80,11 @@ impl<'a> Lower<'a> {
             // A refused item has been reported. A use of its name is not a second error.
             named_by(item).into_iter().for_each(|name| self.item(name, None));
             let Item::Fn(f) = item else { continue };
-            let sig = &f.sig;
-            let plain = sig.generics.params.is_empty()
-                && sig.asyncness.is_none()
-                && matches!(sig.safety, syn::Safety::Default)
-                && sig.abi.is_none()
-                && sig.variadic.is_none();
-            let params: Option<Vec<_>> = sig
-                .inputs
-                .iter()
-                .map(|arg| match arg {
-                    FnArg::Typed(p) => Some((&*p.pat, Some(&*p.ty))),
-                    FnArg::Receiver(_) => None,
-                })
-                .collect();
-            let (true, Some(params)) = (plain, params) else {
-                result = Err(self.error(SrcRange::of(sig), refused::inner_item(InnerItem::Fn)));
-                self.item(sig.ident.to_string(), None);
-                continue;
-            };
-            let output = match &sig.output {
-                ReturnType::Default => None,
-                ReturnType::Type(_, ty) => Some(&**ty),
-            };
-            let closure = Closure {
-                params,
-                body: Body::Block(&f.block),
-                output,
-                scope: self.state.items.clone(),
-                store: Store::default(),
-            };
-            self.item(sig.ident.to_string(), Some(Value::Closure(Rc::new(closure))));
+            let function = self.nested_function(f);
+            if function.is_err() {
+                result = Err(Poison);
+            }
+            self.item(f.sig.ident.to_string(), function.ok());
         }
         result
     }
@@ -159,6 +132,15 @@ impl<'a> Lower<'a> {
     }
 }
 
+/// The name, type and value of a constant, or of a static that does not change.
+fn constant(item: &Item) -> Option<(&Ident, &Type, &Expr)> {
+    match item {
+        Item::Const(c) => Some((&c.ident, &c.ty, &c.expr)),
+        Item::Static(s) if matches!(s.mutability, StaticMutability::None) => Some((&s.ident, &s.ty, &s.expr)),
+        _ => None,
+    }
+}
+
 /// The items of a block, each after those that it uses. Recursive items come last.
 fn in_order(block: &Block) -> Vec<&Item> {
     fn mentions(tokens: TokenStream, names: &mut BTreeSet<String>) {
@@ -181,8 +163,7 @@ fn in_order(block: &Block) -> Vec<&Item> {
     for item in items {
         let name = match item {
             Item::Fn(f) => Some(f.sig.ident.to_string()),
-            Item::Const(c) => Some(c.ident.to_string()),
-            _ => None,
+            item => constant(item).map(|(name, ..)| name.to_string()),
         };
         let mut names = BTreeSet::new();
         if name.is_some() {
@@ -202,26 +183,14 @@ fn in_order(block: &Block) -> Vec<&Item> {
     ordered
 }
 
-/// The names of values that a refused item brings into scope.
-fn named_by(item: &Item) -> Vec<String> {
-    fn used(tree: &syn::UseTree, names: &mut Vec<String>) {
-        match tree {
-            syn::UseTree::Path(p) => used(&p.tree, names),
-            syn::UseTree::Name(n) => names.push(n.ident.to_string()),
-            syn::UseTree::Rename(r) => names.push(r.rename.to_string()),
-            syn::UseTree::Group(g) => g.items.iter().for_each(|tree| used(tree, names)),
-            _ => {}
-        }
-    }
-    let mut names = Vec::new();
+/// The name of a value that a refused item brings into scope.
+fn named_by(item: &Item) -> Option<String> {
     match item {
-        Item::Static(i) => names.push(i.ident.to_string()),
-        Item::Struct(i) => names.push(i.ident.to_string()),
-        Item::Enum(i) => names.push(i.ident.to_string()),
-        Item::Use(i) => used(&i.tree, &mut names),
-        _ => {}
+        Item::Static(i) if constant(item).is_none() => Some(i.ident.to_string()),
+        Item::Struct(i) => Some(i.ident.to_string()),
+        Item::Enum(i) => Some(i.ident.to_string()),
+        _ => None,
     }
-    names
 }
 
 impl<'a> Lower<'a> {

@@ -8,7 +8,9 @@ use std::sync::LazyLock;
 use super::lower::Lower;
 use super::refs::results::{self, ResultFn};
 use super::value::Value;
-use super::{changes, collected, functions, integers, iter, methods, options, order, queues, reads, recur, slice};
+use super::{
+    bits, changes, collected, functions, integers, iter, methods, options, order, queues, reads, recur, slice,
+};
 use ad_ir::diag::suggest;
 use ad_ir::ir::Elem;
 use ad_ir::memory_order::{MethodOrder, ResultOrder};
@@ -23,6 +25,7 @@ const TABLES: &[&[Row]] = &[
     functions::CHOOSING,
     methods::SCALAR,
     integers::TABLE,
+    bits::TABLE,
     order::TABLE,
     options::TABLE,
     options::REAL,

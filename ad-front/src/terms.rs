@@ -99,6 +99,7 @@ impl<'a> Lower<'a> {
             | Value::Cursor(_)
             | Value::Tuple(_)
             | Value::Closure(_)
+            | Value::Chosen(_)
             | Value::FromFn(_)
             | Value::Function(..)
             | Value::Option(..)

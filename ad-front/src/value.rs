@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use syn::{Block, Expr, Pat, Type};
 
 use super::carry::InferenceKey;
@@ -51,6 +51,8 @@ pub(super) enum Value<'a> {
     Tuple(Rc<[Value<'a>]>),
     /// A closure.
     Closure(Rc<Closure<'a>>),
+    /// One of several functions, by conditions.
+    Chosen(Rc<super::called::Chosen<'a>>),
     /// A function of the table as a value, such as `f64::exp`, with the number type of its path.
     Function(&'static Row, Option<Elem>),
     /// A range of integers.
@@ -106,6 +108,18 @@ impl Value<'_> {
         }
     }
 
+    /// Whether the value is a function.
+    pub(super) fn is_function(&self) -> bool {
+        matches!(self, Value::Closure(_) | Value::Function(..) | Value::Chosen(_))
+    }
+
+    /// Whether the value is an array literal whose elements are no terms, so that an index selects
+    /// among them.
+    pub(super) fn is_selected_from(&self) -> bool {
+        let apart = |part: &Value| matches!(part, Value::Tuple(_)) || part.is_function();
+        matches!(self, Value::List(parts) if parts.iter().any(apart))
+    }
+
     /// The kind of the value, for messages.
     pub(super) fn kind(&self) -> &'static str {
         match self {
@@ -117,7 +131,7 @@ impl Value<'_> {
             Value::DynamicPart(_) => "an array of a size that a loop decides",
             Value::FromFn(_) => "an array of a size that nothing says",
             Value::Tuple(_) => "a tuple",
-            Value::Closure(_) | Value::Function(..) => "a function",
+            Value::Closure(_) | Value::Function(..) | Value::Chosen(_) => "a function",
             Value::Range(_) => "a range",
             Value::Seq(_) | Value::Cursor(_) => "an iterator",
             Value::Option(..) | Value::None => "an `Option`",
@@ -226,9 +240,19 @@ pub(super) struct Closure<'a> {
     pub params: Vec<(&'a Pat, Option<&'a Type>)>,
     pub body: Body<'a>,
     pub output: Option<&'a Type>,
+    /// The const parameters of a nested function.
+    pub sizes: Vec<&'a Ident>,
     pub scope: Scope<'a>,
-    /// The store at its definition.
-    pub store: Store<'a>,
+    pub captured: Captured<'a>,
+}
+
+/// How a function sees the variables in its scope.
+#[derive(Clone)]
+pub(super) enum Captured<'a> {
+    /// As they are at the call. It may change these.
+    References(Rc<[Cell]>),
+    /// As they were at its definition, which was `move`.
+    Copies(Store<'a>),
 }
 
 /// A range `start..end`.

@@ -301,6 +301,8 @@ pub struct Program {
     pub real_param: Option<Ident>,
     /// Assumptions about names. The generated code asserts them.
     pub assumed: Vec<Assumed>,
+    /// The paths that the body imports with `use`. A trait among them may have methods.
+    pub imports: Vec<TokenStream>,
     /// Names in patterns that are assumed to be bindings and not constants. The generated code
     /// asserts this.
     pub bound: Vec<Ident>,

@@ -56,14 +56,15 @@ pub mod methods {
             arrays vectors: $($av:ident)*;
             vectors rank_zero: $($vz:ident)*;
             vectors: $($v:ident)*;
+            vectors integers: $($vi:ident)*;
             reals: $($r:ident)*;
             reals integers: $($ri:ident)*;
             integers: $($i:ident)*;
         ) => {
             methods! { OfArrays, ARRAYS: $($ari)* $($ar)* $($az)* $($a)* $($avz)* $($av)* }
-            methods! { OfVectors, VECTORS: $($avz)* $($av)* $($vz)* $($v)* }
+            methods! { OfVectors, VECTORS: $($avz)* $($av)* $($vz)* $($v)* $($vi)* }
             methods! { OfReals, REALS: $($ari)* $($ar)* $($r)* $($ri)* }
-            methods! { OfIntegers, INTEGERS: $($ari)* $($ri)* $($i)* }
+            methods! { OfIntegers, INTEGERS: $($ari)* $($vi)* $($ri)* $($i)* }
             // Methods that arrays have and scalars do not: for arrays of rank 0, which the macro
             // does not distinguish from scalars.
             methods! { OfRankZero, RANK_ZERO: $($az)* $($avz)* $($vz)* }
@@ -100,7 +101,9 @@ pub mod methods {
             chunks contains;
         vectors:
             clear copy_from_slice extend_from_slice first_mut insert last_mut pop remove retain
-            reverse rotate_left rotate_right swap_remove truncate;
+            reverse swap_remove truncate;
+        vectors integers:
+            rotate_left rotate_right;
         reals:
             atan2 copysign is_finite is_sign_negative is_sign_positive max min mul_add sin_cos
             total_cmp;
@@ -108,8 +111,9 @@ pub mod methods {
             div_euclid rem_euclid;
         integers:
             abs_diff checked_add checked_div checked_mul checked_pow checked_rem checked_sub
-            div_ceil is_negative is_positive is_power_of_two pow saturating_add saturating_mul
-            saturating_pow saturating_sub unsigned_abs wrapping_add wrapping_mul wrapping_sub;
+            count_ones count_zeros div_ceil is_negative is_positive is_power_of_two leading_ones
+            leading_zeros pow saturating_add saturating_mul saturating_pow saturating_sub
+            trailing_ones trailing_zeros unsigned_abs wrapping_add wrapping_mul wrapping_sub;
     }
 
     methods! { OfQueues, QUEUES:

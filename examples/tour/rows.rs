@@ -43,7 +43,41 @@ fn integers(x: f64, n: i32, k: usize) -> f64 {
     let b = n.pow(2).max(4) + n.min(90).abs() + n.rem_euclid(5) + n.div_euclid(5);
     let bits = (k & 6) | (k ^ 1) | (k << 2) | (k >> 1);
     let c = k.abs_diff(9) + k.saturating_sub(4) + k.clamp(1, 3) + k.checked_sub(1).unwrap_or(7);
-    x * (a + b) as f64 + x * x * (bits + c) as f64 / 7.0
+    let counts = k.count_ones() + k.leading_zeros() + k.trailing_zeros() + (k.rotate_left(3) % 5) as u32;
+    x * (a + b) as f64 + x * x * (bits + c) as f64 / 7.0 + x * counts as f64
+}
+
+/// Names that a body gives, functions inside, a closure that changes what it captures.
+#[differentiate(wrt(x))]
+fn items_inside(x: &[f64], k: usize) -> f64 {
+    use std::f64::consts::TAU;
+    type Pair = [f64; 2];
+    static WEIGHTS: Pair = [0.5, TAU];
+    fn twice<K: Fn(f64) -> f64>(f: K, v: f64) -> f64 {
+        f(f(v))
+    }
+    fn scale<const N: usize>(v: &mut [f64; N], by: f64) {
+        for e in v.iter_mut() {
+            *e *= by * N as f64;
+        }
+    }
+    let mut at = 0;
+    let mut next = || {
+        at += 1;
+        x[at - 1]
+    };
+    let mut parts = [next(), next(), 1.0];
+    scale(&mut parts, next());
+    let tail = if let Some(v) = x.get(k)
+        && *v > 0.0
+    {
+        v * WEIGHTS[1]
+    } else {
+        WEIGHTS[0]
+    };
+    let shapes = [f64::sin, f64::cos];
+    let all = if cfg!(debug_assertions) { parts[0] + parts[1] } else { parts[1] + parts[0] };
+    twice(shapes[k % 2], all) * tail
 }
 
 /// Patterns, blocks, shadowing, copies; lazy `if`, `match`, strict `select`.
@@ -363,6 +397,13 @@ pub fn show(table: &mut Table) {
         table.row(name, "x", &[gradient(0.7)], &[slope(0.7, f)]);
     }
     table.row("integers", "x", &[integers_grad(0.5, -7, 5)], &[slope(0.5, |x| integers(x, -7, 5))]);
+
+    for k in [0, 1] {
+        let items = |v: &[f64]| items_inside(v, k);
+        let w = array![0.4, 1.2, 0.9];
+        let gradient = Array1::from(items_inside_grad(&[0.4, 1.2, 0.9], k));
+        table.arrays(&format!("items_inside({k})"), "x", &gradient, &slopes(&w, |w| items(&w.to_vec())));
+    }
 
     let v = array![0.4, 1.2, 0.9];
     let m = array![[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]];

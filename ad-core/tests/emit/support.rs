@@ -231,6 +231,7 @@ impl Case {
             krate: quote!(crate::ad),
             real_param: (!self.generics.is_empty()).then(|| Ident::new("T", Span::call_site())),
             assumed: Vec::new(),
+            imports: Vec::new(),
             bound: Vec::new(),
             locals: std::rc::Rc::default(),
             consts: Vec::new(),

@@ -113,7 +113,7 @@ fn what_is_refused() {
         quote!(),
         quote! { fn f(x: f64, v: &[f64]) -> f64 {
             let mut total = 0.0;
-            let mut add = |y: f64| { total += y; };
+            let mut add = move |y: f64| { total += y; };
             add(x);
             let y = 1.0;
             y = 2.0;

@@ -246,7 +246,7 @@ fn mistakes() {
     error(quote! { fn f(x: f64) -> f64 { match x { 0.0 => x, _ => 0.0 } } }, "a real number in a pattern");
     error(quote! { fn f(x: f64) -> f64 { let y: i32 = x; y as f64 } }, "expected `i32`, found `f64`");
     error(quote! { fn f(x: &Array1<f64>) -> f64 { let y: f64 = x; y } }, "expected `f64`, found an array of rank 1");
-    error(quote! { fn f(x: f64) -> f64 { fn g<T>(x: T) -> T { x } g(x) } }, "a generic");
+    error(quote! { fn f(x: f64) -> f64 { unsafe fn g(x: f64) -> f64 { x } g(x) } }, "an `async` or `unsafe` function");
     error(
         quote! { fn f(x: f64) -> f64 { let g = |v: f64| -> usize { v }; g(x) as f64 } },
         "expected `usize`, found `f64`",

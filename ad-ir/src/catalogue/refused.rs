@@ -61,7 +61,6 @@ pub enum Construct {
     Unsafe,
     Async,
     Const,
-    IfLet,
     Cfg,
     NewAxisInPlace,
     TurnedView,
@@ -87,8 +86,13 @@ const CONSTRUCTS: &[(Construct, Row)] = &[
     ),
     (Construct::Async, row("`async` and `.await`", "differentiate the part that computes, in a function of its own")),
     (Construct::Const, row("`const` blocks", "write the value itself")),
-    (Construct::IfLet, row("`let` in a condition", "compare with `==`, `<` and so on")),
-    (Construct::Cfg, row("`#[cfg]` inside the function", "write the whole function twice, each with its `#[cfg]`")),
+    (
+        Construct::Cfg,
+        row(
+            "`#[cfg]` inside the function",
+            "choose with `if cfg!(..) { .. } else { .. }`, or write the whole function twice, each with its `#[cfg]`",
+        ),
+    ),
     (
         Construct::NewAxisInPlace,
         row(
@@ -225,6 +229,7 @@ const UNDERSTOOD: &[&str] = &[
     "concatenate",
     "azip",
     "matches",
+    "cfg",
     "assert",
     "assert_eq",
     "assert_ne",
@@ -251,17 +256,12 @@ pub fn macro_call(name: &str) -> Message {
     }
 }
 
-const BITS: &str = "take it as a parameter, `bits: u32`, or count in a loop: `while n > 0 { n >>= 1; k += 1; }`";
-
 /// Functions and methods that are reserved and not supported yet.
 const RESERVED: &[Row] = &[
     row("checkpoint", "remove it, and write the value itself"),
     row("cumprod", "write `scan(1.0, &x, |product, v| product * v)`"),
     row("geomspace", "write `Array1::linspace(a.ln(), b.ln(), n).exp()`"),
     row("rfold", "write `x.iter().rev().fold(..)`"),
-    row("leading_zeros", BITS),
-    row("trailing_zeros", BITS),
-    row("count_ones", BITS),
 ];
 
 /// The message for a reserved name.
@@ -410,9 +410,12 @@ pub fn value(ty: &str) -> Message {
 }
 
 const INNER_ITEMS: &[Row] = &[
-    row("a generic, `async` or `unsafe` function in a function", "write a closure: `let f = |x: f64| ..;`"),
-    row("a static in a function", "write a `const`, or bind it with `let`"),
-    row("`use` in a function", "write it outside of the function"),
+    row("an `async` or `unsafe` function in a function", "write a closure: `let f = |x: f64| ..;`"),
+    row("a `static mut` in a function", "write a `const`, or bind it with `let mut`"),
+    row(
+        "`use` of everything (`*`) in a function",
+        "name what is used, `use std::f64::consts::PI;`, or write it outside",
+    ),
     row("an item in a function", "write it outside of the function"),
 ];
 
@@ -423,8 +426,8 @@ pub enum InnerItem {
     Fn,
     /// A static.
     Static,
-    /// A `use`.
-    Use,
+    /// A `use` with `*`.
+    Glob,
     /// Another item.
     Other,
 }

@@ -27,9 +27,11 @@ fn paths(x: f64) -> f64 {
 #[differentiate]
 fn captures(x: f64) -> f64 {
     let mut total = 0.0;
-    let mut add = |y: f64| total += y;
-    add(x);
-    total
+    let mut add = move |y: f64| {
+        total += y;
+        total
+    };
+    add(x) + total
 }
 
 #[differentiate]

@@ -4,7 +4,7 @@ use ad::prelude::*;
 
 #[differentiate]
 fn f(x: f64) -> f64 {
-    static SCALE: f64 = 2.0;
+    static mut SCALE: f64 = 2.0;
     let y = x;
     y = SCALE;
     y

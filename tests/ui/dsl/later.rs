@@ -8,10 +8,9 @@ fn f(x: f64) -> f64 {
 }
 
 #[differentiate]
-fn g(x: &Array1<f64>, n: u32) -> f64 {
-    let bits = n.leading_zeros() + n.trailing_zeros() + n.count_ones();
+fn g(x: &Array1<f64>) -> f64 {
     let y = Array1::geomspace(1.0, x[0], 3).unwrap();
-    x.cumprod(Axis(0)).sum() + x.iter().rfold(0.0, |a, v| a * 0.5 + v) + bits as f64 * y.sum()
+    x.cumprod(Axis(0)).sum() + x.iter().rfold(0.0, |a, v| a * 0.5 + v) + y.sum()
 }
 
 fn main() {}

@@ -24,7 +24,7 @@ fn fixed(x: &Array1<f64>) -> f64 {
 #[differentiate]
 fn captured(x: &Array1<f64>) -> f64 {
     let mut total = 0.0;
-    let mut add = |v: &f64| total += v;
+    let mut add = move |v: &f64| total += v;
     x.iter().for_each(&mut add);
     total
 }

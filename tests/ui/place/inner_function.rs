@@ -1,13 +1,13 @@
-//! A generic function inside.
+//! A function inside that does not run at once.
 
 use ad::prelude::*;
 
 #[differentiate]
 fn f(x: f64) -> f64 {
-    fn square<T: Real>(x: T) -> T {
+    async fn square(x: f64) -> f64 {
         x * x
     }
-    square(x)
+    x
 }
 
 fn main() {}

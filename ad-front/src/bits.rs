@@ -1,0 +1,122 @@
+//! Integers as strings of bits: counts of bits, and rotations. Everything is computed in `u64`, in
+//! which every type fits: a count needs no primitive of its own.
+//!
+//! Invariant: bits above the width of the type never count.
+
+use super::functions::ints;
+use super::lower::Lower;
+use super::table::{Call, On, Row, row};
+use super::value::{Lowered, Value};
+use ad_ir::diag::Poison;
+use ad_ir::ir::{Elem, IntTy, Lit, Term};
+use ad_ir::prim::{Cmp, IntOp};
+
+/// Methods of integers that read or move their bits.
+pub(super) const TABLE: &[Row] = &[
+    row("count_ones", On::Int, (0, 0), |me, call| counted(me, call, false, ones), "the number of ones"),
+    row("count_zeros", On::Int, (0, 0), |me, call| counted(me, call, true, ones), "the number of zeros"),
+    row(
+        "leading_zeros",
+        On::Int,
+        (0, 0),
+        |me, call| counted(me, call, false, leading),
+        "the zeros before the first one",
+    ),
+    row("leading_ones", On::Int, (0, 0), |me, call| counted(me, call, true, leading), "the ones before the first zero"),
+    row(
+        "trailing_zeros",
+        On::Int,
+        (0, 0),
+        |me, call| counted(me, call, false, trailing),
+        "the zeros after the last one",
+    ),
+    row("trailing_ones", On::Int, (0, 0), |me, call| counted(me, call, true, trailing), "the ones after the last zero"),
+    row("rotate_left", On::Int, (1, 1), |me, call| rotated(me, call, true), "the bits, the first n behind the others"),
+    row("rotate_right", On::Int, (1, 1), |me, call| rotated(me, call, false), "the bits, the last n before the others"),
+];
+
+const WIDE: IntTy = IntTy::U64;
+
+fn number(me: &mut Lower, n: u64) -> Term {
+    me.g.lit(Lit::Int(WIDE, n.into()))
+}
+
+/// The bits of an integer in the wide type. Those above its width are zeros.
+fn wide(me: &mut Lower, x: Term, ty: IntTy) -> Term {
+    let x = me.g.cast(Elem::Int(WIDE), x);
+    if ty.bits() == WIDE.bits() {
+        return x;
+    }
+    let all = number(me, (1 << ty.bits()) - 1);
+    me.g.int(IntOp::BitAnd, x, all)
+}
+
+/// The number of ones: sums in pairs of bits, then in fours, and so on.
+fn ones(me: &mut Lower, x: Term, _: IntTy) -> Term {
+    const SUMS: [(u64, u64); 6] = [
+        (1, 0x5555_5555_5555_5555),
+        (2, 0x3333_3333_3333_3333),
+        (4, 0x0f0f_0f0f_0f0f_0f0f),
+        (8, 0x00ff_00ff_00ff_00ff),
+        (16, 0x0000_ffff_0000_ffff),
+        (32, 0x0000_0000_ffff_ffff),
+    ];
+    SUMS.into_iter().fold(x, |x, (width, mask)| {
+        let (width, mask) = (number(me, width), number(me, mask));
+        let other = me.g.int(IntOp::Shr, x, width);
+        let (x, other) = (me.g.int(IntOp::BitAnd, x, mask), me.g.int(IntOp::BitAnd, other, mask));
+        me.g.int(IntOp::Add, x, other)
+    })
+}
+
+/// The zeros before the first one: all bits but those from the first one on, which are set first.
+fn leading(me: &mut Lower, x: Term, ty: IntTy) -> Term {
+    let set = [1, 2, 4, 8, 16, 32].into_iter().fold(x, |x, by| {
+        let by = number(me, by);
+        let moved = me.g.int(IntOp::Shr, x, by);
+        me.g.int(IntOp::BitOr, x, moved)
+    });
+    let (ones, all) = (ones(me, set, ty), number(me, ty.bits().into()));
+    me.g.int(IntOp::Sub, all, ones)
+}
+
+/// The zeros after the last one: the ones of a number that is less by one, where `x` has zeros.
+fn trailing(me: &mut Lower, x: Term, ty: IntTy) -> Term {
+    let (zero, one, all) = (number(me, 0), number(me, 1), number(me, ty.bits().into()));
+    let less = me.g.int(IntOp::Sub, x, one);
+    let rest = me.complement(x, WIDE);
+    let below = me.g.int(IntOp::BitAnd, less, rest);
+    let (none, ones) = (me.g.compare(Cmp::Eq, x, zero), ones(me, below, ty));
+    me.g.select(none, all, ones)
+}
+
+/// A count of the bits of an integer, or of those of its complement.
+fn counted<'a>(
+    me: &mut Lower<'a>,
+    call: &Call<'a, '_>,
+    inverted: bool,
+    count: fn(&mut Lower, Term, IntTy) -> Term,
+) -> Lowered<Value<'a>> {
+    let (ty, terms) = ints(me, call)?;
+    let &[x] = &terms[..] else { return Err(Poison) };
+    let x = if inverted { me.complement(x, ty) } else { x };
+    let x = wide(me, x, ty);
+    let n = count(me, x, ty);
+    Ok(Value::Term(me.g.cast(Elem::Int(IntTy::U32), n)))
+}
+
+fn rotated<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, left: bool) -> Lowered<Value<'a>> {
+    let ((x, rx), (n, rn)) = (call.arg(0)?, call.arg(1)?);
+    let Some(Elem::Int(ty)) = me.elem_of(x).or(Some(Elem::Int(IntTy::I32))) else { return Err(Poison) };
+    let (x, n) = (me.integer(x, ty, rx)?, me.integer(n, IntTy::U32, rn)?);
+    let (x, n) = (wide(me, x, ty), me.g.cast(Elem::Int(WIDE), n));
+    let all = number(me, ty.bits().into());
+    let n = me.g.int(IntOp::Rem, n, all);
+    let rest = me.g.int(IntOp::Sub, all, n);
+    let (up, down) = if left { (n, rest) } else { (rest, n) };
+    // A shift by the whole width of the wide type gives the number itself, as a rotation by 0 does.
+    let (up, down) = (me.g.int(IntOp::Shl, x, up), me.g.int(IntOp::Shr, x, down));
+    let both = me.g.int(IntOp::BitOr, up, down);
+    let both = wide(me, both, ty);
+    Ok(Value::Term(me.g.cast(Elem::Int(ty), both)))
+}

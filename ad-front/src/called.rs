@@ -1,0 +1,277 @@
+//! Functions of the user's as values: closures, functions in a block, and a choice between them.
+//! A call lowers the body again, with the arguments in place of the parameters.
+//!
+//! A closure sees the variables that it captures as they are at the call: it has borrowed them, so
+//! only its own calls have changed them since. A `move` closure has copies instead. Invariant: a
+//! body never changes a variable where no loop carries it. `first_own_cell` says which it may
+//! change: a loop without carried variables raises it.
+
+use std::rc::Rc;
+
+use quote::ToTokens;
+use syn::{ExprCall, FnArg, GenericArgument, GenericParam, PathArguments, ReturnType, Type};
+
+use super::lower::Lower;
+use super::outward::LoopEffects;
+use super::state::Cell;
+use super::types::{Len, len};
+use super::value::{Body, Captured, Closure, Lowered, Value};
+use ad_ir::catalogue::refused::{self, InnerItem};
+use ad_ir::catalogue::{self, wanted};
+use ad_ir::diag::SrcRange;
+use ad_ir::ir::{Elem, Term};
+use ad_ir::prim::IntOp;
+
+/// One of two functions, by a condition.
+pub(super) struct Chosen<'a> {
+    pub cond: Term,
+    pub then: Value<'a>,
+    pub other: Value<'a>,
+}
+
+impl<'a> Lower<'a> {
+    /// Applies a function value to arguments.
+    pub(super) fn apply(&mut self, f: &Value<'a>, args: &[Value<'a>], range: SrcRange) -> Lowered<Value<'a>> {
+        match f {
+            Value::Closure(closure) => {
+                let closure = Rc::clone(closure);
+                if closure.params.len() != args.len() {
+                    return Err(self.error(range, catalogue::closure_arity(closure.params.len(), args.len())));
+                }
+                self.one_level_deeper(|| range, |me| me.called(&closure, args, range))
+            }
+            Value::Chosen(chosen) => {
+                let chosen = Rc::clone(chosen);
+                let (then, other) = (args.to_vec(), args.to_vec());
+                self.branch(
+                    chosen.cond,
+                    |me| me.apply(&chosen.then, &then, range),
+                    |me| me.apply(&chosen.other, &other, range),
+                    range,
+                )
+            }
+            Value::Function(row, elem) => self.call_row(row, *elem, args.to_vec(), vec![range; args.len()], range),
+            other => {
+                let found = self.describe(other);
+                Err(self.error(range, catalogue::expected(wanted::FUNCTION, &found)))
+            }
+        }
+    }
+
+    fn called(&mut self, closure: &Closure<'a>, args: &[Value<'a>], range: SrcRange) -> Lowered<Value<'a>> {
+        // A place is a variable of the caller's, which copies of the variables do not have.
+        if let (Captured::Copies(_), Some(Value::Place(place))) =
+            (&closure.captured, args.iter().find(|arg| matches!(arg, Value::Place(_))))
+        {
+            let name = place.text.clone();
+            return Err(self.error(range, catalogue::captured_assignment(&name)));
+        }
+        let result = self.inside(closure, range, |me| {
+            me.infer_sizes(closure, args, range)?;
+            closure.params.iter().zip(args).try_for_each(|((pat, ty), arg)| {
+                let arg = match ty {
+                    Some(ty) => me.ascribe(arg.clone(), ty, range)?,
+                    None => arg.clone(),
+                };
+                me.bind(pat, Some(arg))
+            })?;
+            me.body(closure.body)
+        });
+        result.and_then(|value| match closure.output {
+            Some(ty) => self.ascribe(value, ty, range),
+            None => Ok(value),
+        })
+    }
+
+    /// Turns a closure expression into a value.
+    pub(super) fn closure(&mut self, c: &'a syn::ExprClosure) -> Value<'a> {
+        let params = c.inputs.iter().map(|pat| (pat, None)).collect();
+        let output = match &c.output {
+            ReturnType::Default => None,
+            ReturnType::Type(_, ty) => Some(&**ty),
+        };
+        let captured = match c.capture {
+            Some(_) => Captured::Copies(self.state.store.clone()),
+            None => Captured::References(self.changed_cells(&LoopEffects::of_closure(c)).into()),
+        };
+        let (body, scope) = (Body::Expr(&c.body), self.state.scope.clone());
+        Value::Closure(Rc::new(Closure { params, body, output, sizes: Vec::new(), scope, captured }))
+    }
+
+    /// Turns a function in a block into a value. It sees the items of the block, and no variables.
+    pub(super) fn nested_function(&mut self, f: &'a syn::ItemFn) -> Lowered<Value<'a>> {
+        let sig = &f.sig;
+        let plain = sig.asyncness.is_none()
+            && matches!(sig.safety, syn::Safety::Default)
+            && sig.abi.is_none()
+            && sig.variadic.is_none();
+        let params: Option<Vec<_>> = sig
+            .inputs
+            .iter()
+            .map(|arg| match arg {
+                FnArg::Typed(p) => Some((&*p.pat, Some(&*p.ty))),
+                FnArg::Receiver(_) => None,
+            })
+            .collect();
+        let (true, Some(params)) = (plain, params) else {
+            return Err(self.error(SrcRange::of(sig), refused::inner_item(InnerItem::Fn)));
+        };
+        let output = match &sig.output {
+            ReturnType::Default => None,
+            ReturnType::Type(_, ty) => Some(&**ty),
+        };
+        let sizes = sig.generics.params.iter().filter_map(|param| match param {
+            GenericParam::Const(c) => Some(&c.ident),
+            _ => None,
+        });
+        let (sizes, scope) = (sizes.collect(), self.state.items.clone());
+        let captured = Captured::References([].into());
+        Ok(Value::Closure(Rc::new(Closure { params, body: Body::Block(&f.block), output, sizes, scope, captured })))
+    }
+
+    /// The variables that a call of this value may change.
+    pub(super) fn changed_by_calls(&self, f: &Value<'a>, cells: &mut Vec<Cell>) {
+        match f {
+            Value::Closure(closure) => {
+                if let Captured::References(changed) = &closure.captured {
+                    cells.extend(changed.iter());
+                }
+            }
+            Value::Chosen(chosen) => {
+                self.changed_by_calls(&chosen.then, cells);
+                self.changed_by_calls(&chosen.other, cells);
+            }
+            _ => {}
+        }
+    }
+
+    // Const parameters.
+
+    /// The function of `f::<3>`, with its const parameters bound. `None` if the path is not that of
+    /// a local function with arguments.
+    pub(super) fn instantiated(&mut self, c: &'a ExprCall) -> Option<Lowered<Value<'a>>> {
+        let syn::Expr::Path(p) = &*c.func else { return None };
+        let (1, Some(segment)) = (p.path.segments.len(), p.path.segments.first()) else { return None };
+        let PathArguments::AngleBracketed(arguments) = &segment.arguments else { return None };
+        let range = SrcRange::of(p);
+        let found = self.lookup(&segment.ident.to_string(), range)?;
+        let Ok(Value::Closure(closure)) = found else { return Some(found) };
+        // Types come before sizes, and inference finds them all.
+        let given = arguments.args.iter().filter(|arg| match arg {
+            GenericArgument::Const(_) => true,
+            GenericArgument::Type(Type::Path(ty)) => self.size_named(&ty.to_token_stream()),
+            _ => false,
+        });
+        let given: Vec<_> = given.map(ToTokens::to_token_stream).collect();
+        let (mut scope, mut sizes) = (closure.scope.clone(), closure.sizes.clone());
+        if given.len() == sizes.len() {
+            for (name, tokens) in closure.sizes.iter().zip(given) {
+                let size = self.static_size(&Len::read(tokens));
+                scope.bind(name.to_string(), Some(Value::Term(size)));
+            }
+            sizes = Vec::new();
+        }
+        let params = closure.params.clone();
+        let (body, output, captured) = (closure.body, closure.output, closure.captured.clone());
+        Some(Ok(Value::Closure(Rc::new(Closure { params, body, output, sizes, scope, captured }))))
+    }
+
+    /// Whether tokens are the name of a size: a const parameter, or a number in scope.
+    fn size_named(&self, tokens: &proc_macro2::TokenStream) -> bool {
+        let name = tokens.to_string();
+        self.sig.const_params.iter().any(|n| *n == name) || matches!(self.state.scope.get(&name), Some(Ok(_)))
+    }
+
+    /// Binds the const parameters of a function whose arguments have these sizes.
+    fn infer_sizes(&mut self, closure: &Closure<'a>, args: &[Value<'a>], range: SrcRange) -> Lowered<()> {
+        for name in &closure.sizes {
+            let name = name.to_string();
+            let mut found = None;
+            for ((_, ty), arg) in closure.params.iter().zip(args) {
+                let Some(depth) = ty.and_then(|ty| depth_of(ty, &name)) else { continue };
+                found = found.or(self.sizes_of(arg)?.get(depth).copied());
+            }
+            let Some(size) = found else {
+                return Err(self.error(range, catalogue::unknown_name(&name, None)));
+            };
+            self.state.scope.bind(name, Some(Value::Term(size)));
+        }
+        Ok(())
+    }
+
+    /// The sizes of a value along its axes, as far as they are known.
+    fn sizes_of(&mut self, value: &Value<'a>) -> Lowered<Vec<Term>> {
+        Ok(match value {
+            Value::Term(t) | Value::Nested(t, _) => self.g.shape(*t).to_vec(),
+            Value::List(parts) => {
+                let mut sizes = vec![self.g.lit_usize(parts.len())];
+                if let Some(first) = parts.first() {
+                    sizes.extend(self.sizes_of(first)?);
+                }
+                sizes
+            }
+            Value::Filled(_, sizes) => sizes.to_vec(),
+            Value::Place(place) => {
+                let value = self.read_place(place)?;
+                self.sizes_of(&value)?
+            }
+            _ => Vec::new(),
+        })
+    }
+
+    /// The size that a type states, if local names say it: `[f64; N]`, `[f64; 2 * N]`.
+    pub(super) fn local_size(&mut self, e: &syn::Expr) -> Option<Term> {
+        use syn::BinOp;
+        match e {
+            syn::Expr::Paren(p) => self.local_size(&p.expr),
+            syn::Expr::Group(g) => self.local_size(&g.expr),
+            syn::Expr::Binary(b) => {
+                let op = match b.op {
+                    BinOp::Add(_) => IntOp::Add,
+                    BinOp::Sub(_) => IntOp::Sub,
+                    BinOp::Mul(_) => IntOp::Mul,
+                    BinOp::Div(_) => IntOp::Div,
+                    _ => return None,
+                };
+                let side = |me: &mut Self, e: &syn::Expr| match len(e) {
+                    Len::Number(n) => Some((false, me.g.lit_usize(n))),
+                    Len::Named(tokens) => match me.local_size(e) {
+                        Some(t) => Some((true, t)),
+                        None => Some((false, me.constant(&tokens, Elem::USIZE))),
+                    },
+                };
+                let (x, y) = (side(self, &b.left)?, side(self, &b.right)?);
+                (x.0 || y.0).then(|| self.g.int(op, x.1, y.1))
+            }
+            syn::Expr::Path(p) => {
+                let name = p.path.get_ident()?.to_string();
+                match self.state.scope.get(&name) {
+                    Some(Ok(Value::Term(t))) => Some(*t).filter(|&t| self.g.elem(t) == Elem::USIZE),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The axis of a type whose size is this name.
+fn depth_of(ty: &Type, name: &str) -> Option<usize> {
+    match ty {
+        Type::Reference(r) => depth_of(&r.elem, name),
+        Type::Paren(p) => depth_of(&p.elem, name),
+        Type::Group(g) => depth_of(&g.elem, name),
+        Type::Slice(s) => depth_of(&s.elem, name).map(|depth| depth + 1),
+        Type::Array(a) => match &a.len {
+            syn::Expr::Path(p) if p.path.is_ident(name) => Some(0),
+            _ => depth_of(&a.elem, name).map(|depth| depth + 1),
+        },
+        _ => None,
+    }
+}
+
+/// A choice between two functions. `None` if one of them is none.
+pub(super) fn chosen<'a>(cond: Term, a: &Value<'a>, b: &Value<'a>) -> Option<Value<'a>> {
+    (a.is_function() && b.is_function())
+        .then(|| Value::Chosen(Rc::new(Chosen { cond, then: a.clone(), other: b.clone() })))
+}

@@ -1,0 +1,220 @@
+//! Items of a body that only give names to what is elsewhere: `use`, and `type` without parameters.
+//! Each name is replaced by what it stands for, before anything is typed or lowered. So a name of
+//! the body is proved by the path that it imports, outside of the function too.
+//!
+//! This module must never replace a name that a variable may have: a path of one segment is left as
+//! it is if the function binds its name anywhere.
+
+use std::collections::{BTreeSet, HashMap};
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::ToTokens;
+use syn::visit::{self, Visit};
+use syn::visit_mut::{self, VisitMut};
+use syn::{Block, Expr, ExprPath, Item, Pat, Path, PathArguments, PathSegment, Stmt, Type, UseTree};
+
+/// Replaces the names, and removes the items. Returns the imported paths.
+pub(super) fn replace(block: &mut Block) -> Vec<TokenStream> {
+    let mut bound = Bound::default();
+    bound.visit_block(block);
+    let mut names = Names { blocks: Vec::new(), bound: bound.0, inside: Vec::new(), imports: Vec::new() };
+    names.visit_block_mut(block);
+    names.imports
+}
+
+/// What a name stands for.
+enum Meaning {
+    Path(Path),
+    Type(Type),
+}
+
+struct Names {
+    /// The names of each enclosing block.
+    blocks: Vec<HashMap<String, Meaning>>,
+    /// The names that patterns bind anywhere in the function.
+    bound: BTreeSet<String>,
+    /// The names that are being written out. A name in its own meaning stands for itself.
+    inside: Vec<String>,
+    imports: Vec<TokenStream>,
+}
+
+/// The names of variables. A name in upper case is a constant by convention.
+#[derive(Default)]
+struct Bound(BTreeSet<String>);
+
+impl Visit<'_> for Bound {
+    fn visit_pat_ident(&mut self, p: &syn::PatIdent) {
+        let name = p.ident.to_string();
+        if !super::pattern::is_constant(&name) {
+            self.0.insert(name);
+        }
+        visit::visit_pat_ident(self, p);
+    }
+}
+
+/// The names that a `use` gives, each with its path. `None` if it has a `*`.
+fn imported(tree: &UseTree, path: &mut Path, names: &mut Vec<(Ident, Path)>) -> Option<()> {
+    let with = |path: &Path, name: &Ident| {
+        let mut path = path.clone();
+        if name != "self" || path.segments.is_empty() {
+            path.segments.push(PathSegment { ident: name.clone(), arguments: PathArguments::None });
+        }
+        path
+    };
+    match tree {
+        UseTree::Path(p) => {
+            let mut path = with(path, &p.ident);
+            imported(&p.tree, &mut path, names)
+        }
+        UseTree::Name(n) => {
+            let path = with(path, &n.ident);
+            let name = path.segments.last()?.ident.clone();
+            names.push((name, path));
+            Some(())
+        }
+        UseTree::Rename(r) => {
+            names.push((r.rename.clone(), with(path, &r.ident)));
+            Some(())
+        }
+        UseTree::Group(g) => g.items.iter().try_for_each(|tree| imported(tree, path, names)),
+        UseTree::Glob(_) => None,
+    }
+}
+
+/// The names of an item that is replaced. `None` for another item.
+fn names_of(item: &Item) -> Option<Vec<(Ident, Meaning)>> {
+    match item {
+        Item::Use(u) => {
+            let mut path = Path { leading_colon: u.leading_colon, segments: Default::default() };
+            let mut names = Vec::new();
+            imported(&u.tree, &mut path, &mut names)?;
+            Some(names.into_iter().map(|(name, path)| (name, Meaning::Path(path))).collect())
+        }
+        Item::Type(t) if t.generics.params.is_empty() => Some(vec![(t.ident.clone(), Meaning::Type((*t.ty).clone()))]),
+        _ => None,
+    }
+}
+
+/// The path with the location of the name that it replaces.
+fn located(mut path: Path, span: Span) -> Path {
+    path.segments.iter_mut().for_each(|s| s.ident.set_span(span));
+    path
+}
+
+/// Whether a name is a number type.
+fn is_number(name: &Ident) -> bool {
+    super::types::elem_named(&name.to_string(), None).is_some()
+}
+
+impl Names {
+    fn meaning(&self, name: &Ident) -> Option<&Meaning> {
+        let name = name.to_string();
+        let open = !self.inside.contains(&name);
+        self.blocks.iter().rev().find_map(|block| block.get(&name)).filter(|_| open)
+    }
+
+    /// The path that the first segment of a path stands for, with the other segments behind it.
+    fn written_out(&self, path: &Path) -> Option<Path> {
+        let first = path.segments.first().filter(|_| path.leading_colon.is_none())?;
+        let mut whole = match self.meaning(&first.ident)? {
+            // `use std::f64;` imports a module. The type of this name has functions of its own.
+            Meaning::Path(_) if is_number(&first.ident) && path.segments.len() < 3 => return None,
+            Meaning::Path(whole) => whole.clone(),
+            Meaning::Type(Type::Path(p)) if p.qself.is_none() => p.path.clone(),
+            Meaning::Type(_) => return None,
+        };
+        whole = located(whole, first.ident.span());
+        let last = whole.segments.last_mut()?;
+        if !matches!(first.arguments, PathArguments::None) {
+            last.arguments = first.arguments.clone();
+        }
+        whole.segments.extend(path.segments.iter().skip(1).cloned());
+        Some(whole)
+    }
+
+    /// Visits what a name stands for.
+    fn within(&mut self, name: &Ident, f: impl FnOnce(&mut Self)) {
+        self.inside.push(name.to_string());
+        f(self);
+        self.inside.pop();
+    }
+
+    /// Whether a path may be a variable.
+    fn is_variable(&self, path: &Path) -> bool {
+        path.get_ident().is_some_and(|name| self.bound.contains(&name.to_string()))
+    }
+}
+
+impl VisitMut for Names {
+    fn visit_block_mut(&mut self, block: &mut Block) {
+        let mut names = HashMap::new();
+        for stmt in std::mem::take(&mut block.stmts) {
+            let found = if let Stmt::Item(item) = &stmt { names_of(item) } else { None };
+            let Some(found) = found else {
+                block.stmts.push(stmt);
+                continue;
+            };
+            for (name, meaning) in found {
+                if let Meaning::Path(path) = &meaning {
+                    self.imports.push(path.to_token_stream());
+                }
+                names.insert(name.to_string(), meaning);
+            }
+        }
+        self.blocks.push(names);
+        visit_mut::visit_block_mut(self, block);
+        self.blocks.pop();
+    }
+
+    fn visit_expr_mut(&mut self, e: &mut Expr) {
+        if let Expr::Path(ExprPath { qself: None, path, .. }) = e
+            && self.is_variable(path)
+        {
+            return;
+        }
+        visit_mut::visit_expr_mut(self, e);
+        // The path of a type in an expression has `::` before its arguments.
+        if let Expr::Path(p) = e {
+            for segment in &mut p.path.segments {
+                if let PathArguments::AngleBracketed(arguments) = &mut segment.arguments {
+                    arguments.colon2_token.get_or_insert_default();
+                }
+            }
+        }
+    }
+
+    fn visit_type_mut(&mut self, ty: &mut Type) {
+        if let Type::Path(p) = ty
+            && p.qself.is_none()
+            && let Some(name) = p.path.get_ident().cloned()
+            && let Some(Meaning::Type(of)) = self.meaning(&name)
+        {
+            *ty = of.clone();
+            return self.within(&name, |me| me.visit_type_mut(ty));
+        }
+        visit_mut::visit_type_mut(self, ty);
+    }
+
+    fn visit_path_mut(&mut self, path: &mut Path) {
+        if let (Some(whole), Some(first)) = (self.written_out(path), path.segments.first()) {
+            let name = first.ident.clone();
+            *path = whole;
+            return self.within(&name, |me| me.visit_path_mut(path));
+        }
+        visit_mut::visit_path_mut(self, path);
+    }
+
+    fn visit_pat_mut(&mut self, pat: &mut Pat) {
+        if let Pat::Ident(p) = pat
+            && p.by_ref.is_none()
+            && p.subpat.is_none()
+            && !self.bound.contains(&p.ident.to_string())
+            && let Some(Meaning::Path(path)) = self.meaning(&p.ident)
+        {
+            let path = located(path.clone(), p.ident.span());
+            *pat = Pat::Path(ExprPath { attrs: Vec::new(), qself: None, path });
+            return;
+        }
+        visit_mut::visit_pat_mut(self, pat);
+    }
+}

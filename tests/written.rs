@@ -1,0 +1,79 @@
+//! Programs as people write them, through the generated code: names that only the body imports, what
+//! is configured, functions that change what they are given, closures that change what they capture.
+
+use ad::prelude::*;
+
+/// The paths of what a body imports stand in the derivatives and in the proofs of names.
+#[differentiate]
+fn imports(x: f64, n: usize) -> f64 {
+    use std::f64::consts::{self, PI};
+    use std::iter::repeat_n;
+    type Pair = [f64; 2];
+    static WEIGHTS: Pair = [0.5, consts::E];
+    let weights: Pair = WEIGHTS;
+    weights[1] * (x * PI).sin() + repeat_n(x, n).sum::<f64>()
+}
+
+/// A trait that only the body imports has a method of a name that is assumed. The type's own method
+/// comes first, as in Rust.
+mod elsewhere {
+    pub trait Longer {
+        fn sqrt(&self) -> f64;
+    }
+    impl Longer for f64 {
+        fn sqrt(&self) -> f64 {
+            2.0 * *self
+        }
+    }
+}
+
+#[differentiate]
+fn imports_a_trait(x: f64) -> f64 {
+    #[allow(unused_imports, reason = "it is there to be in scope")]
+    use elsewhere::Longer as _;
+    x.sqrt() * x
+}
+
+#[differentiate]
+fn configured(x: f64) -> f64 {
+    let tests = if cfg!(test) { x * x } else { x };
+    if cfg!(not(test)) { 0.0 } else { tests * 3.0 }
+}
+
+/// The matrix of a layer and its bias are cut off the front of the parameters.
+#[differentiate]
+fn layers(theta: &[f64], x: &[f64]) -> f64 {
+    fn shift(v: &mut [f64], by: f64) {
+        for e in v.iter_mut() {
+            *e += by;
+        }
+    }
+    let mut at = 0;
+    let mut next = || {
+        at += 1;
+        theta[at - 1]
+    };
+    let shapes: [fn(f64) -> f64; 2] = [f64::tanh, |t| t];
+    let mut now = x.to_vec();
+    for shape in shapes {
+        let mut out = vec![0.0; now.len()];
+        for k in 0..now.len() {
+            for j in 0..now.len() {
+                out[k] += next() * now[j];
+            }
+        }
+        shift(&mut out, next());
+        now = out.iter().map(|v| shape(*v)).collect();
+    }
+    now.iter().map(|v| v * v).sum()
+}
+
+#[test]
+fn written_as_they_are() {
+    ad::check_grad!(imports(0.4, 3));
+    ad::check_grad!(imports_a_trait(0.4));
+    ad::check_grad!(configured(0.7));
+    assert_eq!((configured(0.7), configured_grad(0.7)), (0.7 * 0.7 * 3.0, 0.7 * 6.0));
+    let theta: Vec<f64> = (0..10).map(|k| 0.3 - 0.1 * f64::from(k)).collect();
+    ad::check_grad!(layers(&theta, &[0.4, 0.9]));
+}
