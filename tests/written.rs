@@ -72,6 +72,7 @@ fn layers(theta: &[f64], x: &[f64]) -> f64 {
 fn written_as_they_are() {
     ad::check_grad!(imports(0.4, 3));
     ad::check_grad!(imports_a_trait(0.4));
+    assert_eq!((elsewhere::Longer::sqrt(&4.0), imports_a_trait(4.0)), (8.0, 8.0));
     ad::check_grad!(configured(0.7));
     assert_eq!((configured(0.7), configured_grad(0.7)), (0.7 * 0.7 * 3.0, 0.7 * 6.0));
     let theta: Vec<f64> = (0..10).map(|k| 0.3 - 0.1 * f64::from(k)).collect();
