@@ -1,6 +1,7 @@
 //! Assumptions about name resolution. The front end resolves names syntactically; rustc knows their
 //! real meaning. So each name is recorded here, and the generated code asserts it
-//! (`ad-back/src/proof.rs`). A name with another meaning is a compile error, never a wrong gradient.
+//! (`ad-back/src/proof.rs`). A name with another meaning is a compile error, and never a wrong
+//! gradient.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};

@@ -13,8 +13,8 @@ use ad_ir::mode::Mode;
 
 /// The parsed attribute.
 pub(super) struct Attr {
-    /// The named derivatives, with their source locations. If there are none, the type of the
-    /// result decides.
+    /// The named derivatives, with their source locations. If none is named, the type of the result
+    /// decides.
     pub derivatives: Vec<(&'static Descriptor, SrcRange)>,
     /// The parameters of `wrt(..)`.
     pub wrt: Option<Vec<Ident>>,
@@ -22,7 +22,7 @@ pub(super) struct Attr {
     pub wrt_range: SrcRange,
     /// The parameters of an example, which a derivative's option names.
     pub examples: Vec<Ident>,
-    /// Where `workspace` is asked for.
+    /// The source location of the option `workspace`, if it is given.
     pub workspace: Option<SrcRange>,
     /// The algorithm of differentiation.
     pub mode: Mode,

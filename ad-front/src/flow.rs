@@ -302,8 +302,8 @@ impl<'a> Lower<'a> {
                 self.state.facts.forget(mark);
                 self.state.reachable = outside;
             }
-            // This is conservative: the range could be shorter if the code after the block has the
-            // same guards.
+            // This is conservative: if the code after the block has the same guards, a shorter
+            // range would do.
             guarded.into_iter().for_each(|start| self.maybe_unreached_since(start));
             return value;
         }

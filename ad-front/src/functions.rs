@@ -360,9 +360,9 @@ fn argmin<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     extremum(me, call, Reduce::ArgMin)
 }
 
-/// The values are shifted by their finite maximum. If all are minus infinity (or there are none)
-/// the result is minus infinity with derivative 0. An infinity gives infinity, and a NaN gives NaN.
-/// The shift cancels, so it has no derivative.
+/// The values are shifted by their maximum, if that is finite. The shift cancels, so it has no
+/// derivative. If all values are minus infinity (or there are none), the result is minus infinity
+/// with derivative 0. If one is infinity, the result is infinity; if one is NaN, the result is NaN.
 fn logsumexp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let x = me.array(x, range)?;
@@ -402,8 +402,8 @@ fn norm<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 }
 
 /// The values are shifted by the maximum of each row. The shift cancels, so it has no derivative. A
-/// row of minus infinities is not shifted, and its sum of exponentials, which is 0, is replaced by
-/// 1, so the results are zeros.
+/// row of minus infinities is not shifted. Its sum of exponentials is 0 and is replaced by 1, so
+/// its results are zeros.
 fn softmax<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let x = me.array(x, range)?;

@@ -517,7 +517,7 @@ fn chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     overlapping(me, call, false)
 }
 
-/// The last chunk may be shorter.
+/// Chunks along the first axis. The last chunk may be shorter.
 fn all_chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), (size, rs)) = (call.arg(0)?, call.arg(1)?);
     let levels = me.levels(x);
@@ -551,7 +551,7 @@ fn all_chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
     Ok(Value::Seq(seq))
 }
 
-/// The last chunk may be smaller. Its size is dynamic: it depends on the loop over the chunks.
+/// Chunks along an axis. The last chunk may be smaller, so its size depends on the loop.
 fn axis_chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), (size, rs)) = (call.arg(0)?, call.arg(2)?);
     let x = me.array(x, rx)?;

@@ -108,7 +108,7 @@ impl Failure {
 pub struct Annotated {
     /// The function in core terms.
     pub program: Program,
-    /// The same of many examples, if a derivative is asked for each of them.
+    /// The function of many examples, if a derivative for each example is requested.
     pub of_examples: Option<Program>,
     /// The requested derivatives, in the order of the list of derivatives.
     pub derivatives: Vec<&'static Descriptor>,
@@ -274,8 +274,8 @@ fn several_indices(tokens: TokenStream) -> Option<(SrcRange, String, String)> {
     None
 }
 
-/// The item with a valid signature, if rustc would not accept its own. So rustc does not report the
-/// same error again.
+/// The item with a valid signature, if rustc would not accept its own signature. So rustc does not
+/// report the same error again.
 #[must_use]
 pub fn mended(item: TokenStream) -> TokenStream {
     let Ok(mut function) = syn::parse2::<ItemFn>(item.clone()) else { return item };

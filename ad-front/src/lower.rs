@@ -43,7 +43,7 @@ pub(super) struct Lower<'a> {
     pub inferred_before: BTreeMap<InferenceKey, Inferred>,
     /// The index of the input that holds the first parameter.
     pub first_param: u32,
-    /// The input that is the number of the example, in the function of many examples.
+    /// In the function of many examples: the input that holds the number of the example.
     pub example: Option<u32>,
     /// The names of all nested functions, whether they are in scope or not.
     pub nested_functions: BTreeSet<String>,

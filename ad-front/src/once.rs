@@ -12,8 +12,7 @@ use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
 use ad_ir::ir::{Graph, Node, Term, Var};
 use ad_ir::prim::{Binary, Cmp, Prim, Unary};
 
-/// The maximum number of terms that `scales_derivative` visits. A larger term counts as one that
-/// scales_derivative.
+/// The maximum number of terms that `scales_derivative` visits. For a larger term it returns true.
 const MAX_VISITED: usize = 64;
 
 /// Terms that were created at points which may not be reached at run time: in loops, in branches,

@@ -121,7 +121,7 @@ fn unwrap_or_default<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Val
     or(me, call, |_, v| Ok(v), |_| Ok(Value::Term(zero)))
 }
 
-/// A literal gets the type of the value that would be there otherwise.
+/// A literal gets the type of the value in the other case.
 fn typed_like<'a>(me: &mut Lower<'a>, value: Value<'a>, other: &Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
     match (&value, me.elem_of(other)) {
         (Value::Number(_), Some(elem)) => Ok(Value::Term(me.term_as(&value, Want::Elem(elem), range)?)),

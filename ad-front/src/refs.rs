@@ -1,12 +1,12 @@
 //! The number of references in the type of a method's receiver. This module reads the body by
 //! Rust's types, for the proof that a method is the type's own (`ad-back/src/proof.rs`). Lowering
-//! does not distinguish a reference from its referent. Rust's choice between a type's own method and a
-//! trait's method does: `x.abs()` of an `f64` is std's method whatever traits are in scope, and
-//! that of a `&f64` is not.
+//! does not distinguish a reference from its referent. The distinction matters when Rust chooses
+//! between a type's own method and a trait's method: `x.abs()` of an `f64` is std's method whatever
+//! traits are in scope, and `x.abs()` of a `&f64` need not be.
 //!
 //! The analysis is conservative: a type without a rule is unknown, and then the name is proved for
-//! every possible form. Invariant: the result never has fewer references than the real type, nor
-//! another type.
+//! every possible form. Invariant: the result is never another type than the real one, and never
+//! has fewer references.
 
 pub(super) mod results;
 mod types;

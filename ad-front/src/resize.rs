@@ -1,6 +1,6 @@
 //! Arrays with another number of rows, as the capacity of a growable vector changes.
 //!
-//! Must never change a row that both arrays have.
+//! This module must never change a row that both arrays have.
 
 use std::collections::HashMap;
 

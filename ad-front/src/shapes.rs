@@ -393,7 +393,7 @@ fn finish(mut lower: Lower<'_>, item: &ItemFn, result: Term, equations: Vec<Equa
         result_ty: sig.result_ty.clone(),
         result: OutputTree::Leaf(Output {
             term: result,
-            // Of all examples there is an array of results.
+            // The function of many examples returns an array of their results.
             container: if lower.example.is_some() { Container::NdArray } else { sig.result.container },
             lens: tokens(&sig.result.lens),
         }),

@@ -54,7 +54,8 @@ pub(super) struct SigParam {
     pub mutable: bool,
     pub ty: TokenStream,
     pub leaf: Leaf,
-    /// For an array of examples: the type of one, which is what the body calls by the name.
+    /// For an array of examples: the type of one example. In the body the parameter's name means
+    /// one example.
     pub example: Option<Leaf>,
 }
 
@@ -279,8 +280,8 @@ fn result(item: &ItemFn, generics: &Generics, diags: &mut Diags) -> Lowered<Leaf
     Ok(leaf)
 }
 
-/// The active parameters. Errors in `wrt` are reported. The stand-ins are then for the valid ones
-/// in it, or for all.
+/// The active parameters. Errors in `wrt` are reported. The stand-ins are then for the valid
+/// parameters in `wrt`, or for all parameters if there are none.
 fn active(item: &ItemFn, params: &[SigParam], attr: &Attr, diags: &mut Diags) -> Vec<usize> {
     let all: Vec<usize> = (0..params.len()).filter(|&k| params[k].leaf.elem.is_real()).collect();
     if all.is_empty() {

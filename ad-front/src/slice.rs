@@ -528,7 +528,7 @@ impl<'a> Lower<'a> {
         Ok((start, end))
     }
 
-    /// The length between bounds that are checked to be no larger than a size, so that neither is
+    /// The length between two bounds. Both are checked to be at most a size, so neither has
     /// saturated.
     fn length_between(&mut self, start: Term, end: Term) -> Term {
         let len = self.g.int(IntOp::Sub, end, start);

@@ -119,7 +119,8 @@ fn written<'a>(
         for function in derivative.functions() {
             let name = format_ident!("{name}_{}", function.suffix);
             let further = types.further(derivative.further);
-            // Which parameters are arrays of examples may be what is wrong.
+            // The error may be that other parameters are arrays of examples, so each parameter has
+            // any type.
             let any = derivative.returns == Structure::Examples;
             let params = params.iter().map(|ty| if any { quote!(impl ::core::marker::Sized) } else { ty.clone() });
             let Guess { ty, unknown } = types.returned(derivative, function);

@@ -25,8 +25,8 @@ pub(super) struct Leaf {
     /// Whether it can be returned.
     pub owned: bool,
     pub passing: Passing,
-    /// The sizes of an array of static size, the outermost first; those of the elements of a slice
-    /// of such arrays, `&[[f64; 2]]`. It is empty for other types.
+    /// The sizes of an array of static size, outermost first. For a slice of such arrays
+    /// (`&[[f64; 2]]`) they are the sizes of an element. The list is empty for other types.
     pub lens: Vec<Len>,
 }
 

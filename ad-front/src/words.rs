@@ -1,5 +1,5 @@
-//! Messages of checks and panics. A message of the user's is a format string. It shows values if
-//! they cost the derivative nothing, and source text in their place otherwise (inside of a loop the
+//! Messages of checks and panics. A message of the user's is a format string. It shows values that
+//! cost the derivative nothing. In place of other values it shows source text (inside of a loop a
 //! value does not exist when the check is made).
 //!
 //! Invariants: a message makes no check more expensive, and causes no second error. An argument

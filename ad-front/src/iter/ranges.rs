@@ -63,7 +63,8 @@ impl<'a> Lower<'a> {
     ) -> Lowered<Seq<'a>> {
         let (start, end) = (self.integer(start, ty, range), self.integer(end, ty, range));
         let (start, end) = (start?, end?);
-        // An empty range has length 0. So has the saturating difference of unsigned numbers.
+        // An empty range has length 0. The saturating difference of unsigned numbers is 0 then as
+        // well.
         let lower = if ty.range().0 < 0 { self.g.int(IntOp::Min, start, end) } else { start };
         let mut count = self.g.int(IntOp::Sub, end, lower);
         if inclusive {

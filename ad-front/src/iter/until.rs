@@ -2,8 +2,8 @@
 //!
 //! Rust evaluates one item after the other, and only on demand. Here the end of the iterator is
 //! computed first, and the items of a `scan` are computed in a separate loop. So such items are
-//! computed eagerly (`Seq::eager` says so, if they can fail). An adapter that stops early must not
-//! follow then: the check of an item would fail although the function never computes that item.
+//! computed eagerly. If they can fail, `Seq::eager` is set. Then no adapter that stops early may
+//! follow: the check of an item would fail although the function never computes that item.
 
 use std::rc::Rc;
 

@@ -86,7 +86,7 @@ fn rows<'a>(me: &mut Lower<'a>, all: Term, along: usize) -> (Term, Term) {
     (move_axis(me, all, 0, along), exists)
 }
 
-/// A `Result` that is `Ok`. Possible errors are checks.
+/// A `Result` that is always `Ok`, since its possible errors are checks.
 fn fine<'a>(me: &mut Lower<'a>, t: Term) -> Value<'a> {
     let exists = me.g.lit_bool(true);
     Value::Option(Value::Term(t).into(), exists)

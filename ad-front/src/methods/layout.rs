@@ -161,8 +161,8 @@ fn equal(me: &mut Lower, a: Term, b: Term) -> Term {
     me.g.compare(Cmp::Eq, a, b)
 }
 
-/// A value that exists if the sizes fit. A loop may have no steps, so in a loop it is not computed
-/// if they do not fit.
+/// A value that exists if the sizes fit. In a loop it is computed only if they fit, since the loop
+/// may have no steps.
 fn fitting<'a>(me: &mut Lower<'a>, t: Term, exists: Term) -> Value<'a> {
     let in_loop = me.state.frames.iter().any(|f| matches!(f, Frame::Loop { .. }));
     let t = if in_loop && me.g.bool_value(exists) != Some(true) {
@@ -342,7 +342,8 @@ fn diff<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::Term(match times {
         0 => layouts.copied(x),
         1 => layouts.new_array(x),
-        // It was written over a part of a copy of the array, or of an earlier result.
+        // ndarray writes the result over a part of a copy of the array, or over a part of the
+        // previous difference.
         _ if layouts.g.rank(x) > 1 || layouts.not_standard(first).is_some() => layouts.with_unknown_order(x),
         _ => x,
     }))

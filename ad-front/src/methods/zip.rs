@@ -124,7 +124,7 @@ fn zip<'c, 'a>(me: &mut Lower<'a>, call: &'c Call<'a, '_>) -> Lowered<&'c Zip<'a
 }
 
 impl<'a> Zip<'a> {
-    /// The number of parameters of a closure over it.
+    /// The number of parameters of a closure that gets its items.
     pub(crate) fn arity(&self) -> usize {
         self.parts.len() + usize::from(self.indexed)
     }

@@ -2,8 +2,8 @@
 //! There is one function for each kind of result, and the table rows refer to them. Each analyses
 //! the arguments, with the types that closures among them are called with.
 //!
-//! Invariant: no function returns fewer references than the real type has, nor another type.
-//! [`unknown`] is always correct.
+//! Invariant: no function returns another type than the real one, or fewer references. [`unknown`]
+//! is always correct.
 
 use syn::Expr;
 
@@ -102,8 +102,8 @@ pub(crate) fn mapped(me: &mut Reader, _: &Ty, args: &[&Expr]) -> Ty {
     }
 }
 
-/// The result of `map(f)`. Its closure gets references to elements of an ndarray, and elements of
-/// an array of static size.
+/// The result of `map(f)`. The closure gets references to the elements of an ndarray, and the
+/// elements themselves if the array has static size.
 pub(crate) fn mapped_by_reference(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     match args {
         [f] if is_nd(of) => match me.called(f, &[NUMBER.to()]) {

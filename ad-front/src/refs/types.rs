@@ -74,7 +74,7 @@ pub(super) fn written(ty: &Type) -> Ty {
             inner => inner.to(),
         },
         Type::Tuple(t) => Ty::Tuple(t.elems.iter().map(written).collect()),
-        // The items of an array of arrays are arrays: it has no rule.
+        // An array of arrays has no rule, since its items are arrays.
         Type::Array(a) if written(&a.elem) == NUMBER => Ty::Plain(Owner::Static),
         Type::Slice(s) if written(&s.elem) == NUMBER => Ty::Plain(Owner::Slice),
         Type::Path(p) => {
