@@ -5,9 +5,9 @@
 //! decides when and under which guard it is computed, and `in_range` decides which reads need no
 //! test. `kernel` turns one element into scalar operations (BOT Fig. 10 read as index functions).
 //! `nest` writes loops, `driver` the statements around them, `block` the nesting of statements, and
-//! `rust` scalar tokens. The output is a function of the terms alone, byte for byte. Nothing here
-//! may rewrite a term, nor panic on a user's program: what cannot be emitted is an `Err` that says
-//! so.
+//! `rust` scalar tokens. The output is a function of the terms alone, byte for byte. This crate
+//! must never rewrite a term, and never panic on a user's program: a term that cannot be emitted
+//! gives an `Err` with a message.
 
 mod block;
 mod check;
@@ -49,7 +49,7 @@ use plan::{Plan, Work};
 use rust::Style;
 use schedule::{CheckTerms, Decided};
 
-/// What a routine is made from: lowered terms and their plan.
+/// The data from which a routine is emitted: lowered terms and their plan.
 struct Prepared {
     checks: Vec<Check>,
     result: ad_ir::program::OutputTree,

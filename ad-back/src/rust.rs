@@ -1,5 +1,5 @@
-//! Scalar expressions, types, literals and names as Rust tokens. Nothing here knows of loops or of
-//! what is stored: it must never decide where a value is computed.
+//! Scalar expressions, types, literals and names as Rust tokens. This module knows neither loops
+//! nor stored terms, and must never decide where a value is computed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -24,7 +24,7 @@ pub(super) mod prec {
     pub(crate) const ATOM: u8 = 10;
 }
 
-/// An expression: its tokens, how strongly they bind, and how many operations stand in it.
+/// An expression: its tokens, how strongly they bind, and the number of operations in it.
 #[derive(Clone, Debug)]
 pub(super) struct Expr {
     pub(super) tokens: TokenStream,
@@ -95,7 +95,7 @@ impl Expr {
     }
 }
 
-/// What scalar code has to know of the crate it is written into.
+/// The properties of the user's crate that scalar code depends on.
 #[derive(Clone, Debug)]
 pub(super) struct Style {
     /// The path of the facade.

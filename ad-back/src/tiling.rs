@@ -201,7 +201,7 @@ struct Former<'a> {
     forms: RefCell<HashMap<(usize, Term), Option<Form>>>,
 }
 
-/// What a sequence has to know of a nest in the form that it has in a block.
+/// The properties of a nest, in the form that it has in a block, that a sequence needs.
 #[derive(Clone)]
 struct Form {
     /// As in [`Blocked`].

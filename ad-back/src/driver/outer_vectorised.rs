@@ -19,7 +19,7 @@ use super::state::Driver;
 use ad_ir::ir::{Elem, RealTy, Term};
 use ad_middle::passes::lowering::opened::{Loop, Rows};
 
-/// The state of the code of such a loop.
+/// The state of a vectorised loop that is being written.
 struct Lanes {
     axis: Term,
     /// The chunk of each array.

@@ -1,6 +1,6 @@
 //! The code of a tile (`ad-back/src/tiling.rs`): memory for one block before the loop over blocks,
-//! packed rows, calls on slices of arrays, and sums that continue from block to block. This module does
-//! not decide which statements are tiled.
+//! packed rows, calls on slices of arrays, and sums that continue from block to block. This module
+//! does not decide which statements are tiled; `tiling` does.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -147,8 +147,8 @@ impl Nest<'_, '_> {
         let Op::Prim(Prim::Compare(Cmp::Lt), args) = &self.k.node(c).op else { return };
         let (Op::Var(v), end) = (&self.k.node(args[0]).op, args[1]) else { return };
         let v = usize::from(*v);
-        // If sums do not run over all loops, code stands between the loops that initialises and
-        // stores them.
+        // If a sum does not run over all loops, the code that initialises and stores it is between
+        // the loops.
         let between = self.items.iter().any(|item| match item {
             Item::Fold { reduced, .. } => {
                 let begins = self.depth - reduced.iter().rev().take_while(|r| **r).count();

@@ -98,7 +98,7 @@ impl Nest<'_, '_> {
         Ok(())
     }
 
-    /// Counts a function that stands in an arm of a choice.
+    /// Counts a function that is computed in an arm of a choice.
     pub(super) fn note_lazy(&mut self, id: Id, name: &'static str) {
         if self.place[id as usize] != 0 {
             *self.summary.lazy_functions.entry(name).or_default() += 1;
