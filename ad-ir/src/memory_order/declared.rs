@@ -1,17 +1,17 @@
-//! What the table of methods declares, carried out: the memory order of what a method made.
-//! Must never look at the name of a method: the declaration says everything.
+//! Applies what the table of methods declares: gives the result of a method its memory order. This
+//! module must never read the name of a method; it uses the declaration only.
 
 use super::layouts::Layouts;
 use super::{AxisOrder, MemoryOrder, MethodOrder, ReductionOrder, ResultOrder};
 use crate::ir::{Term, axis};
 
 impl Layouts<'_> {
-    /// What a method of an array made, in the memory order that is declared of the method. `axis`
-    /// is the axis that the method was given, `other` the second operand.
+    /// The result `made` of a method of an array, in the memory order that the method declares. `x`
+    /// is the receiver, `other` the second operand, and `axis_of` the axis argument of the method.
     ///
-    /// A method that goes along memory computes in the order of axes of [`Layouts::elementwise`] as
-    /// well, and `Zip` in that of [`Layouts::collected`]: that is done where the elements are
-    /// computed.
+    /// An elementwise method also computes its elements in the order of axes of
+    /// [`Layouts::elementwise`], and `Zip` in that of [`Layouts::collected`]. The code that
+    /// computes the elements does this.
     pub fn declared(
         &mut self,
         order: MethodOrder,
@@ -22,7 +22,7 @@ impl Layouts<'_> {
         match (order.result, x, axis_of) {
             (ResultOrder::Standard, ..) => self.new_array(made),
             (ResultOrder::LikeReceiver, Some(x), _) => self.like(x, made),
-            // What has elements of another type is a new array.
+            // A result with another element type is a new array.
             (ResultOrder::InPlace, Some(x), _) if self.g.elem(x) == self.g.elem(made) => self.written_over(x, made),
             (ResultOrder::InPlace, Some(x), _) => self.like(x, made),
             (ResultOrder::Triangle, Some(x), _) => self.triangle(x, made),
@@ -42,7 +42,7 @@ impl Layouts<'_> {
         }
     }
 
-    /// A new array in the order of a contiguous one, and else in standard layout.
+    /// A new array: in the order of `x` if that is contiguous, and in standard layout otherwise.
     fn like(&mut self, x: Term, made: Term) -> Term {
         match self.elementwise(x).filter(|_| self.g.rank(made) == self.g.rank(x)) {
             Some(how) => self.with_order(made, how.order),
@@ -50,7 +50,7 @@ impl Layouts<'_> {
         }
     }
 
-    /// An array repeated to a shape, where sizes that are not 1 are those of the shape.
+    /// An array repeated to a shape. Each of its sizes is 1 or that of the shape.
     fn broadcast_to(&mut self, x: Term, wider: Term) -> Term {
         let (mut sizes, shape) = (self.g.shape(x).to_vec(), self.g.shape(wider).to_vec());
         let Some(lead) = shape.len().checked_sub(sizes.len()) else { return wider };

@@ -1,7 +1,7 @@
 //! Parts of arrays with a dynamic length: their memory orders, and reductions of them in ndarray's
-//! order, layout by layout. A part of an array is where that is; what is computed of parts is
-//! contiguous, of as many elements as are there. Must never let an element that is not there into
-//! one that is.
+//! order, layout by layout. A part is in the memory of its array. An array that is computed from
+//! parts is contiguous and has as many elements as are valid. This module must never let the
+//! padding influence a valid element.
 
 use std::rc::Rc;
 
@@ -10,17 +10,18 @@ use super::{AxisOrder, MemoryOrder, Strides, by_distance};
 use crate::ir::{Elem, Graph, Lit, Node, Term, Var, axis};
 use crate::prim::{Cmp, IntOp, Reduce};
 
-/// An array of which the first so many elements along each axis are there.
+/// An array of which only the first elements along each axis are valid. The others are padding.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DynamicPart {
-    /// The array, with the capacity for all that can be there.
+    /// The array. Its sizes are the capacities for all elements that can be valid.
     pub all: Term,
-    /// Of each axis the length, where that depends on the loops around; `None`: all of it.
+    /// The length along each axis, if it depends on enclosing loops. `None` if all elements along
+    /// the axis are valid.
     pub lens: Rc<[Option<Term>]>,
 }
 
 impl DynamicPart {
-    /// How many elements there are along each axis.
+    /// The number of valid elements along each axis.
     #[must_use]
     pub fn sizes(&self, g: &Graph) -> Vec<Term> {
         g.shape(self.all).iter().zip(&*self.lens).map(|(&capacity, len)| len.unwrap_or(capacity)).collect()
@@ -28,31 +29,33 @@ impl DynamicPart {
 }
 
 impl Layouts<'_> {
-    /// How many elements of a part there are along each axis, and their memory order.
+    /// The number of valid elements of a part along each axis, and its memory order.
     pub fn of_part(&mut self, x: &DynamicPart) -> (Vec<Term>, MemoryOrder) {
         let order = self.of(x.all);
         (x.sizes(self.g), order)
     }
 
-    /// The memory order of what is computed of parts, of these sizes: row-major.
+    /// The memory order of a new array of these sizes that is computed from parts: row-major.
     pub fn new_part(&mut self, sizes: &[Term]) -> MemoryOrder {
         let yes = self.g.lit_bool(true);
         MemoryOrder(vec![(yes, self.row_major(sizes))])
     }
 
-    /// The memory order of what is computed of the elements of a part: as that of a copy.
+    /// The memory order of an array that is computed elementwise from a part: that of a copy of the
+    /// part.
     pub fn part_like(&mut self, x: &DynamicPart) -> MemoryOrder {
         let (sizes, order) = self.of_part(x);
         self.copy_order(&sizes, &order)
     }
 
-    /// A part in a term of its own, since all of it may be an array in its own right.
+    /// A part in this memory order, as a new term: the old term may be another array with another
+    /// order.
     pub fn part_with_order(&mut self, t: Term, order: MemoryOrder) -> Term {
         let t = self.renewed(t);
         self.with_order(t, order)
     }
 
-    /// Whether there is an element at an index; `None`: there is one at each.
+    /// Whether the element at an index is valid. `None` if all elements are valid.
     pub fn is_valid(&mut self, lens: &[Option<Term>], ix: &[Term]) -> Option<Term> {
         let mut there = None;
         for (&i, len) in ix.iter().zip(lens) {
@@ -63,7 +66,7 @@ impl Layouts<'_> {
         there
     }
 
-    /// A whole array with something in the place of what is not there.
+    /// The whole array, with `fill` in place of the padding.
     pub fn padded_with(&mut self, part: &DynamicPart, fill: Term) -> Term {
         let Some(last) = part.lens.iter().rposition(Option::is_some) else { return part.all };
         let sizes = self.g.shape(part.all).to_vec();
@@ -86,7 +89,8 @@ impl Layouts<'_> {
         }
     }
 
-    /// The elements of a part in an order, one after the other, behind which nothing is said.
+    /// The valid elements of a part as a vector, in this order. The elements after them are
+    /// padding.
     fn in_a_row(&mut self, x: &DynamicPart, order: &AxisOrder) -> DynamicPart {
         if order.is_standard() && x.lens.len() == 1 {
             return x.clone();
@@ -115,7 +119,7 @@ impl Layouts<'_> {
         DynamicPart { all: self.g.build(capacity, var, element), lens: [Some(len)].into() }
     }
 
-    /// A reduction in an exact order over the last axes of what is there.
+    /// A reduction of the valid elements in an exact order, over the last `rank` axes.
     pub fn reduce_part(&mut self, op: Reduce, rank: usize, x: &DynamicPart) -> Term {
         let outer = x.lens.len() - rank;
         match x.lens[outer..] {
@@ -132,7 +136,7 @@ impl Layouts<'_> {
         }
     }
 
-    /// From the first to the last along the last axes, beginning with 0.
+    /// The sum over the last axes from the first element to the last, starting from 0.
     fn one_by_one(&mut self, x: &DynamicPart, rank: usize) -> Term {
         let outer = x.lens.len() - rank;
         let lens: Vec<Option<Term>> = (0..outer).map(|_| None).chain(x.lens[outer..].iter().copied()).collect();
@@ -145,7 +149,7 @@ impl Layouts<'_> {
         self.in_order(filled, rank)
     }
 
-    /// A sum of all that is there, as [`Layouts::sum`] has it.
+    /// The sum of all valid elements, as [`Layouts::sum`] computes it.
     pub fn sum_of_part(&mut self, free: Term, x: &DynamicPart) -> Term {
         let rank = x.lens.len();
         if rank == 0 || !self.g.elem(x.all).is_real() {
@@ -188,8 +192,8 @@ impl Layouts<'_> {
         found.unwrap_or_else(|| self.g.lit_bool(false))
     }
 
-    /// A sum over one axis as [`Layouts::sum_axis`] has it, and its memory order if it has two axes
-    /// or more.
+    /// The sum over one axis, as [`Layouts::sum_axis`] computes it; and its memory order if it has
+    /// two axes or more.
     pub fn sum_axis_of_part(&mut self, free: Term, x: &DynamicPart, k: usize) -> (Term, Option<MemoryOrder>) {
         let (sizes, order) = self.of_part(x);
         let mut sum = free;
@@ -215,7 +219,7 @@ impl Layouts<'_> {
         (sum, order)
     }
 
-    /// What is there of each lane of the last axis, from its end.
+    /// The valid elements of each lane of the last axis in reverse order.
     fn lanes_backwards(&mut self, x: &DynamicPart) -> DynamicPart {
         let capacities = self.g.shape(x.all).to_vec();
         let Some((&capacity, _)) = capacities.split_last() else { return x.clone() };
@@ -235,8 +239,8 @@ impl Layouts<'_> {
         DynamicPart { all, lens: Rc::clone(&x.lens) }
     }
 
-    /// What is there in the order in which ndarray's `fold` meets it, as [`Layouts::folded`] has
-    /// it.
+    /// The valid elements in the order in which ndarray's `fold` visits them, as in
+    /// [`Layouts::folded`].
     pub fn folded_part(&mut self, x: &DynamicPart) -> DynamicPart {
         let rank = x.lens.len();
         let (sizes, order) = self.of_part(x);
@@ -260,7 +264,8 @@ impl Layouts<'_> {
         if rank == 1 { DynamicPart { all, lens: Rc::clone(&x.lens) } } else { DynamicPart { all, lens: [len].into() } }
     }
 
-    /// The axis whose elements are the nearest to each other changes its place with the last one.
+    /// The order in which `fold` visits the elements of a part that is not contiguous: the axis
+    /// with the smallest stride is exchanged with the last one.
     fn met_of_part(&mut self, x: &DynamicPart, sizes: &[Term], axes: &Strides) -> Term {
         let rank = axes.len();
         let swapped = |me: &mut Self, k: usize| {
@@ -281,8 +286,9 @@ impl Layouts<'_> {
         met
     }
 
-    /// A product of all that is there, as [`super::product`] has it. `rows`: the product of the
-    /// products of rows, each of which is eight lanes or one after the other.
+    /// The product of all valid elements, as [`super::product`] computes it. `rows` are two
+    /// products of the products of rows: each row is multiplied in eight lanes, or one element
+    /// after the other.
     pub fn product_of_part(&mut self, free: Term, x: &DynamicPart, rows: [Term; 2]) -> Term {
         let rank = x.lens.len();
         let (sizes, order) = self.of_part(x);

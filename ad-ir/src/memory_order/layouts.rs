@@ -1,6 +1,6 @@
-//! The memory order of a term: what is noted of it, or what its views say. Must never note an order
-//! of a term that is another array as well: a term is one array, so two arrays in two orders are
-//! two terms.
+//! The memory order of a term: the noted order, or the order that follows from views. A term is one
+//! array, so two arrays with the same elements in two orders are two terms. This module must never
+//! note an order for a term that is also another array.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use crate::prim::{Cmp, IntOp, Prim};
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     orders: BTreeMap<Term, MemoryOrder>,
-    /// Whether a number was made whose order of summation is unknown.
+    /// Whether a number was created whose order of summation is unknown.
     pub any_unknown: bool,
 }
 
@@ -22,7 +22,7 @@ pub struct Known {
 pub struct Layouts<'g> {
     /// The graph.
     pub g: &'g mut Graph,
-    /// What is noted of its terms.
+    /// The noted memory orders of its terms.
     pub known: &'g mut Known,
 }
 
@@ -31,13 +31,13 @@ pub(super) struct View {
     pub axes: Strides,
     /// Whether all elements are next to each other.
     pub contiguous: Term,
-    /// The elements as they come in memory, if they are contiguous.
+    /// The elements in the order of memory, if they are contiguous.
     pub in_memory: Term,
 }
 
 impl Layouts<'_> {
-    /// An array with these elements in this memory order. A term is one array, so what is in memory
-    /// twice in two orders is two terms, until it is simplified.
+    /// An array with these elements in this memory order. A term is one array, so two arrays with
+    /// these elements in two orders are two terms, until the simplifier runs.
     pub fn with_order(&mut self, mut t: Term, order: MemoryOrder) -> Term {
         loop {
             let is_view = viewed(self.g, t).is_some();
@@ -59,19 +59,19 @@ impl Layouts<'_> {
         }
     }
 
-    /// Notes the memory order of a term that stands for nothing yet.
+    /// Notes the memory order of a term that has no order yet, such as a placeholder.
     pub fn note(&mut self, t: Term, order: MemoryOrder) {
         self.known.orders.insert(t, order);
     }
 
-    /// Notes that a term that stands for a value has the memory order of another.
+    /// Notes that a placeholder has the memory order of another term.
     pub fn note_like(&mut self, t: Term, other: Term) {
         if let Some(order) = self.not_standard(other) {
             self.note(t, order);
         }
     }
 
-    /// The memory order of an array, if it may have another than the standard one.
+    /// The memory order of an array, if it may differ from standard layout.
     pub fn not_standard(&mut self, t: Term) -> Option<MemoryOrder> {
         if self.g.rank(t) == 0 || viewed(self.g, t).is_none() && !self.known.orders.contains_key(&t) {
             return None;
@@ -92,7 +92,7 @@ impl Layouts<'_> {
         self.not_standard(t).is_some_and(|order| order.is_unknown())
     }
 
-    /// The mark of a number that is computed of an array of unknown memory order as if that were
+    /// Marks a number that is computed from an array of unknown memory order as if the array were
     /// row-major.
     pub fn mark_unknown(&mut self, of_rows: Term) -> Term {
         self.known.any_unknown = true;
@@ -105,9 +105,9 @@ impl Layouts<'_> {
         self.with_order(t, MemoryOrder::unknown())
     }
 
-    /// Notes the memory order of an array whose rows (or rows of whose rows) are arrays that stay
-    /// where they are: their common layout, and an unknown one if they have none and some are not
-    /// in standard layout.
+    /// Notes the memory order of an array of arrays, whose rows (or rows of rows) keep their own
+    /// memory. It is the common layout of the rows. If they have none, and some row is not in
+    /// standard layout, it is unknown.
     pub fn note_rows(&mut self, all: Term, rows: &[Term]) {
         let odd = |me: &mut Self, t: Term| me.g.rank(t) > 0 && me.not_standard(t).is_some();
         if self.g.rank(all) > 1 && rows.iter().any(|&t| odd(self, t)) {
@@ -116,7 +116,8 @@ impl Layouts<'_> {
         }
     }
 
-    /// The memory order that all of these rows have; the axis of the rows is none of memory.
+    /// The common memory order of these rows. The axis over the rows gets stride 0, since it is no
+    /// axis of memory.
     fn common_layout(&mut self, all: Term, rows: &[Term]) -> Option<MemoryOrder> {
         let (&first, others) = rows.split_first()?;
         let order = self.of(first);
@@ -129,7 +130,7 @@ impl Layouts<'_> {
             .0
             .into_iter()
             .map(|(c, axes)| {
-                // What depends on which row it is cannot be said of all.
+                // A condition or stride that depends on the row cannot hold for all rows.
                 let closed = self.is_closed(c) && axes.iter().all(|a| self.is_closed(a.unit));
                 let rows = std::iter::repeat_n(between, rank.saturating_sub(axes.len()));
                 let axes: Strides = rows.chain(axes.iter().copied()).collect();
@@ -143,7 +144,7 @@ impl Layouts<'_> {
         self.g.free(t).is_empty() && !self.g.is_open(t)
     }
 
-    /// Whether the memory order of a term is noted, so that the term alone does not say it.
+    /// Whether the memory order of a term is noted, so that it does not follow from the term alone.
     pub(super) fn is_noted(&self, t: Term) -> bool {
         let mut base = t;
         loop {
@@ -157,7 +158,7 @@ impl Layouts<'_> {
 
     /// The memory order of a term.
     pub fn of(&mut self, t: Term) -> MemoryOrder {
-        // Down to what is in memory, and up again.
+        // Go down through the views to the array in memory, and apply the views on the way back.
         let mut chain = Vec::new();
         let mut base = t;
         let known = loop {
@@ -217,8 +218,7 @@ impl Layouts<'_> {
         axes.into()
     }
 
-    /// The strides of a view of an array with these strides; `None` if it is not as a view could
-    /// be.
+    /// The strides of a view of an array with these strides. `None` if no view has such strides.
     fn through_view(&mut self, view: Term, axes: &Strides) -> Option<Strides> {
         Some(match self.g.node(view).clone() {
             Node::Prim(Prim::Transpose(perm), _) => perm.iter().map(|&k| axes[usize::from(k)]).collect(),
@@ -237,7 +237,7 @@ impl Layouts<'_> {
                         let own = Stride { step: a.step.saturating_mul(step), sliced: true, ..*a };
                         found = Some(match found {
                             None => own,
-                            // A diagonal.
+                            // Two axes have the same index: a diagonal.
                             Some(first) => Stride { unit: self.g.int(IntOp::Add, first.unit, own.unit), ..own },
                         });
                     }
@@ -246,7 +246,7 @@ impl Layouts<'_> {
                 left.extend(&axes[index.len()..]);
                 left.into()
             }
-            // A contiguous array is contiguous under the new names of its sizes.
+            // A contiguous array stays contiguous if its sizes are other terms.
             Node::Prim(Prim::Recast, args) => {
                 let (own, new) = (self.g.shape(args[0]).to_vec(), self.g.shape(view).to_vec());
                 let order = AxisOrder::of(axes);
@@ -256,7 +256,7 @@ impl Layouts<'_> {
         })
     }
 
-    /// An array with these strides as a view of what is in memory.
+    /// An array with these strides, as a view of memory.
     pub(super) fn view(&mut self, t: Term, axes: &Strides) -> View {
         let shape = self.g.shape(t).to_vec();
         let contiguous = self.is_contiguous(&shape, axes);
@@ -285,8 +285,8 @@ impl Layouts<'_> {
         contiguous
     }
 
-    /// The elements of `t` with their axes in an order. Axes that the order does not know stay
-    /// behind the others.
+    /// The elements of `t` with its axes in this order. Axes that are not in the order follow the
+    /// others.
     pub fn in_axis_order(&mut self, t: Term, order: &AxisOrder) -> Term {
         let known = order.outwards.len();
         let perm: Vec<u8> = order.outwards.iter().copied().chain((known..self.g.rank(t)).map(axis)).collect();
@@ -294,7 +294,7 @@ impl Layouts<'_> {
         self.backwards(t, &order.backwards)
     }
 
-    /// What [`Layouts::in_axis_order`] made as it was before.
+    /// The inverse of [`Layouts::in_axis_order`].
     pub fn out_of_axis_order(&mut self, t: Term, order: &AxisOrder) -> Term {
         let t = self.backwards(t, &order.backwards);
         let mut perm: Vec<u8> = (0..self.g.rank(t)).map(axis).collect();
@@ -304,7 +304,7 @@ impl Layouts<'_> {
         self.g.transpose(t, &perm)
     }
 
-    /// Some of the first axes backwards.
+    /// Reverses those of the first axes that `which` marks.
     pub(super) fn backwards(&mut self, t: Term, which: &[bool]) -> Term {
         let sizes = self.g.shape(t).to_vec();
         let (zero, one) = (self.g.lit_usize(0), self.g.lit_usize(1));
@@ -324,7 +324,7 @@ impl Layouts<'_> {
         }
     }
 
-    /// Whether the elements along an axis are next to each other, in whichever direction.
+    /// Whether the elements along an axis are next to each other, in either direction.
     pub(super) fn is_near(&mut self, axes: &Strides, k: usize) -> Term {
         let one = self.g.lit_usize(1);
         match axes[k].step {
@@ -333,7 +333,7 @@ impl Layouts<'_> {
         }
     }
 
-    /// The strides of an array in elements of memory, as ndarray has them, without their signs.
+    /// The absolute values of the strides that ndarray has for an array, in elements.
     pub fn distances(&mut self, shape: &[Term], axes: &Strides) -> Vec<Term> {
         let (zero, one) = (self.g.lit_usize(0), self.g.lit_usize(1));
         (0..shape.len())
@@ -356,8 +356,8 @@ impl Layouts<'_> {
             .collect()
     }
 
-    /// Whether an axis is the one that ndarray takes for the nearest: of the smallest stride, the
-    /// last of several.
+    /// Whether ndarray chooses this axis as the one with the smallest stride. Of several such axes
+    /// it chooses the last one.
     pub(super) fn is_nearest(&mut self, shape: &[Term], axes: &Strides, k: usize) -> Term {
         let distances = self.distances(shape, axes);
         let mut nearest = self.g.lit_bool(true);
@@ -391,17 +391,17 @@ impl Layouts<'_> {
         }
     }
 
-    /// The same elements in a term of their own.
+    /// A new term with the same elements.
     pub(super) fn renewed(&mut self, t: Term) -> Term {
         let args: Vec<Term> = std::iter::once(t).chain(self.g.shape(t).to_vec()).collect();
         self.g.prim(Prim::Recast, &args)
     }
 }
 
-/// What a term is a view of, or shows under other names of its sizes.
+/// The array that a term is a view of, or that it shows with other size terms.
 fn viewed(g: &Graph, t: Term) -> Option<Term> {
     match g.node(t) {
-        // What is stacked along an inner axis is an array of its own.
+        // A stack along an inner axis is a new array.
         Node::Prim(Prim::Transpose(_), args) if matches!(g.node(args[0]), Node::Prim(Prim::Stack, _)) => None,
         Node::Prim(Prim::Transpose(_) | Prim::Slice(_), args) => Some(args[0]),
         Node::Prim(Prim::Recast, args) if g.shape(args[0]) != g.shape(t) => Some(args[0]),
@@ -410,8 +410,9 @@ fn viewed(g: &Graph, t: Term) -> Option<Term> {
     }
 }
 
-/// How far an index goes for each step of a variable: `start + v * n` or `start - v * n`; inside:
-/// none where it does not mention it. Outside: none where it is anything else.
+/// The amount by which an index changes if the variable grows by one, for `start + v * n` and
+/// `start - v * n`. The inner `None` means that the index does not mention the variable. The outer
+/// `None` means that the index has another form.
 #[allow(clippy::option_option, reason = "see above")]
 fn step_of(g: &Graph, i: Term, v: Term) -> Option<Option<i64>> {
     if !g.depends_on(i, &[v]) {

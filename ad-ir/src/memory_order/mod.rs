@@ -1,24 +1,24 @@
 //! ndarray's memory orders and orders of summation.
 //!
-//! ndarray adds up elements along memory where they are contiguous, and lane by lane where they are
-//! not. A decision of the user's function that reads such a sum needs its bits, so the compiler has
-//! to know the memory order of each array: [`Strides`] under conditions on sizes. It is read off
-//! the term (transpositions, slices and indices of something else), or was noted when the array was
-//! made ([`Known`]). All else is in standard layout, as results and (it is assumed here, so that
-//! the same inputs give the same bits) parameters are.
+//! ndarray sums elements in the order of memory if they are contiguous, and lane by lane otherwise.
+//! A decision of the user's function that reads such a sum needs its bits, so the compiler has to
+//! know the memory order of each array: [`Strides`] under conditions on sizes. The order follows
+//! from the term (transpositions, slices and indices of another array), or it was noted when the
+//! array was created ([`Known`]). All other arrays are in standard layout. Results are, and
+//! parameters are assumed to be, so that the same inputs give the same bits.
 //!
-//! The strides of empty arrays are not modelled: all elements of what is made of one are equal, so
-//! that no order of summation tells them apart. Nor is it modelled that an array of evenly strided
-//! elements keeps its stride where it is flattened. Nor is it modelled that a copy of a contiguous
-//! slice keeps the stride 0 of an axis of one element (`sum_axis` then takes that one for the
-//! nearest).
+//! Three properties are not modelled. The strides of empty arrays do not matter: all elements of an
+//! array that is computed from one are equal, so each order of summation gives the same result. An
+//! array of evenly strided elements keeps its stride if it is flattened. A copy of a contiguous
+//! slice keeps the stride 0 of an axis with one element, so that `sum_axis` chooses that axis as
+//! the one with the smallest stride.
 //!
-//! The module must never mention the front end, and never change what is computed: it only says in
-//! which order the user's function computes it.
+//! The module must never mention the front end, and never change a computed value: it only
+//! determines in which order the user's function computes it.
 //!
-//! What a method does to the memory order is a column of the table of methods ([`MethodOrder`]),
-//! carried out by [`Layouts::declared`]; `ad-core/tests/memory_order/rows.rs` runs ndarray's method
-//! for each row.
+//! The effect of a method on the memory order is a column of the table of methods
+//! ([`MethodOrder`]), and [`Layouts::declared`] applies it; `ad-core/tests/memory_order/rows.rs`
+//! runs ndarray's method for each row.
 //!
 //! Each modelled function of ndarray has a conformance test in `ad-core/tests/memory_order.rs`,
 //! which runs ndarray itself:
@@ -66,17 +66,18 @@ pub use sums::{HasLayouts, product};
 /// The stride of one axis: `step` times `unit`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stride {
-    /// Which axis of the array in memory it is, from the outermost: the last one has neighbours.
+    /// The position of the axis in memory, counted from the outermost axis. Elements along the last
+    /// one are adjacent.
     pub position: usize,
-    /// 0 for an axis along which the same elements are repeated; negative for one that goes
-    /// backwards.
+    /// 0 if the same elements are repeated along the axis; negative if the axis goes backwards.
     pub step: i64,
-    /// How far apart neighbours of that axis are.
+    /// The distance of neighbouring elements along that axis of memory.
     pub unit: Term,
-    /// Of a slice: ndarray gives it the stride 0 if it has at most one element.
+    /// Whether it is an axis of a slice. ndarray gives such an axis the stride 0 if it has at most
+    /// one element.
     pub sliced: bool,
-    /// Of what `Zip` made column-major: with one row or one column it is row-major, which says
-    /// which axis is the nearest.
+    /// Whether `Zip` has made the array column-major. With one row or one column the array is
+    /// row-major, which determines the axis with the smallest stride.
     pub zipped: bool,
 }
 
@@ -84,8 +85,8 @@ pub struct Stride {
 pub type Strides = Rc<[Stride]>;
 
 /// The memory order of an array: the strides that it may have, each under a condition on sizes. The
-/// first whose condition holds is that of the array; the condition of the last one always holds. An
-/// unknown memory order has none.
+/// array has the first strides whose condition holds; the condition of the last ones always holds.
+/// An unknown memory order has no strides.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct MemoryOrder(Vec<(Term, Strides)>);
 
@@ -108,7 +109,7 @@ impl MemoryOrder {
         &self.0
     }
 
-    /// Without strides that are those of the next case anyway.
+    /// Removes a case with the same strides as the case after it.
     fn tidied(mut self) -> Self {
         while let [.., (_, a), (_, b)] = &self.0[..]
             && a == b
@@ -119,42 +120,42 @@ impl MemoryOrder {
     }
 }
 
-/// An order of all elements of a contiguous array: that of axes from the outermost to the
-/// innermost, some of which go backwards.
+/// The order of all elements of a contiguous array: its axes from the outermost to the innermost.
+/// Some of them may go backwards.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AxisOrder {
     outwards: Vec<u8>,
-    /// Of each of these, in the same order, whether it goes backwards.
+    /// Whether each of these axes goes backwards.
     backwards: Vec<bool>,
-    /// As [`Stride::zipped`] says.
+    /// As in [`Stride::zipped`].
     zipped: bool,
 }
 
 impl AxisOrder {
-    /// The first axis outermost, as in C.
+    /// The first axis is outermost, as in C.
     #[must_use]
     pub fn row_major(rank: usize) -> Self {
         AxisOrder { outwards: (0..rank).map(axis).collect(), backwards: vec![false; rank], zipped: false }
     }
 
-    /// The last axis outermost, as in Fortran.
+    /// The last axis is outermost, as in Fortran.
     #[must_use]
     pub fn column_major(rank: usize) -> Self {
         AxisOrder { outwards: (0..rank).rev().map(axis).collect(), ..Self::row_major(rank) }
     }
 
-    /// What `Zip` calls column-major.
+    /// The order that `Zip` calls column-major.
     fn zipped_columns(rank: usize) -> Self {
         AxisOrder { zipped: rank == 2, ..Self::column_major(rank) }
     }
 
-    /// One axis outermost, the others in their order.
+    /// One axis is outermost, and the others follow in their order.
     fn outermost(rank: usize, along: usize) -> Self {
         let others = (0..rank).filter(|&k| k != along);
         AxisOrder { outwards: std::iter::once(along).chain(others).map(axis).collect(), ..Self::row_major(rank) }
     }
 
-    /// The order in which elements come in memory if they are contiguous.
+    /// The order of the elements in memory, if they are contiguous.
     fn of(axes: &Strides) -> Self {
         let mut outwards: Vec<u8> = (0..axes.len()).map(axis).collect();
         outwards.sort_by_key(|&k| axes[usize::from(k)].position);
@@ -169,9 +170,10 @@ impl AxisOrder {
     }
 }
 
-/// The axes from the farthest to the one that `fold` makes the innermost; what is repeated is the
-/// nearest of all. Of several such axes `fold` takes the last one of two, and the first one of
-/// more. (`dimension::move_min_stride_axis_to_last`.)
+/// The axes from the largest stride to the smallest; `fold` makes the last of them the innermost.
+/// Repeated axes (stride 0) come last. If there are several of these, `fold` chooses the last one
+/// in an array of two axes, and the first one in an array of more.
+/// (`dimension::move_min_stride_axis_to_last`.)
 fn by_distance(axes: &[Stride]) -> Vec<usize> {
     let mut by_distance: Vec<usize> = (0..axes.len()).collect();
     by_distance.sort_by_key(|&k| (axes[k].step == 0, axes[k].position));

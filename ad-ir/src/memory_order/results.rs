@@ -1,29 +1,29 @@
-//! The memory orders of what ndarray makes: copies, results of elementwise methods and of
-//! arithmetic, products, and what is joined. Must never refuse anything: it only says in which
-//! order something is.
+//! The memory orders of arrays that ndarray creates: copies, results of elementwise methods and of
+//! arithmetic, products, and joined arrays. This module must never refuse an array: it only
+//! determines orders.
 
 use super::layouts::Layouts;
 use super::{AxisOrder, DynamicPart, MemoryOrder, Stride, Strides};
 use crate::ir::{Term, axis};
 use crate::prim::Cmp;
 
-/// How an array of something elementwise is made: its memory order, and the order of axes in which
-/// its elements are computed, if that is known and not row-major (so that what is computed is
+/// How an elementwise result is computed: its memory order, and the order of axes in which its
+/// elements are computed, if that is known and not row-major (so that the computed array is
 /// contiguous).
 #[derive(Clone, Debug)]
 pub struct Elementwise {
     /// The memory order of the result.
     pub order: MemoryOrder,
-    /// In which order of axes to compute it.
+    /// The order of axes in which it is computed.
     pub axes: Option<AxisOrder>,
 }
 
-/// The operands of an arithmetic operation, before and behind broadcasting.
+/// The operands of an arithmetic operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Arithmetic {
-    /// The operands as they are.
+    /// The operands before broadcasting.
     pub of: [Term; 2],
-    /// Whether each of them is a reference, so that the operation can not write over it.
+    /// Whether each of them is a reference, so that the operation cannot overwrite it.
     pub by_reference: [bool; 2],
 }
 
@@ -35,8 +35,8 @@ impl Layouts<'_> {
         (self.g.bool_value(view.contiguous) == Some(true)).then(|| AxisOrder::of(axes))
     }
 
-    /// The memory order of a copy: that of the array where it is contiguous, and else standard
-    /// layout.
+    /// The memory order of a copy: that of the array if it is contiguous, and standard layout
+    /// otherwise.
     pub fn copy_order(&mut self, shape: &[Term], order: &MemoryOrder) -> MemoryOrder {
         let standard = self.row_major(shape);
         let mut all = Vec::new();
@@ -64,7 +64,8 @@ impl Layouts<'_> {
         self.with_order(t, copy)
     }
 
-    /// What a function makes: in standard layout, even if it shows other elements.
+    /// A new array that a function creates. It is in standard layout, even if the term is a view of
+    /// another array.
     pub fn new_array(&mut self, t: Term) -> Term {
         if self.not_standard(t).is_none() {
             return t;
@@ -73,7 +74,7 @@ impl Layouts<'_> {
         self.with_order(t, order)
     }
 
-    /// What is written over an array stays where that is.
+    /// An array whose elements are overwritten keeps its memory order.
     pub fn written_over(&mut self, old: Term, new: Term) -> Term {
         if self.g.rank(new) == 0 || self.g.rank(old) != self.g.rank(new) {
             return new;
@@ -82,13 +83,13 @@ impl Layouts<'_> {
         if self.of(new) == order {
             return new;
         }
-        // Others may hold it where it is.
+        // Other values may be the same term in its own memory order, so a new term is made.
         let new = self.renewed(new);
         self.with_order(new, order)
     }
 
-    /// How an array of something elementwise of another is made: as a copy of that would be.
-    /// `None`: it is in standard layout.
+    /// How an array is computed elementwise from `x`: like a copy of `x`. `None` if the result is
+    /// in standard layout.
     pub fn elementwise(&mut self, x: Term) -> Option<Elementwise> {
         let order = self.not_standard(x)?;
         let shape = self.g.shape(x).to_vec();
@@ -102,14 +103,14 @@ impl Layouts<'_> {
         of.map(|t| self.not_standard(t)) == [None, None]
     }
 
-    /// How the result of an arithmetic operation of this shape is made: an operand that is there by
-    /// value is written over, a number changes no order, and two references are zipped.
+    /// How the result of an arithmetic operation of this shape is computed. An operand by value is
+    /// overwritten, a number changes no order, and two references are zipped.
     pub fn arithmetic(&mut self, Arithmetic { of: [x, y], by_reference }: Arithmetic, shape: &[Term]) -> Elementwise {
         let ranks = [self.g.rank(x), self.g.rank(y)];
         let whole = [x, y].map(|t| {
             self.g.rank(t) == shape.len() && (0..shape.len()).all(|k| self.fills(self.g.shape(t)[k], shape[k]))
         });
-        // A reference to what has no axis is one to an array without axes.
+        // A reference to an operand without axes is a reference to an array of rank 0.
         let of = match (ranks, by_reference, whole) {
             ([_, 0], [copied, false], _) => Some((x, copied)),
             ([0, _], [false, copied], _) => Some((y, copied)),
@@ -135,7 +136,7 @@ impl Layouts<'_> {
         Elementwise { order, axes: axes.filter(|axes| !axes.is_standard()) }
     }
 
-    /// The same of two parts, for a result of these sizes.
+    /// Like [`Layouts::arithmetic`], for two parts and a result of these sizes.
     pub fn arithmetic_of_parts(
         &mut self,
         of: [&DynamicPart; 2],
@@ -167,7 +168,7 @@ impl Layouts<'_> {
     /// (`mat_mul_impl`.)
     pub fn matrix_product(&mut self, product: Term, [a, b]: [Term; 2]) -> Term {
         if self.not_standard(b).is_none() {
-            // Then it has one column.
+            // In this case the product has one column.
             return product;
         }
         if self.is_unknown(a) || self.is_unknown(b) {
@@ -193,7 +194,7 @@ impl Layouts<'_> {
         self.zipped(sizes, columns).0
     }
 
-    /// Whether the stride of a matrix of so many rows along its first axis is 1.
+    /// Whether a matrix with this number of rows has stride 1 along its first axis.
     fn has_columns(&mut self, rows: Term, order: &MemoryOrder) -> Term {
         let one = self.g.lit_usize(1);
         let mut found = self.g.lit_bool(false);
@@ -208,8 +209,8 @@ impl Layouts<'_> {
         found
     }
 
-    /// What `Zip` collects of the lanes of an array along an axis (`map_axis`). `nearest`: only if
-    /// that axis is the nearest in memory, and otherwise it is row-major (`sum_axis`).
+    /// The array that `Zip` collects from the lanes of an array along an axis (`map_axis`). With
+    /// `nearest` (`sum_axis`) the result is row-major, unless that axis has the smallest stride.
     pub fn lanes(&mut self, x: Term, k: usize, made: Term, nearest: bool) -> Term {
         let shape = self.g.shape(made).to_vec();
         if shape.len() < 2 || shape.len() + 1 != self.g.rank(x) || self.not_standard(x).is_none() {
@@ -221,7 +222,7 @@ impl Layouts<'_> {
         self.with_order(made, all)
     }
 
-    /// The same of an array of these sizes and of this memory order.
+    /// The memory order in [`Layouts::lanes`], for an array of these sizes and this memory order.
     pub fn lanes_order(&mut self, (sizes, order): (&[Term], &MemoryOrder), k: usize, nearest: bool) -> MemoryOrder {
         let without = |all: &[Term]| -> Vec<Term> {
             all.iter().enumerate().filter(|&(n, _)| n != k).map(|(_, &size)| size).collect()
@@ -244,8 +245,8 @@ impl Layouts<'_> {
         MemoryOrder(all).tidied()
     }
 
-    /// What is joined along an axis has that one outermost; along the last one it is column-major.
-    /// (`ArrayBase::append`.)
+    /// Arrays that are joined along an axis. That axis is the outermost one of the result; if it is
+    /// the last axis, the result is column-major. (`ArrayBase::append`.)
     pub fn joined(&mut self, t: Term, along: usize) -> Term {
         let (rank, shape) = (self.g.rank(t), self.g.shape(t).to_vec());
         if along == 0 && shape.len() < 2 {
@@ -257,8 +258,8 @@ impl Layouts<'_> {
         self.with_order(t, order)
     }
 
-    /// An array that is repeated along new axes, or along those of one element: it has stride 0
-    /// there.
+    /// An array that is repeated along new axes, or along axes with one element. It has stride 0
+    /// along these axes.
     pub fn broadcast(&mut self, x: Term, wider: Term) -> Term {
         let (own, shape) = (self.g.shape(x).to_vec(), self.g.shape(wider).to_vec());
         let (lead, unit) = (shape.len() - own.len(), self.g.lit_usize(1));
@@ -276,7 +277,7 @@ impl Layouts<'_> {
         self.with_order(wider, order)
     }
 
-    /// An array with new axes of one element, and with what step along these.
+    /// An array with new axes of one element, which have this step.
     pub fn inserted_axes(&mut self, x: Term, wider: Term, new: &[u8], step: i64) -> Term {
         let (rank, unit) = (self.g.rank(wider), self.g.lit_usize(1));
         let one = Stride { position: rank, step, unit, sliced: false, zipped: false };
@@ -296,8 +297,8 @@ impl Layouts<'_> {
             && self.of(a) != self.of(b)
     }
 
-    /// The orders of axes that an array may have, each with its condition; `None` if it may not be
-    /// contiguous, or if its memory order is unknown.
+    /// The orders of axes that an array may have, each with its condition. `None` if the array
+    /// might not be contiguous, or if its memory order is unknown.
     pub fn axis_orders(&mut self, t: Term) -> Option<Vec<(Term, AxisOrder)>> {
         let shape = self.g.shape(t).to_vec();
         let order = Some(self.of(t)).filter(|order| !order.is_unknown())?;
@@ -313,8 +314,8 @@ impl Layouts<'_> {
             .collect()
     }
 
-    /// The memory order of a contiguous array whose order of axes is one of these, by its number;
-    /// the first of them, if it is no other.
+    /// The memory order of a contiguous array whose order of axes is the one of `orders` with this
+    /// number. Any other number means the first one.
     pub fn numbered(&mut self, t: Term, number: Term, orders: &[AxisOrder]) -> MemoryOrder {
         let shape = self.g.shape(t).to_vec();
         let mut cases = Vec::new();

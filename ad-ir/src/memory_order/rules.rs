@@ -1,5 +1,5 @@
 //! The vocabulary in which a table of methods declares what each method does to the memory order.
-//! Must never say how a rule is carried out: that is in the modules beside this one.
+//! This module must never contain how a rule is applied; its sibling modules do.
 
 /// The memory order of the array that a method of ndarray returns.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -11,51 +11,54 @@ pub enum ResultOrder {
     Standard,
     /// A view of the receiver: its term says where its elements are (`t`, `slice`, `row`, `diag`).
     View,
-    /// What is lowered has the memory order already: an argument itself (`clone`, `unwrap`), what a
-    /// closure gives (`fold`), or one that depends on a number (`diff`).
+    /// The lowered term has its memory order already: it is an argument (`clone`, `unwrap`), the
+    /// result of a closure (`fold`), or an array whose order depends on a number (`diff`).
     Given,
-    /// The receiver's elements in another shape: a view of it where the shape stays or the receiver
-    /// is in standard layout, and else in standard layout: `flatten`.
+    /// The receiver's elements in another shape: a view if the shape does not change or the
+    /// receiver is in standard layout, and a new array in standard layout otherwise: `flatten`.
     Reshaped,
     /// A view with a new axis of one element: `insert_axis`.
     InsertedAxis,
     /// A view that repeats elements, with stride 0: `broadcast`.
     Broadcast,
-    /// A new array in the receiver's order where that is contiguous, and else in standard layout:
-    /// `to_owned`, `mapv`.
+    /// A new array, in the receiver's order if that is contiguous, and in standard layout
+    /// otherwise: `to_owned`, `mapv`.
     LikeReceiver,
-    /// The receiver's own memory, written over: `mapv_into`, `assign`, `fill`.
+    /// The receiver's own memory, which is overwritten: `mapv_into`, `assign`, `fill`.
     InPlace,
-    /// Arithmetic of two operands, of which values are written over and references are zipped.
+    /// Arithmetic of two operands: an operand by value is overwritten, and two references are
+    /// zipped.
     Arithmetic,
     /// The layout that most operands of `Zip` prefer: `map_collect`.
     Zip,
     /// A product of two matrices: column-major if both are.
     Product,
-    /// What is collected of the lanes of an axis: `sum_axis`, `map_axis`.
+    /// An array that is collected from the lanes of an axis: `sum_axis`, `map_axis`.
     Lanes,
     /// Arrays joined along an axis, which becomes the outermost one: `concatenate`, `stack`.
     Joined,
-    /// Like a column-major receiver with its last two axes exchanged, and else in standard layout:
-    /// `triu`.
+    /// Row-major with the last two axes exchanged if the receiver is column-major, and in standard
+    /// layout otherwise: `triu`.
     Triangle,
 }
 
 /// The order in which a method of ndarray combines elements.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum ReductionOrder {
-    /// It combines none, or in a way that no order changes: `mapv`, `len`.
+    /// It combines no elements, or the result does not depend on the order: `mapv`, `len`.
     Elementwise,
     /// The order of the indices, whatever the memory order: `iter`, `indexed_iter`.
     Logical,
-    /// Eight lanes over contiguous memory, and else row by row: `sum`, `mean`.
+    /// Eight lanes over contiguous memory, and row by row otherwise: `sum`, `mean`.
     Sum,
-    /// Eight lanes along the axis that is nearest in memory, and else one lane after the other:
-    /// `sum_axis`.
+    /// Eight lanes along the axis if it has the smallest stride, and one part after the other
+    /// otherwise: `sum_axis`.
     SumAxis,
-    /// Eight lanes of products over contiguous vectors, and else one after the other: `product`.
+    /// Eight lanes of products over contiguous vectors, and one element after the other otherwise:
+    /// `product`.
     Product,
-    /// Eight lanes of products of two vectors that are slices, and else one after the other: `dot`.
+    /// Eight lanes of products of two vectors that are slices, and one element after the other
+    /// otherwise: `dot`.
     Dot,
     /// The order in which elements are in memory: `fold`, `var`.
     Memory,

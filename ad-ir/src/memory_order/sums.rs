@@ -1,5 +1,6 @@
-//! ndarray's orders of summation, layout by layout. Must never change a number that no decision
-//! reads: what a function returns is the number that it was given, with ndarray's own beside it.
+//! ndarray's orders of summation, for each layout. This module must never change a number that no
+//! decision reads: each function returns the relaxed number that it was given, paired with
+//! ndarray's exact one.
 
 use std::convert::Infallible;
 
@@ -8,9 +9,9 @@ use super::layouts::{Layouts, View};
 use crate::ir::{Term, axis};
 use crate::prim::{Cmp, IntOp, Reduce};
 
-/// A state of a compiler that holds a graph with its memory orders.
+/// A compiler state that holds a graph and the memory orders of its terms.
 pub trait HasLayouts {
-    /// These.
+    /// The graph with its memory orders.
     fn layouts(&mut self) -> Layouts<'_>;
 }
 
@@ -20,7 +21,8 @@ impl HasLayouts for Layouts<'_> {
     }
 }
 
-/// A number of an array, as each of its layouts has it; `None` of an array in standard layout.
+/// A number that is computed from an array, for each layout that the array may have. `None` if the
+/// array is in standard layout.
 fn try_by_layout<C: HasLayouts, E>(
     me: &mut C,
     t: Term,
@@ -43,9 +45,10 @@ fn try_by_layout<C: HasLayouts, E>(
     Ok(found)
 }
 
-/// A product of all elements in ndarray's order: eight lanes over what is contiguous, and else row
-/// by row. `free` multiplies them in the order of their indices, as `in_order` does with an array
-/// and `rows_in_order` with each row of `t`. `None` of an array in standard layout.
+/// The product of all elements in ndarray's order: eight lanes over contiguous memory, and row by
+/// row otherwise. `free` is the product in the order of the indices. `in_order` multiplies the
+/// elements of an array in that order, and `rows_in_order` those of each row of `t`. `None` if the
+/// array is in standard layout.
 ///
 /// # Errors
 ///
@@ -82,15 +85,15 @@ impl Layouts<'_> {
         found
     }
 
-    /// 0 and the elements over the last `rank` axes, one after the other.
+    /// The sum over the last `rank` axes from 0, one element after the other.
     pub fn in_order(&mut self, t: Term, rank: usize) -> Term {
         let sum = self.g.reduce(Reduce::InOrder, rank, t);
         let zero = self.g.zeros_like(sum);
         self.g.add(zero, sum)
     }
 
-    /// Whether a vector is a slice. One of unknown memory order is taken for one: what is computed
-    /// of it by this answer is to be marked with [`Layouts::of_known`].
+    /// Whether a vector is a slice. A vector of unknown memory order counts as one. A number that
+    /// is computed on this assumption has to be marked with [`Layouts::of_known`].
     pub fn vector_is_slice(&mut self, t: Term) -> Term {
         if self.is_unknown(t) {
             return self.g.lit_bool(true);
@@ -109,15 +112,16 @@ impl Layouts<'_> {
         };
         match known {
             Some(near) => near,
-            // The lanes of the first axis of a matrix have its columns between them.
+            // Elements along the first axis of a row-major matrix are adjacent only if it has one
+            // column.
             None if k + 1 < self.g.rank(a) => self.same_size(self.g.shape(a)[1], one),
             None => self.g.lit_bool(true),
         }
     }
 
-    /// A number of these arrays, in the order that their layouts give. The mark is on the number,
-    /// since an answer of [`Layouts::vector_is_slice`] that carried it would be a decision even
-    /// where nothing is decided by the number.
+    /// A number that is computed from these arrays. It is marked if the memory order of one of them
+    /// is unknown. The number carries the mark and not the result of [`Layouts::vector_is_slice`]:
+    /// a marked condition would be a decision even if no decision reads the number.
     pub fn of_known(&mut self, own: Term, arrays: [Term; 2]) -> Term {
         if arrays.iter().any(|&t| self.is_unknown(t)) { self.mark_unknown(own) } else { own }
     }
@@ -144,15 +148,15 @@ impl Layouts<'_> {
         own.map_or(free, |own| self.g.relaxed_exact(free, own))
     }
 
-    /// A sum over one axis: by lanes if they are the nearest in memory, and else one part after the
-    /// other.
+    /// A sum over one axis: by lanes if that axis has the smallest stride, and one part after the
+    /// other otherwise.
     pub fn sum_axis(&mut self, free: Term, t: Term, k: usize) -> Term {
         if !self.g.elem(t).is_real() {
             return free;
         }
         let own = self.by_layout(t, |me, view| {
             let lanes = me.axis_last(t, k);
-            // A lane that goes backwards is added up as it comes in memory.
+            // A lane that goes backwards is summed in the order of memory.
             let memory = if view.axes[k].step == -1 { me.last_backwards(lanes) } else { lanes };
             let near = me.is_near(&view.axes, k);
             let shape = me.g.shape(t).to_vec();
@@ -165,7 +169,7 @@ impl Layouts<'_> {
         self.lanes(t, k, sum, true)
     }
 
-    /// The last axis from its end.
+    /// Reverses the last axis.
     fn last_backwards(&mut self, t: Term) -> Term {
         let mut which = vec![false; self.g.rank(t)];
         if let Some(last) = which.last_mut() {
@@ -174,16 +178,16 @@ impl Layouts<'_> {
         self.backwards(t, &which)
     }
 
-    /// One axis behind the others.
+    /// Moves one axis after the others.
     fn axis_last(&mut self, t: Term, k: usize) -> Term {
         let others = (0..self.g.rank(t)).filter(|&n| n != k);
         let perm: Vec<u8> = others.chain([k]).map(axis).collect();
         self.g.transpose(t, &perm)
     }
 
-    /// The elements in the order in which ndarray's `fold` meets them: as they come in memory if
-    /// they are contiguous. Otherwise the axis whose elements are the nearest to each other changes
-    /// its place with the last one.
+    /// The elements in the order in which ndarray's `fold` visits them. This is the order of memory
+    /// if they are contiguous. Otherwise the axis with the smallest stride is exchanged with the
+    /// last one.
     pub fn folded(&mut self, t: Term) -> Term {
         self.by_layout(t, |me, view| me.met(t, &view)).unwrap_or(t)
     }
@@ -201,7 +205,7 @@ impl Layouts<'_> {
         };
         let mut met = match rank {
             0 | 1 => t,
-            // With one element along an axis all orders of two are one.
+            // With one element along one of two axes, all orders are the same.
             2 => swapped(self, by_distance[1]),
             _ => {
                 let one = self.g.lit_usize(1);
@@ -219,7 +223,8 @@ impl Layouts<'_> {
         met
     }
 
-    /// Arrays of the same elements in different orders, or numbers: one of them, by a condition.
+    /// Selects one of two numbers, or of two arrays with the same elements in different orders, by
+    /// a condition.
     fn one_order(&mut self, c: Term, a: Term, b: Term) -> Term {
         if a == b || self.g.shape(a) == self.g.shape(b) {
             return self.choice(c, a, b);
@@ -241,14 +246,14 @@ impl Layouts<'_> {
         sizes.iter().fold(one, |n, &size| self.g.int(IntOp::Mul, n, size))
     }
 
-    /// A product with a vector, by the dot products of ndarray: eight lanes where both are slices,
-    /// and else one after the other. `rows`: which axis of `a` is summed over. In a loop
-    /// (`repeated`), all products of one matrix with vectors may become one of two matrices, which
-    /// has another order.
+    /// A product with a vector, by the dot products of ndarray: eight lanes if both operands are
+    /// slices, and one element after the other otherwise. `rows` is the axis of `a` that is summed
+    /// over. In a loop (`repeated`), all products of one matrix with vectors may become one product
+    /// of two matrices, which has another order.
     pub fn dot(&mut self, free: Term, (a, rows): (Term, usize), b: Term, repeated: bool) -> Term {
         let rank = self.g.rank(a);
         let order = self.not_standard(a);
-        // A whole matrix, transposed or not, is what the product itself is computed of.
+        // The product is computed from a whole matrix, transposed or not, in ndarray's own order.
         let mut plain = order.is_none() || rank == 2 && !self.is_noted(a);
         for (_, axes) in order.iter().flat_map(|order| order.cases()) {
             let view = self.view(a, axes);

@@ -1,13 +1,14 @@
-//! The layout that `Zip` chooses for what it collects: that which most of its operands prefer.
-//! Must never say row-major or column-major of what sizes decide: it says under which condition.
+//! The layout that `Zip` chooses for the array that it collects: the one that most of its operands
+//! prefer. If sizes decide between row-major and column-major, this module must never choose one:
+//! it returns the condition.
 
 use super::layouts::Layouts;
 use super::{AxisOrder, DynamicPart, MemoryOrder};
 use crate::ir::Term;
 use crate::prim::{Cmp, IntOp};
 
-/// What ndarray says of an array's layout, which `Zip` asks for: row-major, column-major, or only
-/// the nearest axis of these. (`zip::array_layout`.)
+/// The properties of an array's layout that `Zip` uses, each as a condition: row-major,
+/// column-major, or only the innermost axis of one of these is adjacent. (`zip::array_layout`.)
 struct ZipLayout {
     rows: Term,
     columns: Term,
@@ -16,8 +17,8 @@ struct ZipLayout {
 }
 
 impl Layouts<'_> {
-    /// The memory order of what `Zip` collects column-major under a condition, and its order of
-    /// axes if that is known.
+    /// The memory order of an array that `Zip` collects column-major if the condition `columns`
+    /// holds, and its order of axes if that is known.
     pub fn zipped(&mut self, shape: &[Term], columns: Term) -> (MemoryOrder, Option<AxisOrder>) {
         let by_rows = AxisOrder::row_major(shape.len());
         let by_columns = AxisOrder::zipped_columns(shape.len());
@@ -29,7 +30,8 @@ impl Layouts<'_> {
         }
     }
 
-    /// What `Zip` collects of these arrays: unknown if that of one of them is.
+    /// The memory order of the array that `Zip` collects from these arrays, and its order of axes
+    /// if that is known. The memory order is unknown if that of an operand is.
     pub fn collected(&mut self, of: &[Term], shape: &[Term]) -> (MemoryOrder, Option<AxisOrder>) {
         if of.iter().any(|&t| self.is_unknown(t)) {
             return (MemoryOrder::unknown(), None);
@@ -39,8 +41,8 @@ impl Layouts<'_> {
         (order, axes.filter(|axes| !axes.is_standard()))
     }
 
-    /// Whether `Zip` collects column-major: if all arrays are so, or if more of them tend to it
-    /// than to rows. (`Zip::prefer_f`.)
+    /// Whether `Zip` collects in column-major order: if all arrays are column-major, or if more of
+    /// them prefer columns than rows. (`Zip::prefer_f`.)
     pub fn zip_prefers_columns(&mut self, of: &[Term], shape: &[Term]) -> Term {
         let no = self.g.lit_bool(false);
         let standard = |me: &mut Self, t: Term| {
@@ -63,7 +65,7 @@ impl Layouts<'_> {
         self.prefer_columns(&of, shape)
     }
 
-    /// The same of parts.
+    /// Like [`Layouts::zip_prefers_columns`], for parts.
     pub fn zip_of_parts_prefers_columns(&mut self, of: &[DynamicPart], sizes: &[Term]) -> Term {
         if of.iter().all(|x| x.lens.iter().all(Option::is_none)) {
             let arrays: Vec<Term> = of.iter().map(|x| x.all).collect();
@@ -76,7 +78,7 @@ impl Layouts<'_> {
         self.prefer_columns(&of, sizes)
     }
 
-    /// The same of arrays of these shapes and memory orders.
+    /// Like [`Layouts::zip_prefers_columns`], for arrays of these shapes and memory orders.
     pub(super) fn prefer_columns(&mut self, of: &[(Vec<Term>, MemoryOrder)], shape: &[Term]) -> Term {
         let yes = self.g.lit_bool(true);
         let (zero, one, two) = (self.g.lit_usize(0), self.g.lit_usize(1), self.g.lit_usize(2));
@@ -99,21 +101,23 @@ impl Layouts<'_> {
         self.g.and(not_rows, columns)
     }
 
-    /// Whether an axis is as long as that of what it is broadcast to, under another name perhaps:
-    /// it is, unless it is known to have one element.
+    /// Whether an axis has the size of the axis that it is broadcast to, which may be another term.
+    /// It does unless it is known to have one element.
     pub(super) fn fills(&self, own: Term, size: Term) -> bool {
         own == size || self.g.int_value(own) != Some(1)
     }
 
-    /// The layout of an array that is broadcast to a shape of two axes or more. Where only one of
-    /// them has more than one element, all orders are one: of two axes it is taken that both have.
+    /// The layout of an array that is broadcast to a shape of two or more axes. If only one axis
+    /// has more than one element, all orders are the same. In a shape of two axes, both are assumed
+    /// to have more than one element.
     fn zip_layout(&mut self, (sizes, order): (&[Term], &MemoryOrder), shape: &[Term]) -> ZipLayout {
         let (rank, own) = (shape.len(), sizes.len());
         let one = self.g.lit_usize(1);
         let (yes, no) = (self.g.lit_bool(true), self.g.lit_bool(false));
         let mut found = ZipLayout { rows: no, columns: no, near_rows: no, near_columns: no };
         for (n, (c, axes)) in order.cases().iter().rev().enumerate() {
-            // The stride along each axis, unless it is certainly not that of a contiguous array.
+            // The stride along each axis. `None` if it certainly differs from that of a contiguous
+            // array.
             let strides: Vec<Option<Term>> = (0..rank)
                 .map(|k| {
                     let at = (k + own).checked_sub(rank).filter(|&at| self.fills(sizes[at], shape[k]))?;
