@@ -3,8 +3,8 @@
 //! loop may stop at `i`.
 //!
 //! An iteration does nothing only if it leaves all carried values as they are and its rows are
-//! zeros. The analysis never changes a term: the bound says what to compare with, and its user makes
-//! the term.
+//! zeros. The analysis never changes a term: it returns the bound, and the caller makes the term of
+//! the limit.
 
 use std::collections::{HashMap, HashSet};
 
@@ -82,11 +82,10 @@ pub fn bound(g: &Graph, scan: &Scan, others: &mut Analyses) -> Option<Bound> {
     None
 }
 
-/// Whether an iteration does nothing where the fact holds: it leaves the carried values as they are,
-/// and its rows are zeros.
+/// Whether an iteration does nothing if the fact holds: it does not change the carried values, and
+/// its rows are zeros.
 fn idle(g: &Graph, scan: &Scan, (reach, zeros): (&[Term], &HashSet<Term>), fact: (Term, bool)) -> bool {
-    // The value of each term where the fact holds, as far as conditionals and sums with zeros show
-    // it.
+    // The value of each term if the fact holds, as far as conditionals and sums with zeros show it.
     let mut is: HashMap<Term, Is> = HashMap::with_capacity(reach.len());
     for &t in reach {
         let of = |c: Term| is.get(&c).copied().unwrap_or(Is::Term(c));
@@ -200,8 +199,8 @@ mod tests {
     use super::*;
     use crate::ir::{Elem, OpenLoop, RealTy, Type};
 
-    /// A loop of ten steps over what a step is given: the graph, the step, an integer and a number
-    /// from outside, and what is carried.
+    /// A loop of ten steps. The body gets the graph and four terms: the step, an integer and a
+    /// number from outside, and the carried value.
     fn of(body: impl FnOnce(&mut Graph, [Term; 4]) -> Vec<Term>) -> (Graph, Term, Term) {
         let mut g = Graph::new();
         let limit = g.add_input(Elem::USIZE, 0);
@@ -229,8 +228,8 @@ mod tests {
         (g, t, limit)
     }
 
-    /// The condition's value, whether the limit is the integer from outside, and what is added to
-    /// it.
+    /// The value of the condition, whether the limit is the integer from outside, and the constant
+    /// that is added to it.
     fn found(body: impl FnOnce(&mut Graph, [Term; 4]) -> Vec<Term>) -> Option<(bool, bool, i128)> {
         let (mut g, t, limit) = of(body);
         let bound = Analyses::default().get::<Bounds>(&g, &[t])[0]?;
@@ -238,7 +237,7 @@ mod tests {
         let Node::Scan(scan) = g.node(t).clone() else { panic!("a loop") };
         let captured = |t: Term| match g.node(t) {
             Node::Param(k, _) => scan.captures[*k as usize - scan.init.len()] == limit,
-            // What may be a size is not captured.
+            // A term that may be a size is not captured.
             _ => t == limit,
         };
         Some(match g.node(found) {
@@ -262,13 +261,13 @@ mod tests {
         assert_eq!(below(Cmp::Le), Some((true, true, 1)));
         assert_eq!(below(Cmp::Ge), Some((false, true, 0)));
         assert_eq!(below(Cmp::Gt), Some((false, true, 1)));
-        // The other way round: the limit is compared with the step.
+        // In the other direction: the limit is compared with the step.
         let turned = found(|g, [i, limit, x, now]| {
             let (c, more) = (g.compare(Cmp::Gt, limit, i), g.mul(now, x));
             vec![g.cond(c, more, now)]
         });
         assert_eq!(turned, Some((true, true, 0)));
-        // Something is added, or nothing.
+        // A step adds a number or adds nothing.
         let added = found(|g, [i, limit, x, now]| {
             let (c, zero) = (g.compare(Cmp::Lt, i, limit), g.lit_like(x, 0.0));
             let more = g.cond(c, x, zero);
@@ -323,7 +322,7 @@ mod tests {
 
     #[test]
     fn steps_that_change_something_are_taken() {
-        // The other arm changes what is carried.
+        // The other arm changes the carried value.
         assert_eq!(
             found(|g, [i, limit, x, now]| {
                 let (c, more, less) = (g.compare(Cmp::Lt, i, limit), g.mul(now, x), g.add(now, x));
@@ -331,7 +330,7 @@ mod tests {
             }),
             None
         );
-        // From a step on, not up to it.
+        // The condition holds from a step on, and not up to a step.
         assert_eq!(
             found(|g, [i, limit, x, now]| {
                 let (c, more) = (g.compare(Cmp::Ge, i, limit), g.mul(now, x));
@@ -339,7 +338,7 @@ mod tests {
             }),
             None
         );
-        // What it is compared with changes from step to step.
+        // The limit changes from step to step.
         assert_eq!(
             found(|g, [i, _, x, now]| {
                 let k = g.cast(Elem::USIZE, now);

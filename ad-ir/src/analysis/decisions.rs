@@ -29,13 +29,13 @@ pub fn decisions(g: &Graph, roots: &[Term]) -> HashSet<Term> {
     decisions_and(g, roots, Vec::new())
 }
 
-/// [`decisions`], together with the terms of `stack` and all that they depend on.
+/// Like [`decisions`], with the terms of `stack` and all that they depend on in addition.
 pub fn decisions_and(g: &Graph, roots: &[Term], stack: Vec<Term>) -> HashSet<Term> {
     collect(g, roots, stack, true)
 }
 
-/// The terms that decisions in bodies of loops depend on, together with the terms of `stack` and all
-/// that they depend on.
+/// The terms that decisions in bodies of loops depend on, the terms of `stack`, and all that these
+/// depend on.
 pub fn decisions_in_loops(g: &Graph, roots: &[Term], stack: Vec<Term>) -> HashSet<Term> {
     collect(g, roots, stack, false)
 }
@@ -60,8 +60,8 @@ pub fn decided_by(g: &Graph, t: Term, stack: &mut Vec<Term>) {
     }
 }
 
-/// Whether a comparison does not depend on the last bits of its operands: it tests whether a maximum
-/// is infinite, as `softmax` and `logsumexp` do.
+/// Whether a comparison does not depend on the last bits of its operands. It does not if it tests
+/// whether a maximum is infinite, as `softmax` and `logsumexp` do.
 fn is_insensitive(g: &Graph, args: &[Term]) -> bool {
     let mut t = args[0];
     if !g.real_value(g.splat(args[1])).is_some_and(f64::is_infinite) {

@@ -1,4 +1,4 @@
-//! Under which conditions terms are needed. Must never change a term.
+//! The conditions under which terms are needed. This module must never change a term.
 
 use std::collections::HashMap;
 

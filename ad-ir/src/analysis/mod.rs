@@ -1,10 +1,12 @@
-//! Analyses: facts about terms that passes ask for. Each looks at a graph and changes nothing.
+//! Analyses: facts about terms that passes ask for. An analysis reads a graph and does not change
+//! it.
 //!
-//! An [`Analysis`] is a function of a set of roots. [`Analyses`] caches what was asked for, by the
-//! name of the analysis and the roots. Terms never change, so a cached result is never wrong; the
-//! pass manager drops the results for roots that a pass has replaced.
+//! An [`Analysis`] is a function of a set of roots. [`Analyses`] caches the results, by the name of
+//! the analysis and the roots. Terms never change, so a cached result is never wrong; the pass
+//! manager drops the results for roots that a pass has replaced.
 //!
-//! Must never depend on a pass, on a mode of differentiation, on the front end or on the emitter.
+//! This module must never depend on a pass, on a mode of differentiation, on the front end or on
+//! the emitter.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -21,7 +23,7 @@ pub mod uses;
 pub mod varying;
 pub mod zeros;
 
-/// A fact about roots, or about all terms that they consist of.
+/// A fact about roots, or about all terms that they depend on.
 pub trait Analysis: 'static {
     /// The fact.
     type Result: 'static;
@@ -30,7 +32,7 @@ pub trait Analysis: 'static {
     fn of(g: &Graph, roots: &[Term], others: &mut Analyses) -> Self::Result;
 }
 
-/// The terms that roots consist of, children first.
+/// The terms that roots depend on, children first.
 #[derive(Debug)]
 pub struct Reachable;
 

@@ -2,11 +2,12 @@
 //! check at run time.
 //!
 //! Terms are normalised to linear combinations of *atoms* (sizes, variables, elements of integer
-//! arrays, what is not linear). Terms saturate at the ends of their type ([`crate::prim::IntOp`]),
-//! so `a + b` is linear only where it is proved not to saturate. Otherwise it is an atom. Facts and
-//! goals are inequalities `linear >= 0`. A goal is proved by combining it with facts until the
-//! ranges of the remaining atoms suffice (a light form of Fourier-Motzkin elimination), and by
-//! cases where an atom is a minimum, a maximum, a conditional or a difference that may saturate.
+//! arrays, terms that are not linear). Terms saturate at the ends of their type
+//! ([`crate::prim::IntOp`]), so `a + b` is linear only if it is proved not to saturate. Otherwise
+//! it is an atom. Facts and goals are inequalities `linear >= 0`. A goal is proved by combining it
+//! with facts until the ranges of the remaining atoms suffice (a light form of Fourier-Motzkin
+//! elimination), and by cases where an atom is a minimum, a maximum, a conditional or a difference
+//! that may saturate.
 //!
 //! It must be sound, need not be complete, and must stop: every search has a budget.
 
@@ -21,7 +22,7 @@ use super::{Analyses, Analysis};
 use crate::ir::{Elem, Graph, IntTy, Lit, Node, Term};
 use crate::prim::{Cmp, IntOp, Prim};
 
-/// No loop takes more steps than this within a lifetime. An index variable is assumed to be
+/// No loop takes more steps than this in any realistic time. An index variable is assumed to be
 /// smaller, so that `i + j + 1` does not overflow.
 const MOST_STEPS: i128 = 1 << 56;
 /// The largest size of an axis.
@@ -34,14 +35,14 @@ pub struct Facts {
     /// The positions in `known` of the facts that mention an atom.
     about: HashMap<Term, Vec<usize>>,
     /// The number of the state of `known` after each fact. A result that was found in a state holds
-    /// whenever that state comes back.
+    /// whenever that state is restored.
     states: Vec<u64>,
     last_state: u64,
-    /// The linear forms of terms that are not atoms. They stay exact when more is learnt. `found`
-    /// has the number of facts with which each was found.
+    /// The linear forms of terms that are not atoms. They stay exact when facts are added. `found`
+    /// has the number of facts at which each was found.
     forms: HashMap<Term, Linear>,
     found: Vec<(usize, Term)>,
-    /// Terms that were atoms, and the state in which they were.
+    /// Terms that were atoms, each with the state in which it was one.
     stuck: HashMap<Term, u64>,
     /// The remaining budget. A goal shares it with the goals inside of it (is this sum linear?).
     budget: u32,
@@ -49,8 +50,8 @@ pub struct Facts {
     /// Disjunctions that hold for good. If all parts but one are refuted, that one is a fact (see
     /// [`Facts::settle`]).
     either: Vec<Vec<(Term, bool)>>,
-    /// How many terms a linear form may still look at, and the depth of its calls. Terms share
-    /// their parts, so a walk without a limit is exponential.
+    /// The number of terms that a linear form may still examine, and the depth of its calls. Terms
+    /// share their parts, so a walk without a limit is exponential.
     looks: u32,
     inside: u32,
 }
@@ -69,8 +70,8 @@ impl Analysis for Checked {
     }
 }
 
-/// The maximum number of disjunctions (if there are more, none is looked at), and the budget for
-/// all of them at one point.
+/// The maximum number of disjunctions (if there are more, none is examined), and the budget for all
+/// of them at one point.
 const MOST_EITHER: usize = 20;
 const SETTLING: u32 = 1000;
 /// The maximum number of parts of a disjunction. One with more parts is ignored.
@@ -80,7 +81,7 @@ const BUDGET: u32 = 4000;
 const DEPTH: u32 = 8;
 /// The maximum number of facts that are tried for a bound.
 const BOUNDS: u32 = 64;
-/// The maximum number of terms that a linear form looks at. Any further term is an atom.
+/// The maximum number of terms that a linear form examines. Any further term is an atom.
 const LOOKS: u32 = 2000;
 
 impl Facts {
@@ -96,7 +97,7 @@ impl Facts {
         self.known.len()
     }
 
-    /// Forgets what was learnt since `mark`.
+    /// Removes the facts that were learnt since `mark`.
     pub fn forget(&mut self, mark: usize) {
         while self.known.len() > mark {
             for t in self.known.pop().into_iter().flat_map(|fact| fact.atoms.into_keys()) {
@@ -263,7 +264,7 @@ impl Facts {
                     Cmp::Le => vec![Some(down)],
                     Cmp::Lt => vec![strict(&down)],
                     Cmp::Eq => vec![Some(up), Some(down)],
-                    // Not equal and not less is greater.
+                    // A number that is not equal and not less is greater.
                     Cmp::Ne if self.prove(g, &up) => vec![strict(&up)],
                     Cmp::Ne if self.prove(g, &down) => vec![strict(&down)],
                     Cmp::Ne => vec![],
@@ -323,7 +324,7 @@ impl Facts {
         budget: &mut u32,
         found: &mut Vec<Linear>,
     ) {
-        // The innermost atom first: it is the newest term.
+        // The innermost atom comes first. It is the newest term.
         let Some((&t, &c)) = l.atoms.iter().rev().find(|a| !closed(*a.0)) else {
             if !found.contains(l) {
                 found.push(l.clone());
@@ -430,14 +431,15 @@ impl Facts {
         if depth == 0 {
             return false;
         }
-        // An atom stands in the way if it is subtracted, or if more must be known of it than its
-        // type says.
+        // An atom has to be eliminated if it is subtracted, or if its type does not bound it
+        // enough.
         let atoms: Vec<(Term, i128)> = goal.atoms.iter().map(|(&t, &c)| (t, c)).collect();
         for &(t, c) in &atoms {
             for at in 0..self.about.get(&t).map_or(0, Vec::len) {
                 let k = self.about[&t][at];
                 let Some(&f) = self.known[k].atoms.get(&t) else { continue };
-                // goal * |f| - fact * |c| has no t left, if both have the same sign at t.
+                // `goal * |f| - fact * |c|` does not contain `t`, if both have the same sign at
+                // `t`.
                 if (c < 0) != (f < 0) {
                     continue;
                 }
@@ -482,7 +484,7 @@ impl Facts {
                 let (a, b) = (self.linear(g, args[0]), self.linear(g, args[1]));
                 case(self, Some(a.clone()), a.minus(&b)) && case(self, Some(b.clone()), b.minus(&a))
             }
-            // An unsigned difference: exact where it is not negative, else 0.
+            // An unsigned difference is exact if it is not negative, and 0 otherwise.
             Node::Prim(Prim::Int(IntOp::Sub), args) if int_ty(g, t).is_some_and(|ty| ty.range().0 == 0) => {
                 let (a, b) = (self.linear(g, args[0]), self.linear(g, args[1]));
                 let (up, down) = (a.minus(&b), b.minus(&a));

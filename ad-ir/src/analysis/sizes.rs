@@ -1,5 +1,5 @@
-//! The sizes that types mention. A pass leaves these terms as they are: with another size, terms of
-//! one type would have two types. Must never look at values.
+//! The sizes that types mention. A pass does not rewrite these terms: with another size, terms of
+//! one type would have two types. This module must never examine values.
 
 use std::collections::HashSet;
 
@@ -28,7 +28,7 @@ impl Analysis for Fixed {
     }
 }
 
-/// The sizes in the types of all terms that the roots consist of, bodies of loops included.
+/// The sizes in the types of all terms that the roots depend on, bodies of loops included.
 pub fn sizes(g: &Graph, roots: &[Term]) -> HashSet<Term> {
     let mut sizes = HashSet::new();
     let mut bodies: Vec<Vec<Term>> = vec![roots.to_vec()];
@@ -43,7 +43,7 @@ pub fn sizes(g: &Graph, roots: &[Term]) -> HashSet<Term> {
     sizes
 }
 
-/// The terms that a pass leaves as they are: sizes, and the loops that have a size as a result. If
+/// The terms that a pass does not rewrite: sizes, and the loops that have a size as a result. If
 /// such a loop were rewritten, its other results would come from a second loop.
 pub fn fixed(g: &Graph, roots: &[Term]) -> HashSet<Term> {
     let mut all = sizes(g, roots);

@@ -1,4 +1,4 @@
-//! How often each term is read. Must never change a term.
+//! How often each term is read. This module must never change a term.
 
 use std::collections::HashMap;
 

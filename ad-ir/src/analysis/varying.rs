@@ -1,22 +1,22 @@
 //! Inputs that a size or a number of steps of a program depends on. The program cannot be batched
-//! over such an input. Must never look at what is computed.
+//! over such an input. This module must never examine computed values.
 
 use std::collections::HashSet;
 
 use super::sizes::sizes;
 use crate::ir::{Graph, Node, Scan, Term};
 
-/// What depends on an input.
+/// The property that depends on an input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Varying {
-    /// A size of an array, or a number of steps.
+    /// The size of an array, or the number of steps of a loop.
     Size,
-    /// When a loop stops.
+    /// The step at which a loop stops.
     Stop,
 }
 
-/// The position in `inputs` of the first one on which a size or a number of steps depends. If there
-/// is none: of the first one on which the end of a loop depends.
+/// The position in `inputs` of the first input on which a size or a number of steps depends. If
+/// there is none, the position of the first input on which the end of a loop depends.
 #[must_use]
 pub fn varying(g: &Graph, roots: &[Term], inputs: &[Term]) -> Option<(usize, Varying)> {
     let of_input = |roots: &[Term]| {

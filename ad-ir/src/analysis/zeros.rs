@@ -1,8 +1,7 @@
 //! Which terms are literally zero, in all elements. This module never makes a term, and never
 //! applies a rule of arithmetic: the simplifier does that.
 //!
-//! A rule asks [`is_zero`] of a term that it has just met or made. `Zeros` is the set for a whole
-//! graph.
+//! A rule calls [`is_zero`] for a single term. `Zeros` is the set of zero terms of a whole graph.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,5 @@
-//! Sums of products of integers: `(h + 1) * w - h * w` is `w`. Must never be asked for a term that
-//! may be saturated.
+//! Sums of products of integers: `(h + 1) * w - h * w` is `w`. This module must never be called for
+//! a term that may be saturated.
 
 use std::collections::BTreeMap;
 
