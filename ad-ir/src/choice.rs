@@ -81,8 +81,8 @@ kinds! {
     /// Rows that a loop saves for a sum over their elements are recomputed by a second loop that
     /// takes the sum.
     Rematerialisation: "rematerialisation", "recomputed", "saved";
-    /// Elements of a carried array that a loop saves for its derivative, and does not write again, are
-    /// read from the array after the loop.
+    /// Elements of a carried array that a loop saves for its derivative, and does not write again,
+    /// are read from the array after the loop.
     FinalRead: "reads of final arrays", "read from the array after the loop", "saved";
     /// A result of a loop that depends on no carried value is a bulk operation over all iterations,
     /// or stays in the loop.

@@ -1,39 +1,41 @@
-//! The derivatives that the attribute can write, one descriptor each. The attribute's parser, its
-//! messages, stand-ins, signatures, the functions that are written, `check_grad!` and the guide's
-//! table are all read off this list.
+//! The derivatives that the attribute can write, one descriptor each. This list determines the
+//! attribute's parser, its messages, stand-ins, signatures, the functions that are written,
+//! `check_grad!` and the guide's table.
 //!
-//! *To add a derivative*: a descriptor here, its recipe in `ad_middle::derivative`, and how it is
-//! held against differences in `ad_runtime::check`. Nothing else may know a derivative by its name.
+//! *To add a derivative*, write a descriptor in this file, its recipe in `ad_middle::derivative`,
+//! and its comparison with finite differences in `ad_runtime::check`. No other code may know a
+//! derivative by its name.
 
 use std::fmt::Write as _;
 
-/// One derivative: its name, what it asks for, what it writes, how it is computed and checked.
+/// One derivative: its name, its requirements, the functions that are written, and how it is
+/// computed and checked.
 #[derive(Debug)]
 pub struct Descriptor {
     /// The name of the option that asks for it.
     pub option: &'static str,
-    /// What the option has in parentheses.
+    /// The arguments of the option in parentheses.
     pub takes: Takes,
-    /// Where it is written although no option names a derivative.
+    /// Whether it is written if no option names a derivative.
     pub default: ByDefault,
-    /// Which functions have it.
+    /// The requirements on the function.
     pub requires: Requires,
-    /// What its function is called: `f_` and this.
+    /// The suffix of its function's name, after `f_`.
     pub suffix: &'static str,
     /// A second function, which returns the derivative without the value.
     pub alone: Option<Alone>,
-    /// Parameters behind those of the function.
+    /// Parameters after those of the function.
     pub further: Further,
-    /// Whether the function's value is returned, in front of the derivative.
+    /// Whether the function's value is returned before the derivative.
     pub with_value: bool,
-    /// What is returned of the derivative.
+    /// The structure in which the derivative is returned.
     pub returns: Structure,
     /// How it is computed.
     pub recipe: Recipe,
     /// The first line of its documentation, with `{f}` and `{wrt}` for the function and the active
     /// parameters.
     pub doc: &'static str,
-    /// What the guide's table says besides the signature; empty where that says all.
+    /// A note in the guide's table in addition to the signature. It may be empty.
     pub note: &'static str,
     /// How `check_grad!` checks it.
     pub checked: Checked,
@@ -46,10 +48,10 @@ impl PartialEq for Descriptor {
     }
 }
 
-/// What an option has in parentheses.
+/// The arguments of an option in parentheses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Takes {
-    /// It has none.
+    /// There are none.
     Nothing,
     /// Names of parameters; the form in messages and in the guide.
     Parameters(&'static str),
@@ -60,46 +62,48 @@ pub enum Takes {
 pub enum ByDefault {
     /// Never.
     No,
-    /// Where the function's result is one real number.
+    /// If the function's result is one real number.
     ForNumbers,
-    /// Where it is not.
+    /// If the function's result is anything else.
     ForOthers,
 }
 
-/// What a derivative requires of a function, with the way out for one that has it not.
+/// The requirements of a derivative on a function. Each comes with a hint for functions that do not
+/// satisfy it.
 #[derive(Clone, Copy, Debug)]
 pub struct Requires {
     /// The result is one real number.
     pub one_number: Option<&'static str>,
     /// One parameter is active.
     pub one_active: Option<&'static str>,
-    /// The derivative's indices are no more than arrays may have: what to write instead.
+    /// The derivative has no more indices than arrays may have. The text says what to write
+    /// instead.
     pub few_indices: Option<&'static str>,
 }
 
 /// The function that returns a derivative without the value.
 #[derive(Clone, Copy, Debug)]
 pub struct Alone {
-    /// What it is called: `f_` and this.
+    /// The suffix of its name, after `f_`.
     pub suffix: &'static str,
-    /// What it returns, in words.
+    /// A description of its result.
     pub what: &'static str,
 }
 
-/// Parameters of a derivative behind those of the function.
+/// Parameters of a derivative after those of the function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Further {
     /// None.
     Nothing,
     /// One of the result's type.
     Cotangent,
-    /// One for each active parameter, of its type; what they are called.
+    /// One for each active parameter, of its type. The value is their name.
     Directions(&'static str),
     /// One for each active parameter, which its gradient is written to.
     Destinations,
 }
 
-/// What is returned of a derivative.
+/// The structure in which a derivative is returned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Structure {
     /// A value for each active parameter, of its type.
@@ -112,9 +116,9 @@ pub enum Structure {
     Hessian,
     /// A closure from a cotangent to a gradient.
     Closure,
-    /// Nothing: it is in the destinations.
+    /// Nothing, since the derivative is written to the destinations.
     Written,
-    /// A gradient for each example: each of its values has one more axis in front, and so has the
+    /// A gradient for each example. Each of its values has one more axis in front, as has the
     /// function's value.
     Examples,
 }
@@ -143,16 +147,16 @@ pub enum Recipe {
 /// How `check_grad!` checks a derivative.
 #[derive(Clone, Copy, Debug)]
 pub struct Checked {
-    /// The method of `ad_runtime::check::Check` that does.
+    /// The method of `ad_runtime::check::Check` that checks it.
     pub by: &'static str,
-    /// Whether that asks for the derivative at other points too.
+    /// Whether that method also evaluates the derivative at other points.
     pub elsewhere: bool,
 }
 
 /// A function that is written for a derivative.
 #[derive(Clone, Copy, Debug)]
 pub struct Function {
-    /// What it is called: `f_` and this.
+    /// The suffix of its name, after `f_`.
     pub suffix: &'static str,
     /// Whether the value is returned, in front of the derivative.
     pub with_value: bool,
@@ -181,7 +185,7 @@ impl Descriptor {
         }
     }
 
-    /// What functions it is of, in the words of the guide.
+    /// The functions that have the derivative, in the words of the guide.
     fn of(&self) -> String {
         let result = if self.requires.one_number.is_some() { "one real scalar" } else { "real" };
         let active = if self.requires.one_active.is_some() { ", one active parameter" } else { "" };
@@ -253,14 +257,14 @@ pub fn by_default(one_number: bool) -> impl Iterator<Item = &'static Descriptor>
     DERIVATIVES.iter().copied().filter(move |d| d.default == wanted)
 }
 
-/// The table of derivatives, as the guide has it.
+/// The table of derivatives in the guide.
 #[must_use]
 pub fn markdown() -> String {
     let head = "| option | writes | for a result that is | by default |\n| --- | --- | --- | --- |\n".to_string();
     DERIVATIVES.iter().fold(head, |table, d| table + &d.row() + "\n")
 }
 
-/// All of them, in the order in which they are written and checked.
+/// All derivatives, in the order in which they are written and checked.
 pub const DERIVATIVES: &[&Descriptor] =
     &[&GRAD, &VJP, &JVP, &JACOBIAN, &HVP, &HESSIAN, &LAPLACIAN, &PULLBACK, &INTO, &PER_EXAMPLE];
 

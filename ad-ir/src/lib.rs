@@ -1,6 +1,6 @@
-//! What all parts of the compiler of `ad` share: the core language with its primitives and analyses,
-//! ndarray's memory orders, diagnostics with their catalogue, programs in core terms, and the list
-//! of derivatives.
+//! The parts that all crates of the compiler of `ad` share: the core language with its primitives
+//! and analyses, ndarray's memory orders, diagnostics with their catalogue, programs in core terms,
+//! and the list of derivatives.
 //!
 //! It must know neither the front end nor any pass. The crates `ad-front` and `ad-middle` stand
 //! side by side on it, so that they are compiled at the same time; `ad-back` stands on `ad-middle`,

@@ -1,4 +1,5 @@
-//! Which stage of the compiler is running: for the report of an internal failure, and for nothing else.
+//! Records which stage of the compiler is running. Only the report of an internal failure uses
+//! this.
 
 use std::cell::Cell;
 

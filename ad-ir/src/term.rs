@@ -2,7 +2,7 @@
 //! are an element type and a symbolic shape, or a tuple of types (BOT Fig. 8, with sizes that are
 //! terms).
 //!
-//! Must never know what a term is made of: that is `ir`, which stands above the primitives.
+//! This module must never know how terms are composed: `ir` does, which depends on the primitives.
 
 /// A handle of an interned term: equal terms have equal handles, children have smaller handles than
 /// their parents.

@@ -5,7 +5,7 @@ use super::{Contraction, Elem, FuncId, Graph, IntTy, Lit, Node, RealTy, Scan, Te
 use crate::prim::{Binary, Build, Cmp, IntOp, Prim, Reduce, Types, Unary};
 
 impl Graph {
-    /// A primitive applied to arguments, nothing folded.
+    /// A primitive applied to arguments, without folding.
     #[track_caller]
     pub fn prim(&mut self, prim: Prim, args: &[Term]) -> Term {
         self.mk(Node::Prim(prim, args.into()))
@@ -28,7 +28,7 @@ impl Graph {
 
     /// A real constant of type `ty`.
     pub fn lit_real(&mut self, ty: RealTy, x: f64) -> Term {
-        // One NaN, so that equal programs are equal terms.
+        // All NaNs become one, so that equal programs are equal terms.
         let x = if x.is_nan() { f64::NAN } else { x };
         self.lit(Lit::Real(ty, x.to_bits()))
     }
@@ -98,7 +98,7 @@ impl Graph {
         self.prim(Prim::Reduce(op, axis(rank)), &[t])
     }
 
-    /// A reduction over the first so many elements of the last axis.
+    /// A reduction over the first `len` elements of the last axis.
     #[track_caller]
     pub fn reduce_first(&mut self, op: Reduce, t: Term, len: Term) -> Term {
         self.prim(Prim::Reduce(op, 1), &[t, len])
@@ -130,7 +130,7 @@ impl Graph {
         self.prim(Prim::Reshape, &args)
     }
 
-    /// `t` under other names of its sizes.
+    /// `t` with other terms for its sizes.
     #[track_caller]
     pub fn recast(&mut self, t: Term, shape: &[Term]) -> Term {
         if self.shape(t) == shape {
@@ -337,8 +337,8 @@ impl Graph {
         }
     }
 
-    /// An integer operation, elementwise. Constants are folded, and sums of a term and a constant
-    /// kept as one such sum, so that equal sizes are more often one term.
+    /// An integer operation, elementwise. Constants are folded. A term plus several constants
+    /// becomes the term plus one constant, so that equal sizes are more often one term.
     #[track_caller]
     pub fn int(&mut self, op: IntOp, a: Term, b: Term) -> Term {
         let Elem::Int(ty) = self.elem(a) else { panic!("an integer operation on {:?}", self.elem(a)) };
@@ -359,9 +359,9 @@ impl Graph {
             (IntOp::BitAnd, Some(0), _) => return a,
             (IntOp::BitAnd, _, Some(0)) | (IntOp::BitOr | IntOp::BitXor, Some(0), _) => return b,
             (IntOp::BitOr | IntOp::BitXor | IntOp::Shl | IntOp::Shr, _, Some(0)) => return a,
-            // Constants to the right; otherwise the older term first, and what depends on an index
-            // behind what does not: a closed term may have been made before, and alpha-equal terms
-            // must have one order.
+            // Constants are on the right. Otherwise the older term is first, and a term that
+            // depends on an index is last: alpha-equal terms must have one order, and a closed one
+            // may be older.
             (IntOp::Add | IntOp::Mul, Some(_), None) => return self.int(op, b, a),
             (IntOp::Add | IntOp::Mul, None, None) if (!self.free(b).is_empty(), b) < (!self.free(a).is_empty(), a) => {
                 return self.int(op, b, a);
@@ -371,8 +371,8 @@ impl Graph {
         if let (IntOp::Add | IntOp::Sub, Some(y)) = (op, vb)
             && let Node::Prim(Prim::Int(IntOp::Add), args) = self.node(a)
         {
-            // (x + c) + d and (x + c) - d with d <= c: no value in between is out of range that was
-            // not before.
+            // `(x + c) + d`, and `(x + c) - d` with `d <= c`. No intermediate value leaves its
+            // range by this.
             let (x, c) = (args[0], args[1]);
             if let Some(c) = self.int_value(c)
                 && c >= 0
@@ -434,7 +434,7 @@ impl Graph {
         }
     }
 
-    /// The size that a condition says not to be 0, if it says nothing else.
+    /// The size of which a condition states that it is not 0, if it states nothing else.
     #[must_use]
     pub fn not_empty(&self, cond: Term) -> Option<Term> {
         match self.node(cond) {
@@ -443,7 +443,7 @@ impl Graph {
         }
     }
 
-    /// The scalar that all elements of `t` are, if it is one replicated; else `t`.
+    /// The scalar that is replicated, if `t` is a replicated scalar; otherwise `t`.
     #[must_use]
     pub fn splat(&self, mut t: Term) -> Term {
         while let Node::Prim(Prim::Replicate(_), args) = self.node(t) {
@@ -478,7 +478,7 @@ impl Graph {
         self.mk(Node::Call(func, args.into()))
     }
 
-    /// Zeros of the type of `t`; tuples by component; discrete parts are `t`'s own.
+    /// Zeros of the type of `t`. Components of a tuple that are not real are those of `t`.
     pub fn zeros_like(&mut self, t: Term) -> Term {
         match self.ty(t).clone() {
             Type::Array(Elem::Real(_), _) => self.lit_like(t, 0.0),
@@ -496,7 +496,8 @@ impl Graph {
     }
 }
 
-/// The value of an integer operation: the nearest in range, or the dividend where the divisor is 0.
+/// The value of an integer operation: the nearest value in range, or the dividend if the divisor is
+/// 0.
 #[must_use]
 pub fn int_op(op: IntOp, ty: IntTy, x: i128, y: i128) -> i128 {
     let (lo, hi) = ty.range();
@@ -525,7 +526,7 @@ pub fn int_op(op: IntOp, ty: IntTy, x: i128, y: i128) -> i128 {
         IntOp::BitXor => x ^ y,
         IntOp::Shl | IntOp::Shr => match u32::try_from(y) {
             Ok(by) if by < ty.bits() && op == IntOp::Shr => x >> by,
-            // The low bits, read as the type reads them.
+            // The low bits, interpreted in the type.
             Ok(by) if by < ty.bits() => {
                 let (span, shifted) = (hi - lo + 1, x << by);
                 (shifted - lo).rem_euclid(span) + lo

@@ -1,12 +1,11 @@
-//! Loops over tuples become loops over their components: what is carried or captured is then always
-//! an array, which is what batching and differentiation want. Types outside the loop stay as they
-//! are.
+//! Loops over tuples become loops over their components. So carried values and captures are always
+//! arrays, as batching and differentiation need them. Types outside the loop do not change.
 
 use crate::ir::{Body, Graph, Scan, Term, Type};
 
 /// A loop whose body has been rewritten already, with every carried or captured tuple split; the
-/// term has the original type. `make` makes the loop over components; it is given of each of its
-/// parts which part of the original it belongs to.
+/// term has the original type. `make` makes the loop over components. For each part of that loop it
+/// is given the number of the original part that it belongs to.
 pub fn scan(g: &mut Graph, scan: Scan, make: &mut dyn FnMut(&mut Graph, Scan, &[usize]) -> Term) -> Term {
     let is_tuple = |ty: &Type| matches!(ty, Type::Tuple(_));
     if !scan.body.params.iter().any(is_tuple) {

@@ -28,7 +28,7 @@ pub struct Graph {
     free: Vec<Rc<[Var]>>,
     /// Whether a [`Node::Param`] of the enclosing body is free in the term.
     open: Vec<bool>,
-    /// Highest canonical binder inside.
+    /// The highest canonical binder inside the term.
     height: Vec<u32>,
     locs: Vec<Loc>,
     interned: HashMap<Rc<Node>, Term>,
@@ -51,7 +51,7 @@ impl Graph {
         &self.nodes[t.index()]
     }
 
-    /// The node of a term, shared: for callers that go on to change the graph.
+    /// The node of a term, shared, for callers that change the graph while they use it.
     #[must_use]
     pub fn node_rc(&self, t: Term) -> Rc<Node> {
         Rc::clone(&self.nodes[t.index()])
@@ -115,13 +115,13 @@ impl Graph {
         self.open[t.index()]
     }
 
-    /// Where in the source it came from.
+    /// The source location of a term.
     #[must_use]
     pub fn loc(&self, t: Term) -> Loc {
         self.locs[t.index()]
     }
 
-    /// From now on new terms come from `loc`; returns the former place.
+    /// New terms get this source location from now on. Returns the previous one.
     pub fn at(&mut self, loc: Loc) -> Loc {
         std::mem::replace(&mut self.here, loc)
     }
@@ -159,8 +159,8 @@ impl Graph {
     /// Adds an input of rank `rank` and makes its term: its sizes are [`Node::Size`] terms.
     pub fn add_input(&mut self, elem: Elem, rank: u8) -> Term {
         let k = u32::try_from(self.inputs.len()).unwrap_or(u32::MAX);
-        // The type mentions the sizes, whose typing asks for the rank: the placeholder has the rank
-        // and no sizes yet.
+        // The type mentions the sizes, and typing the sizes needs the rank. So the placeholder has
+        // the rank, and no sizes yet.
         let placeholder = self.lit_usize(0);
         self.inputs.push(Type::Array(elem, vec![placeholder; usize::from(rank)].into()));
         let shape: Box<[Term]> = (0..rank).map(|axis| self.mk(Node::Size(k, axis))).collect();
@@ -176,7 +176,7 @@ impl Graph {
         self.mk(Node::Input(k))
     }
 
-    /// Adds an input of which some sizes are known to be other terms. Axis k of the others has the
+    /// Adds an input of which some sizes (`known`) are other terms. Any other axis k has the
     /// [`Node::Size`] of axis `same[k]`.
     pub fn add_input_united(&mut self, elem: Elem, known: &[Option<Term>], same: &[u8]) -> Term {
         let k = u32::try_from(self.inputs.len()).unwrap_or(u32::MAX);
@@ -221,8 +221,8 @@ impl Graph {
             return Ok(t);
         }
         if !self.is_canonical(&node) {
-            // A pass has replaced children in place, and there are now more or fewer binders inside
-            // than there were.
+            // A pass has replaced children in place, so the number of nested binders may have
+            // changed.
             let (vars, scoped) = self.open_binder(&node);
             return Ok(self.rebuild_binder(&node, |&t| t, &vars, &scoped));
         }
@@ -307,8 +307,9 @@ impl Graph {
     /// The terms reachable from `roots` (closed bodies not entered), children first.
     #[must_use]
     pub fn reachable(&self, roots: &[Term]) -> Vec<Term> {
-        // A set of bits in words of 64, of which only those are there that a term is in: the work
-        // goes by what is reached, not by how large the arena is, and the words are in order.
+        // A set of bits in words of 64. Only words that contain a term exist, so the work is
+        // proportional to the number of reached terms and not to the size of the arena. The words
+        // are in order.
         let mut seen: BTreeMap<u32, u64> = BTreeMap::new();
         let mut stack: Vec<Term> = roots.to_vec();
         while let Some(t) = stack.pop() {

@@ -21,8 +21,7 @@ impl Var {
     }
 }
 
-/// A place in the user's source: an index into the front end's table. 0 stands for no particular
-/// place.
+/// A place in the user's source: an index into the front end's table. 0 means no particular place.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct Loc(pub u32);
 
@@ -30,8 +29,8 @@ pub struct Loc(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct FuncId(pub u32);
 
-/// Parameters from here on belong to no body: the emitter's leaves, which stand for what a loop has
-/// computed.
+/// Parameters from this number on belong to no body. They are the emitter's leaves, which stand for
+/// the values of opened loops.
 pub const LEAF: u32 = 1 << 30;
 
 /// A closed function body: its parameters are [`Node::Param`], canonical by position and type, and
@@ -52,9 +51,9 @@ pub struct Body {
 /// k from the step with index k, in either direction).
 ///
 /// With `stop`, a loop may end before `count` steps: before each step it ends if the carried
-/// boolean of that number holds. Rows of steps that did not run are unspecified. `count` may then
-/// be more than anybody could run (`usize::MAX`), if no array is consumed or produced. Such a loop
-/// may run for ever: it is evaluated only where the program evaluates it.
+/// boolean of that number holds. Rows of steps that did not run are unspecified. If no array is
+/// consumed or produced, `count` may be larger than any possible number of steps (`usize::MAX`).
+/// Such a loop may run for ever, so it is evaluated only where the program evaluates it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Scan {
     /// Number of steps; the outer size of every array in `xs`.
@@ -67,20 +66,20 @@ pub struct Scan {
     pub init: Box<[Term]>,
     /// Values that do not change.
     pub captures: Box<[Term]>,
-    /// Arrays consumed one outer row a step.
+    /// Arrays of which each step consumes one outer row.
     pub xs: Box<[Term]>,
     /// One step.
     pub body: Body,
 }
 
-/// What a scatter does with the elements that it writes to.
+/// How a scatter changes the elements that it writes to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Put {
-    /// It adds to them. Several elements may be added at one place.
+    /// It adds to them. Several elements may be added at one index.
     Add,
-    /// It replaces them. The code that makes the term guarantees that no two elements go to one
-    /// place in range; the derivative relies on that. If two do, the last one in row-major order of
-    /// the variables stays.
+    /// It replaces them. The code that makes the term guarantees that no two elements have the same
+    /// index in range, and the derivative relies on that. If two have the same index, the last one
+    /// in row-major order of the variables remains.
     Set,
 }
 
@@ -143,7 +142,7 @@ pub enum Node {
     /// masked zero, or a `check` has failed. With [`Put::Set`] it is an update, `dst[index] =
     /// src[vars]`, of elements of any type.
     Scatter {
-        /// Added, or put in place of what is there.
+        /// Whether elements are added or replaced.
         put: Put,
         /// The array added to; the result has its shape.
         dst: Term,
@@ -235,8 +234,9 @@ impl Node {
         }
     }
 
-    /// Whether `child` (as met by [`Node::for_each_child`]) stands inside the scope of this form's
-    /// binders. For gather and scatter that is the index only; sizes and arrays are outside.
+    /// Calls `f` on every child, as [`Node::for_each_child`] does, and says whether the child is in
+    /// the scope of this form's binders. In a gather or scatter only the index is in the scope;
+    /// sizes and arrays are outside.
     pub fn for_each_scoped_child(&self, mut f: impl FnMut(Term, bool)) {
         match self {
             Node::Build { size, var: _, body } => {

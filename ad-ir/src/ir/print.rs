@@ -1,14 +1,15 @@
 //! The printer: terms in the papers' notation (BOT Figs. 7 and 9), with `let`s where the graph
 //! shares. Names are numbered anew in each print and prefixed by rank (x, v, m, t, u, w), so equal
-//! programs print alike and a diff shows what changed. Linear in the size of the graph. Must never
-//! depend on anything but the terms: no address, no hash order, no handle.
+//! programs print alike and a diff shows what changed. Printing takes time linear in the size of
+//! the graph. The text must never depend on anything but the terms: not on an address, a hash order
+//! or a handle.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Body, Elem, FuncId, Graph, IntTy, Lit, Node, Put, RealTy, Scan, Term, Type, Var};
 use crate::prim::{Binary, Prim, Unary};
 
-/// Terms longer than this many words get a line of their own.
+/// Terms of more words than this get a separate line.
 const LONG: usize = 10;
 
 /// A program: a line for each term that is shared, long or named, then the roots.
@@ -30,11 +31,12 @@ struct Printer<'a> {
     out: String,
     next: u32,
     taken: BTreeSet<String>,
-    /// Innermost last. A closed body sees only what is above its own mark.
+    /// The scopes, innermost last. A closed body sees only the scopes after its own mark.
     scopes: Vec<Scope>,
 }
 
-/// Names in a scope: of the variables bound there, and of the terms that have their lines there.
+/// The names in a scope: of the variables that it binds, and of the terms that have their lines in
+/// it.
 #[derive(Default)]
 struct Scope {
     vars: Vec<(Var, String)>,
@@ -95,8 +97,8 @@ impl<'a> Printer<'a> {
         found
     }
 
-    /// The terms that a scope gives a line: those that mention what it binds (all, for a body), and
-    /// are shared, long or named.
+    /// The terms that get a line in a scope: those that mention a variable that the scope binds (in
+    /// a body: all terms), if they are shared, long or named.
     fn lines(&self, roots: &[Term], bound: &[Var]) -> Vec<Term> {
         let g = self.g;
         let mine =
@@ -117,7 +119,7 @@ impl<'a> Printer<'a> {
                 stack.push(c);
             });
         }
-        // Terms that mention the variables of a further scope have their lines there.
+        // Terms that mention the variables of an inner scope have their lines in that scope.
         let mut inner: BTreeSet<(Var, Term)> = BTreeSet::new();
         for &t in &seen {
             for &v in g.node(t).binders() {
@@ -174,7 +176,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Results that stand twice, or inside another one: they need a name as well.
+    /// Results that occur twice, or inside another result. They need a name as well.
     fn results_used(&self, roots: &[Term]) -> Vec<Term> {
         let mut once: BTreeSet<Term> = BTreeSet::new();
         let mut used: BTreeSet<Term> = BTreeSet::new();
@@ -221,7 +223,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// A term where it is used: its name, if it has one in a scope in sight.
+    /// A term where it is used: its name, if it has one in a visible scope.
     fn term(&mut self, t: Term, level: Level, depth: usize) -> String {
         for scope in self.scopes.iter().rev() {
             if let Some(name) = scope.names.get(&t) {
@@ -292,7 +294,7 @@ impl<'a> Printer<'a> {
         match (prim, args) {
             (_, &[a, b]) if infix => {
                 let (a, b) = (self.term(a, Level::Operand, depth), self.term(b, Level::Operand, depth));
-                // Operators only look like operators: no precedence to remember.
+                // Operators have no precedence, so that nobody has to remember one.
                 let text = format!("{a} {} {b}", prim.name());
                 if level > Level::Any { format!("({text})") } else { text }
             }
@@ -374,8 +376,8 @@ impl<'a> Printer<'a> {
         format!("{direction} {until}{count} ({init}) ({captures}) ({xs}) (\\{head} ->\n{})", block.trim_end())
     }
 
-    /// Names of a body's parameters by what they are: carried, captured, row; or argument of a
-    /// function.
+    /// The names of a body's parameters by their role: carried value, capture, row, or argument of
+    /// a function.
     fn body_params(&self, body: &Body, scan: Option<&Scan>) -> Vec<String> {
         let (carried, captured) = scan.map_or((0, 0), |s| (s.init.len(), s.captures.len()));
         let name = |k: usize| match k {
@@ -387,7 +389,8 @@ impl<'a> Printer<'a> {
         (0..body.params.len()).map(name).collect()
     }
 
-    /// The name of the next index variable but `more`, by the number of those in sight.
+    /// The name of the index variable after `more` further ones, by the number of visible index
+    /// variables.
     fn fresh_index(&self, more: usize) -> String {
         let in_sight = self.scopes.iter().rev().take_while(|s| s.params.is_none()).map(|s| s.vars.len()).sum::<usize>();
         match ["i", "j", "k", "l"].get(in_sight + more) {
@@ -402,7 +405,7 @@ impl<'a> Printer<'a> {
                 return name.clone();
             }
         }
-        // Free: only in a term that is printed by itself.
+        // A free variable occurs only if a term is printed by itself.
         if var.is_fresh() { format!("?{}", var.0 - Var::FRESH) } else { format!("?b{}", var.0) }
     }
 

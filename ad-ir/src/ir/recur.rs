@@ -1,16 +1,16 @@
-//! Opening and closing the body of a loop. A front end lowers a step over placeholders; closing the
-//! loop finds what the step takes from outside, and makes it captures, and which arrays it reads a
-//! row a step, and makes them consumed arrays.
+//! Opening and closing the body of a loop. A front end lowers a step over placeholders. Closing the
+//! loop turns the outer terms that the step reads into captures, and the arrays of which each step
+//! reads its own row into consumed arrays.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::rewrite::{Needs, OnDemand, Rewrite, on_demand};
 use super::{Body, Graph, Node, Scan, Term, Type, Var};
 
-/// Placeholders are numbered behind all parameters of closed bodies.
+/// The numbers of placeholders are above those of all parameters of closed bodies.
 const PLACEHOLDER: usize = 1 << 29;
 
-/// A loop whose body stands over placeholders still.
+/// A loop whose body is still a term over placeholders.
 #[derive(Clone, Debug)]
 pub struct OpenLoop {
     /// Number of steps.
@@ -18,34 +18,35 @@ pub struct OpenLoop {
     /// Whether the last step comes first.
     pub reverse: bool,
     /// The carried boolean (by its number) that ends the loop before the next step, see
-    /// [`Scan::stop`]. `while c { b }` is a loop of `usize::MAX` steps which carries what `b`
-    /// assigns and `!c`, and whose body neither mentions the step nor makes rows: arrays cannot
-    /// have so many. A loop with `break` counts its steps as ever; rows of steps after the last one
-    /// are unspecified.
+    /// [`Scan::stop`]. `while c { b }` is a loop of `usize::MAX` steps that carries the variables
+    /// that `b` assigns, and `!c`. Its body neither mentions the step nor makes rows, since no
+    /// array has so many rows. A loop with `break` has its usual number of steps; rows of steps
+    /// after the last one are unspecified.
     pub stop: Option<usize>,
     /// The index of the step: a fresh variable.
     pub step: Var,
     /// Carried values before the first step.
     pub init: Vec<Term>,
-    /// What stands for them in a step, from [`Graph::placeholder`].
+    /// Their placeholders in a step, from [`Graph::placeholder`].
     pub carried: Vec<Term>,
     /// Carried values after a step, and the rows that it makes.
     pub results: Vec<Term>,
 }
 
-/// What a loop takes from outside.
+/// The outer terms that a loop reads.
 #[derive(Default)]
 struct Outside {
     captures: Vec<Term>,
-    /// The arrays that are read a row a step.
+    /// The arrays of which each step reads its own row.
     xs: Vec<Term>,
     /// Whether the body mentions the step.
     steps: bool,
-    /// Placeholders for these, since the numbers of parameters are known once all captures are.
+    /// Placeholders for these. The numbers of parameters are known only after all captures have
+    /// been found.
     taken: Vec<(Term, Taken)>,
 }
 
-/// What a placeholder stands for.
+/// The term that a placeholder stands for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Taken {
     Capture(usize),
@@ -56,7 +57,7 @@ enum Taken {
 struct Closing<'l> {
     g: &'l mut Graph,
     l: &'l OpenLoop,
-    /// Whether a term depends on the step or on what is carried.
+    /// Whether a term depends on the step or on a carried value.
     depends: HashMap<Term, bool>,
     /// Whether it mentions an input or another loop's placeholder.
     data: HashMap<Term, bool>,
@@ -90,8 +91,8 @@ impl Graph {
         false
     }
 
-    /// The loop as a term: what its body takes from outside is captured, arrays read at the step's
-    /// own index are consumed a row a step.
+    /// The loop as a term. Outer terms in its body become captures. Arrays that are read at the
+    /// step's own index are consumed, one row in each step.
     #[track_caller]
     pub fn close_loop(&mut self, l: &OpenLoop) -> Term {
         let (depends, data) = (HashMap::new(), HashMap::new());
@@ -139,11 +140,12 @@ impl Graph {
             xs: xs.into(),
             body: Body { params: params.into(), results },
         };
-        // What comes out of it may be a size, which must be the same term in every stage.
+        // A result may be a size, and a size must be the same term in every stage. So tuples are
+        // split at once.
         crate::ir::flatten::scan(self, scan, &mut |g, scan, _| g.scan(scan))
     }
 
-    /// A size is one, wherever it comes from: types mention it.
+    /// Whether a term can be a size: a closed `usize` scalar.
     fn is_size(&self, t: Term) -> bool {
         *self.ty(t) == Type::scalar(super::Elem::USIZE) && self.free(t).is_empty() && !self.is_open(t)
     }
@@ -171,14 +173,15 @@ impl Graph {
 }
 
 impl Closing<'_> {
-    /// Whether a term is the same in each step, and could stand outside.
+    /// Whether a term is the same in each step, so that it could be outside of the loop.
     fn is_outer(&mut self, t: Term) -> bool {
         let (g, l) = (&*self.g, self.l);
         if g.free(t).iter().any(|v| !v.is_fresh()) {
             return false;
         }
-        // A size is closed, wherever it comes from. A loop that might not end, and that the
-        // function would not come to without this one, is left at once there (`front::checks`).
+        // A size is closed, whatever computes it. It may be the result of a loop that might not end
+        // and that the function reaches only in this loop. If this loop has no step, that loop
+        // starts as stopped (`front::checks`).
         if g.is_size(t) {
             return true;
         }
@@ -194,8 +197,8 @@ impl Closing<'_> {
         !g.is_size(t) && g.any(t, &mut self.data, &leaf)
     }
 
-    /// What stands in the body for a term from outside: a placeholder if it has data, for each part
-    /// of a tuple.
+    /// The form of an outer term in the body: a placeholder if the term has data, and for a tuple
+    /// the tuple of the forms of its parts.
     fn captured(&mut self, t: Term) -> Term {
         if !self.has_data(t) {
             return t;

@@ -1,29 +1,31 @@
-//! The driver of all code that rewrites terms to terms: the worklist, the memo table, and the place
-//! in the source that new terms inherit. A rewriting says what it needs and what it makes of it.
+//! The driver of all code that rewrites terms to terms: the worklist, the memo table, and the
+//! source location that new terms inherit. A rewriting defines which results a term needs first,
+//! and the result of the term.
 //!
-//! There are two orders. [`by_age`] visits given terms, which contain what they consist of. Nearly
-//! all passes use it, through the `Rewriter` of `passes::rewrite`. [`on_demand`] visits only what a
-//! rewriting asks for: the body of a build under its opened variable, an element instead of an
-//! array, the part of a term that a substitution can touch. A key is then a term, or a term in a
-//! context that decides what becomes of it, such as an index.
+//! There are two orders. [`by_age`] visits given terms; the list contains each term's children
+//! before the term. Nearly all passes use it, through the `Rewriter` of `passes::rewrite`.
+//! [`on_demand`] visits only the terms that a rewriting asks for: the body of a build under its
+//! opened variable, an element instead of an array, the part of a term that a substitution can
+//! change. A key is then a term, or a term with a context that determines its result, such as an
+//! index.
 //!
 //! The driver must never recurse over terms, since their depth grows with the program. A rewriting
 //! may start another one inside of nested binders and bodies, whose depth does not.
 
 use super::{Graph, Term};
 
-/// What is rewritten, with its memo table.
+/// A rewriting with its memo table.
 pub trait Rewrite {
-    /// What is visited once: a term, or a term in a context.
+    /// The unit that is visited once: a term, or a term with a context.
     type Key: Clone;
-    /// What it becomes.
+    /// The result for a key.
     type New;
 
     /// The graph that new terms are made in.
     fn graph(&mut self) -> &mut Graph;
 
-    /// The term whose place in the source the new terms inherit. `None`: they have the place of
-    /// the term that asked for the rewriting.
+    /// The term whose source location the new terms inherit. `None` if they get the location of the
+    /// term that asked for the rewriting.
     fn origin(&self, key: &Self::Key) -> Option<Term>;
 
     /// Whether the memo table has it.
@@ -32,23 +34,23 @@ pub trait Rewrite {
     /// Puts it into the memo table.
     fn keep(&mut self, key: Self::Key, new: Self::New);
 
-    /// What it becomes. The memo table has all that it needs.
+    /// Computes the result for a key. The memo table has all results that it needs.
     fn made(&mut self, key: &Self::Key) -> Self::New;
 }
 
-/// A rewriting that says what it needs.
+/// A rewriting that asks for the keys that it needs.
 pub trait OnDemand: Rewrite {
-    /// What it becomes if that is known without anything else. Otherwise all that has to be
-    /// rewritten before goes into `needs`.
+    /// The result for a key, if it needs no other result. Otherwise the keys that have to be
+    /// rewritten first are added to `needs`.
     fn enter(&mut self, key: &Self::Key, needs: &mut Needs<'_, Self::Key>) -> Option<Self::New>;
 }
 
-/// What has to be rewritten first.
+/// The keys that have to be rewritten first.
 #[derive(Debug)]
 pub struct Needs<'s, K>(&'s mut Vec<(K, bool)>);
 
 impl<K> Needs<'_, K> {
-    /// Adds one. The last one comes first.
+    /// Adds a key. The key that was added last is rewritten first.
     pub fn push(&mut self, key: K) {
         self.0.push((key, false));
     }
@@ -60,7 +62,7 @@ impl<K> Extend<K> for Needs<'_, K> {
     }
 }
 
-/// Rewrites these in their order. Each one comes after what it consists of.
+/// Rewrites these keys in their order. Each one comes after its children.
 pub fn by_age<R: Rewrite>(r: &mut R, keys: impl IntoIterator<Item = R::Key>) {
     for key in keys {
         if !r.is_done(&key) {
@@ -70,7 +72,7 @@ pub fn by_age<R: Rewrite>(r: &mut R, keys: impl IntoIterator<Item = R::Key>) {
     }
 }
 
-/// Rewrites these and what they need, the first one first.
+/// Rewrites these keys, the first one first, and the keys that they need.
 pub fn on_demand<R: OnDemand>(r: &mut R, roots: impl IntoIterator<Item = R::Key, IntoIter: DoubleEndedIterator>) {
     let mut stack: Vec<(R::Key, bool)> = roots.into_iter().rev().map(|key| (key, false)).collect();
     while let Some((key, entered)) = stack.pop() {
@@ -94,7 +96,7 @@ pub fn on_demand<R: OnDemand>(r: &mut R, roots: impl IntoIterator<Item = R::Key,
     }
 }
 
-/// Runs a step. Its new terms inherit the place in the source.
+/// Runs a step. Its new terms inherit the source location of the key.
 fn in_place<R: Rewrite, T>(r: &mut R, key: &R::Key, step: impl FnOnce(&mut R) -> T) -> T {
     let Some(origin) = r.origin(key) else { return step(r) };
     let here = r.graph().loc(origin);

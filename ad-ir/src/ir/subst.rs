@@ -6,14 +6,14 @@ use std::collections::HashMap;
 use super::rewrite::{Needs, OnDemand, Rewrite, on_demand};
 use super::{Body, Graph, Node, Put, Term, Type, Var};
 
-/// What a substitution replaces.
+/// The variables or parameters that a substitution replaces.
 #[derive(Default, Clone, Debug)]
 pub(super) struct Subst {
     vars: HashMap<Var, Term>,
     params: Option<Vec<Term>>,
 }
 
-/// A substitution in a graph. It visits only what it can touch.
+/// A substitution in a graph. It visits only terms that it can change.
 struct Substitution<'s> {
     g: &'s mut Graph,
     subst: &'s Subst,
@@ -21,8 +21,8 @@ struct Substitution<'s> {
 }
 
 impl Substitution<'_> {
-    /// Whether nothing that is put in has binders: then the numbers below stay as they are, and
-    /// the scope need not be opened.
+    /// Whether no inserted term has binders. Then the numbers of the binders inside do not change,
+    /// and the scope need not be opened.
     fn stays_closed(&self, node: &Node) -> bool {
         node.binders().is_empty() || self.g.keeps_heights(self.subst)
     }
@@ -126,7 +126,7 @@ impl OnDemand for Replacement<'_> {
 }
 
 impl Graph {
-    /// These terms with new ones in place of others.
+    /// These terms, with some terms replaced by new ones.
     pub fn replaced(&mut self, roots: &[Term], new: HashMap<Term, Term>) -> Vec<Term> {
         let oldest = new.keys().min().copied();
         let mut r = Replacement { g: self, oldest, new };
@@ -247,8 +247,8 @@ impl Graph {
         self.put(Put::Add, dst, src, vars, index)
     }
 
-    /// `dst` with `src` in place of what is at `\vars. index`, which no two go to; `vars` are fresh
-    /// and are closed over here.
+    /// `dst`, with its elements at `\vars. index` replaced by `src`. No two elements may have the
+    /// same index. `vars` are fresh and are closed over here.
     #[track_caller]
     pub fn update(&mut self, dst: Term, src: Term, vars: &[Var], index: &[Term]) -> Term {
         if index.is_empty() { src } else { self.put(Put::Set, dst, src, vars, index) }

@@ -1,6 +1,6 @@
-//! The validator: it checks what every stage may rely on, and the normal form of the bulk-operation
-//! transform. Must never repair a term, and never trust what the graph has stored beside a node:
-//! types, free variables and binder numbers are computed anew.
+//! The validator: it checks the invariants that every stage may rely on, and the normal form of the
+//! bulk-operation transform. It must never repair a term. It must never trust what the graph has
+//! stored with a node: types, free variables and binder numbers are recomputed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,9 +20,9 @@ pub fn validate(g: &Graph, roots: &[Term]) -> Result<(), Vec<String>> {
     finish(errors)
 }
 
-/// [`validate`], and what holds after the bulk-operation transform (BOT Theorem 5.1 as far as it is
-/// needed): no build and no call anywhere, bodies of loops included, and in an index function
-/// nothing but scalar operations and reads of arrays that do not mention its variables.
+/// Like [`validate`], with the normal form after the bulk-operation transform (BOT Theorem 5.1, as
+/// far as it is needed): there is no build and no call, bodies of loops included, and an index
+/// function has only scalar operations and reads of arrays that do not mention its variables.
 ///
 /// # Errors
 /// Every violation, in words.
@@ -44,8 +44,8 @@ pub fn normal_form(g: &Graph, roots: &[Term]) -> Result<(), Vec<String>> {
     finish(errors)
 }
 
-/// The program and every closed body in it (of loops and of functions), each as the terms it
-/// results in; a body once however often it is used.
+/// The program and every closed body in it (of loops and of functions), each as its results. Each
+/// body occurs once, however often it is used.
 fn units<'g>(g: &'g Graph, roots: &[Term]) -> Vec<(Vec<Term>, Option<&'g Body>)> {
     let mut units: Vec<(Vec<Term>, Option<&Body>)> = vec![(roots.to_vec(), None)];
     let mut loops: BTreeSet<Term> = BTreeSet::new();
@@ -73,11 +73,11 @@ fn show(g: &Graph, t: Term) -> String {
     format!("%{}: {:?}", t.index(), g.node(t))
 }
 
-/// What is checked in one scope of parameters.
+/// The state of the check of one scope of parameters.
 struct Unit<'a> {
     g: &'a Graph,
     body: Option<&'a Body>,
-    /// Terms that are reached by another way than through a size.
+    /// Terms that are reached on a path other than through a size.
     data: BTreeSet<Term>,
     errors: &'a mut Vec<String>,
 }
@@ -105,7 +105,7 @@ impl Unit<'_> {
                 g.node(t).for_each_child(|c| stack.push(c));
             }
         }
-        // Handles ascend, so children come first, if they are older indeed.
+        // Handles ascend, so children come first, provided that they are older.
         for t in g.reachable(roots) {
             let found = self.check_term(t, &facts);
             facts.insert(t, found);
@@ -155,8 +155,8 @@ impl Unit<'_> {
                     Some(Some(_)) => {}
                 }
             }
-            // The derivative of a body with respect to what it does not name would be lost. Sizes
-            // have none.
+            // The derivative of a body with respect to a term that is not a parameter would be
+            // lost. Sizes have no derivative.
             Node::Input(_) if self.body.is_some() && g.ty(t).has_real() && self.data.contains(&t) => {
                 self.error(t, "a closed body mentions a real input");
             }
@@ -203,8 +203,8 @@ impl Unit<'_> {
     }
 }
 
-/// What an index function computes for each index has to be scalar, and what it reads shared by all
-/// of them.
+/// An index function may only compute scalars for each index, and the arrays that it reads must be
+/// the same for all indices.
 fn index_function(g: &Graph, of: Term, vars: &[Var], index: &[Term], errors: &mut Vec<String>) {
     let inside = |t: Term| vars.iter().any(|&v| g.mentions(t, v));
     let mut seen: BTreeSet<Term> = BTreeSet::new();
