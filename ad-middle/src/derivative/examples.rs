@@ -1,12 +1,13 @@
 //! The gradient for each of many examples: one reverse sweep of one example, batched over all of
-//! them by the bulk-operation transform. What does not depend on the example is computed once.
+//! them by the bulk-operation transform. Terms that do not depend on the example are computed once.
 //!
-//! The front end reads the function a second time for this. There the parameters of an example are
-//! the rows of arrays at one index, an input of the graph that no routine has. Here that input
-//! becomes the variable that is batched over.
+//! The front end reads the function a second time for this. In that reading the parameters of an
+//! example are the rows of arrays at one index. The index is an input of the graph that no routine
+//! has. This module turns the input into the variable that is batched over.
 //!
-//! Must never hold a rule of differentiation, nor be asked for what has another size in each
-//! example: `ad_ir::analysis::varying` finds it, and the front end refuses it.
+//! This module must never hold a rule of differentiation. It must never be applied to a function in
+//! which a size differs between examples: `ad_ir::analysis::varying` finds such a size, and the
+//! front end refuses the function.
 
 use std::collections::HashSet;
 
@@ -43,7 +44,8 @@ pub(super) fn each(making: &mut DerivativeBuilder<'_>) -> Terms {
     let mut next = |of: &[Term]| (&mut parts).take(of.len()).collect::<Vec<Term>>();
     let [values, differentiated, gradients, exact, checks] = groups.each_ref().map(|group| next(group));
 
-    // One loop over blocks for all of them, if it is one.
+    // Values and gradients are taken together, so that they share one loop if there is a loop over
+    // blocks.
     let (number, kept) = (values.len(), differentiated.len());
     let together = [values, differentiated, gradients].concat();
     let mut together = seeds::for_all(g, &[var], all, &together, Axes::First);
@@ -59,7 +61,7 @@ pub(super) fn each(making: &mut DerivativeBuilder<'_>) -> Terms {
     Terms { values: together, differentiated, blocks }
 }
 
-/// The terms with the variable in place of the number of the example.
+/// The terms, with the variable in place of the input that is the number of the example.
 fn under_variable(g: &mut Graph, terms: &[Term], example: Term, var: Var) -> Vec<Term> {
     let mut rewriter = Rewriter::new(&sizes(g, terms));
     let var = g.mk(Node::Var(var));

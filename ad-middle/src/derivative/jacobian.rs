@@ -4,17 +4,18 @@
 //! *Direction.* Forward mode takes a tangent for each element of the parameters, and reverse mode a
 //! cotangent for each element of the result. The one with fewer seeds is taken, and forward mode on
 //! a tie, since it saves nothing for a second pass. A size that the macro does not know (of an
-//! array, of a const parameter) counts as larger than any number, and two such axes as larger than
-//! one: see [`Count`]. Where both numbers of seeds are unknown, the work of both is estimated.
+//! array, or a const parameter) counts as larger than any number, and two such axes count as larger
+//! than one: see [`Count`]. If both numbers of seeds are unknown, the work of both directions is
+//! estimated.
 //!
-//! *One pass.* The seeds are the unit vectors, `build`s over their index; the derivative of one of
-//! them, under the same variables, is made a term for all of them by the bulk-operation transform,
-//! in blocks if there is much between (`seeds`).
-//! Where parameters and result are scalars and static arrays, and there are at most
-//! [`unroll::LIMIT`] seeds, the unit vectors are literals instead: one linear map applied to each,
-//! and what is zero in it never becomes code.
+//! *One pass.* The seeds are the unit vectors, `build`s over their index. The derivative along one
+//! of them is a term over the same index variables. The bulk-operation transform turns it into a
+//! term for all of them, in blocks if intermediate arrays are large (`seeds`). If parameters and
+//! result are scalars and static arrays, and there are at most [`unroll::LIMIT`] seeds, the unit
+//! vectors are literals instead. Then the linear map is applied to each of them, and its zeros
+//! never become code.
 //!
-//! Must never make a Hessian symmetric after the fact: if it is not, a rule is wrong.
+//! This module must never make a Hessian symmetric: if one is not symmetric, a rule is wrong.
 
 use proc_macro2::TokenStream;
 
@@ -35,11 +36,13 @@ pub(crate) struct Block {
 }
 
 enum Assembly {
-    /// It is the one term.
+    /// The block is a single term.
     Whole,
-    /// One term for each element of the result, of the parameter's shape; the shape of the whole.
+    /// One term of the parameter's shape for each element of the result. The value is the shape of
+    /// the block.
     Rows(Vec<Term>),
-    /// One term for each element of the parameter, of the result's shape; the shape of the whole.
+    /// One term of the result's shape for each element of the parameter. The value is the shape of
+    /// the block.
     Columns(Vec<Term>),
 }
 
@@ -48,7 +51,7 @@ impl Block {
         Block { terms: vec![term], how: Assembly::Whole, container: container.owned(), lens }
     }
 
-    /// The leaf, assembled from what the passes have made of `self.terms`.
+    /// The leaf, assembled from `parts`: the terms `self.terms` after all passes.
     pub(super) fn assemble(self, g: &mut Graph, parts: &[Term]) -> Output {
         let Block { how, container, lens, .. } = self;
         let term = match how {
@@ -60,8 +63,8 @@ impl Block {
     }
 }
 
-/// Arrays of one shape as the rows, or the columns, of an array of this shape. It is made of
-/// scalars where the arrays are.
+/// Arrays of one shape as the rows, or the columns, of an array of this shape. If the arrays are
+/// stacks of scalars, the result is one as well.
 fn stacked(g: &mut Graph, parts: &[Term], shape: &[Term], columns: bool) -> Term {
     let scalars: Option<Vec<Vec<Term>>> = parts.iter().map(|&t| elements(g, t)).collect();
     if let Some(parts) = scalars.filter(|parts| parts.iter().any(|p| !p.is_empty())) {
@@ -83,7 +86,7 @@ fn stacked(g: &mut Graph, parts: &[Term], shape: &[Term], columns: bool) -> Term
     g.reshape(all, shape)
 }
 
-/// The scalars that a small array is put together of, in row-major order.
+/// The scalars that a small array consists of, in row-major order.
 fn elements(g: &mut Graph, t: Term) -> Option<Vec<Term>> {
     if g.rank(t) == 0 {
         return Some(vec![t]);
@@ -128,7 +131,7 @@ impl Count {
         n
     }
 
-    /// The count of all terms together: the sum over those with the most unknown axes.
+    /// The count of all terms together: the sum of the counts with the most unknown axes.
     fn total(g: &Graph, ts: &[Term]) -> Self {
         ts.iter().fold(Count { unknown: 0, known: 0 }, |a, &t| {
             let b = Count::of(g, t);
@@ -185,7 +188,7 @@ pub(super) fn jacobian(program: &mut Program, results: &[Term], active: &[Param]
         }
     };
     let blocks = active.iter().zip(found).map(|(p, (mut terms, how))| {
-        // The element type is that of the parameter, as a gradient's is.
+        // As in a gradient, the element type is that of the parameter.
         for t in &mut terms {
             *t = g.cast(p.elem, *t);
         }
@@ -204,8 +207,9 @@ enum Direction {
     Columns,
 }
 
-/// The direction of fewer seeds. Where the macro knows neither number, it is the direction whose terms take less work;
-/// forwards, if that is not much, as nothing is saved for a second pass then.
+/// The direction with fewer seeds. If the macro knows neither number of seeds, the direction whose
+/// terms take less work is taken. Reverse mode is taken only if its work is less than half, since
+/// forward mode saves nothing for a second pass.
 fn direction(
     g: &mut Graph,
     derivative: &dyn Derivative,

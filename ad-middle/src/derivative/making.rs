@@ -1,5 +1,5 @@
-//! What a recipe works with: the function, its active parameters, and the parameters and checks
-//! that the derivative adds to them. Must never know which derivative is made.
+//! The state that recipes work on: the function, its active parameters, and the parameters and
+//! checks that the derivative adds. This module must never know which derivative is made.
 
 use proc_macro2::{Ident, Span, TokenStream};
 
@@ -95,9 +95,9 @@ impl<'a> DerivativeBuilder<'a> {
         roots.iter().flat_map(|c| std::iter::once(c.ok).chain(c.shown.iter().copied())).collect()
     }
 
-    /// Replaces the terms of all checks by these, of one example. `closed` makes of a condition the
-    /// one that it holds in all examples, and nothing of a term that is the same in each. What is
-    /// another value in each example is not shown.
+    /// Replaces the terms of all checks by these terms of one example. `closed` turns a condition
+    /// into the condition that it holds in all examples, and returns `None` for a term that is the
+    /// same in each example. A value that differs between examples is not shown in the message.
     pub(super) fn for_all_examples(
         &mut self,
         terms: &[Term],
@@ -119,9 +119,9 @@ impl<'a> DerivativeBuilder<'a> {
         }
     }
 
-    /// The function's results for a routine with this derivative, and the results as the derivative
-    /// has them, where these are other terms. The former come out of the loops that the derivative
-    /// runs anyway, or out of the loops that count its steps.
+    /// The function's results for a routine with this derivative; and the results as the derivative
+    /// computes them, if these are other terms. The former are results of loops that the derivative
+    /// runs anyway, or of its counting runs.
     pub(super) fn values(&mut self, derivative: &dyn Derivative) -> (Vec<Term>, Vec<Term>) {
         let own = derivative.values().to_vec();
         if self.prepared.plain == self.results {
@@ -181,8 +181,8 @@ impl<'a> DerivativeBuilder<'a> {
     ) -> (Term, Ident) {
         let g = &mut self.prepared.program.graph;
         let (elem, shape) = (g.elem(like), g.shape(like).to_vec());
-        // A size that a loop finds is computed in the routine: the type of a parameter cannot have
-        // it.
+        // A size that a loop finds is computed in the routine, so the type of a parameter cannot
+        // contain it.
         let found = g.reachable(&shape).iter().any(|&t| matches!(g.node(t), Node::Scan(_)));
         let given = if found { g.add_input(elem, axis(shape.len())) } else { g.add_input_shaped(elem, shape.clone()) };
         let term = if found { g.recast(given, &shape) } else { given };
@@ -190,13 +190,14 @@ impl<'a> DerivativeBuilder<'a> {
             Node::Input(k) => Some(*k),
             _ => None,
         };
-        // A parameter is a pattern: a constant of its name would be meant instead.
+        // A parameter is a pattern, and in a pattern the name of a constant means the constant. So
+        // the name ends in `_`.
         let mut own = format!("{name}_");
         while self.params.iter().any(|p| p.name == own.as_str()) {
             own.push('_');
         }
         for (k, &size) in shape.iter().enumerate() {
-            // What has a static size has it by its type.
+            // A parameter of static size has its size by its type, so the size is not checked.
             let dynamic = container != Container::Static && (k == 0 || lens.is_empty());
             let (Some(input), true) = (input, dynamic) else { continue };
             let there = g.mk(Node::Size(input, axis(k)));

@@ -1,8 +1,9 @@
-//! How each derivative is made of runs of differentiation: its *recipe*, which a
-//! [`Descriptor`] names. What all derivatives share is here: roots, structure of the result, the
+//! How each derivative is composed of runs of differentiation: its *recipe*, which a [`Descriptor`]
+//! names. This module has the parts that all derivatives share: roots, structure of the result, the
 //! routine.
 //!
-//! Must never hold a rule of differentiation or of simplification, nor run a pass.
+//! This module must never hold a rule of differentiation or of simplification, and never run a
+//! pass.
 
 use std::collections::HashSet;
 
@@ -27,17 +28,17 @@ use ad_ir::program::{Check, OutputTree, Param, Program, Routine};
 pub struct Prepared {
     /// The front end's program; `result` and `checks` are build-free now.
     pub program: Program,
-    /// The results that no derivative is taken of: where loops stop early, they come out of the
-    /// runs that count the steps.
+    /// The results of which no derivative is taken. If loops stop early, these are the results of
+    /// the counting runs.
     pub(crate) plain: Vec<Term>,
     pub(crate) exact: HashSet<Term>,
 }
 
-/// What a recipe makes: a derivative in terms, before any pass.
+/// The result of a recipe: a derivative in terms, before any pass.
 pub(crate) struct Terms {
     /// The function's results, as the routine returns them.
     pub(crate) values: Vec<Term>,
-    /// The results as the derivative has them, where these are other terms.
+    /// The results as the derivative computes them, if these are other terms.
     pub(crate) differentiated: Vec<Term>,
     /// The leaves of the derivative.
     pub(crate) blocks: Vec<Block>,
@@ -50,7 +51,7 @@ pub(crate) struct Made {
     blocks: Vec<Block>,
     params: Vec<Param>,
     checks: Vec<Check>,
-    /// Where the leaves are written to, if they are not returned.
+    /// The destinations of the leaves, if they are not returned.
     destinations: Vec<Ident>,
 }
 
@@ -123,7 +124,7 @@ pub(crate) fn set_checks(checks: &mut [Check], roots: &[CheckRoots]) {
     }
 }
 
-/// The documentation of a derivative, one line an entry.
+/// The documentation of a derivative, one entry for each line.
 fn docs(program: &Program, derivative: &Descriptor) -> Vec<String> {
     let f = program.name.to_string();
     let names = |of: &[usize]| of.iter().map(|&k| format!("`{}`", program.params[k].name)).collect::<Vec<String>>();

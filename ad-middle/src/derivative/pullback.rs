@@ -1,13 +1,15 @@
-//! `pullback`: a routine in two stages. The first stage computes all that does not depend on the
-//! last parameter. The second stage is a closure over what it reads of the first. The routine is
-//! `vjp`, split at its cotangent (CHAD's pair of a value and a linear function).
+//! `pullback`: a routine in two stages. The first stage computes all terms that do not depend on
+//! the last parameter. The second stage is a closure over the terms that it reads of the first
+//! stage. The routine is `vjp`, split at its cotangent (CHAD's pair of a value and a linear
+//! function).
 //!
 //! The closure owns what it keeps and borrows nothing, so that it may outlive the arguments. An
 //! argument that the closure reads is copied. It keeps the terms of the first stage that a term of
 //! the second stage reads. A term that only repeats or rearranges others (`replicate`, a
 //! transposition) is computed again in the second stage.
 //!
-//! Must never compute anything else in the second stage that the first could have computed.
+//! This module must never let the second stage compute any other term that the first stage could
+//! have computed.
 
 use std::collections::HashMap;
 
@@ -99,11 +101,11 @@ struct Captured {
 struct Split<'a> {
     g: &'a mut Graph,
     program: &'a Program,
-    /// The input of which the second stage is.
+    /// The input that the second stage takes.
     input: Option<u32>,
-    /// What it is in the second stage, once it has been met.
+    /// The number of this input in the second stage, if a term has read it.
     own: Option<u32>,
-    /// Whether a term depends on it.
+    /// Whether a term depends on that input.
     late: HashMap<Term, bool>,
     /// Terms of the second stage.
     done: HashMap<Term, Term>,
@@ -168,14 +170,14 @@ impl OnDemand for Split<'_> {
             return Some(new);
         }
         if self.is_border(t, &node) {
-            // The sizes of what is kept.
+            // The sizes of a kept term are needed as well.
             match self.g.ty(t).clone() {
                 Type::Array(_, shape) => needs.extend(shape),
                 Type::Tuple(parts) => needs.extend((0..parts.len()).map(|k| self.g.proj(t, k))),
             }
             return None;
         }
-        // A read at a fixed place binds nothing.
+        // A gather at a fixed index binds no variables.
         let binds = !node.binders().is_empty();
         node.for_each_scoped_child(|c, inside| {
             if !inside || !binds {
@@ -226,7 +228,7 @@ impl Split<'_> {
         }
     }
 
-    /// What is a term of the second stage without looking any further.
+    /// A term of the second stage that needs no rewritten children, if `t` is one.
     fn leaf(&mut self, t: Term, node: &Node) -> Option<Term> {
         match node {
             Node::Lit(_) | Node::Var(_) => Some(t),
@@ -237,7 +239,7 @@ impl Split<'_> {
             Node::Input(k) if self.program.constants.iter().any(|c| c.input == *k) => Some(t),
             Node::Input(k) if Some(*k) == self.input => {
                 let (elem, shape) = (self.g.elem(t), self.g.shape(t).to_vec());
-                // Sizes that no term of the first stage has are its own.
+                // Sizes that occur in no term of the first stage belong to the second stage.
                 let mut known = Vec::new();
                 let mut same: Vec<u8> = (0..shape.len()).map(ad_ir::ir::axis).collect();
                 for (&size, same) in shape.iter().zip(&mut same) {
@@ -267,7 +269,7 @@ impl Split<'_> {
         }
     }
 
-    /// Whether a term is of the first stage, and kept as it is.
+    /// Whether a term belongs to the first stage and is kept.
     fn is_border(&mut self, t: Term, node: &Node) -> bool {
         if self.g.is_open(t) || !self.g.free(t).is_empty() || self.late(t) {
             return false;
@@ -313,7 +315,7 @@ impl Split<'_> {
         new
     }
 
-    /// A size as Rust types have it, where the macro knows it as such.
+    /// A size in the form of a Rust type, if the macro knows it in that form.
     fn static_size(&self, n: Term) -> Option<TokenStream> {
         if let Some(n) = self.g.int_value(n) {
             let n = usize::try_from(n).ok()?;

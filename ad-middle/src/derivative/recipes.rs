@@ -1,6 +1,6 @@
 //! The recipes of derivatives along a cotangent or a direction, and of the Jacobian and the
-//! Hessian, whose blocks `jacobian` puts together. Must never say what a derivative is called or
-//! how it is passed: that is in [`ad_ir::descriptor`].
+//! Hessian, whose blocks `jacobian` puts together. This module must never say how a derivative is
+//! called or passed: [`ad_ir::descriptor`] does that.
 
 use super::jacobian::{self, Block, Count, inputs, unit_literals};
 use super::{DerivativeBuilder, Terms, examples};
@@ -77,10 +77,9 @@ fn hessian(making: &mut DerivativeBuilder<'_>) -> Terms {
     Terms { values, differentiated: Vec::new(), blocks }
 }
 
-/// The trace of the Hessian: forward over reverse for all directions at once. Of the derivative
-/// along each unit vector only the component along that vector is taken, so that no Hessian is
-/// stored. Where a tangent is needed as a whole (in a loop, in a normalisation), it is stored for
-/// all directions.
+/// The trace of the Hessian: forward over reverse for all directions at once. Only the component
+/// along a unit vector is taken of the derivative along that vector, so no Hessian is stored. A
+/// tangent that is needed as a whole (in a loop, in a normalisation) is stored for all directions.
 fn laplacian(making: &mut DerivativeBuilder<'_>) -> Terms {
     let (values, gradient) = making.gradient();
     let (wrt, active, result) = (making.wrt(), making.active.clone(), making.results[0]);

@@ -1,12 +1,13 @@
-//! What a linear map makes of all unit vectors: the columns or the rows of a matrix, in blocks of seeds.
+//! The images of all unit vectors under a linear map: the columns or the rows of a matrix, in
+//! blocks of seeds.
 //!
-//! All seeds at once share one forward sweep, and their products are products of matrices. But the
-//! arrays between have an axis for the seeds then. Where these would not fit into the cache, the
-//! seeds are taken in blocks, as many at a time as fit: a loop whose steps write the rows (or
-//! columns) of a block into the result. A block that would reach behind the last seed begins
-//! earlier, and writes some rows again.
+//! All seeds taken at once share one forward sweep, and their products are products of matrices.
+//! But then intermediate arrays have an axis for the seeds. If these arrays would not fit into the
+//! cache, the seeds are taken in blocks, as many at a time as fit. A loop over the blocks writes
+//! the rows (or columns) of each block into the result. A block that would extend beyond the last
+//! seed begins earlier and writes some rows twice.
 //!
-//! Must never decide in which direction a matrix is computed: that is in `jacobian`.
+//! This module must never decide in which direction a matrix is computed: `jacobian` does that.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -15,25 +16,27 @@ use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Elem, Graph, Node, OpenLoop, Term, Type, Var, axis};
 use ad_ir::prim::{IntOp, Prim};
 
-/// Numbers of the widest array of a block, if it has more than one seed: 64 kilobytes.
+/// The maximum number of elements of the widest array of a block with more than one seed: 64
+/// kilobytes.
 const NUMBERS: usize = 1 << 13;
 
-/// The same in tests that choose by chance.
+/// The same number in randomised tests.
 const TEST_NUMBERS: usize = 2;
 
-/// Seeds are taken in blocks where an array between has so many times the numbers of a seed and of its row: it has one axis
-/// more, then. Otherwise all arrays together have about the size of the result.
+/// Seeds are taken in blocks if an intermediate array for one seed has more than this many times
+/// the elements of the seed and of its row, since it then has one more axis. Otherwise the arrays
+/// of all seeds together have about the size of the result.
 const WIDER: f64 = 16.0;
 
-/// A size that the macro does not know, where work is estimated.
+/// The assumed value of a size that the macro does not know, for estimates of work.
 const UNKNOWN: f64 = 64.0;
 
-/// Where the axes of the seeds stand in the result.
+/// The position of the seeds' axes in the result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Axes {
-    /// Before all others: each seed gives a row.
+    /// Before all other axes: each seed gives a row.
     First,
-    /// Behind all others: each seed gives a column.
+    /// After all other axes: each seed gives a column.
     Last,
 }
 
@@ -53,14 +56,15 @@ pub(super) fn for_all(g: &mut Graph, vars: &[Var], like: Term, terms: &[Term], a
     let begin = g.int(IntOp::Mul, step_term, size);
     let last = g.int(IntOp::Sub, seeds, size);
     let begin = g.int(IntOp::Min, begin, last);
-    // The seeds of a block: those of its first axis, and all of the others.
+    // The seeds of a block: a range of indices of the first axis, and all indices of the other
+    // axes.
     let lane = g.fresh();
     let lane_term = g.mk(Node::Var(lane));
     let seed = g.int(IntOp::Add, begin, lane_term);
     let under = g.subst_vars_all(terms, &[(first, seed)]);
     let mut sizes = g.shape(like).to_vec();
     sizes[0] = size;
-    // Only the shape is read of it. Examples are batched like an array of their numbers.
+    // Only its shape is read. Examples are batched like the array of their numbers.
     let part = g.lit_shaped(Elem::F64, &sizes, 0.0);
     let inner: Vec<Var> = std::iter::once(lane).chain(vars[1..].iter().copied()).collect();
     let under = batched(g, &inner, part, &under);
@@ -87,7 +91,7 @@ pub(super) fn for_all(g: &mut Graph, vars: &[Var], like: Term, terms: &[Term], a
     (0..parts).map(|k| g.proj(blocks, k)).collect()
 }
 
-/// The axes of seeds, which stand first, where they belong.
+/// Moves the axes of the seeds, which come first, to their position.
 fn placed(g: &mut Graph, t: Term, seeds: usize, axes: Axes) -> Term {
     match axes {
         Axes::First => t,
@@ -120,7 +124,8 @@ fn shapes(g: &Graph, vars: &[Var], terms: &[Term]) -> BTreeSet<Vec<Term>> {
     arrays.map(|t| g.shape(t).to_vec()).collect()
 }
 
-/// How many seeds of the first axis are a block, and how many blocks there are: all about as large.
+/// The number of seeds along the first axis in a block, and the number of blocks. All blocks have
+/// about the same size.
 fn blocks(g: &mut Graph, vars: &[Var], like: Term, shapes: &BTreeSet<Vec<Term>>) -> (Term, Term) {
     let one = g.lit_usize(1);
     let mut widest = one;
@@ -131,7 +136,7 @@ fn blocks(g: &mut Graph, vars: &[Var], like: Term, shapes: &BTreeSet<Vec<Term>>)
     let others: Vec<Term> = g.shape(like)[1..vars.len()].to_vec();
     let width = others.iter().fold(widest, |n, &size| g.int(IntOp::Mul, n, size));
     let width = g.int(IntOp::Max, width, one);
-    // By chance blocks are so small that there are several.
+    // In randomised tests blocks are so small that there are several.
     let large = choose(Kind::StripMining, (like.index(), 1 << 33), true, String::new);
     let numbers = g.lit_usize(if large { NUMBERS } else { TEST_NUMBERS });
     let fit = g.int(IntOp::Div, numbers, width);
@@ -150,14 +155,14 @@ fn rounded_up(g: &mut Graph, a: Term, b: Term) -> Term {
     g.int(IntOp::Div, whole, b)
 }
 
-/// The work of these terms for one value of the variables, in operations on numbers, where each size
-/// that the macro does not know is the same. What does not depend on the variables is computed once
-/// for all of their values and does not count.
+/// The work of these terms for one value of the variables, in operations on numbers. All sizes that
+/// the macro does not know count as the same number. Terms that do not depend on the variables are
+/// computed once for all values, and do not count.
 pub(super) fn work(g: &Graph, vars: &[Var], terms: &[Term]) -> f64 {
     dependents(g, vars, terms).into_iter().map(|t| own_work(g, t)).sum()
 }
 
-/// The work of a term beside that of its arguments.
+/// The work of a term without that of its arguments.
 fn own_work(g: &Graph, t: Term) -> f64 {
     match g.node(t) {
         Node::Prim(Prim::Contract(spec), args) => {
@@ -178,7 +183,7 @@ fn own_work(g: &Graph, t: Term) -> f64 {
     }
 }
 
-/// How many elements an array has, by the same estimate.
+/// The number of elements of an array, by the same estimate.
 pub(super) fn elements(g: &Graph, t: Term) -> f64 {
     if g.ty(t).as_array().is_none() {
         return 0.0;
@@ -186,7 +191,7 @@ pub(super) fn elements(g: &Graph, t: Term) -> f64 {
     g.shape(t).iter().map(|&n| estimate(g, n)).product()
 }
 
-/// A size as the macro knows it.
+/// The value of a size, or [`UNKNOWN`].
 fn estimate(g: &Graph, n: Term) -> f64 {
     #[allow(clippy::cast_precision_loss, reason = "an estimate")]
     g.int_value(n).map_or(UNKNOWN, |n| n as f64)
