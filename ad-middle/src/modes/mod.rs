@@ -13,13 +13,13 @@
 //!
 //! - [`Derivative::values`] have the types, the values and the decisions of the roots;
 //! - `<u, J v> = <J' u, v>`, up to rounding;
-//! - a cotangent of zero contributes zero, also where it is multiplied by a NaN or an infinity of a
+//! - a cotangent of zero contributes zero, even if it is multiplied by a NaN or an infinity of a
 //!   branch that was not taken;
 //! - its output has no build and no call, so that later passes accept it;
 //! - it does not simplify, and does not know which option of the attribute the derivative is for.
 //!
 //! An algorithm is a folder here and a variant of [`Mode`]. Nothing else names it: the front end
-//! reads the mode by its name, the program stores it, and a derivative is made by asking it.
+//! reads the name of the mode, the program stores the mode, and [`derivative`] calls it.
 //! `tests/common/modes.rs` runs the tests of meaning over [`Mode::ALL`].
 
 mod dual_arrays;
@@ -37,9 +37,9 @@ pub trait Derivative {
     /// The inputs that the roots are differentiated with respect to.
     fn wrt(&self) -> &[u32];
 
-    /// Other terms of the function, rewritten to read the loops of [`values`](Self::values) in place
-    /// of the original loops, which save nothing. So a check that accompanies a derivative runs no
-    /// loop twice.
+    /// Other terms of the function, rewritten to read the loops of [`values`](Self::values). The
+    /// original loops save nothing and are not run. So a check that accompanies a derivative runs
+    /// no loop twice.
     fn with_saving_loops(&self, g: &mut Graph, others: &[Term]) -> Vec<Term>;
 
     /// The tangents of the roots, given those of inputs. An input without one has tangent zero. The
@@ -49,7 +49,7 @@ pub trait Derivative {
     }
 
     /// The gradients of `<roots, cotangents>`, in the order of the inputs. Cotangents of roots that
-    /// are not real are not looked at.
+    /// are not real are ignored.
     fn gradients(&self, g: &mut Graph, cotangents: &[Term]) -> Vec<Term> {
         unit_vectors::gradients(self, g, cotangents)
     }
@@ -63,7 +63,7 @@ pub fn derivative(mode: Mode, g: &mut Graph, roots: &[Term], wrt: &[u32]) -> Box
     }
 }
 
-/// The roots again, and their tangents, given tangents of inputs.
+/// The rewritten roots and their tangents, given tangents of inputs.
 pub fn forward(mode: Mode, g: &mut Graph, roots: &[Term], seeds: &[(u32, Term)]) -> (Vec<Term>, Vec<Term>) {
     let active: Vec<u32> = seeds.iter().map(|s| s.0).collect();
     let derivative = derivative(mode, g, roots, &active);
@@ -71,7 +71,7 @@ pub fn forward(mode: Mode, g: &mut Graph, roots: &[Term], seeds: &[(u32, Term)])
     (derivative.values().to_vec(), tangents)
 }
 
-/// The roots again, and the gradients of `<roots, cotangents>` with respect to the inputs `wrt`
+/// The rewritten roots, and the gradients of `<roots, cotangents>` with respect to the inputs `wrt`
 /// (BOT Fig. 21).
 pub fn reverse(mode: Mode, g: &mut Graph, roots: &[Term], cotangents: &[Term], wrt: &[u32]) -> (Vec<Term>, Vec<Term>) {
     let derivative = derivative(mode, g, roots, wrt);

@@ -1,13 +1,12 @@
-//! Unit vectors as terms, and what they are for: a linear map is known from what it makes of each
-//! of them.
+//! Unit vectors as terms. The images of all unit vectors determine a linear map.
 //!
-//! The seed for all unit vectors at once is the `build` of a comparison over index variables. What
-//! a linear map makes of it under these variables becomes a term for all of them by the
-//! bulk-operation transform.
+//! The seed for all unit vectors at once is the `build` of a comparison over index variables. The
+//! image of the seed is a term over these variables. The bulk-operation transform turns it into the
+//! array of the images of all unit vectors.
 //!
-//! An algorithm that can apply a derivative in one direction gets the other direction here. That
-//! costs one application for each element, so an algorithm with a transposed map of its own must
-//! never take it from here.
+//! An algorithm that can apply a derivative in one direction gets the other direction from this
+//! module. That costs one application for each element, so an algorithm with a transposed map of
+//! its own must never use this module.
 
 use super::Derivative;
 use crate::passes::bulk;
@@ -85,8 +84,8 @@ pub(super) fn gradients(derivative: &(impl Derivative + ?Sized), g: &mut Graph, 
     derivative.wrt().iter().map(|&k| of_input(g, k)).collect()
 }
 
-/// The sum of the inner products of pairs of arrays, in the element type of `like`. Where the first
-/// one of a pair has a zero, nothing is added, whatever the other one has there.
+/// The sum of the inner products of pairs of arrays, in the element type of `like`. If an element
+/// of the first array is zero, nothing is added for it, whatever the second array has at its index.
 fn inner(g: &mut Graph, like: Term, pairs: &[(Term, Term)]) -> Term {
     let elem = g.elem(like);
     let mut sum = g.lit_shaped(elem, &[], 0.0);

@@ -1,19 +1,20 @@
-//! Conditions of cotangents: a cotangent that is zero unless a condition holds is kept as *one*
-//! conditional with a zero arm, however deep the function nests its own, so that a linear operation
-//! goes through one level and not through all of them. Nested conditions become a lazy conjunction,
-//! `cond c1 c2 false`: the inner one is not looked at where the outer one does not hold, as in the
-//! function.
+//! Conditions of cotangents. A cotangent that is zero unless a condition holds is kept as *one*
+//! conditional with a zero arm, however deeply the function nests its conditionals. So a linear
+//! operation passes one conditional and not one for each level. Nested conditions become a lazy
+//! conjunction, `cond c1 c2 false`: as in the function, the inner one is evaluated only if the
+//! outer one holds.
 
 use ad_ir::analysis::guards::{Guard, parts};
 use ad_ir::analysis::zeros::is_zero;
 use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::prim::Prim;
 
-/// How far up two chains of conditions are compared when cotangents under them are added: further
-/// up, the sum is no longer known to be masked, which costs a little and is still right.
+/// The number of nested conditions that are compared when cotangents under two conditions are
+/// added. If conditions further out are equal, the sum is not known to be masked; that costs a
+/// little and is still correct.
 const NEAR: usize = 8;
 
-/// The guard of a conditional with a zero arm, and its other arm.
+/// For a conditional with a zero arm: the guard of the other arm, and that arm.
 pub(super) fn zero_arm(g: &Graph, t: Term) -> Option<(Guard, Term)> {
     match *g.node(t) {
         Node::Cond { cond, then, other } if is_zero(g, other) => Some(((cond, true), then)),
@@ -22,7 +23,7 @@ pub(super) fn zero_arm(g: &Graph, t: Term) -> Option<(Guard, Term)> {
     }
 }
 
-/// `t` where the guard holds, else zero. What `t` is masked by already comes first.
+/// `t` where the guard holds, else zero. If `t` is masked already, its own guard is the outer one.
 pub(super) fn mask(g: &mut Graph, t: Term, guard: Guard) -> Term {
     match zero_arm(g, t) {
         Some((outer, _)) if outer == guard => t,
@@ -47,7 +48,7 @@ fn both(g: &mut Graph, (a, a_value): Guard, (b, b_value): Guard) -> Term {
     if a_value { g.cond(a, b, no) } else { g.cond(a, no, b) }
 }
 
-/// `t`, masked already or not, under one more condition outside.
+/// `t` under one more guard, which becomes the outermost one.
 pub(super) fn mask_outside(g: &mut Graph, t: Term, outer: Guard) -> Term {
     match zero_arm(g, t) {
         Some((inner, x)) => {
@@ -58,8 +59,9 @@ pub(super) fn mask_outside(g: &mut Graph, t: Term, outer: Guard) -> Term {
     }
 }
 
-/// The sum of two terms; where both are masked and their conditions have a near common part, under
-/// that part; one conditional with two arms where the next conditions are opposite.
+/// The sum of two terms. If both are masked and their conditions begin with a common part, the sum
+/// is under that part. If the next conditions are opposite, the sum is one conditional with two
+/// arms.
 pub(super) fn add(g: &mut Graph, a: Term, b: Term) -> Term {
     if is_zero(g, a) {
         return b;
@@ -81,8 +83,8 @@ pub(super) fn add(g: &mut Graph, a: Term, b: Term) -> Term {
     join(g, (x, &lasts(&up_a)), (y, &lasts(&up_b)))
 }
 
-/// The sum of two terms, by arms if both are conditionals on one condition and one of them has a
-/// zero arm.
+/// The sum of two terms. If both are conditionals on one condition, and one of them has a zero arm,
+/// the arms are added separately.
 fn add_arms(g: &mut Graph, a: Term, b: Term) -> Term {
     let plus = |g: &mut Graph, x: Term, y: Term| match (is_zero(g, x), is_zero(g, y)) {
         (true, _) => y,
@@ -121,9 +123,9 @@ fn below(g: &mut Graph, t: Term, guards: &[Guard]) -> Term {
     mask_outside(g, t, all)
 }
 
-/// The guard, and what it is a conjunction of without its last part, without its last two, ...,
-/// each with the last part of its own; the one that is not looked into any further with itself. At
-/// most [`NEAR`].
+/// The guard, then the conjunction without its last part, then without its last two parts, and so
+/// on. Each comes with its own last part; the final entry, which is not split any further, comes
+/// with itself. At most [`NEAR`] conjunctions are split.
 fn ancestors(g: &Graph, guard: Guard) -> Vec<(Guard, Guard)> {
     let mut all = Vec::new();
     let mut at = guard;

@@ -1,7 +1,7 @@
 //! Delta terms (BOT Fig. 12, KN Figs. 3-5): linear maps from the tangents of the leaves to the
 //! tangent of a term. A zero derivative has no Delta at all, so it costs nothing. Deltas are
-//! numbered in the order of the terms that they belong to, which is what lets the reverse pass be
-//! one walk from the highest number down.
+//! numbered in the order of the terms that they belong to. So the reverse pass is one walk from the
+//! highest number down.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -50,17 +50,16 @@ pub(super) enum Delta {
 /// The derivative of a loop, given the augmented loop that saves the carried values of every step.
 #[derive(Debug)]
 pub(super) struct ScanDelta {
-    /// The loop itself, as it stands in the primal, before augmentation (for its parts and its
-    /// body).
+    /// The loop of the primal program before augmentation (for its parts and its body).
     pub(super) scan: Scan,
-    /// The carried values at the beginning of each step, as produced by the augmented loop.
+    /// The carried values at the start of each step, which the augmented loop saves.
     pub(super) saved: Vec<Term>,
-    /// What the derivative reads instead of carried arrays, or would compute again at a price:
-    /// terms of the body, their rows, and why.
+    /// The residuals: terms of the body, their saved rows, and why they are saved. The derivative
+    /// reads them instead of carried arrays, or instead of an expensive recomputation.
     pub(super) residuals: Vec<(Term, Term, super::residuals::Why)>,
-    /// Carried arrays that the derivative may change back.
+    /// Carried arrays that the derivative may change back to their earlier states.
     pub(super) undo: Vec<super::undo::Undo>,
-    /// Of a loop that may stop early: how many steps it has taken.
+    /// For a loop that may stop early: the number of steps that it has taken.
     pub(super) taken: Option<Term>,
     /// The results of the (differentiated) body.
     pub(super) body: Dual,
@@ -79,11 +78,11 @@ pub(super) struct ScanDelta {
 #[derive(Debug, Default)]
 pub(super) struct Dual {
     pub(super) deltas: Vec<Delta>,
-    /// The results, in terms whose loops save what derivatives read.
+    /// The results. Their loops save what derivatives read.
     pub(super) primal: Vec<Term>,
     /// Their tangents; `None` is zero.
     pub(super) tangents: Vec<Option<DeltaId>>,
-    /// The loops outside of bodies, and what they are in the primal.
+    /// From the loops outside of bodies to the loops of the primal.
     pub(super) loops: HashMap<Term, Term>,
 }
 
@@ -97,8 +96,8 @@ impl Dual {
         &self.deltas[id.0 as usize]
     }
 
-    /// Terms of the function as terms of the primal: they read the loops that save what derivatives
-    /// read.
+    /// Terms of the function as terms of the primal: they read the loops that save values for
+    /// derivatives.
     pub(super) fn in_primal(&self, g: &mut Graph, terms: &[Term]) -> Vec<Term> {
         let fixed = ad_ir::analysis::sizes::sizes(g, terms);
         Rewriter::new(&fixed).run(g, terms, |_, t, _| self.loops.get(&t).copied())

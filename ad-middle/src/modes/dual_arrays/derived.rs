@@ -1,7 +1,7 @@
-//! The body of a derived loop, and what it reads from the original loop: residuals, or carried
-//! arrays that it changes back to their earlier states.
+//! The body of a derived loop, and the values that it reads from the original loop: residuals, or
+//! carried arrays that it changes back to their earlier states.
 //!
-//! Must never decide what the cotangents of a loop are: `scan` does that.
+//! This module must never decide what the cotangents of a loop are: `scan` does that.
 
 use std::collections::{HashMap, HashSet};
 

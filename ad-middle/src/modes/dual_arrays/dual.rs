@@ -1,6 +1,6 @@
 //! The dual transformation (BOT Figs. 13-15): each real term gets its Delta, by one rule for each
-//! form and the derivative rows of the tables. Integer and boolean terms have none, and neither has
-//! anything that no active leaf reaches: activity needs no analysis of its own.
+//! form and the derivative rows of the tables. Integer and boolean terms have no Delta, and neither
+//! have terms that depend on no active leaf. So activity needs no separate analysis.
 
 use std::collections::{HashMap, HashSet};
 
@@ -31,8 +31,8 @@ pub(super) fn dual_of(g: &mut Graph, roots: &[Term], active: &dyn Fn(Leaf) -> bo
         tangents: HashMap::new(),
         analyses: Analyses::default(),
     };
-    // A size is part of types, so it stays the term that it is; loops that only sizes come from
-    // save nothing.
+    // Sizes are parts of types, so their terms do not change. A loop that is needed only for sizes
+    // saves nothing.
     let mut sizes = ad_ir::analysis::sizes::sizes(d.g, roots);
     // Index functions are outside differentiation (they are discrete), but loops in them are still
     // the primal's loops.
@@ -53,8 +53,8 @@ pub(super) fn dual_of(g: &mut Graph, roots: &[Term], active: &dyn Fn(Leaf) -> bo
     out
 }
 
-/// What roots consist of, oldest first, without what sizes consist of. The counts of loops are
-/// sizes too.
+/// All terms that the roots depend on, oldest first, except those that only sizes depend on. The
+/// counts of loops are sizes too.
 fn reachable(g: &Graph, roots: &[Term], sizes: &mut HashSet<Term>) -> Vec<Term> {
     let mut seen: HashSet<Term> = HashSet::new();
     let mut stack: Vec<Term> = roots.to_vec();
@@ -268,7 +268,8 @@ impl Dualise<'_, '_> {
             | Prim::Or
             | Prim::Reduce(Reduce::ArgMax | Reduce::ArgMin | Reduce::All | Reduce::Any, _) => None,
             Prim::Fused => None,
-            // Read as the second way of a number, whose first one has the derivative.
+            // This is the exact value of a pair, and the relaxed value of the pair has the
+            // derivative.
             Prim::Reduce(op, _) => {
                 debug_assert!(op.keeps_order(), "{op:?} has a derivative");
                 None
@@ -329,7 +330,7 @@ impl Dualise<'_, '_> {
         let mut index: Vec<Term> = vars.iter().map(|&v| self.g.mk(Node::Var(v))).collect();
         let read = self.g.index(place, &index);
         index.push(read);
-        // A gather of anything of this shape: only its index function is kept.
+        // Only the index function of this gather is kept, so it may gather any array of this shape.
         let like = self.g.reshape(x, &flat);
         let gather = self.g.gather(like, from[..outer].into(), &vars, &index);
         let Node::Gather { sizes, vars, index, .. } = self.g.node(gather).clone() else { return None };

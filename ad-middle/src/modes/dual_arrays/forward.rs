@@ -16,7 +16,7 @@ pub(super) fn apply(g: &mut Graph, dual: &Dual, leaf: &dyn Fn(Leaf) -> Option<Te
             children(dual.get(id), &mut stack);
         }
     }
-    // A tangent is an array, or for a loop one for each of its parts.
+    // A tangent is one array, or for a loop one array for each of its parts.
     let mut values: Vec<Vec<Option<Term>>> = Vec::with_capacity(dual.deltas.len());
     for (delta, needed) in dual.deltas.iter().zip(needed) {
         let of = |id: DeltaId| values[id.0 as usize][0];
@@ -30,7 +30,7 @@ pub(super) fn apply(g: &mut Graph, dual: &Dual, leaf: &dyn Fn(Leaf) -> Option<Te
                     (Some(a), Some(b)) => Some(g.add(a, b)),
                     (a, b) => a.or(b),
                 }],
-                // Of a seed that is a literal, most is zero.
+                // If a seed is a literal, most of its parts are zero.
                 Delta::Apply(lin, x) => vec![of(*x).map(|x| lin.apply(g, x)).filter(|&x| !is_zero(g, x))],
                 Delta::Cond { cond, then, other } => {
                     vec![match (opt(*then), opt(*other)) {

@@ -1,6 +1,6 @@
-//! Linear operations: what BOT Fig. 14 and KN Figs. 4-5 have as constructors of Delta. Each is
-//! applied to a tangent, and transposed onto a cotangent; the transpose of a structural operation
-//! is another one, so there is no second table.
+//! Linear operations, which are constructors of Delta in BOT Fig. 14 and KN Figs. 4-5. Each is
+//! applied to a tangent, and its transpose to a cotangent. The transpose of a structural operation
+//! is a structural operation, so there is no second table.
 //!
 //! No NaN of an arm that is not taken may come back through `0 * inf` (the chapter on derivatives
 //! and masks in `docs/internals`). So operations commute with conditionals and choices that have a
@@ -21,7 +21,7 @@ pub(super) enum Lin {
     Scale(Term, Scaling),
     /// A structural primitive in one of its arguments, with its transpose.
     Structural(Linear),
-    /// The index function as it stands in the (canonical, closed) gather.
+    /// The index function of the (canonical, closed) gather.
     Gather { vars: Box<[Var]>, index: Box<[Term]>, sizes: Box<[Term]>, from: Vec<Term> },
     /// Scatter onto zeros.
     Scatter { vars: Box<[Var]>, index: Box<[Term]>, sizes: Vec<Term>, to: Vec<Term> },
@@ -29,17 +29,17 @@ pub(super) enum Lin {
     Cast { from: Elem, to: Elem },
 }
 
-/// What is known of a cotangent's zeros, beside those that a zero arm at its root shows.
+/// What is known of a cotangent's zeros, in addition to those that a zero arm at its root shows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum KnownZeros {
     /// Nothing is masked.
     None,
-    /// Zeros where an index or a slice did not read.
+    /// Zeros at the elements that an index or a slice does not read.
     Unread,
-    /// Zeros of a part of a loop that nothing behind the loop reads, and of what a step did not
-    /// read.
+    /// Zeros of a part of a loop that nothing after the loop reads, and of values that a step does
+    /// not read.
     Idle,
-    /// Zeros where an arm was not taken.
+    /// Zeros of an arm that was not taken.
     Arm,
 }
 
@@ -58,8 +58,8 @@ impl Lin {
 
     /// The image of a cotangent under the transpose (BOT Fig. 17).
     pub(super) fn transpose(&self, g: &mut Graph, ct: Term, masked: KnownZeros) -> Term {
-        // Every linear operation commutes with a conditional that has a zero arm: the arm not taken
-        // then costs nothing.
+        // Every linear operation commutes with a conditional that has a zero arm. It is moved into
+        // the other arm, so that an arm that is not taken costs nothing.
         if let Some((literal, inner)) = zero_arm(g, ct) {
             let inner = self.transpose(g, inner, masked);
             return wrap(g, inner, literal);
@@ -92,9 +92,9 @@ impl Lin {
     }
 }
 
-/// What is known of a cotangent's zeros once an operation stands above it.
+/// What is known of a cotangent's zeros after an operation on it.
 pub(super) fn hidden_mask(g: &Graph, ct: Term, masked: KnownZeros) -> KnownZeros {
-    // A condition around it stays around everything.
+    // A conditional at the root stays at the root.
     let inner = zero_arm(g, ct).map_or(ct, |(_, inner)| inner);
     match as_select(g, inner) {
         Some((_, a, b)) if is_zero(g, a) || is_zero(g, b) => KnownZeros::Arm,
@@ -102,8 +102,8 @@ pub(super) fn hidden_mask(g: &Graph, ct: Term, masked: KnownZeros) -> KnownZeros
     }
 }
 
-/// What a gather reads; an element of a seed that is written as its elements is that element, so
-/// that its zeros are seen.
+/// The result of a gather. If the array is a stack of elements and one of them is read, the result
+/// is that element, so that its zeros are known.
 pub(super) fn element(g: &mut Graph, src: Term, sizes: &[Term], vars: &[Var], index: &[Term]) -> Term {
     if let (Node::Prim(Prim::Stack, parts), [], [k]) = (g.node(src), sizes, index)
         && let Some(&part) = g.int_value(*k).and_then(|k| parts.get(usize::try_from(k).ok()?))
@@ -135,7 +135,7 @@ pub(super) fn scale(g: &mut Graph, x: Term, f: Term, masked: KnownZeros) -> Term
             return where_only(g, mask, false, b, a);
         }
     }
-    // One-hot cotangents stay so.
+    // A one-hot cotangent stays one-hot.
     if let Some((src, index)) = one_hot::slot(g, x) {
         let there = g.index(f, &index);
         let scaled = scale(g, src, there, masked);
@@ -156,7 +156,8 @@ pub(super) fn scale(g: &mut Graph, x: Term, f: Term, masked: KnownZeros) -> Term
             return g.neg(x);
         }
     }
-    // A derivative that is zero on one side is a mask: the other side's NaN must not pass.
+    // A factor that is zero on one side of a choice is a mask: a NaN of a side that was not chosen
+    // must not pass.
     if let Some((mask, a, b)) = as_select(g, f) {
         if is_zero(g, b) {
             let a = scale(g, x, a, masked);
@@ -190,10 +191,10 @@ pub(super) fn scale(g: &mut Graph, x: Term, f: Term, masked: KnownZeros) -> Term
     g.mul(x, f)
 }
 
-/// A map of a cotangent in whose products the cotangent's zeros absorb, if it has any that are
-/// masks: a contraction is 0 where its cotangent is, like a scaling. What a loop did not read is no
-/// mask of the user's: there an operand that can only be infinite or NaN where an input is may be
-/// multiplied by zero.
+/// A map in whose products the zeros of the cotangent absorb, if the cotangent may have zeros that
+/// are masks. Then a contraction is 0 where its cotangent is 0, like a scaling. Zeros of values
+/// that a loop did not read are no masks of the user's function: they may be multiplied by an
+/// operand that is infinite or NaN only if an input is.
 fn absorbing(g: &Graph, map: &Applied, masked: KnownZeros) -> Applied {
     let mut map = map.clone();
     if let Prim::Contract(spec) = &mut map.prim {
@@ -207,8 +208,8 @@ fn absorbing(g: &Graph, map: &Applied, masked: KnownZeros) -> Applied {
     map
 }
 
-/// `x` where the mask is `side`, else zero. The masks of a chain of choices are joined, as scaling
-/// would walk down their nest each time.
+/// `x` where the mask is `side`, else zero. The masks of a chain of choices are joined into one,
+/// since each scaling would otherwise walk down the chain.
 pub(super) fn where_only(g: &mut Graph, mask: Term, side: bool, x: Term, zero: Term) -> Term {
     match as_select(g, x) {
         Some((inner, x, other)) if is_zero(g, other) => {
@@ -233,7 +234,7 @@ fn as_select(g: &Graph, t: Term) -> Option<(Term, Term, Term)> {
 }
 
 /// Whether f can only be infinite or NaN where an input is, or by overflow: products and sums of
-/// inputs and bounded functions. A bounded number of terms is looked at.
+/// inputs and bounded functions. A bounded number of terms is examined.
 fn is_polynomial(g: &Graph, f: Term) -> bool {
     let mut stack = vec![f];
     for _ in 0..64 {

@@ -2,8 +2,8 @@
 //! derivative as a Delta term, `forward` applies Deltas to tangents, `transpose` applies their
 //! transposes to cotangents. One Delta serves both.
 //!
-//! Terms given to this module have no `build` and no call (the pass `bulk` has removed them). It
-//! never simplifies, and never looks at what a whole function computes.
+//! Terms given to this module have no `build` and no call (the pass `bulk` has removed them). This
+//! module never simplifies, and never examines what a whole function computes.
 
 pub(crate) mod condition;
 mod delta;
@@ -21,8 +21,8 @@ use std::collections::BTreeMap;
 
 use ad_ir::ir::{Graph, Node, Term};
 
-/// The derivative of some roots: one linear map, to be applied as often as one likes, forwards or
-/// transposed.
+/// The derivative of some roots: one linear map, which can be applied any number of times, forwards
+/// or transposed.
 pub(super) struct Derivative {
     dual: delta::Dual,
     wrt: Vec<u32>,

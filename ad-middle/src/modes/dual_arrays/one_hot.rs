@@ -1,16 +1,16 @@
-//! One-hot tangents and cotangents: zero everywhere but at one index. The seeds of Jacobians and
-//! Hessians are one-hot at a variable. The cotangent of an array of which one element is read (by
-//! an index, by an extremum) is one-hot too. Where an operand is known to be zero but at one index
-//! of an axis, a sum along that axis is its value there, and a contraction along it reads the other
-//! operand there. So the derivative of a linear map costs no product with the unit matrix, and
-//! elements outside of the mask contribute nothing (`linear`).
+//! One-hot tangents and cotangents, which are zero everywhere except at one index. The seeds of
+//! Jacobians and Hessians are one-hot at a variable. The cotangent of an array of which one element
+//! is read (by an index, by an extremum) is one-hot too. If an operand is known to be zero except
+//! at one index of an axis, a sum along that axis is its value at that index, and a contraction
+//! along that axis reads the other operand at that index. So the derivative of a linear map costs
+//! no product with the unit matrix, and elements outside of the mask contribute nothing (`linear`).
 //!
-//! A bound variable that stands free in a term of this module is the index of such a seed. It is in
-//! range for the axis that it is compared with. The indices of a scatter are in range by the checks
-//! of the user's function, or its elements are masked, as in an arm that is not taken.
+//! A variable that is free in a term of this module is the index of such a seed. It is in range for
+//! the axis that it is compared with. The indices of a scatter are in range by the checks of the
+//! user's function, or its elements are masked, as in an arm that is not taken.
 //!
-//! Must never be applied to terms of the user's function: there, zero times infinity has to stay a
-//! NaN.
+//! This module must never be applied to terms of the user's function: in these, zero times infinity
+//! has to stay a NaN.
 
 use crate::passes::simplify::{
     self,
@@ -20,10 +20,10 @@ use ad_ir::ir::{Contraction, Graph, Node, Put, Term, axis};
 use ad_ir::prim::structural::Applied;
 use ad_ir::prim::{Binary, Cmp, Prim, Unary};
 
-/// How deep these functions look into a term.
+/// The maximum depth of the operations that these functions examine.
 const DEPTH: usize = 8;
 
-/// The axes along which a term is zero but at one index, each with that index.
+/// The axes along which a term is zero except at one index, each with that index.
 fn one_hot_axes(g: &Graph, x: Term, depth: usize) -> Vec<(u8, Term)> {
     if let Some((_, index)) = slot(g, x) {
         return index.iter().enumerate().map(|(k, &at)| (axis(k), at)).collect();
@@ -71,7 +71,8 @@ fn one_hot_axes(g: &Graph, x: Term, depth: usize) -> Vec<(u8, Term)> {
     }
 }
 
-/// What is zero but at one place of its first axes: what is there, and where that is.
+/// For a term that is zero except at one index of its first axes: its value at that index, and the
+/// index.
 pub(super) fn slot(g: &Graph, x: Term) -> Option<(Term, Box<[Term]>)> {
     match g.node(x) {
         Node::Scatter { put: Put::Add, dst, src, vars, index }
@@ -83,14 +84,14 @@ pub(super) fn slot(g: &Graph, x: Term) -> Option<(Term, Box<[Term]>)> {
     }
 }
 
-/// Zeros but at one place.
+/// An array of this shape with `x` at the index, and zeros elsewhere.
 pub(super) fn scatter_element(g: &mut Graph, x: Term, index: &[Term], shape: &[Term]) -> Term {
     let elem = g.elem(x);
     let zeros = g.lit_shaped(elem, shape, 0.0);
     g.scatter(zeros, x, &[], index)
 }
 
-/// What a mask says of indices.
+/// Finds the axes along which a mask compares the index with a variable, each with the variable.
 fn conjuncts(g: &Graph, mask: Term, depth: usize, found: &mut Vec<(u8, Term)>) {
     let Node::Prim(prim, args) = g.node(mask) else { return };
     match prim {
@@ -107,7 +108,7 @@ fn conjuncts(g: &Graph, mask: Term, depth: usize, found: &mut Vec<(u8, Term)>) {
     }
 }
 
-/// The axis whose index a term is.
+/// The axis whose index each element of the term is.
 fn iota_axis(g: &Graph, t: Term) -> Option<u8> {
     match g.node(t) {
         Node::Prim(Prim::Iota, _) => Some(0),
@@ -118,7 +119,8 @@ fn iota_axis(g: &Graph, t: Term) -> Option<u8> {
     }
 }
 
-/// Whether a term is zero but at this index. What is not is better read there than computed there once more.
+/// Whether a term is zero except at this index. If it is not, it is better read at the index than
+/// recomputed at the index.
 fn is_unit(g: &Graph, x: Term, at: (u8, Term), depth: usize) -> bool {
     one_hot_axes(g, x, depth).contains(&at)
 }
@@ -192,7 +194,8 @@ fn part(g: &mut Graph, x: Term, at: (u8, Term), depth: usize) -> Term {
             match prim {
                 Prim::Select => g.select(args[0], args[1], args[2]),
                 Prim::And => g.and(args[0], args[1]),
-                // The index itself, as integers are what is compared with a variable.
+                // Both operands are the variable itself: only integers are compared with a
+                // variable, so they are equal.
                 Prim::Compare(Cmp::Eq) if args[0] == args[1] && matches!(g.node(g.splat(args[0])), Node::Var(_)) => {
                     let (yes, shape) = (g.lit_bool(true), g.shape(args[0]).to_vec());
                     g.broadcast(yes, &shape)
@@ -309,8 +312,8 @@ pub(super) fn read(g: &mut Graph, placed: &Scattered, f: Term) -> Term {
     }
 }
 
-/// A contraction that keeps all one-hot axes of its operand: zeros but at one place, if these are
-/// its first axes.
+/// A contraction that keeps all one-hot axes of its operand. If these are its first axes, the
+/// result is zero except at one index of them.
 fn outer(g: &mut Graph, x: Term, with: Term, spec: Contraction) -> Term {
     let Some((src, index)) = slot(g, x).filter(|(_, index)| spec.out.starts_with(&spec.a[..index.len()])) else {
         return g.contract(x, with, spec);
@@ -324,7 +327,7 @@ fn outer(g: &mut Graph, x: Term, with: Term, spec: Contraction) -> Term {
         return g.contract(x, with, spec);
     };
     let mut there = with;
-    // From the last axis to the first, as each one goes.
+    // From the last axis to the first, since each step removes an axis.
     for k in (0..spec.b.len()).rev() {
         if let Some(n) = placed.iter().position(|&l| l == spec.b[k]) {
             there = part(g, there, (axis(k), index[n]), 0);

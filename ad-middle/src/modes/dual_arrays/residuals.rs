@@ -1,21 +1,21 @@
-//! The residuals of a loop: what it saves of each step for its derivative, beside its carried
-//! values. The loop offers all of them. A row that the derived body does not read is not emitted
-//! (`passes::lowering`); that holds for carried values too.
+//! The residuals of a loop: what it saves of each step for its derivative, in addition to its
+//! carried values. The loop offers all candidates. A row that the derived body does not read is not
+//! emitted (`passes::lowering`); the same holds for the rows of carried values.
 //!
-//! The rule: what is cheap is computed again from residuals. Residuals are
+//! The rule: cheap terms are recomputed from residuals. There are three kinds of residuals:
 //! - results of expensive functions (the tables' cost: exponentials, logarithms, powers) and sums,
 //!   if they differ from step to step;
-//! - elements and parts that a step reads of a carried array, or of what the step has made of it so
-//!   far by writing elements of it, under conditions or not, if the derived body reads nothing else
-//!   of that array: then a step saves these and not the array;
-//! - what an inner loop has saved of its steps, and how many it has taken, if these are no carried
-//!   arrays (but such as a step computes as a whole) and the loop would be run again from a carried
-//!   array that the derived body reads nothing else of: then the outer loop saves neither the array
-//!   nor runs the inner loop again.
+//! - elements and parts that a step reads of a carried array, or of a later state of the array in
+//!   the step, in which elements have been written (possibly under conditions). This holds if the
+//!   derived body reads nothing else of the array; then a step saves the parts and not the array.
+//! - the residuals of an inner loop and the number of its steps. Carried arrays among them count
+//!   only if each step computes them as a whole. The inner loop must be one that would otherwise be
+//!   run again from a carried array of which the derived body reads nothing else. Then the outer
+//!   loop does not save that array, and its derivative does not run the inner loop again.
 //!
-//! So what is saved is at most what the function has read. Must never compute in a step what the
-//! function computes in an arm only, but for an index: what is saved is a choice under the same
-//! conditions.
+//! So no more is saved than the function has read. This module must never let a step compute a term
+//! that the function computes only in an arm, except an index: a saved term is a conditional under
+//! the same conditions.
 
 use std::collections::{HashMap, HashSet};
 
@@ -26,9 +26,10 @@ use ad_ir::prim::{Binary, Prim};
 
 use super::delta::{Delta, Dual};
 
-/// A term under more conditions than these is computed again.
+/// A term under more conditions than these is recomputed.
 const DEEPEST: usize = 8;
-/// Operations of an index that may be computed outside of the arm that reads there.
+/// The maximum number of operations of an index that may be computed outside of the arm that reads
+/// at it.
 const CHEAP: usize = 16;
 
 /// Why a term is a residual.
@@ -38,13 +39,13 @@ pub(super) enum Why {
     Expensive,
     /// It is a part of this array.
     Part(Term),
-    /// It is a result of this loop, which reads these carried arrays; whether it is its carried
-    /// arrays, and whether the loop changes none of the arrays that it reads.
+    /// It is a result of the loop `scan`, which reads these carried arrays. `whole`: it is an array
+    /// that the loop carries. `reads`: the loop changes none of the arrays that it reads.
     Loop { scan: Term, arrays: Vec<Term>, whole: bool, reads: bool },
 }
 
-/// The terms of a body that are offered, and what a step saves for them: under the conditions under
-/// which the step comes to them.
+/// The terms of a body that are offered, and the rows that a step saves for them. A row is zero
+/// unless the conditions hold under which the step computes the term.
 pub(super) fn residuals(g: &mut Graph, body: &Dual, s: &Scan) -> Vec<(Term, Term, Why)> {
     let found = candidates(g, body, s);
     let under = |g: &mut Graph, t: Term, guard: Vec<Guard>| {
@@ -68,8 +69,8 @@ pub(super) fn residuals(g: &mut Graph, body: &Dual, s: &Scan) -> Vec<(Term, Term
         .collect()
 }
 
-/// For each real array the masks that all its uses have in common. Where a mask does not hold, no
-/// use reads the element, so a zero will do.
+/// For each real array: the masks that all its uses have in common. An element for which such a
+/// mask does not hold is not read, so it may be saved as zero.
 fn masks(g: &Graph, roots: &[Term]) -> HashMap<Term, Vec<Guard>> {
     let mut all: HashMap<Term, Vec<Guard>> = roots.iter().map(|&t| (t, Vec::new())).collect();
     let give = |all: &mut HashMap<Term, Vec<Guard>>, t: Term, set: &[Guard]| {
@@ -119,7 +120,8 @@ fn candidates(g: &Graph, body: &Dual, s: &Scan) -> Vec<(Term, Vec<Guard>, Why)> 
         }
         let Some(guard) = guards.get(&t).filter(|set| set.len() <= DEEPEST) else { continue };
         match part_of(g, t).filter(|&x| carried(x)) {
-            // Of what the step has changed there may be nothing outside of the arm that changes it.
+            // An element of the array as carried may be saved outside of the arm that reads it. A
+            // later state may not exist outside of the arm that changes the array.
             Some(x) if g.rank(t) == 0 && cheap(g, t) && reads(g, t, x) => found.push((t, Vec::new(), Why::Part(x))),
             Some(x) => found.push((t, guard.clone(), Why::Part(x))),
             None if g.ty(t).is_real() && expensive(g, t) => found.push((t, guard.clone(), Why::Expensive)),
@@ -155,8 +157,8 @@ fn candidates(g: &Graph, body: &Dual, s: &Scan) -> Vec<(Term, Vec<Guard>, Why)> 
     found
 }
 
-/// What a loop leaves behind of the values that it carries, if it computes them as a whole in each
-/// step: it is known by rows of it.
+/// The final values of a loop that are residuals: scalars, and arrays that each step computes as a
+/// whole. The loop is one of which rows are saved.
 fn recomputed_results<'a>(g: &Graph, roots: &[Term], rows: impl Iterator<Item = &'a Term>) -> Vec<Term> {
     let loops: HashSet<Term> =
         rows.filter_map(|&t| if let Node::Proj(s, _) = *g.node(t) { Some(s) } else { None }).collect();
@@ -172,9 +174,9 @@ fn recomputed_results<'a>(g: &Graph, roots: &[Term], rows: impl Iterator<Item = 
     g.reachable(roots).into_iter().filter(anew).collect()
 }
 
-/// Replaces residuals by these parameters; which of them the results now read. `states` are states
-/// of carried arrays that the derived loop has otherwise, and what stands for them: these arrays
-/// are not saved, nor are parts of them, unless these are wanted.
+/// Replaces residuals by these parameters. Returns the numbers of those that the results then read.
+/// `states` maps states of carried arrays, which the derived loop changes back, to their
+/// replacements. These arrays are not saved. Their parts are saved only if `parts` is true.
 pub(super) fn use_residuals(
     g: &mut Graph,
     results: &mut Vec<Term>,
@@ -182,7 +184,8 @@ pub(super) fn use_residuals(
     (states, parts): (&HashMap<Term, Term>, bool),
 ) -> Vec<usize> {
     let before: HashSet<Term> = g.reachable(results).into_iter().collect();
-    // A loop whose carried arrays are read saves no more if it is run again from one of them.
+    // If the carried arrays of an inner loop are read anyway, the loop is run again, and saving its
+    // other residuals gains nothing.
     let again: HashSet<Term> = terms
         .iter()
         .filter_map(|(t, of)| match of {
@@ -193,7 +196,8 @@ pub(super) fn use_residuals(
     let mut swap: HashMap<Term, Term> = states.clone();
     for ((t, of), &param) in terms.iter().zip(params) {
         let had = match of {
-            // The array that is changed back is there to run the loop again.
+            // All arrays that the inner loop reads are changed back, so it can be run again from
+            // them.
             Why::Loop { arrays, reads: true, .. }
                 if g.rank(*t) > 0 && arrays.iter().all(|x| states.contains_key(x)) =>
             {
@@ -207,7 +211,7 @@ pub(super) fn use_residuals(
             swap.insert(*t, param);
         }
     }
-    // An array that is read otherwise too is saved anyway.
+    // An array that is also read in another way is saved anyway.
     let all = substituted(g, results, &swap);
     let reach: HashSet<Term> = g.reachable(&all).into_iter().collect();
     let offered = swap.len();
@@ -230,14 +234,15 @@ fn substituted(g: &mut Graph, roots: &[Term], swap: &HashMap<Term, Term>) -> Vec
     Rewriter::default().run(g, roots, |_, t, _| swap.get(&t).copied())
 }
 
-/// Whether a loop begins with none of these arrays: it may read them, and leaves them as they are.
+/// Whether a loop starts with none of these arrays. Then it may read them, and does not change
+/// them.
 fn only_reads(g: &Graph, scan: Term, arrays: &[Term]) -> bool {
     let Node::Scan(s) = g.node(scan) else { return false };
     !g.reachable(&s.init).iter().any(|t| arrays.contains(t))
 }
 
-/// Whether rows of a loop are a carried array that each step computes as a whole: a step's work is
-/// then no less than what a row of it takes.
+/// Whether rows of a loop are a carried array that each step computes as a whole. Then a step does
+/// at least as much work as saving a row takes.
 fn recomputed_rows(g: &Graph, t: Term) -> bool {
     let Node::Proj(scan, k) = *g.node(t) else { return false };
     let Node::Scan(s) = g.node(scan) else { return false };
@@ -245,8 +250,7 @@ fn recomputed_rows(g: &Graph, t: Term) -> bool {
     row.and_then(|&row| param_number(g, row)).is_some_and(|n| is_recomputed_per_iteration(g, s, n))
 }
 
-/// Whether each step computes a carried value as a whole, and does not go on with some of what it
-/// was.
+/// Whether each step computes a carried value as a whole, and keeps no part of its earlier state.
 fn is_recomputed_per_iteration(g: &Graph, s: &Scan, n: usize) -> bool {
     let Some(&next) = s.body.results.get(n).filter(|_| n < s.init.len()) else { return false };
     let own = |t: Term| param_number(g, t) == Some(n);
@@ -268,8 +272,8 @@ fn is_recomputed_per_iteration(g: &Graph, s: &Scan, n: usize) -> bool {
     true
 }
 
-/// The array of which it is an element, a row, a part of a row, or what is read there at several
-/// indices: as it is carried, or with elements written already.
+/// The carried array of which a term is an element, a row, a part of a row, or a gather. The array
+/// may be read in the state in which it is carried, or after elements have been written.
 fn part_of(g: &Graph, t: Term) -> Option<Term> {
     match g.node(t) {
         Node::Prim(Prim::Slice(_), args) if matches!(g.node(args[0]), Node::Gather { .. }) => part_of(g, args[0]),
@@ -278,8 +282,8 @@ fn part_of(g: &Graph, t: Term) -> Option<Term> {
     }
 }
 
-/// The parameter of which an array is a later state: elements of it are written, and arms choose
-/// between such states.
+/// The parameter of which an array is a later state: elements may have been written, and
+/// conditionals may choose between such states.
 fn carried_as(g: &Graph, t: Term) -> Option<Term> {
     let (mut found, mut stack, mut seen) = (None, vec![t], HashSet::new());
     while let Some(t) = stack.pop() {
@@ -325,7 +329,7 @@ fn cheap(g: &Graph, t: Term) -> bool {
 
 fn expensive(g: &Graph, t: Term) -> bool {
     match g.node(t) {
-        // What has fewer axes than what it is made of.
+        // The result has fewer axes than an operand.
         Node::Prim(Prim::Sum(_) | Prim::Contract(_), args) => args.iter().any(|&x| g.rank(x) > g.rank(t)),
         Node::Prim(prim, _) => prim.is_expensive(),
         _ => false,

@@ -1,7 +1,7 @@
 //! The derivative of the loop form: the loop is augmented to save what its derivative reads
-//! (`residuals`), its tangent is a linear loop in the same direction, and the transpose of that a
-//! loop in the other direction which carries the cotangents of carried values and captures (KN
-//! Figs. 13-15 for folds).
+//! (`residuals`), its tangent is a linear loop in the same direction. The transpose of that loop
+//! runs in the other direction and carries the cotangents of carried values and captures (KN Figs.
+//! 13-15 for folds).
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -31,16 +31,16 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
     if init.iter().chain(&rest).all(Tangent::is_zero) {
         return (d.g.mk(Node::Scan(Box::new(scan))), Tangent::Zero);
     }
-    // Tuples are carried by component in the loops that the front end makes; a tuple here has no
-    // single cotangent to carry.
+    // The loops that the front end makes carry the components of tuples. A carried tuple would have
+    // no single cotangent.
     assert!(
         s.body.params.iter().all(|ty| matches!(ty, Type::Array(..)) || !ty.has_real()),
         "a loop that carries or captures a tuple is split into components before differentiation"
     );
     let carries = scan.init.len();
     let mut carried: Vec<bool> = init.iter().map(|t| !t.is_zero()).collect();
-    // Activity of carried values: a least fixed point, since a value may become active only by what
-    // an earlier step made of it.
+    // The active carried values are a least fixed point, since an earlier step may make a value
+    // active.
     let body = loop {
         let active = |leaf: Leaf| match leaf {
             Leaf::Param(k) => {
@@ -56,8 +56,8 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
         }
         carried = more;
     };
-    // A loop that takes what is real and makes what is not (an index, a count) has no derivative:
-    // nothing is saved, and the term, which may be a size, stays what it was.
+    // A loop that reads reals and computes only integers or booleans (an index, a count) has no
+    // derivative. It saves nothing, and its term, which may be a size, does not change.
     if !carried.contains(&true) && body.tangents.iter().all(Option::is_none) {
         return (d.g.mk(Node::Scan(Box::new(scan))), Tangent::Zero);
     }
@@ -72,7 +72,7 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
     let saved_values: Vec<Term> = (0..carries).map(|k| d.g.param(k, s.body.params[k].clone())).collect();
     let saveable = s.body.params[..carries].iter().all(|ty| matches!(ty, Type::Array(..)));
     assert!(saveable, "carried tuples are split into components before differentiation");
-    // Steps that do nothing save nothing: what is said of them is that they do nothing.
+    // A step that is known to do nothing saves zeros.
     let bound = d.analyses.get::<Bounds>(d.g, &[t])[0].map(|bound| {
         let (condition, value) = bound.literal;
         (body.in_primal(d.g, &[condition])[0], value)
@@ -131,7 +131,7 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
     (primal, Tangent::Tuple(parts))
 }
 
-/// A row of this step; zeros in a step that does nothing.
+/// A row of a step, or zeros if the step does nothing.
 fn only_within(g: &mut Graph, row: Term, bound: Option<Guard>) -> Term {
     let Some((c, value)) = bound else { return row };
     let zeros = crate::passes::trip_counts::zeros(g, row);
@@ -219,9 +219,9 @@ fn derived_originals(s: &Scan) -> usize {
     s.body.params.len()
 }
 
-/// The cotangents that a loop sends to its arguments, given those of its parts. `before` are
-/// cotangents of captures that it goes on with: the first one sent to such a capture has them in
-/// it. Arrays that it changes back are added to `undone`.
+/// The cotangents that a loop sends to its arguments, given those of its parts. `before` has
+/// cotangents of captures that the loop adds to: the first cotangent sent to such a capture
+/// contains them. Arrays that the loop changes back are added to `undone`.
 pub(super) fn transpose(
     g: &mut Graph,
     s: &ScanDelta,
@@ -230,7 +230,8 @@ pub(super) fn transpose(
     undone: &mut Vec<(Term, Term)>,
 ) -> Vec<(DeltaId, Cotangent)> {
     let (carries, caught) = (s.scan.init.len(), s.scan.captures.len());
-    // A part without a cotangent contributes zeros: inside, they are zeros of something not taken.
+    // A part without a cotangent contributes zeros. In the body these count as zeros of a value
+    // that is not read.
     let all: Vec<usize> = (0..s.body.primal.len())
         .filter(|&k| if k < carries { s.carried[k] } else { s.body.tangents[k].is_some() })
         .collect();
@@ -279,7 +280,8 @@ pub(super) fn transpose(
             outer_xs.push(ct.term);
         }
     }
-    // What a step sends to the one before it may be a zero of an arm that this step has not taken.
+    // A cotangent that a step passes to the step before it may be a zero of an arm that the step
+    // has not taken.
     let found = loop {
         let found = rev::transpose(g, &s.body, &seeds, &masked, &leaf_sums);
         let sent = |k: usize| found.leaves.get(&param(k)).map_or(KnownZeros::Idle, |ct| at_least(ct.hidden(g)));
@@ -345,11 +347,12 @@ pub(super) fn transpose(
     for (k, (one, _)) in undone_here.iter().enumerate() {
         undone.push((one.last, g.proj(new, carried + k)));
     }
-    // Captures are not looked at by a loop of no steps: then their cotangents are zeros of
-    // something not read.
+    // A loop without steps does not read its captures. Their cotangents are then zeros of values
+    // that are not read.
     let runs = g.int_value(s.scan.count).is_some_and(|n| n > 0);
     let unread = if runs { KnownZeros::None } else { KnownZeros::Unread };
-    // Captures first: what a capture's cotangent was before is in the first one that is sent to it.
+    // Captures come first: the first cotangent that is sent to a capture contains the capture's
+    // earlier cotangent.
     let mut targets = Vec::new();
     for (k, place) in sum_places {
         let own = hidden(g, carries + k).max(unread);

@@ -1,6 +1,6 @@
 //! The symbolic reverse pass (BOT Figs. 17 and 19): cotangents flow from the results to the leaves
-//! through the transposes of the Deltas, from the highest number down, so that each Delta is
-//! visited once, when all that is above it has contributed.
+//! through the transposes of the Deltas. Deltas are visited from the highest number down, each one
+//! once, after all Deltas that read it have contributed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,14 +22,14 @@ pub(super) struct Cotangent {
 }
 
 impl Cotangent {
-    /// What is known of the zeros once an operation stands above the term.
+    /// What is known of the zeros after an operation on the term.
     pub(super) fn hidden(self, g: &Graph) -> KnownZeros {
         if zero_arm(g, self.term).is_some() { KnownZeros::Arm } else { hidden_mask(g, self.term, self.masked) }
     }
 }
 
-/// The cotangents of the leaves, given those of the results (`None` is zero), and what is known of
-/// the zeros of each of these.
+/// The cotangents of the leaves, given the cotangents of the results (`None` is zero) and what is
+/// known of the zeros of each of these.
 pub(super) fn transpose(
     g: &mut Graph,
     dual: &Dual,
@@ -70,12 +70,12 @@ pub(super) struct Found {
     pub(super) leaves: BTreeMap<Leaf, Cotangent>,
     /// Leaves whose cotangent contains the sum that was given for them.
     pub(super) summed: BTreeSet<Leaf>,
-    /// Arrays that loops leave, and the same before these loops, as their derivatives change them
-    /// back.
+    /// Pairs of an array after a loop and the array before that loop, which the loop's derivative
+    /// has restored.
     pub(super) undone: Vec<(Term, Term)>,
 }
 
-/// The cotangents so far of captures that a loop adds to, instead of beginning with zeros.
+/// The cotangents so far of captures. A loop adds to these instead of starting with zeros.
 pub(super) type Running = BTreeMap<DeltaId, Cotangent>;
 
 #[derive(Clone)]
@@ -95,13 +95,13 @@ struct Pass<'d> {
 }
 
 impl Pass<'_> {
-    /// The cotangents so far of arrays that this loop captures. The loop adds to these, instead of
-    /// to zeros that are then added to them. So a loop in a loop adds to one array in place,
-    /// however few elements of it each step reads.
+    /// The cotangents so far of arrays that this loop captures. The loop adds to these in place,
+    /// instead of adding to zeros and then adding the sum to them. So an inner loop of which each
+    /// step reads few elements does not pass over the whole array.
     fn running(&mut self, g: &mut Graph, s: &super::delta::ScanDelta, parts: &BTreeMap<usize, Cotangent>) -> Running {
         let mut all = Running::new();
         let under = common_guard(g, parts);
-        // What is masked stays apart from what is not, unless the loop runs under that mask.
+        // A masked cotangent is not added to an unmasked one, unless the loop runs under that mask.
         let joins = |g: &Graph, t: Term| match zero_arm(g, t) {
             Some((mask, _)) => under.is_some_and(|guard| condition::implies(g, guard, mask)),
             None => true,
@@ -127,7 +127,7 @@ impl Pass<'_> {
             let before = match (sum, before) {
                 (Some((leaf, sum)), before) => {
                     self.found.summed.insert(leaf);
-                    // It began as a zero of something that was not read.
+                    // The sum started as a zero of a value that was not read.
                     let sum = Cotangent { term: sum, masked: KnownZeros::Idle };
                     Some(before.map_or(sum, |ct| add(g, Some(sum), ct)))
                 }
@@ -212,8 +212,8 @@ impl Pass<'_> {
                     self.give(g, *src, Cotangent { term, masked: ct.hidden(g) });
                 }
                 if let Some(dst) = dst {
-                    // What is overwritten is not read any more: its cotangent is the zero of
-                    // something unread.
+                    // An overwritten element is not read any more, so its cotangent is the zero of
+                    // an unread value.
                     let zeros = g.zeros_like(*put);
                     let masked = ct.hidden(g).max(KnownZeros::Unread);
                     let term = commute(g, term, &|g, ct| {
@@ -241,8 +241,8 @@ impl Pass<'_> {
 /// taken costs nothing.
 fn add(g: &mut Graph, before: Option<Cotangent>, ct: Cotangent) -> Cotangent {
     let Some(before) = before else { return ct };
-    // A sum is a masked zero only where both parts are, for whatever reason. A condition around
-    // both of them is one around the sum, where everybody sees it, so nothing of it is hidden.
+    // A sum is a masked zero only where both summands are, for whatever reason. If one condition
+    // masks both, it is at the root of the sum as well, so it is not hidden.
     let under = |ct: Cotangent| zero_arm(g, ct.term).map(|arm| arm.0);
     let masked = match (under(before), under(ct)) {
         (Some(one), Some(other)) if one == other => {
@@ -265,14 +265,14 @@ fn commute(g: &mut Graph, ct: Term, operation: &dyn Fn(&mut Graph, Term) -> Term
     }
 }
 
-/// The guard that all these cotangents share, if they do.
+/// The guard that all these cotangents share, if there is one.
 fn common_guard(g: &Graph, parts: &BTreeMap<usize, Cotangent>) -> Option<Guard> {
     let mut all = parts.values().map(|ct| zero_arm(g, ct.term).map(|arm| arm.0));
     let first = all.next()??;
     all.all(|l| l == Some(first)).then_some(first)
 }
 
-/// A loop commutes with a conditional too: if all its cotangents are zero unless one condition
+/// A loop also commutes with a conditional: if all its cotangents are zero unless one condition
 /// holds, it runs under that condition.
 fn loop_cotangents(
     g: &mut Graph,
@@ -292,8 +292,8 @@ fn loop_cotangents(
     loop_cotangents(g, s, &inner, &unmasked, undone)
         .into_iter()
         .map(|(id, ct)| {
-            // The loop has gone on with the first of a capture's cotangents; further ones are its
-            // own.
+            // The first cotangent that the loop sends to a capture contains the capture's earlier
+            // one; the others do not.
             let Some(before) = left.remove(&id) else {
                 return (id, Cotangent { term: wrap(g, ct.term, guard), masked: ct.masked });
             };

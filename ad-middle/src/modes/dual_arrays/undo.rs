@@ -1,13 +1,15 @@
-//! Carried arrays that are changed back. Where a loop updates elements of an array, what its
-//! derivative reads of the array in a step need not be saved: the array as the loop leaves it is
-//! carried backwards, and each step puts back what it has overwritten. So a loop saves as much as
-//! it overwrites, however much its steps read. What an inner loop leaves is changed back by the
-//! derivative of that loop, or by a loop of its own.
+//! Carried arrays that are changed back. If a loop updates elements of an array, the parts of the
+//! array that its derivative reads in a step need not be saved. Instead the derivative carries the
+//! final array backwards, and each step puts back the elements that the original step has
+//! overwritten. So a loop saves as much as it overwrites, however much its steps read. The result
+//! of an inner loop is changed back by the derivative of that loop, or by a separate loop.
 //!
-//! This is one way to give a derived body the array; the other is to save what is read
-//! (`residuals`). It is taken where what a step overwrites has fewer axes than what would be saved.
+//! This is one way to give a derived body the array. The other one saves the parts that are read
+//! (`residuals`). The first way is chosen if the elements that a step overwrites have fewer axes
+//! than the parts that would be saved.
 //!
-//! Must never read a state under other conditions than those under which the step has made it.
+//! This module must never read a state under other conditions than those under which the step has
+//! computed it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,30 +19,30 @@ use ad_ir::ir::{Graph, Node, Scan, Term, Type, Var};
 
 use super::delta::{Delta, Dual, ScanDelta};
 
-/// Conditions under which an update is saved.
+/// The maximum number of conditions under which an update is saved.
 const DEEPEST: usize = 8;
-/// Ways from one state to another.
+/// The maximum number of paths from one state back to another.
 const WAYS: usize = 64;
 
-/// How a step changes a carried array, and what it takes to change it back.
+/// How a step changes a carried array, and what is needed to change it back.
 #[derive(Clone, Debug)]
 pub(super) struct Undo {
     /// The number of the carried array.
     pub(super) carry: usize,
     /// The array after the loop.
     pub(super) last: Term,
-    /// Its states in a step, newest first; the last one is what the step begins with.
+    /// Its states in a step, newest first. The last entry is the state at the start of the step.
     states: Vec<Term>,
-    /// Updates among the states, and the elements that they overwrite: rows.
+    /// The states that are updates, each with the row of the elements that it overwrites.
     pub(super) overwritten: Vec<(Term, Term)>,
-    /// Axes of what a step overwrites.
+    /// The number of axes of the elements that a step overwrites.
     pub(super) rank: usize,
-    /// Where this does not hold, a step does nothing.
+    /// A step does nothing unless this guard holds.
     bound: Option<Guard>,
 }
 
-/// The carried arrays of a loop that can be changed back. Rows are terms of the body, and the array
-/// after the loop is the one in the body.
+/// The carried arrays of a loop that can be changed back. Rows are terms of the body, and `last` is
+/// the array after a step, as a term of the body.
 pub(super) fn undos(g: &mut Graph, body: &Dual, s: &Scan, bound: Option<Guard>) -> Vec<Undo> {
     let mut found = Vec::new();
     let mut under: Option<HashMap<Term, Vec<Guard>>> = None;
@@ -81,8 +83,8 @@ pub(super) fn undos(g: &mut Graph, body: &Dual, s: &Scan, bound: Option<Guard>) 
     found
 }
 
-/// The states between the array that a step begins with and the one that it leaves, newest first,
-/// and how many axes inner loops overwrite in a step.
+/// The states from the end of a step back to its start, newest first, and the number of axes of the
+/// elements that inner loops overwrite in a step.
 fn states(g: &Graph, body: &Dual, own: Term, next: Term) -> Option<(Vec<Term>, usize)> {
     let (mut found, mut stack, mut rank) = (HashSet::new(), vec![next], 0);
     while let Some(t) = stack.pop() {
@@ -105,7 +107,7 @@ fn states(g: &Graph, body: &Dual, own: Term, next: Term) -> Option<(Vec<Term>, u
     Some((found, rank))
 }
 
-/// The inner loop that leaves this array, and how it changes it.
+/// The inner loop of which this array is a result, and how it changes the array.
 pub(super) fn inner(body: &Dual, t: Term) -> Option<(&ScanDelta, &Undo)> {
     body.deltas.iter().find_map(|delta| match delta {
         Delta::Scan(s) => s.undo.iter().find(|u| u.last == t).map(|u| (&**s, u)),
@@ -113,35 +115,37 @@ pub(super) fn inner(body: &Dual, t: Term) -> Option<(&ScanDelta, &Undo)> {
     })
 }
 
-/// An array in the derived body: leaves that stand for its states until it is known what they are.
+/// An array in the derived body. Leaves stand for its states until the terms of the states are
+/// known.
 pub(super) struct Undoing<'u> {
     undo: &'u Undo,
-    /// The array after the step: what is carried.
+    /// The array after the step. The derived loop carries it.
     pub(super) carried: Term,
-    /// The rows of what is overwritten, in the order of `undo.overwritten`.
+    /// The rows of overwritten elements, in the order of `undo.overwritten`.
     rows: Vec<Term>,
-    /// By state.
+    /// From each state to its leaf.
     leaves: HashMap<Term, Term>,
-    /// What it takes to go back from a state, by state.
+    /// How to go back from each state, in the order of the states.
     back: Vec<Back>,
 }
 
 /// How to go back from a state.
 enum Back {
-    /// These elements are put back: their row, variables, and where their indices are among the
-    /// terms.
+    /// Elements are put back: their row, the variables, and the range of their indices in the list
+    /// of terms.
     Put(Term, Vec<Var>, std::ops::Range<usize>),
-    /// One of two states, by the condition among the terms.
+    /// A condition selects one of two states; it has this position in the list of terms.
     Choice(usize),
-    /// The state before the inner loop is among the terms.
+    /// The state before an inner loop has this position in the list of terms.
     Inner(usize),
-    /// It is the first one.
+    /// The state is the one at the start of the step.
     Begin,
 }
 
 impl<'u> Undoing<'u> {
-    /// Of `undo`, with parameters made by `param`. What has to be read is added to `terms`;
-    /// `before` gives the array before an inner loop, from that after it.
+    /// The array of `undo`, with parameters made by `param`. The terms that have to be read are
+    /// appended to `terms`. `before` returns the array before an inner loop, given the array after
+    /// it.
     pub(super) fn new(
         g: &mut Graph,
         undo: &'u Undo,
@@ -194,7 +198,7 @@ impl<'u> Undoing<'u> {
         self.undo.last
     }
 
-    /// The array that the step begins with.
+    /// The array at the start of the step.
     pub(super) fn begin(&self) -> Term {
         self.undo.states[self.undo.states.len() - 1]
     }
@@ -203,9 +207,9 @@ impl<'u> Undoing<'u> {
         &self.leaves
     }
 
-    /// What the states are, by leaf, in terms with leaves; nothing if a state is read where it
-    /// cannot be had. `terms` is what the terms of [`Undoing::new`] are in the derived body, `read`
-    /// what is read there.
+    /// From each leaf to the term of its state, which may contain leaves. `None` if a state is read
+    /// under conditions under which it is not known. `terms` are the terms of [`Undoing::new`] in
+    /// the derived body, and `read` are the terms that the derived body reads.
     pub(super) fn known(
         &self,
         g: &mut Graph,
@@ -227,7 +231,7 @@ impl<'u> Undoing<'u> {
                 }
             }
             known.insert(self.leaves[&t], state);
-            // Further back from where the state is known.
+            // The states before this one are expressed by its leaf.
             let from = self.leaves[&t];
             let to = |t: Term, way: Way, ways: &mut HashMap<Term, Vec<Way>>| ways.entry(t).or_default().push(way);
             match (g.node_rc(t).as_ref(), back) {
@@ -240,7 +244,7 @@ impl<'u> Undoing<'u> {
                     }
                 }
                 (Node::Scatter { put: _, dst, .. }, Back::Put(row, vars, at)) => {
-                    // The same variables are bound in no other term.
+                    // The variables are fresh, so no other term binds them.
                     let index = terms[at.clone()].to_vec();
                     let state = g.update(from, *row, vars, &index);
                     to(*dst, Way { conditions, state }, &mut ways);
@@ -263,7 +267,7 @@ impl<'u> Undoing<'u> {
     }
 }
 
-/// A condition of the body, and what it is in the derived body.
+/// A condition of the body, its value, and its term in the derived body.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Condition {
     source: Term,
@@ -271,14 +275,14 @@ struct Condition {
     own: Term,
 }
 
-/// A state as it is found on one way back, under conditions, outermost first.
+/// A state as it is found on one path back, with the conditions of that path, outermost first.
 #[derive(Clone)]
 struct Way {
     conditions: Vec<Condition>,
     state: Term,
 }
 
-/// One state from all ways to it.
+/// One state from all paths back to it.
 fn joined(g: &mut Graph, ways: &[Way]) -> Option<Way> {
     if ways.len() > WAYS {
         return None;
@@ -310,8 +314,8 @@ fn chosen(g: &mut Graph, ways: &[(&[Condition], Term)]) -> Option<Term> {
     }
 }
 
-/// These terms with leaves replaced by what they are, again and again; nothing if a leaf would be
-/// read for itself.
+/// These terms with leaves replaced by their terms, until no leaf remains. `None` if a leaf would
+/// depend on itself.
 pub(super) fn resolved(g: &mut Graph, roots: &[Term], known: &HashMap<Term, Term>) -> Option<Vec<Term>> {
     let mut r = Resolved { g, known, made: HashMap::new(), around: HashSet::new(), cyclic: false };
     on_demand(&mut r, roots.iter().copied());
@@ -322,7 +326,7 @@ struct Resolved<'a> {
     g: &'a mut Graph,
     known: &'a HashMap<Term, Term>,
     made: HashMap<Term, Term>,
-    /// Terms whose replacement is being made.
+    /// Terms whose replacement is under construction.
     around: HashSet<Term>,
     cyclic: bool,
 }
@@ -360,7 +364,7 @@ impl Rewrite for Resolved<'_> {
 
 impl OnDemand for Resolved<'_> {
     fn enter(&mut self, &t: &Term, needs: &mut Needs<'_, Term>) -> Option<Term> {
-        // After a cycle nothing is made of the terms any more.
+        // After a cycle the result is dropped, so the remaining terms are not replaced.
         self.cyclic |= !self.around.insert(t);
         if self.cyclic {
             return Some(t);
