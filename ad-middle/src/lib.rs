@@ -1,8 +1,8 @@
 //! The middle end of the compiler of `ad`: the passes over core terms, differentiation, and the
 //! order in which these run. Core terms in, core terms out.
 //!
-//! It must know neither the syntax of the source nor how Rust is written. It does not know the
-//! front end either, nor does the front end know it: the two are compiled at the same time.
+//! This crate must know neither the syntax of the source nor how Rust is written. It and the front
+//! end do not depend on each other, so the two are compiled at the same time.
 //!
 //! BOT, CHAD, DN, KN and UNF in comments are the papers that ARCHITECTURE.md names; figures and
 //! rules are cited where they are implemented.

@@ -4,7 +4,7 @@
 //! source ──[`FUNCTION`]──▶ primal ──differentiation──▶ derivative ──[`GRADIENT`], [`DERIVATIVE`]──▶ routine
 //! ```
 //!
-//! What a pass has changed is simplified, if it asks for that. `AD_DUMP` writes the program after
+//! If a pass asks for it, the simplifier runs after the pass. `AD_DUMP` writes the program after
 //! each pass.
 
 use crate::derivative::{self, check_roots, set_checks};
@@ -37,7 +37,7 @@ const GRADIENT: &[Pass] = &[
     unroll::PASS,
 ];
 
-/// The passes behind those, over a derivative that is written.
+/// The passes after those, over a derivative for which code is written.
 const DERIVATIVE: &[Pass] = &[filled::PASS, share::PASS, associate::PASS, hoist::PASS, pairs::PASS];
 
 /// All passes, each once, in the order in which they run first.
@@ -65,7 +65,7 @@ pub fn prepare(mut program: Program, log: Option<&mut Log>) -> Prepared {
     let exact = (*manager.cx.get::<Decisions>(g, &own.all())).clone();
     program.result = program.result.with_terms(&mut roots.values.iter().copied());
     set_checks(&mut program.checks, &roots.checks);
-    // A check that always holds is none.
+    // A check that always holds is dropped.
     let g = &program.graph;
     program.checks.retain(|c| g.bool_value(c.ok) != Some(true));
     let plain = if roots.counting_runs.is_empty() { roots.values } else { roots.counting_runs };
@@ -93,11 +93,11 @@ pub fn derive(prepared: &mut Prepared, which: &Descriptor, log: Option<&mut Log>
     derivative::routine(prepared, which, made, &roots, exact)
 }
 
-/// The last stage of a routine: what its terms are for the emitter, which writes a statement for
-/// each.
+/// The last stage of a routine: brings its terms into the form from which the emitter writes
+/// statements.
 ///
 /// # Errors
-/// What cannot be emitted (calls, builds), in words.
+/// A text that names a term that cannot be emitted (a call or a build).
 pub fn lower(g: &mut Graph, program: &Program, routine: &Routine, log: Option<&mut Log>) -> Result<Lowered, String> {
     stage::enter("lowering");
     let mut roots = routine.result.terms();

@@ -8,8 +8,9 @@
 //! afterwards, by use counts. (2) A read out of range has an unspecified value, not 0, and no mask
 //! is added: the program has a separate `Check` for each read that may be out of range.
 //!
-//! A `build1` is a loop over its index if a loop in it that depends on the index stops early: as one
-//! loop over batched values, it would have the steps of its slowest index for all of them.
+//! A `build1` becomes a loop over its index if it contains a loop that depends on the index and
+//! stops early. As one loop over batched values, that inner loop would run as many steps for all
+//! indices as for the slowest one.
 //!
 //! The pass makes no term whose size depends on an index, and recognises no whole functions.
 
@@ -46,8 +47,8 @@ fn eliminated(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let mut sizes: Vec<Term> = cx.get::<Sizes>(g, roots).iter().copied().collect();
     sizes.sort_unstable();
     let mut bot = BuildElimination { g, exact, done: Rewritten::default(), roots: [].into() };
-    // In order of creation, since a size may be computed by a loop over arrays of an older size. A
-    // size that is already in normal form is kept, because types contain it.
+    // Sizes are rewritten in the order of creation, since a loop over arrays of an older size may
+    // compute a size. A size that is already in normal form is kept, because types contain it.
     for size in sizes {
         let in_normal_form = ad_ir::ir::valid::normal_form(bot.g, &[size]).is_ok();
         let new = if in_normal_form { size } else { bot.eliminate_all(&[size])[0] };
@@ -291,7 +292,8 @@ impl OnDemand for BuildElimination<'_> {
 }
 
 impl BuildElimination<'_> {
-    /// Opening a binder makes new terms. This marks those as exact that a decision depends on.
+    /// Opening a binder makes new terms. This function marks those of them as exact that a decision
+    /// depends on.
     fn opened(&mut self, scoped: &[Term], decides: bool) {
         let all = if decides { scoped.to_vec() } else { Vec::new() };
         self.exact.extend(decisions_and(self.g, scoped, all));

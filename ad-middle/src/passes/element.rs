@@ -2,13 +2,14 @@
 //! towards the leaves (BOT Fig. 10), through elementwise operations, sums, contractions and changes
 //! of layout.
 //!
-//! This is for a term with free variables of which one element is wanted for each value of the
-//! variables: what does not mention them is the same for all values, and is read and not taken
-//! apart. An index is duplicated where it enters several operands, so the number of reads is
-//! limited ([`READS`]); what is left is read as a whole.
+//! It is used for a term with free variables of which one element is needed for each value of the
+//! variables. A subterm that does not mention the variables is the same for all values, so no index
+//! is pushed into it: it is computed as a whole and then read. An operation with several operands
+//! duplicates the index, so the number of reads is limited ([`READS`]). Terms beyond the limit are
+//! read without pushing the index further.
 //!
-//! Must never be applied to what a decision depends on: sums are over the same elements, in another
-//! order.
+//! This module must never be applied to a term that a decision depends on: it adds the same
+//! elements in another order.
 
 use std::collections::HashMap;
 
@@ -17,13 +18,13 @@ use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
 use ad_ir::ir::{Contraction, Graph, Node, Put, Term, axis};
 use ad_ir::prim::{Cmp, IntOp, Prim};
 
-/// The index along each axis, or none where the whole axis is wanted.
+/// The index along each axis, or `None` if the whole axis is read.
 type Index = Vec<Option<Term>>;
 
-/// A term to read, and where.
+/// A term to read, and the index to read it at.
 type Read = (Term, Index);
 
-/// Terms that are read on the way, at most.
+/// The maximum number of terms into which an index is pushed.
 const READS: usize = 4096;
 
 /// The element of `t` at an index of all its axes.
@@ -37,7 +38,7 @@ pub(crate) fn element(g: &mut Graph, t: Term, index: &[Term]) -> Term {
 struct Reads<'g> {
     g: &'g mut Graph,
     done: HashMap<Read, Term>,
-    /// How the reads go on that wait for their operands.
+    /// The steps of reads that wait for their operands.
     steps: HashMap<Read, Step>,
 }
 
@@ -83,8 +84,8 @@ impl OnDemand for Reads<'_> {
     }
 }
 
-/// The elements of a term that is not taken apart: its indexed axes in front, then an index of
-/// these.
+/// The elements of a term into which the index is not pushed. The indexed axes are moved to the
+/// front and then indexed.
 fn whole(g: &mut Graph, (t, index): &Read) -> Term {
     let fixed = (0..index.len()).filter(|&k| index[k].is_some());
     let perm: Vec<u8> = fixed.chain((0..index.len()).filter(|&k| index[k].is_none())).map(axis).collect();
@@ -93,23 +94,25 @@ fn whole(g: &mut Graph, (t, index): &Read) -> Term {
     if at.is_empty() { turned } else { g.index(turned, &at) }
 }
 
-/// How a read goes on.
+/// How a read of a term continues in its operands.
 enum Step {
-    /// It does not.
+    /// The index is not pushed any further.
     Whole,
-    /// The element is this.
+    /// The element is this term.
     Known(Term),
-    /// Into all operands of an elementwise operation.
+    /// The index is pushed into all operands of an elementwise operation.
     Elementwise(Prim, Vec<Term>),
-    /// Into the operand of new axes: these.
+    /// The index is pushed into the operand of a replication along these axes.
     Replicate(Term, Vec<u8>),
-    /// Into one operand, at this index; the axes that are left come out in this order.
+    /// One operand is read at this index. The remaining axes of the result are in this order.
     One(Term, Index, Vec<u8>),
-    /// Into the summed array; the axes to sum of what comes out.
+    /// The summed array is read at this index, and the result is summed over the summed axes that
+    /// remain.
     Sum(Term, Index),
-    /// Into both operands.
+    /// The index is pushed into both operands of a contraction.
     Contract(Contraction, [Term; 2]),
-    /// Into what is padded or put into zeros, if the condition holds.
+    /// The operand of a pad, or the source of a scatter into zeros, is read at this index if the
+    /// condition holds. Otherwise the element is zero.
     Where(Term, Term, Index),
 }
 
@@ -124,13 +127,13 @@ impl Step {
         }
         match &*node {
             Node::Prim(prim, args) => Step::of_prim(g, prim, args, index),
-            // An index: both together are one.
+            // An index of an index is one longer index.
             Node::Gather { src, vars, index: at, .. } if vars.is_empty() => {
                 let all: Index = at.iter().map(|&at| Some(at)).chain(index.iter().copied()).collect();
                 let left = (0..index.iter().filter(|at| at.is_none()).count()).map(axis).collect();
                 Step::One(*src, all, left)
             }
-            // What is zero but at one place of its first axes.
+            // A term that is zero except at one index of its first axes.
             Node::Scatter { put: Put::Add, dst, src, vars, index: at }
                 if vars.is_empty() && is_zero_of_either_sign(g, *dst) =>
             {
@@ -158,8 +161,8 @@ impl Step {
                 for (k, &p) in perm.iter().enumerate() {
                     inner[usize::from(p)] = index[k];
                 }
-                // Axes that are left: in the operand's order, and where each of the result's is
-                // among them.
+                // The remaining axes in the operand's order, and the position of each remaining
+                // axis of the result among them.
                 let left: Vec<usize> = (0..inner.len()).filter(|&k| inner[k].is_none()).collect();
                 let wanted = perm.iter().zip(index).filter(|(_, at)| at.is_none());
                 let order = wanted.filter_map(|(&p, _)| left.iter().position(|&l| l == usize::from(p)).map(axis));
@@ -195,7 +198,7 @@ impl Step {
         }
     }
 
-    /// What has to be read first.
+    /// The reads of operands that this read needs.
     fn operands(&self, g: &Graph, (t, index): &Read) -> Vec<Read> {
         match self {
             Step::Whole | Step::Known(_) => Vec::new(),
@@ -216,13 +219,13 @@ impl Step {
         }
     }
 
-    /// The elements, given those of the operands.
+    /// The elements, given the elements of the operands.
     fn finish(self, g: &mut Graph, read: &Read, operands: &[Term]) -> Term {
         let index = &read.1;
         match self {
             Step::Whole => whole(g, read),
             Step::Known(at) => at,
-            // The unit vector at a variable, read there.
+            // The unit vector at a variable, read at that variable.
             Step::Elementwise(Prim::Compare(Cmp::Eq), _)
                 if operands[0] == operands[1] && !g.elem(operands[0]).is_real() && g.rank(operands[0]) == 0 =>
             {
@@ -253,7 +256,7 @@ impl Step {
                 let fixed = |label: &u8| spec.out.iter().position(|l| l == label).is_some_and(|k| index[k].is_some());
                 let left = |labels: &[u8]| labels.iter().copied().filter(|l| !fixed(l)).collect::<Box<[u8]>>();
                 let inner = spec.with(left(&spec.a), left(&spec.b), left(&spec.out));
-                // Nothing is summed, and both are one number.
+                // Nothing is summed, and both operands are scalars.
                 if inner.a.is_empty() && inner.b.is_empty() {
                     return g.product(operands[0], operands[1], spec.absorbs);
                 }

@@ -206,7 +206,7 @@ fn applied(g: &mut Graph, maps: &[Map], t: Term, over: &[u8], (base, own): (Term
                 if *absorbing { product } else { unless_empty(g, &sizes, factor, product) }
             }
             Map::Summed(axes) => {
-                // By their numbers in the summed term.
+                // The axes by their numbers in the summed term.
                 let inner = rank + axes.len();
                 let left = others(inner, axes);
                 let gone: Vec<u8> = gone.iter().map(|&a| left[usize::from(a)]).collect();

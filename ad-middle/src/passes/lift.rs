@@ -1,7 +1,7 @@
-//! Lifting: the array of the values of a build-free term for all values of one variable (BOT Figs. 9
-//! and 11). A primitive says itself how it works on such an array (`prim::structural`).
+//! Lifting: the array of the values of a build-free term for all values of one variable (BOT Figs.
+//! 9 and 11). Each primitive defines its own lifting (`prim::structural`).
 //!
-//! Must never copy what does not mention the variable, other than by a replication.
+//! This module must never copy a term that does not mention the variable, except by a replication.
 
 use std::collections::HashMap;
 
@@ -104,7 +104,8 @@ impl<'g> Lift<'g> {
         }
     }
 
-    /// A conditional whose condition varies becomes an elementwise selection; tuples by component.
+    /// A conditional whose condition varies becomes an elementwise selection, for a tuple in each
+    /// component.
     fn select(&mut self, mask: Term, a: Term, b: Term) -> Term {
         if let Type::Tuple(parts) = self.g.ty(a).clone() {
             let parts: Vec<Term> = (0..parts.len())

@@ -69,8 +69,8 @@ pub(crate) const PASS: Pass =
 /// The maximum number of operations on one carried value per iteration that are examined.
 const MAX_OPERATIONS: usize = 64;
 
-/// The roots, with the rules applied to all loops: the pass after differentiation. What the roots
-/// `read` do not need is unspecified then.
+/// The roots, with the rules applied to all loops: the pass after differentiation. Afterwards,
+/// results that the roots `read` do not need are unspecified.
 fn pass(g: &mut Graph, roots: &[Term], read: &[Term], cx: &mut Context) -> Vec<Term> {
     let exact = cx.exact(g);
     Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {

@@ -2,9 +2,9 @@
 //! loops are merged, and contractions that no kernel takes become sums of products, so that they
 //! fuse like any other sum.
 //!
-//! Its traversal is not a rewriting of terms to terms and has no use for the driver of those: it
-//! writes records of loops ([`Loop`], [`Carry`], [`Rows`]) beside the terms. It also ends at the
-//! first term that cannot be emitted.
+//! Its traversal does not only rewrite terms to terms, so it does not use the rewriting driver: it
+//! also writes records of loops ([`Loop`], [`Carry`], [`Rows`]), and it ends at the first term that
+//! cannot be emitted.
 //!
 //! It must never change the bits of a value on which a decision depends (contractions are
 //! reassociated in any case), never copy an operand, and never know how code is written.
@@ -55,8 +55,9 @@ impl Lowered {
     }
 }
 
-/// Lowers, or returns a text that names what cannot be emitted. `own`: the terms that decisions of
-/// the function depend on; if it is not given, all that decisions of these roots depend on.
+/// Lowers the roots, or returns a text that names a term that cannot be emitted. `own` are the
+/// terms that decisions of the function depend on. If it is not given, the terms that decisions of
+/// these roots depend on are exact.
 pub(crate) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) -> Result<Lowered, String> {
     let runs = runs(g, roots);
     let mut exact = match own {
@@ -105,7 +106,7 @@ struct Lower<'g> {
     runs: BTreeMap<Term, MergedLoop>,
     /// Additional rows that inner loops save.
     inner_rows: HashMap<Term, Vec<Term>>,
-    /// What the loops in the body are told that is being lowered.
+    /// The marks of the loops in the body that is being lowered.
     marks: HashMap<Term, Mark>,
     /// Lowered arrays that are ragged rows.
     ragged: HashMap<Term, Ragged>,
@@ -196,14 +197,14 @@ impl Lower<'_> {
                     None => g.mk(mapped),
                 }
             }
-            // Over no axes a reduction is what it reduces.
+            // A reduction over no axes is its operand.
             Node::Prim(Prim::Reduce(op, 0), args) if !matches!(op, Reduce::ArgMax | Reduce::ArgMin) => args[0],
             Node::Prim(Prim::Sum(axes), args) if axes.is_empty() => args[0],
             Node::Prim(Prim::RelaxedExact, args) => args[usize::from(exact)],
-            // Nothing is added.
+            // A scatter of or into an empty array changes nothing.
             Node::Scatter { dst, src, .. } if is_empty(g, *src) || is_empty(g, *dst) => *dst,
             Node::Prim(Prim::Pad(_), args) if is_empty(g, args[0]) && g.ty(t).is_real() => g.lit_like(t, 0.0),
-            // Without an index all rows are added: a sum.
+            // Without an index all rows are added, which is a sum.
             Node::Scatter { put: Put::Set, src, index, .. } if index.is_empty() => *src,
             Node::Scatter { put: Put::Add, dst, src, vars, index } if index.is_empty() => {
                 let axes: Vec<u8> = (0..vars.len()).map(axis).collect();
@@ -231,7 +232,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A merged loop, or a loop that was merged into another: then projections of the other one.
+    /// A merged loop; or, for a loop that was merged into another one, projections of that one.
     fn one_run(&mut self, t: Term) -> Result<Option<Term>, String> {
         if let Some(run) = self.runs.get(&t) {
             let (scan, counter, inner) = (run.scan.clone(), run.counter, run.inner.clone());
@@ -258,17 +259,17 @@ impl Lower<'_> {
         Ok(Some(self.g.tuple(&all)))
     }
 
-    /// The initial value of a loop as in-place updates of an array that an enclosing loop carries,
-    /// if it can be written so.
+    /// The initial value of a loop, as in-place updates of an array that an enclosing loop carries,
+    /// if it has this form.
     fn changed(&mut self, init: Term) -> Term {
         let like = |g: &Graph, t: Term| t != init && g.ty(t) == g.ty(init);
         let around: Vec<Term> = self.carried.iter().rev().copied().filter(|&t| like(self.g, t)).collect();
         around.into_iter().find_map(|now| update(self.g, &self.loops, now, init)).unwrap_or(init)
     }
 
-    /// A loop: its body over leaves of its own, its results as leaves. The number of result rows
-    /// from an index on may not be known beforehand: then a carried value counts them, or there is
-    /// no counter, since the enclosing loop collects them as `inner` rows of its own.
+    /// Opens a loop: its body becomes terms over leaves of its own, and its results become leaves.
+    /// If `growing` is given, the number of rows of the last results is not known beforehand. Then
+    /// a carried value counts the rows, or the enclosing loop collects them as its `inner` rows.
     fn scan(
         &mut self,
         mut scan: Scan,
@@ -462,8 +463,8 @@ fn by_component(g: &mut Graph, cond: Term, then: Term, other: Term) -> Term {
 
 fn contraction(g: &mut Graph, t: Term, spec: &Contraction, a: Term, b: Term, exact: bool) -> Term {
     let kernel = as_product(g, spec, a, b).is_some_and(|p| {
-        // An outer product is a view; a dot product of operands that are not stored is one loop
-        // with it; a batch of dot products is a sum along rows.
+        // An outer product is a view. A dot product of operands that are not stored is one loop
+        // together with them. A batch of dot products is a sum along rows.
         let dot = p.m.is_empty() && p.n.is_empty();
         let batch = !p.batch.is_empty();
         let stored = always_stored(g, a) && always_stored(g, b);
@@ -478,7 +479,7 @@ fn contraction(g: &mut Graph, t: Term, spec: &Contraction, a: Term, b: Term, exa
             let of = if stored { "of arrays in memory" } else { "of operands that are not stored" };
             format!("({form}{each}, {of})")
         };
-        // An exact contraction is computed in the way of the function.
+        // An exact contraction is computed as the function computes it.
         let by_cost = !p.k.is_empty() && (!dot || (!batch && (exact || stored)));
         choose_if(!exact && !p.k.is_empty(), Kind::Kernel, (t.index(), 0), by_cost, why)
     });

@@ -6,8 +6,8 @@
 //! the pass multiplies by one reciprocal instead. Divisions of the function itself are left alone,
 //! even if no decision depends on them: their quotient is rounded once, and it may be finite where
 //! 1/y overflows (where y is below half of the smallest normal number). In that range a derivative
-//! by y overflows as well; a derivative by x may become infinite where the quotient is not (README
-//! says so).
+//! by y overflows as well; a derivative by x may become infinite although the quotient is finite
+//! (the README mentions this).
 
 use std::collections::{HashMap, HashSet};
 

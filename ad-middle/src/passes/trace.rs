@@ -1,10 +1,10 @@
-//! Which rewrites fire, for `AD_TRACE`: `rule: before => after`, each side down to a few
-//! operations. A term below them is shown as a number, which is the same in all rewrites of one
-//! function.
+//! The rewrites that fire, for `AD_TRACE`: `rule: before => after`. Each side is shown down to a
+//! few operations. A term below these is shown as a number, which is the same in all rewrites of
+//! one function.
 //!
-//! The rewriting driver and the passes say what they have rewritten, and the pass manager collects
-//! it, pass by pass, if a log asks for it. It must never make a term: a log must not change the
-//! generated code.
+//! The rewriting driver and the passes report their rewrites, and the pass manager collects them,
+//! pass by pass, if a log asks for them. This module must never make a term, since a log must not
+//! change the generated code.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

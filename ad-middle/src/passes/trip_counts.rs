@@ -9,9 +9,9 @@
 //!   are closed. The loop also counts its own steps, and its derivative leaves out those that it
 //!   has not taken (`modes::dual_arrays::scan`).
 //!
-//! Must never run a loop that the program does not reach: it might not end. A count is taken under
-//! the conditions that all uses of the loop have in common. The pass never changes a type: rows of
-//! steps that do not run are zeros.
+//! The pass must never run a loop that the program does not reach, since that loop might not end. A
+//! count is taken under the conditions that all uses of the loop have in common. The pass never
+//! changes a type: rows of steps that do not run are zeros.
 
 use std::collections::{HashMap, HashSet};
 
@@ -38,8 +38,8 @@ pub(crate) const PASS: Pass = Pass {
     simplified: true,
 };
 
-/// `roots` without loops that stop early on the way from the inputs `active`, and `others`, of
-/// which no derivative is asked. There are no builds, no calls, and no carried tuples.
+/// `roots`, without loops that stop early and depend on the inputs `active`; and `others`, of which
+/// no derivative is taken. The terms have no builds, no calls, and no carried tuples.
 pub(crate) fn counted(g: &mut Graph, roots: &[Term], others: &[Term], active: &[u32]) -> (Vec<Term>, Vec<Term>) {
     let mut c = Counting { known: HashMap::new() };
     let wanted = c.wanted(g, roots, active);
@@ -49,7 +49,7 @@ pub(crate) fn counted(g: &mut Graph, roots: &[Term], others: &[Term], active: &[
     let all: Vec<Term> = roots.iter().chain(others).copied().collect();
     let fixed = ad_ir::analysis::sizes::sizes(g, &all);
     let guards = guards(g, roots);
-    // The terms that derivatives are taken of, and the same values without derivatives.
+    // The terms of which derivatives are taken, and the same values without derivatives.
     let (mut new, mut plain) = (Rewriter::new(&fixed), Rewriter::new(&fixed));
     for t in order(g, &all, &wanted, &guards) {
         if fixed.contains(&t) || !wanted.contains(&t) {
@@ -335,14 +335,14 @@ fn with_counter(g: &mut Graph, scan: &mut Scan, results: &mut Vec<Term>) {
     scan.init = scan.init.iter().copied().chain([zero]).collect();
 }
 
-/// A count under the conditions under which the program comes to the loop.
+/// A count under the conditions under which the program reaches the loop.
 fn taken(g: &mut Graph, n: Term, under: &[Guard]) -> Term {
     let zero = g.lit_usize(0);
     under.iter().fold(n, |n, &(cond, value)| if value { g.cond(cond, n, zero) } else { g.cond(cond, zero, n) })
 }
 
 pub(crate) fn zeros(g: &mut Graph, t: Term) -> Term {
-    // Not `t - t`: a term that both arms read has no condition.
+    // The zero is not `t - t`: a term that both arms read would be computed under no condition.
     let zero = match g.elem(t) {
         Elem::Real(_) => return g.zeros_like(t),
         Elem::Bool => g.lit_bool(false),

@@ -196,7 +196,7 @@ impl Unroll<'_> {
         }
     }
 
-    /// The elements of a term by its form, one row a form; `None`: it stays as it is.
+    /// The elements of a term, with one row for each form. `None` if the term stays an array.
     fn rule(&mut self, t: Term, node: &Node, shape: &[usize]) -> Option<Vec<Term>> {
         let count = product(shape);
         match node {
@@ -233,7 +233,7 @@ impl Unroll<'_> {
         let all = (0..count).map(|k| unravel(k, shape));
         match prim {
             Prim::Iota => Some((0..count).map(|k| self.g.lit_usize(k)).collect()),
-            // Of another size only where a check fails.
+            // The number of elements differs only if a check fails.
             Prim::Reshape | Prim::Recast => Some(self.elements(args[0])?.to_vec()).filter(|x| x.len() == count),
             Prim::Slice(steps) => {
                 let (x, from) = (self.elements(args[0])?, from?);
@@ -279,7 +279,9 @@ impl Unroll<'_> {
             Prim::Reduce(op, rank) => {
                 let (x, from) = (self.elements(args[0])?, from?);
                 let group = product(&from[from.len() - usize::from(*rank)..]);
-                // What the machine decides about, and what is a loop of its own.
+                // The bits of `Squares` depend on the processor (it may have fused multiply-adds).
+                // `Distances`, and reductions of a dynamic number of elements, are loops of their
+                // own.
                 if args.len() > 1 || *op == Reduce::Distances || (*op == Reduce::Squares && group >= LANES) {
                     return None;
                 }
@@ -299,7 +301,7 @@ impl Unroll<'_> {
         }
     }
 
-    /// An elementwise operation on scalars, what costs nothing to fold folded.
+    /// An elementwise operation on scalars. Operations that are easy to fold are folded.
     fn scalar(&mut self, prim: &Prim, args: &[Term]) -> Term {
         let g = &mut *self.g;
         match prim {
@@ -365,8 +367,8 @@ impl Unroll<'_> {
     }
 
     /// Folds scalars with this number of accumulators, each initialised with `start`. In ndarray's
-    /// order the accumulators are added to one more, two at a time; otherwise halves are combined
-    /// until one is left. Then the remaining elements are added.
+    /// order, pairs of accumulators are added one after the other. Otherwise halves are combined
+    /// until one accumulator is left. Then the remaining elements are added.
     fn in_parts(&mut self, f: Binary, start: f64, xs: &[Term], count: usize) -> Term {
         let start = self.g.lit_like(xs[0], start);
         let whole = xs.len() / count * count;

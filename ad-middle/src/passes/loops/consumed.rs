@@ -2,7 +2,7 @@
 //! the other array, and reads the elements in place of the row. So no array of the elements is
 //! made.
 //!
-//! Must never change the conditions under which elements are read.
+//! This module must never change the conditions under which elements are read.
 
 use crate::passes::rewrite::{Rewriter, with_rewritten_children};
 use crate::passes::trip_counts::zeros;

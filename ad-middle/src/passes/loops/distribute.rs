@@ -219,7 +219,7 @@ impl Distribution<'_> {
                 let all = lift.lift(*e);
                 let axes: Vec<u8> = (0..self.g.rank(all)).map(ad_ir::ir::axis).collect();
                 let sum = self.g.sum_axes(all, &axes);
-                // `acc` is 0.
+                // The initial value `acc` is 0, so the reduction starts from 0 as well.
                 let own = self.g.reduce(Reduce::FromZero, axes.len(), all);
                 self.g.relaxed_exact(sum, own)
             }
@@ -241,7 +241,7 @@ impl Distribution<'_> {
                 let best = self.g.reduce(*op, 1, all);
                 let f = if *op == Reduce::Max { Binary::Max } else { Binary::Min };
                 let met = self.g.binary(f, acc, best);
-                // Without steps the initial value remains, even a NaN.
+                // Without steps the initial value remains, even if it is a NaN.
                 let zero = self.g.lit_usize(0);
                 let none = self.g.compare(Cmp::Eq, count, zero);
                 self.g.cond(none, acc, met)

@@ -15,8 +15,8 @@
 //! later write. Later writes are those in the rest of the step and in the steps after it, for every
 //! loop around the read. The pass pays if the rows have more axes than the array.
 //!
-//! Must never read the array without that proof. Must never drop a condition under which the row
-//! was saved.
+//! The pass must never read the array without that proof, and never drop a condition under which
+//! the row was saved.
 
 use super::consumed::{Read, replaced};
 use crate::passes::rewrite::Rewriter;
@@ -223,12 +223,12 @@ impl Nest {
         let (mut level, mut carry) = self.begin(g, state)?;
         loop {
             let (own, next) = (self.levels[level].carried[carry], self.levels[level].results[carry]);
-            // Later in this step.
+            // Writes later in this step.
             let mut all = Vec::new();
             if writes(g, next, (state, own), known, &mut all)? {
                 writes(g, state, (own, own), &[], &mut all)?;
             }
-            // In the steps after it.
+            // Writes in the steps after it.
             let later = Level::open(g, self.levels[level].of)?;
             let (now, then) = (self.levels[level].step(g), later.step(g));
             let order = if later.scan.reverse { [then, now] } else { [now, then] };

@@ -205,7 +205,7 @@ impl Rematerialised {
                 {
                     prim.cost().map_or(0, |cost| cost as usize)
                 }
-                // A term that is the same for all elements costs little per row.
+                // A term without axes costs little per row.
                 Node::Prim(prim, _) if prim.is_elementwise() => usize::from(g.rank(t) > 0),
                 _ => return false,
             };

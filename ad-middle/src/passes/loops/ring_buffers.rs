@@ -10,9 +10,9 @@
 //! scan (v, 0) (\c o -> update c x [wrap (o + 1 + n - 1)], wrap (o + 1))
 //! ```
 //!
-//! A small array of a literal size is still rotated, since that costs less than the offset. Must
-//! never change the elements of an array. A write that is out of range is dropped, and must never
-//! get into range.
+//! A small array of a literal size is still rotated, since that costs less than the offset. This
+//! pass must never change the elements of an array. A write that is out of range is dropped, and
+//! its shifted index must stay out of range.
 
 use std::collections::{HashMap, HashSet};
 
@@ -28,7 +28,7 @@ use ad_ir::prim::{Cmp, IntOp, Prim};
 pub(crate) const PASS: Pass =
     Pass { name: "ring_buffers", run: |g, roots, cx| roots.map(|all| pass(g, all, cx)), simplified: true };
 
-/// The maximum number of states of an array in one step that are looked at.
+/// The maximum number of states of an array in one step that are examined.
 const STATES: usize = 256;
 
 /// The roots with ring buffers in all loops.

@@ -3,7 +3,7 @@
 //! made in a copy of the array. This module rewrites the choice between such chains as a sequence
 //! of updates. Each has the condition of all arms that make it.
 //!
-//! Must never change the order of the updates of an arm.
+//! This module must never change the order of the updates of an arm.
 
 use std::collections::BTreeSet;
 

@@ -21,7 +21,7 @@ pub struct Axis {
     pub size: Term,
     /// The index where all labels are 0.
     pub start: Linear,
-    /// How much one more of each label adds to the index.
+    /// The amount by which the index grows if a label grows by one, for each label.
     pub steps: Vec<i128>,
 }
 
@@ -94,7 +94,7 @@ pub fn windows_of(g: &Graph, reach: &[Term], read: &[Term], exact: &HashSet<Term
     let mut found = BTreeMap::new();
     for &t in reach {
         let fits = match g.node(t) {
-            // What no product can do is here for its windows alone.
+            // An exact contraction is accepted only if it is no product of matrices.
             Node::Prim(Prim::Contract(spec), args) => {
                 !exact.contains(&t) || as_product(g, spec, args[0], args[1]).is_none()
             }
@@ -145,7 +145,7 @@ fn product(g: &Graph, t: Term) -> Option<Product> {
             found.out.retain(|&l| axes.iter().all(|&a| usize::from(a) != l));
             Some(found)
         }
-        // Over the last axes.
+        // These reductions are over the last axes.
         Node::Prim(Prim::Reduce(Reduce::InOrder | Reduce::FromZero, summed), args) => {
             let mut found = product(g, args[0]).filter(|_| is_mul(g, args[0]))?;
             found.out.truncate(found.out.len().checked_sub(usize::from(*summed))?);
@@ -186,7 +186,7 @@ fn of(g: &Graph, t: Term) -> Option<ImplicitIm2col> {
     let (a, b) = (seen(g, a, &sizes)?, seen(g, b, &sizes)?);
     let axes = match g.node(t) {
         Node::Scatter { dst, vars, index, .. } => {
-            // What is added to is other memory than what is read.
+            // The array that is added to must not share memory with an operand.
             let mut chain = *dst;
             while let Node::Scatter { dst, .. } = g.node(chain) {
                 if chain == a.array || chain == b.array {
@@ -236,7 +236,7 @@ fn seen(g: &Graph, (operand, mut labels): (Term, Vec<usize>), sizes: &[Term]) ->
     Some(Seen { array: operand, axes: plain(g.shape(operand), &labels, sizes.len()) })
 }
 
-/// Axes of an array that is read as it is.
+/// The axes of an array that is read without an index function.
 fn plain(shape: &[Term], labels: &[usize], count: usize) -> Vec<Axis> {
     let one = |&label: &usize| (0..count).map(|l| i128::from(l == label)).collect();
     shape
@@ -246,8 +246,8 @@ fn plain(shape: &[Term], labels: &[usize], count: usize) -> Vec<Axis> {
         .collect()
 }
 
-/// Axes of an array that is read at index functions of its reader's leading axes; the others are as
-/// they are.
+/// The axes of an array that is read at index functions of its reader's leading axes. The remaining
+/// axes are read without an index function.
 fn indexed(
     g: &Graph,
     shape: &[Term],
@@ -291,7 +291,7 @@ fn indexed(
 }
 
 impl ImplicitIm2col {
-    /// What the statement reads: arrays, and the sizes and starts of their axes.
+    /// The terms that the statement reads: arrays, and the sizes and starts of their axes.
     pub fn reads(&self) -> impl Iterator<Item = Term> {
         let axes = self.out.iter().chain(self.operands.iter().flat_map(|o| &o.axes));
         let closed = axes.flat_map(|a| std::iter::once(a.size).chain(a.start.atoms.keys().copied()));
@@ -319,8 +319,8 @@ impl ImplicitIm2col {
     }
 
     /// Whether some label has step 1 along the last axes of two of the arrays, and step 0 in the
-    /// third one. It must not be the label of the elements of a window, as far as is known: those
-    /// are few, or the label that moves the window has longer steps.
+    /// third one. This must not be the label of the elements of a window, as far as is known: such
+    /// a label has few indices, or the label that moves the window has longer steps.
     fn lanes(&self, g: &Graph) -> bool {
         let arrays = [&self.out, &self.operands[0].axes, &self.operands[1].axes];
         let few = |l: usize| g.int_value(self.labels[l]).is_some_and(|n| n < FEW);
@@ -341,7 +341,7 @@ impl ImplicitIm2col {
                     _ => {}
                 }
             }
-            // What is summed in order is not summed in lanes.
+            // A sum in order is not taken in lanes.
             (ones, none) == (2, 1) && (!self.in_order || self.out.last().is_some_and(|a| a.steps[l] == 1))
         })
     }

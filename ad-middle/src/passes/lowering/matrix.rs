@@ -1,6 +1,6 @@
 //! Decides which contractions are matrix products. Labels are sorted into batch, row, column and
-//! summed labels, and transpositions become flags. Must never copy an operand: a contraction that
-//! is not a product of contiguous matrices is left to loops.
+//! summed labels, and transpositions become flags. This module must never copy an operand: a
+//! contraction that is not a product of contiguous matrices is left to loops.
 
 use ad_ir::ir::{Contraction, Graph, Node, Term};
 use ad_ir::prim::Prim;
@@ -64,7 +64,7 @@ pub fn stored_operand(g: &Graph, t: Term) -> StoredOperand {
     StoredOperand { array: base, perm, part: None }
 }
 
-/// An operand of a product, as it is in memory.
+/// An operand of a product, as the array in memory that it is read from.
 #[derive(Clone, Debug)]
 pub struct Factor {
     /// The array.

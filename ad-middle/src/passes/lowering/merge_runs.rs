@@ -1,7 +1,8 @@
 //! Merging of counting runs and saving runs. A loop that stops early is differentiated as a loop
 //! with the number of iterations that a first run of it counts (`trip_counts`); a second run saves
-//! residuals. This pass lets the first run save them too (into a growable vector, if the number of
-//! iterations is what it counts), so that the second run is not needed.
+//! residuals. This pass lets the first run save them too, so that the second run is not needed. The
+//! first run saves into a growable vector if it counts the iterations, since their number is then
+//! not known beforehand.
 //!
 //! Whether two loops have the same iterations is decided by comparing their bodies term by term
 //! (`matching`). The terms after a merged pair read equal values from either loop (`equal`), so
@@ -71,7 +72,7 @@ pub(crate) fn runs(g: &mut Graph, roots: &[Term]) -> BTreeMap<Term, MergedLoop> 
     if loops.len() < 2 || !loops.iter().any(|(t, s)| sizes.contains(t) || stops(g, s)) {
         return found;
     }
-    // No pass simplifies what a size is computed of.
+    // No pass simplifies the terms that compute a size.
     for (_, s) in loops.iter_mut().filter(|(t, s)| sizes.contains(t) && s.stop.is_none()) {
         s.body.results = simplify_exactly(g, &s.body.results).into();
     }
@@ -180,9 +181,9 @@ impl Both<'_> {
                 }
             }
             None if s.stop.is_none() && a.stop.is_none() && a.count == s.count && a.reverse == s.reverse => {
-                // The two loops can only be merged if a size is computed by the first one, if the second
-                // one has a bound that the first one finds, or if it reads a result of another merged
-                // pair.
+                // The two loops can be merged only if the first one computes a size, if the second
+                // one has a bound that the first one finds, or if it reads a result of another
+                // merged pair.
                 let bounds = self.of_size || deep(g, &a.body.results).binary_search(&self.first).is_ok();
                 if !bounds && (!self.alike.behind(g, &given(a)) || self.alike.behind(g, &given(s))) {
                     return None;

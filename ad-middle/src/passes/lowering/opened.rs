@@ -4,8 +4,8 @@
 //! and a term of the body that depends on no leaf is computed outside of the loop.
 //!
 //! This module knows which leaves belong to which loop, which of them are needed, and in which loop
-//! each term has to be computed. It examines no values. A leaf is newer than all terms that its
-//! loop computes, since the order of handles is the order of evaluation.
+//! each term has to be computed. It examines no values. The leaves of a loop's results are newer
+//! than all terms that the loop computes, since the order of handles is the order of evaluation.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -33,7 +33,7 @@ pub struct Rows {
     pub all: Term,
     /// How their memory grows.
     pub how: Growth,
-    /// For rows of an inner loop: they are read where this holds.
+    /// For rows of an inner loop: the condition under which they are read.
     pub under: Option<Term>,
 }
 
@@ -73,9 +73,9 @@ pub struct Loop {
     pub step: Term,
     /// `step < count` and `step < steps`, which hold in the body.
     pub inside: [Term; 2],
-    /// What an iteration passes to the next.
+    /// The values that an iteration passes to the next one.
     pub carries: Vec<Carry>,
-    /// What is saved of each iteration.
+    /// The rows that each iteration saves.
     pub rows: Vec<Rows>,
     /// The number of loops around it in the program.
     pub(crate) depth: usize,

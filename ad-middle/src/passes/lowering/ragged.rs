@@ -2,14 +2,15 @@
 //! loop to the next (the bounds of the inner loop are carried values, or it stops early). The rows
 //! of all iterations are appended to one growable vector, and each iteration saves where its rows
 //! begin and how many there are. So memory grows with the steps that are taken, at any depth of
-//! loops. An array of a row for each possible step would have to be as large as their product.
+//! loops. An array with a row for each possible step would be as large as the product of the
+//! maximum numbers of steps.
 //!
 //! Rows are not ragged if their number is linear in the number of the outer step. They form a
 //! triangle, which fills half of a rectangular array.
 //!
 //! The position at which a loop begins to append is a carried value. The loop first truncates the
-//! vector to that length. So a run of the loop whose rows nobody reads has no effect. Must never
-//! read a row that has not been saved: a read after the last row gives zero.
+//! vector to that length. So a run of the loop whose rows nobody reads has no effect. This module
+//! must never read a row that has not been saved: a read after the last row gives zero.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -23,7 +24,7 @@ use ad_ir::analysis::guards::{Guard, else_blank, guards};
 use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type, axis};
 use ad_ir::prim::{Cmp, IntOp, Prim};
 
-/// What a loop saves of the rows of inner loops.
+/// The rows of inner loops that a loop saves.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Collected {
     children: Vec<Child>,
@@ -42,7 +43,7 @@ struct Child {
     uneven: bool,
     /// The numbers of its results whose rows are appended.
     parts: BTreeSet<usize>,
-    /// What it saves of the rows of loops inside of it.
+    /// The rows of its own inner loops that it saves.
     nested: Collected,
 }
 
@@ -56,7 +57,7 @@ struct Taken {
     part: usize,
 }
 
-/// What an inner loop has to know from the loop around it.
+/// The data that an inner loop gets from the enclosing loop.
 #[derive(Clone, Debug)]
 pub(crate) struct Mark {
     child: Child,
@@ -112,7 +113,7 @@ impl Mark {
     }
 }
 
-/// What a loop saves of the rows of inner loops. It is empty if no rows are ragged.
+/// The rows of inner loops that a loop saves. Empty if no rows are ragged.
 pub(super) fn collected(g: &mut Graph, scan: &Scan, analyses: &mut Analyses) -> Collected {
     let carries = scan.init.len();
     let wanted: BTreeSet<usize> = (carries..scan.body.results.len()).collect();
@@ -208,9 +209,9 @@ fn uneven(g: &mut Graph, chain: &[&Scan], analyses: &mut Analyses) -> bool {
 enum By {
     /// The number of the step, linearly.
     Step,
-    /// Something else of the step.
+    /// Other values that differ from step to step.
     Data,
-    /// Nothing of the step.
+    /// Only values that are the same in all steps.
     Outside,
 }
 
@@ -251,7 +252,8 @@ enum Array {
     Ragged(Box<Ragged>),
 }
 
-/// Rows of inner loops: row `j` at the index `i` is `all[first[i] + j]` if `j < steps[i]`, else zero.
+/// Rows of inner loops: row `j` at the index `i` is `all[first[i] + j]` if `j < steps[i]`, and zero
+/// otherwise.
 #[derive(Clone, Debug)]
 pub(crate) struct Ragged {
     first: Array,
@@ -519,8 +521,8 @@ mod tests {
     const USIZE: Elem = Elem::USIZE;
     const F64: Elem = Elem::Real(RealTy::F64);
 
-    /// A loop of ten steps that carries an integer, around a loop of ten steps of which each saves a
-    /// row if its number is below `limit` of the outer step and the integer.
+    /// A loop of ten steps that carries an integer. It contains a loop of ten steps. An inner step
+    /// saves a row if its number is below `limit`, applied to the outer step and the integer.
     fn nest(limit: impl FnOnce(&mut Graph, Term, Term) -> Term) -> (Graph, Scan) {
         let mut g = Graph::new();
         let (n, x) = (g.lit_usize(10), g.add_input(F64, 0));
@@ -562,7 +564,7 @@ mod tests {
             let half = g.lit_usize(2);
             g.int(IntOp::Div, i, half)
         }));
-        // Two for each step, but for the last ones: a band.
+        // Two rows for each step except the last ones: a band.
         assert!(ragged(|g, i, _| {
             let (two, most) = (g.lit_usize(2), g.lit_usize(1000));
             let end = g.int(IntOp::Add, i, two);

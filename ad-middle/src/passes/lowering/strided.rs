@@ -1,8 +1,8 @@
 //! Contractions as batches of matrix products on strided arrays: any order of axes, any part of an
 //! array. Each label has a size and a stride in every array; labels that are adjacent in memory in
 //! all arrays form one group of rows, columns or summed indices. The remaining labels are axes of
-//! the batch. So every contraction of stored operands has this form. Must never copy an operand,
-//! and never decide whether the form pays.
+//! the batch. So every contraction of stored operands has this form. This module must never copy an
+//! operand, and never decide whether the form pays.
 
 use super::matrix::{always_stored, as_product};
 use ad_ir::ir::{Contraction, Graph, Node, Term};

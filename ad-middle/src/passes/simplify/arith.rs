@@ -1,5 +1,5 @@
-//! Rules of real arithmetic. All keep every bit, and so every NaN, infinity and signed zero, except
-//! the loose rules, which keep NaNs and infinities.
+//! Rules of real arithmetic. Exact rules keep every bit, and so every NaN, infinity and signed
+//! zero. Loose rules keep NaNs and infinities.
 
 use super::{Rule, rule};
 use ad_ir::ir::{Elem, Graph, IntTy, Lit, Node, RealTy, Term};
@@ -179,7 +179,7 @@ fn mul_constants(g: &mut Graph, t: Term) -> Option<Term> {
         return None;
     }
     let alike = (c.abs() >= 1.0 && d.abs() >= 1.0) || (c.abs() <= 1.0 && d.abs() <= 1.0);
-    // Small enough to be a number of either precision.
+    // The product must be a finite number in either precision.
     let product = c * d;
     if !alike || !(1e-30..1e30).contains(&product.abs()) {
         return None;

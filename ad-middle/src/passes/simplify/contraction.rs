@@ -66,9 +66,9 @@ fn result_transpose(g: &mut Graph, t: Term) -> Option<Term> {
     Some(g.contract(a, b, c))
 }
 
-/// A label along which an operand is constant leaves it: if the label is summed, the other operand
-/// is summed along it (or, if that does not have it either, it cannot be: a contraction has no lone
-/// labels).
+/// If an operand is constant along a label, the label is removed from that operand. If the label is
+/// summed, the other operand is then summed along it. (The other operand has the label, since a
+/// contraction has no label that occurs only once.)
 fn operand_replicate(g: &mut Graph, t: Term) -> Option<Term> {
     let (c, a, b) = contraction(g, t)?;
     let swapped = c.swapped();
@@ -97,8 +97,8 @@ fn without_replicates(g: &mut Graph, c: &Contraction, a: Term, b: Term) -> Optio
     Some(g.replicate_axes(inner, &axes, &sizes))
 }
 
-/// `product`, which is a factor times a sum that has been taken out of the sum over axes of these
-/// sizes; without any element it is 0, also where the factor is infinite.
+/// `product`: a factor that was moved out of a sum over axes of these sizes, times that sum. If the
+/// axes have no element, the result is 0, even if the factor is infinite.
 pub(crate) fn unless_empty(g: &mut Graph, sizes: &[Term], factor: Term, product: Term) -> Term {
     let finite = g.real_value(g.splat(factor)).is_some_and(f64::is_finite);
     let open: Vec<Term> = sizes.iter().copied().filter(|&n| g.int_value(n).is_none_or(|n| n == 0)).collect();
@@ -117,7 +117,7 @@ pub(crate) fn unless_empty(g: &mut Graph, sizes: &[Term], factor: Term, product:
     g.select(empty, zeros, product)
 }
 
-/// As views the replicates cost nothing, and the product can be fused with what uses it.
+/// As views the replicates cost nothing, and the product can be fused with its reader.
 fn outer(g: &mut Graph, t: Term) -> Option<Term> {
     let (c, a, b) = contraction(g, t)?;
     if c.a.iter().chain(&c.b).any(|l| !c.out.contains(l)) {
@@ -137,8 +137,7 @@ fn outer(g: &mut Graph, t: Term) -> Option<Term> {
     Some(g.product(a, b, c.absorbs))
 }
 
-/// Loops over several indices of one sum of products make one contraction and not one for the
-/// innermost of them.
+/// If a sum of products runs over several indices, it becomes one contraction over all of them.
 fn sum_contract(g: &mut Graph, t: Term) -> Option<Term> {
     let Node::Prim(Prim::Sum(axes), args) = g.node(t).clone() else { return None };
     let (mut c, a, b) = contraction(g, args[0])?;
@@ -171,7 +170,7 @@ fn sum_product(g: &mut Graph, t: Term) -> Option<Term> {
         return None;
     }
     let out: Vec<u8> = all.iter().copied().filter(|l| !axes.contains(l)).collect();
-    // A label that one operand alone has and that is summed, is summed there first.
+    // A summed label that only one operand has is summed over that operand first.
     let mut reduce = |x: Term, own: &[u8], other: &[u8]| {
         let lone: Vec<u8> = own.iter().copied().filter(|l| axes.contains(l) && !other.contains(l)).collect();
         let positions: Vec<u8> = (0..own.len()).map(axis).filter(|&k| lone.contains(&own[usize::from(k)])).collect();

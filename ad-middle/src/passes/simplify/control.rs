@@ -88,8 +88,9 @@ fn equals_literal(g: &Graph, c: Term) -> Option<(Term, i128)> {
     }
 }
 
-/// The arms of a `match` with literals exclude each other. What is the same in all arms but one (a
-/// check of that arm, its part of a cotangent) is a conditional with the condition of that arm only.
+/// The arms of a `match` with literals exclude each other. A term that is the same in all arms
+/// except one (a check of that arm, its part of a cotangent) becomes a conditional with the
+/// condition of that arm only.
 fn exclusive(g: &Graph, t: Term, of: impl Fn(&Graph, Term) -> Option<(Term, Term, Term)>) -> Option<Term> {
     let (c, a, inner) = of(g, t)?;
     let (x, k) = equals_literal(g, c)?;

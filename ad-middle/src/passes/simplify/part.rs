@@ -165,7 +165,7 @@ fn scatter_row(g: &mut Graph, t: Term) -> Option<Term> {
     let (mut vars, mut index) = g.open_binder(&node);
     let (v, ix) = (vars.pop()?, index.pop()?);
     let whole = matches!(g.node(ix), Node::Var(w) if *w == v) && g.shape(dst)[index.len()] == g.shape(src)[vars.len()];
-    // Without an index it is a sum.
+    // A scatter without an index is a sum.
     if !whole || index.is_empty() || index.iter().any(|&i| g.mentions(i, v)) {
         return None;
     }
@@ -209,7 +209,8 @@ fn pad_scatter(g: &mut Graph, t: Term) -> Option<Term> {
         if g.int_value(starts[k]) == Some(0) && steps[k] == 1 && size == g.shape(t)[k] {
             continue;
         }
-        // What is dropped along the axis is dropped still: nothing is.
+        // The index has to be a variable below the block's size. Then no element is dropped, before
+        // or after the change.
         let of = |v: &Var| matches!(g.node(*ix), Node::Var(w) if w == v);
         let inside = vars.iter().position(of).is_some_and(|at| g.shape(src)[at] == size);
         let step = usize::try_from(steps[k]).ok().filter(|&s| inside && s > 0)?;
