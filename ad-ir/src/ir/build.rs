@@ -360,8 +360,7 @@ impl Graph {
             (IntOp::BitAnd, _, Some(0)) | (IntOp::BitOr | IntOp::BitXor, Some(0), _) => return b,
             (IntOp::BitOr | IntOp::BitXor | IntOp::Shl | IntOp::Shr, _, Some(0)) => return a,
             // Constants are on the right. Otherwise the older term is first, and a term that
-            // depends on an index is last: alpha-equal terms must have one order, and a closed one
-            // may be older.
+            // depends on an index is last, since alpha-equal terms must have one order.
             (IntOp::Add | IntOp::Mul, Some(_), None) => return self.int(op, b, a),
             (IntOp::Add | IntOp::Mul, None, None) if (!self.free(b).is_empty(), b) < (!self.free(a).is_empty(), a) => {
                 return self.int(op, b, a);
@@ -443,7 +442,7 @@ impl Graph {
         }
     }
 
-    /// The scalar that is replicated, if `t` is a replicated scalar; otherwise `t`.
+    /// The scalar that is replicated, if `t` is one; otherwise `t`.
     #[must_use]
     pub fn splat(&self, mut t: Term) -> Term {
         while let Node::Prim(Prim::Replicate(_), args) = self.node(t) {
