@@ -26,9 +26,9 @@ use order::{InPlace, list_schedule, places};
 pub(super) use statements::CheckTerms;
 use statements::{All, Of, Statement, reads};
 
-/// Makes the plan for these results and checks. Where a carried array is not updated in place,
-/// because a nest reads an element of an earlier state and of a later one, the elements of earlier
-/// states are stored and the plan is made again: they are fewer than a copy of the array has.
+/// Makes the plan for these results and checks. A carried array cannot be updated in place if a
+/// nest reads elements of an earlier and of a later state. Then the plan is made again, with the
+/// elements of earlier states stored: they take less memory than a copy of the array.
 pub(super) fn plan(
     g: &Graph,
     loops: &Loops,
@@ -45,8 +45,8 @@ pub(super) fn plan(
     Ok(if copied_then.len() < copied.len() { second } else { first })
 }
 
-/// The terms that read a part of an array of fewer axes, in the body of a loop that copies this
-/// carried array in each iteration although it is updated.
+/// The terms that read a part, with fewer axes, of a carried array that a loop updates but copies
+/// in each iteration.
 fn early_reads(g: &Graph, plan: &Plan, copied: &BTreeSet<Term>) -> BTreeSet<Term> {
     let mut found = BTreeSet::new();
     if copied.is_empty() {
@@ -80,8 +80,8 @@ fn under_views(g: &Graph, mut t: Term) -> Term {
     t
 }
 
-/// Makes the plan, given terms that are stored whatever they cost. Returns the carried arrays that
-/// steps of a loop update, but not in place, too.
+/// Makes the plan, given terms that are always stored. Also returns the carried arrays that steps
+/// of a loop update, but not in place.
 fn planned(
     g: &Graph,
     mut loops: Loops,
@@ -237,7 +237,7 @@ fn planned(
     Ok((plan, copied))
 }
 
-/// The carried arrays of loop `n` of which its steps change some elements.
+/// The carried arrays of loop `n` in which a step changes only some elements.
 fn updated(g: &Graph, plan: &Plan, n: usize) -> impl Iterator<Item = Term> {
     let arrays = plan.loops.all[n].carries.iter().filter(|c| g.rank(c.now) > 1);
     arrays.filter(|c| chain_of_updates(g, &plan.loops, c.now, c.next).is_some()).map(|c| c.now)

@@ -169,7 +169,7 @@ impl Driver<'_> {
         quote!(let mut #name = #from;).into()
     }
 
-    /// A loop.
+    /// Writes a loop with carried state.
     pub(super) fn carried_loop(&mut self, n: usize, guard: &[Guard], k: usize) -> Result<(), String> {
         let plan = self.plan;
         if let Some(axis) = axis_of(self.g, plan, self.hints, n) {

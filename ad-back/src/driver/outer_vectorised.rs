@@ -75,7 +75,8 @@ impl Driver<'_> {
         // Parameters: first those that are written, then those that are read.
         let mut outs: Vec<Term> = l.carries.iter().map(|c| c.last).collect();
         outs.extend(l.rows.iter().map(|r| r.all));
-        // Perhaps only the code below, and no statement, reads the number of the iteration.
+        // The number of the iteration is a leaf, even if no statement reads it but only the code
+        // below.
         let leaf = |t: Term| t == l.step || outs.contains(&t) || l.carries.iter().any(|c| c.now == t);
         let inner = |t: Term| leaf(t) || plan.scopes.contains(n + 1, plan.scopes.of(t));
         let var = if used.contains(&l.step) { quote!(#step) } else { quote!(_) };
