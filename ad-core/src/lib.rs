@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 pub mod check_grad;
+pub mod derive;
 
 mod expansion;
 

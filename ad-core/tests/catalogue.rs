@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use ad_core::diag::Diagnostic;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use quote::ToTokens;
 
 /// Entries that no source text produces, each with the reason.
 const WITHOUT_A_CASE: &[(&str, &str)] = &[("internal", "a failure of our own: no program is known that has one")];
@@ -62,7 +63,25 @@ fn errors(case: &Path) -> Vec<Diagnostic> {
     let mut calls = Vec::new();
     checked(tokens, &mut calls);
     errors.extend(calls.into_iter().flat_map(|call| ad_core::check_grad::expand(call).1));
+    let mut items = Vec::new();
+    derived(&text, &mut items);
+    errors.extend(items.into_iter().flat_map(|item| ad_core::derive::expand(item).1));
     errors
+}
+
+/// The items with `#[derive(Differentiable)]`.
+fn derived(text: &str, out: &mut Vec<TokenStream>) {
+    let derives = |item: &syn::Item| {
+        let attrs = match item {
+            syn::Item::Struct(s) => &s.attrs,
+            syn::Item::Enum(e) => &e.attrs,
+            syn::Item::Union(u) => &u.attrs,
+            _ => return false,
+        };
+        attrs.iter().any(|a| a.path().is_ident("derive") && a.to_token_stream().to_string().contains("Differentiable"))
+    };
+    let items = syn::parse_file(text).map_or_else(|_| Vec::new(), |file| file.items);
+    out.extend(items.iter().filter(|i| derives(i)).map(ToTokens::to_token_stream));
 }
 
 /// The arguments of `check_grad!`.

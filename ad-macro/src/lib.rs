@@ -70,3 +70,30 @@ pub fn differentiate(attr: TokenStream, item: TokenStream) -> TokenStream {
 pub fn check_grad(tokens: TokenStream) -> TokenStream {
     ad_core::check_grad::expand(tokens.into()).0.into()
 }
+
+/// Implements `Differentiable` for a struct or an enum: its real numbers as a vector.
+///
+/// The trait has `to_flat`, `from_flat`, `flat_len`, `axpy`, `dot` and `zeros_like`, which
+/// optimisers need. Fields are numbers, ndarray's arrays, static arrays, tuples, `Vec`s, `Option`s
+/// and `Box`es of them, and types that derive `Differentiable`. The real numbers of a type are all
+/// `f64`, all `f32`, or all of one type parameter that is bounded by `Real`. A field that is marked
+/// `#[constant]` has no real numbers, whatever its type is, which has to be `Clone`. Integers,
+/// booleans and strings need no mark.
+///
+/// Parameters of a differentiated function cannot be structs or enums yet.
+///
+/// ```ignore
+/// #[derive(Clone, Differentiable)]
+/// struct Layer<T: Real> {
+///     weights: Array2<T>,
+///     bias: Array1<T>,
+///     #[constant]
+///     name: Name,
+/// }
+///
+/// layer.axpy(-0.1, &gradient);
+/// ```
+#[proc_macro_derive(Differentiable, attributes(constant))]
+pub fn differentiable(item: TokenStream) -> TokenStream {
+    ad_core::derive::expand(item.into()).0.into()
+}

@@ -10,7 +10,8 @@
 //! - `reached`: the panics of a derivative where its function panics inside of a loop.
 //! - `check`: the functions that `check_grad!` calls.
 //! - [`Workspace`]: memory that calls of a derivative share.
-//! - [`Real`], [`Differentiable`]: the two traits a user may write in a bound.
+//! - [`Real`], [`Differentiable`]: the two traits a user may write in a bound. [`Leaves`] is what
+//!   `#[derive(Differentiable)]` writes.
 //!
 //! This crate does not depend on the compiler (`ad-core`). Its only use of `unsafe` (one call, in
 //! `kernel/isa.rs`) enters a function that is compiled for CPU features detected at run time. It
@@ -23,6 +24,7 @@
 pub mod assumed;
 #[doc(hidden)]
 pub mod check;
+mod differentiable;
 pub mod dsl;
 pub mod kernel;
 #[doc(hidden)]
@@ -30,5 +32,8 @@ pub mod reached;
 mod real;
 mod workspace;
 
-pub use real::{Differentiable, Real};
+#[doc(hidden)]
+pub use differentiable::different_variants;
+pub use differentiable::{Differentiable, Leaves};
+pub use real::Real;
 pub use workspace::{Lent, Workspace};

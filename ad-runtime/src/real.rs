@@ -2,7 +2,9 @@
 
 use std::iter::{Product, Sum};
 
-use ndarray::{Array, ArrayRef, ArrayView, Dimension, NdFloat};
+use ndarray::NdFloat;
+
+use crate::Leaves;
 
 mod private {
     pub trait Sealed {}
@@ -31,7 +33,9 @@ mod private {
     label = "expected `f32` or `f64`",
     note = "derivatives are taken of `f32` and `f64`, and of type parameters bounded by `Real`"
 )]
-pub trait Real: NdFloat + Sum + Product + for<'a> Sum<&'a Self> + for<'a> Product<&'a Self> + private::Sealed {
+pub trait Real:
+    NdFloat + Sum + Product + for<'a> Sum<&'a Self> + for<'a> Product<&'a Self> + Leaves<Self> + private::Sealed
+{
     /// The literal `x` in this type, rounded to nearest.
     fn lit(x: f64) -> Self;
 
@@ -82,7 +86,6 @@ macro_rules! discrete {
     ($($t:ty),*) => {$(
         impl private::SealedScalar for $t {}
         impl Scalar for $t {}
-        impl Differentiable for $t {}
     )*};
 }
 discrete!(usize, isize, i32, i64, u32, u64, u8, bool);
@@ -91,51 +94,3 @@ macro_rules! integers {
     ($($t:ty),*) => {$( impl Integer for $t {} )*};
 }
 integers!(usize, isize, i32, i64, u32, u64, u8);
-
-/// A type that may be a parameter or the result of a differentiated function.
-///
-/// A marker: it has no methods. It is implemented for the scalars, arrays, slices, static arrays
-/// and tuples that the guide lists; structs and enums of the user's get it by
-/// `#[derive(Differentiable)]`. Discrete types (integers, `bool`) have it too: they may stand
-/// inside a differentiable type, and have no gradient.
-///
-/// ```
-/// fn accepts<T: ad_runtime::Differentiable>() {}
-/// accepts::<f64>();
-/// accepts::<(ndarray::Array2<f32>, [f64; 3], usize)>();
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not differentiable",
-    label = "this type has no gradient",
-    note = "differentiable types are `f32`, `f64`, ndarray's arrays of them up to rank 6, slices, `Vec`s, static arrays and tuples; for a struct or an enum write `#[derive(Differentiable)]`"
-)]
-pub trait Differentiable {}
-
-impl Differentiable for f32 {}
-impl Differentiable for f64 {}
-impl<A: Scalar, D: Dimension> Differentiable for Array<A, D> {}
-impl<A: Scalar, D: Dimension> Differentiable for ArrayView<'_, A, D> {}
-impl<A: Scalar, D: Dimension> Differentiable for ArrayRef<A, D> {}
-impl<T: Differentiable> Differentiable for Vec<T> {}
-impl<T: Differentiable> Differentiable for [T] {}
-impl<T: Differentiable, const N: usize> Differentiable for [T; N] {}
-impl<T: Differentiable + ?Sized> Differentiable for &T {}
-
-macro_rules! tuples {
-    ($($t:ident)*) => {
-        impl<$($t: Differentiable),*> Differentiable for ($($t,)*) {}
-    };
-}
-tuples!();
-tuples!(A);
-tuples!(A B);
-tuples!(A B C);
-tuples!(A B C D);
-tuples!(A B C D E);
-tuples!(A B C D E G);
-tuples!(A B C D E G H);
-tuples!(A B C D E G H I);
-tuples!(A B C D E G H I J);
-tuples!(A B C D E G H I J K);
-tuples!(A B C D E G H I J K L);
-tuples!(A B C D E G H I J K L M);

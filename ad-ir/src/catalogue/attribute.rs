@@ -1,4 +1,4 @@
-//! Errors in the options of `differentiate` and of `check_grad!`.
+//! Errors in the options of `differentiate` and of `check_grad!`, and of the derive.
 
 use super::foreign::{self, Kind};
 use super::{entries, message};
@@ -123,5 +123,30 @@ pub fn example_varies(name: &str, stop: bool) -> Message {
     message(format!("`per_example`: `{name}` decides {what}, which can be different in each example"))
         .help(format!("share `{name}` by leaving it out here, or call the gradient for each example"))
         .note("all examples are computed together, as arrays with one more axis")
+}
+
+// `#[derive(Differentiable)]`.
+
+pub fn derive_of_item() -> Message {
+    message("`Differentiable` is derived for a struct or an enum")
+        .help("write a struct, or an enum: of a union nobody knows which field has a value")
+}
+
+pub fn derive_of_no_variants(name: &str) -> Message {
+    message(format!("`Differentiable` cannot be derived for `{name}`, which has no variants")).help("remove the derive")
+}
+
+pub fn derive_of_reference(text: &str) -> Message {
+    message(format!("a field of type `{text}` cannot be differentiable: its gradient would need an owner"))
+        .help("own the value, or mark the field `#[constant]`")
+}
+
+pub fn derive_of_two_numbers(first: &str, second: &str) -> Message {
+    message(format!("the real numbers of a type are of one type; here are `{first}` and `{second}`"))
+        .help("use one of them, or mark the fields of the other `#[constant]`")
+}
+
+pub fn constant_takes_nothing() -> Message {
+    message("`#[constant]` takes no arguments").help("write `#[constant]`")
 }
 }

@@ -1,0 +1,6 @@
+use ad::prelude::*;
+
+#[derive(Differentiable)]
+enum Never {}
+
+fn main() {}
