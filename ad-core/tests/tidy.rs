@@ -37,6 +37,7 @@ const LAYERS: &[&str] = &[
     "emit",
     "expansion",
     "check_grad",
+    "derive",
     "lib",
 ];
 
@@ -47,13 +48,13 @@ const UPWARDS: &[(&str, &str)] = &[];
 const CYCLES: &[(&str, &str)] = &[("front/iter", "front/methods")];
 
 /// The modules that may read Rust's syntax.
-const READERS: &[&str] = &["front", "check_grad"];
+const READERS: &[&str] = &["front", "check_grad", "derive"];
 
 /// Other files that read it.
 const OTHER_READERS: &[&str] = &["ad-ir/src/diag.rs", "ad-back/src/proof.rs"];
 
 /// The modules that may generate Rust.
-const WRITERS: &[&str] = &["emit", "rust_types", "check_grad", "expansion"];
+const WRITERS: &[&str] = &["emit", "rust_types", "check_grad", "derive", "expansion"];
 
 /// Other files that generate it.
 const OTHER_WRITERS: &[&str] = &[
