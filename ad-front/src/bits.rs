@@ -1,5 +1,5 @@
-//! Integers as strings of bits: counts of bits, and rotations. Everything is computed in `u64`, in
-//! which every type fits: a count needs no primitive of its own.
+//! Integers as strings of bits: counts of bits, and rotations. All of them are computed in `u64`,
+//! which has room for every type, so a count needs no primitive of its own.
 //!
 //! Invariant: bits above the width of the type never count.
 
@@ -69,7 +69,8 @@ fn ones(me: &mut Lower, x: Term, _: IntTy) -> Term {
     })
 }
 
-/// The zeros before the first one: all bits but those from the first one on, which are set first.
+/// The number of zeros before the first one. All bits from the first one on are set, and the number
+/// of these is subtracted from the width.
 fn leading(me: &mut Lower, x: Term, ty: IntTy) -> Term {
     let set = [1, 2, 4, 8, 16, 32].into_iter().fold(x, |x, by| {
         let by = number(me, by);
@@ -80,7 +81,7 @@ fn leading(me: &mut Lower, x: Term, ty: IntTy) -> Term {
     me.g.int(IntOp::Sub, all, ones)
 }
 
-/// The zeros after the last one: the ones of a number that is less by one, where `x` has zeros.
+/// The number of zeros after the last one. In `x - 1` exactly these zeros of `x` are ones.
 fn trailing(me: &mut Lower, x: Term, ty: IntTy) -> Term {
     let (zero, one, all) = (number(me, 0), number(me, 1), number(me, ty.bits().into()));
     let less = me.g.int(IntOp::Sub, x, one);

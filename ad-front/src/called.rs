@@ -1,10 +1,10 @@
 //! Functions of the user's as values: closures, functions in a block, and a choice between them.
 //! A call lowers the body again, with the arguments in place of the parameters.
 //!
-//! A closure sees the variables that it captures as they are at the call: it has borrowed them, so
-//! only its own calls have changed them since. A `move` closure has copies instead. Invariant: a
-//! body never changes a variable where no loop carries it. `first_own_cell` says which it may
-//! change: a loop without carried variables raises it.
+//! A closure sees the variables that it captures as they are at the call. It has borrowed them, so
+//! only its own calls have changed them since its definition. A `move` closure has copies instead.
+//! Invariant: a body never changes a variable that an enclosing loop does not carry. It may change
+//! the cells from `first_own_cell` on; a loop without carried variables raises that number.
 
 use std::rc::Rc;
 

@@ -1,9 +1,9 @@
-//! Items of a body that only give names to what is elsewhere: `use`, and `type` without parameters.
-//! Each name is replaced by what it stands for, before anything is typed or lowered. So a name of
-//! the body is proved by the path that it imports, outside of the function too.
+//! Items of a body that only introduce names: `use`, and `type` without parameters. Each name is
+//! replaced by its meaning before anything is typed or lowered. So a name of the body is proved by
+//! the path that it imports, and the proof may be outside of the function.
 //!
-//! This module must never replace a name that a variable may have: a path of one segment is left as
-//! it is if the function binds its name anywhere.
+//! This module must never replace a name that a variable may have: a path of one segment is not
+//! replaced if the function binds its name anywhere.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -22,7 +22,7 @@ pub(super) fn replace(block: &mut Block) -> Vec<TokenStream> {
     names.imports
 }
 
-/// What a name stands for.
+/// The meaning of a name.
 enum Meaning {
     Path(Path),
     Type(Type),
@@ -33,7 +33,7 @@ struct Names {
     blocks: Vec<HashMap<String, Meaning>>,
     /// The names that patterns bind anywhere in the function.
     bound: BTreeSet<String>,
-    /// The names that are being written out. A name in its own meaning stands for itself.
+    /// The names that are being replaced. A name in its own meaning stands for itself.
     inside: Vec<String>,
     imports: Vec<TokenStream>,
 }
@@ -52,7 +52,7 @@ impl Visit<'_> for Bound {
     }
 }
 
-/// The names that a `use` gives, each with its path. `None` if it has a `*`.
+/// The names that a `use` imports, each with its path. `None` if it has a `*`.
 fn imported(tree: &UseTree, path: &mut Path, names: &mut Vec<(Ident, Path)>) -> Option<()> {
     let with = |path: &Path, name: &Ident| {
         let mut path = path.clone();
@@ -113,7 +113,7 @@ impl Names {
         self.blocks.iter().rev().find_map(|block| block.get(&name)).filter(|_| open)
     }
 
-    /// The path that the first segment of a path stands for, with the other segments behind it.
+    /// The path that the first segment of a path stands for, followed by the other segments.
     fn written_out(&self, path: &Path) -> Option<Path> {
         let first = path.segments.first().filter(|_| path.leading_colon.is_none())?;
         let mut whole = match self.meaning(&first.ident)? {

@@ -195,7 +195,7 @@ impl<'a> Lower<'a> {
         Ok(Value::Unit)
     }
 
-    /// Lowers `.for_each(f)` of a named function. What it has matters by its effects only.
+    /// Lowers `.for_each(f)` of a named function. Only the effects of the calls matter.
     pub(super) fn each_item(&mut self, items: &Value<'a>, f: &Value<'a>, ranges: [SrcRange; 2]) -> Lowered<()> {
         let seq = self.seq(items, ranges[0])?;
         self.ends(&seq, ranges[0])?;

@@ -84,7 +84,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The condition of a chain such as `let Some(x) = o && x > 1.0`. Its names are bound in the
-    /// current scope, for what is lowered where it holds.
+    /// current scope, for code that is lowered under the condition.
     pub(super) fn chain(&mut self, e: &'a Expr) -> Lowered<Term> {
         let mut parts = Vec::new();
         conjuncts(e, &mut parts);

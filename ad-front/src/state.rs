@@ -183,7 +183,8 @@ impl<'a> Lower<'a> {
         result
     }
 
-    /// Lowers something that may not change any variable of now: there is no loop that carries it.
+    /// Lowers something that must not change any variable that exists now, since no loop carries
+    /// them.
     pub(super) fn unchanging<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> R {
         let outer = std::mem::replace(&mut self.state.first_own_cell, self.state.store.len());
         let result = f(self);
