@@ -127,8 +127,8 @@ impl Kind {
     }
 }
 
-/// The number of the term that a choice is about, and a number that distinguishes choices of one
-/// kind about it.
+/// The number of the term of a choice, and a number that distinguishes the choices of one kind
+/// about that term.
 pub type Key = (usize, usize);
 
 /// Choices with their answers and reasons.
@@ -171,7 +171,7 @@ fn policy() -> Option<Policy> {
 }
 
 /// Runs `call` with `policy` in place of the cost model for all choices on this thread. For tests
-/// only (`ad-oracle` has a random policy): whatever the answers are, the same has to be computed.
+/// only (`ad-oracle` has a random policy): the computed values must not depend on the answers.
 ///
 /// The policy must give the same answer for the same kind and key.
 pub fn with_policy<R>(policy: impl Fn(Kind, Key) -> bool + 'static, call: impl FnOnce() -> R) -> R {

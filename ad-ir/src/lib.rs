@@ -2,9 +2,9 @@
 //! and analyses, ndarray's memory orders, diagnostics with their catalogue, programs in core terms,
 //! and the list of derivatives.
 //!
-//! It must know neither the front end nor any pass. The crates `ad-front` and `ad-middle` stand
-//! side by side on it, so that they are compiled at the same time; `ad-back` stands on `ad-middle`,
-//! and `ad-core` puts all of them together.
+//! It must know neither the front end nor any pass. The crates `ad-front` and `ad-middle` depend on
+//! it and not on each other, so that they are compiled at the same time; `ad-back` depends on
+//! `ad-middle`, and `ad-core` puts all of them together.
 //!
 //! BOT, CHAD, DN, KN and UNF in comments are the papers that ARCHITECTURE.md names; figures and
 //! rules are cited where they are implemented.

@@ -244,8 +244,8 @@ pub struct Check {
     pub phase: Phase,
     /// Whether it is made only with debug assertions, as `debug_assert!`.
     pub debug: bool,
-    /// Whether values of a loop belong to the message, which the check does not have. Where it
-    /// fails, the function itself is called to say them.
+    /// Whether the message needs values of a loop, which the check does not have. If the check
+    /// fails, the function itself is called, which panics with them.
     pub incomplete: bool,
 }
 
@@ -277,8 +277,9 @@ pub struct Program {
     pub active: Vec<usize>,
     /// The indices in `params` of the parameters that belong to one example of many, ascending.
     pub examples: Vec<usize>,
-    /// If the program is of all examples: the input that is the number of one. The result is that
-    /// of this example. The parameters of `examples` have one more axis in front.
+    /// If this is the function of many examples: the input that is the number of an example. The
+    /// result is the result for that example. The parameters of `examples` have one more axis in
+    /// front.
     pub example: Option<u32>,
     /// Whether a derivative that writes to destinations takes the memory that it works in.
     pub workspace: bool,
@@ -533,7 +534,7 @@ pub struct Routine {
     /// Parameters that receive the second part of the result, leaf by leaf, instead of its being
     /// returned.
     pub destinations: Vec<Ident>,
-    /// Whether the caller gives the memory that it works in, behind all parameters.
+    /// Whether the caller passes the memory that it works in, as the last parameter.
     pub workspace: bool,
     /// The exact terms: those on which decisions of the user's function depend. `None` if they are
     /// not known. A mask of the derivative is not such a decision.

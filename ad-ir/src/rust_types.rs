@@ -120,7 +120,7 @@ pub fn tree_type(program: &Program, tree: &OutputTree) -> TokenStream {
     }
 }
 
-/// The name of the hidden function beside `of`, which `check_grad!` calls.
+/// The name of the hidden function that accompanies `of` and that `check_grad!` calls.
 pub fn check_name(of: &Ident) -> Ident {
     format_ident!("__ad_check_{}", of.to_string().trim_start_matches("r#"), span = of.span())
 }

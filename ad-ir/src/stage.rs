@@ -12,7 +12,7 @@ pub fn enter(stage: &'static str) {
     STAGE.set(stage);
 }
 
-/// What runs.
+/// The running stage.
 pub fn current() -> &'static str {
     STAGE.get()
 }

@@ -1,10 +1,11 @@
-//! Conditions that an axis has elements. What an iteration computes alike for all iterations is
-//! computed under the condition that there is one, so that no cotangent comes out of a loop that
-//! took no step. Behind differentiation such a condition is needed no more where both arms are
-//! equal without elements: an array with that axis is empty, and a sum along it is 0. Then the
-//! array is part of the same loops as what reads it.
+//! Conditions that an axis has elements. A term that is the same in all iterations is computed
+//! under the condition that there is an iteration, so that a loop without steps gives no cotangent.
+//! After differentiation such a condition can be dropped if both arms are equal when the axis has
+//! no elements: an array with that axis is then empty, and a sum along it is 0. Without the
+//! condition the array is computed in the same loops as its readers.
 //!
-//! Must never run on what is differentiated in reverse afterwards: the conditions are its masks.
+//! This pass must never run on terms that are differentiated in reverse mode afterwards: the
+//! conditions are their masks.
 
 use super::rewrite::{Rewriter, with_rewritten_children};
 use super::{Context, Pass};
@@ -17,7 +18,7 @@ use ad_ir::prim::{Cmp, Prim, Unary};
 pub(crate) const PASS: Pass =
     Pass { name: "filled", run: |g, roots, cx| roots.map(|all| filled(g, all, cx)), simplified: true };
 
-/// How deep a term is examined.
+/// The maximum depth to which a term is examined.
 const DEEP: usize = 8;
 
 fn filled(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
@@ -42,7 +43,7 @@ fn filled(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     })
 }
 
-/// A condition without what it says of sizes for which `alike` holds: that they are not 0, in a
+/// A condition without its parts about sizes for which `alike` holds: that sizes are not 0, in a
 /// conjunction, or that one of them is 0.
 fn without(g: &mut Graph, c: Term, alike: &impl Fn(&Graph, Term) -> bool) -> Term {
     if let Some((n, filled)) = says_filled(g, c) {
@@ -57,7 +58,7 @@ fn without(g: &mut Graph, c: Term, alike: &impl Fn(&Graph, Term) -> bool) -> Ter
     }
 }
 
-/// The size that a condition says is not 0 (true) or is 0 (false).
+/// The size of which a condition states that it is not 0 (true) or that it is 0 (false).
 fn says_filled(g: &Graph, c: Term) -> Option<(Term, bool)> {
     let Node::Prim(Prim::Compare(op), args) = g.node(c) else { return None };
     let zero = |t: Term| g.int_value(t) == Some(0);
@@ -70,7 +71,7 @@ fn says_filled(g: &Graph, c: Term) -> Option<(Term, bool)> {
     }
 }
 
-/// Whether an array has no elements or zeros only, if this size is 0.
+/// Whether an array has no elements, or only zeros, if this size is 0.
 fn vanishes(g: &Graph, t: Term, n: Term, deep: usize) -> bool {
     let Some((_, shape)) = g.ty(t).as_array() else { return false };
     if shape.contains(&n) || is_zero_of_either_sign(g, t) {

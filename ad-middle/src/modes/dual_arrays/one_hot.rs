@@ -254,14 +254,15 @@ pub(super) fn contract(g: &mut Graph, x: Term, with: Term, spec: Contraction) ->
     contract(g, x, with, left)
 }
 
-/// The contraction of scattered elements: with what the other operand has where they go.
+/// The contraction of scattered elements with the elements of the other operand at the same
+/// indices.
 fn rows(g: &mut Graph, placed: &Scattered, (x, with): (Term, Term), spec: &Contraction) -> Term {
     let indexed = placed.index.len();
     let places = &spec.a[..indexed];
-    // Each variable is a label of its own, behind all others.
+    // Each variable gets a new label, after all others.
     let first = spec.a.iter().chain(&spec.b).max().map_or(0, |&l| usize::from(l) + 1);
     let counted: Vec<u8> = (0..placed.vars.len()).map(|k| axis(first + k)).collect();
-    // The other operand's axes that are indexed first.
+    // The indexed axes of the other operand come first.
     let position = |labels: &[u8], l: u8| labels.iter().position(|&m| m == l).map(axis);
     let own: Vec<usize> = (0..indexed).filter(|&k| spec.b.contains(&places[k])).collect();
     let left: Vec<u8> = spec.b.iter().copied().filter(|l| !places.contains(l)).collect();
@@ -282,7 +283,7 @@ fn rows(g: &mut Graph, placed: &Scattered, (x, with): (Term, Term), spec: &Contr
     let out = if summed && !own.is_empty() { behind.clone() } else { [&counted[..], &behind].concat() };
     let product = g.contract(placed.src, there, spec.with(src_labels, there_labels, out));
     if summed {
-        // Without an index, all is added up.
+        // If no index is left, all elements are summed.
         let axes: Vec<u8> = if own.is_empty() { (0..counted.len()).map(axis).collect() } else { Vec::new() };
         return g.sum_axes(product, &axes);
     }
@@ -295,7 +296,7 @@ fn rows(g: &mut Graph, placed: &Scattered, (x, with): (Term, Term), spec: &Contr
     g.transpose(put, &perm)
 }
 
-/// What is zero but where elements are added, no two of them in one place.
+/// A term as zeros to which elements are added, no two of them at the same index.
 pub(super) fn scattered(g: &mut Graph, x: Term) -> Option<Scattered> {
     simplify::scatter::scattered(g, x).filter(|placed| !placed.vars.is_empty() && placed.one_to_one(g))
 }

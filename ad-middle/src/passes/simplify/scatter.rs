@@ -1,8 +1,9 @@
-//! Rules for arrays that are zeros but where elements are added: what is done with such an array is
-//! done with the elements instead, so its cost does not depend on the size of the array.
+//! Rules for arrays that are zero except at elements that are added to them. An operation on such
+//! an array is applied to the elements instead, so its cost does not depend on the size of the
+//! array.
 //!
-//! A rule must never drop a product of a zero with what may be infinite: only products that absorb
-//! zeros read their other factor at fewer places.
+//! A rule must never drop a product of a zero with a factor that may be infinite. So only products
+//! that absorb zeros read their other factor at fewer indices.
 
 use super::layout::replicated;
 use super::{Rule, rule};
@@ -32,15 +33,16 @@ pub(super) const RULES: &[Rule] = &[
     rule!("scatter.scatter", "scatter (scatter x y f) z f = scatter x (y + z) f", Loose, scatter_scatter),
 ];
 
-/// Zeros but where elements are added: axis `k` of the array is indexed by `index[k]`, a function
-/// of the variables, which are the first axes of `src`. Axes that have no index are whole.
+/// Zeros to which elements are added. The variables are the indices of the first axes of `src`.
+/// Axis `k` of the array is indexed by `index[k]`, a function of the variables. Axes without an
+/// index are whole.
 pub(crate) struct Scattered {
     pub(crate) src: Term,
     pub(crate) vars: Vec<Var>,
     pub(crate) index: Vec<Term>,
 }
 
-/// `t` as scattered elements, if it is that, perhaps replicated.
+/// `t` as scattered elements, if it has this form. It may be a replicated array of this form.
 pub(crate) fn scattered(g: &mut Graph, t: Term) -> Option<Scattered> {
     let (inner, new, sizes) = replicated(g, t).unwrap_or((t, Vec::new(), Vec::new()));
     let node = g.node_rc(inner);
@@ -50,7 +52,7 @@ pub(crate) fn scattered(g: &mut Graph, t: Term) -> Option<Scattered> {
     }
     let (mut vars, given) = g.open_binder(&node);
     let (own, mut given) = (vars.len(), given.into_iter().peekable());
-    // A new axis in front of an indexed one is indexed by a variable of its own.
+    // A replicated axis before an indexed one is indexed by a new variable.
     let (mut index, mut at) = (Vec::new(), 0);
     while given.peek().is_some() {
         if new.contains(&axis(at)) {
@@ -78,12 +80,12 @@ pub(crate) fn scattered(g: &mut Graph, t: Term) -> Option<Scattered> {
 }
 
 impl Scattered {
-    /// The sizes of the axes of `src` that the variables count.
+    /// The sizes of the axes of `src` that the variables index.
     pub(crate) fn sizes(&self, g: &Graph) -> Vec<Term> {
         g.shape(self.src)[..self.vars.len()].to_vec()
     }
 
-    /// What `t` has where the elements go, in their order.
+    /// The elements of `t` at the indices of the scattered elements, in their order.
     pub(crate) fn read(&self, g: &mut Graph, t: Term) -> Term {
         let sizes = self.sizes(g);
         if g.rank(g.splat(t)) == 0 {
@@ -94,21 +96,23 @@ impl Scattered {
         g.gather(t, sizes.into(), &self.vars, &self.index)
     }
 
-    /// Zeros of a shape to which `src` is added in the same places.
+    /// Zeros of a shape, to which `src` is added at the same indices.
     pub(crate) fn put(&self, g: &mut Graph, src: Term, shape: &[Term]) -> Term {
         let elem = g.elem(src);
         let zeros = g.lit_shaped(elem, shape, 0.0);
         g.scatter(zeros, src, &self.vars, &self.index)
     }
 
-    /// Whether no two elements go to one place: each variable alone decides one of the indices.
+    /// Whether no two elements have the same index: for each variable, one of the indices depends
+    /// on that variable only.
     pub(crate) fn one_to_one(&self, g: &Graph) -> bool {
         let decides = |v: Var| self.index.iter().any(|&ix| grows_with(g, ix, v, &self.vars));
         self.vars.iter().all(|&v| decides(v))
     }
 }
 
-/// Whether an index is `v` times a positive constant, plus what depends on none of the variables.
+/// Whether an index is `v` times a positive constant, plus a term that depends on none of the
+/// variables.
 fn grows_with(g: &Graph, mut ix: Term, v: Var, vars: &[Var]) -> bool {
     loop {
         let Node::Prim(Prim::Int(op), args) = g.node(ix) else {
@@ -183,7 +187,7 @@ pub(crate) fn sum_of_scattered(g: &mut Graph, x: Term, placed: &Scattered, axes:
     let kept = |k: usize| !axes.contains(&axis(k));
     let index: Vec<Term> = (0..indexed).filter(|&k| kept(k)).map(|k| placed.index[k]).collect();
     let shape: Vec<Term> = (0..g.rank(x)).filter(|&k| kept(k)).map(|k| g.shape(x)[k]).collect();
-    // Rows are added up before they are scattered; elements that go nowhere in particular are too.
+    // Rows are summed before they are scattered. If no index is left, all elements are summed.
     let rows = axes.iter().filter_map(|&a| usize::from(a).checked_sub(indexed)).map(|behind| axis(vars + behind));
     let all = if index.is_empty() { 0..vars } else { 0..0 };
     let inner: Vec<u8> = all.map(axis).chain(rows).collect();
