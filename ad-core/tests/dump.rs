@@ -32,7 +32,18 @@ fn every_stage_is_written() {
     };
     let text = record(quote!(grad, jvp), item);
     let headings: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("==== ")).collect();
-    let function = ["source", "bulk", "simplify", "loops", "push", "unroll", "ring_buffers", "trip_counts", "result"];
+    let function = [
+        "source",
+        "bulk",
+        "simplify",
+        "inner_loops",
+        "loops",
+        "push",
+        "unroll",
+        "ring_buffers",
+        "trip_counts",
+        "result",
+    ];
     let derivative =
         ["differentiation", "simplify", "final_reads", "loops", "loop_fusion", "strip_mine", "rematerialise", "unroll"];
     let last = ["filled", "share", "associate", "hoist", "pairs", "result", "rules that fired"];

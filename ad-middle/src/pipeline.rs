@@ -8,7 +8,7 @@
 //! each pass.
 
 use crate::derivative::{self, check_roots, set_checks};
-use crate::passes::loops::{self, final_reads, fusion, rematerialise, ring_buffers, strip_mine};
+use crate::passes::loops::{self, final_reads, fusion, inner, rematerialise, ring_buffers, strip_mine};
 use crate::passes::lowering::Lowered;
 use crate::passes::manager::Manager;
 use crate::passes::{Pass, Roots};
@@ -23,8 +23,16 @@ pub use crate::derivative::Prepared;
 pub use crate::passes::Log;
 
 /// The passes over the function itself.
-const FUNCTION: &[Pass] =
-    &[bulk::PASS, simplify::PASS, loops::PASS, push::PASS, unroll::PASS, ring_buffers::PASS, trip_counts::PASS];
+const FUNCTION: &[Pass] = &[
+    bulk::PASS,
+    simplify::PASS,
+    inner::PASS,
+    loops::PASS,
+    push::PASS,
+    unroll::PASS,
+    ring_buffers::PASS,
+    trip_counts::PASS,
+];
 
 /// The passes over a derivative, of which another one may be taken.
 const GRADIENT: &[Pass] = &[

@@ -43,6 +43,7 @@ mod distribute;
 pub(crate) mod final_reads;
 mod fission;
 pub(crate) mod fusion;
+pub(crate) mod inner;
 mod legality;
 mod nested_sums;
 pub(crate) mod rematerialise;

@@ -1,0 +1,257 @@
+//! Inner loops that do not need the loop around them. Of a loop inside of a loop inside of a loop,
+//! what is the same in each iteration of the outermost one is computed once; and a recurrence of
+//! numbers beside operations on arrays gets a loop of its own. What is left of the loop may then be
+//! a bulk operation (`loops`).
+//!
+//! | rule | before | after |
+//! | --- | --- | --- |
+//! | fixed | a loop in the body that reads nothing of the iteration | a capture, under the condition that there is an iteration |
+//! | fixed inside | in an inner loop a loop that reads captures and rows which are the same in each outer iteration | rows that the inner loop consumes, which are fixed then |
+//! | beside arrays | a loop that carries numbers and no carried value of the outer loop, where an iteration has arrays of more axes | rows of a loop of its own |
+//!
+//! Must never move a loop out of an arm: there it may be one that is not taken.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use crate::passes::rewrite::{Rewriter, with_rewritten_children};
+use crate::passes::trip_counts::zeros;
+use crate::passes::{Context, Pass};
+use ad_ir::analysis::sizes::Fixed;
+use ad_ir::choice::{Kind, choose};
+use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
+use ad_ir::prim::Cmp;
+
+/// The pass.
+pub(crate) const PASS: Pass =
+    Pass { name: "inner_loops", run: |g, roots, cx| roots.map(|all| pass(g, all, cx)), simplified: true };
+
+fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
+    Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
+        let Node::Scan(mut scan) = with_rewritten_children(g, t, done) else { return None };
+        scan.body.results = pass(g, &scan.body.results, cx).into();
+        if is_plain(&scan) {
+            fixed_inside(g, &mut scan);
+            fixed(g, &mut scan);
+            beside_arrays(g, &mut scan);
+        }
+        Some(g.scan(*scan))
+    })
+}
+
+/// Whether all steps run, and parameters are arrays.
+fn is_plain(scan: &Scan) -> bool {
+    scan.stop.is_none() && !scan.body.params.iter().any(|ty| matches!(ty, Type::Tuple(_)))
+}
+
+/// The loops of a body that are in no arm, and the parts of each that are read, if nothing else of
+/// it is.
+fn inner(g: &Graph, results: &[Term]) -> BTreeMap<Term, BTreeSet<Term>> {
+    let (mut seen, mut stack) = (HashSet::new(), results.to_vec());
+    let mut found: BTreeMap<Term, BTreeSet<Term>> = BTreeMap::new();
+    while let Some(t) = stack.pop() {
+        if !seen.insert(t) {
+            continue;
+        }
+        match g.node(t) {
+            Node::Cond { cond, .. } => stack.push(*cond),
+            Node::Scan(scan) if is_plain(scan) && g.free(t).is_empty() => {
+                found.entry(t).or_default();
+                g.node(t).for_each_child(|c| stack.push(c));
+            }
+            node => node.for_each_child(|c| stack.push(c)),
+        }
+    }
+    // Parts that are read in arms count too.
+    let mut whole = HashSet::new();
+    for t in g.reachable(results) {
+        match *g.node(t) {
+            Node::Proj(of, _) => {
+                if let Some(parts) = found.get_mut(&of) {
+                    parts.insert(t);
+                }
+            }
+            ref node => node.for_each_child(|c| {
+                whole.insert(c);
+            }),
+        }
+    }
+    found.retain(|t, parts| !whole.contains(t) && !parts.is_empty());
+    found
+}
+
+/// For each term: whether it depends on a parameter of which this holds.
+fn depends(g: &Graph, roots: &[Term], on: impl Fn(usize) -> bool) -> HashMap<Term, bool> {
+    let mut found: HashMap<Term, bool> = HashMap::new();
+    for t in g.reachable(roots) {
+        let mut any = matches!(g.node(t), Node::Param(k, _) if on(*k as usize));
+        g.node(t).for_each_child(|c| any |= found[&c]);
+        found.insert(t, any);
+    }
+    found
+}
+
+/// Whether a loop carries numbers, of which the last ones alone are read.
+fn is_recurrence(g: &Graph, t: Term, parts: &BTreeSet<Term>) -> bool {
+    let Node::Scan(scan) = g.node(t) else { return false };
+    let carried = |&part: &Term| matches!(g.node(part), Node::Proj(_, k) if (*k as usize) < scan.init.len());
+    scan.init.iter().all(|&x| g.rank(x) == 0) && parts.iter().all(carried)
+}
+
+/// The term that a parameter of a loop stands for: a captured term, or an array whose rows it is.
+fn argument(scan: &Scan, k: usize) -> Term {
+    let (carries, captures) = (scan.init.len(), scan.captures.len());
+    if k < carries + captures { scan.captures[k - carries] } else { scan.xs[k - carries - captures] }
+}
+
+/// A loop over the same steps that gives these terms of the body as rows; they read no carried
+/// value.
+fn rows(g: &mut Graph, scan: &Scan, terms: &[Term]) -> Vec<Term> {
+    let first_row = scan.init.len() + scan.captures.len();
+    let params = g.reachable(terms).into_iter();
+    let used: BTreeSet<usize> =
+        params.filter_map(|t| if let Node::Param(k, _) = g.node(t) { Some(*k as usize) } else { None }).collect();
+    let types = &scan.body.params;
+    let mut args: Vec<Term> = (0..types.len()).map(|k| g.param(k, types[k].clone())).collect();
+    for (new, &old) in used.iter().enumerate() {
+        args[old] = g.param(new, types[old].clone());
+    }
+    let body = Body { params: types.clone(), results: terms.into() };
+    let results = g.instantiate(&body, &args).into();
+    let (xs, captures): (Vec<usize>, Vec<usize>) = used.iter().partition(|&&k| k >= first_row);
+    let all = g.scan(Scan {
+        count: scan.count,
+        reverse: false,
+        stop: None,
+        init: [].into(),
+        captures: captures.iter().map(|&k| argument(scan, k)).collect(),
+        xs: xs.iter().map(|&k| argument(scan, k)).collect(),
+        body: Body { params: used.iter().map(|&k| types[k].clone()).collect(), results },
+    });
+    (0..terms.len()).map(|k| g.proj(all, k)).collect()
+}
+
+/// The loop with rows of these arrays in place of terms of its body.
+fn consume(g: &mut Graph, scan: &mut Scan, terms: &[Term], arrays: &[Term]) {
+    let mut params = scan.body.params.to_vec();
+    let mut new = Rewriter::default();
+    for &t in terms {
+        let ty = g.ty(t).clone();
+        let row = g.param(params.len(), ty.clone());
+        params.push(ty);
+        new.set(t, row);
+    }
+    let results = new.substitute(g, &scan.body.results);
+    scan.xs = scan.xs.iter().chain(arrays).copied().collect();
+    scan.body = Body { params: params.into(), results: results.into() };
+}
+
+/// The loop with captures of these terms, which are outside of it, in place of terms of its body.
+fn capture(g: &mut Graph, scan: &mut Scan, terms: &[Term], outside: &[Term]) {
+    let (first_row, total, more) = (scan.init.len() + scan.captures.len(), scan.body.params.len(), terms.len());
+    let types: Vec<Type> = terms.iter().map(|&t| g.ty(t).clone()).collect();
+    let mut new = Rewriter::default();
+    for (k, &t) in terms.iter().enumerate() {
+        let p = g.param(total + k, types[k].clone());
+        new.set(t, p);
+    }
+    let results = new.substitute(g, &scan.body.results);
+    let old: Vec<Type> = scan.body.params.iter().chain(&types).cloned().collect();
+    let place = |k: usize| {
+        if k < first_row {
+            k
+        } else if k < total {
+            k + more
+        } else {
+            k - total + first_row
+        }
+    };
+    let args: Vec<Term> = old.iter().enumerate().map(|(k, ty)| g.param(place(k), ty.clone())).collect();
+    let results = g.instantiate(&Body { params: old.into(), results: results.into() }, &args);
+    let (before, behind) = scan.body.params.split_at(first_row);
+    let params: Vec<Type> = before.iter().chain(&types).chain(behind).cloned().collect();
+    scan.captures = scan.captures.iter().chain(outside).copied().collect();
+    scan.body = Body { params: params.into(), results: results.into() };
+}
+
+/// Loops in inner loops that are the same in each iteration of the outer one.
+fn fixed_inside(g: &mut Graph, scan: &mut Scan) {
+    let results = scan.body.results.clone();
+    let (carries, first_row) = (scan.init.len(), scan.init.len() + scan.captures.len());
+    let varies = depends(g, &results, |k| k < carries || k >= first_row);
+    let mut new = Rewriter::default();
+    for t in inner(g, &results).into_keys().filter(|t| varies[t]) {
+        let Node::Scan(middle) = g.node(t).clone() else { continue };
+        let mut middle = *middle;
+        let own = middle.init.len();
+        let found = inner(g, &middle.body.results);
+        let needs = depends(g, &middle.body.results, |k| k < own || varies[&argument(&middle, k)]);
+        let parts: Vec<Term> = found
+            .into_iter()
+            .filter(|(t, parts)| !needs[t] && is_recurrence(g, *t, parts))
+            .flat_map(|(_, parts)| parts)
+            .collect();
+        if parts.is_empty() {
+            continue;
+        }
+        let arrays = rows(g, &middle, &parts);
+        consume(g, &mut middle, &parts, &arrays);
+        let middle = g.scan(middle);
+        new.set(t, middle);
+    }
+    scan.body.results = new.substitute(g, &results).into();
+}
+
+/// Loops in the body that are the same in each iteration.
+fn fixed(g: &mut Graph, scan: &mut Scan) {
+    let results = scan.body.results.clone();
+    let (carries, first_row) = (scan.init.len(), scan.init.len() + scan.captures.len());
+    let varies = depends(g, &results, |k| k < carries || k >= first_row);
+    let parts: Vec<Term> =
+        inner(g, &results).into_iter().filter(|(t, _)| !varies[t]).flat_map(|(_, parts)| parts).collect();
+    if parts.is_empty() {
+        return;
+    }
+    let captured = |k: usize| scan.captures.get(k.wrapping_sub(carries)).copied();
+    let params = scan.body.params.clone();
+    let args: Vec<Term> =
+        (0..params.len()).map(|k| captured(k).unwrap_or_else(|| g.param(k, params[k].clone()))).collect();
+    let outside = g.instantiate(&Body { params, results: parts.clone().into() }, &args);
+    let none = g.lit_usize(0);
+    let any = g.compare(Cmp::Lt, none, scan.count);
+    let outside: Vec<Term> = outside
+        .into_iter()
+        .map(|t| {
+            let nothing = zeros(g, t);
+            g.cond(any, t, nothing)
+        })
+        .collect();
+    capture(g, scan, &parts, &outside);
+}
+
+/// Recurrences of numbers beside arrays.
+fn beside_arrays(g: &mut Graph, scan: &mut Scan) {
+    let results = scan.body.results.clone();
+    let (carries, first_row) = (scan.init.len(), scan.init.len() + scan.captures.len());
+    let carried = depends(g, &results, |k| k < carries);
+    let of_step = depends(g, &results, |k| k >= first_row);
+    let most = of_step.iter().filter(|(_, of_step)| **of_step).map(|(&t, _)| axes(g, t)).max().unwrap_or(0);
+    let mut parts = Vec::new();
+    for (t, own) in inner(g, &results) {
+        if carried[&t] || !of_step[&t] || !is_recurrence(g, t, &own) {
+            continue;
+        }
+        let why = || format!("(a recurrence of numbers beside arrays of {most} axes)");
+        if choose(Kind::LoopDistribution, (t.index(), scan.count.index()), most > 1, why) {
+            parts.extend(own);
+        }
+    }
+    if !parts.is_empty() {
+        let arrays = rows(g, scan, &parts);
+        consume(g, scan, &parts, &arrays);
+    }
+}
+
+/// The axes of an array that an iteration computes.
+fn axes(g: &Graph, t: Term) -> usize {
+    if matches!(g.node(t), Node::Param(..)) { 0 } else { g.ty(t).as_array().map_or(0, |(_, shape)| shape.len()) }
+}
