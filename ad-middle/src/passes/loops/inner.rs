@@ -184,10 +184,11 @@ fn fixed_inside(g: &mut Graph, scan: &mut Scan) {
         let mut middle = *middle;
         let own = middle.init.len();
         let found = inner(g, &middle.body.results);
+        let open = depends(g, &middle.body.results, |_| true);
         let needs = depends(g, &middle.body.results, |k| k < own || varies[&argument(&middle, k)]);
         let parts: Vec<Term> = found
             .into_iter()
-            .filter(|(t, parts)| !needs[t] && is_recurrence(g, *t, parts))
+            .filter(|(t, parts)| open[t] && !needs[t] && is_recurrence(g, *t, parts))
             .flat_map(|(_, parts)| parts)
             .collect();
         if parts.is_empty() {
@@ -206,8 +207,10 @@ fn fixed(g: &mut Graph, scan: &mut Scan) {
     let results = scan.body.results.clone();
     let (carries, first_row) = (scan.init.len(), scan.init.len() + scan.captures.len());
     let varies = depends(g, &results, |k| k < carries || k >= first_row);
+    // A loop that reads no capture either may stand in sizes, which stay as they are.
+    let open = depends(g, &results, |_| true);
     let parts: Vec<Term> =
-        inner(g, &results).into_iter().filter(|(t, _)| !varies[t]).flat_map(|(_, parts)| parts).collect();
+        inner(g, &results).into_iter().filter(|(t, _)| open[t] && !varies[t]).flat_map(|(_, parts)| parts).collect();
     if parts.is_empty() {
         return;
     }
