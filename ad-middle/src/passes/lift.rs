@@ -5,8 +5,9 @@
 
 use std::collections::HashMap;
 
+use super::lanes;
 use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
-use ad_ir::ir::{Body, Elem, Graph, Node, Put, Scan, Term, Type, Var};
+use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type, Var};
 use ad_ir::prim::structural::Batch;
 use ad_ir::prim::{Prim, Reduce};
 
@@ -16,11 +17,18 @@ pub(super) struct Lift<'g> {
     var: Var,
     size: Term,
     done: HashMap<Term, Term>,
+    /// Whether what loops carry is laid out for the values of the variable (`lanes`).
+    in_lanes: bool,
 }
 
 impl<'g> Lift<'g> {
     pub(super) fn new(g: &'g mut Graph, var: Var, size: Term) -> Self {
-        Lift { g, var, size, done: HashMap::new() }
+        Lift { g, var, size, done: HashMap::new(), in_lanes: false }
+    }
+
+    /// One whose loops carry arrays in which an element is a row of the values of the variable.
+    pub(super) fn in_lanes(g: &'g mut Graph, var: Var, size: Term) -> Self {
+        Lift { in_lanes: true, ..Lift::new(g, var, size) }
     }
 
     /// The array (or tuple of arrays) of `t` for all values of the variable.
@@ -91,10 +99,7 @@ impl<'g> Lift<'g> {
                 index.insert(0, v);
                 vars.insert(0, fresh);
                 let (dst, src) = (self.done[dst], self.done[src]);
-                match put {
-                    Put::Add => self.g.scatter(dst, src, &vars, &index),
-                    Put::Set => self.g.update(dst, src, &vars, &index),
-                }
+                lanes::written_to(self.g, *put, dst, src, (&vars, &index))
             }
             Node::Scan(scan) => self.scan(scan),
             Node::Prim(prim, args) => self.prim(prim, args),
@@ -139,6 +144,9 @@ impl<'g> Lift<'g> {
         let (carries, captures) = (scan.init.len(), scan.captures.len());
         let outer: Vec<Term> = scan.init.iter().chain(&scan.captures).chain(&scan.xs).copied().collect();
         let batched: Vec<bool> = outer.iter().enumerate().map(|(k, &t)| k < carries || self.varies(t)).collect();
+        // A loop that stops keeps all of a lane that has stopped.
+        let in_lanes = self.in_lanes && scan.stop.is_none();
+        let behind = |g: &Graph, k: usize| if in_lanes && k < carries { lanes::place(g, &scan.body, k) } else { 0 };
         let lifted: Vec<Term> = outer.iter().zip(&batched).map(|(t, b)| if *b { self.done[t] } else { *t }).collect();
         let lane = self.g.fresh();
         let lane_term = self.g.mk(Node::Var(lane));
@@ -147,16 +155,28 @@ impl<'g> Lift<'g> {
         // An additional carried flag: whether all lanes have stopped.
         let more = usize::from(scan.stop.is_some());
         let place = |k: usize| if k < carries { k } else { k + more };
+        let mut whole = Vec::new();
+        let axes: Vec<usize> = (0..outer.len()).map(|k| behind(self.g, k)).collect();
         for (k, ty) in scan.body.params.iter().enumerate() {
-            let ty = if batched[k] { self.batched(ty) } else { ty.clone() };
+            let ty = if batched[k] { self.batched(ty, axes[k]) } else { ty.clone() };
             let p = self.g.param(place(k), ty.clone());
-            args.push(if batched[k] { self.row(p, lane_term) } else { p });
+            let first = lanes::moved(self.g, p, axes[k], 0);
+            let own = if batched[k] { self.row(first, lane_term) } else { p };
+            if axes[k] > 0 {
+                whole.push((own, first));
+            }
+            args.push(own);
             params.push(ty);
         }
         let results = self.g.instantiate(&scan.body, &args);
-        let mut body_lift = Lift::new(self.g, lane, self.size);
+        let mut body_lift = Lift { in_lanes: self.in_lanes, ..Lift::new(self.g, lane, self.size) };
+        body_lift.done.extend(whole);
         let mut results: Vec<Term> = results.iter().map(|&r| body_lift.lift(r)).collect();
         let mut init = lifted[..carries].to_vec();
+        for (k, &axes) in axes[..carries].iter().enumerate() {
+            results[k] = lanes::moved(self.g, results[k], 0, axes);
+            init[k] = lanes::moved(self.g, init[k], 0, axes);
+        }
         if let Some(stop) = scan.stop {
             // A lane that has stopped keeps its values while others continue.
             let stopped = self.g.param(stop, params[stop].clone());
@@ -188,18 +208,21 @@ impl<'g> Lift<'g> {
         let parts: Vec<Term> = (0..carries + produced)
             .map(|k| {
                 let part = self.g.proj(new, place(k));
-                if k < carries { part } else { self.swap_first_two_axes(part) }
+                if k < carries { lanes::moved(self.g, part, axes[k], 0) } else { self.swap_first_two_axes(part) }
             })
             .collect();
         self.g.tuple(&parts)
     }
 
-    fn batched(&self, ty: &Type) -> Type {
+    /// The type for all values of the variable, whose axis stands behind so many others.
+    fn batched(&self, ty: &Type, behind: usize) -> Type {
         match ty {
             Type::Array(elem, shape) => {
-                Type::Array(*elem, std::iter::once(self.size).chain(shape.iter().copied()).collect())
+                let mut shape = shape.to_vec();
+                shape.insert(behind, self.size);
+                Type::Array(*elem, shape.into())
             }
-            Type::Tuple(parts) => Type::Tuple(parts.iter().map(|p| self.batched(p)).collect()),
+            Type::Tuple(parts) => Type::Tuple(parts.iter().map(|p| self.batched(p, 0)).collect()),
         }
     }
 
