@@ -17,6 +17,8 @@
 mod collect;
 #[path = "ratios/count.rs"]
 mod count;
+#[path = "ratios/jacobians.rs"]
+mod jacobians;
 #[path = "ratios/kinds.rs"]
 mod kinds;
 #[path = "ratios/law.rs"]
@@ -54,7 +56,7 @@ fn gradients_cost_a_fixed_number_of_times_the_function() {
     for p in &programs {
         let expansion = ad_core::expansion(proc_macro2::TokenStream::new(), p.item.clone());
         assert!(expansion.errors.is_empty(), "{}: {:?}", p.name, expansion.errors);
-        lib.push_str(&count::instrumented(expansion.tokens, p.name));
+        lib.push_str(&count::instrumented(expansion.tokens, p.name, count::GRADIENT));
         for n in p.sizes {
             writeln!(main, "measure(\"{}\", {n}, {}, {}_value_and_grad);", p.name, p.name, p.name)
                 .expect("a string grows");
@@ -92,7 +94,7 @@ fn collected_gradients_cost_a_fixed_number_of_times_the_function() {
             continue;
         }
         counted.push(p);
-        lib.push_str(&count::instrumented(expansion.tokens, &p.name));
+        lib.push_str(&count::instrumented(expansion.tokens, &p.name, count::GRADIENT));
         let (name, args) = (&p.name, p.arguments.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
         let sizes = [32, 64, 128, 256, 512, 1024];
         writeln!(main, "growing(\"{name}\", &{sizes:?}, |n| {name}({args}), |n| {name}_value_and_grad({args}).0);")

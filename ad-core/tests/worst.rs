@@ -93,7 +93,7 @@ fn counted(sources: Vec<Source>, wrong: &mut Vec<String>) -> Vec<Counted> {
         let text = source.text.replacen("fn f(", &format!("pub fn {name}("), 1);
         let expansion = ad_core::expansion(tokens(&source.options), tokens(&text));
         assert!(expansion.errors.is_empty(), "{}: {:?}", source.seed, expansion.errors);
-        lib.push_str(&count::instrumented(expansion.tokens, &name));
+        lib.push_str(&count::instrumented(expansion.tokens, &name, count::GRADIENT));
         let args: Vec<String> = source.args.iter().map(argument).collect();
         let args = args.join(", ");
         writeln!(main, "growing(\"{name}\", &{SCALES:?}, |n| {name}({args}), |n| {name}_value_and_grad({args}).0);")

@@ -28,12 +28,16 @@ pub mod ad {
 }
 ";
 
-/// The functions in a module of their own, with their counters.
-pub(crate) fn instrumented(tokens: TokenStream, name: &str) -> String {
+/// A function and its value and gradient.
+pub(crate) const GRADIENT: &[&str] = &["", "_value_and_grad"];
+
+/// The functions in a module of their own, with their counters; those of these suffixes are public.
+pub(crate) fn instrumented(tokens: TokenStream, name: &str, suffixes: &[&str]) -> String {
     let mut file = without_proofs(tokens);
     super::numbers::counted(&mut file);
     let body = block(quote!(#file), None);
-    let (module, f, g) = (format_ident!("of_{name}"), format_ident!("{name}"), format_ident!("{name}_value_and_grad"));
+    let module = format_ident!("of_{name}");
+    let functions = suffixes.iter().map(|suffix| format_ident!("{name}{suffix}"));
     let all = quote! {
         mod #module {
             use crate::ad::runtime::{Real, dsl::*};
@@ -42,7 +46,7 @@ pub(crate) fn instrumented(tokens: TokenStream, name: &str) -> String {
             use std::collections::VecDeque;
             #body
         }
-        pub use #module::{#f, #g};
+        pub use #module::{#(#functions),*};
     };
     match syn::parse2::<syn::File>(all.clone()) {
         Ok(file) => prettyplease::unparse(&file),
