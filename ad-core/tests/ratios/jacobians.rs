@@ -35,27 +35,6 @@ fn programs() -> Vec<(&'static str, TokenStream)> {
             },
         ),
         (
-            "hand_of_known_size",
-            quote! {
-                pub fn hand_of_known_size(x: &Array1<f64>) -> Array1<f64> {
-                    let mut y: Array1<f64> = Array1::zeros(24);
-                    for finger in 0..2 {
-                        let (mut a, mut u, mut v) = (x[0], x[1], x[2]);
-                        for joint in 0..4 {
-                            a += x[4 + finger * 4 + joint];
-                            u += a.cos() * x[3];
-                            v += a.sin() * x[3];
-                            let at = (finger * 4 + joint) * 3;
-                            y[at] = u;
-                            y[at + 1] = v;
-                            y[at + 2] = x[3] * u * v;
-                        }
-                    }
-                    y
-                }
-            },
-        ),
-        (
             "rosenbrock",
             quote! {
                 pub fn rosenbrock(x: &Array1<f64>) -> Array1<f64> {
@@ -129,7 +108,7 @@ fn jacobians_cost_at_most_one_product_each() {
         for (by, product, seeds) in [("columns", "jvp", "n"), ("rows", "vjp", "m")] {
             write!(
                 main,
-                "growing(\"{name}_by_{by}\", &[8, 16, 32], |n| {{ let x = Array1::from(numbers(n, 1)); \
+                "growing(\"{name}_by_{by}\", &[12, 18, 24], |n| {{ let x = Array1::from(numbers(n, 1)); \
                  let m = {name}(&x).len(); (0..{seeds}).map(|k| {name}_{product}(&x, &unit({seeds}, k)).1.sum()).sum() }}, \
                  |n| {name}_jacobian(&Array1::from(numbers(n, 1))).sum());\n"
             )
