@@ -97,7 +97,7 @@ impl Driver<'_> {
             packing.extend(quote!(#packed(&mut #name, &#from[#start..][..#part], #count);));
         }
         // If rows are read in place and every other array has one scalar for each item, only these
-        // arrays fill lanes with items. So a block may be smaller.
+        // arrays fill lanes with items. Then the size of a block has other limits.
         let wide = |t: &Term| self.g.rank(*t) > 1;
         let rows = block.packed.is_empty() && !block.memory.iter().any(wide) && !block.matrices.is_empty();
         let kernel = self.kernel(if rows { "block_of_rows" } else { "block" });

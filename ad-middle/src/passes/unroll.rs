@@ -367,8 +367,9 @@ impl Unroll<'_> {
     }
 
     /// Folds scalars with this number of accumulators, each initialised with `start`. In ndarray's
-    /// order, pairs of accumulators are added one after the other. Otherwise halves are combined
-    /// until one accumulator is left. Then the remaining elements are added.
+    /// order, the accumulators are combined in pairs, and the sums of the pairs are then added one
+    /// after the other. Otherwise halves are combined until one accumulator is left. Then the
+    /// remaining elements are added.
     fn in_parts(&mut self, f: Binary, start: f64, xs: &[Term], count: usize) -> Term {
         let start = self.g.lit_like(xs[0], start);
         let whole = xs.len() / count * count;
