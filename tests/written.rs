@@ -1,6 +1,7 @@
 //! Programs as people write them, through the generated code: names that only the body imports, what
 //! is configured, functions that change what they are given, closures that change what they capture.
 
+use ad::ndarray::{self, Ix1};
 use ad::prelude::*;
 
 /// The paths of what a body imports stand in the derivatives and in the proofs of names.
@@ -68,6 +69,29 @@ fn layers(theta: &[f64], x: &[f64]) -> f64 {
     now.iter().map(|v| v * v).sum()
 }
 
+/// The dimension of an array as an argument of its type; a flat vector that is cut in pieces.
+#[differentiate]
+fn dimensions(w: &ndarray::Array<f64, ndarray::Ix2>, v: ndarray::ArrayView<'_, f64, Ix1>, theta: &[f64]) -> f64 {
+    let n = theta.len() / 2;
+    let m = ndarray::ArrayView2::from_shape((n, 2), &theta[..2 * n]).unwrap();
+    let folded: ndarray::Array<f64, Ix1> = m.fold_axis(Axis(0), 0.0, |a, b| a + b * b);
+    w.dot(&v).sum() * folded.sum()
+}
+
+#[differentiate]
+fn parts(x: &[f64], k: usize) -> f64 {
+    let mut rest = x.iter();
+    let first: f64 = rest.by_ref().take(k).sum();
+    let (above, below): (Vec<f64>, Vec<f64>) = rest.partition(|v| **v > 0.5);
+    let mut v = x.to_vec();
+    let (a, b) = v.split_at_mut(k);
+    a[0] += b[0];
+    v.dedup();
+    let taken: f64 = v.drain(..k).sum();
+    let at = x.partition_point(|v| *v < 0.5) + x.iter().rposition(|v| *v < 0.5).unwrap_or(0);
+    first * above.iter().sum::<f64>() * below.len() as f64 + taken * v[0] * at as f64
+}
+
 #[test]
 fn written_as_they_are() {
     ad::check_grad!(imports(0.4, 3));
@@ -75,6 +99,10 @@ fn written_as_they_are() {
     assert_eq!((elsewhere::Longer::sqrt(&4.0), imports_a_trait(4.0)), (8.0, 8.0));
     ad::check_grad!(configured(0.7));
     assert_eq!((configured(0.7), configured_grad(0.7)), (0.7 * 0.7 * 3.0, 0.7 * 6.0));
+    let x = [0.1, 0.3, 0.4, 0.7, 0.9, 0.2];
+    ad::check_grad!(parts(&x, 2));
+    let (w, v) = (array![[0.4, 0.9], [0.2, -0.3]], array![0.7, 0.1]);
+    ad::check_grad!(dimensions(&w, v.view(), &x));
     let theta: Vec<f64> = (0..10).map(|k| 0.3 - 0.1 * f64::from(k)).collect();
     ad::check_grad!(layers(&theta, &[0.4, 0.9]));
 }

@@ -260,7 +260,7 @@ fn types(program: &Program) -> Vec<TokenStream> {
     let proof = |path: &TokenStream| {
         let name = path.clone().into_iter().last()?;
         let ty = KnownType::named(&name.to_string())?;
-        let of_signature = matches!(ty, KnownType::Ranked(..) | KnownType::Vec | KnownType::VecDeque);
+        let of_signature = !matches!(ty, KnownType::Zip | KnownType::Slice);
         of_signature.then(|| {
             let proof = same_type(krate, path, ty);
             quote!(const #proof)
@@ -310,7 +310,10 @@ fn same_type(krate: &TokenStream, path: &TokenStream, ty: KnownType) -> TokenStr
             let ty = format_ident!("Array{rank}");
             quote_spanned!(span=> _: fn(#path<()>) -> #nd::#ty<()> = |x_| x_;)
         }
-        KnownType::Array => quote_spanned!(span=> _: fn(#path<(), #nd::Ix1>) -> #nd::Array<(), #nd::Ix1> = |x_| x_;),
+        KnownType::Array(Owner::View) => {
+            quote_spanned!(span=> _: fn(#path<'_, (), #nd::Ix1>) -> #nd::ArrayView<'_, (), #nd::Ix1> = |x_| x_;)
+        }
+        KnownType::Array(_) => quote_spanned!(span=> _: fn(#path<(), #nd::Ix1>) -> #nd::Array<(), #nd::Ix1> = |x_| x_;),
         KnownType::Zip => quote_spanned!(span=> _: fn(#path<(), #nd::Ix1>) -> #nd::Zip<(), #nd::Ix1> = |zip_| zip_;),
         KnownType::Slice => quote_spanned!(span=> _: fn(#path) -> #nd::Slice = |slice_| slice_;),
     }

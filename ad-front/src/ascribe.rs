@@ -120,6 +120,11 @@ impl<'a> Lower<'a> {
                 }
                 let last = p.path.segments.last()?;
                 let name = last.ident.to_string();
+                if let (Some(KnownType::Array(_)), Some((elem, rank))) =
+                    (KnownType::named(&name), super::types::dimensioned(&last.arguments))
+                {
+                    return Some((self.annotated(elem)?.0, usize::from(rank)));
+                }
                 let PathArguments::AngleBracketed(args) = &last.arguments else { return None };
                 let inner = args.args.iter().find_map(|arg| match arg {
                     GenericArgument::Type(ty) => Some(ty),

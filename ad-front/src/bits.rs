@@ -91,6 +91,15 @@ fn trailing(me: &mut Lower, x: Term, ty: IntTy) -> Term {
     me.g.select(none, all, ones)
 }
 
+/// The number of bits that a `usize` needs: 0 for 0.
+pub(super) fn width(me: &mut Lower, n: Term) -> Term {
+    let x = wide(me, n, IntTy::Usize);
+    let zeros = leading(me, x, IntTy::Usize);
+    let all = number(me, IntTy::Usize.bits().into());
+    let width = me.g.int(IntOp::Sub, all, zeros);
+    me.g.cast(Elem::USIZE, width)
+}
+
 /// A count of the bits of an integer, or of those of its complement.
 fn counted<'a>(
     me: &mut Lower<'a>,

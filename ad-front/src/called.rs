@@ -13,7 +13,7 @@ use syn::{ExprCall, FnArg, GenericArgument, GenericParam, PathArguments, ReturnT
 
 use super::lower::Lower;
 use super::outward::LoopEffects;
-use super::state::Cell;
+use super::state::{Cell, CellValue};
 use super::types::{Len, len};
 use super::value::{Body, Captured, Closure, Lowered, Value};
 use ad_ir::catalogue::refused::{self, InnerItem};
@@ -143,6 +143,32 @@ impl<'a> Lower<'a> {
             }
             _ => {}
         }
+    }
+
+    /// The variables that these effects may change.
+    pub(super) fn changed_cells(&self, effects: &LoopEffects) -> Vec<Cell> {
+        let cell = |name: &String| match self.state.scope.get(name)?.ok()? {
+            Value::Cell(cell) => Some(*cell),
+            Value::Place(place) => Some(place.cell),
+            _ => None,
+        };
+        let mut cells: Vec<Cell> = effects.changed.iter().filter_map(cell).collect();
+        cells.extend(&effects.cells);
+        for name in &effects.mentioned {
+            match self.state.scope.get(name) {
+                Some(Ok(Value::Cell(cell))) => {
+                    if let Some(CellValue::Value(f)) = self.state.store.held(*cell) {
+                        self.changed_by_calls(f, &mut cells);
+                    }
+                }
+                Some(Ok(f)) => self.changed_by_calls(f, &mut cells),
+                _ => {}
+            }
+        }
+        cells.retain(|c| c.0 >= self.state.first_own_cell);
+        cells.sort_unstable();
+        cells.dedup();
+        cells
     }
 
     // Const parameters.

@@ -229,10 +229,13 @@ impl<'a> Lower<'a> {
         let place = table::find(On::Place, &name);
         // The next item of a temporary iterator is its first one.
         let place = place.filter(|row| !row.is(Mark::OfNamed) || super::place::is_place_expression(&m.receiver));
+        let place = place.filter(|row| !row.is(Mark::OfBorrowed) || borrowed(&m.receiver).is_some());
         let place = place.filter(|_| table::find(On::Int, &name).is_none() || !self.is_integer(&m.receiver));
         let receiver = match place.filter(|_| table::find(On::Ordering, &name).is_none() || !self.orders(&m.receiver)) {
             Some(row) => {
-                let receiver = self.place(&m.receiver).map(|p| Value::Place(Rc::new(p)));
+                let of =
+                    if row.is(Mark::OfBorrowed) { borrowed(&m.receiver).unwrap_or(&m.receiver) } else { &m.receiver };
+                let receiver = self.place(of).map(|p| Value::Place(Rc::new(p)));
                 let mut values = vec![receiver];
                 values.extend(m.args.iter().map(|e| self.expr(e)));
                 let args = values.into_iter().collect::<Lowered<Vec<Value>>>()?;
@@ -398,7 +401,7 @@ impl<'a> Lower<'a> {
             }
             KnownType::Vec => (table::find(On::Assoc, &name), Some(1)),
             KnownType::Ranked(_, rank) => (table::find(On::Assoc, &name), Some(rank)),
-            KnownType::Array => (table::find(On::Assoc, &name), None),
+            KnownType::Array(_) => (table::find(On::Assoc, &name), None),
         };
         if found.is_some() {
             self.assume_owner(path, ty);
@@ -411,6 +414,16 @@ impl<'a> Lower<'a> {
         if let Some(called) = row.and_then(Row::function) {
             self.assume_function(path, called);
         }
+    }
+}
+
+/// The place of `it.by_ref()`, where `it` has a name.
+pub(super) fn borrowed(e: &Expr) -> Option<&Expr> {
+    match e {
+        Expr::MethodCall(m) if m.method == "by_ref" && super::place::is_place_expression(&m.receiver) => {
+            Some(&m.receiver)
+        }
+        _ => None,
     }
 }
 

@@ -17,7 +17,7 @@ use super::stack::GrowableVec;
 use super::state::CellValue;
 use super::table::{Call, Mark, On, Row, row};
 use super::value::{Lowered, Seq, Value, Want};
-use ad_ir::catalogue::refused;
+use ad_ir::catalogue::{self, refused, wanted};
 use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::{Node, Term};
 use ad_ir::prim::{Cmp, IntOp};
@@ -41,6 +41,15 @@ pub(super) const TABLE: &[Row] = &[
         .of_vectors()
         .takes(Takes::Mutable)
         .marks(&[Mark::Resizes]),
+    row("dedup", On::Place, (0, 0), dedup, "leaves one element of each run of equal ones in a `Vec`")
+        .of_vectors()
+        .takes(Takes::Mutable)
+        .marks(&[Mark::Resizes]),
+    row("drain", On::Place, (1, 1), drain, "takes the elements of a range out of a `Vec`, an iterator")
+        .of_vectors()
+        .takes(Takes::Mutable)
+        .marks(&[Mark::Resizes]),
+    row("partition", On::Iter, (1, 1), partition, "two `Vec`s: the items for which f holds, and the others"),
     row("extend", On::Place, (1, 1), extend, "pushes the items of an iterator to a `Vec`")
         .unproved()
         .marks(&[Mark::Resizes]),
@@ -147,6 +156,109 @@ fn retain<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let new = me.collected_items(&seq, want, call.range)?;
     me.write_place(&place, new)?;
     Ok(Value::Unit)
+}
+
+/// Leaves the elements for which a condition of the sequence and the index holds.
+fn left<'a>(
+    me: &mut Lower<'a>,
+    call: &Call<'a, '_>,
+    holds: impl Fn(&mut Lower<'a>, &Seq<'a>, Term) -> Lowered<Term> + 'a,
+) -> Lowered<Value<'a>> {
+    let place = place_arg(me, call, 0)?;
+    let old = me.read_place(&place)?;
+    if matches!(old, Value::Never) {
+        return Ok(Value::Unit);
+    }
+    let mut seq = me.seq(&old, place.range)?;
+    let all = seq.clone();
+    seq.present = Some(Rc::new(move |me, ix| holds(me, &all, ix.first().copied().ok_or(Poison)?)));
+    let want = me.elem_of(&old).map_or(Want::Any, Want::Elem);
+    let new = me.collected_items(&seq, want, call.range)?;
+    me.write_place(&place, new)?;
+    Ok(Value::Unit)
+}
+
+fn dedup<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let range = call.range;
+    left(me, call, move |me, all, i| {
+        let (zero, one, yes) = (me.g.lit_usize(0), me.g.lit_usize(1), me.g.lit_bool(true));
+        let first = me.g.compare(Cmp::Eq, i, zero);
+        let before = me.g.int(IntOp::Sub, i, one);
+        // The elements of a run are equal, so the one before is as good as the one that was left.
+        let differs = me.under(first, false, |me| {
+            let (a, b) = ((all.item)(me, &[before])?, (all.item)(me, &[i])?);
+            let (a, b) = me.unify_literals(&a, &b, [range, range])?;
+            me.comparison(Cmp::Ne, a, b, range)
+        })?;
+        Ok(me.g.cond(first, yes, differs))
+    })
+}
+
+/// Takes out a range. Its elements are removed even if the iterator is not consumed, as in Rust.
+fn drain<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let place = place_arg(me, call, 0)?;
+    let (ends, range) = call.arg(1)?;
+    let Value::Range(ends) = ends else {
+        let found = me.describe(ends);
+        return Err(me.error(range, catalogue::expected(wanted::RANGE, &found)));
+    };
+    let old = me.read_place(&place)?;
+    if matches!(old, Value::Never) {
+        return Ok(Value::Never);
+    }
+    let stack = match me.as_growable(&old, place.range)? {
+        Some(stack) => stack,
+        None => return Err(me.error(call.range, refused::mutation("drain"))),
+    };
+    let (from, to) = me.checked_bounds(ends, stack.len, range)?;
+    let taken = me.part_of_vec(&stack, ends, range)?;
+    let count = me.g.int(IntOp::Sub, to, from);
+    let len = me.g.int(IntOp::Sub, stack.len, count);
+    let all = stack.all.iter().map(|&t| {
+        let capacity = me.g.shape(t)[0];
+        let var = me.g.fresh();
+        let i = me.g.mk(Node::Var(var));
+        let (earlier, behind) = (me.g.compare(Cmp::Lt, i, from), me.g.int(IntOp::Add, i, count));
+        let at = me.g.select(earlier, i, behind);
+        me.g.gather(t, [capacity].into(), &[var], &[at])
+    });
+    let all = all.collect();
+    let rest = me.shortened_vec(&GrowableVec { all, ..stack }, len);
+    let rest = match me.closed(len) {
+        Some(len) if rest.slot.is_none() => me.vec_into_array(&GrowableVec { len, ..rest }, range)?,
+        _ => Value::GrowableVec(rest.into()),
+    };
+    me.write_place(&place, rest)?;
+    Ok(Value::Seq(me.seq(&taken, range)?))
+}
+
+fn partition<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((x, rx), (f, rf)) = (call.arg(0)?, call.arg(1)?);
+    let seq = me.seq(x, rx)?;
+    let seq = if seq.dims.len() == 1 { seq } else { me.by_number(seq) };
+    let side = |me: &mut Lower<'a>, yes: bool| {
+        let (f, all, before) = (f.clone(), Rc::clone(&seq.item), seq.clone());
+        let mut side = seq.clone();
+        (side.len, side.lens) = (None, Rc::new([]));
+        side.present = Some(Rc::new(move |me: &mut Lower<'a>, ix: &[Term]| {
+            let test = |me: &mut Lower<'a>| {
+                let value = all(me, ix)?;
+                let value = me.apply(&f, &[value], rf)?;
+                let holds = me.boolean(&value, rf)?;
+                Ok(if yes { holds } else { me.g.not(holds) })
+            };
+            match me.present(&before, ix)? {
+                None => test(me),
+                Some(exists) => {
+                    let also = me.under(exists, true, test)?;
+                    Ok(me.g.and(exists, also))
+                }
+            }
+        }));
+        me.collected_items(&side, Want::Any, call.range)
+    };
+    let (yes, no) = (side(me, true)?, side(me, false)?);
+    Ok(Value::Tuple([yes, no].into()))
 }
 
 fn insert<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

@@ -45,6 +45,7 @@ mod options;
 mod order;
 mod outward;
 mod panics;
+mod parted;
 mod pattern;
 mod place;
 mod proved;

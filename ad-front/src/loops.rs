@@ -140,6 +140,9 @@ impl<'a> Lower<'a> {
         }
         let seq = over.and_then(|value| self.seq(&value, items));
         let seq = seq?;
+        if seq.eager && !effects.jumps.is_empty() {
+            return Err(super::iter::until::refuse(self, "break", items));
+        }
         if seq.dims.len() != 1 || (seq.len.is_none() && effects.jumps.is_empty()) {
             self.ends(&seq, items)?;
         }
@@ -379,32 +382,6 @@ impl<'a> Lower<'a> {
         }
         self.state.store.truncate(cells);
         Ok(value)
-    }
-
-    /// The variables that the loop may change.
-    pub(super) fn changed_cells(&self, effects: &LoopEffects) -> Vec<Cell> {
-        let cell = |name: &String| match self.state.scope.get(name)?.ok()? {
-            Value::Cell(cell) => Some(*cell),
-            Value::Place(place) => Some(place.cell),
-            _ => None,
-        };
-        let mut cells: Vec<Cell> = effects.changed.iter().filter_map(cell).collect();
-        cells.extend(&effects.cells);
-        for name in &effects.mentioned {
-            match self.state.scope.get(name) {
-                Some(Ok(Value::Cell(cell))) => {
-                    if let Some(CellValue::Value(f)) = self.state.store.held(*cell) {
-                        self.changed_by_calls(f, &mut cells);
-                    }
-                }
-                Some(Ok(f)) => self.changed_by_calls(f, &mut cells),
-                _ => {}
-            }
-        }
-        cells.retain(|c| c.0 >= self.state.first_own_cell);
-        cells.sort_unstable();
-        cells.dedup();
-        cells
     }
 
     /// The variables that the loop only pushes to.

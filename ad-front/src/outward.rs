@@ -318,7 +318,8 @@ impl<'ast> Visit<'ast> for LoopEffects {
             return;
         }
         visit::visit_expr_method_call(self, m);
-        if table::find(On::Place, &m.method.to_string()).is_some() {
+        let changes = |row: &table::Row| !row.is(Mark::OfBorrowed) || super::calls::borrowed(&m.receiver).is_some();
+        if table::find(On::Place, &m.method.to_string()).is_some_and(changes) {
             self.change(&m.receiver);
         }
     }

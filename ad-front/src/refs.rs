@@ -418,7 +418,7 @@ impl Reader {
                 let plain = tys.iter().all(|ty| !matches!(ty, Ty::Ref(_) | Ty::Unknown));
                 (row.gives)(self, if plain { &NUMBER } else { &Ty::Unknown }, &[])
             }
-            Some(of) if matches!(KnownType::named(of), Some(KnownType::Array | KnownType::Ranked(..))) => {
+            Some(of) if matches!(KnownType::named(of), Some(KnownType::Array(_) | KnownType::Ranked(..))) => {
                 self.result(table::find(On::Assoc, name), &Ty::Unknown, &args)
             }
             _ => self.result(table::find(On::Dsl, name), &Ty::Unknown, &args),

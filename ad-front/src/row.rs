@@ -204,6 +204,8 @@ pub(crate) enum Mark {
     /// The row is for place expressions only. For a temporary value the row of the value's own kind
     /// applies.
     OfNamed,
+    /// The row is for an iterator that `by_ref` has borrowed only.
+    OfBorrowed,
     /// Its argument is the message of a panic.
     Message,
     /// The method can be called on a constant array of which only the path is known.

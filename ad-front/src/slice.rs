@@ -503,6 +503,11 @@ impl<'a> Lower<'a> {
         Ok(Value::GrowableVec(Rc::new(part)))
     }
 
+    /// The start and end of a range of a `Vec` with this many elements, checked.
+    pub(super) fn checked_bounds(&mut self, r: &Range<'a>, size: Term, range: SrcRange) -> Lowered<(Term, Term)> {
+        self.bounds(r, size, BoundsOrder::Checked, range)
+    }
+
     /// The checked start and end of a range. Whether they are in order is checked if `order`
     /// requires it.
     fn bounds(&mut self, r: &Range<'a>, size: Term, order: BoundsOrder, range: SrcRange) -> Lowered<(Term, Term)> {

@@ -133,6 +133,20 @@ impl<'a> Lower<'a> {
         }
     }
 
+    /// An array or part of elements as a growable `Vec`. `None` for another value.
+    pub(super) fn as_growable(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Option<GrowableVec<'a>>> {
+        match &self.as_vec(value.clone()) {
+            Value::GrowableVec(stack) => Ok(Some((**stack).clone())),
+            array @ (Value::Term(_) | Value::Nested(..) | Value::List(_) | Value::Filled(..)) => {
+                let (t, levels, more) = (self.array(array, range)?, self.levels(array), self.no_growth());
+                let form = Form::Leaf { levels: self.levels_inside(t, levels) };
+                let len = self.g.shape(t)[0];
+                Ok(Some(GrowableVec { all: vec![t], form, ..GrowableVec::without_arrays(len, more) }))
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// The capacity.
     pub(super) fn capacity(&mut self, stack: &GrowableVec<'a>) -> Term {
         match stack.all.first() {

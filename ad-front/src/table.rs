@@ -9,7 +9,7 @@ use super::lower::Lower;
 use super::refs::results::{self, ResultFn};
 use super::value::Value;
 use super::{
-    bits, changes, collected, functions, integers, iter, methods, options, order, queues, reads, recur, slice,
+    bits, changes, collected, functions, integers, iter, methods, options, order, parted, queues, reads, recur, slice,
 };
 use ad_ir::diag::suggest;
 use ad_ir::ir::Elem;
@@ -39,6 +39,7 @@ const TABLES: &[&[Row]] = &[
     methods::join::TABLE,
     slice::TABLE,
     reads::TABLE,
+    parted::TABLE,
     changes::TABLE,
     collected::TABLE,
     queues::TABLE,

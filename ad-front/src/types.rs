@@ -270,6 +270,11 @@ fn path(ty: &Type, p: &syn::TypePath, generics: &Generics, diags: &mut Diags) ->
             let elem = element(argument(ty, &last.arguments, diags)?, generics, diags)?;
             return leaf(Container::NdArray, elem, rank, owner);
         }
+        Some(KnownType::Array(owner)) => {
+            if let Some((elem, rank)) = dimensioned(&last.arguments) {
+                return leaf(Container::NdArray, element(elem, generics, diags)?, rank, owner);
+            }
+        }
         Some(KnownType::Vec) => {
             let of = sequence_of(argument(ty, &last.arguments, diags)?, generics, diags)?;
             return Ok(Leaf { passing: Passing { is_static, ..Passing::value(Owner::Vector) }, ..of });
@@ -282,6 +287,19 @@ fn path(ty: &Type, p: &syn::TypePath, generics: &Generics, diags: &mut Diags) ->
         catalogue::unknown_type(&name, ad_ir::diag::suggest(&name, known))
     });
     Err(diags.push(SrcRange::of(ty), message))
+}
+
+/// The element type and the rank of `Array<f64, Ix2>`.
+pub(super) fn dimensioned(arguments: &PathArguments) -> Option<(&Type, u8)> {
+    let PathArguments::AngleBracketed(arguments) = arguments else { return None };
+    let mut types = arguments.args.iter().filter_map(|arg| match arg {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    });
+    let (elem, Type::Path(dimension), None) = (types.next()?, types.next()?, types.next()) else { return None };
+    let name = dimension.path.segments.last()?.ident.to_string();
+    let rank = name.strip_prefix("Ix")?.parse().ok().filter(|rank| *rank <= MAX_RANK)?;
+    Some((elem, rank))
 }
 
 /// A sequence of these elements: numbers, or arrays of static size.

@@ -80,7 +80,7 @@ pub mod methods {
             sinh sqrt tan tanh to_degrees to_radians trunc;
         arrays rank_zero:
             as_slice as_standard_layout axis_chunks_iter axis_iter broadcast column columns diag
-            diff dim dot exact_chunks flatten fold index_axis index_axis_move indexed_iter
+            diff dim dot exact_chunks flatten fold fold_axis index_axis index_axis_move indexed_iter
             insert_axis into_diag into_dimensionality into_flat into_raw_vec_and_offset
             into_scalar into_shape into_shape_clone into_shape_with_order is_any_infinite
             is_any_nan is_square lanes len_of map map_axis mapv mapv_into mapv_into_any mean
@@ -98,10 +98,10 @@ pub mod methods {
         arrays vectors:
             chunks_exact_mut fill iter_mut push swap;
         vectors rank_zero:
-            chunks contains;
+            chunks contains partition_point;
         vectors:
-            clear copy_from_slice extend_from_slice first_mut insert last_mut pop remove retain
-            reverse swap_remove truncate;
+            clear copy_from_slice dedup drain extend_from_slice first_mut insert last_mut pop remove
+            retain reverse split_at_mut swap_remove truncate;
         vectors integers:
             rotate_left rotate_right;
         reals:

@@ -80,6 +80,23 @@ fn items_inside(x: &[f64], k: usize) -> f64 {
     twice(shapes[k % 2], all) * tail
 }
 
+/// A flat vector of parameters, cut in pieces; parts of a `Vec`; places of items.
+#[differentiate(wrt(theta))]
+fn pieces(theta: &[f64], n: usize) -> f64 {
+    let w = ndarray::ArrayView2::from_shape((n, 2), &theta[..2 * n]).unwrap();
+    let columns: ndarray::Array<f64, Ix1> = w.fold_axis(Axis(0), 0.0, |a, b| a + b * b);
+    let mut rest = theta.iter();
+    let first: f64 = rest.by_ref().take(n).sum();
+    let (above, below): (Vec<f64>, Vec<f64>) = rest.partition(|v| **v > 0.5);
+    let mut v = theta.to_vec();
+    let (a, b) = v.split_at_mut(n);
+    a[0] += b[0];
+    v.dedup();
+    let taken: f64 = v.drain(..n).sum();
+    let at = theta.partition_point(|v| *v < 0.5) + theta.iter().rposition(|v| *v < 0.5).unwrap_or(0);
+    columns.sum() * first + above.iter().sum::<f64>() * below.len() as f64 + taken * v[0] * at as f64
+}
+
 /// Patterns, blocks, shadowing, copies; lazy `if`, `match`, strict `select`.
 #[differentiate(wrt(x))]
 fn bindings_and_choices(x: &Array1<f64>, k: usize) -> f64 {
@@ -398,6 +415,9 @@ pub fn show(table: &mut Table) {
     }
     table.row("integers", "x", &[integers_grad(0.5, -7, 5)], &[slope(0.5, |x| integers(x, -7, 5))]);
 
+    let theta = array![0.1, 0.3, 0.4, 0.7, 0.9, 0.2];
+    let gradient = Array1::from(pieces_grad(&theta.to_vec(), 2));
+    table.arrays("pieces", "theta", &gradient, &slopes(&theta, |theta| pieces(&theta.to_vec(), 2)));
     for k in [0, 1] {
         let items = |v: &[f64]| items_inside(v, k);
         let w = array![0.4, 1.2, 0.9];

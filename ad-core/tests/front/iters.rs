@@ -391,7 +391,7 @@ fn a_product_has_the_type_of_its_items() {
 #[test]
 fn iterators_that_go_on() {
     for body in [
-        quote! { let mut it = x.iter(); let a: f64 = it.by_ref().take(1).sum(); let b: f64 = it.sum(); a * 10.0 + b },
+        quote! { let mut it = x.iter(); let a: f64 = it.by_ref().skip(1).sum(); let b: f64 = it.sum(); a * 10.0 + b },
         quote! { let mut it = x.iter(); let a = *it.nth(0).unwrap(); let b = *it.nth(0).unwrap(); a - b },
         quote! { let mut it = x.iter(); let some = it.any(|v| *v > 0.0); let b: f64 = it.sum(); if some { b } else { 1.0 } },
         quote! { let mut it = x.iter(); let all = it.all(|v| *v > 0.0); let b: f64 = it.sum(); if all { b } else { 1.0 } },

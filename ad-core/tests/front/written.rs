@@ -343,3 +343,121 @@ fn a_size_that_no_argument_says() {
     };
     assert!(said(body).contains("`N` is not known inside the function"));
 }
+
+#[test]
+fn parts_of_a_vector() {
+    agrees! {
+        fn drained(x: slice, n: int) {
+            let mut v = x.to_vec();
+            let first: f64 = v.drain(..2).sum();
+            let some: f64 = v.drain(1..n).map(|t| t * t).sum();
+            let mut s = first * v.iter().sum::<f64>() + some * v.len() as f64;
+            while v.len() > 1 {
+                let pair: f64 = v.drain(..1).sum();
+                s += pair * v[0];
+            }
+            s
+        }
+        [Arg::V(vec![0.7, 0.9, 0.4, 0.3, 1.2]), Arg::N(2)]
+        [Arg::V(vec![0.7, 0.9, 0.4, 0.3, 1.2]), Arg::N(1)]
+        [Arg::V(vec![0.7, 0.9, 0.4, 0.3, 1.2]), Arg::N(0)]
+        [Arg::V(vec![0.7, 0.9]), Arg::N(1)]
+    }
+    agrees! {
+        fn deduplicated(x: slice, n: int) {
+            let mut ids: Vec<usize> = (0..n).map(|k| k / 3).collect();
+            ids.dedup();
+            let mut v = vec![x[0], x[0], x[1], x[1], x[0]];
+            v.dedup();
+            ids.iter().map(|&i| x[i] * x[i]).sum::<f64>() * v.len() as f64 + v[v.len() - 1]
+        }
+        [Arg::V(vec![0.7, 0.9, 0.4]), Arg::N(7)]
+        [Arg::V(vec![0.7, 0.7, 0.4]), Arg::N(0)]
+    }
+    agrees! {
+        fn partitioned(x: slice) {
+            let (above, below): (Vec<f64>, Vec<f64>) = x.iter().partition(|v| **v > 0.5);
+            above.iter().map(|v| v * v).sum::<f64>() * below.iter().sum::<f64>() + above.len() as f64
+        }
+        [Arg::V(vec![0.7, 0.2, 0.4, 0.9])]
+        [Arg::V(vec![0.7])]
+    }
+    agrees! {
+        fn split(x: slice, k: int) {
+            let mut v = x.to_vec();
+            let (a, b) = v.split_at_mut(k);
+            for i in 0..a.len().min(b.len()) {
+                a[i] += b[i] * 2.0;
+                b[i] *= a[i];
+            }
+            let mut rows = vec![[x[0], 1.0], [x[1], x[2]]];
+            let (first, rest) = rows.split_at_mut(1);
+            first[0][1] *= rest[0][1];
+            v.iter().sum::<f64>() * rows[0][1]
+        }
+        [Arg::V(vec![0.7, 0.2, 0.4, 0.9]), Arg::N(2)]
+        [Arg::V(vec![0.7, 0.2, 0.4, 0.9]), Arg::N(3)]
+        [Arg::V(vec![0.7, 0.2, 0.4, 0.9]), Arg::N(5)]
+    }
+}
+
+#[test]
+fn iterators_that_are_cut_in_pieces() {
+    agrees! {
+        fn pieces(t: slice, n: int) {
+            let mut it = t.iter();
+            let a: f64 = it.by_ref().take(2).sum();
+            let rows: Vec<f64> = it.by_ref().take(n).map(|v| v * a).collect();
+            let mut s = a;
+            for _ in 0..2 {
+                s *= it.by_ref().take(1).map(|v| 1.0 + v).product::<f64>();
+            }
+            s * it.sum::<f64>() + rows.iter().sum::<f64>()
+        }
+        [Arg::V(vec![0.7, 0.2, 0.4, 0.9, 0.3, 0.8]), Arg::N(1)]
+        [Arg::V(vec![0.7, 0.2, 0.4, 0.9, 0.3, 0.8]), Arg::N(9)]
+    }
+    // What would be left early is refused: its items are gone.
+    for body in [
+        quote!(let mut it = x.iter(); let a = it.by_ref().take(2).find(|v| **v > 0.0).unwrap(); a * it.sum::<f64>()),
+        quote!(let mut it = x.iter(); for v in it.by_ref().take(2) { if *v > 0.0 { break; } } it.sum()),
+        quote!(let mut it = x.iter(); let mut two = it.by_ref().take(2); let a = two.next().unwrap(); a * it.sum::<f64>()),
+        quote!(let mut it = x.iter(); let a: f64 = it.by_ref().map(|v| v * 2.0).sum(); a),
+        quote!(let mut it = x.iter(); let a: f64 = it.by_ref().take(2).zip(&x[..1]).map(|(a, b)| a * b).sum(); a * it.sum::<f64>()),
+    ] {
+        assert!(said(body.clone()).contains("cannot be used"), "{body}");
+    }
+}
+
+#[test]
+fn places_of_items() {
+    agrees! {
+        fn searched(x: slice, n: int) {
+            let last = x.iter().rposition(|v| *v > 0.5);
+            let at = x.partition_point(|v| *v < 0.1 * n as f64);
+            let found = x[..n.min(x.len())].partition_point(|v| *v < 0.45);
+            x.iter().sum::<f64>() * (1 + at + 10 * found + 100 * last.unwrap_or(7)) as f64
+        }
+        [Arg::V(vec![0.1, 0.2, 0.4, 0.6, 0.7]), Arg::N(5)]
+        [Arg::V(vec![0.1, 0.2, 0.4, 0.6, 0.7]), Arg::N(0)]
+        [Arg::V(vec![0.1, 0.2, 0.4, 0.6, 0.7]), Arg::N(9)]
+        [Arg::V(vec![0.7, 0.1, 0.6, 0.2]), Arg::N(3)]
+        [Arg::V(vec![]), Arg::N(3)]
+    }
+}
+
+#[test]
+fn shapes_of_arrays() {
+    agrees! {
+        fn unpacked(theta: slice, n: int) {
+            let m = 2;
+            let w = ndarray::ArrayView2::from_shape((n, m), &theta[..n * m]).unwrap();
+            let folded = w.fold_axis(ndarray::Axis(0), 1.0, |a, b| a * (1.0 + b));
+            let other: ndarray::Array<f64, ndarray::Ix1> = w.fold_axis(ndarray::Axis(1), 0.0, |a, b| a + b * b);
+            folded.sum() * other.sum()
+        }
+        [Arg::V(vec![0.1, 0.2, 0.4, 0.6, 0.7, 0.3]), Arg::N(3)]
+        [Arg::V(vec![0.1, 0.2, 0.4, 0.6, 0.7, 0.3]), Arg::N(1)]
+        [Arg::V(vec![0.1, 0.2, 0.4, 0.6, 0.7, 0.3]), Arg::N(4)]
+    }
+}

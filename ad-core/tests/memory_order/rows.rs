@@ -111,6 +111,7 @@ const ALONG: &[(&str, &str, Method)] = &[
     ("array", "product_axis", |x, k| Some(New(x.view.product_axis(Axis(k))))),
     ("array", "var_axis", |x, k| Some(New(x.view.var_axis(Axis(k), 0.0)))),
     ("array", "std_axis", |x, k| Some(New(x.view.std_axis(Axis(k), 0.0)))),
+    ("array", "fold_axis", |x, k| Some(New(x.view.fold_axis(Axis(k), 0.5, |a, x| a * 0.5 + x)))),
     ("array", "map_axis", |x, k| Some(New(x.view.map_axis(Axis(k), |lane| lane.iter().fold(0.5, |a, x| a * 0.5 + x))))),
     ("array", "remove_axis", |x, k| Some(View(x.view.view().remove_axis(Axis(k))))),
     ("array", "row", |x, _| Some(View(matrix(x)?.index_axis_move(Axis(0), 0).into_dyn()))),

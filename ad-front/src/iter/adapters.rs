@@ -17,6 +17,9 @@ use ad_ir::prim::{Cmp, IntOp};
 pub(crate) const TABLE: &[Row] = &[
     row("copied", On::Iter, (0, 0), itself, "the same items").gives(results::copied_items),
     row("cloned", On::Iter, (0, 0), itself, "the same items").gives(results::copied_items),
+    row("take", On::Place, (1, 1), take_from, "the next n items: `it.by_ref().take(n)`")
+        .unproved()
+        .marks(&[Mark::OfBorrowed]),
     row("by_ref", On::Iter, (0, 0), itself, "the same items").gives(results::same_items).marks(&[Mark::Advances]),
     row("map", On::Iter, (1, 1), map, "f of each item").gives(results::mapped_items),
     row("zip", On::Iter, (1, 1), zip, "pairs, as many as the shorter one has")
@@ -136,6 +139,15 @@ fn rearrange<'a>(
 fn rev<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let seq = me.seq(x, range)?;
+    if seq.present.is_none() {
+        let (seq, _) = receiver(me, call)?;
+        return Ok(Value::Seq(reversed(me, seq)?));
+    }
+    Ok(Value::Seq(reversed(me, seq)?))
+}
+
+/// The items from the last to the first.
+pub(super) fn reversed<'a>(me: &mut Lower<'a>, seq: Seq<'a>) -> Lowered<Seq<'a>> {
     if seq.present.is_some() {
         // Each index of each loop runs from its last value to its first.
         let (dims, item, present) = (Rc::clone(&seq.dims), Rc::clone(&seq.item), seq.clone());
@@ -157,15 +169,15 @@ fn rev<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
             let exists = me.present(&present, &ix)?;
             Ok(exists.unwrap_or_else(|| me.g.lit_bool(true)))
         }));
-        return Ok(Value::Seq(reversed));
+        return Ok(reversed);
     }
-    let (seq, len) = receiver(me, call)?;
+    let len = me.length(&seq)?;
     let back = move |me: &mut Lower<'a>, i: Term| {
         let one = me.g.lit_usize(1);
         let last = me.g.int(IntOp::Sub, len, one);
         me.g.int(IntOp::Sub, last, i)
     };
-    Ok(Value::Seq(rearrange(me, seq, |_, n| n, back)?))
+    rearrange(me, seq, |_, n| n, back)
 }
 
 fn skip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -206,6 +218,27 @@ fn take<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (n, range) = call.arg(1)?;
     let n = me.usize(n, range)?;
     Ok(Value::Seq(take_items(me, seq, len, n, range)?))
+}
+
+/// `it.by_ref().take(n)`. What is made may not be left early, since all n items are gone at once.
+fn take_from<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let place = crate::changes::place_arg(me, call, 0)?;
+    let value = me.read_place(&place)?;
+    if let Value::Never = value {
+        return Ok(Value::Never);
+    }
+    let (n, range) = call.arg(1)?;
+    let n = me.usize(n, range)?;
+    let Some(cursor) = me.cursor(&value, place.range)? else {
+        return Err(me.error(call.range, ad_ir::catalogue::refused::advanced("by_ref")));
+    };
+    let rest = me.rest_of(&cursor)?;
+    let len = me.length(&rest)?;
+    let items = take_items(me, rest, len, n, range)?;
+    let count = me.shorter(len, n);
+    let at = me.g.int(IntOp::Add, cursor.at, count);
+    me.write_place(&place, Value::Cursor(Rc::new(crate::value::Cursor { seq: cursor.seq.clone(), at })))?;
+    Ok(Value::Seq(Seq { eager: true, ..items }))
 }
 
 /// Takes the first n items.

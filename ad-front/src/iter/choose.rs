@@ -38,6 +38,9 @@ pub(crate) const TABLE: &[Row] = &[
     row("position", On::Iter, (1, 1), position, "the index of the first item for which f holds, an `Option`")
         .gives(results::tested_items)
         .marks(&[Mark::Advances, Mark::Stops]),
+    row("rposition", On::Iter, (1, 1), rposition, "the index of the last item for which f holds, an `Option`")
+        .gives(results::tested_items)
+        .marks(&[Mark::Advances, Mark::Stops]),
     row("find", On::Iter, (1, 1), find, "the first item for which f holds, an `Option`")
         .gives(results::found_item)
         .marks(&[Mark::Advances, Mark::Stops]),
@@ -337,6 +340,19 @@ fn position<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let seq = super::adapters::over_index(me, x, "position", range)?;
     let (at, exists) = first_place(me, call, &seq)?;
+    Ok(Value::Option(Value::Term(at).into(), exists))
+}
+
+fn rposition<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let seq = super::adapters::over_index(me, x, "rposition", range)?;
+    me.ends(&seq, range)?;
+    let (len, one) = (me.length(&seq)?, me.g.lit_usize(1));
+    // The items are tested from the last one on.
+    let back = super::adapters::reversed(me, seq)?;
+    let (at, exists) = first_place(me, call, &back)?;
+    let last = me.g.int(IntOp::Sub, len, one);
+    let at = me.g.int(IntOp::Sub, last, at);
     Ok(Value::Option(Value::Term(at).into(), exists))
 }
 

@@ -29,7 +29,7 @@ impl<'a> Lower<'a> {
             return Ok(Some(Rc::clone(cursor)));
         }
         let seq = self.seq(value, range)?;
-        if seq.present.is_some() {
+        if seq.present.is_some() || seq.eager {
             return Ok(None);
         }
         let (seq, at) = (self.flat(seq, range)?, self.g.lit_usize(0));

@@ -24,6 +24,7 @@ pub(crate) const TABLE: &[Row] = &[
     row("from_shape_fn", On::Assoc, (2, 2), from_shape_fn, "element ix is f(ix)").gives(results::built_of_numbers),
     row("from_shape_simple_fn", On::Assoc, (2, 2), from_shape_simple_fn, "every element is f()"),
     row("from_shape_vec", On::Assoc, (2, 2), from_shape_vec, "the elements of a vector in a shape, a `Result`"),
+    row("from_shape", On::Assoc, (2, 2), from_shape_vec, "a view of the elements of a slice in a shape, a `Result`"),
     row("from_diag", On::Assoc, (1, 1), from_diag, "a matrix with this diagonal"),
     row("from_diag_elem", On::Assoc, (2, 2), from_diag_elem, "a matrix with one value on its diagonal"),
     row("linspace", On::Assoc, (3, 3), linspace, "n numbers from a to b, evenly spaced").gives(results::array),

@@ -8,10 +8,10 @@ use crate::arith::axis_words;
 use crate::functions::{self, all_axes, sum_over};
 use crate::lower::Lower;
 use crate::refs::results;
-use crate::table::{Call, On, Parts, Row, row};
+use crate::table::{self, Call, On, Parts, Row, row};
 use crate::value::{Lowered, Value, Want};
 use ad_ir::catalogue::{self, wanted};
-use ad_ir::diag::SrcRange;
+use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::{Contraction, Term, Type, axis};
 use ad_ir::memory_order::{ReductionOrder, ResultOrder};
 use ad_ir::prim::{Cmp, IntOp, Reduce, Unary};
@@ -53,6 +53,9 @@ pub(crate) const TABLE: &[Row] = &[
         .reduces(ReductionOrder::Logical)
         .gives(results::array_of_array),
     row("map_axis", On::Array, (2, 2), map_axis, "f of each lane along an axis").order(ResultOrder::Lanes),
+    row("fold_axis", On::Array, (3, 3), fold_axis, "each lane along an axis folded: `x.fold_axis(Axis(0), 0.0, f)`")
+        .order(ResultOrder::Standard)
+        .reduces(ReductionOrder::Logical),
     row("dot", On::Array, (1, 1), dot, "product of vectors and matrices")
         .order(ResultOrder::Product)
         .reduces(ReductionOrder::Dot)
@@ -207,6 +210,21 @@ fn map_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         me.apply(f, &[Value::Term(lane)], rf)
     })?;
     Ok(made)
+}
+
+fn fold_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let ((x, rx), (init, ri), (f, rf)) = (call.arg(0)?, call.arg(2)?, call.arg(3)?);
+    let x = me.array(x, rx)?;
+    let k = axis_arg(me, call, x)?;
+    let last = me.g.rank(x) - 1;
+    let lanes = move_axis(me, x, k, last);
+    let sizes = me.g.shape(lanes)[..last].to_vec();
+    let Some(fold) = table::find(On::Iter, "fold") else { return Err(Poison) };
+    each(me, &sizes, (rf, Want::Elem(me.g.elem(x))), &mut |me, ix| {
+        let lane = me.g.index(lanes, ix);
+        let items = Value::Seq(me.seq_of(lane));
+        me.call_row(fold, None, vec![items, init.clone(), f.clone()], vec![rx, ri, rf], call.range)
+    })
 }
 
 fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

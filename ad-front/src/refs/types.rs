@@ -91,7 +91,7 @@ pub(super) fn written(ty: &Type) -> Ty {
                 Some(KnownType::Vec) => Ty::Plain(Owner::Vector),
                 Some(KnownType::Ranked(Owner::View, _)) => VIEW,
                 Some(KnownType::Ranked(owner, _)) => Ty::Plain(owner),
-                Some(KnownType::Array) => ARRAY,
+                Some(KnownType::Array(Owner::Array)) => ARRAY,
                 _ => Ty::Unknown,
             }
         }

@@ -192,7 +192,7 @@ pub fn counted_after_filter(what: &str) -> Message {
 pub fn advanced(method: &str) -> Message {
     refused(
         &format!("`.{method}()` of an iterator that is used again"),
-        "create a new iterator each time: `x.iter().nth(0)`, then `x.iter().skip(1)`; a loop over all items is `for v in x.iter()`",
+        "create a new iterator each time: `x.iter().nth(0)`, then `x.iter().skip(1)`; a loop over all items is `for v in x.iter()`, the next n are `items.by_ref().take(n)`",
     )
     .entry(id("construct", "advanced iterator"))
 }
@@ -292,9 +292,7 @@ const METHODS: &[Row] = &[
     row("push_row", "write `let x = concatenate![Axis(0), x, r.insert_axis(Axis(0))];`"),
     row("push_column", "write `let x = concatenate![Axis(1), x, c.insert_axis(Axis(1))];`"),
     row("append", "write `let x = concatenate![Axis(0), x, y];`"),
-    row("split_at_mut", "index the whole: `x[i] += x[k + i];`"),
     row("for_each", "write `x.iter().for_each(|v| ..)`, or `for v in &x { .. }`"),
-    row("fold_axis", "fold each lane: `x.map_axis(Axis(k), |lane| lane.sum())`"),
     row("par_iter", "write `iter`; generated code decides itself what runs together"),
     row("into_par_iter", "write `iter`; generated code decides itself what runs together"),
     row("par_mapv_inplace", "bind the result: `let x = x.mapv(|v| ..);`"),
@@ -499,8 +497,8 @@ const TYPES: &[Row] = &[
     row("ArcArray", "take an `ArrayViewN<'_, F>` and pass `x.view()`"),
     row("CowArray", "take `ArrayViewN<'_, F>` and pass `x.view()`"),
     row("ArrayBase", "write `Array1<F>` to `Array6<F>`, or the views and references of these ranks"),
-    row("Array", "write `Array1<F>` for `Array<F, Ix1>`, and so on"),
-    row("ArrayView", "write `ArrayView1<'_, F>`, and so on"),
+    row("Array", "write its dimension, `Array<F, Ix1>`, or `Array1<F>`, and so on"),
+    row("ArrayView", "write its dimension, `ArrayView<'_, F, Ix1>`, or `ArrayView1<'_, F>`, and so on"),
     row("ArrayRef", "write `ArrayRef1<F>`, and so on"),
     row("Box", "take a reference to what it holds"),
     row("Rc", "take a reference to what it holds"),

@@ -21,6 +21,7 @@ pub const ONE_NUMBER: &str = "one number";
 pub const OPTION: &str = "an `Option`";
 pub const ORDERING: &str = "an `Ordering`: `a.total_cmp(b)`";
 pub const PAIRS: &str = "pairs";
+pub const RANGE: &str = "a range: `1..3`, `..`";
 pub const RANGE_OF_INTEGERS: &str = "a range of integers";
 pub const RANK: &str = "the rank: `into_dimensionality::<Ix2>()`";
 pub const REAL: &str = "a real number";

@@ -8,8 +8,8 @@ use super::Owner;
 pub enum KnownType {
     /// An array, view or `ArrayRef` with the rank in its name: `ArrayView2`.
     Ranked(Owner, u8),
-    /// `Array`, with its dimension as an argument.
-    Array,
+    /// `Array` or `ArrayView`, with its dimension as an argument.
+    Array(Owner),
     /// `Vec`.
     Vec,
     /// `VecDeque`.
@@ -23,8 +23,9 @@ pub enum KnownType {
 /// What the names of ranked types begin with.
 const RANKED: [(&str, Owner); 3] = [("Array", Owner::Array), ("ArrayView", Owner::View), ("ArrayRef", Owner::Shared)];
 /// The names of the other types.
-const PLAIN: [(&str, KnownType); 5] = [
-    ("Array", KnownType::Array),
+const PLAIN: [(&str, KnownType); 6] = [
+    ("Array", KnownType::Array(Owner::Array)),
+    ("ArrayView", KnownType::Array(Owner::View)),
     ("Vec", KnownType::Vec),
     ("VecDeque", KnownType::VecDeque),
     ("Zip", KnownType::Zip),

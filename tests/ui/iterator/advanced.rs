@@ -5,7 +5,7 @@ use ad::prelude::*;
 #[differentiate]
 fn f(x: &Array1<f64>) -> f64 {
     let mut items = x.iter();
-    let first: f64 = items.by_ref().take(1).sum();
+    let first: f64 = items.by_ref().map(|v| 2.0 * v).sum();
     let rest: f64 = items.sum();
     first * rest
 }

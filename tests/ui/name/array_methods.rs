@@ -115,11 +115,6 @@ fn for_each(x: &Array2<f64>) -> f64 {
 }
 
 #[differentiate]
-fn fold_axis(x: &Array2<f64>) -> f64 {
-    x.fold_axis(Axis(0), 0.0, |a, b| a + b).sum()
-}
-
-#[differentiate]
 fn par_iter(x: &Array2<f64>) -> f64 {
     x.par_iter().sum()
 }

@@ -1,6 +1,6 @@
 //! Ranks: which, and how many.
 
-use ad::ndarray::{Array, ArrayBase, ArrayD, ArrayRef, ArrayView, ArrayViewD, Ix1, Ix2, OwnedRepr};
+use ad::ndarray::{Array, ArrayBase, ArrayD, ArrayRef, ArrayView, ArrayViewD, Ix1, Ix2, IxDyn, OwnedRepr};
 use ad::prelude::*;
 
 #[differentiate]
@@ -9,7 +9,7 @@ fn f(x: ArrayD<f64>) -> f64 {
 }
 
 #[differentiate]
-fn g(x: Array<f64, Ix1>) -> f64 {
+fn g(x: Array<f64, IxDyn>) -> f64 {
     x.sum()
 }
 
@@ -19,7 +19,7 @@ fn h(x: &ArrayBase<OwnedRepr<f64>, Ix2>) -> f64 {
 }
 
 #[differentiate]
-fn k(x: ArrayView<f64, Ix1>, y: ArrayViewD<f64>, z: &ArrayRef<f64, Ix1>) -> f64 {
+fn k(x: ArrayView<f64, IxDyn>, y: ArrayViewD<f64>, z: &ArrayRef<f64, Ix1>) -> f64 {
     x.sum() + y.sum() + z.sum()
 }
 
