@@ -272,8 +272,8 @@ impl<'a> Lower<'a> {
                 match op {
                     // Saturation preserves the order.
                     IntOp::Add => {
-                        let (a, b) = (self.bound(a, most)?, self.bound(b, most)?);
-                        Some(self.g.int(op, a, b))
+                        let (x, y) = (self.bound(a, most)?, self.bound(b, most)?);
+                        Some(self.behind(a, x, y).unwrap_or_else(|| self.g.int(op, x, y)))
                     }
                     IntOp::Sub => {
                         let (a, b) = (self.bound(a, most)?, self.bound(b, !most)?);
@@ -315,6 +315,17 @@ impl<'a> Lower<'a> {
             }
             _ => least(self),
         }
+    }
+
+    /// `n - 1 + more` as a size that is known already, where `most` is the bound `n - 1` of the index
+    /// of a loop. No step asks for the bound where there is no step.
+    fn behind(&mut self, index: Term, most: Term, more: Term) -> Option<Term> {
+        let Node::Prim(Prim::Int(IntOp::Sub), args) = self.g.node(most) else { return None };
+        let size = args[0];
+        let index = matches!(self.g.node(index), Node::Var(_)) && self.g.int_value(args[1]) == Some(1);
+        let more = self.g.int_value(more).filter(|&n| index && n > 0)?;
+        let more = self.g.lit_usize(usize::try_from(more - 1).ok()?);
+        Some(self.g.int(IntOp::Add, size, more))
     }
 
     fn either(&mut self, a: Term, b: Term, most: bool) -> Option<Term> {

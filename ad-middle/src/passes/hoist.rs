@@ -1,7 +1,8 @@
 //! Batched hoisting: moves linear maps out of sums. `sum_n f(x_n) = f(sum_n x_n)` if f is the same
 //! for all n. The pass does that if x has fewer axes than the result of f, so that f is applied
 //! once and not to every item, or if the sum of x is computed anyway. The main case is the
-//! transpose of a matrix that all items share: `sum_n Q' y_n = Q' (sum_n y_n)`.
+//! transpose of a matrix that all items share: `sum_n Q' y_n = Q' (sum_n y_n)`. So it does for a sum
+//! of two: `Q a + Q b = Q (a + b)`, where the products are of matrices.
 //!
 //! If a cotangent cancels in the sum, it counts as zero for the terms that follow, by the rule of
 //! `MulZero`. The pass rewrites no sum that a decision depends on, and adds no second pass over an
@@ -57,7 +58,7 @@ pub fn hoist(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
         let node = with_rewritten_children(g, t, done);
         let mut new = g.mk(node);
         if !exact.contains(&t) {
-            new = outside(g, new, (&uses, &known)).unwrap_or(new);
+            new = outside(g, new, (&uses, &known)).or_else(|| factored(g, new, &uses)).unwrap_or(new);
         }
         if let Node::Prim(Prim::Sum(axes), args) = g.node(new) {
             known.insert((args[0], axes.to_vec()));
@@ -84,6 +85,69 @@ fn outside(g: &mut Graph, t: Term, there: (&HashMap<Term, usize>, &Known)) -> Op
         let rest = left.iter().enumerate().filter(|(_, a)| axes.contains(a)).map(|(k, _)| axis(k));
         let rest: Vec<u8> = rest.collect();
         return Some(g.sum_axes(inner, &rest));
+    }
+    None
+}
+
+/// The most summands of a sum that are looked at.
+const MANY: usize = 16;
+
+/// A sum with contractions that share an operand, as one contraction of a sum. It pays if the sum
+/// of the other operands is read again and again: if the operand that they share has a label of its
+/// own. A contraction that others read is computed anyway.
+fn factored(g: &mut Graph, t: Term, uses: &HashMap<Term, usize>) -> Option<Term> {
+    let add = |g: &Graph, t: Term| match g.node(t) {
+        Node::Prim(Prim::Binary(Binary::Add), args) => Some([args[0], args[1]]),
+        _ => None,
+    };
+    let (mut all, mut stack) = (Vec::new(), vec![t]);
+    while let Some(next) = stack.pop() {
+        match add(g, next).filter(|_| all.len() + stack.len() < MANY) {
+            Some([a, b]) if next == t || uses.get(&next) == Some(&1) => stack.extend([b, a]),
+            _ => all.push(next),
+        }
+    }
+    for k in 1..all.len() {
+        for first in 0..k {
+            let alone = [all[first], all[k]].iter().all(|c| uses.get(c) == Some(&1));
+            if let Some(made) = alone.then(|| joined(g, all[first], all[k])).flatten() {
+                all[first] = made;
+                all.remove(k);
+                return all.into_iter().reduce(|a, b| g.add(a, b));
+            }
+        }
+    }
+    None
+}
+
+/// Two contractions that share an operand as one.
+fn joined(g: &mut Graph, x: Term, y: Term) -> Option<Term> {
+    let sides = |g: &Graph, t: Term| match g.node(t) {
+        Node::Prim(Prim::Contract(c), args) => Some([(c.clone(), args[0], args[1]), (c.swapped(), args[1], args[0])]),
+        _ => None,
+    };
+    let (xs, ys) = (sides(g, x)?, sides(g, y)?);
+    let pairs = xs.iter().flat_map(|x| ys.iter().map(move |y| (x, y)));
+    for ((c, a, shared), (d, b, other)) in pairs {
+        if shared != other || c.absorbs != d.absorbs || d.b.len() != c.b.len() || d.out.len() != c.out.len() {
+            continue;
+        }
+        let own = c.b.iter().any(|l| !c.a.contains(l));
+        let summed = c.a.iter().any(|l| !c.out.contains(l));
+        // The labels of the second contraction by those of the first.
+        let mut names: HashMap<u8, u8> = HashMap::new();
+        let pairs = d.b.iter().zip(&c.b).chain(d.out.iter().zip(&c.out));
+        let consistent = pairs.into_iter().all(|(&from, &to)| *names.entry(from).or_insert(to) == to);
+        let labels: Option<Vec<u8>> = d.a.iter().map(|l| names.get(l).copied()).collect();
+        let Some(labels) = labels.filter(|_| own && summed && consistent) else { continue };
+        let places: Option<Vec<u8>> = c.a.iter().map(|l| labels.iter().position(|m| m == l).map(axis)).collect();
+        let Some(places) = places.filter(|_| labels.len() == c.a.len()) else { continue };
+        let b = g.transpose(*b, &places);
+        if g.shape(b) != g.shape(*a) {
+            continue;
+        }
+        let sum = g.add(*a, b);
+        return Some(g.contract(sum, *shared, c.clone()));
     }
     None
 }
