@@ -584,7 +584,9 @@ fn examples(rule: &str) -> Vec<Example> {
                 f.g.update(f.a, f.b, &[u, v], &[next, j])
             },
         ],
-        "transpose.scatter" | "pad.scatter" => placed::examples(rule),
+        "transpose.scatter" | "pad.scatter" | "index.scatter" | "update.scatter" | "add.exclusive" => {
+            placed::examples(rule)
+        }
         "mul_zero.scatter" | "scale.scatter" | "sum.scatter" | "scatter.scatter" => scattered::examples(rule),
         "index.apart" => vec![|f| {
             let (zero, one) = (f.g.lit_usize(0), f.g.lit_usize(1));

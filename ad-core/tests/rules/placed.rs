@@ -43,6 +43,45 @@ pub(super) fn examples(rule: &str) -> Vec<Example> {
                 f.g.pad(put, &[zero, one], &[1, 2], &[f.n, f.k])
             },
         ],
+        "index.scatter" => vec![
+            |f| {
+                let (two, hot) = (f.g.lit_usize(2), f.one_hot());
+                let at = f.g.index(f.ids, &[two]);
+                f.g.index(hot, &[at])
+            },
+            |f| {
+                let (one, hot) = (f.g.lit_usize(1), f.one_hot());
+                let at = f.g.index(f.ids, &[one]);
+                f.g.index(hot, &[at])
+            },
+        ],
+        "update.scatter" => vec![
+            |f| {
+                let (two, hot) = (f.g.lit_usize(2), f.one_hot());
+                let (at, zero) = (f.g.index(f.ids, &[two]), f.g.lit_like(f.s, 0.0));
+                f.g.update(hot, zero, &[], &[at])
+            },
+            |f| {
+                let (one, hot) = (f.g.lit_usize(1), f.one_hot());
+                let (at, zero) = (f.g.index(f.ids, &[one]), f.g.lit_like(f.s, 0.0));
+                f.g.update(hot, zero, &[], &[at])
+            },
+        ],
+        "add.exclusive" => vec![
+            |f| {
+                let zeros = f.g.zeros_like(f.x);
+                let (x, y) = (f.g.cond(f.c, f.x, zeros), f.g.cond(f.c, zeros, f.y));
+                f.g.add(x, y)
+            },
+            |f| {
+                // The condition of one arm is a conjunction.
+                let (zeros, zero, never) = (f.g.zeros_like(f.x), f.g.lit_like(f.s, 0.0), f.g.lit_bool(false));
+                let positive = f.g.compare(Cmp::Gt, f.s, zero);
+                let other = f.g.cond(f.c, never, positive);
+                let (x, y) = (f.g.cond(other, f.x, zeros), f.g.cond(f.c, f.y, zeros));
+                f.g.add(x, y)
+            },
+        ],
         _ => vec![],
     }
 }

@@ -1,9 +1,10 @@
 //! Rules for conditionals, elementwise selections and truth values.
 
 use super::{Rule, rule};
+use ad_ir::analysis::guards::{Guard, decided};
 use ad_ir::analysis::zeros::is_zero;
 use ad_ir::ir::{Graph, Node, Put, Term};
-use ad_ir::prim::{Cmp, Prim};
+use ad_ir::prim::{Binary, Cmp, Prim};
 
 pub(super) const RULES: &[Rule] = &[
     rule!("cond.known", "cond(true, a, b) = a; cond(false, a, b) = b", Exact, cond_known),
@@ -20,6 +21,12 @@ pub(super) const RULES: &[Rule] = &[
         "cond(0 < n, scatter_add(.., s), zeros) = scatter_add(zeros.., cond(0 < n, s, 0)), for numbers s at places that cost nothing",
         Exact,
         cond_elements
+    ),
+    rule!(
+        "add.exclusive",
+        "cond(c, a, 0) + cond(!c, b, 0) = cond(c, a, b), for arrays under any conditions that exclude each other",
+        Loose,
+        add_exclusive
     ),
     rule!("select.known", "select(true.., a, b) = a; select(false.., a, b) = b", Exact, select_known),
     rule!("select.not", "select(!m, a, b) = select(m, b, a)", Exact, select_not),
@@ -104,6 +111,57 @@ fn exclusive(g: &Graph, t: Term, of: impl Fn(&Graph, Term) -> Option<(Term, Term
         other = next;
     }
     Some(inner)
+}
+
+/// How many conditions are looked at to see that summands exclude each other.
+const DEEP: usize = 6;
+
+/// Cotangents from arms that exclude each other: one is computed, and no array is added to zeros.
+fn add_exclusive(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Prim(Prim::Binary(Binary::Add), args) = g.node(t) else { return None };
+    let (x, y) = (args[0], args[1]);
+    if g.rank(t) == 0 || cond(g, x).is_none() || cond(g, y).is_none() {
+        return None;
+    }
+    exclusive_sum(g, x, y, DEEP)
+}
+
+/// `x + y`, if one of them is zero under all conditions.
+fn exclusive_sum(g: &mut Graph, x: Term, y: Term, deep: usize) -> Option<Term> {
+    if is_zero(g, x) {
+        return Some(y);
+    }
+    if is_zero(g, y) {
+        return Some(x);
+    }
+    if deep == 0 {
+        return None;
+    }
+    [x, y].into_iter().find_map(|of| {
+        let (mut c, ..) = cond(g, of)?;
+        while let Some(inner) = not(g, c) {
+            c = inner;
+        }
+        let mut arm = |value| {
+            let (x, y) = (under(g, x, (c, value)), under(g, y, (c, value)));
+            exclusive_sum(g, x, y, deep - 1)
+        };
+        let (then, other) = (arm(true)?, arm(false)?);
+        Some(g.cond(c, then, other))
+    })
+}
+
+/// The term where the fact holds.
+fn under(g: &mut Graph, t: Term, fact: Guard) -> Term {
+    let Some((c, a, b)) = cond(g, t) else { return t };
+    match decided(g, c, &[fact], DEEP) {
+        Some(true) => under(g, a, fact),
+        Some(false) => under(g, b, fact),
+        None => {
+            let known = under(g, c, fact);
+            if known == c { t } else { g.cond(known, a, b) }
+        }
+    }
 }
 
 fn cond_exclusive(g: &mut Graph, t: Term) -> Option<Term> {

@@ -6,7 +6,7 @@ use super::layout::replicated;
 use super::{Rule, rule};
 use ad_ir::analysis::zeros::is_zero;
 use ad_ir::ir::{Graph, Node, Put, Term, Var, axis};
-use ad_ir::prim::{Binary, IntOp, Prim};
+use ad_ir::prim::{Binary, Cmp, IntOp, Prim};
 
 pub(super) const RULES: &[Rule] = &[
     rule!("index.index", "index (index t ix) jx = index t (ix ++ jx)", Exact, index_index),
@@ -65,6 +65,13 @@ pub(super) const RULES: &[Rule] = &[
         "index (update x y [i]) (i : ix) = index y ix; at another place than i, index x",
         Exact,
         index_update
+    ),
+    rule!("index.scatter", "index (scatter 0 e f) g = cond (f == g) e 0, for single elements", Exact, index_scatter),
+    rule!(
+        "update.scatter",
+        "update (scatter 0 e f) 0 g = scatter 0 (cond (f == g) 0 e) f, for single elements",
+        Exact,
+        update_scatter
     ),
     rule!(
         "add.scatter",
@@ -430,6 +437,46 @@ fn index_update(g: &mut Graph, t: Term) -> Option<Term> {
         return Some(g.index(dst, &index));
     }
     (index.len() >= at.len() && index[..at.len()] == *at).then(|| g.index(new, &index[at.len()..]))
+}
+
+/// The element and its indices, if a term is zeros but for one element that is added to them.
+fn one_element(g: &Graph, t: Term) -> Option<(Term, Box<[Term]>)> {
+    match g.node(t) {
+        Node::Scatter { put: Put::Add, dst, src, vars, index } => {
+            let one = vars.is_empty() && g.rank(*src) == 0 && is_zero(g, *dst);
+            one.then(|| (*src, index.clone()))
+        }
+        _ => None,
+    }
+}
+
+/// Whether two elements are one.
+fn same_place(g: &mut Graph, a: &[Term], b: &[Term]) -> Term {
+    let always = g.lit_bool(true);
+    a.iter().zip(b).fold(always, |same, (&a, &b)| {
+        let equal = g.compare(Cmp::Eq, a, b);
+        g.and(same, equal)
+    })
+}
+
+/// No array of zeros is made to read an element of it. (What is read out of range is unspecified.)
+fn index_scatter(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Gather { src, vars, index, .. } = g.node(t).clone() else { return None };
+    let (element, at) = one_element(g, src).filter(|_| vars.is_empty() && g.rank(t) == 0)?;
+    let same = same_place(g, &at, &index);
+    let nothing = g.zeros_like(element);
+    Some(g.cond(same, element, nothing))
+}
+
+/// Zeros but for one element stay so.
+fn update_scatter(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Scatter { put: Put::Set, dst, src, vars, index } = g.node(t).clone() else { return None };
+    let (element, at) = one_element(g, dst).filter(|_| vars.is_empty() && g.rank(src) == 0 && is_zero(g, src))?;
+    let same = same_place(g, &at, &index);
+    let nothing = g.zeros_like(element);
+    let left = g.cond(same, nothing, element);
+    let zeros = g.zeros_like(dst);
+    Some(g.scatter(zeros, left, &[], &at))
 }
 
 /// An index as a term plus a constant. If two indices differ in the constant only, they are

@@ -1,0 +1,108 @@
+//! Closed bounds of integers: how long an iterator may be, whatever the steps of the loops around it
+//! are. Must never make a bound that a step exceeds.
+
+use super::super::checks::Frame;
+use super::super::lower::Lower;
+use ad_ir::ir::{Elem, Lit, Node, Term};
+use ad_ir::prim::{IntOp, Prim};
+
+impl Lower<'_> {
+    /// A length as a closed term, if it is equal to one.
+    pub(in super::super) fn closed(&mut self, len: Term) -> Option<Term> {
+        if self.is_closed(len) {
+            return Some(len);
+        }
+        // The difference may be closed although the ends are not, as in `i..i + 3`.
+        let l = self.state.facts.linear(&self.g, len);
+        let closed = l.atoms.keys().all(|&t| self.is_closed(t));
+        closed.then(|| ad_ir::analysis::range::to_term(&mut self.g, &l))
+    }
+
+    /// A closed upper bound of an integer, from the enclosing loops.
+    pub(in super::super) fn most(&mut self, t: Term) -> Option<Term> {
+        self.bound(t, true)
+    }
+
+    /// A closed upper or lower bound of an integer.
+    fn bound(&mut self, t: Term, most: bool) -> Option<Term> {
+        if self.is_closed(t) {
+            return Some(t);
+        }
+        let Elem::Int(ty) = self.g.elem(t) else { return None };
+        let unsigned = ty.range().0 == 0;
+        let least = |me: &mut Self| (!most && unsigned).then(|| me.g.lit(Lit::Int(ty, 0)));
+        match self.g.node(t).clone() {
+            Node::Var(v) => {
+                let size = self.state.frames.iter().find_map(|f| match f {
+                    Frame::Loop { var, size, .. } | Frame::Recurrence { var, size, .. } if *var == v => Some(*size),
+                    _ => None,
+                })?;
+                let one = self.g.lit_usize(1);
+                if most { Some(self.g.int(IntOp::Sub, size, one)) } else { Some(self.g.lit_usize(0)) }
+            }
+            Node::Prim(Prim::Int(op), args) => {
+                let (a, b) = (args[0], args[1]);
+                match op {
+                    // Saturation preserves the order.
+                    IntOp::Add => {
+                        let (x, y) = (self.bound(a, most)?, self.bound(b, most)?);
+                        Some(self.behind(a, x, y).unwrap_or_else(|| self.g.int(op, x, y)))
+                    }
+                    IntOp::Sub => {
+                        let (a, b) = (self.bound(a, most)?, self.bound(b, !most)?);
+                        Some(self.g.int(op, a, b))
+                    }
+                    IntOp::Mul if unsigned => {
+                        let (a, b) = (self.bound(a, most)?, self.bound(b, most)?);
+                        Some(self.g.int(op, a, b))
+                    }
+                    IntOp::Div | IntOp::Shr if self.g.int_value(b).is_some_and(|n| n > 0) => {
+                        let a = self.bound(a, most)?;
+                        Some(self.g.int(op, a, b))
+                    }
+                    IntOp::Min | IntOp::Max => {
+                        let (x, y) = (self.bound(a, most), self.bound(b, most));
+                        match (x, y) {
+                            (Some(x), Some(y)) => Some(self.g.int(op, x, y)),
+                            // The bound of one operand suffices if it bounds the result.
+                            (Some(x), None) | (None, Some(x)) if most == (op == IntOp::Min) => Some(x),
+                            _ => None,
+                        }
+                    }
+                    IntOp::Rem | IntOp::BitAnd if most && unsigned => {
+                        self.bound(a, true).or_else(|| self.bound(b, true))
+                    }
+                    _ => least(self),
+                }
+            }
+            Node::Prim(Prim::Select, args) => self.either(args[1], args[2], most),
+            Node::Cond { then, other, .. } => self.either(then, other, most),
+            Node::Prim(Prim::Cast(to), args) => {
+                let (Elem::Int(to), Elem::Int(from)) = (to, self.g.elem(args[0])) else { return least(self) };
+                // A bound of the argument is one of the result only if no value wraps.
+                if to.range().0 <= from.range().0 && from.range().1 <= to.range().1 {
+                    let inner = self.bound(args[0], most)?;
+                    return Some(self.g.cast(Elem::Int(to), inner));
+                }
+                least(self)
+            }
+            _ => least(self),
+        }
+    }
+
+    /// `n - 1 + more` as a size that is known already, where `most` is the bound `n - 1` of the index
+    /// of a loop. No step asks for the bound where there is no step.
+    fn behind(&mut self, index: Term, most: Term, more: Term) -> Option<Term> {
+        let Node::Prim(Prim::Int(IntOp::Sub), args) = self.g.node(most) else { return None };
+        let size = args[0];
+        let index = matches!(self.g.node(index), Node::Var(_)) && self.g.int_value(args[1]) == Some(1);
+        let more = self.g.int_value(more).filter(|&n| index && n > 0)?;
+        let more = self.g.lit_usize(usize::try_from(more - 1).ok()?);
+        Some(self.g.int(IntOp::Add, size, more))
+    }
+
+    fn either(&mut self, a: Term, b: Term, most: bool) -> Option<Term> {
+        let (a, b) = (self.bound(a, most)?, self.bound(b, most)?);
+        Some(self.g.int(if most { IntOp::Max } else { IntOp::Min }, a, b))
+    }
+}
