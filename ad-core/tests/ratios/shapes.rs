@@ -275,6 +275,37 @@ programs! {
         }
         t
     }
+    rows_of_pascal ROWS x {
+        let mut row = vec![x[0]];
+        for _ in 0..x.len() {
+            let mut next = vec![x[0]];
+            for w in row.windows(2) { next.push(0.5 * (w[0] + w[1])); }
+            next.push(x[1]);
+            row = next;
+        }
+        row.iter().map(|a| a * a).sum()
+    }
+    two_pushes_a_step ROWS x {
+        let mut s = 0.0;
+        for k in 0..3 {
+            let mut w = Vec::new();
+            for a in x {
+                w.push(a * 0.5 + k as f64);
+                if *a > 0.7 { w.push(a * a); }
+            }
+            s += w.iter().map(|a| a * a).sum::<f64>();
+        }
+        s
+    }
+    changed_in_parts ROWS x {
+        let mut a = x.to_vec();
+        for i in 0..a.len() {
+            for v in &mut a[i..] { *v *= 0.9 + 0.1 * x[0]; }
+            a[..i].fill(x[0]);
+            if i > 1 { a[1..i].reverse(); }
+        }
+        a.iter().sum::<f64>() * a[3]
+    }
     jacobi_rotations SQUARE x {
         let n = (x.len() as f64).sqrt() as usize;
         let mut a = Array2::from_shape_fn((n, n), |(i, k)| x[i * n + k] + x[k * n + i]);

@@ -20,6 +20,14 @@ pub(super) fn examples(rule: &str) -> Vec<Example> {
                 let put = f.g.scatter(zeros, f.b, &[v], &[at]);
                 f.g.transpose(put, &[1, 0])
             },
+            |f| {
+                // Two rows.
+                let (zero, one, zeros) = (f.g.lit_usize(0), f.g.lit_usize(1), f.g.zeros_like(f.a));
+                let (first, second) = (f.g.index(f.b, &[zero]), f.g.index(f.b, &[one]));
+                let put = f.g.scatter(zeros, first, &[], &[one]);
+                let put = f.g.scatter(put, second, &[], &[zero]);
+                f.g.transpose(put, &[1, 0])
+            },
         ],
         "pad.scatter" => vec![
             |f| {

@@ -6,10 +6,12 @@
 use std::collections::HashMap;
 
 use super::lanes;
+use ad_ir::analysis::Analyses;
+use ad_ir::analysis::bounds::bound;
 use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
-use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type, Var};
+use ad_ir::ir::{Body, Elem, Graph, Lit, Node, Scan, Term, Type, Var};
 use ad_ir::prim::structural::Batch;
-use ad_ir::prim::{Prim, Reduce};
+use ad_ir::prim::{Cmp, Prim, Reduce};
 
 /// `build1 size (\var -> t)` for build-free t, for all t.
 pub(super) struct Lift<'g> {
@@ -19,16 +21,24 @@ pub(super) struct Lift<'g> {
     done: HashMap<Term, Term>,
     /// Whether what loops carry is laid out for the values of the variable (`lanes`).
     in_lanes: bool,
+    /// Whether a batched loop ends with its longest item.
+    ends: bool,
 }
 
 impl<'g> Lift<'g> {
     pub(super) fn new(g: &'g mut Graph, var: Var, size: Term) -> Self {
-        Lift { g, var, size, done: HashMap::new(), in_lanes: false }
+        Lift { g, var, size, done: HashMap::new(), in_lanes: false, ends: false }
     }
 
     /// One whose loops carry arrays in which an element is a row of the values of the variable.
     pub(super) fn in_lanes(g: &'g mut Graph, var: Var, size: Term) -> Self {
         Lift { in_lanes: true, ..Lift::new(g, var, size) }
+    }
+
+    /// The lift of a block of items. In a triangle (`for j in 0..i`) the loop of all items of a block
+    /// has no more steps than its longest one.
+    pub(super) fn of_block(g: &'g mut Graph, var: Var, size: Term) -> Self {
+        Lift { ends: true, ..Lift::new(g, var, size) }
     }
 
     /// The array (or tuple of arrays) of `t` for all values of the variable.
@@ -138,6 +148,63 @@ impl<'g> Lift<'g> {
         }
     }
 
+    /// The number of steps in which an item of the block does anything, where the steps of each are
+    /// limited by what the loop captures.
+    fn longest(&mut self, scan: &Scan) -> Option<Term> {
+        if !self.ends || scan.stop.is_some() {
+            return None;
+        }
+        let limit = bound(self.g, scan, &mut Analyses::default())?.limit(self.g);
+        let (first, params) = (scan.init.len(), &scan.body.params);
+        let outside = |k: usize| scan.captures.get(k.wrapping_sub(first)).copied();
+        let args: Vec<Term> =
+            (0..params.len()).map(|k| outside(k).unwrap_or_else(|| self.g.param(k, params[k].clone()))).collect();
+        let of_item = Body { params: params.clone(), results: [limit].into() };
+        let limit = self.g.instantiate(&of_item, &args)[0];
+        if !self.varies(limit) {
+            return None;
+        }
+        let all = self.lift(limit);
+        let longest = self.g.reduce(Reduce::ArgMax, 1, all);
+        Some(self.g.index(all, &[longest]))
+    }
+
+    /// The loop whose steps from `end` on do nothing.
+    fn ending(&mut self, mut scan: Scan, end: Term) -> Scan {
+        let (old, first) = (scan.body.params.len(), scan.init.len() + scan.captures.len());
+        let index = Type::scalar(Elem::USIZE);
+        // The capture moves the consumed rows up.
+        let mut params = scan.body.params.to_vec();
+        params.insert(first, index.clone());
+        params.push(index.clone());
+        let args: Vec<Term> =
+            (0..old).map(|k| self.g.param(k + usize::from(k >= first), scan.body.params[k].clone())).collect();
+        let results = self.g.instantiate(&scan.body, &args);
+        let (end_inside, step) = (self.g.param(first, index.clone()), self.g.param(old + 1, index));
+        let runs = self.g.compare(Cmp::Lt, step, end_inside);
+        let results = results.iter().enumerate().map(|(k, &result)| {
+            let idle = if k < scan.init.len() { args[k] } else { self.nothing(result) };
+            self.g.cond(runs, result, idle)
+        });
+        let results = results.collect();
+        scan.body = Body { params: params.into(), results };
+        scan.captures = scan.captures.iter().copied().chain([end]).collect();
+        let steps = self.g.iota(scan.count);
+        scan.xs = scan.xs.iter().copied().chain([steps]).collect();
+        scan
+    }
+
+    /// The row of a step that does nothing.
+    fn nothing(&mut self, like: Term) -> Term {
+        let zero = match self.g.elem(like) {
+            Elem::Real(ty) => self.g.lit_real(ty, 0.0),
+            Elem::Int(ty) => self.g.lit(Lit::Int(ty, 0)),
+            Elem::Bool => self.g.lit_bool(false),
+        };
+        let shape = self.g.shape(like).to_vec();
+        self.g.broadcast(zero, &shape)
+    }
+
     /// A loop inside a build is one loop over batched values. Carried values are batched whether
     /// they vary or not; captures and consumed arrays only where they vary.
     fn scan(&mut self, scan: &Scan) -> Term {
@@ -196,7 +263,7 @@ impl<'g> Lift<'g> {
             .map(|k| if batched[k] { self.swap_first_two_axes(lifted[k]) } else { lifted[k] })
             .collect();
         let produced = results.len() - carries - more;
-        let new = self.g.scan(Scan {
+        let mut batched = Scan {
             count: scan.count,
             reverse: scan.reverse,
             stop: scan.stop.map(|_| carries),
@@ -204,7 +271,11 @@ impl<'g> Lift<'g> {
             captures: lifted[carries..carries + captures].into(),
             xs: xs.into(),
             body: Body { params: params.into(), results: results.into() },
-        });
+        };
+        if let Some(end) = self.longest(scan) {
+            batched = self.ending(batched, end);
+        }
+        let new = self.g.scan(batched);
         let parts: Vec<Term> = (0..carries + produced)
             .map(|k| {
                 let part = self.g.proj(new, place(k));

@@ -11,6 +11,9 @@
 //! s += sum_{l < n % size} e(n / size * size + l)
 //! ```
 //!
+//! Where the inner loop of each iteration ends earlier (`for j in 0..i`), that of a block ends with
+//! the longest of its iterations.
+//!
 //! The pass rewrites only sums, for which the order of iterations is free, and only where inner
 //! loops carry scalars: loops that carry arrays fill the lanes by themselves. A block has no more
 //! iterations than its saved rows have capacity for.
@@ -118,7 +121,7 @@ impl Distribution<'_> {
             let lane_term = me.g.mk(Node::Var(lane));
             let at = me.g.int(IntOp::Add, first, lane_term);
             let terms = adding(me, at);
-            let mut lift = Lift::new(me.g, lane, size);
+            let mut lift = Lift::of_block(me.g, lane, size);
             let all_lanes: Vec<Term> = terms.into_iter().map(|e| lift.lift(e)).collect();
             let each: Vec<Term> = all_lanes.into_iter().map(|e| me.sum_of_lanes(e)).collect();
             sums(me, each)

@@ -27,7 +27,12 @@ pub(super) const RULES: &[Rule] = &[
         Exact,
         scatter_row
     ),
-    rule!("transpose.scatter", "tr p (scatter 0 y f) = scatter 0 y (p f)", Exact, transpose_scatter),
+    rule!(
+        "transpose.scatter",
+        "tr p (scatter 0 y f) = scatter 0 y (p f), also of several onto each other",
+        Exact,
+        transpose_scatter
+    ),
     rule!(
         "pad.scatter",
         "pad (scatter 0 y f) = scatter 0 y (start + step * f), where f is in range along all padded axes",
@@ -175,29 +180,43 @@ fn scatter_row(g: &mut Graph, t: Term) -> Option<Term> {
     })
 }
 
-/// Elements that are added to zeros: the elements, their variables with those of whole trailing
-/// axes, and an index for each axis.
-fn placed(g: &mut Graph, t: Term) -> Option<(Term, Vec<Var>, Vec<Term>)> {
+/// Elements, their variables with those of whole trailing axes, and an index for each axis.
+type Placed = (Term, Vec<Var>, Vec<Term>);
+
+/// Elements that are added to zeros.
+fn placed(g: &mut Graph, t: Term) -> Option<Placed> {
+    let (dst, placed) = added(g, t)?;
+    is_zero(g, dst).then_some(placed)
+}
+
+/// Elements that are added to an array, and the array.
+fn added(g: &mut Graph, t: Term) -> Option<(Term, Placed)> {
     let node = g.node_rc(t);
     let Node::Scatter { put: Put::Add, dst, src, .. } = *node else { return None };
-    if !is_zero(g, dst) {
-        return None;
-    }
     let (mut vars, mut index) = g.open_binder(&node);
     while index.len() < g.rank(t) {
         let var = g.fresh();
         index.push(g.mk(Node::Var(var)));
         vars.push(var);
     }
-    Some((src, vars, index))
+    Some((dst, (src, vars, index)))
 }
 
 fn transpose_scatter(g: &mut Graph, t: Term) -> Option<Term> {
     let Node::Prim(Prim::Transpose(perm), args) = g.node(t).clone() else { return None };
-    let (src, vars, index) = placed(g, args[0])?;
-    let index: Vec<Term> = perm.iter().map(|&a| index[usize::from(a)]).collect();
+    let (mut all, mut onto) = (Vec::new(), args[0]);
+    while let Some((dst, placed)) = added(g, onto) {
+        all.push(placed);
+        onto = dst;
+    }
+    if all.is_empty() || !is_zero(g, onto) {
+        return None;
+    }
     let zeros = g.zeros_like(t);
-    Some(g.scatter(zeros, src, &vars, &index))
+    Some(all.into_iter().rev().fold(zeros, |onto, (src, vars, index)| {
+        let index: Vec<Term> = perm.iter().map(|&a| index[usize::from(a)]).collect();
+        g.scatter(onto, src, &vars, &index)
+    }))
 }
 
 fn pad_scatter(g: &mut Graph, t: Term) -> Option<Term> {
