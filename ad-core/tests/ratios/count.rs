@@ -279,7 +279,7 @@ pub(crate) fn write(name: &str, lib: &str, main: &str) -> PathBuf {
     std::fs::create_dir_all(root.join("src")).expect("the folder can be made");
     let runtime = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../ad-runtime");
     let manifest = format!(
-        "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n\
+        "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n\
          [dependencies]\nad-runtime = {{ path = {runtime:?} }}\nndarray = \"0.17\"\nnum-traits = \"0.2\"\n\
          [profile.dev]\nopt-level = 0\ndebug = false\nincremental = false\n"
     );
