@@ -142,3 +142,32 @@ fn hessians_in_blocks_are_products_with_unit_vectors() {
         same(&found, &found.t().to_owned());
     }
 }
+
+/// As many results as the macro knows, of as many parameters as it does not: the sizes of a call
+/// decide the direction.
+#[differentiate(jacobian, jvp)]
+fn sampled(x: &Array1<f64>, scale: f64) -> Array1<f64> {
+    let mut y: Array1<f64> = Array1::zeros(20);
+    for i in 0..20 {
+        y[i] = (x[i % x.len()] * scale).sin() + 0.1 * x.dot(x);
+    }
+    for i in 1..20 {
+        y[i] = y[i] * y[i - 1];
+    }
+    y
+}
+
+#[test]
+fn the_sizes_of_a_call_decide_the_direction() {
+    for n in [1, 3, 19, 21, 60, 300] {
+        let x = wave(n, 0.7) * 0.3;
+        let (value, (by_x, by_scale)) = sampled_value_and_jacobian(&x, 0.9);
+        same(&value, &sampled(&x, 0.9));
+        for k in 0..n {
+            let mut direction = Array1::zeros(n);
+            direction[k] = 1.0;
+            same(&by_x.column(k).to_owned(), &sampled_jvp(&x, 0.9, &direction, 0.0).1);
+        }
+        same(&by_scale, &sampled_jvp(&x, 0.9, &Array1::zeros(n), 1.0).1);
+    }
+}

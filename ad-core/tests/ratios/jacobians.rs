@@ -35,6 +35,27 @@ fn programs() -> Vec<(&'static str, TokenStream)> {
             },
         ),
         (
+            "hand_of_known_size",
+            quote! {
+                pub fn hand_of_known_size(x: &Array1<f64>) -> Array1<f64> {
+                    let mut y: Array1<f64> = Array1::zeros(24);
+                    for finger in 0..2 {
+                        let (mut a, mut u, mut v) = (x[0], x[1], x[2]);
+                        for joint in 0..4 {
+                            a += x[4 + finger * 4 + joint];
+                            u += a.cos() * x[3];
+                            v += a.sin() * x[3];
+                            let at = (finger * 4 + joint) * 3;
+                            y[at] = u;
+                            y[at + 1] = v;
+                            y[at + 2] = x[3] * u * v;
+                        }
+                    }
+                    y
+                }
+            },
+        ),
+        (
             "rosenbrock",
             quote! {
                 pub fn rosenbrock(x: &Array1<f64>) -> Array1<f64> {

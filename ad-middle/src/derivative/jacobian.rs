@@ -24,7 +24,7 @@ use crate::modes::unit_vectors::unit;
 use crate::modes::{self, Derivative};
 use crate::passes::unroll;
 use ad_ir::ir::{Elem, Graph, Node, Term, axis};
-use ad_ir::prim::Prim;
+use ad_ir::prim::{Cmp, IntOp, Prim};
 use ad_ir::program::{Container, Output, Param, Program, pair};
 
 /// One leaf of a derivative's result, and the terms that it is assembled from after simplification.
@@ -164,27 +164,20 @@ pub(super) fn jacobian(program: &mut Program, results: &[Term], active: &[Param]
     let shapes: Vec<Vec<Term>> =
         terms.iter().map(|&t| g.shape(root).iter().chain(g.shape(t)).copied().collect()).collect();
     let literal = |n: Count| registers && n.few();
-    let found: Vec<(Vec<Term>, Assembly)> = match direction(g, &*derivative, root, &inputs, rows, columns) {
-        Direction::Rows => match if literal(rows) { unit_literals(g, root) } else { None } {
-            Some(seeds) => {
-                let rows: Vec<Vec<Term>> = seeds.iter().map(|&s| derivative.gradients(g, &[s])).collect();
-                let block = |g: &mut Graph, k: usize| match rows.is_empty() {
-                    true => empty_block(g, root, &shapes[k]),
-                    false => (rows.iter().map(|r| r[k]).collect(), Assembly::Rows(shapes[k].clone())),
-                };
-                (0..wrt.len()).map(|k| block(g, k)).collect()
-            }
-            None => {
-                let (vars, seed) = unit(g, root);
-                let gradients = derivative.gradients(g, &[seed]);
-                let rows = seeds::for_all(g, &vars, root, &gradients, Axes::First);
-                rows.into_iter().map(|t| (vec![t], Assembly::Whole)).collect()
-            }
-        },
-        Direction::Columns => {
-            let few = literal(columns);
-            let block = |(&input, shape): (&(u32, Term), &Vec<Term>)| by_columns(g, &*derivative, input, shape, few);
-            inputs.iter().zip(&shapes).map(block).collect()
+    let by_rows = |g: &mut Graph| rows_of(g, &*derivative, root, &shapes, literal(rows));
+    let by_columns = |g: &mut Graph| -> Vec<(Vec<Term>, Assembly)> {
+        let few = literal(columns);
+        inputs.iter().zip(&shapes).map(|(&input, shape)| columns_of(g, &*derivative, input, shape, few)).collect()
+    };
+    let found = match direction(g, &*derivative, root, &inputs, rows, columns) {
+        Direction::Rows => by_rows(g),
+        Direction::Columns => by_columns(g),
+        Direction::Either(rows_are_less) => {
+            let (rows, columns) = (by_rows(g), by_columns(g));
+            let either = |((r, _), (c, _)): ((Vec<Term>, Assembly), (Vec<Term>, Assembly))| {
+                (vec![g.cond(rows_are_less, r[0], c[0])], Assembly::Whole)
+            };
+            rows.into_iter().zip(columns).map(either).collect()
         }
     };
     let blocks = active.iter().zip(found).map(|(p, (mut terms, how))| {
@@ -205,6 +198,8 @@ enum Direction {
     Rows,
     /// Forwards: one tangent for each element of the parameters.
     Columns,
+    /// Reverse where this condition on the sizes holds, else forwards.
+    Either(Term),
 }
 
 /// The direction with fewer seeds. If the macro knows neither number of seeds, the direction whose
@@ -219,7 +214,10 @@ fn direction(
     columns: Count,
 ) -> Direction {
     let of = |rows_are_less: bool| if rows_are_less { Direction::Rows } else { Direction::Columns };
-    if rows.unknown == 0 || rows.unknown != columns.unknown {
+    // A number that is known, and too large to be less than most that are not.
+    let large = |known: Count, other: Count| known.unknown == 0 && !known.few() && known.known > 0 && other.unknown > 0;
+    let open = large(rows, columns) || large(columns, rows);
+    if !open && (rows.unknown == 0 || rows.unknown != columns.unknown) {
         return of(rows < columns);
     }
     let (vars, seed) = unit(g, root);
@@ -231,7 +229,40 @@ fn direction(
         seeds::work(g, &vars, &tangents) * seeds::elements(g, input)
     });
     let forwards: f64 = forwards.sum();
+    if open {
+        // The work for a row and for a column, in eighths of the lesser one.
+        let (row, column) = (reverse / seeds::elements(g, root).max(1.0), {
+            let all: f64 = inputs.iter().map(|i| seeds::elements(g, i.1)).sum();
+            forwards / all.max(1.0)
+        });
+        let least = row.min(column).max(1.0);
+        let (row, column) = (eighths(row / least), eighths(column / least));
+        let numbers: Vec<Term> = inputs.iter().map(|i| i.1).collect();
+        let rows = weighted(g, &[root], row);
+        let columns = weighted(g, &numbers, column);
+        return Direction::Either(g.compare(Cmp::Le, rows, columns));
+    }
     of(2.0 * reverse < forwards)
+}
+
+/// A ratio of estimates in eighths: it need not be more exact.
+fn eighths(ratio: f64) -> usize {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between 8 and 2^20")]
+    let eighths = (8.0 * ratio).round().clamp(8.0, 1_048_576.0) as usize;
+    eighths
+}
+
+/// The number of elements of all arrays, times a number.
+fn weighted(g: &mut Graph, arrays: &[Term], by: usize) -> Term {
+    let mut all = g.lit_usize(0);
+    for &array in arrays {
+        let mut elements = g.lit_usize(by);
+        for size in g.shape(array).to_vec() {
+            elements = g.int(IntOp::Mul, elements, size);
+        }
+        all = g.int(IntOp::Add, all, elements);
+    }
+    all
 }
 
 /// The Hessian, given the gradient: its Jacobian forwards.
@@ -244,7 +275,7 @@ pub(super) fn hessian(program: &mut Program, gradient: &[Term], active: &[Param]
     let Some(&input) = inputs.first() else { return Vec::new() };
     let shape: Vec<Term> = g.shape(root).iter().chain(g.shape(input.1)).copied().collect();
     let few = p.container.is_static() && Count::of(g, root).few();
-    let (terms, how) = by_columns(g, &*derivative, input, &shape, few);
+    let (terms, how) = columns_of(g, &*derivative, input, &shape, few);
     let (container, lens) = pair((p.container, &p.lens), (p.container, &p.lens));
     vec![Block { terms, how, container, lens }]
 }
@@ -260,8 +291,30 @@ fn empty_block(g: &mut Graph, like: Term, shape: &[Term]) -> (Vec<Term>, Assembl
     (vec![g.lit_shaped(elem, shape, 0.0)], Assembly::Whole)
 }
 
+/// The blocks of all parameters, in reverse.
+fn rows_of(
+    g: &mut Graph,
+    derivative: &dyn Derivative,
+    root: Term,
+    shapes: &[Vec<Term>],
+    few: bool,
+) -> Vec<(Vec<Term>, Assembly)> {
+    let Some(seeds) = (if few { unit_literals(g, root) } else { None }) else {
+        let (vars, seed) = unit(g, root);
+        let gradients = derivative.gradients(g, &[seed]);
+        let rows = seeds::for_all(g, &vars, root, &gradients, Axes::First);
+        return rows.into_iter().map(|t| (vec![t], Assembly::Whole)).collect();
+    };
+    let rows: Vec<Vec<Term>> = seeds.iter().map(|&s| derivative.gradients(g, &[s])).collect();
+    let block = |(k, shape): (usize, &Vec<Term>)| match rows.is_empty() {
+        true => empty_block(g, root, shape),
+        false => (rows.iter().map(|r| r[k]).collect(), Assembly::Rows(shape.clone())),
+    };
+    shapes.iter().enumerate().map(block).collect()
+}
+
 /// The block of one parameter, forwards.
-fn by_columns(
+fn columns_of(
     g: &mut Graph,
     derivative: &dyn Derivative,
     (k, input): (u32, Term),
