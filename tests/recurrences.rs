@@ -289,3 +289,16 @@ fn powers_of_points_are_not_kept() {
         }
     }
 }
+
+/// Each step gives the same array, so the cotangent becomes the zeros that it began with.
+#[differentiate]
+fn same_in_each_step(x: &Array1<f64>) -> f64 {
+    let v = x.mapv(|a| [0.3; 3].iter().fold(a, |_, _| a.sin()));
+    v.mapv(f64::sin).sum()
+}
+
+#[test]
+fn an_array_that_a_loop_begins_with_and_reads_is_not_moved() {
+    let x = Array1::from_shape_fn(21, |i| (i as f64 * 0.4).cos());
+    checks(same_in_each_step, same_in_each_step_value_and_grad, &x);
+}

@@ -173,7 +173,10 @@ fn planned(
     }
     let beside = |l: &'_ Loop| l.rows.iter().flat_map(Rows::beside).collect::<Vec<Term>>();
     let counts = loops.all.iter().flat_map(|l| [l.count, l.steps].into_iter().chain(l.stop).chain(beside(l)));
-    for t in roots.iter().copied().chain(counts).chain(read[results.len()..].iter().copied()) {
+    // `read` leaves out the initial values that a loop can make itself. Where such an array is
+    // stored all the same, another reader of it needs it.
+    let made = loops.all.iter().flat_map(|l| &l.carries).map(|c| c.init).filter(|&t| is_broadcast(g, t));
+    for t in roots.iter().copied().chain(counts).chain(read[results.len()..].iter().copied()).chain(made) {
         *uses.entry(t).or_default() += 1;
     }
     let known = InRange::new(g);
