@@ -127,11 +127,11 @@ fn jacobians_cost_at_most_one_product_each() {
         assert!(expansion.errors.is_empty(), "{name}: {:?}", expansion.errors);
         lib.push_str(&count::instrumented(expansion.tokens, name, &["", "_jacobian", "_jvp", "_vjp"]));
         for (by, product, seeds) in [("columns", "jvp", "n"), ("rows", "vjp", "m")] {
-            write!(
+            writeln!(
                 main,
                 "growing(\"{name}_by_{by}\", &[12, 18, 24], |n| {{ let x = Array1::from(numbers(n, 1)); \
                  let m = {name}(&x).len(); (0..{seeds}).map(|k| {name}_{product}(&x, &unit({seeds}, k)).1.sum()).sum() }}, \
-                 |n| {name}_jacobian(&Array1::from(numbers(n, 1))).sum());\n"
+                 |n| {name}_jacobian(&Array1::from(numbers(n, 1))).sum());"
             )
             .expect("a string grows");
         }
