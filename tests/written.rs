@@ -1,5 +1,8 @@
-//! Programs as people write them, through the generated code: names that only the body imports, what
-//! is configured, functions that change what they are given, closures that change what they capture.
+//! Programs as people write them, through the generated code: names that only the body imports,
+//! what is configured, functions that change what they are given, closures that change what they
+//! capture.
+
+#![allow(clippy::needless_range_loop, reason = "loops over indices are what people write")]
 
 use ad::ndarray::{self, Ix1};
 use ad::prelude::*;

@@ -76,7 +76,7 @@ fn items_inside(x: &[f64], k: usize) -> f64 {
         WEIGHTS[0]
     };
     let shapes = [f64::sin, f64::cos];
-    let all = if cfg!(debug_assertions) { parts[0] + parts[1] } else { parts[1] + parts[0] };
+    let all = if cfg!(debug_assertions) { parts[0] + parts[1] } else { parts[1] - -parts[0] };
     twice(shapes[k % 2], all) * tail
 }
 
