@@ -109,3 +109,21 @@ fn written_as_they_are() {
     let theta: Vec<f64> = (0..10).map(|k| 0.3 - 0.1 * f64::from(k)).collect();
     ad::check_grad!(layers(&theta, &[0.4, 0.9]));
 }
+
+/// A view may leave out the last elements of a slice.
+#[differentiate(wrt(theta))]
+fn beginning(theta: &[f64], n: usize, skip: bool) -> f64 {
+    let few = skip || ndarray::ArrayView2::from_shape((n, 2), theta).unwrap().sum() < 1.0;
+    let w = ndarray::ArrayView1::from_shape(3, theta).unwrap();
+    w.mapv(f64::sin).sum() * if few { 1.0 } else { theta[0] }
+}
+
+#[test]
+fn views_of_the_first_elements() {
+    for n in 0..4 {
+        ad::check_grad!(beginning(&[0.3, 0.9, -0.4, 1.2, 0.7, 0.1, 2.0], n, false));
+    }
+    ad::check_grad!(beginning(&[0.3, 0.9, -0.4, 1.2], 7, true));
+    assert!(std::panic::catch_unwind(|| beginning_grad(&[0.3, 0.9, -0.4, 1.2], 3, false)).is_err());
+    assert!(std::panic::catch_unwind(|| beginning_grad(&[0.3, 0.9], 1, false)).is_err());
+}

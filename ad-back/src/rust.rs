@@ -321,9 +321,11 @@ impl Style {
         if from == to {
             return x;
         }
-        // `-3 as u8` would be the negation of a `u8`.
+        // `-3 as u8` would be the negation of a `u8`, and a plain number has the type that it is cast
+        // to, or `i32`.
         let negative = x.prec == prec::PREFIX && !to.is_real();
-        let x = x.receiver.clone().filter(|_| negative).unwrap_or_else(|| x.at(prec::PREFIX));
+        let large = x.integer.is_some_and(|n| !to.is_real() || n > i128::from(i32::MAX));
+        let x = x.receiver.clone().filter(|_| negative || large).unwrap_or_else(|| x.at(prec::PREFIX));
         let ty = self.ty(to);
         Expr::new(quote!(#x as #ty), prec::CAST, size)
     }

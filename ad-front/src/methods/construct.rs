@@ -8,11 +8,11 @@ use crate::refs::results;
 use crate::table::{Call, On, OnType, Parts, Row, row};
 use crate::value::{Lowered, Value, Want};
 use ad_ir::catalogue::{self, wanted};
-use ad_ir::diag::Poison;
+use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::{Elem, Lit, Node, Term};
 use ad_ir::prim::{Cmp, IntOp};
 
-use super::layout::reshaped;
+use super::layout::{first_reshaped, reshaped};
 
 /// Functions of array types, by path.
 pub(crate) const TABLE: &[Row] = &[
@@ -24,7 +24,7 @@ pub(crate) const TABLE: &[Row] = &[
     row("from_shape_fn", On::Assoc, (2, 2), from_shape_fn, "element ix is f(ix)").gives(results::built_of_numbers),
     row("from_shape_simple_fn", On::Assoc, (2, 2), from_shape_simple_fn, "every element is f()"),
     row("from_shape_vec", On::Assoc, (2, 2), from_shape_vec, "the elements of a vector in a shape, a `Result`"),
-    row("from_shape", On::Assoc, (2, 2), from_shape_vec, "a view of the elements of a slice in a shape, a `Result`"),
+    row("from_shape", On::Assoc, (2, 2), from_shape, "a view of the first elements of a slice in a shape, a `Result`"),
     row("from_diag", On::Assoc, (1, 1), from_diag, "a matrix with this diagonal"),
     row("from_diag_elem", On::Assoc, (2, 2), from_diag_elem, "a matrix with one value on its diagonal"),
     row("linspace", On::Assoc, (3, 3), linspace, "n numbers from a to b, evenly spaced").gives(results::array),
@@ -219,12 +219,23 @@ fn from_vec<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 }
 
 fn from_shape_vec<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (sizes, x, range) = elements_in_shape(me, call)?;
+    reshaped(me, x, &sizes, range)
+}
+
+/// ndarray's views may leave out the last elements of a slice.
+fn from_shape<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (sizes, x, range) = elements_in_shape(me, call)?;
+    first_reshaped(me, x, &sizes, range)
+}
+
+/// The shape, and the array that has the elements.
+fn elements_in_shape<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Vec<Term>, Term, SrcRange)> {
     let sizes = shape_arg(me, call)?;
     let (x, range) = call.arg(1)?;
     let want = named(me, call).map_or(Want::Any, Want::Elem);
     let t = me.term_as(x, want, range)?;
-    let x = me.array(&Value::Term(t), range)?;
-    reshaped(me, x, &sizes, range)
+    Ok((sizes, me.array(&Value::Term(t), range)?, range))
 }
 
 /// `start + step * i` with the step that ndarray uses, which is 0 for a single number.

@@ -191,6 +191,23 @@ pub(crate) fn reshaped<'a>(me: &mut Lower<'a>, x: Term, sizes: &[Term], range: S
     Ok(fitting(me, t, exists))
 }
 
+/// The first elements of a vector in a shape. The value exists if there are enough.
+pub(crate) fn first_reshaped<'a>(me: &mut Lower<'a>, x: Term, sizes: &[Term], range: SrcRange) -> Lowered<Value<'a>> {
+    let &[have] = me.g.shape(x) else { return reshaped(me, x, sizes, range) };
+    let want = me.product_of(sizes);
+    let fits = me.state.facts.prove_le(&me.g, want, have);
+    let too_few = matches!((me.g.int_value(have), me.g.int_value(want)), (Some(a), Some(b)) if a < b);
+    if too_few || have == want {
+        return reshaped(me, x, sizes, range);
+    }
+    let count = if fits { want } else { me.g.int(IntOp::Min, want, have) };
+    let zero = me.g.lit_usize(0);
+    let first = me.g.slice(x, &[zero], &[1], &[count]);
+    let exists = if fits { me.g.lit_bool(true) } else { me.g.compare(Cmp::Le, want, have) };
+    let t = me.g.reshape(first, sizes);
+    Ok(fitting(me, t, exists))
+}
+
 fn reshape<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), (shape, rs)) = (call.arg(0)?, call.arg(1)?);
     let x = me.of_any_rank(x, rx)?;

@@ -2,39 +2,58 @@
 //! under the condition that there is an iteration, so that a loop without steps gives no cotangent.
 //! After differentiation such a condition can be dropped if both arms are equal when the axis has
 //! no elements: an array with that axis is then empty, and a sum along it is 0. Without the
-//! condition the array is computed in the same loops as its readers.
+//! condition the array is computed in the same loops as its readers. If arrays of the function's value
+//! keep a condition, the derivatives keep it too: terms under one condition share their loops.
 //!
 //! This pass must never run on terms that are differentiated in reverse mode afterwards: the
 //! conditions are their masks.
 
+use std::collections::BTreeSet;
+
 use super::rewrite::{Rewriter, with_rewritten_children};
-use super::{Context, Pass};
+use super::{Context, Pass, Roots};
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::analysis::zeros::is_zero_of_either_sign;
 use ad_ir::ir::{Graph, Node, Put, Term};
 use ad_ir::prim::{Cmp, Prim, Unary};
 
 /// The pass.
-pub(crate) const PASS: Pass =
-    Pass { name: "filled", run: |g, roots, cx| roots.map(|all| filled(g, all, cx)), simplified: true };
+pub(crate) const PASS: Pass = Pass { name: "filled", run: dropped, simplified: true };
 
 /// The maximum depth to which a term is examined.
 const DEEP: usize = 8;
 
-fn filled(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
+/// The roots without the conditions, but for those that the function's values keep.
+fn dropped(g: &mut Graph, roots: &Roots, cx: &mut Context) -> Roots {
+    let without_all = roots.map(|all| filled(g, all, cx, &BTreeSet::new()));
+    let kept = tested(g, &without_all.values);
+    if kept.is_empty() { without_all } else { roots.map(|all| filled(g, all, cx, &kept)) }
+}
+
+/// The sizes that decide between arrays.
+fn tested(g: &Graph, roots: &[Term]) -> BTreeSet<Term> {
+    let of = |t: Term| match *g.node(t) {
+        Node::Cond { cond, .. } if g.rank(t) > 0 => says_filled(g, cond).map(|(n, _)| n),
+        _ => None,
+    };
+    g.reachable(roots).into_iter().filter_map(of).collect()
+}
+
+fn filled(g: &mut Graph, roots: &[Term], cx: &mut Context, kept: &BTreeSet<Term>) -> Vec<Term> {
     Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| match with_rewritten_children(g, t, done) {
         Node::Scan(mut scan) => {
-            scan.body.results = filled(g, &scan.body.results, cx).into();
+            scan.body.results = filled(g, &scan.body.results, cx, kept).into();
             Some(g.scan(*scan))
         }
         Node::Cond { cond, then, other } => {
-            let alike = |g: &Graph, n: Term| vanishes(g, then, n, DEEP) && vanishes(g, other, n, DEEP);
+            let alike =
+                |g: &Graph, n: Term| !kept.contains(&n) && vanishes(g, then, n, DEEP) && vanishes(g, other, n, DEEP);
             let left = without(g, cond, &alike);
             Some(g.cond(left, then, other))
         }
         Node::Prim(prim @ Prim::Replicate(_), args) => {
             let Node::Cond { cond, then, other } = *g.node(args[0]) else { return None };
-            let left = without(g, cond, &|_, n| args[1..].contains(&n));
+            let left = without(g, cond, &|_, n| !kept.contains(&n) && args[1..].contains(&n));
             let mut args = args.to_vec();
             args[0] = g.cond(left, then, other);
             Some(g.prim(prim, &args))

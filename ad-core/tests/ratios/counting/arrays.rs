@@ -213,6 +213,26 @@ impl<A: num_traits::Float + FromPrimitive, D: Dimension> CountedSpread<A, D> for
     }
 }
 
+/// Integers have methods of the same names. They move no elements.
+pub trait CountedBits: Copy {
+    fn counted_rotate_left(self, by: u32) -> Self;
+    fn counted_rotate_right(self, by: u32) -> Self;
+}
+
+macro_rules! bits {
+    ($($ty:ty),*) => {$(
+        impl CountedBits for $ty {
+            fn counted_rotate_left(self, by: u32) -> Self {
+                self.rotate_left(by)
+            }
+            fn counted_rotate_right(self, by: u32) -> Self {
+                self.rotate_right(by)
+            }
+        }
+    )*};
+}
+bits!(u8, u32, u64, usize, i32, i64, isize);
+
 /// Copies and fills of slices.
 pub trait CountedSlice<T> {
     fn counted_fill(&mut self, x: T)
