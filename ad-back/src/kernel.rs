@@ -128,11 +128,7 @@ impl<'a> Kernel<'a> {
 
     /// Zero of the type of a node.
     pub(super) fn zero(&mut self, of: Id) -> Id {
-        let zero = match self.node(of).elem {
-            Elem::Real(ty) => Lit::Real(ty, 0.0_f64.to_bits()),
-            Elem::Int(ty) => Lit::Int(ty, 0),
-            Elem::Bool => Lit::Bool(false),
-        };
+        let zero = Lit::zero(self.node(of).elem);
         self.op(Op::Lit(zero))
     }
 

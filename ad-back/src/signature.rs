@@ -30,7 +30,6 @@ const LINTS: &[(&str, &[&str])] = &[
             "clippy::just_underscores_and_digits",
             "clippy::large_types_passed_by_value",
             "clippy::manual_range_contains",
-            "clippy::manual_rotate",
             "clippy::many_single_char_names",
             "clippy::must_use_candidate",
             "clippy::needless_lifetimes",

@@ -8,7 +8,7 @@
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute, Fields, GenericParam, Generics, Ident, Item, Member, Type, TypeParamBound, WherePredicate};
+use syn::{Attribute, Fields, GenericParam, Generics, Ident, Item, Member, Type, WherePredicate};
 
 use ad_ir::catalogue;
 use ad_ir::diag::{Diagnostic, Diags, SrcRange, text_of};
@@ -70,12 +70,17 @@ fn definition(item: TokenStream, diags: &mut Diags) -> Option<Definition> {
     let range = SrcRange::of_stream(item.clone());
     let (name, generics, variants) = match syn::parse2(item) {
         Ok(Item::Struct(s)) => {
+            only_on_fields(&s.attrs, diags);
             let fields = fields(s.fields, diags);
             (s.ident, s.generics, vec![Variant { name: None, fields }])
         }
         Ok(Item::Enum(e)) => {
+            only_on_fields(&e.attrs, diags);
             let variants = e.variants.into_iter();
-            let variants = variants.map(|v| Variant { name: Some(v.ident), fields: fields(v.fields, diags) });
+            let variants = variants.map(|v| {
+                only_on_fields(&v.attrs, diags);
+                Variant { name: Some(v.ident), fields: fields(v.fields, diags) }
+            });
             (e.ident, e.generics, variants.collect())
         }
         _ => {
@@ -104,6 +109,13 @@ fn fields(fields: Fields, diags: &mut Diags) -> Vec<Field> {
     read
 }
 
+/// The mark of a constant has no meaning on a type or on a variant.
+fn only_on_fields(attributes: &[Attribute], diags: &mut Diags) {
+    for mark in attributes.iter().filter(|a| a.path().is_ident(CONSTANT)) {
+        diags.push(SrcRange::of(mark), catalogue::constant_on_no_field());
+    }
+}
+
 fn is_constant(attribute: &Attribute, diags: &mut Diags) -> bool {
     if !attribute.path().is_ident(CONSTANT) {
         return false;
@@ -122,18 +134,7 @@ impl Definition {
 
     /// The type parameters that are bounded by `Real`.
     fn real_params(&self) -> Vec<&Ident> {
-        let is_real = |bound: &TypeParamBound| match bound {
-            TypeParamBound::Trait(t) => t.path.segments.last().is_some_and(|s| s.ident == "Real"),
-            _ => false,
-        };
-        let bounded = |name: &Ident| {
-            let predicates = self.generics.where_clause.iter().flat_map(|w| &w.predicates);
-            predicates.into_iter().any(|p| match p {
-                WherePredicate::Type(t) => mentions(&t.bounded_ty, &[name]) && t.bounds.iter().any(is_real),
-                _ => false,
-            })
-        };
-        let real = self.generics.type_params().filter(|p| p.bounds.iter().any(is_real) || bounded(&p.ident));
+        let real = self.generics.type_params().filter(|p| ad_front::is_real(&self.generics, p));
         real.map(|p| &p.ident).collect()
     }
 }

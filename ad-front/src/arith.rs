@@ -347,7 +347,7 @@ impl<'a> Lower<'a> {
             (Value::List(parts), Value::Term(t) | Value::Nested(t, _)) if parts.is_empty() && self.g.rank(*t) > 0 => {
                 let mut shape = self.g.shape(*t).to_vec();
                 shape[0] = self.g.lit_usize(0);
-                let zero = super::iter::consume::zero(self, self.g.elem(*t));
+                let zero = self.g.zero(self.g.elem(*t));
                 Value::Term(self.g.broadcast(zero, &shape))
             }
             _ => value.clone(),

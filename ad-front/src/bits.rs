@@ -120,13 +120,15 @@ fn rotated<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, left: bool) -> Lowered<V
     let Some(Elem::Int(ty)) = me.elem_of(x).or(Some(Elem::Int(IntTy::I32))) else { return Err(Poison) };
     let (x, n) = (me.integer(x, ty, rx)?, me.integer(n, IntTy::U32, rn)?);
     let (x, n) = (wide(me, x, ty), me.g.cast(Elem::Int(WIDE), n));
-    let all = number(me, ty.bits().into());
+    let (all, last, one) = (number(me, ty.bits().into()), number(me, (ty.bits() - 1).into()), number(me, 1));
     let n = me.g.int(IntOp::Rem, n, all);
-    let rest = me.g.int(IntOp::Sub, all, n);
-    let (up, down) = if left { (n, rest) } else { (rest, n) };
-    // A shift by the whole width of the wide type gives the number itself, as a rotation by 0 does.
-    let (up, down) = (me.g.int(IntOp::Shl, x, up), me.g.int(IntOp::Shr, x, down));
-    let both = me.g.int(IntOp::BitOr, up, down);
+    let rest = me.g.int(IntOp::Sub, last, n);
+    // The other bits are moved by the rest of the width in two shifts: one shift by the whole width,
+    // which a rotation by 0 would need, is none.
+    let (ahead, back) = if left { (IntOp::Shl, IntOp::Shr) } else { (IntOp::Shr, IntOp::Shl) };
+    let (first, other) = (me.g.int(ahead, x, n), me.g.int(back, x, one));
+    let other = me.g.int(back, other, rest);
+    let both = me.g.int(IntOp::BitOr, first, other);
     let both = wide(me, both, ty);
     Ok(Value::Term(me.g.cast(Elem::Int(ty), both)))
 }

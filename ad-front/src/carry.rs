@@ -224,7 +224,7 @@ impl<'a> Lower<'a> {
     fn dummy(&mut self, kind: &ScalarType, out: &mut Leaves) -> Form<'a> {
         match kind {
             ScalarType::Scalar(elem) => {
-                out.terms.push(super::iter::consume::zero(self, *elem));
+                out.terms.push(self.g.zero(*elem));
                 out.keys.push(None);
                 Form::Leaf { levels: 0 }
             }

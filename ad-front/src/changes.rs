@@ -3,7 +3,6 @@
 
 use std::rc::Rc;
 
-use super::iter::consume::zero;
 use super::lower::Lower;
 use super::methods::elementwise::MAPV;
 use super::open::DynamicPart;
@@ -577,11 +576,11 @@ fn take<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         Value::Never => Value::Never,
         Value::Option(..) | Value::None => Value::None,
         Value::Number(n) => Value::Number(if n.is_float() { Number::Float(0.0) } else { Number::Int(0) }.into()),
-        Value::Term(t) if me.g.rank(*t) == 0 => Value::Term(zero(me, me.g.elem(*t))),
+        Value::Term(t) if me.g.rank(*t) == 0 => Value::Term(me.g.zero(me.g.elem(*t))),
         Value::List(_) | Value::GrowableVec(_) => Value::List(Rc::new([])),
         // Elements that are pushed later have this type.
         Value::Term(t) | Value::Nested(t, _) if me.g.rank(*t) == 1 => {
-            let (zero, none) = (zero(me, me.g.elem(*t)), me.g.lit_usize(0));
+            let (zero, none) = (me.g.zero(me.g.elem(*t)), me.g.lit_usize(0));
             Value::Term(me.g.replicate(none, zero))
         }
         _ => return Err(me.error(call.range, refused::construct(Construct::TakeOfOther))),

@@ -68,7 +68,7 @@ impl<'a> Lower<'a> {
         }
         if let (Some(len), None, 1) = (seq.len, &seq.present, seq.dims.len()) {
             // Numbers of a known count need no loop.
-            let all = |me: &mut Self| me.filled(seq, range, want, |me, elem| Ok(super::iter::consume::zero(me, elem)));
+            let all = |me: &mut Self| me.filled(seq, range, want, |me, elem| Ok(me.g.zero(elem)));
             if self.trial(|me| all(me).map(|t| me.g.rank(t)) == Ok(1)) {
                 let (t, more) = (all(self)?, self.no_growth());
                 let form = super::carry::Form::Leaf { levels: 0 };

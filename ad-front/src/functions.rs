@@ -104,7 +104,7 @@ fn build1<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
                 let value = me.apply(f, &[Value::Term(i)], rf)?;
                 me.term(&value, rf)
             })?;
-            let (shape, zero) = (me.g.shape(t).to_vec(), super::iter::consume::zero(me, me.g.elem(t)));
+            let (shape, zero) = (me.g.shape(t).to_vec(), me.g.zero(me.g.elem(t)));
             let zeros = me.g.broadcast(zero, &shape);
             let made = me.g.cond(exists, t, zeros);
             me.inherit_literals(made, t);

@@ -82,6 +82,7 @@ use ad_ir::program::Program;
 use value::Lowered;
 
 pub use macros::names as macros_understood;
+pub use sig::is_real;
 pub use table::{Described, described};
 
 /// The output for a function with errors.

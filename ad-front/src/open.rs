@@ -173,7 +173,7 @@ impl<'a> Lower<'a> {
 
     /// Replaces the padding with zeros.
     pub(super) fn with_zeros(&mut self, open: &DynamicPart) -> Term {
-        let zero = super::iter::consume::zero(self, self.g.elem(open.all));
+        let zero = self.g.zero(self.g.elem(open.all));
         self.padded_with(open, zero)
     }
 
@@ -353,7 +353,7 @@ impl<'a> Lower<'a> {
             };
             let Some(exists) = me.is_valid(lens, ix) else { return one(me).map(Value::Term) };
             let t = me.under(exists, true, one)?;
-            let zero = super::iter::consume::zero(me, me.g.elem(t));
+            let zero = me.g.zero(me.g.elem(t));
             let made = me.g.cond(exists, t, zero);
             me.inherit_literals(made, t);
             Ok(Value::Term(made))

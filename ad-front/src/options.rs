@@ -13,7 +13,7 @@ use super::value::{Lowered, Value, Want};
 use super::words::PanicMessage;
 use ad_ir::catalogue::{self, refused, wanted};
 use ad_ir::diag::{Poison, SrcRange};
-use ad_ir::ir::{Elem, IntTy, Lit, Term};
+use ad_ir::ir::{IntTy, Lit, Term};
 use ad_ir::prim::{Binary, Cmp, Prim, Unary};
 
 /// Methods of `Option`.
@@ -113,9 +113,7 @@ fn unwrap_or_default<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Val
     let (value, _) = parts(me, call)?;
     let elem = value.and_then(|v| me.elem_of(&v));
     let zero = match elem {
-        Some(Elem::Real(ty)) => me.g.lit_real(ty, 0.0),
-        Some(Elem::Int(ty)) => me.g.lit(Lit::Int(ty, 0)),
-        Some(Elem::Bool) => me.g.lit_bool(false),
+        Some(elem) => me.g.zero(elem),
         None => return Err(me.error(call.range, refused::construct(refused::Construct::DefaultOfOther))),
     };
     or(me, call, |_, v| Ok(v), |_| Ok(Value::Term(zero)))

@@ -47,7 +47,7 @@ impl Lower<'_> {
     fn copied_into(&mut self, t: Term, capacity: Term) -> Term {
         let n = self.g.shape(t)[0];
         let rest = self.g.shape(t)[1..].to_vec();
-        let zero = super::iter::consume::zero(self, self.g.elem(t));
+        let zero = self.g.zero(self.g.elem(t));
         let none = self.g.broadcast(zero, &rest);
         let var = self.g.fresh();
         let i = self.g.mk(Node::Var(var));

@@ -164,6 +164,23 @@ fn qualifiers(item: &ItemFn, diags: &mut Diags) -> Lowered<()> {
     found
 }
 
+/// Whether a type parameter has the bound `Real`, beside its name or in the where clause.
+#[must_use]
+pub fn is_real(generics: &syn::Generics, param: &syn::TypeParam) -> bool {
+    let real = |bound: &TypeParamBound| match bound {
+        TypeParamBound::Trait(t) => t.path.segments.last().is_some_and(|s| s.ident == "Real"),
+        _ => false,
+    };
+    let mut predicates = generics.where_clause.iter().flat_map(|w| &w.predicates);
+    let in_where = |p: &WherePredicate| match p {
+        WherePredicate::Type(p) => {
+            param.ident == p.bounded_ty.to_token_stream().to_string() && p.bounds.iter().any(real)
+        }
+        _ => false,
+    };
+    param.bounds.iter().any(real) || predicates.any(in_where)
+}
+
 /// Parses lifetimes, one type parameter with the bound `Real`, and const parameters of type
 /// `usize`. A type parameter without the bound is an error. It then counts as one with the bound,
 /// so that its uses cause no further errors.
@@ -177,24 +194,12 @@ pub(super) fn generics(item: &ItemFn, diags: &mut Diags) -> (Generics, Lowered<(
         });
         names.collect()
     };
-    let is_real = |bounds: &syn::punctuated::Punctuated<TypeParamBound, syn::Token![+]>| {
-        bounds.iter().any(|b| match b {
-            TypeParamBound::Trait(t) => t.path.segments.last().is_some_and(|s| s.ident == "Real"),
-            _ => false,
-        })
-    };
     for param in &item.sig.generics.params {
         match param {
             GenericParam::Lifetime(_) => {}
             GenericParam::Type(t) => {
-                let in_where = item.sig.generics.where_clause.iter().flat_map(|w| &w.predicates).any(|p| match p {
-                    WherePredicate::Type(p) => {
-                        t.ident == p.bounded_ty.to_token_stream().to_string() && is_real(&p.bounds)
-                    }
-                    _ => false,
-                });
                 let name = t.ident.to_string();
-                if !in_where && !is_real(&t.bounds) {
+                if !is_real(&item.sig.generics, t) {
                     result =
                         Err(diags
                             .push(SrcRange::of(t), catalogue::type_parameter_without_real(&name, &bounds(&t.bounds))));

@@ -88,11 +88,7 @@ impl<'a> Lower<'a> {
                     Want::Elem(elem) => elem,
                     Want::Any => self.default_real(),
                 };
-                Ok(match elem {
-                    Elem::Real(ty) => self.real(ty, 0.0),
-                    Elem::Int(ty) => self.g.lit(Lit::Int(ty, 0)),
-                    Elem::Bool => self.g.lit_bool(false),
-                })
+                Ok(self.g.zero(elem))
             }
             Value::Range(_)
             | Value::Seq(_)
@@ -125,7 +121,7 @@ impl<'a> Lower<'a> {
             (None, Want::Elem(elem)) => (elem, 1),
             (None, Want::Any) => (self.default_real(), 1),
         };
-        let zero = super::iter::consume::zero(self, elem);
+        let zero = self.g.zero(elem);
         let none = self.g.lit_usize(0);
         self.g.broadcast(zero, &vec![none; rank])
     }

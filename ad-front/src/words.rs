@@ -233,7 +233,7 @@ impl<'a> Lower<'a> {
             return Some(t);
         }
         let mut value = t;
-        let zero = super::iter::consume::zero(self, self.g.elem(t));
+        let zero = self.g.zero(self.g.elem(t));
         for frame in self.state.frames.clone().into_iter().rev() {
             let Frame::Guard { cond, holds } = frame else { return None };
             let (then, other) = if holds { (value, zero) } else { (zero, value) };

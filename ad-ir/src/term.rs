@@ -158,6 +158,16 @@ pub enum Lit {
 }
 
 impl Lit {
+    /// The number 0, or `false`.
+    #[must_use]
+    pub fn zero(elem: Elem) -> Self {
+        match elem {
+            Elem::Real(ty) => Lit::Real(ty, 0.0_f64.to_bits()),
+            Elem::Int(ty) => Lit::Int(ty, 0),
+            Elem::Bool => Lit::Bool(false),
+        }
+    }
+
     /// Its element type.
     #[must_use]
     pub fn elem(self) -> Elem {

@@ -9,7 +9,7 @@ use crate::table::{Call, Mark, On, Row, row};
 use crate::value::{Lowered, Seq, Value, Want};
 use ad_ir::catalogue::{self, wanted};
 use ad_ir::diag::{Poison, SrcRange};
-use ad_ir::ir::{Elem, Lit, Term};
+use ad_ir::ir::{Elem, Term};
 use ad_ir::memory_order::{HasLayouts, ResultOrder};
 use ad_ir::prim::{Cmp, IntOp, Reduce};
 
@@ -163,15 +163,6 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// The zero of an element type.
-pub(crate) fn zero(me: &mut Lower, elem: Elem) -> Term {
-    match elem {
-        Elem::Real(ty) => me.g.lit_real(ty, 0.0),
-        Elem::Int(ty) => me.g.lit(Lit::Int(ty, 0)),
-        Elem::Bool => me.g.lit_bool(false),
-    }
-}
-
 /// The type that `::<..>` names.
 fn named_elem<'a>(me: &Lower<'a>, call: &Call<'a, '_>) -> Option<Elem> {
     call.generics.and_then(|ty| me.annotated(ty)).map(|(elem, _)| elem)
@@ -181,7 +172,7 @@ fn sum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let seq = me.seq(x, range)?;
     let want = named_elem(me, call).map_or(Want::Any, Want::Elem);
-    let t = me.filled(&seq, range, want, |me, elem| Ok(zero(me, elem)))?;
+    let t = me.filled(&seq, range, want, |me, elem| Ok(me.g.zero(elem)))?;
     if me.g.rank(t) != seq.dims.len() {
         return Err(me.error(range, catalogue::sum_of_arrays()));
     }

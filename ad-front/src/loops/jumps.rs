@@ -6,7 +6,6 @@
 use super::PushedOnly;
 use crate::checks::ExtraCarry;
 use crate::flow::OuterJump;
-use crate::iter::consume;
 use crate::lower::Lower;
 use crate::outward::LoopEffects;
 use crate::state::{Cell, CellValue};
@@ -52,7 +51,7 @@ impl<'a> Lower<'a> {
             return Err(self.error(range, catalogue::size_depends_on_index()));
         }
         let elem = self.g.elem(value);
-        let zero = consume::zero(self, elem);
+        let zero = self.g.zero(elem);
         let init = self.g.broadcast(zero, &shape);
         let carried = self.g.placeholder(Type::Array(elem, shape.into()));
         let next = self.g.cond(taken, value, carried);

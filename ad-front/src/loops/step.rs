@@ -5,7 +5,6 @@
 
 use super::{Loop, Payload, PushedOnly, StepsResult, length_of};
 use crate::carry::{CarriedName, Form, Leaves};
-use crate::iter::consume;
 use crate::lower::Lower;
 use crate::state::{CellValue, same};
 use crate::value::{Lowered, Value, Want};
@@ -143,7 +142,7 @@ impl<'a> Lower<'a> {
 
     /// A term, or zeros if the condition holds.
     pub(super) fn unless(&mut self, cond: Term, t: Term) -> Term {
-        let (shape, none) = (self.g.shape(t).to_vec(), consume::zero(self, self.g.elem(t)));
+        let (shape, none) = (self.g.shape(t).to_vec(), self.g.zero(self.g.elem(t)));
         let none = self.g.broadcast(none, &shape);
         self.g.cond(cond, none, t)
     }

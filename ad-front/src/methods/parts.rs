@@ -253,7 +253,7 @@ impl<'a> Lower<'a> {
     /// says whether they are contiguous.
     fn sum_of_first(&mut self, t: Term, len: Term, (near, of): (Term, [Term; 2])) -> Term {
         let capacity = self.g.shape(t)[0];
-        let zero = super::super::iter::consume::zero(self, self.g.elem(t));
+        let zero = self.g.zero(self.g.elem(t));
         let var = self.g.fresh();
         let i = self.g.mk(Node::Var(var));
         let exists = self.g.compare(Cmp::Lt, i, len);

@@ -149,4 +149,8 @@ pub fn derive_of_two_numbers(first: &str, second: &str) -> Message {
 pub fn constant_takes_nothing() -> Message {
     message("`#[constant]` takes no arguments").help("write `#[constant]`")
 }
+
+pub fn constant_on_no_field() -> Message {
+    message("`#[constant]` belongs to a field").help("mark each field that has no gradient, or remove the mark")
+}
 }

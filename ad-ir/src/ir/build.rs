@@ -1,7 +1,7 @@
 //! Builders: the constructors that passes and the front end call. They fold what costs nothing to
 //! fold (integer constants, no-op layouts) and leave every other law to the simplifier.
 
-use super::{Contraction, Elem, FuncId, Graph, IntTy, Lit, Node, RealTy, Scan, Term, Type, axis};
+use super::{Contraction, Elem, FuncId, Graph, IntTy, Lit, Node, Scan, Term, Type, axis};
 use crate::prim::{Binary, Build, Cmp, IntOp, Prim, Reduce, Types, Unary};
 
 impl Graph {
@@ -9,49 +9,6 @@ impl Graph {
     #[track_caller]
     pub fn prim(&mut self, prim: Prim, args: &[Term]) -> Term {
         self.mk(Node::Prim(prim, args.into()))
-    }
-
-    /// A scalar constant.
-    pub fn lit(&mut self, lit: Lit) -> Term {
-        self.mk(Node::Lit(lit))
-    }
-
-    /// A `usize` constant.
-    pub fn lit_usize(&mut self, n: usize) -> Term {
-        self.lit(Lit::Int(IntTy::Usize, i128::try_from(n).unwrap_or(i128::MAX)))
-    }
-
-    /// A boolean constant.
-    pub fn lit_bool(&mut self, b: bool) -> Term {
-        self.lit(Lit::Bool(b))
-    }
-
-    /// A real constant of type `ty`.
-    pub fn lit_real(&mut self, ty: RealTy, x: f64) -> Term {
-        // All NaNs become one, so that equal programs are equal terms.
-        let x = if x.is_nan() { f64::NAN } else { x };
-        self.lit(Lit::Real(ty, x.to_bits()))
-    }
-
-    /// The constant x in the element type and shape of `t`.
-    pub fn lit_like(&mut self, t: Term, x: f64) -> Term {
-        let elem = self.elem(t);
-        let shape = self.shape(t).to_vec();
-        self.lit_shaped(elem, &shape, x)
-    }
-
-    /// An array of this type and shape filled with the constant x.
-    ///
-    /// # Panics
-    /// If the element type is not real.
-    pub fn lit_shaped(&mut self, elem: Elem, shape: &[Term], x: f64) -> Term {
-        match elem {
-            Elem::Real(ty) => {
-                let lit = self.lit_real(ty, x);
-                self.broadcast(lit, shape)
-            }
-            _ => panic!("a real constant of type {elem:?}"),
-        }
     }
 
     /// `t` as the trailing axes of `shape`: new outer axes are added (BOT's `replicate`, several at
@@ -475,23 +432,6 @@ impl Graph {
     #[track_caller]
     pub fn call(&mut self, func: FuncId, args: &[Term]) -> Term {
         self.mk(Node::Call(func, args.into()))
-    }
-
-    /// Zeros of the type of `t`. Components of a tuple that are not real are those of `t`.
-    pub fn zeros_like(&mut self, t: Term) -> Term {
-        match self.ty(t).clone() {
-            Type::Array(Elem::Real(_), _) => self.lit_like(t, 0.0),
-            Type::Array(..) => t,
-            Type::Tuple(parts) => {
-                let zeros: Vec<Term> = (0..parts.len())
-                    .map(|k| {
-                        let part = self.proj(t, k);
-                        self.zeros_like(part)
-                    })
-                    .collect();
-                self.tuple(&zeros)
-            }
-        }
     }
 }
 

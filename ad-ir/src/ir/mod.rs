@@ -5,6 +5,7 @@
 //! table that only the front end and the emitter can read.
 
 mod build;
+mod constants;
 pub mod flatten;
 mod graph;
 mod infer;

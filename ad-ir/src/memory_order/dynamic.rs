@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use super::layouts::Layouts;
 use super::{AxisOrder, MemoryOrder, Strides, by_distance};
-use crate::ir::{Elem, Graph, Lit, Node, Term, Var, axis};
+use crate::ir::{Elem, Graph, Node, Term, Var, axis};
 use crate::prim::{Cmp, IntOp, Reduce};
 
 /// An array of which only the first elements along each axis are valid. The others are padding.
@@ -81,14 +81,6 @@ impl Layouts<'_> {
         sizes.iter().zip(vars).rev().fold(x, |t, (&size, var)| self.g.build(size, var, t))
     }
 
-    fn zero(&mut self, elem: Elem) -> Term {
-        match elem {
-            Elem::Real(ty) => self.g.lit_real(ty, 0.0),
-            Elem::Int(ty) => self.g.lit(Lit::Int(ty, 0)),
-            Elem::Bool => self.g.lit_bool(false),
-        }
-    }
-
     /// The valid elements of a part as a vector, in this order. The elements after them are
     /// padding.
     fn in_a_row(&mut self, x: &DynamicPart, order: &AxisOrder) -> DynamicPart {
@@ -97,7 +89,7 @@ impl Layouts<'_> {
         }
         let (capacities, sizes) = (self.g.shape(x.all).to_vec(), x.sizes(self.g));
         let (capacity, len) = (self.product_of(&capacities), self.product_of(&sizes));
-        let (nothing, one) = (self.zero(self.g.elem(x.all)), self.g.lit_usize(1));
+        let (nothing, one) = (self.g.zero(self.g.elem(x.all)), self.g.lit_usize(1));
         let var = self.g.fresh();
         let i = self.g.mk(Node::Var(var));
         let there = self.g.compare(Cmp::Lt, i, len);
@@ -143,7 +135,7 @@ impl Layouts<'_> {
         // Adding this changes nothing, not even a sign.
         let nothing = match self.g.elem(x.all) {
             Elem::Real(ty) => self.g.lit_real(ty, -0.0),
-            elem => self.zero(elem),
+            elem => self.g.zero(elem),
         };
         let filled = self.padded_with(&DynamicPart { all: x.all, lens: lens.into() }, nothing);
         self.in_order(filled, rank)
@@ -232,7 +224,7 @@ impl Layouts<'_> {
         if let Some(at) = index.last_mut() {
             *at = self.g.int(IntOp::Sub, last, i);
         }
-        let nothing = self.zero(self.g.elem(x.all));
+        let nothing = self.g.zero(self.g.elem(x.all));
         let element = self.g.index(x.all, &index);
         let element = self.g.cond(there, element, nothing);
         let all = capacities.iter().zip(vars).rev().fold(element, |t, (&size, var)| self.g.build(size, var, t));

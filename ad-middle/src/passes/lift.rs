@@ -9,7 +9,7 @@ use super::lanes;
 use ad_ir::analysis::Analyses;
 use ad_ir::analysis::bounds::bound;
 use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
-use ad_ir::ir::{Body, Elem, Graph, Lit, Node, Scan, Term, Type, Var};
+use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type, Var};
 use ad_ir::prim::structural::Batch;
 use ad_ir::prim::{Cmp, Prim, Reduce};
 
@@ -183,7 +183,7 @@ impl<'g> Lift<'g> {
         let (end_inside, step) = (self.g.param(first, index.clone()), self.g.param(old + 1, index));
         let runs = self.g.compare(Cmp::Lt, step, end_inside);
         let results = results.iter().enumerate().map(|(k, &result)| {
-            let idle = if k < scan.init.len() { args[k] } else { self.nothing(result) };
+            let idle = if k < scan.init.len() { args[k] } else { self.g.zeros_of_any(result) };
             self.g.cond(runs, result, idle)
         });
         let results = results.collect();
@@ -192,17 +192,6 @@ impl<'g> Lift<'g> {
         let steps = self.g.iota(scan.count);
         scan.xs = scan.xs.iter().copied().chain([steps]).collect();
         scan
-    }
-
-    /// The row of a step that does nothing.
-    fn nothing(&mut self, like: Term) -> Term {
-        let zero = match self.g.elem(like) {
-            Elem::Real(ty) => self.g.lit_real(ty, 0.0),
-            Elem::Int(ty) => self.g.lit(Lit::Int(ty, 0)),
-            Elem::Bool => self.g.lit_bool(false),
-        };
-        let shape = self.g.shape(like).to_vec();
-        self.g.broadcast(zero, &shape)
     }
 
     /// A loop inside a build is one loop over batched values. Carried values are batched whether

@@ -18,7 +18,7 @@ use std::collections::{HashMap, HashSet};
 use crate::passes::rewrite::{Rewriter, Rewritten, with_rewritten_children};
 use crate::passes::{Pass, Roots};
 use ad_ir::analysis::guards::{Guard, guards};
-use ad_ir::ir::{Body, Elem, Graph, Lit, Node, Scan, Term, Type};
+use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
 use ad_ir::prim::{IntOp, Prim};
 
 /// The pass.
@@ -339,17 +339,6 @@ fn with_counter(g: &mut Graph, scan: &mut Scan, results: &mut Vec<Term>) {
 fn taken(g: &mut Graph, n: Term, under: &[Guard]) -> Term {
     let zero = g.lit_usize(0);
     under.iter().fold(n, |n, &(cond, value)| if value { g.cond(cond, n, zero) } else { g.cond(cond, zero, n) })
-}
-
-pub(crate) fn zeros(g: &mut Graph, t: Term) -> Term {
-    // The zero is not `t - t`: a term that both arms read would be computed under no condition.
-    let zero = match g.elem(t) {
-        Elem::Real(_) => return g.zeros_like(t),
-        Elem::Bool => g.lit_bool(false),
-        Elem::Int(ty) => g.lit(Lit::Int(ty, 0)),
-    };
-    let shape = g.shape(t).to_vec();
-    g.broadcast(zero, &shape)
 }
 
 fn has_real(g: &Graph, t: Term) -> bool {

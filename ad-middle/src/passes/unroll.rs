@@ -20,7 +20,7 @@ use ad_ir::analysis::Reachable;
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::analysis::zeros::is_zero_of_either_sign;
 use ad_ir::ir::rewrite::{Rewrite, by_age};
-use ad_ir::ir::{Contraction, Elem, Graph, IntTy, Lit, Node, Put, Term, Type};
+use ad_ir::ir::{Contraction, Graph, IntTy, Lit, Node, Put, Term, Type};
 use ad_ir::prim::{Binary, Cmp, IntOp, Prim, Reduce};
 
 /// The most elements of an array that is replaced by scalars: a 4 x 4 matrix.
@@ -187,15 +187,6 @@ impl Unroll<'_> {
         ts.iter().map(|&t| self.literal(t)).collect()
     }
 
-    /// A placeholder for a value that nothing reads.
-    fn nothing(&mut self, elem: Elem) -> Term {
-        match elem {
-            Elem::Real(ty) => self.g.lit_real(ty, 0.0),
-            Elem::Int(ty) => self.g.lit(Lit::Int(ty, 0)),
-            Elem::Bool => self.g.lit_bool(false),
-        }
-    }
-
     /// The elements of a term, with one row for each form. `None` if the term stays an array.
     fn rule(&mut self, t: Term, node: &Node, shape: &[usize]) -> Option<Vec<Term>> {
         let count = product(shape);
@@ -241,14 +232,14 @@ impl Unroll<'_> {
                 let elem = self.g.elem(t);
                 all.map(|ix| match strided(&starts, steps, &ix, &from) {
                     Some(at) => Some(x[ravel(&at, &from)]),
-                    None => Some(self.nothing(elem)),
+                    None => Some(self.g.zero(elem)),
                 })
                 .collect()
             }
             Prim::Pad(steps) => {
                 let (x, from) = (self.elements(args[0])?, from?);
                 let starts = self.literals(&args[1..=steps.len()])?;
-                let zero = self.nothing(self.g.elem(t));
+                let zero = self.g.zero(self.g.elem(t));
                 let mut out = vec![zero; count];
                 for (k, &element) in x.iter().enumerate() {
                     if let Some(at) = strided(&starts, steps, &unravel(k, &from), shape) {
@@ -472,7 +463,7 @@ impl Unroll<'_> {
                     Some(fixed) => {
                         let at: Vec<usize> = fixed.iter().copied().chain(trailing).collect();
                         let inside = at.iter().zip(&from).all(|(i, n)| i < n);
-                        if inside { x[ravel(&at, &from)] } else { self.nothing(elem) }
+                        if inside { x[ravel(&at, &from)] } else { self.g.zero(elem) }
                     }
                     None => {
                         let whole = self.whole(src);

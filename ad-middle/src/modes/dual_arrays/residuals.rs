@@ -49,7 +49,7 @@ pub(super) enum Why {
 pub(super) fn residuals(g: &mut Graph, body: &Dual, s: &Scan) -> Vec<(Term, Term, Why)> {
     let found = candidates(g, body, s);
     let under = |g: &mut Graph, t: Term, guard: Vec<Guard>| {
-        let zeros = crate::passes::trip_counts::zeros(g, t);
+        let zeros = g.zeros_of_any(t);
         guard.iter().fold(t, |row, &(c, value)| if value { g.cond(c, row, zeros) } else { g.cond(c, zeros, row) })
     };
     let masks = masks(g, &body.primal);
@@ -58,7 +58,7 @@ pub(super) fn residuals(g: &mut Graph, body: &Dual, s: &Scan) -> Vec<(Term, Term
         .map(|(t, guard, of)| {
             let mut row = t;
             for &(mask, value) in masks.get(&t).into_iter().flatten() {
-                let zeros = crate::passes::trip_counts::zeros(g, t);
+                let zeros = g.zeros_of_any(t);
                 row = if value { g.select(mask, row, zeros) } else { g.select(mask, zeros, row) };
             }
             if !guard.is_empty() {

@@ -134,7 +134,7 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
 /// A row of a step, or zeros if the step does nothing.
 fn only_within(g: &mut Graph, row: Term, bound: Option<Guard>) -> Term {
     let Some((c, value)) = bound else { return row };
-    let zeros = crate::passes::trip_counts::zeros(g, row);
+    let zeros = g.zeros_of_any(row);
     if value { g.cond(c, row, zeros) } else { g.cond(c, zeros, row) }
 }
 

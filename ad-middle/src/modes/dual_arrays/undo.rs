@@ -68,7 +68,7 @@ pub(super) fn undos(g: &mut Graph, body: &Dual, s: &Scan, bound: Option<Guard>) 
                 overwritten.clear();
                 break;
             }
-            let zeros = crate::passes::trip_counts::zeros(g, old);
+            let zeros = g.zeros_of_any(old);
             let row = guard
                 .iter()
                 .chain(bound.iter().filter(|_| guard.is_empty()))

@@ -5,7 +5,6 @@
 //! This module must never change the conditions under which elements are read.
 
 use crate::passes::rewrite::{Rewriter, with_rewritten_children};
-use crate::passes::trip_counts::zeros;
 use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type, Var};
 use ad_ir::prim::Prim;
 
@@ -46,7 +45,7 @@ impl Read {
             return None;
         }
         let all = g.gather(self.src, self.sizes.clone().into(), &self.vars, &self.index);
-        let none = zeros(g, all);
+        let none = g.zeros_of_any(all);
         Some(self.guards.iter().fold(all, |t, &(c, value)| if value { g.cond(c, t, none) } else { g.cond(c, none, t) }))
     }
 }

@@ -7,7 +7,7 @@ use super::{Distribution, Placement, Update};
 use crate::passes::lift::Lift;
 use crate::passes::rewrite::Rewriter;
 use ad_ir::analysis::zeros::is_zero_of_either_sign;
-use ad_ir::ir::{Body, Elem, Node, Put, Scan, Term, Type, Var};
+use ad_ir::ir::{Body, Node, Put, Scan, Term, Type, Var};
 use ad_ir::prim::{Binary, Cmp, Prim, Reduce};
 
 impl Distribution<'_> {
@@ -72,7 +72,7 @@ impl Distribution<'_> {
                     let (elem, shape) =
                         (self.g.elem(self.scan.body.results[k]), self.g.shape(self.scan.body.results[k]).to_vec());
                     let shape: Vec<Term> = std::iter::once(self.scan.count).chain(shape).collect();
-                    let nothing = self.nothing(elem);
+                    let nothing = self.g.zero(elem);
                     self.g.broadcast(nothing, &shape)
                 }
                 Placement::Map(r) => {
@@ -104,14 +104,6 @@ impl Distribution<'_> {
         }
         let all: Vec<Term> = parts.into_iter().flatten().collect();
         self.g.tuple(&all)
-    }
-
-    fn nothing(&mut self, elem: Elem) -> Term {
-        match elem {
-            Elem::Real(ty) => self.g.lit_real(ty, 0.0),
-            Elem::Int(ty) => self.g.lit(ad_ir::ir::Lit::Int(ty, 0)),
-            Elem::Bool => self.g.lit_bool(false),
-        }
     }
 
     /// The value at the argmin or argmax, or the initial value. Its index is a decision, as the

@@ -14,7 +14,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::passes::rewrite::{Rewriter, with_rewritten_children};
-use crate::passes::trip_counts::zeros;
 use crate::passes::{Context, Pass};
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::choice::{Kind, choose};
@@ -224,7 +223,7 @@ fn fixed(g: &mut Graph, scan: &mut Scan) {
     let outside: Vec<Term> = outside
         .into_iter()
         .map(|t| {
-            let nothing = zeros(g, t);
+            let nothing = g.zeros_of_any(t);
             g.cond(any, t, nothing)
         })
         .collect();

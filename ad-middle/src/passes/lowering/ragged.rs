@@ -17,7 +17,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::merge_runs::counting;
 use super::opened::{Carry, Growth, Loop, Rows, leaf};
 use super::{Lower, row};
-use crate::passes::trip_counts::zeros;
 use ad_ir::analysis::Analyses;
 use ad_ir::analysis::bounds::bound;
 use ad_ir::analysis::guards::{Guard, else_blank, guards};
@@ -300,7 +299,7 @@ impl Ragged {
         let place = g.int(IntOp::Add, first, last);
         let found = g.index(self.all, &[place]);
         let there = g.compare(Cmp::Lt, last, steps);
-        let zero = zeros(g, found);
+        let zero = g.zeros_of_any(found);
         g.select(there, found, zero)
     }
 
@@ -312,7 +311,7 @@ impl Ragged {
             let place = g.int(IntOp::Add, *first, step);
             let found = g.index(self.all, &[place]);
             let there = g.compare(Cmp::Lt, step, *steps);
-            let zero = zeros(g, found);
+            let zero = g.zeros_of_any(found);
             return Err(g.cond(there, found, zero));
         }
         let (first, steps) = (self.first.row(g, step), self.steps.row(g, step));
@@ -345,7 +344,7 @@ impl Ragged {
         let rest = g.shape(self.all)[1..].to_vec();
         let inner: Vec<u8> = (sizes.len()..sizes.len() + rest.len()).map(axis).collect();
         let there = g.replicate_axes(there, &inner, &rest);
-        let none = zeros(g, found);
+        let none = g.zeros_of_any(found);
         g.select(there, found, none)
     }
 }
@@ -493,7 +492,7 @@ fn gathered(
             )
         }
         Array::Plain(part) => {
-            let none = zeros(g, *part);
+            let none = g.zeros_of_any(*part);
             let row = under(g, guard, *part, none);
             Array::Plain(ordinary(g, l, row))
         }
