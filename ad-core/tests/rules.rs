@@ -1,6 +1,8 @@
 //! The simplifier's tables: each rule has an example on which it fires, and preserves the type, the
 //! value and the tangent by the interpreter. A rule without an example fails.
 
+#[path = "rules/compared.rs"]
+mod compared;
 #[path = "rules/passes.rs"]
 mod passes;
 #[path = "rules/placed.rs"]
@@ -118,14 +120,6 @@ fn examples(rule: &str) -> Vec<Example> {
             let z = f.g.mul(f.x, f.y);
             let inner = f.g.cond(f.c, f.x, z);
             f.g.cond(f.c, inner, f.y)
-        }],
-        "cond.exclusive" => vec![|f| {
-            let is = [1, 2].map(|k| {
-                let k = f.g.lit_usize(k);
-                f.g.compare(Cmp::Eq, f.k, k)
-            });
-            let inner = f.g.cond(is[1], f.y, f.x);
-            f.g.cond(is[0], f.x, inner)
         }],
         "cond.elements" => vec![|f| {
             let zeros = f.g.lit_like(f.x, 0.0);
@@ -587,6 +581,7 @@ fn examples(rule: &str) -> Vec<Example> {
         "transpose.scatter" | "pad.scatter" | "index.scatter" | "update.scatter" | "add.exclusive" => {
             placed::examples(rule)
         }
+        "compare.limit" | "cond.exclusive" => compared::examples(rule),
         "mul_zero.scatter" | "scale.scatter" | "sum.scatter" | "scatter.scatter" => scattered::examples(rule),
         "index.apart" => vec![|f| {
             let (zero, one) = (f.g.lit_usize(0), f.g.lit_usize(1));

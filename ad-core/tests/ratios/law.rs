@@ -73,17 +73,6 @@ pub(crate) fn shown(all: &[Measured]) -> String {
     format!("{sizes:?}: numbers {numbers:.2?}, work {work:.2?}, memory {memory:.2?}, at last {last:?}")
 }
 
-/// Whether a program is of constant size: the function does the same at all sizes, and so does its
-/// gradient, but for each number of `arguments` gradients. At no size of it the law can be seen,
-/// which says nothing of a constant (`shapes` has such programs with sizes that grow).
-#[allow(dead_code, reason = "the tool over random programs has no such")]
-pub(crate) fn constant(all: &[Measured], arguments: f64) -> bool {
-    let [first, rest @ ..] = all else { return false };
-    let result = |m: &Measured| RESULT * m.size * arguments;
-    let same = |m: &Measured| m.work[0] == first.work[0] && m.work[1] - first.work[1] <= result(m) - result(first);
-    !rest.is_empty() && rest.iter().all(same)
-}
-
 /// How the gradient of a function of so many arguments does not keep the law.
 pub(crate) fn breach(all: &[Measured], arguments: f64) -> Option<String> {
     if let Some(m) = all.iter().find(|m| m.part_with(arguments) > 1.0) {

@@ -3,7 +3,7 @@
 use super::{Rule, rule};
 use ad_ir::analysis::guards::{Guard, decided};
 use ad_ir::analysis::zeros::is_zero;
-use ad_ir::ir::{Graph, Node, Put, Term};
+use ad_ir::ir::{Elem, Graph, Node, Put, Term};
 use ad_ir::prim::{Binary, Cmp, Prim};
 
 pub(super) const RULES: &[Rule] = &[
@@ -41,6 +41,12 @@ pub(super) const RULES: &[Rule] = &[
         "select(x == 1.., a, select(x == 2.., b, a)) = select(x == 2.., b, a), for any two literals",
         Exact,
         select_exclusive
+    ),
+    rule!(
+        "compare.limit",
+        "x <= MAX = MIN <= x = true; MAX < x = x < MIN = false; MAX <= x = (x == MAX); x <= MIN = (x == MIN), for integers",
+        Exact,
+        compare_limit
     ),
     rule!("select.lazy", "select(replicate c, a, b) = cond(c, a, b)", Exact, select_lazy),
 ];
@@ -247,6 +253,36 @@ fn select_nested(g: &mut Graph, t: Term) -> Option<Term> {
 
 fn select_exclusive(g: &mut Graph, t: Term) -> Option<Term> {
     exclusive(g, t, select)
+}
+
+/// rustc and clippy warn of a comparison with a limit of the type, which has one answer, or which is
+/// an equality.
+fn compare_limit(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Prim(Prim::Compare(op), args) = g.node(t) else { return None };
+    let (op, a, b) = (*op, args[0], args[1]);
+    let Elem::Int(ty) = g.elem(a) else { return None };
+    let literal = |t: Term| g.int_value(g.splat(t));
+    // With the literal on the right side.
+    let (op, limit) = match (op, literal(a), literal(b)) {
+        (_, None, Some(limit)) => (op, limit),
+        (Cmp::Lt, Some(limit), None) => (Cmp::Gt, limit),
+        (Cmp::Le, Some(limit), None) => (Cmp::Ge, limit),
+        (Cmp::Gt, Some(limit), None) => (Cmp::Lt, limit),
+        (Cmp::Ge, Some(limit), None) => (Cmp::Le, limit),
+        _ => return None,
+    };
+    let (least, most) = ty.range();
+    let known = match op {
+        Cmp::Le if limit == most => true,
+        Cmp::Gt if limit == most => false,
+        Cmp::Ge if limit == least => true,
+        Cmp::Lt if limit == least => false,
+        Cmp::Ge if limit == most => return Some(g.compare(Cmp::Eq, a, b)),
+        Cmp::Le if limit == least => return Some(g.compare(Cmp::Eq, a, b)),
+        _ => return None,
+    };
+    let (known, shape) = (g.lit_bool(known), g.shape(t).to_vec());
+    Some(g.broadcast(known, &shape))
 }
 
 fn select_lazy(g: &mut Graph, t: Term) -> Option<Term> {

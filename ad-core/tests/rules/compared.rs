@@ -1,0 +1,35 @@
+//! Examples of the rules for integers that are compared with literals.
+
+use super::*;
+
+pub(super) fn examples(rule: &str) -> Vec<Example> {
+    match rule {
+        // With each limit, on each side, of numbers and of arrays.
+        "compare.limit" => vec![
+            |f| compared(f, Cmp::Le, usize::MAX, false),
+            |f| compared(f, Cmp::Gt, usize::MAX, false),
+            |f| compared(f, Cmp::Ge, usize::MAX, false),
+            |f| compared(f, Cmp::Lt, usize::MAX, true),
+            |f| compared(f, Cmp::Ge, 0, false),
+            |f| compared(f, Cmp::Lt, 0, false),
+            |f| compared(f, Cmp::Gt, 0, true),
+            |f| {
+                let none = f.g.lit_usize(0);
+                let none = f.g.replicate(f.n, none);
+                f.g.compare(Cmp::Le, f.ids, none)
+            },
+        ],
+        "cond.exclusive" => vec![|f| {
+            let is = [1, 2].map(|k| compared(f, Cmp::Eq, k, false));
+            let inner = f.g.cond(is[1], f.y, f.x);
+            f.g.cond(is[0], f.x, inner)
+        }],
+        _ => Vec::new(),
+    }
+}
+
+/// `k op limit`, or `limit op k`.
+fn compared(f: &mut Fixture, op: Cmp, limit: usize, first: bool) -> Term {
+    let limit = f.g.lit_usize(limit);
+    if first { f.g.compare(op, limit, f.k) } else { f.g.compare(op, f.k, limit) }
+}
