@@ -3,7 +3,7 @@
 use syn::BinOp;
 
 use super::lower::{Lower, elem_name};
-use super::value::{Lowered, Number, Value, Want};
+use super::value::{Lowered, Number, Sum, Value, Want};
 use ad_ir::catalogue::{self, wanted};
 use ad_ir::diag::SrcRange;
 use ad_ir::ir::{Elem, IntTy, Term};
@@ -201,6 +201,9 @@ impl<'a> Lower<'a> {
             let t = self.number(n, from, range)?;
             return Ok(Value::Term(self.g.cast(to, t)));
         }
+        if let Value::Sum(sum) = value {
+            return self.discriminant(&std::rc::Rc::clone(sum), to, range);
+        }
         let t = self.term(value, range)?;
         if self.g.rank(t) > 0 || to == Elem::Bool || (self.g.elem(t) == Elem::Bool && to.is_real()) {
             let found = self.describe(value);
@@ -240,8 +243,21 @@ impl<'a> Lower<'a> {
             (Value::Unit, Value::Unit) => Ok(Value::Unit),
             (Value::Place(x), Value::Place(y)) if std::rc::Rc::ptr_eq(x, y) => Ok(a.clone()),
             (Value::Place(_), _) | (_, Value::Place(_)) => Err(self.error(range, catalogue::chosen_reference())),
-            (Value::Tuple(xs), Value::Tuple(ys)) if xs.len() == ys.len() => Ok(Value::Tuple(parts(self, xs, ys)?)),
-            (Value::List(xs), Value::List(ys)) if xs.len() == ys.len() => Ok(Value::List(parts(self, xs, ys)?)),
+            (
+                Value::Tuple(xs) | Value::Struct(_, xs) | Value::List(xs),
+                Value::Tuple(ys) | Value::Struct(_, ys) | Value::List(ys),
+            ) if a.is_like(b) => Ok(a.with_parts(parts(self, xs, ys)?)),
+            (Value::Sum(x), Value::Sum(y)) if std::ptr::eq(x.of, y.of) => {
+                let tag = self.choose(how, x.tag, y.tag);
+                let mut payloads = Vec::new();
+                for pair in x.payloads.iter().zip(y.payloads.iter()) {
+                    payloads.push(match pair {
+                        (Some(xs), Some(ys)) => Some(parts(self, xs, ys)?),
+                        (one, other) => one.clone().or_else(|| other.clone()),
+                    });
+                }
+                Ok(Value::Sum(std::rc::Rc::new(Sum { of: x.of, tag, payloads: payloads.into() })))
+            }
             (Value::DynamicPart(_), Value::DynamicPart(_) | Value::Term(_) | Value::Matrix(_))
             | (Value::Term(_) | Value::Matrix(_), Value::DynamicPart(_)) => {
                 let (x, y) = (self.value_as_part(a, Want::Any, range)?, self.value_as_part(b, Want::Any, range)?);

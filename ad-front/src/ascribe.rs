@@ -39,6 +39,10 @@ impl<'a> Lower<'a> {
             }
             _ => {}
         }
+        let value = match self.ascribe_product(value.clone(), ty, range)? {
+            Some(value) => return Ok(value),
+            None => value,
+        };
         // The sizes in the type, if it is a type that a parameter can have.
         let generics = self.sig.generics();
         let value = match super::types::leaf(ty, &generics, &mut Diags::new()) {

@@ -92,7 +92,9 @@ impl<'a> Lower<'a> {
         };
         let captured = match c.capture {
             Some(_) => Captured::Copies(self.state.store.clone()),
-            None => Captured::References(self.changed_cells(&LoopEffects::of_closure(c)).into()),
+            None => Captured::References(
+                self.changed_cells(&LoopEffects::of_closure(c, self.definitions.mutating())).into(),
+            ),
         };
         let (body, scope) = (Body::Expr(&c.body), self.state.scope.clone());
         Value::Closure(Rc::new(Closure { params, body, output, sizes: Vec::new(), scope, captured }))
@@ -214,8 +216,8 @@ impl<'a> Lower<'a> {
             let name = name.to_string();
             let mut found = None;
             for ((_, ty), arg) in closure.params.iter().zip(args) {
-                let Some(depth) = ty.and_then(|ty| depth_of(ty, &name)) else { continue };
-                found = found.or(self.sizes_of(arg)?.get(depth).copied());
+                let Some(ty) = ty else { continue };
+                found = found.or(self.size_in(ty, &name, arg)?);
             }
             let Some(size) = found else {
                 return Err(self.error(range, catalogue::unknown_name(&name, None)));
@@ -223,6 +225,34 @@ impl<'a> Lower<'a> {
             self.state.scope.bind(name, Some(Value::Term(size)));
         }
         Ok(())
+    }
+
+    /// The size that a name has in the type of a value.
+    fn size_in(&mut self, ty: &Type, name: &str, value: &Value<'a>) -> Lowered<Option<Term>> {
+        if let Some(depth) = depth_of(ty, name) {
+            return Ok(self.sizes_of(value)?.get(depth).copied());
+        }
+        match ty {
+            Type::Reference(r) => self.size_in(&r.elem, name, value),
+            Type::Path(p) => {
+                let Value::Struct(of, parts) = self.referent(value)? else { return Ok(None) };
+                let Some(last) = p.path.segments.last().filter(|last| last.ident == of.name) else { return Ok(None) };
+                let given = super::definitions::tree::arguments(&last.arguments);
+                // The name of the parameter in the definition, for which the type has this name.
+                let params =
+                    given.iter().zip(&of.params).filter(|(given, _)| given.to_token_stream().to_string() == name);
+                for (_, param) in params {
+                    let param = param.name().to_string();
+                    for (field, part) in of.variants[0].fields.iter().zip(parts.iter()) {
+                        if let Some(size) = self.size_in(&field.ty, &param, part)? {
+                            return Ok(Some(size));
+                        }
+                    }
+                }
+                Ok(None)
+            }
+            _ => Ok(None),
+        }
     }
 
     /// The sizes of a value along its axes, as far as they are known.

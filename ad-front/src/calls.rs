@@ -20,6 +20,12 @@ use ad_ir::program::KnownType;
 impl<'a> Lower<'a> {
     pub(super) fn call_expr(&mut self, c: &'a ExprCall) -> Lowered<Value<'a>> {
         let range = SrcRange::of(c);
+        if let Some(made) = self.construct(c) {
+            return made;
+        }
+        if let Some(called) = self.associated_call(c) {
+            return called;
+        }
         let Expr::Path(p) = &*c.func else {
             let f = self.expr(&c.func);
             let args = self.all(&c.args);
@@ -226,6 +232,13 @@ impl<'a> Lower<'a> {
             let items = self.changed_items(m)?;
             return self.each_loop(m, f, &items);
         }
+        let mut lowered = None;
+        if self.definitions.has_method(&name) {
+            match self.own_method(m, &name) {
+                Ok(called) => return called,
+                Err(receiver) => lowered = receiver,
+            }
+        }
         let place = table::find(On::Place, &name);
         // The next item of a temporary iterator is its first one.
         let place = place.filter(|row| !row.is(Mark::OfNamed) || super::place::is_place_expression(&m.receiver));
@@ -246,7 +259,7 @@ impl<'a> Lower<'a> {
                 }
                 return self.call(&Call { row, args, ranges, texts, range, generics: None, rank: None });
             }
-            None => self.expr(&m.receiver),
+            None => lowered.unwrap_or_else(|| self.expr(&m.receiver)),
         };
         if let (Some(f), Ok(receiver)) = (super::outward::each(m), &receiver)
             && matches!(self.kind_of(receiver), On::Iter | On::Zip)

@@ -8,16 +8,22 @@
 //!
 //! Invariant: a carried value has the same type and shape in every step.
 
+mod kinds;
+
 use std::rc::Rc;
 
+use super::definitions::Definition;
 use super::lower::Lower;
 use super::open::DynamicPart;
-use super::value::{Lowered, Seq, Value, Want};
+use super::stack::GrowableVec;
+use super::value::{Lowered, Seq, Sum, Value, Want};
 use ad_ir::catalogue;
 use ad_ir::diag::{Message, Poison, SrcRange};
 use ad_ir::ir::{Elem, IntTy, Node, Term};
 use ad_ir::memory_order::AxisOrder;
 use ad_ir::prim::Prim;
+
+pub(super) use kinds::Kind;
 
 /// Identifies a literal or a carried leaf: the address of the loop's syntax node, the variable, and
 /// the index of the leaf.
@@ -33,18 +39,11 @@ pub(super) struct InferenceKey {
 pub(super) enum Inferred {
     Elem(Elem),
     /// The payload type of a `None`, or the element type of an empty `Vec`.
-    Type(ScalarType),
+    Type(Kind),
     /// The length of the array changes in the loop.
     Length,
     /// The memory order of the array changes in the loop: the list has all orders that occur.
     Orders(Rc<[AxisOrder]>),
-}
-
-/// A scalar type or a tuple of them.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum ScalarType {
-    Scalar(Elem),
-    Tuple(Vec<ScalarType>),
 }
 
 /// The structure of a carried value.
@@ -56,7 +55,13 @@ pub(super) enum Form<'a> {
     },
     Unit,
     Tuple(Vec<Form<'a>>),
+    Struct(&'a Definition, Vec<Form<'a>>),
     List(Vec<Form<'a>>),
+    /// An enum: a tag, and the fields of each variant that the value can be.
+    Sum(&'a Definition, Vec<Option<Vec<Form<'a>>>>),
+    /// A list of products of a fixed length: one array for each leaf of an element. The arrays here
+    /// are those of the first value.
+    Rows(Rc<GrowableVec<'a>>),
     /// An `Option`: the payload and a flag whether it is `Some`.
     Option(Box<Form<'a>>),
     /// An array with dynamic lengths that are the same in all steps.
@@ -80,7 +85,7 @@ pub(super) enum CarriedName<'n> {
 
 impl CarriedName<'_> {
     /// The error for a change of the type.
-    fn type_change(self, was: &str, is: &str) -> Message {
+    pub(super) fn type_change(self, was: &str, is: &str) -> Message {
         match self {
             CarriedName::Variable(name) => catalogue::carried_changes(name, was, is),
             CarriedName::Accumulator => catalogue::accumulator_changes(was, is),
@@ -183,13 +188,37 @@ impl<'a> Lower<'a> {
                 out.keys.push(None);
                 Form::Leaf { levels: 0 }
             }
-            Value::Tuple(parts) | Value::List(parts) => {
-                let mut forms = Vec::new();
-                for part in parts.iter() {
-                    let Some(form) = self.flatten(part, key, out, range)? else { return Ok(None) };
-                    forms.push(form);
+            Value::Tuple(parts) | Value::Struct(_, parts) | Value::List(parts) => {
+                let Some(forms) = self.flatten_all(parts, key, out, range)? else { return Ok(None) };
+                match value {
+                    Value::Struct(of, _) => Form::Struct(of, forms),
+                    Value::List(_) => Form::List(forms),
+                    _ => Form::Tuple(forms),
                 }
-                if matches!(value, Value::Tuple(_)) { Form::Tuple(forms) } else { Form::List(forms) }
+            }
+            Value::Sum(sum) => {
+                out.terms.push(sum.tag);
+                out.keys.push(None);
+                let mut variants = Vec::new();
+                for (k, payload) in sum.payloads.iter().enumerate() {
+                    // The loop may make another variant.
+                    let payload = payload.clone().or_else(|| self.zero_payload(sum.of, k));
+                    let Some(payload) = payload else {
+                        variants.push(None);
+                        continue;
+                    };
+                    let Some(forms) = self.flatten_all(&payload, key, out, range)? else { return Ok(None) };
+                    variants.push(Some(forms));
+                }
+                Form::Sum(sum.of, variants)
+            }
+            Value::GrowableVec(stack) if self.is_fixed(stack) => {
+                let stack = self.without_padding(stack);
+                for &t in &stack.all {
+                    out.terms.push(t);
+                    out.keys.push(self.typed_by_literal.get(&t).and_then(|keys| keys.first().cloned()));
+                }
+                Form::Rows(Rc::new(stack))
             }
             Value::Option(inner, exists) => {
                 let Some(form) = self.flatten(inner, key, out, range)? else { return Ok(None) };
@@ -220,33 +249,19 @@ impl<'a> Lower<'a> {
         }))
     }
 
-    /// Dummy values of a type, for the payload of a `None`. They are never read.
-    fn dummy(&mut self, kind: &ScalarType, out: &mut Leaves) -> Form<'a> {
-        match kind {
-            ScalarType::Scalar(elem) => {
-                out.terms.push(self.g.zero(*elem));
-                out.keys.push(None);
-                Form::Leaf { levels: 0 }
-            }
-            ScalarType::Tuple(parts) => Form::Tuple(parts.iter().map(|p| self.dummy(p, out)).collect()),
+    fn flatten_all(
+        &mut self,
+        parts: &[Value<'a>],
+        key: &mut InferenceKey,
+        out: &mut Leaves,
+        range: SrcRange,
+    ) -> Lowered<Option<Vec<Form<'a>>>> {
+        let mut forms = Vec::new();
+        for part in parts {
+            let Some(form) = self.flatten(part, key, out, range)? else { return Ok(None) };
+            forms.push(form);
         }
-    }
-
-    /// The form of the elements of an empty `Vec`, with dummy values. The elements are reals until
-    /// another type is inferred.
-    pub(super) fn dummy_element(&mut self, key: &InferenceKey, out: &mut Leaves) -> Form<'a> {
-        let kind = match self.inferred_before.get(key) {
-            Some(Inferred::Type(kind)) => kind.clone(),
-            _ => ScalarType::Scalar(self.default_real()),
-        };
-        self.dummy(&kind, out)
-    }
-
-    /// Records the element type of a `Vec` for the next run.
-    pub(super) fn note_type(&mut self, key: &InferenceKey, kind: ScalarType) {
-        if !self.inferred_before.contains_key(key) {
-            self.inferred_now.insert(key.clone(), Inferred::Type(kind));
-        }
+        Ok(Some(forms))
     }
 
     /// Records for the next run that the length of a variable changes. Returns whether this was not
@@ -257,17 +272,6 @@ impl<'a> Lower<'a> {
             self.inferred_now.insert(key.clone(), Inferred::Length);
         }
         news
-    }
-
-    pub(super) fn kind(&mut self, value: &Value<'a>) -> Option<ScalarType> {
-        match value {
-            Value::Term(t) if self.g.rank(*t) == 0 => Some(ScalarType::Scalar(self.g.elem(*t))),
-            Value::Number(n) if n.outer().is_none() => {
-                Some(ScalarType::Scalar(if n.is_float() { self.default_real() } else { Elem::Int(IntTy::I32) }))
-            }
-            Value::Tuple(parts) => Some(ScalarType::Tuple(parts.iter().map(|p| self.kind(p)).collect::<Option<_>>()?)),
-            _ => None,
-        }
     }
 
     /// Rebuilds a value from its form and leaves.
@@ -285,7 +289,17 @@ impl<'a> Lower<'a> {
             }
             Form::Unit => Value::Unit,
             Form::Tuple(forms) => Value::Tuple(parts(forms, leaves)?),
+            Form::Struct(of, forms) => Value::Struct(of, parts(forms, leaves)?),
             Form::List(forms) => Value::List(parts(forms, leaves)?),
+            Form::Sum(of, variants) => {
+                let tag = *leaves.next().ok_or(Poison)?;
+                let payloads = variants.iter().map(|v| v.as_ref().map(|forms| parts(forms, leaves)).transpose());
+                Value::Sum(Rc::new(Sum { of, tag, payloads: payloads.collect::<Lowered<_>>()? }))
+            }
+            Form::Rows(first) => {
+                let all = leaves.by_ref().take(first.all.len()).copied().collect();
+                Value::GrowableVec(Rc::new(GrowableVec { all, ..(**first).clone() }))
+            }
             Form::Option(form) => {
                 let value = Self::unflatten(form, leaves)?;
                 Value::Option(value.into(), *leaves.next().ok_or(Poison)?)
@@ -328,6 +342,43 @@ impl<'a> Lower<'a> {
             (Form::Unit, Value::Unit) | (Form::None(_), Value::None) => Ok(()),
             (Form::Tuple(forms), Value::Tuple(parts)) | (Form::List(forms), Value::List(parts)) => {
                 several(self, parts, forms, current, out)
+            }
+            (Form::Struct(of, forms), Value::Struct(other, parts)) if std::ptr::eq(*of, *other) => {
+                several(self, parts, forms, current, out)
+            }
+            (Form::Sum(of, variants), Value::Sum(sum)) if std::ptr::eq(*of, sum.of) => {
+                current.next().ok_or(Poison)?;
+                out.push(sum.tag);
+                for (forms, payload) in variants.iter().zip(sum.payloads.iter()) {
+                    match (forms, payload) {
+                        (Some(forms), Some(parts)) => several(self, parts, forms, current, out)?,
+                        (Some(forms), None) => forms
+                            .iter()
+                            .try_for_each(|f| self.flatten_like(&Value::Never, f, current, out, (who, range)))?,
+                        (None, None) => {}
+                        (None, Some(_)) => {
+                            let found = self.describe(value);
+                            return Err(self.error(range, catalogue::carried_kind(&found)));
+                        }
+                    }
+                }
+                Ok(())
+            }
+            (Form::Rows(first), Value::GrowableVec(_) | Value::List(_)) => {
+                self.rows_like(value, &Rc::clone(first), current, out, (who, range))
+            }
+            (Form::List(forms), Value::GrowableVec(stack)) if self.is_fixed(stack) => {
+                let (stack, n) = (Rc::clone(stack), self.g.int_value(stack.len));
+                let n = n.and_then(|n| usize::try_from(n).ok());
+                if n != Some(forms.len()) {
+                    return Err(self.error(range, who.count_change(forms.len(), n)));
+                }
+                let mut parts = Vec::new();
+                for k in 0..forms.len() {
+                    let k = self.g.lit_usize(k);
+                    parts.push(self.vec_element(&stack, k)?);
+                }
+                several(self, &parts, forms, current, out)
             }
             (Form::List(forms), Value::Term(t) | Value::Nested(t, _)) if self.g.rank(*t) > 0 => {
                 let (t, levels) = (*t, self.levels(value));
@@ -414,6 +465,7 @@ impl<'a> Lower<'a> {
             (_, other) => {
                 let found = self.describe(other);
                 let was = match form {
+                    Form::Struct(..) => "a struct",
                     Form::Tuple(_) | Form::List(_) => "a tuple or an array literal",
                     _ => "another value",
                 };
@@ -424,7 +476,12 @@ impl<'a> Lower<'a> {
 
     /// Gives `t` the shape of `current`. Sizes that may be equal are checked at run time. For a
     /// variable, sizes that differ are an error.
-    fn with_shape_of(&mut self, current: Term, t: Term, (who, range): (CarriedName, SrcRange)) -> Lowered<Term> {
+    pub(super) fn with_shape_of(
+        &mut self,
+        current: Term,
+        t: Term,
+        (who, range): (CarriedName, SrcRange),
+    ) -> Lowered<Term> {
         let (a, b) = (self.g.shape(current).to_vec(), self.g.shape(t).to_vec());
         let empty = |me: &Self, n: Term| me.g.int_value(n) == Some(0);
         for (&a, &b) in a.iter().zip(&b) {
@@ -530,7 +587,9 @@ impl Form<'_> {
         match self {
             Form::Leaf { .. } | Form::DynamicPart(_) | Form::Cursor(_) => 1,
             Form::Unit | Form::None(_) => 0,
-            Form::Tuple(parts) | Form::List(parts) => parts.iter().map(Form::leaves).sum(),
+            Form::Tuple(parts) | Form::Struct(_, parts) | Form::List(parts) => parts.iter().map(Form::leaves).sum(),
+            Form::Sum(_, variants) => 1 + variants.iter().flatten().flatten().map(Form::leaves).sum::<usize>(),
+            Form::Rows(first) => first.all.len(),
             Form::Option(form) => form.leaves() + 1,
         }
     }

@@ -94,6 +94,7 @@ impl<'a> Lower<'a> {
                 Ok(Value::Range(Rc::new(Range { start: start?, end: end?, inclusive, key })))
             }
             Expr::Field(f) => self.field(f),
+            Expr::Struct(s) => self.at_syntax(&s.path, |me| me.struct_expr(s)),
             Expr::Repeat(r) => self.at_syntax(r, |me| {
                 let (value, len) = (me.expr(&r.expr), me.expr(&r.len));
                 let (value, len) = (value?, len?);
@@ -102,6 +103,11 @@ impl<'a> Lower<'a> {
                     return Ok(Value::Tuple(Rc::new([value, len])));
                 }
                 let len = me.size(&len, SrcRange::of(&r.len))?;
+                if (value.is_several() || matches!(&value, Value::GrowableVec(list) if me.is_fixed(list)))
+                    && let Some(list) = me.repeated_product(r, &value, len)?
+                {
+                    return Ok(list);
+                }
                 match &value {
                     Value::Number(n) if !n.is_float() && n.outer().is_none() => {
                         return Ok(Value::Filled(Rc::clone(n), [len].into()));
@@ -185,6 +191,12 @@ impl<'a> Lower<'a> {
             if let Some(value) = self.lookup(&name, range) {
                 return value;
             }
+        }
+        if let Some(value) = self.unit_of(&p.path) {
+            return Ok(value);
+        }
+        if let Some(value) = self.associated_path(p) {
+            return value;
         }
         if self.sig.const_params.iter().any(|n| p.path.is_ident(n)) {
             return Ok(Value::Term(self.constant(&p.path.to_token_stream(), Elem::USIZE)));
@@ -332,10 +344,8 @@ impl<'a> Lower<'a> {
         if let Value::Never = value {
             return Ok(Value::Never);
         }
-        if let (Value::Tuple(parts), syn::Member::Unnamed(k)) = (&value, &f.member)
-            && let Some(part) = parts.get(k.index as usize)
-        {
-            return Ok(part.clone());
+        if let Some(field) = self.field_value(&value, f) {
+            return field;
         }
         let name = text_of(&f.member, 40);
         if let Value::Range(r) = &value

@@ -463,7 +463,11 @@ fn stopped<'a>(me: &mut Lower<'a>, x: &Value<'a>, range: SrcRange) -> Lowered<Va
     Ok(match x {
         Value::List(parts) => Value::List(all(parts)?),
         Value::Matrix(parts) => Value::Matrix(all(parts)?),
-        Value::Tuple(parts) => Value::Tuple(all(parts)?),
+        Value::Tuple(parts) | Value::Struct(_, parts) => x.with_parts(all(parts)?),
+        Value::Sum(sum) => {
+            let payloads = sum.payloads.iter().map(|p| p.as_ref().map(|p| all(p)).transpose());
+            Value::Sum(Rc::new(super::value::Sum { payloads: payloads.collect::<Lowered<_>>()?, ..(**sum).clone() }))
+        }
         Value::Option(value, exists) => Value::Option(stopped(me, value, range)?.into(), *exists),
         Value::Term(t) => Value::Term(stopped_term(me, *t)),
         Value::Nested(t, levels) => Value::Nested(stopped_term(me, *t), *levels),

@@ -135,8 +135,7 @@ impl<'a> Lower<'a> {
                     Ok(Value::Number(super::value::Number::At(Rc::clone(&path), indices).into()))
                 }))
             }
-            Value::Tuple(parts) => {
-                let _ = parts;
+            Value::Tuple(_) | Value::Struct(..) | Value::Sum(_) => {
                 let found = self.describe(value);
                 Err(self.error(range, catalogue::expected(wanted::ITERATOR, &found)))
             }
@@ -193,17 +192,16 @@ impl<'a> Lower<'a> {
             return Ok(Value::Number(Number::Of(numbers, at).into()));
         }
         let columns = |part: &Value<'a>| match part {
-            Value::Tuple(columns) => Some((true, Rc::clone(columns))),
-            Value::List(columns) => Some((false, Rc::clone(columns))),
+            Value::Tuple(columns) | Value::Struct(_, columns) | Value::List(columns) => Some(Rc::clone(columns)),
             _ => None,
         };
         if let Some(rows) = parts.iter().map(columns).collect::<Option<Vec<_>>>()
-            && let Some((tuple, first)) = rows.first()
-            && rows.iter().all(|(t, row)| t == tuple && row.len() == first.len())
+            && let Some(first) = parts.first()
+            && parts.iter().all(|part| part.is_like(first))
         {
-            let column = |k: usize| rows.iter().map(|(_, row)| row[k].clone()).collect::<Vec<Value<'a>>>();
-            let columns = (0..first.len()).map(|k| self.one_of(&column(k), at, range)).collect::<Lowered<_>>()?;
-            return Ok(if *tuple { Value::Tuple(columns) } else { Value::List(columns) });
+            let column = |k: usize| rows.iter().map(|row| row[k].clone()).collect::<Vec<Value<'a>>>();
+            let columns = (0..rows[0].len()).map(|k| self.one_of(&column(k), at, range)).collect::<Lowered<_>>()?;
+            return Ok(first.with_parts(columns));
         }
         let mut parts = parts.iter().enumerate().rev();
         let (_, last) = parts.next().ok_or(Poison)?;

@@ -12,6 +12,7 @@
 
 mod arith;
 mod ascribe;
+mod associated;
 mod assume;
 mod attr;
 mod bits;
@@ -23,6 +24,7 @@ mod checks;
 mod collected;
 mod consts;
 mod corner;
+mod definitions;
 mod depth;
 mod examples;
 mod expr;
@@ -33,6 +35,7 @@ mod index;
 mod integers;
 mod items;
 mod iter;
+mod lists;
 mod loops;
 mod lower;
 mod macros;
@@ -48,6 +51,7 @@ mod panics;
 mod parted;
 mod pattern;
 mod place;
+mod products;
 mod proved;
 mod queues;
 mod reads;
@@ -64,6 +68,7 @@ mod stack;
 mod stand_in;
 mod state;
 mod stmt;
+mod sums;
 mod table;
 mod terms;
 mod types;
@@ -79,6 +84,7 @@ use ad_ir::descriptor::Descriptor;
 use ad_ir::diag::{Diags, SrcRange};
 use ad_ir::ir::Term;
 use ad_ir::program::Program;
+use definitions::Definitions;
 use value::Lowered;
 
 pub use macros::names as macros_understood;
@@ -190,12 +196,16 @@ pub fn read(attr: TokenStream, item: TokenStream) -> Result<Annotated, Failure> 
     };
     let macros = macros::rewrite(&mut item.block, &mut diags);
     let imports = items::replace(&mut item.block);
+    let definitions = Definitions::of(&item.block, &[]);
+    if let Some(name) = definitions.repeated() {
+        diags.push(SrcRange::of(name), catalogue::repeated_type(&name.to_string()));
+    }
     if diags.is_empty() {
-        match shapes::lower(&sig, &item, &mut diags) {
+        match shapes::lower(&sig, &item, &definitions, &mut diags) {
             Ok(mut program) if diags.is_empty() => {
                 program.assumed.extend(macros);
                 program.imports = imports;
-                if let Ok(of_examples) = of_examples(&sig, &item, &attr, &mut diags) {
+                if let Ok(of_examples) = of_examples(&sig, &item, &definitions, &attr, &mut diags) {
                     return Ok(Annotated { program, of_examples, derivatives: sig.derivatives });
                 }
             }
@@ -211,11 +221,17 @@ pub fn read(attr: TokenStream, item: TokenStream) -> Result<Annotated, Failure> 
 }
 
 /// The function of many examples, if the attribute names parameters of an example.
-fn of_examples(sig: &sig::Sig, item: &ItemFn, attr: &attr::Attr, diags: &mut Diags) -> Lowered<Option<Program>> {
+fn of_examples(
+    sig: &sig::Sig,
+    item: &ItemFn,
+    definitions: &Definitions,
+    attr: &attr::Attr,
+    diags: &mut Diags,
+) -> Lowered<Option<Program>> {
     if sig.examples.is_empty() {
         return Ok(None);
     }
-    let program = shapes::lower(&sig.of_examples(), item, diags)?;
+    let program = shapes::lower(&sig.of_examples(), item, definitions, diags)?;
     let checks = program.checks.iter().map(|check| check.ok);
     let roots: Vec<Term> = program.result.terms().into_iter().chain(checks).collect();
     let given = |&k: &usize| program.params[k].input.and_then(|n| program.graph.input(n));

@@ -134,7 +134,7 @@ impl<'a> Lower<'a> {
         let range = SrcRange { first: l.for_token.span, last: SrcRange::of(&l.expr).last };
         let items = SrcRange::of(&l.expr);
         let over = self.moved(&l.expr);
-        let mut effects = LoopEffects::of_for(l);
+        let mut effects = LoopEffects::of_for(l, self.definitions.mutating());
         if let (Ok(Value::Place(_)), Expr::Path(p)) = (&over, &*l.expr) {
             effects.changed.extend(p.path.get_ident().map(ToString::to_string));
         }
@@ -193,7 +193,7 @@ impl<'a> Lower<'a> {
             me.state.scope = outer;
             value
         };
-        let effects = LoopEffects::of_each(m, f);
+        let effects = LoopEffects::of_each(m, f, self.definitions.mutating());
         self.lower_loop((Some(&seq), &body), &effects, (None, InferenceKey::new(&*f.body, "")), range)?;
         Ok(Value::Unit)
     }
@@ -246,7 +246,12 @@ impl<'a> Lower<'a> {
             me.branch(cond, body, leave, range)
         };
         let label = l.label.as_ref().map(|l| l.name.ident.to_string());
-        self.lower_loop((None, &body), &LoopEffects::of_while(l), (label, InferenceKey::new(&l.body, "")), range)?;
+        self.lower_loop(
+            (None, &body),
+            &LoopEffects::of_while(l, self.definitions.mutating()),
+            (label, InferenceKey::new(&l.body, "")),
+            range,
+        )?;
         Ok(Value::Unit)
     }
 
@@ -257,7 +262,7 @@ impl<'a> Lower<'a> {
         leave: &dyn Fn(&mut Self) -> Lowered<Value<'a>>,
     ) -> Lowered<Value<'a>> {
         let range = SrcRange::of(cond);
-        let value = self.expr(&cond.expr)?;
+        let value = self.moved(&cond.expr)?;
         let fits = self.fits(&cond.pat, &value)?;
         let inner = |me: &mut Self| {
             let outer = me.state.scope.clone();
@@ -271,7 +276,7 @@ impl<'a> Lower<'a> {
     /// Lowers `loop`.
     pub(super) fn endless_loop(&mut self, l: &'a syn::ExprLoop) -> Lowered<Value<'a>> {
         let range = SrcRange::of(&l.loop_token);
-        let effects = LoopEffects::of_loop(l);
+        let effects = LoopEffects::of_loop(l, self.definitions.mutating());
         if effects.jumps.is_empty() {
             // An error in the body, such as a misspelt `break`, explains why the loop has no exit.
             // Only that error is reported.

@@ -13,6 +13,8 @@ use syn::{ItemFn, Pat};
 
 use super::arith::Arith;
 use super::carry::{InferenceKey, Inferred};
+use super::definitions::Definitions;
+use super::definitions::tree::Tree;
 use super::once::MaybeUnreached;
 use super::rollback::State;
 use super::shapes::Classes;
@@ -35,6 +37,8 @@ pub(super) struct Lower<'a> {
 
     // The inputs of this run of the front end. They are constant during the run.
     pub sig: &'a Sig,
+    /// The structs, enums and `impl` blocks that the body can name.
+    pub definitions: &'a Definitions,
     /// The type of each method receiver in the body.
     pub receivers: Rc<super::refs::Receivers>,
     /// Sizes that earlier runs of the front end have found to be equal.
@@ -75,16 +79,19 @@ pub(super) struct Lower<'a> {
     /// Empty `Vec`s whose element type is known from an annotation, with the element type and the
     /// rank. They are kept alive for the same reason as `capacities`.
     pub empties: Vec<(Rc<[Value<'a>]>, Elem, usize)>,
+    /// Empty `Vec`s of products whose type is known from an annotation, with that type.
+    pub empty_lists: Vec<(Rc<[Value<'a>]>, Tree<'a>)>,
     /// Whether the function makes a `VecDeque`, whose `remove` differs from that of `Vec`.
     pub queues: bool,
 }
 
 impl<'a> Lower<'a> {
-    pub(super) fn new(sig: &'a Sig) -> Self {
+    pub(super) fn new(sig: &'a Sig, definitions: &'a Definitions) -> Self {
         let range = SrcRange::of(&sig.name);
         Lower {
             state: State::of_function(Place { range, text: sig.name.to_string() }),
             sig,
+            definitions,
             receivers: Rc::default(),
             classes: Classes::default(),
             inferred_before: BTreeMap::new(),
@@ -103,6 +110,7 @@ impl<'a> Lower<'a> {
             enlarged: BTreeMap::new(),
             memory: ad_ir::memory_order::Known::default(),
             empties: Vec::new(),
+            empty_lists: Vec::new(),
             queues: false,
         }
     }
@@ -300,7 +308,7 @@ impl<'a> Lower<'a> {
 
     /// Makes a build. If the type of its elements comes from literals, the type of the build comes
     /// from the same literals.
-    fn make_build(&mut self, size: Term, var: ad_ir::ir::Var, body: Term) -> Term {
+    pub(super) fn make_build(&mut self, size: Term, var: ad_ir::ir::Var, body: Term) -> Term {
         let value = self.guard_element(size, var, body);
         let all = self.g.build(size, var, value);
         self.inherit_literals(all, body);

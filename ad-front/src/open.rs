@@ -62,7 +62,13 @@ impl<'a> Lower<'a> {
     pub(super) fn depends_on_lengths(&self, value: &Value<'a>, on: &[Term]) -> bool {
         match value {
             Value::DynamicPart(open) => open.lens.iter().flatten().any(|&len| self.g.depends_on(len, on)),
-            Value::Tuple(parts) | Value::List(parts) => parts.iter().any(|p| self.depends_on_lengths(p, on)),
+            Value::Tuple(parts) | Value::Struct(_, parts) | Value::List(parts) => {
+                parts.iter().any(|p| self.depends_on_lengths(p, on))
+            }
+            Value::Sum(sum) => {
+                let fields = sum.payloads.iter().flatten().flat_map(|fields| fields.iter());
+                fields.into_iter().any(|p| self.depends_on_lengths(p, on))
+            }
             Value::Option(value, _) => self.depends_on_lengths(value, on),
             _ => false,
         }

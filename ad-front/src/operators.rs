@@ -31,6 +31,11 @@ impl<'a> Lower<'a> {
     pub(super) fn unary(&mut self, u: &'a syn::ExprUnary) -> Lowered<Value<'a>> {
         let range = SrcRange::of(u);
         let value = self.expr(&u.expr)?;
+        if value.is_defined()
+            && let Some(made) = self.own_unary(&u.op, &value, range)
+        {
+            return made;
+        }
         match (&u.op, &value) {
             (UnOp::Neg(_), Value::Number(n)) => Ok(Value::Number(Number::Neg(n.clone()).into())),
             (UnOp::Neg(_), Value::DynamicPart(open)) => {
@@ -132,6 +137,12 @@ impl<'a> Lower<'a> {
         // A value that is never reached has no type, so the result has none either.
         if matches!(left, Value::Never) || matches!(right, Value::Never) {
             return Ok(Value::Never);
+        }
+        if (left.is_defined() || right.is_defined())
+            && !assigned
+            && let Some(made) = self.own_operator(op, &left, &right, range)
+        {
+            return made;
         }
         let symbol = op.to_token_stream().to_string();
         let symbol = if assigned { format!("{symbol}=") } else { symbol };

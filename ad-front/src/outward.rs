@@ -38,6 +38,8 @@ pub(super) struct LoopEffects {
     pub cells: Vec<Cell>,
     /// Names that enclosing blocks inside of the body have shadowed.
     shadowed: Vec<String>,
+    /// The names of the methods of `impl` blocks that may change their receiver.
+    mutating: BTreeSet<String>,
     /// The labels of enclosing blocks and loops inside of the body.
     labels: Vec<String>,
     /// The number of enclosing loops inside of the body.
@@ -45,9 +47,14 @@ pub(super) struct LoopEffects {
 }
 
 impl LoopEffects {
+    /// No effects yet, with the names of the methods that change their receiver.
+    fn knowing(mutating: &BTreeSet<String>) -> Self {
+        LoopEffects { mutating: mutating.clone(), ..LoopEffects::default() }
+    }
+
     /// The effects of a `for`.
-    pub(super) fn of_for(l: &syn::ExprForLoop) -> Self {
-        let mut found = LoopEffects::default();
+    pub(super) fn of_for(l: &syn::ExprForLoop, mutating: &BTreeSet<String>) -> Self {
+        let mut found = LoopEffects::knowing(mutating);
         // The items may be mutable references to parts of the variables in this expression.
         found.visit_expr(&l.expr);
         found.jumps.clear();
@@ -81,8 +88,8 @@ impl LoopEffects {
     }
 
     /// The effects of `for_each`. The closure is the body, and jumps in it do not leave it.
-    pub(super) fn of_each(m: &syn::ExprMethodCall, f: &syn::ExprClosure) -> Self {
-        let mut found = LoopEffects::default();
+    pub(super) fn of_each(m: &syn::ExprMethodCall, f: &syn::ExprClosure, mutating: &BTreeSet<String>) -> Self {
+        let mut found = LoopEffects::knowing(mutating);
         found.visit_expr(&m.receiver);
         if changes_receiver(m) {
             found.change(&m.receiver);
@@ -93,8 +100,8 @@ impl LoopEffects {
     }
 
     /// The effects of the calls of a closure.
-    pub(super) fn of_closure(f: &syn::ExprClosure) -> Self {
-        let mut found = LoopEffects::default();
+    pub(super) fn of_closure(f: &syn::ExprClosure, mutating: &BTreeSet<String>) -> Self {
+        let mut found = LoopEffects::knowing(mutating);
         found.visit_each(f);
         found.jumps.clear();
         found
@@ -124,8 +131,8 @@ impl LoopEffects {
     }
 
     /// The effects of a `while`. Its condition is evaluated in each step, and may leave the loop.
-    pub(super) fn of_while(l: &syn::ExprWhile) -> Self {
-        let mut found = LoopEffects::default();
+    pub(super) fn of_while(l: &syn::ExprWhile, mutating: &BTreeSet<String>) -> Self {
+        let mut found = LoopEffects::knowing(mutating);
         found.visit_expr(&l.cond);
         found.visit_block(&l.body);
         found.jumps.insert(Jump::Break(None));
@@ -133,8 +140,8 @@ impl LoopEffects {
     }
 
     /// The effects of a `loop`.
-    pub(super) fn of_loop(l: &syn::ExprLoop) -> Self {
-        let mut found = LoopEffects::default();
+    pub(super) fn of_loop(l: &syn::ExprLoop, mutating: &BTreeSet<String>) -> Self {
+        let mut found = LoopEffects::knowing(mutating);
         found.visit_block(&l.body);
         found
     }
@@ -319,7 +326,8 @@ impl<'ast> Visit<'ast> for LoopEffects {
         }
         visit::visit_expr_method_call(self, m);
         let changes = |row: &table::Row| !row.is(Mark::OfBorrowed) || super::calls::borrowed(&m.receiver).is_some();
-        if table::find(On::Place, &m.method.to_string()).is_some_and(changes) {
+        let name = m.method.to_string();
+        if table::find(On::Place, &name).is_some_and(changes) || self.mutating.contains(&name) {
             self.change(&m.receiver);
         }
     }

@@ -19,9 +19,9 @@ use ad_ir::ir::{Elem, Term, Type};
 use ad_ir::prim::{Cmp, IntOp};
 
 /// The subpatterns of a pattern with their values, and the condition for the pattern itself.
-struct Split<'a> {
-    parts: Vec<(&'a Pat, Option<Value<'a>>)>,
-    fits: Term,
+pub(super) struct Split<'a> {
+    pub parts: Vec<(&'a Pat, Option<Value<'a>>)>,
+    pub fits: Term,
 }
 
 /// One arm of a `match` or `if let`.
@@ -36,8 +36,7 @@ impl<'a> Lower<'a> {
     /// are exhaustive, so the last one needs no condition.
     pub(super) fn match_expr(&mut self, m: &'a ExprMatch) -> Lowered<Value<'a>> {
         let range = SrcRange { first: m.match_token.span, last: SrcRange::of(&m.expr).last };
-        let named = m.arms.iter().any(|arm| matches!(arm.pat, Pat::Ident(_)));
-        let value = if named { self.moved(&m.expr) } else { self.expr(&m.expr) };
+        let value = self.moved(&m.expr);
         let arms: Vec<Arm> = m
             .arms
             .iter()
@@ -72,7 +71,7 @@ impl<'a> Lower<'a> {
         other: Option<&'a Expr>,
     ) -> Lowered<Value<'a>> {
         let range = SrcRange::of(l);
-        let value = self.expr(&l.expr)?;
+        let value = self.moved(&l.expr)?;
         let outer = self.state.scope.clone();
         let fits = self.fits(&l.pat, &value)?;
         let inner = |me: &mut Self| {
@@ -98,7 +97,7 @@ impl<'a> Lower<'a> {
                 true,
                 |me| {
                     let Expr::Let(l) = part else { return me.expr(part) };
-                    let value = me.expr(&l.expr)?;
+                    let value = me.moved(&l.expr)?;
                     let fits = me.fits(&l.pat, &value)?;
                     found = Some(value);
                     Ok(Value::Term(fits))
@@ -158,6 +157,10 @@ impl<'a> Lower<'a> {
     pub(super) fn fits(&mut self, pat: &'a Pat, value: &Value<'a>) -> Lowered<Term> {
         let range = SrcRange::of(pat);
         let yes = self.g.lit_bool(true);
+        if let (Value::Place(place), Pat::Ident(_) | Pat::Lit(_) | Pat::Range(_) | Pat::Path(_)) = (value, pat) {
+            let value = self.read_place(place)?;
+            return self.fits(pat, &value);
+        }
         match pat {
             Pat::Wild(_) | Pat::Rest(_) => Ok(yes),
             Pat::Paren(p) => self.fits(&p.pat, value),
@@ -201,6 +204,9 @@ impl<'a> Lower<'a> {
                 }
                 Ok(holds)
             }
+            Pat::Path(p) if self.definitions.constructor(&p.path).is_some() => {
+                Ok(self.split(pat, Some(value), range)?.fits)
+            }
             Pat::Path(p) => {
                 let text = text_of(&p.path, 40).replace(' ', "");
                 let last = p.path.segments.last().map_or_else(String::new, |s| s.ident.to_string());
@@ -220,11 +226,12 @@ impl<'a> Lower<'a> {
                 let (Some(inner), 1) = (p.elems.first(), p.elems.len()) else {
                     return Err(self.error(range, refused::pattern(&text_of(pat, 40))));
                 };
-                match value {
+                let held = self.referent(value)?;
+                match &held {
                     Value::None => Ok(self.g.lit_bool(false)),
-                    Value::Option(value, exists) => {
-                        let value = value.clone();
-                        let inner = self.under(*exists, true, |me| me.fits(inner, &value))?;
+                    Value::Option(content, exists) => {
+                        let content = self.payload_of(value, (1, 0), content);
+                        let inner = self.under(*exists, true, |me| me.fits(inner, &content))?;
                         Ok(self.g.and(*exists, inner))
                     }
                     other => {
@@ -233,12 +240,12 @@ impl<'a> Lower<'a> {
                     }
                 }
             }
-            Pat::Tuple(_) | Pat::Slice(_) => {
+            Pat::Tuple(_) | Pat::Slice(_) | Pat::Struct(_) | Pat::TupleStruct(_) => {
                 let split = self.split(pat, Some(value), range)?;
                 let mut all = split.fits;
                 for (pat, value) in split.parts {
                     let Some(value) = value else { return Err(Poison) };
-                    let fits = self.fits(pat, &value)?;
+                    let fits = self.under(all, true, |me| me.fits(pat, &value))?;
                     all = self.g.and(all, fits);
                 }
                 Ok(all)
@@ -311,9 +318,10 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Splits a tuple or array pattern into subpatterns, each with its value.
+    /// Splits a pattern into subpatterns, each with its value.
     fn split(&mut self, pat: &'a Pat, value: Option<&Value<'a>>, range: SrcRange) -> Lowered<Split<'a>> {
         let (pats, what): (Vec<&Pat>, &str) = match pat {
+            Pat::Struct(_) | Pat::TupleStruct(_) | Pat::Path(_) => return self.split_fields(pat, value, range),
             Pat::Tuple(p) => (p.elems.iter().collect(), "a tuple"),
             Pat::Slice(p) => (p.elems.iter().collect(), "an array literal or index"),
             other => return Err(self.error(range, refused::pattern(&text_of(other, 40)))),
@@ -329,7 +337,7 @@ impl<'a> Lower<'a> {
         let value = match value {
             Value::Place(place) => {
                 held = self.read_place(place)?;
-                if let (Value::Tuple(vs), None) = (&held, rest)
+                if let (Some(vs), None) = (held.product(), rest)
                     && vs.len() == fixed
                 {
                     let part = |k: usize| Some(Value::Place(Rc::new((**place).clone().field(k))));
@@ -409,7 +417,7 @@ impl<'a> Lower<'a> {
 }
 
 /// Whether a subpattern is `..`, which matches any number of components.
-fn is_rest(pat: &Pat) -> bool {
+pub(super) fn is_rest(pat: &Pat) -> bool {
     match pat {
         Pat::Rest(_) => true,
         Pat::Ident(p) => p.subpat.as_ref().is_some_and(|(_, p)| matches!(&**p, Pat::Rest(_))),
@@ -477,16 +485,17 @@ pub(super) fn bind<'a>(me: &mut Lower<'a>, pat: &'a Pat, value: Option<Value<'a>
             Err(me.error(range, refused::pattern(&text_of(pat, 40))))
         }
         Pat::TupleStruct(p) if Special::Some.is(&p.path) && p.elems.len() == 1 => {
-            let inner = match value {
-                Some(Value::Option(value, _)) => Some((*value).clone()),
+            let held = value.as_ref().map(|v| me.referent(v)).transpose()?;
+            let inner = match (held, value) {
+                (Some(Value::Option(content, _)), Some(value)) => Some(me.payload_of(&value, (1, 0), &content)),
                 // The arm is never selected. A carried `None` may have an unknown payload type
                 // until the loop body has been lowered.
-                Some(Value::None) => Some(Value::Never),
+                (Some(Value::None | Value::Never), _) => Some(Value::Never),
                 _ => None,
             };
             bind(me, &p.elems[0], inner)
         }
-        Pat::Tuple(_) | Pat::Slice(_) => {
+        Pat::Tuple(_) | Pat::Slice(_) | Pat::Struct(_) | Pat::TupleStruct(_) => {
             let split = me.split(pat, value.as_ref(), range)?;
             let mut result = Ok(());
             for (pat, value) in split.parts {

@@ -34,8 +34,11 @@ pub(super) struct Place {
 /// One projection.
 #[derive(Clone)]
 enum Projection {
-    /// A component of a tuple, or an element of an array literal at a constant index.
+    /// A component of a tuple, a field of a struct, or an element of an array literal at a constant
+    /// index.
     Field(usize),
+    /// A field of a variant of an enum. That of `Some` is variant 1.
+    Payload(usize, usize),
     /// A part of an array: an index or a range for each axis. Only a diagonal may follow it.
     Part(Rc<[Cut]>),
     /// A part of the diagonal of an array, which is the elements with the same index along all
@@ -66,6 +69,12 @@ impl Place {
     /// Whether the place is a part of an array. In Rust this is a view.
     pub(super) fn is_part(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, Projection::Part(_) | Projection::Diagonal(_)))
+    }
+
+    /// A field of a variant. The code is reached only where the value is that variant.
+    pub(super) fn payload(mut self, variant: usize, k: usize) -> Place {
+        self.steps.push(Projection::Payload(variant, k));
+        self
     }
 
     /// A component of a tuple or an element of an array literal.
@@ -122,10 +131,15 @@ impl<'a> Lower<'a> {
             }
             Expr::Field(f) => {
                 let base = self.place(&f.base)?;
-                let syn::Member::Unnamed(k) = &f.member else {
-                    return Err(self.error(range, catalogue::field(&text_of(&f.member, 40))));
+                let k = match &f.member {
+                    syn::Member::Unnamed(k) => k.index as usize,
+                    syn::Member::Named(name) => match self.read_place(&base)? {
+                        Value::Struct(of, _) => self.field_of(of, name, range)?,
+                        // The place is never reached.
+                        Value::Never => 0,
+                        _ => return Err(self.error(range, catalogue::field(&name.to_string()))),
+                    },
                 };
-                let k = k.index as usize;
                 Ok(Place { text, range, ..base.field(k) })
             }
             Expr::Index(x) => {
@@ -158,10 +172,18 @@ impl<'a> Lower<'a> {
 
     fn inner(&mut self, value: &Value<'a>, step: &Projection, place: &Place) -> Lowered<Value<'a>> {
         match (step, value) {
-            (Projection::Field(k), Value::Tuple(parts) | Value::List(parts)) if *k < parts.len() => {
+            (Projection::Field(k), Value::Tuple(parts) | Value::Struct(_, parts) | Value::List(parts))
+                if *k < parts.len() =>
+            {
                 Ok(parts[*k].clone())
             }
-            (_, Value::Never) => Ok(Value::Never),
+            (_, Value::Never | Value::None) => Ok(Value::Never),
+            (Projection::Payload(1, 0), Value::Option(content, _)) => Ok((**content).clone()),
+            (Projection::Payload(variant, k), Value::Sum(sum)) => {
+                let fields = sum.payloads.get(*variant).and_then(Option::as_ref);
+                Ok(fields.and_then(|fields| fields.get(*k)).map_or(Value::Never, Clone::clone))
+            }
+            (Projection::Payload(..), _) => Err(Poison),
             (Projection::Field(k), _) => Err(self.error(place.range, catalogue::field(&k.to_string()))),
             (Projection::Element(at), Value::GrowableVec(stack)) => self.vec_element(&Rc::clone(stack), *at),
             (Projection::Element(at), Value::List(parts)) => self.one_of(&Rc::clone(parts), *at, place.range),
@@ -347,6 +369,11 @@ impl<'a> Lower<'a> {
         let Some((step, rest)) = steps.split_first() else { return Ok(new) };
         let k = match step {
             Projection::Field(k) => *k,
+            Projection::Payload(variant, k) => {
+                let part = self.inner(old, step, place)?;
+                let part = self.replaced(&part, rest, (new, put), place)?;
+                return Ok(old.with_payload(*variant, *k, part));
+            }
             Projection::Part(cuts) if rest.is_empty() => return self.with_part(old, cuts, (&new, put), place),
             Projection::Part(cuts) => {
                 let part = self.inner(old, step, place)?;
@@ -377,8 +404,7 @@ impl<'a> Lower<'a> {
             parts.iter().enumerate().map(|(i, p)| if i == k { part.clone() } else { p.clone() }).collect()
         };
         match old {
-            Value::Tuple(parts) => Ok(Value::Tuple(with(parts))),
-            Value::List(parts) => Ok(Value::List(with(parts))),
+            Value::Tuple(parts) | Value::Struct(_, parts) | Value::List(parts) => Ok(old.with_parts(with(parts))),
             _ => Ok(Value::Never),
         }
     }

@@ -125,8 +125,7 @@ impl<'a> Lower<'a> {
             parts.iter().map(|p| self.with_literal_types(p, wants, range)).collect()
         };
         match value {
-            Value::Tuple(parts) => Ok(Value::Tuple(all(parts)?)),
-            Value::List(parts) => Ok(Value::List(all(parts)?)),
+            Value::Tuple(parts) | Value::Struct(_, parts) | Value::List(parts) => Ok(value.with_parts(all(parts)?)),
             Value::Term(_) | Value::Number(_) => {
                 Ok(Value::Term(self.term_as(value, wants.next().unwrap_or(Want::Any), range)?))
             }
@@ -211,7 +210,9 @@ impl<'a> Lower<'a> {
     /// `Any` means that a step decides.
     fn untyped_literals(&self, value: &Value<'a>, wants: &mut Vec<Want>) {
         match value {
-            Value::Tuple(parts) | Value::List(parts) => parts.iter().for_each(|p| self.untyped_literals(p, wants)),
+            Value::Tuple(parts) | Value::Struct(_, parts) | Value::List(parts) => {
+                parts.iter().for_each(|p| self.untyped_literals(p, wants));
+            }
             Value::Number(n) => {
                 let reals: Vec<Elem> = self.sig.params.iter().map(|p| p.leaf.elem).filter(|e| e.is_real()).collect();
                 let one = reals.iter().all(|e| *e == self.default_real());
@@ -240,10 +241,15 @@ impl<'a> Lower<'a> {
 
     fn elems(&self, init: &Value<'a>, value: &Value<'a>, out: &mut Vec<Option<Elem>>) {
         match (init, value) {
-            (Value::Tuple(xs), Value::Tuple(ys)) | (Value::List(xs), Value::List(ys)) if xs.len() == ys.len() => {
+            (
+                Value::Tuple(xs) | Value::Struct(_, xs) | Value::List(xs),
+                Value::Tuple(ys) | Value::Struct(_, ys) | Value::List(ys),
+            ) if init.is_like(value) => {
                 xs.iter().zip(&**ys).for_each(|(x, y)| self.elems(x, y, out));
             }
-            (Value::Tuple(xs) | Value::List(xs), _) => xs.iter().for_each(|x| self.elems(x, value, out)),
+            (Value::Tuple(xs) | Value::Struct(_, xs) | Value::List(xs), _) => {
+                xs.iter().for_each(|x| self.elems(x, value, out));
+            }
             _ => out.push(self.elem_of(value)),
         }
     }
@@ -347,7 +353,7 @@ fn fold_elements<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'
 /// The accumulators after each item, each of which is one array, and the initial one.
 fn accumulators<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, reverse: bool) -> Lowered<(Term, Term, SrcRange)> {
     let (seq, (init, ri)) = arguments(me, call)?;
-    if matches!(init, Value::Tuple(_)) {
+    if init.is_several() {
         return Err(me.error(ri, catalogue::scan_of_tuples(call.name())));
     }
     let (f, rf) = call.arg(2)?;

@@ -54,7 +54,7 @@ macro_rules! by_copy {
 
 by_copy! {
     bool, u32, usize, Loc, Option<usize>, Option<Rc<[Option<Term>]>>, Diags, Scope<'a>, Store<'a>,
-    Vec<JumpTarget<'a>>, Vec<Frame>, Vec<OpenRecurrence>, Vec<Check>, Vec<Equation>, BTreeMap<Term, String>,
+    Vec<usize>, Vec<JumpTarget<'a>>, Vec<Frame>, Vec<OpenRecurrence>, Vec<Check>, Vec<Equation>, BTreeMap<Term, String>,
     BTreeSet<String>
 }
 
@@ -194,6 +194,8 @@ state! {
     trial_depth: u32,
     /// The nesting depth of expressions and closure calls.
     depth: u32,
+    /// The functions of `impl` blocks whose bodies are being lowered, by their addresses.
+    active: Vec<usize>,
 }
 
 impl<'a> State<'a> {
@@ -219,6 +221,7 @@ impl<'a> Lower<'a> {
             state,
             // The inputs of the run.
             sig: _,
+            definitions: _,
             receivers: _,
             classes: _,
             inferred_before: _,
@@ -238,6 +241,7 @@ impl<'a> Lower<'a> {
             enlarged: _,
             memory: _,
             empties: _,
+            empty_lists: _,
             queues: _,
         } = self;
         state.rollback(mark);
@@ -279,7 +283,8 @@ mod tests {
             let mut diags = Diags::new();
             let attr = crate::attr::parse(TokenStream::new(), &mut diags);
             let sig = crate::sig::parse(&item, &attr, &mut diags).expect("a signature");
-            let mut lower = Lower::new(&sig);
+            let definitions = crate::definitions::Definitions::of(&item.block, &[]);
+            let mut lower = Lower::new(&sig, &definitions);
             lower.declare(&[]);
             let before = lower.state.snapshot();
             let mut inside = Vec::new();

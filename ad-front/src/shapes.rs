@@ -10,6 +10,7 @@ use quote::quote;
 use syn::ItemFn;
 use syn::visit::Visit;
 
+use super::definitions::Definitions;
 use super::lower::Lower;
 use super::sig::Sig;
 use super::types::Len;
@@ -268,7 +269,7 @@ pub(super) fn length_of_constant(path: &TokenStream, axis: usize) -> TokenStream
 }
 
 /// Lowers a function with a valid signature.
-pub(super) fn lower(sig: &Sig, item: &ItemFn, diags: &mut Diags) -> Lowered<Program> {
+pub(super) fn lower(sig: &Sig, item: &ItemFn, definitions: &Definitions, diags: &mut Diags) -> Lowered<Program> {
     let mut classes = Classes::default();
     let mut equations: Vec<Equation> = Vec::new();
     let mut constants: Vec<Constant> = Vec::new();
@@ -279,7 +280,7 @@ pub(super) fn lower(sig: &Sig, item: &ItemFn, diags: &mut Diags) -> Lowered<Prog
     let mut passes = 0;
     while passes < symbols + constants.len() + chosen.len() {
         passes += 1;
-        let mut lower = Lower::new(sig);
+        let mut lower = Lower::new(sig, definitions);
         lower.inferred_before.clone_from(&chosen);
         lower.receivers = Rc::clone(&receivers);
         lower.classes = classes.clone();

@@ -8,6 +8,7 @@
 use std::rc::Rc;
 
 use super::carry::{CarriedName, Form, InferenceKey, Leaves};
+use super::definitions::tree::Tree;
 use super::growth::Growth;
 use super::lower::Lower;
 use super::value::{Lowered, Seq, Value};
@@ -91,8 +92,16 @@ impl<'a> Lower<'a> {
             },
             Value::List(parts) if parts.is_empty() => {
                 let mut leaves = Leaves::default();
+                let said = self.empty_lists.iter().find(|(list, _)| Rc::ptr_eq(list, parts)).map(|(_, ty)| ty.clone());
+                if let Some(Tree::List(_, element)) = said
+                    && let Some(zero) = self.zero_of(&element, false)
+                    && let Some(form) = self.flatten(&zero, &mut key.clone(), &mut leaves, range)?
+                {
+                    let all = leaves.terms.into_iter().map(|zero| self.rows_of_zeros(zero, capacity)).collect();
+                    return Ok(Some(GrowableVec { all, form, ..GrowableVec::without_arrays(none, more) }));
+                }
                 let form = self.dummy_element(key, &mut leaves);
-                let all = leaves.terms.into_iter().map(|zero| self.g.broadcast(zero, &[capacity])).collect();
+                let all = leaves.terms.into_iter().map(|zero| self.rows_of_zeros(zero, capacity)).collect();
                 Ok(Some(GrowableVec { all, form, open: Some(key.clone()), ..GrowableVec::without_arrays(none, more) }))
             }
             Value::List(parts) => {
@@ -130,6 +139,15 @@ impl<'a> Lower<'a> {
                 Ok(Some(GrowableVec { all, form: Form::Leaf { levels }, ..GrowableVec::without_arrays(len, more) }))
             }
             _ => Ok(None),
+        }
+    }
+
+    /// Copies of an element that nothing reads.
+    fn rows_of_zeros(&mut self, element: Term, capacity: Term) -> Term {
+        if self.g.rank(element) == 0 {
+            self.g.broadcast(element, &[capacity])
+        } else {
+            self.g.replicate(capacity, element)
         }
     }
 
@@ -513,7 +531,9 @@ impl<'a> Lower<'a> {
         let now: Vec<Term> = stack.all.iter().map(|&all| self.g.index(all, &[at])).collect();
         let mut leaves = Vec::new();
         self.flatten_like(x, &stack.form, &mut now.iter(), &mut leaves, (CarriedName::Element, range))?;
-        let all = stack.all.iter().zip(leaves).map(|(&all, x)| self.g.update(all, x, &[], &[at])).collect();
+        let all = stack.all.iter().zip(&now).zip(leaves);
+        // A part of the element that has not changed is not written.
+        let all = all.map(|((&all, &now), x)| if x == now { all } else { self.g.update(all, x, &[], &[at]) }).collect();
         Ok(Value::GrowableVec(Rc::new(GrowableVec { all, ..stack.clone() })))
     }
 }

@@ -251,6 +251,10 @@ impl<'a> Store<'a> {
     }
 }
 
+fn all_same<'a>(a: &Rc<[Value<'a>]>, b: &Rc<[Value<'a>]>) -> bool {
+    Rc::ptr_eq(a, b) || (a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b)))
+}
+
 /// Whether two values are known to be the same, so that no conditional is needed.
 pub(super) fn same<'a>(a: &Value<'a>, b: &Value<'a>) -> bool {
     match (a, b) {
@@ -258,8 +262,16 @@ pub(super) fn same<'a>(a: &Value<'a>, b: &Value<'a>) -> bool {
         (Value::Number(a), Value::Number(b)) => Rc::ptr_eq(a, b),
         (Value::List(a), Value::List(b))
         | (Value::Matrix(a), Value::Matrix(b))
-        | (Value::Tuple(a), Value::Tuple(b)) => {
-            Rc::ptr_eq(a, b) || (a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b)))
+        | (Value::Tuple(a), Value::Tuple(b)) => all_same(a, b),
+        (Value::Struct(of, a), Value::Struct(other, b)) => std::ptr::eq(*of, *other) && all_same(a, b),
+        (Value::Sum(a), Value::Sum(b)) => {
+            let payloads = || {
+                a.payloads.iter().zip(b.payloads.iter()).all(|pair| match pair {
+                    (Some(a), Some(b)) => all_same(a, b),
+                    (a, b) => a.is_none() && b.is_none(),
+                })
+            };
+            std::ptr::eq(a.of, b.of) && a.tag == b.tag && payloads()
         }
         (Value::Closure(a), Value::Closure(b)) => Rc::ptr_eq(a, b),
         (Value::Chosen(a), Value::Chosen(b)) => Rc::ptr_eq(a, b),

@@ -6,6 +6,7 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{Block, Expr, Item, Pat, StaticMutability, Stmt, Type};
 
+use super::definitions::{is_definition, types_of};
 use super::lower::Lower;
 use super::refuse;
 use super::state::CellValue;
@@ -31,7 +32,9 @@ impl<'a> Lower<'a> {
                     poisoned |= value.is_err();
                     if semi.is_some() { value.map(|_| Value::Unit) } else { value }
                 }
-                Stmt::Item(item) if matches!(item, Item::Fn(_)) || constant(item).is_some() => Ok(Value::Unit),
+                Stmt::Item(item) if matches!(item, Item::Fn(_)) || is_definition(item) || constant(item).is_some() => {
+                    Ok(Value::Unit)
+                }
                 Stmt::Item(item) => {
                     poisoned = true;
                     let kind = match item {
@@ -61,6 +64,8 @@ impl<'a> Lower<'a> {
     fn items(&mut self, block: &'a Block) -> Lowered<()> {
         let mut result = Ok(());
         let items = in_order(block);
+        // A constant may be a value of a type of the block.
+        types_of(block).for_each(|ty| self.mark_items(&ty.to_string()));
         for item in &items {
             let Some((name, ty, expr)) = constant(item) else { continue };
             let inside = std::mem::replace(&mut self.state.scope, self.state.items.clone());
@@ -86,6 +91,7 @@ impl<'a> Lower<'a> {
             }
             self.item(f.sig.ident.to_string(), function.ok());
         }
+        types_of(block).for_each(|ty| self.mark_items(&ty.to_string()));
         result
     }
 
@@ -101,6 +107,7 @@ impl<'a> Lower<'a> {
                 Some((_, other)) => return self.let_else(local, &init.expr, other),
                 None => match self.typed_constant(&local.pat, &init.expr)? {
                     Some(constant) => Ok(constant),
+                    None if super::products::is_default(&init.expr) => self.default_of_type(&local.pat, &init.expr),
                     None => self.moved(&init.expr),
                 },
             },
@@ -112,6 +119,17 @@ impl<'a> Lower<'a> {
 }
 
 impl<'a> Lower<'a> {
+    /// Lowers `let x: T = Default::default();` of a type of the table. Other types are left to the
+    /// ordinary path.
+    fn default_of_type(&mut self, pat: &'a Pat, value: &'a Expr) -> Lowered<Value<'a>> {
+        let ty = if let Pat::Type(typed) = pat { Some(&*typed.ty) } else { None };
+        let name = ty.and_then(super::associated::name_of);
+        match name.and_then(|name| self.definitions.ty(&name)) {
+            Some(of) => self.default_of(of, SrcRange::of(value)),
+            None => self.moved(value),
+        }
+    }
+
     /// Lowers `let value: f64 = g;` with an unknown name. It is a constant outside of the function,
     /// which may be in lower case if a number type is given. A name that looks misspelt is an
     /// error.
@@ -187,8 +205,6 @@ fn in_order(block: &Block) -> Vec<&Item> {
 fn named_by(item: &Item) -> Option<String> {
     match item {
         Item::Static(i) if constant(item).is_none() => Some(i.ident.to_string()),
-        Item::Struct(i) => Some(i.ident.to_string()),
-        Item::Enum(i) => Some(i.ident.to_string()),
         _ => None,
     }
 }
@@ -197,7 +213,7 @@ impl<'a> Lower<'a> {
     /// Lowers `let PAT = value else { .. };`. The `else` block does not complete.
     fn let_else(&mut self, local: &'a syn::Local, value: &'a syn::Expr, other: &'a syn::Expr) -> Lowered<()> {
         let range = SrcRange::of(&local.pat);
-        let fits = self.expr(value).and_then(|value| Ok((self.fits(&local.pat, &value)?, value)));
+        let fits = self.moved(value).and_then(|value| Ok((self.fits(&local.pat, &value)?, value)));
         let (fits, value) = match fits {
             Ok(found) => found,
             Err(Poison) => {

@@ -94,6 +94,8 @@ impl<'a> Lower<'a> {
             | Value::Seq(_)
             | Value::Cursor(_)
             | Value::Tuple(_)
+            | Value::Struct(..)
+            | Value::Sum(_)
             | Value::Closure(_)
             | Value::Chosen(_)
             | Value::FromFn(_)

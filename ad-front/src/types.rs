@@ -442,3 +442,26 @@ fn form(ty: &Type) -> TypeForm {
         _ => TypeForm::Other,
     }
 }
+
+/// The length of a list, if its type says it, and the type of an element: `[T; N]`, `Vec<T>`,
+/// `&[T]`.
+pub(super) fn list(ty: &Type) -> Option<(Option<Len>, &Type)> {
+    match ty {
+        Type::Paren(p) => list(&p.elem),
+        Type::Group(g) => list(&g.elem),
+        Type::Reference(r) => list(&r.elem),
+        Type::Slice(s) => Some((None, &s.elem)),
+        Type::Array(a) => Some((Some(len(&a.len)), &a.elem)),
+        Type::Path(p) => {
+            let last = p.path.segments.last()?;
+            let vec = matches!(KnownType::named(&last.ident.to_string()), Some(KnownType::Vec | KnownType::VecDeque));
+            let PathArguments::AngleBracketed(args) = &last.arguments else { return None };
+            let elem = args.args.iter().find_map(|a| match a {
+                GenericArgument::Type(ty) => Some(ty),
+                _ => None,
+            })?;
+            vec.then_some((None, elem))
+        }
+        _ => None,
+    }
+}

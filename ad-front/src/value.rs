@@ -9,6 +9,7 @@ use proc_macro2::{Ident, TokenStream};
 use syn::{Block, Expr, Pat, Type};
 
 use super::carry::InferenceKey;
+use super::definitions::Definition;
 use super::lower::Lower;
 use super::open::DynamicPart;
 use super::order::Order;
@@ -49,6 +50,10 @@ pub(super) enum Value<'a> {
     FromFn(Rc<Value<'a>>),
     /// A tuple.
     Tuple(Rc<[Value<'a>]>),
+    /// A struct, with the values of its fields.
+    Struct(&'a Definition, Rc<[Value<'a>]>),
+    /// A value of an enum.
+    Sum(Rc<Sum<'a>>),
     /// A closure.
     Closure(Rc<Closure<'a>>),
     /// One of several functions, by conditions.
@@ -79,6 +84,46 @@ pub(super) enum Value<'a> {
     Place(Rc<Place>),
     /// The value of an expression that does not complete, such as `return`.
     Never,
+}
+
+/// A value of an enum: the number of its variant, and the fields of each variant.
+#[derive(Clone)]
+pub(super) struct Sum<'a> {
+    pub of: &'a Definition,
+    pub tag: Term,
+    /// The fields of a variant have a meaning only where the tag is its number. `None`: the value is
+    /// never this variant.
+    pub payloads: Rc<[Option<Rc<[Value<'a>]>>]>,
+}
+
+impl<'a> Value<'a> {
+    /// The parts of a tuple or struct.
+    pub(super) fn product(&self) -> Option<&Rc<[Value<'a>]>> {
+        match self {
+            Value::Tuple(parts) | Value::Struct(_, parts) => Some(parts),
+            _ => None,
+        }
+    }
+
+    /// The same kind of product, or an array literal, with other parts.
+    pub(super) fn with_parts(&self, parts: Rc<[Value<'a>]>) -> Value<'a> {
+        match self {
+            Value::Struct(of, _) => Value::Struct(of, parts),
+            Value::List(_) => Value::List(parts),
+            Value::Matrix(_) => Value::Matrix(parts),
+            _ => Value::Tuple(parts),
+        }
+    }
+
+    /// Whether both are products of the same kind: tuples or array literals of as many parts, or
+    /// structs of one type.
+    pub(super) fn is_like(&self, other: &Value<'a>) -> bool {
+        match (self, other) {
+            (Value::Tuple(a), Value::Tuple(b)) | (Value::List(a), Value::List(b)) => a.len() == b.len(),
+            (Value::Struct(a, _), Value::Struct(b, _)) => std::ptr::eq(*a, *b),
+            _ => false,
+        }
+    }
 }
 
 impl Value<'_> {
@@ -116,8 +161,13 @@ impl Value<'_> {
     /// Whether the value is an array literal whose elements are no terms, so that an index selects
     /// among them.
     pub(super) fn is_selected_from(&self) -> bool {
-        let apart = |part: &Value| matches!(part, Value::Tuple(_)) || part.is_function();
+        let apart = |part: &Value| part.is_several() || part.is_function();
         matches!(self, Value::List(parts) if parts.iter().any(apart))
+    }
+
+    /// Whether the value has several terms, so that an array of such values is several arrays.
+    pub(super) fn is_several(&self) -> bool {
+        matches!(self, Value::Tuple(_) | Value::Struct(..) | Value::Sum(_) | Value::Option(..) | Value::Unit)
     }
 
     /// The kind of the value, for messages.
@@ -131,6 +181,8 @@ impl Value<'_> {
             Value::DynamicPart(_) => "an array of a size that a loop decides",
             Value::FromFn(_) => "an array of a size that nothing says",
             Value::Tuple(_) => "a tuple",
+            Value::Struct(..) => "a struct",
+            Value::Sum(_) => "an enum",
             Value::Closure(_) | Value::Function(..) | Value::Chosen(_) => "a function",
             Value::Range(_) => "a range",
             Value::Seq(_) | Value::Cursor(_) => "an iterator",
@@ -325,11 +377,24 @@ impl<'a> Scope<'a> {
         None
     }
 
+    /// The scope from the definition of a name outwards.
+    pub(super) fn outwards_from(&self, name: &str) -> Option<Scope<'a>> {
+        let mut at = self;
+        while let Some(bind) = &at.0 {
+            if bind.name == name {
+                return Some(at.clone());
+            }
+            at = &bind.rest;
+        }
+        None
+    }
+
     /// Every name, the innermost first.
     pub(super) fn names(&self) -> Vec<&str> {
         let (mut at, mut names) = (self, Vec::new());
         while let Some(bind) = &at.0 {
-            names.push(&*bind.name);
+            // Other names are those of the front end itself.
+            names.extend(Some(&*bind.name).filter(|name| !name.starts_with(' ')));
             at = &bind.rest;
         }
         names
@@ -351,11 +416,12 @@ impl std::fmt::Debug for Value<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Value::Term(t) | Value::Nested(t, _) => t.fmt(f),
-            Value::List(parts) | Value::Matrix(parts) | Value::Tuple(parts) => {
+            Value::List(parts) | Value::Matrix(parts) | Value::Tuple(parts) | Value::Struct(_, parts) => {
                 f.debug_list().entries(parts.iter()).finish()
             }
             Value::Number(n) => n.fmt(f),
             Value::DynamicPart(part) => part.fmt(f),
+            Value::Sum(sum) => write!(f, "{:?}: {:?}", sum.tag, sum.payloads),
             Value::Option(value, exists) => write!(f, "{value:?} if {exists:?}"),
             Value::Cell(cell) => cell.fmt(f),
             other => f.write_str(other.kind()),

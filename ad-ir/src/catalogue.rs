@@ -484,8 +484,22 @@ pub fn too_deep() -> Message {
 
 pub fn field(name: &str) -> Message {
     let text = message(format!("the field `{name}` is not understood")).instead_of_rustc()
-        .help("take a tuple apart with `let (a, b) = ..;`; structs are not supported yet");
+        .help("fields are those of tuples, and of structs that the function can see");
     foreign::translate(Kind::Method, name, text)
+}
+
+/// rustc reports it too.
+pub fn no_such_field(name: &str, ty: &str) -> Message {
+    message(format!("`{ty}` has no field `{name}`")).left_to_rustc(true)
+}
+
+/// rustc reports it too.
+pub fn missing_field(ty: &str) -> Message {
+    message(format!("not all fields of `{ty}` are given")).left_to_rustc(true)
+}
+
+pub fn repeated_type(name: &str) -> Message {
+    message(format!("the function has two types of the name `{name}`")).help("give one of them another name")
 }
 
 pub fn field_of_array(text: &str, k: usize) -> Message {

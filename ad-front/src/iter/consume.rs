@@ -66,7 +66,7 @@ impl<'a> Lower<'a> {
         fn is_place(value: &Value) -> bool {
             match value {
                 Value::Place(_) => true,
-                Value::Tuple(parts) => parts.iter().any(is_place),
+                Value::Tuple(parts) | Value::Struct(_, parts) => parts.iter().any(is_place),
                 _ => false,
             }
         }
@@ -90,19 +90,6 @@ impl<'a> Lower<'a> {
             return Err(self.error(range, catalogue::size_depends_on_index()));
         }
         self.filled(seq, range, want, |_, _| Err(Poison))
-    }
-
-    /// Collects all items into a `Vec` of their type.
-    fn listed_items(&mut self, seq: &Seq<'a>, range: SrcRange, want: Want) -> Lowered<Value<'a>> {
-        let (found, item) = (Rc::new(std::cell::Cell::new(0)), Rc::clone(&seq.item));
-        let levels = Rc::clone(&found);
-        let item = move |me: &mut Lower<'a>, ix: &[Term]| {
-            let value = item(me, ix)?;
-            levels.set(me.levels(&value));
-            Ok(value)
-        };
-        let t = self.collected(&Seq { item: Rc::new(item), ..seq.clone() }, range, want)?;
-        Ok(self.nested_value(t, found.get().saturating_add(1)))
     }
 
     /// Collects all items into an array over the loops, with `fill` for the items that do not

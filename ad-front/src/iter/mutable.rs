@@ -54,8 +54,8 @@ impl<'a> Lower<'a> {
     /// The elements of a mutable reference. Those of an array of arrays are rows.
     pub(crate) fn seq_of_place(&mut self, place: &Place) -> Lowered<Seq<'a>> {
         let value = self.read_place(place)?;
-        let tuples = matches!(&value, Value::List(parts) if parts.iter().any(|p| matches!(p, Value::Tuple(_))));
-        if let (Value::List(parts), true) = (&value, tuples) {
+        let several = matches!(&value, Value::List(parts) if parts.iter().any(Value::is_several));
+        if let (Value::List(parts), true) = (&value, several) {
             return Ok(elements(self.g.lit_usize(parts.len()), place.clone()));
         }
         let rows = self.is_rows(place, &value);

@@ -221,10 +221,13 @@ impl<'a> Lower<'a> {
                 _ => return false,
             },
             (Form::List(parts), _) => self.g.lit_usize(parts.len()),
+            (Form::Rows(first), _) => first.len,
             (Form::Leaf { .. }, Some(&t)) if self.g.rank(t) > 0 => self.g.shape(t)[0],
             _ => return false,
         };
         let m = match value {
+            Value::GrowableVec(stack) if matches!(form, Form::Rows(_)) && self.is_fixed(stack) => stack.len,
+            Value::GrowableVec(_) if matches!(form, Form::Rows(_)) => return true,
             Value::GrowableVec(stack) if stack.as_single_array().is_some() || matches!(form, Form::List(_)) => {
                 return true;
             }
@@ -246,7 +249,7 @@ impl<'a> Lower<'a> {
         // Only a `Vec` or an array of rank 1 can change its number of elements.
         let rows = matches!(value, Value::List(_) | Value::Nested(..) | Value::Filled(..))
             || matches!(value, Value::Term(t) if self.g.rank(*t) == 1)
-            || matches!(value, Value::DynamicPart(_));
+            || matches!(value, Value::DynamicPart(_) | Value::GrowableVec(_));
         !may && rows
     }
 
@@ -277,7 +280,7 @@ impl<'a> Lower<'a> {
                     self.inferred_before.contains_key(&key)
                 };
                 let found = match value {
-                    Value::GrowableVec(_) => true,
+                    Value::GrowableVec(stack) => changes || !self.is_fixed(stack),
                     Value::DynamicPart(open) => changes && self.g.rank(open.all) == 1,
                     Value::List(_) | Value::Filled(..) => changes,
                     Value::Term(t) | Value::Nested(t, _) => changes && self.g.rank(*t) > 0,

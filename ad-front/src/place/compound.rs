@@ -25,6 +25,9 @@ impl<'a> Lower<'a> {
         let old = self.read_place(&place)?;
         let ranges = [place.range, SrcRange::of(&b.right)];
         let op = without_assignment(&b.op);
+        if let Some(made) = self.own_assignment(&op, &place, (&old, &right), range).filter(|_| old.is_defined()) {
+            return made;
+        }
         let texts = [place.text.clone(), text_of(&b.right, 30)];
         if let (Value::DynamicPart(part), BinOp::AddAssign(_) | BinOp::SubAssign(_)) = (&old, &b.op)
             && self.g.elem(part.all).is_real()

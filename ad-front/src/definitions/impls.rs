@@ -1,0 +1,182 @@
+//! The functions and constants of `impl` blocks. `Self` is replaced by the type, and a function that
+//! an `impl` takes from its trait is a function of the `impl`.
+//!
+//! This module must never decide which `impl` a call means: that depends on values.
+
+use proc_macro2::{Ident, Span};
+use syn::visit_mut::{self, VisitMut};
+use syn::{
+    Block, Expr, FnArg, GenericArgument, GenericParam, Generics, ImplItem, ItemImpl, ItemTrait, Pat, PatIdent, Path,
+    PathArguments, ReceiverKind, ReturnType, Signature, TraitItem, Type,
+};
+
+/// An `impl` block.
+pub(crate) struct Impl {
+    pub self_ty: Type,
+    /// The name of the trait, and its first type argument.
+    pub of_trait: Option<(String, Option<Type>)>,
+    pub functions: Vec<Function>,
+    pub constants: Vec<(Ident, Type, Expr)>,
+}
+
+/// How a method takes its receiver.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Receiver {
+    /// `self`, `mut self`, `&self`.
+    Read,
+    /// `&mut self`.
+    Mutable,
+}
+
+/// An associated function or method.
+pub(crate) struct Function {
+    pub name: Ident,
+    pub receiver: Option<Receiver>,
+    /// The receiver is the first parameter.
+    pub params: Vec<(Pat, Option<Type>)>,
+    pub output: Option<Type>,
+    pub body: Block,
+    /// The const parameters of the function and of its `impl`.
+    pub sizes: Vec<Ident>,
+}
+
+impl Impl {
+    pub(super) fn of(item: &ItemImpl, traits: &[&ItemTrait]) -> Impl {
+        let mut item = item.clone();
+        let self_ty = (*item.self_ty).clone();
+        item.items.iter_mut().for_each(|i| SelfType(&self_ty).visit_impl_item_mut(i));
+        let of_trait = item.trait_.as_ref().and_then(|(path, _)| {
+            let last = path.segments.last()?;
+            let argument = match &last.arguments {
+                PathArguments::AngleBracketed(args) => args.args.iter().find_map(|a| match a {
+                    GenericArgument::Type(ty) => Some(ty.clone()),
+                    _ => None,
+                }),
+                _ => None,
+            };
+            let mut argument = argument;
+            if let Some(ty) = &mut argument {
+                SelfType(&self_ty).visit_type_mut(ty);
+            }
+            Some((last.ident.to_string(), argument))
+        });
+        let sizes: Vec<Ident> = consts(&item.generics).cloned().collect();
+        let (mut functions, mut constants) = (Vec::new(), Vec::new());
+        for inner in item.items {
+            match inner {
+                ImplItem::Fn(f) => functions.extend(function(&f.sig, &f.block, &self_ty, &sizes)),
+                ImplItem::Const(c) => constants.push((c.ident, c.ty, c.expr)),
+                _ => {}
+            }
+        }
+        let defaults = of_trait.as_ref().and_then(|(name, _)| traits.iter().find(|t| t.ident == name));
+        for inner in defaults.map(|t| &*t.items).unwrap_or_default() {
+            let mut inner = inner.clone();
+            SelfType(&self_ty).visit_trait_item_mut(&mut inner);
+            match inner {
+                TraitItem::Fn(f) if functions.iter().all(|own: &Function| own.name != f.sig.ident) => {
+                    functions.extend(f.default.and_then(|body| function(&f.sig, &body, &self_ty, &sizes)));
+                }
+                TraitItem::Const(c) if constants.iter().all(|(own, ..)| *own != c.ident) => {
+                    constants.extend(c.default.map(|(_, value)| (c.ident, c.ty, value)));
+                }
+                _ => {}
+            }
+        }
+        Impl { self_ty, of_trait, functions, constants }
+    }
+
+    /// An associated function.
+    pub(crate) fn function(&self, name: &str) -> Option<&Function> {
+        self.functions.iter().find(|f| f.name == name)
+    }
+}
+
+/// The const parameters.
+fn consts(generics: &Generics) -> impl Iterator<Item = &Ident> {
+    generics.params.iter().filter_map(|param| match param {
+        GenericParam::Const(c) => Some(&c.ident),
+        _ => None,
+    })
+}
+
+/// A function as the table has it. `None` for one of a kind that bodies cannot call.
+fn function(sig: &Signature, body: &Block, self_ty: &Type, outer: &[Ident]) -> Option<Function> {
+    let mut receiver = None;
+    let mut params = Vec::new();
+    for input in &sig.inputs {
+        match input {
+            FnArg::Typed(p) => params.push(((*p.pat).clone(), Some((*p.ty).clone()))),
+            FnArg::Receiver(r) => {
+                receiver = Some(match &r.kind {
+                    ReceiverKind::Value => Receiver::Read,
+                    ReceiverKind::Reference(_, _, Some(_)) => Receiver::Mutable,
+                    ReceiverKind::Reference(..) => Receiver::Read,
+                    _ => return None,
+                });
+                let by_value = matches!(r.kind, ReceiverKind::Value);
+                let pat = PatIdent {
+                    attrs: Vec::new(),
+                    by_ref: None,
+                    mutability: r.mutability.filter(|_| by_value),
+                    ident: Ident::new("self", r.self_token.span),
+                    subpat: None,
+                };
+                params.push((Pat::Ident(pat), Some(self_ty.clone())));
+            }
+        }
+    }
+    let output = match &sig.output {
+        ReturnType::Default => None,
+        ReturnType::Type(_, ty) => Some((**ty).clone()),
+    };
+    let sizes = outer.iter().chain(consts(&sig.generics)).cloned().collect();
+    Some(Function { name: sig.ident.clone(), receiver, params, output, body: body.clone(), sizes })
+}
+
+/// Replaces `Self` by a type. In an expression or a pattern it is replaced by the type's name.
+struct SelfType<'t>(&'t Type);
+
+impl SelfType<'_> {
+    /// The name of the type.
+    fn name(&self) -> Option<Ident> {
+        let mut ty = self.0;
+        loop {
+            ty = match ty {
+                Type::Paren(p) => &p.elem,
+                Type::Group(g) => &g.elem,
+                Type::Reference(r) => &r.elem,
+                Type::Path(p) => return p.path.segments.last().map(|s| s.ident.clone()),
+                _ => return None,
+            };
+        }
+    }
+}
+
+impl VisitMut for SelfType<'_> {
+    fn visit_type_mut(&mut self, ty: &mut Type) {
+        if let Type::Path(p) = ty
+            && p.qself.is_none()
+            && p.path.is_ident("Self")
+        {
+            *ty = self.0.clone();
+            return;
+        }
+        visit_mut::visit_type_mut(self, ty);
+    }
+
+    fn visit_path_mut(&mut self, path: &mut Path) {
+        if let Some(first) = path.segments.first_mut()
+            && first.ident == "Self"
+            && let Some(name) = self.name()
+        {
+            let span: Span = first.ident.span();
+            first.ident = Ident::new(&name.to_string(), span);
+        }
+        visit_mut::visit_path_mut(self, path);
+    }
+
+    // Another `impl` inside of a function has its own `Self`.
+    fn visit_item_impl_mut(&mut self, _: &mut ItemImpl) {}
+    fn visit_item_trait_mut(&mut self, _: &mut ItemTrait) {}
+}

@@ -1,0 +1,167 @@
+//! The tree of the leaves of a type. A leaf is one array or scalar; a product has its fields, and a
+//! sum has a tag and the fields of each variant.
+//!
+//! The order of the leaves is that of declaration. The flag of an `Option` follows its payload, and
+//! the tag of an enum comes before its payloads. A list of a product has one array for each leaf of
+//! an element, with one more leading axis.
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::visit_mut::{self, VisitMut};
+use syn::{Expr, GenericArgument, PathArguments, Type};
+
+use super::{Definition, Definitions, Parameter};
+use crate::types::{self, Generics, Leaf, Len};
+use ad_ir::diag::Diags;
+use ad_ir::ir::Elem;
+
+/// How deep types may nest. A type that contains itself has no finite tree.
+const DEPTH: usize = 16;
+
+/// The tree of a type.
+#[derive(Clone, Debug)]
+pub(crate) enum Tree<'d> {
+    Leaf(Leaf),
+    /// A tuple. `()` has no parts.
+    Tuple(Vec<Tree<'d>>),
+    Struct(&'d Definition, Vec<Tree<'d>>),
+    /// An enum: the fields of each variant.
+    Sum(&'d Definition, Vec<Vec<Tree<'d>>>),
+    Option(Box<Tree<'d>>),
+    /// A list of products, with its length if the type says it.
+    List(Option<Len>, Box<Tree<'d>>),
+}
+
+/// The arguments of a generic type: what each name stands for.
+struct Arguments<'t>(Vec<(&'t Ident, GenericArgument)>);
+
+impl VisitMut for Arguments<'_> {
+    fn visit_type_mut(&mut self, ty: &mut Type) {
+        if let Type::Path(p) = ty
+            && p.qself.is_none()
+            && let Some(name) = p.path.get_ident()
+            && let Some((_, GenericArgument::Type(of))) = self.0.iter().find(|(param, _)| *param == name)
+        {
+            *ty = of.clone();
+            return;
+        }
+        visit_mut::visit_type_mut(self, ty);
+    }
+
+    fn visit_expr_mut(&mut self, e: &mut Expr) {
+        if let Expr::Path(p) = e
+            && let Some(name) = p.path.get_ident()
+            && let Some((_, of)) = self.0.iter().find(|(param, _)| *param == name)
+            && let Ok(size) = syn::parse2(of.to_token_stream())
+        {
+            *e = size;
+            return;
+        }
+        visit_mut::visit_expr_mut(self, e);
+    }
+}
+
+/// The types and sizes in `<..>`.
+pub(crate) fn arguments(arguments: &PathArguments) -> Vec<GenericArgument> {
+    match arguments {
+        PathArguments::AngleBracketed(args) => {
+            args.args.iter().filter(|a| !matches!(a, GenericArgument::Lifetime(_))).cloned().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+impl Definition {
+    /// Whether a type names one of the generic parameters.
+    pub(crate) fn mentions_parameter(&self, ty: &Type) -> bool {
+        fn mentions(tokens: TokenStream, names: &[String]) -> bool {
+            tokens.into_iter().any(|token| match token {
+                TokenTree::Group(g) => mentions(g.stream(), names),
+                TokenTree::Ident(i) => names.contains(&i.to_string()),
+                _ => false,
+            })
+        }
+        let names: Vec<String> = self.params.iter().map(|p| p.name().to_string()).collect();
+        !names.is_empty() && mentions(ty.to_token_stream(), &names)
+    }
+
+    /// The type of a field with the type's arguments.
+    pub(crate) fn field_type(&self, variant: usize, field: usize, given: &[GenericArgument]) -> Option<Type> {
+        let mut ty = self.variants.get(variant)?.fields.get(field)?.ty.clone();
+        Arguments(self.params.iter().map(Parameter::name).zip(given.iter().cloned()).collect()).visit_type_mut(&mut ty);
+        Some(ty)
+    }
+}
+
+impl Definitions {
+    /// The tree of a type. `None` if the type is not known, or contains itself.
+    pub(crate) fn tree(&self, ty: &Type, generics: &Generics) -> Option<Tree<'_>> {
+        self.part(ty, generics, 0)
+    }
+
+    fn part(&self, ty: &Type, generics: &Generics, depth: usize) -> Option<Tree<'_>> {
+        if depth > DEPTH {
+            return None;
+        }
+        let deeper = |ty: &Type| self.part(ty, generics, depth + 1);
+        match ty {
+            Type::Paren(p) => return deeper(&p.elem),
+            Type::Group(g) => return deeper(&g.elem),
+            Type::Reference(r) if !matches!(&*r.elem, Type::Slice(_)) => {
+                // The references of a leaf are part of it.
+                if let Ok(leaf) = types::leaf(ty, generics, &mut Diags::new()) {
+                    return Some(Tree::Leaf(leaf));
+                }
+                return deeper(&r.elem);
+            }
+            Type::Tuple(t) => return Some(Tree::Tuple(t.elems.iter().map(deeper).collect::<Option<_>>()?)),
+            _ => {}
+        }
+        if let Type::Path(p) = ty
+            && p.qself.is_none()
+            && let Some(last) = p.path.segments.last()
+        {
+            let (name, given) = (last.ident.to_string(), arguments(&last.arguments));
+            if let Some(definition) = self.ty(&name) {
+                let variant = |v: usize| -> Option<Vec<Tree<'_>>> {
+                    let fields = 0..definition.variants[v].fields.len();
+                    fields.map(|k| deeper(&definition.field_type(v, k, &given)?)).collect()
+                };
+                if definition.is_enum {
+                    let variants = (0..definition.variants.len()).map(variant).collect::<Option<_>>()?;
+                    return Some(Tree::Sum(definition, variants));
+                }
+                return Some(Tree::Struct(definition, variant(0)?));
+            }
+            if name == "Option"
+                && let [GenericArgument::Type(inner)] = &given[..]
+            {
+                return Some(Tree::Option(deeper(inner)?.into()));
+            }
+        }
+        if let Ok(leaf) = types::leaf(ty, generics, &mut Diags::new()) {
+            return Some(Tree::Leaf(leaf));
+        }
+        let (len, elem) = types::list(ty)?;
+        Some(Tree::List(len, deeper(elem)?.into()))
+    }
+}
+
+impl Tree<'_> {
+    /// The element types of the leaves, in their order.
+    pub(crate) fn elems(&self, out: &mut Vec<Elem>) {
+        match self {
+            Tree::Leaf(leaf) => out.push(leaf.elem),
+            Tree::Tuple(parts) | Tree::Struct(_, parts) => parts.iter().for_each(|p| p.elems(out)),
+            Tree::Sum(_, variants) => {
+                out.push(Elem::USIZE);
+                variants.iter().flatten().for_each(|p| p.elems(out));
+            }
+            Tree::Option(inner) => {
+                inner.elems(out);
+                out.push(Elem::Bool);
+            }
+            Tree::List(_, element) => element.elems(out),
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Lists of products: a structure of arrays. A list of structs, tuples, enums or `Option`s is one
+//! array for each leaf of an element, with one more leading axis. So reading a field of an element is
+//! a gather of one array.
+//!
+//! Such a list is a `GrowableVec` whose length is closed, or one whose length changes (`stack`).
+//! Invariant: all arrays of a list have the same first axis.
+
+use std::rc::Rc;
+
+use syn::ExprRepeat;
+
+use super::carry::{CarriedName, InferenceKey, Leaves};
+use super::lower::Lower;
+use super::stack::GrowableVec;
+use super::value::{Lowered, Seq, Value, Want};
+use ad_ir::diag::{Poison, SrcRange};
+use ad_ir::ir::Term;
+use ad_ir::memory_order::HasLayouts;
+
+impl<'a> Lower<'a> {
+    /// Whether a list of products has a length that is known where the function is called.
+    pub(super) fn is_fixed(&self, stack: &GrowableVec<'a>) -> bool {
+        stack.slot.is_none()
+            && stack.window.is_none()
+            && stack.as_single_array().is_none()
+            && !stack.all.is_empty()
+            && self.is_closed(stack.len)
+    }
+
+    /// The same list in arrays of its length.
+    pub(super) fn without_padding(&mut self, stack: &GrowableVec<'a>) -> GrowableVec<'a> {
+        let (len, zero) = (stack.len, self.g.lit_usize(0));
+        let part = |t: &Term| {
+            let mut sizes = self.g.shape(*t).to_vec();
+            if sizes[0] == len {
+                return *t;
+            }
+            sizes[0] = len;
+            let (starts, steps) = (vec![zero; sizes.len()], vec![1; sizes.len()]);
+            self.g.slice(*t, &starts, &steps, &sizes)
+        };
+        let all = stack.all.iter().map(part).collect();
+        GrowableVec { all, open: None, limited: false, ..stack.clone() }
+    }
+
+    /// A list of elements of this form. The arrays have the leaves of all elements.
+    pub(super) fn list_of(&mut self, form: super::carry::Form<'a>, all: Vec<Term>, len: Term) -> Value<'a> {
+        let more = self.no_growth();
+        Value::GrowableVec(Rc::new(GrowableVec { all, form, ..GrowableVec::without_arrays(len, more) }))
+    }
+
+    /// Flattens the next value of a carried list. Its length does not change.
+    pub(super) fn rows_like(
+        &mut self,
+        value: &Value<'a>,
+        first: &GrowableVec<'a>,
+        current: &mut std::slice::Iter<'_, Term>,
+        out: &mut Vec<Term>,
+        (who, range): (CarriedName, SrcRange),
+    ) -> Lowered<()> {
+        let now: Vec<Term> = current.by_ref().take(first.all.len()).copied().collect();
+        let key = InferenceKey::at_address(self.state.here.0 as usize, "rows");
+        let next = match value {
+            Value::GrowableVec(stack) if self.is_fixed(stack) => self.without_padding(stack),
+            value => match self.stack(value, first.len, &key, range)? {
+                Some(stack) => stack,
+                None => return Err(self.changed_rows(value, who, range)),
+            },
+        };
+        if next.all.len() != now.len() || !self.is_closed(next.len) {
+            return Err(self.changed_rows(value, who, range));
+        }
+        for (&now, t) in now.iter().zip(next.all) {
+            if self.g.elem(t) != self.g.elem(now) || self.g.rank(t) != self.g.rank(now) {
+                if self.retype_literals(now, self.g.elem(t)) || self.retype_literals(t, self.g.elem(now)) {
+                    return Err(Poison);
+                }
+                return Err(self.changed_rows(value, who, range));
+            }
+            out.push(self.with_shape_of(now, t, (who, range))?);
+        }
+        Ok(())
+    }
+
+    fn changed_rows(&mut self, value: &Value<'a>, who: CarriedName, range: SrcRange) -> Poison {
+        let found = self.describe(value);
+        self.error(range, who.type_change("a list", &found))
+    }
+
+    /// `[x; n]` and `vec![x; n]` of a product.
+    pub(super) fn repeated_product(
+        &mut self,
+        r: &'a ExprRepeat,
+        value: &Value<'a>,
+        len: Term,
+    ) -> Lowered<Option<Value<'a>>> {
+        let mut leaves = Leaves::default();
+        let mut key = InferenceKey::new(r, "");
+        let Some(form) = self.flatten(value, &mut key, &mut leaves, SrcRange::of(&r.expr))? else { return Ok(None) };
+        let mut all = Vec::new();
+        for (t, key) in leaves.terms.into_iter().zip(leaves.keys) {
+            let repeated = self.g.replicate(len, t);
+            self.layouts().note_rows(repeated, &[t]);
+            self.set_literals(repeated, key.as_slice());
+            all.push(repeated);
+        }
+        Ok(Some(self.list_of(form, all, len)))
+    }
+
+    /// Collects the items of an iterator over one loop, all of which exist, into a `Vec`.
+    pub(super) fn listed_items(&mut self, seq: &Seq<'a>, range: SrcRange, want: Want) -> Lowered<Value<'a>> {
+        self.ends(seq, range)?;
+        let key = InferenceKey::at_address(self.state.here.0 as usize, "collected");
+        let mut found = None;
+        let (vars, made) = self.in_loops(&seq.dims, &mut |me, ix| {
+            let value = (seq.item)(me, ix)?;
+            if !value.is_several() {
+                found = Some(me.levels(&value));
+                let t = me.term_as(&value, want, range)?;
+                return Ok((None, Leaves { terms: vec![t], keys: vec![None] }));
+            }
+            let mut leaves = Leaves::default();
+            match me.flatten(&value, &mut key.clone(), &mut leaves, range)? {
+                Some(form) => Ok((Some(form), leaves)),
+                None => Err(me.not_several(&value, range)),
+            }
+        });
+        let (form, leaves) = made?;
+        let mut all = Vec::new();
+        for (t, key) in leaves.terms.into_iter().zip(leaves.keys) {
+            let whole =
+                seq.dims.iter().zip(&vars).rev().fold(t, |body, (&size, &var)| self.make_build(size, var, body));
+            self.layouts().note_rows(whole, &[t]);
+            self.set_literals(whole, key.as_slice());
+            all.push(whole);
+        }
+        match (form, &all[..]) {
+            (None, &[t]) => Ok(self.nested_value(t, found.unwrap_or(0).saturating_add(1))),
+            (Some(form), _) => {
+                let len = seq.dims.first().copied().ok_or(Poison)?;
+                Ok(self.list_of(form, all, len))
+            }
+            _ => Err(Poison),
+        }
+    }
+
+    /// The error for a value that no array can hold.
+    fn not_several(&mut self, value: &Value<'a>, range: SrcRange) -> Poison {
+        let found = self.describe(value);
+        self.error(range, ad_ir::catalogue::not_an_array(&found, false))
+    }
+}

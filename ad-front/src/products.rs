@@ -1,0 +1,336 @@
+//! Structs as values: literals, fields, default values, and values from the leaves of a type.
+//!
+//! A struct is a tuple with a definition, so it is merged, carried and written to as a tuple is.
+//! Invariant: the fields of a value are in the order of the definition.
+
+use std::rc::Rc;
+
+use syn::{Expr, ExprStruct, Member};
+
+use super::carry::Form;
+use super::definitions::Definition;
+use super::definitions::tree::{Tree, arguments};
+use super::lower::Lower;
+use super::types::Leaf;
+use super::value::{Lowered, Sum, Value};
+use ad_ir::catalogue::{self, refused};
+use ad_ir::diag::{Poison, SrcRange, text_of};
+use ad_ir::ir::Term;
+
+impl<'a> Lower<'a> {
+    /// Lowers `Point { x, y: 1.0, ..base }`.
+    pub(super) fn struct_expr(&mut self, e: &'a ExprStruct) -> Lowered<Value<'a>> {
+        let range = SrcRange::of(e);
+        let Some((of, variant)) = self.definitions.constructor(&e.path) else {
+            // The values belong to the refused construct.
+            return Err(self.error(range, refused::construct(refused::Construct::Struct)));
+        };
+        let fields = &of.variants[variant].fields;
+        let mut values: Vec<Option<Value>> = vec![None; fields.len()];
+        let mut result = Ok(());
+        for given in &e.fields {
+            let (value, at) = (self.moved(&given.expr), SrcRange::of(&given.member));
+            let name = member(&given.member);
+            let Some(k) = of.variants[variant].field(&name) else {
+                result = Err(self.error(at, catalogue::no_such_field(&name, &of.name.to_string())));
+                continue;
+            };
+            match value.and_then(|v| self.as_field(of, (variant, k), v, SrcRange::of(&given.expr))) {
+                Ok(value) => values[k] = Some(value),
+                Err(Poison) => result = Err(Poison),
+            }
+        }
+        result?;
+        if let Some(rest) = &e.rest {
+            let base = match is_default(rest) {
+                true => self.default_of(of, range)?,
+                false => self.expr(rest)?,
+            };
+            let Value::Struct(_, own) = &base else { return Ok(Value::Never) };
+            for (value, own) in values.iter_mut().zip(own.iter()) {
+                value.get_or_insert_with(|| own.clone());
+            }
+        }
+        match values.into_iter().collect::<Option<Vec<Value>>>() {
+            Some(values) => Ok(self.constructed(of, variant, values)),
+            None => Err(self.error(range, catalogue::missing_field(&of.name.to_string()))),
+        }
+    }
+
+    /// Gives the value of a field the type that the definition says.
+    pub(super) fn as_field(
+        &mut self,
+        of: &'a Definition,
+        (variant, k): (usize, usize),
+        value: Value<'a>,
+        range: SrcRange,
+    ) -> Lowered<Value<'a>> {
+        let ty = &of.variants[variant].fields[k].ty;
+        // The parameters of a generic type are known from its fields only.
+        if of.mentions_parameter(ty) { Ok(value) } else { self.ascribe(value, ty, range) }
+    }
+
+    /// A value of a struct, or of a variant of an enum.
+    pub(super) fn constructed(&mut self, of: &'a Definition, variant: usize, values: Vec<Value<'a>>) -> Value<'a> {
+        if !of.is_enum {
+            return Value::Struct(of, values.into());
+        }
+        let mut payloads: Vec<Option<Rc<[Value]>>> = vec![None; of.variants.len()];
+        payloads[variant] = Some(values.into());
+        let tag = self.g.lit_usize(variant);
+        Value::Sum(Rc::new(Sum { of, tag, payloads: payloads.into() }))
+    }
+
+    /// The path of a struct or variant as a value: `Shape::Empty`. `None` if it is another path.
+    pub(super) fn unit_of(&mut self, path: &syn::Path) -> Option<Value<'a>> {
+        let (of, variant) = self.definitions.constructor(path)?;
+        of.variants[variant].fields.is_empty().then(|| self.constructed(of, variant, Vec::new()))
+    }
+
+    /// The call of a constructor: `Point(x, y)`, `Shape::Circle(r)`. `None` if it is another
+    /// function.
+    pub(super) fn construct(&mut self, c: &'a syn::ExprCall) -> Option<Lowered<Value<'a>>> {
+        let Expr::Path(p) = &*c.func else { return None };
+        let (of, variant) = self.definitions.constructor(&p.path)?;
+        let fields = &of.variants[variant].fields;
+        let values = self.all(&c.args);
+        let made = values.and_then(|values| {
+            if values.len() != fields.len() {
+                return Err(self.error(SrcRange::of(c), catalogue::missing_field(&of.name.to_string())));
+            }
+            let ranges = c.args.iter().map(SrcRange::of);
+            let values: Lowered<Vec<Value>> = values
+                .into_iter()
+                .zip(ranges)
+                .enumerate()
+                .map(|(k, (v, range))| self.as_field(of, (variant, k), v, range))
+                .collect();
+            Ok(self.constructed(of, variant, values?))
+        });
+        Some(made)
+    }
+
+    /// The number of a field.
+    pub(super) fn field_of(&mut self, of: &Definition, name: &proc_macro2::Ident, range: SrcRange) -> Lowered<usize> {
+        match of.field(&name.to_string()) {
+            Some(k) => Ok(k),
+            None => Err(self.error(range, catalogue::no_such_field(&name.to_string(), &of.name.to_string()))),
+        }
+    }
+
+    /// The field of a value, if it is a tuple or struct.
+    pub(super) fn field_value(&mut self, value: &Value<'a>, f: &syn::ExprField) -> Option<Lowered<Value<'a>>> {
+        match (value, &f.member) {
+            (Value::Tuple(parts), Member::Unnamed(k)) => parts.get(k.index as usize).cloned().map(Ok),
+            (Value::Struct(of, parts), field) => {
+                let name = member(field);
+                Some(match of.field(&name) {
+                    Some(k) => Ok(parts[k].clone()),
+                    None => Err(self.error(SrcRange::of(f), catalogue::no_such_field(&name, &of.name.to_string()))),
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// The value of `Default::default()` of a struct or enum.
+    pub(super) fn default_of(&mut self, of: &'a Definition, range: SrcRange) -> Lowered<Value<'a>> {
+        let name = of.name.to_string();
+        if let Some(f) = self.associated(&name, "default") {
+            return self.apply_function(&f, &[], range);
+        }
+        let zero = match of.default {
+            Some(variant) => self.default_fields(of, variant).map(|values| self.constructed(of, variant, values)),
+            None => None,
+        };
+        match zero {
+            Some(value) => Ok(value),
+            None => Err(self.error(range, refused::construct(refused::Construct::DefaultOfOther))),
+        }
+    }
+
+    fn default_fields(&mut self, of: &'a Definition, variant: usize) -> Option<Vec<Value<'a>>> {
+        let fields = 0..of.variants[variant].fields.len();
+        fields
+            .map(|k| {
+                let ty = &of.variants[variant].fields[k].ty;
+                let tree = self.definitions.tree(ty, &self.sig.generics())?;
+                self.zero_of(&tree, true)
+            })
+            .collect()
+    }
+
+    /// The fields of a variant that a value does not have yet: zeros, which nothing reads. `None` if
+    /// their types are not known.
+    pub(super) fn zero_payload(&mut self, of: &'a Definition, variant: usize) -> Option<Rc<[Value<'a>]>> {
+        let fields = &of.variants[variant].fields;
+        let all: Option<Vec<Value>> = fields
+            .iter()
+            .map(|field| {
+                let tree = self.definitions.tree(&field.ty, &self.sig.generics())?;
+                if of.mentions_parameter(&field.ty) { None } else { self.zero_of(&tree, false) }
+            })
+            .collect();
+        Some(all?.into())
+    }
+
+    /// The value of a type whose numbers are all zero. `default`: as `Default` makes it, so that a
+    /// `Vec` may be empty. `None` if the type has no such value, or if sizes are not known.
+    pub(super) fn zero_of(&mut self, tree: &Tree<'a>, default: bool) -> Option<Value<'a>> {
+        let mut all = |trees: &[Tree<'a>]| trees.iter().map(|t| self.zero_of(t, default)).collect::<Option<Vec<_>>>();
+        Some(match tree {
+            Tree::Leaf(leaf) => return self.zero_leaf(leaf, default),
+            Tree::Tuple(parts) if parts.is_empty() => Value::Unit,
+            Tree::Tuple(parts) => Value::Tuple(all(parts)?.into()),
+            Tree::Struct(of, parts) => Value::Struct(of, all(parts)?.into()),
+            Tree::Sum(of, _) if default => {
+                let variant = of.default?;
+                let fields = self.default_fields(of, variant)?;
+                self.constructed(of, variant, fields)
+            }
+            Tree::Sum(of, variants) => {
+                let payloads = variants.iter().map(|fields| Some(Some(all(fields)?.into()))).collect::<Option<_>>()?;
+                let tag = self.g.lit_usize(0);
+                Value::Sum(Rc::new(Sum { of, tag, payloads }))
+            }
+            Tree::Option(_) if default => Value::None,
+            Tree::Option(inner) => {
+                let none = self.g.lit_bool(false);
+                Value::Option(self.zero_of(inner, default)?.into(), none)
+            }
+            Tree::List(None, _) if default => Value::List(Rc::new([])),
+            Tree::List(..) => return None,
+        })
+    }
+
+    fn zero_leaf(&mut self, leaf: &Leaf, default: bool) -> Option<Value<'a>> {
+        let zero = self.g.zero(leaf.elem);
+        if leaf.rank == 0 {
+            return Some(Value::Term(zero));
+        }
+        if usize::from(leaf.rank) == leaf.lens.len() {
+            let sizes: Vec<Term> = leaf.lens.iter().map(|n| self.static_size(n)).collect();
+            let t = self.g.broadcast(zero, &sizes);
+            return Some(self.nested_value(t, u8::MAX));
+        }
+        let vec = leaf.passing.owner == ad_ir::program::Owner::Vector && leaf.lens.is_empty();
+        (default && vec).then(|| Value::List(Rc::new([])))
+    }
+
+    /// The value of a type from the terms of its leaves, in their order.
+    #[allow(dead_code, reason = "parameters that are products are made by it")]
+    pub(super) fn value_of(&mut self, tree: &Tree<'a>, leaves: &mut std::slice::Iter<'_, Term>) -> Lowered<Value<'a>> {
+        let form = self.form_of(tree, &mut leaves.clone(), 0)?;
+        Self::unflatten(&form, leaves)
+    }
+
+    /// The form of a value whose leaves are elements below this many lists.
+    #[allow(dead_code, reason = "see above")]
+    fn form_of(&mut self, tree: &Tree<'a>, leaves: &mut std::slice::Iter<'_, Term>, lists: usize) -> Lowered<Form<'a>> {
+        let mut all = |me: &mut Self, trees: &[Tree<'a>]| {
+            trees.iter().map(|t| me.form_of(t, leaves, lists)).collect::<Lowered<Vec<_>>>()
+        };
+        Ok(match tree {
+            Tree::Leaf(leaf) => {
+                leaves.next().ok_or(Poison)?;
+                let levels = if leaf.lens.is_empty() { 0 } else { leaf.rank.saturating_sub(1) };
+                Form::Leaf { levels }
+            }
+            Tree::Tuple(parts) if parts.is_empty() => Form::Unit,
+            Tree::Tuple(parts) => Form::Tuple(all(self, parts)?),
+            Tree::Struct(of, parts) => Form::Struct(of, all(self, parts)?),
+            Tree::Sum(of, variants) => {
+                leaves.next().ok_or(Poison)?;
+                let forms = variants
+                    .iter()
+                    .map(|fields| fields.iter().map(|f| self.form_of(f, leaves, lists)).collect::<Lowered<Vec<_>>>());
+                Form::Sum(of, forms.map(|fields| fields.map(Some)).collect::<Lowered<_>>()?)
+            }
+            Tree::Option(inner) => {
+                let inner = self.form_of(inner, leaves, lists)?;
+                leaves.next().ok_or(Poison)?;
+                Form::Option(inner.into())
+            }
+            Tree::List(_, element) => {
+                let first = leaves.clone().next().copied().ok_or(Poison)?;
+                let len = self.g.shape(first).get(lists).copied().ok_or(Poison)?;
+                let form = self.form_of(element, leaves, lists + 1)?;
+                let count = form.leaves();
+                let Value::GrowableVec(list) = self.list_of(form, vec![first; count], len) else { return Err(Poison) };
+                Form::Rows(list)
+            }
+        })
+    }
+
+    /// Gives a struct, an enum or a list of products the types of an annotation.
+    pub(super) fn ascribe_product(
+        &mut self,
+        value: Value<'a>,
+        ty: &syn::Type,
+        range: SrcRange,
+    ) -> Lowered<Option<Value<'a>>> {
+        if let syn::Type::Path(p) = ty
+            && let Some(last) = p.path.segments.last()
+            && let Some(of) = self.definitions.ty(&last.ident.to_string())
+        {
+            let given = arguments(&last.arguments);
+            let mut field = |variant: usize, k: usize, value: &Value<'a>| {
+                let ty = of.field_type(variant, k, &given).filter(|ty| !of.mentions_parameter(ty));
+                ty.map_or_else(|| Ok(value.clone()), |ty| self.ascribe(value.clone(), &ty, range))
+            };
+            return Ok(Some(match &value {
+                Value::Struct(own, parts) if std::ptr::eq(*own, of) => {
+                    let parts = parts.iter().enumerate().map(|(k, v)| field(0, k, v));
+                    value.with_parts(parts.collect::<Lowered<_>>()?)
+                }
+                Value::Sum(sum) if std::ptr::eq(sum.of, of) => {
+                    let payload = |(v, fields): (usize, &Option<Rc<[Value<'a>]>>)| {
+                        let fields = fields.as_ref()?;
+                        Some(fields.iter().enumerate().map(|(k, f)| field(v, k, f)).collect::<Lowered<Rc<[Value]>>>())
+                    };
+                    let mut payload = payload;
+                    let payloads = sum.payloads.iter().enumerate().map(|p| payload(p).transpose());
+                    Value::Sum(Rc::new(Sum { payloads: payloads.collect::<Lowered<_>>()?, ..(**sum).clone() }))
+                }
+                _ => value,
+            }));
+        }
+        let Some((_, element)) = super::types::list(ty) else { return Ok(None) };
+        let Some(tree @ Tree::List(..)) = self.definitions.tree(ty, &self.sig.generics()) else { return Ok(None) };
+        Ok(Some(match &value {
+            Value::List(parts) if parts.is_empty() => {
+                self.empty_lists.push((Rc::clone(parts), tree));
+                value
+            }
+            Value::List(parts) => {
+                let parts = parts.iter().map(|p| self.ascribe(p.clone(), element, range));
+                Value::List(parts.collect::<Lowered<_>>()?)
+            }
+            Value::GrowableVec(stack) => {
+                let Tree::List(_, element) = &tree else { return Ok(None) };
+                let mut elems = Vec::new();
+                element.elems(&mut elems);
+                for (&t, elem) in stack.all.iter().zip(elems) {
+                    if self.g.elem(t) != elem && self.retype_literals(t, elem) {
+                        return Err(Poison);
+                    }
+                }
+                value
+            }
+            _ => return Ok(None),
+        }))
+    }
+}
+
+/// The name of a field, as definitions have it.
+pub(super) fn member(field: &Member) -> String {
+    match field {
+        Member::Named(name) => name.to_string(),
+        Member::Unnamed(k) => k.index.to_string(),
+    }
+}
+
+/// Whether an expression is `Default::default()`, which the type of the context decides.
+pub(super) fn is_default(e: &Expr) -> bool {
+    matches!(e, Expr::Call(c) if c.args.is_empty() && text_of(&c.func, 40).replace(' ', "").ends_with("Default::default"))
+}

@@ -1,0 +1,257 @@
+//! Structs, enums, `impl` blocks and lists of products inside of functions, through the generated
+//! code.
+
+#![allow(clippy::needless_range_loop, reason = "loops over indices are what people write")]
+
+use ad::prelude::*;
+
+#[differentiate]
+fn fields(x: f64, y: f64) -> f64 {
+    #[derive(Clone, Copy)]
+    struct Point {
+        x: f64,
+        y: f64,
+    }
+    let p = Point { x, y: y * 2.0 };
+    let q = Point { x: p.y, ..p };
+    let Point { x: a, y: b } = q;
+    a * b.sin() + p.x * q.x
+}
+
+#[differentiate]
+fn assigned(x: f64, w: &[f64]) -> f64 {
+    struct Inner {
+        pos: [f64; 2],
+        n: usize,
+    }
+    struct Outer {
+        inner: Inner,
+        total: f64,
+    }
+    let mut s = Outer { inner: Inner { pos: [x, 1.0], n: 0 }, total: 0.0 };
+    for i in 0..w.len() {
+        s.inner.pos[i % 2] += w[i] * s.inner.pos[0].cos();
+        s.inner.n += 1;
+        s.total += s.inner.pos[1] * s.inner.n as f64;
+        if s.total > 3.0 {
+            s.inner.pos = [s.total, x];
+            s.total *= 0.5;
+        }
+    }
+    s.total + s.inner.pos[0]
+}
+
+#[differentiate]
+fn tuple_structs(x: f64, y: f64) -> f64 {
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    struct Pair(f64, f64);
+    struct Unit;
+    let p = Pair(x, y);
+    let Pair(a, b) = p;
+    let _unit = Unit;
+    let zero = Pair::default();
+    let same = if p == Pair(x, y) { 1.0 } else { 2.0 };
+    let chosen = if x > y { p.clone() } else { Pair(b, a * same) };
+    let norm = |Pair(u, v): Pair| (u * u + v * v).sqrt();
+    chosen.0 * 3.0 + chosen.1 + norm(chosen) + zero.0
+}
+
+#[differentiate]
+fn methods(x: f64, v: f64, n: usize) -> f64 {
+    #[derive(Clone, Copy)]
+    struct Body {
+        x: f64,
+        v: f64,
+    }
+    impl Body {
+        const MASS: f64 = 2.0;
+        fn new(x: f64, v: f64) -> Self {
+            Self { x, v }
+        }
+        fn energy(&self) -> f64 {
+            0.5 * Self::MASS * self.v * self.v + self.potential()
+        }
+        fn potential(&self) -> f64 {
+            self.x.powi(2) / 2.0
+        }
+        fn step(&mut self, dt: f64) {
+            self.v -= self.x * dt / Self::MASS;
+            self.x += self.v * dt;
+        }
+        fn stepped(mut self, dt: f64) -> Body {
+            self.step(dt);
+            self
+        }
+    }
+    let mut body = Body::new(x, v);
+    for _ in 0..n {
+        body.step(0.1);
+    }
+    body.stepped(0.2).stepped(0.1).energy() + Body::energy(&body) * Body::MASS
+}
+
+#[differentiate]
+fn operators(x: f64, y: f64) -> f64 {
+    use std::ops::{Add, AddAssign, Mul, Neg, Sub};
+    #[derive(Clone, Copy)]
+    struct Vec2 {
+        x: f64,
+        y: f64,
+    }
+    impl Add for Vec2 {
+        type Output = Self;
+        fn add(self, other: Self) -> Self {
+            Vec2 { x: self.x + other.x, y: self.y + other.y }
+        }
+    }
+    impl Sub for Vec2 {
+        type Output = Vec2;
+        fn sub(self, other: Vec2) -> Vec2 {
+            self + -other
+        }
+    }
+    impl Neg for Vec2 {
+        type Output = Vec2;
+        fn neg(self) -> Vec2 {
+            Vec2 { x: -self.x, y: -self.y }
+        }
+    }
+    impl Mul<f64> for Vec2 {
+        type Output = Vec2;
+        fn mul(self, k: f64) -> Vec2 {
+            Vec2 { x: self.x * k, y: self.y * k }
+        }
+    }
+    impl Mul<Vec2> for f64 {
+        type Output = Vec2;
+        fn mul(self, v: Vec2) -> Vec2 {
+            v * self
+        }
+    }
+    impl Mul for Vec2 {
+        type Output = f64;
+        fn mul(self, other: Vec2) -> f64 {
+            self.x * other.x + self.y * other.y
+        }
+    }
+    impl AddAssign for Vec2 {
+        fn add_assign(&mut self, other: Vec2) {
+            self.x += other.x;
+            self.y += other.y;
+        }
+    }
+    let (a, b) = (Vec2 { x, y }, Vec2 { x: 1.0, y: x });
+    let mut sum = Vec2 { x: 0.0, y: 0.0 };
+    for k in 0..4 {
+        sum += a * k as f64 - 0.5 * b;
+    }
+    sum * sum + (a - b) * (2.0 * b)
+}
+
+#[differentiate]
+fn generic(x: f64, y: f64) -> f64 {
+    #[derive(Clone, Copy)]
+    struct Poly<const N: usize> {
+        c: [f64; N],
+    }
+    impl<const N: usize> Poly<N> {
+        fn at(&self, x: f64) -> f64 {
+            let mut total = 0.0;
+            for k in 0..N {
+                total = total * x + self.c[k];
+            }
+            total
+        }
+    }
+    #[derive(Clone, Copy)]
+    struct Dual<T> {
+        value: T,
+        slope: T,
+    }
+    impl<T: std::ops::Mul<Output = T> + std::ops::Add<Output = T> + Copy> Dual<T> {
+        fn times(self, other: Dual<T>) -> Self {
+            Dual { value: self.value * other.value, slope: self.slope * other.value + self.value * other.slope }
+        }
+    }
+    let p = Poly { c: [1.0, y, 0.5 * x] };
+    let d = Dual { value: x, slope: 1.0 }.times(Dual { value: y, slope: 0.0 });
+    p.at(x) * d.slope + d.value
+}
+
+#[differentiate]
+fn traits(r: f64, w: f64) -> f64 {
+    trait Shape {
+        const SIDES: f64;
+        fn area(&self) -> f64;
+        fn twice(&self) -> f64 {
+            2.0 * self.area() + Self::SIDES
+        }
+    }
+    struct Circle(f64);
+    struct Rect {
+        w: f64,
+        h: f64,
+    }
+    impl Shape for Circle {
+        const SIDES: f64 = 0.0;
+        fn area(&self) -> f64 {
+            std::f64::consts::PI * self.0 * self.0
+        }
+    }
+    impl Shape for Rect {
+        const SIDES: f64 = 4.0;
+        fn area(&self) -> f64 {
+            self.w * self.h
+        }
+        fn twice(&self) -> f64 {
+            3.0 * self.area()
+        }
+    }
+    fn total<A: Shape, B: Shape>(a: &A, b: &B) -> f64 {
+        a.twice() * b.twice() + Shape::area(a)
+    }
+    total(&Circle(r), &Rect { w, h: r * w })
+}
+
+#[differentiate]
+fn passed(x: f64, y: f64) -> f64 {
+    #[derive(Clone)]
+    struct State {
+        a: f64,
+        b: f64,
+    }
+    fn turn(s: &mut State, angle: f64) {
+        let State { a, b } = s.clone();
+        s.a = a * angle.cos() - b * angle.sin();
+        s.b = a * angle.sin() + b * angle.cos();
+    }
+    fn made(a: f64, b: f64) -> State {
+        State { a, b }
+    }
+    fn read(s: &State) -> f64 {
+        s.a * s.a * s.b
+    }
+    let mut s = made(x, y);
+    turn(&mut s, x * y);
+    let mut k = 0;
+    while read(&s) < 10.0 && k < 5 {
+        turn(&mut s, 0.3);
+        s.a *= 1.2;
+        k += 1;
+    }
+    let add = |t: State| t.a + s.b * t.b;
+    read(&s) + add(s.clone())
+}
+
+#[test]
+fn structs() {
+    ad::check_grad!(fields(1.3, 0.4));
+    ad::check_grad!(assigned(0.4, &[0.3, 1.2, -0.4, 2.0, 0.9][..]));
+    ad::check_grad!(tuple_structs(1.0, 0.3));
+    ad::check_grad!(tuple_structs(0.3, 1.1));
+    ad::check_grad!(methods(1.0, 0.5, 7));
+    ad::check_grad!(operators(0.7, 1.2));
+    ad::check_grad!(generic(0.7, 1.2));
+    ad::check_grad!(traits(0.7, 1.2));
+    ad::check_grad!(passed(0.7, 1.2));
+}
