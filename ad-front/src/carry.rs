@@ -8,11 +8,10 @@
 //!
 //! Invariant: a carried value has the same type and shape in every step.
 
-mod kinds;
-
 use std::rc::Rc;
 
 use super::definitions::Definition;
+use super::kinds::Kind;
 use super::lower::Lower;
 use super::open::DynamicPart;
 use super::stack::GrowableVec;
@@ -22,8 +21,6 @@ use ad_ir::diag::{Message, Poison, SrcRange};
 use ad_ir::ir::{Elem, IntTy, Node, Term};
 use ad_ir::memory_order::AxisOrder;
 use ad_ir::prim::Prim;
-
-pub(super) use kinds::Kind;
 
 /// Identifies a literal or a carried leaf: the address of the loop's syntax node, the variable, and
 /// the index of the leaf.

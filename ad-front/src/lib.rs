@@ -35,6 +35,7 @@ mod index;
 mod integers;
 mod items;
 mod iter;
+mod kinds;
 mod lists;
 mod loops;
 mod lower;

@@ -5,8 +5,7 @@ use ad::prelude::*;
 #[differentiate]
 fn f(x: f64) -> f64 {
     use std::f64::consts::*;
-    struct Unit;
-    let _ = Unit;
+    mod inner {}
     x * PI
 }
 

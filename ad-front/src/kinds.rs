@@ -3,14 +3,14 @@
 //!
 //! Invariant: a dummy value is never read.
 
-use super::{Form, InferenceKey, Inferred, Leaves};
-use crate::lower::Lower;
-use crate::value::{Sum, Value};
+use super::carry::{Form, InferenceKey, Inferred, Leaves};
+use super::lower::Lower;
+use super::value::{Sum, Value};
 use ad_ir::ir::{Elem, IntTy};
 
 /// The type of a payload or of an element.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(super) enum Kind {
     Scalar(Elem),
     /// An array of these sizes, and its levels.
     Array(Elem, Vec<usize>, u8),
@@ -69,7 +69,7 @@ impl<'a> Lower<'a> {
 
     /// The form of the elements of an empty `Vec`, with dummy values. The elements are reals until
     /// another type is inferred.
-    pub(crate) fn dummy_element(&mut self, key: &InferenceKey, out: &mut Leaves) -> Form<'a> {
+    pub(super) fn dummy_element(&mut self, key: &InferenceKey, out: &mut Leaves) -> Form<'a> {
         let kind = match self.inferred_before.get(key) {
             Some(Inferred::Type(kind)) => kind.clone(),
             _ => Kind::Scalar(self.default_real()),
@@ -78,14 +78,14 @@ impl<'a> Lower<'a> {
     }
 
     /// Records the element type of a `Vec` for the next run.
-    pub(crate) fn note_type(&mut self, key: &InferenceKey, kind: Kind) {
+    pub(super) fn note_type(&mut self, key: &InferenceKey, kind: Kind) {
         if !self.inferred_before.contains_key(key) {
             self.inferred_now.insert(key.clone(), Inferred::Type(kind));
         }
     }
 
     /// The type of a value. `None` if another run could not make a value of it.
-    pub(crate) fn kind(&mut self, value: &Value<'a>) -> Option<Kind> {
+    pub(super) fn kind(&mut self, value: &Value<'a>) -> Option<Kind> {
         let all = |me: &mut Self, parts: &[Value<'a>]| parts.iter().map(|p| me.kind(p)).collect::<Option<Vec<_>>>();
         match value {
             Value::Tuple(parts) => Some(Kind::Tuple(all(self, parts)?)),
