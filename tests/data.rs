@@ -243,6 +243,206 @@ fn passed(x: f64, y: f64) -> f64 {
     read(&s) + add(s.clone())
 }
 
+#[differentiate]
+fn pairs(x: &[f64], y: &[f64]) -> f64 {
+    let points: Vec<(f64, f64)> = x.iter().copied().zip(y.iter().copied()).collect();
+    let mut total = 0.0;
+    for i in 1..points.len() {
+        let (a, b) = points[i];
+        total += (a - points[i - 1].0) * b.exp();
+    }
+    total + points.iter().map(|&(a, b)| a * b).sum::<f64>() + points.len() as f64
+}
+
+#[differentiate]
+fn bodies(pos: &Array2<f64>, m: &[f64], steps: usize) -> f64 {
+    #[derive(Clone, Copy)]
+    struct Body {
+        pos: [f64; 2],
+        vel: [f64; 2],
+        mass: f64,
+    }
+    let n = m.len();
+    let mut bodies: Vec<Body> =
+        (0..n).map(|i| Body { pos: [pos[[i, 0]], pos[[i, 1]]], vel: [0.0; 2], mass: m[i] }).collect();
+    for _ in 0..steps {
+        for i in 0..n {
+            for j in 0..n {
+                if i != j {
+                    let d = [bodies[j].pos[0] - bodies[i].pos[0], bodies[j].pos[1] - bodies[i].pos[1]];
+                    let r = (d[0] * d[0] + d[1] * d[1] + 0.01).sqrt();
+                    for k in 0..2 {
+                        bodies[i].vel[k] += 0.01 * bodies[j].mass * d[k] / (r * r * r);
+                    }
+                }
+            }
+        }
+        for b in bodies.iter_mut() {
+            for k in 0..2 {
+                b.pos[k] += 0.01 * b.vel[k];
+            }
+        }
+    }
+    bodies.iter().map(|b| 0.5 * b.mass * (b.vel[0].powi(2) + b.vel[1].powi(2)) + b.pos[0]).sum()
+}
+
+#[differentiate]
+fn repeated(x: f64, n: usize) -> f64 {
+    #[derive(Clone, Copy)]
+    struct Cell {
+        value: f64,
+        count: usize,
+    }
+    let mut cells = vec![Cell { value: x, count: 0 }; n];
+    let mut fixed = [(0.0, x); 3];
+    for i in 0..2 * n {
+        let c = &mut cells[i % n];
+        c.value *= 1.0 + 0.1 * i as f64;
+        c.count += 1;
+        fixed[i % 3].0 += c.value;
+        fixed[i % 3].1 = fixed[(i + 1) % 3].0.sin();
+    }
+    cells.iter().map(|c| c.value * c.count as f64).sum::<f64>() + fixed[0].0 * fixed[1].1 + fixed[2].1
+}
+
+#[differentiate]
+fn pushed(x: f64, n: usize) -> f64 {
+    struct Node {
+        value: f64,
+        parent: usize,
+        dir: [f64; 2],
+    }
+    let mut nodes = Vec::new();
+    nodes.push(Node { value: x, parent: 0, dir: [x, 1.0] });
+    for i in 1..n {
+        let parent = (i - 1) / 2;
+        let value = nodes[parent].value * 1.1 + nodes[i - 1].dir[0];
+        nodes.push(Node { value, parent, dir: [value.sin(), x] });
+    }
+    let mut kept: Vec<(usize, f64)> = Vec::new();
+    for node in &nodes {
+        if node.value > 1.0 {
+            kept.push((node.parent, node.dir[1] * node.value));
+        }
+    }
+    let mut total = nodes.last().map_or(0.0, |n| n.value);
+    for (parent, v) in kept.iter() {
+        total += v * nodes[*parent].value;
+    }
+    total
+}
+
+#[derive(Clone)]
+#[allow(dead_code, reason = "the name of a type inside of a function")]
+struct Shape;
+
+#[differentiate]
+fn shapes(r: f64, w: f64, kind: usize) -> f64 {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Shape {
+        Circle(f64),
+        Rect { w: f64, h: f64 },
+        Empty,
+    }
+    impl Shape {
+        fn area(&self) -> f64 {
+            match self {
+                Shape::Circle(r) => 3.0 * r * r,
+                Shape::Rect { w, h } => w * h,
+                Self::Empty => 0.0,
+            }
+        }
+        fn grow(&mut self, by: f64) {
+            match self {
+                Shape::Circle(r) => *r *= by,
+                Shape::Rect { w, .. } => *w += by,
+                Shape::Empty => {}
+            }
+        }
+    }
+    let mut s = match kind {
+        0 => Shape::Circle(r),
+        1 => Shape::Rect { w, h: r.sqrt() },
+        _ => Shape::Empty,
+    };
+    let first = s.area();
+    s.grow(1.5);
+    for k in 0..3 {
+        if s.area() < 4.0 {
+            s = Shape::Rect { w: s.area() + w, h: 1.0 + r * k as f64 };
+        } else if let Shape::Rect { h, .. } = s {
+            s = Shape::Circle(h);
+        }
+    }
+    let bonus = match s {
+        Shape::Circle(r) if r > 1.0 => r.ln(),
+        Shape::Circle(_) => 1.0,
+        other if other == Shape::Empty => 2.0,
+        Shape::Rect { w: a, h: b } => a / b,
+        Shape::Empty => 0.0,
+    };
+    let Shape::Circle(last) = s else { return first + bonus };
+    first + bonus * last + if matches!(s, Shape::Circle(q) if q > 0.5) { last } else { 0.0 }
+}
+
+#[differentiate]
+fn events(x: &[f64], rate: f64) -> f64 {
+    #[derive(Clone, Copy)]
+    enum Event {
+        Jump { size: f64 },
+        Wait(f64, usize),
+        Stop,
+    }
+    let events: Vec<Event> = x
+        .iter()
+        .enumerate()
+        .map(|(i, &v)| match i % 3 {
+            0 => Event::Jump { size: v * rate },
+            1 => Event::Wait(v, i),
+            _ => Event::Stop,
+        })
+        .collect();
+    let mut level = rate;
+    for e in &events {
+        level = match *e {
+            Event::Jump { size } => level + size,
+            Event::Wait(t, n) => level * (-t / n as f64).exp(),
+            Event::Stop => level.min(2.0),
+        };
+    }
+    let waits: f64 = events.iter().filter_map(|e| if let Event::Wait(t, _) = e { Some(t * t) } else { None }).sum();
+    level + waits
+}
+
+#[differentiate]
+fn hits(spheres: &Array2<f64>, x: f64) -> f64 {
+    #[derive(Clone, Copy)]
+    struct Hit {
+        t: f64,
+        id: usize,
+    }
+    fn hit(c: f64, r: f64, x: f64) -> Option<Hit> {
+        let d = r * r - (c - x) * (c - x);
+        if d < 0.0 {
+            return None;
+        }
+        Some(Hit { t: d.sqrt(), id: 0 })
+    }
+    let mut nearest: Option<Hit> = None;
+    for i in 0..spheres.nrows() {
+        if let Some(h) = hit(spheres[[i, 0]], spheres[[i, 1]], x) {
+            nearest = match nearest {
+                Some(old) if old.t <= h.t => Some(old),
+                _ => Some(Hit { id: i, ..h }),
+            };
+        }
+    }
+    match nearest {
+        Some(Hit { t, id }) => t * (1.0 + id as f64),
+        None => x,
+    }
+}
+
 #[test]
 fn structs() {
     ad::check_grad!(fields(1.3, 0.4));
@@ -254,4 +454,26 @@ fn structs() {
     ad::check_grad!(generic(0.7, 1.2));
     ad::check_grad!(traits(0.7, 1.2));
     ad::check_grad!(passed(0.7, 1.2));
+}
+
+#[test]
+fn lists() {
+    let (x, y) = ([0.3, 1.2, -0.4, 2.0], [0.5, 0.1, 0.7, -0.3]);
+    ad::check_grad!(pairs(&x, &y));
+    let pos = array![[0.0, 0.1], [1.0, -0.2], [0.4, 0.9]];
+    ad::check_grad!(bodies(&pos, &[1.0, 2.0, 0.5], 3));
+    ad::check_grad!(repeated(0.7, 4));
+    ad::check_grad!(pushed(0.7, 6));
+}
+
+#[test]
+fn enums() {
+    for kind in 0..3 {
+        ad::check_grad!(shapes(1.3, 0.6, kind));
+        ad::check_grad!(shapes(2.3, 0.9, kind));
+    }
+    ad::check_grad!(events(&[0.3, 0.7, 0.1, 1.2, 0.4, 0.2, 0.9], 1.1));
+    let spheres = array![[0.0, 1.0], [0.5, 2.0], [5.0, 0.1]];
+    ad::check_grad!(hits(&spheres, 0.3));
+    ad::check_grad!(hits(&spheres, 30.0));
 }
