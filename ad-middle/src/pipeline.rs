@@ -12,7 +12,7 @@ use crate::passes::loops::{self, final_reads, fusion, inner, rematerialise, ring
 use crate::passes::lowering::Lowered;
 use crate::passes::manager::Manager;
 use crate::passes::{Pass, Roots};
-use crate::passes::{associate, bulk, filled, hoist, pairs, push, share, simplify, trip_counts, unroll};
+use crate::passes::{associate, bulk, filled, hoist, implied, pairs, push, share, simplify, trip_counts, unroll};
 use ad_ir::analysis::decisions::Decisions;
 use ad_ir::descriptor::{Descriptor, VJP};
 use ad_ir::ir::Graph;
@@ -46,7 +46,7 @@ const GRADIENT: &[Pass] = &[
 ];
 
 /// The passes after those, over a derivative for which code is written.
-const DERIVATIVE: &[Pass] = &[filled::PASS, share::PASS, associate::PASS, hoist::PASS, pairs::PASS];
+const DERIVATIVE: &[Pass] = &[implied::PASS, filled::PASS, share::PASS, associate::PASS, hoist::PASS, pairs::PASS];
 
 /// All passes, each once, in the order in which they run first.
 #[must_use]

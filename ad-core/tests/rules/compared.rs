@@ -19,11 +19,6 @@ pub(super) fn examples(rule: &str) -> Vec<Example> {
                 f.g.compare(Cmp::Le, f.ids, none)
             },
         ],
-        "cond.exclusive" => vec![|f| {
-            let is = [1, 2].map(|k| compared(f, Cmp::Eq, k, false));
-            let inner = f.g.cond(is[1], f.y, f.x);
-            f.g.cond(is[0], f.x, inner)
-        }],
         _ => Vec::new(),
     }
 }

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::zeros::is_blank;
 use super::{Analyses, Analysis};
-use crate::ir::{Graph, Node, Term};
-use crate::prim::Prim;
+use crate::ir::{Elem, Graph, Node, Term, Type};
+use crate::prim::{Cmp, Prim};
 
 /// A condition and the value that it must have.
 pub type Guard = (Term, bool);
@@ -65,10 +65,28 @@ pub fn parts(g: &Graph, (c, value): Guard) -> Vec<Guard> {
     }
 }
 
+/// The size of which a condition states that it is not 0 (true) or that it is 0 (false).
+pub fn states_size(g: &Graph, c: Term) -> Option<(Term, bool)> {
+    let Node::Prim(Prim::Compare(op), args) = g.node(c) else { return None };
+    let zero = |t: Term| g.int_value(t) == Some(0);
+    let (size, filled) = match (op, zero(args[0]), zero(args[1])) {
+        (Cmp::Lt | Cmp::Ne, true, false) => (args[1], true),
+        (Cmp::Gt | Cmp::Ne, false, true) => (args[0], true),
+        (Cmp::Eq, true, false) => (args[1], false),
+        (Cmp::Eq, false, true) => (args[0], false),
+        _ => return None,
+    };
+    (g.ty(size) == &Type::scalar(Elem::USIZE)).then_some((size, filled))
+}
+
 /// A condition's value, if these guards decide it. `deep` limits the nesting of conditions.
 pub fn decided(g: &Graph, c: Term, facts: &[Guard], deep: usize) -> Option<bool> {
     if let Some((_, value)) = facts.iter().find(|f| f.0 == c) {
         return Some(*value);
+    }
+    if let Some((size, filled)) = states_size(g, c) {
+        let stated = |&(fact, value): &Guard| states_size(g, fact).filter(|f| f.0 == size).map(|f| f.1 == value);
+        return facts.iter().find_map(stated).map(|known| known == filled);
     }
     match *g.node(c) {
         _ if deep == 0 => None,

@@ -12,10 +12,11 @@ use std::collections::BTreeSet;
 
 use super::rewrite::{Rewriter, with_rewritten_children};
 use super::{Context, Pass, Roots};
+use ad_ir::analysis::guards::states_size;
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::analysis::zeros::is_zero_of_either_sign;
 use ad_ir::ir::{Graph, Node, Put, Term};
-use ad_ir::prim::{Cmp, Prim, Unary};
+use ad_ir::prim::{Prim, Unary};
 
 /// The pass.
 pub(crate) const PASS: Pass = Pass { name: "filled", run: dropped, simplified: true };
@@ -33,7 +34,7 @@ fn dropped(g: &mut Graph, roots: &Roots, cx: &mut Context) -> Roots {
 /// The sizes that decide between arrays.
 fn tested(g: &Graph, roots: &[Term]) -> BTreeSet<Term> {
     let of = |t: Term| match *g.node(t) {
-        Node::Cond { cond, .. } if g.rank(t) > 0 => says_filled(g, cond).map(|(n, _)| n),
+        Node::Cond { cond, .. } if g.rank(t) > 0 => states_size(g, cond).map(|(n, _)| n),
         _ => None,
     };
     g.reachable(roots).into_iter().filter_map(of).collect()
@@ -65,7 +66,7 @@ fn filled(g: &mut Graph, roots: &[Term], cx: &mut Context, kept: &BTreeSet<Term>
 /// A condition without its parts about sizes for which `alike` holds: that sizes are not 0, in a
 /// conjunction, or that one of them is 0.
 fn without(g: &mut Graph, c: Term, alike: &impl Fn(&Graph, Term) -> bool) -> Term {
-    if let Some((n, filled)) = says_filled(g, c) {
+    if let Some((n, filled)) = states_size(g, c) {
         return if alike(g, n) { g.lit_bool(filled) } else { c };
     }
     match *g.node(c) {
@@ -74,19 +75,6 @@ fn without(g: &mut Graph, c: Term, alike: &impl Fn(&Graph, Term) -> bool) -> Ter
             g.cond(a, b, other)
         }
         _ => c,
-    }
-}
-
-/// The size of which a condition states that it is not 0 (true) or that it is 0 (false).
-fn says_filled(g: &Graph, c: Term) -> Option<(Term, bool)> {
-    let Node::Prim(Prim::Compare(op), args) = g.node(c) else { return None };
-    let zero = |t: Term| g.int_value(t) == Some(0);
-    match (op, zero(args[0]), zero(args[1])) {
-        (Cmp::Lt | Cmp::Ne, true, false) => Some((args[1], true)),
-        (Cmp::Gt | Cmp::Ne, false, true) => Some((args[0], true)),
-        (Cmp::Eq, true, false) => Some((args[1], false)),
-        (Cmp::Eq, false, true) => Some((args[0], false)),
-        _ => None,
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub(crate) mod element;
 pub(crate) mod filled;
+pub(crate) mod implied;
 mod lanes;
 mod lift;
 pub(crate) mod loops;

@@ -1,15 +1,22 @@
 //! Rules for conditionals, elementwise selections and truth values.
 
 use super::{Rule, rule};
-use ad_ir::analysis::guards::{Guard, decided};
+use ad_ir::analysis::guards::{Guard, decided, states_size};
 use ad_ir::analysis::zeros::is_zero;
-use ad_ir::ir::{Elem, Graph, Node, Put, Term};
+use ad_ir::ir::{Elem, Graph, Node, Put, Term, Type};
 use ad_ir::prim::{Binary, Cmp, Prim};
 
 pub(super) const RULES: &[Rule] = &[
     rule!("cond.known", "cond(true, a, b) = a; cond(false, a, b) = b", Exact, cond_known),
     rule!("cond.not", "cond(!c, a, b) = cond(c, b, a)", Exact, cond_not),
     rule!("cond.nested", "cond(c, cond(c, a, _), b) = cond(c, a, b), and in the other arm", Exact, cond_nested),
+    rule!(
+        "cond.decided",
+        "cond(c, d, b) = cond(c, true, b) where c implies the condition d, and in the other arm",
+        Exact,
+        cond_decided
+    ),
+    rule!("cond.empty", "cond(n == 0, a, b) = cond(0 < n, b, a), for arrays", Exact, cond_empty),
     rule!(
         "cond.exclusive",
         "cond(x == 1, a, cond(x == 2, b, a)) = cond(x == 2, b, a), for any two literals",
@@ -88,6 +95,31 @@ fn cond_nested(g: &mut Graph, t: Term) -> Option<Term> {
     let a2 = cond(g, a).filter(|inner| inner.0 == c).map_or(a, |inner| inner.1);
     let b2 = cond(g, b).filter(|inner| inner.0 == c).map_or(b, |inner| inner.2);
     ((a, b) != (a2, b2)).then(|| g.cond(c, a2, b2))
+}
+
+fn cond_decided(g: &mut Graph, t: Term) -> Option<Term> {
+    let (c, a, b) = cond(g, t)?;
+    if g.ty(t) != &Type::scalar(Elem::Bool) {
+        return None;
+    }
+    let arm = |g: &mut Graph, arm: Term, value| match decided(g, arm, &[(c, value)], DEEP) {
+        Some(known) => g.lit_bool(known),
+        None => arm,
+    };
+    let (a2, b2) = (arm(g, a, true), arm(g, b, false));
+    ((a, b) != (a2, b2)).then(|| g.cond(c, a2, b2))
+}
+
+/// Conditions on one size are one term, so that arrays share loops under it.
+fn cond_empty(g: &mut Graph, t: Term) -> Option<Term> {
+    let (c, a, b) = cond(g, t)?;
+    let (size, false) = states_size(g, c)? else { return None };
+    if g.ty(t).as_array().is_none_or(|(_, shape)| shape.is_empty()) {
+        return None;
+    }
+    let zero = g.lit_usize(0);
+    let filled = g.compare(Cmp::Lt, zero, size);
+    Some(g.cond(filled, b, a))
 }
 
 /// The integer and the literal that it is compared with, if the condition is `x == 1`.

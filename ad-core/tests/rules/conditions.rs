@@ -1,0 +1,90 @@
+//! Examples of the rules for conditionals and elementwise selections.
+
+use super::*;
+
+pub(super) fn examples(rule: &str) -> Vec<Example> {
+    match rule {
+        "cond.known" => vec![
+            |f| {
+                let c = f.g.lit_bool(true);
+                f.g.cond(c, f.x, f.y)
+            },
+            |f| {
+                let c = f.g.lit_bool(false);
+                f.g.cond(c, f.x, f.y)
+            },
+        ],
+        "cond.not" => vec![|f| {
+            let c = f.g.not(f.c);
+            f.g.cond(c, f.x, f.y)
+        }],
+        "cond.nested" => vec![|f| {
+            let z = f.g.mul(f.x, f.y);
+            let inner = f.g.cond(f.c, f.x, z);
+            f.g.cond(f.c, inner, f.y)
+        }],
+        "cond.decided" => vec![|f| {
+            let none = f.g.lit_usize(0);
+            let (empty, filled) = (f.g.compare(Cmp::Eq, f.k, none), f.g.compare(Cmp::Lt, none, f.k));
+            f.g.cond(empty, f.c, filled)
+        }],
+        "cond.empty" => vec![|f| {
+            let none = f.g.lit_usize(0);
+            let empty = f.g.compare(Cmp::Eq, f.k, none);
+            f.g.cond(empty, f.x, f.y)
+        }],
+        "cond.exclusive" => vec![|f| {
+            let is = [1, 2].map(|k| {
+                let k = f.g.lit_usize(k);
+                f.g.compare(Cmp::Eq, f.k, k)
+            });
+            let inner = f.g.cond(is[1], f.y, f.x);
+            f.g.cond(is[0], f.x, inner)
+        }],
+        "cond.elements" => vec![|f| {
+            let zeros = f.g.lit_like(f.x, 0.0);
+            let places = [f.g.lit_usize(1), f.g.lit_usize(2)];
+            let one = f.g.scatter(zeros, f.s, &[], &places[..1]);
+            let two = f.g.scatter(one, f.s, &[], &places[1..]);
+            let none = f.g.lit_usize(0);
+            let filled = f.g.compare(Cmp::Lt, none, f.k);
+            f.g.cond(filled, two, zeros)
+        }],
+        "select.known" => vec![|f| {
+            let c = f.g.lit_bool(false);
+            let m = f.g.replicate(f.n, c);
+            f.g.select(m, f.x, f.y)
+        }],
+        "select.not" => vec![
+            |f| {
+                let m = f.g.prim(Prim::Not, &[f.m]);
+                f.g.select(m, f.x, f.y)
+            },
+            |f| {
+                let m = f.g.prim(Prim::Not, &[f.m]);
+                let m = f.g.replicate_axes(m, &[1], &[f.k]);
+                f.g.select(m, f.a, f.b)
+            },
+        ],
+        "select.nested" => vec![|f| {
+            let z = f.g.mul(f.x, f.y);
+            let inner = f.g.select(f.m, z, f.y);
+            f.g.select(f.m, f.x, inner)
+        }],
+        "select.exclusive" => vec![|f| {
+            let is = [2, 0, 1].map(|k| {
+                let k = f.g.lit_usize(k);
+                let k = f.g.replicate(f.n, k);
+                f.g.compare(Cmp::Eq, f.ids, k)
+            });
+            let last = f.g.select(is[2], f.y, f.x);
+            let inner = f.g.select(is[1], f.x, last);
+            f.g.select(is[0], f.x, inner)
+        }],
+        "select.lazy" => vec![|f| {
+            let m = f.g.replicate(f.n, f.c);
+            f.g.select(m, f.x, f.y)
+        }],
+        _ => Vec::new(),
+    }
+}
