@@ -363,10 +363,11 @@ impl Lower<'_> {
         if self.g.bool_value(ok) == Some(true) {
             return;
         }
-        if let Some(goal) = &goal
-            && self.state.facts.prove(&self.g, goal)
-        {
-            return;
+        if let Some(goal) = &goal {
+            self.note_step_bound(goal);
+            if self.state.facts.prove(&self.g, goal) {
+                return;
+            }
         }
         let start = match &goal {
             Some(l) if l.atoms.keys().all(|&t| *self.g.ty(t) == Type::scalar(Elem::USIZE)) => {

@@ -5,6 +5,7 @@
 //! Invariant: steps after a jump have no effect. Their checks do not fail, and their values do not
 //! reach a gradient.
 
+mod bounds;
 mod jumps;
 mod lengths;
 mod step;
@@ -139,7 +140,7 @@ impl<'a> Lower<'a> {
             effects.changed.extend(p.path.get_ident().map(ToString::to_string));
         }
         let seq = over.and_then(|value| self.seq(&value, items));
-        let seq = seq?;
+        let mut seq = seq?;
         if seq.eager && !effects.jumps.is_empty() {
             return Err(super::iter::until::refuse(self, "break", items));
         }
@@ -156,7 +157,11 @@ impl<'a> Lower<'a> {
             me.state.scope = outer;
             value
         };
-        self.lower_loop((Some(&seq), &body), &effects, (label, InferenceKey::new(&l.body, "")), range)?;
+        let key = InferenceKey::new(&l.body, "");
+        if effects.jumps.is_empty() && self.has_unknown_end(&seq) {
+            self.bound_steps(&mut seq, &body, &effects, &key, range);
+        }
+        self.lower_loop((Some(&seq), &body), &effects, (label, key), range)?;
         Ok(Value::Unit)
     }
 

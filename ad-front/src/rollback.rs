@@ -54,7 +54,8 @@ macro_rules! by_copy {
 
 by_copy! {
     bool, u32, usize, Loc, Option<usize>, Option<Rc<[Option<Term>]>>, Diags, Scope<'a>, Store<'a>,
-    Vec<usize>, Vec<JumpTarget<'a>>, Vec<Frame>, Vec<OpenRecurrence>, Vec<Check>, Vec<Equation>, BTreeMap<Term, String>,
+    Vec<usize>, Vec<JumpTarget<'a>>, Vec<Frame>, Vec<OpenRecurrence>, Vec<Check>, Vec<Equation>, Vec<Term>,
+    BTreeMap<Term, String>,
     BTreeSet<String>
 }
 
@@ -169,6 +170,10 @@ state! {
     frames: Vec<Frame>,
     /// The enclosing loops as recurrences, the outermost first.
     recurrences: Vec<OpenRecurrence>,
+    /// The frame of the loop whose number of steps is looked for, and closed bounds of it that have
+    /// been found.
+    bounded: Option<usize>,
+    step_bounds: Vec<Term>,
     /// The first term that was created after a jump out of the current block, if there was one.
     after_jump: Option<usize>,
     /// The valid length along each axis of the array that is being reduced. An entry is `Some`

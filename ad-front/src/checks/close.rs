@@ -18,7 +18,14 @@ impl Lower<'_> {
     /// a flag.
     pub(super) fn close(&mut self, mut ok: Condition, said: &CheckMessage) -> Option<Term> {
         let sufficient_condition = self.sufficient_condition(&ok);
-        for k in (0..self.state.frames.len()).rev() {
+        let mut k = self.state.frames.len();
+        while k > 0 {
+            k -= 1;
+            if let Some(at_end) = self.close_at_end(&ok, k) {
+                ok = at_end;
+                k -= 1;
+                continue;
+            }
             ok = match self.state.frames[k] {
                 Frame::Guard { cond, holds } => {
                     let (inner, sufficient, corner) = match ok {
@@ -170,6 +177,41 @@ impl Lower<'_> {
         Some(self.g.int(op, a, b))
     }
 
+    /// A condition in a loop under the guard that the step number is below a number: if its worst
+    /// step is the first or the last one, that step is tested, and the guard and the loop need no
+    /// test of their own. `k` is the frame of the guard. `None` if this does not apply.
+    fn close_at_end(&mut self, ok: &Condition, k: usize) -> Option<Condition> {
+        let Frame::Guard { cond, holds: true } = self.state.frames[k] else { return None };
+        let (var, mark, carried) = match *self.state.frames.get(k.checked_sub(1)?)? {
+            Frame::Loop { var, mark, .. } => (var, mark, Vec::new()),
+            Frame::Recurrence { var, mark, level, .. } => {
+                (var, mark, self.state.recurrences.get(level).map_or_else(Vec::new, |s| s.carried.clone()))
+            }
+            Frame::Guard { .. } => return None,
+        };
+        let Node::Prim(Prim::Compare(Cmp::Lt), args) = self.g.node(cond) else { return None };
+        let (number, end) = (args[0], args[1]);
+        if *self.g.node(number) != Node::Var(var) || self.g.mentions(end, var) || self.g.depends_on(end, &carried) {
+            return None;
+        }
+        let t = match ok {
+            Condition::Linear(l, nonempty) => {
+                if let Some((l, nonempty)) = self.worst(l, nonempty, var, end, mark) {
+                    let outer = !l.atoms.keys().chain(&nonempty).any(|&t| self.g.depends_on(t, &carried));
+                    return outer.then_some(Condition::Linear(l, nonempty));
+                }
+                self.linear_term(l, nonempty)
+            }
+            Condition::Term(t, _, corner) if *corner == Some(*t) => *t,
+            Condition::Term(..) => return None,
+        };
+        if self.g.depends_on(t, &carried) {
+            return None;
+        }
+        let c = self.at_worst(t, var, end)?;
+        Some(Condition::Term(c, None, Some(c)))
+    }
+
     /// The terms in sizes of enclosing loops that are evaluated unconditionally.
     fn unconditional_terms(&self) -> Vec<Term> {
         let sizes = self.state.frames.iter().map_while(|frame| match *frame {
@@ -206,22 +248,25 @@ impl Lower<'_> {
         size: Term,
     ) -> Condition {
         let exact = corner == Some(t);
-        let corner = corner.and_then(|c| {
-            let worst = match corner::monotonicity(&self.g, c, var)? {
-                Monotonicity::Constant => return Some(self.unless_empty(c, size)),
-                Monotonicity::Increasing => self.g.lit_usize(0),
-                Monotonicity::Decreasing => {
-                    let one = self.g.lit_usize(1);
-                    self.g.int(IntOp::Sub, size, one)
-                }
-            };
-            let c = self.g.subst_vars(c, &[(var, worst)]);
-            Some(self.unless_empty(c, size))
-        });
-        match corner {
+        match corner.and_then(|c| self.at_worst(c, var, size)) {
             Some(c) if exact => Condition::Term(c, sufficient, Some(c)),
-            _ => Condition::Term(self.for_all(t, var, size), sufficient, corner),
+            corner => Condition::Term(self.for_all(t, var, size), sufficient, corner),
         }
+    }
+
+    /// A condition that holds for all values of a variable below a size if and only if `c` does.
+    /// `None` if the worst value is not known.
+    fn at_worst(&mut self, c: Term, var: Var, size: Term) -> Option<Term> {
+        let worst = match corner::monotonicity(&self.g, c, var)? {
+            Monotonicity::Constant => return Some(self.unless_empty(c, size)),
+            Monotonicity::Increasing => self.g.lit_usize(0),
+            Monotonicity::Decreasing => {
+                let one = self.g.lit_usize(1);
+                self.g.int(IntOp::Sub, size, one)
+            }
+        };
+        let c = self.g.subst_vars(c, &[(var, worst)]);
+        Some(self.unless_empty(c, size))
     }
 
     /// A linear condition holds for all values of a variable if it holds for the worst one.

@@ -1,0 +1,90 @@
+//! The number of steps of a `for` over a range whose end a loop around it decides, as in
+//! `for p in starts[i]..starts[i + 1]`: a closed bound, from the elements that each step reads. A
+//! step that reads `x[p]` panics if `p` is not below the length of `x`, so there are no more steps
+//! than that. Without a bound, each step of the loop would test for the end.
+//!
+//! This module must never use a read that a step may leave out.
+
+use super::LowerBody;
+use crate::carry::InferenceKey;
+use crate::checks::Frame;
+use crate::lower::Lower;
+use crate::outward::LoopEffects;
+use crate::value::Seq;
+use ad_ir::analysis::range::{Linear, to_term};
+use ad_ir::diag::SrcRange;
+use ad_ir::ir::{Elem, Node, Type};
+use ad_ir::prim::{Cmp, IntOp, Prim};
+
+/// The maximum nesting of such loops whose steps are bounded. Each level doubles the work.
+const DEEPEST: u32 = 3;
+
+impl<'a> Lower<'a> {
+    /// Whether a loop over these items would have to test each step for the end.
+    pub(super) fn has_unknown_end(&self, seq: &Seq<'a>) -> bool {
+        seq.dims.len() == 1 && seq.present.is_none() && seq.lens.is_empty() && self.tests_for_end(seq, 0)
+    }
+
+    /// Gives the iterator a closed bound of its length, if the body has one.
+    pub(super) fn bound_steps(
+        &mut self,
+        seq: &mut Seq<'a>,
+        body: LowerBody<'a, '_>,
+        effects: &LoopEffects,
+        key: &InferenceKey,
+        range: SrcRange,
+    ) {
+        if self.state.trial_depth >= DEEPEST {
+            return;
+        }
+        // A number that no array has as its size.
+        let mut tried = seq.clone();
+        tried.dims = [self.g.lit_usize(usize::MAX >> 8)].into();
+        let bounds = self.trial(|me| {
+            me.state.bounded = Some(me.state.frames.len());
+            me.state.step_bounds.clear();
+            let lowered = me.lower_loop((Some(&tried), body), effects, (None, key.clone()), range);
+            lowered.map_or_else(|_| Vec::new(), |_| std::mem::take(&mut me.state.step_bounds))
+        });
+        if let Some(bound) = bounds.into_iter().reduce(|a, b| self.g.int(IntOp::Min, a, b)) {
+            seq.dims = [bound].into();
+        }
+    }
+
+    /// Notes what a requirement `goal >= 0` says of the number of steps that is looked for.
+    pub(crate) fn note_step_bound(&mut self, goal: &Linear) {
+        let Some(frames) = self.state.bounded.and_then(|at| self.state.frames.get(at..)) else { return };
+        let (var, guards) = match frames {
+            [Frame::Recurrence { var, .. }, guards @ ..] => (*var, guards),
+            _ => return,
+        };
+        let number = self.g.mk(Node::Var(var));
+        let within = |guard: &Frame| match *guard {
+            Frame::Guard { cond, holds: true } => {
+                matches!(self.g.node(cond), Node::Prim(Prim::Compare(Cmp::Lt), args) if args[0] == number)
+            }
+            _ => false,
+        };
+        if !guards.iter().all(within) {
+            return;
+        }
+        let (mut bound, mut bounds) = (Linear::constant(goal.constant), false);
+        for (&t, &times) in &goal.atoms {
+            if *self.g.ty(t) != Type::scalar(Elem::USIZE) {
+                return;
+            }
+            if times < 0 {
+                // Other summands are not negative, and a sum that saturates is not smaller than them.
+                bounds |= t == number
+                    || matches!(self.g.node(t), Node::Prim(Prim::Int(IntOp::Add), args) if args.contains(&number));
+            } else if self.is_closed(t) {
+                bound.atoms.insert(t, times);
+            } else {
+                return;
+            }
+        }
+        let Some(steps) = bound.combine(1, &Linear::constant(1), 1).filter(|_| bounds) else { return };
+        let steps = to_term(&mut self.g, &steps);
+        self.state.step_bounds.push(steps);
+    }
+}
