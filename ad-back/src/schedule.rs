@@ -186,6 +186,7 @@ fn planned(
         .filter(|&t| class[t.index()] == Class::Buffer && g.free(t).is_empty() && is_stencil(g, &known, &class, t))
         .filter(|t| choose(Kind::IndexSetSplitting, (t.index(), 0), true, || "(the ends are few elements)".into()));
     let stencils = stencils.collect();
+    let read_whole = loops.read_whole(g, &reach, &[&roots[..], &whole].concat());
     let mut plan = Plan {
         class,
         steps: Vec::new(),
@@ -199,6 +200,7 @@ fn planned(
         windows,
         stencils,
         results: read.into_iter().collect(),
+        read_whole,
         loops,
         scopes,
     };

@@ -518,9 +518,8 @@ fn examples(rule: &str) -> Vec<Example> {
                 f.g.update(f.a, f.b, &[u, v], &[next, j])
             },
         ],
-        "transpose.scatter" | "pad.scatter" | "index.scatter" | "update.scatter" | "add.exclusive" => {
-            placed::examples(rule)
-        }
+        "transpose.scatter" | "pad.scatter" | "index.cleared" | "index.scatter" | "update.scatter"
+        | "add.exclusive" => placed::examples(rule),
         "compare.limit" => compared::examples(rule),
         "mul_zero.scatter" | "scale.scatter" | "sum.scatter" | "scatter.scatter" => scattered::examples(rule),
         "index.apart" => vec![|f| {

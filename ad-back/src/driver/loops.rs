@@ -389,9 +389,10 @@ impl Driver<'_> {
         TokenStream::new()
     }
 
-    /// Rows of iterations that do not run are zeros, whatever their memory held before.
+    /// Rows of iterations that do not run are zeros, whatever their memory held before, if they are
+    /// read.
     fn blank_rest(&self, l: &Loop, r: &Rows, names: &mut Vec<Term>) -> TokenStream {
-        if l.steps == l.count || self.memory.fresh.contains(&r.all) {
+        if l.steps == l.count || !self.plan.read_whole.contains(&r.all) || self.memory.fresh.contains(&r.all) {
             return TokenStream::new();
         }
         let all = self.slice_mut(r.all, &self.names[&r.all]);

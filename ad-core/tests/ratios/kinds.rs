@@ -391,6 +391,36 @@ programs! {
         }
         t
     }
+    ragged_recurrences LINEAR x {
+        let n = x.len();
+        let mut starts = vec![0; n / 4 + 1];
+        for i in 0..n / 4 { starts[i + 1] = starts[i] + i % 3 + 1; }
+        let mut total = 0.0;
+        for i in 0..n / 4 {
+            let mut s = x[i];
+            for &v in &x[starts[i]..starts[i + 1]] { s = (s * v).tanh(); }
+            total += s;
+        }
+        total
+    }
+    butterflies_between_bounds LINEAR x {
+        let n = x.len();
+        let mut a = x.to_vec();
+        let mut len = 2;
+        while len <= n {
+            let mut j = 0;
+            while j + len <= n {
+                for k in j..j + len / 2 {
+                    let (u, v) = (a[k], a[k + len / 2]);
+                    a[k] = u + 0.9 * v;
+                    a[k + len / 2] = u - 0.7 * v * u;
+                }
+                j += len;
+            }
+            len *= 2;
+        }
+        a[0] + a[1]
+    }
     scattered LINEAR x {
         let n = x.len();
         let mut h = vec![0.0; n / 4];

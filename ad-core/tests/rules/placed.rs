@@ -51,6 +51,12 @@ pub(super) fn examples(rule: &str) -> Vec<Example> {
                 f.g.pad(put, &[zero, one], &[1, 2], &[f.n, f.k])
             },
         ],
+        "index.cleared" => vec![|f| {
+            let (zero, one) = (f.g.lit_like(f.s, 0.0), f.g.lit_usize(1));
+            let at = f.g.index(f.ids, &[one]);
+            let new = f.g.update(f.x, zero, &[], &[at]);
+            f.g.index(new, &[f.k])
+        }],
         "index.scatter" => vec![
             |f| {
                 let (two, hot) = (f.g.lit_usize(2), f.one_hot());

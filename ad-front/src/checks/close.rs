@@ -279,7 +279,9 @@ impl Lower<'_> {
         mark: usize,
     ) -> Option<(Linear, Vec<Term>)> {
         let var_term = self.g.mk(Node::Var(var));
-        if l.atoms.keys().any(|&t| t != var_term && self.g.mentions(t, var)) {
+        if l.atoms.keys().any(|&t| t != var_term && self.g.mentions(t, var))
+            || nonempty.iter().any(|&t| self.g.mentions(t, var))
+        {
             return None;
         }
         let c = l.atoms.get(&var_term).copied().unwrap_or(0);

@@ -3,7 +3,8 @@
 
 use super::super::checks::Frame;
 use super::super::lower::Lower;
-use ad_ir::ir::{Elem, Lit, Node, Term};
+use ad_ir::analysis::range::to_term;
+use ad_ir::ir::{Elem, Lit, Node, Term, Type};
 use ad_ir::prim::{IntOp, Prim};
 
 impl Lower<'_> {
@@ -15,12 +16,15 @@ impl Lower<'_> {
         // The difference may be closed although the ends are not, as in `i..i + 3`.
         let l = self.state.facts.linear(&self.g, len);
         let closed = l.atoms.keys().all(|&t| self.is_closed(t));
-        closed.then(|| ad_ir::analysis::range::to_term(&mut self.g, &l))
+        closed.then(|| to_term(&mut self.g, &l))
     }
 
     /// A closed upper bound of an integer, from the enclosing loops.
     pub(in super::super) fn most(&mut self, t: Term) -> Option<Term> {
-        self.bound(t, true)
+        // What cancels does not loosen the bound: `j..j + i` has `i` items.
+        let l = self.state.facts.linear(&self.g, t);
+        let plain = if *self.g.ty(t) == Type::scalar(Elem::USIZE) { to_term(&mut self.g, &l) } else { t };
+        self.bound(plain, true)
     }
 
     /// A closed upper or lower bound of an integer.

@@ -10,7 +10,8 @@ use crate::carry::InferenceKey;
 use crate::checks::Frame;
 use crate::lower::Lower;
 use crate::outward::LoopEffects;
-use crate::value::Seq;
+use crate::state::CellValue;
+use crate::value::{Seq, Value};
 use ad_ir::analysis::range::{Linear, to_term};
 use ad_ir::diag::SrcRange;
 use ad_ir::ir::{Elem, Node, Type};
@@ -34,7 +35,7 @@ impl<'a> Lower<'a> {
         key: &InferenceKey,
         range: SrcRange,
     ) {
-        if self.state.trial_depth >= DEEPEST {
+        if self.state.trial_depth >= DEEPEST || self.changes_arrays(effects) {
             return;
         }
         // A number that no array has as its size.
@@ -49,6 +50,17 @@ impl<'a> Lower<'a> {
         if let Some(bound) = bounds.into_iter().reduce(|a, b| self.g.int(IntOp::Min, a, b)) {
             seq.dims = [bound].into();
         }
+    }
+
+    /// Whether the body changes anything but scalars. A loop that changes arrays saves what it
+    /// overwrites, and for this the number of steps that it takes is better than a bound.
+    fn changes_arrays(&self, effects: &LoopEffects) -> bool {
+        let scalar = |cell| match self.state.store.held(cell) {
+            Some(CellValue::Value(Value::Term(t))) => self.g.rank(*t) == 0,
+            Some(CellValue::Value(Value::Number(_)) | CellValue::Unset) => true,
+            _ => false,
+        };
+        !self.changed_cells(effects).into_iter().all(scalar)
     }
 
     /// Notes what a requirement `goal >= 0` says of the number of steps that is looked for.

@@ -7,7 +7,7 @@
 //! each term has to be computed. It examines no values. The leaves of a loop's results are newer
 //! than all terms that the loop computes, since the order of handles is the order of evaluation.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use ad_ir::ir::{Graph, LEAF, Node, Term, Type};
 
@@ -156,6 +156,35 @@ impl Loops {
                 l.rows[k].beside().for_each(f);
             }
         }
+    }
+
+    /// The rows of which more may be read than those of the iterations that are run. All other
+    /// reads are of the row of the own iteration, in loops that run for as many iterations.
+    pub fn read_whole(&self, g: &Graph, reach: &[Term], roots: &[Term]) -> HashSet<Term> {
+        let steps_of = |t: Term| match self.role(t) {
+            Some((n, Role::Rows(_))) => Some(self.all[n].steps),
+            _ => None,
+        };
+        let own_row = |src: Term, first: Option<&Term>| match first.and_then(|&at| self.role(at)) {
+            Some((n, Role::Step)) => steps_of(src) == Some(self.all[n].steps),
+            _ => false,
+        };
+        let mut whole: HashSet<Term> = roots.iter().copied().collect();
+        for l in &self.all {
+            whole.extend([l.count, l.steps].into_iter().chain(l.stop));
+            whole.extend(l.carries.iter().flat_map(|c| [c.init, c.next]));
+            whole.extend(l.rows.iter().flat_map(|r| r.beside().chain([r.row])));
+        }
+        for &t in reach {
+            match g.node(t) {
+                Node::Gather { src, index, .. } if own_row(*src, index.first()) => {}
+                node => node.for_each_child(|c| {
+                    whole.insert(c);
+                }),
+            }
+        }
+        whole.retain(|&t| steps_of(t).is_some());
+        whole
     }
 
     /// The terms that are needed for `roots`, bodies of loops included, in the order of their

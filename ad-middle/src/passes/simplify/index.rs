@@ -66,6 +66,12 @@ pub(super) const RULES: &[Rule] = &[
         Exact,
         index_update
     ),
+    rule!(
+        "index.cleared",
+        "index (update x 0 f) g = cond (f == g) 0 (index x g), for single elements",
+        Exact,
+        index_cleared
+    ),
     rule!("index.scatter", "index (scatter 0 e f) g = cond (f == g) e 0, for single elements", Exact, index_scatter),
     rule!(
         "update.scatter",
@@ -466,6 +472,19 @@ fn index_scatter(g: &mut Graph, t: Term) -> Option<Term> {
     let same = same_place(g, &at, &index);
     let nothing = g.zeros_like(element);
     Some(g.cond(same, element, nothing))
+}
+
+/// The cotangent of an element that was overwritten is 0. A read after that does not need another
+/// version of the array.
+fn index_cleared(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Gather { src, vars, index, .. } = g.node(t).clone() else { return None };
+    let Node::Scatter { put: Put::Set, dst, src: new, vars: v, index: at } = g.node(src).clone() else { return None };
+    if !vars.is_empty() || !v.is_empty() || g.rank(t) > 0 || g.rank(new) > 0 || !is_zero(g, new) {
+        return None;
+    }
+    let same = same_place(g, &at, &index);
+    let before = g.index(dst, &index);
+    Some(g.cond(same, new, before))
 }
 
 /// Zeros but for one element stay so.
