@@ -8,8 +8,6 @@ mod layouts;
 /// The cases that are not supported, and the missing parts of the language.
 const LEFT_OUT: &[(&str, &[&str])] = &[
     ("recursion", &["dualrev-mutual-recursion", "ksc-power-recursive"]),
-    ("tuples as parameters", &["chad-prod-tuple"]),
-    ("tuples as results", &["chad-paper-ex1", "horde-fooBuild5-pair-vjp"]),
     ("structs and enums", &["dualrev-vec3-struct", "dualrev-weirdsum-one"]),
     ("custom derivatives", &["horde-custom-dual-identity"]),
     // In tests/second.rs.

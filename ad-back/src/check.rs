@@ -5,20 +5,20 @@
 //! The hidden function adds no warning, and compiles wherever the program compiles without it.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 
 use super::signature::again;
 use ad_ir::descriptor::{Descriptor, Further, Structure};
-use ad_ir::program::{Container, Owner, Param, Passing, Program};
+use ad_ir::program::{Container, Declared, Owner, Param, Parts, Passing, Program, Tree, tuple};
 use ad_ir::rust_types::check_name;
 
-/// How the user writes the type of a parameter.
+/// How the user writes the type of a number or array among the parameters.
 #[derive(Clone, Copy)]
 struct Written(Passing);
 
 impl Written {
-    /// An owned copy of the value of an argument.
-    fn own(self, argument: &Ident, run: &TokenStream) -> TokenStream {
+    /// An owned copy of the value of an argument, or of a part of one.
+    fn own(self, argument: &TokenStream, run: &TokenStream) -> TokenStream {
         let Passing { references, owner, .. } = self.0;
         let stars = std::iter::repeat_n(quote!(*), references);
         let lent = if references == 0 { quote!(&#argument) } else { quote!(#argument) };
@@ -48,6 +48,236 @@ impl Written {
         let references = std::iter::repeat_n(quote!(&), references);
         quote!(#(#references)* #value)
     }
+
+    /// A part of an argument as a part of another argument.
+    fn again(self, place: &TokenStream) -> TokenStream {
+        if self.0.is_moved() { quote!(#place.clone()) } else { place.clone() }
+    }
+}
+
+/// The leaf of a structure that is not bound by a pattern.
+fn unbound() -> TokenStream {
+    quote!(_)
+}
+
+/// The function's parameters and results as the hidden function names them.
+struct Names<'p> {
+    program: &'p Program,
+    run: TokenStream,
+    /// An argument for each declared parameter.
+    arguments: Vec<Ident>,
+    /// Owned copies of the active parts of arguments.
+    owned: Vec<Ident>,
+    /// The parts of a gradient, for each active part of a parameter.
+    parts: Vec<Ident>,
+    /// The part of the result that is differentiated, and whether each of its leaves is real.
+    result: Tree<(Ident, Container, bool)>,
+}
+
+impl<'p> Names<'p> {
+    fn of(program: &'p Program) -> Self {
+        let krate = &program.krate;
+        let (mut values, g) = (0.., &program.graph);
+        let result = program.differentiated().map(&mut |out| {
+            let name = own("value", values.next().unwrap_or(0));
+            (name, out.container, g.elem(out.term).is_real())
+        });
+        let active = program.active.len();
+        Names {
+            program,
+            run: quote!(#krate::runtime::check),
+            arguments: (0..program.declared.len()).map(|k| own("argument", k)).collect(),
+            owned: (0..active).map(|k| own("own", k)).collect(),
+            parts: (0..active).map(|k| own("part", k)).collect(),
+            result,
+        }
+    }
+
+    /// The position of a leaf among the active ones.
+    fn active(&self, leaf: usize) -> Option<usize> {
+        self.program.active.iter().position(|&k| k == leaf)
+    }
+
+    /// The place of a leaf in the arguments.
+    fn place(&self, leaf: usize) -> TokenStream {
+        let declared = self.program.declared.iter().zip(&self.arguments);
+        let mut places =
+            declared.flat_map(|(declared, argument)| Declared { name: argument.clone(), ..declared.clone() }.places());
+        places.find(|(k, _)| *k == leaf).map_or_else(unbound, |(_, place)| place)
+    }
+
+    fn passing(&self, leaf: usize) -> Written {
+        Written(self.program.params[leaf].passing)
+    }
+
+    /// An owned copy of a leaf of the arguments.
+    fn copy(&self, leaf: usize) -> TokenStream {
+        self.passing(leaf).own(&self.place(leaf), &self.run)
+    }
+
+    /// The arguments once more.
+    fn here(&self, declared: usize) -> TokenStream {
+        again(self.program, &self.program.declared[declared], &self.arguments[declared])
+    }
+
+    /// The argument at another point.
+    fn moved(&self, declared: usize, at: &Ident) -> TokenStream {
+        let parts = &self.program.declared[declared].parts;
+        if parts.tree().leaves().into_iter().any(|&k| self.active(k).is_some()) {
+            self.moved_parts(parts, at)
+        } else {
+            self.here(declared)
+        }
+    }
+
+    fn moved_parts(&self, parts: &Parts, at: &Ident) -> TokenStream {
+        let run = &self.run;
+        match parts {
+            Parts::Leaf(leaf) => match self.active(*leaf) {
+                Some(k) => {
+                    let own = &self.owned[k];
+                    self.passing(*leaf).lent(&quote!(#at.moved(#k, &#own)), run)
+                }
+                None => self.passing(*leaf).again(&self.place(*leaf)),
+            },
+            Parts::Tuple { references, is_static, parts } => {
+                let parts: Vec<TokenStream> = parts.iter().map(|part| self.moved_parts(part, at)).collect();
+                let whole = tuple(&parts);
+                let whole = if *is_static { quote!((*#run::forever(#whole))) } else { whole };
+                let references = std::iter::repeat_n(quote!(&), *references);
+                quote!(#(#references)* #whole)
+            }
+        }
+    }
+
+    /// A structure for each declared active parameter. Leaves that are not active have their own.
+    fn each(
+        &self,
+        active: &mut impl FnMut(usize) -> TokenStream,
+        other: &mut impl FnMut(usize) -> TokenStream,
+    ) -> Vec<TokenStream> {
+        let one = |&k: &usize| {
+            let tree = self.program.declared[k].parts.tree();
+            tree.written(&mut |&leaf| match self.active(leaf) {
+                Some(k) => active(k),
+                None => other(leaf),
+            })
+        };
+        self.program.wrt.iter().map(one).collect()
+    }
+
+    /// The tangent of each declared active parameter.
+    fn along(&self, at: &Ident) -> Vec<TokenStream> {
+        let params = &self.program.params;
+        let mut of_active = |k: usize| {
+            let own = &self.owned[k];
+            passed(params[self.program.active[k]].container, &quote!(#at.of(#k, &#own)))
+        };
+        self.each(&mut of_active, &mut |leaf| passed(params[leaf].container, &self.copy(leaf)))
+    }
+
+    /// The pattern of a gradient.
+    fn gradient(&self) -> TokenStream {
+        let parts = self.each(&mut |k| self.parts[k].to_token_stream(), &mut |_| unbound());
+        of_several(&parts)
+    }
+
+    /// The leaves of the differentiated result with names of this beginning.
+    fn results(&self, what: &str) -> Tree<(Ident, Container, bool)> {
+        let mut k = 0..;
+        self.result.map(&mut |(_, container, real)| (own(what, k.next().unwrap_or(0)), *container, *real))
+    }
+
+    /// The pattern of the whole result; `discrete`: with names for parts that are not real.
+    fn value(&self, discrete: bool) -> TokenStream {
+        let pattern = self.result.written(&mut |(name, _, real)| {
+            if *real || discrete { name.to_token_stream() } else { unbound() }
+        });
+        if self.program.aux { quote!((#pattern, _)) } else { pattern }
+    }
+
+    /// The entries of a result, given the names of its leaves.
+    fn entries(&self, result: &Tree<(Ident, Container, bool)>) -> TokenStream {
+        let run = &self.run;
+        match result {
+            Tree::Leaf((name, ..)) => quote!(#run::leaf(&#name)),
+            Tree::Tuple(_) => {
+                let leaves = result.leaves().into_iter().filter(|leaf| leaf.2).map(|leaf| &leaf.0);
+                quote!(#run::together(::std::vec::Vec::from([#(#run::leaf(&#leaves)),*])))
+            }
+        }
+    }
+
+    /// The entries of the function's value.
+    fn value_entries(&self, call: &TokenStream) -> TokenStream {
+        let run = &self.run;
+        match (&self.result, self.program.aux) {
+            (Tree::Leaf(_), false) => quote!(#run::leaf(&#call)),
+            _ => {
+                let (pattern, entries) = (self.value(false), self.entries(&self.result));
+                quote!({
+                    let #pattern = #call;
+                    #entries
+                })
+            }
+        }
+    }
+
+    /// A cotangent, given its entries.
+    fn cotangent(&self, at: &Ident) -> TokenStream {
+        let run = &self.run;
+        let all = self.result.leaves();
+        let mut leaves = 0..;
+        self.result.written(&mut |(name, container, real)| {
+            let n = leaves.next().unwrap_or(0);
+            if !*real {
+                return passed(*container, &quote!(#name.clone()));
+            }
+            let before: Vec<&Ident> = all[..n].iter().filter(|leaf| leaf.2).map(|leaf| &leaf.0).collect();
+            let entries = match &*before {
+                [] => quote!(#at),
+                before => quote!(#run::after(#at, &[#(&#run::leaf(&#before)),*])),
+            };
+            passed(*container, &quote!(#run::refill(&#name, #entries)))
+        })
+    }
+
+    /// The pattern of blocks: for each active part a structure of blocks, one for each leaf of
+    /// `rows`; and the entries of each of these structures.
+    fn blocks(&self, rows: &Tree<(Ident, Container, bool)>) -> (TokenStream, Vec<TokenStream>) {
+        let run = &self.run;
+        let names = |k: usize| {
+            let mut n = 0..;
+            rows.map(&mut |leaf| {
+                let n = n.next().unwrap_or(0);
+                let name =
+                    if matches!(rows, Tree::Leaf(_)) { self.parts[k].clone() } else { own(&format!("part{k}of"), n) };
+                (name, leaf.1, leaf.2)
+            })
+        };
+        let mut pattern =
+            |k: usize| names(k).written(&mut |(name, _, real)| if *real { name.to_token_stream() } else { unbound() });
+        let pattern = of_several(&self.each(&mut pattern, &mut |_| unbound()));
+        let entries = (0..self.parts.len()).map(|k| match names(k) {
+            Tree::Leaf((name, ..)) => quote!(#run::leaf(&#name)),
+            several @ Tree::Tuple(_) => {
+                let own = &self.owned[k];
+                let blocks = several.leaves().into_iter().filter(|leaf| leaf.2).map(|leaf| &leaf.0);
+                quote!(#run::rows(&#own, ::std::vec::Vec::from([#(#run::leaf(&#blocks)),*])))
+            }
+        });
+        (pattern, entries.collect())
+    }
+}
+
+/// A name of the hidden function's.
+fn own(what: &str, k: usize) -> Ident {
+    Ident::new(&format!("{what}{k}_"), Span::mixed_site())
+}
+
+/// A tuple, or its only part.
+fn of_several(parts: &[TokenStream]) -> TokenStream {
+    if let [only] = parts { only.clone() } else { tuple(parts) }
 }
 
 /// The hidden function.
@@ -55,94 +285,74 @@ impl Written {
 pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
     let Program { name, vis, cfgs, generics, where_clause, turbofish, .. } = program;
     let krate = &program.krate;
-    let run = quote!(#krate::runtime::check);
-    let own = |what: &str, k: usize| Ident::new(&format!("{what}{k}_"), Span::mixed_site());
-    let arguments: Vec<Ident> = (0..program.params.len()).map(|k| own("argument", k)).collect();
-    let all: Vec<Written> = program.params.iter().map(|p| Written(p.passing)).collect();
-    let types = program.params.iter().map(|p| &p.ty);
-    // Active parameters, by their position in this list.
-    let active: Vec<(&Param, &Written, &Ident)> =
-        program.active.iter().map(|&k| (&program.params[k], &all[k], &arguments[k])).collect();
-    let owned: Vec<Ident> = (0..active.len()).map(|k| own("own", k)).collect();
-    let parts: Vec<Ident> = (0..active.len()).map(|k| own("part", k)).collect();
-    let copies = active.iter().map(|(_, written, argument)| written.own(argument, &run));
-    let points = active.iter().zip(&owned).map(|((param, ..), own)| {
-        let name = param.name.to_string();
-        let name = name.trim_start_matches("r#");
+    let names = Names::of(program);
+    let Names { run, arguments, owned, parts, .. } = &names;
+    let types = program.declared.iter().map(|p| &p.ty);
+    let copies = program.active.iter().map(|&k| names.copy(k));
+    let points = program.active.iter().zip(owned).map(|(&k, own)| {
+        let name = program.params[k].label.trim_start_matches("r#");
         quote!(#run::point(#name, &#own))
     });
     let (check, at) = (own("check", 0), own("at", 0));
-    let here: Vec<TokenStream> = all.iter().zip(&arguments).map(|(w, a)| again(w.0, a)).collect();
-    let moved: Vec<TokenStream> = all
-        .iter()
-        .zip(&arguments)
-        .enumerate()
-        .map(|(k, (written, argument))| match program.active.iter().position(|&a| a == k) {
-            Some(k) => {
-                let own = &owned[k];
-                written.lent(&quote!(#at.moved(#k, &#own)), &run)
-            }
-            None => again(written.0, argument),
-        })
-        .collect();
-    let along: Vec<TokenStream> = active
-        .iter()
-        .zip(&owned)
-        .enumerate()
-        .map(|(k, ((param, ..), own))| passed(param.container, &quote!(#at.of(#k, &#own))))
-        .collect();
-    let gradient = if let [only] = &*parts { quote!(#only) } else { quote!((#(#parts),*)) };
+    let all = 0..program.declared.len();
+    let here: Vec<TokenStream> = all.clone().map(|k| names.here(k)).collect();
+    let moved: Vec<TokenStream> = all.map(|k| names.moved(k, &at)).collect();
+    let gradient = names.gradient();
     let leaves = quote!(::std::vec::Vec::from([#(#run::leaf(&#parts)),*]));
-    let (value, back, points_) = (own("value", 0), own("back", 0), own("all", 0));
-    let both = quote!((#run::leaf(&#value), #leaves));
-    let container = program.result.leaves().first().map_or(Container::Scalar, |out| out.container);
+    let (back, points_) = (own("back", 0), own("all", 0));
+    let (value, entries) = (names.value(false), names.entries(&names.result));
+    let whole_value = names.value(true);
+    let both = quote!((#entries, #leaves));
     let suffixed = |suffix: &str| {
         let name = format_ident!("{name}_{suffix}");
         quote!(#name #turbofish)
     };
-    let cotangent = passed(container, &quote!(#run::refill(&#value, #at)));
+    let cotangent = names.cotangent(&at);
     // The call that checks a derivative, given a closure that evaluates it.
     let call = |d: &Descriptor| {
         let (f, by) = (suffixed(d.suffix), format_ident!("{}", d.checked.by));
         if d.returns == Structure::Closure {
             return quote! {
                 #check.#by(|#points_| {
-                    let (#value, #back) = #f(#(#here),*);
+                    let (#whole_value, #back) = #f(#(#here),*);
                     let #points_ = #points_.iter().map(|#at| {
                         let #gradient = #back(#cotangent);
                         #leaves
                     });
-                    (#run::leaf(&#value), #points_.collect())
+                    (#entries, #points_.collect())
                 });
             };
         }
+        let destinations = Destinations::of(&names);
         let (before, further) = match d.further {
             Further::Nothing => (quote!(), Vec::new()),
-            Further::Cotangent => (quote!(let #value = #name #turbofish(#(#here),*);), vec![cotangent.clone()]),
-            Further::Directions(_) => (quote!(), along.clone()),
-            Further::Destinations => (quote!(#(let mut #parts = #run::unwritten(&#owned);)*), {
+            Further::Cotangent => (quote!(let #whole_value = #name #turbofish(#(#here),*);), vec![cotangent.clone()]),
+            Further::Directions(_) => (quote!(), names.along(&at)),
+            Further::Destinations => (destinations.before.clone(), {
                 let own = program.workspace.then(|| quote!(&mut #krate::runtime::Workspace::new()));
-                parts.iter().map(|part| quote!(&mut #part)).chain(own).collect()
+                destinations.arguments.iter().cloned().chain(own).collect()
             }),
         };
         if d.returns == Structure::Examples {
-            let (shared, ours): (Vec<usize>, Vec<&Ident>) = (0..active.len())
-                .filter(|&k| !program.examples.contains(&program.active[k]))
-                .map(|k| (k, &parts[k]))
-                .unzip();
-            let gradient = if let [only] = &*ours { quote!(#only) } else { quote!((#(#ours),*)) };
-            let arguments = program.params.iter().enumerate().map(|(k, param)| {
-                let (written, argument) = (all[k], &arguments[k]);
-                if program.examples.contains(&k) {
-                    twice(param, &written.own(argument, &run), krate)
-                } else {
-                    again(written.0, argument)
+            let of_one = |k: usize| program.examples.contains(&program.active[k]);
+            let (shared, ours): (Vec<usize>, Vec<&Ident>) =
+                (0..owned.len()).filter(|&k| !of_one(k)).map(|k| (k, &parts[k])).unzip();
+            let mut structures = names
+                .each(&mut |k| if of_one(k) { TokenStream::new() } else { parts[k].to_token_stream() }, &mut |_| {
+                    unbound()
+                });
+            structures.retain(|structure| !structure.is_empty());
+            let gradient = of_several(&structures);
+            let arguments = program.declared.iter().enumerate().map(|(k, declared)| match declared.parts {
+                Parts::Leaf(leaf) if program.examples.contains(&leaf) => {
+                    twice(&program.params[leaf], &names.copy(leaf), krate)
                 }
+                _ => names.here(k),
             });
             return quote! {
                 #check.#by(&[#(#shared),*], || {
                     let (#value, #gradient) = #f(#(#arguments),*);
-                    (#run::leaf(&#value), ::std::vec::Vec::from([#(#run::leaf(&#ours)),*]))
+                    (#entries, ::std::vec::Vec::from([#(#run::leaf(&#ours)),*]))
                 });
             };
         }
@@ -155,30 +365,65 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
         };
         let called = quote!(#f(#(#arguments),*));
         let body = match (d.returns, d.with_value) {
-            (Structure::Gradient | Structure::Jacobian, true) => quote!({
+            (Structure::Jacobian, _) => {
+                let (pattern, blocks) = names.blocks(&names.result);
+                quote!({
+                    #before
+                    let (#value, #pattern) = #called;
+                    (#entries, ::std::vec::Vec::from([#(#blocks),*]))
+                })
+            }
+            (Structure::Gradient, true) => quote!({
                 #before
                 let (#value, #gradient) = #called;
                 #both
             }),
-            (Structure::Gradient | Structure::Jacobian, false) => quote!({
+            (Structure::Gradient, false) => quote!({
                 #before
                 let #gradient = #called;
                 #leaves
             }),
-            (Structure::Result | Structure::Hessian, true) => quote!({
-                #before
-                let (#value, #back) = #called;
-                (#run::leaf(&#value), #run::leaf(&#back))
-            }),
-            (Structure::Result | Structure::Hessian, false) => quote!(#run::leaf(&#called)),
-            (Structure::Written | Structure::Closure | Structure::Examples, _) => quote!({
-                #before
-                let #value = #called;
-                #both
-            }),
+            (Structure::Result, true) => {
+                let tangent = names.results("back");
+                let (pattern, of_tangent) = (
+                    tangent.written(&mut |(name, _, real)| if *real { name.to_token_stream() } else { unbound() }),
+                    names.entries(&tangent),
+                );
+                quote!({
+                    #before
+                    let (#value, #pattern) = #called;
+                    (#entries, #of_tangent)
+                })
+            }
+            (Structure::Hessian, _) => {
+                let rows = &program.declared[program.wrt[0]].parts.tree();
+                let rows = rows.map(&mut |&k| {
+                    let param = &program.params[k];
+                    (own("row", k), param.container, param.elem.is_real())
+                });
+                let (pattern, blocks) = names.blocks(&rows);
+                match rows {
+                    Tree::Leaf(_) => quote!(#run::leaf(&#called)),
+                    Tree::Tuple(_) => quote!({
+                        let #pattern = #called;
+                        #run::columns(::std::vec::Vec::from([#(#blocks),*]))
+                    }),
+                }
+            }
+            (Structure::Result, false) => quote!(#run::leaf(&#called)),
+            (Structure::Written | Structure::Closure | Structure::Examples, _) => {
+                let taken = &destinations.taken;
+                quote!({
+                    #before
+                    let #value = #called;
+                    #taken
+                    #both
+                })
+            }
         };
         quote!(#check.#by(#given #body);)
     };
+    let called = names.value_entries(&quote!(#name #turbofish(#(#moved),*)));
     let code: TokenStream = derivatives.iter().map(|d| call(d)).collect();
     let hidden = check_name(name);
     let how = own("how", 0);
@@ -205,10 +450,45 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
         #[inline]
         #vis fn #hidden #generics (#how: #run::How<'_>, #(#arguments: #types),*) #where_clause {
             #(let #owned = #copies;)*
-            let mut #check = #run::Check::new(#how, ::std::vec::Vec::from([#(#points),*]), |#at| #run::leaf(&#name #turbofish(#(#moved),*)));
+            let mut #check = #run::Check::new(#how, ::std::vec::Vec::from([#(#points),*]), |#at| #called);
             #code
             #check.done();
         }
+    }
+}
+
+/// The destinations of a gradient.
+struct Destinations {
+    /// The statements that make them.
+    before: TokenStream,
+    arguments: Vec<TokenStream>,
+    /// The statements that take their parts apart afterwards.
+    taken: TokenStream,
+}
+
+impl Destinations {
+    fn of(names: &Names<'_>) -> Self {
+        let run = &names.run;
+        let unwritten = |k: usize| {
+            let own = &names.owned[k];
+            quote!(#run::unwritten(&#own))
+        };
+        let values = names.each(&mut |k| unwritten(k), &mut |leaf| names.copy(leaf));
+        let patterns = names.each(&mut |k| names.parts[k].to_token_stream(), &mut |_| unbound());
+        let mut all = Destinations { before: quote!(), arguments: Vec::new(), taken: quote!() };
+        for (n, (&k, (value, pattern))) in names.program.wrt.iter().zip(values.iter().zip(&patterns)).enumerate() {
+            let whole = match names.program.declared[k].parts {
+                Parts::Leaf(_) => pattern.clone(),
+                Parts::Tuple { .. } => {
+                    let whole = own("whole", n);
+                    all.taken.extend(quote!(let #pattern = #whole;));
+                    whole.to_token_stream()
+                }
+            };
+            all.before.extend(quote!(let mut #whole = #value;));
+            all.arguments.push(quote!(&mut #whole));
+        }
+        all
     }
 }
 

@@ -109,15 +109,12 @@ impl Driver<'_> {
             }
             _ => self.output(result, &mut left)?,
         };
-        let unused = self.params.iter().enumerate().filter(|(k, _)| !self.used_params.contains(k)).map(|(_, p)| {
-            let name = &p.name;
-            quote!(let _ = &#name;)
-        });
+        let parts = self.parts_of_parameters(destinations);
         if let Some(t) = self.missing.get() {
             return Err(format!("%{} is used before it is computed", t.index()));
         }
         let functions = &self.functions;
-        let tokens = quote!(#(#functions)* #(#unused)* #code #value);
+        let tokens = quote!(#(#functions)* #parts #code #value);
         let notes = statements.into_iter().flat_map(|s| s.notes).chain(self.notes.take());
         Ok((tokens, PlanSummary::of(notes)))
     }

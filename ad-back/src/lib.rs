@@ -41,7 +41,7 @@ use quote::quote;
 
 use ad_ir::choice;
 use ad_ir::ir::{Graph, Term};
-use ad_ir::program::{Check, Phase, Program, Routine, Staged};
+use ad_ir::program::{Check, Declared, Phase, Program, Routine, Staged};
 use ad_ir::rust_types::real_param;
 use ad_middle::passes::lowering::Lowered;
 use ad_middle::pipeline::{self, Log};
@@ -107,10 +107,10 @@ pub fn emit_routine(g: &mut Graph, program: &Program, routine: &Routine) -> Resu
 fn function(g: &mut Graph, program: &Program, routine: &Routine) -> Result<TokenStream, String> {
     let Prepared { checks, result, hints, plan } = prepare(g, program, routine, None)?;
     let style = style_of(program, routine);
-    let driver = driver::Driver::new(g, program, &routine.params, &checks, &plan, &style, &hints);
+    let driver = driver::Driver::new(g, program, routine, &checks, &plan, &style, &hints);
     let (body, _) = driver.body(&result, &routine.destinations)?;
     let Program { generics, where_clause, .. } = program;
-    let Routine { name, params, result_ty, .. } = routine;
+    let Routine { name, declared: params, result_ty, .. } = routine;
     let mut declared = signature::declarations(params);
     if routine.workspace {
         let krate = &program.krate;
@@ -145,16 +145,16 @@ pub fn emit_staged(g: &mut Graph, program: &Program, staged: &Staged) -> Result<
     let closure = function(g, program, second)?;
     let Program { vis, cfgs, generics, where_clause, turbofish, captured, .. } = program;
     let lints = signature::allowed_lints();
-    let (params, args) = (signature::declarations(&first.params), first.params.iter().map(|p| &p.name));
+    let (params, args) = (signature::declarations(&first.declared), first.declared.iter().map(|p| &p.name));
     let (first_name, second_name) = (&first.name, &second.name);
-    let Some((own, kept)) = second.params.split_last() else { return Err("a closure of nothing".into()) };
+    let Some((own, kept)) = second.declared.split_last() else { return Err("a closure of nothing".into()) };
     let (own_name, own_ty, gradient) = (&own.name, &own.ty, &second.result_ty);
     let value_ty = &program.result_ty;
     let names: Vec<&Ident> = kept.iter().map(|p| &p.name).collect();
-    let passed = kept.iter().map(|p| {
-        let name = &p.name;
-        if p.passing.references > 0 { quote!(&#name) } else { quote!(#name) }
-    });
+    let passed = kept
+        .iter()
+        .zip(&second.params)
+        .map(|(Declared { name, .. }, p)| if p.passing.references > 0 { quote!(&#name) } else { quote!(#name) });
     let value = Ident::new("value_", Span::mixed_site());
     let pattern = if names.is_empty() { quote!(#value) } else { quote!((#value, #(#names),*)) };
     let (function, body) = at_name(
@@ -211,7 +211,7 @@ fn described(
 ) -> Result<(PlanSummary, String), String> {
     let Prepared { checks, result, hints, plan } = prepare(g, program, routine, log)?;
     let style = style_of(program, routine);
-    let (_, mut summary) = driver::Driver::new(g, program, &routine.params, &checks, &plan, &style, &hints)
+    let (_, mut summary) = driver::Driver::new(g, program, routine, &checks, &plan, &style, &hints)
         .body(&result, &routine.destinations)?;
     let show = |t: &Term| shown(g, hints.get(t), *t);
     let name = |k: usize| numbered(g, |t| hints.get(&t), k);

@@ -250,7 +250,7 @@ fn bound(name: &Ident) -> TokenStream {
 /// Proves that the arrays of the signature are ndarray's, of the rank that is in their names.
 fn types(program: &Program) -> Vec<TokenStream> {
     let mut arrays = Arrays::default();
-    let params = program.params.iter().map(|p| &p.ty);
+    let params = program.declared.iter().map(|p| &p.ty);
     for ty in params.chain(std::iter::once(&program.result_ty)) {
         if let Ok(ty) = syn::parse2::<syn::Type>(ty.clone()) {
             arrays.visit_type(&ty);

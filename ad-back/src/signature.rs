@@ -5,7 +5,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use ad_ir::program::{OutputTree, Owner, Param, Passing, Program, Routine};
+use ad_ir::program::{Declared, OutputTree, Param, Parts, Program, Routine};
 use ad_ir::rust_types::{tree_type, view_type};
 
 /// Lints of rustc and clippy that generated code may violate, with the reason why that is allowed.
@@ -78,25 +78,24 @@ pub(super) fn allowed_lints() -> TokenStream {
 }
 
 /// An argument for a second call: a moved value is cloned.
-pub(super) fn again(passing: Passing, argument: &Ident) -> TokenStream {
-    let moved = passing.references == 0 && matches!(passing.owner, Owner::Array | Owner::Vector);
-    if moved { quote!(#argument.clone()) } else { quote!(#argument) }
+pub(super) fn again(program: &Program, declared: &Declared, argument: &Ident) -> TokenStream {
+    if declared.parts.is_moved(&|k| program.params[k].passing) { quote!(#argument.clone()) } else { quote!(#argument) }
 }
 
 /// A call of the user's function with the arguments that a routine was given: the function's
 /// arguments are the first ones of the routine. `None` if a parameter hides the function's name.
-pub(super) fn call_of_function(program: &Program, params: &[Param]) -> Option<TokenStream> {
+pub(super) fn call_of_function(program: &Program, declared: &[Declared]) -> Option<TokenStream> {
     let Program { name, turbofish, .. } = program;
     // With many examples, the arguments are not those of a single call.
     if program.example.is_some() {
         return None;
     }
-    let given = params.get(..program.params.len())?;
-    let hidden = params.iter().any(|p| p.name == *name);
-    if hidden || given.iter().zip(&program.params).any(|(own, p)| own.name != p.name) {
+    let given = declared.get(..program.declared.len())?;
+    let hidden = declared.iter().any(|p| p.name == *name);
+    if hidden || given.iter().zip(&program.declared).any(|(own, p)| own.name != p.name) {
         return None;
     }
-    let arguments = given.iter().map(|p| again(p.passing, &p.name));
+    let arguments = given.iter().map(|p| again(program, p, &p.name));
     Some(quote!(#name #turbofish(#(#arguments),*)))
 }
 
@@ -106,13 +105,13 @@ pub fn emit_second(program: &Program, whole: &Routine, suffix: &str, what: &str)
     let Program { name, vis, cfgs, where_clause, turbofish, .. } = program;
     let grad = format_ident!("{name}_{suffix}", span = name.span());
     let inner = &whole.name;
-    let [generics, params] = public_declarations(program, &whole.params);
-    let args = whole.params.iter().map(|p| &p.name);
+    let [generics, params] = public_declarations(program, &whole.declared);
+    let args = whole.declared.iter().map(|p| &p.name);
     let gradient = match &whole.result {
         OutputTree::Tuple(parts) if parts.len() == 2 => tree_type(program, &parts[1]),
         tree => tree_type(program, tree),
     };
-    let active: Vec<String> = program.active.iter().map(|&k| format!("`{}`", program.params[k].name)).collect();
+    let active: Vec<String> = program.wrt.iter().map(|&k| format!("`{}`", program.declared[k].label)).collect();
     let doc = format!("The {what} of [`{name}`] with respect to {}.", active.join(", "));
     let panics = format!("Where [`{name}`] does, and if the sizes of the arguments do not fit together.");
     let lints = allowed_lints();
@@ -130,18 +129,20 @@ pub fn emit_second(program: &Program, whole: &Routine, suffix: &str, what: &str)
 
 /// Generic and other parameters as a caller sees them: an array of examples has any type that
 /// converts into a view.
-pub(super) fn public_declarations(program: &Program, params: &[Param]) -> [TokenStream; 2] {
+pub(super) fn public_declarations(program: &Program, params: &[Declared]) -> [TokenStream; 2] {
     let generics = &program.generics;
     if program.example.is_none() {
         return [generics.clone(), declarations(params)];
     }
     let lifetime = quote!('examples_);
-    let declared = params.iter().enumerate().map(|(k, Param { name, ty, elem, rank, .. })| {
-        if is_converted(program, k) {
-            let view = view_type(program, &lifetime, *elem, *rank);
-            quote!(#name: impl ::core::convert::Into<#view>)
-        } else {
-            quote!(#name: #ty)
+    let declared = params.iter().map(|declared| {
+        let Declared { name, ty, .. } = declared;
+        match converted_leaf(program, declared) {
+            Some(Param { elem, rank, .. }) => {
+                let view = view_type(program, &lifetime, *elem, *rank);
+                quote!(#name: impl ::core::convert::Into<#view>)
+            }
+            None => quote!(#name: #ty),
         }
     });
     let declared = quote!(#(#declared),*);
@@ -152,20 +153,27 @@ pub(super) fn public_declarations(program: &Program, params: &[Param]) -> [Token
 }
 
 /// The arguments for a function that takes views of the examples.
-pub(super) fn converted(program: &Program, params: &[Param]) -> TokenStream {
-    let given = params.iter().enumerate().map(|(k, Param { name, .. })| match is_converted(program, k) {
-        true => quote!(::core::convert::Into::into(#name)),
-        false => quote!(#name),
+pub(super) fn converted(program: &Program, params: &[Declared]) -> TokenStream {
+    let given = params.iter().map(|declared| {
+        let name = &declared.name;
+        match converted_leaf(program, declared) {
+            Some(_) => quote!(::core::convert::Into::into(#name)),
+            None => quote!(#name),
+        }
     });
     quote!(#(#given),*)
 }
 
-fn is_converted(program: &Program, param: usize) -> bool {
-    program.example.is_some() && program.examples.contains(&param)
+/// The array of examples that a parameter is, if it is one.
+fn converted_leaf<'p>(program: &'p Program, declared: &Declared) -> Option<&'p Param> {
+    match declared.parts {
+        Parts::Leaf(k) if program.example.is_some() && program.examples.contains(&k) => program.params.get(k),
+        _ => None,
+    }
 }
 
 /// Parameters as declared.
-pub(super) fn declarations(params: &[Param]) -> TokenStream {
+pub(super) fn declarations(params: &[Declared]) -> TokenStream {
     let names: Vec<&Ident> = params.iter().map(|p| &p.name).collect();
     let types = params.iter().map(|p| &p.ty);
     quote!(#(#names: #types),*)

@@ -24,6 +24,8 @@ pub(super) struct Attr {
     pub examples: Vec<Ident>,
     /// The source location of the option `workspace`, if it is given.
     pub workspace: Option<SrcRange>,
+    /// The source location of the option `aux`, if it is given.
+    pub aux: Option<SrcRange>,
     /// The algorithm of differentiation.
     pub mode: Mode,
     /// The path of the crate `ad`.
@@ -42,7 +44,7 @@ const OTHERS: &[Other] = &[
     Other { name: "crate", read: krate },
     Other { name: "mode", read: mode },
     Other { name: "workspace", read: workspace },
-    Other { name: "aux", read: later },
+    Other { name: "aux", read: aux },
 ];
 
 /// Parses the attribute. An invalid argument is reported and ignored.
@@ -54,6 +56,7 @@ pub(super) fn parse(tokens: TokenStream, diags: &mut Diags) -> Attr {
         wrt_range: here,
         examples: Vec::new(),
         workspace: None,
+        aux: None,
         mode: Mode::default(),
         krate: quote!(::ad),
     };
@@ -108,11 +111,6 @@ fn option(meta: &Meta, attr: &mut Attr, diags: &mut Diags) {
     }
 }
 
-/// Reports an option that is reserved and not supported yet.
-fn later(option: &Other, _: &Meta, range: SrcRange, _: &mut Attr, diags: &mut Diags) {
-    diags.push(range, catalogue::option_later(option.name));
-}
-
 fn krate(option: &Other, meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &mut Diags) {
     match string(meta).and_then(|s| syn::parse_str::<syn::Path>(&s).ok()) {
         Some(path) => attr.krate = path.to_token_stream(),
@@ -139,9 +137,18 @@ fn mode(option: &Other, meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &m
 }
 
 fn workspace(option: &Other, meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &mut Diags) {
+    flag(option, meta, range, &mut attr.workspace, diags);
+}
+
+fn aux(option: &Other, meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &mut Diags) {
+    flag(option, meta, range, &mut attr.aux, diags);
+}
+
+/// Reads an option without arguments.
+fn flag(option: &Other, meta: &Meta, range: SrcRange, given: &mut Option<SrcRange>, diags: &mut Diags) {
     if !matches!(meta, Meta::Path(_)) {
         diags.push(range, catalogue::option_takes_nothing(option.name));
-    } else if attr.workspace.replace(range).is_some() {
+    } else if given.replace(range).is_some() {
         diags.push(range, catalogue::option_twice(option.name));
     }
 }

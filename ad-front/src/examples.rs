@@ -7,33 +7,43 @@
 use super::attr::Attr;
 use super::lower::Lower;
 use super::shapes::{Equation, Size};
-use super::sig::{Sig, SigParam};
-use super::state::CellValue;
+use super::sig::{Sig, SigDeclared, SigParam};
 use super::types::{MAX_RANK, view_tokens};
 use ad_ir::catalogue;
 use ad_ir::diag::{Diags, SrcRange, suggest, text_of};
 use ad_ir::ir::{Elem, Term};
-use ad_ir::program::{Container, Owner, Passing, Place};
+use ad_ir::program::{Container, Owner, Parts, Passing, Place};
 
 /// The parameters of an example, by their indices. Errors in the names are reported.
-pub(super) fn named(params: &[SigParam], active: &[usize], attr: &Attr, diags: &mut Diags) -> Vec<usize> {
+pub(super) fn named(
+    declared: &[SigDeclared],
+    params: &[SigParam],
+    active: &[usize],
+    attr: &Attr,
+    diags: &mut Diags,
+) -> Vec<usize> {
     let mut found = Vec::new();
     let before = diags.list().len();
     for name in &attr.examples {
         let (range, text) = (SrcRange::of(name), name.to_string());
-        match params.iter().position(|p| p.name == text) {
-            None => {
-                let all: Vec<String> = params.iter().map(|p| p.name.to_string()).collect();
-                let near = suggest(&text, all.iter().map(String::as_str));
-                diags.push(range, catalogue::example_unknown(&text, near, &all));
+        let Some(named) = declared.iter().find(|p| p.declared.label == text) else {
+            let all: Vec<String> = declared.iter().map(|p| p.declared.label.clone()).collect();
+            let near = suggest(&text, all.iter().map(String::as_str));
+            diags.push(range, catalogue::example_unknown(&text, near, &all));
+            continue;
+        };
+        let ty = text_of(&named.declared.ty, 40);
+        match named.declared.parts {
+            Parts::Tuple { .. } => {
+                diags.push(range, catalogue::example_of_parts(&text, &ty));
             }
-            Some(k) if found.contains(&k) => {
+            Parts::Leaf(k) if found.contains(&k) => {
                 diags.push(range, catalogue::example_twice(&text));
             }
-            Some(k) if params[k].leaf.rank == MAX_RANK => {
-                diags.push(range, catalogue::example_of_high_rank(&text, &text_of(&params[k].ty, 40)));
+            Parts::Leaf(k) if params[k].leaf.rank == MAX_RANK => {
+                diags.push(range, catalogue::example_of_high_rank(&text, &ty));
             }
-            Some(k) => found.push(k),
+            Parts::Leaf(k) => found.push(k),
         }
     }
     found.sort_unstable();
@@ -43,8 +53,9 @@ pub(super) fn named(params: &[SigParam], active: &[usize], attr: &Attr, diags: &
             diags.push(SrcRange::of(first), catalogue::examples_only());
         }
         for k in shared.into_iter().filter(|&k| params[k].leaf.rank == MAX_RANK) {
-            let (name, ty) = (params[k].name.to_string(), text_of(&params[k].ty, 40));
-            diags.push(SrcRange::of(first), catalogue::example_of_high_rank(&name, &ty));
+            let of = |p: &&SigDeclared| p.leaves().contains(&k);
+            let ty = declared.iter().find(of).map_or_else(String::new, |p| text_of(&p.declared.ty, 40));
+            diags.push(SrcRange::of(first), catalogue::example_of_high_rank(&params[k].label, &ty));
         }
     }
     found
@@ -57,7 +68,9 @@ impl Sig {
         for &k in &self.examples {
             let p = &mut sig.params[k];
             let rank = p.leaf.rank + 1;
-            p.ty = view_tokens(&p.leaf, rank, self.real_param.as_ref(), &self.krate);
+            if let Some(d) = sig.declared.iter_mut().find(|d| d.declared.parts == Parts::Leaf(k)) {
+                d.declared.ty = view_tokens(&p.leaf, rank, self.real_param.as_ref(), &self.krate);
+            }
             let one = p.leaf.clone();
             p.leaf.container = Container::NdArray;
             p.leaf.rank = rank;
@@ -66,6 +79,11 @@ impl Sig {
             p.example = Some(one);
         }
         sig.active.retain(|k| !self.examples.contains(k));
+        let leaf = |k: usize| match self.declared[k].declared.parts {
+            Parts::Leaf(k) => Some(k),
+            Parts::Tuple { .. } => None,
+        };
+        sig.wrt.retain(|&k| leaf(k).is_none_or(|k| !self.examples.contains(&k)));
         sig
     }
 }
@@ -102,12 +120,7 @@ impl Lower<'_> {
             let row = self.g.index(array, &[example]);
             let levels = if one.lens.is_empty() { 0 } else { u8::MAX };
             let value = self.nested_value(row, levels);
-            let name = p.name.to_string();
-            if p.mutable {
-                self.bind_cell(name, CellValue::Value(value), true);
-            } else {
-                self.state.scope.bind(name, Some(value));
-            }
+            self.bind_parameter(p.name.to_string(), sig.is_mutable(k), value);
         }
         Some(number)
     }

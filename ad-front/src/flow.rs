@@ -378,10 +378,10 @@ impl<'a> Lower<'a> {
         };
         // The result type of the differentiated function itself is known.
         let value = match (&value, &r.expr) {
-            (Value::Number(n), Some(e)) if k == 0 && n.outer().is_none() => {
-                let want = super::value::Want::Elem(self.sig.result.elem);
-                Value::Term(self.term_as(&value, want, SrcRange::of(e))?)
-            }
+            (Value::Number(n), Some(e)) if k == 0 && n.outer().is_none() => match self.sig.result_elem() {
+                Some(elem) => Value::Term(self.term_as(&value, super::value::Want::Elem(elem), SrcRange::of(e))?),
+                None => value,
+            },
             _ => value,
         };
         self.exit(k, value, SrcRange::of(r))

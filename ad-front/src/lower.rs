@@ -19,11 +19,12 @@ use super::once::MaybeUnreached;
 use super::rollback::State;
 use super::shapes::Classes;
 use super::sig::Sig;
+use super::types::Leaf;
 use super::value::{Lowered, Number, Value, Want};
 use ad_ir::catalogue;
 use ad_ir::diag::{Message, Poison, SrcRange, text_of};
 use ad_ir::ir::{Elem, Graph, Loc, Term};
-use ad_ir::program::{Constant, Place};
+use ad_ir::program::{Constant, Output, OutputTree, Place, Tree};
 
 /// The maximum depth of nested expressions and closure calls. Macros run on the compiler's stack.
 const MAX_DEPTH: u32 = 150;
@@ -47,6 +48,9 @@ pub(super) struct Lower<'a> {
     pub inferred_before: BTreeMap<InferenceKey, Inferred>,
     /// The index of the input that holds the first parameter.
     pub first_param: u32,
+    /// The values of the parameters that patterns take apart, with their indices. The body begins
+    /// by binding these patterns.
+    pub parameters: Vec<(usize, Value<'a>)>,
     /// In the function of many examples: the input that holds the number of the example.
     pub example: Option<u32>,
     /// The names of all nested functions, whether they are in scope or not.
@@ -96,6 +100,7 @@ impl<'a> Lower<'a> {
             classes: Classes::default(),
             inferred_before: BTreeMap::new(),
             first_param: 0,
+            parameters: Vec::new(),
             example: None,
             nested_functions: BTreeSet::new(),
             g: Graph::new(),
@@ -115,13 +120,46 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Lowers the function's body. The result is a term of the declared type.
-    pub(super) fn function(&mut self, item: &'a ItemFn) -> Lowered<Term> {
+    /// Lowers the function's body. The result is of the declared type.
+    pub(super) fn function(&mut self, item: &'a ItemFn) -> Lowered<OutputTree> {
         let name = SrcRange::of(&item.sig.ident);
+        for (k, value) in std::mem::take(&mut self.parameters) {
+            if let Some(syn::FnArg::Typed(arg)) = item.sig.inputs.get(k) {
+                self.bind(&arg.pat, Some(value))?;
+            }
+        }
         let value = self.returning(name, |me| me.block(&item.block))?;
         let range = item.block.stmts.last().map_or_else(|| SrcRange::of(&item.sig.ident), SrcRange::of);
         let sig = self.sig;
-        let leaf = &sig.result;
+        self.result(&sig.result, &value, range)
+    }
+
+    /// A result of this type.
+    fn result(&mut self, ty: &Tree<Leaf>, value: &Value<'a>, range: SrcRange) -> Lowered<OutputTree> {
+        match (ty, value) {
+            (Tree::Leaf(leaf), _) => {
+                let term = self.result_leaf(leaf, value.clone(), range)?;
+                let lens = leaf.lens.iter().map(super::types::Len::tokens).collect();
+                Ok(OutputTree::Leaf(Output { term, container: leaf.container, lens }))
+            }
+            (Tree::Tuple(types), Value::Tuple(parts)) if types.len() == parts.len() => {
+                let parts = types.iter().zip(parts.iter()).map(|(ty, part)| self.result(ty, part, range));
+                Ok(OutputTree::Tuple(parts.collect::<Lowered<_>>()?))
+            }
+            (Tree::Tuple(types), Value::Never) => {
+                let parts = types.iter().map(|ty| self.result(ty, &Value::Never, range));
+                Ok(OutputTree::Tuple(parts.collect::<Lowered<_>>()?))
+            }
+            _ => {
+                let found = self.describe(value);
+                let ty = self.sig.result_ty.to_string().replace(' ', "");
+                Err(self.error(range, catalogue::result_type(&found, &ty)))
+            }
+        }
+    }
+
+    /// A term of the type of a leaf of the result.
+    fn result_leaf(&mut self, leaf: &Leaf, value: Value<'a>, range: SrcRange) -> Lowered<Term> {
         let lens: Vec<Option<Term>> =
             (0..leaf.rank).map(|axis| leaf.static_size(axis).map(|n| self.static_size(n))).collect();
         let known: Option<Vec<Term>> = lens.iter().copied().collect();
@@ -269,7 +307,8 @@ impl<'a> Lower<'a> {
     /// same type, and `f64` otherwise.
     pub(super) fn default_real(&self) -> Elem {
         let params = self.sig.params.iter().map(|p| p.leaf.elem);
-        let mut reals = params.chain([self.sig.result.elem]).filter(|e| e.is_real());
+        let results = self.sig.result.leaves().into_iter().map(|leaf| leaf.elem);
+        let mut reals = params.chain(results).filter(|e| e.is_real());
         match reals.next() {
             Some(first) if reals.all(|e| e == first) => first,
             _ => Elem::F64,

@@ -28,11 +28,11 @@ impl HasLayouts for Lower<'_> {
 
 impl<'a> Lower<'a> {
     /// The source location of a decision that reads a sum of unknown order, if there is one.
-    pub(super) fn decides_in_unknown_order(&self, result: Term) -> Option<SrcRange> {
+    pub(super) fn decides_in_unknown_order(&self, results: &[Term]) -> Option<SrcRange> {
         if !self.memory.any_unknown {
             return None;
         }
-        let roots: Vec<Term> = std::iter::once(result).chain(self.state.checks.iter().map(|c| c.ok)).collect();
+        let roots: Vec<Term> = results.iter().copied().chain(self.state.checks.iter().map(|c| c.ok)).collect();
         let mut found: Vec<Term> = ad_ir::analysis::decisions::decisions(&self.g, &roots)
             .into_iter()
             .filter(|&t| matches!(self.g.node(t), Node::Prim(Prim::UnknownOrder, _)))

@@ -116,7 +116,7 @@ impl<'a> Lower<'a> {
                     Some(Ok(Value::Place(place))) => Ok(Place { text, range, ..(**place).clone() }),
                     Some(Err(Poison)) => Err(Poison),
                     Some(Ok(_)) => {
-                        let param = self.sig.params.iter().any(|p| p.name == name);
+                        let param = self.sig.declared.iter().any(|p| p.declared.name == name);
                         Err(self.error(
                             range,
                             if param {

@@ -231,6 +231,7 @@ impl<'a> Lower<'a> {
             classes: _,
             inferred_before: _,
             first_param: _,
+            parameters: _,
             example: _,
             nested_functions: _,
             // Facts about terms, which are never removed, and input for the next run.

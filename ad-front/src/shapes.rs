@@ -14,13 +14,13 @@ use super::definitions::Definitions;
 use super::lower::Lower;
 use super::sig::Sig;
 use super::types::Len;
-use super::value::Lowered;
+use super::value::{Lowered, Value};
 use super::words::PanicMessage;
 use ad_ir::catalogue;
 use ad_ir::diag::{Diags, Poison, SrcRange};
 use ad_ir::ir::{Elem, Lit, Loc, Node, Term, Type};
 use ad_ir::prim::Cmp;
-use ad_ir::program::{Check, Constant, Container, Output, OutputTree, Param, Phase, Place, Places, Program};
+use ad_ir::program::{Check, Constant, Container, Output, OutputTree, Param, Phase, Place, Places, Program, Tree};
 
 /// A symbolic size: an axis of a parameter, or a parameter of type `usize`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -91,7 +91,7 @@ impl Classes {
     }
 }
 
-impl Lower<'_> {
+impl<'a> Lower<'a> {
     /// The symbolic size of a term, if it is not an expression.
     pub(super) fn size_of(&self, t: Term) -> Option<Size> {
         let symbol =
@@ -178,7 +178,7 @@ impl Lower<'_> {
                 self.constant(path, Elem::USIZE);
             }
         }
-        let mut arrays = Vec::new();
+        let (mut arrays, mut given) = (Vec::new(), Vec::new());
         self.first_param = u32::try_from(self.g.inputs().len()).unwrap_or(u32::MAX);
         for (k, param) in sig.params.iter().enumerate() {
             let number = u32::try_from(k).unwrap_or(u32::MAX);
@@ -210,18 +210,39 @@ impl Lower<'_> {
                 arrays.push((k, term));
                 continue;
             }
-            let name = param.name.to_string();
-            self.state.hints.entry(term).or_insert_with(|| name.clone());
+            self.state.hints.entry(term).or_insert_with(|| param.name.to_string());
             // The elements of a slice are arrays, if they are not numbers.
             let levels = if param.leaf.lens.is_empty() { 0 } else { u8::MAX };
-            let value = self.nested_value(term, levels);
-            if param.mutable {
-                self.bind_cell(name, super::state::CellValue::Value(value), true);
+            given.push((k, self.nested_value(term, levels)));
+        }
+        let mut given = given.into_iter().peekable();
+        for (n, declared) in sig.declared.iter().enumerate() {
+            let all = declared.leaves();
+            let mut own = Vec::new();
+            while let Some((_, value)) = given.next_if(|(k, _)| all.contains(k)) {
+                own.push(value);
+            }
+            if own.len() < all.len() {
+                // An array of examples.
+                continue;
+            }
+            let value = value_of(&declared.declared.parts.tree(), &mut own.into_iter());
+            if declared.pattern {
+                self.parameters.push((n, value));
             } else {
-                self.state.scope.bind(name, Some(value));
+                self.bind_parameter(declared.declared.name.to_string(), declared.mutable, value);
             }
         }
         self.example = self.declare_examples(&arrays);
+    }
+
+    /// Binds the name of a parameter.
+    pub(super) fn bind_parameter(&mut self, name: String, mutable: bool, value: Value<'a>) {
+        if mutable {
+            self.bind_cell(name, super::state::CellValue::Value(value), true);
+        } else {
+            self.state.scope.bind(name, Some(value));
+        }
     }
 
     /// Requires two sizes to be equal: records an equation or emits a check. Returns whether the
@@ -259,6 +280,14 @@ impl Lower<'_> {
             self.require_shown(None, ok, &said.text, vec![(wa, a), (wb, b)]);
         }
         Ok(true)
+    }
+}
+
+/// The value of a parameter, given those of its leaves in order.
+fn value_of<'a>(tree: &Tree<usize>, leaves: &mut impl Iterator<Item = Value<'a>>) -> Value<'a> {
+    match tree {
+        Tree::Leaf(_) => leaves.next().unwrap_or(Value::Never),
+        Tree::Tuple(parts) => Value::Tuple(parts.iter().map(|part| value_of(part, leaves)).collect()),
     }
 }
 
@@ -316,7 +345,7 @@ pub(super) fn lower(sig: &Sig, item: &ItemFn, definitions: &Definitions, diags: 
             }
         }
         if !new {
-            if let Some(range) = lower.decides_in_unknown_order(result) {
+            if let Some(range) = lower.decides_in_unknown_order(&result.terms()) {
                 diags.push(range, catalogue::order_unknown());
                 return Err(Poison);
             }
@@ -344,7 +373,7 @@ fn locals(item: &ItemFn) -> BTreeSet<String> {
     locals.0
 }
 
-fn finish(mut lower: Lower<'_>, item: &ItemFn, result: Term, equations: Vec<Equation>) -> Program {
+fn finish(mut lower: Lower<'_>, item: &ItemFn, mut result: OutputTree, equations: Vec<Equation>) -> Program {
     let mut checks = Vec::new();
     for Equation { sides, words, said, place } in equations {
         let terms = sides.map(|s| lower.size_term(s));
@@ -364,16 +393,19 @@ fn finish(mut lower: Lower<'_>, item: &ItemFn, result: Term, equations: Vec<Equa
     }
     checks.append(&mut lower.state.checks);
     let sig = lower.sig;
-    let tokens = |lens: &[Len]| lens.iter().map(Len::tokens).collect::<Vec<TokenStream>>();
+    if lower.example.is_some() {
+        // The function of many examples returns arrays of their results.
+        result = result.map(&mut |out| Output { term: out.term, container: Container::NdArray, lens: Vec::new() });
+    }
     let first = lower.first_param;
     let params = sig.params.iter().zip(first..).map(|(p, input)| Param {
         name: p.name.clone(),
-        ty: p.ty.clone(),
+        label: p.label.clone(),
         passing: p.leaf.passing,
         container: p.leaf.container,
         elem: p.leaf.elem,
         rank: p.leaf.rank,
-        lens: tokens(&p.leaf.lens),
+        lens: p.leaf.lens.iter().map(Len::tokens).collect(),
         input: Some(input),
     });
     Program {
@@ -385,19 +417,17 @@ fn finish(mut lower: Lower<'_>, item: &ItemFn, result: Term, equations: Vec<Equa
         turbofish: sig.turbofish.clone(),
         captured: sig.real_param.iter().chain(&sig.const_params).cloned().collect(),
         constants: lower.constants,
+        declared: sig.declared.iter().map(|p| p.declared.clone()).collect(),
         params: params.collect(),
+        wrt: sig.wrt.clone(),
         active: sig.active.clone(),
         examples: sig.examples.clone(),
         example: lower.example,
         workspace: sig.workspace,
         mode: sig.mode,
         result_ty: sig.result_ty.clone(),
-        result: OutputTree::Leaf(Output {
-            term: result,
-            // The function of many examples returns an array of their results.
-            container: if lower.example.is_some() { Container::NdArray } else { sig.result.container },
-            lens: tokens(&sig.result.lens),
-        }),
+        result,
+        aux: sig.aux,
         checks,
         hints: lower.state.hints,
         places: Places(lower.state.places.into_vec()),

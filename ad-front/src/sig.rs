@@ -7,13 +7,15 @@ use syn::{FnArg, GenericParam, ItemFn, Pat, ReturnType, Safety, Type, TypeParamB
 
 use super::attr::Attr;
 use super::examples;
+use super::types::tree::{self, TypeTree};
 use super::types::{self, Generics, Leaf, MAX_RANK};
 use super::value::Lowered;
 use ad_ir::catalogue;
 use ad_ir::descriptor::{self, Descriptor, Structure};
 use ad_ir::diag::{Diags, Poison, SrcRange, suggest, text_of};
+use ad_ir::ir::Elem;
 use ad_ir::mode::Mode;
-use ad_ir::program::Container;
+use ad_ir::program::{Container, Declared, Parts, Tree};
 
 /// A valid signature.
 #[derive(Clone)]
@@ -25,16 +27,23 @@ pub(super) struct Sig {
     pub where_clause: TokenStream,
     /// `::<T, N>`: the generic arguments with which one derivative calls another.
     pub turbofish: TokenStream,
+    /// The parameters as declared.
+    pub declared: Vec<SigDeclared>,
+    /// Their numbers and arrays.
     pub params: Vec<SigParam>,
-    pub result: Leaf,
+    pub result: Tree<Leaf>,
+    /// Whether the result is a pair of which only the first part is differentiated.
+    pub aux: bool,
     pub result_ty: TokenStream,
     /// The type parameter with `T: Real`.
     pub real_param: Option<Ident>,
     /// Const parameters of type `usize`.
     pub const_params: Vec<Ident>,
-    /// The indices of the active parameters.
+    /// The indices of the active parameters in `declared`, ascending.
+    pub wrt: Vec<usize>,
+    /// The indices of their real parts in `params`, ascending.
     pub active: Vec<usize>,
-    /// The indices of the parameters of an example, ascending.
+    /// The indices of the parameters of an example in `params`, ascending.
     pub examples: Vec<usize>,
     /// Whether the memory of a derivative is a parameter.
     pub workspace: bool,
@@ -48,11 +57,21 @@ pub(super) struct Sig {
 
 /// A parameter as the user wrote it.
 #[derive(Clone)]
-pub(super) struct SigParam {
-    pub name: Ident,
+pub(super) struct SigDeclared {
+    pub declared: Declared,
     /// Whether it is a variable of the body: `mut x: f64`.
     pub mutable: bool,
-    pub ty: TokenStream,
+    /// Whether a pattern other than a name declares it.
+    pub pattern: bool,
+}
+
+/// A number or array among the parameters: a declared parameter, or a part of one.
+#[derive(Clone)]
+pub(super) struct SigParam {
+    /// Its name in generated code.
+    pub name: Ident,
+    /// Its name in messages.
+    pub label: String,
     pub leaf: Leaf,
     /// For an array of examples: the type of one example. In the body the parameter's name means
     /// one example.
@@ -64,15 +83,20 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, diags: &mut Diags) -> Lowered<Si
     let qualifiers = qualifiers(item, diags);
     let (parameters, generics_read) = generics(item, diags);
     let params = params(item, &parameters, diags);
-    let result = result(item, &parameters, diags);
+    let result = result(item, &parameters, attr, diags);
     qualifiers?;
     generics_read?;
-    let (params, result) = (params?, result?);
-    let active = active(item, &params, attr, diags);
-    let examples = examples::named(&params, &active, attr, diags);
-    let scalar = result.container == Container::Scalar;
-    let leaves: Vec<&SigParam> = active.iter().map(|&k| &params[k]).collect();
-    let named = attr.derivatives.iter().filter(|(d, at)| fits(d, *at, &result, &leaves, diags)).map(|d| d.0);
+    let ((declared, params), (result, aux)) = (params?, result?);
+    let wrt = wrt(item, &declared, &params, attr, diags);
+    let real = |&k: &usize| params[k].leaf.elem.is_real();
+    let active: Vec<usize> = wrt.iter().flat_map(|&k| declared[k].leaves()).filter(real).collect();
+    let examples = examples::named(&declared, &params, &active, attr, diags);
+    let differentiated = differentiated(&result, aux);
+    let scalar = is_one_number(differentiated);
+    let (parts, leaves): (Vec<_>, Vec<_>) =
+        (wrt.iter().map(|&k| &declared[k]).collect(), active.iter().map(|&k| &params[k]).collect());
+    let named = attr.derivatives.iter();
+    let named = named.filter(|(d, at)| fits(d, *at, differentiated, (&parts, &leaves), diags)).map(|d| d.0);
     let mut derivatives: Vec<&'static Descriptor> = named.collect();
     if attr.derivatives.is_empty() {
         derivatives.extend(descriptor::by_default(scalar));
@@ -93,11 +117,14 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, diags: &mut Diags) -> Lowered<Si
         generics: generics.to_token_stream(),
         where_clause: generics.where_clause.to_token_stream(),
         turbofish: turbofish(generics),
+        declared,
         params,
         result,
+        aux,
         result_ty,
         real_param: parameters.real,
         const_params: parameters.consts,
+        wrt,
         active,
         examples,
         derivatives,
@@ -107,22 +134,47 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, diags: &mut Diags) -> Lowered<Si
     })
 }
 
+/// The part of a result that is differentiated.
+fn differentiated(result: &Tree<Leaf>, aux: bool) -> &Tree<Leaf> {
+    match result {
+        Tree::Tuple(parts) if aux => parts.first().unwrap_or(result),
+        whole => whole,
+    }
+}
+
+/// Whether a result is one number.
+pub(super) fn is_one_number(result: &Tree<Leaf>) -> bool {
+    matches!(result, Tree::Leaf(leaf) if leaf.container == Container::Scalar)
+}
+
 /// Whether a function with this result and these active parameters has a derivative. If not, the
 /// reason is reported.
-fn fits(derivative: &Descriptor, at: SrcRange, result: &Leaf, active: &[&SigParam], diags: &mut Diags) -> bool {
+fn fits(
+    derivative: &Descriptor,
+    at: SrcRange,
+    result: &Tree<Leaf>,
+    (wrt, active): (&[&SigDeclared], &[&SigParam]),
+    diags: &mut Diags,
+) -> bool {
     let before = diags.list().len();
     let (option, requires) = (derivative.option, &derivative.requires);
-    if let Some(instead) = requires.one_number.filter(|_| result.container != Container::Scalar) {
-        diags.push(at, catalogue::derivative_of_an_array(option, instead));
-    } else if let Some(instead) = requires.one_active.filter(|_| active.len() > 1) {
-        let names: Vec<String> = active.iter().map(|p| format!("`{}`", p.name)).collect();
-        diags.push(at, catalogue::derivative_of_several(option, &names, &active[0].name.to_string(), instead));
+    if let Some(instead) = requires.one_number.filter(|_| !is_one_number(result)) {
+        let array = matches!(result, Tree::Leaf(_));
+        diags.push(at, catalogue::derivative_of_an_array(option, array, instead));
+    } else if let Some(instead) = requires.one_active.filter(|_| wrt.len() > 1) {
+        let names: Vec<String> = wrt.iter().map(|p| format!("`{}`", p.declared.label)).collect();
+        diags.push(at, catalogue::derivative_of_several(option, &names, &wrt[0].declared.label, instead));
     } else if let Some(instead) = requires.few_indices {
+        let second = derivative.returns == Structure::Hessian;
+        let rows: Vec<u8> = match second {
+            true => active.iter().map(|p| p.leaf.rank).collect(),
+            false => result.leaves().into_iter().filter(|leaf| leaf.elem.is_real()).map(|leaf| leaf.rank).collect(),
+        };
+        let most = rows.into_iter().max().unwrap_or(0);
         for p in active {
-            let first = if derivative.returns == Structure::Hessian { p.leaf.rank } else { result.rank };
+            let first = if wrt.len() == 1 && active.len() == 1 && second { p.leaf.rank } else { most };
             if first + p.leaf.rank > MAX_RANK {
-                let name = p.name.to_string();
-                diags.push(at, catalogue::derivative_of_high_rank(option, &name, [first, p.leaf.rank], instead));
+                diags.push(at, catalogue::derivative_of_high_rank(option, &p.label, [first, p.leaf.rank], instead));
             }
         }
     }
@@ -222,8 +274,11 @@ pub(super) fn generics(item: &ItemFn, diags: &mut Diags) -> (Generics, Lowered<(
     (found, result)
 }
 
-fn params(item: &ItemFn, generics: &Generics, diags: &mut Diags) -> Lowered<Vec<SigParam>> {
-    let mut params = Vec::new();
+/// The parameters as declared, and their numbers and arrays.
+type Parameters = (Vec<SigDeclared>, Vec<SigParam>);
+
+fn params(item: &ItemFn, generics: &Generics, diags: &mut Diags) -> Lowered<Parameters> {
+    let mut read = Vec::new();
     let mut result = Ok(());
     for (k, arg) in item.sig.inputs.iter().enumerate() {
         let typed = match arg {
@@ -233,28 +288,59 @@ fn params(item: &ItemFn, generics: &Generics, diags: &mut Diags) -> Lowered<Vec<
                 continue;
             }
         };
-        let (name, mutable) = match param_name(&typed.pat, k) {
-            Some(found) => found,
-            None => {
-                result =
-                    Err(diags.push(SrcRange::of(&typed.pat), catalogue::parameter_pattern(&text_of(&typed.pat, 40))));
-                continue;
-            }
-        };
-        match types::leaf(&typed.ty, generics, diags) {
-            Ok(leaf) => {
-                params.push(SigParam {
-                    name,
-                    mutable,
-                    ty: types::ungrouped(&typed.ty).to_token_stream(),
-                    leaf,
-                    example: None,
-                });
-            }
+        if param_name(&typed.pat, k).is_none() && !is_pattern(&typed.pat) {
+            let text = text_of(&typed.pat, 40);
+            result = Err(diags.push(SrcRange::of(&typed.pat), catalogue::parameter_pattern(&text)));
+            continue;
+        }
+        match tree::tree(&typed.ty, generics, diags) {
+            Ok(ty) => read.push((typed, k, ty)),
             Err(Poison) => result = Err(Poison),
         }
     }
-    result.map(|()| params)
+    result?;
+    let names: Vec<Option<(Ident, bool)>> = read.iter().map(|(typed, k, _)| param_name(&typed.pat, *k)).collect();
+    let mut taken: Vec<String> = names.iter().flatten().map(|(name, _)| name.to_string()).collect();
+    let (mut declared, mut params) = (Vec::new(), Vec::new());
+    for ((typed, k, ty), name) in read.into_iter().zip(names) {
+        let pattern = name.is_none();
+        let label = name.as_ref().map_or_else(|| text_of(&typed.pat, 40), |(name, _)| name.to_string());
+        let (name, mutable) = name.unwrap_or_else(|| (fresh(&format!("argument{k}"), &mut taken), false));
+        let parts = parts(&ty, (&name, &label), &mut taken, &mut params);
+        let ty = types::ungrouped(&typed.ty).to_token_stream();
+        declared.push(SigDeclared { declared: Declared { name, label, ty, parts }, mutable, pattern });
+    }
+    Ok((declared, params))
+}
+
+/// Adds the leaves of a parameter.
+fn parts(ty: &TypeTree, (name, label): (&Ident, &str), taken: &mut Vec<String>, params: &mut Vec<SigParam>) -> Parts {
+    match ty {
+        TypeTree::Leaf(leaf) => {
+            params.push(SigParam { name: name.clone(), label: label.to_string(), leaf: leaf.clone(), example: None });
+            Parts::Leaf(params.len() - 1)
+        }
+        TypeTree::Tuple { references, is_static, parts: inner } => {
+            let part = |(k, ty): (usize, &TypeTree)| {
+                let stem = name.to_string();
+                let stem = stem.trim_start_matches("r#").trim_end_matches('_');
+                let own = fresh(&format!("{stem}_{k}"), taken);
+                parts(ty, (&own, &format!("{label}.{k}")), taken, params)
+            };
+            let parts = inner.iter().enumerate().map(part).collect();
+            Parts::Tuple { references: *references, is_static: *is_static, parts }
+        }
+    }
+}
+
+/// A name for a local of generated code. It ends in `_`, since no constant has such a name.
+fn fresh(stem: &str, taken: &mut Vec<String>) -> Ident {
+    let mut name = format!("{stem}_");
+    while taken.contains(&name) {
+        name.push('_');
+    }
+    taken.push(name.clone());
+    Ident::new(&name, Span::call_site())
 }
 
 /// The name of a parameter, and whether it is `mut`.
@@ -268,27 +354,45 @@ pub(super) fn param_name(pat: &Pat, k: usize) -> Option<(Ident, bool)> {
     }
 }
 
-fn result(item: &ItemFn, generics: &Generics, diags: &mut Diags) -> Lowered<Leaf> {
+/// Whether a pattern takes a parameter apart.
+fn is_pattern(pat: &Pat) -> bool {
+    match pat {
+        Pat::Reference(p) => is_pattern(&p.pat),
+        Pat::Paren(p) => is_pattern(&p.pat),
+        Pat::Tuple(_) | Pat::Slice(_) => true,
+        _ => false,
+    }
+}
+
+/// The result, and whether only the first part of it is differentiated.
+fn result(item: &ItemFn, generics: &Generics, attr: &Attr, diags: &mut Diags) -> Lowered<(Tree<Leaf>, bool)> {
     let ty = match &item.sig.output {
         ReturnType::Type(_, ty) => ty,
         ReturnType::Default => {
             return Err(diags.push(SrcRange::of(&item.sig.ident), catalogue::no_result(&item.sig.ident.to_string())));
         }
     };
-    let leaf = types::leaf(ty, generics, diags)?;
-    if !leaf.owned {
+    let found = tree::tree(ty, generics, diags)?;
+    if !found.is_owned() {
         return Err(diags.push(SrcRange::of(ty), catalogue::result_not_owned(&text_of(ty, 40))));
     }
-    if !leaf.elem.is_real() {
+    let found = found.tree();
+    if !found.leaves().iter().any(|leaf| leaf.elem.is_real()) {
         return Err(diags.push(SrcRange::of(ty), catalogue::result_not_real(&text_of(ty, 40))));
     }
-    Ok(leaf)
+    let one_real = |tree: &Tree<Leaf>| is_one_number(tree) && tree.leaves().iter().all(|leaf| leaf.elem.is_real());
+    let pair = matches!(&found, Tree::Tuple(parts) if parts.len() == 2 && one_real(&parts[0]));
+    if let Some(range) = attr.aux.filter(|_| !pair) {
+        diags.push(range, catalogue::aux_of_no_pair(&text_of(ty, 40)));
+    }
+    Ok((found, pair && attr.aux.is_some()))
 }
 
 /// The active parameters. Errors in `wrt` are reported. The stand-ins are then for the valid
 /// parameters in `wrt`, or for all parameters if there are none.
-fn active(item: &ItemFn, params: &[SigParam], attr: &Attr, diags: &mut Diags) -> Vec<usize> {
-    let all: Vec<usize> = (0..params.len()).filter(|&k| params[k].leaf.elem.is_real()).collect();
+fn wrt(item: &ItemFn, declared: &[SigDeclared], params: &[SigParam], attr: &Attr, diags: &mut Diags) -> Vec<usize> {
+    let real = |k: usize| declared[k].leaves().iter().any(|&leaf| params[leaf].leaf.elem.is_real());
+    let all: Vec<usize> = (0..declared.len()).filter(|&k| real(k)).collect();
     if all.is_empty() {
         diags.push(SrcRange::of(&item.sig.ident), catalogue::nothing_active(&item.sig.ident.to_string()));
     }
@@ -297,14 +401,14 @@ fn active(item: &ItemFn, params: &[SigParam], attr: &Attr, diags: &mut Diags) ->
     for name in names {
         let range = SrcRange::of(name);
         let text = name.to_string();
-        match params.iter().position(|p| p.name == text) {
+        match declared.iter().position(|p| p.declared.label == text) {
             None => {
-                let all: Vec<String> = params.iter().map(|p| p.name.to_string()).collect();
+                let all: Vec<String> = declared.iter().map(|p| p.declared.label.clone()).collect();
                 let near = suggest(&text, all.iter().map(String::as_str));
                 diags.push(range, catalogue::wrt_unknown(&text, near, &all));
             }
-            Some(k) if !params[k].leaf.elem.is_real() => {
-                diags.push(range, catalogue::wrt_discrete(&text, &text_of(&params[k].ty, 40)));
+            Some(k) if !real(k) => {
+                diags.push(range, catalogue::wrt_discrete(&text, &text_of(&declared[k].declared.ty, 40)));
             }
             Some(k) if active.contains(&k) => {
                 diags.push(range, catalogue::wrt_twice(&text));
@@ -316,9 +420,39 @@ fn active(item: &ItemFn, params: &[SigParam], attr: &Attr, diags: &mut Diags) ->
     if active.is_empty() { all } else { active }
 }
 
+impl SigDeclared {
+    /// The indices of its leaves in the list of numbers and arrays.
+    pub(super) fn leaves(&self) -> Vec<usize> {
+        self.declared.parts.tree().leaves().into_iter().copied().collect()
+    }
+}
+
 impl Sig {
     /// The generic parameters that types in the body may name.
     pub(super) fn generics(&self) -> Generics {
         Generics { real: self.real_param.clone(), further: Vec::new(), consts: self.const_params.clone() }
+    }
+
+    /// Whether the parameter that this leaf is, is a variable of the body.
+    pub(super) fn is_mutable(&self, leaf: usize) -> bool {
+        self.declared.iter().any(|p| p.mutable && p.declared.parts == Parts::Leaf(leaf))
+    }
+
+    /// The structure of a declared parameter, with the types of its leaves.
+    pub(super) fn tree(&self, declared: usize) -> Tree<Leaf> {
+        self.declared[declared].declared.parts.tree().map(&mut |&k| self.params[k].leaf.clone())
+    }
+
+    /// The part of the result that is differentiated.
+    pub(super) fn differentiated(&self) -> &Tree<Leaf> {
+        differentiated(&self.result, self.aux)
+    }
+
+    /// The element type of the result's literals, if its real parts have one.
+    pub(super) fn result_elem(&self) -> Option<Elem> {
+        match &self.result {
+            Tree::Leaf(leaf) => Some(leaf.elem),
+            Tree::Tuple(_) => None,
+        }
     }
 }

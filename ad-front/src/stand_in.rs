@@ -13,10 +13,11 @@ use syn::{FnArg, ItemFn, Pat, ReturnType, Type};
 
 use super::attr::Attr;
 use super::sig::{self, Sig, generics};
+use super::types::tree::{self, of_several};
 use super::types::{self, Leaf};
 use ad_ir::descriptor::{self, Descriptor, Function, Further, Structure};
 use ad_ir::diag::Diags;
-use ad_ir::program::{Container, pair};
+use ad_ir::program::{Container, Tree, pair};
 use ad_ir::rust_types::check_name;
 
 /// A type, and the type parameters in it that replace unknown types.
@@ -49,6 +50,8 @@ struct Types {
     /// The types of the function's parameters.
     params: Vec<TokenStream>,
     result: Guess,
+    /// The part of the result that is differentiated.
+    differentiated: Guess,
     gradient: Guess,
     jacobian: Guess,
     hessian: Guess,
@@ -75,7 +78,7 @@ impl Types {
     fn returned(&self, derivative: &Descriptor, function: Function) -> Guess {
         let derived = match derivative.returns {
             Structure::Gradient => &self.gradient,
-            Structure::Result => &self.result,
+            Structure::Result => &self.differentiated,
             Structure::Jacobian => &self.jacobian,
             Structure::Hessian => &self.hessian,
             Structure::Closure => &self.closure,
@@ -86,13 +89,6 @@ impl Types {
             }
         };
         if function.with_value { self.result.pair(derived) } else { derived.clone() }
-    }
-}
-
-fn tuple(types: &[TokenStream]) -> TokenStream {
-    match types {
-        [one] => one.clone(),
-        several => quote!((#(#several),*)),
     }
 }
 
@@ -157,45 +153,58 @@ pub(super) fn of_signature(sig: &Sig, item: &ItemFn, diags: &Diags) -> TokenStre
         None => "it has an error".into(),
     };
     let (krate, real) = (&sig.krate, sig.real_param.as_ref());
-    let active: Vec<&Leaf> = sig.active.iter().map(|&k| &sig.params[k].leaf).collect();
-    let each = |ty: &dyn Fn(&Leaf) -> TokenStream| active.iter().map(|leaf| ty(leaf)).collect::<Vec<_>>();
-    let gradient = tuple(&each(&|leaf| types::owned_tokens(leaf, real, krate)));
-    let all = |leaf: &Leaf| {
-        let leaf = Leaf { container: Container::NdArray, rank: leaf.rank + 1, lens: Vec::new(), ..leaf.clone() };
-        types::owned_tokens(&leaf, real, krate)
+    let active: Vec<Tree<Leaf>> = sig.wrt.iter().map(|&k| sig.tree(k)).collect();
+    let each = |ty: &dyn Fn(&Tree<Leaf>) -> TokenStream| active.iter().map(ty).collect::<Vec<_>>();
+    let gradient = of_several(&each(&|ty| tree::owned(ty, real, krate)));
+    let all = |ty: &Tree<Leaf>| {
+        let all = |leaf: &Leaf| match leaf.elem.is_real() {
+            true => Leaf { container: Container::NdArray, rank: leaf.rank + 1, lens: Vec::new(), ..leaf.clone() },
+            false => leaf.clone(),
+        };
+        tree::owned(&ty.map(&mut |leaf| all(leaf)), real, krate)
     };
-    let shared = sig.active.iter().filter(|k| !sig.examples.contains(k));
-    let gradients: Vec<TokenStream> = shared.map(|&k| all(&sig.params[k].leaf)).collect();
+    let shared = sig.wrt.iter().map(|&k| &sig.declared[k]).zip(&active);
+    let shared = shared.filter(|(p, _)| p.leaves().iter().all(|k| !sig.examples.contains(k)));
+    let gradients: Vec<TokenStream> = shared.map(|(_, ty)| all(ty)).collect();
     let gradients = match sig.examples.is_empty() || gradients.is_empty() {
         true => Guess::unknown("StandInForG"),
-        false => Guess::known(tuple(&gradients)),
+        false => Guess::known(of_several(&gradients)),
     };
-    let cotangent = types::passed_tokens(&sig.result, real, krate);
+    let result = sig.differentiated();
+    let cotangent = tree::passed(result, real, krate);
     let types = Types {
-        params: sig.params.iter().map(|p| p.ty.clone()).collect(),
+        params: sig.declared.iter().map(|p| p.declared.ty.clone()).collect(),
         result: Guess::known(sig.result_ty.clone()),
-        jacobian: Guess::known(tuple(&each(&|leaf| block(sig, &sig.result, leaf)))),
-        hessian: Guess::known(tuple(&each(&|leaf| block(sig, leaf, leaf)))),
+        differentiated: Guess::known(tree::owned(result, real, krate)),
+        jacobian: Guess::known(of_several(&each(&|ty| block(sig, result, ty)))),
+        hessian: Guess::known(of_several(&each(&|ty| block(sig, ty, ty)))),
         closure: Guess::known(quote!(::std::boxed::Box<dyn ::core::ops::Fn(#cotangent) -> #gradient>)),
-        directions: each(&|leaf| types::passed_tokens(leaf, real, krate)),
-        destinations: each(&|leaf| types::destination_tokens(leaf, real, krate))
+        directions: each(&|ty| tree::passed(ty, real, krate)),
+        destinations: each(&|ty| tree::destination(ty, real, krate))
             .into_iter()
             .chain(sig.workspace.then(|| quote!(&mut #krate::runtime::Workspace)))
             .collect(),
-        of_examples: [Guess::known(all(&sig.result)), gradients],
+        of_examples: [Guess::known(all(result)), gradients],
         gradient: Guess::known(gradient),
         cotangent,
     };
     written(item, sig.derivatives.iter().copied(), &types, krate, &why)
 }
 
-/// The type of a block of a Jacobian.
-fn block(sig: &Sig, result: &Leaf, param: &Leaf) -> TokenStream {
+/// The type of the blocks of a Jacobian: the structure of the parameter outside, that of the result
+/// inside.
+fn block(sig: &Sig, result: &Tree<Leaf>, param: &Tree<Leaf>) -> TokenStream {
     let lens = |leaf: &Leaf| leaf.lens.iter().map(types::Len::tokens).collect::<Vec<_>>();
-    let (container, lens) = pair((result.container, &lens(result)), (param.container, &lens(param)));
-    let lens = lens.into_iter().map(types::Len::Named).collect();
-    let leaf = Leaf { container, rank: result.rank + param.rank, lens, ..param.clone() };
-    types::owned_tokens(&leaf, sig.real_param.as_ref(), &sig.krate)
+    let one = |result: &Leaf, param: &Leaf| {
+        let (container, lens) = pair((result.container, &lens(result)), (param.container, &lens(param)));
+        let lens = lens.into_iter().map(types::Len::Named).collect();
+        Leaf { container, rank: result.rank + param.rank, lens, ..param.clone() }
+    };
+    let blocks = param.grafted(&mut |param: &Leaf| match param.elem.is_real() {
+        true => result.map(&mut |result| if result.elem.is_real() { one(result, param) } else { result.clone() }),
+        false => Tree::Leaf(param.clone()),
+    });
+    tree::owned(&blocks, sig.real_param.as_ref(), &sig.krate)
 }
 
 /// A parameter: its name, and the type of its gradient, if it has one.
@@ -217,11 +226,14 @@ pub(super) fn of(item: &ItemFn, attr: &Attr) -> TokenStream {
             Pat::Ident(p) => Some(p.ident.to_string()),
             other => sig::param_name(other, k).map(|(name, _)| name.to_string()),
         };
-        let leaf = types::leaf(&arg.ty, &known, &mut unheard).ok();
+        let ty_tree = tree::tree(&arg.ty, &known, &mut unheard).ok().map(|ty| ty.tree());
         let mut ty = (*arg.ty).clone();
         types::mend(&mut ty);
-        let gradient = match leaf {
-            Some(leaf) => leaf.elem.is_real().then(|| types::owned_tokens(&leaf, known.real.as_ref(), krate)),
+        let gradient = match ty_tree {
+            Some(ty) => {
+                let real = ty.leaves().iter().any(|leaf| leaf.elem.is_real());
+                real.then(|| tree::owned(&ty, known.real.as_ref(), krate))
+            }
             None => owned(&ty).map(ToTokens::to_token_stream),
         };
         given.push(Given { name, gradient });
@@ -232,19 +244,21 @@ pub(super) fn of(item: &ItemFn, attr: &Attr) -> TokenStream {
         ReturnType::Default => Type::Tuple(syn::parse_quote!(())),
     };
     types::mend(&mut result);
-    let one_number =
-        types::leaf(&result, &known, &mut unheard).map_or(true, |leaf| leaf.container == Container::Scalar);
+    let one_number = tree::tree(&result, &known, &mut unheard)
+        .map_or(true, |ty| sig::is_one_number(&ty.tree()) || attr.aux.is_some());
     let active = given.iter().filter(|g| match (&attr.wrt, &g.name) {
         (Some(wrt), Some(name)) => wrt.iter().any(|w| w == name),
         _ => true,
     });
     let active: Vec<TokenStream> = active.filter_map(|g| g.gradient.clone()).collect();
-    let (gradient, any) = (tuple(&active), quote!(impl ::core::marker::Sized));
+    let (gradient, any) = (of_several(&active), quote!(impl ::core::marker::Sized));
     let further = vec![any.clone(); active.len()];
     let argument = format_ident!("StandInForArgument");
+    let whole = owned(&result).map_or_else(|| Guess::unknown("StandIn"), |_| Guess::known(result.to_token_stream()));
     let types = Types {
         params,
-        result: owned(&result).map_or_else(|| Guess::unknown("StandIn"), |_| Guess::known(result.to_token_stream())),
+        differentiated: if attr.aux.is_some() { Guess::unknown("StandInForR") } else { whole.clone() },
+        result: whole,
         jacobian: Guess::unknown("StandInForJ"),
         hessian: Guess::unknown("StandInForJ"),
         closure: Guess { ty: quote!(fn(#argument) -> #gradient), unknown: vec![argument] },

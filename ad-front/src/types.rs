@@ -1,6 +1,8 @@
 //! Rust's types as the front end reads them: by their last path segment. Every other type is
 //! refused by name.
 
+pub(super) mod tree;
+
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{BinOp, Expr, GenericArgument, Lit, PathArguments, Stmt, Type};
@@ -339,8 +341,11 @@ fn element(ty: &Type, generics: &Generics, diags: &mut Diags) -> Lowered<Elem> {
         (Type::Path(_), Some(elem)) => Ok(elem),
         _ => {
             let text = text_of(ty, 40);
-            let message =
-                if sequence(ty) { catalogue::nested_sequences(&text) } else { catalogue::element_type(&text) };
+            let message = match ungrouped(ty) {
+                Type::Tuple(_) => refused::kind_of_type(TypeForm::Tuple, &text),
+                _ if sequence(ty) => catalogue::nested_sequences(&text),
+                _ => catalogue::element_type(&text),
+            };
             Err(diags.push(SrcRange::of(ty), message))
         }
     }

@@ -175,7 +175,7 @@ pub fn method() -> Message {
 pub fn parameter_pattern(pattern: &str) -> Message {
     let help = match pattern.strip_prefix("mut ") {
         Some(name) => format!("write `{name}`: nothing is changed in place in a differentiated function yet"),
-        None => "give each part as a parameter of its own, with a name".into(),
+        None => "give it a name, and take it apart in the body: `let (a, b) = p;`".into(),
     };
     message(format!("the pattern `{pattern}` as a parameter is not understood")).help(help)
 }

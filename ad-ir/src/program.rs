@@ -4,6 +4,7 @@
 //! This module interprets neither `syn` nor terms.
 
 mod known;
+mod tree;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
@@ -15,6 +16,7 @@ use crate::ir::{Elem, Graph, Loc, RealTy, Term};
 use crate::mode::Mode;
 
 pub use known::KnownType;
+pub use tree::{Declared, Output, OutputTree, Parts, Tree, tuple};
 
 /// A location in the user's source, for messages at run time and for the spans of generated code.
 #[derive(Clone, Debug)]
@@ -121,6 +123,12 @@ impl Passing {
         Passing { references: 0, owner, is_static: false }
     }
 
+    /// Whether a second use of an argument needs a copy.
+    #[must_use]
+    pub fn is_moved(self) -> bool {
+        self.references == 0 && matches!(self.owner, Owner::Array | Owner::Vector)
+    }
+
     /// A reference to this type.
     #[must_use]
     pub fn reference(owner: Owner) -> Self {
@@ -128,14 +136,14 @@ impl Passing {
     }
 }
 
-/// A parameter of a routine.
+/// A number or array among the parameters of a routine: a declared parameter, or a part of one.
 #[derive(Clone, Debug)]
 pub struct Param {
-    /// Its name.
+    /// Its name in the body. It is that of the declared parameter if it is not a part.
     pub name: Ident,
-    /// Its type: as the user wrote it, or the type of the tangent or cotangent.
-    pub ty: TokenStream,
-    /// The form of that type.
+    /// Its name in messages: `p.1`.
+    pub label: String,
+    /// The form of its type: as the user wrote it, or that of the tangent or cotangent.
     pub passing: Passing,
     /// The container of the type.
     pub container: Container,
@@ -145,8 +153,7 @@ pub struct Param {
     pub rank: u8,
     /// The sizes in the type of a `Static`, the outermost first. Empty for other containers.
     pub lens: Vec<TokenStream>,
-    /// The number of the graph's input that it is. `None` if no term refers to the parameter, which
-    /// is still in the signature.
+    /// The number of the graph's input that it is. `None` if no term refers to it.
     pub input: Option<u32>,
 }
 
@@ -163,55 +170,6 @@ pub struct Constant {
     pub elem: Elem,
     /// The sizes of an array, the outermost first. They are constants, too.
     pub lens: Vec<TokenStream>,
-}
-
-/// A result leaf of a routine.
-#[derive(Clone, Debug)]
-pub struct Output {
-    /// The value: an array term.
-    pub term: Term,
-    /// The container in which it is returned. It is never `ScalarRef`.
-    pub container: Container,
-    /// The sizes in the type of a `Static`, the outermost first. Empty for other containers.
-    pub lens: Vec<TokenStream>,
-}
-
-/// The structure of a routine's result: values, gradients, and tuples of them.
-#[derive(Clone, Debug)]
-pub enum OutputTree {
-    /// One value.
-    Leaf(Output),
-    /// A tuple.
-    Tuple(Vec<OutputTree>),
-}
-
-impl OutputTree {
-    /// The leaves, in order.
-    #[must_use]
-    pub fn leaves(&self) -> Vec<&Output> {
-        match self {
-            OutputTree::Leaf(out) => vec![out],
-            OutputTree::Tuple(parts) => parts.iter().flat_map(OutputTree::leaves).collect(),
-        }
-    }
-
-    /// The terms of the leaves, in order.
-    #[must_use]
-    pub fn terms(&self) -> Vec<Term> {
-        match self {
-            OutputTree::Leaf(out) => vec![out.term],
-            OutputTree::Tuple(parts) => parts.iter().flat_map(OutputTree::terms).collect(),
-        }
-    }
-
-    /// The same structure with other terms, taken in order.
-    #[must_use]
-    pub fn with_terms(&self, terms: &mut impl Iterator<Item = Term>) -> OutputTree {
-        match self {
-            OutputTree::Leaf(out) => OutputTree::Leaf(Output { term: terms.next().unwrap_or(out.term), ..out.clone() }),
-            OutputTree::Tuple(parts) => OutputTree::Tuple(parts.iter().map(|p| p.with_terms(terms)).collect()),
-        }
-    }
 }
 
 /// When a check is made.
@@ -269,11 +227,15 @@ pub struct Program {
     pub turbofish: TokenStream,
     /// The names of type and const parameters, which the type of a returned closure may mention.
     pub captured: Vec<Ident>,
-    /// Parameters in order.
+    /// Parameters as declared, in order.
+    pub declared: Vec<Declared>,
+    /// Their numbers and arrays, in order.
     pub params: Vec<Param>,
     /// Constants that the function names.
     pub constants: Vec<Constant>,
-    /// The indices of the active parameters in `params`, ascending.
+    /// The indices of the active parameters in `declared`, ascending.
+    pub wrt: Vec<usize>,
+    /// The indices in `params` of the real numbers and arrays of these, ascending.
     pub active: Vec<usize>,
     /// The indices in `params` of the parameters that belong to one example of many, ascending.
     pub examples: Vec<usize>,
@@ -289,6 +251,8 @@ pub struct Program {
     pub result_ty: TokenStream,
     /// The result.
     pub result: OutputTree,
+    /// Whether the result is a pair of which only the first part is differentiated.
+    pub aux: bool,
     /// The checks.
     pub checks: Vec<Check>,
     /// The names of terms in the source, for readable output.
@@ -312,6 +276,25 @@ pub struct Program {
     /// Names that are assumed to be constants of `std::f64::consts`. The generated code asserts
     /// this.
     pub consts: Vec<AssumedConst>,
+}
+
+impl Program {
+    /// The part of the result that is differentiated.
+    #[must_use]
+    pub fn differentiated(&self) -> &OutputTree {
+        match &self.result {
+            OutputTree::Tuple(parts) if self.aux => parts.first().unwrap_or(&self.result),
+            whole => whole,
+        }
+    }
+
+    /// The terms of that part that are real, in order.
+    #[must_use]
+    pub fn real_results(&self) -> Vec<Term> {
+        let mut terms = self.differentiated().terms();
+        terms.retain(|&t| self.graph.elem(t).is_real());
+        terms
+    }
 }
 
 /// An assumption about the meaning of a name. Only rustc can resolve the name.
@@ -524,6 +507,8 @@ pub struct Routine {
     /// Its documentation, one line per entry.
     pub docs: Vec<String>,
     /// The parameters in order: the user's, then tangents or the cotangent.
+    pub declared: Vec<Declared>,
+    /// Their numbers and arrays, in order.
     pub params: Vec<Param>,
     /// The result's type.
     pub result_ty: TokenStream,

@@ -108,16 +108,8 @@ pub fn static_type(elem: TokenStream, lens: &[impl ToTokens]) -> TokenStream {
 
 /// The type of a whole result: a leaf's owned type, tuples of these.
 pub fn tree_type(program: &Program, tree: &OutputTree) -> TokenStream {
-    match tree {
-        OutputTree::Leaf(out) => {
-            let g = &program.graph;
-            owned_type(program, out.container, g.elem(out.term), g.rank(out.term), &out.lens)
-        }
-        OutputTree::Tuple(parts) => {
-            let parts = parts.iter().map(|p| tree_type(program, p));
-            quote!((#(#parts),*))
-        }
-    }
+    let g = &program.graph;
+    tree.written(&mut |out| owned_type(program, out.container, g.elem(out.term), g.rank(out.term), &out.lens))
 }
 
 /// The name of the hidden function that accompanies `of` and that `check_grad!` calls.

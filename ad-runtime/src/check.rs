@@ -13,7 +13,9 @@ mod flat;
 
 use std::cell::OnceCell;
 
-pub use flat::{Flat, Leaf, array, forever, leaf, refill, shaped, slice, twice, unwritten};
+pub use flat::{
+    Flat, Leaf, after, array, columns, forever, leaf, refill, rows, shaped, slice, together, twice, unwritten,
+};
 
 /// The maximum number of entries of a parameter that are compared; of a larger parameter, this
 /// number of entries is compared, evenly spread.

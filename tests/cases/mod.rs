@@ -7,6 +7,7 @@ mod index;
 mod loops;
 mod model;
 mod network;
+mod product;
 mod recur;
 mod scalar;
 
@@ -20,13 +21,14 @@ use serde_json::Value;
 use crate::layouts::{LAYOUTS, Layout, stored};
 
 /// What the modules of cases say, for the test that none is forgotten.
-pub const SOURCES: [&str; 8] = [
+pub const SOURCES: [&str; 9] = [
     include_str!("array.rs"),
     include_str!("build.rs"),
     include_str!("index.rs"),
     include_str!("loops.rs"),
     include_str!("model.rs"),
     include_str!("network.rs"),
+    include_str!("product.rs"),
     include_str!("recur.rs"),
     include_str!("scalar.rs"),
 ];

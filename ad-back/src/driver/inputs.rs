@@ -1,13 +1,45 @@
 //! Parameters and constants as scalars and slices. This module writes no computation on elements.
 
-use proc_macro2::TokenTree;
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::quote;
 
 use super::memory::Hold;
 use super::state::Driver;
-use ad_ir::program::Container;
+use ad_ir::program::{Container, Owner, Parts};
 
 impl Driver<'_> {
+    /// Whether a number or array is a part of a declared parameter.
+    fn is_part(&self, k: usize) -> bool {
+        !self.declared.iter().any(|p| p.parts == Parts::Leaf(k))
+    }
+
+    /// The statements that name the parts of parameters that the body reads. Any other parameter
+    /// counts as used.
+    pub(super) fn parts_of_parameters(&self, destinations: &[Ident]) -> TokenStream {
+        let mut code = TokenStream::new();
+        for (n, declared) in self.declared.iter().enumerate() {
+            let whole = self.used_whole && n < self.program.declared.len();
+            let places = declared.places();
+            let used: Vec<_> = places.iter().filter(|(k, _)| self.used_params.contains(k)).collect();
+            if used.is_empty() && !whole {
+                let name = &declared.name;
+                code.extend(quote!(let _ = &#name;));
+            }
+            for &&(k, ref place) in used.iter().filter(|(k, _)| declared.parts != Parts::Leaf(*k)) {
+                let p = &self.params[k];
+                let name = &p.name;
+                let copied = p.passing.references > 0 || p.passing.owner == Owner::Any;
+                code.extend(match (destinations.contains(name), p.container) {
+                    (true, Container::Slice) => quote!(let #name = &mut #place[..];),
+                    (true, _) => quote!(let #name = &mut #place;),
+                    (false, _) if copied => quote!(let #name = #place;),
+                    (false, _) => quote!(let #name = &#place;),
+                });
+            }
+        }
+        code
+    }
+
     /// Parameters as scalars, sizes and slices.
     pub(super) fn inputs(&mut self) {
         let g = self.g;
@@ -46,7 +78,7 @@ impl Driver<'_> {
         for (k, p) in params.iter().enumerate() {
             let Some(t) = p.input.and_then(|n| g.input(n)) else { continue };
             let param = &p.name;
-            let reference = p.passing.references > 0;
+            let reference = p.passing.references > 0 || self.is_part(k);
             self.size_owner.insert(t, k);
             if p.rank == 0 {
                 let value = match p.container {

@@ -59,10 +59,10 @@ impl Driver<'_> {
             message.push(')');
         }
         let range = place.map_or_else(SrcRange::call_site, |place| place.range);
-        let function = call_of_function(self.program, self.params).filter(|_| check.incomplete);
+        let function = call_of_function(self.program, self.declared).filter(|_| check.incomplete);
         let code = match function {
             Some(function) => {
-                self.used_params.extend(0..self.program.params.len());
+                self.used_whole = true;
                 let own = check.format.is_some();
                 let panic = Ident::new(if own { "panic_of" } else { "panic_because" }, range.first);
                 // rustc takes the start of the path as the location of a call.

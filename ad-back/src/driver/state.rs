@@ -17,13 +17,14 @@ use super::super::summary::Note;
 use super::memory::{Destinations, Hold, Memory, flat};
 use ad_ir::ir::{Elem, Graph, Node, Term};
 use ad_ir::prim::Prim;
-use ad_ir::program::{Check, Param, Program};
+use ad_ir::program::{Check, Declared, Param, Program, Routine};
 use ad_ir::rust_types::static_type;
 
 /// The writer of the body of a routine.
 pub(crate) struct Driver<'a> {
     pub(super) g: &'a Graph,
     pub(super) program: &'a Program,
+    pub(super) declared: &'a [Declared],
     pub(super) params: &'a [Param],
     pub(super) checks: &'a [Check],
     pub(super) plan: &'a Plan,
@@ -39,6 +40,8 @@ pub(crate) struct Driver<'a> {
     /// A value that is used before it is computed: an internal error.
     pub(super) missing: Cell<Option<Term>>,
     pub(super) used_params: HashSet<usize>,
+    /// Whether the function is called with the arguments.
+    pub(super) used_whole: bool,
     pub(super) size_owner: HashMap<Term, usize>,
     pub(super) known: InRange<'a>,
     /// The guards of the statement that is being written, with those of the enclosing loops.
@@ -99,19 +102,21 @@ impl<'a> Driver<'a> {
     pub(crate) fn new(
         g: &'a Graph,
         program: &'a Program,
-        params: &'a [Param],
+        routine: &'a Routine,
         checks: &'a [Check],
         plan: &'a Plan,
         style: &'a Style,
         hints: &'a HashMap<Term, String>,
     ) -> Self {
         let mut taken = Names::of_locals(style);
-        for p in params {
-            taken.reserve(&p.name.to_string());
+        let Routine { declared, params, .. } = routine;
+        for name in params.iter().map(|p| &p.name).chain(declared.iter().map(|p| &p.name)) {
+            taken.reserve(&name.to_string());
         }
         Driver {
             g,
             program,
+            declared,
             params,
             checks,
             plan,
@@ -124,6 +129,7 @@ impl<'a> Driver<'a> {
             inlined: HashMap::new(),
             missing: Cell::new(None),
             used_params: HashSet::new(),
+            used_whole: false,
             size_owner: HashMap::new(),
             known: InRange::new(g),
             given: Vec::new(),

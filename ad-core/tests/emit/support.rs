@@ -9,7 +9,9 @@ use std::process::Command;
 use ad_core::emit::emit_routine;
 use ad_core::ir::{Elem, Graph, IntTy, Loc, RealTy, Term};
 use ad_core::passes::simplify::simplify;
-use ad_core::program::{Check, Container, Output, OutputTree, Owner, Param, Passing, Phase, Places, Program, Routine};
+use ad_core::program::{
+    Check, Container, Declared, Output, OutputTree, Owner, Param, Parts, Passing, Phase, Places, Program, Routine,
+};
 use ad_oracle::interp::{Array, Data, Dual, Interp, Value};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -21,6 +23,7 @@ pub(crate) const USIZE: Elem = Elem::USIZE;
 pub(crate) struct Case {
     pub(crate) name: &'static str,
     pub(crate) g: Graph,
+    pub(crate) declared: Vec<Declared>,
     pub(crate) params: Vec<Param>,
     pub(crate) results: Vec<Term>,
     pub(crate) containers: Vec<Container>,
@@ -41,6 +44,7 @@ impl Case {
         Case {
             name,
             g: Graph::new(),
+            declared: Vec::new(),
             params: Vec::new(),
             results: Vec::new(),
             containers: Vec::new(),
@@ -99,7 +103,9 @@ impl Case {
             Container::NdArray => Passing::reference(Owner::Array),
             other => other.passing(),
         };
-        self.params.push(Param { name, ty, passing, container, elem, rank, lens: Vec::new(), input });
+        let (label, parts) = (name.to_string(), Parts::Leaf(self.params.len()));
+        self.declared.push(Declared { name: name.clone(), label: label.clone(), ty, parts });
+        self.params.push(Param { name, label, passing, container, elem, rank, lens: Vec::new(), input });
     }
 
     pub(crate) fn result(&mut self, t: Term) {
@@ -217,7 +223,9 @@ impl Case {
             turbofish: quote!(),
             captured: Vec::new(),
             constants: Vec::new(),
+            declared: Vec::new(),
             params: Vec::new(),
+            wrt: Vec::new(),
             active: Vec::new(),
             examples: Vec::new(),
             example: None,
@@ -225,6 +233,7 @@ impl Case {
             mode: crate::common::modes::mode(),
             result_ty: quote!(),
             result: result.clone(),
+            aux: false,
             checks: Vec::new(),
             hints: self.hints.clone(),
             places: Places::default(),
@@ -239,6 +248,7 @@ impl Case {
         let routine = Routine {
             name,
             docs: vec![format!(" The program `{}`.", self.name)],
+            declared: self.declared.clone(),
             params: self.params.clone(),
             result_ty,
             result,

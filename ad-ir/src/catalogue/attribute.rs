@@ -17,8 +17,9 @@ pub fn unknown_option(name: &str, near: Option<&str>, derivatives: &str) -> Mess
     foreign::translate(Kind::Option, name, text)
 }
 
-pub fn option_later(name: &str) -> Message {
-    message(format!("the option `{name}` is not supported yet")).help("remove it; return further values from a separate function")
+pub fn aux_of_no_pair(ty: &str) -> Message {
+    message(format!("`aux` requires a function that returns a pair of one real number and further values, not `{ty}`"))
+        .help("return `(loss, extra)`, of which only `loss` is differentiated")
 }
 
 pub fn option_takes_nothing(name: &str) -> Message {
@@ -44,8 +45,9 @@ pub fn unknown_mode(mode: &str, near: Option<&str>, usual: &str) -> Message {
 
 /// `instead`: the replacement from the derivative's descriptor. It has the same meaning in the two
 /// functions below.
-pub fn derivative_of_an_array(option: &str, instead: &str) -> Message {
-    message(format!("`{option}` requires a function that returns one real number; this one returns an array"))
+pub fn derivative_of_an_array(option: &str, array: bool, instead: &str) -> Message {
+    let found = if array { "an array" } else { "a tuple" };
+    message(format!("`{option}` requires a function that returns one real number; this one returns {found}"))
         .help(instead)
 }
 
@@ -101,6 +103,11 @@ pub fn example_unknown(name: &str, near: Option<&str>, all: &[String]) -> Messag
     let all: Vec<String> = all.iter().map(|p| format!("`{p}`")).collect();
     message(format!("`per_example` names `{name}`, which is not a parameter"))
         .maybe(near, &format!("the parameters are {}", all.join(", ")))
+}
+
+pub fn example_of_parts(name: &str, ty: &str) -> Message {
+    message(format!("`per_example` names `{name}`, which is a tuple (`{ty}`)"))
+        .help("take its parts as parameters of their own")
 }
 
 pub fn example_twice(name: &str) -> Message {

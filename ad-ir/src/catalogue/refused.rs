@@ -533,7 +533,10 @@ pub fn named_type(name: &str) -> Option<Message> {
 
 const KINDS_OF_TYPES: &[Row] = &[
     row("array", "arrays of static size hold numbers, or such arrays: `[f64; 3]`, `[[f64; 3]; 2]`"),
-    row("tuple", "tuples are not supported yet: take or return each part as one array"),
+    row(
+        "tuple",
+        "tuples are parts of tuples only: take or return a list for each part, as in `(&[f64], &[f64])`; `()` has no parts",
+    ),
     row("impl", "write a concrete type: `f64`, `&Array1<f64>`, `&[f64]`"),
     row("slice", "take a reference: `&[F]`"),
     row("function", "call the function in the body instead of taking it as a parameter"),

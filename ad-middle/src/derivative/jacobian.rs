@@ -149,27 +149,34 @@ impl Count {
     }
 }
 
-/// The function's results and the Jacobian's blocks, one for each active parameter.
-pub(super) fn jacobian(program: &mut Program, results: &[Term], active: &[Param]) -> (Vec<Term>, Vec<Block>) {
-    let out = program.result.leaves().first().map(|o| (o.container, o.lens.clone()));
-    let (Some((container, lens)), Some(&root)) = (out, results.first()) else { return (Vec::new(), Vec::new()) };
+/// The derivative and the Jacobian's blocks: for each active parameter, one for each real result.
+pub(super) fn jacobian(program: &mut Program, results: &[Term], active: &[Param]) -> (Box<dyn Derivative>, Vec<Block>) {
+    let (mode, outputs) = (program.mode, program.differentiated().clone());
     let g = &mut program.graph;
     let inputs = inputs(g, active);
     let wrt: Vec<u32> = inputs.iter().map(|i| i.0).collect();
-    let derivative = modes::derivative(program.mode, g, results, &wrt);
-    let small = |p: &Param| p.container.is_static();
-    let registers = container.is_static() && active.iter().all(small);
-    let terms: Vec<Term> = inputs.iter().map(|i| i.1).collect();
-    let (rows, columns) = (Count::of(g, root), Count::total(g, &terms));
-    let shapes: Vec<Vec<Term>> =
-        terms.iter().map(|&t| g.shape(root).iter().chain(g.shape(t)).copied().collect()).collect();
-    let literal = |n: Count| registers && n.few();
-    let by_rows = |g: &mut Graph| rows_of(g, &*derivative, root, &shapes, literal(rows));
-    let by_columns = |g: &mut Graph| -> Vec<(Vec<Term>, Assembly)> {
-        let few = literal(columns);
-        inputs.iter().zip(&shapes).map(|(&input, shape)| columns_of(g, &*derivative, input, shape, few)).collect()
+    let derivative = modes::derivative(mode, g, results, &wrt);
+    let all = outputs.leaves().into_iter().zip(results).enumerate();
+    let real = |(of, (output, &term)): (usize, (&Output, &Term))| Root {
+        of,
+        term,
+        container: output.container,
+        lens: output.lens.clone(),
     };
-    let found = match direction(g, &*derivative, root, &inputs, rows, columns) {
+    let roots: Vec<Root> = all.map(real).filter(|root| g.elem(root.term).is_real()).collect();
+    let small = |p: &Param| p.container.is_static();
+    let registers = roots.iter().all(|root| root.container.is_static()) && active.iter().all(small);
+    let results = Roots { all: results, real: &roots };
+    let (terms, reals): (Vec<Term>, Vec<Term>) =
+        (inputs.iter().map(|i| i.1).collect(), roots.iter().map(|root| root.term).collect());
+    let (rows, columns) = (Count::total(g, &reals), Count::total(g, &terms));
+    let literal = |n: Count| registers && n.few();
+    let by_rows = |g: &mut Graph| rows_of(g, &*derivative, &results, &terms, literal(rows));
+    let by_columns = |g: &mut Graph| -> Vec<Vec<(Vec<Term>, Assembly)>> {
+        let few = literal(columns);
+        inputs.iter().map(|&input| columns_of(g, &*derivative, input, &results, few)).collect()
+    };
+    let found = match direction(g, &*derivative, &results, &inputs, rows, columns) {
         Direction::Rows => by_rows(g),
         Direction::Columns => by_columns(g),
         Direction::Either(rows_are_less) => {
@@ -177,19 +184,58 @@ pub(super) fn jacobian(program: &mut Program, results: &[Term], active: &[Param]
             let either = |((r, _), (c, _)): ((Vec<Term>, Assembly), (Vec<Term>, Assembly))| {
                 (vec![g.cond(rows_are_less, r[0], c[0])], Assembly::Whole)
             };
-            rows.into_iter().zip(columns).map(either).collect()
+            let mut either = either;
+            let parameter =
+                |(rows, columns): (Vec<_>, Vec<_>)| rows.into_iter().zip(columns).map(&mut either).collect();
+            rows.into_iter().zip(columns).map(parameter).collect()
         }
     };
-    let blocks = active.iter().zip(found).map(|(p, (mut terms, how))| {
-        // As in a gradient, the element type is that of the parameter.
-        for t in &mut terms {
-            *t = g.cast(p.elem, *t);
+    let blocks = blocks(g, &roots, active, found);
+    (derivative, blocks)
+}
+
+/// A real result of which a derivative is taken.
+struct Root {
+    /// Its index among the results.
+    of: usize,
+    term: Term,
+    container: Container,
+    lens: Vec<TokenStream>,
+}
+
+/// The results of a derivative, and those that are real.
+struct Roots<'a> {
+    all: &'a [Term],
+    real: &'a [Root],
+}
+
+impl Roots<'_> {
+    /// Cotangents that are zero but for one result.
+    fn seeds(&self, g: &mut Graph, root: &Root, seed: Term) -> Vec<Term> {
+        let own = |(k, &result): (usize, &Term)| if k == root.of { seed } else { g.zeros_like(result) };
+        self.all.iter().enumerate().map(own).collect()
+    }
+}
+
+/// The sizes of a block: those of the result, then those of the parameter.
+fn shape_of(g: &Graph, root: Term, input: Term) -> Vec<Term> {
+    g.shape(root).iter().chain(g.shape(input)).copied().collect()
+}
+
+/// The blocks for the results of each parameter.
+fn blocks(g: &mut Graph, roots: &[Root], active: &[Param], found: Vec<Vec<(Vec<Term>, Assembly)>>) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for (p, found) in active.iter().zip(found) {
+        for (root, (mut terms, how)) in roots.iter().zip(found) {
+            // As in a gradient, the element type is that of the parameter.
+            for t in &mut terms {
+                *t = g.cast(p.elem, *t);
+            }
+            let (container, lens) = pair((root.container, &root.lens), (p.container, &p.lens));
+            blocks.push(Block { terms, how, container, lens });
         }
-        let (container, lens) = pair((container, &lens), (p.container, &p.lens));
-        Block { terms, how, container, lens }
-    });
-    let blocks = blocks.collect();
-    (derivative.values().to_vec(), blocks)
+    }
+    blocks
 }
 
 /// How a Jacobian is computed.
@@ -208,7 +254,7 @@ enum Direction {
 fn direction(
     g: &mut Graph,
     derivative: &dyn Derivative,
-    root: Term,
+    results: &Roots<'_>,
     inputs: &[(u32, Term)],
     rows: Count,
     columns: Count,
@@ -220,9 +266,13 @@ fn direction(
     if !open && (rows.unknown == 0 || rows.unknown != columns.unknown) {
         return of(rows < columns);
     }
-    let (vars, seed) = unit(g, root);
-    let gradients = derivative.gradients(g, &[seed]);
-    let reverse = seeds::work(g, &vars, &gradients) * seeds::elements(g, root);
+    let reverse = results.real.iter().map(|root| {
+        let (vars, seed) = unit(g, root.term);
+        let seeds = results.seeds(g, root, seed);
+        let gradients = derivative.gradients(g, &seeds);
+        seeds::work(g, &vars, &gradients) * seeds::elements(g, root.term)
+    });
+    let reverse: f64 = reverse.sum();
     let forwards = inputs.iter().map(|&(k, input)| {
         let (vars, seed) = unit(g, input);
         let tangents = derivative.tangents(g, &[(k, seed)]);
@@ -231,14 +281,13 @@ fn direction(
     let forwards: f64 = forwards.sum();
     if open {
         // The work for a row and for a column, in eighths of the lesser one.
-        let (row, column) = (reverse / seeds::elements(g, root).max(1.0), {
-            let all: f64 = inputs.iter().map(|i| seeds::elements(g, i.1)).sum();
-            forwards / all.max(1.0)
-        });
+        let roots: Vec<Term> = results.real.iter().map(|root| root.term).collect();
+        let numbers: Vec<Term> = inputs.iter().map(|i| i.1).collect();
+        let elements = |of: &[Term]| of.iter().map(|&t| seeds::elements(g, t)).sum::<f64>().max(1.0);
+        let (row, column) = (reverse / elements(&roots), forwards / elements(&numbers));
         let least = row.min(column).max(1.0);
         let (row, column) = (eighths(row / least), eighths(column / least));
-        let numbers: Vec<Term> = inputs.iter().map(|i| i.1).collect();
-        let rows = weighted(g, &[root], row);
+        let rows = weighted(g, &roots, row);
         let columns = weighted(g, &numbers, column);
         return Direction::Either(g.compare(Cmp::Le, rows, columns));
     }
@@ -268,16 +317,16 @@ fn weighted(g: &mut Graph, arrays: &[Term], by: usize) -> Term {
 /// The Hessian, given the gradient: its Jacobian forwards.
 pub(super) fn hessian(program: &mut Program, gradient: &[Term], active: &[Param]) -> Vec<Block> {
     let g = &mut program.graph;
-    let (Some(p), Some(&root)) = (active.first(), gradient.first()) else { return Vec::new() };
     let inputs = inputs(g, active);
     let wrt: Vec<u32> = inputs.iter().map(|i| i.0).collect();
     let derivative = modes::derivative(program.mode, g, gradient, &wrt);
-    let Some(&input) = inputs.first() else { return Vec::new() };
-    let shape: Vec<Term> = g.shape(root).iter().chain(g.shape(input.1)).copied().collect();
-    let few = p.container.is_static() && Count::of(g, root).few();
-    let (terms, how) = columns_of(g, &*derivative, input, &shape, few);
-    let (container, lens) = pair((p.container, &p.lens), (p.container, &p.lens));
-    vec![Block { terms, how, container, lens }]
+    let root =
+        |(of, (p, &term)): (usize, (&Param, &Term))| Root { of, term, container: p.container, lens: p.lens.clone() };
+    let roots: Vec<Root> = active.iter().zip(gradient).enumerate().map(root).collect();
+    let few = active.iter().all(|p| p.container.is_static()) && Count::total(g, gradient).few();
+    let results = Roots { all: gradient, real: &roots };
+    let found = inputs.iter().map(|&input| columns_of(g, &*derivative, input, &results, few)).collect();
+    blocks(g, &roots, active, found)
 }
 
 /// The active inputs: (number, term).
@@ -291,46 +340,66 @@ fn empty_block(g: &mut Graph, like: Term, shape: &[Term]) -> (Vec<Term>, Assembl
     (vec![g.lit_shaped(elem, shape, 0.0)], Assembly::Whole)
 }
 
-/// The blocks of all parameters, in reverse.
+/// The blocks of all results for each parameter, in reverse.
 fn rows_of(
     g: &mut Graph,
     derivative: &dyn Derivative,
-    root: Term,
-    shapes: &[Vec<Term>],
+    results: &Roots<'_>,
+    inputs: &[Term],
     few: bool,
-) -> Vec<(Vec<Term>, Assembly)> {
-    let Some(seeds) = (if few { unit_literals(g, root) } else { None }) else {
-        let (vars, seed) = unit(g, root);
-        let gradients = derivative.gradients(g, &[seed]);
-        let rows = seeds::for_all(g, &vars, root, &gradients, Axes::First);
-        return rows.into_iter().map(|t| (vec![t], Assembly::Whole)).collect();
-    };
-    let rows: Vec<Vec<Term>> = seeds.iter().map(|&s| derivative.gradients(g, &[s])).collect();
-    let block = |(k, shape): (usize, &Vec<Term>)| match rows.is_empty() {
-        true => empty_block(g, root, shape),
-        false => (rows.iter().map(|r| r[k]).collect(), Assembly::Rows(shape.clone())),
-    };
-    shapes.iter().enumerate().map(block).collect()
+) -> Vec<Vec<(Vec<Term>, Assembly)>> {
+    let mut found: Vec<Vec<(Vec<Term>, Assembly)>> = inputs.iter().map(|_| Vec::new()).collect();
+    for root in results.real {
+        let Some(seeds) = (if few { unit_literals(g, root.term) } else { None }) else {
+            let (vars, seed) = unit(g, root.term);
+            let seeds = results.seeds(g, root, seed);
+            let gradients = derivative.gradients(g, &seeds);
+            let rows = seeds::for_all(g, &vars, root.term, &gradients, Axes::First);
+            for (found, row) in found.iter_mut().zip(rows) {
+                found.push((vec![row], Assembly::Whole));
+            }
+            continue;
+        };
+        let row = |&seed: &Term| {
+            let seeds = results.seeds(g, root, seed);
+            derivative.gradients(g, &seeds)
+        };
+        let rows: Vec<Vec<Term>> = seeds.iter().map(row).collect();
+        for (k, (found, &input)) in found.iter_mut().zip(inputs).enumerate() {
+            let shape = shape_of(g, root.term, input);
+            found.push(match rows.is_empty() {
+                true => empty_block(g, root.term, &shape),
+                false => (rows.iter().map(|r| r[k]).collect(), Assembly::Rows(shape)),
+            });
+        }
+    }
+    found
 }
 
-/// The block of one parameter, forwards.
+/// The blocks of one parameter for each result, forwards.
 fn columns_of(
     g: &mut Graph,
     derivative: &dyn Derivative,
     (k, input): (u32, Term),
-    shape: &[Term],
+    results: &Roots<'_>,
     few: bool,
-) -> (Vec<Term>, Assembly) {
+) -> Vec<(Vec<Term>, Assembly)> {
     if let Some(seeds) = if few { unit_literals(g, input) } else { None } {
-        if seeds.is_empty() {
-            return empty_block(g, input, shape);
-        }
-        let columns = seeds.iter().map(|&s| derivative.tangents(g, &[(k, s)])[0]).collect();
-        return (columns, Assembly::Columns(shape.to_vec()));
+        let columns: Vec<Vec<Term>> = seeds.iter().map(|&s| derivative.tangents(g, &[(k, s)])).collect();
+        let block = |root: &Root| {
+            let shape = shape_of(g, root.term, input);
+            match columns.is_empty() {
+                true => empty_block(g, input, &shape),
+                false => (columns.iter().map(|c| c[root.of]).collect(), Assembly::Columns(shape)),
+            }
+        };
+        return results.real.iter().map(block).collect();
     }
     let (vars, seed) = unit(g, input);
-    let tangent = derivative.tangents(g, &[(k, seed)])[0];
-    (seeds::for_all(g, &vars, input, &[tangent], Axes::Last), Assembly::Whole)
+    let tangents = derivative.tangents(g, &[(k, seed)]);
+    let tangents: Vec<Term> = results.real.iter().map(|root| tangents[root.of]).collect();
+    let all = seeds::for_all(g, &vars, input, &tangents, Axes::Last);
+    all.into_iter().map(|t| (vec![t], Assembly::Whole)).collect()
 }
 
 /// The unit vectors of a literal shape.

@@ -2,6 +2,7 @@
 //! checks that the derivative adds. This module must never know which derivative is made.
 
 use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
 
 use super::{Prepared, check_roots, set_checks};
 use crate::modes::{self, Derivative};
@@ -10,8 +11,8 @@ use ad_ir::descriptor::Further;
 use ad_ir::ir::{Graph, Loc, Node, Term, axis};
 use ad_ir::mode::Mode;
 use ad_ir::prim::Cmp;
-use ad_ir::program::{Check, Container, Param, Passing, Phase};
-use ad_ir::rust_types::{argument_type, destination_type};
+use ad_ir::program::{Check, Container, Declared, Output, Param, Parts, Passing, Phase, Tree};
+use ad_ir::rust_types::{argument_type, destination_type, tree_type};
 
 /// The passes over a derivative of which another one is taken.
 pub(crate) type InnerPasses<'a> = dyn FnMut(&mut Graph, Roots) -> Roots + 'a;
@@ -19,12 +20,13 @@ pub(crate) type InnerPasses<'a> = dyn FnMut(&mut Graph, Roots) -> Roots + 'a;
 /// The state of a recipe.
 pub(crate) struct DerivativeBuilder<'a> {
     pub(super) prepared: &'a mut Prepared,
-    /// The function's results.
+    /// The function's results that are differentiated.
     pub(super) results: Vec<Term>,
     /// The active parameters.
     pub(super) active: Vec<Param>,
     further: Further,
     between: &'a mut dyn FnMut(&mut Graph, Roots) -> Roots,
+    declared: Vec<Declared>,
     params: Vec<Param>,
     checks: Vec<Check>,
     destinations: Vec<Ident>,
@@ -35,8 +37,9 @@ impl<'a> DerivativeBuilder<'a> {
     pub(super) fn new(prepared: &'a mut Prepared, further: Further, between: &'a mut InnerPasses<'_>) -> Self {
         let program = &prepared.program;
         let mut making = DerivativeBuilder {
-            results: program.result.terms(),
+            results: program.differentiated().terms(),
             active: program.active.iter().map(|&k| program.params[k].clone()).collect(),
+            declared: program.declared.clone(),
             params: program.params.clone(),
             checks: program.checks.clone(),
             destinations: Vec::new(),
@@ -45,17 +48,14 @@ impl<'a> DerivativeBuilder<'a> {
             between,
         };
         if further == Further::Destinations {
-            for param in making.active.clone() {
-                let destination = making.of_active(&param, "grad", true).1;
-                making.destinations.push(destination);
-            }
+            making.destinations = making.of_active("grad", true).into_iter().map(|(_, name)| name).collect();
         }
         making
     }
 
     /// Parameters, checks and destinations of the routine.
-    pub(super) fn finish(self) -> (Vec<Param>, Vec<Check>, Vec<Ident>) {
-        (self.params, self.checks, self.destinations)
+    pub(super) fn finish(self) -> (Vec<Declared>, Vec<Param>, Vec<Check>, Vec<Ident>) {
+        (self.declared, self.params, self.checks, self.destinations)
     }
 
     pub(super) fn graph(&mut self) -> &mut Graph {
@@ -123,12 +123,22 @@ impl<'a> DerivativeBuilder<'a> {
     /// computes them, if these are other terms. The former are results of loops that the derivative
     /// runs anyway, or of its counting runs.
     pub(super) fn values(&mut self, derivative: &dyn Derivative) -> (Vec<Term>, Vec<Term>) {
-        let own = derivative.values().to_vec();
-        if self.prepared.plain == self.results {
-            return (own, Vec::new());
+        let (all, plain) = (self.prepared.program.result.terms(), self.prepared.plain.clone());
+        if plain == all {
+            return (self.own_values(derivative), Vec::new());
         }
-        let plain = self.prepared.plain.clone();
-        (derivative.with_saving_loops(self.graph(), &plain), own)
+        (derivative.with_saving_loops(self.graph(), &plain), derivative.values().to_vec())
+    }
+
+    /// The function's results as the derivative computes them. Those that are not differentiated
+    /// read its loops.
+    pub(super) fn own_values(&mut self, derivative: &dyn Derivative) -> Vec<Term> {
+        let mut own = derivative.values().to_vec();
+        let all = self.prepared.program.result.terms();
+        if let Some(others) = all.get(own.len()..).filter(|others| !others.is_empty()) {
+            own.extend(derivative.with_saving_loops(self.graph(), others));
+        }
+        own
     }
 
     /// The function's results and their gradient, after the passes: what second derivatives are
@@ -142,45 +152,138 @@ impl<'a> DerivativeBuilder<'a> {
         (roots.values, roots.derivatives)
     }
 
-    /// A direction for each active parameter, of its shape, as (input, term). Each one is a further
-    /// parameter of the routine.
+    /// A direction for each active parameter, of its shape, as (input, term). Each declared one is
+    /// a further parameter of the routine.
     pub(super) fn directions(&mut self) -> Vec<(u32, Term)> {
         let Further::Directions(what) = self.further else { return Vec::new() };
-        let active = self.active.clone();
-        active.iter().filter_map(|p| p.input.map(|k| (k, self.of_active(p, what, false).0))).collect()
+        let inputs = self.wrt();
+        let given = self.of_active(what, false).into_iter().filter_map(|(term, _)| term);
+        inputs.into_iter().zip(given).collect()
     }
 
-    /// A cotangent for each result, of its shape. Each one is a further parameter of the routine.
+    /// A cotangent for each result, of its shape: a further parameter of the routine. That of a
+    /// result that is not real is not read.
     pub(super) fn cotangents(&mut self) -> Vec<Term> {
-        let like = self.prepared.program.result.clone();
-        let outputs = like.leaves().into_iter();
-        let given = |out: &ad_ir::program::Output| {
-            self.param("cotangent", (out.container, out.lens.clone()), out.term, "the result", false).0
+        let result = self.prepared.program.differentiated().clone();
+        let like = result.map(&mut |out| Like {
+            container: out.container,
+            lens: out.lens.clone(),
+            term: out.term,
+            label: "the result".into(),
+        });
+        let given = self.further("cotangent", &like, false);
+        let terms = result.terms().into_iter().zip(given);
+        terms.map(|(result, (given, _))| given.unwrap_or_else(|| self.graph().zeros_like(result))).collect()
+    }
+
+    /// A parameter for each declared active one. Returns those of its leaves that are real; of a
+    /// destination, those of all leaves.
+    fn of_active(&mut self, what: &str, written: bool) -> Vec<(Option<Term>, Ident)> {
+        let wrt: Vec<Declared> = self.prepared.program.wrt.iter().map(|&k| self.declared[k].clone()).collect();
+        let mut all = Vec::new();
+        for of in wrt {
+            let name = format!("{what}_{}", of.name.to_string().trim_start_matches("r#"));
+            let like = of.parts.tree().map(&mut |&k| {
+                let own = self.params[k].clone();
+                let term = self.graph().mk(Node::Input(own.input.unwrap_or(0)));
+                Like { container: own.container.owned(), lens: own.lens, term, label: format!("`{}`", own.label) }
+            });
+            all.extend(self.further(&name, &like, written));
+        }
+        all.retain(|(term, _)| written || term.is_some());
+        all
+    }
+
+    /// A direction, a cotangent or a destination: a further parameter of the structure and the
+    /// shapes of `like`, which are checked at entry. A part that is not real is given a term only
+    /// if it is written.
+    fn further(&mut self, name: &str, like: &Tree<Like>, written: bool) -> Vec<(Option<Term>, Ident)> {
+        // A parameter is a pattern, and in a pattern the name of a constant means the constant. So
+        // the name ends in `_`.
+        let mut own = format!("{name}_");
+        let taken = |own: &String| {
+            self.params.iter().any(|p| p.name == own.as_str()) || self.declared.iter().any(|p| p.name == own.as_str())
         };
-        outputs.map(given).collect()
+        while taken(&own) {
+            own.push('_');
+        }
+        let mut leaves = Vec::new();
+        let (name_in_rust, parts) =
+            (Ident::new(&own, Span::call_site()), self.parts(&own, name, like, written, &mut leaves));
+        let program = &self.prepared.program;
+        let g = &program.graph;
+        let ty = match like {
+            Tree::Leaf(like) if written => {
+                destination_type(program, like.container, g.elem(like.term), g.rank(like.term), &like.lens)
+            }
+            Tree::Tuple(_) if written => {
+                let output =
+                    |like: &Like| Output { term: like.term, container: like.container, lens: like.lens.clone() };
+                let owned = tree_type(program, &like.map(&mut |like| output(like)));
+                quote!(&mut #owned)
+            }
+            _ => like.written(&mut |like| {
+                argument_type(program, like.container, g.elem(like.term), g.rank(like.term), &like.lens)
+            }),
+        };
+        self.declared.push(Declared { name: name_in_rust, label: name.to_string(), ty, parts });
+        leaves
     }
 
-    /// A parameter of the shape of an active one.
-    fn of_active(&mut self, of: &Param, what: &str, written: bool) -> (Term, Ident) {
-        let input = of.input.unwrap_or(0);
-        let input = self.graph().mk(Node::Input(input));
-        let name = format!("{what}_{}", of.name.to_string().trim_start_matches("r#"));
-        let shown = format!("`{}`", of.name);
-        self.param(&name, (of.container.owned(), of.lens.clone()), input, &shown, written)
-    }
-
-    /// A direction, a cotangent or a destination: a further parameter of the shape of `like`, which
-    /// is checked at entry.
-    fn param(
+    /// Adds the leaves of a further parameter.
+    fn parts(
         &mut self,
-        name: &str,
-        (container, lens): (Container, Vec<TokenStream>),
-        like: Term,
-        shown: &str,
+        own: &str,
+        label: &str,
+        like: &Tree<Like>,
         written: bool,
-    ) -> (Term, Ident) {
+        leaves: &mut Vec<(Option<Term>, Ident)>,
+    ) -> Parts {
+        match like {
+            Tree::Leaf(like) => {
+                let name = Ident::new(own, Span::call_site());
+                let real = self.prepared.program.graph.elem(like.term).is_real();
+                let term = self.leaf(&name, label, like, (written, real));
+                leaves.push((term, name));
+                Parts::Leaf(self.params.len() - 1)
+            }
+            Tree::Tuple(parts) => {
+                let part = |(k, part): (usize, &Tree<Like>)| {
+                    let mut name = format!("{}_{k}_", own.trim_end_matches('_'));
+                    while self.params.iter().any(|p| p.name == name.as_str()) {
+                        name.push('_');
+                    }
+                    self.parts(&name, &format!("{label}.{k}"), part, written, leaves)
+                };
+                let parts = parts.iter().enumerate().map(part).collect();
+                Parts::Tuple { references: 0, is_static: false, parts }
+            }
+        }
+    }
+
+    /// A number or array of a further parameter, and its term.
+    fn leaf(&mut self, name: &Ident, label: &str, like: &Like, (written, real): (bool, bool)) -> Option<Term> {
+        let Like { container, lens, .. } = like;
+        let container = *container;
         let g = &mut self.prepared.program.graph;
-        let (elem, shape) = (g.elem(like), g.shape(like).to_vec());
+        let (elem, shape) = (g.elem(like.term), g.shape(like.term).to_vec());
+        let passing = container.passing();
+        let passing = if written { Passing::reference(passing.owner) } else { passing };
+        let rank = axis(shape.len());
+        let mut param = Param {
+            name: name.clone(),
+            label: label.to_string(),
+            passing,
+            container,
+            elem,
+            rank,
+            lens: lens.clone(),
+            input: None,
+        };
+        if !real && !written {
+            self.params.push(param);
+            return None;
+        }
         // A size that a loop finds is computed in the routine, so the type of a parameter cannot
         // contain it.
         let found = g.reachable(&shape).iter().any(|&t| matches!(g.node(t), Node::Scan(_)));
@@ -190,12 +293,6 @@ impl<'a> DerivativeBuilder<'a> {
             Node::Input(k) => Some(*k),
             _ => None,
         };
-        // A parameter is a pattern, and in a pattern the name of a constant means the constant. So
-        // the name ends in `_`.
-        let mut own = format!("{name}_");
-        while self.params.iter().any(|p| p.name == own.as_str()) {
-            own.push('_');
-        }
         for (k, &size) in shape.iter().enumerate() {
             // A parameter of static size has its size by its type, so the size is not checked.
             let dynamic = container != Container::Static && (k == 0 || lens.is_empty());
@@ -205,33 +302,24 @@ impl<'a> DerivativeBuilder<'a> {
             self.checks.push(Check {
                 ok,
                 format: None,
-                message: format!("`{name}` does not have the shape of {shown} (axis {k})"),
-                shown: vec![(format!("`{name}`"), there), (shown.to_string(), size)],
+                message: format!("`{label}` does not have the shape of {} (axis {k})", like.label),
+                shown: vec![(format!("`{label}`"), there), (like.label.clone(), size)],
                 loc: Loc(0),
                 phase: Phase::Entry,
                 debug: false,
                 incomplete: false,
             });
         }
-        let program = &self.prepared.program;
-        let passing = container.passing();
-        let (ty, passing) = if written {
-            let ty = destination_type(program, container, elem, shape.len(), &lens);
-            (ty, Passing::reference(passing.owner))
-        } else {
-            (argument_type(program, container, elem, shape.len(), &lens), passing)
-        };
-        let name = Ident::new(&own, Span::call_site());
-        self.params.push(Param {
-            name: name.clone(),
-            ty,
-            passing,
-            container,
-            elem,
-            rank: axis(shape.len()),
-            lens,
-            input,
-        });
-        (term, name)
+        param.input = input;
+        self.params.push(param);
+        Some(term)
     }
+}
+
+/// What a part of a further parameter is like: an active parameter or a result.
+struct Like {
+    container: Container,
+    lens: Vec<TokenStream>,
+    term: Term,
+    label: String,
 }

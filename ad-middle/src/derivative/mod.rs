@@ -6,6 +6,7 @@
 //! pass.
 
 use std::collections::HashSet;
+use std::vec::IntoIter;
 
 use proc_macro2::Ident;
 
@@ -21,7 +22,7 @@ pub(crate) use self::making::{DerivativeBuilder, InnerPasses};
 use crate::passes::{CheckRoots, Roots};
 use ad_ir::descriptor::{Descriptor, Structure};
 use ad_ir::ir::Term;
-use ad_ir::program::{Check, OutputTree, Param, Program, Routine};
+use ad_ir::program::{Check, Declared, Output, OutputTree, Param, Program, Routine, Tree};
 
 /// The user's function in bulk operations, and its exact terms.
 #[derive(Debug)]
@@ -49,6 +50,7 @@ pub(crate) struct Made {
     /// All roots: the function's results and checks, and the terms of the leaves.
     pub(crate) roots: Roots,
     blocks: Vec<Block>,
+    declared: Vec<Declared>,
     params: Vec<Param>,
     checks: Vec<Check>,
     /// The destinations of the leaves, if they are not returned.
@@ -60,10 +62,10 @@ pub(crate) struct Made {
 pub(crate) fn made(prepared: &mut Prepared, derivative: &Descriptor, between: &mut InnerPasses<'_>) -> Made {
     let mut making = DerivativeBuilder::new(prepared, derivative.further, between);
     let Terms { values, differentiated, blocks } = recipes::terms(derivative.recipe, &mut making);
-    let (params, checks, destinations) = making.finish();
+    let (declared, params, checks, destinations) = making.finish();
     let derivatives = blocks.iter().flat_map(|b| &b.terms).copied().collect();
     let roots = Roots { values, differentiated, derivatives, checks: check_roots(&checks), ..Roots::default() };
-    Made { roots, blocks, params, checks, destinations }
+    Made { roots, blocks, declared, params, checks, destinations }
 }
 
 /// The routine of a derivative, given its roots after the passes and its exact terms.
@@ -74,7 +76,7 @@ pub(crate) fn routine(
     roots: &Roots,
     exact: HashSet<Term>,
 ) -> Routine {
-    let Made { blocks, params, mut checks, destinations, .. } = made;
+    let Made { blocks, declared, params, mut checks, destinations, .. } = made;
     let program = &mut prepared.program;
     set_checks(&mut checks, &roots.checks);
     let value = program.result.with_terms(&mut roots.values.iter().copied());
@@ -82,16 +84,9 @@ pub(crate) fn routine(
     let mut leaves = Vec::new();
     for block in blocks {
         let parts: Vec<Term> = (&mut terms).take(block.terms.len()).collect();
-        leaves.push(OutputTree::Leaf(block.assemble(&mut program.graph, &parts)));
+        leaves.push(block.assemble(&mut program.graph, &parts));
     }
-    let derived = if derivative.returns == Structure::Result {
-        let terms: Vec<Term> = leaves.iter().flat_map(OutputTree::terms).collect();
-        program.result.with_terms(&mut terms.into_iter())
-    } else if leaves.len() == 1 {
-        leaves.remove(0)
-    } else {
-        OutputTree::Tuple(leaves)
-    };
+    let derived = structure(program, derivative.returns, &value, leaves);
     let result = if derivative.with_value { OutputTree::Tuple(vec![value, derived]) } else { derived };
     Routine {
         result_ty: ad_ir::rust_types::tree_type(
@@ -101,11 +96,60 @@ pub(crate) fn routine(
         name: quote::format_ident!("{}_{}", program.name, derivative.suffix, span = program.name.span()),
         docs: docs(program, derivative),
         result,
+        declared,
         params,
         checks,
         workspace: program.workspace && !destinations.is_empty(),
         destinations,
         exact: Some(exact),
+    }
+}
+
+/// A derivative in its structure, given its leaves. Parts that are not real are copied: those of a
+/// parameter from the argument, those of the result from the value.
+fn structure(program: &Program, returns: Structure, value: &OutputTree, leaves: Vec<Output>) -> OutputTree {
+    let g = &program.graph;
+    let result = match value {
+        OutputTree::Tuple(parts) if program.aux => parts.first().unwrap_or(value),
+        whole => whole,
+    };
+    let mut leaves = leaves.into_iter();
+    let copy = |k: usize| {
+        let Param { input, container, lens, .. } = &program.params[k];
+        let term = input.and_then(|k| g.input(k));
+        term.map(|term| Output { term, container: container.owned(), lens: lens.clone() })
+    };
+    // For each real part of a parameter, a structure; and a copy of any other part.
+    let mut of_parameter = |parts: &Tree<usize>, own: &mut dyn FnMut(&mut IntoIter<Output>) -> Option<OutputTree>| {
+        parts.grafted(&mut |&k: &usize| {
+            let part = if program.params[k].elem.is_real() { own(&mut leaves) } else { copy(k).map(Tree::Leaf) };
+            part.unwrap_or(Tree::Tuple(Vec::new()))
+        })
+    };
+    let of_result = |leaves: &mut IntoIter<Output>| -> OutputTree {
+        result.map(&mut |out| match g.elem(out.term).is_real() {
+            true => leaves.next().unwrap_or_else(|| out.clone()),
+            false => out.clone(),
+        })
+    };
+    let wrt: Vec<Tree<usize>> = program.wrt.iter().map(|&k| program.declared[k].parts.tree()).collect();
+    let each = |one: &mut dyn FnMut(&Tree<usize>) -> OutputTree| Tree::of_several(wrt.iter().map(one).collect());
+    match returns {
+        Structure::Result => of_result(&mut leaves),
+        Structure::Gradient | Structure::Closure | Structure::Written | Structure::Examples => {
+            each(&mut |parts| of_parameter(parts, &mut |leaves| leaves.next().map(Tree::Leaf)))
+        }
+        Structure::Jacobian => each(&mut |parts| of_parameter(parts, &mut |leaves| Some(of_result(leaves)))),
+        Structure::Hessian => each(&mut |parts| {
+            of_parameter(parts, &mut |leaves| {
+                let inner = parts.grafted(&mut |&k: &usize| {
+                    let real = program.params[k].elem.is_real();
+                    let part = if real { leaves.next() } else { copy(k) };
+                    part.map_or(Tree::Tuple(Vec::new()), Tree::Leaf)
+                });
+                Some(inner)
+            })
+        }),
     }
 }
 
@@ -127,8 +171,9 @@ pub(crate) fn set_checks(checks: &mut [Check], roots: &[CheckRoots]) {
 /// The documentation of a derivative, one entry for each line.
 fn docs(program: &Program, derivative: &Descriptor) -> Vec<String> {
     let f = program.name.to_string();
-    let names = |of: &[usize]| of.iter().map(|&k| format!("`{}`", program.params[k].name)).collect::<Vec<String>>();
-    let (active, examples) = (names(&program.active), names(&program.examples));
+    let names = |of: &mut dyn Iterator<Item = &String>| of.map(|name| format!("`{name}`")).collect::<Vec<String>>();
+    let active = names(&mut program.wrt.iter().map(|&k| &program.declared[k].label));
+    let examples = names(&mut program.examples.iter().map(|&k| &program.params[k].label));
     let panics = format!("Where [`{f}`] does, and if the sizes of the arguments do not fit together.");
     vec![derivative.documentation(&f, &active, &examples), String::new(), "# Panics".into(), panics]
 }

@@ -1,5 +1,5 @@
 //! `pullback`: a routine in two stages. The first stage computes all terms that do not depend on
-//! the last parameter. The second stage is a closure over the terms that it reads of the first
+//! the cotangent. The second stage is a closure over the terms that it reads of the first
 //! stage. The routine is `vjp`, split at its cotangent (CHAD's pair of a value and a linear
 //! function).
 //!
@@ -21,7 +21,7 @@ use ad_ir::descriptor::PULLBACK;
 use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
 use ad_ir::ir::{Graph, Node, Term, Type};
 use ad_ir::prim::Prim;
-use ad_ir::program::{Container, Output, OutputTree, Owner, Param, Passing, Program, Routine, Staged};
+use ad_ir::program::{Container, Declared, Output, OutputTree, Owner, Param, Parts, Passing, Program, Routine, Staged};
 
 /// `f_pullback`, given the `vjp`.
 pub(crate) fn pullback(program: &mut Program, whole: Routine) -> Staged {
@@ -31,20 +31,23 @@ pub(crate) fn pullback(program: &mut Program, whole: Routine) -> Staged {
 }
 
 fn split(program: &mut Program, whole: Routine, name: Ident, docs: Vec<String>) -> Staged {
-    let Routine { mut params, result, checks, .. } = whole;
-    let mut parts = match result {
+    let Routine { mut declared, mut params, result, checks, .. } = whole;
+    let mut results = match result {
         OutputTree::Tuple(parts) => parts,
         leaf => vec![leaf],
     };
-    let later = parts.pop().unwrap_or(OutputTree::Tuple(Vec::new()));
-    let own = params.pop();
-    let input = own.as_ref().and_then(|p| p.input);
+    let later = results.pop().unwrap_or(OutputTree::Tuple(Vec::new()));
+    // The cotangent, and its numbers and arrays.
+    let own = declared.pop();
+    let parts = own.as_ref().map_or(0, |own| own.parts.tree().leaves().len());
+    let mut own_params = params.split_off(params.len().saturating_sub(parts));
+    let inputs: Vec<u32> = own_params.iter().filter_map(|p| p.input).collect();
     let mut graph = std::mem::take(&mut program.graph);
     let mut split = Split {
         g: &mut graph,
         program,
-        input,
-        own: None,
+        inputs,
+        own: HashMap::new(),
         late: HashMap::new(),
         done: HashMap::new(),
         kept: Vec::new(),
@@ -63,22 +66,28 @@ fn split(program: &mut Program, whole: Routine, name: Ident, docs: Vec<String>) 
     }
     let terms: Vec<Term> = later.terms().into_iter().map(|t| split.closed(t)).collect();
     let second = later.with_terms(&mut terms.into_iter());
-    let (new_input, kept) = (split.own, split.kept);
+    let (new_inputs, kept) = (split.own, split.kept);
     program.graph = graph;
     let mut second_params: Vec<Param> = kept.iter().map(|k| k.param.clone()).collect();
-    if let Some(mut own) = own {
-        while second_params.iter().any(|p| p.name == own.name) {
-            own.name = format_ident!("{}_", own.name);
+    let mut second_declared: Vec<Declared> = kept.iter().enumerate().map(|(k, kept)| kept.declared(k)).collect();
+    if let Some(own) = own {
+        let parts = own.parts.moved(second_params.len(), params.len());
+        for param in &mut own_params {
+            param.input = param.input.and_then(|k| new_inputs.get(&k).copied());
         }
-        own.input = new_input;
-        second_params.push(own);
+        second_params.append(&mut own_params);
+        second_declared.push(Declared { parts, ..own });
     }
     let leaves = kept.into_iter().map(|k| OutputTree::Leaf(k.leaf));
-    let first =
-        if leaves.len() == 0 { parts.remove(0) } else { OutputTree::Tuple(parts.into_iter().chain(leaves).collect()) };
-    let routine = |name: &str, params, result, checks| Routine {
+    let first = if leaves.len() == 0 {
+        results.remove(0)
+    } else {
+        OutputTree::Tuple(results.into_iter().chain(leaves).collect())
+    };
+    let routine = |name: &str, (declared, params), result, checks| Routine {
         name: Ident::new(name, Span::call_site()),
         docs: Vec::new(),
+        declared,
         params,
         result_ty: ad_ir::rust_types::tree_type(program, &result),
         result,
@@ -87,8 +96,8 @@ fn split(program: &mut Program, whole: Routine, name: Ident, docs: Vec<String>) 
         workspace: false,
         exact: None,
     };
-    let first = routine("value_and_kept", params, first, now);
-    let second = routine("pulled_back", second_params, second, then);
+    let first = routine("value_and_kept", (declared, params), first, now);
+    let second = routine("pulled_back", (second_declared, second_params), second, then);
     Staged { name, docs, first, second }
 }
 
@@ -96,16 +105,25 @@ fn split(program: &mut Program, whole: Routine, name: Ident, docs: Vec<String>) 
 struct Captured {
     leaf: Output,
     param: Param,
+    ty: TokenStream,
+}
+
+impl Captured {
+    /// It as a parameter of the second stage, whose leaf has this index.
+    fn declared(&self, k: usize) -> Declared {
+        let Captured { param, ty, .. } = self;
+        Declared { name: param.name.clone(), label: param.label.clone(), ty: ty.clone(), parts: Parts::Leaf(k) }
+    }
 }
 
 struct Split<'a> {
     g: &'a mut Graph,
     program: &'a Program,
-    /// The input that the second stage takes.
-    input: Option<u32>,
-    /// The number of this input in the second stage, if a term has read it.
-    own: Option<u32>,
-    /// Whether a term depends on that input.
+    /// The inputs that the second stage takes.
+    inputs: Vec<u32>,
+    /// The numbers of these inputs in the second stage, if a term has read them.
+    own: HashMap<u32, u32>,
+    /// Whether a term depends on these inputs.
     late: HashMap<Term, bool>,
     /// Terms of the second stage.
     done: HashMap<Term, Term>,
@@ -189,7 +207,7 @@ impl OnDemand for Split<'_> {
 }
 
 impl Split<'_> {
-    /// Whether a term depends on the last parameter.
+    /// Whether a term depends on the cotangent.
     fn late(&mut self, t: Term) -> bool {
         if let Some(&late) = self.late.get(&t) {
             return late;
@@ -200,7 +218,7 @@ impl Split<'_> {
             }
             let node = self.g.node_rc(t);
             let mut late = match &*node {
-                Node::Input(k) | Node::Size(k, _) => Some(*k) == self.input,
+                Node::Input(k) | Node::Size(k, _) => self.inputs.contains(k),
                 _ => false,
             };
             node.for_each_child(|c| late |= self.late.get(&c) == Some(&true));
@@ -237,7 +255,7 @@ impl Split<'_> {
                 Some(self.g.mk(Node::Param(*k, ty)))
             }
             Node::Input(k) if self.program.constants.iter().any(|c| c.input == *k) => Some(t),
-            Node::Input(k) if Some(*k) == self.input => {
+            Node::Input(k) if self.inputs.contains(k) => {
                 let (elem, shape) = (self.g.elem(t), self.g.shape(t).to_vec());
                 // Sizes that occur in no term of the first stage belong to the second stage.
                 let mut known = Vec::new();
@@ -252,12 +270,12 @@ impl Split<'_> {
                     });
                 }
                 let new = self.g.add_input_united(elem, &known, &same);
-                if let Node::Input(k) = self.g.node(new) {
-                    self.own = Some(*k);
+                if let Node::Input(own) = self.g.node(new) {
+                    self.own.insert(*k, *own);
                 }
                 Some(new)
             }
-            Node::Size(k, axis) if Some(*k) == self.input => {
+            Node::Size(k, axis) if self.inputs.contains(k) => {
                 let old = self.g.mk(Node::Input(*k));
                 let new = self.closed(old);
                 match *self.g.node(new) {
@@ -310,8 +328,9 @@ impl Split<'_> {
             Container::Static => Passing::reference(Owner::Static),
             other => other.passing(),
         };
-        let param = Param { name, ty, passing, container, elem, rank, lens: lens.clone(), input };
-        self.kept.push(Captured { leaf: Output { term: t, container, lens }, param });
+        let label = name.to_string();
+        let param = Param { name, label, passing, container, elem, rank, lens: lens.clone(), input };
+        self.kept.push(Captured { leaf: Output { term: t, container, lens }, param, ty });
         new
     }
 

@@ -49,11 +49,16 @@ fn backwards(making: &mut DerivativeBuilder<'_>, seeds: &[Term]) -> Terms {
 
 /// The Jacobian, applied: forward, along directions.
 fn forwards(making: &mut DerivativeBuilder<'_>) -> Terms {
-    let (seeds, results) = (making.directions(), making.results.clone());
-    let (values, tangents) = modes::forward(making.mode(), making.graph(), &results, &seeds);
-    let leaves = making.prepared.program.result.leaves();
-    let blocks = leaves.iter().zip(tangents).map(|(out, t)| Block::whole(t, out.container, out.lens.clone()));
-    Terms { values, differentiated: Vec::new(), blocks: blocks.collect() }
+    let (seeds, results, mode) = (making.directions(), making.results.clone(), making.mode());
+    let active: Vec<u32> = seeds.iter().map(|s| s.0).collect();
+    let derivative = modes::derivative(mode, making.graph(), &results, &active);
+    let tangents = derivative.tangents(making.graph(), &seeds);
+    let values = making.own_values(&*derivative);
+    let program = &making.prepared.program;
+    let leaves = program.differentiated().leaves().into_iter().zip(tangents);
+    let real = leaves.filter(|(out, _)| program.graph.elem(out.term).is_real());
+    let blocks = real.map(|(out, t)| Block::whole(t, out.container, out.lens.clone())).collect();
+    Terms { values, differentiated: Vec::new(), blocks }
 }
 
 /// The Hessian, applied: forward over reverse, since the gradient is a program like any other.
@@ -66,7 +71,8 @@ fn second(making: &mut DerivativeBuilder<'_>) -> Terms {
 
 /// The Jacobian.
 fn jacobian(making: &mut DerivativeBuilder<'_>) -> Terms {
-    let (values, blocks) = jacobian::jacobian(&mut making.prepared.program, &making.results, &making.active);
+    let (derivative, blocks) = jacobian::jacobian(&mut making.prepared.program, &making.results, &making.active);
+    let values = making.own_values(&*derivative);
     Terms { values, differentiated: Vec::new(), blocks }
 }
 
@@ -88,24 +94,24 @@ fn laplacian(making: &mut DerivativeBuilder<'_>) -> Terms {
     let g = making.graph();
     let derivative = modes::derivative(mode, g, &gradient, &wrt);
     let mut trace: Option<Term> = None;
-    for (k, input) in inputs(g, &active) {
+    for (own, (k, input)) in inputs(g, &active).into_iter().enumerate() {
         let few = is_static && Count::of(g, input).few();
         let diagonal = match if few { unit_literals(g, input) } else { None } {
             Some(seeds) => {
-                let own = |(place, &seed): (usize, &Term)| {
-                    let tangent = derivative.tangents(g, &[(k, seed)])[0];
+                let component = |(place, &seed): (usize, &Term)| {
+                    let tangent = derivative.tangents(g, &[(k, seed)])[own];
                     let at = index(g, input, place);
                     element(g, tangent, &at)
                 };
-                let diagonal: Vec<Term> = seeds.iter().enumerate().map(own).collect();
+                let diagonal: Vec<Term> = seeds.iter().enumerate().map(component).collect();
                 g.stack(&diagonal)
             }
             None => {
                 let (vars, seed) = unit(g, input);
-                let tangent = derivative.tangents(g, &[(k, seed)])[0];
+                let tangent = derivative.tangents(g, &[(k, seed)])[own];
                 let at: Vec<Term> = vars.iter().map(|&var| g.mk(Node::Var(var))).collect();
-                let own = element(g, tangent, &at);
-                batched(g, &vars, input, &[own])[0]
+                let component = element(g, tangent, &at);
+                batched(g, &vars, input, &[component])[0]
             }
         };
         let (sum, elem) = (g.sum_all(diagonal), g.elem(result));

@@ -164,16 +164,18 @@ impl Check<'_> {
         self.judge("hvp", 1.0, all);
     }
 
-    /// The Hessian of the one active parameter.
+    /// The Hessian of all active parameters, as a matrix over their entries.
     pub(super) fn whole_hessian(&self, hessian: &Leaf) {
         let call = self.how.0;
-        let n = self.points[0].leaf.values.len();
+        let sizes: Vec<usize> = self.points.iter().map(|p| p.leaf.values.len()).collect();
+        let n: usize = sizes.iter().sum();
         let found = hessian.values.len();
         assert!(found == n * n, "check_grad!({call}): `hessian` has {found} entries instead of {n} times {n}");
+        let place = |e: Entry| sizes[..e.of].iter().sum::<usize>() + e.at;
         let all = self
             .second()
             .iter()
-            .map(|&(a, b, expected)| (Place::Twice(a, b), hessian.values[b.at * n + a.at], expected));
+            .map(|&(a, b, expected)| (Place::Twice(a, b), hessian.values[place(b) * n + place(a)], expected));
         self.judge("hessian", 1.0, all.collect());
     }
 

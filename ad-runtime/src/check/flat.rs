@@ -92,6 +92,37 @@ pub fn leaf<X: Flat>(x: &X) -> Leaf {
     Leaf { shape: x.shape(), values }
 }
 
+/// The entries of several values, one after the other.
+#[must_use]
+pub fn together(parts: Vec<Leaf>) -> Leaf {
+    let values: Vec<f64> = parts.into_iter().flat_map(|part| part.values).collect();
+    Leaf { shape: vec![values.len()], values }
+}
+
+/// The entries after those of these values.
+#[must_use]
+pub fn after<'a>(entries: &'a [f64], before: &[&Leaf]) -> &'a [f64] {
+    &entries[before.iter().map(|part| part.values.len()).sum()..]
+}
+
+/// The blocks of a Jacobian for several results and this parameter, as one block of all rows.
+pub fn rows<X: Flat>(parameter: &X, blocks: Vec<Leaf>) -> Leaf {
+    let own = leaf(parameter);
+    let all = together(blocks);
+    let rows = all.values.len() / own.values.len().max(1);
+    Leaf { shape: std::iter::once(rows).chain(own.shape).collect(), values: all.values }
+}
+
+/// The blocks of a matrix, each of which has all rows of some columns, as one matrix.
+#[must_use]
+pub fn columns(blocks: Vec<Leaf>) -> Leaf {
+    let rows = blocks.first().map_or(0, |block| block.shape[0]);
+    let width = |block: &Leaf| block.values.len() / rows.max(1);
+    let of_row = |row: usize| blocks.iter().flat_map(move |b| b.values[row * width(b)..][..width(b)].iter().copied());
+    let values: Vec<f64> = (0..rows).flat_map(of_row).collect();
+    Leaf { shape: vec![rows, values.len() / rows.max(1)], values }
+}
+
 /// A value of the same shape with these entries.
 pub fn refill<X: Flat>(like: &X, values: &[f64]) -> X {
     let mut copy = like.clone();

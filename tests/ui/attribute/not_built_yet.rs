@@ -1,8 +1,8 @@
-//! Options and modes of the contract that are not supported yet are refused by name, all at once.
+//! Modes of the contract that are not supported yet are refused by name, all at once.
 
 use ad::prelude::*;
 
-#[differentiate(grad, aux, mode = "chad")]
+#[differentiate(grad, mode = "chad")]
 fn f(x: f64) -> f64 {
     x * x
 }

@@ -1,15 +1,17 @@
-//! Parameters have names.
+//! Parameters have names, or patterns of tuples and arrays.
 
 use ad::prelude::*;
 
+struct Pair(f64, f64);
+
 #[differentiate]
-fn f((a, b): (f64, f64)) -> f64 {
+fn f(Pair(a, b): Pair) -> f64 {
     a * b
 }
 
 #[differentiate]
-fn g([a, b]: [f64; 2]) -> f64 {
-    a * b
+fn g(whole @ [a, b]: [f64; 2]) -> f64 {
+    a * b * whole[0]
 }
 
 fn main() {}

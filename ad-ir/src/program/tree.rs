@@ -1,0 +1,187 @@
+//! The structures of values at the boundary of a routine. A declared parameter and a result are
+//! trees whose leaves are numbers and arrays; the core language knows the leaves only.
+//!
+//! This module interprets no type, and writes no code but the name of a part (`p.0`).
+
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::quote;
+
+use super::{Container, Passing};
+use crate::ir::Term;
+
+/// The structure of a value: one number or array, or a tuple of structures.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Tree<L> {
+    /// One value.
+    Leaf(L),
+    /// A tuple.
+    Tuple(Vec<Tree<L>>),
+}
+
+impl<L> Tree<L> {
+    /// The leaves, in order.
+    #[must_use]
+    pub fn leaves(&self) -> Vec<&L> {
+        match self {
+            Tree::Leaf(leaf) => vec![leaf],
+            Tree::Tuple(parts) => parts.iter().flat_map(Tree::leaves).collect(),
+        }
+    }
+
+    /// The same structure with other leaves, made in order.
+    #[must_use]
+    pub fn map<M>(&self, f: &mut impl FnMut(&L) -> M) -> Tree<M> {
+        match self {
+            Tree::Leaf(leaf) => Tree::Leaf(f(leaf)),
+            Tree::Tuple(parts) => Tree::Tuple(parts.iter().map(|part| part.map(f)).collect()),
+        }
+    }
+
+    /// The same structure with a structure in place of each leaf, made in order.
+    #[must_use]
+    pub fn grafted<M>(&self, f: &mut impl FnMut(&L) -> Tree<M>) -> Tree<M> {
+        match self {
+            Tree::Leaf(leaf) => f(leaf),
+            Tree::Tuple(parts) => Tree::Tuple(parts.iter().map(|part| part.grafted(f)).collect()),
+        }
+    }
+
+    /// The structure written as Rust writes tuples, in a type, a pattern or an expression.
+    pub fn written(&self, leaf: &mut impl FnMut(&L) -> TokenStream) -> TokenStream {
+        match self {
+            Tree::Leaf(own) => leaf(own),
+            Tree::Tuple(parts) => {
+                let parts: Vec<TokenStream> = parts.iter().map(|part| part.written(leaf)).collect();
+                tuple(&parts)
+            }
+        }
+    }
+
+    /// The structure of several values: a tuple, or the value itself if there is one.
+    #[must_use]
+    pub fn of_several(mut parts: Vec<Tree<L>>) -> Tree<L> {
+        if parts.len() == 1 { parts.remove(0) } else { Tree::Tuple(parts) }
+    }
+}
+
+/// A tuple in a type, a pattern or an expression.
+#[must_use]
+pub fn tuple(parts: &[TokenStream]) -> TokenStream {
+    match parts {
+        [one] => quote!((#one,)),
+        _ => quote!((#(#parts),*)),
+    }
+}
+
+/// A result leaf of a routine.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// The value: an array term.
+    pub term: Term,
+    /// The container in which it is returned. It is never `ScalarRef`.
+    pub container: Container,
+    /// The sizes in the type of a `Static`, the outermost first. Empty for other containers.
+    pub lens: Vec<TokenStream>,
+}
+
+/// The structure of a routine's result: values, gradients, and tuples of them.
+pub type OutputTree = Tree<Output>;
+
+impl OutputTree {
+    /// The terms of the leaves, in order.
+    #[must_use]
+    pub fn terms(&self) -> Vec<Term> {
+        self.leaves().into_iter().map(|out| out.term).collect()
+    }
+
+    /// The same structure with other terms, taken in order.
+    #[must_use]
+    pub fn with_terms(&self, terms: &mut impl Iterator<Item = Term>) -> OutputTree {
+        self.map(&mut |out| Output { term: terms.next().unwrap_or(out.term), ..out.clone() })
+    }
+}
+
+/// The structure of a declared parameter, with references as its type has them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Parts {
+    /// A number or array: its index in the list of leaves.
+    Leaf(usize),
+    /// A tuple behind this number of references.
+    Tuple {
+        /// The number of references.
+        references: usize,
+        /// Whether one of them has the lifetime `'static`.
+        is_static: bool,
+        /// The parts.
+        parts: Vec<Parts>,
+    },
+}
+
+impl Parts {
+    /// The structure without references.
+    #[must_use]
+    pub fn tree(&self) -> Tree<usize> {
+        match self {
+            Parts::Leaf(k) => Tree::Leaf(*k),
+            Parts::Tuple { parts, .. } => Tree::Tuple(parts.iter().map(Parts::tree).collect()),
+        }
+    }
+
+    /// The same structure over leaves that begin at another index.
+    #[must_use]
+    pub fn moved(&self, to: usize, from: usize) -> Parts {
+        match self {
+            Parts::Leaf(k) => Parts::Leaf(k - from + to),
+            Parts::Tuple { references, is_static, parts } => Parts::Tuple {
+                references: *references,
+                is_static: *is_static,
+                parts: parts.iter().map(|part| part.moved(to, from)).collect(),
+            },
+        }
+    }
+
+    /// Whether a second use of an argument needs a copy, given the form of each leaf's type.
+    #[must_use]
+    pub fn is_moved(&self, passing: &impl Fn(usize) -> Passing) -> bool {
+        match self {
+            Parts::Leaf(k) => passing(*k).is_moved(),
+            Parts::Tuple { references, parts, .. } => *references == 0 && parts.iter().any(|p| p.is_moved(passing)),
+        }
+    }
+}
+
+/// A parameter as a signature declares it.
+#[derive(Clone, Debug)]
+pub struct Declared {
+    /// Its name. If a pattern declares it, a name of the compiler's.
+    pub name: Ident,
+    /// Its pattern as written, for messages and documentation.
+    pub label: String,
+    /// Its type.
+    pub ty: TokenStream,
+    /// Its structure over the list of leaves ([`super::Param`]).
+    pub parts: Parts,
+}
+
+impl Declared {
+    /// The parts of a parameter with their places in it: `p`, or `p.0` and `p.1.0`.
+    #[must_use]
+    pub fn places(&self) -> Vec<(usize, TokenStream)> {
+        let name = &self.name;
+        let mut all = Vec::new();
+        places(&self.parts, &quote!(#name), &mut all);
+        all
+    }
+}
+
+fn places(parts: &Parts, place: &TokenStream, all: &mut Vec<(usize, TokenStream)>) {
+    match parts {
+        Parts::Leaf(k) => all.push((*k, place.clone())),
+        Parts::Tuple { parts, .. } => {
+            for (n, part) in parts.iter().enumerate() {
+                let n = Literal::usize_unsuffixed(n);
+                places(part, &quote!(#place.#n), all);
+            }
+        }
+    }
+}
