@@ -25,11 +25,11 @@ fn attribute() {
     attr_says(
         quote!(aux, mode = "chad"),
         expect![[r#"
-        the option `aux` is not supported yet
-        = help: remove it; return further values from a separate function
+            the mode `chad` is not supported yet
+            = help: remove the mode, or write `mode = "dual_arrays"`
 
-        the mode `chad` is not supported yet
-        = help: remove the mode, or write `mode = "dual_arrays"`"#]],
+            `aux` requires a function that returns a pair of one real number and further values, not `f64`
+            = help: return `(loss, extra)`, of which only `loss` is differentiated"#]],
     );
     attr_says(
         quote!(grad, grad, vjp = 3, mode = "dual_array"),
@@ -99,13 +99,7 @@ fn signature() {
             = help: leave out `unsafe`
 
             the type parameter `T` is not a real number
-            = help: write `T: Real`, for `f32` and `f64`
-
-            the pattern `(a, b)` as a parameter is not understood
-            = help: give each part as a parameter of its own, with a name
-
-            the type `(f64, f64)` is not accepted
-            = help: tuples are not supported yet: take or return each part as one array"#]],
+            = help: write `T: Real`, for `f32` and `f64`"#]],
     );
     says(
         quote! { fn f(x: f64) { } },
@@ -337,7 +331,7 @@ fn stubs_have_the_right_signatures() {
             _: &[f64],
             _: &::ad::ndarray::ArrayRef2<f64>,
             _: &[f64],
-        ) -> (Array1<f64>, Array1<f64>) {
+        ) -> (Array1<f64>, ::ad::ndarray::Array1<f64>) {
             ::core::panic!("the derivatives of `f` were not written: it has an error")
         }
         #[doc(hidden)]
