@@ -24,7 +24,7 @@ use super::value::{Lowered, Number, Value, Want};
 use ad_ir::catalogue;
 use ad_ir::diag::{Message, Poison, SrcRange, text_of};
 use ad_ir::ir::{Elem, Graph, Loc, Term};
-use ad_ir::program::{Constant, Output, OutputTree, Place, Tree};
+use ad_ir::program::{Constant, Output, OutputTree, Place, Tree as Structure};
 
 /// The maximum depth of nested expressions and closure calls. Macros run on the compiler's stack.
 const MAX_DEPTH: u32 = 150;
@@ -135,18 +135,18 @@ impl<'a> Lower<'a> {
     }
 
     /// A result of this type.
-    fn result(&mut self, ty: &Tree<Leaf>, value: &Value<'a>, range: SrcRange) -> Lowered<OutputTree> {
+    fn result(&mut self, ty: &Structure<Leaf>, value: &Value<'a>, range: SrcRange) -> Lowered<OutputTree> {
         match (ty, value) {
-            (Tree::Leaf(leaf), _) => {
+            (Structure::Leaf(leaf), _) => {
                 let term = self.result_leaf(leaf, value.clone(), range)?;
                 let lens = leaf.lens.iter().map(super::types::Len::tokens).collect();
                 Ok(OutputTree::Leaf(Output { term, container: leaf.container, lens }))
             }
-            (Tree::Tuple(types), Value::Tuple(parts)) if types.len() == parts.len() => {
+            (Structure::Tuple(types), Value::Tuple(parts)) if types.len() == parts.len() => {
                 let parts = types.iter().zip(parts.iter()).map(|(ty, part)| self.result(ty, part, range));
                 Ok(OutputTree::Tuple(parts.collect::<Lowered<_>>()?))
             }
-            (Tree::Tuple(types), Value::Never) => {
+            (Structure::Tuple(types), Value::Never) => {
                 let parts = types.iter().map(|ty| self.result(ty, &Value::Never, range));
                 Ok(OutputTree::Tuple(parts.collect::<Lowered<_>>()?))
             }
