@@ -9,8 +9,8 @@ use quote::{ToTokens, format_ident, quote};
 
 use super::signature::again;
 use ad_ir::descriptor::{Descriptor, Further, Structure};
-use ad_ir::program::{Container, Declared, Owner, Param, Parts, Passing, Program, Tree, tuple};
-use ad_ir::rust_types::check_name;
+use ad_ir::program::{Container, Owner, Param, Parts, Passing, Program, Tree};
+use ad_ir::rust_types::{check_name, places, tuple, written};
 
 /// How the user writes the type of a number or array among the parameters.
 #[derive(Clone, Copy)]
@@ -101,8 +101,7 @@ impl<'p> Names<'p> {
     /// The place of a leaf in the arguments.
     fn place(&self, leaf: usize) -> TokenStream {
         let declared = self.program.declared.iter().zip(&self.arguments);
-        let mut places =
-            declared.flat_map(|(declared, argument)| Declared { name: argument.clone(), ..declared.clone() }.places());
+        let mut places = declared.flat_map(|(declared, argument)| places(argument, &declared.parts));
         places.find(|(k, _)| *k == leaf).map_or_else(unbound, |(_, place)| place)
     }
 
@@ -158,7 +157,7 @@ impl<'p> Names<'p> {
     ) -> Vec<TokenStream> {
         let one = |&k: &usize| {
             let tree = self.program.declared[k].parts.tree();
-            tree.written(&mut |&leaf| match self.active(leaf) {
+            written(&tree, &mut |&leaf| match self.active(leaf) {
                 Some(k) => active(k),
                 None => other(leaf),
             })
@@ -190,7 +189,7 @@ impl<'p> Names<'p> {
 
     /// The pattern of the whole result; `discrete`: with names for parts that are not real.
     fn value(&self, discrete: bool) -> TokenStream {
-        let pattern = self.result.written(&mut |(name, _, real)| {
+        let pattern = written(&self.result, &mut |(name, _, real)| {
             if *real || discrete { name.to_token_stream() } else { unbound() }
         });
         if self.program.aux { quote!((#pattern, _)) } else { pattern }
@@ -228,7 +227,7 @@ impl<'p> Names<'p> {
         let run = &self.run;
         let all = self.result.leaves();
         let mut leaves = 0..;
-        self.result.written(&mut |(name, container, real)| {
+        written(&self.result, &mut |(name, container, real)| {
             let n = leaves.next().unwrap_or(0);
             if !*real {
                 return passed(*container, &quote!(#name.clone()));
@@ -255,8 +254,9 @@ impl<'p> Names<'p> {
                 (name, leaf.1, leaf.2)
             })
         };
-        let mut pattern =
-            |k: usize| names(k).written(&mut |(name, _, real)| if *real { name.to_token_stream() } else { unbound() });
+        let mut pattern = |k: usize| {
+            written(&names(k), &mut |(name, _, real)| if *real { name.to_token_stream() } else { unbound() })
+        };
         let pattern = of_several(&self.each(&mut pattern, &mut |_| unbound()));
         let entries = (0..self.parts.len()).map(|k| match names(k) {
             Tree::Leaf((name, ..)) => quote!(#run::leaf(&#name)),
@@ -386,7 +386,7 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
             (Structure::Result, true) => {
                 let tangent = names.results("back");
                 let (pattern, of_tangent) = (
-                    tangent.written(&mut |(name, _, real)| if *real { name.to_token_stream() } else { unbound() }),
+                    written(&tangent, &mut |(name, _, real)| if *real { name.to_token_stream() } else { unbound() }),
                     names.entries(&tangent),
                 );
                 quote!({

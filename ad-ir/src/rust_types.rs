@@ -6,11 +6,11 @@
 //! The front end, the derivatives and the emitter use this module. It depends on none of them and
 //! examines no values.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
 use crate::ir::{Elem, RealTy};
-use crate::program::{Container, OutputTree, Program};
+use crate::program::{Container, OutputTree, Parts, Program, Tree};
 
 /// The type parameter for a real number; a name that nothing has, if there is none.
 pub fn real_param(program: &Program) -> Ident {
@@ -109,7 +109,57 @@ pub fn static_type(elem: TokenStream, lens: &[impl ToTokens]) -> TokenStream {
 /// The type of a whole result: a leaf's owned type, tuples of these.
 pub fn tree_type(program: &Program, tree: &OutputTree) -> TokenStream {
     let g = &program.graph;
-    tree.written(&mut |out| owned_type(program, out.container, g.elem(out.term), g.rank(out.term), &out.lens))
+    written(tree, &mut |out| owned_type(program, out.container, g.elem(out.term), g.rank(out.term), &out.lens))
+}
+
+/// The type of the destination of a whole result.
+pub fn written_tree_type(program: &Program, tree: &OutputTree) -> TokenStream {
+    mutable(&tree_type(program, tree))
+}
+
+/// A mutable reference to a type.
+pub fn mutable(ty: &TokenStream) -> TokenStream {
+    quote!(&mut #ty)
+}
+
+/// A structure as Rust writes it, in a type, a pattern or an expression.
+pub fn written<L>(tree: &Tree<L>, leaf: &mut impl FnMut(&L) -> TokenStream) -> TokenStream {
+    match tree {
+        Tree::Leaf(own) => leaf(own),
+        Tree::Tuple(parts) => {
+            let parts: Vec<TokenStream> = parts.iter().map(|part| written(part, leaf)).collect();
+            tuple(&parts)
+        }
+    }
+}
+
+/// A tuple in a type, a pattern or an expression.
+#[must_use]
+pub fn tuple(parts: &[TokenStream]) -> TokenStream {
+    match parts {
+        [one] => quote!((#one,)),
+        _ => quote!((#(#parts),*)),
+    }
+}
+
+/// The leaves of a parameter of this name with their places in it: `p`, or `p.0` and `p.1.0`.
+#[must_use]
+pub fn places(name: &Ident, parts: &Parts) -> Vec<(usize, TokenStream)> {
+    let mut all = Vec::new();
+    add_places(parts, &quote!(#name), &mut all);
+    all
+}
+
+fn add_places(parts: &Parts, place: &TokenStream, all: &mut Vec<(usize, TokenStream)>) {
+    match parts {
+        Parts::Leaf(k) => all.push((*k, place.clone())),
+        Parts::Tuple { parts, .. } => {
+            for (n, part) in parts.iter().enumerate() {
+                let n = Literal::usize_unsuffixed(n);
+                add_places(part, &quote!(#place.#n), all);
+            }
+        }
+    }
 }
 
 /// The name of the hidden function that accompanies `of` and that `check_grad!` calls.

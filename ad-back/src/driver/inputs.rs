@@ -6,6 +6,7 @@ use quote::quote;
 use super::memory::Hold;
 use super::state::Driver;
 use ad_ir::program::{Container, Owner, Parts};
+use ad_ir::rust_types::places;
 
 impl Driver<'_> {
     /// Whether a number or array is a part of a declared parameter.
@@ -19,7 +20,7 @@ impl Driver<'_> {
         let mut code = TokenStream::new();
         for (n, declared) in self.declared.iter().enumerate() {
             let whole = self.used_whole && n < self.program.declared.len();
-            let places = declared.places();
+            let places = places(&declared.name, &declared.parts);
             let used: Vec<_> = places.iter().filter(|(k, _)| self.used_params.contains(k)).collect();
             if used.is_empty() && !whole {
                 let name = &declared.name;

@@ -5,13 +5,13 @@
 //! This module must never decide what a leaf is: `types` does that.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
 use syn::{Lifetime, Type};
 
 use super::{Generics, Leaf, leaf};
 use crate::value::Lowered;
 use ad_ir::diag::{Diags, Poison};
-use ad_ir::program::{Tree, tuple};
+use ad_ir::program::Tree;
+use ad_ir::rust_types::{mutable, tuple, written};
 
 /// The type of a parameter or result.
 #[derive(Clone, Debug)]
@@ -79,22 +79,19 @@ fn is_tuple(ty: &Type) -> bool {
 
 /// The owned type of a gradient or a result.
 pub(crate) fn owned(tree: &Tree<Leaf>, real_param: Option<&Ident>, krate: &TokenStream) -> TokenStream {
-    tree.written(&mut |leaf| super::owned_tokens(leaf, real_param, krate))
+    written(tree, &mut |leaf| super::owned_tokens(leaf, real_param, krate))
 }
 
 /// The type of a tangent or cotangent, and how it is passed.
 pub(crate) fn passed(tree: &Tree<Leaf>, real_param: Option<&Ident>, krate: &TokenStream) -> TokenStream {
-    tree.written(&mut |leaf| super::passed_tokens(leaf, real_param, krate))
+    written(tree, &mut |leaf| super::passed_tokens(leaf, real_param, krate))
 }
 
 /// The type of the destination of a gradient.
 pub(crate) fn destination(tree: &Tree<Leaf>, real_param: Option<&Ident>, krate: &TokenStream) -> TokenStream {
     match tree {
         Tree::Leaf(leaf) => super::destination_tokens(leaf, real_param, krate),
-        Tree::Tuple(_) => {
-            let owned = owned(tree, real_param, krate);
-            quote!(&mut #owned)
-        }
+        Tree::Tuple(_) => mutable(&owned(tree, real_param, krate)),
     }
 }
 

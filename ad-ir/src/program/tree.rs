@@ -1,10 +1,9 @@
 //! The structures of values at the boundary of a routine. A declared parameter and a result are
 //! trees whose leaves are numbers and arrays; the core language knows the leaves only.
 //!
-//! This module interprets no type, and writes no code but the name of a part (`p.0`).
+//! This module interprets no type and writes no code: `rust_types` does.
 
-use proc_macro2::{Ident, Literal, TokenStream};
-use quote::quote;
+use proc_macro2::{Ident, TokenStream};
 
 use super::{Container, Passing};
 use crate::ir::Term;
@@ -46,30 +45,10 @@ impl<L> Tree<L> {
         }
     }
 
-    /// The structure written as Rust writes tuples, in a type, a pattern or an expression.
-    pub fn written(&self, leaf: &mut impl FnMut(&L) -> TokenStream) -> TokenStream {
-        match self {
-            Tree::Leaf(own) => leaf(own),
-            Tree::Tuple(parts) => {
-                let parts: Vec<TokenStream> = parts.iter().map(|part| part.written(leaf)).collect();
-                tuple(&parts)
-            }
-        }
-    }
-
     /// The structure of several values: a tuple, or the value itself if there is one.
     #[must_use]
     pub fn of_several(mut parts: Vec<Tree<L>>) -> Tree<L> {
         if parts.len() == 1 { parts.remove(0) } else { Tree::Tuple(parts) }
-    }
-}
-
-/// A tuple in a type, a pattern or an expression.
-#[must_use]
-pub fn tuple(parts: &[TokenStream]) -> TokenStream {
-    match parts {
-        [one] => quote!((#one,)),
-        _ => quote!((#(#parts),*)),
     }
 }
 
@@ -161,27 +140,4 @@ pub struct Declared {
     pub ty: TokenStream,
     /// Its structure over the list of leaves ([`super::Param`]).
     pub parts: Parts,
-}
-
-impl Declared {
-    /// The parts of a parameter with their places in it: `p`, or `p.0` and `p.1.0`.
-    #[must_use]
-    pub fn places(&self) -> Vec<(usize, TokenStream)> {
-        let name = &self.name;
-        let mut all = Vec::new();
-        places(&self.parts, &quote!(#name), &mut all);
-        all
-    }
-}
-
-fn places(parts: &Parts, place: &TokenStream, all: &mut Vec<(usize, TokenStream)>) {
-    match parts {
-        Parts::Leaf(k) => all.push((*k, place.clone())),
-        Parts::Tuple { parts, .. } => {
-            for (n, part) in parts.iter().enumerate() {
-                let n = Literal::usize_unsuffixed(n);
-                places(part, &quote!(#place.#n), all);
-            }
-        }
-    }
 }

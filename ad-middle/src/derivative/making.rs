@@ -2,7 +2,6 @@
 //! checks that the derivative adds. This module must never know which derivative is made.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote;
 
 use super::{Prepared, check_roots, set_checks};
 use crate::modes::{self, Derivative};
@@ -12,7 +11,7 @@ use ad_ir::ir::{Graph, Loc, Node, Term, axis};
 use ad_ir::mode::Mode;
 use ad_ir::prim::Cmp;
 use ad_ir::program::{Check, Container, Declared, Output, Param, Parts, Passing, Phase, Tree};
-use ad_ir::rust_types::{argument_type, destination_type, tree_type};
+use ad_ir::rust_types::{argument_type, destination_type, written as written_as, written_tree_type};
 
 /// The passes over a derivative of which another one is taken.
 pub(crate) type InnerPasses<'a> = dyn FnMut(&mut Graph, Roots) -> Roots + 'a;
@@ -219,10 +218,9 @@ impl<'a> DerivativeBuilder<'a> {
             Tree::Tuple(_) if written => {
                 let output =
                     |like: &Like| Output { term: like.term, container: like.container, lens: like.lens.clone() };
-                let owned = tree_type(program, &like.map(&mut |like| output(like)));
-                quote!(&mut #owned)
+                written_tree_type(program, &like.map(&mut |like| output(like)))
             }
-            _ => like.written(&mut |like| {
+            _ => written_as(like, &mut |like| {
                 argument_type(program, like.container, g.elem(like.term), g.rank(like.term), &like.lens)
             }),
         };

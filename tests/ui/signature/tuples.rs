@@ -3,7 +3,7 @@
 use ad::prelude::*;
 
 #[differentiate]
-fn f(x: f64, p: ()) -> f64 {
+fn f(x: f64, _p: ()) -> f64 {
     x
 }
 
