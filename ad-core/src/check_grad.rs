@@ -1,6 +1,7 @@
-//! `ad::check_grad!(f(args))` becomes a call of the hidden function beside `f` (`emit::check`), which knows what can be checked.
+//! `ad::check_grad!(f(args))` becomes a call of the hidden function beside `f` (`emit::check`),
+//! which knows what can be checked.
 //!
-//! Must never find out anything about the function but its name.
+//! This module must never find out anything about the function but its name.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};

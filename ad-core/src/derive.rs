@@ -1,9 +1,9 @@
 //! `#[derive(Differentiable)]`: the walk over the real numbers of a struct or an enum, as an
 //! implementation of the runtime's trait `Leaves`.
 //!
-//! Which type of number a type is made of is read from its fields: `f32`, `f64`, or a type
-//! parameter that is bounded by `Real`. Where the fields name none, rustc finds it out from the
-//! types of the fields. Must never know a type by its name otherwise.
+//! The fields give the type of the real numbers: `f32`, `f64`, or a type parameter with the bound
+//! `Real`. If they name none, rustc infers it from the types of the fields. This module must never
+//! recognise any other type by its name.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -182,7 +182,8 @@ fn implementation(definition: &Definition, number: &Number) -> TokenStream {
     let (_, type_generics, _) = definition.generics.split_for_impl();
     let number = number.tokens();
     let call = |field: &Field, function: &str| {
-        // rustc underlines the field's type where that has no leaves, each time with the same words.
+        // If a field's type has no leaves, rustc underlines the type, with the same message each
+        // time.
         let (ty, span) = (&field.ty, field.ty.span());
         let function = Ident::new(function, span);
         let number = spanned(number.clone(), span);

@@ -1,6 +1,6 @@
 //! From an annotated function to what stands in its place: runs the stages one after the other for
-//! each derivative that is asked for, and turns what is wrong into errors and stand-ins. Must never
-//! panic, and holds no stage itself.
+//! each derivative that is asked for, and turns what is wrong into errors and stand-ins. This
+//! module must never panic, and holds no stage itself.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;

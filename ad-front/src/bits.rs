@@ -123,8 +123,8 @@ fn rotated<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, left: bool) -> Lowered<V
     let (all, last, one) = (number(me, ty.bits().into()), number(me, (ty.bits() - 1).into()), number(me, 1));
     let n = me.g.int(IntOp::Rem, n, all);
     let rest = me.g.int(IntOp::Sub, last, n);
-    // The other bits are moved by the rest of the width in two shifts: one shift by the whole width,
-    // which a rotation by 0 would need, is none.
+    // The other bits are moved in two shifts. In a rotation by 0 they move by the whole width, and
+    // one shift by the whole width would have no effect.
     let (ahead, back) = if left { (IntOp::Shl, IntOp::Shr) } else { (IntOp::Shr, IntOp::Shl) };
     let (first, other) = (me.g.int(ahead, x, n), me.g.int(back, x, one));
     let other = me.g.int(back, other, rest);

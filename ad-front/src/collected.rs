@@ -158,7 +158,7 @@ fn retain<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::Unit)
 }
 
-/// Leaves the elements for which a condition of the sequence and the index holds.
+/// Keeps the elements for which a condition on the sequence and the index holds.
 fn left<'a>(
     me: &mut Lower<'a>,
     call: &Call<'a, '_>,
@@ -184,7 +184,7 @@ fn dedup<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let (zero, one, yes) = (me.g.lit_usize(0), me.g.lit_usize(1), me.g.lit_bool(true));
         let first = me.g.compare(Cmp::Eq, i, zero);
         let before = me.g.int(IntOp::Sub, i, one);
-        // The elements of a run are equal, so the one before is as good as the one that was left.
+        // The elements of a run are equal, so it does not matter which one is compared.
         let differs = me.under(first, false, |me| {
             let (a, b) = ((all.item)(me, &[before])?, (all.item)(me, &[i])?);
             let (a, b) = me.unify_literals(&a, &b, [range, range])?;
@@ -194,7 +194,7 @@ fn dedup<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     })
 }
 
-/// Takes out a range. Its elements are removed even if the iterator is not consumed, as in Rust.
+/// Removes a range of elements. They are removed even if the iterator is not consumed, as in Rust.
 fn drain<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let place = place_arg(me, call, 0)?;
     let (ends, range) = call.arg(1)?;
@@ -365,7 +365,7 @@ fn taken_out<'a>(
         let taken = me.vec_element(&stack, at)?;
         let (one, capacity) = (me.g.lit_usize(1), me.capacity(&stack));
         if me.g.int_value(at) == Some(0) {
-            // The padding moves as well, so that the pass `ring_buffers` sees a rotation.
+            // The padding moves too, so that the pass `ring_buffers` recognises a rotation.
             moved(me, &place, |me, i, _| rotated(me, i, one, capacity))?;
         } else if let Some(shift) = shift {
             shift(me, &place, n, at)?;

@@ -1,6 +1,6 @@
 //! Items of a body that only introduce names: `use`, and `type` without parameters. Each name is
-//! replaced by its meaning before anything is typed or lowered. So a name of the body is proved by
-//! the path that it imports, and the proof may be outside of the function.
+//! replaced by its meaning before anything is typed or lowered. So the proof of an imported name
+//! uses the imported path, and it need not be inside of the function.
 //!
 //! This module must never replace a name that a variable may have: a path of one segment is not
 //! replaced if the function binds its name anywhere.

@@ -1,4 +1,4 @@
-//! Methods of slices that look for a place, or cut a place into parts.
+//! Methods of slices that search for an index, or split a mutable slice into parts.
 
 use std::rc::Rc;
 
@@ -36,7 +36,8 @@ fn split_at_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a
     Ok(Value::Tuple([before, behind].into()))
 }
 
-/// A binary search, with the elements of std's: a slice that is not partitioned has the same result.
+/// A binary search that tests the same elements as std's, so the result is the same even if the
+/// slice is not partitioned.
 fn partition_point<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), (f, rf)) = (call.arg(0)?, call.arg(1)?);
     let seq = me.seq(x, rx)?;
@@ -47,7 +48,7 @@ fn partition_point<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value
         me.boolean(&value, rf)
     };
     let (zero, two) = (me.g.lit_usize(0), me.g.lit_usize(2));
-    // A step leaves half of the elements, rounded up, and the last one is tested by itself.
+    // Each step halves the number of elements, rounded up. The last element is tested separately.
     let steps = bits::width(me, most);
     let (last, _) = me.in_steps(steps, false, vec![zero, n], |me, _, now| {
         let (base, size) = (now[0], now[1]);

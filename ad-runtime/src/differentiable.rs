@@ -2,8 +2,8 @@
 //! `#[derive(Differentiable)]` writes, a walk over the numbers of a value. [`Differentiable`] has
 //! the methods that an optimiser calls.
 //!
-//! The two are apart because of ndarray: its arrays have leaves, but a trait of the prelude that
-//! gave them a method `dot` would hide their own. Must never know what a gradient is.
+//! There are two traits because of ndarray. Its arrays have leaves, but a trait of the prelude with
+//! a method `dot` would hide their own method. This module must never know what a gradient is.
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;

@@ -1,8 +1,9 @@
 //! Memory that calls of a derivative share: what one call has taken, the next one takes again.
 //!
-//! Each place of a routine that makes an array has a number, and its own list of arrays that are not
-//! in use. So a second call with the same sizes finds arrays that are long enough, whatever the order
-//! in which it makes them. Must never hand out an element that an earlier call has left.
+//! Each place of a routine that makes an array has a number, and its own list of arrays that are
+//! not in use. So a second call with the same sizes finds arrays that are long enough, whatever the
+//! order in which it makes them. This module must never hand out an element that an earlier call
+//! has left.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;

@@ -1,5 +1,5 @@
-//! Closed bounds of integers: how long an iterator may be, whatever the steps of the loops around it
-//! are. Must never make a bound that a step exceeds.
+//! Closed bounds of integers. They give the maximum length of an iterator over all steps of the
+//! enclosing loops. This module must never return a bound that a step exceeds.
 
 use super::super::checks::Frame;
 use super::super::lower::Lower;
@@ -94,8 +94,8 @@ impl Lower<'_> {
         }
     }
 
-    /// `n - 1 + more` as a size that is known already, where `most` is the bound `n - 1` of the index
-    /// of a loop. No step asks for the bound where there is no step.
+    /// `n - 1 + more` without the subtraction, where `most` is the bound `n - 1` of the index of a
+    /// loop. If `n` is 0 there is no step, so the bound does not matter.
     fn behind(&mut self, index: Term, most: Term, more: Term) -> Option<Term> {
         let Node::Prim(Prim::Int(IntOp::Sub), args) = self.g.node(most) else { return None };
         let size = args[0];

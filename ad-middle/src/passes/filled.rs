@@ -2,8 +2,9 @@
 //! under the condition that there is an iteration, so that a loop without steps gives no cotangent.
 //! After differentiation such a condition can be dropped if both arms are equal when the axis has
 //! no elements: an array with that axis is then empty, and a sum along it is 0. Without the
-//! condition the array is computed in the same loops as its readers. If arrays of the function's value
-//! keep a condition, the derivatives keep it too: terms under one condition share their loops.
+//! condition the array is computed in the same loops as its readers. If arrays of the function's
+//! value keep a condition, the derivatives keep it too: terms under one condition share their
+//! loops.
 //!
 //! This pass must never run on terms that are differentiated in reverse mode afterwards: the
 //! conditions are their masks.

@@ -1,7 +1,7 @@
-//! Conditions that enclosing conditions decide: a term that is needed only if `n` is not 0 chooses
-//! no longer whether `n` is 0. So it is computed in the same loops as its readers.
+//! Conditions that are implied by enclosing conditions. A term that is needed only if `n` is not 0
+//! does not test again whether `n` is 0, so it is computed in the same loops as its readers.
 //!
-//! This pass must never decide a condition that a root needs without the enclosing one.
+//! This pass must never resolve a condition of a term that a root needs under other conditions.
 
 use super::rewrite::{Rewriter, with_rewritten_children};
 use super::{Context, Pass};

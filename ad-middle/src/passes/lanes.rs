@@ -1,24 +1,25 @@
-//! Where the axis of the lanes stands in an array that a loop carries for all of them at once.
+//! The position of the lane axis in an array that a loop carries for all lanes at once.
 //!
-//! A step that writes an element of each lane's array writes numbers that lie apart if the axis of
-//! the lanes is the first one, and a row if it is behind the axes that the element is found by. So
-//! it stands there in arrays whose elements the steps write, and first in all others.
+//! Suppose that a step writes one element of each lane's array. If the lane axis is the first one,
+//! the written numbers are not adjacent in memory. If it follows the indexed axes, they are a row.
+//! So the lane axis follows the indexed axes in arrays whose elements the steps write. In all other
+//! arrays it is the first axis.
 //!
-//! Must never change what is computed: each array is transposed where a loop takes or leaves it,
-//! and the transposition is undone in the chain of its updates.
+//! This module must never change what is computed. Each array is transposed before and after the
+//! loop, and the chain of its updates is transposed back.
 
 use std::collections::{HashMap, HashSet};
 
 use ad_ir::ir::{Body, Graph, Node, Put, Term, Var, axis};
 use ad_ir::prim::{Binary, Prim};
 
-/// How many axes of a carried array stand in front of the lanes: as many as each write of the body
-/// finds its elements by. None, if a step does not write elements.
+/// The number of axes of a carried array that precede the lane axis: those that each write of the
+/// body indexes. `None` if a step does not write elements.
 pub(super) fn place(g: &Graph, body: &Body, carry: usize) -> usize {
     written(g, body, carry).unwrap_or(0)
 }
 
-/// By how many axes the body finds the elements that it writes to a carried array, at least.
+/// The minimum number of axes that the body's writes to a carried array index.
 fn written(g: &Graph, body: &Body, carry: usize) -> Option<usize> {
     let (mut least, mut begins, mut seen) = (None, false, HashSet::new());
     let mut stack = vec![body.results[carry]];
@@ -76,7 +77,7 @@ pub(super) fn written_to(g: &mut Graph, put: Put, dst: Term, src: Term, (vars, i
     transposition.map_or(made, |(perm, _)| g.transpose(made, perm))
 }
 
-/// How deep sums and conditionals of updates are entered.
+/// The maximum nesting of sums and conditionals of updates that is followed.
 const DEEP: usize = 32;
 
 /// The array with one axis moved. A chain of updates stays one, of the array moved that way.

@@ -2,8 +2,8 @@
 //! array, parts of arrays, rows and columns in any order.
 //!
 //! Every group of indices of such a product has a size and, for each array, a stride. So nothing is
-//! copied to bring axes into an order. Must never read an operand outside of its elements, whatever
-//! the strides say: what is not there is 0.
+//! copied to bring axes into an order. This module must never read an operand outside of its
+//! elements, whatever the strides say: what is not there is 0.
 
 use std::borrow::Cow;
 

@@ -1,6 +1,6 @@
 //! Loops that write one slice: additions, multiples, running sums, column sums.
 //!
-//! Must never read a destination that is to be overwritten.
+//! This module must never read a destination that is to be overwritten.
 
 use super::isa::{Isa, dispatched};
 use crate::Real;

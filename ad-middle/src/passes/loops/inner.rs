@@ -1,7 +1,7 @@
-//! Inner loops that do not need the loop around them. Of a loop inside of a loop inside of a loop,
-//! what is the same in each iteration of the outermost one is computed once; and a recurrence of
-//! numbers beside operations on arrays gets a loop of its own. What is left of the loop may then be
-//! a bulk operation (`loops`).
+//! Inner loops that do not need the loop around them. A loop that is the same in each iteration of
+//! an outer loop is computed once. A recurrence of scalars is moved out of an outer loop that also
+//! computes arrays. The pass `loops` may then turn the rest of the outer loop into a bulk
+//! operation.
 //!
 //! | rule | before | after |
 //! | --- | --- | --- |
@@ -9,7 +9,7 @@
 //! | fixed inside | in an inner loop a loop that reads captures and rows which are the same in each outer iteration | rows that the inner loop consumes, which are fixed then |
 //! | beside arrays | a loop that carries numbers and no carried value of the outer loop, where an iteration has arrays of more axes | rows of a loop of its own |
 //!
-//! Must never move a loop out of an arm: there it may be one that is not taken.
+//! This pass must never move a loop out of an arm of a conditional, which may not be taken.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -230,7 +230,7 @@ fn fixed(g: &mut Graph, scan: &mut Scan) {
     capture(g, scan, &parts, &outside);
 }
 
-/// Recurrences of numbers beside arrays.
+/// Recurrences of scalars in loops that also compute arrays.
 fn beside_arrays(g: &mut Graph, scan: &mut Scan) {
     let results = scan.body.results.clone();
     let (carries, first_row) = (scan.init.len(), scan.init.len() + scan.captures.len());

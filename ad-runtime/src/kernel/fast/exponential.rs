@@ -6,7 +6,8 @@
 //! - `ln(x) = k ln 2 + ln(m)` with `m` between `sqrt(1/2)` and `sqrt(2)`, and `ln(1 + f) = 2
 //!   artanh(s) = f - (f^2/2 - s (f^2/2 + R))` for `s = f / (2 + f)`, with `R = s^2 p(s^2)`.
 //!
-//! Must never lose a signed zero, a subnormal number or a NaN; the tests hold each against std.
+//! This module must never lose a signed zero, a subnormal number or a NaN; the tests hold each
+//! against std.
 
 use super::horner;
 

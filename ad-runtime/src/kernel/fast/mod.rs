@@ -6,9 +6,9 @@
 //! this file in 60 digits (interpolation in Chebyshev nodes, then rounded). The errors stated are
 //! asserted by `tests/fast.rs`.
 //!
-//! Must never be called but from code that runs with fused multiply-add ([`super::Fused`]):
-//! elsewhere the results are the same, but each `mul_add` is a library call. Must never branch on a
-//! value (but for the blocks of sines).
+//! This module must never be called but from code that runs with fused multiply-add
+//! ([`super::Fused`]): elsewhere the results are the same, but each `mul_add` is a library call.
+//! This module must never branch on a value (but for the blocks of sines).
 
 mod exponential;
 mod power;

@@ -1,8 +1,9 @@
 //! `powf`: `exp(y ln x)` with the logarithm in two numbers, since `y ln x` may be 745 and its error
 //! is the result's.
 //!
-//! Must never differ from std in a special case: 1 for `y = 0` and `x = 1` whatever the other is,
-//! the sign of `x` only for odd `y`, NaN for a negative `x` and a `y` that is not an integer.
+//! This module must never differ from std in a special case: 1 for `y = 0` and `x = 1` whatever the
+//! other is, the sign of `x` only for odd `y`, NaN for a negative `x` and a `y` that is not an
+//! integer.
 
 use super::exponential::double::{exp, exp_sum, ln, split_any};
 use super::horner;

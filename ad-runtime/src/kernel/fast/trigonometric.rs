@@ -10,7 +10,7 @@
 //! Single precision goes through double precision, with shorter polynomials: nothing is then lost
 //! in the reduction.
 //!
-//! Must never see a number beyond [`LIMIT`] outside the library's branch.
+//! This module must never see a number beyond [`LIMIT`] outside the library's branch.
 
 use super::horner;
 use crate::Real;
