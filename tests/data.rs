@@ -443,6 +443,193 @@ fn hits(spheres: &Array2<f64>, x: f64) -> f64 {
     }
 }
 
+#[differentiate]
+fn glob(x: f64, k: usize) -> f64 {
+    enum Op {
+        Add(f64),
+        Mul(f64),
+        Nop,
+    }
+    use Op::*;
+    let op = match k {
+        0 => Add(x),
+        1 => Mul(x * 2.0),
+        _ => Nop,
+    };
+    match op {
+        Add(v) => v + 1.0,
+        Mul(v) => v * x,
+        Nop => x,
+    }
+}
+
+#[differentiate]
+fn listed(x: f64) -> f64 {
+    enum Op {
+        Add(f64),
+        Mul(f64),
+        Sin,
+    }
+    let ops = [Op::Add(x), Op::Mul(2.0), Op::Sin, Op::Add(1.0)];
+    let mut v = x;
+    for op in &ops {
+        v = match op {
+            Op::Add(a) => v + a,
+            Op::Mul(a) => v * a,
+            Op::Sin => v.sin(),
+        };
+    }
+    v
+}
+
+#[differentiate]
+fn questioned(x: f64, y: f64) -> f64 {
+    fn root(x: f64) -> Option<f64> {
+        if x < 0.0 { None } else { Some(x.sqrt()) }
+    }
+    fn both(x: f64, y: f64) -> Option<f64> {
+        let a = root(x)?;
+        let b = root(y)?;
+        Some(a * b)
+    }
+    both(x, y).unwrap_or(0.0)
+}
+
+#[differentiate]
+fn resulted(x: f64, y: f64) -> f64 {
+    fn root(x: f64) -> Result<f64, f64> {
+        if x < 0.0 { Err(-x) } else { Ok(x.sqrt()) }
+    }
+    fn both(x: f64, y: f64) -> Result<f64, f64> {
+        let a = root(x)?;
+        let b = root(y)?;
+        Ok(a * b)
+    }
+    match both(x, y) {
+        Ok(v) => v,
+        Err(e) => e * 2.0,
+    }
+}
+
+#[differentiate]
+fn textual(x: f64, y: f64) -> f64 {
+    fn root(x: f64) -> Result<f64, String> {
+        if x < 0.0 {
+            return Err("negative".to_string());
+        }
+        Ok(x.sqrt())
+    }
+    fn all(x: f64, y: f64) -> Result<(f64, f64), String> {
+        let mut a = 0.0;
+        for k in 0..3 {
+            a += root(x - k as f64)?;
+        }
+        Ok((a, root(y)?))
+    }
+    if let Ok((a, b)) = all(x, y) { a * b } else { x }
+}
+
+#[differentiate]
+fn network(w: &Array2<f64>, b: &Array1<f64>, x: &Array1<f64>) -> f64 {
+    #[derive(Clone, Copy)]
+    enum Activation {
+        Relu,
+        Tanh,
+    }
+    struct Layer {
+        w: Array2<f64>,
+        b: Array1<f64>,
+        act: Activation,
+    }
+    impl Layer {
+        fn forward(&self, x: &Array1<f64>) -> Array1<f64> {
+            let z = self.w.dot(x) + &self.b;
+            match self.act {
+                Activation::Relu => z.mapv(|v| v.max(0.0)),
+                Activation::Tanh => z.mapv(f64::tanh),
+            }
+        }
+    }
+    struct Net {
+        layers: Vec<Layer>,
+    }
+    impl Net {
+        fn forward(&self, x: &Array1<f64>) -> Array1<f64> {
+            let mut h = x.clone();
+            for l in &self.layers {
+                h = l.forward(&h);
+            }
+            h
+        }
+    }
+    let net = Net {
+        layers: vec![
+            Layer { w: w.clone(), b: b.clone(), act: Activation::Tanh },
+            Layer { w: w.t().to_owned(), b: b.clone(), act: Activation::Relu },
+        ],
+    };
+    net.forward(x).sum()
+}
+
+#[differentiate]
+fn built(x: f64) -> f64 {
+    #[derive(Clone, Copy, Default)]
+    struct P {
+        a: f64,
+        b: f64,
+        n: usize,
+    }
+    impl P {
+        fn with_a(mut self, a: f64) -> Self {
+            self.a = a;
+            self
+        }
+        fn with_b(self, b: f64) -> Self {
+            Self { b, ..self }
+        }
+    }
+    let p = P::default().with_a(x).with_b(x * x);
+    let q: P = Default::default();
+    let r = P { a: 2.0, ..Default::default() };
+    p.a * p.b + q.a + r.a * x + p.n as f64
+}
+
+#[differentiate]
+fn closures(x: f64, y: f64) -> f64 {
+    struct P {
+        a: f64,
+        f: f64,
+    }
+    let ps = vec![P { a: x, f: 1.0 }, P { a: y, f: 2.0 }];
+    let best = ps.iter().map(|p| p.a * p.f).fold(f64::NEG_INFINITY, f64::max);
+    let total: f64 = ps.iter().map(|P { a, f }| a + f).sum();
+    let (lo, hi) = ps.iter().fold((f64::INFINITY, 0.0), |(lo, hi): (f64, f64), p| (lo.min(p.a), hi + p.f * p.a));
+    best + total * lo + hi
+}
+
+#[differentiate]
+fn nested(x: f64) -> f64 {
+    struct In {
+        v: Vec<(f64, f64)>,
+    }
+    struct Out {
+        a: In,
+        b: Option<In2>,
+    }
+    #[derive(Clone, Copy)]
+    struct In2 {
+        z: f64,
+    }
+    let mut o = Out { a: In { v: vec![(x, 1.0), (2.0, x)] }, b: None };
+    for i in 0..2 {
+        o.a.v[i].0 *= x;
+        if o.a.v[i].0 > 1.0 {
+            o.b = Some(In2 { z: o.a.v[i].1 });
+        }
+    }
+    o.a.v.iter().map(|(a, b)| a * b).sum::<f64>() + o.b.map_or(0.0, |b| b.z)
+}
+
 #[test]
 fn structs() {
     ad::check_grad!(fields(1.3, 0.4));
@@ -476,4 +663,26 @@ fn enums() {
     let spheres = array![[0.0, 1.0], [0.5, 2.0], [5.0, 0.1]];
     ad::check_grad!(hits(&spheres, 0.3));
     ad::check_grad!(hits(&spheres, 30.0));
+}
+
+#[test]
+fn sums() {
+    for kind in 0..3 {
+        ad::check_grad!(glob(1.3, kind));
+    }
+    ad::check_grad!(listed(0.4));
+    for (x, y) in [(1.3, 0.7), (-1.3, 0.7), (1.3, -0.7)] {
+        ad::check_grad!(questioned(x, y));
+        ad::check_grad!(resulted(x, y));
+        ad::check_grad!(textual(x + 2.0, y));
+    }
+}
+
+#[test]
+fn programs() {
+    let (w, b, x) = (array![[0.3, -0.2], [0.7, 0.4]], array![0.1, -0.3], array![0.8, 1.2]);
+    ad::check_grad!(network(&w, &b, &x));
+    ad::check_grad!(built(0.4));
+    ad::check_grad!(closures(0.4, 1.7));
+    ad::check_grad!(nested(1.3));
 }

@@ -376,6 +376,7 @@ fn call(krate: &TokenStream, (path, name): (&TokenStream, &Ident), called: &Call
         Home::Mem => quote!(::std::mem::#name),
         Home::StaticArray => quote!(::std::array::#name),
         Home::Option => quote!(::core::option::Option::#name),
+        Home::Result => quote!(::core::result::Result::#name),
     };
     let arguments = rust(krate, called.arguments);
     let result = called.result.map(|ty| rust(krate, ty)).map_or_else(|| quote!(_), |ty| quote!(_: #ty));

@@ -7,6 +7,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{ExprMethodCall, Path, PathArguments};
 
+use super::definitions::Definition;
 use super::lower::Lower;
 use super::table::{On, Proof, Row};
 use super::value::Value;
@@ -72,6 +73,15 @@ impl<'a> Lower<'a> {
     pub(super) fn assume_function(&mut self, path: &Path, called: Called) {
         if let Some(name) = path.segments.last().map(|s| s.ident.clone()).filter(|_| !generated(path)) {
             self.assume(Assumed::Function { path: plain(path), name, called });
+        }
+    }
+
+    /// Records that a path is assumed to be a variant of std's `Result`, if it is one.
+    pub(super) fn assume_variant(&mut self, of: &Definition, path: &Path) {
+        if of.of_std {
+            let fine = path.segments.last().is_some_and(|s| s.ident == "Ok");
+            let result = Some(if fine { "::core::result::Result<f64, ()>" } else { "::core::result::Result<(), f64>" });
+            self.assume_function(path, Called { home: Home::Result, arguments: "0.0_f64", result });
         }
     }
 

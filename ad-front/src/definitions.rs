@@ -37,6 +37,8 @@ pub(super) struct Definition {
     pub default: Option<usize>,
     /// Whether `==` compares the fields.
     pub compared: bool,
+    /// Whether it is `Result`, whose variants have names in every scope.
+    pub of_std: bool,
 }
 
 /// A generic parameter of a definition.
@@ -109,6 +111,12 @@ impl Definition {
         Definition::new(&item.ident, &item.generics, &item.attrs, variants, default, true)
     }
 
+    /// `Result` of std.
+    fn result() -> Option<Definition> {
+        let item: syn::ItemEnum = syn::parse_str("enum Result<T, E> { Ok(T), Err(E) }").ok()?;
+        Some(Definition { compared: true, of_std: true, ..Definition::of_enum(&item) })
+    }
+
     fn new(
         name: &Ident,
         generics: &syn::Generics,
@@ -123,7 +131,15 @@ impl Definition {
             GenericParam::Lifetime(_) => None,
         };
         let params = generics.params.iter().filter_map(param).collect();
-        Definition { name: name.clone(), is_enum, params, variants, default, compared: derives(attrs, "PartialEq") }
+        Definition {
+            name: name.clone(),
+            is_enum,
+            params,
+            variants,
+            default,
+            compared: derives(attrs, "PartialEq"),
+            of_std: false,
+        }
     }
 }
 
@@ -141,6 +157,9 @@ impl Definitions {
                 Item::Enum(e) => table.types.push(Definition::of_enum(e)),
                 _ => {}
             }
+        }
+        if table.ty("Result").is_none() {
+            table.types.extend(Definition::result());
         }
         let mut traits = Vec::new();
         for item in &items.0 {
@@ -189,7 +208,11 @@ impl Definitions {
         if let Some(owner) = names.next().and_then(|owner| self.ty(&owner)).filter(|d| d.is_enum) {
             return owner.variant(&last).map(|k| (owner, k));
         }
-        self.ty(&last).filter(|d| !d.is_enum).map(|d| (d, 0))
+        let of_std = || {
+            let result = self.ty("Result").filter(|d| d.of_std)?;
+            result.variant(&last).map(|k| (result, k))
+        };
+        self.ty(&last).filter(|d| !d.is_enum).map(|d| (d, 0)).or_else(of_std)
     }
 
     /// Whether some type has a method of this name.

@@ -94,6 +94,7 @@ impl<'a> Lower<'a> {
                 Ok(Value::Range(Rc::new(Range { start: start?, end: end?, inclusive, key })))
             }
             Expr::Field(f) => self.field(f),
+            Expr::Try(t) => self.at_syntax(t, |me| me.try_expr(t)),
             Expr::Struct(s) => self.at_syntax(&s.path, |me| me.struct_expr(s)),
             Expr::Repeat(r) => self.at_syntax(r, |me| {
                 let (value, len) = (me.expr(&r.expr), me.expr(&r.len));

@@ -424,7 +424,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The index of the enclosing function or closure.
-    fn function_around(&self) -> Option<usize> {
+    pub(super) fn function_around(&self) -> Option<usize> {
         self.state.targets.iter().rposition(|t| t.kind == TargetKind::Function)
     }
 

@@ -5,7 +5,7 @@
 //! This module must never replace a name that a variable may have: a path of one segment is not
 //! replaced if the function binds its name anywhere.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
@@ -17,7 +17,10 @@ use syn::{Block, Expr, ExprPath, Item, Pat, Path, PathArguments, PathSegment, St
 pub(super) fn replace(block: &mut Block) -> Vec<TokenStream> {
     let mut bound = Bound::default();
     bound.visit_block(block);
-    let mut names = Names { blocks: Vec::new(), bound: bound.0, inside: Vec::new(), imports: Vec::new() };
+    let mut types = Types::default();
+    types.visit_block(block);
+    let Types { enums, own } = types;
+    let mut names = Names { blocks: Vec::new(), bound: bound.0, inside: Vec::new(), imports: Vec::new(), enums, own };
     names.visit_block_mut(block);
     names.imports
 }
@@ -36,6 +39,27 @@ struct Names {
     /// The names that are being replaced. A name in its own meaning stands for itself.
     inside: Vec<String>,
     imports: Vec<TokenStream>,
+    enums: Enums,
+    /// The names of all types of the function.
+    own: BTreeSet<String>,
+}
+
+/// The types that the items of a function define.
+#[derive(Default)]
+struct Types {
+    enums: Enums,
+    own: BTreeSet<String>,
+}
+
+impl Visit<'_> for Types {
+    fn visit_item_enum(&mut self, e: &syn::ItemEnum) {
+        self.own.insert(e.ident.to_string());
+        self.enums.insert(e.ident.to_string(), e.variants.iter().map(|v| v.ident.clone()).collect());
+    }
+
+    fn visit_item_struct(&mut self, s: &syn::ItemStruct) {
+        self.own.insert(s.ident.to_string());
+    }
 }
 
 /// The names of variables. A name in upper case is a constant by convention.
@@ -81,13 +105,31 @@ fn imported(tree: &UseTree, path: &mut Path, names: &mut Vec<(Ident, Path)>) -> 
     }
 }
 
+/// The enums of a function, each with its variants.
+type Enums = BTreeMap<String, Vec<Ident>>;
+
+/// The variants of an enum of the function whose names a `use` with `*` imports.
+fn variants(tree: &UseTree, enums: &Enums) -> Option<Vec<(Ident, Path)>> {
+    let UseTree::Path(p) = tree else { return None };
+    let variants = enums.get(&p.ident.to_string()).filter(|_| matches!(*p.tree, UseTree::Glob(_)))?;
+    let path = |variant: &Ident| {
+        let mut path = Path::from(p.ident.clone());
+        path.segments.push(variant.clone().into());
+        path
+    };
+    Some(variants.iter().map(|variant| (variant.clone(), path(variant))).collect())
+}
+
 /// The names of an item that is replaced. `None` for another item.
-fn names_of(item: &Item) -> Option<Vec<(Ident, Meaning)>> {
+fn names_of(item: &Item, enums: &Enums) -> Option<Vec<(Ident, Meaning)>> {
     match item {
         Item::Use(u) => {
             let mut path = Path { leading_colon: u.leading_colon, segments: Default::default() };
             let mut names = Vec::new();
-            imported(&u.tree, &mut path, &mut names)?;
+            match variants(&u.tree, enums) {
+                Some(variants) => names = variants,
+                None => imported(&u.tree, &mut path, &mut names)?,
+            }
             Some(names.into_iter().map(|(name, path)| (name, Meaning::Path(path))).collect())
         }
         Item::Type(t) if t.generics.params.is_empty() => Some(vec![(t.ident.clone(), Meaning::Type((*t.ty).clone()))]),
@@ -149,13 +191,16 @@ impl VisitMut for Names {
     fn visit_block_mut(&mut self, block: &mut Block) {
         let mut names = HashMap::new();
         for stmt in std::mem::take(&mut block.stmts) {
-            let found = if let Stmt::Item(item) = &stmt { names_of(item) } else { None };
+            let found = if let Stmt::Item(item) = &stmt { names_of(item, &self.enums) } else { None };
             let Some(found) = found else {
                 block.stmts.push(stmt);
                 continue;
             };
             for (name, meaning) in found {
-                if let Meaning::Path(path) = &meaning {
+                // rustc knows the types of the function only inside of it.
+                if let Meaning::Path(path) = &meaning
+                    && !path.segments.first().is_some_and(|s| self.own.contains(&s.ident.to_string()))
+                {
                     self.imports.push(path.to_token_stream());
                 }
                 names.insert(name.to_string(), meaning);

@@ -9,13 +9,35 @@ use std::rc::Rc;
 
 use syn::ExprRepeat;
 
-use super::carry::{CarriedName, InferenceKey, Leaves};
+use super::carry::{CarriedName, Form, InferenceKey, Leaves};
 use super::lower::Lower;
+use super::place::Projection;
+use super::slice::Cut;
 use super::stack::GrowableVec;
-use super::value::{Lowered, Seq, Value, Want};
+use super::value::{Lowered, Seq, Sum, Value, Want};
 use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::Term;
 use ad_ir::memory_order::HasLayouts;
+
+impl GrowableVec<'_> {
+    /// The array that a path from an element leads to, with its levels, and the part of the
+    /// element's array. So a part of a field is written without its other parts. `None` for another
+    /// path, and for a `Vec` of which only some elements are known.
+    pub(super) fn part_at<'s>(&self, path: &'s [Projection]) -> Option<((usize, u8), &'s [Cut])> {
+        let (last, fields) = path.split_last()?;
+        let Projection::Part(cuts) = last else { return None };
+        let (mut form, mut first) = (&self.form, 0);
+        for step in fields {
+            let (Projection::Field(k), Form::Tuple(parts) | Form::Struct(_, parts)) = (step, form) else {
+                return None;
+            };
+            first += parts.get(..*k)?.iter().map(Form::leaves).sum::<usize>();
+            form = parts.get(*k)?;
+        }
+        let Form::Leaf { levels } = form else { return None };
+        self.window.is_none().then_some(((first, *levels), &**cuts))
+    }
+}
 
 impl<'a> Lower<'a> {
     /// Whether a list of products has a length that is known where the function is called.
@@ -44,7 +66,7 @@ impl<'a> Lower<'a> {
     }
 
     /// A list of elements of this form. The arrays have the leaves of all elements.
-    pub(super) fn list_of(&mut self, form: super::carry::Form<'a>, all: Vec<Term>, len: Term) -> Value<'a> {
+    pub(super) fn list_of(&mut self, form: Form<'a>, all: Vec<Term>, len: Term) -> Value<'a> {
         let more = self.no_growth();
         Value::GrowableVec(Rc::new(GrowableVec { all, form, ..GrowableVec::without_arrays(len, more) }))
     }
@@ -87,6 +109,25 @@ impl<'a> Lower<'a> {
         self.error(range, who.type_change("a list", &found))
     }
 
+    /// A value whose array literals are arrays, so that an index need not be known in the elements
+    /// of a list.
+    pub(super) fn packed(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
+        let mut all = |parts: &[Value<'a>]| parts.iter().map(|p| self.packed(p, range)).collect::<Lowered<Rc<[_]>>>();
+        Ok(match value {
+            Value::Tuple(parts) | Value::Struct(_, parts) => value.with_parts(all(parts)?),
+            Value::Sum(sum) => {
+                let payloads = sum.payloads.iter().map(|fields| fields.as_ref().map(|fields| all(fields)).transpose());
+                Value::Sum(Rc::new(Sum { payloads: payloads.collect::<Lowered<_>>()?, ..(**sum).clone() }))
+            }
+            Value::Option(inner, exists) => Value::Option(self.packed(inner, range)?.into(), *exists),
+            Value::List(parts) if !parts.is_empty() && !value.is_selected_from() => {
+                let (t, levels) = (self.term(value, range)?, self.levels(value));
+                self.nested_value(t, levels)
+            }
+            value => value.clone(),
+        })
+    }
+
     /// `[x; n]` and `vec![x; n]` of a product.
     pub(super) fn repeated_product(
         &mut self,
@@ -96,7 +137,9 @@ impl<'a> Lower<'a> {
     ) -> Lowered<Option<Value<'a>>> {
         let mut leaves = Leaves::default();
         let mut key = InferenceKey::new(r, "");
-        let Some(form) = self.flatten(value, &mut key, &mut leaves, SrcRange::of(&r.expr))? else { return Ok(None) };
+        let range = SrcRange::of(&r.expr);
+        let value = self.packed(value, range)?;
+        let Some(form) = self.flatten(&value, &mut key, &mut leaves, range)? else { return Ok(None) };
         let mut all = Vec::new();
         for (t, key) in leaves.terms.into_iter().zip(leaves.keys) {
             let repeated = self.g.replicate(len, t);
@@ -120,6 +163,7 @@ impl<'a> Lower<'a> {
                 return Ok((None, Leaves { terms: vec![t], keys: vec![None] }));
             }
             let mut leaves = Leaves::default();
+            let value = me.packed(&value, range)?;
             match me.flatten(&value, &mut key.clone(), &mut leaves, range)? {
                 Some(form) => Ok((Some(form), leaves)),
                 None => Err(me.not_several(&value, range)),

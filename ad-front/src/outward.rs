@@ -258,6 +258,11 @@ impl<'ast> Visit<'ast> for LoopEffects {
         self.jumps.insert(Jump::Return);
     }
 
+    fn visit_expr_try(&mut self, t: &'ast syn::ExprTry) {
+        visit::visit_expr_try(self, t);
+        self.jumps.insert(Jump::Return);
+    }
+
     // A closure may be called here. Jumps in it do not leave it.
     fn visit_expr_closure(&mut self, c: &'ast syn::ExprClosure) {
         let jumps = self.jumps.clone();

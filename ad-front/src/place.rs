@@ -12,6 +12,7 @@ use super::lower::Lower;
 use super::open::DynamicPart;
 use super::refuse;
 use super::slice::{Axis, Cut, dynamic_lens};
+use super::stack::GrowableVec;
 use super::state::Cell;
 use super::value::{Lowered, Value, Want};
 use ad_ir::catalogue;
@@ -33,7 +34,7 @@ pub(super) struct Place {
 
 /// One projection.
 #[derive(Clone)]
-enum Projection {
+pub(super) enum Projection {
     /// A component of a tuple, a field of a struct, or an element of an array literal at a constant
     /// index.
     Field(usize),
@@ -382,6 +383,18 @@ impl<'a> Lower<'a> {
             }
             Projection::Diagonal(cut) => return self.with_diagonal(old, cut, &new, place),
             Projection::Element(at) => {
+                if let Value::GrowableVec(stack) = old
+                    && let Some((leaf, cuts)) = stack.part_at(rest)
+                {
+                    let (stack, (all, levels)) = (Rc::clone(stack), leaf);
+                    let cuts: Vec<Cut> = std::iter::once(Cut::index(*at)).chain(cuts.iter().copied()).collect();
+                    let array = self.nested_value(stack.all[all], levels.saturating_add(1));
+                    let new = self.with_part(&array, &cuts, (&new, put), place)?;
+                    let new = self.term(&new, place.range)?;
+                    let mut arrays = stack.all.clone();
+                    arrays[all] = new;
+                    return Ok(Value::GrowableVec(Rc::new(GrowableVec { all: arrays, ..(*stack).clone() })));
+                }
                 let part = self.inner(old, step, place)?;
                 let part = self.replaced(&part, rest, (new, put), place)?;
                 if let Value::List(parts) = old {

@@ -93,7 +93,12 @@ impl<'a> Lower<'a> {
         let Expr::Path(p) = &*c.func else { return None };
         let (of, variant) = self.definitions.constructor(&p.path)?;
         let fields = &of.variants[variant].fields;
-        let values = self.all(&c.args);
+        self.assume_variant(of, &p.path);
+        let values = match (of.of_std && variant == 1, c.args.first()) {
+            // The text of an error is not a value of the function.
+            (true, Some(text)) if is_text(text) => Ok(vec![Value::Unit]),
+            _ => self.all(&c.args),
+        };
         let made = values.and_then(|values| {
             if values.len() != fields.len() {
                 return Err(self.error(SrcRange::of(c), catalogue::missing_field(&of.name.to_string())));
@@ -319,6 +324,18 @@ impl<'a> Lower<'a> {
             }
             _ => return Ok(None),
         }))
+    }
+}
+
+/// Whether an expression is a text: `"too far"`, `"too far".to_string()`, `format!(..)`.
+fn is_text(e: &Expr) -> bool {
+    match e {
+        Expr::Lit(l) => matches!(l.lit, syn::Lit::Str(_)),
+        Expr::MethodCall(m) => m.args.is_empty() && is_text(&m.receiver),
+        Expr::Call(c) => matches!(c.args.first(), Some(first) if c.args.len() == 1 && is_text(first)),
+        Expr::Macro(m) => m.mac.path.is_ident("format"),
+        Expr::Paren(p) => is_text(&p.expr),
+        _ => false,
     }
 }
 

@@ -109,6 +109,7 @@ impl<'a> Lower<'a> {
                 let mut form = None;
                 for part in parts.iter() {
                     let mut leaves = Leaves::default();
+                    let part = if part.is_several() { &self.packed(part, range)? } else { part };
                     // The literals in one `Vec` have one type, so the first one decides it.
                     let Some(one) = self.flatten(part, &mut key.clone(), &mut leaves, range)? else { return Ok(None) };
                     form.get_or_insert(one);

@@ -4,12 +4,13 @@
 
 use std::rc::Rc;
 
-use syn::Pat;
+use syn::{ExprTry, Pat};
 
 use super::lower::Lower;
 use super::pattern::{Split, is_rest};
 use super::value::{Lowered, Sum, Value};
-use ad_ir::catalogue::{self, refused};
+use ad_ir::catalogue::refused::Construct;
+use ad_ir::catalogue::{self, refused, wanted};
 use ad_ir::diag::{SrcRange, text_of};
 use ad_ir::ir::{Elem, IntTy, Lit};
 use ad_ir::prim::Cmp;
@@ -70,6 +71,42 @@ impl<'a> Lower<'a> {
         }
     }
 
+    /// Lowers `value?`: a return from the function, unless the value is `Some` or `Ok`.
+    pub(super) fn try_expr(&mut self, t: &'a ExprTry) -> Lowered<Value<'a>> {
+        let range = SrcRange::of(t);
+        let value = self.expr(&t.expr)?;
+        // The differentiated function itself returns numbers.
+        let Some(k) = self.function_around().filter(|&k| k > 0) else {
+            return Err(self.error(range, refused::construct(Construct::Try)));
+        };
+        match &value {
+            Value::Never => Ok(Value::Never),
+            Value::None => self.exit(k, Value::None, range),
+            Value::Option(content, exists) => {
+                let content = (**content).clone();
+                self.branch(*exists, |_| Ok(content), |me| me.exit(k, Value::None, range), range)
+            }
+            Value::Sum(sum) if sum.of.of_std => {
+                let zero = self.g.lit_usize(0);
+                let fine = self.g.compare(Cmp::Eq, sum.tag, zero);
+                let content = |variant: usize| {
+                    let fields = sum.payloads.get(variant).and_then(Option::as_ref);
+                    fields.and_then(|fields| fields.first()).map_or(Value::Never, Clone::clone)
+                };
+                let (content, failure, of) = (content(0), content(1), sum.of);
+                let failed = |me: &mut Self| {
+                    let failure = me.constructed(of, 1, vec![failure]);
+                    me.exit(k, failure, range)
+                };
+                self.branch(fine, |_| Ok(content), failed, range)
+            }
+            other => {
+                let found = self.describe(other);
+                Err(self.error(range, catalogue::expected(wanted::OPTION, &found)))
+            }
+        }
+    }
+
     /// The number of the variant of an enum without fields, in an integer type: `shape as usize`.
     pub(super) fn discriminant(&mut self, sum: &Sum<'a>, to: Elem, range: SrcRange) -> Lowered<Value<'a>> {
         let mut next = 0;
@@ -106,6 +143,7 @@ impl<'a> Lower<'a> {
             super::pattern::poison(self, pat);
             return Err(self.error(range, refused::pattern(&text_of(pat, 40))));
         };
+        self.assume_variant(of, path);
         let count = of.variants[variant].fields.len();
         let fields: Vec<(usize, &'a Pat)> = match pat {
             Pat::Struct(p) => {

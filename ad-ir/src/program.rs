@@ -424,6 +424,8 @@ pub enum Home {
     StaticArray,
     /// `Option`.
     Option,
+    /// `Result`.
+    Result,
 }
 
 /// An assumed function, with a call that determines its types.

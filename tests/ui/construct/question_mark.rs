@@ -4,8 +4,7 @@ use ad::prelude::*;
 
 #[differentiate]
 fn f(x: &Array1<f64>) -> f64 {
-    let g = || Some(x.first()? * 2.0);
-    g().unwrap()
+    x.first()? * 2.0
 }
 
 fn main() {}
