@@ -13,6 +13,7 @@ use proc_macro2::Ident;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Block, Expr, Fields, GenericParam, Item, Path, Stmt, Type};
 
+use super::sorting::Routines;
 pub(super) use impls::{Function, Impl, Receiver};
 
 /// All definitions. They live as long as the values that refer to them.
@@ -24,6 +25,8 @@ pub(super) struct Definitions {
     mutating: BTreeSet<String>,
     /// The names of all methods.
     methods: BTreeSet<String>,
+    /// The functions that sort.
+    pub routines: Routines,
 }
 
 /// A struct or an enum. A struct has one variant, which has its name.

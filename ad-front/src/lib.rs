@@ -65,6 +65,7 @@ mod row;
 mod shapes;
 mod sig;
 mod slice;
+mod sorting;
 mod stack;
 mod stand_in;
 mod state;

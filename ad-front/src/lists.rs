@@ -9,15 +9,16 @@ use std::rc::Rc;
 
 use syn::ExprRepeat;
 
-use super::carry::{CarriedName, Form, InferenceKey, Leaves};
+use super::carry::{CarriedName, Form, InferenceKey, Inferred, Leaves};
 use super::lower::Lower;
 use super::place::Projection;
 use super::slice::Cut;
 use super::stack::GrowableVec;
-use super::value::{Lowered, Seq, Sum, Value, Want};
+use super::value::{Lowered, Range, Seq, Sum, Value, Want};
 use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::Term;
 use ad_ir::memory_order::HasLayouts;
+use ad_ir::prim::{Cmp, IntOp};
 
 impl GrowableVec<'_> {
     /// The array that a path from an element leads to, with its levels, and the part of the
@@ -69,6 +70,57 @@ impl<'a> Lower<'a> {
     pub(super) fn list_of(&mut self, form: Form<'a>, all: Vec<Term>, len: Term) -> Value<'a> {
         let more = self.no_growth();
         Value::GrowableVec(Rc::new(GrowableVec { all, form, ..GrowableVec::without_arrays(len, more) }))
+    }
+
+    /// The first and last elements of a list with the part between them, and the condition that it
+    /// has as many. `rest`: whether there may be more elements.
+    pub(super) fn elements_apart(
+        &mut self,
+        list: &GrowableVec<'a>,
+        [before, behind]: [usize; 2],
+        rest: Option<usize>,
+        range: SrcRange,
+    ) -> Lowered<(Vec<Value<'a>>, Term)> {
+        let least = self.g.lit_usize(before + behind);
+        let fits = self.g.compare(if rest.is_some() { Cmp::Ge } else { Cmp::Eq }, list.len, least);
+        let parts = self.under(fits, true, |me| {
+            let mut parts = Vec::new();
+            for k in 0..before {
+                let k = me.g.lit_usize(k);
+                parts.push(me.vec_element(list, k)?);
+            }
+            if rest.is_some() {
+                let (from, behind) = (me.g.lit_usize(before), me.g.lit_usize(behind));
+                let to = me.g.int(IntOp::Sub, list.len, behind);
+                let [start, end] = [from, to].map(|t| Some(Value::Term(t)));
+                parts.push(me.part_of_vec(list, &Range { start, end, inclusive: false, key: None }, range)?);
+            }
+            for k in (0..behind).rev() {
+                let back = me.g.lit_usize(k + 1);
+                let at = me.g.int(IntOp::Sub, list.len, back);
+                parts.push(me.vec_element(list, at)?);
+            }
+            Ok(parts)
+        })?;
+        Ok((parts, fits))
+    }
+
+    /// The literals in one column of a list have the type of the other elements. If another type was
+    /// assumed, the next run has this one.
+    pub(super) fn type_literals_of_column(&mut self, rows: &[Leaves], k: usize) -> Lowered<()> {
+        let column = || rows.iter().filter_map(|row| Some((*row.terms.get(k)?, row.keys.get(k)?)));
+        let Some((typed, _)) = column().find(|(_, key)| key.is_none()) else { return Ok(()) };
+        let elem = self.g.elem(typed);
+        let mut news = false;
+        for (t, key) in column() {
+            let Some(key) = key.as_ref().filter(|_| self.g.elem(t) != elem) else { continue };
+            let alike = self.g.elem(t).is_real() == elem.is_real();
+            if alike && !self.inferred_before.contains_key(key) {
+                self.inferred_now.insert(key.clone(), Inferred::Elem(elem));
+                news = true;
+            }
+        }
+        if news { Err(Poison) } else { Ok(()) }
     }
 
     /// Flattens the next value of a carried list. Its length does not change.

@@ -402,6 +402,10 @@ impl<'a> Lower<'a> {
                     }
                 }
             }
+            Value::GrowableVec(list) if matches!(pat, Pat::Slice(_)) => {
+                let (parts, enough) = self.elements_apart(&Rc::clone(list), [before, fixed - before], rest, range)?;
+                (values, fits) = (parts.into_iter().map(Some).collect(), enough);
+            }
             other => return self.other_parts(&pats, what, other, range),
         }
         Ok(Split { parts: pats.into_iter().zip(values).collect(), fits })

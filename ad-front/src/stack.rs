@@ -119,6 +119,7 @@ impl<'a> Lower<'a> {
                 let mut all = Vec::new();
                 for k in 0..form.leaves() {
                     let leaf: Vec<Term> = rows.iter().filter_map(|row| row.terms.get(k).copied()).collect();
+                    self.type_literals_of_column(&rows, k)?;
                     let leaf = self.same_shapes(&leaf, range)?;
                     let items = leaf;
                     let leaf = self.g.stack(&items);

@@ -10,6 +10,7 @@ use super::refs::results::{self, ResultFn};
 use super::value::Value;
 use super::{
     bits, changes, collected, functions, integers, iter, methods, options, order, parted, queues, reads, recur, slice,
+    sorting,
 };
 use ad_ir::diag::suggest;
 use ad_ir::ir::Elem;
@@ -38,6 +39,7 @@ const TABLES: &[&[Row]] = &[
     methods::zip::TABLE,
     methods::join::TABLE,
     slice::TABLE,
+    sorting::TABLE,
     reads::TABLE,
     parted::TABLE,
     changes::TABLE,

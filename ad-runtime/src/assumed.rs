@@ -101,7 +101,8 @@ pub mod methods {
             chunks contains partition_point;
         vectors:
             clear copy_from_slice dedup drain extend_from_slice first_mut insert last_mut pop remove
-            retain reverse split_at_mut swap_remove truncate;
+            retain reverse sort sort_by sort_by_key sort_unstable sort_unstable_by sort_unstable_by_key
+            split_at_mut swap_remove truncate;
         vectors integers:
             rotate_left rotate_right;
         reals:

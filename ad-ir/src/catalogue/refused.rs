@@ -163,7 +163,7 @@ pub fn mutation(method: &str) -> Message {
 }
 
 /// Methods that change their receiver and have no row in the front end's table.
-const MUTATING: &[&str] = &["sort", "sort_by", "as_slice_mut"];
+const MUTATING: &[&str] = &["as_slice_mut"];
 
 /// The message for one of these methods.
 pub fn mutating(method: &str) -> Option<Message> {
@@ -271,9 +271,6 @@ pub fn later(name: &str, method: bool) -> Option<Message> {
     Some(message(format!("{what} is not supported yet")).help(row.way_out).entry(id("later", name)))
 }
 
-const ORDERED: &str =
-    "take the order as a parameter `ids: &[usize]`: sort in the function that calls this one, and read `x[ids[i]]`";
-
 /// Methods of ndarray that change an array, depend on its memory layout, or have another name here.
 const METHODS: &[Row] = &[
     row("map_mut", "change it in place: `x.mapv_inplace(|v| ..);`"),
@@ -304,9 +301,6 @@ const METHODS: &[Row] = &[
     row("inspect", "remove it: it changes nothing"),
     row("concat", "write `concatenate![Axis(0), a, b]`; of `Vec`s `a.iter().chain(&b).copied().collect::<Vec<f64>>()`"),
     row("scan", "it is a function: `scan(init, &xs, |acc, x| ..)`, the accumulator after each item"),
-    row("sort", ORDERED),
-    row("sort_by", ORDERED),
-    row("sort_unstable_by", ORDERED),
     row("into_dyn", "keep the rank: ranks are fixed when the macro runs"),
     row("strides", "remove it: a result does not depend on the memory layout"),
     row("is_standard_layout", "remove it: a result does not depend on the memory layout"),
@@ -379,7 +373,6 @@ const VALUES: &[Row] = &[
     row("BinaryHeap", "use a `Vec`, and look for the greatest: `maximum(&v)`, or `max_by(|a, b| a.total_cmp(b))`"),
     row("String", "remove it: nothing that is differentiated depends on it"),
     row("Rc", VALUE_ITSELF),
-    row("Ok", "return the value itself, and panic where there is none: `assert!(..)`, `panic!(..)`"),
     row(OTHER, "use numbers, arrays, and tuples or arrays of these: `let (a, b) = (x, 2.0 * x);`"),
 ];
 
@@ -392,8 +385,6 @@ const LIKE: &[(&str, &str)] = &[
     ("Cell", "Rc"),
     ("RefCell", "Rc"),
     ("Mutex", "Rc"),
-    ("Err", "Ok"),
-    ("Result", "Ok"),
 ];
 
 /// The message for a value that is created by an associated function, `Point::new(x, y)`, or by an
@@ -401,8 +392,7 @@ const LIKE: &[(&str, &str)] = &[
 pub fn value(ty: &str) -> Message {
     let like = LIKE.iter().find(|(name, _)| *name == ty).map_or(ty, |(_, like)| like);
     let row = VALUES.iter().find(|r| r.name == like).unwrap_or(&VALUES[VALUES.len() - 1]);
-    let what = if matches!(ty, "Ok" | "Err") { format!("`{ty}(..)`") } else { format!("a value of type `{ty}`") };
-    let text = refused(&what, row.way_out).entry(id("value", row.name));
+    let text = refused(&format!("a value of type `{ty}`"), row.way_out).entry(id("value", row.name));
     let text = if row.name == OTHER { text.note(super::OWN_NAMES) } else { text };
     foreign::translate(Kind::Type, ty, text)
 }

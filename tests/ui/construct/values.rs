@@ -43,12 +43,6 @@ fn inside(x: f64) -> f64 {
     twice(x)
 }
 
-#[differentiate]
-fn checked(x: f64) -> f64 {
-    let y: Result<f64, f64> = Ok(x);
-    x
-}
-
 mod renamed {
     use ad::ndarray::{Array1, Axis as Along, Zip as Z};
     use ad::prelude::differentiate;

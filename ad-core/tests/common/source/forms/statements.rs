@@ -283,6 +283,18 @@ pub(super) const LOOPS: &[Line] = &[
         "",
     ),
     (
+        "let a:L:n",
+        "let mut $a: Vec<{F}> = {P:n}.collect(); $a.sort_by(|$x, $y| $x.total_cmp($y)); $a.sort_unstable_by(|$x, $y| $y.total_cmp($x));",
+        "mutable-array.sort_by mutable-array.sort_unstable_by real.total_cmp",
+        "",
+    ),
+    (
+        "let a:L:n",
+        "let $c: Vec<{F}> = {P:n}.collect(); let mut $b: Vec<usize> = (0..{#n}).map(|$i| $i * 7 % 5).collect(); $b.sort(); $b.sort_by_key(|$i| *$i % 3); $b.sort_unstable_by_key(|$i| 4 - *$i); $b.sort_unstable(); let $a: Vec<{F}> = $b.iter().map(|$i| $c[*$i % {#n}]).collect();",
+        "mutable-array.sort mutable-array.sort_by_key mutable-array.sort_unstable_by_key mutable-array.sort_unstable iterator.map iterator.collect",
+        "",
+    ),
+    (
         "let a:S",
         "let $b: Vec<{F}> = {P:n}.collect(); let mut $a = {S}; for $c in $b.chunks(2) {{ for $x in $c {{ $a = ({S;a:S x:&S}).sin(); }} }} for $i in 0..{#n} {{ $a += $b[$i..].iter().copied().sum::<{F}>() * $b[$i]; }}",
         "array.chunks array.iter iterator.copied iterator.sum",
