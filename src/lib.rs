@@ -28,7 +28,7 @@ pub use ad_macro::{Differentiable, check_grad, differentiate};
 
 #[doc(hidden)]
 pub use ad_runtime as runtime;
-pub use ad_runtime::{Differentiable, Real, Workspace, dsl};
+pub use ad_runtime::{Csr, Differentiable, Real, Workspace, dsl};
 pub use ndarray;
 
 /// Everything that a program written with `ad` names: `use ad::prelude::*;`.

@@ -420,6 +420,11 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
                     #both
                 })
             }
+            (Structure::Sparse, _) => quote!({
+                #before
+                let (#value, #back) = #called;
+                (#entries, ::std::vec::Vec::from([#run::leaf(&#back.to_dense())]))
+            }),
         };
         quote!(#check.#by(#given #body);)
     };

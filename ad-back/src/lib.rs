@@ -12,6 +12,7 @@
 mod block;
 mod check;
 mod code;
+mod compressed;
 mod driver;
 mod in_range;
 mod items;
@@ -29,6 +30,7 @@ mod summary;
 mod tiling;
 
 pub use check::check;
+pub use compressed::emit_compressed;
 pub use proof::proofs;
 pub use signature::emit_second;
 pub use summary::{NestSummary, PartSummary, PlanSummary};

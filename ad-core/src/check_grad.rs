@@ -57,12 +57,11 @@ fn read(tokens: TokenStream, diags: &mut Diags) -> Option<(ExprPath, ExprCall, O
     };
     let mut options = Options { checked: Vec::new(), tolerance: None };
     for part in parts {
+        let text = part.to_token_stream().to_string().replace(' ', "");
         let known = match &part {
-            Expr::Path(p) => {
-                let name = p.to_token_stream().to_string();
-                let known = descriptor::named(&name).is_some();
-                options.checked.extend(known.then_some(name));
-                known
+            _ if descriptor::named(&text).is_some() => {
+                options.checked.push(text);
+                true
             }
             Expr::Assign(a) if a.left.to_token_stream().to_string() == TOLERANCE => {
                 options.tolerance = Some((*a.right).clone());

@@ -162,6 +162,9 @@ fn one(prepared: &mut Prepared, derivative: &Descriptor, mut log: Option<&mut Lo
         prepared.program.graph = graph;
         return tokens.map_err(|e| format!("{}: {e}", staged.name));
     }
+    if derivative.returns == Structure::Sparse {
+        return compressed(prepared, derivative, log);
+    }
     let routine = pipeline::derive(prepared, derivative, log.as_deref_mut());
     let mut written = TokenStream::new();
     if let Some(Alone { suffix, what }) = derivative.alone {
@@ -176,4 +179,24 @@ fn one(prepared: &mut Prepared, derivative: &Descriptor, mut log: Option<&mut Lo
     prepared.program.graph = graph;
     written.extend(tokens.map_err(|e| format!("{}: {e}", routine.name))?);
     Ok(written)
+}
+
+/// The functions of a sparse Jacobian.
+fn compressed(
+    prepared: &mut Prepared,
+    derivative: &Descriptor,
+    mut log: Option<&mut Log>,
+) -> Result<TokenStream, String> {
+    let compressed = pipeline::compressed(prepared, log.as_deref_mut());
+    let mut graph = std::mem::take(&mut prepared.program.graph);
+    for routine in [&compressed.pattern, &compressed.by_columns, &compressed.by_rows] {
+        if let Some(log) = log.as_deref_mut() {
+            choice::record();
+            emit::describe(&mut graph, &prepared.program, routine, log);
+        }
+    }
+    stage::enter("the emitter");
+    let tokens = emit::emit_compressed(&mut graph, &prepared.program, &compressed, derivative.alone);
+    prepared.program.graph = graph;
+    tokens.map_err(|e| format!("{}: {e}", compressed.name))
 }

@@ -81,14 +81,20 @@ pub(super) fn parse(tokens: TokenStream, diags: &mut Diags) -> Attr {
 
 fn option(meta: &Meta, attr: &mut Attr, diags: &mut Diags) {
     let range = SrcRange::of(meta);
-    let name = meta.path().to_token_stream().to_string().replace(' ', "");
-    if let Some(derivative) = descriptor::named(&name) {
+    let text = |tokens: TokenStream| tokens.to_string().replace(' ', "");
+    let (whole, mut name) = (text(meta.to_token_stream()), text(meta.path().to_token_stream()));
+    // The name of an option may have a word in parentheses.
+    let with_word = descriptor::named(&whole).filter(|_| whole != name);
+    if with_word.is_some() {
+        name = whole;
+    }
+    if let Some(derivative) = with_word.or_else(|| descriptor::named(&name)) {
         if attr.derivatives.iter().any(|d| d.0 == derivative) {
             diags.push(range, catalogue::option_twice(&name));
             return;
         }
         match (derivative.takes, names(meta)) {
-            (Takes::Nothing, _) if matches!(meta, Meta::Path(_)) => {}
+            (Takes::Nothing, _) if with_word.is_some() || matches!(meta, Meta::Path(_)) => {}
             (Takes::Nothing, _) => {
                 diags.push(range, catalogue::option_takes_nothing(&name));
                 return;

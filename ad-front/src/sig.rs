@@ -164,6 +164,26 @@ fn fits(
     } else if let Some(instead) = requires.one_active.filter(|_| wrt.len() > 1) {
         let names: Vec<String> = wrt.iter().map(|p| format!("`{}`", p.declared.label)).collect();
         diags.push(at, catalogue::derivative_of_several(option, &names, &wrt[0].declared.label, instead));
+    } else if let Some(instead) = requires.vectors {
+        let of_result = match result {
+            Tree::Leaf(leaf) => Some(leaf),
+            Tree::Tuple(_) => None,
+        };
+        let vector = |leaf: &Leaf| {
+            let array = matches!(leaf.container, Container::NdArray | Container::Slice);
+            array && leaf.rank == 1 && of_result.is_some_and(|result| result.elem == leaf.elem)
+        };
+        let mut parameters = active.iter().map(|p| (format!("`{}`", p.label), &p.leaf));
+        let what = match of_result.filter(|leaf| vector(leaf)) {
+            None => Some("the result".to_string()),
+            Some(_) => parameters.find(|(_, leaf)| !vector(leaf)).map(|p| p.0),
+        };
+        if let Some(what) = what {
+            diags.push(at, catalogue::derivative_of_no_vector(option, &what, instead));
+        } else if active.len() != 1 {
+            let what = wrt.iter().map(|p| format!("`{}`", p.declared.label)).collect::<Vec<_>>().join(", ");
+            diags.push(at, catalogue::derivative_of_no_vector(option, &what, instead));
+        }
     } else if let Some(instead) = requires.few_indices {
         let second = derivative.returns == Structure::Hessian;
         let rows: Vec<u8> = match second {

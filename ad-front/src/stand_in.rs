@@ -54,6 +54,7 @@ struct Types {
     differentiated: Guess,
     gradient: Guess,
     jacobian: Guess,
+    sparse: Guess,
     hessian: Guess,
     closure: Guess,
     cotangent: TokenStream,
@@ -80,6 +81,7 @@ impl Types {
             Structure::Gradient => &self.gradient,
             Structure::Result => &self.differentiated,
             Structure::Jacobian => &self.jacobian,
+            Structure::Sparse => &self.sparse,
             Structure::Hessian => &self.hessian,
             Structure::Closure => &self.closure,
             Structure::Written => return self.result.clone(),
@@ -177,6 +179,7 @@ pub(super) fn of_signature(sig: &Sig, item: &ItemFn, diags: &Diags) -> TokenStre
         result: Guess::known(sig.result_ty.clone()),
         differentiated: Guess::known(tree::owned(result, real, krate)),
         jacobian: Guess::known(of_several(&each(&|ty| block(sig, result, ty)))),
+        sparse: Guess::known(sparse(&active, real, krate)),
         hessian: Guess::known(of_several(&each(&|ty| block(sig, ty, ty)))),
         closure: Guess::known(quote!(::std::boxed::Box<dyn ::core::ops::Fn(#cotangent) -> #gradient>)),
         directions: each(&|ty| tree::passed(ty, real, krate)),
@@ -189,6 +192,14 @@ pub(super) fn of_signature(sig: &Sig, item: &ItemFn, diags: &Diags) -> TokenStre
         cotangent,
     };
     written(item, sig.derivatives.iter().copied(), &types, krate, &why)
+}
+
+/// The type of a sparse Jacobian.
+fn sparse(active: &[Tree<Leaf>], real: Option<&Ident>, krate: &TokenStream) -> TokenStream {
+    let leaves = active.iter().flat_map(Tree::leaves);
+    let elem: Vec<TokenStream> = leaves.map(|leaf| types::elem_tokens(leaf.elem, real)).collect();
+    let elem = of_several(&elem);
+    quote!(#krate::Csr<#elem>)
 }
 
 /// The type of the blocks of a Jacobian: the structure of the parameter outside, that of the result
@@ -260,6 +271,7 @@ pub(super) fn of(item: &ItemFn, attr: &Attr) -> TokenStream {
         differentiated: if attr.aux.is_some() { Guess::unknown("StandInForR") } else { whole.clone() },
         result: whole,
         jacobian: Guess::unknown("StandInForJ"),
+        sparse: Guess::unknown("StandInForJ"),
         hessian: Guess::unknown("StandInForJ"),
         closure: Guess { ty: quote!(fn(#argument) -> #gradient), unknown: vec![argument] },
         cotangent: any.clone(),

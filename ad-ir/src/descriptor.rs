@@ -79,6 +79,9 @@ pub struct Requires {
     /// The derivative has no more indices than arrays may have. The text says what to write
     /// instead.
     pub few_indices: Option<&'static str>,
+    /// The result and the active parameter are arrays of one axis, of any size. The text says what
+    /// to write instead.
+    pub vectors: Option<&'static str>,
 }
 
 /// The function that returns a derivative without the value.
@@ -112,6 +115,8 @@ pub enum Structure {
     Result,
     /// A block for each active parameter: the result's indices, then the parameter's.
     Jacobian,
+    /// The elements of a Jacobian that may differ from zero, in compressed rows.
+    Sparse,
     /// A block of the active parameter with itself.
     Hessian,
     /// A closure from a cotangent to a gradient.
@@ -134,6 +139,8 @@ pub enum Recipe {
     Forward,
     /// The Jacobian, column by column or row by row.
     Jacobian,
+    /// The columns in which each row of the Jacobian may differ from zero.
+    Pattern,
     /// The Hessian, applied: forward over reverse.
     HessianProduct,
     /// The Hessian: the Jacobian of the gradient.
@@ -189,7 +196,8 @@ impl Descriptor {
     fn of(&self) -> String {
         let result = if self.requires.one_number.is_some() { "one real scalar" } else { "real" };
         let active = if self.requires.one_active.is_some() { ", one active parameter" } else { "" };
-        format!("{result}{active}")
+        let vectors = if self.requires.vectors.is_some() { ", both arrays of one axis" } else { "" };
+        format!("{result}{active}{vectors}")
     }
 
     /// Its row in the guide's table.
@@ -206,6 +214,7 @@ impl Descriptor {
             Structure::Result if self.with_value => "tangent of R",
             Structure::Result => "R",
             Structure::Jacobian => "J",
+            Structure::Sparse => "ad::Csr",
             Structure::Hessian => "H",
             Structure::Closure => "impl Fn(cotangent) -> G",
             Structure::Written => "",
@@ -266,9 +275,9 @@ pub fn markdown() -> String {
 
 /// All derivatives, in the order in which they are written and checked.
 pub const DERIVATIVES: &[&Descriptor] =
-    &[&GRAD, &VJP, &JVP, &JACOBIAN, &HVP, &HESSIAN, &LAPLACIAN, &PULLBACK, &INTO, &PER_EXAMPLE];
+    &[&GRAD, &VJP, &JVP, &JACOBIAN, &SPARSE, &HVP, &HESSIAN, &LAPLACIAN, &PULLBACK, &INTO, &PER_EXAMPLE];
 
-const ANY: Requires = Requires { one_number: None, one_active: None, few_indices: None };
+const ANY: Requires = Requires { one_number: None, one_active: None, few_indices: None, vectors: None };
 const FIRST: Requires =
     Requires { one_number: Some("write `vjp`: the gradient of the result weighted by a cotangent"), ..ANY };
 const SECOND: Requires =
@@ -343,6 +352,28 @@ pub static JACOBIAN: Descriptor = Descriptor {
     doc: "The value of {f} and its Jacobian with respect to {wrt}: indices of the result first, then those of the parameter.",
     note: "",
     checked: Checked { by: "jacobian", elsewhere: false },
+};
+
+/// The Jacobian, without what is zero for every value of the parameter.
+pub static SPARSE: Descriptor = Descriptor {
+    option: "jacobian(sparse)",
+    takes: Takes::Nothing,
+    default: ByDefault::No,
+    requires: Requires {
+        one_active: Some("each has a Jacobian of its own"),
+        vectors: Some("write `jacobian`: the whole of it"),
+        ..ANY
+    },
+    suffix: "value_and_jacobian_sparse",
+    alone: Some(Alone { suffix: "jacobian_sparse", what: "sparse Jacobian" }),
+    further: Further::Nothing,
+    with_value: true,
+    returns: Structure::Sparse,
+    recipe: Recipe::Pattern,
+    doc: "The value of {f} and its Jacobian with respect to {wrt} in compressed sparse rows: the elements that may \
+          differ from zero, by what each element of the result reads.",
+    note: "pattern and values",
+    checked: Checked { by: "jacobian_sparse", elsewhere: false },
 };
 
 /// The Hessian, applied.

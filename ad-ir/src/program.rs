@@ -541,3 +541,16 @@ pub struct Staged {
     /// Its parameters are the kept data, then those of the closure.
     pub second: Routine,
 }
+
+/// A function that returns a Jacobian in compressed sparse rows.
+#[derive(Debug)]
+pub struct Compressed {
+    /// Its name.
+    pub name: Ident,
+    /// The function's value, and for each row ranges of columns: two vectors for each range.
+    pub pattern: Routine,
+    /// The Jacobian, applied to a tangent.
+    pub by_columns: Routine,
+    /// The transposed Jacobian, applied to a cotangent.
+    pub by_rows: Routine,
+}

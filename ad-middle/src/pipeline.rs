@@ -14,9 +14,9 @@ use crate::passes::manager::Manager;
 use crate::passes::{Pass, Roots};
 use crate::passes::{associate, bulk, filled, hoist, implied, pairs, push, share, simplify, trip_counts, unroll};
 use ad_ir::analysis::decisions::Decisions;
-use ad_ir::descriptor::{Descriptor, VJP};
+use ad_ir::descriptor::{Descriptor, JVP, SPARSE, VJP};
 use ad_ir::ir::Graph;
-use ad_ir::program::{Program, Routine, Staged};
+use ad_ir::program::{Compressed, Program, Routine, Staged};
 use ad_ir::stage;
 
 pub use crate::derivative::Prepared;
@@ -116,6 +116,18 @@ pub fn lower(g: &mut Graph, program: &Program, routine: &Routine, log: Option<&m
     let lowered = Manager::lower(g, &roots, routine.exact.as_ref(), (&routine.name.to_string(), &program.hints), log);
     stage::enter("the emitter");
     lowered
+}
+
+/// The sparse Jacobian: its pattern, and the products that its elements are read from.
+pub fn compressed(prepared: &mut Prepared, mut log: Option<&mut Log>) -> Compressed {
+    let mut part = |which, name: &str| {
+        let routine = derive(prepared, which, log.as_deref_mut());
+        Routine { name: proc_macro2::Ident::new(name, routine.name.span()), ..routine }
+    };
+    let by_rows = part(&VJP, "by_rows_");
+    let by_columns = part(&JVP, "by_columns_");
+    let pattern = part(&SPARSE, "pattern_");
+    Compressed { name: derivative::name(&prepared.program, &SPARSE), pattern, by_columns, by_rows }
 }
 
 /// `f_pullback`: the `vjp`, split at its cotangent.

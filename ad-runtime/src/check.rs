@@ -181,6 +181,15 @@ impl<'a> Check<'a> {
         }
     }
 
+    /// `f_value_and_jacobian_sparse`, as a whole matrix.
+    pub fn jacobian_sparse(&mut self, of: impl FnOnce() -> Gradient) {
+        if self.wanted("jacobian(sparse)") {
+            let (value, blocks) = of();
+            self.same_value("jacobian(sparse)", &value);
+            self.blocks("jacobian(sparse)", &blocks);
+        }
+    }
+
     /// `f_jvp`.
     pub fn jvp(&mut self, of: impl Fn(&Along) -> (Leaf, Leaf)) {
         if self.wanted("jvp") {

@@ -9,6 +9,7 @@
 //!   generated code only.
 //! - `reached`: the panics of a derivative where its function panics inside of a loop.
 //! - `check`: the functions that `check_grad!` calls.
+//! - [`Csr`]: a sparse Jacobian.
 //! - [`Workspace`]: memory that calls of a derivative share.
 //! - [`Real`], [`Differentiable`]: the two traits a user may write in a bound. [`Leaves`] is what
 //!   `#[derive(Differentiable)]` writes.
@@ -30,10 +31,13 @@ pub mod kernel;
 #[doc(hidden)]
 pub mod reached;
 mod real;
+#[doc(hidden)]
+pub mod sparse;
 mod workspace;
 
 #[doc(hidden)]
 pub use differentiable::different_variants;
 pub use differentiable::{Differentiable, Leaves};
 pub use real::Real;
+pub use sparse::Csr;
 pub use workspace::{Lent, Workspace};

@@ -62,6 +62,12 @@ pub fn derivative_of_high_rank(option: &str, name: &str, indices: [u8; 2], inste
         .help(instead)
 }
 
+/// `what` is not an array of one axis: the result, or a parameter.
+pub fn derivative_of_no_vector(option: &str, what: &str, instead: &str) -> Message {
+    message(format!("`{option}` requires arrays or vectors of one axis, of one type of number; {what} is none"))
+        .help(instead)
+}
+
 pub fn check_grad_of_no_call() -> Message {
     message("`check_grad!` takes a call of a differentiated function")
         .help("write `check_grad!(f(&x, 2.0))`; what is checked, and how closely: `check_grad!(f(&x, 2.0), jvp, tolerance = 1e-4)`")

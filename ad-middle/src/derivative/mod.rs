@@ -16,6 +16,7 @@ pub(crate) mod making;
 pub(crate) mod pullback;
 mod recipes;
 mod seeds;
+mod sparsity;
 
 use self::jacobian::Block;
 pub(crate) use self::making::{DerivativeBuilder, InnerPasses};
@@ -93,7 +94,7 @@ pub(crate) fn routine(
             program,
             if destinations.is_empty() { &result } else { &program.result },
         ),
-        name: quote::format_ident!("{}_{}", program.name, derivative.suffix, span = program.name.span()),
+        name: name(program, derivative),
         docs: docs(program, derivative),
         result,
         declared,
@@ -139,6 +140,7 @@ fn structure(program: &Program, returns: Structure, value: &OutputTree, leaves: 
         Structure::Gradient | Structure::Closure | Structure::Written | Structure::Examples => {
             each(&mut |parts| of_parameter(parts, &mut |leaves| leaves.next().map(Tree::Leaf)))
         }
+        Structure::Sparse => Tree::Tuple(leaves.map(Tree::Leaf).collect()),
         Structure::Jacobian => each(&mut |parts| of_parameter(parts, &mut |leaves| Some(of_result(leaves)))),
         Structure::Hessian => each(&mut |parts| {
             of_parameter(parts, &mut |leaves| {
@@ -151,6 +153,11 @@ fn structure(program: &Program, returns: Structure, value: &OutputTree, leaves: 
             })
         }),
     }
+}
+
+/// The name of the function that has a derivative.
+pub(crate) fn name(program: &Program, derivative: &Descriptor) -> Ident {
+    quote::format_ident!("{}_{}", program.name, derivative.suffix, span = program.name.span())
 }
 
 /// The roots of checks.

@@ -3,7 +3,7 @@
 //! called or passed: [`ad_ir::descriptor`] does that.
 
 use super::jacobian::{self, Block, Count, inputs, unit_literals};
-use super::{DerivativeBuilder, Terms, examples};
+use super::{DerivativeBuilder, Terms, examples, sparsity};
 use crate::modes;
 use crate::modes::unit_vectors::{batched, unit};
 use crate::passes::element::element;
@@ -18,6 +18,7 @@ pub(super) fn terms(recipe: Recipe, making: &mut DerivativeBuilder<'_>) -> Terms
         Recipe::Transposed => transposed(making),
         Recipe::Forward => forwards(making),
         Recipe::Jacobian => jacobian(making),
+        Recipe::Pattern => pattern(making),
         Recipe::HessianProduct => second(making),
         Recipe::Hessian => hessian(making),
         Recipe::Laplacian => laplacian(making),
@@ -74,6 +75,18 @@ fn jacobian(making: &mut DerivativeBuilder<'_>) -> Terms {
     let (derivative, blocks) = jacobian::jacobian(&mut making.prepared.program, &making.results, &making.active);
     let values = making.own_values(&*derivative);
     Terms { values, differentiated: Vec::new(), blocks }
+}
+
+/// Ranges of columns for each row of the Jacobian: two vectors each.
+fn pattern(making: &mut DerivativeBuilder<'_>) -> Terms {
+    let (values, active) = (making.results.clone(), making.active.clone());
+    let g = making.graph();
+    let mut blocks = Vec::new();
+    for (_, input) in inputs(g, &active) {
+        let ranges = sparsity::ranges(g, input, values[0]);
+        blocks.extend(ranges.concat().into_iter().map(|t| Block::whole(t, Container::Slice, Vec::new())));
+    }
+    Terms { values: making.prepared.plain.clone(), differentiated: Vec::new(), blocks }
 }
 
 /// The Hessian: the Jacobian of the gradient, forward.

@@ -1,0 +1,100 @@
+//! A Jacobian in compressed sparse rows: a call of the runtime with the pattern that one routine
+//! computes and the products of two others. Must never know which elements there are.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+
+use super::signature::{again, allowed_lints, declarations};
+use super::{at_name, function};
+use ad_ir::descriptor::Alone;
+use ad_ir::ir::Graph;
+use ad_ir::program::{Compressed, Container, OutputTree, Param, Program, Routine};
+use ad_ir::rust_types::elem_type;
+
+/// The function of a sparse Jacobian, and the one without the value.
+///
+/// # Errors
+/// As [`super::emit_routine`].
+pub fn emit_compressed(
+    g: &mut Graph,
+    program: &Program,
+    compressed: &Compressed,
+    alone: Option<Alone>,
+) -> Result<TokenStream, String> {
+    let Compressed { name, pattern, by_columns, by_rows } = compressed;
+    let functions = [pattern, by_columns, by_rows].map(|routine| function(g, program, routine));
+    let [of_pattern, of_columns, of_rows] = functions;
+    let (of_pattern, of_columns, of_rows) = (of_pattern?, of_columns?, of_rows?);
+    let Program { vis, cfgs, generics, where_clause, turbofish, krate, .. } = program;
+    let own = |name: &str| Ident::new(name, Span::mixed_site());
+    let (value, seed, product) = (own("value_"), own("seed_"), own("product_"));
+    let params = &pattern.params;
+    let declared = declarations(params);
+    let arguments: Vec<TokenStream> = params.iter().map(|p| again(p.passing, &p.name)).collect();
+    let OutputTree::Tuple(parts) = &pattern.result else { return Err("a pattern without a value".into()) };
+    let ranges: Vec<Ident> =
+        (0..parts.get(1).map_or(0, |p| p.leaves().len())).map(|k| own(&format!("range{k}_"))).collect();
+    let pairs = ranges.chunks_exact(2).map(|pair| {
+        let (first, end) = (&pair[0], &pair[1]);
+        quote!([&*#first, &*#end])
+    });
+    // Where the columns are: the only active parameter.
+    let Some(of) = program.active.first().map(|&k| &program.params[k]) else { return Err("no parameter".into()) };
+    let columns = &of.name;
+    let result = program.result.leaves().first().map_or(Container::Slice, |out| out.container);
+    let call = |routine: &Routine, returned: Container| {
+        let (name, given) = (&routine.name, routine.params.last().map(|p| seed_of(p, &seed, krate)));
+        let vector = if returned == Container::NdArray { quote!(.into_iter().collect()) } else { quote!() };
+        quote!(|#seed: &[_]| {
+            let #product = #name #turbofish(#(#arguments,)* #given).1;
+            #product #vector
+        })
+    };
+    let (along, back) = (call(by_columns, result), call(by_rows, of.container));
+    let pattern_name = &pattern.name;
+    let elem = elem_type(of.elem, &ad_ir::rust_types::real_param(program));
+    let (value_ty, docs, lints) = (&program.result_ty, &pattern.docs, allowed_lints());
+    let count = own("columns_");
+    let (function, body) = at_name(
+        name,
+        quote! {
+            #of_pattern
+            #of_columns
+            #of_rows
+            let #count = #columns.len();
+            let (#value, (#(#ranges),*)) = #pattern_name #turbofish(#(#arguments),*);
+            let #product = #krate::runtime::sparse::jacobian(#count, &[#(#pairs),*], #along, #back);
+            (#value, #product)
+        },
+    );
+    let mut written = quote! {
+        #cfgs
+        #(#[doc = #docs])*
+        #lints
+        #vis #function #name #generics (#declared) -> (#value_ty, #krate::Csr<#elem>) #where_clause #body
+    };
+    if let Some(Alone { suffix, what }) = alone {
+        let second = format_ident!("{}_{suffix}", program.name, span = program.name.span());
+        let doc = format!("The {what} of [`{}`] with respect to `{columns}`.", program.name);
+        let names = params.iter().map(|p| &p.name);
+        let (function, body) = at_name(&second, quote!(#name #turbofish(#(#names),*).1));
+        written.extend(quote! {
+            #cfgs
+            #[doc = #doc]
+            #[doc = ""]
+            #[doc = "# Panics"]
+            #[doc = "Where the function does, and if the sizes of the arguments do not fit together."]
+            #lints
+            #vis #function #second #generics (#declared) -> #krate::Csr<#elem> #where_clause #body
+        });
+    }
+    Ok(written)
+}
+
+/// A slice of numbers as the argument for a tangent or a cotangent.
+fn seed_of(param: &Param, seed: &Ident, krate: &TokenStream) -> TokenStream {
+    match param.container {
+        Container::NdArray => quote!(&#krate::ndarray::Array1::from(#seed.to_vec())),
+        _ => quote!(#seed),
+    }
+}

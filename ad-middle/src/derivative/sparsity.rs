@@ -1,0 +1,498 @@
+//! Which columns of a Jacobian may differ from zero in each row: for each element of the result,
+//! ranges of elements of the parameter, as terms over the index of the row.
+//!
+//! They are read off the function's terms. An index is pushed from the result towards the
+//! parameter, as in `passes::element`; what it becomes at the parameter is a column. A sum over an
+//! index makes a range of it, if it only grows or only shrinks with the index. What stands under a
+//! condition that no element of the parameter decides is empty where that does not hold. Where
+//! nothing is known (a loop, an index that is read from an array and summed over), a row has all
+//! columns.
+//!
+//! This module must never leave a column out whose derivative may differ from zero.
+
+mod solve;
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use crate::modes::unit_vectors::batched;
+use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
+use ad_ir::ir::{Graph, Node, Scan, Term, Type, Var};
+use ad_ir::prim::{Cmp, IntOp, Prim};
+use solve::{Case, Slope, quotient, slope, solved};
+
+/// The maximum number of terms into which an index is pushed.
+const READS: usize = 4096;
+
+/// A row with more ranges has all columns.
+const RANGES: usize = 24;
+
+/// A sum over at most so many elements is a range for each of them.
+const FEW: i128 = 16;
+
+/// Columns from `first` to before `end`, where the condition holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Range {
+    first: Term,
+    end: Term,
+    under: Option<Term>,
+}
+
+type Ranges = Rc<[Range]>;
+
+/// A term, and the index of one of its elements.
+type Read = (Term, Vec<Term>);
+
+/// For each range the arrays of its first columns and of its ends, over the rows. A range is empty
+/// where its end is not behind its first column. `input` and `result` have one axis.
+pub(super) fn ranges(g: &mut Graph, input: Term, result: Term) -> Vec<[Term; 2]> {
+    let row = g.fresh();
+    let at = g.mk(Node::Var(row));
+    let root = (result, vec![at]);
+    let all = g.shape(input)[0];
+    let mut reached = Reached::default();
+    reached.extend(g, &[result], &[input]);
+    let mut reads =
+        Reads { g, input, all, reached, carried: HashMap::new(), done: HashMap::new(), steps: HashMap::new() };
+    on_demand(&mut reads, [root.clone()]);
+    let found = Rc::clone(&reads.done[&root]);
+    let none = g.lit_usize(0);
+    let ends = |g: &mut Graph, r: &Range| {
+        let end = r.under.map_or(r.end, |under| g.cond(under, r.end, none));
+        batched(g, &[row], result, &[r.first, end])
+    };
+    let mut arrays: Vec<[Term; 2]> = Vec::new();
+    for range in found.iter() {
+        let ends = ends(g, range);
+        arrays.push([ends[0], ends[1]]);
+    }
+    if arrays.is_empty() {
+        let nothing = Range { first: none, end: none, under: None };
+        let ends = ends(g, &nothing);
+        arrays.push([ends[0], ends[1]]);
+    }
+    arrays
+}
+
+/// The terms that the parameter reaches: those with a derivative, and all.
+#[derive(Default)]
+struct Reached {
+    derived: HashSet<Term>,
+    any: HashSet<Term>,
+    met: HashSet<Term>,
+}
+
+impl Reached {
+    /// Looks at these terms and what they consist of. What `given` has reaches its readers.
+    fn extend(&mut self, g: &Graph, roots: &[Term], given: &[Term]) {
+        for &t in given {
+            self.met.insert(t);
+            self.any.insert(t);
+            if has_derivative(g, t) {
+                self.derived.insert(t);
+            }
+        }
+        let mut all = g.reachable(roots);
+        // Children are older than parents.
+        all.sort_unstable();
+        for t in all.into_iter().filter(|&t| self.met.insert(t)).collect::<Vec<_>>() {
+            let (mut derived, mut any) = (false, false);
+            g.node(t).for_each_child(|c| {
+                derived |= self.derived.contains(&c);
+                any |= self.any.contains(&c);
+            });
+            if derived && has_derivative(g, t) {
+                self.derived.insert(t);
+            }
+            if any {
+                self.any.insert(t);
+            }
+        }
+    }
+}
+
+fn has_derivative(g: &Graph, t: Term) -> bool {
+    !matches!(g.node(t), Node::Prim(Prim::StopGradient, _)) && g.ty(t).as_array().is_none_or(|(elem, _)| elem.is_real())
+}
+
+struct Reads<'g> {
+    g: &'g mut Graph,
+    input: Term,
+    /// How many columns there are.
+    all: Term,
+    reached: Reached,
+    /// The values that opened loops carry: the index at which a loop's own result is read.
+    carried: HashMap<Term, Option<Vec<Term>>>,
+    done: HashMap<Read, Ranges>,
+    /// The steps of reads that wait for what they read.
+    steps: HashMap<Read, Vec<Part>>,
+}
+
+/// One of the reads that an element consists of.
+#[derive(Clone)]
+struct Part {
+    read: Read,
+    under: Option<Term>,
+    /// Variables in the index, and how many values each has.
+    over: Vec<(Var, Term)>,
+}
+
+impl Part {
+    fn of(term: Term, at: Vec<Term>) -> Self {
+        Part { read: (term, at), under: None, over: Vec::new() }
+    }
+}
+
+impl Rewrite for Reads<'_> {
+    type Key = Read;
+    type New = Ranges;
+
+    fn graph(&mut self) -> &mut Graph {
+        self.g
+    }
+
+    fn origin(&self, _: &Read) -> Option<Term> {
+        None
+    }
+
+    fn is_done(&self, read: &Read) -> bool {
+        self.done.contains_key(read)
+    }
+
+    fn keep(&mut self, read: Read, new: Ranges) {
+        self.done.insert(read, new);
+    }
+
+    fn made(&mut self, read: &Read) -> Ranges {
+        let parts = self.steps.remove(read).unwrap_or_default();
+        let mut found: Vec<Range> = Vec::new();
+        for part in parts {
+            let mut ranges = self.done[&part.read].to_vec();
+            if let Some(under) = part.under {
+                for range in &mut ranges {
+                    range.under = Some(range.under.map_or(under, |also| self.g.and(under, also)));
+                }
+            }
+            for &(var, count) in &part.over {
+                ranges = ranges.into_iter().flat_map(|r| self.over(r, var, count)).collect();
+            }
+            for range in ranges {
+                if !found.contains(&range) {
+                    found.push(range);
+                }
+            }
+        }
+        if found.len() > RANGES { self.whole() } else { found.into() }
+    }
+}
+
+impl OnDemand for Reads<'_> {
+    fn enter(&mut self, read: &Read, needs: &mut Needs<'_, Read>) -> Option<Ranges> {
+        let (t, at) = read;
+        if *t == self.input && self.known(at[0]).is_none() {
+            return Some(self.whole());
+        }
+        if *t == self.input {
+            let one = self.g.lit_usize(1);
+            let end = self.g.int(IntOp::Add, at[0], one);
+            return Some([Range { first: at[0], end, under: None }].into());
+        }
+        debug_assert!(self.reached.met.contains(t));
+        if let Some(own) = self.carried.get(t) {
+            // What the loop leaves of an element alone is what the loop begins with.
+            let kept = own.as_ref() == Some(at) || !self.reached.derived.contains(t);
+            return Some(if kept { [].into() } else { self.whole() });
+        }
+        if !self.reached.derived.contains(t) {
+            return Some([].into());
+        }
+        if self.done.len() + self.steps.len() > READS {
+            return Some(self.whole());
+        }
+        let Some(mut parts) = self.parts(*t, at) else { return Some(self.whole()) };
+        for part in &mut parts {
+            part.under = part.under.and_then(|under| self.known(under));
+            if part.over.iter().any(|&(_, count)| self.known(count).is_none()) {
+                return Some(self.whole());
+            }
+        }
+        needs.extend(parts.iter().map(|part| part.read.clone()));
+        self.steps.insert(read.clone(), parts);
+        None
+    }
+}
+
+impl Reads<'_> {
+    /// All columns.
+    fn whole(&mut self) -> Ranges {
+        let first = self.g.lit_usize(0);
+        [Range { first, end: self.all, under: None }].into()
+    }
+
+    /// The condition or the index, unless an element of the parameter decides it: which elements of
+    /// a Jacobian there are must not depend on its point.
+    fn known(&self, t: Term) -> Option<Term> {
+        let decided = self.g.reachable(&[t]).iter().any(|t| self.reached.any.contains(t));
+        (!decided).then_some(t)
+    }
+
+    /// The reads that an element consists of. `None` if these are not known.
+    fn parts(&mut self, t: Term, at: &[Term]) -> Option<Vec<Part>> {
+        let node = self.g.node_rc(t);
+        match &*node {
+            Node::Prim(prim, args) => self.of_prim(t, prim, args, at),
+            Node::Cond { cond, then, other } => Some(self.arms(*cond, [*then, *other], at)),
+            Node::Gather { src, vars, index, .. } => {
+                let (own, rest) = at.split_at(vars.len());
+                let values: Vec<(Var, Term)> = vars.iter().copied().zip(own.iter().copied()).collect();
+                let mut inner = self.g.subst_vars_all(index, &values);
+                inner.extend(rest);
+                Some(vec![Part::of(*src, inner)])
+            }
+            Node::Scatter { dst, src, vars, index, .. } => {
+                let mut parts = vec![Part::of(*dst, at.to_vec())];
+                parts.extend(self.scattered(*src, vars, index, at));
+                Some(parts)
+            }
+            Node::Proj(tuple, k) => match self.g.node_rc(*tuple).as_ref() {
+                Node::Scan(scan) => self.of_loop(scan, *k as usize, at),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// An element of a result of a loop: of what the loop begins with, and of what each step writes
+    /// there. What a step reads of other elements that the loop carries is not known.
+    fn of_loop(&mut self, scan: &Scan, k: usize, at: &[Term]) -> Option<Vec<Part>> {
+        let g = &mut *self.g;
+        self.reached.extend(g, &[scan.count], &[]);
+        let row = k >= scan.init.len();
+        let var = g.fresh();
+        let step = if row { at[0] } else { g.mk(Node::Var(var)) };
+        let at = if row { &at[1..] } else { at };
+        let types: Vec<Type> = scan.init.iter().map(|&t| g.ty(t).clone()).collect();
+        let carried: Vec<Term> = types.into_iter().map(|ty| g.placeholder(ty)).collect();
+        let row_of = |&xs: &Term| match g.node(xs) {
+            Node::Prim(Prim::Iota, _) => step,
+            _ => g.index(xs, &[step]),
+        };
+        let rows: Vec<Term> = scan.xs.iter().map(row_of).collect();
+        let arguments: Vec<Term> = carried.iter().chain(&scan.captures).chain(&rows).copied().collect();
+        let results = g.instantiate(&scan.body, &arguments);
+        self.reached.extend(g, &results, &carried);
+        for (j, &t) in carried.iter().enumerate() {
+            self.carried.insert(t, (j == k).then(|| at.to_vec()));
+        }
+        let over = if row { Vec::new() } else { vec![(var, scan.count)] };
+        let mut parts = vec![Part { over, ..Part::of(results[k], at.to_vec()) }];
+        if !row {
+            parts.push(Part::of(scan.init[k], at.to_vec()));
+        }
+        Some(parts)
+    }
+
+    fn arms(&mut self, condition: Term, [then, other]: [Term; 2], at: &[Term]) -> Vec<Part> {
+        let otherwise = self.g.not(condition);
+        let arm = |term, under| Part { under: Some(under), ..Part::of(term, at.to_vec()) };
+        vec![arm(then, condition), arm(other, otherwise)]
+    }
+
+    fn of_prim(&mut self, t: Term, prim: &Prim, args: &[Term], at: &[Term]) -> Option<Vec<Part>> {
+        let g = &mut *self.g;
+        Some(match prim {
+            Prim::Select => {
+                let mask = if at.is_empty() { args[0] } else { g.index(args[0], at) };
+                self.arms(mask, [args[1], args[2]], at)
+            }
+            Prim::RelaxedExact => vec![Part::of(args[0], at.to_vec())],
+            prim if prim.is_elementwise() => args.iter().map(|&arg| Part::of(arg, at.to_vec())).collect(),
+            Prim::Replicate(new) => {
+                let old = at.iter().enumerate().filter(|(k, _)| !new.iter().any(|&n| usize::from(n) == *k));
+                vec![Part::of(args[0], old.map(|(_, &at)| at).collect())]
+            }
+            Prim::Recast => vec![Part::of(args[0], at.to_vec())],
+            Prim::Transpose(perm) => {
+                let mut inner = at.to_vec();
+                for (&p, &at) in perm.iter().zip(at) {
+                    inner[usize::from(p)] = at;
+                }
+                vec![Part::of(args[0], inner)]
+            }
+            Prim::Reshape => {
+                let mut flat = g.lit_usize(0);
+                for (&at, size) in at.iter().zip(g.shape(t).to_vec()) {
+                    let before = g.int(IntOp::Mul, flat, size);
+                    flat = g.int(IntOp::Add, before, at);
+                }
+                let mut inner = Vec::new();
+                for size in g.shape(args[0]).to_vec().into_iter().skip(1).rev() {
+                    inner.push(g.int(IntOp::Rem, flat, size));
+                    flat = g.int(IntOp::Div, flat, size);
+                }
+                inner.push(flat);
+                inner.reverse();
+                inner.truncate(g.rank(args[0]));
+                vec![Part::of(args[0], inner)]
+            }
+            Prim::Slice(steps) => {
+                let mut inner = Vec::new();
+                for ((&step, &start), &at) in steps.iter().zip(&args[1..]).zip(at) {
+                    let by = g.lit_usize(usize::try_from(step.unsigned_abs()).ok()?);
+                    let moved = g.int(IntOp::Mul, at, by);
+                    inner.push(g.int(if step < 0 { IntOp::Sub } else { IntOp::Add }, start, moved));
+                }
+                vec![Part::of(args[0], inner)]
+            }
+            Prim::Pad(steps) => {
+                let sizes = g.shape(args[0]).to_vec();
+                let (mut there, mut inner) = (g.lit_bool(true), Vec::new());
+                for (((&step, &start), &at), &size) in steps.iter().zip(&args[1..]).zip(at).zip(&sizes) {
+                    let by = g.lit_usize(usize::try_from(step.unsigned_abs()).ok()?);
+                    let (from, to) = if step < 0 { (at, start) } else { (start, at) };
+                    there = quotient(g, there, [from, to], by, size, &mut inner);
+                }
+                vec![Part { under: Some(there), ..Part::of(args[0], inner) }]
+            }
+            Prim::Stack => {
+                let part = |(k, &arg): (usize, &Term)| {
+                    let k = g.lit_usize(k);
+                    let here = g.compare(Cmp::Eq, at[0], k);
+                    Part { under: Some(here), ..Part::of(arg, at[1..].to_vec()) }
+                };
+                args.iter().enumerate().map(part).collect()
+            }
+            Prim::Sum(axes) => {
+                let (mut rest, mut over, mut inner) = (at.iter(), Vec::new(), Vec::new());
+                for (k, size) in g.shape(args[0]).to_vec().into_iter().enumerate() {
+                    inner.push(match axes.iter().any(|&a| usize::from(a) == k) {
+                        true => summed(g, size, &mut over),
+                        false => *rest.next()?,
+                    });
+                }
+                vec![Part { over, ..Part::of(args[0], inner) }]
+            }
+            // Of the first elements of an axis only, too: of the whole axis.
+            Prim::Reduce(_, axes) => {
+                let kept = at.len();
+                let (mut over, mut inner) = (Vec::new(), at.to_vec());
+                debug_assert_eq!(kept + usize::from(*axes), g.rank(args[0]));
+                for size in g.shape(args[0])[kept..].to_vec() {
+                    inner.push(summed(g, size, &mut over));
+                }
+                vec![Part { over, ..Part::of(args[0], inner) }]
+            }
+            Prim::CumSum(from_last) => {
+                let (last, size) = (*at.last()?, *g.shape(args[0]).last()?);
+                let one = g.lit_usize(1);
+                let count = if *from_last { g.int(IntOp::Sub, size, last) } else { g.int(IntOp::Add, last, one) };
+                let mut over = Vec::new();
+                let mut own = summed(g, count, &mut over);
+                if *from_last {
+                    own = g.int(IntOp::Add, last, own);
+                }
+                let inner = at[..at.len() - 1].iter().copied().chain([own]).collect();
+                vec![Part { over, ..Part::of(args[0], inner) }]
+            }
+            Prim::Contract(spec) => {
+                let (mut places, mut over) = (HashMap::new(), Vec::new());
+                places.extend(spec.out.iter().copied().zip(at.iter().copied()));
+                for (labels, &arg) in [&spec.a, &spec.b].into_iter().zip(args) {
+                    for (&label, size) in labels.iter().zip(g.shape(arg).to_vec()) {
+                        places.entry(label).or_insert_with(|| summed(g, size, &mut over));
+                    }
+                }
+                let inner = |labels: &[u8]| labels.iter().map(|label| places[label]).collect();
+                let part = |arg, labels: &[u8]| Part { over: over.clone(), ..Part::of(arg, inner(labels)) };
+                vec![part(args[0], &spec.a), part(args[1], &spec.b)]
+            }
+            _ => return None,
+        })
+    }
+
+    /// What a scatter puts at an index: each variable is what the index says, if that can be
+    /// solved for it. Otherwise it has all its values.
+    fn scattered(&mut self, src: Term, vars: &[Var], index: &[Term], at: &[Term]) -> Vec<Part> {
+        let g = &mut *self.g;
+        let (own, rest) = at.split_at(index.len());
+        let sizes = g.shape(src)[..vars.len()].to_vec();
+        // Fresh variables: those of the scatter are bound in it.
+        let fresh: Vec<Var> = vars.iter().map(|_| g.fresh()).collect();
+        let renamed: Vec<(Var, Term)> =
+            vars.iter().zip(&fresh).map(|(&var, &new)| (var, g.mk(Node::Var(new)))).collect();
+        let index = g.subst_vars_all(index, &renamed);
+        let mut cases = vec![Case { open: fresh.into_iter().zip(sizes).collect(), index, ..Case::default() }];
+        let mut parts = Vec::new();
+        while let Some(mut case) = cases.pop() {
+            if case.solve(g, own) {
+                cases.push(case);
+            } else if let Some(split) = case.split(g) {
+                cases.extend(split);
+            } else {
+                let mut there = g.lit_bool(true);
+                for &condition in &case.conditions {
+                    there = g.and(there, condition);
+                }
+                for (&index, &at) in case.index.iter().zip(own) {
+                    if index != at && case.open.iter().all(|o| !g.mentions(index, o.0)) {
+                        let same = g.compare(Cmp::Eq, index, at);
+                        there = g.and(there, same);
+                    }
+                }
+                let inner = renamed.iter().map(|&(_, var)| g.subst_vars(var, &case.values));
+                let inner = inner.collect::<Vec<_>>().into_iter().chain(rest.iter().copied()).collect();
+                let under = (g.bool_value(there) != Some(true)).then_some(there);
+                parts.push(Part { read: (src, inner), under, over: case.open });
+            }
+        }
+        parts
+    }
+
+    /// The range for all values of a variable.
+    fn over(&mut self, range: Range, var: Var, count: Term) -> Vec<Range> {
+        let g = &mut *self.g;
+        let mentions = |t: Term| g.mentions(t, var);
+        if !mentions(range.first) && !mentions(range.end) && !range.under.is_some_and(mentions) {
+            return vec![range];
+        }
+        if let Some(solved) = solved(g, range, var, count) {
+            return vec![solved];
+        }
+        let mentions = |t: Term| g.mentions(t, var);
+        let under = range.under.filter(|&under| !mentions(under));
+        let last = {
+            let one = g.lit_usize(1);
+            g.int(IntOp::Sub, count, one)
+        };
+        let (none, slopes) = (g.lit_usize(0), [slope(g, range.first, var), slope(g, range.end, var)]);
+        let grows = slopes.iter().all(|s| s.is_some_and(Slope::grows));
+        let shrinks = slopes.iter().all(|s| s.is_some_and(Slope::shrinks));
+        let dense = slopes == [Some(Slope::Same); 2] || slopes == [Some(Slope::One); 2];
+        if !dense && let Some(count) = g.int_value(count).filter(|n| *n <= FEW) {
+            let each = (0..usize::try_from(count).unwrap_or(0)).map(|k| {
+                let value = [(var, g.lit_usize(k))];
+                Range {
+                    first: g.subst_vars(range.first, &value),
+                    end: g.subst_vars(range.end, &value),
+                    under: range.under.map(|under| g.subst_vars(under, &value)),
+                }
+            });
+            return each.collect();
+        }
+        let (low, high) = if grows { (none, last) } else { (last, none) };
+        if !grows && !shrinks {
+            let all = self.whole();
+            return all.iter().map(|all| Range { under, ..*all }).collect();
+        }
+        let first = g.subst_vars(range.first, &[(var, low)]);
+        let end = g.subst_vars(range.end, &[(var, high)]);
+        vec![Range { first, end, under }]
+    }
+}
+
+/// The index of an element of a sum.
+fn summed(g: &mut Graph, size: Term, over: &mut Vec<(Var, Term)>) -> Term {
+    let var = g.fresh();
+    over.push((var, size));
+    g.mk(Node::Var(var))
+}

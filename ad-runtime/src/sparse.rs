@@ -1,0 +1,238 @@
+//! Jacobians in compressed sparse rows: which elements there are, and their values from as few
+//! products as the colours of the pattern.
+//!
+//! Columns that no row shares are seeded together: one product with the sum of their unit vectors
+//! has the elements of all of them (Curtis, Powell and Reid). A colour is a set of such columns. A
+//! row or a column that is full needs one product for each element, so both directions are looked
+//! at, and the one with fewer colours is taken.
+//!
+//! Must never ask for an array of rows times columns, unless the pattern has as many elements.
+
+use ndarray::Array2;
+
+use crate::Real;
+
+/// A matrix in compressed sparse rows: the elements that may differ from zero.
+///
+/// The elements of row `i` are those from `indptr[i]` to before `indptr[i + 1]`: `indices` has
+/// their columns, in ascending order, and `values` their values. All others are zero.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Csr<F> {
+    /// The number of rows.
+    pub rows: usize,
+    /// The number of columns.
+    pub cols: usize,
+    /// Where each row begins; one more than there are rows.
+    pub indptr: Vec<usize>,
+    /// The column of each element.
+    pub indices: Vec<usize>,
+    /// The value of each element.
+    pub values: Vec<F>,
+}
+
+impl<F> Csr<F> {
+    /// The columns and the values of a row.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    #[must_use]
+    pub fn row(&self, row: usize) -> (&[usize], &[F]) {
+        let part = self.indptr[row]..self.indptr[row + 1];
+        (&self.indices[part.clone()], &self.values[part])
+    }
+}
+
+impl<F: Real> Csr<F> {
+    /// The whole matrix.
+    #[must_use]
+    pub fn to_dense(&self) -> Array2<F> {
+        let mut dense = Array2::zeros((self.rows, self.cols));
+        for row in 0..self.rows {
+            let (columns, values) = self.row(row);
+            for (&column, &value) in columns.iter().zip(values) {
+                dense[[row, column]] = value;
+            }
+        }
+        dense
+    }
+}
+
+/// The Jacobian of a function of `cols` numbers. Each pair of vectors is a range of columns for
+/// each row: the first column, and the one behind the last. `along` is the product with a tangent,
+/// `back` that with a cotangent.
+#[doc(hidden)]
+pub fn jacobian<F: Real>(
+    cols: usize,
+    ranges: &[[&[usize]; 2]],
+    mut along: impl FnMut(&[F]) -> Vec<F>,
+    mut back: impl FnMut(&[F]) -> Vec<F>,
+) -> Csr<F> {
+    let by_rows = Pattern::of(cols, ranges);
+    let rows = by_rows.begins.len() - 1;
+    let by_columns = by_rows.transposed(cols);
+    let (zero, one) = (F::lit(0.0), F::lit(1.0));
+    let mut values = vec![zero; by_rows.all.len()];
+    // At least so many colours of columns, and of rows.
+    let least = [by_rows.widest(), by_columns.widest()];
+    let coloured = |of_columns: bool| {
+        let (of, other) = if of_columns { (&by_rows, &by_columns) } else { (&by_columns, &by_rows) };
+        Colours { of_columns, ..of.colours(other) }
+    };
+    let columns_first = least[0] <= least[1];
+    let mut colours = coloured(columns_first);
+    if least[usize::from(columns_first)] < colours.count {
+        let others = coloured(!columns_first);
+        if others.count < colours.count {
+            colours = others;
+        }
+    }
+    let mut seed = vec![zero; if colours.of_columns { cols } else { rows }];
+    // The place of each element of a column among the elements of the rows.
+    let places = if colours.of_columns { by_rows.places(&by_columns) } else { Vec::new() };
+    for members in colours.members() {
+        for &k in &members {
+            seed[k] = one;
+        }
+        let product = if colours.of_columns { along(&seed) } else { back(&seed) };
+        for &k in &members {
+            seed[k] = zero;
+            let own = if colours.of_columns { by_columns.range(k) } else { by_rows.range(k) };
+            for at in own {
+                if colours.of_columns {
+                    values[places[at]] = product[by_columns.all[at]];
+                } else {
+                    values[at] = product[by_rows.all[at]];
+                }
+            }
+        }
+    }
+    Csr { rows, cols, indptr: by_rows.begins, indices: by_rows.all, values }
+}
+
+/// Which elements there are: for each row its columns, or for each column its rows.
+struct Pattern {
+    begins: Vec<usize>,
+    all: Vec<usize>,
+}
+
+impl Pattern {
+    fn of(cols: usize, ranges: &[[&[usize]; 2]]) -> Self {
+        let rows = ranges.first().map_or(0, |[first, _]| first.len());
+        let (mut begins, mut all) = (vec![0], Vec::new());
+        let mut here: Vec<[usize; 2]> = Vec::with_capacity(ranges.len());
+        for row in 0..rows {
+            here.clear();
+            here.extend(ranges.iter().map(|[first, end]| [first[row], end[row].min(cols)]).filter(|[a, b]| a < b));
+            here.sort_unstable();
+            let mut next = 0;
+            for &[first, end] in &here {
+                all.extend(first.max(next)..end);
+                next = next.max(end);
+            }
+            begins.push(all.len());
+        }
+        Pattern { begins, all }
+    }
+
+    fn range(&self, row: usize) -> std::ops::Range<usize> {
+        self.begins[row]..self.begins[row + 1]
+    }
+
+    fn row(&self, row: usize) -> &[usize] {
+        &self.all[self.range(row)]
+    }
+
+    fn len(&self) -> usize {
+        self.begins.len() - 1
+    }
+
+    fn transposed(&self, cols: usize) -> Pattern {
+        let mut begins = vec![0; cols + 1];
+        for &column in &self.all {
+            begins[column + 1] += 1;
+        }
+        for column in 0..cols {
+            begins[column + 1] += begins[column];
+        }
+        let (mut next, mut all) = (begins.clone(), vec![0; self.all.len()]);
+        for row in 0..self.len() {
+            for &column in self.row(row) {
+                all[next[column]] = row;
+                next[column] += 1;
+            }
+        }
+        Pattern { begins, all }
+    }
+
+    /// The place here of each element of the transposed pattern.
+    fn places(&self, transposed: &Pattern) -> Vec<usize> {
+        let (mut next, mut places) = (transposed.begins.clone(), vec![0; self.all.len()]);
+        for (place, &column) in self.all.iter().enumerate() {
+            places[next[column]] = place;
+            next[column] += 1;
+        }
+        places
+    }
+
+    /// How many elements the longest row has. There are at least so many colours of columns.
+    fn widest(&self) -> usize {
+        (0..self.len()).map(|row| self.range(row).len()).max().unwrap_or(0)
+    }
+
+    /// Colours of the columns, of which no two in one row have the same.
+    fn colours(&self, transposed: &Pattern) -> Colours {
+        let (count, cols) = (self.widest(), transposed.len());
+        let of_columns = true;
+        // Nothing has to be computed.
+        if count == 0 {
+            return Colours { count, of: Vec::new(), of_columns };
+        }
+        // Where each row is a range, or nearly: the remainders of a division.
+        let span = (0..self.len()).filter_map(|row| Some(self.row(row).last()? - self.row(row).first()? + 1)).max();
+        if span.is_none_or(|span| span <= count) {
+            return Colours { count, of: (0..cols).map(|column| column % count).collect(), of_columns };
+        }
+        // A full row: all columns differ.
+        if count == cols {
+            return Colours { count, of: (0..cols).collect(), of_columns };
+        }
+        // The least colour that no column before has in a row of this one.
+        let none = usize::MAX;
+        let (mut of, mut count) = (vec![none; cols], 0);
+        let mut taken: Vec<usize> = Vec::new();
+        for column in 0..cols {
+            for &row in transposed.row(column) {
+                for &other in self.row(row) {
+                    if of[other] != none {
+                        taken[of[other]] = column;
+                    }
+                }
+            }
+            let free = taken.iter().position(|&by| by != column).unwrap_or(count);
+            of[column] = free;
+            if free == count {
+                count += 1;
+                taken.push(none);
+            }
+        }
+        Colours { count, of, of_columns }
+    }
+}
+
+/// A colour for each column, or for each row.
+struct Colours {
+    count: usize,
+    of: Vec<usize>,
+    of_columns: bool,
+}
+
+impl Colours {
+    /// The columns, or rows, of each colour.
+    fn members(&self) -> Vec<Vec<usize>> {
+        let mut members = vec![Vec::new(); self.count];
+        for (k, &colour) in self.of.iter().enumerate() {
+            members[colour].push(k);
+        }
+        members
+    }
+}
