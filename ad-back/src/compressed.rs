@@ -8,7 +8,7 @@ use super::signature::{again, allowed_lints, declarations};
 use super::{at_name, function};
 use ad_ir::descriptor::Alone;
 use ad_ir::ir::Graph;
-use ad_ir::program::{Compressed, Container, OutputTree, Param, Program, Routine};
+use ad_ir::program::{Compressed, Container, OutputTree, Program, Routine};
 use ad_ir::rust_types::elem_type;
 
 /// The function of a sparse Jacobian, and the one without the value.
@@ -28,9 +28,9 @@ pub fn emit_compressed(
     let Program { vis, cfgs, generics, where_clause, turbofish, krate, .. } = program;
     let own = |name: &str| Ident::new(name, Span::mixed_site());
     let (value, seed, product) = (own("value_"), own("seed_"), own("product_"));
-    let params = &pattern.params;
+    let params = &pattern.declared;
     let declared = declarations(params);
-    let arguments: Vec<TokenStream> = params.iter().map(|p| again(p.passing, &p.name)).collect();
+    let arguments: Vec<TokenStream> = params.iter().map(|p| again(program, p, &p.name)).collect();
     let OutputTree::Tuple(parts) = &pattern.result else { return Err("a pattern without a value".into()) };
     let ranges: Vec<Ident> =
         (0..parts.get(1).map_or(0, |p| p.leaves().len())).map(|k| own(&format!("range{k}_"))).collect();
@@ -40,10 +40,12 @@ pub fn emit_compressed(
     });
     // Where the columns are: the only active parameter.
     let Some(of) = program.active.first().map(|&k| &program.params[k]) else { return Err("no parameter".into()) };
-    let columns = &of.name;
-    let result = program.result.leaves().first().map_or(Container::Slice, |out| out.container);
+    let Some(columns) = program.wrt.first().map(|&k| &program.declared[k].name) else {
+        return Err("no parameter".into());
+    };
+    let result = program.differentiated().leaves().first().map_or(Container::Slice, |out| out.container);
     let call = |routine: &Routine, returned: Container| {
-        let (name, given) = (&routine.name, routine.params.last().map(|p| seed_of(p, &seed, krate)));
+        let (name, given) = (&routine.name, routine.params.last().map(|p| seed_of(p.container, &seed, krate)));
         let vector = if returned == Container::NdArray { quote!(.into_iter().collect()) } else { quote!() };
         quote!(|#seed: &[_]| {
             let #product = #name #turbofish(#(#arguments,)* #given).1;
@@ -71,7 +73,7 @@ pub fn emit_compressed(
         #cfgs
         #(#[doc = #docs])*
         #lints
-        #vis #function #name #generics (#declared) -> (#value_ty, #krate::Csr<#elem>) #where_clause #body
+        #vis #function #name #generics (#declared) -> (#value_ty, #krate::runtime::Csr<#elem>) #where_clause #body
     };
     if let Some(Alone { suffix, what }) = alone {
         let second = format_ident!("{}_{suffix}", program.name, span = program.name.span());
@@ -85,15 +87,15 @@ pub fn emit_compressed(
             #[doc = "# Panics"]
             #[doc = "Where the function does, and if the sizes of the arguments do not fit together."]
             #lints
-            #vis #function #second #generics (#declared) -> #krate::Csr<#elem> #where_clause #body
+            #vis #function #second #generics (#declared) -> #krate::runtime::Csr<#elem> #where_clause #body
         });
     }
     Ok(written)
 }
 
 /// A slice of numbers as the argument for a tangent or a cotangent.
-fn seed_of(param: &Param, seed: &Ident, krate: &TokenStream) -> TokenStream {
-    match param.container {
+fn seed_of(container: Container, seed: &Ident, krate: &TokenStream) -> TokenStream {
+    match container {
         Container::NdArray => quote!(&#krate::ndarray::Array1::from(#seed.to_vec())),
         _ => quote!(#seed),
     }

@@ -96,7 +96,8 @@ fn option(meta: &Meta, attr: &mut Attr, diags: &mut Diags) {
         match (derivative.takes, names(meta)) {
             (Takes::Nothing, _) if with_word.is_some() || matches!(meta, Meta::Path(_)) => {}
             (Takes::Nothing, _) => {
-                diags.push(range, catalogue::option_takes_nothing(&name));
+                let also = descriptor::options().find(|o| o.strip_prefix(&*name).is_some_and(|o| o.starts_with('(')));
+                diags.push(range, catalogue::option_takes_nothing(&name, also));
                 return;
             }
             (Takes::Parameters(_), Some(names)) => attr.examples = names,
@@ -153,7 +154,7 @@ fn aux(option: &Other, meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &mu
 /// Reads an option without arguments.
 fn flag(option: &Other, meta: &Meta, range: SrcRange, given: &mut Option<SrcRange>, diags: &mut Diags) {
     if !matches!(meta, Meta::Path(_)) {
-        diags.push(range, catalogue::option_takes_nothing(option.name));
+        diags.push(range, catalogue::option_takes_nothing(option.name, None));
     } else if given.replace(range).is_some() {
         diags.push(range, catalogue::option_twice(option.name));
     }

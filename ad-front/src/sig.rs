@@ -180,7 +180,7 @@ fn fits(
         };
         if let Some(what) = what {
             diags.push(at, catalogue::derivative_of_no_vector(option, &what, instead));
-        } else if active.len() != 1 {
+        } else if active.len() != 1 || !wrt.iter().all(|p| matches!(p.declared.parts, Parts::Leaf(_))) {
             let what = wrt.iter().map(|p| format!("`{}`", p.declared.label)).collect::<Vec<_>>().join(", ");
             diags.push(at, catalogue::derivative_of_no_vector(option, &what, instead));
         }

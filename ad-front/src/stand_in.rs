@@ -199,7 +199,7 @@ fn sparse(active: &[Tree<Leaf>], real: Option<&Ident>, krate: &TokenStream) -> T
     let leaves = active.iter().flat_map(Tree::leaves);
     let elem: Vec<TokenStream> = leaves.map(|leaf| types::elem_tokens(leaf.elem, real)).collect();
     let elem = of_several(&elem);
-    quote!(#krate::Csr<#elem>)
+    quote!(#krate::runtime::Csr<#elem>)
 }
 
 /// The type of the blocks of a Jacobian: the structure of the parameter outside, that of the result

@@ -22,8 +22,13 @@ pub fn aux_of_no_pair(ty: &str) -> Message {
         .help("return `(loss, extra)`, of which only `loss` is differentiated")
 }
 
-pub fn option_takes_nothing(name: &str) -> Message {
-    message(format!("the option `{name}` takes no arguments")).help(format!("write `{name}`"))
+/// `also`: the option with a word in parentheses that there is.
+pub fn option_takes_nothing(name: &str, also: Option<&str>) -> Message {
+    let help = also.map_or_else(|| format!("write `{name}`"), |also| format!("write `{name}`, or `{also}`"));
+    match also {
+        None => message(format!("the option `{name}` takes no arguments")).help(help),
+        Some(_) => message(format!("the option `{name}` takes no such arguments")).help(help),
+    }
 }
 
 pub fn option_twice(name: &str) -> Message {

@@ -377,7 +377,8 @@ impl Reads<'_> {
                 let kept = at.len();
                 let (mut over, mut inner) = (Vec::new(), at.to_vec());
                 debug_assert_eq!(kept + usize::from(*axes), g.rank(args[0]));
-                for size in g.shape(args[0])[kept..].to_vec() {
+                let sizes = g.shape(args[0]).to_vec();
+                for &size in &sizes[kept..] {
                     inner.push(summed(g, size, &mut over));
                 }
                 vec![Part { over, ..Part::of(args[0], inner) }]

@@ -45,7 +45,7 @@ pub fn parse(source: &Source) -> Try<Program> {
 }
 
 /// An argument as a value of the interpreter.
-fn value(arg: &Arg, real: Real) -> Value {
+pub fn value(arg: &Arg, real: Real) -> Value {
     let ty = match real {
         Real::F32 => RealTy::F32,
         Real::F64 => RealTy::F64,
