@@ -433,6 +433,110 @@ fn nested(x: f64) -> f64 {
 }
 
 /// Equal elements keep their order.
+#[differentiate]
+fn shadow(x: f64) -> f64 {
+    const G: f64 = 2.0;
+    struct A {
+        x: f64,
+    }
+    impl A {
+        fn g(&self) -> f64 {
+            self.x * G
+        }
+    }
+    let a = A { x };
+    {
+        const G: f64 = 3.0;
+        a.g() + G
+    }
+}
+
+#[differentiate]
+fn indexed(x: f64, k: usize) -> f64 {
+    use std::ops::{Index, IndexMut};
+    struct V {
+        d: [f64; 3],
+    }
+    impl Index<usize> for V {
+        type Output = f64;
+        fn index(&self, i: usize) -> &f64 {
+            &self.d[i]
+        }
+    }
+    impl IndexMut<usize> for V {
+        fn index_mut(&mut self, i: usize) -> &mut f64 {
+            &mut self.d[i]
+        }
+    }
+    let mut v = V { d: [x, 1.0, 2.0] };
+    v[1] += x;
+    v[k] * v[1]
+}
+
+#[differentiate]
+fn literal_list(x: f64, n: usize) -> f64 {
+    #[derive(Clone, Copy)]
+    struct B {
+        p: [f64; 2],
+        v: [f64; 2],
+    }
+    let mut bs =
+        [B { p: [x, 0.0], v: [0.0, 1.0] }, B { p: [1.0, x], v: [0.1, 0.2] }, B { p: [2.0, 1.0], v: [0.0, 0.0] }];
+    for _ in 0..n {
+        for i in 0..3 {
+            for j in 0..3 {
+                if i != j {
+                    let d = bs[j].p[0] - bs[i].p[0];
+                    bs[i].v[0] += d;
+                    bs[i].v[1] -= d * bs[j].p[1];
+                }
+            }
+        }
+        for b in &mut bs {
+            for k in 0..2 {
+                b.p[k] += b.v[k] * 0.1;
+            }
+        }
+    }
+    bs[0].p[0] + bs[1].p[1] * bs[2].v[0]
+}
+
+#[differentiate]
+fn kalman(z: &[f64], q: f64) -> f64 {
+    #[derive(Clone)]
+    struct K {
+        x: Array1<f64>,
+        p: Array2<f64>,
+    }
+    impl K {
+        fn predict(&mut self, f: &Array2<f64>, q: f64) {
+            self.x = f.dot(&self.x);
+            self.p = f.dot(&self.p).dot(&f.t()) + Array2::<f64>::eye(2) * q;
+        }
+        fn update(&mut self, z: f64, r: f64) -> f64 {
+            let s = self.p[[0, 0]] + r;
+            let k = self.p.column(0).to_owned() / s;
+            let y = z - self.x[0];
+            self.x = &self.x + &(&k * y);
+            let row = self.p.row(0).to_owned();
+            for i in 0..2 {
+                for j in 0..2 {
+                    self.p[[i, j]] -= k[i] * row[j];
+                }
+            }
+            -0.5 * (s.ln() + y * y / s)
+        }
+    }
+    let f = array![[1.0, 0.1], [0.0, 1.0]];
+    let mut k = K { x: Array1::zeros(2), p: Array2::eye(2) };
+    let mut ll = 0.0;
+    for &v in z {
+        k.predict(&f, q);
+        ll += k.update(v, 0.1);
+    }
+    ll
+}
+
 #[test]
 fn structs() {
     ad::check_grad!(fields(1.3, 0.4));
@@ -463,4 +567,13 @@ fn programs() {
     ad::check_grad!(built(0.4));
     ad::check_grad!(closures(0.4, 1.7));
     ad::check_grad!(nested(1.3));
+}
+
+#[test]
+fn further() {
+    ad::check_grad!(shadow(0.4));
+    assert_eq!(shadow(0.5), 4.0);
+    ad::check_grad!(indexed(0.4, 2));
+    ad::check_grad!(literal_list(0.3, 2));
+    ad::check_grad!(kalman(&[0.1, 0.4, 0.2, 0.7], 0.05));
 }

@@ -229,6 +229,51 @@ fn sorted_by_class(x: &[f64], class: &[usize]) -> f64 {
     items.iter().enumerate().map(|(k, item)| item.value * (k as f64 + 0.5 * item.class as f64)).sum()
 }
 
+#[differentiate]
+fn mapped(x: &[f64]) -> f64 {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Kind {
+        A,
+        B,
+    }
+    struct P(f64, Kind);
+    let ps: Vec<P> = x.iter().map(|&v| P(v, if v > 0.0 { Kind::A } else { Kind::B })).collect();
+    let made: Vec<Option<f64>> = ps.iter().map(|p| if p.1 == Kind::A { Some(p.0) } else { None }).collect();
+    let t: f64 = made.iter().flatten().sum();
+    let best = ps.iter().max_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
+    let n = ps.iter().filter(|p| p.1 == Kind::B).count();
+    t + best.0
+        + n as f64
+        + ps.iter().rev().skip(1).zip(&made).map(|(p, m)| p.0 * m.unwrap_or(0.5)).sum::<f64>()
+        + ps.windows(2).map(|w| w[0].0 * w[1].0).sum::<f64>()
+}
+
+#[differentiate]
+fn slices(x: &[f64]) -> f64 {
+    let ps: Vec<(f64, f64)> = x.iter().map(|&v| (v, v * v)).collect();
+    let (a, b) = ps.split_at(1);
+    let first = &ps[1..];
+    first.iter().map(|p| p.0).sum::<f64>()
+        + a[0].1
+        + b.len() as f64
+        + ps.first().unwrap().0
+        + ps.last().unwrap().1
+        + ps.chunks(2).map(|c| c[0].0).sum::<f64>()
+}
+
+#[differentiate]
+fn swapped(x: &[f64]) -> f64 {
+    let mut ps: Vec<(f64, usize)> = x.iter().enumerate().map(|(i, &v)| (v, i)).collect();
+    ps.swap(0, 1);
+    ps.reverse();
+    let t = std::mem::replace(&mut ps[0], (1.0, 2));
+    if let Some(p) = ps.last_mut() {
+        p.0 *= 2.0;
+    }
+    let q = ps.pop().unwrap();
+    t.0 + q.0 * q.1 as f64 + ps.iter().map(|p| p.0).sum::<f64>()
+}
+
 #[test]
 fn enums() {
     for kind in 0..3 {
@@ -264,4 +309,12 @@ fn orders() {
         ad::check_grad!(sorted_by_class(&x, &class));
     }
     assert!(sorted_by_class_grad(&[], &[]).is_empty());
+}
+
+#[test]
+fn parts_of_lists() {
+    let x = [0.3, -0.5, 1.2, 0.8, -0.1];
+    ad::check_grad!(mapped(&x));
+    ad::check_grad!(slices(&x));
+    ad::check_grad!(swapped(&x));
 }

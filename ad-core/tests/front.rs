@@ -5,6 +5,8 @@
 mod apart;
 #[path = "front/arrays.rs"]
 mod arrays;
+#[path = "front/data.rs"]
+mod data;
 #[path = "front/decisions.rs"]
 mod decisions;
 #[path = "front/errors.rs"]

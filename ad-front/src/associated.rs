@@ -392,6 +392,40 @@ impl<'a> Lower<'a> {
         Some(self.apply_function(&f, &[place, right.clone()], range))
     }
 
+    /// `a[i]` of a value of the table. `None` if there is no `impl` for it.
+    pub(super) fn own_index(
+        &mut self,
+        base: &Value<'a>,
+        index: &Value<'a>,
+        range: SrcRange,
+    ) -> Option<Lowered<Value<'a>>> {
+        let f = self.operator(("Index", "index"), base, Some(index)).filter(|_| base.is_defined())?;
+        Some(self.apply_function(&f, &[base.clone(), index.clone()], range))
+    }
+
+    /// The place of `a[i]` of a value of the table. `None` if there is no `impl` for it.
+    pub(super) fn own_index_mut(
+        &mut self,
+        base: &super::place::Place,
+        index: &Value<'a>,
+        range: SrcRange,
+    ) -> Option<Lowered<super::place::Place>> {
+        if self.definitions.impls().is_empty() {
+            return None;
+        }
+        let value = self.read_place(base).ok().filter(Value::is_defined)?;
+        let f = self.operator(("IndexMut", "index_mut"), &value, Some(index))?;
+        let base = Value::Place(Rc::new(base.clone()));
+        Some(match self.apply_function(&f, &[base, index.clone()], range) {
+            Ok(Value::Place(place)) => Ok((*place).clone()),
+            Ok(other) => {
+                let found = self.describe(&other);
+                Err(self.error(range, catalogue::mutable_reference_expected(&found)))
+            }
+            Err(poison) => Err(poison),
+        })
+    }
+
     /// `-a` and `!a` of a value of the table. `None` if there is no `impl` for it.
     pub(super) fn own_unary(&mut self, op: &UnOp, value: &Value<'a>, range: SrcRange) -> Option<Lowered<Value<'a>>> {
         let of_trait = match op {

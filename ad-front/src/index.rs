@@ -34,6 +34,9 @@ impl<'a> Lower<'a> {
         let (base, index) = (self.expr(&x.expr), self.expr(&x.index));
         let (base, index) = (base?, index?);
         let (rb, ri) = (SrcRange::of(&x.expr), SrcRange::of(&x.index));
+        if let Some(element) = self.own_index(&base, &index, SrcRange::of(x)) {
+            return element;
+        }
         if let Value::Number(n) = &base
             && let Value::Number(_) | Value::Term(_) = &index
             && let Some((path, before)) = n.of_array()

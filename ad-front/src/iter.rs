@@ -344,8 +344,16 @@ fn overlapping<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, by_one: bool) -> Low
     {
         return blocks(me, *x, (size, rs), by_one);
     }
+    let list = match x {
+        Value::GrowableVec(list) if me.is_fixed(list) => Some(me.without_padding(list)),
+        _ => None,
+    };
     let levels = me.levels(x);
-    let (x, exists) = if levels > 0 { (me.array(x, rx)?, None) } else { vector_or_part(me, x, rx)? };
+    let (x, exists) = match &list {
+        Some(list) => (list.all.first().copied().ok_or(Poison)?, None),
+        None if levels > 0 => (me.array(x, rx)?, None),
+        None => vector_or_part(me, x, rx)?,
+    };
     let size = me.size(size, rs)?;
     let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
     me.require_lt(zero, size, ad_ir::catalogue::reached::NO_ELEMENTS);
@@ -365,8 +373,17 @@ fn overlapping<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, by_one: bool) -> Low
         let var = me.g.fresh();
         let offset = me.g.mk(Node::Var(var));
         let at = me.g.int(IntOp::Add, start, offset);
-        let part = me.g.gather(x, [size].into(), &[var], &[at]);
-        Ok(me.nested_value(part, levels))
+        let mut part = |t: Term| me.g.gather(t, [size].into(), &[var], &[at]);
+        match &list {
+            Some(list) => {
+                let all = list.all.iter().map(|&t| part(t)).collect();
+                Ok(me.list_of(list.form.clone(), all, size))
+            }
+            None => {
+                let part = part(x);
+                Ok(me.nested_value(part, levels))
+            }
+        }
     });
     seq.len = exists.map(|exists| count(me, exists));
     Ok(Value::Seq(seq))
@@ -430,8 +447,16 @@ fn chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 /// Chunks along the first axis. The last chunk may be shorter.
 fn all_chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), (size, rs)) = (call.arg(0)?, call.arg(1)?);
+    let list = match x {
+        Value::GrowableVec(list) if me.is_fixed(list) => Some(me.without_padding(list)),
+        _ => None,
+    };
     let levels = me.levels(x);
-    let (x, exists) = if levels > 0 { (me.array(x, rx)?, None) } else { vector_or_part(me, x, rx)? };
+    let (x, exists) = match &list {
+        Some(list) => (list.all.first().copied().ok_or(Poison)?, None),
+        None if levels > 0 => (me.array(x, rx)?, None),
+        None => vector_or_part(me, x, rx)?,
+    };
     let size = me.size(size, rs)?;
     let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
     me.require_lt(zero, size, ad_ir::catalogue::reached::NO_ELEMENTS);
@@ -447,10 +472,14 @@ fn all_chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
         let var = me.g.fresh();
         let offset = me.g.mk(Node::Var(var));
         let at = me.g.int(IntOp::Add, start, offset);
-        let all = vec![me.g.gather(x, [size].into(), &[var], &[at])];
+        let arrays = list.as_ref().map_or_else(|| vec![x], |list| list.all.clone());
+        let all = arrays.into_iter().map(|t| me.g.gather(t, [size].into(), &[var], &[at])).collect();
         let rest = me.g.int(IntOp::Sub, n, start);
         let (len, more) = (me.g.int(IntOp::Min, size, rest), me.no_growth());
-        let form = super::carry::Form::Leaf { levels: me.levels_inside(x, levels) };
+        let form = match &list {
+            Some(list) => list.form.clone(),
+            None => super::carry::Form::Leaf { levels: me.levels_inside(x, levels) },
+        };
         Ok(Value::GrowableVec(Rc::new(super::stack::GrowableVec {
             all,
             form,

@@ -146,6 +146,9 @@ impl<'a> Lower<'a> {
             Expr::Index(x) => {
                 let base = self.place(&x.expr)?;
                 let index = self.expr(&x.index)?;
+                if let Some(place) = self.own_index_mut(&base, &index, range) {
+                    return Ok(Place { text, range, ..place? });
+                }
                 let place = self.element(base, &index, SrcRange::of(&x.index), &text_of(&x.expr, 30))?;
                 Ok(Place { text, range, ..place })
             }

@@ -177,6 +177,7 @@ impl Value<'_> {
             Value::Number(_) => "a number",
             Value::List(_) => "an array literal",
             Value::Filled(..) => "an array of integers",
+            Value::GrowableVec(list) if list.as_single_array().is_none() => "a list of structs, enums or tuples",
             Value::GrowableVec(_) => "a `Vec` whose length changes",
             Value::DynamicPart(_) => "an array of a size that a loop decides",
             Value::FromFn(_) => "an array of a size that nothing says",
