@@ -253,3 +253,62 @@ fn a_tuple_by_value() {
     assert_eq!(gradient, (array![3.0, 1.5], 2.0_f64.ln()));
     ad::check_grad!(positive((array![1.0, 2.0], 3.0)));
 }
+
+/// A list of pairs, read by index, in a loop and by an iterator.
+#[differentiate(grad, vjp, jvp, jacobian, hvp, hessian, pullback, laplacian)]
+fn of_pairs(p: &[(f64, f64)]) -> f64 {
+    let mut s = p[0].1;
+    for (a, b) in p {
+        s += a * b.sin();
+    }
+    s + p.iter().map(|(a, b)| a * a * b).sum::<f64>() + p[p.len() - 1].0
+}
+
+#[test]
+fn a_list_of_pairs() {
+    let p = [(1.0, 0.5), (-2.0, 0.25), (0.5, 1.5)];
+    let gradient: Vec<(f64, f64)> = of_pairs_grad(&p);
+    assert!((gradient[1].0 - (0.25_f64.sin() - 1.0)).abs() < 1e-15);
+    assert!((gradient[2].1 - (0.5 * 1.5_f64.cos() + 0.25)).abs() < 1e-15);
+    let (by_a, by_b): (Array1<f64>, Array1<f64>) = of_pairs_jacobian(&p);
+    assert_eq!((by_a[1], by_b[2]), gradient.iter().fold((0.0, 0.0), |_, _| (gradient[1].0, gradient[2].1)));
+    assert_eq!(of_pairs_grad(&p[..1]).len(), 1);
+    ad::check_grad!(of_pairs(&p));
+}
+
+/// Lists inside of tuples, with arrays and integers in them, as parameters and results.
+#[differentiate(vjp, jvp, jacobian, pullback)]
+fn edges(graph: &(f64, Vec<(usize, f64, [f64; 2])>), x: &[f64]) -> (Vec<(f64, [f64; 2])>, f64) {
+    let (scale, edges) = graph;
+    let mut total = 0.0;
+    for (k, w, _) in edges {
+        total += w * x[*k];
+    }
+    let all = edges.iter().map(|(k, w, v)| (w * x[*k] * scale, [v[0] * w, v[1]])).collect();
+    (all, total)
+}
+
+#[test]
+fn lists_in_tuples() {
+    let graph = (2.0, vec![(1, 0.5, [1.0, 2.0]), (0, -1.5, [0.5, 0.1])]);
+    let x = [3.0, 5.0, 7.0];
+    let cotangent = [(1.0, [0.0, 0.0]), (0.0, [0.0, 1.0])];
+    let ((list, total), ((scale, rows), gx)) = edges_vjp(&graph, &x, (&cotangent, 0.0));
+    assert_eq!((list, total), (vec![(5.0, [0.5, 2.0]), (-9.0, [-0.75, 0.1])], -2.0));
+    assert_eq!((scale, gx), (2.5, vec![0.0, 1.0, 0.0]));
+    assert_eq!(rows, vec![(1, 10.0, [0.0, 0.0]), (0, 0.0, [0.0, 1.0])]);
+    ad::check_grad!(edges(&graph, &x));
+}
+
+/// A list that the function owns.
+#[differentiate]
+fn owned(p: Vec<(f64, (f64, u8))>) -> f64 {
+    p.iter().map(|(a, (b, _))| a * b).sum()
+}
+
+#[test]
+fn an_owned_list() {
+    assert_eq!(owned_grad(vec![(1.0, (2.0, 7)), (3.0, (4.0, 8))]), [(2.0, (1.0, 7)), (4.0, (3.0, 8))]);
+    assert_eq!(owned_grad(Vec::new()), []);
+    ad::check_grad!(owned(vec![(1.0, (2.0, 7)), (3.0, (4.0, 8))]));
+}

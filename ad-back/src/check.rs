@@ -4,13 +4,17 @@
 //!
 //! The hidden function adds no warning, and compiles wherever the program compiles without it.
 
+mod structures;
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
+use self::structures::{Bound, bound_result, unbound, value_of};
+use super::driver::in_list;
 use super::signature::again;
 use ad_ir::descriptor::{Descriptor, Further, Structure};
 use ad_ir::program::{Container, Owner, Param, Parts, Passing, Program, Tree};
-use ad_ir::rust_types::{check_name, places, tuple, written};
+use ad_ir::rust_types::{check_name, places, tuple, written, zipped};
 
 /// How the user writes the type of a number or array among the parameters.
 #[derive(Clone, Copy)]
@@ -53,11 +57,6 @@ impl Written {
     fn again(self, place: &TokenStream) -> TokenStream {
         if self.0.is_moved() { quote!(#place.clone()) } else { place.clone() }
     }
-}
-
-/// The leaf of a structure that is not bound by a pattern.
-fn unbound() -> TokenStream {
-    quote!(_)
 }
 
 /// The function's parameters and results as the hidden function names them.
@@ -111,6 +110,9 @@ impl<'p> Names<'p> {
 
     /// An owned copy of a leaf of the arguments.
     fn copy(&self, leaf: usize) -> TokenStream {
+        if self.program.declared.iter().any(|p| in_list(&p.parts, leaf, false)) {
+            return self.place(leaf);
+        }
         self.passing(leaf).own(&self.place(leaf), &self.run)
     }
 
@@ -139,6 +141,16 @@ impl<'p> Names<'p> {
                 }
                 None => self.passing(*leaf).again(&self.place(*leaf)),
             },
+            Parts::List { passing, element } => {
+                let vec = |leaf: &usize| match self.active(*leaf) {
+                    Some(k) => {
+                        let own = &self.owned[k];
+                        quote!(#at.moved(#k, &#own))
+                    }
+                    None => self.place(*leaf),
+                };
+                Written(*passing).lent(&zipped(&element.tree().map(&mut |leaf| vec(leaf))), run)
+            }
             Parts::Tuple { references, is_static, parts } => {
                 let parts: Vec<TokenStream> = parts.iter().map(|part| self.moved_parts(part, at)).collect();
                 let whole = tuple(&parts);
@@ -149,7 +161,8 @@ impl<'p> Names<'p> {
         }
     }
 
-    /// A structure for each declared active parameter. Leaves that are not active have their own.
+    /// A structure without lists for each declared active parameter. Leaves that are not active have
+    /// their own.
     fn each(
         &self,
         active: &mut impl FnMut(usize) -> TokenStream,
@@ -168,17 +181,31 @@ impl<'p> Names<'p> {
     /// The tangent of each declared active parameter.
     fn along(&self, at: &Ident) -> Vec<TokenStream> {
         let params = &self.program.params;
-        let mut of_active = |k: usize| {
-            let own = &self.owned[k];
-            passed(params[self.program.active[k]].container, &quote!(#at.of(#k, &#own)))
+        let one = |&k: &usize| {
+            value_of(&self.program.declared[k].parts.tree(), false, &mut |&leaf, element| {
+                let value = match self.active(leaf) {
+                    Some(k) => {
+                        let own = &self.owned[k];
+                        quote!(#at.of(#k, &#own))
+                    }
+                    None => self.copy(leaf),
+                };
+                if element { value } else { passed(params[leaf].container, &value) }
+            })
         };
-        self.each(&mut of_active, &mut |leaf| passed(params[leaf].container, &self.copy(leaf)))
+        self.program.wrt.iter().map(one).collect()
     }
 
-    /// The pattern of a gradient.
-    fn gradient(&self) -> TokenStream {
-        let parts = self.each(&mut |k| self.parts[k].to_token_stream(), &mut |_| unbound());
-        of_several(&parts)
+    /// The pattern of a gradient, and the statements that take its lists apart.
+    fn gradient(&self) -> Bound {
+        let bound = |&k: &usize| {
+            let tree = self.program.declared[k].parts.tree();
+            let leaf = |&leaf: &usize| self.active(leaf).map(|k| self.parts[k].clone());
+            Bound::of(&tree.map(&mut |k| leaf(k)))
+        };
+        let all: Vec<Bound> = self.program.wrt.iter().map(bound).collect();
+        let patterns: Vec<TokenStream> = all.iter().map(|bound| bound.pattern.clone()).collect();
+        Bound { pattern: of_several(&patterns), taken: all.into_iter().map(|bound| bound.taken).collect() }
     }
 
     /// The leaves of the differentiated result with names of this beginning.
@@ -188,11 +215,9 @@ impl<'p> Names<'p> {
     }
 
     /// The pattern of the whole result; `discrete`: with names for parts that are not real.
-    fn value(&self, discrete: bool) -> TokenStream {
-        let pattern = written(&self.result, &mut |(name, _, real)| {
-            if *real || discrete { name.to_token_stream() } else { unbound() }
-        });
-        if self.program.aux { quote!((#pattern, _)) } else { pattern }
+    fn value(&self, discrete: bool) -> Bound {
+        let Bound { pattern, taken } = bound_result(&self.result, discrete);
+        Bound { pattern: if self.program.aux { quote!((#pattern, _)) } else { pattern }, taken }
     }
 
     /// The entries of a result, given the names of its leaves.
@@ -200,7 +225,7 @@ impl<'p> Names<'p> {
         let run = &self.run;
         match result {
             Tree::Leaf((name, ..)) => quote!(#run::leaf(&#name)),
-            Tree::Tuple(_) => {
+            Tree::Tuple(_) | Tree::List(_) => {
                 let leaves = result.leaves().into_iter().filter(|leaf| leaf.2).map(|leaf| &leaf.0);
                 quote!(#run::together(::std::vec::Vec::from([#(#run::leaf(&#leaves)),*])))
             }
@@ -213,9 +238,10 @@ impl<'p> Names<'p> {
         match (&self.result, self.program.aux) {
             (Tree::Leaf(_), false) => quote!(#run::leaf(&#call)),
             _ => {
-                let (pattern, entries) = (self.value(false), self.entries(&self.result));
+                let (Bound { pattern, taken }, entries) = (self.value(false), self.entries(&self.result));
                 quote!({
                     let #pattern = #call;
+                    #taken
                     #entries
                 })
             }
@@ -227,17 +253,18 @@ impl<'p> Names<'p> {
         let run = &self.run;
         let all = self.result.leaves();
         let mut leaves = 0..;
-        written(&self.result, &mut |(name, container, real)| {
+        value_of(&self.result, false, &mut |(name, container, real), element| {
             let n = leaves.next().unwrap_or(0);
+            let passed = |value: &TokenStream| if element { value.clone() } else { passed(*container, value) };
             if !*real {
-                return passed(*container, &quote!(#name.clone()));
+                return passed(&quote!(#name.clone()));
             }
             let before: Vec<&Ident> = all[..n].iter().filter(|leaf| leaf.2).map(|leaf| &leaf.0).collect();
             let entries = match &*before {
                 [] => quote!(#at),
                 before => quote!(#run::after(#at, &[#(&#run::leaf(&#before)),*])),
             };
-            passed(*container, &quote!(#run::refill(&#name, #entries)))
+            passed(&quote!(#run::refill(&#name, #entries)))
         })
     }
 
@@ -260,7 +287,7 @@ impl<'p> Names<'p> {
         let pattern = of_several(&self.each(&mut pattern, &mut |_| unbound()));
         let entries = (0..self.parts.len()).map(|k| match names(k) {
             Tree::Leaf((name, ..)) => quote!(#run::leaf(&#name)),
-            several @ Tree::Tuple(_) => {
+            several => {
                 let own = &self.owned[k];
                 let blocks = several.leaves().into_iter().filter(|leaf| leaf.2).map(|leaf| &leaf.0);
                 quote!(#run::rows(&#own, ::std::vec::Vec::from([#(#run::leaf(&#blocks)),*])))
@@ -297,11 +324,11 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
     let all = 0..program.declared.len();
     let here: Vec<TokenStream> = all.clone().map(|k| names.here(k)).collect();
     let moved: Vec<TokenStream> = all.map(|k| names.moved(k, &at)).collect();
-    let gradient = names.gradient();
+    let Bound { pattern: gradient, taken: gradient_taken } = names.gradient();
     let leaves = quote!(::std::vec::Vec::from([#(#run::leaf(&#parts)),*]));
     let (back, points_) = (own("back", 0), own("all", 0));
-    let (value, entries) = (names.value(false), names.entries(&names.result));
-    let whole_value = names.value(true);
+    let (Bound { pattern: value, taken: value_taken }, entries) = (names.value(false), names.entries(&names.result));
+    let Bound { pattern: whole_value, taken: whole_taken } = names.value(true);
     let both = quote!((#entries, #leaves));
     let suffixed = |suffix: &str| {
         let name = format_ident!("{name}_{suffix}");
@@ -315,8 +342,10 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
             return quote! {
                 #check.#by(|#points_| {
                     let (#whole_value, #back) = #f(#(#here),*);
+                    #whole_taken
                     let #points_ = #points_.iter().map(|#at| {
                         let #gradient = #back(#cotangent);
+                        #gradient_taken
                         #leaves
                     });
                     (#entries, #points_.collect())
@@ -326,7 +355,9 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
         let destinations = Destinations::of(&names);
         let (before, further) = match d.further {
             Further::Nothing => (quote!(), Vec::new()),
-            Further::Cotangent => (quote!(let #whole_value = #name #turbofish(#(#here),*);), vec![cotangent.clone()]),
+            Further::Cotangent => {
+                (quote!(let #whole_value = #name #turbofish(#(#here),*); #whole_taken), vec![cotangent.clone()])
+            }
             Further::Directions(_) => (quote!(), names.along(&at)),
             Further::Destinations => (destinations.before.clone(), {
                 let own = program.workspace.then(|| quote!(&mut #krate::runtime::Workspace::new()));
@@ -370,28 +401,31 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
                 quote!({
                     #before
                     let (#value, #pattern) = #called;
+                    #value_taken
                     (#entries, ::std::vec::Vec::from([#(#blocks),*]))
                 })
             }
             (Structure::Gradient, true) => quote!({
                 #before
                 let (#value, #gradient) = #called;
+                #value_taken
+                #gradient_taken
                 #both
             }),
             (Structure::Gradient, false) => quote!({
                 #before
                 let #gradient = #called;
+                #gradient_taken
                 #leaves
             }),
             (Structure::Result, true) => {
                 let tangent = names.results("back");
-                let (pattern, of_tangent) = (
-                    written(&tangent, &mut |(name, _, real)| if *real { name.to_token_stream() } else { unbound() }),
-                    names.entries(&tangent),
-                );
+                let (Bound { pattern, taken }, of_tangent) = (bound_result(&tangent, false), names.entries(&tangent));
                 quote!({
                     #before
                     let (#value, #pattern) = #called;
+                    #value_taken
+                    #taken
                     (#entries, #of_tangent)
                 })
             }
@@ -404,7 +438,7 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
                 let (pattern, blocks) = names.blocks(&rows);
                 match rows {
                     Tree::Leaf(_) => quote!(#run::leaf(&#called)),
-                    Tree::Tuple(_) => quote!({
+                    _ => quote!({
                         let #pattern = #called;
                         #run::columns(::std::vec::Vec::from([#(#blocks),*]))
                     }),
@@ -484,7 +518,7 @@ impl Destinations {
         for (n, (&k, (value, pattern))) in names.program.wrt.iter().zip(values.iter().zip(&patterns)).enumerate() {
             let whole = match names.program.declared[k].parts {
                 Parts::Leaf(_) => pattern.clone(),
-                Parts::Tuple { .. } => {
+                _ => {
                     let whole = own("whole", n);
                     all.taken.extend(quote!(let #pattern = #whole;));
                     whole.to_token_stream()

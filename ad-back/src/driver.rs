@@ -33,6 +33,7 @@ use super::plan::Work;
 use super::summary::PlanSummary;
 use ad_ir::ir::Term;
 use ad_ir::program::OutputTree;
+pub(super) use inputs::in_list;
 use memory::{Budget, Destinations};
 pub(super) use state::Driver;
 pub(super) use tiling::describe as describe_block;

@@ -12,7 +12,7 @@ use quote::ToTokens;
 use syn::{ItemFn, Pat};
 
 use super::arith::Arith;
-use super::carry::{InferenceKey, Inferred};
+use super::carry::{Form, InferenceKey, Inferred};
 use super::definitions::Definitions;
 use super::definitions::tree::Tree;
 use super::once::MaybeUnreached;
@@ -150,11 +150,84 @@ impl<'a> Lower<'a> {
                 let parts = types.iter().map(|ty| self.result(ty, &Value::Never, range));
                 Ok(OutputTree::Tuple(parts.collect::<Lowered<_>>()?))
             }
+            (Structure::List(element), value) => self.result_list(element, value, range),
             _ => {
                 let found = self.describe(value);
                 let ty = self.sig.result_ty.to_string().replace(' ', "");
                 Err(self.error(range, catalogue::result_type(&found, &ty)))
             }
+        }
+    }
+
+    /// A result that is a list of tuples of a length that is known before the elements.
+    fn result_list(&mut self, element: &Structure<Leaf>, value: &Value<'a>, range: SrcRange) -> Lowered<OutputTree> {
+        let key = InferenceKey::at_address(self.state.here.0 as usize, "result");
+        let list = match value {
+            Value::GrowableVec(list) if self.is_fixed(list) => Some(self.without_padding(list)),
+            Value::List(parts) if !parts.is_empty() => {
+                let len = self.g.lit_usize(parts.len());
+                self.stack(value, len, &key, range)?
+            }
+            _ => None,
+        };
+        let leaves = element.leaves();
+        let all = list.and_then(|list| {
+            let (mut rows, mut all) = (list.all.iter(), Vec::new());
+            self.rows_of(element, &list.form, &mut rows, &mut all)?;
+            Some(all)
+        });
+        let fits = |all: &Vec<Term>| {
+            let fits =
+                |(leaf, &t): (&&Leaf, &Term)| self.g.elem(t) == leaf.elem && self.g.rank(t) == usize::from(leaf.rank);
+            leaves.len() == all.len() && leaves.iter().zip(all).all(fits)
+        };
+        let Some(all) = all.filter(fits) else {
+            let found = self.describe(value);
+            let ty = self.sig.result_ty.to_string().replace(' ', "");
+            return Err(self.error(range, catalogue::result_type(&found, &ty)));
+        };
+        // There are as many arrays as leaves.
+        let mut terms = all.iter().copied();
+        let mut output = |leaf: &Leaf| {
+            let lens = leaf.lens.iter().map(super::types::Len::tokens).collect();
+            Output { term: terms.next().unwrap_or(all[0]), container: leaf.container, lens }
+        };
+        Ok(OutputTree::List(element.map(&mut output).into()))
+    }
+
+    /// The arrays of a list of elements of this type. An array literal in an element is one array
+    /// with one more axis. `None` if the elements are of another structure.
+    fn rows_of(
+        &mut self,
+        element: &Structure<Leaf>,
+        form: &Form<'a>,
+        rows: &mut std::slice::Iter<'_, Term>,
+        out: &mut Vec<Term>,
+    ) -> Option<()> {
+        match (element, form) {
+            (Structure::Tuple(types), Form::Tuple(forms)) if types.len() == forms.len() => {
+                types.iter().zip(forms).try_for_each(|(ty, form)| self.rows_of(ty, form, rows, out))
+            }
+            (Structure::Leaf(_), form) => {
+                out.push(self.joined_rows(form, rows)?);
+                Some(())
+            }
+            _ => None,
+        }
+    }
+
+    fn joined_rows(&mut self, form: &Form<'a>, rows: &mut std::slice::Iter<'_, Term>) -> Option<Term> {
+        match form {
+            Form::Leaf { .. } => rows.next().copied(),
+            Form::List(forms) => {
+                let parts: Vec<Term> = forms.iter().map(|form| self.joined_rows(form, rows)).collect::<Option<_>>()?;
+                let alike = parts.windows(2).all(|pair| self.g.shape(pair[0]) == self.g.shape(pair[1]));
+                let all = self.g.stack(Some(&parts).filter(|parts| alike && !parts.is_empty())?);
+                let last = ad_ir::ir::axis(self.g.rank(all));
+                let perm: Vec<u8> = [1, 0].into_iter().chain(2..last).collect();
+                Some(self.g.transpose(all, &perm))
+            }
+            _ => None,
         }
     }
 

@@ -222,15 +222,25 @@ impl<'a> Lower<'a> {
         (default && vec).then(|| Value::List(Rc::new([])))
     }
 
+    /// A parameter that is a product, from the values of its leaves.
+    pub(super) fn parameter_of(&mut self, ty: &proc_macro2::TokenStream, leaves: &[Value<'a>]) -> Option<Value<'a>> {
+        let ty = syn::parse2(ty.clone()).ok()?;
+        let tree = self.definitions.tree(&ty, &self.sig.generics())?;
+        let terms = leaves.iter().filter_map(|leaf| match leaf {
+            Value::Term(t) | Value::Nested(t, _) => Some(*t),
+            _ => None,
+        });
+        let terms: Vec<Term> = terms.collect();
+        self.value_of(&tree, &mut terms.iter()).ok()
+    }
+
     /// The value of a type from the terms of its leaves, in their order.
-    #[allow(dead_code, reason = "parameters that are products are made by it")]
-    pub(super) fn value_of(&mut self, tree: &Tree<'a>, leaves: &mut std::slice::Iter<'_, Term>) -> Lowered<Value<'a>> {
+    fn value_of(&mut self, tree: &Tree<'a>, leaves: &mut std::slice::Iter<'_, Term>) -> Lowered<Value<'a>> {
         let form = self.form_of(tree, &mut leaves.clone(), 0)?;
         Self::unflatten(&form, leaves)
     }
 
     /// The form of a value whose leaves are elements below this many lists.
-    #[allow(dead_code, reason = "see above")]
     fn form_of(&mut self, tree: &Tree<'a>, leaves: &mut std::slice::Iter<'_, Term>, lists: usize) -> Lowered<Form<'a>> {
         let mut all = |me: &mut Self, trees: &[Tree<'a>]| {
             trees.iter().map(|t| me.form_of(t, leaves, lists)).collect::<Lowered<Vec<_>>>()

@@ -20,7 +20,7 @@ use ad_ir::catalogue;
 use ad_ir::diag::{Diags, Poison, SrcRange};
 use ad_ir::ir::{Elem, Lit, Loc, Node, Term, Type};
 use ad_ir::prim::Cmp;
-use ad_ir::program::{Check, Constant, Container, Output, OutputTree, Param, Phase, Place, Places, Program, Tree};
+use ad_ir::program::{Check, Constant, Container, Output, OutputTree, Param, Parts, Phase, Place, Places, Program};
 
 /// A symbolic size: an axis of a parameter, or a parameter of type `usize`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -226,7 +226,11 @@ impl<'a> Lower<'a> {
                 // An array of examples.
                 continue;
             }
-            let value = value_of(&declared.declared.parts.tree(), &mut own.into_iter());
+            let value = match declared.declared.parts {
+                Parts::Leaf(_) => own.pop(),
+                _ => self.parameter_of(&declared.declared.ty, &own),
+            };
+            let Some(value) = value else { continue };
             if declared.pattern {
                 self.parameters.push((n, value));
             } else {
@@ -283,14 +287,6 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// The value of a parameter, given those of its leaves in order.
-fn value_of<'a>(tree: &Tree<usize>, leaves: &mut impl Iterator<Item = Value<'a>>) -> Value<'a> {
-    match tree {
-        Tree::Leaf(_) => leaves.next().unwrap_or(Value::Never),
-        Tree::Tuple(parts) => Value::Tuple(parts.iter().map(|part| value_of(part, leaves)).collect()),
-    }
-}
-
 /// The size of a constant array along an axis: `W.len()`, `W[0].len()`.
 pub(super) fn length_of_constant(path: &TokenStream, axis: usize) -> TokenStream {
     let first = (0..axis).map(|_| quote!([0]));
@@ -300,6 +296,9 @@ pub(super) fn length_of_constant(path: &TokenStream, axis: usize) -> TokenStream
 /// Lowers a function with a valid signature.
 pub(super) fn lower(sig: &Sig, item: &ItemFn, definitions: &Definitions, diags: &mut Diags) -> Lowered<Program> {
     let mut classes = Classes::default();
+    for declared in &sig.declared {
+        equal_lengths(&declared.declared.parts, &mut classes);
+    }
     let mut equations: Vec<Equation> = Vec::new();
     let mut constants: Vec<Constant> = Vec::new();
     // Each run but the last unites two classes, of which there are finitely many.
@@ -357,6 +356,21 @@ pub(super) fn lower(sig: &Sig, item: &ItemFn, definitions: &Definitions, diags: 
         catalogue::internal("the front end", "equations between sizes do not come to an end"),
     );
     Err(Poison)
+}
+
+/// The arrays of a list of tuples are equally long.
+fn equal_lengths(parts: &Parts, classes: &mut Classes) {
+    match parts {
+        Parts::Leaf(_) => {}
+        Parts::Tuple { parts, .. } => parts.iter().for_each(|part| equal_lengths(part, classes)),
+        Parts::List { element, .. } => {
+            let tree = element.tree();
+            let leaves = tree.leaves();
+            for pair in leaves.windows(2) {
+                classes.unite(Size::of_axis(*pair[0], 0), Size::of_axis(*pair[1], 0));
+            }
+        }
+    }
 }
 
 /// The names that a function binds in patterns.

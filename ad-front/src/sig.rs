@@ -11,7 +11,7 @@ use super::types::tree::{self, TypeTree};
 use super::types::{self, Generics, Leaf, MAX_RANK};
 use super::value::Lowered;
 use ad_ir::catalogue;
-use ad_ir::descriptor::{self, Descriptor, Structure};
+use ad_ir::descriptor::{self, Descriptor, Further, Structure};
 use ad_ir::diag::{Diags, Poison, SrcRange, suggest, text_of};
 use ad_ir::ir::Elem;
 use ad_ir::mode::Mode;
@@ -158,7 +158,11 @@ fn fits(
 ) -> bool {
     let before = diags.list().len();
     let (option, requires) = (derivative.option, &derivative.requires);
-    if let Some(instead) = requires.one_number.filter(|_| !is_one_number(result)) {
+    if let Some(p) =
+        wrt.iter().find(|p| derivative.further == Further::Destinations && p.declared.parts.tree().has_lists())
+    {
+        diags.push(at, catalogue::destination_of_a_list(option, &p.declared.label));
+    } else if let Some(instead) = requires.one_number.filter(|_| !is_one_number(result)) {
         let array = matches!(result, Tree::Leaf(_));
         diags.push(at, catalogue::derivative_of_an_array(option, array, instead));
     } else if let Some(instead) = requires.one_active.filter(|_| wrt.len() > 1) {
@@ -350,6 +354,9 @@ fn parts(ty: &TypeTree, (name, label): (&Ident, &str), taken: &mut Vec<String>, 
             let parts = inner.iter().enumerate().map(part).collect();
             Parts::Tuple { references: *references, is_static: *is_static, parts }
         }
+        TypeTree::List { passing, element } => {
+            Parts::List { passing: *passing, element: parts(element, (name, label), taken, params).into() }
+        }
     }
 }
 
@@ -472,7 +479,7 @@ impl Sig {
     pub(super) fn result_elem(&self) -> Option<Elem> {
         match &self.result {
             Tree::Leaf(leaf) => Some(leaf.elem),
-            Tree::Tuple(_) => None,
+            Tree::Tuple(_) | Tree::List(_) => None,
         }
     }
 }

@@ -163,7 +163,7 @@ pub(super) fn of_signature(sig: &Sig, item: &ItemFn, diags: &Diags) -> TokenStre
             true => Leaf { container: Container::NdArray, rank: leaf.rank + 1, lens: Vec::new(), ..leaf.clone() },
             false => leaf.clone(),
         };
-        tree::owned(&ty.map(&mut |leaf| all(leaf)), real, krate)
+        tree::owned(&ty.clone().of_blocks().map(&mut |leaf| all(leaf)), real, krate)
     };
     let shared = sig.wrt.iter().map(|&k| &sig.declared[k]).zip(&active);
     let shared = shared.filter(|(p, _)| p.leaves().iter().all(|k| !sig.examples.contains(k)));
@@ -211,8 +211,11 @@ fn block(sig: &Sig, result: &Tree<Leaf>, param: &Tree<Leaf>) -> TokenStream {
         let lens = lens.into_iter().map(types::Len::Named).collect();
         Leaf { container, rank: result.rank + param.rank, lens, ..param.clone() }
     };
-    let blocks = param.grafted(&mut |param: &Leaf| match param.elem.is_real() {
-        true => result.map(&mut |result| if result.elem.is_real() { one(result, param) } else { result.clone() }),
+    let blocks = param.clone().of_blocks().grafted(&mut |param: &Leaf| match param.elem.is_real() {
+        true => result
+            .clone()
+            .of_blocks()
+            .map(&mut |result| if result.elem.is_real() { one(result, param) } else { result.clone() }),
         false => Tree::Leaf(param.clone()),
     });
     tree::owned(&blocks, sig.real_param.as_ref(), &sig.krate)

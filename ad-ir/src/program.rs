@@ -16,7 +16,7 @@ use crate::ir::{Elem, Graph, Loc, RealTy, Term};
 use crate::mode::Mode;
 
 pub use known::KnownType;
-pub use tree::{Declared, Output, OutputTree, Parts, Tree};
+pub use tree::{Declared, Output, OutputTree, Parts, Tree, element_of};
 
 /// A location in the user's source, for messages at run time and for the spans of generated code.
 #[derive(Clone, Debug)]

@@ -109,7 +109,10 @@ pub fn static_type(elem: TokenStream, lens: &[impl ToTokens]) -> TokenStream {
 /// The type of a whole result: a leaf's owned type, tuples of these.
 pub fn tree_type(program: &Program, tree: &OutputTree) -> TokenStream {
     let g = &program.graph;
-    written(tree, &mut |out| owned_type(program, out.container, g.elem(out.term), g.rank(out.term), &out.lens))
+    written_lists(tree, &owned_list, &mut |out, element| {
+        let out = if element { &out.element() } else { out };
+        owned_type(program, out.container, g.elem(out.term), g.rank(out.term), &out.lens)
+    })
 }
 
 /// The type of the destination of a whole result.
@@ -122,7 +125,56 @@ pub fn mutable(ty: &TokenStream) -> TokenStream {
     quote!(&mut #ty)
 }
 
-/// A structure as Rust writes it, in a type, a pattern or an expression.
+/// A list that owns its elements.
+#[must_use]
+pub fn owned_list(element: TokenStream) -> TokenStream {
+    quote!(::std::vec::Vec<#element>)
+}
+
+/// A list as tangents and cotangents are passed.
+#[must_use]
+pub fn passed_list(element: TokenStream) -> TokenStream {
+    quote!(&[#element])
+}
+
+/// A type. A leaf inside of a list is written as an element of its array.
+pub fn written_lists<L>(
+    tree: &Tree<L>,
+    list: &dyn Fn(TokenStream) -> TokenStream,
+    leaf: &mut dyn FnMut(&L, bool) -> TokenStream,
+) -> TokenStream {
+    match tree {
+        Tree::Leaf(own) => leaf(own, false),
+        Tree::Tuple(parts) => {
+            let parts: Vec<TokenStream> = parts.iter().map(|part| written_lists(part, list, leaf)).collect();
+            tuple(&parts)
+        }
+        Tree::List(element) => list(written(element, &mut |own| leaf(own, true))),
+    }
+}
+
+/// A `Vec` of tuples, given a `Vec` for each leaf.
+#[must_use]
+pub fn zipped(element: &Tree<TokenStream>) -> TokenStream {
+    let leaves = element.leaves();
+    let name = |k: usize| format_ident!("item{k}_", span = Span::mixed_site());
+    let Some((first, rest)) = leaves.split_first() else { return quote!(::std::vec::Vec::new()) };
+    let first_name = name(0);
+    let (mut all, mut pattern) = (quote!(::core::iter::IntoIterator::into_iter(#first)), quote!(#first_name));
+    for (k, list) in rest.iter().enumerate() {
+        let name = name(k + 1);
+        all = quote!(::core::iter::Iterator::zip(#all, #list));
+        pattern = quote!((#pattern, #name));
+    }
+    let mut k = 0..;
+    let item = written(element, &mut |_| {
+        let name = name(k.next().unwrap_or(0));
+        quote!(#name)
+    });
+    quote!(::core::iter::Iterator::collect::<::std::vec::Vec<_>>(::core::iter::Iterator::map(#all, |#pattern| #item)))
+}
+
+/// A structure as Rust writes it, in a type, a pattern or an expression. It has no lists.
 pub fn written<L>(tree: &Tree<L>, leaf: &mut impl FnMut(&L) -> TokenStream) -> TokenStream {
     match tree {
         Tree::Leaf(own) => leaf(own),
@@ -130,6 +182,7 @@ pub fn written<L>(tree: &Tree<L>, leaf: &mut impl FnMut(&L) -> TokenStream) -> T
             let parts: Vec<TokenStream> = parts.iter().map(|part| written(part, leaf)).collect();
             tuple(&parts)
         }
+        Tree::List(element) => written(element, leaf),
     }
 }
 
@@ -157,6 +210,14 @@ fn add_places(parts: &Parts, place: &TokenStream, all: &mut Vec<(usize, TokenStr
             for (n, part) in parts.iter().enumerate() {
                 let n = Literal::usize_unsuffixed(n);
                 add_places(part, &quote!(#place.#n), all);
+            }
+        }
+        Parts::List { element, .. } => {
+            let item = Ident::new("item_", Span::mixed_site());
+            let mut parts = Vec::new();
+            add_places(element, &quote!(#item), &mut parts);
+            for (k, part) in parts {
+                all.push((k, quote!(#place.iter().map(|#item| #part).collect::<::std::vec::Vec<_>>())));
             }
         }
     }

@@ -8,6 +8,15 @@ use super::state::Driver;
 use ad_ir::program::{Container, Owner, Parts};
 use ad_ir::rust_types::places;
 
+/// Whether a leaf is inside of a list of tuples.
+pub(crate) fn in_list(parts: &Parts, leaf: usize, inside: bool) -> bool {
+    match parts {
+        Parts::Leaf(k) => inside && *k == leaf,
+        Parts::Tuple { parts, .. } => parts.iter().any(|part| in_list(part, leaf, inside)),
+        Parts::List { element, .. } => in_list(element, leaf, true),
+    }
+}
+
 impl Driver<'_> {
     /// Whether a number or array is a part of a declared parameter.
     fn is_part(&self, k: usize) -> bool {
@@ -30,6 +39,10 @@ impl Driver<'_> {
                 let p = &self.params[k];
                 let name = &p.name;
                 let copied = p.passing.references > 0 || p.passing.owner == Owner::Any;
+                if in_list(&declared.parts, k, false) {
+                    code.extend(quote!(let #name = &#place[..];));
+                    continue;
+                }
                 code.extend(match (destinations.contains(name), p.container) {
                     (true, Container::Slice) => quote!(let #name = &mut #place[..];),
                     (true, _) => quote!(let #name = &mut #place;),

@@ -9,11 +9,17 @@ use super::memory::{Hold, flat};
 use super::state::Driver;
 use ad_ir::ir::Term;
 use ad_ir::program::{Container, Output, OutputTree};
+use ad_ir::rust_types::zipped;
 
 impl Driver<'_> {
     pub(super) fn output(&mut self, tree: &OutputTree, left: &mut HashMap<Term, u32>) -> Result<TokenStream, String> {
         match tree {
             OutputTree::Leaf(out) => self.leaf(out, left),
+            OutputTree::List(element) => {
+                let leaves = element.leaves().into_iter().map(|out| self.leaf(out, left));
+                let mut leaves = leaves.collect::<Result<Vec<_>, _>>()?.into_iter();
+                Ok(zipped(&element.map(&mut |_| leaves.next().unwrap_or_default())))
+            }
             OutputTree::Tuple(parts) => {
                 let parts: Vec<TokenStream> = parts.iter().map(|p| self.output(p, left)).collect::<Result<_, _>>()?;
                 Ok(match &*parts {

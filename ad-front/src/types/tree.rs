@@ -5,13 +5,14 @@
 //! This module must never decide what a leaf is: `types` does that.
 
 use proc_macro2::{Ident, TokenStream};
-use syn::{Lifetime, Type};
+use syn::{GenericArgument, Lifetime, PathArguments, Type};
 
-use super::{Generics, Leaf, leaf};
+use super::{Generics, Leaf, MAX_RANK, leaf};
 use crate::value::Lowered;
-use ad_ir::diag::{Diags, Poison};
-use ad_ir::program::Tree;
-use ad_ir::rust_types::{mutable, tuple, written};
+use ad_ir::catalogue::refused::{self, TypeForm};
+use ad_ir::diag::{Diags, Poison, SrcRange, text_of};
+use ad_ir::program::{Container, KnownType, Owner, Passing, Tree, element_of};
+use ad_ir::rust_types::{mutable, owned_list, passed_list, tuple, written_lists};
 
 /// The type of a parameter or result.
 #[derive(Clone, Debug)]
@@ -20,6 +21,8 @@ pub(crate) enum TypeTree {
     Leaf(Leaf),
     /// A tuple behind references.
     Tuple { references: usize, is_static: bool, parts: Vec<TypeTree> },
+    /// A list of tuples of numbers and arrays of static size. A leaf is the array of all elements.
+    List { passing: Passing, element: Box<TypeTree> },
 }
 
 impl TypeTree {
@@ -28,6 +31,7 @@ impl TypeTree {
         match self {
             TypeTree::Leaf(leaf) => Tree::Leaf(leaf.clone()),
             TypeTree::Tuple { parts, .. } => Tree::Tuple(parts.iter().map(TypeTree::tree).collect()),
+            TypeTree::List { element, .. } => Tree::List(element.tree().into()),
         }
     }
 
@@ -36,6 +40,26 @@ impl TypeTree {
         match self {
             TypeTree::Leaf(leaf) => leaf.owned,
             TypeTree::Tuple { references, parts, .. } => *references == 0 && parts.iter().all(TypeTree::is_owned),
+            TypeTree::List { passing, .. } => passing.references == 0,
+        }
+    }
+
+    /// The tree of a list of these elements. `None` if an element borrows or has arrays whose sizes
+    /// its type does not say.
+    fn listed(self) -> Option<TypeTree> {
+        match self {
+            TypeTree::Leaf(leaf) => {
+                let fits = leaf.owned && matches!(leaf.container, Container::Scalar | Container::Static);
+                let passing = Passing::value(Owner::Vector);
+                let rank = leaf.rank + 1;
+                (fits && leaf.passing.references == 0 && rank <= MAX_RANK)
+                    .then(|| TypeTree::Leaf(Leaf { container: Container::Slice, rank, passing, ..leaf }))
+            }
+            TypeTree::Tuple { references: 0, is_static, parts } => {
+                let parts = parts.into_iter().map(TypeTree::listed).collect::<Option<_>>()?;
+                Some(TypeTree::Tuple { references: 0, is_static, parts })
+            }
+            _ => None,
         }
     }
 }
@@ -62,7 +86,43 @@ pub(crate) fn tree(ty: &Type, generics: &Generics, diags: &mut Diags) -> Lowered
             }
             if failed { Err(Poison) } else { Ok(TypeTree::Tuple { references: 0, is_static: false, parts }) }
         }
-        _ => leaf(ty, generics, diags).map(TypeTree::Leaf),
+        _ => match list(ty) {
+            Some((passing, of)) if is_tuple(of) => {
+                let element = tree(of, generics, diags)?.listed();
+                let Some(element) = element else {
+                    return Err(diags.push(SrcRange::of(of), refused::kind_of_type(TypeForm::Tuple, &text_of(of, 40))));
+                };
+                Ok(TypeTree::List { passing, element: element.into() })
+            }
+            _ => leaf(ty, generics, diags).map(TypeTree::Leaf),
+        },
+    }
+}
+
+/// The form of a list's type, and the type of its elements.
+fn list(ty: &Type) -> Option<(Passing, &Type)> {
+    match ty {
+        Type::Paren(p) => list(&p.elem),
+        Type::Group(p) => list(&p.elem),
+        Type::Reference(r) if r.mutability.is_none() => {
+            let is_static = r.lifetime.as_ref().is_some_and(|l| l.ident == "static");
+            if let Type::Slice(s) = &*r.elem {
+                return Some((Passing { is_static, ..Passing::reference(Owner::Slice) }, &s.elem));
+            }
+            let (passing, of) = list(&r.elem)?;
+            let is_static = is_static || passing.is_static;
+            Some((Passing { references: passing.references + 1, is_static, ..passing }, of))
+        }
+        Type::Path(p) if p.qself.is_none() => {
+            let last = p.path.segments.last()?;
+            let vec = KnownType::named(&last.ident.to_string()) == Some(KnownType::Vec);
+            let PathArguments::AngleBracketed(args) = &last.arguments else { return None };
+            match args.args.first() {
+                Some(GenericArgument::Type(of)) if vec => Some((Passing::value(Owner::Vector), of)),
+                _ => None,
+            }
+        }
+        _ => None,
     }
 }
 
@@ -79,19 +139,27 @@ fn is_tuple(ty: &Type) -> bool {
 
 /// The owned type of a gradient or a result.
 pub(crate) fn owned(tree: &Tree<Leaf>, real_param: Option<&Ident>, krate: &TokenStream) -> TokenStream {
-    written(tree, &mut |leaf| super::owned_tokens(leaf, real_param, krate))
+    written_lists(tree, &owned_list, &mut |leaf, element| super::owned_tokens(&part(leaf, element), real_param, krate))
 }
 
 /// The type of a tangent or cotangent, and how it is passed.
 pub(crate) fn passed(tree: &Tree<Leaf>, real_param: Option<&Ident>, krate: &TokenStream) -> TokenStream {
-    written(tree, &mut |leaf| super::passed_tokens(leaf, real_param, krate))
+    written_lists(tree, &passed_list, &mut |leaf, element| {
+        super::passed_tokens(&part(leaf, element), real_param, krate)
+    })
+}
+
+/// A leaf, or an element of it.
+fn part(leaf: &Leaf, element: bool) -> Leaf {
+    let container = if element { element_of(leaf.lens.len()) } else { leaf.container };
+    Leaf { container, ..leaf.clone() }
 }
 
 /// The type of the destination of a gradient.
 pub(crate) fn destination(tree: &Tree<Leaf>, real_param: Option<&Ident>, krate: &TokenStream) -> TokenStream {
     match tree {
         Tree::Leaf(leaf) => super::destination_tokens(leaf, real_param, krate),
-        Tree::Tuple(_) => mutable(&owned(tree, real_param, krate)),
+        Tree::Tuple(_) | Tree::List(_) => mutable(&owned(tree, real_param, krate)),
     }
 }
 

@@ -56,6 +56,11 @@ pub fn derivative_of_an_array(option: &str, array: bool, instead: &str) -> Messa
         .help(instead)
 }
 
+pub fn destination_of_a_list(option: &str, name: &str) -> Message {
+    message(format!("`{option}` does not write to lists of tuples, and `{name}` has one"))
+        .help("write `grad`, or take a list for each part")
+}
+
 pub fn derivative_of_several(option: &str, names: &[String], first: &str, instead: &str) -> Message {
     message(format!("`{option}` requires exactly one active parameter; here are {}", names.join(", ")))
         .help(format!("name one of them: `wrt({first})`; {instead}"))

@@ -525,7 +525,7 @@ const KINDS_OF_TYPES: &[Row] = &[
     row("array", "arrays of static size hold numbers, or such arrays: `[f64; 3]`, `[[f64; 3]; 2]`"),
     row(
         "tuple",
-        "tuples are parts of tuples only: take or return a list for each part, as in `(&[f64], &[f64])`; `()` has no parts",
+        "a list of tuples is a slice or `Vec` of tuples of numbers and arrays of static size; otherwise take a list for each part",
     ),
     row("impl", "write a concrete type: `f64`, `&Array1<f64>`, `&[f64]`"),
     row("slice", "take a reference: `&[F]`"),

@@ -15,6 +15,8 @@ pub enum Tree<L> {
     Leaf(L),
     /// A tuple.
     Tuple(Vec<Tree<L>>),
+    /// A list of tuples: one array for each leaf of an element, with one more axis in front.
+    List(Box<Tree<L>>),
 }
 
 impl<L> Tree<L> {
@@ -24,6 +26,7 @@ impl<L> Tree<L> {
         match self {
             Tree::Leaf(leaf) => vec![leaf],
             Tree::Tuple(parts) => parts.iter().flat_map(Tree::leaves).collect(),
+            Tree::List(element) => element.leaves(),
         }
     }
 
@@ -33,6 +36,7 @@ impl<L> Tree<L> {
         match self {
             Tree::Leaf(leaf) => Tree::Leaf(f(leaf)),
             Tree::Tuple(parts) => Tree::Tuple(parts.iter().map(|part| part.map(f)).collect()),
+            Tree::List(element) => Tree::List(element.map(f).into()),
         }
     }
 
@@ -42,6 +46,28 @@ impl<L> Tree<L> {
         match self {
             Tree::Leaf(leaf) => f(leaf),
             Tree::Tuple(parts) => Tree::Tuple(parts.iter().map(|part| part.grafted(f)).collect()),
+            Tree::List(element) => Tree::List(element.grafted(f).into()),
+        }
+    }
+
+    /// The structure of blocks: a list has the structure of its element, since each block has the
+    /// list's axis.
+    #[must_use]
+    pub fn of_blocks(self) -> Tree<L> {
+        match self {
+            Tree::Leaf(leaf) => Tree::Leaf(leaf),
+            Tree::Tuple(parts) => Tree::Tuple(parts.into_iter().map(Tree::of_blocks).collect()),
+            Tree::List(element) => element.of_blocks(),
+        }
+    }
+
+    /// Whether there is a list of tuples.
+    #[must_use]
+    pub fn has_lists(&self) -> bool {
+        match self {
+            Tree::Leaf(_) => false,
+            Tree::Tuple(parts) => parts.iter().any(Tree::has_lists),
+            Tree::List(_) => true,
         }
     }
 
@@ -61,6 +87,20 @@ pub struct Output {
     pub container: Container,
     /// The sizes in the type of a `Static`, the outermost first. Empty for other containers.
     pub lens: Vec<TokenStream>,
+}
+
+impl Output {
+    /// An element of it, for types: `F` of `Vec<F>`, `[F; N]` of `Vec<[F; N]>`.
+    #[must_use]
+    pub fn element(&self) -> Output {
+        Output { container: element_of(self.lens.len()), ..self.clone() }
+    }
+}
+
+/// The container of an element of a list, given the number of sizes in its type.
+#[must_use]
+pub fn element_of(lens: usize) -> Container {
+    if lens == 0 { Container::Scalar } else { Container::Static }
 }
 
 /// The structure of a routine's result: values, gradients, and tuples of them.
@@ -94,6 +134,13 @@ pub enum Parts {
         /// The parts.
         parts: Vec<Parts>,
     },
+    /// A list of tuples.
+    List {
+        /// The form of the list's type.
+        passing: Passing,
+        /// The structure of an element.
+        element: Box<Parts>,
+    },
 }
 
 impl Parts {
@@ -103,6 +150,7 @@ impl Parts {
         match self {
             Parts::Leaf(k) => Tree::Leaf(*k),
             Parts::Tuple { parts, .. } => Tree::Tuple(parts.iter().map(Parts::tree).collect()),
+            Parts::List { element, .. } => Tree::List(element.tree().into()),
         }
     }
 
@@ -116,6 +164,9 @@ impl Parts {
                 is_static: *is_static,
                 parts: parts.iter().map(|part| part.moved(to, from)).collect(),
             },
+            Parts::List { passing, element } => {
+                Parts::List { passing: *passing, element: element.moved(to, from).into() }
+            }
         }
     }
 
@@ -125,6 +176,7 @@ impl Parts {
         match self {
             Parts::Leaf(k) => passing(*k).is_moved(),
             Parts::Tuple { references, parts, .. } => *references == 0 && parts.iter().any(|p| p.is_moved(passing)),
+            Parts::List { passing, .. } => passing.is_moved(),
         }
     }
 }

@@ -10,8 +10,8 @@ use ad_ir::descriptor::Further;
 use ad_ir::ir::{Graph, Loc, Node, Term, axis};
 use ad_ir::mode::Mode;
 use ad_ir::prim::Cmp;
-use ad_ir::program::{Check, Container, Declared, Output, Param, Parts, Passing, Phase, Tree};
-use ad_ir::rust_types::{argument_type, destination_type, written as written_as, written_tree_type};
+use ad_ir::program::{Check, Container, Declared, Output, Owner, Param, Parts, Passing, Phase, Tree, element_of};
+use ad_ir::rust_types::{argument_type, destination_type, passed_list, written_lists, written_tree_type};
 
 /// The passes over a derivative of which another one is taken.
 pub(crate) type InnerPasses<'a> = dyn FnMut(&mut Graph, Roots) -> Roots + 'a;
@@ -215,13 +215,14 @@ impl<'a> DerivativeBuilder<'a> {
             Tree::Leaf(like) if written => {
                 destination_type(program, like.container, g.elem(like.term), g.rank(like.term), &like.lens)
             }
-            Tree::Tuple(_) if written => {
+            Tree::Tuple(_) | Tree::List(_) if written => {
                 let output =
                     |like: &Like| Output { term: like.term, container: like.container, lens: like.lens.clone() };
                 written_tree_type(program, &like.map(&mut |like| output(like)))
             }
-            _ => written_as(like, &mut |like| {
-                argument_type(program, like.container, g.elem(like.term), g.rank(like.term), &like.lens)
+            _ => written_lists(like, &passed_list, &mut |like, element| {
+                let container = if element { element_of(like.lens.len()) } else { like.container };
+                argument_type(program, container, g.elem(like.term), g.rank(like.term), &like.lens)
             }),
         };
         self.declared.push(Declared { name: name_in_rust, label: name.to_string(), ty, parts });
@@ -255,6 +256,10 @@ impl<'a> DerivativeBuilder<'a> {
                 };
                 let parts = parts.iter().enumerate().map(part).collect();
                 Parts::Tuple { references: 0, is_static: false, parts }
+            }
+            Tree::List(element) => {
+                let element = self.parts(own, label, element, written, leaves).into();
+                Parts::List { passing: Passing::reference(Owner::Slice), element }
             }
         }
     }

@@ -133,7 +133,9 @@ fn structure(program: &Program, returns: Structure, value: &OutputTree, leaves: 
             false => out.clone(),
         })
     };
-    let wrt: Vec<Tree<usize>> = program.wrt.iter().map(|&k| program.declared[k].parts.tree()).collect();
+    let wrt = program.wrt.iter().map(|&k| program.declared[k].parts.tree());
+    let blocks = matches!(returns, Structure::Jacobian | Structure::Hessian | Structure::Examples);
+    let wrt: Vec<Tree<usize>> = wrt.map(|tree| if blocks { tree.of_blocks() } else { tree }).collect();
     let each = |one: &mut dyn FnMut(&Tree<usize>) -> OutputTree| Tree::of_several(wrt.iter().map(one).collect());
     match returns {
         Structure::Result => of_result(&mut leaves),
@@ -141,7 +143,9 @@ fn structure(program: &Program, returns: Structure, value: &OutputTree, leaves: 
             each(&mut |parts| of_parameter(parts, &mut |leaves| leaves.next().map(Tree::Leaf)))
         }
         Structure::Sparse => Tree::Tuple(leaves.map(Tree::Leaf).collect()),
-        Structure::Jacobian => each(&mut |parts| of_parameter(parts, &mut |leaves| Some(of_result(leaves)))),
+        Structure::Jacobian => {
+            each(&mut |parts| of_parameter(parts, &mut |leaves| Some(of_result(leaves).of_blocks())))
+        }
         Structure::Hessian => each(&mut |parts| {
             of_parameter(parts, &mut |leaves| {
                 let inner = parts.grafted(&mut |&k: &usize| {

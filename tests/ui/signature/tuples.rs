@@ -1,4 +1,4 @@
-//! Tuples have parts, and are parts of tuples only.
+//! Tuples have parts, and are parts of tuples, slices and `Vec`s.
 
 use ad::prelude::*;
 
@@ -8,8 +8,8 @@ fn f(x: f64, _p: ()) -> f64 {
 }
 
 #[differentiate]
-fn g(x: f64) -> Vec<(f64, f64)> {
-    vec![(x, x)]
+fn g(x: f64) -> [(f64, f64); 1] {
+    [(x, x)]
 }
 
 #[differentiate(grad, per_example(p))]
@@ -25,6 +25,11 @@ fn k(p: (f64, f64)) -> (f64, f64) {
 #[differentiate(hessian)]
 fn l(p: (f64, f64), q: f64) -> f64 {
     p.0 * p.1 * q
+}
+
+#[differentiate(into)]
+fn n(p: (f64, &[(f64, f64)])) -> f64 {
+    p.0 * p.1[0].1
 }
 
 #[differentiate(jacobian)]
