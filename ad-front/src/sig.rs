@@ -171,7 +171,7 @@ fn fits(
     } else if let Some(instead) = requires.vectors {
         let of_result = match result {
             Tree::Leaf(leaf) => Some(leaf),
-            Tree::Tuple(_) => None,
+            Tree::Tuple(_) | Tree::List(_) => None,
         };
         let vector = |leaf: &Leaf| {
             let array = matches!(leaf.container, Container::NdArray | Container::Slice);
