@@ -45,7 +45,7 @@ const LAYERS: &[&str] = &[
 const UPWARDS: &[(&str, &str)] = &[];
 
 /// Sibling folders that use each other.
-const CYCLES: &[(&str, &str)] = &[("front/iter", "front/methods")];
+const CYCLES: &[(&str, &str)] = &[];
 
 /// The modules that may read Rust's syntax.
 const READERS: &[&str] = &["front", "check_grad", "derive"];

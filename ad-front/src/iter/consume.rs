@@ -37,6 +37,7 @@ pub(crate) const TABLE: &[Row] = &[
     row("all", On::Zip, (1, 1), all, "whether f(a, b, ..) holds for all elements").order(ResultOrder::NoArray),
     row("any", On::Zip, (1, 1), any, "whether f(a, b, ..) holds for some elements").order(ResultOrder::NoArray),
     row("collect", On::Iter, (0, 0), collect, "the items as an array"),
+    row("from_iter", On::Assoc, (1, 1), collect, "the items of an iterator"),
     row("unzip", On::Iter, (0, 0), unzip, "the parts of pairs as two arrays"),
 ];
 

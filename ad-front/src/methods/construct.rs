@@ -2,7 +2,6 @@
 
 use super::parts;
 use crate::functions;
-use crate::iter;
 use crate::lower::Lower;
 use crate::refs::results;
 use crate::table::{Call, On, OnType, Parts, Row, row};
@@ -30,7 +29,6 @@ pub(crate) const TABLE: &[Row] = &[
     row("linspace", On::Assoc, (3, 3), linspace, "n numbers from a to b, evenly spaced").gives(results::array),
     row("range", On::Assoc, (3, 3), range, "numbers from a up to b, by a step"),
     row("logspace", On::Assoc, (4, 4), logspace, "powers of a base with evenly spaced exponents"),
-    row("from_iter", On::Assoc, (1, 1), iter::consume::collect, "the items of an iterator"),
     row("from_vec", On::Assoc, (1, 1), from_vec, "the elements of a vector").parts(Parts::By(parts::from_vector)),
     row("from", On::Assoc, (1, 1), from_vec, "conversion between numbers, or the elements of a vector")
         .on_type(OnType::Conversion)
