@@ -8,7 +8,7 @@
 //! each pass.
 
 use crate::derivative::{self, check_roots, set_checks};
-use crate::passes::loops::{self, final_reads, fusion, inner, rematerialise, ring_buffers, strip_mine};
+use crate::passes::loops::{self, accumulated, final_reads, fusion, inner, rematerialise, ring_buffers, strip_mine};
 use crate::passes::lowering::Lowered;
 use crate::passes::manager::Manager;
 use crate::passes::{Pass, Roots};
@@ -46,7 +46,8 @@ const GRADIENT: &[Pass] = &[
 ];
 
 /// The passes after those, over a derivative for which code is written.
-const DERIVATIVE: &[Pass] = &[implied::PASS, filled::PASS, share::PASS, associate::PASS, hoist::PASS, pairs::PASS];
+const DERIVATIVE: &[Pass] =
+    &[implied::PASS, filled::PASS, accumulated::PASS, share::PASS, associate::PASS, hoist::PASS, pairs::PASS];
 
 /// All passes, each once, in the order in which they run first.
 #[must_use]

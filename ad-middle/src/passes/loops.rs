@@ -38,6 +38,7 @@
 //! that remains is not turned into a bulk operation: the rows of all iterations would be in memory
 //! at once.
 
+pub(crate) mod accumulated;
 mod consumed;
 mod distribute;
 pub(crate) mod final_reads;

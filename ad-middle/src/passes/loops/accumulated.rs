@@ -1,0 +1,102 @@
+//! Scatter-accumulate fusion in inner loops. An inner loop makes rows whose number an outer loop
+//! decides, and the rows are then added to an array at computed places. The inner loop adds them
+//! itself: so no array of the maximum number of rows is made, cleared and read in each iteration of
+//! the outer loop.
+//!
+//! This pass must never fuse a loop that reads the array to which is added: it would read sums that
+//! are not complete.
+
+use std::collections::HashMap;
+
+use crate::passes::rewrite::{Rewriter, with_rewritten_children};
+use crate::passes::{Context, Pass};
+use ad_ir::analysis::Analyses;
+use ad_ir::analysis::bounds::bound;
+use ad_ir::analysis::sizes::{Fixed, fixed};
+use ad_ir::ir::{Graph, Node, OpenLoop, Put, Scan, Term, Var};
+
+/// The pass.
+pub(crate) const PASS: Pass =
+    Pass { name: "accumulate", run: |g, roots, cx| roots.map(|all| pass(g, all, cx)), simplified: true };
+
+fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
+    Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
+        let Node::Scan(mut scan) = with_rewritten_children(g, t, done) else { return None };
+        let mut results = pass(g, &scan.body.results, cx);
+        while let Some(fusion) = candidate(g, &results) {
+            results = fused(g, &results, &fusion);
+        }
+        scan.body.results = results.into();
+        Some(g.scan(*scan))
+    })
+}
+
+/// Rows of a loop that are added to an array.
+struct Fusion {
+    /// The sum.
+    sum: Term,
+    /// The array without the rows.
+    onto: Term,
+    of: Term,
+    scan: Scan,
+    /// The number of the result that the rows are.
+    row: usize,
+    /// The index at which a row is added, by the variable.
+    var: Var,
+    index: Term,
+}
+
+fn candidate(g: &Graph, results: &[Term]) -> Option<Fusion> {
+    let reach = g.reachable(results);
+    let mut uses: HashMap<Term, usize> = HashMap::new();
+    results.iter().for_each(|&t| *uses.entry(t).or_default() += 1);
+    reach.iter().for_each(|&t| g.node(t).for_each_child(|c| *uses.entry(c).or_default() += 1));
+    reach.into_iter().find_map(|sum| {
+        let Node::Scatter { put: Put::Add, dst, src, vars, index } = g.node(sum) else { return None };
+        let Node::Proj(of, row) = *g.node(*src) else { return None };
+        let Node::Scan(scan) = g.node(of) else { return None };
+        let (row, plain) = (row as usize, scan.stop.is_none() && g.is_open(of));
+        let (&[var], &[index]) = (&**vars, &**index) else { return None };
+        let alone = uses[src] == 1 && uses[dst] == 1 && g.rank(*src) == 1 && row >= scan.init.len();
+        if !plain || !alone || g.free(index).iter().any(|&v| v != var) {
+            return None;
+        }
+        let apart = !g.reachable(&[*dst, index]).contains(&of) && !g.reachable(&[of]).contains(dst);
+        let limited = apart && bound(g, scan, &mut Analyses::default()).is_some();
+        limited.then(|| Fusion { sum, onto: *dst, of, scan: (**scan).clone(), row, var, index })
+    })
+}
+
+/// The roots with the loop that adds the rows itself.
+fn fused(g: &mut Graph, roots: &[Term], fusion: &Fusion) -> Vec<Term> {
+    let Fusion { sum, onto, of, scan, row, var, index } = fusion;
+    let (carries, results) = (scan.init.len(), scan.body.results.len());
+    let step = g.fresh();
+    let at = g.mk(Node::Var(step));
+    let init: Vec<Term> = scan.init.iter().chain([onto]).copied().collect();
+    let carried: Vec<Term> = init.iter().map(|&t| g.placeholder(g.ty(t).clone())).collect();
+    let rows: Vec<Term> = scan.xs.iter().map(|&x| g.index(x, &[at])).collect();
+    let args: Vec<Term> = carried[..carries].iter().chain(&*scan.captures).chain(&rows).copied().collect();
+    let mut next = g.instantiate(&scan.body, &args);
+    let place = g.subst_vars(*index, &[(*var, at)]);
+    let added = g.scatter(carried[carries], next[*row], &[], &[place]);
+    next.insert(carries, added);
+    let new = g.close_loop(&OpenLoop {
+        count: scan.count,
+        reverse: scan.reverse,
+        stop: None,
+        step,
+        init,
+        carried,
+        results: next,
+    });
+    let mut rewriter = Rewriter::new(&fixed(g, roots));
+    for k in 0..results {
+        let old = g.proj(*of, k);
+        let replacement = g.proj(new, k + usize::from(k >= carries));
+        rewriter.set(old, replacement);
+    }
+    let whole = g.proj(new, carries);
+    rewriter.set(*sum, whole);
+    rewriter.substitute(g, roots)
+}
