@@ -108,10 +108,10 @@ fn of_agrees(tokens: TokenStream) -> Option<syn::ItemFn> {
 
 /// The program, if it has a loop and something can be given to it.
 fn collected(f: syn::ItemFn, name: String, place: &str) -> Option<Collected> {
-    let mut has = Has { loops: false, constants: false };
+    let mut has = Has { loops: false, constants: false, operators: false };
     has.visit_block(&f.block);
     let real = matches!(&f.sig.output, syn::ReturnType::Type(_, ty) if ty.to_token_stream().to_string() == "f64");
-    if !has.loops || has.constants || !real || !f.sig.generics.params.is_empty() {
+    if !has.loops || has.constants || has.operators || !real || !f.sig.generics.params.is_empty() {
         return None;
     }
     let arguments = f.sig.inputs.iter().enumerate().map(|(k, p)| match p {
@@ -138,16 +138,23 @@ fn argument(ty: &str, k: usize) -> Option<TokenStream> {
     })
 }
 
-/// Whether there is a loop, and a constant of the file.
+/// Whether there is a loop, a constant of the file, and an operator of a type of the program's own or
+/// a generic type, which the counter does not know.
 struct Has {
     loops: bool,
     constants: bool,
+    operators: bool,
 }
 
 impl Visit<'_> for Has {
     fn visit_expr(&mut self, e: &syn::Expr) {
         self.loops |= matches!(e, syn::Expr::ForLoop(_) | syn::Expr::While(_) | syn::Expr::Loop(_));
         syn::visit::visit_expr(self, e);
+    }
+
+    fn visit_item_impl(&mut self, i: &syn::ItemImpl) {
+        self.operators |= i.trait_.is_some() || !i.generics.params.is_empty();
+        syn::visit::visit_item_impl(self, i);
     }
 
     fn visit_expr_path(&mut self, e: &syn::ExprPath) {

@@ -75,7 +75,7 @@ fn block(tokens: TokenStream, before: Option<u64>) -> TokenStream {
 }
 
 /// Methods that `counting/arrays.rs` counts.
-const METHODS: [&str; 23] = [
+const METHODS: [&str; 25] = [
     "clone",
     "collect",
     "dot",
@@ -85,6 +85,7 @@ const METHODS: [&str; 23] = [
     "mapv",
     "mean",
     "mean_axis",
+    "partial_cmp",
     "product",
     "remove",
     "retain",
@@ -97,6 +98,7 @@ const METHODS: [&str; 23] = [
     "sum_axis",
     "to_owned",
     "to_vec",
+    "total_cmp",
     "var",
     "var_axis",
 ];
@@ -125,6 +127,15 @@ fn has_arms(g: &proc_macro2::Group) -> bool {
 fn has_fields(g: &proc_macro2::Group) -> bool {
     let start: Vec<TokenTree> = g.stream().into_iter().take(3).collect();
     !ident(start.first()).is_empty() && punct(start.get(1)) == ':' && punct(start.get(2)) != ':'
+}
+
+/// Whether these tokens end with the name of a type, and not of the type that a function returns.
+/// So a struct literal or an `impl` follows.
+fn of_type(tokens: &[TokenTree]) -> bool {
+    let name = ident(tokens.last());
+    let arrow =
+        tokens.len() > 2 && tokens[tokens.len() - 3..tokens.len() - 1].iter().map(|t| punct(Some(t))).eq(['-', '>']);
+    name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase) && !arrow
 }
 
 /// To go to the next step: an addition and a comparison.
@@ -157,7 +168,10 @@ fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
                 let (open, span) = (g.delimiter(), g.span());
                 let made = match open {
                     Delimiter::Brace
-                        if !matches!(ident(before).as_str(), "use" | "match") && !has_arms(g) && !has_fields(g) =>
+                        if !matches!(ident(before).as_str(), "use" | "match")
+                            && !has_arms(g)
+                            && !has_fields(g)
+                            && !of_type(&tokens[..k]) =>
                     {
                         let each = condition.take().map_or(0, |before| *n - before);
                         block(g.stream(), Some(each + std::mem::take(&mut items)))

@@ -233,6 +233,21 @@ macro_rules! bits {
 }
 bits!(u8, u32, u64, usize, i32, i64, isize);
 
+/// Comparisons by method, which sorting takes.
+pub trait CountedComparison: PartialOrd {
+    fn counted_partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering>;
+    fn counted_total_cmp(&self, other: &Self) -> std::cmp::Ordering;
+}
+
+impl CountedComparison for f64 {
+    fn counted_partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        crate::number(*self).partial_cmp(other)
+    }
+    fn counted_total_cmp(&self, other: &Self) -> std::cmp::Ordering {
+        crate::number(*self).total_cmp(other)
+    }
+}
+
 /// Copies and fills of slices.
 pub trait CountedSlice<T> {
     fn counted_fill(&mut self, x: T)
