@@ -24,7 +24,9 @@
 
 #![forbid(unsafe_code)]
 
-pub use ad_macro::{Differentiable, check_grad, differentiate};
+#[doc(hidden)]
+pub use ad_macro::__resume;
+pub use ad_macro::{Differentiable, check_grad, differentiable, differentiate};
 
 #[doc(hidden)]
 pub use ad_runtime as runtime;
@@ -33,7 +35,7 @@ pub use ndarray;
 
 /// Everything that a program written with `ad` names: `use ad::prelude::*;`.
 ///
-/// - the attribute `differentiate`, the derive [`Differentiable`](derive@Differentiable), and the
+/// - the attributes `differentiate` and `differentiable`, the derive [`Differentiable`](derive@Differentiable), and the
 ///   traits [`Differentiable`](trait@Differentiable) and [`Real`];
 /// - the functions of the array DSL (listed at `ad::dsl`);
 /// - ndarray's arrays, views and references of rank 0 to 6, `Axis`, `Zip`, `s!` and `array!`.
@@ -51,7 +53,7 @@ pub use ndarray;
 /// assert_eq!(Zip::from(&x).and(&softmax(&x.t())).map_collect(|a, p| a * p).len_of(Axis(0)), 2);
 /// ```
 pub mod prelude {
-    pub use ad_macro::{Differentiable, differentiate};
+    pub use ad_macro::{Differentiable, differentiable, differentiate};
 
     pub use ad_runtime::dsl::scalar::*;
     pub use ad_runtime::dsl::{
@@ -81,6 +83,7 @@ mod guide {
         language "language.md";
         loops "loops.md";
         derivatives "derivatives.md";
+        calls "calls.md";
         parameters "parameters.md";
         conventions "conventions.md";
         shapes "shapes.md";

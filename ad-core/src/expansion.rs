@@ -9,14 +9,15 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
 
 use ad_back as emit;
-use ad_front::{self as front, Annotated};
+use ad_front::{self as front, Annotated, Outside};
 use ad_ir::descriptor::{Alone, Descriptor, Structure};
 use ad_ir::diag::{Diagnostic, Diags, SrcRange};
+use ad_ir::program::Constant;
 use ad_ir::{catalogue, choice, stage};
 use ad_middle::pipeline::{self, Log, Prepared};
 
 /// What an annotated function becomes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Expansion {
     /// The function itself, and its derivatives, or compile errors and stand-ins for the
     /// derivatives.
@@ -47,34 +48,82 @@ pub fn expansion(attr: TokenStream, item: TokenStream) -> Expansion {
 /// [`expansion`], with the folder for the record of the stages given.
 #[must_use]
 pub fn expand_and_dump(attr: TokenStream, item: TokenStream, folder: Option<&Path>) -> Expansion {
-    stage::enter("the front end");
-    let outcome = catch_unwind(AssertUnwindSafe(|| {
-        front::read(attr.clone(), item.clone()).map(|annotated| derivatives(annotated, folder))
-    }));
-    // A panic in here is our mistake and is said to be ours, as is what the emitter cannot write.
+    let written = written(attr, &item, &Outside::default(), folder);
+    with_item(item, written)
+}
+
+/// What is written beside a function.
+#[derive(Default)]
+pub(crate) struct Written {
+    /// The derivatives, or the errors and stand-ins.
+    pub tokens: TokenStream,
+    /// The errors.
+    pub errors: Vec<Diagnostic>,
+    /// Whether one of them is a failure of our own.
+    pub internal: bool,
+    /// The constants that the function names. `None` if there are no derivatives; if there is no
+    /// error either, a definition is missing or has one.
+    pub constants: Option<Vec<Constant>>,
+}
+
+impl Written {
+    /// What is written alone, without the function.
+    pub(crate) fn into_tokens(self) -> TokenStream {
+        self.tokens
+    }
+}
+
+/// A function with what is written beside it.
+pub(crate) fn with_item(item: TokenStream, written: Written) -> Expansion {
+    let twice = written.errors.iter().any(|e| e.message.twice);
+    let item = if twice { without_body(front::mended(item)) } else { item };
+    Expansion { tokens: beside(&item, &written.tokens), errors: written.errors, internal: written.internal }
+}
+
+/// What is written beside a function whose calls mean what the definitions say.
+pub(crate) fn written(attr: TokenStream, item: &TokenStream, outside: &Outside, folder: Option<&Path>) -> Written {
+    let outcome = guarded(|| {
+        front::read(attr.clone(), item.clone(), outside).map(|annotated| {
+            let constants = annotated.program.constants.clone();
+            derivatives(annotated, folder).map(|tokens| (tokens, constants))
+        })
+    });
+    // What the emitter cannot write is our mistake, too.
+    let outcome = outcome.and_then(|read| match read {
+        Ok(Ok(written)) => Ok(Ok(written)),
+        Ok(Err(what)) => Err(failed(&what)),
+        Err(failure) => Ok(Err(failure)),
+    });
+    let internal = outcome.is_err();
     let failure = match outcome {
-        Ok(Ok(Ok(written))) => {
-            return Expansion { tokens: beside(&item, &written), errors: Vec::new(), internal: false };
+        Ok(Ok((tokens, constants))) => {
+            return Written { tokens, errors: Vec::new(), internal, constants: Some(constants) };
         }
-        Ok(Err(failure)) => Ok(failure),
-        Ok(Ok(Err(what))) => Err(what),
-        Err(panic) => {
-            let text = panic.downcast_ref::<String>().map(String::as_str);
-            Err(text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without a message").into())
+        Ok(Err(failure)) => failure,
+        Err(diags) => {
+            let stubs = catch_unwind(AssertUnwindSafe(|| front::stubs(attr, item.clone()))).unwrap_or_default();
+            front::Failure { diags, stubs }
         }
     };
-    let internal = failure.is_err();
-    let failure = failure.unwrap_or_else(|what: String| {
-        let mut diags = Diags::new();
-        diags.push(SrcRange::call_site(), catalogue::internal(stage::current(), &what));
-        let stubs = catch_unwind(AssertUnwindSafe(|| front::stubs(attr, item.clone()))).unwrap_or_default();
-        front::Failure { diags, stubs }
-    });
     let errors = failure.diags.list().to_vec();
     let internal = internal || errors.iter().any(|e| e.message.entry == "internal");
-    let twice = errors.iter().any(|e| e.message.twice);
-    let item = if twice { without_body(front::mended(item)) } else { item };
-    Expansion { tokens: beside(&item, &failure.into_tokens()), errors, internal }
+    Written { tokens: failure.into_tokens(), errors, internal, constants: None }
+}
+
+/// Runs a part of the compiler. A panic in it is our mistake and is said to be ours.
+pub(crate) fn guarded<R>(f: impl FnOnce() -> R) -> Result<R, Diags> {
+    stage::enter("the front end");
+    catch_unwind(AssertUnwindSafe(f)).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        failed(text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without a message"))
+    })
+}
+
+/// The error for a failure of the stage that was running.
+fn failed(what: &str) -> Diags {
+    let mut diags = Diags::new();
+    diags.push(SrcRange::call_site(), catalogue::internal(stage::current(), what));
+    diags
 }
 
 /// A function with nothing in its body that rustc could report a second time.
@@ -96,7 +145,7 @@ fn without_body(item: TokenStream) -> TokenStream {
 }
 
 /// The annotated function with what is written beside it.
-fn beside(item: &TokenStream, written: &TokenStream) -> TokenStream {
+pub(crate) fn beside(item: &TokenStream, written: &TokenStream) -> TokenStream {
     quote! {
         #[allow(dead_code, reason = "a function may be used through its derivatives only")]
         #item

@@ -11,6 +11,7 @@
 
 pub mod check_grad;
 pub mod derive;
+pub mod travel;
 
 mod expansion;
 

@@ -84,8 +84,8 @@ fn rewrites_of_every_kind_of_pass_are_written() {
         }
     };
     let written = |rules: bool| {
-        let annotated =
-            ad_core::front::read(quote!(), item.clone()).unwrap_or_else(|_| panic!("the function is right"));
+        let annotated = ad_core::front::read(quote!(), item.clone(), &ad_core::front::Outside::default())
+            .unwrap_or_else(|_| panic!("the function is right"));
         let mut log = ad_core::pipeline::Log { rules, ..Default::default() };
         let mut prepared = ad_core::pipeline::prepare(annotated.program, Some(&mut log));
         let routine = ad_core::pipeline::derive(&mut prepared, &ad_core::descriptor::GRAD, Some(&mut log));

@@ -36,6 +36,7 @@ const LAYERS: &[&str] = &[
     "pipeline",
     "emit",
     "expansion",
+    "travel",
     "check_grad",
     "derive",
     "lib",
@@ -48,13 +49,13 @@ const UPWARDS: &[(&str, &str)] = &[];
 const CYCLES: &[(&str, &str)] = &[];
 
 /// The modules that may read Rust's syntax.
-const READERS: &[&str] = &["front", "check_grad", "derive"];
+const READERS: &[&str] = &["front", "check_grad", "derive", "travel"];
 
 /// Other files that read it.
 const OTHER_READERS: &[&str] = &["ad-ir/src/diag.rs", "ad-back/src/proof.rs"];
 
 /// The modules that may generate Rust.
-const WRITERS: &[&str] = &["emit", "rust_types", "check_grad", "derive", "expansion"];
+const WRITERS: &[&str] = &["emit", "rust_types", "check_grad", "derive", "expansion", "travel"];
 
 /// Other files that generate it.
 const OTHER_WRITERS: &[&str] = &[

@@ -187,7 +187,9 @@ impl<'a> Lower<'a> {
         {
             // Only rustc knows the type of the constant that is cast.
             let ty = super::types::elem_tokens(to, self.sig.real_param.as_ref());
-            return Ok(Value::Term(self.constant(&quote::quote!(#path as #ty), to)));
+            // A constant of another place is given with the type that is asked for.
+            let path = if self.is_elsewhere() { quote::quote!(#path) } else { quote::quote!(#path as #ty) };
+            return Ok(Value::Term(self.constant(&path, to)));
         }
         if let Value::Number(n) = value {
             // In `2 as f64` or `1.5 as usize` the literal first has its default type, `i32` or

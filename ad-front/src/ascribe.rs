@@ -44,10 +44,10 @@ impl<'a> Lower<'a> {
             None => value,
         };
         // The sizes in the type, if it is a type that a parameter can have.
-        let generics = self.sig.generics();
+        let generics = self.generics();
         let value = match super::types::leaf(ty, &generics, &mut Diags::new()) {
             Ok(leaf) => {
-                let lens: Vec<Term> = leaf.lens.iter().map(|n| self.static_size(n)).collect();
+                let lens: Vec<Term> = leaf.lens.iter().map(|n| self.stated_size(n)).collect();
                 let value = self.with_sizes(value, &lens, range)?;
                 self.typed(value, leaf.elem, range)?
             }
@@ -89,12 +89,17 @@ impl<'a> Lower<'a> {
     /// A constant outside of the function that is annotated as an array: `let w: [f64; 3] = W;`,
     /// `let w: &[f64] = &W;`.
     fn outer_array(&mut self, path: &TokenStream, ty: &Type) -> Option<Value<'a>> {
-        let leaf = super::types::leaf(ty, &self.sig.generics(), &mut Diags::new()).ok()?;
+        let leaf = super::types::leaf(ty, &self.generics(), &mut Diags::new()).ok()?;
+        let at_its_place = |len: &Len| match len {
+            Len::Named(path) => Len::Named(self.at_its_place(path)),
+            len => len.clone(),
+        };
+        let leaf_lens: Vec<Len> = leaf.lens.iter().map(at_its_place).collect();
         let lens: Vec<Len> = match leaf.container {
-            Container::Static => leaf.lens,
+            Container::Static => leaf_lens,
             Container::Slice => {
                 let length = Len::Named(super::shapes::length_of_constant(path, 0));
-                std::iter::once(length).chain(leaf.lens).collect()
+                std::iter::once(length).chain(leaf_lens).collect()
             }
             _ => return None,
         };
@@ -118,7 +123,7 @@ impl<'a> Lower<'a> {
             Type::Array(a) => deeper(&a.elem),
             Type::Path(p) => {
                 if p.path.segments.len() == 1
-                    && let Some(elem) = elem_of(ty, self.sig.real_param.as_ref())
+                    && let Some(elem) = elem_of(ty, self.real_param())
                 {
                     return Some((elem, 0));
                 }

@@ -135,6 +135,8 @@ impl<'a> Lower<'a> {
             output: f.output.as_ref(),
             sizes: f.sizes.iter().collect(),
             scope: self.items_of(ty),
+            items: self.items_of(ty),
+            definition: self.state.definition,
             captured: Captured::References([].into()),
         }))
     }

@@ -185,13 +185,13 @@ impl<'a> Lower<'a> {
     pub(super) fn assume_const(&mut self, path: &TokenStream, ty: RealTy, value: f64) {
         let known = self.state.consts.iter().any(|c| c.path.to_string() == path.to_string() && c.ty == ty);
         // A constant of a type parameter comes from a trait. NaNs may differ in their bits.
-        if ty != RealTy::Param && !value.is_nan() && !known {
+        if ty != RealTy::Param && !value.is_nan() && !known && !self.is_elsewhere() {
             self.state.consts.push(AssumedConst { path: path.clone(), ty, value });
         }
     }
 
     fn assume(&mut self, new: Assumed) {
-        if !self.state.assumed.iter().any(|old| old.same(&new)) {
+        if !self.is_elsewhere() && !self.state.assumed.iter().any(|old| old.same(&new)) {
             self.state.assumed.push(new);
         }
     }

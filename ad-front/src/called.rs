@@ -14,6 +14,7 @@ use syn::{ExprCall, FnArg, GenericArgument, GenericParam, PathArguments, ReturnT
 use super::lower::Lower;
 use super::outward::LoopEffects;
 use super::state::{Cell, CellValue};
+use super::travel::written;
 use super::types::{Len, len};
 use super::value::{Body, Captured, Closure, Lowered, Value};
 use ad_ir::catalogue::refused::{self, InnerItem};
@@ -66,6 +67,7 @@ impl<'a> Lower<'a> {
             let name = place.text.clone();
             return Err(self.error(range, catalogue::captured_assignment(&name)));
         }
+        self.count_call(range)?;
         let result = self.inside(closure, range, |me| {
             me.infer_sizes(closure, args, range)?;
             closure.params.iter().zip(args).try_for_each(|((pat, ty), arg)| {
@@ -78,7 +80,7 @@ impl<'a> Lower<'a> {
             me.body(closure.body)
         });
         result.and_then(|value| match closure.output {
-            Some(ty) => self.ascribe(value, ty, range),
+            Some(ty) => self.at_definition(closure.definition, |me| me.ascribe(value, ty, range)),
             None => Ok(value),
         })
     }
@@ -97,7 +99,8 @@ impl<'a> Lower<'a> {
             ),
         };
         let (body, scope) = (Body::Expr(&c.body), self.state.scope.clone());
-        Value::Closure(Rc::new(Closure { params, body, output, sizes: Vec::new(), scope, captured }))
+        let (items, definition) = (self.state.items.clone(), self.state.definition);
+        Value::Closure(Rc::new(Closure { params, body, output, sizes: Vec::new(), scope, items, definition, captured }))
     }
 
     /// Turns a function in a block into a value. It sees the items of the block, and no variables.
@@ -127,8 +130,9 @@ impl<'a> Lower<'a> {
             _ => None,
         });
         let (sizes, scope) = (sizes.collect(), self.state.items.clone());
+        let (body, items, definition) = (Body::Block(&f.block), scope.clone(), self.state.definition);
         let captured = Captured::References([].into());
-        Ok(Value::Closure(Rc::new(Closure { params, body: Body::Block(&f.block), output, sizes, scope, captured })))
+        Ok(Value::Closure(Rc::new(Closure { params, body, output, sizes, scope, items, definition, captured })))
     }
 
     /// The variables that a call of this value may change.
@@ -175,14 +179,19 @@ impl<'a> Lower<'a> {
 
     // Const parameters.
 
-    /// The function of `f::<3>`, with its const parameters bound. `None` if the path is not that of
-    /// a local function with arguments.
+    /// The function of `f::<3>`, with its const parameters bound, or of a path. `None` if the path
+    /// is not that of a function with a definition.
     pub(super) fn instantiated(&mut self, c: &'a ExprCall) -> Option<Lowered<Value<'a>>> {
         let syn::Expr::Path(p) = &*c.func else { return None };
-        let (1, Some(segment)) = (p.path.segments.len(), p.path.segments.first()) else { return None };
-        let PathArguments::AngleBracketed(arguments) = &segment.arguments else { return None };
+        let segment = p.path.segments.last()?;
         let range = SrcRange::of(p);
-        let found = self.lookup(&segment.ident.to_string(), range)?;
+        let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
+            return self.defined(&written(&p.path));
+        };
+        let found = match p.path.segments.len() {
+            1 => self.lookup(&segment.ident.to_string(), range)?,
+            _ => self.defined(&written(&p.path))?,
+        };
         let Ok(Value::Closure(closure)) = found else { return Some(found) };
         // Types come before sizes, and inference finds them all.
         let given = arguments.args.iter().filter(|arg| match arg {
@@ -194,20 +203,22 @@ impl<'a> Lower<'a> {
         let (mut scope, mut sizes) = (closure.scope.clone(), closure.sizes.clone());
         if given.len() == sizes.len() {
             for (name, tokens) in closure.sizes.iter().zip(given) {
-                let size = self.static_size(&Len::read(tokens));
+                let size = self.stated_size(&Len::read(tokens));
                 scope.bind(name.to_string(), Some(Value::Term(size)));
             }
             sizes = Vec::new();
         }
         let params = closure.params.clone();
         let (body, output, captured) = (closure.body, closure.output, closure.captured.clone());
-        Some(Ok(Value::Closure(Rc::new(Closure { params, body, output, sizes, scope, captured }))))
+        let (items, definition) = (closure.items.clone(), closure.definition);
+        Some(Ok(Value::Closure(Rc::new(Closure { params, body, output, sizes, scope, items, definition, captured }))))
     }
 
     /// Whether tokens are the name of a size: a const parameter, or a number in scope.
     fn size_named(&self, tokens: &proc_macro2::TokenStream) -> bool {
         let name = tokens.to_string();
-        self.sig.const_params.iter().any(|n| *n == name) || matches!(self.state.scope.get(&name), Some(Ok(_)))
+        !self.is_elsewhere() && self.sig.const_params.iter().any(|n| *n == name)
+            || matches!(self.state.scope.get(&name), Some(Ok(_)))
     }
 
     /// Binds the const parameters of a function whose arguments have these sizes.
@@ -293,7 +304,10 @@ impl<'a> Lower<'a> {
                     Len::Number(n) => Some((false, me.g.lit_usize(n))),
                     Len::Named(tokens) => match me.local_size(e) {
                         Some(t) => Some((true, t)),
-                        None => Some((false, me.constant(&tokens, Elem::USIZE))),
+                        None => {
+                            let path = me.at_its_place(&tokens);
+                            Some((false, me.constant(&path, Elem::USIZE)))
+                        }
                     },
                 };
                 let (x, y) = (side(self, &b.left)?, side(self, &b.right)?);

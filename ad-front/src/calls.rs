@@ -177,7 +177,7 @@ impl<'a> Lower<'a> {
             Some(GenericArgument::Type(ty @ syn::Type::Path(_))) => types::Len::Named(ty.to_token_stream()),
             _ => return Ok(value),
         };
-        let size = self.static_size(&size);
+        let size = self.stated_size(&size);
         self.with_sizes(value, &[size], range)
     }
 
@@ -373,7 +373,7 @@ impl<'a> Lower<'a> {
             return Ok(found.map(plain));
         };
         let owner_name = owner.ident.to_string();
-        if let Some(elem) = types::elem_named(&owner_name, self.sig.real_param.as_ref()) {
+        if let Some(elem) = types::elem_named(&owner_name, self.real_param()) {
             let on = if elem.is_real() { On::Real } else { On::Int };
             let of_type = |row: &&'static Row| row.on_type.is_some_and(|means| means.is_of(elem));
             let row = table::find(On::Assoc, &name).filter(of_type).or_else(|| table::find_method(on, &name));

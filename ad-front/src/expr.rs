@@ -68,7 +68,7 @@ impl<'a> Lower<'a> {
             Expr::Cast(c) => self.at_syntax(c, |me| {
                 let range = SrcRange::of(c);
                 let value = me.expr(&c.expr)?;
-                match types::elem_of(&c.ty, me.sig.real_param.as_ref()) {
+                match types::elem_of(&c.ty, me.real_param()) {
                     Some(to) => me.cast(&value, to, range),
                     None => Err(me.error(SrcRange::of(&c.ty), catalogue::element_type(&text_of(&c.ty, 40)))),
                 }
@@ -126,7 +126,8 @@ impl<'a> Lower<'a> {
             }),
             // Only rustc knows what is configured. The call is a constant.
             Expr::Macro(m) if m.mac.path.segments.last().is_some_and(|s| s.ident == "cfg") => {
-                Ok(Value::Term(self.constant(&m.mac.to_token_stream(), Elem::Bool)))
+                let path = self.at_its_place(&m.mac.to_token_stream());
+                Ok(Value::Term(self.constant(&path, Elem::Bool)))
             }
             other => Err(refuse::expression(self, other)),
         }
@@ -199,10 +200,16 @@ impl<'a> Lower<'a> {
         if let Some(value) = self.associated_path(p) {
             return value;
         }
-        if self.sig.const_params.iter().any(|n| p.path.is_ident(n)) {
+        if !self.is_elsewhere() && self.sig.const_params.iter().any(|n| p.path.is_ident(n)) {
             return Ok(Value::Term(self.constant(&p.path.to_token_stream(), Elem::USIZE)));
         }
-        if let Some((ty, x)) = super::consts::find(&p.path, self.sig.real_param.as_ref()) {
+        if p.qself.is_none()
+            && p.path.get_ident().is_none()
+            && let Some(function) = self.defined(&super::travel::written(&p.path))
+        {
+            return function;
+        }
+        if let Some((ty, x)) = super::consts::find(&p.path, self.real_param()) {
             return Ok(match ty {
                 super::consts::Const::Real(ty) => {
                     self.assume_const(&p.path.to_token_stream(), ty, x);
@@ -234,7 +241,8 @@ impl<'a> Lower<'a> {
         let last = p.path.segments.last().map_or_else(String::new, |s| s.ident.to_string());
         let upper = |c: char| c.is_uppercase() || c == '_' || c.is_ascii_digit();
         if p.qself.is_none() && last.starts_with(|c: char| c.is_uppercase()) && last.chars().all(upper) {
-            return Ok(Value::Number(Number::Outer(p.path.to_token_stream().into()).into()));
+            let path = self.at_its_place(&p.path.to_token_stream());
+            return Ok(Value::Number(Number::Outer(path.into()).into()));
         }
         Err(self.unknown(&p.path, range))
     }
@@ -245,7 +253,7 @@ impl<'a> Lower<'a> {
         if let Some(message) = refused::later(&last, false) {
             return self.error(range, message);
         }
-        if path.get_ident().is_some() && types::elem_named(&last, self.sig.real_param.as_ref()).is_some() {
+        if path.get_ident().is_some() && types::elem_named(&last, self.real_param()).is_some() {
             return self.error(range, catalogue::type_as_value(&last));
         }
         if path.get_ident().is_some() && table::find(On::Real, &last).is_some() {
@@ -269,7 +277,7 @@ impl<'a> Lower<'a> {
         let Some(owner) = owner else {
             return match last {
                 _ if self.sig.name == last => Some(catalogue::recursion(last)),
-                _ if self.nested_functions.contains(last) => Some(catalogue::recursion(last)),
+                _ if self.is_itself(last) || self.nested_functions.contains(last) => Some(catalogue::recursion(last)),
                 _ if last.starts_with(char::is_uppercase) => Some(refused::value(last)),
                 _ => None,
             };
@@ -308,7 +316,7 @@ impl<'a> Lower<'a> {
             "ArrayRef",
         ];
         let of_type = owner.starts_with(char::is_uppercase) && !TRAITS.contains(&&*owner) && !arrays;
-        let known = types::elem_named(&owner, self.sig.real_param.as_ref()).is_some();
+        let known = types::elem_named(&owner, self.real_param()).is_some();
         (of_type && !known).then(|| refused::value(&owner))
     }
 
@@ -323,7 +331,7 @@ impl<'a> Lower<'a> {
             _ if KnownType::named(&owner).is_some_and(|ty| !matches!(ty, KnownType::Zip | KnownType::Slice)) => {
                 &[On::Assoc]
             }
-            _ => match types::elem_named(&owner, self.sig.real_param.as_ref()) {
+            _ => match types::elem_named(&owner, self.real_param()) {
                 Some(Elem::Real(_)) => &[On::Real],
                 Some(Elem::Int(_)) => &[On::Int],
                 _ => &[On::Dsl],

@@ -214,7 +214,7 @@ fn one_hot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (n, i) = (me.size(n, rn), me.usize(i, ri));
     let (n, i) = (n?, i?);
     me.require_index(i, n, "length of the result of `one_hot`".to_string());
-    let ty = match call.generics.and_then(|ty| super::types::elem_of(ty, me.sig.real_param.as_ref())) {
+    let ty = match call.generics.and_then(|ty| super::types::elem_of(ty, me.real_param())) {
         Some(Elem::Real(ty)) => ty,
         _ => match me.default_real() {
             Elem::Real(ty) => ty,

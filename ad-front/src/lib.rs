@@ -52,6 +52,7 @@ mod panics;
 mod parted;
 mod pattern;
 mod place;
+mod probe;
 mod products;
 mod proved;
 mod queues;
@@ -59,6 +60,7 @@ mod reads;
 mod recur;
 mod refs;
 mod refuse;
+mod requests;
 mod resize;
 mod rollback;
 mod row;
@@ -73,6 +75,7 @@ mod stmt;
 mod sums;
 mod table;
 mod terms;
+mod travel;
 mod types;
 mod value;
 mod words;
@@ -90,8 +93,11 @@ use definitions::Definitions;
 use value::Lowered;
 
 pub use macros::names as macros_understood;
+pub use probe::{Probed, probe};
+pub use requests::requests;
 pub use sig::is_real;
 pub use table::{Described, described};
+pub use travel::{Id, Marked, Outside, constant_id, named, written};
 
 /// The output for a function with errors.
 #[derive(Debug)]
@@ -130,15 +136,16 @@ pub struct Annotated {
 ///
 /// All errors of the function, and stand-ins for its derivatives.
 pub fn parse(attr: TokenStream, item: TokenStream) -> Result<Program, Failure> {
-    read(attr, item).map(|annotated| annotated.program)
+    read(attr, item, &Outside::default()).map(|annotated| annotated.program)
 }
 
-/// Reads an annotated function.
+/// Reads an annotated function. What comes from outside gives its calls of marked functions a
+/// meaning. If some definitions are still open and nothing else is wrong, there are no errors in the failure.
 ///
 /// # Errors
 ///
 /// All errors of the function, and stand-ins for its derivatives.
-pub fn read(attr: TokenStream, item: TokenStream) -> Result<Annotated, Failure> {
+pub fn read(attr: TokenStream, item: TokenStream, outside: &Outside) -> Result<Annotated, Failure> {
     let mut diags = Diags::new();
     if let Some(span) = depth::too_deep(&attr).or_else(|| depth::too_deep(&item)) {
         diags.push(SrcRange { first: span, last: span }, catalogue::too_deep());
@@ -198,23 +205,24 @@ pub fn read(attr: TokenStream, item: TokenStream) -> Result<Annotated, Failure> 
     };
     let macros = macros::rewrite(&mut item.block, &mut diags);
     let imports = items::replace(&mut item.block);
-    let definitions = Definitions::of(&item.block, &[]);
+    let outside = outside.prepared();
+    let definitions = Definitions::of(&item.block, &outside.items());
     if let Some(name) = definitions.repeated() {
         diags.push(SrcRange::of(name), catalogue::repeated_type(&name.to_string()));
     }
     if diags.is_empty() {
-        match shapes::lower(&sig, &item, &definitions, &mut diags) {
+        match shapes::lower(&sig, &item, &definitions, &outside, &mut diags) {
             Ok(mut program) if diags.is_empty() => {
                 program.assumed.extend(macros);
                 program.imports = imports;
-                if let Ok(of_examples) = of_examples(&sig, &item, &definitions, &attr, &mut diags) {
+                if let Ok(of_examples) = of_examples(&sig, &item, (&definitions, &outside), &attr, &mut diags) {
                     return Ok(Annotated { program, of_examples, derivatives: sig.derivatives });
                 }
             }
             _ => {}
         }
     }
-    if diags.is_empty() {
+    if diags.is_empty() && outside.are_complete() {
         // There is no result and no error: this is a bug, and it must not be ignored.
         diags.push(range, catalogue::internal("the front end", "it gave up without a reason"));
     }
@@ -226,14 +234,14 @@ pub fn read(attr: TokenStream, item: TokenStream) -> Result<Annotated, Failure> 
 fn of_examples(
     sig: &sig::Sig,
     item: &ItemFn,
-    definitions: &Definitions,
+    (definitions, outside): (&Definitions, &Outside),
     attr: &attr::Attr,
     diags: &mut Diags,
 ) -> Lowered<Option<Program>> {
     if sig.examples.is_empty() {
         return Ok(None);
     }
-    let program = shapes::lower(&sig.of_examples(), item, definitions, diags)?;
+    let program = shapes::lower(&sig.of_examples(), item, definitions, outside, diags)?;
     let checks = program.checks.iter().map(|check| check.ok);
     let roots: Vec<Term> = program.result.terms().into_iter().chain(checks).collect();
     let given = |&k: &usize| program.params[k].input.and_then(|n| program.graph.input(n));
@@ -309,6 +317,22 @@ pub fn mended(item: TokenStream) -> TokenStream {
         mended |= types::mend(ty);
     }
     if mended { quote::quote!(#function) } else { item }
+}
+
+/// Reads the attribute of a function that is only called. It may state the path of the crate `ad`.
+pub fn mark(attr: TokenStream, diags: &mut Diags) {
+    let range = SrcRange::of_stream(attr.clone());
+    let empty = attr.is_empty();
+    let found = attr::parse(attr, diags);
+    if !empty && (found.wrt.is_some() || found.workspace.is_some() || !found.derivatives.is_empty()) {
+        diags.push(range, catalogue::options_of_a_mark());
+    }
+}
+
+/// The path of the crate `ad` that an attribute states.
+#[must_use]
+pub fn krate(attr: TokenStream) -> TokenStream {
+    attr::parse(attr, &mut Diags::new()).krate
 }
 
 /// Stand-ins for the derivatives of a function with a valid signature.

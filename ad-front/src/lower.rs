@@ -19,6 +19,7 @@ use super::once::MaybeUnreached;
 use super::rollback::State;
 use super::shapes::Classes;
 use super::sig::Sig;
+use super::travel::Outside;
 use super::types::Leaf;
 use super::value::{Lowered, Number, Value, Want};
 use ad_ir::catalogue;
@@ -40,6 +41,8 @@ pub(super) struct Lower<'a> {
     pub sig: &'a Sig,
     /// The structs, enums and `impl` blocks that the body can name.
     pub definitions: &'a Definitions,
+    /// The definitions of marked functions.
+    pub outside: &'a Outside,
     /// The type of each method receiver in the body.
     pub receivers: Rc<super::refs::Receivers>,
     /// Sizes that earlier runs of the front end have found to be equal.
@@ -87,15 +90,18 @@ pub(super) struct Lower<'a> {
     pub empty_lists: Vec<(Rc<[Value<'a>]>, Tree<'a>)>,
     /// Whether the function makes a `VecDeque`, whose `remove` differs from that of `Vec`.
     pub queues: bool,
+    /// The number of calls that were lowered.
+    pub calls: usize,
 }
 
 impl<'a> Lower<'a> {
-    pub(super) fn new(sig: &'a Sig, definitions: &'a Definitions) -> Self {
+    pub(super) fn new(sig: &'a Sig, definitions: &'a Definitions, outside: &'a Outside) -> Self {
         let range = SrcRange::of(&sig.name);
         Lower {
             state: State::of_function(Place { range, text: sig.name.to_string() }),
             sig,
             definitions,
+            outside,
             receivers: Rc::default(),
             classes: Classes::default(),
             inferred_before: BTreeMap::new(),
@@ -117,6 +123,7 @@ impl<'a> Lower<'a> {
             empties: Vec::new(),
             empty_lists: Vec::new(),
             queues: false,
+            calls: 0,
         }
     }
 
@@ -264,6 +271,18 @@ impl<'a> Lower<'a> {
                 let local = syn::parse2(path.clone()).ok().and_then(|e| self.local_size(&e));
                 local.unwrap_or_else(|| self.constant(path, Elem::USIZE))
             }
+        }
+    }
+
+    /// The size that a type in a body states.
+    pub(super) fn stated_size(&mut self, len: &super::types::Len) -> Term {
+        match len {
+            super::types::Len::Named(path) if self.is_elsewhere() => {
+                let local = syn::parse2(path.clone()).ok().and_then(|e| self.local_size(&e));
+                let path = self.at_its_place(path);
+                local.unwrap_or_else(|| self.constant(&path, Elem::USIZE))
+            }
+            len => self.static_size(len),
         }
     }
 

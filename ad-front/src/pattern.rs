@@ -175,7 +175,11 @@ impl<'a> Lower<'a> {
                     fits
                 }
                 None => {
-                    if p.by_ref.is_none() && p.mutability.is_none() && !self.state.bound.contains(&p.ident) {
+                    if p.by_ref.is_none()
+                        && p.mutability.is_none()
+                        && !self.is_elsewhere()
+                        && !self.state.bound.contains(&p.ident)
+                    {
                         self.state.bound.push(p.ident.clone());
                     }
                     Ok(yes)
@@ -213,7 +217,7 @@ impl<'a> Lower<'a> {
                 if matches!(value, Value::Ordering(_)) || last == "None" {
                     return self.equals_constant(&last, value, range);
                 }
-                match super::consts::find(&p.path, self.sig.real_param.as_ref()) {
+                match super::consts::find(&p.path, self.real_param()) {
                     Some((super::consts::Const::Int(ty, n), _)) => {
                         let n = self.g.lit(ad_ir::ir::Lit::Int(ty, n));
                         self.equal(value, &Value::Term(n), range)
@@ -311,6 +315,7 @@ impl<'a> Lower<'a> {
                 // A constant outside of the function.
                 None if name.chars().all(|c| c.is_uppercase() || c == '_' || c.is_ascii_digit()) => {
                     let path: proc_macro2::TokenStream = name.parse().map_err(|_| Poison)?;
+                    let path = self.at_its_place(&path);
                     self.equal(value, &Value::Number(Number::Outer(path.into()).into()), range)
                 }
                 None => Err(self.error(range, catalogue::unseen_constant(name, Some(false)))),

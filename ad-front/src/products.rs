@@ -159,7 +159,7 @@ impl<'a> Lower<'a> {
         fields
             .map(|k| {
                 let ty = &of.variants[variant].fields[k].ty;
-                let tree = self.definitions.tree(ty, &self.sig.generics())?;
+                let tree = self.definitions.tree(ty, &self.generics())?;
                 self.zero_of(&tree, true)
             })
             .collect()
@@ -172,7 +172,7 @@ impl<'a> Lower<'a> {
         let all: Option<Vec<Value>> = fields
             .iter()
             .map(|field| {
-                let tree = self.definitions.tree(&field.ty, &self.sig.generics())?;
+                let tree = self.definitions.tree(&field.ty, &self.generics())?;
                 if of.mentions_parameter(&field.ty) { None } else { self.zero_of(&tree, false) }
             })
             .collect();
@@ -214,7 +214,7 @@ impl<'a> Lower<'a> {
             return Some(Value::Term(zero));
         }
         if usize::from(leaf.rank) == leaf.lens.len() {
-            let sizes: Vec<Term> = leaf.lens.iter().map(|n| self.static_size(n)).collect();
+            let sizes: Vec<Term> = leaf.lens.iter().map(|n| self.stated_size(n)).collect();
             let t = self.g.broadcast(zero, &sizes);
             return Some(self.nested_value(t, u8::MAX));
         }
@@ -311,7 +311,7 @@ impl<'a> Lower<'a> {
             }));
         }
         let Some((_, element)) = super::types::list(ty) else { return Ok(None) };
-        let Some(tree @ Tree::List(..)) = self.definitions.tree(ty, &self.sig.generics()) else { return Ok(None) };
+        let Some(tree @ Tree::List(..)) = self.definitions.tree(ty, &self.generics()) else { return Ok(None) };
         Ok(Some(match &value {
             Value::List(parts) if parts.is_empty() => {
                 self.empty_lists.push((Rc::clone(parts), tree));

@@ -456,7 +456,7 @@ fn product_of_part<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, '_>)
 fn product_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let seq = me.seq(x, range)?;
-    if let Some(elem) = call.generics.and_then(|ty| super::types::elem_of(ty, me.sig.real_param.as_ref())) {
+    if let Some(elem) = call.generics.and_then(|ty| super::types::elem_of(ty, me.real_param())) {
         return me.product_of_items(&seq, Some(elem), range);
     }
     // In `let p: f64 = xs.product()` the result has the type of the items.

@@ -157,6 +157,8 @@ state! {
     scope: Scope<'a>,
     /// The items that are declared in the body. Nested functions see only these.
     items: Scope<'a>,
+    /// The definition whose body is being lowered. `None` for the annotated function.
+    definition: Option<usize>,
     /// The current value of each variable.
     store: Store<'a>,
     /// Cells below this one belong to the function that encloses the current closure.
@@ -227,6 +229,7 @@ impl<'a> Lower<'a> {
             // The inputs of the run.
             sig: _,
             definitions: _,
+            outside: _,
             receivers: _,
             classes: _,
             inferred_before: _,
@@ -249,6 +252,7 @@ impl<'a> Lower<'a> {
             empties: _,
             empty_lists: _,
             queues: _,
+            calls: _,
         } = self;
         state.rollback(mark);
         #[cfg(test)]
@@ -290,7 +294,8 @@ mod tests {
             let attr = crate::attr::parse(TokenStream::new(), &mut diags);
             let sig = crate::sig::parse(&item, &attr, &mut diags).expect("a signature");
             let definitions = crate::definitions::Definitions::of(&item.block, &[]);
-            let mut lower = Lower::new(&sig, &definitions);
+            let outside = crate::Outside::default();
+            let mut lower = Lower::new(&sig, &definitions, &outside);
             lower.declare(&[]);
             let before = lower.state.snapshot();
             let mut inside = Vec::new();

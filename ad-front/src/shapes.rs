@@ -13,6 +13,7 @@ use syn::visit::Visit;
 use super::definitions::Definitions;
 use super::lower::Lower;
 use super::sig::Sig;
+use super::travel::Outside;
 use super::types::Len;
 use super::value::{Lowered, Value};
 use super::words::PanicMessage;
@@ -294,7 +295,13 @@ pub(super) fn length_of_constant(path: &TokenStream, axis: usize) -> TokenStream
 }
 
 /// Lowers a function with a valid signature.
-pub(super) fn lower(sig: &Sig, item: &ItemFn, definitions: &Definitions, diags: &mut Diags) -> Lowered<Program> {
+pub(super) fn lower(
+    sig: &Sig,
+    item: &ItemFn,
+    definitions: &Definitions,
+    outside: &Outside,
+    diags: &mut Diags,
+) -> Lowered<Program> {
     let mut classes = Classes::default();
     for declared in &sig.declared {
         equal_lengths(&declared.declared.parts, &mut classes);
@@ -308,7 +315,7 @@ pub(super) fn lower(sig: &Sig, item: &ItemFn, definitions: &Definitions, diags: 
     let mut passes = 0;
     while passes < symbols + constants.len() + chosen.len() {
         passes += 1;
-        let mut lower = Lower::new(sig, definitions);
+        let mut lower = Lower::new(sig, definitions, outside);
         lower.inferred_before.clone_from(&chosen);
         lower.receivers = Rc::clone(&receivers);
         lower.classes = classes.clone();

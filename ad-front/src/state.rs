@@ -123,7 +123,8 @@ impl<'a> Lower<'a> {
 
     /// The value that a name is bound to. `None` if the name is unknown.
     pub(super) fn lookup(&mut self, name: &str, range: SrcRange) -> Option<Lowered<Value<'a>>> {
-        match self.state.scope.get(name)? {
+        let Some(bound) = self.state.scope.get(name) else { return self.defined(name) };
+        match bound {
             Ok(Value::Cell(cell)) => {
                 let cell = *cell;
                 Some(self.read(cell, range))
@@ -169,6 +170,8 @@ impl<'a> Lower<'a> {
         f: impl FnOnce(&mut Self) -> Lowered<Value<'a>>,
     ) -> Lowered<Value<'a>> {
         let scope = std::mem::replace(&mut self.state.scope, closure.scope.clone());
+        let items = std::mem::replace(&mut self.state.items, closure.items.clone());
+        let definition = std::mem::replace(&mut self.state.definition, closure.definition);
         let result = match &closure.captured {
             Captured::References(_) => self.returning(range, f),
             Captured::Copies(copies) => {
@@ -179,7 +182,7 @@ impl<'a> Lower<'a> {
                 result
             }
         };
-        self.state.scope = scope;
+        (self.state.scope, self.state.items, self.state.definition) = (scope, items, definition);
         result
     }
 

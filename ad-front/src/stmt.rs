@@ -146,7 +146,8 @@ impl<'a> Lower<'a> {
         if known || bare && self.near_name(&name).is_some() {
             return Ok(None);
         }
-        Ok(Some(Value::Number(super::value::Number::Outer(p.path.to_token_stream().into()).into())))
+        let path = self.at_its_place(&p.path.to_token_stream());
+        Ok(Some(Value::Number(super::value::Number::Outer(path.into()).into())))
     }
 }
 

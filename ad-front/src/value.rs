@@ -296,6 +296,10 @@ pub(super) struct Closure<'a> {
     /// The const parameters of a nested function.
     pub sizes: Vec<&'a Ident>,
     pub scope: Scope<'a>,
+    /// The items at its definition.
+    pub items: Scope<'a>,
+    /// The definition in which it stands. `None` for the annotated function.
+    pub definition: Option<usize>,
     pub captured: Captured<'a>,
 }
 

@@ -130,6 +130,18 @@ pub fn all() -> Vec<String> {
     entries.chain(refused::all()).chain(foreign::all()).collect()
 }
 
+/// Whether a bare name is a function of another library, which is translated.
+#[must_use]
+pub fn is_function_elsewhere(name: &str) -> bool {
+    foreign::knows(Kind::Function, name)
+}
+
+/// Whether a name is a module or an object of another library, which is translated.
+#[must_use]
+pub fn is_name_elsewhere(name: &str) -> bool {
+    foreign::knows(Kind::Name, name)
+}
+
 /// A message for a number of arguments that another library has.
 pub fn arguments_of_others(name: &str, given: usize) -> Option<Message> {
     let row = OTHER_ARGUMENTS.iter().find(|row| row.0.contains(&name) && row.1 == given)?;
@@ -289,7 +301,11 @@ pub fn unknown_function(name: &str, near: Option<&str>, method: Option<&str>) ->
     let (path, last) = name.rsplit_once("::").unwrap_or(("", name));
     let text = message(format!("the function `{name}` cannot be seen from here")).once()
         .maybe(near, &format!("write it inside of this function: `fn {last}(..) -> f64 {{ .. }}`, or as a closure `let {last} = |x: f64| ..;`"))
-        .note("the attribute sees this function only, and the functions of `ad::prelude`");
+        .note(if path.is_empty() {
+            format!("a function of your own with `#[differentiable]` has to be called by a path here: `self::{last}(..)`")
+        } else {
+            "the attribute sees the functions of `ad::prelude`, and functions with `#[differentiable]`".to_string()
+        });
     // The name may be misspelt, or the function may not exist at all.
     let text = if near.is_some() { text.instead_of_rustc() } else { text };
     // `np::exp(x)` and `exp(x)` are methods here.
@@ -297,6 +313,21 @@ pub fn unknown_function(name: &str, near: Option<&str>, method: Option<&str>) ->
         Some(call) => text.help(format!("it is a method: `{call}`")),
         None => foreign::translate(Kind::Function, last, text),
     }
+}
+
+pub fn marked_item() -> Message {
+    message("`#[differentiable]` marks functions")
+        .help("write it on each `fn`; a type has `#[derive(Differentiable)]`")
+}
+
+pub fn options_of_a_mark() -> Message {
+    message("`#[differentiable]` has no options but `crate`")
+        .help("derivatives of the function are written by `#[differentiate(..)]`; it can be called as well then")
+}
+
+pub fn too_many_calls(most: usize) -> Message {
+    message(format!("more than {most} calls would have to be expanded"))
+        .help("a helper that calls the next one twice doubles them: bind the result with `let`, or write the calls as a loop")
 }
 
 pub fn recursion(name: &str) -> Message {

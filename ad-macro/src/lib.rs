@@ -25,7 +25,34 @@ use proc_macro::TokenStream;
 /// ```
 #[proc_macro_attribute]
 pub fn differentiate(attr: TokenStream, item: TokenStream) -> TokenStream {
-    ad_core::expand(attr.into(), item.into()).into()
+    let place = format!("{:?}", proc_macro::Span::call_site());
+    ad_core::travel::differentiate(attr.into(), item.into(), &place).tokens.into()
+}
+
+/// Lets differentiated functions call a function, from wherever Rust can name it: the same module,
+/// another one, or another crate.
+///
+/// The function itself does not change, and no derivatives of it are written. What
+/// `#[differentiate]` understands, it may have in its body, and it may call other marked
+/// functions. A function with `#[differentiate]` can be called without this mark.
+///
+/// ```ignore
+/// #[differentiable]
+/// pub fn energy(x: f64) -> f64 {
+///     0.5 * x * x
+/// }
+/// ```
+#[proc_macro_attribute]
+pub fn differentiable(attr: TokenStream, item: TokenStream) -> TokenStream {
+    let place = format!("{:?}", proc_macro::Span::call_site());
+    ad_core::travel::differentiable(attr.into(), item.into(), &place).tokens.into()
+}
+
+/// Goes on with an expansion that has asked for a definition. Only written code calls it.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __resume(tokens: TokenStream) -> TokenStream {
+    ad_core::travel::resume(tokens.into()).into()
 }
 
 /// Checks the derivatives that `#[differentiate]` wrote for a function against central differences
@@ -94,6 +121,6 @@ pub fn check_grad(tokens: TokenStream) -> TokenStream {
 /// layer.axpy(-0.1, &gradient);
 /// ```
 #[proc_macro_derive(Differentiable, attributes(constant))]
-pub fn differentiable(item: TokenStream) -> TokenStream {
+pub fn derive_differentiable(item: TokenStream) -> TokenStream {
     ad_core::derive::expand(item.into()).0.into()
 }

@@ -8,6 +8,7 @@
 //! - [`kernel`]: the loops that generated code calls. It is not a public API: it is stable for
 //!   generated code only.
 //! - `reached`: the panics of a derivative where its function panics inside of a loop.
+//! - `place`: constants of the place of a definition.
 //! - `check`: the functions that `check_grad!` calls.
 //! - [`Csr`]: a sparse Jacobian.
 //! - [`Workspace`]: memory that calls of a derivative share.
@@ -28,6 +29,7 @@ pub mod check;
 mod differentiable;
 pub mod dsl;
 pub mod kernel;
+mod place;
 #[doc(hidden)]
 pub mod reached;
 mod real;
@@ -38,6 +40,8 @@ mod workspace;
 #[doc(hidden)]
 pub use differentiable::different_variants;
 pub use differentiable::{Differentiable, Leaves};
+#[doc(hidden)]
+pub use place::{At, Constant};
 pub use real::Real;
 pub use sparse::Csr;
 pub use workspace::{Lent, Workspace};

@@ -51,10 +51,11 @@ const NO_TAPE: &str = "nothing: the attribute writes `f_grad`, which you call in
 const NO_GRADIENT: &str = "`x`, as a parameter that `wrt(..)` does not name: no gradient goes there";
 const VIEW_OF: &str = "`&Array2<F>` or `ArrayView2<'_, F>`, and copy it into one with `Array2::from_shape_fn`";
 
+/// A function of a name in this list cannot be called by its bare name, even if it is a marked
+/// function of the user's. So names that such functions often have (`square`, `outer`) are left out.
 const IDIOMS: &[Idiom] = &[
     // NumPy's names, as methods and as functions.
     idiom(Method, &["matmul", "mm", "bmm", "mv", "multiply_matrix"], "NumPy and PyTorch", OPERATOR_MATMUL),
-    idiom(Function, &["matmul", "mm", "mv", "bmm"], "NumPy and PyTorch", OPERATOR_MATMUL),
     idiom(
         Function,
         &["einsum"],
@@ -93,14 +94,10 @@ const IDIOMS: &[Idiom] = &[
     idiom(Method, &["unsqueeze"], TORCH, "`x.view().insert_axis(Axis(0))`"),
     idiom(Method, &["squeeze"], "NumPy and PyTorch", "`x.index_axis(Axis(0), 0)`"),
     idiom(Function, &["concat", "cat", "hstack", "vstack"], "NumPy and PyTorch", "`concatenate![Axis(0), a, b]`"),
-    idiom(Function, &["clip"], NUMPY, "`x.clamp(low, high)`; of an array `x.mapv(|v| v.clamp(low, high))`"),
     idiom(Method, &["clip"], NUMPY, "`x.clamp(low, high)`; of an array `x.mapv(|v| v.clamp(low, high))`"),
     idiom(Method, &["clamp_min", "clamp_max"], TORCH, "`x.mapv(|v| v.max(low))`"),
-    idiom(Function, &["power", "pow"], NUMPY, "`x.powi(2)`, or `x.powf(0.5)`"),
     idiom(Method, &["power"], NUMPY, "`x.powi(2)`, or `x.powf(0.5)`"),
-    idiom(Function, &["transpose"], NUMPY, "`x.t()`"),
     idiom(Method, &["transpose"], "NumPy and nalgebra", "`x.t()`"),
-    idiom(Function, &["outer"], NUMPY, "`build([a.len(), b.len()], |[i, j]| a[i] * b[j])`"),
     idiom(Method, &["outer", "ger"], "NumPy and PyTorch", "`build([a.len(), b.len()], |[i, j]| a[i] * b[j])`"),
     idiom(
         Function,
@@ -114,9 +111,7 @@ const IDIOMS: &[Idiom] = &[
         NUMPY,
         "the order as a parameter `ids: &[usize]`: sort in the function that calls this one, and read `x[ids[i]]`",
     ),
-    idiom(Function, &["cumsum"], NUMPY, "`scan(0.0, &x, |sum, v| sum + v)`"),
     idiom(Method, &["cumsum"], "NumPy and PyTorch", "`scan(0.0, &x, |sum, v| sum + v)`"),
-    idiom(Function, &["square"], NUMPY, "`x * x`, or `x.powi(2)`"),
     idiom(Method, &["square"], "PyTorch and NumPy", "`x.powi(2)`"),
     idiom(Method, &["astype"], NUMPY, "`x as f64`; of an array `x.mapv(|v| v as f64)`"),
     idiom(Method, &["size"], "NumPy and PyTorch", "`x.len()`, `x.nrows()` or `x.shape()[k]`"),
@@ -129,7 +124,7 @@ const IDIOMS: &[Idiom] = &[
     idiom(Name, &["Math"], "JavaScript and Java", "the method: `x.sin()`"),
     idiom(Method, &["T"], "NumPy and PyTorch", "`x.t()`"),
     idiom(Function, &["range"], "Python", "the range `0..n`, or `(0..n).step_by(2)`"),
-    idiom(Function, &["float", "double"], "Python", "`x as f64`"),
+    idiom(Function, &["float"], "Python", "`x as f64`"),
     idiom(Function, &["int"], "Python", "`x as usize`, or `x as i32`"),
     idiom(Function, &["not"], "Python", "`!(x > 0.0)`"),
     idiom(Function, &["zip"], "Python", "`a.iter().zip(&b)`"),
@@ -155,9 +150,6 @@ const IDIOMS: &[Idiom] = &[
     idiom(Method, &["pow_tensor", "pow_tensor_scalar"], TORCH, "`x.powi(2)`, or `x.powf(0.5)`"),
     idiom(Method, &["mean_dim", "sum_dim"], TORCH, "`x.sum_axis(Axis(k))`, or `x.mean_axis(Axis(k)).unwrap()`"),
     idiom(Method, &["log_softmax"], TORCH, "`&x - logsumexp(&x)`"),
-    idiom(Function, &["log_softmax"], "PyTorch and JAX", "`&x - logsumexp(&x)`"),
-    idiom(Function, &["cross_entropy", "nll_loss"], TORCH, "`logsumexp(&logits) - logits[label]`"),
-    idiom(Function, &["mse_loss"], TORCH, "`(&x - &y).mapv(|e| e * e).mean().unwrap()`"),
     // nalgebra.
     idiom(Method, &["component_mul"], NALGEBRA, "`&a * &b`"),
     idiom(Method, &["component_div"], NALGEBRA, "`&a / &b`"),

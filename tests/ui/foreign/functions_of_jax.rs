@@ -26,17 +26,11 @@ mod other {
     }
 }
 
+use other::{grad, jit, lax_scan, segment_sum, value_and_grad, vmap, while_loop};
+
 #[differentiate]
 fn f(x: &Array2<f64>) -> f64 {
-    let parts = [
-        other::vmap(x),
-        other::grad(x),
-        other::value_and_grad(x),
-        other::lax_scan(x),
-        other::while_loop(x),
-        other::jit(x),
-        other::segment_sum(x),
-    ];
+    let parts = [vmap(x), grad(x), value_and_grad(x), lax_scan(x), while_loop(x), jit(x), segment_sum(x)];
     parts[0]
 }
 

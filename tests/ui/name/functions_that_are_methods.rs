@@ -8,9 +8,11 @@ mod math {
     }
 }
 
+use math::exp;
+
 #[differentiate]
 fn f(x: f64) -> f64 {
-    math::exp(x)
+    exp(x)
 }
 
 #[differentiate]

@@ -1,0 +1,115 @@
+//! A marked function at its place: a call of it with arguments of which nothing is known but their
+//! types. What is wrong in it is found there, and what its names are assumed to be is proved there.
+//!
+//! This module must never decide what the function computes where it is called.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+use syn::{Expr, FnArg, ItemFn, Type};
+
+use super::attr;
+use super::definitions::Definitions;
+use super::travel::{Id, Marked, Outside};
+use ad_ir::catalogue;
+use ad_ir::diag::{Diags, SrcRange};
+use ad_ir::program::Program;
+
+/// What a marked function is found to be.
+#[derive(Debug)]
+pub enum Probed {
+    /// It is right. The program has what its names are assumed to be.
+    Right(Box<Program>),
+    /// It has errors.
+    Wrong(Diags),
+    /// One of the definitions that it needs has errors.
+    OfBroken,
+}
+
+/// Calls a marked function with unknown arguments.
+pub fn probe(item: &ItemFn, id: Id, outside: &Outside, krate: &TokenStream) -> Probed {
+    let mut diags = Diags::new();
+    let name = Ident::new("__ad_marked", item.sig.ident.span());
+    let (mut params, mut arguments) = (Vec::new(), Vec::new());
+    for (k, arg) in item.sig.inputs.iter().enumerate() {
+        match arg {
+            FnArg::Typed(typed) => arguments.push(argument(&typed.ty, &format!("a{k}"), &mut params)),
+            FnArg::Receiver(receiver) => {
+                diags.push(SrcRange::of(receiver), catalogue::method());
+                return Probed::Wrong(diags);
+            }
+        }
+    }
+    let generics = &item.sig.generics;
+    let where_clause = &generics.where_clause;
+    let of_call: syn::Result<ItemFn> = syn::parse2(quote! {
+        fn #name #generics (#(#params,)* __ad_unused: f64) -> f64 #where_clause {
+            let _ = #name(#(#arguments),*);
+            0.0
+        }
+    });
+    let Ok(mut of_call) = of_call else {
+        diags.push(SrcRange::of(&item.sig), catalogue::internal("the front end", "a call could not be written"));
+        return Probed::Wrong(diags);
+    };
+    of_call.sig.ident = item.sig.ident.clone();
+    let attr = attr::parse(quote!(grad, crate = "ad"), &mut Diags::new());
+    let attr = attr::Attr { krate: krate.clone(), ..attr };
+    let mut all = outside.clone();
+    let names = std::mem::replace(&mut all.names, vec![(name.to_string(), id)]);
+    all.list.insert(0, Marked { id, item: syn::Item::Fn(item.clone()), names, broken: false });
+    all.here = Some(id);
+    let all = all.prepared();
+    if !all.are_complete() {
+        return Probed::OfBroken;
+    }
+    // The signature of the call has the types of the function's, and so its errors.
+    let Ok(sig) = super::sig::parse(&of_call, &attr, &mut diags) else { return Probed::Wrong(diags) };
+    let mut body = (*item.block).clone();
+    let macros = super::macros::rewrite(&mut body, &mut diags);
+    let imports = super::items::replace(&mut body);
+    if !diags.is_empty() {
+        return Probed::Wrong(diags);
+    }
+    let definitions = Definitions::of(&body, &all.items());
+    match super::shapes::lower(&sig, &of_call, &definitions, &all, &mut diags) {
+        Ok(mut program) if diags.is_empty() => {
+            program.assumed.extend(macros);
+            program.imports = imports;
+            Probed::Right(Box::new(program))
+        }
+        _ => Probed::Wrong(diags),
+    }
+}
+
+/// An argument of a type, made of parameters.
+fn argument(ty: &Type, name: &str, params: &mut Vec<TokenStream>) -> Expr {
+    let ident = format_ident!("__ad_{name}", span = Span::call_site());
+    match ty {
+        Type::Paren(p) => argument(&p.elem, name, params),
+        Type::Group(g) => argument(&g.elem, name, params),
+        Type::Tuple(t) => {
+            let parts = t.elems.iter().enumerate().map(|(k, ty)| argument(ty, &format!("{name}_{k}"), params));
+            let parts: Vec<Expr> = parts.collect();
+            syn::parse_quote!((#(#parts,)*))
+        }
+        Type::Reference(r) if r.mutability.is_some() => {
+            let ty = match &*r.elem {
+                Type::Slice(s) => {
+                    let elem = &s.elem;
+                    quote!(Vec<#elem>)
+                }
+                ty => ty.to_token_stream(),
+            };
+            params.push(quote!(mut #ident: #ty));
+            syn::parse_quote!(&mut #ident)
+        }
+        Type::Reference(r) if matches!(&*r.elem, Type::Tuple(_)) => {
+            let inner = argument(&r.elem, name, params);
+            syn::parse_quote!(&#inner)
+        }
+        _ => {
+            params.push(quote!(#ident: #ty));
+            syn::parse_quote!(#ident)
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Definitions from outside of the annotated function: what its calls of marked functions mean.
+//!
+//! A definition sees what its own names mean at its place, and nothing of the place where it is
+//! called. A constant of its place is read through a hidden implementation that stands beside it.
+//! What names are assumed to be is proved at the place of the definition too, so nothing of that is
+//! recorded where it is called.
+//!
+//! This module must never look up a name of a definition in the scope of a caller.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+use syn::{Item, Path, PathArguments};
+
+use super::lower::Lower;
+use super::types::Generics;
+use super::value::{Lowered, Value};
+use ad_ir::catalogue;
+use ad_ir::diag::{Poison, SrcRange};
+
+/// What identifies a definition among all of a program.
+pub type Id = u128;
+
+/// A definition.
+#[derive(Clone)]
+pub struct Marked {
+    /// Its number.
+    pub id: Id,
+    /// The item.
+    pub item: Item,
+    /// What names mean in it: paths as it writes them, without generic arguments, and the numbers
+    /// of their definitions.
+    pub names: Vec<(String, Id)>,
+    /// Whether it has an error, which has been reported at its place.
+    pub broken: bool,
+}
+
+/// The definitions that an expansion has.
+#[derive(Clone, Default)]
+pub struct Outside {
+    /// All that are needed, each once.
+    pub list: Vec<Marked>,
+    /// What names mean in the annotated function.
+    pub names: Vec<(String, Id)>,
+    /// Names of the annotated function whose definitions have not been asked for yet. A use of one
+    /// gives no value and no error.
+    pub open: Vec<String>,
+    /// The definition at whose place the expansion is, if there is one.
+    pub here: Option<Id>,
+}
+
+impl Outside {
+    /// The definitions with their macros written out. What a definition has wrong in that is found
+    /// where it is lowered.
+    pub(super) fn prepared(&self) -> Self {
+        let mut prepared = self.clone();
+        for definition in &mut prepared.list {
+            if let Item::Fn(f) = &mut definition.item {
+                super::macros::rewrite(&mut f.block, &mut ad_ir::diag::Diags::new());
+                super::items::replace(&mut f.block);
+            }
+        }
+        prepared
+    }
+
+    /// All items. A function may have types in its body.
+    pub(super) fn items(&self) -> Vec<Item> {
+        self.list.iter().map(|d| d.item.clone()).collect()
+    }
+
+    /// Whether everything that is needed is there and right. If not, the reason has been reported
+    /// where it is, or will be.
+    pub(super) fn are_complete(&self) -> bool {
+        self.open.is_empty() && self.list.iter().all(|d| !d.broken)
+    }
+
+    /// The definition that a path means, in a definition or in the annotated function.
+    fn find(&self, at: Option<usize>, path: &str) -> Option<usize> {
+        let names = match at {
+            Some(k) => &self.list.get(k)?.names,
+            None => &self.names,
+        };
+        let (_, id) = names.iter().find(|(name, _)| name == path)?;
+        self.list.iter().position(|d| d.id == *id)
+    }
+
+    /// The definition that is being lowered, if it stands at another place than the expansion.
+    fn elsewhere(&self, at: Option<usize>) -> Option<&Marked> {
+        self.list.get(at?).filter(|d| Some(d.id) != self.here)
+    }
+}
+
+/// A path as definitions have it: without generic arguments and spaces.
+#[must_use]
+pub fn written(path: &Path) -> String {
+    let mut path = path.clone();
+    path.segments.iter_mut().for_each(|s| s.arguments = PathArguments::None);
+    quote!(#path).to_string().replace(' ', "")
+}
+
+/// The constant that a path of a program's constant names.
+#[must_use]
+pub fn named(path: &TokenStream) -> TokenStream {
+    match syn::parse2(path.clone()) {
+        Ok(syn::Expr::Cast(cast)) => {
+            let inner = cast.expr;
+            quote!(#inner)
+        }
+        _ => path.clone(),
+    }
+}
+
+/// The number under which a definition's place gives a constant.
+#[must_use]
+pub fn constant_id(definition: Id, path: &TokenStream) -> Id {
+    let path = path.to_string().replace(' ', "");
+    let half = |salt: u8| {
+        let mut hasher = DefaultHasher::new();
+        (definition, &path, salt).hash(&mut hasher);
+        Id::from(hasher.finish())
+    };
+    half(0) << 64 | half(1)
+}
+
+impl<'a> Lower<'a> {
+    /// The marked function that a path means.
+    pub(super) fn defined(&mut self, path: &str) -> Option<Lowered<Value<'a>>> {
+        if self.state.definition.is_none() && self.outside.open.iter().any(|name| name == path) {
+            return Some(Err(Poison));
+        }
+        let outside = self.outside;
+        let k = outside.find(self.state.definition, path)?;
+        let definition = outside.list.get(k)?;
+        if definition.broken {
+            return Some(Err(Poison));
+        }
+        let Item::Fn(f) = &definition.item else { return None };
+        let items = std::mem::take(&mut self.state.items);
+        let function = self.at_definition(Some(k), |me| me.nested_function(f));
+        self.state.items = items;
+        Some(function)
+    }
+
+    /// Runs `f` at the place of a definition, or of the annotated function.
+    pub(super) fn at_definition<R>(&mut self, at: Option<usize>, f: impl FnOnce(&mut Self) -> R) -> R {
+        let outer = std::mem::replace(&mut self.state.definition, at);
+        let result = f(self);
+        self.state.definition = outer;
+        result
+    }
+
+    /// The type parameter that stands for a real number at the place of what is being lowered.
+    pub(super) fn real_param(&self) -> Option<&'a proc_macro2::Ident> {
+        self.sig.real_param.as_ref().filter(|_| !self.is_elsewhere())
+    }
+
+    /// The generic parameters that types may name at the place of what is being lowered.
+    pub(super) fn generics(&self) -> Generics {
+        if self.is_elsewhere() { Generics::default() } else { self.sig.generics() }
+    }
+
+    /// The constant that a path means at the place of what is being lowered.
+    pub(super) fn at_its_place(&self, path: &TokenStream) -> TokenStream {
+        let Some(definition) = self.outside.elsewhere(self.state.definition) else { return path.clone() };
+        let krate = &self.sig.krate;
+        let id = Literal::u128_unsuffixed(constant_id(definition.id, path));
+        quote!(<#krate::runtime::At<#id> as #krate::runtime::Constant<_, _>>::VALUE)
+    }
+
+    /// Whether what is being lowered stands at another place than the expansion, where its names
+    /// are proved.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        self.outside.elsewhere(self.state.definition).is_some()
+    }
+
+    /// Whether a name is the function whose definition is being lowered.
+    pub(super) fn is_itself(&self, name: &str) -> bool {
+        let at = self.state.definition.and_then(|k| self.outside.list.get(k));
+        at.is_some_and(|d| matches!(&d.item, Item::Fn(f) if f.sig.ident == name))
+    }
+
+    /// Counts a call, and refuses the function if there are too many.
+    pub(super) fn count_call(&mut self, range: SrcRange) -> Lowered<()> {
+        /// Each call is lowered again, so a chain of functions that call the next one twice would
+        /// take exponential time.
+        const MOST: usize = 20_000;
+        self.calls += 1;
+        if self.calls == MOST {
+            return Err(self.error(range, catalogue::too_many_calls(MOST)));
+        }
+        if self.calls > MOST { Err(Poison) } else { Ok(()) }
+    }
+}

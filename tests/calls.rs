@@ -1,0 +1,179 @@
+//! Calls of marked functions: from the same module, from others, through imports and renames, and
+//! from the bodies of functions.
+
+#![deny(warnings, missing_docs, clippy::all)]
+
+use ad::check_grad;
+use ad::prelude::*;
+
+#[differentiate]
+fn before(x: f64) -> f64 {
+    square(x) + 1.0
+}
+
+#[differentiable]
+fn square(x: f64) -> f64 {
+    x * x
+}
+
+#[test]
+fn a_helper_may_stand_after_its_use() {
+    assert_eq!(before_value_and_grad(3.0), (10.0, 6.0));
+}
+
+/// What is private to a module, and used by what is not.
+mod physics {
+    use ad::prelude::*;
+
+    const STIFFNESS: f64 = 2.5;
+    const STEPS: usize = 4;
+    const WEIGHTS: [f64; STEPS] = [0.5, 1.0, 1.5, 2.0];
+
+    #[differentiable]
+    fn half(x: f64) -> f64 {
+        0.5 * x
+    }
+
+    #[differentiable]
+    pub(super) fn energy(x: f64) -> f64 {
+        STIFFNESS * half(x * x)
+    }
+
+    #[differentiable]
+    pub fn weighted(x: [f64; STEPS]) -> f64 {
+        let weights: [f64; STEPS] = WEIGHTS;
+        let mut total = 0.0;
+        for k in 0..STEPS {
+            total += weights[k] * x[k].sin();
+        }
+        total / STEPS as f64
+    }
+
+    pub mod deep {
+        use ad::prelude::*;
+
+        #[differentiable]
+        pub fn smooth(xs: &Array1<f64>) -> f64 {
+            xs.iter().map(|x| sigmoid(*x)).sum::<f64>() + super::energy(xs[0])
+        }
+    }
+}
+
+use physics::deep::smooth as blurred;
+use physics::weighted;
+
+#[differentiate]
+fn through_paths(x: &Array1<f64>) -> f64 {
+    physics::energy(x[1]) + self::physics::deep::smooth(x) + blurred(x) * weighted([x[0], x[1], 0.5, x[0] * x[1]])
+}
+
+#[test]
+fn constants_and_helpers_of_another_module_are_those_of_that_module() {
+    let x = array![0.3, -0.8, 1.2];
+    check_grad!(through_paths(&x));
+}
+
+mod user {
+    use super::*;
+
+    /// It has the name of a constant of the module whose function is called.
+    const STIFFNESS: f64 = 100.0;
+
+    #[differentiate]
+    pub fn of_glob(x: f64) -> f64 {
+        physics::energy(x) * STIFFNESS + square(x)
+    }
+}
+
+#[test]
+fn a_constant_of_the_same_name_is_another() {
+    assert_eq!(user::of_glob(2.0), 504.0);
+    assert_eq!(user::of_glob_value_and_grad(2.0), (504.0, 504.0));
+}
+
+#[test]
+fn functions_in_a_body_call_each_other() {
+    #[differentiate]
+    fn f(x: f64, y: f64) -> f64 {
+        times(x, y) + before(x)
+    }
+
+    #[differentiable]
+    fn times(x: f64, y: f64) -> f64 {
+        x * y
+    }
+
+    assert_eq!(f_grad(3.0, 5.0), (11.0, 3.0));
+}
+
+#[differentiable]
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut total = 0.0;
+    for k in 0..a.len() {
+        total += a[k] * b[k];
+    }
+    total
+}
+
+#[differentiable]
+fn polar(p: (f64, f64)) -> (f64, f64) {
+    (p.0 * p.1.cos(), p.0 * p.1.sin())
+}
+
+#[differentiable]
+fn first_above(xs: &Array1<f64>, bound: f64) -> usize {
+    let mut at = 0;
+    while at + 1 < xs.len() && xs[at] <= bound {
+        at += 1;
+    }
+    at
+}
+
+#[differentiable]
+fn last<const N: usize>(x: [f64; N]) -> f64 {
+    x[N - 1]
+}
+
+#[differentiate]
+fn of_shapes(xs: &Array1<f64>, r: f64) -> f64 {
+    let (a, b) = polar((r, xs[0]));
+    let row = [a, b, r];
+    dot(&row, &[xs[0], xs[1], xs[2]]) + xs[first_above(xs, 0.5)] + last(row) * last::<2>([a, b])
+}
+
+#[test]
+fn helpers_take_and_return_slices_tuples_and_integers() {
+    check_grad!(of_shapes(&array![0.2, 0.9, 1.4], 0.7));
+}
+
+#[differentiate]
+fn as_values(xs: &Array1<f64>) -> f64 {
+    xs.mapv(square).sum() + build1(xs.len(), |i| physics::energy(xs[i])).sum() + fold(0.0, xs, add)
+}
+
+#[differentiable]
+fn add(a: f64, b: f64) -> f64 {
+    a + b
+}
+
+#[test]
+fn a_helper_is_a_value() {
+    check_grad!(as_values(&array![0.2, 0.9, 1.4]));
+}
+
+/// Everything here is called by what has derivatives itself.
+#[differentiate]
+fn loss(w: &Array1<f64>, x: &Array1<f64>) -> f64 {
+    let e = w - x;
+    e.mapv(square).sum()
+}
+
+#[differentiate]
+fn regularised(w: &Array1<f64>, x: &Array1<f64>, l: f64) -> f64 {
+    loss(w, x) + l * loss(w, w) + l * before(w[0])
+}
+
+#[test]
+fn a_function_with_derivatives_is_called_like_a_helper() {
+    check_grad!(regularised(&array![0.2, 0.9], &array![0.5, -0.3], 0.1));
+}

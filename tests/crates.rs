@@ -1,0 +1,54 @@
+//! Calls of marked functions of another crate: its private helpers and constants are those of that
+//! crate, whatever has their names here.
+
+#![forbid(unsafe_code)]
+#![deny(warnings, missing_docs, clippy::all)]
+
+use ad::check_grad;
+use ad::prelude::*;
+use ad_test_model::{energy, shape};
+
+/// It has the name of a constant of the library.
+const GAIN: f64 = 100.0;
+
+/// It has the name of a private function of the library.
+#[differentiable]
+fn scaled(x: f64) -> f64 {
+    GAIN * x
+}
+
+#[differentiate]
+fn loss(x: &Array1<f64>, k: f64) -> f64 {
+    energy(x, k) + shape(x[0]) + ad_test_model::curve(k) + scaled(x[1])
+}
+
+#[test]
+fn a_function_of_another_crate_is_differentiated_through() {
+    let x = array![0.3, -1.2];
+    check_grad!(loss(&x, 0.7));
+    let own = |v: f64| 1.5 / (1.0 + (-v / 4.0).exp());
+    let curve = |v: f64| (0..4).map(|k| f64::from(k + 1) * 0.1 * (v * f64::from(k)).sin()).sum::<f64>();
+    let energy: f64 = x.iter().map(|v| 0.35 * own(*v) * own(*v)).sum();
+    let expected = energy + curve(0.3) + curve(0.7) + 100.0 * x[1];
+    let found = loss_value_and_grad(&x, 0.7).0;
+    assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+}
+
+mod renamed {
+    pub use ad_test_model::step as soft;
+}
+
+mod globbed {
+    use super::renamed::*;
+    use ad::prelude::*;
+
+    #[differentiate]
+    pub fn of_glob(x: f64) -> f64 {
+        soft(x) * soft(2.0 * x)
+    }
+}
+
+#[test]
+fn a_re_export_carries_the_definition() {
+    check_grad!(globbed::of_glob(0.4));
+}

@@ -1,0 +1,27 @@
+//! What is wrong in a marked function is reported there, and once.
+
+use ad::prelude::*;
+
+#[differentiable]
+fn helper(x: f64) -> f64 {
+    x.gamma()
+}
+
+#[differentiable]
+fn between(x: f64) -> f64 {
+    helper(x) + 1.0
+}
+
+#[differentiate]
+fn f(x: f64) -> f64 {
+    between(x)
+}
+
+#[differentiable]
+fn factorial(n: usize, x: f64) -> f64 {
+    if n == 0 { x } else { factorial(n - 1, x) * n as f64 }
+}
+
+fn main() {
+    println!("{}", f_grad(1.0));
+}
