@@ -269,7 +269,14 @@ fn constants(id: Id, all: &[Constant], krate: &TokenStream, item: &TokenStream) 
         let (path, value) = (front::named(&c.path), &c.path);
         let at = Literal::u128_unsuffixed(front::constant_id(id, &path));
         let elem = rust_types::elem_type(c.elem, &none);
-        let ty = c.lens.iter().rev().fold(elem, |ty, len| quote!([#ty; #len]));
+        // An array may be a reference to one, or to a slice.
+        let (ty, value) = match c.lens.split_first() {
+            None => (elem, quote!(#value)),
+            Some((_, inner)) => {
+                let row = inner.iter().rev().fold(elem, |ty, len| quote!([#ty; #len]));
+                (quote!(&'static [#row]), quote!(#value.split_at(0).1))
+            }
+        };
         quote! {
             impl #krate::runtime::Constant<Place, #ty> for #krate::runtime::At<#at> {
                 const VALUE: #ty = #value;
