@@ -106,6 +106,17 @@ fn functions_in_a_body_call_each_other() {
     assert_eq!(f_grad(3.0, 5.0), (11.0, 3.0));
 }
 
+/// A function may have the name of a macro that is used beside it.
+#[differentiate]
+fn array(x: &Array1<f64>) -> f64 {
+    dot(&x.to_vec(), &[1.0, 2.0])
+}
+
+#[test]
+fn a_function_hides_no_macro() {
+    assert_eq!(array_grad(&array![3.0, 4.0]), array![1.0, 2.0]);
+}
+
 #[differentiable]
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut total = 0.0;

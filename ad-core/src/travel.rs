@@ -219,8 +219,10 @@ fn definition(mut function: ItemFn, id: Id, right: bool, needs: &Outside) -> Tok
         let last = a.path().segments.last();
         last.is_some_and(|s| [Kind::Differentiate, Kind::Differentiable].iter().any(|kind| s.ident == kind.name()))
     });
-    // A method is called by no path, and an item that is marked twice has a macro already.
-    if function.sig.receiver().is_some() || marked_again {
+    // A method is called by no path, an item that is marked twice has a macro already, and what is
+    // called like a macro that its scope has would hide that one.
+    let hides = catalogue::refused::is_macro(&name.to_string());
+    if function.sig.receiver().is_some() || marked_again || hides {
         return TokenStream::new();
     }
     // A dollar would be read as one of the macro's own.

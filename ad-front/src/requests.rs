@@ -92,6 +92,7 @@ impl Requests {
 fn known(name: &str) -> bool {
     let understood = table::find(On::Dsl, name).or_else(|| table::find(On::Nd, name)).is_some();
     understood
+        || refused::is_macro(name)
         || table::find(On::Real, name).is_some()
         || catalogue::is_function_elsewhere(name)
         || refused::later(name, false).is_some()

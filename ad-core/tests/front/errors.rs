@@ -190,11 +190,11 @@ fn names() {
         expect![[r#"
             the function `sim` cannot be seen from here
             = help: did you mean `sum`?
-            = note: the attribute sees this function only, and the functions of `ad::prelude`
+            = note: a function of your own with `#[differentiable]` has to be called by a path here: `self::sim(..)`
 
             the function `helper` cannot be seen from here
             = help: write it inside of this function: `fn helper(..) -> f64 { .. }`, or as a closure `let helper = |x: f64| ..;`
-            = note: the attribute sees this function only, and the functions of `ad::prelude`
+            = note: a function of your own with `#[differentiable]` has to be called by a path here: `self::helper(..)`
 
             `xz` is not known inside the function
             = help: did you mean `xs`?

@@ -240,6 +240,35 @@ const UNDERSTOOD: &[&str] = &[
     "unreachable",
 ];
 
+/// Whether a name is that of a macro of std or ndarray, which the scope of a function may have.
+#[must_use]
+pub fn is_macro(name: &str) -> bool {
+    MACROS.iter().any(|row| row.name == name) || UNDERSTOOD.contains(&name) || OF_STD.contains(&name)
+}
+
+/// The other macros of std.
+const OF_STD: &[&str] = &[
+    "column",
+    "compile_error",
+    "concat",
+    "env",
+    "file",
+    "format",
+    "format_args",
+    "include",
+    "include_bytes",
+    "include_str",
+    "line",
+    "module_path",
+    "option_env",
+    "stringify",
+    "thread_local",
+    "todo",
+    "unimplemented",
+    "write",
+    "writeln",
+];
+
 /// The message for an unknown macro.
 pub fn macro_call(name: &str) -> Message {
     let what = format!("`{name}!`");
