@@ -80,8 +80,9 @@ impl Requests {
             // The modules of a path that is known here.
             Some("ad" | "prelude" | "dsl" | "ndarray" | "linalg" | "iter" | "mem" | "std" | "core" | "array") => false,
             Some(_) => {
-                !matches!(&*names[0], "std" | "core" | "alloc" | "ndarray" | "ad")
-                    && !(before.len() == 1 && catalogue::is_name_elsewhere(&names[0]))
+                let understood = matches!(&*names[0], "std" | "core" | "alloc" | "ndarray" | "ad");
+                let translated = before.len() == 1 && catalogue::is_name_elsewhere(&names[0]);
+                !understood && !translated
             }
         }
     }
