@@ -59,16 +59,18 @@ const WRITERS: &[&str] = &["emit", "rust_types", "check_grad", "derive", "expans
 
 /// Other files that generate it.
 const OTHER_WRITERS: &[&str] = &[
-    "ad-middle/src/derivative/pullback.rs",
     "ad-front/src/arith.rs",
     "ad-front/src/assume.rs",
     "ad-front/src/attr.rs",
-    "ad-front/src/macros.rs",
     "ad-front/src/lib.rs",
+    "ad-front/src/macros.rs",
+    "ad-front/src/probe.rs",
     "ad-front/src/shapes.rs",
     "ad-front/src/sig.rs",
     "ad-front/src/stand_in.rs",
+    "ad-front/src/travel.rs",
     "ad-front/src/types.rs",
+    "ad-middle/src/derivative/pullback.rs",
 ];
 
 /// The crates on which each crate may depend, except for its tests.
