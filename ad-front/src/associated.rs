@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use syn::{BinOp, Expr, ExprCall, ExprMethodCall, Type, UnOp};
 
-use super::definitions::{Function, Impl, Receiver};
+use super::definitions::{Function, Impl, Receiver, trait_of};
 use super::lower::Lower;
 use super::state::CellValue;
 use super::value::{Body, Captured, Closure, Lowered, Scope, Value};
@@ -31,22 +31,6 @@ pub(super) fn name_of(ty: &Type) -> Option<String> {
         Type::Path(p) => p.path.segments.last().map(|s| s.ident.to_string()),
         _ => None,
     }
-}
-
-/// The trait and the method of an operator. With `assigned`, those of its assignment.
-fn trait_of(op: &BinOp, assigned: bool) -> Option<(&'static str, &'static str)> {
-    let (by_value, by_place) = match op {
-        BinOp::Add(_) => (("Add", "add"), ("AddAssign", "add_assign")),
-        BinOp::Sub(_) => (("Sub", "sub"), ("SubAssign", "sub_assign")),
-        BinOp::Mul(_) => (("Mul", "mul"), ("MulAssign", "mul_assign")),
-        BinOp::Div(_) => (("Div", "div"), ("DivAssign", "div_assign")),
-        BinOp::Rem(_) => (("Rem", "rem"), ("RemAssign", "rem_assign")),
-        BinOp::BitAnd(_) => (("BitAnd", "bitand"), ("BitAndAssign", "bitand_assign")),
-        BinOp::BitOr(_) => (("BitOr", "bitor"), ("BitOrAssign", "bitor_assign")),
-        BinOp::BitXor(_) => (("BitXor", "bitxor"), ("BitXorAssign", "bitxor_assign")),
-        _ => return None,
-    };
-    Some(if assigned { by_place } else { by_value })
 }
 
 impl Value<'_> {

@@ -14,7 +14,7 @@ use syn::visit::{self, Visit};
 use syn::{Attribute, Block, Expr, Fields, GenericParam, Item, Path, Stmt, Type};
 
 use super::sorting::Routines;
-pub(super) use impls::{Function, Impl, Receiver};
+pub(super) use impls::{Function, Impl, Receiver, trait_of};
 
 /// All definitions. They live as long as the values that refer to them.
 #[derive(Default)]
@@ -175,6 +175,8 @@ impl Definitions {
                 table.impls.push(Impl::of(i, &traits));
             }
         }
+        // A value stands for a reference to it too, so an `impl` for references comes second.
+        table.impls.sort_by_key(Impl::is_of_references);
         let functions = table.impls.iter().flat_map(|i| &i.functions);
         for f in functions {
             let name = f.name.to_string();
@@ -201,6 +203,15 @@ impl Definitions {
     pub(super) fn repeated(&self) -> Option<&Ident> {
         let repeated = |(k, d): &(usize, &Definition)| self.types[..*k].iter().any(|e| e.name == d.name);
         self.types.iter().enumerate().find(repeated).map(|(_, d)| &d.name)
+    }
+
+    /// A method of a trait that is another function for references than for values.
+    pub(super) fn of_references(&self) -> Option<&Ident> {
+        let differs = |i: &Impl, j: &Impl| i.is_for_types_of(j).then(|| i.differing(j)).flatten();
+        self.impls.iter().enumerate().find_map(|(k, i)| {
+            let name = self.impls[..k].iter().find_map(|j| differs(i, j))?;
+            i.function(&name).map(|f| &f.name)
+        })
     }
 
     /// The type and variant that the path of a constructor or pattern names: `Point`,

@@ -210,6 +210,9 @@ pub fn read(attr: TokenStream, item: TokenStream, outside: &Outside) -> Result<A
     if let Some(name) = definitions.repeated() {
         diags.push(SrcRange::of(name), catalogue::repeated_type(&name.to_string()));
     }
+    if let Some(name) = definitions.of_references() {
+        diags.push(SrcRange::of(name), catalogue::method_of_references(&name.to_string()));
+    }
     if diags.is_empty() {
         match shapes::lower(&sig, &item, &definitions, &outside, &mut diags) {
             Ok(mut program) if diags.is_empty() => {

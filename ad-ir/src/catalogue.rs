@@ -533,6 +533,11 @@ pub fn repeated_type(name: &str) -> Message {
     message(format!("the function has two types of the name `{name}`")).help("give one of them another name")
 }
 
+pub fn method_of_references(name: &str) -> Message {
+    message(format!("`{name}` is another function for references than for values of the same types"))
+        .help("write one in terms of the other, such as `*self + *other`, or give one of them another name")
+}
+
 pub fn field_of_array(text: &str, k: usize) -> Message {
     message(format!("an array has no `.{k}`")).instead_of_rustc().help(format!("an element is `{text}[{k}]`"))
 }

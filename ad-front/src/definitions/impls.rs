@@ -4,10 +4,11 @@
 //! This module must never decide which `impl` a call means: that depends on values.
 
 use proc_macro2::{Ident, Span};
+use quote::ToTokens;
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Block, Expr, FnArg, GenericArgument, GenericParam, Generics, ImplItem, ItemImpl, ItemTrait, Pat, PatIdent, Path,
-    PathArguments, ReceiverKind, ReturnType, Signature, TraitItem, Type,
+    BinOp, Block, Expr, FnArg, GenericArgument, GenericParam, Generics, ImplItem, ItemImpl, ItemTrait, Pat, PatIdent,
+    Path, PathArguments, ReceiverKind, ReturnType, Signature, Stmt, TraitItem, Type, UnOp,
 };
 
 /// An `impl` block.
@@ -86,9 +87,110 @@ impl Impl {
         Impl { self_ty, of_trait, functions, constants }
     }
 
+    /// Whether it is for references: the type, or the type argument of the trait, is one.
+    pub(super) fn is_of_references(&self) -> bool {
+        let argument = self.of_trait.as_ref().and_then(|(_, argument)| argument.as_ref());
+        [Some(&self.self_ty), argument].into_iter().flatten().any(|ty| matches!(ty, Type::Reference(_)))
+    }
+
+    /// Whether another `impl` is of the same trait and for the same types, without references.
+    pub(super) fn is_for_types_of(&self, other: &Impl) -> bool {
+        let types = |i: &Impl| {
+            let (name, argument) = i.of_trait.as_ref()?;
+            let argument = argument.as_ref().unwrap_or(&i.self_ty);
+            Some((name.clone(), referent(&i.self_ty), referent(argument)))
+        };
+        types(self).is_some_and(|own| types(other) == Some(own))
+    }
+
+    /// A function that is another one than that of an `impl` for the same types. One that only
+    /// calls that of the values is the same: `*self + *other`.
+    pub(super) fn differing(&self, other: &Impl) -> Option<String> {
+        let same = |f: &Function, g: &Function| f.is_as(g) || f.is_operator() || g.is_operator();
+        let differs = |f: &&Function| {
+            let name = f.name.to_string();
+            other.function(&name).is_some_and(|g| !same(f, g))
+        };
+        self.functions.iter().find(differs).map(|f| f.name.to_string())
+    }
+
     /// An associated function.
     pub(crate) fn function(&self, name: &str) -> Option<&Function> {
         self.functions.iter().find(|f| f.name == name)
+    }
+}
+
+impl Function {
+    /// The names of the parameters.
+    fn names(&self) -> Vec<String> {
+        self.params.iter().map(|(pat, _)| pat.to_token_stream().to_string()).collect()
+    }
+
+    /// The body without references, dereferences and clones.
+    fn of_values(&self) -> Block {
+        let mut body = self.body.clone();
+        OfValues.visit_block_mut(&mut body);
+        body
+    }
+
+    /// Whether two functions are written alike.
+    fn is_as(&self, other: &Function) -> bool {
+        self.names() == other.names()
+            && self.of_values().to_token_stream().to_string() == other.of_values().to_token_stream().to_string()
+    }
+
+    /// Whether the body is only the operator that the function is, on the parameters.
+    fn is_operator(&self) -> bool {
+        let [Stmt::Expr(body, None)] = &*self.of_values().stmts else { return false };
+        let (of, operands): (&str, Vec<&Expr>) = match body {
+            Expr::Binary(b) => (trait_of(&b.op, false).map_or("", |t| t.1), vec![&b.left, &b.right]),
+            Expr::Unary(u) if matches!(u.op, UnOp::Neg(_)) => ("neg", vec![&u.expr]),
+            _ => return false,
+        };
+        self.name == of && operands.iter().map(|e| e.to_token_stream().to_string()).eq(self.names())
+    }
+}
+
+/// The trait and the method of an operator. With `assigned`, those of its assignment.
+pub(crate) fn trait_of(op: &BinOp, assigned: bool) -> Option<(&'static str, &'static str)> {
+    let (by_value, by_place) = match op {
+        BinOp::Add(_) => (("Add", "add"), ("AddAssign", "add_assign")),
+        BinOp::Sub(_) => (("Sub", "sub"), ("SubAssign", "sub_assign")),
+        BinOp::Mul(_) => (("Mul", "mul"), ("MulAssign", "mul_assign")),
+        BinOp::Div(_) => (("Div", "div"), ("DivAssign", "div_assign")),
+        BinOp::Rem(_) => (("Rem", "rem"), ("RemAssign", "rem_assign")),
+        BinOp::BitAnd(_) => (("BitAnd", "bitand"), ("BitAndAssign", "bitand_assign")),
+        BinOp::BitOr(_) => (("BitOr", "bitor"), ("BitOrAssign", "bitor_assign")),
+        BinOp::BitXor(_) => (("BitXor", "bitxor"), ("BitXorAssign", "bitxor_assign")),
+        _ => return None,
+    };
+    Some(if assigned { by_place } else { by_value })
+}
+
+/// Replaces `&x`, `*x`, `(x)` and `x.clone()` by `x`.
+struct OfValues;
+
+impl VisitMut for OfValues {
+    fn visit_expr_mut(&mut self, e: &mut Expr) {
+        visit_mut::visit_expr_mut(self, e);
+        let inner = match e {
+            Expr::Reference(r) => &r.expr,
+            Expr::Paren(p) => &p.expr,
+            Expr::Unary(u) if matches!(u.op, UnOp::Deref(_)) => &u.expr,
+            Expr::MethodCall(m) if m.method == "clone" && m.args.is_empty() => &m.receiver,
+            _ => return,
+        };
+        *e = (**inner).clone();
+    }
+}
+
+/// A type without the references around it.
+fn referent(ty: &Type) -> String {
+    match ty {
+        Type::Reference(r) => referent(&r.elem),
+        Type::Paren(p) => referent(&p.elem),
+        Type::Group(g) => referent(&g.elem),
+        _ => ty.to_token_stream().to_string(),
     }
 }
 
