@@ -4,7 +4,13 @@
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
 // Functions of every kind of tuple, by value and by reference, with the names that formulas give them.
-#![allow(clippy::many_single_char_names, clippy::needless_pass_by_value, clippy::trivially_copy_pass_by_ref)]
+#![allow(
+    clippy::float_cmp,
+    clippy::many_single_char_names,
+    clippy::needless_pass_by_value,
+    clippy::trivially_copy_pass_by_ref,
+    clippy::type_complexity
+)]
 
 use ad::prelude::*;
 
@@ -217,7 +223,7 @@ fn extra_values_are_returned_beside_the_loss() {
 fn generic<T: Real, const N: usize>(p: &(T, [T; N]), scale: T) -> T {
     let mut sum = p.0;
     for x in &p.1 {
-        sum = sum + *x * *x * scale;
+        sum += *x * *x * scale;
     }
     sum * p.0
 }
