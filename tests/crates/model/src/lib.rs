@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
+#![allow(clippy::cast_precision_loss, reason = "counts are small")]
 
 use ad::prelude::*;
 
