@@ -286,7 +286,7 @@ pub(super) const LOOPS: &[Line] = &[
         "let a:L:n",
         "let mut $a: Vec<{F}> = {P:n}.collect(); $a.sort_by(|$x, $y| $x.total_cmp($y)); $a.sort_unstable_by(|$x, $y| $y.total_cmp($x));",
         "mutable-array.sort_by mutable-array.sort_unstable_by real.total_cmp",
-        "",
+        "c",
     ),
     (
         "let a:L:n",
