@@ -133,9 +133,10 @@ fn has_fields(g: &proc_macro2::Group) -> bool {
 /// So a struct literal or an `impl` follows.
 fn of_type(tokens: &[TokenTree]) -> bool {
     let name = ident(tokens.last());
+    let follows_impl = ident(tokens.len().checked_sub(2).map(|k| &tokens[k])) == "impl";
     let arrow =
         tokens.len() > 2 && tokens[tokens.len() - 3..tokens.len() - 1].iter().map(|t| punct(Some(t))).eq(['-', '>']);
-    name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase) && !arrow
+    follows_impl || name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase) && !arrow
 }
 
 /// To go to the next step: an addition and a comparison.

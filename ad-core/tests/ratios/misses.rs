@@ -3,7 +3,7 @@
 //! shorter; docs/performance.md has the same causes for users.
 
 /// The name of a function, what its text contains, and why it costs more than it may.
-const MISSES: [(&str, &str, &str); 11] = [
+const MISSES: [(&str, &str, &str); 12] = [
     ("halved", "chunks_exact (2)", "a vector that shrinks in a `while`: each step costs its room"),
     ("f", "chunks_exact (2)", "the same"),
     ("inserted", "insert", "`insert` moves the room of the vector, not what is there"),
@@ -14,6 +14,11 @@ const MISSES: [(&str, &str, &str); 11] = [
     ("f", "w . push (a * a)", "the same: there may be eight times the elements that are pushed"),
     ("f", "[i ..]", "parts of an array of four numbers, whose bounds a loop decides: each is a loop with a mask"),
     ("f", "return s * b + v", "`return` out of two loops: the whole range has memory"),
+    (
+        "literal_list",
+        "struct B",
+        "a written list of structs is carried element by element, and each write tests every index",
+    ),
     ("f", "t *= s ; if t > 1.0", "a loop of no steps or one, which may end early"),
 ];
 

@@ -28,11 +28,6 @@ pub(super) fn examples(rule: &str) -> Vec<Example> {
             let (empty, filled) = (f.g.compare(Cmp::Eq, f.k, none), f.g.compare(Cmp::Lt, none, f.k));
             f.g.cond(empty, f.c, filled)
         }],
-        "cond.empty" => vec![|f| {
-            let none = f.g.lit_usize(0);
-            let empty = f.g.compare(Cmp::Eq, f.k, none);
-            f.g.cond(empty, f.x, f.y)
-        }],
         "cond.exclusive" => vec![|f| {
             let is = [1, 2].map(|k| {
                 let k = f.g.lit_usize(k);

@@ -241,8 +241,8 @@ macro_rules! scalar_functions {
             /// The derivative of [`ln_gamma`], of a number or of each element. NaN at -1, -2, ...
             ///
             /// ```
-            /// // digamma(1) is minus Euler's constant. assert!((ad_runtime::dsl::digamma(1.0) +
-            /// 0.577_215_664_901_532_9_f64).abs() < 1e-15);
+            /// // digamma(1) is minus Euler's constant.
+            /// assert!((ad_runtime::dsl::digamma(1.0) + 0.577_215_664_901_532_9_f64).abs() < 1e-15);
             /// ```
             digamma;
         }

@@ -248,6 +248,20 @@ impl CountedComparison for f64 {
     }
 }
 
+macro_rules! compared {
+    ($($ty:ty),*) => {$(
+        impl CountedComparison for $ty {
+            fn counted_partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+                self.partial_cmp(other)
+            }
+            fn counted_total_cmp(&self, other: &Self) -> std::cmp::Ordering {
+                self.cmp(other)
+            }
+        }
+    )*};
+}
+compared!(bool, u8, u32, u64, usize, i32, i64, isize);
+
 /// Copies and fills of slices.
 pub trait CountedSlice<T> {
     fn counted_fill(&mut self, x: T)

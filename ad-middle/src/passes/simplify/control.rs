@@ -1,7 +1,7 @@
 //! Rules for conditionals, elementwise selections and truth values.
 
 use super::{Rule, rule};
-use ad_ir::analysis::guards::{Guard, decided, states_size};
+use ad_ir::analysis::guards::{Guard, decided};
 use ad_ir::analysis::zeros::is_zero;
 use ad_ir::ir::{Elem, Graph, Node, Put, Term, Type};
 use ad_ir::prim::{Binary, Cmp, Prim};
@@ -16,7 +16,6 @@ pub(super) const RULES: &[Rule] = &[
         Exact,
         cond_decided
     ),
-    rule!("cond.empty", "cond(n == 0, a, b) = cond(0 < n, b, a), for arrays", Exact, cond_empty),
     rule!(
         "cond.exclusive",
         "cond(x == 1, a, cond(x == 2, b, a)) = cond(x == 2, b, a), for any two literals",
@@ -108,18 +107,6 @@ fn cond_decided(g: &mut Graph, t: Term) -> Option<Term> {
     };
     let (a2, b2) = (arm(g, a, true), arm(g, b, false));
     ((a, b) != (a2, b2)).then(|| g.cond(c, a2, b2))
-}
-
-/// Conditions on one size are one term, so that arrays share loops under it.
-fn cond_empty(g: &mut Graph, t: Term) -> Option<Term> {
-    let (c, a, b) = cond(g, t)?;
-    let (size, false) = states_size(g, c)? else { return None };
-    if g.ty(t).as_array().is_none_or(|(_, shape)| shape.is_empty()) {
-        return None;
-    }
-    let zero = g.lit_usize(0);
-    let filled = g.compare(Cmp::Lt, zero, size);
-    Some(g.cond(filled, b, a))
 }
 
 /// The integer and the literal that it is compared with, if the condition is `x == 1`.
