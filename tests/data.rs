@@ -1,5 +1,6 @@
 //! Structs, `impl` blocks and lists of products inside of functions, through the generated code.
 
+#![allow(clippy::useless_vec, reason = "lists are tested")]
 #![allow(clippy::needless_range_loop, reason = "loops over indices are what people write")]
 
 use ad::prelude::*;
@@ -50,7 +51,7 @@ fn tuple_structs(x: f64, y: f64) -> f64 {
     let _unit = Unit;
     let zero = Pair::default();
     let same = if p == Pair(x, y) { 1.0 } else { 2.0 };
-    let chosen = if x > y { p.clone() } else { Pair(b, a * same) };
+    let chosen = if x > y { p } else { Pair(b, a * same) };
     let norm = |Pair(u, v): Pair| (u * u + v * v).sqrt();
     chosen.0 * 3.0 + chosen.1 + norm(chosen) + zero.0
 }

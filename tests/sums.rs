@@ -1,6 +1,8 @@
 //! Enums, `Option` and `Result` of products, and sorted lists inside of functions, through the
 //! generated code.
 
+#![allow(clippy::redundant_guards, reason = "guards are tested")]
+
 use ad::prelude::*;
 
 #[derive(Clone)]

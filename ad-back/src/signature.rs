@@ -37,6 +37,7 @@ const LINTS: &[(&str, &[&str])] = &[
             "clippy::neg_cmp_op_on_partial_ord",
             "clippy::nonminimal_bool",
             "clippy::ptr_arg",
+            "clippy::redundant_comparisons",
             "clippy::reversed_empty_ranges",
             "clippy::similar_names",
             "clippy::trivially_copy_pass_by_ref",

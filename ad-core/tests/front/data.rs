@@ -1,7 +1,6 @@
 //! Structs, enums and lists of products inside of a body, beside the function itself.
 
 use super::native::{self, Arg::*, agrees, ty};
-use super::*;
 use quote::quote;
 
 #[test]
