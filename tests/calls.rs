@@ -188,3 +188,66 @@ fn regularised(w: &Array1<f64>, x: &Array1<f64>, l: f64) -> f64 {
 fn a_function_with_derivatives_is_called_like_a_helper() {
     check_grad!(regularised(&array![0.2, 0.9], &array![0.5, -0.3], 0.1));
 }
+
+/// A function hides a marked one of its name that is imported with `*`, but not its definition.
+mod hidden {
+    use ad::prelude::*;
+
+    mod other {
+        use ad::prelude::*;
+
+        #[differentiable]
+        pub(super) fn gain<T: Real, const N: usize>(x: [T; N]) -> T {
+            x[0] * x[1]
+        }
+
+        #[differentiable]
+        pub(super) fn offset(x: f64) -> f64 {
+            x + 1.0
+        }
+    }
+
+    #[allow(unused_imports, reason = "the local function hides the other one")]
+    use other::*;
+
+    fn gain<T: Real, const N: usize>(x: [T; N]) -> T {
+        x[0] + x[1]
+    }
+
+    #[differentiate]
+    fn called(x: f64) -> f64 {
+        gain([x, x])
+    }
+
+    #[differentiable]
+    fn between(x: f64) -> f64 {
+        gain([x, x])
+    }
+
+    #[differentiate(grad, pullback)]
+    fn called_by_a_helper(x: f64) -> f64 {
+        offset(between(x))
+    }
+
+    #[differentiate]
+    fn not_hidden(x: f64) -> f64 {
+        offset(x) * x
+    }
+
+    #[test]
+    #[should_panic(expected = "called: `gain` is another function here than the marked one")]
+    fn a_hidden_function_has_no_derivative() {
+        let _ = called_grad(called(1.0));
+    }
+
+    #[test]
+    #[should_panic(expected = "called_by_a_helper: `between` is another function here")]
+    fn nor_has_one_that_calls_it() {
+        let _ = called_by_a_helper_pullback(called_by_a_helper(1.0)).1(1.0);
+    }
+
+    #[test]
+    fn another_one_has() {
+        assert_eq!(not_hidden_value_and_grad(2.0), (6.0, 5.0));
+    }
+}

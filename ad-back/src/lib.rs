@@ -111,7 +111,8 @@ fn function(g: &mut Graph, program: &Program, routine: &Routine) -> Result<Token
     let style = style_of(program, routine);
     let driver = driver::Driver::new(g, program, routine, &checks, &plan, &style, &hints);
     let (body, _) = driver.body(&result, &routine.destinations)?;
-    let Program { generics, where_clause, .. } = program;
+    let Program { generics, where_clause, identities, .. } = program;
+    let body = quote!(#identities #body);
     let Routine { name, declared: params, result_ty, .. } = routine;
     let mut declared = signature::declarations(params);
     if routine.workspace {

@@ -69,12 +69,13 @@ pub fn differentiate(attr: TokenStream, item: TokenStream, place: &str) -> Expan
         return Expansion { tokens: beside(&item, &chain.next().into_tokens()), ..Expansion::default() };
     }
     let right = found.constants.is_some();
-    let constants = found.constants.as_deref().map(|all| constants(id, all, &front::krate(attr), &item));
+    let constants = found.constants.as_deref().map(|all| constants(id, all, &front::krate(attr.clone()), &item));
     let mut expansion = with_item(item.clone(), found);
     expansion.tokens.extend(constants);
     // An item of another kind has an error, and nothing to hand on.
     if let Ok(function) = syn::parse2::<ItemFn>(item) {
-        expansion.tokens.extend(definition(function, id, right, &Outside::default()));
+        let krate = front::krate(attr);
+        expansion.tokens.extend(definition(function, id, right, &Outside::default(), &krate));
     }
     expansion
 }
@@ -176,7 +177,7 @@ impl Chain {
             },
         };
         found.tokens.extend(found.constants.as_deref().map(|all| constants(id, all, &krate, &item)));
-        found.tokens.extend(definition(function, id, found.constants.is_some(), &outside));
+        found.tokens.extend(definition(function, id, found.constants.is_some(), &outside, &krate));
         found
     }
 
@@ -213,7 +214,7 @@ fn number(place: &str, item: &TokenStream) -> Id {
 }
 
 /// The hidden macro of a marked function.
-fn definition(mut function: ItemFn, id: Id, right: bool, needs: &Outside) -> TokenStream {
+fn definition(mut function: ItemFn, id: Id, right: bool, needs: &Outside, krate: &TokenStream) -> TokenStream {
     let name = function.sig.ident.clone();
     let marked_again = function.attrs.iter().any(|a| {
         let last = a.path().segments.last();
@@ -230,6 +231,7 @@ fn definition(mut function: ItemFn, id: Id, right: bool, needs: &Outside) -> Tok
         return TokenStream::new();
     }
     let cfgs: Vec<_> = function.attrs.iter().filter(|a| a.path().is_ident("cfg")).cloned().collect();
+    let identity = identity(&function, id, needs, krate);
     let visibility = std::mem::replace(&mut function.vis, Visibility::Inherited);
     function.attrs.clear();
     let own = Marked { id, item: Item::Fn(function), names: needs.names.clone(), broken: !right };
@@ -252,6 +254,35 @@ fn definition(mut function: ItemFn, id: Id, right: bool, needs: &Outside) -> Tok
         #[doc(hidden)]
         #[allow(unused_imports, reason = "a marked function may be called in no differentiated one")]
         #visibility use #hidden as #name;
+        #(#cfgs)*
+        #identity
+    }
+}
+
+/// What tells at any place whether a function is this one. `None` if it is no value of one type.
+fn identity(function: &ItemFn, id: Id, needs: &Outside, krate: &TokenStream) -> Option<TokenStream> {
+    let (name, arguments) = (&function.sig.ident, front::arguments(function)?);
+    let at = Literal::u128_unsuffixed(id);
+    let inner = needs.conditions(krate).map(|(_, condition)| condition);
+    let place = place();
+    Some(quote! {
+        const _: () = {
+            #place
+            impl #krate::runtime::Function<Place> for #krate::runtime::At<#at> {
+                fn is<F: 'static>(function: &F) -> bool {
+                    #krate::runtime::same(function, &#name #arguments) #(&& #inner)*
+                }
+            }
+        };
+    })
+}
+
+/// A type of the crate that has a definition.
+fn place() -> TokenStream {
+    quote! {
+        #[doc(hidden)]
+        #[allow(dead_code, reason = "it is only a name for this place")]
+        pub struct Place;
     }
 }
 
@@ -289,12 +320,11 @@ fn constants(id: Id, all: &[Constant], krate: &TokenStream, item: &TokenStream) 
     if given.is_empty() {
         return TokenStream::new();
     }
+    let place = place();
     quote! {
         #(#cfgs)*
         const _: () = {
-            #[doc(hidden)]
-            #[allow(dead_code, reason = "it is only a name for this place")]
-            pub struct Place;
+            #place
             #(#given)*
         };
     }

@@ -97,7 +97,7 @@ pub use probe::{Probed, probe};
 pub use requests::requests;
 pub use sig::is_real;
 pub use table::{Described, described};
-pub use travel::{Id, Marked, Outside, constant_id, named, written};
+pub use travel::{Id, Marked, Outside, arguments, constant_id, named, written};
 
 /// The output for a function with errors.
 #[derive(Debug)]
@@ -218,6 +218,7 @@ pub fn read(attr: TokenStream, item: TokenStream, outside: &Outside) -> Result<A
             Ok(mut program) if diags.is_empty() => {
                 program.assumed.extend(macros);
                 program.imports = imports;
+                program.identities = outside.identities(&sig.name, &program.krate);
                 if let Ok(of_examples) = of_examples(&sig, &item, (&definitions, &outside), &attr, &mut diags) {
                     return Ok(Annotated { program, of_examples, derivatives: sig.derivatives });
                 }

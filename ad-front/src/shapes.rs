@@ -455,6 +455,7 @@ fn finish(mut lower: Lower<'_>, item: &ItemFn, mut result: OutputTree, equations
         krate: sig.krate.clone(),
         real_param: sig.real_param.clone(),
         assumed: lower.state.assumed.into_vec(),
+        identities: TokenStream::new(),
         imports: Vec::new(),
         bound: lower.state.bound.into_vec(),
         locals: Rc::new(locals(item)),

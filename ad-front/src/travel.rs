@@ -9,9 +9,9 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use proc_macro2::{Literal, TokenStream};
-use quote::quote;
-use syn::{Item, Path, PathArguments};
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{ToTokens, quote};
+use syn::{FnArg, GenericParam, Item, ItemFn, Path, PathArguments};
 
 use super::lower::Lower;
 use super::types::Generics;
@@ -69,6 +69,28 @@ impl Outside {
         self.list.iter().map(|d| d.item.clone()).collect()
     }
 
+    /// Conditions that the names of a function mean the functions of their definitions. A macro and
+    /// a function of one name may come from two places: a function hides one that is imported with
+    /// `*`, and a macro of that name stays.
+    pub fn conditions<'s>(&'s self, krate: &'s TokenStream) -> impl Iterator<Item = (&'s str, TokenStream)> {
+        self.names.iter().filter_map(move |(name, id)| {
+            let Item::Fn(f) = &self.list.iter().find(|d| d.id == *id)?.item else { return None };
+            let (path, arguments) = (syn::parse_str::<Path>(name).ok()?, arguments(f)?);
+            let id = Literal::u128_unsuffixed(*id);
+            let of = quote!(<#krate::runtime::At<#id> as #krate::runtime::Function<_>>);
+            Some((&**name, quote!(#of::is(&#path #arguments))))
+        })
+    }
+
+    /// The same as statements of a derivative.
+    pub(super) fn identities(&self, function: &Ident, krate: &TokenStream) -> TokenStream {
+        let stated = self.conditions(krate).map(|(name, condition)| {
+            let message = catalogue::reached::hidden_function(&function.to_string(), name);
+            quote!(::core::assert!(#condition, #message);)
+        });
+        stated.collect()
+    }
+
     /// Whether everything that is needed is there and right. If not, the reason has been reported
     /// where it is, or will be.
     pub(super) fn are_complete(&self) -> bool {
@@ -89,6 +111,26 @@ impl Outside {
     fn elsewhere(&self, at: Option<usize>) -> Option<&Marked> {
         self.list.get(at?).filter(|d| Some(d.id) != self.here)
     }
+}
+
+/// Generic arguments with which a function is a value of one type. `None` if it has parameters of
+/// other kinds than a definition may have.
+#[must_use]
+pub fn arguments(f: &ItemFn) -> Option<TokenStream> {
+    let opaque = |input: &FnArg| matches!(input, FnArg::Typed(p) if p.ty.to_token_stream().into_iter().any(|t| t.to_string() == "impl"));
+    if f.sig.inputs.iter().any(opaque) {
+        return None;
+    }
+    let mut given = Vec::new();
+    for param in &f.sig.generics.params {
+        match param {
+            GenericParam::Lifetime(_) => {}
+            GenericParam::Type(t) if super::sig::is_real(&f.sig.generics, t) => given.push(quote!(f64)),
+            GenericParam::Type(_) => return None,
+            GenericParam::Const(_) => given.push(quote!(0)),
+        }
+    }
+    Some(if given.is_empty() { TokenStream::new() } else { quote!(::<#(#given),*>) })
 }
 
 /// A path as definitions have it: without generic arguments and spaces.

@@ -41,7 +41,7 @@ mod workspace;
 pub use differentiable::different_variants;
 pub use differentiable::{Differentiable, Leaves};
 #[doc(hidden)]
-pub use place::{At, Constant};
+pub use place::{At, Constant, Function, same};
 pub use real::Real;
 pub use sparse::Csr;
 pub use workspace::{Lent, Workspace};

@@ -1,9 +1,11 @@
-//! Constants of the place of a definition, for code that is written elsewhere: a private constant
-//! of a module cannot be named there.
+//! Constants and functions of the place of a definition, for code that is written elsewhere: what is
+//! private to a module cannot be named there.
 //!
 //! Nothing here may be used by a person: the numbers are those of one compilation.
 
-/// A constant, by its number.
+use std::any::TypeId;
+
+/// A constant or a function, by its number.
 #[derive(Debug)]
 pub struct At<const ID: u128>;
 
@@ -12,4 +14,16 @@ pub struct At<const ID: u128>;
 pub trait Constant<Place, T> {
     /// The constant.
     const VALUE: T;
+}
+
+/// The marked function of a number. `Place` is as in [`Constant`].
+pub trait Function<Place> {
+    /// Whether a function is this one, and what this one calls are the functions that its
+    /// definition has.
+    fn is<F: 'static>(function: &F) -> bool;
+}
+
+/// Whether two functions are the same item. Each item has a type of its own.
+pub fn same<F: 'static, G: 'static>(_: &F, _: &G) -> bool {
+    TypeId::of::<F>() == TypeId::of::<G>()
 }

@@ -240,6 +240,7 @@ impl Case {
             krate: quote!(crate::ad),
             real_param: (!self.generics.is_empty()).then(|| Ident::new("T", Span::call_site())),
             assumed: Vec::new(),
+            identities: TokenStream::new(),
             imports: Vec::new(),
             bound: Vec::new(),
             locals: std::rc::Rc::default(),

@@ -27,3 +27,10 @@ pub const STEP_OF_ZERO: &str = "a step of 0";
 pub const RANGE_BACKWARDS: &str = "the step of a range leads away from its end";
 pub const SHAPES: &str = "shapes differ";
 pub const PAST_CAPACITY: &str = "more elements than the `Vec` was said to have room for";
+
+pub fn hidden_function(function: &str, name: &str) -> String {
+    format!(
+        "{function}: `{name}` is another function here than the marked one that is imported; mark it with \
+         `#[differentiable]`, or import the marked one by its name"
+    )
+}
