@@ -114,7 +114,6 @@ const WRITTEN: &[&str] = &["ad-core/tests/snapshots"];
 
 /// Longer files, with the maximum number of lines of each, and the reason.
 const LONG: &[(&str, usize, &str)] = &[
-    ("ad-front/src/loops.rs", 666, "to be divided by the issue on whole programs"),
     ("ad-core/tests/emit/corpus.rs", 869, "the examples of one list"),
     ("ad-core/tests/front/open.rs", 782, "cases of one subject"),
     ("ad-core/tests/rules.rs", 750, "the examples of one list"),

@@ -1,18 +1,17 @@
-//! Lowers `for`, `while` and `loop`. A loop becomes a scan. It carries the variables that its body
-//! may assign and, for each jump to an outer target, a flag and the value. The module `outward`
-//! collects both from the syntax. The body is lowered once, with placeholders in the variables.
+//! Lowers loops. A loop becomes a scan. It carries the variables that its body may assign and, for
+//! each jump to an outer target, a flag and the value. The module `outward` collects both from the
+//! syntax. The body is lowered once, with placeholders in the variables.
 //!
 //! Invariant: steps after a jump have no effect. Their checks do not fail, and their values do not
 //! reach a gradient.
 
 mod bounds;
+mod forms;
 mod jumps;
 mod lengths;
 mod step;
 
 use std::rc::Rc;
-
-use syn::Expr;
 
 use super::carry::{Form, InferenceKey, Leaves};
 use super::checks::{Recurrence, Stepped};
@@ -130,173 +129,6 @@ fn length_of(key: &InferenceKey, name: &str) -> InferenceKey {
 }
 
 impl<'a> Lower<'a> {
-    /// Lowers `for`.
-    pub(super) fn for_loop(&mut self, l: &'a syn::ExprForLoop) -> Lowered<Value<'a>> {
-        let range = SrcRange { first: l.for_token.span, last: SrcRange::of(&l.expr).last };
-        let items = SrcRange::of(&l.expr);
-        let over = self.moved(&l.expr);
-        let mut effects = LoopEffects::of_for(l, self.definitions.mutating());
-        if let (Ok(Value::Place(_)), Expr::Path(p)) = (&over, &*l.expr) {
-            effects.changed.extend(p.path.get_ident().map(ToString::to_string));
-        }
-        let seq = over.and_then(|value| self.seq(&value, items));
-        let mut seq = seq?;
-        if seq.eager && !effects.jumps.is_empty() {
-            return Err(super::iter::until::refuse(self, "break", items));
-        }
-        if seq.dims.len() != 1 || (seq.len.is_none() && effects.jumps.is_empty()) {
-            self.ends(&seq, items)?;
-        }
-        let label = l.label.as_ref().map(|l| l.name.ident.to_string());
-        let item = std::rc::Rc::clone(&seq.item);
-        let body = |me: &mut Self, ix: &[Term]| {
-            let item = item(me, ix)?;
-            let outer = me.state.scope.clone();
-            let bound = me.bind(&l.pat, Some(item));
-            let value = bound.and_then(|()| me.block(&l.body));
-            me.state.scope = outer;
-            value
-        };
-        let key = InferenceKey::new(&l.body, "");
-        if effects.jumps.is_empty() && self.has_unknown_end(&seq) {
-            self.bound_steps(&mut seq, &body, &effects, &key, range);
-        }
-        self.lower_loop((Some(&seq), &body), &effects, (label, key), range)?;
-        Ok(Value::Unit)
-    }
-
-    /// Lowers `.for_each(|item| ..)`: a `for` with the closure's body.
-    pub(super) fn each_loop(
-        &mut self,
-        m: &'a syn::ExprMethodCall,
-        f: &'a syn::ExprClosure,
-        items: &Value<'a>,
-    ) -> Lowered<Value<'a>> {
-        let range = SrcRange::of(&m.method);
-        let (seq, arity) = match items {
-            Value::Zip(zip) => {
-                zip.somewhere(self, SrcRange::of(&m.receiver))?;
-                (zip.in_order(self), Some(zip.arity()))
-            }
-            items => (self.seq(items, SrcRange::of(&m.receiver))?, None),
-        };
-        self.ends(&seq, SrcRange::of(&m.receiver))?;
-        let wanted = arity.unwrap_or(1);
-        if f.inputs.len() != wanted {
-            return Err(self.error(range, catalogue::closure_arity(f.inputs.len(), wanted)));
-        }
-        let body = |me: &mut Self, ix: &[Term]| {
-            let items = match arity {
-                Some(_) => super::methods::zip::zip_item(me, &seq, ix)?,
-                None => vec![(seq.item)(me, ix)?],
-            };
-            let outer = me.state.scope.clone();
-            let value = me.returning(range, |me| {
-                f.inputs.iter().zip(items).try_for_each(|(pat, item)| me.bind(pat, Some(item)))?;
-                me.expr(&f.body)
-            });
-            me.state.scope = outer;
-            value
-        };
-        let effects = LoopEffects::of_each(m, f, self.definitions.mutating());
-        self.lower_loop((Some(&seq), &body), &effects, (None, InferenceKey::new(&*f.body, "")), range)?;
-        Ok(Value::Unit)
-    }
-
-    /// Lowers `.for_each(f)` of a named function. Only the effects of the calls matter.
-    pub(super) fn each_item(&mut self, items: &Value<'a>, f: &Value<'a>, ranges: [SrcRange; 2]) -> Lowered<()> {
-        let seq = self.seq(items, ranges[0])?;
-        self.ends(&seq, ranges[0])?;
-        let held;
-        let f = match f {
-            Value::Place(place) => {
-                held = self.read_place(place)?;
-                &held
-            }
-            f => f,
-        };
-        let item = std::rc::Rc::clone(&seq.item);
-        let body = |me: &mut Self, ix: &[Term]| {
-            let item = item(me, ix)?;
-            me.apply(f, &[item], ranges[1])
-        };
-        let mut effects = LoopEffects::default();
-        self.changed_by_calls(f, &mut effects.cells);
-        self.lower_loop((Some(&seq), &body), &effects, (None, InferenceKey::new(f, "")), ranges[1])?;
-        Ok(())
-    }
-
-    /// Lowers `while`: a loop that is left when the condition does not hold.
-    pub(super) fn while_loop(&mut self, l: &'a syn::ExprWhile) -> Lowered<Value<'a>> {
-        let range = SrcRange { first: l.while_token.span, last: SrcRange::of(&l.cond).last };
-        let place = SrcRange::of(&l.cond);
-        let leave = |me: &mut Self| match me.innermost_loop() {
-            Some(own) => me.exit(own, Value::Unit, place),
-            None => Err(Poison),
-        };
-        let body = |me: &mut Self, _: &[Term]| {
-            if let Expr::Let(cond) = &*l.cond {
-                return me.while_let(cond, &l.body, &leave);
-            }
-            let outer = me.state.scope.clone();
-            let cond = match super::pattern::is_chain(&l.cond) {
-                true => me.chain(&l.cond)?,
-                false => me.expr(&l.cond).and_then(|v| me.boolean(&v, place))?,
-            };
-            let body = |me: &mut Self| {
-                let done = me.block(&l.body);
-                me.state.scope = outer;
-                done
-            };
-            me.branch(cond, body, leave, range)
-        };
-        let label = l.label.as_ref().map(|l| l.name.ident.to_string());
-        self.lower_loop(
-            (None, &body),
-            &LoopEffects::of_while(l, self.definitions.mutating()),
-            (label, InferenceKey::new(&l.body, "")),
-            range,
-        )?;
-        Ok(Value::Unit)
-    }
-
-    fn while_let(
-        &mut self,
-        cond: &'a syn::ExprLet,
-        body: &'a syn::Block,
-        leave: &dyn Fn(&mut Self) -> Lowered<Value<'a>>,
-    ) -> Lowered<Value<'a>> {
-        let range = SrcRange::of(cond);
-        let value = self.moved(&cond.expr)?;
-        let fits = self.fits(&cond.pat, &value)?;
-        let inner = |me: &mut Self| {
-            let outer = me.state.scope.clone();
-            let done = me.bind(&cond.pat, Some(value.clone())).and_then(|()| me.block(body));
-            me.state.scope = outer;
-            done
-        };
-        self.branch(fits, inner, leave, range)
-    }
-
-    /// Lowers `loop`.
-    pub(super) fn endless_loop(&mut self, l: &'a syn::ExprLoop) -> Lowered<Value<'a>> {
-        let range = SrcRange::of(&l.loop_token);
-        let effects = LoopEffects::of_loop(l, self.definitions.mutating());
-        if effects.jumps.is_empty() {
-            // An error in the body, such as a misspelt `break`, explains why the loop has no exit.
-            // Only that error is reported.
-            let before = self.state.diags.list().len();
-            let inside = self.block(&l.body);
-            if inside.is_err() && self.state.diags.list().len() > before {
-                return Err(Poison);
-            }
-            return Err(self.error(range, catalogue::endless_loop()));
-        }
-        let body = |me: &mut Self, _: &[Term]| me.block(&l.body);
-        let label = l.label.as_ref().map(|l| l.name.ident.to_string());
-        self.lower_loop((None, &body), &effects, (label, InferenceKey::new(&l.body, "")), range)
-    }
-
     /// Lowers a loop and updates the variables. Returns the value of `break`.
     pub(super) fn lower_loop(
         &mut self,
