@@ -13,7 +13,7 @@ use std::collections::HashSet;
 
 use super::jacobian::Block;
 use super::seeds::{self, Axes};
-use super::{DerivativeBuilder, Terms, recipes};
+use super::{DerivativeBuilder, Terms, reverse};
 use crate::modes::unit_vectors::batched;
 use crate::passes::rewrite::Rewriter;
 use ad_ir::analysis::sizes::sizes;
@@ -23,7 +23,7 @@ use ad_ir::program::Container;
 
 /// The gradients and values of all examples.
 pub(super) fn each(making: &mut DerivativeBuilder<'_>) -> Terms {
-    let Terms { values, differentiated, blocks } = recipes::gradient(making);
+    let Terms { values, differentiated, blocks } = reverse::gradient(making);
     let program = &mut making.prepared.program;
     let example = program.example.and_then(|k| program.graph.input(k));
     let of_first = program.examples.first().and_then(|&k| program.graph.input(program.params[k].input?));

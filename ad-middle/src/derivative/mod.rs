@@ -15,6 +15,7 @@ pub(crate) mod jacobian;
 pub(crate) mod making;
 pub(crate) mod pullback;
 mod recipes;
+mod reverse;
 mod seeds;
 mod sparsity;
 

@@ -3,6 +3,7 @@
 //! called or passed: [`ad_ir::descriptor`] does that.
 
 use super::jacobian::{self, Block, Count, inputs, unit_literals};
+use super::reverse::{gradient, parts, transposed};
 use super::{DerivativeBuilder, Terms, examples, sparsity};
 use crate::modes;
 use crate::modes::unit_vectors::{batched, unit};
@@ -24,28 +25,6 @@ pub(super) fn terms(recipe: Recipe, making: &mut DerivativeBuilder<'_>) -> Terms
         Recipe::Laplacian => laplacian(making),
         Recipe::Examples => examples::each(making),
     }
-}
-
-/// The gradient of one number: reverse, from 1.
-pub(super) fn gradient(making: &mut DerivativeBuilder<'_>) -> Terms {
-    let results = making.results.clone();
-    let g = making.graph();
-    let seeds: Vec<Term> = results.iter().map(|&r| g.lit_like(r, 1.0)).collect();
-    backwards(making, &seeds)
-}
-
-/// The transposed Jacobian, applied: reverse, from a cotangent.
-fn transposed(making: &mut DerivativeBuilder<'_>) -> Terms {
-    let seeds = making.cotangents();
-    backwards(making, &seeds)
-}
-
-fn backwards(making: &mut DerivativeBuilder<'_>, seeds: &[Term]) -> Terms {
-    let derivative = making.differentiated();
-    let found = derivative.gradients(making.graph(), seeds);
-    making.share_loops(&*derivative);
-    let (values, differentiated) = making.values(&*derivative);
-    Terms { values, differentiated, blocks: parts(making, found) }
 }
 
 /// The Jacobian, applied: forward, along directions.
@@ -146,9 +125,4 @@ fn index(g: &mut Graph, array: Term, place: usize) -> Vec<Term> {
     }
     index.reverse();
     index
-}
-
-/// A leaf for each active parameter.
-fn parts(making: &DerivativeBuilder<'_>, terms: Vec<Term>) -> Vec<Block> {
-    making.active.iter().zip(terms).map(|(p, t)| Block::whole(t, p.container, p.lens.clone())).collect()
 }

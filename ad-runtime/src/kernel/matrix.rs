@@ -24,9 +24,10 @@
 //! copying.
 
 use ndarray::linalg::{general_mat_mul, general_mat_vec_mul};
-use ndarray::{ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2};
+use ndarray::{ArrayView1, ArrayViewMut1, ArrayViewMut2};
 
 use super::isa::dispatched;
+use super::operand::Operand;
 use super::product::{by_loops, gemv_in, gemv_t_in, ger_in};
 use crate::Real;
 
@@ -43,32 +44,6 @@ fn loops_win<F>(a: Operand<'_, F>, b: Operand<'_, F>, [m, k, n]: [usize; 3]) -> 
         (Transposed(_), Plain(_)) => volume <= 2048 || (n >= 64 && m * k <= 16) || (k >= 64 && thin <= 16 && m <= 256),
         (Plain(_), Transposed(_)) => volume <= 128 || (k >= 64 && thin <= 2) || (k >= 256 && thin <= 8),
         (Transposed(_), Transposed(_)) => volume <= 256,
-    }
-}
-
-/// An operand of [`gemm`]: a row-major matrix or its transpose.
-#[derive(Clone, Copy, Debug)]
-pub enum Operand<'a, F> {
-    /// The matrix itself.
-    Plain(&'a [F]),
-    /// The transpose of the matrix that is stored: an operand of shape (r, c) is stored as (c, r).
-    Transposed(&'a [F]),
-}
-
-impl<'a, F: Real> Operand<'a, F> {
-    pub(super) fn data(self) -> &'a [F] {
-        match self {
-            Operand::Plain(x) | Operand::Transposed(x) => x,
-        }
-    }
-
-    /// The operand as a view of shape (rows, columns).
-    fn view(self, rows: usize, columns: usize) -> ArrayView2<'a, F> {
-        let stored = match self {
-            Operand::Plain(x) => ArrayView2::from_shape((rows, columns), x),
-            Operand::Transposed(x) => ArrayView2::from_shape((columns, rows), x).map(ArrayView2::reversed_axes),
-        };
-        stored.expect("gemm has checked the operand's length")
     }
 }
 

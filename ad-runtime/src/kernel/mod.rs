@@ -29,8 +29,10 @@ mod blocks;
 mod fast;
 mod generated;
 mod isa;
+mod lanes;
 mod layout;
 mod matrix;
+mod operand;
 mod product;
 mod reduce;
 mod special;
@@ -44,17 +46,18 @@ pub use blocks::{
 };
 pub use generated::{
     Whole, cut, each_first, each_row, exact_dot, exact_product, exact_sum, extended, fits, gemm_each,
-    gemm_each_off_heap, joined, lanes, largest, largest_whole, order, place_of_largest, place_of_smallest,
+    gemm_each_off_heap, joined, largest, largest_whole, order, place_of_largest, place_of_smallest,
     position_of_largest, position_of_smallest, power, quotient, remainder, repeated, resized, same, shifted_left,
     shifted_right, smallest, smallest_whole, sum_from_zero, sum_in_fours, sum_in_order, sum_of_squared_distances,
-    total,
 };
 pub use isa::{Body, Fused, Isa, Plain, dispatch, force_plain};
+pub use lanes::{lanes, total};
 pub use layout::{
     Copied, Destination, assemble, contiguous, copied, copied_slice, destination, destination_slice, overwrite,
     replaced, replaced_slice,
 };
-pub use matrix::{Operand, exact_gemm, exact_gemv, gemm, gemm_off_heap, gemv, gemv_t, ger};
+pub use matrix::{exact_gemm, exact_gemv, gemm, gemm_off_heap, gemv, gemv_t, ger};
+pub use operand::Operand;
 pub use product::{by_loops, gemv_in, gemv_t_in, ger_in};
 pub use reduce::{
     argmax, argmin, dot, dot_in, dot_with_copies, maximum, maximum_in, minimum, minimum_in, product, sum, sum_in,

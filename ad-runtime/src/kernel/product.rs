@@ -4,9 +4,9 @@
 //! They must not pack or allocate, and the result of a row must not depend on its neighbouring
 //! rows.
 
-use super::generated::eight_lanes;
 use super::isa::{Isa, dispatched};
-use super::matrix::Operand;
+use super::lanes::eight_lanes;
+use super::operand::Operand;
 use super::vector::{axpy_in, axpy4, axpy8};
 use crate::Real;
 

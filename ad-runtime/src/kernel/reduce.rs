@@ -8,8 +8,8 @@
 //! A result must depend only on the values, the length, and whether the processor fuses products
 //! with additions. In particular it must not depend on alignment.
 
-use super::generated::lanes as lanes_total;
 use super::isa::{Isa, dispatched};
+use super::lanes::lanes as lanes_total;
 use super::layout::Copied;
 use crate::Real;
 

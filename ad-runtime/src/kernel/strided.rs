@@ -12,7 +12,8 @@ use ndarray::{ArrayView2, ArrayViewMut2, ShapeBuilder};
 
 use super::absorbing::absorbing_product;
 use super::isa::{Isa, dispatched};
-use super::matrix::{Operand, gemm};
+use super::matrix::gemm;
+use super::operand::Operand;
 use crate::Real;
 
 /// The number of products of numbers up to which packing the operands, as `matrixmultiply` does, is

@@ -10,6 +10,7 @@ use crate::passes::rewrite::Rewriter;
 use ad_ir::ir::{Elem, Graph, Scan, Term, Var};
 
 use super::linear::Lin;
+use super::saved::{Undo, Why};
 
 /// A Delta of a [`Deltas`] table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -56,9 +57,9 @@ pub(super) struct ScanDelta {
     pub(super) saved: Vec<Term>,
     /// The residuals: terms of the body, their saved rows, and why they are saved. The derivative
     /// reads them instead of carried arrays, or instead of an expensive recomputation.
-    pub(super) residuals: Vec<(Term, Term, super::residuals::Why)>,
+    pub(super) residuals: Vec<(Term, Term, Why)>,
     /// Carried arrays that the derivative may change back to their earlier states.
-    pub(super) undo: Vec<super::undo::Undo>,
+    pub(super) undo: Vec<Undo>,
     /// For a loop that may stop early: the number of steps that it has taken.
     pub(super) taken: Option<Term>,
     /// The results of the (differentiated) body.

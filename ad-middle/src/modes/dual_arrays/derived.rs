@@ -9,8 +9,9 @@ use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
 use ad_ir::prim::{Cmp, IntOp};
 
 use super::delta::ScanDelta;
-use super::residuals::{Why, use_residuals};
-use super::undo::{Undo, Undoing, inner, resolved};
+use super::residuals::use_residuals;
+use super::saved::{Undo, Why};
+use super::undo::{Undoing, inner, resolved};
 
 /// Results of a body, the numbers of the residuals that they read, and the arrays that are changed
 /// back, each with its value after a step.

@@ -13,6 +13,7 @@ mod forward;
 mod linear;
 mod one_hot;
 mod residuals;
+mod saved;
 mod scan;
 mod transpose;
 mod undo;

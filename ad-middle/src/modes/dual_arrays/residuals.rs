@@ -25,24 +25,13 @@ use ad_ir::ir::{Graph, Node, Scan, Term, Type};
 use ad_ir::prim::{Binary, Prim};
 
 use super::delta::{Delta, Dual};
+use super::saved::Why;
 
 /// A term under more conditions than these is recomputed.
 const DEEPEST: usize = 8;
 /// The maximum number of operations of an index that may be computed outside of the arm that reads
 /// at it.
 const CHEAP: usize = 16;
-
-/// Why a term is a residual.
-#[derive(Clone, Debug)]
-pub(super) enum Why {
-    /// It is expensive.
-    Expensive,
-    /// It is a part of this array.
-    Part(Term),
-    /// It is a result of the loop `scan`, which reads these carried arrays. `whole`: it is an array
-    /// that the loop carries. `reads`: the loop changes none of the arrays that it reads.
-    Loop { scan: Term, arrays: Vec<Term>, whole: bool, reads: bool },
-}
 
 /// The terms of a body that are offered, and the rows that a step saves for them. A row is zero
 /// unless the conditions hold under which the step computes the term.

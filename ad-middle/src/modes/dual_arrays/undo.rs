@@ -18,28 +18,12 @@ use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
 use ad_ir::ir::{Graph, Node, Scan, Term, Type, Var};
 
 use super::delta::{Delta, Dual, ScanDelta};
+use super::saved::Undo;
 
 /// The maximum number of conditions under which an update is saved.
 const DEEPEST: usize = 8;
 /// The maximum number of paths from one state back to another.
 const WAYS: usize = 64;
-
-/// How a step changes a carried array, and what is needed to change it back.
-#[derive(Clone, Debug)]
-pub(super) struct Undo {
-    /// The number of the carried array.
-    pub(super) carry: usize,
-    /// The array after the loop.
-    pub(super) last: Term,
-    /// Its states in a step, newest first. The last entry is the state at the start of the step.
-    states: Vec<Term>,
-    /// The states that are updates, each with the row of the elements that it overwrites.
-    pub(super) overwritten: Vec<(Term, Term)>,
-    /// The number of axes of the elements that a step overwrites.
-    pub(super) rank: usize,
-    /// A step does nothing unless this guard holds.
-    bound: Option<Guard>,
-}
 
 /// The carried arrays of a loop that can be changed back. Rows are terms of the body, and `last` is
 /// the array after a step, as a term of the body.

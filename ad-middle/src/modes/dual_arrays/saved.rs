@@ -1,0 +1,34 @@
+//! What a loop can save for its derivative: the descriptions only. `residuals` and `undo` decide
+//! between them.
+
+use ad_ir::analysis::guards::Guard;
+use ad_ir::ir::Term;
+
+/// Why a term is a residual.
+#[derive(Clone, Debug)]
+pub(super) enum Why {
+    /// It is expensive.
+    Expensive,
+    /// It is a part of this array.
+    Part(Term),
+    /// It is a result of the loop `scan`, which reads these carried arrays. `whole`: it is an array
+    /// that the loop carries. `reads`: the loop changes none of the arrays that it reads.
+    Loop { scan: Term, arrays: Vec<Term>, whole: bool, reads: bool },
+}
+
+/// How a step changes a carried array, and what is needed to change it back.
+#[derive(Clone, Debug)]
+pub(super) struct Undo {
+    /// The number of the carried array.
+    pub(super) carry: usize,
+    /// The array after the loop.
+    pub(super) last: Term,
+    /// Its states in a step, newest first. The last entry is the state at the start of the step.
+    pub(super) states: Vec<Term>,
+    /// The states that are updates, each with the row of the elements that it overwrites.
+    pub(super) overwritten: Vec<(Term, Term)>,
+    /// The number of axes of the elements that a step overwrites.
+    pub(super) rank: usize,
+    /// A step does nothing unless this guard holds.
+    pub(super) bound: Option<Guard>,
+}
