@@ -115,6 +115,33 @@ fn folded(x: &Array2<f64>, w: &Array1<f64>) -> f64 {
     total * w.sum()
 }
 
+/// A mixture whose components are added array by array: the items are the second axis of what the
+/// components have.
+#[differentiate]
+fn by_components(x: &Array2<f64>, m: &Array2<f64>, s: &Array2<f64>) -> f64 {
+    let mut sums: Array1<f64> = Array1::zeros(x.nrows());
+    for c in 0..m.nrows() {
+        let z = (x - &m.row(c)) * s.row(c);
+        sums = sums + (&z * &z).sum_axis(Axis(1)).mapv(|v| (-0.5 * v).exp()) * s.row(c).product();
+    }
+    sums.mapv(f64::ln).sum()
+}
+
+/// The same for one item after the other.
+#[differentiate]
+fn by_items(x: &Array2<f64>, m: &Array2<f64>, s: &Array2<f64>) -> f64 {
+    let mut total = 0.0;
+    for i in 0..x.nrows() {
+        let mut sum = 0.0;
+        for c in 0..m.nrows() {
+            let z = (&x.row(i) - &m.row(c)) * s.row(c);
+            sum += (-0.5 * z.dot(&z)).exp() * s.row(c).product();
+        }
+        total += sum.ln();
+    }
+    total
+}
+
 fn numbers(n: usize, seed: u64) -> Array1<f64> {
     let mut rng = fastrand::Rng::with_seed(seed);
     Array1::from_shape_simple_fn(n, || rng.f64() - 0.5)
@@ -128,6 +155,31 @@ fn matrix(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
 fn close(a: &Array2<f64>, b: &Array2<f64>) {
     let scale = b.iter().fold(1.0_f64, |m, x| m.max(x.abs()));
     assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-12 * scale), "{a:?}\n{b:?}");
+}
+
+/// Blocks are of items, whichever axis they are, also if there are as many items as components.
+#[test]
+fn items_may_be_the_second_axis() {
+    for (n, k, d) in [(0, 3, 2), (1, 1, 1), (7, 7, 7), (16, 5, 1), (17, 1, 9), (300, 12, 5), (1031, 3, 40)] {
+        let (x, m, s) = (matrix(n, d, 1), matrix(k, d, 2), matrix(k, d, 3) + 1.5);
+        let (expected, (ex, em, es)) = by_items_value_and_grad(&x, &m, &s);
+        let (value, (dx, dm, ds)) = by_components_value_and_grad(&x, &m, &s);
+        assert!((value - expected).abs() <= 1e-12 * expected.abs(), "{n} {k} {d}: {value} {expected}");
+        close(&dx, &ex);
+        close(&dm, &em);
+        close(&ds, &es);
+    }
+    let (x, m, s) = (matrix(9, 4, 1), matrix(3, 4, 2), matrix(3, 4, 3) + 1.5);
+    check_grad!(by_components(&x, &m, &s));
+    // An array over all items and components would have 8 megabytes.
+    let (d, k) = (4, 100);
+    let (m, s) = (matrix(k, d, 3), matrix(k, d, 4) + 1.5);
+    let of = |n: usize| {
+        let x = matrix(n, d, 5);
+        counted(|| by_components_grad(&x, &m, &s)).1.bytes
+    };
+    let (few, many) = (of(1_000), of(10_000));
+    assert!(many < few + 9_000 * 8 * (d + 2) && many < 1 << 20, "{few} {many}");
 }
 
 /// Moves a parameter of the mixture by this distance.

@@ -1,13 +1,14 @@
-//! Tiling over items. An item is an index of a leading axis, for example one of many observations.
-//! Where a program computes arrays with a row for each item, and each row depends on rows of the
-//! same item only, a sequence of statements is done for one block of items after the other. So no
-//! array over all items is stored, and the results of one statement are in the cache for the next.
-//! The forward and the reverse pass of a sum over items become one loop, and nothing is saved
-//! across items.
+//! Tiling over items. An item is an index of an axis of unknown size, for example one of many
+//! observations. Where a program computes arrays with a row for each item, and each row depends on
+//! rows of the same item only, a sequence of statements is done for one block of items after the
+//! other. So no array over all items is stored, and the results of one statement are in the cache
+//! for the next. The forward and the reverse pass of a sum over items become one loop, and nothing
+//! is saved across items.
 //!
 //! In a block the items are the *last* axis of every array, and so the innermost loop: lanes are
-//! filled by independent items, and only sums over items are taken across lanes. Arrays from
-//! outside are packed into this layout, block by block.
+//! filled by independent items, and only sums over items are taken across lanes. So it does not
+//! matter which axis of an array of the block they are. Arrays from outside have the items as their
+//! first axis, and are packed into this layout, block by block.
 //!
 //! A sum over items that only a scatter reads is accumulated, block by block, into the result of
 //! the scatter. The array of the sums is not stored.
@@ -19,6 +20,7 @@
 //! that reads another item's row, the number of items, or a sum over items, and it moves no
 //! statement across a check.
 
+mod layout;
 mod products;
 
 use std::cell::RefCell;
@@ -32,6 +34,8 @@ use super::store::Class;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Graph, Node, Put, Term};
 use ad_ir::prim::{Prim, Reduce};
+use layout::{axis_of, leads, rotate};
+pub(super) use layout::{is_over, row_of, widths};
 pub(super) use products::{ByItems, by_items};
 
 /// A nest over items with its loops in the order that a block has: items last.
@@ -41,11 +45,8 @@ pub(super) struct Blocked<'a> {
     pub(super) outs: Vec<Term>,
     /// Arrays from outside of which the items read the leading rows; they may have more rows.
     pub(super) leading: Vec<Term>,
-}
-
-/// Whether the array has a row for each item.
-pub(super) fn is_over(g: &Graph, t: Term, n: Term) -> bool {
-    g.rank(t) > 0 && g.shape(t)[0] == n && !g.shape(t)[1..].contains(&n)
+    /// Arrays whose items are not their first axis: only a block has them.
+    inner: Vec<Term>,
 }
 
 /// A nest in the form that it has in a block; `None` if it cannot be tiled.
@@ -57,16 +58,17 @@ pub(super) fn blocked<'a>(
     (domain, terms): (&[Term], &[Term]),
     (step, fused_scatters): (usize, &BTreeMap<Term, Term>),
 ) -> Option<Blocked<'a>> {
-    if domain.first() != Some(&n) || domain[1..].contains(&n) || terms.iter().any(|t| plan.stencils.contains(t)) {
+    let axis = axis_of(domain, n)?;
+    if terms.iter().any(|t| plan.stencils.contains(t)) {
         return None;
     }
-    let mut loops = domain[1..].to_vec();
-    loops.push(n);
+    let mut loops = domain.to_vec();
+    rotate(&mut loops, axis);
     let mut kernel = Kernel::new(g, plan, hints, loops, members(g, terms));
     let natural = kernel.identity().to_vec();
     let item = *natural.last()?;
     let mut identity = natural.clone();
-    identity.rotate_right(1);
+    identity[axis..].rotate_right(1);
     kernel.set_identity(identity.clone());
     let (mut items, mut outs) = items(g, plan, &mut kernel, (domain, &identity), terms, step).ok()?;
     kernel.set_identity(natural.clone());
@@ -79,36 +81,40 @@ pub(super) fn blocked<'a>(
             }
             Item::Fold { out, fold, reduced, value, added, at } => {
                 if let Some(&scatter) = fused_scatters.get(out) {
-                    let only_items = reduced.iter().enumerate().all(|(k, r)| *r == (k == 0));
+                    let only_items = reduced.iter().enumerate().all(|(k, r)| *r == (k == axis));
                     *at = Some(places(g, &mut kernel, scatter, &natural).filter(|_| only_items)?);
                     outs.iter_mut().filter(|t| *t == out).for_each(|t| *t = scatter);
                     *out = scatter;
                 }
-                let over_items = reduced[0];
+                let over_items = reduced[axis];
                 if *value == item || (over_items && (*fold != Fold::Sum || !g.elem(*out).is_real())) {
                     return None;
                 }
                 *added = over_items;
-                reduced.rotate_left(1);
+                rotate(reduced, axis);
             }
             Item::Scatter { .. } | Item::Block { .. } => return None,
         }
     }
-    let mut leading = Vec::new();
+    let (mut leading, mut inner) = (Vec::new(), Vec::new());
     for k in 0..kernel.nodes.len() {
         let read = operands(&kernel.nodes[k].op);
         match &mut kernel.nodes[k].op {
             Op::Scalar(t) if *t == n => return None,
             Op::Load { buf, sizes, ix } => {
                 let shape = g.shape(*buf);
-                let own = **sizes == *shape && (is_over(g, *buf, n) || !shape.contains(&n));
-                if own && ix.first() == Some(&item) && !ix[1..].contains(&item) {
-                    if shape[0] != n {
+                let at = ix.iter().position(|i| *i == item).filter(|&at| !ix[at + 1..].contains(&item));
+                let own = |&at: &usize| axis_of(shape, n) == Some(at) || (at == 0 && !shape.contains(&n));
+                if let Some(at) = at.filter(own).filter(|_| **sizes == *shape) {
+                    if shape[at] != n {
                         leading.push(*buf);
-                        sizes[0] = n;
+                        sizes[at] = n;
                     }
-                    sizes.rotate_left(1);
-                    ix.rotate_left(1);
+                    if at > 0 {
+                        inner.push(*buf);
+                    }
+                    rotate(sizes, at);
+                    rotate(ix, at);
                 } else if read.contains(&item) || sizes.contains(&n) || g.shape(*buf).contains(&n) {
                     return None;
                 }
@@ -117,7 +123,7 @@ pub(super) fn blocked<'a>(
             _ => {}
         }
     }
-    Some(Blocked { kernel, items, outs, leading })
+    Some(Blocked { kernel, items, outs, leading, inner })
 }
 
 /// The nest of a scatter of the values of items; `None` if it cannot be done block by block. Its
@@ -131,7 +137,7 @@ pub(super) fn scattered<'a>(
     t: Term,
 ) -> Option<(Kernel<'a>, Item)> {
     let Node::Scatter { put: Put::Add, src, vars, .. } = g.node(t) else { return None };
-    if !is_over(g, *src, n) || vars.is_empty() || g.shape(t).contains(&n) {
+    if !leads(g, *src, n) || vars.is_empty() || g.shape(t).contains(&n) {
         return None;
     }
     let mut kernel = Kernel::new(g, plan, hints, g.shape(*src).to_vec(), []);
@@ -143,7 +149,7 @@ pub(super) fn scattered<'a>(
     }
     let fits = |op: &Op| match op {
         Op::Scalar(t) => *t != n,
-        Op::Load { buf, sizes, ix } if is_over(g, *buf, n) && **sizes == *g.shape(*buf) => {
+        Op::Load { buf, sizes, ix } if leads(g, *buf, n) && **sizes == *g.shape(*buf) => {
             ix[0] == item && !ix[1..].contains(&item)
         }
         Op::Load { buf, sizes, ix } => !ix.contains(&item) && !sizes.contains(&n) && !g.shape(*buf).contains(&n),
@@ -206,6 +212,7 @@ struct Former<'a> {
 struct Form {
     /// As in [`Blocked`].
     leading: Vec<Term>,
+    inner: Vec<Term>,
     /// The terms that are summed over the items, and those that have a row for each item.
     late: Vec<Term>,
     rows: Vec<Term>,
@@ -270,17 +277,29 @@ pub(super) fn form(g: &Graph, plan: &mut Plan, hints: &HashMap<Term, String>, ch
 }
 
 impl Former<'_> {
-    /// The sequence that begins with the first of these statements, if tiling it pays.
+    /// The sequence that begins with the first of these statements, if tiling it pays. Of the axes
+    /// that the items may be, it is the one that saves most, and else the first one.
     fn run(&self, order: &[usize]) -> Option<(Run, HashSet<Term>)> {
         let first = &self.plan.steps[*order.first()?];
-        let n = match &first.work {
-            Work::Nest { domain, .. } => *domain.first()?,
-            Work::Whole(t) => by_items(self.g, self.plan, *t, None)?.0,
+        let mut axes = match &first.work {
+            Work::Nest { domain, .. } => domain.clone(),
+            Work::Whole(t) => vec![by_items(self.g, self.plan, *t, None)?.0],
             _ => return None,
         };
-        if self.g.int_value(n).is_some() {
-            return None;
+        axes.retain(|&n| self.g.int_value(n).is_none());
+        let mut best: Option<(Run, HashSet<Term>)> = None;
+        for n in axes {
+            let Some(found) = self.over(order, n) else { continue };
+            let more = |(run, own): &(Run, HashSet<Term>)| self.saved(&found.0, &found.1).0 > self.saved(run, own).0;
+            if best.as_ref().is_none_or(more) {
+                best = Some(found);
+            }
         }
+        best.filter(|(run, private)| self.pays(run, private))
+    }
+
+    /// The sequence over these items.
+    fn over(&self, order: &[usize], n: Term) -> Option<(Run, HashSet<Term>)> {
         // An array that statements outside of the sequence read keeps its layout. So the sequence
         // excludes a nest that computes, for such statements, more than one scalar for each item.
         let mut banned: BTreeSet<usize> = BTreeSet::new();
@@ -308,7 +327,7 @@ impl Former<'_> {
                 let private: HashSet<Term> = run.rows.iter().copied().filter(own).collect();
                 let idle = self.idle(&run, &private);
                 if idle.is_empty() {
-                    return self.pays(&run, &private).then_some((run, private));
+                    return Some((run, private));
                 }
                 public = idle;
             }
@@ -340,16 +359,21 @@ impl Former<'_> {
         Some((t, (matrix.array, matrix.start)))
     }
 
-    /// Whether tiling saves passes over memory: arrays over items with more than one axis that are
-    /// no longer stored, or matrices that are read one time less.
-    fn pays(&self, run: &Run, private: &HashSet<Term>) -> bool {
+    /// What tiling saves: arrays over items with more than one axis that are no longer stored, and
+    /// matrices that are read one time less.
+    fn saved(&self, run: &Run, private: &HashSet<Term>) -> (usize, usize) {
         let made = private.iter().filter(|&&t| self.g.rank(t) > 1).count();
         let mut read: Vec<(Term, Option<Term>)> =
             run.steps.iter().filter_map(|&s| Some(self.product(run, s)?.1)).collect();
         let all = read.len();
         read.sort_unstable();
         read.dedup();
-        let saved = made + all - read.len();
+        (made + all - read.len(), made)
+    }
+
+    /// Whether tiling saves passes over memory.
+    fn pays(&self, run: &Run, private: &HashSet<Term>) -> bool {
+        let (saved, made) = self.saved(run, private);
         let first = self.defines(run.steps[0]).first().map_or(0, |t| t.index());
         let why = || {
             format!(
@@ -432,7 +456,8 @@ impl Former<'_> {
         match &step.work {
             Work::Nest { domain, items } => {
                 let Some(form) = self.form_of(s, run.n, (domain, items)) else { return false };
-                if !form.leading.iter().all(|&t| self.are_there(run, (t, None), domain)) {
+                let made = form.inner.iter().all(|t| run.rows.contains(t));
+                if !made || !form.leading.iter().all(|&t| self.are_there(run, (t, None), domain)) {
                     return false;
                 }
                 run.rows.extend(form.rows);
@@ -461,7 +486,8 @@ impl Former<'_> {
             }
             Work::Whole(t) => {
                 let Node::Prim(Prim::Reduce(op, _), args) = g.node(*t) else { return false };
-                let rows = is_over(g, *t, run.n) && is_over(g, args[0], run.n) && g.elem(args[0]).is_real();
+                let here = leads(g, args[0], run.n) || (is_over(g, args[0], run.n) && run.rows.contains(&args[0]));
+                let rows = is_over(g, *t, run.n) && here && g.elem(args[0]).is_real();
                 let fits = rows && extremum(*op).is_some() && self.plan.class(args[0]) == Class::Buffer;
                 if fits {
                     run.rows.insert(*t);
@@ -481,7 +507,7 @@ impl Former<'_> {
         let form = made.map(|made| {
             let summed = |t: &Term| made.items.iter().any(|i| sums_over_items(i, *t));
             let (late, rows) = items.iter().copied().partition(summed);
-            Form { leading: made.leading, late, rows }
+            Form { leading: made.leading, inner: made.inner, late, rows }
         });
         self.forms.borrow_mut().insert((s, n), form.clone());
         form
@@ -553,15 +579,6 @@ impl Former<'_> {
 /// Whether this is a fold over the items, into this term.
 fn sums_over_items(item: &Item, t: Term) -> bool {
     matches!(item, Item::Fold { out, reduced, .. } if *out == t && reduced.last() == Some(&true))
-}
-
-/// The number of scalars that an item has in memory, as products of sizes.
-pub(super) fn widths(g: &Graph, arrays: impl IntoIterator<Item = Term>) -> BTreeMap<Vec<Term>, usize> {
-    let mut found = BTreeMap::new();
-    for t in arrays {
-        *found.entry(g.shape(t)[1..].to_vec()).or_default() += 1;
-    }
-    found
 }
 
 /// The arrays that a kernel reads, in order of appearance.

@@ -432,3 +432,45 @@ fn sines_are_computed_by_the_block() {
     );
     assert!(!some(&plan, |n| !n.by_the_vector.is_empty()), "{plan:#?}");
 }
+
+#[test]
+fn parts_of_rows_are_added_without_a_test() {
+    let plan = gradient(
+        quote!(),
+        quote! {
+            fn f(x: &Array1<f64>, n: usize) -> f64 {
+                let mut l = vec![0.0; n * n];
+                for i in 0..n {
+                    for j in 0..=i {
+                        let below: f64 = l[i * n..i * n + j].iter().zip(&l[j * n..j * n + j]).map(|(a, b)| a * b).sum();
+                        l[i * n + j] = x[i] * x[j] - below;
+                    }
+                }
+                l.iter().sum()
+            }
+        },
+    );
+    // Where a row ends is decided before its loop.
+    let scatters: Vec<&NestSummary> = plan.nests.iter().filter(|n| n.verb == "scatter" && n.loops > 0).collect();
+    assert_eq!(scatters.len(), 2, "{plan:#?}");
+    assert!(scatters.iter().all(|n| n.part == PartSummary::Prefix && n.choices == 0), "{plan:#?}");
+}
+
+#[test]
+fn items_are_tiled_whichever_axis_they_are() {
+    let plan = gradient(
+        quote!(wrt(m, w)),
+        quote! {
+            fn f(x: &Array2<f64>, m: &Array2<f64>, w: &Array1<f64>) -> f64 {
+                let mut sums: Array1<f64> = Array1::zeros(x.nrows());
+                for c in 0..m.nrows() {
+                    let z = x - &m.row(c);
+                    sums = sums + (&z * &z).sum_axis(Axis(1)).mapv(|v| (-v).exp()) * w[c];
+                }
+                sums.mapv(f64::ln).sum()
+            }
+        },
+    );
+    let tiled = plan.nests.iter().filter(|n| n.tiled).count();
+    assert!(tiled >= 4 && some(&plan, |n| n.register_blocked), "{plan:#?}");
+}

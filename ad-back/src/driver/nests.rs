@@ -95,11 +95,16 @@ impl Driver<'_> {
         } else {
             None
         };
-        let rows = if part == Part::Whole { self.along_rows(kernel, items) } else { None };
         let (mut inside, mut within, mut part) = (quote!(), None, part);
         if let Some(prefix) = &prefix {
             inside = self.begins(prefix, &mut names, &mut code)?;
-        } else if let Some(Along { within: Some((length, named)), .. }) = &rows {
+        }
+        let rows = match part {
+            Part::Whole => self.along_rows(kernel, items, None),
+            Part::Prefix => self.along_rows(kernel, items, Some(&inside)),
+            _ => None,
+        };
+        if let Some(Along { within: Some((length, named)), .. }) = &rows {
             let name = self.taken.fresh("inside");
             code.push(quote!(let #name = #length;));
             names.extend(named);

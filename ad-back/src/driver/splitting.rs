@@ -11,7 +11,7 @@ use super::super::items::Item;
 use super::super::kernel::{Id, Kernel, Op};
 use super::super::nest::{Arg, Nest, Part};
 use super::super::plan::Guard;
-use super::super::rust::prec;
+use super::super::rust::{Expr, prec};
 use super::super::split::{Interior, Prefix, prefix};
 use super::super::summary::{NestSummary, Note};
 use super::state::Driver;
@@ -29,8 +29,14 @@ pub(super) struct Along {
 
 impl Driver<'_> {
     /// A scatter whose innermost loop runs along the last axis, as additions or writes to the part
-    /// of a row that is in range, without a test inside.
-    pub(super) fn along_rows(&self, kernel: &Kernel<'_>, items: &[Item]) -> Option<Along> {
+    /// of a row that is in range, without a test inside. If the nest is a prefix, its number of
+    /// elements is given.
+    pub(super) fn along_rows(
+        &self,
+        kernel: &Kernel<'_>,
+        items: &[Item],
+        prefix: Option<&TokenStream>,
+    ) -> Option<Along> {
         let [Item::Scatter { out, put, ix, value }] = items else { return None };
         let inner = kernel.loops.len().checked_sub(1)?;
         let op = |id: Id| &kernel.node(id).op;
@@ -76,7 +82,11 @@ impl Driver<'_> {
         if inside.is_none() && self.known.fits(start, Some(len), size) {
             return Some(Along { items, within: None });
         }
-        let ((len, more), (size, most)) = (self.scalar_expr(len), self.scalar_expr(size));
+        let (len, more) = match prefix {
+            Some(prefix) => (Expr::atom(prefix.clone()), Vec::new()),
+            None => self.scalar_expr(len),
+        };
+        let (size, most) = self.scalar_expr(size);
         named.extend(more.into_iter().chain(most));
         let size = match start {
             Some(start) if self.g.int_value(start) != Some(0) => {

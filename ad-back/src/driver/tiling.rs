@@ -13,7 +13,9 @@ use super::super::nest::{Arg, Extremum, Nest, Part};
 use super::super::plan::{Guard, Plan, TiledStatements, Work};
 use super::super::rust::{Expr, prec, stem};
 use super::super::summary::{NestSummary, Note};
-use super::super::tiling::{Blocked, ByItems, blocked, buffers, by_items, extremum, is_over, scattered, widths};
+use super::super::tiling::{
+    Blocked, ByItems, blocked, buffers, by_items, extremum, is_over, row_of, scattered, widths,
+};
 use super::memory::Hold;
 use super::state::{Block, Driver};
 use ad_ir::choice::{Kind, choose};
@@ -67,7 +69,7 @@ impl Driver<'_> {
         // saving memory does not make blocks larger.
         let mut width: Option<Expr> = None;
         let all = block.memory.iter().chain(&block.reused).chain(block.packed.keys()).chain(&block.matrices);
-        for (sizes, times) in widths(self.g, all.copied()) {
+        for (sizes, times) in widths(self.g, block.n, all.copied()) {
             let factor = proc_macro2::Literal::usize_unsuffixed(times);
             let of = match (times, &*sizes) {
                 (_, []) => Expr::atom(quote!(#factor)),
@@ -80,7 +82,7 @@ impl Driver<'_> {
         let mut memory = TokenStream::new();
         for &t in &block.memory {
             let (name, zero) = (self.names[&t].clone(), self.style.zero(self.g.elem(t)));
-            let numbers = self.in_block(t, size, &mut names);
+            let numbers = self.in_block(t, (tile.n, size), &mut names);
             let array = self.heap_filled(&zero, &numbers);
             memory.extend(quote!(let mut #name = #array;));
         }
@@ -88,8 +90,9 @@ impl Driver<'_> {
         let packed = self.kernel("packed");
         for (&t, name) in &block.packed {
             let zero = self.style.zero(self.g.elem(t));
-            let (numbers, part) = (self.in_block(t, size, &mut names), self.in_block(t, count, &mut names));
-            let start = self.in_block(t, first, &mut names);
+            let (numbers, part) =
+                (self.in_block(t, (tile.n, size), &mut names), self.in_block(t, (tile.n, count), &mut names));
+            let start = self.in_block(t, (tile.n, first), &mut names);
             let from = self.rows_of(&block, t);
             names.push(t);
             let array = self.heap_filled(&zero, &numbers);
@@ -128,9 +131,9 @@ impl Driver<'_> {
     }
 
     /// The number of scalars in this number of items of an array.
-    fn in_block(&self, t: Term, items: &Ident, names: &mut Vec<Term>) -> TokenStream {
+    fn in_block(&self, t: Term, (n, items): (Term, &Ident), names: &mut Vec<Term>) -> TokenStream {
         let mut numbers = Expr::atom(quote!(#items));
-        for &n in &self.g.shape(t)[1..] {
+        for n in row_of(self.g, t, n) {
             let (n, named) = self.scalar_expr(n);
             names.extend(named);
             numbers = numbers.times(&n);
@@ -156,7 +159,7 @@ impl Driver<'_> {
         names.push(t);
         let (count, first) = (&block.count, &block.first);
         let name = block.packed.get(&t).unwrap_or_else(|| self.rows_of(block, t));
-        let numbers = self.in_block(t, count, names);
+        let numbers = self.in_block(t, (block.n, count), names);
         let and = if out { quote!(&mut) } else { quote!(&) };
         if block.packed.contains_key(&t) || block.private.contains(&t) {
             quote!(#and #name[..#numbers])
@@ -177,7 +180,7 @@ impl Driver<'_> {
             if !added {
                 return quote!();
             }
-            let numbers = self.in_block(t, &block.count, &mut block.names);
+            let numbers = self.in_block(t, (block.n, &block.count), &mut block.names);
             return quote!(#name[..#numbers].fill(#fill););
         }
         let mut names = Vec::new();
@@ -210,7 +213,7 @@ impl Driver<'_> {
         let g = self.g;
         let Some(mut block) = self.tile.take() else { return Err("a nest outside of a block".into()) };
         let made = blocked(g, self.plan, self.hints, block.n, (domain, terms), (step, &block.fused_scatters));
-        let Some(Blocked { kernel, mut items, mut outs, leading }) = made else {
+        let Some(Blocked { kernel, mut items, mut outs, leading, .. }) = made else {
             return Err("a nest that no block can have".into());
         };
         for &array in &leading {
@@ -384,7 +387,8 @@ impl Driver<'_> {
                 Some(quote!(#count))
             }
             Arg::Buffer(t) if is_over(self.g, t, block.n) && self.g.rank(t) > 1 => {
-                let [numbers, start] = [&block.count, &block.first].map(|items| self.in_block(t, items, names));
+                let [numbers, start] =
+                    [&block.count, &block.first].map(|items| self.in_block(t, (block.n, items), names));
                 names.push(t);
                 let name = &self.names[&t];
                 Some(quote!(&#name[#start..][..#numbers]))

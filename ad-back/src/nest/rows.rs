@@ -103,6 +103,7 @@ impl Nest<'_, '_> {
             Put::Add => quote!(+=),
             Put::Set => quote!(=),
         };
+        self.summary.choices += usize::from(inside.is_some());
         Ok(match inside {
             None => quote!(#name[#at] #put #value;),
             Some(inside) => quote!(if #inside { #name[#at] #put #value; }),

@@ -1,0 +1,48 @@
+//! The layout of arrays in a block: the items are the last axis, whichever axis they are outside of
+//! it. This module knows sizes only. It must never decide what is tiled.
+
+use std::collections::BTreeMap;
+
+use ad_ir::ir::{Graph, Term};
+
+/// The axis of the items, if the sizes have exactly one.
+pub(super) fn axis_of(sizes: &[Term], n: Term) -> Option<usize> {
+    let axis = sizes.iter().position(|&size| size == n)?;
+    (!sizes[axis + 1..].contains(&n)).then_some(axis)
+}
+
+/// Whether the array has a row for each item, on whichever axis.
+pub(in super::super) fn is_over(g: &Graph, t: Term, n: Term) -> bool {
+    axis_of(g.shape(t), n).is_some()
+}
+
+/// Whether the items are the first axis of the array.
+pub(super) fn leads(g: &Graph, t: Term, n: Term) -> bool {
+    axis_of(g.shape(t), n) == Some(0)
+}
+
+/// The sizes of the row that each item has in an array. An array with more rows than items, or
+/// with other rows, has them on its first axis.
+pub(in super::super) fn row_of(g: &Graph, t: Term, n: Term) -> Vec<Term> {
+    let mut row = g.shape(t).to_vec();
+    row.remove(axis_of(g.shape(t), n).unwrap_or(0));
+    row
+}
+
+/// Puts the entry of the items' axis last.
+pub(super) fn rotate<T>(entries: &mut [T], axis: usize) {
+    entries[axis..].rotate_left(1);
+}
+
+/// The number of scalars that an item has in memory, as products of sizes.
+pub(in super::super) fn widths(
+    g: &Graph,
+    n: Term,
+    arrays: impl IntoIterator<Item = Term>,
+) -> BTreeMap<Vec<Term>, usize> {
+    let mut found = BTreeMap::new();
+    for t in arrays {
+        *found.entry(row_of(g, t, n)).or_default() += 1;
+    }
+    found
+}
