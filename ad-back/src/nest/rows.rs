@@ -268,7 +268,8 @@ impl Nest<'_, '_> {
                 self.summary.tested_rows += 1;
                 let (cut, start) = (self.style.kernel("cut"), start.tokens);
                 let fill = self.style.zero(self.g.elem(key.buf));
-                quote!(let #name = &*#cut(#of, #start, #n, #fill);)
+                // The length is said once more, since the compiler does not see it.
+                quote!(let #name = &#cut(#of, #start, #n, #fill)[..#n];)
             }
         };
         if tested {

@@ -138,7 +138,7 @@ fn rosenbrock_value_and_grad(x: &Array1<f64>) -> (f64, ::ad::ndarray::Array1<f64
         ) -> f64 {
             let mut t1_lanes_ = [0.0; 16];
             let x_row_ = &x[1..][..inside_];
-            let x_row_2_ = &*::ad::runtime::kernel::cut(x, 2, inside_, 0.0);
+            let x_row_2_ = &::ad::runtime::kernel::cut(x, 2, inside_, 0.0)[..inside_];
             let x_row_3_ = &x[0..][..inside_];
             let v1_ = &mut v1_[1..][..inside_];
             let (x_chunks_, x_rest_) = x_row_.as_chunks::<16>();
