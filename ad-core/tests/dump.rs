@@ -36,6 +36,7 @@ fn every_stage_is_written() {
         "source",
         "bulk",
         "simplify",
+        "full_unrolling",
         "inner_loops",
         "loops",
         "push",

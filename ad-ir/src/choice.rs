@@ -95,6 +95,8 @@ kinds! {
     BatchedContraction: "contractions in loops", "batched before the loop", "in each iteration";
     /// Loops with the same trip count are fused.
     LoopFusion: "loop fusion", "one loop", "separate loops";
+    /// A loop of few steps, whose number is a literal, is straight-line code.
+    Unrolling: "full unrolling of loops", "unrolled", "a loop";
     /// A sum over the iterations of a loop is taken for blocks of iterations.
     StripMining: "strip-mining", "in blocks of iterations", "one iteration at a time";
     /// A sum over items that only a scatter reads is accumulated into the scatter's result, block

@@ -8,7 +8,9 @@
 //! each pass.
 
 use crate::derivative::{self, check_roots, set_checks};
-use crate::passes::loops::{self, accumulated, final_reads, fusion, inner, rematerialise, ring_buffers, strip_mine};
+use crate::passes::loops::{
+    self, accumulated, final_reads, fusion, inner, rematerialise, ring_buffers, strip_mine, unrolled,
+};
 use crate::passes::lowering::Lowered;
 use crate::passes::manager::Manager;
 use crate::passes::{Pass, Roots};
@@ -26,6 +28,7 @@ pub use crate::passes::Log;
 const FUNCTION: &[Pass] = &[
     bulk::PASS,
     simplify::PASS,
+    unrolled::PASS,
     inner::PASS,
     loops::PASS,
     push::PASS,

@@ -227,7 +227,8 @@ fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
                 if name == "in" {
                     items = STEP + elements(&tokens[k + 1..]);
                 }
-                let method = punct(before) == '.';
+                // Not what a range ends with: `0..std::cmp::min(a, b)`.
+                let method = punct(before) == '.' && punct(k.checked_sub(2).map(|k| &tokens[k])) != '.';
                 let counted = method && METHODS.contains(&name.as_str());
                 let called =
                     matches!(tokens.get(k + 1), Some(TokenTree::Group(g)) if g.delimiter() == Delimiter::Parenthesis);

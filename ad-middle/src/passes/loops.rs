@@ -50,6 +50,7 @@ mod nested_sums;
 pub(crate) mod rematerialise;
 pub(crate) mod ring_buffers;
 pub(crate) mod strip_mine;
+pub(crate) mod unrolled;
 mod updates;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

@@ -4,7 +4,7 @@
 //!
 //! The rule: cheap terms are recomputed from residuals. There are three kinds of residuals:
 //! - results of expensive functions (the tables' cost: exponentials, logarithms, powers) and sums,
-//!   if they differ from step to step;
+//!   and positions that a step searches for, if they differ from step to step;
 //! - elements and parts that a step reads of a carried array, or of a later state of the array in
 //!   the step, in which elements have been written (possibly under conditions). This holds if the
 //!   derived body reads nothing else of the array; then a step saves the parts and not the array.
@@ -113,7 +113,9 @@ fn candidates(g: &Graph, body: &Dual, s: &Scan) -> Vec<(Term, Vec<Guard>, Why)> 
             // later state may not exist outside of the arm that changes the array.
             Some(x) if g.rank(t) == 0 && cheap(g, t) && reads(g, t, x) => found.push((t, Vec::new(), Why::Part(x))),
             Some(x) => found.push((t, guard.clone(), Why::Part(x))),
-            None if g.ty(t).is_real() && expensive(g, t) => found.push((t, guard.clone(), Why::Expensive)),
+            None if g.ty(t).is_real() && expensive(g, t) || found_by_search(g, t) => {
+                found.push((t, guard.clone(), Why::Expensive))
+            }
             _ => {}
         }
     }
@@ -314,6 +316,19 @@ fn cheap(g: &Graph, t: Term) -> bool {
         }
     }
     false
+}
+
+/// Whether it is an integer or a condition that takes a pass over an array: the position of an
+/// element, or whether there is one.
+fn found_by_search(g: &Graph, t: Term) -> bool {
+    if g.rank(t) > 0 || g.ty(t).is_real() {
+        return false;
+    }
+    match g.node(t) {
+        Node::Prim(Prim::Reduce(..) | Prim::Sum(_), args) => g.shape(args[0]).iter().any(|&n| g.int_value(n).is_none()),
+        Node::Cond { cond, then, other } => [cond, then, other].into_iter().any(|&t| found_by_search(g, t)),
+        _ => false,
+    }
 }
 
 fn expensive(g: &Graph, t: Term) -> bool {

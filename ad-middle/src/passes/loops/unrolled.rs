@@ -1,0 +1,168 @@
+//! Full unrolling: a loop of few steps, whose number is a literal, becomes straight-line code, if
+//! that is less work. It is, where a step's number decides what the step does: which element of a
+//! written array it changes, which arm it takes, whether a loop in it has a step.
+//!
+//! | rule | before | after |
+//! | --- | --- | --- |
+//! | known capture | a capture that is a literal | the literal, in the body |
+//! | no step | a loop that has stopped before its first step | the initial values |
+//! | one step | a loop that stops after its first step, whatever that computes | the step |
+//! | full unrolling | a loop of a literal number of steps | its steps, one after the other |
+//!
+//! The steps are unrolled on trial and simplified, with exact rules only. What is left is counted,
+//! and so is what the loop computes, which is its body as often as it runs. This pass must never
+//! make code that grows faster than the program: [`LARGEST`] bounds what a loop is replaced by.
+
+use std::collections::HashSet;
+
+use crate::passes::Pass;
+use crate::passes::rewrite::{Rewriter, with_rewritten_children};
+use crate::passes::simplify::simplify_exactly;
+use ad_ir::analysis::sizes::{Fixed, fixed};
+use ad_ir::choice::{Kind, choose};
+use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
+use ad_ir::prim::Prim;
+
+/// The most steps of a loop that is unrolled.
+const STEPS: usize = 4;
+/// The most operations that the code of all steps has, before it is simplified.
+const LARGEST: usize = 768;
+/// How often a loop runs whose number of steps is not a small literal, and the size of such an axis.
+const OFTEN: usize = 16;
+/// A loop is unrolled if that leaves at most one of so many operations.
+const LESS: usize = 2;
+
+/// The pass.
+pub(crate) const PASS: Pass = Pass {
+    name: "full_unrolling",
+    run: |g, roots, cx| {
+        roots.map(|all| {
+            let fixed = cx.get::<Fixed>(g, all);
+            pass(g, all, &fixed)
+        })
+    },
+    simplified: true,
+};
+
+/// The roots with loops replaced, outer loops first.
+fn pass(g: &mut Graph, roots: &[Term], fixed: &HashSet<Term>) -> Vec<Term> {
+    Rewriter::new(fixed).run(g, roots, |g, t, done| {
+        let Node::Scan(scan) = with_rewritten_children(g, t, done) else { return None };
+        let mut scan = *scan;
+        known_captures(g, &mut scan);
+        if let Some(results) = at_most_one_step(g, &scan).or_else(|| unrolled(g, t, &scan)) {
+            return Some(g.tuple(&results));
+        }
+        scan.body.results = pass(g, &scan.body.results, fixed).into();
+        Some(g.scan(scan))
+    })
+}
+
+/// Puts captures that are literals into the body.
+fn known_captures(g: &mut Graph, scan: &mut Scan) {
+    let carries = scan.init.len();
+    let known = |g: &Graph, k: usize| {
+        let captured = k.checked_sub(carries).and_then(|k| scan.captures.get(k))?;
+        matches!(g.node(*captured), Node::Lit(_)).then_some(*captured)
+    };
+    let of: Vec<Option<Term>> = (0..scan.body.params.len()).map(|k| known(g, k)).collect();
+    if of.iter().all(Option::is_none) {
+        return;
+    }
+    let (mut args, mut params) = (Vec::new(), Vec::new());
+    for (known, ty) in of.iter().zip(&scan.body.params) {
+        args.push(known.unwrap_or_else(|| g.param(params.len(), ty.clone())));
+        if known.is_none() {
+            params.push(ty.clone());
+        }
+    }
+    let results = g.instantiate(&scan.body, &args);
+    let results = simplify_exactly(g, &results).into();
+    scan.captures = scan.captures.iter().copied().filter(|&t| !matches!(g.node(t), Node::Lit(_))).collect();
+    scan.body = Body { params: params.into(), results };
+}
+
+/// The results of a loop that has no step, or one that is its last, and makes no rows.
+fn at_most_one_step(g: &mut Graph, scan: &Scan) -> Option<Vec<Term>> {
+    let stop = scan.stop?;
+    if !scan.xs.is_empty() || scan.body.results.len() > scan.init.len() {
+        return None;
+    }
+    match g.bool_value(scan.init[stop]) {
+        Some(true) => return Some(scan.init.to_vec()),
+        Some(false) if g.int_value(scan.count).is_some_and(|n| n > 0) => {}
+        _ => return None,
+    }
+    let args: Vec<Term> = scan.init.iter().chain(&scan.captures).copied().collect();
+    let ends = Body { params: scan.body.params.clone(), results: [scan.body.results[stop]].into() };
+    let ends = g.instantiate(&ends, &args);
+    let ends = simplify_exactly(g, &ends);
+    (g.bool_value(ends[0]) == Some(true)).then(|| g.instantiate(&scan.body, &args))
+}
+
+/// The results of a loop by its steps one after the other, if that is less work.
+fn unrolled(g: &mut Graph, t: Term, scan: &Scan) -> Option<Vec<Term>> {
+    let count = usize::try_from(g.int_value(scan.count)?).ok().filter(|n| (1..=STEPS).contains(n))?;
+    let has_tuples = scan.body.params.iter().any(|ty| matches!(ty, Type::Tuple(_)));
+    let large = count.saturating_mul(work(g, &scan.body.results, 1)) > LARGEST;
+    if scan.stop.is_some() || has_tuples || large {
+        return None;
+    }
+    // What the loop reads stands for itself, so that nothing outside of it is counted or rewritten.
+    let given: Vec<Term> = scan.init.iter().chain(&scan.captures).chain(&scan.xs).copied().collect();
+    let params: Vec<Type> = given.iter().map(|&t| g.ty(t).clone()).collect();
+    let own: Vec<Term> = params.iter().enumerate().map(|(k, ty)| g.param(k, ty.clone())).collect();
+    let steps = steps(g, scan, count, &own);
+    let steps = simplify_exactly(g, &steps);
+    let sizes = fixed(g, &steps);
+    let steps = pass(g, &steps, &sizes);
+    let results = simplify_exactly(g, &steps);
+    let before = count.saturating_mul(work(g, &scan.body.results, OFTEN));
+    let after = work(g, &results, OFTEN);
+    let why = || format!("({before} operations in its steps, {after} one after the other)");
+    choose(Kind::Unrolling, (t.index(), count), LESS * after <= before, why)
+        .then(|| g.instantiate(&Body { params: params.into(), results: results.into() }, &given))
+}
+
+/// The results after all steps, in terms of the initial values, the captures and the arrays.
+fn steps(g: &mut Graph, scan: &Scan, count: usize, own: &[Term]) -> Vec<Term> {
+    let carries = scan.init.len();
+    let (mut carried, rest) = (own[..carries].to_vec(), &own[carries..]);
+    let (captures, arrays) = rest.split_at(scan.captures.len());
+    let mut rows = vec![Vec::new(); scan.body.results.len() - carries];
+    for k in 0..count {
+        let step = g.lit_usize(if scan.reverse { count - 1 - k } else { k });
+        let mut args: Vec<Term> = carried.iter().chain(captures).copied().collect();
+        for (&x, &own) in scan.xs.iter().zip(arrays) {
+            args.push(if matches!(g.node(x), Node::Prim(Prim::Iota, _)) { step } else { g.index(own, &[step]) });
+        }
+        let results = g.instantiate(&scan.body, &args);
+        carried = results[..carries].to_vec();
+        rows.iter_mut().zip(&results[carries..]).for_each(|(rows, &row)| rows.push(row));
+    }
+    for mut rows in rows {
+        if scan.reverse {
+            rows.reverse();
+        }
+        carried.push(g.stack(&rows));
+    }
+    carried
+}
+
+/// How many operations compute these terms, each as often as it has elements and as the loops around
+/// it run, if an unknown number is `unknown`.
+fn work(g: &Graph, roots: &[Term], unknown: usize) -> usize {
+    let often = |n: Term| {
+        let known = g.int_value(n).and_then(|n| usize::try_from(n).ok());
+        known.filter(|&n| n <= STEPS).unwrap_or(unknown)
+    };
+    let of = |t: Term| match g.node(t) {
+        Node::Scan(scan) => often(scan.count).saturating_mul(work(g, &scan.body.results, unknown)),
+        Node::Cond { .. } | Node::Prim(..) | Node::Gather { .. } | Node::Scatter { .. } => {
+            let shape = g.ty(t).as_array().map_or(&[][..], |(_, shape)| shape);
+            shape.iter().fold(1, |all: usize, &n| all.saturating_mul(often(n)))
+        }
+        _ => 0,
+    };
+    g.reachable(roots).into_iter().fold(0, |all, t| all.saturating_add(of(t)))
+}
