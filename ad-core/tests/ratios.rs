@@ -64,7 +64,7 @@ fn gradients_cost_a_fixed_number_of_times_the_function() {
     }
     main.push_str("}\n");
     let root = count::write("ratios", &lib, &main);
-    let out = count::run(&root);
+    let out = count::run(&root, "emit-target");
     let mut verdict = Verdict::default();
     for p in &programs {
         let all = measured(&out, p.name);
@@ -102,7 +102,7 @@ fn collected_gradients_cost_a_fixed_number_of_times_the_function() {
     }
     main.push_str("}\n");
     let root = count::write("collected", &lib, &main);
-    let out = count::run(&root);
+    let out = count::run(&root, "emit-target");
     let mut verdict = Verdict::default();
     verdict.wrong.extend(out.lines().filter(|l| l.starts_with("wrong:")).map(ToString::to_string));
     let mut found = 0;

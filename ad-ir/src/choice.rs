@@ -95,8 +95,6 @@ kinds! {
     BatchedContraction: "contractions in loops", "batched before the loop", "in each iteration";
     /// Loops with the same trip count are fused.
     LoopFusion: "loop fusion", "one loop", "separate loops";
-    /// A loop of few steps, whose number is a literal, is straight-line code.
-    Unrolling: "full unrolling of loops", "unrolled", "a loop";
     /// A sum over the iterations of a loop is taken for blocks of iterations.
     StripMining: "strip-mining", "in blocks of iterations", "one iteration at a time";
     /// A sum over items that only a scatter reads is accumulated into the scatter's result, block
@@ -114,6 +112,8 @@ kinds! {
     TiledScatter: "scatters in tiles", "done in each tile", "done after the tiles";
     /// A product of a matrix with rows of items is part of their tiles.
     TiledProduct: "products in tiles", "done in each tile", "done by one kernel";
+    /// A loop of few steps, whose number is a literal, is straight-line code.
+    Unrolling: "full unrolling of loops", "unrolled", "a loop";
 }
 
 impl Kind {

@@ -23,8 +23,16 @@ pub mod ad {
     pub use ndarray;
     pub mod runtime {
         pub use ad_runtime::*;
+        pub use crate::dispatched;
         pub use crate::kernels as kernel;
     }
+}
+// One machine is enough to count, and takes half of the time to compile.
+#[macro_export]
+macro_rules! dispatched {
+    ($a:lifetime, $($f:ident)?; $inner:ident($($arg:ident: $ty:ty),* $(,)?) -> $out:ty) => {
+        $inner::<$crate::ad::runtime::kernel::Fused $(, $f)?>($($arg),*)
+    };
 }
 ";
 
@@ -310,9 +318,9 @@ pub(crate) fn write(name: &str, lib: &str, main: &str) -> PathBuf {
     root
 }
 
-/// What it prints.
-pub(crate) fn run(root: &PathBuf) -> String {
-    let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("emit-target");
+/// What it prints. Cargo locks the folder `target`, so what takes hours has one of its own.
+pub(crate) fn run(root: &PathBuf, target: &str) -> String {
+    let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(target);
     let out = Command::new(env!("CARGO"))
         .args(["run", "--offline", "--quiet"])
         .current_dir(root)

@@ -137,7 +137,7 @@ fn jacobians_cost_at_most_one_product_each() {
         }
     }
     main.push_str("}\n");
-    let out = count::run(&count::write("jacobians", &lib, &main));
+    let out = count::run(&count::write("jacobians", &lib, &main), "emit-target");
     let mut wrong: Vec<String> = out.lines().filter(|l| l.starts_with("wrong:")).map(ToString::to_string).collect();
     for (name, _) in programs() {
         let [columns, rows] = ["columns", "rows"].map(|by| measured(&out, &format!("{name}_by_{by}")));
