@@ -117,7 +117,7 @@ fn folded(x: &Array2<f64>, w: &Array1<f64>) -> f64 {
 
 /// A mixture whose components are added array by array: the items are the second axis of what the
 /// components have.
-#[differentiate]
+#[differentiate(wrt(m, s))]
 fn by_components(x: &Array2<f64>, m: &Array2<f64>, s: &Array2<f64>) -> f64 {
     let mut sums: Array1<f64> = Array1::zeros(x.nrows());
     for c in 0..m.nrows() {
@@ -128,7 +128,7 @@ fn by_components(x: &Array2<f64>, m: &Array2<f64>, s: &Array2<f64>) -> f64 {
 }
 
 /// The same for one item after the other.
-#[differentiate]
+#[differentiate(wrt(m, s))]
 fn by_items(x: &Array2<f64>, m: &Array2<f64>, s: &Array2<f64>) -> f64 {
     let mut total = 0.0;
     for i in 0..x.nrows() {
@@ -162,10 +162,9 @@ fn close(a: &Array2<f64>, b: &Array2<f64>) {
 fn items_may_be_the_second_axis() {
     for (n, k, d) in [(0, 3, 2), (1, 1, 1), (7, 7, 7), (16, 5, 1), (17, 1, 9), (300, 12, 5), (1031, 3, 40)] {
         let (x, m, s) = (matrix(n, d, 1), matrix(k, d, 2), matrix(k, d, 3) + 1.5);
-        let (expected, (ex, em, es)) = by_items_value_and_grad(&x, &m, &s);
-        let (value, (dx, dm, ds)) = by_components_value_and_grad(&x, &m, &s);
+        let (expected, (em, es)) = by_items_value_and_grad(&x, &m, &s);
+        let (value, (dm, ds)) = by_components_value_and_grad(&x, &m, &s);
         assert!((value - expected).abs() <= 1e-12 * expected.abs(), "{n} {k} {d}: {value} {expected}");
-        close(&dx, &ex);
         close(&dm, &em);
         close(&ds, &es);
     }
@@ -179,7 +178,7 @@ fn items_may_be_the_second_axis() {
         counted(|| by_components_grad(&x, &m, &s)).1.bytes
     };
     let (few, many) = (of(1_000), of(10_000));
-    assert!(many < few + 9_000 * 8 * (d + 2) && many < 1 << 20, "{few} {many}");
+    assert!(many <= few && many < 1 << 20, "{few} {many}");
 }
 
 /// Moves a parameter of the mixture by this distance.
