@@ -1,0 +1,15 @@
+//! Programs as people have them, written without the macro in mind: helpers, types, closures and
+//! loops as the algorithm asks for them. Each is checked against differences, and against a number
+//! that is known independently of it.
+
+#![allow(clippy::all, clippy::pedantic, reason = "programs as people write them")]
+
+mod bodies;
+mod hidden_markov;
+mod hierarchical;
+mod kalman;
+mod options;
+mod queue;
+mod renderer;
+mod robot_arm;
+mod transformer;
