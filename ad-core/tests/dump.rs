@@ -47,8 +47,18 @@ fn every_stage_is_written() {
     ];
     let derivative =
         ["differentiation", "simplify", "final_reads", "loops", "loop_fusion", "strip_mine", "rematerialise", "unroll"];
-    let last =
-        ["implied", "filled", "accumulate", "share", "associate", "hoist", "pairs", "result", "rules that fired"];
+    let last = [
+        "implied",
+        "filled",
+        "accumulate",
+        "share",
+        "associate",
+        "hoist",
+        "pairs",
+        "searches",
+        "result",
+        "rules that fired",
+    ];
     let mut expected: Vec<String> = function.iter().map(|pass| format!("function: {pass}")).collect();
     for which in ["value_and_grad", "jvp"] {
         expected.extend(derivative.iter().chain(&last).map(|pass| format!("{which}: {pass}")));

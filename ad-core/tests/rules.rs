@@ -521,7 +521,9 @@ fn examples(rule: &str) -> Vec<Example> {
         "transpose.scatter" | "pad.scatter" | "index.cleared" | "index.scatter" | "update.scatter"
         | "add.exclusive" => placed::examples(rule),
         "compare.limit" => compared::examples(rule),
-        "mul_zero.scatter" | "scale.scatter" | "sum.scatter" | "scatter.scatter" => scattered::examples(rule),
+        "mul_zero.scatter" | "scale.scatter" | "sum.scatter" | "scatter.scatter" | "scatter.parts" => {
+            scattered::examples(rule)
+        }
         "index.apart" => vec![|f| {
             let (zero, one) = (f.g.lit_usize(0), f.g.lit_usize(1));
             let at = f.g.index(f.ids, &[zero]);

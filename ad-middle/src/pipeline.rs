@@ -14,7 +14,9 @@ use crate::passes::loops::{
 use crate::passes::lowering::Lowered;
 use crate::passes::manager::Manager;
 use crate::passes::{Pass, Roots};
-use crate::passes::{associate, bulk, filled, hoist, implied, pairs, push, share, simplify, trip_counts, unroll};
+use crate::passes::{
+    associate, bulk, filled, hoist, implied, pairs, push, searches, share, simplify, trip_counts, unroll,
+};
 use ad_ir::analysis::decisions::Decisions;
 use ad_ir::descriptor::{Descriptor, JVP, SPARSE, VJP};
 use ad_ir::ir::Graph;
@@ -49,8 +51,16 @@ const GRADIENT: &[Pass] = &[
 ];
 
 /// The passes after those, over a derivative for which code is written.
-const DERIVATIVE: &[Pass] =
-    &[implied::PASS, filled::PASS, accumulated::PASS, share::PASS, associate::PASS, hoist::PASS, pairs::PASS];
+const DERIVATIVE: &[Pass] = &[
+    implied::PASS,
+    filled::PASS,
+    accumulated::PASS,
+    share::PASS,
+    associate::PASS,
+    hoist::PASS,
+    pairs::PASS,
+    searches::PASS,
+];
 
 /// All passes, each once, in the order in which they run first.
 #[must_use]

@@ -25,6 +25,27 @@ fn rows(f: &mut Fixture, src: Term) -> Term {
     f.g.scatter(zeros, src, &[v], &[at])
 }
 
+/// Two vectors as columns, made by scatters.
+fn columns(f: &mut Fixture) -> (Term, Term) {
+    let two = f.g.lit_usize(2);
+    let zero = f.g.lit(Lit::Real(RealTy::F64, 0.0_f64.to_bits()));
+    let zeros = f.g.broadcast(zero, &[f.n, two]);
+    let all = [f.x, f.y].into_iter().enumerate().fold(zeros, |to, (k, column)| {
+        let (v, k) = (f.g.fresh(), f.g.lit_usize(k));
+        let i = f.g.mk(Node::Var(v));
+        f.g.scatter(to, column, &[v], &[i, k])
+    });
+    (all, zeros)
+}
+
+/// The elements of windows, added where they come from.
+fn of_windows(f: &mut Fixture, src: Term) -> Term {
+    let (u, v) = (f.g.fresh(), f.g.fresh());
+    let (i, j) = (f.g.mk(Node::Var(u)), f.g.mk(Node::Var(v)));
+    let at = f.g.int(IntOp::Add, i, j);
+    f.g.scatter(f.y, src, &[u, v], &[at])
+}
+
 pub(super) fn examples(rule: &str) -> Vec<Example> {
     match rule {
         "mul_zero.scatter" => vec![
@@ -77,6 +98,19 @@ pub(super) fn examples(rule: &str) -> Vec<Example> {
             let onto = f.g.scatter(dst, f.a, &vars, &index);
             f.g.scatter(onto, f.b, &vars, &index)
         }],
+        "scatter.parts" => vec![
+            |f| {
+                let (all, _) = columns(f);
+                of_windows(f, all)
+            },
+            |f| {
+                let (all, zeros) = columns(f);
+                let (mask, two) = (f.g.compare(Cmp::Lt, f.x, f.y), f.g.lit_usize(2));
+                let mask = f.g.replicate_axes(mask, &[1], &[two]);
+                let masked = f.g.select(mask, all, zeros);
+                of_windows(f, masked)
+            },
+        ],
         _ => vec![],
     }
 }

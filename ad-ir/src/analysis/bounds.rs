@@ -105,6 +105,11 @@ fn idle(g: &Graph, scan: &Scan, (reach, zeros): (&[Term], &HashSet<Term>), fact:
                     (Is::Bool(false), _) | (_, Is::Bool(false)) => Is::Bool(false),
                     _ => Is::Term(t),
                 },
+                (Prim::Or, [a, b]) => match (of(*a), of(*b)) {
+                    (Is::Bool(false), x) | (x, Is::Bool(false)) => x,
+                    (Is::Bool(true), _) | (_, Is::Bool(true)) => Is::Bool(true),
+                    _ => Is::Term(t),
+                },
                 (Prim::Not, [a]) => match of(*a) {
                     Is::Bool(b) => Is::Bool(!b),
                     _ => Is::Term(t),

@@ -13,6 +13,7 @@ pub mod lowering;
 pub(crate) mod manager;
 pub(crate) mod rewrite;
 pub(crate) mod roots;
+pub(crate) mod searches;
 pub(crate) mod trace;
 pub(crate) mod trip_counts;
 

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Where the inner loop of each iteration ends earlier (`for j in 0..i`), that of a block ends with
-//! the longest of its iterations.
+//! the longest of its iterations. Its blocks are small, as the others compute steps for nothing.
 //!
 //! The pass rewrites only sums, for which the order of iterations is free, and only where inner
 //! loops carry scalars: loops that carry arrays fill the lanes by themselves. A block has no more
@@ -22,6 +22,8 @@ use super::{Distribution, Update};
 use crate::passes::lift::Lift;
 use crate::passes::rewrite::{Rewriter, with_rewritten_children};
 use crate::passes::{Context, Pass};
+use ad_ir::analysis::Analyses;
+use ad_ir::analysis::bounds::bound;
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
@@ -62,6 +64,7 @@ impl Distribution<'_> {
         let added = self.added()?;
         let all: Vec<Term> = added.concat();
         let (saved, loops) = self.saved_numbers(&all)?;
+        let most = if self.ends_differ(&all) { LANES } else { STEPS };
         let (about, count) = (self.scan.body.results.first()?.index(), self.scan.count.index());
         let why = || match loops {
             true => format!("({} rows of scalars are saved in each iteration)", saved.len()),
@@ -73,7 +76,7 @@ impl Distribution<'_> {
         // In randomised tests blocks are so small that there are several.
         let large = choose(Kind::StripMining, (about, count + (1 << 32)), true, String::new);
 
-        let (size, blocks) = self.size(&saved, if large { STEPS } else { TEST_STEPS });
+        let (size, blocks) = self.size(&saved, if large { most } else { TEST_STEPS });
         let count = self.scan.count;
         let done = self.g.int(IntOp::Mul, blocks, size);
         let rest = self.g.int(IntOp::Sub, count, done);
@@ -214,6 +217,23 @@ impl Distribution<'_> {
             }
         }
         Some((saved, any))
+    }
+
+    /// Whether an inner loop ends earlier in some iterations than in others.
+    fn ends_differ(&mut self, added: &[Term]) -> bool {
+        let first_row = self.carries() + self.scan.captures.len();
+        let params = |g: &Graph, t: Term| -> Vec<usize> {
+            let of = |t: Term| if let Node::Param(k, _) = *g.node(t) { Some(k as usize) } else { None };
+            g.reachable(&[t]).into_iter().filter_map(of).collect()
+        };
+        self.g.reachable(added).into_iter().any(|t| {
+            let Node::Scan(inner) = &*self.g.node_rc(t) else { return false };
+            let Some(bound) = bound(self.g, inner, &mut Analyses::default()) else { return false };
+            let limit = bound.limit(self.g);
+            let captured = |k: usize| inner.captures.get(k.checked_sub(inner.init.len())?);
+            let captured: Vec<Term> = params(self.g, limit).into_iter().filter_map(captured).copied().collect();
+            captured.into_iter().any(|c| params(self.g, c).into_iter().any(|k| k >= first_row))
+        })
     }
 
     /// The number of iterations in a block, and the number of blocks. A block has one iteration if

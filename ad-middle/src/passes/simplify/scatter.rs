@@ -31,6 +31,12 @@ pub(super) const RULES: &[Rule] = &[
         sum_scatter
     ),
     rule!("scatter.scatter", "scatter (scatter x y f) z f = scatter x (y + z) f", Loose, scatter_scatter),
+    rule!(
+        "scatter.parts",
+        "scatter x (scatter (scatter 0 y f) z g) h = scatter (scatter x y (h . f)) z (h . g), where f and g are in range; also under a mask",
+        Loose,
+        scatter_parts
+    ),
 ];
 
 /// Zeros to which elements are added. The variables are the indices of the first axes of `src`.
@@ -101,6 +107,18 @@ impl Scattered {
         let elem = g.elem(src);
         let zeros = g.lit_shaped(elem, shape, 0.0);
         g.scatter(zeros, src, &self.vars, &self.index)
+    }
+
+    /// Whether all axes of the array `of` are indexed, and in range: by a variable for an axis of this
+    /// size, or by a literal.
+    fn in_range(&self, g: &Graph, of: Term) -> bool {
+        let sizes = self.sizes(g);
+        let fits = |ix: Term, n: Term| match g.node(ix) {
+            Node::Var(v) => self.vars.iter().zip(&sizes).any(|(w, &size)| v == w && size == n),
+            _ => g.int_value(ix).zip(g.int_value(n)).is_some_and(|(i, n)| i < n),
+        };
+        let shape = g.shape(of);
+        self.index.len() == shape.len() && self.index.iter().zip(shape).all(|(&ix, &n)| fits(ix, n))
     }
 
     /// Whether no two elements have the same index: for each variable, one of the indices depends
@@ -208,4 +226,45 @@ fn scatter_scatter(g: &mut Graph, t: Term) -> Option<Term> {
     }
     let src = g.add(before, src);
     Some(g.mk(Node::Scatter { put: Put::Add, dst: inner, src, vars, index }))
+}
+
+/// Elements of a small window, each with its own column, go to their places at once: no array of all
+/// windows is made.
+fn scatter_parts(g: &mut Graph, t: Term) -> Option<Term> {
+    let node = g.node_rc(t);
+    let Node::Scatter { put: Put::Add, dst, src, ref vars, .. } = *node else { return None };
+    if vars.len() != g.rank(src) {
+        return None;
+    }
+    let (mask, mut inner) = match g.node(src) {
+        Node::Prim(Prim::Select, args) if is_zero(g, args[2]) => (Some(args[0]), args[1]),
+        _ => (None, src),
+    };
+    let mut parts = Vec::new();
+    while let Node::Scatter { put: Put::Add, dst: before, src: y, .. } = *g.node_rc(inner) {
+        let (vars, index) = g.open_binder(&g.node_rc(inner));
+        let part = Scattered { src: y, vars, index };
+        if !part.in_range(g, inner) {
+            return None;
+        }
+        parts.push(part);
+        inner = before;
+    }
+    if parts.is_empty() || !is_zero(g, inner) {
+        return None;
+    }
+    let (outer, index) = g.open_binder(&node);
+    let all = parts.into_iter().rev().fold(dst, |to, part| {
+        let at: Vec<(Var, Term)> = outer.iter().copied().zip(part.index.iter().copied()).collect();
+        let index = g.subst_vars_all(&index, &at);
+        let own = match mask {
+            Some(mask) => {
+                let (there, zeros) = (part.read(g, mask), g.zeros_like(part.src));
+                g.select(there, part.src, zeros)
+            }
+            None => part.src,
+        };
+        g.scatter(to, own, &part.vars, &index)
+    });
+    Some(all)
 }
