@@ -6,7 +6,7 @@
 
 use ad::check_grad;
 use ad::prelude::*;
-use ad_test_model::{energy, shape};
+use ad_test_model::{Unit, energy, mirrored, shape};
 
 /// It has the name of a constant of the library.
 const GAIN: f64 = 100.0;
@@ -51,4 +51,24 @@ mod globbed {
 #[test]
 fn a_re_export_carries_the_definition() {
     check_grad!(globbed::of_glob(0.4));
+}
+
+#[differentiate(grad, jvp, into)]
+fn of_unit(unit: &ad_test_model::Unit, x: &Array1<f64>) -> f64 {
+    ad_test_model::output(unit, x) + ad_test_model::output(&ad_test_model::mirrored(unit), x)
+}
+
+#[differentiate(vjp, jvp, pullback)]
+fn unit(u: &Unit, scale: f64) -> (Unit, f64) {
+    (mirrored(&mirrored(u)), scale * scale)
+}
+
+#[test]
+fn a_type_of_another_crate_keeps_its_parts_private() {
+    let (u, x) = (Unit::new(array![0.5, -1.0], 0.3), array![1.0, 2.0]);
+    check_grad!(of_unit(&u, &x));
+    check_grad!(unit(&u, 1.5));
+    let (value, (du, dscale)): ((Unit, f64), (Unit, f64)) = unit_vjp(&u, 1.5, (&u, 1.0));
+    assert_eq!(value, (Unit::new(array![0.5, -1.0], 1.2), 2.25));
+    assert_eq!((du, dscale), (Unit::new(array![0.5, -1.0], 1.2), 3.0));
 }

@@ -14,7 +14,7 @@ use super::driver::in_list;
 use super::signature::again;
 use ad_ir::descriptor::{Descriptor, Further, Structure};
 use ad_ir::program::{Container, Owner, Param, Parts, Passing, Program, Tree};
-use ad_ir::rust_types::{check_name, places, tuple, written, zipped};
+use ad_ir::rust_types::{check_name, made, owned_value, pattern_of, places, tuple, zipped};
 
 /// How the user writes the type of a number or array among the parameters.
 #[derive(Clone, Copy)]
@@ -100,7 +100,7 @@ impl<'p> Names<'p> {
     /// The place of a leaf in the arguments.
     fn place(&self, leaf: usize) -> TokenStream {
         let declared = self.program.declared.iter().zip(&self.arguments);
-        let mut places = declared.flat_map(|(declared, argument)| places(argument, &declared.parts));
+        let mut places = declared.flat_map(|(declared, argument)| places(&quote!(#argument), &declared.parts.tree()));
         places.find(|(k, _)| *k == leaf).map_or_else(unbound, |(_, place)| place)
     }
 
@@ -151,18 +151,25 @@ impl<'p> Names<'p> {
                 };
                 Written(*passing).lent(&zipped(&element.tree().map(&mut |leaf| vec(leaf))), run)
             }
+            Parts::Defined { references, is_static, of, inner } => {
+                let leaf = |leaf: &usize| match self.active(*leaf) {
+                    Some(k) => {
+                        let own = &self.owned[k];
+                        quote!(#at.moved(#k, &#own))
+                    }
+                    None => self.copy(*leaf),
+                };
+                let whole = made(of, &owned_value(&inner.tree().map(&mut |k| leaf(k))));
+                referred((*references, *is_static), whole, run)
+            }
             Parts::Tuple { references, is_static, parts } => {
                 let parts: Vec<TokenStream> = parts.iter().map(|part| self.moved_parts(part, at)).collect();
-                let whole = tuple(&parts);
-                let whole = if *is_static { quote!((*#run::forever(#whole))) } else { whole };
-                let references = std::iter::repeat_n(quote!(&), *references);
-                quote!(#(#references)* #whole)
+                referred((*references, *is_static), tuple(&parts), run)
             }
         }
     }
 
-    /// A structure without lists for each declared active parameter. Leaves that are not active have
-    /// their own.
+    /// A pattern for each declared active parameter, with other leaves for those that are not active.
     fn each(
         &self,
         active: &mut impl FnMut(usize) -> TokenStream,
@@ -170,7 +177,7 @@ impl<'p> Names<'p> {
     ) -> Vec<TokenStream> {
         let one = |&k: &usize| {
             let tree = self.program.declared[k].parts.tree();
-            written(&tree, &mut |&leaf| match self.active(leaf) {
+            pattern_of(&tree, &mut |&leaf| match self.active(leaf) {
                 Some(k) => active(k),
                 None => other(leaf),
             })
@@ -196,14 +203,15 @@ impl<'p> Names<'p> {
         self.program.wrt.iter().map(one).collect()
     }
 
+    /// The pattern that binds the active parts of a parameter's gradient.
+    fn bound(&self, tree: &Tree<usize>) -> Bound {
+        Bound::of(&tree.map(&mut |&leaf| self.active(leaf).map(|k| self.parts[k].clone())))
+    }
+
     /// The pattern of a gradient, and the statements that take its lists apart.
     fn gradient(&self) -> Bound {
-        let bound = |&k: &usize| {
-            let tree = self.program.declared[k].parts.tree();
-            let leaf = |&leaf: &usize| self.active(leaf).map(|k| self.parts[k].clone());
-            Bound::of(&tree.map(&mut |k| leaf(k)))
-        };
-        let all: Vec<Bound> = self.program.wrt.iter().map(bound).collect();
+        let all: Vec<Bound> =
+            self.program.wrt.iter().map(|&k| self.bound(&self.program.declared[k].parts.tree())).collect();
         let patterns: Vec<TokenStream> = all.iter().map(|bound| bound.pattern.clone()).collect();
         Bound { pattern: of_several(&patterns), taken: all.into_iter().map(|bound| bound.taken).collect() }
     }
@@ -225,7 +233,7 @@ impl<'p> Names<'p> {
         let run = &self.run;
         match result {
             Tree::Leaf((name, ..)) => quote!(#run::leaf(&#name)),
-            Tree::Tuple(_) | Tree::List(_) => {
+            Tree::Tuple(_) | Tree::List(_) | Tree::Defined(..) => {
                 let leaves = result.leaves().into_iter().filter(|leaf| leaf.2).map(|leaf| &leaf.0);
                 quote!(#run::together(::std::vec::Vec::from([#(#run::leaf(&#leaves)),*])))
             }
@@ -282,7 +290,7 @@ impl<'p> Names<'p> {
             })
         };
         let mut pattern = |k: usize| {
-            written(&names(k), &mut |(name, _, real)| if *real { name.to_token_stream() } else { unbound() })
+            pattern_of(&names(k), &mut |(name, _, real)| if *real { name.to_token_stream() } else { unbound() })
         };
         let pattern = of_several(&self.each(&mut pattern, &mut |_| unbound()));
         let entries = (0..self.parts.len()).map(|k| match names(k) {
@@ -295,6 +303,13 @@ impl<'p> Names<'p> {
         });
         (pattern, entries.collect())
     }
+}
+
+/// References to a value.
+fn referred((references, is_static): (usize, bool), whole: TokenStream, run: &TokenStream) -> TokenStream {
+    let whole = if is_static { quote!((*#run::forever(#whole))) } else { whole };
+    let references = std::iter::repeat_n(quote!(&), references);
+    quote!(#(#references)* #whole)
 }
 
 /// A name of the hidden function's.
@@ -508,19 +523,23 @@ struct Destinations {
 impl Destinations {
     fn of(names: &Names<'_>) -> Self {
         let run = &names.run;
-        let unwritten = |k: usize| {
-            let own = &names.owned[k];
-            quote!(#run::unwritten(&#own))
+        let unwritten = |leaf: usize| match names.active(leaf) {
+            Some(k) => {
+                let own = &names.owned[k];
+                quote!(#run::unwritten(&#own))
+            }
+            None => names.copy(leaf),
         };
-        let values = names.each(&mut |k| unwritten(k), &mut |leaf| names.copy(leaf));
-        let patterns = names.each(&mut |k| names.parts[k].to_token_stream(), &mut |_| unbound());
         let mut all = Destinations { before: quote!(), arguments: Vec::new(), taken: quote!() };
-        for (n, (&k, (value, pattern))) in names.program.wrt.iter().zip(values.iter().zip(&patterns)).enumerate() {
+        for (n, &k) in names.program.wrt.iter().enumerate() {
+            let tree = names.program.declared[k].parts.tree();
+            let value = owned_value(&tree.map(&mut |&leaf| unwritten(leaf)));
+            let Bound { pattern, taken } = names.bound(&tree);
             let whole = match names.program.declared[k].parts {
                 Parts::Leaf(_) => pattern.clone(),
                 _ => {
                     let whole = own("whole", n);
-                    all.taken.extend(quote!(let #pattern = #whole;));
+                    all.taken.extend(quote!(let #pattern = #whole; #taken));
                     whole.to_token_stream()
                 }
             };

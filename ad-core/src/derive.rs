@@ -10,6 +10,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Fields, GenericParam, Generics, Ident, Item, Member, Type, WherePredicate};
 
+use super::travel;
 use ad_ir::catalogue;
 use ad_ir::diag::{Diagnostic, Diags, SrcRange, text_of};
 
@@ -52,13 +53,18 @@ impl Number {
     }
 }
 
-/// What `#[derive(Differentiable)]` on an item expands to, and what was wrong.
+/// What `#[derive(Differentiable)]` on an item expands to, and what was wrong. `place` is different at
+/// each place of a program.
 #[must_use]
-pub fn expand(item: TokenStream) -> (TokenStream, Vec<Diagnostic>) {
+pub fn expand(item: TokenStream, place: &str) -> (TokenStream, Vec<Diagnostic>) {
     let mut diags = Diags::new();
-    let read = definition(item, &mut diags).and_then(|d| Some((number(&d, &mut diags)?, d)));
+    let read = definition(item.clone(), &mut diags).and_then(|d| Some((number(&d, &mut diags)?, d)));
     match read {
-        Some((number, definition)) if diags.is_empty() => (implementation(&definition, &number), Vec::new()),
+        Some((number, definition)) if diags.is_empty() => {
+            let mut tokens = implementation(&definition, &number);
+            tokens.extend(travel::of_type(&item, place));
+            (tokens, Vec::new())
+        }
         _ => {
             let errors = diags.list().to_vec();
             (diags.into_tokens(), errors)

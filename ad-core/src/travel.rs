@@ -11,6 +11,8 @@
 //! This module must never read what a definition computes, and a function that needs no
 //! definition never becomes a chain.
 
+mod apart;
+
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use proc_macro2::{Delimiter, Group, Literal, Span, TokenStream, TokenTree};
@@ -34,6 +36,8 @@ enum Kind {
     Differentiate,
     /// A function that can be called.
     Differentiable,
+    /// A type.
+    Type,
 }
 
 impl Kind {
@@ -41,6 +45,7 @@ impl Kind {
         match self {
             Kind::Differentiate => "differentiate",
             Kind::Differentiable => "differentiable",
+            Kind::Type => "type",
         }
     }
 }
@@ -75,7 +80,7 @@ pub fn differentiate(attr: TokenStream, item: TokenStream, place: &str) -> Expan
     // An item of another kind has an error, and nothing to hand on.
     if let Ok(function) = syn::parse2::<ItemFn>(item) {
         let krate = front::krate(attr);
-        expansion.tokens.extend(definition(function, id, right, &Outside::default(), &krate));
+        expansion.tokens.extend(definition(Item::Fn(function), id, right, &Outside::default(), &krate));
     }
     expansion
 }
@@ -118,6 +123,17 @@ pub fn differentiable(attr: TokenStream, item: TokenStream, place: &str) -> Expa
     with_item(item, chain.next())
 }
 
+/// What stands beside a type with `#[derive(Differentiable)]`: its definition, and the functions that
+/// take a value apart and put one together. `place` is different at each place of a program.
+#[must_use]
+pub(crate) fn of_type(item: &TokenStream, place: &str) -> TokenStream {
+    let Ok(read) = syn::parse2::<Item>(item.clone()) else { return TokenStream::new() };
+    let open = guarded(|| front::requests_of_type(&read)).unwrap_or_default();
+    let (id, attr) = (number(place, item), TokenStream::new());
+    let chain = Chain { kind: Kind::Type, id, attr, item: item.clone(), open, outside: Outside::default() };
+    chain.next().into_tokens()
+}
+
 /// Goes on with a chain: the tokens are a definition that it has asked for, and what it was called
 /// with.
 #[must_use]
@@ -158,8 +174,14 @@ impl Chain {
     /// What is written when all definitions are there.
     fn finished(self) -> Written {
         let Chain { kind, id, attr, item, outside, .. } = self;
-        let Ok(function) = syn::parse2::<ItemFn>(item.clone()) else { return Written::default() };
         let krate = front::krate(attr.clone());
+        if kind == Kind::Type {
+            let Ok(read) = syn::parse2::<Item>(item) else { return Written::default() };
+            let mut tokens = guarded(|| apart::beside_type(&read, &outside, &krate)).ok().flatten().unwrap_or_default();
+            tokens.extend(definition(read, id, true, &outside, &krate));
+            return Written { tokens, ..Written::default() };
+        }
+        let Ok(function) = syn::parse2::<ItemFn>(item.clone()) else { return Written::default() };
         let mut found = match kind {
             Kind::Differentiate => {
                 let folder = std::env::var_os("AD_DUMP");
@@ -175,9 +197,10 @@ impl Chain {
                     Written { tokens: diags.into_tokens(), errors, ..Written::default() }
                 }
             },
+            Kind::Type => Written::default(),
         };
         found.tokens.extend(found.constants.as_deref().map(|all| constants(id, all, &krate, &item)));
-        found.tokens.extend(definition(function, id, found.constants.is_some(), &outside, &krate));
+        found.tokens.extend(definition(Item::Fn(function), id, found.constants.is_some(), &outside, &krate));
         found
     }
 
@@ -187,7 +210,7 @@ impl Chain {
         let [defined, head, attr, item, open, names, list] = <[TokenStream; 7]>::try_from(groups?).ok()?;
         let mut head = head.into_iter();
         let (kind, id) = (head.next()?.to_string(), head.next()?.to_string().parse().ok()?);
-        let kind = [Kind::Differentiate, Kind::Differentiable].into_iter().find(|k| k.name() == kind)?;
+        let kind = [Kind::Differentiate, Kind::Differentiable, Kind::Type].into_iter().find(|k| k.name() == kind)?;
         let open: Option<Vec<Path>> = open.into_iter().map(|path| syn::parse2(group(path)?).ok()).collect();
         let chain = Chain {
             kind,
@@ -213,28 +236,26 @@ fn number(place: &str, item: &TokenStream) -> Id {
     half(0) << 64 | half(1)
 }
 
-/// The hidden macro of a marked function.
-fn definition(mut function: ItemFn, id: Id, right: bool, needs: &Outside, krate: &TokenStream) -> TokenStream {
-    let name = function.sig.ident.clone();
-    let marked_again = function.attrs.iter().any(|a| {
-        let last = a.path().segments.last();
-        last.is_some_and(|s| [Kind::Differentiate, Kind::Differentiable].iter().any(|kind| s.ident == kind.name()))
-    });
-    // A method is called by no path, an item that is marked twice has a macro already, and what is
-    // called like a macro that its scope has would hide that one.
-    let hides = catalogue::refused::is_macro(&name.to_string());
-    if function.sig.receiver().is_some() || marked_again || hides {
-        return TokenStream::new();
-    }
+/// The hidden macro of a marked function or of a type.
+fn definition(mut item: Item, id: Id, right: bool, needs: &Outside, krate: &TokenStream) -> TokenStream {
+    let identity = match &item {
+        Item::Fn(function) if is_carried(function) => identity(function, id, needs, krate),
+        Item::Struct(_) | Item::Enum(_) => None,
+        _ => return TokenStream::new(),
+    };
     // A dollar would be read as one of the macro's own.
-    if has_dollar(function.to_token_stream()) {
+    if has_dollar(item.to_token_stream()) {
         return TokenStream::new();
     }
-    let cfgs: Vec<_> = function.attrs.iter().filter(|a| a.path().is_ident("cfg")).cloned().collect();
-    let identity = identity(&function, id, needs, krate);
-    let visibility = std::mem::replace(&mut function.vis, Visibility::Inherited);
-    function.attrs.clear();
-    let own = Marked { id, item: Item::Fn(function), names: needs.names.clone(), broken: !right };
+    let (name, attrs, visibility) = match &mut item {
+        Item::Fn(f) => (f.sig.ident.clone(), &mut f.attrs, &mut f.vis),
+        Item::Struct(s) => (s.ident.clone(), &mut s.attrs, &mut s.vis),
+        Item::Enum(e) => (e.ident.clone(), &mut e.attrs, &mut e.vis),
+        _ => return TokenStream::new(),
+    };
+    let visibility = std::mem::replace(visibility, Visibility::Inherited);
+    let cfgs: Vec<_> = attrs.drain(..).filter(|a| a.path().is_ident("cfg")).collect();
+    let own = Marked { id, item, names: needs.names.clone(), broken: !right };
     let list = std::iter::once(&own).chain(&needs.list).map(entry);
     let hidden = format_ident!("__ad_definition_{}_{id:032x}", name.to_string().trim_start_matches("r#"));
     let exported = matches!(visibility, Visibility::Public(_)).then(|| {
@@ -252,11 +273,23 @@ fn definition(mut function: ItemFn, id: Id, right: bool, needs: &Outside, krate:
         }
         #(#cfgs)*
         #[doc(hidden)]
-        #[allow(unused_imports, reason = "a marked function may be called in no differentiated one")]
+        #[allow(unused_imports, reason = "a marked item may be named in no differentiated function")]
         #visibility use #hidden as #name;
         #(#cfgs)*
         #identity
     }
+}
+
+/// Whether a function has a hidden macro.
+fn is_carried(function: &ItemFn) -> bool {
+    let marked_again = function.attrs.iter().any(|a| {
+        let last = a.path().segments.last();
+        last.is_some_and(|s| [Kind::Differentiate, Kind::Differentiable].iter().any(|kind| s.ident == kind.name()))
+    });
+    // A method is called by no path, an item that is marked twice has a macro already, and what is
+    // called like a macro that its scope has would hide that one.
+    let hides = catalogue::refused::is_macro(&function.sig.ident.to_string());
+    function.sig.receiver().is_none() && !marked_again && !hides
 }
 
 /// What tells at any place whether a function is this one. `None` if it is no value of one type.

@@ -13,7 +13,9 @@ use proc_macro2::Ident;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Block, Expr, Fields, GenericParam, Item, Path, Stmt, Type};
 
+use super::sig::is_real;
 use super::sorting::Routines;
+use super::travel::{Outside, written};
 pub(super) use impls::{Function, Impl, Receiver, trait_of};
 
 /// All definitions. They live as long as the values that refer to them.
@@ -27,6 +29,10 @@ pub(super) struct Definitions {
     methods: BTreeSet<String>,
     /// The functions that sort.
     pub routines: Routines,
+    /// Names by which types from outside go in the annotated function.
+    renamed: Vec<(String, String)>,
+    /// The paths of types whose definitions have not been asked for yet.
+    open: Vec<String>,
 }
 
 /// A struct or an enum. A struct has one variant, which has its name.
@@ -36,6 +42,8 @@ pub(super) struct Definition {
     /// Its type parameters and const parameters, in their order.
     pub params: Vec<Parameter>,
     pub variants: Vec<Variant>,
+    /// Whether it has a type parameter that is not one real number.
+    pub is_general: bool,
     /// The variant that `#[derive(Default)]` makes.
     pub default: Option<usize>,
     /// Whether `==` compares the fields.
@@ -137,6 +145,7 @@ impl Definition {
         Definition {
             name: name.clone(),
             is_enum,
+            is_general: !is_of_one_number(generics),
             params,
             variants,
             default,
@@ -149,7 +158,12 @@ impl Definition {
 impl Definitions {
     /// The definitions of a body, and those from outside of it. Their macros and imports have been
     /// replaced.
-    pub(super) fn of(body: &Block, outside: &[Item]) -> Self {
+    pub(super) fn of_body(body: &Block, outside: &Outside) -> Self {
+        let own = Definitions::outside(outside);
+        Definitions { renamed: own.renamed, open: own.open, ..Definitions::of(body, &outside.items()) }
+    }
+
+    fn of(body: &Block, outside: &[Item]) -> Self {
         let mut items = Items(Vec::new());
         outside.iter().for_each(|item| items.visit_item(item));
         items.visit_block(body);
@@ -194,9 +208,32 @@ impl Definitions {
         table
     }
 
+    /// The definitions from outside, which are those that a signature can name.
+    pub(super) fn outside(outside: &Outside) -> Self {
+        let renamed = outside.names.iter().filter_map(|(path, id)| {
+            let of = match &outside.list.iter().find(|d| d.id == *id)?.item {
+                Item::Struct(s) => s.ident.to_string(),
+                Item::Enum(e) => e.ident.to_string(),
+                _ => return None,
+            };
+            let name = path.rsplit("::").next()?.to_string();
+            (name != of).then_some((name, of))
+        });
+        let block = Block { brace_token: Default::default(), stmts: Vec::new() };
+        let all = Definitions::of(&block, &outside.items());
+        Definitions { renamed: renamed.collect(), open: outside.open.clone(), ..all }
+    }
+
     /// The type of a name.
     pub(super) fn ty(&self, name: &str) -> Option<&Definition> {
+        let renamed = self.renamed.iter().find(|(own, _)| own == name).map(|(_, of)| &**of);
+        let name = renamed.unwrap_or(name);
         self.types.iter().find(|d| d.name == name)
+    }
+
+    /// Whether the definition of a path has still to be asked for.
+    pub(super) fn is_open(&self, path: &Path) -> bool {
+        self.open.contains(&written(path))
     }
 
     /// A name that two types have. The table does not know the scopes of blocks.
@@ -269,6 +306,12 @@ fn derives(attrs: &[Attribute], name: &str) -> bool {
         });
     }
     found
+}
+
+/// Whether there is at most one type parameter, and it stands for a real number.
+pub(super) fn is_of_one_number(generics: &syn::Generics) -> bool {
+    let mut params = generics.type_params();
+    params.next().is_none_or(|p| is_real(generics, p)) && params.next().is_none()
 }
 
 fn fields(fields: &Fields) -> Vec<Field> {

@@ -34,7 +34,7 @@ pub(super) fn named(
         };
         let ty = text_of(&named.declared.ty, 40);
         match named.declared.parts {
-            Parts::Tuple { .. } | Parts::List { .. } => {
+            Parts::Tuple { .. } | Parts::List { .. } | Parts::Defined { .. } => {
                 diags.push(range, catalogue::example_of_parts(&text, &ty));
             }
             Parts::Leaf(k) if found.contains(&k) => {
@@ -81,7 +81,7 @@ impl Sig {
         sig.active.retain(|k| !self.examples.contains(k));
         let leaf = |k: usize| match self.declared[k].declared.parts {
             Parts::Leaf(k) => Some(k),
-            Parts::Tuple { .. } | Parts::List { .. } => None,
+            Parts::Tuple { .. } | Parts::List { .. } | Parts::Defined { .. } => None,
         };
         sig.wrt.retain(|&k| leaf(k).is_none_or(|k| !self.examples.contains(&k)));
         sig

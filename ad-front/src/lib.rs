@@ -16,6 +16,7 @@ mod associated;
 mod assume;
 mod attr;
 mod bits;
+mod boundary;
 mod called;
 mod calls;
 mod carry;
@@ -92,9 +93,10 @@ use ad_ir::program::Program;
 use definitions::Definitions;
 use value::Lowered;
 
+pub use boundary::{FieldLeaf, fields};
 pub use macros::names as macros_understood;
 pub use probe::{Probed, probe};
-pub use requests::requests;
+pub use requests::{requests, requests_of_type};
 pub use sig::is_real;
 pub use table::{Described, described};
 pub use travel::{Id, Marked, Outside, arguments, constant_id, named, written};
@@ -153,6 +155,7 @@ pub fn read(attr: TokenStream, item: TokenStream, outside: &Outside) -> Result<A
     }
     let attr = attr::parse(attr, &mut diags);
     let range = SrcRange::of_stream(item.clone());
+    let types = Definitions::outside(outside);
     let mut item = match syn::parse2::<ItemFn>(item.clone()) {
         Ok(item) => item,
         Err(e) => {
@@ -181,7 +184,7 @@ pub fn read(attr: TokenStream, item: TokenStream, outside: &Outside) -> Result<A
                         return Err(Failure { diags, stubs: TokenStream::new() });
                     };
                     // A body that does not parse was reported before the macro was called.
-                    let sig = sig::parse(&item, &attr, &mut diags);
+                    let sig = sig::parse(&item, &attr, &types, &mut diags);
                     let certain = sig.is_ok() && diags.is_empty();
                     diags.push(range, catalogue::syntax(&e.to_string(), certain));
                     let stubs =
@@ -200,13 +203,17 @@ pub fn read(attr: TokenStream, item: TokenStream, outside: &Outside) -> Result<A
         diags.push(SrcRange::of(again), catalogue::attribute_twice());
         return Err(Failure { diags, stubs: TokenStream::new() });
     }
-    let Ok(sig) = sig::parse(&item, &attr, &mut diags) else {
-        return Err(Failure { diags, stubs: stand_in::of(&item, &attr) });
+    let Ok(sig) = sig::parse(&item, &attr, &types, &mut diags) else {
+        return Err(Failure { diags, stubs: stand_in::of(&item, &attr, &types) });
     };
+    if diags.is_empty() && outside.open.iter().any(|path| travel::is_of_type(path)) {
+        // Nothing is known of a value of such a type.
+        return Err(Failure { diags, stubs: TokenStream::new() });
+    }
     let macros = macros::rewrite(&mut item.block, &mut diags);
     let imports = items::replace(&mut item.block);
     let outside = outside.prepared();
-    let definitions = Definitions::of(&item.block, &outside.items());
+    let definitions = Definitions::of_body(&item.block, &outside);
     if let Some(name) = definitions.repeated() {
         diags.push(SrcRange::of(name), catalogue::repeated_type(&name.to_string()));
     }
@@ -345,6 +352,6 @@ pub fn stubs(attr: TokenStream, item: TokenStream) -> TokenStream {
     let mut diags = Diags::new();
     let attr = attr::parse(attr, &mut diags);
     let Ok(item) = syn::parse2::<ItemFn>(item) else { return TokenStream::new() };
-    sig::parse(&item, &attr, &mut diags)
+    sig::parse(&item, &attr, &Definitions::default(), &mut diags)
         .map_or_else(|_| TokenStream::new(), |sig| stand_in::of_signature(&sig, &item, &diags))
 }

@@ -149,7 +149,21 @@ impl<'a> Lower<'a> {
                 let lens = leaf.lens.iter().map(super::types::Len::tokens).collect();
                 Ok(OutputTree::Leaf(Output { term, container: leaf.container, lens }))
             }
-            (Structure::Tuple(types), Value::Tuple(parts)) if types.len() == parts.len() => {
+            (Structure::Defined(of, inner), value) => {
+                Ok(OutputTree::Defined(of.clone(), self.result(inner, value, range)?.into()))
+            }
+            (Structure::Tuple(types), Value::Unit) if types.is_empty() => Ok(OutputTree::Tuple(Vec::new())),
+            (Structure::Tuple(types), Value::Sum(sum)) if types.len() == sum.payloads.len() + 1 => {
+                let (tag, payloads) = (Value::Term(sum.tag), Rc::clone(&sum.payloads));
+                let tag = self.result(&types[0], &tag, range);
+                let payloads = types[1..].iter().zip(payloads.iter()).map(|(ty, fields)| match fields {
+                    Some(fields) => self.result(ty, &Value::Tuple(Rc::clone(fields)), range),
+                    None => Ok(self.absent(ty)),
+                });
+                let payloads: Lowered<Vec<OutputTree>> = payloads.collect();
+                Ok(OutputTree::Tuple(std::iter::once(tag?).chain(payloads?).collect()))
+            }
+            (Structure::Tuple(types), Value::Tuple(parts) | Value::Struct(_, parts)) if types.len() == parts.len() => {
                 let parts = types.iter().zip(parts.iter()).map(|(ty, part)| self.result(ty, part, range));
                 Ok(OutputTree::Tuple(parts.collect::<Lowered<_>>()?))
             }
@@ -164,6 +178,21 @@ impl<'a> Lower<'a> {
                 Err(self.error(range, catalogue::result_type(&found, &ty)))
             }
         }
+    }
+
+    /// The fields of a variant that a value is not: zeros, and arrays without elements.
+    fn absent(&mut self, ty: &Structure<Leaf>) -> OutputTree {
+        ty.map(&mut |leaf| {
+            let zero = self.g.zero(leaf.elem);
+            let sizes: Vec<Term> = (0..leaf.rank)
+                .map(|axis| match leaf.static_size(axis) {
+                    Some(n) => self.static_size(n),
+                    None => self.g.lit_usize(0),
+                })
+                .collect();
+            let lens = leaf.lens.iter().map(super::types::Len::tokens).collect();
+            Output { term: self.g.broadcast(zero, &sizes), container: leaf.container, lens }
+        })
     }
 
     /// A result that is a list of tuples of a length that is known before the elements.
@@ -212,7 +241,8 @@ impl<'a> Lower<'a> {
         out: &mut Vec<Term>,
     ) -> Option<()> {
         match (element, form) {
-            (Structure::Tuple(types), Form::Tuple(forms)) if types.len() == forms.len() => {
+            (Structure::Defined(_, inner), form) => self.rows_of(inner, form, rows, out),
+            (Structure::Tuple(types), Form::Tuple(forms) | Form::Struct(_, forms)) if types.len() == forms.len() => {
                 types.iter().zip(forms).try_for_each(|(ty, form)| self.rows_of(ty, form, rows, out))
             }
             (Structure::Leaf(_), form) => {

@@ -63,14 +63,16 @@ pub fn probe(item: &ItemFn, id: Id, outside: &Outside, krate: &TokenStream) -> P
         return Probed::OfBroken;
     }
     // The signature of the call has the types of the function's, and so its errors.
-    let Ok(sig) = super::sig::parse(&of_call, &attr, &mut diags) else { return Probed::Wrong(diags) };
+    let Ok(sig) = super::sig::parse(&of_call, &attr, &Definitions::outside(&all), &mut diags) else {
+        return Probed::Wrong(diags);
+    };
     let mut body = (*item.block).clone();
     let macros = super::macros::rewrite(&mut body, &mut diags);
     let imports = super::items::replace(&mut body);
     if !diags.is_empty() {
         return Probed::Wrong(diags);
     }
-    let definitions = Definitions::of(&body, &all.items());
+    let definitions = Definitions::of_body(&body, &all);
     match super::shapes::lower(&sig, &of_call, &definitions, &all, &mut diags) {
         Ok(mut program) if diags.is_empty() => {
             program.assumed.extend(macros);

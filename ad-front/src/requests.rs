@@ -1,5 +1,5 @@
-//! The names of a function whose definitions it needs: those in the position of a function that
-//! are neither its own nor known here.
+//! The names of a function whose definitions it needs: those in the position of a function or of a
+//! type that are neither its own nor known here.
 //!
 //! This module must never ask for a name that a variable or an item of the body may have.
 
@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use proc_macro2::TokenStream;
 use syn::visit::{self, Visit};
-use syn::{Expr, ExprCall, ExprMethodCall, ItemFn, Path};
+use syn::{Expr, ExprCall, ExprMethodCall, Item, ItemFn, Path, Type};
 
 use super::assume::Special;
 use super::table::{self, On};
@@ -26,7 +26,24 @@ pub fn requests(item: &TokenStream) -> Vec<Path> {
     let mut own = Own(BTreeSet::from([function.sig.ident.to_string()]));
     own.visit_item_fn(&function);
     let mut requests = Requests { own: own.0, paths: Vec::new() };
+    requests.signature(&function.sig);
     requests.visit_block(&function.block);
+    requests.paths
+}
+
+/// The paths of the types that a definition of a type names.
+#[must_use]
+pub fn requests_of_type(item: &Item) -> Vec<Path> {
+    let (name, generics, fields): (_, _, Vec<&syn::Field>) = match item {
+        Item::Struct(s) => (&s.ident, &s.generics, s.fields.iter().collect()),
+        Item::Enum(e) => (&e.ident, &e.generics, e.variants.iter().flat_map(|v| &v.fields).collect()),
+        _ => return Vec::new(),
+    };
+    let mut own = Own(BTreeSet::from([name.to_string()]));
+    own.visit_generics(generics);
+    let mut requests = Requests { own: own.0, paths: Vec::new() };
+    let named = fields.into_iter().filter(|f| !f.attrs.iter().any(|a| a.path().is_ident("constant")));
+    named.for_each(|f| requests.visit_type(&f.ty));
     requests.paths
 }
 
@@ -43,6 +60,26 @@ impl Visit<'_> for Own {
         self.0.insert(f.sig.ident.to_string());
         visit::visit_item_fn(self, f);
     }
+
+    fn visit_item(&mut self, item: &Item) {
+        let name = match item {
+            Item::Struct(s) => Some(&s.ident),
+            Item::Enum(e) => Some(&e.ident),
+            Item::Type(t) => Some(&t.ident),
+            Item::Trait(t) => Some(&t.ident),
+            _ => None,
+        };
+        self.0.extend(name.map(ToString::to_string));
+        visit::visit_item(self, item);
+    }
+
+    fn visit_generic_param(&mut self, p: &syn::GenericParam) {
+        match p {
+            syn::GenericParam::Type(t) => self.0.insert(t.ident.to_string()),
+            syn::GenericParam::Const(c) => self.0.insert(c.ident.to_string()),
+            syn::GenericParam::Lifetime(_) => false,
+        };
+    }
 }
 
 struct Requests {
@@ -57,6 +94,51 @@ impl Requests {
         if !self.paths.iter().any(|other| written(other) == written(&path)) {
             self.paths.push(path);
         }
+    }
+
+    /// The types that a signature names.
+    fn signature(&mut self, sig: &syn::Signature) {
+        for input in &sig.inputs {
+            if let syn::FnArg::Typed(p) = input {
+                self.visit_type(&p.ty);
+            }
+        }
+        if let syn::ReturnType::Type(_, ty) = &sig.output {
+            self.visit_type(ty);
+        }
+    }
+
+    /// Asks for a type, unless it is one that is known here.
+    fn ask_for_type(&mut self, path: &Path) {
+        let Some(last) = path.segments.last() else { return };
+        let name = last.ident.to_string();
+        let first = path.segments[0].ident.to_string();
+        let named = name.starts_with(char::is_uppercase) && first != MARK && first != "Self";
+        let own = path.segments.len() == 1 && self.own.contains(&name);
+        // Only a plain name that another library has too is taken for one of the user's.
+        let here = path.segments.len() == 1 || matches!(&*first, "crate" | "self" | "super");
+        let plain = here && last.arguments.is_none() && catalogue::is_type_elsewhere(&name);
+        let elsewhere = refused::named_type(&name).is_some() && !plain;
+        let of_std = matches!(&*first, "std" | "core" | "alloc" | "ndarray" | "ad");
+        if named && !own && !elsewhere && !of_std && !is_known_type(&name) {
+            self.ask(path);
+        }
+    }
+
+    /// Asks for the type of a path of one of its items: `Shape` of `Shape::Circle`. The path of a
+    /// struct is its own type.
+    fn ask_for_owner(&mut self, path: &Path, of_struct: bool) {
+        let mut of_type = path.clone();
+        let is_type = |s: &syn::PathSegment| s.ident.to_string().starts_with(char::is_uppercase);
+        let owner = path.segments.iter().rev().nth(1).is_some_and(is_type);
+        if owner {
+            of_type.segments.pop();
+            // The separator that is left.
+            of_type.segments = of_type.segments.into_iter().collect();
+        } else if !of_struct {
+            return;
+        }
+        self.ask_for_type(&of_type);
     }
 
     /// Whether a path in the position of a function may be a marked function.
@@ -88,6 +170,19 @@ impl Requests {
     }
 }
 
+/// Whether a name is that of a type that is understood without a definition, or of one for which
+/// there is an error here.
+fn is_known_type(name: &str) -> bool {
+    // What ndarray and std have beside the types that values are of.
+    let beside = ["Option", "Some", "None", "Result", "Ok", "Err", "Ordering", "Axis", "Default"];
+    let mut known = types::NUMBERS.iter().copied().chain(["bool"]);
+    beside.contains(&name)
+        || refused::is_value_of_std(name)
+        || KnownType::named(name).is_some()
+        || known.any(|n| n == name)
+        || suggest(name, KnownType::ranked_names().collect::<Vec<_>>().iter().map(String::as_str)).is_some()
+}
+
 /// Whether a bare name in the position of a function is one that is understood, or one whose
 /// meaning is said by an error here.
 fn known(name: &str) -> bool {
@@ -103,9 +198,15 @@ impl<'ast> Visit<'ast> for Requests {
     fn visit_expr_call(&mut self, c: &'ast ExprCall) {
         if let Expr::Path(p) = &*c.func
             && p.qself.is_none()
-            && self.may_be_marked(&p.path)
         {
-            self.ask(&p.path);
+            if self.may_be_marked(&p.path) {
+                self.ask(&p.path);
+            }
+            let last = p.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
+            // The constructor of a struct or of a variant.
+            if last.starts_with(char::is_uppercase) {
+                self.ask_for_owner(&p.path, true);
+            }
         }
         let takes_a_function = match &*c.func {
             Expr::Path(p) => p.path.segments.last().is_some_and(|s| {
@@ -131,7 +232,40 @@ impl<'ast> Visit<'ast> for Requests {
 
     /// A function in a body has names of its own.
     fn visit_item_fn(&mut self, f: &'ast ItemFn) {
+        self.signature(&f.sig);
         visit::visit_block(self, &f.block);
+    }
+
+    fn visit_expr_struct(&mut self, e: &'ast syn::ExprStruct) {
+        self.ask_for_owner(&e.path, true);
+        visit::visit_expr_struct(self, e);
+    }
+
+    fn visit_pat_struct(&mut self, p: &'ast syn::PatStruct) {
+        self.ask_for_owner(&p.path, true);
+        visit::visit_pat_struct(self, p);
+    }
+
+    fn visit_pat_tuple_struct(&mut self, p: &'ast syn::PatTupleStruct) {
+        self.ask_for_owner(&p.path, true);
+        visit::visit_pat_tuple_struct(self, p);
+    }
+
+    fn visit_type(&mut self, ty: &'ast Type) {
+        match ty {
+            Type::Path(p) if p.qself.is_none() => {
+                self.ask_for_type(&p.path);
+                // The dimension of an array is not one of the types that have a definition.
+                let of = p.path.segments.last().and_then(|s| KnownType::named(&s.ident.to_string()));
+                if !matches!(of, Some(KnownType::Array(_) | KnownType::Ranked(..))) {
+                    visit::visit_type_path(self, p);
+                }
+            }
+            Type::Reference(_) | Type::Slice(_) | Type::Array(_) | Type::Tuple(_) | Type::Paren(_) | Type::Group(_) => {
+                visit::visit_type(self, ty);
+            }
+            _ => {}
+        }
     }
 }
 

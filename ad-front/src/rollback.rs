@@ -292,9 +292,10 @@ mod tests {
             let item: syn::ItemFn = syn::parse_str(text).expect("a function");
             let mut diags = Diags::new();
             let attr = crate::attr::parse(TokenStream::new(), &mut diags);
-            let sig = crate::sig::parse(&item, &attr, &mut diags).expect("a signature");
-            let definitions = crate::definitions::Definitions::of(&item.block, &[]);
+            let sig = crate::sig::parse(&item, &attr, &crate::definitions::Definitions::default(), &mut diags)
+                .expect("a signature");
             let outside = crate::Outside::default();
+            let definitions = crate::definitions::Definitions::of_body(&item.block, &outside);
             let mut lower = Lower::new(&sig, &definitions, &outside);
             lower.declare(&[]);
             let before = lower.state.snapshot();

@@ -377,6 +377,7 @@ fn equal_lengths(parts: &Parts, classes: &mut Classes) {
                 classes.unite(Size::of_axis(*pair[0], 0), Size::of_axis(*pair[1], 0));
             }
         }
+        Parts::Defined { inner, .. } => equal_lengths(inner, classes),
     }
 }
 

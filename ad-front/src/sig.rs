@@ -6,8 +6,9 @@ use quote::{ToTokens, quote};
 use syn::{FnArg, GenericParam, ItemFn, Pat, ReturnType, Safety, Type, TypeParamBound, WherePredicate};
 
 use super::attr::Attr;
+use super::boundary::{self, TypeTree};
+use super::definitions::Definitions;
 use super::examples;
-use super::types::tree::{self, TypeTree};
 use super::types::{self, Generics, Leaf, MAX_RANK};
 use super::value::Lowered;
 use ad_ir::catalogue;
@@ -79,11 +80,11 @@ pub(super) struct SigParam {
 }
 
 /// Parses the signature. All its errors are reported.
-pub(super) fn parse(item: &ItemFn, attr: &Attr, diags: &mut Diags) -> Lowered<Sig> {
+pub(super) fn parse(item: &ItemFn, attr: &Attr, types: &Definitions, diags: &mut Diags) -> Lowered<Sig> {
     let qualifiers = qualifiers(item, diags);
     let (parameters, generics_read) = generics(item, diags);
-    let params = params(item, &parameters, diags);
-    let result = result(item, &parameters, attr, diags);
+    let params = params(item, (&parameters, types), diags);
+    let result = result(item, (&parameters, types), attr, diags);
     qualifiers?;
     generics_read?;
     let ((declared, params), (result, aux)) = (params?, result?);
@@ -159,7 +160,7 @@ fn fits(
     let before = diags.list().len();
     let (option, requires) = (derivative.option, &derivative.requires);
     if let Some(p) =
-        wrt.iter().find(|p| derivative.further == Further::Destinations && p.declared.parts.tree().has_lists())
+        wrt.iter().find(|p| derivative.further == Further::Destinations && !p.declared.parts.tree().has_places())
     {
         diags.push(at, catalogue::destination_of_a_list(option, &p.declared.label));
     } else if let Some(instead) = requires.one_number.filter(|_| !is_one_number(result)) {
@@ -171,7 +172,7 @@ fn fits(
     } else if let Some(instead) = requires.vectors {
         let of_result = match result {
             Tree::Leaf(leaf) => Some(leaf),
-            Tree::Tuple(_) | Tree::List(_) => None,
+            Tree::Tuple(_) | Tree::List(_) | Tree::Defined(..) => None,
         };
         let vector = |leaf: &Leaf| {
             let array = matches!(leaf.container, Container::NdArray | Container::Slice);
@@ -301,7 +302,7 @@ pub(super) fn generics(item: &ItemFn, diags: &mut Diags) -> (Generics, Lowered<(
 /// The parameters as declared, and their numbers and arrays.
 type Parameters = (Vec<SigDeclared>, Vec<SigParam>);
 
-fn params(item: &ItemFn, generics: &Generics, diags: &mut Diags) -> Lowered<Parameters> {
+fn params(item: &ItemFn, names: (&Generics, &Definitions), diags: &mut Diags) -> Lowered<Parameters> {
     let mut read = Vec::new();
     let mut result = Ok(());
     for (k, arg) in item.sig.inputs.iter().enumerate() {
@@ -317,7 +318,7 @@ fn params(item: &ItemFn, generics: &Generics, diags: &mut Diags) -> Lowered<Para
             result = Err(diags.push(SrcRange::of(&typed.pat), catalogue::parameter_pattern(&text)));
             continue;
         }
-        match tree::tree(&typed.ty, generics, diags) {
+        match boundary::tree(&typed.ty, names, diags) {
             Ok(ty) => read.push((typed, k, ty)),
             Err(Poison) => result = Err(Poison),
         }
@@ -357,6 +358,14 @@ fn parts(ty: &TypeTree, (name, label): (&Ident, &str), taken: &mut Vec<String>, 
         TypeTree::List { passing, element } => {
             Parts::List { passing: *passing, element: parts(element, (name, label), taken, params).into() }
         }
+        TypeTree::Defined { references, is_static, of, fields, inner } => {
+            let from = params.len();
+            let inner = parts(inner, (name, label), taken, params).into();
+            for (param, field) in params[from..].iter_mut().zip(fields) {
+                param.label = format!("{label}.{field}");
+            }
+            Parts::Defined { references: *references, is_static: *is_static, of: of.clone(), inner }
+        }
     }
 }
 
@@ -392,14 +401,19 @@ fn is_pattern(pat: &Pat) -> bool {
 }
 
 /// The result, and whether only the first part of it is differentiated.
-fn result(item: &ItemFn, generics: &Generics, attr: &Attr, diags: &mut Diags) -> Lowered<(Tree<Leaf>, bool)> {
+fn result(
+    item: &ItemFn,
+    names: (&Generics, &Definitions),
+    attr: &Attr,
+    diags: &mut Diags,
+) -> Lowered<(Tree<Leaf>, bool)> {
     let ty = match &item.sig.output {
         ReturnType::Type(_, ty) => ty,
         ReturnType::Default => {
             return Err(diags.push(SrcRange::of(&item.sig.ident), catalogue::no_result(&item.sig.ident.to_string())));
         }
     };
-    let found = tree::tree(ty, generics, diags)?;
+    let found = boundary::tree(ty, names, diags)?;
     if !found.is_owned() {
         return Err(diags.push(SrcRange::of(ty), catalogue::result_not_owned(&text_of(ty, 40))));
     }
@@ -479,7 +493,7 @@ impl Sig {
     pub(super) fn result_elem(&self) -> Option<Elem> {
         match &self.result {
             Tree::Leaf(leaf) => Some(leaf.elem),
-            Tree::Tuple(_) | Tree::List(_) => None,
+            Tree::Tuple(_) | Tree::List(_) | Tree::Defined(..) => None,
         }
     }
 }

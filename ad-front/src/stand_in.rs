@@ -12,8 +12,9 @@ use quote::{ToTokens, format_ident, quote};
 use syn::{FnArg, ItemFn, Pat, ReturnType, Type};
 
 use super::attr::Attr;
+use super::boundary::{self, of_several};
+use super::definitions::Definitions;
 use super::sig::{self, Sig, generics};
-use super::types::tree::{self, of_several};
 use super::types::{self, Leaf};
 use ad_ir::descriptor::{self, Descriptor, Function, Further, Structure};
 use ad_ir::diag::Diags;
@@ -157,13 +158,13 @@ pub(super) fn of_signature(sig: &Sig, item: &ItemFn, diags: &Diags) -> TokenStre
     let (krate, real) = (&sig.krate, sig.real_param.as_ref());
     let active: Vec<Tree<Leaf>> = sig.wrt.iter().map(|&k| sig.tree(k)).collect();
     let each = |ty: &dyn Fn(&Tree<Leaf>) -> TokenStream| active.iter().map(ty).collect::<Vec<_>>();
-    let gradient = of_several(&each(&|ty| tree::owned(ty, real, krate)));
+    let gradient = of_several(&each(&|ty| boundary::owned(ty, real, krate)));
     let all = |ty: &Tree<Leaf>| {
         let all = |leaf: &Leaf| match leaf.elem.is_real() {
             true => Leaf { container: Container::NdArray, rank: leaf.rank + 1, lens: Vec::new(), ..leaf.clone() },
             false => leaf.clone(),
         };
-        tree::owned(&ty.clone().of_blocks().map(&mut |leaf| all(leaf)), real, krate)
+        boundary::owned(&ty.clone().of_blocks().map(&mut |leaf| all(leaf)), real, krate)
     };
     let shared = sig.wrt.iter().map(|&k| &sig.declared[k]).zip(&active);
     let shared = shared.filter(|(p, _)| p.leaves().iter().all(|k| !sig.examples.contains(k)));
@@ -173,17 +174,17 @@ pub(super) fn of_signature(sig: &Sig, item: &ItemFn, diags: &Diags) -> TokenStre
         false => Guess::known(of_several(&gradients)),
     };
     let result = sig.differentiated();
-    let cotangent = tree::passed(result, real, krate);
+    let cotangent = boundary::passed(result, real, krate);
     let types = Types {
         params: sig.declared.iter().map(|p| p.declared.ty.clone()).collect(),
         result: Guess::known(sig.result_ty.clone()),
-        differentiated: Guess::known(tree::owned(result, real, krate)),
+        differentiated: Guess::known(boundary::owned(result, real, krate)),
         jacobian: Guess::known(of_several(&each(&|ty| block(sig, result, ty)))),
         sparse: Guess::known(sparse(&active, real, krate)),
         hessian: Guess::known(of_several(&each(&|ty| block(sig, ty, ty)))),
         closure: Guess::known(quote!(::std::boxed::Box<dyn ::core::ops::Fn(#cotangent) -> #gradient>)),
-        directions: each(&|ty| tree::passed(ty, real, krate)),
-        destinations: each(&|ty| tree::destination(ty, real, krate))
+        directions: each(&|ty| boundary::passed(ty, real, krate)),
+        destinations: each(&|ty| boundary::destination(ty, real, krate))
             .into_iter()
             .chain(sig.workspace.then(|| quote!(&mut #krate::runtime::Workspace)))
             .collect(),
@@ -218,7 +219,7 @@ fn block(sig: &Sig, result: &Tree<Leaf>, param: &Tree<Leaf>) -> TokenStream {
             .map(&mut |result| if result.elem.is_real() { one(result, param) } else { result.clone() }),
         false => Tree::Leaf(param.clone()),
     });
-    tree::owned(&blocks, sig.real_param.as_ref(), &sig.krate)
+    boundary::owned(&blocks, sig.real_param.as_ref(), &sig.krate)
 }
 
 /// A parameter: its name, and the type of its gradient, if it has one.
@@ -228,7 +229,7 @@ struct Given {
 }
 
 /// The stand-ins for a function with an invalid signature, as far as types can be guessed.
-pub(super) fn of(item: &ItemFn, attr: &Attr) -> TokenStream {
+pub(super) fn of(item: &ItemFn, attr: &Attr, types: &Definitions) -> TokenStream {
     let mut unheard = Diags::new();
     let (known, _) = generics(item, &mut unheard);
     let krate = &attr.krate;
@@ -240,13 +241,13 @@ pub(super) fn of(item: &ItemFn, attr: &Attr) -> TokenStream {
             Pat::Ident(p) => Some(p.ident.to_string()),
             other => sig::param_name(other, k).map(|(name, _)| name.to_string()),
         };
-        let ty_tree = tree::tree(&arg.ty, &known, &mut unheard).ok().map(|ty| ty.tree());
+        let ty_tree = boundary::tree(&arg.ty, (&known, types), &mut unheard).ok().map(|ty| ty.tree());
         let mut ty = (*arg.ty).clone();
         types::mend(&mut ty);
         let gradient = match ty_tree {
             Some(ty) => {
                 let real = ty.leaves().iter().any(|leaf| leaf.elem.is_real());
-                real.then(|| tree::owned(&ty, known.real.as_ref(), krate))
+                real.then(|| boundary::owned(&ty, known.real.as_ref(), krate))
             }
             None => owned(&ty).map(ToTokens::to_token_stream),
         };
@@ -258,7 +259,7 @@ pub(super) fn of(item: &ItemFn, attr: &Attr) -> TokenStream {
         ReturnType::Default => Type::Tuple(syn::parse_quote!(())),
     };
     types::mend(&mut result);
-    let one_number = tree::tree(&result, &known, &mut unheard)
+    let one_number = boundary::tree(&result, (&known, types), &mut unheard)
         .map_or(true, |ty| sig::is_one_number(&ty.tree()) || attr.aux.is_some());
     let active = given.iter().filter(|g| match (&attr.wrt, &g.name) {
         (Some(wrt), Some(name)) => wrt.iter().any(|w| w == name),

@@ -127,7 +127,9 @@ pub fn arguments(f: &ItemFn) -> Option<TokenStream> {
             GenericParam::Lifetime(_) => {}
             GenericParam::Type(t) if super::sig::is_real(&f.sig.generics, t) => given.push(quote!(f64)),
             GenericParam::Type(_) => return None,
-            GenericParam::Const(_) => given.push(quote!(0)),
+            // Any other kind is an error of the function.
+            GenericParam::Const(c) if c.ty.to_token_stream().to_string() == "usize" => given.push(quote!(0)),
+            GenericParam::Const(_) => return None,
         }
     }
     Some(if given.is_empty() { TokenStream::new() } else { quote!(::<#(#given),*>) })
@@ -139,6 +141,11 @@ pub fn written(path: &Path) -> String {
     let mut path = path.clone();
     path.segments.iter_mut().for_each(|s| s.arguments = PathArguments::None);
     quote!(#path).to_string().replace(' ', "")
+}
+
+/// Whether a path is that of a type, by the look of its name.
+pub(super) fn is_of_type(path: &str) -> bool {
+    path.rsplit("::").next().is_some_and(|name| name.starts_with(char::is_uppercase))
 }
 
 /// The constant that a path of a program's constant names.

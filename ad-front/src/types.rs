@@ -1,8 +1,6 @@
 //! Rust's types as the front end reads them: by their last path segment. Every other type is
 //! refused by name.
 
-pub(super) mod tree;
-
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{BinOp, Expr, GenericArgument, Lit, PathArguments, Stmt, Type};

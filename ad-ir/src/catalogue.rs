@@ -142,6 +142,12 @@ pub fn is_name_elsewhere(name: &str) -> bool {
     foreign::knows(Kind::Name, name)
 }
 
+/// Whether a name is a type of another library, which is translated.
+#[must_use]
+pub fn is_type_elsewhere(name: &str) -> bool {
+    foreign::knows(Kind::Type, name)
+}
+
 /// A message for a number of arguments that another library has.
 pub fn arguments_of_others(name: &str, given: usize) -> Option<Message> {
     let row = OTHER_ARGUMENTS.iter().find(|row| row.0.contains(&name) && row.1 == given)?;
@@ -263,6 +269,17 @@ pub fn nested_sequences(ty: &str) -> Message {
 pub fn element_type(ty: &str) -> Message {
     message(format!("`{ty}` is not a number type"))
         .help("use `f64`, `f32`, `usize`, `isize`, `i32`, `i64`, `u32`, `u64`, `u8` or `bool`")
+}
+
+/// `field` is empty if the reason is not one field.
+pub fn field_of_type(ty: &str, field: &str, of: &str) -> Message {
+    let text = match field {
+        "" => format!("values of the type `{ty}` cannot be parameters or results yet"),
+        field => format!("the field `{field}` of `{ty}` has the type `{of}`, which parameters and results cannot have yet"),
+    };
+    message(text).help(
+        "fields are numbers, arrays that own their elements, tuples, types with `#[derive(Differentiable)]`, and `Vec`s of tuples or such types of static size; there is at most one type parameter, with the bound `Real`",
+    )
 }
 
 // Names and calls.

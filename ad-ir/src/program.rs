@@ -16,7 +16,7 @@ use crate::ir::{Elem, Graph, Loc, RealTy, Term};
 use crate::mode::Mode;
 
 pub use known::KnownType;
-pub use tree::{Declared, Output, OutputTree, Parts, Tree, element_of};
+pub use tree::{Declared, DefinedType, Output, OutputTree, Parts, Tree, element_of};
 
 /// A location in the user's source, for messages at run time and for the spans of generated code.
 #[derive(Clone, Debug)]
@@ -73,6 +73,13 @@ impl Container {
             Container::NdArray => Passing::reference(Owner::Shared),
             Container::Slice => Passing::reference(Owner::Slice),
         }
+    }
+
+    /// How a leaf of this kind is passed by what takes a value of a type with a definition apart:
+    /// numbers and arrays of static size are copied, other arrays are views.
+    #[must_use]
+    pub fn taken(self) -> Passing {
+        if self == Container::NdArray { Passing::value(Owner::View) } else { self.passing() }
     }
 
     /// How often a value is flattened to be a slice of numbers, given the number of sizes that its

@@ -10,7 +10,7 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
 use crate::ir::{Elem, RealTy};
-use crate::program::{Container, OutputTree, Parts, Program, Tree};
+use crate::program::{Container, DefinedType, OutputTree, Program, Tree};
 
 /// The type parameter for a real number; a name that nothing has, if there is none.
 pub fn real_param(program: &Program) -> Ident {
@@ -106,10 +106,37 @@ pub fn static_type(elem: TokenStream, lens: &[impl ToTokens]) -> TokenStream {
     lens.iter().rev().fold(elem, |inner, len| quote!([#inner; #len]))
 }
 
+/// The names of the hidden functions beside a type with a definition.
+pub mod hidden {
+    use proc_macro2::{Ident, Span};
+
+    fn name(name: &str) -> Ident {
+        Ident::new(name, Span::call_site())
+    }
+
+    /// Takes a value apart: numbers are copied, arrays are borrowed.
+    #[must_use]
+    pub fn taken() -> Ident {
+        name("__ad_taken")
+    }
+
+    /// Takes a value apart into mutable references. An enum has none.
+    #[must_use]
+    pub fn places() -> Ident {
+        name("__ad_places")
+    }
+
+    /// Puts a value together.
+    #[must_use]
+    pub fn made() -> Ident {
+        name("__ad_made")
+    }
+}
+
 /// The type of a whole result: a leaf's owned type, tuples of these.
 pub fn tree_type(program: &Program, tree: &OutputTree) -> TokenStream {
     let g = &program.graph;
-    written_lists(tree, &owned_list, &mut |out, element| {
+    type_of(tree, Passed::Owned, &mut |out, element| {
         let out = if element { &out.element() } else { out };
         owned_type(program, out.container, g.elem(out.term), g.rank(out.term), &out.lens)
     })
@@ -125,31 +152,47 @@ pub fn mutable(ty: &TokenStream) -> TokenStream {
     quote!(&mut #ty)
 }
 
-/// A list that owns its elements.
-#[must_use]
-pub fn owned_list(element: TokenStream) -> TokenStream {
-    quote!(::std::vec::Vec<#element>)
+/// How a value is passed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Passed {
+    /// As a result.
+    Owned,
+    /// As a tangent or cotangent.
+    Borrowed,
 }
 
-/// A list as tangents and cotangents are passed.
-#[must_use]
-pub fn passed_list(element: TokenStream) -> TokenStream {
-    quote!(&[#element])
-}
-
-/// A type. A leaf inside of a list is written as an element of its array.
-pub fn written_lists<L>(
-    tree: &Tree<L>,
-    list: &dyn Fn(TokenStream) -> TokenStream,
-    leaf: &mut dyn FnMut(&L, bool) -> TokenStream,
-) -> TokenStream {
+/// The type of a structure. A leaf inside of a list is written as an element of its array.
+pub fn type_of<L>(tree: &Tree<L>, passed: Passed, leaf: &mut dyn FnMut(&L, bool) -> TokenStream) -> TokenStream {
     match tree {
         Tree::Leaf(own) => leaf(own, false),
         Tree::Tuple(parts) => {
-            let parts: Vec<TokenStream> = parts.iter().map(|part| written_lists(part, list, leaf)).collect();
+            let parts: Vec<TokenStream> = parts.iter().map(|part| type_of(part, passed, leaf)).collect();
             tuple(&parts)
         }
-        Tree::List(element) => list(written(element, &mut |own| leaf(own, true))),
+        Tree::List(element) => {
+            let element = element_type(element, leaf);
+            match passed {
+                Passed::Owned => quote!(::std::vec::Vec<#element>),
+                Passed::Borrowed => quote!(&[#element]),
+            }
+        }
+        Tree::Defined(DefinedType { ty, .. }, _) => match passed {
+            Passed::Owned => ty.clone(),
+            Passed::Borrowed => quote!(&#ty),
+        },
+    }
+}
+
+/// The type of an element of a list.
+fn element_type<L>(tree: &Tree<L>, leaf: &mut dyn FnMut(&L, bool) -> TokenStream) -> TokenStream {
+    match tree {
+        Tree::Leaf(own) => leaf(own, true),
+        Tree::Tuple(parts) => {
+            let parts: Vec<TokenStream> = parts.iter().map(|part| element_type(part, leaf)).collect();
+            tuple(&parts)
+        }
+        Tree::List(element) => element_type(element, leaf),
+        Tree::Defined(DefinedType { ty, .. }, _) => ty.clone(),
     }
 }
 
@@ -167,22 +210,55 @@ pub fn zipped(element: &Tree<TokenStream>) -> TokenStream {
         pattern = quote!((#pattern, #name));
     }
     let mut k = 0..;
-    let item = written(element, &mut |_| {
+    let item = value_of(element, &mut |_| {
         let name = name(k.next().unwrap_or(0));
         quote!(#name)
     });
     quote!(::core::iter::Iterator::collect::<::std::vec::Vec<_>>(::core::iter::Iterator::map(#all, |#pattern| #item)))
 }
 
-/// A structure as Rust writes it, in a type, a pattern or an expression. It has no lists.
-pub fn written<L>(tree: &Tree<L>, leaf: &mut impl FnMut(&L) -> TokenStream) -> TokenStream {
+/// A value that owns its parts, given its leaves: inside of lists the `Vec`s of all elements.
+pub fn owned_value(tree: &Tree<TokenStream>) -> TokenStream {
+    match tree {
+        Tree::Leaf(value) => value.clone(),
+        Tree::Tuple(parts) => {
+            let parts: Vec<TokenStream> = parts.iter().map(owned_value).collect();
+            tuple(&parts)
+        }
+        Tree::List(element) => zipped(element),
+        Tree::Defined(of, inner) => made(of, &owned_value(inner)),
+    }
+}
+
+/// A value of a structure without lists, given its leaves.
+fn value_of<L>(tree: &Tree<L>, leaf: &mut dyn FnMut(&L) -> TokenStream) -> TokenStream {
     match tree {
         Tree::Leaf(own) => leaf(own),
         Tree::Tuple(parts) => {
-            let parts: Vec<TokenStream> = parts.iter().map(|part| written(part, leaf)).collect();
+            let parts: Vec<TokenStream> = parts.iter().map(|part| value_of(part, leaf)).collect();
             tuple(&parts)
         }
-        Tree::List(element) => written(element, leaf),
+        Tree::List(element) => value_of(element, leaf),
+        Tree::Defined(of, inner) => made(of, &value_of(inner, leaf)),
+    }
+}
+
+/// A value of a type with a definition, given the tuple into which it is taken apart.
+#[must_use]
+pub fn made(of: &DefinedType, inner: &TokenStream) -> TokenStream {
+    let (ty, made) = (&of.ty, hidden::made());
+    quote!(<#ty>::#made(#inner))
+}
+
+/// The pattern of a structure that has neither lists nor types with a definition.
+pub fn pattern_of<L>(tree: &Tree<L>, leaf: &mut dyn FnMut(&L) -> TokenStream) -> TokenStream {
+    match tree {
+        Tree::Leaf(own) => leaf(own),
+        Tree::Tuple(parts) => {
+            let parts: Vec<TokenStream> = parts.iter().map(|part| pattern_of(part, leaf)).collect();
+            tuple(&parts)
+        }
+        Tree::List(inner) | Tree::Defined(_, inner) => pattern_of(inner, leaf),
     }
 }
 
@@ -195,30 +271,35 @@ pub fn tuple(parts: &[TokenStream]) -> TokenStream {
     }
 }
 
-/// The leaves of a parameter of this name with their places in it: `p`, or `p.0` and `p.1.0`.
+/// The leaves of a value with their places in it: `p`, or `p.0` and `p.1.0`. Those of a list are
+/// the `Vec`s of all elements.
 #[must_use]
-pub fn places(name: &Ident, parts: &Parts) -> Vec<(usize, TokenStream)> {
+pub fn places<L: Clone>(place: &TokenStream, tree: &Tree<L>) -> Vec<(L, TokenStream)> {
     let mut all = Vec::new();
-    add_places(parts, &quote!(#name), &mut all);
+    add_places(tree, place, &mut all);
     all
 }
 
-fn add_places(parts: &Parts, place: &TokenStream, all: &mut Vec<(usize, TokenStream)>) {
-    match parts {
-        Parts::Leaf(k) => all.push((*k, place.clone())),
-        Parts::Tuple { parts, .. } => {
+fn add_places<L: Clone>(tree: &Tree<L>, place: &TokenStream, all: &mut Vec<(L, TokenStream)>) {
+    match tree {
+        Tree::Leaf(leaf) => all.push((leaf.clone(), place.clone())),
+        Tree::Tuple(parts) => {
             for (n, part) in parts.iter().enumerate() {
                 let n = Literal::usize_unsuffixed(n);
                 add_places(part, &quote!(#place.#n), all);
             }
         }
-        Parts::List { element, .. } => {
+        Tree::List(element) => {
             let item = Ident::new("item_", Span::mixed_site());
             let mut parts = Vec::new();
             add_places(element, &quote!(#item), &mut parts);
-            for (k, part) in parts {
-                all.push((k, quote!(#place.iter().map(|#item| #part).collect::<::std::vec::Vec<_>>())));
+            for (leaf, part) in parts {
+                all.push((leaf, quote!(#place.iter().map(|#item| #part).collect::<::std::vec::Vec<_>>())));
             }
+        }
+        Tree::Defined(_, inner) => {
+            let taken = hidden::taken();
+            add_places(inner, &quote!(#place.#taken()), all);
         }
     }
 }

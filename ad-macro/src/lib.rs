@@ -107,7 +107,8 @@ pub fn check_grad(tokens: TokenStream) -> TokenStream {
 /// `#[constant]` has no real numbers, whatever its type is, which has to be `Clone`. Integers,
 /// booleans and strings need no mark.
 ///
-/// Parameters of a differentiated function cannot be structs or enums yet.
+/// Values of the type can be parameters and results of differentiated functions. The definition
+/// travels like that of a marked function: it is imported with the type.
 ///
 /// ```ignore
 /// #[derive(Clone, Differentiable)]
@@ -122,5 +123,6 @@ pub fn check_grad(tokens: TokenStream) -> TokenStream {
 /// ```
 #[proc_macro_derive(Differentiable, attributes(constant))]
 pub fn derive_differentiable(item: TokenStream) -> TokenStream {
-    ad_core::derive::expand(item.into()).0.into()
+    let place = format!("{:?}", proc_macro::Span::call_site());
+    ad_core::derive::expand(item.into(), &place).0.into()
 }

@@ -9,9 +9,18 @@ use std::collections::VecDeque;
 use std::marker::PhantomData;
 use std::slice::Iter;
 
-use ndarray::{Array, Dimension, Zip};
+use ndarray::{Array, ArrayView, Dimension, Zip};
 
 use crate::Real;
+
+/// An array without elements, of a rank that is not 0.
+///
+/// # Panics
+/// If the rank is 0.
+#[must_use]
+pub fn no_elements<'a, F, D: Dimension>() -> ArrayView<'a, F, D> {
+    ArrayView::from_shape(D::default(), &[]).expect("an array of rank 0 has an element")
+}
 
 /// The real numbers of type `F` in a value, its leaves, in the order of declaration; those of an
 /// array row by row. What is discrete (integers, booleans, strings) has no leaves, and is copied.

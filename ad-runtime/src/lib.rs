@@ -37,9 +37,9 @@ mod real;
 pub mod sparse;
 mod workspace;
 
-#[doc(hidden)]
-pub use differentiable::different_variants;
 pub use differentiable::{Differentiable, Leaves};
+#[doc(hidden)]
+pub use differentiable::{different_variants, no_elements};
 #[doc(hidden)]
 pub use place::{At, Constant, Function, same};
 pub use real::Real;

@@ -5,7 +5,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
 use ad_ir::program::{Container, Tree};
-use ad_ir::rust_types::{tuple, written, zipped};
+use ad_ir::rust_types::{hidden, made, owned_value, places, tuple, zipped};
 
 /// The leaf of a structure that is not bound by a pattern.
 pub(super) fn unbound() -> TokenStream {
@@ -38,18 +38,28 @@ impl Bound {
                 };
                 let list = format_ident!("{first}list_");
                 let mut taken = TokenStream::new();
-                for (k, leaf) in leaves.iter().enumerate() {
-                    let Some(name) = leaf else { continue };
-                    let mut n = 0..;
-                    let item = written(element, &mut |_| match n.next() {
-                        Some(n) if n == k => name.to_token_stream(),
-                        _ => unbound(),
-                    });
-                    taken.extend(quote! {
-                        let #name: ::std::vec::Vec<_> = #list.iter().cloned().map(|#item| #name).collect();
-                    });
+                for (name, place) in places(&quote!(#list), tree) {
+                    let Some(name) = name else { continue };
+                    taken.extend(quote!(let #name: ::std::vec::Vec<_> = #place;));
                 }
                 Bound { pattern: list.to_token_stream(), taken }
+            }
+            Tree::Defined(_, inner) => {
+                let names: Vec<&Ident> = inner.leaves().into_iter().flatten().collect();
+                let Some(first) = names.first() else {
+                    return Bound { pattern: unbound(), taken: TokenStream::new() };
+                };
+                let whole = format_ident!("{first}whole_");
+                let (Bound { pattern, taken }, function) = (Bound::of(inner), hidden::taken());
+                let all = quote!(#(#names),*);
+                let taken = quote! {
+                    let (#all,) = {
+                        let #pattern = #whole.#function();
+                        #taken
+                        (#(#names.to_owned()),*,)
+                    };
+                };
+                Bound { pattern: whole.to_token_stream(), taken }
             }
         }
     }
@@ -60,7 +70,8 @@ pub(super) fn bound_result(result: &Tree<(Ident, Container, bool)>, discrete: bo
     Bound::of(&result.map(&mut |(name, _, real)| (*real || discrete).then(|| name.clone())))
 }
 
-/// A value of a structure, given its leaves; those inside of lists are owned `Vec`s.
+/// A value of a structure, given its leaves. Inside of lists and of types with a definition, leaves
+/// are owned; those of lists are `Vec`s.
 pub(super) fn value_of<L>(tree: &Tree<L>, inside: bool, leaf: &mut dyn FnMut(&L, bool) -> TokenStream) -> TokenStream {
     match tree {
         Tree::Leaf(own) => leaf(own, inside),
@@ -71,6 +82,10 @@ pub(super) fn value_of<L>(tree: &Tree<L>, inside: bool, leaf: &mut dyn FnMut(&L,
         Tree::List(element) => {
             let list = zipped(&element.map(&mut |own| leaf(own, true)));
             quote!(&#list)
+        }
+        Tree::Defined(of, inner) => {
+            let value = made(of, &owned_value(&inner.map(&mut |own| leaf(own, true))));
+            quote!(&#value)
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Parameters and constants as scalars and slices. This module writes no computation on elements.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
-use quote::quote;
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::{format_ident, quote};
 
 use super::memory::Hold;
 use super::state::Driver;
-use ad_ir::program::{Container, Owner, Parts};
-use ad_ir::rust_types::places;
+use ad_ir::program::{Container, Declared, Owner, Parts, Tree};
+use ad_ir::rust_types::{hidden, places};
 
 /// Whether a leaf is inside of a list of tuples.
 pub(crate) fn in_list(parts: &Parts, leaf: usize, inside: bool) -> bool {
@@ -14,6 +14,7 @@ pub(crate) fn in_list(parts: &Parts, leaf: usize, inside: bool) -> bool {
         Parts::Leaf(k) => inside && *k == leaf,
         Parts::Tuple { parts, .. } => parts.iter().any(|part| in_list(part, leaf, inside)),
         Parts::List { element, .. } => in_list(element, leaf, true),
+        Parts::Defined { inner, .. } => in_list(inner, leaf, inside),
     }
 }
 
@@ -23,17 +24,32 @@ impl Driver<'_> {
         !self.declared.iter().any(|p| p.parts == Parts::Leaf(k))
     }
 
+    /// Whether a declared parameter has a leaf of this name.
+    fn is_leaf_of(&self, declared: &Declared, name: &Ident) -> bool {
+        declared.parts.tree().leaves().into_iter().any(|&k| self.params[k].name == *name)
+    }
+
     /// The statements that name the parts of parameters that the body reads. Any other parameter
     /// counts as used.
     pub(super) fn parts_of_parameters(&self, destinations: &[Ident]) -> TokenStream {
         let mut code = TokenStream::new();
         for (n, declared) in self.declared.iter().enumerate() {
             let whole = self.used_whole && n < self.program.declared.len();
-            let places = places(&declared.name, &declared.parts);
+            let name = &declared.name;
+            let written = destinations.iter().any(|d| self.is_leaf_of(declared, d));
+            // What is of a type with a definition is taken apart once.
+            let (base, tree) = match declared.parts.tree() {
+                Tree::Defined(_, inner) => (format_ident!("parts{n}_", span = Span::mixed_site()), *inner),
+                tree => (name.clone(), tree),
+            };
+            let places = places(&quote!(#base), &tree);
             let used: Vec<_> = places.iter().filter(|(k, _)| self.used_params.contains(k)).collect();
             if used.is_empty() && !whole {
-                let name = &declared.name;
                 code.extend(quote!(let _ = &#name;));
+            }
+            if base != *name && !used.is_empty() {
+                let function = if written { hidden::places() } else { hidden::taken() };
+                code.extend(quote!(let #base = #name.#function();));
             }
             for &&(k, ref place) in used.iter().filter(|(k, _)| declared.parts != Parts::Leaf(*k)) {
                 let p = &self.params[k];
@@ -44,6 +60,7 @@ impl Driver<'_> {
                     continue;
                 }
                 code.extend(match (destinations.contains(name), p.container) {
+                    (true, _) if base != declared.name => quote!(let #name = #place;),
                     (true, Container::Slice) => quote!(let #name = &mut #place[..];),
                     (true, _) => quote!(let #name = &mut #place;),
                     (false, _) if copied => quote!(let #name = #place;),

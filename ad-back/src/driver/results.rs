@@ -9,7 +9,7 @@ use super::memory::{Hold, flat};
 use super::state::Driver;
 use ad_ir::ir::Term;
 use ad_ir::program::{Container, Output, OutputTree};
-use ad_ir::rust_types::zipped;
+use ad_ir::rust_types::{made, zipped};
 
 impl Driver<'_> {
     pub(super) fn output(&mut self, tree: &OutputTree, left: &mut HashMap<Term, u32>) -> Result<TokenStream, String> {
@@ -20,6 +20,7 @@ impl Driver<'_> {
                 let mut leaves = leaves.collect::<Result<Vec<_>, _>>()?.into_iter();
                 Ok(zipped(&element.map(&mut |_| leaves.next().unwrap_or_default())))
             }
+            OutputTree::Defined(of, inner) => Ok(made(of, &self.output(inner, left)?)),
             OutputTree::Tuple(parts) => {
                 let parts: Vec<TokenStream> = parts.iter().map(|p| self.output(p, left)).collect::<Result<_, _>>()?;
                 Ok(match &*parts {

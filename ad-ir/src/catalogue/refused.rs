@@ -78,7 +78,7 @@ const CONSTRUCTS: &[(Construct, Row)] = &[
         row("a real number in a pattern", "compare with an `if`: `if x == 0.0 { .. } else { .. }`"),
     ),
     (Construct::MutRef, row("`&mut`", "return the new value instead of changing one in place")),
-    (Construct::Struct, row("struct values", "use a name or a tuple for each part")),
+    (Construct::Struct, row("struct values of this type", "use a type of your own with `#[derive(Differentiable)]`")),
     (Construct::Try, row("`?`", "write `.unwrap()`, or `let Some(v) = .. else { return 0.0 };`")),
     (
         Construct::Unsafe,
@@ -419,11 +419,21 @@ const LIKE: &[(&str, &str)] = &[
 /// The message for a value that is created by an associated function, `Point::new(x, y)`, or by an
 /// enum variant.
 pub fn value(ty: &str) -> Message {
-    let like = LIKE.iter().find(|(name, _)| *name == ty).map_or(ty, |(_, like)| like);
-    let row = VALUES.iter().find(|r| r.name == like).unwrap_or(&VALUES[VALUES.len() - 1]);
+    let row = row_of_value(ty).unwrap_or(&VALUES[VALUES.len() - 1]);
     let text = refused(&format!("a value of type `{ty}`"), row.way_out).entry(id("value", row.name));
     let text = if row.name == OTHER { text.note(super::OWN_NAMES) } else { text };
     foreign::translate(Kind::Type, ty, text)
+}
+
+fn row_of_value(ty: &str) -> Option<&'static Row> {
+    let like = LIKE.iter().find(|(name, _)| *name == ty).map_or(ty, |(_, like)| like);
+    VALUES.iter().find(|r| r.name == like)
+}
+
+/// Whether a type of this name has a message of its own.
+#[must_use]
+pub fn is_value_of_std(ty: &str) -> bool {
+    row_of_value(ty).is_some()
 }
 
 const INNER_ITEMS: &[Row] = &[

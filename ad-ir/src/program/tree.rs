@@ -8,7 +8,7 @@ use proc_macro2::{Ident, TokenStream};
 use super::{Container, Passing};
 use crate::ir::Term;
 
-/// The structure of a value: one number or array, or a tuple of structures.
+/// The structure of a value: one number or array, or a tuple or list of structures.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Tree<L> {
     /// One value.
@@ -17,7 +17,27 @@ pub enum Tree<L> {
     Tuple(Vec<Tree<L>>),
     /// A list of tuples: one array for each leaf of an element, with one more axis in front.
     List(Box<Tree<L>>),
+    /// A value of a type with a definition. Hidden functions beside the definition turn it into this
+    /// structure and back, so its fields may be private. The structure has no such type inside.
+    Defined(DefinedType, Box<Tree<L>>),
 }
+
+/// A type with a definition, as the signature names it.
+#[derive(Clone, Debug)]
+pub struct DefinedType {
+    /// The type without references.
+    pub ty: TokenStream,
+    /// Whether it is an enum.
+    pub is_enum: bool,
+}
+
+impl PartialEq for DefinedType {
+    fn eq(&self, other: &Self) -> bool {
+        self.ty.to_string() == other.ty.to_string()
+    }
+}
+
+impl Eq for DefinedType {}
 
 impl<L> Tree<L> {
     /// The leaves, in order.
@@ -26,7 +46,7 @@ impl<L> Tree<L> {
         match self {
             Tree::Leaf(leaf) => vec![leaf],
             Tree::Tuple(parts) => parts.iter().flat_map(Tree::leaves).collect(),
-            Tree::List(element) => element.leaves(),
+            Tree::List(inner) | Tree::Defined(_, inner) => inner.leaves(),
         }
     }
 
@@ -37,6 +57,7 @@ impl<L> Tree<L> {
             Tree::Leaf(leaf) => Tree::Leaf(f(leaf)),
             Tree::Tuple(parts) => Tree::Tuple(parts.iter().map(|part| part.map(f)).collect()),
             Tree::List(element) => Tree::List(element.map(f).into()),
+            Tree::Defined(of, inner) => Tree::Defined(of.clone(), inner.map(f).into()),
         }
     }
 
@@ -47,27 +68,36 @@ impl<L> Tree<L> {
             Tree::Leaf(leaf) => f(leaf),
             Tree::Tuple(parts) => Tree::Tuple(parts.iter().map(|part| part.grafted(f)).collect()),
             Tree::List(element) => Tree::List(element.grafted(f).into()),
+            Tree::Defined(of, inner) => Tree::Defined(of.clone(), inner.grafted(f).into()),
         }
     }
 
     /// The structure of blocks: a list has the structure of its element, since each block has the
-    /// list's axis.
+    /// list's axis. A block is of another type than its leaf, so a type with a definition has the
+    /// structure of its fields.
     #[must_use]
     pub fn of_blocks(self) -> Tree<L> {
         match self {
             Tree::Leaf(leaf) => Tree::Leaf(leaf),
             Tree::Tuple(parts) => Tree::Tuple(parts.into_iter().map(Tree::of_blocks).collect()),
-            Tree::List(element) => element.of_blocks(),
+            Tree::List(inner) | Tree::Defined(_, inner) => inner.of_blocks(),
         }
     }
 
-    /// Whether there is a list of tuples.
+    /// Whether each leaf has a place of its own that can be written to. Those of a list, of an enum
+    /// and of a type with a definition inside of a tuple have not.
     #[must_use]
-    pub fn has_lists(&self) -> bool {
+    pub fn has_places(&self) -> bool {
+        fn plain<L>(tree: &Tree<L>) -> bool {
+            match tree {
+                Tree::Leaf(_) => true,
+                Tree::Tuple(parts) => parts.iter().all(plain),
+                Tree::List(_) | Tree::Defined(..) => false,
+            }
+        }
         match self {
-            Tree::Leaf(_) => false,
-            Tree::Tuple(parts) => parts.iter().any(Tree::has_lists),
-            Tree::List(_) => true,
+            Tree::Defined(of, inner) => !of.is_enum && plain(inner),
+            tree => plain(tree),
         }
     }
 
@@ -141,6 +171,17 @@ pub enum Parts {
         /// The structure of an element.
         element: Box<Parts>,
     },
+    /// A value of a type with a definition, behind this number of references.
+    Defined {
+        /// The number of references.
+        references: usize,
+        /// Whether one of them has the lifetime `'static`.
+        is_static: bool,
+        /// The type.
+        of: DefinedType,
+        /// The structure into which it is taken apart.
+        inner: Box<Parts>,
+    },
 }
 
 impl Parts {
@@ -151,6 +192,7 @@ impl Parts {
             Parts::Leaf(k) => Tree::Leaf(*k),
             Parts::Tuple { parts, .. } => Tree::Tuple(parts.iter().map(Parts::tree).collect()),
             Parts::List { element, .. } => Tree::List(element.tree().into()),
+            Parts::Defined { of, inner, .. } => Tree::Defined(of.clone(), inner.tree().into()),
         }
     }
 
@@ -167,6 +209,12 @@ impl Parts {
             Parts::List { passing, element } => {
                 Parts::List { passing: *passing, element: element.moved(to, from).into() }
             }
+            Parts::Defined { references, is_static, of, inner } => Parts::Defined {
+                references: *references,
+                is_static: *is_static,
+                of: of.clone(),
+                inner: inner.moved(to, from).into(),
+            },
         }
     }
 
@@ -177,6 +225,7 @@ impl Parts {
             Parts::Leaf(k) => passing(*k).is_moved(),
             Parts::Tuple { references, parts, .. } => *references == 0 && parts.iter().any(|p| p.is_moved(passing)),
             Parts::List { passing, .. } => passing.is_moved(),
+            Parts::Defined { references, .. } => *references == 0,
         }
     }
 }

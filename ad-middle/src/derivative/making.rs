@@ -11,7 +11,7 @@ use ad_ir::ir::{Graph, Loc, Node, Term, axis};
 use ad_ir::mode::Mode;
 use ad_ir::prim::Cmp;
 use ad_ir::program::{Check, Container, Declared, Output, Owner, Param, Parts, Passing, Phase, Tree, element_of};
-use ad_ir::rust_types::{argument_type, destination_type, passed_list, written_lists, written_tree_type};
+use ad_ir::rust_types::{Passed, argument_type, destination_type, type_of, written_tree_type};
 
 /// The passes over a derivative of which another one is taken.
 pub(crate) type InnerPasses<'a> = dyn FnMut(&mut Graph, Roots) -> Roots + 'a;
@@ -208,19 +208,19 @@ impl<'a> DerivativeBuilder<'a> {
         }
         let mut leaves = Vec::new();
         let (name_in_rust, parts) =
-            (Ident::new(&own, Span::call_site()), self.parts(&own, name, like, written, &mut leaves));
+            (Ident::new(&own, Span::call_site()), self.parts(&own, name, (like, false), written, &mut leaves));
         let program = &self.prepared.program;
         let g = &program.graph;
         let ty = match like {
             Tree::Leaf(like) if written => {
                 destination_type(program, like.container, g.elem(like.term), g.rank(like.term), &like.lens)
             }
-            Tree::Tuple(_) | Tree::List(_) if written => {
+            Tree::Tuple(_) | Tree::List(_) | Tree::Defined(..) if written => {
                 let output =
                     |like: &Like| Output { term: like.term, container: like.container, lens: like.lens.clone() };
                 written_tree_type(program, &like.map(&mut |like| output(like)))
             }
-            _ => written_lists(like, &passed_list, &mut |like, element| {
+            _ => type_of(like, Passed::Borrowed, &mut |like, element| {
                 let container = if element { element_of(like.lens.len()) } else { like.container };
                 argument_type(program, container, g.elem(like.term), g.rank(like.term), &like.lens)
             }),
@@ -229,12 +229,12 @@ impl<'a> DerivativeBuilder<'a> {
         leaves
     }
 
-    /// Adds the leaves of a further parameter.
+    /// Adds the leaves of a further parameter. `defined`: they are inside of a type with a definition.
     fn parts(
         &mut self,
         own: &str,
         label: &str,
-        like: &Tree<Like>,
+        (like, defined): (&Tree<Like>, bool),
         written: bool,
         leaves: &mut Vec<(Option<Term>, Ident)>,
     ) -> Parts {
@@ -242,7 +242,9 @@ impl<'a> DerivativeBuilder<'a> {
             Tree::Leaf(like) => {
                 let name = Ident::new(own, Span::call_site());
                 let real = self.prepared.program.graph.elem(like.term).is_real();
-                let term = self.leaf(&name, label, like, (written, real));
+                let passing = if defined { like.container.taken() } else { like.container.passing() };
+                let passing = if written { Passing::reference(passing.owner) } else { passing };
+                let term = self.leaf(&name, label, (like, passing), (written, real));
                 leaves.push((term, name));
                 Parts::Leaf(self.params.len() - 1)
             }
@@ -252,26 +254,34 @@ impl<'a> DerivativeBuilder<'a> {
                     while self.params.iter().any(|p| p.name == name.as_str()) {
                         name.push('_');
                     }
-                    self.parts(&name, &format!("{label}.{k}"), part, written, leaves)
+                    self.parts(&name, &format!("{label}.{k}"), (part, defined), written, leaves)
                 };
                 let parts = parts.iter().enumerate().map(part).collect();
                 Parts::Tuple { references: 0, is_static: false, parts }
             }
             Tree::List(element) => {
-                let element = self.parts(own, label, element, written, leaves).into();
+                let element = self.parts(own, label, (element, defined), written, leaves).into();
                 Parts::List { passing: Passing::reference(Owner::Slice), element }
+            }
+            Tree::Defined(of, inner) => {
+                let inner = self.parts(own, label, (inner, true), written, leaves).into();
+                Parts::Defined { references: 1, is_static: false, of: of.clone(), inner }
             }
         }
     }
 
     /// A number or array of a further parameter, and its term.
-    fn leaf(&mut self, name: &Ident, label: &str, like: &Like, (written, real): (bool, bool)) -> Option<Term> {
+    fn leaf(
+        &mut self,
+        name: &Ident,
+        label: &str,
+        (like, passing): (&Like, Passing),
+        (written, real): (bool, bool),
+    ) -> Option<Term> {
         let Like { container, lens, .. } = like;
         let container = *container;
         let g = &mut self.prepared.program.graph;
         let (elem, shape) = (g.elem(like.term), g.shape(like.term).to_vec());
-        let passing = container.passing();
-        let passing = if written { Passing::reference(passing.owner) } else { passing };
         let rank = axis(shape.len());
         let mut param = Param {
             name: name.clone(),

@@ -2,8 +2,10 @@
 
 use ad::prelude::*;
 
-struct Point {
-    x: f64,
+mod other {
+    pub struct Point2 {
+        pub x: f64,
+    }
 }
 
 mod limits {
@@ -12,7 +14,7 @@ mod limits {
 
 #[differentiate]
 fn f(x: f64, p: &[f64]) -> f64 {
-    let Point { x: y } = Point { x };
+    let other::Point2 { x: y } = other::Point2 { x };
     y + p[0]
 }
 

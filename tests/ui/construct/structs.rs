@@ -1,22 +1,17 @@
-//! Struct values and their fields.
+//! A struct of another library in a body.
 
 use ad::prelude::*;
 
-#[derive(Clone, Copy)]
-struct Point {
-    x: f64,
+mod other {
+    pub struct Point2 {
+        pub x: f64,
+    }
 }
 
 #[differentiate]
 fn f(x: f64) -> f64 {
-    let p = Point { x };
+    let p = other::Point2 { x };
     p.x
-}
-
-#[differentiate]
-fn g(x: f64) -> f64 {
-    let p = (x, x);
-    p.0 * Point { x }.x
 }
 
 fn main() {}

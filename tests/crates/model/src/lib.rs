@@ -32,3 +32,38 @@ pub fn energy(x: &Array1<f64>, stiffness: f64) -> f64 {
     let terms = x.mapv(step);
     0.5 * stiffness * terms.dot(&terms)
 }
+
+/// A unit with parts that only this crate can name.
+#[derive(Clone, Debug, PartialEq, Differentiable)]
+pub struct Unit {
+    weights: Array1<f64>,
+    level: Level,
+}
+
+#[derive(Clone, Debug, PartialEq, Differentiable)]
+struct Level {
+    offset: f64,
+    index: usize,
+}
+
+impl Unit {
+    /// A unit.
+    #[must_use]
+    pub fn new(weights: Array1<f64>, offset: f64) -> Self {
+        Unit { weights, level: Level { offset, index: inner::LEVELS } }
+    }
+}
+
+/// What a unit gives.
+#[must_use]
+#[differentiable]
+pub fn output(unit: &Unit, x: &Array1<f64>) -> f64 {
+    step(unit.weights.dot(x) + unit.level.offset) * unit.level.index as f64
+}
+
+/// The unit with its weights turned round.
+#[must_use]
+#[differentiable]
+pub fn mirrored(unit: &Unit) -> Unit {
+    Unit { weights: -&unit.weights, level: Level { offset: 2.0 * unit.level.offset, ..unit.level.clone() } }
+}

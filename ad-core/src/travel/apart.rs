@@ -1,0 +1,323 @@
+//! What stands beside a type with a definition: hidden functions that take a value apart and put one
+//! together. Derivatives use them wherever they are, so the fields of a type may be private.
+//!
+//! The structure of a value is that of the signatures: a tuple of the fields, in
+//! which fields of types with definitions are taken apart too. This module must never write a
+//! computation.
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+use syn::{Fields, Item, Member};
+
+use ad_front::{FieldLeaf, Outside, fields};
+use ad_ir::ir::{Elem, RealTy};
+use ad_ir::program::{Container, Tree};
+use ad_ir::rust_types::{elem_type, hidden, made, static_type, tuple};
+
+type Field = Tree<FieldLeaf>;
+
+/// A variant of a type, or the only one of a struct.
+struct Variant<'i> {
+    path: TokenStream,
+    fields: &'i Fields,
+    types: Vec<Field>,
+}
+
+/// What the types of the functions depend on.
+struct Types<'n> {
+    real: Ident,
+    krate: &'n TokenStream,
+}
+
+/// The hidden functions of a type. `None` if a field is of a type that parameters cannot have.
+#[must_use]
+pub(super) fn beside_type(item: &Item, outside: &Outside, krate: &TokenStream) -> Option<TokenStream> {
+    let (name, generics, variants): (_, _, Vec<(TokenStream, &Fields)>) = match item {
+        Item::Struct(s) => (&s.ident, &s.generics, vec![(quote!(Self), &s.fields)]),
+        Item::Enum(e) => {
+            let mut variants = Vec::new();
+            for syn::Variant { ident, fields, .. } in &e.variants {
+                variants.push((quote!(Self::#ident), fields));
+            }
+            (&e.ident, &e.generics, variants)
+        }
+        _ => return None,
+    };
+    let types = fields(item, outside)?;
+    let variants = variants.into_iter().zip(types).map(|((path, fields), types)| Variant { path, fields, types });
+    let real = generics.type_params().next().map_or_else(|| format_ident!("T"), |p| p.ident.clone());
+    let functions = functions(&variants.collect::<Vec<_>>(), matches!(item, Item::Enum(_)), &Types { real, krate });
+    let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
+    Some(quote! {
+        #[automatically_derived]
+        #[allow(
+            dead_code,
+            unreachable_pub,
+            unused_variables,
+            clippy::all,
+            clippy::pedantic,
+            reason = "derivatives may need none of these functions"
+        )]
+        impl #impl_generics #name #type_generics #where_clause {
+            #functions
+        }
+    })
+}
+
+fn functions(variants: &[Variant<'_>], is_enum: bool, types: &Types<'_>) -> TokenStream {
+    let (taken, places, made) = (hidden::taken(), hidden::places(), hidden::made());
+    let of = |one: &dyn Fn(&Field) -> TokenStream| {
+        let all: Vec<TokenStream> =
+            variants.iter().map(|v| tuple(&v.types.iter().map(one).collect::<Vec<_>>())).collect();
+        if is_enum { tuple(&[vec![quote!(usize)], all].concat()) } else { quote!(#(#all)*) }
+    };
+    let (taken_type, made_type) = (of(&|ty| types.taken(ty, false)), of(&|ty| types.made(ty)));
+    let taken_arms = variants.iter().enumerate().map(|(k, variant)| {
+        let names = variant.names();
+        let pattern = variant.with(&names.iter().map(ToTokens::to_token_stream).collect::<Vec<_>>());
+        let own: Vec<TokenStream> =
+            variant.types.iter().zip(&names).map(|(ty, name)| take_apart(ty, &quote!((*#name)))).collect();
+        let all = variants.iter().enumerate().map(|(n, other)| match n == k {
+            true => tuple(&own),
+            false => tuple(&other.types.iter().map(|ty| types.absent(ty)).collect::<Vec<_>>()),
+        });
+        let all: Vec<TokenStream> = all.collect();
+        let value = if is_enum { tuple(&[vec![number(k)], all].concat()) } else { quote!(#(#all)*) };
+        quote!(#pattern => #value,)
+    });
+    let made_arms = variants.iter().enumerate().map(|(k, variant)| {
+        let names = variant.names();
+        let parts: Vec<TokenStream> =
+            variant.types.iter().zip(&names).map(|(ty, name)| put_together(ty, &quote!(#name))).collect();
+        let value = variant.with(&parts);
+        let pattern = tuple(&names.iter().map(ToTokens::to_token_stream).collect::<Vec<_>>());
+        if !is_enum {
+            return quote!(#pattern => #value,);
+        }
+        let others = (0..variants.len()).map(|n| if n == k { pattern.clone() } else { quote!(_) });
+        let tag = if k + 1 == variants.len() { quote!(_) } else { number(k) };
+        quote!((#tag, #(#others),*) => #value,)
+    });
+    let mut code = quote! {
+        #[doc(hidden)]
+        #[inline]
+        pub fn #taken(&self) -> #taken_type {
+            match self { #(#taken_arms)* }
+        }
+        #[doc(hidden)]
+        #[inline]
+        pub fn #made(parts: #made_type) -> Self {
+            match parts { #(#made_arms)* }
+        }
+    };
+    if let ([variant], false) = (variants, is_enum)
+        && variant.types.iter().all(has_places)
+    {
+        let places_type = of(&|ty| types.places(ty));
+        let names = variant.names();
+        let pattern = variant.with(&names.iter().map(ToTokens::to_token_stream).collect::<Vec<_>>());
+        let own: Vec<TokenStream> =
+            variant.types.iter().zip(&names).map(|(ty, name)| places_of(ty, &quote!((*#name)))).collect();
+        let value = tuple(&own);
+        code.extend(quote! {
+            #[doc(hidden)]
+            #[inline]
+            pub fn #places(&mut self) -> #places_type {
+                match self { #pattern => #value }
+            }
+        });
+    }
+    code
+}
+
+fn number(k: usize) -> TokenStream {
+    Literal::usize_unsuffixed(k).to_token_stream()
+}
+
+impl Variant<'_> {
+    fn names(&self) -> Vec<Ident> {
+        (0..self.types.len()).map(|k| format_ident!("part{k}", span = Span::mixed_site())).collect()
+    }
+
+    /// The variant with these values or patterns for its fields.
+    fn with(&self, parts: &[TokenStream]) -> TokenStream {
+        let path = &self.path;
+        let members: Vec<Member> = self.fields.members().collect();
+        quote!(#path { #(#members: #parts),* })
+    }
+}
+
+/// Whether each leaf has a place that can be written to.
+fn has_places(ty: &Field) -> bool {
+    match ty {
+        Tree::Leaf(_) => true,
+        Tree::Tuple(parts) => parts.iter().all(has_places),
+        Tree::List(_) => false,
+        Tree::Defined(of, inner) => !of.is_enum && has_places(inner),
+    }
+}
+
+impl Types<'_> {
+    /// The type of what a value is taken apart into. `owned`: as an element of a list, without
+    /// arrays that are borrowed.
+    fn taken(&self, ty: &Field, owned: bool) -> TokenStream {
+        let krate = self.krate;
+        match ty {
+            Tree::Leaf(leaf) => {
+                let elem = elem_type(leaf.elem, &self.real);
+                match leaf.container {
+                    Container::NdArray => {
+                        let view = format_ident!("ArrayView{}", leaf.rank);
+                        quote!(#krate::ndarray::#view<'_, #elem>)
+                    }
+                    Container::Slice if !owned => {
+                        let elem = static_type(elem, &leaf.lens);
+                        quote!(&[#elem])
+                    }
+                    _ => static_type(elem, &leaf.lens),
+                }
+            }
+            Tree::Tuple(parts) => tuple(&parts.iter().map(|ty| self.taken(ty, owned)).collect::<Vec<_>>()),
+            Tree::List(element) => {
+                let element = self.taken(element, true);
+                quote!(::std::vec::Vec<#element>)
+            }
+            Tree::Defined(_, inner) => self.taken(inner, owned),
+        }
+    }
+
+    /// The type of what a value is made of.
+    fn made(&self, ty: &Field) -> TokenStream {
+        match ty {
+            Tree::Leaf(leaf) => {
+                let elem = elem_type(leaf.elem, &self.real);
+                let static_array = static_type(elem.clone(), &leaf.lens);
+                match leaf.container {
+                    Container::NdArray => {
+                        let (krate, array) = (self.krate, format_ident!("Array{}", leaf.rank));
+                        quote!(#krate::ndarray::#array<#elem>)
+                    }
+                    Container::Slice => quote!(::std::vec::Vec<#static_array>),
+                    _ => static_array,
+                }
+            }
+            Tree::Tuple(parts) => tuple(&parts.iter().map(|ty| self.made(ty)).collect::<Vec<_>>()),
+            Tree::List(_) => self.taken(ty, true),
+            Tree::Defined(_, inner) => self.made(inner),
+        }
+    }
+
+    /// The type of the places of a value.
+    fn places(&self, ty: &Field) -> TokenStream {
+        match ty {
+            Tree::Leaf(leaf) if leaf.container == Container::Slice => {
+                let elem = static_type(elem_type(leaf.elem, &self.real), &leaf.lens);
+                quote!(&mut [#elem])
+            }
+            Tree::Leaf(_) => {
+                let owned = self.made(ty);
+                quote!(&mut #owned)
+            }
+            Tree::Tuple(parts) => tuple(&parts.iter().map(|ty| self.places(ty)).collect::<Vec<_>>()),
+            Tree::List(_) => TokenStream::new(),
+            Tree::Defined(_, inner) => self.places(inner),
+        }
+    }
+
+    /// A value of a variant that another one is: zeros, and arrays without elements.
+    fn absent(&self, ty: &Field) -> TokenStream {
+        match ty {
+            Tree::Leaf(leaf) => self.absent_leaf(leaf),
+            Tree::Tuple(parts) => tuple(&parts.iter().map(|ty| self.absent(ty)).collect::<Vec<_>>()),
+            Tree::List(_) => quote!(::std::vec::Vec::new()),
+            Tree::Defined(_, inner) => self.absent(inner),
+        }
+    }
+
+    fn absent_leaf(&self, leaf: &FieldLeaf) -> TokenStream {
+        let krate = self.krate;
+        match leaf.container {
+            Container::NdArray => quote!(#krate::runtime::no_elements()),
+            Container::Slice => quote!(&[]),
+            _ => {
+                let zero = match leaf.elem {
+                    Elem::Real(RealTy::Param) => {
+                        let real = &self.real;
+                        quote!(<#real as #krate::Real>::lit(0.0))
+                    }
+                    Elem::Real(_) => quote!(0.0),
+                    Elem::Int(_) => quote!(0),
+                    Elem::Bool => quote!(false),
+                };
+                static_type(zero, &leaf.lens)
+            }
+        }
+    }
+}
+
+/// Takes the value at a place apart.
+fn take_apart(ty: &Field, place: &TokenStream) -> TokenStream {
+    match ty {
+        Tree::Leaf(leaf) => match leaf.container {
+            Container::NdArray => quote!(#place.view()),
+            Container::Slice => quote!(&#place[..]),
+            _ => place.clone(),
+        },
+        Tree::Tuple(parts) => {
+            let part = |(k, ty): (usize, &Field)| {
+                let k = Literal::usize_unsuffixed(k);
+                take_apart(ty, &quote!(#place.#k))
+            };
+            tuple(&parts.iter().enumerate().map(part).collect::<Vec<_>>())
+        }
+        Tree::List(element) => {
+            let item = Ident::new("item", Span::mixed_site());
+            let one = take_apart(element, &quote!((*#item)));
+            quote!(#place.iter().map(|#item| #one).collect())
+        }
+        Tree::Defined(..) => {
+            let taken = hidden::taken();
+            quote!(#place.#taken())
+        }
+    }
+}
+
+/// Puts a value together.
+fn put_together(ty: &Field, value: &TokenStream) -> TokenStream {
+    match ty {
+        Tree::Leaf(_) => value.clone(),
+        Tree::Tuple(parts) => {
+            let part = |(k, ty): (usize, &Field)| {
+                let k = Literal::usize_unsuffixed(k);
+                put_together(ty, &quote!(#value.#k))
+            };
+            tuple(&parts.iter().enumerate().map(part).collect::<Vec<_>>())
+        }
+        Tree::List(element) => {
+            let item = Ident::new("item", Span::mixed_site());
+            let one = put_together(element, &quote!(#item));
+            quote!(#value.into_iter().map(|#item| #one).collect())
+        }
+        Tree::Defined(of, _) => made(of, value),
+    }
+}
+
+/// The places of a value.
+fn places_of(ty: &Field, place: &TokenStream) -> TokenStream {
+    match ty {
+        Tree::Leaf(leaf) if leaf.container == Container::Slice => quote!(&mut #place[..]),
+        Tree::Leaf(_) => quote!(&mut #place),
+        Tree::Tuple(parts) => {
+            let part = |(k, ty): (usize, &Field)| {
+                let k = Literal::usize_unsuffixed(k);
+                places_of(ty, &quote!(#place.#k))
+            };
+            tuple(&parts.iter().enumerate().map(part).collect::<Vec<_>>())
+        }
+        Tree::List(_) => TokenStream::new(),
+        Tree::Defined(..) => {
+            let places = hidden::places();
+            quote!(#place.#places())
+        }
+    }
+}
