@@ -302,3 +302,56 @@ fn an_array_that_a_loop_begins_with_and_reads_is_not_moved() {
     let x = Array1::from_shape_fn(21, |i| (i as f64 * 0.4).cos());
     checks(same_in_each_step, same_in_each_step_value_and_grad, &x);
 }
+
+/// The derivative in one arm is what another arm computes.
+#[differentiate(grad, jvp, hvp)]
+fn sine_or_cosine(x: f64, which: &[usize]) -> f64 {
+    let mut y = x;
+    for k in which {
+        y = match k {
+            0 => y.sin() + 1.0,
+            1 => y.cos() + 1.0,
+            2 => y.sinh(),
+            3 => y.cosh(),
+            4 => y.powf(1.3),
+            _ => 1.0 + y.abs().ln().powi(2),
+        };
+    }
+    y
+}
+
+#[differentiate]
+fn sines_or_cosines(x: &Array1<f64>, n: usize) -> f64 {
+    let mut y = x.clone();
+    for k in 0..n {
+        y = if k % 2 == 0 { y.mapv(f64::sin) } else { y.mapv(f64::cos) };
+    }
+    y.sum()
+}
+
+#[differentiate]
+fn in_place(x: &Array1<f64>, _n: usize) -> f64 {
+    let mut a = x.to_vec();
+    for i in 1..a.len() {
+        if i % 2 == 0 {
+            a[i] *= a[i - 1].sin();
+        } else {
+            a[i] += a[i - 1].cos();
+        }
+    }
+    a.iter().sum()
+}
+
+#[test]
+fn an_arm_may_need_what_another_arm_computes() {
+    for which in [&[0][..], &[0, 1, 1, 0], &[0, 2, 1, 3, 4, 5, 1, 0], &[1, 0, 2, 0, 3, 1]] {
+        ad::check_grad!(sine_or_cosine(0.4, which));
+        let slope = |x: f64| sine_or_cosine_jvp(x, which, 1.0).1;
+        assert!((slope(0.4) - sine_or_cosine_grad(0.4, which)).abs() < 1e-12);
+        let second = (slope(0.4 + 1e-6) - slope(0.4 - 1e-6)) / 2e-6;
+        assert!((sine_or_cosine_hvp(0.4, which, 1.0) - second).abs() < 1e-6 * (1.0 + second.abs()), "{which:?}");
+    }
+    let x = Array1::from_shape_fn(7, |i| (i as f64 * 0.7).cos());
+    ad::check_grad!(sines_or_cosines(&x, 5));
+    ad::check_grad!(in_place(&x, 0));
+}

@@ -10,7 +10,7 @@ use crate::passes::rewrite::Rewriter;
 use ad_ir::ir::{Elem, Graph, Scan, Term, Var};
 
 use super::linear::Lin;
-use super::saved::{Undo, Why};
+use super::saved::{Residual, Undo};
 
 /// A Delta of a [`Deltas`] table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -55,9 +55,9 @@ pub(super) struct ScanDelta {
     pub(super) scan: Scan,
     /// The carried values at the start of each step, which the augmented loop saves.
     pub(super) saved: Vec<Term>,
-    /// The residuals: terms of the body, their saved rows, and why they are saved. The derivative
-    /// reads them instead of carried arrays, or instead of an expensive recomputation.
-    pub(super) residuals: Vec<(Term, Term, Why)>,
+    /// What else it saves. The derivative reads the rows instead of carried arrays, or instead of an
+    /// expensive recomputation.
+    pub(super) residuals: Vec<Residual>,
     /// Carried arrays that the derivative may change back to their earlier states.
     pub(super) undo: Vec<Undo>,
     /// For a loop that may stop early: the number of steps that it has taken.

@@ -10,7 +10,7 @@ use ad_ir::prim::{Cmp, IntOp};
 
 use super::delta::ScanDelta;
 use super::residuals::use_residuals;
-use super::saved::{Undo, Why};
+use super::saved::{Residual, Undo, Why};
 use super::undo::{Undoing, inner, resolved};
 
 /// Results of a body, the numbers of the residuals that they read, and the arrays that are changed
@@ -67,9 +67,9 @@ impl Derived {
         (order, xs): (&mut Vec<usize>, &mut Vec<Term>),
         undone: Option<&[(Term, Term)]>,
     ) -> Vec<(Undone, Term)> {
-        let (terms, params) = self.offered(g, s);
+        let params = self.offered(g, s);
         let mut plain = results.clone();
-        let mut used = use_residuals(g, &mut plain, (&terms, &params), (&HashMap::new(), false));
+        let mut used = use_residuals(g, &mut plain, (&s.residuals, &params), (&HashMap::new(), false));
         let wanted: Vec<&Undo> = match undone {
             Some(_) => s.undo.iter().filter(|u| self.worth(g, s, u, &plain, &used)).collect(),
             None => Vec::new(),
@@ -79,7 +79,8 @@ impl Derived {
         for undo in wanted {
             let mut all = chosen.clone();
             all.push(undo);
-            if let Some(found) = self.changed_back(g, s, results, (&terms, &params), (&all, undone.unwrap_or_default()))
+            if let Some(found) =
+                self.changed_back(g, s, results, (&s.residuals, &params), (&all, undone.unwrap_or_default()))
             {
                 (plain, used, carried) = found;
                 chosen = all;
@@ -91,9 +92,8 @@ impl Derived {
     }
 
     /// Parameters for the residuals of a loop.
-    fn offered(&mut self, g: &mut Graph, s: &ScanDelta) -> (Vec<(Term, Why)>, Vec<Term>) {
-        let params = s.residuals.iter().map(|(t, ..)| self.param(g, &g.ty(*t).clone()).1).collect();
-        (s.residuals.iter().map(|k| (k.0, k.2.clone())).collect(), params)
+    fn offered(&mut self, g: &mut Graph, s: &ScanDelta) -> Vec<Term> {
+        s.residuals.iter().map(|k| self.param(g, &g.ty(k.term).clone()).1).collect()
     }
 
     /// Consumes the residuals that are used, and the overwritten elements that are put back into
@@ -108,7 +108,7 @@ impl Derived {
     ) {
         for &k in used {
             order.push(number(g, params[k]));
-            xs.push(s.residuals[k].1);
+            xs.push(s.residuals[k].row);
         }
         for (undone, _) in carried {
             for &(number, row) in &undone.rows {
@@ -127,8 +127,8 @@ impl Derived {
     fn worth(&self, g: &mut Graph, s: &ScanDelta, undo: &Undo, results: &[Term], used: &[usize]) -> bool {
         let x = g.param(undo.carry, self.types[undo.carry].clone());
         let whole = g.reachable(results).binary_search(&x).is_ok();
-        let part = |k: &&(Term, Term, Why)| matches!(k.2, Why::Part(of) if of == x);
-        let parts = used.iter().map(|&k| &s.residuals[k]).filter(part).map(|k| g.rank(k.0)).max();
+        let part = |k: &&Residual| matches!(k.why, Why::Part(of) if of == x);
+        let parts = used.iter().map(|&k| &s.residuals[k]).filter(part).map(|k| g.rank(k.term)).max();
         whole && undo.rank <= g.rank(x) || parts.is_some_and(|saved| undo.rank < saved)
     }
 
@@ -140,7 +140,7 @@ impl Derived {
         g: &mut Graph,
         s: &ScanDelta,
         results: &[Term],
-        residuals: (&[(Term, Why)], &[Term]),
+        residuals: (&[Residual], &[Term]),
         all: (&[&Undo], &[(Term, Term)]),
     ) -> Option<ChangedBack> {
         let found = self.changed_back_with(g, s, results, residuals, false, all);
@@ -153,7 +153,7 @@ impl Derived {
         g: &mut Graph,
         s: &ScanDelta,
         results: &[Term],
-        residuals: (&[(Term, Why)], &[Term]),
+        residuals: (&[Residual], &[Term]),
         parts: bool,
         (all, undone): (&[&Undo], &[(Term, Term)]),
     ) -> Option<ChangedBack> {
@@ -283,8 +283,8 @@ pub(super) fn changed_back_alone(g: &mut Graph, s: &ScanDelta, undo: &Undo) -> O
     let mut xs = s.saved.clone();
     xs.extend(&s.scan.xs);
     order.extend((0..carries).chain(carries + caught..derived.originals));
-    let (terms, params) = derived.offered(g, s);
-    let (_, used, carried) = derived.changed_back(g, s, &[], (&terms, &params), (&[undo], &[]))?;
+    let params = derived.offered(g, s);
+    let (_, used, carried) = derived.changed_back(g, s, &[], (&s.residuals, &params), (&[undo], &[]))?;
     derived.consume(g, s, &[], (&params, &used, &carried), (&mut order, &mut xs));
     let (one, next) = carried.first()?;
     order.insert(0, one.number);

@@ -20,12 +20,12 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::passes::rewrite::Rewriter;
-use ad_ir::analysis::guards::Guard;
+use ad_ir::analysis::guards::{Guard, decided};
 use ad_ir::ir::{Graph, Node, Scan, Term, Type};
 use ad_ir::prim::{Binary, Prim};
 
 use super::delta::{Delta, Dual};
-use super::saved::Why;
+use super::saved::{Residual, Why};
 
 /// A term under more conditions than these is recomputed.
 const DEEPEST: usize = 8;
@@ -35,25 +35,23 @@ const CHEAP: usize = 16;
 
 /// The terms of a body that are offered, and the rows that a step saves for them. A row is zero
 /// unless the conditions hold under which the step computes the term.
-pub(super) fn residuals(g: &mut Graph, body: &Dual, s: &Scan) -> Vec<(Term, Term, Why)> {
+pub(super) fn residuals(g: &mut Graph, body: &Dual, s: &Scan) -> Vec<Residual> {
     let found = candidates(g, body, s);
-    let under = |g: &mut Graph, t: Term, guard: Vec<Guard>| {
-        let zeros = g.zeros_of_any(t);
-        guard.iter().fold(t, |row, &(c, value)| if value { g.cond(c, row, zeros) } else { g.cond(c, zeros, row) })
-    };
     let masks = masks(g, &body.primal);
     found
         .into_iter()
-        .map(|(t, guard, of)| {
-            let mut row = t;
-            for &(mask, value) in masks.get(&t).into_iter().flatten() {
-                let zeros = g.zeros_of_any(t);
+        .map(|(term, guards, why)| {
+            let masks = masks.get(&term).cloned().unwrap_or_default();
+            let mut row = term;
+            for &(mask, value) in &masks {
+                let zeros = g.zeros_of_any(term);
                 row = if value { g.select(mask, row, zeros) } else { g.select(mask, zeros, row) };
             }
-            if !guard.is_empty() {
-                row = under(g, row, guard);
+            for &(c, value) in &guards {
+                let zeros = g.zeros_of_any(term);
+                row = if value { g.cond(c, row, zeros) } else { g.cond(c, zeros, row) };
             }
-            (t, row, of)
+            Residual { term, row, why, guards, masks }
         })
         .collect()
 }
@@ -121,9 +119,10 @@ fn candidates(g: &Graph, body: &Dual, s: &Scan) -> Vec<(Term, Vec<Guard>, Why)> 
     }
     for delta in &body.deltas {
         let Delta::Scan(inner) = delta else { continue };
-        let left = recomputed_results(g, &body.primal, inner.saved.iter().chain(inner.residuals.iter().map(|k| &k.1)));
+        let rows = || inner.residuals.iter().map(|k| k.row);
+        let left = recomputed_results(g, &body.primal, inner.saved.iter().copied().chain(rows()));
         let saved = inner.saved.iter().map(|&t| (t, true));
-        let all = saved.chain(inner.residuals.iter().map(|k| (k.1, false))).chain(inner.taken.map(|t| (t, false)));
+        let all = saved.chain(rows().map(|t| (t, false))).chain(inner.taken.map(|t| (t, false)));
         let overwritten = inner.undo.iter().flat_map(|u| &u.overwritten).map(|o| (o.1, false));
         let all = all.chain(left.into_iter().map(|t| (t, false))).chain(overwritten);
         let mut arrays: Option<Vec<Term>> = None;
@@ -150,9 +149,9 @@ fn candidates(g: &Graph, body: &Dual, s: &Scan) -> Vec<(Term, Vec<Guard>, Why)> 
 
 /// The final values of a loop that are residuals: scalars, and arrays that each step computes as a
 /// whole. The loop is one of which rows are saved.
-fn recomputed_results<'a>(g: &Graph, roots: &[Term], rows: impl Iterator<Item = &'a Term>) -> Vec<Term> {
+fn recomputed_results(g: &Graph, roots: &[Term], rows: impl Iterator<Item = Term>) -> Vec<Term> {
     let loops: HashSet<Term> =
-        rows.filter_map(|&t| if let Node::Proj(s, _) = *g.node(t) { Some(s) } else { None }).collect();
+        rows.filter_map(|t| if let Node::Proj(s, _) = *g.node(t) { Some(s) } else { None }).collect();
     let anew = |t: &Term| match *g.node(*t) {
         Node::Proj(scan, k) if loops.contains(&scan) => match g.node(scan) {
             Node::Scan(s) => {
@@ -168,13 +167,27 @@ fn recomputed_results<'a>(g: &Graph, roots: &[Term], rows: impl Iterator<Item = 
 /// Replaces residuals by these parameters. Returns the numbers of those that the results then read.
 /// `states` maps states of carried arrays, which the derived loop changes back, to their
 /// replacements. These arrays are not saved. Their parts are saved only if `parts` is true.
+///
+/// A residual is not used if the derived body also reads the term where the step has not computed
+/// it. Such a term has two meanings: the derivative of the sine in one arm is the cosine that
+/// another arm computes.
 pub(super) fn use_residuals(
     g: &mut Graph,
     results: &mut Vec<Term>,
-    (terms, params): (&[(Term, Why)], &[Term]),
+    (residuals, params): (&[Residual], &[Term]),
     (states, parts): (&HashMap<Term, Term>, bool),
 ) -> Vec<usize> {
     let before: HashSet<Term> = g.reachable(results).into_iter().collect();
+    let (guards, masks) = (ad_ir::analysis::guards::guards(g, results), masks(g, results));
+    let saved = |k: &&Residual| {
+        let within = |own: &[Guard], all: &HashMap<Term, Vec<Guard>>| {
+            let holds = |set: &Vec<Guard>| own.iter().all(|&(c, value)| decided(g, c, set, DEEPEST) == Some(value));
+            own.is_empty() || all.get(&k.term).is_none_or(holds)
+        };
+        within(&k.guards, &guards) && within(&k.masks, &masks)
+    };
+    let params: HashMap<Term, Term> = residuals.iter().map(|k| k.term).zip(params.iter().copied()).collect();
+    let terms: Vec<(Term, &Why)> = residuals.iter().filter(saved).map(|k| (k.term, &k.why)).collect();
     // If the carried arrays of an inner loop are read anyway, the loop is run again, and saving its
     // other residuals gains nothing.
     let again: HashSet<Term> = terms
@@ -185,7 +198,7 @@ pub(super) fn use_residuals(
         })
         .collect();
     let mut swap: HashMap<Term, Term> = states.clone();
-    for ((t, of), &param) in terms.iter().zip(params) {
+    for (t, of) in &terms {
         let had = match of {
             // All arrays that the inner loop reads are changed back, so it can be run again from
             // them.
@@ -199,14 +212,14 @@ pub(super) fn use_residuals(
             Why::Expensive => false,
         };
         if !had && !states.contains_key(t) {
-            swap.insert(*t, param);
+            swap.insert(*t, params[t]);
         }
     }
     // An array that is also read in another way is saved anyway.
     let all = substituted(g, results, &swap);
     let reach: HashSet<Term> = g.reachable(&all).into_iter().collect();
     let offered = swap.len();
-    for (t, of) in terms {
+    for (t, of) in &terms {
         let worth = match of {
             Why::Expensive => true,
             Why::Part(x) => !reach.contains(x),
@@ -218,7 +231,7 @@ pub(super) fn use_residuals(
     }
     *results = if swap.len() == offered { all } else { substituted(g, results, &swap) };
     let reach: HashSet<Term> = g.reachable(results).into_iter().collect();
-    (0..terms.len()).filter(|&k| reach.contains(&params[k])).collect()
+    (0..residuals.len()).filter(|&k| reach.contains(&params[&residuals[k].term])).collect()
 }
 
 fn substituted(g: &mut Graph, roots: &[Term], swap: &HashMap<Term, Term>) -> Vec<Term> {

@@ -16,6 +16,19 @@ pub(super) enum Why {
     Loop { scan: Term, arrays: Vec<Term>, whole: bool, reads: bool },
 }
 
+/// A term of a body that a loop saves for its derivative.
+#[derive(Clone, Debug)]
+pub(super) struct Residual {
+    pub(super) term: Term,
+    /// What is saved: in the body the row of a step, and after the loop all rows.
+    pub(super) row: Term,
+    pub(super) why: Why,
+    /// The row is zero in a step for which one of these does not hold.
+    pub(super) guards: Vec<Guard>,
+    /// The row is zero at elements for which one of these does not hold.
+    pub(super) masks: Vec<Guard>,
+}
+
 /// How a step changes a carried array, and what is needed to change it back.
 #[derive(Clone, Debug)]
 pub(super) struct Undo {

@@ -79,12 +79,10 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
     });
     results.extend(saved_values.iter().map(|&t| only_within(d.g, t, bound)));
     let mut kept = residuals(d.g, &body, s);
-    for (t, row, _) in &mut kept {
-        if row == t {
-            *row = only_within(d.g, *row, bound);
-        }
+    for k in kept.iter_mut().filter(|k| k.row == k.term) {
+        k.row = only_within(d.g, k.row, bound);
     }
-    results.extend(kept.iter().map(|k| k.1));
+    results.extend(kept.iter().map(|k| k.row));
     let mut undo = undos(d.g, &body, s, bound);
     results.extend(undo.iter().flat_map(|u| &u.overwritten).map(|o| o.1));
     let mut augmented = scan.clone();
@@ -93,8 +91,9 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
     let parts: Vec<Term> = (0..carries + produced).map(|k| d.g.proj(augmented, k)).collect();
     let saved = (0..carries).map(|k| d.g.proj(augmented, carries + produced + k)).collect();
     let first = 2 * carries + produced;
-    let kept: Vec<_> =
-        kept.into_iter().enumerate().map(|(k, (t, _, of))| (t, d.g.proj(augmented, first + k), of)).collect();
+    for (k, residual) in kept.iter_mut().enumerate() {
+        residual.row = d.g.proj(augmented, first + k);
+    }
     let rows = undo.iter_mut().flat_map(|u| &mut u.overwritten).map(|o| &mut o.1);
     for (k, row) in rows.enumerate() {
         *row = d.g.proj(augmented, first + kept.len() + k);
