@@ -260,7 +260,7 @@ fn types(program: &Program) -> Vec<TokenStream> {
     let proof = |path: &TokenStream| {
         let name = path.clone().into_iter().last()?;
         let ty = KnownType::named(&name.to_string())?;
-        let of_signature = !matches!(ty, KnownType::Zip | KnownType::Slice);
+        let of_signature = !matches!(ty, KnownType::Box | KnownType::Zip | KnownType::Slice);
         of_signature.then(|| {
             let proof = same_type(krate, path, ty);
             quote!(const #proof)
@@ -298,6 +298,7 @@ fn same_type(krate: &TokenStream, path: &TokenStream, ty: KnownType) -> TokenStr
     match ty {
         KnownType::Vec => quote_spanned!(span=> _: fn(#path<()>) -> ::std::vec::Vec<()> = |x_| x_;),
         KnownType::VecDeque => quote_spanned!(span=> _: fn(#path<()>) -> ::std::collections::VecDeque<()> = |x_| x_;),
+        KnownType::Box => quote_spanned!(span=> _: fn(#path<()>) -> ::std::boxed::Box<()> = |x_| x_;),
         KnownType::Ranked(Owner::View, rank) => {
             let ty = format_ident!("ArrayView{rank}");
             quote_spanned!(span=> _: fn(#path<'_, ()>) -> #nd::#ty<'_, ()> = |x_| x_;)

@@ -6,7 +6,7 @@ use proc_macro2::TokenStream;
 use syn::{GenericArgument, PathArguments, Type};
 
 use super::lower::{Lower, elem_name};
-use super::types::{Len, elem_of};
+use super::types::{Len, boxed, elem_of};
 use super::value::{Lowered, Number, Value, Want};
 use ad_ir::catalogue;
 use ad_ir::diag::{Diags, Poison, SrcRange};
@@ -27,6 +27,7 @@ impl<'a> Lower<'a> {
             Type::Paren(p) => return self.ascribe(value, &p.elem, range),
             Type::Group(p) => return self.ascribe(value, &p.elem, range),
             Type::Reference(r) => return self.ascribe(value, &r.elem, range),
+            Type::Path(_) if let Some(inner) = boxed(ty) => return self.ascribe(value, inner, range),
             Type::Tuple(types) => {
                 return match value {
                     Value::Tuple(parts) if parts.len() == types.elems.len() => {
@@ -121,6 +122,7 @@ impl<'a> Lower<'a> {
             Type::Reference(r) => self.annotated(&r.elem),
             Type::Slice(s) => deeper(&s.elem),
             Type::Array(a) => deeper(&a.elem),
+            Type::Path(_) if let Some(inner) = boxed(ty) => self.annotated(inner),
             Type::Path(p) => {
                 if p.path.segments.len() == 1
                     && let Some(elem) = elem_of(ty, self.real_param())

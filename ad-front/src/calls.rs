@@ -400,8 +400,9 @@ impl<'a> Lower<'a> {
         }
         let Some(ty) = KnownType::named(&owner_name) else { return Ok(None) };
         let (found, rank) = match ty {
-            KnownType::Zip | KnownType::Slice => {
-                let found = table::find(On::Nd, &format!("{owner_name}::{name}"));
+            KnownType::Box | KnownType::Zip | KnownType::Slice => {
+                let on = if ty == KnownType::Box { On::Std } else { On::Nd };
+                let found = table::find(on, &format!("{owner_name}::{name}"));
                 if found.is_some() {
                     self.assume_owner(path, ty);
                 }

@@ -282,7 +282,7 @@ impl<'a> Lower<'a> {
                 _ => None,
             };
         };
-        let arrays = KnownType::named(&owner).is_some_and(|ty| ty != KnownType::Slice);
+        let arrays = KnownType::named(&owner).is_some_and(|ty| !matches!(ty, KnownType::Box | KnownType::Slice));
         // Types and traits whose functions are methods here.
         const TRAITS: &[&str] = &[
             "Self",
@@ -328,7 +328,9 @@ impl<'a> Lower<'a> {
             "iter" => &[On::Std],
             "mem" => &[On::Mem],
             "ndarray" | "linalg" => &[On::Nd],
-            _ if KnownType::named(&owner).is_some_and(|ty| !matches!(ty, KnownType::Zip | KnownType::Slice)) => {
+            _ if KnownType::named(&owner)
+                .is_some_and(|ty| !matches!(ty, KnownType::Box | KnownType::Zip | KnownType::Slice)) =>
+            {
                 &[On::Assoc]
             }
             _ => match types::elem_named(&owner, self.real_param()) {

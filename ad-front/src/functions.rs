@@ -94,6 +94,19 @@ pub(super) const CHOOSING: &[Row] = &[
         .called("0.0_f64"),
 ];
 
+/// Functions that hold a value.
+pub(super) const HOLDING: &[Row] =
+    &[row("Box::new", On::Std, (1, 1), boxed, "the value itself, in a `Box`").order(ResultOrder::Given)];
+
+/// A box is the value that it holds.
+fn boxed<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (value, _) = call.arg(0)?;
+    match value {
+        Value::Place(place) => me.read_place(place),
+        value => Ok(value.clone()),
+    }
+}
+
 fn build1<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((n, rn), (f, rf)) = (call.arg(0)?, call.arg(1)?);
     let (capacities, lens) = me.dynamic_size_list(n, rn)?;

@@ -25,7 +25,7 @@ pub(crate) enum On {
     Int,
     /// An array of any element type.
     Array,
-    /// No receiver: a function of `std::iter`, by path.
+    /// No receiver: a function of `std::iter`, by path, or of `Box`.
     Std,
     /// A boolean.
     Bool,
@@ -67,7 +67,7 @@ impl On {
             On::Real => "real",
             On::Int => "integer",
             On::Array => "array",
-            On::Std => "function of `std::iter`",
+            On::Std => "function of `std`",
             On::Bool => "boolean",
             On::Tuple => "tuple",
             On::Ordering => "Ordering",

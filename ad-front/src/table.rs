@@ -24,6 +24,7 @@ const TABLES: &[&[Row]] = &[
     functions::BUILDING,
     functions::REDUCING,
     functions::CHOOSING,
+    functions::HOLDING,
     methods::SCALAR,
     integers::TABLE,
     bits::TABLE,

@@ -120,6 +120,18 @@ pub(super) fn elem_of(ty: &Type, real_param: Option<&Ident>) -> Option<Elem> {
     }
 }
 
+/// The type in a `Box`. A box is the value that it holds.
+pub(super) fn boxed(ty: &Type) -> Option<&Type> {
+    let Type::Path(p) = ty else { return None };
+    let last =
+        p.path.segments.last().filter(|last| KnownType::named(&last.ident.to_string()) == Some(KnownType::Box))?;
+    let PathArguments::AngleBracketed(args) = &last.arguments else { return None };
+    args.args.iter().find_map(|arg| match arg {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    })
+}
+
 /// Whether a reference has the lifetime `'static`.
 fn is_static(reference: &syn::TypeReference) -> bool {
     reference.lifetime.as_ref().is_some_and(|l| l.ident == "static")

@@ -119,6 +119,7 @@ fn bindings_and_choices(x: &Array1<f64>, k: usize) -> f64 {
         (_, 1) => e,
         _ => f,
     };
+    let by_sign: Box<dyn Fn(f64) -> f64> = if a > 0.0 { Box::new(move |y| y * b) } else { Box::new(f64::sin) };
     let taken = if a > b {
         a.ln()
     } else if a == b {
@@ -126,7 +127,7 @@ fn bindings_and_choices(x: &Array1<f64>, k: usize) -> f64 {
     } else {
         b.ln()
     };
-    total * chosen + paired + taken + select(a < b, a, b)
+    total * chosen + paired + by_sign(taken) + select(a < b, a, b)
 }
 
 /// Closures: patterns, functions as values, passed on.

@@ -114,6 +114,7 @@ impl Definitions {
                 }
                 return deeper(&r.elem);
             }
+            Type::Path(_) if let Some(inner) = types::boxed(ty) => return deeper(inner),
             Type::Tuple(t) => return Some(Tree::Tuple(t.elems.iter().map(deeper).collect::<Option<_>>()?)),
             _ => {}
         }

@@ -409,7 +409,6 @@ const VALUES: &[Row] = &[
 const LIKE: &[(&str, &str)] = &[
     ("BTreeMap", "HashMap"),
     ("BTreeSet", "HashSet"),
-    ("Box", "Rc"),
     ("Arc", "Rc"),
     ("Cell", "Rc"),
     ("RefCell", "Rc"),

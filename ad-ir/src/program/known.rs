@@ -14,6 +14,8 @@ pub enum KnownType {
     Vec,
     /// `VecDeque`.
     VecDeque,
+    /// `Box`.
+    Box,
     /// ndarray's `Zip`.
     Zip,
     /// ndarray's `Slice`.
@@ -23,11 +25,12 @@ pub enum KnownType {
 /// What the names of ranked types begin with.
 const RANKED: [(&str, Owner); 3] = [("Array", Owner::Array), ("ArrayView", Owner::View), ("ArrayRef", Owner::Shared)];
 /// The names of the other types.
-const PLAIN: [(&str, KnownType); 6] = [
+const PLAIN: [(&str, KnownType); 7] = [
     ("Array", KnownType::Array(Owner::Array)),
     ("ArrayView", KnownType::Array(Owner::View)),
     ("Vec", KnownType::Vec),
     ("VecDeque", KnownType::VecDeque),
+    ("Box", KnownType::Box),
     ("Zip", KnownType::Zip),
     ("Slice", KnownType::Slice),
 ];
