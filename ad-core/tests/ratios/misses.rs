@@ -3,10 +3,9 @@
 //! shorter; docs/performance.md has the same causes for users.
 
 /// The name of a function, what its text contains, and why it costs more than it may.
-const MISSES: [(&str, &str, &str); 5] = [
+const MISSES: [(&str, &str, &str); 4] = [
     ("halved", "chunks_exact (2)", "a vector that shrinks in a `while`: each step costs its room"),
     ("f", "chunks_exact (2)", "the same"),
-    ("part_means", "before . mean ()", "`fold` over a part of a length that the loop decides"),
     ("f", "w . push (a * a)", "there may be eight times the elements that are pushed"),
     ("f", "return s * b + v", "`return` out of two loops: the whole range has memory"),
 ];

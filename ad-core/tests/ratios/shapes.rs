@@ -285,6 +285,17 @@ programs! {
         }
         row.iter().map(|a| a * a).sum()
     }
+    halved_in_another ROWS x {
+        let (mut v, mut w) = (x.to_vec(), vec![0.0; x.len()]);
+        let (mut n, mut s) = (x.len(), 0.0);
+        while n > 1 {
+            n /= 2;
+            for i in 0..n { w[i] = v[2 * i] * v[2 * i + 1] + 0.1; }
+            for i in 0..n { v[i] = w[i]; }
+            s += v[0];
+        }
+        s
+    }
     two_pushes_a_step ROWS x {
         let mut s = 0.0;
         for k in 0..3 {

@@ -5,8 +5,7 @@ use super::Emit::{Kernel, Method, Op};
 use super::Scaling::Absorbing;
 use super::unary::sign_or_zero;
 use super::{BinaryRow, DIVISION, Unary, reference, scalar_table};
-use crate::prim::Build;
-use crate::prim::Cmp;
+use crate::prim::{Build, Cmp, Prim};
 use crate::term::Term;
 
 /// The default of a row: a cheap function.
@@ -165,23 +164,31 @@ fn pow_db(g: &mut dyn Build, a: Term, b: Term, y: Term) -> Term {
 /// 1 where the result of `a.max(b)` (or `min`) is a, ties included, if a is not NaN.
 fn wins(g: &mut dyn Build, a: Term, b: Term, min: bool) -> Term {
     let (zero, one) = (g.lit_like(a, 0.0), g.lit_like(a, 1.0));
+    let c = is_first(g, a, b, min);
+    g.select(c, one, zero)
+}
+
+/// Whether the result of `a.max(b)` (or `min`) is a, ties included, and a is not NaN.
+fn is_first(g: &mut dyn Build, a: Term, b: Term, min: bool) -> Term {
     let op = if min { Cmp::Le } else { Cmp::Ge };
     let c = g.compare(op, a, b);
     let b_nan = g.compare(Cmp::Ne, b, b);
     let a_ok = g.compare(Cmp::Eq, a, a);
     let only = g.and(a_ok, b_nan);
-    let c = g.or(c, only);
-    g.select(c, one, zero)
+    g.or(c, only)
 }
 
 /// 1 where the result of `a.max(b)` (or `min`) is b and not a.
 fn loses(g: &mut dyn Build, a: Term, b: Term, min: bool) -> Term {
     let (zero, one) = (g.lit_like(a, 0.0), g.lit_like(a, 1.0));
-    let op = if min { Cmp::Gt } else { Cmp::Lt };
-    let c = g.compare(op, a, b);
-    let a_nan = g.compare(Cmp::Ne, a, a);
-    let b_ok = g.compare(Cmp::Eq, b, b);
-    let only = g.and(b_ok, a_nan);
-    let c = g.or(c, only);
+    // A literal is known to be a number, and needs one comparison.
+    let (a_ok, known) = (g.compare(Cmp::Eq, a, a), g.compare(Cmp::Eq, one, one));
+    let c = if a_ok == known {
+        g.compare(if min { Cmp::Gt } else { Cmp::Lt }, a, b)
+    } else {
+        let first = is_first(g, a, b, min);
+        let (other, b_ok) = (g.make(&Prim::Not, &[first]), g.compare(Cmp::Eq, b, b));
+        g.and(b_ok, other)
+    };
     g.select(c, one, zero)
 }

@@ -3,8 +3,11 @@
 //! itself: so no array of the maximum number of rows is made, cleared and read in each iteration of
 //! the outer loop.
 //!
+//! An inner loop of a derivative that adds to zeros, where the sum is then added to an array of the
+//! outer loop, begins with that array: so an iteration costs nothing of the array's size.
+//!
 //! This pass must never fuse a loop that reads the array to which is added: it would read sums that
-//! are not complete.
+//! are not complete. It must never reorder a sum that a decision depends on.
 
 use std::collections::HashMap;
 
@@ -13,16 +16,28 @@ use crate::passes::{Context, Pass};
 use ad_ir::analysis::Analyses;
 use ad_ir::analysis::bounds::bound;
 use ad_ir::analysis::sizes::{Fixed, fixed};
+use ad_ir::analysis::zeros::is_zero;
 use ad_ir::ir::{Graph, Node, OpenLoop, Put, Scan, Term, Var};
+use ad_ir::prim::{Binary, Prim};
 
 /// The pass.
 pub(crate) const PASS: Pass =
     Pass { name: "accumulate", run: |g, roots, cx| roots.map(|all| pass(g, all, cx)), simplified: true };
 
 fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
+    let exact = cx.exact(g);
     Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
         let Node::Scan(mut scan) = with_rewritten_children(g, t, done) else { return None };
         let mut results = pass(g, &scan.body.results, cx);
+        let summed =
+            |g: &Graph, t: Term| matches!(g.node(t), Node::Prim(Prim::Binary(Binary::Add), _) if g.rank(t) > 0);
+        let decides = |g: &Graph| g.reachable(&scan.body.results).iter().any(|&t| exact.contains(&t) && summed(g, t));
+        while let Some((sum, whole, of, new)) = begun(g, &results).filter(|_| !decides(g)) {
+            let mut rewriter = Rewriter::new(&fixed(g, &results));
+            rewriter.set(of, new);
+            rewriter.set(sum, whole);
+            results = rewriter.substitute(g, &results);
+        }
         while let Some(fusion) = candidate(g, &results) {
             results = fused(g, &results, &fusion);
         }
@@ -99,4 +114,53 @@ fn fused(g: &mut Graph, roots: &[Term], fusion: &Fusion) -> Vec<Term> {
     let whole = g.proj(new, carries);
     rewriter.set(*sum, whole);
     rewriter.substitute(g, roots)
+}
+
+/// A sum of an array and of what a loop in reverse adds to zeros; the array that the loop gives if it
+/// begins with the other one; the loop, and that loop.
+fn begun(g: &mut Graph, results: &[Term]) -> Option<(Term, Term, Term, Term)> {
+    let reach = g.reachable(results);
+    let mut uses: HashMap<Term, usize> = HashMap::new();
+    results.iter().for_each(|&t| *uses.entry(t).or_default() += 1);
+    reach.iter().for_each(|&t| g.node(t).for_each_child(|c| *uses.entry(c).or_default() += 1));
+    let found = reach.into_iter().find_map(|sum| {
+        let Node::Prim(Prim::Binary(Binary::Add), args) = g.node(sum) else { return None };
+        [(args[0], args[1]), (args[1], args[0])].into_iter().find_map(|(onto, added)| {
+            let Node::Proj(of, k) = *g.node(added) else { return None };
+            let Node::Scan(scan) = g.node(of) else { return None };
+            let k = k as usize;
+            let plain = scan.reverse && scan.stop.is_none() && g.is_open(of) && g.rank(sum) > 0;
+            if !plain || k >= scan.init.len() || uses[&added] > 1 || !is_zero(g, scan.init[k]) {
+                return None;
+            }
+            let apart = !g.reachable(&[onto]).contains(&of);
+            (apart && only_adds(g, scan, k)).then(|| (sum, onto, of, k, (**scan).clone()))
+        })
+    });
+    let (sum, onto, of, k, mut scan) = found?;
+    scan.init[k] = onto;
+    let new = g.scan(scan);
+    Some((sum, g.proj(new, k), of, new))
+}
+
+/// Whether each step adds to the carried array k, and reads it nowhere.
+fn only_adds(g: &Graph, scan: &Scan, k: usize) -> bool {
+    let is_own = |t: Term| matches!(g.node(t), Node::Param(n, _) if *n as usize == k);
+    let reads = |ts: &[Term]| g.reachable(ts).into_iter().any(is_own);
+    let others: Vec<Term> = scan.body.results.iter().enumerate().filter(|(n, _)| *n != k).map(|(_, &t)| t).collect();
+    let mut stack = vec![scan.body.results[k]];
+    while let Some(t) = stack.pop() {
+        match g.node(t) {
+            _ if is_own(t) => {}
+            Node::Scatter { put: Put::Add, dst, src, index, .. } => {
+                if reads(&[*src]) || reads(index) {
+                    return false;
+                }
+                stack.push(*dst);
+            }
+            Node::Cond { cond, then, other } if !reads(&[*cond]) => stack.extend([*then, *other]),
+            _ => return false,
+        }
+    }
+    !reads(&others)
 }
