@@ -4,6 +4,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
+use super::calls::Frame;
 use super::signature::{again, allowed_lints, declarations};
 use super::{at_name, function};
 use ad_ir::descriptor::Alone;
@@ -22,7 +23,7 @@ pub fn emit_compressed(
     alone: Option<Alone>,
 ) -> Result<TokenStream, String> {
     let Compressed { name, pattern, by_columns, by_rows } = compressed;
-    let functions = [pattern, by_columns, by_rows].map(|routine| function(g, program, routine));
+    let functions = [pattern, by_columns, by_rows].map(|routine| function(g, program, routine, &Frame::Alone));
     let [of_pattern, of_columns, of_rows] = functions;
     let (of_pattern, of_columns, of_rows) = (of_pattern?, of_columns?, of_rows?);
     let Program { vis, cfgs, generics, where_clause, turbofish, krate, .. } = program;

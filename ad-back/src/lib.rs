@@ -10,6 +10,7 @@
 //! gives an `Err` with a message.
 
 mod block;
+mod calls;
 mod check;
 mod code;
 mod compressed;
@@ -29,6 +30,7 @@ mod store;
 mod summary;
 mod tiling;
 
+pub use calls::emit_called;
 pub use check::check;
 pub use compressed::emit_compressed;
 pub use proof::proofs;
@@ -47,6 +49,7 @@ use ad_ir::program::{Check, Declared, Phase, Program, Routine, Staged};
 use ad_ir::rust_types::real_param;
 use ad_middle::passes::lowering::Lowered;
 use ad_middle::pipeline::{self, Log};
+use calls::Frame;
 use plan::{Plan, Work};
 use rust::Style;
 use schedule::{CheckTerms, Decided};
@@ -91,12 +94,25 @@ fn prepare(g: &mut Graph, program: &Program, routine: &Routine, log: Option<&mut
 /// One routine as a Rust function item.
 ///
 /// # Errors
-/// If the terms contain a form that the emitter does not accept (calls, builds).
+/// If the terms contain a form that the emitter does not accept (builds).
 pub fn emit_routine(g: &mut Graph, program: &Program, routine: &Routine) -> Result<TokenStream, String> {
+    emit_calling(g, program, routine, &TokenStream::new())
+}
+
+/// One routine as a Rust function item, with the functions that it calls.
+///
+/// # Errors
+/// As [`emit_routine`].
+pub fn emit_calling(
+    g: &mut Graph,
+    program: &Program,
+    routine: &Routine,
+    called: &TokenStream,
+) -> Result<TokenStream, String> {
     let Program { vis, cfgs, .. } = program;
     let docs = &routine.docs;
     let lints = signature::allowed_lints();
-    let function = function(g, program, routine)?;
+    let function = function(g, program, routine, &Frame::of(called))?;
     Ok(quote! {
         #cfgs
         #(#[doc = #docs])*
@@ -106,15 +122,18 @@ pub fn emit_routine(g: &mut Graph, program: &Program, routine: &Routine) -> Resu
 }
 
 /// The function itself, without attributes.
-fn function(g: &mut Graph, program: &Program, routine: &Routine) -> Result<TokenStream, String> {
+fn function(g: &mut Graph, program: &Program, routine: &Routine, frame: &Frame<'_>) -> Result<TokenStream, String> {
     let Prepared { checks, result, hints, plan } = prepare(g, program, routine, None)?;
     let style = style_of(program, routine);
     let driver = driver::Driver::new(g, program, routine, &checks, &plan, &style, &hints);
     let (body, _) = driver.body(&result, &routine.destinations)?;
-    let Program { generics, where_clause, identities, .. } = program;
-    let body = quote!(#identities #body);
+    let Program { generics, where_clause, identities, krate, .. } = program;
+    let head = frame.head(krate);
+    let body = quote!(#identities #head #body);
     let Routine { name, declared: params, result_ty, .. } = routine;
     let mut declared = signature::declarations(params);
+    let calls = frame.parameter(krate);
+    declared = quote!(#calls #declared);
     if routine.workspace {
         let krate = &program.krate;
         declared = quote!(#declared, workspace_: &mut #krate::runtime::Workspace);
@@ -142,10 +161,21 @@ fn function(g: &mut Graph, program: &Program, routine: &Routine) -> Result<Token
 ///
 /// # Errors
 /// As [`emit_routine`].
-pub fn emit_staged(g: &mut Graph, program: &Program, staged: &Staged) -> Result<TokenStream, String> {
+pub fn emit_staged(
+    g: &mut Graph,
+    program: &Program,
+    staged: &Staged,
+    called: &TokenStream,
+) -> Result<TokenStream, String> {
     let Staged { name, docs, first, second } = staged;
-    let inner = function(g, program, first)?;
-    let closure = function(g, program, second)?;
+    // The closure owns the records of the calls.
+    let krate = &program.krate;
+    let (frame, calls, passed_calls) = match called.is_empty() {
+        true => (Frame::Alone, TokenStream::new(), TokenStream::new()),
+        false => (Frame::Passed, quote!(let calls_ = #krate::runtime::Calls::new();), quote!(&calls_,)),
+    };
+    let inner = function(g, program, first, &frame)?;
+    let closure = function(g, program, second, &frame)?;
     let Program { vis, cfgs, generics, where_clause, turbofish, captured, .. } = program;
     let lints = signature::allowed_lints();
     let (params, args) = (signature::declarations(&first.declared), first.declared.iter().map(|p| &p.name));
@@ -163,10 +193,12 @@ pub fn emit_staged(g: &mut Graph, program: &Program, staged: &Staged) -> Result<
     let (function, body) = at_name(
         name,
         quote! {
+            #called
             #inner
             #closure
-            let #pattern = #first_name #turbofish (#(#args),*);
-            (#value, move |#own_name: #own_ty| #second_name #turbofish (#(#passed,)* #own_name))
+            #calls
+            let #pattern = #first_name #turbofish (#passed_calls #(#args),*);
+            (#value, move |#own_name: #own_ty| #second_name #turbofish (#passed_calls #(#passed,)* #own_name))
         },
     );
     Ok(quote! {

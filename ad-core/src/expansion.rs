@@ -14,6 +14,7 @@ use ad_ir::descriptor::{Alone, Descriptor, Structure};
 use ad_ir::diag::{Diagnostic, Diags, SrcRange};
 use ad_ir::program::Constant;
 use ad_ir::{catalogue, choice, stage};
+use ad_middle::calls;
 use ad_middle::pipeline::{self, Log, Prepared};
 
 /// What an annotated function becomes.
@@ -162,6 +163,10 @@ fn derivatives(annotated: Annotated, folder: Option<&Path>) -> Result<TokenStrea
     if log_ref.is_some() {
         choice::record();
     }
+    let mut program = program;
+    let functions = std::mem::take(&mut program.functions);
+    let mut functions: Vec<Prepared> =
+        functions.into_iter().map(|f| pipeline::prepare(f, log_ref.as_deref_mut())).collect();
     let mut prepared = pipeline::prepare(program, log_ref.as_deref_mut());
     if let Some(log) = log_ref.as_deref_mut() {
         let choices = emit::chosen(&prepared.program.graph, &prepared.program);
@@ -176,7 +181,7 @@ fn derivatives(annotated: Annotated, folder: Option<&Path>) -> Result<TokenStrea
             (Structure::Examples, Some(of_examples)) => of_examples,
             _ => &mut prepared,
         };
-        written.extend(one(prepared, derivative, log_ref.as_deref_mut())?);
+        written.extend(one(prepared, &mut functions, derivative, log_ref.as_deref_mut())?);
     }
     written.extend(emit::check(&prepared.program, &derivatives));
     written.extend(emit::proofs(&prepared.program));
@@ -190,7 +195,12 @@ fn derivatives(annotated: Annotated, folder: Option<&Path>) -> Result<TokenStrea
 }
 
 /// The functions of one derivative.
-fn one(prepared: &mut Prepared, derivative: &Descriptor, mut log: Option<&mut Log>) -> Result<TokenStream, String> {
+fn one(
+    prepared: &mut Prepared,
+    functions: &mut [Prepared],
+    derivative: &Descriptor,
+    mut log: Option<&mut Log>,
+) -> Result<TokenStream, String> {
     if log.is_some() {
         choice::record();
     }
@@ -207,7 +217,11 @@ fn one(prepared: &mut Prepared, derivative: &Descriptor, mut log: Option<&mut Lo
             }
         }
         stage::enter("the emitter");
-        let tokens = emit::emit_staged(&mut graph, &prepared.program, &staged);
+        let mut callees = calls::callees(&graph, &staged.first);
+        callees.append(&mut calls::callees(&graph, &staged.second));
+        let called = calls::called(functions, callees);
+        let called = emit::emit_called(functions, &called)?;
+        let tokens = emit::emit_staged(&mut graph, &prepared.program, &staged, &called);
         prepared.program.graph = graph;
         return tokens.map_err(|e| format!("{}: {e}", staged.name));
     }
@@ -224,7 +238,10 @@ fn one(prepared: &mut Prepared, derivative: &Descriptor, mut log: Option<&mut Lo
         emit::describe(&mut graph, &prepared.program, &routine, log);
     }
     stage::enter("the emitter");
-    let tokens = emit::emit_routine(&mut graph, &prepared.program, &routine);
+    let called = calls::called(functions, calls::callees(&graph, &routine));
+    stage::enter("the emitter");
+    let called = emit::emit_called(functions, &called)?;
+    let tokens = emit::emit_calling(&mut graph, &prepared.program, &routine, &called);
     prepared.program.graph = graph;
     written.extend(tokens.map_err(|e| format!("{}: {e}", routine.name))?);
     Ok(written)

@@ -122,6 +122,7 @@ impl<'a> Lower<'a> {
             items: self.items_of(ty),
             definition: self.state.definition,
             captured: Captured::References([].into()),
+            recursive: None,
         }))
     }
 

@@ -68,6 +68,9 @@ impl<'a> Lower<'a> {
             return Err(self.error(range, catalogue::captured_assignment(&name)));
         }
         self.count_call(range)?;
+        if let Some(f) = &closure.recursive {
+            return self.call_compiled(f, args, range);
+        }
         let result = self.inside(closure, range, |me| {
             me.infer_sizes(closure, args, range)?;
             closure.params.iter().zip(args).try_for_each(|((pat, ty), arg)| {
@@ -100,7 +103,17 @@ impl<'a> Lower<'a> {
         };
         let (body, scope) = (Body::Expr(&c.body), self.state.scope.clone());
         let (items, definition) = (self.state.items.clone(), self.state.definition);
-        Value::Closure(Rc::new(Closure { params, body, output, sizes: Vec::new(), scope, items, definition, captured }))
+        Value::Closure(Rc::new(Closure {
+            params,
+            body,
+            output,
+            sizes: Vec::new(),
+            scope,
+            items,
+            definition,
+            captured,
+            recursive: None,
+        }))
     }
 
     /// Turns a function in a block into a value. It sees the items of the block, and no variables.
@@ -132,7 +145,18 @@ impl<'a> Lower<'a> {
         let (sizes, scope) = (sizes.collect(), self.state.items.clone());
         let (body, items, definition) = (Body::Block(&f.block), scope.clone(), self.state.definition);
         let captured = Captured::References([].into());
-        Ok(Value::Closure(Rc::new(Closure { params, body, output, sizes, scope, items, definition, captured })))
+        let recursive = self.recursive(f);
+        Ok(Value::Closure(Rc::new(Closure {
+            params,
+            body,
+            output,
+            sizes,
+            scope,
+            items,
+            definition,
+            captured,
+            recursive,
+        })))
     }
 
     /// The variables that a call of this value may change.
@@ -210,8 +234,18 @@ impl<'a> Lower<'a> {
         }
         let params = closure.params.clone();
         let (body, output, captured) = (closure.body, closure.output, closure.captured.clone());
-        let (items, definition) = (closure.items.clone(), closure.definition);
-        Some(Ok(Value::Closure(Rc::new(Closure { params, body, output, sizes, scope, items, definition, captured }))))
+        let (items, definition, recursive) = (closure.items.clone(), closure.definition, closure.recursive.clone());
+        Some(Ok(Value::Closure(Rc::new(Closure {
+            params,
+            body,
+            output,
+            sizes,
+            scope,
+            items,
+            definition,
+            captured,
+            recursive,
+        }))))
     }
 
     /// Whether tokens are the name of a size: a const parameter, or a number in scope.

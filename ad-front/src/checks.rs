@@ -104,6 +104,13 @@ impl Lower<'_> {
         Checkpoint { checks: self.state.checks.len(), equations: self.state.equations.len(), flags }
     }
 
+    /// The conditions that hold here unless the function has panicked: the checks so far.
+    pub(super) fn passed(&self) -> Vec<Term> {
+        let all = self.state.checks.iter().filter(|c| !c.debug).map(|c| c.ok);
+        let flags = self.state.recurrences.iter().flat_map(|r| &r.flags);
+        all.chain(flags.filter(|(_, said)| !said.debug).map(|(ok, _)| *ok)).collect()
+    }
+
     /// Drops the checks that were found since a checkpoint.
     pub(super) fn drop_checks_since(&mut self, noted: &Checkpoint) {
         self.state.checks.truncate(noted.checks);
@@ -254,7 +261,7 @@ impl Lower<'_> {
 
     /// An unbounded loop that does not depend on an enclosing loop may be hoisted out of it. So it
     /// starts as stopped if the enclosing loop has no step that reaches it.
-    fn stopped_if_unreached(&mut self, mut left: Term, of: &[Term]) -> Term {
+    pub(super) fn stopped_if_unreached(&mut self, mut left: Term, of: &[Term]) -> Term {
         let leaves = |me: &mut Self, frame: &Frame| match *frame {
             Frame::Loop { var, .. } => vec![me.g.mk(Node::Var(var))],
             Frame::Recurrence { var, level, .. } => {

@@ -59,6 +59,7 @@ mod proved;
 mod queues;
 mod reads;
 mod recur;
+mod recursion;
 mod refs;
 mod refuse;
 mod requests;
@@ -222,6 +223,7 @@ pub fn read(attr: TokenStream, item: TokenStream, outside: &Outside) -> Result<A
     }
     if diags.is_empty() {
         match shapes::lower(&sig, &item, &definitions, &outside, &mut diags) {
+            Ok(program) if recursion::refuses(&program, &attr.derivatives, &mut diags) => drop(program),
             Ok(mut program) if diags.is_empty() => {
                 program.assumed.extend(macros);
                 program.imports = imports;

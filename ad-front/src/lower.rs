@@ -16,6 +16,7 @@ use super::carry::{Form, InferenceKey, Inferred};
 use super::definitions::Definitions;
 use super::definitions::tree::Tree;
 use super::once::MaybeUnreached;
+use super::recursion::Functions;
 use super::rollback::State;
 use super::shapes::Classes;
 use super::sig::Sig;
@@ -58,6 +59,12 @@ pub(super) struct Lower<'a> {
     pub example: Option<u32>,
     /// The names of all nested functions, whether they are in scope or not.
     pub nested_functions: BTreeSet<String>,
+    /// The functions that are compiled on their own.
+    pub functions: Functions,
+    /// The items of the enclosing blocks, the innermost last.
+    pub beside: Rc<[&'a syn::Item]>,
+    /// The functions among them that may call themselves.
+    pub recursive_names: Rc<BTreeSet<String>>,
 
     // A trial lowering keeps these: terms, facts about terms, and input for the next run.
     pub g: Graph,
@@ -109,6 +116,9 @@ impl<'a> Lower<'a> {
             parameters: Vec::new(),
             example: None,
             nested_functions: BTreeSet::new(),
+            functions: Functions::default(),
+            beside: Rc::default(),
+            recursive_names: Rc::default(),
             g: Graph::new(),
             maybe_unreached: MaybeUnreached::default(),
             inferred_now: BTreeMap::new(),
@@ -135,6 +145,7 @@ impl<'a> Lower<'a> {
                 self.bind(&arg.pat, Some(value))?;
             }
         }
+        self.bind_itself(item)?;
         let value = self.returning(name, |me| me.block(&item.block))?;
         let range = item.block.stmts.last().map_or_else(|| SrcRange::of(&item.sig.ident), SrcRange::of);
         let sig = self.sig;
@@ -142,7 +153,7 @@ impl<'a> Lower<'a> {
     }
 
     /// A result of this type.
-    fn result(&mut self, ty: &Structure<Leaf>, value: &Value<'a>, range: SrcRange) -> Lowered<OutputTree> {
+    pub(super) fn result(&mut self, ty: &Structure<Leaf>, value: &Value<'a>, range: SrcRange) -> Lowered<OutputTree> {
         match (ty, value) {
             (Structure::Leaf(leaf), _) => {
                 let term = self.result_leaf(leaf, value.clone(), range)?;

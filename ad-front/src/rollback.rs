@@ -237,6 +237,9 @@ impl<'a> Lower<'a> {
             parameters: _,
             example: _,
             nested_functions: _,
+            functions: _,
+            recursive_names: _,
+            beside: _,
             // Facts about terms, which are never removed, and input for the next run.
             g: _,
             maybe_unreached: _,

@@ -12,6 +12,7 @@ use syn::visit::Visit;
 
 use super::definitions::Definitions;
 use super::lower::Lower;
+use super::recursion::Functions;
 use super::sig::Sig;
 use super::travel::Outside;
 use super::types::Len;
@@ -294,12 +295,28 @@ pub(super) fn length_of_constant(path: &TokenStream, axis: usize) -> TokenStream
     quote!(#path #(#first)*.len())
 }
 
-/// Lowers a function with a valid signature.
+/// Lowers a function with a valid signature, and the functions that it calls and that are compiled
+/// on their own.
 pub(super) fn lower(
     sig: &Sig,
     item: &ItemFn,
     definitions: &Definitions,
     outside: &Outside,
+    diags: &mut Diags,
+) -> Lowered<Program> {
+    let functions = Functions::default();
+    let mut program = one(sig, item, definitions, (outside, None), &functions, diags)?;
+    functions.into_program(&mut program, diags)?;
+    Ok(program)
+}
+
+/// Lowers one function. It stands at the place of this definition.
+pub(super) fn one(
+    sig: &Sig,
+    item: &ItemFn,
+    definitions: &Definitions,
+    (outside, definition): (&Outside, Option<usize>),
+    functions: &Functions,
     diags: &mut Diags,
 ) -> Lowered<Program> {
     let mut classes = Classes::default();
@@ -316,6 +333,8 @@ pub(super) fn lower(
     while passes < symbols + constants.len() + chosen.len() {
         passes += 1;
         let mut lower = Lower::new(sig, definitions, outside);
+        lower.functions = functions.clone();
+        lower.state.definition = definition;
         lower.inferred_before.clone_from(&chosen);
         lower.receivers = Rc::clone(&receivers);
         lower.classes = classes.clone();
@@ -451,6 +470,8 @@ fn finish(mut lower: Lower<'_>, item: &ItemFn, mut result: OutputTree, equations
         result,
         aux: sig.aux,
         checks,
+        functions: Vec::new(),
+        turbofishes: Rc::default(),
         hints: lower.state.hints,
         places: Places(lower.state.places.into_vec()),
         krate: sig.krate.clone(),

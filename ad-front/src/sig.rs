@@ -135,6 +135,47 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, types: &Definitions, diags: &mut
     })
 }
 
+/// Parses the signature of a function that is compiled on its own. Nothing in it has to be real.
+pub(super) fn of_function(item: &ItemFn, (mode, krate): (Mode, &TokenStream), diags: &mut Diags) -> Lowered<Sig> {
+    let qualifiers = qualifiers(item, diags);
+    let (parameters, generics_read) = generics(item, diags);
+    let params = params(item, &parameters, diags);
+    qualifiers?;
+    generics_read?;
+    let (declared, params) = params?;
+    let ReturnType::Type(_, ty) = &item.sig.output else {
+        return Err(diags.push(SrcRange::of(&item.sig.ident), catalogue::no_result(&item.sig.ident.to_string())));
+    };
+    let found = tree::tree(ty, &parameters, diags)?;
+    if !found.is_owned() {
+        return Err(diags.push(SrcRange::of(ty), catalogue::result_not_owned(&text_of(ty, 40))));
+    }
+    let generics = &item.sig.generics;
+    let real = |k: &usize| params[*k].leaf.elem.is_real();
+    Ok(Sig {
+        name: item.sig.ident.clone(),
+        vis: TokenStream::new(),
+        cfgs: TokenStream::new(),
+        generics: generics.to_token_stream(),
+        where_clause: generics.where_clause.to_token_stream(),
+        turbofish: turbofish(generics),
+        wrt: (0..declared.len()).collect(),
+        active: (0..params.len()).filter(real).collect(),
+        declared,
+        params,
+        result: found.tree(),
+        aux: false,
+        result_ty: ty.to_token_stream(),
+        real_param: parameters.real,
+        const_params: parameters.consts,
+        examples: Vec::new(),
+        workspace: false,
+        mode,
+        derivatives: Vec::new(),
+        krate: krate.clone(),
+    })
+}
+
 /// The part of a result that is differentiated.
 fn differentiated(result: &Tree<Leaf>, aux: bool) -> &Tree<Leaf> {
     match result {

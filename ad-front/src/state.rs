@@ -172,6 +172,7 @@ impl<'a> Lower<'a> {
         let scope = std::mem::replace(&mut self.state.scope, closure.scope.clone());
         let items = std::mem::replace(&mut self.state.items, closure.items.clone());
         let definition = std::mem::replace(&mut self.state.definition, closure.definition);
+        let around = self.at_items(closure);
         let result = match &closure.captured {
             Captured::References(_) => self.returning(range, f),
             Captured::Copies(copies) => {
@@ -183,6 +184,7 @@ impl<'a> Lower<'a> {
             }
         };
         (self.state.scope, self.state.items, self.state.definition) = (scope, items, definition);
+        self.leave_items(around);
         result
     }
 

@@ -20,6 +20,7 @@ impl<'a> Lower<'a> {
         let (outer, outer_items, cells) = (self.state.scope.clone(), self.state.items.clone(), self.state.store.len());
         let mut result = Ok(Value::Unit);
         // Items are known in the whole block.
+        let around = self.enter_items(block);
         let mut poisoned = self.items(block).is_err();
         for stmt in &block.stmts {
             result = match stmt {
@@ -51,6 +52,7 @@ impl<'a> Lower<'a> {
             };
         }
         (self.state.scope, self.state.items) = (outer, outer_items);
+        self.leave_items(around);
         self.state.store.truncate(cells);
         match result {
             _ if poisoned => Err(Poison),
@@ -63,7 +65,11 @@ impl<'a> Lower<'a> {
     /// Binds the constants and functions of a block. They do not see the enclosing variables.
     fn items(&mut self, block: &'a Block) -> Lowered<()> {
         let mut result = Ok(());
-        let items = in_order(block);
+        let mut items = in_order(block);
+        // A function that may call itself does not need the others to be bound.
+        items.sort_by_key(
+            |item| !matches!(item, Item::Fn(f) if self.recursive_names.contains(&f.sig.ident.to_string())),
+        );
         // A constant may be a value of a type of the block.
         types_of(block).for_each(|ty| self.mark_items(&ty.to_string()));
         for item in &items {

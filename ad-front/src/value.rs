@@ -301,6 +301,8 @@ pub(super) struct Closure<'a> {
     /// The definition in which it stands. `None` for the annotated function.
     pub definition: Option<usize>,
     pub captured: Captured<'a>,
+    /// The function as an item, if it may call itself.
+    pub recursive: Option<Rc<super::recursion::Recursive<'a>>>,
 }
 
 /// How a function sees the variables in its scope.

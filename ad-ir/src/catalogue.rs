@@ -352,6 +352,26 @@ pub fn recursion(name: &str) -> Message {
         .help("write it as a loop, and keep in variables what one call hands to the next: `let mut y = x; for k in 0..n { y = ..; }`")
 }
 
+pub fn derivative_of_recursion(option: &str, name: &str) -> Message {
+    message(format!("`{option}` is not understood where a function calls itself, as `{name}` does"))
+        .help("`grad`, `vjp`, `jvp`, `pullback`, `jacobian` and `into` are; or write the function as a loop")
+}
+
+pub fn recursive_parameter(name: &str) -> Message {
+    message(format!("`{name}` calls itself, and has a parameter of this type"))
+        .help("numbers, slices of numbers, arrays of static size and tuples of these are understood there")
+}
+
+pub fn recursive_generic(name: &str) -> Message {
+    message(format!("`{name}` calls itself and is generic, and is called with another real type"))
+        .help("write the real type in its signature, as `f64`")
+}
+
+pub fn recursive_result(name: &str) -> Message {
+    message(format!("`{name}` calls itself, and has a result of this type"))
+        .help("numbers, arrays of static size and tuples of these are understood there")
+}
+
 pub fn unknown_method(name: &str, receiver: &str, near: Option<&str>, as_function: bool) -> Message {
     let text = message(format!("no method `{name}` of {receiver} is understood")).instead_of_rustc();
     if foreign::knows(Kind::Method, name) {

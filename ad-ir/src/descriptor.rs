@@ -131,6 +131,8 @@ pub enum Structure {
 /// How a derivative is computed; `ad_middle::derivative::recipes` has the functions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Recipe {
+    /// The function itself.
+    Value,
     /// One number's gradient: reverse, from 1.
     Gradient,
     /// The transposed Jacobian, applied: reverse, from a cotangent.
@@ -298,6 +300,24 @@ pub static GRAD: Descriptor = Descriptor {
     doc: "The value of {f} and its gradient with respect to {wrt}.",
     note: "",
     checked: Checked { by: "grad", elsewhere: true },
+};
+
+/// The function itself, which no option asks for: a function that is called is written like a
+/// derivative.
+pub static VALUE: Descriptor = Descriptor {
+    option: "",
+    takes: Takes::Nothing,
+    default: ByDefault::No,
+    requires: ANY,
+    suffix: "value",
+    alone: None,
+    further: Further::Nothing,
+    with_value: false,
+    returns: Structure::Result,
+    recipe: Recipe::Value,
+    doc: "The value of {f}.",
+    note: "",
+    checked: Checked { by: "", elsewhere: false },
 };
 
 /// The transposed Jacobian, applied.

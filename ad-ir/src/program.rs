@@ -262,6 +262,11 @@ pub struct Program {
     pub aux: bool,
     /// The checks.
     pub checks: Vec<Check>,
+    /// The functions that calls in the terms name, by their numbers. Those of such a function are in
+    /// the same list, that of the annotated function.
+    pub functions: Vec<Program>,
+    /// The generic arguments of each of these.
+    pub turbofishes: Rc<[TokenStream]>,
     /// The names of terms in the source, for readable output.
     pub hints: BTreeMap<Term, String>,
     /// Source locations.

@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod calls;
 pub mod derivative;
 pub mod modes;
 pub mod passes;

@@ -9,6 +9,7 @@
 //!   generated code only.
 //! - `reached`: the panics of a derivative where its function panics inside of a loop.
 //! - `place`: constants of the place of a definition.
+//! - `calls`: what calls of recursive functions leave behind.
 //! - `check`: the functions that `check_grad!` calls.
 //! - [`Csr`]: a sparse Jacobian.
 //! - [`Workspace`]: memory that calls of a derivative share.
@@ -24,6 +25,7 @@
 
 #[doc(hidden)]
 pub mod assumed;
+mod calls;
 #[doc(hidden)]
 pub mod check;
 mod differentiable;
@@ -37,6 +39,8 @@ mod real;
 pub mod sparse;
 mod workspace;
 
+#[doc(hidden)]
+pub use calls::{Calls, Word};
 pub use differentiable::{Differentiable, Leaves};
 #[doc(hidden)]
 pub use differentiable::{different_variants, no_elements};

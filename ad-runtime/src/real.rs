@@ -34,7 +34,14 @@ mod private {
     note = "derivatives are taken of `f32` and `f64`, and of type parameters bounded by `Real`"
 )]
 pub trait Real:
-    NdFloat + Sum + Product + for<'a> Sum<&'a Self> + for<'a> Product<&'a Self> + Leaves<Self> + private::Sealed
+    NdFloat
+    + Sum
+    + Product
+    + for<'a> Sum<&'a Self>
+    + for<'a> Product<&'a Self>
+    + Leaves<Self>
+    + crate::calls::Word
+    + private::Sealed
 {
     /// The literal `x` in this type, rounded to nearest.
     fn lit(x: f64) -> Self;

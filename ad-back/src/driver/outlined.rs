@@ -45,7 +45,7 @@ impl Driver<'_> {
         let heap = |t: Term| self.g.rank(t) == 0 || self.stack_lens(t).is_none();
         let begun = |c: &Carry| heap(c.last) && !self.memory.storage.contains_key(&c.init);
         let own = l.carries.iter().all(begun) && l.rows.iter().all(|r| heap(r.all));
-        if self.inside > 0 || self.outlined || self.tile.is_some() || named || !own {
+        if self.inside > 0 || self.outlined || self.tile.is_some() || named || !own || self.makes_calls(n) {
             return false;
         }
         let nests = self.nests_within(n);

@@ -111,6 +111,14 @@ impl Driver<'_> {
                 Ok(())
             }
             Node::Prim(Prim::Reduce(op, _), args) => self.reduction(t, *op, args, guard),
+            Node::Prim(Prim::Call(callee), args) => {
+                self.call_of(t, callee, args, guard);
+                Ok(())
+            }
+            Node::Prim(Prim::Returned(k, _), args) => {
+                self.returned(t, *k, args, guard);
+                Ok(())
+            }
             Node::Prim(prim, args) if prim.structural(|s| s.kernel()).flatten().is_some() => {
                 let kernel = self.style.kernel(prim.structural(|s| s.kernel()).flatten().unwrap_or_default());
                 let x = self.borrow(args[0], &mut names);

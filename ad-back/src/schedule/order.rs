@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::super::calls::is_call;
 use super::super::plan::{Guard, Plan};
 use super::super::store::{Class, alias_of};
 use super::statements::{All, Of, reads};
@@ -248,5 +249,5 @@ pub(super) fn list_schedule(all: &All<'_>, own: &[usize], before: &[(usize, usiz
 
 /// Whether a closed scalar is a plain `let`, without a loop.
 pub(super) fn is_let(g: &Graph, t: Term) -> bool {
-    !matches!(g.node(t), Node::Prim(Prim::Sum(_) | Prim::Reduce(..) | Prim::Contract(_), _))
+    !matches!(g.node(t), Node::Prim(Prim::Sum(_) | Prim::Reduce(..) | Prim::Contract(_), _)) && !is_call(g, t)
 }

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 
 use super::{Analyses, Analysis};
 use crate::ir::{Graph, Node, Term};
+use crate::prim::structural::Half;
 use crate::prim::{Prim, Reduce};
 
 /// [`decisions`].
@@ -54,6 +55,10 @@ pub fn decided_by(g: &Graph, t: Term, stack: &mut Vec<Term>) {
             Prim::Reduce(Reduce::ArgMax | Reduce::ArgMin | Reduce::All | Reduce::Any, _) => stack.push(args[0]),
             Prim::Cast(to) if !to.is_real() && g.elem(args[0]).is_real() => stack.push(args[0]),
             Prim::Unary(f) if f.row().step => stack.push(args[0]),
+            // The decisions of a function that is compiled on its own are not known here.
+            Prim::Call(callee) if matches!(callee.half, Half::Value | Half::Forward) => {
+                stack.extend(args.iter().copied());
+            }
             _ => {}
         },
         _ => {}

@@ -43,6 +43,11 @@ pub fn guards(g: &Graph, roots: &[Term]) -> HashMap<Term, Vec<Guard>> {
                     give(&mut guards, arm, set);
                 }
             }
+            // Whether a call is made is decided wherever the call is moved.
+            Node::Prim(Prim::Call(_), args) => {
+                give(&mut guards, args[0], Vec::new());
+                args[1..].iter().for_each(|&c| give(&mut guards, c, own.clone()));
+            }
             node => node.for_each_child(|c| give(&mut guards, c, own.clone())),
         }
     }

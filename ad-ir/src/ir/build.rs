@@ -530,6 +530,10 @@ impl Build for Graph {
         }
     }
 
+    fn row_by_row(&mut self, prim: &Prim, args: &[Term], lifted: &[Term], varies: &[bool], size: Term) -> Term {
+        self.rows_of(prim, args, lifted, varies, size)
+    }
+
     fn lit_usize(&mut self, n: usize) -> Term {
         Graph::lit_usize(self, n)
     }

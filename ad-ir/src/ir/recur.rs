@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::rewrite::{Needs, OnDemand, Rewrite, on_demand};
 use super::{Body, Graph, Node, Scan, Term, Type, Var};
+use crate::prim::Prim;
+use crate::prim::structural::Half;
 
 /// The numbers of placeholders are above those of all parameters of closed bodies.
 const PLACEHOLDER: usize = 1 << 29;
@@ -101,6 +103,48 @@ impl Graph {
         let results: Vec<Term> = l.results.iter().map(|t| c.new[t]).collect();
         let outside = c.outside;
         self.number(l, outside, &results)
+    }
+
+    /// `build1 size (\\i -> prim(args))` as a loop over the rows of the arguments that vary, of which
+    /// `lifted` has all. The loop of a call that leaves a record also has its results, so that a
+    /// result and its call are never in different loops.
+    pub(super) fn rows_of(&mut self, prim: &Prim, args: &[Term], lifted: &[Term], varies: &[bool], size: Term) -> Term {
+        if let (Prim::Returned(k, _), Some(rows)) = (prim, lifted.first().and_then(|&t| self.loop_of_calls(t))) {
+            return self.proj(rows, 1 + *k as usize);
+        }
+        let step = self.fresh();
+        let i = self.mk(Node::Var(step));
+        let args: Vec<Term> = args
+            .iter()
+            .enumerate()
+            .map(|(k, &arg)| match lifted.get(k).filter(|_| varies[k]) {
+                Some(&all) => self.index(all, &[i]),
+                None => arg,
+            })
+            .collect();
+        let row = self.prim(prim.clone(), &args);
+        let mut results = vec![row];
+        if let Prim::Call(callee) = prim
+            && callee.direct.is_none()
+            && callee.half == Half::Value
+        {
+            for (result, k) in callee.results.iter().zip(0..) {
+                let sizes: Vec<Term> = result.sizes.iter().map(|&n| self.lit_usize(n)).collect();
+                let args: Vec<Term> = std::iter::once(row).chain(sizes).collect();
+                results.push(self.prim(Prim::Returned(k, result.elem), &args));
+            }
+        }
+        let (init, carried) = (Vec::new(), Vec::new());
+        let all = self.close_loop(&OpenLoop { count: size, reverse: false, stop: None, step, init, carried, results });
+        self.proj(all, 0)
+    }
+
+    /// The loop whose rows are these records and the results that they have.
+    fn loop_of_calls(&self, records: Term) -> Option<Term> {
+        let Node::Proj(rows, 0) = *self.node(records) else { return None };
+        let Node::Scan(scan) = self.node(rows) else { return None };
+        let is_call = |t: &Term| matches!(self.node(*t), Node::Prim(Prim::Call(_), _));
+        (scan.init.is_empty() && scan.body.results.len() > 1 && is_call(scan.body.results.first()?)).then_some(rows)
     }
 
     /// Placeholders become parameters.

@@ -95,6 +95,10 @@ pub trait Build: Types {
     /// A primitive applied to its arguments. Identities are removed, and constants are folded.
     fn make(&mut self, prim: &Prim, args: &[Term]) -> Term;
 
+    /// `build1 size (\\i -> prim(args))` as a loop over the rows of those arguments that vary. Such
+    /// an argument is given for all i (`lifted`).
+    fn row_by_row(&mut self, prim: &Prim, args: &[Term], lifted: &[Term], varies: &[bool], size: Term) -> Term;
+
     /// A `usize` constant.
     fn lit_usize(&mut self, n: usize) -> Term;
 

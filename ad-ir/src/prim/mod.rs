@@ -206,6 +206,11 @@ pub enum Prim {
     /// `[x]`, real: the partial sums along the last axis, one after the other, from the first
     /// element or (`true`) from the last.
     CumSum(bool),
+    /// `[reached, argument...]`: a call of a function that is compiled on its own. The value is its
+    /// only result, or the number of the record that has its results.
+    Call(std::rc::Rc<structural::Callee>),
+    /// `[record, size...]`: this result of a call, of this element type.
+    Returned(u32, Elem),
 }
 
 impl Prim {
@@ -237,11 +242,11 @@ impl Prim {
         }
     }
 
-    /// Whether it is an expensive scalar function: storing its value is cheaper than computing it
-    /// twice.
+    /// Whether it is an expensive scalar function, or a call: storing its value is cheaper than
+    /// computing it twice.
     #[must_use]
     pub fn is_expensive(&self) -> bool {
-        self.cost().is_some_and(|cost| cost >= scalar::EXPENSIVE)
+        matches!(self, Prim::Call(_)) || self.cost().is_some_and(|cost| cost >= scalar::EXPENSIVE)
     }
 
     /// The number of leading arguments that are data. The rest are sizes and starts: `usize`

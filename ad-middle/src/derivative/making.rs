@@ -308,7 +308,9 @@ impl<'a> DerivativeBuilder<'a> {
         };
         for (k, &size) in shape.iter().enumerate() {
             // A parameter of static size has its size by its type, so the size is not checked.
-            let dynamic = container != Container::Static && (k == 0 || lens.is_empty());
+            // A slice of numbers with several axes is the compiler's own, and is as long as it says.
+            let flat = container == Container::Slice && lens.is_empty() && shape.len() > 1;
+            let dynamic = container != Container::Static && (k == 0 || lens.is_empty()) && !flat;
             let (Some(input), true) = (input, dynamic) else { continue };
             let there = g.mk(Node::Size(input, axis(k)));
             let ok = g.compare(Cmp::Eq, there, size);

@@ -30,6 +30,12 @@ pub(crate) fn pullback(program: &mut Program, whole: Routine) -> Staged {
     split(program, whole, name, docs)
 }
 
+/// The two halves of a function that is called: `vjp` or `jvp`, split at what it takes in addition.
+pub(crate) fn halves(program: &mut Program, whole: Routine) -> Staged {
+    let name = program.name.clone();
+    split(program, whole, name, Vec::new())
+}
+
 fn split(program: &mut Program, whole: Routine, name: Ident, docs: Vec<String>) -> Staged {
     let Routine { mut declared, mut params, result, checks, .. } = whole;
     let mut results = match result {
@@ -37,9 +43,9 @@ fn split(program: &mut Program, whole: Routine, name: Ident, docs: Vec<String>) 
         leaf => vec![leaf],
     };
     let later = results.pop().unwrap_or(OutputTree::Tuple(Vec::new()));
-    // The cotangent, and its numbers and arrays.
-    let own = declared.pop();
-    let parts = own.as_ref().map_or(0, |own| own.parts.tree().leaves().len());
+    // The cotangent or the directions, and their numbers and arrays.
+    let own = declared.split_off(program.declared.len());
+    let parts: usize = own.iter().map(|own| own.parts.tree().leaves().len()).sum();
     let mut own_params = params.split_off(params.len().saturating_sub(parts));
     let inputs: Vec<u32> = own_params.iter().filter_map(|p| p.input).collect();
     let mut graph = std::mem::take(&mut program.graph);
@@ -70,14 +76,14 @@ fn split(program: &mut Program, whole: Routine, name: Ident, docs: Vec<String>) 
     program.graph = graph;
     let mut second_params: Vec<Param> = kept.iter().map(|k| k.param.clone()).collect();
     let mut second_declared: Vec<Declared> = kept.iter().enumerate().map(|(k, kept)| kept.declared(k)).collect();
-    if let Some(own) = own {
+    for own in own {
         let parts = own.parts.moved(second_params.len(), params.len());
-        for param in &mut own_params {
-            param.input = param.input.and_then(|k| new_inputs.get(&k).copied());
-        }
-        second_params.append(&mut own_params);
         second_declared.push(Declared { parts, ..own });
     }
+    for param in &mut own_params {
+        param.input = param.input.and_then(|k| new_inputs.get(&k).copied());
+    }
+    second_params.append(&mut own_params);
     let leaves = kept.into_iter().map(|k| OutputTree::Leaf(k.leaf));
     let first = if leaves.len() == 0 {
         results.remove(0)

@@ -15,6 +15,10 @@ use ad_ir::program::Container;
 /// The terms of a derivative, by its recipe.
 pub(super) fn terms(recipe: Recipe, making: &mut DerivativeBuilder<'_>) -> Terms {
     match recipe {
+        Recipe::Value => {
+            let values = making.prepared.plain.clone();
+            Terms { values, differentiated: Vec::new(), blocks: Vec::new() }
+        }
         Recipe::Gradient => gradient(making),
         Recipe::Transposed => transposed(making),
         Recipe::Forward => forwards(making),

@@ -17,11 +17,6 @@ fn f(x: f64) -> f64 {
     between(x)
 }
 
-#[differentiable]
-fn factorial(n: usize, x: f64) -> f64 {
-    if n == 0 { x } else { factorial(n - 1, x) * n as f64 }
-}
-
 fn main() {
     println!("{}", f_grad(1.0));
 }

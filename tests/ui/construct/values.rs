@@ -1,4 +1,4 @@
-//! Values of types that are none of the language's, and functions that call themselves.
+//! Values of types that are none of the language's.
 
 use ad::prelude::*;
 use std::collections::{BinaryHeap, HashMap, HashSet, LinkedList};
@@ -25,22 +25,6 @@ fn collections(x: f64) -> f64 {
     let boxed = Box::new(x);
     let point = Point::new(x);
     x
-}
-
-#[differentiate]
-fn power(x: f64, n: usize) -> f64 {
-    if n == 0 { 1.0 } else { x * power(x, n - 1) }
-}
-
-#[differentiate]
-fn inside(x: f64) -> f64 {
-    fn twice(x: f64) -> f64 {
-        if x > 1.0 { x } else { 2.0 * half(x) }
-    }
-    fn half(x: f64) -> f64 {
-        0.5 * twice(x + 1.0)
-    }
-    twice(x)
 }
 
 mod renamed {

@@ -13,6 +13,7 @@
 //! This module does not depend on a pass, a mode or the emitter. They implement the interfaces of
 //! `prim::build`.
 
+mod call;
 mod contract;
 mod cumsum;
 mod iota;
@@ -21,6 +22,8 @@ mod part;
 mod reduce;
 mod replicate;
 mod stack;
+
+pub use call::{Callee, Half, Returns};
 
 use super::Prim;
 use super::build::{Build, Typed, Types};
@@ -209,6 +212,8 @@ families! {
     Prim::Stack => stack::Stack;
     Prim::Contract(spec) => contract::Contract(spec);
     Prim::CumSum(back) => cumsum::CumSum(*back);
+    Prim::Call(callee) => call::Call(callee);
+    Prim::Returned(k, elem) => call::Returned(*k, *elem);
 }
 
 /// The same axes after a new first one.

@@ -44,7 +44,9 @@ pub(super) enum Delta {
     Stack { parts: Vec<Option<DeltaId>>, like: Term },
     /// A linear loop; its parts are [`Delta::Part`].
     Scan(Rc<ScanDelta>),
-    /// Part k of a loop's result.
+    /// A call of a function that is compiled on its own; its parts are [`Delta::Part`].
+    Call(Rc<super::call::CallDelta>),
+    /// Part k of a loop's or a call's result.
     Part(DeltaId, usize),
 }
 
@@ -83,7 +85,7 @@ pub(super) struct Dual {
     pub(super) primal: Vec<Term>,
     /// Their tangents; `None` is zero.
     pub(super) tangents: Vec<Option<DeltaId>>,
-    /// From the loops outside of bodies to the loops of the primal.
+    /// From the loops and calls outside of bodies to those of the primal.
     pub(super) loops: HashMap<Term, Term>,
 }
 

@@ -11,7 +11,7 @@ use ad_ir::prim::{Binary, Cmp, IntOp, Prim, Reduce, Scaling};
 
 use super::delta::{Delta, DeltaId, Dual, Leaf, Tangent, differentiable};
 use super::linear::Lin;
-use super::scan;
+use super::{call, scan};
 
 /// The Deltas of `roots` with respect to these inputs.
 pub(super) fn dual(g: &mut Graph, roots: &[Term], active: &[u32]) -> Dual {
@@ -45,7 +45,7 @@ pub(super) fn dual_of(g: &mut Graph, roots: &[Term], active: &dyn Fn(Leaf) -> bo
     out.loops = d
         .primal
         .iter()
-        .filter(|(t, p)| t != p && matches!(d.g.node(**t), Node::Scan(_)))
+        .filter(|(t, p)| t != p && (matches!(d.g.node(**t), Node::Scan(_)) || call::is_call(d.g, **t)))
         .map(|(&t, &p)| (t, p))
         .collect();
     out.primal = roots.iter().map(|t| d.primal[t]).collect();
@@ -108,6 +108,7 @@ impl Rewrite for Dualise<'_, '_> {
         let node = self.g.node_rc(t);
         match &*node {
             Node::Scan(s) => scan::dual(self, t, s),
+            Node::Prim(Prim::Call(callee), args) => call::dual(self, callee, args),
             Node::Proj(tuple, k) => {
                 let p = self.primal[tuple];
                 (self.g.proj(p, *k as usize), self.tangents[tuple].part(*k as usize))
@@ -188,6 +189,10 @@ impl Dualise<'_, '_> {
                 let (onto, x) = (self.of(*dst), self.of(*src));
                 let x = self.apply(Lin::Scatter { vars, index, sizes, to }, x);
                 self.add(onto, x)
+            }
+            Node::Prim(Prim::Returned(k, _), args) => {
+                assert!(call::is_call(self.g, args[0]), "a result is differentiated together with its call");
+                return self.tangents[&args[0]].part(*k as usize);
             }
             Node::Prim(prim, args) => self.prim(p, prim, args),
             Node::Size(..) | Node::Var(_) | Node::Lit(_) => None,

@@ -4,7 +4,7 @@ use ad_ir::ir::{Graph, Node, Put, Term};
 
 use super::condition::mask_outside;
 use super::delta::{Delta, DeltaId, Dual, Leaf};
-use super::scan;
+use super::{call, scan};
 use ad_ir::analysis::zeros::is_zero;
 
 /// The tangents of `dual`'s results; `None` is zero. A leaf without a tangent has tangent zero.
@@ -70,6 +70,7 @@ pub(super) fn apply(g: &mut Graph, dual: &Dual, leaf: &dyn Fn(Leaf) -> Option<Te
                     let (init, captures, xs) = (given(&s.init), given(&s.captures), given(&s.xs));
                     scan::forward(g, s, &init, &captures, &xs)
                 }
+                Delta::Call(c) => call::forward(g, c, &c.reads().map(of).collect::<Vec<_>>()),
                 Delta::Part(s, k) => vec![values[s.0 as usize].get(*k).copied().flatten()],
             }
         };
@@ -103,6 +104,7 @@ fn children(delta: &Delta, out: &mut Vec<DeltaId>) {
         }
         Delta::Update { dst, src, .. } => out.extend(dst.iter().chain(src).copied()),
         Delta::Stack { parts, .. } => out.extend(parts.iter().copied().flatten()),
+        Delta::Call(c) => out.extend(c.reads()),
         Delta::Scan(s) => out.extend(s.init.iter().chain(&s.captures).chain(&s.xs).copied().flatten()),
     }
 }

@@ -5,6 +5,7 @@
 //! Terms given to this module have no `build` and no call (the pass `bulk` has removed them). This
 //! module never simplifies, and never examines what a whole function computes.
 
+mod call;
 pub(crate) mod condition;
 mod delta;
 mod derived;

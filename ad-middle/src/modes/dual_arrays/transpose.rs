@@ -52,14 +52,20 @@ pub(super) fn transpose(
         match std::mem::replace(&mut pass.pending[k], Pending::None) {
             Pending::None => {}
             Pending::One(ct) => pass.visit(g, &dual.deltas[k], ct),
-            Pending::Parts(parts) => {
-                if let Delta::Scan(s) = &dual.deltas[k] {
+            Pending::Parts(parts) => match &dual.deltas[k] {
+                Delta::Scan(s) => {
                     let before = pass.running(g, s, &parts);
                     for (id, ct) in loop_cotangents(g, s, &parts, &before, &mut pass.found.undone) {
                         pass.give(g, id, ct);
                     }
                 }
-            }
+                Delta::Call(c) => {
+                    for (id, ct) in call_cotangents(g, c, &parts) {
+                        pass.give(g, id, ct);
+                    }
+                }
+                _ => {}
+            },
         }
     }
     pass.found
@@ -82,7 +88,7 @@ pub(super) type Running = BTreeMap<DeltaId, Cotangent>;
 enum Pending {
     None,
     One(Cotangent),
-    /// For a loop, by part.
+    /// For a loop or a call, by part.
     Parts(BTreeMap<usize, Cotangent>),
 }
 
@@ -232,7 +238,7 @@ impl Pass<'_> {
                     }
                 }
             }
-            Delta::Scan(_) | Delta::Part(..) => panic!("a loop's cotangents come by part"),
+            Delta::Scan(_) | Delta::Call(_) | Delta::Part(..) => panic!("the cotangents of a loop come by part"),
         }
     }
 }
@@ -308,6 +314,21 @@ fn loop_cotangents(
             (id, Cotangent { term, masked: ct.masked })
         })
         .collect()
+}
+
+/// A call whose cotangents are all zero unless one condition holds is made under that condition.
+fn call_cotangents(
+    g: &mut Graph,
+    c: &super::call::CallDelta,
+    parts: &BTreeMap<usize, Cotangent>,
+) -> Vec<(DeltaId, Cotangent)> {
+    let guard = common_guard(g, parts);
+    let arm = |ct: &Cotangent| match guard.and(zero_arm(g, ct.term)) {
+        Some((_, arm)) => Cotangent { term: arm, masked: ct.masked },
+        None => *ct,
+    };
+    let inner: BTreeMap<usize, Cotangent> = parts.iter().map(|(&k, ct)| (k, arm(ct))).collect();
+    super::call::transpose(g, c, &inner, guard)
 }
 
 /// `then` where the guard holds, else `other`.

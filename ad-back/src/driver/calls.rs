@@ -1,0 +1,59 @@
+//! Statements of calls, and of results that are read from records. This module does not decide what
+//! a function keeps.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+
+use super::super::calls::{is_call, name_of};
+use super::super::plan::{Guard, Work};
+use super::state::Driver;
+use ad_ir::ir::Term;
+use ad_ir::prim::structural::Callee;
+
+impl Driver<'_> {
+    /// The statement of a call.
+    pub(super) fn call_of(&mut self, t: Term, callee: &Callee, args: &[Term], guard: &[Guard]) {
+        let g = self.g;
+        let mut names = Vec::new();
+        let passed: Vec<TokenStream> = args[1..]
+            .iter()
+            .map(|&c| if g.rank(c) == 0 { self.argument(c, &mut names) } else { self.borrow(c, &mut names) })
+            .collect();
+        let function = name_of(callee.function, callee.half, &callee.active);
+        let turbofish = self.program.turbofishes.get(callee.function as usize);
+        let call = quote!(#function #turbofish (calls_, #(#passed),*));
+        let name = self.name(t);
+        let value = match g.bool_value(args[0]) {
+            Some(true) => call,
+            _ => {
+                let (reached, zero) = (self.argument(args[0], &mut names), self.style.zero(g.elem(t)));
+                quote!(if #reached { #call } else { #zero })
+            }
+        };
+        self.plain(guard, quote!(let #name = #value;), vec![t], names);
+    }
+
+    /// The statement of a result of a call.
+    pub(super) fn returned(&mut self, t: Term, k: u32, args: &[Term], guard: &[Guard]) {
+        let k = Literal::u32_unsuffixed(k);
+        let mut names = Vec::new();
+        let record = self.argument(args[0], &mut names);
+        if self.g.rank(t) == 0 {
+            let (name, ty) = (self.name(t), self.style.ty(self.g.elem(t)));
+            self.plain(guard, quote!(let #name = calls_.read::<#ty>(#record, #k);), vec![t], names);
+        } else {
+            let code = self.allocate(t, &mut names, false);
+            let out = self.out(t);
+            self.plain(guard, quote!(#code calls_.read_array(#out, #record, #k);), vec![t], names);
+        }
+    }
+
+    /// Whether a loop makes calls, in its body or in inner loops.
+    pub(super) fn makes_calls(&self, n: usize) -> bool {
+        self.plan.bodies[n].iter().any(|&k| match self.plan.steps[k].work {
+            Work::Whole(t) => is_call(self.g, t),
+            Work::Loop(inner) => self.makes_calls(inner),
+            _ => false,
+        })
+    }
+}

@@ -1,0 +1,386 @@
+//! Functions that may call themselves, directly or through others. Such a function is lowered once,
+//! as a program of its own, and a call of it is a call in the core language. All other functions
+//! are lowered at each call (`called`).
+//!
+//! A function of this kind sees items, and no variables. So it is an ordinary function with a
+//! signature, to whose body the items around it are added.
+//!
+//! This module must never decide what a function computes.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use quote::ToTokens;
+use syn::visit::{self, Visit};
+use syn::{Block, Expr, ExprCall, Item, ItemFn, Stmt};
+
+use super::lower::Lower;
+use super::sig::{self, Sig};
+use super::types::Len;
+use super::value::{Closure, Lowered, Value};
+use ad_ir::catalogue;
+use ad_ir::descriptor::{Descriptor, Recipe};
+use ad_ir::diag::{Diags, Poison, SrcRange};
+use ad_ir::ir::Term;
+use ad_ir::prim::Prim;
+use ad_ir::prim::structural::{Callee, Half, Returns};
+use ad_ir::program::{Container, Declared, Output, OutputTree, Owner, Parts, Passing, Program, Tree};
+use ad_ir::rust_types;
+
+/// A function that may call itself.
+pub(super) struct Recursive<'a> {
+    item: &'a ItemFn,
+    /// The items that it sees.
+    beside: Rc<[&'a Item]>,
+    definition: Option<usize>,
+}
+
+/// The functions that are compiled on their own, by their numbers. All runs of the front end share
+/// them, since what they are does not depend on a call.
+#[derive(Clone, Default)]
+pub(super) struct Functions(Rc<RefCell<Vec<Compiled>>>);
+
+struct Compiled {
+    /// The text of the function with all that it sees.
+    text: String,
+    definition: Option<usize>,
+    /// `None` if the signature has errors.
+    sig: Option<Rc<Sig>>,
+    /// `None` while the function is being lowered, and if it has errors.
+    program: Option<Program>,
+    errors: Diags,
+}
+
+impl Functions {
+    /// Adds the functions to the program that calls them.
+    pub(super) fn into_program(self, program: &mut Program, diags: &mut Diags) -> Lowered<()> {
+        let all = std::mem::take(&mut *self.0.borrow_mut());
+        for compiled in all {
+            let Some(mut function) = compiled.program else {
+                compiled.errors.list().iter().for_each(|d| {
+                    diags.push(d.range, d.message.clone());
+                });
+                return Err(Poison);
+            };
+            program.assumed.append(&mut function.assumed);
+            program.bound.append(&mut function.bound);
+            program.consts.append(&mut function.consts);
+            function.locals = Rc::clone(&program.locals);
+            program.functions.push(function);
+        }
+        program.turbofishes = program.functions.iter().map(|f| f.turbofish.clone()).collect();
+        for function in &mut program.functions {
+            function.turbofishes = Rc::clone(&program.turbofishes);
+        }
+        Ok(())
+    }
+}
+
+/// The items of the enclosing blocks before a block, and the recursive functions among them.
+pub(super) struct Around<'a>(Rc<[&'a Item]>, Rc<BTreeSet<String>>);
+
+impl<'a> Lower<'a> {
+    /// Enters a block: its items are visible.
+    pub(super) fn enter_items(&mut self, block: &'a Block) -> Around<'a> {
+        let around = Around(Rc::clone(&self.beside), Rc::clone(&self.recursive_names));
+        let own: Vec<&'a Item> =
+            block.stmts.iter().filter_map(|s| if let Stmt::Item(item) = s { Some(item) } else { None }).collect();
+        if !own.is_empty() {
+            self.see(&own);
+        }
+        around
+    }
+
+    fn see(&mut self, own: &[&'a Item]) {
+        let names: Vec<String> = own.iter().filter_map(|item| name_of(item)).collect();
+        let mut recursive: BTreeSet<String> = (*self.recursive_names).clone();
+        recursive.retain(|name| !names.contains(name));
+        recursive.extend(recursive_among(own));
+        let outer = self.beside.iter().copied().filter(|i| name_of(i).is_none_or(|name| !names.contains(&name)));
+        self.beside = outer.chain(own.iter().copied()).collect();
+        self.recursive_names = recursive.into();
+    }
+
+    /// Enters the body of a function, which sees the items at its definition.
+    pub(super) fn at_items(&mut self, closure: &Closure<'a>) -> Around<'a> {
+        let around = Around(Rc::clone(&self.beside), Rc::clone(&self.recursive_names));
+        if closure.definition != self.state.definition {
+            (self.beside, self.recursive_names) = (Rc::default(), Rc::default());
+        }
+        around
+    }
+
+    /// Leaves a block or a body.
+    pub(super) fn leave_items(&mut self, around: Around<'a>) {
+        (self.beside, self.recursive_names) = (around.0, around.1);
+    }
+
+    /// Binds the name of the annotated function in its own body, if it calls itself.
+    pub(super) fn bind_itself(&mut self, item: &'a ItemFn) -> Lowered<()> {
+        let name = item.sig.ident.to_string();
+        if !calls(item).contains(&name) || self.state.scope.get(&name).is_some() {
+            return Ok(());
+        }
+        self.recursive_names = Rc::new([name.clone()].into());
+        let function = self.nested_function(item)?;
+        self.state.items.bind(name.clone(), Some(function.clone()));
+        self.state.scope.bind(name, Some(function));
+        Ok(())
+    }
+
+    /// The function as an item, if it may call itself.
+    pub(super) fn recursive(&self, item: &'a ItemFn) -> Option<Rc<Recursive<'a>>> {
+        let (beside, definition) = (Rc::clone(&self.beside), self.state.definition);
+        let own = item.sig.ident.to_string();
+        // A marked function sees itself.
+        let marked = self.is_itself(&own) && calls(item).contains(&own);
+        let found = self.recursive_names.contains(&own) || marked;
+        found.then(|| Rc::new(Recursive { item, beside, definition }))
+    }
+
+    /// Calls a function that is compiled on its own.
+    pub(super) fn call_compiled(
+        &mut self,
+        f: &Recursive<'a>,
+        args: &[Value<'a>],
+        range: SrcRange,
+    ) -> Lowered<Value<'a>> {
+        let (number, sig) = self.compiled(f)?;
+        if sig.real_param.is_some() && self.sig.real_param.is_none() {
+            let name = sig.name.to_string();
+            return Err(self.error(range, catalogue::recursive_generic(&name)));
+        }
+        if sig.declared.len() != args.len() {
+            return Err(self.error(range, catalogue::closure_arity(sig.declared.len(), args.len())));
+        }
+        let mut given = Vec::new();
+        for ((k, arg), input) in args.iter().enumerate().zip(&f.item.sig.inputs) {
+            let syn::FnArg::Typed(typed) = input else { continue };
+            let value = self.ascribe(arg.clone(), &typed.ty, range)?;
+            given.extend(self.result(&sig.tree(k), &value, range)?.terms());
+        }
+        let returns = |leaf: &&super::types::Leaf| {
+            let number = |len: &Len| if let Len::Number(n) = len { Some(*n) } else { None };
+            Some(Returns { elem: leaf.elem, sizes: leaf.lens.iter().map(number).collect::<Option<_>>()? })
+        };
+        let results: Option<Box<[Returns]>> = sig.result.leaves().iter().map(returns).collect();
+        let results = results.ok_or(Poison)?;
+        let direct = match (&sig.result, &*results) {
+            (Tree::Leaf(_), [one]) if one.sizes.is_empty() => Some(one.elem),
+            _ => None,
+        };
+        let reached = self.reached(&given);
+        let callee = Callee { function: number, half: Half::Value, active: [].into(), results, direct };
+        let all: Vec<Term> = std::iter::once(reached).chain(given).collect();
+        let made = self.g.prim(Prim::Call(callee.clone().into()), &all);
+        if direct.is_some() {
+            return Ok(Value::Term(made));
+        }
+        let mut leaves = Vec::new();
+        for (result, k) in callee.results.iter().zip(0..) {
+            let sizes: Vec<Term> = result.sizes.iter().map(|&n| self.g.lit_usize(n)).collect();
+            let args: Vec<Term> = std::iter::once(made).chain(sizes).collect();
+            let t = self.g.prim(Prim::Returned(k, result.elem), &args);
+            leaves.push(self.nested_value(t, u8::MAX));
+        }
+        if let (Tree::Leaf(_), [leaf]) = (&sig.result, &leaves[..]) {
+            return Ok(leaf.clone());
+        }
+        self.parameter_of(&sig.result_ty, &leaves).ok_or(Poison)
+    }
+
+    /// A condition: the function reaches this point, and has not panicked before. A call is made
+    /// only then, since a function that calls itself would not return otherwise.
+    fn reached(&mut self, args: &[Term]) -> Term {
+        let mut left = self.path_not_taken();
+        for ok in self.passed() {
+            if self.g.bool_value(ok) != Some(true) && self.g.free(ok).is_empty() {
+                let failed = self.g.not(ok);
+                left = self.g.or(left, failed);
+            }
+        }
+        let of: Vec<Term> = args.iter().copied().chain([left]).collect();
+        left = self.stopped_if_unreached(left, &of);
+        self.g.not(left)
+    }
+
+    /// The number and the signature of a function. It is lowered if this is its first call.
+    fn compiled(&mut self, f: &Recursive<'a>) -> Lowered<(u32, Rc<Sig>)> {
+        let (attrs, vis) = (Vec::new(), syn::Visibility::Inherited);
+        let mut item = ItemFn { attrs, vis, ..f.item.clone() };
+        let own = item.sig.ident.to_string();
+        let visible = f.beside.iter().filter(|i| name_of(i).is_some() || is_type(i));
+        let mut stmts: Vec<Stmt> = visible.map(|&i| Stmt::Item(i.clone())).collect();
+        if !f.beside.iter().any(|i| name_of(i).as_ref() == Some(&own)) {
+            stmts.push(Stmt::Item(Item::Fn(item.clone())));
+        }
+        stmts.append(&mut item.block.stmts);
+        item.block.stmts = stmts;
+        let text = item.to_token_stream().to_string();
+        let same = |c: &Compiled| c.text == text && c.definition == f.definition;
+        let found = self.functions.0.borrow().iter().position(same);
+        let number = match found {
+            Some(number) => number,
+            None => self.compile(item, text, f.definition),
+        };
+        let (sig, errors) = {
+            let all = self.functions.0.borrow();
+            (all[number].sig.clone(), all[number].errors.clone())
+        };
+        for d in errors.list() {
+            self.error(d.range, d.message.clone());
+        }
+        match sig {
+            Some(sig) if errors.is_empty() => Ok((u32::try_from(number).unwrap_or(u32::MAX), sig)),
+            _ => Err(Poison),
+        }
+    }
+
+    /// Lowers a function of its own. Its number is known before its body is lowered.
+    fn compile(&mut self, item: ItemFn, text: String, definition: Option<usize>) -> usize {
+        let mut errors = Diags::new();
+        let sig = sig::of_function(&item, (self.sig.mode, &self.sig.krate), &mut errors).ok();
+        let sig = sig.filter(|sig| refused(sig, &item, &mut errors).is_ok()).map(Rc::new);
+        let number = {
+            let mut all = self.functions.0.borrow_mut();
+            all.push(Compiled { text, definition, sig: sig.clone(), program: None, errors: errors.clone() });
+            all.len() - 1
+        };
+        let Some(sig) = sig.filter(|_| errors.is_empty()) else { return number };
+        let (outside, functions) = (self.outside, self.functions.clone());
+        let made = super::shapes::one(&sig, &item, self.definitions, (outside, definition), &functions, &mut errors);
+        let mut all = self.functions.0.borrow_mut();
+        let entry = &mut all[number];
+        entry.errors = errors;
+        match made {
+            Ok(program) if entry.errors.is_empty() => entry.program = Some(by_leaves(program)),
+            _ if entry.errors.is_empty() => {
+                let name = SrcRange::of(&item.sig.ident);
+                entry.errors.push(name, catalogue::recursion(&item.sig.ident.to_string()));
+            }
+            _ => {}
+        }
+        number
+    }
+}
+
+/// Refuses the derivatives that are not taken of a call of a function that is compiled on its own.
+pub(super) fn refuses(program: &Program, named: &[(&'static Descriptor, SrcRange)], diags: &mut Diags) -> bool {
+    let Some(function) = program.functions.first() else { return false };
+    let first =
+        |d: &Descriptor| matches!(d.recipe, Recipe::Gradient | Recipe::Transposed | Recipe::Forward | Recipe::Jacobian);
+    let others = named.iter().filter(|(d, _)| !first(d));
+    for (d, at) in others.clone() {
+        diags.push(*at, catalogue::derivative_of_recursion(d.option, &function.name.to_string()));
+    }
+    others.count() > 0
+}
+
+/// Refuses a signature of which a call does not know a size.
+fn refused(sig: &Sig, item: &ItemFn, errors: &mut Diags) -> Lowered<()> {
+    let name = item.sig.ident.to_string();
+    let mut result = Ok(());
+    for (param, input) in sig.declared.iter().zip(&item.sig.inputs) {
+        let known = |&k: &usize| {
+            let leaf = &sig.params[k].leaf;
+            leaf.rank < 2 || (0..leaf.rank).all(|axis| leaf.static_size(axis).is_some())
+        };
+        let has_lists = param.declared.parts.tree().has_lists();
+        if has_lists || !param.leaves().iter().all(known) {
+            result = Err(errors.push(SrcRange::of(input), catalogue::recursive_parameter(&name)));
+        }
+    }
+    let number = |leaf: &&super::types::Leaf| {
+        leaf.lens.len() == usize::from(leaf.rank) && leaf.lens.iter().all(|len| matches!(len, Len::Number(_)))
+    };
+    if sig.result.has_lists() || !sig.result.leaves().iter().all(number) {
+        result = Err(errors.push(SrcRange::of(&item.sig.output), catalogue::recursive_result(&name)));
+    }
+    result
+}
+
+/// The function with numbers and arrays as its parameters and results. An array is a slice of its
+/// elements.
+fn by_leaves(mut program: Program) -> Program {
+    for param in &mut program.params {
+        let numbers = param.rank == 0;
+        param.container = if numbers { Container::Scalar } else { Container::Slice };
+        param.passing = if numbers { Passing::value(Owner::Any) } else { Passing::reference(Owner::Slice) };
+        param.lens = Vec::new();
+        param.label = param.name.to_string();
+    }
+    let declared = program.params.iter().enumerate().map(|(k, param)| Declared {
+        name: param.name.clone(),
+        label: param.label.clone(),
+        ty: rust_types::argument_type(&program, param.container, param.elem, usize::from(param.rank), &[]),
+        parts: Parts::Leaf(k),
+    });
+    program.declared = declared.collect();
+    let leaf = |t: Term| {
+        let container = if program.graph.rank(t) == 0 { Container::Scalar } else { Container::Slice };
+        OutputTree::Leaf(Output { term: t, container, lens: Vec::new() })
+    };
+    program.result = OutputTree::of_several(program.result.terms().into_iter().map(leaf).collect());
+    program.result_ty = rust_types::tree_type(&program, &program.result);
+    // Its own panics have no values that only a loop has: nothing outside can call it.
+    program.checks.iter_mut().for_each(|check| check.incomplete = false);
+    program
+}
+
+/// The name of a function or a constant.
+fn name_of(item: &Item) -> Option<String> {
+    match item {
+        Item::Fn(f) => Some(f.sig.ident.to_string()),
+        Item::Const(c) => Some(c.ident.to_string()),
+        Item::Static(s) => Some(s.ident.to_string()),
+        _ => None,
+    }
+}
+
+fn is_type(item: &Item) -> bool {
+    super::definitions::is_definition(item)
+}
+
+/// The functions among these items that may call themselves.
+fn recursive_among(items: &[&Item]) -> BTreeSet<String> {
+    let functions: Vec<(String, BTreeSet<String>)> = items
+        .iter()
+        .filter_map(|item| if let Item::Fn(f) = item { Some((f.sig.ident.to_string(), calls(f))) } else { None })
+        .collect();
+    let reaches_itself = |name: &String| {
+        let (mut seen, mut stack) = (BTreeSet::new(), vec![name]);
+        while let Some(at) = stack.pop() {
+            let Some((_, called)) = functions.iter().find(|(other, _)| other == at) else { continue };
+            for next in called {
+                if next == name {
+                    return true;
+                }
+                if seen.insert(next) {
+                    stack.push(next);
+                }
+            }
+        }
+        false
+    };
+    functions.iter().map(|f| &f.0).filter(|name| reaches_itself(name)).cloned().collect()
+}
+
+/// The names that a function calls or mentions as values.
+fn calls(f: &ItemFn) -> BTreeSet<String> {
+    struct Calls(BTreeSet<String>);
+    impl<'s> Visit<'s> for Calls {
+        fn visit_expr_call(&mut self, c: &'s ExprCall) {
+            if let Expr::Path(p) = &*c.func
+                && p.qself.is_none()
+                && p.path.segments.len() == 1
+            {
+                self.0.extend(p.path.segments.last().map(|s| s.ident.to_string()));
+            }
+            visit::visit_expr_call(self, c);
+        }
+    }
+    let mut calls = Calls(BTreeSet::new());
+    calls.visit_block(&f.block);
+    calls.0
+}

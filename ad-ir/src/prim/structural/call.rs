@@ -1,0 +1,130 @@
+//! `call` and `returned`: a call of a function that is compiled on its own, and one of its results.
+//!
+//! A call is total: its first argument says whether the program reaches it. If not, nothing is
+//! called, and the results are zeros. So it may be moved, dropped or computed twice like any other
+//! term, although the function that it names may call itself.
+//!
+//! A call gives one number: the function's only result, or the number of a *record* that has its
+//! results. The forward half of a derivative ([KN] section 6) also leaves in its record what the
+//! reverse half reads.
+
+use super::{Batch, Example, Structural, shaped};
+use crate::prim::Prim;
+use crate::prim::build::{Build, Typed, Types, ensure};
+use crate::term::{Elem, Term, Type};
+
+/// What of a function is called.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Half {
+    /// The function itself.
+    Value,
+    /// The function, which leaves a record for [`Half::Reverse`].
+    Forward,
+    /// From the record of a forward half and the cotangents of the real results to the cotangents
+    /// of the active arguments.
+    Reverse,
+    /// From the arguments and the tangents of the active ones to the tangents of the real results.
+    Tangent,
+}
+
+/// The type of a result. Its sizes are numbers.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Returns {
+    /// The type of its elements.
+    pub elem: Elem,
+    /// Its sizes.
+    pub sizes: Box<[usize]>,
+}
+
+/// A function as a call names it.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Callee {
+    /// The number of the function among those of the program.
+    pub function: u32,
+    /// What of it is called.
+    pub half: Half,
+    /// The indices of the active arguments, ascending. Empty for the function itself.
+    pub active: Box<[u32]>,
+    /// The types of the function's results.
+    pub results: Box<[Returns]>,
+    /// The type of what the call gives, if that is the only result. It is not read from a record.
+    pub direct: Option<Elem>,
+}
+
+impl Callee {
+    /// The type of the number that a call gives.
+    #[must_use]
+    pub fn gives(&self) -> Elem {
+        self.direct.unwrap_or(Elem::USIZE)
+    }
+}
+
+/// `[reached, argument...]`.
+pub(super) struct Call<'a>(pub(super) &'a Callee);
+
+impl Structural for Call<'_> {
+    fn name(&self) -> String {
+        let half = match self.0.half {
+            Half::Value => "",
+            Half::Forward => "_forward",
+            Half::Reverse => "_reverse",
+            Half::Tangent => "_tangent",
+        };
+        format!("call_{}{half}", self.0.function)
+    }
+
+    fn infer(&self, g: &dyn Types, args: &[Term]) -> Typed {
+        let reached = args.first().map(|&t| g.ty(t));
+        ensure!(reached == Some(&Type::scalar(Elem::Bool)), "a call begins with whether it is reached");
+        args.iter().try_for_each(|&t| g.array(t).map(|_| ()))?;
+        shaped(self.0.gives(), [])
+    }
+
+    fn batch(&self, g: &mut dyn Build, b: &Batch<'_>) -> Term {
+        g.row_by_row(&Prim::Call(self.0.clone().into()), b.args, b.lifted, b.varies, b.size)
+    }
+
+    fn cost(&self) -> Option<u32> {
+        None
+    }
+
+    #[inline]
+    fn examples() -> Vec<Example> {
+        // What a call computes depends on the program.
+        Vec::new()
+    }
+}
+
+/// `[record, size...]`: result `k` of a call, of this element type. Of a call that is not reached,
+/// it is zero.
+pub(super) struct Returned(pub(super) u32, pub(super) Elem);
+
+impl Structural for Returned {
+    fn name(&self) -> String {
+        format!("returned[{}]", self.0)
+    }
+
+    fn data_args(&self, _args: usize) -> usize {
+        1
+    }
+
+    fn infer(&self, g: &dyn Types, args: &[Term]) -> Typed {
+        let record = args.first().map(|&t| g.ty(t));
+        ensure!(record == Some(&Type::scalar(Elem::USIZE)), "a result is read from a record");
+        args[1..].iter().try_for_each(|&n| g.check_size(n))?;
+        shaped(self.1, args[1..].iter().copied())
+    }
+
+    fn batch(&self, g: &mut dyn Build, b: &Batch<'_>) -> Term {
+        g.row_by_row(&Prim::Returned(self.0, self.1), b.args, b.lifted, b.varies, b.size)
+    }
+
+    fn cost(&self) -> Option<u32> {
+        None
+    }
+
+    #[inline]
+    fn examples() -> Vec<Example> {
+        Vec::new()
+    }
+}

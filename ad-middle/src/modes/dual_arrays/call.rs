@@ -1,0 +1,163 @@
+//! The derivative of a call of a function that is compiled on its own ([KN] section 6). The primal
+//! program calls the forward half, which leaves a record. Tangents and cotangents go through the
+//! other half, which reads the record. So nothing of the function is computed twice, and a function
+//! that calls itself is differentiated once.
+//!
+//! This module must never know what a function computes.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use ad_ir::analysis::guards::Guard;
+use ad_ir::ir::{Elem, Graph, Node, Term};
+use ad_ir::prim::structural::{Callee, Half, Returns};
+use ad_ir::prim::{Cmp, Prim};
+
+use super::condition::wrap;
+use super::delta::{Delta, DeltaId, Tangent};
+use super::dual::Dualise;
+use super::linear::KnownZeros;
+use super::transpose::Cotangent;
+
+/// The derivative of a call, given its record.
+#[derive(Debug)]
+pub(super) struct CallDelta {
+    /// The forward half.
+    callee: Callee,
+    reached: Term,
+    record: Term,
+    /// The active arguments, with their tangents.
+    args: Vec<(Term, DeltaId)>,
+}
+
+impl CallDelta {
+    /// The tangents of the active arguments.
+    pub(super) fn reads(&self) -> impl Iterator<Item = DeltaId> + '_ {
+        self.args.iter().map(|a| a.1)
+    }
+}
+
+/// Primal term and tangent of a call.
+pub(super) fn dual(d: &mut Dualise<'_, '_>, callee: &Callee, args: &[Term]) -> (Term, Tangent) {
+    let now: Vec<Term> = args.iter().map(|a| d.primal[a]).collect();
+    let active = (1..args.len()).filter_map(|k| Some((k, d.tangents[&args[k]].array()?)));
+    let active: Vec<(usize, DeltaId)> = active.collect();
+    let real = |r: &Returns| r.elem.is_real();
+    if active.is_empty() || !callee.results.iter().any(real) {
+        return (d.g.prim(Prim::Call(callee.clone().into()), &now), Tangent::Zero);
+    }
+    assert!(callee.half == Half::Value, "a derivative of a call is not differentiated again");
+    let numbers = active.iter().map(|&(k, _)| u32::try_from(k - 1).unwrap_or(u32::MAX)).collect();
+    let forward = Callee { half: Half::Forward, active: numbers, direct: None, ..callee.clone() };
+    let record = d.g.prim(Prim::Call(forward.clone().into()), &now);
+    let args = active.into_iter().map(|(k, id)| (now[k], id)).collect();
+    let of_call = CallDelta { callee: forward, reached: now[0], record, args };
+    let id = d.out.push(Delta::Call(Rc::new(of_call)));
+    let parts = callee.results.iter().enumerate().map(|(k, result)| match result.elem.is_real() {
+        true => Tangent::Array(d.out.push(Delta::Part(id, k))),
+        false => Tangent::Zero,
+    });
+    let mut parts: Vec<Tangent> = parts.collect();
+    match callee.direct {
+        Some(elem) => (d.g.prim(Prim::Returned(0, elem), &[record]), parts.remove(0)),
+        None => (record, Tangent::Tuple(parts)),
+    }
+}
+
+/// A call of another half of the function, and its results.
+fn other_half(
+    g: &mut Graph,
+    call: &CallDelta,
+    (half, reached): (Half, Term),
+    given: Vec<Term>,
+    like: &[(Elem, Vec<Term>)],
+) -> Vec<Term> {
+    let direct = match like {
+        [(elem, sizes)] if sizes.is_empty() => Some(*elem),
+        _ => None,
+    };
+    let callee = Callee { half, direct, ..call.callee.clone() };
+    let args: Vec<Term> = [reached, call.record].into_iter().chain(given).collect();
+    let made = g.prim(Prim::Call(callee.into()), &args);
+    if direct.is_some() {
+        return vec![made];
+    }
+    let read = |(k, (elem, sizes)): (usize, &(Elem, Vec<Term>))| {
+        let k = u32::try_from(k).unwrap_or(u32::MAX);
+        let args: Vec<Term> = std::iter::once(made).chain(sizes.iter().copied()).collect();
+        g.prim(Prim::Returned(k, *elem), &args)
+    };
+    like.iter().enumerate().map(read).collect()
+}
+
+/// The type of a result, with terms for its sizes.
+fn sized(g: &mut Graph, result: &Returns) -> (Elem, Vec<Term>) {
+    (result.elem, result.sizes.iter().map(|&n| g.lit_usize(n)).collect())
+}
+
+/// The tangents of the results, given those of the active arguments.
+pub(super) fn forward(g: &mut Graph, call: &CallDelta, tangents: &[Option<Term>]) -> Vec<Option<Term>> {
+    if tangents.iter().all(Option::is_none) {
+        return vec![None; call.callee.results.len()];
+    }
+    let given = call.args.iter().zip(tangents).map(|((arg, _), t)| t.unwrap_or_else(|| g.zeros_like(*arg))).collect();
+    let real: Vec<usize> = (0..call.callee.results.len()).filter(|&k| call.callee.results[k].elem.is_real()).collect();
+    let like: Vec<(Elem, Vec<Term>)> = real.iter().map(|&k| sized(g, &call.callee.results[k])).collect();
+    let found = other_half(g, call, (Half::Tangent, call.reached), given, &like);
+    let mut all = vec![None; call.callee.results.len()];
+    for (k, t) in real.into_iter().zip(found) {
+        all[k] = Some(t);
+    }
+    all
+}
+
+/// The cotangents that a call sends to its active arguments, given those of its results.
+///
+/// A call whose cotangents are all zero has no effect, whatever the function divides by: where a
+/// zero may be that of an arm that was not taken, the cotangents are tested, and otherwise the
+/// guard that they share is a condition of the call.
+pub(super) fn transpose(
+    g: &mut Graph,
+    call: &CallDelta,
+    parts: &BTreeMap<usize, Cotangent>,
+    guard: Option<Guard>,
+) -> Vec<(DeltaId, Cotangent)> {
+    let mut reached = call.reached;
+    let no = g.lit_bool(false);
+    if let Some((cond, holds)) = guard {
+        reached = if holds { g.cond(cond, reached, no) } else { g.cond(cond, no, reached) };
+    }
+    let mut given = Vec::new();
+    for (k, result) in call.callee.results.iter().enumerate().filter(|(_, r)| r.elem.is_real()) {
+        given.push(match parts.get(&k) {
+            Some(ct) => ct.term,
+            None => {
+                let (elem, sizes) = sized(g, result);
+                g.lit_shaped(elem, &sizes, 0.0)
+            }
+        });
+    }
+    if parts.values().any(|ct| ct.hidden(g) != KnownZeros::None) {
+        let mut any = no;
+        for &ct in &given {
+            let zeros = g.zeros_like(ct);
+            let differs = g.compare(Cmp::Ne, ct, zeros);
+            let rank = g.rank(ct);
+            let differs = if rank == 0 { differs } else { g.reduce(ad_ir::prim::Reduce::Any, rank, differs) };
+            any = g.or(any, differs);
+        }
+        reached = g.cond(reached, any, no);
+    }
+    let like: Vec<(Elem, Vec<Term>)> = call.args.iter().map(|&(arg, _)| (g.elem(arg), g.shape(arg).to_vec())).collect();
+    let found = other_half(g, call, (Half::Reverse, reached), given, &like);
+    let sent = call.args.iter().zip(found).map(|(&(_, id), term)| {
+        let term = guard.map_or(term, |guard| wrap(g, term, guard));
+        (id, Cotangent { term, masked: KnownZeros::None })
+    });
+    sent.collect()
+}
+
+/// Whether a term is a call.
+pub(super) fn is_call(g: &Graph, t: Term) -> bool {
+    matches!(g.node(t), Node::Prim(Prim::Call(_), _))
+}
