@@ -17,7 +17,7 @@ use crate::pipeline::{self, Prepared};
 /// The routines of a function that is called.
 pub enum Called {
     /// The function itself.
-    Value(Routine),
+    Value(Box<Routine>),
     /// Its forward half, and the other half.
     Halves {
         /// What the other half computes.
@@ -84,7 +84,7 @@ pub fn called(functions: &mut [Prepared], first: BTreeSet<Callee>) -> Vec<Called
         let active: Vec<usize> = callee.active.iter().map(|&k| k as usize).collect();
         (prepared.program.wrt, prepared.program.active) = (active.clone(), active);
         let routines = match half {
-            Half::Value => Called::Value(pipeline::derive(prepared, &VALUE, None)),
+            Half::Value => Called::Value(pipeline::derive(prepared, &VALUE, None).into()),
             half => {
                 let which = if half == Half::Tangent { &JVP } else { &VJP };
                 let whole = pipeline::derive(prepared, which, None);

@@ -214,6 +214,8 @@ impl Case {
         let result_ty = if types.len() == 1 { types[0].clone() } else { quote!((#(#types),*)) };
         let name = Ident::new(self.name, Span::call_site());
         let program = Program {
+            functions: Vec::new(),
+            turbofishes: std::rc::Rc::default(),
             graph: Graph::new(),
             name: name.clone(),
             vis: quote!(pub),
