@@ -111,9 +111,7 @@ fn candidates(g: &Graph, body: &Dual, s: &Scan) -> Vec<(Term, Vec<Guard>, Why)> 
             // later state may not exist outside of the arm that changes the array.
             Some(x) if g.rank(t) == 0 && cheap(g, t) && reads(g, t, x) => found.push((t, Vec::new(), Why::Part(x))),
             Some(x) => found.push((t, guard.clone(), Why::Part(x))),
-            None
-                if (g.ty(t).is_real() || super::call::is_call(g, t)) && expensive(g, t) || found_by_search(g, t) =>
-            {
+            None if (g.ty(t).is_real() || super::call::is_call(g, t)) && expensive(g, t) || found_by_search(g, t) => {
                 found.push((t, guard.clone(), Why::Expensive))
             }
             _ => {}
