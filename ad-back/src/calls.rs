@@ -108,7 +108,7 @@ fn value(graph: &mut Graph, program: &Program, routine: &Routine, function: u32)
     let arguments = routine.declared.iter().map(|p| &p.name);
     let turbofish = &program.turbofish;
     let call = quote!(#inner #turbofish (calls_, #(#arguments),*));
-    let record = record(&names);
+    let record = record(program, &names);
     let wrapper = wrapper(program, &name, &parameters, &quote!(usize), &quote!(let #pattern = #call; #record));
     Ok(quote!(#whole #wrapper))
 }
@@ -130,32 +130,29 @@ fn halves(
     let (names, pattern) = named(&first.result);
     let parameters = super::signature::declarations(&first.declared);
     let arguments = first.declared.iter().map(|p| &p.name);
-    let written = record(&names);
+    let written = record(program, &names);
     let code = quote!(let #pattern = #inner #turbofish (calls_, #(#arguments),*); #written);
     let forward = wrapper(program, &forward, &parameters, &quote!(usize), &code);
 
     // What the forward half has kept stands behind the results.
     let results = program.result.leaves().len();
     let kept = first.result.leaves().len() - results;
-    let (mut reads, mut arguments) = (TokenStream::new(), Vec::new());
-    for (k, param) in second.params.iter().enumerate().take(kept) {
-        reads.extend(read(program, param, results + k));
-        let name = &param.name;
-        arguments.push(if param.passing.references > 0 { quote!(&#name) } else { quote!(#name) });
-    }
+    let reads = read(program, &second.params[..kept], results);
+    let passed = second.params[..kept].iter().map(|Param { name, passing, .. }| match passing.references {
+        0 => quote!(#name),
+        _ => quote!(&#name),
+    });
+    let mut arguments: Vec<TokenStream> = passed.collect();
     let mut parameters = quote!(record_: usize);
     for declared in &second.declared[kept..] {
         arguments.push(given(program, declared, &second.params, &mut parameters));
-    }
-    if kept == 0 {
-        reads.extend(quote!(let _ = record_;));
     }
     let call = quote!(#closure #turbofish (calls_, #(#arguments),*));
     let other = match is_number(&second.result) {
         true => wrapper(program, &other, &parameters, &second.result_ty, &quote!(#reads #call)),
         false => {
             let (names, pattern) = named(&second.result);
-            let written = record(&names);
+            let written = record(program, &names);
             wrapper(program, &other, &parameters, &quote!(usize), &quote!(#reads let #pattern = #call; #written))
         }
     };
@@ -201,35 +198,46 @@ fn named(result: &OutputTree) -> (Vec<(Ident, Output)>, TokenStream) {
     (names, pattern)
 }
 
-/// Code that writes a record of these values. Its value is the number of the record.
-fn record(values: &[(Ident, Output)]) -> TokenStream {
-    let writes = values.iter().map(|(name, out)| match out.container {
-        Container::Scalar | Container::ScalarRef => quote!(calls_.write(#name);),
+/// Code that makes a record of these values. Its value is the number of the record.
+fn record(program: &Program, values: &[(Ident, Output)]) -> TokenStream {
+    let krate = &program.krate;
+    let words = values.iter().map(|(name, out)| match out.container {
+        Container::Scalar | Container::ScalarRef => quote!(#krate::runtime::Word::to_word(#name)),
         Container::Static if out.lens.len() > 1 => {
             let flat = (1..out.lens.len()).map(|_| quote!(.as_flattened()));
-            quote!(calls_.write_array(#name #(#flat)*);)
+            quote!(calls_.keep(#name #(#flat)*))
         }
-        _ => quote!(calls_.write_array(&#name);),
+        _ => quote!(calls_.keep(&#name)),
     });
-    quote!(let record_ = calls_.begin(); #(#writes)* record_)
+    quote!(calls_.record([#(#words),*]))
 }
 
-/// Code that reads something that was kept.
-fn read(program: &Program, param: &Param, k: usize) -> TokenStream {
-    let Param { name, container, elem, rank, lens, .. } = param;
+/// Code that reads what was kept, from word `first` of a record on.
+fn read(program: &Program, params: &[Param], first: usize) -> TokenStream {
     let krate = &program.krate;
-    let ty = argument_type(program, Container::Scalar, *elem, 0, &[]);
-    match container {
-        Container::Static => {
-            let of = argument_type(program, Container::Static, *elem, usize::from(*rank), lens);
-            let zeros = static_type(quote!(<#ty as #krate::runtime::Word>::of_word(0)), lens);
-            let flat = (1..lens.len()).map(|_| quote!(.as_flattened_mut()));
-            let place = if lens.len() < 2 { quote!(&mut #name) } else { quote!(#name #(#flat)*) };
-            quote!(let mut #name: #of = #zeros; calls_.read_array(#place, record_, #k);)
+    let words: Vec<Ident> = (0..params.len()).map(|k| format_ident!("word{k}_")).collect();
+    let reads = params.iter().zip(&words).map(|(param, word)| {
+        let Param { name, container, elem, rank, lens, .. } = param;
+        let ty = argument_type(program, Container::Scalar, *elem, 0, &[]);
+        match container {
+            Container::Static => {
+                let of = argument_type(program, Container::Static, *elem, usize::from(*rank), lens);
+                let zeros = static_type(quote!(<#ty as #krate::runtime::Word>::of_word(0)), lens);
+                let flat = (1..lens.len()).map(|_| quote!(.as_flattened_mut()));
+                let place = if lens.len() < 2 { quote!(&mut #name) } else { quote!(#name #(#flat)*) };
+                quote!(let mut #name: #of = #zeros; calls_.fill(#place, #word);)
+            }
+            Container::Scalar | Container::ScalarRef => {
+                quote!(let #name = <#ty as #krate::runtime::Word>::of_word(#word);)
+            }
+            _ => quote!(let #name = calls_.array::<#ty>(#word);),
         }
-        Container::Scalar | Container::ScalarRef => quote!(let #name = calls_.read::<#ty>(record_, #k);),
-        _ => quote!(let #name = calls_.array::<#ty>(record_, #k);),
+    });
+    let reads: Vec<TokenStream> = reads.collect();
+    if reads.is_empty() {
+        return quote!(let _ = record_;);
     }
+    quote!(let [#(#words),*] = calls_.words(record_, #first); #(#reads)*)
 }
 
 /// The argument for a cotangent or a direction, of which each real leaf is a parameter.

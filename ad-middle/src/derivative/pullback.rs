@@ -17,6 +17,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::docs;
+use ad_ir::analysis::guards::{Guard, guards};
 use ad_ir::descriptor::PULLBACK;
 use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
 use ad_ir::ir::{Graph, Node, Term, Type};
@@ -33,7 +34,36 @@ pub(crate) fn pullback(program: &mut Program, whole: Routine) -> Staged {
 /// The two halves of a function that is called: `vjp` or `jvp`, split at what it takes in addition.
 pub(crate) fn halves(program: &mut Program, whole: Routine) -> Staged {
     let name = program.name.clone();
-    split(program, whole, name, Vec::new())
+    let uses = guards(&program.graph, &whole.result.terms());
+    let own = program.params.len();
+    let later: Vec<u32> = whole.params.iter().skip(own).filter_map(|p| p.input).collect();
+    let mut staged = split(program, whole, name, Vec::new());
+    let results = program.result.leaves().len();
+    let mut kept = staged.first.result.terms();
+    for t in &mut kept[results..] {
+        *t = only_where_read(&mut program.graph, *t, uses.get(t).map_or(&[], |set| set), &later);
+    }
+    staged.first.result = staged.first.result.with_terms(&mut kept.into_iter());
+    staged
+}
+
+/// What is kept for one arm is computed in that arm only: most calls of a function that calls itself
+/// are the innermost ones. Integers may be sizes, and stay as they are.
+fn only_where_read(g: &mut Graph, t: Term, uses: &[Guard], later: &[u32]) -> Term {
+    let is_call = matches!(g.node(t), Node::Prim(Prim::Call(_), _));
+    if !is_call && g.rank(t) == 0 && !g.elem(t).is_real() {
+        return t;
+    }
+    let of_input = |n: &Node| matches!(n, Node::Input(k) | Node::Size(k, _) if later.contains(k));
+    let mut guarded = t;
+    for &(c, value) in uses {
+        let closed = g.free(c).is_empty() && !g.is_open(c);
+        if closed && !g.reachable(&[c]).iter().any(|&t| of_input(g.node(t))) {
+            let zeros = g.zeros_of_any(t);
+            guarded = if value { g.cond(c, guarded, zeros) } else { g.cond(c, zeros, guarded) };
+        }
+    }
+    guarded
 }
 
 fn split(program: &mut Program, whole: Routine, name: Ident, docs: Vec<String>) -> Staged {
