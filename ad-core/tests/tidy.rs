@@ -34,6 +34,7 @@ const LAYERS: &[&str] = &[
     "modes",
     "derivative",
     "pipeline",
+    "calls",
     "emit",
     "expansion",
     "travel",
