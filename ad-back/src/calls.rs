@@ -190,7 +190,7 @@ fn named(result: &OutputTree) -> (Vec<(Ident, Output)>, TokenStream) {
                 let parts: Vec<TokenStream> = parts.collect();
                 quote!((#(#parts,)*))
             }
-            Tree::List(element) => pattern(element, names),
+            Tree::List(inner) | Tree::Defined(_, inner) => pattern(inner, names),
         }
     }
     let mut names = Vec::new();
@@ -258,7 +258,7 @@ fn given(program: &Program, declared: &Declared, params: &[Param], parameters: &
                 let parts: Vec<TokenStream> = parts.collect();
                 quote!((#(#parts,)*))
             }
-            Tree::List(element) => argument(program, element, params, parameters),
+            Tree::List(inner) | Tree::Defined(_, inner) => argument(program, inner, params, parameters),
         }
     }
     argument(program, &declared.parts.tree(), params, parameters)

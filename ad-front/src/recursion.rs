@@ -240,7 +240,7 @@ impl<'a> Lower<'a> {
     /// Lowers a function of its own. Its number is known before its body is lowered.
     fn compile(&mut self, item: ItemFn, text: String, definition: Option<usize>) -> usize {
         let mut errors = Diags::new();
-        let sig = sig::of_function(&item, (self.sig.mode, &self.sig.krate), &mut errors).ok();
+        let sig = sig::of_function(&item, self.definitions, (self.sig.mode, &self.sig.krate), &mut errors).ok();
         let sig = sig.filter(|sig| refused(sig, &item, &mut errors).is_ok()).map(Rc::new);
         let number = {
             let mut all = self.functions.0.borrow_mut();
@@ -277,6 +277,16 @@ pub(super) fn refuses(program: &Program, named: &[(&'static Descriptor, SrcRange
     others.count() > 0
 }
 
+/// Whether there is a list of tuples.
+fn has_lists<L>(tree: &Tree<L>) -> bool {
+    match tree {
+        Tree::Leaf(_) => false,
+        Tree::Tuple(parts) => parts.iter().any(has_lists),
+        Tree::List(_) => true,
+        Tree::Defined(_, inner) => has_lists(inner),
+    }
+}
+
 /// Refuses a signature of which a call does not know a size.
 fn refused(sig: &Sig, item: &ItemFn, errors: &mut Diags) -> Lowered<()> {
     let name = item.sig.ident.to_string();
@@ -286,16 +296,16 @@ fn refused(sig: &Sig, item: &ItemFn, errors: &mut Diags) -> Lowered<()> {
             let leaf = &sig.params[k].leaf;
             leaf.rank < 2 || (0..leaf.rank).all(|axis| leaf.static_size(axis).is_some())
         };
-        let has_lists = param.declared.parts.tree().has_lists();
+        let has_lists = has_lists(&param.declared.parts.tree());
         if has_lists || !param.leaves().iter().all(known) {
-            result = Err(errors.push(SrcRange::of(input), catalogue::recursive_parameter(&name)));
+            result = Err(errors.push(SrcRange::of(input), catalogue::recursive_signature(&name, "parameter")));
         }
     }
     let number = |leaf: &&super::types::Leaf| {
         leaf.lens.len() == usize::from(leaf.rank) && leaf.lens.iter().all(|len| matches!(len, Len::Number(_)))
     };
-    if sig.result.has_lists() || !sig.result.leaves().iter().all(number) {
-        result = Err(errors.push(SrcRange::of(&item.sig.output), catalogue::recursive_result(&name)));
+    if has_lists(&sig.result) || !sig.result.leaves().iter().all(number) {
+        result = Err(errors.push(SrcRange::of(&item.sig.output), catalogue::recursive_signature(&name, "result")));
     }
     result
 }

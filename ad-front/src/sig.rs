@@ -136,17 +136,22 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, types: &Definitions, diags: &mut
 }
 
 /// Parses the signature of a function that is compiled on its own. Nothing in it has to be real.
-pub(super) fn of_function(item: &ItemFn, (mode, krate): (Mode, &TokenStream), diags: &mut Diags) -> Lowered<Sig> {
+pub(super) fn of_function(
+    item: &ItemFn,
+    types: &Definitions,
+    (mode, krate): (Mode, &TokenStream),
+    diags: &mut Diags,
+) -> Lowered<Sig> {
     let qualifiers = qualifiers(item, diags);
     let (parameters, generics_read) = generics(item, diags);
-    let params = params(item, &parameters, diags);
+    let params = params(item, (&parameters, types), diags);
     qualifiers?;
     generics_read?;
     let (declared, params) = params?;
     let ReturnType::Type(_, ty) = &item.sig.output else {
         return Err(diags.push(SrcRange::of(&item.sig.ident), catalogue::no_result(&item.sig.ident.to_string())));
     };
-    let found = tree::tree(ty, &parameters, diags)?;
+    let found = boundary::tree(ty, (&parameters, types), diags)?;
     if !found.is_owned() {
         return Err(diags.push(SrcRange::of(ty), catalogue::result_not_owned(&text_of(ty, 40))));
     }

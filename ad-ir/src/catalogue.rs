@@ -357,19 +357,14 @@ pub fn derivative_of_recursion(option: &str, name: &str) -> Message {
         .help("`grad`, `vjp`, `jvp`, `pullback`, `jacobian` and `into` are; or write the function as a loop")
 }
 
-pub fn recursive_parameter(name: &str) -> Message {
-    message(format!("`{name}` calls itself, and has a parameter of this type"))
+pub fn recursive_signature(name: &str, part: &str) -> Message {
+    message(format!("`{name}` calls itself, and has a {part} of this type"))
         .help("numbers, slices of numbers, arrays of static size and tuples of these are understood there")
 }
 
 pub fn recursive_generic(name: &str) -> Message {
     message(format!("`{name}` calls itself and is generic, and is called with another real type"))
         .help("write the real type in its signature, as `f64`")
-}
-
-pub fn recursive_result(name: &str) -> Message {
-    message(format!("`{name}` calls itself, and has a result of this type"))
-        .help("numbers, arrays of static size and tuples of these are understood there")
 }
 
 pub fn unknown_method(name: &str, receiver: &str, near: Option<&str>, as_function: bool) -> Message {
