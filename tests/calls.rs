@@ -251,3 +251,138 @@ mod hidden {
         assert_eq!(not_hidden_value_and_grad(2.0), (6.0, 5.0));
     }
 }
+
+/// Helpers that take functions: their closures see the place where they are written.
+mod functions {
+    use ad::check_grad;
+    use ad::prelude::*;
+
+    mod solvers {
+        use ad::prelude::*;
+
+        const HALF: f64 = 0.5;
+
+        #[differentiable]
+        fn slope(f: &impl Fn(f64) -> f64, x: f64) -> f64 {
+            (f(x + HALF) - f(x - HALF)) * square(1.0)
+        }
+
+        #[differentiable]
+        fn square(x: f64) -> f64 {
+            x * x
+        }
+
+        #[differentiable]
+        pub fn newton<F: Fn(f64) -> f64>(f: F, start: f64, steps: usize) -> f64 {
+            let mut x = start;
+            for _ in 0..steps {
+                x -= f(x) / slope(&f, x);
+            }
+            x
+        }
+
+        #[differentiable]
+        pub fn stepped<T: Real, K, const N: usize>(f: &K, h: T, y: [T; N]) -> [T; N]
+        where
+            K: Fn(T, &[T; N]) -> [T; N],
+        {
+            let (k, mut next) = (f(h, &y), y);
+            for i in 0..N {
+                next[i] = y[i] + h * k[i];
+            }
+            next
+        }
+
+        #[differentiable]
+        pub fn each(x: &[f64], mut f: impl FnMut(f64)) {
+            for &x in x {
+                f(square(x));
+            }
+        }
+
+        #[differentiable]
+        pub fn chosen(f: &dyn Fn(f64, (f64, usize)) -> (f64, f64), x: f64) -> f64 {
+            let (a, b) = f(x, (2.0 * x, 3));
+            a * b
+        }
+    }
+
+    const HALF: f64 = 3.0;
+
+    /// Not the one of the solvers.
+    #[differentiable]
+    fn square(x: f64) -> f64 {
+        HALF * x * x
+    }
+
+    #[differentiate]
+    fn root(a: f64) -> f64 {
+        solvers::newton(|x| square(x) - a, 1.0, 20)
+    }
+
+    #[differentiate]
+    fn oscillator(stiffness: f64, start: [f64; 2]) -> f64 {
+        let rhs = |h: f64, y: &[f64; 2]| [y[1], -stiffness * y[0] + square(h)];
+        let mut y = start;
+        for _ in 0..5 {
+            y = solvers::stepped(&rhs, 0.1, y);
+        }
+        y[0]
+    }
+
+    #[differentiate]
+    fn accumulated(x: &[f64], power: i32) -> f64 {
+        let (mut total, mut last) = (0.0, 1.0);
+        solvers::each(x, |v| {
+            total += v.powi(power) * last;
+            last = square(v);
+        });
+        total
+    }
+
+    #[differentiate]
+    fn by_reference(x: f64) -> f64 {
+        solvers::chosen(&|a, (b, n)| (a * b, square(b) * n as f64), x)
+    }
+
+    #[test]
+    fn closures_are_arguments_of_helpers() {
+        assert!((root_value_and_grad(12.0).0 - 2.0).abs() < 1e-12);
+        assert!((root_value_and_grad(12.0).1 - 1.0 / 12.0).abs() < 1e-12);
+        check_grad!(oscillator(1.7, [0.4, -0.3]));
+        check_grad!(accumulated(&[0.5, -0.7, 1.1], 2));
+        assert_eq!(by_reference_value_and_grad(0.5), (9.0 * 8.0 * 0.0625, 9.0 * 8.0 * 4.0 * 0.125));
+    }
+
+    /// A function hides a marked one also if it takes functions.
+    mod hidden {
+        use ad::prelude::*;
+
+        mod other {
+            use ad::prelude::*;
+
+            #[differentiable]
+            pub(super) fn twice(f: impl Fn(&[f64; 2], f64) -> f64, x: f64) -> f64 {
+                2.0 * f(&[x, x], x)
+            }
+        }
+
+        #[allow(unused_imports, reason = "the local function hides the other one")]
+        use other::*;
+
+        fn twice(f: impl Fn(&[f64; 2], f64) -> f64, x: f64) -> f64 {
+            3.0 * f(&[x, x], x)
+        }
+
+        #[differentiate]
+        fn called(x: f64) -> f64 {
+            twice(|a, b| a[0] * b, x)
+        }
+
+        #[test]
+        #[should_panic(expected = "called: `twice` is another function here than the marked one")]
+        fn a_hidden_function_has_no_derivative() {
+            let _ = called_grad(called(1.0));
+        }
+    }
+}

@@ -294,7 +294,7 @@ fn is_carried(function: &ItemFn) -> bool {
 
 /// What tells at any place whether a function is this one. `None` if it is no value of one type.
 fn identity(function: &ItemFn, id: Id, needs: &Outside, krate: &TokenStream) -> Option<TokenStream> {
-    let (name, arguments) = (&function.sig.ident, front::arguments(function)?);
+    let value = front::value(function, &function.sig.ident.to_token_stream(), krate)?;
     let at = Literal::u128_unsuffixed(id);
     let inner = needs.conditions(krate).map(|(_, condition)| condition);
     let place = place();
@@ -303,7 +303,7 @@ fn identity(function: &ItemFn, id: Id, needs: &Outside, krate: &TokenStream) -> 
             #place
             impl #krate::runtime::Function<Place> for #krate::runtime::At<#at> {
                 fn is<F: 'static>(function: &F) -> bool {
-                    #krate::runtime::same(function, &#name #arguments) #(&& #inner)*
+                    #krate::runtime::same(function, &#value) #(&& #inner)*
                 }
             }
         };

@@ -71,8 +71,14 @@ impl<'a> Lower<'a> {
         if let Some(f) = &closure.recursive {
             return self.call_compiled(f, args, range);
         }
+        // The type of the result may name sizes that the arguments have.
+        let mut scope = closure.scope.clone();
         let result = self.inside(closure, range, |me| {
             me.infer_sizes(closure, args, range)?;
+            for name in closure.sizes.iter().map(ToString::to_string) {
+                let size = me.state.scope.get(&name).and_then(Result::ok).cloned();
+                scope.bind(name, size);
+            }
             closure.params.iter().zip(args).try_for_each(|((pat, ty), arg)| {
                 let arg = match ty {
                     Some(ty) => me.ascribe(arg.clone(), ty, range)?,
@@ -82,10 +88,12 @@ impl<'a> Lower<'a> {
             })?;
             me.body(closure.body)
         });
-        result.and_then(|value| match closure.output {
-            Some(ty) => self.at_definition(closure.definition, |me| me.ascribe(value, ty, range)),
-            None => Ok(value),
-        })
+        let value = result?;
+        let Some(ty) = closure.output else { return Ok(value) };
+        let outer = std::mem::replace(&mut self.state.scope, scope);
+        let value = self.at_definition(closure.definition, |me| me.ascribe(value, ty, range));
+        self.state.scope = outer;
+        value
     }
 
     /// Turns a closure expression into a value.

@@ -44,6 +44,7 @@ mod macros;
 mod memory;
 mod methods;
 mod once;
+mod opaque;
 mod open;
 mod operators;
 mod options;
@@ -100,7 +101,7 @@ pub use probe::{Probed, probe};
 pub use requests::{requests, requests_of_type};
 pub use sig::is_real;
 pub use table::{Described, described};
-pub use travel::{Id, Marked, Outside, arguments, constant_id, named, written};
+pub use travel::{Id, Marked, Outside, constant_id, named, value, written};
 
 /// The output for a function with errors.
 #[derive(Debug)]

@@ -5,10 +5,11 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
-use syn::{Expr, FnArg, ItemFn, Type};
+use syn::{Expr, FnArg, Generics, ItemFn, ReturnType, Type};
 
 use super::attr;
 use super::definitions::Definitions;
+use super::opaque;
 use super::travel::{Id, Marked, Outside};
 use ad_ir::catalogue;
 use ad_ir::diag::{Diags, SrcRange};
@@ -32,14 +33,16 @@ pub fn probe(item: &ItemFn, id: Id, outside: &Outside, krate: &TokenStream) -> P
     let (mut params, mut arguments) = (Vec::new(), Vec::new());
     for (k, arg) in item.sig.inputs.iter().enumerate() {
         match arg {
-            FnArg::Typed(typed) => arguments.push(argument(&typed.ty, &format!("a{k}"), &mut params)),
+            FnArg::Typed(typed) => {
+                arguments.push(argument(&typed.ty, &item.sig.generics, &format!("a{k}"), &mut params));
+            }
             FnArg::Receiver(receiver) => {
                 diags.push(SrcRange::of(receiver), catalogue::method());
                 return Probed::Wrong(diags);
             }
         }
     }
-    let generics = &item.sig.generics;
+    let generics = &opaque::others(&item.sig.generics);
     let where_clause = &generics.where_clause;
     let of_call: syn::Result<ItemFn> = syn::parse2(quote! {
         fn #name #generics (#(#params,)* __ad_unused: f64) -> f64 #where_clause {
@@ -83,16 +86,29 @@ pub fn probe(item: &ItemFn, id: Id, outside: &Outside, krate: &TokenStream) -> P
     }
 }
 
-/// An argument of a type, made of parameters.
-fn argument(ty: &Type, name: &str, params: &mut Vec<TokenStream>) -> Expr {
+/// An argument of a type, made of parameters. A function gives what is a parameter, too.
+fn argument(ty: &Type, generics: &Generics, name: &str, params: &mut Vec<TokenStream>) -> Expr {
     let ident = format_ident!("__ad_{name}", span = Span::call_site());
+    if let Some(function) = opaque::function(ty, generics) {
+        let given = function.inputs.iter().map(|_| quote!(_));
+        let result: Expr = match &function.output {
+            ReturnType::Default => syn::parse_quote!(()),
+            ReturnType::Type(_, ty) => argument(ty, generics, &format!("{name}_r"), params),
+        };
+        return syn::parse_quote!(|#(#given),*| #result);
+    }
     match ty {
-        Type::Paren(p) => argument(&p.elem, name, params),
-        Type::Group(g) => argument(&g.elem, name, params),
+        Type::Paren(p) => argument(&p.elem, generics, name, params),
+        Type::Group(g) => argument(&g.elem, generics, name, params),
         Type::Tuple(t) => {
-            let parts = t.elems.iter().enumerate().map(|(k, ty)| argument(ty, &format!("{name}_{k}"), params));
+            let parts =
+                t.elems.iter().enumerate().map(|(k, ty)| argument(ty, generics, &format!("{name}_{k}"), params));
             let parts: Vec<Expr> = parts.collect();
             syn::parse_quote!((#(#parts,)*))
+        }
+        Type::Reference(r) if opaque::function(&r.elem, generics).is_some() => {
+            let inner = argument(&r.elem, generics, name, params);
+            syn::parse_quote!(&#inner)
         }
         Type::Reference(r) if r.mutability.is_some() => {
             let ty = match &*r.elem {
@@ -106,7 +122,7 @@ fn argument(ty: &Type, name: &str, params: &mut Vec<TokenStream>) -> Expr {
             syn::parse_quote!(&mut #ident)
         }
         Type::Reference(r) if matches!(&*r.elem, Type::Tuple(_)) => {
-            let inner = argument(&r.elem, name, params);
+            let inner = argument(&r.elem, generics, name, params);
             syn::parse_quote!(&#inner)
         }
         _ => {

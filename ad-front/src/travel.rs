@@ -9,11 +9,13 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use proc_macro2::{Ident, Literal, TokenStream};
+use proc_macro2::{Group, Ident, Literal, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{FnArg, GenericParam, Item, ItemFn, Path, PathArguments};
+use syn::{FnArg, GenericParam, Generics as Declared, Item, ItemFn, Path, PathArguments};
+use syn::{ParenthesizedGenericArguments, ReturnType, Type};
 
 use super::lower::Lower;
+use super::opaque;
 use super::types::Generics;
 use super::value::{Lowered, Value};
 use ad_ir::catalogue;
@@ -75,10 +77,11 @@ impl Outside {
     pub fn conditions<'s>(&'s self, krate: &'s TokenStream) -> impl Iterator<Item = (&'s str, TokenStream)> {
         self.names.iter().filter_map(move |(name, id)| {
             let Item::Fn(f) = &self.list.iter().find(|d| d.id == *id)?.item else { return None };
-            let (path, arguments) = (syn::parse_str::<Path>(name).ok()?, arguments(f)?);
+            let path = syn::parse_str::<Path>(name).ok()?.into_token_stream();
+            let value = value(f, &path, krate)?;
             let id = Literal::u128_unsuffixed(*id);
             let of = quote!(<#krate::runtime::At<#id> as #krate::runtime::Function<_>>);
-            Some((&**name, quote!(#of::is(&#path #arguments))))
+            Some((&**name, quote!(#of::is(&#value))))
         })
     }
 
@@ -113,26 +116,77 @@ impl Outside {
     }
 }
 
-/// Generic arguments with which a function is a value of one type. `None` if it has parameters of
-/// other kinds than a definition may have.
+/// A marked function, by a path to it, as a value of one type. `None` if it has parameters of other
+/// kinds than a definition may have.
 #[must_use]
-pub fn arguments(f: &ItemFn) -> Option<TokenStream> {
-    let opaque = |input: &FnArg| matches!(input, FnArg::Typed(p) if p.ty.to_token_stream().into_iter().any(|t| t.to_string() == "impl"));
-    if f.sig.inputs.iter().any(opaque) {
-        return None;
-    }
+pub fn value(f: &ItemFn, path: &TokenStream, krate: &TokenStream) -> Option<TokenStream> {
+    let generics = &f.sig.generics;
     let mut given = Vec::new();
-    for param in &f.sig.generics.params {
+    for param in &generics.params {
         match param {
             GenericParam::Lifetime(_) => {}
-            GenericParam::Type(t) if super::sig::is_real(&f.sig.generics, t) => given.push(quote!(f64)),
-            GenericParam::Type(_) => return None,
+            GenericParam::Type(t) if super::sig::is_real(generics, t) => given.push(quote!(f64)),
+            GenericParam::Type(t) => {
+                given.push(pointer_of(opaque::named(&t.ident, generics)?, generics));
+            }
             // Any other kind is an error of the function.
             GenericParam::Const(c) if c.ty.to_token_stream().to_string() == "usize" => given.push(quote!(0)),
             GenericParam::Const(_) => return None,
         }
     }
-    Some(if given.is_empty() { TokenStream::new() } else { quote!(::<#(#given),*>) })
+    let path = if given.is_empty() { path.clone() } else { quote!(#path::<#(#given),*>) };
+    let mut said = false;
+    let mut types = Vec::new();
+    for input in &f.sig.inputs {
+        let FnArg::Typed(typed) = input else { return None };
+        let opaque = typed.ty.to_token_stream().into_iter().any(|t| matches!(&t, TokenTree::Ident(i) if i == "impl"));
+        types.push(if opaque { pointer(&typed.ty, generics)? } else { quote!(_) });
+        said |= opaque;
+    }
+    Some(if said { quote!(#krate::runtime::of_types::<(#(#types,)*), _>(#path)) } else { path })
+}
+
+/// The type of pointers to functions that a parameter can have.
+fn pointer(ty: &Type, generics: &Declared) -> Option<TokenStream> {
+    if let Type::Reference(r) = ty {
+        let (mutability, inner) = (&r.mutability, pointer(&r.elem, generics)?);
+        return Some(quote!(&'static #mutability #inner));
+    }
+    Some(pointer_of(opaque::function(ty, generics)?, generics))
+}
+
+fn pointer_of(given: &ParenthesizedGenericArguments, generics: &Declared) -> TokenStream {
+    let inputs = given.inputs.iter().map(|ty| at_one_type(ty.to_token_stream(), generics));
+    let output = match &given.output {
+        ReturnType::Default => quote!(),
+        ReturnType::Type(_, ty) => {
+            let ty = at_one_type(ty.to_token_stream(), generics);
+            quote!(-> #ty)
+        }
+    };
+    quote!(fn(#(#inputs),*) #output)
+}
+
+/// A type with the generic arguments of [`value`].
+fn at_one_type(tokens: TokenStream, generics: &Declared) -> TokenStream {
+    let turned = tokens.into_iter().map(|t| match t {
+        TokenTree::Ident(name) => {
+            let param = generics.params.iter().find_map(|p| match p {
+                GenericParam::Type(t) if t.ident == name => Some(quote!(f64)),
+                GenericParam::Const(c) if c.ident == name => Some(quote!(0)),
+                _ => None,
+            });
+            param.unwrap_or_else(|| quote!(#name))
+        }
+        TokenTree::Group(group) => {
+            let inner = at_one_type(group.stream(), generics);
+            let mut turned = Group::new(group.delimiter(), inner);
+            turned.set_span(group.span());
+            quote!(#turned)
+        }
+        other => quote!(#other),
+    });
+    turned.collect()
 }
 
 /// A path as definitions have it: without generic arguments and spaces.

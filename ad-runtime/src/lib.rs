@@ -45,7 +45,7 @@ pub use differentiable::{Differentiable, Leaves};
 #[doc(hidden)]
 pub use differentiable::{different_variants, no_elements};
 #[doc(hidden)]
-pub use place::{At, Constant, Function, same};
+pub use place::{At, Constant, Function, Takes, of_types, same};
 pub use real::Real;
 pub use sparse::Csr;
 pub use workspace::{Lent, Workspace};

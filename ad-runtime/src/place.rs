@@ -27,3 +27,30 @@ pub trait Function<Place> {
 pub fn same<F: 'static, G: 'static>(_: &F, _: &G) -> bool {
     TypeId::of::<F>() == TypeId::of::<G>()
 }
+
+/// A function that takes values of these types.
+pub trait Takes<Types> {}
+
+macro_rules! takes {
+    ($($t:ident)*) => {
+        impl<Function, Result, $($t),*> Takes<($($t,)*)> for Function where Function: Fn($($t),*) -> Result {}
+    };
+}
+
+takes!(A);
+takes!(A B);
+takes!(A B C);
+takes!(A B C D);
+takes!(A B C D E);
+takes!(A B C D E F);
+takes!(A B C D E F G);
+takes!(A B C D E F G H);
+takes!(A B C D E F G H I);
+takes!(A B C D E F G H I J);
+takes!(A B C D E F G H I J K);
+takes!(A B C D E F G H I J K L);
+
+/// A function that takes functions, for those of one type. It is a value only then.
+pub fn of_types<Types, F: Takes<Types>>(function: F) -> F {
+    function
+}

@@ -12,4 +12,5 @@ mod options;
 mod queue;
 mod renderer;
 mod robot_arm;
+mod runge_kutta;
 mod transformer;
