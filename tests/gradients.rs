@@ -8,7 +8,6 @@ mod layouts;
 /// The cases that are not supported, and the missing parts of the language.
 const LEFT_OUT: &[(&str, &[&str])] = &[
     ("recursion", &["dualrev-mutual-recursion", "ksc-power-recursive"]),
-    ("structs and enums", &["dualrev-vec3-struct", "dualrev-weirdsum-one"]),
     ("custom derivatives", &["horde-custom-dual-identity"]),
     // In tests/second.rs.
     ("derivatives of derivatives", &SECOND),

@@ -253,3 +253,56 @@ fn fields_may_be_private() {
     assert_eq!((place, dx), (inner::hidden(15.0, [10.0, 6.0]), 30.0));
     ad::check_grad!(through(&h, 0.5));
 }
+
+#[derive(Clone, Debug, PartialEq, Differentiable)]
+struct Line {
+    slope: Array1<f64>,
+    offset: f64,
+    #[constant]
+    scale: [f64; 2],
+    #[constant]
+    origin: Vec<f64>,
+}
+
+#[differentiate(grad, vjp, jvp, jacobian, hvp, pullback, into)]
+fn fit(line: &Line, x: &Array2<f64>) -> f64 {
+    let error = x.dot(&line.slope) + line.offset - line.origin[0];
+    line.scale[0] * error.mapv(|e| e * e).sum() * line.scale[1]
+}
+
+#[differentiate(hessian, wrt(line))]
+fn curved(line: Line) -> f64 {
+    line.offset.powi(3) * line.scale[0] + line.slope[0] * line.offset * line.origin[0]
+}
+
+#[test]
+fn what_is_marked_constant_is_copied() {
+    let line = Line { slope: array![1.0, 2.0], offset: 0.5, scale: [2.0, 3.0], origin: vec![4.0] };
+    let x = array![[1.0, -1.0], [0.5, 2.0]];
+    let (gradient, _) = fit_grad(&line, &x);
+    assert_eq!((gradient.scale, &*gradient.origin), ([2.0, 3.0], &[4.0][..]));
+    let r = [1.0 - 2.0 + 0.5 - 4.0, 0.5 + 4.0 + 0.5 - 4.0];
+    assert_eq!(gradient.offset, 12.0 * (r[0] + r[1]));
+    // What a direction has in their place is not read.
+    let along = Line { slope: array![0.0, 0.0], offset: 1.0, scale: [9.0, 9.0], origin: Vec::new() };
+    let (_, tangent) = fit_jvp(&line, &x, &along, &Array2::zeros((2, 2)));
+    assert!((tangent - gradient.offset).abs() < 1e-12);
+    ad::check_grad!(fit(&line, &x));
+    ad::check_grad!(curved(line));
+}
+
+#[test]
+fn types_and_functions_may_be_in_a_body() {
+    #[derive(Clone, Debug, PartialEq, Differentiable)]
+    struct Own {
+        x: f64,
+        n: usize,
+    }
+
+    #[differentiate]
+    fn square(own: &Own) -> f64 {
+        own.x * own.x * own.n as f64
+    }
+
+    assert_eq!(square_grad(&Own { x: 3.0, n: 2 }), Own { x: 12.0, n: 2 });
+}

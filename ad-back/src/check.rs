@@ -448,7 +448,7 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
                 let rows = &program.declared[program.wrt[0]].parts.tree();
                 let rows = rows.map(&mut |&k| {
                     let param = &program.params[k];
-                    (own("row", k), param.container, param.elem.is_real())
+                    (own("row", k), param.container, param.is_active())
                 });
                 let (pattern, blocks) = names.blocks(&rows);
                 match rows {

@@ -58,6 +58,15 @@ impl TypeTree {
         }
     }
 
+    /// Takes no derivative with respect to any leaf.
+    fn make_constant(&mut self) {
+        match self {
+            TypeTree::Leaf(leaf) => leaf.constant = true,
+            TypeTree::Tuple { parts, .. } => parts.iter_mut().for_each(TypeTree::make_constant),
+            TypeTree::List { element: inner, .. } | TypeTree::Defined { inner, .. } => inner.make_constant(),
+        }
+    }
+
     /// The tree of a list of these elements. `None` if an element borrows or has arrays whose sizes
     /// its type does not say.
     fn listed(self) -> Option<TypeTree> {
@@ -261,7 +270,11 @@ pub(crate) fn taken_apart(
             }
             for (k, field) in variant.fields.iter().enumerate() {
                 let ty = of.field_type(v, k, &given).ok_or_else(none)?;
-                parts.push(taken_apart(&ty, names, (&inside(&field.name), depth + 1), fields)?);
+                let mut part = taken_apart(&ty, names, (&inside(&field.name), depth + 1), fields)?;
+                if field.constant {
+                    part.make_constant();
+                }
+                parts.push(part);
             }
             variants.push(tuple(parts));
         }
@@ -280,6 +293,7 @@ pub(crate) fn taken_apart(
             owned: true,
             passing: Container::Scalar.taken(),
             lens: Vec::new(),
+            constant: false,
         };
         return Ok(tuple(std::iter::once(TypeTree::Leaf(tag)).chain(variants).collect()));
     }

@@ -70,6 +70,8 @@ pub(super) struct Variant {
 pub(super) struct Field {
     pub name: String,
     pub ty: Type,
+    /// Whether it has the mark `#[constant]`.
+    pub constant: bool,
 }
 
 impl std::fmt::Debug for Definition {
@@ -316,7 +318,15 @@ pub(super) fn is_of_one_number(generics: &syn::Generics) -> bool {
 
 fn fields(fields: &Fields) -> Vec<Field> {
     let name = |k: usize, field: &syn::Field| field.ident.as_ref().map_or_else(|| k.to_string(), ToString::to_string);
-    fields.iter().enumerate().map(|(k, f)| Field { name: name(k, f), ty: f.ty.clone() }).collect()
+    fields
+        .iter()
+        .enumerate()
+        .map(|(k, f)| Field {
+            name: name(k, f),
+            ty: f.ty.clone(),
+            constant: f.attrs.iter().any(|a| a.path().is_ident("constant")),
+        })
+        .collect()
 }
 
 /// Every item of a function, in whatever block it is.

@@ -241,6 +241,15 @@ impl<'ast> Visit<'ast> for Requests {
         visit::visit_expr_struct(self, e);
     }
 
+    /// A variant without fields.
+    fn visit_expr_path(&mut self, e: &'ast syn::ExprPath) {
+        let last = e.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
+        // An associated constant has no lower case letter.
+        if e.qself.is_none() && last.starts_with(char::is_uppercase) && last.contains(char::is_lowercase) {
+            self.ask_for_owner(&e.path, false);
+        }
+    }
+
     fn visit_pat_struct(&mut self, p: &'ast syn::PatStruct) {
         self.ask_for_owner(&p.path, true);
         visit::visit_pat_struct(self, p);

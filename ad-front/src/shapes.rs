@@ -448,6 +448,7 @@ fn finish(mut lower: Lower<'_>, item: &ItemFn, mut result: OutputTree, equations
         rank: p.leaf.rank,
         lens: p.leaf.lens.iter().map(Len::tokens).collect(),
         input: Some(input),
+        constant: p.leaf.constant,
     });
     Program {
         name: sig.name.clone(),

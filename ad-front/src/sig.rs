@@ -89,7 +89,7 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, types: &Definitions, diags: &mut
     generics_read?;
     let ((declared, params), (result, aux)) = (params?, result?);
     let wrt = wrt(item, &declared, &params, attr, diags);
-    let real = |&k: &usize| params[k].leaf.elem.is_real();
+    let real = |&k: &usize| params[k].leaf.is_active();
     let active: Vec<usize> = wrt.iter().flat_map(|&k| declared[k].leaves()).filter(real).collect();
     let examples = examples::named(&declared, &params, &active, attr, diags);
     let differentiated = differentiated(&result, aux);
@@ -469,6 +469,9 @@ fn result(
     }
     let one_real = |tree: &Tree<Leaf>| is_one_number(tree) && tree.leaves().iter().all(|leaf| leaf.elem.is_real());
     let pair = matches!(&found, Tree::Tuple(parts) if parts.len() == 2 && one_real(&parts[0]));
+    if found.leaves().iter().any(|leaf| leaf.constant && leaf.elem.is_real()) {
+        return Err(diags.push(SrcRange::of(ty), catalogue::constant_in_a_result(&text_of(ty, 40))));
+    }
     if let Some(range) = attr.aux.filter(|_| !pair) {
         diags.push(range, catalogue::aux_of_no_pair(&text_of(ty, 40)));
     }
@@ -478,7 +481,7 @@ fn result(
 /// The active parameters. Errors in `wrt` are reported. The stand-ins are then for the valid
 /// parameters in `wrt`, or for all parameters if there are none.
 fn wrt(item: &ItemFn, declared: &[SigDeclared], params: &[SigParam], attr: &Attr, diags: &mut Diags) -> Vec<usize> {
-    let real = |k: usize| declared[k].leaves().iter().any(|&leaf| params[leaf].leaf.elem.is_real());
+    let real = |k: usize| declared[k].leaves().iter().any(|&leaf| params[leaf].leaf.is_active());
     let all: Vec<usize> = (0..declared.len()).filter(|&k| real(k)).collect();
     if all.is_empty() {
         diags.push(SrcRange::of(&item.sig.ident), catalogue::nothing_active(&item.sig.ident.to_string()));

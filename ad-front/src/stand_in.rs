@@ -160,7 +160,7 @@ pub(super) fn of_signature(sig: &Sig, item: &ItemFn, diags: &Diags) -> TokenStre
     let each = |ty: &dyn Fn(&Tree<Leaf>) -> TokenStream| active.iter().map(ty).collect::<Vec<_>>();
     let gradient = of_several(&each(&|ty| boundary::owned(ty, real, krate)));
     let all = |ty: &Tree<Leaf>| {
-        let all = |leaf: &Leaf| match leaf.elem.is_real() {
+        let all = |leaf: &Leaf| match leaf.is_active() {
             true => Leaf { container: Container::NdArray, rank: leaf.rank + 1, lens: Vec::new(), ..leaf.clone() },
             false => leaf.clone(),
         };
@@ -212,7 +212,7 @@ fn block(sig: &Sig, result: &Tree<Leaf>, param: &Tree<Leaf>) -> TokenStream {
         let lens = lens.into_iter().map(types::Len::Named).collect();
         Leaf { container, rank: result.rank + param.rank, lens, ..param.clone() }
     };
-    let blocks = param.clone().of_blocks().grafted(&mut |param: &Leaf| match param.elem.is_real() {
+    let blocks = param.clone().of_blocks().grafted(&mut |param: &Leaf| match param.is_active() {
         true => result
             .clone()
             .of_blocks()
@@ -246,7 +246,7 @@ pub(super) fn of(item: &ItemFn, attr: &Attr, types: &Definitions) -> TokenStream
         types::mend(&mut ty);
         let gradient = match ty_tree {
             Some(ty) => {
-                let real = ty.leaves().iter().any(|leaf| leaf.elem.is_real());
+                let real = ty.leaves().iter().any(|leaf| leaf.is_active());
                 real.then(|| boundary::owned(&ty, known.real.as_ref(), krate))
             }
             None => owned(&ty).map(ToTokens::to_token_stream),

@@ -28,9 +28,16 @@ pub(super) struct Leaf {
     /// The sizes of an array of static size, outermost first. For a slice of such arrays
     /// (`&[[f64; 2]]`) they are the sizes of an element. The list is empty for other types.
     pub lens: Vec<Len>,
+    /// Whether it is in a field with `#[constant]`.
+    pub constant: bool,
 }
 
 impl Leaf {
+    /// Whether derivatives are taken with respect to it.
+    pub(super) fn is_active(&self) -> bool {
+        self.elem.is_real() && !self.constant
+    }
+
     /// The size of an axis, if the type has it.
     pub(super) fn static_size(&self, axis: u8) -> Option<&Len> {
         let dynamic = u8::from(self.container == Container::Slice);
@@ -269,7 +276,7 @@ fn path(ty: &Type, p: &syn::TypePath, generics: &Generics, diags: &mut Diags) ->
     let leaf = |container, elem, rank, owner: Owner| {
         let owned = !matches!(owner, Owner::View | Owner::Shared);
         let passing = Passing { is_static, ..Passing::value(owner) };
-        Ok(Leaf { container, elem, rank, owned, passing, lens: Vec::new() })
+        Ok(Leaf { container, elem, rank, owned, passing, lens: Vec::new(), constant: false })
     };
     if let Some(elem) = generics.elem(ty) {
         return leaf(Container::Scalar, elem, 0, Owner::Any);
@@ -325,7 +332,7 @@ fn sequence_of(of: &Type, generics: &Generics, diags: &mut Diags) -> Lowered<Lea
         return Ok(Leaf { container: Container::Slice, rank: inner.rank + 1, passing, ..inner });
     }
     let elem = element(of, generics, diags)?;
-    Ok(Leaf { container: Container::Slice, elem, rank: 1, owned: true, passing, lens: Vec::new() })
+    Ok(Leaf { container: Container::Slice, elem, rank: 1, owned: true, passing, lens: Vec::new(), constant: false })
 }
 
 /// The type in angle brackets.

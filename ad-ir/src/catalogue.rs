@@ -282,6 +282,11 @@ pub fn field_of_type(ty: &str, field: &str, of: &str) -> Message {
     )
 }
 
+pub fn constant_in_a_result(ty: &str) -> Message {
+    message(format!("the result `{ty}` has numbers that are marked `#[constant]`, which a result cannot have yet"))
+        .help("return the other parts, in a tuple or a type of their own")
+}
+
 // Names and calls.
 
 pub fn unknown_name(name: &str, near: Option<&str>) -> Message {

@@ -162,6 +162,16 @@ pub struct Param {
     pub lens: Vec<TokenStream>,
     /// The number of the graph's input that it is. `None` if no term refers to it.
     pub input: Option<u32>,
+    /// Whether it is in a field with `#[constant]`.
+    pub constant: bool,
+}
+
+impl Param {
+    /// Whether derivatives may be taken with respect to it.
+    #[must_use]
+    pub fn is_active(&self) -> bool {
+        self.elem.is_real() && !self.constant
+    }
 }
 
 /// A scalar or array that is known when the function is compiled, but not when the macro runs: a

@@ -1,4 +1,4 @@
-//! Parameters and results that are tuples.
+//! Parameters and results that are tuples, structs and enums.
 
 use ad::prelude::*;
 
@@ -62,4 +62,51 @@ fn one_result_twice() {
         let value: Vec<f64> = first.iter().chain(&second).copied().collect();
         case.check(&value, &[("v", &v)]);
     });
+}
+
+#[derive(Clone, Debug, Differentiable)]
+struct Vec3 {
+    x: f64,
+    y: f64,
+    z: f64,
+}
+
+#[differentiate]
+fn turned(v: &Vec3) -> Vec3 {
+    Vec3 { x: v.x + v.y, y: v.y + v.z, z: v.z + v.x }
+}
+
+#[test]
+fn struct_in_and_out() {
+    Case::in_every_layout("dualrev-vec3-struct", |case| {
+        let c: Vec<f64> = case.cotangent();
+        let v = Vec3 { x: case.input("x"), y: case.input("y"), z: case.input("z") };
+        let (value, grad) = turned_vjp(&v, &Vec3 { x: c[0], y: c[1], z: c[2] });
+        case.check(&value.to_flat(), &[("x", &grad.x), ("y", &grad.y), ("z", &grad.z)]);
+    });
+}
+
+#[derive(Clone, Debug, Differentiable)]
+enum Weird {
+    One(f64, usize, f64),
+    Two { pair: (usize, f64) },
+}
+
+#[differentiate]
+fn weird(w: Weird) -> f64 {
+    match w {
+        Weird::One(x, i, y) => i as f64 * x * y,
+        Weird::Two { pair: (i, x) } => i as f64 + x,
+    }
+}
+
+#[test]
+fn sum_of_products() {
+    Case::in_every_layout("dualrev-weirdsum-one", |case| {
+        let (value, gradient) = weird_value_and_grad(Weird::One(case.input("x"), 3, case.input("y")));
+        let Weird::One(x, 3, y) = gradient else { panic!("{gradient:?}") };
+        case.check(&value, &[("x", &x), ("y", &y)]);
+    });
+    let Weird::Two { pair } = weird_grad(Weird::Two { pair: (3, 0.5) }) else { panic!("another variant") };
+    assert!(pair == (3, 1.0));
 }

@@ -105,7 +105,17 @@ impl Case {
         };
         let (label, parts) = (name.to_string(), Parts::Leaf(self.params.len()));
         self.declared.push(Declared { name: name.clone(), label: label.clone(), ty, parts });
-        self.params.push(Param { name, label, passing, container, elem, rank, lens: Vec::new(), input });
+        self.params.push(Param {
+            name,
+            label,
+            passing,
+            container,
+            elem,
+            rank,
+            lens: Vec::new(),
+            input,
+            constant: false,
+        });
     }
 
     pub(crate) fn result(&mut self, t: Term) {

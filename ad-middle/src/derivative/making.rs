@@ -168,6 +168,7 @@ impl<'a> DerivativeBuilder<'a> {
             container: out.container,
             lens: out.lens.clone(),
             term: out.term,
+            constant: false,
             label: "the result".into(),
         });
         let given = self.further("cotangent", &like, false);
@@ -185,7 +186,8 @@ impl<'a> DerivativeBuilder<'a> {
             let like = of.parts.tree().map(&mut |&k| {
                 let own = self.params[k].clone();
                 let term = self.graph().mk(Node::Input(own.input.unwrap_or(0)));
-                Like { container: own.container.owned(), lens: own.lens, term, label: format!("`{}`", own.label) }
+                let (container, label) = (own.container.owned(), format!("`{}`", own.label));
+                Like { container, lens: own.lens, term, constant: own.constant, label }
             });
             all.extend(self.further(&name, &like, written));
         }
@@ -241,7 +243,7 @@ impl<'a> DerivativeBuilder<'a> {
         match like {
             Tree::Leaf(like) => {
                 let name = Ident::new(own, Span::call_site());
-                let real = self.prepared.program.graph.elem(like.term).is_real();
+                let real = self.prepared.program.graph.elem(like.term).is_real() && !like.constant;
                 let passing = if defined { like.container.taken() } else { like.container.passing() };
                 let passing = if written { Passing::reference(passing.owner) } else { passing };
                 let term = self.leaf(&name, label, (like, passing), (written, real));
@@ -292,6 +294,7 @@ impl<'a> DerivativeBuilder<'a> {
             rank,
             lens: lens.clone(),
             input: None,
+            constant: like.constant,
         };
         if !real && !written {
             self.params.push(param);
@@ -336,5 +339,7 @@ struct Like {
     container: Container,
     lens: Vec<TokenStream>,
     term: Term,
+    /// Whether no derivative is taken with respect to it.
+    constant: bool,
     label: String,
 }

@@ -124,7 +124,7 @@ fn structure(program: &Program, returns: Structure, value: &OutputTree, leaves: 
     // For each real part of a parameter, a structure; and a copy of any other part.
     let mut of_parameter = |parts: &Tree<usize>, own: &mut dyn FnMut(&mut IntoIter<Output>) -> Option<OutputTree>| {
         parts.grafted(&mut |&k: &usize| {
-            let part = if program.params[k].elem.is_real() { own(&mut leaves) } else { copy(k).map(Tree::Leaf) };
+            let part = if program.params[k].is_active() { own(&mut leaves) } else { copy(k).map(Tree::Leaf) };
             part.unwrap_or(Tree::Tuple(Vec::new()))
         })
     };
@@ -150,7 +150,7 @@ fn structure(program: &Program, returns: Structure, value: &OutputTree, leaves: 
         Structure::Hessian => each(&mut |parts| {
             of_parameter(parts, &mut |leaves| {
                 let inner = parts.grafted(&mut |&k: &usize| {
-                    let real = program.params[k].elem.is_real();
+                    let real = program.params[k].is_active();
                     let part = if real { leaves.next() } else { copy(k) };
                     part.map_or(Tree::Tuple(Vec::new()), Tree::Leaf)
                 });

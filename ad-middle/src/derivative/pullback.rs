@@ -365,7 +365,7 @@ impl Split<'_> {
             other => other.passing(),
         };
         let label = name.to_string();
-        let param = Param { name, label, passing, container, elem, rank, lens: lens.clone(), input };
+        let param = Param { name, label, passing, container, elem, rank, lens: lens.clone(), input, constant: false };
         self.kept.push(Captured { leaf: Output { term: t, container, lens }, param, ty });
         new
     }

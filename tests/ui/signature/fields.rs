@@ -24,4 +24,16 @@ fn g(pair: Pair<f64>) -> f64 {
     pair.at
 }
 
+#[derive(Clone, Differentiable)]
+struct Line {
+    slope: f64,
+    #[constant]
+    scale: f64,
+}
+
+#[differentiate]
+fn h(line: &Line) -> Line {
+    line.clone()
+}
+
 fn main() {}

@@ -1,0 +1,123 @@
+//! Parameters and results that are enums: the variant that a value has is differentiated, and the
+//! gradient is of the same variant.
+
+#![forbid(unsafe_code)]
+#![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
+#![allow(clippy::float_cmp, clippy::needless_pass_by_value, reason = "small numbers, and parameters by value")]
+
+use ad::prelude::*;
+
+#[derive(Clone, Debug, PartialEq, Differentiable)]
+enum Shape {
+    Nothing,
+    Circle(f64),
+    Box { sides: [f64; 2], times: usize },
+    Polygon(Array1<f64>, Vec<f64>),
+}
+
+#[differentiate(grad, jvp, hvp, jacobian, pullback)]
+fn area(shape: &Shape, scale: f64) -> f64 {
+    match shape {
+        Shape::Nothing => 0.0,
+        Shape::Circle(r) => scale * r.powi(2),
+        Shape::Box { sides, times } => scale * sides[0] * sides[1] * *times as f64,
+        Shape::Polygon(x, y) => {
+            let mut total = 0.0;
+            for i in 0..x.len() {
+                total += x[i] * y[i].sin();
+            }
+            total * scale.ln()
+        }
+    }
+}
+
+fn shapes() -> [Shape; 4] {
+    [
+        Shape::Nothing,
+        Shape::Circle(3.0),
+        Shape::Box { sides: [2.0, 5.0], times: 3 },
+        Shape::Polygon(array![1.0, 2.0], vec![0.5, 0.25]),
+    ]
+}
+
+#[test]
+fn the_gradient_of_an_enum_is_of_the_same_variant() {
+    let [nothing, circle, sides, polygon] = shapes();
+    assert_eq!(area_grad(&nothing, 2.0), (Shape::Nothing, 0.0));
+    assert_eq!(area_grad(&circle, 2.0), (Shape::Circle(12.0), 9.0));
+    assert_eq!(area_grad(&sides, 2.0), (Shape::Box { sides: [30.0, 12.0], times: 3 }, 30.0));
+    let (dpolygon, _) = area_grad(&polygon, 1.0);
+    assert_eq!(dpolygon, Shape::Polygon(array![0.0, 0.0], vec![0.0, 0.0]));
+    for shape in shapes() {
+        ad::check_grad!(area(&shape, 1.5));
+    }
+}
+
+#[differentiate(vjp, jvp, pullback)]
+fn grown(shape: Shape, by: f64) -> Shape {
+    match shape {
+        Shape::Nothing => Shape::Circle(by),
+        Shape::Circle(r) if r > 5.0 => Shape::Nothing,
+        Shape::Circle(r) => Shape::Box { sides: [r * by, r], times: 2 },
+        Shape::Box { sides, times } => Shape::Circle(sides[0] * sides[1] * by * times as f64),
+        Shape::Polygon(x, y) => Shape::Polygon(&x * by, y),
+    }
+}
+
+#[test]
+fn an_enum_is_a_result() {
+    for shape in shapes() {
+        assert_eq!(grown_jvp(shape.clone(), 2.0, &shape, 1.0).0, grown(shape.clone(), 2.0));
+        ad::check_grad!(grown(shape, 1.5));
+    }
+    let along = Shape::Circle(1.0);
+    let (_, tangent) = grown_jvp(Shape::Circle(3.0), 2.0, &along, 10.0);
+    assert_eq!(tangent, Shape::Box { sides: [2.0 + 30.0, 1.0], times: 2 });
+    let given = Shape::Box { sides: [1.0, 10.0], times: 2 };
+    let (_, gradient) = grown_vjp(Shape::Circle(3.0), 2.0, &given);
+    assert_eq!(gradient, (Shape::Circle(2.0 + 10.0), 3.0));
+}
+
+/// Layers of a network are an enum, and a network is a list of them.
+#[derive(Clone, Copy, Debug, PartialEq, Differentiable)]
+enum Unit<T: Real> {
+    Linear { gain: T, offset: T },
+    Soft(T),
+    Off,
+}
+
+#[derive(Clone, Debug, PartialEq, Differentiable)]
+struct Chain<T: Real> {
+    units: Vec<Unit<T>>,
+    first: Unit<T>,
+}
+
+#[differentiable]
+fn output<T: Real>(unit: Unit<T>, x: T) -> T {
+    match unit {
+        Unit::Linear { gain, offset } => gain * x + offset,
+        Unit::Soft(width) => (x / width).tanh(),
+        Unit::Off => x,
+    }
+}
+
+#[differentiate(grad, jvp, hvp)]
+fn run(chain: &Chain<f64>, x: f64) -> f64 {
+    let mut x = output(chain.first, x);
+    for unit in &chain.units {
+        x = output(*unit, x);
+    }
+    x
+}
+
+#[test]
+fn a_list_of_enums_is_a_structure_of_arrays() {
+    let chain = Chain {
+        units: vec![Unit::Soft(0.7), Unit::Off, Unit::Linear { gain: 2.0, offset: 0.1 }],
+        first: Unit::Linear { gain: 0.3, offset: 0.2 },
+    };
+    let (gradient, _) = run_grad(&chain, 0.4);
+    let [Unit::Soft(_), Unit::Off, Unit::Linear { gain, offset }] = gradient.units[..] else { panic!("{gradient:?}") };
+    assert_eq!((gain, offset), ((0.32_f64 / 0.7).tanh(), 1.0));
+    ad::check_grad!(run(&chain, 0.4));
+}
