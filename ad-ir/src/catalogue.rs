@@ -271,7 +271,6 @@ pub fn element_type(ty: &str) -> Message {
         .help("use `f64`, `f32`, `usize`, `isize`, `i32`, `i64`, `u32`, `u64`, `u8` or `bool`")
 }
 
-/// `field` is empty if the reason is not one field.
 pub fn field_of_type(ty: &str, field: &str, of: &str) -> Message {
     let text = match field {
         "" => format!("values of the type `{ty}` cannot be parameters or results yet"),
