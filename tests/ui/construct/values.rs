@@ -22,7 +22,6 @@ fn collections(x: f64) -> f64 {
     let heap: BinaryHeap<usize> = BinaryHeap::new();
     let name = String::new();
     let shared = Rc::new(x);
-    let boxed = Box::new(x);
     let point = Point::new(x);
     x
 }
