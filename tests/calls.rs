@@ -189,6 +189,23 @@ fn a_function_with_derivatives_is_called_like_a_helper() {
     check_grad!(regularised(&array![0.2, 0.9], &array![0.5, -0.3], 0.1));
 }
 
+#[differentiable]
+fn slope(x: f64) -> f64 {
+    x * x
+}
+
+/// The variable is not in scope in its own value.
+#[differentiate]
+fn a_variable_of_the_same_name(x: f64) -> f64 {
+    let slope = slope(x) + 1.0;
+    slope * x
+}
+
+#[test]
+fn a_variable_may_have_the_name_of_the_function_that_gives_it() {
+    assert_eq!(a_variable_of_the_same_name_value_and_grad(2.0), (10.0, 13.0));
+}
+
 /// A function hides a marked one of its name that is imported with `*`, but not its definition.
 mod hidden {
     use ad::prelude::*;

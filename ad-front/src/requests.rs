@@ -25,9 +25,8 @@ pub fn requests(item: &TokenStream) -> Vec<Path> {
     items::replace(&mut function.block);
     let mut own = Own(BTreeSet::from([function.sig.ident.to_string()]));
     own.visit_item_fn(&function);
-    let mut requests = Requests { own: own.0, paths: Vec::new() };
-    requests.signature(&function.sig);
-    requests.visit_block(&function.block);
+    let mut requests = Requests { own: own.0, variables: Vec::new(), paths: Vec::new() };
+    requests.visit_item_fn(&function);
     requests.paths
 }
 
@@ -41,21 +40,16 @@ pub fn requests_of_type(item: &Item) -> Vec<Path> {
     };
     let mut own = Own(BTreeSet::from([name.to_string()]));
     own.visit_generics(generics);
-    let mut requests = Requests { own: own.0, paths: Vec::new() };
+    let mut requests = Requests { own: own.0, variables: Vec::new(), paths: Vec::new() };
     let named = fields.into_iter().filter(|f| !f.attrs.iter().any(|a| a.path().is_ident("constant")));
     named.for_each(|f| requests.visit_type(&f.ty));
     requests.paths
 }
 
-/// The names that a function declares.
+/// The items and generic parameters that a function declares.
 struct Own(BTreeSet<String>);
 
 impl Visit<'_> for Own {
-    fn visit_pat_ident(&mut self, p: &syn::PatIdent) {
-        self.0.insert(p.ident.to_string());
-        visit::visit_pat_ident(self, p);
-    }
-
     fn visit_item_fn(&mut self, f: &ItemFn) {
         self.0.insert(f.sig.ident.to_string());
         visit::visit_item_fn(self, f);
@@ -84,6 +78,8 @@ impl Visit<'_> for Own {
 
 struct Requests {
     own: BTreeSet<String>,
+    /// The variables in scope. A variable of a condition counts until the end of its block.
+    variables: Vec<String>,
     paths: Vec<Path>,
 }
 
@@ -94,6 +90,18 @@ impl Requests {
         if !self.paths.iter().any(|other| written(other) == written(&path)) {
             self.paths.push(path);
         }
+    }
+
+    /// Whether a variable or an item of the function has the name here.
+    fn is_own(&self, name: &str) -> bool {
+        self.own.contains(name) || self.variables.iter().any(|v| v == name)
+    }
+
+    /// Visits something whose variables are its own.
+    fn scope(&mut self, visit: impl FnOnce(&mut Self)) {
+        let outer = self.variables.len();
+        visit(self);
+        self.variables.truncate(outer);
     }
 
     /// The types that a signature names.
@@ -114,7 +122,7 @@ impl Requests {
         let name = last.ident.to_string();
         let first = path.segments[0].ident.to_string();
         let named = name.starts_with(char::is_uppercase) && first != MARK && first != "Self";
-        let own = path.segments.len() == 1 && self.own.contains(&name);
+        let own = path.segments.len() == 1 && self.is_own(&name);
         // Only a plain name that another library has too is taken for one of the user's.
         let here = path.segments.len() == 1 || matches!(&*first, "crate" | "self" | "super");
         let plain = here && last.arguments.is_none() && catalogue::is_type_elsewhere(&name);
@@ -158,7 +166,7 @@ impl Requests {
             return false;
         }
         match before.last().map(String::as_str) {
-            None => !self.own.contains(last) && !known(last),
+            None => !self.is_own(last) && !known(last),
             // The modules of a path that is known here.
             Some("ad" | "prelude" | "dsl" | "ndarray" | "linalg" | "iter" | "mem" | "std" | "core" | "array") => false,
             Some(_) => {
@@ -230,10 +238,55 @@ impl<'ast> Visit<'ast> for Requests {
         visit::visit_expr_method_call(self, m);
     }
 
-    /// A function in a body has names of its own.
     fn visit_item_fn(&mut self, f: &'ast ItemFn) {
-        self.signature(&f.sig);
-        visit::visit_block(self, &f.block);
+        self.scope(|me| {
+            me.signature(&f.sig);
+            for input in &f.sig.inputs {
+                if let syn::FnArg::Typed(p) = input {
+                    me.visit_pat(&p.pat);
+                }
+            }
+            me.visit_block(&f.block);
+        });
+    }
+
+    fn visit_pat_ident(&mut self, p: &'ast syn::PatIdent) {
+        self.variables.push(p.ident.to_string());
+        visit::visit_pat_ident(self, p);
+    }
+
+    fn visit_block(&mut self, b: &'ast syn::Block) {
+        self.scope(|me| visit::visit_block(me, b));
+    }
+
+    fn visit_arm(&mut self, a: &'ast syn::Arm) {
+        self.scope(|me| visit::visit_arm(me, a));
+    }
+
+    fn visit_expr_closure(&mut self, c: &'ast syn::ExprClosure) {
+        self.scope(|me| visit::visit_expr_closure(me, c));
+    }
+
+    fn visit_expr_for_loop(&mut self, l: &'ast syn::ExprForLoop) {
+        self.scope(|me| {
+            me.visit_expr(&l.expr);
+            me.visit_pat(&l.pat);
+            me.visit_block(&l.body);
+        });
+    }
+
+    /// The value of a variable does not see it: `let loss = loss(&model);`.
+    fn visit_local(&mut self, l: &'ast syn::Local) {
+        if let Some(init) = &l.init {
+            self.visit_expr(&init.expr);
+            init.diverge.iter().for_each(|(_, e)| self.visit_expr(e));
+        }
+        self.visit_pat(&l.pat);
+    }
+
+    fn visit_expr_let(&mut self, e: &'ast syn::ExprLet) {
+        self.visit_expr(&e.expr);
+        self.visit_pat(&e.pat);
     }
 
     fn visit_expr_struct(&mut self, e: &'ast syn::ExprStruct) {
@@ -287,7 +340,7 @@ impl Requests {
         let a_number = types::elem_named(&name, None).is_some() || consts::assumed(&p.path).is_some();
         if p.qself.is_none()
             && !a_number
-            && suggest(&name, self.own.iter().map(String::as_str)).is_none()
+            && suggest(&name, self.own.iter().chain(&self.variables).map(String::as_str)).is_none()
             && self.may_be_marked(&p.path)
         {
             self.ask(&p.path);

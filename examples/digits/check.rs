@@ -3,6 +3,7 @@
 use std::error::Error;
 
 use ad::ndarray::{Array, Dimension};
+use ad::prelude::*;
 
 use crate::data::Digits;
 use crate::net::{self, Net};
@@ -13,38 +14,44 @@ const SAMPLES: usize = 25;
 const STEP: f64 = 1e-5;
 const TOLERANCE: f64 = 1e-7;
 
-/// Compares some entries of each of the four gradients of [`net::loss`].
+/// Compares some entries of each of the four arrays of the gradient of [`net::loss`].
 pub fn gradient(net: &Net, batch: &Digits, rng: &mut fastrand::Rng) -> Result<(), Box<dyn Error>> {
-    let loss = |w1: &_, b1: &_, w2: &_, b2: &_| net::loss(w1, b1, w2, b2, &batch.images, &batch.labels);
-    let (value, (w1, b1, w2, b2)) =
-        net::loss_value_and_grad(&net.w1, &net.b1, &net.w2, &net.b2, &batch.images, &batch.labels);
-    let Net { w1: at_w1, b1: at_b1, w2: at_w2, b2: at_b2 } = net;
+    let loss = |net: &Net| net::loss(net, &batch.images, &batch.labels);
+    let (value, found) = net::loss_value_and_grad(net, &batch.images, &batch.labels);
+    let mut along = |part: fn(&mut Net) -> &mut [f64]| difference(net, &found, loss, part, rng);
     let worst = largest([
-        (value - loss(at_w1, at_b1, at_w2, at_b2)).abs(),
-        difference(&w1, at_w1, |w1| loss(w1, at_b1, at_w2, at_b2), rng),
-        difference(&b1, at_b1, |b1| loss(at_w1, b1, at_w2, at_b2), rng),
-        difference(&w2, at_w2, |w2| loss(at_w1, at_b1, w2, at_b2), rng),
-        difference(&b2, at_b2, |b2| loss(at_w1, at_b1, at_w2, b2), rng),
+        (value - loss(net)).abs(),
+        along(|net| numbers(&mut net.w1)),
+        along(|net| numbers(&mut net.b1)),
+        along(|net| numbers(&mut net.w2)),
+        along(|net| numbers(&mut net.b2)),
     ]);
     println!("gradient against central differences: largest difference {worst:.1e}");
     if worst <= TOLERANCE { Ok(()) } else { Err("the gradient is wrong".into()) }
 }
 
-/// The largest difference between some entries of `gradient` and the slope of
-/// `loss` along them.
-fn difference<D: Dimension>(
-    gradient: &Array<f64, D>,
-    at: &Array<f64, D>,
-    loss: impl Fn(&Array<f64, D>) -> f64,
+/// The numbers of an array that is stored row by row.
+fn numbers<D: Dimension>(array: &mut Array<f64, D>) -> &mut [f64] {
+    array.as_slice_mut().expect("rows one after the other")
+}
+
+/// The largest difference between some entries of a part of the gradient and the slope of `loss`
+/// along them.
+fn difference(
+    at: &Net,
+    gradient: &Net,
+    loss: impl Fn(&Net) -> f64,
+    part: fn(&mut Net) -> &mut [f64],
     rng: &mut fastrand::Rng,
 ) -> f64 {
-    assert_eq!(gradient.shape(), at.shape());
-    let gradient: Vec<f64> = gradient.iter().copied().collect();
+    let gradient = part(&mut gradient.clone()).to_vec();
     largest((0..SAMPLES).map(|_| {
         let k = rng.usize(..gradient.len());
+        let mut unit = at.zeros_like();
+        part(&mut unit)[k] = 1.0;
         let moved = |step: f64| {
             let mut to = at.clone();
-            to.iter_mut().skip(k).take(1).for_each(|w| *w += step);
+            to.axpy(step, &unit);
             loss(&to)
         };
         let slope = (moved(STEP) - moved(-STEP)) / (2.0 * STEP);

@@ -55,9 +55,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let first = losses.len();
         for ids in order.chunks(BATCH) {
             let batch = train.pick(ids);
-            let (loss, gradient) =
-                net::loss_value_and_grad(&net.w1, &net.b1, &net.w2, &net.b2, &batch.images, &batch.labels);
-            adam.step(&mut net, gradient);
+            let (loss, gradient) = net::loss_value_and_grad(&net, &batch.images, &batch.labels);
+            adam.step(&mut net, &gradient);
             losses.push(loss);
         }
         let mean = losses[first..].iter().sum::<f64>() / (losses.len() - first) as f64;

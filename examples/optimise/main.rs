@@ -19,31 +19,36 @@ use data::{CLASSES, Digits, PIXELS};
 const LEARNED: usize = 1200;
 const ROUNDS: u64 = 60;
 
-/// The mean surprise at the labels, and a little of the weights' squares, so that there is one best point.
-#[differentiate(wrt(weights))]
-fn loss(weights: &Array2<f64>, images: &Array2<f64>, labels: &Array1<usize>, decay: f64) -> f64 {
-    let scores = images.dot(weights);
-    let losses = build1(labels.len(), |i| logsumexp(&scores.row(i)) - scores[[i, labels[i]]]);
-    losses.mean().unwrap() + 0.5 * decay * weights.pow2().sum()
+/// The model: a score of each digit is linear in the pixels.
+#[derive(Clone, Debug, Differentiable)]
+struct Linear {
+    weights: Array2<f64>,
+    offsets: Array1<f64>,
 }
 
-/// What `argmin` minimises: its points are lists of numbers.
+/// The mean surprise at the labels, and a little of the weights' squares, so that there is one best
+/// point.
+#[differentiate(wrt(model))]
+fn loss(model: &Linear, images: &Array2<f64>, labels: &Array1<usize>, decay: f64) -> f64 {
+    let scores = images.dot(&model.weights) + &model.offsets;
+    let losses = build1(labels.len(), |i| logsumexp(&scores.row(i)) - scores[[i, labels[i]]]);
+    losses.mean().unwrap() + 0.5 * decay * (model.weights.pow2().sum() + model.offsets.pow2().sum())
+}
+
+/// What `argmin` minimises. Its points are lists of numbers; `start` says which model they are of.
 struct Fit {
+    start: Linear,
     digits: Digits,
 }
 
 const DECAY: f64 = 1e-3;
 
-fn matrix(weights: &[f64]) -> Result<Array2<f64>, argmin::core::Error> {
-    Ok(Array2::from_shape_vec((PIXELS, CLASSES), weights.to_vec())?)
-}
-
 impl CostFunction for Fit {
     type Param = Vec<f64>;
     type Output = f64;
 
-    fn cost(&self, weights: &Vec<f64>) -> Result<f64, argmin::core::Error> {
-        Ok(loss(&matrix(weights)?, &self.digits.images, &self.digits.labels, DECAY))
+    fn cost(&self, point: &Vec<f64>) -> Result<f64, argmin::core::Error> {
+        Ok(loss(&self.start.from_flat(point), &self.digits.images, &self.digits.labels, DECAY))
     }
 }
 
@@ -51,9 +56,8 @@ impl Gradient for Fit {
     type Param = Vec<f64>;
     type Gradient = Vec<f64>;
 
-    fn gradient(&self, weights: &Vec<f64>) -> Result<Vec<f64>, argmin::core::Error> {
-        let gradient = loss_grad(&matrix(weights)?, &self.digits.images, &self.digits.labels, DECAY);
-        Ok(gradient.into_raw_vec_and_offset().0)
+    fn gradient(&self, point: &Vec<f64>) -> Result<Vec<f64>, argmin::core::Error> {
+        Ok(loss_grad(&self.start.from_flat(point), &self.digits.images, &self.digits.labels, DECAY).to_flat())
     }
 }
 
@@ -61,24 +65,25 @@ fn main() -> Result<(), Box<dyn Error>> {
     let all = Digits::load()?;
     let (learned, test): (Vec<usize>, Vec<usize>) = (0..all.len()).partition(|&k| k < LEARNED);
     let (learned, test) = (all.pick(&learned), all.pick(&test));
-    let start = vec![0.0; PIXELS * CLASSES];
-    let before = loss(&matrix(&start)?, &learned.images, &learned.labels, DECAY);
+    let start = Linear { weights: Array2::zeros((PIXELS, CLASSES)), offsets: Array1::zeros(CLASSES) };
+    let before = loss(&start, &learned.images, &learned.labels, DECAY);
 
     let solver = LBFGS::new(MoreThuenteLineSearch::new(), 10).with_tolerance_grad(1e-5)?;
-    let found = Executor::new(Fit { digits: learned }, solver)
-        .configure(|state| state.param(start).max_iters(ROUNDS))
+    let found = Executor::new(Fit { start: start.clone(), digits: learned }, solver)
+        .configure(|state| state.param(start.to_flat()).max_iters(ROUNDS))
         .run()
         .map_err(|e| e.to_string())?;
     let state = found.state();
-    let best = matrix(state.get_best_param().ok_or("no point")?)?;
+    let best = start.from_flat(state.get_best_param().ok_or("no point")?);
     println!("loss {before:.4} at the beginning, {:.4} after {} rounds", state.get_best_cost(), state.get_iter());
 
-    let scores = test.images.dot(&best);
+    let scores = test.images.dot(&best.weights) + &best.offsets;
     let right = scores.rows().into_iter().zip(&test.labels).filter(|(row, label)| argmax(row) == **label).count();
     let share = right as f64 / test.len() as f64;
     println!("of {} other digits {:.1} % are recognised", test.len(), 100.0 * share);
     let learned = found.problem().problem.as_ref().ok_or("the problem is gone")?;
-    let slope = norm(&loss_grad(&best, &learned.digits.images, &learned.digits.labels, DECAY));
+    let gradient = loss_grad(&best, &learned.digits.images, &learned.digits.labels, DECAY);
+    let slope = gradient.dot(&gradient).sqrt();
     println!("norm of the gradient there: {slope:.1e}");
     if share < 0.85 || slope > 0.01 {
         return Err(format!("no fit: {share} recognised, slope {slope}").into());
