@@ -1,6 +1,7 @@
-//! Functions that may call themselves, directly or through others. Such a function is lowered once,
-//! as a program of its own, and a call of it is a call in the core language. All other functions
-//! are lowered at each call (`called`).
+//! Functions that are compiled on their own: those that may call themselves, directly or through
+//! others, and those whose calls, expanded one in the other, would be many bodies. Such a function
+//! is lowered once, as a program of its own, and a call of it is a call in the core language. All
+//! other functions are lowered at each call (`called`).
 //!
 //! A function of this kind sees items, and no variables. So it is an ordinary function with a
 //! signature, to whose body the items around it are added.
@@ -8,15 +9,17 @@
 //! This module must never decide what a function computes.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::{Block, Expr, ExprCall, Item, ItemFn, Stmt};
 
+use super::definitions::Definitions;
 use super::lower::Lower;
 use super::sig::{self, Sig};
+use super::travel::{Outside, written};
 use super::types::Len;
 use super::value::{Closure, Lowered, Value};
 use ad_ir::catalogue;
@@ -28,7 +31,10 @@ use ad_ir::prim::structural::{Callee, Half, Returns};
 use ad_ir::program::{Container, Declared, Output, OutputTree, Owner, Parts, Passing, Program, Tree};
 use ad_ir::rust_types;
 
-/// A function that may call itself.
+/// A function whose calls expand to more bodies than these is compiled on its own.
+const LARGE: usize = 32;
+
+/// A function that is compiled on its own.
 pub(super) struct Recursive<'a> {
     item: &'a ItemFn,
     /// The items that it sees.
@@ -42,27 +48,32 @@ pub(super) struct Recursive<'a> {
 pub(super) struct Functions(Rc<RefCell<Vec<Compiled>>>);
 
 struct Compiled {
-    /// The text of the function with all that it sees.
+    item: Rc<ItemFn>,
+    /// Its text, with all that it sees.
     text: String,
     definition: Option<usize>,
     /// `None` if the signature has errors.
     sig: Option<Rc<Sig>>,
-    /// `None` while the function is being lowered, and if it has errors.
-    program: Option<Program>,
     errors: Diags,
 }
 
 impl Functions {
-    /// Adds the functions to the program that calls them.
-    pub(super) fn into_program(self, program: &mut Program, diags: &mut Diags) -> Lowered<()> {
-        let all = std::mem::take(&mut *self.0.borrow_mut());
-        for compiled in all {
-            let Some(mut function) = compiled.program else {
-                compiled.errors.list().iter().for_each(|d| {
-                    diags.push(d.range, d.message.clone());
-                });
-                return Err(Poison);
-            };
+    /// Lowers the functions, and adds them to the program that calls them. Their bodies may call
+    /// further ones.
+    pub(super) fn into_program(
+        self,
+        program: &mut Program,
+        (definitions, outside): (&Definitions, &Outside),
+        diags: &mut Diags,
+    ) -> Lowered<()> {
+        let next = |number: usize| {
+            let all = self.0.borrow();
+            let compiled = all.get(number)?;
+            Some((Rc::clone(&compiled.item), compiled.definition, compiled.sig.clone()?))
+        };
+        while let Some((item, definition, sig)) = next(program.functions.len()) {
+            let function = super::shapes::one(&sig, &item, definitions, (outside, definition), &self, diags)?;
+            let mut function = by_leaves(function);
             program.assumed.append(&mut function.assumed);
             program.bound.append(&mut function.bound);
             program.consts.append(&mut function.consts);
@@ -96,7 +107,13 @@ impl<'a> Lower<'a> {
         let names: Vec<String> = own.iter().filter_map(|item| name_of(item)).collect();
         let mut recursive: BTreeSet<String> = (*self.recursive_names).clone();
         recursive.retain(|name| !names.contains(name));
-        recursive.extend(recursive_among(own));
+        let all = functions_among(own);
+        let itself = recursive_among(&all);
+        if self.only_first_derivatives() {
+            let large = large_among(&all, &itself).into_iter().filter(|f| self.can_be_compiled(f));
+            recursive.extend(large.map(|f| f.sig.ident.to_string()));
+        }
+        recursive.extend(itself);
         let outer = self.beside.iter().copied().filter(|i| name_of(i).is_none_or(|name| !names.contains(&name)));
         self.beside = outer.chain(own.iter().copied()).collect();
         self.recursive_names = recursive.into();
@@ -134,9 +151,37 @@ impl<'a> Lower<'a> {
         let (beside, definition) = (Rc::clone(&self.beside), self.state.definition);
         let own = item.sig.ident.to_string();
         // A marked function sees itself.
-        let marked = self.is_itself(&own) && calls(item).contains(&own);
-        let found = self.recursive_names.contains(&own) || marked;
+        let marked = || self.is_itself(&own) && (calls(item).contains(&own) || self.is_large_definition(item));
+        let found = self.recursive_names.contains(&own) || marked();
         found.then(|| Rc::new(Recursive { item, beside, definition }))
+    }
+
+    /// Whether only such derivatives are wanted as are taken of calls.
+    fn only_first_derivatives(&self) -> bool {
+        self.sig.examples.is_empty() && self.sig.derivatives.iter().all(|d| is_first(d))
+    }
+
+    /// Whether a function has a signature of which calls know all sizes. If not, it is lowered at
+    /// each call.
+    fn can_be_compiled(&self, f: &ItemFn) -> bool {
+        let mut errors = Diags::new();
+        let sig = sig::of_function(f, self.definitions, (self.sig.mode, &self.sig.krate), &mut errors);
+        let real = |sig: &Sig| sig.real_param.is_none() || self.sig.real_param.is_some();
+        sig.is_ok_and(|sig| real(&sig) && refused(&sig, f, &mut errors).is_ok()) && errors.is_empty()
+    }
+
+    /// Whether the calls of the marked function that is being lowered expand to many bodies.
+    fn is_large_definition(&self, f: &ItemFn) -> bool {
+        let Some(first) = self.state.definition.filter(|_| self.only_first_derivatives()) else { return false };
+        let outside = self.outside;
+        let called = |k: usize| {
+            let names = match outside.list.get(k).map(|d| &d.item) {
+                Some(Item::Fn(f)) => all_calls(f),
+                _ => Vec::new(),
+            };
+            names.into_iter().filter_map(|name| outside.find(Some(k), &name)).collect()
+        };
+        Sizes { called: &called, found: BTreeMap::new() }.of(first) > LARGE && self.can_be_compiled(f)
     }
 
     /// Calls a function that is compiled on its own.
@@ -205,7 +250,7 @@ impl<'a> Lower<'a> {
         self.g.not(left)
     }
 
-    /// The number and the signature of a function. It is lowered if this is its first call.
+    /// The number and the signature of a function.
     fn compiled(&mut self, f: &Recursive<'a>) -> Lowered<(u32, Rc<Sig>)> {
         let (attrs, vis) = (Vec::new(), syn::Visibility::Inherited);
         let mut item = ItemFn { attrs, vis, ..f.item.clone() };
@@ -237,44 +282,30 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Lowers a function of its own. Its number is known before its body is lowered.
+    /// A new function of its own. Its body is lowered later.
     fn compile(&mut self, item: ItemFn, text: String, definition: Option<usize>) -> usize {
         let mut errors = Diags::new();
         let sig = sig::of_function(&item, self.definitions, (self.sig.mode, &self.sig.krate), &mut errors).ok();
-        let sig = sig.filter(|sig| refused(sig, &item, &mut errors).is_ok()).map(Rc::new);
-        let number = {
-            let mut all = self.functions.0.borrow_mut();
-            all.push(Compiled { text, definition, sig: sig.clone(), program: None, errors: errors.clone() });
-            all.len() - 1
-        };
-        let Some(sig) = sig.filter(|_| errors.is_empty()) else { return number };
-        let (outside, functions) = (self.outside, self.functions.clone());
-        let made = super::shapes::one(&sig, &item, self.definitions, (outside, definition), &functions, &mut errors);
+        let sig = sig.filter(|sig| refused(sig, &item, &mut errors).is_ok() && errors.is_empty()).map(Rc::new);
         let mut all = self.functions.0.borrow_mut();
-        let entry = &mut all[number];
-        entry.errors = errors;
-        match made {
-            Ok(program) if entry.errors.is_empty() => entry.program = Some(by_leaves(program)),
-            _ if entry.errors.is_empty() => {
-                let name = SrcRange::of(&item.sig.ident);
-                entry.errors.push(name, catalogue::recursion(&item.sig.ident.to_string()));
-            }
-            _ => {}
-        }
-        number
+        all.push(Compiled { item: item.into(), text, definition, sig, errors });
+        all.len() - 1
     }
 }
 
 /// Refuses the derivatives that are not taken of a call of a function that is compiled on its own.
 pub(super) fn refuses(program: &Program, named: &[(&'static Descriptor, SrcRange)], diags: &mut Diags) -> bool {
     let Some(function) = program.functions.first() else { return false };
-    let first =
-        |d: &Descriptor| matches!(d.recipe, Recipe::Gradient | Recipe::Transposed | Recipe::Forward | Recipe::Jacobian);
-    let others = named.iter().filter(|(d, _)| !first(d));
+    let others = named.iter().filter(|(d, _)| !is_first(d));
     for (d, at) in others.clone() {
         diags.push(*at, catalogue::derivative_of_recursion(d.option, &function.name.to_string()));
     }
     others.count() > 0
+}
+
+/// Whether a derivative is taken of a call of a function that is compiled on its own.
+fn is_first(d: &Descriptor) -> bool {
+    matches!(d.recipe, Recipe::Gradient | Recipe::Transposed | Recipe::Forward | Recipe::Jacobian)
 }
 
 /// Whether there is a list of tuples.
@@ -352,17 +383,54 @@ fn is_type(item: &Item) -> bool {
     super::definitions::is_definition(item)
 }
 
-/// The functions among these items that may call themselves.
-fn recursive_among(items: &[&Item]) -> BTreeSet<String> {
-    let functions: Vec<(String, BTreeSet<String>)> = items
-        .iter()
-        .filter_map(|item| if let Item::Fn(f) = item { Some((f.sig.ident.to_string(), calls(f))) } else { None })
-        .collect();
+/// The functions among these items, with the names that each one calls.
+fn functions_among<'s>(items: &[&'s Item]) -> Vec<(&'s ItemFn, Vec<String>)> {
+    items.iter().filter_map(|item| if let Item::Fn(f) = item { Some((f, all_calls(f))) } else { None }).collect()
+}
+
+/// Those of which the calls, expanded one in the other, would be many bodies.
+fn large_among<'s>(functions: &[(&'s ItemFn, Vec<String>)], itself: &BTreeSet<String>) -> Vec<&'s ItemFn> {
+    let number = |name: &String| functions.iter().position(|(f, _)| f.sig.ident == name.as_str());
+    let called = |k: usize| functions[k].1.iter().filter(|name| !itself.contains(*name)).filter_map(number).collect();
+    let mut sizes = Sizes { called: &called, found: BTreeMap::new() };
+    (0..functions.len()).filter(|&k| sizes.of(k) > LARGE).map(|k| functions[k].0).collect()
+}
+
+/// The number of bodies to which functions expand. The list of what a function calls has each
+/// function as often as it is called.
+struct Sizes<'s> {
+    called: &'s dyn Fn(usize) -> Vec<usize>,
+    found: BTreeMap<usize, usize>,
+}
+
+impl Sizes<'_> {
+    fn of(&mut self, function: usize) -> usize {
+        let mut waiting = vec![function];
+        while let Some(&k) = waiting.last() {
+            let called = (self.called)(k);
+            // One that is being looked at calls itself, and is a call.
+            let open = called.iter().find(|&c| !self.found.contains_key(c) && !waiting.contains(c));
+            if let Some(&open) = open {
+                waiting.push(open);
+                continue;
+            }
+            let size = called.iter().fold(1_usize, |n, c| n.saturating_add(*self.found.get(c).unwrap_or(&0)));
+            self.found.insert(k, size);
+            waiting.pop();
+        }
+        self.found[&function]
+    }
+}
+
+/// The functions among these that may call themselves.
+fn recursive_among(functions: &[(&ItemFn, Vec<String>)]) -> BTreeSet<String> {
+    let functions: Vec<(String, &Vec<String>)> =
+        functions.iter().map(|(f, called)| (f.sig.ident.to_string(), called)).collect();
     let reaches_itself = |name: &String| {
         let (mut seen, mut stack) = (BTreeSet::new(), vec![name]);
         while let Some(at) = stack.pop() {
             let Some((_, called)) = functions.iter().find(|(other, _)| other == at) else { continue };
-            for next in called {
+            for next in *called {
                 if next == name {
                     return true;
                 }
@@ -376,21 +444,25 @@ fn recursive_among(items: &[&Item]) -> BTreeSet<String> {
     functions.iter().map(|f| &f.0).filter(|name| reaches_itself(name)).cloned().collect()
 }
 
-/// The names that a function calls or mentions as values.
+/// The names that a function calls.
 fn calls(f: &ItemFn) -> BTreeSet<String> {
-    struct Calls(BTreeSet<String>);
+    all_calls(f).into_iter().collect()
+}
+
+/// The same, each as often as it is called.
+fn all_calls(f: &ItemFn) -> Vec<String> {
+    struct Calls(Vec<String>);
     impl<'s> Visit<'s> for Calls {
         fn visit_expr_call(&mut self, c: &'s ExprCall) {
             if let Expr::Path(p) = &*c.func
                 && p.qself.is_none()
-                && p.path.segments.len() == 1
             {
-                self.0.extend(p.path.segments.last().map(|s| s.ident.to_string()));
+                self.0.push(written(&p.path));
             }
             visit::visit_expr_call(self, c);
         }
     }
-    let mut calls = Calls(BTreeSet::new());
+    let mut calls = Calls(Vec::new());
     calls.visit_block(&f.block);
     calls.0
 }

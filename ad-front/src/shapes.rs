@@ -306,7 +306,7 @@ pub(super) fn lower(
 ) -> Lowered<Program> {
     let functions = Functions::default();
     let mut program = one(sig, item, definitions, (outside, None), &functions, diags)?;
-    functions.into_program(&mut program, diags)?;
+    functions.into_program(&mut program, (definitions, outside), diags)?;
     Ok(program)
 }
 

@@ -101,7 +101,7 @@ impl Outside {
     }
 
     /// The definition that a path means, in a definition or in the annotated function.
-    fn find(&self, at: Option<usize>, path: &str) -> Option<usize> {
+    pub(super) fn find(&self, at: Option<usize>, path: &str) -> Option<usize> {
         let names = match at {
             Some(k) => &self.list.get(k)?.names,
             None => &self.names,

@@ -2,7 +2,7 @@
 
 use ad::prelude::*;
 
-#[differentiate]
+#[differentiate(grad, hessian)]
 fn f(x: f64) -> f64 {
     fn h0(x: f64) -> f64 {
         h1(x) * h1(x + 1.0)
