@@ -45,6 +45,8 @@ const METHODS: [&str; 37] = [
     "div_euclid",
     "mul_add",
 ];
+/// Those of two numbers.
+const OF_TWO: [&str; 8] = ["atan2", "powf", "hypot", "max", "min", "log", "rem_euclid", "div_euclid"];
 /// Functions that make an array.
 const MAKING: [&str; 8] = ["zeros", "ones", "from_elem", "from_shape_fn", "from_vec", "from_iter", "from", "linspace"];
 
@@ -73,6 +75,9 @@ impl VisitMut for Counters {
     fn visit_expr_mut(&mut self, e: &mut Expr) {
         let literal = matches!(e, Expr::Unary(u) if matches!(*u.expr, Expr::Lit(_)));
         syn::visit_mut::visit_expr_mut(self, e);
+        if let Expr::MethodCall(call) = e {
+            call.args.iter_mut().for_each(named_function);
+        }
         match e {
             Expr::Binary(b) => match b.op {
                 BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_) | BinOp::Div(_) | BinOp::Rem(_) => {
@@ -121,5 +126,16 @@ impl VisitMut for Counters {
             }
             _ => {}
         }
+    }
+}
+
+/// A function by its name, `x.mapv(f64::sin)`, as a closure that counts it.
+fn named_function(e: &mut Expr) {
+    let path = e.to_token_stream().to_string().replace(' ', "");
+    let Some(name) = path.strip_prefix("f64::") else { return };
+    if OF_TWO.contains(&name) {
+        *e = parse_quote!(|a: f64, b: f64| { crate::tick(2); crate::function(#e(a, b)) });
+    } else if METHODS.contains(&name) && !["clamp", "mul_add", "powi"].contains(&name) {
+        *e = parse_quote!(|a: f64| { crate::tick(2); crate::function(#e(a)) });
     }
 }
