@@ -3,7 +3,12 @@
 
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
-#![allow(clippy::float_cmp, clippy::needless_pass_by_value, reason = "small numbers, and parameters by value")]
+#![allow(
+    clippy::cast_precision_loss,
+    clippy::float_cmp,
+    clippy::needless_pass_by_value,
+    reason = "small numbers, and parameters by value"
+)]
 
 use ad::prelude::*;
 
