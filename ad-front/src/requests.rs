@@ -183,8 +183,10 @@ impl Requests {
 fn is_known_type(name: &str) -> bool {
     // What ndarray and std have beside the types that values are of.
     let beside = ["Option", "Some", "None", "Result", "Ok", "Err", "Ordering", "Axis", "Default"];
+    let dimension = name.strip_prefix("Ix").is_some_and(|rank| rank == "Dyn" || rank.parse::<u8>().is_ok());
     let mut known = types::NUMBERS.iter().copied().chain(["bool"]);
-    beside.contains(&name)
+    dimension
+        || beside.contains(&name)
         || refused::is_value_of_std(name)
         || KnownType::named(name).is_some()
         || known.any(|n| n == name)
