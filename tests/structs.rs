@@ -5,10 +5,13 @@
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
 // Functions of every kind of type, by value and by reference, with the names that formulas give them.
 #![allow(
+    clippy::cast_precision_loss,
     clippy::float_cmp,
     clippy::many_single_char_names,
     clippy::needless_pass_by_value,
-    clippy::trivially_copy_pass_by_ref
+    clippy::needless_range_loop,
+    clippy::trivially_copy_pass_by_ref,
+    clippy::type_complexity
 )]
 
 use ad::prelude::*;
