@@ -73,7 +73,7 @@ fn curried(x: f64) -> f64 {
 #[differentiate]
 fn boxed(x: &Array1<f64>) -> f64 {
     let f: Box<dyn Fn(f64) -> f64> = Box::new(|y| y.tanh());
-    x.mapv(|v| f(v)).sum()
+    x.mapv(|v| f(v) * v).sum()
 }
 
 #[differentiate]
@@ -95,9 +95,7 @@ fn replaced(x: f64) -> f64 {
 
 #[differentiate]
 fn in_a_list(x: f64) -> f64 {
-    let mut layers: Vec<Box<dyn Fn(f64) -> f64>> = Vec::new();
-    layers.push(Box::new(f64::sin));
-    layers.push(Box::new(move |y| y * x));
+    let layers: Vec<Box<dyn Fn(f64) -> f64>> = vec![Box::new(f64::sin), Box::new(move |y| y * x)];
     layers.iter().fold(x, |y, f| f(y))
 }
 
