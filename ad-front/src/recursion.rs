@@ -329,14 +329,15 @@ fn refused(sig: &Sig, item: &ItemFn, errors: &mut Diags) -> Lowered<()> {
         };
         let has_lists = has_lists(&param.declared.parts.tree());
         if has_lists || !param.leaves().iter().all(known) {
-            result = Err(errors.push(SrcRange::of(input), catalogue::recursive_signature(&name, "parameter")));
+            result = Err(errors
+                .push(SrcRange::of(input), catalogue::recursive_signature(&name, "parameter", "slices of numbers, ")));
         }
     }
     let number = |leaf: &&super::types::Leaf| {
         leaf.lens.len() == usize::from(leaf.rank) && leaf.lens.iter().all(|len| matches!(len, Len::Number(_)))
     };
     if has_lists(&sig.result) || !sig.result.leaves().iter().all(number) {
-        result = Err(errors.push(SrcRange::of(&item.sig.output), catalogue::recursive_signature(&name, "result")));
+        result = Err(errors.push(SrcRange::of(&item.sig.output), catalogue::recursive_signature(&name, "result", "")));
     }
     result
 }

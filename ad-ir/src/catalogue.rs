@@ -361,9 +361,9 @@ pub fn derivative_of_recursion(option: &str, name: &str) -> Message {
         .help("`grad`, `vjp`, `jvp`, `pullback`, `jacobian` and `into` are; or write the function as a loop")
 }
 
-pub fn recursive_signature(name: &str, part: &str) -> Message {
+pub fn recursive_signature(name: &str, part: &str, more: &str) -> Message {
     message(format!("`{name}` calls itself, and has a {part} of this type"))
-        .help("numbers, slices of numbers, arrays of static size and tuples of these are understood there")
+        .help(format!("numbers, {more}arrays of static size and tuples of these are understood there"))
 }
 
 pub fn recursive_generic(name: &str) -> Message {

@@ -169,8 +169,8 @@ fn constructs() {
             `x` is a parameter, and a differentiated function does not change its arguments
             = help: change a copy of it: `let mut x = x.clone();`, or for a view `.to_owned()`
 
-            struct values cannot be used in a differentiated function yet
-            = help: use a name or a tuple for each part
+            struct values of this type cannot be used in a differentiated function yet
+            = help: use a type of your own with `#[derive(Differentiable)]`
 
             `.cumprod()` is not supported yet
             = help: write `scan(1.0, &x, |product, v| product * v)`"#]],

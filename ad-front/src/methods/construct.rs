@@ -119,7 +119,10 @@ fn diagonal<'a>(me: &mut Lower<'a>, n: Term, x: Term, call: &Call<'a, '_>) -> Lo
 fn eye<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (n, range) = call.arg(0)?;
     let (capacities, lens) = me.dynamic_size_list(n, range)?;
-    let (&[capacity], &[len]) = (&capacities[..], &lens[..]) else { return Err(Poison) };
+    let (&[capacity], &[len]) = (&capacities[..], &lens[..]) else {
+        let found = me.describe(n);
+        return Err(me.error(range, catalogue::expected("a size", &found)));
+    };
     let elem = named(me, call).unwrap_or_else(|| me.default_real());
     let one = constant(me, elem, 1);
     let t = diagonal(me, capacity, one, call)?;
