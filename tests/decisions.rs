@@ -548,3 +548,34 @@ fn all_derivatives_decide_alike() {
 mod carried;
 #[path = "decisions/layouts.rs"]
 mod layouts;
+
+/// What one arm reads is under a condition that this arm decides already.
+#[differentiate]
+fn decided_twice(x: &[f64], which: &[usize]) -> f64 {
+    let mut s = x[2];
+    let mut w = x.to_vec();
+    if which[2] >= 2 {
+        s = 0.7;
+    }
+    w[1] = s;
+    if which[4] < 4 {
+        w[3] = x[0].sin();
+        if which[2] < 2 {
+            s *= 2.0;
+        } else {
+            w[0] = s;
+        }
+        s += x[1];
+    } else if which[4] < 1 {
+        w[0] = x[0];
+    }
+    w.iter().sum::<f64>() + w[which[3]] * s.tanh()
+}
+
+#[test]
+fn a_condition_may_be_decided_by_an_enclosing_one() {
+    let x = [0.31, -0.47, 0.83, 0.12];
+    for which in [[0, 0, 1, 1, 3], [0, 0, 2, 1, 3], [0, 0, 1, 3, 4], [0, 0, 2, 0, 5]] {
+        ad::check_grad!(decided_twice(&x, &which));
+    }
+}

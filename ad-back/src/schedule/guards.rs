@@ -35,11 +35,14 @@ impl Guards {
         id
     }
 
+    /// A guard with one more condition. A condition that contradicts the guard is left out: nothing
+    /// needs the term then, and a guard that cannot hold has no place among the statements.
     fn with(&mut self, g: &Graph, id: u32, literal: Guard) -> u32 {
         self.imply(g, literal);
         let mut set = self.sets[id as usize].clone();
         for &l in &self.implied[&literal] {
-            if set.len() < DEEPEST && !set.contains(&l) {
+            let contradicts = set.contains(&(l.0, !l.1));
+            if set.len() < DEEPEST && !set.contains(&l) && !contradicts {
                 set.push(l);
             }
         }
