@@ -73,13 +73,12 @@ pub fn differentiate(attr: TokenStream, item: TokenStream, place: &str) -> Expan
         let chain = Chain { kind: Kind::Differentiate, id, attr, item: item.clone(), open, outside };
         return Expansion { tokens: beside(&item, &chain.next().into_tokens()), ..Expansion::default() };
     }
-    let right = found.constants.is_some();
-    let constants = found.constants.as_deref().map(|all| constants(id, all, &front::krate(attr.clone()), &item));
+    let (right, krate) = (found.constants.is_some(), front::krate(attr));
+    let constants = found.constants.as_deref().map(|all| constants(id, all, &krate, &item));
     let mut expansion = with_item(item.clone(), found);
     expansion.tokens.extend(constants);
     // An item of another kind has an error, and nothing to hand on.
     if let Ok(function) = syn::parse2::<ItemFn>(item) {
-        let krate = front::krate(attr);
         expansion.tokens.extend(definition(Item::Fn(function), id, right, &Outside::default(), &krate));
     }
     expansion

@@ -240,20 +240,7 @@ impl<'a> Lower<'a> {
             }
             sizes = Vec::new();
         }
-        let params = closure.params.clone();
-        let (body, output, captured) = (closure.body, closure.output, closure.captured.clone());
-        let (items, definition, recursive) = (closure.items.clone(), closure.definition, closure.recursive.clone());
-        Some(Ok(Value::Closure(Rc::new(Closure {
-            params,
-            body,
-            output,
-            sizes,
-            scope,
-            items,
-            definition,
-            captured,
-            recursive,
-        }))))
+        Some(Ok(Value::Closure(Rc::new(Closure { sizes, scope, ..Closure::clone(&closure) }))))
     }
 
     /// Whether tokens are the name of a size: a const parameter, or a number in scope.

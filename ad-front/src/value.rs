@@ -288,6 +288,7 @@ pub(super) enum Body<'a> {
 }
 
 /// A closure or a nested function, with the scope of its definition.
+#[derive(Clone)]
 pub(super) struct Closure<'a> {
     /// The parameters. The type is given if the pattern does not contain it.
     pub params: Vec<(&'a Pat, Option<&'a Type>)>,

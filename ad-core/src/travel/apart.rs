@@ -255,6 +255,15 @@ impl Types<'_> {
     }
 }
 
+/// The same of each part of a tuple.
+fn each_part(parts: &[Field], of: &TokenStream, one: fn(&Field, &TokenStream) -> TokenStream) -> TokenStream {
+    let part = |(k, ty): (usize, &Field)| {
+        let k = Literal::usize_unsuffixed(k);
+        one(ty, &quote!(#of.#k))
+    };
+    tuple(&parts.iter().enumerate().map(part).collect::<Vec<_>>())
+}
+
 /// Takes the value at a place apart.
 fn take_apart(ty: &Field, place: &TokenStream) -> TokenStream {
     match ty {
@@ -263,13 +272,7 @@ fn take_apart(ty: &Field, place: &TokenStream) -> TokenStream {
             Container::Slice => quote!(&#place[..]),
             _ => place.clone(),
         },
-        Tree::Tuple(parts) => {
-            let part = |(k, ty): (usize, &Field)| {
-                let k = Literal::usize_unsuffixed(k);
-                take_apart(ty, &quote!(#place.#k))
-            };
-            tuple(&parts.iter().enumerate().map(part).collect::<Vec<_>>())
-        }
+        Tree::Tuple(parts) => each_part(parts, place, take_apart),
         Tree::List(element) => {
             let item = Ident::new("item", Span::mixed_site());
             let one = take_apart(element, &quote!((*#item)));
@@ -286,13 +289,7 @@ fn take_apart(ty: &Field, place: &TokenStream) -> TokenStream {
 fn put_together(ty: &Field, value: &TokenStream) -> TokenStream {
     match ty {
         Tree::Leaf(_) => value.clone(),
-        Tree::Tuple(parts) => {
-            let part = |(k, ty): (usize, &Field)| {
-                let k = Literal::usize_unsuffixed(k);
-                put_together(ty, &quote!(#value.#k))
-            };
-            tuple(&parts.iter().enumerate().map(part).collect::<Vec<_>>())
-        }
+        Tree::Tuple(parts) => each_part(parts, value, put_together),
         Tree::List(element) => {
             let item = Ident::new("item", Span::mixed_site());
             let one = put_together(element, &quote!(#item));
@@ -307,13 +304,7 @@ fn places_of(ty: &Field, place: &TokenStream) -> TokenStream {
     match ty {
         Tree::Leaf(leaf) if leaf.container == Container::Slice => quote!(&mut #place[..]),
         Tree::Leaf(_) => quote!(&mut #place),
-        Tree::Tuple(parts) => {
-            let part = |(k, ty): (usize, &Field)| {
-                let k = Literal::usize_unsuffixed(k);
-                places_of(ty, &quote!(#place.#k))
-            };
-            tuple(&parts.iter().enumerate().map(part).collect::<Vec<_>>())
-        }
+        Tree::Tuple(parts) => each_part(parts, place, places_of),
         Tree::List(_) => TokenStream::new(),
         Tree::Defined(..) => {
             let places = hidden::places();
