@@ -47,7 +47,7 @@ impl Table {
     }
 }
 
-/// A row: the sizes, what is made of a size, and what is given of it.
+/// A row: the sizes, the data for a size, and the arguments made from the data.
 macro_rules! row {
     ($table:ident, $sizes:expr, $make:expr, |$x:ident| $f:ident, $g:ident ($($arg:expr),*)) => {
         $table.row(

@@ -1,12 +1,14 @@
-//! What the macro costs at compile time: a straight-line function of more and more statements.
+//! The cost of the macro at compile time, for a straight-line function with more and more
+//! statements.
 //!
 //! ```text
 //! cargo bench --bench expansion
 //! ```
 //!
-//! Not criterion: one expansion of the longest takes as long as thousands of a kernel, and what is asked is whether
-//! the columns per statement stay constant. The macro is run as a build runs it, unoptimised but for `ad-core`
-//! (`profile.dev` in Cargo.toml), by `cargo test --bench expansion`; `cargo bench` optimises all of it.
+//! This bench does not use criterion: one expansion of the longest function takes as long as
+//! thousands of calls of a kernel, and the question is whether the columns per statement stay
+//! constant. The macro is run as a build runs it, unoptimised but for `ad-core` (`profile.dev` in
+//! Cargo.toml), by `cargo test --bench expansion`; `cargo bench` optimises all of it.
 
 use std::time::{Duration, Instant};
 

@@ -36,7 +36,7 @@ use measure::{Timed, docs, least, micros};
 /// The names of the styles, in the order of the columns.
 const STYLES: [&str; 4] = ["loops", "iterators", "arrays", "vectors"];
 
-/// A call of a style: what it gives (nothing, if it is only to be timed).
+/// A call of a style and its results (`None` if the call is only timed).
 type Call<'a> = Box<dyn Fn() -> Option<Vec<Vec<f64>>> + 'a>;
 
 struct Table {

@@ -9,8 +9,9 @@
 //! compared in the same way. The table at the end has the medians, the most memory that each gradient has at once, and the targets. A second
 //! one has products with the Hessian beside the gradients that they are derived from. `docs/performance.md` explains them.
 //!
-//! On a machine with other work medians say little: with `AD_MINIMA` all that are compared are run in turns, without criterion,
-//! and the tables have the least time of each. `AD_MARKDOWN=1` prints them as Markdown, `AD_DOCS=1` writes them into `docs/performance.md`.
+//! Medians are not reliable on a machine with other work: with `AD_MINIMA` the compared functions
+//! run in turns, without criterion, and the tables have the least time of each. `AD_MARKDOWN=1`
+//! prints them as Markdown, `AD_DOCS=1` writes them into `docs/performance.md`.
 
 mod annotated;
 mod by_hand;

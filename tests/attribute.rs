@@ -285,3 +285,31 @@ macro_rules! powers {
 }
 
 powers!(squared 2 squared_grad, cubed 3 cubed_grad);
+
+/// Two sets of derivatives of one function: a second attribute names what the names of its
+/// derivatives have after that of the function.
+#[differentiate(wrt(a))]
+#[differentiate(grad, jvp, wrt(b), suffix = "by_b")]
+fn scaled(a: f64, b: &[f64; 2]) -> f64 {
+    a.sin() * b[0] * b[1]
+}
+
+/// The definition of such a function travels once.
+#[differentiate]
+fn twice_scaled(a: f64) -> f64 {
+    scaled(a, &[2.0, 3.0]) + scaled(a * 2.0, &[1.0, 1.0])
+}
+
+#[test]
+fn two_attributes_write_two_sets_of_derivatives() {
+    let da: f64 = scaled_grad(0.5, &[2.0, 3.0]);
+    assert!((da - 6.0 * 0.5_f64.cos()).abs() < 1e-15, "{da}");
+    let (value, db): (f64, [f64; 2]) = scaled_by_b_value_and_grad(0.5, &[2.0, 3.0]);
+    assert_eq!(value, scaled(0.5, &[2.0, 3.0]));
+    assert_eq!(db, [0.5_f64.sin() * 3.0, 0.5_f64.sin() * 2.0]);
+    assert_eq!(scaled_by_b_grad(0.5, &[2.0, 3.0]), db);
+    ad::check_grad!(scaled(0.5, &[2.0, 3.0]));
+    ad::check_grad!(scaled_by_b(0.5, &[2.0, 3.0]), jvp);
+    ad::check_grad!(scaled_by_b(0.5, &[2.0, 3.0]));
+    ad::check_grad!(twice_scaled(0.5));
+}

@@ -115,8 +115,8 @@ fn folded(x: &Array2<f64>, w: &Array1<f64>) -> f64 {
     total * w.sum()
 }
 
-/// A mixture whose components are added array by array: the items are the second axis of what the
-/// components have.
+/// A mixture whose components are added array by array: the items are the second axis of the arrays
+/// of a component.
 #[differentiate(wrt(m, s))]
 fn by_components(x: &Array2<f64>, m: &Array2<f64>, s: &Array2<f64>) -> f64 {
     let mut sums: Array1<f64> = Array1::zeros(x.nrows());

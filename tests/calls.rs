@@ -21,7 +21,7 @@ fn a_helper_may_stand_after_its_use() {
     assert_eq!(before_value_and_grad(3.0), (10.0, 6.0));
 }
 
-/// What is private to a module, and used by what is not.
+/// Private items of a module, which its public items use.
 mod physics {
     use ad::prelude::*;
 
@@ -172,7 +172,7 @@ fn a_helper_is_a_value() {
     check_grad!(as_values(&array![0.2, 0.9, 1.4]));
 }
 
-/// Everything here is called by what has derivatives itself.
+/// Functions with derivatives call everything here.
 #[differentiate]
 fn loss(w: &Array1<f64>, x: &Array1<f64>) -> f64 {
     let e = w - x;

@@ -1,4 +1,4 @@
-//! Chains of helpers, each of which calls the next one twice: each helper is one body.
+//! Chains of helpers, each of which calls the next one twice: each helper is compiled once.
 
 use ad::{check_grad, differentiable, differentiate};
 

@@ -120,8 +120,8 @@ fn intervals(p: &Array1<f64>) -> f64 {
     c[[0, n - 1]]
 }
 
-/// Rows are exchanged, so that the pivot is the greatest of its column; what is below a pivot is not
-/// written again. Then the triangle is solved backwards.
+/// Rows are exchanged, so that the pivot is the greatest of its column; the elements below a pivot
+/// are not written again. Then the triangle is solved backwards.
 #[differentiate(grad, hvp)]
 fn solved(m: &Array2<f64>, b: &Array1<f64>) -> f64 {
     let n = b.len();
@@ -159,8 +159,8 @@ fn solved(m: &Array2<f64>, b: &Array1<f64>) -> f64 {
     y.dot(b)
 }
 
-/// Reflections: inner loops read columns before other inner loops overwrite them, and what these
-/// overwrite is not what their own derivatives read.
+/// Reflections: inner loops read columns before other inner loops overwrite them, and the elements
+/// that these overwrite differ from those that their own derivatives read.
 #[differentiate(grad, hvp)]
 fn reflected(m: &Array2<f64>) -> f64 {
     let (r, c) = m.dim();

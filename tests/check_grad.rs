@@ -102,7 +102,8 @@ fn many_entries() {
     ad::check_grad!(long(&Array2::from_shape_fn((30, 40), |(i, j)| (i * j) as f64 / 100.0)));
 }
 
-/// The function is not continuous at whole numbers, so differences do not give the derivative.
+/// The function is not continuous at whole numbers, so differences do not approximate the
+/// derivative.
 #[differentiate(grad, vjp, jvp, jacobian, hvp, into, pullback)]
 fn steps(height: f64, x: &Array2<f64>) -> f64 {
     height * x.mapv(f64::floor).sum() + x.sum()

@@ -1,6 +1,6 @@
 //! Functions as values: chosen by conditions and numbers, in arrays, structs and boxes, passed to
-//! functions and returned by them. The derivative is that of the function that is chosen, and goes
-//! on to what it captures.
+//! functions and returned by them. The derivative is that of the chosen function, with respect to
+//! its captured variables too.
 
 use ad::check_grad;
 use ad::prelude::*;

@@ -8,7 +8,8 @@ macro_rules! conventions {
             const INF: $F = $F::INFINITY;
             const NAN: $F = $F::NAN;
 
-            /// Each gets one number and gives its derivative there, in three ways that have to agree.
+            /// The derivative of a function of one number at a point, computed in three ways that
+            /// have to agree.
             macro_rules! at {
                 ($name:ident, |$x:ident| $body:expr, $by_hand:expr) => {
                     mod $name {

@@ -72,3 +72,17 @@ fn a_type_of_another_crate_keeps_its_parts_private() {
     assert_eq!(value, (Unit::new(array![0.5, -1.0], 1.2), 2.25));
     assert_eq!((du, dscale), (Unit::new(array![0.5, -1.0], 1.2), 3.0));
 }
+
+#[differentiate(wrt(unit, x))]
+fn of_methods(unit: &Unit, x: &Array1<f64>) -> f64 {
+    unit.amplified(x) * GAIN + unit.energy(x)
+}
+
+#[test]
+fn methods_of_another_crate_are_differentiated_through() {
+    let (unit, x) = (Unit::new(array![0.3, -0.2], 0.4), array![1.0, 2.0]);
+    check_grad!(of_methods(&unit, &x));
+    check_grad!(unit.energy(&x));
+    let expected = unit.amplified(&x) * 100.0 + unit.amplified(&x).powi(2);
+    assert!((of_methods_value_and_grad(&unit, &x).0 - expected).abs() < 1e-9);
+}

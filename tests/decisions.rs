@@ -549,7 +549,7 @@ mod carried;
 #[path = "decisions/layouts.rs"]
 mod layouts;
 
-/// What one arm reads is under a condition that this arm decides already.
+/// A term that one arm reads is under a condition that the arm already implies.
 #[differentiate]
 fn decided_twice(x: &[f64], which: &[usize]) -> f64 {
     let mut s = x[2];

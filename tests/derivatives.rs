@@ -250,9 +250,9 @@ fn jacobians_of_all_containers() {
     agree(jk, &differences(&[0.8], |k| orbit(&x, k[0]).to_vec()));
 }
 
-/// No elements in the input give no elements in the result, of the right shapes. For wide and tall
-/// Jacobians of the same functions: the Jacobian, its rows by `vjp` of unit cotangents, and its
-/// columns by `jvp` of unit tangents.
+/// Inputs without elements have results without elements, of the right shapes. For wide and tall
+/// Jacobians of the same functions, these agree: the Jacobian, its rows by `vjp` of unit
+/// cotangents, and its columns by `jvp` of unit tangents.
 #[test]
 fn jacobians_by_rows_by_columns_and_by_differences() {
     for (rows, columns) in [(2, 5), (5, 2)] {

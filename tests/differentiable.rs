@@ -42,7 +42,7 @@ struct Tail {
     next: Option<Box<Tail>>,
 }
 
-/// A tree whose own type says of no field which numbers it has.
+/// A tree whose type does not state the type of the numbers in any field.
 #[derive(Clone, Debug, PartialEq, Differentiable)]
 enum Tree {
     Leaf(Tail),

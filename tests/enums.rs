@@ -126,3 +126,41 @@ fn a_list_of_enums_is_a_structure_of_arrays() {
     assert_eq!((gain, offset), ((0.32_f64 / 0.7).tanh(), 1.0));
     ad::check_grad!(run(&chain, 0.4));
 }
+
+/// What a call panics with.
+fn message<R>(call: impl FnOnce() -> R) -> String {
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).err().expect("no panic");
+    let text = panic.downcast_ref::<String>().cloned();
+    text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string)).unwrap_or_default()
+}
+
+#[test]
+fn a_tangent_of_another_variant_panics() {
+    let [nothing, circle, sides, _] = shapes();
+    let said = message(|| area_jvp(&circle, 2.0, &sides, 1.0));
+    assert!(said.contains("`tangent_shape` is not of the variant of `shape`"), "{said}");
+    assert!(message(|| area_hvp(&circle, 2.0, &nothing, 1.0)).contains("is not of the variant of `shape`"));
+    let of_result = Shape::Box { sides: [1.0, 1.0], times: 2 };
+    for wrong in [&nothing, &circle] {
+        let said = message(|| grown_vjp(circle.clone(), 2.0, wrong));
+        assert!(said.contains("`cotangent` is not of the variant of the result"), "{said}");
+        let (_, pulled_back) = grown_pullback(circle.clone(), 2.0);
+        assert_eq!(pulled_back(&of_result).0, grown_vjp(circle.clone(), 2.0, &of_result).1.0);
+        assert!(message(|| pulled_back(wrong)).contains("`cotangent` is not of the variant of the result"));
+    }
+}
+
+#[test]
+fn a_tangent_of_a_list_has_the_variants_of_the_list() {
+    let units = |units: &[Unit<f64>]| Chain { units: units.to_vec(), first: Unit::Off };
+    let chain = units(&[Unit::Soft(0.7), Unit::Off]);
+    let (_, tangent) = run_jvp(&chain, 0.4, &units(&[Unit::Soft(1.0), Unit::Off]), 0.0);
+    assert!((tangent + 0.4 / 0.49 / (0.4_f64 / 0.7).cosh().powi(2)).abs() < 1e-12, "{tangent}");
+    let said = message(|| run_jvp(&chain, 0.4, &units(&[Unit::Off, Unit::Soft(1.0)]), 0.0));
+    assert!(said.contains("is not of the variant of `chain.units`"), "{said}");
+    let longer = units(&[Unit::Soft(1.0), Unit::Off, Unit::Off]);
+    let said = message(|| run_jvp(&chain, 0.4, &longer, 0.0));
+    assert!(said.contains("does not have the shape of `chain.units"), "{said}");
+    let other = Chain { first: Unit::Soft(1.0), ..chain.clone() };
+    assert!(message(|| run_jvp(&chain, 0.4, &other, 0.0)).contains("is not of the variant of `chain.first`"));
+}

@@ -1,7 +1,8 @@
-//! The guide names everything that a function may say, every row of its table of forms has a line in the tour, and what
-//! the documents point to is there. Its Rust blocks run as tests of the documentation (`src/lib.rs`).
+//! The guide names everything that a function may say, every row of its table of forms has a line
+//! in the tour, and the targets of links in the documents exist. Its Rust blocks run as tests of
+//! the documentation (`src/lib.rs`).
 //!
-//! `UPDATE_EXPECT=1 cargo test --test guide` writes the list of names anew.
+//! `UPDATE_EXPECT=1 cargo test --test guide` rewrites the list of names.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -21,7 +22,8 @@ fn read(file: &Path) -> String {
     std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()))
 }
 
-/// Every function and method of the front end's tables, by what it is called on, in the order of the tables.
+/// Every function and method of the front end's tables, by the type of its receiver, in the order
+/// of the tables.
 fn names() -> String {
     let mut kinds: Vec<&str> = Vec::new();
     let mut by_kind: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

@@ -1,5 +1,5 @@
 //! `jacobian(sparse)`: the elements are those of `jacobian`, those that are left out are zero, and
-//! how many there are follows from what the function reads.
+//! their number follows from the elements that the function reads.
 
 use ad::Csr;
 use ad::prelude::*;
@@ -121,7 +121,7 @@ fn arrow_of_columns(x: &Array1<f64>) -> Array1<f64> {
     build1(x.len(), |i| x[0] * x[i])
 }
 
-/// Nothing is known of what the loop reads: all elements, but where it writes nothing.
+/// The columns of the loop's reads are not known, so rows that it writes have all elements.
 #[differentiate(jacobian, jacobian(sparse))]
 fn recurrence(x: &Array1<f64>) -> Array1<f64> {
     let mut y = x.clone();

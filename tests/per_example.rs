@@ -199,7 +199,7 @@ fn arms_that_are_not_taken() {
     assert_eq!(guarded_grad_each(2.0, &x), array![0.5, 4.0, 4.0]);
 }
 
-/// Lists of points, in which every point has as many numbers as its type says.
+/// Lists of points. The type of a point states the number of its coordinates.
 #[differentiate(grad, per_example(points))]
 fn spread(center: [f64; 2], points: &[[f64; 2]]) -> f64 {
     points.iter().map(|p| (p[0] - center[0]).powi(2) * (p[1] - center[1])).sum()

@@ -3,7 +3,7 @@
 
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
-// Functions of every kind of tuple, by value and by reference, with the names that formulas give them.
+// Functions of every kind of tuple, by value and by reference, with names as in formulas.
 #![allow(
     clippy::float_cmp,
     clippy::many_single_char_names,

@@ -1,11 +1,11 @@
-//! Random source programs, compiled through the macro and run: what the annotated function gives,
-//! what the functions that the macro writes give, and what the reference interpreter says are one.
-//! In debug and in release; on every memory layout of the arguments, with the same bits; and on
-//! empty arrays, where they panic together if they do. And once more as they are written where
-//! every choice by cost is made by chance: what is stored, which loops are joined, what is
-//! overwritten.
+//! Random source programs, compiled through the macro and run: the results of the annotated
+//! function, of the functions that the macro writes, and of the reference interpreter agree. They
+//! agree in debug and in release; on every memory layout of the arguments, with the same bits; and
+//! on empty arrays, where either all panic or none does. The programs run once more with code in
+//! which every choice by cost is random: which arrays are stored, which loops are fused, which
+//! arrays are overwritten.
 //!
-//! The programs are written to a crate of their own, several to a module. `AD_CASES` and `AD_SEED`
+//! The programs are written to a separate crate, several in each module. `AD_CASES` and `AD_SEED`
 //! choose others, `AD_CHANCE` other choices.
 
 #[path = "../ad-core/tests/common/mod.rs"]
@@ -111,7 +111,8 @@ fn run(profile: &str, chance: Option<u64>) {
     );
 }
 
-/// What a call gave, part by part (`f`, the value again, gradients, ...); `None`: it panicked.
+/// The results of a call, part by part (`f`, the value again, gradients, ...); `None` if it
+/// panicked.
 type Parts = Option<Vec<Vec<f64>>>;
 
 fn compare<'a>(source: &Source, numbers: impl Fn(usize) -> Option<&'a [Parts; 3]>) -> Result<(), String> {
@@ -146,7 +147,8 @@ fn compare<'a>(source: &Source, numbers: impl Fn(usize) -> Option<&'a [Parts; 3]
                 Outcome::Gives(expected) => Some(vec![expected.value.clone()]),
             };
         }
-        // The cotangent has the shape that the function gives, which is another one than that of the derivative.
+        // The cotangent has the shape of the function's result, which differs from that of the
+        // derivative's.
         if let (true, None, Outcome::Gives(expected)) = (arrays && source.has("vjp"), &found[1], &expected)
             && expected.value.is_empty()
         {
@@ -177,7 +179,7 @@ fn check(source: &Source, expected: &Outcome, found: &[Parts; 3]) -> Result<(), 
         let Outcome::Panics(message) = expected else { unreachable!() };
         let calls = ["the function", "the gradient", "the tangent"];
         let wrong: Vec<&str> = calls.iter().zip(found).filter(|(_, f)| f.is_some()).map(|(name, _)| *name).collect();
-        // A tangent that was not asked for is not there either.
+        // A tangent that was not requested is not in the output either.
         return if wrong.is_empty() { Ok(()) } else { Err(format!("{message}: no panic of {}", wrong.join(", "))) };
     };
     let with_gradients: Vec<&Vec<f64>> = std::iter::once(value).chain(gradients).collect();
@@ -230,14 +232,15 @@ fn write_crate(profile: &str, programs: &[Source], chance: Option<u64>) -> PathB
     root
 }
 
-/// Only if it is new: cargo goes by the time of a file.
+/// Writes a file only if its content has changed, since cargo compares the times of files.
 fn write(path: &Path, text: &str) {
     if std::fs::read_to_string(path).ok().as_deref() != Some(text) {
         std::fs::write(path, text).expect("the file is written");
     }
 }
 
-/// What the programs' modules share: arguments in every layout, and results as lists of numbers.
+/// Code that the programs' modules share: arguments in every layout, and results as lists of
+/// numbers.
 const HEAD: &str = r#"#![allow(unused, clippy::all, reason = "the programs say things that nobody writes")]
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -304,7 +307,7 @@ fn fixed(arg: &Arg, x: &str) -> String {
     }
 }
 
-/// The function under its attribute, or what the attribute writes if choices are made by chance.
+/// The function under its attribute, or the generated code with random choices.
 fn annotated(source: &Source, chance: Option<u64>) -> String {
     let Source { seed, options, text, .. } = source;
     let Some(chance) = chance else { return format!("#[differentiate({options})]\n{text}") };
@@ -422,7 +425,7 @@ fn module(k: usize, source: &Source, chance: Option<u64>) -> String {
     )
 }
 
-/// Builds and runs the crate; what it prints.
+/// Builds and runs the crate, and returns its output.
 fn numbers(root: &Path, profile: &str) -> BTreeMap<(usize, usize), [Parts; 3]> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)

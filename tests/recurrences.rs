@@ -290,7 +290,7 @@ fn powers_of_points_are_not_kept() {
     }
 }
 
-/// Each step gives the same array, so the cotangent becomes the zeros that it began with.
+/// No step reads the carried value, so the carried cotangent becomes zero.
 #[differentiate]
 fn same_in_each_step(x: &Array1<f64>) -> f64 {
     let v = x.mapv(|a| [0.3; 3].iter().fold(a, |_, _| a.sin()));
@@ -303,7 +303,7 @@ fn an_array_that_a_loop_begins_with_and_reads_is_not_moved() {
     checks(same_in_each_step, same_in_each_step_value_and_grad, &x);
 }
 
-/// The derivative in one arm is what another arm computes.
+/// The derivative in one arm is a value that another arm computes.
 #[differentiate(grad, jvp, hvp)]
 fn sine_or_cosine(x: f64, which: &[usize]) -> f64 {
     let mut y = x;

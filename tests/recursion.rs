@@ -1,6 +1,6 @@
 //! Functions that call themselves, with a depth that is not known when they are expanded.
 
-use ad::ndarray::{Array1, array};
+use ad::ndarray::{Array1, ArrayView1, array, s};
 use ad::{check_grad, differentiable, differentiate};
 
 /// Whether two numbers are equal up to rounding.
@@ -219,4 +219,255 @@ fn a_determinant_by_minors() {
     let own =
         a[0] * (a[4] * a[8] - a[5] * a[7]) - a[3] * (a[1] * a[8] - a[2] * a[7]) + a[6] * (a[1] * a[5] - a[2] * a[4]);
     assert!(close(determinant_value_and_grad(&a, 3).0, own));
+}
+
+#[differentiate(grad, vjp, jvp, pullback)]
+fn panics_unread(x: f64, n: usize) -> f64 {
+    fn limited(x: f64, n: usize) -> f64 {
+        assert!(n != 3, "three");
+        if n == 0 { x } else { limited(x, n - 1) * x }
+    }
+    let _ = limited(x, n);
+    x * x
+}
+
+#[differentiate]
+fn panics_in_a_loop(x: &[f64], n: usize) -> f64 {
+    fn index(n: usize, all: &[usize]) -> usize {
+        if n == 0 { all[0] } else { index(n - 1, &all[1..]) }
+    }
+    let order = [2_usize, 0, 1];
+    let mut sum = 0.0;
+    for (k, &v) in x.iter().enumerate() {
+        let _ = index(k + n, &order);
+        sum = v.sin() * sum + v;
+    }
+    sum
+}
+
+#[differentiate]
+fn panics_in_an_arm(x: &Array1<f64>, n: i64) -> f64 {
+    fn even(n: i64) -> bool {
+        if n == 0 { true } else { odd(n - 1) }
+    }
+    fn odd(n: i64) -> bool {
+        assert!(n >= 0, "less than nothing");
+        if n == 0 { false } else { even(n - 1) }
+    }
+    x.mapv(|v| {
+        if v > 0.0 {
+            let _ = even(n);
+            v * v
+        } else {
+            v
+        }
+    })
+    .sum()
+}
+
+fn message<R>(f: impl FnOnce() -> R) -> Option<String> {
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f)).err()?;
+    let said = caught.downcast_ref::<String>().cloned();
+    Some(said.or_else(|| caught.downcast_ref::<&str>().map(ToString::to_string)).unwrap_or_default())
+}
+
+#[test]
+fn a_panic_of_a_call_whose_result_is_not_read() {
+    for n in [0, 2] {
+        check_grad!(panics_unread(0.7, n));
+    }
+    let said = [
+        message(|| panics_unread(0.7, 5)),
+        message(|| panics_unread_grad(0.7, 5)),
+        message(|| panics_unread_vjp(0.7, 5, 1.0)),
+        message(|| panics_unread_jvp(0.7, 5, 1.0)),
+        message(|| panics_unread_pullback(0.7, 5).1(1.0)),
+    ];
+    for said in said {
+        assert!(said.as_ref().is_some_and(|said| said.contains("three")), "{said:?}");
+    }
+}
+
+#[test]
+fn a_panic_of_such_a_call_in_a_loop_or_an_arm() {
+    check_grad!(panics_in_a_loop(&[0.5, 0.25], 1));
+    check_grad!(panics_in_a_loop(&[], 9));
+    assert!(message(|| panics_in_a_loop(&[0.5, 0.25], 2)).is_some());
+    assert!(message(|| panics_in_a_loop_grad(&[0.5, 0.25], 2)).is_some());
+    let x = array![0.5, -0.5];
+    check_grad!(panics_in_an_arm(&x, 4));
+    check_grad!(panics_in_an_arm(&array![-0.5], -1));
+    for said in [message(|| panics_in_an_arm(&x, -1)), message(|| panics_in_an_arm_grad(&x, -1).sum())] {
+        assert!(said.as_ref().is_some_and(|said| said.contains("less than nothing")), "{said:?}");
+    }
+}
+
+#[differentiate(grad, vjp, jvp, pullback, into)]
+fn by_masks(a: &[f64], n: usize) -> f64 {
+    fn det(a: &[f64], n: usize, row: usize, used: usize) -> f64 {
+        if row == n {
+            return 1.0;
+        }
+        let mut sum = 0.0;
+        let mut sign = 1.0;
+        for c in 0..n {
+            if used & (1 << c) == 0 {
+                sum += sign * a[row * n + c] * det(a, n, row + 1, used | (1 << c));
+                sign = -sign;
+            }
+        }
+        sum
+    }
+    det(a, n, 0, 0)
+}
+
+#[differentiate]
+fn by_lists(a: &[f64], n: usize) -> f64 {
+    fn det(a: &[f64], n: usize, row: usize, columns: &[usize]) -> f64 {
+        if columns.is_empty() {
+            return 1.0;
+        }
+        let mut sum = 0.0;
+        for (k, &c) in columns.iter().enumerate() {
+            let mut rest = columns.to_vec();
+            rest.remove(k);
+            let sign = if k % 2 == 0 { 1.0 } else { -1.0 };
+            sum += sign * a[row * n + c] * det(a, n, row + 1, &rest);
+        }
+        sum
+    }
+    let columns: Vec<usize> = (0..n).collect();
+    det(a, n, 0, &columns)
+}
+
+#[test]
+fn determinants_in_other_ways() {
+    let a: Vec<f64> = (0..16).map(|k| ((7 * k) % 11) as f64 * 0.3 - 1.0).collect();
+    let (value, gradient) = determinant_value_and_grad(&a, 4);
+    for (other, of_other) in [by_masks_value_and_grad(&a, 4), by_lists_value_and_grad(&a, 4)] {
+        assert!(close(other, value) && of_other.iter().zip(&gradient).all(|(a, b)| close(*a, *b)), "{of_other:?}");
+    }
+    check_grad!(by_masks(&a, 4));
+    check_grad!(by_lists(&a[..9], 3));
+    let (_, back) = by_masks_pullback(&a, 4);
+    let twice: Vec<f64> = gradient.iter().map(|g| 2.0 * g).collect();
+    for (scale, want) in [(1.0, &gradient), (2.0, &twice)] {
+        assert!(back(scale).iter().zip(want).all(|(a, b)| close(*a, *b)), "a pullback adds to its own array");
+    }
+    let mut into = vec![9.0; 16];
+    by_masks_value_and_grad_into(&a, 4, &mut into);
+    assert!(into.iter().zip(&gradient).all(|(a, b)| close(*a, *b)));
+}
+
+/// With 2^50 calls it would not end.
+#[differentiate(grad, jacobian)]
+fn once_in_each_call(x: &[f64], n: usize) -> f64 {
+    fn deep(x: &[f64], n: usize) -> f64 {
+        if n == 0 {
+            return x[0];
+        }
+        let mut sum = 0.0;
+        let mut sign = 1.0;
+        for (i, &v) in x.iter().enumerate() {
+            if i == n % x.len() {
+                sum += sign * v.cos() * deep(x, n - 1);
+                sign = -sign;
+            }
+        }
+        sum
+    }
+    deep(x, n)
+}
+
+#[test]
+fn no_call_is_made_twice() {
+    let x = [0.1, -0.2, 0.3];
+    check_grad!(once_in_each_call(&x, 50));
+    let (gradient, jacobian) = (once_in_each_call_grad(&x, 7), once_in_each_call_jacobian(&x, 7));
+    assert!(gradient.iter().zip(&jacobian).all(|(a, b)| close(*a, *b)));
+}
+
+#[differentiate(vjp, jacobian)]
+fn both_kinds(x: &[f64], scale: f64, n: usize) -> [f64; 2] {
+    /// Two active arguments, and arrays that change from call to call.
+    fn folded(x: &[f64], scale: f64, n: usize) -> (f64, f64) {
+        if n == 0 || x.len() < 2 {
+            return (x.iter().sum(), scale);
+        }
+        let next: Vec<f64> = (1..x.len()).map(|i| x[i] * scale - x[i - 1]).collect();
+        let (a, b) = folded(&next, scale * 0.5, n - 1);
+        (a * x[0], b + a)
+    }
+    /// One active argument, an array, by halves and twice in one sum.
+    fn halved(x: &[f64]) -> f64 {
+        match x.len() {
+            0 => 1.0,
+            1 => x[0],
+            n => halved(&x[1..]) * x[0] + halved(&x[..n / 2]) + halved(&x[..n - 1]),
+        }
+    }
+    let (a, b) = folded(x, scale, n);
+    [a * b, halved(x)]
+}
+
+#[test]
+fn arrays_that_change_and_several_active_arguments() {
+    let x = [0.4, -0.3, 0.7, 1.1];
+    for n in [0, 1, 3, 9] {
+        check_grad!(both_kinds(&x, 0.8, n));
+    }
+}
+
+#[differentiate]
+fn of_an_ndarray(x: &Array1<f64>, n: usize) -> f64 {
+    fn scaled(x: &Array1<f64>, n: usize) -> f64 {
+        if n == 0 { x.sum() } else { scaled(x, n - 1) * x[0] }
+    }
+    fn seen(x: ArrayView1<f64>, n: usize) -> f64 {
+        if n == 0 { x.dot(&x) } else { seen(x.slice(s![1..]), n - 1) + x[0] }
+    }
+    scaled(x, n) + seen(x.view(), n)
+}
+
+#[differentiate]
+fn of_a_vec(x: Vec<f64>) -> f64 {
+    fn shrinking(x: Vec<f64>) -> f64 {
+        if x.len() < 2 { x[0] } else { shrinking(x[1..].to_vec()) * x[0] }
+    }
+    shrinking(x)
+}
+
+#[differentiate]
+fn of_a_pattern(x: &[f64]) -> f64 {
+    fn polynomial(x: &[f64], at: f64) -> f64 {
+        match x {
+            [] => 0.0,
+            [first, rest @ ..] => first + at * polynomial(rest, at),
+        }
+    }
+    fn product(x: &[f64]) -> f64 {
+        if let Some((first, rest)) = x.split_first() { first * product(rest) } else { 1.0 }
+    }
+    polynomial(x, 0.5) * product(x)
+}
+
+#[differentiate]
+fn itself_over_a_pattern(x: &[f64]) -> f64 {
+    let (first, rest) = match x {
+        [] => return 1.0,
+        [first, rest @ ..] => (*first, rest),
+    };
+    first.sin() * itself_over_a_pattern(rest)
+}
+
+#[test]
+fn parameters_as_people_write_them() {
+    let x = [0.7, -0.4, 1.2, 0.3];
+    for n in [0, 1, 3] {
+        check_grad!(of_an_ndarray(&Array1::from(x.to_vec()), n));
+    }
+    check_grad!(of_a_vec(x.to_vec()));
+    check_grad!(of_a_pattern(&x));
+    check_grad!(itself_over_a_pattern(&x));
+    assert!(close(of_a_pattern(&[]), 0.0) && itself_over_a_pattern_grad(&[]).is_empty());
 }

@@ -46,7 +46,8 @@ fn queue(x: &Array1<f64>) -> f64 {
     s
 }
 
-/// Rotated by as many as the step says; an inner loop reads all of it.
+/// An array is rotated by a number of places that depends on the step; an inner loop reads all of
+/// it.
 #[differentiate]
 fn rotations(x: &Array1<f64>) -> f64 {
     let n = x.len();
@@ -65,7 +66,7 @@ fn rotations(x: &Array1<f64>) -> f64 {
     s + a[0] - a[n - 1]
 }
 
-/// Rotated by an inner loop, in which it is read, and begun anew now and then.
+/// An array is rotated by an inner loop, which also reads it, and is replaced now and then.
 #[differentiate]
 fn nested(x: &Array1<f64>) -> f64 {
     let mut w = x.to_vec();
@@ -124,7 +125,7 @@ fn both_ends(x: &Array1<f64>) -> f64 {
     s
 }
 
-/// The first element is looked for again and again, as in a search in breadth.
+/// The first element is taken in each step, as in a breadth-first search.
 #[differentiate]
 fn breadth(x: &Array1<f64>) -> f64 {
     let n = x.len();

@@ -213,3 +213,45 @@ fn constants_in_small_letters() {
     assert!((value - of_small_constants(2.0)).abs() < 1e-15);
     assert!((gradient - value / 4.0).abs() < 1e-15);
 }
+
+#[allow(clippy::useless_vec, reason = "a temporary `Vec` is one of the forms")]
+#[differentiate]
+fn of_borrowed(x: &[f64]) -> f64 {
+    fn visit(x: &[f64], f: &mut impl FnMut(f64)) {
+        for &v in x {
+            f(v);
+        }
+    }
+    fn raised(x: &mut [f64], by: f64) -> f64 {
+        for v in x.iter_mut() {
+            *v += by;
+        }
+        x.iter().map(|v| v * v).sum()
+    }
+    let (mut rest, mut s) = (x, 0.0);
+    while let Some((v, tail)) = rest.split_first() {
+        s = s * 0.9 + v * v;
+        rest = tail;
+    }
+    visit(x, &mut |v| s += v.sin());
+    let mut threes = x.chunks_exact(3);
+    for c in &mut threes {
+        s += c[0] * c[1] * c[2];
+    }
+    s += threes.remainder().iter().map(|v| v.exp()).sum::<f64>();
+    let mut items = x.iter();
+    let first = items.next().copied().unwrap_or(1.0);
+    for v in items.by_ref() {
+        s += first * v;
+    }
+    s + raised(&mut [1.0, 2.0], first) + raised(&mut vec![0.5; 3], first)
+}
+
+/// The rest of a slice, what is behind the last chunk, iterators that a loop advances, mutable
+/// references to closures and to temporaries.
+#[test]
+fn what_is_borrowed() {
+    for x in [&[0.3, 0.9, -1.2, 0.5, 0.7][..], &[0.3, 0.9, -1.2], &[0.4]] {
+        verify(of_borrowed, of_borrowed_value_and_grad, x);
+    }
+}

@@ -3,7 +3,7 @@
 
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
-// Functions of every kind of type, by value and by reference, with the names that formulas give them.
+// Functions of every kind of type, by value and by reference, with names as in formulas.
 #![allow(
     clippy::cast_precision_loss,
     clippy::float_cmp,
@@ -286,7 +286,7 @@ fn what_is_marked_constant_is_copied() {
     assert_eq!((gradient.scale, &*gradient.origin), ([2.0, 3.0], &[4.0][..]));
     let r = [1.0 - 2.0 + 0.5 - 4.0, 0.5 + 4.0 + 0.5 - 4.0];
     assert_eq!(gradient.offset, 12.0 * (r[0] + r[1]));
-    // What a direction has in their place is not read.
+    // The fields of a direction in their place are not read.
     let along = Line { slope: array![0.0, 0.0], offset: 1.0, scale: [9.0, 9.0], origin: Vec::new() };
     let (_, tangent) = fit_jvp(&line, &x, &along, &Array2::zeros((2, 2)));
     assert!((tangent - gradient.offset).abs() < 1e-12);

@@ -96,7 +96,7 @@ fn a_loop_whose_number_of_steps_is_not_known() {
     let x = vector(50).to_vec();
     let mut workspace =
         without_allocation!(until_value_and_grad_into, until_value_and_grad, (&x, 100.0), vec![0.0; 50], products = 0);
-    // Another call takes what it needs more.
+    // A larger call allocates the missing memory.
     let (mut gradient, expected) = (vec![0.0; 50], until_value_and_grad(&x, 500.0));
     assert_eq!(until_value_and_grad_into(&x, 500.0, &mut gradient, &mut workspace), expected.0);
     assert_eq!(gradient, expected.1);

@@ -1,13 +1,12 @@
 //! Programs as people write them, through the generated code: names that only the body imports,
-//! what is configured, functions that change what they are given, closures that change what they
-//! capture.
+//! `cfg`, functions that change their arguments, closures that change captured variables.
 
 #![allow(clippy::needless_range_loop, reason = "loops over indices are what people write")]
 
 use ad::ndarray::{self, Ix1};
 use ad::prelude::*;
 
-/// The paths of what a body imports stand in the derivatives and in the proofs of names.
+/// The paths of a body's imports occur in the derivatives and in the proofs of names.
 #[differentiate]
 fn imports(x: f64, n: usize) -> f64 {
     use std::f64::consts::{self, PI};

@@ -9,7 +9,7 @@ use quote::{format_ident, quote};
 use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::prim::Prim;
 use ad_ir::prim::structural::Half;
-use ad_ir::program::{Container, Declared, Output, OutputTree, Param, Program, Routine, Staged, Tree};
+use ad_ir::program::{Container, Declared, OutputTree, Param, Program, Routine, Staged, Tree};
 use ad_ir::rust_types::{argument_type, static_type};
 use ad_middle::calls::{Called, CalledFunction};
 use ad_middle::pipeline::Prepared;
@@ -18,10 +18,31 @@ use ad_middle::pipeline::Prepared;
 pub(super) enum Frame<'a> {
     /// It makes no calls.
     Alone,
-    /// They are its own. These are the functions that it calls.
+    /// The function creates the records itself. The tokens are the functions that it calls.
     Own(&'a TokenStream),
-    /// Its caller passes them.
+    /// The caller passes the records.
     Passed,
+    /// The caller passes the records, and the function's result is a record of this kind.
+    Recording(Kind),
+}
+
+/// The kinds of records.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// What a forward half leaves.
+    Kept,
+    /// The results of any other call.
+    Results,
+}
+
+impl Kind {
+    /// The records of this kind.
+    pub(super) fn records(self) -> TokenStream {
+        match self {
+            Kind::Kept => quote!(calls_.kept()),
+            Kind::Results => quote!(calls_.results()),
+        }
+    }
 }
 
 impl Frame<'_> {
@@ -33,9 +54,14 @@ impl Frame<'_> {
     /// The first parameter.
     pub(super) fn parameter(&self, krate: &TokenStream) -> TokenStream {
         match self {
-            Frame::Passed => quote!(calls_: &#krate::runtime::Calls,),
+            Frame::Passed | Frame::Recording(_) => quote!(calls_: &#krate::runtime::Calls,),
             _ => TokenStream::new(),
         }
+    }
+
+    /// The kind of the record that its results are.
+    pub(super) fn records(&self) -> Option<Kind> {
+        if let Frame::Recording(kind) = self { Some(*kind) } else { None }
     }
 
     /// The statements before the body.
@@ -43,7 +69,7 @@ impl Frame<'_> {
         match self {
             Frame::Alone => TokenStream::new(),
             Frame::Own(called) => quote!(#called let calls_ = &#krate::runtime::Calls::new(); let _ = calls_;),
-            Frame::Passed => quote!(let _ = calls_;),
+            Frame::Passed | Frame::Recording(_) => quote!(let _ = calls_;),
         }
     }
 }
@@ -66,13 +92,17 @@ pub(super) fn name_of(function: u32, half: Half, active: &[u32]) -> Ident {
 /// As [`super::emit_routine`].
 pub fn emit_called(functions: &mut [Prepared], called: &[CalledFunction]) -> Result<TokenStream, String> {
     let mut items = TokenStream::new();
+    // A forward half that runs while another half reads would move what is read.
+    let copied = called.iter().any(|c| c.runs_forward_later(functions));
     for CalledFunction { function, called } in called {
         let Some(prepared) = functions.get_mut(*function as usize) else { return Err("a call of nothing".into()) };
         let program = &mut prepared.program;
         let mut graph = std::mem::take(&mut program.graph);
         let written = match called {
             Called::Value(routine) => value(&mut graph, program, routine, *function),
-            Called::Halves { half, active, staged } => halves(&mut graph, program, staged, (*function, *half, active)),
+            Called::Halves { half, active, passed, staged } => {
+                halves(&mut graph, program, staged, (*function, *half, active), (passed.len(), copied))
+            }
         };
         program.graph = graph;
         items.extend(written?);
@@ -93,24 +123,14 @@ fn renamed(routine: &Routine, name: &Ident) -> Routine {
         destinations: Vec::new(),
         workspace: false,
         exact: routine.exact.clone(),
+        onto: routine.onto,
     }
 }
 
 fn value(graph: &mut Graph, program: &Program, routine: &Routine, function: u32) -> Result<TokenStream, String> {
     let name = name_of(function, Half::Value, &[]);
-    if is_number(&routine.result) {
-        return super::function(graph, program, &renamed(routine, &name), &Frame::Passed);
-    }
-    let inner = format_ident!("{name}results_");
-    let whole = super::function(graph, program, &renamed(routine, &inner), &Frame::Passed)?;
-    let (names, pattern) = named(&routine.result);
-    let parameters = super::signature::declarations(&routine.declared);
-    let arguments = routine.declared.iter().map(|p| &p.name);
-    let turbofish = &program.turbofish;
-    let call = quote!(#inner #turbofish (calls_, #(#arguments),*));
-    let record = record(program, &names);
-    let wrapper = wrapper(program, &name, &parameters, &quote!(usize), &quote!(let #pattern = #call; #record));
-    Ok(quote!(#whole #wrapper))
+    let frame = if is_number(&routine.result) { Frame::Passed } else { Frame::Recording(Kind::Results) };
+    super::function(graph, program, &renamed(routine, &name), &frame)
 }
 
 fn halves(
@@ -118,45 +138,51 @@ fn halves(
     program: &Program,
     staged: &Staged,
     (function, half, active): (u32, Half, &[u32]),
+    (shared, copied): (usize, bool),
 ) -> Result<TokenStream, String> {
     let Staged { first, second, .. } = staged;
     let turbofish = &program.turbofish;
     let forward = name_of(function, Half::Forward, active);
     let other = name_of(function, half, active);
-    let (inner, closure) = (format_ident!("{forward}results_"), format_ident!("{other}results_"));
-    let whole = super::function(graph, program, &renamed(first, &inner), &Frame::Passed)?;
-    let pulled = super::function(graph, program, &renamed(second, &closure), &Frame::Passed)?;
+    let closure = format_ident!("{other}results_");
+    let forward = super::function(graph, program, &renamed(first, &forward), &Frame::Recording(Kind::Kept))?;
+    let number = is_number(&second.result);
+    let direct = number || second.onto.is_some();
+    let frame = if direct { Frame::Passed } else { Frame::Recording(Kind::Results) };
+    let pulled = super::function(graph, program, &renamed(second, &closure), &frame)?;
 
-    let (names, pattern) = named(&first.result);
-    let parameters = super::signature::declarations(&first.declared);
-    let arguments = first.declared.iter().map(|p| &p.name);
-    let written = record(program, &names);
-    let code = quote!(let #pattern = #inner #turbofish (calls_, #(#arguments),*); #written);
-    let forward = wrapper(program, &forward, &parameters, &quote!(usize), &code);
-
-    // What the forward half has kept stands behind the results.
+    // The residuals of the forward half follow its results.
     let results = program.result.leaves().len();
     let kept = first.result.leaves().len() - results;
-    let reads = read(program, &second.params[..kept], results);
-    let passed = second.params[..kept].iter().map(|Param { name, passing, .. }| match passing.references {
-        0 => quote!(#name),
-        _ => quote!(&#name),
-    });
-    let mut arguments: Vec<TokenStream> = passed.collect();
-    let mut parameters = quote!(record_: usize);
-    for declared in &second.declared[kept..] {
+    let reads = read(program, &second.params[shared..shared + kept], results, copied);
+    let own = second.params[..shared].iter().map(|p| &p.name);
+    let passed =
+        second.params[shared..shared + kept].iter().map(|Param { name, passing, .. }| match passing.references {
+            0 => quote!(#name),
+            _ => quote!(&#name),
+        });
+    let mut arguments: Vec<TokenStream> = own.map(|name| quote!(#name)).chain(passed).collect();
+    let declared = second.declared[..shared].iter().map(|Declared { name, ty, .. }| quote!(, #name: #ty));
+    let mut parameters: TokenStream = std::iter::once(quote!(record_: usize)).chain(declared).collect();
+    let kept = shared + kept;
+    let (later, onto) =
+        second.declared[kept..].split_at(second.declared.len() - kept - usize::from(second.onto.is_some()));
+    for declared in later {
         arguments.push(given(program, declared, &second.params, &mut parameters));
     }
+    for Declared { name, ty, .. } in onto {
+        parameters.extend(quote!(, #name: #ty));
+        arguments.push(quote!(#name));
+    }
     let call = quote!(#closure #turbofish (calls_, #(#arguments),*));
-    let other = match is_number(&second.result) {
-        true => wrapper(program, &other, &parameters, &second.result_ty, &quote!(#reads #call)),
-        false => {
-            let (names, pattern) = named(&second.result);
-            let written = record(program, &names);
-            wrapper(program, &other, &parameters, &quote!(usize), &quote!(#reads let #pattern = #call; #written))
-        }
+    let result = match (number, direct) {
+        (true, _) => super::returns(&second.result_ty),
+        (false, true) => TokenStream::new(),
+        (false, false) => super::returns(&quote!(usize)),
     };
-    Ok(quote!(#whole #pulled #forward #other))
+    let end = if direct && !number { quote!(;) } else { TokenStream::new() };
+    let other = wrapper(program, &other, &parameters, &result, &quote!(#reads #call #end));
+    Ok(quote!(#forward #pulled #other))
 }
 
 fn wrapper(
@@ -168,7 +194,7 @@ fn wrapper(
 ) -> TokenStream {
     let Program { generics, where_clause, krate, .. } = program;
     quote! {
-        fn #name #generics (calls_: &#krate::runtime::Calls, #parameters) -> #result #where_clause { #code }
+        fn #name #generics (calls_: &#krate::runtime::Calls, #parameters) #result #where_clause { #code }
     }
 }
 
@@ -176,44 +202,9 @@ fn is_number(result: &OutputTree) -> bool {
     matches!(result, Tree::Leaf(out) if out.container == Container::Scalar)
 }
 
-/// A name for each leaf of a result, and the pattern of all.
-fn named(result: &OutputTree) -> (Vec<(Ident, Output)>, TokenStream) {
-    fn pattern(tree: &OutputTree, names: &mut Vec<(Ident, Output)>) -> TokenStream {
-        match tree {
-            Tree::Leaf(out) => {
-                let name = format_ident!("result{}_", names.len());
-                names.push((name.clone(), out.clone()));
-                quote!(#name)
-            }
-            Tree::Tuple(parts) => {
-                let parts = parts.iter().map(|part| pattern(part, names));
-                let parts: Vec<TokenStream> = parts.collect();
-                quote!((#(#parts,)*))
-            }
-            Tree::List(inner) | Tree::Defined(_, inner) => pattern(inner, names),
-        }
-    }
-    let mut names = Vec::new();
-    let pattern = pattern(result, &mut names);
-    (names, pattern)
-}
-
-/// Code that makes a record of these values. Its value is the number of the record.
-fn record(program: &Program, values: &[(Ident, Output)]) -> TokenStream {
-    let krate = &program.krate;
-    let words = values.iter().map(|(name, out)| match out.container {
-        Container::Scalar | Container::ScalarRef => quote!(#krate::runtime::Word::to_word(#name)),
-        Container::Static if out.lens.len() > 1 => {
-            let flat = (1..out.lens.len()).map(|_| quote!(.as_flattened()));
-            quote!(calls_.keep(#name #(#flat)*))
-        }
-        _ => quote!(calls_.keep(&#name)),
-    });
-    quote!(calls_.record([#(#words),*]))
-}
-
-/// Code that reads what was kept, from word `first` of a record on.
-fn read(program: &Program, params: &[Param], first: usize) -> TokenStream {
+/// Code that reads what was kept, from word `first` of a record on. Arrays are read in place, or
+/// copied.
+fn read(program: &Program, params: &[Param], first: usize, copied: bool) -> TokenStream {
     let krate = &program.krate;
     let words: Vec<Ident> = (0..params.len()).map(|k| format_ident!("word{k}_")).collect();
     let reads = params.iter().zip(&words).map(|(param, word)| {
@@ -230,6 +221,7 @@ fn read(program: &Program, params: &[Param], first: usize) -> TokenStream {
             Container::Scalar | Container::ScalarRef => {
                 quote!(let #name = <#ty as #krate::runtime::Word>::of_word(#word);)
             }
+            _ if copied => quote!(let #name = calls_.array::<#ty>(#word).to_vec();),
             _ => quote!(let #name = calls_.array::<#ty>(#word);),
         }
     });
@@ -258,7 +250,7 @@ fn given(program: &Program, declared: &Declared, params: &[Param], parameters: &
                 let parts: Vec<TokenStream> = parts.collect();
                 quote!((#(#parts,)*))
             }
-            Tree::List(inner) | Tree::Defined(_, inner) => argument(program, inner, params, parameters),
+            Tree::List(_, inner) | Tree::Defined(_, inner) => argument(program, inner, params, parameters),
         }
     }
     argument(program, &declared.parts.tree(), params, parameters)
@@ -266,5 +258,5 @@ fn given(program: &Program, declared: &Declared, params: &[Param], parameters: &
 
 /// Whether a term is a call or a result of one.
 pub(super) fn is_call(g: &Graph, t: Term) -> bool {
-    matches!(g.node(t), Node::Prim(Prim::Call(_) | Prim::Returned(..), _))
+    matches!(g.node(t), Node::Prim(Prim::Call(_) | Prim::Onto(_) | Prim::Returned(..), _))
 }

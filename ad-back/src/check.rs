@@ -4,17 +4,20 @@
 //!
 //! The hidden function adds no warning, and compiles wherever the program compiles without it.
 
+mod destinations;
+mod item;
 mod structures;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
-use self::structures::{Bound, bound_result, unbound, value_of};
+use self::destinations::Destinations;
+use self::structures::{Bound, Inside, bound_result, inside_of_type, unbound, value_of};
 use super::driver::in_list;
 use super::signature::again;
 use ad_ir::descriptor::{Descriptor, Further, Structure};
 use ad_ir::program::{Container, Owner, Param, Parts, Passing, Program, Tree};
-use ad_ir::rust_types::{check_name, made, owned_value, pattern_of, places, tuple, zipped};
+use ad_ir::rust_types::{made, owned_value, path_of, pattern_of, places, stack, tuple, zipped};
 
 /// How the user writes the type of a number or array among the parameters.
 #[derive(Clone, Copy)]
@@ -100,7 +103,12 @@ impl<'p> Names<'p> {
     /// The place of a leaf in the arguments.
     fn place(&self, leaf: usize) -> TokenStream {
         let declared = self.program.declared.iter().zip(&self.arguments);
-        let mut places = declared.flat_map(|(declared, argument)| places(&quote!(#argument), &declared.parts.tree()));
+        let stacks = |&k: &usize| {
+            let Param { label, container, .. } = &self.program.params[k];
+            stack(&self.program.krate, label, *container)
+        };
+        let mut places =
+            declared.flat_map(|(declared, argument)| places(&quote!(#argument), &declared.parts.tree(), &stacks));
         places.find(|(k, _)| *k == leaf).map_or_else(unbound, |(_, place)| place)
     }
 
@@ -131,6 +139,11 @@ impl<'p> Names<'p> {
         }
     }
 
+    /// What a leaf gives to a list: its elements.
+    fn elements(&self, leaf: usize, inside: Inside, all: TokenStream) -> TokenStream {
+        elements(&self.program.krate, self.program.params[leaf].container, inside, all)
+    }
+
     fn moved_parts(&self, parts: &Parts, at: &Ident) -> TokenStream {
         let run = &self.run;
         match parts {
@@ -141,25 +154,31 @@ impl<'p> Names<'p> {
                 }
                 None => self.passing(*leaf).again(&self.place(*leaf)),
             },
-            Parts::List { passing, element } => {
-                let vec = |leaf: &usize| match self.active(*leaf) {
-                    Some(k) => {
-                        let own = &self.owned[k];
-                        quote!(#at.moved(#k, &#own))
-                    }
-                    None => self.place(*leaf),
+            Parts::List { passing, of, element } => {
+                let vec = |leaf: &usize| {
+                    let all = match self.active(*leaf) {
+                        Some(k) => {
+                            let own = &self.owned[k];
+                            quote!(#at.moved(#k, &#own))
+                        }
+                        None => self.place(*leaf),
+                    };
+                    self.elements(*leaf, Inside::List, all)
                 };
-                Written(*passing).lent(&zipped(&element.tree().map(&mut |leaf| vec(leaf))), run)
+                Written(*passing).lent(&zipped(of, &element.tree().map(&mut |leaf| vec(leaf))), run)
             }
             Parts::Defined { references, is_static, of, inner } => {
-                let leaf = |leaf: &usize| match self.active(*leaf) {
-                    Some(k) => {
-                        let own = &self.owned[k];
-                        quote!(#at.moved(#k, &#own))
-                    }
-                    None => self.copy(*leaf),
+                let leaf = |leaf: &usize, inside: Inside| {
+                    let all = match self.active(*leaf) {
+                        Some(k) => {
+                            let own = &self.owned[k];
+                            quote!(#at.moved(#k, &#own))
+                        }
+                        None => self.copy(*leaf),
+                    };
+                    self.elements(*leaf, inside, all)
                 };
-                let whole = made(of, &owned_value(&inner.tree().map(&mut |k| leaf(k))));
+                let whole = made(of, &owned_value(&inside_of_type(&inner.tree(), &mut |k, inside| leaf(k, inside))));
                 referred((*references, *is_static), whole, run)
             }
             Parts::Tuple { references, is_static, parts } => {
@@ -189,7 +208,7 @@ impl<'p> Names<'p> {
     fn along(&self, at: &Ident) -> Vec<TokenStream> {
         let params = &self.program.params;
         let one = |&k: &usize| {
-            value_of(&self.program.declared[k].parts.tree(), false, &mut |&leaf, element| {
+            value_of(&self.program.declared[k].parts.tree(), &mut |&leaf, inside| {
                 let value = match self.active(leaf) {
                     Some(k) => {
                         let own = &self.owned[k];
@@ -197,7 +216,10 @@ impl<'p> Names<'p> {
                     }
                     None => self.copy(leaf),
                 };
-                if element { value } else { passed(params[leaf].container, &value) }
+                match inside {
+                    Inside::Nothing => passed(params[leaf].container, &value),
+                    inside => self.elements(leaf, inside, value),
+                }
             })
         };
         self.program.wrt.iter().map(one).collect()
@@ -205,7 +227,9 @@ impl<'p> Names<'p> {
 
     /// The pattern that binds the active parts of a parameter's gradient.
     fn bound(&self, tree: &Tree<usize>) -> Bound {
-        Bound::of(&tree.map(&mut |&leaf| self.active(leaf).map(|k| self.parts[k].clone())))
+        let named =
+            |leaf: usize| self.active(leaf).map(|k| (self.parts[k].clone(), self.program.params[leaf].container));
+        Bound::of(&tree.map(&mut |&leaf| named(leaf)), &self.program.krate)
     }
 
     /// The pattern of a gradient, and the statements that take its lists apart.
@@ -224,7 +248,7 @@ impl<'p> Names<'p> {
 
     /// The pattern of the whole result; `discrete`: with names for parts that are not real.
     fn value(&self, discrete: bool) -> Bound {
-        let Bound { pattern, taken } = bound_result(&self.result, discrete);
+        let Bound { pattern, taken } = bound_result(&self.result, discrete, &self.program.krate);
         Bound { pattern: if self.program.aux { quote!((#pattern, _)) } else { pattern }, taken }
     }
 
@@ -233,7 +257,7 @@ impl<'p> Names<'p> {
         let run = &self.run;
         match result {
             Tree::Leaf((name, ..)) => quote!(#run::leaf(&#name)),
-            Tree::Tuple(_) | Tree::List(_) | Tree::Defined(..) => {
+            Tree::Tuple(_) | Tree::List(..) | Tree::Defined(..) => {
                 let leaves = result.leaves().into_iter().filter(|leaf| leaf.2).map(|leaf| &leaf.0);
                 quote!(#run::together(::std::vec::Vec::from([#(#run::leaf(&#leaves)),*])))
             }
@@ -261,9 +285,12 @@ impl<'p> Names<'p> {
         let run = &self.run;
         let all = self.result.leaves();
         let mut leaves = 0..;
-        value_of(&self.result, false, &mut |(name, container, real), element| {
+        value_of(&self.result, &mut |(name, container, real), inside| {
             let n = leaves.next().unwrap_or(0);
-            let passed = |value: &TokenStream| if element { value.clone() } else { passed(*container, value) };
+            let passed = |value: &TokenStream| match inside {
+                Inside::Nothing => passed(*container, value),
+                inside => elements(&self.program.krate, *container, inside, value.clone()),
+            };
             if !*real {
                 return passed(&quote!(#name.clone()));
             }
@@ -305,6 +332,12 @@ impl<'p> Names<'p> {
     }
 }
 
+/// What a leaf gives to a list: its elements.
+fn elements(krate: &TokenStream, container: Container, inside: Inside, all: TokenStream) -> TokenStream {
+    let arrays = inside == Inside::List && container == Container::NdArray;
+    if arrays { quote!(#krate::runtime::elements(#all)) } else { all }
+}
+
 /// References to a value.
 fn referred((references, is_static): (usize, bool), whole: TokenStream, run: &TokenStream) -> TokenStream {
     let whole = if is_static { quote!((*#run::forever(#whole))) } else { whole };
@@ -325,11 +358,9 @@ fn of_several(parts: &[TokenStream]) -> TokenStream {
 /// The hidden function.
 #[must_use]
 pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
-    let Program { name, vis, cfgs, generics, where_clause, turbofish, .. } = program;
-    let krate = &program.krate;
+    let Program { name, krate, .. } = program;
     let names = Names::of(program);
     let Names { run, arguments, owned, parts, .. } = &names;
-    let types = program.declared.iter().map(|p| &p.ty);
     let copies = program.active.iter().map(|&k| names.copy(k));
     let points = program.active.iter().zip(owned).map(|(&k, own)| {
         let name = program.params[k].label.trim_start_matches("r#");
@@ -346,9 +377,10 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
     let Bound { pattern: whole_value, taken: whole_taken } = names.value(true);
     let both = quote!((#entries, #leaves));
     let suffixed = |suffix: &str| {
-        let name = format_ident!("{name}_{suffix}");
-        quote!(#name #turbofish)
+        let name = format_ident!("{}_{suffix}", program.stem);
+        path_of(program, &name)
     };
+    let itself = path_of(program, name);
     let cotangent = names.cotangent(&at);
     // The call that checks a derivative, given a closure that evaluates it.
     let call = |d: &Descriptor| {
@@ -371,7 +403,7 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
         let (before, further) = match d.further {
             Further::Nothing => (quote!(), Vec::new()),
             Further::Cotangent => {
-                (quote!(let #whole_value = #name #turbofish(#(#here),*); #whole_taken), vec![cotangent.clone()])
+                (quote!(let #whole_value = #itself(#(#here),*); #whole_taken), vec![cotangent.clone()])
             }
             Further::Directions(_) => (quote!(), names.along(&at)),
             Further::Destinations => (destinations.before.clone(), {
@@ -435,7 +467,8 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
             }),
             (Structure::Result, true) => {
                 let tangent = names.results("back");
-                let (Bound { pattern, taken }, of_tangent) = (bound_result(&tangent, false), names.entries(&tangent));
+                let (Bound { pattern, taken }, of_tangent) =
+                    (bound_result(&tangent, false, krate), names.entries(&tangent));
                 quote!({
                     #before
                     let (#value, #pattern) = #called;
@@ -477,77 +510,16 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
         };
         quote!(#check.#by(#given #body);)
     };
-    let called = names.value_entries(&quote!(#name #turbofish(#(#moved),*)));
+    let called = names.value_entries(&quote!(#itself(#(#moved),*)));
     let code: TokenStream = derivatives.iter().map(|d| call(d)).collect();
-    let hidden = check_name(name);
     let how = own("how", 0);
-    quote! {
-        #cfgs
-        #[doc(hidden)]
-        #[allow(dead_code, reason = "not every function is checked")]
-        #[allow(
-            clippy::elidable_lifetime_names,
-            clippy::extra_unused_lifetimes,
-            clippy::large_types_passed_by_value,
-            clippy::needless_lifetimes,
-            clippy::needless_pass_by_value,
-            clippy::ptr_arg,
-            clippy::redundant_closure_for_method_calls,
-            clippy::similar_names,
-            clippy::too_many_arguments,
-            clippy::too_many_lines,
-            clippy::trivially_copy_pass_by_ref,
-            clippy::type_complexity,
-            non_snake_case,
-            reason = "parameters and name are the function's own"
-        )]
-        #[inline]
-        #vis fn #hidden #generics (#how: #run::How<'_>, #(#arguments: #types),*) #where_clause {
-            #(let #owned = #copies;)*
-            let mut #check = #run::Check::new(#how, ::std::vec::Vec::from([#(#points),*]), |#at| #called);
-            #code
-            #check.done();
-        }
-    }
-}
-
-/// The destinations of a gradient.
-struct Destinations {
-    /// The statements that make them.
-    before: TokenStream,
-    arguments: Vec<TokenStream>,
-    /// The statements that take their parts apart afterwards.
-    taken: TokenStream,
-}
-
-impl Destinations {
-    fn of(names: &Names<'_>) -> Self {
-        let run = &names.run;
-        let unwritten = |leaf: usize| match names.active(leaf) {
-            Some(k) => {
-                let own = &names.owned[k];
-                quote!(#run::unwritten(&#own))
-            }
-            None => names.copy(leaf),
-        };
-        let mut all = Destinations { before: quote!(), arguments: Vec::new(), taken: quote!() };
-        for (n, &k) in names.program.wrt.iter().enumerate() {
-            let tree = names.program.declared[k].parts.tree();
-            let value = owned_value(&tree.map(&mut |&leaf| unwritten(leaf)));
-            let Bound { pattern, taken } = names.bound(&tree);
-            let whole = match names.program.declared[k].parts {
-                Parts::Leaf(_) => pattern.clone(),
-                _ => {
-                    let whole = own("whole", n);
-                    all.taken.extend(quote!(let #pattern = #whole; #taken));
-                    whole.to_token_stream()
-                }
-            };
-            all.before.extend(quote!(let mut #whole = #value;));
-            all.arguments.push(quote!(&mut #whole));
-        }
-        all
-    }
+    let body = quote! {
+        #(let #owned = #copies;)*
+        let mut #check = #run::Check::new(#how, ::std::vec::Vec::from([#(#points),*]), |#at| #called);
+        #code
+        #check.done();
+    };
+    item::written(program, (&how, &quote!(#run::How<'_>)), arguments, &body)
 }
 
 /// An owned value as a tangent or a cotangent.

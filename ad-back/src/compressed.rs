@@ -1,16 +1,16 @@
 //! A Jacobian in compressed sparse rows: a call of the runtime with the pattern that one routine
-//! computes and the products of two others. Must never know which elements there are.
+//! computes and the products of two others. This module must never depend on the pattern.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::calls::Frame;
-use super::signature::{again, allowed_lints, declarations};
-use super::{at_name, function};
+use super::function;
+use super::signature::{Public, again, allowed_lints, typed};
 use ad_ir::descriptor::Alone;
 use ad_ir::ir::Graph;
 use ad_ir::program::{Compressed, Container, OutputTree, Program, Routine};
-use ad_ir::rust_types::elem_type;
+use ad_ir::rust_types::{elem_type, path_of};
 
 /// The function of a sparse Jacobian, and the one without the value.
 ///
@@ -26,11 +26,10 @@ pub fn emit_compressed(
     let functions = [pattern, by_columns, by_rows].map(|routine| function(g, program, routine, &Frame::Alone));
     let [of_pattern, of_columns, of_rows] = functions;
     let (of_pattern, of_columns, of_rows) = (of_pattern?, of_columns?, of_rows?);
-    let Program { vis, cfgs, generics, where_clause, turbofish, krate, .. } = program;
+    let Program { turbofish, krate, .. } = program;
     let own = |name: &str| Ident::new(name, Span::mixed_site());
     let (value, seed, product) = (own("value_"), own("seed_"), own("product_"));
     let params = &pattern.declared;
-    let declared = declarations(params);
     let arguments: Vec<TokenStream> = params.iter().map(|p| again(program, p, &p.name)).collect();
     let OutputTree::Tuple(parts) = &pattern.result else { return Err("a pattern without a value".into()) };
     let ranges: Vec<Ident> =
@@ -39,7 +38,7 @@ pub fn emit_compressed(
         let (first, end) = (&pair[0], &pair[1]);
         quote!([&*#first, &*#end])
     });
-    // Where the columns are: the only active parameter.
+    // The columns belong to the only active parameter.
     let Some(of) = program.active.first().map(|&k| &program.params[k]) else { return Err("no parameter".into()) };
     let Some(columns) = program.wrt.first().map(|&k| &program.declared[k].name) else {
         return Err("no parameter".into());
@@ -58,38 +57,35 @@ pub fn emit_compressed(
     let elem = elem_type(of.elem, &ad_ir::rust_types::real_param(program));
     let (value_ty, docs, lints) = (&program.result_ty, &pattern.docs, allowed_lints());
     let count = own("columns_");
-    let (function, body) = at_name(
-        name,
-        quote! {
-            #of_pattern
-            #of_columns
-            #of_rows
-            let #count = #columns.len();
-            let (#value, (#(#ranges),*)) = #pattern_name #turbofish(#(#arguments),*);
-            let #product = #krate::runtime::sparse::jacobian(#count, &[#(#pairs),*], #along, #back);
-            (#value, #product)
-        },
-    );
-    let mut written = quote! {
-        #cfgs
-        #(#[doc = #docs])*
-        #lints
-        #vis #function #name #generics (#declared) -> (#value_ty, #krate::runtime::Csr<#elem>) #where_clause #body
+    let body = quote! {
+        #of_pattern
+        #of_columns
+        #of_rows
+        let #count = #columns.len();
+        let (#value, (#(#ranges),*)) = #pattern_name #turbofish(#(#arguments),*);
+        let #product = #krate::runtime::sparse::jacobian(#count, &[#(#pairs),*], #along, #back);
+        (#value, #product)
     };
+    let attributes = quote!(#(#[doc = #docs])* #lints);
+    let returns = quote!(-> (#value_ty, #krate::runtime::Csr<#elem>));
+    let mut written = Public { attributes, name, generics: None, params: typed(params), returns, body }.item(program);
     if let Some(Alone { suffix, what }) = alone {
-        let second = format_ident!("{}_{suffix}", program.name, span = program.name.span());
-        let doc = format!("The {what} of [`{}`] with respect to `{columns}`.", program.name);
+        let second = format_ident!("{}_{suffix}", program.stem, span = program.name.span());
+        let doc = format!("The {what} of {} with respect to `{columns}`.", program.link());
         let names = params.iter().map(|p| &p.name);
-        let (function, body) = at_name(&second, quote!(#name #turbofish(#(#names),*).1));
-        written.extend(quote! {
-            #cfgs
+        let whole = path_of(program, name);
+        let body = quote!(#whole(#(#names),*).1);
+        let attributes = quote! {
             #[doc = #doc]
             #[doc = ""]
             #[doc = "# Panics"]
             #[doc = "Where the function does, and if the sizes of the arguments do not fit together."]
             #lints
-            #vis #function #second #generics (#declared) -> #krate::runtime::Csr<#elem> #where_clause #body
-        });
+        };
+        let returns = quote!(-> #krate::runtime::Csr<#elem>);
+        written.extend(
+            Public { attributes, name: &second, generics: None, params: typed(params), returns, body }.item(program),
+        );
     }
     Ok(written)
 }

@@ -40,12 +40,12 @@ pub(super) use state::Driver;
 pub(super) use tiling::describe as describe_block;
 
 impl Driver<'_> {
-    /// The body (nested functions, statements, results), and the summary of the statements.
+    /// The nested functions and the body (statements, results), and the summary of the statements.
     pub(super) fn body(
         mut self,
         result: &OutputTree,
         destinations: &[Ident],
-    ) -> Result<(TokenStream, PlanSummary), String> {
+    ) -> Result<([TokenStream; 2], PlanSummary), String> {
         self.destinations = Destinations::of(self.g, self.params, result, destinations);
         self.memory.budget = Budget::of(self.g, self.params, result);
         self.inputs();
@@ -71,7 +71,7 @@ impl Driver<'_> {
         for out in result.leaves() {
             let t = out.term;
             // A result that is returned as a literal is not stored.
-            let read = self.literal(out).unwrap_or_else(|| vec![t]);
+            let read = self.result_parts(out).unwrap_or_else(|| vec![t]);
             for &t in &read {
                 if let Some((_, named)) = self.inlined.get(&t) {
                     needed.extend(named);
@@ -109,14 +109,18 @@ impl Driver<'_> {
                 let value = self.output(&parts[0], &mut left)?;
                 quote!(#written #value)
             }
-            _ => self.output(result, &mut left)?,
+            OutputTree::Leaf(out) if self.onto.is_some() => self.left_onto(out.term),
+            _ => match self.style.records {
+                Some(kind) => self.recorded(result, &kind.records())?,
+                None => self.output(result, &mut left)?,
+            },
         };
         let parts = self.parts_of_parameters(destinations);
         if let Some(t) = self.missing.get() {
             return Err(format!("%{} is used before it is computed", t.index()));
         }
         let functions = &self.functions;
-        let tokens = quote!(#(#functions)* #parts #code #value);
+        let tokens = [quote!(#(#functions)*), quote!(#parts #code #value)];
         let notes = statements.into_iter().flat_map(|s| s.notes).chain(self.notes.take());
         Ok((tokens, PlanSummary::of(notes)))
     }

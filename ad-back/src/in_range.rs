@@ -74,7 +74,7 @@ impl<'a> InRange<'a> {
         facts.forget(mark);
     }
 
-    /// Whether `start + len <= size`; a missing operand counts as 0.
+    /// Whether `start + len <= size`, the size of an axis; a missing operand counts as 0.
     pub(super) fn fits(&self, start: Option<Term>, len: Option<Term>, size: Term) -> bool {
         if start.is_none() && len == Some(size) {
             return true;
@@ -84,6 +84,7 @@ impl<'a> InRange<'a> {
         if let Some(&answer) = self.asked.borrow().get(&key) {
             return answer;
         }
+        facts.is_axis(self.g, size);
         let mut sum = Some(Linear::constant(0));
         for t in [start, len].into_iter().flatten() {
             let term = facts.linear(self.g, t);
@@ -107,9 +108,10 @@ impl<'a> InRange<'a> {
         goal.is_some_and(|goal| facts.prove(self.g, &goal))
     }
 
-    /// Whether `t < size`.
+    /// Whether `t < size`, the size of an axis.
     pub(super) fn below(&self, t: Term, size: Term) -> bool {
         let mut facts = self.facts.borrow_mut();
+        facts.is_axis(self.g, size);
         let (t, size) = (facts.linear(self.g, t), facts.linear(self.g, size));
         let goal = size.combine(1, &t, -1).and_then(|l| l.combine(1, &Linear::constant(-1), 1));
         goal.is_some_and(|goal| facts.prove(self.g, &goal))

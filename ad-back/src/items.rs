@@ -1,5 +1,5 @@
-//! The items of a nest: what it stores or accumulates, over a graph of scalar operations. This
-//! module does not decide which terms a nest computes.
+//! The items of a nest: the values that it stores or accumulates, over a graph of scalar
+//! operations. This module does not decide which terms a nest computes.
 
 use super::kernel::{Id, Kernel, Op};
 use super::plan::{Plan, domain_of};

@@ -165,7 +165,7 @@ impl<'a> Kernel<'a> {
             Op::If(c, a, b) => (elem(*a), level(&[*c, *a, *b])),
             Op::Prim(prim, args) => {
                 let elem = match prim {
-                    Prim::Compare(_) | Prim::Not | Prim::And | Prim::Or => Elem::Bool,
+                    Prim::Compare(_) | Prim::Not | Prim::And | Prim::Or | Prim::Finished => Elem::Bool,
                     Prim::Cast(to) => *to,
                     Prim::TotalOrder => Elem::Int(IntTy::I64),
                     _ => elem(args[0]),

@@ -6,8 +6,8 @@
 //! test. `kernel` turns one element into scalar operations (BOT Fig. 10 read as index functions).
 //! `nest` writes loops, `driver` the statements around them, `block` the nesting of statements, and
 //! `rust` scalar tokens. The output is a function of the terms alone, byte for byte. This crate
-//! must never rewrite a term, and never panic on a user's program: a term that cannot be emitted
-//! gives an `Err` with a message.
+//! must never rewrite a term, and never panic on a user's program: for a term that it cannot emit
+//! it returns an `Err` with a message.
 
 mod block;
 mod calls;
@@ -53,6 +53,7 @@ use calls::Frame;
 use plan::{Plan, Work};
 use rust::Style;
 use schedule::{CheckTerms, Decided};
+use signature::Public;
 
 /// The data from which a routine is emitted: lowered terms and their plan.
 struct Prepared {
@@ -82,10 +83,11 @@ fn prepare(g: &mut Graph, program: &Program, routine: &Routine, log: Option<&mut
         reads: std::iter::once(c.ok).chain(c.shown.iter().map(|s| s.1)).collect(),
         entry: c.phase == Phase::Entry,
     };
+    let onto = routine.onto.and_then(|k| g.input(k));
     let check_terms: Vec<CheckTerms> = checks.iter().map(reads).collect();
     let exact = routine.exact.iter().flatten().filter_map(|t| new.get(t).copied()).collect();
     let decided = routine.exact.is_some().then_some(Decided { exact, outer });
-    let mut plan = schedule::plan(g, &loops, &result.terms(), &check_terms, decided.as_ref())?;
+    let mut plan = schedule::plan(g, &loops, (&result.terms(), onto), &check_terms, decided.as_ref())?;
     let checked: Vec<Term> = checks.iter().map(|c| c.ok).collect();
     tiling::form(g, &mut plan, &hints, &checked);
     Ok(Prepared { checks, result, hints, plan })
@@ -109,52 +111,74 @@ pub fn emit_calling(
     routine: &Routine,
     called: &TokenStream,
 ) -> Result<TokenStream, String> {
-    let Program { vis, cfgs, .. } = program;
-    let docs = &routine.docs;
+    let frame = Frame::of(called);
+    let body = body(g, program, routine, &frame)?;
+    let Program { generics, where_clause, krate, .. } = program;
+    let Routine { name, declared, docs, .. } = routine;
     let lints = signature::allowed_lints();
-    let function = function(g, program, routine, &Frame::of(called))?;
-    Ok(quote! {
-        #cfgs
-        #(#[doc = #docs])*
-        #lints
-        #vis #function
-    })
+    let attributes = quote!(#(#[doc = #docs])* #lints);
+    let returns = returned(routine, &frame);
+    if program.example.is_some() {
+        // The generic function is only a call of the long one, so that the long one is compiled
+        // once.
+        let inner = parameters(program, routine, &frame);
+        let (public_generics, params) = signature::public_declarations(program, declared);
+        let given = signature::converted(program, declared);
+        let turbofish = &program.turbofish;
+        let body = quote! {
+            fn of_views_ #generics (#inner) #returns #where_clause { #body }
+            of_views_ #turbofish (#given)
+        };
+        return Ok(Public { attributes, name, generics: Some(public_generics), params, returns, body }.item(program));
+    }
+    let mut params = signature::typed(declared);
+    if routine.workspace {
+        params.push((Ident::new("workspace_", Span::call_site()), quote!(&mut #krate::runtime::Workspace)));
+    }
+    Ok(Public { attributes, name, generics: None, params, returns, body }.item(program))
+}
+
+/// The part of a signature behind the parameters.
+fn returns(ty: &TokenStream) -> TokenStream {
+    quote!(-> #ty)
+}
+
+/// The same of a routine.
+fn returned(routine: &Routine, frame: &Frame<'_>) -> TokenStream {
+    match (frame.records(), routine.onto) {
+        (Some(_), _) => returns(&quote!(usize)),
+        (None, Some(_)) => TokenStream::new(),
+        (None, None) => returns(&routine.result_ty),
+    }
+}
+
+/// The parameters of a routine.
+fn parameters(program: &Program, routine: &Routine, frame: &Frame<'_>) -> TokenStream {
+    let krate = &program.krate;
+    let (calls, declared) = (frame.parameter(krate), signature::declarations(&routine.declared));
+    let workspace = routine.workspace.then(|| quote!(, workspace_: &mut #krate::runtime::Workspace));
+    quote!(#calls #declared #workspace)
+}
+
+/// The body of a routine.
+fn body(g: &mut Graph, program: &Program, routine: &Routine, frame: &Frame<'_>) -> Result<TokenStream, String> {
+    let Prepared { checks, result, hints, plan } = prepare(g, program, routine, None)?;
+    let style = Style { records: frame.records(), ..style_of(program, routine) };
+    let driver = driver::Driver::new(g, program, routine, &checks, &plan, &style, &hints);
+    let ([functions, body], _) = driver.body(&result, &routine.destinations)?;
+    let Program { identities, krate, .. } = program;
+    let head = frame.head(krate);
+    Ok(quote!(#identities #functions #head #body))
 }
 
 /// The function itself, without attributes.
 fn function(g: &mut Graph, program: &Program, routine: &Routine, frame: &Frame<'_>) -> Result<TokenStream, String> {
-    let Prepared { checks, result, hints, plan } = prepare(g, program, routine, None)?;
-    let style = style_of(program, routine);
-    let driver = driver::Driver::new(g, program, routine, &checks, &plan, &style, &hints);
-    let (body, _) = driver.body(&result, &routine.destinations)?;
-    let Program { generics, where_clause, identities, krate, .. } = program;
-    let head = frame.head(krate);
-    let body = quote!(#identities #head #body);
-    let Routine { name, declared: params, result_ty, .. } = routine;
-    let mut declared = signature::declarations(params);
-    let calls = frame.parameter(krate);
-    declared = quote!(#calls #declared);
-    if routine.workspace {
-        let krate = &program.krate;
-        declared = quote!(#declared, workspace_: &mut #krate::runtime::Workspace);
-    }
-    if program.example.is_some() {
-        // The generic function is only a call of the long one, so that the long one is compiled
-        // once.
-        let [public_generics, public] = signature::public_declarations(program, params);
-        let given = signature::converted(program, params);
-        let turbofish = &program.turbofish;
-        let (function, body) = at_name(
-            name,
-            quote! {
-                fn of_views_ #generics (#declared) -> #result_ty #where_clause { #body }
-                of_views_ #turbofish (#given)
-            },
-        );
-        return Ok(quote!(#function #name #public_generics (#public) -> #result_ty #where_clause #body));
-    }
+    let body = body(g, program, routine, frame)?;
+    let declared = parameters(program, routine, frame);
+    let Program { generics, where_clause, .. } = program;
+    let (name, returns) = (&routine.name, returned(routine, frame));
     let (function, body) = at_name(name, body);
-    Ok(quote!(#function #name #generics (#declared) -> #result_ty #where_clause #body))
+    Ok(quote!(#function #name #generics (#declared) #returns #where_clause #body))
 }
 
 /// A function that returns a value and a closure, which owns what it keeps and borrows nothing.
@@ -176,9 +200,9 @@ pub fn emit_staged(
     };
     let inner = function(g, program, first, &frame)?;
     let closure = function(g, program, second, &frame)?;
-    let Program { vis, cfgs, generics, where_clause, turbofish, captured, .. } = program;
+    let Program { turbofish, captured, .. } = program;
     let lints = signature::allowed_lints();
-    let (params, args) = (signature::declarations(&first.declared), first.declared.iter().map(|p| &p.name));
+    let (params, args) = (signature::typed(&first.declared), first.declared.iter().map(|p| &p.name));
     let (first_name, second_name) = (&first.name, &second.name);
     let Some((own, kept)) = second.declared.split_last() else { return Err("a closure of nothing".into()) };
     let (own_name, own_ty, gradient) = (&own.name, &own.ty, &second.result_ty);
@@ -190,23 +214,17 @@ pub fn emit_staged(
         .map(|(Declared { name, .. }, p)| if p.passing.references > 0 { quote!(&#name) } else { quote!(#name) });
     let value = Ident::new("value_", Span::mixed_site());
     let pattern = if names.is_empty() { quote!(#value) } else { quote!((#value, #(#names),*)) };
-    let (function, body) = at_name(
-        name,
-        quote! {
-            #called
-            #inner
-            #closure
-            #calls
-            let #pattern = #first_name #turbofish (#passed_calls #(#args),*);
-            (#value, move |#own_name: #own_ty| #second_name #turbofish (#passed_calls #(#passed,)* #own_name))
-        },
-    );
-    Ok(quote! {
-        #cfgs
-        #(#[doc = #docs])*
-        #lints
-        #vis #function #name #generics (#params) -> (#value_ty, impl Fn(#own_ty) -> #gradient + use<#(#captured),*>) #where_clause #body
-    })
+    let body = quote! {
+        #called
+        #inner
+        #closure
+        #calls
+        let #pattern = #first_name #turbofish (#passed_calls #(#args),*);
+        (#value, move |#own_name: #own_ty| #second_name #turbofish (#passed_calls #(#passed,)* #own_name))
+    };
+    let attributes = quote!(#(#[doc = #docs])* #lints);
+    let returns = quote!(-> (#value_ty, impl Fn(#own_ty) -> #gradient + use<#(#captured),*>));
+    Ok(Public { attributes, name, generics: None, params, returns, body }.item(program))
 }
 
 /// `fn` and a body in braces, with the span of the name. If a function of this name exists already,
@@ -339,5 +357,6 @@ fn style(program: &Program) -> Style {
         param: real_param(program),
         bound: Rc::clone(&program.locals),
         workspace: false,
+        records: None,
     }
 }

@@ -71,7 +71,7 @@ pub(super) struct Plan {
     pub(super) stencils: HashSet<Term>,
     /// The terms that are returned, and the initial values, next values and row values of loops.
     pub(super) results: HashSet<Term>,
-    /// Rows of loops of which more is read than the rows of iterations that are run.
+    /// Rows of loops that are read beyond the rows of iterations that run.
     pub(super) read_whole: HashSet<Term>,
 }
 

@@ -1,8 +1,8 @@
-//! Proofs that names resolve to what the front end assumed. It takes a bare `relu` for the DSL's
-//! function, and only rustc knows what the name resolves to. Each function item has a type of its
-//! own. So a call of a function with two parameters of one type, given the user's name and the
-//! DSL's function, compiles only if both are the same function. Type arguments are inferred from a
-//! call with arguments of the simplest kind. None of this code runs.
+//! Proofs that names have the meanings that the front end assumed. The front end takes a bare
+//! `relu` for the DSL's function, and only rustc knows which function the name refers to. Each
+//! function item has a type of its own. So a call of a function with two parameters of one type,
+//! given the user's name and the DSL's function, compiles only if both are the same function. Type
+//! arguments are inferred from a call with arguments of the simplest kind. None of this code runs.
 
 use std::collections::BTreeSet;
 

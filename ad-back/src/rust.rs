@@ -46,8 +46,8 @@ impl Expr {
         Expr::new(tokens, prec::ATOM, 0)
     }
 
-    /// The tokens as an operand of something that binds as strongly as `min`: in parentheses where
-    /// they are needed, and only there (rustc and clippy warn of others).
+    /// The tokens as an operand of an expression with the binding strength `min`. There are
+    /// parentheses only if they are needed (rustc and clippy warn about others).
     pub(super) fn at(&self, min: u8) -> TokenStream {
         let tokens = &self.tokens;
         if self.prec < min { quote!((#tokens)) } else { tokens.clone() }
@@ -100,12 +100,14 @@ impl Expr {
 pub(super) struct Style {
     /// The path of the facade.
     pub(super) krate: TokenStream,
-    /// The type parameter that [`RealTy::Param`] stands for.
+    /// The type parameter for [`RealTy::Param`].
     pub(super) param: Ident,
     /// The names that the user binds in patterns.
     pub(super) bound: Rc<BTreeSet<String>>,
-    /// Whether the routine works in memory that its caller gives.
+    /// Whether the routine works in the caller's memory.
     pub workspace: bool,
+    /// The kind of the record that holds the results, if they are a record.
+    pub(super) records: Option<super::calls::Kind>,
 }
 
 impl Style {
@@ -120,7 +122,7 @@ impl Style {
         quote!(#krate::runtime::kernel::#name)
     }
 
-    /// The name of the type parameter that stands for the instruction set.
+    /// The name of the type parameter for the instruction set.
     pub(super) fn isa_name(&self) -> Ident {
         Ident::new(if self.param == "I" { "Isa" } else { "I" }, Span::mixed_site())
     }
@@ -185,7 +187,7 @@ impl Style {
         }
     }
 
-    /// The value that stands for "not computed".
+    /// The value of a term that is not computed.
     pub(super) fn zero(&self, elem: Elem) -> TokenStream {
         match elem {
             Elem::Real(ty) => self.real(ty, 0.0).tokens,
@@ -269,7 +271,8 @@ impl Style {
                 IntOp::Rem if second.is_some_and(|n| n > 0) => infix(quote!(%), prec::MUL, prec::MUL + 1),
                 IntOp::Div => function("quotient", args),
                 IntOp::Rem => function("remainder", args),
-                // These are always in parentheses, since nobody remembers how strongly they bind.
+                // These are always in parentheses, since few readers remember how strongly they
+                // bind.
                 IntOp::BitAnd => bits(quote!(&)),
                 IntOp::BitOr => bits(quote!(|)),
                 IntOp::BitXor => bits(quote!(^)),
@@ -286,6 +289,7 @@ impl Style {
                 _ => return Err("negation of what is no integer".into()),
             },
             Prim::TotalOrder => function("order", args),
+            Prim::Finished => function("finished", args),
             Prim::Not => {
                 let x = args[0].at(prec::PREFIX);
                 Expr::new(quote!(!#x), prec::PREFIX, size)
@@ -382,7 +386,7 @@ impl Names {
         Names { bound: Some(Rc::clone(&style.bound)), ..Names::default() }
     }
 
-    /// Takes a name away.
+    /// Reserves a name, so that it is never returned.
     pub(super) fn reserve(&mut self, name: &str) {
         self.used.insert(name.to_string());
     }
@@ -392,7 +396,7 @@ impl Names {
         if self.bound.as_ref().is_none_or(|bound| bound.contains(&name)) { name } else { format!("{name}_") }
     }
 
-    /// Takes a name, if it is free.
+    /// Returns the name and reserves it, if it is free.
     fn take(&mut self, name: String) -> Option<Ident> {
         let free = !is_keyword(&name) && self.used.insert(name.clone());
         free.then(|| Ident::new(&name, Span::mixed_site()))

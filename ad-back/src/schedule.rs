@@ -22,20 +22,21 @@ use ad_middle::passes::lowering::im2col::windows_of;
 use ad_middle::passes::lowering::opened::{Loop, Loops, Role, Rows, Scopes, chain_of_updates};
 use group::group;
 use guards::{Guards, guards};
-use order::{InPlace, list_schedule, places};
+use order::{InPlace, list_schedule, place_of_caller, places};
 pub(super) use statements::CheckTerms;
 use statements::{All, Of, Statement, reads};
 
-/// Makes the plan for these results and checks. A carried array cannot be updated in place if a
+/// Makes the plan for these results and checks; the only result is added `onto` an input. A carried array cannot be updated in place if a
 /// nest reads elements of an earlier and of a later state. Then the plan is made again, with the
 /// elements of earlier states stored: they take less memory than a copy of the array.
 pub(super) fn plan(
     g: &Graph,
     loops: &Loops,
-    results: &[Term],
+    (results, onto): (&[Term], Option<Term>),
     checks: &[CheckTerms],
     decided: Option<&Decided>,
 ) -> Result<Plan, String> {
+    let results = (results, onto.zip(results.first().copied()));
     let (first, copied) = planned(g, loops.clone(), results, checks, decided, &BTreeSet::new())?;
     let early = early_reads(g, &first, &copied);
     if early.is_empty() {
@@ -85,7 +86,7 @@ fn under_views(g: &Graph, mut t: Term) -> Term {
 fn planned(
     g: &Graph,
     mut loops: Loops,
-    results: &[Term],
+    (results, onto): (&[Term], Option<(Term, Term)>),
     checks: &[CheckTerms],
     decided: Option<&Decided>,
     stored: &BTreeSet<Term>,
@@ -208,7 +209,11 @@ fn planned(
     for scope in 0..=plan.bodies.len() {
         let own: Vec<usize> = (0..statements.len()).filter(|&s| statements[s].scope == scope).collect();
         let all = All { g, statements: &statements, of_term: &of_term, checks, sets: &sets };
-        let mut chosen = if scope == 0 { Vec::new() } else { places(&all, &own, &plan, scope - 1) };
+        let mut chosen = match (scope, onto) {
+            (0, Some((now, result))) => place_of_caller(&all, &own, &plan, now, result).into_iter().collect(),
+            (0, None) => Vec::new(),
+            _ => places(&all, &own, &plan, scope - 1),
+        };
         let ordered = |chosen: &[InPlace]| {
             let before: Vec<(usize, usize)> = chosen.iter().flat_map(|c| c.before.iter().copied()).collect();
             list_schedule(&all, &own, &before)

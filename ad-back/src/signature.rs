@@ -5,8 +5,8 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use ad_ir::program::{Declared, OutputTree, Param, Parts, Program, Routine};
-use ad_ir::rust_types::{tree_type, view_type};
+use ad_ir::program::{Declared, OutputTree, Param, Parts, Program, Routine, Within};
+use ad_ir::rust_types::{path_of, tree_type, view_type};
 
 /// Lints of rustc and clippy that generated code may violate, with the reason why that is allowed.
 const LINTS: &[(&str, &[&str])] = &[
@@ -83,57 +83,117 @@ pub(super) fn again(program: &Program, declared: &Declared, argument: &Ident) ->
     if declared.parts.is_moved(&|k| program.params[k].passing) { quote!(#argument.clone()) } else { quote!(#argument) }
 }
 
+/// A function of a program that others may call.
+pub(super) struct Public<'p> {
+    /// Its attributes and documentation.
+    pub attributes: TokenStream,
+    pub name: &'p Ident,
+    /// Generic parameters, if they are not those of the program.
+    pub generics: Option<TokenStream>,
+    /// Its first parameters are those of the function.
+    pub params: Vec<(Ident, TokenStream)>,
+    /// `-> R`.
+    pub returns: TokenStream,
+    pub body: TokenStream,
+}
+
+impl Public<'_> {
+    /// The function as an item. A method is an `impl` block with it: its body is that of a function
+    /// inside, for which the receiver is an ordinary parameter.
+    pub(super) fn item(self, program: &Program) -> TokenStream {
+        let Public { attributes, name, generics, params, returns, body } = self;
+        let Program { vis, cfgs, where_clause, .. } = program;
+        let generics = generics.as_ref().unwrap_or(&program.generics);
+        let declared = params.iter().map(|(name, ty)| quote!(#name: #ty));
+        let (function, body) = super::at_name(name, body);
+        let Some(within) = &program.within else {
+            return quote! {
+                #cfgs
+                #attributes
+                #vis #function #name #generics (#(#declared),*) #returns #where_clause #body
+            };
+        };
+        let Within { cfgs: outer_cfgs, generics: outer, where_clause: outer_where, self_ty, receiver, .. } = within;
+        let Within { own_generics, own_where, .. } = within;
+        let turbofish = &program.turbofish;
+        let outside = params.iter().enumerate().map(|(k, (name, ty))| match receiver {
+            Some(receiver) if k == 0 => receiver.clone(),
+            _ => quote!(#name: #ty),
+        });
+        let given = params.iter().enumerate().map(|(k, (name, _))| match receiver {
+            Some(_) if k == 0 => quote!(self),
+            _ => quote!(#name),
+        });
+        quote! {
+            #outer_cfgs
+            #cfgs
+            impl #outer #self_ty #outer_where {
+                #attributes
+                #vis #function #name #own_generics (#(#outside),*) #returns #own_where {
+                    fn inside_ #generics (#(#declared),*) #returns #where_clause #body
+                    inside_ #turbofish (#(#given),*)
+                }
+            }
+        }
+    }
+}
+
+/// Parameters and their types.
+pub(super) fn typed(params: &[Declared]) -> Vec<(Ident, TokenStream)> {
+    params.iter().map(|p| (p.name.clone(), p.ty.clone())).collect()
+}
+
 /// A call of the user's function with the arguments that a routine was given: the function's
 /// arguments are the first ones of the routine. `None` if a parameter hides the function's name.
 pub(super) fn call_of_function(program: &Program, declared: &[Declared]) -> Option<TokenStream> {
-    let Program { name, turbofish, .. } = program;
+    let name = &program.name;
     // With many examples, the arguments are not those of a single call.
     if program.example.is_some() {
         return None;
     }
     let given = declared.get(..program.declared.len())?;
-    let hidden = declared.iter().any(|p| p.name == *name);
+    let hidden = program.within.is_none() && declared.iter().any(|p| p.name == *name);
     if hidden || given.iter().zip(&program.declared).any(|(own, p)| own.name != p.name) {
         return None;
     }
     let arguments = given.iter().map(|p| again(program, p, &p.name));
-    Some(quote!(#name #turbofish(#(#arguments),*)))
+    let path = path_of(program, name);
+    Some(quote!(#path(#(#arguments),*)))
 }
 
 /// `f_grad`, given the routine `f_value_and_grad`, or `f_jacobian`, given `f_value_and_jacobian`.
 #[must_use]
 pub fn emit_second(program: &Program, whole: &Routine, suffix: &str, what: &str) -> TokenStream {
-    let Program { name, vis, cfgs, where_clause, turbofish, .. } = program;
-    let grad = format_ident!("{name}_{suffix}", span = name.span());
-    let inner = &whole.name;
-    let [generics, params] = public_declarations(program, &whole.declared);
+    let grad = format_ident!("{}_{suffix}", program.stem, span = program.name.span());
+    let inner = path_of(program, &whole.name);
+    let (generics, params) = public_declarations(program, &whole.declared);
     let args = whole.declared.iter().map(|p| &p.name);
     let gradient = match &whole.result {
         OutputTree::Tuple(parts) if parts.len() == 2 => tree_type(program, &parts[1]),
         tree => tree_type(program, tree),
     };
     let active: Vec<String> = program.wrt.iter().map(|&k| format!("`{}`", program.declared[k].label)).collect();
-    let doc = format!("The {what} of [`{name}`] with respect to {}.", active.join(", "));
-    let panics = format!("Where [`{name}`] does, and if the sizes of the arguments do not fit together.");
+    let (link, active) = (program.link(), active.join(", "));
+    let doc = format!("The {what} of {link} with respect to {active}.");
+    let panics = format!("Where {link} does, and if the sizes of the arguments do not fit together.");
     let lints = allowed_lints();
-    let (function, body) = super::at_name(&grad, quote!(#inner #turbofish(#(#args),*).1));
-    quote! {
-        #cfgs
+    let attributes = quote! {
         #[doc = #doc]
         #[doc = ""]
         #[doc = "# Panics"]
         #[doc = #panics]
         #lints
-        #vis #function #grad #generics (#params) -> #gradient #where_clause #body
-    }
+    };
+    let (returns, body) = (quote!(-> #gradient), quote!(#inner(#(#args),*).1));
+    Public { attributes, name: &grad, generics: Some(generics), params, returns, body }.item(program)
 }
 
 /// Generic and other parameters as a caller sees them: an array of examples has any type that
 /// converts into a view.
-pub(super) fn public_declarations(program: &Program, params: &[Declared]) -> [TokenStream; 2] {
+pub(super) fn public_declarations(program: &Program, params: &[Declared]) -> (TokenStream, Vec<(Ident, TokenStream)>) {
     let generics = &program.generics;
     if program.example.is_none() {
-        return [generics.clone(), declarations(params)];
+        return (generics.clone(), typed(params));
     }
     let lifetime = quote!('examples_);
     let declared = params.iter().map(|declared| {
@@ -141,16 +201,16 @@ pub(super) fn public_declarations(program: &Program, params: &[Declared]) -> [To
         match converted_leaf(program, declared) {
             Some(Param { elem, rank, .. }) => {
                 let view = view_type(program, &lifetime, *elem, *rank);
-                quote!(#name: impl ::core::convert::Into<#view>)
+                (name.clone(), quote!(impl ::core::convert::Into<#view>))
             }
-            None => quote!(#name: #ty),
+            None => (name.clone(), ty.clone()),
         }
     });
-    let declared = quote!(#(#declared),*);
+    let declared = declared.collect();
     // The generics after the first angle bracket, if there are any.
     let own = generics.clone().into_iter().skip(1);
     let own: TokenStream = if generics.is_empty() { quote!(>) } else { own.collect() };
-    [quote!(<#lifetime, #own), declared]
+    (quote!(<#lifetime, #own), declared)
 }
 
 /// The arguments for a function that takes views of the examples.
@@ -165,7 +225,7 @@ pub(super) fn converted(program: &Program, params: &[Declared]) -> TokenStream {
     quote!(#(#given),*)
 }
 
-/// The array of examples that a parameter is, if it is one.
+/// The array of examples, if the parameter is an array of examples.
 fn converted_leaf<'p>(program: &'p Program, declared: &Declared) -> Option<&'p Param> {
     match declared.parts {
         Parts::Leaf(k) if program.example.is_some() && program.examples.contains(&k) => program.params.get(k),

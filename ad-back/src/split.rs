@@ -114,6 +114,16 @@ pub(super) struct Prefix<'a> {
     pub(super) end: Id,
 }
 
+impl Prefix<'_> {
+    /// The first index after it, if that is a closed scalar.
+    pub(super) fn end(&self) -> Option<Term> {
+        match self.kernel.node(self.end).op {
+            Op::Scalar(end) => Some(end),
+            _ => None,
+        }
+    }
+}
+
 /// The prefix of a nest outside of which the nest does nothing, if there is such a test. Its end is
 /// a closed scalar, or depends on enclosing loops (`ragged`).
 pub(super) fn prefix<'a>(k: &Kernel<'a>, items: &[Item], ragged: bool) -> Option<Prefix<'a>> {

@@ -375,6 +375,11 @@ fn visit(
                     read(c, through, k == 0 && force && g.rank(c) > 0);
                 }
             }
+            Prim::Onto(_) => {
+                let (given, onto) = args.split_at(args.len() - 1);
+                given.iter().for_each(|&c| read(c, contexts.path(context, t), g.rank(c) > 0));
+                onto.iter().for_each(|&c| read(c, context, !is_broadcast(g, c)));
+            }
             // A term that a kernel computes reads stored arrays.
             _ if prim.cost().is_none() => args.iter().for_each(|&c| read(c, contexts.path(context, t), g.rank(c) > 0)),
             _ => args.iter().for_each(|&c| read(c, context, false)),

@@ -1,6 +1,7 @@
-//! The plan of a routine, in a form for tests: the kernels it calls, its loop nests and their
-//! properties, how many arrays it allocates and copies. The module that writes a statement adds its
-//! summary entries; nothing is read from tokens. `AD_DUMP` prints the same plan in words.
+//! The plan of a routine, in a form for tests: the kernels that it calls, its loop nests and their
+//! properties, the numbers of arrays that it allocates and copies. The module that writes a
+//! statement adds its summary entries; nothing is read from tokens. `AD_DUMP` prints the same plan
+//! in words.
 //!
 //! The summary does not affect the emitted code.
 
@@ -87,19 +88,19 @@ pub struct NestSummary {
     pub absorbing: usize,
 }
 
-/// Which elements of its innermost loop a nest does.
+/// The elements of its innermost loop that a nest visits.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub enum PartSummary {
     /// All elements.
     #[default]
     Whole,
-    /// The first ones.
+    /// The first elements.
     Prefix,
     /// The first elements of each row, as many as enclosing loops determine.
     Ragged,
-    /// Those for which no test is needed.
+    /// The elements that need no test.
     Interior,
-    /// Those before and after the interior.
+    /// The elements before and after the interior.
     Ends,
 }
 

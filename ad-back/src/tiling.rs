@@ -218,8 +218,8 @@ struct Form {
     rows: Vec<Term>,
 }
 
-/// Finds the sequences and brings the statements of each together. All of `checked` is tested
-/// somewhere in the routine.
+/// Finds the sequences, and moves the statements of each next to each other. All of `checked` is
+/// tested somewhere in the routine.
 pub(super) fn form(g: &Graph, plan: &mut Plan, hints: &HashMap<Term, String>, checked: &[Term]) {
     let count = plan.order.len();
     if plan.order.iter().enumerate().any(|(k, &s)| k != s) {
@@ -277,8 +277,9 @@ pub(super) fn form(g: &Graph, plan: &mut Plan, hints: &HashMap<Term, String>, ch
 }
 
 impl Former<'_> {
-    /// The sequence that begins with the first of these statements, if tiling it pays. Of the axes
-    /// that the items may be, it is the one that saves most, and else the first one.
+    /// The sequence that begins with the first of these statements, if tiling it pays. If several
+    /// axes are possible for the items, the one that saves most is taken, and among equals the
+    /// first.
     fn run(&self, order: &[usize]) -> Option<(Run, HashSet<Term>)> {
         let first = &self.plan.steps[*order.first()?];
         let mut axes = match &first.work {
@@ -359,7 +360,7 @@ impl Former<'_> {
         Some((t, (matrix.array, matrix.start)))
     }
 
-    /// What tiling saves: arrays over items with more than one axis that are no longer stored, and
+    /// The gain of tiling: arrays over items with more than one axis that are no longer stored, and
     /// matrices that are read one time less.
     fn saved(&self, run: &Run, private: &HashSet<Term>) -> (usize, usize) {
         let made = private.iter().filter(|&&t| self.g.rank(t) > 1).count();

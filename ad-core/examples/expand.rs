@@ -1,4 +1,5 @@
-//! Prints what the macro writes for the annotated functions of a file: `cargo run -p ad-core --example expand -- file.rs [name]`.
+//! Prints the generated code for the annotated functions of a file:
+//! `cargo run -p ad-core --example expand -- file.rs [name]`.
 
 use quote::ToTokens;
 

@@ -1,7 +1,7 @@
 //! Mutates this repository's annotated functions and feeds them to the compiler.
 //!
-//! `cargo run -p ad-core --example mutate -- --count 1000000 --seed 7` runs many, and prints each failure, reduced;
-//! `--only 4711` shows one input and what becomes of it; `--from 4000` starts there.
+//! `cargo run -p ad-core --example mutate -- --count 1000000 --seed 7` runs many, and prints each
+//! failure, reduced; `--only 4711` shows one input and its outcome; `--from 4000` starts there.
 
 #[path = "../tests/common/mutate.rs"]
 mod mutate;
@@ -64,12 +64,12 @@ fn show(input: &Annotated) {
     }
 }
 
-/// The first line of what is wrong: the rest names parts of the input.
+/// The first line of an error: the rest names parts of the input.
 fn first(what: &str) -> &str {
     what.lines().next().unwrap_or("")
 }
 
-/// Smaller and smaller, as long as it fails in the same way.
+/// Reduces the input as long as it fails in the same way.
 fn reduce(mut input: Annotated, what: &str) -> Annotated {
     let fails = |f: &Annotated| torture::judge(&f.attr, &f.item).is_err_and(|now| first(&now) == first(what));
     std::panic::set_hook(Box::new(|_| {}));

@@ -7,12 +7,12 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
-use syn::{Expr, ExprCall, ExprPath, Token};
+use syn::{Expr, Token};
 
 use ad_ir::catalogue;
 use ad_ir::descriptor;
 use ad_ir::diag::{Diagnostic, Diags, SrcRange, suggest, text_of};
-use ad_ir::rust_types::check_name;
+use ad_ir::rust_types::{check_name, check_name_of_method};
 
 /// The option that is not the name of a derivative.
 const TOLERANCE: &str = "tolerance";
@@ -22,13 +22,13 @@ struct Options {
     tolerance: Option<Expr>,
 }
 
-/// What `check_grad!(tokens)` expands to, and what was wrong.
+/// The expansion of `check_grad!(tokens)`, and its errors.
 #[must_use]
 pub fn expand(tokens: TokenStream) -> (TokenStream, Vec<Diagnostic>) {
     let mut diags = Diags::new();
     let read = read(tokens, &mut diags);
     match read {
-        Some((path, call, options)) if diags.is_empty() => (write(&path, &call, &options), Vec::new()),
+        Some((call, options)) if diags.is_empty() => (write(call, &options), Vec::new()),
         _ => {
             let errors = diags.list().to_vec();
             let messages = diags.into_tokens();
@@ -37,7 +37,7 @@ pub fn expand(tokens: TokenStream) -> (TokenStream, Vec<Diagnostic>) {
     }
 }
 
-fn read(tokens: TokenStream, diags: &mut Diags) -> Option<(ExprPath, ExprCall, Options)> {
+fn read(tokens: TokenStream, diags: &mut Diags) -> Option<(Expr, Options)> {
     let range = SrcRange::of_stream(tokens.clone());
     let Ok(parts) = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(tokens) else {
         diags.push(range, catalogue::check_grad_of_no_call());
@@ -45,13 +45,11 @@ fn read(tokens: TokenStream, diags: &mut Diags) -> Option<(ExprPath, ExprCall, O
     };
     let mut parts = parts.into_iter();
     let called = match parts.next() {
-        Some(Expr::Call(call)) => match &*call.func {
-            Expr::Path(path) => Some((path.clone(), call)),
-            _ => None,
-        },
+        Some(Expr::Call(call)) if matches!(&*call.func, Expr::Path(_)) => Some(Expr::Call(call)),
+        Some(Expr::MethodCall(call)) => Some(Expr::MethodCall(call)),
         _ => None,
     };
-    let Some((path, call)) = called else {
+    let Some(call) = called else {
         diags.push(range, catalogue::check_grad_of_no_call());
         return None;
     };
@@ -76,20 +74,31 @@ fn read(tokens: TokenStream, diags: &mut Diags) -> Option<(ExprPath, ExprCall, O
             diags.push(SrcRange::of(&part), catalogue::check_grad_option(&text, near, &descriptor::quoted_options()));
         }
     }
-    Some((path, call, options))
+    Some((call, options))
 }
 
-fn write(path: &ExprPath, call: &ExprCall, options: &Options) -> TokenStream {
-    let mut hidden = path.clone();
-    if let Some(last) = hidden.path.segments.last_mut() {
-        last.ident = check_name(&last.ident);
-    }
-    let text = text_of(call, 80);
+fn write(mut call: Expr, options: &Options) -> TokenStream {
+    let text = text_of(&call, 80);
     let checked = &options.checked;
     let tolerance = options.tolerance.as_ref().map_or_else(
         || quote!(::core::option::Option::None),
         |tolerance| quote!(::core::option::Option::Some(#tolerance)),
     );
-    let arguments = &call.args;
-    quote!(#hidden((#text, &[#(#checked),*], #tolerance), #arguments))
+    let how: Expr = syn::parse_quote!((#text, &[#(#checked),*], #tolerance));
+    match &mut call {
+        Expr::Call(call) => {
+            if let Expr::Path(path) = &mut *call.func
+                && let Some(last) = path.path.segments.last_mut()
+            {
+                last.ident = check_name(&last.ident);
+            }
+            call.args.insert(0, how);
+        }
+        Expr::MethodCall(call) => {
+            call.method = check_name_of_method(&call.method);
+            call.args.insert(0, how);
+        }
+        _ => {}
+    }
+    call.to_token_stream()
 }

@@ -10,7 +10,6 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Fields, GenericParam, Generics, Ident, Item, Member, Type, WherePredicate};
 
-use super::travel;
 use ad_ir::catalogue;
 use ad_ir::diag::{Diagnostic, Diags, SrcRange, text_of};
 
@@ -21,7 +20,7 @@ const CONSTANT: &str = "constant";
 struct Definition {
     name: Ident,
     generics: Generics,
-    /// The only one of a struct has no name.
+    /// The only variant of a struct has no name.
     variants: Vec<Variant>,
 }
 
@@ -38,9 +37,9 @@ struct Field {
 
 /// The type of the real numbers.
 enum Number {
-    /// The fields name it.
+    /// A field names the type.
     Named(TokenStream),
-    /// Only rustc can know it.
+    /// No field names the type, so only rustc can infer it.
     Inferred(Ident),
 }
 
@@ -53,18 +52,13 @@ impl Number {
     }
 }
 
-/// What `#[derive(Differentiable)]` on an item expands to, and what was wrong. `place` is different at
-/// each place of a program.
+/// The implementation of the trait for an item, and what was wrong.
 #[must_use]
-pub fn expand(item: TokenStream, place: &str) -> (TokenStream, Vec<Diagnostic>) {
+pub fn implementation_for(item: &TokenStream) -> (TokenStream, Vec<Diagnostic>) {
     let mut diags = Diags::new();
     let read = definition(item.clone(), &mut diags).and_then(|d| Some((number(&d, &mut diags)?, d)));
     match read {
-        Some((number, definition)) if diags.is_empty() => {
-            let mut tokens = implementation(&definition, &number);
-            tokens.extend(travel::of_type(&item, place));
-            (tokens, Vec::new())
-        }
+        Some((number, definition)) if diags.is_empty() => (implementation(&definition, &number), Vec::new()),
         _ => {
             let errors = diags.list().to_vec();
             (diags.into_tokens(), errors)
@@ -145,12 +139,12 @@ impl Definition {
     }
 }
 
-/// Whether tokens have one of these words.
+/// Whether the tokens contain one of these words.
 fn mentions(tokens: &impl ToTokens, words: &[&Ident]) -> bool {
     word_in(tokens.to_token_stream(), &|i| words.contains(&i)).is_some()
 }
 
-/// The first word for which this holds.
+/// The first word that satisfies the predicate.
 fn word_in(tokens: TokenStream, holds: &dyn Fn(&Ident) -> bool) -> Option<Ident> {
     tokens.into_iter().find_map(|token| match token {
         TokenTree::Ident(i) => holds(&i).then_some(i),
@@ -247,7 +241,7 @@ fn implementation(definition: &Definition, number: &Number) -> TokenStream {
     }
 }
 
-/// The tokens at another place.
+/// The tokens with another span.
 fn spanned(tokens: TokenStream, span: Span) -> TokenStream {
     let at = |mut token: TokenTree| {
         token.set_span(span.resolved_at(token.span()));
@@ -293,8 +287,8 @@ fn made(definition: &Definition, part: impl Fn(&Field, &Ident) -> TokenStream) -
     quote!(match self { #(#arms)* })
 }
 
-/// A `match` over the variants of `self` and `x`, which have to be one; with the fields that are
-/// not constant.
+/// A `match` over the variants of `self` and `x`, which must be the same variant. It binds the
+/// fields that are not constant.
 fn of_two(definition: &Definition, body: impl Fn(&[(&Field, &Ident, &Ident)]) -> TokenStream) -> TokenStream {
     let arms = definition.variants.iter().map(|variant| {
         let (own, others) = (names(variant, "s"), names(variant, "x"));
@@ -309,7 +303,8 @@ fn of_two(definition: &Definition, body: impl Fn(&[(&Field, &Ident, &Ident)]) ->
 }
 
 /// The generics of the implementations: type parameters have leaves, or are copied if only
-/// constants have them. Where only rustc can know the number, the types of the fields say it.
+/// constants have them. If only rustc can infer the type of the real numbers, the bounds use the
+/// types of the fields.
 fn bounded(definition: &Definition, number: &Number) -> Generics {
     let mut generics = definition.generics.clone();
     let real = definition.real_params();
@@ -328,7 +323,7 @@ fn bounded(definition: &Definition, number: &Number) -> Generics {
     }
     if let Number::Inferred(_) = number {
         let itself = [&definition.name, &format_ident!("Self")];
-        // A bound on a type that holds this one again could never be proved.
+        // A bound on a field type that contains the derived type again could never be proved.
         let plain = definition.active().filter(|f| !mentions(&f.ty, &itself));
         predicates.extend(
             plain.map(|f| &f.ty).map(|ty| -> WherePredicate { syn::parse_quote!(#ty: ::ad::runtime::Leaves<#of>) }),

@@ -1,9 +1,9 @@
-//! From an annotated function to what stands in its place: runs the stages one after the other for
-//! each derivative that is asked for, and turns what is wrong into errors and stand-ins. This
-//! module must never panic, and holds no stage itself.
+//! The expansion of an annotated function: runs the stages one after the other for each requested
+//! derivative, and turns failures into errors and stand-ins. This module must never panic, and
+//! holds no stage itself.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
@@ -17,7 +17,7 @@ use ad_ir::{catalogue, choice, stage};
 use ad_middle::calls;
 use ad_middle::pipeline::{self, Log, Prepared};
 
-/// What an annotated function becomes.
+/// The result of an expansion.
 #[derive(Debug, Default)]
 pub struct Expansion {
     /// The function itself, and its derivatives, or compile errors and stand-ins for the
@@ -25,11 +25,11 @@ pub struct Expansion {
     pub tokens: TokenStream,
     /// The errors, as they are in the tokens.
     pub errors: Vec<Diagnostic>,
-    /// Whether one of the errors is a failure of our own.
+    /// Whether one of the errors is an internal failure of the compiler.
     pub internal: bool,
 }
 
-/// What `#[differentiate(attr)] item` expands to: the item itself, and its derivatives or compile
+/// The expansion of `#[differentiate(attr)] item`: the item itself, and its derivatives or compile
 /// errors.
 ///
 /// If the environment names a folder as `AD_DUMP`, the record of all stages is written to
@@ -39,28 +39,27 @@ pub fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
     expansion(attr, item).tokens
 }
 
-/// [`expand`], and what was wrong.
+/// [`expand`], and its errors.
 #[must_use]
 pub fn expansion(attr: TokenStream, item: TokenStream) -> Expansion {
-    let folder = std::env::var_os("AD_DUMP");
-    expand_and_dump(attr, item, folder.as_deref().map(Path::new))
+    expand_and_dump(attr, item, folder().as_deref())
 }
 
-/// [`expansion`], with the folder for the record of the stages given.
+/// [`expansion`], with an explicit folder for the record of the stages.
 #[must_use]
 pub fn expand_and_dump(attr: TokenStream, item: TokenStream, folder: Option<&Path>) -> Expansion {
     let written = written(attr, &item, &Outside::default(), folder);
     with_item(item, written)
 }
 
-/// What is written beside a function.
+/// The items that are written beside a function.
 #[derive(Default)]
 pub(crate) struct Written {
     /// The derivatives, or the errors and stand-ins.
     pub tokens: TokenStream,
     /// The errors.
     pub errors: Vec<Diagnostic>,
-    /// Whether one of them is a failure of our own.
+    /// Whether one of them is an internal failure of the compiler.
     pub internal: bool,
     /// The constants that the function names. `None` if there are no derivatives; if there is no
     /// error either, a definition is missing or has one.
@@ -68,28 +67,37 @@ pub(crate) struct Written {
 }
 
 impl Written {
-    /// What is written alone, without the function.
+    /// The written items alone, without the function.
     pub(crate) fn into_tokens(self) -> TokenStream {
         self.tokens
     }
 }
 
-/// A function with what is written beside it.
+/// A function with the items that are written beside it.
 pub(crate) fn with_item(item: TokenStream, written: Written) -> Expansion {
     let twice = written.errors.iter().any(|e| e.message.twice);
     let item = if twice { without_body(front::mended(item)) } else { item };
     Expansion { tokens: beside(&item, &written.tokens), errors: written.errors, internal: written.internal }
 }
 
-/// What is written beside a function whose calls mean what the definitions say.
+/// The items beside a function. The definitions give the meaning of its calls.
 pub(crate) fn written(attr: TokenStream, item: &TokenStream, outside: &Outside, folder: Option<&Path>) -> Written {
+    written_of(|| front::read(attr.clone(), item.clone(), outside), || front::stubs(attr.clone(), item.clone()), folder)
+}
+
+/// What is written beside a function that this reads, and the stand-ins if that fails.
+pub(crate) fn written_of(
+    read: impl Fn() -> Result<Annotated, front::Failure>,
+    stubs: impl Fn() -> TokenStream,
+    folder: Option<&Path>,
+) -> Written {
     let outcome = guarded(|| {
-        front::read(attr.clone(), item.clone(), outside).map(|annotated| {
+        read().map(|annotated| {
             let constants = annotated.program.constants.clone();
             derivatives(annotated, folder).map(|tokens| (tokens, constants))
         })
     });
-    // What the emitter cannot write is our mistake, too.
+    // A term that the emitter cannot write is an internal failure, too.
     let outcome = outcome.and_then(|read| match read {
         Ok(Ok(written)) => Ok(Ok(written)),
         Ok(Err(what)) => Err(failed(&what)),
@@ -102,13 +110,18 @@ pub(crate) fn written(attr: TokenStream, item: &TokenStream, outside: &Outside, 
         }
         Ok(Err(failure)) => failure,
         Err(diags) => {
-            let stubs = catch_unwind(AssertUnwindSafe(|| front::stubs(attr, item.clone()))).unwrap_or_default();
+            let stubs = catch_unwind(AssertUnwindSafe(stubs)).unwrap_or_default();
             front::Failure { diags, stubs }
         }
     };
     let errors = failure.diags.list().to_vec();
     let internal = internal || errors.iter().any(|e| e.message.entry == "internal");
     Written { tokens: failure.into_tokens(), errors, internal, constants: None }
+}
+
+/// The folder for the records of the stages.
+pub(crate) fn folder() -> Option<PathBuf> {
+    std::env::var_os("AD_DUMP").map(PathBuf::from)
 }
 
 /// Runs a part of the compiler. A panic in it is our mistake and is said to be ours.
@@ -127,7 +140,7 @@ fn failed(what: &str) -> Diags {
     diags
 }
 
-/// A function with nothing in its body that rustc could report a second time.
+/// A function without its body, so that rustc does not report an error of the body a second time.
 fn without_body(item: TokenStream) -> TokenStream {
     let mut tokens: Vec<TokenTree> = item.into_iter().collect();
     let body = tokens.last_mut().filter(|last| match last {
@@ -145,7 +158,7 @@ fn without_body(item: TokenStream) -> TokenStream {
     allowed.into_iter().chain(tokens).collect()
 }
 
-/// The annotated function with what is written beside it.
+/// The annotated function with the items that are written beside it.
 pub(crate) fn beside(item: &TokenStream, written: &TokenStream) -> TokenStream {
     quote! {
         #[allow(dead_code, reason = "a function may be used through its derivatives only")]
@@ -206,7 +219,7 @@ fn one(
     }
     if derivative.returns == Structure::Closure {
         let staged = pipeline::pullback(prepared, log.as_deref_mut());
-        // The emitter makes a few terms of its own.
+        // The emitter adds a few terms to the graph.
         let mut graph = std::mem::take(&mut prepared.program.graph);
         for routine in [&staged.first, &staged.second] {
             if log.is_some() {

@@ -1,43 +1,50 @@
-//! Outside that travel: what a marked function gives to those that call it, and how an
-//! annotated function gets it.
+//! Definitions of items outside of the annotated function: how a marked function publishes its
+//! definition, and how an annotated function gets it.
 //!
 //! A marked item has a hidden macro beside it, re-exported under the item's own name. So every
 //! import of the item imports the macro, too. The macro is called with a callback and any tokens,
 //! and calls the callback with the definition before these tokens. An expansion that needs
-//! definitions is a chain of such calls: [`resume`] is the callback, and the tokens are what it has
-//! so far. A definition contains all that it needs, since only at its place is it certain that
-//! the names mean what they mean there.
+//! definitions is a chain of such calls: [`resume`] is the callback, and the tokens are the state
+//! of the chain. A definition contains all definitions that it needs, since its names can only be
+//! resolved at its own place.
 //!
 //! This module must never read what a definition computes, and a function that needs no
 //! definition never becomes a chain.
 
 mod apart;
+mod blocks;
+mod modules;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use proc_macro2::{Delimiter, Group, Literal, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Item, ItemFn, Path, Visibility};
+use syn::{Attribute, Generics, Item, ItemFn, Path, Visibility};
 
-use super::expansion::{Expansion, Written, beside, guarded, with_item, written};
+use super::derive;
+use super::expansion::{Expansion, Written, beside, folder, guarded, with_item, written};
 use ad_back as emit;
-use ad_front::{self as front, Id, Marked, Outside, Probed};
+use ad_front::{self as front, Id, Marked, Member, Outside, Probed};
 use ad_ir::catalogue;
-use ad_ir::diag::{Diags, SrcRange};
+use ad_ir::diag::{Diagnostic, Diags, SrcRange};
 use ad_ir::ir::{Elem, RealTy};
 use ad_ir::program::Constant;
 use ad_ir::rust_types;
 
-/// What an expansion is of.
+/// The kind of item that an expansion is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// A function of which derivatives are written.
+    /// A function with derivatives to write.
     Differentiate,
-    /// A function that can be called.
+    /// A function that differentiated functions can call.
     Differentiable,
     /// A type.
     Type,
+    /// A function or a constant of an `impl` block.
+    Member,
+    /// A function without a mark in a marked module.
+    Helper,
 }
 
 impl Kind {
@@ -46,45 +53,89 @@ impl Kind {
             Kind::Differentiate => "differentiate",
             Kind::Differentiable => "differentiable",
             Kind::Type => "type",
+            Kind::Member => "member",
+            Kind::Helper => "helper",
         }
     }
 }
 
-/// An expansion and what it has so far.
+/// An expansion and its state.
 struct Chain {
     kind: Kind,
     id: Id,
     attr: TokenStream,
     item: TokenStream,
-    /// The names whose definitions have still to be asked for.
-    open: Vec<Path>,
+    /// The definitions that have still to be asked for.
+    open: Vec<Request>,
     outside: Outside,
+    /// Whether its own definition has been written. It is written before the definitions of functions
+    /// of types are asked for, so that two functions may call each other.
+    defined: bool,
 }
 
-/// What `#[differentiate(attr)] item` expands to. `place` is different at each place of a program.
+/// A definition that is asked for.
+enum Request {
+    /// By its name.
+    Path(Path),
+    /// As a function or a constant of a type.
+    Member(Member),
+}
+
+impl Request {
+    fn tokens(&self) -> TokenStream {
+        match self {
+            Request::Path(path) => path.to_token_stream(),
+            Request::Member(Member { of, name }) => {
+                let of = Literal::u128_unsuffixed(*of);
+                quote!(#of #name)
+            }
+        }
+    }
+
+    fn read(tokens: TokenStream) -> Option<Self> {
+        let mut parts = tokens.clone().into_iter();
+        match (parts.next(), parts.next()) {
+            (Some(TokenTree::Literal(of)), Some(TokenTree::Ident(name))) => {
+                Some(Request::Member(Member { of: of.to_string().parse().ok()?, name }))
+            }
+            _ => syn::parse2(tokens).ok().map(Request::Path),
+        }
+    }
+}
+
+/// The expansion of `#[differentiate(attr)] item`. `place` is a number that is different for each
+/// attribute of a program.
 #[must_use]
 pub fn differentiate(attr: TokenStream, item: TokenStream, place: &str) -> Expansion {
-    let open = guarded(|| front::requests(&item)).unwrap_or_default();
+    if let Some(block) = blocks::block(&item) {
+        return blocks::differentiate(&attr, &block, place);
+    }
+    if let Some(module) = modules::module(&item) {
+        return modules::differentiate(&attr, module, place);
+    }
+    let open: Vec<Path> = guarded(|| front::requests(&item)).unwrap_or_default();
     let outside = Outside { open: open.iter().map(front::written).collect(), ..Outside::default() };
-    let folder = std::env::var_os("AD_DUMP");
-    let found = written(attr.clone(), &item, &outside, folder.as_deref().map(std::path::Path::new));
+    let found = written(attr.clone(), &item, &outside, folder().as_deref());
     let id = number(place, &item);
     if !outside.open.is_empty() && found.constants.is_none() && found.errors.is_empty() {
-        let chain = Chain { kind: Kind::Differentiate, id, attr, item: item.clone(), open, outside };
+        let open = open.into_iter().map(Request::Path).collect();
+        let kind = Kind::Differentiate;
+        let chain = Chain { kind, id, attr, item: item.clone(), open, outside: Outside::default(), defined: false };
         return Expansion { tokens: beside(&item, &chain.next().into_tokens()), ..Expansion::default() };
     }
     let (right, krate) = (found.constants.is_some(), front::krate(attr));
-    let constants = found.constants.as_deref().map(|all| constants(id, all, &krate, &item));
+    let constants = found.constants.as_deref().map(|all| constants_of(id, all, &krate, &item));
     let mut expansion = with_item(item.clone(), found);
     expansion.tokens.extend(constants);
-    // An item of another kind has an error, and nothing to hand on.
+    // An item of another kind gets an error, and has no definition.
     if let Ok(function) = syn::parse2::<ItemFn>(item) {
         expansion.tokens.extend(definition(Item::Fn(function), id, right, &Outside::default(), &krate));
     }
     expansion
 }
 
-/// What `#[differentiable] item` expands to. `place` is different at each place of a program.
+/// The expansion of `#[differentiable] item`. `place` is a number that is different for each
+/// attribute of a program.
 #[must_use]
 pub fn differentiable(attr: TokenStream, item: TokenStream, place: &str) -> Expansion {
     let mut diags = Diags::new();
@@ -104,7 +155,7 @@ pub fn differentiable(attr: TokenStream, item: TokenStream, place: &str) -> Expa
         Ok(_) => {
             diags.push(SrcRange::of_stream(item.clone()), catalogue::marked_item());
         }
-        // rustc reports what does not parse.
+        // rustc reports tokens that do not parse.
         Err(e) => {
             let range = SrcRange { first: e.span(), last: e.span() };
             diags.push(range, catalogue::syntax(&e.to_string(), true));
@@ -117,24 +168,39 @@ pub fn differentiable(attr: TokenStream, item: TokenStream, place: &str) -> Expa
     }
     let open = guarded(|| front::requests(&item)).unwrap_or_default();
     let id = number(place, &item);
-    let outside = Outside::default();
-    let chain = Chain { kind: Kind::Differentiable, id, attr, item: item.clone(), open, outside };
+    let open = open.into_iter().map(Request::Path).collect();
+    let (kind, outside) = (Kind::Differentiable, Outside::default());
+    let chain = Chain { kind, id, attr, item: item.clone(), open, outside, defined: false };
     with_item(item, chain.next())
 }
 
-/// What stands beside a type with `#[derive(Differentiable)]`: its definition, and the functions that
-/// take a value apart and put one together. `place` is different at each place of a program.
+/// What `#[derive(Differentiable)]` on an item expands to, and what was wrong. `place` is different at
+/// each place of a program.
 #[must_use]
-pub(crate) fn of_type(item: &TokenStream, place: &str) -> TokenStream {
+pub fn derive(item: &TokenStream, place: &str) -> (TokenStream, Vec<Diagnostic>) {
+    let (mut tokens, errors) = derive::implementation_for(item);
+    if errors.is_empty() {
+        tokens.extend(of_type(item, place));
+    }
+    (tokens, errors)
+}
+
+/// The items beside a type with `#[derive(Differentiable)]`: its definition, and the functions that
+/// take a value apart and put one together. `place` is a number that is different for each derive
+/// of a program.
+#[must_use]
+fn of_type(item: &TokenStream, place: &str) -> TokenStream {
     let Ok(read) = syn::parse2::<Item>(item.clone()) else { return TokenStream::new() };
     let open = guarded(|| front::requests_of_type(&read)).unwrap_or_default();
     let (id, attr) = (number(place, item), TokenStream::new());
-    let chain = Chain { kind: Kind::Type, id, attr, item: item.clone(), open, outside: Outside::default() };
+    let open = open.into_iter().map(Request::Path).collect();
+    let (kind, outside) = (Kind::Type, Outside::default());
+    let chain = Chain { kind, id, attr, item: item.clone(), open, outside, defined: false };
     chain.next().into_tokens()
 }
 
-/// Goes on with a chain: the tokens are a definition that it has asked for, and what it was called
-/// with.
+/// Continues a chain: the tokens are the definition that it has asked for, and the state of the
+/// chain.
 #[must_use]
 pub fn resume(tokens: TokenStream) -> TokenStream {
     let failed = || {
@@ -144,80 +210,151 @@ pub fn resume(tokens: TokenStream) -> TokenStream {
     };
     let Some((mut chain, defined)) = Chain::read(tokens) else { return failed() };
     let (Some(first), false) = (defined.first().map(|d| d.id), chain.open.is_empty()) else { return failed() };
-    let path = chain.open.remove(0);
-    chain.outside.names.push((front::written(&path), first));
+    match chain.open.remove(0) {
+        Request::Path(path) => {
+            chain.outside.found(front::stand_in_for(&path), first);
+            chain.outside.names.push((front::written(&path), first));
+        }
+        Request::Member(member) => chain.outside.asked.push((member.name.to_string(), member.of)),
+    }
     for definition in defined {
-        if chain.outside.list.iter().all(|known| known.id != definition.id) {
-            chain.outside.list.push(definition);
+        match chain.outside.list.iter_mut().find(|known| known.id == definition.id) {
+            Some(known) => known.certain &= definition.certain,
+            None => chain.outside.list.push(definition),
         }
     }
     chain.next().into_tokens()
 }
 
 impl Chain {
-    /// The call that asks for the next definition, or what is written with all of them.
+    /// The call that asks for the next definition, or the final expansion if none is missing.
     fn next(self) -> Written {
-        let Some(path) = self.open.first() else { return self.finished() };
+        let Some(first) = self.open.first() else { return self.finished() };
         let krate = front::krate(self.attr.clone());
         let (kind, id) = (format_ident!("{}", self.kind.name()), Literal::u128_unsuffixed(self.id));
-        let (attr, item, open) = (&self.attr, &self.item, &self.open);
-        let names = names(&self.outside.names);
+        let stage = format_ident!("{}", if self.defined { "defined" } else { "first" });
+        let (attr, item, open) = (&self.attr, &self.item, self.open.iter().map(Request::tokens));
+        let (asked, names) = (names(&self.outside.asked), names(&self.outside.names));
         let list = self.outside.list.iter().map(entry);
+        let has =
+            quote!({ #kind #id #stage } { #attr } { #item } { #({ #open })* } { #names } { #asked } { #(#list)* });
         // What rustc says of the call is said at the user's word.
-        let tokens = quote_spanned! {path.span()=>
-            #path! { { #krate::__resume } { #kind #id } { #attr } { #item } { #({ #open })* } { #names } { #(#list)* } }
+        let tokens = match first {
+            Request::Path(path) => quote_spanned!(path.span()=> #path! { { #krate::__resume } #has }),
+            Request::Member(member) => {
+                let (reach, root) = self.root_of(member);
+                let name = blocks::macro_name(member.of, &member.name);
+                let call = quote_spanned!(member.name.span()=> #reach::#name! { { #krate::__resume } #has });
+                quote!(#root #call)
+            }
         };
         Written { tokens, ..Written::default() }
     }
 
-    /// What is written when all definitions are there.
-    fn finished(self) -> Written {
+    /// A module through which the root of the crate of a type is reached. A macro that a macro has
+    /// written there cannot be named by a path that begins with the crate.
+    fn root_of(&self, member: &Member) -> (Ident, TokenStream) {
+        let mut hasher = DefaultHasher::new();
+        (self.id, member.of, member.name.to_string(), self.outside.asked.len()).hash(&mut hasher);
+        let reach = format_ident!("__ad_reach_{:016x}_{:032x}", hasher.finish(), self.id);
+        let home = self.outside.list.iter().find(|d| d.id == member.of).map(|d| &d.home);
+        let root = quote! {
+            #[doc(hidden)]
+            mod #reach {
+                #[allow(
+                    unused_imports,
+                    clippy::wildcard_imports,
+                    reason = "the name of a macro there can be reached by no other way"
+                )]
+                pub(super) use #home::*;
+            }
+        };
+        (reach, root)
+    }
+
+    /// What is written when all definitions are there that are known to be needed. If lowering asks
+    /// for functions of types, the chain goes on.
+    fn finished(mut self) -> Written {
+        let mut before = TokenStream::new();
+        let found = match self.kind {
+            Kind::Member => {
+                let Ok(part) = syn::parse2(self.item.clone()) else { return Written::default() };
+                if !std::mem::replace(&mut self.defined, true) {
+                    before = blocks::definition(&part, self.id, &self.outside);
+                }
+                blocks::written(&self.attr, &part, self.id, &self.outside)
+            }
+            _ => self.written(),
+        };
+        let wanted = self.outside.wanted.take();
+        let mut found = if found.constants.is_none() && found.errors.is_empty() && !wanted.is_empty() {
+            self.open = wanted.into_iter().map(Request::Member).collect();
+            self.next()
+        } else {
+            found
+        };
+        before.extend(std::mem::take(&mut found.tokens));
+        Written { tokens: before, ..found }
+    }
+
+    /// What is written for a function or a type.
+    fn written(&self) -> Written {
         let Chain { kind, id, attr, item, outside, .. } = self;
+        let (kind, id, attr, item) = (*kind, *id, attr.clone(), item.clone());
         let krate = front::krate(attr.clone());
         if kind == Kind::Type {
             let Ok(read) = syn::parse2::<Item>(item) else { return Written::default() };
-            let mut tokens = guarded(|| apart::beside_type(&read, &outside, &krate)).ok().flatten().unwrap_or_default();
-            tokens.extend(definition(read, id, true, &outside, &krate));
+            let mut tokens = guarded(|| apart::beside_type(&read, outside, &krate)).ok().flatten().unwrap_or_default();
+            tokens.extend(definition(read, id, true, outside, &krate));
             return Written { tokens, ..Written::default() };
         }
         let Ok(function) = syn::parse2::<ItemFn>(item.clone()) else { return Written::default() };
         let mut found = match kind {
-            Kind::Differentiate => {
-                let folder = std::env::var_os("AD_DUMP");
-                written(attr, &item, &outside, folder.as_deref().map(std::path::Path::new))
-            }
-            Kind::Differentiable => match guarded(|| front::probe(&function, id, &outside, &krate)) {
+            Kind::Differentiate => written(attr, &item, outside, folder().as_deref()),
+            Kind::Differentiable | Kind::Helper => match guarded(|| front::probe(&function, id, outside, &krate)) {
                 Ok(Probed::Right(program)) => {
                     Written { tokens: emit::proofs(&program), constants: Some(program.constants), ..Written::default() }
                 }
-                Ok(Probed::OfBroken) => Written::default(),
+                Ok(Probed::OfBroken | Probed::Open) => Written::default(),
+                // What is wrong with it is said where it is called.
+                _ if kind == Kind::Helper => Written::default(),
                 Ok(Probed::Wrong(diags)) | Err(diags) => {
                     let errors = diags.list().to_vec();
                     Written { tokens: diags.into_tokens(), errors, ..Written::default() }
                 }
             },
-            Kind::Type => Written::default(),
+            Kind::Type | Kind::Member => Written::default(),
         };
-        found.tokens.extend(found.constants.as_deref().map(|all| constants(id, all, &krate, &item)));
-        found.tokens.extend(definition(Item::Fn(function), id, found.constants.is_some(), &outside, &krate));
+        found.tokens.extend(found.constants.as_deref().map(|all| constants_of(id, all, &krate, &item)));
+        if kind != Kind::Helper {
+            found.tokens.extend(definition(Item::Fn(function), id, found.constants.is_some(), outside, &krate));
+        }
         found
     }
 
-    /// Reads what [`Chain::next`] writes, after a definition.
+    /// Reads the state that [`Chain::next`] writes behind a definition.
     fn read(tokens: TokenStream) -> Option<(Chain, Vec<Marked>)> {
         let groups: Option<Vec<TokenStream>> = tokens.into_iter().map(group).collect();
-        let [defined, head, attr, item, open, names, list] = <[TokenStream; 7]>::try_from(groups?).ok()?;
+        let [defined, head, attr, item, open, names, asked, list] = <[TokenStream; 8]>::try_from(groups?).ok()?;
         let mut head = head.into_iter();
         let (kind, id) = (head.next()?.to_string(), head.next()?.to_string().parse().ok()?);
-        let kind = [Kind::Differentiate, Kind::Differentiable, Kind::Type].into_iter().find(|k| k.name() == kind)?;
-        let open: Option<Vec<Path>> = open.into_iter().map(|path| syn::parse2(group(path)?).ok()).collect();
+        let defined_before = head.next()?.to_string() == "defined";
+        let kinds = [Kind::Differentiate, Kind::Differentiable, Kind::Type, Kind::Member, Kind::Helper];
+        let kind = kinds.into_iter().find(|k| k.name() == kind)?;
+        let open: Option<Vec<Request>> = open.into_iter().map(|request| Request::read(group(request)?)).collect();
         let chain = Chain {
             kind,
             id,
             attr: of_caller(attr),
             item: of_caller(item),
             open: open?,
-            outside: Outside { names: read_names(names)?, list: entries(list)?, ..Outside::default() },
+            outside: Outside {
+                names: read_names(names)?,
+                asked: read_names(asked)?,
+                list: entries(list)?,
+                ..Outside::default()
+            },
+            defined: defined_before,
         };
         Some((chain, entries(defined)?))
     }
@@ -242,7 +379,7 @@ fn definition(mut item: Item, id: Id, right: bool, needs: &Outside, krate: &Toke
         Item::Struct(_) | Item::Enum(_) => None,
         _ => return TokenStream::new(),
     };
-    // A dollar would be read as one of the macro's own.
+    // `macro_rules!` would read a dollar in the definition as its own syntax.
     if has_dollar(item.to_token_stream()) {
         return TokenStream::new();
     }
@@ -254,7 +391,7 @@ fn definition(mut item: Item, id: Id, right: bool, needs: &Outside, krate: &Toke
     };
     let visibility = std::mem::replace(visibility, Visibility::Inherited);
     let cfgs: Vec<_> = attrs.drain(..).filter(|a| a.path().is_ident("cfg")).collect();
-    let own = Marked { id, item, names: needs.names.clone(), broken: !right };
+    let own = Marked { id, item, names: needs.names.clone(), broken: !right, certain: false, home: quote!($crate) };
     let list = std::iter::once(&own).chain(&needs.list).map(entry);
     let hidden = format_ident!("__ad_definition_{}_{id:032x}", name.to_string().trim_start_matches("r#"));
     let exported = matches!(visibility, Visibility::Public(_)).then(|| {
@@ -285,13 +422,14 @@ fn is_carried(function: &ItemFn) -> bool {
         let last = a.path().segments.last();
         last.is_some_and(|s| [Kind::Differentiate, Kind::Differentiable].iter().any(|kind| s.ident == kind.name()))
     });
-    // A method is called by no path, an item that is marked twice has a macro already, and what is
-    // called like a macro that its scope has would hide that one.
+    // A method is not called by a path. An item that is marked twice has a macro already. An item
+    // with the name of a macro in scope would hide that macro.
     let hides = catalogue::refused::is_macro(&function.sig.ident.to_string());
     function.sig.receiver().is_none() && !marked_again && !hides
 }
 
-/// What tells at any place whether a function is this one. `None` if it is no value of one type.
+/// Tokens that identify the function, so that another place can test whether its function is the
+/// same. `None` if the function is not a value of one type.
 fn identity(function: &ItemFn, id: Id, needs: &Outside, krate: &TokenStream) -> Option<TokenStream> {
     let value = front::value(function, &function.sig.ident.to_token_stream(), krate)?;
     let at = Literal::u128_unsuffixed(id);
@@ -319,10 +457,13 @@ fn place() -> TokenStream {
 }
 
 /// The constants of a definition's place, which are read through this from anywhere.
-fn constants(id: Id, all: &[Constant], krate: &TokenStream, item: &TokenStream) -> TokenStream {
+fn constants_of(id: Id, all: &[Constant], krate: &TokenStream, item: &TokenStream) -> TokenStream {
     let Ok(function) = syn::parse2::<ItemFn>(item.clone()) else { return TokenStream::new() };
-    let cfgs = function.attrs.iter().filter(|a| a.path().is_ident("cfg"));
-    let params = &function.sig.generics;
+    constants(id, all, krate, &function.attrs, &function.sig.generics)
+}
+
+fn constants(id: Id, all: &[Constant], krate: &TokenStream, attrs: &[Attribute], params: &Generics) -> TokenStream {
+    let cfgs = attrs.iter().filter(|a| a.path().is_ident("cfg"));
     let own: Vec<String> = params
         .type_params()
         .map(|t| t.ident.to_string())
@@ -334,7 +475,7 @@ fn constants(id: Id, all: &[Constant], krate: &TokenStream, item: &TokenStream) 
         let (path, value) = (front::named(&c.path), &c.path);
         let at = Literal::u128_unsuffixed(front::constant_id(id, &path));
         let elem = rust_types::elem_type(c.elem, &none);
-        // An array may be a reference to one, or to a slice.
+        // The constant may be an array, a reference to an array, or a reference to a slice.
         let (ty, value) = match c.lens.split_first() {
             None => (elem, quote!(#value)),
             Some((_, inner)) => {
@@ -381,26 +522,33 @@ fn has_dollar(tokens: TokenStream) -> bool {
 /// A definition as tokens.
 fn entry(definition: &Marked) -> TokenStream {
     let (id, item) = (Literal::u128_unsuffixed(definition.id), &definition.item);
-    let state = format_ident!("{}", if definition.broken { "broken" } else { "right" });
-    let names = names(&definition.names);
-    quote!({ #id #state { #item } { #names } })
+    let state = match (definition.broken, definition.certain) {
+        (true, _) => "broken",
+        (false, true) => "certain",
+        (false, false) => "right",
+    };
+    let state = format_ident!("{state}");
+    let (names, home) = (names(&definition.names), &definition.home);
+    quote!({ #id #state { #item } { #names } { #home } })
 }
 
 fn entries(tokens: TokenStream) -> Option<Vec<Marked>> {
     let one = |token: TokenTree| {
         let parts: Vec<TokenTree> = group(token)?.into_iter().collect();
-        let [id, state, item, names] = <[TokenTree; 4]>::try_from(parts).ok()?;
+        let [id, state, item, names, home] = <[TokenTree; 5]>::try_from(parts).ok()?;
         Some(Marked {
             id: id.to_string().parse().ok()?,
             broken: state.to_string() == "broken",
+            certain: state.to_string() == "certain",
             item: syn::parse2(of_caller(group(item)?)).ok()?,
             names: read_names(group(names)?)?,
+            home: group(home)?,
         })
     };
     tokens.into_iter().map(one).collect()
 }
 
-/// Names as tokens: each with the number of its definition.
+/// Names as tokens, each with the number of its definition.
 fn names(names: &[(String, Id)]) -> TokenStream {
     let one = |(name, id): &(String, Id)| {
         let (name, id) = (Literal::string(name), Literal::u128_unsuffixed(*id));
@@ -426,8 +574,9 @@ fn group(token: TokenTree) -> Option<TokenStream> {
     }
 }
 
-/// The tokens with the hygiene of what is written here. Variables of a function and of its
-/// derivatives have to be the same ones, and after a macro call they are not.
+/// The tokens with the hygiene of this macro call. A function and its derivatives must have the
+/// same hygiene for their variables, and tokens that have passed through a macro call have another
+/// one.
 fn of_caller(tokens: TokenStream) -> TokenStream {
     let one = |mut token: TokenTree| {
         match &mut token {
@@ -436,7 +585,7 @@ fn of_caller(tokens: TokenStream) -> TokenStream {
                 inner.set_span(g.span());
                 return TokenTree::Group(inner);
             }
-            // This is the crate where the user's macro is.
+            // `$crate` here means the crate of the user's macro.
             TokenTree::Ident(i) if *i == "$crate" => {}
             other => other.set_span(other.span().resolved_at(Span::call_site())),
         }

@@ -1,4 +1,4 @@
-//! Functions that are compiled on their own: what is written of them, and how much.
+//! Functions that are compiled on their own: the generated code for them, and its length.
 
 use ad_core::front;
 use proc_macro2::{TokenStream, TokenTree};

@@ -36,8 +36,13 @@ fn cases() -> Vec<PathBuf> {
 /// Collects the attribute's arguments and the item after it, for every occurrence of the attribute.
 fn annotated(name: &str, tokens: TokenStream, out: &mut Vec<(TokenStream, TokenStream)>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    // What is in a marked block or module belongs to it.
+    let mut whole = 0;
     for (k, token) in tokens.iter().enumerate() {
         let TokenTree::Group(g) = token else { continue };
+        if k < whole {
+            continue;
+        }
         let mut inner = g.stream().into_iter();
         let after_hash = k > 0 && matches!(&tokens[k - 1], TokenTree::Punct(p) if p.as_char() == '#');
         if after_hash && matches!(inner.next(), Some(TokenTree::Ident(i)) if i == name) {
@@ -50,7 +55,12 @@ fn annotated(name: &str, tokens: TokenStream, out: &mut Vec<(TokenStream, TokenS
                 TokenTree::Punct(p) => p.as_char() == ';',
                 _ => false,
             });
-            out.push((attr, tokens[k + 1..].iter().take(end.map_or(usize::MAX, |n| n + 1)).cloned().collect()));
+            let item: Vec<TokenTree> =
+                tokens[k + 1..].iter().take(end.map_or(usize::MAX, |n| n + 1)).cloned().collect();
+            if item.iter().any(|t| matches!(t, TokenTree::Ident(i) if i == "mod" || i == "impl")) {
+                whole = k + 1 + item.len();
+            }
+            out.push((attr, item.into_iter().collect()));
         }
         annotated(name, g.stream(), out);
     }
@@ -98,7 +108,7 @@ fn errors(case: &Path) -> Vec<Diagnostic> {
     errors.extend(calls.into_iter().flat_map(|call| ad_core::check_grad::expand(call).1));
     let mut items = Vec::new();
     derived(&text, &mut items);
-    errors.extend(items.into_iter().flat_map(|item| ad_core::derive::expand(item, "").1));
+    errors.extend(items.into_iter().flat_map(|item| ad_core::travel::derive(&item, "").1));
     errors
 }
 

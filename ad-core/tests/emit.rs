@@ -112,9 +112,9 @@ const SEVERAL: [&str; 6] =
     ["powers_5", "powers_in_two_sums", "packed_19", "recurrent_net", "sum_of_product", "nearest_moved"];
 const OFTEN: u64 = 24;
 
-/// The choices by cost (what is stored, which statements share a loop, what is overwritten, which
-/// kernel computes, which parts of a loop are omitted) do not change the results, and each answer
-/// to each question occurs. `EMIT_CHANCE` sets the seed.
+/// The choices by cost (which arrays are stored, which statements share a loop, which arrays are
+/// overwritten, which kernel computes, which parts of a loop are omitted) do not change the
+/// results, and each answer to each question occurs. `EMIT_CHANCE` sets the seed.
 #[test]
 fn programs_run_whatever_is_chosen() {
     let _ = ad_oracle::chance::tally();

@@ -5,6 +5,8 @@
 mod apart;
 #[path = "front/arrays.rs"]
 mod arrays;
+#[path = "front/borrowed.rs"]
+mod borrowed;
 #[path = "front/data.rs"]
 mod data;
 #[path = "front/decisions.rs"]

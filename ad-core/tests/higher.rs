@@ -1,6 +1,7 @@
-//! Random source programs through the options that are made of several passes: a Jacobian is the cotangents and the tangents that the interpreter
-//! finds, a pullback run in its two stages is the reverse derivative, a product with the Hessian is the interpreter's derivative of the
-//! gradient, and the Hessian gives the same products.
+//! Random source programs with the options that combine several passes. A Jacobian agrees with the
+//! interpreter's cotangents and tangents, a pullback in its two stages with the reverse derivative,
+//! a product with the Hessian with the interpreter's derivative of the gradient, and the Hessian
+//! with these products.
 //!
 //! `AD_CASES` sets the number of programs, `AD_SEED` the first seed; `AD_ONE=seed` shows one.
 

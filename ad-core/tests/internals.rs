@@ -1,8 +1,9 @@
-//! The worked blocks of `docs/internals` are what the compiler prints now, and the paths that the documents name exist.
+//! The worked blocks of `docs/internals` are equal to the compiler's present output, and the paths
+//! that the documents name exist.
 //!
-//! A block whose fence says `worked: <section>` has the section of that heading of the record (`AD_DUMP`) of the last
-//! Rust function above it; `worked: code of <function>` has that function as it is written.
-//! `UPDATE_EXPECT=1 cargo test -p ad-core --test internals` writes the blocks anew.
+//! A block whose fence says `worked: <section>` contains that section of the record (`AD_DUMP`) of
+//! the last Rust function above it; `worked: code of <function>` contains the generated code of
+//! that function. `UPDATE_EXPECT=1 cargo test -p ad-core --test internals` rewrites the blocks.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -99,7 +99,7 @@ fn deep_terms_need_no_stack() {
     std::thread::Builder::new().stack_size(256 * 1024).spawn(run).unwrap().join().unwrap();
 }
 
-/// What is older than the replaced term is not made again, and all else is made once.
+/// Terms older than the replaced term are not rebuilt, and each younger term is rebuilt once.
 #[test]
 fn replacement_makes_each_younger_term_once() {
     let mut g = Graph::new();

@@ -35,7 +35,7 @@ fn attributes(tokens: TokenStream) -> Vec<syn::Attribute> {
     found.0
 }
 
-/// Lints that stand for others. Allowing one of them would allow lints that nobody has considered.
+/// Groups of lints. Allowing a group would allow lints that nobody has considered.
 const GROUPS: &[&str] = &[
     "warnings",
     "unused",

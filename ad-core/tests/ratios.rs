@@ -1,15 +1,14 @@
-//! What the gradient of a program costs, counted in the emitted program: the function and what the
-//! macro writes beside it are compiled with counters and run at growing sizes. The gradient must
-//! cost a fixed number of times the function (`ratios/law.rs`): no step costs anything in proportion
-//! to an array of which it reads or writes an element. There are three counts:
+//! The cost of the gradient of a program, counted in the emitted program: the function and its
+//! derivatives are compiled with counters and run at growing sizes. The gradient must cost at most
+//! a fixed multiple of the function (`ratios/law.rs`): a step that reads or writes an element of an
+//! array must not cost time proportional to the array. There are three counts:
 //!
-//! - operations on numbers, which is what a number type that counts would see
-//!   (`ratios/numbers.rs`): five times the function's, for every program;
-//! - all work: integers, conditions, and elements read, written and copied too
-//!   (`ratios/count.rs`). A function may do less of it than of anything else (`pop` and a test in a
-//!   step), and its derivative has to say for each step which one it was: the bound is wider, and
-//!   the same for all;
-//! - bytes that are alive at once, by an allocator that counts.
+//! - operations on numbers, as a counting number type would see them (`ratios/numbers.rs`): at most
+//!   five times the function's, for every program;
+//! - all work: integers, conditions, and elements read, written and copied too (`ratios/count.rs`).
+//!   A step of a function may do very little work (`pop` and a test), and its derivative has to
+//!   record which step ran, so this bound is wider. It is the same for all programs;
+//! - bytes that are allocated at one time, by a counting allocator.
 //!
 //! Kernels and the methods of ndarray are counted as the loops that they are (`ratios/counting`).
 
@@ -70,7 +69,7 @@ fn gradients_cost_a_fixed_number_of_times_the_function() {
         let all = measured(&out, p.name);
         assert_eq!(all.len(), p.sizes.len(), "{}: {out}", p.name);
         println!("{:20} {}", p.name, shown(&all));
-        // A program without a constant for each argument: what it does is work of all of them.
+        // A program without the allowance for each argument: all of its work counts.
         let tight = p.tight && (all.iter().any(|m| m.work[1] > BOUND * m.work[0]) || grows(&all, 0.0));
         let most = &all[all.len() - 1];
         let saved = SAVED.iter().any(|&(name, times)| name == p.name && most.bytes[1] > 8.0 * times * most.size);
@@ -121,7 +120,7 @@ fn collected_gradients_cost_a_fixed_number_of_times_the_function() {
     verdict.end(true);
 }
 
-/// What does not keep the law, and which of the known misses do not.
+/// The programs that break the law, and the known misses among them.
 #[derive(Default)]
 struct Verdict {
     wrong: Vec<String>,

@@ -5,6 +5,8 @@
 mod compared;
 #[path = "rules/conditions.rs"]
 mod conditions;
+#[path = "rules/flat.rs"]
+mod flat;
 #[path = "rules/passes.rs"]
 mod passes;
 #[path = "rules/placed.rs"]
@@ -521,6 +523,7 @@ fn examples(rule: &str) -> Vec<Example> {
         "transpose.scatter" | "pad.scatter" | "index.cleared" | "index.scatter" | "update.scatter"
         | "add.exclusive" => placed::examples(rule),
         "compare.limit" => compared::examples(rule),
+        "gather.flat" | "scatter.flat" => flat::examples(rule),
         "mul_zero.scatter" | "scale.scatter" | "sum.scatter" | "scatter.scatter" | "scatter.parts" => {
             scattered::examples(rule)
         }

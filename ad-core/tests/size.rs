@@ -1,5 +1,5 @@
-//! How much is written: no more than a constant times the function, whatever the sizes of its arrays are. What a build of it costs is measured
-//! by `cargo run -p ad-core --example cost`.
+//! The length of the generated code: at most a constant times that of the function, whatever the
+//! sizes of its arrays are. `cargo run -p ad-core --example cost` measures the cost of a build.
 
 #[path = "common/arrays.rs"]
 mod arrays;
@@ -11,7 +11,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 use syn::visit::Visit;
 
-/// What is written for a function, counted.
+/// The counted size of the code that is generated for a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Size {
     tokens: usize,
@@ -21,8 +21,8 @@ struct Size {
     dispatched: usize,
     /// Calls of kernels of the runtime.
     kernels: usize,
-    /// Calls of kernels that are generic over what is done with the elements: each closure would be
-    /// another instance.
+    /// Calls of kernels that take a closure for the elements: each closure would be another
+    /// instance.
     closures: usize,
 }
 
@@ -77,7 +77,7 @@ fn code_is_linear_in_the_statements() {
     for (n, size) in sizes {
         let times = n / 25;
         assert!(10 * size.tokens <= 11 * times * short.tokens, "{sizes:?}");
-        // Forwards and backwards, and what is stored for both.
+        // Nests of the forward and the reverse pass, and of the arrays that are stored for both.
         assert!(size.nests <= 2 * n, "{sizes:?}");
         assert!(size.dispatched <= size.nests, "{sizes:?}");
         assert!(size.kernels <= n, "{sizes:?}");
@@ -158,7 +158,8 @@ fn terms(function: TokenStream) -> usize {
     prepared.program.graph.len()
 }
 
-/// Each build reads the two before it: what is built already is built once, and not again in the body of each that reads it.
+/// Each build reads the two builds before it. A build is computed once, and not again in the body
+/// of each reader.
 #[test]
 fn builds_of_builds_are_linear() {
     let chain = |n: usize| -> Vec<TokenStream> {
@@ -216,7 +217,7 @@ fn builds_of_builds_are_linear() {
     }
 }
 
-/// Each line reads the one before it twice; what has no type yet is not written out for that.
+/// Each line reads the line before it twice. A literal without a type is not duplicated for that.
 #[test]
 fn literals_that_are_shared_are_computed_once() {
     let lines = 100;

@@ -7,7 +7,7 @@ mod common;
 
 use ad_core::descriptor::SPARSE;
 use ad_core::ir::{IntTy, Node, Term};
-use ad_core::program::{Container, Output, OutputTree, Program};
+use ad_core::program::{Container, Output, OutputTree, Program, Role};
 use ad_core::{front, pipeline};
 use ad_oracle::interp::{Data, Interp, Value};
 use common::source::forms::forms;
@@ -66,7 +66,8 @@ fn vectors(program: &Program) -> Vec<Term> {
 fn part_of(source: &Source, of: usize, t: Term) -> Result<f64, String> {
     let parse = || {
         let program = oracle::parse(source)?;
-        let result = OutputTree::Leaf(Output { term: t, container: Container::NdArray, lens: Vec::new() });
+        let result =
+            OutputTree::Leaf(Output { term: t, container: Container::NdArray, lens: Vec::new(), role: Role::Data });
         Ok(Program { result, ..program })
     };
     let program = parse()?;

@@ -1,8 +1,10 @@
-//! The plan of the loops: which instructions they ask for, whose memory they take, which passes there are. What they compute is
-//! tested elsewhere (`emit.rs`, the root's tests); here a regression is a loop that is slow.
+//! The plan of the loops: their instruction sets, their memory, the passes over arrays. Other tests
+//! check the results (`emit.rs`, the root's tests); a regression here is a slow loop.
 
 #[path = "speed/steps.rs"]
 mod steps;
+#[path = "speed/styles.rs"]
+mod styles;
 
 use ad_core::descriptor::{Descriptor, GRAD, HESSIAN, JACOBIAN, VJP};
 use ad_core::emit::{NestSummary, PartSummary, PlanSummary, plan_of};
@@ -10,7 +12,7 @@ use ad_core::pipeline;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// What this derivative of a function does.
+/// The plan of this derivative of a function.
 fn plan(which: &Descriptor, attr: TokenStream, item: TokenStream) -> PlanSummary {
     let Ok(program) = ad_core::front::parse(attr, item) else { panic!("the function has errors") };
     let mut prepared = pipeline::prepare(program, None);
@@ -19,17 +21,17 @@ fn plan(which: &Descriptor, attr: TokenStream, item: TokenStream) -> PlanSummary
     plan_of(&mut g, &prepared.program, &routine).expect("it can be planned")
 }
 
-/// What value and gradient of a function do.
+/// The plan of value and gradient of a function.
 fn gradient(attr: TokenStream, item: TokenStream) -> PlanSummary {
     plan(&GRAD, attr, item)
 }
 
-/// What value and Jacobian of a function do.
+/// The plan of value and Jacobian of a function.
 fn jacobian(attr: TokenStream, item: TokenStream) -> PlanSummary {
     plan(&JACOBIAN, attr, item)
 }
 
-/// What a product of a cotangent with the Jacobian does.
+/// The plan of a product of a cotangent with the Jacobian.
 fn vjp(attr: TokenStream, item: TokenStream) -> PlanSummary {
     plan(&VJP, attr, item)
 }
@@ -129,7 +131,8 @@ fn rows_are_asked_for_once() {
     );
     // Along the loop over coordinates, which is not the innermost one, and before the chunks of items.
     assert!(some(&plan, |n| n.tiled && n.outer_rows == 1), "{plan:#?}");
-    // The gradient: row upon row, under one test; a row of the nearest centroid is there if that of its gradient is.
+    // The gradient: rows are added under one test; a row of the nearest centroid is in range if
+    // that of its gradient is.
     assert!(some(&plan, |n| n.verb == "scatter" && n.rows_under_test == 1 && n.outer_rows > 0), "{plan:#?}");
     assert!(plan.calls("cut") == 0 && !some(&plan, |n| n.tested_rows > 0), "{plan:#?}");
 }
@@ -186,8 +189,9 @@ fn blocks_that_leave_out_little_are_one_loop() {
     assert!(!some(&plan, |n| n.part != PartSummary::Whole), "{plan:#?}");
 }
 
-/// A decision has the function's own bits. A mask that only the derivative has (softplus', of a maximum) is no decision: what it
-/// is computed from is in memory, so it is the same wherever it is read.
+/// A decision has the function's own bits. A mask that only the derivative has (that of softplus,
+/// of a maximum) is no decision: it is computed from stored arrays, so it is the same wherever it
+/// is read.
 #[test]
 fn masks_of_the_derivative_are_no_decisions() {
     let plan = gradient(
@@ -314,8 +318,8 @@ fn what_is_the_same_in_each_row_of_a_jacobian_is_computed_once() {
     assert_eq!(plan.function("exp"), 2, "in the lanes, and for what is left over: {plan:#?}");
 }
 
-/// The largest element from the first one on: no loop that carries it and saves what it was, no copy of the rest, and its derivative
-/// is added where it belongs.
+/// The maximum of an array by a loop from the first element on: no loop carries it and saves its
+/// earlier values, the rest of the array is not copied, and its derivative is added at its index.
 #[test]
 fn a_maximum_from_the_first_element_is_its_place() {
     let plan = gradient(
@@ -341,7 +345,8 @@ fn a_maximum_from_the_first_element_is_its_place() {
     assert_eq!(plan.nests.iter().filter(|n| n.lanes).count(), 1, "exponentials are summed once: {plan:#?}");
 }
 
-/// The gradient of a matrix that all items share: what it is multiplied by is summed first.
+/// The gradient of a matrix that all items share: the vectors that it is multiplied by are summed
+/// first.
 #[test]
 fn linear_maps_are_applied_once() {
     let plan = gradient(
@@ -421,7 +426,7 @@ fn sines_are_computed_by_the_block() {
     // The function and its derivative, of one argument; the rest of the row is done element by element.
     assert_eq!(plan.by_the_vector("sin_cos"), 1, "{plan:#?}");
     assert!(!some(&plan, |n| n.plain_functions.contains_key("sin")), "{plan:#?}");
-    // What only an arm needs is computed there.
+    // A term that only one arm needs is computed in that arm.
     let plan = gradient(
         quote!(),
         quote! {

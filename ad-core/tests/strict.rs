@@ -1,7 +1,9 @@
-//! "Generated code compiles, without a warning, in a crate that says `#![forbid(unsafe_code)] #![deny(warnings, missing_docs, clippy::all,
-//! clippy::pedantic)]`, of edition 2021 or 2024": what is written for the programs of the snapshots, of the cases and of the tests of
-//! expressions, types, arrays, statements and derivatives, in one crate, as text: so no lint is lenient because a macro has written it. The functions
-//! themselves are their authors', and no lint looks at them.
+//! "Generated code compiles, without a warning, in a crate that says
+//! `#![forbid(unsafe_code)] #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]`, of
+//! edition 2021 or 2024": the generated code for the programs of the snapshots, of the cases and of
+//! the tests of expressions, types, arrays, statements and derivatives is compiled in one crate, as
+//! text. So no lint is lenient because a macro has written the code. The functions themselves are
+//! exempt from lints.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

@@ -407,7 +407,7 @@ fn absorbing_products_differentiate_to_absorbing_products() {
     });
 }
 
-/// A batched operation of a build without indices has no effect: it does not give NaN.
+/// A batched operation of a build without indices has no effect: its result is not NaN.
 #[test]
 fn an_empty_build_contributes_nothing() {
     ad::every_direction(|| {

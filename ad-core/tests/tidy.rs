@@ -36,10 +36,10 @@ const LAYERS: &[&str] = &[
     "pipeline",
     "calls",
     "emit",
+    "derive",
     "expansion",
     "travel",
     "check_grad",
-    "derive",
     "lib",
 ];
 
@@ -123,8 +123,8 @@ const LONG: &[(&str, usize, &str)] = &[
     ("tests/loops.rs", 619, "cases of one subject"),
 ];
 
-/// Asserts that the findings are equal to the exceptions. The sentences explain what to do
-/// otherwise.
+/// Asserts that the findings are equal to the exceptions. The sentences explain how to mend a
+/// failure.
 fn compare<T: Ord>(found: &BTreeMap<T, String>, excepted: impl IntoIterator<Item = T>, stale: impl Fn(&T) -> String) {
     let excepted: BTreeSet<T> = excepted.into_iter().collect();
     let new = found.iter().filter(|(key, _)| !excepted.contains(key)).map(|(_, say)| say.clone());

@@ -1,5 +1,5 @@
-//! What the gradients of random programs cost beside the functions, counted as in `ratios.rs`: the
-//! worst ten are printed with their seeds and sources.
+//! The cost of gradients of random programs relative to the functions, counted as in `ratios.rs`:
+//! the worst ten are printed with their seeds and sources.
 //!
 //! `AD_CASES` sets the number of programs, `AD_SEED` the first seed: `AD_CASES=10000 cargo test
 //! -p ad-core --test worst -- --nocapture`.
@@ -13,6 +13,7 @@ mod law;
 #[path = "ratios/numbers.rs"]
 mod numbers;
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use common::source::forms::{Form, forms};
@@ -22,7 +23,7 @@ use law::{Measured, breach, measured, shown};
 /// How many times as large as they are generated the arrays are.
 const SCALES: [usize; 3] = [4, 8, 16];
 /// Programs in a crate.
-const TOGETHER: usize = 400;
+const TOGETHER: usize = 200;
 
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
@@ -52,7 +53,8 @@ fn random_gradients_cost_a_fixed_number_of_times_the_function() {
     for c in found.iter().take(10) {
         println!("seed {}: {:.2} of what it may: {}\n{}", c.source.seed, cost(&c.all), shown(&c.all), c.source.text);
     }
-    // What grows from almost nothing is no miss: arrays of several ranks grow at different rates.
+    // A ratio that grows from almost nothing is no miss: arrays of several ranks grow at different
+    // rates.
     let miss = |c: &Counted| {
         let breach = breach(&c.all, 1.0).filter(|_| cost(&c.all) > 0.5)?;
         Some(format!("seed {}: {breach}\n{}", c.source.seed, c.source.text))
@@ -63,7 +65,7 @@ fn random_gradients_cost_a_fixed_number_of_times_the_function() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What the gradient costs at the largest size, in parts of what it may.
+/// The cost of the gradient at the largest size, as a fraction of the bound.
 fn cost(all: &[Measured]) -> f64 {
     all.last().map_or(0.0, Measured::part)
 }
@@ -82,27 +84,38 @@ fn sources(forms: &[Form], mut seed: u64, count: usize) -> (Vec<Source>, u64) {
     (sources, seed)
 }
 
-/// The programs that run at more than one size, with what they cost.
-fn counted(sources: Vec<Source>, wrong: &mut Vec<String>) -> Vec<Counted> {
-    let folder = format!("worst_{}", number("AD_SEED", 0));
-    let (mut lib, mut main) = (String::from(count::PRELUDE), format!("#![allow(warnings)]\nuse {folder}::*;\n"));
-    main.push_str("fn main() {\nstd::panic::set_hook(Box::new(|_| {}));\n");
-    let tokens = |text: &str| text.parse::<proc_macro2::TokenStream>().expect("a program is tokens");
-    for source in &sources {
+/// The programs that run at more than one size, with their costs. One that is refused or does not
+/// compile is wrong, and the others are counted all the same.
+fn counted(mut sources: Vec<Source>, wrong: &mut Vec<String>) -> Vec<Counted> {
+    let mut texts = Vec::new();
+    sources.retain(|source| {
         let name = format!("p{}", source.seed);
         let text = source.text.replacen("fn f(", &format!("pub fn {name}("), 1);
-        let expansion = ad_core::expansion(tokens(&source.options), tokens(&text));
-        assert!(expansion.errors.is_empty(), "{}: {:?}", source.seed, expansion.errors);
-        lib.push_str(&count::instrumented(expansion.tokens, &name, count::GRADIENT));
-        let args: Vec<String> = source.args.iter().map(argument).collect();
-        let args = args.join(", ");
-        writeln!(main, "growing(\"{name}\", &{SCALES:?}, |n| {name}({args}), |n| {name}_value_and_grad({args}).0);")
-            .expect("a string grows");
-    }
-    main.push_str("}\n");
-    let out = count::run(&count::write(&folder, &lib, &main), "worst-target");
-    // Arms that are both computed have one shape in what the macro accepts; sizes that the text has
-    // do not grow with the others.
+        let item = text.parse::<proc_macro2::TokenStream>().expect("a program is tokens");
+        let expansion = ad_core::expansion(quote::quote!(grad), item);
+        if !expansion.errors.is_empty() {
+            wrong.push(format!("seed {}: {:?}\n{text}", source.seed, expansion.errors));
+            return false;
+        }
+        texts.push(count::instrumented(expansion.tokens, &name, count::GRADIENT));
+        true
+    });
+    let out = loop {
+        match run(&sources, &texts) {
+            Ok(out) => break out,
+            Err(errors) => {
+                let refused = refused(&texts, &errors);
+                assert!(!refused.is_empty(), "{errors}");
+                for k in refused.into_iter().rev() {
+                    texts.remove(k);
+                    let source = sources.remove(k);
+                    wrong.push(format!("seed {} does not compile:\n{}\n{errors}", source.seed, source.text));
+                }
+            }
+        }
+    };
+    // The macro accepts arms that are both computed only if they have one shape. Sizes that are
+    // literals in the text do not grow with the others.
     let accepted = |line: &&str| !line.contains("shapes differ");
     for line in out.lines().filter_map(|l| l.strip_prefix("wrong: ")).filter(accepted) {
         let source = sources.iter().find(|s| line.starts_with(&format!("p{} ", s.seed)));
@@ -120,7 +133,41 @@ fn counted(sources: Vec<Source>, wrong: &mut Vec<String>) -> Vec<Counted> {
     sources.into_iter().map(of).filter(|c| c.all.len() > 1).collect()
 }
 
-/// What is given for a parameter at the scale `n`.
+/// The output of a crate of these programs.
+fn run(sources: &[Source], texts: &[String]) -> Result<String, String> {
+    let folder = format!("worst_{}", number("AD_SEED", 0));
+    let mut main = format!("#![allow(warnings)]\nuse {folder}::*;\nfn main() {{\n");
+    main.push_str("std::panic::set_hook(Box::new(|_| {}));\n");
+    for source in sources {
+        let name = format!("p{}", source.seed);
+        let args: Vec<String> = source.args.iter().map(argument).collect();
+        let args = args.join(", ");
+        writeln!(main, "growing(\"{name}\", &{SCALES:?}, |n| {name}({args}), |n| {name}_value_and_grad({args}).0);")
+            .expect("a string grows");
+    }
+    main.push_str("}\n");
+    let lib = format!("{}{}", count::PRELUDE, texts.concat());
+    count::ran(&count::write(&folder, &lib, &main), "worst-target")
+}
+
+/// The texts, by number, in whose lines there are errors.
+fn refused(texts: &[String], errors: &str) -> BTreeSet<usize> {
+    let places = errors.split("error").skip(1).filter_map(|e| e.split("src/lib.rs:").nth(1));
+    let lines = places.filter_map(|place| place.split(':').next()?.parse::<usize>().ok());
+    let lines: Vec<usize> = lines.collect();
+    let mut first = count::PRELUDE.lines().count();
+    let mut found = BTreeSet::new();
+    for (k, text) in texts.iter().enumerate() {
+        let behind = first + text.lines().count();
+        if lines.iter().any(|line| (first + 1..=behind).contains(line)) {
+            found.insert(k);
+        }
+        first = behind;
+    }
+    found
+}
+
+/// The argument for a parameter at the scale `n`.
 fn argument(arg: &Arg) -> String {
     let by = if matches!(arg.kind, Kind::Array(_)) { " * n" } else { "" };
     let shape: Vec<String> = arg.shape().iter().map(|size| format!("{size}{by}")).collect();

@@ -6,6 +6,7 @@
 
 use std::rc::Rc;
 
+use proc_macro2::{Ident, Span};
 use syn::{BinOp, Expr, ExprCall, ExprMethodCall, Type, UnOp};
 
 use super::definitions::{Function, Impl, Receiver, trait_of};
@@ -13,7 +14,7 @@ use super::lower::Lower;
 use super::state::CellValue;
 use super::value::{Body, Captured, Closure, Lowered, Scope, Value};
 use ad_ir::catalogue;
-use ad_ir::diag::SrcRange;
+use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::{Elem, Term};
 use ad_ir::prim::{Cmp, Reduce};
 
@@ -81,8 +82,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The functions of a name in the `impl` blocks for which a test holds. Those of the type itself
-    /// come before those of its traits.
+    /// The functions of this name in the `impl` blocks that satisfy a test. Inherent functions come
+    /// before those of traits.
     fn function_where(&self, name: &str, holds: impl Fn(&Impl, &Function) -> bool) -> Option<&'a Function> {
         let impls = self.definitions.impls();
         let found = |i: &'a Impl| i.function(name).filter(|f| holds(i, f));
@@ -92,8 +93,10 @@ impl<'a> Lower<'a> {
 
     /// A function of a type, by the names of both.
     pub(super) fn associated(&self, ty: &str, name: &str) -> Option<(String, &'a Function)> {
+        // A type may go by another name here.
+        let ty = self.definitions.ty(ty).map_or_else(|| ty.to_string(), |of| of.name.to_string());
         let found = self.function_where(name, |i, _| name_of(&i.self_ty).is_some_and(|own| own == ty))?;
-        Some((ty.to_string(), found))
+        Some((ty, found))
     }
 
     /// The method of a value.
@@ -120,7 +123,7 @@ impl<'a> Lower<'a> {
             sizes: f.sizes.iter().collect(),
             scope: self.items_of(ty),
             items: self.items_of(ty),
-            definition: self.state.definition,
+            definition: f.definition.or(self.state.definition),
             captured: Captured::References([].into()),
             recursive: None,
         }))
@@ -169,6 +172,9 @@ impl<'a> Lower<'a> {
         {
             return Some(self.default_of(of, range));
         }
+        if self.wants(&owner, &p.path) {
+            return Some(Err(Poison));
+        }
         // `Shape::area(&circle)`: the first argument decides.
         let of_trait = |i: &Impl| i.of_trait.as_ref().is_some_and(|(of, _)| *of == owner);
         if !self.definitions.impls().iter().any(|i| of_trait(i) && i.function(&name).is_some()) {
@@ -188,7 +194,17 @@ impl<'a> Lower<'a> {
         }))
     }
 
-    /// What a mutable reference refers to.
+    /// Asks for the function or constant that a path names, if its owner is a type from outside that
+    /// does not have it here.
+    fn wants(&mut self, owner: &str, path: &syn::Path) -> bool {
+        let definitions = self.definitions;
+        match (definitions.ty(owner), path.segments.last()) {
+            (Some(of), Some(last)) => self.want(&of.name, &last.ident),
+            _ => false,
+        }
+    }
+
+    /// The value that a mutable reference refers to.
     fn value_behind(&mut self, value: &Value<'a>) -> Value<'a> {
         match value {
             Value::Place(place) => self.read_place(&Rc::clone(place)).unwrap_or(Value::Never),
@@ -205,15 +221,22 @@ impl<'a> Lower<'a> {
         let (name, owner) = (names.next()?, names.next()?);
         let owner = p.qself.as_ref().map_or(Some(owner), |of| name_of(&of.ty))?;
         let definitions = self.definitions;
+        let owner = definitions.ty(&owner).map_or(owner, |of| of.name.to_string());
         let of_type = definitions.impls().iter().filter(|i| name_of(&i.self_ty).is_some_and(|own| own == owner));
-        let (_, ty, value) = of_type.flat_map(|i| &i.constants).find(|(own, ..)| *own == name)?;
+        let mut constants = of_type.flat_map(|i| i.constants.iter().map(|c| (i.definition, c)));
+        let Some((definition, (_, ty, value))) = constants.find(|(_, (own, ..))| *own == name) else {
+            return self.wants(&owner, &p.path).then_some(Err(Poison));
+        };
+        let definition = definition.or(self.state.definition);
         let items = self.items_of(&owner);
         let inside = std::mem::replace(&mut self.state.scope, items);
         let made = self.one_level_deeper(
             || SrcRange::of(value),
             |me| {
-                let made = me.expr(value)?;
-                me.ascribe(made, ty, SrcRange::of(value))
+                me.at_definition(definition, |me| {
+                    let made = me.expr(value)?;
+                    me.ascribe(made, ty, SrcRange::of(value))
+                })
             },
         );
         self.state.scope = inside;
@@ -261,6 +284,37 @@ impl<'a> Lower<'a> {
         (value.is_defined() || self.method_row(Some(value), name).is_none()).then_some(f)
     }
 
+    /// Whether a method is that of a type from outside, and is not here. It is asked for.
+    pub(super) fn wants_method(&mut self, m: &'a ExprMethodCall, name: &str) -> bool {
+        if self.outside.list.is_empty() || !super::place::is_place_expression(&m.receiver) {
+            return false;
+        }
+        let value = self.trial(|me| me.expr(&m.receiver));
+        value.is_ok_and(|value| self.wants_method_of(&value, m, name))
+    }
+
+    /// The same of a value.
+    pub(super) fn wants_method_of(&mut self, value: &Value<'a>, m: &ExprMethodCall, name: &str) -> bool {
+        let value = self.value_behind(value);
+        let of = match &value {
+            Value::Struct(of, _) => &of.name,
+            Value::Sum(sum) => &sum.of.name,
+            _ => return false,
+        };
+        let missing = self.method_of(&value, name).is_none() && self.method_row(Some(&value), name).is_none();
+        missing && self.want(of, &m.method)
+    }
+
+    /// Asks for the method of an operator of a type from outside.
+    fn wants_operator(&mut self, name: &str, left: &Value<'a>, right: Option<&Value<'a>>) -> bool {
+        let of = match (left, right) {
+            (Value::Struct(of, _), _) | (_, Some(Value::Struct(of, _))) => &of.name,
+            (Value::Sum(sum), _) | (_, Some(Value::Sum(sum))) => &sum.of.name,
+            _ => return false,
+        };
+        self.want(of, &Ident::new(name, Span::call_site()))
+    }
+
     fn call_method(
         &mut self,
         f: &(String, &'a Function),
@@ -303,7 +357,9 @@ impl<'a> Lower<'a> {
         range: SrcRange,
     ) -> Option<Lowered<Value<'a>>> {
         if let Some(of_trait) = trait_of(op, false) {
-            let f = self.operator(of_trait, left, Some(right))?;
+            let Some(f) = self.operator(of_trait, left, Some(right)) else {
+                return self.wants_operator(of_trait.1, left, Some(right)).then_some(Err(Poison));
+            };
             return Some(self.apply_function(&f, &[left.clone(), right.clone()], range));
         }
         let equal = match op {
@@ -316,7 +372,10 @@ impl<'a> Lower<'a> {
                 let args = [left.clone(), right.clone()];
                 self.apply_function(&f, &args, range).and_then(|value| self.boolean(&value, range))
             }
-            None => self.derived_equality(left, right, range)?,
+            None => match self.derived_equality(left, right, range) {
+                Some(same) => same,
+                None => return self.wants_operator("eq", left, Some(right)).then_some(Err(Poison)),
+            },
         };
         Some(result.map(|same| Value::Term(if equal { same } else { self.g.not(same) })))
     }
@@ -374,7 +433,11 @@ impl<'a> Lower<'a> {
         (old, right): (&Value<'a>, &Value<'a>),
         range: SrcRange,
     ) -> Option<Lowered<Value<'a>>> {
-        let f = self.operator(trait_of(op, true)?, old, Some(right))?;
+        let of_trait = trait_of(op, true)?;
+        let Some(f) = self.operator(of_trait, old, Some(right)) else {
+            let wanted = old.is_defined() && self.wants_operator(of_trait.1, old, None);
+            return wanted.then_some(Err(Poison));
+        };
         let place = Value::Place(Rc::new(place.clone()));
         Some(self.apply_function(&f, &[place, right.clone()], range))
     }
@@ -386,7 +449,12 @@ impl<'a> Lower<'a> {
         index: &Value<'a>,
         range: SrcRange,
     ) -> Option<Lowered<Value<'a>>> {
-        let f = self.operator(("Index", "index"), base, Some(index)).filter(|_| base.is_defined())?;
+        if !base.is_defined() {
+            return None;
+        }
+        let Some(f) = self.operator(("Index", "index"), base, Some(index)) else {
+            return self.wants_operator("index", base, None).then_some(Err(Poison));
+        };
         Some(self.apply_function(&f, &[base.clone(), index.clone()], range))
     }
 
@@ -420,7 +488,9 @@ impl<'a> Lower<'a> {
             UnOp::Not(_) => ("Not", "not"),
             _ => return None,
         };
-        let f = self.operator(of_trait, value, None)?;
+        let Some(f) = self.operator(of_trait, value, None) else {
+            return self.wants_operator(of_trait.1, value, None).then_some(Err(Poison));
+        };
         Some(self.apply_function(&f, std::slice::from_ref(value), range))
     }
 }

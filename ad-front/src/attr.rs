@@ -1,8 +1,9 @@
 //! The attribute's arguments: `#[differentiate(grad, jvp, wrt(w, b), crate = "path::to::ad")]`.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, quote};
-use syn::parse::Parser;
+use quote::{ToTokens, format_ident, quote};
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Expr, Lit, Meta, Token};
 
@@ -28,8 +29,36 @@ pub(super) struct Attr {
     pub aux: Option<SrcRange>,
     /// The algorithm of differentiation.
     pub mode: Mode,
+    /// The option `suffix`: what follows the function's name in the names of its derivatives.
+    pub suffix: Option<String>,
     /// The path of the crate `ad`.
     pub krate: TokenStream,
+}
+
+impl Attr {
+    /// Whether another attribute writes derivatives of the same names.
+    pub(super) fn writes_names_of(&self, other: &syn::Attribute) -> bool {
+        let options = match &other.meta {
+            Meta::List(list) => list.tokens.clone(),
+            _ => TokenStream::new(),
+        };
+        let again = other.path().segments.last().is_some_and(|s| s.ident == "differentiate");
+        again && parse(options, &mut Diags::new()).suffix == self.suffix
+    }
+
+    /// Whether it has options other than the path of the crate.
+    pub(super) fn has_options(&self) -> bool {
+        let named = self.wrt.is_some() || self.suffix.is_some() || !self.derivatives.is_empty();
+        named || self.workspace.is_some() || self.aux.is_some() || self.mode != Mode::default()
+    }
+
+    /// The beginning of the names of a function's derivatives.
+    pub(super) fn stem(&self, function: &Ident) -> Ident {
+        match &self.suffix {
+            Some(suffix) => format_ident!("{function}_{suffix}", span = function.span()),
+            None => function.clone(),
+        }
+    }
 }
 
 /// An option that is not a derivative.
@@ -45,6 +74,7 @@ const OTHERS: &[Other] = &[
     Other { name: "mode", read: mode },
     Other { name: "workspace", read: workspace },
     Other { name: "aux", read: aux },
+    Other { name: "suffix", read: suffix },
 ];
 
 /// Parses the attribute. An invalid argument is reported and ignored.
@@ -58,6 +88,7 @@ pub(super) fn parse(tokens: TokenStream, diags: &mut Diags) -> Attr {
         workspace: None,
         aux: None,
         mode: Mode::default(),
+        suffix: None,
         krate: quote!(::ad),
     };
     let metas = match Punctuated::<Meta, Token![,]>::parse_terminated.parse2(tokens) {
@@ -143,6 +174,17 @@ fn mode(option: &Other, meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &m
     }
 }
 
+fn suffix(option: &Other, meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &mut Diags) {
+    let word = |s: &String| s.chars().all(|c| c == '_' || c.is_alphanumeric()) && !s.is_empty();
+    let Some(suffix) = string(meta).filter(word) else {
+        diags.push(range, catalogue::malformed_option(option.name, "suffix = \"b\""));
+        return;
+    };
+    if attr.suffix.replace(suffix).is_some() {
+        diags.push(range, catalogue::option_twice(option.name));
+    }
+}
+
 fn workspace(option: &Other, meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &mut Diags) {
     flag(option, meta, range, &mut attr.workspace, diags);
 }
@@ -178,7 +220,9 @@ fn wrt(option: &Other, meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &mu
 /// The names in parentheses, at least one.
 fn names(meta: &Meta) -> Option<Vec<Ident>> {
     let Meta::List(list) = meta else { return None };
-    let names = Punctuated::<Ident, Token![,]>::parse_terminated.parse2(list.tokens.clone()).ok()?;
+    // `self` is a parameter of a method.
+    let names = |input: ParseStream| Punctuated::<Ident, Token![,]>::parse_terminated_with(input, Ident::parse_any);
+    let names = names.parse2(list.tokens.clone()).ok()?;
     Some(names.into_iter().collect()).filter(|names: &Vec<Ident>| !names.is_empty())
 }
 

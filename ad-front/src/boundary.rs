@@ -7,10 +7,11 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
+use syn::visit::{self, Visit};
 use syn::{Fields, GenericArgument, Item, Lifetime, PathArguments, Type};
 
 use super::travel::Outside;
-use super::types::{self, Generics, Leaf, MAX_RANK, leaf};
+use super::types::{self, Generics, Leaf, leaf};
 use crate::definitions::tree::arguments;
 use crate::definitions::{Definition, Definitions, is_of_one_number};
 use crate::value::Lowered;
@@ -19,9 +20,12 @@ use ad_ir::catalogue::{
     refused::{self, TypeForm},
 };
 use ad_ir::diag::{Diags, Poison, SrcRange, text_of};
-use ad_ir::ir::Elem;
-use ad_ir::program::{Container, DefinedType, KnownType, Owner, Passing, Tree, element_of};
+use ad_ir::ir::{Elem, axis};
+use ad_ir::program::{Container, DefinedType, KnownType, ListType, Owner, Passing, Role, Tree, element_of};
 use ad_ir::rust_types::{Passed, mutable, tuple, type_of};
+
+/// A type that contains itself has no finite structure.
+const DEPTH: usize = 16;
 
 /// The type of a parameter or result.
 #[derive(Clone, Debug)]
@@ -30,8 +34,8 @@ pub(crate) enum TypeTree {
     Leaf(Leaf),
     /// A tuple behind references.
     Tuple { references: usize, is_static: bool, parts: Vec<TypeTree> },
-    /// A list of tuples of numbers and arrays of static size. A leaf is the array of all elements.
-    List { passing: Passing, element: Box<TypeTree> },
+    /// A list of tuples or of arrays. A leaf is the array of all elements.
+    List { passing: Passing, of: ListType, element: Box<TypeTree> },
     /// A type with a definition behind references, with the structure into which it is taken apart.
     /// `fields` are the paths of the leaves.
     Defined { references: usize, is_static: bool, of: DefinedType, fields: Vec<String>, inner: Box<TypeTree> },
@@ -43,7 +47,7 @@ impl TypeTree {
         match self {
             TypeTree::Leaf(leaf) => Tree::Leaf(leaf.clone()),
             TypeTree::Tuple { parts, .. } => Tree::Tuple(parts.iter().map(TypeTree::tree).collect()),
-            TypeTree::List { element, .. } => Tree::List(element.tree().into()),
+            TypeTree::List { of, element, .. } => Tree::List(of.clone(), element.tree().into()),
             TypeTree::Defined { of, inner, .. } => Tree::Defined(of.clone(), inner.tree().into()),
         }
     }
@@ -61,29 +65,33 @@ impl TypeTree {
     /// Takes no derivative with respect to any leaf.
     fn make_constant(&mut self) {
         match self {
-            TypeTree::Leaf(leaf) => leaf.constant = true,
+            TypeTree::Leaf(leaf) if leaf.role == Role::Tag => {}
+            TypeTree::Leaf(leaf) => leaf.role = Role::Constant,
             TypeTree::Tuple { parts, .. } => parts.iter_mut().for_each(TypeTree::make_constant),
             TypeTree::List { element: inner, .. } | TypeTree::Defined { inner, .. } => inner.make_constant(),
         }
     }
 
-    /// The tree of a list of these elements. `None` if an element borrows or has arrays whose sizes
-    /// its type does not say.
-    fn listed(self) -> Option<TypeTree> {
+    /// The tree of a list of these elements. `None` if an element borrows, or if there is no array
+    /// of all of its parts.
+    fn listed(self, list: &ListType) -> Option<TypeTree> {
         match self {
-            TypeTree::Leaf(leaf) => {
-                let fits = leaf.owned && matches!(leaf.container, Container::Scalar | Container::Static);
-                let passing = Passing::value(Owner::Vector);
-                let rank = leaf.rank + 1;
-                (fits && leaf.passing.references == 0 && rank <= MAX_RANK)
-                    .then(|| TypeTree::Leaf(Leaf { container: Container::Slice, rank, passing, ..leaf }))
+            TypeTree::Leaf(leaf) if leaf.is_rows() && *list == ListType::Vector => {
+                let of = ListType::Vector;
+                let element = TypeTree::Leaf(leaf.listed(list)?).into();
+                Some(TypeTree::List { passing: Passing::value(Owner::Vector), of, element })
             }
+            TypeTree::Leaf(leaf) => leaf.listed(list).map(TypeTree::Leaf),
             TypeTree::Tuple { references: 0, is_static, parts } => {
-                let parts = parts.into_iter().map(TypeTree::listed).collect::<Option<_>>()?;
-                Some(TypeTree::Tuple { references: 0, is_static, parts })
+                // What an enum has in place of another variant has no sizes of an array.
+                let is_enum = matches!(&parts[..], [TypeTree::Leaf(tag), ..] if tag.role == Role::Tag);
+                let parts: Vec<TypeTree> = parts.into_iter().map(|p| p.listed(list)).collect::<Option<_>>()?;
+                let tuple = TypeTree::Tuple { references: 0, is_static, parts };
+                let arrays = tuple.tree().leaves().iter().any(|leaf| leaf.container == Container::NdArray);
+                (!is_enum || !arrays).then_some(tuple)
             }
             TypeTree::Defined { references: 0, is_static, of, fields, inner } => {
-                let inner = inner.listed()?.into();
+                let inner = inner.listed(list)?.into();
                 Some(TypeTree::Defined { references: 0, is_static, of, fields, inner })
             }
             _ => None,
@@ -120,12 +128,13 @@ pub(crate) fn tree(ty: &Type, names: (&Generics, &Definitions), diags: &mut Diag
             if failed { Err(Poison) } else { Ok(TypeTree::Tuple { references: 0, is_static: false, parts }) }
         }
         _ => match list(ty) {
-            Some((passing, of)) if is_product(of, known) => {
-                let element = tree(of, names, diags)?.listed();
+            Some((passing, of, elem)) if is_listed(&of, elem, known) => {
+                let element = tree(elem, names, diags)?.listed(&of);
                 let Some(element) = element else {
-                    return Err(diags.push(SrcRange::of(of), refused::kind_of_type(TypeForm::Tuple, &text_of(of, 40))));
+                    let message = refused::kind_of_type(TypeForm::Tuple, &text_of(elem, 40));
+                    return Err(diags.push(SrcRange::of(elem), message));
                 };
-                Ok(TypeTree::List { passing, element: element.into() })
+                Ok(TypeTree::List { passing, of, element: element.into() })
             }
             _ => leaf(ty, generics, diags).map(TypeTree::Leaf),
         },
@@ -133,30 +142,41 @@ pub(crate) fn tree(ty: &Type, names: (&Generics, &Definitions), diags: &mut Diag
 }
 
 /// The form of a list's type, and the type of its elements.
-fn list(ty: &Type) -> Option<(Passing, &Type)> {
+fn list(ty: &Type) -> Option<(Passing, ListType, &Type)> {
     match ty {
         Type::Paren(p) => list(&p.elem),
         Type::Group(p) => list(&p.elem),
         Type::Reference(r) if r.mutability.is_none() => {
             let is_static = r.lifetime.as_ref().is_some_and(|l| l.ident == "static");
             if let Type::Slice(s) = &*r.elem {
-                return Some((Passing { is_static, ..Passing::reference(Owner::Slice) }, &s.elem));
+                let passing = Passing { is_static, ..Passing::reference(Owner::Slice) };
+                return Some((passing, ListType::Vector, &s.elem));
             }
-            let (passing, of) = list(&r.elem)?;
+            let (passing, of, elem) = list(&r.elem)?;
             let is_static = is_static || passing.is_static;
-            Some((Passing { references: passing.references + 1, is_static, ..passing }, of))
+            Some((Passing { references: passing.references + 1, is_static, ..passing }, of, elem))
+        }
+        Type::Array(a) => {
+            let of = ListType::Static(types::len(&a.len).tokens());
+            Some((Passing::value(Owner::Static), of, &a.elem))
         }
         Type::Path(p) if p.qself.is_none() => {
             let last = p.path.segments.last()?;
             let vec = KnownType::named(&last.ident.to_string()) == Some(KnownType::Vec);
             let PathArguments::AngleBracketed(args) = &last.arguments else { return None };
             match args.args.first() {
-                Some(GenericArgument::Type(of)) if vec => Some((Passing::value(Owner::Vector), of)),
+                Some(GenericArgument::Type(of)) if vec => Some((Passing::value(Owner::Vector), ListType::Vector, of)),
                 _ => None,
             }
         }
         _ => None,
     }
+}
+
+/// Whether a list of these elements is one of tuples, of types with a definition, or of arrays whose
+/// sizes their type does not say.
+fn is_listed(of: &ListType, elem: &Type, known: &Definitions) -> bool {
+    is_product(elem, known) || (*of == ListType::Vector && types::is_array(elem))
 }
 
 /// Whether a type is a tuple, a type with a definition, or references to one.
@@ -179,14 +199,36 @@ fn definition<'d>(ty: &Type, known: &'d Definitions) -> Option<(&'d Definition, 
     Some((of, arguments(&last.arguments)))
 }
 
+/// Whether a type is an enum, or has one in a part.
+fn has_sums(ty: &Type, known: &Definitions, depth: usize) -> bool {
+    struct Parts<'d>(&'d Definitions, usize, bool);
+    impl Visit<'_> for Parts<'_> {
+        fn visit_type_path(&mut self, p: &syn::TypePath) {
+            let ty = Type::Path(p.clone());
+            if let Some((of, _)) = definition(&ty, self.0) {
+                let fields = || of.variants.iter().flat_map(|v| &v.fields);
+                // A type that contains itself has been refused.
+                let inside = || self.1 < DEPTH && fields().any(|f| has_sums(&f.ty, self.0, self.1 + 1));
+                self.2 |= of.is_enum || inside();
+            }
+            visit::visit_type_path(self, p);
+        }
+    }
+    let mut parts = Parts(known, depth, false);
+    parts.visit_type(ty);
+    parts.2
+}
+
 /// A type with a definition.
 fn defined(ty: &Type, names: (&Generics, &Definitions), diags: &mut Diags) -> Lowered<TypeTree> {
-    let Some((of, _)) = definition(ty, names.1) else { return Err(Poison) };
-    let is_enum = of.is_enum;
+    if definition(ty, names.1).is_none() {
+        return Err(Poison);
+    }
     let mut fields = Vec::new();
     match taken_apart(ty, names, ("", 0), &mut fields) {
         Ok(inner) => {
-            let of = DefinedType { ty: types::ungrouped(ty).to_token_stream(), is_enum };
+            let has_sums = has_sums(ty, names.1, 0);
+            let of = DefinedType { ty: types::ungrouped(ty).to_token_stream(), has_sums };
             Ok(TypeTree::Defined { references: 0, is_static: false, of, fields, inner: inner.into() })
         }
         Err(field) => {
@@ -214,17 +256,18 @@ pub(crate) fn field(ty: &Type, names: (&Generics, &Definitions)) -> Result<TypeT
         }
         _ => {}
     }
-    if let Some((of, _)) = definition(ty, names.1) {
+    if definition(ty, names.1).is_some() {
         let inner = taken_apart(ty, names, ("", 0), &mut Vec::new())?;
-        let of = DefinedType { ty: types::ungrouped(ty).to_token_stream(), is_enum: of.is_enum };
+        let has_sums = has_sums(ty, names.1, 0);
+        let of = DefinedType { ty: types::ungrouped(ty).to_token_stream(), has_sums };
         let fields = Vec::new();
         return Ok(TypeTree::Defined { references: 0, is_static: false, of, fields, inner: inner.into() });
     }
     match list(ty) {
-        Some((passing, of)) if passing.references == 0 && is_product(of, names.1) => {
+        Some((passing, of, elem)) if passing.references == 0 && is_listed(&of, elem, names.1) => {
             // The leaves are those of one element.
-            taken_apart(of, names, ("", 0), &mut Vec::new())?.listed().ok_or_else(none)?;
-            Ok(TypeTree::List { passing, element: field(of, names)?.into() })
+            taken_apart(elem, names, ("", 0), &mut Vec::new())?.listed(&of).ok_or_else(none)?;
+            Ok(TypeTree::List { passing, of, element: field(elem, names)?.into() })
         }
         _ => taken_apart(ty, names, ("", 0), &mut Vec::new()),
     }
@@ -239,8 +282,6 @@ pub(crate) fn taken_apart(
     (path, depth): (&str, usize),
     fields: &mut Vec<String>,
 ) -> Result<TypeTree, NoLeaf> {
-    /// A type that contains itself has no finite structure.
-    const DEPTH: usize = 16;
     let (generics, known) = names;
     let none = || NoLeaf { path: path.to_string(), ty: text_of(ty, 40) };
     let tuple = |parts: Vec<TypeTree>| TypeTree::Tuple { references: 0, is_static: false, parts };
@@ -266,7 +307,7 @@ pub(crate) fn taken_apart(
         for (v, variant) in of.variants.iter().enumerate() {
             let mut parts = Vec::new();
             if v == 0 && of.is_enum {
-                fields.push(inside("the variant"));
+                fields.push(path.to_string());
             }
             for (k, field) in variant.fields.iter().enumerate() {
                 let ty = of.field_type(v, k, &given).ok_or_else(none)?;
@@ -293,16 +334,16 @@ pub(crate) fn taken_apart(
             owned: true,
             passing: Container::Scalar.taken(),
             lens: Vec::new(),
-            constant: false,
+            role: Role::Tag,
         };
         return Ok(tuple(std::iter::once(TypeTree::Leaf(tag)).chain(variants).collect()));
     }
-    if let Some((passing, of)) = list(ty)
+    if let Some((passing, of, elem)) = list(ty)
         && passing.references == 0
-        && is_product(of, known)
+        && is_listed(&of, elem, known)
     {
-        let element = taken_apart(of, names, (path, depth + 1), fields)?.listed().ok_or_else(none)?;
-        return Ok(TypeTree::List { passing, element: element.into() });
+        let element = taken_apart(elem, names, (path, depth + 1), fields)?.listed(&of).ok_or_else(none)?;
+        return Ok(TypeTree::List { passing, of, element: element.into() });
     }
     let leaf = leaf(ty, generics, &mut Diags::new()).ok().filter(|leaf| leaf.owned).ok_or_else(none)?;
     fields.push(path.to_string());
@@ -352,25 +393,28 @@ pub struct FieldLeaf {
 
 /// The owned type of a gradient or a result.
 pub(crate) fn owned(tree: &Tree<Leaf>, real_param: Option<&Ident>, krate: &TokenStream) -> TokenStream {
-    type_of(tree, Passed::Owned, &mut |leaf, element| types::owned_tokens(&part(leaf, element), real_param, krate))
+    type_of(tree, Passed::Owned, &mut |leaf, lists| types::owned_tokens(&part(leaf, lists), real_param, krate))
 }
 
 /// The type of a tangent or cotangent, and how it is passed.
 pub(crate) fn passed(tree: &Tree<Leaf>, real_param: Option<&Ident>, krate: &TokenStream) -> TokenStream {
-    type_of(tree, Passed::Borrowed, &mut |leaf, element| types::passed_tokens(&part(leaf, element), real_param, krate))
+    type_of(tree, Passed::Borrowed, &mut |leaf, lists| match lists {
+        0 => types::passed_tokens(leaf, real_param, krate),
+        lists => types::owned_tokens(&part(leaf, lists), real_param, krate),
+    })
 }
 
-/// A leaf, or an element of it.
-fn part(leaf: &Leaf, element: bool) -> Leaf {
-    let container = if element { element_of(leaf.lens.len()) } else { leaf.container };
-    Leaf { container, ..leaf.clone() }
+/// A leaf below this many lists, as an element of its array.
+fn part(leaf: &Leaf, lists: usize) -> Leaf {
+    let (container, rank, lens) = element_of((leaf.container, usize::from(leaf.rank), &leaf.lens), lists);
+    Leaf { container, rank: axis(rank), lens, ..leaf.clone() }
 }
 
 /// The type of the destination of a gradient.
 pub(crate) fn destination(tree: &Tree<Leaf>, real_param: Option<&Ident>, krate: &TokenStream) -> TokenStream {
     match tree {
         Tree::Leaf(leaf) => types::destination_tokens(leaf, real_param, krate),
-        Tree::Tuple(_) | Tree::List(_) | Tree::Defined(..) => mutable(&owned(tree, real_param, krate)),
+        Tree::Tuple(_) | Tree::List(..) | Tree::Defined(..) => mutable(&owned(tree, real_param, krate)),
     }
 }
 

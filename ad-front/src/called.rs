@@ -23,7 +23,7 @@ use ad_ir::diag::SrcRange;
 use ad_ir::ir::{Elem, Term};
 use ad_ir::prim::IntOp;
 
-/// One of two functions, by a condition.
+/// A choice between two functions, by a condition.
 pub(super) struct Chosen<'a> {
     pub cond: Term,
     pub then: Value<'a>,
@@ -260,6 +260,10 @@ impl<'a> Lower<'a> {
                 found = found.or(self.size_in(ty, &name, arg)?);
             }
             let Some(size) = found else {
+                // A function of an `impl` block may have no use for a parameter of the block.
+                if !closure.mentions(&name) {
+                    continue;
+                }
                 return Err(self.error(range, catalogue::unknown_name(&name, None)));
             };
             self.state.scope.bind(name, Some(Value::Term(size)));

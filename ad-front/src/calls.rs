@@ -13,7 +13,7 @@ use super::table::{self, Call, Mark, On, OnType, Row};
 use super::types;
 use super::value::{Lowered, Value};
 use ad_ir::catalogue::{self, refused};
-use ad_ir::diag::{Message, SrcRange, text_of};
+use ad_ir::diag::{Message, Poison, SrcRange, text_of};
 use ad_ir::ir::{Elem, RealTy};
 use ad_ir::program::KnownType;
 
@@ -218,8 +218,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Whether an expression is an integer, of which a method such as `rotate_left` is another one
-    /// than that of a place.
+    /// Whether an expression is an integer. A method such as `rotate_left` of an integer differs
+    /// from that of a place expression.
     fn is_integer(&mut self, e: &'a Expr) -> bool {
         !super::place::is_place_expression(e)
             || self.trial(|me| me.expr(e).is_ok_and(|value| me.kind_of(&value) == On::Int))
@@ -238,6 +238,9 @@ impl<'a> Lower<'a> {
                 Ok(called) => return called,
                 Err(receiver) => lowered = receiver,
             }
+        }
+        if lowered.is_none() && self.wants_method(m, &name) {
+            return Err(Poison);
         }
         let place = table::find(On::Place, &name);
         // The next item of a temporary iterator is its first one.
@@ -289,6 +292,9 @@ impl<'a> Lower<'a> {
             return Err(self.error(range, message));
         }
         let receiver = receiver?;
+        if self.wants_method_of(&receiver, m, &name) {
+            return Err(Poison);
+        }
         if let Value::Never = receiver {
             return Ok(Value::Never);
         }

@@ -173,7 +173,7 @@ fn slice_axis_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<
     Ok(Value::Place(Rc::new(me.sliced_place(place, &cuts))))
 }
 
-/// A view of the whole array. A method that changes the axes of the view leaves the array as it is.
+/// A view of the whole array. A method that changes the axes of the view does not change the array.
 fn view_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (place, x) = changed_part(me, call)?;
     let (sizes, capacities) = (me.dynamic_sizes(&x), me.g.shape(x.all).to_vec());

@@ -15,7 +15,7 @@ use ad_ir::memory_order::HasLayouts;
 use ad_ir::prim::{Cmp, IntOp, Prim};
 use ad_ir::program::{Check, Phase};
 
-/// One enclosing construct of the current point.
+/// A construct that encloses the current point.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Frame {
     /// A loop over the values of the variable below the size. `mark` marks the facts before the
@@ -36,6 +36,25 @@ pub(super) struct OpenRecurrence {
     /// Conditions that depend on carried values. Each becomes a carried flag, which is checked
     /// after the loop.
     flags: Vec<(Term, CheckMessage)>,
+    /// Arrays that steps write into before they read them, and what the step leaves in each.
+    spares: Vec<(ExtraCarry, Term)>,
+}
+
+impl OpenRecurrence {
+    /// The placeholders of the carried values.
+    pub(super) fn carried(&self) -> &[Term] {
+        &self.carried
+    }
+
+    /// Carries an array for the steps to write into. This step leaves `written` in it.
+    pub(super) fn add_spare(&mut self, spare: ExtraCarry, written: Term) {
+        self.spares.push((spare, written));
+    }
+
+    /// Whether a step leaves this in a spare array.
+    pub(super) fn is_spare(&self, t: Term) -> bool {
+        self.spares.iter().any(|(_, written)| *written == t)
+    }
 }
 
 /// The input of a recurrence.
@@ -86,6 +105,8 @@ struct CheckMessage {
     debug: bool,
     /// Whether values that belong to the message exist in a loop only.
     incomplete: bool,
+    /// Whether it is the check that a call has returned.
+    of_call: bool,
 }
 
 /// A condition that is being closed over the enclosing loops.
@@ -208,13 +229,13 @@ impl Lower<'_> {
         }
         let (var, step, mark) = self.enter(size);
         let level = self.state.recurrences.len();
-        self.state.recurrences.push(OpenRecurrence { carried: carried.clone(), flags: Vec::new() });
+        self.state.recurrences.push(OpenRecurrence { carried: carried.clone(), ..OpenRecurrence::default() });
         let depth = self.state.frames.len();
         self.state.frames.push(Frame::Recurrence { var, size, mark, level });
         let made = self.maybe_unreached(|me| f(me, step, &carried));
         self.state.frames.truncate(depth);
         self.state.facts.forget(mark);
-        let flags = self.state.recurrences.pop().unwrap_or_default().flags;
+        let OpenRecurrence { flags, spares, .. } = self.state.recurrences.pop().unwrap_or_default();
         let Stepped { next: mut results, rows, more } = made?;
         for m in more {
             init.push(m.init);
@@ -236,6 +257,11 @@ impl Lower<'_> {
                 let failed = self.g.not(results[carries + n]);
                 results[k] = self.g.or(results[k], failed);
             }
+        }
+        for (m, _) in spares {
+            init.push(m.init);
+            carried.push(m.carried);
+            results.push(m.next);
         }
         let all = results.len();
         results.extend(&rows);
@@ -361,8 +387,25 @@ impl Lower<'_> {
         let debug = std::mem::take(&mut self.state.debug_only);
         self.check(
             Condition::Term(ok, None, Some(ok)),
-            CheckMessage { words: words.clone(), shown: Vec::new(), loc: self.state.here, debug, incomplete: false },
+            CheckMessage {
+                words: words.clone(),
+                shown: Vec::new(),
+                loc: self.state.here,
+                debug,
+                incomplete: false,
+                of_call: false,
+            },
         );
+    }
+
+    /// Requires that a call has returned, of a function that may panic. The call is made for the
+    /// check, even if nothing reads its result.
+    pub(super) fn require_finished(&mut self, call: Term) {
+        let ok = self.g.prim(Prim::Finished, &[call]);
+        let (words, loc) = (ad_ir::catalogue::reached::CALL.into(), self.state.here);
+        let (shown, debug, incomplete) = (Vec::new(), false, false);
+        let said = CheckMessage { words, shown, loc, debug, incomplete, of_call: true };
+        self.check(Condition::Term(ok, None, None), said);
     }
 
     /// [`Lower::require`], with sizes to show in the message.
@@ -387,7 +430,8 @@ impl Lower<'_> {
             shown.into_iter().partition(|(_, t)| self.g.free(*t).is_empty() && !self.g.is_open(*t));
         let debug = std::mem::take(&mut self.state.debug_only);
         let incomplete = !lost.is_empty();
-        self.check(start, CheckMessage { words: message.into(), shown, loc: self.state.here, debug, incomplete });
+        let loc = self.state.here;
+        self.check(start, CheckMessage { words: message.into(), shown, loc, debug, incomplete, of_call: false });
         // If the check fails there is no result, so the code that follows may rely on it.
         if let Some(goal) = goal {
             self.state.facts.learn(goal);
@@ -401,7 +445,7 @@ impl Lower<'_> {
             return;
         }
         let phase = if self.of_sizes_only(closed) { Phase::Entry } else { Phase::Reached };
-        let CheckMessage { words, mut shown, loc, debug, mut incomplete } = said;
+        let CheckMessage { words, mut shown, loc, debug, mut incomplete, of_call: _ } = said;
         let tell = |t| {
             let told = self.shown_value(t, closed);
             incomplete |= told.is_none();

@@ -71,6 +71,9 @@ impl<'a> Lower<'a> {
             let all = |me: &mut Self| me.filled(seq, range, want, |me, elem| Ok(me.g.zero(elem)));
             if self.trial(|me| all(me).map(|t| me.g.rank(t)) == Ok(1)) {
                 let (t, more) = (all(self)?, self.no_growth());
+                if let Some(spare) = self.in_spare_array(seq, self.g.elem(t), range)? {
+                    return Ok(Value::GrowableVec(spare.into()));
+                }
                 let form = super::carry::Form::Leaf { levels: 0 };
                 let stack = GrowableVec { all: vec![t], form, ..GrowableVec::without_arrays(len, more) };
                 return Ok(Value::GrowableVec(Rc::new(stack)));
@@ -288,8 +291,8 @@ fn insert<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     })
 }
 
-/// Moves the elements `from..end` of a growable vector to the index `to`. Elements before `to` stay
-/// as they are. After the last moved element there are zeros.
+/// Moves the elements `from..end` of a growable vector to the index `to`. Elements before `to` do
+/// not change. Elements after the last moved one become zeros.
 fn shifted(me: &mut Lower<'_>, place: &Place, [from, to]: [Term; 2], end: Term) -> Lowered<()> {
     let Value::GrowableVec(stack) = me.read_place(place)? else { return Ok(()) };
     let count = me.g.int(IntOp::Sub, end, from);

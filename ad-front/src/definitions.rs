@@ -16,7 +16,7 @@ use syn::{Attribute, Block, Expr, Fields, GenericParam, Item, Path, Stmt, Type};
 use super::sig::is_real;
 use super::sorting::Routines;
 use super::travel::{Outside, written};
-pub(super) use impls::{Function, Impl, Receiver, trait_of};
+pub(super) use impls::{Function, Impl, Receiver, SelfType, trait_of};
 
 /// All definitions. They live as long as the values that refer to them.
 #[derive(Default)]
@@ -169,6 +169,11 @@ impl Definitions {
         let mut items = Items(Vec::new());
         outside.iter().for_each(|item| items.visit_item(item));
         items.visit_block(body);
+        // The place of an `impl` block is that of its definition.
+        let place = |block: &syn::ItemImpl| {
+            let at = std::ptr::from_ref(block);
+            outside.iter().position(|item| matches!(item, Item::Impl(i) if std::ptr::eq(i, at)))
+        };
         let mut table = Definitions::default();
         for item in &items.0 {
             match item {
@@ -188,10 +193,10 @@ impl Definitions {
         }
         for item in &items.0 {
             if let Item::Impl(i) = item {
-                table.impls.push(Impl::of(i, &traits));
+                table.impls.push(Impl::of(i, &traits, place(i)));
             }
         }
-        // A value stands for a reference to it too, so an `impl` for references comes second.
+        // A value also represents a reference to it, so an `impl` for references comes second.
         table.impls.sort_by_key(Impl::is_of_references);
         let functions = table.impls.iter().flat_map(|i| &i.functions);
         for f in functions {
@@ -310,7 +315,7 @@ fn derives(attrs: &[Attribute], name: &str) -> bool {
     found
 }
 
-/// Whether there is at most one type parameter, and it stands for a real number.
+/// Whether there is at most one type parameter, and it is the type of a real number.
 pub(super) fn is_of_one_number(generics: &syn::Generics) -> bool {
     let mut params = generics.type_params();
     params.next().is_none_or(|p| is_real(generics, p)) && params.next().is_none()

@@ -1,8 +1,8 @@
 //! The function of many examples. Some of its parameters have one more axis in front. Its body
 //! computes the example at one index; this index is an input that no routine has.
 //!
-//! This module determines the signature of that function and what its names mean. It must never
-//! read the body, and never batch anything: the derivative does that.
+//! This module determines the signature of that function and the meaning of its names. It must
+//! never read the body, and never batch anything: the derivative does that.
 
 use super::attr::Attr;
 use super::lower::Lower;

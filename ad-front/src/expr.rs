@@ -6,7 +6,9 @@ use quote::ToTokens;
 use syn::{Expr, Lit, UnOp};
 
 use super::lower::Lower;
+use super::place::Place;
 use super::refuse;
+use super::state::CellValue;
 use super::table::{self, On};
 use super::types;
 use super::value::{Lowered, Number, Range, Value};
@@ -52,13 +54,34 @@ impl<'a> Lower<'a> {
         }
     }
 
+    /// `&mut e`: a place, or a temporary value in a variable of its own. A closure is a value: its
+    /// calls change what it has captured.
+    fn mutable_reference(&mut self, e: &'a Expr) -> Lowered<Value<'a>> {
+        match e {
+            Expr::Paren(p) => self.mutable_reference(&p.expr),
+            Expr::Group(g) if !super::place::is_place_expression(e) && !super::macros::is_ndarray(g) => {
+                self.mutable_reference(&g.expr)
+            }
+            Expr::Closure(_) => self.expr(e),
+            Expr::Array(_) | Expr::Repeat(_) | Expr::Macro(_) | Expr::Struct(_) | Expr::Call(_) | Expr::Lit(_) => {
+                let value = self.expr(e)?;
+                if matches!(value, Value::Place(_)) {
+                    return Ok(value);
+                }
+                let cell = self.hidden_cell(CellValue::Value(value));
+                Ok(Value::Place(Rc::new(Place::variable(cell, &text_of(e, 40), SrcRange::of(e)))))
+            }
+            _ => Ok(Value::Place(Rc::new(self.place(e)?))),
+        }
+    }
+
     fn form(&mut self, e: &'a Expr) -> Lowered<Value<'a>> {
         match e {
             Expr::Lit(l) => self.literal(&l.lit),
             Expr::Path(p) => self.path(p),
             Expr::Binary(b) if super::place::compound::assigns(&b.op) => self.at_syntax(b, |me| me.compound(b)),
             Expr::Binary(b) => self.at_syntax(b, |me| me.binary(b)),
-            Expr::Reference(r) => Ok(Value::Place(Rc::new(self.place(&r.expr)?))),
+            Expr::Reference(r) => self.mutable_reference(&r.expr),
             Expr::Assign(a) => self.at_syntax(a, |me| me.assign_expr(a)),
             Expr::Unary(u) => self.at_syntax(u, |me| me.unary(u)),
             Expr::Call(c) => self.at_syntax(c, |me| me.call_expr(c)),
@@ -124,7 +147,7 @@ impl<'a> Lower<'a> {
                 me.layouts().note_rows(repeated, &[t]);
                 Ok(me.nested_value(repeated, levels.saturating_add(1)))
             }),
-            // Only rustc knows what is configured. The call is a constant.
+            // Only rustc knows the configuration, so the call becomes a constant.
             Expr::Macro(m) if m.mac.path.segments.last().is_some_and(|s| s.ident == "cfg") => {
                 let path = self.at_its_place(&m.mac.to_token_stream());
                 Ok(Value::Term(self.constant(&path, Elem::Bool)))

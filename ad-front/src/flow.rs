@@ -206,7 +206,7 @@ impl<'a> Lower<'a> {
 
     /// A condition: at least one guard from `depth` inwards does not hold. `None` if there are no
     /// guards.
-    fn negated_path(&mut self, depth: usize) -> Option<Term> {
+    pub(super) fn negated_path(&mut self, depth: usize) -> Option<Term> {
         let path = self.conditions(depth);
         if path.is_empty() {
             return None;

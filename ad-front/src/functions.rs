@@ -39,7 +39,7 @@ pub(super) const BUILDING: &[Row] = &[
         .gives(results::array),
 ];
 
-/// Reductions. Those of reals have the order of `ad_runtime::dsl`.
+/// Reductions. Real numbers are reduced in the order of `ad_runtime::dsl`.
 pub(super) const REDUCING: &[Row] = &[
     row("sum", On::Dsl, (1, 1), sum_in_lanes, "sum of all elements")
         .called("x_")

@@ -28,7 +28,7 @@ pub(super) struct Growth {
 }
 
 impl Lower<'_> {
-    /// No growth.
+    /// The growth of a `Vec` that does not change.
     pub(super) fn no_growth(&mut self) -> Growth {
         Growth {
             bound: Some(self.g.lit_usize(0)),

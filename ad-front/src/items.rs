@@ -36,7 +36,8 @@ struct Names {
     blocks: Vec<HashMap<String, Meaning>>,
     /// The names that patterns bind anywhere in the function.
     bound: BTreeSet<String>,
-    /// The names that are being replaced. A name in its own meaning stands for itself.
+    /// The names that are being replaced. A name inside of its own replacement is not replaced
+    /// again.
     inside: Vec<String>,
     imports: Vec<TokenStream>,
     enums: Enums,
@@ -155,7 +156,7 @@ impl Names {
         self.blocks.iter().rev().find_map(|block| block.get(&name)).filter(|_| open)
     }
 
-    /// The path that the first segment of a path stands for, followed by the other segments.
+    /// The path with its first segment replaced by the path that this name means.
     fn written_out(&self, path: &Path) -> Option<Path> {
         let first = path.segments.first().filter(|_| path.leading_colon.is_none())?;
         let mut whole = match self.meaning(&first.ident)? {
@@ -174,7 +175,7 @@ impl Names {
         Some(whole)
     }
 
-    /// Visits what a name stands for.
+    /// Visits the replacement of a name.
     fn within(&mut self, name: &Ident, f: impl FnOnce(&mut Self)) {
         self.inside.push(name.to_string());
         f(self);

@@ -93,6 +93,7 @@ pub(super) const TABLE: &[Row] = &[
         .parts(Parts::AsVector),
     row("axis_chunks_iter", On::Array, (2, 2), axis_chunks, "the parts of n indices of an axis, and the rest")
         .reduces(ReductionOrder::Logical),
+    row("remainder", On::Iter, (0, 0), remainder, "the elements behind the last whole one of `chunks_exact`"),
     row("repeat", On::Std, (1, 1), repeat, "one item without end: `std::iter::repeat(x)`").called("0.0_f64"),
     row("repeat_n", On::Std, (2, 2), repeat_n, "one item n times: `std::iter::repeat_n(x, n)`").called("0.0_f64, 0"),
     row("once", On::Std, (1, 1), once, "one item: `std::iter::once(x)`").called("0.0_f64"),
@@ -104,7 +105,15 @@ impl<'a> Seq<'a> {
         dims: impl Into<Rc<[Term]>>,
         item: impl Fn(&mut Lower<'a>, &[Term]) -> Lowered<Value<'a>> + 'a,
     ) -> Self {
-        Seq { dims: dims.into(), len: None, lens: Rc::new([]), present: None, item: Rc::new(item), eager: false }
+        Seq {
+            dims: dims.into(),
+            len: None,
+            lens: Rc::new([]),
+            present: None,
+            item: Rc::new(item),
+            eager: false,
+            remainder: None,
+        }
     }
 
     /// Whether every item of the loops exists.
@@ -368,6 +377,14 @@ fn overlapping<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, by_one: bool) -> Low
     };
     let n = me.g.shape(x)[0];
     let most = count(me, n);
+    let remainder = (!by_one && list.is_none() && exists.is_none()).then(|| {
+        let start = me.g.int(IntOp::Mul, most, size);
+        let len = me.g.int(IntOp::Sub, n, start);
+        let (mut starts, mut sizes) = (vec![zero; me.g.rank(x)], me.g.shape(x).to_vec());
+        (starts[0], sizes[0]) = (start, len);
+        let part = me.g.slice(x, &starts, &vec![1; starts.len()], &sizes);
+        Rc::new(me.nested_value(part, levels))
+    });
     let mut seq = Seq::new([most], move |me: &mut Lower<'a>, ix: &[Term]| {
         let start = me.g.int(IntOp::Mul, ix.first().copied().ok_or(Poison)?, step);
         let var = me.g.fresh();
@@ -386,7 +403,25 @@ fn overlapping<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, by_one: bool) -> Low
         }
     });
     seq.len = exists.map(|exists| count(me, exists));
+    seq.remainder = remainder;
     Ok(Value::Seq(seq))
+}
+
+/// What is behind the last whole chunk.
+fn remainder<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (x, range) = call.arg(0)?;
+    let found = match x {
+        Value::Seq(seq) => seq.remainder.as_ref(),
+        Value::Cursor(cursor) => cursor.seq.remainder.as_ref(),
+        _ => None,
+    };
+    match found {
+        Some(rest) => Ok((**rest).clone()),
+        None => {
+            let found = me.describe(x);
+            Err(me.error(range, catalogue::unknown_method(call.name(), &found, None, false)))
+        }
+    }
 }
 
 /// Windows or chunks of an array of several axes, with a size for each axis.

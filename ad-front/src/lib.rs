@@ -16,6 +16,7 @@ mod associated;
 mod assume;
 mod attr;
 mod bits;
+mod blocks;
 mod boundary;
 mod called;
 mod calls;
@@ -43,6 +44,7 @@ mod lower;
 mod macros;
 mod memory;
 mod methods;
+mod modules;
 mod once;
 mod opaque;
 mod open;
@@ -71,6 +73,7 @@ mod shapes;
 mod sig;
 mod slice;
 mod sorting;
+mod spare;
 mod stack;
 mod stand_in;
 mod state;
@@ -91,17 +94,19 @@ use ad_ir::catalogue;
 use ad_ir::descriptor::Descriptor;
 use ad_ir::diag::{Diags, SrcRange};
 use ad_ir::ir::Term;
-use ad_ir::program::Program;
+use ad_ir::program::{Program, Within};
 use definitions::Definitions;
 use value::Lowered;
 
+pub use blocks::{Method, is_readable, methods, options as options_of, parts, type_of_block, without_marks};
 pub use boundary::{FieldLeaf, fields};
 pub use macros::names as macros_understood;
-pub use probe::{Probed, probe};
-pub use requests::{requests, requests_of_type};
+pub use modules::{Module, Needs, stand_in_for};
+pub use probe::{Probed, probe, probe_method};
+pub use requests::{requests, requests_of_method, requests_of_type};
 pub use sig::is_real;
 pub use table::{Described, described};
-pub use travel::{Id, Marked, Outside, constant_id, named, value, written};
+pub use travel::{Id, Marked, Member, Outside, Wanted, constant_id, named, value, written};
 
 /// The output for a function with errors.
 #[derive(Debug)]
@@ -143,8 +148,9 @@ pub fn parse(attr: TokenStream, item: TokenStream) -> Result<Program, Failure> {
     read(attr, item, &Outside::default()).map(|annotated| annotated.program)
 }
 
-/// Reads an annotated function. What comes from outside gives its calls of marked functions a
-/// meaning. If some definitions are still open and nothing else is wrong, there are no errors in the failure.
+/// Reads an annotated function. `outside` has the definitions of the marked functions that it
+/// calls. If some definitions are still open and nothing else is wrong, there are no errors in the
+/// failure.
 ///
 /// # Errors
 ///
@@ -158,7 +164,7 @@ pub fn read(attr: TokenStream, item: TokenStream, outside: &Outside) -> Result<A
     let attr = attr::parse(attr, &mut diags);
     let range = SrcRange::of_stream(item.clone());
     let types = Definitions::outside(outside);
-    let mut item = match syn::parse2::<ItemFn>(item.clone()) {
+    let item = match syn::parse2::<ItemFn>(item.clone()) {
         Ok(item) => item,
         Err(e) => {
             // An attribute on another kind of item is our error. A function that does not parse is
@@ -198,18 +204,40 @@ pub fn read(attr: TokenStream, item: TokenStream, outside: &Outside) -> Result<A
             return Err(Failure { diags, stubs: TokenStream::new() });
         }
     };
-    if let Some(again) =
-        item.attrs.iter().find(|a| a.path().segments.last().is_some_and(|s| s.ident == "differentiate"))
-    {
+    if let Some(again) = item.attrs.iter().find(|other| attr.writes_names_of(other)) {
         // The other attribute generates the derivatives, so there are no stand-ins here.
         diags.push(SrcRange::of(again), catalogue::attribute_twice());
         return Err(Failure { diags, stubs: TokenStream::new() });
     }
-    let Ok(sig) = sig::parse(&item, &attr, &types, &mut diags) else {
-        return Err(Failure { diags, stubs: stand_in::of(&item, &attr, &types) });
+    function(&attr, item, None, outside, diags)
+}
+
+/// Reads a method with the attribute, as [`read`] reads a function.
+///
+/// # Errors
+///
+/// As [`read`].
+pub fn read_method(attr: TokenStream, method: &Method, outside: &Outside) -> Result<Annotated, Failure> {
+    let mut diags = Diags::new();
+    let attr = attr::parse(attr, &mut diags);
+    function(&attr, method.item.clone(), Some(&method.within), outside, diags)
+}
+
+fn function(
+    attr: &attr::Attr,
+    mut item: ItemFn,
+    within: Option<&Within>,
+    outside: &Outside,
+    mut diags: Diags,
+) -> Result<Annotated, Failure> {
+    let types = Definitions::outside(outside);
+    let range = SrcRange::of(&item.sig);
+    let Ok(sig) = sig::parse(&item, attr, &types, &mut diags) else {
+        return Err(Failure { diags, stubs: stand_in::of(&item, (attr, within), &types) });
     };
+    let sig = sig::Sig { within: within.cloned(), ..sig };
     if diags.is_empty() && outside.open.iter().any(|path| travel::is_of_type(path)) {
-        // Nothing is known of a value of such a type.
+        // The properties of a value of this type are unknown.
         return Err(Failure { diags, stubs: TokenStream::new() });
     }
     let macros = macros::rewrite(&mut item.block, &mut diags);
@@ -229,7 +257,7 @@ pub fn read(attr: TokenStream, item: TokenStream, outside: &Outside) -> Result<A
                 program.assumed.extend(macros);
                 program.imports = imports;
                 program.identities = outside.identities(&sig.name, &program.krate);
-                if let Ok(of_examples) = of_examples(&sig, &item, (&definitions, &outside), &attr, &mut diags) {
+                if let Ok(of_examples) = of_examples(&sig, &item, (&definitions, &outside), attr, &mut diags) {
                     return Ok(Annotated { program, of_examples, derivatives: sig.derivatives });
                 }
             }
@@ -336,11 +364,29 @@ pub fn mended(item: TokenStream) -> TokenStream {
 /// Reads the attribute of a function that is only called. It may state the path of the crate `ad`.
 pub fn mark(attr: TokenStream, diags: &mut Diags) {
     let range = SrcRange::of_stream(attr.clone());
-    let empty = attr.is_empty();
-    let found = attr::parse(attr, diags);
-    if !empty && (found.wrt.is_some() || found.workspace.is_some() || !found.derivatives.is_empty()) {
+    if attr::parse(attr, diags).has_options() {
         diags.push(range, catalogue::options_of_a_mark());
     }
+}
+
+/// Reads the attribute of an `impl` block or of a module. It may state the path of the crate `ad`.
+pub fn options_of_block(attr: TokenStream, diags: &mut Diags) {
+    let range = SrcRange::of_stream(attr.clone());
+    if attr::parse(attr, diags).has_options() {
+        diags.push(range, catalogue::options_of_a_block());
+    }
+}
+
+/// Stand-ins for the derivatives of a method with a valid signature.
+#[must_use]
+pub fn stubs_of_method(attr: TokenStream, method: &Method, outside: &Outside) -> TokenStream {
+    let mut diags = Diags::new();
+    let attr = attr::parse(attr, &mut diags);
+    let Ok(sig) = sig::parse(&method.item, &attr, &Definitions::outside(outside), &mut diags) else {
+        return TokenStream::new();
+    };
+    let sig = sig::Sig { within: Some(method.within.clone()), ..sig };
+    stand_in::of_signature(&sig, &method.item, &diags)
 }
 
 /// The path of the crate `ad` that an attribute states.

@@ -72,8 +72,8 @@ impl<'a> Lower<'a> {
         Value::GrowableVec(Rc::new(GrowableVec { all, form, ..GrowableVec::without_arrays(len, more) }))
     }
 
-    /// The first and last elements of a list with the part between them, and the condition that it
-    /// has as many. `rest`: whether there may be more elements.
+    /// The first and last elements of a list with the part between them, and the condition that the
+    /// list has that many elements. With `rest` it may have more.
     pub(super) fn elements_apart(
         &mut self,
         list: &GrowableVec<'a>,

@@ -56,7 +56,8 @@ struct GrowingVec<'a> {
     cell: Cell,
     name: String,
     start: GrowableVec<'a>,
-    /// Its slot in the body: that of the enclosing loop which carries it, or a new one.
+    /// The slot of the `Vec` in the body: that of the enclosing loop which carries it, or a new
+    /// one.
     slot: usize,
     /// Its slot before the loop.
     outer: Option<usize>,
@@ -65,6 +66,8 @@ struct GrowingVec<'a> {
     /// The number of elements added in each step, if that is constant. The length is then computed
     /// from the step number and is not carried.
     growth_per_step: Option<Term>,
+    /// The last length, if a counting run has found it.
+    counted: Option<Term>,
 }
 
 /// A callback that lowers the loop's body.
@@ -346,11 +349,6 @@ impl<'a> Lower<'a> {
         if counts {
             all.push(zero);
         }
-        if l.count_only {
-            // A counting run becomes part of a size and is evaluated unconditionally. So it starts
-            // as stopped if this point is not reached.
-            all[carries] = self.path_not_taken();
-        }
         let stop = match jumps {
             0 if len.is_none() => None,
             1 if len.is_none() => Some(carries),
@@ -359,10 +357,16 @@ impl<'a> Lower<'a> {
                 Some(all.len() - 1)
             }
         };
+        if let Some(k) = stop.filter(|_| l.count_only && index.is_empty()) {
+            // A counting run becomes part of a size and is evaluated unconditionally. So it starts
+            // as stopped if this point is not reached.
+            let not = self.path_not_taken();
+            all[k] = self.g.or(not, all[k]);
+        }
         let carried = all.len();
         let mut payloads: Vec<Vec<Payload<'a>>> = Vec::new();
         let mut sizes: Vec<Option<Term>> = Vec::new();
-        let mut items: Vec<Term> = Vec::new();
+        let (mut items, mut unknown): (Vec<Term>, Vec<Term>) = Default::default();
         let (mut growth, mut step_growth): (Vec<Growth>, Vec<Growth>) = Default::default();
         let (last, rows) = self.recur_steps(Recurrence { size, reverse: false, stop, init: all }, |me, i, now| {
             for (&t, key) in now.iter().zip(keys) {
@@ -384,7 +388,12 @@ impl<'a> Lower<'a> {
                 let taken = *flag;
                 for p in payload.iter_mut() {
                     for t in &mut p.leaves.terms {
-                        let m = me.carry_jump_value(taken, *t, l.range)?;
+                        let mut m = me.carry_jump_value(taken, *t, l.range)?;
+                        // A counting run does not know what is pushed; the jump's value may have it.
+                        if me.g.depends_on(m.next, &me.unknown_elements) {
+                            m.next = m.carried;
+                            unknown.push(m.carried);
+                        }
                         *t = m.carried;
                         more.push(m);
                     }
@@ -441,6 +450,10 @@ impl<'a> Lower<'a> {
         for p in payloads.iter_mut().flatten() {
             for (t, key) in p.leaves.terms.iter_mut().zip(&p.leaves.keys) {
                 let item = std::mem::replace(t, *more.next().ok_or(Poison)?);
+                if unknown.contains(&item) {
+                    *t = self.g.placeholder(self.g.ty(*t).clone());
+                    self.unknown_elements.push(*t);
+                }
                 self.layouts().note_rows(*t, &[item]);
                 self.set_literals(*t, key.as_slice());
             }

@@ -26,7 +26,7 @@ use super::value::{Lowered, Number, Value, Want};
 use ad_ir::catalogue;
 use ad_ir::diag::{Message, Poison, SrcRange, text_of};
 use ad_ir::ir::{Elem, Graph, Loc, Term};
-use ad_ir::program::{Constant, Output, OutputTree, Place, Tree as Structure};
+use ad_ir::program::{Constant, ListType, Output, OutputTree, Place, Tree as Structure};
 
 /// The maximum depth of nested expressions and closure calls. Macros run on the compiler's stack.
 const MAX_DEPTH: u32 = 150;
@@ -158,7 +158,7 @@ impl<'a> Lower<'a> {
             (Structure::Leaf(leaf), _) => {
                 let term = self.result_leaf(leaf, value.clone(), range)?;
                 let lens = leaf.lens.iter().map(super::types::Len::tokens).collect();
-                Ok(OutputTree::Leaf(Output { term, container: leaf.container, lens }))
+                Ok(OutputTree::Leaf(Output { term, container: leaf.container, lens, role: leaf.role }))
             }
             (Structure::Defined(of, inner), value) => {
                 Ok(OutputTree::Defined(of.clone(), self.result(inner, value, range)?.into()))
@@ -182,7 +182,7 @@ impl<'a> Lower<'a> {
                 let parts = types.iter().map(|ty| self.result(ty, &Value::Never, range));
                 Ok(OutputTree::Tuple(parts.collect::<Lowered<_>>()?))
             }
-            (Structure::List(element), value) => self.result_list(element, value, range),
+            (Structure::List(of, element), value) => self.result_list(of, element, value, range),
             _ => {
                 let found = self.describe(value);
                 let ty = self.sig.result_ty.to_string().replace(' ', "");
@@ -202,12 +202,18 @@ impl<'a> Lower<'a> {
                 })
                 .collect();
             let lens = leaf.lens.iter().map(super::types::Len::tokens).collect();
-            Output { term: self.g.broadcast(zero, &sizes), container: leaf.container, lens }
+            Output { term: self.g.broadcast(zero, &sizes), container: leaf.container, lens, role: leaf.role }
         })
     }
 
     /// A result that is a list of tuples of a length that is known before the elements.
-    fn result_list(&mut self, element: &Structure<Leaf>, value: &Value<'a>, range: SrcRange) -> Lowered<OutputTree> {
+    fn result_list(
+        &mut self,
+        of: &ListType,
+        element: &Structure<Leaf>,
+        value: &Value<'a>,
+        range: SrcRange,
+    ) -> Lowered<OutputTree> {
         let key = InferenceKey::at_address(self.state.here.0 as usize, "result");
         let list = match value {
             Value::GrowableVec(list) if self.is_fixed(list) => Some(self.without_padding(list)),
@@ -218,7 +224,12 @@ impl<'a> Lower<'a> {
             _ => None,
         };
         let leaves = element.leaves();
-        let all = list.and_then(|list| {
+        let rows = match value {
+            Value::Term(t) | Value::Nested(t, _) => Some(vec![*t]),
+            _ => None,
+        };
+        let all = rows.or_else(|| {
+            let list = list?;
             let (mut rows, mut all) = (list.all.iter(), Vec::new());
             self.rows_of(element, &list.form, &mut rows, &mut all)?;
             Some(all)
@@ -228,18 +239,21 @@ impl<'a> Lower<'a> {
                 |(leaf, &t): (&&Leaf, &Term)| self.g.elem(t) == leaf.elem && self.g.rank(t) == usize::from(leaf.rank);
             leaves.len() == all.len() && leaves.iter().zip(all).all(fits)
         };
-        let Some(all) = all.filter(fits) else {
+        let Some(mut all) = all.filter(fits) else {
             let found = self.describe(value);
             let ty = self.sig.result_ty.to_string().replace(' ', "");
             return Err(self.error(range, catalogue::result_type(&found, &ty)));
         };
+        for (t, leaf) in all.iter_mut().zip(&leaves) {
+            *t = self.with_static_sizes(leaf, *t, range)?;
+        }
         // There are as many arrays as leaves.
         let mut terms = all.iter().copied();
         let mut output = |leaf: &Leaf| {
             let lens = leaf.lens.iter().map(super::types::Len::tokens).collect();
-            Output { term: terms.next().unwrap_or(all[0]), container: leaf.container, lens }
+            Output { term: terms.next().unwrap_or(all[0]), container: leaf.container, lens, role: leaf.role }
         };
-        Ok(OutputTree::List(element.map(&mut output).into()))
+        Ok(OutputTree::List(of.clone(), element.map(&mut output).into()))
     }
 
     /// The arrays of a list of elements of this type. An array literal in an element is one array
@@ -252,7 +266,7 @@ impl<'a> Lower<'a> {
         out: &mut Vec<Term>,
     ) -> Option<()> {
         match (element, form) {
-            (Structure::Defined(_, inner), form) => self.rows_of(inner, form, rows, out),
+            (Structure::Defined(_, inner) | Structure::List(_, inner), form) => self.rows_of(inner, form, rows, out),
             (Structure::Tuple(types), Form::Tuple(forms) | Form::Struct(_, forms)) if types.len() == forms.len() => {
                 types.iter().zip(forms).try_for_each(|(ty, form)| self.rows_of(ty, form, rows, out))
             }
@@ -293,7 +307,14 @@ impl<'a> Lower<'a> {
                 self.error(range, catalogue::result_type(&found, &self.sig.result_ty.to_string().replace(' ', "")))
             );
         }
-        // rustc guarantees that the sizes agree with the type. Here they may be different terms.
+        self.with_static_sizes(leaf, term, range)
+    }
+
+    /// A part of the result with the sizes of its type. rustc guarantees that they agree. Here they
+    /// may be different terms.
+    fn with_static_sizes(&mut self, leaf: &Leaf, term: Term, range: SrcRange) -> Lowered<Term> {
+        let lens: Vec<Option<Term>> =
+            (0..leaf.rank).map(|axis| leaf.static_size(axis).map(|n| self.static_size(n))).collect();
         let mut shape = self.g.shape(term).to_vec();
         for (axis, len) in lens.iter().enumerate() {
             let Some(len) = *len else { continue };

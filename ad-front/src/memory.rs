@@ -42,8 +42,8 @@ impl<'a> Lower<'a> {
         place.map(|place| place.range)
     }
 
-    /// An array computed elementwise from another one. ndarray gives the result the memory order of
-    /// a copy of its operand, and computes the elements in that order.
+    /// An array computed elementwise from another array. In ndarray the result has the memory order
+    /// of a copy of its operand, and the elements are computed in that order.
     pub(super) fn in_memory_order(
         &mut self,
         x: Term,

@@ -1,6 +1,6 @@
 //! Functions as parameters of a marked function: `impl Fn(f64) -> f64`, references to it, and type
-//! parameters with such a bound. A marked function is a value of one type only where the types of
-//! these parameters are said.
+//! parameters with such a bound. A marked function with such parameters is a value of one type only
+//! if the types of these parameters are given.
 //!
 //! This module must never read the body of a function.
 
@@ -11,7 +11,7 @@ use syn::{PredicateType, WherePredicate};
 
 type Bounds = Punctuated<TypeParamBound, Token![+]>;
 
-/// What a function of this type takes and gives, if it is one.
+/// The parameters and the result of a function type. `None` for any other type.
 pub(super) fn function<'t>(ty: &'t Type, generics: &'t Generics) -> Option<&'t ParenthesizedGenericArguments> {
     match ty {
         Type::Paren(p) => function(&p.elem, generics),
@@ -23,7 +23,7 @@ pub(super) fn function<'t>(ty: &'t Type, generics: &'t Generics) -> Option<&'t P
     }
 }
 
-/// The same for a type parameter.
+/// The parameters and the result of a function type that a type parameter has as its bound.
 pub(super) fn named<'t>(name: &Ident, generics: &'t Generics) -> Option<&'t ParenthesizedGenericArguments> {
     let own = generics.type_params().find(|t| t.ident == *name)?;
     let stated = generics.where_clause.iter().flat_map(|w| &w.predicates).filter_map(|p| match p {
@@ -45,7 +45,7 @@ fn bound(bounds: &Bounds) -> Option<&ParenthesizedGenericArguments> {
     })
 }
 
-/// The generic parameters without those that are functions.
+/// The generic parameters without those whose bounds are function types.
 pub(super) fn others(generics: &Generics) -> Generics {
     let mut others = generics.clone();
     others.params = generics

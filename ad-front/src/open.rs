@@ -1,5 +1,6 @@
-//! Arrays with dynamic lengths (`a.slice(s![k.., k])`), and operations on them. Such a value has an
-//! array of the capacity, which is closed as every size is, and the length along each axis.
+//! Arrays with dynamic lengths (`a.slice(s![k.., k])`), and operations on them. A part with dynamic
+//! length has an array, whose sizes are the capacity and closed as all sizes are, and the length
+//! along each axis.
 //!
 //! The elements above the lengths (the padding) are unspecified and must not influence any result.
 //! Code that sums, compares, stores or reads elements masks them (`Lower::padded_with`,
@@ -294,7 +295,7 @@ impl<'a> Lower<'a> {
         Ok(Pair { a: self.stretch(a, &capacities), b: self.stretch(b, &capacities), lens })
     }
 
-    /// An array in the capacity of another one. Checks that their lengths are equal.
+    /// An array with the capacity of another array. Checks that their lengths are equal.
     pub(super) fn with_sizes_of(
         &mut self,
         new: &DynamicPart,

@@ -78,8 +78,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Lowers a chain of operators. A loop follows the left operands, since `a + b + c + ..` nests
-    /// as deep as it is long.
+    /// Lowers a chain of operators. A loop follows the left operands, since the nesting of
+    /// `a + b + c + ..` grows with its length.
     pub(super) fn binary(&mut self, e: &'a ExprBinary) -> Lowered<Value<'a>> {
         let mut chain = vec![e];
         let mut left: &Expr = &e.left;

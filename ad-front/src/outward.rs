@@ -285,7 +285,8 @@ impl<'ast> Visit<'ast> for LoopEffects {
     }
 
     fn visit_expr_binary(&mut self, b: &'ast syn::ExprBinary) {
-        // A loop follows the left operands, since a chain of operators nests as deep as it is long.
+        // A loop follows the left operands, since the nesting of a chain of operators grows with
+        // its length.
         let mut at = b;
         loop {
             self.visit_expr(&at.right);

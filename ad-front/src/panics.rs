@@ -27,7 +27,7 @@ enum Asks {
 /// A macro that may panic.
 pub(super) struct Panics {
     name: &'static str,
-    /// Its message if the user gives none.
+    /// Its message if the user has written none.
     says: &'static str,
     asks: Asks,
     /// Whether it is evaluated only with debug assertions.

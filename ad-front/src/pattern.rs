@@ -439,7 +439,7 @@ pub(super) fn is_constant(name: &str) -> bool {
     name.starts_with(char::is_uppercase)
 }
 
-/// Binds the names of a pattern that matches. Without a value each name stands for an error that
+/// Binds the names of a pattern that matches. Without a value each name is bound to an error that
 /// has been reported.
 pub(super) fn bind<'a>(me: &mut Lower<'a>, pat: &'a Pat, value: Option<Value<'a>>) -> Lowered<()> {
     let range = SrcRange::of(pat);

@@ -32,13 +32,13 @@ pub(super) struct Place {
     pub range: SrcRange,
 }
 
-/// One projection.
+/// A projection of a place expression.
 #[derive(Clone)]
 pub(super) enum Projection {
     /// A component of a tuple, a field of a struct, or an element of an array literal at a constant
     /// index.
     Field(usize),
-    /// A field of a variant of an enum. That of `Some` is variant 1.
+    /// A field of a variant of an enum. `Some` is variant 1 of an `Option`.
     Payload(usize, usize),
     /// A part of an array: an index or a range for each axis. Only a diagonal may follow it.
     Part(Rc<[Cut]>),
@@ -156,7 +156,7 @@ impl<'a> Lower<'a> {
                 Value::Place(place) => Ok((*place).clone()),
                 _ => Err(self.error(range, refused::mutation(&m.method.to_string()))),
             },
-            // This is `y(i) = x`.
+            // In `y(i) = x` the user means an index.
             Expr::Call(_) => match self.expr(e) {
                 Ok(_) => Err(refuse::expression(self, e)),
                 Err(said) => Err(said),
@@ -323,6 +323,7 @@ impl<'a> Lower<'a> {
         self.may_write(place.cell, place.range)?;
         if place.steps.is_empty() {
             let value = self.typed_as_before(place.cell, value, place.range)?;
+            let value = self.written_into(place.cell, value)?;
             return self.write(place.cell, value, place.range);
         }
         self.put_in(place, value, Put::Set)

@@ -1,13 +1,15 @@
-//! A marked function at its place: a call of it with arguments of which nothing is known but their
-//! types. What is wrong in it is found there, and what its names are assumed to be is proved there.
+//! The check of a marked function at its place: a call with unknown arguments, of which only the
+//! types are known. Its errors are reported there, and the assumptions about its names are proved
+//! there.
 //!
-//! This module must never decide what the function computes where it is called.
+//! This module must never decide the meaning of the function at a call.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
-use syn::{Expr, FnArg, Generics, ItemFn, ReturnType, Type};
+use syn::{Expr, FnArg, Generics, ItemFn, ItemImpl, ReturnType, Type};
 
 use super::attr;
+use super::blocks::Method;
 use super::definitions::Definitions;
 use super::opaque;
 use super::travel::{Id, Marked, Outside};
@@ -15,38 +17,62 @@ use ad_ir::catalogue;
 use ad_ir::diag::{Diags, SrcRange};
 use ad_ir::program::Program;
 
-/// What a marked function is found to be.
+/// The outcome of checking a marked function.
 #[derive(Debug)]
 pub enum Probed {
-    /// It is right. The program has what its names are assumed to be.
+    /// It has no errors. The program has the assumptions about its names.
     Right(Box<Program>),
     /// It has errors.
     Wrong(Diags),
-    /// One of the definitions that it needs has errors.
+    /// A definition that the function needs has errors.
     OfBroken,
+    /// It calls functions of types that have still to be asked for.
+    Open,
 }
 
 /// Calls a marked function with unknown arguments.
 pub fn probe(item: &ItemFn, id: Id, outside: &Outside, krate: &TokenStream) -> Probed {
-    let mut diags = Diags::new();
+    if let Some(receiver) = item.sig.receiver() {
+        let mut diags = Diags::new();
+        diags.push(SrcRange::of(receiver), catalogue::method());
+        return Probed::Wrong(diags);
+    }
     let name = Ident::new("__ad_marked", item.sig.ident.span());
+    let mut all = outside.clone();
+    let names = std::mem::replace(&mut all.names, vec![(name.to_string(), id)]);
+    let itself = syn::Item::Fn(item.clone());
+    all.list.insert(0, Marked { id, item: itself, names, broken: false, certain: true, home: quote!(crate) });
+    all.here = Some(id);
+    probed(item, &name.to_token_stream(), &all, krate)
+}
+
+/// Calls a function of an `impl` block with unknown arguments.
+pub fn probe_method(method: &Method, id: Id, block: &ItemImpl, outside: &Outside, krate: &TokenStream) -> Probed {
+    let mut all = outside.clone();
+    let (names, itself) = (all.names.clone(), syn::Item::Impl(block.clone()));
+    all.list.insert(0, Marked { id, item: itself, names, broken: false, certain: true, home: quote!(crate) });
+    all.here = Some(id);
+    let name = &method.item.sig.ident;
+    let Some(of) = super::associated::name_of(&block.self_ty) else { return Probed::OfBroken };
+    let of = Ident::new(&of, name.span());
+    probed(&method.item, &quote!(#of::#name), &all, krate)
+}
+
+/// Calls a function with unknown arguments by this path.
+fn probed(item: &ItemFn, path: &TokenStream, all: &Outside, krate: &TokenStream) -> Probed {
+    let mut diags = Diags::new();
     let (mut params, mut arguments) = (Vec::new(), Vec::new());
     for (k, arg) in item.sig.inputs.iter().enumerate() {
-        match arg {
-            FnArg::Typed(typed) => {
-                arguments.push(argument(&typed.ty, &item.sig.generics, &format!("a{k}"), &mut params));
-            }
-            FnArg::Receiver(receiver) => {
-                diags.push(SrcRange::of(receiver), catalogue::method());
-                return Probed::Wrong(diags);
-            }
+        if let FnArg::Typed(typed) = arg {
+            arguments.push(argument(&typed.ty, &item.sig.generics, &format!("a{k}"), &mut params));
         }
     }
     let generics = &opaque::others(&item.sig.generics);
     let where_clause = &generics.where_clause;
+    let name = Ident::new("__ad_marked", item.sig.ident.span());
     let of_call: syn::Result<ItemFn> = syn::parse2(quote! {
         fn #name #generics (#(#params,)* __ad_unused: f64) -> f64 #where_clause {
-            let _ = #name(#(#arguments),*);
+            let _ = #path(#(#arguments),*);
             0.0
         }
     });
@@ -57,10 +83,6 @@ pub fn probe(item: &ItemFn, id: Id, outside: &Outside, krate: &TokenStream) -> P
     of_call.sig.ident = item.sig.ident.clone();
     let attr = attr::parse(quote!(grad, crate = "ad"), &mut Diags::new());
     let attr = attr::Attr { krate: krate.clone(), ..attr };
-    let mut all = outside.clone();
-    let names = std::mem::replace(&mut all.names, vec![(name.to_string(), id)]);
-    all.list.insert(0, Marked { id, item: syn::Item::Fn(item.clone()), names, broken: false });
-    all.here = Some(id);
     let all = all.prepared();
     if !all.are_complete() {
         return Probed::OfBroken;
@@ -82,11 +104,13 @@ pub fn probe(item: &ItemFn, id: Id, outside: &Outside, krate: &TokenStream) -> P
             program.imports = imports;
             Probed::Right(Box::new(program))
         }
+        _ if diags.is_empty() && !all.wanted.is_empty() => Probed::Open,
         _ => Probed::Wrong(diags),
     }
 }
 
-/// An argument of a type, made of parameters. A function gives what is a parameter, too.
+/// An argument of this type, made of new parameters. If the type is a function, the argument is a
+/// closure whose result is made of new parameters.
 fn argument(ty: &Type, generics: &Generics, name: &str, params: &mut Vec<TokenStream>) -> Expr {
     let ident = format_ident!("__ad_{name}", span = Span::call_site());
     if let Some(function) = opaque::function(ty, generics) {

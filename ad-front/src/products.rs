@@ -179,8 +179,8 @@ impl<'a> Lower<'a> {
         Some(all?.into())
     }
 
-    /// The value of a type whose numbers are all zero. `default`: as `Default` makes it, so that a
-    /// `Vec` may be empty. `None` if the type has no such value, or if sizes are not known.
+    /// The value of a type whose numbers are all zero. With `default` it is the value of `Default`,
+    /// so a `Vec` may be empty. `None` if the type has no such value, or if sizes are not known.
     pub(super) fn zero_of(&mut self, tree: &Tree<'a>, default: bool) -> Option<Value<'a>> {
         let mut all = |trees: &[Tree<'a>]| trees.iter().map(|t| self.zero_of(t, default)).collect::<Option<Vec<_>>>();
         Some(match tree {
@@ -270,6 +270,10 @@ impl<'a> Lower<'a> {
                 let first = leaves.clone().next().copied().ok_or(Poison)?;
                 let len = self.g.shape(first).get(lists).copied().ok_or(Poison)?;
                 let form = self.form_of(element, leaves, lists + 1)?;
+                // The rows of an array.
+                if let Form::Leaf { levels } = form {
+                    return Ok(Form::Leaf { levels: levels + 1 });
+                }
                 let count = form.leaves();
                 let Value::GrowableVec(list) = self.list_of(form, vec![first; count], len) else { return Err(Poison) };
                 Form::Rows(list)

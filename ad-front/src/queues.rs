@@ -66,7 +66,7 @@ fn pop_front<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
             let stack = Rc::clone(stack);
             let exists = me.g.compare(Cmp::Lt, zero, stack.len);
             let first = me.under(exists, true, |me| me.vec_element(&stack, zero))?;
-            // An empty queue may be rotated as well: it has only padding, which nobody reads, and
+            // An empty queue may be rotated as well: it has only padding, which is never read, and
             // its length stays 0.
             let capacity = me.capacity(&stack);
             moved(me, &place, |me, i, _| rotated(me, i, one, capacity))?;

@@ -152,6 +152,14 @@ fn rows<'a>(
 
 fn split_end<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, front: bool) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
+    if let Value::GrowableVec(list) = x {
+        let ends = if front { [1, 0] } else { [0, 1] };
+        let (mut parts, exists) = me.elements_apart(&Rc::clone(list), ends, Some(0), range)?;
+        if !front {
+            parts.reverse();
+        }
+        return Ok(Value::Option(Value::Tuple(parts.into()).into(), exists));
+    }
     let levels = me.levels(x);
     let x = me.array(x, range)?;
     let (zero, one, n) = (me.g.lit_usize(0), me.g.lit_usize(1), me.g.shape(x)[0]);

@@ -28,7 +28,7 @@ use ad_ir::diag::{Diags, Poison, SrcRange};
 use ad_ir::ir::Term;
 use ad_ir::prim::Prim;
 use ad_ir::prim::structural::{Callee, Half, Returns};
-use ad_ir::program::{Container, Declared, Output, OutputTree, Owner, Parts, Passing, Program, Tree};
+use ad_ir::program::{Container, Declared, Output, OutputTree, Owner, Parts, Passing, Program, Role, Tree};
 use ad_ir::rust_types;
 
 /// A function whose calls expand to more bodies than these is compiled on its own.
@@ -43,13 +43,31 @@ pub(super) struct Recursive<'a> {
 }
 
 /// The functions that are compiled on their own, by their numbers. All runs of the front end share
-/// them, since what they are does not depend on a call.
+/// them, since a function does not depend on its calls.
 #[derive(Clone, Default)]
-pub(super) struct Functions(Rc<RefCell<Vec<Compiled>>>);
+pub(super) struct Functions {
+    all: Rc<RefCell<Vec<Compiled>>>,
+    known: Rc<Known>,
+    /// The parameters that calls of this run change.
+    changed: Rc<RefCell<BTreeSet<(String, usize)>>>,
+    /// The number of the function that is being lowered.
+    current: Option<usize>,
+}
+
+/// What earlier runs of the front end have found about the functions, by their texts. They are
+/// lowered until nothing new is found (`shapes::lower`).
+#[derive(Clone, Default, PartialEq, Eq)]
+pub(super) struct Known {
+    /// Those that may panic.
+    panicking: BTreeSet<String>,
+    /// The leaves of parameters for which a call among these functions gives anything but the
+    /// caller's own parameter.
+    changed: BTreeSet<(String, usize)>,
+}
 
 struct Compiled {
     item: Rc<ItemFn>,
-    /// Its text, with all that it sees.
+    /// The text of the function, with everything that is in scope.
     text: String,
     definition: Option<usize>,
     /// `None` if the signature has errors.
@@ -58,21 +76,56 @@ struct Compiled {
 }
 
 impl Functions {
+    /// No functions yet, of which this is known.
+    pub(super) fn knowing(known: Known) -> Functions {
+        Functions { known: known.into(), ..Functions::default() }
+    }
+
+    /// What is known of these functions, given them after lowering.
+    pub(super) fn found(&self, lowered: &[Program]) -> Known {
+        let (all, mut known) = (self.all.borrow(), (*self.known).clone());
+        let found = all.iter().zip(lowered).filter(|(_, f)| !f.checks.is_empty());
+        known.panicking.extend(found.map(|(compiled, _)| compiled.text.clone()));
+        known.changed.extend(self.changed.borrow().iter().cloned());
+        known
+    }
+
+    /// Notes which parameters a call of this function changes, if these terms are given, and those
+    /// whose first leaf is this input. Returns the parameters that no call changes.
+    fn unchanged(&self, number: u32, g: &ad_ir::ir::Graph, given: &[Term], first: u32) -> Box<[u32]> {
+        let all = self.all.borrow();
+        let Some(text) = all.get(number as usize).map(|f| &f.text) else { return [].into() };
+        let own = |k: usize| {
+            let input = u32::try_from(k).ok().and_then(|k| g.input(first + k));
+            self.current == Some(number as usize) && input == Some(given[k])
+        };
+        let changed = (0..given.len()).filter(|&k| self.current.is_some() && !own(k));
+        self.changed.borrow_mut().extend(changed.map(|k| (text.clone(), k)));
+        let kept = |k: &u32| !self.known.changed.contains(&(text.clone(), *k as usize));
+        (0..).take(given.len()).filter(kept).collect()
+    }
+
+    /// Whether a function may panic.
+    fn may_panic(&self, number: u32) -> bool {
+        self.all.borrow().get(number as usize).is_some_and(|f| self.known.panicking.contains(&f.text))
+    }
+
     /// Lowers the functions, and adds them to the program that calls them. Their bodies may call
-    /// further ones.
-    pub(super) fn into_program(
-        self,
+    /// further functions.
+    pub(super) fn add_to(
+        &self,
         program: &mut Program,
         (definitions, outside): (&Definitions, &Outside),
         diags: &mut Diags,
     ) -> Lowered<()> {
         let next = |number: usize| {
-            let all = self.0.borrow();
+            let all = self.all.borrow();
             let compiled = all.get(number)?;
             Some((Rc::clone(&compiled.item), compiled.definition, compiled.sig.clone()?))
         };
         while let Some((item, definition, sig)) = next(program.functions.len()) {
-            let function = super::shapes::one(&sig, &item, definitions, (outside, definition), &self, diags)?;
+            let here = Functions { current: Some(program.functions.len()), ..self.clone() };
+            let function = super::shapes::one(&sig, &item, definitions, (outside, definition), &here, diags)?;
             let mut function = by_leaves(function);
             program.assumed.append(&mut function.assumed);
             program.bound.append(&mut function.bound);
@@ -136,7 +189,8 @@ impl<'a> Lower<'a> {
     /// Binds the name of the annotated function in its own body, if it calls itself.
     pub(super) fn bind_itself(&mut self, item: &'a ItemFn) -> Lowered<()> {
         let name = item.sig.ident.to_string();
-        if !calls(item).contains(&name) || self.state.scope.get(&name).is_some() {
+        // A bare name in a method is that of another function.
+        if self.sig.within.is_some() || !calls(item).contains(&name) || self.state.scope.get(&name).is_some() {
             return Ok(());
         }
         self.recursive_names = Rc::new([name.clone()].into());
@@ -151,9 +205,33 @@ impl<'a> Lower<'a> {
         let (beside, definition) = (Rc::clone(&self.beside), self.state.definition);
         let own = item.sig.ident.to_string();
         // A marked function sees itself.
-        let marked = || self.is_itself(&own) && (calls(item).contains(&own) || self.is_large_definition(item));
+        let again = || calls(item).contains(&own) || self.calls_itself_through_others();
+        let marked = || self.is_itself(&own) && (again() || self.is_large_definition(item));
         let found = self.recursive_names.contains(&own) || marked();
         found.then(|| Rc::new(Recursive { item, beside, definition }))
+    }
+
+    /// Whether a call of the definition that is being lowered may lead to another call of it.
+    fn calls_itself_through_others(&self) -> bool {
+        let Some(first) = self.state.definition else { return false };
+        let outside = self.outside;
+        let called = |k: usize| -> Vec<usize> {
+            let names = match outside.list.get(k).map(|d| &d.item) {
+                Some(Item::Fn(f)) => all_calls(f),
+                _ => Vec::new(),
+            };
+            names.into_iter().filter_map(|name| outside.find(Some(k), &name)).collect()
+        };
+        let (mut seen, mut open) = (BTreeSet::new(), called(first));
+        while let Some(k) = open.pop() {
+            if k == first {
+                return true;
+            }
+            if seen.insert(k) {
+                open.extend(called(k));
+            }
+        }
+        false
     }
 
     /// Whether only such derivatives are wanted as are taken of calls.
@@ -216,9 +294,13 @@ impl<'a> Lower<'a> {
             _ => None,
         };
         let reached = self.reached(&given);
-        let callee = Callee { function: number, half: Half::Value, active: [].into(), results, direct };
+        let passed = self.functions.unchanged(number, &self.g, &given, self.first_param);
+        let callee = Callee { function: number, half: Half::Value, active: [].into(), passed, results, direct };
         let all: Vec<Term> = std::iter::once(reached).chain(given).collect();
         let made = self.g.prim(Prim::Call(callee.clone().into()), &all);
+        if self.functions.may_panic(number) {
+            self.require_finished(made);
+        }
         if direct.is_some() {
             return Ok(Value::Term(made));
         }
@@ -264,13 +346,13 @@ impl<'a> Lower<'a> {
         item.block.stmts = stmts;
         let text = item.to_token_stream().to_string();
         let same = |c: &Compiled| c.text == text && c.definition == f.definition;
-        let found = self.functions.0.borrow().iter().position(same);
+        let found = self.functions.all.borrow().iter().position(same);
         let number = match found {
             Some(number) => number,
             None => self.compile(item, text, f.definition),
         };
         let (sig, errors) = {
-            let all = self.functions.0.borrow();
+            let all = self.functions.all.borrow();
             (all[number].sig.clone(), all[number].errors.clone())
         };
         for d in errors.list() {
@@ -282,12 +364,12 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A new function of its own. Its body is lowered later.
+    /// Adds a function that is compiled on its own. Its body is lowered later.
     fn compile(&mut self, item: ItemFn, text: String, definition: Option<usize>) -> usize {
         let mut errors = Diags::new();
         let sig = sig::of_function(&item, self.definitions, (self.sig.mode, &self.sig.krate), &mut errors).ok();
         let sig = sig.filter(|sig| refused(sig, &item, &mut errors).is_ok() && errors.is_empty()).map(Rc::new);
-        let mut all = self.functions.0.borrow_mut();
+        let mut all = self.functions.all.borrow_mut();
         all.push(Compiled { item: item.into(), text, definition, sig, errors });
         all.len() - 1
     }
@@ -313,7 +395,7 @@ fn has_lists<L>(tree: &Tree<L>) -> bool {
     match tree {
         Tree::Leaf(_) => false,
         Tree::Tuple(parts) => parts.iter().any(has_lists),
-        Tree::List(_) => true,
+        Tree::List(..) => true,
         Tree::Defined(_, inner) => has_lists(inner),
     }
 }
@@ -351,6 +433,8 @@ fn by_leaves(mut program: Program) -> Program {
         param.passing = if numbers { Passing::value(Owner::Any) } else { Passing::reference(Owner::Slice) };
         param.lens = Vec::new();
         param.label = param.name.to_string();
+        // A call is between two steps of one value, and both are of the same variant.
+        param.role = Role::Data;
     }
     let declared = program.params.iter().enumerate().map(|(k, param)| Declared {
         name: param.name.clone(),
@@ -361,11 +445,12 @@ fn by_leaves(mut program: Program) -> Program {
     program.declared = declared.collect();
     let leaf = |t: Term| {
         let container = if program.graph.rank(t) == 0 { Container::Scalar } else { Container::Slice };
-        OutputTree::Leaf(Output { term: t, container, lens: Vec::new() })
+        OutputTree::Leaf(Output { term: t, container, lens: Vec::new(), role: Role::Data })
     };
     program.result = OutputTree::of_several(program.result.terms().into_iter().map(leaf).collect());
     program.result_ty = rust_types::tree_type(&program, &program.result);
-    // Its own panics have no values that only a loop has: nothing outside can call it.
+    // Messages of its panics show no values of loops, since generated code cannot call the function
+    // to get them.
     program.checks.iter_mut().for_each(|check| check.incomplete = false);
     program
 }
@@ -389,7 +474,7 @@ fn functions_among<'s>(items: &[&'s Item]) -> Vec<(&'s ItemFn, Vec<String>)> {
     items.iter().filter_map(|item| if let Item::Fn(f) = item { Some((f, all_calls(f))) } else { None }).collect()
 }
 
-/// Those of which the calls, expanded one in the other, would be many bodies.
+/// The functions whose calls would expand to too many bodies.
 fn large_among<'s>(functions: &[(&'s ItemFn, Vec<String>)], itself: &BTreeSet<String>) -> Vec<&'s ItemFn> {
     let number = |name: &String| functions.iter().position(|(f, _)| f.sig.ident == name.as_str());
     let called = |k: usize| functions[k].1.iter().filter(|name| !itself.contains(*name)).filter_map(number).collect();
@@ -397,8 +482,8 @@ fn large_among<'s>(functions: &[(&'s ItemFn, Vec<String>)], itself: &BTreeSet<St
     (0..functions.len()).filter(|&k| sizes.of(k) > LARGE).map(|k| functions[k].0).collect()
 }
 
-/// The number of bodies to which functions expand. The list of what a function calls has each
-/// function as often as it is called.
+/// The number of bodies to which functions expand. The list of called functions has each function
+/// once for each call.
 struct Sizes<'s> {
     called: &'s dyn Fn(usize) -> Vec<usize>,
     found: BTreeMap<usize, usize>,
@@ -409,7 +494,7 @@ impl Sizes<'_> {
         let mut waiting = vec![function];
         while let Some(&k) = waiting.last() {
             let called = (self.called)(k);
-            // One that is being looked at calls itself, and is a call.
+            // A function that is being examined calls itself, so its call is not expanded.
             let open = called.iter().find(|&c| !self.found.contains_key(c) && !waiting.contains(c));
             if let Some(&open) = open {
                 waiting.push(open);
@@ -450,7 +535,7 @@ fn calls(f: &ItemFn) -> BTreeSet<String> {
     all_calls(f).into_iter().collect()
 }
 
-/// The same, each as often as it is called.
+/// All called names, each once for each call.
 fn all_calls(f: &ItemFn) -> Vec<String> {
     struct Calls(Vec<String>);
     impl<'s> Visit<'s> for Calls {

@@ -222,8 +222,8 @@ impl Reader {
                 bound.map_or(Ty::Unknown, |(_, ty)| ty.clone())
             }
             Expr::Binary(_) => {
-                // A loop follows the left operands, since a chain of operators nests as deep as it
-                // is long.
+                // A loop follows the left operands, since the nesting of a chain of operators grows
+                // with its length.
                 let mut left = e;
                 while let Expr::Binary(b) = left {
                     self.operand(&b.right);

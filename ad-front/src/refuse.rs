@@ -30,12 +30,11 @@ pub(super) fn macro_call(mac: &syn::Macro) -> Message {
 /// The error for the attribute on an item other than a function.
 pub(super) fn item(item: &syn::Item) -> Option<Message> {
     let kind = match item {
-        syn::Item::Fn(_) => return None,
-        syn::Item::Mod(m) if m.content.is_none() => NotAFunction::ModuleElsewhere,
-        syn::Item::Mod(_) => NotAFunction::Module,
+        // What has a mark of its own kind and does not parse is rustc's error.
+        syn::Item::Fn(_) | syn::Item::Impl(_) => return None,
+        syn::Item::Mod(_) => NotAFunction::ModuleElsewhere,
         syn::Item::Struct(_) => NotAFunction::Struct,
         syn::Item::Enum(_) => NotAFunction::Enum,
-        syn::Item::Impl(_) => NotAFunction::Impl,
         syn::Item::Trait(_) => NotAFunction::Trait,
         syn::Item::Const(_) | syn::Item::Static(_) => NotAFunction::Constant,
         _ => NotAFunction::Other,

@@ -5,11 +5,12 @@
 
 use std::collections::BTreeSet;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use syn::visit::{self, Visit};
 use syn::{Expr, ExprCall, ExprMethodCall, Item, ItemFn, Path, Type};
 
 use super::assume::Special;
+use super::blocks::Method;
 use super::table::{self, On};
 use super::travel::written;
 use super::{consts, items, macros, panics, types};
@@ -20,7 +21,25 @@ use ad_ir::program::KnownType;
 /// The paths whose definitions a function needs, each once and without generic arguments.
 #[must_use]
 pub fn requests(item: &TokenStream) -> Vec<Path> {
-    let Ok(mut function) = syn::parse2::<ItemFn>(item.clone()) else { return Vec::new() };
+    let Ok(function) = syn::parse2::<ItemFn>(item.clone()) else { return Vec::new() };
+    of_function(function)
+}
+
+/// The paths whose definitions a function of an `impl` block needs.
+#[must_use]
+pub fn requests_of_method(method: &Method) -> Vec<Path> {
+    let mut function = method.item.clone();
+    // A bare name in a method is never the method.
+    function.sig.ident = Ident::new(MARK, function.sig.ident.span());
+    of_function(function)
+}
+
+/// The same of a function that has been read.
+pub(super) fn requests_of_item(function: &ItemFn) -> Vec<Path> {
+    of_function(function.clone())
+}
+
+fn of_function(mut function: ItemFn) -> Vec<Path> {
     macros::rewrite(&mut function.block, &mut Diags::new());
     items::replace(&mut function.block);
     let mut own = Own(BTreeSet::from([function.sig.ident.to_string()]));
@@ -181,7 +200,7 @@ impl Requests {
 /// Whether a name is that of a type that is understood without a definition, or of one for which
 /// there is an error here.
 fn is_known_type(name: &str) -> bool {
-    // What ndarray and std have beside the types that values are of.
+    // Names of ndarray and std that are not types of values in a body.
     let beside = ["Option", "Some", "None", "Result", "Ok", "Err", "Ordering", "Axis", "Default"];
     let dimension = name.strip_prefix("Ix").is_some_and(|rank| rank == "Dyn" || rank.parse::<u8>().is_ok());
     let mut known = types::NUMBERS.iter().copied().chain(["bool"]);

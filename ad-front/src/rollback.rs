@@ -104,7 +104,7 @@ impl Rollback for Facts {
     fn rollback(&mut self, mark: usize) {
         self.forget(mark);
     }
-    // Its caches may have grown.
+    // The caches of the graph may have grown.
     #[cfg(test)]
     fn snapshot(&self) -> String {
         self.mark().to_string()
@@ -114,8 +114,8 @@ impl Rollback for Facts {
 /// Declares the state and the functions that restore it, from one list of fields.
 macro_rules! state {
     ($($(#[$doc:meta])* $name:ident: $ty:ty,)*) => {
-        /// The part of the translation state that a trial restores: the current position, and what
-        /// has been found so far.
+        /// The part of the translation state that a trial restores: the current position, and the
+        /// findings so far.
         #[derive(Default, Debug)]
         pub(super) struct State<'a> {
             $($(#[$doc])* pub $name: $ty,)*
@@ -172,8 +172,8 @@ state! {
     frames: Vec<Frame>,
     /// The enclosing loops as recurrences, the outermost first.
     recurrences: Vec<OpenRecurrence>,
-    /// The frame of the loop whose number of steps is looked for, and closed bounds of it that have
-    /// been found.
+    /// The frame of the loop whose number of steps is to be bounded, and the closed bounds found so
+    /// far.
     bounded: Option<usize>,
     step_bounds: Vec<Term>,
     /// The first term that was created after a jump out of the current block, if there was one.

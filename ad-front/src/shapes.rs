@@ -12,7 +12,7 @@ use syn::visit::Visit;
 
 use super::definitions::Definitions;
 use super::lower::Lower;
-use super::recursion::Functions;
+use super::recursion::{Functions, Known};
 use super::sig::Sig;
 use super::travel::Outside;
 use super::types::Len;
@@ -22,7 +22,9 @@ use ad_ir::catalogue;
 use ad_ir::diag::{Diags, Poison, SrcRange};
 use ad_ir::ir::{Elem, Lit, Loc, Node, Term, Type};
 use ad_ir::prim::Cmp;
-use ad_ir::program::{Check, Constant, Container, Output, OutputTree, Param, Parts, Phase, Place, Places, Program};
+use ad_ir::program::{
+    Check, Constant, Container, Output, OutputTree, Param, Parts, Phase, Place, Places, Program, Role,
+};
 
 /// A symbolic size: an axis of a parameter, or a parameter of type `usize`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -236,7 +238,7 @@ impl<'a> Lower<'a> {
             if declared.pattern {
                 self.parameters.push((n, value));
             } else {
-                self.bind_parameter(declared.declared.name.to_string(), declared.mutable, value);
+                self.bind_parameter(declared.declared.label.clone(), declared.mutable, value);
             }
         }
         self.example = self.declare_examples(&arrays);
@@ -304,10 +306,18 @@ pub(super) fn lower(
     outside: &Outside,
     diags: &mut Diags,
 ) -> Lowered<Program> {
-    let functions = Functions::default();
-    let mut program = one(sig, item, definitions, (outside, None), &functions, diags)?;
-    functions.into_program(&mut program, (definitions, outside), diags)?;
-    Ok(program)
+    let mut known = Known::default();
+    loop {
+        let functions = Functions::knowing(known.clone());
+        let mut program = one(sig, item, definitions, (outside, None), &functions, diags)?;
+        functions.add_to(&mut program, (definitions, outside), diags)?;
+        let found = functions.found(&program.functions);
+        // Each further run knows more of the functions, of which there are finitely many.
+        if found == known {
+            return Ok(program);
+        }
+        known = found;
+    }
 }
 
 /// Lowers one function. It stands at the place of this definition.
@@ -436,7 +446,8 @@ fn finish(mut lower: Lower<'_>, item: &ItemFn, mut result: OutputTree, equations
     let sig = lower.sig;
     if lower.example.is_some() {
         // The function of many examples returns arrays of their results.
-        result = result.map(&mut |out| Output { term: out.term, container: Container::NdArray, lens: Vec::new() });
+        let array = |term| Output { term, container: Container::NdArray, lens: Vec::new(), role: Role::Data };
+        result = result.map(&mut |out| array(out.term));
     }
     let first = lower.first_param;
     let params = sig.params.iter().zip(first..).map(|(p, input)| Param {
@@ -448,15 +459,17 @@ fn finish(mut lower: Lower<'_>, item: &ItemFn, mut result: OutputTree, equations
         rank: p.leaf.rank,
         lens: p.leaf.lens.iter().map(Len::tokens).collect(),
         input: Some(input),
-        constant: p.leaf.constant,
+        role: p.leaf.role,
     });
     Program {
         name: sig.name.clone(),
+        stem: sig.stem.clone(),
         vis: sig.vis.clone(),
         cfgs: sig.cfgs.clone(),
         generics: sig.generics.clone(),
         where_clause: sig.where_clause.clone(),
         turbofish: sig.turbofish.clone(),
+        within: sig.within.clone(),
         captured: sig.real_param.iter().chain(&sig.const_params).cloned().collect(),
         constants: lower.constants,
         declared: sig.declared.iter().map(|p| p.declared.clone()).collect(),

@@ -16,18 +16,22 @@ use ad_ir::descriptor::{self, Descriptor, Further, Structure};
 use ad_ir::diag::{Diags, Poison, SrcRange, suggest, text_of};
 use ad_ir::ir::Elem;
 use ad_ir::mode::Mode;
-use ad_ir::program::{Container, Declared, Parts, Tree};
+use ad_ir::program::{Container, Declared, Parts, Role, Tree, Within};
 
 /// A valid signature.
 #[derive(Clone)]
 pub(super) struct Sig {
     pub name: Ident,
+    /// What the names of the derivatives begin with.
+    pub stem: Ident,
     pub vis: TokenStream,
     pub cfgs: TokenStream,
     pub generics: TokenStream,
     pub where_clause: TokenStream,
     /// `::<T, N>`: the generic arguments with which one derivative calls another.
     pub turbofish: TokenStream,
+    /// The `impl` block that it stands in.
+    pub within: Option<Within>,
     /// The parameters as declared.
     pub declared: Vec<SigDeclared>,
     /// Their numbers and arrays.
@@ -112,12 +116,14 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, types: &Definitions, diags: &mut
     };
     Ok(Sig {
         name: item.sig.ident.clone(),
+        stem: attr.stem(&item.sig.ident),
         vis: item.vis.to_token_stream(),
         cfgs,
         // `Generics` prints its parameters with bounds, and no where clause.
         generics: generics.to_token_stream(),
         where_clause: generics.where_clause.to_token_stream(),
         turbofish: turbofish(generics),
+        within: None,
         declared,
         params,
         result,
@@ -135,7 +141,8 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, types: &Definitions, diags: &mut
     })
 }
 
-/// Parses the signature of a function that is compiled on its own. Nothing in it has to be real.
+/// Parses the signature of a function that is compiled on its own. It need not have real parameters
+/// or results.
 pub(super) fn of_function(
     item: &ItemFn,
     types: &Definitions,
@@ -159,11 +166,13 @@ pub(super) fn of_function(
     let real = |k: &usize| params[*k].leaf.elem.is_real();
     Ok(Sig {
         name: item.sig.ident.clone(),
+        stem: item.sig.ident.clone(),
         vis: TokenStream::new(),
         cfgs: TokenStream::new(),
         generics: generics.to_token_stream(),
         where_clause: generics.where_clause.to_token_stream(),
         turbofish: turbofish(generics),
+        within: None,
         wrt: (0..declared.len()).collect(),
         active: (0..params.len()).filter(real).collect(),
         declared,
@@ -218,7 +227,7 @@ fn fits(
     } else if let Some(instead) = requires.vectors {
         let of_result = match result {
             Tree::Leaf(leaf) => Some(leaf),
-            Tree::Tuple(_) | Tree::List(_) | Tree::Defined(..) => None,
+            Tree::Tuple(_) | Tree::List(..) | Tree::Defined(..) => None,
         };
         let vector = |leaf: &Leaf| {
             let array = matches!(leaf.container, Container::NdArray | Container::Slice);
@@ -253,7 +262,7 @@ fn fits(
 }
 
 /// Type and const parameters. Lifetimes are inferred.
-fn turbofish(generics: &syn::Generics) -> TokenStream {
+pub(super) fn turbofish(generics: &syn::Generics) -> TokenStream {
     let names = generics.params.iter().filter_map(|p| match p {
         GenericParam::Lifetime(_) => None,
         GenericParam::Type(t) => Some(&t.ident),
@@ -375,7 +384,13 @@ fn params(item: &ItemFn, names: (&Generics, &Definitions), diags: &mut Diags) ->
     let (mut declared, mut params) = (Vec::new(), Vec::new());
     for ((typed, k, ty), name) in read.into_iter().zip(names) {
         let pattern = name.is_none();
+        // No function but a method may have a parameter of this name.
+        let of_receiver = |(name, mutable): (Ident, bool)| match name == "self" {
+            true => (fresh("self", &mut taken), mutable),
+            false => (name, mutable),
+        };
         let label = name.as_ref().map_or_else(|| text_of(&typed.pat, 40), |(name, _)| name.to_string());
+        let name = name.map(of_receiver);
         let (name, mutable) = name.unwrap_or_else(|| (fresh(&format!("argument{k}"), &mut taken), false));
         let parts = parts(&ty, (&name, &label), &mut taken, &mut params);
         let ty = types::ungrouped(&typed.ty).to_token_stream();
@@ -393,26 +408,35 @@ fn parts(ty: &TypeTree, (name, label): (&Ident, &str), taken: &mut Vec<String>, 
         }
         TypeTree::Tuple { references, is_static, parts: inner } => {
             let part = |(k, ty): (usize, &TypeTree)| {
-                let stem = name.to_string();
-                let stem = stem.trim_start_matches("r#").trim_end_matches('_');
-                let own = fresh(&format!("{stem}_{k}"), taken);
+                let own = fresh(&format!("{}_{k}", stem(name)), taken);
                 parts(ty, (&own, &format!("{label}.{k}")), taken, params)
             };
             let parts = inner.iter().enumerate().map(part).collect();
             Parts::Tuple { references: *references, is_static: *is_static, parts }
         }
-        TypeTree::List { passing, element } => {
-            Parts::List { passing: *passing, element: parts(element, (name, label), taken, params).into() }
+        TypeTree::List { passing, of, element } => {
+            // An array of arrays is made of the list, which has the parameter's name.
+            let own = match **element {
+                TypeTree::Leaf(_) | TypeTree::List { .. } => fresh(&stem(name), taken),
+                _ => name.clone(),
+            };
+            let element = parts(element, (&own, label), taken, params).into();
+            Parts::List { passing: *passing, of: of.clone(), element }
         }
         TypeTree::Defined { references, is_static, of, fields, inner } => {
             let from = params.len();
             let inner = parts(inner, (name, label), taken, params).into();
             for (param, field) in params[from..].iter_mut().zip(fields) {
-                param.label = format!("{label}.{field}");
+                param.label = if field.is_empty() { label.to_string() } else { format!("{label}.{field}") };
             }
             Parts::Defined { references: *references, is_static: *is_static, of: of.clone(), inner }
         }
     }
+}
+
+/// What the names of a parameter's parts begin with.
+fn stem(name: &Ident) -> String {
+    name.to_string().trim_start_matches("r#").trim_end_matches('_').to_string()
 }
 
 /// A name for a local of generated code. It ends in `_`, since no constant has such a name.
@@ -469,7 +493,7 @@ fn result(
     }
     let one_real = |tree: &Tree<Leaf>| is_one_number(tree) && tree.leaves().iter().all(|leaf| leaf.elem.is_real());
     let pair = matches!(&found, Tree::Tuple(parts) if parts.len() == 2 && one_real(&parts[0]));
-    if found.leaves().iter().any(|leaf| leaf.constant && leaf.elem.is_real()) {
+    if found.leaves().iter().any(|leaf| leaf.role == Role::Constant && leaf.elem.is_real()) {
         return Err(diags.push(SrcRange::of(ty), catalogue::constant_in_a_result(&text_of(ty, 40))));
     }
     if let Some(range) = attr.aux.filter(|_| !pair) {
@@ -542,7 +566,7 @@ impl Sig {
     pub(super) fn result_elem(&self) -> Option<Elem> {
         match &self.result {
             Tree::Leaf(leaf) => Some(leaf.elem),
-            Tree::Tuple(_) | Tree::List(_) | Tree::Defined(..) => None,
+            Tree::Tuple(_) | Tree::List(..) | Tree::Defined(..) => None,
         }
     }
 }

@@ -542,7 +542,13 @@ impl<'a> Lower<'a> {
         }
         let ordered = self.state.facts.prove_le(&self.g, start, end);
         let closed = |g: &Graph, t: Term| g.free(t).is_empty() && !g.is_open(t);
-        difference(&mut self.state.facts, &mut self.g, (start, end), ordered, closed).unwrap_or(len)
+        let (facts, g) = (&mut self.state.facts, &mut self.g);
+        if let Some(len) = difference(facts, g, (start, end), ordered, closed) {
+            return len;
+        }
+        // The length of `a[at..at + j]` is `j`, also where `j` is the number of a step.
+        let found = difference(facts, g, (start, end), ordered, |_, _| true);
+        found.filter(|&t| !matches!(g.node(t), Node::Prim(Prim::Int(_), _))).unwrap_or(len)
     }
 
     fn cut(

@@ -31,7 +31,7 @@ pub(super) const TABLE: &[Row] = &[
     row("sort_unstable", On::Place, (0, 0), sort, "puts integers in ascending order").of_vectors(),
 ];
 
-/// What says that one element comes before another.
+/// The way in which two elements are compared.
 #[derive(Clone, Copy)]
 enum By {
     Comparison,

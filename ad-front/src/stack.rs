@@ -144,7 +144,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Copies of an element that nothing reads.
+    /// Rows of zeros in the shape of an element. They are never read.
     fn rows_of_zeros(&mut self, element: Term, capacity: Term) -> Term {
         if self.g.rank(element) == 0 {
             self.g.broadcast(element, &[capacity])

@@ -9,7 +9,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote};
-use syn::{FnArg, ItemFn, Pat, ReturnType, Type};
+use syn::{FnArg, Generics, ItemFn, Pat, ReturnType, Type};
 
 use super::attr::Attr;
 use super::boundary::{self, of_several};
@@ -18,8 +18,8 @@ use super::sig::{self, Sig, generics};
 use super::types::{self, Leaf};
 use ad_ir::descriptor::{self, Descriptor, Function, Further, Structure};
 use ad_ir::diag::Diags;
-use ad_ir::program::{Container, Tree, pair};
-use ad_ir::rust_types::check_name;
+use ad_ir::program::{Container, Tree, Within, pair};
+use ad_ir::rust_types::{check_name, check_name_of_method};
 
 /// A type, and the type parameters in it that replace unknown types.
 #[derive(Clone)]
@@ -97,14 +97,22 @@ impl Types {
 
 /// Writes the stand-ins for these derivatives, and for the function that `check_grad!` calls.
 fn written<'a>(
-    item: &ItemFn,
+    (item, stem, within): (&ItemFn, &Ident, Option<&Within>),
     derivatives: impl Iterator<Item = &'a Descriptor>,
     types: &Types,
     krate: &TokenStream,
     why: &str,
 ) -> TokenStream {
-    let (vis, name, generics) = (&item.vis, &item.sig.ident, &item.sig.generics);
-    let where_clause = &generics.where_clause;
+    let (vis, name) = (&item.vis, &item.sig.ident);
+    // Those of the block are in scope in a method.
+    let own: Option<Generics> = within.and_then(|w| syn::parse2(w.own_generics.clone()).ok());
+    let generics = own.as_ref().unwrap_or(&item.sig.generics);
+    let where_clause = within.map_or_else(|| generics.where_clause.to_token_stream(), |w| w.own_where.clone());
+    let receiver = within.and_then(|w| w.receiver.as_ref());
+    let parameter = |k: usize, ty: TokenStream| match receiver {
+        Some(receiver) if k == 0 => receiver.clone(),
+        _ => quote!(_: #ty),
+    };
     let cfgs = item.attrs.iter().filter(|a| a.path().is_ident("cfg"));
     let cfgs = quote!(#(#cfgs)*);
     let params = &types.params;
@@ -116,12 +124,15 @@ fn written<'a>(
     let mut code = TokenStream::new();
     for derivative in derivatives {
         for function in derivative.functions() {
-            let name = format_ident!("{name}_{}", function.suffix);
+            let name = format_ident!("{stem}_{}", function.suffix);
             let further = types.further(derivative.further);
             // The error may be that other parameters are arrays of examples, so each parameter has
             // any type.
             let any = derivative.returns == Structure::Examples;
-            let params = params.iter().map(|ty| if any { quote!(impl ::core::marker::Sized) } else { ty.clone() });
+            let params = params
+                .iter()
+                .enumerate()
+                .map(|(k, ty)| parameter(k, if any { quote!(impl ::core::marker::Sized) } else { ty.clone() }));
             let Guess { ty, unknown } = types.returned(derivative, function);
             let mut generics = generics.clone();
             generics.params.extend(unknown.iter().map(|any| -> syn::GenericParam { syn::parse_quote!(#any) }));
@@ -129,13 +140,13 @@ fn written<'a>(
                 #[doc = #doc]
                 #cfgs
                 #allowed
-                #vis fn #name #generics (#(_: #params,)* #(_: #further),*) -> #ty #where_clause {
+                #vis fn #name #generics (#(#params,)* #(_: #further),*) -> #ty #where_clause {
                     ::core::panic!(#message)
                 }
             });
         }
     }
-    let check = check_name(name);
+    let check = check_name(stem);
     code.extend(quote! {
         #[doc(hidden)]
         #cfgs
@@ -144,7 +155,20 @@ fn written<'a>(
             ::core::panic!(#message)
         }
     });
-    code
+    let Some(within) = within else { return code };
+    if let Some(receiver) = receiver {
+        let (check, others) = (check_name_of_method(stem), params.iter().skip(1));
+        code.extend(quote! {
+            #[doc(hidden)]
+            #cfgs
+            #allowed
+            #vis fn #check #generics (#receiver, _: #krate::runtime::check::How<'_>, #(_: #others),*) #where_clause {
+                ::core::panic!(#message)
+            }
+        });
+    }
+    let Within { cfgs, generics, where_clause, self_ty, .. } = within;
+    quote!(#cfgs impl #generics #self_ty #where_clause { #code })
 }
 
 /// The stand-ins for a function with a valid signature.
@@ -192,7 +216,7 @@ pub(super) fn of_signature(sig: &Sig, item: &ItemFn, diags: &Diags) -> TokenStre
         gradient: Guess::known(gradient),
         cotangent,
     };
-    written(item, sig.derivatives.iter().copied(), &types, krate, &why)
+    written((item, &sig.stem, sig.within.as_ref()), sig.derivatives.iter().copied(), &types, krate, &why)
 }
 
 /// The type of a sparse Jacobian.
@@ -229,7 +253,7 @@ struct Given {
 }
 
 /// The stand-ins for a function with an invalid signature, as far as types can be guessed.
-pub(super) fn of(item: &ItemFn, attr: &Attr, types: &Definitions) -> TokenStream {
+pub(super) fn of(item: &ItemFn, (attr, within): (&Attr, Option<&Within>), types: &Definitions) -> TokenStream {
     let mut unheard = Diags::new();
     let (known, _) = generics(item, &mut unheard);
     let krate = &attr.krate;
@@ -286,7 +310,8 @@ pub(super) fn of(item: &ItemFn, attr: &Attr, types: &Definitions) -> TokenStream
     };
     let named = attr.derivatives.iter().map(|d| d.0);
     let default = descriptor::by_default(one_number).filter(|_| attr.derivatives.is_empty());
-    written(item, named.chain(default), &types, krate, "its signature has an error")
+    let stem = attr.stem(&item.sig.ident);
+    written((item, &stem, within), named.chain(default), &types, krate, "its signature has an error")
 }
 
 /// A type without references, if a function can return it.

@@ -66,7 +66,7 @@ impl<'a> Lower<'a> {
     fn items(&mut self, block: &'a Block) -> Lowered<()> {
         let mut result = Ok(());
         let mut items = in_order(block);
-        // A function that may call itself does not need the others to be bound.
+        // A function that may call itself does not need the other items to be bound first.
         items.sort_by_key(
             |item| !matches!(item, Item::Fn(f) if self.recursive_names.contains(&f.sig.ident.to_string())),
         );

@@ -47,7 +47,7 @@ impl<'a> Value<'a> {
 }
 
 impl<'a> Lower<'a> {
-    /// What a mutable reference refers to, or the value itself.
+    /// The value that a mutable reference refers to, or the value itself if it is no reference.
     pub(super) fn referent(&mut self, value: &Value<'a>) -> Lowered<Value<'a>> {
         match value {
             Value::Place(place) => self.read_place(&Rc::clone(place)),
@@ -55,7 +55,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A field of a variant of a value. That of a place is a place.
+    /// A field of a variant of a value. A field of a place expression is a place expression.
     pub(super) fn payload_of(
         &mut self,
         value: &Value<'a>,
@@ -63,7 +63,7 @@ impl<'a> Lower<'a> {
         field: &Value<'a>,
     ) -> Value<'a> {
         match (value, field) {
-            // What is a reference already stays one.
+            // A field that is a reference itself stays one.
             (Value::Place(place), field) if !matches!(field, Value::Place(_)) => {
                 Value::Place(Rc::new((**place).clone().payload(variant, k)))
             }

@@ -115,7 +115,7 @@ impl<'a> Lower<'a> {
     }
 
     /// An empty array. Its element type comes from its annotation, or else is the wanted one. If
-    /// neither exists, any type will do, since nothing is computed with it.
+    /// neither exists, the type does not matter, since nothing is computed with the array.
     fn no_elements(&mut self, list: &Rc<[Value<'a>]>, want: Want) -> Term {
         let said = self.empties.iter().find(|(empty, ..)| Rc::ptr_eq(empty, list)).map(|&(_, elem, rank)| (elem, rank));
         let (elem, rank) = match (said, want) {

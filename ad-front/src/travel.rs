@@ -1,13 +1,15 @@
-//! Definitions from outside of the annotated function: what its calls of marked functions mean.
+//! Definitions from outside of the annotated function, for its calls of marked functions.
 //!
-//! A definition sees what its own names mean at its place, and nothing of the place where it is
-//! called. A constant of its place is read through a hidden implementation that stands beside it.
-//! What names are assumed to be is proved at the place of the definition too, so nothing of that is
-//! recorded where it is called.
+//! The names of a definition are resolved at its own place, and never at the place where it is
+//! called. A constant of its place is read through a hidden implementation beside the definition.
+//! Assumptions about names are proved at the place of the definition too, so a caller does not
+//! record them.
 //!
 //! This module must never look up a name of a definition in the scope of a caller.
 
+use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
 
 use proc_macro2::{Group, Ident, Literal, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -21,7 +23,7 @@ use super::value::{Lowered, Value};
 use ad_ir::catalogue;
 use ad_ir::diag::{Poison, SrcRange};
 
-/// What identifies a definition among all of a program.
+/// A number that is different for each definition of a program.
 pub type Id = u128;
 
 /// A definition.
@@ -31,36 +33,99 @@ pub struct Marked {
     pub id: Id,
     /// The item.
     pub item: Item,
-    /// What names mean in it: paths as it writes them, without generic arguments, and the numbers
-    /// of their definitions.
+    /// The definitions of the names in it: each path as it is written, without generic arguments,
+    /// and the number of its definition.
     pub names: Vec<(String, Id)>,
     /// Whether it has an error, which has been reported at its place.
     pub broken: bool,
+    /// Whether its name means it wherever it is named: both are in one marked module.
+    pub certain: bool,
+    /// The crate that it is in, as a path that means it everywhere.
+    pub home: TokenStream,
 }
 
 /// The definitions that an expansion has.
 #[derive(Clone, Default)]
 pub struct Outside {
-    /// All that are needed, each once.
+    /// All definitions that are needed, each once.
     pub list: Vec<Marked>,
-    /// What names mean in the annotated function.
+    /// The definitions of the names in the annotated function.
     pub names: Vec<(String, Id)>,
-    /// Names of the annotated function whose definitions have not been asked for yet. A use of one
-    /// gives no value and no error.
+    /// Names of the annotated function whose definitions have not been asked for yet. A use of such
+    /// a name has no value and reports no error.
     pub open: Vec<String>,
     /// The definition at whose place the expansion is, if there is one.
     pub here: Option<Id>,
+    /// Functions and constants of types that have been asked for, by the number of the type.
+    pub asked: Vec<(String, Id)>,
+    /// Those that are called and are not here.
+    pub wanted: Wanted,
+}
+
+/// A list of functions and constants of types. Lowering writes it, and nothing but the expansion
+/// reads it: what is wanted gives no value and no error.
+#[derive(Clone, Default)]
+pub struct Wanted(Rc<RefCell<Vec<Member>>>);
+
+/// A function or a constant of a type.
+#[derive(Clone)]
+pub struct Member {
+    /// The number of the type's definition.
+    pub of: Id,
+    /// Its name.
+    pub name: Ident,
+}
+
+impl Wanted {
+    /// Adds one, if it is new.
+    fn add(&self, of: Id, name: &Ident) {
+        let mut all = self.0.borrow_mut();
+        if !all.iter().any(|m| m.of == of && m.name == *name) {
+            all.push(Member { of, name: name.clone() });
+        }
+    }
+
+    /// Takes them all.
+    #[must_use]
+    pub fn take(&self) -> Vec<Member> {
+        self.0.take()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.borrow().is_empty()
+    }
 }
 
 impl Outside {
+    /// Writes the number of a definition where another number stands for it.
+    pub fn found(&mut self, stand_in: Id, id: Id) {
+        let all = self.list.iter_mut().map(|d| &mut d.names).chain([&mut self.names]);
+        for (_, of) in all.flatten().filter(|(_, of)| *of == stand_in) {
+            *of = id;
+        }
+    }
+
     /// The definitions with their macros written out. What a definition has wrong in that is found
     /// where it is lowered.
     pub(super) fn prepared(&self) -> Self {
         let mut prepared = self.clone();
         for definition in &mut prepared.list {
-            if let Item::Fn(f) = &mut definition.item {
-                super::macros::rewrite(&mut f.block, &mut ad_ir::diag::Diags::new());
-                super::items::replace(&mut f.block);
+            let rewrite = |body: &mut syn::Block| {
+                super::macros::rewrite(body, &mut ad_ir::diag::Diags::new());
+                super::items::replace(body);
+            };
+            match &mut definition.item {
+                Item::Fn(f) => rewrite(&mut f.block),
+                Item::Impl(block) => {
+                    for item in &mut block.items {
+                        if let syn::ImplItem::Fn(f) = item {
+                            rewrite(&mut f.block);
+                        }
+                    }
+                }
+                _ => {}
             }
         }
         prepared
@@ -76,7 +141,7 @@ impl Outside {
     /// `*`, and a macro of that name stays.
     pub fn conditions<'s>(&'s self, krate: &'s TokenStream) -> impl Iterator<Item = (&'s str, TokenStream)> {
         self.names.iter().filter_map(move |(name, id)| {
-            let Item::Fn(f) = &self.list.iter().find(|d| d.id == *id)?.item else { return None };
+            let Item::Fn(f) = &self.list.iter().find(|d| d.id == *id && !d.certain)?.item else { return None };
             let path = syn::parse_str::<Path>(name).ok()?.into_token_stream();
             let value = value(f, &path, krate)?;
             let id = Literal::u128_unsuffixed(*id);
@@ -85,7 +150,7 @@ impl Outside {
         })
     }
 
-    /// The same as statements of a derivative.
+    /// The same conditions as statements of a derivative.
     pub(super) fn identities(&self, function: &Ident, krate: &TokenStream) -> TokenStream {
         let stated = self.conditions(krate).map(|(name, condition)| {
             let message = catalogue::reached::hidden_function(&function.to_string(), name);
@@ -94,10 +159,10 @@ impl Outside {
         stated.collect()
     }
 
-    /// Whether everything that is needed is there and right. If not, the reason has been reported
-    /// where it is, or will be.
+    /// Whether all needed definitions are known and without errors. If not, the error is reported
+    /// at the definition.
     pub(super) fn are_complete(&self) -> bool {
-        self.open.is_empty() && self.list.iter().all(|d| !d.broken)
+        self.open.is_empty() && self.wanted.is_empty() && self.list.iter().all(|d| !d.broken)
     }
 
     /// The definition that a path means, in a definition or in the annotated function.
@@ -108,6 +173,16 @@ impl Outside {
         };
         let (_, id) = names.iter().find(|(name, _)| name == path)?;
         self.list.iter().position(|d| d.id == *id)
+    }
+
+    /// The number of the definition of a type, by the type's own name.
+    fn id_of_type(&self, name: &Ident) -> Option<Id> {
+        let is_it = |d: &&Marked| match &d.item {
+            Item::Struct(s) => s.ident == *name,
+            Item::Enum(e) => e.ident == *name,
+            _ => false,
+        };
+        self.list.iter().find(is_it).map(|d| d.id)
     }
 
     /// The definition that is being lowered, if it stands at another place than the expansion.
@@ -197,6 +272,11 @@ pub fn written(path: &Path) -> String {
     quote!(#path).to_string().replace(' ', "")
 }
 
+/// Whether an attribute is one of the marks, by the last name of its path.
+pub(super) fn is_mark(attr: &syn::Attribute, name: &str) -> bool {
+    attr.path().segments.last().is_some_and(|s| s.ident == name)
+}
+
 /// Whether a path is that of a type, by the look of its name.
 pub(super) fn is_of_type(path: &str) -> bool {
     path.rsplit("::").next().is_some_and(|name| name.starts_with(char::is_uppercase))
@@ -214,7 +294,7 @@ pub fn named(path: &TokenStream) -> TokenStream {
     }
 }
 
-/// The number under which a definition's place gives a constant.
+/// The number of a constant at a definition's place.
 #[must_use]
 pub fn constant_id(definition: Id, path: &TokenStream) -> Id {
     let path = path.to_string().replace(' ', "");
@@ -245,6 +325,19 @@ impl<'a> Lower<'a> {
         Some(function)
     }
 
+    /// Asks for a function or a constant of a type with a definition outside. Whether it is asked
+    /// for, so that it has no value and there is no error.
+    pub(super) fn want(&mut self, of_type: &Ident, member: &Ident) -> bool {
+        let outside = self.outside;
+        let Some(of) = outside.id_of_type(of_type) else { return false };
+        let name = member.to_string();
+        let new = !outside.asked.iter().any(|(asked, id)| *id == of && *asked == name);
+        if new {
+            outside.wanted.add(of, member);
+        }
+        new
+    }
+
     /// Runs `f` at the place of a definition, or of the annotated function.
     pub(super) fn at_definition<R>(&mut self, at: Option<usize>, f: impl FnOnce(&mut Self) -> R) -> R {
         let outer = std::mem::replace(&mut self.state.definition, at);
@@ -253,17 +346,17 @@ impl<'a> Lower<'a> {
         result
     }
 
-    /// The type parameter that stands for a real number at the place of what is being lowered.
+    /// The type parameter for real numbers at the place of the code that is being lowered.
     pub(super) fn real_param(&self) -> Option<&'a proc_macro2::Ident> {
         self.sig.real_param.as_ref().filter(|_| !self.is_elsewhere())
     }
 
-    /// The generic parameters that types may name at the place of what is being lowered.
+    /// The generic parameters that types may name at the place of the code that is being lowered.
     pub(super) fn generics(&self) -> Generics {
         if self.is_elsewhere() { Generics::default() } else { self.sig.generics() }
     }
 
-    /// The constant that a path means at the place of what is being lowered.
+    /// The constant that a path means at the place of the code that is being lowered.
     pub(super) fn at_its_place(&self, path: &TokenStream) -> TokenStream {
         let Some(definition) = self.outside.elsewhere(self.state.definition) else { return path.clone() };
         let krate = &self.sig.krate;
@@ -271,8 +364,8 @@ impl<'a> Lower<'a> {
         quote!(<#krate::runtime::At<#id> as #krate::runtime::Constant<_, _>>::VALUE)
     }
 
-    /// Whether what is being lowered stands at another place than the expansion, where its names
-    /// are proved.
+    /// Whether the code that is being lowered comes from another place than the expansion. Its
+    /// names are proved there.
     pub(super) fn is_elsewhere(&self) -> bool {
         self.outside.elsewhere(self.state.definition).is_some()
     }

@@ -11,7 +11,7 @@ use ad_ir::catalogue::refused::{self, TypeForm};
 use ad_ir::diag::{Diags, SrcRange, text_of};
 use ad_ir::ir::{Elem, IntTy, RealTy};
 use ad_ir::program::KnownType;
-use ad_ir::program::{Container, Owner, Passing};
+use ad_ir::program::{Container, ListType, Owner, Passing, Role};
 
 /// The largest supported rank.
 pub(super) const MAX_RANK: u8 = 6;
@@ -28,14 +28,44 @@ pub(super) struct Leaf {
     /// The sizes of an array of static size, outermost first. For a slice of such arrays
     /// (`&[[f64; 2]]`) they are the sizes of an element. The list is empty for other types.
     pub lens: Vec<Len>,
-    /// Whether it is in a field with `#[constant]`.
-    pub constant: bool,
+    /// What it is for.
+    pub role: Role,
 }
 
 impl Leaf {
     /// Whether derivatives are taken with respect to it.
     pub(super) fn is_active(&self) -> bool {
-        self.elem.is_real() && !self.constant
+        self.elem.is_real() && self.role == Role::Data
+    }
+
+    /// Whether it is a `Vec` of numbers. In a list it is a row of a matrix.
+    pub(super) fn is_rows(&self) -> bool {
+        self.container == Container::Slice && self.rank == 1 && self.owned
+    }
+
+    /// The array of the elements of a list. `None` if the element borrows, or has no rank.
+    pub(super) fn listed(self, list: &ListType) -> Option<Leaf> {
+        let rank = self.rank + 1;
+        if !self.owned || rank > MAX_RANK {
+            return None;
+        }
+        let vector = Passing::value(Owner::Vector);
+        Some(match (self.container, list) {
+            (Container::Scalar | Container::Static, ListType::Vector) => {
+                Leaf { container: Container::Slice, rank, passing: vector, ..self }
+            }
+            (Container::Scalar | Container::Static, ListType::Static(len)) => {
+                let lens = std::iter::once(Len::read(len.clone())).chain(self.lens).collect();
+                Leaf { container: Container::Static, rank, passing: Passing::value(Owner::Static), lens, ..self }
+            }
+            (Container::NdArray, ListType::Vector) if self.rank > 0 => {
+                Leaf { rank, passing: Passing::value(Owner::Array), ..self }
+            }
+            (Container::Slice, ListType::Vector) if self.is_rows() => {
+                Leaf { container: Container::NdArray, rank, passing: Passing::value(Owner::Array), ..self }
+            }
+            _ => return None,
+        })
     }
 
     /// The size of an axis, if the type has it.
@@ -137,6 +167,16 @@ pub(super) fn boxed(ty: &Type) -> Option<&Type> {
         GenericArgument::Type(ty) => Some(ty),
         _ => None,
     })
+}
+
+/// Whether a type is an array that owns its elements and whose type does not say its sizes: one of
+/// ndarray's, or a `Vec`.
+pub(super) fn is_array(ty: &Type) -> bool {
+    let ty = ungrouped(ty);
+    let Type::Path(p) = &ty else { return false };
+    let last = p.path.segments.last().filter(|_| p.qself.is_none());
+    let known = last.and_then(|last| KnownType::named(&last.ident.to_string()));
+    matches!(known, Some(KnownType::Ranked(Owner::Array, _) | KnownType::Array(Owner::Array) | KnownType::Vec))
 }
 
 /// Whether a reference has the lifetime `'static`.
@@ -276,7 +316,7 @@ fn path(ty: &Type, p: &syn::TypePath, generics: &Generics, diags: &mut Diags) ->
     let leaf = |container, elem, rank, owner: Owner| {
         let owned = !matches!(owner, Owner::View | Owner::Shared);
         let passing = Passing { is_static, ..Passing::value(owner) };
-        Ok(Leaf { container, elem, rank, owned, passing, lens: Vec::new(), constant: false })
+        Ok(Leaf { container, elem, rank, owned, passing, lens: Vec::new(), role: Role::Data })
     };
     if let Some(elem) = generics.elem(ty) {
         return leaf(Container::Scalar, elem, 0, Owner::Any);
@@ -332,7 +372,7 @@ fn sequence_of(of: &Type, generics: &Generics, diags: &mut Diags) -> Lowered<Lea
         return Ok(Leaf { container: Container::Slice, rank: inner.rank + 1, passing, ..inner });
     }
     let elem = element(of, generics, diags)?;
-    Ok(Leaf { container: Container::Slice, elem, rank: 1, owned: true, passing, lens: Vec::new(), constant: false })
+    Ok(Leaf { container: Container::Slice, elem, rank: 1, owned: true, passing, lens: Vec::new(), role: Role::Data })
 }
 
 /// The type in angle brackets.

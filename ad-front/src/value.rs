@@ -5,7 +5,8 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::{Block, Expr, Pat, Type};
 
 use super::carry::InferenceKey;
@@ -56,7 +57,7 @@ pub(super) enum Value<'a> {
     Sum(Rc<Sum<'a>>),
     /// A closure.
     Closure(Rc<Closure<'a>>),
-    /// One of several functions, by conditions.
+    /// A choice between several functions, by conditions.
     Chosen(Rc<super::called::Chosen<'a>>),
     /// A function of the table as a value, such as `f64::exp`, with the number type of its path.
     Function(&'static Row, Option<Elem>),
@@ -221,7 +222,7 @@ pub(super) enum Number {
     Shift(IntOp, Rc<Number>, Term),
     /// The operator `!`.
     Not(Rc<Number>),
-    /// One of several literals, by an index that has been checked.
+    /// A choice between several literals, by an index that has been checked.
     Of(Rc<[Rc<Number>]>, Term),
 }
 
@@ -306,6 +307,26 @@ pub(super) struct Closure<'a> {
     pub recursive: Option<Rc<super::recursion::Recursive<'a>>>,
 }
 
+impl Closure<'_> {
+    /// Whether the body or the type of the result names something.
+    pub(super) fn mentions(&self, name: &str) -> bool {
+        let body = match self.body {
+            Body::Expr(e) => e.to_token_stream(),
+            Body::Block(b) => b.to_token_stream(),
+        };
+        names(body, name) || self.output.is_some_and(|ty| names(ty.to_token_stream(), name))
+    }
+}
+
+/// Whether tokens have a name.
+fn names(tokens: TokenStream, name: &str) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Group(g) => names(g.stream(), name),
+        TokenTree::Ident(i) => i == name,
+        _ => false,
+    })
+}
+
 /// How a function sees the variables in its scope.
 #[derive(Clone)]
 pub(super) enum Captured<'a> {
@@ -346,6 +367,8 @@ pub(super) struct Seq<'a> {
     pub item: Rc<Item<'a>>,
     /// Whether the items, and so their checks, were computed eagerly.
     pub eager: bool,
+    /// The elements that are in no item: those behind the last whole chunk.
+    pub remainder: Option<Rc<Value<'a>>>,
 }
 
 /// An iterator over one axis whose next item has the index `at`.

@@ -143,8 +143,8 @@ pub(super) fn with_expressions(format: &str, values: &[&Expr]) -> String {
 /// Methods without side effects.
 const PURE_METHODS: &[&str] = &["len", "nrows", "ncols", "sum", "abs", "sqrt"];
 
-/// Whether an expression may be evaluated for a message. Such an expression has few ways to fail,
-/// and calls no function of the user's.
+/// Whether an expression may be evaluated for a message. The expression must have few ways to fail,
+/// and must not call a function of the user.
 pub(super) fn is_pure(e: &Expr) -> bool {
     match e {
         Expr::Path(_) | Expr::Lit(_) => true,

@@ -186,8 +186,8 @@ pub fn no_body(name: &str) -> Message {
 }
 
 pub fn method() -> Message {
-    message("methods cannot be differentiated yet")
-        .help("write a free function that takes what it needs of `self` as parameters")
+    message("a method is differentiated in a marked `impl` block")
+        .help("write `#[differentiate]` on the `impl` block too; its type has `#[derive(Differentiable)]`")
 }
 
 pub fn parameter_pattern(pattern: &str) -> Message {
@@ -263,7 +263,7 @@ pub fn element_type_missing(ty: &str) -> Message {
 
 pub fn nested_sequences(ty: &str) -> Message {
     message(format!("`{ty}` inside a sequence: the rows of an array are not arrays of their own"))
-        .help("take `&Array2<F>`, made of them by `Array2::from_shape_fn((n, m), |(i, j)| rows[i][j])`")
+        .help("take `&[Vec<F>]`, whose rows are of one length, or `&Array2<F>`")
 }
 
 pub fn element_type(ty: &str) -> Message {
@@ -277,7 +277,7 @@ pub fn field_of_type(ty: &str, field: &str, of: &str) -> Message {
         field => format!("the field `{field}` of `{ty}` has the type `{of}`, which parameters and results cannot have yet"),
     };
     message(text).help(
-        "fields are numbers, arrays that own their elements, tuples, types with `#[derive(Differentiable)]`, and `Vec`s of tuples or such types of static size; there is at most one type parameter, with the bound `Real`",
+        "fields are numbers, arrays that own their elements, tuples, types with `#[derive(Differentiable)]`, and `Vec`s and static arrays of these; there is at most one type parameter, with the bound `Real`",
     )
 }
 

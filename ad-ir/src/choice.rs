@@ -123,7 +123,7 @@ impl Kind {
         self.words()[0]
     }
 
-    /// Whether nearly every operation has one: too many for the dump.
+    /// Whether nearly every operation needs a choice of this kind: too many for the dump.
     fn is_small(self) -> bool {
         matches!(self, Kind::FusedMultiplyAdd | Kind::LazyBranch)
     }

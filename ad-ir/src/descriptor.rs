@@ -98,11 +98,12 @@ pub struct Alone {
 pub enum Further {
     /// None.
     Nothing,
-    /// One of the result's type.
+    /// A parameter with the type of the result.
     Cotangent,
-    /// One for each active parameter, of its type. The value is their name.
+    /// A parameter for each active parameter, of the same type. The value is the word for it in
+    /// names and documents.
     Directions(&'static str),
-    /// One for each active parameter, which its gradient is written to.
+    /// A parameter for each active parameter: the memory for its gradient.
     Destinations,
 }
 
@@ -133,7 +134,7 @@ pub enum Structure {
 pub enum Recipe {
     /// The function itself.
     Value,
-    /// One number's gradient: reverse, from 1.
+    /// The gradient of one number: reverse mode, with the cotangent 1.
     Gradient,
     /// The transposed Jacobian, applied: reverse, from a cotangent.
     Transposed,
@@ -178,14 +179,14 @@ impl Descriptor {
         alone.into_iter().chain([Function { suffix: self.suffix, with_value: self.with_value }])
     }
 
-    /// Its documentation.
+    /// Its documentation, with a link to the function.
     #[must_use]
-    pub fn documentation(&self, function: &str, active: &[String], examples: &[String]) -> String {
-        let doc = self.doc.replace("{f}", &format!("[`{function}`]")).replace("{wrt}", &active.join(", "));
+    pub fn documentation(&self, link: &str, active: &[String], examples: &[String]) -> String {
+        let doc = self.doc.replace("{f}", link).replace("{wrt}", &active.join(", "));
         doc.replace("{examples}", &examples.join(", "))
     }
 
-    /// Its option as it is written.
+    /// The option as users write it.
     #[must_use]
     pub fn form(&self) -> &'static str {
         match self.takes {
@@ -374,7 +375,7 @@ pub static JACOBIAN: Descriptor = Descriptor {
     checked: Checked { by: "jacobian", elsewhere: false },
 };
 
-/// The Jacobian, without what is zero for every value of the parameter.
+/// The Jacobian, without the elements that are zero for every value of the parameter.
 pub static SPARSE: Descriptor = Descriptor {
     option: "jacobian(sparse)",
     takes: Takes::Nothing,

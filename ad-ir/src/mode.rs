@@ -1,5 +1,6 @@
 //! The algorithms of differentiation by name. The front end reads the name in the attribute, a
-//! program stores the mode, and `ad_middle::modes` dispatches on it. Must know no algorithm.
+//! program stores the mode, and `ad_middle::modes` dispatches on it. This module must never depend
+//! on an algorithm.
 
 /// An algorithm of differentiation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

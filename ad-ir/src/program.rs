@@ -4,6 +4,7 @@
 //! This module interprets neither `syn` nor terms.
 
 mod known;
+mod method;
 mod tree;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -16,7 +17,8 @@ use crate::ir::{Elem, Graph, Loc, RealTy, Term};
 use crate::mode::Mode;
 
 pub use known::KnownType;
-pub use tree::{Declared, DefinedType, Output, OutputTree, Parts, Tree, element_of};
+pub use method::Within;
+pub use tree::{Declared, DefinedType, ListType, Output, OutputTree, Parts, Role, Tree, element_of};
 
 /// A location in the user's source, for messages at run time and for the spans of generated code.
 #[derive(Clone, Debug)]
@@ -39,7 +41,7 @@ impl Places {
     }
 }
 
-/// How a value is passed or returned in Rust.
+/// The form in which a value is passed or returned in Rust.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Container {
     /// `f64`, `usize`, `bool`, ...
@@ -63,8 +65,8 @@ impl Container {
         if self == Container::ScalarRef { Container::Scalar } else { self }
     }
 
-    /// How a tangent or cotangent of this kind is passed. Numbers and arrays of static size are
-    /// passed by value.
+    /// The form in which a tangent or cotangent of this kind is passed. Numbers and arrays of
+    /// static size are passed by value.
     #[must_use]
     pub fn passing(self) -> Passing {
         match self {
@@ -75,15 +77,15 @@ impl Container {
         }
     }
 
-    /// How a leaf of this kind is passed by what takes a value of a type with a definition apart:
-    /// numbers and arrays of static size are copied, other arrays are views.
+    /// How the function that takes a value apart passes a leaf of this kind: numbers and arrays of
+    /// static size are copied, other arrays are views.
     #[must_use]
     pub fn taken(self) -> Passing {
         if self == Container::NdArray { Passing::value(Owner::View) } else { self.passing() }
     }
 
-    /// How often a value is flattened to be a slice of numbers, given the number of sizes that its
-    /// type has.
+    /// How often a value has to be flattened to become a slice of numbers, given the number of
+    /// sizes in its type.
     #[must_use]
     pub fn nested(self, lens: usize) -> usize {
         match self {
@@ -162,15 +164,15 @@ pub struct Param {
     pub lens: Vec<TokenStream>,
     /// The number of the graph's input that it is. `None` if no term refers to it.
     pub input: Option<u32>,
-    /// Whether it is in a field with `#[constant]`.
-    pub constant: bool,
+    /// What it is for.
+    pub role: Role,
 }
 
 impl Param {
     /// Whether derivatives may be taken with respect to it.
     #[must_use]
     pub fn is_active(&self) -> bool {
-        self.elem.is_real() && !self.constant
+        self.elem.is_real() && self.role == Role::Data
     }
 }
 
@@ -231,6 +233,8 @@ pub struct Program {
     pub graph: Graph,
     /// The function's name.
     pub name: Ident,
+    /// What the names of its derivatives begin with: its name, and the option `suffix`.
+    pub stem: Ident,
     /// Visibility as written.
     pub vis: TokenStream,
     /// `#[cfg(..)]` attributes as written.
@@ -242,6 +246,9 @@ pub struct Program {
     pub where_clause: TokenStream,
     /// `::<T, N>` if there are type or const parameters.
     pub turbofish: TokenStream,
+    /// The `impl` block that the function stands in. The generic parameters above are those of the
+    /// block and its own.
+    pub within: Option<Within>,
     /// The names of type and const parameters, which the type of a returned closure may mention.
     pub captured: Vec<Ident>,
     /// Parameters as declared, in order.
@@ -272,8 +279,8 @@ pub struct Program {
     pub aux: bool,
     /// The checks.
     pub checks: Vec<Check>,
-    /// The functions that calls in the terms name, by their numbers. Those of such a function are in
-    /// the same list, that of the annotated function.
+    /// The functions that calls in the terms name, by their numbers. The list of the annotated
+    /// function also has the functions that these functions call.
     pub functions: Vec<Program>,
     /// The generic arguments of each of these.
     pub turbofishes: Rc<[TokenStream]>,
@@ -551,6 +558,9 @@ pub struct Routine {
     /// The exact terms: those on which decisions of the user's function depend. `None` if they are
     /// not known. A mask of the derivative is not such a decision.
     pub exact: Option<HashSet<Term>>,
+    /// The input to which the only result has been added. The result is left in its memory, which
+    /// is the caller's, and nothing is returned.
+    pub onto: Option<u32>,
 }
 
 /// A function that returns a closure. `first` computes the value and the data that the closure

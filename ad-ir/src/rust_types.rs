@@ -10,9 +10,9 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
 use crate::ir::{Elem, RealTy};
-use crate::program::{Container, DefinedType, OutputTree, Program, Tree};
+use crate::program::{Container, DefinedType, ListType, OutputTree, Program, Tree, Within, element_of};
 
-/// The type parameter for a real number; a name that nothing has, if there is none.
+/// The type parameter for a real number, or a dummy name if the function has none.
 pub fn real_param(program: &Program) -> Ident {
     program.real_param.clone().unwrap_or_else(|| Ident::new("T", Span::call_site()))
 }
@@ -32,7 +32,13 @@ pub fn elem_type(elem: Elem, param: &Ident) -> TokenStream {
 }
 
 /// The type of an owned result of this kind.
-fn owned_type(program: &Program, container: Container, elem: Elem, rank: usize, lens: &[TokenStream]) -> TokenStream {
+pub fn owned_type(
+    program: &Program,
+    container: Container,
+    elem: Elem,
+    rank: usize,
+    lens: &[TokenStream],
+) -> TokenStream {
     let krate = &program.krate;
     let elem = elem_type(elem, &real_param(program));
     match container {
@@ -120,13 +126,14 @@ pub mod hidden {
         name("__ad_taken")
     }
 
-    /// Takes a value apart into mutable references. An enum has none.
+    /// The name of the method that takes a value apart into mutable references. An enum has no such
+    /// method.
     #[must_use]
     pub fn places() -> Ident {
         name("__ad_places")
     }
 
-    /// Puts a value together.
+    /// The name of the function that puts a value together.
     #[must_use]
     pub fn made() -> Ident {
         name("__ad_made")
@@ -136,9 +143,9 @@ pub mod hidden {
 /// The type of a whole result: a leaf's owned type, tuples of these.
 pub fn tree_type(program: &Program, tree: &OutputTree) -> TokenStream {
     let g = &program.graph;
-    type_of(tree, Passed::Owned, &mut |out, element| {
-        let out = if element { &out.element() } else { out };
-        owned_type(program, out.container, g.elem(out.term), g.rank(out.term), &out.lens)
+    type_of(tree, Passed::Owned, &mut |out, lists| {
+        let (container, rank, lens) = element_of((out.container, g.rank(out.term), &out.lens), lists);
+        owned_type(program, container, g.elem(out.term), rank, &lens)
     })
 }
 
@@ -161,19 +168,21 @@ pub enum Passed {
     Borrowed,
 }
 
-/// The type of a structure. A leaf inside of a list is written as an element of its array.
-pub fn type_of<L>(tree: &Tree<L>, passed: Passed, leaf: &mut dyn FnMut(&L, bool) -> TokenStream) -> TokenStream {
+/// The type of a structure. A leaf is written with the number of lists around it. Inside of a list
+/// it is an element of its array.
+pub fn type_of<L>(tree: &Tree<L>, passed: Passed, leaf: &mut dyn FnMut(&L, usize) -> TokenStream) -> TokenStream {
     match tree {
-        Tree::Leaf(own) => leaf(own, false),
+        Tree::Leaf(own) => leaf(own, 0),
         Tree::Tuple(parts) => {
             let parts: Vec<TokenStream> = parts.iter().map(|part| type_of(part, passed, leaf)).collect();
             tuple(&parts)
         }
-        Tree::List(element) => {
-            let element = element_type(element, leaf);
-            match passed {
-                Passed::Owned => quote!(::std::vec::Vec<#element>),
-                Passed::Borrowed => quote!(&[#element]),
+        Tree::List(of, element) => {
+            let element = element_type(element, 1, leaf);
+            match (of, passed) {
+                (ListType::Static(len), _) => quote!([#element; #len]),
+                (ListType::Vector, Passed::Owned) => quote!(::std::vec::Vec<#element>),
+                (ListType::Vector, Passed::Borrowed) => quote!(&[#element]),
             }
         }
         Tree::Defined(DefinedType { ty, .. }, _) => match passed {
@@ -184,23 +193,41 @@ pub fn type_of<L>(tree: &Tree<L>, passed: Passed, leaf: &mut dyn FnMut(&L, bool)
 }
 
 /// The type of an element of a list.
-fn element_type<L>(tree: &Tree<L>, leaf: &mut dyn FnMut(&L, bool) -> TokenStream) -> TokenStream {
+fn element_type<L>(tree: &Tree<L>, lists: usize, leaf: &mut dyn FnMut(&L, usize) -> TokenStream) -> TokenStream {
     match tree {
-        Tree::Leaf(own) => leaf(own, true),
+        Tree::Leaf(own) => leaf(own, lists),
         Tree::Tuple(parts) => {
-            let parts: Vec<TokenStream> = parts.iter().map(|part| element_type(part, leaf)).collect();
+            let parts: Vec<TokenStream> = parts.iter().map(|part| element_type(part, lists, leaf)).collect();
             tuple(&parts)
         }
-        Tree::List(element) => element_type(element, leaf),
+        Tree::List(_, element) => {
+            let element = element_type(element, lists + 1, leaf);
+            quote!(::std::vec::Vec<#element>)
+        }
         Tree::Defined(DefinedType { ty, .. }, _) => ty.clone(),
     }
 }
 
-/// A `Vec` of tuples, given a `Vec` for each leaf.
+/// A list, given for each leaf the list of its elements.
 #[must_use]
-pub fn zipped(element: &Tree<TokenStream>) -> TokenStream {
+pub fn zipped(of: &ListType, element: &Tree<TokenStream>) -> TokenStream {
     let leaves = element.leaves();
     let name = |k: usize| format_ident!("item{k}_", span = Span::mixed_site());
+    if let Tree::Leaf(list) = element {
+        return list.clone();
+    }
+    if let ListType::Static(_) = of {
+        let names: Vec<Ident> = (0..leaves.len()).map(name).collect();
+        let (at, mut each) = (format_ident!("at_", span = Span::mixed_site()), names.iter());
+        let item = value_of(element, &mut |_| {
+            let name = each.next();
+            quote!(#name[#at])
+        });
+        return quote!({
+            #(let #names = #leaves;)*
+            ::core::array::from_fn(|#at| #item)
+        });
+    }
     let Some((first, rest)) = leaves.split_first() else { return quote!(::std::vec::Vec::new()) };
     let first_name = name(0);
     let (mut all, mut pattern) = (quote!(::core::iter::IntoIterator::into_iter(#first)), quote!(#first_name));
@@ -225,7 +252,7 @@ pub fn owned_value(tree: &Tree<TokenStream>) -> TokenStream {
             let parts: Vec<TokenStream> = parts.iter().map(owned_value).collect();
             tuple(&parts)
         }
-        Tree::List(element) => zipped(element),
+        Tree::List(of, element) => zipped(of, element),
         Tree::Defined(of, inner) => made(of, &owned_value(inner)),
     }
 }
@@ -238,7 +265,11 @@ fn value_of<L>(tree: &Tree<L>, leaf: &mut dyn FnMut(&L) -> TokenStream) -> Token
             let parts: Vec<TokenStream> = parts.iter().map(|part| value_of(part, leaf)).collect();
             tuple(&parts)
         }
-        Tree::List(element) => value_of(element, leaf),
+        // Its leaf is a row.
+        Tree::List(_, element) => {
+            let row = value_of(element, leaf);
+            quote!(#row.to_vec())
+        }
         Tree::Defined(of, inner) => made(of, &value_of(inner, leaf)),
     }
 }
@@ -258,7 +289,7 @@ pub fn pattern_of<L>(tree: &Tree<L>, leaf: &mut dyn FnMut(&L) -> TokenStream) ->
             let parts: Vec<TokenStream> = parts.iter().map(|part| pattern_of(part, leaf)).collect();
             tuple(&parts)
         }
-        Tree::List(inner) | Tree::Defined(_, inner) => pattern_of(inner, leaf),
+        Tree::List(_, inner) | Tree::Defined(_, inner) => pattern_of(inner, leaf),
     }
 }
 
@@ -271,35 +302,59 @@ pub fn tuple(parts: &[TokenStream]) -> TokenStream {
     }
 }
 
-/// The leaves of a value with their places in it: `p`, or `p.0` and `p.1.0`. Those of a list are
-/// the `Vec`s of all elements.
+/// For a leaf of a list whose elements are arrays: an empty stack of such arrays.
+pub type Stacks<'s, L> = dyn Fn(&L) -> Option<TokenStream> + 's;
+
+/// An empty stack of arrays, if this is the container of the arrays of a list.
 #[must_use]
-pub fn places<L: Clone>(place: &TokenStream, tree: &Tree<L>) -> Vec<(L, TokenStream)> {
+pub fn stack(krate: &TokenStream, name: &str, container: Container) -> Option<TokenStream> {
+    (container == Container::NdArray).then(|| quote!(#krate::runtime::Stack::new(#name)))
+}
+
+/// The leaves of a value with their places in it: `p`, or `p.0` and `p.1.0`. Those of a list are
+/// the lists of all elements.
+#[must_use]
+pub fn places<L: Clone>(place: &TokenStream, tree: &Tree<L>, stacks: &Stacks<'_, L>) -> Vec<(L, TokenStream)> {
     let mut all = Vec::new();
-    add_places(tree, place, &mut all);
+    add_places(tree, place, (false, stacks), &mut all);
     all
 }
 
-fn add_places<L: Clone>(tree: &Tree<L>, place: &TokenStream, all: &mut Vec<(L, TokenStream)>) {
+/// `inside`: of a list.
+fn add_places<L: Clone>(
+    tree: &Tree<L>,
+    place: &TokenStream,
+    (inside, stacks): (bool, &Stacks<'_, L>),
+    all: &mut Vec<(L, TokenStream)>,
+) {
     match tree {
         Tree::Leaf(leaf) => all.push((leaf.clone(), place.clone())),
         Tree::Tuple(parts) => {
             for (n, part) in parts.iter().enumerate() {
                 let n = Literal::usize_unsuffixed(n);
-                add_places(part, &quote!(#place.#n), all);
+                add_places(part, &quote!(#place.#n), (inside, stacks), all);
             }
         }
-        Tree::List(element) => {
-            let item = Ident::new("item_", Span::mixed_site());
+        // A row of an array.
+        Tree::List(_, element) if inside => add_places(element, place, (inside, stacks), all),
+        Tree::List(of, element) => {
+            let (item, stack) = (Ident::new("item_", Span::mixed_site()), Ident::new("stack_", Span::mixed_site()));
             let mut parts = Vec::new();
-            add_places(element, &quote!(#item), &mut parts);
+            add_places(element, &quote!(#item), (true, stacks), &mut parts);
             for (leaf, part) in parts {
-                all.push((leaf, quote!(#place.iter().map(|#item| #part).collect::<::std::vec::Vec<_>>())));
+                let list = match (stacks(&leaf), of) {
+                    (Some(empty), _) => quote!(#empty.of_all(#place.iter(), |#stack, #item| #stack.push(&#part))),
+                    (None, ListType::Vector) => {
+                        quote!(#place.iter().map(|#item| #part).collect::<::std::vec::Vec<_>>())
+                    }
+                    (None, ListType::Static(_)) => quote!(#place.each_ref().map(|#item| #part)),
+                };
+                all.push((leaf, list));
             }
         }
         Tree::Defined(_, inner) => {
             let taken = hidden::taken();
-            add_places(inner, &quote!(#place.#taken()), all);
+            add_places(inner, &quote!(#place.#taken()), (inside, stacks), all);
         }
     }
 }
@@ -307,4 +362,22 @@ fn add_places<L: Clone>(tree: &Tree<L>, place: &TokenStream, all: &mut Vec<(L, T
 /// The name of the hidden function that accompanies `of` and that `check_grad!` calls.
 pub fn check_name(of: &Ident) -> Ident {
     format_ident!("__ad_check_{}", of.to_string().trim_start_matches("r#"), span = of.span())
+}
+
+/// The path by which generated code calls a function beside the annotated one, or that one itself.
+#[must_use]
+pub fn path_of(program: &Program, name: &Ident) -> TokenStream {
+    match &program.within {
+        None => {
+            let turbofish = &program.turbofish;
+            quote!(#name #turbofish)
+        }
+        Some(Within { self_ty, own_turbofish, .. }) => quote!(<#self_ty>::#name #own_turbofish),
+    }
+}
+
+/// The name of the same function for a method, whose first parameter is the receiver.
+#[must_use]
+pub fn check_name_of_method(of: &Ident) -> Ident {
+    format_ident!("__ad_check_method_{}", of.to_string().trim_start_matches("r#"), span = of.span())
 }

@@ -7,7 +7,7 @@ thread_local! {
     static STAGE: Cell<&'static str> = const { Cell::new("the front end") };
 }
 
-/// Says what runs from here on.
+/// Records the stage that runs from here on.
 pub fn enter(stage: &'static str) {
     STAGE.set(stage);
 }

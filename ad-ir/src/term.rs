@@ -1,8 +1,9 @@
-//! What terms and primitives are both written in: the handle of a term, constants, and types, which
+//! The vocabulary of terms and primitives: the handle of a term, constants, and types, which
 //! are an element type and a symbolic shape, or a tuple of types (BOT Fig. 8, with sizes that are
 //! terms).
 //!
-//! This module must never know how terms are composed: `ir` does, which depends on the primitives.
+//! This module must never depend on the composition of terms: that is in `ir`, which depends on the
+//! primitives.
 
 /// A handle of an interned term: equal terms have equal handles, children have smaller handles than
 /// their parents.
@@ -28,7 +29,7 @@ pub enum RealTy {
     Param,
 }
 
-/// The type of an integer array; values are the declared type's.
+/// The type of an integer array. Values are in the range of the declared type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[allow(missing_docs, reason = "the names are Rust's own")]
 pub enum IntTy {
@@ -56,7 +57,7 @@ impl IntTy {
         }
     }
 
-    /// How many bits it has; `usize` counts as 64 bits wide.
+    /// The number of bits; `usize` counts as 64 bits wide.
     #[must_use]
     pub fn bits(self) -> u32 {
         match self {
@@ -129,7 +130,7 @@ impl Type {
         }
     }
 
-    /// Whether a real number is anywhere in it.
+    /// Whether the type contains real numbers.
     #[must_use]
     pub fn has_real(&self) -> bool {
         match self {
@@ -145,8 +146,8 @@ impl Type {
     }
 }
 
-/// A scalar constant. Reals are kept by their bits, so that `-0.0` and `0.0` are different terms
-/// and NaN is one.
+/// A scalar constant. Reals are compared by their bits, so that `-0.0` and `0.0` are different
+/// terms, and equal NaNs are one term.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Lit {
     /// A real constant, as the bits of an `f64`.
@@ -200,7 +201,7 @@ pub struct Contraction {
     /// Labels of the result's axes.
     pub out: Box<[u8]>,
     /// Whether a zero of the first operand, of the second one, makes a product 0 whatever the other
-    /// factor is, as in `*0`: how a cotangent that may be a masked zero is contracted.
+    /// factor is, as in `*0`. This is needed for a cotangent that may be a masked zero.
     pub absorbs: [bool; 2],
 }
 

@@ -1,5 +1,5 @@
-//! The macros of `ad`. Each hands its tokens to the compiler (`ad-core`) and returns what that
-//! writes. This crate must never decide anything itself.
+//! The macros of `ad`. Each passes its tokens to the compiler (`ad-core`) and returns the
+//! compiler's output. This crate must never decide anything itself.
 
 #![forbid(unsafe_code)]
 
@@ -32,9 +32,9 @@ pub fn differentiate(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// Lets differentiated functions call a function, from wherever Rust can name it: the same module,
 /// another one, or another crate.
 ///
-/// The function itself does not change, and no derivatives of it are written. What
-/// `#[differentiate]` understands, it may have in its body, and it may call other marked
-/// functions. A function with `#[differentiate]` can be called without this mark.
+/// The function itself does not change, and no derivatives of it are written. Its body may contain
+/// everything that `#[differentiate]` understands, calls of other marked functions among it. A
+/// function with `#[differentiate]` can be called without this mark.
 ///
 /// ```ignore
 /// #[differentiable]
@@ -48,7 +48,7 @@ pub fn differentiable(attr: TokenStream, item: TokenStream) -> TokenStream {
     ad_core::travel::differentiable(attr.into(), item.into(), &place).tokens.into()
 }
 
-/// Goes on with an expansion that has asked for a definition. Only written code calls it.
+/// Continues an expansion that has asked for a definition. Only generated code calls it.
 #[doc(hidden)]
 #[proc_macro]
 pub fn __resume(tokens: TokenStream) -> TokenStream {
@@ -124,5 +124,5 @@ pub fn check_grad(tokens: TokenStream) -> TokenStream {
 #[proc_macro_derive(Differentiable, attributes(constant))]
 pub fn derive_differentiable(item: TokenStream) -> TokenStream {
     let place = format!("{:?}", proc_macro::Span::call_site());
-    ad_core::derive::expand(item.into(), &place).0.into()
+    ad_core::travel::derive(&item.into(), &place).0.into()
 }

@@ -9,22 +9,24 @@ use ad_ir::descriptor::{JVP, VALUE, VJP};
 use ad_ir::ir::{Graph, Node, Term, Type};
 use ad_ir::prim::Prim;
 use ad_ir::prim::structural::{Callee, Half};
-use ad_ir::program::{Routine, Staged};
+use ad_ir::program::{Program, Routine, Staged};
 
-use crate::derivative::pullback::halves;
+use crate::derivative::pullback::{adding, halves};
 use crate::pipeline::{self, Prepared};
 
 /// The routines of a function that is called.
 pub enum Called {
     /// The function itself.
     Value(Box<Routine>),
-    /// Its forward half, and the other half.
+    /// Two halves that belong together.
     Halves {
-        /// What the other half computes.
+        /// The half that the forward half belongs to: [`Half::Reverse`] or [`Half::Tangent`].
         half: Half,
         /// The active arguments.
         active: Box<[u32]>,
-        /// Both halves.
+        /// The arguments that both halves take.
+        passed: Box<[u32]>,
+        /// The two routines.
         staged: Box<Staged>,
     },
 }
@@ -35,6 +37,16 @@ pub struct CalledFunction {
     pub function: u32,
     /// The routines.
     pub called: Called,
+}
+
+impl CalledFunction {
+    /// Whether its second half calls forward halves.
+    #[must_use]
+    pub fn runs_forward_later(&self, functions: &[Prepared]) -> bool {
+        let Called::Halves { staged, .. } = &self.called else { return false };
+        let Some(prepared) = functions.get(self.function as usize) else { return false };
+        callees(&prepared.program.graph, &staged.second).iter().any(|c| c.half == Half::Forward)
+    }
 }
 
 /// The functions that a routine calls.
@@ -54,7 +66,7 @@ pub fn callees(g: &Graph, routine: &Routine) -> BTreeSet<Callee> {
         }
         let node = g.node(t);
         match node {
-            Node::Prim(Prim::Call(callee), _) => drop(found.insert((**callee).clone())),
+            Node::Prim(Prim::Call(callee) | Prim::Onto(callee), _) => drop(found.insert((**callee).clone())),
             Node::Scan(scan) => stack.extend(&scan.body.results),
             _ => {}
         }
@@ -65,6 +77,11 @@ pub fn callees(g: &Graph, routine: &Routine) -> BTreeSet<Callee> {
         }
     }
     found
+}
+
+/// The number of axes of the first active argument.
+fn active_rank(program: &Program, active: &[u32]) -> usize {
+    active.first().and_then(|&k| program.params.get(k as usize)).map_or(0, |p| usize::from(p.rank))
 }
 
 /// The routines of all functions that are called, given those that a routine calls.
@@ -88,8 +105,12 @@ pub fn called(functions: &mut [Prepared], first: BTreeSet<Callee>) -> Vec<Called
             half => {
                 let which = if half == Half::Tangent { &JVP } else { &VJP };
                 let whole = pipeline::derive(prepared, which, None);
-                let staged = Box::new(halves(&mut prepared.program, whole));
-                Called::Halves { half, active: callee.active.clone(), staged }
+                let mut staged = Box::new(halves(&mut prepared.program, whole, &callee.passed));
+                let rank = active_rank(&prepared.program, &callee.active);
+                if half == Half::Reverse && Callee::adds(&callee.active, rank) {
+                    adding(&mut prepared.program, &mut staged.second);
+                }
+                Called::Halves { half, active: callee.active.clone(), passed: callee.passed.clone(), staged }
             }
         };
         let g = &prepared.program.graph;

@@ -1,4 +1,4 @@
-//! The pipeline: which passes run, in which order. It holds no rule of its own.
+//! The pipeline: which passes run, in which order. It must never hold a rewrite rule.
 //!
 //! ```text
 //! source ──[`FUNCTION`]──▶ primal ──differentiation──▶ derivative ──[`GRADIENT`], [`DERIVATIVE`]──▶ routine
@@ -39,7 +39,7 @@ const FUNCTION: &[Pass] = &[
     trip_counts::PASS,
 ];
 
-/// The passes over a derivative, of which another one may be taken.
+/// The passes over a derivative that may be differentiated again.
 const GRADIENT: &[Pass] = &[
     simplify::PASS,
     final_reads::PASS,

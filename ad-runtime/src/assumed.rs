@@ -1,7 +1,7 @@
-//! The macros and methods that generated code proves names with: those that a user's `array!` or
-//! `x.sum()` was understood as. None of them runs.
+//! Macros and methods for the proofs of names in generated code: they have the meanings that the
+//! compiler assumes for a user's `array!` or `x.sum()`. None of them runs.
 
-/// The macros, and the list of their names for a test that compares it with the compiler's tables.
+/// The macros, and the list of their names. A test compares the list with the compiler's tables.
 macro_rules! macros {
     (ndarray: $($of_ndarray:ident)*; std: $($of_std:ident)*) => {
         pub use ndarray::{$($of_ndarray),*};
@@ -22,17 +22,17 @@ macros! {
 
 /// Traits that declare every supported method name, for the types that have the method. Generated
 /// code imports them, so that a call is ambiguous (a compile error) if another trait in scope has a
-/// method of that name. They are implemented for nothing else, and each for its own kind of type,
-/// since rustc proposes traits in errors about methods that do not exist.
+/// method of that name. Each trait is implemented for one kind of type only, since rustc suggests
+/// traits in errors about methods that do not exist.
 #[allow(missing_docs, clippy::should_implement_trait, clippy::wrong_self_convention, reason = "only the names matter")]
 pub mod methods {
     use std::collections::VecDeque;
 
     use ndarray::{ArrayBase, ArrayRef, RawData};
 
-    /// Implemented for no type. The methods exist only where it is assumed (`where (K,): Assumed`).
-    /// Otherwise rustc, which considers all traits, would propose them to a user whose method does
-    /// not exist.
+    /// No type implements this trait. The methods exist only under the bound `where (K,): Assumed`.
+    /// Without the bound rustc, which considers all traits, would suggest them to a user whose
+    /// method does not exist.
     pub trait Assumed {}
 
     macro_rules! methods {
@@ -45,7 +45,7 @@ pub mod methods {
         };
     }
 
-    /// Each name once, after the kinds of types that have the method.
+    /// The names of methods, each once, grouped by the kinds of types that have the method.
     macro_rules! kinds {
         (
             arrays reals integers: $($ari:ident)*;

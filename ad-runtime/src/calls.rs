@@ -1,10 +1,13 @@
-//! The records of calls that a derivative makes: what a forward half leaves for the reverse half,
-//! and results that are more than one number. A record is a number, 0 for a call that was not made.
-//! Records only grow while a derivative runs: memory is in proportion to the calls.
+//! The records of calls in a derivative: the residuals that a forward half saves for the reverse
+//! half, and results with more than one number. A record is a number, 0 for a call that was not
+//! made. Records only grow while a derivative runs: memory is proportional to the number of calls.
+//! Up to a limit, the memory is reused by the next derivative of the thread.
+//! Records of forward halves are kept apart from the results of other calls, since a reverse half
+//! reads the former in place while it adds the latter.
 //!
-//! This module must never know what a record means.
+//! This module must never know the meaning of a record.
 
-use std::cell::RefCell;
+use std::cell::{Ref, RefCell};
 
 /// A number or truth value as bits.
 pub trait Word: Copy + Default {
@@ -12,6 +15,9 @@ pub trait Word: Copy + Default {
     fn to_word(self) -> u64;
     /// The value with these bits.
     fn of_word(word: u64) -> Self;
+    /// The memory for arrays of this type.
+    #[doc(hidden)]
+    fn arena(arrays: &Arrays) -> &RefCell<Of<Self>>;
 }
 
 impl Word for f64 {
@@ -22,6 +28,10 @@ impl Word for f64 {
     #[inline]
     fn of_word(word: u64) -> f64 {
         f64::from_bits(word)
+    }
+    #[inline]
+    fn arena(arrays: &Arrays) -> &RefCell<Of<f64>> {
+        &arrays.f64
     }
 }
 
@@ -35,6 +45,10 @@ impl Word for f32 {
     fn of_word(word: u64) -> f32 {
         f32::from_bits(word as u32)
     }
+    #[inline]
+    fn arena(arrays: &Arrays) -> &RefCell<Of<f32>> {
+        &arrays.f32
+    }
 }
 
 impl Word for bool {
@@ -46,10 +60,14 @@ impl Word for bool {
     fn of_word(word: u64) -> bool {
         word != 0
     }
+    #[inline]
+    fn arena(arrays: &Arrays) -> &RefCell<Of<bool>> {
+        &arrays.bool
+    }
 }
 
 macro_rules! integers {
-    ($($ty:ty),*) => {
+    ($($ty:ident),*) => {
         $(impl Word for $ty {
             #[inline]
             #[allow(clippy::cast_lossless, clippy::cast_sign_loss, trivial_numeric_casts, reason = "the way back is the same")]
@@ -61,49 +79,195 @@ macro_rules! integers {
             fn of_word(word: u64) -> $ty {
                 word as $ty
             }
+            #[inline]
+            fn arena(arrays: &Arrays) -> &RefCell<Of<$ty>> {
+                &arrays.$ty
+            }
         })*
     };
 }
 
 integers!(usize, isize, i32, i64, u32, u64, u8);
 
-/// The records of the calls of one derivative.
+/// The kept arrays of one type, one behind the other.
 #[derive(Debug, Default)]
+pub struct Of<W> {
+    all: Vec<W>,
+    /// The start and the number of zeros that all arrays of zeros share.
+    zeros: (usize, usize),
+}
+
+impl<W> Of<W> {
+    fn clear(&mut self) {
+        self.all.clear();
+        self.zeros = (0, 0);
+    }
+
+    fn bytes(&self) -> usize {
+        self.all.capacity() * size_of::<W>()
+    }
+}
+
+type Arena<W> = RefCell<Of<W>>;
+
+macro_rules! arrays {
+    ($($ty:ident)*) => {
+        /// The kept arrays, by type.
+        #[derive(Debug, Default)]
+        pub struct Arrays {
+            $($ty: Arena<$ty>,)*
+        }
+
+        impl Arrays {
+            fn clear(&mut self) {
+                $(self.$ty.get_mut().clear();)*
+            }
+
+            fn bytes(&self) -> usize {
+                [$(self.$ty.borrow().bytes()),*].iter().sum()
+            }
+        }
+    };
+}
+
+arrays!(f64 f32 bool usize isize i32 i64 u32 u64 u8);
+
+/// Records, which only grow while a derivative runs.
+#[derive(Debug, Default)]
+pub struct Records {
+    /// The lowest bit of the number of a record, which tells the two lists of records apart.
+    tag: usize,
+    /// For each record its numbers, and for each of its arrays an index into `places`.
+    words: RefCell<Vec<u64>>,
+    /// The start and the end of each array.
+    places: RefCell<Vec<(usize, usize)>>,
+    arrays: Arrays,
+}
+
+impl Records {
+    /// Makes a record of these numbers, some of which refer to kept arrays.
+    #[must_use]
+    #[inline]
+    pub fn record<const N: usize>(&self, words: [u64; N]) -> usize {
+        let mut all = self.words.borrow_mut();
+        let record = 2 * all.len() + 2 + self.tag;
+        all.extend_from_slice(&words);
+        // A record without numbers has a unique number as well.
+        if N == 0 {
+            all.push(0);
+        }
+        record
+    }
+
+    /// Keeps an array. The result is the word that refers to it in a record.
+    #[must_use]
+    #[inline]
+    pub fn keep<W: Word>(&self, x: &[W]) -> u64 {
+        let (mut arena, mut places) = (W::arena(&self.arrays).borrow_mut(), self.places.borrow_mut());
+        let (place, begin) = (places.len(), arena.all.len());
+        arena.all.extend_from_slice(x);
+        places.push((begin, arena.all.len()));
+        place as u64
+    }
+
+    /// Keeps an array of zeros. All of them share their memory.
+    #[must_use]
+    #[inline]
+    pub fn keep_zeros<W: Word>(&self, n: usize) -> u64 {
+        let (mut arena, mut places) = (W::arena(&self.arrays).borrow_mut(), self.places.borrow_mut());
+        if arena.zeros.1 < n {
+            let (begin, many) = (arena.all.len(), n.max(2 * arena.zeros.1));
+            arena.all.resize(begin + many, W::default());
+            arena.zeros = (begin, many);
+        }
+        let (place, begin) = (places.len(), arena.zeros.0);
+        places.push((begin, begin + n));
+        place as u64
+    }
+
+    fn clear(&mut self) {
+        self.words.get_mut().clear();
+        self.places.get_mut().clear();
+        self.arrays.clear();
+    }
+
+    fn bytes(&self) -> usize {
+        8 * self.words.borrow().capacity() + 16 * self.places.borrow().capacity() + self.arrays.bytes()
+    }
+
+    /// An array that was kept.
+    #[must_use]
+    #[inline]
+    fn array<W: Word>(&self, kept: u64) -> Ref<'_, [W]> {
+        let (begin, end) = self.places.borrow()[usize::of_word(kept)];
+        Ref::map(W::arena(&self.arrays).borrow(), |arena| &arena.all[begin..end])
+    }
+}
+
+/// The records of the calls of one derivative.
+#[derive(Debug)]
 pub struct Calls {
-    /// Of each record: its numbers, and for each of its arrays where it begins.
-    places: RefCell<Vec<u64>>,
-    /// The arrays, each behind its length.
-    arrays: RefCell<Vec<u64>>,
+    kept: Records,
+    results: Records,
+}
+
+/// The number of bytes up to which the memory of records is kept for the next derivative.
+const KEPT: usize = 1 << 26;
+
+thread_local! {
+    /// The memory of earlier derivatives of this thread. A later one needs no new pages from the
+    /// system.
+    static LEFT: RefCell<Vec<[Records; 2]>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Default for Calls {
+    fn default() -> Self {
+        let left = LEFT.try_with(|left| left.borrow_mut().pop()).ok().flatten();
+        let [kept, results] = left.unwrap_or_default();
+        Calls { kept, results: Records { tag: 1, ..results } }
+    }
+}
+
+impl Drop for Calls {
+    fn drop(&mut self) {
+        let mut records = [std::mem::take(&mut self.kept), std::mem::take(&mut self.results)];
+        if records.iter().map(Records::bytes).sum::<usize>() > KEPT {
+            return;
+        }
+        records.iter_mut().for_each(Records::clear);
+        // Few run at a time. At the end of a thread there is nothing to keep them in.
+        let _ = LEFT.try_with(|left| {
+            let mut left = left.borrow_mut();
+            if left.len() < 4 {
+                left.push(records);
+            }
+        });
+    }
 }
 
 impl Calls {
-    /// No records.
+    /// An empty list of records.
     #[must_use]
-    #[inline]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Makes a record of these numbers, and of arrays that have been kept.
+    /// The records of forward halves.
     #[must_use]
     #[inline]
-    pub fn record<const N: usize>(&self, words: [u64; N]) -> usize {
-        let mut places = self.places.borrow_mut();
-        let record = places.len() + 1;
-        places.extend_from_slice(&words);
-        record
+    pub fn kept(&self) -> &Records {
+        &self.kept
     }
 
-    /// Keeps an array. The result stands for it in a record.
+    /// The results of other calls. A caller reads them right after the call.
     #[must_use]
     #[inline]
-    pub fn keep(&self, x: &[impl Word]) -> u64 {
-        let mut arrays = self.arrays.borrow_mut();
-        let at = arrays.len();
-        arrays.reserve(x.len() + 1);
-        arrays.push(x.len() as u64);
-        arrays.extend(x.iter().map(|x| x.to_word()));
-        at as u64
+    pub fn results(&self) -> &Records {
+        &self.results
+    }
+
+    fn of(&self, record: usize) -> &Records {
+        if record.is_multiple_of(2) { &self.kept } else { &self.results }
     }
 
     /// `N` numbers of a record from `first` on.
@@ -111,8 +275,8 @@ impl Calls {
     #[inline]
     pub fn words<const N: usize>(&self, record: usize, first: usize) -> [u64; N] {
         let mut words = [0; N];
-        if let Some(begin) = record.checked_sub(1) {
-            words.copy_from_slice(&self.places.borrow()[begin + first..][..N]);
+        if let Some(begin) = (record / 2).checked_sub(1) {
+            words.copy_from_slice(&self.of(record).words.borrow()[begin + first..][..N]);
         }
         words
     }
@@ -125,34 +289,34 @@ impl Calls {
         W::of_word(word)
     }
 
-    /// An array that was kept.
+    /// An array in a record of a forward half. While it is borrowed, no forward half may run.
     #[must_use]
     #[inline]
-    pub fn array<W: Word>(&self, kept: u64) -> Vec<W> {
-        let (at, arrays) = (usize::of_word(kept), self.arrays.borrow());
-        let len = usize::of_word(arrays[at]);
-        arrays[at + 1..][..len].iter().map(|&x| W::of_word(x)).collect()
+    pub fn array<W: Word>(&self, kept: u64) -> Ref<'_, [W]> {
+        self.kept.array(kept)
     }
 
-    /// An array that was kept, as far as there is place. What is left is zero.
+    /// Copies an array that a forward half has saved into `out`, as far as `out` has place. The
+    /// remaining elements of `out` are set to zero.
     #[inline]
     pub fn fill<W: Word>(&self, out: &mut [W], kept: u64) {
-        let (at, arrays) = (usize::of_word(kept), self.arrays.borrow());
-        let written = usize::of_word(arrays[at]).min(out.len());
-        for (x, &word) in out.iter_mut().zip(&arrays[at + 1..][..written]) {
-            *x = W::of_word(word);
-        }
-        out[written..].fill(W::default());
+        fill(out, &self.kept.array(kept));
     }
 
-    /// Array `k` of a record. That of no call is zero.
+    /// Array `k` of a record. Without a call (record 0) the array is zero.
     #[inline]
     pub fn read_array<W: Word>(&self, out: &mut [W], record: usize, k: usize) {
         match record {
             0 => out.fill(W::default()),
-            _ => self.fill(out, self.read(record, k)),
+            _ => fill(out, &self.of(record).array(self.read(record, k))),
         }
     }
+}
+
+fn fill<W: Word>(out: &mut [W], from: &[W]) {
+    let (written, rest) = out.split_at_mut(from.len().min(out.len()));
+    written.copy_from_slice(&from[..written.len()]);
+    rest.fill(W::default());
 }
 
 #[cfg(test)]
@@ -162,16 +326,31 @@ mod tests {
     #[test]
     fn a_record_gives_back_what_was_written() {
         let calls = Calls::new();
-        let array = calls.keep(&[1_i64, -2]);
-        let first = calls.record([1.5_f32.to_word(), array]);
-        let array = calls.keep(&[0.25_f64]);
-        let second = calls.record([true.to_word(), array, 7_usize.to_word()]);
-        assert!(calls.read::<f32>(first, 0) == 1.5 && calls.array::<i64>(calls.read(first, 1)) == [1, -2]);
+        let (kept, results) = (calls.kept(), calls.results());
+        let array = kept.keep(&[1_i64, -2]);
+        let first = kept.record([1.5_f32.to_word(), array]);
+        let array = results.keep(&[0.25_f64]);
+        let second = results.record([true.to_word(), array, 7_usize.to_word()]);
+        assert!(kept.record([]) != kept.record([]));
+        let [_, array] = calls.words(first, 0);
+        assert!(calls.read::<f32>(first, 0) == 1.5 && *calls.array::<i64>(array) == [1, -2]);
         let [number] = calls.words(second, 2);
         assert!(calls.read::<bool>(second, 0) && usize::of_word(number) == 7);
         let mut out = [9.0; 3];
         calls.read_array(&mut out, second, 1);
         assert!(out == [0.25, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn zeros_stay_zeros() {
+        for _ in 0..2 {
+            let calls = Calls::new();
+            let kept = calls.kept();
+            let places =
+                [kept.keep_zeros::<f64>(2), kept.keep(&[1.0, 2.0]), kept.keep_zeros::<f64>(3), kept.keep(&[7.0])];
+            let found = places.map(|place| calls.array::<f64>(place).to_vec());
+            assert!(found == [vec![0.0; 2], vec![1.0, 2.0], vec![0.0; 3], vec![7.0]], "{found:?}");
+        }
     }
 
     #[test]

@@ -5,8 +5,8 @@
 //! hidden function knows names, types and active parameters, and passes closures to a [`Check`],
 //! which works on numbers only. **Not a public API**: stable only together with the macros.
 //!
-//! A check never passes because there was nothing to compare: a derivative that does not fit the
-//! parameters is a failure, and so is one that is requested but was not generated.
+//! A check never passes for lack of numbers to compare: a derivative that does not fit the
+//! parameters is a failure, and so is a requested derivative that was not generated.
 
 mod compare;
 mod flat;
@@ -51,7 +51,7 @@ struct Entry {
     at: usize,
 }
 
-/// A point near that of the check: the entries that are moved, and by how much.
+/// A point near that of the check: the entries that differ, and the differences.
 #[derive(Clone, Debug, Default)]
 pub struct At(Vec<(Entry, f64)>);
 
@@ -95,7 +95,7 @@ pub struct Check<'a> {
     points: Vec<Point>,
     function: Function<'a, Leaf>,
     gradient: Option<Function<'a, Gradient>>,
-    /// The function's value here.
+    /// The function's value at the point.
     value: Leaf,
     /// Its derivative by each entry that is compared, by finite differences.
     columns: OnceCell<Vec<(Entry, Vec<f64>)>>,
@@ -250,7 +250,7 @@ impl<'a> Check<'a> {
         h * self.points[entry.of].leaf.values[entry.at].abs().max(1.0)
     }
 
-    /// The derivative of the function by each entry that is compared.
+    /// The derivative of the function with respect to each compared entry.
     fn columns(&self) -> &[(Entry, Vec<f64>)] {
         self.columns.get_or_init(|| {
             let column = |e: Entry| {

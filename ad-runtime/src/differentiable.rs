@@ -1,9 +1,9 @@
-//! Values made of real numbers: structs, enums, tuples and lists of them. [`Leaves`] is what
-//! `#[derive(Differentiable)]` writes, a walk over the numbers of a value. [`Differentiable`] has
-//! the methods that an optimiser calls.
+//! Values made of real numbers: structs, enums, tuples and lists of them.
+//! `#[derive(Differentiable)]` implements [`Leaves`], a walk over the numbers of a value.
+//! [`Differentiable`] has the methods that an optimiser calls.
 //!
 //! There are two traits because of ndarray. Its arrays have leaves, but a trait of the prelude with
-//! a method `dot` would hide their own method. This module must never know what a gradient is.
+//! a method `dot` would hide their own method. This module must never depend on gradients.
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;
@@ -23,7 +23,7 @@ pub fn no_elements<'a, F, D: Dimension>() -> ArrayView<'a, F, D> {
 }
 
 /// The real numbers of type `F` in a value, its leaves, in the order of declaration; those of an
-/// array row by row. What is discrete (integers, booleans, strings) has no leaves, and is copied.
+/// array row by row. Discrete parts (integers, booleans, strings) have no leaves, and are copied.
 ///
 /// `#[derive(Differentiable)]` implements it. The functions are called by those of
 /// [`Differentiable`].
@@ -71,8 +71,8 @@ pub trait Leaves<F: Real>: Sized {
 /// booleans, strings and fields that are marked `#[constant]` have no part in it: results have them
 /// from `self`.
 ///
-/// ndarray's arrays can be parts, but do not have the trait: they have `dot` and `scaled_add` of
-/// their own. Write `(w,)` for a list of one array.
+/// ndarray's arrays can be parts, but do not implement the trait: they have their own `dot` and
+/// `scaled_add`. Write `(w,)` for a list of one array.
 ///
 /// ```
 /// use ad_runtime::Differentiable;
@@ -104,7 +104,7 @@ pub trait Differentiable<F: Real = f64>: Leaves<F> {
         flat
     }
 
-    /// The value of this structure with these real numbers. What is discrete is that of `self`.
+    /// The value of this structure with these real numbers. Discrete parts are copied from `self`.
     ///
     /// # Panics
     /// If `flat` does not have `self.flat_len()` elements.

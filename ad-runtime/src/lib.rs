@@ -8,13 +8,14 @@
 //! - [`kernel`]: the loops that generated code calls. It is not a public API: it is stable for
 //!   generated code only.
 //! - `reached`: the panics of a derivative where its function panics inside of a loop.
+//! - `lists`: lists of arrays.
 //! - `place`: constants of the place of a definition.
-//! - `calls`: what calls of recursive functions leave behind.
+//! - `calls`: the records of calls of recursive functions.
 //! - `check`: the functions that `check_grad!` calls.
 //! - [`Csr`]: a sparse Jacobian.
 //! - [`Workspace`]: memory that calls of a derivative share.
-//! - [`Real`], [`Differentiable`]: the two traits a user may write in a bound. [`Leaves`] is what
-//!   `#[derive(Differentiable)]` writes.
+//! - [`Real`], [`Differentiable`]: the two traits a user may write in a bound.
+//!   `#[derive(Differentiable)]` implements [`Leaves`].
 //!
 //! This crate does not depend on the compiler (`ad-core`). Its only use of `unsafe` (one call, in
 //! `kernel/isa.rs`) enters a function that is compiled for CPU features detected at run time. It
@@ -31,6 +32,7 @@ pub mod check;
 mod differentiable;
 pub mod dsl;
 pub mod kernel;
+mod lists;
 mod place;
 #[doc(hidden)]
 pub mod reached;
@@ -44,6 +46,8 @@ pub use calls::{Calls, Word};
 pub use differentiable::{Differentiable, Leaves};
 #[doc(hidden)]
 pub use differentiable::{different_variants, no_elements};
+#[doc(hidden)]
+pub use lists::{Element, Stack, elements};
 #[doc(hidden)]
 pub use place::{At, Constant, Function, Takes, of_types, same};
 pub use real::Real;

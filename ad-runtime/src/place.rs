@@ -1,16 +1,16 @@
-//! Constants and functions of the place of a definition, for code that is written elsewhere: what is
-//! private to a module cannot be named there.
+//! Access to the constants and functions that a definition names, for code that is written in
+//! another module, where private items cannot be named.
 //!
-//! Nothing here may be used by a person: the numbers are those of one compilation.
+//! **Not a public API**: the numbers are valid for one compilation only.
 
 use std::any::TypeId;
 
-/// A constant or a function, by its number.
+/// The type that identifies a constant or a function by its number.
 #[derive(Debug)]
 pub struct At<const ID: u128>;
 
-/// What a constant of a number is. `Place` is a type of the crate that has the definition, as the
-/// implementation could not be written there otherwise. There is only one, so it is inferred.
+/// A constant that is found by its number. `Place` is a type of the crate that has the definition:
+/// the orphan rule would forbid the implementation otherwise. There is only one, so it is inferred.
 pub trait Constant<Place, T> {
     /// The constant.
     const VALUE: T;
@@ -18,8 +18,8 @@ pub trait Constant<Place, T> {
 
 /// The marked function of a number. `Place` is as in [`Constant`].
 pub trait Function<Place> {
-    /// Whether a function is this one, and what this one calls are the functions that its
-    /// definition has.
+    /// Whether `function` is the marked function, and the functions that the marked function calls
+    /// are those of its definition.
     fn is<F: 'static>(function: &F) -> bool;
 }
 

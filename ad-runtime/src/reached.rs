@@ -1,9 +1,9 @@
-//! The panics of a derivative where its function panics inside of a loop.
+//! Panics of a derivative for panics of its function inside of a loop.
 //!
-//! A derivative finds out that an iteration of its function would fail, not which one. The message
-//! of the panic may show values of that iteration. So the derivative calls the function with its own
-//! arguments and lets that fail. Nothing here is generic, so that each check does not compile an
-//! instance. **Not a public API**: stable only together with the macros.
+//! A derivative detects that some iteration of its function would fail, but not which one. The
+//! message of the panic may show values of that iteration. So the derivative calls the function
+//! with its own arguments and lets that fail. Nothing here is generic, so that each check does not
+//! compile an instance. **Not a public API**: stable only together with the macros.
 
 use std::any::Any;
 use std::fmt::Arguments;
@@ -20,7 +20,7 @@ pub fn panic_of(function: &dyn Fn(), message: Arguments<'_>) -> ! {
     panic!("{message}")
 }
 
-/// Panics with `message`, and with what the function says when it panics.
+/// Panics with `message`, and with the message of the function's own panic.
 ///
 /// # Panics
 /// Always.

@@ -1,12 +1,13 @@
-//! Jacobians in compressed sparse rows: which elements there are, and their values from as few
-//! products as the colours of the pattern.
+//! Jacobians in compressed sparse rows: the pattern of the elements, and their values from one
+//! product for each colour of the pattern.
 //!
 //! Columns that no row shares are seeded together: one product with the sum of their unit vectors
 //! has the elements of all of them (Curtis, Powell and Reid). A colour is a set of such columns. A
-//! row or a column that is full needs one product for each element, so both directions are looked
-//! at, and the one with fewer colours is taken.
+//! row or a column that is full needs one product for each element, so the colours of both
+//! directions are computed, and the direction with fewer colours is taken.
 //!
-//! Must never ask for an array of rows times columns, unless the pattern has as many elements.
+//! This module must never allocate an array of rows times columns, unless the pattern has as many
+//! elements.
 
 use ndarray::Array2;
 
@@ -22,7 +23,7 @@ pub struct Csr<F> {
     pub rows: usize,
     /// The number of columns.
     pub cols: usize,
-    /// Where each row begins; one more than there are rows.
+    /// The start of each row, and the end of the last one: one more entry than there are rows.
     pub indptr: Vec<usize>,
     /// The column of each element.
     pub indices: Vec<usize>,
@@ -34,7 +35,7 @@ impl<F> Csr<F> {
     /// The columns and the values of a row.
     ///
     /// # Panics
-    /// If there is no such row.
+    /// If `row` is not below the number of rows.
     #[must_use]
     pub fn row(&self, row: usize) -> (&[usize], &[F]) {
         let part = self.indptr[row]..self.indptr[row + 1];
@@ -72,7 +73,7 @@ pub fn jacobian<F: Real>(
     let by_columns = by_rows.transposed(cols);
     let (zero, one) = (F::lit(0.0), F::lit(1.0));
     let mut values = vec![zero; by_rows.all.len()];
-    // At least so many colours of columns, and of rows.
+    // The lower bounds for the numbers of colours of columns and of rows.
     let least = [by_rows.widest(), by_columns.widest()];
     let coloured = |of_columns: bool| {
         let (of, other) = if of_columns { (&by_rows, &by_columns) } else { (&by_columns, &by_rows) };
@@ -109,7 +110,7 @@ pub fn jacobian<F: Real>(
     Csr { rows, cols, indptr: by_rows.begins, indices: by_rows.all, values }
 }
 
-/// Which elements there are: for each row its columns, or for each column its rows.
+/// The pattern of a matrix: for each row its columns, or for each column its rows.
 struct Pattern {
     begins: Vec<usize>,
     all: Vec<usize>,
@@ -164,7 +165,7 @@ impl Pattern {
         Pattern { begins, all }
     }
 
-    /// The place here of each element of the transposed pattern.
+    /// The position in this pattern of each element of the transposed pattern.
     fn places(&self, transposed: &Pattern) -> Vec<usize> {
         let (mut next, mut places) = (transposed.begins.clone(), vec![0; self.all.len()]);
         for (place, &column) in self.all.iter().enumerate() {
@@ -174,12 +175,13 @@ impl Pattern {
         places
     }
 
-    /// How many elements the longest row has. There are at least so many colours of columns.
+    /// The number of elements of the longest row, which is a lower bound for the number of colours
+    /// of columns.
     fn widest(&self) -> usize {
         (0..self.len()).map(|row| self.range(row).len()).max().unwrap_or(0)
     }
 
-    /// Colours of the columns, of which no two in one row have the same.
+    /// Colours of the columns. No two columns with elements in one row have the same colour.
     fn colours(&self, transposed: &Pattern) -> Colours {
         let (count, cols) = (self.widest(), transposed.len());
         let of_columns = true;
@@ -187,7 +189,8 @@ impl Pattern {
         if count == 0 {
             return Colours { count, of: Vec::new(), of_columns };
         }
-        // Where each row is a range, or nearly: the remainders of a division.
+        // If each row is a range of columns, or nearly: the colour of a column is its remainder
+        // modulo `count`.
         let span = (0..self.len()).filter_map(|row| Some(self.row(row).last()? - self.row(row).first()? + 1)).max();
         if span.is_none_or(|span| span <= count) {
             return Colours { count, of: (0..cols).map(|column| column % count).collect(), of_columns };
@@ -196,7 +199,7 @@ impl Pattern {
         if count == cols {
             return Colours { count, of: (0..cols).collect(), of_columns };
         }
-        // The least colour that no column before has in a row of this one.
+        // The smallest colour that no earlier column with a common row has.
         let none = usize::MAX;
         let (mut of, mut count) = (vec![none; cols], 0);
         let mut taken: Vec<usize> = Vec::new();

@@ -1,9 +1,8 @@
-//! Memory that calls of a derivative share: what one call has taken, the next one takes again.
+//! Memory that calls of a derivative share: a call uses the memory of the calls before it.
 //!
-//! Each place of a routine that makes an array has a number, and its own list of arrays that are
-//! not in use. So a second call with the same sizes finds arrays that are long enough, whatever the
-//! order in which it makes them. This module must never hand out an element that an earlier call
-//! has left.
+//! Each allocation in a routine has a number, and its own list of arrays that are not in use. So a
+//! second call with the same sizes finds arrays that are long enough, whatever the order in which
+//! it makes them. This module must never lend an array with elements of an earlier call in it.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -15,8 +14,8 @@ type Pool = Arc<Mutex<HashMap<(TypeId, usize), Box<dyn Any + Send>>>>;
 
 /// Memory that the calls of `f_value_and_grad_into` share, of one function or of several.
 ///
-/// The first call allocates what it needs, and a later one only what is missing. `Clone` gives
-/// another handle of the same memory.
+/// The first call allocates all the memory that it needs, and a later call only the missing part.
+/// `Clone` returns another handle of the same memory.
 #[derive(Clone, Default)]
 pub struct Workspace {
     pool: Pool,
@@ -28,7 +27,7 @@ impl std::fmt::Debug for Workspace {
     }
 }
 
-/// What an element of a lent array is.
+/// Types of elements that a workspace can lend arrays of.
 pub trait Element: Copy + Send + 'static {}
 
 impl<A: Copy + Send + 'static> Element for A {}
@@ -76,7 +75,7 @@ pub struct Lent<A: Element> {
     pool: Option<Pool>,
 }
 
-/// An array of no workspace.
+/// An array that belongs to no workspace.
 impl<A: Element> From<Vec<A>> for Lent<A> {
     fn from(data: Vec<A>) -> Self {
         Lent { data, place: 0, pool: None }

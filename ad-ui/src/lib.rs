@@ -1,1 +1,1 @@
-//! Nothing: the tests are what this package is for.
+//! This library is empty: the package exists for its tests.

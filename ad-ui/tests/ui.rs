@@ -1,5 +1,6 @@
-//! What the compiler shows for mistakes: one folder a kind. `TRYBUILD=overwrite` writes the expected output; then read the diff.
-//! What rustc says changes from version to version, so messages of its own are kept out of the cases where that can be.
+//! The errors that a user sees, with one folder for each kind. `TRYBUILD=overwrite` writes the
+//! expected output; then read the diff. The text of rustc's own errors changes from version to
+//! version, so the cases avoid them where possible.
 
 #[test]
 fn ui() {

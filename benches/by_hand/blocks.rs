@@ -1,4 +1,4 @@
-//! Jacobians of arrays: what of them is known before anything is computed.
+//! Jacobians of arrays, whose structure is known before anything is computed.
 
 use ad::ndarray::{Array1, Array2};
 

@@ -39,7 +39,7 @@ pub fn reprojection(camera: &[f64; 11], point: &[f64; 3], weight: f64, feature: 
     let by_q = 2.0 * (k1 + 2.0 * k2 * q);
     for i in 0..2 {
         let scale = weight * f;
-        // By p, then by what was turned.
+        // The derivative by p, then that by the rotated point.
         let mut by_p = [scale * p[i] * by_q * p[0], scale * p[i] * by_q * p[1]];
         by_p[i] += scale * bent;
         let g = [by_p[0] * depth, by_p[1] * depth, -(by_p[0] * p[0] + by_p[1] * p[1]) * depth];

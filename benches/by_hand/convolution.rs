@@ -1,6 +1,7 @@
-//! j: a convolution of 3 x 3. Eight columns of the image fill the lanes, four channels are done at once, so that what is loaded is used four
-//! times. Row by row: the result's row, which of it is positive, and what that row says of both gradients, while the image's rows are in the
-//! cache.
+//! j: a convolution of 3 x 3. Eight columns of the image fill the lanes, four channels are done at
+//! once, so that each loaded value is used four times. The rows are done one by one: the row of the
+//! result, the mask of its positive elements, and its contribution to both gradients, while the
+//! image's rows are in the cache.
 
 // Tuples of gradients are types of one function each, and loops walk several slices by one index.
 #![allow(clippy::type_complexity, clippy::needless_range_loop)]
@@ -87,7 +88,7 @@ impl Kernel for Run<'_> {
     }
 }
 
-/// Four channels of a row of the result: the sum of what is positive, and which that is.
+/// Four channels of a row of the result: the sum of the positive elements, and the mask of these.
 #[inline(always)]
 fn forward<'a, const FMA: bool>(
     image: impl Fn(usize, usize) -> &'a [f64],
@@ -124,7 +125,7 @@ fn forward<'a, const FMA: bool>(
     sums.iter().sum()
 }
 
-/// What a row says of the weights of four channels.
+/// The contribution of a row to the gradient of the weights of four channels.
 #[inline(always)]
 fn weights<'a, const FMA: bool>(
     image: impl Fn(usize, usize) -> &'a [f64],
@@ -158,7 +159,7 @@ fn weights<'a, const FMA: bool>(
     }
 }
 
-/// What a row says of one row of four channels of the image.
+/// The contribution of a row to the gradient of one row of four channels of the image.
 #[inline(always)]
 fn adjoint<const FMA: bool>(
     dx: &mut [f64],

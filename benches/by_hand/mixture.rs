@@ -1,5 +1,6 @@
-//! h and GradBench's gmm: mixtures of Gaussians. Sixteen points fill the lanes. One pass makes the responsibilities of all components,
-//! a second one, component by component, what the points say of it, whose sums over points stay in the cache.
+//! h and GradBench's gmm: mixtures of Gaussians. Sixteen points fill the lanes. One pass computes
+//! the responsibilities of all components. A second pass computes the gradient of one component
+//! after the other, whose sums over points stay in the cache.
 
 // Tuples of gradients are types of one function each, and loops walk several slices by one index.
 #![allow(clippy::type_complexity, clippy::needless_range_loop)]

@@ -1,6 +1,6 @@
-//! The gradients that a person would write: value and gradient in as few passes over memory as the problem needs,
-//! plain loops over slices, checked against nothing but mathematics. They are the bar, so they may use whatever
-//! makes them fast; `wide` says what that is.
+//! The gradients that a person would write: value and gradient in as few passes over memory as the
+//! problem needs, plain loops over slices, checked against nothing but mathematics. They are the
+//! bar, so they may use whatever makes them fast; `wide` explains the vectorisation.
 
 mod blocks;
 mod bundle;
@@ -63,10 +63,11 @@ pub fn dot_into(x: &Array1<f64>, y: &Array1<f64>, dx: &mut Array1<f64>, dy: &mut
 /// Numbers that stay in the cache of the core with those of the other arrays.
 const CHUNK: usize = 8192;
 
-/// Numbers enough for `memcpy` to overwrite what it does not read; how many are best depends on the machine (512 on a Zen 4, 8192 on a Zen 5).
+/// Enough numbers that `memcpy` does not read the memory that it overwrites. The best length
+/// depends on the machine (512 on a Zen 4, 8192 on a Zen 5).
 const PIECE: usize = 4096;
 
-/// The product, and what is to be done with each chunk while it is in the cache.
+/// The product, and a function that is applied to each chunk while it is in the cache.
 fn dot_with(x: &[f64], y: &[f64], chunk: usize, then: impl FnMut(&[f64], &[f64])) -> f64 {
     struct Run<'a, T>(&'a [f64], &'a [f64], usize, T);
     impl<T: FnMut(&[f64], &[f64])> Kernel for Run<'_, T> {
@@ -86,7 +87,7 @@ fn dot_with(x: &[f64], y: &[f64], chunk: usize, then: impl FnMut(&[f64], &[f64])
     wide::run(Run(x, y, chunk, then))
 }
 
-/// b: the gradient of x is the sums of the columns, which also give the value.
+/// b: the gradient of x is the vector of the column sums, and the value is computed from it.
 pub fn sum_of_product(a: &Array2<f64>, x: &Array1<f64>) -> (f64, (Array2<f64>, Array1<f64>)) {
     struct Run<'a>(&'a [f64], &'a [f64]);
     impl Kernel for Run<'_> {

@@ -38,7 +38,7 @@ pub fn perceptron(
         db2: db2.as_slice_mut().expect("standard layout"),
     });
 
-    // `hidden` now holds the cotangent of what went into tanh.
+    // `hidden` now holds the cotangent of the argument of tanh.
     let mut dw1 = Array2::zeros(w1.raw_dim());
     general_mat_mul(1.0, &images.t(), &hidden, 0.0, &mut dw1);
     (value, (dw1, db1, dw2_t.t().as_standard_layout().into_owned(), db2))
@@ -46,7 +46,7 @@ pub fn perceptron(
 
 /// Everything between the two large products, one image after the other.
 struct Output<'a> {
-    /// In: what goes into tanh. Out: the cotangent of that.
+    /// On entry the argument of tanh, on exit its cotangent.
     hidden: &'a mut [f64],
     w2_t: &'a [f64],
     b2: &'a [f64],

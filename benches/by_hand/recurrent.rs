@@ -1,5 +1,5 @@
-//! i, GradBench's lstm and ode: sequential loops. What the way back needs of a step is saved in one buffer, and what is a matrix
-//! product over all steps is one.
+//! i, GradBench's lstm and ode: sequential loops. The values of a step that the reverse pass needs
+//! are saved in one buffer, and products over all steps are one matrix product.
 
 // Tuples of gradients are types of one function each.
 #![allow(clippy::type_complexity)]
@@ -111,7 +111,7 @@ fn padded(x: &[f64], b: usize) -> Vec<Lanes> {
     x.chunks_exact(b).map(pad).collect()
 }
 
-/// What the way back needs of a layer's step.
+/// The values of a layer's step that the reverse pass needs.
 #[derive(Clone, Copy)]
 struct Saved {
     forget: Lanes,

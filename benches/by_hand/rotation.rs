@@ -6,7 +6,7 @@ pub fn rotate([w, x, y, z]: [f64; 4], v: [f64; 3], g: [f64; 3]) -> ([f64; 3], ([
     let t = cross(a, v).map(|t| 2.0 * t);
     let u = cross(a, t);
     let value = [v[0] + w * t[0] + u[0], v[1] + w * t[1] + u[1], v[2] + w * t[2] + u[2]];
-    // The cotangent of 2 t: what comes through w t and through a x t.
+    // The cotangent of 2 t, through w t and through a x t.
     let through = cross(g, a);
     let dt = [2.0 * (w * g[0] + through[0]), 2.0 * (w * g[1] + through[1]), 2.0 * (w * g[2] + through[2])];
     let (one, two, back) = (cross(t, g), cross(v, dt), cross(dt, a));

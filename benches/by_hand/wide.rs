@@ -1,10 +1,11 @@
-//! What the kernels need of the processor: fused multiply-add where it is there, sums in lanes, exp, ln and tanh
-//! that LLVM can vectorise.
+//! Building blocks of the kernels: fused multiply-add if the processor has it, sums in lanes, and
+//! exp, ln and tanh that LLVM can vectorise.
 
 /// A loop that is compiled twice: for any processor, and for one with AVX2 and FMA.
 pub trait Kernel {
     type Out;
-    /// The loop. `FMA` says whether [`madd`] may be fused; `inline(always)` is what brings it into both.
+    /// The loop. `FMA` says whether [`madd`] may be fused. It has to be `inline(always)`, so that
+    /// each version is compiled for its instruction set.
     fn run<const FMA: bool>(self) -> Self::Out;
 }
 
@@ -17,7 +18,7 @@ pub fn run<K: Kernel>(kernel: K) -> K::Out {
             kernel.run::<true>()
         }
         if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            // SAFETY: the processor has what `wide` is compiled for.
+            // SAFETY: the processor has the instructions that `wide` is compiled for.
             return unsafe { wide(kernel) };
         }
     }
@@ -86,7 +87,7 @@ const ROUND: f64 = 6_755_399_441_055_744.0; // 1.5 * 2^52
 const LN2_HIGH: f64 = 0.693_147_180_369_123_8;
 const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
-/// `exp` for what stays between the subnormals and infinity; beyond, it stops at the ends.
+/// `exp` for arguments whose result is a normal number. The argument is clamped to that range.
 #[inline(always)]
 pub fn exp<const FMA: bool>(x: f64) -> f64 {
     let x = if x < -708.0 { -708.0 } else { x };

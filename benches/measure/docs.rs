@@ -1,10 +1,10 @@
-//! With `AD_DOCS` in the environment, what a bench prints goes into its section of `docs/performance.md` as well, so that the figures
-//! there are those of one run.
+//! With `AD_DOCS` in the environment, the output of a bench also replaces its section of
+//! `docs/performance.md`, so that the figures there are those of one run.
 
 use std::path::Path;
 use std::process::Command;
 
-/// Replaces what stands between `<!-- section -->` and `<!-- end of section -->`.
+/// Replaces the text between `<!-- section -->` and `<!-- end of section -->`.
 pub fn write(section: &str, text: &str) {
     if std::env::var_os("AD_DOCS").is_none() {
         return;
@@ -19,7 +19,7 @@ pub fn write(section: &str, text: &str) {
     std::fs::write(&path, format!("{before}{start}{text}{end}{after}")).expect("docs/performance.md is written");
 }
 
-/// The processor and the compiler, as far as they say who they are.
+/// The names of the processor and of the compiler, as far as they are known.
 pub fn machine() -> String {
     let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpu.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": ")).map(|(_, name)| name);

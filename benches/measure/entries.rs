@@ -15,7 +15,7 @@ impl<D: Dimension> Entries for Array<f64, D> {
     }
 }
 
-/// What was written into memory of the caller.
+/// A result in memory of the caller.
 impl<T: Entries> Entries for &RefCell<T> {
     fn entries(&self) -> Vec<Vec<f64>> {
         self.borrow().entries()

@@ -1,4 +1,4 @@
-//! The system's allocator, counting what is alive while it is asked to.
+//! The system's allocator with a counter of the allocated bytes, which runs on request.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering::Relaxed};
@@ -21,7 +21,8 @@ fn signed(bytes: usize) -> isize {
     isize::try_from(bytes).unwrap_or(isize::MAX)
 }
 
-// SAFETY: every call is the system's allocator's, with the arguments that came; what is counted beside it allocates nothing.
+// SAFETY: every call is the system's allocator's, with the same arguments; the counting allocates
+// nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if ON.load(Relaxed) {

@@ -1,5 +1,5 @@
-//! Times and memory of what is compared, by criterion or in turns; `table` prints them. Must never time what has not been held against
-//! the others first.
+//! Times and memory of the compared functions, by criterion or in turns; `table` prints them. This
+//! module must never time a function before its result is compared with the others.
 
 pub mod docs;
 mod entries;
@@ -20,7 +20,7 @@ const TOLERANCE: f64 = 1e-10;
 /// Of a product with the Hessian and a difference of gradients.
 const BY_DIFFERENCE: f64 = 1e-6;
 
-/// A workload, and what its gradient should cost at most.
+/// A workload, and the targets for the cost of its gradient.
 #[derive(Clone, Copy)]
 pub struct Row {
     name: &'static str,
@@ -43,7 +43,7 @@ impl Row {
         Self { name, by_hand: Some(1.25), function: Some(function), largest }
     }
 
-    /// What no target was set for.
+    /// A workload without a target.
     pub fn beside(name: &'static str, largest: usize) -> Self {
         Self { name, by_hand: None, function: None, largest }
     }
@@ -70,7 +70,7 @@ const FUNCTION: &str = "function";
 const GRADIENT: &str = "gradient";
 const PRODUCT: &str = "product";
 
-/// What takes longer than this is sampled less often.
+/// A longer call is sampled less often.
 const SLOW: Duration = Duration::from_millis(20);
 
 impl Bench {
@@ -96,7 +96,7 @@ impl Bench {
         wanted.is_empty() || wanted.iter().any(|w| name.starts_with(w.as_str()))
     }
 
-    /// Checks that the three agree, measures what memory they take, then times them.
+    /// Checks that the three agree, measures their memory, then times them.
     pub fn compare<V: Entries, G: Entries>(
         &mut self,
         row: Row,
@@ -108,7 +108,7 @@ impl Bench {
         if !self.wanted(name) {
             return;
         }
-        // The first call of a kernel asks the processor what it can.
+        // The first call of a kernel detects the processor's instruction set.
         let (_, begin) = (ours(), Instant::now());
         let (hand, hand_bytes) = memory::peak(&by_hand);
         let (our, our_bytes) = memory::peak(&ours);
@@ -195,9 +195,10 @@ impl Bench {
     }
 }
 
-/// Nanoseconds of a call: in a batch of about half a millisecond, which is short enough to be without an interruption now and then.
-/// `calls` are as many as that takes, known from the first batch: reading the clock between them would count.
-/// A call that takes long is always interrupted: it is timed by what the processor has spent on this thread, where that is known.
+/// Nanoseconds of a call: in a batch of about half a millisecond, which is short enough to be
+/// without an interruption now and then. `calls` are as many as that takes, known from the first
+/// batch: reading the clock between them would count. A long call is always interrupted, so it is
+/// timed by the processor time of this thread, where that is known.
 fn batch<R>(f: &impl Fn() -> R, calls: &mut u32) -> f64 {
     let (before, start) = (spent(), Instant::now());
     for _ in 0..*calls {
@@ -215,7 +216,8 @@ fn batch<R>(f: &impl Fn() -> R, calls: &mut u32) -> f64 {
 /// A batch of so many nanoseconds is interrupted, if there is other work.
 const LONG: f64 = 1e6;
 
-/// Nanoseconds that this thread has run. Linux knows them as of the last time that it looked at the thread, so the thread yields.
+/// The processor time of this thread in nanoseconds. Linux updates it when it schedules the thread,
+/// so the thread yields first.
 fn spent() -> Option<f64> {
     std::thread::yield_now();
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;

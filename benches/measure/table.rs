@@ -7,7 +7,7 @@ use super::{BY_HAND, Bench, FUNCTION, GRADIENT, OURS, PRODUCT, Row, docs};
 /// A row of cells, all of one length in a table.
 type Cells = Vec<String>;
 
-/// What was measured of a row.
+/// The measurements of a row.
 struct Measured {
     row: Row,
     hand: f64,
@@ -50,7 +50,7 @@ impl Measured {
     }
 }
 
-/// A mark for what is more than it should be, as it is printed.
+/// The mark for a value that misses its target, as printed.
 fn missed(value: f64, target: f64) -> &'static str {
     if (value * 100.0).round() > target * 100.0 { " !" } else { "" }
 }
@@ -69,7 +69,7 @@ const HEAD: [&str; 10] = [
 ];
 
 impl Bench {
-    /// What was measured in this run.
+    /// Prints the measurements of this run.
     pub fn table(self) {
         if self.minima.is_none() {
             self.criterion.final_summary();
@@ -113,7 +113,7 @@ impl Bench {
     }
 }
 
-/// The mean of the ratios, and what is over its target.
+/// The mean of the ratios, and the rows that miss a target.
 fn summary(measured: &[Measured]) -> String {
     let mut text = String::new();
     let means = [

@@ -1,5 +1,5 @@
 //! The least time of each of several calls that run in turns, for tables on machines with other
-//! work. Must never time what has not been held against the others first.
+//! work. This module must never time a function before its result is compared with the others.
 
 #[path = "docs.rs"]
 pub mod docs;
@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 /// How long each of them runs, in turns.
 const TIME: Duration = Duration::from_millis(200);
-/// A batch of calls takes about as many nanoseconds: short enough to be without an interruption
-/// now and then, and long beside what it takes to read the clock.
+/// The target time of a batch of calls in nanoseconds: short enough that some batches are not
+/// interrupted, and long compared with the time to read the clock.
 const BATCH: f64 = 2e5;
 
 /// A call that is timed.

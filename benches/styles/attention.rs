@@ -1,4 +1,4 @@
-//! One head of attention, and the sum of the squares of what it gives.
+//! One head of attention, and the sum of the squares of its output.
 
 use ad::prelude::*;
 

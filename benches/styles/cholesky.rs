@@ -75,7 +75,7 @@ pub fn vectors(a: &Array2<f64>) -> f64 {
     2.0 * total
 }
 
-/// The decomposition, backwards: what each of its statements adds to the cotangent of `l`.
+/// The decomposition, backwards: the contribution of each statement to the cotangent of `l`.
 pub fn by_hand(a: &Array2<f64>) -> (f64, Array2<f64>) {
     let n = a.nrows();
     let mut l = vec![0.0; n * n];

@@ -1,5 +1,5 @@
 //! A Kalman filter whose first state is observed: minus twice the log-likelihood of `y`, by the
-//! transition matrix `f`. Noise is 0.1 in each state and 0.5 in what is observed.
+//! transition matrix `f`. Noise is 0.1 in each state and 0.5 in the observation.
 
 use ad::prelude::*;
 

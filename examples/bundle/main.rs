@@ -5,8 +5,8 @@
 //! cargo run --release -p ad-examples --example bundle
 //! ```
 //!
-//! The problem is GradBench's `ba` with fewer points (`tests/data/gradbench/ba_small.json`), and its sparse Jacobian, as GradBench's own
-//! C++ finds it, is what the assembly is held against.
+//! The problem is GradBench's `ba` with fewer points (`tests/data/gradbench/ba_small.json`), and
+//! the assembled matrix is compared with the sparse Jacobian of GradBench's own C++.
 
 #[path = "../../tests/programs/reprojection.rs"]
 mod reprojection;
@@ -23,13 +23,13 @@ use serde_json::Value;
 const CAMERA: usize = 11;
 const POINT: usize = 3;
 
-/// What keeps the weights from vanishing.
+/// The residual that keeps the weights from vanishing.
 #[differentiate]
 fn weight_error(w: f64) -> f64 {
     1.0 - w * w
 }
 
-/// The numbers that are looked for (all cameras, then all points, then all weights), and what was seen.
+/// The unknowns (all cameras, then all points, then all weights), and the observations.
 #[derive(Clone)]
 struct Bundle {
     params: Vec<f64>,
@@ -54,7 +54,8 @@ impl Bundle {
         std::array::from_fn(|i| self.params[at + i])
     }
 
-    /// All residuals, two of each observation and then those of the weights; and of the Jacobian what is not zero by structure: (row, column, entry), row by row.
+    /// All residuals, two of each observation and then those of the weights; and the structural
+    /// nonzeros of the Jacobian: (row, column, entry), row by row.
     fn sparse(&self) -> (Vec<f64>, Vec<(usize, usize, f64)>) {
         let n = self.pairs.len();
         let (mut residuals, mut entries) = (Vec::with_capacity(3 * n), Vec::with_capacity(31 * n));

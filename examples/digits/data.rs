@@ -1,4 +1,4 @@
-//! The images and what they show.
+//! The images and their labels.
 
 use std::error::Error;
 use std::io::Read;

@@ -25,7 +25,7 @@ const EPOCHS: usize = 30;
 const RATE: f64 = 4e-3;
 /// Of every five images, one is held out.
 const HELD_OUT: usize = 5;
-/// What the example promises; it fails if it does not keep it.
+/// The accuracy that the example promises. It fails below it.
 const WANTED: f64 = 0.95;
 
 fn main() -> Result<(), Box<dyn Error>> {

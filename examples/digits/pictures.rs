@@ -70,7 +70,7 @@ const CELL: (i32, i32) = (DIGIT + 22, DIGIT + 40);
 const TOP: i32 = 78;
 const LEFT: i32 = 30;
 
-/// Held-out digits and what the network reads; those that it misreads first.
+/// Held-out digits and the network's predictions; the wrong ones come first.
 pub fn sheet(path: &Path, digits: &Digits, predictions: &[usize]) -> Result<(), Box<dyn Error>> {
     let is_right = |&i: &usize| predictions[i] == digits.labels[i];
     let (right, wrong): (Vec<_>, Vec<_>) = (0..digits.len()).partition(is_right);

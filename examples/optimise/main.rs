@@ -35,7 +35,8 @@ fn loss(model: &Linear, images: &Array2<f64>, labels: &Array1<usize>, decay: f64
     losses.mean().unwrap() + 0.5 * decay * (model.weights.pow2().sum() + model.offsets.pow2().sum())
 }
 
-/// What `argmin` minimises. Its points are lists of numbers; `start` says which model they are of.
+/// The problem that `argmin` minimises. Its points are lists of numbers; `start` is the model with
+/// their structure.
 struct Fit {
     start: Linear,
     digits: Digits,

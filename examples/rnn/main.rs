@@ -1,5 +1,5 @@
-//! A recurrent network that learns to say what it was told some steps ago: the output at each step is the input `DELAY` steps
-//! before. The network is a plain `for` loop; its gradient is the macro's.
+//! A recurrent network that learns to repeat its input with a delay: the output at each step is the
+//! input `DELAY` steps before. The network is a plain `for` loop; its gradient is the macro's.
 //!
 //! ```text
 //! cargo run --release --example rnn
@@ -12,10 +12,11 @@ const STEPS: usize = 24;
 const SEQUENCES: usize = 32;
 const DELAY: usize = 4;
 const ROUNDS: usize = 400;
-/// What the example promises: the error of saying nothing is the mean square of the inputs, 1/3.
+/// The error that the example promises. The error of the output zero is the mean square of the
+/// inputs, 1/3.
 const WANTED: f64 = 0.02;
 
-/// The mean square of what is said wrongly. `inputs`: a row of numbers for each step, one for each sequence.
+/// The mean square error. `inputs` has a row for each step, with a number for each sequence.
 #[differentiate(wrt(w_in, w, b, w_out))]
 fn loss(
     w_in: &Array1<f64>,
@@ -40,7 +41,7 @@ fn loss(
     total / ((steps - delay) * sequences) as f64
 }
 
-/// What is learned, and Adam's memory of it.
+/// The learned parameters, and Adam's moments of them.
 struct Net {
     weights: Vec<f64>,
     mean: Vec<f64>,

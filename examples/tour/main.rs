@@ -199,7 +199,8 @@ fn main() {
 const STEP: f64 = 3e-4;
 const TOLERANCE: f64 = 1e-8;
 
-/// The central difference quotient of a function of a number, from two steps, so that what the step leaves out is of its fourth power.
+/// The central difference quotient of a function of a number, from two steps, so that the error is
+/// of the fourth power of the step.
 fn slope(x: f64, f: impl Fn(f64) -> f64) -> f64 {
     let quotient = |step: f64| (f(x + step) - f(x - step)) / (2.0 * step);
     (4.0 * quotient(STEP) - quotient(2.0 * STEP)) / 3.0

@@ -177,7 +177,7 @@ fn logistic_twice(x: &Array3<f64>) -> Array3<f64> {
     x.mapv(logistic).mapv(logistic)
 }
 
-/// The case has rank 5; its two outer axes are one here, and that of size 1 is gone.
+/// The case has rank 5. Here its two outer axes are merged, and the axis of size 1 is dropped.
 #[test]
 fn logistic() {
     Case::in_every_layout("horde-logistic2-rank5", |case| {

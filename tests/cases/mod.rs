@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use crate::layouts::{LAYOUTS, Layout, stored};
 
-/// What the modules of cases say, for the test that none is forgotten.
+/// The texts of the modules of cases, for the test that none is forgotten.
 pub const SOURCES: [&str; 9] = [
     include_str!("array.rs"),
     include_str!("build.rs"),
@@ -61,8 +61,9 @@ enum Inputs {
 }
 
 impl Case {
-    /// Runs a test of the case of this name for every memory layout of its inputs: the results have the same bits. Then for
-    /// inputs without elements: it panics, or gives gradients without elements.
+    /// Runs a test of the case of this name for every memory layout of its inputs: the results have
+    /// the same bits. Then the test runs for inputs without elements: it panics, or the gradients
+    /// have no elements.
     pub fn in_every_layout(id: &str, test: impl Fn(&Case)) {
         let json = CASES.iter().find(|case| case["id"] == id).unwrap_or_else(|| panic!("no case {id}"));
         let new = |inputs| Case { json, inputs, bits: RefCell::default(), wrong: RefCell::default() };
@@ -87,7 +88,7 @@ impl Case {
         }
     }
 
-    /// An input, in the shape that the case gives it.
+    /// An input, in the shape that the case states.
     pub fn input<T: Numbers>(&self, name: &str) -> T {
         let input = &self.json["inputs"][name];
         let shape = sizes(&input["shape"]);

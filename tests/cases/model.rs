@@ -121,8 +121,8 @@ fn bundle_adjustment() {
     });
 }
 
-/// `factors`: for each component the logarithms of a triangular matrix's diagonal,
-/// then what is below it, column by column.
+/// `factors`: for each component the logarithms of a triangular matrix's diagonal, then the
+/// elements below it, column by column.
 #[differentiate(wrt(alphas, means, factors))]
 fn mixture(alphas: &Array1<f64>, means: &Array2<f64>, factors: &Array2<f64>, x: &Array2<f64>, log_gamma: f64) -> f64 {
     let n = x.nrows();

@@ -164,7 +164,7 @@ fn items_that_are_matrices() {
     });
 }
 
-/// What is carried and what comes out of a step are the two columns.
+/// The carried value and the output of a step are the two columns.
 #[differentiate]
 fn last_carried(x: f64) -> f64 {
     let steps = scan(array![x, 0.0], 0..7, |s: Array1<f64>, _| array![s[0].sin(), s[0].sin()]);
@@ -199,7 +199,7 @@ fn scans_from_the_right_in_a_build() {
     });
 }
 
-/// Nothing is carried: a map, of which each step gives a tuple.
+/// Nothing is carried: a map whose steps return tuples.
 #[differentiate]
 fn nothing_carried(v: &Array1<f64>) -> Array2<f64> {
     let s = Array1::from_elem(3, 2_f64.sin());

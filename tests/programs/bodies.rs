@@ -66,7 +66,8 @@ fn simulated(start: &Array2<f64>, masses: &[f64], dt: f64, steps: usize) -> Arra
         }
     }
 
-    /// What all other bodies do to each body. It is softened, so that none meet.
+    /// The acceleration of each body by all other bodies. It is softened, so that it stays finite
+    /// if bodies meet.
     fn accelerations(bodies: &[Body]) -> Vec<Vector> {
         let mut all = vec![Vector::ZERO; bodies.len()];
         for i in 0..bodies.len() {
@@ -125,7 +126,7 @@ fn a_body_alone_moves_straight_on() {
     assert_eq!(mass, [0.0]);
 }
 
-/// The momentum of all is what it was, whatever the forces: so is its derivative.
+/// The total momentum is constant, whatever the forces are, and so is its derivative.
 #[test]
 fn momentum_is_kept() {
     let (start, masses) = system();

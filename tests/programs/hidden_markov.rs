@@ -98,7 +98,7 @@ fn paths(
     all
 }
 
-/// The gradient is the expected counts minus what the probabilities promise.
+/// The gradient is the expected counts minus the counts that the probabilities predict.
 #[test]
 fn gradients_are_expected_counts() {
     let (initial, transition, emission, observed) = model();

@@ -28,7 +28,8 @@ fn half_cauchy(x: f64, scale: f64) -> f64 {
 fn centred(q: &[f64]) -> f64 {
     let (mean, log_deviation, effects) = (q[0], q[1], &q[2..]);
     let deviation = log_deviation.exp();
-    // The logarithm is what is sampled, so its derivative belongs to the density.
+    // The sampler works on the logarithm, so the density has the derivative of the exponential as a
+    // factor.
     let mut total = normal(mean, 0.0, 5.0) + half_cauchy(deviation, 5.0) + log_deviation;
     for ((effect, seen), error) in effects.iter().zip(EFFECTS).zip(ERRORS) {
         total += normal(*effect, mean, deviation);

@@ -1,11 +1,11 @@
 //! A Kalman filter that follows a moving object, with the model as a struct of matrices. The
-//! gradient of the log-likelihood is what fits the noise.
+//! gradient of the log-likelihood fits the noise.
 
 use ad::check_grad;
 use ad::prelude::*;
 
-/// The log-likelihood of positions that were observed at equal times, by the deviations of the
-/// acceleration and of what is observed, and by the time between two observations.
+/// The log-likelihood of positions that were observed at equal times, by the standard deviations of
+/// the acceleration and of the observations, and by the time between two observations.
 #[differentiate(wrt(acceleration, observation, dt))]
 fn log_likelihood(observed: &[[f64; 2]], acceleration: f64, observation: f64, dt: f64) -> f64 {
     struct Model {
@@ -90,7 +90,7 @@ fn joint(observed: &[f64], acceleration: f64, observation: f64, dt: f64) -> f64 
             covariance[[i, j]] += observation * observation;
         }
     }
-    // Elimination gives the determinant and the distance.
+    // Elimination computes the determinant and the distance.
     let (mut total, mut y) = (0.0, observed.to_vec());
     for k in 0..n {
         let pivot = covariance[[k, k]];

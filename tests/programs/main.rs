@@ -1,5 +1,5 @@
 //! Programs as people have them, written without the macro in mind: helpers, types, closures and
-//! loops as the algorithm asks for them. Each is checked against differences, and against a number
+//! loops as the algorithm needs them. Each is checked against differences, and against a number
 //! that is known independently of it.
 
 #![allow(clippy::all, clippy::pedantic, reason = "programs as people write them")]

@@ -61,7 +61,7 @@ fn price(kind: u8, spot: f64, strike: f64, rate: f64, volatility: f64, years: f6
             }
         }
 
-        /// What it is worth at a node, if holding it is worth so much.
+        /// The value of the contract at a node, given the value of holding it.
         fn value(&self, spot: f64, held: f64) -> f64 {
             match self {
                 Contract::Vanilla { exercise: Exercise::American, .. } => held.max(self.payoff(spot)),
@@ -120,7 +120,7 @@ fn calls_and_puts_are_in_parity() {
     assert!((call.0 - put.0 - 1.0).abs() < 1e-10);
     assert!((call.1 - put.1 + (-0.06_f64).exp()).abs() < 1e-10);
     assert!((call.3 - put.3).abs() < 1e-9);
-    // What can be exercised early is worth more.
+    // A contract that can be exercised early is worth more.
     assert!(price(AMERICAN_PUT, 90.0, 100.0, 0.03, 0.3, 2.0, 33) > price(PUT, 90.0, 100.0, 0.03, 0.3, 2.0, 33));
 }
 

@@ -1,5 +1,6 @@
-//! A simulation of queues in which everything is smooth but who comes first: waiting times by
-//! Lindley's recursion, and several servers of which the first free one takes the next customer.
+//! A simulation of queues in which everything is smooth except the order of customers: waiting
+//! times by Lindley's recursion, and several servers of which the first free one takes the next
+//! customer.
 
 use std::collections::VecDeque;
 
@@ -15,8 +16,8 @@ fn positive(x: f64, temperature: f64) -> f64 {
     temperature * softplus(x / temperature)
 }
 
-/// The mean time that customers wait, by the rates of arrivals and of services. Uniform random
-/// numbers give both, so that the same customers come for all rates.
+/// The mean time that customers wait, by the rates of arrivals and of services. Both times are made
+/// from uniform random numbers, so that the same customers come for all rates.
 #[differentiate(wrt(arrival_rate, service_rate))]
 fn mean_wait(arrival_rate: f64, service_rate: f64, uniform: &[(f64, f64)], temperature: f64) -> f64 {
     let mut wait = 0.0;
@@ -51,7 +52,7 @@ fn cost_of_servers(speeds: &[f64], arrivals: &[f64], work: &[f64], price: f64) -
 }
 
 /// A line of customers in which everyone becomes impatient: those at the front leave one after the
-/// other, and what the service is worth to them falls while they wait.
+/// other, and the value of the service to a customer falls with the waiting time.
 #[differentiate(wrt(service, patience))]
 fn value_of_line(arrivals: &[f64], service: f64, patience: f64, end: usize) -> f64 {
     let mut line: VecDeque<f64> = VecDeque::with_capacity(arrivals.len());

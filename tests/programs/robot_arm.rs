@@ -1,5 +1,5 @@
 //! A robot arm in space: transformations by Denavit and Hartenberg's parameters, the Jacobian of
-//! the tool, the torques that gravity asks for, and joint angles that reach a point.
+//! the tool, the torques that hold the arm against gravity, and joint angles that reach a point.
 
 use ad::check_grad;
 use ad::prelude::*;

@@ -48,7 +48,7 @@ fn oscillator(stiffness: f64, damping: f64, drive: f64, start: [f64; 2], end: f6
     integrate(rhs, start, end, 200)[0]
 }
 
-/// The squared distance of a predator-prey system from what was observed.
+/// The squared distance of a predator-prey system from the observations.
 #[differentiate(wrt(rates, start))]
 fn fit(rates: [f64; 4], start: [f64; 2], observed: &[[f64; 2]]) -> f64 {
     let [birth, eaten, death, fed] = rates;

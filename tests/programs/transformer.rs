@@ -30,7 +30,7 @@ fn normalised(x: &Array2<f64>) -> Array2<f64> {
     &centred / &variance.mapv(|v| (v + 1e-5).sqrt())
 }
 
-/// Attention to what came before, with several heads.
+/// Attention to the earlier symbols, with several heads.
 #[differentiable]
 fn attention(x: &Array2<f64>, wq: &Array2<f64>, wk: &Array2<f64>, wv: &Array2<f64>, heads: usize) -> Array2<f64> {
     let (length, width) = x.dim();
@@ -97,7 +97,7 @@ fn parameters(sizes: &Sizes) -> Vec<f64> {
 }
 
 /// Without the last matrix all symbols are equally likely. The gradient of that matrix is the
-/// normalised rows times what the probabilities lack.
+/// product of the normalised rows with the errors of the probabilities.
 #[test]
 fn without_a_last_matrix_the_loss_is_known() {
     let Sizes { symbols, width, heads, hidden, blocks, longest } = SIZES;
@@ -114,7 +114,7 @@ fn without_a_last_matrix_the_loss_is_known() {
     assert!(gradient.iter().any(|g| g.abs() > 1e-3));
 }
 
-/// What comes later has no effect: the loss of a longer text differs by its last term only.
+/// Later symbols have no effect: the loss of a longer text differs by its last term only.
 #[test]
 fn nothing_is_read_of_the_future() {
     let Sizes { symbols, width, heads, hidden, blocks, longest } = SIZES;

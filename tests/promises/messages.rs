@@ -1,5 +1,5 @@
-//! A panic in a loop has values in its message that exist in that iteration only: the derivatives
-//! say them as the function does.
+//! A panic in a loop has values in its message that exist in that iteration only: the messages of
+//! the derivatives show them as that of the function does.
 
 use ad::prelude::*;
 

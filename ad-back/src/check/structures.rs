@@ -1,11 +1,11 @@
 //! Structures of values as the hidden function writes them: patterns that take a value apart, and
-//! expressions that put one together. This module must never know what the values are for.
+//! expressions that put one together. This module must never depend on the use of the values.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
-use ad_ir::program::{Container, Tree};
-use ad_ir::rust_types::{hidden, made, owned_value, places, tuple, zipped};
+use ad_ir::program::{Container, ListType, Tree};
+use ad_ir::rust_types::{hidden, made, owned_value, places, stack, tuple, zipped};
 
 /// The leaf of a structure that is not bound by a pattern.
 pub(super) fn unbound() -> TokenStream {
@@ -20,37 +20,42 @@ pub(super) struct Bound {
 
 impl Bound {
     /// The pattern that binds the leaves that have a name.
-    pub(super) fn of(tree: &Tree<Option<Ident>>) -> Bound {
+    pub(super) fn of(tree: &Tree<Option<(Ident, Container)>>, krate: &TokenStream) -> Bound {
         match tree {
             Tree::Leaf(name) => {
-                let pattern = name.as_ref().map_or_else(unbound, ToTokens::to_token_stream);
+                let pattern = name.as_ref().map_or_else(unbound, |(name, _)| name.to_token_stream());
                 Bound { pattern, taken: TokenStream::new() }
             }
             Tree::Tuple(parts) => {
                 let (patterns, taken): (Vec<_>, Vec<_>) =
-                    parts.iter().map(Bound::of).map(|bound| (bound.pattern, bound.taken)).unzip();
+                    parts.iter().map(|part| Bound::of(part, krate)).map(|bound| (bound.pattern, bound.taken)).unzip();
                 Bound { pattern: tuple(&patterns), taken: taken.into_iter().collect() }
             }
-            Tree::List(element) => {
+            Tree::List(of, element) => {
                 let leaves = element.leaves();
-                let Some(first) = leaves.iter().find_map(|leaf| leaf.as_ref()) else {
+                let Some((first, _)) = leaves.iter().find_map(|leaf| leaf.as_ref()) else {
                     return Bound { pattern: unbound(), taken: TokenStream::new() };
                 };
                 let list = format_ident!("{first}list_");
                 let mut taken = TokenStream::new();
-                for (name, place) in places(&quote!(#list), tree) {
-                    let Some(name) = name else { continue };
-                    taken.extend(quote!(let #name: ::std::vec::Vec<_> = #place;));
+                let stacks = |leaf: &Option<(Ident, Container)>| {
+                    leaf.as_ref().and_then(|(name, container)| stack(krate, &name.to_string(), *container))
+                };
+                for (name, place) in places(&quote!(#list), tree, &stacks) {
+                    let Some((name, container)) = name else { continue };
+                    let vec = *of == ListType::Vector && container != Container::NdArray;
+                    let ty = vec.then(|| quote!(: ::std::vec::Vec<_>));
+                    taken.extend(quote!(let #name #ty = #place;));
                 }
                 Bound { pattern: list.to_token_stream(), taken }
             }
             Tree::Defined(_, inner) => {
-                let names: Vec<&Ident> = inner.leaves().into_iter().flatten().collect();
+                let names: Vec<&Ident> = inner.leaves().into_iter().flatten().map(|(name, _)| name).collect();
                 let Some(first) = names.first() else {
                     return Bound { pattern: unbound(), taken: TokenStream::new() };
                 };
                 let whole = format_ident!("{first}whole_");
-                let (Bound { pattern, taken }, function) = (Bound::of(inner), hidden::taken());
+                let (Bound { pattern, taken }, function) = (Bound::of(inner, krate), hidden::taken());
                 let all = quote!(#(#names),*);
                 let taken = quote! {
                     let (#all,) = {
@@ -66,26 +71,46 @@ impl Bound {
 }
 
 /// The pattern of a result. `discrete`: with names for parts that are not real.
-pub(super) fn bound_result(result: &Tree<(Ident, Container, bool)>, discrete: bool) -> Bound {
-    Bound::of(&result.map(&mut |(name, _, real)| (*real || discrete).then(|| name.clone())))
+pub(super) fn bound_result(result: &Tree<(Ident, Container, bool)>, discrete: bool, krate: &TokenStream) -> Bound {
+    let named =
+        |(name, container, real): &(Ident, Container, bool)| (*real || discrete).then(|| (name.clone(), *container));
+    Bound::of(&result.map(&mut |leaf| named(leaf)), krate)
+}
+
+/// Where a leaf is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Inside {
+    Nothing,
+    Type,
+    List,
 }
 
 /// A value of a structure, given its leaves. Inside of lists and of types with a definition, leaves
-/// are owned; those of lists are `Vec`s.
-pub(super) fn value_of<L>(tree: &Tree<L>, inside: bool, leaf: &mut dyn FnMut(&L, bool) -> TokenStream) -> TokenStream {
+/// are owned; those of lists are lists of all elements.
+pub(super) fn value_of<L>(tree: &Tree<L>, leaf: &mut dyn FnMut(&L, Inside) -> TokenStream) -> TokenStream {
     match tree {
-        Tree::Leaf(own) => leaf(own, inside),
+        Tree::Leaf(own) => leaf(own, Inside::Nothing),
         Tree::Tuple(parts) => {
-            let parts: Vec<TokenStream> = parts.iter().map(|part| value_of(part, inside, leaf)).collect();
+            let parts: Vec<TokenStream> = parts.iter().map(|part| value_of(part, leaf)).collect();
             tuple(&parts)
         }
-        Tree::List(element) => {
-            let list = zipped(&element.map(&mut |own| leaf(own, true)));
-            quote!(&#list)
+        Tree::List(of, element) => {
+            let list = zipped(of, &element.map(&mut |own| leaf(own, Inside::List)));
+            if *of == ListType::Vector { quote!(&#list) } else { list }
         }
         Tree::Defined(of, inner) => {
-            let value = made(of, &owned_value(&inner.map(&mut |own| leaf(own, true))));
+            let value = made(of, &owned_value(&inside_of_type(inner, leaf)));
             quote!(&#value)
         }
+    }
+}
+
+/// The leaves of what a type with a definition is made of.
+pub(super) fn inside_of_type<L>(tree: &Tree<L>, leaf: &mut dyn FnMut(&L, Inside) -> TokenStream) -> Tree<TokenStream> {
+    match tree {
+        Tree::Leaf(own) => Tree::Leaf(leaf(own, Inside::Type)),
+        Tree::Tuple(parts) => Tree::Tuple(parts.iter().map(|part| inside_of_type(part, leaf)).collect()),
+        Tree::List(of, element) => Tree::List(of.clone(), element.map(&mut |own| leaf(own, Inside::List)).into()),
+        Tree::Defined(of, inner) => Tree::Defined(of.clone(), inside_of_type(inner, leaf).into()),
     }
 }

@@ -4,7 +4,10 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
+use super::super::block::Spell;
+use super::super::block::Statement;
 use super::super::calls::{is_call, name_of};
+use super::super::code::Code;
 use super::super::plan::{Guard, Work};
 use super::state::Driver;
 use ad_ir::ir::Term;
@@ -13,24 +16,54 @@ use ad_ir::prim::structural::Callee;
 impl Driver<'_> {
     /// The statement of a call.
     pub(super) fn call_of(&mut self, t: Term, callee: &Callee, args: &[Term], guard: &[Guard]) {
-        let g = self.g;
         let mut names = Vec::new();
-        let passed: Vec<TokenStream> = args[1..]
-            .iter()
-            .map(|&c| if g.rank(c) == 0 { self.argument(c, &mut names) } else { self.borrow(c, &mut names) })
-            .collect();
-        let function = name_of(callee.function, callee.half, &callee.active);
-        let turbofish = self.program.turbofishes.get(callee.function as usize);
-        let call = quote!(#function #turbofish (calls_, #(#passed),*));
+        let call = self.called(callee, &args[1..], &TokenStream::new(), &mut names);
         let name = self.name(t);
-        let value = match g.bool_value(args[0]) {
+        let value = match self.g.bool_value(args[0]) {
             Some(true) => call,
             _ => {
-                let (reached, zero) = (self.argument(args[0], &mut names), self.style.zero(g.elem(t)));
+                let (reached, zero) = (self.argument(args[0], &mut names), self.style.zero(self.g.elem(t)));
                 quote!(if #reached { #call } else { #zero })
             }
         };
         self.plain(guard, quote!(let #name = #value;), vec![t], names);
+    }
+
+    fn called(&self, callee: &Callee, args: &[Term], onto: &TokenStream, names: &mut Vec<Term>) -> TokenStream {
+        let g = self.g;
+        let passed: Vec<TokenStream> = args
+            .iter()
+            .map(|&c| if g.rank(c) == 0 { self.argument(c, names) } else { self.borrow(c, names) })
+            .collect();
+        let function = name_of(callee.function, callee.half, &callee.active);
+        let turbofish = self.program.turbofishes.get(callee.function as usize);
+        quote!(#function #turbofish (calls_, #(#passed,)* #onto))
+    }
+
+    /// The statement of a call that adds to an array.
+    pub(super) fn call_onto(&mut self, t: Term, callee: &Callee, args: &[Term], guard: &[Guard], k: usize) {
+        let Some((&dst, args)) = args.split_last() else { return };
+        let mut names = Vec::new();
+        let in_place = self.plan.in_place.get(&t).copied();
+        let mut code = match in_place {
+            Some(now) => {
+                self.same_memory(t, now);
+                Code::default()
+            }
+            None => self.added_onto(t, dst, k, &mut names),
+        };
+        let out = self.out(t);
+        let call = self.called(callee, &args[1..], &out, &mut names);
+        let call = Code::from(quote!(#call;));
+        code.push(match self.g.bool_value(args[0]) {
+            Some(true) => call,
+            _ => {
+                self.argument(args[0], &mut names);
+                Code::of_if(self.condition(args[0]), call, &Code::default())
+            }
+        });
+        let (guard, effect) = (guard.to_vec(), in_place.is_some());
+        self.add(Statement { guard, code, defines: vec![t], names, effect, ..Statement::default() });
     }
 
     /// The statement of a result of a call.

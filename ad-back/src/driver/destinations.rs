@@ -1,6 +1,6 @@
-//! Results that are written into the caller's memory. A result that is computed into a new array is
-//! computed there; any other is copied at the end. No destination is written before the checks of
-//! entry have passed.
+//! Results that are written into the caller's memory. A result that would be a new array is
+//! computed in the caller's memory; any other result is copied at the end. No destination is
+//! written before the checks of entry have passed.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -38,7 +38,7 @@ impl Driver<'_> {
 
     /// The destinations of results that are copies of these arrays. A kernel makes the copies while
     /// it reads the arrays, so that one pass over memory suffices. This happens only outside of
-    /// conditions and loops, since results are there.
+    /// conditions and loops, where the statements of results are.
     pub(super) fn copies_beside(&mut self, t: Term, operands: [Term; 2], guard: &[Guard]) -> Vec<TokenStream> {
         let mut copies = Vec::new();
         if !guard.is_empty() || self.inside > 0 {

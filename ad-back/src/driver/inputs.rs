@@ -6,9 +6,9 @@ use quote::{format_ident, quote};
 use super::memory::Hold;
 use super::state::Driver;
 use ad_ir::program::{Container, Declared, Owner, Parts, Tree};
-use ad_ir::rust_types::{hidden, places};
+use ad_ir::rust_types::{hidden, places, stack};
 
-/// Whether a leaf is inside of a list of tuples.
+/// Whether a leaf is inside of a list.
 pub(crate) fn in_list(parts: &Parts, leaf: usize, inside: bool) -> bool {
     match parts {
         Parts::Leaf(k) => inside && *k == leaf,
@@ -37,12 +37,14 @@ impl Driver<'_> {
             let whole = self.used_whole && n < self.program.declared.len();
             let name = &declared.name;
             let written = destinations.iter().any(|d| self.is_leaf_of(declared, d));
-            // What is of a type with a definition is taken apart once.
+            // A value of a type with a definition is taken apart once.
             let (base, tree) = match declared.parts.tree() {
                 Tree::Defined(_, inner) => (format_ident!("parts{n}_", span = Span::mixed_site()), *inner),
                 tree => (name.clone(), tree),
             };
-            let places = places(&quote!(#base), &tree);
+            let krate = &self.style.krate;
+            let stacks = |&k: &usize| stack(krate, &self.params[k].label, self.params[k].container);
+            let places = places(&quote!(#base), &tree, &stacks);
             let used: Vec<_> = places.iter().filter(|(k, _)| self.used_params.contains(k)).collect();
             if used.is_empty() && !whole {
                 code.extend(quote!(let _ = &#name;));
@@ -56,7 +58,8 @@ impl Driver<'_> {
                 let name = &p.name;
                 let copied = p.passing.references > 0 || p.passing.owner == Owner::Any;
                 if in_list(&declared.parts, k, false) {
-                    code.extend(quote!(let #name = &#place[..];));
+                    let slice = (p.container == Container::Slice).then(|| quote!([..]));
+                    code.extend(quote!(let #name = &#place #slice;));
                     continue;
                 }
                 code.extend(match (destinations.contains(name), p.container) {
@@ -141,7 +144,9 @@ impl Driver<'_> {
             }
             if matches!(p.container, Container::Slice | Container::Static) {
                 self.names.insert(t, param.clone());
-                self.memory.hold.insert(t, Hold::Parameter(reference));
+                let hold =
+                    if self.onto.is_some() && self.onto == p.input { Hold::Row } else { Hold::Parameter(reference) };
+                self.memory.hold.insert(t, hold);
                 continue;
             }
             let name = self.taken.fresh(&format!("{param}_data"));

@@ -23,6 +23,7 @@ use super::memory::{Hold, flat};
 use super::state::Driver;
 use ad_ir::analysis::zeros::is_blank;
 use ad_ir::ir::{Node, Term};
+use ad_ir::prim::Prim;
 use ad_ir::rust_types::static_type;
 use ad_middle::passes::lowering::opened::{Carry, Growth, Loop, Role, Rows};
 
@@ -494,7 +495,7 @@ impl Driver<'_> {
             return (plan.scopes.parent[n] == own).then_some(t);
         }
         let form = match self.g.node(t) {
-            Node::Param(..) | Node::Cond { .. } | Node::Scatter { .. } => false,
+            Node::Param(..) | Node::Cond { .. } | Node::Scatter { .. } | Node::Prim(Prim::Onto(_), _) => false,
             _ => alias_of(self.g, &plan.class, t).is_none(),
         };
         let computed = plan.bodies[own - 1].iter().any(|&k| match &plan.steps[k].work {

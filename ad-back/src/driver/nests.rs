@@ -21,7 +21,7 @@ use ad_ir::ir::{Node, Term};
 use ad_ir::prim::{Prim, Reduce};
 
 impl Driver<'_> {
-    /// The initial value of a sum. New arrays that are no sums are filled with it too.
+    /// The initial value of a sum. New arrays of other results are filled with it too.
     pub(super) fn start(&self, t: Term) -> TokenStream {
         let zero = self.style.zero(self.g.elem(t));
         match self.g.node(t) {
@@ -66,7 +66,7 @@ impl Driver<'_> {
         let prefix = if self.inside > 0 && reused.is_empty() { self.prefix(kernel, items) } else { None };
         let ragged = if prefix.is_none() && reused.is_empty() { self.ragged(kernel, items) } else { None };
         let (kernel, items, part) = match (&prefix, &ragged) {
-            (Some(prefix), _) => (&prefix.kernel, &*prefix.items, Part::Prefix),
+            (Some(prefix), _) => (&prefix.kernel, &*prefix.items, Part::Prefix(prefix.end())),
             (None, Some(ragged)) => (&ragged.kernel, &*ragged.items, Part::Ragged(ragged.end)),
             (None, None) => (kernel, items, Part::Whole),
         };
@@ -101,7 +101,7 @@ impl Driver<'_> {
         }
         let rows = match part {
             Part::Whole => self.along_rows(kernel, items, None),
-            Part::Prefix => self.along_rows(kernel, items, Some(&inside)),
+            Part::Prefix(end) => self.along_rows(kernel, items, Some((&inside, end))),
             _ => None,
         };
         if let Some(Along { within: Some((length, named)), .. }) = &rows {
@@ -110,7 +110,10 @@ impl Driver<'_> {
             names.extend(named);
             inside = quote!(#name);
             within = Some(name);
-            part = Part::Prefix;
+            part = match part {
+                Part::Prefix(end) => Part::Prefix(end),
+                _ => Part::Prefix(None),
+            };
         }
         let items = rows.as_ref().map_or(items, |r| &r.items[..]);
         let title = self.function_name(verb, outs);

@@ -1,8 +1,8 @@
 //! Outlined dispatch: a loop as one function that is dispatched on the instruction set once, with
 //! the small nests of its iterations inside. A dispatch of a nest with many arguments costs about
-//! as much as a row of sixteen scalars. In an outlined loop nests that are too small for a dispatch
-//! of their own also use the instruction set. Values that the loop changes are moved in and
-//! returned; values that it reads are borrowed.
+//! as much as a row of sixteen scalars. Nests that are too small for a separate dispatch use the
+//! instruction set too if they are in an outlined loop. Values that the loop changes are moved in
+//! and returned; values that it reads are borrowed.
 //!
 //! An outlined loop must not change values that code outside of it still refers to. The order of
 //! computation stays the same.
@@ -23,7 +23,7 @@ use ad_ir::rust_types::static_type;
 use ad_middle::passes::lowering::opened::{Carry, Growth, Loop};
 
 /// The maximum number of loops of a nest that becomes a part of the outlined function; a nest with
-/// more is worth a function of its own.
+/// more loops is worth a separate function.
 const AXES: usize = 1;
 
 /// The memory of arrays before a function borrowed them.

@@ -7,7 +7,8 @@ use quote::quote;
 
 use super::memory::{Hold, flat};
 use super::state::Driver;
-use ad_ir::ir::Term;
+use ad_ir::analysis::zeros::is_blank;
+use ad_ir::ir::{Node, Term};
 use ad_ir::program::{Container, Output, OutputTree};
 use ad_ir::rust_types::{made, zipped};
 
@@ -15,10 +16,15 @@ impl Driver<'_> {
     pub(super) fn output(&mut self, tree: &OutputTree, left: &mut HashMap<Term, u32>) -> Result<TokenStream, String> {
         match tree {
             OutputTree::Leaf(out) => self.leaf(out, left),
-            OutputTree::List(element) => {
-                let leaves = element.leaves().into_iter().map(|out| self.leaf(out, left));
+            OutputTree::List(of, element) => {
+                let krate = self.style.krate.clone();
+                let leaves = element.leaves().into_iter().map(|out| {
+                    let all = self.leaf(out, left)?;
+                    let arrays = out.container == Container::NdArray;
+                    Ok::<_, String>(if arrays { quote!(#krate::runtime::elements(#all)) } else { all })
+                });
                 let mut leaves = leaves.collect::<Result<Vec<_>, _>>()?.into_iter();
-                Ok(zipped(&element.map(&mut |_| leaves.next().unwrap_or_default())))
+                Ok(zipped(of, &element.map(&mut |_| leaves.next().unwrap_or_default())))
             }
             OutputTree::Defined(of, inner) => Ok(made(of, &self.output(inner, left)?)),
             OutputTree::Tuple(parts) => {
@@ -29,6 +35,76 @@ impl Driver<'_> {
                 })
             }
         }
+    }
+
+    /// Leaves the only result in the memory of the input that it was added to.
+    fn onto_input(&self) -> Option<Term> {
+        self.onto.and_then(|k| self.g.input(k))
+    }
+
+    pub(super) fn left_onto(&self, t: Term) -> TokenStream {
+        let Some(now) = self.onto_input() else { return TokenStream::new() };
+        if t == now || self.plan.in_place.get(&t) == Some(&now) {
+            return TokenStream::new();
+        }
+        let (to, from) = (&self.names[&now], self.borrow(t, &mut Vec::new()));
+        quote!(#to.copy_from_slice(#from);)
+    }
+
+    /// The results as a record among these records.
+    pub(super) fn recorded(&mut self, tree: &OutputTree, records: &TokenStream) -> Result<TokenStream, String> {
+        let mut words = Vec::new();
+        for out in tree.leaves() {
+            let t = out.term;
+            let (krate, ty) = (self.style.krate.clone(), self.style.ty(self.g.elem(t)));
+            words.push(if self.g.rank(t) == 0 {
+                let value = self.scalar_expr(t).0.tokens;
+                quote!(<#ty as #krate::runtime::Word>::to_word(#value))
+            } else if out.container == Container::Static {
+                let array = self.static_leaf(out)?;
+                let flat = (1..out.lens.len()).map(|_| quote!(.as_flattened()));
+                let array = if out.lens.len() < 2 { quote!(&#array) } else { quote!(#array #(#flat)*) };
+                quote!(#records.keep::<#ty>(#array))
+            } else {
+                self.kept(t, records)
+            });
+        }
+        Ok(quote!(#records.record([#(#words),*])))
+    }
+
+    /// An array that a record keeps. One that is zeros in an arm is not made there: the innermost
+    /// calls of a function that calls itself, which are most of them, have nothing to keep.
+    fn kept(&mut self, t: Term, records: &TokenStream) -> TokenStream {
+        let ty = self.style.ty(self.g.elem(t));
+        let Some((cond, holds, arm)) = self.zeros_unless(t) else {
+            let array = self.borrow(t, &mut Vec::new());
+            return quote!(#records.keep::<#ty>(#array));
+        };
+        let inner = self.kept(arm, records);
+        let (cond, n) = (self.scalar_expr(cond).0.tokens, self.product(self.g.shape(t), &mut Vec::new()).tokens);
+        let zeros = quote!(#records.keep_zeros::<#ty>(#n));
+        if holds { quote!(if #cond { #inner } else { #zeros }) } else { quote!(if #cond { #zeros } else { #inner }) }
+    }
+
+    /// For an array that is zeros unless a condition has a value: these, and the array then.
+    fn zeros_unless(&self, t: Term) -> Option<(Term, bool, Term)> {
+        let Node::Cond { cond, then, other } = *self.g.node(t) else { return None };
+        let (holds, zeros, arm) = if is_blank(self.g, other) { (true, other, then) } else { (false, then, other) };
+        (is_blank(self.g, zeros) && self.names.contains_key(&arm)).then_some((cond, holds, arm))
+    }
+
+    /// The terms that a result is made of, if it is not read as it is.
+    pub(super) fn result_parts(&self, out: &Output) -> Option<Vec<Term>> {
+        if self.style.records.is_none() || out.container == Container::Static || self.g.rank(out.term) == 0 {
+            return self.literal(out);
+        }
+        let (mut parts, mut t) = (Vec::new(), out.term);
+        while let Some((cond, _, arm)) = self.zeros_unless(t) {
+            parts.push(cond);
+            t = arm;
+        }
+        parts.push(t);
+        Some(parts)
     }
 
     pub(super) fn leaf(&mut self, out: &Output, left: &mut HashMap<Term, u32>) -> Result<TokenStream, String> {

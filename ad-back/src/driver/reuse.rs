@@ -1,6 +1,6 @@
 //! Reuse of memory: an array whose last use is in a statement may be moved, or overwritten by a
-//! result. The memory of an array that is read again, or that the routine does not own, is not
-//! reused.
+//! result. The memory of an array is not reused if the array is read again, or if the routine does
+//! not own it.
 
 use std::collections::{HashMap, HashSet};
 

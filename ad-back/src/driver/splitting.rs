@@ -30,12 +30,12 @@ pub(super) struct Along {
 impl Driver<'_> {
     /// A scatter whose innermost loop runs along the last axis, as additions or writes to the part
     /// of a row that is in range, without a test inside. If the nest is a prefix, its number of
-    /// elements is given.
+    /// elements is given, and a bound of that number.
     pub(super) fn along_rows(
         &self,
         kernel: &Kernel<'_>,
         items: &[Item],
-        prefix: Option<&TokenStream>,
+        prefix: Option<(&TokenStream, Option<Term>)>,
     ) -> Option<Along> {
         let [Item::Scatter { out, put, ix, value }] = items else { return None };
         let inner = kernel.loops.len().checked_sub(1)?;
@@ -79,11 +79,12 @@ impl Driver<'_> {
         }
         let items = vec![Item::Block { out: *out, put: *put, ix: ix.clone(), value: *value, tested }];
         let (&size, len) = (sizes.last()?, kernel.loops[inner]);
-        if inside.is_none() && self.known.fits(start, Some(len), size) {
+        let lens = [Some(len), prefix.and_then(|p| p.1)];
+        if inside.is_none() && lens.into_iter().flatten().any(|len| self.known.fits(start, Some(len), size)) {
             return Some(Along { items, within: None });
         }
         let (len, more) = match prefix {
-            Some(prefix) => (Expr::atom(prefix.clone()), Vec::new()),
+            Some((prefix, _)) => (Expr::atom(prefix.clone()), Vec::new()),
             None => self.scalar_expr(len),
         };
         let (size, most) = self.scalar_expr(size);
@@ -141,7 +142,7 @@ impl Driver<'_> {
     ) -> Result<TokenStream, String> {
         let (size, named) = self.scalar_expr(*prefix.kernel.loops.last().ok_or("a nest without loops")?);
         names.extend(named);
-        let Op::Scalar(end) = prefix.kernel.node(prefix.end).op else { return Err("a bound that is no scalar".into()) };
+        let end = prefix.end().ok_or("a bound that is no scalar")?;
         let (end, named) = self.scalar_expr(end);
         names.extend(named);
         let (size, end) = (size.receiver(), end.tokens);

@@ -1,7 +1,7 @@
 //! Arrays of static size: arrays that are `[F; N]` locals instead of a `Vec`, and results that are
-//! returned as such. Sizes that the macro knows give one flat array. Const parameters, on which
-//! Rust has no arithmetic, give arrays of arrays. Except for small arrays of literal size, the
-//! stack holds only arrays of sizes that the user's own types have.
+//! returned as such. An array of sizes that the macro knows is one flat array. An array whose sizes
+//! are const parameters, on which Rust has no arithmetic, is an array of arrays. Except for small
+//! arrays of literal size, the stack holds only arrays of sizes that the user's own types have.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;

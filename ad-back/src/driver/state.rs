@@ -26,6 +26,8 @@ pub(crate) struct Driver<'a> {
     pub(super) program: &'a Program,
     pub(super) declared: &'a [Declared],
     pub(super) params: &'a [Param],
+    /// The input to which the only result is added.
+    pub(super) onto: Option<u32>,
     pub(super) checks: &'a [Check],
     pub(super) plan: &'a Plan,
     pub(super) style: &'a Style,
@@ -118,6 +120,7 @@ impl<'a> Driver<'a> {
             program,
             declared,
             params,
+            onto: routine.onto,
             checks,
             plan,
             style,

@@ -12,7 +12,7 @@ use super::super::items::{Item, scatter_item};
 use super::super::kernel::{Kernel, Op};
 use super::super::plan::Guard;
 use super::super::rust::typed;
-use super::super::store::{adds_rows, alias_of, is_broadcast, padded_parts, repeats};
+use super::super::store::{Class, adds_rows, alias_of, is_broadcast, padded_parts, repeats};
 use super::memory::{Hold, flat};
 use super::state::Driver;
 use ad_ir::ir::{Node, Put, Term};
@@ -115,6 +115,10 @@ impl Driver<'_> {
                 self.call_of(t, callee, args, guard);
                 Ok(())
             }
+            Node::Prim(Prim::Onto(callee), args) => {
+                self.call_onto(t, callee, args, guard, k);
+                Ok(())
+            }
             Node::Prim(Prim::Returned(k, _), args) => {
                 self.returned(t, *k, args, guard);
                 Ok(())
@@ -178,7 +182,7 @@ impl Driver<'_> {
                 self.same_as(t, of, guard, k);
                 Ok(())
             }
-            _ if padded_parts(g, &self.plan.class, t).is_some() => self.padded(t, guard),
+            _ if padded_parts(g, &self.plan.class, t).is_some() => self.padded(t, guard, k),
             _ if is_broadcast(g, t) => {
                 let code = self.filled(t, t, "let", &mut names);
                 self.plain(guard, code, vec![t], names);
@@ -230,14 +234,22 @@ impl Driver<'_> {
     }
 
     /// A sum with blocks. One nest adds the dense summands, then one pass for each block adds the
-    /// elements of that block.
-    pub(super) fn padded(&mut self, t: Term, guard: &[Guard]) -> Result<(), String> {
+    /// elements of that block. One stored summand is moved, or copied as a whole.
+    pub(super) fn padded(&mut self, t: Term, guard: &[Guard], k: usize) -> Result<(), String> {
         let g = self.g;
         let Some((dense, pads)) = padded_parts(g, &self.plan.class, t) else { return Err("no blocks".into()) };
         let mut names = Vec::new();
-        let mut code = self.allocate(t, &mut names, dense.is_empty());
+        let stored = |&of: &Term| self.plan.class(of) == Class::Buffer && g.shape(of) == g.shape(t);
+        let onto = match &*dense {
+            [of] if self.inside == 0 && stored(of) => Some(*of),
+            _ => None,
+        };
+        let mut code = match onto {
+            Some(of) => self.added_onto(t, of, k, &mut names),
+            None => self.allocate(t, &mut names, dense.is_empty()),
+        };
         let before = self.statements.len();
-        if !dense.is_empty() {
+        if !dense.is_empty() && onto.is_none() {
             let mut kernel = Kernel::new(g, self.plan, self.hints, g.shape(t).to_vec(), []);
             let identity = kernel.identity().to_vec();
             let mut sum = None;

@@ -1,5 +1,6 @@
-//! Arrays of the heap: vectors, or arrays that the caller's workspace lends. This module knows how
-//! they are made and what type they have. Nothing else may write a vector that a routine keeps.
+//! Arrays on the heap: vectors, or arrays that the caller's workspace lends. This module decides
+//! how they are allocated and which type they have. No other module may write the allocation of a
+//! vector that a routine keeps.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;

@@ -25,7 +25,7 @@ impl Nest<'_, '_> {
             part_of_loop: self.inlined || self.within,
             part: match self.part {
                 Part::Whole => PartSummary::Whole,
-                Part::Prefix => PartSummary::Prefix,
+                Part::Prefix(_) => PartSummary::Prefix,
                 Part::Ragged(_) => PartSummary::Ragged,
                 Part::Interior(_) => PartSummary::Interior,
                 Part::Ends(_) => PartSummary::Ends,

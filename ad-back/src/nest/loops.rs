@@ -106,8 +106,8 @@ impl Nest<'_, '_> {
         Ok(code)
     }
 
-    /// Writes the loop of this level. Its body is `pre`, then `code` (the inner loops), then what
-    /// follows them.
+    /// Writes the loop of this level. Its body is `pre`, then `code` (the inner loops), then the
+    /// code after them.
     pub(super) fn around(
         &mut self,
         level: usize,

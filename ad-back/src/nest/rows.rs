@@ -125,7 +125,7 @@ impl Nest<'_, '_> {
         if self.inlined {
             return self.style.lit(Lit::Int(ad_ir::ir::IntTy::Usize, LANES as i128));
         }
-        if matches!(self.part, Part::Interior(_) | Part::Prefix | Part::Ragged(_)) && v + 1 == self.depth {
+        if matches!(self.part, Part::Interior(_) | Part::Prefix(_) | Part::Ragged(_)) && v + 1 == self.depth {
             let length = &self.length;
             return Expr::atom(quote!(#length));
         }
@@ -197,12 +197,20 @@ impl Nest<'_, '_> {
             Op::Lit(_) => self.term_of_literal(b),
             _ => None,
         });
+        let most = match *self.part {
+            Part::Prefix(end) => end,
+            _ => None,
+        };
+        let fits = |base, last| {
+            let len = self.k.loops[inner];
+            [Some(len), most].into_iter().flatten().any(|len| self.known.fits(base, Some(len), last))
+        };
         let in_range = exact
-            && matches!(self.part, Part::Whole | Part::Prefix | Part::Ragged(_))
+            && matches!(self.part, Part::Whole | Part::Prefix(_) | Part::Ragged(_))
             && match (last, closed) {
                 _ if self.flat => true,
-                (Some(last), None) => self.known.fits(None, Some(self.k.loops[inner]), last),
-                (Some(last), Some(Some(base))) => self.known.fits(Some(base), Some(self.k.loops[inner]), last),
+                (Some(last), None) => fits(None, last),
+                (Some(last), Some(Some(base))) => fits(Some(base), last),
                 _ => false,
             };
         // The interior begins at `low` and does not extend beyond the loop.
@@ -268,7 +276,7 @@ impl Nest<'_, '_> {
                 self.summary.tested_rows += 1;
                 let (cut, start) = (self.style.kernel("cut"), start.tokens);
                 let fill = self.style.zero(self.g.elem(key.buf));
-                // The length is said once more, since the compiler does not see it.
+                // The slice states the length again, since rustc does not know it from `cut`.
                 quote!(let #name = &#cut(#of, #start, #n, #fill)[..#n];)
             }
         };

@@ -32,8 +32,9 @@ pub(crate) enum Arg {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Part {
     Whole,
-    /// The first elements; the caller passes their number.
-    Prefix,
+    /// The first elements; the caller passes their number. It is at most the given one, if there is
+    /// one.
+    Prefix(Option<Term>),
     /// The first elements, up to an index that depends on enclosing loops.
     Ragged(Id),
     Interior(i128),

@@ -1,5 +1,5 @@
-//! The code inside of the loops: the expressions of nodes, and what each item does with its value.
-//! This module must never write a node before its operands, nor decide where a node is written.
+//! The code inside of the loops: the expressions of nodes, and the statement of each item. This
+//! module must never write a node before its operands, nor decide where a node is written.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -23,7 +23,7 @@ const WIDEST: usize = 12;
 fn is_item(g: &Graph, class: &[Class], exact: &HashSet<Term>, t: Term) -> bool {
     match g.node(t) {
         _ if is_exact_sum(g, exact, t) => false,
-        // A sum of values that a nest computes is part of that nest.
+        // A sum becomes part of the nest that computes its summands.
         Node::Prim(Prim::Sum(_), args) if adds_rows(g, class, exact, t) => is_item(g, class, exact, args[0]),
         Node::Prim(
             Prim::Sum(_) | Prim::Reduce(Reduce::All | Reduce::Any | Reduce::InOrder | Reduce::FromZero, _),

@@ -53,9 +53,19 @@ pub(super) fn places(all: &All<'_>, own: &[usize], plan: &Plan, n: usize) -> Vec
     found
 }
 
+/// The updates of the caller's array `now` to the only result, if all of it can be done in one
+/// memory.
+pub(super) fn place_of_caller(all: &All<'_>, own: &[usize], plan: &Plan, now: Term, result: Term) -> Option<InPlace> {
+    let chain = chain_of_updates(all.g, &plan.loops, now, result)?;
+    if !chain.iter().all(|&t| plan.scopes.of(t) == 0) {
+        return None;
+    }
+    in_one_memory(all, own, plan, (now, chain), &|_| false)
+}
+
 /// The chain of updates of this carried array, if all of it can be done in one memory.
 fn place(all: &All<'_>, own: &[usize], plan: &Plan, n: usize, c: &Carry, chain: Vec<Term>) -> Option<InPlace> {
-    let (g, l) = (all.g, &plan.loops.all[n]);
+    let l = &plan.loops.all[n];
     let ends = || l.carries.iter().map(|c| c.next).chain(l.rows.iter().map(|r| r.row));
     // No carried value may become the state that the iteration starts with. Of the states of the
     // chain, the end of the iteration may read only the last one, and only once as a carried value.
@@ -65,25 +75,41 @@ fn place(all: &All<'_>, own: &[usize], plan: &Plan, n: usize, c: &Carry, chain: 
     if wanted || !chain.iter().all(|&t| plan.scopes.of(t) == n + 1) {
         return None;
     }
+    let early = |same: &BTreeSet<Term>| ends().any(|t| t != c.next && same.contains(&t) && t != c.now);
+    in_one_memory(all, own, plan, (c.now, chain), &early)
+}
+
+/// The chain of updates of the array `now`, if all of it can be done in one memory. `early` says
+/// whether the end reads an earlier state of the array, given its names.
+fn in_one_memory(
+    all: &All<'_>,
+    own: &[usize],
+    plan: &Plan,
+    (now, chain): (Term, Vec<Term>),
+    early: &dyn Fn(&BTreeSet<Term>) -> bool,
+) -> Option<InPlace> {
+    let g = all.g;
     let of = |s: usize| match all.statements[s].of {
         Of::Term(t) => Some(t),
         _ => None,
     };
-    // The statements that change the array: scatters and loops.
+    // The statements that change the array: scatters, calls and loops.
     let changes: BTreeSet<usize> = chain.iter().filter_map(|t| all.of_term.get(t).copied()).collect();
     let mut before = Vec::new();
     // All earlier states of the array and their aliases: they use the same memory.
-    let mut shown: BTreeSet<Term> = BTreeSet::from([c.now]);
+    let mut shown: BTreeSet<Term> = BTreeSet::from([now]);
     for &t in &chain {
         let from = match g.node(t) {
-            Node::Scatter { dst, .. } => *dst,
             Node::Cond { cond, then, other } => {
-                if !apart(all, plan, c.now, (*cond, *then, *other)) {
+                if !apart(all, plan, now, (*cond, *then, *other)) {
                     return None;
                 }
                 continue;
             }
-            _ => plan.loops.begun(t)?.1.init,
+            _ => match g.destination(t) {
+                Some(dst) => dst,
+                None => plan.loops.begun(t)?.1.init,
+            },
         };
         // All aliases of this state of the array: itself, the states that branches return
         // unchanged, and other names of the same memory.
@@ -97,7 +123,7 @@ fn place(all: &All<'_>, own: &[usize], plan: &Plan, n: usize, c: &Carry, chain: 
                 same.insert(u);
             }
         }
-        if ends().any(|t| t != c.next && same.contains(&t) && t != c.now) {
+        if early(&same) {
             return None;
         }
         for &s in own.iter().filter(|s| !changes.contains(*s)) {
@@ -110,7 +136,7 @@ fn place(all: &All<'_>, own: &[usize], plan: &Plan, n: usize, c: &Carry, chain: 
             return None;
         }
     }
-    Some(InPlace { now: c.now, chain, before })
+    Some(InPlace { now, chain, before })
 }
 
 /// A state of an array, and the states that branches in this chain return unchanged.
@@ -131,9 +157,14 @@ fn left_by_arms(g: &Graph, chain: &[Term], from: Term) -> BTreeSet<Term> {
 /// aliases.
 fn shows(all: &All<'_>, plan: &Plan, t: Term, shown: &BTreeSet<Term>) -> bool {
     let g = all.g;
-    if let Node::Scatter { src, index, .. } = g.node(t) {
+    let read: Option<Vec<Term>> = match g.node(t) {
+        Node::Scatter { src, index, .. } => Some(std::iter::once(src).chain(&**index).copied().collect()),
+        Node::Prim(Prim::Onto(_), args) => Some(args[..args.len() - 1].to_vec()),
+        _ => None,
+    };
+    if let Some(read) = read {
         let mut inner: BTreeMap<Term, bool> = BTreeMap::new();
-        for &u in std::iter::once(src).chain(&**index) {
+        for u in read {
             match plan.class(u) {
                 Class::View => inner.extend(reads(g, &plan.class, &plan.windows, u)),
                 _ => drop(inner.insert(u, false)),

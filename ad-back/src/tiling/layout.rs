@@ -1,5 +1,5 @@
 //! The layout of arrays in a block: the items are the last axis, whichever axis they are outside of
-//! it. This module knows sizes only. It must never decide what is tiled.
+//! it. This module depends on sizes only. It must never decide which statements are tiled.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! How long rustc takes, macro included, in debug and in release.
+//! The time that rustc takes, with the macro, in debug and in release.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use super::arrays;
 
-/// What is compiled, and how.
+/// A program to compile.
 struct Subject {
     name: String,
     how: How,
@@ -20,8 +20,8 @@ enum How {
     Example(&'static str),
 }
 
-/// A table of processor seconds. What everything needs is built first, which takes minutes where nothing has been built yet; each
-/// subject is announced on the standard error.
+/// A table of processor seconds. Shared dependencies are built first, which takes minutes in an
+/// empty target folder; each subject is announced on the standard error.
 pub fn table(root: &Path) -> String {
     let own = root.join("target/cost");
     std::fs::create_dir_all(&own).expect("a folder");
@@ -45,7 +45,7 @@ pub fn table(root: &Path) -> String {
         std::fs::write(&path, text).expect("the program is written");
         subjects.push(Subject { name: name.into(), how: How::File(path) });
     }
-    // What examples need beside `ad` takes long to build.
+    // The further dependencies of examples take long to build.
     let examples: &[&str] =
         if std::env::args().any(|a| a == "examples") { &["tour", "digits", "rnn", "fit_ode"] } else { &[] };
     for &name in examples {
@@ -81,7 +81,7 @@ fn profile(release: bool) -> &'static str {
     if release { "release" } else { "debug" }
 }
 
-/// Of a program of one file, with the settings of cargo's profile.
+/// The seconds for a program of one file, with the settings of cargo's profile.
 fn of_file(path: &Path, target: &Path, release: bool) -> f64 {
     let built = target.join(profile(release));
     let mut rustc = Command::new("rustc");
@@ -93,7 +93,7 @@ fn of_file(path: &Path, target: &Path, release: bool) -> f64 {
     timed(&mut rustc, &path.display().to_string())
 }
 
-/// Of an example alone: all that it needs is built before.
+/// The seconds for an example alone: its dependencies are built before.
 fn of_example(name: &str, root: &Path, release: bool) -> f64 {
     let build = |again: &str| {
         let mut cargo = Command::new(env!("CARGO"));
@@ -102,9 +102,10 @@ fn of_example(name: &str, root: &Path, release: bool) -> f64 {
         if release {
             cargo.arg("--release");
         }
-        // What is the last crate's alone makes it new, and nothing else; what is kept of its last build goes as well.
+        // A flag of the last crate alone forces cargo to rebuild this crate and no other one.
+        // Incremental results of its last build are removed as well.
         cargo.args(["--", "--cfg", &format!("build_{again}"), "-A", "unexpected_cfgs"]);
-        // Whatever the environment says for the crates below.
+        // The environment may have another setting for the dependencies.
         if !release {
             cargo.args(["-C", "debuginfo=2"]);
         }
@@ -114,7 +115,8 @@ fn of_example(name: &str, root: &Path, release: bool) -> f64 {
     build(&format!("at_{}", std::process::id()))
 }
 
-/// The processor's seconds of a command, or those of the clock where the system does not say them.
+/// The processor time of a command in seconds, or the elapsed time if the system does not report
+/// processor times.
 fn timed(command: &mut Command, name: &str) -> f64 {
     let (spent, start) = (children(), Instant::now());
     assert!(command.status().expect("the compiler runs").success(), "{name}");

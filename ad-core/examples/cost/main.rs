@@ -1,13 +1,14 @@
-//! What the macro costs at compile time: of the repository's examples, and of a function of 200 array statements, how long the expansion
-//! takes and how much it writes.
+//! The cost of the macro at compile time: the time of the expansion and the length of its output,
+//! for the repository's examples and for a function of 200 array statements.
 //!
 //! ```text
 //! cargo run -p ad-core --example cost [-- builds [examples]]
 //! ```
 //!
-//! With `builds` the statements are compiled as well, in debug and in release, beside programs without the attribute and without arrays, with `examples` some
-//! of the repository's too. Times are the processor's
-//! where it says them (what other programs do on the machine is not in them). `AD_DOCS=1` writes the tables into `docs/performance.md`.
+//! With `builds` the statements are compiled as well, in debug and in release, beside programs
+//! without the attribute and without arrays, with `examples` some of the repository's examples too.
+//! Times are processor times if the system reports them (without the work of other programs on the
+//! machine). `AD_DOCS=1` writes the tables into `docs/performance.md`.
 
 #[path = "../../tests/common/arrays.rs"]
 mod arrays;
@@ -22,20 +23,20 @@ use std::time::Instant;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 
-/// The shortest of so many expansions.
+/// The number of expansions, of which the shortest time counts.
 const REPEATS: usize = 5;
 
-/// What the attribute makes of some functions.
+/// The cost of the expansion of some functions.
 #[derive(Clone, Copy, Default)]
 struct Cost {
     functions: usize,
     milliseconds: f64,
-    /// Tokens of the functions, and of what is written beside them.
+    /// The number of tokens of the functions, and of the generated items.
     given: usize,
     tokens: usize,
     lines: usize,
     bytes: usize,
-    /// Loop nests, and those of them that are compiled for two machines.
+    /// The number of loop nests, and of those that are compiled for two machines.
     nests: usize,
     dispatched: usize,
 }
@@ -93,7 +94,7 @@ impl Cost {
     }
 }
 
-/// Tokens, those in groups included.
+/// The number of tokens, with those in groups.
 fn count(tokens: TokenStream) -> usize {
     let of = |token| match token {
         TokenTree::Group(group) => 2 + count(group.stream()),

@@ -1,5 +1,5 @@
-//! What stands beside a type with a definition: hidden functions that take a value apart and put one
-//! together. Derivatives use them wherever they are, so the fields of a type may be private.
+//! The hidden functions beside a type with a definition, which take a value apart and put one
+//! together. Derivatives in any module call them, so the fields of a type may be private.
 //!
 //! The structure of a value is that of the signatures: a tuple of the fields, in
 //! which fields of types with definitions are taken apart too. This module must never write a
@@ -11,7 +11,7 @@ use syn::{Fields, Item, Member};
 
 use ad_front::{FieldLeaf, Outside, fields};
 use ad_ir::ir::{Elem, RealTy};
-use ad_ir::program::{Container, Tree};
+use ad_ir::program::{Container, ListType, Tree};
 use ad_ir::rust_types::{elem_type, hidden, made, static_type, tuple};
 
 type Field = Tree<FieldLeaf>;
@@ -23,13 +23,13 @@ struct Variant<'i> {
     types: Vec<Field>,
 }
 
-/// What the types of the functions depend on.
+/// The parts that the types of the functions depend on.
 struct Types<'n> {
     real: Ident,
     krate: &'n TokenStream,
 }
 
-/// The hidden functions of a type. `None` if a field is of a type that parameters cannot have.
+/// The hidden functions of a type. `None` if a field has a type that is not allowed in parameters.
 #[must_use]
 pub(super) fn beside_type(item: &Item, outside: &Outside, krate: &TokenStream) -> Option<TokenStream> {
     let (name, generics, variants): (_, _, Vec<(TokenStream, &Fields)>) = match item {
@@ -71,7 +71,7 @@ fn functions(variants: &[Variant<'_>], is_enum: bool, types: &Types<'_>) -> Toke
             variants.iter().map(|v| tuple(&v.types.iter().map(one).collect::<Vec<_>>())).collect();
         if is_enum { tuple(&[vec![quote!(usize)], all].concat()) } else { quote!(#(#all)*) }
     };
-    let (taken_type, made_type) = (of(&|ty| types.taken(ty, false)), of(&|ty| types.made(ty)));
+    let (taken_type, made_type) = (of(&|ty| types.taken(ty)), of(&|ty| types.made(ty)));
     let taken_arms = variants.iter().enumerate().map(|(k, variant)| {
         let names = variant.names();
         let pattern = variant.with(&names.iter().map(ToTokens::to_token_stream).collect::<Vec<_>>());
@@ -147,20 +147,19 @@ impl Variant<'_> {
     }
 }
 
-/// Whether each leaf has a place that can be written to.
+/// Whether each leaf can be written in place.
 fn has_places(ty: &Field) -> bool {
     match ty {
         Tree::Leaf(_) => true,
         Tree::Tuple(parts) => parts.iter().all(has_places),
-        Tree::List(_) => false,
-        Tree::Defined(of, inner) => !of.is_enum && has_places(inner),
+        Tree::List(..) => false,
+        Tree::Defined(of, inner) => !of.has_sums && has_places(inner),
     }
 }
 
 impl Types<'_> {
-    /// The type of what a value is taken apart into. `owned`: as an element of a list, without
-    /// arrays that are borrowed.
-    fn taken(&self, ty: &Field, owned: bool) -> TokenStream {
+    /// The type of what a value is taken apart into.
+    fn taken(&self, ty: &Field) -> TokenStream {
         let krate = self.krate;
         match ty {
             Tree::Leaf(leaf) => {
@@ -170,23 +169,20 @@ impl Types<'_> {
                         let view = format_ident!("ArrayView{}", leaf.rank);
                         quote!(#krate::ndarray::#view<'_, #elem>)
                     }
-                    Container::Slice if !owned => {
+                    Container::Slice => {
                         let elem = static_type(elem, &leaf.lens);
                         quote!(&[#elem])
                     }
                     _ => static_type(elem, &leaf.lens),
                 }
             }
-            Tree::Tuple(parts) => tuple(&parts.iter().map(|ty| self.taken(ty, owned)).collect::<Vec<_>>()),
-            Tree::List(element) => {
-                let element = self.taken(element, true);
-                quote!(::std::vec::Vec<#element>)
-            }
-            Tree::Defined(_, inner) => self.taken(inner, owned),
+            Tree::Tuple(parts) => tuple(&parts.iter().map(|ty| self.taken(ty)).collect::<Vec<_>>()),
+            Tree::List(of, element) => list_of(of, &self.taken(element)),
+            Tree::Defined(_, inner) => self.taken(inner),
         }
     }
 
-    /// The type of what a value is made of.
+    /// The type of the parts from which a value is made.
     fn made(&self, ty: &Field) -> TokenStream {
         match ty {
             Tree::Leaf(leaf) => {
@@ -202,12 +198,12 @@ impl Types<'_> {
                 }
             }
             Tree::Tuple(parts) => tuple(&parts.iter().map(|ty| self.made(ty)).collect::<Vec<_>>()),
-            Tree::List(_) => self.taken(ty, true),
+            Tree::List(of, element) => list_of(of, &self.made(element)),
             Tree::Defined(_, inner) => self.made(inner),
         }
     }
 
-    /// The type of the places of a value.
+    /// The type of mutable references to the leaves of a value.
     fn places(&self, ty: &Field) -> TokenStream {
         match ty {
             Tree::Leaf(leaf) if leaf.container == Container::Slice => {
@@ -219,17 +215,21 @@ impl Types<'_> {
                 quote!(&mut #owned)
             }
             Tree::Tuple(parts) => tuple(&parts.iter().map(|ty| self.places(ty)).collect::<Vec<_>>()),
-            Tree::List(_) => TokenStream::new(),
+            Tree::List(..) => TokenStream::new(),
             Tree::Defined(_, inner) => self.places(inner),
         }
     }
 
-    /// A value of a variant that another one is: zeros, and arrays without elements.
+    /// The parts of a variant that the value is not: zeros, and arrays without elements.
     fn absent(&self, ty: &Field) -> TokenStream {
         match ty {
             Tree::Leaf(leaf) => self.absent_leaf(leaf),
             Tree::Tuple(parts) => tuple(&parts.iter().map(|ty| self.absent(ty)).collect::<Vec<_>>()),
-            Tree::List(_) => quote!(::std::vec::Vec::new()),
+            Tree::List(ListType::Vector, _) => quote!(::std::vec::Vec::new()),
+            Tree::List(ListType::Static(_), element) => {
+                let element = self.absent(element);
+                quote!(::core::array::from_fn(|_| #element))
+            }
             Tree::Defined(_, inner) => self.absent(inner),
         }
     }
@@ -255,6 +255,14 @@ impl Types<'_> {
     }
 }
 
+/// The type of a list of these elements.
+fn list_of(of: &ListType, element: &TokenStream) -> TokenStream {
+    match of {
+        ListType::Vector => quote!(::std::vec::Vec<#element>),
+        ListType::Static(len) => quote!([#element; #len]),
+    }
+}
+
 /// The same of each part of a tuple.
 fn each_part(parts: &[Field], of: &TokenStream, one: fn(&Field, &TokenStream) -> TokenStream) -> TokenStream {
     let part = |(k, ty): (usize, &Field)| {
@@ -264,7 +272,7 @@ fn each_part(parts: &[Field], of: &TokenStream, one: fn(&Field, &TokenStream) ->
     tuple(&parts.iter().enumerate().map(part).collect::<Vec<_>>())
 }
 
-/// Takes the value at a place apart.
+/// Takes the value of a place expression apart.
 fn take_apart(ty: &Field, place: &TokenStream) -> TokenStream {
     match ty {
         Tree::Leaf(leaf) => match leaf.container {
@@ -273,10 +281,13 @@ fn take_apart(ty: &Field, place: &TokenStream) -> TokenStream {
             _ => place.clone(),
         },
         Tree::Tuple(parts) => each_part(parts, place, take_apart),
-        Tree::List(element) => {
+        Tree::List(of, element) => {
             let item = Ident::new("item", Span::mixed_site());
             let one = take_apart(element, &quote!((*#item)));
-            quote!(#place.iter().map(|#item| #one).collect())
+            match of {
+                ListType::Vector => quote!(#place.iter().map(|#item| #one).collect()),
+                ListType::Static(_) => quote!(#place.each_ref().map(|#item| #one)),
+            }
         }
         Tree::Defined(..) => {
             let taken = hidden::taken();
@@ -290,22 +301,25 @@ fn put_together(ty: &Field, value: &TokenStream) -> TokenStream {
     match ty {
         Tree::Leaf(_) => value.clone(),
         Tree::Tuple(parts) => each_part(parts, value, put_together),
-        Tree::List(element) => {
+        Tree::List(of, element) => {
             let item = Ident::new("item", Span::mixed_site());
             let one = put_together(element, &quote!(#item));
-            quote!(#value.into_iter().map(|#item| #one).collect())
+            match of {
+                ListType::Vector => quote!(#value.into_iter().map(|#item| #one).collect()),
+                ListType::Static(_) => quote!(#value.map(|#item| #one)),
+            }
         }
         Tree::Defined(of, _) => made(of, value),
     }
 }
 
-/// The places of a value.
+/// Mutable references to the leaves of a value.
 fn places_of(ty: &Field, place: &TokenStream) -> TokenStream {
     match ty {
         Tree::Leaf(leaf) if leaf.container == Container::Slice => quote!(&mut #place[..]),
         Tree::Leaf(_) => quote!(&mut #place),
         Tree::Tuple(parts) => each_part(parts, place, places_of),
-        Tree::List(_) => TokenStream::new(),
+        Tree::List(..) => TokenStream::new(),
         Tree::Defined(..) => {
             let places = hidden::places();
             quote!(#place.#places())

@@ -4,7 +4,7 @@
 use ad_oracle::interp::{Array, Data, Value};
 
 /// Checks that two values agree, reals to `tolerance` relative to the maximum of both and 1. The
-/// error says where they differ.
+/// error has the place of the difference.
 pub fn close(a: &Value, b: &Value, tolerance: f64) -> Result<(), String> {
     match (a, b) {
         (Value::Tuple(a), Value::Tuple(b)) if a.len() == b.len() => {

@@ -1,5 +1,5 @@
-//! Mutated functions, such as typing errors and bad merges make of real ones. A seed and a number
-//! always give the same function.
+//! Mutated functions, with changes such as typing errors and bad merges make in real ones. A seed
+//! and a number always give the same function.
 //!
 //! Every annotated function of this repository is collected from its sources. A mutation deletes,
 //! doubles, swaps or replaces tokens, splices parts of one function into another, changes

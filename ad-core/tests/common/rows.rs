@@ -1,6 +1,6 @@
 //! Loops that carry rows whose elements are independent of each other, and sums over items with a
-//! recurrence in each. The numbers of elements give several full vectors, exactly one, a remainder,
-//! and none.
+//! recurrence in each. There are numbers of elements for several full vectors, exactly one, a
+//! remainder, and none.
 
 use quote::quote;
 

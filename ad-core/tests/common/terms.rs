@@ -1,4 +1,5 @@
-//! Terms as text, for tests of passes: a small language of its own that says every attribute of a form, so that each term can be written.
+//! Terms as text, for tests of passes: a small language that spells every attribute of a form, so
+//! that each term can be written.
 //!
 //! ```text
 //! x: [n] f64                      an input; sizes that have not been named are named by it
@@ -7,8 +8,9 @@
 //! value sum(a)                    a root; also: derivative, check
 //! ```
 //!
-//! Expressions: names, numbers (`2` is a size, `2.0` is real), `[a, b]` (a list), `\i j -> e` (what is bound), `t.0` (part of a tuple),
-//! `a + b` (one operator between operands, nested in parentheses), `form[attributes](arguments)`.
+//! Expressions: names, numbers (`2` is a size, `2.0` is real), `[a, b]` (a list), `\i j -> e` (a
+//! binder), `t.0` (part of a tuple), `a + b` (one operator between operands, nested in
+//! parentheses), `form[attributes](arguments)`.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,7 +18,7 @@ use ad_core::ir::{Body, Contraction, Elem, Graph, Node, RealTy, Scan, Term, Type
 use ad_core::passes::{CheckRoots, Roots};
 use ad_core::prim::{Binary, Cmp, IntOp, Reduce, Unary};
 
-/// What a text says.
+/// A parsed text.
 #[derive(Default)]
 pub struct Program {
     pub g: Graph,
@@ -39,7 +41,7 @@ enum Expr {
     Form(String, String, Vec<Expr>),
 }
 
-/// The program of a text; a panic says which line is wrong.
+/// Parses a program. A panic names the wrong line.
 pub fn parse(text: &str) -> Program {
     let mut program = Program::default();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
@@ -128,7 +130,7 @@ impl Program {
         }
     }
 
-    /// The variables that are bound, and what of them.
+    /// The bound variables, and the body over them.
     fn opened(&mut self, e: &Expr, bound: &HashMap<String, Term>) -> (Vec<Var>, Vec<Term>) {
         let Expr::Bound(names, body) = e else { return (Vec::new(), self.list(e, bound)) };
         let mut inner = bound.clone();

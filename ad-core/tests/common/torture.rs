@@ -86,8 +86,8 @@ pub fn judge(attr: &proc_macro2::TokenStream, item: &proc_macro2::TokenStream) -
 const SHARE: u64 = 5_000;
 
 /// Runs a range of numbers of a seed, and returns the failures. An input that hangs or uses too
-/// much memory ends the process, since nothing else can stop it. So does a stack overflow; the
-/// thread's name gives the input then.
+/// much memory ends the process, since nothing else can stop it. So does a stack overflow; the name
+/// of the thread then identifies the input.
 pub fn run(seed: u64, numbers: std::ops::Range<u64>) -> (Tally, Vec<(u64, String)>) {
     let current = Arc::new(AtomicU64::new(numbers.start));
     let done = Arc::new(AtomicBool::new(false));

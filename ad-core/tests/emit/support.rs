@@ -10,7 +10,7 @@ use ad_core::emit::emit_routine;
 use ad_core::ir::{Elem, Graph, IntTy, Loc, RealTy, Term};
 use ad_core::passes::simplify::simplify;
 use ad_core::program::{
-    Check, Container, Declared, Output, OutputTree, Owner, Param, Parts, Passing, Phase, Places, Program, Routine,
+    Check, Container, Declared, Output, OutputTree, Owner, Param, Parts, Passing, Phase, Places, Program, Role, Routine,
 };
 use ad_oracle::interp::{Array, Data, Dual, Interp, Value};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -114,7 +114,7 @@ impl Case {
             rank,
             lens: Vec::new(),
             input,
-            constant: false,
+            role: Role::Data,
         });
     }
 
@@ -201,8 +201,9 @@ impl Case {
     }
 
     pub(crate) fn routine(&mut self) -> (Program, Routine) {
-        let leaf =
-            |(&term, &container): (&Term, &Container)| OutputTree::Leaf(Output { term, container, lens: Vec::new() });
+        let leaf = |(&term, &container): (&Term, &Container)| {
+            OutputTree::Leaf(Output { term, container, lens: Vec::new(), role: Role::Data })
+        };
         let leaves: Vec<OutputTree> = self.results.iter().zip(&self.containers).map(leaf).collect();
         let result = if leaves.len() == 1 { leaves[0].clone() } else { OutputTree::Tuple(leaves) };
         let types: Vec<TokenStream> = self
@@ -226,8 +227,10 @@ impl Case {
         let program = Program {
             functions: Vec::new(),
             turbofishes: std::rc::Rc::default(),
+            within: None,
             graph: Graph::new(),
             name: name.clone(),
+            stem: name.clone(),
             vis: quote!(pub),
             cfgs: quote!(),
             generics: self.generics.clone(),
@@ -269,6 +272,7 @@ impl Case {
             workspace: false,
             destinations: Vec::new(),
             exact: None,
+            onto: None,
         };
         (program, routine)
     }
@@ -343,7 +347,7 @@ pub(crate) fn write_crate(name: &str, cases: &mut [Case]) -> PathBuf {
     std::fs::create_dir_all(root.join("src")).expect("the folder can be made");
     let runtime = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../ad-runtime");
     // Cargo identifies crates by name, wherever they are. With one target folder, a test would run
-    // what another test has built.
+    // the program that another test has built.
     let manifest = format!(
         "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n[lib]\nname = \"emit_corpus\"\n\
          [dependencies]\nad-runtime = {{ path = {runtime:?} }}\nndarray = \"0.17\"\n\

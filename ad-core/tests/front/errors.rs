@@ -128,8 +128,8 @@ fn signature() {
     says(
         quote! { fn f(&self, x: impl Fn(f64) -> f64) -> f64 { 1.0 } },
         expect![[r#"
-        methods cannot be differentiated yet
-        = help: write a free function that takes what it needs of `self` as parameters
+        a method is differentiated in a marked `impl` block
+        = help: write `#[differentiate]` on the `impl` block too; its type has `#[derive(Differentiable)]`
 
         the type `impl Fn(f64) -> f64` is not accepted
         = help: write a concrete type: `f64`, `&Array1<f64>`, `&[f64]`"#]],
@@ -137,7 +137,7 @@ fn signature() {
     says(
         quote! { struct S; },
         expect![[r#"
-        `differentiate` goes on a free function, not on a struct
+        `differentiate` goes on a function, an `impl` block or a module, not on a struct
         = help: put it on the function to differentiate: `#[differentiate] fn loss(x: f64) -> f64 { .. }`"#]],
     );
     expect![[r#"

@@ -136,7 +136,7 @@ fn arrays_of_integers() {
     assert_eq!(failed(&p, &[vector(&[1.0]), k(&[100, 128])]).len(), 1);
 }
 
-/// What stands in for a value that does not exist has the type of that value.
+/// The dummy for a value that does not exist has the type of that value.
 #[test]
 fn alternatives_of_an_option_that_is_known_have_its_type() {
     integer(

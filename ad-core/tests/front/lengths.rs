@@ -56,6 +56,7 @@ fn room_that_is_said() {
 
 #[test]
 fn replaced_by_one_of_another_length() {
+    agrees! { fn f(x: slice) { let mut v = x.to_vec(); let mut s = 0.0; let mut k = 0; while v.len() > 1 { if k % 2 == 0 { v = v.windows(2).map(|c| c[0] * c[1] + 0.1).collect(); } else { s += v[1]; v = v.iter().skip(1).map(|a| a * 0.7).collect(); } s += v[0]; k += 1; } s } [V(vec![0.3, 0.8, -0.4, 0.7, 0.2])] [V(vec![0.3])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut v = x.to_vec(); let mut s = 0.0; while v.len() > 1 { v = v.chunks_exact(2).map(|c| c[0] * c[1] + 0.1).collect(); s += v[0]; } s } [V(vec![0.3, 0.8, -0.4, 0.7, 0.2])] [V(vec![0.3])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut v = x.to_vec(); let mut s = 0.0; for _ in 0..2 { v = v.windows(2).map(|w| w[1] - w[0] * w[0]).collect(); s += v.iter().sum::<f64>(); } s } [V(vec![0.3, 0.8, -0.4, 0.7, 0.2])] [V(vec![0.3, 0.4])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut v = x.to_vec(); for k in 0..3 { v = v.iter().map(|a| a * 0.8).filter(|a| *a > 0.1 * k as f64).collect(); } v.iter().map(|a| a * a).sum() } [V(vec![0.3, 0.8, -0.4, 0.7, 0.2])] [V(vec![])] }

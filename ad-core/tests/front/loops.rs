@@ -46,8 +46,8 @@ fn extrema_from_the_first_element() {
     [V(vec![nan, 0.9, -1.2])] [V(vec![0.3, nan, -1.2])] [V(vec![0.3, 0.9])] }
 }
 
-/// Sums over steps with inner recurrences are computed in blocks of steps. The numbers of steps
-/// give exactly one block, several, a remainder, and none.
+/// Sums over steps with inner recurrences are computed in blocks of steps. There are numbers of
+/// steps for exactly one block, several, a remainder, and none.
 #[test]
 fn sums_of_recurrences() {
     agrees! { fn f(x: slice, n: int) { let mut s = 0.0; for i in 0..n { let t = i as f64 / 100.0 - 0.4; let mut p = 1.0; let mut r = t; for v in x { r -= v * p; p *= t; } s += r * r; } s }

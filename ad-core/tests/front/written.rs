@@ -1,5 +1,5 @@
-//! Programs as people write them: items in a body, chains of `let`, functions that change what they
-//! are given, closures that change what they capture, functions that are chosen when the program
+//! Programs as people write them: items in a body, chains of `let`, functions that change their
+//! arguments, closures that change captured variables, functions that are chosen when the program
 //! runs. Each is compared with Rust by `agrees!`.
 
 use super::native::{self, Arg, agrees, ty};
@@ -77,7 +77,7 @@ fn names_that_a_body_gives() {
         }
         [Arg::R(0.7)]
     }
-    // A variable comes before what a body imports.
+    // A variable hides an import of the body.
     agrees! {
         fn shadowed(x: real) {
             use std::iter::repeat;
@@ -120,7 +120,7 @@ fn chains_of_let() {
         }
         [Arg::V(vec![0.7, 0.9, -0.3, 2.0])][Arg::V(vec![0.7, 0.9])][Arg::V(vec![2.0; 9])]
     }
-    // What comes later is reached only where all before it holds.
+    // A later condition is evaluated only where all earlier ones hold.
     agrees! {
         fn lazy(x: slice, n: int) {
             if n < x.len() && let Some(v) = x.get(n) && x[n] > 0.0 { v * x[n] } else { x[0] }
@@ -311,7 +311,7 @@ fn said(body: TokenStream) -> String {
 
 #[test]
 fn no_change_is_lost() {
-    // No loop carries what an adapter's closure changes.
+    // No loop carries the variables that an adapter's closure changes.
     let body = quote! {
         let mut i = 0;
         let mut next = || { i += 1; x[i - 1] };
@@ -417,7 +417,7 @@ fn iterators_that_are_cut_in_pieces() {
         [Arg::V(vec![0.7, 0.2, 0.4, 0.9, 0.3, 0.8]), Arg::N(1)]
         [Arg::V(vec![0.7, 0.2, 0.4, 0.9, 0.3, 0.8]), Arg::N(9)]
     }
-    // What would be left early is refused: its items are gone.
+    // An iterator that would be left early is refused, since its items are taken already.
     for body in [
         quote!(let mut it = x.iter(); let a = it.by_ref().take(2).find(|v| **v > 0.0).unwrap(); a * it.sum::<f64>()),
         quote!(let mut it = x.iter(); for v in it.by_ref().take(2) { if *v > 0.0 { break; } } it.sum()),

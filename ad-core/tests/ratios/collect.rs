@@ -1,5 +1,5 @@
-//! The programs of the other tests with loops: annotated functions and what `agrees!` runs. What the
-//! counters do not see of a function makes it look cheaper than it is.
+//! The programs of the other tests with loops: annotated functions and the functions of `agrees!`.
+//! Work of a function that the counters do not see makes the function look cheaper than it is.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::visit::Visit;
 
-/// A program, with what it is given for a size.
+/// A program, with its arguments for a size.
 pub(crate) struct Collected {
     /// One of its own.
     pub(crate) name: String,
@@ -48,7 +48,7 @@ fn rust_files(folder: &Path, files: &mut Vec<PathBuf>) {
         std::fs::read_dir(folder).expect("the folder can be read").map(|e| e.expect("an entry").path()).collect();
     entries.sort();
     for path in entries {
-        // What is refused, what the macro wrote, and what is counted anyway.
+        // Skips refused programs, generated code, and programs that are counted anyway.
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if path.is_dir() && !["ui", "snapshots", "ratios", "fixtures"].contains(&&*name) {
             rust_files(&path, files);
@@ -125,7 +125,7 @@ fn collected(f: syn::ItemFn, name: String, place: &str) -> Option<Collected> {
     Some(Collected { name, place: place.to_string(), item, arguments })
 }
 
-/// What is given for a parameter of this type.
+/// The argument for a parameter of this type.
 fn argument(ty: &str, k: usize) -> Option<TokenStream> {
     Some(match ty {
         "&[f64]" | "&Vec<f64>" => quote!(&numbers(n, #k)),

@@ -1,5 +1,7 @@
-//! Counters in a program's text. A block counts what it does itself, once each time it is entered: arithmetic (of numbers and of indices), calls and
-//! comparisons, elements read or written. What goes over a slice (copies, fills, new arrays) counts its elements; a swap is two that are read and two that are written.
+//! Counters in a program's text. A block counts its own work, once each time it is entered:
+//! arithmetic (of numbers and of indices), calls and comparisons, elements read or written. An
+//! operation on a slice (a copy, a fill, a new array) counts the elements of the slice; a swap
+//! reads two elements and writes two.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -7,7 +9,7 @@ use std::process::Command;
 use proc_macro2::{Delimiter, Group, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 
-/// What the counters are, and how a program is measured: the other modules of the counted crate.
+/// The other modules of the counted crate: the counters, and the measurement of a program.
 const PARTS: [(&str, &str); 3] = [
     ("counters", include_str!("counting/counters.rs")),
     ("arrays", include_str!("counting/arrays.rs")),
@@ -41,7 +43,7 @@ pub(crate) const GRADIENT: &[&str] = &["", "_value_and_grad"];
 
 /// The functions in a module of their own, with their counters; those of these suffixes are public.
 pub(crate) fn instrumented(tokens: TokenStream, name: &str, suffixes: &[&str]) -> String {
-    let mut file = without_proofs(tokens);
+    let mut file = without_the_rest(tokens, name, suffixes);
     super::numbers::counted(&mut file);
     let body = block(quote!(#file), None);
     let module = format_ident!("of_{name}");
@@ -63,9 +65,16 @@ pub(crate) fn instrumented(tokens: TokenStream, name: &str, suffixes: &[&str]) -
 }
 
 /// What is proved by compiling never runs, and is of methods that the counters take the place of.
-fn without_proofs(tokens: TokenStream) -> syn::File {
+/// Derivatives that nobody asks for are not compiled either: random programs are many.
+fn without_the_rest(tokens: TokenStream, name: &str, suffixes: &[&str]) -> syn::File {
     let mut file: syn::File = syn::parse2(tokens).expect("the macro writes items");
-    file.items.retain(|item| !matches!(item, syn::Item::Const(c) if c.ident == "_"));
+    let check = format!("__ad_check_{name}");
+    let grad = (!suffixes.contains(&"_grad")).then(|| format!("{name}_grad"));
+    file.items.retain(|item| match item {
+        syn::Item::Const(c) => c.ident != "_",
+        syn::Item::Fn(f) => f.sig.ident != check && grad.as_ref().is_none_or(|grad| f.sig.ident != grad),
+        _ => true,
+    });
     file
 }
 
@@ -163,12 +172,12 @@ fn elements(over: &[TokenTree]) -> u64 {
     u64::from(!range(&flat) && !inner) + zipped
 }
 
-/// `n` counts what these tokens do.
+/// Adds the work of these tokens to `n`.
 fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
     let mut out: Vec<TokenTree> = Vec::new();
     // What had been counted where a `while` begins: its condition is asked in each step, and once more.
     let mut condition: Option<u64> = None;
-    // What a step costs by itself.
+    // The cost of a step without inner blocks.
     let mut items: u64 = 0;
     for (k, t) in tokens.iter().enumerate() {
         let before = k.checked_sub(1).map(|k| &tokens[k]);
@@ -235,7 +244,7 @@ fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
                 if name == "in" {
                     items = STEP + elements(&tokens[k + 1..]);
                 }
-                // Not what a range ends with: `0..std::cmp::min(a, b)`.
+                // Not the end of a range: `0..std::cmp::min(a, b)`.
                 let method = punct(before) == '.' && punct(k.checked_sub(2).map(|k| &tokens[k])) != '.';
                 let counted = method && METHODS.contains(&name.as_str());
                 let called =
@@ -318,8 +327,15 @@ pub(crate) fn write(name: &str, lib: &str, main: &str) -> PathBuf {
     root
 }
 
-/// What it prints. Cargo locks the folder `target`, so what takes hours has one of its own.
+#[allow(dead_code, reason = "the tool over random programs goes on where a program does not compile")]
+/// The output of the program. Cargo locks the folder `target`, so a test that takes hours has its
+/// own folder.
 pub(crate) fn run(root: &PathBuf, target: &str) -> String {
+    ran(root, target).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+/// The output of the program, or its errors.
+pub(crate) fn ran(root: &PathBuf, target: &str) -> Result<String, String> {
     let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(target);
     let out = Command::new(env!("CARGO"))
         .args(["run", "--offline", "--quiet"])
@@ -329,6 +345,5 @@ pub(crate) fn run(root: &PathBuf, target: &str) -> String {
         .output()
         .expect("cargo runs");
     let (text, errors) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
-    assert!(out.status.success(), "{text}\n{errors}");
-    text.into_owned()
+    if out.status.success() { Ok(text.into_owned()) } else { Err(format!("{text}\n{errors}")) }
 }

@@ -9,7 +9,7 @@ use quote::quote;
 use super::count;
 use super::law::measured;
 
-/// Functions of a vector, as people write residuals: what each is called, and its text.
+/// Functions of a vector, as people write residuals: the name of each, and its text.
 fn programs() -> Vec<(&'static str, TokenStream)> {
     vec![
         (

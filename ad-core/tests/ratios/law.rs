@@ -1,5 +1,5 @@
-//! The law, one for all programs: what the gradient of a program may cost beside the function, in
-//! operations on numbers, in all work and in bytes. Must never know a program.
+//! The law, one for all programs: the bounds on the cost of a gradient relative to the function, in
+//! operations on numbers, in all work and in bytes. This module must never mention a program.
 
 /// Operations on numbers of a gradient: at most so many times the function's (issue 4).
 pub(crate) const BOUND: f64 = 5.0;
@@ -17,8 +17,8 @@ const ADDED: f64 = 1.0;
 const BYTES: f64 = 16.0;
 /// Bytes for each number of a gradient: itself, and an accumulator of it.
 const RESULT_BYTES: f64 = 16.0;
-/// By how much the ratio at the largest size may be above those at smaller ones. What is done once
-/// in a call counts less at larger sizes.
+/// The factor by which the ratio at the largest size may exceed those at smaller sizes. Work that
+/// is done once in a call counts less at larger sizes.
 const GROWTH: f64 = 1.15;
 
 /// A function and its gradient at a size.
@@ -34,8 +34,8 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// What the gradient costs in parts of what it may, with so many arguments of this size: in
-    /// numbers, work or bytes, whichever is most.
+    /// The cost of the gradient as a fraction of the bound, for this number of arguments: the
+    /// maximum of the fractions for numbers, work and bytes.
     fn part_with(&self, arguments: f64) -> f64 {
         let elements = self.size * arguments;
         let numbers = (self.numbers[1] - ADDED * elements) / (BOUND * self.numbers[0]).max(1.0);
@@ -51,7 +51,7 @@ impl Measured {
     }
 }
 
-/// What the counters have printed of a program.
+/// The counts that were printed for a program.
 pub(crate) fn measured(out: &str, name: &str) -> Vec<Measured> {
     let lines = out.lines().filter_map(|l| l.strip_prefix(name)?.strip_prefix(' '));
     let of = |line: &str| {
@@ -81,7 +81,7 @@ pub(crate) fn breach(all: &[Measured], arguments: f64) -> Option<String> {
     grows(all, arguments).then(|| format!("grows: {}", shown(all)))
 }
 
-/// Whether one of the ratios grows with the size, without what is done for each number of
+/// Whether one of the ratios grows with the size, without the allowance for each number of
 /// `arguments` gradients.
 pub(crate) fn grows(all: &[Measured], arguments: f64) -> bool {
     let [before @ .., last] = all else { return false };

@@ -1,5 +1,6 @@
-//! Counters of arithmetic on real numbers in a program's text, which is what a counting number type sees: sums, products, quotients, negations,
-//! comparisons and functions of numbers. What type an operation is of is not known here: `crate::number` asks for it when it is called.
+//! Counters of arithmetic on real numbers in a program's text, as a counting number type would see
+//! it: sums, products, quotients, negations, comparisons and functions of numbers. The type of an
+//! operation is not known here: `crate::number` determines it when it is called.
 
 use quote::ToTokens;
 use syn::visit_mut::VisitMut;

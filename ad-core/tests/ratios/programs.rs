@@ -14,7 +14,7 @@ pub(crate) struct Program {
 }
 
 const PLAIN: &[usize] = &[10, 100, 1000];
-/// Lengths of matrices, for what takes a cubic number of steps.
+/// Sizes of matrices, for programs with a cubic number of steps.
 const MATRIX: &[usize] = &[16, 100, 1024];
 
 /// The same without 4 x 4, which is mostly beginnings and ends of loops.

@@ -340,4 +340,35 @@ programs! {
         for k in 0..n { s += a[[k, k]] * a[[k, k]] * k as f64; }
         s
     }
+    returns_all_that_is_there ROWS x {
+        let (mut v, mut s) = (Vec::new(), x[0]);
+        for a in x {
+            for b in x {
+                if *b * s > 50.0 { return s * b + v.iter().sum::<f64>(); }
+                if b > a { v.push(a * b); }
+            }
+            s += a * 0.3;
+        }
+        s + v.iter().sum::<f64>()
+    }
+    breaks_out_of_two ROWS x {
+        let (mut v, mut s) = (Vec::new(), x[0]);
+        'all: for a in x {
+            for b in x {
+                if *b * s > 5.0 { break 'all; }
+                v.push(a * b);
+                if b > a { v.push(a.sin()); }
+            }
+            s += a * 0.3;
+        }
+        s + v.iter().map(|a| a * a).sum::<f64>()
+    }
+    halved_by_collect ROWS x {
+        let (mut v, mut s) = (x.to_vec(), 0.0);
+        while v.len() > 1 {
+            v = v.chunks_exact(2).map(|c| c[0] * c[1] + 0.1).collect();
+            s += v[0];
+        }
+        s
+    }
 }

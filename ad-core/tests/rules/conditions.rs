@@ -45,6 +45,19 @@ pub(super) fn examples(rule: &str) -> Vec<Example> {
             let filled = f.g.compare(Cmp::Lt, none, f.k);
             f.g.cond(filled, two, zeros)
         }],
+        "cond.empty" => vec![
+            |f| {
+                let none = f.g.lit_usize(0);
+                let filled = f.g.compare(Cmp::Lt, none, f.n);
+                f.g.cond(filled, f.x, f.y)
+            },
+            |f| {
+                let (none, size) = (f.g.lit_usize(0), f.g.int(IntOp::Mul, f.n, f.k));
+                let filled = f.g.compare(Cmp::Lt, none, f.k);
+                let [a, b] = [f.a, f.b].map(|m| f.g.reshape(m, &[size]));
+                f.g.cond(filled, a, b)
+            },
+        ],
         "select.known" => vec![|f| {
             let c = f.g.lit_bool(false);
             let m = f.g.replicate(f.n, c);

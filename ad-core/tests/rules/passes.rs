@@ -1,4 +1,4 @@
-//! The passes beside the tables, each on terms that it is for.
+//! The passes beside the tables, each on terms that it rewrites.
 
 use super::*;
 
@@ -24,8 +24,9 @@ fn an_index_goes_into_what_only_it_reads() {
     assert_eq!(Elem::Real(RealTy::F64), f.g.elem(read));
 }
 
-/// Of a product of which only some rows are read, only these are computed, through what is done to them; unless all are needed, or a decision
-/// has the function's own product, or the rows would have to be copied first.
+/// If only some rows of a product are read, also through other operations, only these rows are
+/// computed. That is not so if all rows are needed, if a decision depends on the product, or if the
+/// rows would have to be copied first.
 #[test]
 fn a_part_goes_into_the_product_that_only_it_reads() {
     let mut f = Fixture::new();
@@ -53,7 +54,7 @@ fn a_part_goes_into_the_product_that_only_it_reads() {
     let total = f.g.sum_all(tanh);
     assert_eq!(push::push(&mut f.g, &[read, total], &mut checked(&held)), vec![read, total]);
     assert_eq!(push::push(&mut f.g, &[read], &mut Context::with_exact([scores].into())), vec![read]);
-    // Where it is not known that the rows are there, none are made up for it.
+    // If the rows are not known to be in range, the product is not restricted to them.
     let k = f.n;
     let part = f.g.slice(tanh, &[none], &[1], &[k]);
     assert_eq!(push::push(&mut f.g, &[part], &mut checked(&held)), vec![part]);
@@ -130,7 +131,8 @@ fn sums_of_products_are_differences_of_two_products_first() {
     let (ba, ab, cd) = (f.g.sub(b, a), f.g.sub(a, b), f.g.sub(c, d));
     let first = f.g.add(f.s, ab);
     assert_eq!(paired, vec![f.g.add(f.s, ba), f.g.add(first, cd)]);
-    // What another one reads as well is a number of its own, what a decision depends on stays, and so does what the function adds itself.
+    // A difference with another reader stays a separate number. A sum that a decision depends on
+    // does not change, nor does a sum of the function itself.
     let both = pairs::pairs(&mut f.g, &[short, less], &mut Context::default());
     assert_eq!(both, vec![short, less]);
     assert_eq!(pairs::pairs(&mut f.g, &[short], &mut Context::with_exact([less].into())), vec![short]);

@@ -1,5 +1,5 @@
-//! Examples of the rules for what is scattered into zeros, which is transposed and padded by its
-//! indices.
+//! Examples of the rules for scatters into zeros, which are transposed and padded by a change of
+//! their indices.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! Examples of the rules for arrays that are zeros but where elements are added, and random ones:
-//! every form of index, replicated along any axis, multiplied, summed.
+//! Examples of the rules for arrays that are zero except at elements that are added to them, and
+//! random examples: every form of index, replicated along any axis, multiplied, summed.
 
 use super::*;
 use ad_core::ir::Var;
@@ -17,7 +17,7 @@ fn in_rows(f: &mut Fixture, src: Term) -> Term {
     f.g.scatter(zeros, src, &[v], &[i, at])
 }
 
-/// `scatter 0 rows (\i -> [ids[i]])`: rows that may meet.
+/// `scatter 0 rows (\i -> [ids[i]])`: rows whose indices may coincide.
 fn rows(f: &mut Fixture, src: Term) -> Term {
     let (zeros, v) = (f.g.zeros_like(f.a), f.g.fresh());
     let i = f.g.mk(Node::Var(v));
@@ -143,8 +143,8 @@ fn numbers(f: &mut Fixture, shape: &[Term], infinite: bool) -> Term {
     sum
 }
 
-/// A scatter into zeros with random indices: variables as they are or shifted, constants, what is
-/// looked up, places that do not exist; and whole rows.
+/// A scatter into zeros with random indices: variables, shifted variables, constants, indices read
+/// from an array, indices out of range; and whole rows.
 fn scatter(f: &mut Fixture, rng: &mut Rng) -> Term {
     let rank = 1 + rng.below(3);
     let shape: Vec<Term> = (0..rank).map(|_| if rng.chance(50) { f.n } else { f.k }).collect();
@@ -232,7 +232,7 @@ fn a_plain_product_with_zeros_keeps_its_nans() {
     let hot = in_rows(&mut f, x);
     let product = f.g.mul(hot, f.b);
     assert_eq!(simplify(&mut f.g, &[product]), vec![product], "0 * inf is a NaN");
-    // Rows that meet are added before they are scaled: their sum may be 0.
+    // Rows with the same index are added before they are scaled: their sum may be 0.
     let put = rows(&mut f, b);
     let masked = f.g.binary(Binary::MulZero, put, f.a);
     assert_eq!(simplify(&mut f.g, &[masked]), vec![masked]);

@@ -27,7 +27,8 @@ fn steps_with_parts_of_their_own_are_one_loop_over_rows() {
             }
         },
     );
-    // In one nest (blocks, and rows that are shorter): what it was is saved, also of what an inner loop carries and computes as a whole.
+    // In one nest (blocks, and shorter rows): earlier values are saved, also those of arrays that
+    // an inner loop carries and computes as a whole.
     assert_eq!(plan.function("tanh"), 2, "{plan:#?}");
     assert!(some(&plan, |n| n.overlapping), "{plan:#?}");
     // Rows are written without a test.
@@ -60,7 +61,8 @@ fn what_the_index_decides_is_decided_before_the_loop() {
     );
 }
 
-/// Checks that stand under the conditions of loops say what is in range inside of them: no row is cut with a test.
+/// Checks under the conditions of loops prove that reads inside of these loops are in range: no row
+/// is sliced with a test.
 #[test]
 fn what_checks_say_under_conditions_is_known_in_the_loops() {
     let plan = gradient(
@@ -86,7 +88,7 @@ fn what_checks_say_under_conditions_is_known_in_the_loops() {
     assert!(!some(&plan, |n| n.part == PartSummary::Prefix), "all of a row is there: {plan:#?}");
 }
 
-/// What an inner loop begins with is computed in the memory that it goes on with.
+/// The initial value of an inner loop is computed in the memory of its carried value.
 #[test]
 fn what_a_loop_begins_with_is_not_copied() {
     let plan = gradient(
@@ -130,8 +132,9 @@ fn what_is_only_at_the_ends_is_not_in_the_interior() {
     assert_eq!(of(PartSummary::Ends), [(0, true), (1, true)], "{plan:#?}");
 }
 
-/// What checks say under conditions is asked at each loop and nest: a function of many of both is not to wait for it. (Half a second without
-/// optimisation, and more than minutes if answers were not bounded.)
+/// The prover queries checks under conditions at each loop and nest. That must not take long for a
+/// function with many of both. (It takes half a second without optimisation, and would take minutes
+/// if the search were not bounded.)
 #[test]
 fn many_checks_under_conditions_cost_little() {
     let steps = (0_usize..30).map(|k| {
@@ -155,8 +158,10 @@ fn many_checks_under_conditions_cost_little() {
     assert!(plan.function("tanh") > 0, "{plan:#?}");
 }
 
-/// A sum over items with a recurrence in each: blocks of items, whose running products are arrays over the items. All steps of these are done for
-/// a few items after the others; what is cheap is not saved for the derivative, but computed again by the loop that takes the sums over items.
+/// A sum over items with a recurrence in each: blocks of items, whose running products are arrays
+/// over the items. All steps of these loops are done for one chunk of items after the other. Cheap
+/// values are not saved for the derivative, but recomputed by the loop that takes the sums over
+/// items.
 #[test]
 fn recurrences_of_items_fill_the_lanes() {
     let with = |step: TokenStream| {
@@ -181,16 +186,17 @@ fn recurrences_of_items_fill_the_lanes() {
         )
     };
     let cheap = with(quote!(power *= t;));
-    // Forwards and for the sums, in the blocks and in what is left.
+    // The forward loop and the loop for the sums, in the blocks and in the remaining items.
     assert_eq!(cheap.outer_vectorised, 4, "{cheap:#?}");
     // A step calls nothing that is not inlined, and copies nothing.
     assert!(cheap.nests.iter().filter(|n| n.verb == "step").all(|n| n.part_of_loop) && cheap.copied == 0, "{cheap:#?}");
-    // What is expensive is saved: no loop computes it a second time.
+    // Expensive values are saved: no loop computes them a second time.
     let expensive = with(quote!(power = (power * t).sin();));
     assert_eq!(expensive.outer_vectorised, 2, "{expensive:#?}");
 }
 
-/// A loop that carries rows: all steps for a few elements after the others, if no element asks for another one, or for what all are together.
+/// A loop that carries rows runs all steps for one chunk of elements after the other, if no element
+/// reads another element or a reduction of all.
 #[test]
 fn rows_of_loops_stay_in_registers() {
     let with = |step: TokenStream| {
@@ -221,8 +227,9 @@ fn rows_of_loops_stay_in_registers() {
     }
 }
 
-/// A loop whose steps are loops over short rows is one function that asks for the instructions once, also where loops are inside of it; what
-/// it changes is moved in and handed back. Products of matrices and nests over several axes keep functions of their own.
+/// A loop whose steps are loops over short rows is one function with one dispatch, also if it
+/// contains loops. Variables that it changes are moved into the function and returned. Products of
+/// matrices and nests over several axes keep functions of their own.
 #[test]
 fn a_loop_over_short_rows_asks_for_the_instructions_once() {
     let with = |step: TokenStream| {
@@ -275,7 +282,8 @@ fn functions_of_short_rows_are_done_in_whole_blocks() {
     assert!(plan.function("exp") > 0 && some(&plan, |n| n.overlapping), "no function for what is left over: {plan:#?}");
 }
 
-/// Sums of products over several indices, as loops say them: one product of matrices forwards and one for each gradient.
+/// Sums of products over several indices, written as loops: one matrix product forwards and one for
+/// each gradient.
 #[test]
 fn sums_over_several_indices_are_one_contraction() {
     let plan = gradient(
@@ -336,7 +344,8 @@ fn sums_of_the_items_of_a_block_stay_in_registers() {
     assert_eq!(plan.made, 1, "there is no array of them: {plan:#?}");
 }
 
-/// What is below a diagonal: the loop over columns ends there, instead of asking each time; and what is zero is left out without a pass of its own.
+/// Elements below a diagonal: the loop over columns ends at the diagonal, without a test for each
+/// element, and zeros are skipped without a separate pass.
 #[test]
 fn triangles_of_the_items_of_a_block_are_short_loops() {
     let plan = gradient(

@@ -15,7 +15,8 @@ use ad_ir::prim::{Cmp, IntOp, Prim, Reduce};
 impl Lower<'_> {
     /// The condition that `ok` holds in all iterations of the enclosing loops in which the current
     /// point is reached. `None` if it depends on carried values; the recurrence then carries it as
-    /// a flag.
+    /// a flag. The check of a call becomes a flag too, since a separate loop would make the call
+    /// once more.
     pub(super) fn close(&mut self, mut ok: Condition, said: &CheckMessage) -> Option<Term> {
         let sufficient_condition = self.sufficient_condition(&ok);
         let mut k = self.state.frames.len();
@@ -59,7 +60,7 @@ impl Lower<'_> {
                         ok => ok,
                     };
                     if let Condition::Term(t, ..) = ok
-                        && self.g.depends_on(t, &carried)
+                        && (said.of_call || self.g.depends_on(t, &carried))
                     {
                         if let Some(steps) = self.state.recurrences.get_mut(level)
                             && !steps.flags.iter().any(|f| f.0 == t)

@@ -18,6 +18,8 @@ pub(crate) struct Impl {
     pub of_trait: Option<(String, Option<Type>)>,
     pub functions: Vec<Function>,
     pub constants: Vec<(Ident, Type, Expr)>,
+    /// The definition from outside that the block is.
+    pub definition: Option<usize>,
 }
 
 /// How a method takes its receiver.
@@ -39,10 +41,12 @@ pub(crate) struct Function {
     pub body: Block,
     /// The const parameters of the function and of its `impl`.
     pub sizes: Vec<Ident>,
+    /// The definition from outside that it stands in.
+    pub definition: Option<usize>,
 }
 
 impl Impl {
-    pub(super) fn of(item: &ItemImpl, traits: &[&ItemTrait]) -> Impl {
+    pub(super) fn of(item: &ItemImpl, traits: &[&ItemTrait], definition: Option<usize>) -> Impl {
         let mut item = item.clone();
         let self_ty = (*item.self_ty).clone();
         item.items.iter_mut().for_each(|i| SelfType(&self_ty).visit_impl_item_mut(i));
@@ -84,7 +88,10 @@ impl Impl {
                 _ => {}
             }
         }
-        Impl { self_ty, of_trait, functions, constants }
+        for f in &mut functions {
+            f.definition = definition;
+        }
+        Impl { self_ty, of_trait, functions, constants, definition }
     }
 
     /// Whether it is for references: the type, or the type argument of the trait, is one.
@@ -103,8 +110,8 @@ impl Impl {
         types(self).is_some_and(|own| types(other) == Some(own))
     }
 
-    /// A function that is another one than that of an `impl` for the same types. One that only
-    /// calls that of the values is the same: `*self + *other`.
+    /// A function that differs from that of an `impl` for the same types. A function that only
+    /// calls the one for values (`*self + *other`) counts as the same.
     pub(super) fn differing(&self, other: &Impl) -> Option<String> {
         let same = |f: &Function, g: &Function| f.is_as(g) || f.is_operator() || g.is_operator();
         let differs = |f: &&Function| {
@@ -133,7 +140,7 @@ impl Function {
         body
     }
 
-    /// Whether two functions are written alike.
+    /// Whether two functions have the same text.
     fn is_as(&self, other: &Function) -> bool {
         self.names() == other.names()
             && self.of_values().to_token_stream().to_string() == other.of_values().to_token_stream().to_string()
@@ -233,11 +240,11 @@ fn function(sig: &Signature, body: &Block, self_ty: &Type, outer: &[Ident]) -> O
         ReturnType::Type(_, ty) => Some((**ty).clone()),
     };
     let sizes = outer.iter().chain(consts(&sig.generics)).cloned().collect();
-    Some(Function { name: sig.ident.clone(), receiver, params, output, body: body.clone(), sizes })
+    Some(Function { name: sig.ident.clone(), receiver, params, output, body: body.clone(), sizes, definition: None })
 }
 
 /// Replaces `Self` by a type. In an expression or a pattern it is replaced by the type's name.
-struct SelfType<'t>(&'t Type);
+pub(crate) struct SelfType<'t>(pub(crate) &'t Type);
 
 impl SelfType<'_> {
     /// The name of the type.

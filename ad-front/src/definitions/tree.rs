@@ -15,7 +15,7 @@ use crate::types::{self, Generics, Leaf, Len};
 use ad_ir::diag::Diags;
 use ad_ir::ir::Elem;
 
-/// How deep types may nest. A type that contains itself has no finite tree.
+/// The maximum nesting of types. A type that contains itself has no finite tree.
 const DEPTH: usize = 16;
 
 /// The tree of a type.
@@ -32,7 +32,7 @@ pub(crate) enum Tree<'d> {
     List(Option<Len>, Box<Tree<'d>>),
 }
 
-/// The arguments of a generic type: what each name stands for.
+/// The arguments of a generic type: each name with its argument.
 struct Arguments<'t>(Vec<(&'t Ident, GenericArgument)>);
 
 impl VisitMut for Arguments<'_> {

@@ -44,14 +44,25 @@ fn itself<'a>(_: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 }
 
 pub(super) fn map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let ((x, rx), (f, rf)) = (call.arg(0)?, call.arg(1)?);
-    let seq = me.seq(x, rx)?;
-    let (f, item) = (f.clone(), Rc::clone(&seq.item));
-    let item = move |me: &mut Lower<'a>, ix: &[Term]| {
-        let value = item(me, ix)?;
-        me.apply(&f, &[value], rf)
-    };
-    Ok(Value::Seq(Seq { item: Rc::new(item), ..seq }))
+    let (x, f) = (call.arg(0)?, call.arg(1)?);
+    Ok(Value::Seq(me.mapped(x, f)?))
+}
+
+impl<'a> Lower<'a> {
+    /// The items of a value, and a function of each.
+    pub(crate) fn mapped(
+        &mut self,
+        (x, rx): (&Value<'a>, SrcRange),
+        (f, rf): (&Value<'a>, SrcRange),
+    ) -> Lowered<Seq<'a>> {
+        let seq = self.seq(x, rx)?;
+        let (f, item) = (f.clone(), Rc::clone(&seq.item));
+        let item = move |me: &mut Lower<'a>, ix: &[Term]| {
+            let value = item(me, ix)?;
+            me.apply(&f, &[value], rf)
+        };
+        Ok(Seq { item: Rc::new(item), ..seq })
+    }
 }
 
 /// An iterator with one index, whose items are those at 0, 1, .. up to its length.
@@ -220,7 +231,8 @@ fn take<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     Ok(Value::Seq(take_items(me, seq, len, n, range)?))
 }
 
-/// `it.by_ref().take(n)`. What is made may not be left early, since all n items are gone at once.
+/// `it.by_ref().take(n)`. The new iterator must not be left early, since all n items are taken from
+/// `it` at once.
 fn take_from<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let place = crate::changes::place_arg(me, call, 0)?;
     let value = me.read_place(&place)?;
@@ -404,8 +416,8 @@ fn filter_map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
 /// Flattens an iterator: the loops of the items become inner loops.
 fn flatten_items<'a>(me: &mut Lower<'a>, outer: Seq<'a>, range: SrcRange) -> Lowered<Value<'a>> {
     let depth = outer.dims.len();
-    // The sizes of the inner loops, and whether all of their items exist. A trial at indices that
-    // stand for all of them finds this.
+    // The sizes of the inner loops, and whether all of their items exist. A trial with placeholder
+    // indices finds this.
     let inner = me.unchecked(|me| {
         let (_, inner) = me.in_loops(&outer.dims, &mut |me, ix| {
             let exists = me.present(&outer, ix)?;

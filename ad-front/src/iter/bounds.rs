@@ -8,7 +8,7 @@ use ad_ir::ir::{Elem, Lit, Node, Term, Type};
 use ad_ir::prim::{IntOp, Prim};
 
 impl Lower<'_> {
-    /// A length as a closed term, if it is equal to one.
+    /// A length as a closed term, if it is equal to a closed term.
     pub(in super::super) fn closed(&mut self, len: Term) -> Option<Term> {
         if self.is_closed(len) {
             return Some(len);
@@ -21,7 +21,7 @@ impl Lower<'_> {
 
     /// A closed upper bound of an integer, from the enclosing loops.
     pub(in super::super) fn most(&mut self, t: Term) -> Option<Term> {
-        // What cancels does not loosen the bound: `j..j + i` has `i` items.
+        // Terms that cancel do not loosen the bound: `j..j + i` has `i` items.
         let l = self.state.facts.linear(&self.g, t);
         let plain = if *self.g.ty(t) == Type::scalar(Elem::USIZE) { to_term(&mut self.g, &l) } else { t };
         self.bound(plain, true)
@@ -83,7 +83,7 @@ impl Lower<'_> {
             Node::Cond { then, other, .. } => self.either(then, other, most),
             Node::Prim(Prim::Cast(to), args) => {
                 let (Elem::Int(to), Elem::Int(from)) = (to, self.g.elem(args[0])) else { return least(self) };
-                // A bound of the argument is one of the result only if no value wraps.
+                // A bound of the argument is a bound of the result only if no value wraps.
                 if to.range().0 <= from.range().0 && from.range().1 <= to.range().1 {
                     let inner = self.bound(args[0], most)?;
                     return Some(self.g.cast(Elem::Int(to), inner));

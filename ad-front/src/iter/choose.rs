@@ -1,9 +1,9 @@
 //! Consumers that select one item of an iterator: by position, by a test, or by the largest or
 //! smallest key.
 //!
-//! A comparing closure is lowered once, for two items that stand for all, to see that it compares
-//! one key of each. The result is the item with the extreme key. Of equal items `max_by` returns
-//! the last and `min_by` the first, as in Rust.
+//! A comparing closure is lowered once, for two placeholder items, to see that it compares one key
+//! of each. The result is the item with the extreme key. Of equal items `max_by` returns the last
+//! and `min_by` the first, as in Rust.
 
 use std::rc::Rc;
 

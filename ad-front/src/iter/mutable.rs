@@ -51,7 +51,7 @@ pub(crate) const TABLE: &[Row] = &[
 ];
 
 impl<'a> Lower<'a> {
-    /// The elements of a mutable reference. Those of an array of arrays are rows.
+    /// The elements of a mutable reference. The elements of an array of arrays are rows.
     pub(crate) fn seq_of_place(&mut self, place: &Place) -> Lowered<Seq<'a>> {
         let value = self.read_place(place)?;
         let several = matches!(&value, Value::List(parts) if parts.iter().any(Value::is_several));
@@ -161,7 +161,7 @@ fn indexed_iter_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Valu
     Ok(Value::Seq(Seq { item: Rc::new(item), ..seq }))
 }
 
-/// Chunks with a size for each axis. Those of an array of arrays are chunks of rows.
+/// Chunks with a size for each axis. An array of arrays has chunks of rows.
 fn chunks_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let place = place_arg(me, call, 0)?;
     let value = me.read_place(&place)?;

@@ -43,7 +43,7 @@ pub(crate) const TABLE: &[Row] = &[
     .marks(&[Mark::Stops, Mark::LoopWithState]),
 ];
 
-/// The index of the first item for which a test does not hold, and the condition that there is one.
+/// The index of the first item that fails a test, and the condition that this item exists.
 fn first_other<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, range: SrcRange) -> Lowered<(Term, Term)> {
     let holds = tests(me, seq, range, false)?;
     let fails = me.g.prim(Prim::Not, &[holds]);

@@ -3,7 +3,7 @@
 //! step that reads `x[p]` panics if `p` is not below the length of `x`, so there are no more steps
 //! than that. Without a bound, each step of the loop would test for the end.
 //!
-//! This module must never use a read that a step may leave out.
+//! This module must never use a read that a step may skip.
 
 use super::LowerBody;
 use crate::carry::InferenceKey;
@@ -17,7 +17,8 @@ use ad_ir::diag::SrcRange;
 use ad_ir::ir::{Elem, Node, Type};
 use ad_ir::prim::{Cmp, IntOp, Prim};
 
-/// The maximum nesting of such loops whose steps are bounded. Each level doubles the work.
+/// The maximum nesting of loops for which this module looks for a bound. Each level doubles the
+/// work.
 const DEEPEST: u32 = 3;
 
 impl<'a> Lower<'a> {
@@ -52,8 +53,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Whether the body changes anything but scalars. A loop that changes arrays saves what it
-    /// overwrites, and for this the number of steps that it takes is better than a bound.
+    /// Whether the body changes anything but scalars. A loop that changes arrays saves the
+    /// overwritten elements of each step, so the exact number of steps is better than a bound.
     fn changes_arrays(&self, effects: &LoopEffects) -> bool {
         let scalar = |cell| match self.state.store.held(cell) {
             Some(CellValue::Value(Value::Term(t))) => self.g.rank(*t) == 0,
@@ -63,7 +64,7 @@ impl<'a> Lower<'a> {
         !self.changed_cells(effects).into_iter().all(scalar)
     }
 
-    /// Notes what a requirement `goal >= 0` says of the number of steps that is looked for.
+    /// Records the bound that a requirement `goal >= 0` implies for the number of steps.
     pub(crate) fn note_step_bound(&mut self, goal: &Linear) {
         let Some(frames) = self.state.bounded.and_then(|at| self.state.frames.get(at..)) else { return };
         let (var, guards) = match frames {
@@ -86,7 +87,8 @@ impl<'a> Lower<'a> {
                 return;
             }
             if times < 0 {
-                // Other summands are not negative, and a sum that saturates is not smaller than them.
+                // The other summands are not negative, and a saturated sum is not smaller than a
+                // summand.
                 bounds |= t == number
                     || matches!(self.g.node(t), Node::Prim(Prim::Int(IntOp::Add), args) if args.contains(&number));
             } else if self.is_closed(t) {

@@ -1,13 +1,17 @@
-//! The forms of loops: `for`, `for_each`, `while`, `while let` and `loop`. Each says what a step does,
-//! what it may change, and where it ends; how the result becomes a scan is not decided here.
+//! The forms of loops: `for`, `for_each`, `while`, `while let` and `loop`. For each form this
+//! module determines the effect of a step, the variables that it may change, and its end. It does
+//! not decide how the result becomes a scan.
+
+use std::rc::Rc;
 
 use syn::Expr;
 
 use crate::carry::InferenceKey;
 use crate::lower::Lower;
 use crate::outward::LoopEffects;
-use crate::value::{Lowered, Value};
-use ad_ir::catalogue;
+use crate::place::{Place, is_place_expression};
+use crate::value::{Cursor, Lowered, Value};
+use ad_ir::catalogue::{self, refused};
 use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::Term;
 
@@ -16,13 +20,28 @@ impl<'a> Lower<'a> {
     pub(crate) fn for_loop(&mut self, l: &'a syn::ExprForLoop) -> Lowered<Value<'a>> {
         let range = SrcRange { first: l.for_token.span, last: SrcRange::of(&l.expr).last };
         let items = SrcRange::of(&l.expr);
-        let over = self.moved(&l.expr);
+        // No variable is there for the loop to carry.
+        if let Expr::Reference(r) = &*l.expr
+            && r.mutability.is_some()
+            && !(is_place_expression(&r.expr) || matches!(*r.expr, Expr::MethodCall(_)))
+        {
+            return Err(crate::refuse::expression(self, &l.expr));
+        }
+        let borrowed = self.borrowed_items(&l.expr)?;
+        let over = match &borrowed {
+            Some((_, cursor)) => self.rest_of(cursor).map(Value::Seq),
+            None => self.moved(&l.expr),
+        };
         let mut effects = LoopEffects::of_for(l, self.definitions.mutating());
         if let (Ok(Value::Place(_)), Expr::Path(p)) = (&over, &*l.expr) {
             effects.changed.extend(p.path.get_ident().map(ToString::to_string));
         }
         let seq = over.and_then(|value| self.seq(&value, items));
         let mut seq = seq?;
+        // Where the iterator would stand after a jump is not known.
+        if borrowed.is_some() && !effects.jumps.is_empty() {
+            return Err(self.error(items, refused::advanced("by_ref")));
+        }
         if seq.eager && !effects.jumps.is_empty() {
             return Err(crate::iter::until::refuse(self, "break", items));
         }
@@ -44,7 +63,32 @@ impl<'a> Lower<'a> {
             self.bound_steps(&mut seq, &body, &effects, &key, range);
         }
         self.lower_loop((Some(&seq), &body), &effects, (label, key), range)?;
+        if let Some((place, cursor)) = borrowed {
+            let at = self.length(&cursor.seq)?;
+            self.write_place(&place, Value::Cursor(Rc::new(Cursor { seq: cursor.seq.clone(), at })))?;
+        }
         Ok(Value::Unit)
+    }
+
+    /// The iterator that `for v in &mut items` or `for v in items.by_ref()` advances to its end.
+    fn borrowed_items(&mut self, over: &'a Expr) -> Lowered<Option<(Place, Rc<Cursor<'a>>)>> {
+        let of = match over {
+            Expr::Reference(r) if r.mutability.is_some() => &*r.expr,
+            Expr::MethodCall(m) if m.method == "by_ref" => &*m.receiver,
+            _ => return Ok(None),
+        };
+        let Expr::Path(path) = of else { return Ok(None) };
+        let held = path.path.get_ident().and_then(|name| self.state.scope.get(&name.to_string()));
+        let Some(Ok(Value::Cell(_) | Value::Place(_))) = held else { return Ok(None) };
+        let place = self.place(of)?;
+        let value = self.read_place(&place)?;
+        if !matches!(value, Value::Seq(_) | Value::Cursor(_)) {
+            return Ok(None);
+        }
+        match self.cursor(&value, place.range)? {
+            Some(cursor) => Ok(Some((place, cursor))),
+            None => Err(self.error(place.range, refused::advanced("by_ref"))),
+        }
     }
 
     /// Lowers `.for_each(|item| ..)`: a `for` with the closure's body.

@@ -25,7 +25,7 @@ impl<'a> Lower<'a> {
     ) -> Vec<OuterJump> {
         let mut leaves: Vec<OuterJump> = Vec::new();
         for jump in &effects.jumps {
-            // The other jumps are errors, which are reported at their source location.
+            // A jump without a target is an error, which is reported at its source location.
             let Some(target) = self.jump_target(jump, own) else { continue };
             if leaves.iter().any(|l| l.target == target) {
                 continue;

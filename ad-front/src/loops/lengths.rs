@@ -20,6 +20,14 @@ use ad_ir::prim::{IntOp, Prim};
 /// The maximum nesting of trial lowerings. Each level doubles the work.
 const MAX_TRIALS: u32 = 5;
 
+/// What a counting run finds.
+struct Counted {
+    /// The number of steps, of a loop without an iterator.
+    steps: Option<Term>,
+    /// The last length of each `Vec`.
+    lengths: Vec<Term>,
+}
+
 impl<'a> Lower<'a> {
     /// Decides for each `Vec` whose length the loop changes whether it becomes rows or a growable
     /// vector.
@@ -92,6 +100,14 @@ impl<'a> Lower<'a> {
         let most_in_a_step = growth.iter().fold(None, |most, (step, _)| self.max_bound(most, step.bound));
         let instead_of_any = growth.iter().fold(None, |most, (step, _)| self.max_bound(most, step.replaced_by));
         let unlimited = growth.iter().any(|(step, _)| step.bound.is_none());
+        // A loop that ends early may push much less than all its steps could.
+        let grows_only = |(step, all): &(Growth, Growth)| {
+            all.bound.is_some() && !all.exact && !all.taken && step.replaced_by.is_none()
+        };
+        let counted = match start.seq {
+            Some(_) if !exchanged && growth.iter().any(grows_only) => self.counting_run(start, &every)?,
+            _ => None,
+        };
         for (k, (cell, name, value)) in found.into_iter().enumerate() {
             let (step, all) = growth[k];
             if all.exact && !all.taken && all.replaced_by.is_none() && pushed_only.iter().any(|g| g.cell == cell) {
@@ -121,12 +137,17 @@ impl<'a> Lower<'a> {
                         let steps = seq.dims.iter().fold(one, |n, &size| self.g.int(IntOp::Mul, n, size));
                         Some(steps)
                     }
-                    None => self.steps_of(start, &every)?.map(|count| self.g.int(IntOp::Mul, count, one)),
+                    None => {
+                        let steps = self.counting_run(start, &every)?.and_then(|run| run.steps);
+                        steps.map(|count| self.g.int(IntOp::Mul, count, one))
+                    }
                 },
                 _ => None,
             };
             let before = if exchanged { largest.unwrap_or(befores[k]) } else { befores[k] };
+            let counted = counted.as_ref().filter(|_| grows_only(&growth[k])).map(|run| run.lengths[k]);
             let (capacity, limited) = match (most, self.capacity_of(&value)) {
+                _ if counted.is_some() => (self.max_bound(Some(before), counted).unwrap_or(before), false),
                 (Some(most), _) => {
                     let before = self.max_bound(Some(before), instead).unwrap_or(before);
                     (self.g.int(IntOp::Add, before, most), false)
@@ -141,21 +162,24 @@ impl<'a> Lower<'a> {
             let growth_per_step =
                 self.net(step).filter(|_| all.exact && step.replaced_by.is_none() && !times.is_empty());
             let mut stack = self.growing_vec(start, cell, &name, &value, (capacity, growth_per_step))?;
-            stack.start.limited = limited;
+            (stack.start.limited, stack.counted) = (limited, counted);
             stacks.push(stack);
         }
         Ok((pushed_only, stacks))
     }
 
-    /// The number of steps of a `while` or `loop`, from a counting run that does not keep pushed
-    /// elements. `None` if the number varies between the steps of an enclosing loop, or depends on
-    /// pushed elements.
-    fn steps_of(&mut self, start: &LoopInput<'a, '_>, found: &[(Cell, String, Value<'a>)]) -> Lowered<Option<Term>> {
+    /// A counting run of a loop that may end early. It does not keep pushed elements. `None` if what
+    /// it counts varies between the steps of an enclosing loop, or depends on pushed elements.
+    fn counting_run(
+        &mut self,
+        start: &LoopInput<'a, '_>,
+        found: &[(Cell, String, Value<'a>)],
+    ) -> Lowered<Option<Counted>> {
         let inside = self.state.frames.iter().any(|frame| !matches!(frame, Frame::Guard { .. }));
-        if start.seq.is_some() || inside {
+        if inside {
             return Ok(None);
         }
-        let mut count = None;
+        let mut counted = None;
         // The last elements are known as long as no element is removed.
         for windows in [true, false] {
             let run = |me: &mut Self| {
@@ -175,22 +199,30 @@ impl<'a> Lower<'a> {
                     stacks.push(stack);
                 }
                 let (mut l, init) = me.prepare_loop(start, Vec::new(), stacks)?;
+                if l.leaves.is_empty() {
+                    return Err(Poison);
+                }
                 l.count_only = true;
-                me.nest(&l, init.terms, &init.keys, &mut Vec::new())
+                let result = me.nest(&l, init.terms, &init.keys, &mut Vec::new())?;
+                let lengths = l.stacks.iter().map(|s| result.next[s.first + s.start.all.len()]).collect();
+                Ok(Counted { steps: result.count, lengths })
             };
             let unseen = self.unknown_elements.len();
-            count = self.trial(run).ok().and_then(|result| result.count);
+            counted = self.trial(run).ok();
             // A check may have read an unknown element.
             let unknown = self.unknown_elements.split_off(unseen);
-            count = count.filter(|&count| !self.g.depends_on(count, &unknown));
+            counted = counted.filter(|run| {
+                let mut all = run.steps.iter().chain(&run.lengths);
+                !all.any(|&t| self.g.depends_on(t, &unknown))
+            });
             if !self.inferred_now.is_empty() {
                 return Err(Poison);
             }
-            if count.is_some() {
+            if counted.is_some() {
                 break;
             }
         }
-        Ok(count)
+        Ok(counted)
     }
 
     /// The number of steps must not depend on elements that are pushed in the loop.
@@ -304,7 +336,8 @@ impl<'a> Lower<'a> {
             return Err(self.error(start.range, catalogue::carried_kind(&found)));
         };
         let outer = stack.slot;
-        Ok(GrowingVec { cell, name: name.to_string(), start: stack, slot: 0, outer, first: 0, growth_per_step })
+        let name = name.to_string();
+        Ok(GrowingVec { cell, name, start: stack, slot: 0, outer, first: 0, growth_per_step, counted: None })
     }
 
     /// Lowers the loop and returns the growth of each `Vec`, in one step and over all steps.
@@ -414,8 +447,9 @@ impl<'a> Lower<'a> {
         let leaves = s.start.all.len();
         let all = last[s.first..s.first + leaves].to_vec();
         self.in_carried_items((&l.key, &s.name), &all);
-        let len = match (s.growth_per_step, self.net(growth)) {
-            (Some(_), Some(all)) => self.g.int(IntOp::Add, s.start.len, all),
+        let len = match (s.growth_per_step, self.net(growth), s.counted) {
+            (Some(_), Some(all), _) => self.g.int(IntOp::Add, s.start.len, all),
+            (_, _, Some(counted)) => counted,
             _ => last[s.first + leaves],
         };
         let most = growth.bound.map(|_| self.g.lit_usize(0));
@@ -469,9 +503,8 @@ impl<'a> Lower<'a> {
                 }
                 _ => Some(found.len),
             };
-            let bound = own.and_then(|own| self.relative_growth(own, capacity));
-            match bound {
-                Some((most, instead)) => Growth { bound: Some(most), exact: false, replaced_by: instead, ..none },
+            match own {
+                Some(own) => self.replacing_growth(own, capacity),
                 None => Growth { bound: None, exact: false, ..none },
             }
         };
@@ -485,7 +518,7 @@ impl<'a> Lower<'a> {
     /// Compares a number of elements with the capacity before the step. Returns the possible
     /// growth, or an upper bound that does not depend on the earlier length. In a trial lowering
     /// the capacity is a number that no array has, so expressions of it can be recognised.
-    fn relative_growth(&mut self, own: Term, capacity: Term) -> Option<(Term, Option<Term>)> {
+    pub(crate) fn relative_growth(&mut self, own: Term, capacity: Term) -> Option<(Term, Option<Term>)> {
         let none = self.g.lit_usize(0);
         let much = self.g.int_value(capacity).filter(|&n| n > 1 << 32);
         let Some(much) = much else { return Some((none, Some(own))) };

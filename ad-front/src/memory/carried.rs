@@ -21,7 +21,7 @@ pub(crate) struct Ordered {
     array: usize,
     /// The index of its order number in the carried values.
     number: usize,
-    /// The orders that the numbers stand for. If there are none, the memory order is unknown.
+    /// The memory orders that the numbers encode. If there are none, the memory order is unknown.
     orders: Rc<[AxisOrder]>,
 }
 

@@ -20,8 +20,8 @@ impl<'a> Lower<'a> {
         self.part_in(t, lens, order)
     }
 
-    /// A part computed elementwise from another one. ndarray gives it the memory order of a copy of
-    /// that one.
+    /// A part computed elementwise from another part `x`. In ndarray it has the memory order of a
+    /// copy of `x`.
     pub(crate) fn part_like(&mut self, t: Term, x: &DynamicPart) -> Value<'a> {
         let order = self.layouts().part_like(x);
         self.part_in(t, &x.lens, order)

@@ -78,6 +78,12 @@ fn map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let parts: Lowered<Vec<Value>> = parts.iter().map(|p| me.apply(f, std::slice::from_ref(p), rf)).collect();
         return Ok(Value::List(parts?.into()));
     }
+    if let Value::GrowableVec(list) = x
+        && list.as_single_array().is_none()
+    {
+        let items = me.mapped((x, rx), (f, rf))?;
+        return me.collected_items(&items, Want::Any, rx);
+    }
     if let &Value::Nested(t, levels) = x {
         let n = me.g.shape(t)[0];
         let mut inner = 0;

@@ -84,7 +84,7 @@ pub(crate) fn clone(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     if let Ty::Plain(_) = of { of.clone() } else { of.copied() }
 }
 
-/// The result of `to_owned`. That of a view is an array.
+/// The result of `to_owned`, which is an array for a view.
 pub(crate) fn owned(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     read(me, args);
     match of.stripped().1 {

@@ -2,9 +2,8 @@
 //! up to the greatest `i`, and each iteration has the condition `j < i`. The code that runs the
 //! loop may stop at `i`.
 //!
-//! An iteration does nothing only if it leaves all carried values as they are and its rows are
-//! zeros. The analysis never changes a term: it returns the bound, and the caller makes the term of
-//! the limit.
+//! An iteration does nothing if it changes no carried value and its rows are zeros. The analysis
+//! never changes a term: it returns the bound, and the caller makes the term of the limit.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,10 +13,10 @@ use super::{Analyses, Analysis, Reachable};
 use crate::ir::{Graph, Node, Put, Scan, Term};
 use crate::prim::{Binary, Cmp, IntOp, Prim};
 
-/// The condition under which an iteration does anything. It holds for the first iterations.
+/// The condition under which an iteration has an effect. It holds for the first iterations.
 #[derive(Clone, Copy, Debug)]
 pub struct Bound {
-    /// A condition in the body, and its value in the iterations that do something.
+    /// A condition in the body, and its value in the iterations that have an effect.
     pub literal: (Term, bool),
     last: Limit,
 }
@@ -31,7 +30,7 @@ struct Limit {
 }
 
 impl Bound {
-    /// The number of iterations that do something; it may be greater than the count of the loop.
+    /// The number of iterations that have an effect; it may be greater than the count of the loop.
     pub fn limit(&self, g: &mut Graph) -> Term {
         let Limit { term, inclusive } = self.last;
         if !inclusive {

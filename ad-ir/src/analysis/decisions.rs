@@ -1,6 +1,6 @@
 //! The terms that decisions depend on: every term whose last bits can change a branch, an index, a
-//! comparison, the position of an extremum, a cast to integers or a rounding. Loose rules leave
-//! these terms alone, so that the derivative takes the same path as the function
+//! comparison, the position of an extremum, a cast to integers or a rounding. Loose rules do not
+//! rewrite these terms, so that the derivative takes the same path as the function
 //! (docs/internals/src/exact-decisions.md). This module never changes a term.
 
 use std::collections::HashSet;

@@ -26,6 +26,25 @@ impl Analysis for Guards {
 
 /// For each term of a scope: the conditions that all its uses have in common, the innermost first.
 pub fn guards(g: &Graph, roots: &[Term]) -> HashMap<Term, Vec<Guard>> {
+    common(g, roots, &|_| Vec::new())
+}
+
+/// [`guards`], with the conditions that follow from them: two uses under a conjunction and under a
+/// part of it have the part in common.
+pub fn implied_guards(g: &Graph, roots: &[Term]) -> HashMap<Term, Vec<Guard>> {
+    common(g, roots, &|guard| {
+        let mut all = parts(g, guard);
+        let mut next = 0;
+        while let Some(&part) = all.get(next).filter(|_| next < DEEPEST) {
+            all.extend(parts(g, part));
+            next += 1;
+        }
+        all
+    })
+}
+
+/// The conditions that the uses of each term have in common, each with those that follow from it.
+fn common(g: &Graph, roots: &[Term], follows: &dyn Fn(Guard) -> Vec<Guard>) -> HashMap<Term, Vec<Guard>> {
     let mut guards: HashMap<Term, Vec<Guard>> = roots.iter().map(|&t| (t, Vec::new())).collect();
     let give = |guards: &mut HashMap<Term, Vec<Guard>>, t: Term, set: Vec<Guard>| {
         guards.entry(t).and_modify(|old| old.retain(|l| set.contains(l))).or_insert(set);
@@ -39,12 +58,13 @@ pub fn guards(g: &Graph, roots: &[Term]) -> HashMap<Term, Vec<Guard>> {
                     let mut set = own.clone();
                     if set.len() < DEEPEST && !set.contains(&(*cond, value)) {
                         set.insert(0, (*cond, value));
+                        set.extend(follows((*cond, value)));
                     }
                     give(&mut guards, arm, set);
                 }
             }
             // Whether a call is made is decided wherever the call is moved.
-            Node::Prim(Prim::Call(_), args) => {
+            Node::Prim(Prim::Call(_) | Prim::Onto(_), args) => {
                 give(&mut guards, args[0], Vec::new());
                 args[1..].iter().for_each(|&c| give(&mut guards, c, own.clone()));
             }

@@ -11,6 +11,7 @@
 //!
 //! It must be sound, need not be complete, and must stop: every search has a budget.
 
+mod atoms;
 mod linear;
 mod polynomial;
 
@@ -19,16 +20,10 @@ use std::collections::HashMap;
 pub use self::linear::{Linear, sides, to_term};
 pub use self::polynomial::difference;
 use super::{Analyses, Analysis};
-use crate::ir::{Elem, Graph, IntTy, Lit, Node, Term};
+use crate::ir::{Elem, Graph, IntTy, Node, Term};
 use crate::prim::{Cmp, IntOp, Prim};
 
-/// No loop takes more steps than this in any realistic time. An index variable is assumed to be
-/// smaller, so that `i + j + 1` does not overflow.
-const MOST_STEPS: i128 = 1 << 56;
-/// The largest size of an axis.
-const LARGEST_SIZE: i128 = i64::MAX as i128;
-
-/// What is known at a point of the program: inequalities `fact >= 0`.
+/// The facts at a point of the program: inequalities `fact >= 0`.
 #[derive(Clone, Default, Debug)]
 pub struct Facts {
     known: Vec<Linear>,
@@ -54,6 +49,8 @@ pub struct Facts {
     /// share their parts, so a walk without a limit is exponential.
     looks: u32,
     inside: u32,
+    /// Products that are sizes of axes, so they are not saturated.
+    axes: Vec<Term>,
 }
 
 /// The facts that hold if all roots hold. The roots are conditions that are checked.
@@ -74,9 +71,9 @@ impl Analysis for Checked {
 /// of them at one point.
 const MOST_EITHER: usize = 20;
 const SETTLING: u32 = 1000;
-/// The maximum number of parts of a disjunction. One with more parts is ignored.
+/// The maximum number of parts of a disjunction. A disjunction with more parts is ignored.
 const MOST_PARTS: usize = 8;
-/// How often a goal may be rewritten before the prover gives up.
+/// The maximum number of rewrites of a goal before the prover gives up.
 const BUDGET: u32 = 4000;
 const DEPTH: u32 = 8;
 /// The maximum number of facts that are tried for a bound.
@@ -220,7 +217,7 @@ impl Facts {
         let rest = if matches!(op, Cmp::Le | Cmp::Lt) { Linear::default().minus(&rest) } else { Some(rest) };
         let strict = i128::from(matches!(op, Cmp::Lt | Cmp::Gt));
         matches!(op, Cmp::Le | Cmp::Lt | Cmp::Ge | Cmp::Gt)
-            && rest.and_then(|l| l.plus(-strict)).and_then(|l| lower_bound(g, &l)).is_some_and(|low| low >= 0)
+            && rest.and_then(|l| l.plus(-strict)).and_then(|l| self.lower_bound(g, &l)).is_some_and(|low| low >= 0)
     }
 
     /// Learns that a saturating sum or product is exact, if it is at most `most` and `most` is
@@ -228,7 +225,7 @@ impl Facts {
     fn not_saturated(&mut self, g: &Graph, t: Term, most: &Linear, deep: u32) {
         let Some(ty) = int_ty(g, t).filter(|ty| ty.range().0 == 0) else { return };
         let Node::Prim(Prim::Int(op @ (IntOp::Add | IntOp::Mul)), args) = g.node(t) else { return };
-        let room = Linear::constant(ty.range().1 - 1).minus(most).and_then(|l| lower_bound(g, &l));
+        let room = Linear::constant(ty.range().1 - 1).minus(most).and_then(|l| self.lower_bound(g, &l));
         if room.is_none_or(|low| low < 0) {
             return;
         }
@@ -425,7 +422,7 @@ impl Facts {
             return false;
         }
         self.budget -= 1;
-        if lower_bound(g, goal).is_some_and(|low| low >= 0) {
+        if self.lower_bound(g, goal).is_some_and(|low| low >= 0) {
             return true;
         }
         if depth == 0 {
@@ -434,6 +431,10 @@ impl Facts {
         // An atom has to be eliminated if it is subtracted, or if its type does not bound it
         // enough.
         let atoms: Vec<(Term, i128)> = goal.atoms.iter().map(|(&t, &c)| (t, c)).collect();
+        // A bound of a product is tried first: it leads to a goal without products.
+        if atoms.iter().any(|&atom| self.by_product(g, goal, atom, depth)) {
+            return true;
+        }
         for &(t, c) in &atoms {
             for at in 0..self.about.get(&t).map_or(0, Vec::len) {
                 let k = self.about[&t][at];
@@ -536,35 +537,6 @@ impl Facts {
             }
             _ => false,
         }
-    }
-}
-
-/// The least value of a linear form that the atoms' types allow.
-fn lower_bound(g: &Graph, l: &Linear) -> Option<i128> {
-    let mut low = l.constant;
-    for (&t, &c) in &l.atoms {
-        let (least, most) = atom_range(g, t);
-        low = low.checked_add(c.checked_mul(if c > 0 { least } else { most })?)?;
-    }
-    Some(low)
-}
-
-fn atom_range(g: &Graph, t: Term) -> (i128, i128) {
-    let (low, high) = int_ty(g, t).map_or((i128::MIN, i128::MAX), IntTy::range);
-    match g.node(t) {
-        Node::Size(..) => (0, LARGEST_SIZE),
-        Node::Var(_) => (0, MOST_STEPS),
-        Node::Prim(Prim::Int(IntOp::Rem), args) if low == 0 => match g.int_value(args[1]) {
-            Some(by) if by > 0 => (0, by - 1),
-            _ => (low, high),
-        },
-        // A bitwise and with a non-negative mask is at most the mask.
-        Node::Prim(Prim::Int(IntOp::BitAnd), args) => {
-            let mask = args.iter().filter_map(|&m| g.int_value(m)).find(|&m| m >= 0);
-            mask.map_or((low, high), |m| (0, m))
-        }
-        Node::Lit(Lit::Int(_, n)) => (*n, *n),
-        _ => (low, high),
     }
 }
 

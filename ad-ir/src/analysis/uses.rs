@@ -1,11 +1,11 @@
-//! How often each term is read. This module must never change a term.
+//! The number of reads of each term. This module must never change a term.
 
 use std::collections::HashMap;
 
 use super::{Analyses, Analysis};
 use crate::ir::{Graph, Term};
 
-/// How often each term is a child of another one, or a root.
+/// The number of times that each term is a child of another term, or a root.
 pub struct Uses;
 
 impl Analysis for Uses {

@@ -57,7 +57,7 @@ pub fn derivative_of_an_array(option: &str, array: bool, instead: &str) -> Messa
 }
 
 pub fn destination_of_a_list(option: &str, name: &str) -> Message {
-    message(format!("`{option}` does not write to lists of tuples, and `{name}` has one"))
+    message(format!("`{option}` does not write to lists of tuples or arrays, and `{name}` has one"))
         .help("write `grad`, or take a list for each part")
 }
 
@@ -102,7 +102,19 @@ pub fn wrt_discrete(name: &str, ty: &str) -> Message {
 }
 
 pub fn attribute_twice() -> Message {
-    message("this function has two `differentiate` attributes").help("write one, with all options: `#[differentiate(grad, jvp)]`")
+    message("this function has two `differentiate` attributes whose derivatives have the same names").help(
+        "write one, with all options: `#[differentiate(grad, jvp)]`, or name those of one: `suffix = \"b\"`",
+    )
+}
+
+pub fn options_of_a_block() -> Message {
+    message("`#[differentiate]` on an `impl` block or a module has no options but `crate`")
+        .help("write them on each function: `#[differentiate(grad, wrt(self))] fn loss(&self, ..)`")
+}
+
+pub fn block_of_no_type() -> Message {
+    message("`#[differentiate]` marks `impl` blocks of types with `#[derive(Differentiable)]`")
+        .help("a function of another type is a free function: `#[differentiable] fn`")
 }
 
 pub fn wrt_twice(name: &str) -> Message {

@@ -11,6 +11,7 @@ pub const NEGATION_OVERFLOWS: &str = "integer overflow in a negation";
 pub const DIVISION_BY_ZERO: &str = "division by zero";
 pub const REMAINDER_BY_ZERO: &str = "remainder of a division by zero";
 pub const DIVISION_FAILS: &str = "division by zero, or overflow";
+pub const CALL: &str = "a function that is called panics";
 pub const INDEX: &str = "index out of range";
 pub const INDEX_OF_SLICE: &str = "index out of range in a slice";
 pub const START_BEHIND_END: &str = "the start of a slice is behind its end";
@@ -33,4 +34,8 @@ pub fn hidden_function(function: &str, name: &str) -> String {
         "{function}: `{name}` is another function here than the marked one that is imported; mark it with \
          `#[differentiable]`, or import the marked one by its name"
     )
+}
+
+pub fn other_variant(given: &str, wanted: &str) -> String {
+    format!("`{given}` is not of the variant of {wanted}")
 }

@@ -467,12 +467,13 @@ pub fn inner_item(item: InnerItem) -> Message {
 const FREE: &str = "put it on the function to differentiate: `#[differentiate] fn loss(x: f64) -> f64 { .. }`";
 
 const ITEMS: &[Row] = &[
-    row("a module", "modules are not supported yet: put it on each function in it"),
-    row("a module in another file", "put it on the functions in that file: a macro does not see other files"),
+    row(
+        "a module in another file",
+        "a macro does not see other files: put it on the functions and `impl` blocks in that file, or write the module here",
+    ),
     row("a struct", FREE),
     row("an enum", FREE),
-    row("an `impl` block", "write a free function that takes what it needs of `self` as parameters"),
-    row("a trait", "write a free function; methods are not supported yet"),
+    row("a trait", "put it on the `impl` block of a type: `#[differentiate] impl Layer for Dense`"),
     row("a constant", FREE),
     row("this item", FREE),
 ];
@@ -480,16 +481,12 @@ const ITEMS: &[Row] = &[
 /// An item other than a function, in the order of the table of messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NotAFunction {
-    /// A module with its content.
-    Module,
     /// A module in a separate file.
     ModuleElsewhere,
     /// A struct.
     Struct,
     /// An enum.
     Enum,
-    /// An `impl` block.
-    Impl,
     /// A trait.
     Trait,
     /// A constant or a static.
@@ -501,7 +498,7 @@ pub enum NotAFunction {
 /// The message for the attribute on an item other than a function.
 pub fn item(item: NotAFunction) -> Message {
     let row = &ITEMS[item as usize];
-    let text = message(format!("`differentiate` goes on a free function, not on {}", row.name));
+    let text = message(format!("`differentiate` goes on a function, an `impl` block or a module, not on {}", row.name));
     text.help(row.way_out).entry(id("item", row.name))
 }
 
@@ -563,7 +560,7 @@ const KINDS_OF_TYPES: &[Row] = &[
     row("array", "arrays of static size hold numbers, or such arrays: `[f64; 3]`, `[[f64; 3]; 2]`"),
     row(
         "tuple",
-        "a list of tuples is a slice or `Vec` of tuples of numbers and arrays of static size; otherwise take a list for each part",
+        "a list of tuples is a slice, `Vec` or static array of tuples of numbers and arrays that own their elements; otherwise take a list for each part",
     ),
     row("impl", "write a concrete type: `f64`, `&Array1<f64>`, `&[f64]`"),
     row("slice", "take a reference: `&[F]`"),

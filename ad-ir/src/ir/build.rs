@@ -1,5 +1,5 @@
-//! Builders: the constructors that passes and the front end call. They fold what costs nothing to
-//! fold (integer constants, no-op layouts) and leave every other law to the simplifier.
+//! Builders: the constructors that passes and the front end call. They fold only cases that are
+//! cheap to see (integer constants, no-op layouts) and leave every other law to the simplifier.
 
 use super::{Contraction, Elem, FuncId, Graph, IntTy, Lit, Node, Scan, Term, Type, axis};
 use crate::prim::{Binary, Build, Cmp, IntOp, Prim, Reduce, Types, Unary};
@@ -152,7 +152,7 @@ impl Graph {
         }
     }
 
-    /// `t[index]`, leaving trailing axes alone.
+    /// `t[index]`. Trailing axes without an index stay whole.
     #[track_caller]
     pub fn index(&mut self, t: Term, index: &[Term]) -> Term {
         self.gather(t, Box::new([]), &[], index)
@@ -327,8 +327,8 @@ impl Graph {
         if let (IntOp::Add | IntOp::Sub, Some(y)) = (op, vb)
             && let Node::Prim(Prim::Int(IntOp::Add), args) = self.node(a)
         {
-            // `(x + c) + d`, and `(x + c) - d` with `d <= c`. No intermediate value leaves its
-            // range by this.
+            // `(x + c) + d`, and `(x + c) - d` with `d <= c`. This does not bring an intermediate
+            // value out of its range.
             let (x, c) = (args[0], args[1]);
             if let Some(c) = self.int_value(c)
                 && c >= 0

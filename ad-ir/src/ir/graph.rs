@@ -1,8 +1,8 @@
 //! The arena: interned terms with their types and free variables, and the tables of inputs and
 //! functions.
 //!
-//! Invariants: equal nodes are one term; children are older than parents; no term without a type.
-//! Nothing is ever removed.
+//! Invariants: equal nodes are one term; children are older than parents; every term has a type. No
+//! term is ever removed.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -196,7 +196,7 @@ impl Graph {
         u8::try_from(shape.len()).ok()
     }
 
-    /// The functions that calls name.
+    /// The functions that calls refer to, by their numbers.
     #[must_use]
     pub fn functions(&self) -> &[Function] {
         &self.functions
@@ -212,7 +212,7 @@ impl Graph {
         FuncId(u32::try_from(self.functions.len() - 1).unwrap_or(u32::MAX))
     }
 
-    /// Makes a term, or says why it has no type.
+    /// Makes a term, or returns the reason why it has no type.
     ///
     /// # Errors
     /// If the form cannot be typed.

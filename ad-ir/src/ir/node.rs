@@ -29,7 +29,7 @@ pub struct Loc(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct FuncId(pub u32);
 
-/// Parameters from this number on belong to no body. They are the emitter's leaves, which stand for
+/// Parameters from this number on belong to no body. They are the emitter's leaves, which represent
 /// the values of opened loops.
 pub const LEAF: u32 = 1 << 30;
 
@@ -124,8 +124,8 @@ pub enum Node {
     /// several).
     Call(FuncId, Box<[Term]>),
     /// `gather sizes src (\vars. index)`: element `vars` is `src[index]`; with no vars it is BOT's
-    /// `index`. An index may leave trailing axes of `src` alone. Out of range the value is
-    /// unspecified (and no error: see `check`).
+    /// `index`. An index may be shorter than the rank of `src`: trailing axes stay whole. Out of
+    /// range the value is unspecified (and no error: see `check`).
     Gather {
         /// The array read.
         src: Term,
@@ -194,7 +194,7 @@ impl Node {
         }
     }
 
-    /// The same form with every child replaced by `f` of it. Binders are kept as they are.
+    /// The same form with every child replaced by `f` of it. Binders do not change.
     #[must_use]
     pub fn map_children(&self, mut f: impl FnMut(Term) -> Term) -> Node {
         let mut all = |ts: &[Term]| -> Box<[Term]> { ts.iter().map(|&t| f(t)).collect() };

@@ -1,8 +1,8 @@
 //! The printer: terms in the papers' notation (BOT Figs. 7 and 9), with `let`s where the graph
 //! shares. Names are numbered anew in each print and prefixed by rank (x, v, m, t, u, w), so equal
-//! programs print alike and a diff shows what changed. Printing takes time linear in the size of
-//! the graph. The text must never depend on anything but the terms: not on an address, a hash order
-//! or a handle.
+//! programs have the same print and a diff shows the changes. Printing takes time linear in the
+//! size of the graph. The text must never depend on anything but the terms: not on an address, a
+//! hash order or a handle.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -48,7 +48,7 @@ struct Outside {
     taken: Vec<(Term, Taken)>,
 }
 
-/// The term that a placeholder stands for.
+/// The term that replaces a placeholder.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Taken {
     Capture(usize),
@@ -73,6 +73,29 @@ impl Graph {
     pub fn placeholder(&mut self, ty: Type) -> Term {
         let number = PLACEHOLDER + self.len();
         self.param(number, ty)
+    }
+
+    /// The array that an update changes elements of: the destination of a scatter, or what a call
+    /// adds a cotangent to.
+    #[must_use]
+    pub fn destination(&self, t: Term) -> Option<Term> {
+        match self.node(t) {
+            Node::Scatter { dst, .. } => Some(*dst),
+            Node::Prim(Prim::Onto(_), args) => args.last().copied(),
+            _ => None,
+        }
+    }
+
+    /// The same update of another array.
+    pub fn onto(&mut self, t: Term, dst: Term) -> Term {
+        match self.node(t).clone() {
+            Node::Scatter { put, src, vars, index, .. } => self.mk(Node::Scatter { put, dst, src, vars, index }),
+            Node::Prim(Prim::Onto(callee), args) => {
+                let args: Vec<Term> = args[..args.len() - 1].iter().copied().chain([dst]).collect();
+                self.prim(Prim::Onto(callee), &args)
+            }
+            _ => t,
+        }
     }
 
     /// Whether a term depends on one of these placeholders or free variables.

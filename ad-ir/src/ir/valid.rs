@@ -82,7 +82,7 @@ struct Unit<'a> {
     errors: &'a mut Vec<String>,
 }
 
-/// What is known of a term that has been checked.
+/// Facts about a term that has been checked.
 #[derive(Default)]
 struct Facts {
     free: BTreeSet<Var>,

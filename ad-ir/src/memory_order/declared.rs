@@ -1,5 +1,5 @@
-//! Applies what the table of methods declares: gives the result of a method its memory order. This
-//! module must never read the name of a method; it uses the declaration only.
+//! Applies the declarations in the table of methods: determines the memory order of a method's
+//! result. This module must never read the name of a method; it uses the declaration only.
 
 use super::layouts::Layouts;
 use super::{AxisOrder, MemoryOrder, MethodOrder, ReductionOrder, ResultOrder};

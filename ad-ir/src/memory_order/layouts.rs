@@ -106,8 +106,8 @@ impl Layouts<'_> {
     }
 
     /// Notes the memory order of an array of arrays, whose rows (or rows of rows) keep their own
-    /// memory. It is the common layout of the rows. If they have none, and some row is not in
-    /// standard layout, it is unknown.
+    /// memory. It is the common layout of the rows. If the rows have no common layout, and some row
+    /// is not in standard layout, it is unknown.
     pub fn note_rows(&mut self, all: Term, rows: &[Term]) {
         let odd = |me: &mut Self, t: Term| me.g.rank(t) > 0 && me.not_standard(t).is_some();
         if self.g.rank(all) > 1 && rows.iter().any(|&t| odd(self, t)) {

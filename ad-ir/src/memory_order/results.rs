@@ -7,7 +7,7 @@ use super::{AxisOrder, DynamicPart, MemoryOrder, Stride, Strides};
 use crate::ir::{Term, axis};
 use crate::prim::Cmp;
 
-/// How an elementwise result is computed: its memory order, and the order of axes in which its
+/// The computation of an elementwise result: its memory order, and the order of axes in which its
 /// elements are computed, if that is known and not row-major (so that the computed array is
 /// contiguous).
 #[derive(Clone, Debug)]
@@ -88,8 +88,8 @@ impl Layouts<'_> {
         self.with_order(new, order)
     }
 
-    /// How an array is computed elementwise from `x`: like a copy of `x`. `None` if the result is
-    /// in standard layout.
+    /// The elementwise computation of an array from `x`, in the memory order of a copy of `x`.
+    /// `None` if the result is in standard layout.
     pub fn elementwise(&mut self, x: Term) -> Option<Elementwise> {
         let order = self.not_standard(x)?;
         let shape = self.g.shape(x).to_vec();
@@ -103,8 +103,8 @@ impl Layouts<'_> {
         of.map(|t| self.not_standard(t)) == [None, None]
     }
 
-    /// How the result of an arithmetic operation of this shape is computed. An operand by value is
-    /// overwritten, a number changes no order, and two references are zipped.
+    /// The computation of an arithmetic operation with a result of this shape. An operand by value
+    /// is overwritten, a number changes no order, and two references are zipped.
     pub fn arithmetic(&mut self, Arithmetic { of: [x, y], by_reference }: Arithmetic, shape: &[Term]) -> Elementwise {
         let ranks = [self.g.rank(x), self.g.rank(y)];
         let whole = [x, y].map(|t| {

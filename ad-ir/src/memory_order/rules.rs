@@ -1,5 +1,5 @@
-//! The vocabulary in which a table of methods declares what each method does to the memory order.
-//! This module must never contain how a rule is applied; its sibling modules do.
+//! The vocabulary in which a table of methods declares the effect of each method on the memory
+//! order. This module must never apply a rule; its sibling modules do.
 
 /// The memory order of the array that a method of ndarray returns.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -64,10 +64,10 @@ pub enum ReductionOrder {
     Memory,
 }
 
-/// What a method does to the memory order: a column of the table of methods.
+/// The effect of a method on the memory order: a column of the table of methods.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MethodOrder {
-    /// The memory order of what it returns.
+    /// The memory order of its result.
     pub result: ResultOrder,
     /// The order in which it combines elements.
     pub reduction: ReductionOrder,

@@ -52,7 +52,7 @@ fn try_by_layout<C: HasLayouts, E>(
 ///
 /// # Errors
 ///
-/// Those of the closures.
+/// The errors of the closures.
 pub fn product<C: HasLayouts, E>(
     me: &mut C,
     (free, t): (Term, Term),

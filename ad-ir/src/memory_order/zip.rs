@@ -31,7 +31,7 @@ impl Layouts<'_> {
     }
 
     /// The memory order of the array that `Zip` collects from these arrays, and its order of axes
-    /// if that is known. The memory order is unknown if that of an operand is.
+    /// if that is known. The memory order is unknown if that of an operand is unknown.
     pub fn collected(&mut self, of: &[Term], shape: &[Term]) -> (MemoryOrder, Option<AxisOrder>) {
         if of.iter().any(|&t| self.is_unknown(t)) {
             return (MemoryOrder::unknown(), None);

@@ -2,7 +2,8 @@
 //! `ir::Graph` implements both. A mode may implement [`Build`], too, with sums that use more
 //! knowledge about the summands (`modes::dual_arrays::one_hot`).
 //!
-//! They are interfaces so that primitives are below the core language, which consists of them.
+//! They are traits, so that the primitives do not depend on the core language, which is built from
+//! them.
 
 use super::{Binary, Cmp, Prim, Unary};
 use crate::term::{Contraction, Elem, Term, Type};
@@ -95,8 +96,8 @@ pub trait Build: Types {
     /// A primitive applied to its arguments. Identities are removed, and constants are folded.
     fn make(&mut self, prim: &Prim, args: &[Term]) -> Term;
 
-    /// `build1 size (\\i -> prim(args))` as a loop over the rows of those arguments that vary. Such
-    /// an argument is given for all i (`lifted`).
+    /// `build1 size (\\i -> prim(args))` as a loop over the rows of those arguments that vary.
+    /// `lifted` has these arguments for all i.
     fn row_by_row(&mut self, prim: &Prim, args: &[Term], lifted: &[Term], varies: &[bool], size: Term) -> Term;
 
     /// A `usize` constant.

@@ -87,6 +87,10 @@ pub(super) fn infer(prim: &Prim, g: &dyn Types, args: &[Term]) -> Typed {
             g.array(args[0])?;
             Ok(g.ty(args[0]).clone())
         }
+        Prim::Finished => {
+            arity(1)?;
+            shaped(Elem::Bool, g.array(args[0])?.1.into())
+        }
         Prim::Fused => {
             arity(3)?;
             let shape = same_shape()?;

@@ -174,6 +174,10 @@ pub enum Prim {
     /// `[x]`, elementwise: x, a sum whose order in the user's function is not known at expansion.
     /// No decision may depend on it; the front end refuses a function that has such a decision.
     UnknownOrder,
+    /// `[x]`, elementwise: true, once the calls that x is made of have returned. It is a check's
+    /// condition: where it is computed, a panic of the called function is not lost, although
+    /// nothing else may read the call's result.
+    Finished,
     /// `[x, size...]`: new axes of these sizes at these positions of the result (ascending). The
     /// `replicate` of the bulk transform is position 0.
     Replicate(Box<[u8]>),
@@ -209,6 +213,9 @@ pub enum Prim {
     /// `[reached, argument...]`: a call of a function that is compiled on its own. The value is its
     /// only result, or the number of the record that has its results.
     Call(std::rc::Rc<structural::Callee>),
+    /// `[reached, argument..., x]`: x plus the cotangent that a reverse half sends to the only
+    /// active argument, an array. The half adds to x in its memory.
+    Onto(std::rc::Rc<structural::Callee>),
     /// `[record, size...]`: this result of a call, of this element type.
     Returned(u32, Elem),
 }
@@ -246,7 +253,7 @@ impl Prim {
     /// computing it twice.
     #[must_use]
     pub fn is_expensive(&self) -> bool {
-        matches!(self, Prim::Call(_)) || self.cost().is_some_and(|cost| cost >= scalar::EXPENSIVE)
+        matches!(self, Prim::Call(_) | Prim::Onto(_)) || self.cost().is_some_and(|cost| cost >= scalar::EXPENSIVE)
     }
 
     /// The number of leading arguments that are data. The rest are sizes and starts: `usize`
@@ -299,6 +306,7 @@ impl Prim {
             Prim::Fused => "fused".into(),
             Prim::RelaxedExact => "relaxed_exact".into(),
             Prim::UnknownOrder => "unknown_order".into(),
+            Prim::Finished => "finished".into(),
             _ => self.structural(|s| s.name()).unwrap_or_default(),
         }
     }

@@ -22,7 +22,7 @@ pub enum KnownType {
     Slice,
 }
 
-/// What the names of ranked types begin with.
+/// The prefixes of the names of ranked types.
 const RANKED: [(&str, Owner); 3] = [("Array", Owner::Array), ("ArrayView", Owner::View), ("ArrayRef", Owner::Shared)];
 /// The names of the other types.
 const PLAIN: [(&str, KnownType); 7] = [

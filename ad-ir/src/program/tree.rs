@@ -5,7 +5,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 
-use super::{Container, Passing};
+use super::{Container, Owner, Passing};
 use crate::ir::Term;
 
 /// The structure of a value: one number or array, or a tuple or list of structures.
@@ -15,11 +15,44 @@ pub enum Tree<L> {
     Leaf(L),
     /// A tuple.
     Tuple(Vec<Tree<L>>),
-    /// A list of tuples: one array for each leaf of an element, with one more axis in front.
-    List(Box<Tree<L>>),
+    /// A list of structures: one array for each leaf of an element, with one more axis in front. A
+    /// list in a list has one leaf, an array of all rows.
+    List(ListType, Box<Tree<L>>),
     /// A value of a type with a definition. Hidden functions beside the definition turn it into this
     /// structure and back, so its fields may be private. The structure has no such type inside.
     Defined(DefinedType, Box<Tree<L>>),
+}
+
+/// The type of a list.
+#[derive(Clone, Debug)]
+pub enum ListType {
+    /// `Vec<S>`, `&[S]`.
+    Vector,
+    /// `[S; N]`, with its length.
+    Static(TokenStream),
+}
+
+impl PartialEq for ListType {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (ListType::Vector, ListType::Vector) => true,
+            (ListType::Static(a), ListType::Static(b)) => a.to_string() == b.to_string(),
+            _ => false,
+        }
+    }
+}
+
+impl Eq for ListType {}
+
+impl ListType {
+    /// How a tangent or cotangent of this type is passed.
+    #[must_use]
+    pub fn passing(&self) -> Passing {
+        match self {
+            ListType::Vector => Passing::reference(Owner::Slice),
+            ListType::Static(_) => Passing::value(Owner::Static),
+        }
+    }
 }
 
 /// A type with a definition, as the signature names it.
@@ -27,8 +60,8 @@ pub enum Tree<L> {
 pub struct DefinedType {
     /// The type without references.
     pub ty: TokenStream,
-    /// Whether it is an enum.
-    pub is_enum: bool,
+    /// Whether it is an enum, or has one in a field: then its parts have no places of their own.
+    pub has_sums: bool,
 }
 
 impl PartialEq for DefinedType {
@@ -46,7 +79,7 @@ impl<L> Tree<L> {
         match self {
             Tree::Leaf(leaf) => vec![leaf],
             Tree::Tuple(parts) => parts.iter().flat_map(Tree::leaves).collect(),
-            Tree::List(inner) | Tree::Defined(_, inner) => inner.leaves(),
+            Tree::List(_, inner) | Tree::Defined(_, inner) => inner.leaves(),
         }
     }
 
@@ -56,7 +89,7 @@ impl<L> Tree<L> {
         match self {
             Tree::Leaf(leaf) => Tree::Leaf(f(leaf)),
             Tree::Tuple(parts) => Tree::Tuple(parts.iter().map(|part| part.map(f)).collect()),
-            Tree::List(element) => Tree::List(element.map(f).into()),
+            Tree::List(of, element) => Tree::List(of.clone(), element.map(f).into()),
             Tree::Defined(of, inner) => Tree::Defined(of.clone(), inner.map(f).into()),
         }
     }
@@ -67,7 +100,7 @@ impl<L> Tree<L> {
         match self {
             Tree::Leaf(leaf) => f(leaf),
             Tree::Tuple(parts) => Tree::Tuple(parts.iter().map(|part| part.grafted(f)).collect()),
-            Tree::List(element) => Tree::List(element.grafted(f).into()),
+            Tree::List(of, element) => Tree::List(of.clone(), element.grafted(f).into()),
             Tree::Defined(of, inner) => Tree::Defined(of.clone(), inner.grafted(f).into()),
         }
     }
@@ -80,23 +113,23 @@ impl<L> Tree<L> {
         match self {
             Tree::Leaf(leaf) => Tree::Leaf(leaf),
             Tree::Tuple(parts) => Tree::Tuple(parts.into_iter().map(Tree::of_blocks).collect()),
-            Tree::List(inner) | Tree::Defined(_, inner) => inner.of_blocks(),
+            Tree::List(_, inner) | Tree::Defined(_, inner) => inner.of_blocks(),
         }
     }
 
-    /// Whether each leaf has a place of its own that can be written to. Those of a list, of an enum
-    /// and of a type with a definition inside of a tuple have not.
+    /// Whether each leaf can be written in place. That is not so for the leaves of a list, of an
+    /// enum and of a type with a definition inside of a tuple.
     #[must_use]
     pub fn has_places(&self) -> bool {
         fn plain<L>(tree: &Tree<L>) -> bool {
             match tree {
                 Tree::Leaf(_) => true,
                 Tree::Tuple(parts) => parts.iter().all(plain),
-                Tree::List(_) | Tree::Defined(..) => false,
+                Tree::List(..) | Tree::Defined(..) => false,
             }
         }
         match self {
-            Tree::Defined(of, inner) => !of.is_enum && plain(inner),
+            Tree::Defined(of, inner) => !of.has_sums && plain(inner),
             tree => plain(tree),
         }
     }
@@ -117,20 +150,41 @@ pub struct Output {
     pub container: Container,
     /// The sizes in the type of a `Static`, the outermost first. Empty for other containers.
     pub lens: Vec<TokenStream>,
+    /// What it is for.
+    pub role: Role,
 }
 
-impl Output {
-    /// An element of it, for types: `F` of `Vec<F>`, `[F; N]` of `Vec<[F; N]>`.
-    #[must_use]
-    pub fn element(&self) -> Output {
-        Output { container: element_of(self.lens.len()), ..self.clone() }
-    }
+/// What a number or array of a structure is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Role {
+    /// A value. If it is real, it has a derivative.
+    #[default]
+    Data,
+    /// It is in a field with `#[constant]`, so no derivative is taken with respect to it.
+    Constant,
+    /// It says which variant a value of an enum is. A tangent and a cotangent are of the same one.
+    Tag,
 }
 
-/// The container of an element of a list, given the number of sizes in its type.
+/// The form of one element below this many lists, given that of the array of all: `F` of `Vec<F>`,
+/// `[F; N]` of `Vec<[F; N]>`, `Array2<F>` of `Vec<Array2<F>>`. Its container, rank and sizes.
 #[must_use]
-pub fn element_of(lens: usize) -> Container {
-    if lens == 0 { Container::Scalar } else { Container::Static }
+pub fn element_of<S: Clone>(
+    (container, rank, lens): (Container, usize, &[S]),
+    lists: usize,
+) -> (Container, usize, Vec<S>) {
+    let rank = rank - lists.min(rank);
+    let lens = match container {
+        Container::Static => lens.get(lists..).unwrap_or_default(),
+        _ => lens,
+    };
+    let container = match container {
+        container if lists == 0 => container,
+        Container::NdArray if rank > 0 => Container::NdArray,
+        _ if lens.is_empty() => Container::Scalar,
+        _ => Container::Static,
+    };
+    (container, rank, lens.to_vec())
 }
 
 /// The structure of a routine's result: values, gradients, and tuples of them.
@@ -164,10 +218,12 @@ pub enum Parts {
         /// The parts.
         parts: Vec<Parts>,
     },
-    /// A list of tuples.
+    /// A list of structures.
     List {
         /// The form of the list's type.
         passing: Passing,
+        /// The type without references.
+        of: ListType,
         /// The structure of an element.
         element: Box<Parts>,
     },
@@ -191,7 +247,7 @@ impl Parts {
         match self {
             Parts::Leaf(k) => Tree::Leaf(*k),
             Parts::Tuple { parts, .. } => Tree::Tuple(parts.iter().map(Parts::tree).collect()),
-            Parts::List { element, .. } => Tree::List(element.tree().into()),
+            Parts::List { of, element, .. } => Tree::List(of.clone(), element.tree().into()),
             Parts::Defined { of, inner, .. } => Tree::Defined(of.clone(), inner.tree().into()),
         }
     }
@@ -206,8 +262,8 @@ impl Parts {
                 is_static: *is_static,
                 parts: parts.iter().map(|part| part.moved(to, from)).collect(),
             },
-            Parts::List { passing, element } => {
-                Parts::List { passing: *passing, element: element.moved(to, from).into() }
+            Parts::List { passing, of, element } => {
+                Parts::List { passing: *passing, of: of.clone(), element: element.moved(to, from).into() }
             }
             Parts::Defined { references, is_static, of, inner } => Parts::Defined {
                 references: *references,
@@ -224,7 +280,7 @@ impl Parts {
         match self {
             Parts::Leaf(k) => passing(*k).is_moved(),
             Parts::Tuple { references, parts, .. } => *references == 0 && parts.iter().any(|p| p.is_moved(passing)),
-            Parts::List { passing, .. } => passing.is_moved(),
+            Parts::List { passing, .. } => passing.references == 0,
             Parts::Defined { references, .. } => *references == 0,
         }
     }
@@ -233,7 +289,7 @@ impl Parts {
 /// A parameter as a signature declares it.
 #[derive(Clone, Debug)]
 pub struct Declared {
-    /// Its name. If a pattern declares it, a name of the compiler's.
+    /// The name of the parameter. If a pattern declares it, the compiler makes the name.
     pub name: Ident,
     /// Its pattern as written, for messages and documentation.
     pub label: String,

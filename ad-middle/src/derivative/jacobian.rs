@@ -25,7 +25,7 @@ use crate::modes::{self, Derivative};
 use crate::passes::unroll;
 use ad_ir::ir::{Elem, Graph, Node, Term, axis};
 use ad_ir::prim::{Cmp, IntOp, Prim};
-use ad_ir::program::{Container, Output, Param, Program, pair};
+use ad_ir::program::{Container, Output, Param, Program, Role, pair};
 
 /// One leaf of a derivative's result, and the terms that it is assembled from after simplification.
 pub(crate) struct Block {
@@ -59,7 +59,7 @@ impl Block {
             Assembly::Rows(shape) => stacked(g, parts, &shape, false),
             Assembly::Columns(shape) => stacked(g, parts, &shape, true),
         };
-        Output { term, container, lens }
+        Output { term, container, lens, role: Role::Data }
     }
 }
 
@@ -111,8 +111,8 @@ fn count(g: &Graph, t: Term) -> Option<usize> {
     sizes.try_fold(1_usize, |all, n| all.checked_mul(n?))
 }
 
-/// How many elements an array has: the number of axes whose size the macro does not know, and the
-/// product of the other sizes.
+/// The number of elements of an array: the number of axes whose size the macro does not know, and
+/// the product of the other sizes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Count {
     unknown: usize,
@@ -238,7 +238,7 @@ fn blocks(g: &mut Graph, roots: &[Root], active: &[Param], found: Vec<Vec<(Vec<T
     blocks
 }
 
-/// How a Jacobian is computed.
+/// The direction in which a Jacobian is computed.
 enum Direction {
     /// Reverse: one cotangent for each element of the result.
     Rows,

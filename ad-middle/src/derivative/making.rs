@@ -6,14 +6,15 @@ use proc_macro2::{Ident, Span, TokenStream};
 use super::{Prepared, check_roots, set_checks};
 use crate::modes::{self, Derivative};
 use crate::passes::Roots;
+use ad_ir::catalogue;
 use ad_ir::descriptor::Further;
 use ad_ir::ir::{Graph, Loc, Node, Term, axis};
 use ad_ir::mode::Mode;
-use ad_ir::prim::Cmp;
-use ad_ir::program::{Check, Container, Declared, Output, Owner, Param, Parts, Passing, Phase, Tree, element_of};
-use ad_ir::rust_types::{Passed, argument_type, destination_type, type_of, written_tree_type};
+use ad_ir::prim::{Cmp, Reduce};
+use ad_ir::program::{Check, Container, Declared, Output, Param, Parts, Passing, Phase, Role, Tree, element_of};
+use ad_ir::rust_types::{Passed, argument_type, destination_type, owned_type, type_of, written_tree_type};
 
-/// The passes over a derivative of which another one is taken.
+/// The passes over a derivative that is differentiated again.
 pub(crate) type InnerPasses<'a> = dyn FnMut(&mut Graph, Roots) -> Roots + 'a;
 
 /// The state of a recipe.
@@ -140,8 +141,8 @@ impl<'a> DerivativeBuilder<'a> {
         own
     }
 
-    /// The function's results and their gradient, after the passes: what second derivatives are
-    /// made of.
+    /// The function's results and their gradient, after the passes. Second derivatives are
+    /// derivatives of these terms.
     pub(super) fn gradient(&mut self) -> (Vec<Term>, Vec<Term>) {
         let (mode, wrt, results) = (self.mode(), self.wrt(), self.results.clone());
         let g = &mut self.prepared.program.graph;
@@ -168,7 +169,7 @@ impl<'a> DerivativeBuilder<'a> {
             container: out.container,
             lens: out.lens.clone(),
             term: out.term,
-            constant: false,
+            role: out.role,
             label: "the result".into(),
         });
         let given = self.further("cotangent", &like, false);
@@ -187,7 +188,7 @@ impl<'a> DerivativeBuilder<'a> {
                 let own = self.params[k].clone();
                 let term = self.graph().mk(Node::Input(own.input.unwrap_or(0)));
                 let (container, label) = (own.container.owned(), format!("`{}`", own.label));
-                Like { container, lens: own.lens, term, constant: own.constant, label }
+                Like { container, lens: own.lens, term, role: own.role, label }
             });
             all.extend(self.further(&name, &like, written));
         }
@@ -217,14 +218,21 @@ impl<'a> DerivativeBuilder<'a> {
             Tree::Leaf(like) if written => {
                 destination_type(program, like.container, g.elem(like.term), g.rank(like.term), &like.lens)
             }
-            Tree::Tuple(_) | Tree::List(_) | Tree::Defined(..) if written => {
-                let output =
-                    |like: &Like| Output { term: like.term, container: like.container, lens: like.lens.clone() };
+            Tree::Tuple(_) | Tree::List(..) | Tree::Defined(..) if written => {
+                let output = |like: &Like| Output {
+                    term: like.term,
+                    container: like.container,
+                    lens: like.lens.clone(),
+                    role: like.role,
+                };
                 written_tree_type(program, &like.map(&mut |like| output(like)))
             }
-            _ => type_of(like, Passed::Borrowed, &mut |like, element| {
-                let container = if element { element_of(like.lens.len()) } else { like.container };
-                argument_type(program, container, g.elem(like.term), g.rank(like.term), &like.lens)
+            _ => type_of(like, Passed::Borrowed, &mut |like, lists| {
+                let (elem, rank) = (g.elem(like.term), g.rank(like.term));
+                let (container, rank, lens) = element_of((like.container, rank, &like.lens), lists);
+                // A list owns its elements.
+                let ty = if lists > 0 { owned_type } else { argument_type };
+                ty(program, container, elem, rank, &lens)
             }),
         };
         self.declared.push(Declared { name: name_in_rust, label: name.to_string(), ty, parts });
@@ -243,7 +251,7 @@ impl<'a> DerivativeBuilder<'a> {
         match like {
             Tree::Leaf(like) => {
                 let name = Ident::new(own, Span::call_site());
-                let real = self.prepared.program.graph.elem(like.term).is_real() && !like.constant;
+                let real = self.prepared.program.graph.elem(like.term).is_real() && like.role == Role::Data;
                 let passing = if defined { like.container.taken() } else { like.container.passing() };
                 let passing = if written { Passing::reference(passing.owner) } else { passing };
                 let term = self.leaf(&name, label, (like, passing), (written, real));
@@ -261,9 +269,9 @@ impl<'a> DerivativeBuilder<'a> {
                 let parts = parts.iter().enumerate().map(part).collect();
                 Parts::Tuple { references: 0, is_static: false, parts }
             }
-            Tree::List(element) => {
+            Tree::List(of, element) => {
                 let element = self.parts(own, label, (element, defined), written, leaves).into();
-                Parts::List { passing: Passing::reference(Owner::Slice), element }
+                Parts::List { passing: of.passing(), of: of.clone(), element }
             }
             Tree::Defined(of, inner) => {
                 let inner = self.parts(own, label, (inner, true), written, leaves).into();
@@ -294,9 +302,10 @@ impl<'a> DerivativeBuilder<'a> {
             rank,
             lens: lens.clone(),
             input: None,
-            constant: like.constant,
+            role: like.role,
         };
-        if !real && !written {
+        let is_tag = like.role == Role::Tag;
+        if !real && !written && !is_tag {
             self.params.push(param);
             return None;
         }
@@ -330,16 +339,41 @@ impl<'a> DerivativeBuilder<'a> {
         }
         param.input = input;
         self.params.push(param);
+        if is_tag && !written {
+            self.same_variant(label, like, term);
+            return None;
+        }
         Some(term)
+    }
+
+    /// Checks that a further parameter is of the variant that its counterpart is.
+    fn same_variant(&mut self, label: &str, like: &Like, tag: Term) {
+        let g = &mut self.prepared.program.graph;
+        let mut ok = g.compare(Cmp::Eq, tag, like.term);
+        let rank = g.rank(ok);
+        if rank > 0 {
+            ok = g.reduce(Reduce::All, rank, ok);
+        }
+        // The tag is the first part of an enum.
+        let whole = label.rsplit_once('.').map_or(label, |(whole, _)| whole);
+        self.checks.push(Check {
+            ok,
+            format: None,
+            message: catalogue::reached::other_variant(whole, &like.label),
+            shown: Vec::new(),
+            loc: Loc(0),
+            phase: Phase::Reached,
+            debug: false,
+            incomplete: false,
+        });
     }
 }
 
-/// What a part of a further parameter is like: an active parameter or a result.
+/// The model for a part of a further parameter: an active parameter or a result.
 struct Like {
     container: Container,
     lens: Vec<TokenStream>,
     term: Term,
-    /// Whether no derivative is taken with respect to it.
-    constant: bool,
+    role: Role,
     label: String,
 }

@@ -1,6 +1,6 @@
-//! How each derivative is composed of runs of differentiation: its *recipe*, which a [`Descriptor`]
-//! names. This module has the parts that all derivatives share: roots, structure of the result, the
-//! routine.
+//! Composes each derivative from runs of differentiation. The composition is its *recipe*, which a
+//! [`Descriptor`] names. This module has the parts that all derivatives share: roots, structure of
+//! the result, the routine.
 //!
 //! This module must never hold a rule of differentiation or of simplification, and never run a
 //! pass.
@@ -104,6 +104,7 @@ pub(crate) fn routine(
         workspace: program.workspace && !destinations.is_empty(),
         destinations,
         exact: Some(exact),
+        onto: None,
     }
 }
 
@@ -117,9 +118,9 @@ fn structure(program: &Program, returns: Structure, value: &OutputTree, leaves: 
     };
     let mut leaves = leaves.into_iter();
     let copy = |k: usize| {
-        let Param { input, container, lens, .. } = &program.params[k];
+        let Param { input, container, lens, role, .. } = &program.params[k];
         let term = input.and_then(|k| g.input(k));
-        term.map(|term| Output { term, container: container.owned(), lens: lens.clone() })
+        term.map(|term| Output { term, container: container.owned(), lens: lens.clone(), role: *role })
     };
     // For each real part of a parameter, a structure; and a copy of any other part.
     let mut of_parameter = |parts: &Tree<usize>, own: &mut dyn FnMut(&mut IntoIter<Output>) -> Option<OutputTree>| {
@@ -162,7 +163,7 @@ fn structure(program: &Program, returns: Structure, value: &OutputTree, leaves: 
 
 /// The name of the function that has a derivative.
 pub(crate) fn name(program: &Program, derivative: &Descriptor) -> Ident {
-    quote::format_ident!("{}_{}", program.name, derivative.suffix, span = program.name.span())
+    quote::format_ident!("{}_{}", program.stem, derivative.suffix, span = program.name.span())
 }
 
 /// The roots of checks.
@@ -182,10 +183,10 @@ pub(crate) fn set_checks(checks: &mut [Check], roots: &[CheckRoots]) {
 
 /// The documentation of a derivative, one entry for each line.
 fn docs(program: &Program, derivative: &Descriptor) -> Vec<String> {
-    let f = program.name.to_string();
+    let link = program.link();
     let names = |of: &mut dyn Iterator<Item = &String>| of.map(|name| format!("`{name}`")).collect::<Vec<String>>();
     let active = names(&mut program.wrt.iter().map(|&k| &program.declared[k].label));
     let examples = names(&mut program.examples.iter().map(|&k| &program.params[k].label));
-    let panics = format!("Where [`{f}`] does, and if the sizes of the arguments do not fit together.");
-    vec![derivative.documentation(&f, &active, &examples), String::new(), "# Panics".into(), panics]
+    let panics = format!("Where {link} does, and if the sizes of the arguments do not fit together.");
+    vec![derivative.documentation(&link, &active, &examples), String::new(), "# Panics".into(), panics]
 }

@@ -17,27 +17,31 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::docs;
+use crate::passes::loops::accumulated::added_to;
 use ad_ir::analysis::guards::{Guard, guards};
 use ad_ir::descriptor::PULLBACK;
 use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
 use ad_ir::ir::{Graph, Node, Term, Type};
 use ad_ir::prim::Prim;
-use ad_ir::program::{Container, Declared, Output, OutputTree, Owner, Param, Parts, Passing, Program, Routine, Staged};
+use ad_ir::program::{
+    Container, Declared, Output, OutputTree, Owner, Param, Parts, Passing, Program, Role, Routine, Staged,
+};
 
 /// `f_pullback`, given the `vjp`.
 pub(crate) fn pullback(program: &mut Program, whole: Routine) -> Staged {
-    let name = format_ident!("{}_pullback", program.name, span = program.name.span());
+    let name = format_ident!("{}_pullback", program.stem, span = program.name.span());
     let docs = docs(program, &PULLBACK);
-    split(program, whole, name, docs)
+    split(program, whole, (name, docs), &[])
 }
 
 /// The two halves of a function that is called: `vjp` or `jvp`, split at what it takes in addition.
-pub(crate) fn halves(program: &mut Program, whole: Routine) -> Staged {
+/// Both take the parameters that are `passed` on.
+pub(crate) fn halves(program: &mut Program, whole: Routine, passed: &[u32]) -> Staged {
     let name = program.name.clone();
     let uses = guards(&program.graph, &whole.result.terms());
     let own = program.params.len();
     let later: Vec<u32> = whole.params.iter().skip(own).filter_map(|p| p.input).collect();
-    let mut staged = split(program, whole, name, Vec::new());
+    let mut staged = split(program, whole, (name, Vec::new()), passed);
     let results = program.result.leaves().len();
     let mut kept = staged.first.result.terms();
     for t in &mut kept[results..] {
@@ -45,6 +49,26 @@ pub(crate) fn halves(program: &mut Program, whole: Routine) -> Staged {
     }
     staged.first.result = staged.first.result.with_terms(&mut kept.into_iter());
     staged
+}
+
+/// Lets the reverse half add its only result, an array, to an array of the caller.
+pub(crate) fn adding(program: &mut Program, second: &mut Routine) {
+    let [gradient] = second.result.terms()[..] else { return };
+    let g = &mut program.graph;
+    let (elem, shape) = (g.elem(gradient), g.shape(gradient).to_vec());
+    let rank = ad_ir::ir::axis(shape.len());
+    let given = g.add_input_shaped(elem, shape);
+    let input = if let Node::Input(k) = g.node(given) { Some(*k) } else { None };
+    let sum = added_to(g, given, gradient);
+    let ty = ad_ir::rust_types::argument_type(program, Container::Scalar, elem, 0, &[]);
+    let (name, container, passing) = (format_ident!("onto_"), Container::Slice, Container::Slice.passing());
+    let (label, lens, role) = (name.to_string(), Vec::new(), Role::Data);
+    let parts = Parts::Leaf(second.params.len());
+    second.declared.push(Declared { name: name.clone(), label: label.clone(), ty: quote!(&mut [#ty]), parts });
+    second.params.push(Param { name, label, passing, container, elem, rank, lens, input, role });
+    second.result = OutputTree::Leaf(Output { term: sum, container, lens: Vec::new(), role });
+    second.result_ty = quote!(());
+    second.onto = input;
 }
 
 /// What is kept for one arm is computed in that arm only: most calls of a function that calls itself
@@ -66,7 +90,7 @@ fn only_where_read(g: &mut Graph, t: Term, uses: &[Guard], later: &[u32]) -> Ter
     guarded
 }
 
-fn split(program: &mut Program, whole: Routine, name: Ident, docs: Vec<String>) -> Staged {
+fn split(program: &mut Program, whole: Routine, (name, docs): (Ident, Vec<String>), passed: &[u32]) -> Staged {
     let Routine { mut declared, mut params, result, checks, .. } = whole;
     let mut results = match result {
         OutputTree::Tuple(parts) => parts,
@@ -83,6 +107,7 @@ fn split(program: &mut Program, whole: Routine, name: Ident, docs: Vec<String>) 
         g: &mut graph,
         program,
         inputs,
+        shared: passed.iter().filter_map(|&k| params.get(k as usize)?.input).collect(),
         own: HashMap::new(),
         late: HashMap::new(),
         done: HashMap::new(),
@@ -104,8 +129,15 @@ fn split(program: &mut Program, whole: Routine, name: Ident, docs: Vec<String>) 
     let second = later.with_terms(&mut terms.into_iter());
     let (new_inputs, kept) = (split.own, split.kept);
     program.graph = graph;
-    let mut second_params: Vec<Param> = kept.iter().map(|k| k.param.clone()).collect();
-    let mut second_declared: Vec<Declared> = kept.iter().enumerate().map(|(k, kept)| kept.declared(k)).collect();
+    let mut second_params: Vec<Param> = passed.iter().filter_map(|&k| params.get(k as usize).cloned()).collect();
+    // A function that is called has its leaves as parameters.
+    let shared = passed.iter().filter_map(|&k| declared.get(k as usize)).enumerate();
+    let mut second_declared: Vec<Declared> =
+        shared.map(|(k, one)| Declared { parts: Parts::Leaf(k), ..one.clone() }).collect();
+    for kept in &kept {
+        second_declared.push(kept.declared(second_params.len()));
+        second_params.push(kept.param.clone());
+    }
     for own in own {
         let parts = own.parts.moved(second_params.len(), params.len());
         second_declared.push(Declared { parts, ..own });
@@ -131,6 +163,7 @@ fn split(program: &mut Program, whole: Routine, name: Ident, docs: Vec<String>) 
         destinations: Vec::new(),
         workspace: false,
         exact: None,
+        onto: None,
     };
     let first = routine("value_and_kept", (declared, params), first, now);
     let second = routine("pulled_back", (second_declared, second_params), second, then);
@@ -157,6 +190,8 @@ struct Split<'a> {
     program: &'a Program,
     /// The inputs that the second stage takes.
     inputs: Vec<u32>,
+    /// The inputs that both stages take.
+    shared: Vec<u32>,
     /// The numbers of these inputs in the second stage, if a term has read them.
     own: HashMap<u32, u32>,
     /// Whether a term depends on these inputs.
@@ -290,6 +325,7 @@ impl Split<'_> {
                 let ty = self.ty(ty);
                 Some(self.g.mk(Node::Param(*k, ty)))
             }
+            Node::Input(k) | Node::Size(k, _) if self.shared.contains(k) => Some(t),
             Node::Input(k) if self.program.constants.iter().any(|c| c.input == *k) => Some(t),
             Node::Input(k) if self.inputs.contains(k) => {
                 let (elem, shape) = (self.g.elem(t), self.g.shape(t).to_vec());
@@ -365,8 +401,8 @@ impl Split<'_> {
             other => other.passing(),
         };
         let label = name.to_string();
-        let param = Param { name, label, passing, container, elem, rank, lens: lens.clone(), input, constant: false };
-        self.kept.push(Captured { leaf: Output { term: t, container, lens }, param, ty });
+        let param = Param { name, label, passing, container, elem, rank, lens: lens.clone(), input, role: Role::Data };
+        self.kept.push(Captured { leaf: Output { term: t, container, lens, role: Role::Data }, param, ty });
         new
     }
 

@@ -1,5 +1,5 @@
 //! The recipes of derivatives along a cotangent or a direction, and of the Jacobian and the
-//! Hessian, whose blocks `jacobian` puts together. This module must never say how a derivative is
+//! Hessian, whose blocks `jacobian` assembles. This module must never say how a derivative is
 //! called or passed: [`ad_ir::descriptor`] does that.
 
 use super::jacobian::{self, Block, Count, inputs, unit_literals};
@@ -31,7 +31,7 @@ pub(super) fn terms(recipe: Recipe, making: &mut DerivativeBuilder<'_>) -> Terms
     }
 }
 
-/// The Jacobian, applied: forward, along directions.
+/// The Jacobian applied to directions: forward mode.
 fn forwards(making: &mut DerivativeBuilder<'_>) -> Terms {
     let (seeds, results, mode) = (making.directions(), making.results.clone(), making.mode());
     let active: Vec<u32> = seeds.iter().map(|s| s.0).collect();
@@ -45,7 +45,8 @@ fn forwards(making: &mut DerivativeBuilder<'_>) -> Terms {
     Terms { values, differentiated: Vec::new(), blocks }
 }
 
-/// The Hessian, applied: forward over reverse, since the gradient is a program like any other.
+/// The Hessian applied to a direction: forward mode over reverse mode. The gradient is a program,
+/// so forward mode applies to it.
 fn second(making: &mut DerivativeBuilder<'_>) -> Terms {
     let (values, gradient) = making.gradient();
     let seeds = making.directions();
@@ -72,15 +73,15 @@ fn pattern(making: &mut DerivativeBuilder<'_>) -> Terms {
     Terms { values: making.prepared.plain.clone(), differentiated: Vec::new(), blocks }
 }
 
-/// The Hessian: the Jacobian of the gradient, forward.
+/// The Hessian: the Jacobian of the gradient, by forward mode.
 fn hessian(making: &mut DerivativeBuilder<'_>) -> Terms {
     let (values, gradient) = making.gradient();
     let blocks = jacobian::hessian(&mut making.prepared.program, &gradient, &making.active);
     Terms { values, differentiated: Vec::new(), blocks }
 }
 
-/// The trace of the Hessian: forward over reverse for all directions at once. Only the component
-/// along a unit vector is taken of the derivative along that vector, so no Hessian is stored. A
+/// The trace of the Hessian: forward over reverse for all directions at once. Of the derivative
+/// along a unit vector only the component along that vector is computed, so no Hessian is stored. A
 /// tangent that is needed as a whole (in a loop, in a normalisation) is stored for all directions.
 fn laplacian(making: &mut DerivativeBuilder<'_>) -> Terms {
     let (values, gradient) = making.gradient();

@@ -5,7 +5,7 @@ use super::jacobian::Block;
 use super::{DerivativeBuilder, Terms};
 use ad_ir::ir::Term;
 
-/// The gradient of one number: reverse, from 1.
+/// The gradient of one number: reverse mode, with the cotangent 1.
 pub(super) fn gradient(making: &mut DerivativeBuilder<'_>) -> Terms {
     let results = making.results.clone();
     let g = making.graph();
@@ -13,7 +13,7 @@ pub(super) fn gradient(making: &mut DerivativeBuilder<'_>) -> Terms {
     backwards(making, &seeds)
 }
 
-/// The transposed Jacobian, applied: reverse, from a cotangent.
+/// The transposed Jacobian applied to a cotangent: reverse mode.
 pub(super) fn transposed(making: &mut DerivativeBuilder<'_>) -> Terms {
     let seeds = making.cotangents();
     backwards(making, &seeds)

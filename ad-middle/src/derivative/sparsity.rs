@@ -1,14 +1,14 @@
 //! Which columns of a Jacobian may differ from zero in each row: for each element of the result,
 //! ranges of elements of the parameter, as terms over the index of the row.
 //!
-//! They are read off the function's terms. An index is pushed from the result towards the
-//! parameter, as in `passes::element`; what it becomes at the parameter is a column. A sum over an
-//! index makes a range of it, if it only grows or only shrinks with the index. What stands under a
-//! condition that no element of the parameter decides is empty where that does not hold. Where
-//! nothing is known (a loop, an index that is read from an array and summed over), a row has all
-//! columns.
+//! The columns follow from the function's terms. An index is pushed from the result towards the
+//! parameter, as in `passes::element`, and is a column when it reaches the parameter. Under a sum
+//! over a variable, a column that only grows or only shrinks with the variable becomes a range. A
+//! term under a condition has no columns where the condition is false, unless the condition depends
+//! on the parameter's elements. Where nothing is known (a loop, an index that is read from an array
+//! and summed over), a row has all columns.
 //!
-//! This module must never leave a column out whose derivative may differ from zero.
+//! This module must never leave out a column whose derivative may differ from zero.
 
 mod solve;
 
@@ -27,7 +27,7 @@ const READS: usize = 4096;
 /// A row with more ranges has all columns.
 const RANGES: usize = 24;
 
-/// A sum over at most so many elements is a range for each of them.
+/// The maximum number of elements of a sum that has a range for each element.
 const FEW: i128 = 16;
 
 /// Columns from `first` to before `end`, where the condition holds.
@@ -74,7 +74,7 @@ pub(super) fn ranges(g: &mut Graph, input: Term, result: Term) -> Vec<[Term; 2]>
     arrays
 }
 
-/// The terms that the parameter reaches: those with a derivative, and all.
+/// The terms that depend on the parameter: those with a derivative, and all.
 #[derive(Default)]
 struct Reached {
     derived: HashSet<Term>,
@@ -83,7 +83,8 @@ struct Reached {
 }
 
 impl Reached {
-    /// Looks at these terms and what they consist of. What `given` has reaches its readers.
+    /// Examines all terms that the roots depend on. Readers of `given` count as dependent on the
+    /// parameter.
     fn extend(&mut self, g: &Graph, roots: &[Term], given: &[Term]) {
         for &t in given {
             self.met.insert(t);
@@ -118,22 +119,22 @@ fn has_derivative(g: &Graph, t: Term) -> bool {
 struct Reads<'g> {
     g: &'g mut Graph,
     input: Term,
-    /// How many columns there are.
+    /// The number of columns.
     all: Term,
     reached: Reached,
     /// The values that opened loops carry: the index at which a loop's own result is read.
     carried: HashMap<Term, Option<Vec<Term>>>,
     done: HashMap<Read, Ranges>,
-    /// The steps of reads that wait for what they read.
+    /// The steps of reads that wait for the reads of their operands.
     steps: HashMap<Read, Vec<Part>>,
 }
 
-/// One of the reads that an element consists of.
+/// A read on which an element depends.
 #[derive(Clone)]
 struct Part {
     read: Read,
     under: Option<Term>,
-    /// Variables in the index, and how many values each has.
+    /// The variables in the index, and the number of values of each.
     over: Vec<(Var, Term)>,
 }
 
@@ -199,7 +200,7 @@ impl OnDemand for Reads<'_> {
         }
         debug_assert!(self.reached.met.contains(t));
         if let Some(own) = self.carried.get(t) {
-            // What the loop leaves of an element alone is what the loop begins with.
+            // An element that the loop does not write keeps its value from before the loop.
             let kept = own.as_ref() == Some(at) || !self.reached.derived.contains(t);
             return Some(if kept { [].into() } else { self.whole() });
         }
@@ -229,14 +230,14 @@ impl Reads<'_> {
         [Range { first, end: self.all, under: None }].into()
     }
 
-    /// The condition or the index, unless an element of the parameter decides it: which elements of
-    /// a Jacobian there are must not depend on its point.
+    /// The condition or the index, unless it depends on an element of the parameter: the pattern of
+    /// a Jacobian must not depend on the point.
     fn known(&self, t: Term) -> Option<Term> {
         let decided = self.g.reachable(&[t]).iter().any(|t| self.reached.any.contains(t));
         (!decided).then_some(t)
     }
 
-    /// The reads that an element consists of. `None` if these are not known.
+    /// The reads on which an element depends. `None` if these are not known.
     fn parts(&mut self, t: Term, at: &[Term]) -> Option<Vec<Part>> {
         let node = self.g.node_rc(t);
         match &*node {
@@ -262,8 +263,9 @@ impl Reads<'_> {
         }
     }
 
-    /// An element of a result of a loop: of what the loop begins with, and of what each step writes
-    /// there. What a step reads of other elements that the loop carries is not known.
+    /// An element of a result of a loop: the element of the initial value, and the elements that
+    /// each step writes at this index. If a step reads other elements of carried arrays, the parts
+    /// are not known.
     fn of_loop(&mut self, scan: &Scan, k: usize, at: &[Term]) -> Option<Vec<Part>> {
         let g = &mut *self.g;
         self.reached.extend(g, &[scan.count], &[]);
@@ -372,7 +374,7 @@ impl Reads<'_> {
                 }
                 vec![Part { over, ..Part::of(args[0], inner) }]
             }
-            // Of the first elements of an axis only, too: of the whole axis.
+            // A reduction of the first elements of an axis counts as one of the whole axis.
             Prim::Reduce(_, axes) => {
                 let kept = at.len();
                 let (mut over, mut inner) = (Vec::new(), at.to_vec());
@@ -411,13 +413,13 @@ impl Reads<'_> {
         })
     }
 
-    /// What a scatter puts at an index: each variable is what the index says, if that can be
+    /// The element that a scatter puts at an index. A variable follows from the index if that can be
     /// solved for it. Otherwise it has all its values.
     fn scattered(&mut self, src: Term, vars: &[Var], index: &[Term], at: &[Term]) -> Vec<Part> {
         let g = &mut *self.g;
         let (own, rest) = at.split_at(index.len());
         let sizes = g.shape(src)[..vars.len()].to_vec();
-        // Fresh variables: those of the scatter are bound in it.
+        // Fresh variables, since those of the scatter are bound in it.
         let fresh: Vec<Var> = vars.iter().map(|_| g.fresh()).collect();
         let renamed: Vec<(Var, Term)> =
             vars.iter().zip(&fresh).map(|(&var, &new)| (var, g.mk(Node::Var(new)))).collect();

@@ -2,12 +2,12 @@
 //! with their derivative out.
 //!
 //! An algorithm takes terms without builds and calls (the *roots*), and the inputs that they are
-//! differentiated with respect to. It gives a [`Derivative`]: one linear map, which the caller may
-//! apply any number of times, to tangents and, transposed, to cotangents. The interface does not
-//! say how an algorithm finds the map: by Deltas (dual arrays), through unary normal form (UNF), by
-//! pairs of a value and a linear function (CHAD), or by a number and its tangent (dual numbers). So
-//! the interface has no Deltas and no tape. An algorithm that implements one direction inherits the
-//! other as a default method, by unit vectors ([`unit_vectors`]).
+//! differentiated with respect to. It returns a [`Derivative`]: one linear map, which the caller
+//! may apply any number of times, to tangents and, transposed, to cotangents. The interface does
+//! not say how an algorithm finds the map: by Deltas (dual arrays), through unary normal form
+//! (UNF), by pairs of a value and a linear function (CHAD), or by a number and its tangent (dual
+//! numbers). So the interface has no Deltas and no tape. An algorithm that implements one direction
+//! inherits the other as a default method, by unit vectors ([`unit_vectors`]).
 //!
 //! Every algorithm has these properties:
 //!

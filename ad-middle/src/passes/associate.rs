@@ -17,7 +17,7 @@ use ad_ir::prim::Prim;
 pub const PASS: Pass =
     Pass { name: "associate", run: |g, roots, cx| roots.map(|all| associate(g, all, cx)), simplified: false };
 
-/// The roots with sums moved into contractions. Exact terms are left alone.
+/// The roots with sums moved into contractions. Exact terms are not rewritten.
 pub fn associate(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let (exact, uses) = (cx.exact(g), cx.get::<Uses>(g, roots));
     Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {

@@ -94,7 +94,7 @@ fn whole(g: &mut Graph, (t, index): &Read) -> Term {
     if at.is_empty() { turned } else { g.index(turned, &at) }
 }
 
-/// How a read of a term continues in its operands.
+/// The continuation of a read of a term in its operands.
 enum Step {
     /// The index is not pushed any further.
     Whole,

@@ -1,10 +1,10 @@
 //! Conditions that an axis has elements. A term that is the same in all iterations is computed
-//! under the condition that there is an iteration, so that a loop without steps gives no cotangent.
-//! After differentiation such a condition can be dropped if both arms are equal when the axis has
-//! no elements: an array with that axis is then empty, and a sum along it is 0. Without the
-//! condition the array is computed in the same loops as its readers. If arrays of the function's
-//! value keep a condition, the derivatives keep it too: terms under one condition share their
-//! loops.
+//! under the condition that there is an iteration, so that a loop without steps contributes no
+//! cotangent. After differentiation such a condition can be dropped if both arms are equal when the
+//! axis has no elements: an array with that axis is then empty, and a sum along it is 0. Without
+//! the condition the array is computed in the same loops as its readers. If arrays of the
+//! function's value keep a condition, the derivatives keep it too: terms under one condition share
+//! their loops.
 //!
 //! This pass must never run on terms that are differentiated in reverse mode afterwards: the
 //! conditions are their masks.
@@ -64,8 +64,8 @@ fn filled(g: &mut Graph, roots: &[Term], cx: &mut Context, kept: &BTreeSet<Term>
     })
 }
 
-/// A condition without its parts about sizes for which `alike` holds: that sizes are not 0, in a
-/// conjunction, or that one of them is 0.
+/// A condition under the assumption that sizes which satisfy `alike` are not 0: a comparison of
+/// such a size with 0 becomes a constant, also inside of a conjunction.
 fn without(g: &mut Graph, c: Term, alike: &impl Fn(&Graph, Term) -> bool) -> Term {
     if let Some((n, filled)) = states_size(g, c) {
         return if alike(g, n) { g.lit_bool(filled) } else { c };

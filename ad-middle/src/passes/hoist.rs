@@ -1,8 +1,8 @@
 //! Batched hoisting: moves linear maps out of sums. `sum_n f(x_n) = f(sum_n x_n)` if f is the same
 //! for all n. The pass does that if x has fewer axes than the result of f, so that f is applied
 //! once and not to every item, or if the sum of x is computed anyway. The main case is the
-//! transpose of a matrix that all items share: `sum_n Q' y_n = Q' (sum_n y_n)`. So it does for a sum
-//! of two: `Q a + Q b = Q (a + b)`, where the products are of matrices.
+//! transpose of a matrix that all items share: `sum_n Q' y_n = Q' (sum_n y_n)`. The pass does the
+//! same for a sum of two matrix products: `Q a + Q b = Q (a + b)`.
 //!
 //! If a cotangent cancels in the sum, it counts as zero for the terms that follow, by the rule of
 //! `MulZero`. The pass rewrites no sum that a decision depends on, and adds no second pass over an
@@ -25,8 +25,8 @@ enum Map {
     Negated,
     /// `select c x 0`, by the mask.
     Masked(Term),
-    /// `x *0 w` and `x * w`, where `by` is w. The flags: whether it is the former, and whether w is
-    /// the first factor.
+    /// `x *0 w` and `x * w`, where `by` is w. The flags: whether the product is `*0`, and whether w
+    /// is the first factor.
     Scaled {
         by: Term,
         absorbing: bool,
@@ -41,14 +41,14 @@ enum Map {
 /// The sums that the program computes anyway: the summed term, and the axes.
 type Known = HashSet<(Term, Vec<u8>)>;
 
-/// Longer chains of maps are left alone.
+/// Longer chains of maps are not rewritten.
 const LONGEST: usize = 16;
 
 /// The pass.
 pub const PASS: Pass =
     Pass { name: "hoist", run: |g, roots, cx| roots.map(|all| hoist(g, all, cx)), simplified: false };
 
-/// The roots with linear maps moved after sums. Exact terms are left alone.
+/// The roots with linear maps moved after sums. Exact terms are not rewritten.
 pub fn hoist(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let exact = cx.exact(g);
     // A new term has as many readers as the term that it replaces.
@@ -89,12 +89,13 @@ fn outside(g: &mut Graph, t: Term, there: (&HashMap<Term, usize>, &Known)) -> Op
     None
 }
 
-/// The most summands of a sum that are looked at.
+/// The maximum number of summands that are examined.
 const MANY: usize = 16;
 
-/// A sum with contractions that share an operand, as one contraction of a sum. It pays if the sum
-/// of the other operands is read again and again: if the operand that they share has a label of its
-/// own. A contraction that others read is computed anyway.
+/// A sum with contractions that share an operand, as one contraction of a sum. It pays if elements
+/// of the sum of the other operands are read several times, that is, if the shared operand has a
+/// label that they lack. It does not pay for a contraction that other terms read, since that is
+/// computed anyway.
 fn factored(g: &mut Graph, t: Term, uses: &HashMap<Term, usize>) -> Option<Term> {
     let add = |g: &Graph, t: Term| match g.node(t) {
         Node::Prim(Prim::Binary(Binary::Add), args) => Some([args[0], args[1]]),
@@ -199,7 +200,7 @@ fn path(
                 t = args[1];
                 Map::Scaled { by: args[0], absorbing: false, first: true }
             }
-            // If others read it as well, it is computed in any case.
+            // If other terms read the sum as well, it is computed in any case.
             Node::Prim(Prim::Sum(axes), args) if alone => {
                 let left = others(g.rank(args[0]), axes);
                 over = over.iter().map(|&a| left[usize::from(a)]).collect();
@@ -270,7 +271,7 @@ fn applied(g: &mut Graph, maps: &[Map], t: Term, over: &[u8], (base, own): (Term
                 if *absorbing { product } else { unless_empty(g, &sizes, factor, product) }
             }
             Map::Summed(axes) => {
-                // The axes by their numbers in the summed term.
+                // The axes, numbered as in the summed term.
                 let inner = rank + axes.len();
                 let left = others(inner, axes);
                 let gone: Vec<u8> = gone.iter().map(|&a| left[usize::from(a)]).collect();

@@ -5,7 +5,7 @@
 //! So the lane axis follows the indexed axes in arrays whose elements the steps write. In all other
 //! arrays it is the first axis.
 //!
-//! This module must never change what is computed. Each array is transposed before and after the
+//! This module must never change a computed value. Each array is transposed before and after the
 //! loop, and the chain of its updates is transposed back.
 
 use std::collections::{HashMap, HashSet};
@@ -52,8 +52,8 @@ fn written(g: &Graph, body: &Body, carry: usize) -> Option<usize> {
     least.filter(|_| begins)
 }
 
-/// A write to an array. Into a transposed one it is a transposed write, so that what is read
-/// between two writes is read in the array that is carried.
+/// A write to an array. A write into a transposed array becomes a transposed write, so that a read
+/// between two writes reads the carried array.
 pub(super) fn written_to(g: &mut Graph, put: Put, dst: Term, src: Term, (vars, index): (&[Var], &[Term])) -> Term {
     let node = g.node_rc(dst);
     let transposition = match node.as_ref() {

@@ -19,7 +19,7 @@ pub(super) struct Lift<'g> {
     var: Var,
     size: Term,
     done: HashMap<Term, Term>,
-    /// Whether what loops carry is laid out for the values of the variable (`lanes`).
+    /// Whether carried arrays are laid out for the values of the variable (`lanes`).
     in_lanes: bool,
     /// Whether a batched loop ends with its longest item.
     ends: bool,
@@ -30,7 +30,8 @@ impl<'g> Lift<'g> {
         Lift { g, var, size, done: HashMap::new(), in_lanes: false, ends: false }
     }
 
-    /// One whose loops carry arrays in which an element is a row of the values of the variable.
+    /// A lift in which an element of a carried array becomes a row of its values for all values of
+    /// the variable.
     pub(super) fn in_lanes(g: &'g mut Graph, var: Var, size: Term) -> Self {
         Lift { in_lanes: true, ..Lift::new(g, var, size) }
     }
@@ -148,8 +149,8 @@ impl<'g> Lift<'g> {
         }
     }
 
-    /// The number of steps in which an item of the block does anything, where the steps of each are
-    /// limited by what the loop captures.
+    /// The number of steps in which an item of the block has an effect, if a captured value limits
+    /// the steps of each item.
     fn longest(&mut self, scan: &Scan) -> Option<Term> {
         if !self.ends || scan.stop.is_some() {
             return None;
@@ -173,7 +174,7 @@ impl<'g> Lift<'g> {
     fn ending(&mut self, mut scan: Scan, end: Term) -> Scan {
         let (old, first) = (scan.body.params.len(), scan.init.len() + scan.captures.len());
         let index = Type::scalar(Elem::USIZE);
-        // The capture moves the consumed rows up.
+        // The new capture increases the parameter numbers of the consumed rows by one.
         let mut params = scan.body.params.to_vec();
         params.insert(first, index.clone());
         params.push(index.clone());
@@ -200,7 +201,8 @@ impl<'g> Lift<'g> {
         let (carries, captures) = (scan.init.len(), scan.captures.len());
         let outer: Vec<Term> = scan.init.iter().chain(&scan.captures).chain(&scan.xs).copied().collect();
         let batched: Vec<bool> = outer.iter().enumerate().map(|(k, &t)| k < carries || self.varies(t)).collect();
-        // A loop that stops keeps all of a lane that has stopped.
+        // In a loop that may stop, lanes that have stopped keep all their values, so the layout
+        // does not apply.
         let in_lanes = self.in_lanes && scan.stop.is_none();
         let behind = |g: &Graph, k: usize| if in_lanes && k < carries { lanes::place(g, &scan.body, k) } else { 0 };
         let lifted: Vec<Term> = outer.iter().zip(&batched).map(|(t, b)| if *b { self.done[t] } else { *t }).collect();
@@ -274,7 +276,7 @@ impl<'g> Lift<'g> {
         self.g.tuple(&parts)
     }
 
-    /// The type for all values of the variable, whose axis stands behind so many others.
+    /// The type for all values of the variable, whose axis comes after `behind` other axes.
     fn batched(&self, ty: &Type, behind: usize) -> Type {
         match ty {
             Type::Array(elem, shape) => {
@@ -379,7 +381,7 @@ impl OnDemand for Lift<'_> {
     }
 }
 
-/// An index function from the variable of a [`Lift`] to another one.
+/// An index function from the variable of a [`Lift`] to another variable.
 struct LiftIndex<'l, 'g> {
     lift: &'l mut Lift<'g>,
     at: Term,

@@ -85,8 +85,8 @@ fn pass(g: &mut Graph, roots: &[Term], read: &[Term], cx: &mut Context) -> Vec<T
     })
 }
 
-/// The results of a loop's body that its wanted results depend on. An inner loop may drop what only
-/// the others read.
+/// The results of a loop's body that its wanted results depend on. An inner loop may drop results
+/// that only the other ones read.
 fn needed(g: &Graph, scan: &Scan, wanted: &[bool]) -> Vec<Term> {
     let results = &scan.body.results;
     // No result of a loop that may stop early is dropped.

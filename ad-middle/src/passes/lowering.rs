@@ -232,7 +232,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A merged loop; or, for a loop that was merged into another one, projections of that one.
+    /// A merged loop. For a loop that was merged into another loop, projections of the latter.
     fn one_run(&mut self, t: Term) -> Result<Option<Term>, String> {
         if let Some(run) = self.runs.get(&t) {
             let (scan, counter, inner) = (run.scan.clone(), run.counter, run.inner.clone());

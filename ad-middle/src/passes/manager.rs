@@ -35,7 +35,7 @@ impl std::fmt::Debug for Pass {
     }
 }
 
-/// What a pass can query: cached analyses, the exact terms, the active inputs.
+/// The facts that a pass can query: cached analyses, the exact terms, the active inputs.
 #[derive(Debug, Default)]
 pub struct Context {
     /// The inputs that derivatives are taken with respect to.

@@ -4,7 +4,7 @@
 //! form, so LLVM vectorises them in pairs (a rotation by a quaternion takes a quarter of the time).
 //!
 //! The pass rewrites only scalars that a derivative computes outside of all loops. In a loop over
-//! elements a chain is as good, with one fused multiply-add for each product. Sums of the function
+//! elements a chain is as fast, with one fused multiply-add for each product. Sums of the function
 //! itself keep their order.
 
 use std::collections::HashSet;
@@ -21,8 +21,8 @@ use ad_ir::prim::{Binary, Prim};
 pub const PASS: Pass =
     Pass { name: "pairs", run: |g, roots, cx| roots.map(|all| pairs(g, all, cx)), simplified: false };
 
-/// The roots with these sums rewritten. Exact terms, and those of the function itself, are left
-/// alone.
+/// The roots with these sums rewritten. Exact terms, and those of the function itself, are not
+/// rewritten.
 pub fn pairs(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let (exact, reachable) = (cx.exact(g), cx.get::<Reachable>(g, roots));
     let own: HashSet<Term> = cx.function_terms(g).iter().copied().collect();

@@ -19,9 +19,10 @@ use ad_ir::prim::Prim;
 /// The pass.
 pub const PASS: Pass = Pass { name: "push", run: |g, roots, cx| roots.map(|all| push(g, all, cx)), simplified: true };
 
-/// The roots with indices pushed. Closed bodies are left alone: their arrays are small or carried.
-/// So are exact contractions, since the function itself computes all their elements. The checks are
-/// assumed to hold; a slice that may leave its array is read element by element.
+/// The roots with indices pushed. Closed bodies are not rewritten: their arrays are small or
+/// carried. Exact contractions are not rewritten either, since the function itself computes all
+/// their elements. The checks are assumed to hold; a slice that may leave its array is read element
+/// by element.
 pub fn push(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let (exact, uses) = (cx.exact(g), cx.get::<Uses>(g, roots));
     let checked = cx.check_conditions();
@@ -30,8 +31,8 @@ pub fn push(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
         let node = g.node_rc(t);
         match &*node {
-            // Inside an index function the index mentions its variables; these reads are left
-            // alone.
+            // Inside an index function the index mentions its variables; these reads are not
+            // rewritten.
             Node::Gather { src, vars, index, .. }
                 if vars.is_empty() && g.free(t).is_empty() && enters(g, uses, *src, index.len()) =>
             {
@@ -220,7 +221,7 @@ fn reaches_product(
     }
 }
 
-/// This slice of `t`, taken inside wherever it reaches a contraction.
+/// This slice of `t`, moved into its operands wherever it reaches a contraction.
 fn part(
     g: &mut Graph,
     (uses, exact, done): (&HashMap<Term, usize>, &HashSet<Term>, &Rewritten),

@@ -4,7 +4,7 @@
 //! running pass.
 //!
 //! Sizes that occur in types are not rewritten: otherwise two terms of one type would get different
-//! types. The driver is therefore constructed with the set of terms that it must leave alone. It
+//! types. The driver is therefore constructed with the set of terms that it must not rewrite. It
 //! does not enter the body of a loop: a rule for loops does that with a driver for the body.
 
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ pub(crate) struct Rewriter {
 }
 
 impl Rewriter {
-    /// A driver that leaves these terms alone.
+    /// A driver that does not rewrite these terms.
     pub(crate) fn new<'t>(fixed: impl IntoIterator<Item = &'t Term>) -> Self {
         Rewriter { done: fixed.into_iter().map(|&t| (t, t)).collect() }
     }

@@ -1,5 +1,5 @@
-//! Searches: a step of a loop that looks for the first element of which something holds stops where
-//! it is found, as the function does. A pass over the whole array would cost a step all elements,
+//! Searches: if a step of a loop looks for the first element that satisfies a condition, it stops
+//! at that element, as the function does. A reduction would read the whole array in each step,
 //! however early the function stops.
 //!
 //! | before | after |
@@ -22,7 +22,7 @@ use ad_ir::prim::{Build as _, Prim, Reduce};
 pub(crate) const PASS: Pass =
     Pass { name: "searches", run: |g, roots, cx| roots.map(|all| pass(g, all, cx, false)), simplified: true };
 
-/// How deep the operations are that an element is computed by. Below, the array is read.
+/// The maximum depth of the operations that compute an element. Deeper arrays are read.
 const DEEP: usize = 32;
 
 fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context, inside: bool) -> Vec<Term> {
@@ -47,7 +47,7 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context, inside: bool) -> Vec<Te
 }
 
 /// The loop over the elements of `v` that stops at the first true one: its index (0 if there is
-/// none), and whether there is one.
+/// none), and whether such an element exists.
 fn search(g: &mut Graph, v: Term) -> Option<Term> {
     let step = g.fresh();
     let i = g.mk(Node::Var(step));
@@ -61,8 +61,8 @@ fn search(g: &mut Graph, v: Term) -> Option<Term> {
     Some(g.close_loop(&open))
 }
 
-/// Element `i` of an array of one axis, by elementwise operations on such elements. `None` if that
-/// is no less than to read the array.
+/// Element `i` of an array of one axis, by elementwise operations on elements of its operands.
+/// `None` if that costs no less than a read of the array.
 fn element(g: &mut Graph, t: Term, i: Term, deep: usize) -> Option<Term> {
     let node = g.node_rc(t);
     let deep = deep.checked_sub(1);
@@ -83,7 +83,7 @@ fn element(g: &mut Graph, t: Term, i: Term, deep: usize) -> Option<Term> {
             g.index(*src, &index)
         }
         (Node::Param(..) | Node::Input(_), _) => g.index(t, &[i]),
-        // It is stored anyway: a result of a loop, or what several terms read.
+        // The term is stored anyway: it is a result of a loop, or several terms read it.
         (Node::Proj(..), _) => g.index(t, &[i]),
         _ => return None,
     })

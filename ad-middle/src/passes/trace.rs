@@ -14,8 +14,8 @@ use ad_ir::ir::{Graph, Node, Put, Term, print};
 /// The depth of the operations that are shown.
 const SHOWN: usize = 3;
 
-/// A rewrite that fired: the rule, the term before, and what it has become. For an array that was
-/// split into its elements: all of them.
+/// A rewrite that fired: the rule, the term before, and the terms after. There are several if an
+/// array was split into its elements.
 pub(crate) type Step = (&'static str, Term, Box<[Term]>);
 
 thread_local! {
@@ -37,7 +37,7 @@ pub(crate) fn is_on() -> bool {
     STEPS.with_borrow(Option::is_some)
 }
 
-/// Says that a rule has fired.
+/// Records that a rule has fired.
 pub(crate) fn fired(rule: &'static str, before: Term, after: &[Term]) {
     STEPS.with_borrow_mut(|steps| {
         if let Some(steps) = steps {

@@ -1,7 +1,7 @@
-//! Loops that stop early as loops of a known number of steps, which is what differentiation takes.
-//! A counting run, without derivatives, finds the number of steps of a loop. The program also takes
-//! all results without a derivative from the counting run. So the work of the function is done at
-//! most twice: once to count, and once to save the residuals.
+//! Turns loops that stop early into loops of a known number of steps, which is the form that
+//! differentiation requires. A counting run, without derivatives, finds the number of steps of a
+//! loop. The program also takes all results without a derivative from the counting run. So the work
+//! of the function is done at most twice: once to count, and once to save the residuals.
 //!
 //! - A loop of the routine itself then runs for exactly that number of steps.
 //! - A loop inside another loop runs for at most the greatest number of steps that it takes in any
@@ -38,8 +38,8 @@ pub(crate) const PASS: Pass = Pass {
     simplified: true,
 };
 
-/// `roots`, without loops that stop early and depend on the inputs `active`; and `others`, of which
-/// no derivative is taken. The terms have no builds, no calls, and no carried tuples.
+/// `roots`, in which no loop that depends on the inputs `active` stops early; and `others`, which
+/// are not differentiated. The terms have no builds, no calls, and no carried tuples.
 pub(crate) fn counted(g: &mut Graph, roots: &[Term], others: &[Term], active: &[u32]) -> (Vec<Term>, Vec<Term>) {
     let mut c = Counting { known: HashMap::new() };
     let wanted = c.wanted(g, roots, active);
@@ -81,7 +81,7 @@ pub(crate) fn counted(g: &mut Graph, roots: &[Term], others: &[Term], active: &[
     (roots.iter().map(|t| new.done()[t]).collect(), others.iter().map(|t| plain.done()[t]).collect())
 }
 
-/// All terms that the roots consist of, children first. The conditions of a wanted loop come before
+/// All terms that the roots depend on, children first. The conditions of a wanted loop come before
 /// it.
 fn order(g: &Graph, roots: &[Term], wanted: &HashSet<Term>, guards: &HashMap<Term, Vec<Guard>>) -> Vec<Term> {
     let (mut seen, mut order) = (HashSet::new(), Vec::new());

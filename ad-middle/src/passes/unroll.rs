@@ -28,7 +28,7 @@ pub const LIMIT: usize = 16;
 /// The most products of a contraction that is replaced by scalars: of two 4 x 4 matrices.
 pub const PRODUCTS: usize = 64;
 /// From this number of elements on, ndarray does not sum from left to right, so a sum whose order
-/// counts is not unrolled that way.
+/// matters is not unrolled in that order.
 const ORDERED: usize = 8;
 /// The number of accumulators in the DSL's own sums.
 const LANES: usize = 16;
@@ -59,7 +59,7 @@ struct Unroll<'a> {
     whole: HashMap<Term, Term>,
 }
 
-/// What a term becomes: its elements, or one term.
+/// The result of unrolling a term: its elements, or one term.
 enum New {
     Parts(Parts),
     Whole(Term),
@@ -219,7 +219,7 @@ impl Unroll<'_> {
                 (0..count).map(|k| self.scalar(prim, &args.iter().map(|a| a[k]).collect::<Vec<_>>())).collect(),
             );
         }
-        // Everything else here reads its first argument.
+        // All other rules below read the first argument.
         let from = self.small(*args.first()?);
         let all = (0..count).map(|k| unravel(k, shape));
         match prim {
@@ -307,7 +307,7 @@ impl Unroll<'_> {
         }
     }
 
-    /// A reduction of some scalars, at least one.
+    /// A reduction of one or more scalars.
     fn reduce(&mut self, op: Reduce, xs: &[Term]) -> Term {
         let real = self.g.elem(xs[0]).is_real();
         let best = |g: &mut Graph, largest: bool| {

@@ -48,10 +48,10 @@ pub(super) fn prim(prim: &Prim, args: &[&Array], work: &mut Work) -> Out {
         Prim::Sum(_) | Prim::Reduce(..) if args[0].elem.is_real() => work.real += input,
         Prim::Sum(_) | Prim::Reduce(..) => work.discrete += input,
         Prim::CumSum(_) => work.real += n,
-        Prim::Call(_) | Prim::Returned(..) => work.moved += n,
+        Prim::Call(_) | Prim::Onto(_) | Prim::Returned(..) => work.moved += n,
         Prim::Contract(c) => work.real += 2 * n * contracted(c, args[0]).1.iter().product::<usize>() as u64,
         Prim::Fused => work.real += 2 * n,
-        Prim::StopGradient | Prim::RelaxedExact | Prim::UnknownOrder => {}
+        Prim::StopGradient | Prim::RelaxedExact | Prim::UnknownOrder | Prim::Finished => {}
         Prim::Replicate(_)
         | Prim::Transpose(_)
         | Prim::Reshape
@@ -128,6 +128,10 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
         }
         Prim::Cast(to) => cast(*to, args[0]),
         Prim::UnknownOrder => Ok(args[0].clone()),
+        Prim::Finished => {
+            let data = Data::Bool(vec![true; args[0].shape.iter().product()]);
+            Ok(Array { elem: Elem::Bool, shape: args[0].shape.clone(), data })
+        }
         Prim::StopGradient => Ok(match &args[0].data {
             Data::Real(xs) => {
                 let data = Data::Real(xs.iter().map(|x| Dual::constant(x.v)).collect());
@@ -232,7 +236,7 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
         }
         Prim::Stack => Array::from_rows(args[0].elem, &args[0].shape, args),
         Prim::Contract(c) => contract(c, args[0], args[1]),
-        Prim::Call(_) | Prim::Returned(..) => {
+        Prim::Call(_) | Prim::Onto(_) | Prim::Returned(..) => {
             Err("a function that is compiled on its own has no meaning in one graph".into())
         }
         Prim::CumSum(back) => {

@@ -10,9 +10,9 @@ use ad_core::prim::{Binary, Cmp, IntOp, Unary};
 
 use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10, PI};
 
-/// `d` times the derivative `p`. A tangent of zero gives zero, whatever the derivative is. (This is
-/// the guide's convention for `sqrt` at 0, and a branch that is not taken has no effect
-/// by it.)
+/// `d` times the derivative `p`. The result is zero if the tangent is zero, whatever the derivative
+/// is. (This is the guide's convention for `sqrt` at 0, and it keeps a branch that is not taken
+/// without effect.)
 fn scale(p: f64, d: f64) -> f64 {
     if d == 0.0 { 0.0 } else { p * d }
 }
@@ -107,8 +107,8 @@ pub(super) fn binary(f: Binary, a: Dual, b: Dual) -> Dual {
     Dual { v, d: part(pa, da) + part(pb, db) }
 }
 
-/// The product with `*0`: a zero in the first factor or a tangent gives zero, whatever the other
-/// factor is.
+/// The product `*0`: the result is zero if the first factor or a tangent is zero, whatever the
+/// other factor is.
 fn mul_zero(a: Dual, b: Dual) -> Dual {
     let times = |x: f64, y: f64| if x == 0.0 { 0.0 } else { x * y };
     Dual { v: times(a.v, b.v), d: times(a.d, b.v) + if b.d == 0.0 { 0.0 } else { times(a.v, b.d) } }

@@ -5,13 +5,13 @@ use super::{Along, At, Check, Entry, Leaf, slope, weights};
 /// One comparison: the entry, the result, the value by finite differences.
 type Compared = (Place, f64, f64);
 
-/// The position of an entry; formatted for the worst one only.
+/// The position of a compared number. It is formatted for the worst one only.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     /// The function's value.
     Value(usize),
-    /// The derivative of a component of the result by an entry; of all components, weighted by a
-    /// cotangent, if there is one.
+    /// The derivative of a component of the result with respect to an entry. Without a component,
+    /// the derivative of all components, weighted by a cotangent.
     By(Entry, Option<usize>),
     /// The derivative of a component along a tangent of all parameters.
     Along(usize),
@@ -102,7 +102,7 @@ impl Check<'_> {
         Along(self.points.iter().map(|p| signed.by_ref().take(p.leaf.values.len()).collect()).collect())
     }
 
-    /// The forward derivative, along every entry that is compared, and along all together.
+    /// The forward derivative, along every compared entry, and along all entries together.
     pub(super) fn forwards(&mut self, of: impl Fn(&Along) -> (Leaf, Leaf)) {
         let call = self.how.0;
         let mut all = Vec::new();
@@ -225,7 +225,7 @@ impl Check<'_> {
         }
     }
 
-    /// One of two examples.
+    /// The entries of one of two examples.
     fn of_example(&self, both: &Leaf, example: usize) -> Leaf {
         let (call, half) = (self.how.0, both.values.len() / 2);
         assert!(both.shape.first() == Some(&2), "check_grad!({call}): `per_example` returns other than two examples");

@@ -99,7 +99,7 @@ pub fn together(parts: Vec<Leaf>) -> Leaf {
     Leaf { shape: vec![values.len()], values }
 }
 
-/// The entries after those of these values.
+/// The entries that follow those of `before`.
 #[must_use]
 pub fn after<'a>(entries: &'a [f64], before: &[&Leaf]) -> &'a [f64] {
     &entries[before.iter().map(|part| part.values.len()).sum()..]
@@ -144,7 +144,7 @@ pub fn array<A: Clone, D: Dimension>(of: &ArrayRef<A, D>) -> Array<A, D> {
     of.to_owned()
 }
 
-/// Two examples that are the same.
+/// An array of two equal examples.
 #[must_use]
 pub fn twice<A: Clone, D: Dimension>(of: &Array<A, D>) -> Array<A, D::Larger>
 where

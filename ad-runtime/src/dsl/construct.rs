@@ -11,7 +11,7 @@ use crate::kernel::assemble;
 ///
 /// # Panics
 ///
-/// If so many elements do not fit into memory.
+/// If an array of this shape does not fit into memory.
 #[track_caller]
 fn size<const N: usize>(shape: [usize; N]) -> usize {
     // ndarray refuses a shape whose sizes other than zero multiply to too much, even if the array

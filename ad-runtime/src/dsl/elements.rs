@@ -119,7 +119,7 @@ pub trait Elements {
     ///
     /// # Panics
     ///
-    /// If their number is not that of the elements of this array.
+    /// If the number of elements of `data` differs from that of this array.
     fn with_elements(&self, data: Vec<Self::Elem>) -> Self::Owned;
 }
 

@@ -1,4 +1,4 @@
-//! Folds and scans: each step uses the result of the one before it.
+//! Folds and scans: each step uses the result of the previous step.
 //!
 //! The steps must never be reordered: `f` is the user's function, and floating-point arithmetic is
 //! not associative.

@@ -90,7 +90,7 @@ fn root<F: Real>(x: F) -> F {
     x.sqrt()
 }
 
-/// `ln(sum of exp(x))` over all elements, without overflow: the maximum is taken out first.
+/// `ln(sum of exp(x))` over all elements, without overflow: the maximum is subtracted first.
 ///
 /// The result is minus infinity if there are no elements or all are minus infinity, plus infinity
 /// if an element is, and NaN if an element is NaN.
@@ -187,8 +187,8 @@ pub fn argmin<X: Elements<Elem: Real, Rank = Ix1> + ?Sized>(x: &X) -> usize {
 
 /// `exp(x)` divided by its sum along the last axis, without overflow.
 ///
-/// Shape: that of `x`. A lane of which all elements are minus infinity becomes zero. A lane with a
-/// NaN or plus infinity becomes NaN.
+/// Shape: that of `x`. A lane whose elements are all minus infinity becomes zero. A lane with a NaN
+/// or plus infinity becomes NaN.
 ///
 /// ```
 /// use ad_runtime::dsl::softmax;

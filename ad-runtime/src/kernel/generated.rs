@@ -1,6 +1,6 @@
 //! Small parts of generated loop nests: non-panicking variants of operations that users call in
-//! checked form. The terms of the core language are total; checks beside the results test what can
-//! fail.
+//! checked form. The terms of the core language are total; checks beside the results test the
+//! conditions for a panic.
 //!
 //! No function here panics on values; only a wrong number of elements (an internal error) may.
 
@@ -92,14 +92,15 @@ pub fn joined<A: Copy>(out: &mut [A], parts: &[&[A]]) {
     }
 }
 
-/// The largest element, as a chain of `max` gives it; minus infinity if there is none.
+/// The largest element, with the NaN rule of a chain of `max`; minus infinity if there is no
+/// element.
 #[inline]
 #[must_use]
 pub fn largest<F: Real>(x: &[F]) -> F {
     if x.is_empty() { F::neg_infinity() } else { maximum(x) }
 }
 
-/// The smallest element, as a chain of `min` gives it; infinity if there is none.
+/// The smallest element, with the NaN rule of a chain of `min`; infinity if there is no element.
 #[inline]
 #[must_use]
 pub fn smallest<F: Real>(x: &[F]) -> F {
@@ -121,8 +122,8 @@ pub fn place_of_smallest<F: Real>(x: &[F]) -> usize {
 }
 
 /// The number of bytes that are copied at a time when elements are repeated: a quarter of a
-/// first-level cache, and enough for `memcpy` to be at its best (measured: half and twice of it are
-/// as good, four times and more are slower by a fifth).
+/// first-level cache, and long enough for `memcpy` to reach its best speed (measured: half and
+/// twice this size are as good, four times and more are slower by a fifth).
 const PIECE: usize = 1 << 13;
 
 /// Repeats the elements `times` times. The memory is written once.
@@ -377,6 +378,13 @@ pub fn order<F: Real>(x: F) -> i64 {
     let bits = x.as_f64().to_bits().cast_signed();
     // All bits of a negative number except the sign are inverted.
     bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
+}
+
+/// Always true. The argument is a result of a call, so the call has returned.
+#[inline(always)]
+#[must_use]
+pub fn finished<T: Copy>(_: T) -> bool {
+    true
 }
 
 /// [`Whole::largest_of`].

@@ -40,7 +40,7 @@
 //!
 //! The functions of [`Fused`] have no branches, so that a loop over them is vectorised. The
 //! exceptions are `sin` and `cos`, which need the library beyond 2^45: a loop over lanes uses
-//! [`Isa::sin_cos_lanes`] and its kin, which test a block at a time.
+//! [`Isa::sin_cos_lanes`] and similar functions, which test a block at a time.
 //!
 //! The choice must depend on nothing but the processor (and a switch for tests): the same machine
 //! gives the same bits. Two machines may differ in the last places, as they do in their
@@ -54,7 +54,7 @@ use crate::Real;
 
 /// A loop that [`dispatch`] runs with the best instructions of the machine.
 pub trait Body {
-    /// What the loop returns.
+    /// The result of the loop.
     type Out;
 
     /// The loop. Write `#[inline(always)]` on it.

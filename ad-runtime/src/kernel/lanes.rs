@@ -1,4 +1,5 @@
-//! Sums of the lanes of a sum, in a fixed order. Every kernel that adds in lanes ends with these.
+//! Sums of the lanes of a sum, in a fixed order. Every kernel that adds in lanes ends with these
+//! functions.
 
 use crate::Real;
 

@@ -4,9 +4,9 @@
 //! products with a vector, for which it is slow, are computed by the loops of [`super::product`].
 //! Which of the two runs depends only on the sizes and the transpositions.
 //!
-//! The time of our loops over that of `matrixmultiply`, both with AVX2 and FMA (f64, one core of a
-//! Zen 5 server; the shape is `m k n`, N and T say which operands are stored transposed).
-//! `benches/kernels.rs` measures them again.
+//! The table shows the time of our loops divided by that of `matrixmultiply`, both with AVX2 and
+//! FMA (f64, one core of a Zen 5 server; the shape is `m k n`, N and T say which operands are
+//! stored transposed). `benches/kernels.rs` measures them again.
 //!
 //! | `m k n` | NN | TN | NT | | `m k n` | NN | TN | NT |
 //! | --- | --- | --- | --- | --- | --- | --- | --- | --- |

@@ -14,9 +14,9 @@
 //! - The order of summation is a function of the lengths alone (no threads). The processor decides
 //!   whether products are fused with additions ([`dispatch`]; `matrixmultiply` does the same), so
 //!   two machines may give different bits.
-//! - A loop over several slices is a function of its own with the slices as parameters. The
-//!   compiler knows that parameters do not alias, and does not know it of locals (which costs a
-//!   factor of two).
+//! - A loop over several slices is a separate function with the slices as parameters. The compiler
+//!   knows that parameters do not alias, and does not know that of locals (which costs a factor of
+//!   two).
 //!
 //! - Kernels whose names end in `_in` are for callers that already run inside [`dispatch`].
 //!
@@ -45,7 +45,7 @@ pub use blocks::{
     block, block_of_rows, largest_columns, packed, places_of_largest, places_of_smallest, smallest_columns,
 };
 pub use generated::{
-    Whole, cut, each_first, each_row, exact_dot, exact_product, exact_sum, extended, fits, gemm_each,
+    Whole, cut, each_first, each_row, exact_dot, exact_product, exact_sum, extended, finished, fits, gemm_each,
     gemm_each_off_heap, joined, largest, largest_whole, order, place_of_largest, place_of_smallest,
     position_of_largest, position_of_smallest, power, quotient, remainder, repeated, resized, same, shifted_left,
     shifted_right, smallest, smallest_whole, sum_from_zero, sum_in_fours, sum_in_order, sum_of_squared_distances,

@@ -187,7 +187,7 @@ pub fn product<F: Real>(x: &[F]) -> F {
 }
 
 /// The first element that no other element beats. `beats(a, b)` is false if a or b is NaN. Every
-/// element except `worst` beats `worst`.
+/// number except `worst` and NaN beats `worst`.
 ///
 /// Lanes start at `worst` and only take elements that beat them, so that no lane is ever NaN.
 #[inline(always)]

@@ -1,12 +1,13 @@
 //! Functions of one real number that std lacks.
 //!
-//! Computed in double precision (in single precision by way of it), to a few units in the last
-//! place; `sigmoid`, `relu` and `softplus` in the precision of their argument. NaN goes to NaN.
+//! They are computed in double precision (for `f32` too, and then rounded), to a few units in the
+//! last place. `sigmoid`, `relu` and `softplus` are computed in the precision of their argument.
+//! The result for NaN is NaN.
 //!
 //! The coefficients below were computed for this file: Chebyshev interpolation, in 60 digits, of
 //! the function named at each table, and then rounded. Large arguments use the asymptotic
-//! (Stirling) series, the negative axis the reflection formulas. The errors stated were measured
-//! against 35 digits at some thousand random points each.
+//! (Stirling) series, the negative axis the reflection formulas. The stated errors were measured
+//! against values of 35 digits, at some thousand random points for each function.
 //!
 //! This module must never be used by the compiler's reference interpreter, whose own versions check
 //! these.
@@ -19,8 +20,8 @@ use crate::Real;
 #[inline]
 #[must_use]
 pub fn sigmoid<F: Real>(x: F) -> F {
-    // exp of a number that is not positive never overflows; which quotient it enters depends on the
-    // sign.
+    // exp of a number that is not positive never overflows; the sign decides which quotient uses
+    // it.
     let e = (-x.abs()).exp();
     let d = F::one() + e;
     if x < F::zero() { e / d } else { F::one() / d }
@@ -90,15 +91,15 @@ pub fn mul_zero<F: Real>(a: F, b: F) -> F {
 }
 
 /// The derivative of order n of `digamma`, for a whole number n from 1 on. At 0 and the negative
-/// integers infinite for odd n, and for even n NaN, or at zeros infinite with the sign of `-x`.
-/// Relative error below 1e-14 for positive x.
+/// integers it is infinite for odd n. For even n it is NaN at negative integers, and infinite with
+/// the sign of `-x` at zeros. Relative error below 1e-14 for positive x.
 #[inline]
 #[must_use]
 pub fn polygamma<F: Real>(n: F, x: F) -> F {
     F::lit(polygamma_f64(n.as_f64(), x.as_f64()))
 }
 
-/// The largest order whose reflection is computed; one beyond it gives NaN for negative arguments.
+/// The largest order whose reflection is computed. Higher orders return NaN for negative arguments.
 const LARGEST_ORDER: usize = 60;
 
 fn polygamma_f64(n: f64, x: f64) -> f64 {
@@ -130,7 +131,8 @@ fn polygamma_f64(n: f64, x: f64) -> f64 {
             y += 1.0;
         }
         let (r, rr) = (1.0 / y, 1.0 / (y * y));
-        // Of the series over k, (2k + n - 1)! / (n - 1)! / (2k)! / y^(2k).
+        // `part` is a factor of the term for k of the series: (2k + n - 1)! / (n - 1)! / (2k)! /
+        // y^(2k).
         let (mut series, mut part, mut m) = (1.0 + 0.5 * n * r, 1.0, 0.0);
         for b in BERNOULLI {
             part *= (m + n) / (m + 1.0) * ((m + 1.0 + n) / (m + 2.0)) * rr;

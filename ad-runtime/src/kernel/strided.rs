@@ -1,9 +1,9 @@
-//! Products of matrices that lie in arrays with strides: batches of matrices on any axis of an
+//! Products of matrices that are strided parts of arrays: batches of matrices on any axis of an
 //! array, parts of arrays, rows and columns in any order.
 //!
 //! Every group of indices of such a product has a size and, for each array, a stride. So nothing is
-//! copied to bring axes into an order. This module must never read an operand outside of its
-//! elements, whatever the strides say: what is not there is 0.
+//! copied to bring axes into an order. This module must never read outside of an operand, whatever
+//! its strides are: an element out of range is 0.
 
 use std::borrow::Cow;
 
@@ -36,7 +36,7 @@ pub struct Indices<const B: usize> {
     pub columns: [usize; 3],
 }
 
-/// An operand: an array and where the operand begins in it, as multiples of strides.
+/// An operand: an array, and the start of the operand in it as multiples of strides.
 pub type From<'a, F> = (&'a [F], &'a [[usize; 2]]);
 
 /// An array with the strides of the batch and of a matrix in it.
@@ -130,13 +130,14 @@ fn each<const B: usize>(sizes: [usize; B], mut f: impl FnMut([usize; B])) {
     }
 }
 
-/// The largest place that these indices reach from a start, if it is a number. No size is 0.
+/// The largest position of these indices from a start, if it does not overflow. No size is 0.
 fn extent(start: usize, sizes: &[usize], strides: &[usize]) -> Option<usize> {
     let reach = |at: usize, (&n, &stride): (&usize, &usize)| (n - 1).checked_mul(stride)?.checked_add(at);
     sizes.iter().zip(strides).try_fold(start, reach)
 }
 
-/// The operand from its start on: as it lies if all of it is there, or else a copy with zeros.
+/// The operand from its start on: a slice if all of it is in range, and otherwise a copy with
+/// zeros.
 fn within<F: Real, const B: usize>(
     (data, starts): From<'_, F>,
     sizes: [usize; B],
@@ -196,7 +197,7 @@ pub struct Shape {
     b: [usize; 2],
 }
 
-/// One product; no size is 0, and all places are in range.
+/// One product. No size is 0, and all positions are in range.
 fn one<F: Real>(c: &mut [F], a: &[F], b: &[F], at: Shape, accumulate: bool, off_heap: bool) {
     let [m, k, n] = at.sizes;
     let plain = |x: &'_ [usize; 2], rows: usize, columns: usize| match *x {
@@ -238,7 +239,7 @@ fn small_in<I: Isa, F: Real>(c: &mut [F], a: &[F], b: &[F], at: Shape, accumulat
     }
 }
 
-/// Takes the elements again that are NaN, product by product.
+/// Recomputes the elements that are NaN, product by product.
 #[cold]
 fn again<F: Real, const B: usize>(
     c: &mut [F],

@@ -11,7 +11,8 @@
 //! - If a label has unit stride in the result and in one operand, contiguous elements fill the
 //!   lanes, and a tile of the result stays in registers until all its terms have been added
 //!   (convolution).
-//! - If it is in both operands and summed, tiles of dot products (the gradient of `w`).
+//! - If a label has unit stride in both operands and is summed, tiles of dot products are computed
+//!   (the gradient of `w`).
 //! - If the *result* is at a sum of indices, `dx[c, i + p, j + q] += w[o, c, p, q] * d[o, i, j]`
 //!   (the gradient of `x`), the contraction is reindexed as a gather: `dx[c, v, u]` is the sum of
 //!   `w[o, c, p, q] * d[o, v - p, u - q]`, and `d` is copied once with zeros around it.
@@ -193,9 +194,9 @@ pub fn absorbing_windows<F: Real, const L: usize>(
     each_product(out, &arrays, &labels, how, |x, y| absorbing_product(a[x], b[y], absorbs));
 }
 
-/// [`windows`] for what a decision depends on: each element of the result is `start` and, one after
-/// the other in the order of the labels (the last one fastest), the products, each rounded before
-/// it is added.
+/// [`windows`] for results that a decision depends on: each element of the result is `start` and,
+/// one after the other in the order of the labels (the last one fastest), the products, each
+/// rounded before it is added.
 ///
 /// # Panics
 ///
@@ -232,8 +233,8 @@ struct Turned<const L: usize> {
     zeros: Vec<(usize, usize, usize)>,
 }
 
-/// The contraction turned round so that the result is at one index, if that makes its last axis
-/// one; by the first operand or the second.
+/// The contraction reindexed so that one label indexes the last axis of the result, if that is
+/// possible, by the first operand or the second.
 fn turned<const L: usize>([out, a, b]: &[Read<L>; 3], labels: [usize; L], first: bool) -> Option<Turned<L>> {
     let (mut moved, fixed) = if first { (a.clone(), b) } else { (b.clone(), a) };
     let (mut new_out, mut new_labels) = (out.clone(), labels);
@@ -248,8 +249,8 @@ fn turned<const L: usize>([out, a, b]: &[Read<L>; 3], labels: [usize; L], first:
         let elsewhere = |l: usize| out.axes.iter().enumerate().any(|(m, a)| m != k && a.2[l] != 0);
         let Some((i, p, axis)) = [(x, y), (y, x)].into_iter().find_map(|(i, p)| {
             let axis = moved.own_axis(i)?;
-            // Zeros are put around the longer operand: around the shorter one they would be most of
-            // it.
+            // Zeros are put around the longer operand: around the shorter one most elements would
+            // be zeros.
             let fits = labels[i] >= labels[p] && !fixed.has(i) && !moved.has(p) && !elsewhere(i) && !elsewhere(p);
             fits.then_some((i, p, axis))
         }) else {
@@ -306,8 +307,8 @@ fn inside<F: Real, const L: usize>(
     let once = arrays[0].axes.iter().all(|(.., steps)| steps.iter().filter(|s| **s != 0).count() <= 1)
         && (0..L).all(|l| arrays[0].axes.iter().filter(|a| a.2[l] != 0).count() <= 1);
     let met: usize = all.iter().filter(|l| l.out != 0).map(|l| l.n).product();
-    // The longest label that can fill lanes; one of the result and one operand is preferred to one
-    // of both operands.
+    // The longest label that can fill lanes; a label of the result and one operand is preferred to
+    // a label of both operands.
     let worth = |l: &Label| l.n.min(64);
     let spread = |l: &Label| l.out == 1 && ((l.a, l.b) == (1, 0) || (l.a, l.b) == (0, 1));
     let summed = |l: &Label| l.out == 0 && (l.a, l.b) == (1, 1);

@@ -1,4 +1,4 @@
-//! What an option takes, and how often it may stand.
+//! The arguments of options, and options that occur twice.
 
 use ad::prelude::*;
 

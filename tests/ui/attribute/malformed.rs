@@ -12,4 +12,9 @@ fn g(x: f64) -> f64 {
     x * x
 }
 
+#[differentiate(wrt(x), suffix = "by x")]
+fn h(x: f64) -> f64 {
+    x * x
+}
+
 fn main() {}

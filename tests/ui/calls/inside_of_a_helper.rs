@@ -1,4 +1,4 @@
-//! What is wrong in a marked function is reported there, and once.
+//! Errors in a marked function are reported there, and once.
 
 use ad::prelude::*;
 

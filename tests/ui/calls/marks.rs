@@ -1,4 +1,4 @@
-//! What `#[differentiable]` marks.
+//! Items that `#[differentiable]` does not mark.
 
 use ad::prelude::*;
 

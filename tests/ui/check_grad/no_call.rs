@@ -1,4 +1,4 @@
-//! What is checked is a call.
+//! The argument of `check_grad!` has to be a call.
 
 fn main() {
     let x = 1.0;

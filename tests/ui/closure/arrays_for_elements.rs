@@ -1,4 +1,4 @@
-//! Closures that give arrays where one element is wanted.
+//! Closures that return arrays where one element is expected.
 
 use ad::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What is assigned must be a variable of the function, on every path before it is read.
+//! Only variables of the function can be assigned, and on every path before they are read.
 
 use ad::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Fields of what has none.
+//! Fields of values that have no fields.
 
 use ad::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Ways out of blocks that are not there.
+//! Jumps out of blocks that do not exist.
 
 use ad::prelude::*;
 

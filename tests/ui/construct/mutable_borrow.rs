@@ -1,4 +1,4 @@
-//! References to what changes.
+//! References to variables that change.
 
 use ad::prelude::*;
 

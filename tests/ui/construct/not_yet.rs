@@ -1,4 +1,4 @@
-//! What is understood in most places, and not in these.
+//! Forms that are understood in most places, and not in these.
 
 use ad::ndarray::NewAxis;
 use ad::prelude::*;

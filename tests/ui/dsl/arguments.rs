@@ -1,4 +1,4 @@
-//! What the functions of the prelude take.
+//! Wrong arguments of functions of the prelude.
 
 use ad::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What a slice is described by.
+//! Wrong arguments of slices.
 
 use ad::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What cannot stand behind `filter`.
+//! Methods that cannot follow `filter`.
 
 use ad::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Methods of iterators and vectors that are said in another way here.
+//! Methods of iterators and vectors that have another form here.
 
 use ad::prelude::*;
 

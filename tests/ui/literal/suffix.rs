@@ -1,4 +1,4 @@
-//! Suffixes of types that are not there.
+//! Suffixes of types that do not exist.
 
 use ad::prelude::*;
 

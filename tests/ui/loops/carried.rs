@@ -1,4 +1,4 @@
-//! What a loop carries has one type and one shape in all steps.
+//! A carried value has one type and one shape in all steps.
 
 use ad::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Labels that are not there, and jumps out of closures.
+//! Labels that do not exist, and jumps out of closures.
 
 use ad::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What ndarray adds up in an order that depends on how an array lies in memory, where that is not known.
+//! Sums in memory order over arrays of unknown memory order.
 
 use ad::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What does not parse is rustc's to say, once.
+//! Syntax errors are left to rustc, which reports each once.
 
 use ad::prelude::*;
 

@@ -9,8 +9,8 @@ fn of_any_rank(x: ArrayD<f64>) -> f64 {
 }
 
 #[differentiate(grad, jvp)]
-fn of_tuples(p: (f64, [(f64, f64); 1]), q: &[f64]) -> f64 {
-    p.0 * p.1[0].1 + q[0]
+fn of_tuples(p: (f64, [(f64, [(f64, f64); 1]); 1]), q: &[f64]) -> f64 {
+    p.0 * p.1[0].1[0].1 + q[0]
 }
 
 #[differentiate]
@@ -19,8 +19,8 @@ fn of_shared(x: &ArcArray1<f64>, n: usize) -> f64 {
 }
 
 #[differentiate]
-fn in_pairs(x: &Array1<f64>) -> [(f64, f64); 1] {
-    [(x.sum(), x[0])]
+fn in_pairs(x: &Array1<f64>) -> [(f64, [(f64, f64); 1]); 1] {
+    [(x.sum(), [(x[0], x[1])])]
 }
 
 #[differentiate]
@@ -33,12 +33,12 @@ fn main() {
     let any = ArrayD::<f64>::zeros(vec![2]);
     let (value, gradient) = of_any_rank_value_and_grad(any.clone());
     println!("{} {}", value + gradient.sum(), of_any_rank_grad(any).len());
-    let ((a, b), q) = of_tuples_grad((1.0, [(2.0, 3.0)]), &[1.0]);
-    let (_, tangent) = of_tuples_jvp((1.0, [(2.0, 3.0)]), &[1.0], (1.0, [(0.0, 0.0)]), &[0.0]);
-    println!("{}", a + b[0].1 + q[0] + tangent);
+    let ((a, b), q) = of_tuples_grad((1.0, [(2.0, [(3.0, 1.0)])]), &[1.0]);
+    let (_, tangent) = of_tuples_jvp((1.0, [(2.0, [(3.0, 1.0)])]), &[1.0], (1.0, [(0.0, [(0.0, 0.0)])]), &[0.0]);
+    println!("{}", a + b[0].0 + q[0] + tangent);
     println!("{}", of_shared_grad(&ArcArray1::zeros(2), 1).sum());
     let mut x = array![1.0, 2.0];
-    println!("{}", in_pairs_vjp(&x, [(1.0, 0.0)]).1.sum());
+    println!("{}", in_pairs_vjp(&x, [(1.0, [(0.0, 0.0)])]).1.sum());
     println!("{}", changes_grad(&mut x).sum());
     ad::check_grad!(of_any_rank(ArrayD::zeros(vec![1])));
 }

@@ -1,4 +1,4 @@
-//! What arrays are made of.
+//! Element types of arrays.
 
 use ad::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Integers of sizes that are not there.
+//! Integer types that do not exist.
 
 use ad::prelude::*;
 

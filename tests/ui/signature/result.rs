@@ -1,4 +1,4 @@
-//! What a function returns.
+//! Result types.
 
 use ad::prelude::*;
 

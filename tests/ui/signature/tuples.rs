@@ -8,8 +8,8 @@ fn f(x: f64, _p: ()) -> f64 {
 }
 
 #[differentiate]
-fn g(x: f64) -> [(f64, f64); 1] {
-    [(x, x)]
+fn g(x: f64) -> [(f64, [(f64, f64); 1]); 1] {
+    [(x, [(x, x)])]
 }
 
 #[differentiate(grad, per_example(p))]

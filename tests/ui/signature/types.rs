@@ -4,10 +4,10 @@ use ad::ndarray::{ArcArray1, ArrayD};
 use ad::prelude::*;
 
 #[differentiate]
-fn f(x: &ArrayD<f64>, y: &ArcArray1<f64>, z: [f64; 3], w: &[(f64, Vec<f64>)]) -> f64 {
+fn f(x: &ArrayD<f64>, y: &ArcArray1<f64>, z: [f64; 3], w: &[(f64, &[f64])]) -> f64 {
     x.sum() + y.sum() + z[0] + w[0].0
 }
 
 fn main() {
-    println!("{}", f(&array![1.0].into_dyn(), &array![1.0].into_shared(), [0.0; 3], &[(0.0, Vec::new())]));
+    println!("{}", f(&array![1.0].into_dyn(), &array![1.0].into_shared(), [0.0; 3], &[]));
 }

@@ -1,4 +1,4 @@
-//! Left to rustc: another value than the signature says.
+//! Left to rustc: a result of another type than in the signature.
 
 use ad::prelude::*;
 

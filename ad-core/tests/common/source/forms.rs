@@ -1,11 +1,14 @@
-//! What programs are made of: templates, one line each. A row of the front end's table is in random programs once it has a line here.
+//! The templates from which programs are made, one line each. A row of the front end's table occurs
+//! in random programs once it has a line here.
 //!
-//! A line is: what it makes, its text, the rows of the front end's table that it uses, and the real types it is for (`c`: not for
-//! a type parameter, `p`: for one only, `d`: `f64` only). Rows are written as [`row`] does. It makes `S` a real number, `I` a `usize`, `B` a boolean, `A:n,m` an owned array, `N:n` an
-//! owned array of `usize`, `Q:n` an iterator of numbers that can be reversed, `P:n` any iterator of numbers, `T:n` an array of static size, or `let` statements
-//! that bind names.
+//! A line has the kind of its result, its text, the rows of the front end's table that it uses, and
+//! the real types that it supports (`c`: no type parameter, `p`: a type parameter only, `d`: `f64`
+//! only). Rows are written as [`row`] writes them. The result is `S` a real number, `I` a `usize`,
+//! `B` a boolean, `A:n,m` an owned array, `N:n` an owned array of `usize`, `Q:n` an iterator of
+//! numbers that can be reversed, `P:n` any iterator of numbers, `T:n` an array of static size, or
+//! `let` statements that bind names.
 //!
-//! In the text `{{` and `}}` are braces, `$x` is a name that is made up, and holes are
+//! In the text `{{` and `}}` are braces, `$x` is a fresh name, and holes are
 //!
 //! | hole | an expression that is |
 //! | --- | --- |
@@ -22,9 +25,10 @@
 //! | `{T:n}` `{T:n,m}` | an array of static size, by value |
 //! | `{i<n}` `{#n}` `{!n}` | an index below n, the size n, as a number |
 //!
-//! Behind a `;` names come into scope: `{S;x:S i<n r:V:m}` (a number, an index, a view; `x:&S` a reference, `n#m` a size,
-//! `r:W:2` a slice, `r:L:2` a vector, `r:T:2` an array of static size, `r:N:2` one of `usize`, `f:F` a closure).
-//! Sizes may be `n+1`, `n-1`, `n*m`, `n*2`; letters that are free are chosen.
+//! The names behind a `;` come into scope: `{S;x:S i<n r:V:m}` (a number, an index, a view; `x:&S`
+//! a reference, `n#m` a size, `r:W:2` a slice, `r:L:2` a vector, `r:T:2` an array of static size,
+//! `r:N:2` one of `usize`, `f:F` a closure). Sizes may be `n+1`, `n-1`, `n*m`, `n*2`; letters that
+//! are free are chosen.
 
 mod arrays;
 mod iterators;
@@ -42,7 +46,7 @@ use ad_core::front::described;
 pub struct Form {
     pub kind: &'static str,
     pub dims: &'static str,
-    /// Of a `let`: what it binds.
+    /// The names that a `let` binds.
     pub binds: &'static str,
     pub text: &'static str,
     pub uses: &'static str,
@@ -55,7 +59,7 @@ impl Form {
     }
 }
 
-/// What it makes, the text, the rows it uses, the real types it is for.
+/// The kind of its result, the text, the rows that it uses, the real types that it supports.
 type Line = (&'static str, &'static str, &'static str, &'static str);
 
 /// Every form: the table, and a line for each scalar function of one argument, in its domain.
@@ -99,7 +103,8 @@ pub fn row(on: &str, name: &str) -> String {
     format!("{}.{name}", on.replace(' ', "-").replace('`', ""))
 }
 
-/// What to write around an argument so that the function is tame there: the table says where it is.
+/// The text around an argument that brings it into the domain of the function, by the domain in the
+/// table.
 fn domain(name: &str) -> (&'static str, &'static str) {
     let row = Unary::ALL.iter().map(|f| f.row()).find(|row| row.name == name);
     match row.and_then(|row| row.domain) {

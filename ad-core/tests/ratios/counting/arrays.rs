@@ -1,5 +1,5 @@
-//! Methods of arrays, vectors and iterators that count what they do: the counters in a program's
-//! text call `counted_sum` for `sum`. Must never change what a method returns.
+//! Methods of arrays, vectors and iterators that count their work: the counters in a program's text
+//! call `counted_sum` for `sum`. This module must never change the result of a method.
 
 use ndarray::{Array, ArrayBase, ArrayRef, Axis, Data, Dimension, NdProducer, RemoveAxis, Zip, linalg::Dot};
 use num_traits::{FromPrimitive, Zero};
@@ -322,7 +322,7 @@ impl<T> CountedSlice<T> for [T] {
         self.rotate_right(by);
     }
 }
-/// What has the name of a method of slices.
+/// Methods whose names are also names of methods of slices.
 pub trait CountedOrdering {
     fn counted_reverse(self) -> Self;
 }
@@ -331,7 +331,7 @@ impl CountedOrdering for std::cmp::Ordering {
         self.reverse()
     }
 }
-/// What moves elements of a vector.
+/// Methods that move elements of a vector.
 pub trait CountedVec<T> {
     fn counted_retain(&mut self, f: impl FnMut(&T) -> bool);
     fn counted_remove(&mut self, at: usize) -> T;

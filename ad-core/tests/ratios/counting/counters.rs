@@ -1,7 +1,7 @@
 //! The counters, in the crate of the counted programs: operations on numbers, all work, and bytes
-//! of memory; and how a program is measured with them. Must never count what a program does not
-//! do: what is not seen here makes a function look cheaper, and its gradient has to keep the law
-//! all the same.
+//! of memory; and the measurement of a program with them. This module must never count work that a
+//! program does not do. Work that it does not see makes a function look cheaper, and its gradient
+//! has to keep the law all the same.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -37,7 +37,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What takes longer is not run to its end: it may have none for these numbers.
+/// A longer run is not completed: the function may never end for these numbers.
 const LONGEST: u64 = 400_000_000;
 
 /// Work.
@@ -64,7 +64,7 @@ fn real<T: ?Sized>() -> bool {
 pub trait Amount {
     /// Of an array; none of a number.
     fn elements(&self) -> u64;
-    /// Operations on numbers, if this is what one operation gives.
+    /// The number of operations on numbers, if the value is the result of one operation.
     fn operations(&self) -> u64;
 }
 macro_rules! single {
@@ -134,12 +134,13 @@ pub fn number<T: Amount>(x: T) -> T {
     more(x.operations());
     x
 }
-/// A function of numbers, or what is compared, if it is one. (`max` is of integers too.)
+/// Counts a function of numbers or a comparison, if the type is a number. (`max` exists for
+/// integers too.)
 pub fn function<T>(x: T) -> T {
     more(u64::from(real::<T>()));
     x
 }
-/// What is changed by an operation: see [`number`].
+/// The operand that an operation changes: see [`number`].
 pub fn place<T: Amount + ?Sized>(x: &mut T) -> &mut T {
     tick(x.elements() * 4);
     more(x.operations());
@@ -150,7 +151,7 @@ pub fn place<T: Amount + ?Sized>(x: &mut T) -> &mut T {
 pub fn moved<T>(n: usize) {
     bulk(of_elements::<T>(n), 2 * n as u64);
 }
-/// What a function of the library reads once.
+/// Counts an argument that a function of the library reads once.
 pub fn reads<T: Amount>(x: T) -> T {
     bulk(x.operations(), x.elements());
     x
@@ -177,7 +178,7 @@ pub fn vector<T: Clone>(x: T, n: usize) -> Vec<T> {
     vec![x; n]
 }
 
-/// What a run has done: work, operations on numbers, bytes beyond those that were alive before.
+/// The counts of a run: work, operations on numbers, bytes beyond those that were allocated before.
 fn counted<R>(f: impl FnOnce() -> R) -> (R, [u64; 3]) {
     DONE.with(Cell::take);
     NUMBERS.with(Cell::take);

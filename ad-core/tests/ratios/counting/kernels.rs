@@ -1,6 +1,6 @@
 //! The kernels of `ad-runtime` with counters, in the place of `ad::runtime::kernel`. Every kernel
-//! that does work in proportion to its arguments is here by name, so a new one that is not counted
-//! does not compile. Must never change what a kernel computes.
+//! whose work is proportional to its arguments has a wrapper here, so a program with a new kernel
+//! that is not counted does not compile. This module must never change the result of a kernel.
 
 use std::borrow::Cow;
 
@@ -8,8 +8,8 @@ use ad_runtime::Real;
 use ad_runtime::kernel as plain;
 pub use ad_runtime::kernel::{
     Axis, Body, Copied, Destination, Fused, Indices, Isa, Operand, Plain, Whole, assemble, block, block_of_rows,
-    copied, copied_slice, destination, destination_slice, dispatch, fits, order, power, quotient, remainder, replaced,
-    replaced_slice, same, shifted_left, shifted_right,
+    copied, copied_slice, destination, destination_slice, dispatch, finished, fits, order, power, quotient, remainder,
+    replaced, replaced_slice, same, shifted_left, shifted_right,
 };
 use ndarray::{ArrayRef, Dimension};
 
@@ -19,7 +19,7 @@ use crate::counters::{bulk, tick};
 fn len<A>(x: &[A]) -> u64 {
     x.len() as u64
 }
-/// What has been copied, if it has.
+/// Counts the copy, if the value was copied.
 fn copy<'a, A: Copy>(x: Cow<'a, [A]>) -> Cow<'a, [A]> {
     if let Cow::Owned(x) = &x {
         tick(2 * len(x));

@@ -18,7 +18,7 @@ pub use unary::Unary;
 use crate::prim::Build;
 use crate::term::Term;
 
-/// How generated code calls a scalar function.
+/// The form in which generated code calls a scalar function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Emit {
     /// A method of the primitive type: `x.name()`, `a.name(b)`.
@@ -29,7 +29,7 @@ pub enum Emit {
     Op(&'static str),
 }
 
-/// How a partial derivative scales the tangent.
+/// The product by which a partial derivative scales the tangent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scaling {
     /// By a product.
@@ -76,7 +76,7 @@ pub struct UnaryRow {
     /// The derivative, given the argument and the result. `None` if it is zero everywhere (by the
     /// table of conventions).
     pub partial: Option<Partial1>,
-    /// How the tangent is scaled.
+    /// The product that scales the tangent.
     pub scaling: Scaling,
     /// How generated code calls it.
     pub emit: Emit,
@@ -106,7 +106,7 @@ pub struct BinaryRow {
     pub eval: fn(f64, f64) -> f64,
     /// The partial derivatives. `None` if one is zero everywhere.
     pub partials: [Option<Partial2>; 2],
-    /// How the tangents are scaled.
+    /// The product that scales the tangents.
     pub scaling: Scaling,
     /// How generated code calls it.
     pub emit: Emit,

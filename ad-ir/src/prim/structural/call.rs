@@ -13,17 +13,17 @@ use crate::prim::Prim;
 use crate::prim::build::{Build, Typed, Types, ensure};
 use crate::term::{Elem, Term, Type};
 
-/// What of a function is called.
+/// The routine of a function that a call runs ([KN] section 6).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Half {
     /// The function itself.
     Value,
     /// The function, which leaves a record for [`Half::Reverse`].
     Forward,
-    /// From the record of a forward half and the cotangents of the real results to the cotangents
+    /// From the record of a forward half, the arguments that are passed on and the cotangents of the real results to the cotangents
     /// of the active arguments.
     Reverse,
-    /// From the arguments and the tangents of the active ones to the tangents of the real results.
+    /// The same with the tangents of the active arguments, to the tangents of the real results.
     Tangent,
 }
 
@@ -41,10 +41,13 @@ pub struct Returns {
 pub struct Callee {
     /// The number of the function among those of the program.
     pub function: u32,
-    /// What of it is called.
+    /// The routine that is called.
     pub half: Half,
     /// The indices of the active arguments, ascending. Empty for the function itself.
     pub active: Box<[u32]>,
+    /// The indices of the arguments that the other half takes once more, ascending. No record has
+    /// them.
+    pub passed: Box<[u32]>,
     /// The types of the function's results.
     pub results: Box<[Returns]>,
     /// The type of what the call gives, if that is the only result. It is not read from a record.
@@ -52,6 +55,13 @@ pub struct Callee {
 }
 
 impl Callee {
+    /// Whether the reverse half with these active arguments adds to memory of its caller, given
+    /// the number of axes of the first one.
+    #[must_use]
+    pub fn adds(active: &[u32], rank: usize) -> bool {
+        active.len() == 1 && rank > 0
+    }
+
     /// The type of the number that a call gives.
     #[must_use]
     pub fn gives(&self) -> Elem {
@@ -90,7 +100,38 @@ impl Structural for Call<'_> {
 
     #[inline]
     fn examples() -> Vec<Example> {
-        // What a call computes depends on the program.
+        // The functions of a program give the value, so there is no example without a program.
+        Vec::new()
+    }
+}
+
+/// `[reached, argument..., x]`: x plus a cotangent. Of a call that is not reached, it is x.
+pub(super) struct Onto<'a>(pub(super) &'a Callee);
+
+impl Structural for Onto<'_> {
+    fn name(&self) -> String {
+        format!("call_{}_reverse_onto", self.0.function)
+    }
+
+    fn infer(&self, g: &dyn Types, args: &[Term]) -> Typed {
+        let reached = args.first().map(|&t| g.ty(t));
+        ensure!(reached == Some(&Type::scalar(Elem::Bool)), "a call begins with whether it is reached");
+        args.iter().try_for_each(|&t| g.array(t).map(|_| ()))?;
+        let (elem, shape) = g.array(args[args.len() - 1])?;
+        ensure!(args.len() > 1 && elem.is_real(), "a cotangent is added to what is real");
+        shaped(elem, shape.iter().copied())
+    }
+
+    fn batch(&self, g: &mut dyn Build, b: &Batch<'_>) -> Term {
+        g.row_by_row(&Prim::Onto(self.0.clone().into()), b.args, b.lifted, b.varies, b.size)
+    }
+
+    fn cost(&self) -> Option<u32> {
+        None
+    }
+
+    #[inline]
+    fn examples() -> Vec<Example> {
         Vec::new()
     }
 }

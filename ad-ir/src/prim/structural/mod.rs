@@ -184,7 +184,8 @@ macro_rules! families {
                     | Prim::StopGradient
                     | Prim::Fused
                     | Prim::RelaxedExact
-                    | Prim::UnknownOrder => return None,
+                    | Prim::UnknownOrder
+                    | Prim::Finished => return None,
                 })
             }
         }
@@ -213,6 +214,7 @@ families! {
     Prim::Contract(spec) => contract::Contract(spec);
     Prim::CumSum(back) => cumsum::CumSum(*back);
     Prim::Call(callee) => call::Call(callee);
+    Prim::Onto(callee) => call::Onto(callee);
     Prim::Returned(k, elem) => call::Returned(*k, *elem);
 }
 

@@ -1,8 +1,8 @@
 //! `stack`: arrays of one type along a new first axis.
 //!
 //! It is linear in all of its arguments jointly, so its derivative is a special form of a mode
-//! (`modes::dual_arrays`, `Delta::Stack`). One map for each argument would give a sum of as many
-//! arrays of the result's size.
+//! (`modes::dual_arrays`, `Delta::Stack`). With one map for each argument, the tangent would be a
+//! sum of as many arrays of the result's size.
 
 use super::{Batch, Example, Sample, Structural, shaped};
 use crate::prim::Prim;

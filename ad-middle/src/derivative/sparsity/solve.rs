@@ -1,6 +1,6 @@
-//! Equations and slopes of indices: the value of a variable for which an index is a given one, and
-//! whether an index grows with a variable. Must never leave a value of a variable out for which the
-//! equation may hold.
+//! Equations and slopes of indices: the value of a variable for which an index is equal to a given
+//! one, and whether an index grows with a variable. This module must never leave out a value of a
+//! variable for which the equation may hold.
 
 use ad_ir::ir::{Elem, Graph, Node, Term, Var};
 use ad_ir::prim::{Cmp, IntOp, Prim};
@@ -44,7 +44,8 @@ pub(super) fn solved(g: &mut Graph, range: Range, var: Var, count: Term) -> Opti
 }
 
 /// The only value of a variable for which `from <= to` and `to - from < width`, where `from` grows
-/// by at least the width with the variable: the number of a row of a matrix, of a place in it.
+/// by at least the width with the variable. An example is the row of a position in a flattened
+/// matrix.
 fn between(g: &mut Graph, below: Term, all: &[Term], var: Var, count: Term) -> Option<(Option<usize>, Term, Term)> {
     let Node::Prim(Prim::Compare(Cmp::Lt), args) = g.node(below) else { return None };
     let (distance, width) = (args[0], args[1]);
@@ -67,7 +68,7 @@ fn between(g: &mut Graph, below: Term, all: &[Term], var: Var, count: Term) -> O
     Some((None, value, there))
 }
 
-/// Whether one size is at most another, as far as their forms show it.
+/// Whether the forms of two sizes show that the first is at most the second.
 fn at_most(g: &Graph, a: Term, b: Term) -> bool {
     a == b
         || match (g.int_value(a), g.int_value(b)) {
@@ -80,8 +81,8 @@ fn at_most(g: &Graph, a: Term, b: Term) -> bool {
         }
 }
 
-/// The value of a variable below `size` for which `t` is `wanted`, and the condition that there is
-/// one.
+/// The value of a variable below `size` for which `t` is `wanted`, and the condition that this
+/// value exists.
 fn solution(g: &mut Graph, t: Term, wanted: Term, var: Var, size: Term) -> Option<(Term, Term)> {
     let Linear { factor, plus } = linear(g, t, var)?;
     g.int_value(factor).filter(|&factor| factor > 0)?;
@@ -90,8 +91,8 @@ fn solution(g: &mut Graph, t: Term, wanted: Term, var: Var, size: Term) -> Optio
     Some((value[0], there))
 }
 
-/// `(to - from) / by`, which is added to the index, and the condition that it is whole and below
-/// the size.
+/// Appends `(to - from) / by` to the index. Returns the condition that it is an integer below the
+/// size.
 pub(super) fn quotient(
     g: &mut Graph,
     there: Term,
@@ -136,7 +137,7 @@ impl Case {
             self.conditions.push(there);
             self.open.remove(o);
             self.set(g, var, value);
-            // The condition says this component.
+            // The condition determines this component.
             self.index[k] = at[k];
             return true;
         }
@@ -181,8 +182,8 @@ struct Linear {
     plus: Term,
 }
 
-/// The term as a linear function of a variable. (A difference is none: where it would be negative,
-/// it is 0 for several values.)
+/// The term as a linear function of a variable. (A difference of `usize` is not linear: it
+/// saturates at 0.)
 fn linear(g: &mut Graph, t: Term, var: Var) -> Option<Linear> {
     let zero = g.lit_usize(0);
     if matches!(g.node(t), Node::Var(v) if *v == var) {
@@ -209,7 +210,7 @@ fn linear(g: &mut Graph, t: Term, var: Var) -> Option<Linear> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Slope {
     Same,
-    /// It grows by one, or does not exceed a limit of its type.
+    /// It grows by one, or stays at a limit of its type.
     One,
     Up,
     Down,
@@ -233,8 +234,8 @@ impl Slope {
     }
 }
 
-/// How an index changes with a variable; `None` if that is not known. Operations of `usize` that
-/// would leave the type give its nearest value, so they grow and shrink all the same.
+/// How an index changes with a variable; `None` if that is not known. Operations of `usize`
+/// saturate, so they stay monotone.
 pub(super) fn slope(g: &Graph, t: Term, var: Var) -> Option<Slope> {
     if !g.mentions(t, var) {
         return Some(Slope::Same);

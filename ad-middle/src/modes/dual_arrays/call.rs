@@ -26,6 +26,8 @@ pub(super) struct CallDelta {
     callee: Callee,
     reached: Term,
     record: Term,
+    /// The arguments that are passed on.
+    passed: Vec<Term>,
     /// The active arguments, with their tangents.
     args: Vec<(Term, DeltaId)>,
 }
@@ -34,6 +36,11 @@ impl CallDelta {
     /// The tangents of the active arguments.
     pub(super) fn reads(&self) -> impl Iterator<Item = DeltaId> + '_ {
         self.args.iter().map(|a| a.1)
+    }
+
+    /// The arguments of another half, without tangents or cotangents.
+    fn given(&self, reached: Term) -> impl Iterator<Item = Term> + '_ {
+        [reached, self.record].into_iter().chain(self.passed.iter().copied())
     }
 }
 
@@ -51,7 +58,8 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, callee: &Callee, args: &[Term]) -> (
     let forward = Callee { half: Half::Forward, active: numbers, direct: None, ..callee.clone() };
     let record = d.g.prim(Prim::Call(forward.clone().into()), &now);
     let args = active.into_iter().map(|(k, id)| (now[k], id)).collect();
-    let of_call = CallDelta { callee: forward, reached: now[0], record, args };
+    let passed = callee.passed.iter().map(|&k| now[1 + k as usize]).collect();
+    let of_call = CallDelta { callee: forward, reached: now[0], record, passed, args };
     let id = d.out.push(Delta::Call(Rc::new(of_call)));
     let parts = callee.results.iter().enumerate().map(|(k, result)| match result.elem.is_real() {
         true => Tangent::Array(d.out.push(Delta::Part(id, k))),
@@ -77,7 +85,7 @@ fn other_half(
         _ => None,
     };
     let callee = Callee { half, direct, ..call.callee.clone() };
-    let args: Vec<Term> = [reached, call.record].into_iter().chain(given).collect();
+    let args: Vec<Term> = call.given(reached).chain(given).collect();
     let made = g.prim(Prim::Call(callee.into()), &args);
     if direct.is_some() {
         return vec![made];
@@ -147,6 +155,16 @@ pub(super) fn transpose(
             any = g.or(any, differs);
         }
         reached = g.cond(reached, any, no);
+    }
+    if let [(arg, id)] = call.args[..]
+        && Callee::adds(&call.callee.active, g.rank(arg))
+    {
+        let callee = Callee { half: Half::Reverse, direct: None, ..call.callee.clone() };
+        let zeros = g.zeros_like(arg);
+        let args: Vec<Term> = call.given(reached).chain(given).chain([zeros]).collect();
+        let term = g.prim(Prim::Onto(callee.into()), &args);
+        let term = guard.map_or(term, |guard| wrap(g, term, guard));
+        return vec![(id, Cotangent { term, masked: KnownZeros::None })];
     }
     let like: Vec<(Elem, Vec<Term>)> = call.args.iter().map(|&(arg, _)| (g.elem(arg), g.shape(arg).to_vec())).collect();
     let found = other_half(g, call, (Half::Reverse, reached), given, &like);

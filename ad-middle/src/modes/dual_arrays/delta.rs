@@ -57,8 +57,8 @@ pub(super) struct ScanDelta {
     pub(super) scan: Scan,
     /// The carried values at the start of each step, which the augmented loop saves.
     pub(super) saved: Vec<Term>,
-    /// What else it saves. The derivative reads the rows instead of carried arrays, or instead of an
-    /// expensive recomputation.
+    /// Further values that it saves. The derivative reads the rows instead of carried arrays, or
+    /// instead of an expensive recomputation.
     pub(super) residuals: Vec<Residual>,
     /// Carried arrays that the derivative may change back to their earlier states.
     pub(super) undo: Vec<Undo>,

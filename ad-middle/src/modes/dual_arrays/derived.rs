@@ -1,7 +1,7 @@
 //! The body of a derived loop, and the values that it reads from the original loop: residuals, or
 //! carried arrays that it changes back to their earlier states.
 //!
-//! This module must never decide what the cotangents of a loop are: `scan` does that.
+//! This module must never compute the cotangents of a loop: `scan` does that.
 
 use std::collections::{HashMap, HashSet};
 
@@ -196,7 +196,7 @@ impl Derived {
         Some((made, used, carried))
     }
 
-    /// Removes the rows that no result reads. So the operands of the loop are exactly what it
+    /// Removes the rows that no result reads. So the operands of the loop are exactly those that it
     /// needs.
     fn unread(&self, g: &mut Graph, results: &[Term], order: &mut Vec<usize>, xs: &mut Vec<Term>) {
         let reach = g.reachable(results);

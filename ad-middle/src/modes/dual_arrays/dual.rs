@@ -268,6 +268,7 @@ impl Dualise<'_, '_> {
             | Prim::Int(_)
             | Prim::IntNeg
             | Prim::TotalOrder
+            | Prim::Finished
             | Prim::Not
             | Prim::And
             | Prim::Or

@@ -29,7 +29,7 @@ pub(super) enum Lin {
     Cast { from: Elem, to: Elem },
 }
 
-/// What is known of a cotangent's zeros, in addition to those that a zero arm at its root shows.
+/// The known zeros of a cotangent, in addition to those that a zero arm at its root shows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum KnownZeros {
     /// Nothing is masked.
@@ -79,7 +79,7 @@ impl Lin {
         }
     }
 
-    /// What is known of the zeros of the transpose's result, given the cotangent. A choice with a
+    /// The known zeros of the transpose's result, given those of the cotangent. A choice with a
     /// zero arm stays at the root under a scaling; any other operation hides it.
     pub(super) fn transposed_mask(&self, g: &Graph, ct: Term, masked: KnownZeros) -> KnownZeros {
         match self {
@@ -92,7 +92,7 @@ impl Lin {
     }
 }
 
-/// What is known of a cotangent's zeros after an operation on it.
+/// The known zeros of a cotangent after an operation on it.
 pub(super) fn hidden_mask(g: &Graph, ct: Term, masked: KnownZeros) -> KnownZeros {
     // A conditional at the root stays at the root.
     let inner = zero_arm(g, ct).map_or(ct, |(_, inner)| inner);
@@ -156,8 +156,8 @@ pub(super) fn scale(g: &mut Graph, x: Term, f: Term, masked: KnownZeros) -> Term
             return g.neg(x);
         }
     }
-    // A factor that is zero on one side of a choice is a mask: a NaN of a side that was not chosen
-    // must not pass.
+    // A factor that is zero on one side of a choice is a mask: a NaN of the side that was not
+    // chosen must not reach the product.
     if let Some((mask, a, b)) = as_select(g, f) {
         if is_zero(g, b) {
             let a = scale(g, x, a, masked);
@@ -233,8 +233,8 @@ fn as_select(g: &Graph, t: Term) -> Option<(Term, Term, Term)> {
     }
 }
 
-/// Whether f can only be infinite or NaN where an input is, or by overflow: products and sums of
-/// inputs and bounded functions. A bounded number of terms is examined.
+/// Whether f can only be infinite or NaN where an input is, or by overflow. This holds for products
+/// and sums of inputs and bounded functions. The number of examined terms is bounded.
 fn is_polynomial(g: &Graph, f: Term) -> bool {
     let mut stack = vec![f];
     for _ in 0..64 {

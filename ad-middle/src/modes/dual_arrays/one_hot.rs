@@ -259,7 +259,7 @@ pub(super) fn contract(g: &mut Graph, x: Term, with: Term, spec: Contraction) ->
 fn rows(g: &mut Graph, placed: &Scattered, (x, with): (Term, Term), spec: &Contraction) -> Term {
     let indexed = placed.index.len();
     let places = &spec.a[..indexed];
-    // Each variable gets a new label, after all others.
+    // Each variable gets a new label, greater than all others.
     let first = spec.a.iter().chain(&spec.b).max().map_or(0, |&l| usize::from(l) + 1);
     let counted: Vec<u8> = (0..placed.vars.len()).map(|k| axis(first + k)).collect();
     // The indexed axes of the other operand come first.
@@ -301,8 +301,8 @@ pub(super) fn scattered(g: &mut Graph, x: Term) -> Option<Scattered> {
     simplify::scatter::scattered(g, x).filter(|placed| !placed.vars.is_empty() && placed.one_to_one(g))
 }
 
-/// What a factor has where the elements go. Signs, reciprocals and choices stay at its root, where
-/// scaling looks for them.
+/// The elements of a factor at the places where the one-hot rows put them. Signs, reciprocals and
+/// choices stay at its root, where scaling looks for them.
 pub(super) fn read(g: &mut Graph, placed: &Scattered, f: Term) -> Term {
     match g.node(f).clone() {
         Node::Prim(prim @ (Prim::Select | Prim::Unary(Unary::Neg | Unary::Recip)), args) => {

@@ -1,6 +1,6 @@
-//! The residuals of a loop: what it saves of each step for its derivative, in addition to its
-//! carried values. The loop offers all candidates. A row that the derived body does not read is not
-//! emitted (`passes::lowering`); the same holds for the rows of carried values.
+//! The residuals of a loop: the values of each step that it saves for its derivative, in addition
+//! to its carried values. The loop offers all candidates. A row that the derived body does not read
+//! is not emitted (`passes::lowering`); the same holds for the rows of carried values.
 //!
 //! The rule: cheap terms are recomputed from residuals. There are three kinds of residuals:
 //! - results of expensive functions (the tables' cost: exponentials, logarithms, powers) and sums,
@@ -20,7 +20,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::passes::rewrite::Rewriter;
-use ad_ir::analysis::guards::{Guard, decided};
+use ad_ir::analysis::guards::{Guard, decided, implied_guards};
 use ad_ir::ir::{Graph, Node, Scan, Term, Type};
 use ad_ir::prim::{Binary, Prim};
 
@@ -178,7 +178,7 @@ pub(super) fn use_residuals(
     (states, parts): (&HashMap<Term, Term>, bool),
 ) -> Vec<usize> {
     let before: HashSet<Term> = g.reachable(results).into_iter().collect();
-    let (guards, masks) = (ad_ir::analysis::guards::guards(g, results), masks(g, results));
+    let (guards, masks) = (implied_guards(g, results), masks(g, results));
     let saved = |k: &&Residual| {
         let within = |own: &[Guard], all: &HashMap<Term, Vec<Guard>>| {
             let holds = |set: &Vec<Guard>| own.iter().all(|&(c, value)| decided(g, c, set, DEEPEST) == Some(value));

@@ -1,10 +1,10 @@
-//! What a loop can save for its derivative: the descriptions only. `residuals` and `undo` decide
-//! between them.
+//! Descriptions of the values that a loop can save for its derivative. `residuals` and `undo`
+//! decide between them.
 
 use ad_ir::analysis::guards::Guard;
 use ad_ir::ir::Term;
 
-/// Why a term is a residual.
+/// The reason why a term is a residual.
 #[derive(Clone, Debug)]
 pub(super) enum Why {
     /// It is expensive.
@@ -20,7 +20,7 @@ pub(super) enum Why {
 #[derive(Clone, Debug)]
 pub(super) struct Residual {
     pub(super) term: Term,
-    /// What is saved: in the body the row of a step, and after the loop all rows.
+    /// The saved value: in the body the row of a step, and after the loop all rows.
     pub(super) row: Term,
     pub(super) why: Why,
     /// The row is zero in a step for which one of these does not hold.
@@ -29,7 +29,7 @@ pub(super) struct Residual {
     pub(super) masks: Vec<Guard>,
 }
 
-/// How a step changes a carried array, and what is needed to change it back.
+/// The changes of a carried array in a step, and the values that are needed to change it back.
 #[derive(Clone, Debug)]
 pub(super) struct Undo {
     /// The number of the carried array.

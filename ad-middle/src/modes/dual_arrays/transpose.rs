@@ -22,7 +22,7 @@ pub(super) struct Cotangent {
 }
 
 impl Cotangent {
-    /// What is known of the zeros after an operation on the term.
+    /// The known zeros after an operation on the term.
     pub(super) fn hidden(self, g: &Graph) -> KnownZeros {
         if zero_arm(g, self.term).is_some() { KnownZeros::Arm } else { hidden_mask(g, self.term, self.masked) }
     }

@@ -4,9 +4,9 @@
 //! overwritten. So a loop saves as much as it overwrites, however much its steps read. The result
 //! of an inner loop is changed back by the derivative of that loop, or by a separate loop.
 //!
-//! This is one way to give a derived body the array. The other one saves the parts that are read
-//! (`residuals`). The first way is chosen if the elements that a step overwrites have fewer axes
-//! than the parts that would be saved.
+//! This is one way to supply the array to a derived body. The other one saves the parts that are
+//! read (`residuals`). The first way is chosen if the elements that a step overwrites have fewer
+//! axes than the parts that would be saved.
 //!
 //! This module must never read a state under other conditions than those under which the step has
 //! computed it.
@@ -99,7 +99,7 @@ pub(super) fn inner(body: &Dual, t: Term) -> Option<(&ScanDelta, &Undo)> {
     })
 }
 
-/// An array in the derived body. Leaves stand for its states until the terms of the states are
+/// An array in the derived body. Leaves represent its states until the terms of the states are
 /// known.
 pub(super) struct Undoing<'u> {
     undo: &'u Undo,
@@ -107,13 +107,13 @@ pub(super) struct Undoing<'u> {
     pub(super) carried: Term,
     /// The rows of overwritten elements, in the order of `undo.overwritten`.
     rows: Vec<Term>,
-    /// From each state to its leaf.
+    /// The leaf of each state.
     leaves: HashMap<Term, Term>,
-    /// How to go back from each state, in the order of the states.
+    /// The step back from each state, in the order of the states.
     back: Vec<Back>,
 }
 
-/// How to go back from a state.
+/// The step from a state back to the one before it.
 enum Back {
     /// Elements are put back: their row, the variables, and the range of their indices in the list
     /// of terms.
@@ -191,7 +191,7 @@ impl<'u> Undoing<'u> {
         &self.leaves
     }
 
-    /// From each leaf to the term of its state, which may contain leaves. `None` if a state is read
+    /// The term of the state of each leaf, which may contain leaves. `None` if a state is read
     /// under conditions under which it is not known. `terms` are the terms of [`Undoing::new`] in
     /// the derived body, and `read` are the terms that the derived body reads.
     pub(super) fn known(
@@ -259,14 +259,14 @@ struct Condition {
     own: Term,
 }
 
-/// A state as it is found on one path back, with the conditions of that path, outermost first.
+/// The term of a state on one path back, with the conditions of that path, outermost first.
 #[derive(Clone)]
 struct Way {
     conditions: Vec<Condition>,
     state: Term,
 }
 
-/// One state from all paths back to it.
+/// The term of a state from all paths back to it.
 fn joined(g: &mut Graph, ways: &[Way]) -> Option<Way> {
     if ways.len() > WAYS {
         return None;

@@ -116,8 +116,9 @@ fn fused(g: &mut Graph, roots: &[Term], fusion: &Fusion) -> Vec<Term> {
     rewriter.substitute(g, roots)
 }
 
-/// A sum of an array and of what a loop in reverse adds to zeros; the array that the loop gives if it
-/// begins with the other one; the loop, and that loop.
+/// Finds a sum of an array and the result of a reverse loop that accumulates into zeros. Returns
+/// the sum, the result of the loop that begins with the array instead, the old loop and the new
+/// one.
 fn begun(g: &mut Graph, results: &[Term]) -> Option<(Term, Term, Term, Term)> {
     let reach = g.reachable(results);
     let mut uses: HashMap<Term, usize> = HashMap::new();
@@ -134,7 +135,7 @@ fn begun(g: &mut Graph, results: &[Term]) -> Option<(Term, Term, Term, Term)> {
                 return None;
             }
             let apart = !g.reachable(&[onto]).contains(&of);
-            (apart && only_adds(g, scan, k)).then(|| (sum, onto, of, k, (**scan).clone()))
+            (apart && only_adds(g, scan, k, false)).then(|| (sum, onto, of, k, (**scan).clone()))
         })
     });
     let (sum, onto, of, k, mut scan) = found?;
@@ -143,8 +144,46 @@ fn begun(g: &mut Graph, results: &[Term]) -> Option<(Term, Term, Term, Term)> {
     Some((sum, g.proj(new, k), of, new))
 }
 
-/// Whether each step adds to the carried array k, and reads it nowhere.
-fn only_adds(g: &Graph, scan: &Scan, k: usize) -> bool {
+/// An array and a cotangent, added up in the order in which the cotangent is. What begins with zeros
+/// begins with the array.
+pub(crate) fn added_to(g: &mut Graph, array: Term, t: Term) -> Term {
+    if is_zero(g, t) {
+        return array;
+    }
+    match g.node(t).clone() {
+        Node::Cond { cond, then, other } => {
+            let (then, other) = (added_to(g, array, then), added_to(g, array, other));
+            g.cond(cond, then, other)
+        }
+        Node::Prim(Prim::Binary(Binary::Add), args) => {
+            let first = added_to(g, array, args[0]);
+            added_to(g, first, args[1])
+        }
+        Node::Scatter { put: Put::Add, dst, .. } => {
+            let dst = added_to(g, array, dst);
+            g.onto(t, dst)
+        }
+        Node::Prim(Prim::Onto(_), args) => {
+            let dst = added_to(g, array, args[args.len() - 1]);
+            g.onto(t, dst)
+        }
+        Node::Proj(of, k) => {
+            let k = k as usize;
+            let Node::Scan(mut scan) = g.node(of).clone() else { return g.add(array, t) };
+            if k >= scan.init.len() || !only_adds(g, &scan, k, true) {
+                return g.add(array, t);
+            }
+            scan.init[k] = added_to(g, array, scan.init[k]);
+            let made = g.scan(*scan);
+            g.proj(made, k)
+        }
+        _ => g.add(array, t),
+    }
+}
+
+/// Whether each step adds to the carried array k, and reads it nowhere. With `sums` it may add whole
+/// arrays, and inner loops may add to it; otherwise it changes only some elements.
+fn only_adds(g: &Graph, scan: &Scan, k: usize, sums: bool) -> bool {
     let is_own = |t: Term| matches!(g.node(t), Node::Param(n, _) if *n as usize == k);
     let reads = |ts: &[Term]| g.reachable(ts).into_iter().any(is_own);
     let others: Vec<Term> = scan.body.results.iter().enumerate().filter(|(n, _)| *n != k).map(|(_, &t)| t).collect();
@@ -158,6 +197,25 @@ fn only_adds(g: &Graph, scan: &Scan, k: usize) -> bool {
                 }
                 stack.push(*dst);
             }
+            Node::Prim(Prim::Onto(_), args) => {
+                let (given, onto) = args.split_at(args.len() - 1);
+                if reads(given) {
+                    return false;
+                }
+                stack.extend(onto);
+            }
+            Node::Proj(of, n) if sums => {
+                let (Node::Scan(inner), n) = (g.node(*of), *n as usize) else { return false };
+                let Some(&begin) = inner.init.get(n) else { return false };
+                let others = inner.init.iter().enumerate().filter(|(m, _)| *m != n).map(|(_, &t)| t);
+                let given: Vec<Term> = others.chain(inner.captures.iter().chain(&inner.xs).copied()).collect();
+                if reads(&given) || !only_adds(g, inner, n, sums) {
+                    return false;
+                }
+                stack.push(begin);
+            }
+            Node::Prim(Prim::Binary(Binary::Add), args) if sums && !reads(&args[1..]) => stack.push(args[0]),
+            Node::Prim(Prim::Binary(Binary::Add), args) if sums && !reads(&args[..1]) => stack.push(args[1]),
             Node::Cond { cond, then, other } if !reads(&[*cond]) => stack.extend([*then, *other]),
             _ => return false,
         }

@@ -21,12 +21,12 @@ pub(super) struct Read {
 }
 
 impl Read {
-    /// Terms that the elements are made of.
+    /// The terms of the read.
     fn terms(&self) -> Vec<Term> {
         self.index.iter().copied().chain(self.guards.iter().map(|c| c.0)).chain([self.src]).collect()
     }
 
-    /// The same with other terms, and without the first variable.
+    /// The read of one row: with other terms, and without the first variable.
     fn row(&self, terms: &[Term]) -> Read {
         let (index, rest) = terms.split_at(self.index.len());
         let values = self.guards.iter().map(|c| c.1);
@@ -148,7 +148,7 @@ fn leaves(g: &Graph, t: Term, all: &mut Vec<Term>) -> Option<()> {
     while let Some(t) = stack.pop() {
         let node = g.node(t);
         if g.free(t).is_empty() {
-            // A closed size is left as it is.
+            // A closed size is not rewritten.
             let size = *g.ty(t) == Type::scalar(Elem::USIZE) && !g.is_open(t);
             if !size && !matches!(node, Node::Lit(_)) {
                 place(all, t);

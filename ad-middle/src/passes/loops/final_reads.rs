@@ -66,8 +66,8 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     roots
 }
 
-/// Outermost loops, each with the number of a result. The result is rows that another loop
-/// consumes, and they have more axes than an array that the loop carries.
+/// Outermost loops, each with the number of a result. The result consists of rows that another loop
+/// consumes, and has more axes than an array that the loop carries.
 fn candidates(g: &mut Graph, roots: &[Term]) -> Vec<(Term, usize)> {
     let all = g.reachable(roots);
     let mut consumed: Vec<Term> = Vec::new();

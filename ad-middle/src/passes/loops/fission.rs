@@ -1,7 +1,7 @@
-//! Loop fission for iteration-private updates: each iteration reads and writes a part of an array
-//! of its own. No iteration reads what another one has written there, so all of them read the
+//! Loop fission for iteration-private updates: each iteration reads and writes its own part of an
+//! array. No iteration reads a part that another iteration has written, so all of them read the
 //! initial value, and all writes become one update over all iterations (the rule *fission* in the
-//! table of `loops`). An array whose parts may overlap is left alone.
+//! table of `loops`). An array whose parts may overlap is not rewritten.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -36,7 +36,7 @@ impl Distribution<'_> {
     }
 
     /// The writes of an iteration to the carried array k, the last one first, if it reads and
-    /// writes the array at one index of its own only.
+    /// writes the array only at one index, which differs from those of other iterations.
     fn parts_of_steps(&mut self, k: usize) -> Option<Vec<Update>> {
         let results = self.scan.body.results.clone();
         let own = self.g.param(k, self.scan.body.params[k].clone());

@@ -37,7 +37,7 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     })
 }
 
-/// Whether all steps run, and parameters are arrays.
+/// Whether the loop never stops early, and all its parameters are arrays or scalars.
 fn is_plain(scan: &Scan) -> bool {
     scan.stop.is_none() && !scan.body.params.iter().any(|ty| matches!(ty, Type::Tuple(_)))
 }
@@ -78,7 +78,7 @@ fn inner(g: &Graph, results: &[Term]) -> BTreeMap<Term, BTreeSet<Term>> {
     found
 }
 
-/// For each term: whether it depends on a parameter of which this holds.
+/// For each term: whether it depends on a parameter that satisfies `on`.
 fn depends(g: &Graph, roots: &[Term], on: impl Fn(usize) -> bool) -> HashMap<Term, bool> {
     let mut found: HashMap<Term, bool> = HashMap::new();
     for t in g.reachable(roots) {
@@ -89,21 +89,22 @@ fn depends(g: &Graph, roots: &[Term], on: impl Fn(usize) -> bool) -> HashMap<Ter
     found
 }
 
-/// Whether a loop carries numbers, of which the last ones alone are read.
+/// Whether a loop carries only numbers, and only their final values are read.
 fn is_recurrence(g: &Graph, t: Term, parts: &BTreeSet<Term>) -> bool {
     let Node::Scan(scan) = g.node(t) else { return false };
     let carried = |&part: &Term| matches!(g.node(part), Node::Proj(_, k) if (*k as usize) < scan.init.len());
     scan.init.iter().all(|&x| g.rank(x) == 0) && parts.iter().all(carried)
 }
 
-/// The term that a parameter of a loop stands for: a captured term, or an array whose rows it is.
+/// The argument of a parameter of a loop: a captured term, or the array whose rows the parameter
+/// has.
 fn argument(scan: &Scan, k: usize) -> Term {
     let (carries, captures) = (scan.init.len(), scan.captures.len());
     if k < carries + captures { scan.captures[k - carries] } else { scan.xs[k - carries - captures] }
 }
 
-/// A loop over the same steps that gives these terms of the body as rows; they read no carried
-/// value.
+/// A loop over the same steps that returns these terms of the body as rows. The terms read no
+/// carried value.
 fn rows(g: &mut Graph, scan: &Scan, terms: &[Term]) -> Vec<Term> {
     let first_row = scan.init.len() + scan.captures.len();
     let params = g.reachable(terms).into_iter();
@@ -206,7 +207,7 @@ fn fixed(g: &mut Graph, scan: &mut Scan) {
     let results = scan.body.results.clone();
     let (carries, first_row) = (scan.init.len(), scan.init.len() + scan.captures.len());
     let varies = depends(g, &results, |k| k < carries || k >= first_row);
-    // A loop that reads no capture either may stand in sizes, which stay as they are.
+    // A loop that reads no capture either may be part of a size, and sizes are not rewritten.
     let open = depends(g, &results, |_| true);
     let parts: Vec<Term> =
         inner(g, &results).into_iter().filter(|(t, _)| open[t] && !varies[t]).flat_map(|(_, parts)| parts).collect();

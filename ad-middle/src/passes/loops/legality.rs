@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use super::{Distribution, Update};
 use ad_ir::choice::{Kind, choose, choose_if};
 use ad_ir::ir::{Node, Put, Term};
+use ad_ir::prim::Prim;
 
 impl Distribution<'_> {
     /// Whether all updates can be computed outside of the loop, from values that are saved for
@@ -81,7 +82,9 @@ impl Distribution<'_> {
                     return false;
                 }
             }
-            if matches!(self.g.node(t), Node::Scan(_)) {
+            // What stays in the loop may read the same call. In a loop of its own it would be made
+            // twice, and each further one of a function that calls itself twice as well.
+            if matches!(self.g.node(t), Node::Scan(_) | Node::Prim(Prim::Call(_) | Prim::Onto(_), _)) {
                 return false;
             }
             self.g.node(t).for_each_child(|c| stack.push(c));

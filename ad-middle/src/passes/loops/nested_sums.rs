@@ -1,5 +1,5 @@
 //! Rewrites a sum that is carried through nested loops as one sum over all their iterations in
-//! order. Every one of these loops does nothing but add one scalar in each iteration.
+//! order. Each of these loops only adds one scalar in each iteration.
 
 use super::Distribution;
 use crate::passes::lift::Lift;

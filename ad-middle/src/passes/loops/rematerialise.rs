@@ -146,8 +146,8 @@ impl Rematerialised {
         None
     }
 
-    /// Whether nothing else reads the rows, so that they need not be saved any more, and no sum
-    /// depends on another one.
+    /// Whether no other term reads the rows, so that they need not be saved any more, and no sum
+    /// depends on another sum.
     fn alone(&self, g: &Graph, readers: &HashMap<Term, Vec<Term>>, roots: &[Term]) -> bool {
         let own = |t: &Term| self.sums.iter().any(|s| s.t == *t || s.terms.contains(t));
         let mut depend: BTreeSet<Term> = BTreeSet::new();

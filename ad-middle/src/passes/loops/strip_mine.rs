@@ -11,8 +11,9 @@
 //! s += sum_{l < n % size} e(n / size * size + l)
 //! ```
 //!
-//! Where the inner loop of each iteration ends earlier (`for j in 0..i`), that of a block ends with
-//! the longest of its iterations. Its blocks are small, as the others compute steps for nothing.
+//! If inner loops end at different steps (`for j in 0..i`), the inner loop of a block ends with its
+//! longest iteration. The other iterations of the block then compute unused steps, so these blocks
+//! are small.
 //!
 //! The pass rewrites only sums, for which the order of iterations is free, and only where inner
 //! loops carry scalars: loops that carry arrays fill the lanes by themselves. A block has no more

@@ -1,6 +1,6 @@
 //! Full unrolling: a loop of few steps, whose number is a literal, becomes straight-line code, if
-//! that is less work. It is, where a step's number decides what the step does: which element of a
-//! written array it changes, which arm it takes, whether a loop in it has a step.
+//! that is less work. It is less work if the number of a step decides its effect: which element of
+//! an array it changes, which arm it takes, whether an inner loop has a step.
 //!
 //! | rule | before | after |
 //! | --- | --- | --- |
@@ -9,9 +9,10 @@
 //! | one step | a loop that stops after its first step, whatever that computes | the step |
 //! | full unrolling | a loop of a literal number of steps | its steps, one after the other |
 //!
-//! The steps are unrolled on trial and simplified, with exact rules only. What is left is counted,
-//! and so is what the loop computes, which is its body as often as it runs. This pass must never
-//! make code that grows faster than the program: [`LARGEST`] bounds what a loop is replaced by.
+//! The steps are unrolled on trial and simplified, with exact rules only. The operations that are
+//! left are compared with those of the loop, which are those of its body times the number of steps.
+//! This pass must never make code that grows faster than the program: [`LARGEST`] bounds the code
+//! that replaces a loop.
 
 use std::collections::HashSet;
 
@@ -23,13 +24,14 @@ use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
 use ad_ir::prim::Prim;
 
-/// The most steps of a loop that is unrolled.
+/// The maximum number of steps of a loop that is unrolled.
 const STEPS: usize = 4;
-/// The most operations that the code of all steps has, before it is simplified.
+/// The maximum number of operations in the code of all steps, before it is simplified.
 const LARGEST: usize = 768;
-/// How often a loop runs whose number of steps is not a small literal, and the size of such an axis.
+/// The number of steps assumed for a loop, and the size assumed for an axis, if it is not a small
+/// literal.
 const OFTEN: usize = 16;
-/// A loop is unrolled if that leaves at most one of so many operations.
+/// A loop is unrolled if at most one in [`LESS`] operations is left.
 const LESS: usize = 2;
 
 /// The pass.
@@ -82,7 +84,7 @@ fn known_captures(g: &mut Graph, scan: &mut Scan) {
     scan.body = Body { params: params.into(), results };
 }
 
-/// The results of a loop that has no step, or one that is its last, and makes no rows.
+/// The results of a loop that has no step, or whose first step is its last, and that makes no rows.
 fn at_most_one_step(g: &mut Graph, scan: &Scan) -> Option<Vec<Term>> {
     let stop = scan.stop?;
     if !scan.xs.is_empty() || scan.body.results.len() > scan.init.len() {
@@ -108,7 +110,8 @@ fn unrolled(g: &mut Graph, t: Term, scan: &Scan) -> Option<Vec<Term>> {
     if scan.stop.is_some() || has_tuples || large {
         return None;
     }
-    // What the loop reads stands for itself, so that nothing outside of it is counted or rewritten.
+    // Operands of the loop are mapped to themselves, so that no term outside of it is counted or
+    // rewritten.
     let given: Vec<Term> = scan.init.iter().chain(&scan.captures).chain(&scan.xs).copied().collect();
     let params: Vec<Type> = given.iter().map(|&t| g.ty(t).clone()).collect();
     let own: Vec<Term> = params.iter().enumerate().map(|(k, ty)| g.param(k, ty.clone())).collect();
@@ -149,8 +152,8 @@ fn steps(g: &mut Graph, scan: &Scan, count: usize, own: &[Term]) -> Vec<Term> {
     carried
 }
 
-/// How many operations compute these terms, each as often as it has elements and as the loops around
-/// it run, if an unknown number is `unknown`.
+/// The number of operations that compute these terms. Each term counts once for each of its
+/// elements and for each step of the loops around it. An unknown number counts as `unknown`.
 fn work(g: &Graph, roots: &[Term], unknown: usize) -> usize {
     let often = |n: Term| {
         let known = g.int_value(n).and_then(|n| usize::try_from(n).ok());

@@ -164,7 +164,7 @@ impl Distribution<'_> {
 
     /// Splits a summand with its mask into updates. If a summand is zero except for some elements,
     /// under any conditions, only these elements are added. So the cost of all iterations is the
-    /// cost of one times their number.
+    /// number of iterations times the cost of one iteration.
     pub(super) fn summands(&mut self, e: Term, mask: Option<Term>, found: &mut Vec<Update>) {
         let mut stack = vec![(e, mask)];
         while let Some((t, mask)) = stack.pop() {

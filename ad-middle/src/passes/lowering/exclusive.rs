@@ -20,7 +20,7 @@ type Path = Vec<(Term, bool)>;
 pub(super) fn apart(g: &mut Graph, now: Term, chain: Term) -> Term {
     let mut around = Vec::new();
     let mut t = chain;
-    while let (true, &Node::Scatter { dst, .. }) = (t != now, g.node(t)) {
+    while let (true, Some(dst)) = (t != now, g.destination(t)) {
         around.push(t);
         t = dst;
     }
@@ -38,17 +38,9 @@ pub(super) fn apart(g: &mut Graph, now: Term, chain: Term) -> Term {
         _ => t,
     };
     for t in around.into_iter().rev() {
-        made = onto(g, t, made);
+        made = g.onto(t, made);
     }
     made
-}
-
-/// The update `t`, applied to another array.
-fn onto(g: &mut Graph, t: Term, dst: Term) -> Term {
-    match g.node(t).clone() {
-        Node::Scatter { put, src, vars, index, .. } => g.mk(Node::Scatter { put, dst, src, vars, index }),
-        _ => t,
-    }
 }
 
 /// Whether two arms share an update that is not on all paths through them.
@@ -66,9 +58,8 @@ fn states(g: &Graph, chain: Term, end: Option<Term>) -> BTreeSet<Term> {
             continue;
         }
         match *g.node(t) {
-            Node::Scatter { dst, .. } => stack.push(dst),
             Node::Cond { then, other, .. } => stack.extend([then, other]),
-            _ => {}
+            _ => stack.extend(g.destination(t)),
         }
     }
     found
@@ -88,10 +79,6 @@ fn arms(g: &Graph, now: Term, choice: Term) -> Option<Vec<(Path, Vec<Term>)>> {
                 updates.reverse();
                 all.push((path, updates));
             }
-            Node::Scatter { dst, .. } => {
-                updates.push(t);
-                stack.push((dst, path, updates));
-            }
             Node::Cond { cond, then, other } => match path.iter().find(|l| l.0 == cond) {
                 Some(&(_, value)) => stack.push((if value { then } else { other }, path, updates)),
                 None => {
@@ -102,7 +89,10 @@ fn arms(g: &Graph, now: Term, choice: Term) -> Option<Vec<(Path, Vec<Term>)>> {
                     }
                 }
             },
-            _ => return None,
+            _ => {
+                updates.push(t);
+                stack.push((g.destination(t)?, path, updates));
+            }
         }
     }
     Some(all)
@@ -113,11 +103,11 @@ fn arms(g: &Graph, now: Term, choice: Term) -> Option<Vec<(Path, Vec<Term>)>> {
 fn one_by_one(g: &mut Graph, now: Term, mut arms: Vec<(Path, Vec<Term>)>) -> Term {
     let mut made = now;
     while let Some(first) = arms.iter().find_map(|(_, updates)| updates.first().copied()) {
-        let what = onto(g, first, now);
+        let what = g.onto(first, now);
         let mut takes = Vec::new();
         for (path, updates) in &mut arms {
             let same = match updates.first() {
-                Some(&own) => onto(g, own, now) == what,
+                Some(&own) => g.onto(own, now) == what,
                 None => false,
             };
             takes.push((path.clone(), same));
@@ -125,7 +115,7 @@ fn one_by_one(g: &mut Graph, now: Term, mut arms: Vec<(Path, Vec<Term>)>) -> Ter
                 updates.remove(0);
             }
         }
-        let changed = onto(g, first, made);
+        let changed = g.onto(first, made);
         let ways: Vec<_> = takes.iter().map(|(path, mark)| (&**path, *mark)).collect();
         let condition = marked(g, &ways);
         made = match g.bool_value(condition) {

@@ -17,7 +17,7 @@ use ad_ir::prim::{Binary, Prim, Reduce};
 /// How an axis of an array is read.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// The axis' size.
+    /// The size of the axis.
     pub size: Term,
     /// The index where all labels are 0.
     pub start: Linear,

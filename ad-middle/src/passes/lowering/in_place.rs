@@ -39,22 +39,14 @@ struct Chain<'a> {
     splits: usize,
 }
 
-/// The update that a scatter does to its destination.
-struct Applied {
-    put: Put,
-    src: Term,
-    vars: Box<[Var]>,
-    index: Box<[Term]>,
-}
-
 impl Chain<'_> {
     /// A term as a chain of updates. It may be a scatter into a chain, a conditional between
-    /// chains, or a sum of one chain and sparse summands ([`is_sparse`]), which become additions in
-    /// the chain.
+    /// chains (one of which may be a new array), or a sum of one chain and sparse summands
+    /// ([`is_sparse`]), which become additions in the chain.
     fn chained(&mut self, next: Term, deep: usize) -> Option<Term> {
         let (mut t, mut outer) = (next, Vec::new());
-        while let (true, Some((dst, applied))) = (t != self.now, self.applied(t)) {
-            outer.push(applied);
+        while let (true, Some(dst)) = (t != self.now, self.g.destination(t)) {
+            outer.push(t);
             t = dst;
         }
         let mut onto = match *self.g.node(t) {
@@ -64,49 +56,41 @@ impl Chain<'_> {
                 Some(true) => self.chained(then, deep)?,
                 Some(false) => self.chained(other, deep)?,
                 None => {
-                    let (then, other) = (self.chained(then, deep - 1)?, self.chained(other, deep - 1)?);
+                    let (then, other) = match (self.chained(then, deep - 1), self.chained(other, deep - 1)) {
+                        (None, None) => return None,
+                        (a, b) => (a.unwrap_or_else(|| self.whole(then)), b.unwrap_or_else(|| self.whole(other))),
+                    };
                     self.g.cond(cond, then, other)
                 }
             },
             Node::Prim(Prim::Binary(Binary::Add), _) => self.sum_as_chain(&[t])?,
             _ => return None,
         };
-        for applied in outer.into_iter().rev() {
-            onto = self.apply(applied, onto);
+        for update in outer.into_iter().rev() {
+            onto = self.g.onto(update, onto);
         }
         Some(onto)
     }
 
-    /// The destination of a scatter, and its update.
-    fn applied(&self, t: Term) -> Option<(Term, Applied)> {
-        let Node::Scatter { put, dst, src, vars, index } = self.g.node(t).clone() else { return None };
-        Some((dst, Applied { put, src, vars, index }))
+    /// A new array, written over the whole carried one. It costs what it costs to make it, and the
+    /// arms of a condition beside it stay updates.
+    fn whole(&mut self, t: Term) -> Term {
+        let vars: Box<[Var]> = self.g.shape(t).to_vec().iter().map(|_| self.g.fresh()).collect();
+        let index = vars.iter().map(|&var| self.g.mk(Node::Var(var))).collect();
+        self.g.mk(Node::Scatter { put: Put::Set, dst: self.now, src: t, vars, index })
     }
 
-    fn apply(&mut self, Applied { put, src, vars, index }: Applied, dst: Term) -> Term {
-        self.g.mk(Node::Scatter { put, dst, src, vars, index })
+    /// The destination of an update that adds.
+    fn added(&self, t: Term) -> Option<Term> {
+        let sets = matches!(self.g.node(t), Node::Scatter { put: Put::Set, .. });
+        self.g.destination(t).filter(|_| !sets)
     }
 
     /// The sum as one chain, split by the conditions that decide which summand contains the array.
     /// The cotangents of an array from the branches of an iteration come as a sum of conditionals:
     /// only where these conditions are known does one summand contain the array.
     fn sum_as_chain(&mut self, sum: &[Term]) -> Option<Term> {
-        let (mut flat, mut stack) = (Vec::new(), sum.iter().rev().copied().collect::<Vec<_>>());
-        while let Some(t) = stack.pop() {
-            if flat.len() + stack.len() > MANY {
-                return None;
-            }
-            match *self.g.node(t) {
-                Node::Prim(Prim::Binary(Binary::Add), ref args) => stack.extend([args[1], args[0]]),
-                Node::Cond { cond, then, other } => match decided(self.g, cond, &self.facts, DEEP) {
-                    Some(true) => stack.push(then),
-                    Some(false) => stack.push(other),
-                    None => flat.push(t),
-                },
-                _ if is_zero(self.g, t) => {}
-                _ => flat.push(t),
-            }
-        }
+        let mut flat = self.flat(sum)?;
         let containing: Vec<usize> = (0..flat.len()).filter(|&k| !is_sparse(self.g, flat[k], DEEP)).collect();
         if let [at] = *containing {
             let chain = flat.remove(at);
@@ -124,15 +108,15 @@ impl Chain<'_> {
         // An addition to an element of a summand is an addition to that element of the sum.
         let mut added = Vec::new();
         for t in &mut flat {
-            while let Some((dst, applied)) = self.applied(*t).filter(|(_, applied)| applied.put == Put::Add) {
-                added.push(applied);
+            while let Some(dst) = self.added(*t) {
+                added.push(*t);
                 *t = dst;
             }
         }
         if !added.is_empty() {
             let mut chain = self.sum_as_chain(&flat)?;
-            for applied in added.into_iter().rev() {
-                chain = self.apply(applied, chain);
+            for update in added.into_iter().rev() {
+                chain = self.g.onto(update, chain);
             }
             return Some(chain);
         }
@@ -141,17 +125,44 @@ impl Chain<'_> {
             return None;
         }
         self.splits -= 1;
-        let then = self.under((decides, true), &flat)?;
-        let other = self.under((decides, false), &flat)?;
+        let (then, whole) = self.under((decides, true), &flat);
+        let (other, rest) = self.under((decides, false), &flat);
+        if then.is_none() && other.is_none() {
+            return None;
+        }
+        let then = then.or_else(|| Some(self.whole(whole?)))?;
+        let other = other.or_else(|| Some(self.whole(rest?)))?;
         Some(self.g.cond(decides, then, other))
     }
 
-    /// The sum where a condition is known.
-    fn under(&mut self, fact: Guard, sum: &[Term]) -> Option<Term> {
+    /// The sum where a condition is known, as a chain and as a new array.
+    fn under(&mut self, fact: Guard, sum: &[Term]) -> (Option<Term>, Option<Term>) {
         self.facts.push(fact);
-        let made = self.sum_as_chain(sum);
+        let chain = self.sum_as_chain(sum);
+        let all = self.flat(sum).and_then(|all| all.into_iter().reduce(|a, b| self.g.add(a, b)));
         self.facts.pop();
-        made
+        (chain, all)
+    }
+
+    /// The summands, where the facts decide which they are.
+    fn flat(&self, sum: &[Term]) -> Option<Vec<Term>> {
+        let (mut flat, mut stack) = (Vec::new(), sum.iter().rev().copied().collect::<Vec<_>>());
+        while let Some(t) = stack.pop() {
+            if flat.len() + stack.len() > MANY {
+                return None;
+            }
+            match *self.g.node(t) {
+                Node::Prim(Prim::Binary(Binary::Add), ref args) => stack.extend([args[1], args[0]]),
+                Node::Cond { cond, then, other } => match decided(self.g, cond, &self.facts, DEEP) {
+                    Some(true) => stack.push(then),
+                    Some(false) => stack.push(other),
+                    None => flat.push(t),
+                },
+                _ if is_zero(self.g, t) => {}
+                _ => flat.push(t),
+            }
+        }
+        Some(flat)
     }
 
     /// A condition that selects a summand, or the destination of one.
@@ -160,7 +171,7 @@ impl Chain<'_> {
             let mut t = t;
             loop {
                 match *self.g.node(t) {
-                    Node::Scatter { dst, .. } => t = dst,
+                    Node::Scatter { .. } | Node::Prim(Prim::Onto(_), _) => t = self.g.destination(t)?,
                     Node::Cond { cond, then, other } => match decided(self.g, cond, &self.facts, DEEP) {
                         Some(value) => t = if value { then } else { other },
                         None => return Some(cond),
@@ -208,9 +219,10 @@ fn is_sparse(g: &Graph, t: Term, deep: usize) -> bool {
     }
     match g.node(t) {
         _ if deep == 0 => false,
-        Node::Scatter { put: Put::Add, dst, .. } => {
+        Node::Scatter { put: Put::Add, .. } | Node::Prim(Prim::Onto(_), _) => {
             let mut sum = Vec::new();
-            summands(g, *dst, &mut sum).is_some() && sum.iter().all(|&t| is_sparse(g, t, deep - 1))
+            let dst = g.destination(t).unwrap_or(t);
+            summands(g, dst, &mut sum).is_some() && sum.iter().all(|&t| is_sparse(g, t, deep - 1))
         }
         Node::Cond { then, other, .. } => is_sparse(g, *then, deep - 1) && is_sparse(g, *other, deep - 1),
         // A block that covers nearly the whole array is better added elementwise, fused with other
@@ -229,13 +241,14 @@ fn add(g: &mut Graph, acc: Term, t: Term) -> Term {
         return acc;
     }
     match g.node(t).clone() {
-        Node::Scatter { put: Put::Add, dst, src, vars, index } => {
+        Node::Scatter { put: Put::Add, .. } | Node::Prim(Prim::Onto(_), _) => {
             let mut sum = Vec::new();
+            let dst = g.destination(t).unwrap_or(t);
             let dst = match summands(g, dst, &mut sum) {
                 Some(()) => sum.into_iter().fold(acc, |acc, t| add(g, acc, t)),
                 None => g.add(acc, dst),
             };
-            g.mk(Node::Scatter { put: Put::Add, dst, src, vars, index })
+            g.onto(t, dst)
         }
         Node::Cond { cond, then, other } => {
             let (then, other) = (add(g, acc, then), add(g, acc, other));

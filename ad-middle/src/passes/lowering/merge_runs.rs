@@ -9,8 +9,8 @@
 //! that later loops may be merged as well. The pass never runs a loop that may not end under fewer
 //! conditions than before, and no saved row depends on the result of the first run.
 //!
-//! A loop that finds a size (how many elements a vector has at last) is a first run as well. Passes
-//! leave terms in sizes as they are, so its body is simplified here before it is compared.
+//! A loop that computes a size (the final length of a vector) is a first run as well. Passes do not
+//! rewrite terms in sizes, so the body is simplified here before the comparison.
 
 mod equal;
 mod matching;

@@ -289,7 +289,7 @@ impl Scopes {
 }
 
 /// The chain of updates by which a carried array becomes its next value, if only some elements
-/// change: these terms, oldest first. Each is a scatter into the term before it, the result of an
+/// change: these terms, oldest first. Each is an update of the term before it, the result of an
 /// inner loop that starts with the term before it, or a conditional between two such chains.
 pub fn chain_of_updates(g: &Graph, loops: &Loops, now: Term, next: Term) -> Option<Vec<Term>> {
     let mut found: BTreeSet<Term> = BTreeSet::new();
@@ -299,9 +299,11 @@ pub fn chain_of_updates(g: &Graph, loops: &Loops, now: Term, next: Term) -> Opti
             continue;
         }
         match g.node(t) {
-            Node::Scatter { dst, .. } => stack.push(*dst),
             Node::Cond { then, other, .. } => stack.extend([*then, *other]),
-            _ => stack.push(loops.begun(t)?.1.init),
+            _ => stack.push(match g.destination(t) {
+                Some(dst) => dst,
+                None => loops.begun(t)?.1.init,
+            }),
         }
     }
     if next == now { None } else { Some(found.into_iter().collect()) }

@@ -204,7 +204,7 @@ fn uneven(g: &mut Graph, chain: &[&Scan], analyses: &mut Analyses) -> bool {
     false
 }
 
-/// What an integer in a body depends on.
+/// The inputs of a body on which an integer depends.
 enum By {
     /// The number of the step, linearly.
     Step,

@@ -165,7 +165,7 @@ impl Arrays<'_> {
         Group { size: labels.iter().filter_map(|&l| self.size(l)).collect(), strides }
     }
 
-    /// Whether a label follows another one in the memory of all arrays that have them.
+    /// Whether a label directly follows another label in the memory of all arrays that have both.
     fn together(&self, first: u8, second: u8) -> bool {
         self.each().iter().all(|(of, part)| {
             let at = |label: u8| of.iter().position(|&l| l == label);

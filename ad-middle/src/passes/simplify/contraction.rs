@@ -1,6 +1,6 @@
 //! Laws of contractions: sums of products become contractions, whose operands lose transposes and
-//! replicated axes. Loops that read each element once stay sums: only where one operand is read
-//! again and again does a matrix kernel pay.
+//! replicated axes. Sums that read each element once stay sums: a matrix kernel pays only if
+//! elements of an operand are read several times.
 
 use super::layout::replicated;
 use super::{Rule, rule};
@@ -117,7 +117,7 @@ pub(crate) fn unless_empty(g: &mut Graph, sizes: &[Term], factor: Term, product:
     g.select(empty, zeros, product)
 }
 
-/// As views the replicates cost nothing, and the product can be fused with its reader.
+/// The replicates are views and cost nothing, and the product can be fused with its reader.
 fn outer(g: &mut Graph, t: Term) -> Option<Term> {
     let (c, a, b) = contraction(g, t)?;
     if c.a.iter().chain(&c.b).any(|l| !c.out.contains(l)) {

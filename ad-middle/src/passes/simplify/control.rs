@@ -138,10 +138,11 @@ fn exclusive(g: &Graph, t: Term, of: impl Fn(&Graph, Term) -> Option<(Term, Term
     Some(inner)
 }
 
-/// How many conditions are looked at to see that summands exclude each other.
+/// The maximum number of conditions that are examined to find that summands exclude each other.
 const DEEP: usize = 6;
 
-/// Cotangents from arms that exclude each other: one is computed, and no array is added to zeros.
+/// Cotangents from arms that exclude each other: only one of them is computed, and no array is
+/// added to zeros.
 fn add_exclusive(g: &mut Graph, t: Term) -> Option<Term> {
     let Node::Prim(Prim::Binary(Binary::Add), args) = g.node(t) else { return None };
     let (x, y) = (args[0], args[1]);
@@ -196,8 +197,8 @@ fn cond_exclusive(g: &mut Graph, t: Term) -> Option<Term> {
 /// The maximum number of operations of an index that are examined.
 const PLACE: usize = 16;
 
-/// Whether indices are computed by so few integer operations on available values that a condition
-/// around them saves nothing.
+/// Whether a condition around the indices saves nothing, since they take at most [`PLACE`] integer
+/// operations on available values.
 fn at_hand(g: &Graph, places: &[Term]) -> bool {
     let mut stack = places.to_vec();
     let mut left = PLACE;
@@ -307,6 +308,6 @@ fn compare_limit(g: &mut Graph, t: Term) -> Option<Term> {
 fn select_lazy(g: &mut Graph, t: Term) -> Option<Term> {
     let (m, a, b) = select(g, t)?;
     let c = g.splat(m);
-    // Inside an index function all terms are scalars, and a selection there stays one.
+    // Inside an index function all terms are scalars, and a selection stays a selection.
     (g.rank(c) == 0 && (c != m || g.free(t).is_empty())).then(|| g.cond(c, a, b))
 }

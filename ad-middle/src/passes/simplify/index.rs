@@ -176,7 +176,8 @@ fn gather_view(g: &mut Graph, t: Term) -> Option<Term> {
     }
     let steps = vec![1; lens.len()];
     let x = g.slice(x, &starts, &steps, &lens);
-    // Axes into the order of the variables; variables that are not used replicate.
+    // The axes are transposed into the order of the variables. Variables that the index does not
+    // use become replicated axes.
     let mut sorted: Vec<usize> = (0..used.len()).collect();
     sorted.sort_by_key(|&k| used[k]);
     let mut perm: Vec<u8> = sorted.iter().map(|&k| axis(k)).collect();
@@ -374,7 +375,7 @@ fn update_own(g: &mut Graph, t: Term) -> Option<Term> {
     (from == dst && v == vars && f == index).then_some(*dst)
 }
 
-/// An element that is added to.
+/// An addition to one element.
 pub(crate) fn update_add(g: &mut Graph, t: Term) -> Option<Term> {
     let Node::Scatter { put: Put::Set, dst, src, vars, index } = g.node(t).clone() else { return None };
     let Node::Prim(Prim::Binary(Binary::Add), args) = g.node(src).clone() else { return None };
@@ -456,7 +457,7 @@ fn one_element(g: &Graph, t: Term) -> Option<(Term, Box<[Term]>)> {
     }
 }
 
-/// Whether two elements are one.
+/// The condition that two indices are equal.
 fn same_place(g: &mut Graph, a: &[Term], b: &[Term]) -> Term {
     let always = g.lit_bool(true);
     a.iter().zip(b).fold(always, |same, (&a, &b)| {
@@ -474,8 +475,8 @@ fn index_scatter(g: &mut Graph, t: Term) -> Option<Term> {
     Some(g.cond(same, element, nothing))
 }
 
-/// The cotangent of an element that was overwritten is 0. A read after that does not need another
-/// version of the array.
+/// The cotangent of an element that was overwritten is 0. A read of another element then does not
+/// need the array before the write.
 fn index_cleared(g: &mut Graph, t: Term) -> Option<Term> {
     let Node::Gather { src, vars, index, .. } = g.node(t).clone() else { return None };
     let Node::Scatter { put: Put::Set, dst, src: new, vars: v, index: at } = g.node(src).clone() else { return None };
@@ -487,7 +488,7 @@ fn index_cleared(g: &mut Graph, t: Term) -> Option<Term> {
     Some(g.cond(same, new, before))
 }
 
-/// Zeros but for one element stay so.
+/// An array that is zero except at one element keeps this form.
 fn update_scatter(g: &mut Graph, t: Term) -> Option<Term> {
     let Node::Scatter { put: Put::Set, dst, src, vars, index } = g.node(t).clone() else { return None };
     let (element, at) = one_element(g, dst).filter(|_| vars.is_empty() && g.rank(src) == 0 && is_zero(g, src))?;

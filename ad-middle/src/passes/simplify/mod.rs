@@ -10,6 +10,7 @@
 mod arith;
 pub(crate) mod contraction;
 mod control;
+mod flat;
 pub(crate) mod index;
 pub(crate) mod layout;
 pub(crate) mod part;
@@ -79,8 +80,17 @@ use rule;
 
 /// All tables, in the order in which they are tried.
 #[must_use]
-pub fn tables() -> [&'static [Rule]; 7] {
-    [control::RULES, arith::RULES, layout::RULES, index::RULES, part::RULES, scatter::RULES, contraction::RULES]
+pub fn tables() -> [&'static [Rule]; 8] {
+    [
+        control::RULES,
+        arith::RULES,
+        layout::RULES,
+        index::RULES,
+        flat::RULES,
+        part::RULES,
+        scatter::RULES,
+        contraction::RULES,
+    ]
 }
 
 /// How often each rule fired.

@@ -228,7 +228,7 @@ fn scatter_scatter(g: &mut Graph, t: Term) -> Option<Term> {
     Some(g.mk(Node::Scatter { put: Put::Add, dst: inner, src, vars, index }))
 }
 
-/// Elements of a small window, each with its own column, go to their places at once: no array of all
+/// Elements of a small window, each with its own column, are scattered directly, so no array of all
 /// windows is made.
 fn scatter_parts(g: &mut Graph, t: Term) -> Option<Term> {
     let node = g.node_rc(t);

@@ -1,13 +1,13 @@
-//! The exponential, the logarithm and what is made of them, once for each precision.
+//! The exponential, the logarithm and the functions that use them, once for each precision.
 //!
 //! - `exp(x) = 2^k exp(r)` with `k` the integer nearest to `x / ln 2` and `|r| <= ln(2) / 2`;
-//!   `exp(r) = 1 + r + r^2 q(r)`. `k` comes from adding a number so large that its unit in the last
-//!   place is 1: the sum's low bits are `k`.
+//!   `exp(r) = 1 + r + r^2 q(r)`. To compute `k`, a number is added whose unit in the last place is
+//!   1: the low bits of the sum are `k`.
 //! - `ln(x) = k ln 2 + ln(m)` with `m` between `sqrt(1/2)` and `sqrt(2)`, and `ln(1 + f) = 2
 //!   artanh(s) = f - (f^2/2 - s (f^2/2 + R))` for `s = f / (2 + f)`, with `R = s^2 p(s^2)`.
 //!
-//! This module must never lose a signed zero, a subnormal number or a NaN; the tests hold each
-//! against std.
+//! This module must never lose a signed zero, a subnormal number or a NaN; the tests compare each
+//! case with std.
 
 use super::horner;
 
@@ -31,14 +31,15 @@ macro_rules! precision {
             const MANTISSA: u32 = $mantissa;
             const BIAS: $u = $bias;
             const ONE: $u = BIAS << MANTISSA;
-            /// One and a half times 2^mantissa: to what is added to it, its last place is a one.
+            /// One and a half times 2^mantissa: a number that is added to it is rounded to an
+            /// integer, since its last place has the value one.
             const SHIFTER: $f = $f::from_bits(((BIAS + MANTISSA as $u) << MANTISSA) | (1 << (MANTISSA - 1)));
             const LN2_HIGH: $f = $ln2_high;
             const LN2_LOW: $f = $ln2_low;
             const Q: [$f; [$($q),*].len()] = [$($q),*];
             const P: [$f; [$($p),*].len()] = [$($p),*];
 
-            /// `x`, not below `low` and not above `high`; NaN as it is.
+            /// `x`, clamped to `low..=high`; a NaN stays a NaN.
             #[inline(always)]
             fn between(x: $f, low: $f, high: $f) -> $f {
                 let x = if x > high { high } else { x };
@@ -46,7 +47,7 @@ macro_rules! precision {
             }
 
             /// `k` in the low bits of the first, and `exp(x + low - k ln 2) - 1`, for numbers of
-            /// moderate size. To have no `low` is to have -0, which the compiler may drop.
+            /// moderate size. A caller without a `low` passes -0, which the compiler may drop.
             #[inline(always)]
             fn reduced(x: $f, low: $f) -> ($u, $f) {
                 let shifted = x.mul_add(std::$f::consts::LOG2_E, SHIFTER);
@@ -57,7 +58,7 @@ macro_rules! precision {
                 (shifted.to_bits(), (r * r).mul_add(horner!(r, Q), r))
             }
 
-            /// 2^k from the bits of `SHIFTER + k`, where that is a normal number.
+            /// 2^k from the bits of `SHIFTER + k`, if 2^k is a normal number.
             #[inline(always)]
             fn power_of_two(shifted: $u) -> $f {
                 $f::from_bits(shifted.wrapping_add(BIAS) << MANTISSA)
@@ -67,8 +68,9 @@ macro_rules! precision {
             #[inline(always)]
             pub(crate) fn exp_sum(x: $f, low: $f) -> $f {
                 let (shifted, e) = reduced(between(x, $exp_low, $exp_high), low);
-                // 2^k may be subnormal or infinite where the result is not: it is applied in two
-                // halves, of which only the second rounds. What is above k is shifted out.
+                // 2^k may be subnormal or infinite although the result is not. So it is applied in
+                // two factors, and only the second product rounds. The bits above k are shifted
+                // out.
                 let n = shifted.wrapping_add(2 * BIAS);
                 let half = n >> 1;
                 let (first, second) = ($f::from_bits(half << MANTISSA), $f::from_bits((n - half) << MANTISSA));
@@ -86,8 +88,8 @@ macro_rules! precision {
                 const UP: $u = 64;
                 const DOWN: $f = $f::from_bits((BIAS - UP) << MANTISSA);
                 let (shifted, e) = reduced(if x < $exp_low { $exp_low } else { x }, -0.0);
-                // 2^64 times as much is a normal number, and only the second product rounds where
-                // the result is none.
+                // 2^64 times as much is a normal number, and only the second product rounds, if the
+                // result is not normal.
                 let scale = power_of_two(shifted.wrapping_add(UP));
                 e.mul_add(scale, scale) * DOWN
             }
@@ -95,7 +97,7 @@ macro_rules! precision {
             #[inline(always)]
             pub(crate) fn exp_m1(x: $f) -> $f {
                 let (shifted, e) = reduced(between(x, $exp_m1_low, $exp_high), -0.0);
-                // Half of it, so that 2^k is finite where the result is.
+                // Half of the result is computed first, so that 2^k is finite if the result is.
                 let scale = power_of_two(shifted.wrapping_sub(1));
                 let result = 2.0 * scale.mul_add(e, scale - 0.5);
                 // The half of a subnormal number is not exact, and zeros have signs.
@@ -107,7 +109,7 @@ macro_rules! precision {
             fn split(x: $f) -> ($f, $f) {
                 const ROOT: $u = std::$f::consts::FRAC_1_SQRT_2.to_bits();
                 let shifted = x.to_bits().wrapping_add(ONE - ROOT);
-                // The exponent into the low bits of 2^mantissa.
+                // Moves the exponent into the low bits of 2^mantissa.
                 let large = (BIAS + MANTISSA as $u) << MANTISSA;
                 let k = $f::from_bits((shifted >> MANTISSA) | large) - ($f::from_bits(large) + BIAS as $f);
                 let m = $f::from_bits((shifted & ((1 << MANTISSA) - 1)) + ROOT);
@@ -146,10 +148,10 @@ macro_rules! precision {
             #[inline(always)]
             fn ln_1p_finite(x: $f) -> $f {
                 let sum = 1.0 + x;
-                // What the sum has lost, exactly.
+                // The rounding error of the sum, exactly.
                 let lost = if x < 1.0 { x - (sum - 1.0) } else { 1.0 - (sum - x) };
                 let (k, m) = split(sum);
-                // Where nothing is scaled, f is x itself and nothing is lost.
+                // Where k is 0, f is x itself and no bit is lost.
                 let near = k == 0.0;
                 let f = if near { x } else { m - 1.0 };
                 let low = if near { 0.0 } else { lost / sum };
@@ -178,8 +180,8 @@ macro_rules! precision {
 
             #[inline(always)]
             pub(crate) fn sigmoid(x: $f) -> $f {
-                // exp of a number that is not positive never overflows; which quotient it enters
-                // depends on the sign.
+                // exp of a number that is not positive never overflows; the sign decides which
+                // quotient uses it.
                 let e = exp_down(-x.abs());
                 (if x < 0.0 { e } else { 1.0 }) / (1.0 + e)
             }
@@ -196,11 +198,11 @@ macro_rules! precision {
 precision! {
     double: f64 as u64,
     mantissa 52, bias 1023,
-    // Beyond these the results are 0 and infinite.
+    // Beyond these arguments the results are 0 and infinite.
     exp -746.0 to 710.0,
     exp_m1 -45.0,
     tanh 22.0,
-    // 41 bits and the rest.
+    // ln 2: its first 41 bits, and the rest.
     ln2 0.6931471805601177 -1.7239444525614835e-13,
     // 2^54: makes subnormal numbers normal.
     normal 18014398509481984.0,

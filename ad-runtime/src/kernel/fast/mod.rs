@@ -1,14 +1,14 @@
-//! `exp ln tanh sigmoid softplus sin cos powf` and their kin without branches, for loops that LLVM
-//! vectorises.
+//! `exp ln tanh sigmoid softplus sin cos powf` and similar functions without branches, for loops
+//! that LLVM vectorises.
 //!
-//! Plain arithmetic, fused multiply-adds, moves of bits and selects; every path is computed and the
-//! right one chosen at the end. Written from the mathematics; the coefficients were computed for
-//! this file in 60 digits (interpolation in Chebyshev nodes, then rounded). The errors stated are
-//! asserted by `tests/fast.rs`.
+//! They use plain arithmetic, fused multiply-adds, moves of bits and selects; every path is
+//! computed, and the right one is selected at the end. The coefficients were computed for this file
+//! in 60 digits (interpolation in Chebyshev nodes, then rounded). `tests/fast.rs` asserts the
+//! stated errors.
 //!
-//! This module must never be called but from code that runs with fused multiply-add
-//! ([`super::Fused`]): elsewhere the results are the same, but each `mul_add` is a library call.
-//! This module must never branch on a value (but for the blocks of sines).
+//! This module must only be called from code that runs with fused multiply-add ([`super::Fused`]):
+//! elsewhere the results are the same, but each `mul_add` is a library call. This module must never
+//! branch on a value (except in the blocks of sines).
 
 mod exponential;
 mod power;
@@ -26,9 +26,9 @@ pub(super) mod single {
     pub(crate) use super::power::single as powf;
 }
 
-/// `c[0] + c[1] x + c[2] x^2 + ...`, the even and the odd powers apart: a fused multiply-add takes
-/// four cycles and two start in each, so that one chain (Horner's rule) would leave the processor
-/// waiting even in a loop.
+/// `c[0] + c[1] x + c[2] x^2 + ...`, with separate chains for the even and the odd powers: a fused
+/// multiply-add takes four cycles and two can start in each cycle, so the processor would wait for
+/// one chain (Horner's rule), even in a loop.
 macro_rules! horner {
     ($x:expr, $c:expr) => {{
         let (x, c) = ($x, $c);

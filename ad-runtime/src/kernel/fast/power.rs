@@ -1,9 +1,9 @@
-//! `powf`: `exp(y ln x)` with the logarithm in two numbers, since `y ln x` may be 745 and its error
-//! is the result's.
+//! `powf`: `exp(y ln x)` with the logarithm in two numbers, since `y ln x` may be 745 and its
+//! absolute error is the relative error of the result.
 //!
-//! This module must never differ from std in a special case: 1 for `y = 0` and `x = 1` whatever the
-//! other is, the sign of `x` only for odd `y`, NaN for a negative `x` and a `y` that is not an
-//! integer.
+//! This module must never differ from std in a special case: 1 for `y = 0` and for `x = 1`,
+//! whatever the other argument is, the sign of `x` only for odd `y`, NaN for a negative `x` and a
+//! `y` that is not an integer.
 
 use super::exponential::double::{exp, exp_sum, ln, split_any};
 use super::horner;
@@ -46,7 +46,7 @@ fn ln_in_two(x: f64) -> (f64, f64) {
     let t = c * TWO_THIRDS;
     let t_low = c.mul_add(TWO_THIRDS, -t) + c.mul_add(TWO_THIRDS_LOW, c_low * TWO_THIRDS);
     let rest = (c * z) * horner!(z, P);
-    // Largest first: each sum's rounding error is exact.
+    // The largest summand comes first, so the rounding error of each sum is computed exactly.
     let a = k * LN2_HIGH;
     let b = 2.0 * s;
     let ab = a + b;
@@ -68,11 +68,11 @@ fn finish(x: f64, y: f64, ln: (f64, f64), magnitude: impl Fn(f64, f64) -> f64) -
     let high = if a < f64::INFINITY { high } else { a };
     let product = y * high;
     let low = y.mul_add(high, -product) + y * ln.1;
-    // Out of the exponential's range (and where the low part is no number) the low part does not
+    // Outside of the exponential's range (and where the low part is NaN) the low part does not
     // matter.
     let low = if product.abs() < 1000.0 && !edge { low } else { 0.0 };
     let result = magnitude(product, low);
-    // 0 * infinity: a power of a number of size 1.
+    // This product is 0 * infinity: an infinite power of 1 or -1.
     let result = if a == 1.0 && !y.is_nan() { 1.0 } else { result };
     let integer = y.trunc() == y;
     let half = 0.5 * y;
@@ -87,7 +87,7 @@ pub(crate) fn double(x: f64, y: f64) -> f64 {
     finish(x, y, ln_in_two(x.abs()), exp_sum)
 }
 
-/// Through double precision, whose logarithm in one number is exact enough.
+/// Computed in double precision, whose logarithm in one number is exact enough.
 #[inline(always)]
 #[allow(clippy::cast_possible_truncation, reason = "rounded once, here")]
 pub(crate) fn single(x: f32, y: f32) -> f32 {

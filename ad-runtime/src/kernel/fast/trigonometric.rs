@@ -1,21 +1,23 @@
-//! Sine and cosine, in blocks: up to 2^45 by reduction, beyond by std, which the whole block then
-//! uses.
+//! Sine and cosine, in blocks. Arguments up to 2^45 are reduced. If an argument is larger, the
+//! whole block uses std.
 //!
 //! `x = k pi/2 + r` with `k` the nearest integer and `r` in two numbers. pi/2 is three doubles P1 +
 //! P2 + P3: `x - k P1` is exact, because it is smaller than 1 and a multiple of the last place of
 //! P1 or of x, whichever is smaller; the product `k P2` is kept with its rounding error. Where `k`
-//! is one off its nearest (which a rounded quotient can be, near the middle, by at most 2^-7), `r`
-//! is a little larger than pi/4, and so is the range of the polynomials.
+//! is not the nearest integer but its neighbour (which happens near the middle, within 2^-7, since
+//! the quotient is rounded), `r` is a little larger than pi/4, and so is the range of the
+//! polynomials.
 //!
-//! Single precision goes through double precision, with shorter polynomials: nothing is then lost
-//! in the reduction.
+//! Single precision is computed in double precision, with shorter polynomials, so the reduction
+//! loses no bits.
 //!
-//! This module must never see a number beyond [`LIMIT`] outside the library's branch.
+//! This module must never reduce a number beyond [`LIMIT`].
 
 use super::horner;
 use crate::Real;
 
-/// 2^45: up to here the quotient by pi/2 is a nearest integer up to 2^-7.
+/// 2^45: up to this limit the quotient by pi/2 is rounded to an integer with an error of at most
+/// 2^-7.
 const LIMIT: f64 = 35_184_372_088_832.0;
 
 const P1: f64 = std::f64::consts::FRAC_PI_2;
@@ -43,12 +45,12 @@ const COS: [f64; 6] = [
     2.0876107294292993e-9,
     -1.1379868040688426e-11,
 ];
-/// The same to 2e-11, for single precision.
+/// The polynomial with an error of 2e-11, for single precision.
 const SIN_SINGLE: [f64; 4] =
     [-0.16666666663484828, 0.008333331732902221, -0.00019840011321999504, 2.724029891235709e-6];
 const COS_SINGLE: [f64; 4] = [0.04166666666401193, -0.0013888887553650626, 2.480053743056674e-5, -2.729292370374859e-7];
 
-/// The quadrant in the low two bits, and sine and cosine of what is left.
+/// The quadrant in the low two bits, and sine and cosine of the reduced argument.
 #[inline(always)]
 fn reduced<const SINGLE: bool>(x: f64) -> (u64, f64, f64) {
     let shifted = x.mul_add(std::f64::consts::FRAC_2_PI, SHIFTER);
@@ -64,7 +66,7 @@ fn reduced<const SINGLE: bool>(x: f64) -> (u64, f64, f64) {
     let product = k * P2;
     let product_low = k.mul_add(P2, -product);
     let r = exact - product;
-    // What that subtraction has rounded away: `exact` may be the smaller one.
+    // The rounding error of that subtraction: `exact` may be the smaller one.
     let back = r - exact;
     let lost = (exact - (r - back)) - (product + back);
     let low = k.mul_add(-P3, lost - product_low);
@@ -77,7 +79,8 @@ fn reduced<const SINGLE: bool>(x: f64) -> (u64, f64, f64) {
     (shifted.to_bits(), sin, cos)
 }
 
-/// `a` where the last bit of `n` is 0, else `b`; with the sign turned where the one before is 1.
+/// `a` where the last bit of `n` is 0, else `b`; with the sign flipped where the second-lowest bit
+/// is 1.
 #[inline(always)]
 fn in_quadrant(n: u64, a: f64, b: f64) -> f64 {
     let value = if n & 1 == 0 { a } else { b };
@@ -109,7 +112,7 @@ pub(crate) fn cos<F: Real>(x: F) -> F {
     both(x).1
 }
 
-/// Whether each is in the range of the reduction. NaN and the infinities are not.
+/// Whether each number is in the range of the reduction. NaN and the infinities are not.
 #[inline(always)]
 fn in_range<F: Real, const N: usize>(x: &[F; N]) -> bool {
     let limit = F::lit(LIMIT);
@@ -120,7 +123,7 @@ fn in_range<F: Real, const N: usize>(x: &[F; N]) -> bool {
     inside
 }
 
-/// `f` of each, or `slow` of each if one is out of range.
+/// `f` of each number, or `slow` of each if one of them is out of range.
 #[inline(always)]
 pub(crate) fn lanes<F: Real, const N: usize>(x: [F; N], f: impl Fn(F) -> F, slow: fn(F) -> F) -> [F; N] {
     if !in_range(&x) {
@@ -133,7 +136,7 @@ pub(crate) fn lanes<F: Real, const N: usize>(x: [F; N], f: impl Fn(F) -> F, slow
     out
 }
 
-/// Sine and cosine of each.
+/// Sine and cosine of each number.
 #[inline(always)]
 pub(crate) fn lanes2<F: Real, const N: usize>(x: [F; N]) -> ([F; N], [F; N]) {
     if !in_range(&x) {

@@ -58,7 +58,7 @@ impl Iterator for Walk {
     }
 }
 
-/// A position that is known to be in range, from a sum of differences.
+/// Converts a sum of differences to a position. The sum is known to be in range.
 #[inline(always)]
 fn place(k: isize) -> usize {
     k.cast_unsigned()
@@ -114,7 +114,7 @@ fn spread<I: Isa, F: Real>(
     let rows: Vec<[isize; 3]> = Walk::new(pick(all, lane, is_row)).collect();
     let outer = pick(all, lane, |l| l.out != 0 && !is_row(l));
     let terms = pick(all, lane, |l| l.out == 0);
-    // What is subtracted on the way is subtracted once.
+    // Each negative offset is subtracted once, before the loop.
     let lowest: isize = terms.iter().map(|l| (l.a * (l.n.cast_signed() - 1)).min(0)).sum();
     let few = (WEIGHTS / rows.len()).clamp(32, TERMS);
     let (mut walk, mut accumulate) = (Walk::new(terms), accumulate);
@@ -164,8 +164,8 @@ struct Tile<'a, F> {
 }
 
 impl<F: Real> Tile<'_, F> {
-    /// All rows of the result, block by block of columns. The last block begins so early that it is
-    /// complete.
+    /// All rows of the result, block by block of columns. The last block overlaps the one before,
+    /// so that it is complete.
     #[inline(always)]
     fn all<I: Isa, const C: usize>(&self, out: &mut [F], y: &[F], n: usize) {
         let mut j = 0;

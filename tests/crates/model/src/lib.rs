@@ -1,4 +1,4 @@
-//! A library with marked functions. What they need is private.
+//! A library with marked functions. The items that they use are private.
 
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
@@ -54,7 +54,7 @@ impl Unit {
     }
 }
 
-/// What a unit gives.
+/// The output of a unit.
 #[must_use]
 #[differentiable]
 pub fn output(unit: &Unit, x: &Array1<f64>) -> f64 {
@@ -66,4 +66,24 @@ pub fn output(unit: &Unit, x: &Array1<f64>) -> f64 {
 #[differentiable]
 pub fn mirrored(unit: &Unit) -> Unit {
     Unit { weights: -&unit.weights, level: Level { offset: 2.0 * unit.level.offset, ..unit.level.clone() } }
+}
+
+#[differentiate]
+impl Unit {
+    /// What the unit gives, by its own gain.
+    #[must_use]
+    pub fn amplified(&self, x: &Array1<f64>) -> f64 {
+        self.own_gain() * output(self, x)
+    }
+
+    /// The square of what it gives, with derivatives of its own.
+    #[must_use]
+    #[differentiate(wrt(self))]
+    pub fn energy(&self, x: &Array1<f64>) -> f64 {
+        self.amplified(x).powi(2)
+    }
+
+    fn own_gain(&self) -> f64 {
+        GAIN * self.level.offset
+    }
 }

@@ -17,8 +17,8 @@ pub(super) fn plain(g: &Graph, mut t: Term) -> Term {
     t
 }
 
-/// For a loop that was merged into another: the term of that other loop, and the map from its
-/// results to that loop's.
+/// For a loop that was merged into another loop: the term of the other loop, and the map from
+/// results of the merged loop to results of the other one.
 pub(super) type RunResult = (Term, BTreeMap<usize, usize>);
 
 /// Equalities between results of merged loops.
@@ -47,7 +47,7 @@ impl Alike {
         r.known[&t]
     }
 
-    /// Whether one of these reads a result of a loop that was merged into another.
+    /// Whether one of these terms reads a result of a loop that was merged into another one.
     pub(super) fn behind(&self, g: &Graph, terms: &[Term]) -> bool {
         let parts = self.parts.borrow();
         !parts.is_empty() && g.reachable(terms).iter().any(|t| parts.contains_key(t))

@@ -1,7 +1,7 @@
 //! Decides whether two loops have the same iterations, by comparing their bodies term by term:
 //! which carried values of one correspond to those of the other, and which terms. It changes
-//! neither loop. Its traversal is not a rewriting: it looks for the terms of the one body in the
-//! other body, and leaves out those that are not there.
+//! neither loop. Its traversal is not a rewriting: it looks for the terms of one body in the other
+//! body, and skips those that the other body does not have.
 
 use std::collections::{BTreeSet, HashMap};
 

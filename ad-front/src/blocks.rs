@@ -1,0 +1,212 @@
+//! The functions of an `impl` block as functions of their own: `Self` is the type that the block is
+//! for, the receiver is the first parameter, and the generic parameters are those of both.
+//!
+//! This module must never read a body.
+
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::punctuated::Punctuated;
+use syn::visit::{self, Visit};
+use syn::visit_mut::VisitMut;
+use syn::{
+    Attribute, FnArg, GenericParam, Generics, ImplItem, ImplItemFn, ItemFn, ItemImpl, Meta, Pat, PatIdent, PatType,
+    ReceiverKind, Type, TypeReference, Visibility, WhereClause, WherePredicate,
+};
+
+use super::definitions::SelfType;
+use super::sig::turbofish;
+use super::travel::is_mark;
+use ad_ir::catalogue::refused;
+use ad_ir::program::{KnownType, Within};
+
+/// A function of an `impl` block.
+#[derive(Clone)]
+pub struct Method {
+    /// The function. A receiver is a parameter with the name `self`.
+    pub item: ItemFn,
+    /// The block that it stands in.
+    pub within: Within,
+    /// The options of `#[differentiate(..)]`, if it has this attribute.
+    pub marked: Option<TokenStream>,
+}
+
+/// The functions of a block, in their order.
+#[must_use]
+pub fn methods(block: &ItemImpl) -> Vec<Method> {
+    let functions = block.items.iter().filter_map(|item| if let ImplItem::Fn(f) = item { Some(f) } else { None });
+    functions.map(|f| method(block, f)).collect()
+}
+
+fn method(block: &ItemImpl, f: &ImplItemFn) -> Method {
+    let marked = f.attrs.iter().find(|a| is_mark(a, "differentiate")).map(options);
+    let mut sig = f.sig.clone();
+    let mut receiver = None;
+    if let Some(first) = sig.inputs.first_mut()
+        && let FnArg::Receiver(found) = &*first
+    {
+        receiver = Some(found.to_token_stream());
+        *first = parameter(found, &block.self_ty);
+    }
+    // A method of a trait is as public as the trait, which is not known here.
+    let vis = if block.trait_.is_some() { Visibility::Public(Default::default()) } else { f.vis.clone() };
+    let within = Within {
+        cfgs: cfgs(&block.attrs),
+        generics: block.generics.to_token_stream(),
+        where_clause: block.generics.where_clause.to_token_stream(),
+        self_ty: block.self_ty.to_token_stream(),
+        receiver,
+        own_generics: sig.generics.to_token_stream(),
+        own_where: sig.generics.where_clause.to_token_stream(),
+        own_turbofish: turbofish(&sig.generics),
+    };
+    sig.generics = both(&block.generics, &sig.generics);
+    let attrs = f.attrs.iter().filter(|a| a.path().is_ident("cfg")).cloned().collect();
+    let mut item = ItemFn { attrs, vis, modifiers: f.modifiers.clone(), sig, block: Box::new(f.block.clone()) };
+    SelfType(&block.self_ty).visit_item_fn_mut(&mut item);
+    Method { item, within, marked }
+}
+
+/// The block as rustc is to see it: without the marks of its functions.
+#[must_use]
+pub fn without_marks(block: &ItemImpl) -> ItemImpl {
+    let mut block = block.clone();
+    for item in &mut block.items {
+        if let ImplItem::Fn(f) = item {
+            f.attrs.retain(|a| !is_mark(a, "differentiate") && !is_mark(a, "differentiable"));
+        }
+    }
+    block
+}
+
+/// The options of an attribute.
+#[must_use]
+pub fn options(attr: &Attribute) -> TokenStream {
+    match &attr.meta {
+        Meta::List(list) => list.tokens.clone(),
+        _ => TokenStream::new(),
+    }
+}
+
+fn cfgs(attrs: &[Attribute]) -> TokenStream {
+    attrs.iter().filter(|a| a.path().is_ident("cfg")).map(ToTokens::to_token_stream).collect()
+}
+
+/// Tokens at another place.
+fn at(tokens: TokenStream, span: Span) -> TokenStream {
+    let one = |mut token: TokenTree| {
+        match &mut token {
+            TokenTree::Group(g) => {
+                let mut inner = Group::new(g.delimiter(), at(g.stream(), span));
+                inner.set_span(span);
+                return TokenTree::Group(inner);
+            }
+            other => other.set_span(other.span().located_at(span)),
+        }
+        token
+    };
+    tokens.into_iter().map(one).collect()
+}
+
+/// The receiver as a parameter.
+fn parameter(receiver: &syn::Receiver, self_ty: &Type) -> FnArg {
+    // An error of the type is one of the receiver.
+    let own = at(self_ty.to_token_stream(), receiver.self_token.span);
+    let self_ty = &syn::parse2(own).unwrap_or_else(|_| self_ty.clone());
+    let ty = match &receiver.kind {
+        ReceiverKind::Reference(and_token, lifetime, mutability) => Type::Reference(TypeReference {
+            attrs: Vec::new(),
+            and_token: *and_token,
+            lifetime: lifetime.clone(),
+            mutability: *mutability,
+            elem: Box::new(self_ty.clone()),
+        }),
+        ReceiverKind::Typed(_, ty) => (**ty).clone(),
+        _ => self_ty.clone(),
+    };
+    let pat = PatIdent {
+        attrs: Vec::new(),
+        by_ref: None,
+        mutability: receiver.mutability.filter(|_| !matches!(receiver.kind, ReceiverKind::Reference(..))),
+        ident: Ident::new("self", receiver.self_token.span),
+        subpat: None,
+    };
+    let colon_token = syn::Token![:](Span::call_site());
+    FnArg::Typed(PatType { attrs: Vec::new(), pat: Box::new(Pat::Ident(pat)), colon_token, ty: Box::new(ty) })
+}
+
+/// The generic parameters of a block and of one of its functions. Lifetimes come first.
+fn both(outer: &Generics, own: &Generics) -> Generics {
+    let of = |lifetimes: bool| {
+        let all = outer.params.iter().chain(&own.params);
+        all.filter(move |p| matches!(p, GenericParam::Lifetime(_)) == lifetimes)
+    };
+    let params: Punctuated<GenericParam, syn::Token![,]> = of(true).chain(of(false)).cloned().collect();
+    let bracketed = !params.is_empty();
+    let predicates = [outer, own].into_iter().filter_map(|g| g.where_clause.as_ref()).flat_map(|w| &w.predicates);
+    let predicates: Punctuated<WherePredicate, syn::Token![,]> = predicates.cloned().collect();
+    let where_token = <syn::Token![where]>::default();
+    Generics {
+        lt_token: bracketed.then(Default::default),
+        params,
+        gt_token: bracketed.then(Default::default),
+        where_clause: (!predicates.is_empty()).then_some(WhereClause { where_token, predicates }),
+    }
+}
+
+/// Whether the names of a function without a mark are to be asked for at its place. One that has a
+/// macro or a type in its signature that is not understood is not for differentiated functions, and
+/// what it names may have no definition. A call of it is refused where it is made.
+#[must_use]
+pub fn is_readable(method: &Method) -> bool {
+    struct Unknown(bool);
+    impl<'ast> Visit<'ast> for Unknown {
+        fn visit_macro(&mut self, mac: &'ast syn::Macro) {
+            let name = mac.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
+            self.0 |= !super::macros_understood().contains(&&*name);
+        }
+    }
+    struct OfStd(bool);
+    impl<'ast> Visit<'ast> for OfStd {
+        fn visit_path(&mut self, path: &'ast syn::Path) {
+            let name = path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
+            let text = matches!(&*name, "str" | "char");
+            let known = KnownType::named(&name).is_some();
+            let of_std = refused::is_value_of_std(&name) || refused::named_type(&name).is_some();
+            self.0 |= text || (of_std && !known);
+            visit::visit_path(self, path);
+        }
+    }
+    let (mut unknown, mut of_std) = (Unknown(false), OfStd(false));
+    unknown.visit_block(&method.item.block);
+    for input in &method.item.sig.inputs {
+        of_std.visit_fn_arg(input);
+    }
+    of_std.visit_return_type(&method.item.sig.output);
+    !unknown.0 && !of_std.0
+}
+
+/// The path of the type that a block is for, without generic arguments. `None` if it is for no type
+/// with a name.
+#[must_use]
+pub fn type_of_block(block: &ItemImpl) -> Option<syn::Path> {
+    fn path(ty: &Type) -> Option<syn::Path> {
+        match ty {
+            Type::Paren(p) => path(&p.elem),
+            Type::Group(g) => path(&g.elem),
+            Type::Reference(r) => path(&r.elem),
+            Type::Path(p) if p.qself.is_none() => Some(p.path.clone()),
+            _ => None,
+        }
+    }
+    let mut path = path(&block.self_ty)?;
+    path.segments.iter_mut().for_each(|s| s.arguments = syn::PathArguments::None);
+    Some(path)
+}
+
+/// The block with each of its functions and constants alone.
+#[must_use]
+pub fn parts(block: &ItemImpl) -> Vec<ItemImpl> {
+    let of = |item: &&ImplItem| matches!(item, ImplItem::Fn(_) | ImplItem::Const(_));
+    let alone = |item: &ImplItem| ItemImpl { items: vec![item.clone()], ..block.clone() };
+    block.items.iter().filter(of).map(alone).collect()
+}

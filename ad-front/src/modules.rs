@@ -1,0 +1,511 @@
+//! A marked module: its items, what names mean in it, and which items a function of it needs.
+//!
+//! Names are resolved as in Rust: an item sees those of its own module, and what this imports. A
+//! name that is not found here means something outside. Only what is needed is looked at, so any
+//! other item may be whatever it likes.
+//!
+//! This module must never read what an item computes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use proc_macro2::{Span, TokenStream};
+use quote::ToTokens;
+use syn::visit::{self, Visit};
+use syn::visit_mut::{self, VisitMut};
+use syn::{Expr, ImplItem, ImplItemFn, Item, ItemImpl, Path, TraitItem, Type, UseTree, Visibility};
+
+use super::blocks::{methods, parts, type_of_block};
+use super::definitions::trait_of;
+use super::requests::{requests_of_item, requests_of_method, requests_of_type};
+use super::travel::{Id, Marked, Outside, written};
+
+/// The items of a module and of the modules in it.
+#[derive(Default)]
+pub struct Module {
+    scopes: Vec<Scope>,
+    entries: Vec<Entry>,
+}
+
+/// A module: what it imports, and its aliases of types.
+#[derive(Default)]
+struct Scope {
+    path: Vec<String>,
+    uses: Vec<(String, Vec<String>)>,
+    globs: Vec<Vec<String>>,
+    aliases: Vec<(String, Type)>,
+}
+
+/// An item that functions may need.
+struct Entry {
+    id: Id,
+    scope: usize,
+    item: Item,
+    /// For one function or constant of an `impl` block: the number of the block.
+    of_block: Option<Id>,
+}
+
+/// What an item needs: definitions, and the paths of those outside of the module.
+#[derive(Clone, Default)]
+pub struct Needs {
+    /// The definitions in the module, and what names mean. A name of something outside has a number
+    /// that stands for its path.
+    pub outside: Outside,
+    /// The paths of what is outside, as the module of the item writes them.
+    pub open: Vec<Path>,
+}
+
+/// What an item names: paths, and functions of types.
+#[derive(Default)]
+struct Named {
+    paths: Vec<Path>,
+    members: BTreeSet<String>,
+}
+
+/// The number that stands for a definition outside until it is known.
+#[must_use]
+pub fn stand_in_for(path: &Path) -> Id {
+    let half = |salt: u8| {
+        let mut hasher = DefaultHasher::new();
+        ("a path", written(path), salt).hash(&mut hasher);
+        Id::from(hasher.finish())
+    };
+    half(0) << 64 | half(1)
+}
+
+impl Module {
+    /// Reads the items of a module and of those in it. `number` gives each its number.
+    pub fn read(items: &[Item], number: &dyn Fn(&[String], &TokenStream) -> Id) -> Module {
+        let mut module = Module::default();
+        module.scope(items, Vec::new(), number);
+        for k in 0..module.entries.len() {
+            let mut item = module.entries[k].item.clone();
+            Aliases(&module.scopes[module.entries[k].scope].aliases, 0).visit_item_mut(&mut item);
+            module.entries[k].item = item;
+        }
+        for k in 0..module.entries.len() {
+            let Entry { id, scope, item: Item::Impl(block), .. } = &module.entries[k] else { continue };
+            let (id, scope, path) = (*id, *scope, module.scopes[*scope].path.clone());
+            let mut whole = block.clone();
+            // The functions that a block takes from its trait are its own.
+            whole.items.extend(module.defaults(scope, block));
+            for part in parts(&whole) {
+                let number = number(&path, &part.to_token_stream());
+                module.entries.push(Entry { id: number, scope, item: Item::Impl(part), of_block: Some(id) });
+            }
+        }
+        module
+    }
+
+    fn scope(&mut self, items: &[Item], path: Vec<String>, number: &dyn Fn(&[String], &TokenStream) -> Id) {
+        let scope = self.scopes.len();
+        self.scopes.push(Scope { path: path.clone(), ..Scope::default() });
+        for item in items {
+            match item {
+                Item::Fn(_) | Item::Struct(_) | Item::Enum(_) | Item::Impl(_) | Item::Trait(_) => {
+                    let id = number(&path, &item.to_token_stream());
+                    self.entries.push(Entry { id, scope, item: item.clone(), of_block: None });
+                }
+                Item::Type(t) if t.generics.params.is_empty() => {
+                    self.scopes[scope].aliases.push((t.ident.to_string(), (*t.ty).clone()));
+                }
+                Item::Use(u) => {
+                    let (mut uses, mut globs) = (Vec::new(), Vec::new());
+                    imports(&u.tree, &mut Vec::new(), &mut uses, &mut globs);
+                    self.scopes[scope].uses.append(&mut uses);
+                    self.scopes[scope].globs.append(&mut globs);
+                }
+                Item::Mod(m) => {
+                    if let Some((_, inner)) = &m.content {
+                        let path = path.iter().cloned().chain([m.ident.to_string()]).collect();
+                        self.scope(inner, path, number);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// An item with the aliases of its module written out.
+    #[must_use]
+    pub fn item(&self, id: Id) -> Option<&Item> {
+        self.entries.iter().find(|e| e.id == id).map(|e| &e.item)
+    }
+
+    /// What an item in the module at this path needs.
+    #[must_use]
+    pub fn needs(&self, path: &[String], item: &Item) -> Needs {
+        let Some(scope) = self.scopes.iter().position(|s| s.path == path) else { return Needs::default() };
+        let mut search =
+            Search { module: self, at: scope, found: BTreeMap::new(), members: BTreeSet::new(), open: Vec::new() };
+        let named = match item {
+            Item::Impl(block) => of_block(block),
+            item => of_item(item),
+        };
+        let names = search.add(scope, &named);
+        search.blocks();
+        let list = search.found.iter().map(|(&k, names)| {
+            let Entry { id, item, .. } = &self.entries[k];
+            let names = names.clone();
+            Marked {
+                id: *id,
+                item: without_marks(item),
+                names,
+                broken: false,
+                certain: true,
+                home: proc_macro2::Ident::new("crate", Span::call_site()).into_token_stream(),
+            }
+        });
+        Needs { outside: Outside { list: list.collect(), names, ..Outside::default() }, open: search.open }
+    }
+
+    /// The functions and constants of a block, each alone, and their numbers.
+    pub fn parts(&self, block: Id) -> impl Iterator<Item = (Id, &ItemImpl)> {
+        let of = move |e: &&Entry| e.of_block == Some(block);
+        self.entries
+            .iter()
+            .filter(of)
+            .filter_map(|e| if let Item::Impl(part) = &e.item { Some((e.id, part)) } else { None })
+    }
+
+    /// The default functions of the trait of a block that the block does not have.
+    fn defaults(&self, scope: usize, block: &ItemImpl) -> Vec<ImplItem> {
+        let of = || {
+            let Place::Here(k) = self.find(scope, &block.trait_.as_ref()?.0) else { return None };
+            match &self.entries[k].item {
+                Item::Trait(t) => Some(&t.items),
+                _ => None,
+            }
+        };
+        let has = |name: &syn::Ident| block.items.iter().any(|i| member(i).is_some_and(|own| own == name));
+        let default = |item: &TraitItem| match item {
+            TraitItem::Fn(f) if !has(&f.sig.ident) => {
+                let block = f.default.clone()?;
+                let (attrs, vis, modifiers) = (Vec::new(), Visibility::Inherited, f.modifiers.clone());
+                Some(ImplItem::Fn(ImplItemFn { attrs, vis, modifiers, sig: f.sig.clone(), block }))
+            }
+            _ => None,
+        };
+        of().into_iter().flatten().filter_map(default).collect()
+    }
+
+    /// Whether a path in the module at this path is that of one of its items.
+    #[must_use]
+    pub fn declares(&self, path: &[String], of: &Path) -> bool {
+        let scope = self.scopes.iter().position(|s| s.path == path);
+        scope.is_some_and(|scope| matches!(self.find(scope, of), Place::Here(_)))
+    }
+
+    /// What a path means in a module.
+    fn find(&self, scope: usize, path: &Path) -> Place {
+        let names: Vec<String> = path.segments.iter().map(|s| s.ident.to_string()).collect();
+        if path.leading_colon.is_some() {
+            return Place::There(path.clone());
+        }
+        self.find_names(scope, &names, 0).unwrap_or_else(|| Place::There(path.clone()))
+    }
+
+    fn find_names(&self, scope: usize, names: &[String], depth: usize) -> Option<Place> {
+        /// Imports of imports end.
+        const DEPTH: usize = 16;
+        if depth > DEPTH {
+            return None;
+        }
+        let (first, rest) = names.split_first()?;
+        let here = &self.scopes[scope];
+        match &**first {
+            "self" => return self.find_names(scope, rest, depth + 1),
+            "super" => {
+                let Some((_, outer)) = here.path.split_last() else { return Some(above(rest)) };
+                let outer = self.scopes.iter().position(|s| s.path == outer)?;
+                return self.find_names(outer, rest, depth + 1);
+            }
+            "crate" => return Some(Place::There(path_of(names)?)),
+            _ => {}
+        }
+        if rest.is_empty() {
+            let own = |e: &Entry| e.scope == scope && name(&e.item).is_some_and(|own| own == first);
+            if let Some(k) = self.entries.iter().position(own) {
+                return Some(Place::Here(k));
+            }
+        } else if let Some(inner) = self.scopes.iter().position(|s| s.path.split_last() == Some((first, &here.path))) {
+            return self.find_names(inner, rest, depth + 1);
+        }
+        if let Some((_, path)) = here.uses.iter().find(|(alias, _)| alias == first) {
+            let all: Vec<String> = path.iter().chain(rest).cloned().collect();
+            let itself = all == names;
+            return (!itself)
+                .then(|| self.find_names(scope, &all, depth + 1))
+                .flatten()
+                .or_else(|| path_of(&all).map(Place::There));
+        }
+        here.globs.iter().find_map(|glob| {
+            let all: Vec<String> = glob.iter().chain(names).cloned().collect();
+            let place = self.find_names(scope, &all, depth + 1)?;
+            matches!(place, Place::Here(_)).then_some(place)
+        })
+    }
+}
+
+/// Where a path leads.
+enum Place {
+    /// To an item of the module.
+    Here(usize),
+    /// Out of the module, from its own place: the names after the `super`s, and how many these are.
+    Above(Vec<String>, usize),
+    /// To something that has this path everywhere, or at the same place.
+    There(Path),
+}
+
+/// More `super`s at the beginning of names that lead out of the module.
+fn above(names: &[String]) -> Place {
+    let more = names.iter().take_while(|n| *n == "super").count();
+    Place::Above(names[more..].to_vec(), more + 1)
+}
+
+fn path_of(names: &[String]) -> Option<Path> {
+    syn::parse_str(&names.join("::")).ok()
+}
+
+/// The search for all that an item needs.
+struct Search<'m> {
+    module: &'m Module,
+    /// The module of the item.
+    at: usize,
+    /// The entries that are needed, and what their names mean.
+    found: BTreeMap<usize, Vec<(String, Id)>>,
+    /// The names of functions and constants of types that are used.
+    members: BTreeSet<String>,
+    open: Vec<Path>,
+}
+
+impl Search<'_> {
+    /// Adds what is named in a module, and returns what the names mean.
+    fn add(&mut self, scope: usize, named: &Named) -> Vec<(String, Id)> {
+        self.members.extend(named.members.iter().cloned());
+        let mut names = Vec::new();
+        for path in &named.paths {
+            let id = match self.module.find(scope, path) {
+                Place::Here(k) => {
+                    self.enter(k);
+                    self.module.entries[k].id
+                }
+                Place::Above(rest, supers) => {
+                    let supers = supers + self.module.scopes[self.at].path.len();
+                    let all: Vec<String> = std::iter::repeat_n("super".to_string(), supers).chain(rest).collect();
+                    match path_of(&all) {
+                        Some(path) => self.ask(path),
+                        None => continue,
+                    }
+                }
+                Place::There(path) => self.ask(path),
+            };
+            names.push((written(path), id));
+        }
+        names
+    }
+
+    fn ask(&mut self, path: Path) -> Id {
+        let id = stand_in_for(&path);
+        if !self.open.iter().any(|other| written(other) == written(&path)) {
+            self.open.push(path);
+        }
+        id
+    }
+
+    /// Adds an entry that a name means.
+    fn enter(&mut self, k: usize) {
+        if self.found.contains_key(&k) {
+            return;
+        }
+        self.found.insert(k, Vec::new());
+        let Entry { scope, item, .. } = &self.module.entries[k];
+        let names = self.add(*scope, &of_item(item));
+        self.found.insert(k, names);
+    }
+
+    /// Adds the functions of types that are used, until nothing is new.
+    fn blocks(&mut self) {
+        let mut seen = usize::MAX;
+        while seen != self.members.len() + self.found.len() {
+            seen = self.members.len() + self.found.len();
+            for k in 0..self.module.entries.len() {
+                let Entry { scope, item: Item::Impl(part), of_block: Some(_), .. } = &self.module.entries[k] else {
+                    continue;
+                };
+                let used = part.items.iter().filter_map(member).any(|n| self.members.contains(&n.to_string()));
+                if used && !self.found.contains_key(&k) && self.is_of_found(*scope, part) {
+                    self.found.insert(k, Vec::new());
+                    let names = self.add(*scope, &of_block(part));
+                    self.found.insert(k, names);
+                }
+            }
+        }
+    }
+
+    /// Whether a block is for a type that is needed, or for one that is not of the module.
+    fn is_of_found(&self, scope: usize, block: &ItemImpl) -> bool {
+        let Some(path) = type_of_block(block) else { return true };
+        match self.module.find(scope, &path) {
+            Place::Here(k) => self.found.contains_key(&k),
+            _ => true,
+        }
+    }
+}
+
+/// What an item names. The functions of types are added when they are used.
+fn of_item(item: &Item) -> Named {
+    match item {
+        Item::Fn(f) => {
+            let mut members = Members(BTreeSet::new());
+            members.visit_item_fn(f);
+            Named { paths: requests_of_item(f), members: members.0 }
+        }
+        Item::Struct(_) | Item::Enum(_) => Named { paths: requests_of_type(item), members: BTreeSet::new() },
+        _ => Named::default(),
+    }
+}
+
+/// What the functions of a block name.
+fn of_block(block: &ItemImpl) -> Named {
+    let mut members = Members(BTreeSet::new());
+    members.visit_item_impl(block);
+    let mut named = Named { paths: type_of_block(block).into_iter().collect(), members: members.0 };
+    for path in methods(block).iter().flat_map(requests_of_method) {
+        if !named.paths.iter().any(|other| written(other) == written(&path)) {
+            named.paths.push(path);
+        }
+    }
+    named
+}
+
+/// The name of a function or constant of a block.
+fn member(item: &ImplItem) -> Option<&syn::Ident> {
+    match item {
+        ImplItem::Fn(f) => Some(&f.sig.ident),
+        ImplItem::Const(c) => Some(&c.ident),
+        _ => None,
+    }
+}
+
+fn name(item: &Item) -> Option<&syn::Ident> {
+    match item {
+        Item::Fn(f) => Some(&f.sig.ident),
+        Item::Struct(s) => Some(&s.ident),
+        Item::Enum(e) => Some(&e.ident),
+        Item::Trait(t) => Some(&t.ident),
+        _ => None,
+    }
+}
+
+/// An item without the marks of functions, which no definition has.
+fn without_marks(item: &Item) -> Item {
+    match item {
+        Item::Impl(block) => Item::Impl(super::blocks::without_marks(block)),
+        Item::Fn(f) => Item::Fn(syn::ItemFn { attrs: Vec::new(), ..f.clone() }),
+        item => item.clone(),
+    }
+}
+
+/// The names of functions and constants of types that code uses.
+struct Members(BTreeSet<String>);
+
+impl<'ast> Visit<'ast> for Members {
+    fn visit_expr_method_call(&mut self, m: &'ast syn::ExprMethodCall) {
+        self.0.insert(m.method.to_string());
+        visit::visit_expr_method_call(self, m);
+    }
+
+    fn visit_expr_path(&mut self, p: &'ast syn::ExprPath) {
+        if p.qself.is_some() || p.path.segments.len() > 1 {
+            self.0.extend(p.path.segments.last().map(|s| s.ident.to_string()));
+        }
+        visit::visit_expr_path(self, p);
+    }
+
+    fn visit_expr(&mut self, e: &'ast Expr) {
+        match e {
+            Expr::Binary(b) => {
+                let of = |assigned| trait_of(&b.op, assigned).map(|(_, name)| name.to_string());
+                self.0.extend([of(false), of(true)].into_iter().flatten());
+                self.0.extend(["eq".to_string(), "partial_cmp".to_string()]);
+            }
+            Expr::Unary(_) => self.0.extend(["neg".to_string(), "not".to_string()]),
+            Expr::Index(_) => self.0.extend(["index".to_string(), "index_mut".to_string()]),
+            _ => {}
+        }
+        visit::visit_expr(self, e);
+    }
+
+    /// The arguments of macros are read too, as far as they are names.
+    fn visit_macro(&mut self, mac: &'ast syn::Macro) {
+        fn idents(tokens: TokenStream, all: &mut BTreeSet<String>) {
+            for token in tokens {
+                match token {
+                    proc_macro2::TokenTree::Group(g) => idents(g.stream(), all),
+                    proc_macro2::TokenTree::Ident(i) => {
+                        all.insert(i.to_string());
+                    }
+                    _ => {}
+                }
+            }
+        }
+        idents(mac.tokens.clone(), &mut self.0);
+    }
+}
+
+/// The names that a `use` brings, and the paths of those that bring everything.
+fn imports(
+    tree: &UseTree,
+    before: &mut Vec<String>,
+    uses: &mut Vec<(String, Vec<String>)>,
+    globs: &mut Vec<Vec<String>>,
+) {
+    match tree {
+        UseTree::Path(p) => {
+            before.push(p.ident.to_string());
+            imports(&p.tree, before, uses, globs);
+            before.pop();
+        }
+        UseTree::Name(n) if n.ident == "self" => {
+            uses.extend(before.last().map(|last| (last.clone(), before.clone())));
+        }
+        UseTree::Name(n) => {
+            let name = n.ident.to_string();
+            uses.push((name.clone(), before.iter().cloned().chain([name]).collect()));
+        }
+        UseTree::Rename(r) => {
+            let path = before.iter().cloned().chain([r.ident.to_string()]).collect();
+            uses.push((r.rename.to_string(), path));
+        }
+        UseTree::Glob(_) => globs.push(before.clone()),
+        UseTree::Group(g) => {
+            for tree in &g.items {
+                imports(tree, before, uses, globs);
+            }
+        }
+    }
+}
+
+/// Writes types out that have an alias.
+struct Aliases<'s>(&'s [(String, Type)], u32);
+
+impl VisitMut for Aliases<'_> {
+    fn visit_type_mut(&mut self, ty: &mut Type) {
+        /// An alias of itself is rustc's error.
+        const DEPTH: u32 = 16;
+        if let Type::Path(p) = ty
+            && p.qself.is_none()
+            && let Some(name) = p.path.get_ident()
+            && let Some((_, of)) = self.0.iter().find(|(alias, _)| name == alias)
+            && self.1 < DEPTH
+        {
+            *ty = of.clone();
+            self.1 += 1;
+            self.visit_type_mut(ty);
+            self.1 -= 1;
+            return;
+        }
+        visit_mut::visit_type_mut(self, ty);
+    }
+}

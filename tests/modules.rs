@@ -1,0 +1,185 @@
+//! Marked modules: everything in one is visible to everything in it.
+
+#![forbid(unsafe_code)]
+#![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
+// The names that formulas give to parameters, and functions of every kind.
+#![allow(clippy::float_cmp, clippy::many_single_char_names, clippy::needless_pass_by_value)]
+
+use ad::check_grad;
+use ad::prelude::*;
+
+fn near(a: f64, b: f64) {
+    assert!((a - b).abs() <= 1e-12 * b.abs().max(1.0), "{a} {b}");
+}
+
+/// A helper outside of the module.
+#[differentiable]
+fn outside(x: f64) -> f64 {
+    x * x + 1.0
+}
+
+#[differentiate]
+mod model {
+    use super::outside as of_outside;
+    use ad::prelude::*;
+
+    const GAIN: f64 = 1.5;
+    type Vector = Array1<f64>;
+
+    pub(super) trait Layer {
+        fn apply(&self, x: &Vector) -> Vector;
+        /// A default that one type replaces.
+        fn twice(&self, x: &Vector) -> Vector {
+            self.apply(&self.apply(x))
+        }
+    }
+
+    /// A type without a derive.
+    pub(super) struct Scale {
+        pub(super) by: f64,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Differentiable)]
+    pub(super) struct Shift {
+        pub(super) by: Vector,
+        #[constant]
+        pub(super) label: usize,
+    }
+
+    impl Layer for Scale {
+        fn apply(&self, x: &Vector) -> Vector {
+            x * (self.by * GAIN)
+        }
+    }
+
+    impl Layer for Shift {
+        fn apply(&self, x: &Vector) -> Vector {
+            x + &self.by
+        }
+        fn twice(&self, x: &Vector) -> Vector {
+            x + &(&self.by * 2.0) + tiny()
+        }
+    }
+
+    impl Shift {
+        pub(super) fn new(by: Vector) -> Self {
+            Shift { by, label: 7 }
+        }
+
+        #[differentiate]
+        pub(super) fn energy(&self, x: f64) -> f64 {
+            generic(self.by.sum()) * of_outside(x) + Self::half(x)
+        }
+    }
+
+    impl Shift {
+        fn half(x: f64) -> f64 {
+            0.5 * x
+        }
+
+        /// Nothing reads it.
+        pub(super) fn print(&self) -> String {
+            format!("{} {}", self.label, read_a_file())
+        }
+    }
+
+    fn read_a_file() -> String {
+        std::fs::read_to_string("no such file").unwrap_or_default()
+    }
+
+    fn generic<T: Real>(x: T) -> T {
+        x * x
+    }
+
+    fn tiny() -> f64 {
+        inner::deep::tiny() + inner::SMALL
+    }
+
+    #[differentiate(grad, jvp)]
+    pub(super) fn loss(a: &Scale, b: &Shift, x: &Array1<f64>) -> f64 {
+        let y = b.twice(&a.twice(x));
+        norm_of(&y) + even(3, x[0])
+    }
+
+    fn norm_of(x: &Vector) -> f64 {
+        let mut total = 0.0;
+        for v in x {
+            total += generic(*v);
+        }
+        total.sqrt()
+    }
+
+    // Two functions that call each other.
+    fn even(n: usize, x: f64) -> f64 {
+        if n == 0 { x } else { odd(n - 1, x * 1.1) }
+    }
+
+    fn odd(n: usize, x: f64) -> f64 {
+        if n == 0 { x * x } else { x.sin() * even(n - 1, x) }
+    }
+
+    pub(super) mod inner {
+        use super::{Shift, generic};
+        use ad::prelude::*;
+
+        pub(super) const SMALL: f64 = 0.125;
+
+        pub(super) mod deep {
+            pub(in super::super) fn tiny() -> f64 {
+                super::SMALL * 2.0
+            }
+        }
+
+        #[differentiate]
+        pub(in super::super) fn of_nested(s: &Shift, x: f64) -> f64 {
+            generic(x) * s.energy(x) + super::tiny()
+        }
+    }
+}
+
+use model::{Scale, Shift};
+
+#[test]
+fn a_marked_function_sees_the_module() {
+    let (a, b, x) = (Scale { by: 0.3 }, Shift::new(array![0.5, -0.25]), array![1.0, 2.0]);
+    let (value, (da, db, dx)) = model::loss_value_and_grad(&a, &b, &x);
+    near(value, model::loss(&a, &b, &x));
+    let plus = model::loss(&Scale { by: 0.3 + 1e-6 }, &b, &x);
+    let minus = model::loss(&Scale { by: 0.3 - 1e-6 }, &b, &x);
+    assert!((da.by - (plus - minus) / 2e-6).abs() < 1e-6);
+    assert_eq!((db.by.len(), db.label, dx.len()), (2, 7, 2));
+    let step = |k: usize, h: f64| {
+        let mut x = x.clone();
+        x[k] += h;
+        model::loss(&a, &b, &x)
+    };
+    for k in 0..2 {
+        assert!((dx[k] - (step(k, 1e-6) - step(k, -1e-6)) / 2e-6).abs() < 1e-6);
+    }
+    assert_eq!(b.print(), "7 ");
+}
+
+#[test]
+fn a_method_and_a_function_of_a_nested_module() {
+    let s = Shift::new(array![0.5, -0.25]);
+    check_grad!(s.energy(0.7));
+    check_grad!(model::inner::of_nested(&s, 0.7));
+}
+
+mod elsewhere {
+    use super::model::{Layer, Shift, loss};
+    use ad::prelude::*;
+
+    /// Outside of the module, by the type alone.
+    #[differentiate(wrt(s, x))]
+    pub(super) fn around(s: &Shift, x: &Array1<f64>) -> f64 {
+        let y = s.apply(x) + s.twice(x);
+        y.sum() * s.energy(x[1]) + loss(&super::Scale { by: x[0] }, s, x)
+    }
+}
+
+#[test]
+fn what_is_in_a_module_is_called_from_outside() {
+    let (s, x) = (Shift::new(array![0.5, -0.25]), array![1.0, 2.0]);
+    check_grad!(elsewhere::around(&s, &x));
+}
