@@ -15,7 +15,7 @@ use ad_middle::calls::{Called, CalledFunction};
 use ad_middle::pipeline::Prepared;
 
 /// How a function gets the records of the calls that it makes.
-pub(super) enum Frame<'a> {
+pub(super) enum RecordAccess<'a> {
     /// It makes no calls.
     Alone,
     /// The function creates the records itself. The tokens are the functions that it calls.
@@ -23,53 +23,53 @@ pub(super) enum Frame<'a> {
     /// The caller passes the records.
     Passed,
     /// The caller passes the records, and the function's result is a record of this kind.
-    Recording(Kind),
+    Recording(RecordKind),
 }
 
 /// The kinds of records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum RecordKind {
     /// What a forward half leaves.
     Kept,
     /// The results of any other call.
     Results,
 }
 
-impl Kind {
+impl RecordKind {
     /// The records of this kind.
     pub(super) fn records(self) -> TokenStream {
         match self {
-            Kind::Kept => quote!(calls_.kept()),
-            Kind::Results => quote!(calls_.results()),
+            RecordKind::Kept => quote!(calls_.kept()),
+            RecordKind::Results => quote!(calls_.results()),
         }
     }
 }
 
-impl Frame<'_> {
+impl RecordAccess<'_> {
     /// The frame of a routine beside which these functions are written.
-    pub(super) fn of(called: &TokenStream) -> Frame<'_> {
-        if called.is_empty() { Frame::Alone } else { Frame::Own(called) }
+    pub(super) fn of(called: &TokenStream) -> RecordAccess<'_> {
+        if called.is_empty() { RecordAccess::Alone } else { RecordAccess::Own(called) }
     }
 
     /// The first parameter.
     pub(super) fn parameter(&self, krate: &TokenStream) -> TokenStream {
         match self {
-            Frame::Passed | Frame::Recording(_) => quote!(calls_: &#krate::runtime::Calls,),
+            RecordAccess::Passed | RecordAccess::Recording(_) => quote!(calls_: &#krate::runtime::Calls,),
             _ => TokenStream::new(),
         }
     }
 
     /// The kind of the record that its results are.
-    pub(super) fn records(&self) -> Option<Kind> {
-        if let Frame::Recording(kind) = self { Some(*kind) } else { None }
+    pub(super) fn records(&self) -> Option<RecordKind> {
+        if let RecordAccess::Recording(kind) = self { Some(*kind) } else { None }
     }
 
     /// The statements before the body.
     pub(super) fn head(&self, krate: &TokenStream) -> TokenStream {
         match self {
-            Frame::Alone => TokenStream::new(),
-            Frame::Own(called) => quote!(#called let calls_ = &#krate::runtime::Calls::new(); let _ = calls_;),
-            Frame::Passed | Frame::Recording(_) => quote!(let _ = calls_;),
+            RecordAccess::Alone => TokenStream::new(),
+            RecordAccess::Own(called) => quote!(#called let calls_ = &#krate::runtime::Calls::new(); let _ = calls_;),
+            RecordAccess::Passed | RecordAccess::Recording(_) => quote!(let _ = calls_;),
         }
     }
 }
@@ -129,7 +129,8 @@ fn renamed(routine: &Routine, name: &Ident) -> Routine {
 
 fn value(graph: &mut Graph, program: &Program, routine: &Routine, function: u32) -> Result<TokenStream, String> {
     let name = name_of(function, Half::Value, &[]);
-    let frame = if is_number(&routine.result) { Frame::Passed } else { Frame::Recording(Kind::Results) };
+    let frame =
+        if is_number(&routine.result) { RecordAccess::Passed } else { RecordAccess::Recording(RecordKind::Results) };
     super::function(graph, program, &renamed(routine, &name), &frame)
 }
 
@@ -145,10 +146,11 @@ fn halves(
     let forward = name_of(function, Half::Forward, active);
     let other = name_of(function, half, active);
     let closure = format_ident!("{other}results_");
-    let forward = super::function(graph, program, &renamed(first, &forward), &Frame::Recording(Kind::Kept))?;
+    let forward =
+        super::function(graph, program, &renamed(first, &forward), &RecordAccess::Recording(RecordKind::Kept))?;
     let number = is_number(&second.result);
     let direct = number || second.onto.is_some();
-    let frame = if direct { Frame::Passed } else { Frame::Recording(Kind::Results) };
+    let frame = if direct { RecordAccess::Passed } else { RecordAccess::Recording(RecordKind::Results) };
     let pulled = super::function(graph, program, &renamed(second, &closure), &frame)?;
 
     // The residuals of the forward half follow its results.

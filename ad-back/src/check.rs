@@ -11,12 +11,12 @@ mod structures;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
-use self::destinations::Destinations;
-use self::structures::{Bound, Inside, bound_result, inside_of_type, unbound, value_of};
+use self::destinations::CheckDestinations;
+use self::structures::{BoundPattern, Inside, bound_result, inside_of_type, unbound, value_of};
 use super::driver::in_list;
 use super::signature::again;
 use ad_ir::descriptor::{Descriptor, Further, Structure};
-use ad_ir::program::{Container, Owner, Param, Parts, Passing, Program, Tree};
+use ad_ir::program::{Container, Owner, Param, ParamTree, Passing, Program, Tree};
 use ad_ir::rust_types::{made, owned_value, path_of, pattern_of, places, stack, tuple, zipped};
 
 /// How the user writes the type of a number or array among the parameters.
@@ -144,17 +144,17 @@ impl<'p> Names<'p> {
         elements(&self.program.krate, self.program.params[leaf].container, inside, all)
     }
 
-    fn moved_parts(&self, parts: &Parts, at: &Ident) -> TokenStream {
+    fn moved_parts(&self, parts: &ParamTree, at: &Ident) -> TokenStream {
         let run = &self.run;
         match parts {
-            Parts::Leaf(leaf) => match self.active(*leaf) {
+            ParamTree::Leaf(leaf) => match self.active(*leaf) {
                 Some(k) => {
                     let own = &self.owned[k];
                     self.passing(*leaf).lent(&quote!(#at.moved(#k, &#own)), run)
                 }
                 None => self.passing(*leaf).again(&self.place(*leaf)),
             },
-            Parts::List { passing, of, element } => {
+            ParamTree::List { passing, of, element } => {
                 let vec = |leaf: &usize| {
                     let all = match self.active(*leaf) {
                         Some(k) => {
@@ -167,7 +167,7 @@ impl<'p> Names<'p> {
                 };
                 Written(*passing).lent(&zipped(of, &element.tree().map(&mut |leaf| vec(leaf))), run)
             }
-            Parts::Defined { references, is_static, of, inner } => {
+            ParamTree::Defined { references, is_static, of, inner } => {
                 let leaf = |leaf: &usize, inside: Inside| {
                     let all = match self.active(*leaf) {
                         Some(k) => {
@@ -181,7 +181,7 @@ impl<'p> Names<'p> {
                 let whole = made(of, &owned_value(&inside_of_type(&inner.tree(), &mut |k, inside| leaf(k, inside))));
                 referred((*references, *is_static), whole, run)
             }
-            Parts::Tuple { references, is_static, parts } => {
+            ParamTree::Tuple { references, is_static, parts } => {
                 let parts: Vec<TokenStream> = parts.iter().map(|part| self.moved_parts(part, at)).collect();
                 referred((*references, *is_static), tuple(&parts), run)
             }
@@ -226,18 +226,18 @@ impl<'p> Names<'p> {
     }
 
     /// The pattern that binds the active parts of a parameter's gradient.
-    fn bound(&self, tree: &Tree<usize>) -> Bound {
+    fn bound(&self, tree: &Tree<usize>) -> BoundPattern {
         let named =
             |leaf: usize| self.active(leaf).map(|k| (self.parts[k].clone(), self.program.params[leaf].container));
-        Bound::of(&tree.map(&mut |&leaf| named(leaf)), &self.program.krate)
+        BoundPattern::of(&tree.map(&mut |&leaf| named(leaf)), &self.program.krate)
     }
 
     /// The pattern of a gradient, and the statements that take its lists apart.
-    fn gradient(&self) -> Bound {
-        let all: Vec<Bound> =
+    fn gradient(&self) -> BoundPattern {
+        let all: Vec<BoundPattern> =
             self.program.wrt.iter().map(|&k| self.bound(&self.program.declared[k].parts.tree())).collect();
         let patterns: Vec<TokenStream> = all.iter().map(|bound| bound.pattern.clone()).collect();
-        Bound { pattern: of_several(&patterns), taken: all.into_iter().map(|bound| bound.taken).collect() }
+        BoundPattern { pattern: of_several(&patterns), taken: all.into_iter().map(|bound| bound.taken).collect() }
     }
 
     /// The leaves of the differentiated result with names of this beginning.
@@ -247,9 +247,9 @@ impl<'p> Names<'p> {
     }
 
     /// The pattern of the whole result; `discrete`: with names for parts that are not real.
-    fn value(&self, discrete: bool) -> Bound {
-        let Bound { pattern, taken } = bound_result(&self.result, discrete, &self.program.krate);
-        Bound { pattern: if self.program.aux { quote!((#pattern, _)) } else { pattern }, taken }
+    fn value(&self, discrete: bool) -> BoundPattern {
+        let BoundPattern { pattern, taken } = bound_result(&self.result, discrete, &self.program.krate);
+        BoundPattern { pattern: if self.program.aux { quote!((#pattern, _)) } else { pattern }, taken }
     }
 
     /// The entries of a result, given the names of its leaves.
@@ -270,7 +270,7 @@ impl<'p> Names<'p> {
         match (&self.result, self.program.aux) {
             (Tree::Leaf(_), false) => quote!(#run::leaf(&#call)),
             _ => {
-                let (Bound { pattern, taken }, entries) = (self.value(false), self.entries(&self.result));
+                let (BoundPattern { pattern, taken }, entries) = (self.value(false), self.entries(&self.result));
                 quote!({
                     let #pattern = #call;
                     #taken
@@ -370,11 +370,12 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
     let all = 0..program.declared.len();
     let here: Vec<TokenStream> = all.clone().map(|k| names.here(k)).collect();
     let moved: Vec<TokenStream> = all.map(|k| names.moved(k, &at)).collect();
-    let Bound { pattern: gradient, taken: gradient_taken } = names.gradient();
+    let BoundPattern { pattern: gradient, taken: gradient_taken } = names.gradient();
     let leaves = quote!(::std::vec::Vec::from([#(#run::leaf(&#parts)),*]));
     let (back, points_) = (own("back", 0), own("all", 0));
-    let (Bound { pattern: value, taken: value_taken }, entries) = (names.value(false), names.entries(&names.result));
-    let Bound { pattern: whole_value, taken: whole_taken } = names.value(true);
+    let (BoundPattern { pattern: value, taken: value_taken }, entries) =
+        (names.value(false), names.entries(&names.result));
+    let BoundPattern { pattern: whole_value, taken: whole_taken } = names.value(true);
     let both = quote!((#entries, #leaves));
     let suffixed = |suffix: &str| {
         let name = format_ident!("{}_{suffix}", program.stem);
@@ -399,7 +400,7 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
                 });
             };
         }
-        let destinations = Destinations::of(&names);
+        let destinations = CheckDestinations::of(&names);
         let (before, further) = match d.further {
             Further::Nothing => (quote!(), Vec::new()),
             Further::Cotangent => {
@@ -422,7 +423,7 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
             structures.retain(|structure| !structure.is_empty());
             let gradient = of_several(&structures);
             let arguments = program.declared.iter().enumerate().map(|(k, declared)| match declared.parts {
-                Parts::Leaf(leaf) if program.examples.contains(&leaf) => {
+                ParamTree::Leaf(leaf) if program.examples.contains(&leaf) => {
                     twice(&program.params[leaf], &names.copy(leaf), krate)
                 }
                 _ => names.here(k),
@@ -467,7 +468,7 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
             }),
             (Structure::Result, true) => {
                 let tangent = names.results("back");
-                let (Bound { pattern, taken }, of_tangent) =
+                let (BoundPattern { pattern, taken }, of_tangent) =
                     (bound_result(&tangent, false, krate), names.entries(&tangent));
                 quote!({
                     #before
@@ -519,7 +520,7 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
         #code
         #check.done();
     };
-    item::written(program, (&how, &quote!(#run::How<'_>)), arguments, &body)
+    item::written(program, (&how, &quote!(#run::CheckCall<'_>)), arguments, &body)
 }
 
 /// An owned value as a tangent or a cotangent.

@@ -4,7 +4,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
-use super::calls::Frame;
+use super::calls::RecordAccess;
 use super::function;
 use super::signature::{Public, again, allowed_lints, typed};
 use ad_ir::descriptor::Alone;
@@ -23,7 +23,7 @@ pub fn emit_compressed(
     alone: Option<Alone>,
 ) -> Result<TokenStream, String> {
     let Compressed { name, pattern, by_columns, by_rows } = compressed;
-    let functions = [pattern, by_columns, by_rows].map(|routine| function(g, program, routine, &Frame::Alone));
+    let functions = [pattern, by_columns, by_rows].map(|routine| function(g, program, routine, &RecordAccess::Alone));
     let [of_pattern, of_columns, of_rows] = functions;
     let (of_pattern, of_columns, of_rows) = (of_pattern?, of_columns?, of_rows?);
     let Program { turbofish, krate, .. } = program;

@@ -47,9 +47,9 @@ use ad_ir::choice;
 use ad_ir::ir::{Graph, Term};
 use ad_ir::program::{Check, Declared, Phase, Program, Routine, Staged};
 use ad_ir::rust_types::real_param;
-use ad_middle::passes::lowering::Lowered;
+use ad_middle::passes::lowering::LoweredGraph;
 use ad_middle::pipeline::{self, Log};
-use calls::Frame;
+use calls::RecordAccess;
 use plan::{Plan, Work};
 use rust::Style;
 use schedule::{CheckTerms, Decided};
@@ -64,7 +64,7 @@ struct Prepared {
 }
 
 fn prepare(g: &mut Graph, program: &Program, routine: &Routine, log: Option<&mut Log>) -> Result<Prepared, String> {
-    let Lowered { new, loops, outer } = pipeline::lower(g, program, routine, log)?;
+    let LoweredGraph { new, loops, outer } = pipeline::lower(g, program, routine, log)?;
     let result = routine.result.with_terms(&mut routine.result.terms().iter().map(|t| new[t]));
     let mut checks = routine.checks.clone();
     checks.sort_by_key(|c| c.phase != Phase::Entry);
@@ -111,7 +111,7 @@ pub fn emit_calling(
     routine: &Routine,
     called: &TokenStream,
 ) -> Result<TokenStream, String> {
-    let frame = Frame::of(called);
+    let frame = RecordAccess::of(called);
     let body = body(g, program, routine, &frame)?;
     let Program { generics, where_clause, krate, .. } = program;
     let Routine { name, declared, docs, .. } = routine;
@@ -144,7 +144,7 @@ fn returns(ty: &TokenStream) -> TokenStream {
 }
 
 /// The same of a routine.
-fn returned(routine: &Routine, frame: &Frame<'_>) -> TokenStream {
+fn returned(routine: &Routine, frame: &RecordAccess<'_>) -> TokenStream {
     match (frame.records(), routine.onto) {
         (Some(_), _) => returns(&quote!(usize)),
         (None, Some(_)) => TokenStream::new(),
@@ -153,7 +153,7 @@ fn returned(routine: &Routine, frame: &Frame<'_>) -> TokenStream {
 }
 
 /// The parameters of a routine.
-fn parameters(program: &Program, routine: &Routine, frame: &Frame<'_>) -> TokenStream {
+fn parameters(program: &Program, routine: &Routine, frame: &RecordAccess<'_>) -> TokenStream {
     let krate = &program.krate;
     let (calls, declared) = (frame.parameter(krate), signature::declarations(&routine.declared));
     let workspace = routine.workspace.then(|| quote!(, workspace_: &mut #krate::runtime::Workspace));
@@ -161,7 +161,7 @@ fn parameters(program: &Program, routine: &Routine, frame: &Frame<'_>) -> TokenS
 }
 
 /// The body of a routine.
-fn body(g: &mut Graph, program: &Program, routine: &Routine, frame: &Frame<'_>) -> Result<TokenStream, String> {
+fn body(g: &mut Graph, program: &Program, routine: &Routine, frame: &RecordAccess<'_>) -> Result<TokenStream, String> {
     let Prepared { checks, result, hints, plan } = prepare(g, program, routine, None)?;
     let style = Style { records: frame.records(), ..style_of(program, routine) };
     let driver = driver::Driver::new(g, program, routine, &checks, &plan, &style, &hints);
@@ -172,7 +172,12 @@ fn body(g: &mut Graph, program: &Program, routine: &Routine, frame: &Frame<'_>) 
 }
 
 /// The function itself, without attributes.
-fn function(g: &mut Graph, program: &Program, routine: &Routine, frame: &Frame<'_>) -> Result<TokenStream, String> {
+fn function(
+    g: &mut Graph,
+    program: &Program,
+    routine: &Routine,
+    frame: &RecordAccess<'_>,
+) -> Result<TokenStream, String> {
     let body = body(g, program, routine, frame)?;
     let declared = parameters(program, routine, frame);
     let Program { generics, where_clause, .. } = program;
@@ -195,8 +200,8 @@ pub fn emit_staged(
     // The closure owns the records of the calls.
     let krate = &program.krate;
     let (frame, calls, passed_calls) = match called.is_empty() {
-        true => (Frame::Alone, TokenStream::new(), TokenStream::new()),
-        false => (Frame::Passed, quote!(let calls_ = #krate::runtime::Calls::new();), quote!(&calls_,)),
+        true => (RecordAccess::Alone, TokenStream::new(), TokenStream::new()),
+        false => (RecordAccess::Passed, quote!(let calls_ = #krate::runtime::Calls::new();), quote!(&calls_,)),
     };
     let inner = function(g, program, first, &frame)?;
     let closure = function(g, program, second, &frame)?;

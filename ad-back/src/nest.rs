@@ -26,7 +26,7 @@ use super::rust::Expr;
 use ad_ir::ir::{Node, Put, Term};
 use ad_ir::prim::{Prim, Reduce};
 use loops::{lanes, rest_of};
-pub(super) use state::{Arg, Extremum, Function, Nest, Part};
+pub(super) use state::{Arg, Extremum, Nest, NestFunction, Part};
 
 /// A nest without loops, as the driver inlines it into its own statement.
 pub(super) struct Inline {
@@ -55,7 +55,7 @@ impl Nest<'_, '_> {
     }
 
     /// The function of the nest.
-    pub(super) fn function(mut self, name: &Ident, doc: &str) -> Result<Function, String> {
+    pub(super) fn function(mut self, name: &Ident, doc: &str) -> Result<NestFunction, String> {
         let d = self.depth;
         self.isa = self.inlined || self.within || self.pays();
         self.fuse();

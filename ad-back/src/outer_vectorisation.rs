@@ -15,7 +15,7 @@ use super::plan::{LANES, Plan, Work};
 use super::store::Class;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Graph, Term};
-use ad_middle::passes::lowering::opened::{Growth, Loop};
+use ad_middle::passes::lowering::opened::{Loop, RowGrowth};
 
 /// A loop that may be vectorised in this way, and facts about it.
 struct Candidate<'a> {
@@ -90,7 +90,8 @@ impl Candidate<'_> {
             saved == 1 && self.plan.uses.get(t) == Some(&1)
         });
         sums && self.l.rows.iter().all(|r| {
-            r.how == Growth::None && if self.g.rank(r.row) == 0 { self.sums.contains(&r.row) } else { self.own(r.row) }
+            r.how == RowGrowth::None
+                && if self.g.rank(r.row) == 0 { self.sums.contains(&r.row) } else { self.own(r.row) }
         })
     }
 

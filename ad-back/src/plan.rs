@@ -12,7 +12,7 @@ pub(super) use ad_ir::analysis::guards::Guard;
 use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::prim::Prim;
 use ad_middle::passes::lowering::im2col::ImplicitIm2col;
-use ad_middle::passes::lowering::opened::{Loops, Scopes};
+use ad_middle::passes::lowering::opened::{LoopScopes, Loops};
 
 /// SIMD lanes: the number of elements that are processed together.
 pub(super) const LANES: usize = 16;
@@ -52,7 +52,7 @@ pub(super) struct Plan {
     /// The statements of the body of each loop, in order.
     pub(super) bodies: Vec<Vec<usize>>,
     pub(super) loops: Loops,
-    pub(super) scopes: Scopes,
+    pub(super) scopes: LoopScopes,
     /// Contractions that use implicit im2col: they read windows in place, or add to them.
     pub(super) windows: BTreeMap<Term, ImplicitIm2col>,
     /// In-place updates: from each intermediate state of a carried array to the array whose memory

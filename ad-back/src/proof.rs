@@ -12,7 +12,7 @@ use syn::visit::{self, Visit};
 
 use ad_ir::ir::{Elem, RealTy};
 use ad_ir::program::KnownType;
-use ad_ir::program::{Assumed, AssumedConst, Called, Home, Owner, Program, Takes, Vectors};
+use ad_ir::program::{Assumed, AssumedConst, AssumedFunction, Home, Owner, Program, Takes, Vectors};
 
 /// The proofs of a function, for all of its derivatives.
 #[must_use]
@@ -367,7 +367,7 @@ fn function(program: &Program, assumed: &Assumed) -> Option<TokenStream> {
 }
 
 /// Proves that a path is a function: both have one type, and a call determines its arguments.
-fn call(krate: &TokenStream, (path, name): (&TokenStream, &Ident), called: &Called) -> TokenStream {
+fn call(krate: &TokenStream, (path, name): (&TokenStream, &Ident), called: &AssumedFunction) -> TokenStream {
     let span = name.span();
     let ours = match called.home {
         Home::Prelude => quote!(#krate::prelude::#name),

@@ -107,7 +107,7 @@ pub(super) struct Style {
     /// Whether the routine works in the caller's memory.
     pub workspace: bool,
     /// The kind of the record that holds the results, if they are a record.
-    pub(super) records: Option<super::calls::Kind>,
+    pub(super) records: Option<super::calls::RecordKind>,
 }
 
 impl Style {

@@ -19,12 +19,12 @@ use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::prim::Prim;
 use ad_middle::passes::lowering::im2col::windows_of;
-use ad_middle::passes::lowering::opened::{Loop, Loops, Role, Rows, Scopes, chain_of_updates};
+use ad_middle::passes::lowering::opened::{LeafRole, Loop, LoopScopes, Loops, Rows, chain_of_updates};
 use group::group;
-use guards::{Guards, guards};
+use guards::{GuardSets, guards};
 use order::{InPlace, list_schedule, place_of_caller, places};
 pub(super) use statements::CheckTerms;
-use statements::{All, Of, Statement, reads};
+use statements::{ScheduledStatement, Shared, Target, reads};
 
 /// Makes the plan for these results and checks; the only result is added `onto` an input. A carried array cannot be updated in place if a
 /// nest reads elements of an earlier and of a later state. Then the plan is made again, with the
@@ -108,7 +108,7 @@ fn planned(
     reach.extend(named);
     reach.sort_unstable();
     reach.dedup();
-    let scopes = Scopes::new(g, &loops, &reach);
+    let scopes = LoopScopes::new(g, &loops, &reach);
     let exact = exact(g, &loops, &reach, decided);
     // Loops read their initial values, next values and rows in full.
     let mut read: Vec<Term> = results.to_vec();
@@ -122,7 +122,7 @@ fn planned(
     let class = classify(g, &reach, &whole, around);
     let (sets, guard) = guards(g, &reach, &roots, &loops, &scopes);
 
-    let mut statements: Vec<Statement> = Vec::new();
+    let mut statements: Vec<ScheduledStatement> = Vec::new();
     let mut of_term: HashMap<Term, usize> = HashMap::new();
     let mut of_loop: Vec<Option<usize>> = vec![None; loops.all.len()];
     for &t in &reach {
@@ -140,12 +140,12 @@ fn planned(
             return Err("an array that depends on a bound index is not emitted yet".into());
         }
         match loops.role(t) {
-            Some((_, Role::Step | Role::Carry(_))) => continue,
+            Some((_, LeafRole::Step | LeafRole::Carry(_))) => continue,
             Some((n, _)) => {
                 let at = *of_loop[n].get_or_insert_with(|| {
                     let reads = loop_reads(g, &loops, &scopes, &statements, n, &sets);
                     let scope = scopes.parent[n];
-                    statements.push(Statement { of: Of::Loop(n), reads, guard: guard[t.index()], scope });
+                    statements.push(ScheduledStatement { of: Target::Loop(n), reads, guard: guard[t.index()], scope });
                     statements.len() - 1
                 });
                 of_term.insert(t, at);
@@ -157,8 +157,8 @@ fn planned(
         // A term that only gets a name has no cost.
         let named = matches!(g.node(t), Node::Input(_) | Node::Size(..));
         let guard = if named { 0 } else { guard[t.index()] };
-        statements.push(Statement {
-            of: Of::Term(t),
+        statements.push(ScheduledStatement {
+            of: Target::Term(t),
             reads: reads(g, &class, &windows, t),
             guard,
             scope: scopes.of(t),
@@ -166,7 +166,7 @@ fn planned(
     }
     for (check, terms) in checks.iter().enumerate() {
         let reads = terms.reads.iter().filter(|t| !matches!(g.node(**t), Node::Lit(_))).map(|&t| (t, false)).collect();
-        statements.push(Statement { of: Of::Check(check), reads, guard: 0, scope: 0 });
+        statements.push(ScheduledStatement { of: Target::Check(check), reads, guard: 0, scope: 0 });
     }
     let mut uses: HashMap<Term, u32> = HashMap::new();
     for &t in &reach {
@@ -208,7 +208,7 @@ fn planned(
     let mut copied = BTreeSet::new();
     for scope in 0..=plan.bodies.len() {
         let own: Vec<usize> = (0..statements.len()).filter(|&s| statements[s].scope == scope).collect();
-        let all = All { g, statements: &statements, of_term: &of_term, checks, sets: &sets };
+        let all = Shared { g, statements: &statements, of_term: &of_term, checks, sets: &sets };
         let mut chosen = match (scope, onto) {
             (0, Some((now, result))) => place_of_caller(&all, &own, &plan, now, result).into_iter().collect(),
             (0, None) => Vec::new(),
@@ -318,10 +318,10 @@ fn insensitive_through_loops(g: &Graph, loops: &Loops, exact: &mut HashSet<Term>
 fn loop_reads(
     g: &Graph,
     loops: &Loops,
-    scopes: &Scopes,
-    statements: &[Statement],
+    scopes: &LoopScopes,
+    statements: &[ScheduledStatement],
     n: usize,
-    sets: &Guards,
+    sets: &GuardSets,
 ) -> BTreeMap<Term, bool> {
     let l = &loops.all[n];
     let mut found: BTreeMap<Term, bool> = BTreeMap::from([(l.count, false), (l.steps, false)]);

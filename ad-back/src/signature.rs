@@ -5,7 +5,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use ad_ir::program::{Declared, OutputTree, Param, Parts, Program, Routine, Within};
+use ad_ir::program::{Declared, OutputTree, Param, ParamTree, Program, Routine, Within};
 use ad_ir::rust_types::{path_of, tree_type, view_type};
 
 /// Lints of rustc and clippy that generated code may violate, with the reason why that is allowed.
@@ -228,7 +228,7 @@ pub(super) fn converted(program: &Program, params: &[Declared]) -> TokenStream {
 /// The array of examples, if the parameter is an array of examples.
 fn converted_leaf<'p>(program: &'p Program, declared: &Declared) -> Option<&'p Param> {
     match declared.parts {
-        Parts::Leaf(k) if program.example.is_some() && program.examples.contains(&k) => program.params.get(k),
+        ParamTree::Leaf(k) if program.example.is_some() && program.examples.contains(&k) => program.params.get(k),
         _ => None,
     }
 }

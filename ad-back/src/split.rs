@@ -154,7 +154,7 @@ pub(super) fn prefix<'a>(k: &Kernel<'a>, items: &[Item], ragged: bool) -> Option
 
 /// The value of a node where a test has a known value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Is {
+enum KnownValue {
     /// Zero, and whether its sign is positive.
     Zero(bool),
     Bool(bool),
@@ -169,62 +169,64 @@ fn factor(k: &Kernel<'_>, id: Id) -> Option<bool> {
 
 /// Whether the items do nothing but store zeros where this test has this value.
 fn idle(k: &Kernel<'_>, items: &[Item], fact: (Id, bool)) -> bool {
-    let mut is: Vec<Is> = Vec::with_capacity(k.nodes.len());
+    let mut is: Vec<KnownValue> = Vec::with_capacity(k.nodes.len());
     for (id, node) in k.nodes.iter().enumerate() {
         let this = u32::try_from(id).unwrap_or(u32::MAX);
         let of = |c: Id| is[c as usize];
         let own = match &node.op {
-            _ if this == fact.0 => Is::Bool(fact.1),
-            Op::Lit(Lit::Bool(b)) => Is::Bool(*b),
-            Op::Lit(Lit::Int(_, 0)) => Is::Zero(true),
+            _ if this == fact.0 => KnownValue::Bool(fact.1),
+            Op::Lit(Lit::Bool(b)) => KnownValue::Bool(*b),
+            Op::Lit(Lit::Int(_, 0)) => KnownValue::Zero(true),
             Op::Lit(lit @ Lit::Real(..)) if lit.as_real() == Some(0.0) => {
-                Is::Zero(lit.as_real().is_some_and(f64::is_sign_positive))
+                KnownValue::Zero(lit.as_real().is_some_and(f64::is_sign_positive))
             }
             Op::If(c, a, b) => match of(*c) {
-                Is::Bool(true) => of(*a),
-                Is::Bool(false) => of(*b),
+                KnownValue::Bool(true) => of(*a),
+                KnownValue::Bool(false) => of(*b),
                 _ if of(*a) == of(*b) => of(*a),
-                _ => Is::Other(this),
+                _ => KnownValue::Other(this),
             },
             Op::Prim(prim, args) => match (prim, &**args) {
                 (Prim::And, &[a, b]) => match (of(a), of(b)) {
-                    (Is::Bool(false), _) | (_, Is::Bool(false)) => Is::Bool(false),
-                    (Is::Bool(true), x) | (x, Is::Bool(true)) => x,
-                    _ => Is::Other(this),
+                    (KnownValue::Bool(false), _) | (_, KnownValue::Bool(false)) => KnownValue::Bool(false),
+                    (KnownValue::Bool(true), x) | (x, KnownValue::Bool(true)) => x,
+                    _ => KnownValue::Other(this),
                 },
                 (Prim::Not, &[a]) => match of(a) {
-                    Is::Bool(b) => Is::Bool(!b),
-                    _ => Is::Other(this),
+                    KnownValue::Bool(b) => KnownValue::Bool(!b),
+                    _ => KnownValue::Other(this),
                 },
                 (Prim::Unary(Unary::Neg), &[a]) => match of(a) {
-                    Is::Zero(positive) => Is::Zero(!positive),
-                    _ => Is::Other(this),
+                    KnownValue::Zero(positive) => KnownValue::Zero(!positive),
+                    _ => KnownValue::Other(this),
                 },
                 (Prim::Binary(Binary::Add), &[a, b]) => match (of(a), of(b)) {
-                    (Is::Zero(a), Is::Zero(b)) => Is::Zero(a || b),
-                    _ => Is::Other(this),
+                    (KnownValue::Zero(a), KnownValue::Zero(b)) => KnownValue::Zero(a || b),
+                    _ => KnownValue::Other(this),
                 },
-                (Prim::Binary(Binary::MulZero), &[a, _]) if matches!(of(a), Is::Zero(_)) => Is::Zero(true),
+                (Prim::Binary(Binary::MulZero), &[a, _]) if matches!(of(a), KnownValue::Zero(_)) => {
+                    KnownValue::Zero(true)
+                }
                 // Zero times a finite constant is zero.
                 (Prim::Binary(Binary::Mul), &[a, b]) => match (of(a), of(b), factor(k, a), factor(k, b)) {
-                    (Is::Zero(zero), _, _, Some(positive)) | (_, Is::Zero(zero), Some(positive), _) => {
-                        Is::Zero(zero == positive)
+                    (KnownValue::Zero(zero), _, _, Some(positive)) | (_, KnownValue::Zero(zero), Some(positive), _) => {
+                        KnownValue::Zero(zero == positive)
                     }
-                    _ => Is::Other(this),
+                    _ => KnownValue::Other(this),
                 },
-                _ => Is::Other(this),
+                _ => KnownValue::Other(this),
             },
-            _ => Is::Other(this),
+            _ => KnownValue::Other(this),
         };
         is.push(own);
     }
     items.iter().all(|item| match *item {
-        Item::Store { value, .. } => matches!(is[value as usize], Is::Zero(true) | Is::Bool(false)),
+        Item::Store { value, .. } => matches!(is[value as usize], KnownValue::Zero(true) | KnownValue::Bool(false)),
         Item::Fold { fold: Fold::Sum, value, .. }
         | Item::Scatter { put: Put::Add, value, .. }
-        | Item::Block { put: Put::Add, value, .. } => matches!(is[value as usize], Is::Zero(_)),
-        Item::Fold { fold: Fold::All, value, .. } => is[value as usize] == Is::Bool(true),
-        Item::Fold { fold: Fold::Any, value, .. } => is[value as usize] == Is::Bool(false),
+        | Item::Block { put: Put::Add, value, .. } => matches!(is[value as usize], KnownValue::Zero(_)),
+        Item::Fold { fold: Fold::All, value, .. } => is[value as usize] == KnownValue::Bool(true),
+        Item::Fold { fold: Fold::Any, value, .. } => is[value as usize] == KnownValue::Bool(false),
         Item::Fold { fold: Fold::InOrder, .. }
         | Item::Scatter { put: Put::Set, .. }
         | Item::Block { put: Put::Set, .. } => false,

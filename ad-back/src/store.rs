@@ -11,7 +11,7 @@ use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::prim::{Binary, Prim, Reduce};
 use ad_middle::passes::lowering::im2col::ImplicitIm2col;
 use ad_middle::passes::lowering::matrix::stored_operand;
-use ad_middle::passes::lowering::opened::{Loops, Role, Scopes};
+use ad_middle::passes::lowering::opened::{LeafRole, LoopScopes, Loops};
 use ad_middle::passes::lowering::strided::strided;
 
 /// The storage class of a term: how its readers access it.
@@ -92,7 +92,7 @@ pub(super) struct ProgramContext<'a> {
     pub(super) exact: &'a HashSet<Term>,
     pub(super) windows: &'a BTreeMap<Term, ImplicitIm2col>,
     pub(super) loops: &'a Loops,
-    pub(super) scopes: &'a Scopes,
+    pub(super) scopes: &'a LoopScopes,
 }
 
 /// Contexts: "pointwise over this domain", or "through this view, in that context".
@@ -309,7 +309,7 @@ fn visit(
     let here = root.map_or(0, |r| scopes.of(r));
     let row_of = |index: &[Term]| {
         let step = index.first().and_then(|&i| loops.role(i));
-        matches!(step, Some((n, Role::Step)) if n + 1 == here)
+        matches!(step, Some((n, LeafRole::Step)) if n + 1 == here)
     };
     let streamed = shared.streamed
         || matches!(g.node(t), Node::Gather { src, vars, index, .. }

@@ -25,7 +25,7 @@ use syn::{Attribute, Generics, Item, ItemFn, Path, Visibility};
 use super::derive;
 use super::expansion::{Expansion, Written, beside, folder, guarded, with_item, written};
 use ad_back as emit;
-use ad_front::{self as front, Id, Marked, Member, Outside, Probed};
+use ad_front::{self as front, DefId, Marked, Member, Outside, Probed};
 use ad_ir::catalogue;
 use ad_ir::diag::{Diagnostic, Diags, SrcRange};
 use ad_ir::ir::{Elem, RealTy};
@@ -34,7 +34,7 @@ use ad_ir::rust_types;
 
 /// The kind of item that an expansion is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum Subject {
     /// A function with derivatives to write.
     Differentiate,
     /// A function that differentiated functions can call.
@@ -47,22 +47,22 @@ enum Kind {
     Helper,
 }
 
-impl Kind {
+impl Subject {
     fn name(self) -> &'static str {
         match self {
-            Kind::Differentiate => "differentiate",
-            Kind::Differentiable => "differentiable",
-            Kind::Type => "type",
-            Kind::Member => "member",
-            Kind::Helper => "helper",
+            Subject::Differentiate => "differentiate",
+            Subject::Differentiable => "differentiable",
+            Subject::Type => "type",
+            Subject::Member => "member",
+            Subject::Helper => "helper",
         }
     }
 }
 
 /// An expansion and its state.
 struct Chain {
-    kind: Kind,
-    id: Id,
+    kind: Subject,
+    id: DefId,
     attr: TokenStream,
     item: TokenStream,
     /// The definitions that have still to be asked for.
@@ -119,7 +119,7 @@ pub fn differentiate(attr: TokenStream, item: TokenStream, place: &str) -> Expan
     let id = number(place, &item);
     if !outside.open.is_empty() && found.constants.is_none() && found.errors.is_empty() {
         let open = open.into_iter().map(Request::Path).collect();
-        let kind = Kind::Differentiate;
+        let kind = Subject::Differentiate;
         let chain = Chain { kind, id, attr, item: item.clone(), open, outside: Outside::default(), defined: false };
         return Expansion { tokens: beside(&item, &chain.next().into_tokens()), ..Expansion::default() };
     }
@@ -169,7 +169,7 @@ pub fn differentiable(attr: TokenStream, item: TokenStream, place: &str) -> Expa
     let open = guarded(|| front::requests(&item)).unwrap_or_default();
     let id = number(place, &item);
     let open = open.into_iter().map(Request::Path).collect();
-    let (kind, outside) = (Kind::Differentiable, Outside::default());
+    let (kind, outside) = (Subject::Differentiable, Outside::default());
     let chain = Chain { kind, id, attr, item: item.clone(), open, outside, defined: false };
     with_item(item, chain.next())
 }
@@ -194,7 +194,7 @@ fn of_type(item: &TokenStream, place: &str) -> TokenStream {
     let open = guarded(|| front::requests_of_type(&read)).unwrap_or_default();
     let (id, attr) = (number(place, item), TokenStream::new());
     let open = open.into_iter().map(Request::Path).collect();
-    let (kind, outside) = (Kind::Type, Outside::default());
+    let (kind, outside) = (Subject::Type, Outside::default());
     let chain = Chain { kind, id, attr, item: item.clone(), open, outside, defined: false };
     chain.next().into_tokens()
 }
@@ -277,7 +277,7 @@ impl Chain {
     fn finished(mut self) -> Written {
         let mut before = TokenStream::new();
         let found = match self.kind {
-            Kind::Member => {
+            Subject::Member => {
                 let Ok(part) = syn::parse2(self.item.clone()) else { return Written::default() };
                 if !std::mem::replace(&mut self.defined, true) {
                     before = blocks::definition(&part, self.id, &self.outside);
@@ -302,7 +302,7 @@ impl Chain {
         let Chain { kind, id, attr, item, outside, .. } = self;
         let (kind, id, attr, item) = (*kind, *id, attr.clone(), item.clone());
         let krate = front::krate(attr.clone());
-        if kind == Kind::Type {
+        if kind == Subject::Type {
             let Ok(read) = syn::parse2::<Item>(item) else { return Written::default() };
             let mut tokens = guarded(|| apart::beside_type(&read, outside, &krate)).ok().flatten().unwrap_or_default();
             tokens.extend(definition(read, id, true, outside, &krate));
@@ -310,23 +310,24 @@ impl Chain {
         }
         let Ok(function) = syn::parse2::<ItemFn>(item.clone()) else { return Written::default() };
         let mut found = match kind {
-            Kind::Differentiate => written(attr, &item, outside, folder().as_deref()),
-            Kind::Differentiable | Kind::Helper => match guarded(|| front::probe(&function, id, outside, &krate)) {
+            Subject::Differentiate => written(attr, &item, outside, folder().as_deref()),
+            Subject::Differentiable | Subject::Helper => match guarded(|| front::probe(&function, id, outside, &krate))
+            {
                 Ok(Probed::Right(program)) => {
                     Written { tokens: emit::proofs(&program), constants: Some(program.constants), ..Written::default() }
                 }
                 Ok(Probed::OfBroken | Probed::Open) => Written::default(),
                 // What is wrong with it is said where it is called.
-                _ if kind == Kind::Helper => Written::default(),
+                _ if kind == Subject::Helper => Written::default(),
                 Ok(Probed::Wrong(diags)) | Err(diags) => {
                     let errors = diags.list().to_vec();
                     Written { tokens: diags.into_tokens(), errors, ..Written::default() }
                 }
             },
-            Kind::Type | Kind::Member => Written::default(),
+            Subject::Type | Subject::Member => Written::default(),
         };
         found.tokens.extend(found.constants.as_deref().map(|all| constants_of(id, all, &krate, &item)));
-        if kind != Kind::Helper {
+        if kind != Subject::Helper {
             found.tokens.extend(definition(Item::Fn(function), id, found.constants.is_some(), outside, &krate));
         }
         found
@@ -339,7 +340,7 @@ impl Chain {
         let mut head = head.into_iter();
         let (kind, id) = (head.next()?.to_string(), head.next()?.to_string().parse().ok()?);
         let defined_before = head.next()?.to_string() == "defined";
-        let kinds = [Kind::Differentiate, Kind::Differentiable, Kind::Type, Kind::Member, Kind::Helper];
+        let kinds = [Subject::Differentiate, Subject::Differentiable, Subject::Type, Subject::Member, Subject::Helper];
         let kind = kinds.into_iter().find(|k| k.name() == kind)?;
         let open: Option<Vec<Request>> = open.into_iter().map(|request| Request::read(group(request)?)).collect();
         let chain = Chain {
@@ -361,19 +362,19 @@ impl Chain {
 }
 
 /// A number that identifies a definition.
-fn number(place: &str, item: &TokenStream) -> Id {
+fn number(place: &str, item: &TokenStream) -> DefId {
     let text = item.to_string();
     let krate = std::env::var("CARGO_CRATE_NAME").unwrap_or_default();
     let half = |salt: u8| {
         let mut hasher = DefaultHasher::new();
         (&krate, place, &text, salt).hash(&mut hasher);
-        Id::from(hasher.finish())
+        DefId::from(hasher.finish())
     };
     half(0) << 64 | half(1)
 }
 
 /// The hidden macro of a marked function or of a type.
-fn definition(mut item: Item, id: Id, right: bool, needs: &Outside, krate: &TokenStream) -> TokenStream {
+fn definition(mut item: Item, id: DefId, right: bool, needs: &Outside, krate: &TokenStream) -> TokenStream {
     let identity = match &item {
         Item::Fn(function) if is_carried(function) => identity(function, id, needs, krate),
         Item::Struct(_) | Item::Enum(_) => None,
@@ -420,7 +421,9 @@ fn definition(mut item: Item, id: Id, right: bool, needs: &Outside, krate: &Toke
 fn is_carried(function: &ItemFn) -> bool {
     let marked_again = function.attrs.iter().any(|a| {
         let last = a.path().segments.last();
-        last.is_some_and(|s| [Kind::Differentiate, Kind::Differentiable].iter().any(|kind| s.ident == kind.name()))
+        last.is_some_and(|s| {
+            [Subject::Differentiate, Subject::Differentiable].iter().any(|kind| s.ident == kind.name())
+        })
     });
     // A method is not called by a path. An item that is marked twice has a macro already. An item
     // with the name of a macro in scope would hide that macro.
@@ -430,7 +433,7 @@ fn is_carried(function: &ItemFn) -> bool {
 
 /// Tokens that identify the function, so that another place can test whether its function is the
 /// same. `None` if the function is not a value of one type.
-fn identity(function: &ItemFn, id: Id, needs: &Outside, krate: &TokenStream) -> Option<TokenStream> {
+fn identity(function: &ItemFn, id: DefId, needs: &Outside, krate: &TokenStream) -> Option<TokenStream> {
     let value = front::value(function, &function.sig.ident.to_token_stream(), krate)?;
     let at = Literal::u128_unsuffixed(id);
     let inner = needs.conditions(krate).map(|(_, condition)| condition);
@@ -457,12 +460,12 @@ fn place() -> TokenStream {
 }
 
 /// The constants of a definition's place, which are read through this from anywhere.
-fn constants_of(id: Id, all: &[Constant], krate: &TokenStream, item: &TokenStream) -> TokenStream {
+fn constants_of(id: DefId, all: &[Constant], krate: &TokenStream, item: &TokenStream) -> TokenStream {
     let Ok(function) = syn::parse2::<ItemFn>(item.clone()) else { return TokenStream::new() };
     constants(id, all, krate, &function.attrs, &function.sig.generics)
 }
 
-fn constants(id: Id, all: &[Constant], krate: &TokenStream, attrs: &[Attribute], params: &Generics) -> TokenStream {
+fn constants(id: DefId, all: &[Constant], krate: &TokenStream, attrs: &[Attribute], params: &Generics) -> TokenStream {
     let cfgs = attrs.iter().filter(|a| a.path().is_ident("cfg"));
     let own: Vec<String> = params
         .type_params()
@@ -549,15 +552,15 @@ fn entries(tokens: TokenStream) -> Option<Vec<Marked>> {
 }
 
 /// Names as tokens, each with the number of its definition.
-fn names(names: &[(String, Id)]) -> TokenStream {
-    let one = |(name, id): &(String, Id)| {
+fn names(names: &[(String, DefId)]) -> TokenStream {
+    let one = |(name, id): &(String, DefId)| {
         let (name, id) = (Literal::string(name), Literal::u128_unsuffixed(*id));
         quote!(#name #id)
     };
     names.iter().map(one).collect()
 }
 
-fn read_names(tokens: TokenStream) -> Option<Vec<(String, Id)>> {
+fn read_names(tokens: TokenStream) -> Option<Vec<(String, DefId)>> {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let one = |pair: &[TokenTree]| {
         let [name, id] = pair else { return None };

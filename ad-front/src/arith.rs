@@ -3,7 +3,7 @@
 use syn::BinOp;
 
 use super::lower::{Lower, elem_name};
-use super::value::{Lowered, Number, Sum, Value, Want};
+use super::value::{EnumValue, Lowered, Number, Value, Want};
 use ad_ir::catalogue::{self, wanted};
 use ad_ir::diag::SrcRange;
 use ad_ir::ir::{Elem, IntTy, Term};
@@ -22,7 +22,7 @@ pub(super) enum Arith {
 
 /// How one of two values is selected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Join {
+pub(super) struct Selection {
     /// A boolean scalar.
     pub cond: Term,
     /// Whether both values are computed (`select`), or only one (`if`).
@@ -235,7 +235,7 @@ impl<'a> Lower<'a> {
 
     /// Selects one of two values by a condition: the branches of a conditional, or the arguments of
     /// a select.
-    pub(super) fn join(&mut self, how: Join, a: &Value<'a>, b: &Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
+    pub(super) fn join(&mut self, how: Selection, a: &Value<'a>, b: &Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
         let parts = |me: &mut Self, xs: &[Value<'a>], ys: &[Value<'a>]| -> Lowered<std::rc::Rc<[Value<'a>]>> {
             xs.iter().zip(ys).map(|(x, y)| me.join(how, x, y, range)).collect()
         };
@@ -258,7 +258,7 @@ impl<'a> Lower<'a> {
                         (one, other) => one.clone().or_else(|| other.clone()),
                     });
                 }
-                Ok(Value::Sum(std::rc::Rc::new(Sum { of: x.of, tag, payloads: payloads.into() })))
+                Ok(Value::Sum(std::rc::Rc::new(EnumValue { of: x.of, tag, payloads: payloads.into() })))
             }
             (Value::DynamicPart(_), Value::DynamicPart(_) | Value::Term(_) | Value::Matrix(_))
             | (Value::Term(_) | Value::Matrix(_), Value::DynamicPart(_)) => {
@@ -343,7 +343,7 @@ impl<'a> Lower<'a> {
 
     /// Branches of different sizes: the size is selected by the same condition, if the condition is
     /// known before anything is computed.
-    fn of_chosen_sizes(&mut self, how: Join, a: Term, b: Term) -> Option<(Term, Term)> {
+    fn of_chosen_sizes(&mut self, how: Selection, a: Term, b: Term) -> Option<(Term, Term)> {
         let (sa, sb) = (self.g.shape(a).to_vec(), self.g.shape(b).to_vec());
         if how.strict || sa == sb || sa.len() != sb.len() || !self.is_closed(how.cond) {
             return None;
@@ -373,7 +373,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Selects one of two terms of the same type.
-    pub(super) fn choose(&mut self, how: Join, a: Term, b: Term) -> Term {
+    pub(super) fn choose(&mut self, how: Selection, a: Term, b: Term) -> Term {
         if how.strict {
             let shape = self.g.shape(a).to_vec();
             let mask = self.g.broadcast(how.cond, &shape);

@@ -9,10 +9,10 @@ use std::rc::Rc;
 use proc_macro2::{Ident, Span};
 use syn::{BinOp, Expr, ExprCall, ExprMethodCall, Type, UnOp};
 
-use super::definitions::{Function, Impl, Receiver, trait_of};
+use super::definitions::{AssociatedFunction, Impl, SelfParam, trait_of};
 use super::lower::Lower;
 use super::state::CellValue;
-use super::value::{Body, Captured, Closure, Lowered, Scope, Value};
+use super::value::{Captured, Closure, ClosureBody, Lowered, Scope, Value};
 use ad_ir::catalogue;
 use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::{Elem, Term};
@@ -84,7 +84,11 @@ impl<'a> Lower<'a> {
 
     /// The functions of this name in the `impl` blocks that satisfy a test. Inherent functions come
     /// before those of traits.
-    fn function_where(&self, name: &str, holds: impl Fn(&Impl, &Function) -> bool) -> Option<&'a Function> {
+    fn function_where(
+        &self,
+        name: &str,
+        holds: impl Fn(&Impl, &AssociatedFunction) -> bool,
+    ) -> Option<&'a AssociatedFunction> {
         let impls = self.definitions.impls();
         let found = |i: &'a Impl| i.function(name).filter(|f| holds(i, f));
         let own = impls.iter().filter(|i| i.of_trait.is_none()).find_map(found);
@@ -92,7 +96,7 @@ impl<'a> Lower<'a> {
     }
 
     /// A function of a type, by the names of both.
-    pub(super) fn associated(&self, ty: &str, name: &str) -> Option<(String, &'a Function)> {
+    pub(super) fn associated(&self, ty: &str, name: &str) -> Option<(String, &'a AssociatedFunction)> {
         // A type may go by another name here.
         let ty = self.definitions.ty(ty).map_or_else(|| ty.to_string(), |of| of.name.to_string());
         let found = self.function_where(name, |i, _| name_of(&i.self_ty).is_some_and(|own| own == ty))?;
@@ -100,7 +104,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The method of a value.
-    fn method_of(&self, value: &Value<'a>, name: &str) -> Option<(String, &'a Function)> {
+    fn method_of(&self, value: &Value<'a>, name: &str) -> Option<(String, &'a AssociatedFunction)> {
         let found = self.function_where(name, |i, f| f.receiver.is_some() && self.has_type(value, &i.self_ty))?;
         Some((self.type_name(value), found))
     }
@@ -115,10 +119,10 @@ impl<'a> Lower<'a> {
     }
 
     /// A function of the table as a value.
-    fn function_value(&self, (ty, f): &(String, &'a Function)) -> Value<'a> {
+    fn function_value(&self, (ty, f): &(String, &'a AssociatedFunction)) -> Value<'a> {
         Value::Closure(Rc::new(Closure {
             params: f.params.iter().map(|(pat, ty)| (pat, ty.as_ref())).collect(),
-            body: Body::Block(&f.body),
+            body: ClosureBody::Block(&f.body),
             output: f.output.as_ref(),
             sizes: f.sizes.iter().collect(),
             scope: self.items_of(ty),
@@ -132,7 +136,7 @@ impl<'a> Lower<'a> {
     /// Calls a function of the table.
     pub(super) fn apply_function(
         &mut self,
-        f: &(String, &'a Function),
+        f: &(String, &'a AssociatedFunction),
         args: &[Value<'a>],
         range: SrcRange,
     ) -> Lowered<Value<'a>> {
@@ -148,7 +152,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The function that a path names: `Body::new`, `<Circle as Shape>::area`.
-    fn function_at(&self, p: &syn::ExprPath) -> Option<(String, &'a Function)> {
+    fn function_at(&self, p: &syn::ExprPath) -> Option<(String, &'a AssociatedFunction)> {
         let mut names = p.path.segments.iter().rev().map(|s| s.ident.to_string());
         let (name, owner) = (names.next()?, names.next()?);
         match &p.qself {
@@ -255,7 +259,7 @@ impl<'a> Lower<'a> {
             let Ok(value) = self.trial(|me| me.expr(&m.receiver)) else { return Err(None) };
             let Some(f) = self.own_method_of(&value, name) else { return Err(None) };
             let receiver = match f.1.receiver {
-                Some(Receiver::Mutable) => self.place(&m.receiver).map(|place| Value::Place(Rc::new(place))),
+                Some(SelfParam::Mutable) => self.place(&m.receiver).map(|place| Value::Place(Rc::new(place))),
                 _ => self.expr(&m.receiver),
             };
             return Ok(self.call_method(&f, receiver, m, range));
@@ -268,18 +272,18 @@ impl<'a> Lower<'a> {
         let value = self.value_behind(value);
         let Some(f) = self.own_method_of(&value, name) else { return Err(Some(receiver)) };
         let receiver = match (f.1.receiver, receiver) {
-            (Some(Receiver::Mutable), Ok(temporary)) if !matches!(temporary, Value::Place(_)) => {
+            (Some(SelfParam::Mutable), Ok(temporary)) if !matches!(temporary, Value::Place(_)) => {
                 let cell = self.hidden_cell(CellValue::Value(temporary));
                 Ok(Value::Place(Rc::new(super::place::Place::variable(cell, name, range))))
             }
-            (Some(Receiver::Read), Ok(_)) => Ok(value),
+            (Some(SelfParam::Read), Ok(_)) => Ok(value),
             (_, receiver) => receiver,
         };
         Ok(self.call_method(&f, receiver, m, range))
     }
 
     /// The method of the table that a value has. A number's or an array's own method comes first.
-    fn own_method_of(&self, value: &Value<'a>, name: &str) -> Option<(String, &'a Function)> {
+    fn own_method_of(&self, value: &Value<'a>, name: &str) -> Option<(String, &'a AssociatedFunction)> {
         let f = self.method_of(value, name)?;
         (value.is_defined() || self.method_row(Some(value), name).is_none()).then_some(f)
     }
@@ -317,7 +321,7 @@ impl<'a> Lower<'a> {
 
     fn call_method(
         &mut self,
-        f: &(String, &'a Function),
+        f: &(String, &'a AssociatedFunction),
         receiver: Lowered<Value<'a>>,
         m: &'a ExprMethodCall,
         range: SrcRange,
@@ -337,7 +341,7 @@ impl<'a> Lower<'a> {
         (of_trait, name): (&str, &str),
         left: &Value<'a>,
         right: Option<&Value<'a>>,
-    ) -> Option<(String, &'a Function)> {
+    ) -> Option<(String, &'a AssociatedFunction)> {
         let found = self.function_where(name, |i, _| {
             i.of_trait.as_ref().is_some_and(|(own, argument)| {
                 let argument = argument.as_ref().unwrap_or(&i.self_ty);

@@ -14,7 +14,7 @@ use super::value::Value;
 use ad_ir::diag::MARK;
 use ad_ir::ir::{Elem, RealTy};
 use ad_ir::program::KnownType;
-use ad_ir::program::{Assumed, AssumedConst, Called, Home};
+use ad_ir::program::{Assumed, AssumedConst, AssumedFunction, Home};
 
 /// A function without a table row. Its arguments are read in a special way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,20 +29,20 @@ pub(super) enum Special {
 
 /// A special function: its name, the segment before the name if the path has to have it, and its
 /// proof.
-const SPECIAL: [(Special, &str, Option<&str>, Called); 3] = [
-    (Special::Axis, "Axis", None, Called { home: Home::Ndarray, arguments: "0", result: None }),
-    (Special::Some, "Some", None, Called { home: Home::Option, arguments: "0.0_f64", result: None }),
+const SPECIAL: [(Special, &str, Option<&str>, AssumedFunction); 3] = [
+    (Special::Axis, "Axis", None, AssumedFunction { home: Home::Ndarray, arguments: "0", result: None }),
+    (Special::Some, "Some", None, AssumedFunction { home: Home::Option, arguments: "0.0_f64", result: None }),
     (
         Special::FromFn,
         "from_fn",
         Some("array"),
-        Called { home: Home::StaticArray, arguments: "|_| 0_u8", result: Some("[u8; 1]") },
+        AssumedFunction { home: Home::StaticArray, arguments: "|_| 0_u8", result: Some("[u8; 1]") },
     ),
 ];
 
 impl Special {
     /// The special function that a path is assumed to be, with its proof.
-    pub(super) fn of(path: &Path) -> Option<(Special, Called)> {
+    pub(super) fn of(path: &Path) -> Option<(Special, AssumedFunction)> {
         let mut segments = path.segments.iter().rev();
         let (last, before) = (segments.next()?, segments.next());
         let is = |of: Option<&str>| of.is_none_or(|of| before.is_some_and(|s| s.ident == of));
@@ -70,7 +70,7 @@ fn generated(path: &Path) -> bool {
 
 impl<'a> Lower<'a> {
     /// Records that a path is assumed to be this function.
-    pub(super) fn assume_function(&mut self, path: &Path, called: Called) {
+    pub(super) fn assume_function(&mut self, path: &Path, called: AssumedFunction) {
         if let Some(name) = path.segments.last().map(|s| s.ident.clone()).filter(|_| !generated(path)) {
             self.assume(Assumed::Function { path: plain(path), name, called });
         }
@@ -81,7 +81,7 @@ impl<'a> Lower<'a> {
         if of.of_std {
             let fine = path.segments.last().is_some_and(|s| s.ident == "Ok");
             let result = Some(if fine { "::core::result::Result<f64, ()>" } else { "::core::result::Result<(), f64>" });
-            self.assume_function(path, Called { home: Home::Result, arguments: "0.0_f64", result });
+            self.assume_function(path, AssumedFunction { home: Home::Result, arguments: "0.0_f64", result });
         }
     }
 

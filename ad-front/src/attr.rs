@@ -8,7 +8,7 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, Lit, Meta, Token};
 
 use ad_ir::catalogue;
-use ad_ir::descriptor::{self, Descriptor, Further, Takes};
+use ad_ir::descriptor::{self, Descriptor, Further, OptionArguments};
 use ad_ir::diag::{Diags, SrcRange, suggest};
 use ad_ir::mode::Mode;
 
@@ -125,14 +125,14 @@ fn option(meta: &Meta, attr: &mut Attr, diags: &mut Diags) {
             return;
         }
         match (derivative.takes, names(meta)) {
-            (Takes::Nothing, _) if with_word.is_some() || matches!(meta, Meta::Path(_)) => {}
-            (Takes::Nothing, _) => {
+            (OptionArguments::Nothing, _) if with_word.is_some() || matches!(meta, Meta::Path(_)) => {}
+            (OptionArguments::Nothing, _) => {
                 let also = descriptor::options().find(|o| o.strip_prefix(&*name).is_some_and(|o| o.starts_with('(')));
                 diags.push(range, catalogue::option_takes_nothing(&name, also));
                 return;
             }
-            (Takes::Parameters(_), Some(names)) => attr.examples = names,
-            (Takes::Parameters(form), None) => {
+            (OptionArguments::Parameters(_), Some(names)) => attr.examples = names,
+            (OptionArguments::Parameters(form), None) => {
                 diags.push(range, catalogue::malformed_option(&name, form));
                 return;
             }

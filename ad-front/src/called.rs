@@ -16,7 +16,7 @@ use super::outward::LoopEffects;
 use super::state::{Cell, CellValue};
 use super::travel::written;
 use super::types::{Len, len};
-use super::value::{Body, Captured, Closure, Lowered, Value};
+use super::value::{Captured, Closure, ClosureBody, Lowered, Value};
 use ad_ir::catalogue::refused::{self, InnerItem};
 use ad_ir::catalogue::{self, wanted};
 use ad_ir::diag::SrcRange;
@@ -109,7 +109,7 @@ impl<'a> Lower<'a> {
                 self.changed_cells(&LoopEffects::of_closure(c, self.definitions.mutating())).into(),
             ),
         };
-        let (body, scope) = (Body::Expr(&c.body), self.state.scope.clone());
+        let (body, scope) = (ClosureBody::Expr(&c.body), self.state.scope.clone());
         let (items, definition) = (self.state.items.clone(), self.state.definition);
         Value::Closure(Rc::new(Closure {
             params,
@@ -151,7 +151,7 @@ impl<'a> Lower<'a> {
             _ => None,
         });
         let (sizes, scope) = (sizes.collect(), self.state.items.clone());
-        let (body, items, definition) = (Body::Block(&f.block), scope.clone(), self.state.definition);
+        let (body, items, definition) = (ClosureBody::Block(&f.block), scope.clone(), self.state.definition);
         let captured = Captured::References([].into());
         let recursive = self.recursive(f);
         Ok(Value::Closure(Rc::new(Closure {

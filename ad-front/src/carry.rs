@@ -10,12 +10,12 @@
 
 use std::rc::Rc;
 
+use super::carried_types::CarriedType;
 use super::definitions::Definition;
-use super::kinds::Kind;
 use super::lower::Lower;
 use super::open::DynamicPart;
 use super::stack::GrowableVec;
-use super::value::{Lowered, Seq, Sum, Value, Want};
+use super::value::{EnumValue, Lowered, Seq, Value, Want};
 use ad_ir::catalogue;
 use ad_ir::diag::{Message, Poison, SrcRange};
 use ad_ir::ir::{Elem, IntTy, Node, Term};
@@ -36,7 +36,7 @@ pub(super) struct InferenceKey {
 pub(super) enum Inferred {
     Elem(Elem),
     /// The payload type of a `None`, or the element type of an empty `Vec`.
-    Type(Kind),
+    Type(CarriedType),
     /// The length of the array changes in the loop.
     Length,
     /// The memory order of the array changes in the loop: the list has all orders that occur.
@@ -291,7 +291,7 @@ impl<'a> Lower<'a> {
             Form::Sum(of, variants) => {
                 let tag = *leaves.next().ok_or(Poison)?;
                 let payloads = variants.iter().map(|v| v.as_ref().map(|forms| parts(forms, leaves)).transpose());
-                Value::Sum(Rc::new(Sum { of, tag, payloads: payloads.collect::<Lowered<_>>()? }))
+                Value::Sum(Rc::new(EnumValue { of, tag, payloads: payloads.collect::<Lowered<_>>()? }))
             }
             Form::Rows(first) => {
                 let all = leaves.by_ref().take(first.all.len()).copied().collect();

@@ -7,7 +7,7 @@ use super::lower::Lower;
 use super::methods::elementwise::MAPV;
 use super::open::DynamicPart;
 use super::place::Place;
-use super::slice::{Axis, Cut};
+use super::slice::{Cut, SliceAxis};
 use super::table::{Call, Mark, On, Row, row};
 use super::value::{Lowered, Number, Range, Value, Want};
 use ad_ir::catalogue::refused::{self, Construct};
@@ -234,7 +234,8 @@ fn invert_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
         let axis = super::methods::sizes::axis_arg(me, call, t)?;
         let shape = me.g.shape(t).to_vec();
         let all = || Rc::new(Range { start: None, end: None, inclusive: false, key: None });
-        let axes: Vec<Axis> = (0..shape.len()).map(|k| Axis::Range(all(), (k == axis).then_some(-1))).collect();
+        let axes: Vec<SliceAxis> =
+            (0..shape.len()).map(|k| SliceAxis::Range(all(), (k == axis).then_some(-1))).collect();
         let cuts = me.cuts((&shape, &shape), &axes, call.range)?;
         Ok(me.slice_term(t, &cuts))
     })

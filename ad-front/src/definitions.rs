@@ -16,7 +16,7 @@ use syn::{Attribute, Block, Expr, Fields, GenericParam, Item, Path, Stmt, Type};
 use super::sig::is_real;
 use super::sorting::Routines;
 use super::travel::{Outside, written};
-pub(super) use impls::{Function, Impl, Receiver, SelfType, trait_of};
+pub(super) use impls::{AssociatedFunction, Impl, SelfParam, SelfType, trait_of};
 
 /// All definitions. They live as long as the values that refer to them.
 #[derive(Default)]
@@ -202,7 +202,7 @@ impl Definitions {
         for f in functions {
             let name = f.name.to_string();
             match f.receiver {
-                Some(Receiver::Mutable) => {
+                Some(SelfParam::Mutable) => {
                     table.mutating.insert(name.clone());
                     table.methods.insert(name);
                 }

@@ -12,7 +12,7 @@ use super::types::{MAX_RANK, view_tokens};
 use ad_ir::catalogue;
 use ad_ir::diag::{Diags, SrcRange, suggest, text_of};
 use ad_ir::ir::{Elem, Term};
-use ad_ir::program::{Container, Owner, Parts, Passing, Place};
+use ad_ir::program::{Container, Owner, ParamTree, Passing, SourceLocation};
 
 /// The parameters of an example, by their indices. Errors in the names are reported.
 pub(super) fn named(
@@ -34,16 +34,16 @@ pub(super) fn named(
         };
         let ty = text_of(&named.declared.ty, 40);
         match named.declared.parts {
-            Parts::Tuple { .. } | Parts::List { .. } | Parts::Defined { .. } => {
+            ParamTree::Tuple { .. } | ParamTree::List { .. } | ParamTree::Defined { .. } => {
                 diags.push(range, catalogue::example_of_parts(&text, &ty));
             }
-            Parts::Leaf(k) if found.contains(&k) => {
+            ParamTree::Leaf(k) if found.contains(&k) => {
                 diags.push(range, catalogue::example_twice(&text));
             }
-            Parts::Leaf(k) if params[k].leaf.rank == MAX_RANK => {
+            ParamTree::Leaf(k) if params[k].leaf.rank == MAX_RANK => {
                 diags.push(range, catalogue::example_of_high_rank(&text, &ty));
             }
-            Parts::Leaf(k) => found.push(k),
+            ParamTree::Leaf(k) => found.push(k),
         }
     }
     found.sort_unstable();
@@ -68,7 +68,7 @@ impl Sig {
         for &k in &self.examples {
             let p = &mut sig.params[k];
             let rank = p.leaf.rank + 1;
-            if let Some(d) = sig.declared.iter_mut().find(|d| d.declared.parts == Parts::Leaf(k)) {
+            if let Some(d) = sig.declared.iter_mut().find(|d| d.declared.parts == ParamTree::Leaf(k)) {
                 d.declared.ty = view_tokens(&p.leaf, rank, self.real_param.as_ref(), &self.krate);
             }
             let one = p.leaf.clone();
@@ -80,8 +80,8 @@ impl Sig {
         }
         sig.active.retain(|k| !self.examples.contains(k));
         let leaf = |k: usize| match self.declared[k].declared.parts {
-            Parts::Leaf(k) => Some(k),
-            Parts::Tuple { .. } | Parts::List { .. } | Parts::Defined { .. } => None,
+            ParamTree::Leaf(k) => Some(k),
+            ParamTree::Tuple { .. } | ParamTree::List { .. } | ParamTree::Defined { .. } => None,
         };
         sig.wrt.retain(|&k| leaf(k).is_none_or(|k| !self.examples.contains(&k)));
         sig
@@ -100,7 +100,7 @@ impl Lower<'_> {
         for &(k, array) in arrays {
             let p = &sig.params[k];
             let Some(one) = &p.example else { continue };
-            let place = Place { range: SrcRange::of(&p.name), text: String::new() };
+            let place = SourceLocation { range: SrcRange::of(&p.name), text: String::new() };
             let equal = |me: &mut Self, sides: [Size; 2], words: [String; 2]| {
                 let said = catalogue::reached::SHAPES.into();
                 me.state.equations.push(Equation { sides, words, said, place: place.clone() });

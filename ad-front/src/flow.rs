@@ -11,18 +11,16 @@
 use proc_macro2::Ident;
 use syn::Expr;
 
-use super::arith::Join;
+use super::arith::Selection;
 use super::checks::Frame;
 use super::lower::Lower;
 use super::outward::Jump;
 use super::state::{Cell, CellValue, Store};
 use super::value::{Lowered, Value};
+use ad_ir::analysis::guards::Guard;
 use ad_ir::catalogue;
 use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::Term;
-
-/// A condition and the value that it has.
-type Literal = (Term, bool);
 
 /// A construct that a jump can leave: a function, a labelled block, a loop or a loop body.
 #[derive(Clone, Debug)]
@@ -70,7 +68,7 @@ enum TargetKind {
 #[derive(Clone, Debug)]
 struct Exit<'a> {
     /// The path condition, the outermost guard first.
-    path: Vec<Literal>,
+    path: Vec<Guard>,
     store: Store<'a>,
     value: Value<'a>,
 }
@@ -110,7 +108,7 @@ impl<'a> Lower<'a> {
             (false, false) => a.value.and(b.value).map(|_| Value::Never),
             (true, true) => {
                 let (a, b) = (a.value?, b.value?);
-                self.join(Join { cond, strict: false }, &a, &b, range)
+                self.join(Selection { cond, strict: false }, &a, &b, range)
             }
         }
     }
@@ -186,7 +184,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The guards of all frames from `depth` inwards.
-    fn conditions(&self, depth: usize) -> Vec<Literal> {
+    fn conditions(&self, depth: usize) -> Vec<Guard> {
         let guards = self.state.frames.iter().skip(depth);
         guards
             .filter_map(|f| match f {
@@ -216,7 +214,7 @@ impl<'a> Lower<'a> {
     }
 
     /// A short-circuit conjunction: a condition is evaluated only if all earlier ones hold.
-    fn conjunction(&mut self, path: &[Literal]) -> Term {
+    fn conjunction(&mut self, path: &[Guard]) -> Term {
         let mut all = self.g.lit_bool(true);
         for &(cond, holds) in path.iter().rev() {
             let no = self.g.lit_bool(false);
@@ -338,11 +336,11 @@ impl<'a> Lower<'a> {
     /// Merges exits that exclude each other. The last one needs no condition of its own.
     fn merge_exits(&mut self, exits: Vec<Exit<'a>>, range: SrcRange) -> Lowered<Value<'a>> {
         // The conditions of earlier exits are known to be false here.
-        let mut known: Vec<Literal> = Vec::new();
+        let mut known: Vec<Guard> = Vec::new();
         let mut conds = Vec::new();
         for exit in &exits {
             let whole = self.conjunction(&exit.path);
-            let rest: Vec<Literal> = exit.path.iter().copied().filter(|l| !known.contains(l)).collect();
+            let rest: Vec<Guard> = exit.path.iter().copied().filter(|l| !known.contains(l)).collect();
             conds.push(self.conjunction(&rest));
             match &exit.path[..] {
                 [(cond, holds)] => known.push((*cond, !holds)),
@@ -358,7 +356,7 @@ impl<'a> Lower<'a> {
             value = match self.g.bool_value(cond) {
                 Some(true) => Ok(exit.value),
                 Some(false) => value,
-                None => value.and_then(|v| self.join(Join { cond, strict: false }, &exit.value, &v, range)),
+                None => value.and_then(|v| self.join(Selection { cond, strict: false }, &exit.value, &v, range)),
             };
         }
         self.state.store = store;

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::arith::Join;
+use super::arith::Selection;
 use super::lower::Lower;
 use super::methods::parts;
 use super::open::DynamicPart;
@@ -14,7 +14,7 @@ use ad_ir::diag::SrcRange;
 use ad_ir::ir::{Elem, IntTy, RealTy, Term};
 use ad_ir::memory_order::{HasLayouts, ResultOrder};
 use ad_ir::prim::{Binary, Cmp, Prim, Reduce, Unary};
-use ad_ir::program::{Called, Home};
+use ad_ir::program::{AssumedFunction, Home};
 
 /// Functions that build arrays from functions of the index.
 pub(super) const BUILDING: &[Row] = &[
@@ -35,7 +35,11 @@ pub(super) const BUILDING: &[Row] = &[
         .called("0, 0.0_f64")
         .gives(results::array),
     row("one_hot", On::Dsl, (2, 2), one_hot, "zeros with a one at i")
-        .called_as(Called { home: Home::Prelude, arguments: "0, 0", result: Some("$crate::ndarray::Array1<f64>") })
+        .called_as(AssumedFunction {
+            home: Home::Prelude,
+            arguments: "0, 0",
+            result: Some("$crate::ndarray::Array1<f64>"),
+        })
         .gives(results::array),
 ];
 
@@ -461,7 +465,7 @@ pub(super) fn is_finite(g: &mut ad_ir::ir::Graph, ty: RealTy, x: Term) -> Term {
 fn select<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((c, rc), (a, _), (b, _)) = (call.arg(0)?, call.arg(1)?, call.arg(2)?);
     let cond = me.boolean(c, rc)?;
-    me.join(Join { cond, strict: true }, a, b, call.range)
+    me.join(Selection { cond, strict: true }, a, b, call.range)
 }
 
 fn stop_gradient<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -479,7 +483,10 @@ fn stopped<'a>(me: &mut Lower<'a>, x: &Value<'a>, range: SrcRange) -> Lowered<Va
         Value::Tuple(parts) | Value::Struct(_, parts) => x.with_parts(all(parts)?),
         Value::Sum(sum) => {
             let payloads = sum.payloads.iter().map(|p| p.as_ref().map(|p| all(p)).transpose());
-            Value::Sum(Rc::new(super::value::Sum { payloads: payloads.collect::<Lowered<_>>()?, ..(**sum).clone() }))
+            Value::Sum(Rc::new(super::value::EnumValue {
+                payloads: payloads.collect::<Lowered<_>>()?,
+                ..(**sum).clone()
+            }))
         }
         Value::Option(value, exists) => Value::Option(stopped(me, value, range)?.into(), *exists),
         Value::Term(t) => Value::Term(stopped_term(me, *t)),

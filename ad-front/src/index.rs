@@ -62,7 +62,7 @@ impl<'a> Lower<'a> {
             if let Some(part) = self.dynamic_slice((x, levels), &r, ri)? {
                 return Ok(part);
             }
-            let part = self.slice(x, &[super::slice::Axis::Range(r, None)], ri)?;
+            let part = self.slice(x, &[super::slice::SliceAxis::Range(r, None)], ri)?;
             return Ok(self.nested_value(part, levels));
         }
         if let (Value::List(parts), Value::Number(_) | Value::Term(_)) = (&base, &index) {

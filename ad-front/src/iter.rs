@@ -217,7 +217,7 @@ impl<'a> Lower<'a> {
         parts.try_fold(last.clone(), |rest, (k, part)| {
             let k = self.g.lit_usize(k);
             let cond = self.g.compare(Cmp::Eq, at, k);
-            self.join(super::arith::Join { cond, strict: false }, part, &rest, range)
+            self.join(super::arith::Selection { cond, strict: false }, part, &rest, range)
         })
     }
 

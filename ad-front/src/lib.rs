@@ -20,6 +20,7 @@ mod blocks;
 mod boundary;
 mod called;
 mod calls;
+mod carried_types;
 mod carry;
 mod changes;
 mod checks;
@@ -37,7 +38,6 @@ mod index;
 mod integers;
 mod items;
 mod iter;
-mod kinds;
 mod lists;
 mod loops;
 mod lower;
@@ -101,12 +101,12 @@ use value::Lowered;
 pub use blocks::{Method, is_readable, methods, options as options_of, parts, type_of_block, without_marks};
 pub use boundary::{FieldLeaf, fields};
 pub use macros::names as macros_understood;
-pub use modules::{Module, Needs, stand_in_for};
+pub use modules::{ItemNeeds, Module, stand_in_for};
 pub use probe::{Probed, probe, probe_method};
 pub use requests::{requests, requests_of_method, requests_of_type};
 pub use sig::is_real;
 pub use table::{Described, described};
-pub use travel::{Id, Marked, Member, Outside, Wanted, constant_id, named, value, written};
+pub use travel::{DefId, Marked, Member, Outside, Wanted, constant_id, named, value, written};
 
 /// The output for a function with errors.
 #[derive(Debug)]

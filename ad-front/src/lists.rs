@@ -14,7 +14,7 @@ use super::lower::Lower;
 use super::place::Projection;
 use super::slice::Cut;
 use super::stack::GrowableVec;
-use super::value::{Lowered, Range, Seq, Sum, Value, Want};
+use super::value::{EnumValue, Lowered, Range, Seq, Value, Want};
 use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::Term;
 use ad_ir::memory_order::HasLayouts;
@@ -169,7 +169,7 @@ impl<'a> Lower<'a> {
             Value::Tuple(parts) | Value::Struct(_, parts) => value.with_parts(all(parts)?),
             Value::Sum(sum) => {
                 let payloads = sum.payloads.iter().map(|fields| fields.as_ref().map(|fields| all(fields)).transpose());
-                Value::Sum(Rc::new(Sum { payloads: payloads.collect::<Lowered<_>>()?, ..(**sum).clone() }))
+                Value::Sum(Rc::new(EnumValue { payloads: payloads.collect::<Lowered<_>>()?, ..(**sum).clone() }))
             }
             Value::Option(inner, exists) => Value::Option(self.packed(inner, range)?.into(), *exists),
             Value::List(parts) if !parts.is_empty() && !value.is_selected_from() => {

@@ -14,7 +14,7 @@ use syn::{ItemFn, Pat};
 use super::arith::Arith;
 use super::carry::{Form, InferenceKey, Inferred};
 use super::definitions::Definitions;
-use super::definitions::tree::Tree;
+use super::definitions::tree::TypeTree;
 use super::once::MaybeUnreached;
 use super::recursion::Functions;
 use super::rollback::State;
@@ -26,7 +26,7 @@ use super::value::{Lowered, Number, Value, Want};
 use ad_ir::catalogue;
 use ad_ir::diag::{Message, Poison, SrcRange, text_of};
 use ad_ir::ir::{Elem, Graph, Loc, Term};
-use ad_ir::program::{Constant, ListType, Output, OutputTree, Place, Tree as Structure};
+use ad_ir::program::{Constant, ListType, Output, OutputTree, SourceLocation, Tree as Structure};
 
 /// The maximum depth of nested expressions and closure calls. Macros run on the compiler's stack.
 const MAX_DEPTH: u32 = 150;
@@ -89,12 +89,12 @@ pub(super) struct Lower<'a> {
     /// Arrays that were copied into a larger capacity: a map from the copy to the original.
     pub enlarged: BTreeMap<Term, Term>,
     /// The memory orders of arrays.
-    pub memory: ad_ir::memory_order::Known,
+    pub memory: ad_ir::memory_order::KnownOrders,
     /// Empty `Vec`s whose element type is known from an annotation, with the element type and the
     /// rank. They are kept alive for the same reason as `capacities`.
     pub empties: Vec<(Rc<[Value<'a>]>, Elem, usize)>,
     /// Empty `Vec`s of products whose type is known from an annotation, with that type.
-    pub empty_lists: Vec<(Rc<[Value<'a>]>, Tree<'a>)>,
+    pub empty_lists: Vec<(Rc<[Value<'a>]>, TypeTree<'a>)>,
     /// Whether the function makes a `VecDeque`, whose `remove` differs from that of `Vec`.
     pub queues: bool,
     /// The number of calls that were lowered.
@@ -105,7 +105,7 @@ impl<'a> Lower<'a> {
     pub(super) fn new(sig: &'a Sig, definitions: &'a Definitions, outside: &'a Outside) -> Self {
         let range = SrcRange::of(&sig.name);
         Lower {
-            state: State::of_function(Place { range, text: sig.name.to_string() }),
+            state: State::of_function(SourceLocation { range, text: sig.name.to_string() }),
             sig,
             definitions,
             outside,
@@ -129,7 +129,7 @@ impl<'a> Lower<'a> {
             next_slot: 0,
             capacities: Vec::new(),
             enlarged: BTreeMap::new(),
-            memory: ad_ir::memory_order::Known::default(),
+            memory: ad_ir::memory_order::KnownOrders::default(),
             empties: Vec::new(),
             empty_lists: Vec::new(),
             queues: false,
@@ -413,11 +413,11 @@ impl<'a> Lower<'a> {
     /// Runs `f` with the location of `syntax` as the current source location.
     pub(super) fn at_syntax<R>(&mut self, syntax: &impl ToTokens, f: impl FnOnce(&mut Self) -> R) -> R {
         let tokens = syntax.to_token_stream();
-        self.at_location(Place { range: SrcRange::of_stream(tokens.clone()), text: text_of(&tokens, TEXT) }, f)
+        self.at_location(SourceLocation { range: SrcRange::of_stream(tokens.clone()), text: text_of(&tokens, TEXT) }, f)
     }
 
     /// Runs `f` at a source location whose text in messages is given.
-    pub(super) fn at_location<R>(&mut self, place: Place, f: impl FnOnce(&mut Self) -> R) -> R {
+    pub(super) fn at_location<R>(&mut self, place: SourceLocation, f: impl FnOnce(&mut Self) -> R) -> R {
         self.state.places.push(place);
         let loc = Loc(u32::try_from(self.state.places.len() - 1).unwrap_or(0));
         let (outer, outer_g) = (std::mem::replace(&mut self.state.here, loc), self.g.at(loc));

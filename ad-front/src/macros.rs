@@ -201,18 +201,18 @@ fn matched(input: ParseStream) -> syn::Result<Expr> {
     Ok(syn::parse_quote!(match #value { #pat #guard => true, _ => false }))
 }
 
-enum Literal {
+enum ArrayLiteral {
     List(Punctuated<Expr, Token![,]>),
     Repeat(Box<Expr>, Token![;], Box<Expr>),
 }
 
-fn literal(input: ParseStream) -> syn::Result<Literal> {
+fn literal(input: ParseStream) -> syn::Result<ArrayLiteral> {
     if input.is_empty() {
-        return Ok(Literal::List(Punctuated::new()));
+        return Ok(ArrayLiteral::List(Punctuated::new()));
     }
     let first: Expr = input.parse()?;
     if input.peek(Token![;]) {
-        return Ok(Literal::Repeat(Box::new(first), input.parse()?, Box::new(input.parse()?)));
+        return Ok(ArrayLiteral::Repeat(Box::new(first), input.parse()?, Box::new(input.parse()?)));
     }
     let mut list = Punctuated::new();
     list.push_value(first);
@@ -222,15 +222,15 @@ fn literal(input: ParseStream) -> syn::Result<Literal> {
             list.push_value(input.parse()?);
         }
     }
-    Ok(Literal::List(list))
+    Ok(ArrayLiteral::List(list))
 }
 
-impl Literal {
+impl ArrayLiteral {
     fn into_expr(self, mac: &Macro) -> Expr {
         let bracket_token = token::Bracket(delimiter_span(mac));
         match self {
-            Literal::List(elems) => Expr::Array(ExprArray { attrs: Vec::new(), bracket_token, elems }),
-            Literal::Repeat(expr, semi_token, len) => {
+            ArrayLiteral::List(elems) => Expr::Array(ExprArray { attrs: Vec::new(), bracket_token, elems }),
+            ArrayLiteral::Repeat(expr, semi_token, len) => {
                 Expr::Repeat(ExprRepeat { attrs: Vec::new(), bracket_token, expr, semi_token, len })
             }
         }

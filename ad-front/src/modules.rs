@@ -18,7 +18,7 @@ use syn::{Expr, ImplItem, ImplItemFn, Item, ItemImpl, Path, TraitItem, Type, Use
 use super::blocks::{methods, parts, type_of_block};
 use super::definitions::trait_of;
 use super::requests::{requests_of_item, requests_of_method, requests_of_type};
-use super::travel::{Id, Marked, Outside, written};
+use super::travel::{DefId, Marked, Outside, written};
 
 /// The items of a module and of the modules in it.
 #[derive(Default)]
@@ -38,16 +38,16 @@ struct Scope {
 
 /// An item that functions may need.
 struct Entry {
-    id: Id,
+    id: DefId,
     scope: usize,
     item: Item,
     /// For one function or constant of an `impl` block: the number of the block.
-    of_block: Option<Id>,
+    of_block: Option<DefId>,
 }
 
 /// What an item needs: definitions, and the paths of those outside of the module.
 #[derive(Clone, Default)]
-pub struct Needs {
+pub struct ItemNeeds {
     /// The definitions in the module, and what names mean. A name of something outside has a number
     /// that stands for its path.
     pub outside: Outside,
@@ -64,18 +64,18 @@ struct Named {
 
 /// The number that stands for a definition outside until it is known.
 #[must_use]
-pub fn stand_in_for(path: &Path) -> Id {
+pub fn stand_in_for(path: &Path) -> DefId {
     let half = |salt: u8| {
         let mut hasher = DefaultHasher::new();
         ("a path", written(path), salt).hash(&mut hasher);
-        Id::from(hasher.finish())
+        DefId::from(hasher.finish())
     };
     half(0) << 64 | half(1)
 }
 
 impl Module {
     /// Reads the items of a module and of those in it. `number` gives each its number.
-    pub fn read(items: &[Item], number: &dyn Fn(&[String], &TokenStream) -> Id) -> Module {
+    pub fn read(items: &[Item], number: &dyn Fn(&[String], &TokenStream) -> DefId) -> Module {
         let mut module = Module::default();
         module.scope(items, Vec::new(), number);
         for k in 0..module.entries.len() {
@@ -97,7 +97,7 @@ impl Module {
         module
     }
 
-    fn scope(&mut self, items: &[Item], path: Vec<String>, number: &dyn Fn(&[String], &TokenStream) -> Id) {
+    fn scope(&mut self, items: &[Item], path: Vec<String>, number: &dyn Fn(&[String], &TokenStream) -> DefId) {
         let scope = self.scopes.len();
         self.scopes.push(Scope { path: path.clone(), ..Scope::default() });
         for item in items {
@@ -128,14 +128,14 @@ impl Module {
 
     /// An item with the aliases of its module written out.
     #[must_use]
-    pub fn item(&self, id: Id) -> Option<&Item> {
+    pub fn item(&self, id: DefId) -> Option<&Item> {
         self.entries.iter().find(|e| e.id == id).map(|e| &e.item)
     }
 
     /// What an item in the module at this path needs.
     #[must_use]
-    pub fn needs(&self, path: &[String], item: &Item) -> Needs {
-        let Some(scope) = self.scopes.iter().position(|s| s.path == path) else { return Needs::default() };
+    pub fn needs(&self, path: &[String], item: &Item) -> ItemNeeds {
+        let Some(scope) = self.scopes.iter().position(|s| s.path == path) else { return ItemNeeds::default() };
         let mut search =
             Search { module: self, at: scope, found: BTreeMap::new(), members: BTreeSet::new(), open: Vec::new() };
         let named = match item {
@@ -156,11 +156,11 @@ impl Module {
                 home: proc_macro2::Ident::new("crate", Span::call_site()).into_token_stream(),
             }
         });
-        Needs { outside: Outside { list: list.collect(), names, ..Outside::default() }, open: search.open }
+        ItemNeeds { outside: Outside { list: list.collect(), names, ..Outside::default() }, open: search.open }
     }
 
     /// The functions and constants of a block, each alone, and their numbers.
-    pub fn parts(&self, block: Id) -> impl Iterator<Item = (Id, &ItemImpl)> {
+    pub fn parts(&self, block: DefId) -> impl Iterator<Item = (DefId, &ItemImpl)> {
         let of = move |e: &&Entry| e.of_block == Some(block);
         self.entries
             .iter()
@@ -171,7 +171,7 @@ impl Module {
     /// The default functions of the trait of a block that the block does not have.
     fn defaults(&self, scope: usize, block: &ItemImpl) -> Vec<ImplItem> {
         let of = || {
-            let Place::Here(k) = self.find(scope, &block.trait_.as_ref()?.0) else { return None };
+            let PathTarget::Here(k) = self.find(scope, &block.trait_.as_ref()?.0) else { return None };
             match &self.entries[k].item {
                 Item::Trait(t) => Some(&t.items),
                 _ => None,
@@ -193,19 +193,19 @@ impl Module {
     #[must_use]
     pub fn declares(&self, path: &[String], of: &Path) -> bool {
         let scope = self.scopes.iter().position(|s| s.path == path);
-        scope.is_some_and(|scope| matches!(self.find(scope, of), Place::Here(_)))
+        scope.is_some_and(|scope| matches!(self.find(scope, of), PathTarget::Here(_)))
     }
 
     /// What a path means in a module.
-    fn find(&self, scope: usize, path: &Path) -> Place {
+    fn find(&self, scope: usize, path: &Path) -> PathTarget {
         let names: Vec<String> = path.segments.iter().map(|s| s.ident.to_string()).collect();
         if path.leading_colon.is_some() {
-            return Place::There(path.clone());
+            return PathTarget::There(path.clone());
         }
-        self.find_names(scope, &names, 0).unwrap_or_else(|| Place::There(path.clone()))
+        self.find_names(scope, &names, 0).unwrap_or_else(|| PathTarget::There(path.clone()))
     }
 
-    fn find_names(&self, scope: usize, names: &[String], depth: usize) -> Option<Place> {
+    fn find_names(&self, scope: usize, names: &[String], depth: usize) -> Option<PathTarget> {
         /// Imports of imports end.
         const DEPTH: usize = 16;
         if depth > DEPTH {
@@ -220,13 +220,13 @@ impl Module {
                 let outer = self.scopes.iter().position(|s| s.path == outer)?;
                 return self.find_names(outer, rest, depth + 1);
             }
-            "crate" => return Some(Place::There(path_of(names)?)),
+            "crate" => return Some(PathTarget::There(path_of(names)?)),
             _ => {}
         }
         if rest.is_empty() {
             let own = |e: &Entry| e.scope == scope && name(&e.item).is_some_and(|own| own == first);
             if let Some(k) = self.entries.iter().position(own) {
-                return Some(Place::Here(k));
+                return Some(PathTarget::Here(k));
             }
         } else if let Some(inner) = self.scopes.iter().position(|s| s.path.split_last() == Some((first, &here.path))) {
             return self.find_names(inner, rest, depth + 1);
@@ -237,18 +237,18 @@ impl Module {
             return (!itself)
                 .then(|| self.find_names(scope, &all, depth + 1))
                 .flatten()
-                .or_else(|| path_of(&all).map(Place::There));
+                .or_else(|| path_of(&all).map(PathTarget::There));
         }
         here.globs.iter().find_map(|glob| {
             let all: Vec<String> = glob.iter().chain(names).cloned().collect();
             let place = self.find_names(scope, &all, depth + 1)?;
-            matches!(place, Place::Here(_)).then_some(place)
+            matches!(place, PathTarget::Here(_)).then_some(place)
         })
     }
 }
 
 /// Where a path leads.
-enum Place {
+enum PathTarget {
     /// To an item of the module.
     Here(usize),
     /// Out of the module, from its own place: the names after the `super`s, and how many these are.
@@ -258,9 +258,9 @@ enum Place {
 }
 
 /// More `super`s at the beginning of names that lead out of the module.
-fn above(names: &[String]) -> Place {
+fn above(names: &[String]) -> PathTarget {
     let more = names.iter().take_while(|n| *n == "super").count();
-    Place::Above(names[more..].to_vec(), more + 1)
+    PathTarget::Above(names[more..].to_vec(), more + 1)
 }
 
 fn path_of(names: &[String]) -> Option<Path> {
@@ -273,7 +273,7 @@ struct Search<'m> {
     /// The module of the item.
     at: usize,
     /// The entries that are needed, and what their names mean.
-    found: BTreeMap<usize, Vec<(String, Id)>>,
+    found: BTreeMap<usize, Vec<(String, DefId)>>,
     /// The names of functions and constants of types that are used.
     members: BTreeSet<String>,
     open: Vec<Path>,
@@ -281,16 +281,16 @@ struct Search<'m> {
 
 impl Search<'_> {
     /// Adds what is named in a module, and returns what the names mean.
-    fn add(&mut self, scope: usize, named: &Named) -> Vec<(String, Id)> {
+    fn add(&mut self, scope: usize, named: &Named) -> Vec<(String, DefId)> {
         self.members.extend(named.members.iter().cloned());
         let mut names = Vec::new();
         for path in &named.paths {
             let id = match self.module.find(scope, path) {
-                Place::Here(k) => {
+                PathTarget::Here(k) => {
                     self.enter(k);
                     self.module.entries[k].id
                 }
-                Place::Above(rest, supers) => {
+                PathTarget::Above(rest, supers) => {
                     let supers = supers + self.module.scopes[self.at].path.len();
                     let all: Vec<String> = std::iter::repeat_n("super".to_string(), supers).chain(rest).collect();
                     match path_of(&all) {
@@ -298,14 +298,14 @@ impl Search<'_> {
                         None => continue,
                     }
                 }
-                Place::There(path) => self.ask(path),
+                PathTarget::There(path) => self.ask(path),
             };
             names.push((written(path), id));
         }
         names
     }
 
-    fn ask(&mut self, path: Path) -> Id {
+    fn ask(&mut self, path: Path) -> DefId {
         let id = stand_in_for(&path);
         if !self.open.iter().any(|other| written(other) == written(&path)) {
             self.open.push(path);
@@ -347,7 +347,7 @@ impl Search<'_> {
     fn is_of_found(&self, scope: usize, block: &ItemImpl) -> bool {
         let Some(path) = type_of_block(block) else { return true };
         match self.module.find(scope, &path) {
-            Place::Here(k) => self.found.contains_key(&k),
+            PathTarget::Here(k) => self.found.contains_key(&k),
             _ => true,
         }
     }

@@ -21,7 +21,7 @@ use ad_ir::memory_order::HasLayouts;
 use ad_ir::prim::IntOp;
 
 /// Two arrays with a common capacity, and their common lengths.
-pub(super) struct Pair {
+pub(super) struct PairedArrays {
     pub a: Term,
     pub b: Term,
     pub lens: Vec<Option<Term>>,
@@ -259,7 +259,7 @@ impl<'a> Lower<'a> {
         b: &DynamicPart,
         words: &[String; 2],
         range: SrcRange,
-    ) -> Lowered<Pair> {
+    ) -> Lowered<PairedArrays> {
         let (ra, rb) = (self.g.rank(a.all), self.g.rank(b.all));
         let rank = ra.max(rb);
         let (na, nb) = (self.dynamic_sizes(a), self.dynamic_sizes(b));
@@ -292,7 +292,7 @@ impl<'a> Lower<'a> {
             lens.push(len);
         }
         let (a, b) = (self.resized_to(a.all, &to_a), self.resized_to(b.all, &to_b));
-        Ok(Pair { a: self.stretch(a, &capacities), b: self.stretch(b, &capacities), lens })
+        Ok(PairedArrays { a: self.stretch(a, &capacities), b: self.stretch(b, &capacities), lens })
     }
 
     /// An array with the capacity of another array. Checks that their lengths are equal.
@@ -327,7 +327,7 @@ impl<'a> Lower<'a> {
             let (a, b) = (self.describe(&Value::Term(a.all)), self.describe(&Value::Term(b.all)));
             return Err(self.error(range, catalogue::types_differ(&a, &b)));
         }
-        let Pair { a, b, lens } = self.dynamic_pair(a, b, words, range)?;
+        let PairedArrays { a, b, lens } = self.dynamic_pair(a, b, words, range)?;
         if elem.is_real() {
             let t = self.arith(op, a, b, Default::default(), range)?;
             return Ok(self.part_of_two(t, &lens, of, by_reference));

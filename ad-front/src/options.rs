@@ -4,7 +4,7 @@
 //! Invariant: the payload of a `None` is never used. It is taken out under the condition that the
 //! option is `Some`, or with a check.
 
-use super::arith::Join;
+use super::arith::Selection;
 use super::functions::reals;
 use super::lower::Lower;
 use super::refs::results;
@@ -95,7 +95,7 @@ fn or<'a>(
     match me.g.bool_value(exists) {
         Some(false) => typed_like(me, none, &some, call.range),
         Some(true) => typed_like(me, some, &none, call.range),
-        None => me.join(Join { cond: exists, strict: false }, &some, &none, call.range),
+        None => me.join(Selection { cond: exists, strict: false }, &some, &none, call.range),
     }
 }
 

@@ -13,7 +13,7 @@ use ad_ir::catalogue;
 use ad_ir::diag::{MARK, Poison, SrcRange, text_of};
 use ad_ir::ir::{Elem, Node, Term, Type};
 use ad_ir::prim::{Cmp, Prim};
-use ad_ir::program::Place;
+use ad_ir::program::SourceLocation;
 
 /// The condition of a macro that panics.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -152,7 +152,7 @@ impl<'a> Lower<'a> {
         let texts: Vec<String> = args.iter().map(|e| text_of(*e, 30)).collect();
         let text = format!("{name}!({})", texts.join(", "));
         let ranges: Vec<SrcRange> = args.iter().map(|e| SrcRange::of(*e)).collect();
-        self.at_location(Place { range, text }, |me| {
+        self.at_location(SourceLocation { range, text }, |me| {
             let compared = me.all(args)?;
             let ok = match (row.asks, &compared[..]) {
                 (Asks::Holds, [ok]) => me.boolean(ok, ranges[0])?,

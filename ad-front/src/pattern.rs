@@ -12,7 +12,7 @@ use super::lower::Lower;
 use super::order::Sign;
 use super::shapes::Size;
 use super::state::CellValue;
-use super::value::{Body, Lowered, Number, Value};
+use super::value::{ClosureBody, Lowered, Number, Value};
 use ad_ir::catalogue::{self, refused, wanted};
 use ad_ir::diag::{Poison, SrcRange, text_of};
 use ad_ir::ir::{Elem, Term, Type};
@@ -28,7 +28,7 @@ pub(super) struct Split<'a> {
 struct Arm<'a> {
     pat: &'a Pat,
     guard: Option<&'a Expr>,
-    body: Body<'a>,
+    body: ClosureBody<'a>,
 }
 
 impl<'a> Lower<'a> {
@@ -45,7 +45,7 @@ impl<'a> Lower<'a> {
                     Pat::Guard(p) => (&*p.pat, Some(&*p.guard)),
                     pat => (pat, None),
                 };
-                Arm { pat, guard, body: Body::Expr(&arm.body) }
+                Arm { pat, guard, body: ClosureBody::Expr(&arm.body) }
             })
             .collect();
         match value {
@@ -118,10 +118,10 @@ impl<'a> Lower<'a> {
     }
 
     /// Lowers the body of a closure or arm.
-    pub(super) fn body(&mut self, body: Body<'a>) -> Lowered<Value<'a>> {
+    pub(super) fn body(&mut self, body: ClosureBody<'a>) -> Lowered<Value<'a>> {
         match body {
-            Body::Expr(e) => self.expr(e),
-            Body::Block(b) => self.block(b),
+            ClosureBody::Expr(e) => self.expr(e),
+            ClosureBody::Block(b) => self.block(b),
         }
     }
 

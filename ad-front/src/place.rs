@@ -11,7 +11,7 @@ use syn::Expr;
 use super::lower::Lower;
 use super::open::DynamicPart;
 use super::refuse;
-use super::slice::{Axis, Cut, dynamic_lens};
+use super::slice::{Cut, SliceAxis, dynamic_lens};
 use super::stack::GrowableVec;
 use super::state::Cell;
 use super::value::{Lowered, Value, Want};
@@ -238,7 +238,7 @@ impl<'a> Lower<'a> {
         let x = self.value_as_part(&value, Want::Any, place.range)?;
         let (shape, capacities) = (self.dynamic_sizes(&x), self.g.shape(x.all).to_vec());
         if let Value::Range(r) = index {
-            let cuts = self.cuts((&shape, &capacities), &[Axis::Range(Rc::clone(r), None)], range)?;
+            let cuts = self.cuts((&shape, &capacities), &[SliceAxis::Range(Rc::clone(r), None)], range)?;
             return Ok(self.sliced_place(place, &cuts));
         }
         let parts: Vec<Value> = match index {
@@ -406,7 +406,7 @@ impl<'a> Lower<'a> {
                     for (k, old) in parts.iter().enumerate() {
                         let k = self.g.lit_usize(k);
                         let cond = self.g.compare(ad_ir::prim::Cmp::Eq, *at, k);
-                        let how = super::arith::Join { cond, strict: false };
+                        let how = super::arith::Selection { cond, strict: false };
                         all.push(self.join(how, &part, old, place.range)?);
                     }
                     return Ok(Value::List(all.into()));

@@ -9,10 +9,10 @@ use syn::{Expr, ExprStruct, Member};
 
 use super::carry::Form;
 use super::definitions::Definition;
-use super::definitions::tree::{Tree, arguments};
+use super::definitions::tree::{TypeTree, arguments};
 use super::lower::Lower;
 use super::types::Leaf;
-use super::value::{Lowered, Sum, Value};
+use super::value::{EnumValue, Lowered, Value};
 use ad_ir::catalogue::{self, refused};
 use ad_ir::diag::{Poison, SrcRange, text_of};
 use ad_ir::ir::Term;
@@ -78,7 +78,7 @@ impl<'a> Lower<'a> {
         let mut payloads: Vec<Option<Rc<[Value]>>> = vec![None; of.variants.len()];
         payloads[variant] = Some(values.into());
         let tag = self.g.lit_usize(variant);
-        Value::Sum(Rc::new(Sum { of, tag, payloads: payloads.into() }))
+        Value::Sum(Rc::new(EnumValue { of, tag, payloads: payloads.into() }))
     }
 
     /// The path of a struct or variant as a value: `Shape::Empty`. `None` if it is another path.
@@ -181,30 +181,31 @@ impl<'a> Lower<'a> {
 
     /// The value of a type whose numbers are all zero. With `default` it is the value of `Default`,
     /// so a `Vec` may be empty. `None` if the type has no such value, or if sizes are not known.
-    pub(super) fn zero_of(&mut self, tree: &Tree<'a>, default: bool) -> Option<Value<'a>> {
-        let mut all = |trees: &[Tree<'a>]| trees.iter().map(|t| self.zero_of(t, default)).collect::<Option<Vec<_>>>();
+    pub(super) fn zero_of(&mut self, tree: &TypeTree<'a>, default: bool) -> Option<Value<'a>> {
+        let mut all =
+            |trees: &[TypeTree<'a>]| trees.iter().map(|t| self.zero_of(t, default)).collect::<Option<Vec<_>>>();
         Some(match tree {
-            Tree::Leaf(leaf) => return self.zero_leaf(leaf, default),
-            Tree::Tuple(parts) if parts.is_empty() => Value::Unit,
-            Tree::Tuple(parts) => Value::Tuple(all(parts)?.into()),
-            Tree::Struct(of, parts) => Value::Struct(of, all(parts)?.into()),
-            Tree::Sum(of, _) if default => {
+            TypeTree::Leaf(leaf) => return self.zero_leaf(leaf, default),
+            TypeTree::Tuple(parts) if parts.is_empty() => Value::Unit,
+            TypeTree::Tuple(parts) => Value::Tuple(all(parts)?.into()),
+            TypeTree::Struct(of, parts) => Value::Struct(of, all(parts)?.into()),
+            TypeTree::Sum(of, _) if default => {
                 let variant = of.default?;
                 let fields = self.default_fields(of, variant)?;
                 self.constructed(of, variant, fields)
             }
-            Tree::Sum(of, variants) => {
+            TypeTree::Sum(of, variants) => {
                 let payloads = variants.iter().map(|fields| Some(Some(all(fields)?.into()))).collect::<Option<_>>()?;
                 let tag = self.g.lit_usize(0);
-                Value::Sum(Rc::new(Sum { of, tag, payloads }))
+                Value::Sum(Rc::new(EnumValue { of, tag, payloads }))
             }
-            Tree::Option(_) if default => Value::None,
-            Tree::Option(inner) => {
+            TypeTree::Option(_) if default => Value::None,
+            TypeTree::Option(inner) => {
                 let none = self.g.lit_bool(false);
                 Value::Option(self.zero_of(inner, default)?.into(), none)
             }
-            Tree::List(None, _) if default => Value::List(Rc::new([])),
-            Tree::List(..) => return None,
+            TypeTree::List(None, _) if default => Value::List(Rc::new([])),
+            TypeTree::List(..) => return None,
         })
     }
 
@@ -235,38 +236,43 @@ impl<'a> Lower<'a> {
     }
 
     /// The value of a type from the terms of its leaves, in their order.
-    fn value_of(&mut self, tree: &Tree<'a>, leaves: &mut std::slice::Iter<'_, Term>) -> Lowered<Value<'a>> {
+    fn value_of(&mut self, tree: &TypeTree<'a>, leaves: &mut std::slice::Iter<'_, Term>) -> Lowered<Value<'a>> {
         let form = self.form_of(tree, &mut leaves.clone(), 0)?;
         Self::unflatten(&form, leaves)
     }
 
     /// The form of a value whose leaves are elements below this many lists.
-    fn form_of(&mut self, tree: &Tree<'a>, leaves: &mut std::slice::Iter<'_, Term>, lists: usize) -> Lowered<Form<'a>> {
-        let mut all = |me: &mut Self, trees: &[Tree<'a>]| {
+    fn form_of(
+        &mut self,
+        tree: &TypeTree<'a>,
+        leaves: &mut std::slice::Iter<'_, Term>,
+        lists: usize,
+    ) -> Lowered<Form<'a>> {
+        let mut all = |me: &mut Self, trees: &[TypeTree<'a>]| {
             trees.iter().map(|t| me.form_of(t, leaves, lists)).collect::<Lowered<Vec<_>>>()
         };
         Ok(match tree {
-            Tree::Leaf(leaf) => {
+            TypeTree::Leaf(leaf) => {
                 leaves.next().ok_or(Poison)?;
                 let levels = if leaf.lens.is_empty() { 0 } else { leaf.rank.saturating_sub(1) };
                 Form::Leaf { levels }
             }
-            Tree::Tuple(parts) if parts.is_empty() => Form::Unit,
-            Tree::Tuple(parts) => Form::Tuple(all(self, parts)?),
-            Tree::Struct(of, parts) => Form::Struct(of, all(self, parts)?),
-            Tree::Sum(of, variants) => {
+            TypeTree::Tuple(parts) if parts.is_empty() => Form::Unit,
+            TypeTree::Tuple(parts) => Form::Tuple(all(self, parts)?),
+            TypeTree::Struct(of, parts) => Form::Struct(of, all(self, parts)?),
+            TypeTree::Sum(of, variants) => {
                 leaves.next().ok_or(Poison)?;
                 let forms = variants
                     .iter()
                     .map(|fields| fields.iter().map(|f| self.form_of(f, leaves, lists)).collect::<Lowered<Vec<_>>>());
                 Form::Sum(of, forms.map(|fields| fields.map(Some)).collect::<Lowered<_>>()?)
             }
-            Tree::Option(inner) => {
+            TypeTree::Option(inner) => {
                 let inner = self.form_of(inner, leaves, lists)?;
                 leaves.next().ok_or(Poison)?;
                 Form::Option(inner.into())
             }
-            Tree::List(_, element) => {
+            TypeTree::List(_, element) => {
                 let first = leaves.clone().next().copied().ok_or(Poison)?;
                 let len = self.g.shape(first).get(lists).copied().ok_or(Poison)?;
                 let form = self.form_of(element, leaves, lists + 1)?;
@@ -309,13 +315,13 @@ impl<'a> Lower<'a> {
                     };
                     let mut payload = payload;
                     let payloads = sum.payloads.iter().enumerate().map(|p| payload(p).transpose());
-                    Value::Sum(Rc::new(Sum { payloads: payloads.collect::<Lowered<_>>()?, ..(**sum).clone() }))
+                    Value::Sum(Rc::new(EnumValue { payloads: payloads.collect::<Lowered<_>>()?, ..(**sum).clone() }))
                 }
                 _ => value,
             }));
         }
         let Some((_, element)) = super::types::list(ty) else { return Ok(None) };
-        let Some(tree @ Tree::List(..)) = self.definitions.tree(ty, &self.generics()) else { return Ok(None) };
+        let Some(tree @ TypeTree::List(..)) = self.definitions.tree(ty, &self.generics()) else { return Ok(None) };
         Ok(Some(match &value {
             Value::List(parts) if parts.is_empty() => {
                 self.empty_lists.push((Rc::clone(parts), tree));
@@ -326,7 +332,7 @@ impl<'a> Lower<'a> {
                 Value::List(parts.collect::<Lowered<_>>()?)
             }
             Value::GrowableVec(stack) => {
-                let Tree::List(_, element) = &tree else { return Ok(None) };
+                let TypeTree::List(_, element) = &tree else { return Ok(None) };
                 let mut elems = Vec::new();
                 element.elems(&mut elems);
                 for (&t, elem) in stack.all.iter().zip(elems) {

@@ -2,7 +2,7 @@
 //! (`ad-back/src/proof.rs`).
 
 use super::row::{On, Row};
-use ad_ir::program::{Called, Found, Home, Takes, Vectors};
+use ad_ir::program::{AssumedFunction, Home, MethodLookup, Takes, Vectors};
 
 /// How the meaning of a name is asserted.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +13,7 @@ pub(crate) enum Proof {
     Nothing,
     /// A trait of `ad_runtime` declares the same method for the types that have it.
     Method {
-        found: Found,
+        found: MethodLookup,
         /// Whether only arrays with axes have the method.
         with_axes: bool,
     },
@@ -22,7 +22,7 @@ pub(crate) enum Proof {
     /// Like `Method`, for `Peekable`.
     OfPeekable,
     /// The function is called.
-    Call(Called),
+    Call(AssumedFunction),
 }
 
 impl Proof {
@@ -37,7 +37,7 @@ impl Proof {
     }
 
     pub(crate) const fn method(takes: Takes) -> Proof {
-        Proof::Method { found: Found { takes, vectors: Vectors::No, of_layout: false }, with_axes: false }
+        Proof::Method { found: MethodLookup { takes, vectors: Vectors::No, of_layout: false }, with_axes: false }
     }
 }
 
@@ -52,37 +52,40 @@ impl Row {
         self.proof(Proof::Nothing)
     }
 
-    const fn found(self, change: Found, with: [bool; 3]) -> Row {
+    const fn found(self, change: MethodLookup, with: [bool; 3]) -> Row {
         let Proof::Method { found, with_axes } = self.proof else { return self };
         let takes = if with[0] { change.takes } else { found.takes };
         let vectors = if with[1] { change.vectors } else { found.vectors };
         let of_layout = if with[2] { change.of_layout } else { found.of_layout };
-        self.proof(Proof::Method { found: Found { takes, vectors, of_layout }, with_axes })
+        self.proof(Proof::Method { found: MethodLookup { takes, vectors, of_layout }, with_axes })
     }
 
     /// The receiver of an ndarray method is taken in this way. Vectors do not have the method.
     pub(crate) const fn takes(self, takes: Takes) -> Row {
-        self.found(Found { takes, vectors: Vectors::No, of_layout: false }, [true, false, false])
+        self.found(MethodLookup { takes, vectors: Vectors::No, of_layout: false }, [true, false, false])
     }
 
     /// Vectors have the method as well.
     pub(crate) const fn of_vectors_too(self) -> Row {
-        self.found(Found { takes: Takes::Deref, vectors: Vectors::Too, of_layout: false }, [false, true, false])
+        self.found(MethodLookup { takes: Takes::Deref, vectors: Vectors::Too, of_layout: false }, [false, true, false])
     }
 
     /// Only vectors have the method.
     pub(crate) const fn of_vectors(self) -> Row {
-        self.found(Found { takes: Takes::Deref, vectors: Vectors::Only, of_layout: false }, [false, true, false])
+        self.found(MethodLookup { takes: Takes::Deref, vectors: Vectors::Only, of_layout: false }, [false, true, false])
     }
 
     /// Only `VecDeque` has the method.
     pub(crate) const fn of_queues(self) -> Row {
-        self.found(Found { takes: Takes::Deref, vectors: Vectors::Queues, of_layout: false }, [false, true, false])
+        self.found(
+            MethodLookup { takes: Takes::Deref, vectors: Vectors::Queues, of_layout: false },
+            [false, true, false],
+        )
     }
 
     /// `ArrayRefN` has the method only through the type that it dereferences to.
     pub(crate) const fn of_layout(self) -> Row {
-        self.found(Found { takes: Takes::Deref, vectors: Vectors::No, of_layout: true }, [false, false, true])
+        self.found(MethodLookup { takes: Takes::Deref, vectors: Vectors::No, of_layout: true }, [false, false, true])
     }
 
     /// Only arrays with axes have the method.
@@ -91,7 +94,7 @@ impl Row {
         self.proof(Proof::Method { found, with_axes: true })
     }
 
-    /// A function is called with these arguments (see [`Called`]).
+    /// A function is called with these arguments (see [`AssumedFunction`]).
     pub(crate) const fn called(self, arguments: &'static str) -> Row {
         let home = match self.on {
             On::Nd => Home::Ndarray,
@@ -99,16 +102,16 @@ impl Row {
             On::Mem => Home::Mem,
             _ => Home::Prelude,
         };
-        self.proof(Proof::Call(Called { home, arguments, result: None }))
+        self.proof(Proof::Call(AssumedFunction { home, arguments, result: None }))
     }
 
     /// A function is called in this way.
-    pub(crate) const fn called_as(self, called: Called) -> Row {
+    pub(crate) const fn called_as(self, called: AssumedFunction) -> Row {
         self.proof(Proof::Call(called))
     }
 
     /// The call that proves the function.
-    pub(crate) fn function(&self) -> Option<Called> {
+    pub(crate) fn function(&self) -> Option<AssumedFunction> {
         match self.proof {
             Proof::Call(called) => Some(called),
             _ => None,

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::lower::Lower;
 use super::methods::parts;
 use super::refs::results;
-use super::slice::Axis;
+use super::slice::SliceAxis;
 use super::stack::GrowableVec;
 use super::table::{Call, On, Parts, Row, row};
 use super::value::{Lowered, Range, Value};
@@ -147,7 +147,7 @@ fn rows<'a>(
     call: &Call<'a, '_>,
 ) -> Lowered<Value<'a>> {
     let range = Range { start: start.map(Value::Term), end: end.map(Value::Term), inclusive: false, key: None };
-    Ok(Value::Term(me.slice(x, &[Axis::Range(Rc::new(range), None)], call.range)?))
+    Ok(Value::Term(me.slice(x, &[SliceAxis::Range(Rc::new(range), None)], call.range)?))
 }
 
 fn split_end<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, front: bool) -> Lowered<Value<'a>> {

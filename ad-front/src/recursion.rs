@@ -28,7 +28,7 @@ use ad_ir::diag::{Diags, Poison, SrcRange};
 use ad_ir::ir::Term;
 use ad_ir::prim::Prim;
 use ad_ir::prim::structural::{Callee, Half, Returns};
-use ad_ir::program::{Container, Declared, Output, OutputTree, Owner, Parts, Passing, Program, Role, Tree};
+use ad_ir::program::{Container, Declared, Output, OutputTree, Owner, ParamTree, Passing, Program, Role, Tree};
 use ad_ir::rust_types;
 
 /// A function whose calls expand to more bodies than these is compiled on its own.
@@ -47,7 +47,7 @@ pub(super) struct Recursive<'a> {
 #[derive(Clone, Default)]
 pub(super) struct Functions {
     all: Rc<RefCell<Vec<Compiled>>>,
-    known: Rc<Known>,
+    known: Rc<Findings>,
     /// The parameters that calls of this run change.
     changed: Rc<RefCell<BTreeSet<(String, usize)>>>,
     /// The number of the function that is being lowered.
@@ -57,7 +57,7 @@ pub(super) struct Functions {
 /// What earlier runs of the front end have found about the functions, by their texts. They are
 /// lowered until nothing new is found (`shapes::lower`).
 #[derive(Clone, Default, PartialEq, Eq)]
-pub(super) struct Known {
+pub(super) struct Findings {
     /// Those that may panic.
     panicking: BTreeSet<String>,
     /// The leaves of parameters for which a call among these functions gives anything but the
@@ -77,12 +77,12 @@ struct Compiled {
 
 impl Functions {
     /// No functions yet, of which this is known.
-    pub(super) fn knowing(known: Known) -> Functions {
+    pub(super) fn knowing(known: Findings) -> Functions {
         Functions { known: known.into(), ..Functions::default() }
     }
 
     /// What is known of these functions, given them after lowering.
-    pub(super) fn found(&self, lowered: &[Program]) -> Known {
+    pub(super) fn found(&self, lowered: &[Program]) -> Findings {
         let (all, mut known) = (self.all.borrow(), (*self.known).clone());
         let found = all.iter().zip(lowered).filter(|(_, f)| !f.checks.is_empty());
         known.panicking.extend(found.map(|(compiled, _)| compiled.text.clone()));
@@ -440,7 +440,7 @@ fn by_leaves(mut program: Program) -> Program {
         name: param.name.clone(),
         label: param.label.clone(),
         ty: rust_types::argument_type(&program, param.container, param.elem, usize::from(param.rank), &[]),
-        parts: Parts::Leaf(k),
+        parts: ParamTree::Leaf(k),
     });
     program.declared = declared.collect();
     let leaf = |t: Term| {

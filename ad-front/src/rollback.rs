@@ -22,7 +22,7 @@ use super::value::Scope;
 use ad_ir::analysis::range::Facts;
 use ad_ir::diag::Diags;
 use ad_ir::ir::{Loc, Term};
-use ad_ir::program::{Assumed, AssumedConst, Check, Place};
+use ad_ir::program::{Assumed, AssumedConst, Check, SourceLocation};
 
 /// A value that can be marked and restored to the mark.
 trait Rollback: std::fmt::Debug {
@@ -61,15 +61,15 @@ by_copy! {
 
 /// A list that only grows. Its length is the mark.
 #[derive(Debug)]
-pub(super) struct Log<T>(Vec<T>);
+pub(super) struct AppendOnly<T>(Vec<T>);
 
-impl<T> Default for Log<T> {
+impl<T> Default for AppendOnly<T> {
     fn default() -> Self {
-        Log(Vec::new())
+        AppendOnly(Vec::new())
     }
 }
 
-impl<T> Log<T> {
+impl<T> AppendOnly<T> {
     pub(super) fn push(&mut self, item: T) {
         self.0.push(item);
     }
@@ -79,14 +79,14 @@ impl<T> Log<T> {
     }
 }
 
-impl<T> Deref for Log<T> {
+impl<T> Deref for AppendOnly<T> {
     type Target = [T];
     fn deref(&self) -> &[T] {
         &self.0
     }
 }
 
-impl<T: std::fmt::Debug> Rollback for Log<T> {
+impl<T: std::fmt::Debug> Rollback for AppendOnly<T> {
     type Mark = usize;
     fn mark(&self) -> usize {
         self.0.len()
@@ -148,7 +148,7 @@ state! {
     /// The errors so far.
     diags: Diags,
     /// Source locations. Terms refer to them by number.
-    places: Log<Place>,
+    places: AppendOnly<SourceLocation>,
     /// The source location of the expression that is being lowered.
     here: Loc,
     /// Names of terms.
@@ -190,11 +190,11 @@ state! {
     /// Whether the next check is evaluated only with debug assertions.
     debug_only: bool,
     /// Bare names (such as `PI`) that are assumed to be constants of std, with types and values.
-    consts: Log<AssumedConst>,
+    consts: AppendOnly<AssumedConst>,
     /// Assumptions about what names refer to. The generated code asserts them.
-    assumed: Log<Assumed>,
+    assumed: AppendOnly<Assumed>,
     /// Names in patterns of `match` that are assumed to be bindings.
-    bound: Log<Ident>,
+    bound: AppendOnly<Ident>,
     /// Outer constants that patterns were compared with.
     compared: BTreeSet<String>,
     /// The nesting depth of trial lowerings.
@@ -207,7 +207,7 @@ state! {
 
 impl<'a> State<'a> {
     /// The state at the start of a function.
-    pub(super) fn of_function(name: Place) -> Self {
+    pub(super) fn of_function(name: SourceLocation) -> Self {
         let mut state = State { reachable: true, ..State::default() };
         state.places.push(name);
         state

@@ -12,7 +12,7 @@ use syn::visit::Visit;
 
 use super::definitions::Definitions;
 use super::lower::Lower;
-use super::recursion::{Functions, Known};
+use super::recursion::{Findings, Functions};
 use super::sig::Sig;
 use super::travel::Outside;
 use super::types::Len;
@@ -23,7 +23,8 @@ use ad_ir::diag::{Diags, Poison, SrcRange};
 use ad_ir::ir::{Elem, Lit, Loc, Node, Term, Type};
 use ad_ir::prim::Cmp;
 use ad_ir::program::{
-    Check, Constant, Container, Output, OutputTree, Param, Parts, Phase, Place, Places, Program, Role,
+    Check, Constant, Container, Output, OutputTree, Param, ParamTree, Phase, Program, Role, SourceLocation,
+    SourceLocations,
 };
 
 /// A symbolic size: an axis of a parameter, or a parameter of type `usize`.
@@ -62,7 +63,7 @@ pub(super) struct Equation {
     /// Descriptions of the two sizes.
     pub words: [String; 2],
     pub said: PanicMessage,
-    pub place: Place,
+    pub place: SourceLocation,
 }
 
 /// Classes of equal sizes.
@@ -231,7 +232,7 @@ impl<'a> Lower<'a> {
                 continue;
             }
             let value = match declared.declared.parts {
-                Parts::Leaf(_) => own.pop(),
+                ParamTree::Leaf(_) => own.pop(),
                 _ => self.parameter_of(&declared.declared.ty, &own),
             };
             let Some(value) = value else { continue };
@@ -278,7 +279,7 @@ impl<'a> Lower<'a> {
         if let (Some(x), Some(y)) = sides
             && self.unconditional()
         {
-            let place = Place { range, text: self.current_text() };
+            let place = SourceLocation { range, text: self.current_text() };
             self.state.equations.push(Equation { sides: [x, y], words, said: said.without_values(), place });
             return Ok(true);
         }
@@ -306,7 +307,7 @@ pub(super) fn lower(
     outside: &Outside,
     diags: &mut Diags,
 ) -> Lowered<Program> {
-    let mut known = Known::default();
+    let mut known = Findings::default();
     loop {
         let functions = Functions::knowing(known.clone());
         let mut program = one(sig, item, definitions, (outside, None), &functions, diags)?;
@@ -395,18 +396,18 @@ pub(super) fn one(
 }
 
 /// The arrays of a list of tuples are equally long.
-fn equal_lengths(parts: &Parts, classes: &mut Classes) {
+fn equal_lengths(parts: &ParamTree, classes: &mut Classes) {
     match parts {
-        Parts::Leaf(_) => {}
-        Parts::Tuple { parts, .. } => parts.iter().for_each(|part| equal_lengths(part, classes)),
-        Parts::List { element, .. } => {
+        ParamTree::Leaf(_) => {}
+        ParamTree::Tuple { parts, .. } => parts.iter().for_each(|part| equal_lengths(part, classes)),
+        ParamTree::List { element, .. } => {
             let tree = element.tree();
             let leaves = tree.leaves();
             for pair in leaves.windows(2) {
                 classes.unite(Size::of_axis(*pair[0], 0), Size::of_axis(*pair[1], 0));
             }
         }
-        Parts::Defined { inner, .. } => equal_lengths(inner, classes),
+        ParamTree::Defined { inner, .. } => equal_lengths(inner, classes),
     }
 }
 
@@ -487,7 +488,7 @@ fn finish(mut lower: Lower<'_>, item: &ItemFn, mut result: OutputTree, equations
         functions: Vec::new(),
         turbofishes: Rc::default(),
         hints: lower.state.hints,
-        places: Places(lower.state.places.into_vec()),
+        places: SourceLocations(lower.state.places.into_vec()),
         krate: sig.krate.clone(),
         real_param: sig.real_param.clone(),
         assumed: lower.state.assumed.into_vec(),

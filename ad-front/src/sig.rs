@@ -16,7 +16,7 @@ use ad_ir::descriptor::{self, Descriptor, Further, Structure};
 use ad_ir::diag::{Diags, Poison, SrcRange, suggest, text_of};
 use ad_ir::ir::Elem;
 use ad_ir::mode::Mode;
-use ad_ir::program::{Container, Declared, Parts, Role, Tree, Within};
+use ad_ir::program::{Container, Declared, ParamTree, Role, Tree, Within};
 
 /// A valid signature.
 #[derive(Clone)]
@@ -240,7 +240,7 @@ fn fits(
         };
         if let Some(what) = what {
             diags.push(at, catalogue::derivative_of_no_vector(option, &what, instead));
-        } else if active.len() != 1 || !wrt.iter().all(|p| matches!(p.declared.parts, Parts::Leaf(_))) {
+        } else if active.len() != 1 || !wrt.iter().all(|p| matches!(p.declared.parts, ParamTree::Leaf(_))) {
             let what = wrt.iter().map(|p| format!("`{}`", p.declared.label)).collect::<Vec<_>>().join(", ");
             diags.push(at, catalogue::derivative_of_no_vector(option, &what, instead));
         }
@@ -400,11 +400,16 @@ fn params(item: &ItemFn, names: (&Generics, &Definitions), diags: &mut Diags) ->
 }
 
 /// Adds the leaves of a parameter.
-fn parts(ty: &TypeTree, (name, label): (&Ident, &str), taken: &mut Vec<String>, params: &mut Vec<SigParam>) -> Parts {
+fn parts(
+    ty: &TypeTree,
+    (name, label): (&Ident, &str),
+    taken: &mut Vec<String>,
+    params: &mut Vec<SigParam>,
+) -> ParamTree {
     match ty {
         TypeTree::Leaf(leaf) => {
             params.push(SigParam { name: name.clone(), label: label.to_string(), leaf: leaf.clone(), example: None });
-            Parts::Leaf(params.len() - 1)
+            ParamTree::Leaf(params.len() - 1)
         }
         TypeTree::Tuple { references, is_static, parts: inner } => {
             let part = |(k, ty): (usize, &TypeTree)| {
@@ -412,7 +417,7 @@ fn parts(ty: &TypeTree, (name, label): (&Ident, &str), taken: &mut Vec<String>, 
                 parts(ty, (&own, &format!("{label}.{k}")), taken, params)
             };
             let parts = inner.iter().enumerate().map(part).collect();
-            Parts::Tuple { references: *references, is_static: *is_static, parts }
+            ParamTree::Tuple { references: *references, is_static: *is_static, parts }
         }
         TypeTree::List { passing, of, element } => {
             // An array of arrays is made of the list, which has the parameter's name.
@@ -421,7 +426,7 @@ fn parts(ty: &TypeTree, (name, label): (&Ident, &str), taken: &mut Vec<String>, 
                 _ => name.clone(),
             };
             let element = parts(element, (&own, label), taken, params).into();
-            Parts::List { passing: *passing, of: of.clone(), element }
+            ParamTree::List { passing: *passing, of: of.clone(), element }
         }
         TypeTree::Defined { references, is_static, of, fields, inner } => {
             let from = params.len();
@@ -429,7 +434,7 @@ fn parts(ty: &TypeTree, (name, label): (&Ident, &str), taken: &mut Vec<String>, 
             for (param, field) in params[from..].iter_mut().zip(fields) {
                 param.label = if field.is_empty() { label.to_string() } else { format!("{label}.{field}") };
             }
-            Parts::Defined { references: *references, is_static: *is_static, of: of.clone(), inner }
+            ParamTree::Defined { references: *references, is_static: *is_static, of: of.clone(), inner }
         }
     }
 }
@@ -549,7 +554,7 @@ impl Sig {
 
     /// Whether the parameter that this leaf is, is a variable of the body.
     pub(super) fn is_mutable(&self, leaf: usize) -> bool {
-        self.declared.iter().any(|p| p.mutable && p.declared.parts == Parts::Leaf(leaf))
+        self.declared.iter().any(|p| p.mutable && p.declared.parts == ParamTree::Leaf(leaf))
     }
 
     /// The structure of a declared parameter, with the types of its leaves.

@@ -89,7 +89,7 @@ fn slice_new<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
 
 fn slice_step_by<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((slice, range), (by, rb)) = (call.arg(0)?, call.arg(1)?);
-    let Axis::Range(r, Some(step)) = range_of_axis(me, slice, range)? else {
+    let SliceAxis::Range(r, Some(step)) = range_of_axis(me, slice, range)? else {
         return Err(me.error(range, catalogue::slice_of_axis()));
     };
     let by = literal_step(me, by, rb)?;
@@ -106,11 +106,11 @@ fn literal_step<'a>(me: &mut Lower<'a>, step: &Value<'a>, range: SrcRange) -> Lo
 }
 
 /// The range of an axis: `(1..3).into()`, or a `Slice`.
-pub(super) fn range_of_axis<'a>(me: &mut Lower<'a>, value: &Value<'a>, range: SrcRange) -> Lowered<Axis<'a>> {
+pub(super) fn range_of_axis<'a>(me: &mut Lower<'a>, value: &Value<'a>, range: SrcRange) -> Lowered<SliceAxis<'a>> {
     match value {
-        Value::Range(r) => Ok(Axis::Range(Rc::clone(r), Some(1))),
+        Value::Range(r) => Ok(SliceAxis::Range(Rc::clone(r), Some(1))),
         Value::Tuple(pair) if let [Value::Range(r), step] = &**pair => {
-            Ok(Axis::Range(Rc::clone(r), Some(literal_step(me, step, range)?)))
+            Ok(SliceAxis::Range(Rc::clone(r), Some(literal_step(me, step, range)?)))
         }
         _ => Err(me.error(range, catalogue::slice_of_axis())),
     }
@@ -211,7 +211,7 @@ pub(super) fn slice_axes<'a>(
     spec: &Value<'a>,
     axes: usize,
     rs: SrcRange,
-) -> Lowered<(Vec<Axis<'a>>, Vec<u8>)> {
+) -> Lowered<(Vec<SliceAxis<'a>>, Vec<u8>)> {
     let Value::Tuple(parts) = spec else {
         return Err(me.error(rs, catalogue::slice_argument()));
     };
@@ -231,7 +231,7 @@ pub(super) fn slice_axes<'a>(
         }
         axes.push(match part {
             Value::Range(_) | Value::Tuple(_) => range_of_axis(me, part, rs)?,
-            one => Axis::Index(one.clone()),
+            one => SliceAxis::Index(one.clone()),
         });
     }
     Ok((axes, new))
@@ -246,15 +246,15 @@ fn slice_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
 }
 
 /// A list of axes: all of the axes before `axis`, and a part of that one.
-pub(super) fn along<'a>(axis: usize, part: Axis<'a>) -> Vec<Axis<'a>> {
-    let whole = || Axis::Range(Rc::new(Range { start: None, end: None, inclusive: false, key: None }), None);
-    let mut axes: Vec<Axis> = (0..axis).map(|_| whole()).collect();
+pub(super) fn along<'a>(axis: usize, part: SliceAxis<'a>) -> Vec<SliceAxis<'a>> {
+    let whole = || SliceAxis::Range(Rc::new(Range { start: None, end: None, inclusive: false, key: None }), None);
+    let mut axes: Vec<SliceAxis> = (0..axis).map(|_| whole()).collect();
     axes.push(part);
     axes
 }
 
 /// The entry for one axis in a slice.
-pub(super) enum Axis<'a> {
+pub(super) enum SliceAxis<'a> {
     /// An index. The axis is dropped.
     Index(Value<'a>),
     /// A range. With a step it follows ndarray: a range with its end before its start is empty.
@@ -312,7 +312,7 @@ pub(super) fn dynamic_lens(cuts: &[Cut]) -> Vec<Option<Term>> {
 
 impl<'a> Lower<'a> {
     /// A part of an array, as a term. Axes that are not given are kept whole.
-    pub(super) fn slice(&mut self, x: Term, axes: &[Axis<'a>], range: SrcRange) -> Lowered<Term> {
+    pub(super) fn slice(&mut self, x: Term, axes: &[SliceAxis<'a>], range: SrcRange) -> Lowered<Term> {
         let shape = self.g.shape(x).to_vec();
         let cuts = self.cuts((&shape, &shape), axes, range)?;
         if cuts.iter().any(|c| c.capacity.is_some()) {
@@ -322,7 +322,7 @@ impl<'a> Lower<'a> {
     }
 
     /// A part of an array or of another part, of closed or dynamic size.
-    pub(super) fn part_of(&mut self, x: &DynamicPart, axes: &[Axis<'a>], range: SrcRange) -> Lowered<Value<'a>> {
+    pub(super) fn part_of(&mut self, x: &DynamicPart, axes: &[SliceAxis<'a>], range: SrcRange) -> Lowered<Value<'a>> {
         let (sizes, capacities) = (self.dynamic_sizes(x), self.g.shape(x.all).to_vec());
         let cuts = self.cuts((&sizes, &capacities), axes, range)?;
         Ok(self.slice_value(x.all, &cuts))
@@ -338,19 +338,19 @@ impl<'a> Lower<'a> {
     pub(super) fn cuts(
         &mut self,
         (sizes, capacities): (&[Term], &[Term]),
-        axes: &[Axis<'a>],
+        axes: &[SliceAxis<'a>],
         range: SrcRange,
     ) -> Lowered<Vec<Cut>> {
         let mut cuts = Vec::new();
         for (k, axis) in axes.iter().enumerate().take(sizes.len()) {
             let (size, capacity) = (sizes[k], capacities[k]);
             let cut = match axis {
-                Axis::Index(i) => {
+                SliceAxis::Index(i) => {
                     let i = self.counted(i, size, range)?;
                     self.require_lt(i, size, ad_ir::catalogue::reached::INDEX_OF_SLICE);
                     Cut::index(i)
                 }
-                Axis::Range(r, step) => self.cut(r, *step, (size, capacity), range)?,
+                SliceAxis::Range(r, step) => self.cut(r, *step, (size, capacity), range)?,
             };
             cuts.push(cut);
         }

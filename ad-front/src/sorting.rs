@@ -33,7 +33,7 @@ pub(super) const TABLE: &[Row] = &[
 
 /// The way in which two elements are compared.
 #[derive(Clone, Copy)]
-enum By {
+enum ComparedBy {
     Comparison,
     Key,
     Value,
@@ -44,11 +44,11 @@ enum By {
 pub(super) struct Routines([OnceCell<Option<ItemFn>>; 3]);
 
 impl Routines {
-    fn get(&self, by: By) -> Option<&ItemFn> {
+    fn get(&self, by: ComparedBy) -> Option<&ItemFn> {
         let (parameter, before) = match by {
-            By::Comparison => (", compare: F_", "compare(&items[from[j]], &items[from[i]]).is_lt()"),
-            By::Key => (", key: F_", "key(&items[from[j]]).cmp(&key(&items[from[i]])).is_lt()"),
-            By::Value => ("", "items[from[j]].cmp(&items[from[i]]).is_lt()"),
+            ComparedBy::Comparison => (", compare: F_", "compare(&items[from[j]], &items[from[i]]).is_lt()"),
+            ComparedBy::Key => (", key: F_", "key(&items[from[j]]).cmp(&key(&items[from[i]])).is_lt()"),
+            ComparedBy::Value => ("", "items[from[j]].cmp(&items[from[i]]).is_lt()"),
         };
         let parse = || {
             let text = format!(
@@ -87,7 +87,7 @@ impl Routines {
     }
 }
 
-fn sorted<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, by: By) -> Lowered<Value<'a>> {
+fn sorted<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, by: ComparedBy) -> Lowered<Value<'a>> {
     let place = place_arg(me, call, 0)?;
     let mut items = me.read_place(&place)?;
     if let Value::Never = items {
@@ -112,13 +112,13 @@ fn sorted<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, by: By) -> Lowered<Value<
 }
 
 fn sort_by<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    sorted(me, call, By::Comparison)
+    sorted(me, call, ComparedBy::Comparison)
 }
 
 fn sort_by_key<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    sorted(me, call, By::Key)
+    sorted(me, call, ComparedBy::Key)
 }
 
 fn sort<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    sorted(me, call, By::Value)
+    sorted(me, call, ComparedBy::Value)
 }

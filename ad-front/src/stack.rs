@@ -8,7 +8,7 @@
 use std::rc::Rc;
 
 use super::carry::{CarriedName, Form, InferenceKey, Leaves};
-use super::definitions::tree::Tree;
+use super::definitions::tree::TypeTree;
 use super::growth::Growth;
 use super::lower::Lower;
 use super::value::{Lowered, Seq, Value};
@@ -93,7 +93,7 @@ impl<'a> Lower<'a> {
             Value::List(parts) if parts.is_empty() => {
                 let mut leaves = Leaves::default();
                 let said = self.empty_lists.iter().find(|(list, _)| Rc::ptr_eq(list, parts)).map(|(_, ty)| ty.clone());
-                if let Some(Tree::List(_, element)) = said
+                if let Some(TypeTree::List(_, element)) = said
                     && let Some(zero) = self.zero_of(&element, false)
                     && let Some(form) = self.flatten(&zero, &mut key.clone(), &mut leaves, range)?
                 {

@@ -16,7 +16,7 @@ use super::boundary::{self, of_several};
 use super::definitions::Definitions;
 use super::sig::{self, Sig, generics};
 use super::types::{self, Leaf};
-use ad_ir::descriptor::{self, Descriptor, Function, Further, Structure};
+use ad_ir::descriptor::{self, Descriptor, Further, Structure, WrittenFunction};
 use ad_ir::diag::Diags;
 use ad_ir::program::{Container, Tree, Within, pair};
 use ad_ir::rust_types::{check_name, check_name_of_method};
@@ -77,7 +77,7 @@ impl Types {
     }
 
     /// The return type of a function of a derivative.
-    fn returned(&self, derivative: &Descriptor, function: Function) -> Guess {
+    fn returned(&self, derivative: &Descriptor, function: WrittenFunction) -> Guess {
         let derived = match derivative.returns {
             Structure::Gradient => &self.gradient,
             Structure::Result => &self.differentiated,
@@ -151,7 +151,7 @@ fn written<'a>(
         #[doc(hidden)]
         #cfgs
         #allowed
-        #vis fn #check #generics (_: #krate::runtime::check::How<'_>, #(_: #params),*) #where_clause {
+        #vis fn #check #generics (_: #krate::runtime::check::CheckCall<'_>, #(_: #params),*) #where_clause {
             ::core::panic!(#message)
         }
     });
@@ -162,7 +162,7 @@ fn written<'a>(
             #[doc(hidden)]
             #cfgs
             #allowed
-            #vis fn #check #generics (#receiver, _: #krate::runtime::check::How<'_>, #(_: #others),*) #where_clause {
+            #vis fn #check #generics (#receiver, _: #krate::runtime::check::CheckCall<'_>, #(_: #others),*) #where_clause {
                 ::core::panic!(#message)
             }
         });

@@ -9,7 +9,7 @@
 
 use std::rc::Rc;
 
-use super::arith::Join;
+use super::arith::Selection;
 use super::lower::Lower;
 use super::value::{Captured, Closure, Lowered, Value};
 use ad_ir::catalogue;
@@ -224,7 +224,7 @@ impl<'a> Lower<'a> {
                 | (CellValue::Value(value), CellValue::Value(Value::Never)) => CellValue::Value(value.clone()),
                 (CellValue::Value(a), CellValue::Value(b)) => {
                     let name = Rc::clone(&then.0[k].name);
-                    match self.join(Join { cond, strict: false }, a, b, range) {
+                    match self.join(Selection { cond, strict: false }, a, b, range) {
                         Ok(value) => {
                             self.hint(&value, &name);
                             CellValue::Value(value)

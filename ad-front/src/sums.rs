@@ -8,7 +8,7 @@ use syn::{ExprTry, Pat};
 
 use super::lower::Lower;
 use super::pattern::{Split, is_rest};
-use super::value::{Lowered, Sum, Value};
+use super::value::{EnumValue, Lowered, Value};
 use ad_ir::catalogue::refused::Construct;
 use ad_ir::catalogue::{self, refused, wanted};
 use ad_ir::diag::{SrcRange, text_of};
@@ -39,7 +39,7 @@ impl<'a> Value<'a> {
                     new[k] = field;
                     *fields = new.into();
                 }
-                Value::Sum(Rc::new(Sum { payloads: payloads.into(), ..(**sum).clone() }))
+                Value::Sum(Rc::new(EnumValue { payloads: payloads.into(), ..(**sum).clone() }))
             }
             _ => Value::Never,
         }
@@ -108,7 +108,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The number of the variant of an enum without fields, in an integer type: `shape as usize`.
-    pub(super) fn discriminant(&mut self, sum: &Sum<'a>, to: Elem, range: SrcRange) -> Lowered<Value<'a>> {
+    pub(super) fn discriminant(&mut self, sum: &EnumValue<'a>, to: Elem, range: SrcRange) -> Lowered<Value<'a>> {
         let mut next = 0;
         let mut numbers = Vec::new();
         for variant in &sum.of.variants {

@@ -24,18 +24,18 @@ use ad_ir::catalogue;
 use ad_ir::diag::{Poison, SrcRange};
 
 /// A number that is different for each definition of a program.
-pub type Id = u128;
+pub type DefId = u128;
 
 /// A definition.
 #[derive(Clone)]
 pub struct Marked {
     /// Its number.
-    pub id: Id,
+    pub id: DefId,
     /// The item.
     pub item: Item,
     /// The definitions of the names in it: each path as it is written, without generic arguments,
     /// and the number of its definition.
-    pub names: Vec<(String, Id)>,
+    pub names: Vec<(String, DefId)>,
     /// Whether it has an error, which has been reported at its place.
     pub broken: bool,
     /// Whether its name means it wherever it is named: both are in one marked module.
@@ -50,14 +50,14 @@ pub struct Outside {
     /// All definitions that are needed, each once.
     pub list: Vec<Marked>,
     /// The definitions of the names in the annotated function.
-    pub names: Vec<(String, Id)>,
+    pub names: Vec<(String, DefId)>,
     /// Names of the annotated function whose definitions have not been asked for yet. A use of such
     /// a name has no value and reports no error.
     pub open: Vec<String>,
     /// The definition at whose place the expansion is, if there is one.
-    pub here: Option<Id>,
+    pub here: Option<DefId>,
     /// Functions and constants of types that have been asked for, by the number of the type.
-    pub asked: Vec<(String, Id)>,
+    pub asked: Vec<(String, DefId)>,
     /// Those that are called and are not here.
     pub wanted: Wanted,
 }
@@ -71,14 +71,14 @@ pub struct Wanted(Rc<RefCell<Vec<Member>>>);
 #[derive(Clone)]
 pub struct Member {
     /// The number of the type's definition.
-    pub of: Id,
+    pub of: DefId,
     /// Its name.
     pub name: Ident,
 }
 
 impl Wanted {
     /// Adds one, if it is new.
-    fn add(&self, of: Id, name: &Ident) {
+    fn add(&self, of: DefId, name: &Ident) {
         let mut all = self.0.borrow_mut();
         if !all.iter().any(|m| m.of == of && m.name == *name) {
             all.push(Member { of, name: name.clone() });
@@ -100,7 +100,7 @@ impl Wanted {
 
 impl Outside {
     /// Writes the number of a definition where another number stands for it.
-    pub fn found(&mut self, stand_in: Id, id: Id) {
+    pub fn found(&mut self, stand_in: DefId, id: DefId) {
         let all = self.list.iter_mut().map(|d| &mut d.names).chain([&mut self.names]);
         for (_, of) in all.flatten().filter(|(_, of)| *of == stand_in) {
             *of = id;
@@ -176,7 +176,7 @@ impl Outside {
     }
 
     /// The number of the definition of a type, by the type's own name.
-    fn id_of_type(&self, name: &Ident) -> Option<Id> {
+    fn id_of_type(&self, name: &Ident) -> Option<DefId> {
         let is_it = |d: &&Marked| match &d.item {
             Item::Struct(s) => s.ident == *name,
             Item::Enum(e) => e.ident == *name,
@@ -296,12 +296,12 @@ pub fn named(path: &TokenStream) -> TokenStream {
 
 /// The number of a constant at a definition's place.
 #[must_use]
-pub fn constant_id(definition: Id, path: &TokenStream) -> Id {
+pub fn constant_id(definition: DefId, path: &TokenStream) -> DefId {
     let path = path.to_string().replace(' ', "");
     let half = |salt: u8| {
         let mut hasher = DefaultHasher::new();
         (definition, &path, salt).hash(&mut hasher);
-        Id::from(hasher.finish())
+        DefId::from(hasher.finish())
     };
     half(0) << 64 | half(1)
 }

@@ -54,7 +54,7 @@ pub(super) enum Value<'a> {
     /// A struct, with the values of its fields.
     Struct(&'a Definition, Rc<[Value<'a>]>),
     /// A value of an enum.
-    Sum(Rc<Sum<'a>>),
+    Sum(Rc<EnumValue<'a>>),
     /// A closure.
     Closure(Rc<Closure<'a>>),
     /// A choice between several functions, by conditions.
@@ -89,7 +89,7 @@ pub(super) enum Value<'a> {
 
 /// A value of an enum: the number of its variant, and the fields of each variant.
 #[derive(Clone)]
-pub(super) struct Sum<'a> {
+pub(super) struct EnumValue<'a> {
     pub of: &'a Definition,
     pub tag: Term,
     /// The fields of a variant have a meaning only where the tag is its number. `None`: the value is
@@ -207,7 +207,7 @@ pub(super) enum Number {
     Int(i128),
     Neg(Rc<Number>),
     Arith(super::arith::Arith, Rc<Number>, Rc<Number>),
-    Choice(super::arith::Join, Rc<Number>, Rc<Number>),
+    Choice(super::arith::Selection, Rc<Number>, Rc<Number>),
     /// A constant outside of the function. It takes the type of the other operand, and the
     /// generated code states that type.
     Outer(Rc<TokenStream>),
@@ -283,7 +283,7 @@ impl Number {
 
 /// The body of a closure or of a nested function.
 #[derive(Clone, Copy)]
-pub(super) enum Body<'a> {
+pub(super) enum ClosureBody<'a> {
     Expr(&'a Expr),
     Block(&'a Block),
 }
@@ -293,7 +293,7 @@ pub(super) enum Body<'a> {
 pub(super) struct Closure<'a> {
     /// The parameters. The type is given if the pattern does not contain it.
     pub params: Vec<(&'a Pat, Option<&'a Type>)>,
-    pub body: Body<'a>,
+    pub body: ClosureBody<'a>,
     pub output: Option<&'a Type>,
     /// The const parameters of a nested function.
     pub sizes: Vec<&'a Ident>,
@@ -311,8 +311,8 @@ impl Closure<'_> {
     /// Whether the body or the type of the result names something.
     pub(super) fn mentions(&self, name: &str) -> bool {
         let body = match self.body {
-            Body::Expr(e) => e.to_token_stream(),
-            Body::Block(b) => b.to_token_stream(),
+            ClosureBody::Expr(e) => e.to_token_stream(),
+            ClosureBody::Block(b) => b.to_token_stream(),
         };
         names(body, name) || self.output.is_some_and(|ty| names(ty.to_token_stream(), name))
     }

@@ -26,7 +26,7 @@ pub use attribute::*;
 pub use refused::refused;
 pub use values::*;
 
-use foreign::Kind;
+use foreign::Usage;
 
 use crate::diag::Message;
 
@@ -133,19 +133,19 @@ pub fn all() -> Vec<String> {
 /// Whether a bare name is a function of another library, which is translated.
 #[must_use]
 pub fn is_function_elsewhere(name: &str) -> bool {
-    foreign::knows(Kind::Function, name)
+    foreign::knows(Usage::Function, name)
 }
 
 /// Whether a name is a module or an object of another library, which is translated.
 #[must_use]
 pub fn is_name_elsewhere(name: &str) -> bool {
-    foreign::knows(Kind::Name, name)
+    foreign::knows(Usage::Name, name)
 }
 
 /// Whether a name is a type of another library, which is translated.
 #[must_use]
 pub fn is_type_elsewhere(name: &str) -> bool {
-    foreign::knows(Kind::Type, name)
+    foreign::knows(Usage::Type, name)
 }
 
 /// A message for a number of arguments that another library has.
@@ -209,7 +209,7 @@ pub fn type_parameter_without_real(name: &str, bounds: &[String]) -> Message {
         return text.help("call the function in the body instead of taking it as a parameter");
     }
     let text = text.help(format!("write `{name}: Real`, for `f32` and `f64`"));
-    bounds.iter().fold(text, |text, bound| foreign::translate(Kind::Bound, bound, text))
+    bounds.iter().fold(text, |text, bound| foreign::translate(Usage::Bound, bound, text))
 }
 
 pub fn second_type_parameter(name: &str) -> Message {
@@ -293,7 +293,7 @@ pub fn unknown_name(name: &str, near: Option<&str>) -> Message {
         .maybe(near, &format!("pass it as a parameter, or bind it with `let`; for a constant outside of the function, write its type: `let value: f64 = {name};`"))
         .note("the attribute sees this function only");
     // The name may be misspelt, or it may not exist at all.
-    if near.is_some() { text.instead_of_rustc() } else { foreign::translate(Kind::Name, name, text) }
+    if near.is_some() { text.instead_of_rustc() } else { foreign::translate(Usage::Name, name, text) }
 }
 
 pub fn type_as_value(name: &str) -> Message {
@@ -332,7 +332,7 @@ pub fn unknown_function(name: &str, near: Option<&str>, method: Option<&str>) ->
     // `np::exp(x)` and `exp(x)` are methods here.
     match method.filter(|_| !path.is_empty() || near.is_none()) {
         Some(call) => text.help(format!("it is a method: `{call}`")),
-        None => foreign::translate(Kind::Function, last, text),
+        None => foreign::translate(Usage::Function, last, text),
     }
 }
 
@@ -373,8 +373,8 @@ pub fn recursive_generic(name: &str) -> Message {
 
 pub fn unknown_method(name: &str, receiver: &str, near: Option<&str>, as_function: bool) -> Message {
     let text = message(format!("no method `{name}` of {receiver} is understood")).instead_of_rustc();
-    if foreign::knows(Kind::Method, name) {
-        return foreign::translate(Kind::Method, name, text);
+    if foreign::knows(Usage::Method, name) {
+        return foreign::translate(Usage::Method, name, text);
     }
     match near {
         _ if as_function && receiver.starts_with('`') => text.help(format!("it is a function: `{name}(x)`")),
@@ -552,7 +552,7 @@ pub fn too_deep() -> Message {
 pub fn field(name: &str) -> Message {
     let text = message(format!("the field `{name}` is not understood")).instead_of_rustc()
         .help("fields are those of tuples, and of structs that the function can see");
-    foreign::translate(Kind::Method, name, text)
+    foreign::translate(Usage::Method, name, text)
 }
 
 /// rustc reports it too.

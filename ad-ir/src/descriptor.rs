@@ -15,7 +15,7 @@ pub struct Descriptor {
     /// The name of the option that asks for it.
     pub option: &'static str,
     /// The arguments of the option in parentheses.
-    pub takes: Takes,
+    pub takes: OptionArguments,
     /// Whether it is written if no option names a derivative.
     pub default: ByDefault,
     /// The requirements on the function.
@@ -38,7 +38,7 @@ pub struct Descriptor {
     /// A note in the guide's table in addition to the signature. It may be empty.
     pub note: &'static str,
     /// How `check_grad!` checks it.
-    pub checked: Checked,
+    pub checked: CheckMethod,
 }
 
 /// A derivative is known by its option.
@@ -50,7 +50,7 @@ impl PartialEq for Descriptor {
 
 /// The arguments of an option in parentheses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Takes {
+pub enum OptionArguments {
     /// There are none.
     Nothing,
     /// Names of parameters; the form in messages and in the guide.
@@ -156,7 +156,7 @@ pub enum Recipe {
 
 /// How `check_grad!` checks a derivative.
 #[derive(Clone, Copy, Debug)]
-pub struct Checked {
+pub struct CheckMethod {
     /// The method of `ad_runtime::check::Check` that checks it.
     pub by: &'static str,
     /// Whether that method also evaluates the derivative at other points.
@@ -165,7 +165,7 @@ pub struct Checked {
 
 /// A function that is written for a derivative.
 #[derive(Clone, Copy, Debug)]
-pub struct Function {
+pub struct WrittenFunction {
     /// The suffix of its name, after `f_`.
     pub suffix: &'static str,
     /// Whether the value is returned, in front of the derivative.
@@ -174,9 +174,9 @@ pub struct Function {
 
 impl Descriptor {
     /// The functions that are written, in order.
-    pub fn functions(&self) -> impl Iterator<Item = Function> + use<> {
-        let alone = self.alone.map(|alone| Function { suffix: alone.suffix, with_value: false });
-        alone.into_iter().chain([Function { suffix: self.suffix, with_value: self.with_value }])
+    pub fn functions(&self) -> impl Iterator<Item = WrittenFunction> + use<> {
+        let alone = self.alone.map(|alone| WrittenFunction { suffix: alone.suffix, with_value: false });
+        alone.into_iter().chain([WrittenFunction { suffix: self.suffix, with_value: self.with_value }])
     }
 
     /// Its documentation, with a link to the function.
@@ -190,8 +190,8 @@ impl Descriptor {
     #[must_use]
     pub fn form(&self) -> &'static str {
         match self.takes {
-            Takes::Nothing => self.option,
-            Takes::Parameters(form) => form,
+            OptionArguments::Nothing => self.option,
+            OptionArguments::Parameters(form) => form,
         }
     }
 
@@ -223,7 +223,7 @@ impl Descriptor {
             Structure::Written => "",
             Structure::Examples => "n x G",
         };
-        for (k, Function { suffix, with_value }) in self.functions().enumerate() {
+        for (k, WrittenFunction { suffix, with_value }) in self.functions().enumerate() {
             let result = match (with_value, derived) {
                 (true, "") => "R".into(),
                 (true, derived) if self.returns == Structure::Examples => format!("(n x R, {derived})"),
@@ -289,7 +289,7 @@ const SECOND: Requires =
 /// The gradient.
 pub static GRAD: Descriptor = Descriptor {
     option: "grad",
-    takes: Takes::Nothing,
+    takes: OptionArguments::Nothing,
     default: ByDefault::ForNumbers,
     requires: FIRST,
     suffix: "value_and_grad",
@@ -300,14 +300,14 @@ pub static GRAD: Descriptor = Descriptor {
     recipe: Recipe::Gradient,
     doc: "The value of {f} and its gradient with respect to {wrt}.",
     note: "",
-    checked: Checked { by: "grad", elsewhere: true },
+    checked: CheckMethod { by: "grad", elsewhere: true },
 };
 
 /// The function itself, which no option asks for: a function that is called is written like a
 /// derivative.
 pub static VALUE: Descriptor = Descriptor {
     option: "",
-    takes: Takes::Nothing,
+    takes: OptionArguments::Nothing,
     default: ByDefault::No,
     requires: ANY,
     suffix: "value",
@@ -318,13 +318,13 @@ pub static VALUE: Descriptor = Descriptor {
     recipe: Recipe::Value,
     doc: "The value of {f}.",
     note: "",
-    checked: Checked { by: "", elsewhere: false },
+    checked: CheckMethod { by: "", elsewhere: false },
 };
 
 /// The transposed Jacobian, applied.
 pub static VJP: Descriptor = Descriptor {
     option: "vjp",
-    takes: Takes::Nothing,
+    takes: OptionArguments::Nothing,
     default: ByDefault::ForOthers,
     requires: ANY,
     suffix: "vjp",
@@ -335,13 +335,13 @@ pub static VJP: Descriptor = Descriptor {
     recipe: Recipe::Transposed,
     doc: "The value of {f} and the cotangents of {wrt}: the transposed Jacobian applied to `cotangent_`.",
     note: "",
-    checked: Checked { by: "vjp", elsewhere: false },
+    checked: CheckMethod { by: "vjp", elsewhere: false },
 };
 
 /// The Jacobian, applied.
 pub static JVP: Descriptor = Descriptor {
     option: "jvp",
-    takes: Takes::Nothing,
+    takes: OptionArguments::Nothing,
     default: ByDefault::No,
     requires: ANY,
     suffix: "jvp",
@@ -352,13 +352,13 @@ pub static JVP: Descriptor = Descriptor {
     recipe: Recipe::Forward,
     doc: "The value of {f} and its tangent: the Jacobian applied to tangents of {wrt}.",
     note: "",
-    checked: Checked { by: "jvp", elsewhere: false },
+    checked: CheckMethod { by: "jvp", elsewhere: false },
 };
 
 /// The Jacobian.
 pub static JACOBIAN: Descriptor = Descriptor {
     option: "jacobian",
-    takes: Takes::Nothing,
+    takes: OptionArguments::Nothing,
     default: ByDefault::No,
     requires: Requires {
         few_indices: Some("write `vjp` or `jvp`: the Jacobian applied to a cotangent or to tangents"),
@@ -372,13 +372,13 @@ pub static JACOBIAN: Descriptor = Descriptor {
     recipe: Recipe::Jacobian,
     doc: "The value of {f} and its Jacobian with respect to {wrt}: indices of the result first, then those of the parameter.",
     note: "",
-    checked: Checked { by: "jacobian", elsewhere: false },
+    checked: CheckMethod { by: "jacobian", elsewhere: false },
 };
 
 /// The Jacobian, without the elements that are zero for every value of the parameter.
 pub static SPARSE: Descriptor = Descriptor {
     option: "jacobian(sparse)",
-    takes: Takes::Nothing,
+    takes: OptionArguments::Nothing,
     default: ByDefault::No,
     requires: Requires {
         one_active: Some("each has a Jacobian of its own"),
@@ -394,13 +394,13 @@ pub static SPARSE: Descriptor = Descriptor {
     doc: "The value of {f} and its Jacobian with respect to {wrt} in compressed sparse rows: the elements that may \
           differ from zero, by what each element of the result reads.",
     note: "pattern and values",
-    checked: Checked { by: "jacobian_sparse", elsewhere: false },
+    checked: CheckMethod { by: "jacobian_sparse", elsewhere: false },
 };
 
 /// The Hessian, applied.
 pub static HVP: Descriptor = Descriptor {
     option: "hvp",
-    takes: Takes::Nothing,
+    takes: OptionArguments::Nothing,
     default: ByDefault::No,
     requires: SECOND,
     suffix: "hvp",
@@ -411,13 +411,13 @@ pub static HVP: Descriptor = Descriptor {
     recipe: Recipe::HessianProduct,
     doc: "The Hessian of {f} with respect to {wrt}, applied to directions of these.",
     note: "the Hessian times a direction",
-    checked: Checked { by: "hvp", elsewhere: false },
+    checked: CheckMethod { by: "hvp", elsewhere: false },
 };
 
 /// The Hessian.
 pub static HESSIAN: Descriptor = Descriptor {
     option: "hessian",
-    takes: Takes::Nothing,
+    takes: OptionArguments::Nothing,
     default: ByDefault::No,
     requires: Requires {
         one_active: Some("products with the Hessian of all of them: `hvp`"),
@@ -432,13 +432,13 @@ pub static HESSIAN: Descriptor = Descriptor {
     recipe: Recipe::Hessian,
     doc: "The Hessian of {f} with respect to {wrt}: the parameter's indices twice.",
     note: "",
-    checked: Checked { by: "hessian", elsewhere: false },
+    checked: CheckMethod { by: "hessian", elsewhere: false },
 };
 
 /// The trace of the Hessian.
 pub static LAPLACIAN: Descriptor = Descriptor {
     option: "laplacian",
-    takes: Takes::Nothing,
+    takes: OptionArguments::Nothing,
     default: ByDefault::No,
     requires: Requires { one_active: Some("the Laplacian of several is the sum of those of each"), ..SECOND },
     suffix: "laplacian",
@@ -449,13 +449,13 @@ pub static LAPLACIAN: Descriptor = Descriptor {
     recipe: Recipe::Laplacian,
     doc: "The Laplacian of {f} with respect to {wrt}: the trace of the Hessian.",
     note: "the trace of the Hessian",
-    checked: Checked { by: "laplacian", elsewhere: false },
+    checked: CheckMethod { by: "laplacian", elsewhere: false },
 };
 
 /// The transposed Jacobian as a function.
 pub static PULLBACK: Descriptor = Descriptor {
     option: "pullback",
-    takes: Takes::Nothing,
+    takes: OptionArguments::Nothing,
     default: ByDefault::No,
     requires: ANY,
     suffix: "pullback",
@@ -467,13 +467,13 @@ pub static PULLBACK: Descriptor = Descriptor {
     doc: "The value of {f} and its pullback: the function from a cotangent of the result to those of the parameters. \
           The pullback owns what it needs of the parameters, and can be called many times.",
     note: "",
-    checked: Checked { by: "pullback", elsewhere: false },
+    checked: CheckMethod { by: "pullback", elsewhere: false },
 };
 
 /// The gradient, written to the caller's memory.
 pub static INTO: Descriptor = Descriptor {
     option: "into",
-    takes: Takes::Nothing,
+    takes: OptionArguments::Nothing,
     default: ByDefault::No,
     requires: FIRST,
     suffix: "value_and_grad_into",
@@ -484,13 +484,13 @@ pub static INTO: Descriptor = Descriptor {
     recipe: Recipe::Gradient,
     doc: "The value of {f}; its gradient with respect to {wrt} overwrites the last arguments.",
     note: "into your memory",
-    checked: Checked { by: "value_and_grad_into", elsewhere: false },
+    checked: CheckMethod { by: "value_and_grad_into", elsewhere: false },
 };
 
 /// The gradient for each of many examples.
 pub static PER_EXAMPLE: Descriptor = Descriptor {
     option: "per_example",
-    takes: Takes::Parameters("per_example(x, y)"),
+    takes: OptionArguments::Parameters("per_example(x, y)"),
     default: ByDefault::No,
     requires: FIRST,
     suffix: "value_and_grad_each",
@@ -502,5 +502,5 @@ pub static PER_EXAMPLE: Descriptor = Descriptor {
     doc: "The value of {f} and its gradient with respect to {wrt}, for each of many examples. {examples} and all \
           results have one more axis in front, for the examples; the other parameters are shared.",
     note: "`x` and `y` have one more axis in front, and so has each result",
-    checked: Checked { by: "grad_each", elsewhere: false },
+    checked: CheckMethod { by: "grad_each", elsewhere: false },
 };

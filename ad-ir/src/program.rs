@@ -18,11 +18,11 @@ use crate::mode::Mode;
 
 pub use known::KnownType;
 pub use method::Within;
-pub use tree::{Declared, DefinedType, ListType, Output, OutputTree, Parts, Role, Tree, element_of};
+pub use tree::{Declared, DefinedType, ListType, Output, OutputTree, ParamTree, Role, Tree, element_of};
 
 /// A location in the user's source, for messages at run time and for the spans of generated code.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct SourceLocation {
     /// The tokens at the location.
     pub range: SrcRange,
     /// The source text of the expression, shortened.
@@ -31,12 +31,12 @@ pub struct Place {
 
 /// The table of source locations to which [`Loc`] refers. Entry 0 is the function itself.
 #[derive(Clone, Debug, Default)]
-pub struct Places(pub Vec<Place>);
+pub struct SourceLocations(pub Vec<SourceLocation>);
 
-impl Places {
+impl SourceLocations {
     /// The source location of `loc`, or that of the function.
     #[must_use]
-    pub fn get(&self, loc: Loc) -> Option<&Place> {
+    pub fn get(&self, loc: Loc) -> Option<&SourceLocation> {
         self.0.get(loc.0 as usize).or_else(|| self.0.first())
     }
 }
@@ -287,7 +287,7 @@ pub struct Program {
     /// The names of terms in the source, for readable output.
     pub hints: BTreeMap<Term, String>,
     /// Source locations.
-    pub places: Places,
+    pub places: SourceLocations,
     /// The path of the crate `ad`: `::ad`, unless `crate = "..."` sets another one.
     pub krate: TokenStream,
     /// The type parameter with `T: Real`, if there is one: the name of
@@ -339,7 +339,7 @@ pub enum Assumed {
         /// Its last segment.
         name: Ident,
         /// The assumed function.
-        called: Called,
+        called: AssumedFunction,
     },
     /// A type of ndarray or std.
     Type {
@@ -370,7 +370,7 @@ pub enum Assumed {
         path: TokenStream,
         /// Its last segment.
         name: Ident,
-        /// Delimited arguments for a valid call, in the form of [`Called`].
+        /// Delimited arguments for a valid call, in the form of [`AssumedFunction`].
         arguments: &'static str,
     },
     /// A method of `Option` or `Ordering`.
@@ -387,7 +387,7 @@ pub enum Assumed {
         /// Its name.
         name: Ident,
         /// How rustc finds the method.
-        found: Found,
+        found: MethodLookup,
         /// The element type of the receiver.
         elem: Elem,
         /// The rank of the receiver. It is 0 for numbers.
@@ -430,7 +430,7 @@ pub enum Vectors {
 /// How rustc finds a method that is assumed to be one of ndarray's arrays, of vectors or of
 /// numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Found {
+pub struct MethodLookup {
     /// How ndarray's arrays, or numbers, take the receiver.
     pub takes: Takes,
     /// Whether vectors have the method.
@@ -462,7 +462,7 @@ pub enum Home {
 
 /// An assumed function, with a call that determines its types.
 #[derive(Clone, Copy, Debug)]
-pub struct Called {
+pub struct AssumedFunction {
     /// The module or type that has it.
     pub home: Home,
     /// The arguments of the call as Rust code: `$crate` is the path of `ad`, and `x_` is an array

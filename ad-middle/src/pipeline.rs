@@ -11,7 +11,7 @@ use crate::derivative::{self, check_roots, set_checks};
 use crate::passes::loops::{
     self, accumulated, final_reads, fusion, inner, rematerialise, ring_buffers, strip_mine, unrolled,
 };
-use crate::passes::lowering::Lowered;
+use crate::passes::lowering::LoweredGraph;
 use crate::passes::manager::Manager;
 use crate::passes::{Pass, Roots};
 use crate::passes::{
@@ -120,7 +120,12 @@ pub fn derive(prepared: &mut Prepared, which: &Descriptor, log: Option<&mut Log>
 ///
 /// # Errors
 /// A text that names a term that cannot be emitted (a call or a build).
-pub fn lower(g: &mut Graph, program: &Program, routine: &Routine, log: Option<&mut Log>) -> Result<Lowered, String> {
+pub fn lower(
+    g: &mut Graph,
+    program: &Program,
+    routine: &Routine,
+    log: Option<&mut Log>,
+) -> Result<LoweredGraph, String> {
     stage::enter("lowering");
     let mut roots = routine.result.terms();
     for check in check_roots(&routine.checks) {

@@ -17,7 +17,7 @@ pub trait Word: Copy + Default {
     fn of_word(word: u64) -> Self;
     /// The memory for arrays of this type.
     #[doc(hidden)]
-    fn arena(arrays: &Arrays) -> &RefCell<Of<Self>>;
+    fn arena(arrays: &Arrays) -> &RefCell<SavedArrays<Self>>;
 }
 
 impl Word for f64 {
@@ -30,7 +30,7 @@ impl Word for f64 {
         f64::from_bits(word)
     }
     #[inline]
-    fn arena(arrays: &Arrays) -> &RefCell<Of<f64>> {
+    fn arena(arrays: &Arrays) -> &RefCell<SavedArrays<f64>> {
         &arrays.f64
     }
 }
@@ -46,7 +46,7 @@ impl Word for f32 {
         f32::from_bits(word as u32)
     }
     #[inline]
-    fn arena(arrays: &Arrays) -> &RefCell<Of<f32>> {
+    fn arena(arrays: &Arrays) -> &RefCell<SavedArrays<f32>> {
         &arrays.f32
     }
 }
@@ -61,7 +61,7 @@ impl Word for bool {
         word != 0
     }
     #[inline]
-    fn arena(arrays: &Arrays) -> &RefCell<Of<bool>> {
+    fn arena(arrays: &Arrays) -> &RefCell<SavedArrays<bool>> {
         &arrays.bool
     }
 }
@@ -80,7 +80,7 @@ macro_rules! integers {
                 word as $ty
             }
             #[inline]
-            fn arena(arrays: &Arrays) -> &RefCell<Of<$ty>> {
+            fn arena(arrays: &Arrays) -> &RefCell<SavedArrays<$ty>> {
                 &arrays.$ty
             }
         })*
@@ -91,13 +91,13 @@ integers!(usize, isize, i32, i64, u32, u64, u8);
 
 /// The kept arrays of one type, one behind the other.
 #[derive(Debug, Default)]
-pub struct Of<W> {
+pub struct SavedArrays<W> {
     all: Vec<W>,
     /// The start and the number of zeros that all arrays of zeros share.
     zeros: (usize, usize),
 }
 
-impl<W> Of<W> {
+impl<W> SavedArrays<W> {
     fn clear(&mut self) {
         self.all.clear();
         self.zeros = (0, 0);
@@ -108,7 +108,7 @@ impl<W> Of<W> {
     }
 }
 
-type Arena<W> = RefCell<Of<W>>;
+type Arena<W> = RefCell<SavedArrays<W>>;
 
 macro_rules! arrays {
     ($($ty:ident)*) => {

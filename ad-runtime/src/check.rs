@@ -26,7 +26,7 @@ const SECOND: usize = 16;
 
 /// The call as the user wrote it, the derivatives that are checked (all if none is named), and the
 /// tolerance.
-pub type How<'a> = (&'a str, &'a [&'a str], Option<f64>);
+pub type CheckCall<'a> = (&'a str, &'a [&'a str], Option<f64>);
 
 /// A value and the parts of a gradient, one for each active parameter.
 pub type Gradient = (Leaf, Vec<Leaf>);
@@ -53,9 +53,9 @@ struct Entry {
 
 /// A point near that of the check: the entries that differ, and the differences.
 #[derive(Clone, Debug, Default)]
-pub struct At(Vec<(Entry, f64)>);
+pub struct Nearby(Vec<(Entry, f64)>);
 
-impl At {
+impl Nearby {
     /// Active parameter k at this point.
     #[must_use]
     pub fn moved<X: Flat>(&self, k: usize, x: &X) -> X {
@@ -70,16 +70,16 @@ impl At {
         copy
     }
 
-    fn and(&self, entry: Entry, by: f64) -> At {
-        At(self.0.iter().copied().chain([(entry, by)]).collect())
+    fn and(&self, entry: Entry, by: f64) -> Nearby {
+        Nearby(self.0.iter().copied().chain([(entry, by)]).collect())
     }
 }
 
 /// A tangent: the entries of each active parameter.
 #[derive(Clone, Debug)]
-pub struct Along(Vec<Vec<f64>>);
+pub struct Tangent(Vec<Vec<f64>>);
 
-impl Along {
+impl Tangent {
     /// The tangent of active parameter k.
     #[must_use]
     pub fn of<X: Flat>(&self, k: usize, like: &X) -> X {
@@ -87,11 +87,11 @@ impl Along {
     }
 }
 
-type Function<'a, R> = Box<dyn Fn(&At) -> R + 'a>;
+type Function<'a, R> = Box<dyn Fn(&Nearby) -> R + 'a>;
 
 /// A check in progress.
 pub struct Check<'a> {
-    how: How<'a>,
+    how: CheckCall<'a>,
     points: Vec<Point>,
     function: Function<'a, Leaf>,
     gradient: Option<Function<'a, Gradient>>,
@@ -104,14 +104,14 @@ pub struct Check<'a> {
     /// Reverse-mode result: a cotangent, and the gradient along it.
     reverse: Option<(Vec<f64>, Vec<Leaf>)>,
     /// Forward-mode result: a tangent, and the derivative along it.
-    forward: Option<(Along, Leaf)>,
+    forward: Option<(Tangent, Leaf)>,
     written: Vec<&'static str>,
 }
 
 impl<'a> Check<'a> {
     /// A check of the derivatives of this function at a point.
-    pub fn new(how: How<'a>, points: Vec<Point>, function: impl Fn(&At) -> Leaf + 'a) -> Self {
-        let value = function(&At::default());
+    pub fn new(how: CheckCall<'a>, points: Vec<Point>, function: impl Fn(&Nearby) -> Leaf + 'a) -> Self {
+        let value = function(&Nearby::default());
         Check {
             how,
             points,
@@ -133,10 +133,10 @@ impl<'a> Check<'a> {
     }
 
     /// `f_value_and_grad`, at any point.
-    pub fn grad(&mut self, gradient: impl Fn(&At) -> Gradient + 'a) {
+    pub fn grad(&mut self, gradient: impl Fn(&Nearby) -> Gradient + 'a) {
         let wanted = self.wanted("grad");
         if wanted {
-            let (value, parts) = gradient(&At::default());
+            let (value, parts) = gradient(&Nearby::default());
             self.backwards("grad", &value, parts, vec![1.0]);
         }
         // Second derivatives are compared with finite differences of the gradient.
@@ -191,14 +191,14 @@ impl<'a> Check<'a> {
     }
 
     /// `f_jvp`.
-    pub fn jvp(&mut self, of: impl Fn(&Along) -> (Leaf, Leaf)) {
+    pub fn jvp(&mut self, of: impl Fn(&Tangent) -> (Leaf, Leaf)) {
         if self.wanted("jvp") {
             self.forwards(of);
         }
     }
 
     /// `f_hvp`.
-    pub fn hvp(&mut self, of: impl Fn(&Along) -> Vec<Leaf>) {
+    pub fn hvp(&mut self, of: impl Fn(&Tangent) -> Vec<Leaf>) {
         if self.wanted("hvp") {
             self.products(of);
         }
@@ -254,7 +254,7 @@ impl<'a> Check<'a> {
     fn columns(&self) -> &[(Entry, Vec<f64>)] {
         self.columns.get_or_init(|| {
             let column = |e: Entry| {
-                (e, slope(self.step(e), self.is_single(), |h| (self.function)(&At::default().and(e, h)).values))
+                (e, slope(self.step(e), self.is_single(), |h| (self.function)(&Nearby::default().and(e, h)).values))
             };
             self.all_entries(ENTRIES).into_iter().map(column).collect()
         })
@@ -271,7 +271,7 @@ impl<'a> Check<'a> {
             let mut found = Vec::new();
             for a in self.all_entries(ENTRIES) {
                 let along = |h: f64| {
-                    let parts = gradient(&At::default().and(a, h)).1;
+                    let parts = gradient(&Nearby::default().and(a, h)).1;
                     self.all_entries(ENTRIES).iter().map(|b| compare::entry(&parts, *b)).collect()
                 };
                 let column = slope(self.step(a), self.is_single(), along);
@@ -283,7 +283,7 @@ impl<'a> Check<'a> {
 
     fn twice(&self, a: Entry, b: Entry) -> f64 {
         let inner = |h: f64| {
-            let at = At::default().and(a, h);
+            let at = Nearby::default().and(a, h);
             slope(self.step(b), self.is_single(), |k| (self.function)(&at.and(b, k)).values)
         };
         slope(self.step(a), self.is_single(), inner).first().copied().unwrap_or(f64::NAN)

@@ -4,13 +4,13 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
-use super::structures::Bound;
+use super::structures::BoundPattern;
 use super::{Names, own};
-use ad_ir::program::Parts;
+use ad_ir::program::ParamTree;
 use ad_ir::rust_types::owned_value;
 
 /// The destinations of a gradient.
-pub(super) struct Destinations {
+pub(super) struct CheckDestinations {
     /// The statements that make them.
     pub(super) before: TokenStream,
     pub(super) arguments: Vec<TokenStream>,
@@ -18,7 +18,7 @@ pub(super) struct Destinations {
     pub(super) taken: TokenStream,
 }
 
-impl Destinations {
+impl CheckDestinations {
     pub(super) fn of(names: &Names<'_>) -> Self {
         let run = &names.run;
         let unwritten = |leaf: usize| match names.active(leaf) {
@@ -28,13 +28,13 @@ impl Destinations {
             }
             None => names.copy(leaf),
         };
-        let mut all = Destinations { before: quote!(), arguments: Vec::new(), taken: quote!() };
+        let mut all = CheckDestinations { before: quote!(), arguments: Vec::new(), taken: quote!() };
         for (n, &k) in names.program.wrt.iter().enumerate() {
             let tree = names.program.declared[k].parts.tree();
             let value = owned_value(&tree.map(&mut |&leaf| unwritten(leaf)));
-            let Bound { pattern, taken } = names.bound(&tree);
+            let BoundPattern { pattern, taken } = names.bound(&tree);
             let whole = match names.program.declared[k].parts {
-                Parts::Leaf(_) => pattern.clone(),
+                ParamTree::Leaf(_) => pattern.clone(),
                 _ => {
                     let whole = own("whole", n);
                     all.taken.extend(quote!(let #pattern = #whole; #taken));

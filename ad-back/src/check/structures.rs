@@ -13,28 +13,31 @@ pub(super) fn unbound() -> TokenStream {
 }
 
 /// A pattern, and the statements that take the lists of tuples in it apart.
-pub(super) struct Bound {
+pub(super) struct BoundPattern {
     pub(super) pattern: TokenStream,
     pub(super) taken: TokenStream,
 }
 
-impl Bound {
+impl BoundPattern {
     /// The pattern that binds the leaves that have a name.
-    pub(super) fn of(tree: &Tree<Option<(Ident, Container)>>, krate: &TokenStream) -> Bound {
+    pub(super) fn of(tree: &Tree<Option<(Ident, Container)>>, krate: &TokenStream) -> BoundPattern {
         match tree {
             Tree::Leaf(name) => {
                 let pattern = name.as_ref().map_or_else(unbound, |(name, _)| name.to_token_stream());
-                Bound { pattern, taken: TokenStream::new() }
+                BoundPattern { pattern, taken: TokenStream::new() }
             }
             Tree::Tuple(parts) => {
-                let (patterns, taken): (Vec<_>, Vec<_>) =
-                    parts.iter().map(|part| Bound::of(part, krate)).map(|bound| (bound.pattern, bound.taken)).unzip();
-                Bound { pattern: tuple(&patterns), taken: taken.into_iter().collect() }
+                let (patterns, taken): (Vec<_>, Vec<_>) = parts
+                    .iter()
+                    .map(|part| BoundPattern::of(part, krate))
+                    .map(|bound| (bound.pattern, bound.taken))
+                    .unzip();
+                BoundPattern { pattern: tuple(&patterns), taken: taken.into_iter().collect() }
             }
             Tree::List(of, element) => {
                 let leaves = element.leaves();
                 let Some((first, _)) = leaves.iter().find_map(|leaf| leaf.as_ref()) else {
-                    return Bound { pattern: unbound(), taken: TokenStream::new() };
+                    return BoundPattern { pattern: unbound(), taken: TokenStream::new() };
                 };
                 let list = format_ident!("{first}list_");
                 let mut taken = TokenStream::new();
@@ -47,15 +50,15 @@ impl Bound {
                     let ty = vec.then(|| quote!(: ::std::vec::Vec<_>));
                     taken.extend(quote!(let #name #ty = #place;));
                 }
-                Bound { pattern: list.to_token_stream(), taken }
+                BoundPattern { pattern: list.to_token_stream(), taken }
             }
             Tree::Defined(_, inner) => {
                 let names: Vec<&Ident> = inner.leaves().into_iter().flatten().map(|(name, _)| name).collect();
                 let Some(first) = names.first() else {
-                    return Bound { pattern: unbound(), taken: TokenStream::new() };
+                    return BoundPattern { pattern: unbound(), taken: TokenStream::new() };
                 };
                 let whole = format_ident!("{first}whole_");
-                let (Bound { pattern, taken }, function) = (Bound::of(inner, krate), hidden::taken());
+                let (BoundPattern { pattern, taken }, function) = (BoundPattern::of(inner, krate), hidden::taken());
                 let all = quote!(#(#names),*);
                 let taken = quote! {
                     let (#all,) = {
@@ -64,17 +67,21 @@ impl Bound {
                         (#(#names.to_owned()),*,)
                     };
                 };
-                Bound { pattern: whole.to_token_stream(), taken }
+                BoundPattern { pattern: whole.to_token_stream(), taken }
             }
         }
     }
 }
 
 /// The pattern of a result. `discrete`: with names for parts that are not real.
-pub(super) fn bound_result(result: &Tree<(Ident, Container, bool)>, discrete: bool, krate: &TokenStream) -> Bound {
+pub(super) fn bound_result(
+    result: &Tree<(Ident, Container, bool)>,
+    discrete: bool,
+    krate: &TokenStream,
+) -> BoundPattern {
     let named =
         |(name, container, real): &(Ident, Container, bool)| (*real || discrete).then(|| (name.clone(), *container));
-    Bound::of(&result.map(&mut |leaf| named(leaf)), krate)
+    BoundPattern::of(&result.map(&mut |leaf| named(leaf)), krate)
 }
 
 /// Where a leaf is.

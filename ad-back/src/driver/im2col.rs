@@ -11,7 +11,7 @@ use super::state::Driver;
 use ad_ir::analysis::range::Linear;
 use ad_ir::analysis::zeros::is_zero_of_either_sign;
 use ad_ir::ir::Term;
-use ad_middle::passes::lowering::im2col::{Added, Axis, ImplicitIm2col};
+use ad_middle::passes::lowering::im2col::{Added, ImplicitIm2col, WindowAxis};
 
 impl Driver<'_> {
     /// A contraction of windows, or a scatter of one.
@@ -58,7 +58,7 @@ impl Driver<'_> {
     }
 
     /// Size, start and steps of an axis.
-    fn axis(&self, axis: &Axis, names: &mut Vec<Term>) -> TokenStream {
+    fn axis(&self, axis: &WindowAxis, names: &mut Vec<Term>) -> TokenStream {
         let size = self.argument(axis.size, names);
         let start = self.start_of(&axis.start, names);
         let steps = axis.steps.iter().map(|&s| number(s));

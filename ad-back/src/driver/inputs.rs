@@ -5,23 +5,23 @@ use quote::{format_ident, quote};
 
 use super::memory::Hold;
 use super::state::Driver;
-use ad_ir::program::{Container, Declared, Owner, Parts, Tree};
+use ad_ir::program::{Container, Declared, Owner, ParamTree, Tree};
 use ad_ir::rust_types::{hidden, places, stack};
 
 /// Whether a leaf is inside of a list.
-pub(crate) fn in_list(parts: &Parts, leaf: usize, inside: bool) -> bool {
+pub(crate) fn in_list(parts: &ParamTree, leaf: usize, inside: bool) -> bool {
     match parts {
-        Parts::Leaf(k) => inside && *k == leaf,
-        Parts::Tuple { parts, .. } => parts.iter().any(|part| in_list(part, leaf, inside)),
-        Parts::List { element, .. } => in_list(element, leaf, true),
-        Parts::Defined { inner, .. } => in_list(inner, leaf, inside),
+        ParamTree::Leaf(k) => inside && *k == leaf,
+        ParamTree::Tuple { parts, .. } => parts.iter().any(|part| in_list(part, leaf, inside)),
+        ParamTree::List { element, .. } => in_list(element, leaf, true),
+        ParamTree::Defined { inner, .. } => in_list(inner, leaf, inside),
     }
 }
 
 impl Driver<'_> {
     /// Whether a number or array is a part of a declared parameter.
     fn is_part(&self, k: usize) -> bool {
-        !self.declared.iter().any(|p| p.parts == Parts::Leaf(k))
+        !self.declared.iter().any(|p| p.parts == ParamTree::Leaf(k))
     }
 
     /// Whether a declared parameter has a leaf of this name.
@@ -53,7 +53,7 @@ impl Driver<'_> {
                 let function = if written { hidden::places() } else { hidden::taken() };
                 code.extend(quote!(let #base = #name.#function();));
             }
-            for &&(k, ref place) in used.iter().filter(|(k, _)| declared.parts != Parts::Leaf(*k)) {
+            for &&(k, ref place) in used.iter().filter(|(k, _)| declared.parts != ParamTree::Leaf(*k)) {
                 let p = &self.params[k];
                 let name = &p.name;
                 let copied = p.passing.references > 0 || p.passing.owner == Owner::Any;

@@ -25,7 +25,7 @@ use ad_ir::analysis::zeros::is_blank;
 use ad_ir::ir::{Node, Term};
 use ad_ir::prim::Prim;
 use ad_ir::rust_types::static_type;
-use ad_middle::passes::lowering::opened::{Carry, Growth, Loop, Role, Rows};
+use ad_middle::passes::lowering::opened::{Carry, LeafRole, Loop, RowGrowth, Rows};
 
 impl Driver<'_> {
     /// Declares the memory of an array that an iteration computes, before the outermost loop.
@@ -329,11 +329,11 @@ impl Driver<'_> {
                 head.extend(self.blank_rest(l, r, names));
                 continue;
             }
-            if r.how == Growth::Inner {
+            if r.how == RowGrowth::Inner {
                 continue;
             }
             let name = self.name(r.all);
-            if let Growth::Steps(from) = r.how {
+            if let RowGrowth::Steps(from) = r.how {
                 head.extend(self.begin_growing(r, &name, &binding));
                 if let Some(from) = from {
                     let (from, named) = self.scalar_expr(from);
@@ -429,7 +429,7 @@ impl Driver<'_> {
     /// A row that is copied to its memory.
     fn written_row(&self, l: &Loop, r: &Rows, names: &mut Vec<Term>, used: &mut BTreeSet<Term>) -> TokenStream {
         let from = self.borrow(r.row, names);
-        if matches!(r.how, Growth::Steps(_)) {
+        if matches!(r.how, RowGrowth::Steps(_)) {
             let all = &self.names[&r.all];
             return quote!(#all.extend_from_slice(#from););
         }
@@ -441,11 +441,11 @@ impl Driver<'_> {
     /// rows that the body writes itself.
     fn rows_to_write(&mut self, l: &Loop, names: &mut Vec<Term>, used: &mut BTreeSet<Term>) -> TokenStream {
         let (g, mut code) = (self.g, TokenStream::new());
-        for r in l.rows.iter().filter(|r| g.rank(r.row) > 0 && r.how != Growth::Inner) {
+        for r in l.rows.iter().filter(|r| g.rank(r.row) > 0 && r.how != RowGrowth::Inner) {
             if l.carries.iter().any(|c| c.now == r.row) {
                 code.extend(self.written_row(l, r, names, used));
             } else if let Some(t) = self.written(l, r) {
-                let place = if matches!(r.how, Growth::Steps(_)) {
+                let place = if matches!(r.how, RowGrowth::Steps(_)) {
                     let (all, len, m) =
                         (self.names[&r.all].clone(), self.taken.fresh("len"), self.product(g.shape(r.row), names));
                     let (m, zero) = (m.tokens, self.style.zero(g.elem(r.all)));
@@ -491,7 +491,7 @@ impl Driver<'_> {
         if !here || !only || self.memory.hold.get(&t) == Some(&Hold::Row) && uses == 1 {
             return None;
         }
-        if let Some((n, Role::Rows(_))) = plan.loops.role(t) {
+        if let Some((n, LeafRole::Rows(_))) = plan.loops.role(t) {
             return (plan.scopes.parent[n] == own).then_some(t);
         }
         let form = match self.g.node(t) {
@@ -512,7 +512,7 @@ impl Driver<'_> {
         let mut code = TokenStream::new();
         let mut needed = Vec::new();
         for r in &l.rows {
-            if r.how == Growth::Inner {
+            if r.how == RowGrowth::Inner {
                 // The inner loop writes these rows into its own memory, which both loops use.
                 needed.push(r.row);
                 self.same_memory(r.all, r.row);
@@ -520,7 +520,7 @@ impl Driver<'_> {
             }
             if g.rank(r.row) == 0 {
                 let value = self.argument(r.row, &mut needed);
-                if matches!(r.how, Growth::Steps(_)) {
+                if matches!(r.how, RowGrowth::Steps(_)) {
                     let all = &self.names[&r.all];
                     code.extend(quote!(#all.push(#value);));
                     continue;

@@ -16,7 +16,7 @@ pub(super) struct Memory {
     /// Arrays that others borrow from until the end.
     pub(super) lent: HashSet<Term>,
     /// The sizes of owned arrays of static size.
-    pub(super) storage: HashMap<Term, Vec<Len>>,
+    pub(super) storage: HashMap<Term, Vec<StaticLen>>,
     /// The arrays that may have static size.
     pub(super) budget: Budget,
     /// Memory that is declared before the outermost loop, so that no iteration allocates: the term,
@@ -57,7 +57,7 @@ const NAMED: usize = 2;
 
 /// The size of an axis of an array of static size.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Len {
+pub(super) enum StaticLen {
     Number(i128),
     Named(Named),
 }
@@ -77,22 +77,22 @@ impl PartialEq for Named {
 
 impl Eq for Named {}
 
-impl Len {
+impl StaticLen {
     /// A size as a signature declares it.
-    pub(super) fn declared(len: &TokenStream) -> Len {
+    pub(super) fn declared(len: &TokenStream) -> StaticLen {
         let words = len.to_string();
         match words.parse() {
-            Ok(n) => Len::Number(n),
-            Err(_) => Len::Named(Named { path: len.clone(), words }),
+            Ok(n) => StaticLen::Number(n),
+            Err(_) => StaticLen::Named(Named { path: len.clone(), words }),
         }
     }
 }
 
-impl ToTokens for Len {
+impl ToTokens for StaticLen {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         match self {
-            Len::Number(n) => Literal::i128_unsuffixed(*n).to_tokens(tokens),
-            Len::Named(Named { path, .. }) => path.to_tokens(tokens),
+            StaticLen::Number(n) => Literal::i128_unsuffixed(*n).to_tokens(tokens),
+            StaticLen::Named(Named { path, .. }) => path.to_tokens(tokens),
         }
     }
 }
@@ -114,9 +114,9 @@ impl Budget {
             if container == Container::Static {
                 let (mut elements, mut named) = (1_i128, 0);
                 for len in lens {
-                    match Len::declared(len) {
-                        Len::Number(n) => elements = elements.saturating_mul(n),
-                        Len::Named(_) => named += 1,
+                    match StaticLen::declared(len) {
+                        StaticLen::Number(n) => elements = elements.saturating_mul(n),
+                        StaticLen::Named(_) => named += 1,
                     }
                 }
                 budget.elements = budget.elements.max(elements);

@@ -15,19 +15,19 @@ use quote::quote;
 use super::super::block::Statement;
 use super::super::plan::Work;
 use super::memory::Hold;
-use super::memory::Len;
+use super::memory::StaticLen;
 use super::state::Driver;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Elem, Node, RealTy, Term};
 use ad_ir::rust_types::static_type;
-use ad_middle::passes::lowering::opened::{Carry, Growth, Loop};
+use ad_middle::passes::lowering::opened::{Carry, Loop, RowGrowth};
 
 /// The maximum number of loops of a nest that becomes a part of the outlined function; a nest with
 /// more loops is worth a separate function.
 const AXES: usize = 1;
 
 /// The memory of arrays before a function borrowed them.
-pub(super) type Before = Vec<(Term, Hold, Option<Vec<Len>>)>;
+pub(super) type Before = Vec<(Term, Hold, Option<Vec<StaticLen>>)>;
 
 impl Driver<'_> {
     /// Whether a nest over this number of axes is a part of the loop that is being written.
@@ -85,11 +85,11 @@ impl Driver<'_> {
             .carries
             .iter()
             .map(|c| c.last)
-            .chain(l.rows.iter().filter(|r| r.how != Growth::Inner).map(|r| r.all))
+            .chain(l.rows.iter().filter(|r| r.how != RowGrowth::Inner).map(|r| r.all))
             .filter(&mut new)
             .collect();
         let made: Vec<Term> =
-            l.rows.iter().filter(|r| r.how == Growth::Inner).map(|r| r.all).filter(&mut new).collect();
+            l.rows.iter().filter(|r| r.how == RowGrowth::Inner).map(|r| r.all).filter(&mut new).collect();
         (given.clone(), [given, made].concat())
     }
 

@@ -12,7 +12,7 @@ use super::memory::Hold;
 use super::state::Driver;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::Term;
-use ad_middle::passes::lowering::opened::Role;
+use ad_middle::passes::lowering::opened::LeafRole;
 
 impl Driver<'_> {
     /// Whether the routine owns the array, and statement `k` is its last reader and reads it once,
@@ -38,7 +38,7 @@ impl Driver<'_> {
     fn last_read(&self, t: Term, k: usize) -> bool {
         matches!(self.memory.hold.get(&t), Some(Hold::Owned | Hold::Stack(_)))
             && (self.inside == 0 || !self.memory.outside.contains(&t))
-            && !matches!(self.plan.loops.role(t), Some((_, Role::Carry(_))))
+            && !matches!(self.plan.loops.role(t), Some((_, LeafRole::Carry(_))))
             && self.plan.readers.get(&t).and_then(|r| r.last()) == Some(&k)
             && !self.memory.lent.contains(&t)
     }

@@ -7,7 +7,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use super::super::summary::Note;
-use super::memory::{Hold, Len, flat};
+use super::memory::{Hold, StaticLen, flat};
 use super::state::Driver;
 use ad_ir::ir::{Node, Term};
 use ad_ir::prim::Prim;
@@ -16,7 +16,7 @@ use ad_ir::rust_types::static_type;
 
 impl Driver<'_> {
     /// The sizes of the local array that holds `t`; `None` if it is a `Vec`.
-    pub(super) fn stack_lens(&self, t: Term) -> Option<Vec<Len>> {
+    pub(super) fn stack_lens(&self, t: Term) -> Option<Vec<StaticLen>> {
         if self.memory.budget.heap.contains(&t) {
             return None;
         }
@@ -24,19 +24,19 @@ impl Driver<'_> {
         for &n in self.g.shape(t) {
             if let Some(n) = self.g.int_value(n) {
                 elements = elements.saturating_mul(n);
-                lens.push(Len::Number(n));
+                lens.push(StaticLen::Number(n));
                 continue;
             }
             let Node::Input(k) = self.g.node(n) else { return None };
             let constant = self.program.constants.iter().find(|c| c.input == *k)?;
             named += 1;
-            lens.push(Len::declared(&constant.path));
+            lens.push(StaticLen::declared(&constant.path));
         }
         if elements > self.memory.budget.elements || named > self.memory.budget.named {
             return None;
         }
         if named == 0 {
-            return Some(vec![Len::Number(elements)]);
+            return Some(vec![StaticLen::Number(elements)]);
         }
         Some(lens)
     }
@@ -67,7 +67,7 @@ impl Driver<'_> {
         }
     }
 
-    fn hold_on_stack(&mut self, t: Term, lens: Vec<Len>) {
+    fn hold_on_stack(&mut self, t: Term, lens: Vec<StaticLen>) {
         self.memory.hold.insert(t, Hold::Stack(lens.len()));
         self.memory.storage.insert(t, lens);
     }
@@ -168,12 +168,12 @@ impl Driver<'_> {
         if !self.names.contains_key(&out.term) {
             return Err("a result that is not computed".into());
         }
-        let lens: Vec<Len> = out.lens.iter().map(Len::declared).collect();
+        let lens: Vec<StaticLen> = out.lens.iter().map(StaticLen::declared).collect();
         Ok(self.as_static(out.term, &lens))
     }
 
     /// A stored array as an array of these sizes.
-    fn as_static(&self, of: Term, lens: &[Len]) -> TokenStream {
+    fn as_static(&self, of: Term, lens: &[StaticLen]) -> TokenStream {
         let name = &self.names[&of];
         if self.memory.storage.get(&of).is_some_and(|own| own == lens) {
             return quote!(#name);

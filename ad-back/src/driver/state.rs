@@ -63,7 +63,7 @@ pub(crate) struct Driver<'a> {
     /// Terms defined by statements of loops that were not removed as dead.
     pub(super) kept: HashSet<Term>,
     /// The tile that is being written.
-    pub(super) tile: Option<Block>,
+    pub(super) tile: Option<TileLoop>,
     /// Whether an outlined loop is being written, and whether its function is generic over the real
     /// type.
     pub(super) outlined: bool,
@@ -71,10 +71,10 @@ pub(crate) struct Driver<'a> {
 }
 
 /// Leading rows of an array: the first one, and the sizes of a row.
-pub(super) type Rows = (Term, Option<Term>, Vec<Term>);
+pub(super) type LeadingRows = (Term, Option<Term>, Vec<Term>);
 
 /// The loop over the blocks of a tile that is being written.
-pub(super) struct Block {
+pub(super) struct TileLoop {
     pub(super) n: Term,
     /// Names: items of a block, the first item, the number of items.
     pub(super) size: Ident,
@@ -88,7 +88,7 @@ pub(super) struct Block {
     /// Matrices whose rows are read in place.
     pub(super) matrices: BTreeSet<Term>,
     /// Leading rows of arrays that are not known to have enough rows, with the completed array.
-    pub(super) completed: BTreeMap<Rows, Ident>,
+    pub(super) completed: BTreeMap<LeadingRows, Ident>,
     /// Arrays of one block, in order of appearance, and those that take the memory of one of them.
     pub(super) memory: Vec<Term>,
     pub(super) reused: Vec<Term>,

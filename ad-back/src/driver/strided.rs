@@ -9,7 +9,7 @@ use super::super::rust::Expr;
 use super::memory::Hold;
 use super::state::Driver;
 use ad_ir::ir::Term;
-use ad_middle::passes::lowering::strided::{Group, Part, Stride, strided};
+use ad_middle::passes::lowering::strided::{Distance, Group, StridedOperand, strided};
 
 impl Driver<'_> {
     /// A contraction as a batch of matrix products.
@@ -39,7 +39,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    fn operand_at(&self, part: &Part, names: &mut Vec<Term>) -> TokenStream {
+    fn operand_at(&self, part: &StridedOperand, names: &mut Vec<Term>) -> TokenStream {
         let array = self.borrow(part.array, names);
         let starts: Vec<TokenStream> = part
             .begins(self.g)
@@ -63,7 +63,7 @@ impl Driver<'_> {
         quote!([#size, #(#strides),*])
     }
 
-    fn stride(&self, stride: &Stride, names: &mut Vec<Term>) -> TokenStream {
+    fn stride(&self, stride: &Distance, names: &mut Vec<Term>) -> TokenStream {
         let sizes = self.product(&stride.sizes, names);
         if stride.step == 1 {
             return sizes.tokens;

@@ -17,7 +17,7 @@ use super::super::tiling::{
     Blocked, ByItems, blocked, buffers, by_items, extremum, is_over, row_of, scattered, widths,
 };
 use super::memory::Hold;
-use super::state::{Block, Driver};
+use super::state::{Driver, TileLoop};
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::prim::{Prim, Reduce};
@@ -29,7 +29,7 @@ impl Driver<'_> {
         let plan = self.plan;
         let guard = plan.steps[plan.order[tile.steps.start]].guard.clone();
         let [size, first, count] = ["block", "first", "count"].map(|name| self.taken.fresh(name));
-        self.tile = Some(Block {
+        self.tile = Some(TileLoop {
             n: tile.n,
             size,
             first,
@@ -62,7 +62,7 @@ impl Driver<'_> {
         let steps = self.end_body(outside, None);
         let Some(mut block) = self.tile.take() else { return Err("a block is in no block".into()) };
         let (mut names, mut defines) = (std::mem::take(&mut block.names), std::mem::take(&mut block.defines));
-        let Block { size, first, count, before, .. } = &block;
+        let TileLoop { size, first, count, before, .. } = &block;
         let n = self.scalar_expr(block.n).0;
         names.extend(self.scalar_expr(block.n).1);
         // The number of scalars that an item has in memory. Overwritten arrays count twice, so that
@@ -142,7 +142,7 @@ impl Driver<'_> {
     }
 
     /// The slice of an array that belongs to the block.
-    fn part(&self, block: &Block, t: Term, out: bool, names: &mut Vec<Term>) -> TokenStream {
+    fn part(&self, block: &TileLoop, t: Term, out: bool, names: &mut Vec<Term>) -> TokenStream {
         if !is_over(self.g, t, block.n) {
             return if out { self.out(t) } else { self.borrow(t, names) };
         }
@@ -150,12 +150,12 @@ impl Driver<'_> {
     }
 
     /// An array with the rows of all items.
-    fn rows_of<'a>(&'a self, block: &'a Block, t: Term) -> &'a Ident {
+    fn rows_of<'a>(&'a self, block: &'a TileLoop, t: Term) -> &'a Ident {
         let rows = (t, None, self.g.shape(t)[1..].to_vec());
         block.completed.get(&rows).unwrap_or(&self.names[&t])
     }
 
-    fn part_of_items(&self, block: &Block, t: Term, out: bool, names: &mut Vec<Term>) -> TokenStream {
+    fn part_of_items(&self, block: &TileLoop, t: Term, out: bool, names: &mut Vec<Term>) -> TokenStream {
         names.push(t);
         let (count, first) = (&block.count, &block.first);
         let name = block.packed.get(&t).unwrap_or_else(|| self.rows_of(block, t));
@@ -170,7 +170,7 @@ impl Driver<'_> {
 
     /// Memory for the result of a statement: of the block, or of all items, of which the block
     /// writes a slice. Sums are initialised again.
-    fn block_memory(&mut self, block: &mut Block, t: Term, added: bool) -> TokenStream {
+    fn block_memory(&mut self, block: &mut TileLoop, t: Term, added: bool) -> TokenStream {
         let fill = self.start(t);
         let over = is_over(self.g, t, block.n);
         let name = self.name(t);
@@ -192,7 +192,7 @@ impl Driver<'_> {
     }
 
     /// The memory of a scatter that is accumulated block by block.
-    fn begin_onto(&mut self, block: &mut Block, t: Term, step: Option<usize>) -> Result<(), String> {
+    fn begin_onto(&mut self, block: &mut TileLoop, t: Term, step: Option<usize>) -> Result<(), String> {
         let Node::Scatter { dst, .. } = *self.g.node(t) else { return Err("a sum is added to no scatter".into()) };
         let mut names = Vec::new();
         let code = self.added_onto(t, dst, step.ok_or("a sum that no scatter reads")?, &mut names);
@@ -342,7 +342,7 @@ impl Driver<'_> {
     }
 
     /// The rows of a matrix that belong to the block.
-    fn rows(&mut self, block: &mut Block, p: &ByItems, names: &mut Vec<Term>) -> TokenStream {
+    fn rows(&mut self, block: &mut TileLoop, p: &ByItems, names: &mut Vec<Term>) -> TokenStream {
         block.matrices.insert(p.matrix.array);
         self.leading(block, &p.matrix, &p.row);
         let row = self.product(&p.row, names);
@@ -365,7 +365,7 @@ impl Driver<'_> {
 
     /// Makes sure that an array has a row of these sizes for each item. The check that guarantees
     /// this may not have been executed at this point.
-    fn leading(&mut self, block: &mut Block, x: &Factor, row: &[Term]) {
+    fn leading(&mut self, block: &mut TileLoop, x: &Factor, row: &[Term]) {
         let sizes = [std::slice::from_ref(&block.n), row].concat();
         let key = (x.array, x.start, row.to_vec());
         if self.rows_fit(x, &sizes) || block.completed.contains_key(&key) {
@@ -400,7 +400,7 @@ impl Driver<'_> {
 
     /// The extrema that other statements of the tile take of the only sum of a nest, if these are
     /// its only readers and all are maxima or all minima.
-    fn extremum(&self, block: &Block, items: &[Item]) -> Option<Extremum> {
+    fn extremum(&self, block: &TileLoop, items: &[Item]) -> Option<Extremum> {
         let mut sums = items.iter().filter_map(|i| if let Item::Fold { out, .. } = i { Some(*out) } else { None });
         let sum = sums.next().filter(|t| self.g.rank(*t) > 1 && block.private.contains(t))?;
         let mut extremum: Option<Extremum> = None;

@@ -20,7 +20,7 @@ use quote::quote;
 use super::super::items::Item;
 use super::super::rust::{Expr, prec};
 use super::loops::lanes;
-use super::phases::Phase;
+use super::phases::NestPhase;
 use super::state::{Arg, Extremum, Nest};
 use ad_ir::ir::{Elem, Lit};
 
@@ -60,7 +60,7 @@ impl Nest<'_, '_> {
         extremum: &Extremum,
         first: usize,
         n: &Expr,
-        phases: &[Phase],
+        phases: &[NestPhase],
         (body, used): (TokenStream, bool),
         rest: TokenStream,
     ) -> Result<TokenStream, String> {

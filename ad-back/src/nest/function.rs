@@ -6,7 +6,7 @@ use quote::quote;
 
 use super::super::kernel::{Op, Scalar};
 use super::super::summary::{NestSummary, PartSummary};
-use super::state::{Arg, Function, Nest, Part};
+use super::state::{Arg, Nest, NestFunction, Part};
 use ad_ir::ir::{Elem, Term};
 
 impl Nest<'_, '_> {
@@ -17,7 +17,7 @@ impl Nest<'_, '_> {
         body: &TokenStream,
         (returns, return_values): (Vec<Term>, &[TokenStream]),
         begun: Vec<Term>,
-    ) -> Function {
+    ) -> NestFunction {
         let named = self.named.take();
         let summary = NestSummary {
             loops: self.depth,
@@ -117,7 +117,7 @@ impl Nest<'_, '_> {
                 }
             }
         };
-        Function { item, args: self.args, returns, turbofish, begun, summary, generic }
+        NestFunction { item, args: self.args, returns, turbofish, begun, summary, generic }
     }
 
     /// The number of operations on reals that a decision depends on.

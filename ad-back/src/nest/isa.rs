@@ -10,7 +10,7 @@ use super::super::items::{Fold, Item};
 use super::super::kernel::{Id, Op, operands};
 use super::super::plan::LANES;
 use super::super::rust::{Expr, prec, typed};
-use super::state::{Fused, LONG, Nest, Part, Product, Variant};
+use super::state::{Fused, FusibleProduct, LONG, LoopVariant, Nest, Part};
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::Put;
 use ad_ir::prim::{Binary, Emit, Prim};
@@ -98,7 +98,7 @@ impl Nest<'_, '_> {
 
     /// The factors of a node that is a product, if it has a single reader and that is at the same
     /// level.
-    fn product(&self, id: Id, level: usize) -> Option<Product> {
+    fn product(&self, id: Id, level: usize) -> Option<FusibleProduct> {
         let node = self.k.node(id);
         match &node.op {
             Op::Prim(Prim::Binary(op @ (Binary::Mul | Binary::MulZero)), args)
@@ -108,7 +108,7 @@ impl Nest<'_, '_> {
                     && self.uses[id as usize] == 1
                     && self.level(id) == level =>
             {
-                Some(Product { factors: [args[0], args[1]], absorbing: *op == Binary::MulZero })
+                Some(FusibleProduct { factors: [args[0], args[1]], absorbing: *op == Binary::MulZero })
             }
             _ => None,
         }
@@ -194,11 +194,12 @@ impl Nest<'_, '_> {
 
     /// The expression of a node that is computed with machine-specific instructions.
     pub(super) fn special(&mut self, id: Id) -> Result<Option<Expr>, String> {
-        if let (Some(lanes), Variant::Lane) = (self.laned.get(&id), &self.variant) {
+        if let (Some(lanes), LoopVariant::Lane) = (self.laned.get(&id), &self.variant) {
             let lane = &self.lane;
             return Ok(Some(Expr::atom(quote!(#lanes[#lane]))));
         }
-        if let (Some((_, minus_one)), Variant::Lane) = (self.balanced.clone().filter(|b| b.0 == id), &self.variant) {
+        if let (Some((_, minus_one)), LoopVariant::Lane) = (self.balanced.clone().filter(|b| b.0 == id), &self.variant)
+        {
             let [x, y] = [0, 1].map(|k| operands(&self.k.node(id).op)[k]);
             let (x, y) = (self.value(x)?, self.value(y)?);
             let (isa, lane, half) = (&self.isa_name, &self.lane, proc_macro2::Literal::usize_unsuffixed(LANES / 2));
@@ -210,7 +211,7 @@ impl Nest<'_, '_> {
         if !self.isa || self.k.node(id).exact {
             return Ok(None);
         }
-        if let Some(Fused { product: Product { factors: [p, q], absorbing }, negative, addend, subtracted }) =
+        if let Some(Fused { product: FusibleProduct { factors: [p, q], absorbing }, negative, addend, subtracted }) =
             self.fused[id as usize]
         {
             let (p, q, r) = (self.value(p)?, self.value(q)?, self.value(addend)?);
@@ -244,7 +245,7 @@ impl Nest<'_, '_> {
     /// The value of an item, also if it is a product that could have been fused.
     pub(super) fn factors_or_value(&mut self, value: Id) -> Result<TokenStream, String> {
         match self.product(value, self.depth) {
-            Some(Product { factors: [p, q], absorbing }) if self.absorbed[value as usize] => {
+            Some(FusibleProduct { factors: [p, q], absorbing }) if self.absorbed[value as usize] => {
                 let (p, q) = (self.value(p)?, self.value(q)?);
                 if absorbing {
                     self.summary.absorbing += 1;
@@ -261,7 +262,7 @@ impl Nest<'_, '_> {
     /// `place += value`.
     pub(super) fn add_to(&mut self, place: &TokenStream, value: Id) -> Result<TokenStream, String> {
         if self.absorbed[value as usize]
-            && let Some(Product { factors: [p, q], absorbing }) = self.product(value, self.depth)
+            && let Some(FusibleProduct { factors: [p, q], absorbing }) = self.product(value, self.depth)
         {
             let (p, q) = (self.value(p)?, self.value(q)?);
             let sum = self.mul_add([&p, &q, &Expr::atom(place.clone())], absorbing).tokens;

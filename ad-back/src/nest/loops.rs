@@ -10,8 +10,8 @@ use quote::{format_ident, quote};
 use super::super::items::{Fold, Item};
 use super::super::kernel::Op;
 use super::super::rust::{Expr, prec, stem};
-use super::phases::Phase;
-use super::state::{Nest, Part, Row, Variant};
+use super::phases::NestPhase;
+use super::state::{LoopVariant, Nest, Part, SlicedRow};
 use ad_ir::ir::{Put, Term};
 use ad_ir::prim::{Cmp, Prim};
 
@@ -33,7 +33,7 @@ impl Nest<'_, '_> {
     /// Writes the loops, from the innermost one outwards.
     pub(super) fn body(&mut self, lanes: bool, accumulators: &HashMap<Term, Ident>) -> Result<TokenStream, String> {
         let d = self.depth;
-        let variant = |nest: &mut Self, variant: Variant| -> Result<(Vec<Phase>, TokenStream, bool), String> {
+        let variant = |nest: &mut Self, variant: LoopVariant| -> Result<(Vec<NestPhase>, TokenStream, bool), String> {
             nest.variant = variant;
             nest.lane_used = false;
             let names = nest.names.clone();
@@ -53,15 +53,15 @@ impl Nest<'_, '_> {
             Ok((phases, nest.code.remove(&(d, 0)).unwrap_or_default(), used))
         };
         if d == 0 {
-            return Ok(variant(self, Variant::Plain)?.1);
+            return Ok(variant(self, LoopVariant::Plain)?.1);
         }
         let inner = d - 1;
         let n = self.extent(inner);
         let columns = if lanes { None } else { self.register_blocked() };
         let loops = if let Some(first) = columns {
             let minus_one = self.balance();
-            let (phases, body, used) = variant(self, Variant::Lane)?;
-            let (_, rest, rest_used) = variant(self, Variant::Plain)?;
+            let (phases, body, used) = variant(self, LoopVariant::Lane)?;
+            let (_, rest, rest_used) = variant(self, LoopVariant::Plain)?;
             let (body, rest) = ((body, used), (rest, rest_used));
             let loops = match self.extremum.clone() {
                 Some(extremum) => self.extremum_loops(&extremum, first, &n, &phases, body, rest.0)?,
@@ -69,12 +69,12 @@ impl Nest<'_, '_> {
             };
             quote!(#minus_one #loops)
         } else if lanes {
-            let (phases, body, used) = variant(self, Variant::Lane)?;
-            let (_, rest, rest_used) = variant(self, Variant::Rest)?;
+            let (phases, body, used) = variant(self, LoopVariant::Lane)?;
+            let (_, rest, rest_used) = variant(self, LoopVariant::Rest)?;
             self.lane_loops(&n, &phases, (body, used), (rest, rest_used))
         } else {
-            let blocks = if self.overlaps() { Some(variant(self, Variant::Lane)?) } else { None };
-            let (_, body, used) = variant(self, Variant::Plain)?;
+            let blocks = if self.overlaps() { Some(variant(self, LoopVariant::Lane)?) } else { None };
+            let (_, body, used) = variant(self, LoopVariant::Plain)?;
             let var = self.loop_var(inner, used);
             let blocks = blocks.map(|(phases, body, used)| self.overlapping(&n, &phases, &body, used));
             let (receiver, n) = (n.receiver(), n.at(prec::ADD));
@@ -185,7 +185,7 @@ impl Nest<'_, '_> {
     fn overlapping(
         &mut self,
         n: &Expr,
-        phases: &[Phase],
+        phases: &[NestPhase],
         body: &TokenStream,
         used: bool,
     ) -> (Option<TokenStream>, TokenStream) {
@@ -194,7 +194,7 @@ impl Nest<'_, '_> {
         let number = proc_macro2::Literal::i128_unsuffixed;
         let width = number(BLOCK);
         let mut picks = TokenStream::new();
-        for Row { name, out, .. } in &self.row_list {
+        for SlicedRow { name, out, .. } in &self.row_list {
             picks.extend(if *out {
                 quote!(let #name = &mut #name[#start..][..#width];)
             } else {
@@ -247,7 +247,7 @@ impl Nest<'_, '_> {
     pub(super) fn lane_loops(
         &mut self,
         n: &Expr,
-        phases: &[Phase],
+        phases: &[NestPhase],
         (body, used): (TokenStream, bool),
         (rest, rest_used): (TokenStream, bool),
     ) -> TokenStream {
@@ -258,7 +258,7 @@ impl Nest<'_, '_> {
         let (mut cuts, mut picks) = (TokenStream::new(), TokenStream::new());
         let whole_chunks = constant.is_some_and(|n| n % 16 == 0);
         for row in &self.row_list {
-            let Row { name, chunks, rest, out, .. } = row;
+            let SlicedRow { name, chunks, rest, out, .. } = row;
             let rest = if whole_chunks { quote!(_) } else { quote!(#rest) };
             if *out {
                 cuts.extend(quote!(let (#chunks, #rest) = #name.as_chunks_mut::<#lanes>();));
@@ -278,7 +278,7 @@ impl Nest<'_, '_> {
             None => (quote!(#n / #lanes), quote!(#n % #lanes), quote!(#n / #lanes * #lanes)),
         };
         let index = quote!(let #var = #lanes * #chunk + #lane;);
-        let any_used = used || phases.iter().any(Phase::used);
+        let any_used = used || phases.iter().any(NestPhase::used);
         let phases: TokenStream = phases.iter().map(|phase| phase.written(lane, &lanes, &index)).collect();
         let index = if used { index } else { quote!() };
         let rest_index = if rest_used { quote!(let #var = #start + #lane;) } else { quote!() };

@@ -13,11 +13,11 @@ use quote::quote;
 
 use super::super::kernel::{Id, Op};
 use super::super::rust::Expr;
-use super::state::{Nest, Variant};
+use super::state::{LoopVariant, Nest};
 use ad_ir::prim::{Prim, Unary};
 
 /// The arguments of a block, and the call.
-pub(super) struct Phase {
+pub(super) struct NestPhase {
     lanes: Ident,
     zero: TokenStream,
     body: TokenStream,
@@ -26,14 +26,14 @@ pub(super) struct Phase {
     call: TokenStream,
 }
 
-impl Phase {
+impl NestPhase {
     pub(super) fn used(&self) -> bool {
         self.used
     }
 
     /// The code of the phase, in blocks of this number of lanes.
     pub(super) fn written(&self, lane: &Ident, width: &TokenStream, index: &TokenStream) -> TokenStream {
-        let Phase { lanes, zero, body, used, call } = self;
+        let NestPhase { lanes, zero, body, used, call } = self;
         let index = if *used { index.clone() } else { TokenStream::new() };
         quote! {
             let mut #lanes = [#zero; #width];
@@ -45,10 +45,10 @@ impl Phase {
 
 impl Nest<'_, '_> {
     /// The phases of a block, in the order of their dependencies.
-    pub(super) fn phases(&mut self) -> Result<Vec<Phase>, String> {
+    pub(super) fn phases(&mut self) -> Result<Vec<NestPhase>, String> {
         self.laned.clear();
         let mut phases = Vec::new();
-        if self.variant != Variant::Lane || !self.isa {
+        if self.variant != LoopVariant::Lane || !self.isa {
             return Ok(phases);
         }
         let mut by_argument: BTreeMap<Id, [Option<Id>; 2]> = BTreeMap::new();
@@ -95,7 +95,7 @@ impl Nest<'_, '_> {
                 self.in_lanes_of(id, &lanes);
             }
             let zero = self.style.zero(self.k.node(argument).elem);
-            phases.push(Phase { lanes, zero, body, used: self.used_vars[self.depth - 1], call });
+            phases.push(NestPhase { lanes, zero, body, used: self.used_vars[self.depth - 1], call });
         }
         self.used_vars[self.depth - 1] = false;
         Ok(phases)

@@ -21,8 +21,8 @@ use quote::quote;
 use super::super::items::{Fold, Item};
 use super::super::rust::{Expr, prec};
 use super::loops::lanes;
-use super::phases::Phase;
-use super::state::{Nest, Part, Row};
+use super::phases::NestPhase;
+use super::state::{Nest, Part, SlicedRow};
 use ad_ir::choice::{Kind, choose_if};
 use ad_ir::ir::Term;
 
@@ -87,7 +87,7 @@ impl Nest<'_, '_> {
     /// instead, and written back at the end.
     pub(super) fn chunks_of_rows(&self, first: usize, start: &Ident) -> Vec<TokenStream> {
         let (mut picks, lanes) = (vec![TokenStream::new(); self.depth], lanes());
-        for Row { name, level, out, .. } in &self.row_list {
+        for SlicedRow { name, level, out, .. } in &self.row_list {
             if *out && *level > first {
                 picks[*level].extend(quote!(let #name = &mut #name[#start..][..#lanes];));
             } else if !out {
@@ -102,7 +102,7 @@ impl Nest<'_, '_> {
         &mut self,
         first: usize,
         n: &Expr,
-        phases: &[Phase],
+        phases: &[NestPhase],
         (body, used): (TokenStream, bool),
         (rest, rest_used): (TokenStream, bool),
     ) -> Result<TokenStream, String> {
@@ -115,7 +115,7 @@ impl Nest<'_, '_> {
         let anew: HashMap<usize, TokenStream> =
             self.begun(first).into_iter().filter_map(|t| Some((*self.out_rows.get(&t)?, self.zero_of(t)))).collect();
         let (left, end_of_row) = (n.at(prec::MUL), n.at(prec::ADD));
-        for (row, Row { name, chunks, .. }) in
+        for (row, SlicedRow { name, chunks, .. }) in
             self.row_list.iter().enumerate().filter(|(_, r)| r.out && r.level <= first)
         {
             cuts.extend(quote!(let (#chunks, _) = #name.as_chunks_mut::<#lanes>();));
@@ -129,7 +129,7 @@ impl Nest<'_, '_> {
             }
         }
         let index = quote!(let #var = #start + #lane;);
-        let any_used = used || phases.iter().any(Phase::used);
+        let any_used = used || phases.iter().any(NestPhase::used);
         let phases: TokenStream = phases.iter().map(|phase| phase.written(&lane, &lanes, &index)).collect();
         let index = if used { index } else { quote!() };
         let mut whole = quote!(#phases for #lane in 0..#lanes { #index #body });

@@ -9,7 +9,7 @@ use super::super::items::Item;
 use super::super::kernel::{Id, Op};
 use super::super::plan::LANES;
 use super::super::rust::{Expr, prec};
-use super::state::{Nest, Part, Row, RowKey, Variant};
+use super::state::{LoopVariant, Nest, Part, RowKey, SlicedRow};
 use ad_ir::ir::{Lit, Put, Term};
 use ad_ir::prim::Prim;
 
@@ -153,7 +153,7 @@ impl Nest<'_, '_> {
     /// The element of a row in the current variant of the inner loop.
     pub(super) fn row_element(&mut self, row: usize) -> TokenStream {
         let index = match self.variant {
-            Variant::Plain => self.var(self.depth - 1).tokens,
+            LoopVariant::Plain => self.var(self.depth - 1).tokens,
             _ => {
                 self.lane_used = true;
                 let lane = &self.lane;
@@ -161,7 +161,7 @@ impl Nest<'_, '_> {
             }
         };
         let row = &self.row_list[row];
-        let name = if self.variant == Variant::Rest { &row.rest } else { &row.name };
+        let name = if self.variant == LoopVariant::Rest { &row.rest } else { &row.name };
         quote!(#name[#index])
     }
 
@@ -170,7 +170,7 @@ impl Nest<'_, '_> {
         let name = if whole { Ident::new(&base, Span::mixed_site()) } else { self.names.fresh(&format!("{base}_row")) };
         let chunks = self.names.fresh(&format!("{base}_chunks"));
         let rest = self.names.fresh(&format!("{base}_rest"));
-        self.row_list.push(Row { name, chunks, rest, out, level });
+        self.row_list.push(SlicedRow { name, chunks, rest, out, level });
         self.row_list.len() - 1
     }
 

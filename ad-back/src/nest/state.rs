@@ -42,7 +42,7 @@ pub(crate) enum Part {
 }
 
 /// A finished function.
-pub(crate) struct Function {
+pub(crate) struct NestFunction {
     pub(crate) item: TokenStream,
     pub(crate) args: Vec<Arg>,
     /// The scalars that it returns, in order.
@@ -62,7 +62,7 @@ pub(super) const LONG: u32 = 9;
 
 /// The loop variant that an inner body is written for.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) enum Variant {
+pub(super) enum LoopVariant {
     Plain,
     Lane,
     Rest,
@@ -77,7 +77,7 @@ pub(super) struct RowKey {
     pub(super) base: Option<Id>,
 }
 
-pub(super) struct Row {
+pub(super) struct SlicedRow {
     pub(super) name: Ident,
     pub(super) chunks: Ident,
     pub(super) rest: Ident,
@@ -139,7 +139,7 @@ pub(crate) struct Nest<'a, 'k> {
     /// test.
     pub(super) tested: Vec<(Id, Term)>,
     pub(super) under_test: TokenStream,
-    pub(super) row_list: Vec<Row>,
+    pub(super) row_list: Vec<SlicedRow>,
     pub(super) uses: Vec<u32>,
     pub(super) reader_level: Vec<usize>,
     pub(super) place: Vec<usize>,
@@ -148,7 +148,7 @@ pub(crate) struct Nest<'a, 'k> {
     pub(super) exprs: Vec<Option<Expr>>,
     pub(super) code: BTreeMap<(usize, usize), TokenStream>,
     pub(super) post: Vec<TokenStream>,
-    pub(super) variant: Variant,
+    pub(super) variant: LoopVariant,
     pub(super) lane: Ident,
     /// Whether the variant that is being written mentions the lane.
     pub(super) lane_used: bool,
@@ -172,7 +172,7 @@ pub(crate) struct Nest<'a, 'k> {
 
 /// A product that can be fused with a sum.
 #[derive(Clone, Copy)]
-pub(super) struct Product {
+pub(super) struct FusibleProduct {
     pub(super) factors: [Id; 2],
     /// Whether it is 0 if its first factor is 0, whatever the other one is.
     pub(super) absorbing: bool,
@@ -182,7 +182,7 @@ pub(super) struct Product {
 /// and which of them are negated.
 #[derive(Clone, Copy)]
 pub(super) struct Fused {
-    pub(super) product: Product,
+    pub(super) product: FusibleProduct,
     pub(super) negative: bool,
     pub(super) addend: Id,
     pub(super) subtracted: bool,
@@ -255,7 +255,7 @@ impl<'a, 'k> Nest<'a, 'k> {
             exprs: vec![None; k.nodes.len()],
             code: BTreeMap::new(),
             post: vec![TokenStream::new(); depth + 1],
-            variant: Variant::Plain,
+            variant: LoopVariant::Plain,
             lane: Ident::new("l_", Span::mixed_site()),
             lane_used: false,
             isa: false,

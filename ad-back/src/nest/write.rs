@@ -11,7 +11,7 @@ use super::super::items::{Fold, Item};
 use super::super::kernel::{Id, Op};
 use super::super::rust::{Expr, prec, typed};
 use super::loops::rest_of;
-use super::state::{LONG, Nest, Variant};
+use super::state::{LONG, LoopVariant, Nest};
 use ad_ir::ir::{Elem, Lit, Put, Term};
 use ad_ir::prim::{Emit, Prim};
 
@@ -21,7 +21,7 @@ impl Nest<'_, '_> {
         match &self.k.node(id).op {
             Op::Var(v) => {
                 let v = usize::from(*v);
-                self.lane_used |= self.variant != Variant::Plain && v == self.depth - 1;
+                self.lane_used |= self.variant != LoopVariant::Plain && v == self.depth - 1;
                 Ok(self.var(v))
             }
             Op::Lit(lit) => Ok(self.style.lit(*lit)),
@@ -188,12 +188,12 @@ impl Nest<'_, '_> {
                     let real = *fold == Fold::Sum && self.g.elem(*out).is_real();
                     let place = if self.extremum.as_ref().is_some_and(|e| e.sum == *out) {
                         let (sum, lane) = (&self.arg_names[out], &self.lane);
-                        if self.variant == Variant::Lane { quote!(#sum[#lane]) } else { quote!(#sum) }
+                        if self.variant == LoopVariant::Lane { quote!(#sum[#lane]) } else { quote!(#sum) }
                     } else if let Some(acc) = accumulators.get(out) {
-                        if real && self.variant == Variant::Lane {
+                        if real && self.variant == LoopVariant::Lane {
                             let lane = &self.lane;
                             quote!(#acc[#lane])
-                        } else if real && self.variant == Variant::Rest {
+                        } else if real && self.variant == LoopVariant::Rest {
                             let acc = rest_of(acc);
                             quote!(#acc)
                         } else {
@@ -204,7 +204,7 @@ impl Nest<'_, '_> {
                         let row = self.out_row(*out, &loops);
                         self.row_element(row)
                     };
-                    if self.wide.contains(out) && self.variant != Variant::Lane && accumulators.contains_key(out) {
+                    if self.wide.contains(out) && self.variant != LoopVariant::Lane && accumulators.contains_key(out) {
                         let value = self.factors_or_value(*value)?;
                         quote!(#place += f64::from(#value);)
                     } else if self.inlined {

@@ -10,11 +10,11 @@ use super::super::plan::{Guard, Plan, Step, Work, domain_of};
 use super::super::split::is_within;
 use super::super::store::{Class, adds_rows, alias_of, is_broadcast, is_exact_sum, is_function, padded_parts, repeats};
 use super::order::is_let;
-use super::statements::{All, Of};
+use super::statements::{Shared, Target};
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::prim::{Prim, Reduce};
-use ad_middle::passes::lowering::opened::Scope;
+use ad_middle::passes::lowering::opened::LoopScope;
 
 /// The maximum number of terms of one nest: more would compete for registers.
 const WIDEST: usize = 12;
@@ -43,8 +43,8 @@ fn is_item(g: &Graph, class: &[Class], exact: &HashSet<Term>, t: Term) -> bool {
 
 /// Groups the statements of a scope; a nest takes in a later statement over the same domain whose
 /// reads of it are pointwise.
-pub(super) fn group(all: &All<'_>, plan: &mut Plan, order: &[usize], scope: Scope) {
-    let All { g, statements, sets, .. } = *all;
+pub(super) fn group(all: &Shared<'_>, plan: &mut Plan, order: &[usize], scope: LoopScope) {
+    let Shared { g, statements, sets, .. } = *all;
     let first = plan.steps.len();
     let mut steps: Vec<Step> = Vec::new();
     let mut step_of: HashMap<Term, usize> = HashMap::new();
@@ -67,13 +67,13 @@ pub(super) fn group(all: &All<'_>, plan: &mut Plan, order: &[usize], scope: Scop
         guard.retain(|l| !known.contains(l));
         guard.sort_by_key(|l| (step_of.get(&l.0).copied(), *l));
         let t = match statement.of {
-            Of::Term(t) => t,
-            Of::Check(check) => {
+            Target::Term(t) => t,
+            Target::Check(check) => {
                 placed.push((s, steps.len()));
                 steps.push(Step { guard, work: Work::Check(check) });
                 continue;
             }
-            Of::Loop(n) => {
+            Target::Loop(n) => {
                 placed.push((s, steps.len()));
                 let l = &plan.loops.all[n];
                 step_of.extend(l.carries.iter().map(|c| (c.last, steps.len())));

@@ -7,7 +7,7 @@ use super::super::plan::Guard;
 use ad_ir::analysis::guards::{decided, parts};
 use ad_ir::ir::{Graph, Node, Term, Type};
 use ad_ir::prim::Prim;
-use ad_middle::passes::lowering::opened::{Growth, Loops, Role, Scopes};
+use ad_middle::passes::lowering::opened::{LeafRole, LoopScopes, Loops, RowGrowth};
 
 /// The maximum number of conditions of a guard. Deeper ones are dropped; the term is then also
 /// computed where it is not needed.
@@ -16,7 +16,7 @@ const DEEPEST: usize = 16;
 const NESTED: usize = 8;
 
 #[derive(Default)]
-pub(super) struct Guards {
+pub(super) struct GuardSets {
     pub(super) sets: Vec<Vec<Guard>>,
     ids: HashMap<Vec<Guard>, u32>,
     /// The simpler conditions that the value of a condition implies, outermost first, at most
@@ -24,7 +24,7 @@ pub(super) struct Guards {
     implied: HashMap<Guard, Vec<Guard>>,
 }
 
-impl Guards {
+impl GuardSets {
     fn id(&mut self, set: Vec<Guard>) -> u32 {
         if let Some(&id) = self.ids.get(&set) {
             return id;
@@ -131,15 +131,21 @@ impl Guards {
 
 /// The guard of each reachable term: the conditions common to all its uses. In the body of a loop,
 /// the loop's own guard is part of it.
-pub(super) fn guards(g: &Graph, reach: &[Term], roots: &[Term], loops: &Loops, scopes: &Scopes) -> (Guards, Vec<u32>) {
+pub(super) fn guards(
+    g: &Graph,
+    reach: &[Term],
+    roots: &[Term],
+    loops: &Loops,
+    scopes: &LoopScopes,
+) -> (GuardSets, Vec<u32>) {
     const UNUSED: u32 = u32::MAX;
-    let mut sets = Guards::default();
+    let mut sets = GuardSets::default();
     let none = sets.id(Vec::new());
     let mut guard = vec![UNUSED; g.len()];
     // The handles of a loop's results are consecutive: the lowest one is visited last.
     let mut of_loop = vec![UNUSED; loops.all.len()];
     let mut left = vec![0; loops.all.len()];
-    let use_under = |guard: &mut [u32], c: Term, id: u32, sets: &mut Guards| {
+    let use_under = |guard: &mut [u32], c: Term, id: u32, sets: &mut GuardSets| {
         // The conditions of a loop's body do not hold outside of the loop.
         let scope = scopes.of(c);
         let mut id = id;
@@ -168,7 +174,7 @@ pub(super) fn guards(g: &Graph, reach: &[Term], roots: &[Term], loops: &Loops, s
         let own = if own == UNUSED { none } else { own };
         let own = sets.without_filled(g, t, own);
         guard[t.index()] = if guard[t.index()] == UNUSED { UNUSED } else { own };
-        if let Some((n, Role::Last(_) | Role::Rows(_))) = loops.role(t) {
+        if let Some((n, LeafRole::Last(_) | LeafRole::Rows(_))) = loops.role(t) {
             // A dead result has no uses to take conditions from.
             if guard[t.index()] != UNUSED {
                 of_loop[n] = if of_loop[n] == UNUSED { own } else { sets.meet(of_loop[n], own) };
@@ -190,7 +196,7 @@ pub(super) fn guards(g: &Graph, reach: &[Term], roots: &[Term], loops: &Loops, s
                             let id = if g.bool_value(under).is_some() { own } else { sets.with(g, own, (under, true)) };
                             use_under(&mut guard, r.row, id, &mut sets);
                         }
-                        None if r.how != Growth::Inner => use_under(&mut guard, r.row, own, &mut sets),
+                        None if r.how != RowGrowth::Inner => use_under(&mut guard, r.row, own, &mut sets),
                         // An inner loop computes its rows where it runs.
                         None => {}
                     }
@@ -210,7 +216,7 @@ pub(super) fn guards(g: &Graph, reach: &[Term], roots: &[Term], loops: &Loops, s
     }
     // One statement computes all results of a loop.
     for &t in reach {
-        if let Some((n, Role::Last(_) | Role::Rows(_))) = loops.role(t) {
+        if let Some((n, LeafRole::Last(_) | LeafRole::Rows(_))) = loops.role(t) {
             guard[t.index()] = if of_loop[n] == UNUSED { none } else { of_loop[n] };
         }
     }

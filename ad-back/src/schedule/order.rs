@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::super::calls::is_call;
 use super::super::plan::{Guard, Plan};
 use super::super::store::{Class, alias_of};
-use super::statements::{All, Of, reads};
+use super::statements::{Shared, Target, reads};
 use ad_ir::analysis::guards::parts;
 use ad_ir::choice::{Kind, choose_if};
 use ad_ir::ir::{Graph, Node, Term};
@@ -33,7 +33,7 @@ impl InPlace {
 }
 
 /// The carried arrays of loop `n` that can be updated in place. Each array is decided separately.
-pub(super) fn places(all: &All<'_>, own: &[usize], plan: &Plan, n: usize) -> Vec<InPlace> {
+pub(super) fn places(all: &Shared<'_>, own: &[usize], plan: &Plan, n: usize) -> Vec<InPlace> {
     let mut found: Vec<InPlace> = Vec::new();
     for c in plan.loops.all[n].carries.iter().filter(|c| all.g.rank(c.now) > 0) {
         let Some(chain) = chain_of_updates(all.g, &plan.loops, c.now, c.next) else { continue };
@@ -55,7 +55,13 @@ pub(super) fn places(all: &All<'_>, own: &[usize], plan: &Plan, n: usize) -> Vec
 
 /// The updates of the caller's array `now` to the only result, if all of it can be done in one
 /// memory.
-pub(super) fn place_of_caller(all: &All<'_>, own: &[usize], plan: &Plan, now: Term, result: Term) -> Option<InPlace> {
+pub(super) fn place_of_caller(
+    all: &Shared<'_>,
+    own: &[usize],
+    plan: &Plan,
+    now: Term,
+    result: Term,
+) -> Option<InPlace> {
     let chain = chain_of_updates(all.g, &plan.loops, now, result)?;
     if !chain.iter().all(|&t| plan.scopes.of(t) == 0) {
         return None;
@@ -64,7 +70,7 @@ pub(super) fn place_of_caller(all: &All<'_>, own: &[usize], plan: &Plan, now: Te
 }
 
 /// The chain of updates of this carried array, if all of it can be done in one memory.
-fn place(all: &All<'_>, own: &[usize], plan: &Plan, n: usize, c: &Carry, chain: Vec<Term>) -> Option<InPlace> {
+fn place(all: &Shared<'_>, own: &[usize], plan: &Plan, n: usize, c: &Carry, chain: Vec<Term>) -> Option<InPlace> {
     let l = &plan.loops.all[n];
     let ends = || l.carries.iter().map(|c| c.next).chain(l.rows.iter().map(|r| r.row));
     // No carried value may become the state that the iteration starts with. Of the states of the
@@ -82,7 +88,7 @@ fn place(all: &All<'_>, own: &[usize], plan: &Plan, n: usize, c: &Carry, chain: 
 /// The chain of updates of the array `now`, if all of it can be done in one memory. `early` says
 /// whether the end reads an earlier state of the array, given its names.
 fn in_one_memory(
-    all: &All<'_>,
+    all: &Shared<'_>,
     own: &[usize],
     plan: &Plan,
     (now, chain): (Term, Vec<Term>),
@@ -90,7 +96,7 @@ fn in_one_memory(
 ) -> Option<InPlace> {
     let g = all.g;
     let of = |s: usize| match all.statements[s].of {
-        Of::Term(t) => Some(t),
+        Target::Term(t) => Some(t),
         _ => None,
     };
     // The statements that change the array: scatters, calls and loops.
@@ -155,7 +161,7 @@ fn left_by_arms(g: &Graph, chain: &[Term], from: Term) -> BTreeSet<Term> {
 
 /// Whether an update of the array (a scatter or a loop) reads one of these earlier states or their
 /// aliases.
-fn shows(all: &All<'_>, plan: &Plan, t: Term, shown: &BTreeSet<Term>) -> bool {
+fn shows(all: &Shared<'_>, plan: &Plan, t: Term, shown: &BTreeSet<Term>) -> bool {
     let g = all.g;
     let read: Option<Vec<Term>> = match g.node(t) {
         Node::Scatter { src, index, .. } => Some(std::iter::once(src).chain(&**index).copied().collect()),
@@ -183,7 +189,7 @@ fn shows(all: &All<'_>, plan: &Plan, t: Term, shown: &BTreeSet<Term>) -> bool {
 
 /// Whether the updates of only one branch are done under the condition of that branch. The other
 /// branch must find the array unchanged.
-fn apart(all: &All<'_>, plan: &Plan, now: Term, (cond, then, other): (Term, Term, Term)) -> bool {
+fn apart(all: &Shared<'_>, plan: &Plan, now: Term, (cond, then, other): (Term, Term, Term)) -> bool {
     let members = |arm: Term| -> BTreeSet<Term> {
         chain_of_updates(all.g, &plan.loops, now, arm).into_iter().flatten().collect()
     };
@@ -216,8 +222,8 @@ fn holds(g: &Graph, guard: &[Guard], literal: Guard) -> bool {
 /// Kahn's algorithm, for the statements of one scope; `before` are additional pairs (earlier,
 /// later). Checks and their operands come first, then scalars before loops, and statements under
 /// the current guard before others.
-pub(super) fn list_schedule(all: &All<'_>, own: &[usize], before: &[(usize, usize)]) -> Option<Vec<usize>> {
-    let All { g, statements, of_term, checks, sets } = *all;
+pub(super) fn list_schedule(all: &Shared<'_>, own: &[usize], before: &[(usize, usize)]) -> Option<Vec<usize>> {
+    let Shared { g, statements, of_term, checks, sets } = *all;
     let n = own.len();
     let place: HashMap<usize, usize> = own.iter().enumerate().map(|(k, &s)| (s, k)).collect();
     let mut needs: Vec<Vec<usize>> = Vec::with_capacity(n);
@@ -233,7 +239,8 @@ pub(super) fn list_schedule(all: &All<'_>, own: &[usize], before: &[(usize, usiz
     }
     let mut phase = vec![2_u8; n];
     for wanted in [0, 1] {
-        let of_phase = |s: &usize| matches!(statements[own[*s]].of, Of::Check(c) if checks[c].entry == (wanted == 0));
+        let of_phase =
+            |s: &usize| matches!(statements[own[*s]].of, Target::Check(c) if checks[c].entry == (wanted == 0));
         let mut stack: Vec<usize> = (0..n).filter(of_phase).collect();
         while let Some(s) = stack.pop() {
             if phase[s] > wanted {
@@ -252,9 +259,9 @@ pub(super) fn list_schedule(all: &All<'_>, own: &[usize], before: &[(usize, usiz
     let key = |s: usize| {
         let statement = &statements[own[s]];
         let looped = match statement.of {
-            Of::Term(t) => g.rank(t) > 0 || !is_let(g, t),
-            Of::Loop(_) => true,
-            Of::Check(_) => false,
+            Target::Term(t) => g.rank(t) > 0 || !is_let(g, t),
+            Target::Loop(_) => true,
+            Target::Check(_) => false,
         };
         (phase[s], u8::from(looped), statement.guard, s)
     };

@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::super::store::Class;
-use super::guards::Guards;
+use super::guards::GuardSets;
 use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::prim::{Prim, Reduce};
 use ad_middle::passes::lowering::im2col::ImplicitIm2col;
 use ad_middle::passes::lowering::matrix::stored_operand;
-use ad_middle::passes::lowering::opened::Scope;
+use ad_middle::passes::lowering::opened::LoopScope;
 use ad_middle::passes::lowering::strided::strided;
 
 /// A check for the scheduler: the terms that it reads, and whether it comes before everything else.
@@ -94,24 +94,24 @@ pub(super) fn reads(
 
 /// The term or check that a statement computes.
 #[derive(Clone, Copy)]
-pub(super) enum Of {
+pub(super) enum Target {
     Term(Term),
     Check(usize),
     Loop(usize),
 }
 
-pub(super) struct Statement {
-    pub(super) of: Of,
+pub(super) struct ScheduledStatement {
+    pub(super) of: Target,
     pub(super) reads: BTreeMap<Term, bool>,
     pub(super) guard: u32,
-    pub(super) scope: Scope,
+    pub(super) scope: LoopScope,
 }
 
 /// The data that all scopes share.
-pub(super) struct All<'a> {
+pub(super) struct Shared<'a> {
     pub(super) g: &'a Graph,
-    pub(super) statements: &'a [Statement],
+    pub(super) statements: &'a [ScheduledStatement],
     pub(super) of_term: &'a HashMap<Term, usize>,
     pub(super) checks: &'a [CheckTerms],
-    pub(super) sets: &'a Guards,
+    pub(super) sets: &'a GuardSets,
 }

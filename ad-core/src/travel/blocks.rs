@@ -11,10 +11,10 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::{Attribute, ImplItem, Item, ItemImpl};
 
-use super::{Chain, Kind, Request, constants, entry, has_dollar, number};
+use super::{Chain, Request, Subject, constants, entry, has_dollar, number};
 use crate::expansion::{Expansion, Written, folder, guarded, written_of};
 use ad_back as emit;
-use ad_front::{self as front, Id, Marked, Method, Outside, Probed};
+use ad_front::{self as front, DefId, Marked, Method, Outside, Probed};
 use ad_ir::catalogue;
 use ad_ir::diag::{Diags, SrcRange};
 
@@ -68,7 +68,7 @@ pub(super) fn is_read(method: &Method) -> bool {
 }
 
 /// The chain of a part of a block.
-pub(super) fn chain_of(attr: &TokenStream, part: &ItemImpl, id: Id, open: Vec<Request>, outside: Outside) -> Chain {
+pub(super) fn chain_of(attr: &TokenStream, part: &ItemImpl, id: DefId, open: Vec<Request>, outside: Outside) -> Chain {
     let marked = front::methods(part).pop().and_then(|m| m.marked).filter(|marked| !marked.is_empty());
     let attr = match marked {
         Some(marked) if attr.is_empty() => marked,
@@ -76,17 +76,17 @@ pub(super) fn chain_of(attr: &TokenStream, part: &ItemImpl, id: Id, open: Vec<Re
         None => attr.clone(),
     };
     let item = part.to_token_stream();
-    Chain { kind: Kind::Member, id, attr, item, open, outside, defined: false }
+    Chain { kind: Subject::Member, id, attr, item, open, outside, defined: false }
 }
 
 /// The name of the macro of a function or of a constant of a type.
-pub(super) fn macro_name(of: Id, member: &Ident) -> Ident {
+pub(super) fn macro_name(of: DefId, member: &Ident) -> Ident {
     let name = member.to_string();
     format_ident!("__ad_{}_of_{of:032x}", name.trim_start_matches("r#"), span = member.span())
 }
 
 /// The hidden macro of a part of a block. What it names has been asked for.
-pub(super) fn definition(part: &ItemImpl, id: Id, outside: &Outside) -> TokenStream {
+pub(super) fn definition(part: &ItemImpl, id: DefId, outside: &Outside) -> TokenStream {
     let mut part = front::without_marks(part);
     let attrs = std::mem::take(&mut part.attrs);
     let Some(of) = front::type_of_block(&part) else { return TokenStream::new() };
@@ -125,7 +125,7 @@ pub(super) fn definition(part: &ItemImpl, id: Id, outside: &Outside) -> TokenStr
 
 /// What is written beside a part of a block when its names are known: the derivatives of a marked
 /// function, and what proves the names of another one.
-pub(super) fn written(attr: &TokenStream, part: &ItemImpl, id: Id, outside: &Outside) -> Written {
+pub(super) fn written(attr: &TokenStream, part: &ItemImpl, id: DefId, outside: &Outside) -> Written {
     let Some(method) = front::methods(part).pop() else { return Written::default() };
     let krate = front::krate(attr.clone());
     let mut found = match &method.marked {

@@ -14,10 +14,10 @@ use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Fields, Item, ItemFn, ItemImpl, ItemMod, Path, Token};
 
-use super::{Chain, Kind, Request, blocks, number};
+use super::{Chain, Request, Subject, blocks, number};
 use crate::derive;
 use crate::expansion::{Expansion, Written};
-use ad_front::{self as front, Id, Module, Needs, Outside};
+use ad_front::{self as front, DefId, ItemNeeds, Module, Outside};
 use ad_ir::diag::Diags;
 
 /// The module that an item is, if it stands in this file.
@@ -54,10 +54,10 @@ pub(super) fn differentiate(attr: &TokenStream, mut module: ItemMod, place: &str
 /// What is written for a module and for those in it.
 struct Writer<'m> {
     attr: &'m TokenStream,
-    number: &'m dyn Fn(&[String], &TokenStream) -> Id,
+    number: &'m dyn Fn(&[String], &TokenStream) -> DefId,
     module: &'m Module,
     /// The functions without a mark that others need.
-    needed: BTreeSet<Id>,
+    needed: BTreeSet<DefId>,
     /// The functions and constants of types that have a macro, by the type's path and their names.
     members: BTreeSet<(String, String)>,
     written: Vec<Written>,
@@ -67,7 +67,7 @@ struct Writer<'m> {
 /// when all others have been.
 enum Piece {
     Tokens(TokenStream),
-    Helper(Box<ItemFn>, Id, Vec<String>),
+    Helper(Box<ItemFn>, DefId, Vec<String>),
     Module(ItemMod, Vec<Piece>),
 }
 
@@ -113,7 +113,7 @@ impl Writer<'_> {
         &mut self,
         mut f: ItemFn,
         mut seen: ItemFn,
-        (id, path): (Id, &[String]),
+        (id, path): (DefId, &[String]),
         marks: &mut Vec<Path>,
     ) -> Piece {
         let Some((kind, attr)) = marked(&f.attrs) else { return Piece::Helper(Box::new(f), id, path.to_vec()) };
@@ -139,8 +139,8 @@ impl Writer<'_> {
         }
     }
 
-    fn chain(&mut self, kind: Kind, id: Id, attr: TokenStream, item: &Item, path: &[String]) -> Chain {
-        let Needs { outside, open } = self.module.needs(path, item);
+    fn chain(&mut self, kind: Subject, id: DefId, attr: TokenStream, item: &Item, path: &[String]) -> Chain {
+        let ItemNeeds { outside, open } = self.module.needs(path, item);
         self.need(&outside);
         let open = open.into_iter().map(Request::Path).collect();
         Chain { kind, id, attr, item: item.to_token_stream(), open, outside, defined: false }
@@ -162,7 +162,7 @@ impl Writer<'_> {
         &mut self,
         mut item: Item,
         mut seen: Item,
-        (id, path): (Id, &[String]),
+        (id, path): (DefId, &[String]),
         marks: &mut Vec<Path>,
     ) -> TokenStream {
         let derived = without_derive(&mut item, marks);
@@ -175,12 +175,12 @@ impl Writer<'_> {
         }
         // Marks of fields belong to the definition.
         let whole = self.module.item(id).cloned().unwrap_or(seen);
-        let chain = self.chain(Kind::Type, id, self.attr.clone(), &whole, path);
+        let chain = self.chain(Subject::Type, id, self.attr.clone(), &whole, path);
         let definition = self.next(chain);
         quote!(#item #tokens #definition)
     }
 
-    fn block(&mut self, block: &ItemImpl, (id, path): (Id, &[String]), marks: &mut Vec<Path>) -> TokenStream {
+    fn block(&mut self, block: &ItemImpl, (id, path): (DefId, &[String]), marks: &mut Vec<Path>) -> TokenStream {
         let plain = front::without_marks(block);
         for item in &block.items {
             if let syn::ImplItem::Fn(f) = item {
@@ -200,7 +200,7 @@ impl Writer<'_> {
             let read = method.as_ref().is_none_or(blocks::is_read);
             let of_type = Item::Impl(ItemImpl { items: Vec::new(), ..part.clone() });
             let needs = if read { module.needs(path, &Item::Impl(part.clone())) } else { module.needs(path, &of_type) };
-            let Needs { outside, open } = needs;
+            let ItemNeeds { outside, open } = needs;
             self.need(&outside);
             let open = open.into_iter().map(Request::Path).collect();
             let mut chain = blocks::chain_of(self.attr, part, id, open, outside);
@@ -228,7 +228,7 @@ impl Writer<'_> {
                     if self.needed.contains(&id)
                         && let Some(seen) = self.module.item(id).cloned()
                     {
-                        let chain = self.chain(Kind::Helper, id, self.attr.clone(), &seen, &path);
+                        let chain = self.chain(Subject::Helper, id, self.attr.clone(), &seen, &path);
                         tokens.extend(self.next(chain));
                     }
                 }
@@ -239,8 +239,8 @@ impl Writer<'_> {
 }
 
 /// The mark of a function, and its options.
-fn marked(attrs: &[Attribute]) -> Option<(Kind, TokenStream)> {
-    let kinds = [Kind::Differentiate, Kind::Differentiable];
+fn marked(attrs: &[Attribute]) -> Option<(Subject, TokenStream)> {
+    let kinds = [Subject::Differentiate, Subject::Differentiable];
     attrs.iter().find_map(|a| {
         let last = a.path().segments.last()?;
         let kind = kinds.into_iter().find(|kind| last.ident == kind.name())?;

@@ -10,7 +10,8 @@ use ad_core::emit::emit_routine;
 use ad_core::ir::{Elem, Graph, IntTy, Loc, RealTy, Term};
 use ad_core::passes::simplify::simplify;
 use ad_core::program::{
-    Check, Container, Declared, Output, OutputTree, Owner, Param, Parts, Passing, Phase, Places, Program, Role, Routine,
+    Check, Container, Declared, Output, OutputTree, Owner, Param, ParamTree, Passing, Phase, Program, Role, Routine,
+    SourceLocations,
 };
 use ad_oracle::interp::{Array, Data, Dual, Interp, Value};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -103,7 +104,7 @@ impl Case {
             Container::NdArray => Passing::reference(Owner::Array),
             other => other.passing(),
         };
-        let (label, parts) = (name.to_string(), Parts::Leaf(self.params.len()));
+        let (label, parts) = (name.to_string(), ParamTree::Leaf(self.params.len()));
         self.declared.push(Declared { name: name.clone(), label: label.clone(), ty, parts });
         self.params.push(Param {
             name,
@@ -251,7 +252,7 @@ impl Case {
             aux: false,
             checks: Vec::new(),
             hints: self.hints.clone(),
-            places: Places::default(),
+            places: SourceLocations::default(),
             krate: quote!(crate::ad),
             real_param: (!self.generics.is_empty()).then(|| Ident::new("T", Span::call_site())),
             assumed: Vec::new(),

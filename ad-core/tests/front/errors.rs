@@ -342,7 +342,7 @@ fn stubs_have_the_right_signatures() {
             reason = "stands in for a function that could not be written"
         )]
         pub fn __ad_check_f<'a>(
-            _: ::ad::runtime::check::How<'_>,
+            _: ::ad::runtime::check::CheckCall<'_>,
             _: ArrayView2<'a, f64>,
             _: usize,
             _: &[f64],

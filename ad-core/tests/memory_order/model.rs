@@ -2,7 +2,7 @@
 //! as numbers. The model's results are not computed by ndarray.
 
 use ad_core::ir::{Elem, Graph, Node, Term};
-use ad_core::memory_order::{Known, Layouts};
+use ad_core::memory_order::{KnownOrders, Layouts};
 use ad_core::prim::{IntOp, Prim, Reduce};
 use ad_oracle::interp::{Data, Interp, Value};
 use ndarray::{ArrayBase, ArrayD, ArrayViewD, Axis, Data as Stored, IxDyn, RawData, Slice};
@@ -70,14 +70,14 @@ pub struct Pair {
 /// A graph with memory orders and values of its inputs.
 pub struct Model {
     pub g: Graph,
-    pub known: Known,
+    pub known: KnownOrders,
     pub inputs: Vec<Value>,
     random: u64,
 }
 
 impl Model {
     pub fn new() -> Self {
-        Model { g: Graph::new(), known: Known::default(), inputs: Vec::new(), random: 1 }
+        Model { g: Graph::new(), known: KnownOrders::default(), inputs: Vec::new(), random: 1 }
     }
 
     pub fn layouts(&mut self) -> Layouts<'_> {

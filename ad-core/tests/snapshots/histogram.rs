@@ -258,7 +258,7 @@ fn histogram_energy_value_and_grad(
 )]
 #[inline]
 fn __ad_check_histogram_energy(
-    how0_: ::ad::runtime::check::How<'_>,
+    how0_: ::ad::runtime::check::CheckCall<'_>,
     argument0_: &[f32],
     argument1_: &[usize],
     argument2_: usize,

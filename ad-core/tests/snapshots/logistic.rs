@@ -246,7 +246,7 @@ pub fn logistic_value_and_grad(
 )]
 #[inline]
 pub fn __ad_check_logistic(
-    how0_: ::ad::runtime::check::How<'_>,
+    how0_: ::ad::runtime::check::CheckCall<'_>,
     argument0_: &Array1<f64>,
     argument1_: &Array2<f64>,
     argument2_: &Array1<f64>,

@@ -564,7 +564,7 @@ fn loss_value_and_grad(
 )]
 #[inline]
 fn __ad_check_loss(
-    how0_: ::ad::runtime::check::How<'_>,
+    how0_: ::ad::runtime::check::CheckCall<'_>,
     argument0_: &Array2<f64>,
     argument1_: &Array1<f64>,
     argument2_: &Array2<f64>,

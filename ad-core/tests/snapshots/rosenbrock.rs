@@ -245,7 +245,7 @@ fn rosenbrock_value_and_grad(x: &Array1<f64>) -> (f64, ::ad::ndarray::Array1<f64
 )]
 #[inline]
 fn __ad_check_rosenbrock(
-    how0_: ::ad::runtime::check::How<'_>,
+    how0_: ::ad::runtime::check::CheckCall<'_>,
     argument0_: &Array1<f64>,
 ) {
     let own0_ = argument0_.clone();

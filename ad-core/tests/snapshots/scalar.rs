@@ -155,7 +155,7 @@ fn wave_value_and_grad(x: f64, y: f64) -> (f64, (f64, f64)) {
 )]
 #[inline]
 fn __ad_check_wave(
-    how0_: ::ad::runtime::check::How<'_>,
+    how0_: ::ad::runtime::check::CheckCall<'_>,
     argument0_: f64,
     argument1_: f64,
 ) {

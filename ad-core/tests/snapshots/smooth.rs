@@ -396,7 +396,7 @@ fn smooth_jvp(
 )]
 #[inline]
 fn __ad_check_smooth(
-    how0_: ::ad::runtime::check::How<'_>,
+    how0_: ::ad::runtime::check::CheckCall<'_>,
     argument0_: &Array1<f64>,
     argument1_: &Array1<usize>,
 ) {

@@ -16,7 +16,7 @@ pub(crate) struct Impl {
     pub self_ty: Type,
     /// The name of the trait, and its first type argument.
     pub of_trait: Option<(String, Option<Type>)>,
-    pub functions: Vec<Function>,
+    pub functions: Vec<AssociatedFunction>,
     pub constants: Vec<(Ident, Type, Expr)>,
     /// The definition from outside that the block is.
     pub definition: Option<usize>,
@@ -24,7 +24,7 @@ pub(crate) struct Impl {
 
 /// How a method takes its receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Receiver {
+pub(crate) enum SelfParam {
     /// `self`, `mut self`, `&self`.
     Read,
     /// `&mut self`.
@@ -32,9 +32,9 @@ pub(crate) enum Receiver {
 }
 
 /// An associated function or method.
-pub(crate) struct Function {
+pub(crate) struct AssociatedFunction {
     pub name: Ident,
-    pub receiver: Option<Receiver>,
+    pub receiver: Option<SelfParam>,
     /// The receiver is the first parameter.
     pub params: Vec<(Pat, Option<Type>)>,
     pub output: Option<Type>,
@@ -79,7 +79,7 @@ impl Impl {
             let mut inner = inner.clone();
             SelfType(&self_ty).visit_trait_item_mut(&mut inner);
             match inner {
-                TraitItem::Fn(f) if functions.iter().all(|own: &Function| own.name != f.sig.ident) => {
+                TraitItem::Fn(f) if functions.iter().all(|own: &AssociatedFunction| own.name != f.sig.ident) => {
                     functions.extend(f.default.and_then(|body| function(&f.sig, &body, &self_ty, &sizes)));
                 }
                 TraitItem::Const(c) if constants.iter().all(|(own, ..)| *own != c.ident) => {
@@ -113,8 +113,8 @@ impl Impl {
     /// A function that differs from that of an `impl` for the same types. A function that only
     /// calls the one for values (`*self + *other`) counts as the same.
     pub(super) fn differing(&self, other: &Impl) -> Option<String> {
-        let same = |f: &Function, g: &Function| f.is_as(g) || f.is_operator() || g.is_operator();
-        let differs = |f: &&Function| {
+        let same = |f: &AssociatedFunction, g: &AssociatedFunction| f.is_as(g) || f.is_operator() || g.is_operator();
+        let differs = |f: &&AssociatedFunction| {
             let name = f.name.to_string();
             other.function(&name).is_some_and(|g| !same(f, g))
         };
@@ -122,12 +122,12 @@ impl Impl {
     }
 
     /// An associated function.
-    pub(crate) fn function(&self, name: &str) -> Option<&Function> {
+    pub(crate) fn function(&self, name: &str) -> Option<&AssociatedFunction> {
         self.functions.iter().find(|f| f.name == name)
     }
 }
 
-impl Function {
+impl AssociatedFunction {
     /// The names of the parameters.
     fn names(&self) -> Vec<String> {
         self.params.iter().map(|(pat, _)| pat.to_token_stream().to_string()).collect()
@@ -141,7 +141,7 @@ impl Function {
     }
 
     /// Whether two functions have the same text.
-    fn is_as(&self, other: &Function) -> bool {
+    fn is_as(&self, other: &AssociatedFunction) -> bool {
         self.names() == other.names()
             && self.of_values().to_token_stream().to_string() == other.of_values().to_token_stream().to_string()
     }
@@ -210,7 +210,7 @@ fn consts(generics: &Generics) -> impl Iterator<Item = &Ident> {
 }
 
 /// A function as the table has it. `None` for one of a kind that bodies cannot call.
-fn function(sig: &Signature, body: &Block, self_ty: &Type, outer: &[Ident]) -> Option<Function> {
+fn function(sig: &Signature, body: &Block, self_ty: &Type, outer: &[Ident]) -> Option<AssociatedFunction> {
     let mut receiver = None;
     let mut params = Vec::new();
     for input in &sig.inputs {
@@ -218,9 +218,9 @@ fn function(sig: &Signature, body: &Block, self_ty: &Type, outer: &[Ident]) -> O
             FnArg::Typed(p) => params.push(((*p.pat).clone(), Some((*p.ty).clone()))),
             FnArg::Receiver(r) => {
                 receiver = Some(match &r.kind {
-                    ReceiverKind::Value => Receiver::Read,
-                    ReceiverKind::Reference(_, _, Some(_)) => Receiver::Mutable,
-                    ReceiverKind::Reference(..) => Receiver::Read,
+                    ReceiverKind::Value => SelfParam::Read,
+                    ReceiverKind::Reference(_, _, Some(_)) => SelfParam::Mutable,
+                    ReceiverKind::Reference(..) => SelfParam::Read,
                     _ => return None,
                 });
                 let by_value = matches!(r.kind, ReceiverKind::Value);
@@ -240,7 +240,15 @@ fn function(sig: &Signature, body: &Block, self_ty: &Type, outer: &[Ident]) -> O
         ReturnType::Type(_, ty) => Some((**ty).clone()),
     };
     let sizes = outer.iter().chain(consts(&sig.generics)).cloned().collect();
-    Some(Function { name: sig.ident.clone(), receiver, params, output, body: body.clone(), sizes, definition: None })
+    Some(AssociatedFunction {
+        name: sig.ident.clone(),
+        receiver,
+        params,
+        output,
+        body: body.clone(),
+        sizes,
+        definition: None,
+    })
 }
 
 /// Replaces `Self` by a type. In an expression or a pattern it is replaced by the type's name.

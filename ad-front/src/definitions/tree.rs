@@ -20,16 +20,16 @@ const DEPTH: usize = 16;
 
 /// The tree of a type.
 #[derive(Clone, Debug)]
-pub(crate) enum Tree<'d> {
+pub(crate) enum TypeTree<'d> {
     Leaf(Leaf),
     /// A tuple. `()` has no parts.
-    Tuple(Vec<Tree<'d>>),
-    Struct(&'d Definition, Vec<Tree<'d>>),
+    Tuple(Vec<TypeTree<'d>>),
+    Struct(&'d Definition, Vec<TypeTree<'d>>),
     /// An enum: the fields of each variant.
-    Sum(&'d Definition, Vec<Vec<Tree<'d>>>),
-    Option(Box<Tree<'d>>),
+    Sum(&'d Definition, Vec<Vec<TypeTree<'d>>>),
+    Option(Box<TypeTree<'d>>),
     /// A list of products, with its length if the type says it.
-    List(Option<Len>, Box<Tree<'d>>),
+    List(Option<Len>, Box<TypeTree<'d>>),
 }
 
 /// The arguments of a generic type: each name with its argument.
@@ -95,11 +95,11 @@ impl Definition {
 
 impl Definitions {
     /// The tree of a type. `None` if the type is not known, or contains itself.
-    pub(crate) fn tree(&self, ty: &Type, generics: &Generics) -> Option<Tree<'_>> {
+    pub(crate) fn tree(&self, ty: &Type, generics: &Generics) -> Option<TypeTree<'_>> {
         self.part(ty, generics, 0)
     }
 
-    fn part(&self, ty: &Type, generics: &Generics, depth: usize) -> Option<Tree<'_>> {
+    fn part(&self, ty: &Type, generics: &Generics, depth: usize) -> Option<TypeTree<'_>> {
         if depth > DEPTH {
             return None;
         }
@@ -110,12 +110,12 @@ impl Definitions {
             Type::Reference(r) if !matches!(&*r.elem, Type::Slice(_)) => {
                 // The references of a leaf are part of it.
                 if let Ok(leaf) = types::leaf(ty, generics, &mut Diags::new()) {
-                    return Some(Tree::Leaf(leaf));
+                    return Some(TypeTree::Leaf(leaf));
                 }
                 return deeper(&r.elem);
             }
             Type::Path(_) if let Some(inner) = types::boxed(ty) => return deeper(inner),
-            Type::Tuple(t) => return Some(Tree::Tuple(t.elems.iter().map(deeper).collect::<Option<_>>()?)),
+            Type::Tuple(t) => return Some(TypeTree::Tuple(t.elems.iter().map(deeper).collect::<Option<_>>()?)),
             _ => {}
         }
         if let Type::Path(p) = ty
@@ -124,45 +124,45 @@ impl Definitions {
         {
             let (name, given) = (last.ident.to_string(), arguments(&last.arguments));
             if let Some(definition) = self.ty(&name) {
-                let variant = |v: usize| -> Option<Vec<Tree<'_>>> {
+                let variant = |v: usize| -> Option<Vec<TypeTree<'_>>> {
                     let fields = 0..definition.variants[v].fields.len();
                     fields.map(|k| deeper(&definition.field_type(v, k, &given)?)).collect()
                 };
                 if definition.is_enum {
                     let variants = (0..definition.variants.len()).map(variant).collect::<Option<_>>()?;
-                    return Some(Tree::Sum(definition, variants));
+                    return Some(TypeTree::Sum(definition, variants));
                 }
-                return Some(Tree::Struct(definition, variant(0)?));
+                return Some(TypeTree::Struct(definition, variant(0)?));
             }
             if name == "Option"
                 && let [GenericArgument::Type(inner)] = &given[..]
             {
-                return Some(Tree::Option(deeper(inner)?.into()));
+                return Some(TypeTree::Option(deeper(inner)?.into()));
             }
         }
         if let Ok(leaf) = types::leaf(ty, generics, &mut Diags::new()) {
-            return Some(Tree::Leaf(leaf));
+            return Some(TypeTree::Leaf(leaf));
         }
         let (len, elem) = types::list(ty)?;
-        Some(Tree::List(len, deeper(elem)?.into()))
+        Some(TypeTree::List(len, deeper(elem)?.into()))
     }
 }
 
-impl Tree<'_> {
+impl TypeTree<'_> {
     /// The element types of the leaves, in their order.
     pub(crate) fn elems(&self, out: &mut Vec<Elem>) {
         match self {
-            Tree::Leaf(leaf) => out.push(leaf.elem),
-            Tree::Tuple(parts) | Tree::Struct(_, parts) => parts.iter().for_each(|p| p.elems(out)),
-            Tree::Sum(_, variants) => {
+            TypeTree::Leaf(leaf) => out.push(leaf.elem),
+            TypeTree::Tuple(parts) | TypeTree::Struct(_, parts) => parts.iter().for_each(|p| p.elems(out)),
+            TypeTree::Sum(_, variants) => {
                 out.push(Elem::USIZE);
                 variants.iter().flatten().for_each(|p| p.elems(out));
             }
-            Tree::Option(inner) => {
+            TypeTree::Option(inner) => {
                 inner.elems(out);
                 out.push(Elem::Bool);
             }
-            Tree::List(_, element) => element.elems(out),
+            TypeTree::List(_, element) => element.elems(out),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::arith::Join;
+use crate::arith::Selection;
 use crate::lower::Lower;
 use crate::refs::results;
 use crate::table::{Call, Mark, On, Row, row};
@@ -359,7 +359,7 @@ fn chain<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         }
         let x = me.under(first, true, |me| (a.item)(me, &[i]))?;
         let y = me.under(first, false, |me| (b.item)(me, &[rest]))?;
-        me.join(Join { cond: first, strict: false }, &x, &y, range)
+        me.join(Selection { cond: first, strict: false }, &x, &y, range)
     });
     (seq.present, seq.eager) = (present, eager);
     Ok(Value::Seq(seq))

@@ -10,7 +10,7 @@ use ad_ir::diag::SrcRange;
 use ad_ir::ir::{Contraction, Elem, Node, Term, Var};
 use ad_ir::memory_order::ResultOrder;
 use ad_ir::prim::{Cmp, IntOp};
-use ad_ir::program::{Called, Home};
+use ad_ir::program::{AssumedFunction, Home};
 
 /// Free functions of ndarray.
 pub(crate) const TABLE: &[Row] = &[
@@ -28,7 +28,7 @@ pub(crate) const TABLE: &[Row] = &[
     row("aview1", On::Nd, (1, 1), arr, "an array of these elements").order(ResultOrder::Standard).called("&[0.0_f64]"),
     row("aview2", On::Nd, (1, 1), arr, "an array of these rows").order(ResultOrder::Standard).called("&[[0.0_f64]]"),
     row("kron", On::Nd, (2, 2), kron, "Kronecker product of two matrices").order(ResultOrder::Standard).called_as(
-        Called {
+        AssumedFunction {
             home: Home::Linalg,
             arguments: "&$crate::ndarray::Array2::<f64>::zeros((0, 0)), &$crate::ndarray::Array2::<f64>::zeros((0, 0))",
             result: None,

@@ -9,7 +9,7 @@ use crate::checks::Frame;
 use crate::functions::all_axes;
 use crate::lower::Lower;
 use crate::refs::results;
-use crate::slice::{Axis, front_axis};
+use crate::slice::{SliceAxis, front_axis};
 use crate::table::{Call, On, Parts, Row, row};
 use crate::value::{Lowered, Range, Value, Want};
 use ad_ir::catalogue::{self, wanted};
@@ -328,11 +328,11 @@ fn tril<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 }
 
 /// A range of one axis. The other axes are whole.
-pub(crate) fn along<'a>(axis: usize, start: Option<Value<'a>>, end: Option<Value<'a>>) -> Vec<Axis<'a>> {
-    let mut axes: Vec<Axis> = (0..axis)
-        .map(|_| Axis::Range(Range { start: None, end: None, inclusive: false, key: None }.into(), None))
+pub(crate) fn along<'a>(axis: usize, start: Option<Value<'a>>, end: Option<Value<'a>>) -> Vec<SliceAxis<'a>> {
+    let mut axes: Vec<SliceAxis> = (0..axis)
+        .map(|_| SliceAxis::Range(Range { start: None, end: None, inclusive: false, key: None }.into(), None))
         .collect();
-    axes.push(Axis::Range(Range { start, end, inclusive: false, key: None }.into(), None));
+    axes.push(SliceAxis::Range(Range { start, end, inclusive: false, key: None }.into(), None));
     axes
 }
 

@@ -14,7 +14,7 @@ use crate::arith::axis_words;
 use crate::functions::{all_axes, sum_over};
 use crate::lower::Lower;
 use crate::open::DynamicPart;
-use crate::slice::{Axis, Cut};
+use crate::slice::{Cut, SliceAxis};
 use crate::table::{Call, Neutral};
 use crate::value::{Lowered, Range, Seq, Value, Want};
 use ad_ir::catalogue;
@@ -420,9 +420,9 @@ pub(crate) fn split_at<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, 
     let mut part = |start: Option<Term>, end: Option<Term>| {
         let range = |start: Option<Term>, end: Option<Term>| {
             let (start, end) = (start.map(Value::Term), end.map(Value::Term));
-            Axis::Range(Rc::new(Range { start, end, inclusive: false, key: None }), None)
+            SliceAxis::Range(Rc::new(Range { start, end, inclusive: false, key: None }), None)
         };
-        let mut axes: Vec<Axis> = (0..axis).map(|_| range(None, None)).collect();
+        let mut axes: Vec<SliceAxis> = (0..axis).map(|_| range(None, None)).collect();
         axes.push(range(start, end));
         me.part_of(x, &axes, call.range)
     };

@@ -85,52 +85,52 @@ pub fn bound(g: &Graph, scan: &Scan, others: &mut Analyses) -> Option<Bound> {
 /// its rows are zeros.
 fn idle(g: &Graph, scan: &Scan, (reach, zeros): (&[Term], &HashSet<Term>), fact: (Term, bool)) -> bool {
     // The value of each term if the fact holds, as far as conditionals and sums with zeros show it.
-    let mut is: HashMap<Term, Is> = HashMap::with_capacity(reach.len());
+    let mut is: HashMap<Term, IterationValue> = HashMap::with_capacity(reach.len());
     for &t in reach {
-        let of = |c: Term| is.get(&c).copied().unwrap_or(Is::Term(c));
+        let of = |c: Term| is.get(&c).copied().unwrap_or(IterationValue::Term(c));
         let own = match g.node(t) {
-            _ if t == fact.0 => Is::Bool(fact.1),
+            _ if t == fact.0 => IterationValue::Bool(fact.1),
             Node::Cond { cond, then, other } => choice(of(*cond), of(*then), of(*other), t),
             Node::Prim(prim, args) => match (prim, &**args) {
                 (Prim::Select, [mask, then, other]) if g.rank(*mask) == 0 => {
                     choice(of(*mask), of(*then), of(*other), t)
                 }
                 (Prim::Binary(Binary::Add), [a, b]) => match (of(*a), of(*b)) {
-                    (Is::Blank, x) | (x, Is::Blank) => x,
-                    _ => Is::Term(t),
+                    (IterationValue::Blank, x) | (x, IterationValue::Blank) => x,
+                    _ => IterationValue::Term(t),
                 },
                 (Prim::And, [a, b]) => match (of(*a), of(*b)) {
-                    (Is::Bool(true), x) | (x, Is::Bool(true)) => x,
-                    (Is::Bool(false), _) | (_, Is::Bool(false)) => Is::Bool(false),
-                    _ => Is::Term(t),
+                    (IterationValue::Bool(true), x) | (x, IterationValue::Bool(true)) => x,
+                    (IterationValue::Bool(false), _) | (_, IterationValue::Bool(false)) => IterationValue::Bool(false),
+                    _ => IterationValue::Term(t),
                 },
                 (Prim::Or, [a, b]) => match (of(*a), of(*b)) {
-                    (Is::Bool(false), x) | (x, Is::Bool(false)) => x,
-                    (Is::Bool(true), _) | (_, Is::Bool(true)) => Is::Bool(true),
-                    _ => Is::Term(t),
+                    (IterationValue::Bool(false), x) | (x, IterationValue::Bool(false)) => x,
+                    (IterationValue::Bool(true), _) | (_, IterationValue::Bool(true)) => IterationValue::Bool(true),
+                    _ => IterationValue::Term(t),
                 },
                 (Prim::Not, [a]) => match of(*a) {
-                    Is::Bool(b) => Is::Bool(!b),
-                    _ => Is::Term(t),
+                    IterationValue::Bool(b) => IterationValue::Bool(!b),
+                    _ => IterationValue::Term(t),
                 },
                 _ => plain(g, t, zeros),
             },
             // Only zeros are added.
-            Node::Scatter { put: Put::Add, dst, src, .. } if of(*src) == Is::Blank => of(*dst),
+            Node::Scatter { put: Put::Add, dst, src, .. } if of(*src) == IterationValue::Blank => of(*dst),
             _ => plain(g, t, zeros),
         };
         is.insert(t, own);
     }
     scan.body.results.iter().enumerate().all(|(k, t)| match is[t] {
-        Is::Term(t) => k < scan.init.len() && matches!(g.node(t), Node::Param(n, _) if *n as usize == k),
-        Is::Blank => k >= scan.init.len(),
-        Is::Bool(value) => k >= scan.init.len() && !value,
+        IterationValue::Term(t) => k < scan.init.len() && matches!(g.node(t), Node::Param(n, _) if *n as usize == k),
+        IterationValue::Blank => k >= scan.init.len(),
+        IterationValue::Bool(value) => k >= scan.init.len() && !value,
     })
 }
 
 /// The value of a term in an iteration for which a fact holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Is {
+enum IterationValue {
     /// Zeros, as in new memory; not of booleans.
     Blank,
     /// A boolean constant.
@@ -139,20 +139,20 @@ enum Is {
     Term(Term),
 }
 
-fn plain(g: &Graph, t: Term, zeros: &HashSet<Term>) -> Is {
+fn plain(g: &Graph, t: Term, zeros: &HashSet<Term>) -> IterationValue {
     match g.bool_value(t) {
-        Some(value) => Is::Bool(value),
-        None if zeros.contains(&t) => Is::Blank,
-        None => Is::Term(t),
+        Some(value) => IterationValue::Bool(value),
+        None if zeros.contains(&t) => IterationValue::Blank,
+        None => IterationValue::Term(t),
     }
 }
 
-fn choice(cond: Is, then: Is, other: Is, t: Term) -> Is {
+fn choice(cond: IterationValue, then: IterationValue, other: IterationValue, t: Term) -> IterationValue {
     match cond {
-        Is::Bool(true) => then,
-        Is::Bool(false) => other,
+        IterationValue::Bool(true) => then,
+        IterationValue::Bool(false) => other,
         _ if then == other => then,
-        _ => Is::Term(t),
+        _ => IterationValue::Term(t),
     }
 }
 

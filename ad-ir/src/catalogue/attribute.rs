@@ -1,6 +1,6 @@
 //! Errors in the options of `differentiate` and of `check_grad!`, and of the derive.
 
-use super::foreign::{self, Kind};
+use super::foreign::{self, Usage};
 use super::{entries, message};
 use crate::diag::Message;
 
@@ -14,7 +14,7 @@ pub fn unknown_option(name: &str, near: Option<&str>, derivatives: &str) -> Mess
     let text = message(format!("`differentiate` has no option `{name}`"));
     let text = text
         .maybe(near, &format!("the options are {derivatives}, `wrt(..)`, `crate = \"..\"`, `mode = \"..\"`"));
-    foreign::translate(Kind::Option, name, text)
+    foreign::translate(Usage::Option, name, text)
 }
 
 pub fn aux_of_no_pair(ty: &str) -> Message {

@@ -6,7 +6,7 @@ use crate::diag::Message;
 
 /// The syntactic use of a foreign name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum Usage {
     /// `x.name(..)`.
     Method,
     /// `name(..)`, `np::name(..)`.
@@ -26,7 +26,7 @@ pub enum Kind {
 }
 
 struct Idiom {
-    kind: Kind,
+    kind: Usage,
     /// Names with the same translation.
     names: &'static [&'static str],
     from: &'static str,
@@ -34,7 +34,7 @@ struct Idiom {
     here: &'static str,
 }
 
-const fn idiom(kind: Kind, names: &'static [&'static str], from: &'static str, here: &'static str) -> Idiom {
+const fn idiom(kind: Usage, names: &'static [&'static str], from: &'static str, here: &'static str) -> Idiom {
     Idiom { kind, names, from, here }
 }
 
@@ -44,7 +44,7 @@ const JAX: &str = "JAX";
 const NALGEBRA: &str = "nalgebra";
 const AUTODIFF: &str = "std::autodiff";
 
-use Kind::{Bound, Function, Macro, Method, Name, Operator, Option, Type};
+use Usage::{Bound, Function, Macro, Method, Name, Operator, Option, Type};
 
 const OPERATOR_MATMUL: &str = "`a.dot(&b)`";
 const NO_TAPE: &str = "nothing: the attribute writes `f_grad`, which you call instead";
@@ -235,7 +235,7 @@ fn id(idiom: &Idiom) -> String {
 
 /// Adds the translation of an unknown name to a message, if the name is known in another library.
 #[must_use]
-pub fn translate(kind: Kind, name: &str, message: Message) -> Message {
+pub fn translate(kind: Usage, name: &str, message: Message) -> Message {
     match IDIOMS.iter().find(|i| i.kind == kind && i.names.contains(&name)) {
         Some(idiom) => {
             let of = if idiom.from.ends_with('s') { format!("{}'", idiom.from) } else { format!("{}'s", idiom.from) };
@@ -251,12 +251,12 @@ pub fn translate(kind: Kind, name: &str, message: Message) -> Message {
 
 /// Whether a name is known in another library.
 #[must_use]
-pub fn knows(kind: Kind, name: &str) -> bool {
+pub fn knows(kind: Usage, name: &str) -> bool {
     IDIOMS.iter().any(|i| i.kind == kind && i.names.contains(&name))
 }
 
 /// The message for an operator that is a power in other languages.
 #[must_use]
 pub fn power(op: &str) -> Message {
-    translate(Kind::Operator, op, super::message(format!("`{op}` is not a power in Rust")).instead_of_rustc())
+    translate(Usage::Operator, op, super::message(format!("`{op}` is not a power in Rust")).instead_of_rustc())
 }

@@ -2,7 +2,7 @@
 //! items and types that are refused by name. Each has one row, which is removed when the construct
 //! is supported. `all` lists the rows; each has a case in `tests/ui`.
 
-use super::foreign::{self, Kind};
+use super::foreign::{self, Usage};
 use super::message;
 use crate::diag::Message;
 
@@ -280,7 +280,7 @@ pub fn macro_call(name: &str) -> Message {
                 Some(near) => refused(&what, &format!("did you mean `{near}!`?")).instead_of_rustc(),
                 None => refused(&what, "write what it expands to; `array!`, `vec!` and `s!` are understood"),
             };
-            foreign::translate(Kind::Macro, name, message).entry(id("construct", "another macro"))
+            foreign::translate(Usage::Macro, name, message).entry(id("construct", "another macro"))
         }
     }
 }
@@ -421,7 +421,7 @@ pub fn value(ty: &str) -> Message {
     let row = row_of_value(ty).unwrap_or(&VALUES[VALUES.len() - 1]);
     let text = refused(&format!("a value of type `{ty}`"), row.way_out).entry(id("value", row.name));
     let text = if row.name == OTHER { text.note(super::OWN_NAMES) } else { text };
-    foreign::translate(Kind::Type, ty, text)
+    foreign::translate(Usage::Type, ty, text)
 }
 
 fn row_of_value(ty: &str) -> Option<&'static Row> {
@@ -548,8 +548,8 @@ const TYPES: &[Row] = &[
 /// The message for a type that is refused by name.
 pub fn named_type(name: &str) -> Option<Message> {
     let text = message(format!("the type `{name}` is not accepted")).once();
-    if foreign::knows(Kind::Type, name) {
-        return Some(foreign::translate(Kind::Type, name, text));
+    if foreign::knows(Usage::Type, name) {
+        return Some(foreign::translate(Usage::Type, name, text));
     }
     let family = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let row = TYPES.iter().find(|r| r.name == name).or_else(|| TYPES.iter().find(|r| r.name == family))?;

@@ -75,7 +75,7 @@ impl Layouts<'_> {
         }
         let shape = self.g.shape(x).to_vec();
         let mut swapped = AxisOrder::row_major(rank);
-        swapped.outwards.swap(rank - 2, rank - 1);
+        swapped.outermost_first.swap(rank - 2, rank - 1);
         let mut cases = Vec::new();
         for (c, axes) in order.cases() {
             if AxisOrder::of(axes) == AxisOrder::column_major(rank) {

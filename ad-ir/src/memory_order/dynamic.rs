@@ -95,7 +95,7 @@ impl Layouts<'_> {
         let there = self.g.compare(Cmp::Lt, i, len);
         let mut at = i;
         let mut index = vec![i; sizes.len()];
-        for (n, &k) in order.outwards.iter().enumerate().rev() {
+        for (n, &k) in order.outermost_first.iter().enumerate().rev() {
             let k = usize::from(k);
             let here = if n == 0 { at } else { self.g.int(IntOp::Rem, at, sizes[k]) };
             index[k] = if order.backwards[n] {
@@ -262,7 +262,7 @@ impl Layouts<'_> {
         let rank = axes.len();
         let swapped = |me: &mut Self, k: usize| {
             let mut order = AxisOrder::row_major(rank);
-            order.outwards.swap(k, rank - 1);
+            order.outermost_first.swap(k, rank - 1);
             me.in_a_row(x, &order).all
         };
         let by_distance = by_distance(axes);

@@ -11,7 +11,7 @@ use crate::prim::{Cmp, IntOp, Prim};
 
 /// The memory orders of arrays that are neither in standard layout nor views of others.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub struct KnownOrders {
     orders: BTreeMap<Term, MemoryOrder>,
     /// Whether a number was created whose order of summation is unknown.
     pub any_unknown: bool,
@@ -23,7 +23,7 @@ pub struct Layouts<'g> {
     /// The graph.
     pub g: &'g mut Graph,
     /// The noted memory orders of its terms.
-    pub known: &'g mut Known,
+    pub known: &'g mut KnownOrders,
 }
 
 /// A view of an array in memory.
@@ -202,16 +202,16 @@ impl Layouts<'_> {
     /// The strides of a contiguous array of a shape.
     pub(super) fn contiguous(&mut self, shape: &[Term], order: &AxisOrder) -> Strides {
         let step = |back: &bool| if *back { -1 } else { 1 };
-        let axes = order.outwards.iter().zip(&order.backwards).map(|(&k, back)| (usize::from(k), step(back)));
+        let axes = order.outermost_first.iter().zip(&order.backwards).map(|(&k, back)| (usize::from(k), step(back)));
         let axes = self.dense(shape, axes);
         if order.zipped { axes.iter().map(|a| Stride { zipped: true, ..*a }).collect() } else { axes }
     }
 
-    /// `outwards`: the axes from the outermost to the innermost, each with its step.
-    fn dense(&mut self, shape: &[Term], outwards: impl DoubleEndedIterator<Item = (usize, i64)>) -> Strides {
+    /// `outermost_first`: the axes from the outermost to the innermost, each with its step.
+    fn dense(&mut self, shape: &[Term], outermost_first: impl DoubleEndedIterator<Item = (usize, i64)>) -> Strides {
         let mut unit = self.g.lit_usize(1);
         let mut axes = vec![Stride { position: 0, step: 1, unit, sliced: false, zipped: false }; shape.len()];
-        for (n, (k, step)) in outwards.rev().enumerate() {
+        for (n, (k, step)) in outermost_first.rev().enumerate() {
             axes[k] = Stride { position: shape.len() - 1 - n, step, unit, ..axes[k] };
             unit = self.times(unit, shape[k]);
         }
@@ -266,11 +266,11 @@ impl Layouts<'_> {
 
     /// Whether the elements of an array of this shape are next to each other.
     pub(super) fn is_contiguous(&mut self, shape: &[Term], axes: &Strides) -> Term {
-        let mut inwards: Vec<usize> = (0..axes.len()).collect();
-        inwards.sort_by_key(|&k| std::cmp::Reverse(axes[k].position));
+        let mut innermost_first: Vec<usize> = (0..axes.len()).collect();
+        innermost_first.sort_by_key(|&k| std::cmp::Reverse(axes[k].position));
         let one = self.g.lit_usize(1);
         let (mut contiguous, mut expected) = (self.g.lit_bool(true), one);
-        for &k in &inwards {
+        for &k in &innermost_first {
             let near = match axes[k].step {
                 1 | -1 => self.same_size(axes[k].unit, expected),
                 _ => self.g.lit_bool(false),
@@ -288,8 +288,8 @@ impl Layouts<'_> {
     /// The elements of `t` with its axes in this order. Axes that are not in the order follow the
     /// others.
     pub fn in_axis_order(&mut self, t: Term, order: &AxisOrder) -> Term {
-        let known = order.outwards.len();
-        let perm: Vec<u8> = order.outwards.iter().copied().chain((known..self.g.rank(t)).map(axis)).collect();
+        let known = order.outermost_first.len();
+        let perm: Vec<u8> = order.outermost_first.iter().copied().chain((known..self.g.rank(t)).map(axis)).collect();
         let t = self.g.transpose(t, &perm);
         self.backwards(t, &order.backwards)
     }
@@ -298,7 +298,7 @@ impl Layouts<'_> {
     pub fn out_of_axis_order(&mut self, t: Term, order: &AxisOrder) -> Term {
         let t = self.backwards(t, &order.backwards);
         let mut perm: Vec<u8> = (0..self.g.rank(t)).map(axis).collect();
-        for (from, &k) in order.outwards.iter().enumerate() {
+        for (from, &k) in order.outermost_first.iter().enumerate() {
             perm[usize::from(k)] = axis(from);
         }
         self.g.transpose(t, &perm)

@@ -4,7 +4,7 @@
 //! A decision of the user's function that reads such a sum needs its bits, so the compiler has to
 //! know the memory order of each array: [`Strides`] under conditions on sizes. The order follows
 //! from the term (transpositions, slices and indices of another array), or it was noted when the
-//! array was created ([`Known`]). All other arrays are in standard layout. Results are in standard
+//! array was created ([`KnownOrders`]). All other arrays are in standard layout. Results are in standard
 //! layout, and parameters are assumed to be, so that the same inputs give the same bits.
 //!
 //! Three properties are not modelled. The strides of empty arrays do not matter: all elements of an
@@ -58,7 +58,7 @@ use std::rc::Rc;
 use crate::ir::{Term, axis};
 
 pub use dynamic::DynamicPart;
-pub use layouts::{Known, Layouts};
+pub use layouts::{KnownOrders, Layouts};
 pub use results::{Arithmetic, Elementwise};
 pub use rules::{MethodOrder, ReductionOrder, ResultOrder};
 pub use sums::{HasLayouts, product};
@@ -124,7 +124,7 @@ impl MemoryOrder {
 /// Some of them may go backwards.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AxisOrder {
-    outwards: Vec<u8>,
+    outermost_first: Vec<u8>,
     /// Whether each of these axes goes backwards.
     backwards: Vec<bool>,
     /// As in [`Stride::zipped`].
@@ -135,13 +135,13 @@ impl AxisOrder {
     /// The first axis is outermost, as in C.
     #[must_use]
     pub fn row_major(rank: usize) -> Self {
-        AxisOrder { outwards: (0..rank).map(axis).collect(), backwards: vec![false; rank], zipped: false }
+        AxisOrder { outermost_first: (0..rank).map(axis).collect(), backwards: vec![false; rank], zipped: false }
     }
 
     /// The last axis is outermost, as in Fortran.
     #[must_use]
     pub fn column_major(rank: usize) -> Self {
-        AxisOrder { outwards: (0..rank).rev().map(axis).collect(), ..Self::row_major(rank) }
+        AxisOrder { outermost_first: (0..rank).rev().map(axis).collect(), ..Self::row_major(rank) }
     }
 
     /// The order that `Zip` calls column-major.
@@ -152,21 +152,21 @@ impl AxisOrder {
     /// One axis is outermost, and the others follow in their order.
     fn outermost(rank: usize, along: usize) -> Self {
         let others = (0..rank).filter(|&k| k != along);
-        AxisOrder { outwards: std::iter::once(along).chain(others).map(axis).collect(), ..Self::row_major(rank) }
+        AxisOrder { outermost_first: std::iter::once(along).chain(others).map(axis).collect(), ..Self::row_major(rank) }
     }
 
     /// The order of the elements in memory, if they are contiguous.
     fn of(axes: &Strides) -> Self {
-        let mut outwards: Vec<u8> = (0..axes.len()).map(axis).collect();
-        outwards.sort_by_key(|&k| axes[usize::from(k)].position);
-        let backwards = outwards.iter().map(|&k| axes[usize::from(k)].step < 0).collect();
-        AxisOrder { outwards, backwards, zipped: axes.iter().any(|a| a.zipped) }
+        let mut outermost_first: Vec<u8> = (0..axes.len()).map(axis).collect();
+        outermost_first.sort_by_key(|&k| axes[usize::from(k)].position);
+        let backwards = outermost_first.iter().map(|&k| axes[usize::from(k)].step < 0).collect();
+        AxisOrder { outermost_first, backwards, zipped: axes.iter().any(|a| a.zipped) }
     }
 
     /// Whether it is row-major.
     #[must_use]
     pub fn is_standard(&self) -> bool {
-        self.outwards.is_sorted() && !self.backwards.contains(&true)
+        self.outermost_first.is_sorted() && !self.backwards.contains(&true)
     }
 }
 

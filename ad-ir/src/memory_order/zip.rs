@@ -126,9 +126,9 @@ impl Layouts<'_> {
                 .collect();
             let few: Vec<Term> =
                 shape.iter().map(|&n| if rank == 2 { no } else { self.g.compare(Cmp::Le, n, one) }).collect();
-            let whole = |me: &mut Self, inwards: &mut dyn Iterator<Item = usize>| {
+            let whole = |me: &mut Self, innermost_first: &mut dyn Iterator<Item = usize>| {
                 let (mut all, mut expected) = (yes, one);
-                for k in inwards {
+                for k in innermost_first {
                     let near = strides[k].map_or(no, |s| me.same_size(s, expected));
                     let fits = me.g.or(near, few[k]);
                     all = me.g.and(all, fits);

@@ -206,7 +206,7 @@ impl OutputTree {
 
 /// The structure of a declared parameter, with references as its type has them.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Parts {
+pub enum ParamTree {
     /// A number or array: its index in the list of leaves.
     Leaf(usize),
     /// A tuple behind this number of references.
@@ -216,7 +216,7 @@ pub enum Parts {
         /// Whether one of them has the lifetime `'static`.
         is_static: bool,
         /// The parts.
-        parts: Vec<Parts>,
+        parts: Vec<ParamTree>,
     },
     /// A list of structures.
     List {
@@ -225,7 +225,7 @@ pub enum Parts {
         /// The type without references.
         of: ListType,
         /// The structure of an element.
-        element: Box<Parts>,
+        element: Box<ParamTree>,
     },
     /// A value of a type with a definition, behind this number of references.
     Defined {
@@ -236,36 +236,36 @@ pub enum Parts {
         /// The type.
         of: DefinedType,
         /// The structure into which it is taken apart.
-        inner: Box<Parts>,
+        inner: Box<ParamTree>,
     },
 }
 
-impl Parts {
+impl ParamTree {
     /// The structure without references.
     #[must_use]
     pub fn tree(&self) -> Tree<usize> {
         match self {
-            Parts::Leaf(k) => Tree::Leaf(*k),
-            Parts::Tuple { parts, .. } => Tree::Tuple(parts.iter().map(Parts::tree).collect()),
-            Parts::List { of, element, .. } => Tree::List(of.clone(), element.tree().into()),
-            Parts::Defined { of, inner, .. } => Tree::Defined(of.clone(), inner.tree().into()),
+            ParamTree::Leaf(k) => Tree::Leaf(*k),
+            ParamTree::Tuple { parts, .. } => Tree::Tuple(parts.iter().map(ParamTree::tree).collect()),
+            ParamTree::List { of, element, .. } => Tree::List(of.clone(), element.tree().into()),
+            ParamTree::Defined { of, inner, .. } => Tree::Defined(of.clone(), inner.tree().into()),
         }
     }
 
     /// The same structure over leaves that begin at another index.
     #[must_use]
-    pub fn moved(&self, to: usize, from: usize) -> Parts {
+    pub fn moved(&self, to: usize, from: usize) -> ParamTree {
         match self {
-            Parts::Leaf(k) => Parts::Leaf(k - from + to),
-            Parts::Tuple { references, is_static, parts } => Parts::Tuple {
+            ParamTree::Leaf(k) => ParamTree::Leaf(k - from + to),
+            ParamTree::Tuple { references, is_static, parts } => ParamTree::Tuple {
                 references: *references,
                 is_static: *is_static,
                 parts: parts.iter().map(|part| part.moved(to, from)).collect(),
             },
-            Parts::List { passing, of, element } => {
-                Parts::List { passing: *passing, of: of.clone(), element: element.moved(to, from).into() }
+            ParamTree::List { passing, of, element } => {
+                ParamTree::List { passing: *passing, of: of.clone(), element: element.moved(to, from).into() }
             }
-            Parts::Defined { references, is_static, of, inner } => Parts::Defined {
+            ParamTree::Defined { references, is_static, of, inner } => ParamTree::Defined {
                 references: *references,
                 is_static: *is_static,
                 of: of.clone(),
@@ -278,10 +278,10 @@ impl Parts {
     #[must_use]
     pub fn is_moved(&self, passing: &impl Fn(usize) -> Passing) -> bool {
         match self {
-            Parts::Leaf(k) => passing(*k).is_moved(),
-            Parts::Tuple { references, parts, .. } => *references == 0 && parts.iter().any(|p| p.is_moved(passing)),
-            Parts::List { passing, .. } => passing.references == 0,
-            Parts::Defined { references, .. } => *references == 0,
+            ParamTree::Leaf(k) => passing(*k).is_moved(),
+            ParamTree::Tuple { references, parts, .. } => *references == 0 && parts.iter().any(|p| p.is_moved(passing)),
+            ParamTree::List { passing, .. } => passing.references == 0,
+            ParamTree::Defined { references, .. } => *references == 0,
         }
     }
 }
@@ -296,5 +296,5 @@ pub struct Declared {
     /// Its type.
     pub ty: TokenStream,
     /// Its structure over the list of leaves ([`super::Param`]).
-    pub parts: Parts,
+    pub parts: ParamTree,
 }

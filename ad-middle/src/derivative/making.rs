@@ -11,7 +11,7 @@ use ad_ir::descriptor::Further;
 use ad_ir::ir::{Graph, Loc, Node, Term, axis};
 use ad_ir::mode::Mode;
 use ad_ir::prim::{Cmp, Reduce};
-use ad_ir::program::{Check, Container, Declared, Output, Param, Parts, Passing, Phase, Role, Tree, element_of};
+use ad_ir::program::{Check, Container, Declared, Output, Param, ParamTree, Passing, Phase, Role, Tree, element_of};
 use ad_ir::rust_types::{Passed, argument_type, destination_type, owned_type, type_of, written_tree_type};
 
 /// The passes over a derivative that is differentiated again.
@@ -247,7 +247,7 @@ impl<'a> DerivativeBuilder<'a> {
         (like, defined): (&Tree<Like>, bool),
         written: bool,
         leaves: &mut Vec<(Option<Term>, Ident)>,
-    ) -> Parts {
+    ) -> ParamTree {
         match like {
             Tree::Leaf(like) => {
                 let name = Ident::new(own, Span::call_site());
@@ -256,7 +256,7 @@ impl<'a> DerivativeBuilder<'a> {
                 let passing = if written { Passing::reference(passing.owner) } else { passing };
                 let term = self.leaf(&name, label, (like, passing), (written, real));
                 leaves.push((term, name));
-                Parts::Leaf(self.params.len() - 1)
+                ParamTree::Leaf(self.params.len() - 1)
             }
             Tree::Tuple(parts) => {
                 let part = |(k, part): (usize, &Tree<Like>)| {
@@ -267,15 +267,15 @@ impl<'a> DerivativeBuilder<'a> {
                     self.parts(&name, &format!("{label}.{k}"), (part, defined), written, leaves)
                 };
                 let parts = parts.iter().enumerate().map(part).collect();
-                Parts::Tuple { references: 0, is_static: false, parts }
+                ParamTree::Tuple { references: 0, is_static: false, parts }
             }
             Tree::List(of, element) => {
                 let element = self.parts(own, label, (element, defined), written, leaves).into();
-                Parts::List { passing: of.passing(), of: of.clone(), element }
+                ParamTree::List { passing: of.passing(), of: of.clone(), element }
             }
             Tree::Defined(of, inner) => {
                 let inner = self.parts(own, label, (inner, true), written, leaves).into();
-                Parts::Defined { references: 1, is_static: false, of: of.clone(), inner }
+                ParamTree::Defined { references: 1, is_static: false, of: of.clone(), inner }
             }
         }
     }

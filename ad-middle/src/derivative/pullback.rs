@@ -24,7 +24,7 @@ use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
 use ad_ir::ir::{Graph, Node, Term, Type};
 use ad_ir::prim::Prim;
 use ad_ir::program::{
-    Container, Declared, Output, OutputTree, Owner, Param, Parts, Passing, Program, Role, Routine, Staged,
+    Container, Declared, Output, OutputTree, Owner, Param, ParamTree, Passing, Program, Role, Routine, Staged,
 };
 
 /// `f_pullback`, given the `vjp`.
@@ -63,7 +63,7 @@ pub(crate) fn adding(program: &mut Program, second: &mut Routine) {
     let ty = ad_ir::rust_types::argument_type(program, Container::Scalar, elem, 0, &[]);
     let (name, container, passing) = (format_ident!("onto_"), Container::Slice, Container::Slice.passing());
     let (label, lens, role) = (name.to_string(), Vec::new(), Role::Data);
-    let parts = Parts::Leaf(second.params.len());
+    let parts = ParamTree::Leaf(second.params.len());
     second.declared.push(Declared { name: name.clone(), label: label.clone(), ty: quote!(&mut [#ty]), parts });
     second.params.push(Param { name, label, passing, container, elem, rank, lens, input, role });
     second.result = OutputTree::Leaf(Output { term: sum, container, lens: Vec::new(), role });
@@ -133,7 +133,7 @@ fn split(program: &mut Program, whole: Routine, (name, docs): (Ident, Vec<String
     // A function that is called has its leaves as parameters.
     let shared = passed.iter().filter_map(|&k| declared.get(k as usize)).enumerate();
     let mut second_declared: Vec<Declared> =
-        shared.map(|(k, one)| Declared { parts: Parts::Leaf(k), ..one.clone() }).collect();
+        shared.map(|(k, one)| Declared { parts: ParamTree::Leaf(k), ..one.clone() }).collect();
     for kept in &kept {
         second_declared.push(kept.declared(second_params.len()));
         second_params.push(kept.param.clone());
@@ -181,7 +181,7 @@ impl Captured {
     /// It as a parameter of the second stage, whose leaf has this index.
     fn declared(&self, k: usize) -> Declared {
         let Captured { param, ty, .. } = self;
-        Declared { name: param.name.clone(), label: param.label.clone(), ty: ty.clone(), parts: Parts::Leaf(k) }
+        Declared { name: param.name.clone(), label: param.label.clone(), ty: ty.clone(), parts: ParamTree::Leaf(k) }
     }
 }
 

@@ -59,7 +59,7 @@ pub trait Derivative {
 #[must_use]
 pub fn derivative(mode: Mode, g: &mut Graph, roots: &[Term], wrt: &[u32]) -> Box<dyn Derivative> {
     match mode {
-        Mode::DualArrays => Box::new(dual_arrays::Derivative::of(g, roots, wrt)),
+        Mode::DualArrays => Box::new(dual_arrays::DualArrays::of(g, roots, wrt)),
     }
 }
 

@@ -25,8 +25,8 @@ use self::strided::as_products;
 
 use self::in_place::update;
 use self::merge_runs::{Inner, MergedLoop, runs};
-use self::opened::{Carry, Growth, Loop, Loops, Rows, leaf};
-use self::ragged::{Collected, Mark, Opened, Ragged};
+use self::opened::{Carry, Loop, Loops, RowGrowth, Rows, leaf};
+use self::ragged::{Collected, Inherited, Opened, Ragged};
 use crate::passes::trace;
 use ad_ir::analysis::Analyses;
 use ad_ir::analysis::bounds::bound;
@@ -35,7 +35,7 @@ use ad_ir::ir::{Contraction, Elem, Graph, Node, Put, Scan, Term, Type, Var};
 use ad_ir::prim::{Cmp, IntOp, Prim, Reduce};
 
 /// The result: the roots in the form that the emitter accepts.
-pub struct Lowered {
+pub struct LoweredGraph {
     /// From every reachable term outside of loops to its lowered form.
     pub new: HashMap<Term, Term>,
     /// The loops, opened: their bodies are terms among the others.
@@ -44,7 +44,7 @@ pub struct Lowered {
     pub outer: HashSet<Term>,
 }
 
-impl Lowered {
+impl LoweredGraph {
     /// The lowered roots, followed by the values that iterations of loops compute.
     pub(crate) fn roots(&self, roots: &[Term]) -> Vec<Term> {
         let of_loop = |l: &Loop| {
@@ -58,7 +58,7 @@ impl Lowered {
 /// Lowers the roots, or returns a text that names a term that cannot be emitted. `own` are the
 /// terms that decisions of the function depend on. If it is not given, the terms that decisions of
 /// these roots depend on are exact.
-pub(crate) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) -> Result<Lowered, String> {
+pub(crate) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) -> Result<LoweredGraph, String> {
     let runs = runs(g, roots);
     let mut exact = match own {
         Some(own) => ad_ir::analysis::decisions::decisions_in_loops(g, roots, own.iter().copied().collect()),
@@ -86,7 +86,7 @@ pub(crate) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) 
     lower.all(roots, &mut inside, &[])?;
     let Lower { outside: new, loops, inner, .. } = lower;
     let outer = new.values().copied().filter(|t| !inner.contains(t)).collect();
-    Ok(Lowered { new, loops, outer })
+    Ok(LoweredGraph { new, loops, outer })
 }
 
 /// `sum(cond(c, a, b)) = cond(c, sum a, sum b)`: neither array has to be stored, and each branch
@@ -107,7 +107,7 @@ struct Lower<'g> {
     /// Additional rows that inner loops save.
     inner_rows: HashMap<Term, Vec<Term>>,
     /// The marks of the loops in the body that is being lowered.
-    marks: HashMap<Term, Mark>,
+    marks: HashMap<Term, Inherited>,
     /// Lowered arrays that are ragged rows.
     ragged: HashMap<Term, Ragged>,
     /// Terms that mention no parameter of a body.
@@ -275,7 +275,7 @@ impl Lower<'_> {
         mut scan: Scan,
         growing: Option<(Option<usize>, usize)>,
         inner: &[Inner],
-        mark: Option<&Mark>,
+        mark: Option<&Inherited>,
     ) -> Result<Term, String> {
         let merged = !inner.is_empty() || matches!(growing, Some((None, _)));
         let collected = match mark {
@@ -365,10 +365,10 @@ impl Lower<'_> {
         for (k, &row) in results.iter().enumerate().skip(carries) {
             let appended = mark.and_then(|m| m.appended(k));
             let (how, size) = match growing.filter(|c| k >= c.1) {
-                Some((Some(counter), _)) => (Growth::Steps(None), parts[counter]),
-                Some((None, _)) => (Growth::Steps(None), zero),
-                None if appended.is_some() => (Growth::Steps(appended), scan.count),
-                None => (Growth::None, scan.count),
+                Some((Some(counter), _)) => (RowGrowth::Steps(None), parts[counter]),
+                Some((None, _)) => (RowGrowth::Steps(None), zero),
+                None if appended.is_some() => (RowGrowth::Steps(appended), scan.count),
+                None => (RowGrowth::None, scan.count),
             };
             if let Some(all) = self.collect(&collected, &mut opened, (k, &lasts), (how, size))? {
                 parts.push(all);
@@ -393,11 +393,11 @@ impl Lower<'_> {
             let last = leaf(g, usize_ty);
             l.carries.push(Carry { init: zero, now, next, last });
             let before = leaf(g, Type::Array(Elem::USIZE, [scan.count].into()));
-            l.rows.push(Rows { row: now, all: before, how: Growth::None, under: None });
+            l.rows.push(Rows { row: now, all: before, how: RowGrowth::None, under: None });
             for &row in &all[all.len() - one.rows.len()..] {
                 let (elem, shape) = (g.elem(row), g.shape(row)[1..].to_vec());
                 let all = leaf(g, Type::Array(elem, std::iter::once(last).chain(shape).collect()));
-                l.rows.push(Rows { row, all, how: Growth::Inner, under: None });
+                l.rows.push(Rows { row, all, how: RowGrowth::Inner, under: None });
                 let vars = [g.fresh(), g.fresh()];
                 let [i, j] = vars.map(|v| g.mk(Node::Var(v)));
                 let first = g.index(before, &[i]);

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::rc::Rc;
 
-use super::lowering::{self, Lowered};
+use super::lowering::{self, LoweredGraph};
 use super::roots::Roots;
 use super::simplify::{self, Fired};
 use super::trace;
@@ -200,7 +200,7 @@ impl<'l> Manager<'l> {
         own: Option<&HashSet<Term>>,
         (name, hints): (&str, &BTreeMap<Term, String>),
         log: Option<&mut Log>,
-    ) -> Result<Lowered, String> {
+    ) -> Result<LoweredGraph, String> {
         let Some(log) = log else { return lowering::lower(g, roots, own) };
         if log.rules {
             trace::start();

@@ -16,10 +16,10 @@ const SHOWN: usize = 3;
 
 /// A rewrite that fired: the rule, the term before, and the terms after. There are several if an
 /// array was split into its elements.
-pub(crate) type Step = (&'static str, Term, Box<[Term]>);
+pub(crate) type FiredRewrite = (&'static str, Term, Box<[Term]>);
 
 thread_local! {
-    static STEPS: RefCell<Option<Vec<Step>>> = const { RefCell::new(None) };
+    static STEPS: RefCell<Option<Vec<FiredRewrite>>> = const { RefCell::new(None) };
 }
 
 /// Keeps the rewrites of this thread from here on.
@@ -28,7 +28,7 @@ pub(crate) fn start() {
 }
 
 /// The rewrites since [`start`]. Ends the recording.
-pub(crate) fn taken() -> Vec<Step> {
+pub(crate) fn taken() -> Vec<FiredRewrite> {
     STEPS.take().unwrap_or_default()
 }
 
@@ -47,8 +47,8 @@ pub(crate) fn fired(rule: &'static str, before: Term, after: &[Term]) {
 }
 
 /// One line for each rewrite.
-pub(crate) fn lines(g: &Graph, steps: &[Step], hints: &BTreeMap<Term, String>) -> String {
-    let line = |(rule, before, after): &Step| {
+pub(crate) fn lines(g: &Graph, steps: &[FiredRewrite], hints: &BTreeMap<Term, String>) -> String {
+    let line = |(rule, before, after): &FiredRewrite| {
         let all: Vec<String> = after.iter().map(|&t| shown(g, t, hints, SHOWN)).collect();
         format!("{rule}: {} => {}\n", shown(g, *before, hints, SHOWN), all.join(", "))
     };

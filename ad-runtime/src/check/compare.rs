@@ -1,6 +1,6 @@
 //! Compares results with expected values, and reports the worst entry, by parameter and index.
 
-use super::{Along, At, Check, Entry, Leaf, slope, weights};
+use super::{Check, Entry, Leaf, Nearby, Tangent, slope, weights};
 
 /// One comparison: the entry, the result, the value by finite differences.
 type Compared = (Place, f64, f64);
@@ -89,25 +89,25 @@ impl Check<'_> {
     }
 
     /// A tangent that is 1 at an entry.
-    fn unit(&self, at: Entry) -> Along {
-        let mut along = Along(self.points.iter().map(|p| vec![0.0; p.leaf.values.len()]).collect());
+    fn unit(&self, at: Entry) -> Tangent {
+        let mut along = Tangent(self.points.iter().map(|p| vec![0.0; p.leaf.values.len()]).collect());
         along.0[at.of][at.at] = 1.0;
         along
     }
 
     /// A tangent without zeros.
-    fn tangent(&self) -> Along {
+    fn tangent(&self) -> Tangent {
         let total = self.points.iter().map(|p| p.leaf.values.len()).sum();
         let mut signed = weights(total).into_iter().enumerate().map(|(i, w)| if i % 3 == 1 { -w } else { w });
-        Along(self.points.iter().map(|p| signed.by_ref().take(p.leaf.values.len()).collect()).collect())
+        Tangent(self.points.iter().map(|p| signed.by_ref().take(p.leaf.values.len()).collect()).collect())
     }
 
     /// The forward derivative, along every compared entry, and along all entries together.
-    pub(super) fn forwards(&mut self, of: impl Fn(&Along) -> (Leaf, Leaf)) {
+    pub(super) fn forwards(&mut self, of: impl Fn(&Tangent) -> (Leaf, Leaf)) {
         let call = self.how.0;
         let mut all = Vec::new();
         let shape = &self.value.shape;
-        let of = |along: &Along| {
+        let of = |along: &Tangent| {
             let (value, tangent) = of(along);
             assert!(tangent.shape == *shape, "check_grad!({call}): the tangent of the result is of another shape");
             (value, tangent)
@@ -124,7 +124,7 @@ impl Check<'_> {
         let moves = self.all_entries(usize::MAX);
         let along = |h: f64| {
             let by = |e: &Entry| (*e, h * tangent.0[e.of][e.at]);
-            (self.function)(&At(moves.iter().map(by).collect())).values
+            (self.function)(&Nearby(moves.iter().map(by).collect())).values
         };
         // With few entries, the derivative along a direction that changes all of them is compared
         // too.
@@ -149,7 +149,7 @@ impl Check<'_> {
     }
 
     /// Products with the Hessian, along every entry that is compared.
-    pub(super) fn products(&self, of: impl Fn(&Along) -> Vec<Leaf>) {
+    pub(super) fn products(&self, of: impl Fn(&Tangent) -> Vec<Leaf>) {
         let mut all = Vec::new();
         let mut last: Option<(Entry, Vec<Leaf>)> = None;
         for &(a, b, expected) in self.second() {
@@ -186,7 +186,7 @@ impl Check<'_> {
         }
         let curvature = |e: Entry| {
             let Some(gradient) = &self.gradient else { return self.twice(e, e) };
-            slope(self.step(e), self.is_single(), |h| vec![entry(&gradient(&At::default().and(e, h)).1, e)])[0]
+            slope(self.step(e), self.is_single(), |h| vec![entry(&gradient(&Nearby::default().and(e, h)).1, e)])[0]
         };
         let diagonal: Vec<f64> = self.all_entries(usize::MAX).into_iter().map(curvature).collect();
         let found = of().values.first().copied().unwrap_or(f64::NAN);

@@ -32,7 +32,7 @@ pub type Axis<const L: usize> = (usize, isize, [isize; L]);
 
 /// How the result is combined with its earlier content.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum How<F> {
+enum Combined<F> {
     /// It is overwritten.
     New,
     /// It is added to.
@@ -41,13 +41,13 @@ enum How<F> {
     InOrder(F),
 }
 
-impl<F: Real> How<F> {
+impl<F: Real> Combined<F> {
     /// Initialises the result before terms are added.
     fn filled(self, out: &mut [F]) {
         match self {
-            How::New => out.fill(F::zero()),
-            How::Added => {}
-            How::InOrder(start) => out.fill(start),
+            Combined::New => out.fill(F::zero()),
+            Combined::Added => {}
+            Combined::InOrder(start) => out.fill(start),
         }
     }
 }
@@ -151,7 +151,7 @@ pub fn windows<F: Real, const L: usize>(
     accumulate: bool,
 ) {
     check([(out.len(), out_axes), (a.len(), a_axes), (b.len(), b_axes)]);
-    let how = if accumulate { How::Added } else { How::New };
+    let how = if accumulate { Combined::Added } else { Combined::New };
     let arrays = [Read::new(out_axes), Read::new(a_axes), Read::new(b_axes)];
     if labels.contains(&0) || !arrays.iter().all(|x| x.fits(&labels)) {
         return one_by_one(out, a, b, &arrays, &labels, how);
@@ -189,7 +189,7 @@ pub fn absorbing_windows<F: Real, const L: usize>(
         return windows((out, out_axes), (a, a_axes), (b, b_axes), labels, accumulate);
     }
     check([(out.len(), out_axes), (a.len(), a_axes), (b.len(), b_axes)]);
-    let how = if accumulate { How::Added } else { How::New };
+    let how = if accumulate { Combined::Added } else { Combined::New };
     let arrays = [Read::new(out_axes), Read::new(a_axes), Read::new(b_axes)];
     each_product(out, &arrays, &labels, how, |x, y| absorbing_product(a[x], b[y], absorbs));
 }
@@ -212,9 +212,9 @@ pub fn windows_in_order<F: Real, const L: usize>(
     check([(out.len(), out_axes), (a.len(), a_axes), (b.len(), b_axes)]);
     let arrays = [Read::new(out_axes), Read::new(a_axes), Read::new(b_axes)];
     if labels.contains(&0) || !arrays.iter().all(|x| x.fits(&labels)) {
-        return one_by_one(out, a, b, &arrays, &labels, How::InOrder(start));
+        return one_by_one(out, a, b, &arrays, &labels, Combined::InOrder(start));
     }
-    inside(out, a, b, &arrays, &labels, How::InOrder(start));
+    inside(out, a, b, &arrays, &labels, Combined::InOrder(start));
 }
 
 #[track_caller]
@@ -297,7 +297,7 @@ fn inside<F: Real, const L: usize>(
     b: &[F],
     arrays: &[Read<L>; 3],
     labels: &[usize; L],
-    how: How<F>,
+    how: Combined<F>,
 ) {
     let [(o0, os), (a0, a_s), (b0, bs)] = [arrays[0].flat(), arrays[1].flat(), arrays[2].flat()];
     let first = [o0, a0, b0];
@@ -319,7 +319,7 @@ fn inside<F: Real, const L: usize>(
         })
     };
     let (spread, summed) = (best(&spread), best(&summed));
-    let start = if let How::InOrder(start) = how { Some(start) } else { None };
+    let start = if let Combined::InOrder(start) = how { Some(start) } else { None };
     let in_order = start.is_some();
     let lane = match (spread, summed) {
         _ if in_order && (spread.is_none() || !once) => return one_by_one(out, a, b, arrays, labels, how),
@@ -333,7 +333,7 @@ fn inside<F: Real, const L: usize>(
             if !once || met < out.len() {
                 how.filled(out);
             }
-            let accumulate = how == How::Added || !once;
+            let accumulate = how == Combined::Added || !once;
             let turn = |l: &Label| Label { n: l.n, out: l.out, a: l.b, b: l.a };
             let (y, z, first, all) = if all[lane].a == 1 {
                 (a, b, first, all)
@@ -362,7 +362,7 @@ fn one_by_one<F: Real, const L: usize>(
     b: &[F],
     arrays: &[Read<L>; 3],
     labels: &[usize; L],
-    how: How<F>,
+    how: Combined<F>,
 ) {
     each_product(out, arrays, labels, how, |x, y| a[x] * b[y]);
 }
@@ -372,7 +372,7 @@ fn each_product<F: Real, const L: usize>(
     out: &mut [F],
     arrays: &[Read<L>; 3],
     labels: &[usize; L],
-    how: How<F>,
+    how: Combined<F>,
     product: impl Fn(usize, usize) -> F,
 ) {
     how.filled(out);

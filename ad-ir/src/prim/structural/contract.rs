@@ -1,7 +1,7 @@
 //! `contract`: a sum of products of two arrays by labelled axes. Contractions are closed under
 //! batching and under transposition.
 
-use super::{Applied, Batch, Example, Linear, Sample, Structural, arity};
+use super::{Applied, Batch, Example, LinearMap, Sample, Structural, arity};
 use crate::prim::Prim;
 use crate::prim::build::{Build, Typed, Types, bad, ensure};
 use crate::term::{Contraction, Term, Type};
@@ -55,7 +55,7 @@ impl Structural for Contract<'_> {
         g.contract(a, b, spec)
     }
 
-    fn linear(&self, _g: &dyn Types, args: &[Term], k: usize) -> Option<Linear> {
+    fn linear(&self, _g: &dyn Types, args: &[Term], k: usize) -> Option<LinearMap> {
         let c = self.0;
         // If zeros of this operand absorb, so do those of its tangent and of the cotangent.
         let of = if k == 0 { c.clone() } else { c.swapped() };
@@ -64,7 +64,7 @@ impl Structural for Contract<'_> {
         let with = vec![args[1 - k]];
         let forward = Contraction { absorbs, ..Contraction::new(own.clone(), other.clone(), c.out.clone()) };
         let backward = Contraction { absorbs, ..Contraction::new(c.out.clone(), other.clone(), own.clone()) };
-        Some(Linear {
+        Some(LinearMap {
             forward: Applied { prim: Prim::Contract(forward), rest: with.clone() },
             backward: Applied { prim: Prim::Contract(backward), rest: with },
             unread: false,

@@ -2,7 +2,7 @@
 //! is the transpose of the other, since element i of one is the sum of the elements up to i, and
 //! element i of the other is the sum of the elements from i to the end.
 
-use super::{Applied, Batch, Example, Linear, Sample, Structural, arity};
+use super::{Applied, Batch, Example, LinearMap, Sample, Structural, arity};
 use crate::prim::Prim;
 use crate::prim::build::{Build, Typed, Types, ensure};
 use crate::term::Term;
@@ -26,8 +26,8 @@ impl Structural for CumSum {
         g.raw(Prim::CumSum(self.0), b.lifted)
     }
 
-    fn linear(&self, _g: &dyn Types, _args: &[Term], _k: usize) -> Option<Linear> {
-        Some(Linear {
+    fn linear(&self, _g: &dyn Types, _args: &[Term], _k: usize) -> Option<LinearMap> {
+        Some(LinearMap {
             forward: Applied { prim: Prim::CumSum(self.0), rest: Vec::new() },
             backward: Applied { prim: Prim::CumSum(!self.0), rest: Vec::new() },
             unread: false,

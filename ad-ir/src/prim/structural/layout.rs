@@ -1,6 +1,6 @@
 //! The same elements in another order or shape: `tr`, `reshape`, `recast`.
 
-use super::{Applied, Batch, Example, Linear, Sample, Structural, arity, list, shaped};
+use super::{Applied, Batch, Example, LinearMap, Sample, Structural, arity, list, shaped};
 use crate::prim::Prim;
 use crate::prim::build::{Build, Typed, Types, ensure};
 use crate::term::{Term, axis};
@@ -32,9 +32,9 @@ impl Structural for Transpose<'_> {
         g.transpose(b.lifted[0], &perm)
     }
 
-    fn linear(&self, _g: &dyn Types, _args: &[Term], _k: usize) -> Option<Linear> {
+    fn linear(&self, _g: &dyn Types, _args: &[Term], _k: usize) -> Option<LinearMap> {
         let inverse = self.inverse().into_iter().map(axis).collect();
-        Some(Linear {
+        Some(LinearMap {
             forward: Applied { prim: Prim::Transpose(self.0.into()), rest: Vec::new() },
             backward: Applied { prim: Prim::Transpose(inverse), rest: Vec::new() },
             unread: false,
@@ -82,8 +82,8 @@ fn resized(prim: &Prim, g: &mut dyn Build, b: &Batch<'_>) -> Term {
 }
 
 /// The derivative: to the shape of the result, and back.
-fn of_sizes(prim: &Prim, g: &dyn Types, args: &[Term]) -> Linear {
-    Linear {
+fn of_sizes(prim: &Prim, g: &dyn Types, args: &[Term]) -> LinearMap {
+    LinearMap {
         forward: Applied { prim: prim.clone(), rest: args[1..].to_vec() },
         backward: Applied { prim: prim.clone(), rest: g.shape(args[0]).to_vec() },
         unread: false,
@@ -109,7 +109,7 @@ impl Structural for Reshape {
         resized(&Prim::Reshape, g, b)
     }
 
-    fn linear(&self, g: &dyn Types, args: &[Term], _k: usize) -> Option<Linear> {
+    fn linear(&self, g: &dyn Types, args: &[Term], _k: usize) -> Option<LinearMap> {
         Some(of_sizes(&Prim::Reshape, g, args))
     }
 
@@ -148,7 +148,7 @@ impl Structural for Recast {
         resized(&Prim::Recast, g, b)
     }
 
-    fn linear(&self, g: &dyn Types, args: &[Term], _k: usize) -> Option<Linear> {
+    fn linear(&self, g: &dyn Types, args: &[Term], _k: usize) -> Option<LinearMap> {
         Some(of_sizes(&Prim::Recast, g, args))
     }
 

@@ -69,7 +69,7 @@ impl Applied {
 /// The derivative of a primitive by one of its arguments: a linear map and its transpose. Both are
 /// primitives.
 #[derive(Clone, Debug)]
-pub struct Linear {
+pub struct LinearMap {
     /// The map from the argument's tangent to the result's.
     pub forward: Applied,
     /// The map from the result's cotangent to the argument's.
@@ -127,7 +127,7 @@ pub trait Structural {
 
     /// The derivative by data argument k, if the primitive is linear in it. `None` if the
     /// derivative is zero, or is not a linear map of this form.
-    fn linear(&self, _g: &dyn Types, _args: &[Term], _k: usize) -> Option<Linear> {
+    fn linear(&self, _g: &dyn Types, _args: &[Term], _k: usize) -> Option<LinearMap> {
         None
     }
 

@@ -1,7 +1,7 @@
 //! A part of an array (`slice`), and an array padded with zeros (`pad`). Each is the transpose of
 //! the other.
 
-use super::{Applied, Batch, Example, Linear, Sample, Structural, arity, list, shaped};
+use super::{Applied, Batch, Example, LinearMap, Sample, Structural, arity, list, shaped};
 use crate::prim::Prim;
 use crate::prim::build::{Build, Typed, Types, ensure};
 use crate::term::Term;
@@ -54,9 +54,9 @@ impl Structural for Slice<'_> {
         batch(Prim::Slice, self.0, g, b)
     }
 
-    fn linear(&self, g: &dyn Types, args: &[Term], _k: usize) -> Option<Linear> {
+    fn linear(&self, g: &dyn Types, args: &[Term], _k: usize) -> Option<LinearMap> {
         let starts = &args[1..=self.0.len()];
-        Some(Linear {
+        Some(LinearMap {
             forward: Applied { prim: Prim::Slice(self.0.into()), rest: args[1..].to_vec() },
             backward: Applied { prim: Prim::Pad(self.0.into()), rest: at(starts, g.shape(args[0])) },
             unread: true,
@@ -101,9 +101,9 @@ impl Structural for Pad<'_> {
         batch(Prim::Pad, self.0, g, b)
     }
 
-    fn linear(&self, g: &dyn Types, args: &[Term], _k: usize) -> Option<Linear> {
+    fn linear(&self, g: &dyn Types, args: &[Term], _k: usize) -> Option<LinearMap> {
         let starts = &args[1..=self.0.len()];
-        Some(Linear {
+        Some(LinearMap {
             forward: Applied { prim: Prim::Pad(self.0.into()), rest: args[1..].to_vec() },
             backward: Applied { prim: Prim::Slice(self.0.into()), rest: at(starts, g.shape(args[0])) },
             unread: false,

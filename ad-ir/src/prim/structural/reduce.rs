@@ -5,7 +5,7 @@
 //! (`modes::dual_arrays::dual`). A reduction in a fixed order has no derivative: it is the exact
 //! value of a pair whose relaxed sum has the derivative.
 
-use super::{Applied, Batch, Example, Linear, Sample, Structural, arity, behind_first, list, shaped};
+use super::{Applied, Batch, Example, LinearMap, Sample, Structural, arity, behind_first, list, shaped};
 use crate::prim::build::{Build, Typed, Types, ensure};
 use crate::prim::{Prim, Reduce};
 use crate::term::{Elem, Term};
@@ -37,10 +37,10 @@ impl Structural for Sum<'_> {
         g.make(&Prim::Sum(behind_first(self.0).into()), &[b.lifted[0]])
     }
 
-    fn linear(&self, g: &dyn Types, args: &[Term], _k: usize) -> Option<Linear> {
+    fn linear(&self, g: &dyn Types, args: &[Term], _k: usize) -> Option<LinearMap> {
         let from = g.shape(args[0]);
         let sizes = self.0.iter().map(|&a| from[usize::from(a)]).collect();
-        Some(Linear {
+        Some(LinearMap {
             forward: Applied { prim: Prim::Sum(self.0.into()), rest: Vec::new() },
             backward: Applied { prim: Prim::Replicate(self.0.into()), rest: sizes },
             unread: false,

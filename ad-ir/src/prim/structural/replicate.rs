@@ -1,6 +1,6 @@
 //! `replicate`: new axes along which the array is constant.
 
-use super::{Applied, Batch, Example, Linear, Sample, Structural, arity, behind_first, list, shaped};
+use super::{Applied, Batch, Example, LinearMap, Sample, Structural, arity, behind_first, list, shaped};
 use crate::prim::Prim;
 use crate::prim::build::{Build, Typed, Types, bad, ensure};
 use crate::term::Term;
@@ -41,9 +41,9 @@ impl Structural for Replicate<'_> {
         g.replicate_axes(b.lifted[0], &behind_first(self.0), b.rest())
     }
 
-    fn linear(&self, g: &dyn Types, args: &[Term], _k: usize) -> Option<Linear> {
+    fn linear(&self, g: &dyn Types, args: &[Term], _k: usize) -> Option<LinearMap> {
         let sizes = &args[1..];
-        Some(Linear {
+        Some(LinearMap {
             forward: Applied { prim: Prim::Replicate(self.0.into()), rest: sizes.to_vec() },
             backward: Applied { prim: Prim::Sum(self.0.into()), rest: Vec::new() },
             // If a new axis may be empty, nothing reads the argument.

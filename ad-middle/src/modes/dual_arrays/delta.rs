@@ -18,7 +18,7 @@ pub(super) struct DeltaId(pub(super) u32);
 
 /// Where tangents come from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub(super) enum Leaf {
+pub(super) enum DeltaLeaf {
     /// An input of the function.
     Input(u32),
     /// A parameter of the closed body, or a part of one: (parameter, path through tuples).
@@ -29,7 +29,7 @@ pub(super) enum Leaf {
 #[derive(Clone, Debug)]
 pub(super) enum Delta {
     /// The tangent of a leaf.
-    Leaf(Leaf),
+    Leaf(DeltaLeaf),
     /// A sum.
     Add(DeltaId, DeltaId),
     /// A linear operation of the table in `linear`.

@@ -9,20 +9,20 @@ use ad_ir::ir::rewrite::{Rewrite, by_age};
 use ad_ir::ir::{Graph, Node, Put, Term, Type};
 use ad_ir::prim::{Binary, Cmp, IntOp, Prim, Reduce, Scaling};
 
-use super::delta::{Delta, DeltaId, Dual, Leaf, Tangent, differentiable};
+use super::delta::{Delta, DeltaId, DeltaLeaf, Dual, Tangent, differentiable};
 use super::linear::Lin;
 use super::{call, scan};
 
 /// The Deltas of `roots` with respect to these inputs.
 pub(super) fn dual(g: &mut Graph, roots: &[Term], active: &[u32]) -> Dual {
     dual_of(g, roots, &|leaf| match leaf {
-        Leaf::Input(k) => active.contains(&k),
-        Leaf::Param(_) => false,
+        DeltaLeaf::Input(k) => active.contains(&k),
+        DeltaLeaf::Param(_) => false,
     })
 }
 
 /// The Deltas of `roots` with respect to the leaves for which `active` holds.
-pub(super) fn dual_of(g: &mut Graph, roots: &[Term], active: &dyn Fn(Leaf) -> bool) -> Dual {
+pub(super) fn dual_of(g: &mut Graph, roots: &[Term], active: &dyn Fn(DeltaLeaf) -> bool) -> Dual {
     let mut d = Dualise {
         g,
         active,
@@ -74,7 +74,7 @@ fn reachable(g: &Graph, roots: &[Term], sizes: &mut HashSet<Term>) -> Vec<Term> 
 
 pub(super) struct Dualise<'g, 'a> {
     pub(super) g: &'g mut Graph,
-    active: &'a dyn Fn(Leaf) -> bool,
+    active: &'a dyn Fn(DeltaLeaf) -> bool,
     pub(super) out: Dual,
     /// The term in the primal program whose loops save what derivatives read.
     pub(super) primal: HashMap<Term, Term>,
@@ -160,8 +160,8 @@ impl Dualise<'_, '_> {
             _ => return Tangent::Zero,
         }
         let id = match node {
-            Node::Input(k) => self.leaf(Leaf::Input(*k)),
-            Node::Param(k, _) => self.leaf(Leaf::Param(*k)),
+            Node::Input(k) => self.leaf(DeltaLeaf::Input(*k)),
+            Node::Param(k, _) => self.leaf(DeltaLeaf::Param(*k)),
             Node::Gather { src, .. } => {
                 let Node::Gather { src: from, sizes, vars, index } = self.g.node(p).clone() else {
                     return Tangent::Zero;
@@ -202,7 +202,7 @@ impl Dualise<'_, '_> {
         Tangent::from(id)
     }
 
-    fn leaf(&mut self, leaf: Leaf) -> Option<DeltaId> {
+    fn leaf(&mut self, leaf: DeltaLeaf) -> Option<DeltaId> {
         if (self.active)(leaf) { self.push(Delta::Leaf(leaf)) } else { None }
     }
 

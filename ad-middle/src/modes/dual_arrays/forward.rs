@@ -3,12 +3,12 @@
 use ad_ir::ir::{Graph, Node, Put, Term};
 
 use super::condition::mask_outside;
-use super::delta::{Delta, DeltaId, Dual, Leaf};
+use super::delta::{Delta, DeltaId, DeltaLeaf, Dual};
 use super::{call, scan};
 use ad_ir::analysis::zeros::is_zero;
 
 /// The tangents of `dual`'s results; `None` is zero. A leaf without a tangent has tangent zero.
-pub(super) fn apply(g: &mut Graph, dual: &Dual, leaf: &dyn Fn(Leaf) -> Option<Term>) -> Vec<Option<Term>> {
+pub(super) fn apply(g: &mut Graph, dual: &Dual, leaf: &dyn Fn(DeltaLeaf) -> Option<Term>) -> Vec<Option<Term>> {
     let mut needed = vec![false; dual.deltas.len()];
     let mut stack: Vec<DeltaId> = dual.tangents.iter().copied().flatten().collect();
     while let Some(id) = stack.pop() {

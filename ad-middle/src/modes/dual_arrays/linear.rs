@@ -7,7 +7,7 @@
 //! zero arm. Where a sum has hidden a mask, scaling is the product that absorbs zero.
 
 use ad_ir::ir::{Elem, Graph, Node, Put, Term, Var};
-use ad_ir::prim::structural::{Applied, Linear};
+use ad_ir::prim::structural::{Applied, LinearMap};
 use ad_ir::prim::{Binary, Prim, Scaling, Unary};
 
 use super::condition::{wrap, zero_arm};
@@ -20,7 +20,7 @@ pub(super) enum Lin {
     /// Elementwise product with an array of the same shape.
     Scale(Term, Scaling),
     /// A structural primitive in one of its arguments, with its transpose.
-    Structural(Linear),
+    Structural(LinearMap),
     /// The index function of the (canonical, closed) gather.
     Gather { vars: Box<[Var]>, index: Box<[Term]>, sizes: Box<[Term]>, from: Vec<Term> },
     /// Scatter onto zeros.
@@ -84,7 +84,7 @@ impl Lin {
     pub(super) fn transposed_mask(&self, g: &Graph, ct: Term, masked: KnownZeros) -> KnownZeros {
         match self {
             Lin::Scale(..) => masked,
-            Lin::Gather { .. } | Lin::Structural(Linear { unread: true, .. }) => {
+            Lin::Gather { .. } | Lin::Structural(LinearMap { unread: true, .. }) => {
                 hidden_mask(g, ct, masked).max(KnownZeros::Unread)
             }
             _ => hidden_mask(g, ct, masked),

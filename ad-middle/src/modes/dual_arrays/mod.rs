@@ -25,20 +25,20 @@ use ad_ir::ir::{Graph, Node, Term};
 
 /// The derivative of some roots: one linear map, which can be applied any number of times, forwards
 /// or transposed.
-pub(super) struct Derivative {
+pub(super) struct DualArrays {
     dual: delta::Dual,
     wrt: Vec<u32>,
 }
 
-impl Derivative {
+impl DualArrays {
     /// The derivative of `roots` with respect to the inputs `wrt`.
     pub(super) fn of(g: &mut Graph, roots: &[Term], wrt: &[u32]) -> Self {
         let roots = crate::passes::trip_counts::counted(g, roots, &[], wrt).0;
-        Derivative { dual: dual::dual(g, &roots, wrt), wrt: wrt.to_vec() }
+        DualArrays { dual: dual::dual(g, &roots, wrt), wrt: wrt.to_vec() }
     }
 }
 
-impl super::Derivative for Derivative {
+impl super::Derivative for DualArrays {
     fn values(&self) -> &[Term] {
         &self.dual.primal
     }
@@ -53,8 +53,8 @@ impl super::Derivative for Derivative {
 
     fn tangents(&self, g: &mut Graph, seeds: &[(u32, Term)]) -> Vec<Term> {
         let tangents = forward::apply(g, &self.dual, &|leaf| match leaf {
-            delta::Leaf::Input(k) => seeds.iter().find(|s| s.0 == k).map(|s| s.1),
-            delta::Leaf::Param(_) => None,
+            delta::DeltaLeaf::Input(k) => seeds.iter().find(|s| s.0 == k).map(|s| s.1),
+            delta::DeltaLeaf::Param(_) => None,
         });
         let roots = tangents.into_iter().zip(&self.dual.primal);
         roots.map(|(tangent, &root)| tangent.unwrap_or_else(|| g.zeros_like(root))).collect()
@@ -64,7 +64,7 @@ impl super::Derivative for Derivative {
         let seeds: Vec<Option<Term>> = cotangents.iter().map(|&c| Some(c)).collect();
         let masked = vec![transpose::KnownZeros::None; seeds.len()];
         let found = transpose::transpose(g, &self.dual, &seeds, &masked, &BTreeMap::new()).leaves;
-        let gradient = |&k: &u32| match found.get(&delta::Leaf::Input(k)) {
+        let gradient = |&k: &u32| match found.get(&delta::DeltaLeaf::Input(k)) {
             Some(ct) => ct.term,
             None => {
                 let input = g.mk(Node::Input(k));

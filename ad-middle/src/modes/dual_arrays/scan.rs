@@ -10,7 +10,7 @@ use ad_ir::analysis::bounds::Bounds;
 use ad_ir::analysis::guards::Guard;
 use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
 
-use super::delta::{Delta, DeltaId, Leaf, ScanDelta, Tangent};
+use super::delta::{Delta, DeltaId, DeltaLeaf, ScanDelta, Tangent};
 use super::derived::Derived;
 use super::dual::{Dualise, dual_of};
 use super::linear::KnownZeros;
@@ -42,12 +42,12 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
     // The active carried values are a least fixed point, since an earlier step may make a value
     // active.
     let body = loop {
-        let active = |leaf: Leaf| match leaf {
-            Leaf::Param(k) => {
+        let active = |leaf: DeltaLeaf| match leaf {
+            DeltaLeaf::Param(k) => {
                 let k = k as usize;
                 if k < carries { carried[k] } else { !rest[k - carries].is_zero() }
             }
-            Leaf::Input(_) => false,
+            DeltaLeaf::Input(_) => false,
         };
         let body = dual_of(d.g, &s.body.results, &active);
         let more: Vec<bool> = (0..carries).map(|k| carried[k] || body.tangents[k].is_some()).collect();
@@ -185,8 +185,8 @@ pub(super) fn forward(
         }
     }
     let tangents = fwd::apply(g, &s.body, &|leaf| match leaf {
-        Leaf::Param(k) => leaf_terms.get(&k).copied(),
-        Leaf::Input(_) => None,
+        DeltaLeaf::Param(k) => leaf_terms.get(&k).copied(),
+        DeltaLeaf::Input(_) => None,
     });
     let (mut results, mut others) = (Vec::new(), Vec::new());
     let mut places = vec![None; s.body.primal.len()];
@@ -262,8 +262,8 @@ pub(super) fn transpose(
             outer_init.push(begin.map_or_else(|| g.zeros_like(s.scan.captures[k]), |ct| ct.term));
         }
     }
-    let param = |k: usize| Leaf::Param(u32::try_from(k).unwrap_or(u32::MAX));
-    let leaf_sums: BTreeMap<Leaf, Term> = sums.iter().map(|&(k, sum)| (param(carries + k), sum)).collect();
+    let param = |k: usize| DeltaLeaf::Param(u32::try_from(k).unwrap_or(u32::MAX));
+    let leaf_sums: BTreeMap<DeltaLeaf, Term> = sums.iter().map(|&(k, sum)| (param(carries + k), sum)).collect();
     order.extend(carries..carries + caught);
     let mut outer_captures = s.scan.captures.to_vec();
     let limit = derived.limit(g, s, &mut order, &mut outer_captures);

@@ -8,7 +8,7 @@ use ad_ir::analysis::guards::Guard;
 use ad_ir::ir::{Graph, Node, Put, Term};
 
 use super::condition::{self, mask, wrap, zero_arm};
-use super::delta::{Delta, DeltaId, Dual, Leaf};
+use super::delta::{Delta, DeltaId, DeltaLeaf, Dual};
 pub(super) use super::linear::KnownZeros;
 use super::linear::{self, hidden_mask, where_only};
 use super::scan;
@@ -35,7 +35,7 @@ pub(super) fn transpose(
     dual: &Dual,
     seeds: &[Option<Term>],
     masked: &[KnownZeros],
-    sums: &BTreeMap<Leaf, Term>,
+    sums: &BTreeMap<DeltaLeaf, Term>,
 ) -> Found {
     let mut pass = Pass {
         dual,
@@ -73,9 +73,9 @@ pub(super) fn transpose(
 
 /// The cotangents of leaves.
 pub(super) struct Found {
-    pub(super) leaves: BTreeMap<Leaf, Cotangent>,
+    pub(super) leaves: BTreeMap<DeltaLeaf, Cotangent>,
     /// Leaves whose cotangent contains the sum that was given for them.
-    pub(super) summed: BTreeSet<Leaf>,
+    pub(super) summed: BTreeSet<DeltaLeaf>,
     /// Pairs of an array after a loop and the array before that loop, which the loop's derivative
     /// has restored.
     pub(super) undone: Vec<(Term, Term)>,
@@ -97,7 +97,7 @@ struct Pass<'d> {
     pending: Vec<Pending>,
     found: Found,
     /// The sums for leaves that the enclosing loop carries.
-    sums: &'d BTreeMap<Leaf, Term>,
+    sums: &'d BTreeMap<DeltaLeaf, Term>,
 }
 
 impl Pass<'_> {

@@ -59,7 +59,7 @@ fn parts(g: &mut Graph, scan: &Scan, cx: &mut Context) -> Option<Vec<Term>> {
     if !rotated.contains(&true) {
         return None;
     }
-    let terms = |all: &[Term]| all.iter().map(|&t| Is::Term(t)).collect::<Vec<_>>();
+    let terms = |all: &[Term]| all.iter().map(|&t| TermOrRing::Term(t)).collect::<Vec<_>>();
     let args = [terms(&scan.init), terms(&scan.captures), terms(&scan.xs)];
     let parts = Rings::default().of_loop(g, scan, &args, &rotated, cx);
     Some(parts.into_iter().map(|part| part.term(g)).collect())
@@ -139,26 +139,26 @@ struct Ring {
 
 /// The rewritten form of a term.
 #[derive(Clone, Copy)]
-enum Is {
+enum TermOrRing {
     Term(Term),
     Ring(Ring),
 }
 
-impl Is {
+impl TermOrRing {
     /// The array as a ring buffer. An array that is not one gets the offset 0.
     fn ring(self, g: &mut Graph) -> Ring {
         match self {
-            Is::Ring(ring) => ring,
-            Is::Term(array) => Ring { array, offset: g.lit_usize(0) },
+            TermOrRing::Ring(ring) => ring,
+            TermOrRing::Term(array) => Ring { array, offset: g.lit_usize(0) },
         }
     }
 
     /// As one term.
     fn term(self, g: &mut Graph) -> Term {
         let ring = match self {
-            Is::Term(t) => return t,
-            Is::Ring(ring) if g.int_value(ring.offset) == Some(0) => return ring.array,
-            Is::Ring(ring) => ring,
+            TermOrRing::Term(t) => return t,
+            TermOrRing::Ring(ring) if g.int_value(ring.offset) == Some(0) => return ring.array,
+            TermOrRing::Ring(ring) => ring,
         };
         let n = g.shape(ring.array)[0];
         let var = g.fresh();
@@ -192,9 +192,9 @@ impl Ring {
 #[derive(Default)]
 struct Rings {
     /// The rewritten forms of terms.
-    is: HashMap<Term, Is>,
+    is: HashMap<Term, TermOrRing>,
     /// The rewritten results of loops.
-    parts: HashMap<Term, Vec<Is>>,
+    parts: HashMap<Term, Vec<TermOrRing>>,
     /// Whether a term depends on a ring buffer.
     touched: HashMap<Term, bool>,
 }
@@ -208,7 +208,7 @@ struct InBody<'a> {
 
 impl Rewrite for InBody<'_> {
     type Key = Term;
-    type New = Is;
+    type New = TermOrRing;
 
     fn graph(&mut self) -> &mut Graph {
         self.g
@@ -222,12 +222,12 @@ impl Rewrite for InBody<'_> {
         self.rings.is.contains_key(t)
     }
 
-    fn keep(&mut self, t: Term, is: Is) {
+    fn keep(&mut self, t: Term, is: TermOrRing) {
         self.rings.is.insert(t, is);
     }
 
-    fn made(&mut self, &t: &Term) -> Is {
-        if self.rings.touched[&t] { self.rings.one(self.g, t, self.cx) } else { Is::Term(t) }
+    fn made(&mut self, &t: &Term) -> TermOrRing {
+        if self.rings.touched[&t] { self.rings.one(self.g, t, self.cx) } else { TermOrRing::Term(t) }
     }
 }
 
@@ -238,10 +238,10 @@ impl Rings {
         &mut self,
         g: &mut Graph,
         scan: &Scan,
-        [init, captures, xs]: &[Vec<Is>; 3],
+        [init, captures, xs]: &[Vec<TermOrRing>; 3],
         rotated: &[bool],
         cx: &mut Context,
-    ) -> Vec<Is> {
+    ) -> Vec<TermOrRing> {
         // Offsets come last among the carried values and among the captures.
         let mut new = [New::default(), New::default(), New::default()];
         let mut offsets = [New::default(), New::default()];
@@ -254,7 +254,7 @@ impl Rings {
             };
             let ring = match (group, is) {
                 (0, is) => rotated[k].then(|| is.ring(g)),
-                (_, Is::Ring(ring)) => Some(ring),
+                (_, TermOrRing::Ring(ring)) => Some(ring),
                 _ => None,
             };
             let Some(Ring { array, offset }) = ring else {
@@ -267,7 +267,7 @@ impl Rings {
             let offset = offsets[group.min(1)].param(g, offset, Type::scalar(Elem::USIZE));
             let ring = Ring { array, offset };
             if group < 2 {
-                self.is.insert(array, Is::Ring(ring));
+                self.is.insert(array, TermOrRing::Ring(ring));
                 self.touched.insert(array, true);
                 args.push(array);
                 continue;
@@ -324,14 +324,14 @@ impl Rings {
         (0..old.len())
             .map(|k| {
                 if k >= carries {
-                    return Is::Term(g.proj(made, k + offsets));
+                    return TermOrRing::Term(g.proj(made, k + offsets));
                 }
                 let array = g.proj(made, k);
                 if !rotated[k] {
-                    return Is::Term(array);
+                    return TermOrRing::Term(array);
                 }
                 offset += 1;
-                Is::Ring(Ring { array, offset: g.proj(made, offset - 1) })
+                TermOrRing::Ring(Ring { array, offset: g.proj(made, offset - 1) })
             })
             .collect()
     }
@@ -356,25 +356,25 @@ impl Rings {
     }
 
     /// Rewrites a term that depends on a ring buffer. Its children are rewritten already.
-    fn one(&mut self, g: &mut Graph, t: Term, cx: &mut Context) -> Is {
+    fn one(&mut self, g: &mut Graph, t: Term, cx: &mut Context) -> TermOrRing {
         let node = g.node_rc(t);
         match &*node {
             Node::Gather { src, sizes, .. } => {
-                if let (Some((src, by)), Is::Ring(ring)) = (rotation(g, t), self.is[src]) {
-                    debug_assert!(matches!(self.is[&src], Is::Ring(_)), "it is the array that is read");
+                if let (Some((src, by)), TermOrRing::Ring(ring)) = (rotation(g, t), self.is[src]) {
+                    debug_assert!(matches!(self.is[&src], TermOrRing::Ring(_)), "it is the array that is read");
                     let by = self.term(g, by);
                     let offset = ring.at(g, by);
-                    return Is::Ring(Ring { offset, ..ring });
+                    return TermOrRing::Ring(Ring { offset, ..ring });
                 }
                 let (vars, mut index) = self.opened(g, &node, cx);
                 let src = match self.is[src] {
-                    Is::Ring(ring) => {
+                    TermOrRing::Ring(ring) => {
                         index[0] = ring.at(g, index[0]);
                         ring.array
                     }
-                    Is::Term(src) => src,
+                    TermOrRing::Term(src) => src,
                 };
-                Is::Term(g.gather(src, sizes.clone(), &vars, &index))
+                TermOrRing::Term(g.gather(src, sizes.clone(), &vars, &index))
             }
             Node::Scatter { put, dst, src, .. } => {
                 let (vars, mut index) = self.opened(g, &node, cx);
@@ -384,29 +384,33 @@ impl Rings {
                     Put::Set => g.update(dst, src, &vars, index),
                 };
                 match self.is[dst] {
-                    Is::Ring(ring) if !index.is_empty() => {
+                    TermOrRing::Ring(ring) if !index.is_empty() => {
                         index[0] = ring.written_at(g, index[0]);
-                        Is::Ring(Ring { array: write(g, ring.array, &index), ..ring })
+                        TermOrRing::Ring(Ring { array: write(g, ring.array, &index), ..ring })
                     }
                     is => {
                         let dst = is.term(g);
-                        Is::Term(write(g, dst, &index))
+                        TermOrRing::Term(write(g, dst, &index))
                     }
                 }
             }
             Node::Cond { cond, then, other } => {
                 let (cond, arms) = (self.term(g, *cond), [self.is[then], self.is[other]]);
-                if let [Is::Term(then), Is::Term(other)] = arms {
-                    return Is::Term(g.cond(cond, then, other));
+                if let [TermOrRing::Term(then), TermOrRing::Term(other)] = arms {
+                    return TermOrRing::Term(g.cond(cond, then, other));
                 }
                 let [a, b] = arms.map(|arm| arm.ring(g));
-                Is::Ring(Ring { array: g.cond(cond, a.array, b.array), offset: g.cond(cond, a.offset, b.offset) })
+                TermOrRing::Ring(Ring {
+                    array: g.cond(cond, a.array, b.array),
+                    offset: g.cond(cond, a.offset, b.offset),
+                })
             }
             Node::Scan(scan) => {
                 let of = |all: &[Term]| all.iter().map(|t| self.is[t]).collect::<Vec<_>>();
                 let args = [of(&scan.init), of(&scan.captures), of(&scan.xs)];
-                let ring = |is: &Is| matches!(is, Is::Ring(_));
-                let kept = |(k, is): (usize, &Is)| rotates(g, scan, k).is_some_and(|rotates| rotates || ring(is));
+                let ring = |is: &TermOrRing| matches!(is, TermOrRing::Ring(_));
+                let kept =
+                    |(k, is): (usize, &TermOrRing)| rotates(g, scan, k).is_some_and(|rotates| rotates || ring(is));
                 let rotated: Vec<bool> = args[0].iter().enumerate().map(kept).collect();
                 if !args.iter().flatten().any(ring) {
                     return self.mapped(g, &node);
@@ -414,13 +418,13 @@ impl Rings {
                 let parts = self.of_loop(g, scan, &args, &rotated, cx);
                 let terms: Vec<Term> = parts.iter().map(|part| part.term(g)).collect();
                 self.parts.insert(t, parts);
-                Is::Term(g.tuple(&terms))
+                TermOrRing::Term(g.tuple(&terms))
             }
             Node::Proj(tuple, k) => match self.parts.get(tuple) {
                 Some(parts) => parts[*k as usize],
                 None => {
                     let tuple = self.term(g, *tuple);
-                    Is::Term(g.proj(tuple, *k as usize))
+                    TermOrRing::Term(g.proj(tuple, *k as usize))
                 }
             },
             Node::Build { .. } => {
@@ -431,16 +435,16 @@ impl Rings {
                         outer.insert(c, self.term(g, c));
                     }
                 });
-                Is::Term(g.rebuild_binder(&node, |c| outer[c], &vars, &scoped))
+                TermOrRing::Term(g.rebuild_binder(&node, |c| outer[c], &vars, &scoped))
             }
             node => self.mapped(g, node),
         }
     }
 
     /// The same form over its rewritten children. It has no binder.
-    fn mapped(&self, g: &mut Graph, node: &Node) -> Is {
+    fn mapped(&self, g: &mut Graph, node: &Node) -> TermOrRing {
         let node = node.map_children(|c| self.is[&c].term(g));
-        Is::Term(g.mk(node))
+        TermOrRing::Term(g.mk(node))
     }
 
     /// Opens a binder. Returns its variables and the rewritten terms under it.

@@ -16,7 +16,7 @@ use ad_ir::prim::{Binary, Prim, Reduce};
 
 /// How an axis of an array is read.
 #[derive(Clone, Debug)]
-pub struct Axis {
+pub struct WindowAxis {
     /// The size of the axis.
     pub size: Term,
     /// The index where all labels are 0.
@@ -31,7 +31,7 @@ pub struct Seen {
     /// The array.
     pub array: Term,
     /// Its axes.
-    pub axes: Vec<Axis>,
+    pub axes: Vec<WindowAxis>,
 }
 
 /// The arguments of the kernel.
@@ -40,7 +40,7 @@ pub struct ImplicitIm2col {
     /// The size of each label.
     pub labels: Vec<Term>,
     /// The axes of the result.
-    pub out: Vec<Axis>,
+    pub out: Vec<WindowAxis>,
     /// The arrays that are multiplied.
     pub operands: [Seen; 2],
     /// Where the result is added at sums of indices.
@@ -201,7 +201,7 @@ fn of(g: &Graph, t: Term) -> Option<ImplicitIm2col> {
         }
         _ => plain(g.shape(t), &out, sizes.len()),
     };
-    let windowed = |axes: &[Axis]| axes.iter().any(|a| a.steps.iter().filter(|s| **s != 0).count() > 1);
+    let windowed = |axes: &[WindowAxis]| axes.iter().any(|a| a.steps.iter().filter(|s| **s != 0).count() > 1);
     let any = windowed(&axes) || (added.is_none() && (windowed(&a.axes) || windowed(&b.axes)));
     let in_order = matches!(g.node(t), Node::Prim(Prim::Reduce(..), _));
     let found = ImplicitIm2col { labels: sizes, out: axes, operands: [a, b], added, in_order, absorbs };
@@ -237,12 +237,12 @@ fn seen(g: &Graph, (operand, mut labels): (Term, Vec<usize>), sizes: &[Term]) ->
 }
 
 /// The axes of an array that is read without an index function.
-fn plain(shape: &[Term], labels: &[usize], count: usize) -> Vec<Axis> {
+fn plain(shape: &[Term], labels: &[usize], count: usize) -> Vec<WindowAxis> {
     let one = |&label: &usize| (0..count).map(|l| i128::from(l == label)).collect();
     shape
         .iter()
         .zip(labels)
-        .map(|(&size, label)| Axis { size, start: Linear::constant(0), steps: one(label) })
+        .map(|(&size, label)| WindowAxis { size, start: Linear::constant(0), steps: one(label) })
         .collect()
 }
 
@@ -255,7 +255,7 @@ fn indexed(
     vars: &[ad_ir::ir::Var],
     index: &[Term],
     count: usize,
-) -> Option<Vec<Axis>> {
+) -> Option<Vec<WindowAxis>> {
     let mut facts = Facts::new();
     // The variables that are mentioned, with their labels.
     let (mut mentioned, mut seen): (Vec<(Term, usize)>, HashSet<Term>) = (Vec::new(), HashSet::new());
@@ -284,7 +284,7 @@ fn indexed(
         if far || start.atoms.keys().any(|&t| !g.free(t).is_empty()) {
             return None;
         }
-        axes.push(Axis { size, start, steps });
+        axes.push(WindowAxis { size, start, steps });
     }
     let rest = plain(&shape[index.len()..], labels.get(vars.len()..)?, count);
     Some(axes.into_iter().chain(rest).collect())
@@ -325,7 +325,7 @@ impl ImplicitIm2col {
         let arrays = [&self.out, &self.operands[0].axes, &self.operands[1].axes];
         let few = |l: usize| g.int_value(self.labels[l]).is_some_and(|n| n < FEW);
         let passed = |l: usize| {
-            let beside = |a: &Axis| (0..self.labels.len()).any(|m| m != l && a.steps[m].abs() > 1 && !few(m));
+            let beside = |a: &WindowAxis| (0..self.labels.len()).any(|m| m != l && a.steps[m].abs() > 1 && !few(m));
             arrays.iter().any(|axes| axes.last().is_some_and(|a| a.steps[l] != 0 && beside(a)))
         };
         (0..self.labels.len()).filter(|&l| !few(l) && !passed(l)).any(|l| {

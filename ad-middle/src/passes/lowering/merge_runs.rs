@@ -22,7 +22,7 @@ use ad_ir::analysis::guards::{Guard, else_blank};
 use ad_ir::analysis::sizes::fixed;
 use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
 use equal::Alike;
-use matching::{Args, Both, Matched, More, Pair, carried, counts, stopping};
+use matching::{Args, Both, LoopPair, Matched, More, carried, counts, stopping};
 
 /// A merged loop: a counting run that also saves residuals.
 pub(crate) struct MergedLoop {
@@ -258,7 +258,7 @@ impl Both<'_> {
         g: &mut Graph,
         rows: &[OfInner],
         map: &HashMap<Term, Term>,
-        pairs: &HashMap<Term, Pair>,
+        pairs: &HashMap<Term, LoopPair>,
         guards: &HashMap<Term, Vec<Guard>>,
     ) -> Option<Vec<Inner>> {
         let mut found: Vec<Inner> = Vec::new();

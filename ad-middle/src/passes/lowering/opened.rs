@@ -32,7 +32,7 @@ pub struct Rows {
     /// All rows, after the loop: a leaf.
     pub all: Term,
     /// How their memory grows.
-    pub how: Growth,
+    pub how: RowGrowth,
     /// For rows of an inner loop: the condition under which they are read.
     pub under: Option<Term>,
 }
@@ -40,14 +40,14 @@ pub struct Rows {
 impl Rows {
     /// The terms that saving the rows needs in addition to the row.
     pub fn beside(&self) -> impl Iterator<Item = Term> {
-        let from = if let Growth::Steps(from) = self.how { from } else { None };
+        let from = if let RowGrowth::Steps(from) = self.how { from } else { None };
         self.under.into_iter().chain(from)
     }
 }
 
 /// How the memory of rows grows while the loop runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Growth {
+pub enum RowGrowth {
     /// Not at all: the number of rows is known beforehand.
     None,
     /// Each iteration appends its row to a growable array; a result of the loop is the number of
@@ -83,7 +83,7 @@ pub struct Loop {
 
 /// The role of a leaf.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Role {
+pub enum LeafRole {
     /// The index of the iteration.
     Step,
     /// The carried value of this number, before the iteration.
@@ -99,7 +99,7 @@ pub enum Role {
 pub struct Loops {
     /// Each loop, at its number.
     pub all: Vec<Loop>,
-    roles: HashMap<Term, (usize, Role)>,
+    roles: HashMap<Term, (usize, LeafRole)>,
 }
 
 /// A new leaf, which no term mentions yet. It is newer than all terms created so far.
@@ -111,26 +111,26 @@ pub(crate) fn leaf(g: &mut Graph, ty: Type) -> Term {
 impl Loops {
     pub(crate) fn push(&mut self, l: Loop) {
         let n = self.all.len();
-        self.roles.insert(l.step, (n, Role::Step));
+        self.roles.insert(l.step, (n, LeafRole::Step));
         for (k, c) in l.carries.iter().enumerate() {
-            self.roles.insert(c.now, (n, Role::Carry(k)));
-            self.roles.insert(c.last, (n, Role::Last(k)));
+            self.roles.insert(c.now, (n, LeafRole::Carry(k)));
+            self.roles.insert(c.last, (n, LeafRole::Last(k)));
         }
         for (k, r) in l.rows.iter().enumerate() {
-            self.roles.insert(r.all, (n, Role::Rows(k)));
+            self.roles.insert(r.all, (n, LeafRole::Rows(k)));
         }
         self.all.push(l);
     }
 
     /// The loop that a leaf belongs to, and its role there.
-    pub fn role(&self, t: Term) -> Option<(usize, Role)> {
+    pub fn role(&self, t: Term) -> Option<(usize, LeafRole)> {
         self.roles.get(&t).copied()
     }
 
     /// The number of the loop and the carried value, if the leaf is the final state of one.
     pub fn begun(&self, t: Term) -> Option<(usize, &Carry)> {
         match self.role(t)? {
-            (n, Role::Last(k)) => Some((n, &self.all[n].carries[k])),
+            (n, LeafRole::Last(k)) => Some((n, &self.all[n].carries[k])),
             _ => None,
         }
     }
@@ -140,15 +140,15 @@ impl Loops {
         let Some((n, role)) = self.role(t) else { return };
         let l = &self.all[n];
         match role {
-            Role::Step => {}
-            Role::Carry(k) | Role::Last(k) => {
+            LeafRole::Step => {}
+            LeafRole::Carry(k) | LeafRole::Last(k) => {
                 f(l.count);
                 f(l.steps);
                 l.stop.into_iter().for_each(&mut f);
                 f(l.carries[k].init);
                 f(l.carries[k].next);
             }
-            Role::Rows(k) => {
+            LeafRole::Rows(k) => {
                 f(l.count);
                 f(l.steps);
                 l.stop.into_iter().for_each(&mut f);
@@ -162,11 +162,11 @@ impl Loops {
     /// reads are of the row of the own iteration, in loops that run for as many iterations.
     pub fn read_whole(&self, g: &Graph, reach: &[Term], roots: &[Term]) -> HashSet<Term> {
         let steps_of = |t: Term| match self.role(t) {
-            Some((n, Role::Rows(_))) => Some(self.all[n].steps),
+            Some((n, LeafRole::Rows(_))) => Some(self.all[n].steps),
             _ => None,
         };
         let own_row = |src: Term, first: Option<&Term>| match first.and_then(|&at| self.role(at)) {
-            Some((n, Role::Step)) => steps_of(src) == Some(self.all[n].steps),
+            Some((n, LeafRole::Step)) => steps_of(src) == Some(self.all[n].steps),
             _ => false,
         };
         let mut whole: HashSet<Term> = roots.iter().copied().collect();
@@ -218,25 +218,25 @@ impl Loops {
 }
 
 /// The number of a scope: 0 is the routine, k + 1 loop k.
-pub type Scope = usize;
+pub type LoopScope = usize;
 
 /// The scope in which each term is computed.
 #[derive(Clone, Default, Debug)]
-pub struct Scopes {
+pub struct LoopScopes {
     /// By term.
     of: Vec<u32>,
     /// By loop: the scope around it.
-    pub parent: Vec<Scope>,
+    pub parent: Vec<LoopScope>,
 }
 
-impl Scopes {
+impl LoopScopes {
     /// The scope in which a term is computed.
-    pub fn of(&self, t: Term) -> Scope {
+    pub fn of(&self, t: Term) -> LoopScope {
         self.of.get(t.index()).map_or(0, |&s| s as usize)
     }
 
     /// Whether `outer` is `inner` or contains it.
-    pub fn contains(&self, outer: Scope, mut inner: Scope) -> bool {
+    pub fn contains(&self, outer: LoopScope, mut inner: LoopScope) -> bool {
         while inner != outer && inner != 0 {
             inner = self.parent[inner - 1];
         }
@@ -245,20 +245,20 @@ impl Scopes {
 
     /// A term belongs to the innermost loop whose leaves it depends on. A loop belongs to the
     /// innermost loop that its body depends on.
-    pub fn new(g: &Graph, loops: &Loops, reach: &[Term]) -> Scopes {
-        let depth = |s: Scope| if s == 0 { 0 } else { loops.all[s - 1].depth + 1 };
-        let deepest = |scopes: &mut dyn Iterator<Item = Scope>| scopes.max_by_key(|&s| (depth(s), s)).unwrap_or(0);
-        let mut s = Scopes { of: vec![0; g.len()], parent: vec![0; loops.all.len()] };
+    pub fn new(g: &Graph, loops: &Loops, reach: &[Term]) -> LoopScopes {
+        let depth = |s: LoopScope| if s == 0 { 0 } else { loops.all[s - 1].depth + 1 };
+        let deepest = |scopes: &mut dyn Iterator<Item = LoopScope>| scopes.max_by_key(|&s| (depth(s), s)).unwrap_or(0);
+        let mut s = LoopScopes { of: vec![0; g.len()], parent: vec![0; loops.all.len()] };
         // The scopes outside of each loop that its body depends on.
-        let mut outer: Vec<BTreeSet<Scope>> = vec![BTreeSet::new(); loops.all.len()];
+        let mut outer: Vec<BTreeSet<LoopScope>> = vec![BTreeSet::new(); loops.all.len()];
         let mut placed = vec![false; loops.all.len()];
         for &t in reach {
-            let mut around: BTreeSet<Scope> = BTreeSet::new();
+            let mut around: BTreeSet<LoopScope> = BTreeSet::new();
             match loops.role(t) {
-                Some((n, Role::Step | Role::Carry(_))) => {
+                Some((n, LeafRole::Step | LeafRole::Carry(_))) => {
                     around.insert(n + 1);
                 }
-                Some((n, Role::Last(_) | Role::Rows(_))) => {
+                Some((n, LeafRole::Last(_) | LeafRole::Rows(_))) => {
                     if !std::mem::replace(&mut placed[n], true) {
                         let l = &loops.all[n];
                         let mut ends = vec![l.count, l.steps];

@@ -15,7 +15,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::merge_runs::counting;
-use super::opened::{Carry, Growth, Loop, Rows, leaf};
+use super::opened::{Carry, Loop, RowGrowth, Rows, leaf};
 use super::{Lower, row};
 use ad_ir::analysis::Analyses;
 use ad_ir::analysis::bounds::bound;
@@ -58,7 +58,7 @@ struct Taken {
 
 /// The data that an inner loop gets from the enclosing loop.
 #[derive(Clone, Debug)]
-pub(crate) struct Mark {
+pub(crate) struct Inherited {
     child: Child,
     /// The number of rows before it runs, if its rows are appended.
     from: Option<Term>,
@@ -73,14 +73,14 @@ impl Collected {
     }
 
     /// The mark of each inner loop. `now` has the row counts at the start of an iteration.
-    pub(super) fn marks(&self, mut now: &[Term]) -> HashMap<Term, Mark> {
+    pub(super) fn marks(&self, mut now: &[Term]) -> HashMap<Term, Inherited> {
         let mut marks = HashMap::new();
         for child in &self.children {
             let (own, rest) = now.split_at(child.positions());
             now = rest;
             let nested = own[usize::from(child.uneven)..].to_vec();
             let from = own.first().copied().filter(|_| child.uneven);
-            marks.insert(child.of, Mark { child: child.clone(), from, positions: nested });
+            marks.insert(child.of, Inherited { child: child.clone(), from, positions: nested });
         }
         marks
     }
@@ -92,7 +92,7 @@ impl Child {
     }
 }
 
-impl Mark {
+impl Inherited {
     pub(super) fn collected(&self) -> Collected {
         self.child.nested.clone()
     }
@@ -196,16 +196,16 @@ fn uneven(g: &mut Graph, chain: &[&Scan], analyses: &mut Analyses) -> bool {
             .collect();
         limit = g.instantiate(&Body { params: of.body.params.clone(), results: [limit].into() }, &args)[0];
         match decided_by(g, limit, scan) {
-            By::Data => return true,
-            By::Step => return false,
-            By::Outside => of = scan,
+            DependsOn::Data => return true,
+            DependsOn::Step => return false,
+            DependsOn::Outside => of = scan,
         }
     }
     false
 }
 
 /// The inputs of a body on which an integer depends.
-enum By {
+enum DependsOn {
     /// The number of the step, linearly.
     Step,
     /// Other values that differ from step to step.
@@ -214,7 +214,7 @@ enum By {
     Outside,
 }
 
-fn decided_by(g: &Graph, t: Term, scan: &Scan) -> By {
+fn decided_by(g: &Graph, t: Term, scan: &Scan) -> DependsOn {
     let (carries, first) = (scan.init.len(), scan.init.len() + scan.captures.len());
     let is_step = |t: Term| match g.node(t) {
         Node::Param(k, _) => {
@@ -235,13 +235,13 @@ fn decided_by(g: &Graph, t: Term, scan: &Scan) -> By {
                 (IntOp::Mul, Some(n)) => stack.push((args[0], times.saturating_mul(n))),
                 (IntOp::Div | IntOp::Shr, Some(_)) => stack.push((args[0], times)),
                 _ if g.reachable(&[t]).into_iter().all(fixed) => {}
-                _ => return By::Data,
+                _ => return DependsOn::Data,
             },
             _ if g.reachable(&[t]).into_iter().all(fixed) => {}
-            _ => return By::Data,
+            _ => return DependsOn::Data,
         }
     }
-    if steps == 0 { By::Outside } else { By::Step }
+    if steps == 0 { DependsOn::Outside } else { DependsOn::Step }
 }
 
 /// An array in memory, or ragged rows that stand for an array.
@@ -431,7 +431,7 @@ impl Lower<'_> {
         collected: &Collected,
         o: &mut Opened<'_>,
         (k, lasts): (usize, &[Term]),
-        (how, size): (Growth, Term),
+        (how, size): (RowGrowth, Term),
     ) -> Result<Option<Term>, String> {
         let Some(taken) = collected.rows.get(&k) else { return Ok(None) };
         let child = &collected.children[taken.child];
@@ -461,7 +461,7 @@ fn gathered(
     l: &mut Loop,
     from: &Array,
     (run, guard): (&Run, &[Guard]),
-    (how, size): (Growth, Term),
+    (how, size): (RowGrowth, Term),
 ) -> Result<Array, String> {
     let yes = g.lit_bool(true);
     let no = g.lit_bool(false);
@@ -473,14 +473,14 @@ fn gathered(
             let total = g.shape(rows.all)[0];
             let own = usize::from(run.uneven);
             let place = run.parts[run.results..].iter().position(|&t| t == total).ok_or("rows of no loop")?;
-            let all = Rows { row: rows.all, all: rows.all, how: Growth::Inner, under: Some(holds) };
+            let all = Rows { row: rows.all, all: rows.all, how: RowGrowth::Inner, under: Some(holds) };
             let all = saved(g, l, all, run.last[own + place]);
             let first = gathered(g, l, &rows.first, (run, guard), (how, size))?;
             let steps = gathered(g, l, &rows.steps, (run, guard), (how, size))?;
             Array::Ragged(Ragged { first, steps, all, count: rows.count }.into())
         }
         Array::Plain(part) if run.uneven => {
-            let all = Rows { row: *part, all: *part, how: Growth::Inner, under: Some(holds) };
+            let all = Rows { row: *part, all: *part, how: RowGrowth::Inner, under: Some(holds) };
             let all = saved(g, l, all, run.last[0]);
             let first = ordinary(g, l, run.now[0]);
             let zero = g.lit_usize(0);
@@ -505,7 +505,7 @@ fn saved(g: &mut Graph, l: &mut Loop, rows: Rows, size: Term) -> Term {
     if let Some(known) = l.rows.iter().find(same) {
         return known.all;
     }
-    let inner = usize::from(rows.how == Growth::Inner);
+    let inner = usize::from(rows.how == RowGrowth::Inner);
     let shape: Box<[Term]> = std::iter::once(size).chain(g.shape(rows.row)[inner..].iter().copied()).collect();
     let all = leaf(g, Type::Array(g.elem(rows.row), shape));
     l.rows.push(Rows { all, ..rows });

@@ -10,7 +10,7 @@ use ad_ir::prim::Prim;
 
 /// An array in memory, and the part of it that an operand is.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct StridedOperand {
     /// The array.
     pub array: Term,
     /// For each axis of the operand: the axis of the array, and the step along it.
@@ -24,8 +24,13 @@ pub struct Part {
 
 /// The array that an operand is a part of, without transpositions, slices and indices. Slices and
 /// indices are removed only from an array that is in memory whatever the scheduler decides.
-pub(crate) fn part(g: &Graph, t: Term) -> Part {
-    let mut at = Part { array: t, axes: (0..g.rank(t)).map(|k| (k, 1)).collect(), starts: Vec::new(), cut: Vec::new() };
+pub(crate) fn part(g: &Graph, t: Term) -> StridedOperand {
+    let mut at = StridedOperand {
+        array: t,
+        axes: (0..g.rank(t)).map(|k| (k, 1)).collect(),
+        starts: Vec::new(),
+        cut: Vec::new(),
+    };
     let mut whole = None;
     loop {
         match g.node(at.array) {
@@ -77,26 +82,26 @@ fn stored(g: &Graph, t: Term) -> bool {
 
 /// A number of elements in memory: a literal times sizes.
 #[derive(Clone, Debug)]
-pub struct Stride {
+pub struct Distance {
     /// The literal.
     pub step: usize,
     /// The sizes that it is multiplied by.
     pub sizes: Vec<Term>,
 }
 
-impl Part {
+impl StridedOperand {
     /// The number of elements from one index along this axis of the array to the next.
-    fn along(&self, g: &Graph, axis: usize, step: usize) -> Stride {
-        Stride { step, sizes: g.shape(self.array)[axis + 1..].to_vec() }
+    fn along(&self, g: &Graph, axis: usize, step: usize) -> Distance {
+        Distance { step, sizes: g.shape(self.array)[axis + 1..].to_vec() }
     }
 
-    fn stride(&self, g: &Graph, axis: usize) -> Stride {
+    fn stride(&self, g: &Graph, axis: usize) -> Distance {
         let (of, step) = self.axes[axis];
         self.along(g, of, step)
     }
 
     /// The offset of the first element, as a sum: terms, each with its stride.
-    pub fn begins(&self, g: &Graph) -> Vec<(Term, Stride)> {
+    pub fn begins(&self, g: &Graph) -> Vec<(Term, Distance)> {
         self.starts.iter().map(|&(axis, step, start)| (start, self.along(g, axis, step))).collect()
     }
 
@@ -114,16 +119,16 @@ pub struct Group {
     /// Sizes whose product is that of the index.
     pub size: Vec<Term>,
     /// In the result and both operands; `None` where an array does not have the labels.
-    pub strides: [Option<Stride>; 3],
+    pub strides: [Option<Distance>; 3],
 }
 
 /// A contraction as a batch of matrix products: for each index of the batch, `out = a b`.
 #[derive(Clone, Debug)]
 pub struct Products {
     /// The operand with the result's rows.
-    pub a: Part,
+    pub a: StridedOperand,
     /// The operand with the result's columns.
-    pub b: Part,
+    pub b: StridedOperand,
     /// The indices of the batch.
     pub batch: Vec<Group>,
     /// The index of the result's rows.
@@ -140,14 +145,14 @@ pub struct Products {
 struct Arrays<'a> {
     g: &'a Graph,
     spec: &'a Contraction,
-    out: Part,
-    a: Part,
-    b: Part,
+    out: StridedOperand,
+    a: StridedOperand,
+    b: StridedOperand,
     shapes: [Vec<Term>; 2],
 }
 
 impl Arrays<'_> {
-    fn each(&self) -> [(&[u8], &Part); 3] {
+    fn each(&self) -> [(&[u8], &StridedOperand); 3] {
         [(&self.spec.out, &self.out), (&self.spec.a, &self.a), (&self.spec.b, &self.b)]
     }
 
@@ -189,8 +194,12 @@ impl Arrays<'_> {
 /// A contraction as a batch of matrix products. `None` if it sums nothing, or is a batch of dot
 /// products.
 pub(crate) fn as_products(g: &Graph, spec: &Contraction, t: Term, [a, b]: [Term; 2]) -> Option<Products> {
-    let whole =
-        Part { array: t, axes: (0..spec.out.len()).map(|k| (k, 1)).collect(), starts: Vec::new(), cut: Vec::new() };
+    let whole = StridedOperand {
+        array: t,
+        axes: (0..spec.out.len()).map(|k| (k, 1)).collect(),
+        starts: Vec::new(),
+        cut: Vec::new(),
+    };
     let shapes = [a, b].map(|x| g.shape(x).to_vec());
     let arrays = Arrays { g, spec, out: whole, a: part(g, a), b: part(g, b), shapes };
     let has = |labels: &[u8], l: u8| labels.contains(&l);

@@ -25,12 +25,12 @@ pub(super) struct Matched {
     /// Additional captures and consumed arrays that it needs.
     pub(super) more: More,
     /// From loops in the body to the loop with the same iterations.
-    pub(super) pairs: HashMap<Term, Pair>,
+    pub(super) pairs: HashMap<Term, LoopPair>,
 }
 
 /// The loop with the same iterations, the correspondence of the carried values, and of the terms of
 /// the body.
-pub(super) struct Pair {
+pub(super) struct LoopPair {
     pub(super) same: Term,
     pub(super) carries: Vec<Option<usize>>,
     pub(super) map: HashMap<Term, Term>,
@@ -138,9 +138,9 @@ impl Both<'_> {
         a: &Scan,
         s: &Scan,
         params: &[Option<Term>],
-    ) -> (HashMap<Term, Term>, HashMap<Term, Pair>) {
+    ) -> (HashMap<Term, Term>, HashMap<Term, LoopPair>) {
         let mut map: HashMap<Term, Term> = HashMap::new();
-        let mut pairs: HashMap<Term, Pair> = HashMap::new();
+        let mut pairs: HashMap<Term, LoopPair> = HashMap::new();
         for t in g.reachable(&a.body.results) {
             if !g.is_open(t) {
                 map.insert(t, t);
@@ -174,7 +174,7 @@ impl Both<'_> {
 
     /// For an inner loop of `a` with a bound that the first run finds: the loop in `s` with the
     /// same iterations, and the correspondence of its carried values.
-    fn inner(&self, g: &mut Graph, a: &Scan, s: &Scan, map: &HashMap<Term, Term>) -> Option<Pair> {
+    fn inner(&self, g: &mut Graph, a: &Scan, s: &Scan, map: &HashMap<Term, Term>) -> Option<LoopPair> {
         let Node::Proj(of, bound) = *g.node(a.count) else { return None };
         if of != self.first {
             return None;
@@ -191,7 +191,7 @@ impl Both<'_> {
             if let Some(m) = self.matched(g, a, same, &args, &needed, false)
                 && a.stop.is_some_and(|k| m.carries[k] == same.stop)
             {
-                return Some(Pair { same: t, carries: m.carries, map: m.map, bound: bound as usize, steps });
+                return Some(LoopPair { same: t, carries: m.carries, map: m.map, bound: bound as usize, steps });
             }
         }
         None

@@ -5,50 +5,50 @@
 
 use super::carry::{Form, InferenceKey, Inferred, Leaves};
 use super::lower::Lower;
-use super::value::{Sum, Value};
+use super::value::{EnumValue, Value};
 use ad_ir::ir::{Elem, IntTy};
 
 /// The type of a payload or of an element.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum CarriedType {
     Scalar(Elem),
     /// An array of these sizes, and its levels.
     Array(Elem, Vec<usize>, u8),
-    Tuple(Vec<Kind>),
+    Tuple(Vec<CarriedType>),
     /// A struct, by its name.
-    Struct(String, Vec<Kind>),
+    Struct(String, Vec<CarriedType>),
     /// An enum, by its name.
-    Sum(String, Vec<Option<Vec<Kind>>>),
-    Option(Box<Kind>),
+    Sum(String, Vec<Option<Vec<CarriedType>>>),
+    Option(Box<CarriedType>),
 }
 
 impl<'a> Lower<'a> {
     /// Dummy values of a type, for the payload of a `None`. They are never read.
-    pub(super) fn dummy(&mut self, kind: &Kind, out: &mut Leaves) -> Form<'a> {
+    pub(super) fn dummy(&mut self, kind: &CarriedType, out: &mut Leaves) -> Form<'a> {
         let leaf = |out: &mut Leaves, t| {
             out.terms.push(t);
             out.keys.push(None);
         };
         match kind {
-            Kind::Scalar(elem) => {
+            CarriedType::Scalar(elem) => {
                 leaf(out, self.g.zero(*elem));
                 Form::Leaf { levels: 0 }
             }
-            Kind::Array(elem, sizes, levels) => {
+            CarriedType::Array(elem, sizes, levels) => {
                 let zero = self.g.zero(*elem);
                 let sizes: Vec<_> = sizes.iter().map(|&n| self.g.lit_usize(n)).collect();
                 leaf(out, self.g.broadcast(zero, &sizes));
                 Form::Leaf { levels: *levels }
             }
-            Kind::Tuple(parts) => Form::Tuple(parts.iter().map(|p| self.dummy(p, out)).collect()),
-            Kind::Struct(name, parts) => {
+            CarriedType::Tuple(parts) => Form::Tuple(parts.iter().map(|p| self.dummy(p, out)).collect()),
+            CarriedType::Struct(name, parts) => {
                 let parts = parts.iter().map(|p| self.dummy(p, out)).collect();
                 match self.definitions.ty(name) {
                     Some(of) => Form::Struct(of, parts),
                     None => Form::Tuple(parts),
                 }
             }
-            Kind::Sum(name, variants) => {
+            CarriedType::Sum(name, variants) => {
                 leaf(out, self.g.lit_usize(0));
                 let mut forms = Vec::new();
                 for variant in variants {
@@ -59,7 +59,7 @@ impl<'a> Lower<'a> {
                     None => Form::Unit,
                 }
             }
-            Kind::Option(inner) => {
+            CarriedType::Option(inner) => {
                 let form = self.dummy(inner, out);
                 leaf(out, self.g.lit_bool(false));
                 Form::Option(form.into())
@@ -72,26 +72,26 @@ impl<'a> Lower<'a> {
     pub(super) fn dummy_element(&mut self, key: &InferenceKey, out: &mut Leaves) -> Form<'a> {
         let kind = match self.inferred_before.get(key) {
             Some(Inferred::Type(kind)) => kind.clone(),
-            _ => Kind::Scalar(self.default_real()),
+            _ => CarriedType::Scalar(self.default_real()),
         };
         self.dummy(&kind, out)
     }
 
     /// Records the element type of a `Vec` for the next run.
-    pub(super) fn note_type(&mut self, key: &InferenceKey, kind: Kind) {
+    pub(super) fn note_type(&mut self, key: &InferenceKey, kind: CarriedType) {
         if !self.inferred_before.contains_key(key) {
             self.inferred_now.insert(key.clone(), Inferred::Type(kind));
         }
     }
 
     /// The type of a value. `None` if another run could not make a value of it.
-    pub(super) fn kind(&mut self, value: &Value<'a>) -> Option<Kind> {
+    pub(super) fn kind(&mut self, value: &Value<'a>) -> Option<CarriedType> {
         let all = |me: &mut Self, parts: &[Value<'a>]| parts.iter().map(|p| me.kind(p)).collect::<Option<Vec<_>>>();
         match value {
-            Value::Tuple(parts) => Some(Kind::Tuple(all(self, parts)?)),
-            Value::Struct(of, parts) => Some(Kind::Struct(of.name.to_string(), all(self, parts)?)),
+            Value::Tuple(parts) => Some(CarriedType::Tuple(all(self, parts)?)),
+            Value::Struct(of, parts) => Some(CarriedType::Struct(of.name.to_string(), all(self, parts)?)),
             Value::Sum(sum) => {
-                let Sum { of, payloads, .. } = &**sum;
+                let EnumValue { of, payloads, .. } = &**sum;
                 let mut variants = Vec::new();
                 for (k, payload) in payloads.iter().enumerate() {
                     let payload = payload.clone().or_else(|| self.zero_payload(of, k));
@@ -100,21 +100,21 @@ impl<'a> Lower<'a> {
                         None => None,
                     });
                 }
-                Some(Kind::Sum(of.name.to_string(), variants))
+                Some(CarriedType::Sum(of.name.to_string(), variants))
             }
-            Value::Option(inner, _) => Some(Kind::Option(self.kind(inner)?.into())),
-            Value::Term(t) if self.g.rank(*t) == 0 => Some(Kind::Scalar(self.g.elem(*t))),
+            Value::Option(inner, _) => Some(CarriedType::Option(self.kind(inner)?.into())),
+            Value::Term(t) if self.g.rank(*t) == 0 => Some(CarriedType::Scalar(self.g.elem(*t))),
             Value::Number(n) if n.outer().is_none() => {
-                Some(Kind::Scalar(if n.is_float() { self.default_real() } else { Elem::Int(IntTy::I32) }))
+                Some(CarriedType::Scalar(if n.is_float() { self.default_real() } else { Elem::Int(IntTy::I32) }))
             }
             Value::List(parts) => {
                 let kinds = all(self, parts)?;
                 let first = kinds.first().filter(|first| kinds.iter().all(|k| k == *first))?;
                 match first {
-                    Kind::Scalar(elem) => Some(Kind::Array(*elem, vec![parts.len()], 0)),
-                    Kind::Array(elem, sizes, levels) => {
+                    CarriedType::Scalar(elem) => Some(CarriedType::Array(*elem, vec![parts.len()], 0)),
+                    CarriedType::Array(elem, sizes, levels) => {
                         let sizes = std::iter::once(parts.len()).chain(sizes.iter().copied()).collect();
-                        Some(Kind::Array(*elem, sizes, levels.saturating_add(1)))
+                        Some(CarriedType::Array(*elem, sizes, levels.saturating_add(1)))
                     }
                     _ => None,
                 }
@@ -122,7 +122,7 @@ impl<'a> Lower<'a> {
             Value::Term(t) | Value::Nested(t, _) => {
                 let sizes: Option<Vec<usize>> =
                     self.g.shape(*t).iter().map(|&n| usize::try_from(self.g.int_value(n)?).ok()).collect();
-                Some(Kind::Array(self.g.elem(*t), sizes?, self.levels(value)))
+                Some(CarriedType::Array(self.g.elem(*t), sizes?, self.levels(value)))
             }
             _ => None,
         }
