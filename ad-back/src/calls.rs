@@ -1,5 +1,6 @@
 //! Functions that are called, as private functions beside the statements of a routine. A half of a
-//! derivative leaves what its caller and the other half read in a record (`ad_runtime::Calls`).
+//! derivative saves in a record (`ad_runtime::Calls`) the values that its caller and the other half
+//! read.
 //!
 //! This module must never decide what a half keeps, and never name a term.
 
@@ -92,7 +93,8 @@ pub(super) fn name_of(function: u32, half: Half, active: &[u32]) -> Ident {
 /// As [`super::emit_routine`].
 pub fn emit_called(functions: &mut [Prepared], called: &[CalledFunction]) -> Result<TokenStream, String> {
     let mut items = TokenStream::new();
-    // A forward half that runs while another half reads would move what is read.
+    // While a half reads a record in place, no forward half may run, since records move when their
+    // list grows.
     let copied = called.iter().any(|c| c.runs_forward_later(functions));
     for CalledFunction { function, called } in called {
         let Some(prepared) = functions.get_mut(*function as usize) else { return Err("a call of nothing".into()) };

@@ -143,7 +143,7 @@ fn returns(ty: &TokenStream) -> TokenStream {
     quote!(-> #ty)
 }
 
-/// The same of a routine.
+/// The return type of a routine, as [`returns`] writes it.
 fn returned(routine: &Routine, frame: &RecordAccess<'_>) -> TokenStream {
     match (frame.records(), routine.onto) {
         (Some(_), _) => returns(&quote!(usize)),
@@ -328,7 +328,7 @@ pub fn chosen(g: &Graph, program: &Program) -> String {
     choice::recorded(|k| numbered(g, |t| program.hints.get(&t), k))
 }
 
-/// The term with this number in a word; empty if there is no such term.
+/// The term with this number in a few words; empty if there is no such term.
 fn numbered<'a>(g: &Graph, hint: impl Fn(Term) -> Option<&'a String>, k: usize) -> String {
     g.terms().nth(k).map_or(String::new(), |t| shown(g, hint(t), t))
 }

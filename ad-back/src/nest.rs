@@ -1,8 +1,9 @@
 //! One loop nest as one small function of slices. This module and its submodules decide in which
 //! loop and in which branch each node is computed, and from which row slices. References that are
 //! parameters are known not to alias, and slices cut to their length once need no bounds checks
-//! inside (measured: a factor of two each). A node is computed once in an iteration, in no loop
-//! further out than its index allows, and, if it is expensive, only in the branch that uses it.
+//! inside (measured: a factor of two each). A node is computed in the outermost loop in which its
+//! index is known, once in each iteration of that loop. If it is expensive, it is computed only in
+//! the branch that uses it.
 
 mod extrema;
 mod function;
@@ -34,7 +35,7 @@ pub(super) struct Inline {
     pub(super) before: Option<TokenStream>,
     /// The value of the only item.
     pub(super) value: Expr,
-    /// The terms that both mention.
+    /// The terms that the statements and the value mention.
     pub(super) named: Vec<Term>,
     /// How often each function occurs in the code.
     pub(super) functions: BTreeMap<&'static str, usize>,
@@ -92,7 +93,7 @@ impl Nest<'_, '_> {
                 self.push(start, 0, &quote!(let mut #acc = [#zero; #lane_count];));
                 accumulators.insert(*out, acc.clone());
                 if suffix == 1 {
-                    // One row: the order of `kernel::sum`.
+                    // The sum is over one row, so it has the order of `kernel::sum`.
                     self.closing.push((acc, rest.clone()));
                     quote!(#rest)
                 } else if elem == SINGLE {

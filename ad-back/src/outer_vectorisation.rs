@@ -24,8 +24,9 @@ struct Candidate<'a> {
     l: &'a Loop,
     /// The size of the rows.
     axis: Term,
-    /// The terms that the nests of an iteration compute: rows, and sums over their elements.
+    /// The rows that the nests of an iteration compute.
     rows: HashSet<Term>,
+    /// The sums over the elements of such a row that they compute.
     sums: HashSet<Term>,
 }
 
@@ -49,7 +50,7 @@ pub(super) fn axis_of(g: &Graph, plan: &Plan, hints: &HashMap<Term, String>, n: 
             }
         }
     }
-    if !(c.carries() && c.saves() && plan.bodies[n].iter().all(|&k| c.does(hints, k))) {
+    if !(c.carries_rows_only() && c.saves_rows_only() && plan.bodies[n].iter().all(|&k| c.is_elementwise(hints, k))) {
         return None;
     }
     let why = || format!("({LANES} elements)");
@@ -57,21 +58,21 @@ pub(super) fn axis_of(g: &Graph, plan: &Plan, hints: &HashMap<Term, String>, n: 
 }
 
 impl Candidate<'_> {
-    fn along(&self, t: Term) -> bool {
+    fn is_row(&self, t: Term) -> bool {
         self.g.shape(t) == [self.axis]
     }
 
-    fn own(&self, t: Term) -> bool {
+    fn is_of_iteration(&self, t: Term) -> bool {
         self.rows.contains(&t) || self.l.carries.iter().any(|c| c.now == t)
     }
 
     /// Whether a term differs between elements, or depends on all of them.
     fn varies(&self, t: Term) -> bool {
-        self.g.reachable(&[t]).into_iter().any(|u| self.own(u) || self.sums.contains(&u))
+        self.g.reachable(&[t]).into_iter().any(|u| self.is_of_iteration(u) || self.sums.contains(&u))
     }
 
     /// Whether all carried values are separate rows that each iteration replaces.
-    fn carries(&self) -> bool {
+    fn carries_rows_only(&self) -> bool {
         let Candidate { plan, l, .. } = self;
         l.carries.iter().all(|c| {
             let in_place = [c.now, c.next, c.last].iter().any(|t| plan.in_place.contains_key(t));
@@ -79,24 +80,24 @@ impl Candidate<'_> {
                 let inside = plan.scopes.contains(plan.scopes.of(c.now), plan.scopes.of(c.next));
                 plan.class(c.next) == Class::Buffer && !inside
             };
-            self.along(c.now) && self.along(c.next) && !in_place && (self.own(c.next) || outside())
+            self.is_row(c.now) && self.is_row(c.next) && !in_place && (self.is_of_iteration(c.next) || outside())
         })
     }
 
-    /// Whether all values saved in an iteration are such rows, or sums over them.
-    fn saves(&self) -> bool {
+    /// Whether every value that an iteration saves is a row of the loop's axis, or the sum of one.
+    fn saves_rows_only(&self) -> bool {
         let sums = self.sums.iter().all(|t| {
             let saved = self.l.rows.iter().filter(|r| r.row == *t).count();
             saved == 1 && self.plan.uses.get(t) == Some(&1)
         });
         sums && self.l.rows.iter().all(|r| {
             r.how == RowGrowth::None
-                && if self.g.rank(r.row) == 0 { self.sums.contains(&r.row) } else { self.own(r.row) }
+                && if self.g.rank(r.row) == 0 { self.sums.contains(&r.row) } else { self.is_of_iteration(r.row) }
         })
     }
 
     /// Whether a statement of the body processes each element independently.
-    fn does(&self, hints: &HashMap<Term, String>, k: usize) -> bool {
+    fn is_elementwise(&self, hints: &HashMap<Term, String>, k: usize) -> bool {
         let step = &self.plan.steps[k];
         match &step.work {
             Work::Scalar(t) => !self.varies(*t),
@@ -115,7 +116,7 @@ impl Candidate<'_> {
         let mut stack: Vec<Id> = Vec::new();
         for item in &items {
             match item {
-                Item::Store { value, out } if out.is_none_or(|t| self.along(t)) => stack.push(*value),
+                Item::Store { value, out } if out.is_none_or(|t| self.is_row(t)) => stack.push(*value),
                 Item::Fold { out, fold: Fold::Sum, value, .. } => {
                     // A single accumulator of type `f32` would lose digits.
                     let real = g.elem(*out).is_real() && g.elem(*out) != SINGLE;
@@ -134,13 +135,13 @@ impl Candidate<'_> {
             }
             match &kernel.node(id).op {
                 Op::Load { buf, ix, .. } if **ix == *identity => {
-                    if !self.along(*buf) {
+                    if !self.is_row(*buf) {
                         return None;
                     }
                 }
                 Op::Load { buf, sizes, ix } => {
                     let alike = ix.iter().all(|&i| kernel.node(i).level == 0);
-                    if !alike || self.own(*buf) || sizes.contains(&axis) {
+                    if !alike || self.is_of_iteration(*buf) || sizes.contains(&axis) {
                         return None;
                     }
                     stack.extend(ix);

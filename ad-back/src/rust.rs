@@ -58,7 +58,7 @@ impl Expr {
         self.integer == Some(n.into())
     }
 
-    /// `self * other`, for positions and lengths: in range by construction.
+    /// `self * other`, for positions and lengths, which do not overflow.
     pub(super) fn times(&self, other: &Expr) -> Expr {
         if self.is(1) || other.is(0) {
             return other.clone();
@@ -95,7 +95,7 @@ impl Expr {
     }
 }
 
-/// The properties of the user's crate that scalar code depends on.
+/// The facts about the user's crate and about the routine that scalar code depends on.
 #[derive(Clone, Debug)]
 pub(super) struct Style {
     /// The path of the facade.
@@ -197,7 +197,7 @@ impl Style {
     }
 
     /// An elementwise primitive applied to scalars. `from` is the element type of the first
-    /// argument, `lits` the values of literal arguments.
+    /// argument. `second` is the value of the second argument, if it is a literal.
     pub(super) fn prim(&self, prim: &Prim, args: &[&Expr], from: Elem, second: Option<i128>) -> Result<Expr, String> {
         let size = 1 + args.iter().map(|a| a.size).sum::<u32>();
         let method = |name: &str, args: &[&Expr]| {
@@ -365,7 +365,7 @@ fn int_suffixed(ty: IntTy, n: i128) -> TokenStream {
     }
 }
 
-/// Names that are taken, and new ones.
+/// The names that are in use. It makes new ones.
 ///
 /// If a constant of the same name is in scope, a name in a pattern means that constant. Hygiene
 /// does not prevent this, and the attribute does not see what is in scope. So a local gets a name

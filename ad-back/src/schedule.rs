@@ -26,9 +26,10 @@ use order::{InPlace, list_schedule, place_of_caller, places};
 pub(super) use statements::CheckTerms;
 use statements::{ScheduledStatement, Shared, Target, reads};
 
-/// Makes the plan for these results and checks; the only result is added `onto` an input. A carried array cannot be updated in place if a
-/// nest reads elements of an earlier and of a later state. Then the plan is made again, with the
-/// elements of earlier states stored: they take less memory than a copy of the array.
+/// Makes the plan for these results and checks. If `onto` is given, the routine adds its only
+/// result to that input. A carried array cannot be updated in place if a nest reads elements of an
+/// earlier and of a later state. Then the plan is made again, with the elements of earlier states
+/// stored: they take less memory than a copy of the array.
 pub(super) fn plan(
     g: &Graph,
     loops: &Loops,

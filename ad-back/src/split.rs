@@ -1,7 +1,7 @@
 //! Index set splitting. A nest that adds blocks (transposes of slices) tests at each element which
-//! blocks contain it. All blocks contain all elements except a few at both ends. So the interior
-//! runs without a test, over shifted rows, and the ends are a second loop. The values do not
-//! change. The second loop pays only where blocks leave a few elements out ([`NEAR`]).
+//! blocks contain it. Each block contains all elements but a few at the ends. So the interior runs
+//! without a test, over shifted rows, and the ends are a second loop. The values do not change. The
+//! second loop pays only where blocks leave a few elements out ([`NEAR`]).
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -39,8 +39,8 @@ pub(super) fn is_within(known: &InRange<'_>, inner: &[Term], outer: &[Term]) -> 
     a == b && known.fits(None, Some(len), size) && known.near(len, size, NEAR)
 }
 
-/// The part of the innermost loop in which all tests on its index are decided: from `low` to the
-/// least of `highs` (and the loop's size).
+/// The iterations of the innermost loop in which every test of its index has one known value. They
+/// begin at `low`, and end at the smallest of `highs` and the size of the loop.
 pub(super) struct Interior<'a> {
     pub(super) kernel: Kernel<'a>,
     pub(super) items: Vec<Item>,
@@ -124,8 +124,8 @@ impl Prefix<'_> {
     }
 }
 
-/// The prefix of a nest outside of which the nest does nothing, if there is such a test. Its end is
-/// a closed scalar, or depends on enclosing loops (`ragged`).
+/// The first iterations of a nest, if an index test shows that the others do nothing. Its end is a
+/// closed scalar, or depends on enclosing loops (`ragged`).
 pub(super) fn prefix<'a>(k: &Kernel<'a>, items: &[Item], ragged: bool) -> Option<Prefix<'a>> {
     let inner = k.loops.len().checked_sub(1)?;
     for (id, node) in k.nodes.iter().enumerate() {

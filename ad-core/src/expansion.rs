@@ -85,7 +85,7 @@ pub(crate) fn written(attr: TokenStream, item: &TokenStream, outside: &Outside, 
     written_of(|| front::read(attr.clone(), item.clone(), outside), || front::stubs(attr.clone(), item.clone()), folder)
 }
 
-/// What is written beside a function that this reads, and the stand-ins if that fails.
+/// Writes the items beside the function that `read` returns, or the stand-ins if a stage fails.
 pub(crate) fn written_of(
     read: impl Fn() -> Result<Annotated, front::Failure>,
     stubs: impl Fn() -> TokenStream,
@@ -124,7 +124,7 @@ pub(crate) fn folder() -> Option<PathBuf> {
     std::env::var_os("AD_DUMP").map(PathBuf::from)
 }
 
-/// Runs a part of the compiler. A panic in it is our mistake and is said to be ours.
+/// Runs a part of the compiler. A panic in it is reported as a bug of `ad`.
 pub(crate) fn guarded<R>(f: impl FnOnce() -> R) -> Result<R, Diags> {
     stage::enter("the front end");
     catch_unwind(AssertUnwindSafe(f)).map_err(|panic| {

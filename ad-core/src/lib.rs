@@ -1,11 +1,12 @@
 //! The compiler of `ad`: an ordinary library over `proc-macro2` tokens, so that all of it can be
 //! tested without a macro.
 //!
-//! [`expand`] is the one call of the macro; the rest is public for tests. Only [`front`] reads
-//! `syn`, only [`emit`] writes tokens; in between, everything is a term of [`ir`].
+//! [`expand`] is the one call of the macro; the rest is public for tests. [`front`] reads function
+//! bodies, and [`emit`] writes routines; in between, everything is a term of [`ir`]. `derive`,
+//! `travel` and `check_grad` read and write the items around them.
 //!
-//! BOT, CHAD, DN, KN and UNF in comments are the papers that ARCHITECTURE.md names; figures and
-//! rules are cited where they are implemented.
+//! BOT, CHAD, DN, KN and UNF in comments are the papers that docs/internals/src/introduction.md
+//! lists; figures and rules are cited where they are implemented.
 
 #![forbid(unsafe_code)]
 

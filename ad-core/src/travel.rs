@@ -174,7 +174,7 @@ pub fn differentiable(attr: TokenStream, item: TokenStream, place: &str) -> Expa
     with_item(item, chain.next())
 }
 
-/// What `#[derive(Differentiable)]` on an item expands to, and what was wrong. `place` is different at
+/// The expansion of `#[derive(Differentiable)]` on an item, and its errors. `place` is different at
 /// each place of a program.
 #[must_use]
 pub fn derive(item: &TokenStream, place: &str) -> (TokenStream, Vec<Diagnostic>) {
@@ -238,7 +238,7 @@ impl Chain {
         let list = self.outside.list.iter().map(entry);
         let has =
             quote!({ #kind #id #stage } { #attr } { #item } { #({ #open })* } { #names } { #asked } { #(#list)* });
-        // What rustc says of the call is said at the user's word.
+        // If rustc reports an error in the call, it underlines the user's own name.
         let tokens = match first {
             Request::Path(path) => quote_spanned!(path.span()=> #path! { { #krate::__resume } #has }),
             Request::Member(member) => {
@@ -251,8 +251,8 @@ impl Chain {
         Written { tokens, ..Written::default() }
     }
 
-    /// A module through which the root of the crate of a type is reached. A macro that a macro has
-    /// written there cannot be named by a path that begins with the crate.
+    /// A module through which the root of the crate of a type is reached. rustc refuses a path that
+    /// begins with `crate` to a macro that another macro has written.
     fn root_of(&self, member: &Member) -> (Ident, TokenStream) {
         let mut hasher = DefaultHasher::new();
         (self.id, member.of, member.name.to_string(), self.outside.asked.len()).hash(&mut hasher);
@@ -264,7 +264,7 @@ impl Chain {
                 #[allow(
                     unused_imports,
                     clippy::wildcard_imports,
-                    reason = "the name of a macro there can be reached by no other way"
+                    reason = "no other path leads to a macro there"
                 )]
                 pub(super) use #home::*;
             }
@@ -272,7 +272,7 @@ impl Chain {
         (reach, root)
     }
 
-    /// What is written when all definitions are there that are known to be needed. If lowering asks
+    /// The expansion, if every definition that is known to be needed has arrived. If lowering asks
     /// for functions of types, the chain goes on.
     fn finished(mut self) -> Written {
         let mut before = TokenStream::new();
@@ -317,7 +317,7 @@ impl Chain {
                     Written { tokens: emit::proofs(&program), constants: Some(program.constants), ..Written::default() }
                 }
                 Ok(Probed::OfBroken | Probed::Open) => Written::default(),
-                // What is wrong with it is said where it is called.
+                // Its errors are reported where it is called.
                 _ if kind == Subject::Helper => Written::default(),
                 Ok(Probed::Wrong(diags)) | Err(diags) => {
                     let errors = diags.list().to_vec();

@@ -288,7 +288,8 @@ impl<'a> Lower<'a> {
         (value.is_defined() || self.method_row(Some(value), name).is_none()).then_some(f)
     }
 
-    /// Whether a method is that of a type from outside, and is not here. It is asked for.
+    /// Whether a method is that of a type from outside whose definition is missing. If so, it is
+    /// asked for.
     pub(super) fn wants_method(&mut self, m: &'a ExprMethodCall, name: &str) -> bool {
         if self.outside.list.is_empty() || !super::place::is_place_expression(&m.receiver) {
             return false;
@@ -297,7 +298,7 @@ impl<'a> Lower<'a> {
         value.is_ok_and(|value| self.wants_method_of(&value, m, name))
     }
 
-    /// The same of a value.
+    /// Like [`wants_method`](Self::wants_method), for the value of the receiver.
     pub(super) fn wants_method_of(&mut self, value: &Value<'a>, m: &ExprMethodCall, name: &str) -> bool {
         let value = self.value_behind(value);
         let of = match &value {

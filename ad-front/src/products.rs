@@ -22,7 +22,7 @@ impl<'a> Lower<'a> {
     pub(super) fn struct_expr(&mut self, e: &'a ExprStruct) -> Lowered<Value<'a>> {
         let range = SrcRange::of(e);
         let Some((of, variant)) = self.definitions.constructor(&e.path) else {
-            // The values belong to the refused construct.
+            // The values are part of the refused construct, so they give no errors of their own.
             return Err(self.error(range, refused::construct(refused::Construct::Struct)));
         };
         let fields = &of.variants[variant].fields;
@@ -95,7 +95,7 @@ impl<'a> Lower<'a> {
         let fields = &of.variants[variant].fields;
         self.assume_variant(of, &p.path);
         let values = match (of.of_std && variant == 1, c.args.first()) {
-            // The text of an error is not a value of the function.
+            // The text in `Err(..)` has no value here.
             (true, Some(text)) if is_text(text) => Ok(vec![Value::Unit]),
             _ => self.all(&c.args),
         };
@@ -165,8 +165,8 @@ impl<'a> Lower<'a> {
             .collect()
     }
 
-    /// The fields of a variant that a value does not have yet: zeros, which nothing reads. `None` if
-    /// their types are not known.
+    /// Zeros in place of the fields of a variant that a value does not have yet. Nothing reads
+    /// them. `None` if their types are not known.
     pub(super) fn zero_payload(&mut self, of: &'a Definition, variant: usize) -> Option<Rc<[Value<'a>]>> {
         let fields = &of.variants[variant].fields;
         let all: Option<Vec<Value>> = fields
@@ -241,7 +241,7 @@ impl<'a> Lower<'a> {
         Self::unflatten(&form, leaves)
     }
 
-    /// The form of a value whose leaves are elements below this many lists.
+    /// The form of a value inside of this many lists. Each list adds a leading axis to the leaves.
     fn form_of(
         &mut self,
         tree: &TypeTree<'a>,
@@ -276,7 +276,7 @@ impl<'a> Lower<'a> {
                 let first = leaves.clone().next().copied().ok_or(Poison)?;
                 let len = self.g.shape(first).get(lists).copied().ok_or(Poison)?;
                 let form = self.form_of(element, leaves, lists + 1)?;
-                // The rows of an array.
+                // A list of numbers or of arrays is one array, of which its elements are the rows.
                 if let Form::Leaf { levels } = form {
                     return Ok(Form::Leaf { levels: levels + 1 });
                 }
@@ -359,7 +359,7 @@ fn is_text(e: &Expr) -> bool {
     }
 }
 
-/// The name of a field, as definitions have it.
+/// The name of a field, written as in definitions.
 pub(super) fn member(field: &Member) -> String {
     match field {
         Member::Named(name) => name.to_string(),
@@ -367,7 +367,7 @@ pub(super) fn member(field: &Member) -> String {
     }
 }
 
-/// Whether an expression is `Default::default()`, which the type of the context decides.
+/// Whether an expression is `Default::default()`, whose type follows from the context.
 pub(super) fn is_default(e: &Expr) -> bool {
     matches!(e, Expr::Call(c) if c.args.is_empty() && text_of(&c.func, 40).replace(' ', "").ends_with("Default::default"))
 }

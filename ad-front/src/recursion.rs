@@ -76,12 +76,12 @@ struct Compiled {
 }
 
 impl Functions {
-    /// No functions yet, of which this is known.
+    /// An empty list, with the findings of earlier runs.
     pub(super) fn knowing(known: Findings) -> Functions {
         Functions { known: known.into(), ..Functions::default() }
     }
 
-    /// What is known of these functions, given them after lowering.
+    /// The findings about the functions, after they have been lowered.
     pub(super) fn found(&self, lowered: &[Program]) -> Findings {
         let (all, mut known) = (self.all.borrow(), (*self.known).clone());
         let found = all.iter().zip(lowered).filter(|(_, f)| !f.checks.is_empty());
@@ -234,13 +234,13 @@ impl<'a> Lower<'a> {
         false
     }
 
-    /// Whether only such derivatives are wanted as are taken of calls.
+    /// Whether only derivatives are wanted that calls support.
     fn only_first_derivatives(&self) -> bool {
         self.sig.examples.is_empty() && self.sig.derivatives.iter().all(|d| is_first(d))
     }
 
-    /// Whether a function has a signature of which calls know all sizes. If not, it is lowered at
-    /// each call.
+    /// Whether a call knows all sizes in the function's signature. If not, the function is lowered
+    /// at each call.
     fn can_be_compiled(&self, f: &ItemFn) -> bool {
         let mut errors = Diags::new();
         let sig = sig::of_function(f, self.definitions, (self.sig.mode, &self.sig.krate), &mut errors);
@@ -317,7 +317,7 @@ impl<'a> Lower<'a> {
         self.parameter_of(&sig.result_ty, &leaves).ok_or(Poison)
     }
 
-    /// A condition: the function reaches this point, and has not panicked before. A call is made
+    /// The condition under which the function reaches this point without a panic. A call is made
     /// only then, since a function that calls itself would not return otherwise.
     fn reached(&mut self, args: &[Term]) -> Term {
         let mut left = self.path_not_taken();
@@ -400,7 +400,7 @@ fn has_lists<L>(tree: &Tree<L>) -> bool {
     }
 }
 
-/// Refuses a signature of which a call does not know a size.
+/// Refuses a signature with a size that a call does not know.
 fn refused(sig: &Sig, item: &ItemFn, errors: &mut Diags) -> Lowered<()> {
     let name = item.sig.ident.to_string();
     let mut result = Ok(());

@@ -34,7 +34,7 @@ pub fn requests_of_method(method: &Method) -> Vec<Path> {
     of_function(function)
 }
 
-/// The same of a function that has been read.
+/// Like [`requests`], for a parsed function.
 pub(super) fn requests_of_item(function: &ItemFn) -> Vec<Path> {
     of_function(function.clone())
 }
@@ -142,7 +142,7 @@ impl Requests {
         let first = path.segments[0].ident.to_string();
         let named = name.starts_with(char::is_uppercase) && first != MARK && first != "Self";
         let own = path.segments.len() == 1 && self.is_own(&name);
-        // Only a plain name that another library has too is taken for one of the user's.
+        // A name that another library has too is taken for the user's own only if it stands alone.
         let here = path.segments.len() == 1 || matches!(&*first, "crate" | "self" | "super");
         let plain = here && last.arguments.is_none() && catalogue::is_type_elsewhere(&name);
         let elsewhere = refused::named_type(&name).is_some() && !plain;
@@ -197,8 +197,8 @@ impl Requests {
     }
 }
 
-/// Whether a name is that of a type that is understood without a definition, or of one for which
-/// there is an error here.
+/// Whether a name is that of a type that is understood without a definition, or of one that an
+/// error of this front end explains.
 fn is_known_type(name: &str) -> bool {
     // Names of ndarray and std that are not types of values in a body.
     let beside = ["Option", "Some", "None", "Result", "Ok", "Err", "Ordering", "Axis", "Default"];
@@ -212,8 +212,8 @@ fn is_known_type(name: &str) -> bool {
         || suggest(name, KnownType::ranked_names().collect::<Vec<_>>().iter().map(String::as_str)).is_some()
 }
 
-/// Whether a bare name in the position of a function is one that is understood, or one whose
-/// meaning is said by an error here.
+/// Whether a bare name in the position of a function is one that is understood, or one that an
+/// error of this front end explains.
 fn known(name: &str) -> bool {
     let understood = table::find(On::Dsl, name).or_else(|| table::find(On::Nd, name)).is_some();
     understood
@@ -296,7 +296,7 @@ impl<'ast> Visit<'ast> for Requests {
         });
     }
 
-    /// The value of a variable does not see it: `let loss = loss(&model);`.
+    /// The variable is not in scope in its own initial value: `let loss = loss(&model);`.
     fn visit_local(&mut self, l: &'ast syn::Local) {
         if let Some(init) = &l.init {
             self.visit_expr(&init.expr);

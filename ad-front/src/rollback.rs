@@ -286,7 +286,7 @@ mod tests {
     /// The changes that a body makes are undone, whether it is lowered without an error or with
     /// one.
     #[test]
-    fn an_attempt_is_taken_back() {
+    fn a_trial_is_taken_back() {
         let good = "fn f(x: &Array1<f64>, y: &Array1<f64>) -> f64 { \
             let mut s = x[0]; for i in 0..x.len() { s += x[i]; } s + (x + y).sum() }";
         let bad = "fn f(x: &Array1<f64>, y: &Array1<f64>) -> f64 { \
@@ -318,7 +318,7 @@ mod tests {
     /// Trials in programs of the repository's tests: growing `Vec`s, filtered iterators, and
     /// messages of panics.
     #[test]
-    fn attempts_of_programs_are_taken_back() {
+    fn trials_of_programs_are_taken_back() {
         #[derive(Default)]
         struct Annotated(Vec<(TokenStream, syn::ItemFn)>);
         impl syn::visit::Visit<'_> for Annotated {
@@ -344,6 +344,6 @@ mod tests {
         for (attr, f) in annotated.0 {
             let _ = crate::parse(attr, quote::ToTokens::into_token_stream(f));
         }
-        assert!(TRIALS.get() > 50, "only {} attempts", TRIALS.get());
+        assert!(TRIALS.get() > 50, "only {} trials", TRIALS.get());
     }
 }

@@ -4,7 +4,7 @@
 //!
 //! The permutation is found by merging runs of 1, 2, 4, .. elements, as a function of the source
 //! language that is lowered like one of the user's. Invariant: equal elements keep their order, as
-//! in Rust, so `sort_unstable_by` may give another order of them than std does.
+//! in Rust, and std's `sort_unstable_by` may order them in another way.
 
 use std::cell::OnceCell;
 

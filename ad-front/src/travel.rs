@@ -38,9 +38,9 @@ pub struct Marked {
     pub names: Vec<(String, DefId)>,
     /// Whether it has an error, which has been reported at its place.
     pub broken: bool,
-    /// Whether its name means it wherever it is named: both are in one marked module.
+    /// Whether every use of its name means this definition. This holds inside of a marked module.
     pub certain: bool,
-    /// The crate that it is in, as a path that means it everywhere.
+    /// The path of its crate, valid in any crate.
     pub home: TokenStream,
 }
 
@@ -58,12 +58,12 @@ pub struct Outside {
     pub here: Option<DefId>,
     /// Functions and constants of types that have been asked for, by the number of the type.
     pub asked: Vec<(String, DefId)>,
-    /// Those that are called and are not here.
+    /// Functions and constants of types that are called and whose definitions are missing.
     pub wanted: Wanted,
 }
 
 /// A list of functions and constants of types. Lowering writes it, and nothing but the expansion
-/// reads it: what is wanted gives no value and no error.
+/// reads it: a missing definition gives neither a value nor an error.
 #[derive(Clone, Default)]
 pub struct Wanted(Rc<RefCell<Vec<Member>>>);
 
@@ -107,8 +107,8 @@ impl Outside {
         }
     }
 
-    /// The definitions with their macros written out. What a definition has wrong in that is found
-    /// where it is lowered.
+    /// The definitions with their macros written out. Errors in a definition's macros are found
+    /// when it is lowered.
     pub(super) fn prepared(&self) -> Self {
         let mut prepared = self.clone();
         for definition in &mut prepared.list {
@@ -282,7 +282,7 @@ pub(super) fn is_of_type(path: &str) -> bool {
     path.rsplit("::").next().is_some_and(|name| name.starts_with(char::is_uppercase))
 }
 
-/// The constant that a path of a program's constant names.
+/// The constant that the path in a [`Constant`](ad_ir::program::Constant) refers to.
 #[must_use]
 pub fn named(path: &TokenStream) -> TokenStream {
     match syn::parse2(path.clone()) {
@@ -307,7 +307,7 @@ pub fn constant_id(definition: DefId, path: &TokenStream) -> DefId {
 }
 
 impl<'a> Lower<'a> {
-    /// The marked function that a path means.
+    /// The marked function that a path refers to.
     pub(super) fn defined(&mut self, path: &str) -> Option<Lowered<Value<'a>>> {
         if self.state.definition.is_none() && self.outside.open.iter().any(|name| name == path) {
             return Some(Err(Poison));
@@ -356,7 +356,7 @@ impl<'a> Lower<'a> {
         if self.is_elsewhere() { Generics::default() } else { self.sig.generics() }
     }
 
-    /// The constant that a path means at the place of the code that is being lowered.
+    /// The constant that a path refers to at the place of the code that is being lowered.
     pub(super) fn at_its_place(&self, path: &TokenStream) -> TokenStream {
         let Some(definition) = self.outside.elsewhere(self.state.definition) else { return path.clone() };
         let krate = &self.sig.krate;

@@ -50,14 +50,14 @@ impl PanicMessage {
         if self.user_format.is_some() { PanicMessage::of_user(&self.text) } else { self.clone() }
     }
 
-    /// The format string and the values that it shows. `told` returns the value of a term if it is
-    /// available.
-    pub(super) fn format(&self, mut told: impl FnMut(Term) -> Option<Term>) -> Option<(String, Vec<Term>)> {
+    /// The format string and the values that it shows. `available` returns the term that has the
+    /// value when the check fails, if there is one.
+    pub(super) fn format(&self, mut available: impl FnMut(Term) -> Option<Term>) -> Option<(String, Vec<Term>)> {
         let (mut format, mut values) = (String::new(), Vec::new());
         for piece in self.user_format.as_ref()?.iter() {
             match piece {
                 Piece::Text(text) => format.push_str(&escaped(text)),
-                Piece::Value(t, spec, text) => match told(*t) {
+                Piece::Value(t, spec, text) => match available(*t) {
                     Some(t) => {
                         format.push_str(&if spec.is_empty() { "{}".to_string() } else { format!("{{:{spec}}}") });
                         values.push(t);
@@ -140,11 +140,11 @@ pub(super) fn with_expressions(format: &str, values: &[&Expr]) -> String {
     filled(format, values).into_iter().map(part).collect()
 }
 
-/// Methods without side effects.
+/// Methods that are cheap and cannot fail. The arguments of a message may call only these.
 const PURE_METHODS: &[&str] = &["len", "nrows", "ncols", "sum", "abs", "sqrt"];
 
-/// Whether an expression may be evaluated for a message. The expression must have few ways to fail,
-/// and must not call a function of the user.
+/// Whether an expression may be evaluated for a message. It must not be likely to fail, and must
+/// not call a function of the user.
 pub(super) fn is_pure(e: &Expr) -> bool {
     match e {
         Expr::Path(_) | Expr::Lit(_) => true,

@@ -6,8 +6,8 @@
 //! it and not on each other, so that they are compiled at the same time; `ad-back` depends on
 //! `ad-middle`, and `ad-core` puts all of them together.
 //!
-//! BOT, CHAD, DN, KN and UNF in comments are the papers that ARCHITECTURE.md names; figures and
-//! rules are cited where they are implemented.
+//! BOT, CHAD, DN, KN and UNF in comments are the papers that docs/internals/src/introduction.md
+//! lists; figures and rules are cited where they are implemented.
 
 #![forbid(unsafe_code)]
 

@@ -88,7 +88,8 @@ fn active_rank(program: &Program, active: &[u32]) -> usize {
 pub fn called(functions: &mut [Prepared], first: BTreeSet<Callee>) -> Vec<CalledFunction> {
     let mut made: Vec<CalledFunction> = Vec::new();
     let mut met: BTreeSet<(u32, Half, Box<[u32]>)> = BTreeSet::new();
-    // One routine goes in one direction. So a forward half leaves what the half beside it reads.
+    // A routine uses either reverse halves or tangent halves, never both. So a forward half saves
+    // the residuals of one kind of half only.
     let forwards = first.iter().any(|c| c.half == Half::Tangent);
     let other = if forwards { Half::Tangent } else { Half::Reverse };
     let mut waiting: Vec<Callee> = first.into_iter().rev().collect();

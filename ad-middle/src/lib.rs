@@ -4,8 +4,8 @@
 //! This crate must know neither the syntax of the source nor how Rust is written. It and the front
 //! end do not depend on each other, so the two are compiled at the same time.
 //!
-//! BOT, CHAD, DN, KN and UNF in comments are the papers that ARCHITECTURE.md names; figures and
-//! rules are cited where they are implemented.
+//! BOT, CHAD, DN, KN and UNF in comments are the papers that docs/internals/src/introduction.md
+//! lists; figures and rules are cited where they are implemented.
 
 #![forbid(unsafe_code)]
 

@@ -89,7 +89,7 @@ macro_rules! integers {
 
 integers!(usize, isize, i32, i64, u32, u64, u8);
 
-/// The kept arrays of one type, one behind the other.
+/// The saved arrays of one element type, concatenated.
 #[derive(Debug, Default)]
 pub struct SavedArrays<W> {
     all: Vec<W>,
@@ -112,7 +112,7 @@ type Arena<W> = RefCell<SavedArrays<W>>;
 
 macro_rules! arrays {
     ($($ty:ident)*) => {
-        /// The kept arrays, by type.
+        /// The saved arrays, by element type.
         #[derive(Debug, Default)]
         pub struct Arrays {
             $($ty: Arena<$ty>,)*
@@ -235,7 +235,7 @@ impl Drop for Calls {
             return;
         }
         records.iter_mut().for_each(Records::clear);
-        // Few run at a time. At the end of a thread there is nothing to keep them in.
+        // Few derivatives run at a time. When a thread ends, the memory is freed.
         let _ = LEFT.try_with(|left| {
             let mut left = left.borrow_mut();
             if left.len() < 4 {

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Lists of arrays that are not in use, by element type and place.
 type Pool = Arc<Mutex<HashMap<(TypeId, usize), Box<dyn Any + Send>>>>;
 
-/// Memory that the calls of `f_value_and_grad_into` share, of one function or of several.
+/// Memory that calls of `f_value_and_grad_into` share. The calls may be of several functions.
 ///
 /// The first call allocates all the memory that it needs, and a later call only the missing part.
 /// `Clone` returns another handle of the same memory.
@@ -57,7 +57,7 @@ impl Workspace {
         lent
     }
 
-    /// An array that grows.
+    /// An empty array, which may grow.
     #[doc(hidden)]
     #[must_use]
     pub fn empty<A: Element>(&self, place: usize) -> Lent<A> {
@@ -67,7 +67,7 @@ impl Workspace {
     }
 }
 
-/// An array of a [`Workspace`], which gets it back when it is dropped.
+/// An array that a [`Workspace`] has lent. It returns to the workspace when it is dropped.
 #[derive(Debug)]
 pub struct Lent<A: Element> {
     data: Vec<A>,

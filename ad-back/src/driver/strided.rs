@@ -1,5 +1,5 @@
-//! Calls of products on strided arrays. This module must never decide which contraction is such a
-//! call.
+//! Calls of products on strided arrays. Which contraction is such a call is decided in
+//! `ad_middle::passes::lowering::strided`, and never here.
 
 use proc_macro2::TokenStream;
 use quote::quote;

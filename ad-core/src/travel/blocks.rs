@@ -85,7 +85,7 @@ pub(super) fn macro_name(of: DefId, member: &Ident) -> Ident {
     format_ident!("__ad_{}_of_{of:032x}", name.trim_start_matches("r#"), span = member.span())
 }
 
-/// The hidden macro of a part of a block. What it names has been asked for.
+/// The hidden macro of a function or constant of a block. All definitions that it needs are known.
 pub(super) fn definition(part: &ItemImpl, id: DefId, outside: &Outside) -> TokenStream {
     let mut part = front::without_marks(part);
     let attrs = std::mem::take(&mut part.attrs);
@@ -98,7 +98,7 @@ pub(super) fn definition(part: &ItemImpl, id: DefId, outside: &Outside) -> Token
         _ => return TokenStream::new(),
     };
     let cfgs: Vec<Attribute> = attrs.iter().chain(own).filter(|a| a.path().is_ident("cfg")).cloned().collect();
-    // A dollar would be read as one of the macro's own.
+    // `macro_rules!` would read a dollar in the definition as its own syntax.
     if has_dollar(part.to_token_stream()) {
         return TokenStream::new();
     }
@@ -139,7 +139,7 @@ pub(super) fn written(attr: &TokenStream, part: &ItemImpl, id: DefId, outside: &
             Ok(Probed::Right(program)) => {
                 Written { tokens: emit::proofs(&program), constants: Some(program.constants), ..Written::default() }
             }
-            // What is wrong with it is said where it is called.
+            // Its errors are reported where it is called.
             _ => Written::default(),
         },
     };

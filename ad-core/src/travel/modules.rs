@@ -1,9 +1,9 @@
 //! `#[differentiate] mod`: everything in the module is visible to everything in it.
 //!
 //! Each marked function, each type and each function of a block is an expansion of its own, which
-//! begins with the definitions in the module that it needs. It asks only for what is outside. A
-//! function without a mark that is needed is read at its place too, for what its names are assumed
-//! to be.
+//! begins with the definitions in the module that it needs. It asks only for what is outside. An
+//! unmarked function that others need is lowered at its own place too, to collect the assumptions
+//! about its names.
 //!
 //! This module must never decide what a name means: `ad_front::Module` does that.
 
@@ -63,8 +63,8 @@ struct Writer<'m> {
     written: Vec<Written>,
 }
 
-/// The items of a module, with what is written beside them. Functions without a mark are looked at
-/// when all others have been.
+/// The items of a module, with what is written beside them. Functions without a mark are expanded
+/// last.
 enum Piece {
     Tokens(TokenStream),
     Helper(Box<ItemFn>, DefId, Vec<String>),
@@ -75,7 +75,7 @@ impl Writer<'_> {
     fn scope(&mut self, items: Vec<Item>, path: &[String]) -> Vec<Piece> {
         let mut marks = Vec::new();
         let mut pieces: Vec<Piece> = items.into_iter().map(|item| self.item(item, path, &mut marks)).collect();
-        // An import of a mark is used, although the mark is not written again.
+        // The module no longer has the mark, so its import has to be used in another way.
         let marks: Vec<Path> = marks;
         if !marks.is_empty() {
             pieces.push(Piece::Tokens(quote! {

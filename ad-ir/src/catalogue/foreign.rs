@@ -111,7 +111,7 @@ const IDIOMS: &[Idiom] = &[
         NUMPY,
         "the order as a parameter `ids: &[usize]`: sort in the function that calls this one, and read `x[ids[i]]`",
     ),
-    idiom(Method, &["cumsum"], "NumPy and PyTorch", "`scan(0.0, &x, |sum, v| sum + v)`"),
+    idiom(Method, &["cumsum"], "NumPy and PyTorch", "`cumsum(&x)`, along the last axis"),
     idiom(Method, &["square"], "PyTorch and NumPy", "`x.powi(2)`"),
     idiom(Method, &["astype"], NUMPY, "`x as f64`; of an array `x.mapv(|v| v as f64)`"),
     idiom(Method, &["size"], "NumPy and PyTorch", "`x.len()`, `x.nrows()` or `x.shape()[k]`"),

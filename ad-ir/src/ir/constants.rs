@@ -1,5 +1,5 @@
-//! Constants: literals, and arrays that are filled with one. This module must never fold an
-//! operation.
+//! Constants: literals, and arrays of which every element is the same literal. This module must
+//! never fold an operation.
 
 use super::{Elem, Graph, IntTy, Lit, Node, RealTy, Term, Type};
 
@@ -52,7 +52,7 @@ impl Graph {
         }
     }
 
-    /// Zeros of the type of `t`. Components of a tuple that are not real are those of `t`.
+    /// Zeros of the type of `t`. A component of a tuple that is not real is taken from `t`.
     pub fn zeros_like(&mut self, t: Term) -> Term {
         match self.ty(t).clone() {
             Type::Array(Elem::Real(_), _) => self.lit_like(t, 0.0),
@@ -69,7 +69,7 @@ impl Graph {
         }
     }
 
-    /// Zeros of the type of an array, whatever its elements are.
+    /// Zeros of the type of an array, whatever the type of its elements is.
     pub fn zeros_of_any(&mut self, array: Term) -> Term {
         let zero = self.zero(self.elem(array));
         let shape = self.shape(array).to_vec();

@@ -38,7 +38,7 @@ pub(super) fn infer(g: &Graph, node: &Node) -> Typed {
         Node::Tuple(parts) => Ok(Type::Tuple(parts.iter().map(|&t| g.ty(t).clone()).collect())),
         Node::Proj(tuple, k) => match g.ty(*tuple) {
             Type::Tuple(parts) if (*k as usize) < parts.len() => Ok(parts[*k as usize].clone()),
-            _ => bad("projection of what is not such a tuple"),
+            _ => bad("a projection of a term that is no tuple with this part"),
         },
         Node::Build { size: n, var: _, body } => {
             size(g, *n)?;
@@ -84,7 +84,7 @@ pub(super) fn infer(g: &Graph, node: &Node) -> Typed {
                 Put::Add => ensure!(elem == src_elem && elem.is_real(), "scatter adds reals to reals"),
                 Put::Set => {
                     ensure!(elem == src_elem, "an update changes the type of elements");
-                    ensure!(!ix.is_empty() || vars.is_empty(), "an update puts several rows at one place");
+                    ensure!(!ix.is_empty() || vars.is_empty(), "an update with variables has no index");
                 }
             }
             ensure!(ix.len() <= shape.len(), "more indices than axes");
@@ -113,7 +113,7 @@ fn infer_scan(g: &Graph, scan: &Scan) -> Typed {
     ensure!(results.len() >= init.len(), "a scan's body has too few results");
     if let Some(stop) = stop {
         let ty = init.get(*stop).map(|&t| g.ty(t));
-        ensure!(ty == Some(&Type::scalar(Elem::Bool)), "what stops a scan is a carried boolean scalar");
+        ensure!(ty == Some(&Type::scalar(Elem::Bool)), "the flag that stops a scan is a carried boolean scalar");
     }
     for (&t, ty) in results.iter().zip(params.iter().take(init.len())) {
         ensure!(g.ty(t) == ty, "a carried value changes its type: {ty:?} to {:?}", g.ty(t));

@@ -21,9 +21,9 @@ pub struct OpenLoop {
     pub reverse: bool,
     /// The carried boolean (by its number) that ends the loop before the next step, see
     /// [`Scan::stop`]. `while c { b }` is a loop of `usize::MAX` steps that carries the variables
-    /// that `b` assigns, and `!c`. Its body neither mentions the step nor makes rows, since no
-    /// array has so many rows. A loop with `break` has its usual number of steps; rows of steps
-    /// after the last one are unspecified.
+    /// that `b` assigns, and `!c`. Its body does not mention the step, and makes no rows, since an
+    /// array of `usize::MAX` rows does not exist. A loop with `break` has its usual number of
+    /// steps; rows of steps after the last one are unspecified.
     pub stop: Option<usize>,
     /// The index of the step: a fresh variable.
     pub step: Var,
@@ -264,8 +264,8 @@ impl Closing<'_> {
         !g.is_size(t) && g.any(t, &mut self.data, &leaf)
     }
 
-    /// The form of an outer term in the body: a placeholder if the term has data, and for a tuple
-    /// the tuple of the forms of its parts.
+    /// The term that stands for an outer term in the body: a placeholder if the outer term has
+    /// data, and for a tuple the tuple of what stands for its parts.
     fn captured(&mut self, t: Term) -> Term {
         if !self.has_data(t) {
             return t;

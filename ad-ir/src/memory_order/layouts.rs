@@ -1,6 +1,6 @@
-//! The memory order of a term: the noted order, or the order that follows from views. A term is one
-//! array, so two arrays with the same elements in two orders are two terms. This module must never
-//! note an order for a term that is also another array.
+//! The memory order of a term. It has been recorded, or it follows from the views that the term
+//! consists of. A term is one array, so two arrays with the same elements in two orders are two
+//! terms. This module must never record an order for a term that is also another array.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -36,8 +36,9 @@ pub(super) struct View {
 }
 
 impl Layouts<'_> {
-    /// An array with these elements in this memory order. A term is one array, so two arrays with
-    /// these elements in two orders are two terms, until the simplifier runs.
+    /// An array with these elements in this memory order. Arrays with the same elements in two
+    /// orders have to be two terms. The simplifier makes them one again, when no order is asked for
+    /// any more.
     pub fn with_order(&mut self, mut t: Term, order: MemoryOrder) -> Term {
         loop {
             let is_view = viewed(self.g, t).is_some();
@@ -92,8 +93,8 @@ impl Layouts<'_> {
         self.not_standard(t).is_some_and(|order| order.is_unknown())
     }
 
-    /// Marks a number that is computed from an array of unknown memory order as if the array were
-    /// row-major.
+    /// Marks a number that is computed from an array of unknown memory order. The argument is the
+    /// number for a row-major array.
     pub fn mark_unknown(&mut self, of_rows: Term) -> Term {
         self.known.any_unknown = true;
         self.g.prim(Prim::UnknownOrder, &[of_rows])

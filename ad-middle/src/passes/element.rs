@@ -8,8 +8,8 @@
 //! duplicates the index, so the number of reads is limited ([`READS`]). Terms beyond the limit are
 //! read without pushing the index further.
 //!
-//! This module must never be applied to a term that a decision depends on: it adds the same
-//! elements in another order.
+//! This module must never be applied to a term that a decision depends on: it may change the order
+//! of a sum.
 
 use std::collections::HashMap;
 
@@ -94,7 +94,7 @@ fn whole(g: &mut Graph, (t, index): &Read) -> Term {
     if at.is_empty() { turned } else { g.index(turned, &at) }
 }
 
-/// The continuation of a read of a term in its operands.
+/// How a read of a term continues in the operands of the term.
 enum Step {
     /// The index is not pushed any further.
     Whole,
@@ -104,7 +104,8 @@ enum Step {
     Elementwise(Prim, Vec<Term>),
     /// The index is pushed into the operand of a replication along these axes.
     Replicate(Term, Vec<u8>),
-    /// One operand is read at this index. The remaining axes of the result are in this order.
+    /// One operand is read at this index. Then the remaining axes are transposed into this order;
+    /// if it is empty, they stay.
     One(Term, Index, Vec<u8>),
     /// The summed array is read at this index, and the result is summed over the summed axes that
     /// remain.
@@ -225,7 +226,7 @@ impl Step {
         match self {
             Step::Whole => whole(g, read),
             Step::Known(at) => at,
-            // The unit vector at a variable, read at that variable.
+            // This is the element of a unit vector at its own index, so the comparison holds.
             Step::Elementwise(Prim::Compare(Cmp::Eq), _)
                 if operands[0] == operands[1] && !g.elem(operands[0]).is_real() && g.rank(operands[0]) == 0 =>
             {

@@ -13,15 +13,15 @@ use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type, Var};
 use ad_ir::prim::structural::Batch;
 use ad_ir::prim::{Cmp, Prim, Reduce};
 
-/// `build1 size (\var -> t)` for build-free t, for all t.
+/// Computes `build1 size (\var -> t)` for any number of terms `t` without builds.
 pub(super) struct Lift<'g> {
     pub(super) g: &'g mut Graph,
     var: Var,
     size: Term,
     done: HashMap<Term, Term>,
-    /// Whether carried arrays are laid out for the values of the variable (`lanes`).
+    /// Whether the axis of the variable is the last one in a carried array (`lanes`).
     in_lanes: bool,
-    /// Whether a batched loop ends with its longest item.
+    /// Whether a batched loop ends after the last step of the item with the most steps.
     ends: bool,
 }
 
@@ -30,8 +30,8 @@ impl<'g> Lift<'g> {
         Lift { g, var, size, done: HashMap::new(), in_lanes: false, ends: false }
     }
 
-    /// A lift in which an element of a carried array becomes a row of its values for all values of
-    /// the variable.
+    /// A lift that puts the axis of the variable last in carried arrays, so that the values of one
+    /// element are adjacent.
     pub(super) fn in_lanes(g: &'g mut Graph, var: Var, size: Term) -> Self {
         Lift { in_lanes: true, ..Lift::new(g, var, size) }
     }
@@ -201,8 +201,8 @@ impl<'g> Lift<'g> {
         let (carries, captures) = (scan.init.len(), scan.captures.len());
         let outer: Vec<Term> = scan.init.iter().chain(&scan.captures).chain(&scan.xs).copied().collect();
         let batched: Vec<bool> = outer.iter().enumerate().map(|(k, &t)| k < carries || self.varies(t)).collect();
-        // In a loop that may stop, lanes that have stopped keep all their values, so the layout
-        // does not apply.
+        // If a loop may stop early, the items that have stopped keep their values by a selection
+        // over whole arrays, so carried arrays keep the ordinary order of axes.
         let in_lanes = self.in_lanes && scan.stop.is_none();
         let behind = |g: &Graph, k: usize| if in_lanes && k < carries { lanes::place(g, &scan.body, k) } else { 0 };
         let lifted: Vec<Term> = outer.iter().zip(&batched).map(|(t, b)| if *b { self.done[t] } else { *t }).collect();
@@ -210,7 +210,7 @@ impl<'g> Lift<'g> {
         let lane_term = self.g.mk(Node::Var(lane));
         let mut params = Vec::new();
         let mut args = Vec::new();
-        // An additional carried flag: whether all lanes have stopped.
+        // The batched loop carries one more flag: whether all items have stopped.
         let more = usize::from(scan.stop.is_some());
         let place = |k: usize| if k < carries { k } else { k + more };
         let mut whole = Vec::new();
@@ -236,7 +236,7 @@ impl<'g> Lift<'g> {
             init[k] = lanes::moved(self.g, init[k], 0, axes);
         }
         if let Some(stop) = scan.stop {
-            // A lane that has stopped keeps its values while others continue.
+            // An item that has stopped keeps its values while others continue.
             let stopped = self.g.param(stop, params[stop].clone());
             for k in 0..carries {
                 let old = self.g.param(k, params[k].clone());
@@ -381,7 +381,8 @@ impl OnDemand for Lift<'_> {
     }
 }
 
-/// An index function from the variable of a [`Lift`] to another variable.
+/// Rewrites an index function so that another variable takes the place of the variable of a
+/// [`Lift`].
 struct LiftIndex<'l, 'g> {
     lift: &'l mut Lift<'g>,
     at: Term,

@@ -13,8 +13,8 @@ pub(super) fn absorbing_product<F: Real>(a: F, b: F, absorbs: [bool; 2]) -> F {
     if (absorbs[0] && a == F::zero()) || (absorbs[1] && b == F::zero()) { F::zero() } else { a * b }
 }
 
-/// The dot product of `x` and `y` with zeros that absorb. `found` is their ordinary dot product,
-/// which is the result unless it is NaN.
+/// The dot product of `x` and `y` with zeros that absorb. `found` is their ordinary dot product. If
+/// it is not NaN, it is the result.
 #[inline]
 #[must_use]
 pub fn absorbed_dot<F: Real>(found: F, x: &[F], y: &[F], absorbs: [bool; 2]) -> F {

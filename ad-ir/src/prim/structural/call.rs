@@ -20,10 +20,11 @@ pub enum Half {
     Value,
     /// The function, which leaves a record for [`Half::Reverse`].
     Forward,
-    /// From the record of a forward half, the arguments that are passed on and the cotangents of the real results to the cotangents
-    /// of the active arguments.
+    /// Takes the record of a forward half, the arguments that are passed on and the cotangents of
+    /// the real results. Gives the cotangents of the active arguments.
     Reverse,
-    /// The same with the tangents of the active arguments, to the tangents of the real results.
+    /// Takes the record, the arguments that are passed on and the tangents of the active arguments.
+    /// Gives the tangents of the real results.
     Tangent,
 }
 
@@ -105,7 +106,7 @@ impl Structural for Call<'_> {
     }
 }
 
-/// `[reached, argument..., x]`: x plus a cotangent. Of a call that is not reached, it is x.
+/// `[reached, argument..., x]`: x plus a cotangent. If the call is not reached, the value is x.
 pub(super) struct Onto<'a>(pub(super) &'a Callee);
 
 impl Structural for Onto<'_> {
@@ -136,8 +137,8 @@ impl Structural for Onto<'_> {
     }
 }
 
-/// `[record, size...]`: result `k` of a call, of this element type. Of a call that is not reached,
-/// it is zero.
+/// `[record, size...]`: result `k` of a call, of this element type. If the call is not reached, the
+/// value is zero.
 pub(super) struct Returned(pub(super) u32, pub(super) Elem);
 
 impl Structural for Returned {

@@ -1,4 +1,4 @@
-//! The same elements in another order or shape: `tr`, `reshape`, `recast`.
+//! Primitives that keep the elements and change their order or shape: `tr`, `reshape`, `recast`.
 
 use super::{Applied, Batch, Example, LinearMap, Sample, Structural, arity, list, shaped};
 use crate::prim::Prim;
@@ -75,13 +75,13 @@ pub(super) struct Reshape;
 /// The same array with other terms for its sizes.
 pub(super) struct Recast;
 
-/// Batching adds a first axis before the sizes.
+/// The batched primitive has the size of the build in front of the other sizes.
 fn resized(prim: &Prim, g: &mut dyn Build, b: &Batch<'_>) -> Term {
     let args: Vec<Term> = [b.lifted[0], b.size].into_iter().chain(b.rest().iter().copied()).collect();
     g.raw(prim.clone(), &args)
 }
 
-/// The derivative: to the shape of the result, and back.
+/// The derivative maps to the shape of the result, and its transpose to that of the argument.
 fn of_sizes(prim: &Prim, g: &dyn Types, args: &[Term]) -> LinearMap {
     LinearMap {
         forward: Applied { prim: prim.clone(), rest: args[1..].to_vec() },

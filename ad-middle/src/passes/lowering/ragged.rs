@@ -1,5 +1,5 @@
-//! Ragged rows: an inner loop saves rows, and their number differs from one iteration of the outer
-//! loop to the next (the bounds of the inner loop are carried values, or it stops early). The rows
+//! The number of rows that an inner loop saves may differ from one iteration of the outer loop to
+//! the next: its bounds are carried values, or it stops early. Then its rows are ragged. The rows
 //! of all iterations are appended to one growable vector, and each iteration saves where its rows
 //! begin and how many there are. So memory grows with the steps that are taken, at any depth of
 //! loops. An array with a row for each possible step would be as large as the product of the
@@ -9,8 +9,8 @@
 //! triangle, which fills half of a rectangular array.
 //!
 //! The position at which a loop begins to append is a carried value. The loop first truncates the
-//! vector to that length. So a run of the loop whose rows nobody reads has no effect. This module
-//! must never read a row that has not been saved: a read after the last row gives zero.
+//! vector to that length. So the loop may also run where nothing reads its rows. This module must
+//! never read a row that has not been saved: a read after the last row gives zero.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -27,7 +27,7 @@ use ad_ir::prim::{Cmp, IntOp, Prim};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Collected {
     children: Vec<Child>,
-    /// The results that consist of such rows, by their number.
+    /// The results of the loop that consist of rows of an inner loop, by the number of the result.
     rows: BTreeMap<usize, Taken>,
 }
 
@@ -177,8 +177,8 @@ fn of_inner(g: &Graph, t: Term) -> Option<(Vec<Guard>, Term, usize)> {
     rows.then_some((under, of, part))
 }
 
-/// Whether the number of steps of the innermost loop is not known from the numbers of the steps of
-/// the loops around it.
+/// Whether the number of iterations of the innermost loop depends on more than the iteration
+/// numbers of the loops around it.
 fn uneven(g: &mut Graph, chain: &[&Scan], analyses: &mut Analyses) -> bool {
     let Some((inner, around)) = chain.split_last() else { return false };
     if inner.stop.is_some() {
@@ -359,7 +359,7 @@ fn under(g: &mut Graph, guard: &[Guard], t: Term, other: Term) -> Term {
     })
 }
 
-/// A loop whose results are collected: its terms in the body, and how rows are saved.
+/// A loop that is being opened, and whose results are collected.
 pub(super) struct Opened<'o> {
     pub(super) l: &'o mut Loop,
     /// The lowered form of each term of the body.
@@ -383,7 +383,7 @@ struct Run {
 }
 
 impl Lower<'_> {
-    /// Makes the row counts carried values. Returns those after the loop.
+    /// Makes the loop carry the row counts, and returns their values after the loop.
     pub(super) fn count_rows(&mut self, collected: &Collected, o: &mut Opened<'_>) -> Result<Vec<Term>, String> {
         let (mut at, mut lasts) = (0, Vec::new());
         for child in &collected.children {
@@ -556,8 +556,8 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_ragged_where_their_number_is_not_a_line() {
-        assert!(ragged(|_, _, carried| carried), "what is carried");
+    fn rows_are_ragged_where_their_number_is_not_linear() {
+        assert!(ragged(|_, _, carried| carried), "a carried number");
         assert!(!ragged(|_, i, _| i), "a triangle");
         assert!(!ragged(|g, i, _| {
             let half = g.lit_usize(2);

@@ -36,33 +36,33 @@ pub(super) const RULES: &[Rule] = &[
     rule!("scatter.identity", "scatter dst src (\\i -> i) = dst + src", Exact, scatter_identity),
     rule!(
         "update.whole",
-        "update dst src (\\i -> i) = src, where it covers everything; transposed or reversed where the index is",
+        "update dst src (\\i -> i) = src if it covers dst; src is transposed and reversed as the index is",
         Exact,
         update_whole
     ),
     rule!("update.own", "update x (gather x f) f = x", Exact, update_own),
     rule!(
         "update.add",
-        "update x (gather x f + y) f = update x (y + gather x f) f = scatter x y f, as no two go to one place",
+        "update x (gather x f + y) f = update x (y + gather x f) f = scatter x y f, since no two elements have the same index",
         Exact,
         update_add
     ),
     rule!(
         "scatter.sum",
-        "scatter x y (\\i j -> f j) = scatter x (sum of y over i) f: rows that meet are added first",
+        "scatter x y (\\i j -> f j) = scatter x (sum of y over i) f: rows with the same index are added first",
         Loose,
         scatter_sum
     ),
     rule!("update.update", "update (update x _ f) y f = update x y f", Exact, update_update),
     rule!(
         "scatter.update",
-        "scatter (update x y f) z f = update x (y + z) f, as no two go to one place",
+        "scatter (update x y f) z f = update x (y + z) f, since no two elements have the same index",
         Exact,
         scatter_update
     ),
     rule!(
         "index.update",
-        "index (update x y [i]) (i : ix) = index y ix; at another place than i, index x",
+        "index (update x y [i]) (i : ix) = index y ix; at an index that differs from i, the index of x",
         Exact,
         index_update
     ),
@@ -81,7 +81,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
     rule!(
         "add.scatter",
-        "x + scatter 0 src f = scatter 0 src f + x = scatter x src f; the same of one element under a condition",
+        "x + scatter 0 src f = scatter 0 src f + x = scatter x src f; also for one element under a condition",
         Loose,
         add_scatter
     ),
@@ -152,7 +152,7 @@ fn gather_view(g: &mut Graph, t: Term) -> Option<Term> {
         }
     }
     let rank = g.rank(src);
-    // Fixed indices first.
+    // The fixed indices are taken first.
     let fixed: Vec<usize> = (0..parts.len()).filter(|&k| matches!(parts[k], Part::Fixed(_))).collect();
     let mut order: Vec<u8> = fixed.iter().map(|&k| axis(k)).collect();
     order.extend((0..rank).filter(|k| !fixed.contains(k)).map(axis));
@@ -160,7 +160,7 @@ fn gather_view(g: &mut Graph, t: Term) -> Option<Term> {
         parts.iter().filter_map(|p| if let Part::Fixed(ix) = p { Some(*ix) } else { None }).collect();
     let x = g.transpose(src, &order);
     let x = g.index(x, &fixed_index);
-    // Then shifts, one axis for each, in the order of the source's axes.
+    // Then each shift becomes a slice of one axis, in the order of the source's axes.
     let rest = g.shape(x)[used.len()..].to_vec();
     let mut starts = Vec::new();
     let mut lens = Vec::new();
@@ -375,7 +375,7 @@ fn update_own(g: &mut Graph, t: Term) -> Option<Term> {
     (from == dst && v == vars && f == index).then_some(*dst)
 }
 
-/// An addition to one element.
+/// An update that adds to the elements that it replaces is a scatter.
 pub(crate) fn update_add(g: &mut Graph, t: Term) -> Option<Term> {
     let Node::Scatter { put: Put::Set, dst, src, vars, index } = g.node(t).clone() else { return None };
     let Node::Prim(Prim::Binary(Binary::Add), args) = g.node(src).clone() else { return None };
@@ -446,7 +446,7 @@ fn index_update(g: &mut Graph, t: Term) -> Option<Term> {
     (index.len() >= at.len() && index[..at.len()] == *at).then(|| g.index(new, &index[at.len()..]))
 }
 
-/// The element and its indices, if a term is zeros but for one element that is added to them.
+/// If a term is an array of zeros to which one element is added: the element and its indices.
 fn one_element(g: &Graph, t: Term) -> Option<(Term, Box<[Term]>)> {
     match g.node(t) {
         Node::Scatter { put: Put::Add, dst, src, vars, index } => {
@@ -466,7 +466,7 @@ fn same_place(g: &mut Graph, a: &[Term], b: &[Term]) -> Term {
     })
 }
 
-/// No array of zeros is made to read an element of it. (What is read out of range is unspecified.)
+/// Reads the element without the array of zeros. (A read out of range has an unspecified value.)
 fn index_scatter(g: &mut Graph, t: Term) -> Option<Term> {
     let Node::Gather { src, vars, index, .. } = g.node(t).clone() else { return None };
     let (element, at) = one_element(g, src).filter(|_| vars.is_empty() && g.rank(t) == 0)?;
@@ -499,8 +499,8 @@ fn update_scatter(g: &mut Graph, t: Term) -> Option<Term> {
     Some(g.scatter(zeros, left, &[], &at))
 }
 
-/// An index as a term plus a constant. If two indices differ in the constant only, they are
-/// different, if both are valid (a saturated sum is not a valid index).
+/// An index as a term plus a constant. Two valid indices that differ in the constant only are
+/// different. (A saturated sum is not a valid index.)
 pub(super) fn offset(g: &Graph, t: Term) -> (Option<Term>, i128) {
     if let Some(n) = g.int_value(t) {
         return (None, n);
