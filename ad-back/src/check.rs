@@ -56,13 +56,13 @@ impl Written {
         quote!(#(#references)* #value)
     }
 
-    /// A part of an argument as a part of another argument.
+    /// A part of an argument, passed on as a part of another argument.
     fn again(self, place: &TokenStream) -> TokenStream {
         if self.0.is_moved() { quote!(#place.clone()) } else { place.clone() }
     }
 }
 
-/// The function's parameters and results as the hidden function names them.
+/// The names that the hidden function has for the function's parameters and results.
 struct Names<'p> {
     program: &'p Program,
     run: TokenStream,
@@ -124,7 +124,7 @@ impl<'p> Names<'p> {
         self.passing(leaf).own(&self.place(leaf), &self.run)
     }
 
-    /// The arguments once more.
+    /// An argument of another call at the point of the check.
     fn here(&self, declared: usize) -> TokenStream {
         again(self.program, &self.program.declared[declared], &self.arguments[declared])
     }
@@ -139,7 +139,7 @@ impl<'p> Names<'p> {
         }
     }
 
-    /// What a leaf gives to a list: its elements.
+    /// The elements that a leaf contributes to a list.
     fn elements(&self, leaf: usize, inside: Inside, all: TokenStream) -> TokenStream {
         elements(&self.program.krate, self.program.params[leaf].container, inside, all)
     }
@@ -332,7 +332,7 @@ impl<'p> Names<'p> {
     }
 }
 
-/// What a leaf gives to a list: its elements.
+/// The elements that a leaf contributes to a list.
 fn elements(krate: &TokenStream, container: Container, inside: Inside, all: TokenStream) -> TokenStream {
     let arrays = inside == Inside::List && container == Container::NdArray;
     if arrays { quote!(#krate::runtime::elements(#all)) } else { all }
@@ -345,12 +345,12 @@ fn referred((references, is_static): (usize, bool), whole: TokenStream, run: &To
     quote!(#(#references)* #whole)
 }
 
-/// A name of the hidden function's.
+/// A name that the hidden function introduces.
 fn own(what: &str, k: usize) -> Ident {
     Ident::new(&format!("{what}{k}_"), Span::mixed_site())
 }
 
-/// A tuple, or its only part.
+/// A tuple of the parts; of one part, the part itself.
 fn of_several(parts: &[TokenStream]) -> TokenStream {
     if let [only] = parts { only.clone() } else { tuple(parts) }
 }

@@ -52,7 +52,7 @@ impl Number {
     }
 }
 
-/// The implementation of the trait for an item, and what was wrong.
+/// The implementation of the trait for an item, and its errors.
 #[must_use]
 pub fn implementation_for(item: &TokenStream) -> (TokenStream, Vec<Diagnostic>) {
     let mut diags = Diags::new();

@@ -23,7 +23,7 @@ pub struct Expansion {
     /// The function itself, and its derivatives, or compile errors and stand-ins for the
     /// derivatives.
     pub tokens: TokenStream,
-    /// The errors, as they are in the tokens.
+    /// The errors, which the tokens contain too.
     pub errors: Vec<Diagnostic>,
     /// Whether one of the errors is an internal failure of the compiler.
     pub internal: bool,
@@ -145,7 +145,7 @@ fn without_body(item: TokenStream) -> TokenStream {
     let mut tokens: Vec<TokenTree> = item.into_iter().collect();
     let body = tokens.last_mut().filter(|last| match last {
         TokenTree::Group(body) => body.delimiter() == Delimiter::Brace,
-        // It has none.
+        // The function has no body.
         TokenTree::Punct(end) => end.as_char() == ';',
         _ => false,
     });
@@ -199,7 +199,7 @@ fn derivatives(annotated: Annotated, folder: Option<&Path>) -> Result<TokenStrea
     written.extend(emit::check(&prepared.program, &derivatives));
     written.extend(emit::proofs(&prepared.program));
     if let Some((place, log)) = log {
-        // A dump that cannot be written must not fail the build.
+        // A failure to write the dump must not fail the build.
         let file = place.join(format!("{}.txt", prepared.program.name));
         let _ = std::fs::create_dir_all(place);
         let _ = std::fs::write(file, log.text());

@@ -65,7 +65,7 @@ struct Chain {
     id: DefId,
     attr: TokenStream,
     item: TokenStream,
-    /// The definitions that have still to be asked for.
+    /// The definitions that the expansion still has to ask for.
     open: Vec<Request>,
     outside: Outside,
     /// Whether its own definition has been written. It is written before the definitions of functions
@@ -73,7 +73,7 @@ struct Chain {
     defined: bool,
 }
 
-/// A definition that is asked for.
+/// A definition that an expansion asks for.
 enum Request {
     /// By its name.
     Path(Path),
@@ -297,7 +297,7 @@ impl Chain {
         Written { tokens: before, ..found }
     }
 
-    /// What is written for a function or a type.
+    /// The items to write beside a function or a type.
     fn written(&self) -> Written {
         let Chain { kind, id, attr, item, outside, .. } = self;
         let (kind, id, attr, item) = (*kind, *id, attr.clone(), item.clone());
@@ -417,7 +417,7 @@ fn definition(mut item: Item, id: DefId, right: bool, needs: &Outside, krate: &T
     }
 }
 
-/// Whether a function has a hidden macro.
+/// Whether a function gets a hidden macro.
 fn is_carried(function: &ItemFn) -> bool {
     let marked_again = function.attrs.iter().any(|a| {
         let last = a.path().segments.last();
@@ -425,8 +425,8 @@ fn is_carried(function: &ItemFn) -> bool {
             [Subject::Differentiate, Subject::Differentiable].iter().any(|kind| s.ident == kind.name())
         })
     });
-    // A method is not called by a path. An item that is marked twice has a macro already. An item
-    // with the name of a macro in scope would hide that macro.
+    // A method gets none, since it is not called by a path. An item that is marked twice has a
+    // macro already. An item with the name of a macro in scope would hide that macro.
     let hides = catalogue::refused::is_macro(&function.sig.ident.to_string());
     function.sig.receiver().is_none() && !marked_again && !hides
 }
@@ -459,7 +459,7 @@ fn place() -> TokenStream {
     }
 }
 
-/// The constants of a definition's place, which are read through this from anywhere.
+/// Implementations through which the constants at a definition's place can be read from anywhere.
 fn constants_of(id: DefId, all: &[Constant], krate: &TokenStream, item: &TokenStream) -> TokenStream {
     let Ok(function) = syn::parse2::<ItemFn>(item.clone()) else { return TokenStream::new() };
     constants(id, all, krate, &function.attrs, &function.sig.generics)

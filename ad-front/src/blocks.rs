@@ -66,7 +66,7 @@ fn method(block: &ItemImpl, f: &ImplItemFn) -> Method {
     Method { item, within, marked }
 }
 
-/// The block as rustc is to see it: without the marks of its functions.
+/// The block for rustc: without the marks of its functions.
 #[must_use]
 pub fn without_marks(block: &ItemImpl) -> ItemImpl {
     let mut block = block.clone();
@@ -91,7 +91,7 @@ fn cfgs(attrs: &[Attribute]) -> TokenStream {
     attrs.iter().filter(|a| a.path().is_ident("cfg")).map(ToTokens::to_token_stream).collect()
 }
 
-/// Tokens at another place.
+/// Tokens with another source location.
 fn at(tokens: TokenStream, span: Span) -> TokenStream {
     let one = |mut token: TokenTree| {
         match &mut token {
@@ -109,7 +109,7 @@ fn at(tokens: TokenStream, span: Span) -> TokenStream {
 
 /// The receiver as a parameter.
 fn parameter(receiver: &syn::Receiver, self_ty: &Type) -> FnArg {
-    // An error of the type is one of the receiver.
+    // An error in the type is reported at the receiver.
     let own = at(self_ty.to_token_stream(), receiver.self_token.span);
     let self_ty = &syn::parse2(own).unwrap_or_else(|_| self_ty.clone());
     let ty = match &receiver.kind {
@@ -153,9 +153,10 @@ fn both(outer: &Generics, own: &Generics) -> Generics {
     }
 }
 
-/// Whether the names of a function without a mark are to be asked for at its place. One that has a
-/// macro or a type in its signature that is not understood is not for differentiated functions, and
-/// what it names may have no definition. A call of it is refused where it is made.
+/// Whether the expansion asks for the names of a function without a mark at the place of the
+/// function. It does not if the signature has a macro or a type that is not understood:
+/// differentiated functions cannot call the function, and its names may have no definitions. A call
+/// of it is refused where it is made.
 #[must_use]
 pub fn is_readable(method: &Method) -> bool {
     struct Unknown(bool);
@@ -203,7 +204,7 @@ pub fn type_of_block(block: &ItemImpl) -> Option<syn::Path> {
     Some(path)
 }
 
-/// The block with each of its functions and constants alone.
+/// For each function and constant of a block, the block with that one alone.
 #[must_use]
 pub fn parts(block: &ItemImpl) -> Vec<ItemImpl> {
     let of = |item: &&ImplItem| matches!(item, ImplItem::Fn(_) | ImplItem::Const(_));

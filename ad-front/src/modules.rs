@@ -1,8 +1,8 @@
-//! A marked module: its items, what names mean in it, and which items a function of it needs.
+//! A marked module: its items, the meaning of names in it, and which items a function of it needs.
 //!
-//! Names are resolved as in Rust: an item sees those of its own module, and what this imports. A
-//! name that is not found here means something outside. Only what is needed is looked at, so any
-//! other item may be whatever it likes.
+//! Names are resolved as in Rust: an item sees the items of its own module, and the imports of the
+//! module. A name that is not found here is that of an item outside. Only needed items are read, so
+//! the others may have any form.
 //!
 //! This module must never read what an item computes.
 
@@ -48,10 +48,10 @@ struct Entry {
 /// What an item needs: definitions, and the paths of those outside of the module.
 #[derive(Clone, Default)]
 pub struct ItemNeeds {
-    /// The definitions in the module, and what names mean. A name of something outside has a number
-    /// that stands for its path.
+    /// The definitions in the module, and the meaning of names. A name of an item outside has a
+    /// number that stands for its path.
     pub outside: Outside,
-    /// The paths of what is outside, as the module of the item writes them.
+    /// The paths of items outside of the module, as the module of the item writes them.
     pub open: Vec<Path>,
 }
 
@@ -132,7 +132,7 @@ impl Module {
         self.entries.iter().find(|e| e.id == id).map(|e| &e.item)
     }
 
-    /// What an item in the module at this path needs.
+    /// The definitions that an item in the module at this path needs.
     #[must_use]
     pub fn needs(&self, path: &[String], item: &Item) -> ItemNeeds {
         let Some(scope) = self.scopes.iter().position(|s| s.path == path) else { return ItemNeeds::default() };
@@ -196,7 +196,7 @@ impl Module {
         scope.is_some_and(|scope| matches!(self.find(scope, of), PathTarget::Here(_)))
     }
 
-    /// What a path means in a module.
+    /// The target of a path in a module.
     fn find(&self, scope: usize, path: &Path) -> PathTarget {
         let names: Vec<String> = path.segments.iter().map(|s| s.ident.to_string()).collect();
         if path.leading_colon.is_some() {
@@ -206,7 +206,8 @@ impl Module {
     }
 
     fn find_names(&self, scope: usize, names: &[String], depth: usize) -> Option<PathTarget> {
-        /// Imports of imports end.
+        /// The maximum number of imports of imports that are followed, since imports may form a
+        /// circle.
         const DEPTH: usize = 16;
         if depth > DEPTH {
             return None;
@@ -251,13 +252,15 @@ impl Module {
 enum PathTarget {
     /// To an item of the module.
     Here(usize),
-    /// Out of the module, from its own place: the names after the `super`s, and how many these are.
+    /// Out of the marked module: the number of `super`s, after the names that follow them.
     Above(Vec<String>, usize),
-    /// To something that has this path everywhere, or at the same place.
+    /// To an item outside that has this path anywhere in the program, or at the place of the
+    /// module.
     There(Path),
 }
 
-/// More `super`s at the beginning of names that lead out of the module.
+/// The target of names that are looked up in the module around the marked one. They may begin with
+/// further `super`s.
 fn above(names: &[String]) -> PathTarget {
     let more = names.iter().take_while(|n| *n == "super").count();
     PathTarget::Above(names[more..].to_vec(), more + 1)
@@ -267,12 +270,12 @@ fn path_of(names: &[String]) -> Option<Path> {
     syn::parse_str(&names.join("::")).ok()
 }
 
-/// The search for all that an item needs.
+/// The search for all definitions that an item needs.
 struct Search<'m> {
     module: &'m Module,
     /// The module of the item.
     at: usize,
-    /// The entries that are needed, and what their names mean.
+    /// The entries that are needed, and the meaning of their names.
     found: BTreeMap<usize, Vec<(String, DefId)>>,
     /// The names of functions and constants of types that are used.
     members: BTreeSet<String>,
@@ -280,7 +283,8 @@ struct Search<'m> {
 }
 
 impl Search<'_> {
-    /// Adds what is named in a module, and returns what the names mean.
+    /// Adds the definitions of the names that an item of a module has, and returns the meaning of
+    /// the names.
     fn add(&mut self, scope: usize, named: &Named) -> Vec<(String, DefId)> {
         self.members.extend(named.members.iter().cloned());
         let mut names = Vec::new();
@@ -313,7 +317,7 @@ impl Search<'_> {
         id
     }
 
-    /// Adds an entry that a name means.
+    /// Adds the entry of a name.
     fn enter(&mut self, k: usize) {
         if self.found.contains_key(&k) {
             return;
@@ -343,7 +347,7 @@ impl Search<'_> {
         }
     }
 
-    /// Whether a block is for a type that is needed, or for one that is not of the module.
+    /// Whether a block is for a type that is needed, or for one outside of the module.
     fn is_of_found(&self, scope: usize, block: &ItemImpl) -> bool {
         let Some(path) = type_of_block(block) else { return true };
         match self.module.find(scope, &path) {
@@ -353,7 +357,7 @@ impl Search<'_> {
     }
 }
 
-/// What an item names. The functions of types are added when they are used.
+/// The names in an item. The functions of types are added when they are used.
 fn of_item(item: &Item) -> Named {
     match item {
         Item::Fn(f) => {
@@ -366,7 +370,7 @@ fn of_item(item: &Item) -> Named {
     }
 }
 
-/// What the functions of a block name.
+/// The names in the functions of a block.
 fn of_block(block: &ItemImpl) -> Named {
     let mut members = Members(BTreeSet::new());
     members.visit_item_impl(block);
@@ -398,7 +402,7 @@ fn name(item: &Item) -> Option<&syn::Ident> {
     }
 }
 
-/// An item without the marks of functions, which no definition has.
+/// An item without the marks of functions. No definition has them.
 fn without_marks(item: &Item) -> Item {
     match item {
         Item::Impl(block) => Item::Impl(super::blocks::without_marks(block)),
@@ -454,7 +458,7 @@ impl<'ast> Visit<'ast> for Members {
     }
 }
 
-/// The names that a `use` brings, and the paths of those that bring everything.
+/// The names that a `use` imports, and the paths of imports with `*`.
 fn imports(
     tree: &UseTree,
     before: &mut Vec<String>,
@@ -492,7 +496,8 @@ struct Aliases<'s>(&'s [(String, Type)], u32);
 
 impl VisitMut for Aliases<'_> {
     fn visit_type_mut(&mut self, ty: &mut Type) {
-        /// An alias of itself is rustc's error.
+        /// The maximum number of aliases of aliases that are followed. rustc reports an alias of
+        /// itself.
         const DEPTH: u32 = 16;
         if let Type::Path(p) = ty
             && p.qself.is_none()

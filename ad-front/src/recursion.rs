@@ -3,8 +3,8 @@
 //! is lowered once, as a program of its own, and a call of it is a call in the core language. All
 //! other functions are lowered at each call (`called`).
 //!
-//! A function of this kind sees items, and no variables. So it is an ordinary function with a
-//! signature, to whose body the items around it are added.
+//! Items are in scope in a function of this kind, and variables are not. So it is an ordinary
+//! function with a signature, to whose body the items around it are added.
 //!
 //! This module must never decide what a function computes.
 
@@ -37,7 +37,7 @@ const LARGE: usize = 32;
 /// A function that is compiled on its own.
 pub(super) struct Recursive<'a> {
     item: &'a ItemFn,
-    /// The items that it sees.
+    /// The items in scope at the function.
     beside: Rc<[&'a Item]>,
     definition: Option<usize>,
 }
@@ -60,7 +60,7 @@ pub(super) struct Functions {
 pub(super) struct Findings {
     /// Those that may panic.
     panicking: BTreeSet<String>,
-    /// The leaves of parameters for which a call among these functions gives anything but the
+    /// The leaves of parameters for which a call among these functions passes anything but the
     /// caller's own parameter.
     changed: BTreeSet<(String, usize)>,
 }
@@ -172,7 +172,7 @@ impl<'a> Lower<'a> {
         self.recursive_names = recursive.into();
     }
 
-    /// Enters the body of a function, which sees the items at its definition.
+    /// Enters the body of a function, in which the items at its definition are visible.
     pub(super) fn at_items(&mut self, closure: &Closure<'a>) -> Around<'a> {
         let around = Around(Rc::clone(&self.beside), Rc::clone(&self.recursive_names));
         if closure.definition != self.state.definition {
@@ -204,7 +204,7 @@ impl<'a> Lower<'a> {
     pub(super) fn recursive(&self, item: &'a ItemFn) -> Option<Rc<Recursive<'a>>> {
         let (beside, definition) = (Rc::clone(&self.beside), self.state.definition);
         let own = item.sig.ident.to_string();
-        // A marked function sees itself.
+        // A marked function is in scope in its own body.
         let again = || calls(item).contains(&own) || self.calls_itself_through_others();
         let marked = || self.is_itself(&own) && (again() || self.is_large_definition(item));
         let found = self.recursive_names.contains(&own) || marked();
@@ -375,7 +375,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Refuses the derivatives that are not taken of a call of a function that is compiled on its own.
+/// Refuses the derivatives that do not support calls of functions that are compiled on their own.
 pub(super) fn refuses(program: &Program, named: &[(&'static Descriptor, SrcRange)], diags: &mut Diags) -> bool {
     let Some(function) = program.functions.first() else { return false };
     let others = named.iter().filter(|(d, _)| !is_first(d));
@@ -385,7 +385,7 @@ pub(super) fn refuses(program: &Program, named: &[(&'static Descriptor, SrcRange
     others.count() > 0
 }
 
-/// Whether a derivative is taken of a call of a function that is compiled on its own.
+/// Whether a derivative supports calls of functions that are compiled on their own.
 fn is_first(d: &Descriptor) -> bool {
     matches!(d.recipe, Recipe::Gradient | Recipe::Transposed | Recipe::Forward | Recipe::Jacobian)
 }
@@ -433,7 +433,8 @@ fn by_leaves(mut program: Program) -> Program {
         param.passing = if numbers { Passing::value(Owner::Any) } else { Passing::reference(Owner::Slice) };
         param.lens = Vec::new();
         param.label = param.name.to_string();
-        // A call is between two steps of one value, and both are of the same variant.
+        // The tag of an enum needs no test in a call: its value comes from the caller, and a
+        // cotangent has the same variant as its value.
         param.role = Role::Data;
     }
     let declared = program.params.iter().enumerate().map(|(k, param)| Declared {
@@ -449,8 +450,8 @@ fn by_leaves(mut program: Program) -> Program {
     };
     program.result = OutputTree::of_several(program.result.terms().into_iter().map(leaf).collect());
     program.result_ty = rust_types::tree_type(&program, &program.result);
-    // Messages of its panics show no values of loops, since generated code cannot call the function
-    // to get them.
+    // Messages of its panics do not show values inside of loops, since generated code cannot call
+    // the function to get them.
     program.checks.iter_mut().for_each(|check| check.incomplete = false);
     program
 }

@@ -29,7 +29,7 @@ pub fn requests(item: &TokenStream) -> Vec<Path> {
 #[must_use]
 pub fn requests_of_method(method: &Method) -> Vec<Path> {
     let mut function = method.item.clone();
-    // A bare name in a method is never the method.
+    // A bare name in a method never refers to the method.
     function.sig.ident = Ident::new(MARK, function.sig.ident.span());
     of_function(function)
 }
@@ -116,7 +116,7 @@ impl Requests {
         self.own.contains(name) || self.variables.iter().any(|v| v == name)
     }
 
-    /// Visits something whose variables are its own.
+    /// Visits a scope: its variables end with it.
     fn scope(&mut self, visit: impl FnOnce(&mut Self)) {
         let outer = self.variables.len();
         visit(self);
@@ -135,7 +135,7 @@ impl Requests {
         }
     }
 
-    /// Asks for a type, unless it is one that is known here.
+    /// Asks for a type, unless it is understood without a definition.
     fn ask_for_type(&mut self, path: &Path) {
         let Some(last) = path.segments.last() else { return };
         let name = last.ident.to_string();
@@ -160,7 +160,7 @@ impl Requests {
         let owner = path.segments.iter().rev().nth(1).is_some_and(is_type);
         if owner {
             of_type.segments.pop();
-            // The separator that is left.
+            // Collecting drops the separator at the end.
             of_type.segments = of_type.segments.into_iter().collect();
         } else if !of_struct {
             return;
@@ -175,7 +175,7 @@ impl Requests {
         if names[0] == MARK || names[0] == "Self" || !last.starts_with(|c: char| c.is_lowercase() || c == '_') {
             return false;
         }
-        // A function of a type, and not of a module.
+        // The path is that of a function of a type, and not of a module.
         let of_type = before.last().is_some_and(|owner| {
             owner.starts_with(char::is_uppercase)
                 || types::elem_named(owner, None).is_some()
@@ -186,7 +186,7 @@ impl Requests {
         }
         match before.last().map(String::as_str) {
             None => !self.is_own(last) && !known(last),
-            // The modules of a path that is known here.
+            // These are the modules of paths that are understood.
             Some("ad" | "prelude" | "dsl" | "ndarray" | "linalg" | "iter" | "mem" | "std" | "core" | "array") => false,
             Some(_) => {
                 let understood = matches!(&*names[0], "std" | "core" | "alloc" | "ndarray" | "ad");
@@ -232,7 +232,7 @@ impl<'ast> Visit<'ast> for Requests {
                 self.ask(&p.path);
             }
             let last = p.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
-            // The constructor of a struct or of a variant.
+            // This is the constructor of a struct or of a variant.
             if last.starts_with(char::is_uppercase) {
                 self.ask_for_owner(&p.path, true);
             }
@@ -315,7 +315,7 @@ impl<'ast> Visit<'ast> for Requests {
         visit::visit_expr_struct(self, e);
     }
 
-    /// A variant without fields.
+    /// The path may be a variant without fields.
     fn visit_expr_path(&mut self, e: &'ast syn::ExprPath) {
         let last = e.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
         // An associated constant has no lower case letter.
@@ -353,8 +353,8 @@ impl<'ast> Visit<'ast> for Requests {
 }
 
 impl Requests {
-    /// A function that is an argument: `xs.mapv(square)`. A name that is nearly one of the
-    /// function's own is that of a variable.
+    /// A function may be an argument: `xs.mapv(square)`. A name that is nearly one of the
+    /// function's own names is taken for a misspelt variable.
     fn function_as_argument(&mut self, e: &Expr) {
         let Expr::Path(p) = e else { return };
         let name = written(&p.path);

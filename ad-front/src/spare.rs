@@ -1,10 +1,10 @@
 //! Spare arrays. A `Vec` that a step of a loop makes, and whose length a carried value decides, is
 //! written into an array that the loop carries for it, and from there into the variable that it is
-//! assigned to. Both loops go over the elements that are there: a step costs their number, forwards
-//! and backwards, and not the capacity.
+//! assigned to. Both loops visit existing elements only, so the cost of a step is proportional to
+//! their number, forwards and backwards, and not to the capacity.
 //!
-//! Invariant: nothing reads a spare array but what the step has written before. So what an earlier
-//! step has left in it does not matter.
+//! Invariant: a step reads only elements of a spare array that it has written itself. So the
+//! elements that an earlier step has left in it do not matter.
 
 use std::rc::Rc;
 
@@ -22,8 +22,8 @@ use ad_ir::memory_order::HasLayouts;
 use ad_ir::prim::{Cmp, IntOp};
 
 impl<'a> Lower<'a> {
-    /// The only enclosing loop, as the number of its frame, if a carried value of it decides this
-    /// length and there is nothing between but conditions.
+    /// The number of the frame of the only enclosing loop, if a carried value of that loop decides
+    /// this length, and there are only conditions between the loop and this point.
     fn deciding_loop(&self, len: Term) -> Option<usize> {
         let [of] = &self.state.recurrences[..] else { return None };
         let mut loops = self.state.frames.iter().enumerate().filter(|(_, f)| !matches!(f, Frame::Guard { .. }));
@@ -59,7 +59,7 @@ impl<'a> Lower<'a> {
         Ok(Some(GrowableVec { all: vec![all], form, ..GrowableVec::without_arrays(len, more) }))
     }
 
-    /// These arrays, with a row for each index below the length written.
+    /// Writes a row of these arrays for each index below the length, and returns the arrays.
     fn over_elements(
         &mut self,
         len: Term,
@@ -77,7 +77,7 @@ impl<'a> Lower<'a> {
         let (mut all, _) =
             self.recur_steps(Recurrence { size: capacity, reverse: false, stop, init }, |me, _, now| {
                 let i = now[written + 1];
-                // Otherwise the loop would have stopped.
+                // The index is below the length, since the loop would have stopped otherwise.
                 let there = me.g.compare(Cmp::Lt, i, len);
                 me.state.facts.assume(&me.g, there, true);
                 let rows = me.under(now[written], false, |me| rows(me, i))?;
@@ -91,8 +91,8 @@ impl<'a> Lower<'a> {
         Ok(all)
     }
 
-    /// A `Vec` that replaces one that a loop carries, in the arrays of that one, if it is in a spare
-    /// array: the next step writes there.
+    /// A `Vec` that replaces one that a loop carries. If it is in a spare array, it is copied into
+    /// the arrays of the carried `Vec`, since the next step overwrites the spare array.
     pub(super) fn written_into(&mut self, cell: Cell, value: Value<'a>) -> Lowered<Value<'a>> {
         let Value::GrowableVec(new) = &value else { return Ok(value) };
         let Some(CellValue::Value(Value::GrowableVec(old))) = self.state.store.held(cell) else { return Ok(value) };

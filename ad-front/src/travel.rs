@@ -1,7 +1,7 @@
 //! Definitions from outside of the annotated function, for its calls of marked functions.
 //!
 //! The names of a definition are resolved at its own place, and never at the place where it is
-//! called. A constant of its place is read through a hidden implementation beside the definition.
+//! called. A constant at its place is read through a hidden implementation beside the definition.
 //! Assumptions about names are proved at the place of the definition too, so a caller does not
 //! record them.
 //!
@@ -54,7 +54,7 @@ pub struct Outside {
     /// Names of the annotated function whose definitions have not been asked for yet. A use of such
     /// a name has no value and reports no error.
     pub open: Vec<String>,
-    /// The definition at whose place the expansion is, if there is one.
+    /// The definition at whose place the expansion stands, if it stands beside one.
     pub here: Option<DefId>,
     /// Functions and constants of types that have been asked for, by the number of the type.
     pub asked: Vec<(String, DefId)>,
@@ -77,7 +77,7 @@ pub struct Member {
 }
 
 impl Wanted {
-    /// Adds one, if it is new.
+    /// Adds a function or constant, if it is new.
     fn add(&self, of: DefId, name: &Ident) {
         let mut all = self.0.borrow_mut();
         if !all.iter().any(|m| m.of == of && m.name == *name) {
@@ -85,13 +85,13 @@ impl Wanted {
         }
     }
 
-    /// Takes them all.
+    /// Takes the whole list, and leaves it empty.
     #[must_use]
     pub fn take(&self) -> Vec<Member> {
         self.0.take()
     }
 
-    /// Whether there is none.
+    /// Whether the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.borrow().is_empty()
@@ -136,9 +136,9 @@ impl Outside {
         self.list.iter().map(|d| d.item.clone()).collect()
     }
 
-    /// Conditions that the names of a function mean the functions of their definitions. A macro and
-    /// a function of one name may come from two places: a function hides one that is imported with
-    /// `*`, and a macro of that name stays.
+    /// Conditions which say that the names of a function refer to the functions of their
+    /// definitions. A macro and a function of one name may come from two places: a function hides
+    /// one that is imported with `*`, and a macro of that name stays.
     pub fn conditions<'s>(&'s self, krate: &'s TokenStream) -> impl Iterator<Item = (&'s str, TokenStream)> {
         self.names.iter().filter_map(move |(name, id)| {
             let Item::Fn(f) = &self.list.iter().find(|d| d.id == *id && !d.certain)?.item else { return None };
@@ -165,7 +165,7 @@ impl Outside {
         self.open.is_empty() && self.wanted.is_empty() && self.list.iter().all(|d| !d.broken)
     }
 
-    /// The definition that a path means, in a definition or in the annotated function.
+    /// The definition to which a path refers, in a definition or in the annotated function.
     pub(super) fn find(&self, at: Option<usize>, path: &str) -> Option<usize> {
         let names = match at {
             Some(k) => &self.list.get(k)?.names,
@@ -204,7 +204,7 @@ pub fn value(f: &ItemFn, path: &TokenStream, krate: &TokenStream) -> Option<Toke
             GenericParam::Type(t) => {
                 given.push(pointer_of(opaque::named(&t.ident, generics)?, generics));
             }
-            // Any other kind is an error of the function.
+            // A parameter of any other kind is an error of the function.
             GenericParam::Const(c) if c.ty.to_token_stream().to_string() == "usize" => given.push(quote!(0)),
             GenericParam::Const(_) => return None,
         }
@@ -325,8 +325,8 @@ impl<'a> Lower<'a> {
         Some(function)
     }
 
-    /// Asks for a function or a constant of a type with a definition outside. Whether it is asked
-    /// for, so that it has no value and there is no error.
+    /// Asks for a function or a constant of a type with a definition outside. Returns whether it
+    /// does: then the function or constant has no value, and there is no error.
     pub(super) fn want(&mut self, of_type: &Ident, member: &Ident) -> bool {
         let outside = self.outside;
         let Some(of) = outside.id_of_type(of_type) else { return false };

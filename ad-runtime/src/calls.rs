@@ -145,7 +145,7 @@ pub struct Records {
 }
 
 impl Records {
-    /// Makes a record of these numbers, some of which refer to kept arrays.
+    /// Makes a record of these numbers, some of which refer to saved arrays.
     #[must_use]
     #[inline]
     pub fn record<const N: usize>(&self, words: [u64; N]) -> usize {
@@ -159,7 +159,7 @@ impl Records {
         record
     }
 
-    /// Keeps an array. The result is the word that refers to it in a record.
+    /// Saves an array. Returns the word that refers to it in a record.
     #[must_use]
     #[inline]
     pub fn keep<W: Word>(&self, x: &[W]) -> u64 {
@@ -170,7 +170,7 @@ impl Records {
         place as u64
     }
 
-    /// Keeps an array of zeros. All of them share their memory.
+    /// Saves an array of zeros. All arrays of zeros share their memory.
     #[must_use]
     #[inline]
     pub fn keep_zeros<W: Word>(&self, n: usize) -> u64 {
@@ -195,7 +195,7 @@ impl Records {
         8 * self.words.borrow().capacity() + 16 * self.places.borrow().capacity() + self.arrays.bytes()
     }
 
-    /// An array that was kept.
+    /// A saved array.
     #[must_use]
     #[inline]
     fn array<W: Word>(&self, kept: u64) -> Ref<'_, [W]> {
@@ -296,7 +296,7 @@ impl Calls {
         self.kept.array(kept)
     }
 
-    /// Copies an array that a forward half has saved into `out`, as far as `out` has place. The
+    /// Copies an array that a forward half has saved into `out`, up to the length of `out`. The
     /// remaining elements of `out` are set to zero.
     #[inline]
     pub fn fill<W: Word>(&self, out: &mut [W], kept: u64) {

@@ -1,5 +1,6 @@
-//! Lists of arrays. A derivative works on one array of all of them, with one more axis in front, so
-//! all arrays of a list have one shape. This module must never accept a list of other arrays.
+//! Lists of arrays. A derivative computes with one array that contains all arrays of the list and
+//! has one more axis in front, so all arrays of a list have one shape. This module must never
+//! accept a list of other arrays.
 
 use ndarray::{Array, ArrayBase, ArrayView, ArrayView1, Axis, Data, Dimension, Ix1, RemoveAxis};
 
@@ -33,7 +34,7 @@ impl<F, D, E: Element<F, D> + ?Sized> Element<F, D> for &E {
     }
 }
 
-/// The arrays of a list, one behind the other.
+/// The arrays of a list, concatenated.
 pub struct Stack<F, D> {
     name: &'static str,
     count: usize,
@@ -42,7 +43,7 @@ pub struct Stack<F, D> {
 }
 
 impl<F: Clone, D: Dimension> Stack<F, D> {
-    /// No arrays. A message has the name of the list.
+    /// An empty list. `name` is the name of the list in messages.
     #[must_use]
     pub fn new(name: &'static str) -> Self {
         Stack { name, count: 0, shape: None, data: Vec::new() }
@@ -71,7 +72,7 @@ impl<F: Clone, D: Dimension> Stack<F, D> {
         }
     }
 
-    /// The array of all arrays of a list. `push` adds those of an item.
+    /// One array of all arrays of a list, which are its rows. `push` adds the arrays of an item.
     ///
     /// # Panics
     /// If two arrays have different shapes.
@@ -87,7 +88,7 @@ impl<F: Clone, D: Dimension> Stack<F, D> {
     }
 }
 
-/// The arrays of a list, given the array of all of them.
+/// The arrays of a list, which are the rows of this array.
 #[must_use]
 pub fn elements<F: Clone, D: RemoveAxis>(all: Array<F, D>) -> Vec<Array<F, D::Smaller>> {
     (0..all.len_of(Axis(0))).map(|k| all.index_axis(Axis(0), k).to_owned()).collect()

@@ -9,8 +9,8 @@ use quote::quote;
 use ad_ir::program::{Program, Within};
 use ad_ir::rust_types::{check_name, check_name_of_method};
 
-/// The function with this body. Its first parameter says how derivatives are checked; the others are
-/// those of the function, under these names.
+/// The hidden function with this body. Its first parameter selects the derivatives to check; the
+/// others are those of the user's function, under these names.
 pub(super) fn written(
     program: &Program,
     (how, how_ty): (&Ident, &TokenStream),

@@ -84,7 +84,7 @@ pub(super) fn bound_result(
     BoundPattern::of(&result.map(&mut |leaf| named(leaf)), krate)
 }
 
-/// Where a leaf is.
+/// The position of a leaf in a structure.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Inside {
     Nothing,
@@ -112,7 +112,7 @@ pub(super) fn value_of<L>(tree: &Tree<L>, leaf: &mut dyn FnMut(&L, Inside) -> To
     }
 }
 
-/// The leaves of what a type with a definition is made of.
+/// The structure inside of a type with a definition, with the tokens of its leaves.
 pub(super) fn inside_of_type<L>(tree: &Tree<L>, leaf: &mut dyn FnMut(&L, Inside) -> TokenStream) -> Tree<TokenStream> {
     match tree {
         Tree::Leaf(own) => Tree::Leaf(leaf(own, Inside::Type)),

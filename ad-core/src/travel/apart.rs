@@ -147,7 +147,8 @@ impl Variant<'_> {
     }
 }
 
-/// Whether each leaf can be written in place.
+/// Whether there are mutable references to all leaves of a field, through which they can be written
+/// in place.
 fn has_places(ty: &Field) -> bool {
     match ty {
         Tree::Leaf(_) => true,
@@ -158,7 +159,7 @@ fn has_places(ty: &Field) -> bool {
 }
 
 impl Types<'_> {
-    /// The type of what a value is taken apart into.
+    /// The type of the structure into which a value is taken apart.
     fn taken(&self, ty: &Field) -> TokenStream {
         let krate = self.krate;
         match ty {
@@ -220,7 +221,8 @@ impl Types<'_> {
         }
     }
 
-    /// The parts of a variant that the value is not: zeros, and arrays without elements.
+    /// The parts of a variant when the value is another variant: zeros, and arrays without
+    /// elements.
     fn absent(&self, ty: &Field) -> TokenStream {
         match ty {
             Tree::Leaf(leaf) => self.absent_leaf(leaf),
@@ -263,7 +265,7 @@ fn list_of(of: &ListType, element: &TokenStream) -> TokenStream {
     }
 }
 
-/// The same of each part of a tuple.
+/// Applies `one` to each part of a tuple.
 fn each_part(parts: &[Field], of: &TokenStream, one: fn(&Field, &TokenStream) -> TokenStream) -> TokenStream {
     let part = |(k, ty): (usize, &Field)| {
         let k = Literal::usize_unsuffixed(k);

@@ -2,8 +2,9 @@
 //!
 //! A type has one name, and its blocks have none. So the definition of a function travels by a
 //! hidden macro that is named after the number of the type's definition and after the function, and
-//! that stands at the root of its crate, where it is found from anywhere. It is asked for when
-//! lowering meets a call of it, since only lowering knows the type of a receiver.
+//! that stands at the root of its crate, where it is found from anywhere. The expansion asks for
+//! the definition when lowering meets a call of the function, since only lowering knows the type of
+//! a receiver.
 //!
 //! This module must never decide what a call means.
 
@@ -18,13 +19,13 @@ use ad_front::{self as front, DefId, Marked, Method, Outside, Probed};
 use ad_ir::catalogue;
 use ad_ir::diag::{Diags, SrcRange};
 
-/// The block that an item is.
+/// The item as an `impl` block, if it is one.
 pub(super) fn block(item: &TokenStream) -> Option<ItemImpl> {
     let named = |t| matches!(&t, proc_macro2::TokenTree::Ident(i) if i == "impl");
     item.clone().into_iter().any(named).then(|| syn::parse2(item.clone()).ok())?
 }
 
-/// What `#[differentiate(attr)] impl` expands to.
+/// The expansion of `#[differentiate(attr)] impl`.
 pub(super) fn differentiate(attr: &TokenStream, block: &ItemImpl, place: &str) -> Expansion {
     let mut diags = Diags::new();
     front::options_of_block(attr.clone(), &mut diags);
@@ -62,7 +63,7 @@ fn chain(attr: &TokenStream, part: &ItemImpl, place: &str) -> Chain {
     chain_of(attr, part, id, open, Outside::default())
 }
 
-/// Whether the names of a function are asked for.
+/// Whether the expansion asks for the names of a function.
 pub(super) fn is_read(method: &Method) -> bool {
     method.marked.is_some() || front::is_readable(method)
 }
@@ -123,8 +124,8 @@ pub(super) fn definition(part: &ItemImpl, id: DefId, outside: &Outside) -> Token
     }
 }
 
-/// What is written beside a part of a block when its names are known: the derivatives of a marked
-/// function, and what proves the names of another one.
+/// The items to write beside a part of a block when its names are known: the derivatives of a
+/// marked function, and the proofs of the assumptions about names of another one.
 pub(super) fn written(attr: &TokenStream, part: &ItemImpl, id: DefId, outside: &Outside) -> Written {
     let Some(method) = front::methods(part).pop() else { return Written::default() };
     let krate = front::krate(attr.clone());

@@ -1,9 +1,9 @@
-//! `#[differentiate] mod`: everything in the module is visible to everything in it.
+//! `#[differentiate] mod`: an expansion sees all items of the module.
 //!
 //! Each marked function, each type and each function of a block is an expansion of its own, which
-//! begins with the definitions in the module that it needs. It asks only for what is outside. An
-//! unmarked function that others need is lowered at its own place too, to collect the assumptions
-//! about its names.
+//! begins with the definitions in the module that it needs. It asks only for definitions outside of
+//! the module. An unmarked function that others need is lowered at its own place too, to collect
+//! the assumptions about its names.
 //!
 //! This module must never decide what a name means: `ad_front::Module` does that.
 
@@ -20,14 +20,14 @@ use crate::expansion::{Expansion, Written};
 use ad_front::{self as front, DefId, ItemNeeds, Module, Outside};
 use ad_ir::diag::Diags;
 
-/// The module that an item is, if it stands in this file.
+/// The item as a module, if it is one whose items are in this file.
 pub(super) fn module(item: &TokenStream) -> Option<ItemMod> {
     let named = |t| matches!(&t, proc_macro2::TokenTree::Ident(i) if i == "mod");
     let module: ItemMod = item.clone().into_iter().any(named).then(|| syn::parse2(item.clone()).ok())??;
     module.content.is_some().then_some(module)
 }
 
-/// What `#[differentiate(attr)] mod` expands to.
+/// The expansion of `#[differentiate(attr)] mod`.
 pub(super) fn differentiate(attr: &TokenStream, mut module: ItemMod, place: &str) -> Expansion {
     let mut diags = Diags::new();
     front::options_of_block(attr.clone(), &mut diags);
@@ -51,7 +51,7 @@ pub(super) fn differentiate(attr: &TokenStream, mut module: ItemMod, place: &str
     Expansion { tokens: quote!(#(#outer)* #vis mod #ident { #(#inner)* #inside } #messages), errors, internal }
 }
 
-/// What is written for a module and for those in it.
+/// Writes a module and those in it, with the items beside their functions and types.
 struct Writer<'m> {
     attr: &'m TokenStream,
     number: &'m dyn Fn(&[String], &TokenStream) -> DefId,
@@ -63,8 +63,8 @@ struct Writer<'m> {
     written: Vec<Written>,
 }
 
-/// The items of a module, with what is written beside them. Functions without a mark are expanded
-/// last.
+/// An item of a module, with the items that are written beside it. Functions without a mark are
+/// expanded last.
 enum Piece {
     Tokens(TokenStream),
     Helper(Box<ItemFn>, DefId, Vec<String>),
@@ -211,7 +211,7 @@ impl Writer<'_> {
         tokens
     }
 
-    /// The tokens of a module, with what is written for functions without a mark that are needed.
+    /// The tokens of a module, with the items beside unmarked functions that others need.
     fn with_helpers(&mut self, pieces: Vec<Piece>, path: &[String]) -> TokenStream {
         let mut tokens = TokenStream::new();
         for piece in pieces {
