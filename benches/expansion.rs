@@ -19,8 +19,8 @@ const LENGTHS: [usize; 4] = [250, 500, 1000, 2000];
 const REPEATS: usize = 5;
 /// The longest function, unoptimised.
 const LIMIT: Duration = Duration::from_secs(2);
-/// How much more than eight times as much, a function eight times as long may cost. Noise, caches and the depth of
-/// B-trees are in the time; nothing of the kind is in the size.
+/// How much more than eight times as much, a function eight times as long may cost. Noise, caches
+/// and the depth of B-trees are in the time; nothing of the kind is in the size.
 const TIME_SLACK: f64 = 2.0;
 const SIZE_SLACK: f64 = 1.1;
 
@@ -77,7 +77,8 @@ fn count(tokens: TokenStream) -> usize {
     tokens.into_iter().map(of).sum()
 }
 
-/// `length` statements, each using earlier ones: sums, products, a sine, now and then a conditional.
+/// `length` statements, each using earlier ones: sums, products, a sine, now and then a
+/// conditional.
 fn straight_line(length: usize) -> TokenStream {
     let mut names = vec![format_ident!("x"), format_ident!("y")];
     let mut statements = Vec::new();

@@ -35,8 +35,9 @@ pub use ndarray;
 
 /// Everything that a program written with `ad` names: `use ad::prelude::*;`.
 ///
-/// - the attributes `differentiate` and `differentiable`, the derive [`Differentiable`](derive@Differentiable), and the
-///   traits [`Differentiable`](trait@Differentiable) and [`Real`];
+/// - the attributes `differentiate` and `differentiable`, the derive
+///   [`Differentiable`](derive@Differentiable), and the traits
+///   [`Differentiable`](trait@Differentiable) and [`Real`];
 /// - the functions of the array DSL (listed at `ad::dsl`);
 /// - ndarray's arrays, views and references of rank 0 to 6, `Axis`, `Zip`, `s!` and `array!`.
 ///

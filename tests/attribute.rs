@@ -1,6 +1,7 @@
-//! The public contract's sections *The attribute* and *Where the attribute goes*, sentence by
-//! sentence, for code that is accepted. Code that is refused has its cases in `tests/ui/place` and
-//! `tests/ui/attribute`, and crates of both editions are in `tests/outside.rs`.
+//! The promises to users about the attribute and the places where it may stand, sentence by
+//! sentence, for code that is accepted. Each promise is quoted above its test. Code that is refused
+//! has its cases in `tests/ui/place` and `tests/ui/attribute`, and crates of both editions are in
+//! `tests/outside.rs`.
 
 #![deny(warnings)]
 // Signatures and conditions of every kind are tested.
@@ -58,8 +59,8 @@ mod visible {
     }
 }
 
-/// "Beside it, with the same visibility (and the same `#[cfg]`), the attribute writes the functions below." What is not visible is not:
-/// `tests/ui/place/visibility.rs`.
+/// "Beside it, with the same visibility (and the same `#[cfg]`), the attribute writes the functions
+/// below." What is not visible is not: `tests/ui/place/visibility.rs`.
 #[test]
 fn derivatives_have_the_visibility_of_the_function() {
     assert_eq!(visible::public_grad(3.0), 6.0);
@@ -122,8 +123,9 @@ fn one(w: &Array1<f64>, b: f64) -> f64 {
     w[0] * b
 }
 
-/// "the *active* parameters are those of real type named by `wrt`, or all of real type where there is no `wrt`. `G` is the tuple of the
-/// active parameters' gradients in the order of the parameters; with one active parameter it is that gradient itself".
+/// "the *active* parameters are those of real type named by `wrt`, or all of real type where there
+/// is no `wrt`. `G` is the tuple of the active parameters' gradients in the order of the
+/// parameters; with one active parameter it is that gradient itself".
 #[test]
 fn gradients_in_the_order_of_the_parameters() {
     let w = array![2.0];
@@ -158,7 +160,8 @@ fn arrays_grad() {}
 fn arrays_jvp() {}
 fn scalar_vjp() {}
 
-/// "by default: `grad` where the result is a real scalar, `vjp` where it is not"; "Naming any of the rows that write functions replaces the default."
+/// "by default: `grad` where the result is a real scalar, `vjp` where it is not"; "Naming any of
+/// the rows that write functions replaces the default."
 #[test]
 fn what_is_written() {
     assert_eq!((scalar_grad(3.0), scalar_value_and_grad(3.0)), (6.0, (9.0, 6.0)));
@@ -195,14 +198,16 @@ fn by_path(x: &Array1<f64>) -> f64 {
     norm(x) + array![1.0, 2.0].dot(x) + x.slice(s![..1]).sum()
 }
 
-/// "Generated code reaches everything through `::ad::...`; `#[differentiate(crate = "path::to::ad")]` changes that path."
+/// "Generated code reaches everything through `::ad::...`; `#[differentiate(crate =
+/// "path::to::ad")]` changes that path."
 #[test]
 fn the_crate_by_another_path() {
     let gradient = by_path_grad(&array![3.0, 4.0]);
     assert!((gradient - array![2.6, 2.8]).mapv(f64::abs).sum() < 1e-14);
 }
 
-/// "elsewhere types are known by their last path segment": an alias of that name, and the type by its whole path.
+/// "elsewhere types are known by their last path segment": an alias of that name, and the type by
+/// its whole path.
 mod by_the_last_segment {
     use ad::prelude::{array, differentiate};
 
@@ -247,7 +252,8 @@ fn with_macros(x: &Array1<f64>) -> f64 {
     c.sum() + d.sum() + b[0] + e
 }
 
-/// "`s!`, `array!`, `vec!`, `stack!`, `concatenate!`, `assert*!`, `panic!`, `unreachable!`, `debug_assert*!` are understood".
+/// "`s!`, `array!`, `vec!`, `stack!`, `concatenate!`, `assert*!`, `panic!`, `unreachable!`,
+/// `debug_assert*!` are understood".
 #[test]
 fn macros_that_are_understood() {
     assert_eq!(with_macros_grad(&array![1.0, 2.0]), array![5.0, 7.0]);

@@ -3,7 +3,8 @@
 
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
-// Functions of every kind of parameter, by value and by reference, with the names that formulas give them.
+// Functions of every kind of parameter, by value and by reference, with the names that formulas
+// give them.
 #![allow(
     clippy::cast_precision_loss,
     clippy::many_single_char_names,

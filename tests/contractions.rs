@@ -1,5 +1,6 @@
-//! One product, written in several styles: heads of attention on any axis or as groups of columns, sums of outer products, dot products of
-//! rows. Values and gradients agree with the style whose operands are contiguous, and with differences.
+//! One product, written in several styles: heads of attention on any axis or as groups of columns,
+//! sums of outer products, dot products of rows. Values and gradients agree with the style whose
+//! operands are contiguous, and with differences.
 
 use ad::check_grad;
 use ad::prelude::*;

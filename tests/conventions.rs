@@ -1,4 +1,5 @@
-//! The contract's table of conventions, row by row, through the macro.
+//! The derivative where a function has none, or several: each convention of the guide, through the
+//! macro.
 
 use ad::prelude::*;
 
@@ -260,7 +261,8 @@ fn product_of_three(v: [f64; 3]) -> f64 {
     product(&v)
 }
 
-/// A convention for a kink may not reach points where the function is smooth: second derivatives are right there.
+/// A convention for a kink may not reach points where the function is smooth: second derivatives
+/// are right there.
 #[test]
 fn conventions_keep_second_derivatives_where_the_function_is_smooth() {
     let ln_2 = 2.0_f64.ln();

@@ -1,4 +1,5 @@
-//! The contract's table of conventions for both real types, and for numbers, arrays, slices and type parameters alike.
+//! The conventions of the guide for both real types, and for numbers, arrays, slices and type
+//! parameters alike.
 
 macro_rules! conventions {
     ($module:ident, $F:ident) => {

@@ -1,4 +1,5 @@
-//! `cumsum`: values are the function's own, derivatives of every kind those of central differences and of closed forms.
+//! `cumsum`: values are the function's own, derivatives of every kind those of central differences
+//! and of closed forms.
 
 #![allow(clippy::all, clippy::pedantic, reason = "programs as people write them")]
 

@@ -1,5 +1,7 @@
-//! The contract's table of options, row by row: what each writes, its shapes and its numbers, against differences of lower derivatives
-//! on inputs of a size that the macro has not seen. Every type is spelt out, so that this file compiles only if it is the promised one.
+//! The options of the attribute, one after the other: the functions that each writes, their shapes
+//! and their numbers, against differences of lower derivatives on inputs of a size that the macro
+//! has not seen. Every type is spelt out, so that this file compiles only if it is the promised
+//! one.
 
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
@@ -22,7 +24,8 @@ fn near(found: f64, expected: f64) {
     assert!(error <= 1e-7 * (1.0 + expected.abs()), "{found} instead of {expected}");
 }
 
-/// Columns of central differences of a function of a vector: entry `[i, j]` is the derivative of component i along coordinate j.
+/// Columns of central differences of a function of a vector: entry `[i, j]` is the derivative of
+/// component i along coordinate j.
 fn differences(x: &[f64], f: impl Fn(&[f64]) -> Vec<f64>) -> Vec<Vec<f64>> {
     let h = 1e-5;
     let columns: Vec<Vec<f64>> = (0..x.len())
@@ -155,7 +158,7 @@ fn hessians_of_all_containers() {
     agree(h, &differences(a.as_slice().unwrap(), of));
 }
 
-/// The contract's example.
+/// The example of the guide's chapter on derivatives.
 #[differentiate(jacobian, jvp, vjp, pullback)]
 fn polar(p: [f64; 2]) -> [f64; 2] {
     [p[0] * p[1].cos(), p[0] * p[1].sin()]
@@ -314,7 +317,8 @@ fn a_pullback_checks_its_cotangent() {
     let _ = back(&wave(4));
 }
 
-/// Every kind of parameter that a closure may have to own, with lifetimes, a type and a const parameter.
+/// Every kind of parameter that a closure may have to own, with lifetimes, a type and a const
+/// parameter.
 #[differentiate(pullback, vjp)]
 fn owned<'a, T: Real, const N: usize>(
     x: ArrayView2<'a, T>,

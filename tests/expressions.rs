@@ -1,5 +1,5 @@
-//! Integers, `match`, `Option`, closures and iterators through the macro: values are the function's own, gradients are those of
-//! central differences, and a panic happens where the function panics.
+//! Integers, `match`, `Option`, closures and iterators through the macro: values are the function's
+//! own, gradients are those of central differences, and a panic happens where the function panics.
 
 #![allow(clippy::all, reason = "every way to write a chain, not the shortest")]
 

@@ -216,7 +216,8 @@ fn reads(x: &[f64]) -> f64 {
     total
 }
 
-/// The root of a polynomial between two bounds, and one step of Newton's method, which has its derivative.
+/// The root of a polynomial between two bounds, and one step of Newton's method, which has its
+/// derivative.
 #[differentiate]
 fn bisection(x: &[f64]) -> f64 {
     let (mut low, mut high) = (0.0, 10.0);

@@ -1,9 +1,10 @@
-//! Methods and associated functions of marked `impl` blocks: their derivatives, and calls of them in
-//! differentiated functions, wherever the type is known.
+//! Methods and associated functions of marked `impl` blocks: their derivatives, and calls of them
+//! in differentiated functions, wherever the type is known.
 
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
-// Functions of every kind of type, by value and by reference, with the names that formulas give them.
+// Functions of every kind of type, by value and by reference, with the names that formulas give
+// them.
 #![allow(clippy::float_cmp, clippy::many_single_char_names, clippy::needless_pass_by_value)]
 
 use ad::check_grad;

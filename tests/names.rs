@@ -68,7 +68,8 @@ fn the_traits_have_the_names_of_the_table() {
     }
 }
 
-/// A macro that is understood and that `assumed` lacks would be taken for ndarray's or std's without a proof.
+/// A macro that is understood and that `assumed` lacks would be taken for ndarray's or std's
+/// without a proof.
 #[test]
 fn every_macro_that_is_understood_is_proved() {
     let wanted: BTreeSet<&str> = ad_core::front::macros_understood().into_iter().collect();

@@ -1,5 +1,5 @@
 //! Users' crates, outside of the workspace: the generated code compiles without a warning under the
-//! lints that the public contract names, in both editions, and works.
+//! strictest lints, in both editions, and works.
 
 use std::path::Path;
 use std::process::Command;

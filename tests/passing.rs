@@ -1,5 +1,5 @@
-//! The public contract's section *Passing*, sentence by sentence: how tangents, cotangents and
-//! directions are passed, and the type of gradients. Tuples and structs are not accepted yet
+//! The promises to users about how tangents, cotangents and directions are passed, and about the
+//! type of gradients, sentence by sentence. Tuples and structs are not accepted yet
 //! (`tests/ui/signature`).
 
 // Types are spelt out, since they are tested.
@@ -18,7 +18,8 @@ fn turned(p: [f64; 2], m: &[[f64; 2]; 2]) -> [f64; 2] {
     [m[0][0] * p[0] + m[0][1] * p[1], m[1][0] * p[0] + m[1][1] * p[1]]
 }
 
-/// "tangents, cotangents and directions: scalars, `[F; N]` and tuples of these by value": also where the parameter is a reference.
+/// "tangents, cotangents and directions: scalars, `[F; N]` and tuples of these by value": also
+/// where the parameter is a reference.
 #[test]
 fn scalars_and_static_arrays_are_passed_by_value() {
     let jvp: fn(f64, &f32, usize, f64, f32) -> (f64, f64) = scaled_jvp;
@@ -96,7 +97,8 @@ fn all(a: ArrayView2<f64>, b: &ArrayRef1<f64>, c: &[f64], d: &f64, e: &[f64; 2])
     a.dot(b).sum() * c[0] + d * e[1]
 }
 
-/// "**Gradients** are owned and in standard layout": whatever was passed, and for a gradient that is a transposed or reversed value too.
+/// "**Gradients** are owned and in standard layout": whatever was passed, and for a gradient that
+/// is a transposed or reversed value too.
 #[test]
 fn gradients_are_owned_and_in_standard_layout() {
     type Gradient = (Array2<f64>, Array1<f64>, Vec<f64>, f64, [f64; 2]);

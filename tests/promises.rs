@@ -1,4 +1,4 @@
-//! The public contract's section *What a call promises*, sentence by sentence. Each sentence is
+//! The promises to users about a call of a derivative, sentence by sentence. Each sentence is
 //! quoted above the test that shows it. (Decisions are tested in `decisions.rs`; the generated code
 //! and its lints in `lints.rs` and `outside.rs`.)
 

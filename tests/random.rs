@@ -135,8 +135,8 @@ fn compare<'a>(source: &Source, numbers: impl Fn(usize) -> Option<&'a [Parts; 3]
     let empty: Vec<Arg> = source.args.iter().map(Arg::emptied).collect();
     let mut found = numbers(EMPTY).ok_or("no numbers for empty arrays")?.clone();
     if let Some(expected) = outcome(source, &empty)? {
-        // Of no arrays nobody knows the size but the macro: `build1(0, |i| a)` is of shape (0, 0) when it runs, whatever `a` is,
-        // and may be of the wrong shape there, or of the right one.
+        // Of no arrays nobody knows the size but the macro: `build1(0, |i| a)` is of shape (0, 0)
+        // when it runs, whatever `a` is, and may be of the wrong shape there, or of the right one.
         // ndarray's `kron` does not take a matrix without elements.
         let arrays = source.builds_arrays || source.text.contains("kron(");
         // The arms of a condition have one size each time in what the macro accepts.
@@ -318,7 +318,8 @@ fn annotated(source: &Source, chance: Option<u64>) -> String {
     written.replace("# [doc", "\n# [doc")
 }
 
-/// A program and how it is called: call 0 is the function itself, 1 the gradient (or `vjp`), 2 the tangent.
+/// A program and how it is called: call 0 is the function itself, 1 the gradient (or `vjp`), 2 the
+/// tangent.
 fn module(k: usize, source: &Source, chance: Option<u64>) -> String {
     let f = source.real.concrete();
     let mut set_up = String::new();
@@ -398,7 +399,8 @@ fn module(k: usize, source: &Source, chance: Option<u64>) -> String {
     let gradient = if source.has("grad") {
         format!("let r = f_value_and_grad({args});\n                vec![r.0.numbers(), {}]", parts("r.1"))
     } else {
-        // The weight of an element does not depend on the shape, so that a result of another size has one.
+        // The weight of an element does not depend on the shape, so that a result of another size
+        // has one.
         let cotangent = match source.owned {
             Owned::Vec => format!("&weights::<{f}>(value.len())"),
             Owned::Static => format!("weights::<{f}>(value.len()).try_into().unwrap()"),

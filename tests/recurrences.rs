@@ -1,5 +1,5 @@
-//! Recurrences through the macro: values are the function's own, gradients are those of central differences, and the memory of a long
-//! recurrence is linear in its steps.
+//! Recurrences through the macro: values are the function's own, gradients are those of central
+//! differences, and the memory of a long recurrence is linear in its steps.
 
 #![allow(clippy::all, reason = "every way to write a recurrence, not the shortest")]
 

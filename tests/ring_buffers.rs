@@ -1,5 +1,5 @@
-//! Windows that move, queues and rotations: gradients of loops that carry an array which their steps rotate, against
-//! difference quotients, and second derivatives.
+//! Windows that move, queues and rotations: gradients of loops that carry an array which their
+//! steps rotate, against difference quotients, and second derivatives.
 
 use std::collections::VecDeque;
 

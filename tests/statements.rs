@@ -1,5 +1,5 @@
-//! Variables, assignment, early returns and assertions through the macro: values are the function's own, gradients those of
-//! central differences, and a derivative panics where the function does.
+//! Variables, assignment, early returns and assertions through the macro: values are the function's
+//! own, gradients those of central differences, and a derivative panics where the function does.
 
 mod layouts;
 

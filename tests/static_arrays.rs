@@ -1,5 +1,5 @@
-//! Arrays of static size, through the macro: gradients, cotangents and tangents have the types and
-//! values of the public contract.
+//! Arrays of static size, through the macro: gradients, cotangents and tangents have the types that
+//! the guide gives, and the right values.
 
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]

@@ -1,6 +1,6 @@
-//! The public contract's table of types, row by row: the permitted parameters and results, and the
-//! types of gradient, tangent and cotangent. Every type is spelt out, so that this file compiles
-//! only if it is the promised one.
+//! The types that parameters and results may have, and the types of gradient, tangent and cotangent
+//! that belong to each. Every type is spelt out, so that this file compiles only if it is the
+//! promised one.
 
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs)]

@@ -16,8 +16,8 @@ fn vector(n: usize) -> Array1<f64> {
     Array1::from_shape_fn(n, |i| (i as f64 * 0.3).cos() * 0.5)
 }
 
-/// Calls twice with one workspace: the same numbers as `f_value_and_grad`, and in the second call no
-/// allocation but those of products of two matrices, which pack their operands.
+/// Calls twice with one workspace: the same numbers as `f_value_and_grad`, and in the second call
+/// no allocation but those of products of two matrices, which pack their operands.
 macro_rules! without_allocation {
     ($into:ident, $plain:ident, ($($arg:expr),*), $gradient:expr, products = $products:literal) => {{
         let (value, expected) = $plain($($arg),*);

@@ -188,7 +188,8 @@ impl<'p> Names<'p> {
         }
     }
 
-    /// A pattern for each declared active parameter, with other leaves for those that are not active.
+    /// A pattern for each declared active parameter, with other leaves for those that are not
+    /// active.
     fn each(
         &self,
         active: &mut impl FnMut(usize) -> TokenStream,

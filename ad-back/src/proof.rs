@@ -24,7 +24,8 @@ pub fn proofs(program: &Program) -> TokenStream {
     let mut written = quote!(#(#consts)*);
     if !functions.is_empty() {
         written.extend(quote! {
-            /// The functions that were taken for those of `ad::prelude`, ndarray and std are: another of the name would not compile here.
+            /// The derivative assumes that these functions are those of `ad::prelude`, ndarray and
+            /// std. This does not compile if a name refers to another function.
             fn assumed_functions(x_: &#krate::ndarray::Array1<f64>) {
                 let _ = x_;
                 #(#functions)*
@@ -45,11 +46,11 @@ pub fn proofs(program: &Program) -> TokenStream {
     });
     quote! {
         #cfgs
-        #[allow(dead_code, reason = "what is proved by compiling is never run")]
+        #[allow(dead_code, reason = "these functions prove assumptions when they are compiled, and are never called")]
         #[allow(
             clippy::semicolon_if_nothing_returned,
             clippy::wildcard_imports,
-            reason = "whether a name is ambiguous with one imported so is what is asked, in calls for nothing else"
+            reason = "the imports make a name ambiguous if it is not the assumed one, and the calls only name it"
         )]
         const _: () = {
             #(#imports)*
@@ -85,7 +86,8 @@ fn macros(program: &Program) -> Option<TokenStream> {
     let proofs: Vec<TokenStream> = program.assumed.iter().filter_map(proof).collect();
     (!proofs.is_empty()).then(|| {
         quote! {
-            /// The macros that were taken for those of ndarray and std are: another of the name would be ambiguous here.
+            /// The derivative assumes that these macros are those of ndarray and std. This does not
+            /// compile if another macro of such a name is in scope.
             fn assumed_macros(x_: &#krate::ndarray::Array1<f64>, yes_: bool) {
                 let _ = (x_, yes_);
                 #(#proofs)*
@@ -224,7 +226,8 @@ fn methods(program: &Program) -> Option<TokenStream> {
     }
     (!calls.is_empty()).then(|| {
         quote! {
-            /// The methods that were taken for those of ndarray and std are: one of a trait in scope would be ambiguous here.
+            /// The derivative assumes that these methods are those of ndarray and std. This does
+            /// not compile if a trait in scope has a method of such a name.
             fn assumed_methods<K>()
             where
                 (K,): #krate::runtime::assumed::methods::Assumed,

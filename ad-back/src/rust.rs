@@ -325,8 +325,8 @@ impl Style {
         if from == to {
             return x;
         }
-        // `-3 as u8` would be the negation of a `u8`, and a plain number has the type that it is cast
-        // to, or `i32`.
+        // `-3 as u8` would be the negation of a `u8`, and a plain number has the type that it is
+        // cast to, or `i32`.
         let negative = x.prec == prec::PREFIX && !to.is_real();
         let large = x.integer.is_some_and(|n| !to.is_real() || n > i128::from(i32::MAX));
         let x = x.receiver.clone().filter(|_| negative || large).unwrap_or_else(|| x.at(prec::PREFIX));

@@ -68,8 +68,8 @@ struct Chain {
     /// The definitions that the expansion still has to ask for.
     open: Vec<Request>,
     outside: Outside,
-    /// Whether its own definition has been written. It is written before the definitions of functions
-    /// of types are asked for, so that two functions may call each other.
+    /// Whether its own definition has been written. It is written before the definitions of
+    /// functions of types are asked for, so that two functions may call each other.
     defined: bool,
 }
 

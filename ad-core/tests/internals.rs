@@ -124,10 +124,24 @@ fn worked_blocks_are_what_the_compiler_prints() {
 
 /// A code span that is a path of the repository, with or without the name of an item after it.
 fn path_in(span: &str) -> Option<&str> {
-    const ROOTS: &[&str] =
-        &["ad-core/", "ad-runtime/", "ad-macro/", "ad-ui/", "ad-examples/", "tests/", "benches/", "docs/"];
+    const FOLDERS: &[&str] = &["tests/", "benches/", "docs/", "examples/"];
     let plain = span.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c));
-    (plain && ROOTS.iter().any(|root| span.starts_with(root))).then_some(span)
+    let of_crate = span.starts_with("ad-") && span.contains('/');
+    (plain && (of_crate || FOLDERS.iter().any(|root| span.starts_with(root)))).then_some(span)
+}
+
+/// How many source files of the crates have a name.
+fn files_of_name(folder: &Path, name: &str) -> usize {
+    let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
+    let paths = entries.map(|entry| entry.expect("an entry").path()).filter(|path| !path.ends_with("target"));
+    let count = |path: PathBuf| {
+        if path.is_dir() {
+            files_of_name(&path, name)
+        } else {
+            usize::from(path.file_name().is_some_and(|n| n == name))
+        }
+    };
+    paths.map(count).sum()
 }
 
 #[test]
@@ -143,4 +157,43 @@ fn paths_that_the_documents_name_exist() {
         missing.extend(lost.map(|path| format!("{}: {path}", document.display())));
     }
     assert_eq!(missing, Vec::<String>::new());
+}
+
+#[test]
+fn names_of_files_without_a_folder_are_those_of_one_file() {
+    let mut wrong = Vec::new();
+    for document in chapters() {
+        let text = read(&document);
+        let spans = text.lines().flat_map(|line| line.split('`').skip(1).step_by(2));
+        for name in spans.filter(|span| span.ends_with(".rs") && !span.contains(['/', ' '])) {
+            let count = files_of_name(&repository(), name);
+            if count != 1 {
+                wrong.push(format!("{}: {count} files have the name {name}", document.display()));
+            }
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn the_architecture_has_the_lists_of_passes() {
+    let text = read(&repository().join("ARCHITECTURE.md"));
+    let diagram = text.split("```text\n").nth(1).and_then(|rest| rest.split("```").next()).expect("the diagram");
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut current = String::new();
+    for line in diagram.lines() {
+        let names = match line.split_once('▶') {
+            Some((arrow, rest)) => {
+                current = arrow.split('─').nth(1).unwrap_or_default().trim().to_string();
+                rest.trim().split_once("  ").map_or("", |(_, names)| names)
+            }
+            None => line,
+        };
+        let names = names.split(',').map(|name| name.trim().to_string()).filter(|name| !name.is_empty());
+        found.entry(current.clone()).or_default().extend(names);
+    }
+    for (list, passes) in ad_core::pipeline::LISTS {
+        let expected: Vec<String> = passes.iter().map(|pass| pass.name.to_string()).collect();
+        assert_eq!(found.get(*list), Some(&expected), "the passes of {list} in ARCHITECTURE.md");
+    }
 }

@@ -109,8 +109,8 @@ fn of_size(n: usize) -> TokenStream {
 
 #[test]
 fn code_does_not_grow_with_sizes() {
-    // Above 16 elements nothing is unrolled, though the macro knows the size: from some sizes on arrays are on the heap, and loops are
-    // compiled for two machines.
+    // Above 16 elements nothing is unrolled, though the macro knows the size: from some sizes on
+    // arrays are on the heap, and loops are compiled for two machines.
     let sizes = [20, 63, 100, 1_000, 100_000].map(|n| written(of_size(n)));
     assert!(sizes.iter().all(|size| 4 * size.tokens < 5 * sizes[0].tokens), "{sizes:?}");
     let [.., large, larger] = sizes;

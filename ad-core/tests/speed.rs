@@ -129,7 +129,8 @@ fn rows_are_asked_for_once() {
             }
         },
     );
-    // Along the loop over coordinates, which is not the innermost one, and before the chunks of items.
+    // Along the loop over coordinates, which is not the innermost one, and before the chunks of
+    // items.
     assert!(some(&plan, |n| n.tiled && n.outer_rows == 1), "{plan:#?}");
     // The gradient: rows are added under one test; a row of the nearest centroid is in range if
     // that of its gradient is.
@@ -375,7 +376,8 @@ fn linear_maps_are_applied_once() {
 
 #[test]
 fn a_sum_of_cotangents_under_one_condition_is_under_it() {
-    // All that `v` sends back is under the condition: nothing of it is a zero that a product has to absorb.
+    // All that `v` sends back is under the condition: nothing of it is a zero that a product has to
+    // absorb.
     let plan = gradient(
         quote!(),
         quote! {
@@ -408,8 +410,8 @@ fn zeros_of_unit_vectors_are_no_code() {
         assert!(plan.nests.is_empty() && plan.scalar("*0") == 0, "{plan:#?}");
         plan.scalar("*")
     };
-    // Rows are fewer: four products for the value, two for the first row, four for the second. Columns are fewer: the value's
-    // alone, which have the derivative by `w` among them.
+    // Rows are fewer: four products for the value, two for the first row, four for the second.
+    // Columns are fewer: the value's alone, which have the derivative by `w` among them.
     assert_eq!((products(quote!(jacobian)), products(quote!(jacobian, wrt(w)))), (10, 4));
 }
 
@@ -423,7 +425,8 @@ fn sines_are_computed_by_the_block() {
             }
         },
     );
-    // The function and its derivative, of one argument; the rest of the row is done element by element.
+    // The function and its derivative, of one argument; the rest of the row is done element by
+    // element.
     assert_eq!(plan.by_the_vector("sin_cos"), 1, "{plan:#?}");
     assert!(!some(&plan, |n| n.plain_functions.contains_key("sin")), "{plan:#?}");
     // A term that only one arm needs is computed in that arm.

@@ -60,7 +60,8 @@ impl<'ast> Visit<'ast> for Found {
         visit::visit_item_fn(self, f);
     }
 
-    /// `check(quote!(options), quote! { fn .. }, ..)` of the snapshots, and the tables of expressions: `name parameter { body }`.
+    /// `check(quote!(options), quote! { fn .. }, ..)` of the snapshots, and the tables of
+    /// expressions: `name parameter { body }`.
     fn visit_macro(&mut self, m: &'ast syn::Macro) {
         if m.path.is_ident("quote")
             && let Ok(f) = syn::parse2::<syn::ItemFn>(m.tokens.clone())

@@ -288,8 +288,8 @@ fn special_functions_have_their_known_values() {
     }
 }
 
-/// The public contract's table of conventions, at the points where the derivative is not defined:
-/// the oracle and both modes.
+/// The conventions at the points where the derivative is not defined: the oracle and both modes
+/// follow the guide.
 #[test]
 fn conventions() {
     ad::every_direction(|| {

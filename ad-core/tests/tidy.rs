@@ -158,8 +158,8 @@ fn sources(folder: &str) -> Vec<(String, String)> {
     found
 }
 
-/// A module of the compiler: its file, its path, the path of its crate's root, and the paths that its code mentions (except for unit
-/// tests).
+/// A module of the compiler: its file, its path, the path of its crate's root, and the paths that
+/// its code mentions (except for unit tests).
 struct Module {
     file: String,
     path: Vec<String>,
@@ -452,12 +452,38 @@ fn files_can_be_read() {
     compare(&found.collect(), LONG.iter().map(|(file, ..)| file.to_string()), |file| file.clone());
 }
 
+/// Columns of a line of a comment.
+const WIDEST: usize = 100;
+
+/// Tables cannot be wrapped, nor can the code in documentation. Lines of these folders are expected
+/// in messages of rustc.
+#[test]
+fn comments_are_wrapped() {
+    let apart = WRITTEN.iter().chain(&["tests/ui", "tests/fixtures"]);
+    let mut wide = Vec::new();
+    for (file, text) in FOLDERS.iter().flat_map(|folder| sources(folder)) {
+        if apart.clone().any(|folder| file.starts_with(folder)) {
+            continue;
+        }
+        let mut code = false;
+        for (k, line) in text.lines().enumerate() {
+            let comment = line.trim_start();
+            let words = comment.trim_start_matches(['/', '!']).trim_start();
+            code = comment.starts_with("//") && (code != words.starts_with("```"));
+            if comment.starts_with("//") && !code && !words.starts_with('|') && line.chars().count() > WIDEST {
+                wide.push(format!("{file}:{}", k + 1));
+            }
+        }
+    }
+    assert!(wide.is_empty(), "comments wider than {WIDEST} columns:\n{}", wide.join("\n"));
+}
+
 /// Texts that a reader of this repository does not have.
 const NOT_HERE: &[&str] =
     &["prototype.md", "speed.md", "design.md", "(design", "the issue on", "contract's", "public contract"];
 
 /// Files of users and of ndarray (the last one) that comments name.
-const OF_OTHERS: &[&str] = &["Cargo.toml", "src/lib.rs", "src/main.rs", "tri.rs"];
+const OF_OTHERS: &[&str] = &["Cargo.toml", "file.rs", "src/lib.rs", "src/main.rs", "tri.rs"];
 
 #[test]
 fn comments_cite_what_is_in_the_repository() {
@@ -474,11 +500,8 @@ fn comments_cite_what_is_in_the_repository() {
     walk(&root(), &mut files);
     let is_here = |name: &str| OF_OTHERS.contains(&name) || files.iter().any(|f| f.ends_with(&format!("/{name}")));
     let mut wrong = Vec::new();
-    let compiler = COMPILER.iter().map(|(name, _)| *name);
-    for folder in
-        compiler.chain(["ad-macro", "ad-oracle", "ad-runtime"]).map(|name| format!("{name}/src")).chain(["src".into()])
-    {
-        for (file, text) in sources(&folder) {
+    for folder in FOLDERS {
+        for (file, text) in sources(folder) {
             let comments = text.lines().enumerate().filter(|(_, line)| line.trim_start().starts_with("//"));
             for (k, line) in comments {
                 let names = line.split(|c: char| !(c.is_alphanumeric() || "/._-".contains(c)));

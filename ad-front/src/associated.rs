@@ -1,5 +1,5 @@
-//! Calls of the functions, methods, constants and operators of `impl` blocks. The type of the values
-//! decides which `impl` a call means.
+//! Calls of the functions, methods, constants and operators of `impl` blocks. The type of the
+//! values decides which `impl` a call means.
 //!
 //! Invariant: the body of a function sees the items of the block in which its type is defined, and
 //! nothing of the block that calls it.
@@ -198,8 +198,8 @@ impl<'a> Lower<'a> {
         }))
     }
 
-    /// Asks for the function or constant that a path names, if its owner is a type from outside that
-    /// does not have it here.
+    /// Asks for the function or constant that a path names, if its owner is a type from outside
+    /// that does not have it here.
     fn wants(&mut self, owner: &str, path: &syn::Path) -> bool {
         let definitions = self.definitions;
         match (definitions.ty(owner), path.segments.last()) {
@@ -353,7 +353,8 @@ impl<'a> Lower<'a> {
         Some((self.type_name(ty), found))
     }
 
-    /// An operator of which an operand is a value of the table. `None` if there is no `impl` for it.
+    /// An operator of which an operand is a value of the table. `None` if there is no `impl` for
+    /// it.
     pub(super) fn own_operator(
         &mut self,
         op: &BinOp,

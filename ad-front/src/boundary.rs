@@ -1,7 +1,6 @@
-//! The types of parameters and results as trees of numbers and arrays, tuples, lists, and types with a
-//! definition. The Rust
-//! types that follow from such a tree (of gradients, tangents, destinations and blocks) are made
-//! here leaf by leaf.
+//! The types of parameters and results as trees of numbers and arrays, tuples, lists, and types
+//! with a definition. The Rust types that follow from such a tree (of gradients, tangents,
+//! destinations and blocks) are made here leaf by leaf.
 //!
 //! This module must never decide what a leaf is: `types` does that.
 
@@ -173,8 +172,8 @@ fn list(ty: &Type) -> Option<(Passing, ListType, &Type)> {
     }
 }
 
-/// Whether a list of these elements is one of tuples, of types with a definition, or of arrays whose
-/// sizes their type does not say.
+/// Whether a list of these elements is one of tuples, of types with a definition, or of arrays
+/// whose sizes their type does not say.
 fn is_listed(of: &ListType, elem: &Type, known: &Definitions) -> bool {
     is_product(elem, known) || (*of == ListType::Vector && types::is_array(elem))
 }
@@ -273,9 +272,9 @@ pub(crate) fn field(ty: &Type, names: (&Generics, &Definitions)) -> Result<TypeT
     }
 }
 
-/// The structure into which a value of a type is taken apart, as a field at this path of a type with
-/// a definition: a tuple of the fields, without types with a definition. The tag of an enum comes
-/// first. Adds the paths of the leaves.
+/// The structure into which a value of a type is taken apart, as a field at this path of a type
+/// with a definition: a tuple of the fields, without types with a definition. The tag of an enum
+/// comes first. Adds the paths of the leaves.
 pub(crate) fn taken_apart(
     ty: &Type,
     names: (&Generics, &Definitions),
@@ -350,8 +349,8 @@ pub(crate) fn taken_apart(
     Ok(TypeTree::Leaf(Leaf { passing: leaf.container.taken(), ..leaf }))
 }
 
-/// The fields of a type with a definition: a structure for each field of each variant, in which types
-/// with a definition are not taken apart further. `None` if parameters cannot have the type.
+/// The fields of a type with a definition: a structure for each field of each variant, in which
+/// types with a definition are not taken apart further. `None` if parameters cannot have the type.
 #[must_use]
 pub fn fields(item: &Item, outside: &Outside) -> Option<Vec<Vec<Tree<FieldLeaf>>>> {
     let (generics, variants): (_, Vec<&Fields>) = match item {

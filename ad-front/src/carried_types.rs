@@ -1,5 +1,5 @@
-//! The type of a carried value as a later run of the front end can read it: a run has its own terms,
-//! so the sizes are numbers.
+//! The type of a carried value as a later run of the front end can read it: a run has its own
+//! terms, so the sizes are numbers.
 //!
 //! Invariant: a dummy value is never read.
 

@@ -1,6 +1,6 @@
 //! Lists of products: a structure of arrays. A list of structs, tuples, enums or `Option`s is one
-//! array for each leaf of an element, with one more leading axis. So reading a field of an element is
-//! a gather of one array.
+//! array for each leaf of an element, with one more leading axis. So reading a field of an element
+//! is a gather of one array.
 //!
 //! Such a list is a `GrowableVec` whose length is closed, or one whose length changes (`stack`).
 //! Invariant: all arrays of a list have the same first axis.
@@ -105,8 +105,8 @@ impl<'a> Lower<'a> {
         Ok((parts, fits))
     }
 
-    /// The literals in one column of a list have the type of the other elements. If another type was
-    /// assumed, the next run has this one.
+    /// The literals in one column of a list have the type of the other elements. If another type
+    /// was assumed, the next run has this one.
     pub(super) fn type_literals_of_column(&mut self, rows: &[Leaves], k: usize) -> Lowered<()> {
         let column = || rows.iter().filter_map(|row| Some((*row.terms.get(k)?, row.keys.get(k)?)));
         let Some((typed, _)) = column().find(|(_, key)| key.is_none()) else { return Ok(()) };

@@ -389,7 +389,8 @@ impl<'a> Lower<'a> {
                 for p in payload.iter_mut() {
                     for t in &mut p.leaves.terms {
                         let mut m = me.carry_jump_value(taken, *t, l.range)?;
-                        // A counting run does not know what is pushed; the jump's value may have it.
+                        // A counting run does not know what is pushed; the jump's value may have
+                        // it.
                         if me.g.depends_on(m.next, &me.unknown_elements) {
                             m.next = m.carried;
                             unknown.push(m.carried);

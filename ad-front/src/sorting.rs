@@ -1,6 +1,6 @@
-//! Sorting: the order of the elements is a permutation of integers that comparisons compute, and the
-//! sorted elements are a gather. So a comparison is an exact decision, and the derivative of the
-//! elements is a scatter.
+//! Sorting: the order of the elements is a permutation of integers that comparisons compute, and
+//! the sorted elements are a gather. So a comparison is an exact decision, and the derivative of
+//! the elements is a scatter.
 //!
 //! The permutation is found by merging runs of 1, 2, 4, .. elements, as a function of the source
 //! language that is lowered like one of the user's. Invariant: equal elements keep their order, as

@@ -1,9 +1,9 @@
 //! Mutable variables as values: a name bound with `let mut` refers to a cell, and a store maps each
 //! cell to its current value.
 //!
-//! The store is persistent: a branch, an exit or a `move` closure keeps a copy at no cost. Two stores are
-//! merged by a conditional for each cell that differs (a phi). So the translation is in static
-//! single assignment form by construction, and terms are immutable.
+//! The store is persistent: a branch, an exit or a `move` closure keeps a copy at no cost. Two
+//! stores are merged by a conditional for each cell that differs (a phi). So the translation is in
+//! static single assignment form by construction, and terms are immutable.
 //!
 //! Invariant: a cell is never read on a path that has not assigned it.
 

@@ -92,8 +92,8 @@ pub(super) enum Value<'a> {
 pub(super) struct EnumValue<'a> {
     pub of: &'a Definition,
     pub tag: Term,
-    /// The fields of a variant have a meaning only where the tag is its number. `None`: the value is
-    /// never this variant.
+    /// The fields of a variant have a meaning only where the tag is its number. `None`: the value
+    /// is never this variant.
     pub payloads: Rc<[Option<Rc<[Value<'a>]>>]>,
 }
 

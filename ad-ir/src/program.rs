@@ -295,8 +295,8 @@ pub struct Program {
     pub real_param: Option<Ident>,
     /// Assumptions about names. The generated code asserts them.
     pub assumed: Vec<Assumed>,
-    /// Statements that a derivative begins with: that a marked function which is called is the one of
-    /// the definition.
+    /// Statements that a derivative begins with: that a marked function which is called is the one
+    /// of the definition.
     pub identities: TokenStream,
     /// The paths that the body imports with `use`. A trait among them may have methods.
     pub imports: Vec<TokenStream>,

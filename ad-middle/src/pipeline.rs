@@ -1,7 +1,7 @@
 //! The pipeline: which passes run, in which order. It must never hold a rewrite rule.
 //!
 //! ```text
-//! source ──[`FUNCTION`]──▶ primal ──differentiation──▶ derivative ──[`GRADIENT`], [`DERIVATIVE`]──▶ routine
+//! source ──FUNCTION──▶ primal ──differentiation──▶ derivative ──GRADIENT, DERIVATIVE──▶ routine
 //! ```
 //!
 //! If a pass asks for it, the simplifier runs after the pass. `AD_DUMP` writes the program after
@@ -62,11 +62,14 @@ const DERIVATIVE: &[Pass] = &[
     searches::PASS,
 ];
 
+/// The lists of passes, by their names in ARCHITECTURE.md.
+pub const LISTS: &[(&str, &[Pass])] = &[("FUNCTION", FUNCTION), ("GRADIENT", GRADIENT), ("DERIVATIVE", DERIVATIVE)];
+
 /// All passes, each once, in the order in which they run first.
 #[must_use]
 pub fn passes() -> Vec<Pass> {
     let mut all: Vec<Pass> = Vec::new();
-    for pass in FUNCTION.iter().chain(GRADIENT).chain(DERIVATIVE) {
+    for pass in LISTS.iter().flat_map(|(_, passes)| *passes) {
         if all.iter().all(|met| met.name != pass.name) {
             all.push(*pass);
         }

@@ -1,4 +1,5 @@
-//! The kernels against std, ndarray and the obvious loops, in nanoseconds an element: `cargo bench -p ad-runtime`.
+//! The kernels against std, ndarray and the obvious loops, in nanoseconds an element: `cargo bench
+//! -p ad-runtime`.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -144,7 +145,8 @@ fn vectors(c: &mut Criterion) {
     }
 }
 
-/// The table in `kernel/matrix.rs`: our loops, whether or not `gemm` would choose them, and `matrixmultiply`.
+/// The table in `kernel/matrix.rs`: our loops, whether or not `gemm` would choose them, and
+/// `matrixmultiply`.
 fn products(c: &mut Criterion) {
     let shapes = [[4, 4, 4], [8, 8, 8], [12, 12, 12], [16, 16, 16], [32, 32, 32], [64, 64, 64], [64, 784, 10]];
     let more = [[784, 64, 10], [10, 64, 784], [4, 1000, 100], [1000, 100, 4], [8, 1000, 8], [16, 256, 16]];

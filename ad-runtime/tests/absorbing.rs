@@ -1,5 +1,5 @@
-//! Products in which the zeros of an operand absorb: those of ordinary kernels where these are numbers, and without the
-//! products of zeros elsewhere.
+//! Products in which the zeros of an operand absorb: those of ordinary kernels where these are
+//! numbers, and without the products of zeros elsewhere.
 
 use ad_runtime::kernel::{absorbed, absorbed_dot, dot, gemm_each};
 

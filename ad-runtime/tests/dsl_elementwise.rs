@@ -8,7 +8,8 @@ use common::{array1, array2, array3, layouts};
 use ndarray::{Array, Array1, Array2, ArrayRef1, Dimension, arr0, array};
 use proptest::prelude::*;
 
-/// Every function of an array is the kernel's of each element, in every layout, with the result standard.
+/// Every function of an array is the kernel's of each element, in every layout, with the result
+/// standard.
 fn check<D: Dimension + ad_runtime::dsl::Rank>(x: &Array<f64, D>) {
     for (layout, y) in layouts(x) {
         assert_eq!(sigmoid(&y), x.mapv(kernel::sigmoid), "{layout}");

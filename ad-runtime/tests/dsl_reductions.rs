@@ -10,7 +10,8 @@ use proptest::prelude::*;
 
 const INF: f64 = f64::INFINITY;
 
-/// What every reduction must satisfy: the value of the naive loop, and the same bits for every layout.
+/// What every reduction must satisfy: the value of the naive loop, and the same bits for every
+/// layout.
 fn check<D: Dimension + ad_runtime::dsl::Rank>(x: &Array<f64, D>) {
     let n = x.len();
     let scale = x.iter().map(|v| v.abs()).sum::<f64>();

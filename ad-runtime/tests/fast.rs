@@ -1,5 +1,6 @@
-//! The vectorised functions against pairs of doubles (single precision against double): errors in units of the last
-//! place over all bit patterns and near every threshold, special values against std.
+//! The vectorised functions against pairs of doubles (single precision against double): errors in
+//! units of the last place over all bit patterns and near every threshold, special values against
+//! std.
 
 mod reference;
 
@@ -339,7 +340,8 @@ fn single_precision() {
     }
 }
 
-/// Neighbours never cross: the functions rise where the true ones do, up to one unit in the last place.
+/// Neighbours never cross: the functions rise where the true ones do, up to one unit in the last
+/// place.
 #[test]
 fn rising() {
     let x: Vec<f64> = (-(MANY as i64)..MANY as i64).map(|i| i as f64 * 20.0 / MANY as f64).collect();

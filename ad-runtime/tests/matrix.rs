@@ -29,7 +29,8 @@ fn naive<F: Real>(a: &[F], b: &[F], [m, k, n]: [usize; 3]) -> Vec<F> {
     c
 }
 
-/// All four transpositions, overwriting NaNs and accumulating onto ones, must give exactly the naive product.
+/// All four transpositions, overwriting NaNs and accumulating onto ones, must give exactly the
+/// naive product.
 fn check<F: Real>(a: &[F], b: &[F], sizes: [usize; 3]) {
     let [m, k, n] = sizes;
     let expected = naive(a, b, sizes);

@@ -1,5 +1,5 @@
-//! The kernels as on a machine without AVX2 and FMA: near the results of this machine, and the same every time.
-//! Alone in its file, because the switch is the process's.
+//! The kernels as on a machine without AVX2 and FMA: near the results of this machine, and the same
+//! every time. Alone in its file, because the switch is the process's.
 
 use ad_runtime::kernel::{
     Body, Isa, Operand, argmax, axpy, column_sums, dispatch, dot, force_plain, gemm, gemv, gemv_t, ger, maximum,

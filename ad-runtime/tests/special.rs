@@ -1,5 +1,5 @@
-//! The functions of one number against values computed in 40 digits (by mpmath, of exactly the doubles below),
-//! and their behaviour at the edges.
+//! The functions of one number against values computed in 40 digits (by mpmath, of exactly the
+//! doubles below), and their behaviour at the edges.
 
 #![allow(clippy::excessive_precision, clippy::approx_constant, reason = "the tables are printed by another program")]
 
@@ -162,8 +162,8 @@ const TETRAGAMMA: &[(f64, f64)] = &[
     (-20.6, -22.27854195784691),
 ];
 
-/// Holds `f` against a table: relative error below `bound`; below `1e-14` absolute where x is negative (there
-/// the functions have zeros that no double is near).
+/// Holds `f` against a table: relative error below `bound`; below `1e-14` absolute where x is
+/// negative (there the functions have zeros that no double is near).
 #[track_caller]
 fn check(f: impl Fn(f64) -> f64, table: &[(f64, f64)], bound: f64) {
     for &(x, expected) in table {

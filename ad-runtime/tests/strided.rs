@@ -1,5 +1,5 @@
-//! Products on strided arrays against loops over all indices: any order of axes, parts of arrays, summed axes of the batch, operands that
-//! are not all there, zeros that absorb.
+//! Products on strided arrays against loops over all indices: any order of axes, parts of arrays,
+//! summed axes of the batch, operands that are not all there, zeros that absorb.
 
 use ad_runtime::kernel::{Indices, absorbing_products, products, products_off_heap};
 
@@ -12,7 +12,8 @@ impl Random {
         ((self.0 >> 33) as usize) % n
     }
 
-    /// The strides of axes of these sizes in a random order, with gaps between rows; and the number of elements.
+    /// The strides of axes of these sizes in a random order, with gaps between rows; and the number
+    /// of elements.
     fn layout<const N: usize>(&mut self, sizes: [usize; N], gap: usize) -> ([usize; N], usize) {
         let mut order: Vec<usize> = (0..N).collect();
         for k in (1..N).rev() {

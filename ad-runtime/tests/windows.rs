@@ -98,7 +98,8 @@ proptest! {
         check_order::<f64>(&out, &a, &b, labels);
     }
 
-    /// Windows along the last axis, and both adjoints: labels are the window's place, its element, and rows of the two kinds.
+    /// Windows along the last axis, and both adjoints: labels are the window's place, its element,
+    /// and rows of the two kinds.
     #[test]
     fn convolutions(
         n in 1..70_usize,
@@ -167,7 +168,8 @@ fn infinite_weights() {
     assert_eq!(found[19..], [f64::INFINITY, 3.0, 2.0]);
 }
 
-/// Whichever operand comes first, the zeros go around the image: in proportion to its size, not to its square.
+/// Whichever operand comes first, the zeros go around the image: in proportion to its size, not to
+/// its square.
 #[test]
 fn long_images() {
     let labels = [1, 300_000, 1, 3];
@@ -180,7 +182,8 @@ fn long_images() {
 
 #[test]
 fn two_axes_and_their_adjoints() {
-    // c is summed by turning labels into one channel: rows, columns and their windows are all the labels there are.
+    // c is summed by turning labels into one channel: rows, columns and their windows are all the
+    // labels there are.
     let labels = [6, 19, 3, 2];
     let axes = |l: usize| fitting(std::array::from_fn(|m| isize::from(l == m)), labels, 0, 0);
     let image = array(vec![fitting([1, 0, 1, 0], labels, 1, 1), fitting([0, 1, 0, 1], labels, 2, 0)]);

@@ -1,4 +1,5 @@
-//! GradBench's problems in plain loops, and a recurrent net, as a user writes them. Everything that the macro writes is in this module.
+//! GradBench's problems in plain loops, and a recurrent net, as a user writes them. Everything that
+//! the macro writes is in this module.
 
 #[path = "../../tests/programs/loops.rs"]
 mod gradbench;

@@ -1,4 +1,5 @@
-//! The block of an observation of bundle adjustment: one pass forwards, one sweep for each row, nothing but registers.
+//! The block of an observation of bundle adjustment: one pass forwards, one sweep for each row,
+//! nothing but registers.
 
 type Block = ([[f64; 11]; 2], [[f64; 3]; 2], [f64; 2]);
 

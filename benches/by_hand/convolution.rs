@@ -16,7 +16,8 @@ const MANY: usize = 4;
 const TAPS: usize = 9;
 type Lanes = [f64; WIDE];
 
-/// The sum of the positive entries, and its gradients; as many channels in and out as a multiple of four.
+/// The sum of the positive entries, and its gradients; as many channels in and out as a multiple of
+/// four.
 pub fn convolution(x: &Array3<f64>, w: &Array4<f64>) -> (f64, (Array3<f64>, Array4<f64>)) {
     let (outputs, inputs, ..) = w.dim();
     let (channels, height, width) = x.dim();

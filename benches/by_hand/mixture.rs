@@ -25,7 +25,8 @@ fn blocks(x: &Array2<f64>) -> Vec<Lanes> {
     all
 }
 
-/// Replaces the logarithms of a block by responsibilities, and returns the sum of the points' log-sum-exp. Lanes from `live` on are no points.
+/// Replaces the logarithms of a block by responsibilities, and returns the sum of the points'
+/// log-sum-exp. Lanes from `live` on are no points.
 #[inline(always)]
 fn responsibilities<const FMA: bool>(beta: &mut [Lanes], live: usize) -> f64 {
     let mut max = [f64::NEG_INFINITY; LANES];

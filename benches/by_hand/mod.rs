@@ -117,7 +117,8 @@ pub fn sum_of_product(a: &Array2<f64>, x: &Array1<f64>) -> (f64, (Array2<f64>, A
     (value, (Array2::from_shape_vec(a.raw_dim(), da).expect("as many entries as a"), dx.into()))
 }
 
-/// Rows of the logistic regression that are done together: their exponentials and logarithms fill the lanes.
+/// Rows of the logistic regression that are done together: their exponentials and logarithms fill
+/// the lanes.
 const BLOCK: usize = 16;
 
 /// d: one pass; the gradient of a block of rows is added while they are in the cache.

@@ -1,7 +1,7 @@
 //! e: a perceptron with one hidden layer; tanh, softmax cross entropy, the mean over a batch.
 //!
-//! The two large products go to ndarray's matrix product. Those with ten columns would waste it, so W2 is
-//! transposed once and they become loops of the hidden layer's length.
+//! The two large products go to ndarray's matrix product. Those with ten columns would waste it, so
+//! W2 is transposed once and they become loops of the hidden layer's length.
 
 use ad::ndarray::linalg::general_mat_mul;
 use ad::ndarray::{Array1, Array2};
@@ -97,7 +97,8 @@ impl Kernel for Output<'_> {
     }
 }
 
-/// Replaces the result of tanh by the cotangent of its argument, and adds that to the bias's gradient.
+/// Replaces the result of tanh by the cotangent of its argument, and adds that to the bias's
+/// gradient.
 #[inline(always)]
 fn through_tanh<const FMA: bool>(hidden: &mut [f64], cotangent: &[f64], db: &mut [f64]) {
     for ((h, c), db) in hidden.iter_mut().zip(cotangent).zip(db) {

@@ -266,7 +266,8 @@ fn back<const FMA: bool>(
     }
 }
 
-/// ode: the cotangents of the last state go back; the arguments of the four slopes of each step are saved.
+/// ode: the cotangents of the last state go back; the arguments of the four slopes of each step are
+/// saved.
 pub fn ode(x: &Array1<f64>, steps: usize, last: &Array1<f64>) -> (Array1<f64>, Array1<f64>) {
     struct Run<'a> {
         x: &'a [f64],
@@ -306,7 +307,8 @@ pub fn ode(x: &Array1<f64>, steps: usize, last: &Array1<f64>) -> (Array1<f64>, A
                 after.copy_from_slice(&dy);
                 darg.fill(0.0);
                 for (k, arg) in args.chunks_exact(n).enumerate().rev() {
-                    // The cotangent of the slope: of the step's end, and of the next slope's argument.
+                    // The cotangent of the slope: of the step's end, and of the next slope's
+                    // argument.
                     let through = if k == 3 { 0.0 } else { ahead[k + 1] };
                     dx[0] += madd::<FMA>(weights[k], after[0], through * darg[0]);
                     for i in 1..n {
@@ -327,7 +329,8 @@ pub fn ode(x: &Array1<f64>, steps: usize, last: &Array1<f64>) -> (Array1<f64>, A
     (y.into(), dx.into())
 }
 
-/// llsq: sixteen points fill the lanes; on the way back their residuals are multiplied by their powers.
+/// llsq: sixteen points fill the lanes; on the way back their residuals are multiplied by their
+/// powers.
 pub fn llsq(x: &Array1<f64>, n: usize) -> (f64, Array1<f64>) {
     struct Run<'a>(&'a [f64], usize);
     impl Kernel for Run<'_> {
@@ -373,7 +376,8 @@ pub fn llsq(x: &Array1<f64>, n: usize) -> (f64, Array1<f64>) {
     (value, dx.into())
 }
 
-/// kmeans: sixteen points fill the lanes, each with its nearest centroid so far; that one alone has a gradient.
+/// kmeans: sixteen points fill the lanes, each with its nearest centroid so far; that one alone has
+/// a gradient.
 pub fn kmeans(points: &Array2<f64>, centroids: &Array2<f64>) -> (f64, Array2<f64>) {
     struct Run<'a> {
         points: &'a [f64],

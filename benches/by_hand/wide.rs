@@ -82,7 +82,8 @@ pub fn axpy4<const FMA: bool>(y: &mut [f64], a: [f64; 4], x: [&[f64]; 4]) {
     }
 }
 
-/// Adding it to a number of moderate size rounds the number, and leaves the integer in the low bits.
+/// Adding it to a number of moderate size rounds the number, and leaves the integer in the low
+/// bits.
 const ROUND: f64 = 6_755_399_441_055_744.0; // 1.5 * 2^52
 const LN2_HIGH: f64 = 0.693_147_180_369_123_8;
 const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
@@ -134,7 +135,8 @@ pub fn ln<const FMA: bool>(x: f64) -> f64 {
     madd::<FMA>(k, LN2_HIGH, madd::<FMA>(k, LN2_LOW, p))
 }
 
-/// `tanh`, to 4e-16 absolutely: relatively too for all but small arguments, which these workloads do not have.
+/// `tanh`, to 4e-16 absolutely: relatively too for all but small arguments, which these workloads
+/// do not have.
 #[inline(always)]
 pub fn tanh<const FMA: bool>(x: f64) -> f64 {
     let e = exp::<FMA>(-2.0 * x.abs());

@@ -49,7 +49,8 @@ impl Row {
     }
 }
 
-/// The least times so far, by workload: of by hand, ours and the function, or of the gradient and the product.
+/// The least times so far, by workload: of by hand, ours and the function, or of the gradient and
+/// the product.
 type Minima = HashMap<&'static str, [f64; 3]>;
 
 /// Criterion, where it leaves its estimates, and the workloads so far.
@@ -145,7 +146,8 @@ impl Bench {
         group.finish();
     }
 
-    /// Checks that a product with the Hessian is how the gradient changes along the direction, then times it beside the gradient.
+    /// Checks that a product with the Hessian is how the gradient changes along the direction, then
+    /// times it beside the gradient.
     pub fn product<G: Entries>(
         &mut self,
         name: &'static str,

@@ -1,4 +1,5 @@
-//! The tables at the end of a run: text for a terminal, Markdown with `AD_MARKDOWN` or for `docs/performance.md` (`AD_DOCS`).
+//! The tables at the end of a run: text for a terminal, Markdown with `AD_MARKDOWN` or for
+//! `docs/performance.md` (`AD_DOCS`).
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,6 @@
-//! Bundle adjustment: four cameras, twelve points and the weights of thirty observations, by `levenberg-marquardt`. The macro writes
-//! each observation's residual together with its block of 2 x 15 derivatives; this file puts the blocks where they belong.
+//! Bundle adjustment: four cameras, twelve points and the weights of thirty observations, by
+//! `levenberg-marquardt`. The macro writes each observation's residual together with its block of 2
+//! x 15 derivatives; this file puts the blocks where they belong.
 //!
 //! ```text
 //! cargo run --release -p ad-examples --example bundle
@@ -84,7 +85,8 @@ impl Bundle {
         (residuals, entries)
     }
 
-    /// The root mean square distance between a feature and where its point is seen, in pixels, unweighted.
+    /// The root mean square distance between a feature and where its point is seen, in pixels,
+    /// unweighted.
     fn distance(&self) -> f64 {
         let of = |k: usize| {
             let [camera, point, _] = self.columns(k);
@@ -112,7 +114,8 @@ impl LeastSquaresProblem<f64, Dyn, Dyn> for Bundle {
         Some(self.sparse().0.into())
     }
 
-    /// This solver wants a dense matrix; one for larger problems would take the entries as they are.
+    /// This solver wants a dense matrix; one for larger problems would take the entries as they
+    /// are.
     fn jacobian(&self) -> Option<DMatrix<f64>> {
         let (residuals, entries) = self.sparse();
         let mut jacobian = DMatrix::zeros(residuals.len(), self.free);
@@ -163,7 +166,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let before = bundle.distance();
     println!("the points are seen {before:.1} pixels from the features (root mean square)");
-    // Cameras and points first: from here, the cheapest way would be to give the observations no weight.
+    // Cameras and points first: from here, the cheapest way would be to give the observations no
+    // weight.
     let all = bundle.params.len();
     for (what, free) in [("cameras and points", bundle.free), ("weights too", all)] {
         bundle.free = free;

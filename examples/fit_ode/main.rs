@@ -1,6 +1,7 @@
-//! Hares and lynxes of the Hudson Bay: a model of Lotka and Volterra is fitted to the pelts of 1900 to 1920 (in thousands, as
-//! printed by Howard, 2009, and used in Stan's case studies). The model is integrated by Runge and Kutta's method in plain
-//! `for` loops; the fit goes down the gradient that the macro writes.
+//! Hares and lynxes of the Hudson Bay: a model of Lotka and Volterra is fitted to the pelts of 1900
+//! to 1920 (in thousands, as printed by Howard, 2009, and used in Stan's case studies). The model
+//! is integrated by Runge and Kutta's method in plain `for` loops; the fit goes down the gradient
+//! that the macro writes.
 //!
 //! ```text
 //! cargo run --release --example fit_ode [-- DIRECTORY]
@@ -43,8 +44,9 @@ const PELTS: [[f64; 2]; 21] = [
 const STEPS: usize = 20;
 const ROUNDS: usize = 4000;
 
-/// Hares and lynxes at the beginning of each year. The parameters are logarithms: of the hares' births, of the deaths by lynxes,
-/// of the lynxes' deaths, of their births by hares, and of both numbers in the first year.
+/// Hares and lynxes at the beginning of each year. The parameters are logarithms: of the hares'
+/// births, of the deaths by lynxes, of the lynxes' deaths, of their births by hares, and of both
+/// numbers in the first year.
 #[differentiate(vjp)]
 fn years(p: &[f64; 6], years: usize, steps: usize) -> Array2<f64> {
     let [a, b, c, d, u, v] = p.map(f64::exp);
@@ -104,7 +106,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("hares: births {a:.3} a year, deaths {b:.4} a lynx; lynxes: deaths {c:.3} a year, births {d:.4} a hare");
     println!("in 1900: {u:.1} hares, {v:.1} lynxes (thousands of pelts)");
     let slope = gradient.iter().fold(0.0, |m: f64, g| m.max(g.abs()));
-    // Stan's case study finds births and deaths near 0.55, 0.028, 0.80 and 0.024, and errors of 0.25.
+    // Stan's case study finds births and deaths near 0.55, 0.028, 0.80 and 0.024, and errors of
+    // 0.25.
     if last.sqrt() > 0.3 || slope > 1e-3 {
         return Err(format!("no fit: error {}, slope {slope}", last.sqrt()).into());
     }

@@ -1,6 +1,7 @@
-//! Hamiltonian Monte Carlo: how far did cars of the 1920s go before they stood still? A line through Ezekiel's fifty measurements (1930;
-//! R's `cars`), with all that the data leave open. The No-U-Turn sampler of `nuts-rs` (Hoffman and Gelman, 2014) wants the logarithm of the density and its gradient, in slices
-//! that it owns: the option `into`.
+//! Hamiltonian Monte Carlo: how far did cars of the 1920s go before they stood still? A line
+//! through Ezekiel's fifty measurements (1930; R's `cars`), with all that the data leave open. The
+//! No-U-Turn sampler of `nuts-rs` (Hoffman and Gelman, 2014) wants the logarithm of the density and
+//! its gradient, in slices that it owns: the option `into`.
 //!
 //! ```text
 //! cargo run --release -p ad-examples --example hmc [-- DIRECTORY]
@@ -75,7 +76,8 @@ const CARS: [(f64, f64); 50] = [
 const WARM_UP: u64 = 500;
 const DRAWS: u64 = 4000;
 
-/// The logarithm of the posterior density, but for a constant, of height, slope and the logarithm of the errors' size; flat priors.
+/// The logarithm of the posterior density, but for a constant, of height, slope and the logarithm
+/// of the errors' size; flat priors.
 #[differentiate(grad, into, wrt(q))]
 fn logp(q: &[f64], x: &[f64], y: &[f64]) -> f64 {
     let (height, slope, size) = (q[0], q[1], q[2].exp());
@@ -89,7 +91,8 @@ struct Posterior<'a> {
     y: &'a [f64],
 }
 
-/// A point at which the density is no number: a step that went too far, which the sampler is to reject.
+/// A point at which the density is no number: a step that went too far, which the sampler is to
+/// reject.
 #[derive(Debug)]
 struct Unlikely;
 
@@ -162,8 +165,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{DRAWS} draws, {divergences} trajectories that diverged");
     println!("feet for each mile an hour: {slope:.2} +- {slopes:.2}; errors of {size:.1} +- {sizes:.1} feet");
 
-    // With flat priors the slope is the least squares' in the mean, its distribution Student's with n - 2 degrees of freedom, whose
-    // variance is (n - 2) / (n - 4) times the square of the standard error.
+    // With flat priors the slope is the least squares' in the mean, its distribution Student's with
+    // n - 2 degrees of freedom, whose variance is (n - 2) / (n - 4) times the square of the
+    // standard error.
     let n = CARS.len() as f64;
     let expected = x.iter().zip(&y).map(|(x, y)| x * y).sum::<f64>() / (n - 1.0);
     let left: f64 = x.iter().zip(&y).map(|(x, y)| (y - expected * x).powi(2)).sum();

@@ -1,4 +1,5 @@
-//! A linear classifier of handwritten digits, fitted by `argmin`'s L-BFGS with the gradient that the macro writes.
+//! A linear classifier of handwritten digits, fitted by `argmin`'s L-BFGS with the gradient that
+//! the macro writes.
 //!
 //! ```text
 //! cargo run --release -p ad-examples --example optimise

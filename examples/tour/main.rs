@@ -1,4 +1,5 @@
-//! A walk through small annotated functions. Each gradient stands beside its central difference quotient.
+//! A walk through small annotated functions. Each gradient stands beside its central difference
+//! quotient.
 //!
 //! ```text
 //! cargo run --release --example tour

@@ -1,4 +1,5 @@
-//! One line or more for every row of the language: what can be said, in functions that say nothing else.
+//! One line or more for every row of the language: what can be said, in functions that say nothing
+//! else.
 
 use std::f64::consts::PI;
 

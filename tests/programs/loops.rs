@@ -118,7 +118,8 @@ pub fn gmm(
     fit - n as f64 * logsumexp(alpha) + prior - 0.5 * (n * d) as f64 * std::f64::consts::TAU.ln()
 }
 
-/// The last component at time 2 of `y_0' = x_0`, `y_i' = x_i y_{i-1}` from 0, by steps of Runge and Kutta.
+/// The last component at time 2 of `y_0' = x_0`, `y_i' = x_i y_{i-1}` from 0, by steps of Runge and
+/// Kutta.
 #[differentiate(vjp)]
 pub fn ode(x: &Array1<f64>, steps: usize) -> Array1<f64> {
     let slope = |y: &Array1<f64>| build1(x.len(), |i| if i == 0 { x[0] } else { x[i] * y[i - 1] });

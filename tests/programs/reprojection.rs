@@ -3,7 +3,8 @@
 
 use ad::prelude::*;
 
-/// The reprojection of a point by a camera, less the feature, weighted. A camera is rotation, centre, focal length, principal point and distortion.
+/// The reprojection of a point by a camera, less the feature, weighted. A camera is rotation,
+/// centre, focal length, principal point and distortion.
 #[differentiate(jacobian, vjp, jvp, wrt(camera, point, weight))]
 pub fn reprojection(camera: &[f64; 11], point: &[f64; 3], weight: f64, feature: [f64; 2]) -> [f64; 2] {
     let [rx, ry, rz, cx, cy, cz, f, u0, v0, k1, k2] = *camera;

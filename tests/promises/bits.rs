@@ -39,8 +39,8 @@ fn results(x: &ArrayRef2<f64>, w: &ArrayRef1<f64>) -> (f64, Array2<f64>, Array1<
 
 const SIZES: [(usize, usize); 6] = [(1, 1), (3, 5), (5, 3), (16, 16), (17, 9), (33, 40)];
 
-/// "The same inputs give the same bits on the same machine every time, whatever the memory layout of the inputs, through `grad`,
-/// `value_and_grad` or `into`".
+/// "The same inputs give the same bits on the same machine every time, whatever the memory layout
+/// of the inputs, through `grad`, `value_and_grad` or `into`".
 #[test]
 fn the_same_bits_whatever_the_layout_and_the_way() {
     for (n, m) in SIZES {

@@ -13,8 +13,9 @@ fn late_mismatch(x: &Array1<f64>, y: &Array1<f64>, ids: &[usize]) -> f64 {
 const MISMATCH: u32 = line!() - 2;
 const READ: u32 = line!() - 5;
 
-/// "Shape checks that are unconditional and depend on sizes only run at entry, before anything is computed, naming the function, the
-/// expressions, their sizes and the source line": the function itself reads out of range first, or panics with words of its own.
+/// "Shape checks that are unconditional and depend on sizes only run at entry, before anything is
+/// computed, naming the function, the expressions, their sizes and the source line": the function
+/// itself reads out of range first, or panics with words of its own.
 #[test]
 fn sizes_are_checked_before_anything_is_computed() {
     let (x, y) = (array![1.0, 2.0, 3.0], array![1.0, 2.0]);
@@ -80,8 +81,9 @@ fn rows(x: &Array2<f64>, w: &Array1<f64>, at: usize) -> f64 {
     x.dot(w)[at] + x.row(at).sum() + w.slice(s![..at]).sum() + x.index_axis(Axis(1), at).sum()
 }
 
-/// "Never a silently wrong number, never an out-of-bounds read": whatever the sizes, a derivative panics where the function does,
-/// and has its value elsewhere. (What is written is safe Rust: this crate denies anything else.)
+/// "Never a silently wrong number, never an out-of-bounds read": whatever the sizes, a derivative
+/// panics where the function does, and has its value elsewhere. (What is written is safe Rust: this
+/// crate denies anything else.)
 #[test]
 fn sizes_are_never_silently_wrong() {
     for (n, m, k, at) in (0..4 * 4 * 4 * 4).map(|i| (i / 64, i / 16 % 4, i / 4 % 4, i % 4)) {

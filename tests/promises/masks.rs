@@ -136,7 +136,8 @@ fn masked_numbers(w: &[f64; 3], x: &[[f64; 3]; 2], keep: [bool; 2]) -> f64 {
     s
 }
 
-/// A contraction is 0 where its cotangent is: "an element outside a mask contributes nothing, not even NaN".
+/// A contraction is 0 where its cotangent is: "an element outside a mask contributes nothing, not
+/// even NaN".
 #[test]
 fn rows_that_are_masked_contribute_nothing() {
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {

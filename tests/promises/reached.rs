@@ -76,8 +76,8 @@ fn guarded(x: &Array1<f64>, k: usize) -> f64 {
     square + in_an_arm + in_a_loop + behind_and + in_a_match + called + of_nothing
 }
 
-/// "One that `f` would not reach (behind an `if`, in a loop of zero iterations) never does: a term that may panic does not leave an arm
-/// or a loop."
+/// "One that `f` would not reach (behind an `if`, in a loop of zero iterations) never does: a term
+/// that may panic does not leave an arm or a loop."
 #[test]
 fn what_is_not_reached_never_panics() {
     for (x, ks) in [(array![1.0, 2.0, 3.0], 0..9), (array![], 5..9)] {

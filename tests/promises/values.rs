@@ -26,7 +26,8 @@ macro_rules! value_of {
             }
         )*
 
-        /// "`f_value_and_grad(p).0` equals `f(p)` up to reassociation of sums and contractions, fused multiply-add, and 2.5 ulp a function."
+        /// "`f_value_and_grad(p).0` equals `f(p)` up to reassociation of sums and contractions,
+        /// fused multiply-add, and 2.5 ulp a function."
         #[test]
         fn values_are_within_ulps_of_the_functions() {
             $(

@@ -126,7 +126,8 @@ fn timed(command: &mut Command, name: &str) -> f64 {
     }
 }
 
-/// Seconds that processors have spent on the programs that this one has started and waited for (Linux; in hundredths, as it nearly always is).
+/// Seconds that processors have spent on the programs that this one has started and waited for
+/// (Linux; in hundredths, as it nearly always is).
 fn children() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/self/stat").ok()?;
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();

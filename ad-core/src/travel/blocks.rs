@@ -1,4 +1,5 @@
-//! `#[differentiate] impl`: each function and each constant of the block is an expansion of its own.
+//! `#[differentiate] impl`: each function and each constant of the block is an expansion of its
+//! own.
 //!
 //! A type has one name, and its blocks have none. So the definition of a function travels by a
 //! hidden macro that is named after the number of the type's definition and after the function, and

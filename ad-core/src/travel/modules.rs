@@ -204,7 +204,8 @@ impl Writer<'_> {
             self.need(&outside);
             let open = open.into_iter().map(Request::Path).collect();
             let mut chain = blocks::chain_of(self.attr, part, id, open, outside);
-            // Two traits may have a function of one name. Outside of the module the first one is known.
+            // Two traits may have a function of one name. Outside of the module the first one is
+            // known.
             chain.defined = !blocks::member_of(part).is_none_or(|member| self.members.insert(member));
             tokens.extend(self.next(chain));
         }

@@ -7,7 +7,8 @@ use ad_oracle::interp::{Interp, Value};
 
 use super::support::{Case, F64, USIZE, reals, scalar};
 
-/// `while (x * x - a).abs() > 1e-13 { x = (x + a / x) / 2 }` from x = `start`: the square root of `a`.
+/// `while (x * x - a).abs() > 1e-13 { x = (x + a / x) / 2 }` from x = `start`: the square root of
+/// `a`.
 fn root(c: &mut Case, a: Term, start: Term) -> Term {
     let g = &mut c.g;
     let differs = |g: &mut ad_core::ir::Graph, x: Term| {

@@ -1,5 +1,5 @@
-//! What people borrow and walk along: the rest of a slice, an iterator that a loop advances, mutable
-//! references to temporaries and closures.
+//! What people borrow and walk along: the rest of a slice, an iterator that a loop advances,
+//! mutable references to temporaries and closures.
 
 use super::native::{self, Arg::*, agrees, ty};
 

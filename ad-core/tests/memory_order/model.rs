@@ -7,7 +7,8 @@ use ad_core::prim::{IntOp, Prim, Reduce};
 use ad_oracle::interp::{Data, Interp, Value};
 use ndarray::{ArrayBase, ArrayD, ArrayViewD, Axis, Data as Stored, IxDyn, RawData, Slice};
 
-/// Shapes of rank 1 to 4: empty, of one element along an axis, shorter and longer than eight and sixteen elements.
+/// Shapes of rank 1 to 4: empty, of one element along an axis, shorter and longer than eight and
+/// sixteen elements.
 #[rustfmt::skip]
 const SHAPES: &[&[usize]] = &[
     &[0], &[1], &[7], &[8], &[19], &[35],

@@ -138,8 +138,8 @@ fn argument(ty: &str, k: usize) -> Option<TokenStream> {
     })
 }
 
-/// Whether there is a loop, a constant of the file, and an operator of a type of the program's own or
-/// a generic type, which the counter does not know.
+/// Whether there is a loop, a constant of the file, and an operator of a type of the program's own
+/// or a generic type, which the counter does not know.
 struct Has {
     loops: bool,
     constants: bool,

@@ -78,7 +78,8 @@ fn without_the_rest(tokens: TokenStream, name: &str, suffixes: &[&str]) -> syn::
     file
 }
 
-/// The same tokens with counters in the blocks among them; in this one too, unless it is none: `before` is what is done each time before it is entered.
+/// The same tokens with counters in the blocks among them; in this one too, unless it is none:
+/// `before` is what is done each time before it is entered.
 fn block(tokens: TokenStream, before: Option<u64>) -> TokenStream {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let mut n = before.unwrap_or(0);
@@ -175,7 +176,8 @@ fn elements(over: &[TokenTree]) -> u64 {
 /// Adds the work of these tokens to `n`.
 fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
     let mut out: Vec<TokenTree> = Vec::new();
-    // What had been counted where a `while` begins: its condition is asked in each step, and once more.
+    // What had been counted where a `while` begins: its condition is asked in each step, and once
+    // more.
     let mut condition: Option<u64> = None;
     // The cost of a step without inner blocks.
     let mut items: u64 = 0;

@@ -8,8 +8,8 @@ pub(crate) struct Program {
     pub(crate) item: TokenStream,
     /// Lengths of the slice, ascending.
     pub(crate) sizes: &'static [usize],
-    /// Whether all its work is bounded as its operations on numbers are, without a constant for each
-    /// argument.
+    /// Whether all its work is bounded as its operations on numbers are, without a constant for
+    /// each argument.
     pub(crate) tight: bool,
 }
 

@@ -187,7 +187,8 @@ fn two_functions_of_a_family_share_their_dear_part() {
 #[test]
 fn sums_of_contractions_are_associated() {
     let spec = |a: &[u8], b: &[u8], out: &[u8]| Contraction::new(a, b, out);
-    // Which labels, and which axes of the result are summed: those of one operand, of the other, of both, some of them, batched.
+    // Which labels, and which axes of the result are summed: those of one operand, of the other, of
+    // both, some of them, batched.
     let cases = [
         (spec(&[0, 1], &[1, 2], &[0, 2]), vec![0_u8]),
         (spec(&[0, 1], &[1, 2], &[0, 2]), vec![1]),
@@ -239,7 +240,8 @@ fn sums_of_contractions_are_associated() {
     }
 }
 
-/// `sum_n of -(sum_j select mask (x_nj *0 w_jk) 0)` and its like: the map is applied once, to the sum of the items.
+/// `sum_n of -(sum_j select mask (x_nj *0 w_jk) 0)` and its like: the map is applied once, to the
+/// sum of the items.
 #[test]
 fn linear_maps_are_taken_out_of_sums() {
     for (absorbing, masked, negated) in [(true, true, true), (false, false, true), (true, false, false)] {

@@ -1,11 +1,15 @@
-#[allow(dead_code, reason = "what is proved by compiling is never run")]
+#[allow(
+    dead_code,
+    reason = "these functions prove assumptions when they are compiled, and are never called"
+)]
 #[allow(
     clippy::semicolon_if_nothing_returned,
     clippy::wildcard_imports,
-    reason = "whether a name is ambiguous with one imported so is what is asked, in calls for nothing else"
+    reason = "the imports make a name ambiguous if it is not the assumed one, and the calls only name it"
 )]
 const _: () = {
-    /// The functions that were taken for those of `ad::prelude`, ndarray and std are: another of the name would not compile here.
+    /// The derivative assumes that these functions are those of `ad::prelude`, ndarray and
+    /// std. This does not compile if a name refers to another function.
     fn assumed_functions(x_: &::ad::ndarray::Array1<f64>) {
         let _ = x_;
         let f_ = build1;
@@ -15,7 +19,8 @@ const _: () = {
         ::ad::runtime::kernel::same(::ad::prelude::scatter, f_);
         let _ = f_([0], x_, |i_: [usize; 1]| i_);
     }
-    /// The methods that were taken for those of ndarray and std are: one of a trait in scope would be ambiguous here.
+    /// The derivative assumes that these methods are those of ndarray and std. This does
+    /// not compile if a trait in scope has a method of such a name.
     fn assumed_methods<K>()
     where
         (K,): ::ad::runtime::assumed::methods::Assumed,

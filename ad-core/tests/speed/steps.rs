@@ -107,7 +107,8 @@ fn what_a_loop_begins_with_is_not_copied() {
             }
         },
     );
-    // Forwards, and where the inner loop runs again. The cotangents of the inner loop's capture go on from those so far.
+    // Forwards, and where the inner loop runs again. The cotangents of the inner loop's capture go
+    // on from those so far.
     assert_eq!((plan.swapped, plan.copied_beginnings, plan.copied), (2, 1, 0), "{plan:#?}");
 }
 
@@ -260,7 +261,8 @@ fn a_loop_over_short_rows_asks_for_the_instructions_once() {
     assert_eq!(numbers.outlined, 0, "no loop is in a step: {numbers:#?}");
 }
 
-/// In a loop a sum over functions is taken behind the loop that computes them, which does whole blocks alone.
+/// In a loop a sum over functions is taken behind the loop that computes them, which does whole
+/// blocks alone.
 #[test]
 fn functions_of_short_rows_are_done_in_whole_blocks() {
     let plan = gradient(
@@ -310,8 +312,9 @@ fn sums_over_several_indices_are_one_contraction() {
     assert_eq!(plan.calls("gemm"), 3, "{plan:#?}");
 }
 
-/// In a block of items a sum over anything but the items stays in registers, for sixteen items at a time, and so does the least of several; one in
-/// the function's own order begins with the function's own zero.
+/// In a block of items a sum over anything but the items stays in registers, for sixteen items at a
+/// time, and so does the least of several; one in the function's own order begins with the
+/// function's own zero.
 #[test]
 fn sums_of_the_items_of_a_block_stay_in_registers() {
     let plan = gradient(

@@ -1,5 +1,5 @@
-//! The functions and constants of `impl` blocks. `Self` is replaced by the type, and a function that
-//! an `impl` takes from its trait is a function of the `impl`.
+//! The functions and constants of `impl` blocks. `Self` is replaced by the type, and a function
+//! that an `impl` takes from its trait is a function of the `impl`.
 //!
 //! This module must never decide which `impl` a call means: that depends on values.
 

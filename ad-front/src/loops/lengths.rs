@@ -168,8 +168,8 @@ impl<'a> Lower<'a> {
         Ok((pushed_only, stacks))
     }
 
-    /// A counting run of a loop that may end early. It does not keep pushed elements. `None` if what
-    /// it counts varies between the steps of an enclosing loop, or depends on pushed elements.
+    /// A counting run of a loop that may end early. It does not keep pushed elements. `None` if
+    /// what it counts varies between the steps of an enclosing loop, or depends on pushed elements.
     fn counting_run(
         &mut self,
         start: &LoopInput<'a, '_>,

@@ -52,7 +52,8 @@ const NO_GRADIENT: &str = "`x`, as a parameter that `wrt(..)` does not name: no 
 const VIEW_OF: &str = "`&Array2<F>` or `ArrayView2<'_, F>`, and copy it into one with `Array2::from_shape_fn`";
 
 /// A function of a name in this list cannot be called by its bare name, even if it is a marked
-/// function of the user's. So names that such functions often have (`square`, `outer`) are left out.
+/// function of the user's. So names that such functions often have (`square`, `outer`) are left
+/// out.
 const IDIOMS: &[Idiom] = &[
     // NumPy's names, as methods and as functions.
     idiom(Method, &["matmul", "mm", "bmm", "mv", "multiply_matrix"], "NumPy and PyTorch", OPERATOR_MATMUL),

@@ -128,9 +128,9 @@ impl Graph {
         self.number(l, outside, &results)
     }
 
-    /// `build1 size (\\i -> prim(args))` as a loop over the rows of the arguments that vary, of which
-    /// `lifted` has all. The loop of a call that leaves a record also has its results, so that a
-    /// result and its call are never in different loops.
+    /// `build1 size (\\i -> prim(args))` as a loop over the rows of the arguments that vary, of
+    /// which `lifted` has all. The loop of a call that leaves a record also has its results, so
+    /// that a result and its call are never in different loops.
     pub(super) fn rows_of(&mut self, prim: &Prim, args: &[Term], lifted: &[Term], varies: &[bool], size: Term) -> Term {
         if let (Prim::Returned(k, _), Some(rows)) = (prim, lifted.first().and_then(|&t| self.loop_of_calls(t))) {
             return self.proj(rows, 1 + *k as usize);

@@ -4,8 +4,8 @@
 //! A decision of the user's function that reads such a sum needs its bits, so the compiler has to
 //! know the memory order of each array: [`Strides`] under conditions on sizes. The order follows
 //! from the term (transpositions, slices and indices of another array), or it was noted when the
-//! array was created ([`KnownOrders`]). All other arrays are in standard layout. Results are in standard
-//! layout, and parameters are assumed to be, so that the same inputs give the same bits.
+//! array was created ([`KnownOrders`]). All other arrays are in standard layout. Results are in
+//! standard layout, and parameters are assumed to be, so that the same inputs give the same bits.
 //!
 //! Three properties are not modelled. The strides of empty arrays do not matter: all elements of an
 //! array that is computed from one are equal, so each order of summation gives the same result. An

@@ -18,8 +18,9 @@ pub enum Tree<L> {
     /// A list of structures: one array for each leaf of an element, with one more axis in front. A
     /// list in a list has one leaf, an array of all rows.
     List(ListType, Box<Tree<L>>),
-    /// A value of a type with a definition. Hidden functions beside the definition turn it into this
-    /// structure and back, so its fields may be private. The structure has no such type inside.
+    /// A value of a type with a definition. Hidden functions beside the definition turn it into
+    /// this structure and back, so its fields may be private. The structure has no such type
+    /// inside.
     Defined(DefinedType, Box<Tree<L>>),
 }
 

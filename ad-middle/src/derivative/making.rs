@@ -239,7 +239,8 @@ impl<'a> DerivativeBuilder<'a> {
         leaves
     }
 
-    /// Adds the leaves of a further parameter. `defined`: they are inside of a type with a definition.
+    /// Adds the leaves of a further parameter. `defined`: they are inside of a type with a
+    /// definition.
     fn parts(
         &mut self,
         own: &str,
@@ -319,8 +320,8 @@ impl<'a> DerivativeBuilder<'a> {
             _ => None,
         };
         for (k, &size) in shape.iter().enumerate() {
-            // A parameter of static size has its size by its type, so the size is not checked.
-            // A slice of numbers with several axes is the compiler's own, and is as long as it says.
+            // A parameter of static size has its size by its type, so the size is not checked. A
+            // slice of numbers with several axes is the compiler's own, and is as long as it says.
             let flat = container == Container::Slice && lens.is_empty() && shape.len() > 1;
             let dynamic = container != Container::Static && (k == 0 || lens.is_empty()) && !flat;
             let (Some(input), true) = (input, dynamic) else { continue };

@@ -71,8 +71,8 @@ pub(crate) fn adding(program: &mut Program, second: &mut Routine) {
     second.onto = input;
 }
 
-/// What is kept for one arm is computed in that arm only: most calls of a function that calls itself
-/// are the innermost ones. Integers may be sizes, and stay as they are.
+/// What is kept for one arm is computed in that arm only: most calls of a function that calls
+/// itself are the innermost ones. Integers may be sizes, and stay as they are.
 fn only_where_read(g: &mut Graph, t: Term, uses: &[Guard], later: &[u32]) -> Term {
     let is_call = matches!(g.node(t), Node::Prim(Prim::Call(_), _));
     if !is_call && g.rank(t) == 0 && !g.elem(t).is_real() {

@@ -1,5 +1,5 @@
-//! One reverse sweep: from the number 1, or from a cotangent of the caller. The recipes are built on
-//! it.
+//! One reverse sweep: from the number 1, or from a cotangent of the caller. The recipes are built
+//! on it.
 
 use super::jacobian::Block;
 use super::{DerivativeBuilder, Terms};

@@ -413,8 +413,8 @@ impl Reads<'_> {
         })
     }
 
-    /// The element that a scatter puts at an index. A variable follows from the index if that can be
-    /// solved for it. Otherwise it has all its values.
+    /// The element that a scatter puts at an index. A variable follows from the index if that can
+    /// be solved for it. Otherwise it has all its values.
     fn scattered(&mut self, src: Term, vars: &[Var], index: &[Term], at: &[Term]) -> Vec<Part> {
         let g = &mut *self.g;
         let (own, rest) = at.split_at(index.len());

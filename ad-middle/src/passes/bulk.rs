@@ -60,7 +60,7 @@ fn eliminated(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
 /// `build1 size (\\var -> t)` for each of these build-free terms: arrays with a new first axis for
 /// the variable.
 pub fn batch(g: &mut Graph, var: Var, size: Term, terms: &[Term]) -> Vec<Term> {
-    let mut lift = Lift::in_lanes(g, var, size);
+    let mut lift = Lift::items_last(g, var, size);
     terms.iter().map(|&t| lift.lift(t)).collect()
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::lanes;
+use super::item_axis;
 use ad_ir::analysis::Analyses;
 use ad_ir::analysis::bounds::bound;
 use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
@@ -19,25 +19,25 @@ pub(super) struct Lift<'g> {
     var: Var,
     size: Term,
     done: HashMap<Term, Term>,
-    /// Whether the axis of the variable is the last one in a carried array (`lanes`).
-    in_lanes: bool,
+    /// Whether the axis of the variable is the last one in a carried array (`item_axis`).
+    items_last: bool,
     /// Whether a batched loop ends after the last step of the item with the most steps.
     ends: bool,
 }
 
 impl<'g> Lift<'g> {
     pub(super) fn new(g: &'g mut Graph, var: Var, size: Term) -> Self {
-        Lift { g, var, size, done: HashMap::new(), in_lanes: false, ends: false }
+        Lift { g, var, size, done: HashMap::new(), items_last: false, ends: false }
     }
 
     /// A lift that puts the axis of the variable last in carried arrays, so that the values of one
     /// element are adjacent.
-    pub(super) fn in_lanes(g: &'g mut Graph, var: Var, size: Term) -> Self {
-        Lift { in_lanes: true, ..Lift::new(g, var, size) }
+    pub(super) fn items_last(g: &'g mut Graph, var: Var, size: Term) -> Self {
+        Lift { items_last: true, ..Lift::new(g, var, size) }
     }
 
-    /// The lift of a block of items. In a triangle (`for j in 0..i`) the loop of all items of a block
-    /// has no more steps than its longest one.
+    /// The lift of a block of items. In a triangle (`for j in 0..i`) the loop of all items of a
+    /// block has no more steps than its longest one.
     pub(super) fn of_block(g: &'g mut Graph, var: Var, size: Term) -> Self {
         Lift { ends: true, ..Lift::new(g, var, size) }
     }
@@ -110,7 +110,7 @@ impl<'g> Lift<'g> {
                 index.insert(0, v);
                 vars.insert(0, fresh);
                 let (dst, src) = (self.done[dst], self.done[src]);
-                lanes::written_to(self.g, *put, dst, src, (&vars, &index))
+                item_axis::written_to(self.g, *put, dst, src, (&vars, &index))
             }
             Node::Scan(scan) => self.scan(scan),
             Node::Prim(prim, args) => self.prim(prim, args),
@@ -203,11 +203,12 @@ impl<'g> Lift<'g> {
         let batched: Vec<bool> = outer.iter().enumerate().map(|(k, &t)| k < carries || self.varies(t)).collect();
         // If a loop may stop early, the items that have stopped keep their values by a selection
         // over whole arrays, so carried arrays keep the ordinary order of axes.
-        let in_lanes = self.in_lanes && scan.stop.is_none();
-        let behind = |g: &Graph, k: usize| if in_lanes && k < carries { lanes::place(g, &scan.body, k) } else { 0 };
+        let items_last = self.items_last && scan.stop.is_none();
+        let behind =
+            |g: &Graph, k: usize| if items_last && k < carries { item_axis::place(g, &scan.body, k) } else { 0 };
         let lifted: Vec<Term> = outer.iter().zip(&batched).map(|(t, b)| if *b { self.done[t] } else { *t }).collect();
-        let lane = self.g.fresh();
-        let lane_term = self.g.mk(Node::Var(lane));
+        let item = self.g.fresh();
+        let lane_term = self.g.mk(Node::Var(item));
         let mut params = Vec::new();
         let mut args = Vec::new();
         // The batched loop carries one more flag: whether all items have stopped.
@@ -218,7 +219,7 @@ impl<'g> Lift<'g> {
         for (k, ty) in scan.body.params.iter().enumerate() {
             let ty = if batched[k] { self.batched(ty, axes[k]) } else { ty.clone() };
             let p = self.g.param(place(k), ty.clone());
-            let first = lanes::moved(self.g, p, axes[k], 0);
+            let first = item_axis::moved(self.g, p, axes[k], 0);
             let own = if batched[k] { self.row(first, lane_term) } else { p };
             if axes[k] > 0 {
                 whole.push((own, first));
@@ -227,13 +228,13 @@ impl<'g> Lift<'g> {
             params.push(ty);
         }
         let results = self.g.instantiate(&scan.body, &args);
-        let mut body_lift = Lift { in_lanes: self.in_lanes, ..Lift::new(self.g, lane, self.size) };
+        let mut body_lift = Lift { items_last: self.items_last, ..Lift::new(self.g, item, self.size) };
         body_lift.done.extend(whole);
         let mut results: Vec<Term> = results.iter().map(|&r| body_lift.lift(r)).collect();
         let mut init = lifted[..carries].to_vec();
         for (k, &axes) in axes[..carries].iter().enumerate() {
-            results[k] = lanes::moved(self.g, results[k], 0, axes);
-            init[k] = lanes::moved(self.g, init[k], 0, axes);
+            results[k] = item_axis::moved(self.g, results[k], 0, axes);
+            init[k] = item_axis::moved(self.g, init[k], 0, axes);
         }
         if let Some(stop) = scan.stop {
             // An item that has stopped keeps its values while others continue.
@@ -270,7 +271,7 @@ impl<'g> Lift<'g> {
         let parts: Vec<Term> = (0..carries + produced)
             .map(|k| {
                 let part = self.g.proj(new, place(k));
-                if k < carries { lanes::moved(self.g, part, axes[k], 0) } else { self.swap_first_two_axes(part) }
+                if k < carries { item_axis::moved(self.g, part, axes[k], 0) } else { self.swap_first_two_axes(part) }
             })
             .collect();
         self.g.tuple(&parts)

@@ -6,7 +6,7 @@
 pub(crate) mod element;
 pub(crate) mod filled;
 pub(crate) mod implied;
-mod lanes;
+mod item_axis;
 mod lift;
 pub(crate) mod loops;
 pub mod lowering;

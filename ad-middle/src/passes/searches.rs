@@ -8,9 +8,9 @@
 //! | `argmax (as_usize v)` in a body, of truth values | the step at which that loop stopped, or 0 |
 //!
 //! Both are results of one loop. Its step computes the truth value of one element from elements of
-//! the arrays that `v` is made of. Outside of loops nothing is rewritten: one pass in a call costs a
-//! constant for each element, and fills the lanes. This pass must never add up anything in another
-//! order: an index is pushed through elementwise operations only.
+//! the arrays that `v` is made of. Outside of loops nothing is rewritten: one pass in a call costs
+//! a constant for each element, and fills the lanes. This pass must never add up anything in
+//! another order: an index is pushed through elementwise operations only.
 
 use super::rewrite::{Rewriter, with_rewritten_children};
 use super::{Context, Pass};

@@ -107,6 +107,10 @@ pub fn iota(n: usize) -> Array1<usize> {
 /// assert_eq!(replicate(2, 0.5), array![0.5, 0.5]);
 /// assert_eq!(replicate(2, array![1.0, 2.0]), array![[1.0, 2.0], [1.0, 2.0]]);
 /// ```
+///
+/// # Panics
+///
+/// If the array would have more elements than ndarray allows.
 #[track_caller]
 pub fn replicate<E: Stackable>(n: usize, x: E) -> E::Stacked {
     let mut out = Stack::with_capacity(n);

@@ -26,8 +26,8 @@ pub(crate) fn array3(n: usize) -> impl Strategy<Value = Array3<f64>> {
         .prop_flat_map(|s| numbers(s.0 * s.1 * s.2).prop_map(move |v| Array3::from_shape_vec(s, v).unwrap()))
 }
 
-/// The same array, laid out in memory in different ways: standard, column by column, every axis reversed, every
-/// axis with a stride of two between NaNs, and the first axis reversed with gaps.
+/// The same array, laid out in memory in different ways: standard, column by column, every axis
+/// reversed, every axis with a stride of two between NaNs, and the first axis reversed with gaps.
 pub(crate) fn layouts<D: Dimension>(x: &Array<f64, D>) -> Vec<(&'static str, Array<f64, D>)> {
     let mut columns = Array::from_elem(x.raw_dim().f(), f64::NAN);
     columns.assign(x);

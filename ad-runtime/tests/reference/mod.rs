@@ -1,4 +1,5 @@
-//! Elementary functions in pairs of doubles (about 100 bits), by series, for the tests only. Slow and simple.
+//! Elementary functions in pairs of doubles (about 100 bits), by series, for the tests only. Slow
+//! and simple.
 //!
 //! Must never share code or coefficients with the kernels.
 

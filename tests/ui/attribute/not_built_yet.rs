@@ -1,4 +1,4 @@
-//! Modes of the contract that are not supported yet are refused by name, all at once.
+//! Modes that are planned and not supported yet are refused by name, all at once.
 
 use ad::prelude::*;
 

@@ -146,8 +146,8 @@ pub fn place<T: Amount + ?Sized>(x: &mut T) -> &mut T {
     more(x.operations());
     x
 }
-/// Numbers that are moved in an array, or copied into it: an operation of each, as its derivative is
-/// an addition.
+/// Numbers that are moved in an array, or copied into it: an operation of each, as its derivative
+/// is an addition.
 pub fn moved<T>(n: usize) {
     bulk(of_elements::<T>(n), 2 * n as u64);
 }

@@ -1,6 +1,6 @@
-//! What is known of an atom without facts: the range of its type, and what follows from the sizes of
-//! arrays. Memory has fewer elements than an integer can count, so the size of an axis is exact even
-//! if it is a product.
+//! What is known of an atom without facts: the range of its type, and what follows from the sizes
+//! of arrays. Memory has fewer elements than an integer can count, so the size of an axis is exact
+//! even if it is a product.
 
 use super::{Facts, Linear, int_ty};
 use crate::ir::{Graph, IntTy, Lit, Node, Term};

@@ -144,8 +144,8 @@ fn begun(g: &mut Graph, results: &[Term]) -> Option<(Term, Term, Term, Term)> {
     Some((sum, g.proj(new, k), of, new))
 }
 
-/// An array and a cotangent, added up in the order in which the cotangent is. What begins with zeros
-/// begins with the array.
+/// An array and a cotangent, added up in the order in which the cotangent is. What begins with
+/// zeros begins with the array.
 pub(crate) fn added_to(g: &mut Graph, array: Term, t: Term) -> Term {
     if is_zero(g, t) {
         return array;
@@ -181,8 +181,8 @@ pub(crate) fn added_to(g: &mut Graph, array: Term, t: Term) -> Term {
     }
 }
 
-/// Whether each step adds to the carried array k, and reads it nowhere. With `sums` it may add whole
-/// arrays, and inner loops may add to it; otherwise it changes only some elements.
+/// Whether each step adds to the carried array k, and reads it nowhere. With `sums` it may add
+/// whole arrays, and inner loops may add to it; otherwise it changes only some elements.
 fn only_adds(g: &Graph, scan: &Scan, k: usize, sums: bool) -> bool {
     let is_own = |t: Term| matches!(g.node(t), Node::Param(n, _) if *n as usize == k);
     let reads = |ts: &[Term]| g.reachable(ts).into_iter().any(is_own);

@@ -275,8 +275,8 @@ fn select_exclusive(g: &mut Graph, t: Term) -> Option<Term> {
     exclusive(g, t, select)
 }
 
-/// rustc and clippy warn of a comparison with a limit of the type, which has one answer, or which is
-/// an equality.
+/// rustc and clippy warn of a comparison with a limit of the type, which has one answer, or which
+/// is an equality.
 fn compare_limit(g: &mut Graph, t: Term) -> Option<Term> {
     let Node::Prim(Prim::Compare(op), args) = g.node(t) else { return None };
     let (op, a, b) = (*op, args[0], args[1]);

@@ -89,8 +89,8 @@ fn radix(g: &Graph, vars: &[Var], sizes: &[Term], index: Term) -> Option<Vec<usi
     Some(order)
 }
 
-/// The variables of the index, slowest first, if it goes through the first axis of this shape element
-/// by element.
+/// The variables of the index, slowest first, if it goes through the first axis of this shape
+/// element by element.
 fn through(g: &Graph, vars: &[Var], sizes: &[Term], index: &[Term], shape: &[Term]) -> Option<Vec<usize>> {
     let (&[index], &[size, ..]) = (index, shape) else { return None };
     if vars.len() < 2 {

@@ -109,8 +109,8 @@ impl Scattered {
         g.scatter(zeros, src, &self.vars, &self.index)
     }
 
-    /// Whether all axes of the array `of` are indexed, and in range: by a variable for an axis of this
-    /// size, or by a literal.
+    /// Whether all axes of the array `of` are indexed, and in range: by a variable for an axis of
+    /// this size, or by a literal.
     fn in_range(&self, g: &Graph, of: Term) -> bool {
         let sizes = self.sizes(g);
         let fits = |ix: Term, n: Term| match g.node(ix) {

@@ -1,4 +1,4 @@
-//! The DSL has the signatures of the contract: every rank, both precisions, every kind of sequence.
+//! The signatures of the DSL accept every rank, both precisions and every kind of sequence.
 
 use ad_runtime::Real;
 use ad_runtime::dsl::{

@@ -1,8 +1,8 @@
-//! The position of the lane axis in an array that a loop carries for all lanes at once.
+//! The position of the item axis in an array that a loop carries for all items of a build at once.
 //!
-//! Suppose that a step writes one element of each lane's array. If the lane axis is the first one,
+//! Suppose that a step writes one element of each item's array. If the item axis is the first one,
 //! the written numbers are not adjacent in memory. If it follows the indexed axes, they are a row.
-//! So the lane axis follows the indexed axes in arrays whose elements the steps write. In all other
+//! So the item axis follows the indexed axes in arrays whose elements the steps write. In all other
 //! arrays it is the first axis.
 //!
 //! This module must never change a computed value. Each array is transposed before and after the
@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 use ad_ir::ir::{Body, Graph, Node, Put, Term, Var, axis};
 use ad_ir::prim::{Binary, Prim};
 
-/// The number of axes of a carried array that precede the lane axis: those that each write of the
+/// The number of axes of a carried array that precede the item axis: those that each write of the
 /// body indexes. `None` if a step does not write elements.
 pub(super) fn place(g: &Graph, body: &Body, carry: usize) -> usize {
     written(g, body, carry).unwrap_or(0)
@@ -112,8 +112,8 @@ impl Move {
             let node = g.node_rc(update);
             let Node::Scatter { put, src, .. } = &*node else { continue };
             let (vars, mut index) = g.open_binder(&node);
-            let lane = index.remove(self.from);
-            index.insert(self.to, lane);
+            let item = index.remove(self.from);
+            index.insert(self.to, item);
             made = written_to(g, *put, made, *src, (&vars, &index));
             self.done.insert(update, made);
         }
@@ -123,8 +123,8 @@ impl Move {
     /// The same for a term that is no update.
     fn whole(&mut self, g: &mut Graph, t: Term, deep: usize) -> Term {
         let mut perm: Vec<u8> = (0..g.rank(t)).map(axis).collect();
-        let lane = perm.remove(self.from);
-        perm.insert(self.to, lane);
+        let item = perm.remove(self.from);
+        perm.insert(self.to, item);
         match g.node_rc(t).as_ref() {
             Node::Prim(Prim::Transpose(before), args) => {
                 let both: Vec<u8> = perm.iter().map(|&a| before[usize::from(a)]).collect();
