@@ -30,7 +30,7 @@ pub(super) enum RecordAccess<'a> {
 /// The kinds of records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum RecordKind {
-    /// What a forward half leaves.
+    /// Records of forward halves: the values that the other half reads.
     Kept,
     /// The results of any other call.
     Results,
@@ -206,7 +206,7 @@ fn is_number(result: &OutputTree) -> bool {
     matches!(result, Tree::Leaf(out) if out.container == Container::Scalar)
 }
 
-/// Code that reads what was kept, from word `first` of a record on. Arrays are read in place, or
+/// Code that reads the saved values, from word `first` of a record on. Arrays are read in place, or
 /// copied.
 fn read(program: &Program, params: &[Param], first: usize, copied: bool) -> TokenStream {
     let krate = &program.krate;

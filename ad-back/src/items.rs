@@ -63,7 +63,7 @@ pub(super) fn items(
             Node::Prim(Prim::Sum(axes), args) => {
                 let reduced = (0..domain.len()).map(|k| axes.iter().any(|&a| usize::from(a) == k)).collect();
                 let mut value = kernel.element(args[0], identity, &[])?;
-                // A sum over nearly the whole domain.
+                // The sum is over nearly the whole domain.
                 for (k, (&n, &size)) in domain_of(g, t).iter().zip(domain).enumerate() {
                     if n != size {
                         let n = kernel.element(n, &[], &[])?;

@@ -241,7 +241,7 @@ pub(crate) fn at_name(name: &Ident, body: TokenStream) -> (Ident, proc_macro2::G
     (Ident::new("fn", span), body)
 }
 
-/// The plan of a routine, for tests: what it does, and which steps it has.
+/// The plan of a routine, for tests: a summary, and the steps.
 ///
 /// # Errors
 /// As [`emit_routine`].

@@ -29,7 +29,8 @@ pub(super) struct Attr {
     pub aux: Option<SrcRange>,
     /// The algorithm of differentiation.
     pub mode: Mode,
-    /// The option `suffix`: what follows the function's name in the names of its derivatives.
+    /// The option `suffix`: a text that follows the function's name in the names of its
+    /// derivatives.
     pub suffix: Option<String>,
     /// The path of the crate `ad`.
     pub krate: TokenStream,

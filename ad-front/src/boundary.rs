@@ -82,7 +82,8 @@ impl TypeTree {
             }
             TypeTree::Leaf(leaf) => leaf.listed(list).map(TypeTree::Leaf),
             TypeTree::Tuple { references: 0, is_static, parts } => {
-                // What an enum has in place of another variant has no sizes of an array.
+                // The parts of an enum that stand for another variant have arrays without elements,
+                // which give no sizes.
                 let is_enum = matches!(&parts[..], [TypeTree::Leaf(tag), ..] if tag.role == Role::Tag);
                 let parts: Vec<TypeTree> = parts.into_iter().map(|p| p.listed(list)).collect::<Option<_>>()?;
                 let tuple = TypeTree::Tuple { references: 0, is_static, parts };
@@ -321,7 +322,7 @@ pub(crate) fn taken_apart(
         if !of.is_enum {
             return variants.pop().ok_or_else(none);
         }
-        // What a variant that a value is not has instead is an array without elements.
+        // If a value is another variant, the arrays of this variant have no elements.
         let numbers = variants.iter().flat_map(|ty| ty.tree().leaves().into_iter().cloned().collect::<Vec<_>>());
         if numbers.into_iter().any(|leaf| leaf.container == Container::NdArray && leaf.rank == 0) {
             return Err(none());

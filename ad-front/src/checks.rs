@@ -36,7 +36,7 @@ pub(super) struct OpenRecurrence {
     /// Conditions that depend on carried values. Each becomes a carried flag, which is checked
     /// after the loop.
     flags: Vec<(Term, CheckMessage)>,
-    /// Arrays that steps write into before they read them, and what the step leaves in each.
+    /// Arrays that steps write into before they read them, each with its state after the step.
     spares: Vec<(ExtraCarry, Term)>,
 }
 

@@ -484,7 +484,7 @@ fn checked<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, op: IntOp) -> Lowered<Va
 }
 
 impl Lower<'_> {
-    /// Computes in halves of 32 bits, for which nothing overflows in 64 bits.
+    /// Computes in halves of 32 bits, so that no operation overflows in 64 bits.
     fn wrapping_halves(&mut self, op: IntOp, ty: IntTy, a: Term, b: Term) -> Term {
         let wide = Elem::Int(IntTy::U64);
         let (a, b) = (self.g.cast(wide, a), self.g.cast(wide, b));

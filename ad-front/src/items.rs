@@ -1,6 +1,6 @@
 //! Items of a body that only introduce names: `use`, and `type` without parameters. Each name is
-//! replaced by its meaning before anything is typed or lowered. So the proof of an imported name
-//! uses the imported path, and it need not be inside of the function.
+//! replaced by its meaning before anything is typed or lowered. So the proof of the assumption
+//! about an imported name uses the imported path, and can stand outside of the function.
 //!
 //! This module must never replace a name that a variable may have: a path of one segment is not
 //! replaced if the function binds its name anywhere.
@@ -144,7 +144,7 @@ fn located(mut path: Path, span: Span) -> Path {
     path
 }
 
-/// Whether a name is a number type.
+/// Whether a name is that of a number type.
 fn is_number(name: &Ident) -> bool {
     super::types::elem_named(&name.to_string(), None).is_some()
 }
@@ -198,7 +198,7 @@ impl VisitMut for Names {
                 continue;
             };
             for (name, meaning) in found {
-                // rustc knows the types of the function only inside of it.
+                // A type that the function defines is not in scope where the proofs stand.
                 if let Meaning::Path(path) = &meaning
                     && !path.segments.first().is_some_and(|s| self.own.contains(&s.ident.to_string()))
                 {

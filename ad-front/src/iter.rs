@@ -407,7 +407,7 @@ fn overlapping<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, by_one: bool) -> Low
     Ok(Value::Seq(seq))
 }
 
-/// What is behind the last whole chunk.
+/// The items after the last whole chunk.
 fn remainder<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let found = match x {

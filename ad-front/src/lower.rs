@@ -1,5 +1,5 @@
-//! The front end's state of translation, and what all its modules need: source locations, values as
-//! terms, closures.
+//! The front end's state of translation, and the functions that all its modules need: source
+//! locations, values as terms, closures.
 //!
 //! Here, "to lower" means to translate a Rust expression to core terms. The pass of the same name
 //! (`passes/lowering`) prepares core terms for code generation.

@@ -27,7 +27,7 @@ pub struct Module {
     entries: Vec<Entry>,
 }
 
-/// A module: what it imports, and its aliases of types.
+/// A module: its imports, and its aliases of types.
 #[derive(Default)]
 struct Scope {
     path: Vec<String>,
@@ -45,7 +45,7 @@ struct Entry {
     of_block: Option<DefId>,
 }
 
-/// What an item needs: definitions, and the paths of those outside of the module.
+/// The needs of an item: definitions, and the paths of those outside of the module.
 #[derive(Clone, Default)]
 pub struct ItemNeeds {
     /// The definitions in the module, and the meaning of names. A name of an item outside has a
@@ -55,7 +55,7 @@ pub struct ItemNeeds {
     pub open: Vec<Path>,
 }
 
-/// What an item names: paths, and functions of types.
+/// The names in an item: paths, and functions of types.
 #[derive(Default)]
 struct Named {
     paths: Vec<Path>,

@@ -312,7 +312,7 @@ impl<'a> Lower<'a> {
                     let constant = constant?.clone();
                     self.equal(value, &constant, range)
                 }
-                // A constant outside of the function.
+                // The name is that of a constant outside of the function.
                 None if name.chars().all(|c| c.is_uppercase() || c == '_' || c.is_ascii_digit()) => {
                     let path: proc_macro2::TokenStream = name.parse().map_err(|_| Poison)?;
                     let path = self.at_its_place(&path);

@@ -1,6 +1,6 @@
-//! The check of a marked function at its place: a call with unknown arguments, of which only the
-//! types are known. Its errors are reported there, and the assumptions about its names are proved
-//! there.
+//! The check of a marked function at its place: it lowers a call whose arguments have known types
+//! and unknown values. Its errors are reported there, and the assumptions about its names are
+//! proved there.
 //!
 //! This module must never decide the meaning of the function at a call.
 

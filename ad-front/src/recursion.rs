@@ -54,7 +54,7 @@ pub(super) struct Functions {
     current: Option<usize>,
 }
 
-/// What earlier runs of the front end have found about the functions, by their texts. They are
+/// The findings of earlier runs of the front end about the functions, by their texts. They are
 /// lowered until nothing new is found (`shapes::lower`).
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(super) struct Findings {

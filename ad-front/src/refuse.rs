@@ -30,7 +30,7 @@ pub(super) fn macro_call(mac: &syn::Macro) -> Message {
 /// The error for the attribute on an item other than a function.
 pub(super) fn item(item: &syn::Item) -> Option<Message> {
     let kind = match item {
-        // What has a mark of its own kind and does not parse is rustc's error.
+        // If an item that may have this mark does not parse, rustc reports it.
         syn::Item::Fn(_) | syn::Item::Impl(_) => return None,
         syn::Item::Mod(_) => NotAFunction::ModuleElsewhere,
         syn::Item::Struct(_) => NotAFunction::Struct,

@@ -22,7 +22,7 @@ use ad_ir::program::{Container, Declared, ParamTree, Role, Tree, Within};
 #[derive(Clone)]
 pub(super) struct Sig {
     pub name: Ident,
-    /// What the names of the derivatives begin with.
+    /// The beginning of the names of the derivatives.
     pub stem: Ident,
     pub vis: TokenStream,
     pub cfgs: TokenStream,
@@ -30,11 +30,11 @@ pub(super) struct Sig {
     pub where_clause: TokenStream,
     /// `::<T, N>`: the generic arguments with which one derivative calls another.
     pub turbofish: TokenStream,
-    /// The `impl` block that it stands in.
+    /// The `impl` block in which the function stands.
     pub within: Option<Within>,
     /// The parameters as declared.
     pub declared: Vec<SigDeclared>,
-    /// Their numbers and arrays.
+    /// The numbers and arrays of the declared parameters.
     pub params: Vec<SigParam>,
     pub result: Tree<Leaf>,
     /// Whether the result is a pair of which only the first part is differentiated.
@@ -384,7 +384,7 @@ fn params(item: &ItemFn, names: (&Generics, &Definitions), diags: &mut Diags) ->
     let (mut declared, mut params) = (Vec::new(), Vec::new());
     for ((typed, k, ty), name) in read.into_iter().zip(names) {
         let pattern = name.is_none();
-        // No function but a method may have a parameter of this name.
+        // Only a method may have a parameter with the name `self`, so it gets another one.
         let of_receiver = |(name, mutable): (Ident, bool)| match name == "self" {
             true => (fresh("self", &mut taken), mutable),
             false => (name, mutable),
@@ -420,7 +420,8 @@ fn parts(
             ParamTree::Tuple { references: *references, is_static: *is_static, parts }
         }
         TypeTree::List { passing, of, element } => {
-            // An array of arrays is made of the list, which has the parameter's name.
+            // The parameter's name stays that of the list, of which generated code makes an array
+            // of arrays.
             let own = match **element {
                 TypeTree::Leaf(_) | TypeTree::List { .. } => fresh(&stem(name), taken),
                 _ => name.clone(),
@@ -439,7 +440,7 @@ fn parts(
     }
 }
 
-/// What the names of a parameter's parts begin with.
+/// The beginning of the names of a parameter's parts.
 fn stem(name: &Ident) -> String {
     name.to_string().trim_start_matches("r#").trim_end_matches('_').to_string()
 }
@@ -552,7 +553,7 @@ impl Sig {
         Generics { real: self.real_param.clone(), further: Vec::new(), consts: self.const_params.clone() }
     }
 
-    /// Whether the parameter that this leaf is, is a variable of the body.
+    /// Whether this leaf is a parameter that the body may assign to.
     pub(super) fn is_mutable(&self, leaf: usize) -> bool {
         self.declared.iter().any(|p| p.mutable && p.declared.parts == ParamTree::Leaf(leaf))
     }

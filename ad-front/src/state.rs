@@ -188,8 +188,8 @@ impl<'a> Lower<'a> {
         result
     }
 
-    /// Lowers something that must not change any variable that exists now, since no loop carries
-    /// them.
+    /// Runs `f`, which must not change a variable that exists now, since no loop would carry the
+    /// change.
     pub(super) fn unchanging<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> R {
         let outer = std::mem::replace(&mut self.state.first_own_cell, self.state.store.len());
         let result = f(self);

@@ -318,7 +318,7 @@ impl<'a> Lower<'a> {
         Err(self.error(range, catalogue::array_expected(&found)))
     }
 
-    // Literals with a given type.
+    // The following methods make literals of a given type.
 
     /// Gives the literals in a value this element type.
     pub(super) fn typed(&mut self, value: Value<'a>, elem: Elem, range: SrcRange) -> Lowered<Value<'a>> {

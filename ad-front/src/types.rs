@@ -28,7 +28,7 @@ pub(super) struct Leaf {
     /// The sizes of an array of static size, outermost first. For a slice of such arrays
     /// (`&[[f64; 2]]`) they are the sizes of an element. The list is empty for other types.
     pub lens: Vec<Len>,
-    /// What it is for.
+    /// The role of the leaf.
     pub role: Role,
 }
 

@@ -53,7 +53,7 @@ impl PartialEq for Descriptor {
 pub enum OptionArguments {
     /// There are none.
     Nothing,
-    /// Names of parameters; the form in messages and in the guide.
+    /// They are names of parameters. The text is their form in messages and in the guide.
     Parameters(&'static str),
 }
 
@@ -163,7 +163,7 @@ pub struct CheckMethod {
     pub elsewhere: bool,
 }
 
-/// A function that is written for a derivative.
+/// A function that the attribute writes for a derivative.
 #[derive(Clone, Copy, Debug)]
 pub struct WrittenFunction {
     /// The suffix of its name, after `f_`.
@@ -257,7 +257,7 @@ pub fn options() -> impl Iterator<Item = &'static str> {
     DERIVATIVES.iter().map(|d| d.option)
 }
 
-/// The same as a list in a message.
+/// The options that ask for derivatives, as a list for messages.
 #[must_use]
 pub fn quoted_options() -> String {
     options().map(|option| format!("`{option}`")).collect::<Vec<_>>().join(", ")

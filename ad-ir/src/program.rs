@@ -164,7 +164,7 @@ pub struct Param {
     pub lens: Vec<TokenStream>,
     /// The number of the graph's input that it is. `None` if no term refers to it.
     pub input: Option<u32>,
-    /// What it is for.
+    /// The role of the parameter.
     pub role: Role,
 }
 
@@ -233,7 +233,7 @@ pub struct Program {
     pub graph: Graph,
     /// The function's name.
     pub name: Ident,
-    /// What the names of its derivatives begin with: its name, and the option `suffix`.
+    /// The beginning of the names of its derivatives: its name, and the option `suffix`.
     pub stem: Ident,
     /// Visibility as written.
     pub vis: TokenStream,

@@ -140,7 +140,7 @@ pub mod hidden {
     }
 }
 
-/// The type of a whole result: a leaf's owned type, tuples of these.
+/// The type of a whole result: the owned type of a leaf, or a tuple of the types of its parts.
 pub fn tree_type(program: &Program, tree: &OutputTree) -> TokenStream {
     let g = &program.graph;
     type_of(tree, Passed::Owned, &mut |out, lists| {
@@ -208,7 +208,7 @@ fn element_type<L>(tree: &Tree<L>, lists: usize, leaf: &mut dyn FnMut(&L, usize)
     }
 }
 
-/// A list, given for each leaf the list of its elements.
+/// A list of tuples, given a list for each leaf of a tuple.
 #[must_use]
 pub fn zipped(of: &ListType, element: &Tree<TokenStream>) -> TokenStream {
     let leaves = element.leaves();
@@ -244,7 +244,8 @@ pub fn zipped(of: &ListType, element: &Tree<TokenStream>) -> TokenStream {
     quote!(::core::iter::Iterator::collect::<::std::vec::Vec<_>>(::core::iter::Iterator::map(#all, |#pattern| #item)))
 }
 
-/// A value that owns its parts, given its leaves: inside of lists the `Vec`s of all elements.
+/// A value that owns its parts, given its leaves. A leaf in a list is given as the `Vec` of that
+/// leaf in all elements.
 pub fn owned_value(tree: &Tree<TokenStream>) -> TokenStream {
     match tree {
         Tree::Leaf(value) => value.clone(),
@@ -265,7 +266,7 @@ fn value_of<L>(tree: &Tree<L>, leaf: &mut dyn FnMut(&L) -> TokenStream) -> Token
             let parts: Vec<TokenStream> = parts.iter().map(|part| value_of(part, leaf)).collect();
             tuple(&parts)
         }
-        // Its leaf is a row.
+        // The leaf of a list inside of a list is one row of an array.
         Tree::List(_, element) => {
             let row = value_of(element, leaf);
             quote!(#row.to_vec())
@@ -311,8 +312,8 @@ pub fn stack(krate: &TokenStream, name: &str, container: Container) -> Option<To
     (container == Container::NdArray).then(|| quote!(#krate::runtime::Stack::new(#name)))
 }
 
-/// The leaves of a value with their places in it: `p`, or `p.0` and `p.1.0`. Those of a list are
-/// the lists of all elements.
+/// The leaves of a value, each with the expression for its place: `p`, or `p.0` and `p.1.0`. The
+/// expression for a leaf in a list makes the list of that leaf in all elements.
 #[must_use]
 pub fn places<L: Clone>(place: &TokenStream, tree: &Tree<L>, stacks: &Stacks<'_, L>) -> Vec<(L, TokenStream)> {
     let mut all = Vec::new();
@@ -320,7 +321,7 @@ pub fn places<L: Clone>(place: &TokenStream, tree: &Tree<L>, stacks: &Stacks<'_,
     all
 }
 
-/// `inside`: of a list.
+/// Adds the leaves of [`places`]. `inside` says whether the value is inside of a list.
 fn add_places<L: Clone>(
     tree: &Tree<L>,
     place: &TokenStream,
@@ -335,7 +336,7 @@ fn add_places<L: Clone>(
                 add_places(part, &quote!(#place.#n), (inside, stacks), all);
             }
         }
-        // A row of an array.
+        // A list inside of a list has one leaf, and its place is a row.
         Tree::List(_, element) if inside => add_places(element, place, (inside, stacks), all),
         Tree::List(of, element) => {
             let (item, stack) = (Ident::new("item_", Span::mixed_site()), Ident::new("stack_", Span::mixed_site()));
@@ -376,7 +377,8 @@ pub fn path_of(program: &Program, name: &Ident) -> TokenStream {
     }
 }
 
-/// The name of the same function for a method, whose first parameter is the receiver.
+/// The name of the hidden function that `check_grad!` calls for a method. Its first parameter is
+/// the receiver.
 #[must_use]
 pub fn check_name_of_method(of: &Ident) -> Ident {
     format_ident!("__ad_check_method_{}", of.to_string().trim_start_matches("r#"), span = of.span())

@@ -20,8 +20,8 @@ pub use flat::{
 /// The maximum number of entries of a parameter that are compared; of a larger parameter, this
 /// number of entries is compared, evenly spread.
 const ENTRIES: usize = 256;
-/// The same limit for second derivatives that are computed from the function alone, where each
-/// costs sixteen calls.
+/// The limit for second derivatives that are computed from the function alone. Each of these costs
+/// sixteen calls.
 const SECOND: usize = 16;
 
 /// The call as the user wrote it, the derivatives that are checked (all if none is named), and the

@@ -1,5 +1,5 @@
-//! The call of the kernel that reads windows in place. This module must never decide for which
-//! contractions it is called.
+//! Calls of the kernel that reads windows in place. This module must never decide which
+//! contractions call it.
 
 use proc_macro2::{Literal as Number, TokenStream};
 use quote::quote;
@@ -14,7 +14,7 @@ use ad_ir::ir::Term;
 use ad_middle::passes::lowering::im2col::{Added, ImplicitIm2col, WindowAxis};
 
 impl Driver<'_> {
-    /// A contraction of windows, or a scatter of one.
+    /// Writes the call for a contraction of windows, or for a scatter of one.
     pub(super) fn windows(&mut self, t: Term, w: &ImplicitIm2col, guard: &[Guard], k: usize) {
         let mut names = Vec::new();
         let (mut code, accumulate, effect) = match w.added {

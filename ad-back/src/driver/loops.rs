@@ -39,7 +39,7 @@ impl Driver<'_> {
     }
 
     /// Declares memory of the same kind as that of `like` before the outermost loop, under this
-    /// name. It is kept if `t` is.
+    /// name. The declaration is kept if `t` is needed.
     fn hoist_as(&mut self, t: Term, name: &Ident, like: Term) {
         let mut names = Vec::new();
         let zero = self.style.zero(self.g.elem(like));
@@ -72,7 +72,7 @@ impl Driver<'_> {
         self.memory.hoisted.push((t, code, names));
     }
 
-    /// `t` as an argument that is written to.
+    /// `t` as an argument of a function that writes to it.
     pub(super) fn out(&self, t: Term) -> TokenStream {
         let name = &self.names[&t];
         match self.memory.hold.get(&t) {
@@ -81,7 +81,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Fills the existing array `t` with this value again.
+    /// Sets all elements of the existing array `t` to this value.
     pub(super) fn refill(&self, t: Term, name: &Ident, fill: &TokenStream) -> TokenStream {
         let slice = self.slice_mut(t, name);
         quote!(#slice.fill(#fill);)
@@ -137,7 +137,7 @@ impl Driver<'_> {
         quote!(#joined(#out, &[#(#parts),*]);)
     }
 
-    /// The memory of a scatter, which holds its destination.
+    /// The memory of a scatter, after the elements of its destination have been copied there.
     pub(super) fn added_onto(&mut self, t: Term, dst: Term, k: usize, names: &mut Vec<Term>) -> Code {
         if is_broadcast(self.g, dst) && self.plan.class(dst) != Class::Buffer {
             return self.filled(t, dst, "let mut", names).into();
@@ -264,7 +264,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Carried values before the first iteration, and memory for rows.
+    /// The code before a loop: it declares the carried values and the memory for rows.
     pub(super) fn begin(&mut self, l: &Loop, k: usize, names: &mut Vec<Term>, mutable: bool) -> TokenStream {
         let (g, plan) = (self.g, self.plan);
         let binding = if mutable { quote!(let mut) } else { quote!(let) };
@@ -409,7 +409,7 @@ impl Driver<'_> {
         quote!(#all[#start..].fill(#zero);)
     }
 
-    /// The slice of `all` that this iteration writes.
+    /// The slice of the array of all rows that this iteration writes.
     fn place(&self, l: &Loop, r: &Rows, names: &mut Vec<Term>, used: &mut BTreeSet<Term>) -> TokenStream {
         let (all, step) = (&self.names[&r.all], &self.names[&l.step]);
         if self.g.rank(r.row) == 0 {
@@ -426,7 +426,7 @@ impl Driver<'_> {
         quote!(#all[#start..][..#m])
     }
 
-    /// A row that is copied to its memory.
+    /// The statement that copies a row to its memory.
     fn written_row(&self, l: &Loop, r: &Rows, names: &mut Vec<Term>, used: &mut BTreeSet<Term>) -> TokenStream {
         let from = self.borrow(r.row, names);
         if matches!(r.how, RowGrowth::Steps(_)) {
@@ -437,8 +437,8 @@ impl Driver<'_> {
         quote!(#place.copy_from_slice(#from);)
     }
 
-    /// At the start of an iteration: rows that are the current carried values, and the slices for
-    /// rows that the body writes itself.
+    /// The code at the start of an iteration: it writes the rows that are the current carried
+    /// values, and makes the slices for rows that the body writes itself.
     fn rows_to_write(&mut self, l: &Loop, names: &mut Vec<Term>, used: &mut BTreeSet<Term>) -> TokenStream {
         let (g, mut code) = (self.g, TokenStream::new());
         for r in l.rows.iter().filter(|r| g.rank(r.row) > 0 && r.how != RowGrowth::Inner) {
@@ -506,7 +506,8 @@ impl Driver<'_> {
         (form && computed && plan.class(t) == Class::Buffer).then_some(t)
     }
 
-    /// The end of an iteration: rows, then the carried values. Also the terms that it names.
+    /// The code at the end of an iteration: it writes rows, then the carried values. Also the terms
+    /// that the code names.
     fn end(&mut self, l: &Loop, names: &mut Vec<Term>, used: &mut BTreeSet<Term>) -> (TokenStream, Vec<Term>) {
         let g = self.g;
         let mut code = TokenStream::new();
@@ -567,7 +568,8 @@ impl Driver<'_> {
                 swaps.extend(quote!(::core::mem::swap(&mut #name, &mut #spare);));
             }
         }
-        // A value that is the previous state of another one must not see the new state.
+        // If a carried value becomes the next state of another one, all are assigned at once, so
+        // that none is read after it has changed.
         let crossed = l.carries.iter().any(|c| l.carries.iter().any(|d| c.next == d.now && c.now != d.now));
         if crossed && to.len() > 1 {
             code.extend(quote!((#(#to),*) = (#(#from),*);));

@@ -72,11 +72,11 @@ impl Driver<'_> {
         let (size, of_size) = self.scalar_expr(axis);
         let size = size.at(prec::MUL);
 
-        // Parameters: first those that are written, then those that are read.
+        // The parameters that are written come first, then those that are only read.
         let mut outs: Vec<Term> = l.carries.iter().map(|c| c.last).collect();
         outs.extend(l.rows.iter().map(|r| r.all));
-        // The number of the iteration is a leaf, even if no statement reads it but only the code
-        // below.
+        // The number of the iteration belongs to the loop, even if no statement reads it but only
+        // the code below.
         let leaf = |t: Term| t == l.step || outs.contains(&t) || l.carries.iter().any(|c| c.now == t);
         let inner = |t: Term| leaf(t) || plan.scopes.contains(n + 1, plan.scopes.of(t));
         let var = if used.contains(&l.step) { quote!(#step) } else { quote!(_) };
@@ -84,7 +84,7 @@ impl Driver<'_> {
         used.retain(|&t| !inner(t));
         let read: BTreeSet<Term> = used.iter().chain(&of_size).copied().collect();
         let (mut params, mut borrowed, mut args) = (Vec::new(), Vec::new(), Vec::new());
-        // The arguments of the function for one chunk, and their types.
+        // These are the parameters and the arguments of the function for one chunk.
         let (mut own, mut passed) = (Vec::new(), Vec::new());
         for (t, out) in outs.iter().map(|&t| (t, true)).chain(read.iter().map(|&t| (t, false))) {
             let (name, ty) = (self.names[&t].clone(), self.style.ty(self.g.elem(t)));
@@ -133,7 +133,7 @@ impl Driver<'_> {
         let [few, at, left] = ["few", "c", "left"].map(|name| self.taken.fresh(name));
         let title = self.function_name("loop_over", &outs);
         self.functions.push(quote! {
-            /// All steps of a loop, for a few elements after the others.
+            /// Runs all iterations of a loop for one chunk of elements after the other.
             fn #title #(<#bound>)* (#(#params),*) {
                 #(#functions)*
                 #[inline(always)]
@@ -144,7 +144,8 @@ impl Driver<'_> {
                 }
                 #[inline(always)]
                 fn loops<#isa: #trait_ #(, #bound)*>(#(#params),*) {
-                    // Two instances, one of which knows the number of elements.
+                    // The function is compiled twice: for whole chunks, whose number of elements is
+                    // a constant, and for the rest.
                     for #at in 0..#size / #number {
                         #few::<#isa #(, #of_real)*>(#(#passed,)* #number * #at, #number);
                     }

@@ -195,7 +195,7 @@ impl Driver<'_> {
         let one = generic.then_some(&real);
         let title = self.function_name("steps_of", &all);
         self.functions.push(quote! {
-            /// All steps of a loop, with what the machine can do.
+            /// Runs all iterations of a loop, with the instructions that the machine has.
             fn #title #(<#bound>)* (#(#params),*) -> #result {
                 #[inline(always)]
                 fn loops<#isa: #trait_ #(, #bound)*>(#(#inner),*) -> #result {

@@ -266,7 +266,8 @@ fn add(marks: &mut Vec<Path>, path: &Path) {
     }
 }
 
-/// Takes `#[derive(Differentiable)]` and the marks of fields away. Whether there was one.
+/// Takes `#[derive(Differentiable)]` and the marks of fields away. Returns whether there was a
+/// derive.
 fn without_derive(item: &mut Item, marks: &mut Vec<Path>) -> bool {
     let plain = |fields: &mut Fields| {
         for field in fields {

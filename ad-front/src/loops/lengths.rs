@@ -20,7 +20,7 @@ use ad_ir::prim::{IntOp, Prim};
 /// The maximum nesting of trial lowerings. Each level doubles the work.
 const MAX_TRIALS: u32 = 5;
 
-/// What a counting run finds.
+/// The results of a counting run.
 struct Counted {
     /// The number of steps, of a loop without an iterator.
     steps: Option<Term>,
@@ -168,8 +168,9 @@ impl<'a> Lower<'a> {
         Ok((pushed_only, stacks))
     }
 
-    /// A counting run of a loop that may end early. It does not keep pushed elements. `None` if
-    /// what it counts varies between the steps of an enclosing loop, or depends on pushed elements.
+    /// A counting run of a loop that may end early. It does not keep pushed elements. `None` if the
+    /// number that it counts varies between the steps of an enclosing loop, or depends on pushed
+    /// elements.
     fn counting_run(
         &mut self,
         start: &LoopInput<'a, '_>,

@@ -169,7 +169,7 @@ fn limit(g: &Graph, scan: &Scan, (cond, value): (Term, bool)) -> Option<Limit> {
         }
         _ => false,
     };
-    // As `step op other`.
+    // The comparison is written as `step op other`.
     let (op, other) = if is_step(g, args[0]) {
         (op, args[1])
     } else if is_step(g, args[1]) {

@@ -502,8 +502,8 @@ impl Facts {
                 let most = self.linear(g, args[0]);
                 without(most).is_some_and(|rest| self.search(g, &rest, depth - 1))
             }
-            // A quotient or remainder of a non-negative number by a positive one. For `q = a / b`
-            // it is known that `b q <= a <= b q + b - 1`.
+            // This is a quotient or remainder of a non-negative number by a positive one. For `q =
+            // a / b` it is known that `b q <= a <= b q + b - 1`.
             Node::Prim(Prim::Int(op @ (IntOp::Div | IntOp::Rem)), args) => {
                 let (a, by) = (self.linear(g, args[0]), self.linear(g, args[1]));
                 let Some(positive) = by.plus(-1) else { return false };

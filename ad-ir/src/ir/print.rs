@@ -18,7 +18,7 @@ pub fn print(g: &Graph, roots: &[Term], names: &BTreeMap<Term, String>) -> Strin
     Printer::new(g, names, false).program(roots)
 }
 
-/// The same, with the type of each line.
+/// Prints the terms like [`print`], with the type of each line.
 #[must_use]
 pub fn print_typed(g: &Graph, roots: &[Term], names: &BTreeMap<Term, String>) -> String {
     Printer::new(g, names, true).program(roots)

@@ -75,8 +75,8 @@ impl Graph {
         self.param(number, ty)
     }
 
-    /// The array that an update changes elements of: the destination of a scatter, or what a call
-    /// adds a cotangent to.
+    /// The array of which an update changes elements: the destination of a scatter, or the array to
+    /// which a call adds a cotangent.
     #[must_use]
     pub fn destination(&self, t: Term) -> Option<Term> {
         match self.node(t) {
@@ -265,7 +265,7 @@ impl Closing<'_> {
     }
 
     /// The term that stands for an outer term in the body: a placeholder if the outer term has
-    /// data, and for a tuple the tuple of what stands for its parts.
+    /// data, and for a tuple the tuple of the terms that stand for its parts.
     fn captured(&mut self, t: Term) -> Term {
         if !self.has_data(t) {
             return t;

@@ -28,10 +28,10 @@ pub trait Rewrite {
     /// term that asked for the rewriting.
     fn origin(&self, key: &Self::Key) -> Option<Term>;
 
-    /// Whether the memo table has it.
+    /// Whether the memo table has the result for a key.
     fn is_done(&self, key: &Self::Key) -> bool;
 
-    /// Puts it into the memo table.
+    /// Puts the result for a key into the memo table.
     fn keep(&mut self, key: Self::Key, new: Self::New);
 
     /// Computes the result for a key. The memo table has all results that it needs.

@@ -1,4 +1,4 @@
-//! A function of an `impl` block: what the block has, and how the function is called.
+//! A function of an `impl` block: the properties of the block, and how the function is called.
 //!
 //! This module must never know what a method computes.
 
@@ -6,7 +6,7 @@ use proc_macro2::TokenStream;
 
 use super::Program;
 
-/// The `impl` block of a function, and what only the function has.
+/// The `impl` block of a function, and the properties that only the function has.
 #[derive(Clone, Debug)]
 pub struct Within {
     /// The `#[cfg(..)]` attributes of the block.

@@ -151,11 +151,11 @@ pub struct Output {
     pub container: Container,
     /// The sizes in the type of a `Static`, the outermost first. Empty for other containers.
     pub lens: Vec<TokenStream>,
-    /// What it is for.
+    /// The role of the output.
     pub role: Role,
 }
 
-/// What a number or array of a structure is for.
+/// The role of a number or array of a structure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Role {
     /// A value. If it is real, it has a derivative.

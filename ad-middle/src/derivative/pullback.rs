@@ -34,7 +34,7 @@ pub(crate) fn pullback(program: &mut Program, whole: Routine) -> Staged {
     split(program, whole, (name, docs), &[])
 }
 
-/// The two halves of a function that is called: `vjp` or `jvp`, split at what it takes in addition.
+/// The two halves of a function that is called: `vjp` or `jvp`, split at its additional parameters.
 /// Both take the parameters that are `passed` on.
 pub(crate) fn halves(program: &mut Program, whole: Routine, passed: &[u32]) -> Staged {
     let name = program.name.clone();
@@ -71,8 +71,9 @@ pub(crate) fn adding(program: &mut Program, second: &mut Routine) {
     second.onto = input;
 }
 
-/// What is kept for one arm is computed in that arm only: most calls of a function that calls
-/// itself are the innermost ones. Integers may be sizes, and stay as they are.
+/// A value that is saved for one arm is computed in that arm only. This matters for a function that
+/// calls itself, since most of its calls are the innermost ones. Integers may be sizes, and stay as
+/// they are.
 fn only_where_read(g: &mut Graph, t: Term, uses: &[Guard], later: &[u32]) -> Term {
     let is_call = matches!(g.node(t), Node::Prim(Prim::Call(_), _));
     if !is_call && g.rank(t) == 0 && !g.elem(t).is_real() {

@@ -20,7 +20,7 @@ use ad_ir::prim::{IntOp, Prim};
 /// kilobytes.
 const NUMBERS: usize = 1 << 13;
 
-/// The same number in randomised tests.
+/// This number in randomised tests.
 const TEST_NUMBERS: usize = 2;
 
 /// Seeds are taken in blocks if an intermediate array for one seed has more than this many times

@@ -80,7 +80,7 @@ pub(super) fn written_to(g: &mut Graph, put: Put, dst: Term, src: Term, (vars, i
 /// The maximum nesting of sums and conditionals of updates that is followed.
 const DEEP: usize = 32;
 
-/// The array with one axis moved. A chain of updates stays one, of the array moved that way.
+/// The array with one axis moved. A chain of updates stays a chain of updates.
 pub(super) fn moved(g: &mut Graph, t: Term, from: usize, to: usize) -> Term {
     if from == to { t } else { Move { from, to, done: HashMap::new() }.at(g, t, DEEP) }
 }
@@ -93,7 +93,7 @@ struct Move {
 
 impl Move {
     fn at(&mut self, g: &mut Graph, t: Term, deep: usize) -> Term {
-        // A chain of updates is as long as the body, so it is walked by a loop.
+        // A chain of updates may be as long as the body, so a loop follows it, and not a recursion.
         let mut updates = Vec::new();
         let mut first = t;
         while let Node::Scatter { dst, index, .. } = g.node(first)
@@ -120,7 +120,7 @@ impl Move {
         made
     }
 
-    /// The same for a term that is no update.
+    /// Moves the axis of a term that is no update.
     fn whole(&mut self, g: &mut Graph, t: Term, deep: usize) -> Term {
         let mut perm: Vec<u8> = (0..g.rank(t)).map(axis).collect();
         let item = perm.remove(self.from);

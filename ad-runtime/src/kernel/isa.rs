@@ -280,8 +280,8 @@ fn detect() -> bool {
     found
 }
 
-/// For tests: the rest of this process runs with [`Plain`] only (or again with what the machine
-/// supports). Returns whether the machine supports more than [`Plain`].
+/// For tests: the rest of this process runs with [`Plain`] only (or again with the instructions
+/// that the machine supports). Returns whether the machine supports more than [`Plain`].
 #[doc(hidden)]
 pub fn force_plain(plain: bool) -> bool {
     let found = detect();

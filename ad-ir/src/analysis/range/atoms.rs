@@ -1,6 +1,6 @@
-//! What is known of an atom without facts: the range of its type, and what follows from the sizes
-//! of arrays. Memory has fewer elements than an integer can count, so the size of an axis is exact
-//! even if it is a product.
+//! Bounds of an atom that need no facts: the range of its type, and the bounds that follow from the
+//! sizes of arrays. Memory has fewer elements than an integer can count, so the size of an axis is
+//! exact even if it is a product.
 
 use super::{Facts, Linear, int_ty};
 use crate::ir::{Graph, IntTy, Lit, Node, Term};
@@ -13,11 +13,11 @@ const MOST_STEPS: i128 = 1 << 56;
 const LARGEST_SIZE: i128 = i64::MAX as i128;
 
 impl Facts {
-    /// Learns for good that a term is the size of an axis of an array that exists.
+    /// Records, for all later states, that a term is the size of an axis of an array that exists.
     pub fn is_axis(&mut self, g: &Graph, size: Term) {
         if product(g, size).is_some() && !self.axes.contains(&size) {
             self.axes.push(size);
-            // More sums are linear from now on.
+            // A product of sizes cannot overflow, so sums that contain it are linear from now on.
             self.stuck.clear();
         }
     }

@@ -5,8 +5,8 @@
 //! term, although the function that it names may call itself.
 //!
 //! A call gives one number: the function's only result, or the number of a *record* that has its
-//! results. The forward half of a derivative ([KN] section 6) also leaves in its record what the
-//! reverse half reads.
+//! results. The forward half of a derivative ([KN] section 6) also saves in its record the values
+//! that the reverse half reads.
 
 use super::{Batch, Example, Structural, shaped};
 use crate::prim::Prim;
@@ -51,7 +51,7 @@ pub struct Callee {
     pub passed: Box<[u32]>,
     /// The types of the function's results.
     pub results: Box<[Returns]>,
-    /// The type of what the call gives, if that is the only result. It is not read from a record.
+    /// The type of the value of the call, if that is the only result. It is not read from a record.
     pub direct: Option<Elem>,
 }
 

@@ -77,7 +77,7 @@ impl Structural for Contract<'_> {
 
     #[inline]
     fn examples() -> Vec<Example> {
-        // The transpose of the matrix product.
+        // This is the transpose of the matrix product.
         vec![Example {
             prim: Prim::Contract(Contraction::new([0, 1], [1, 2], [2, 0])),
             args: vec![Sample::Reals(&[2, 2], &[1.0, 2.0, 3.0, 4.0]), Sample::Reals(&[2, 2], &[5.0, 6.0, 7.0, 8.0])],

@@ -81,7 +81,7 @@ pub(super) struct ScanDelta {
 #[derive(Debug, Default)]
 pub(super) struct Dual {
     pub(super) deltas: Vec<Delta>,
-    /// The results. Their loops save what derivatives read.
+    /// The results. Their loops save the values that derivatives read.
     pub(super) primal: Vec<Term>,
     /// Their tangents; `None` is zero.
     pub(super) tangents: Vec<Option<DeltaId>>,

@@ -76,7 +76,7 @@ pub(super) struct Dualise<'g, 'a> {
     pub(super) g: &'g mut Graph,
     active: &'a dyn Fn(DeltaLeaf) -> bool,
     pub(super) out: Dual,
-    /// The term in the primal program whose loops save what derivatives read.
+    /// The term in the primal program whose loops save the values that derivatives read.
     pub(super) primal: HashMap<Term, Term>,
     pub(super) tangents: HashMap<Term, Tangent>,
     pub(super) analyses: Analyses,

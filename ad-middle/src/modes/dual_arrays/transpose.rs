@@ -14,7 +14,7 @@ use super::linear::{self, hidden_mask, where_only};
 use super::scan;
 use ad_ir::analysis::zeros::is_zero;
 
-/// A cotangent, and what is known of its zeros.
+/// A cotangent, and the known zeros in it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cotangent {
     pub(super) term: Term,
@@ -28,8 +28,8 @@ impl Cotangent {
     }
 }
 
-/// The cotangents of the leaves, given the cotangents of the results (`None` is zero) and what is
-/// known of the zeros of each of these.
+/// The cotangents of the leaves, given the cotangents of the results (`None` is zero) and the known
+/// zeros in each of these.
 pub(super) fn transpose(
     g: &mut Graph,
     dual: &Dual,

@@ -144,8 +144,8 @@ fn begun(g: &mut Graph, results: &[Term]) -> Option<(Term, Term, Term, Term)> {
     Some((sum, g.proj(new, k), of, new))
 }
 
-/// An array and a cotangent, added up in the order in which the cotangent is. What begins with
-/// zeros begins with the array.
+/// An array and a cotangent, added up in the order in which the cotangent is. A chain of additions
+/// that begins with zeros begins with the array instead.
 pub(crate) fn added_to(g: &mut Graph, array: Term, t: Term) -> Term {
     if is_zero(g, t) {
         return array;

@@ -140,7 +140,7 @@ impl Distribution<'_> {
         } else {
             best
         };
-        // The comparison of the loop. A NaN is never better, so it has no effect.
+        // This is the comparison of the loop. A NaN is never better, so it has no effect.
         let better = self.g.compare(if greatest { Cmp::Gt } else { Cmp::Lt }, best, acc);
         // Without steps the initial value remains.
         let zero = self.g.lit_usize(0);

@@ -1,6 +1,6 @@
-//! Loop fusion. Fuses loops with the same trip count that only accumulate and that run the same
-//! inner loop. Typically these are the function's loop and the derivative's, which repeats the
-//! inner loop and saves rows of it. The fused loop runs the inner loop once.
+//! Loop fusion. This pass fuses loops with the same trip count that only accumulate and that run
+//! the same inner loop. Typically these are the function's loop and the derivative's, which repeats
+//! the inner loop and saves rows of it. The fused loop runs the inner loop once.
 //!
 //! ```text
 //! for i { a += f(inner(i)) }  for i { b += g(inner(i), rows of inner(i)) }
@@ -26,7 +26,7 @@ use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
 pub(crate) const PASS: Pass =
     Pass { name: "loop_fusion", run: |g, roots, cx| roots.map(|all| pass(g, all, cx)), simplified: true };
 
-/// The roots with these loops fused.
+/// Fuses the loops, and returns the new roots.
 fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let exact = cx.exact(g);
     let mut all: Vec<(Term, Scan)> = Vec::new();

@@ -82,8 +82,8 @@ impl Distribution<'_> {
                     return false;
                 }
             }
-            // What stays in the loop may read the same call. In a loop of its own it would be made
-            // twice, and each further one of a function that calls itself twice as well.
+            // The terms that stay in the loop may read the same call. In a loop of its own it would
+            // be made twice, and each further one of a function that calls itself twice as well.
             if matches!(self.g.node(t), Node::Scan(_) | Node::Prim(Prim::Call(_) | Prim::Onto(_), _)) {
                 return false;
             }

@@ -180,7 +180,8 @@ impl Ring {
         g.select(over, back, at)
     }
 
-    /// The same for a write. An index that is out of range stays out of range.
+    /// The index in the ring for a write at index `i`. An index that is out of range stays out of
+    /// range.
     fn written_at(self, g: &mut Graph, i: Term) -> Term {
         let n = g.shape(self.array)[0];
         let (inside, at) = (g.compare(Cmp::Lt, i, n), self.at(g, i));

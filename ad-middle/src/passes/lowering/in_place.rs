@@ -72,8 +72,8 @@ impl Chain<'_> {
         Some(onto)
     }
 
-    /// A new array, written over the whole carried one. It costs what it costs to make it, and the
-    /// arms of a condition beside it stay updates.
+    /// A new array, written over the whole carried one. The update costs as much as making the
+    /// whole array, and the arms of a condition beside it stay updates.
     fn whole(&mut self, t: Term) -> Term {
         let vars: Box<[Var]> = self.g.shape(t).to_vec().iter().map(|_| self.g.fresh()).collect();
         let index = vars.iter().map(|&var| self.g.mk(Node::Var(var))).collect();

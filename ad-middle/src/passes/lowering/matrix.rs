@@ -84,11 +84,11 @@ pub struct Product {
     pub b: Factor,
     /// Sizes whose product is the number of batches.
     pub batch: Vec<Term>,
-    /// The same for the rows.
+    /// Sizes whose product is the number of rows.
     pub m: Vec<Term>,
-    /// The same for the summed indices.
+    /// Sizes whose product is the number of summed indices.
     pub k: Vec<Term>,
-    /// The same for the columns.
+    /// Sizes whose product is the number of columns.
     pub n: Vec<Term>,
     /// Whether zeros of these operands absorb.
     pub absorbs: [bool; 2],

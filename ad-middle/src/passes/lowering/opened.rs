@@ -88,7 +88,7 @@ pub enum LeafRole {
     Step,
     /// The carried value of this number, before the iteration.
     Carry(usize),
-    /// The same after the loop.
+    /// The carried value of this number, after the loop.
     Last(usize),
     /// The saved rows of this number, after the loop.
     Rows(usize),
@@ -127,7 +127,8 @@ impl Loops {
         self.roles.get(&t).copied()
     }
 
-    /// The number of the loop and the carried value, if the leaf is the final state of one.
+    /// If the leaf is the value of a carried value after a loop: the number of the loop, and the
+    /// carried value.
     pub fn begun(&self, t: Term) -> Option<(usize, &Carry)> {
         match self.role(t)? {
             (n, LeafRole::Last(k)) => Some((n, &self.all[n].carries[k])),
@@ -158,8 +159,9 @@ impl Loops {
         }
     }
 
-    /// The rows of which more may be read than those of the iterations that are run. All other
-    /// reads are of the row of the own iteration, in loops that run for as many iterations.
+    /// The arrays of rows of which rows may be read that no iteration has written. All other arrays
+    /// of rows are read only by loops with the same number of iterations, each of which reads the
+    /// row of its own number.
     pub fn read_whole(&self, g: &Graph, reach: &[Term], roots: &[Term]) -> HashSet<Term> {
         let steps_of = |t: Term| match self.role(t) {
             Some((n, LeafRole::Rows(_))) => Some(self.all[n].steps),
@@ -223,9 +225,9 @@ pub type LoopScope = usize;
 /// The scope in which each term is computed.
 #[derive(Clone, Default, Debug)]
 pub struct LoopScopes {
-    /// By term.
+    /// The scope of each term, by the term's number.
     of: Vec<u32>,
-    /// By loop: the scope around it.
+    /// The scope around each loop, by the loop's number.
     pub parent: Vec<LoopScope>,
 }
 

@@ -22,7 +22,7 @@ pub struct StridedOperand {
     cut: Vec<usize>,
 }
 
-/// The array that an operand is a part of, without transpositions, slices and indices. Slices and
+/// The operand as a part of an array: transpositions, slices and indices are removed. Slices and
 /// indices are removed only from an array that is in memory whatever the scheduler decides.
 pub(crate) fn part(g: &Graph, t: Term) -> StridedOperand {
     let mut at = StridedOperand {
@@ -118,7 +118,8 @@ impl StridedOperand {
 pub struct Group {
     /// Sizes whose product is that of the index.
     pub size: Vec<Term>,
-    /// In the result and both operands; `None` where an array does not have the labels.
+    /// The distance in the result and in each operand; `None` where an array does not have the
+    /// labels.
     pub strides: [Option<Distance>; 3],
 }
 

@@ -282,7 +282,7 @@ fn compare_limit(g: &mut Graph, t: Term) -> Option<Term> {
     let (op, a, b) = (*op, args[0], args[1]);
     let Elem::Int(ty) = g.elem(a) else { return None };
     let literal = |t: Term| g.int_value(g.splat(t));
-    // With the literal on the right side.
+    // The comparison is turned so that the literal is on the right side.
     let (op, limit) = match (op, literal(a), literal(b)) {
         (_, None, Some(limit)) => (op, limit),
         (Cmp::Lt, Some(limit), None) => (Cmp::Gt, limit),

@@ -142,7 +142,7 @@ fn cond_empty(g: &mut Graph, t: Term) -> Option<Term> {
     if !shape.iter().any(empty) {
         return None;
     }
-    // What may never end is computed only where the function reaches it.
+    // A loop that may never end is computed only where the function reaches it.
     let waits = |&t: &Term| match g.node(t) {
         Node::Scan(_) => true,
         Node::Prim(prim, _) => matches!(prim, Prim::Call(_)),

@@ -41,7 +41,7 @@ pub const PASS: Pass = Pass {
 /// How much a rule may change the last bits of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Exactness {
-    /// The same bits.
+    /// The value keeps its bits.
     Exact,
     /// Sums are reassociated.
     Loose,
