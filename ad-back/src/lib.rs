@@ -256,8 +256,8 @@ pub fn describe(g: &mut Graph, program: &Program, routine: &Routine, log: &mut L
         Ok((plan, choices)) => [plan.steps, choices],
         Err(what) => [what, String::new()],
     };
-    log.stages.push((format!("{}: schedule", routine.name), schedule));
-    log.stages.push((format!("{}: choices by cost", routine.name), choices));
+    log.push(&format!("{}: schedule", routine.name), schedule);
+    log.push(&format!("{}: choices by cost", routine.name), choices);
 }
 
 /// The plan of a routine, and the choices by cost.

@@ -2,6 +2,7 @@
 //! derivative, and turns failures into errors and stand-ins. This module must never panic, and
 //! holds no stage itself.
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,8 @@ use ad_back as emit;
 use ad_front::{self as front, Annotated, Outside};
 use ad_ir::descriptor::{Alone, Descriptor, Structure};
 use ad_ir::diag::{Diagnostic, Diags, SrcRange};
-use ad_ir::program::Constant;
+use ad_ir::prim::structural::Callee;
+use ad_ir::program::{Constant, Program};
 use ad_ir::{catalogue, choice, stage};
 use ad_middle::calls;
 use ad_middle::pipeline::{self, Log, Prepared};
@@ -173,28 +175,24 @@ fn derivatives(annotated: Annotated, folder: Option<&Path>) -> Result<TokenStrea
     let Annotated { program, of_examples, derivatives } = annotated;
     let mut log = folder.map(|place| (place, Log::default()));
     let mut log_ref = log.as_mut().map(|l| &mut l.1);
-    if log_ref.is_some() {
-        choice::record();
-    }
     let mut program = program;
     let functions = std::mem::take(&mut program.functions);
-    let mut functions: Vec<Prepared> =
-        functions.into_iter().map(|f| pipeline::prepare(f, log_ref.as_deref_mut())).collect();
-    let mut prepared = pipeline::prepare(program, log_ref.as_deref_mut());
-    if let Some(log) = log_ref.as_deref_mut() {
-        let choices = emit::chosen(&prepared.program.graph, &prepared.program);
-        if !choices.is_empty() {
-            log.stages.push(("choices by cost".into(), choices));
-        }
-    }
-    let mut of_examples = of_examples.map(|program| pipeline::prepare(program, log_ref.as_deref_mut()));
+    let mut functions: Vec<Prepared> = functions
+        .into_iter()
+        .map(|f| {
+            let subject = calls::subject(&f);
+            prepare(f, &subject, log_ref.as_deref_mut())
+        })
+        .collect();
+    let mut prepared = prepare(program, "", log_ref.as_deref_mut());
+    let mut of_examples = of_examples.map(|program| prepare(program, OF_EXAMPLES, log_ref.as_deref_mut()));
     let mut written = TokenStream::new();
     for derivative in &derivatives {
-        let prepared = match (derivative.returns, &mut of_examples) {
-            (Structure::Examples, Some(of_examples)) => of_examples,
-            _ => &mut prepared,
+        let (prepared, subject) = match (derivative.returns, &mut of_examples) {
+            (Structure::Examples, Some(of_examples)) => (of_examples, OF_EXAMPLES),
+            _ => (&mut prepared, ""),
         };
-        written.extend(one(prepared, &mut functions, derivative, log_ref.as_deref_mut())?);
+        written.extend(one(prepared, &mut functions, derivative, subject, log_ref.as_deref_mut())?);
     }
     written.extend(emit::check(&prepared.program, &derivatives));
     written.extend(emit::proofs(&prepared.program));
@@ -207,14 +205,60 @@ fn derivatives(annotated: Annotated, folder: Option<&Path>) -> Result<TokenStrea
     Ok(written)
 }
 
-/// The functions of one derivative.
+/// The name in the log of the program that `per_example` differentiates.
+const OF_EXAMPLES: &str = "one example";
+
+/// The passes over a function, under this name in the log.
+fn prepare(program: Program, subject: &str, mut log: Option<&mut Log>) -> Prepared {
+    if let Some(log) = log.as_deref_mut() {
+        log.enter(subject);
+        choice::record();
+    }
+    let prepared = pipeline::prepare(program, log.as_deref_mut());
+    if let Some(log) = log {
+        let choices = emit::chosen(&prepared.program.graph, &prepared.program);
+        if !choices.is_empty() {
+            log.push("choices by cost", choices);
+        }
+        log.enter("");
+    }
+    prepared
+}
+
+/// The functions that a routine calls, as tokens, and their stages.
+fn called(
+    functions: &mut [Prepared],
+    callees: BTreeSet<Callee>,
+    mut log: Option<&mut Log>,
+) -> Result<TokenStream, String> {
+    let called = calls::called(functions, callees, log.as_deref_mut());
+    for one in &called {
+        let (Some(log), Some(prepared)) = (log.as_deref_mut(), functions.get_mut(one.function as usize)) else {
+            continue;
+        };
+        let mut graph = std::mem::take(&mut prepared.program.graph);
+        log.enter(&one.subject(&prepared.program));
+        for routine in one.routines() {
+            choice::record();
+            emit::describe(&mut graph, &prepared.program, routine, log);
+        }
+        log.enter("");
+        prepared.program.graph = graph;
+    }
+    stage::enter("the emitter");
+    emit::emit_called(functions, &called)
+}
+
+/// The functions of one derivative, whose stages have this name in the log.
 fn one(
     prepared: &mut Prepared,
     functions: &mut [Prepared],
     derivative: &Descriptor,
+    subject: &str,
     mut log: Option<&mut Log>,
 ) -> Result<TokenStream, String> {
-    if log.is_some() {
+    if let Some(log) = log.as_deref_mut() {
+        log.enter(subject);
         choice::record();
     }
     if derivative.returns == Structure::Closure {
@@ -232,8 +276,7 @@ fn one(
         stage::enter("the emitter");
         let mut callees = calls::callees(&graph, &staged.first);
         callees.append(&mut calls::callees(&graph, &staged.second));
-        let called = calls::called(functions, callees);
-        let called = emit::emit_called(functions, &called)?;
+        let called = called(functions, callees, log)?;
         let tokens = emit::emit_staged(&mut graph, &prepared.program, &staged, &called);
         prepared.program.graph = graph;
         return tokens.map_err(|e| format!("{}: {e}", staged.name));
@@ -247,13 +290,11 @@ fn one(
         written.extend(emit::emit_second(&prepared.program, &routine, suffix, what));
     }
     let mut graph = std::mem::take(&mut prepared.program.graph);
-    if let Some(log) = log {
+    if let Some(log) = log.as_deref_mut() {
         emit::describe(&mut graph, &prepared.program, &routine, log);
     }
+    let called = called(functions, calls::callees(&graph, &routine), log)?;
     stage::enter("the emitter");
-    let called = calls::called(functions, calls::callees(&graph, &routine));
-    stage::enter("the emitter");
-    let called = emit::emit_called(functions, &called)?;
     let tokens = emit::emit_calling(&mut graph, &prepared.program, &routine, &called);
     prepared.program.graph = graph;
     written.extend(tokens.map_err(|e| format!("{}: {e}", routine.name))?);

@@ -1,6 +1,8 @@
 //! The output of `AD_DUMP`: every stage of a function, from the source to the schedule of its
 //! loops.
 
+use ad_core::passes::lowering;
+use ad_core::pipeline;
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -31,41 +33,83 @@ fn every_stage_is_written() {
         }
     };
     let text = record(quote!(grad, jvp), item);
-    let headings: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("==== ")).collect();
-    let function = [
-        "source",
-        "bulk",
-        "simplify",
-        "full_unrolling",
-        "inner_loops",
-        "loops",
-        "push",
-        "unroll",
-        "ring_buffers",
-        "trip_counts",
-        "result",
-    ];
-    let derivative =
-        ["differentiation", "simplify", "final_reads", "loops", "loop_fusion", "strip_mine", "rematerialise", "unroll"];
-    let last = [
-        "implied",
-        "filled",
-        "accumulate",
-        "share",
-        "associate",
-        "hoist",
-        "pairs",
-        "searches",
-        "result",
-        "rules that fired",
-    ];
-    let mut expected: Vec<String> = function.iter().map(|pass| format!("function: {pass}")).collect();
+    let mut expected = stages("function", &pipeline::stages_of_function());
     for which in ["value_and_grad", "jvp"] {
-        expected.extend(derivative.iter().chain(&last).map(|pass| format!("{which}: {pass}")));
-        expected.extend(["lowering", "schedule", "choices by cost"].map(|part| format!("energy_{which}: {part}")));
+        expected.extend(stages(which, &pipeline::stages_of_derivative()));
+        expected.extend(stages(&format!("energy_{which}"), EMITTED));
     }
-    assert_eq!(headings, expected);
+    assert_eq!(headings(&text), expected);
     assert!(text.contains("build1"), "the source has its builds:\n{text}");
+}
+
+/// The stages of a routine after its passes.
+const EMITTED: &[&str] = &["lowering", "schedule", "choices by cost"];
+
+fn stages(subject: &str, names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| format!("{subject}: {name}")).collect()
+}
+
+/// The headings of a record, without those of the simplifier after another pass, of which there is
+/// one if the pass has changed something.
+fn headings(text: &str) -> Vec<String> {
+    let all: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("==== ")).collect();
+    let asks =
+        |heading: &str| pipeline::passes().iter().any(|p| p.simplified && heading.ends_with(&format!(": {}", p.name)));
+    let again = |k: usize| k > 0 && all[k].ends_with(": simplify") && asks(all[k - 1]);
+    (0..all.len()).filter(|&k| !again(k)).map(|k| all[k].to_string()).collect()
+}
+
+/// A split routine has both of its stages in the record, and the code of each.
+#[test]
+fn both_stages_of_a_pullback_are_written() {
+    let text = record(quote!(pullback), quote! { fn energy(x: &Array1<f64>) -> f64 { x.mapv(f64::sin).sum() } });
+    let mut expected = stages("function", &pipeline::stages_of_function());
+    expected.extend(stages("vjp", &pipeline::stages_of_derivative()));
+    expected.extend(stages("pullback", &["split, first stage", "split, second stage"]));
+    for stage in ["value_and_kept", "pulled_back"] {
+        expected.extend(stages(stage, EMITTED));
+    }
+    assert_eq!(headings(&text), expected);
+}
+
+/// The stages of a called function, and of the program that `per_example` differentiates, are under
+/// names of their own.
+#[test]
+fn each_function_has_headings_of_its_own() {
+    let text = record(
+        quote!(grad),
+        quote! {
+            fn fold(x: &Array1<f64>) -> f64 {
+                fn go(x: &Array1<f64>, k: usize) -> f64 {
+                    if k == 0 { 1.0 } else { x[k - 1] * go(x, k - 1) }
+                }
+                go(x, x.len())
+            }
+        },
+    );
+    let mut expected = stages("called go: function", &pipeline::stages_of_function());
+    expected.extend(stages("function", &pipeline::stages_of_function()));
+    expected.extend(stages("value_and_grad", &pipeline::stages_of_derivative()));
+    expected.extend(stages("fold_value_and_grad", EMITTED));
+    expected.extend(stages("called go (wrt x): vjp", &pipeline::stages_of_derivative()));
+    expected.extend(stages("called go (wrt x): vjp", &["split, first stage", "split, second stage"]));
+    expected.extend(stages("called go (wrt x)", &["choices by cost"]));
+    for stage in ["value_and_kept", "pulled_back"] {
+        expected.extend(stages(&format!("called go (wrt x): {stage}"), EMITTED));
+    }
+    assert_eq!(headings(&text), expected);
+
+    let text = record(
+        quote!(grad, per_example(x), wrt(w)),
+        quote! { fn score(w: &Array1<f64>, x: &Array1<f64>) -> f64 { (w * x).sum().sin() } },
+    );
+    let mut expected = stages("function", &pipeline::stages_of_function());
+    expected.extend(stages("one example: function", &pipeline::stages_of_function()));
+    expected.extend(stages("value_and_grad", &pipeline::stages_of_derivative()));
+    expected.extend(stages("score_value_and_grad", EMITTED));
+    expected.extend(stages("one example: value_and_grad_each", &pipeline::stages_of_derivative()));
+    expected.extend(stages("one example: score_value_and_grad_each", EMITTED));
+    assert_eq!(headings(&text), expected);
 }
 
 /// With `AD_TRACE` the record has each rule that fires, with the term before and after it.
@@ -73,8 +117,8 @@ fn every_stage_is_written() {
 fn rules_are_written_one_by_one() {
     let item = quote! { fn f(x: &Array1<f64>) -> f64 { (-(-x)).sum() } };
     let program = ad_core::front::parse(quote!(), item).expect("a program");
-    let mut log = ad_core::pipeline::Log { rules: true, ..Default::default() };
-    let _ = ad_core::pipeline::prepare(program, Some(&mut log));
+    let mut log = pipeline::Log { rules: true, ..Default::default() };
+    let _ = pipeline::prepare(program, Some(&mut log));
     let text = log.text();
     assert!(text.contains("==== function: simplify, rule by rule\n"), "{text}");
     assert!(text.contains("neg.neg: (- (- x)) => x\n"), "{text}");
@@ -97,9 +141,9 @@ fn rewrites_of_every_kind_of_pass_are_written() {
     let written = |rules: bool| {
         let annotated = ad_core::front::read(quote!(), item.clone(), &ad_core::front::Outside::default())
             .unwrap_or_else(|_| panic!("the function is right"));
-        let mut log = ad_core::pipeline::Log { rules, ..Default::default() };
-        let mut prepared = ad_core::pipeline::prepare(annotated.program, Some(&mut log));
-        let routine = ad_core::pipeline::derive(&mut prepared, &ad_core::descriptor::GRAD, Some(&mut log));
+        let mut log = pipeline::Log { rules, ..Default::default() };
+        let mut prepared = pipeline::prepare(annotated.program, Some(&mut log));
+        let routine = pipeline::derive(&mut prepared, &ad_core::descriptor::GRAD, Some(&mut log));
         let mut g = std::mem::take(&mut prepared.program.graph);
         ad_core::emit::describe(&mut g, &prepared.program, &routine, &mut log);
         let tokens = ad_core::emit::emit_routine(&mut g, &prepared.program, &routine).expect("it can be written");
@@ -107,15 +151,19 @@ fn rewrites_of_every_kind_of_pass_are_written() {
     };
     let ((plain, code), (traced, same)) = (written(false), written(true));
     assert_eq!(code, same, "a record changes nothing");
-    let rewrites = |log: &ad_core::pipeline::Log| {
+    let rewrites = |log: &pipeline::Log| {
         let of = |(stage, _): &&(String, String)| stage.ends_with("rule by rule");
         log.stages.iter().filter(of).map(|s| s.1.clone()).collect::<String>()
     };
     assert_eq!(rewrites(&plain), "");
     let all = rewrites(&traced);
-    for pass in ["bulk", "push", "unroll", "share", "associate", "lowering"] {
-        let line = all.lines().find(|line| line.starts_with(&format!("{pass}: ")));
-        assert!(line.is_some_and(|line| line.contains(" => ")), "no rewrite of {pass}:\n{}\n{all}", traced.text());
+    let names: Vec<&str> = pipeline::passes().iter().flat_map(|pass| (pass.rules)()).chain(lowering::rules()).collect();
+    for line in all.lines() {
+        let (rule, rest) = line.split_once(": ").unwrap_or_default();
+        assert!(names.contains(&rule) && rest.contains(" => "), "no rule of the tables:\n{line}");
+    }
+    for pass in ["bulk.", "push.", "unroll.", "loops.", "share", "associate", "lowering."] {
+        assert!(all.lines().any(|line| line.starts_with(pass)), "no rewrite of {pass}:\n{}\n{all}", traced.text());
     }
 }
 

@@ -563,6 +563,15 @@ pub struct Routine {
     pub onto: Option<u32>,
 }
 
+impl Routine {
+    /// The results, and the conditions and shown values of the checks.
+    #[must_use]
+    pub fn roots(&self) -> Vec<Term> {
+        let checks = self.checks.iter().flat_map(|c| std::iter::once(c.ok).chain(c.shown.iter().map(|s| s.1)));
+        self.result.terms().into_iter().chain(checks).collect()
+    }
+}
+
 /// A function that returns a closure. `first` computes the value and the data that the closure
 /// keeps. `second` is the closure, with that data as parameters.
 #[derive(Debug)]

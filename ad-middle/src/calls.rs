@@ -11,8 +11,8 @@ use ad_ir::prim::Prim;
 use ad_ir::prim::structural::{Callee, Half};
 use ad_ir::program::{Program, Routine, Staged};
 
-use crate::derivative::pullback::{adding, halves};
-use crate::pipeline::{self, Prepared};
+use crate::pipeline::{self, Log, Prepared};
+use ad_ir::choice;
 
 /// The routines of a function that is called.
 pub enum Called {
@@ -40,6 +40,24 @@ pub struct CalledFunction {
 }
 
 impl CalledFunction {
+    /// Its name in the log.
+    #[must_use]
+    pub fn subject(&self, program: &Program) -> String {
+        match &self.called {
+            Called::Value(_) => subject(program),
+            Called::Halves { active, .. } => subject_with(program, active),
+        }
+    }
+
+    /// Its routines.
+    #[must_use]
+    pub fn routines(&self) -> Vec<&Routine> {
+        match &self.called {
+            Called::Value(routine) => vec![routine],
+            Called::Halves { staged, .. } => vec![&staged.first, &staged.second],
+        }
+    }
+
     /// Whether its second half calls forward halves.
     #[must_use]
     pub fn runs_forward_later(&self, functions: &[Prepared]) -> bool {
@@ -52,14 +70,9 @@ impl CalledFunction {
 /// The functions that a routine calls.
 #[must_use]
 pub fn callees(g: &Graph, routine: &Routine) -> BTreeSet<Callee> {
-    let mut roots = routine.result.terms();
-    for check in &routine.checks {
-        roots.push(check.ok);
-        roots.extend(check.shown.iter().map(|s| s.1));
-    }
     let mut found = BTreeSet::new();
     let mut seen: BTreeSet<Term> = BTreeSet::new();
-    let mut stack = roots;
+    let mut stack = routine.roots();
     while let Some(t) = stack.pop() {
         if !seen.insert(t) {
             continue;
@@ -79,13 +92,21 @@ pub fn callees(g: &Graph, routine: &Routine) -> BTreeSet<Callee> {
     found
 }
 
-/// The number of axes of the first active argument.
-fn active_rank(program: &Program, active: &[u32]) -> usize {
-    active.first().and_then(|&k| program.params.get(k as usize)).map_or(0, |p| usize::from(p.rank))
+/// The name of a called function in the log.
+#[must_use]
+pub fn subject(program: &Program) -> String {
+    format!("called {}", program.name)
+}
+
+/// The same, of its routines with these active arguments.
+fn subject_with(program: &Program, active: &[u32]) -> String {
+    let name = |k: &u32| program.params.get(*k as usize).map_or(String::new(), |p| p.name.to_string());
+    let names: Vec<String> = active.iter().map(name).collect();
+    if names.is_empty() { subject(program) } else { format!("{} (wrt {})", subject(program), names.join(", ")) }
 }
 
 /// The routines of all functions that are called, given those that a routine calls.
-pub fn called(functions: &mut [Prepared], first: BTreeSet<Callee>) -> Vec<CalledFunction> {
+pub fn called(functions: &mut [Prepared], first: BTreeSet<Callee>, mut log: Option<&mut Log>) -> Vec<CalledFunction> {
     let mut made: Vec<CalledFunction> = Vec::new();
     let mut met: BTreeSet<(u32, Half, Box<[u32]>)> = BTreeSet::new();
     // A routine uses either reverse halves or tangent halves, never both. So a forward half saves
@@ -101,16 +122,16 @@ pub fn called(functions: &mut [Prepared], first: BTreeSet<Callee>) -> Vec<Called
         let Some(prepared) = functions.get_mut(callee.function as usize) else { continue };
         let active: Vec<usize> = callee.active.iter().map(|&k| k as usize).collect();
         (prepared.program.wrt, prepared.program.active) = (active.clone(), active);
+        if let Some(log) = log.as_deref_mut() {
+            log.enter(&subject_with(&prepared.program, &callee.active));
+            choice::record();
+        }
         let routines = match half {
-            Half::Value => Called::Value(pipeline::derive(prepared, &VALUE, None).into()),
+            Half::Value => Called::Value(pipeline::derive(prepared, &VALUE, log.as_deref_mut()).into()),
             half => {
                 let which = if half == Half::Tangent { &JVP } else { &VJP };
-                let whole = pipeline::derive(prepared, which, None);
-                let mut staged = Box::new(halves(&mut prepared.program, whole, &callee.passed));
-                let rank = active_rank(&prepared.program, &callee.active);
-                if half == Half::Reverse && Callee::adds(&callee.active, rank) {
-                    adding(&mut prepared.program, &mut staged.second);
-                }
+                let how = (which, &*callee.active, &*callee.passed);
+                let staged = pipeline::halves(prepared, how, log.as_deref_mut()).into();
                 Called::Halves { half, active: callee.active.clone(), passed: callee.passed.clone(), staged }
             }
         };
@@ -123,8 +144,14 @@ pub fn called(functions: &mut [Prepared], first: BTreeSet<Callee>) -> Vec<Called
                 next.append(&mut callees(g, &staged.second));
             }
         }
+        if let Some(log) = log.as_deref_mut() {
+            log.push("choices by cost", choice::recorded(|k| format!("%{k}")));
+        }
         waiting.extend(next.into_iter().rev());
         made.push(CalledFunction { function: callee.function, called: routines });
+    }
+    if let Some(log) = log {
+        log.enter("");
     }
     made
 }

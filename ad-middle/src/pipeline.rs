@@ -18,8 +18,9 @@ use crate::passes::{
     associate, bulk, filled, hoist, implied, pairs, push, searches, share, simplify, trip_counts, unroll,
 };
 use ad_ir::analysis::decisions::Decisions;
-use ad_ir::descriptor::{Descriptor, JVP, SPARSE, VJP};
-use ad_ir::ir::Graph;
+use ad_ir::descriptor::{Descriptor, JVP, PULLBACK, SPARSE, VJP};
+use ad_ir::ir::{Graph, valid};
+use ad_ir::prim::structural::Callee;
 use ad_ir::program::{Compressed, Program, Routine, Staged};
 use ad_ir::stage;
 
@@ -77,15 +78,41 @@ pub fn passes() -> Vec<Pass> {
     all
 }
 
+/// The stages of the function itself, as the log names them. The simplifier runs after a pass that
+/// asks for it, in addition.
+#[must_use]
+pub fn stages_of_function() -> Vec<&'static str> {
+    stages(SOURCE, &[FUNCTION], &[RESULT])
+}
+
+/// The same of a derivative.
+#[must_use]
+pub fn stages_of_derivative() -> Vec<&'static str> {
+    stages(DIFFERENTIATION, &[GRADIENT, DERIVATIVE], &[RESULT, FIRED])
+}
+
+fn stages(first: &'static str, passes: &[&[Pass]], last: &[&'static str]) -> Vec<&'static str> {
+    let passes = passes.iter().flat_map(|list| list.iter().map(|pass| pass.name));
+    [first].into_iter().chain(passes).chain(last.iter().copied()).collect()
+}
+
+/// The names of the stages that are no passes.
+const SOURCE: &str = "source";
+const DIFFERENTIATION: &str = "differentiation";
+const RESULT: &str = "result";
+const FIRED: &str = "rules that fired";
+/// The two halves of a split routine.
+const HALVES: [&str; 2] = ["split, first stage", "split, second stage"];
+
 /// The stages of the function itself.
 pub fn prepare(mut program: Program, log: Option<&mut Log>) -> Prepared {
     let mut manager = Manager::new("function", log, &program.hints);
     manager.cx.active = program.active.iter().filter_map(|&k| program.params[k].input).collect();
     let g = &mut program.graph;
     let roots = Roots { values: program.result.terms(), checks: check_roots(&program.checks), ..Roots::default() };
-    manager.record(g, "source", &roots);
+    manager.record(g, SOURCE, &roots);
     let roots = manager.run(g, FUNCTION, roots);
-    manager.record(g, "result", &roots);
+    manager.record(g, RESULT, &roots);
     let own = Roots { counting_runs: Vec::new(), ..roots.clone() };
     let exact = (*manager.cx.get::<Decisions>(g, &own.all())).clone();
     program.result = program.result.with_terms(&mut roots.values.iter().copied());
@@ -100,21 +127,22 @@ pub fn prepare(mut program: Program, log: Option<&mut Log>) -> Prepared {
 /// The stages of one derivative.
 pub fn derive(prepared: &mut Prepared, which: &Descriptor, log: Option<&mut Log>) -> Routine {
     let mut manager = Manager::new(which.suffix, log, &prepared.program.hints);
-    stage::enter("differentiation");
+    stage::enter(DIFFERENTIATION);
     let given = prepared.exact.clone();
     let made = derivative::made(prepared, which, &mut |g, roots| {
         manager.cx.set_extra_exact(&given);
         manager.run(g, GRADIENT, roots)
     });
     let g = &mut prepared.program.graph;
-    manager.record(g, "differentiation", &made.roots);
+    manager.validate(g, DIFFERENTIATION, &made.roots);
+    manager.record(g, DIFFERENTIATION, &made.roots);
     manager.cx.set_extra_exact(&given);
     let roots = manager.run(g, GRADIENT, made.roots.clone());
     let roots = manager.run(g, DERIVATIVE, roots);
-    manager.record(g, "result", &roots);
+    manager.record(g, RESULT, &roots);
     let exact = (*manager.cx.exact(g)).clone();
     let fired = format!("{:?}", manager.cx.fired);
-    manager.log_text("rules that fired", &fired);
+    manager.log_text(FIRED, &fired);
     derivative::routine(prepared, which, made, &roots, exact)
 }
 
@@ -130,11 +158,7 @@ pub fn lower(
     log: Option<&mut Log>,
 ) -> Result<LoweredGraph, String> {
     stage::enter("lowering");
-    let mut roots = routine.result.terms();
-    for check in check_roots(&routine.checks) {
-        roots.push(check.ok);
-        roots.extend(check.shown);
-    }
+    let roots = routine.roots();
     let lowered = Manager::lower(g, &roots, routine.exact.as_ref(), (&routine.name.to_string(), &program.hints), log);
     stage::enter("the emitter");
     lowered
@@ -153,8 +177,44 @@ pub fn compressed(prepared: &mut Prepared, mut log: Option<&mut Log>) -> Compres
 }
 
 /// `f_pullback`: the `vjp`, split at its cotangent.
-pub fn pullback(prepared: &mut Prepared, log: Option<&mut Log>) -> Staged {
-    let whole = derive(prepared, &VJP, log);
+pub fn pullback(prepared: &mut Prepared, mut log: Option<&mut Log>) -> Staged {
+    let whole = derive(prepared, &VJP, log.as_deref_mut());
     stage::enter("splitting");
-    derivative::pullback::pullback(&mut prepared.program, whole)
+    let staged = derivative::pullback::pullback(&mut prepared.program, whole);
+    split(&prepared.program, PULLBACK.suffix, &staged, log);
+    staged
+}
+
+/// The halves of a function that is called: its `vjp` or `jvp`, split at what it takes in addition.
+pub(crate) fn halves(
+    prepared: &mut Prepared,
+    (which, active, passed): (&Descriptor, &[u32], &[u32]),
+    mut log: Option<&mut Log>,
+) -> Staged {
+    let whole = derive(prepared, which, log.as_deref_mut());
+    stage::enter("splitting");
+    let program = &mut prepared.program;
+    let mut staged = derivative::pullback::halves(program, whole, passed);
+    let rank = active.first().and_then(|&k| program.params.get(k as usize)).map_or(0, |p| usize::from(p.rank));
+    if which.suffix == VJP.suffix && Callee::adds(active, rank) {
+        derivative::pullback::adding(program, &mut staged.second);
+    }
+    split(program, which.suffix, &staged, log);
+    staged
+}
+
+/// Validates the two halves in debug builds, and logs them.
+fn split(program: &Program, subject: &str, staged: &Staged, mut log: Option<&mut Log>) {
+    let g = &program.graph;
+    for (half, routine) in HALVES.iter().zip([&staged.first, &staged.second]) {
+        let roots = routine.roots();
+        if cfg!(debug_assertions)
+            && let Err(errors) = valid::normal_form(g, &roots)
+        {
+            panic!("{subject}, after {half}: {errors:?}");
+        }
+        if let Some(log) = log.as_deref_mut() {
+            log.terms(&format!("{subject}: {half}"), g, &roots, &program.hints);
+        }
+    }
 }

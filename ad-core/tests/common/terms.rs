@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use ad_core::ir::{Body, Contraction, Elem, Graph, Node, RealTy, Scan, Term, Type, Var};
 use ad_core::passes::{CheckRoots, Roots};
-use ad_core::prim::{Binary, Cmp, IntOp, Reduce, Unary};
+use ad_core::prim::{Binary, Cmp, IntOp, Prim, Reduce, Unary};
 
 /// A parsed text.
 #[derive(Default)]
@@ -225,6 +225,10 @@ impl Program {
                 let (x, sizes) = (self.term(x, bound), self.list(sizes, bound));
                 return self.g.reshape(x, &sizes);
             }
+            ("pad", [x, starts, sizes]) => {
+                let (x, starts, sizes) = (self.term(x, bound), self.list(starts, bound), self.list(sizes, bound));
+                return self.g.pad(x, &starts, &vec![1; starts.len()], &sizes);
+            }
             ("stack", [parts]) => {
                 let parts = self.list(parts, bound);
                 return self.g.stack(&parts);
@@ -252,6 +256,9 @@ impl Program {
             ("select", &[mask, a, b]) => g.select(mask, a, b),
             ("cond", &[c, a, b]) => g.cond(c, a, b),
             ("neg", &[x]) => g.neg(x),
+            ("fromzero", &[x]) => g.reduce(Reduce::FromZero, usize::from(axes[0]), x),
+            ("cumsum", &[x]) => g.prim(Prim::CumSum(false), &[x]),
+            ("relaxed", &[relaxed, exact]) => g.relaxed_exact(relaxed, exact),
             ("contract", &[a, b]) => {
                 let labels = |part: &str| -> Box<[u8]> { part.bytes().map(|l| l - b'i').collect() };
                 let (operands, out) = attrs.split_once("->").expect("a contraction");

@@ -244,7 +244,8 @@ impl<'a> Printer<'a> {
             Node::Var(var) => self.var(*var),
             Node::Param(k, _) => {
                 let params = self.scopes.iter().rev().find_map(|s| s.params.as_ref());
-                params.and_then(|p| p.get(*k as usize).cloned()).unwrap_or_else(|| format!("param{k}"))
+                let own = params.and_then(|p| p.get(*k as usize)).or_else(|| self.hints.get(&t));
+                own.cloned().unwrap_or_else(|| format!("param{k}"))
             }
             Node::Lit(lit) => literal(*lit),
             Node::Tuple(parts) => format!("({})", self.list(parts, depth)),

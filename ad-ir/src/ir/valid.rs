@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::infer::infer;
-use super::{Body, Elem, FuncId, Graph, Node, Term, Type, Var};
+use super::{Body, Elem, FuncId, Graph, LEAF, Node, Scan, Term, Type, Var};
 use crate::prim::Prim;
 
 /// Whether the terms are well-typed, well-scoped and canonical, and closed.
@@ -15,9 +15,65 @@ use crate::prim::Prim;
 pub fn validate(g: &Graph, roots: &[Term]) -> Result<(), Vec<String>> {
     let mut errors = Vec::new();
     for (terms, body) in units(g, roots) {
-        Unit { g, body, data: BTreeSet::new(), errors: &mut errors }.check(&terms);
+        Unit { g, place: body.map_or(Place::Program, Place::Body), data: BTreeSet::new(), errors: &mut errors }
+            .check(&terms);
     }
     finish(errors)
+}
+
+/// The body of a loop that is no term yet: whether it is well-typed and closed, and gets as many
+/// arguments as it has parameters.
+///
+/// # Errors
+/// Every violation, in words.
+pub fn validate_loop(g: &Graph, scan: &Scan) -> Result<(), Vec<String>> {
+    let mut errors = Vec::new();
+    let args = scan.init.len() + scan.captures.len() + scan.xs.len();
+    if args != scan.body.params.len() {
+        errors.push(format!("a loop has {args} arguments and {} parameters", scan.body.params.len()));
+    }
+    let carried = scan.body.params.iter().zip(&scan.body.results).take(scan.init.len());
+    for (k, (ty, &next)) in carried.enumerate() {
+        if ty != g.ty(next) {
+            errors.push(format!("the carried value {k} is {ty:?}, and {:?} after a step", g.ty(next)));
+        }
+    }
+    Unit { g, place: Place::Body(&scan.body), data: BTreeSet::new(), errors: &mut errors }.check(&scan.body.results);
+    finish(errors)
+}
+
+/// The check of lowered terms, one after the other as they are made. Each term is checked once.
+///
+/// A lowered term has no loop, no build and no call. It may read leaves ([`LEAF`]), which are the
+/// parameters of opened loops.
+#[derive(Default)]
+pub struct Lowered {
+    facts: BTreeMap<Term, Facts>,
+}
+
+impl Lowered {
+    /// Checks the terms, and all they reach that has not been checked before.
+    ///
+    /// # Errors
+    /// Every violation, in words.
+    pub fn check(&mut self, g: &Graph, roots: &[Term]) -> Result<(), Vec<String>> {
+        let (mut new, mut stack) = (BTreeSet::new(), roots.to_vec());
+        while let Some(t) = stack.pop() {
+            if !self.facts.contains_key(&t) && new.insert(t) {
+                g.node(t).for_each_child(|c| stack.push(c));
+            }
+        }
+        let mut errors = Vec::new();
+        let mut unit = Unit { g, place: Place::Lowered, data: BTreeSet::new(), errors: &mut errors };
+        for t in new {
+            if matches!(g.node(t), Node::Scan(_) | Node::Build { .. } | Node::Call(..)) {
+                unit.error(t, "it is not lowered");
+            }
+            let found = unit.check_term(t, &self.facts);
+            self.facts.insert(t, found);
+        }
+        finish(errors)
+    }
 }
 
 /// Like [`validate`], with the normal form after the bulk-operation transform (BOT Theorem 5.1, as
@@ -73,10 +129,21 @@ fn show(g: &Graph, t: Term) -> String {
     format!("%{}: {:?}", t.index(), g.node(t))
 }
 
+/// The parameters that terms may read.
+#[derive(Clone, Copy)]
+enum Place<'a> {
+    /// None: the program outside of loops.
+    Program,
+    /// Those of a closed body.
+    Body(&'a Body),
+    /// The leaves of opened loops.
+    Lowered,
+}
+
 /// The state of the check of one scope of parameters.
 struct Unit<'a> {
     g: &'a Graph,
-    body: Option<&'a Body>,
+    place: Place<'a>,
     /// Terms that are reached on a path other than through a size.
     data: BTreeSet<Term>,
     errors: &'a mut Vec<String>,
@@ -145,19 +212,22 @@ impl Unit<'_> {
                 found.free.insert(*v);
             }
             Node::Param(k, ty) => {
-                found.open = true;
-                match self.body.map(|b| b.params.get(*k as usize)) {
-                    None => self.error(t, "a parameter outside of a closed body"),
-                    Some(None) => self.error(t, "the body has no such parameter"),
-                    Some(Some(declared)) if declared != ty => {
-                        self.error(t, &format!("the body declares the parameter as {declared:?}"));
-                    }
-                    Some(Some(_)) => {}
+                found.open = *k < LEAF;
+                match self.place {
+                    Place::Lowered if *k >= LEAF => {}
+                    Place::Program | Place::Lowered => self.error(t, "a parameter outside of a closed body"),
+                    Place::Body(body) => match body.params.get(*k as usize) {
+                        None => self.error(t, "the body has no such parameter"),
+                        Some(declared) if declared != ty => {
+                            self.error(t, &format!("the body declares the parameter as {declared:?}"));
+                        }
+                        Some(_) => {}
+                    },
                 }
             }
             // The derivative of a body with respect to a term that is not a parameter would be
             // lost. Sizes have no derivative.
-            Node::Input(_) if self.body.is_some() && g.ty(t).has_real() && self.data.contains(&t) => {
+            Node::Input(_) if matches!(self.place, Place::Body(_)) && g.ty(t).has_real() && self.data.contains(&t) => {
                 self.error(t, "a closed body mentions a real input");
             }
             _ => {}

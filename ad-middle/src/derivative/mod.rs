@@ -17,7 +17,8 @@ pub(crate) mod pullback;
 mod recipes;
 mod reverse;
 mod seeds;
-mod sparsity;
+pub mod sparsity;
+pub mod split;
 
 use self::jacobian::Block;
 pub(crate) use self::making::{DerivativeBuilder, InnerPasses};

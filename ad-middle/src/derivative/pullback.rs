@@ -5,23 +5,19 @@
 //!
 //! The closure owns what it keeps and borrows nothing, so that it may outlive the arguments. An
 //! argument that the closure reads is copied. It keeps the terms of the first stage that a term of
-//! the second stage reads. A term that only repeats or rearranges others (`replicate`, a
-//! transposition) is computed again in the second stage.
+//! the second stage reads: see `split`.
 //!
-//! This module must never let the second stage compute any other term that the first stage could
-//! have computed.
-
-use std::collections::HashMap;
+//! This module must never decide in which stage a term is computed.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::docs;
+use super::split::{Kept, Split};
 use crate::passes::loops::accumulated::added_to;
 use ad_ir::analysis::guards::{Guard, guards};
 use ad_ir::descriptor::PULLBACK;
-use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
-use ad_ir::ir::{Graph, Node, Term, Type};
+use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::prim::Prim;
 use ad_ir::program::{
     Container, Declared, Output, OutputTree, Owner, Param, ParamTree, Passing, Program, Role, Routine, Staged,
@@ -104,16 +100,9 @@ fn split(program: &mut Program, whole: Routine, (name, docs): (Ident, Vec<String
     let mut own_params = params.split_off(params.len().saturating_sub(parts));
     let inputs: Vec<u32> = own_params.iter().filter_map(|p| p.input).collect();
     let mut graph = std::mem::take(&mut program.graph);
-    let mut split = Split {
-        g: &mut graph,
-        program,
-        inputs,
-        shared: passed.iter().filter_map(|&k| params.get(k as usize)?.input).collect(),
-        own: HashMap::new(),
-        late: HashMap::new(),
-        done: HashMap::new(),
-        kept: Vec::new(),
-    };
+    let shared = passed.iter().filter_map(|&k| params.get(k as usize)?.input);
+    let shared = shared.chain(program.constants.iter().map(|c| c.input)).collect();
+    let mut split = Split::new(&mut graph, inputs, shared);
     let (mut now, mut then) = (Vec::new(), Vec::new());
     for mut check in checks {
         if std::iter::once(check.ok).chain(check.shown.iter().map(|s| s.1)).any(|t| split.late(t)) {
@@ -128,8 +117,9 @@ fn split(program: &mut Program, whole: Routine, (name, docs): (Ident, Vec<String
     }
     let terms: Vec<Term> = later.terms().into_iter().map(|t| split.closed(t)).collect();
     let second = later.with_terms(&mut terms.into_iter());
-    let (new_inputs, kept) = (split.own, split.kept);
+    let (kept, new_inputs) = split.into_kept();
     program.graph = graph;
+    let kept: Vec<Captured> = kept.into_iter().enumerate().map(|(k, one)| Captured::new(program, k, one)).collect();
     let mut second_params: Vec<Param> = passed.iter().filter_map(|&k| params.get(k as usize).cloned()).collect();
     // A function that is called has its leaves as parameters.
     let shared = passed.iter().filter_map(|&k| declared.get(k as usize)).enumerate();
@@ -179,206 +169,13 @@ struct Captured {
 }
 
 impl Captured {
-    /// It as a parameter of the second stage, whose leaf has this index.
-    fn declared(&self, k: usize) -> Declared {
-        let Captured { param, ty, .. } = self;
-        Declared { name: param.name.clone(), label: param.label.clone(), ty: ty.clone(), parts: ParamTree::Leaf(k) }
-    }
-}
-
-struct Split<'a> {
-    g: &'a mut Graph,
-    program: &'a Program,
-    /// The inputs that the second stage takes.
-    inputs: Vec<u32>,
-    /// The inputs that both stages take.
-    shared: Vec<u32>,
-    /// The numbers of these inputs in the second stage, if a term has read them.
-    own: HashMap<u32, u32>,
-    /// Whether a term depends on these inputs.
-    late: HashMap<Term, bool>,
-    /// Terms of the second stage.
-    done: HashMap<Term, Term>,
-    kept: Vec<Captured>,
-}
-
-impl Rewrite for Split<'_> {
-    type Key = Term;
-    type New = Term;
-
-    fn graph(&mut self) -> &mut Graph {
-        self.g
-    }
-
-    fn origin(&self, t: &Term) -> Option<Term> {
-        Some(*t)
-    }
-
-    fn is_done(&self, t: &Term) -> bool {
-        self.done.contains_key(t)
-    }
-
-    fn keep(&mut self, t: Term, new: Term) {
-        self.done.insert(t, new);
-    }
-
-    fn made(&mut self, &t: &Term) -> Term {
-        let node = self.g.node_rc(t);
-        if self.is_border(t, &node) {
-            match self.g.ty(t).clone() {
-                Type::Array(..) => self.keep(t),
-                Type::Tuple(parts) => {
-                    let parts: Vec<Term> = (0..parts.len()).map(|k| self.done[&self.g.proj(t, k)]).collect();
-                    self.g.tuple(&parts)
-                }
-            }
-        } else if let Node::Scan(_) = &*node {
-            let Node::Scan(mut scan) = node.map_children(|c| self.done[&c]) else { return t };
-            // Types in a body mention sizes.
-            scan.body.params = scan.body.params.iter().map(|ty| self.ty(ty)).collect();
-            scan.body.results = self.terms(&scan.body.results).into();
-            self.g.mk(Node::Scan(scan))
-        } else if node.binders().is_empty() {
-            let mapped = node.map_children(|c| self.done[&c]);
-            match mapped {
-                Node::Proj(tuple, k) => self.g.proj(tuple, k as usize),
-                mapped => self.g.mk(mapped),
-            }
-        } else {
-            let (vars, scoped) = self.g.open_binder(&node);
-            let scoped = self.terms(&scoped);
-            let done = &self.done;
-            self.g.rebuild_binder(&node, |c| done[c], &vars, &scoped)
-        }
-    }
-}
-
-impl OnDemand for Split<'_> {
-    fn enter(&mut self, &t: &Term, needs: &mut Needs<'_, Term>) -> Option<Term> {
-        let node = self.g.node_rc(t);
-        if let Some(new) = self.leaf(t, &node) {
-            return Some(new);
-        }
-        if self.is_border(t, &node) {
-            // The sizes of a kept term are needed as well.
-            match self.g.ty(t).clone() {
-                Type::Array(_, shape) => needs.extend(shape),
-                Type::Tuple(parts) => needs.extend((0..parts.len()).map(|k| self.g.proj(t, k))),
-            }
-            return None;
-        }
-        // A gather at a fixed index binds no variables.
-        let binds = !node.binders().is_empty();
-        node.for_each_scoped_child(|c, inside| {
-            if !inside || !binds {
-                needs.push(c);
-            }
-        });
-        None
-    }
-}
-
-impl Split<'_> {
-    /// Whether a term depends on the cotangent.
-    fn late(&mut self, t: Term) -> bool {
-        if let Some(&late) = self.late.get(&t) {
-            return late;
-        }
-        for t in self.g.reachable(&[t]) {
-            if self.late.contains_key(&t) {
-                continue;
-            }
-            let node = self.g.node_rc(t);
-            let mut late = match &*node {
-                Node::Input(k) | Node::Size(k, _) => self.inputs.contains(k),
-                _ => false,
-            };
-            node.for_each_child(|c| late |= self.late.get(&c) == Some(&true));
-            self.late.insert(t, late);
-        }
-        self.late[&t]
-    }
-
-    /// A closed term of the second stage.
-    fn closed(&mut self, t: Term) -> Term {
-        self.terms(&[t])[0]
-    }
-
-    /// The terms in the second stage.
-    fn terms(&mut self, roots: &[Term]) -> Vec<Term> {
-        on_demand(self, roots.iter().copied());
-        roots.iter().map(|t| self.done[t]).collect()
-    }
-
-    /// A type with the sizes of the second stage.
-    fn ty(&mut self, ty: &Type) -> Type {
-        match ty {
-            Type::Array(elem, shape) => Type::Array(*elem, self.terms(shape).into()),
-            Type::Tuple(parts) => Type::Tuple(parts.iter().map(|p| self.ty(p)).collect()),
-        }
-    }
-
-    /// A term of the second stage that needs no rewritten children, if `t` is one.
-    fn leaf(&mut self, t: Term, node: &Node) -> Option<Term> {
-        match node {
-            Node::Lit(_) | Node::Var(_) => Some(t),
-            Node::Param(k, ty) => {
-                let ty = self.ty(ty);
-                Some(self.g.mk(Node::Param(*k, ty)))
-            }
-            Node::Input(k) | Node::Size(k, _) if self.shared.contains(k) => Some(t),
-            Node::Input(k) if self.program.constants.iter().any(|c| c.input == *k) => Some(t),
-            Node::Input(k) if self.inputs.contains(k) => {
-                let (elem, shape) = (self.g.elem(t), self.g.shape(t).to_vec());
-                // Sizes that occur in no term of the first stage belong to the second stage.
-                let mut known = Vec::new();
-                let mut same: Vec<u8> = (0..shape.len()).map(ad_ir::ir::axis).collect();
-                for (&size, same) in shape.iter().zip(&mut same) {
-                    known.push(match *self.g.node(size) {
-                        Node::Size(of, axis) if of == *k => {
-                            *same = axis;
-                            None
-                        }
-                        _ => Some(self.closed(size)),
-                    });
-                }
-                let new = self.g.add_input_united(elem, &known, &same);
-                if let Node::Input(own) = self.g.node(new) {
-                    self.own.insert(*k, *own);
-                }
-                Some(new)
-            }
-            Node::Size(k, axis) if self.inputs.contains(k) => {
-                let old = self.g.mk(Node::Input(*k));
-                let new = self.closed(old);
-                match *self.g.node(new) {
-                    Node::Input(k) => Some(self.g.mk(Node::Size(k, *axis))),
-                    _ => Some(t),
-                }
-            }
-            _ => None,
-        }
-    }
-
-    /// Whether a term belongs to the first stage and is kept.
-    fn is_border(&mut self, t: Term, node: &Node) -> bool {
-        if self.g.is_open(t) || !self.g.free(t).is_empty() || self.late(t) {
-            return false;
-        }
-        !matches!(
-            node,
-            Node::Prim(Prim::Replicate(_) | Prim::Transpose(_) | Prim::Reshape | Prim::Recast | Prim::Iota, _)
-        )
-    }
-
-    /// A new input for a term of the first stage.
-    fn keep(&mut self, t: Term) -> Term {
-        let (elem, shape) = (self.g.elem(t), self.g.shape(t).to_vec());
-        let sizes: Option<Vec<TokenStream>> = shape.iter().map(|&n| self.static_size(n)).collect();
-        let shape: Vec<Term> = shape.iter().map(|n| self.done[n]).collect();
+    /// The kept term with this number.
+    fn new(program: &Program, number: usize, Kept { term, input }: Kept) -> Self {
+        let g = &program.graph;
+        let (elem, shape) = (g.elem(term), g.shape(term));
+        let sizes: Option<Vec<TokenStream>> = shape.iter().map(|&n| static_size(program, n)).collect();
         let rank = ad_ir::ir::axis(shape.len());
-        let new = self.g.add_input_shaped(elem, shape);
-        let input = match self.g.node(new) {
+        let input = match g.node(input) {
             Node::Input(k) => Some(*k),
             _ => None,
         };
@@ -387,34 +184,39 @@ impl Split<'_> {
             Some(lens) => (Container::Static, lens),
             None => (Container::Slice, Vec::new()),
         };
-        let elem_ty = ad_ir::rust_types::argument_type(self.program, Container::Scalar, elem, 0, &[]);
+        let elem_ty = ad_ir::rust_types::argument_type(program, Container::Scalar, elem, 0, &[]);
         let ty = match container {
             Container::Static => {
-                let array = ad_ir::rust_types::argument_type(self.program, Container::Static, elem, 0, &lens);
+                let array = ad_ir::rust_types::argument_type(program, Container::Static, elem, 0, &lens);
                 quote!(&#array)
             }
             Container::Slice => quote!(&[#elem_ty]),
             _ => elem_ty,
         };
-        let name = format_ident!("kept{}_", self.kept.len() + 1);
+        let name = format_ident!("kept{}_", number + 1);
         let passing = match container {
             Container::Static => Passing::reference(Owner::Static),
             other => other.passing(),
         };
         let label = name.to_string();
         let param = Param { name, label, passing, container, elem, rank, lens: lens.clone(), input, role: Role::Data };
-        self.kept.push(Captured { leaf: Output { term: t, container, lens, role: Role::Data }, param, ty });
-        new
+        Captured { leaf: Output { term, container, lens, role: Role::Data }, param, ty }
     }
 
-    /// A size in the form of a Rust type, if the macro knows it in that form.
-    fn static_size(&self, n: Term) -> Option<TokenStream> {
-        if let Some(n) = self.g.int_value(n) {
-            let n = usize::try_from(n).ok()?;
-            let n = proc_macro2::Literal::usize_unsuffixed(n);
-            return Some(quote!(#n));
-        }
-        let Node::Input(k) = self.g.node(n) else { return None };
-        self.program.constants.iter().find(|c| c.input == *k).map(|c| c.path.clone())
+    /// It as a parameter of the second stage, whose leaf has this index.
+    fn declared(&self, k: usize) -> Declared {
+        let Captured { param, ty, .. } = self;
+        Declared { name: param.name.clone(), label: param.label.clone(), ty: ty.clone(), parts: ParamTree::Leaf(k) }
     }
+}
+
+/// A size in the form of a Rust type, if the macro knows it in that form.
+fn static_size(program: &Program, n: Term) -> Option<TokenStream> {
+    if let Some(n) = program.graph.int_value(n) {
+        let n = usize::try_from(n).ok()?;
+        let n = proc_macro2::Literal::usize_unsuffixed(n);
+        return Some(quote!(#n));
+    }
+    let Node::Input(k) = program.graph.node(n) else { return None };
+    program.constants.iter().find(|c| c.input == *k).map(|c| c.path.clone())
 }

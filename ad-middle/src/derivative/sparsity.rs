@@ -45,7 +45,7 @@ type Read = (Term, Vec<Term>);
 
 /// For each range the arrays of its first columns and of its ends, over the rows. A range is empty
 /// where its end is not behind its first column. `input` and `result` have one axis.
-pub(super) fn ranges(g: &mut Graph, input: Term, result: Term) -> Vec<[Term; 2]> {
+pub fn ranges(g: &mut Graph, input: Term, result: Term) -> Vec<[Term; 2]> {
     let row = g.fresh();
     let at = g.mk(Node::Var(row));
     let root = (result, vec![at]);

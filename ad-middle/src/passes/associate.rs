@@ -14,8 +14,12 @@ use ad_ir::ir::{Contraction, Graph, Node, Term, axis};
 use ad_ir::prim::Prim;
 
 /// The pass.
-pub const PASS: Pass =
-    Pass { name: "associate", run: |g, roots, cx| roots.map(|all| associate(g, all, cx)), simplified: false };
+pub const PASS: Pass = Pass {
+    name: "associate",
+    rules: || vec!["associate"],
+    run: |g, roots, cx| roots.map(|all| associate(g, all, cx)),
+    simplified: false,
+};
 
 /// The roots with sums moved into contractions. Exact terms are not rewritten.
 pub fn associate(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {

@@ -28,7 +28,13 @@ use ad_ir::prim::Prim;
 
 /// The pass.
 pub const PASS: Pass =
-    Pass { name: "bulk", run: |g, roots, cx| roots.map(|all| eliminated(g, all, cx)), simplified: false };
+    Pass { name: "bulk", rules, run: |g, roots, cx| roots.map(|all| eliminated(g, all, cx)), simplified: false };
+
+/// A build in bulk, or as a loop; an index function whose arrays are tabulated; a sum whose order
+/// no decision reads.
+fn rules() -> Vec<&'static str> {
+    vec!["bulk.build", "bulk.loop", "bulk.index", "bulk.relaxed"]
+}
 
 /// Tabulates a scalar: the array of its values for all values of its free variables, which range
 /// below the given sizes.
@@ -204,6 +210,8 @@ impl Rewrite for BuildElimination<'_> {
 
     fn made(&mut self, &t: &Term) -> Term {
         let node = self.g.node_rc(t);
+        // A loop is rewritten by the rules of `loops`, which log it themselves.
+        let mut rule = None;
         let new = match &*node {
             Node::Build { size, .. } => {
                 let size = self.done.of(*size);
@@ -211,8 +219,10 @@ impl Rewrite for BuildElimination<'_> {
                 self.opened(&scoped, self.exact.contains(&t));
                 let body = self.eliminate_all(&scoped)[0];
                 if stops_early(self.g, body, vars[0]) {
+                    rule = Some("bulk.loop");
                     loop_of(self.g, vars[0], size, body)
                 } else {
+                    rule = Some("bulk.build");
                     Lift::new(self.g, vars[0], size).lift(body)
                 }
             }
@@ -234,7 +244,9 @@ impl Rewrite for BuildElimination<'_> {
                     *var = fresh;
                 }
                 let done = &self.done;
-                self.g.rebuild_binder(&node, |&c| done.of(c), &vars, &index)
+                let new = self.g.rebuild_binder(&node, |&c| done.of(c), &vars, &index);
+                rule = (*self.g.node(new) != node.map_children(|c| done.of(c))).then_some("bulk.index");
+                new
             }
             Node::Call(func, args) => {
                 let body = self.g.functions()[func.0 as usize].body.clone();
@@ -260,7 +272,10 @@ impl Rewrite for BuildElimination<'_> {
             }
             Node::Proj(tuple, k) => self.g.proj(self.done.of(*tuple), *k as usize),
             // The rules below look at the relaxed value, whose order of operations is free.
-            Node::Prim(Prim::RelaxedExact, args) if !self.exact.contains(&t) => self.done.of(args[0]),
+            Node::Prim(Prim::RelaxedExact, args) if !self.exact.contains(&t) => {
+                rule = Some("bulk.relaxed");
+                self.done.of(args[0])
+            }
             Node::Param(k, ty) if !self.done.sizes.is_empty() => {
                 let ty = self.resized(ty);
                 self.g.param(*k as usize, ty)
@@ -271,8 +286,8 @@ impl Rewrite for BuildElimination<'_> {
             }
         };
         debug_assert_eq!(self.resized(self.g.ty(t)), *self.g.ty(new), "the transform keeps types");
-        if matches!(*node, Node::Build { .. } | Node::Call(..) | Node::Scan(_)) {
-            trace::fired("bulk", t, &[new]);
+        if let Some(rule) = rule {
+            trace::fired(rule, t, &[new]);
         }
         new
     }

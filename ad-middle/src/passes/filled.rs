@@ -20,7 +20,7 @@ use ad_ir::ir::{Graph, Node, Put, Term};
 use ad_ir::prim::{Prim, Unary};
 
 /// The pass.
-pub(crate) const PASS: Pass = Pass { name: "filled", run: dropped, simplified: true };
+pub(crate) const PASS: Pass = Pass { name: "filled", rules: || vec!["filled"], run: dropped, simplified: true };
 
 /// The maximum depth to which a term is examined.
 const DEEP: usize = 8;

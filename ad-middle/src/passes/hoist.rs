@@ -45,8 +45,12 @@ type Known = HashSet<(Term, Vec<u8>)>;
 const LONGEST: usize = 16;
 
 /// The pass.
-pub const PASS: Pass =
-    Pass { name: "hoist", run: |g, roots, cx| roots.map(|all| hoist(g, all, cx)), simplified: false };
+pub const PASS: Pass = Pass {
+    name: "hoist",
+    rules: || vec!["hoist"],
+    run: |g, roots, cx| roots.map(|all| hoist(g, all, cx)),
+    simplified: false,
+};
 
 /// The roots with linear maps moved after sums. Exact terms are not rewritten.
 pub fn hoist(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {

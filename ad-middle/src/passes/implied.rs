@@ -10,8 +10,12 @@ use ad_ir::analysis::sizes::Fixed;
 use ad_ir::ir::{Graph, Node, Term};
 
 /// The pass.
-pub(crate) const PASS: Pass =
-    Pass { name: "implied", run: |g, roots, cx| roots.map(|all| implied(g, all, cx)), simplified: true };
+pub(crate) const PASS: Pass = Pass {
+    name: "implied",
+    rules: || vec!["implied"],
+    run: |g, roots, cx| roots.map(|all| implied(g, all, cx)),
+    simplified: true,
+};
 
 /// The maximum nesting of conditions that are examined.
 const DEEP: usize = 8;

@@ -58,7 +58,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use self::updates::Update;
 use super::lift::Lift;
 use super::rewrite::{Rewriter, with_rewritten_children};
-use super::{Context, Pass};
+use super::{Context, Pass, trace};
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::flatten;
@@ -67,7 +67,27 @@ use ad_ir::prim::{Prim, Reduce};
 
 /// The pass.
 pub(crate) const PASS: Pass =
-    Pass { name: "loops", run: |g, roots, cx| roots.map(|all| pass(g, all, all, cx)), simplified: true };
+    Pass { name: "loops", rules, run: |g, roots, cx| roots.map(|all| pass(g, all, all, cx)), simplified: true };
+
+/// The rules of the table above, as `AD_TRACE` names them.
+fn rules() -> Vec<&'static str> {
+    vec![
+        "loops.fixed",
+        "loops.literals",
+        "loops.unused",
+        "loops.rows",
+        "loops.sum",
+        "loops.elements",
+        "loops.sum_in_order",
+        "loops.winner",
+        "loops.followers",
+        "loops.extremum",
+        "loops.writes",
+        "loops.fission",
+        "loops.masks",
+        "loops.products",
+    ]
+}
 
 /// The maximum number of operations on one carried value per iteration that are examined.
 const MAX_OPERATIONS: usize = 64;
@@ -76,12 +96,12 @@ const MAX_OPERATIONS: usize = 64;
 /// results that the roots `read` do not need are unspecified.
 fn pass(g: &mut Graph, roots: &[Term], read: &[Term], cx: &mut Context) -> Vec<Term> {
     let exact = cx.exact(g);
-    Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
+    Rewriter::new(&*cx.get::<Fixed>(g, roots)).run_named(g, roots, |g, t, done| {
         let Node::Scan(mut scan) = with_rewritten_children(g, t, done) else { return None };
         let (exact, wanted) = (exact_parts(g, &exact, t), wanted(g, read, t));
         let needed = needed(g, &scan, &wanted);
         scan.body.results = pass(g, &scan.body.results, &needed, cx).into();
-        Some(bulk(g, *scan, &exact, &wanted))
+        Some((None, bulk(g, *scan, &exact, &wanted)))
     })
 }
 
@@ -160,12 +180,12 @@ fn with_literals(g: &mut Graph, body: &Body, outer: &[Option<Term>]) -> Box<[Ter
     let param = |(k, ty): (usize, &Type)| known.get(k).copied().flatten().unwrap_or_else(|| g.param(k, ty.clone()));
     let args: Vec<Term> = body.params.iter().enumerate().map(param).collect();
     let results = g.instantiate(body, &args);
-    let inner = Rewriter::new(&HashSet::new()).run(g, &results, |g, t, done| {
+    let inner = Rewriter::new(&HashSet::new()).run_named(g, &results, |g, t, done| {
         let Node::Scan(mut scan) = with_rewritten_children(g, t, done) else { return None };
         let outer: Vec<Option<Term>> =
             scan.init.iter().map(|_| None).chain(scan.captures.iter().copied().map(Some)).collect();
         scan.body.results = with_literals(g, &scan.body, &outer);
-        Some(g.scan(*scan))
+        Some((None, g.scan(*scan)))
     });
     inner.into()
 }
@@ -199,12 +219,15 @@ struct Distribution<'g> {
     saved: Vec<Term>,
     /// Carried arrays with iteration-private updates: an iteration reads initial elements only.
     private: BTreeSet<usize>,
+    /// From a masked term to the term that it masks, for the log.
+    masks: HashMap<Term, Term>,
 }
 
 impl<'g> Distribution<'g> {
     fn new(g: &'g mut Graph, scan: Scan, exact: Vec<bool>, wanted: Vec<bool>) -> Self {
         let placement = scan.body.results.iter().map(|_| Placement::Keep).collect();
-        Distribution { g, scan, exact, wanted, placement, saved: Vec::new(), private: BTreeSet::new() }
+        let (saved, private, masks) = (Vec::new(), BTreeSet::new(), HashMap::new());
+        Distribution { g, scan, exact, wanted, placement, saved, private, masks }
     }
 
     fn carries(&self) -> usize {
@@ -244,7 +267,9 @@ impl<'g> Distribution<'g> {
     /// Carried values that no iteration changes become captures.
     fn fixed(&mut self) {
         for k in 0..self.carries() {
-            if self.carried(self.scan.body.results[k]) == Some(k) {
+            let next = self.scan.body.results[k];
+            if self.carried(next) == Some(k) {
+                trace::fired("loops.fixed", next, &[self.scan.init[k]]);
                 self.placement[k] = Placement::Initial;
             }
         }
@@ -256,7 +281,11 @@ impl<'g> Distribution<'g> {
         let initial = |k: usize| matches!(self.placement.get(k), Some(Placement::Initial)).then(|| self.scan.init[k]);
         let outer: Vec<Option<Term>> =
             (0..carries).map(initial).chain(self.scan.captures.iter().copied().map(Some)).collect();
-        self.scan.body.results = with_literals(self.g, &self.scan.body, &outer);
+        let results = with_literals(self.g, &self.scan.body, &outer);
+        for (&old, &new) in self.scan.body.results.iter().zip(&results).filter(|(old, new)| old != new) {
+            trace::fired("loops.literals", old, &[new]);
+        }
+        self.scan.body.results = results;
     }
 
     /// Carried values and rows that no root reads.
@@ -287,7 +316,10 @@ impl<'g> Distribution<'g> {
                     self.placement[k] = Placement::Initial;
                 } else if k >= carries && !self.wanted[k] {
                     self.placement[k] = Placement::Dead;
+                } else {
+                    continue;
                 }
+                trace::fired("loops.unused", self.scan.body.results[k], &[]);
             }
         }
     }
@@ -433,6 +465,9 @@ impl<'g> Distribution<'g> {
         let rows = self.at_step(&found, &args);
         let mut lift = Lift::new(self.g, var, self.scan.count);
         let rows: Vec<Term> = rows.into_iter().map(|r| lift.lift(r)).collect();
+        for (&of_step, &all) in found.iter().zip(&rows) {
+            trace::fired("loops.products", of_step, &[all]);
+        }
         let mut params = self.scan.body.params.to_vec();
         let mut new = Rewriter::default();
         for &t in &found {

@@ -4,11 +4,12 @@
 //!
 //! Its traversal does not only rewrite terms to terms, so it does not use the rewriting driver: it
 //! also writes records of loops ([`Loop`], [`Carry`], [`Rows`]), and it ends at the first term that
-//! cannot be emitted.
+//! cannot be emitted. In debug builds, the validator checks each term that a rule makes.
 //!
 //! It must never change the bits of a value on which a decision depends (contractions are
 //! reassociated in any case), never copy an operand, and never know how code is written.
 
+mod contraction;
 mod exclusive;
 pub mod im2col;
 mod in_place;
@@ -17,22 +18,46 @@ mod merge_runs;
 pub mod opened;
 mod ragged;
 pub mod strided;
+mod tables;
+mod text;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use self::matrix::{always_stored, as_product};
-use self::strided::as_products;
-
+use self::contraction::{contraction, windows};
 use self::in_place::update;
 use self::merge_runs::{Inner, MergedLoop, runs};
 use self::opened::{Carry, Loop, Loops, RowGrowth, Rows, leaf};
 use self::ragged::{Collected, Inherited, Opened, Ragged};
+use self::tables::{sums_rows, with_tables};
 use crate::passes::trace;
 use ad_ir::analysis::Analyses;
 use ad_ir::analysis::bounds::bound;
-use ad_ir::choice::{Kind, choose, choose_if};
-use ad_ir::ir::{Contraction, Elem, Graph, Node, Put, Scan, Term, Type, Var};
+use ad_ir::ir::{Elem, Graph, Node, Put, Scan, Term, Type, axis, valid};
 use ad_ir::prim::{Cmp, IntOp, Prim, Reduce};
+
+/// The names of the rules, which `AD_TRACE` writes.
+#[must_use]
+pub fn rules() -> Vec<&'static str> {
+    vec![
+        "lowering.merge_runs",
+        "lowering.open_loop",
+        "lowering.in_place",
+        "lowering.exclusive",
+        "lowering.ragged",
+        "lowering.sum_of_choice",
+        "lowering.known_condition",
+        "lowering.condition",
+        "lowering.components",
+        "lowering.part",
+        "lowering.unsigned",
+        "lowering.no_axes",
+        "lowering.relaxed",
+        "lowering.empty",
+        "lowering.no_index",
+        "lowering.sum_of_products",
+        "lowering.index_table",
+    ]
+}
 
 /// The result: the roots in the form that the emitter accepts.
 pub struct LoweredGraph {
@@ -44,15 +69,13 @@ pub struct LoweredGraph {
     pub outer: HashSet<Term>,
 }
 
-impl LoweredGraph {
-    /// The lowered roots, followed by the values that iterations of loops compute.
-    pub(crate) fn roots(&self, roots: &[Term]) -> Vec<Term> {
-        let of_loop = |l: &Loop| {
-            let carried = l.carries.iter().map(|c| c.next);
-            carried.chain(l.rows.iter().map(|r| r.row)).collect::<Vec<Term>>()
-        };
-        roots.iter().map(|t| self.new[t]).chain(self.loops.all.iter().flat_map(of_loop)).collect()
-    }
+/// The result of [`lower`], and the names of the rules that fired, each once. For tests.
+///
+/// # Errors
+/// As [`lower`].
+pub fn lower_alone(g: &mut Graph, roots: &[Term]) -> Result<(LoweredGraph, BTreeSet<&'static str>), String> {
+    let (lowered, fired) = trace::fired_in(|| lower(g, roots, None));
+    Ok((lowered?, fired))
 }
 
 /// Lowers the roots, or returns a text that names a term that cannot be emitted. `own` are the
@@ -81,6 +104,7 @@ pub(crate) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) 
         depth: 0,
         carried: Vec::new(),
         inner: HashSet::new(),
+        validator: valid::Lowered::default(),
     };
     let mut inside = HashMap::new();
     lower.all(roots, &mut inside, &[])?;
@@ -118,6 +142,8 @@ struct Lower<'g> {
     carried: Vec<Term>,
     /// Terms created in loop bodies.
     inner: HashSet<Term>,
+    /// Checks each new term in debug builds.
+    validator: valid::Lowered,
 }
 
 impl Lower<'_> {
@@ -132,6 +158,7 @@ impl Lower<'_> {
             if matches!(*node, Node::Scan(_))
                 && let Some(made) = self.one_run(t)?
             {
+                self.fired("lowering.merge_runs", t, &[made]);
                 self.outside.insert(t, made);
                 continue;
             }
@@ -139,14 +166,16 @@ impl Lower<'_> {
                 let new = |c: Term| inside.get(&c).or_else(|| self.outside.get(&c)).copied().unwrap_or(c);
                 node.map_children(new)
             };
-            let form = trace::is_on().then(|| mapped.clone());
             let made = match &*node {
                 Node::Param(k, _) => env.get(*k as usize).copied().ok_or("a parameter outside of a loop's body")?,
-                _ => self.one(t, mapped)?,
+                _ => {
+                    let (rule, made) = self.one(t, mapped)?;
+                    if let Some(rule) = rule {
+                        self.fired(rule, t, &[made]);
+                    }
+                    made
+                }
             };
-            if form.is_some_and(|form| form != *self.g.node(made) && !matches!(form, Node::Param(..))) {
-                trace::fired("lowering", t, &[made]);
-            }
             if self.depth > 0 {
                 self.inner.insert(made);
             }
@@ -159,67 +188,87 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Lowers one term, over lowered children.
-    fn one(&mut self, t: Term, mapped: Node) -> Result<Term, String> {
+    /// Logs a rewrite, and validates its result in debug builds.
+    fn fired(&mut self, rule: &'static str, before: Term, after: &[Term]) {
+        trace::fired(rule, before, after);
+        if cfg!(debug_assertions)
+            && let Err(errors) = self.validator.check(self.g, after)
+        {
+            panic!("after {rule}: {errors:?}");
+        }
+    }
+
+    /// Lowers one term, over lowered children. Returns the rule that has rewritten it, if one has.
+    fn one(&mut self, t: Term, mapped: Node) -> Result<(Option<&'static str>, Term), String> {
         if let Node::Scan(mut scan) = mapped {
             let mark = self.marks.get(&t).cloned();
-            let Some(rows) = self.inner_rows.get(&t) else { return self.scan(*scan, None, &[], mark.as_ref()) };
-            let first = scan.body.results.len();
-            scan.body.results = scan.body.results.iter().chain(rows).copied().collect();
-            return self.scan(*scan, Some((None, first)), &[], None);
+            let made = match self.inner_rows.get(&t) {
+                None => self.scan(*scan, None, &[], mark.as_ref())?,
+                Some(rows) => {
+                    let first = scan.body.results.len();
+                    scan.body.results = scan.body.results.iter().chain(rows).copied().collect();
+                    self.scan(*scan, Some((None, first)), &[], None)?
+                }
+            };
+            return Ok((Some("lowering.open_loop"), made));
         }
         let exact = self.exact.contains(&t);
         let g = &mut *self.g;
         if let Some(sum) = sum_of_choice(g, &mapped).filter(|_| !exact) {
-            return Ok(sum);
+            return Ok((Some("lowering.sum_of_choice"), sum));
         }
-        Ok(match &mapped {
+        let (rule, made) = match &mapped {
             Node::Build { .. } => return Err("a build has reached the emitter".into()),
             Node::Call(..) => return Err("calls are not emitted yet".into()),
             Node::Cond { cond, then, other } if g.bool_value(*cond).is_some() => {
-                if g.bool_value(*cond) == Some(true) {
-                    *then
-                } else {
-                    *other
-                }
+                ("lowering.known_condition", if g.bool_value(*cond) == Some(true) { *then } else { *other })
             }
-            Node::Cond { cond, then, other } if both_known(g, *then, *other) => match g.bool_value(*then) {
-                Some(true) => *cond,
-                _ => g.not(*cond),
-            },
+            Node::Cond { cond, then, other } if both_known(g, *then, *other) => {
+                ("lowering.condition", if g.bool_value(*then) == Some(true) { *cond } else { g.not(*cond) })
+            }
             Node::Cond { cond, then, other } if matches!(g.ty(t), Type::Tuple(_)) => {
-                by_component(g, *cond, *then, *other)
+                ("lowering.components", by_component(g, *cond, *then, *other))
             }
-            Node::Proj(tuple, k) => g.proj(*tuple, *k as usize),
-            Node::Prim(Prim::Compare(op), args) if unsigned(g, args[0]) => {
-                match unsigned_comparison(*op, g.int_value(args[0]), g.int_value(args[1])) {
-                    Some(value) => g.lit_bool(value),
-                    None => g.mk(mapped),
-                }
+            Node::Proj(tuple, k) => ("lowering.part", g.proj(*tuple, *k as usize)),
+            Node::Prim(Prim::Compare(op), args)
+                if unsigned(g, args[0])
+                    && let Some(value) = unsigned_comparison(*op, g.int_value(args[0]), g.int_value(args[1])) =>
+            {
+                ("lowering.unsigned", g.lit_bool(value))
             }
             // A reduction over no axes is its operand.
-            Node::Prim(Prim::Reduce(op, 0), args) if !matches!(op, Reduce::ArgMax | Reduce::ArgMin) => args[0],
-            Node::Prim(Prim::Sum(axes), args) if axes.is_empty() => args[0],
-            Node::Prim(Prim::RelaxedExact, args) => args[usize::from(exact)],
+            Node::Prim(Prim::Reduce(op, 0), args) if !matches!(op, Reduce::ArgMax | Reduce::ArgMin) => {
+                ("lowering.no_axes", args[0])
+            }
+            Node::Prim(Prim::Sum(axes), args) if axes.is_empty() => ("lowering.no_axes", args[0]),
+            Node::Prim(Prim::RelaxedExact, args) => ("lowering.relaxed", args[usize::from(exact)]),
             // A scatter of or into an empty array changes nothing.
-            Node::Scatter { dst, src, .. } if is_empty(g, *src) || is_empty(g, *dst) => *dst,
-            Node::Prim(Prim::Pad(_), args) if is_empty(g, args[0]) && g.ty(t).is_real() => g.lit_like(t, 0.0),
+            Node::Scatter { dst, src, .. } if is_empty(g, *src) || is_empty(g, *dst) => ("lowering.empty", *dst),
+            Node::Prim(Prim::Pad(_), args) if is_empty(g, args[0]) && g.ty(t).is_real() => {
+                ("lowering.empty", g.lit_like(t, 0.0))
+            }
             // Without an index all rows are added, which is a sum.
-            Node::Scatter { put: Put::Set, src, index, .. } if index.is_empty() => *src,
+            Node::Scatter { put: Put::Set, src, index, .. } if index.is_empty() => ("lowering.no_index", *src),
             Node::Scatter { put: Put::Add, dst, src, vars, index } if index.is_empty() => {
                 let axes: Vec<u8> = (0..vars.len()).map(axis).collect();
                 let rows = g.sum_axes(*src, &axes);
-                g.add(*dst, rows)
+                ("lowering.no_index", g.add(*dst, rows))
             }
             Node::Prim(Prim::Contract(spec), args) => {
                 if !exact && windows(g, &mapped) {
-                    return Ok(g.mk(mapped));
+                    return Ok((None, g.mk(mapped)));
                 }
-                contraction(g, t, spec, args[0], args[1], exact)
+                let made = contraction(g, t, spec, args[0], args[1], exact);
+                let kept = matches!(g.node(made), Node::Prim(Prim::Contract(_), _));
+                return Ok(((!kept).then_some("lowering.sum_of_products"), made));
             }
-            Node::Scatter { put: Put::Add, src, .. } if sums_rows(g, *src) => with_tables(g, t, &mapped),
-            _ => g.mk(mapped),
-        })
+            Node::Scatter { put: Put::Add, src, .. } if sums_rows(g, *src) => match with_tables(g, t, &mapped) {
+                Some(made) => ("lowering.index_table", made),
+                None => return Ok((None, g.mk(mapped))),
+            },
+            _ => return Ok((None, g.mk(mapped))),
+        };
+        Ok(((*g.node(made) != mapped).then_some(rule), made))
     }
 
     /// The type with lowered sizes: a size may be the result of a loop.
@@ -264,7 +313,20 @@ impl Lower<'_> {
     fn changed(&mut self, init: Term) -> Term {
         let like = |g: &Graph, t: Term| t != init && g.ty(t) == g.ty(init);
         let around: Vec<Term> = self.carried.iter().rev().copied().filter(|&t| like(self.g, t)).collect();
-        around.into_iter().find_map(|now| update(self.g, &self.loops, now, init)).unwrap_or(init)
+        around.into_iter().find_map(|now| self.in_place(now, init)).unwrap_or(init)
+    }
+
+    /// The next value of a carried array, as in-place updates of `now`, if it has this form.
+    fn in_place(&mut self, now: Term, next: Term) -> Option<Term> {
+        let chain = update(self.g, &self.loops, now, next)?;
+        if chain != next {
+            self.fired("lowering.in_place", next, &[chain]);
+        }
+        let made = exclusive::apart(self.g, now, chain);
+        if made != chain {
+            self.fired("lowering.exclusive", chain, &[made]);
+        }
+        Some(made)
     }
 
     /// Opens a loop: its body becomes terms over leaves of its own, and its results become leaves.
@@ -347,18 +409,18 @@ impl Lower<'_> {
         let mut parts = Vec::new();
         for (k, &init) in scan.init.iter().enumerate() {
             let now = env[k];
-            if fixed(g, k) {
+            if fixed(self.g, k) {
                 parts.push(init);
                 continue;
             }
-            let next = update(g, &self.loops, now, results[k]).unwrap_or(results[k]);
+            let next = self.in_place(now, results[k]).unwrap_or(results[k]);
             // Created last, so that its handle is larger than those of the body.
-            let ty = g.ty(now).clone();
-            let last = leaf(g, ty);
+            let ty = self.g.ty(now).clone();
+            let last = leaf(self.g, ty);
             l.carries.push(Carry { init, now, next, last });
             parts.push(last);
         }
-        let zero = g.lit_usize(0);
+        let zero = self.g.lit_usize(0);
         let before = mark.map_or_else(|| vec![zero; now.len()], |m| m.positions().to_vec());
         let mut opened = Opened { l: &mut l, body: &body, now: &now, before };
         let lasts = self.count_rows(&collected, &mut opened)?;
@@ -409,6 +471,11 @@ impl Lower<'_> {
             parts.extend(lasts);
             let counter = scan.stop.and_then(|_| merge_runs::counting(g, &scan));
             parts.extend(mark.counts_steps().then(|| counter.map_or(steps, |k| parts[k])));
+        }
+        if cfg!(debug_assertions)
+            && let Err(errors) = l.validate(self.g, &mut self.validator)
+        {
+            panic!("after lowering.open_loop: {errors:?}");
         }
         self.loops.push(l);
         Ok(self.g.tuple(&parts))
@@ -461,82 +528,6 @@ fn by_component(g: &mut Graph, cond: Term, then: Term, other: Term) -> Term {
     g.tuple(&parts)
 }
 
-fn contraction(g: &mut Graph, t: Term, spec: &Contraction, a: Term, b: Term, exact: bool) -> Term {
-    let kernel = as_product(g, spec, a, b).is_some_and(|p| {
-        // An outer product is a view. A dot product of operands that are not stored is one loop
-        // together with them. A batch of dot products is a sum along rows.
-        let dot = p.m.is_empty() && p.n.is_empty();
-        let batch = !p.batch.is_empty();
-        let stored = always_stored(g, a) && always_stored(g, b);
-        let why = || {
-            let form = match (p.m.is_empty(), p.n.is_empty()) {
-                (true, true) => "a dot product",
-                (false, false) if p.k.is_empty() => "an outer product",
-                (false, false) => "a product of matrices",
-                _ => "a matrix and a vector",
-            };
-            let each = if batch { ", batched" } else { "" };
-            let of = if stored { "of arrays in memory" } else { "of operands that are not stored" };
-            format!("({form}{each}, {of})")
-        };
-        // An exact contraction is computed as the function computes it.
-        let by_cost = !p.k.is_empty() && (!dot || (!batch && (exact || stored)));
-        choose_if(!exact && !p.k.is_empty(), Kind::Kernel, (t.index(), 0), by_cost, why)
-    });
-    let product = g.prim(Prim::Contract(spec.clone()), &[a, b]);
-    if kernel || (!exact && on_strides(g, spec, product, [a, b])) {
-        return product;
-    }
-    let mut domain: Vec<u8> = spec.out.to_vec();
-    for l in spec.a.iter().chain(&spec.b) {
-        if !domain.contains(l) {
-            domain.push(*l);
-        }
-    }
-    let mut size_of: HashMap<u8, Term> = HashMap::new();
-    for (&l, &n) in spec.a.iter().zip(g.shape(a)).chain(spec.b.iter().zip(g.shape(b))) {
-        size_of.entry(l).or_insert(n);
-    }
-    let spread = |g: &mut Graph, t: Term, labels: &[u8]| {
-        let here = |l: &&u8| labels.contains(l);
-        let position = |l: &u8| labels.iter().position(|m| m == l).unwrap_or(0);
-        let perm: Vec<u8> = domain.iter().filter(here).map(|l| axis(position(l))).collect();
-        let t = g.transpose(t, &perm);
-        let new: Vec<usize> = (0..domain.len()).filter(|&k| !labels.contains(&domain[k])).collect();
-        let (axes, sizes): (Vec<u8>, Vec<Term>) = new.iter().map(|&k| (axis(k), size_of[&domain[k]])).unzip();
-        g.replicate_axes(t, &axes, &sizes)
-    };
-    let (a, b) = (spread(g, a, &spec.a), spread(g, b, &spec.b));
-    let product = g.product(a, b, spec.absorbs);
-    let summed: Vec<u8> = (spec.out.len()..domain.len()).map(axis).collect();
-    g.sum_axes(product, &summed)
-}
-
-/// Whether the contraction is a batch of matrix products on strided arrays, and no product of
-/// contiguous ones.
-fn on_strides(g: &Graph, spec: &Contraction, product: Term, of: [Term; 2]) -> bool {
-    if as_product(g, spec, of[0], of[1]).is_some() {
-        return false;
-    }
-    as_products(g, spec, product, of).is_some_and(|p| {
-        let matrices = !p.rows.size.is_empty() && !p.columns.size.is_empty();
-        let why = || {
-            format!(
-                "(products of strided {}, {} axes of batches)",
-                if matrices { "matrices" } else { "vectors" },
-                p.batch.len()
-            )
-        };
-        choose(Kind::Kernel, (product.index(), 3), matrices, why)
-    })
-}
-
-/// Whether the contraction can use implicit im2col.
-fn windows(g: &mut Graph, mapped: &Node) -> bool {
-    let made = g.mk(mapped.clone());
-    im2col::windows(g, made).is_some()
-}
-
 /// Whether an array is known to have no elements.
 fn is_empty(g: &Graph, t: Term) -> bool {
     g.shape(t).iter().any(|&n| g.int_value(n) == Some(0))
@@ -545,47 +536,6 @@ fn is_empty(g: &Graph, t: Term) -> bool {
 /// Whether it is a scalar of an unsigned type.
 fn unsigned(g: &Graph, t: Term) -> bool {
     matches!(g.ty(t), Type::Array(Elem::Int(ty), shape) if shape.is_empty() && ty.range().0 == 0)
-}
-
-fn axis(k: usize) -> u8 {
-    u8::try_from(k).unwrap_or(u8::MAX)
-}
-
-/// Whether the term sums the rows of an array whose number of rows is not a literal.
-fn sums_rows(g: &Graph, t: Term) -> bool {
-    matches!(g.node(t), Node::Prim(Prim::Sum(axes), args) if **axes == [0] && g.int_value(g.shape(args[0])[0]).is_none())
-}
-
-/// The minimum number of operations of an index for which a table pays.
-const TABLED: usize = 4;
-
-/// A scatter whose indices are read from a table, if they take several operations and are invariant
-/// along an axis of the scattered array.
-fn with_tables(g: &mut Graph, about: Term, scatter: &Node) -> Term {
-    let (vars, mut index) = g.open_binder(scatter);
-    let Node::Scatter { dst, src, .. } = *scatter else { return g.mk(scatter.clone()) };
-    let sizes: Vec<Term> = g.shape(src)[..vars.len()].to_vec();
-    let mut tables = 0;
-    for (k, ix) in index.iter_mut().enumerate() {
-        let own: Vec<(Var, Term)> =
-            vars.iter().copied().zip(sizes.iter().copied()).filter(|(v, _)| g.free(*ix).contains(v)).collect();
-        let work =
-            g.reachable(&[*ix]).into_iter().filter(|&t| !g.free(t).is_empty() && !matches!(g.node(t), Node::Var(_)));
-        let work = work.count();
-        let plain = g.reachable(&[*ix]).into_iter().all(|t| g.rank(t) == 0 && !g.is_open(t));
-        let why = || format!("({work} operations, at least {TABLED}; invariant along {} axes)", vars.len() - own.len());
-        if work > 0
-            && own.len() < vars.len()
-            && plain
-            && choose(Kind::IndexTable, (about.index(), k), work >= TABLED, why)
-        {
-            let table = crate::passes::bulk::table(g, &own, *ix);
-            let at: Vec<Term> = own.iter().map(|o| g.mk(Node::Var(o.0))).collect();
-            *ix = g.index(table, &at);
-            tables += 1;
-        }
-    }
-    if tables == 0 { g.mk(scatter.clone()) } else { g.scatter(dst, src, &vars, &index) }
 }
 
 /// The constant value of a comparison of unsigned values, if one of them is the literal 0 and that

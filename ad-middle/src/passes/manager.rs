@@ -5,7 +5,7 @@
 //!
 //! This module depends on no single pass and on no order of passes: the lists are in `pipeline`.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write as _;
 use std::rc::Rc;
 
@@ -23,10 +23,21 @@ use ad_ir::stage;
 pub struct Pass {
     /// Its name: in lists, in the log and in reports of internal errors.
     pub name: &'static str,
+    /// The names of its rules, which `AD_TRACE` writes.
+    pub rules: fn() -> Vec<&'static str>,
     /// The function. It preserves the meaning of every root.
     pub run: fn(&mut Graph, &Roots, &mut Context) -> Roots,
     /// Whether the simplifier runs after the pass, if the pass has changed a root.
     pub simplified: bool,
+}
+
+impl Pass {
+    /// The roots after the pass, without validation, and the names of the rules that fired, each
+    /// once. For tests.
+    pub fn alone(&self, g: &mut Graph, roots: &Roots, cx: &mut Context) -> (Roots, BTreeSet<&'static str>) {
+        stage::enter(self.name);
+        trace::fired_in(|| (self.run)(g, roots, cx))
+    }
 }
 
 impl std::fmt::Debug for Pass {
@@ -114,6 +125,8 @@ impl Context {
 pub struct Log {
     /// (stage, text) in order.
     pub stages: Vec<(String, String)>,
+    /// The function that is compiled, if it is not the annotated one. It begins each heading.
+    pub subject: String,
     /// Whether each rewrite that fires is logged, as `rule: before => after`.
     pub rules: bool,
 }
@@ -121,13 +134,24 @@ pub struct Log {
 impl Default for Log {
     /// An empty log, with rewrites if the environment has `AD_TRACE`.
     fn default() -> Self {
-        Log { stages: Vec::new(), rules: std::env::var_os("AD_TRACE").is_some() }
+        Log { stages: Vec::new(), subject: String::new(), rules: std::env::var_os("AD_TRACE").is_some() }
     }
 }
 
 impl Log {
+    /// Names the function of the stages from here on. The annotated function has an empty name.
+    pub fn enter(&mut self, subject: &str) {
+        self.subject = subject.to_string();
+    }
+
+    /// Adds the text of a stage.
+    pub fn push(&mut self, stage: &str, text: String) {
+        let subject = if self.subject.is_empty() { String::new() } else { format!("{}: ", self.subject) };
+        self.stages.push((format!("{subject}{stage}"), text));
+    }
+
     pub(crate) fn terms(&mut self, stage: &str, g: &Graph, roots: &[Term], hints: &BTreeMap<Term, String>) {
-        self.stages.push((stage.to_string(), print::print(g, roots, hints)));
+        self.push(stage, print::print(g, roots, hints));
     }
 
     /// The whole log as text, with a heading for each stage.
@@ -193,7 +217,7 @@ impl<'l> Manager<'l> {
     }
 
     /// Lowers the roots of the routine `name`. The result is not a program of the core language any
-    /// more, since its loops are open. So the lowering validates it itself.
+    /// more, since its loops are open. So `lowering` validates the terms itself, as it makes them.
     pub(crate) fn lower(
         g: &mut Graph,
         roots: &[Term],
@@ -208,15 +232,15 @@ impl<'l> Manager<'l> {
         let lowered = lowering::lower(g, roots, own);
         let steps = trace::taken();
         if !steps.is_empty() {
-            log.stages.push((format!("{name}: lowering, rule by rule"), trace::lines(g, &steps, hints)));
+            log.push(&format!("{name}: lowering, rule by rule"), trace::lines(g, &steps, hints));
         }
         let lowered = lowered?;
-        log.terms(&format!("{name}: lowering"), g, &lowered.roots(roots), hints);
+        log.push(&format!("{name}: lowering"), lowered.text(g, roots, hints));
         Ok(lowered)
     }
 
     /// Whether each root is well formed, and without builds and calls.
-    fn validate(&self, g: &Graph, after: &str, roots: &Roots) {
+    pub(crate) fn validate(&self, g: &Graph, after: &str, roots: &Roots) {
         if cfg!(debug_assertions) {
             let all = roots.all();
             if let Err(errors) = valid::normal_form(g, &all) {
@@ -235,7 +259,7 @@ impl<'l> Manager<'l> {
     /// Logs a text.
     pub(crate) fn log_text(&mut self, stage: &str, text: &str) {
         if let Some(log) = self.log.as_deref_mut() {
-            log.stages.push((format!("{}: {stage}", self.subject), text.to_string()));
+            log.push(&format!("{}: {stage}", self.subject), text.to_string());
         }
     }
 }

@@ -18,8 +18,12 @@ use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::prim::{Binary, Prim};
 
 /// The pass.
-pub const PASS: Pass =
-    Pass { name: "pairs", run: |g, roots, cx| roots.map(|all| pairs(g, all, cx)), simplified: false };
+pub const PASS: Pass = Pass {
+    name: "pairs",
+    rules: || vec!["pairs"],
+    run: |g, roots, cx| roots.map(|all| pairs(g, all, cx)),
+    simplified: false,
+};
 
 /// The roots with these sums rewritten. Exact terms, and those of the function itself, are not
 /// rewritten.

@@ -17,7 +17,17 @@ use ad_ir::ir::{Graph, Node, Term, axis};
 use ad_ir::prim::Prim;
 
 /// The pass.
-pub const PASS: Pass = Pass { name: "push", run: |g, roots, cx| roots.map(|all| push(g, all, cx)), simplified: true };
+pub const PASS: Pass =
+    Pass { name: "push", rules, run: |g, roots, cx| roots.map(|all| push(g, all, cx)), simplified: true };
+
+/// The rule that moves an index into the term that it reads.
+const INDEX: &str = "push.index";
+/// The rule that moves a slice into a contraction.
+const SLICE: &str = "push.slice";
+
+fn rules() -> Vec<&'static str> {
+    vec![INDEX, SLICE]
+}
 
 /// The roots with indices pushed. Closed bodies are not rewritten: their arrays are small or
 /// carried. Exact contractions are not rewritten either, since the function itself computes all
@@ -28,7 +38,7 @@ pub fn push(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let checked = cx.check_conditions();
     let mut facts = (*cx.get::<Checked>(g, &checked)).clone();
     let (exact, uses) = (&*exact, &*uses);
-    Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
+    Rewriter::new(&*cx.get::<Fixed>(g, roots)).run_named(g, roots, |g, t, done| {
         let node = g.node_rc(t);
         match &*node {
             // Inside an index function the index mentions its variables; these reads are not
@@ -37,7 +47,7 @@ pub fn push(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
                 if vars.is_empty() && g.free(t).is_empty() && enters(g, uses, *src, index.len()) =>
             {
                 let index: Vec<Term> = index.iter().map(|ix| done[ix]).collect();
-                Some(read(g, uses, done, *src, &index))
+                Some((Some(INDEX), read(g, uses, done, *src, &index)))
             }
             Node::Prim(Prim::Slice(steps), args)
                 if g.free(t).is_empty()
@@ -46,7 +56,7 @@ pub fn push(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
                     && is_inside(g, &mut facts, &span(g, t), args[0]) =>
             {
                 let span: Vec<Span> = span(g, t).into_iter().map(|s| s.map(|(at, n)| (done[&at], done[&n]))).collect();
-                Some(part(g, (uses, exact, done), (args[0], DEEP), &span))
+                Some((Some(SLICE), part(g, (uses, exact, done), (args[0], DEEP), &span)))
             }
             _ => None,
         }

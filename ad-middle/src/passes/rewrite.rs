@@ -1,7 +1,7 @@
 //! Rewriting by a rule, over all terms that roots reach ([`by_age`]). A pass supplies a rule that
 //! returns the replacement of a term, or `None`: then the term is rebuilt with its rewritten
-//! children. With `AD_TRACE` the driver logs what a rule has rewritten, under the name of the
-//! running pass.
+//! children. With `AD_TRACE` the driver logs what a rule has rewritten, under the name of the rule
+//! or, if the pass has only one, of the running pass.
 //!
 //! Sizes that occur in types are not rewritten: otherwise two terms of one type would get different
 //! types. The driver is therefore constructed with the set of terms that it must not rewrite. It
@@ -16,6 +16,9 @@ use ad_ir::stage;
 
 /// From each visited term to its replacement.
 pub(crate) type Rewritten = HashMap<Term, Term>;
+
+/// The replacement of a term, and the name of the rule for the log.
+pub(crate) type Named = (Option<&'static str>, Term);
 
 /// The driver: a memo table of replacements, and the walks that fill it.
 #[derive(Default)]
@@ -44,7 +47,17 @@ impl Rewriter {
         &mut self,
         g: &mut Graph,
         roots: &[Term],
-        rule: impl FnMut(&mut Graph, Term, &Rewritten) -> Option<Term>,
+        mut rule: impl FnMut(&mut Graph, Term, &Rewritten) -> Option<Term>,
+    ) -> Vec<Term> {
+        self.run_named(g, roots, |g, t, done| Some((Some(stage::current()), rule(g, t, done)?)))
+    }
+
+    /// The same for a rule that names itself. A rule without a name logs its rewrites itself.
+    pub(crate) fn run_named(
+        &mut self,
+        g: &mut Graph,
+        roots: &[Term],
+        rule: impl FnMut(&mut Graph, Term, &Rewritten) -> Option<Named>,
     ) -> Vec<Term> {
         let terms = g.reachable(roots);
         by_age(&mut ByRule { g, done: &mut self.done, rule }, terms);
@@ -56,13 +69,15 @@ impl Rewriter {
         self.run(g, roots, |_, _, _| None)
     }
 
-    /// Rewrites one term, whose children have been rewritten before.
+    /// Rewrites one term by a rule that reads only replacements which are there already. The log
+    /// does not have it.
     pub(crate) fn step(
         &mut self,
         g: &mut Graph,
         t: Term,
-        rule: impl FnMut(&mut Graph, Term, &Rewritten) -> Option<Term>,
+        mut rule: impl FnMut(&mut Graph, Term, &Rewritten) -> Option<Term>,
     ) {
+        let rule = |g: &mut Graph, t, done: &Rewritten| Some((None, rule(g, t, done)?));
         by_age(&mut ByRule { g, done: &mut self.done, rule }, [t]);
     }
 }
@@ -73,7 +88,7 @@ struct ByRule<'a, F> {
     rule: F,
 }
 
-impl<F: FnMut(&mut Graph, Term, &Rewritten) -> Option<Term>> Rewrite for ByRule<'_, F> {
+impl<F: FnMut(&mut Graph, Term, &Rewritten) -> Option<Named>> Rewrite for ByRule<'_, F> {
     type Key = Term;
     type New = Term;
 
@@ -96,10 +111,12 @@ impl<F: FnMut(&mut Graph, Term, &Rewritten) -> Option<Term>> Rewrite for ByRule<
     fn made(&mut self, &t: &Term) -> Term {
         let g = &mut *self.g;
         match (self.rule)(g, t, self.done) {
-            Some(new) => {
+            Some((name, new)) => {
                 // A rule that only rebuilds the term over its new children has not rewritten it.
-                if trace::is_on() && with_rewritten_children(g, t, self.done) != *g.node(new) {
-                    trace::fired(stage::current(), t, &[new]);
+                if let Some(name) = name.filter(|_| trace::is_on())
+                    && with_rewritten_children(g, t, self.done) != *g.node(new)
+                {
+                    trace::fired(name, t, &[new]);
                 }
                 new
             }

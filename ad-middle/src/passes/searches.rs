@@ -19,8 +19,12 @@ use ad_ir::ir::{Elem, Graph, Node, OpenLoop, Term, Type};
 use ad_ir::prim::{Build as _, Prim, Reduce};
 
 /// The pass.
-pub(crate) const PASS: Pass =
-    Pass { name: "searches", run: |g, roots, cx| roots.map(|all| pass(g, all, cx, false)), simplified: true };
+pub(crate) const PASS: Pass = Pass {
+    name: "searches",
+    rules: || vec!["searches"],
+    run: |g, roots, cx| roots.map(|all| pass(g, all, cx, false)),
+    simplified: true,
+};
 
 /// The maximum depth of the operations that compute an element. Deeper arrays are read.
 const DEEP: usize = 32;

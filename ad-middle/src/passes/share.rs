@@ -25,8 +25,12 @@ type Member = (Unary, fn(&mut Graph, Term) -> Term);
 const FAMILIES: &[&[Member]] = &[&[(Unary::Softplus, softplus), (Unary::Sigmoid, sigmoid)]];
 
 /// The pass.
-pub const PASS: Pass =
-    Pass { name: "share", run: |g, roots, cx| roots.map(|all| share(g, all, cx)), simplified: false };
+pub const PASS: Pass = Pass {
+    name: "share",
+    rules: || vec!["share"],
+    run: |g, roots, cx| roots.map(|all| share(g, all, cx)),
+    simplified: false,
+};
 
 /// The roots with shared subterms. Exact terms are left alone, since another formula changes the
 /// last bits. So are the divisions of the function itself.

@@ -7,7 +7,7 @@
 //! change the generated code.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ad_ir::ir::{Graph, Node, Put, Term, print};
 
@@ -15,7 +15,7 @@ use ad_ir::ir::{Graph, Node, Put, Term, print};
 const SHOWN: usize = 3;
 
 /// A rewrite that fired: the rule, the term before, and the terms after. There are several if an
-/// array was split into its elements.
+/// array was split into its elements, and none if the term was dropped.
 pub(crate) type FiredRewrite = (&'static str, Term, Box<[Term]>);
 
 thread_local! {
@@ -30,6 +30,13 @@ pub(crate) fn start() {
 /// The rewrites since [`start`]. Ends the recording.
 pub(crate) fn taken() -> Vec<FiredRewrite> {
     STEPS.take().unwrap_or_default()
+}
+
+/// The result of a function, and the names of the rules that fired in it.
+pub(crate) fn fired_in<R>(f: impl FnOnce() -> R) -> (R, BTreeSet<&'static str>) {
+    start();
+    let result = f();
+    (result, taken().into_iter().map(|(rule, ..)| rule).collect())
 }
 
 /// Whether rewrites are kept.
@@ -50,7 +57,8 @@ pub(crate) fn fired(rule: &'static str, before: Term, after: &[Term]) {
 pub(crate) fn lines(g: &Graph, steps: &[FiredRewrite], hints: &BTreeMap<Term, String>) -> String {
     let line = |(rule, before, after): &FiredRewrite| {
         let all: Vec<String> = after.iter().map(|&t| shown(g, t, hints, SHOWN)).collect();
-        format!("{rule}: {} => {}\n", shown(g, *before, hints, SHOWN), all.join(", "))
+        let after = if all.is_empty() { "nothing".into() } else { all.join(", ") };
+        format!("{rule}: {} => {after}\n", shown(g, *before, hints, SHOWN))
     };
     steps.iter().map(line).collect()
 }

@@ -16,7 +16,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::passes::rewrite::{Rewriter, Rewritten, with_rewritten_children};
-use crate::passes::{Pass, Roots};
+use crate::passes::{Pass, Roots, trace};
 use ad_ir::analysis::guards::{Guard, guards};
 use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
 use ad_ir::prim::{IntOp, Prim};
@@ -24,6 +24,7 @@ use ad_ir::prim::{IntOp, Prim};
 /// The pass.
 pub(crate) const PASS: Pass = Pass {
     name: "trip_counts",
+    rules: || vec!["trip_counts"],
     run: |g, roots, cx| {
         let others: Vec<Term> = Roots { values: Vec::new(), ..roots.clone() }.all();
         let others: Vec<Term> = others.into_iter().chain(roots.values.iter().copied()).collect();
@@ -77,6 +78,7 @@ pub(crate) fn counted(g: &mut Graph, roots: &[Term], others: &[Term], active: &[
             debug_assert_eq!(counts.len(), c.number(g, &own), "each loop has its count");
             Some(c.convert(g, *own, std::mem::take(&mut counts), false))
         });
+        trace::fired("trip_counts", t, &[new.done()[&t]]);
     }
     (roots.iter().map(|t| new.done()[t]).collect(), others.iter().map(|t| plain.done()[t]).collect())
 }

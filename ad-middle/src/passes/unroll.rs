@@ -35,7 +35,28 @@ const LANES: usize = 16;
 
 /// The pass.
 pub const PASS: Pass =
-    Pass { name: "unroll", run: |g, roots, cx| roots.map(|all| unroll(g, all, cx)), simplified: true };
+    Pass { name: "unroll", rules, run: |g, roots, cx| roots.map(|all| unroll(g, all, cx)), simplified: true };
+
+/// The rows of [`Unroll::rule`].
+fn rules() -> Vec<&'static str> {
+    vec![
+        "unroll.input",
+        "unroll.cond",
+        "unroll.gather",
+        "unroll.scatter",
+        "unroll.elementwise",
+        "unroll.iota",
+        "unroll.reshape",
+        "unroll.slice",
+        "unroll.pad",
+        "unroll.stack",
+        "unroll.sum",
+        "unroll.reduce",
+        "unroll.contract",
+        "unroll.scalars",
+        "unroll.selects",
+    ]
+}
 
 /// The roots with small arrays replaced by scalars. Exact sums keep their order.
 pub fn unroll(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
@@ -104,12 +125,12 @@ impl Rewrite for Unroll<'_> {
         if self.g.free(t).is_empty()
             && !self.g.is_open(t)
             && let Some(shape) = self.small(t)
-            && let Some(parts) = self.rule(t, &node, &shape)
+            && let Some((rule, parts)) = self.rule(t, &node, &shape)
         {
             debug_assert_eq!(parts.len(), shape.iter().product::<usize>(), "{node:?}");
             debug_assert!(parts.iter().all(|&p| *self.g.ty(p) == Type::scalar(self.g.elem(t))), "{node:?}");
             if parts != [t] {
-                trace::fired("unroll", t, &parts);
+                trace::fired(rule, t, &parts);
             }
             return New::Parts(parts.into());
         }
@@ -187,27 +208,30 @@ impl Unroll<'_> {
         ts.iter().map(|&t| self.literal(t)).collect()
     }
 
-    /// The elements of a term, with one row for each form. `None` if the term stays an array.
-    fn rule(&mut self, t: Term, node: &Node, shape: &[usize]) -> Option<Vec<Term>> {
+    /// The elements of a term, with one row for each form, and the name of the row. `None` if the
+    /// term stays an array.
+    fn rule(&mut self, t: Term, node: &Node, shape: &[usize]) -> Option<(&'static str, Vec<Term>)> {
         let count = product(shape);
-        match node {
+        Some(match node {
             Node::Input(_) => {
                 self.whole.insert(t, t);
-                Some((0..count).map(|k| self.read(t, &unravel(k, shape))).collect())
+                ("unroll.input", (0..count).map(|k| self.read(t, &unravel(k, shape))).collect())
             }
             Node::Cond { cond, then, other } if !shape.is_empty() => {
                 let cond = self.whole(*cond);
                 let (then, other) = (self.elements(*then)?, self.elements(*other)?);
-                Some((0..count).map(|k| self.g.cond(cond, then[k], other[k])).collect())
+                ("unroll.cond", (0..count).map(|k| self.g.cond(cond, then[k], other[k])).collect())
             }
-            Node::Gather { src, vars, .. } => self.gather(node, *src, vars.len(), shape),
-            Node::Scatter { put, dst, src, vars, .. } => self.scatter(t, node, *put, [*dst, *src], vars.len(), shape),
-            Node::Prim(prim, args) => self.prim(t, prim, args, shape),
-            _ => None,
-        }
+            Node::Gather { src, vars, .. } => ("unroll.gather", self.gather(node, *src, vars.len(), shape)?),
+            Node::Scatter { put, dst, src, vars, .. } => {
+                ("unroll.scatter", self.scatter(t, node, *put, [*dst, *src], vars.len(), shape)?)
+            }
+            Node::Prim(prim, args) => self.prim(t, prim, args, shape)?,
+            _ => return None,
+        })
     }
 
-    fn prim(&mut self, t: Term, prim: &Prim, args: &[Term], shape: &[usize]) -> Option<Vec<Term>> {
+    fn prim(&mut self, t: Term, prim: &Prim, args: &[Term], shape: &[usize]) -> Option<(&'static str, Vec<Term>)> {
         let count = product(shape);
         if prim.is_elementwise() {
             if shape.is_empty() {
@@ -215,26 +239,27 @@ impl Unroll<'_> {
             }
             let args: Option<Vec<Parts>> = args.iter().map(|&c| self.elements(c)).collect();
             let args = args?;
-            return Some(
-                (0..count).map(|k| self.scalar(prim, &args.iter().map(|a| a[k]).collect::<Vec<_>>())).collect(),
-            );
+            let each = (0..count).map(|k| self.scalar(prim, &args.iter().map(|a| a[k]).collect::<Vec<_>>()));
+            return Some(("unroll.elementwise", each.collect()));
         }
         // All other rules below read the first argument.
         let from = self.small(*args.first()?);
         let all = (0..count).map(|k| unravel(k, shape));
-        match prim {
-            Prim::Iota => Some((0..count).map(|k| self.g.lit_usize(k)).collect()),
+        Some(match prim {
+            Prim::Iota => ("unroll.iota", (0..count).map(|k| self.g.lit_usize(k)).collect()),
             // The number of elements differs only if a check fails.
-            Prim::Reshape | Prim::Recast => Some(self.elements(args[0])?.to_vec()).filter(|x| x.len() == count),
+            Prim::Reshape | Prim::Recast => {
+                ("unroll.reshape", Some(self.elements(args[0])?.to_vec()).filter(|x| x.len() == count)?)
+            }
             Prim::Slice(steps) => {
                 let (x, from) = (self.elements(args[0])?, from?);
                 let starts = self.literals(&args[1..=steps.len()])?;
                 let elem = self.g.elem(t);
-                all.map(|ix| match strided(&starts, steps, &ix, &from) {
-                    Some(at) => Some(x[ravel(&at, &from)]),
-                    None => Some(self.g.zero(elem)),
-                })
-                .collect()
+                let each = all.map(|ix| match strided(&starts, steps, &ix, &from) {
+                    Some(at) => x[ravel(&at, &from)],
+                    None => self.g.zero(elem),
+                });
+                ("unroll.slice", each.collect())
             }
             Prim::Pad(steps) => {
                 let (x, from) = (self.elements(args[0])?, from?);
@@ -246,11 +271,11 @@ impl Unroll<'_> {
                         out[ravel(&at, shape)] = element;
                     }
                 }
-                Some(out)
+                ("unroll.pad", out)
             }
             Prim::Stack => {
                 let rows: Option<Vec<Parts>> = args.iter().map(|&c| self.elements(c)).collect();
-                Some(rows?.iter().flat_map(|row| row.iter().copied()).collect())
+                ("unroll.stack", rows?.iter().flat_map(|row| row.iter().copied()).collect())
             }
             Prim::Sum(axes) => {
                 let (x, from) = (self.elements(args[0])?, from?);
@@ -265,7 +290,7 @@ impl Unroll<'_> {
                     let at = ravel(&kept.collect::<Vec<_>>(), shape);
                     out[at] = Some(out[at].map_or(element, |sum| self.g.add(sum, element)));
                 }
-                out.into_iter().collect()
+                ("unroll.sum", out.into_iter().collect::<Option<_>>()?)
             }
             Prim::Reduce(op, rank) => {
                 let (x, from) = (self.elements(args[0])?, from?);
@@ -276,20 +301,20 @@ impl Unroll<'_> {
                 if args.len() > 1 || *op == Reduce::Distances || (*op == Reduce::Squares && group >= LANES) {
                     return None;
                 }
-                Some(x.chunks(group).map(|group| self.reduce(*op, group)).collect())
+                ("unroll.reduce", x.chunks(group).map(|group| self.reduce(*op, group)).collect())
             }
-            Prim::Contract(spec) => self.contract(t, spec, args, shape),
+            Prim::Contract(spec) => ("unroll.contract", self.contract(t, spec, args, shape)?),
             _ => {
                 let (x, from) = (self.elements(args[0])?, from?);
                 let g = &mut *self.g;
                 if let Some(parts) = prim.structural(|s| s.scalars(g, &x, shape)).flatten() {
-                    return Some(parts);
+                    return Some(("unroll.scalars", parts));
                 }
                 let axes = prim.structural(|s| s.selects(shape.len())).flatten()?;
                 let read = |ix: Vec<usize>| axes.iter().map(|&a| ix[a]).collect::<Vec<usize>>();
-                Some(all.map(|ix| x[ravel(&read(ix), &from)]).collect())
+                ("unroll.selects", all.map(|ix| x[ravel(&read(ix), &from)]).collect())
             }
-        }
+        })
     }
 
     /// An elementwise operation on scalars. Operations that are easy to fold are folded.

@@ -21,8 +21,12 @@ use ad_ir::ir::{Graph, Node, OpenLoop, Put, Scan, Term, Var};
 use ad_ir::prim::{Binary, Prim};
 
 /// The pass.
-pub(crate) const PASS: Pass =
-    Pass { name: "accumulate", run: |g, roots, cx| roots.map(|all| pass(g, all, cx)), simplified: true };
+pub(crate) const PASS: Pass = Pass {
+    name: "accumulate",
+    rules: || vec!["accumulate"],
+    run: |g, roots, cx| roots.map(|all| pass(g, all, cx)),
+    simplified: true,
+};
 
 fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let exact = cx.exact(g);

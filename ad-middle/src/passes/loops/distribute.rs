@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use super::{Distribution, Placement, Update};
 use crate::passes::lift::Lift;
 use crate::passes::rewrite::Rewriter;
+use crate::passes::trace;
 use ad_ir::analysis::zeros::is_zero_of_either_sign;
 use ad_ir::ir::{Body, Node, Put, Scan, Term, Type, Var};
 use ad_ir::prim::{Binary, Cmp, Prim, Reduce};
@@ -65,6 +66,7 @@ impl Distribution<'_> {
         let (var, args) = self.step(&rows);
         let fates = std::mem::take(&mut self.placement);
         for (k, placement) in fates.into_iter().enumerate() {
+            let result = self.scan.body.results[k];
             let made = match placement {
                 Placement::Keep => continue,
                 Placement::Initial => self.scan.init[k],
@@ -77,7 +79,9 @@ impl Distribution<'_> {
                 }
                 Placement::Map(r) => {
                     let r = self.at_step(&[r], &args)[0];
-                    Lift::new(self.g, var, self.scan.count).lift(r)
+                    let rows = Lift::new(self.g, var, self.scan.count).lift(r);
+                    trace::fired("loops.rows", result, &[rows]);
+                    rows
                 }
                 Placement::ArgSelect { leader, op, e, payload } => {
                     let each = self.at_step(&[e], &args)[0];
@@ -85,18 +89,27 @@ impl Distribution<'_> {
                     let payload = self.at_step(&[payload], &at)[0];
                     let begin = self.scan.init[k];
                     let met = self.g.cond(met.0, payload, begin);
-                    self.g.cond(none, begin, met)
+                    let made = self.g.cond(none, begin, met);
+                    trace::fired("loops.followers", result, &[made]);
+                    made
                 }
                 Placement::Updates(updates) => {
                     // The last update of the chain is first in the list.
                     updates.iter().rev().fold(self.scan.init[k], |acc, p| {
-                        let each = p.with(&self.at_step(&p.terms(), &args));
-                        match (p, &each) {
+                        let terms = p.terms();
+                        let each = p.with(&self.at_step(&terms, &args));
+                        let made = match (p, &each) {
                             (Update::Winner(op, e), Update::Winner(_, each)) => {
                                 self.winner(acc, *op, (*e, *each), var, &rows)
                             }
                             _ => self.over_steps(acc, &each, var),
+                        };
+                        let rule = if self.private.contains(&k) { "loops.fission" } else { p.rule() };
+                        trace::fired(rule, result, &[made]);
+                        if let Some(&plain) = self.masks.get(&terms[0]) {
+                            trace::fired("loops.masks", plain, &terms[..1]);
                         }
+                        made
                     })
                 }
             };

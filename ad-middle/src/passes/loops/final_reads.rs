@@ -30,8 +30,12 @@ use ad_ir::ir::{Graph, Node, Scan, Term, Var};
 use ad_ir::prim::{Cmp, Prim};
 
 /// The pass.
-pub(crate) const PASS: Pass =
-    Pass { name: "final_reads", run: |g, roots, cx| roots.map(|all| pass(g, all, cx)), simplified: true };
+pub(crate) const PASS: Pass = Pass {
+    name: "final_reads",
+    rules: || vec!["final_reads"],
+    run: |g, roots, cx| roots.map(|all| pass(g, all, cx)),
+    simplified: true,
+};
 
 /// The maximum number of loops around a read, of states of an array in a step, and of writes that
 /// are compared with a read.

@@ -23,8 +23,12 @@ use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
 
 /// The pass.
-pub(crate) const PASS: Pass =
-    Pass { name: "loop_fusion", run: |g, roots, cx| roots.map(|all| pass(g, all, cx)), simplified: true };
+pub(crate) const PASS: Pass = Pass {
+    name: "loop_fusion",
+    rules: || vec!["loop_fusion"],
+    run: |g, roots, cx| roots.map(|all| pass(g, all, cx)),
+    simplified: true,
+};
 
 /// Fuses the loops, and returns the new roots.
 fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {

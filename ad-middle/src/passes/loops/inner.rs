@@ -21,8 +21,12 @@ use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
 use ad_ir::prim::Cmp;
 
 /// The pass.
-pub(crate) const PASS: Pass =
-    Pass { name: "inner_loops", run: |g, roots, cx| roots.map(|all| pass(g, all, cx)), simplified: true };
+pub(crate) const PASS: Pass = Pass {
+    name: "inner_loops",
+    rules: || vec!["inner_loops"],
+    run: |g, roots, cx| roots.map(|all| pass(g, all, cx)),
+    simplified: true,
+};
 
 fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {

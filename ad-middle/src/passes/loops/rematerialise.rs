@@ -29,8 +29,12 @@ use ad_ir::prim::Prim;
 const CHEAP: usize = 8;
 
 /// The pass.
-pub(crate) const PASS: Pass =
-    Pass { name: "rematerialise", run: |g, roots, cx| roots.map(|all| pass(g, all, cx)), simplified: true };
+pub(crate) const PASS: Pass = Pass {
+    name: "rematerialise",
+    rules: || vec!["rematerialise"],
+    run: |g, roots, cx| roots.map(|all| pass(g, all, cx)),
+    simplified: true,
+};
 
 /// The roots with these sums taken in loops that recompute the rows.
 fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {

@@ -25,8 +25,12 @@ use ad_ir::ir::{Body, Elem, Graph, Node, Put, Scan, Term, Type};
 use ad_ir::prim::{Cmp, IntOp, Prim};
 
 /// The pass.
-pub(crate) const PASS: Pass =
-    Pass { name: "ring_buffers", run: |g, roots, cx| roots.map(|all| pass(g, all, cx)), simplified: true };
+pub(crate) const PASS: Pass = Pass {
+    name: "ring_buffers",
+    rules: || vec!["ring_buffers"],
+    run: |g, roots, cx| roots.map(|all| pass(g, all, cx)),
+    simplified: true,
+};
 
 /// The maximum number of states of an array in one step that are examined.
 const STATES: usize = 256;

@@ -41,8 +41,12 @@ const LANES: usize = 16;
 const NUMBERS: usize = 1 << 16;
 
 /// The pass.
-pub(crate) const PASS: Pass =
-    Pass { name: "strip_mine", run: |g, roots, cx| roots.map(|all| pass(g, all, cx)), simplified: true };
+pub(crate) const PASS: Pass = Pass {
+    name: "strip_mine",
+    rules: || vec!["strip_mine"],
+    run: |g, roots, cx| roots.map(|all| pass(g, all, cx)),
+    simplified: true,
+};
 
 /// The roots with strip-mined loops. The pass runs after differentiation: before it, a block would
 /// be saved, or run twice.

@@ -37,6 +37,7 @@ const LESS: usize = 2;
 /// The pass.
 pub(crate) const PASS: Pass = Pass {
     name: "full_unrolling",
+    rules: || vec!["full_unrolling"],
     run: |g, roots, cx| {
         roots.map(|all| {
             let fixed = cx.get::<Fixed>(g, all);

@@ -23,6 +23,18 @@ pub(super) enum Update {
 }
 
 impl Update {
+    /// The rule of the table in `loops` that this is.
+    pub(super) fn rule(&self) -> &'static str {
+        match self {
+            Update::Add(_) => "loops.sum",
+            Update::InOrder(_) => "loops.sum_in_order",
+            Update::Scatter { put: Put::Add, .. } => "loops.elements",
+            Update::Scatter { put: Put::Set, .. } => "loops.writes",
+            Update::Extremum(..) => "loops.extremum",
+            Update::Winner(..) => "loops.winner",
+        }
+    }
+
     pub(super) fn terms(&self) -> Vec<Term> {
         match self {
             Update::Add(e) | Update::InOrder(e) | Update::Extremum(_, e) | Update::Winner(_, e) => vec![*e],
@@ -104,7 +116,9 @@ impl Distribution<'_> {
                             let sizes: Box<[Term]> = self.g.shape(src)[..vars.len()].into();
                             let begin = self.beginning(k);
                             let old = self.g.gather(begin, sizes, &vars, &index);
-                            self.g.cond(mask, src, old)
+                            let masked = self.g.cond(mask, src, old);
+                            self.masks.insert(masked, src);
+                            masked
                         }
                     };
                     found.push(Update::Scatter { put, src, vars, index });
@@ -235,7 +249,9 @@ impl Distribution<'_> {
     pub(super) fn masked(&mut self, mask: Option<Term>, e: Term) -> Term {
         let Some(mask) = mask else { return e };
         let zero = self.g.zeros_like(e);
-        self.g.cond(mask, e, zero)
+        let masked = self.g.cond(mask, e, zero);
+        self.masks.insert(masked, e);
+        masked
     }
 
     /// The initial value of a carried value, as a term in the body.

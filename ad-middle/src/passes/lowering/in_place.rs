@@ -24,8 +24,7 @@ pub(crate) fn update(g: &mut Graph, loops: &Loops, now: Term, next: Term) -> Opt
     if g.rank(now) == 0 || next == now {
         return None;
     }
-    let made = Chain { g, loops, now, facts: Vec::new(), splits: SPLITS }.chained(next, DEEP)?;
-    Some(super::exclusive::apart(g, now, made))
+    Chain { g, loops, now, facts: Vec::new(), splits: SPLITS }.chained(next, DEEP)
 }
 
 /// The state while the chain of one carried array is built.

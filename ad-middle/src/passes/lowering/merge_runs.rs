@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use crate::passes::simplify::simplify_exactly;
 use ad_ir::analysis::guards::{Guard, else_blank};
 use ad_ir::analysis::sizes::fixed;
-use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
+use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type, valid};
 use equal::Alike;
 use matching::{Args, Both, LoopPair, Matched, More, carried, counts, stopping};
 
@@ -95,6 +95,11 @@ pub(crate) fn runs(g: &mut Graph, roots: &[Term]) -> BTreeMap<Term, MergedLoop> 
                 guards.get(first).is_none_or(|l| l.iter().all(|l| guards.get(other).is_some_and(|o| o.contains(l))));
             let both = Both { first: *first, s, of_size, other: *other, a, needed, alike: &alike };
             if let Some(run) = under.then(|| both.one_run(g)).flatten() {
+                if cfg!(debug_assertions)
+                    && let Err(errors) = valid::validate_loop(g, &run.scan)
+                {
+                    panic!("after lowering.merge_runs: {errors:?}");
+                }
                 taken.extend([*first, *other]);
                 alike.is_one_run(*other, *first, s.init.len(), &run.parts);
                 found.insert(*first, run);

@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use ad_ir::ir::{Graph, LEAF, Node, Term, Type};
+use ad_ir::ir::{Graph, LEAF, Node, Term, Type, valid};
 
 /// A carried value.
 #[derive(Clone, Copy, Debug)]
@@ -79,6 +79,35 @@ pub struct Loop {
     pub rows: Vec<Rows>,
     /// The number of loops around it in the program.
     pub(crate) depth: usize,
+}
+
+impl Loop {
+    /// Whether the terms of the loop are well formed, and the types of each carried value and of
+    /// each array of rows agree. Sizes may differ: they are computed in different loops.
+    pub(crate) fn validate(&self, g: &Graph, validator: &mut valid::Lowered) -> Result<(), Vec<String>> {
+        let mut terms = vec![self.count, self.steps, self.step];
+        terms.extend(self.inside.into_iter().chain(self.stop));
+        terms.extend(self.carries.iter().flat_map(|c| [c.init, c.now, c.next, c.last]));
+        terms.extend(self.rows.iter().flat_map(|r| r.beside().chain([r.row, r.all])));
+        validator.check(g, &terms)?;
+        let mut errors = Vec::new();
+        let form = |t: Term, less: usize| Some((g.elem(t), g.rank(t).checked_sub(less)?));
+        for (k, c) in self.carries.iter().enumerate() {
+            if [c.init, c.next, c.last].iter().any(|&t| form(t, 0) != form(c.now, 0)) {
+                errors.push(format!("the carried value {k} changes its type"));
+            }
+            if c.last <= c.next {
+                errors.push(format!("the carried value {k} is older after the loop than in it"));
+            }
+        }
+        for (k, r) in self.rows.iter().enumerate() {
+            let less = usize::from(r.how != RowGrowth::Inner);
+            if form(r.all, less) != form(r.row, 0) {
+                errors.push(format!("the rows {k} are no rows of their array"));
+            }
+        }
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
+    }
 }
 
 /// The role of a leaf.

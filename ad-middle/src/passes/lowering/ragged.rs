@@ -450,6 +450,7 @@ impl Lower<'_> {
             return Err("rows that are not ragged".into());
         };
         let all = rows.array(self.g);
+        self.fired("lowering.ragged", part, &[all]);
         self.ragged.insert(all, *rows);
         Ok(Some(all))
     }

@@ -28,6 +28,7 @@ use ad_ir::prim::Build;
 /// The pass.
 pub const PASS: Pass = Pass {
     name: "simplify",
+    rules,
     run: |g, roots, cx| {
         let exact = cx.exact(g);
         roots.map(|all| {
@@ -91,6 +92,10 @@ pub fn tables() -> [&'static [Rule]; 8] {
         scatter::RULES,
         contraction::RULES,
     ]
+}
+
+fn rules() -> Vec<&'static str> {
+    tables().into_iter().flatten().map(|rule| rule.name).collect()
 }
 
 /// How often each rule fired.
