@@ -1,7 +1,7 @@
 //! Each pass separately, term in and term out, and the rewritings that are no passes: the lowering,
-//! the split of a routine, the columns of a sparse Jacobian, a batch of loops. The files in `passes/`
-//! contain programs (`common/terms.rs` describes the syntax) and the output of the rewriting that
-//! the file's name states. `UPDATE_EXPECT=1` rewrites the outputs.
+//! the split of a routine, the columns of a sparse Jacobian, a batch of loops. The files in
+//! `passes/` contain programs (`common/terms.rs` describes the syntax) and the output of the
+//! rewriting that the file's name states. `UPDATE_EXPECT=1` rewrites the outputs.
 
 mod common;
 
@@ -227,8 +227,8 @@ fn passes_make_what_their_files_say() {
     assert!(refreshed || wrong.is_empty(), "{} differ:\n\n{}", wrong.len(), wrong.join("\n\n"));
 }
 
-/// Every rule that a pass names fires in the file of the pass, and no rule without a name fires. The
-/// simplifier's rules have their examples in `rules.rs`.
+/// Every rule that a pass names fires in the file of the pass, and no rule without a name fires.
+/// The simplifier's rules have their examples in `rules.rs`.
 #[test]
 fn every_rule_has_a_case() {
     let all: BTreeSet<&str> = pipeline::passes().iter().flat_map(|pass| (pass.rules)()).chain(rules()).collect();

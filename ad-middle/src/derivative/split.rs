@@ -1,5 +1,5 @@
-//! The split of terms into two stages: the terms that depend on later inputs, and those that do not.
-//! The second stage gets the terms of the first that it reads as new inputs. A term that only
+//! The split of terms into two stages: the terms that depend on later inputs, and those that do
+//! not. The second stage gets the terms of the first that it reads as new inputs. A term that only
 //! repeats or rearranges others (`replicate`, a transposition) is computed again in the second
 //! stage.
 //!

@@ -1,5 +1,5 @@
-//! Which contractions a kernel takes. The others become sums of products, so that they fuse like any
-//! other sum. An exact contraction is always such a sum, in the order of the function.
+//! Which contractions a kernel takes. The others become sums of products, so that they fuse like
+//! any other sum. An exact contraction is always such a sum, in the order of the function.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! Tables of indices: a scatter whose index takes several operations and is invariant along an axis of
-//! the scattered array reads the index from a table, which is computed once.
+//! Tables of indices: a scatter whose index takes several operations and is invariant along an axis
+//! of the scattered array reads the index from a table, which is computed once.
 
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Graph, Node, Term, Var};

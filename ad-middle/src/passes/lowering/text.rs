@@ -1,5 +1,5 @@
-//! Lowered terms as text, for `AD_DUMP` and tests: the roots, and then each loop with what it carries
-//! and saves. A leaf has a name with the number of its loop.
+//! Lowered terms as text, for `AD_DUMP` and tests: the roots, and then each loop with what it
+//! carries and saves. A leaf has a name with the number of its loop.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
