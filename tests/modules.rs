@@ -183,3 +183,78 @@ fn what_is_in_a_module_is_called_from_outside() {
     let (s, x) = (Shift::new(array![0.5, -0.25]), array![1.0, 2.0]);
     check_grad!(elsewhere::around(&s, &x));
 }
+
+/// Functions that are generic over traits of the module read constants of it.
+#[differentiate]
+mod pricing {
+    use ad::prelude::*;
+
+    const STEPS: usize = 6;
+    const RATE: f64 = 0.03;
+    const YEARS: f64 = DAYS as f64 / 365.0;
+    const DAYS: usize = STEPS * 30;
+    const WEIGHTS: [f64; 2] = [0.25, 1.75];
+    const ROOT: f64 = root();
+
+    const fn root() -> f64 {
+        1.5
+    }
+
+    pub(super) trait Payoff {
+        fn payoff(&self, spot: f64) -> f64;
+        fn scaled<P: Payoff>(&self, other: &P, spot: f64) -> f64 {
+            RATE * self.payoff(spot) + other.payoff(spot)
+        }
+    }
+
+    #[derive(Clone, Copy, Debug, Differentiable)]
+    pub(super) struct Call {
+        pub(super) strike: f64,
+    }
+
+    #[derive(Clone, Copy, Debug, Differentiable)]
+    pub(super) struct Digital {
+        pub(super) strike: f64,
+        pub(super) width: f64,
+    }
+
+    impl Payoff for Call {
+        fn payoff(&self, spot: f64) -> f64 {
+            (spot - self.strike).max(0.0)
+        }
+    }
+
+    impl Payoff for Digital {
+        fn payoff(&self, spot: f64) -> f64 {
+            ((spot - self.strike) / self.width).tanh()
+        }
+    }
+
+    fn tree<P: Payoff>(option: &P, spot: f64, up: f64) -> f64 {
+        let mut values = [0.0; STEPS + 1];
+        for (k, v) in values.iter_mut().enumerate() {
+            *v = option.payoff(spot * up.powi(2 * k as i32 - STEPS as i32));
+        }
+        for n in (0..STEPS).rev() {
+            for k in 0..=n {
+                values[k] = (0.5 * values[k] + 0.5 * values[k + 1]) * (-RATE).exp();
+            }
+        }
+        values[0] + discount(option, spot)
+    }
+
+    fn discount(option: &impl Payoff, spot: f64) -> f64 {
+        option.payoff(spot) * (-RATE * YEARS).exp() * WEIGHTS.iter().sum::<f64>() * ROOT
+    }
+
+    #[differentiate]
+    pub(super) fn price(call: &Call, digital: &Digital, spot: f64) -> f64 {
+        tree(call, spot, 1.1) + tree::<Digital>(digital, spot, 1.2) + call.scaled(digital, spot)
+    }
+}
+
+#[test]
+fn generic_functions_read_constants_of_the_module() {
+    let (call, digital) = (pricing::Call { strike: 1.0 }, pricing::Digital { strike: 0.9, width: 0.2 });
+    check_grad!(pricing::price(&call, &digital, 1.03));
+}

@@ -303,6 +303,21 @@ impl Style {
         })
     }
 
+    /// A choice between the integers 1 and 0, which is a conversion of its condition. `None` for any
+    /// other choice.
+    pub(super) fn indicator(&self, elem: Elem, cond: &Expr, then: &Expr, other: &Expr) -> Option<Expr> {
+        let cond = match (then.integer?, other.integer?) {
+            (1, 0) => cond.tokens.clone(),
+            (0, 1) => {
+                let cond = cond.at(prec::PREFIX);
+                quote!(!#cond)
+            }
+            _ => return None,
+        };
+        let ty = self.ty(elem);
+        Some(Expr::new(quote!(#ty::from(#cond)), prec::ATOM, 1))
+    }
+
     fn cast(&self, from: Elem, to: Elem, x: &Expr) -> Expr {
         let size = x.size + 1;
         let param = Elem::Real(RealTy::Param);

@@ -236,15 +236,20 @@ impl Chain {
         let (attr, item, open) = (&self.attr, &self.item, self.open.iter().map(Request::tokens));
         let (asked, names) = (names(&self.outside.asked), names(&self.outside.names));
         let list = self.outside.list.iter().map(entry);
-        let has =
-            quote!({ #kind #id #stage } { #attr } { #item } { #({ #open })* } { #names } { #asked } { #(#list)* });
         // If rustc reports an error in the call, it underlines the user's own name.
+        let span = match first {
+            Request::Path(path) => path.span(),
+            Request::Member(member) => member.name.span(),
+        };
+        let has = quote_spanned! {span=>
+            { #kind #id #stage } { #attr } { #item } { #({ #open })* } { #names } { #asked } { #(#list)* }
+        };
         let tokens = match first {
-            Request::Path(path) => quote_spanned!(path.span()=> #path! { { #krate::__resume } #has }),
+            Request::Path(path) => quote_spanned!(span=> #path! { { #krate::__resume } #has }),
             Request::Member(member) => {
                 let (reach, root) = self.root_of(member);
                 let name = blocks::macro_name(member.of, &member.name);
-                let call = quote_spanned!(member.name.span()=> #reach::#name! { { #krate::__resume } #has });
+                let call = quote_spanned!(span=> #reach::#name! { { #krate::__resume } #has });
                 quote!(#root #call)
             }
         };

@@ -350,6 +350,10 @@ impl<'a> Lower<'a> {
                 let name = p.path.get_ident()?.to_string();
                 match self.state.scope.get(&name) {
                     Some(Ok(Value::Term(t))) => Some(*t).filter(|&t| self.g.elem(t) == Elem::USIZE),
+                    None if self.is_elsewhere() => match self.constant_of_module(&p.path)? {
+                        Ok(Value::Term(t)) => Some(t).filter(|&t| self.g.elem(t) == Elem::USIZE),
+                        _ => None,
+                    },
                     _ => None,
                 }
             }

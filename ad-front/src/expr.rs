@@ -264,6 +264,9 @@ impl<'a> Lower<'a> {
         let last = p.path.segments.last().map_or_else(String::new, |s| s.ident.to_string());
         let upper = |c: char| c.is_uppercase() || c == '_' || c.is_ascii_digit();
         if p.qself.is_none() && last.starts_with(|c: char| c.is_uppercase()) && last.chars().all(upper) {
+            if let Some(value) = self.constant_of_module(&p.path) {
+                return value;
+            }
             let path = self.at_its_place(&p.path.to_token_stream());
             return Ok(Value::Number(Number::Outer(path.into()).into()));
         }

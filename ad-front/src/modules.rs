@@ -6,10 +6,12 @@
 //!
 //! This module must never read what an item computes.
 
+mod instance;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
@@ -59,6 +61,8 @@ pub struct ItemNeeds {
 #[derive(Default)]
 struct Named {
     paths: Vec<Path>,
+    /// Paths that look like those of constants.
+    constants: Vec<Path>,
     members: BTreeSet<String>,
 }
 
@@ -102,7 +106,7 @@ impl Module {
         self.scopes.push(Scope { path: path.clone(), ..Scope::default() });
         for item in items {
             match item {
-                Item::Fn(_) | Item::Struct(_) | Item::Enum(_) | Item::Impl(_) | Item::Trait(_) => {
+                Item::Fn(_) | Item::Struct(_) | Item::Enum(_) | Item::Impl(_) | Item::Trait(_) | Item::Const(_) => {
                     let id = number(&path, &item.to_token_stream());
                     self.entries.push(Entry { id, scope, item: item.clone(), of_block: None });
                 }
@@ -306,6 +310,13 @@ impl Search<'_> {
             };
             names.push((written(path), id));
         }
+        for path in &named.constants {
+            let PathTarget::Here(k) = self.module.find(scope, path) else { continue };
+            if matches!(self.module.entries[k].item, Item::Const(_)) {
+                self.enter(k);
+                names.push((written(path), self.module.entries[k].id));
+            }
+        }
         names
     }
 
@@ -363,9 +374,10 @@ fn of_item(item: &Item) -> Named {
         Item::Fn(f) => {
             let mut members = Members(BTreeSet::new());
             members.visit_item_fn(f);
-            Named { paths: requests_of_item(f), members: members.0 }
+            Named { paths: requests_of_item(f), constants: constants(f.to_token_stream()), members: members.0 }
         }
-        Item::Struct(_) | Item::Enum(_) => Named { paths: requests_of_type(item), members: BTreeSet::new() },
+        Item::Struct(_) | Item::Enum(_) => Named { paths: requests_of_type(item), ..Named::default() },
+        Item::Const(c) => Named { constants: constants(c.expr.to_token_stream()), ..Named::default() },
         _ => Named::default(),
     }
 }
@@ -374,13 +386,43 @@ fn of_item(item: &Item) -> Named {
 fn of_block(block: &ItemImpl) -> Named {
     let mut members = Members(BTreeSet::new());
     members.visit_item_impl(block);
-    let mut named = Named { paths: type_of_block(block).into_iter().collect(), members: members.0 };
+    let constants = constants(block.to_token_stream());
+    let mut named = Named { paths: type_of_block(block).into_iter().collect(), constants, members: members.0 };
     for path in methods(block).iter().flat_map(requests_of_method) {
         if !named.paths.iter().any(|other| written(other) == written(&path)) {
             named.paths.push(path);
         }
     }
     named
+}
+
+/// The paths in some tokens that look like those of constants, in macros too.
+fn constants(tokens: TokenStream) -> Vec<Path> {
+    fn add(tokens: TokenStream, all: &mut BTreeSet<String>) {
+        let (mut path, mut joined) = (String::new(), false);
+        for token in tokens {
+            match token {
+                TokenTree::Ident(name) => {
+                    path = if joined { format!("{path}::{name}") } else { name.to_string() };
+                    joined = false;
+                    let upper = |c: char| c.is_uppercase() || c == '_' || c.is_ascii_digit();
+                    let name = name.to_string();
+                    if name.starts_with(char::is_uppercase) && name.chars().all(upper) {
+                        all.insert(path.clone());
+                    }
+                }
+                TokenTree::Punct(p) if p.as_char() == ':' => joined = !path.is_empty(),
+                TokenTree::Group(g) => {
+                    add(g.stream(), all);
+                    (path, joined) = (String::new(), false);
+                }
+                _ => (path, joined) = (String::new(), false),
+            }
+        }
+    }
+    let mut all = BTreeSet::new();
+    add(tokens, &mut all);
+    all.iter().filter_map(|path| syn::parse_str(path).ok()).collect()
 }
 
 /// The name of a function or constant of a block.
@@ -398,6 +440,7 @@ fn name(item: &Item) -> Option<&syn::Ident> {
         Item::Struct(s) => Some(&s.ident),
         Item::Enum(e) => Some(&e.ident),
         Item::Trait(t) => Some(&t.ident),
+        Item::Const(c) => Some(&c.ident),
         _ => None,
     }
 }

@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use proc_macro2::{Group, Ident, Literal, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{FnArg, GenericParam, Generics as Declared, Item, ItemFn, Path, PathArguments};
+use syn::{Expr, FnArg, GenericParam, Generics as Declared, Item, ItemFn, Path, PathArguments};
 use syn::{ParenthesizedGenericArguments, ReturnType, Type};
 
 use super::lower::Lower;
@@ -294,6 +294,23 @@ pub fn named(path: &TokenStream) -> TokenStream {
     }
 }
 
+/// Whether the value of a constant is made of literals, other constants and operators.
+fn is_plain(value: &Expr) -> bool {
+    match value {
+        Expr::Lit(_) | Expr::Path(_) => true,
+        Expr::Paren(e) => is_plain(&e.expr),
+        Expr::Group(e) => is_plain(&e.expr),
+        Expr::Unary(e) => is_plain(&e.expr),
+        Expr::Cast(e) => is_plain(&e.expr),
+        Expr::Reference(e) => is_plain(&e.expr),
+        Expr::Repeat(e) => is_plain(&e.expr) && is_plain(&e.len),
+        Expr::Binary(e) => is_plain(&e.left) && is_plain(&e.right),
+        Expr::Array(e) => e.elems.iter().all(is_plain),
+        Expr::Tuple(e) => e.elems.iter().all(is_plain),
+        _ => false,
+    }
+}
+
 /// The number of a constant at a definition's place.
 #[must_use]
 pub fn constant_id(definition: DefId, path: &TokenStream) -> DefId {
@@ -323,6 +340,29 @@ impl<'a> Lower<'a> {
         let function = self.at_definition(Some(k), |me| me.nested_function(f));
         self.state.items = items;
         Some(function)
+    }
+
+    /// The value of a constant that is declared in the marked module. At the place of the annotated
+    /// function it keeps its name, and an array is as any other constant array.
+    pub(super) fn constant_of_module(&mut self, path: &Path) -> Option<Lowered<Value<'a>>> {
+        let outside = self.outside;
+        let k = outside.find(self.state.definition, &written(path))?;
+        let Item::Const(constant) = &outside.list.get(k)?.item else { return None };
+        if !self.is_elsewhere() {
+            let (elem, 0) = self.annotated(&constant.ty)? else { return None };
+            return Some(Ok(Value::Term(self.constant(&path.to_token_stream(), elem))));
+        }
+        if !is_plain(&constant.expr) {
+            return None;
+        }
+        let inside = std::mem::take(&mut self.state.scope);
+        let range = SrcRange::of(&constant.expr);
+        let made = self.at_definition(Some(k), |me| {
+            let made = me.expr(&constant.expr)?;
+            me.ascribe(made, &constant.ty, range)
+        });
+        self.state.scope = inside;
+        Some(made)
     }
 
     /// Asks for a function or a constant of a type with a definition outside. Returns whether it

@@ -84,6 +84,12 @@ impl Driver<'_> {
         self.add(Statement { code: code.into(), names, effect: true, ..Statement::default() });
     }
 
+    /// A conditional whose arms are the integers 1 and 0, with the terms that it names.
+    fn indicator(&self, cond: Term, then: Term, other: Term) -> Option<(Expr, Vec<Term>)> {
+        let [(c, named), (a, _), (b, _)] = [cond, then, other].map(|t| self.scalar_expr(t));
+        Some((self.style.indicator(self.g.elem(then), &c, &a, &b)?, named))
+    }
+
     /// Whether the value can be written where it is used. It must be used once, in a scalar with
     /// the same guard or in an arm whose condition is its guard.
     pub(super) fn stays_inline(&self, t: Term, e: &Expr, guard: &[Guard]) -> bool {
@@ -136,6 +142,11 @@ impl Driver<'_> {
                 names.extend(named);
                 (None, typed(&[&e]).map_or(e, Expr::atom))
             }
+            Node::Cond { cond, then, other } if self.indicator(*cond, *then, *other).is_some() => {
+                let (e, named) = self.indicator(*cond, *then, *other).unwrap_or_else(|| self.scalar_expr(t));
+                names.extend(named);
+                (None, e)
+            }
             Node::Cond { cond, then, other } => {
                 let (a, then_names) = self.scalar_expr(*then);
                 let (b, other_names) = self.scalar_expr(*other);
@@ -156,9 +167,12 @@ impl Driver<'_> {
                         e
                     })
                     .collect();
-                let first = typed(&[&parts[1], &parts[2]]).unwrap_or_else(|| parts[1].tokens.clone());
-                let (c, a, b) = (&parts[0].tokens, first, &parts[2].tokens);
-                (None, Expr::new(quote!(if #c { #a } else { #b }), prec::IF, SHORT + 1))
+                let e = self.style.indicator(g.elem(t), &parts[0], &parts[1], &parts[2]).unwrap_or_else(|| {
+                    let first = typed(&[&parts[1], &parts[2]]).unwrap_or_else(|| parts[1].tokens.clone());
+                    let (c, a, b) = (&parts[0].tokens, first, &parts[2].tokens);
+                    Expr::new(quote!(if #c { #a } else { #b }), prec::IF, SHORT + 1)
+                });
+                (None, e)
             }
             Node::Prim(prim, args) if prim.is_elementwise() => {
                 let mut values = Vec::new();

@@ -129,6 +129,9 @@ impl Nest<'_, '_> {
             Op::If(c, a, b) => {
                 self.summary.choices += 1;
                 let (c, a, b) = (self.value(*c)?, self.value(*a)?, self.value(*b)?);
+                if let Some(e) = self.style.indicator(self.k.node(id).elem, &c, &a, &b) {
+                    return Ok(e);
+                }
                 let level = self.level(id);
                 let arm = |nest: &mut Self, which: bool| {
                     let arm = nest.arm_of.get(&(id, which)).copied()?;

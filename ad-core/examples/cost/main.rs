@@ -15,13 +15,15 @@ mod arrays;
 mod builds;
 #[path = "../../../benches/measure/docs.rs"]
 mod docs;
+#[path = "../../tests/common/files.rs"]
+mod files;
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
+use files::Annotated;
 use proc_macro2::{TokenStream, TokenTree};
-use quote::ToTokens;
 
 /// The number of expansions, of which the shortest time counts.
 const REPEATS: usize = 5;
@@ -42,27 +44,27 @@ struct Cost {
 }
 
 impl Cost {
-    fn of(attr: &TokenStream, function: &TokenStream) -> Cost {
+    fn of(annotated: &Annotated) -> Cost {
         let mut milliseconds = f64::INFINITY;
         let mut emitted = TokenStream::new();
         for _ in 0..REPEATS {
-            let (attr, function) = (attr.clone(), function.clone());
             let start = Instant::now();
-            emitted = ad_core::expand(attr, function);
+            emitted = annotated.expanded();
             milliseconds = milliseconds.min(start.elapsed().as_secs_f64() * 1e3);
         }
-        let file = syn::parse2(emitted.clone()).expect("the expansion parses");
-        let text = prettyplease::unparse(&file);
-        assert!(!text.contains("compile_error!"), "refused:\n{text}");
+        let text = |tokens| prettyplease::unparse(&syn::parse2(tokens).expect("the expansion parses"));
+        let (given, written) = (text(annotated.item.clone()), text(emitted.clone()));
+        assert!(!written.contains("compile_error!"), "refused:\n{written}");
+        let new = |word: &str| written.matches(word).count() - given.matches(word).count();
         Cost {
-            functions: 1,
+            functions: given.matches("#[differentiate").count().max(1),
             milliseconds,
-            given: count(function.clone()),
+            given: count(annotated.item.clone()),
             tokens: count(emitted),
-            lines: text.lines().count(),
-            bytes: text.len(),
-            nests: text.matches("    fn ").count() - text.matches("    fn loops").count(),
-            dispatched: text.matches("dispatched!").count(),
+            lines: written.lines().count(),
+            bytes: written.len(),
+            nests: new("    fn ") - new("    fn loops"),
+            dispatched: new("dispatched!"),
         }
     }
 
@@ -103,19 +105,10 @@ fn count(tokens: TokenStream) -> usize {
     tokens.into_iter().map(of).sum()
 }
 
-/// The annotated functions of a file.
-fn of_file(path: &Path) -> Cost {
-    let text = std::fs::read_to_string(path).expect("the file can be read");
-    let file = syn::parse_file(&text).expect("the file parses");
-    file.items.into_iter().fold(Cost::default(), |cost, item| {
-        let syn::Item::Fn(mut f) = item else { return cost };
-        let Some(at) = f.attrs.iter().position(|a| a.path().is_ident("differentiate")) else { return cost };
-        let attr = match f.attrs.remove(at).meta {
-            syn::Meta::List(list) => list.tokens,
-            _ => TokenStream::new(),
-        };
-        cost.plus(Cost::of(&attr, &f.to_token_stream()))
-    })
+/// The annotated functions of an example. Modules are read with the file that declares them.
+fn of_example(folder: &Path) -> Cost {
+    let all = files::annotated(&folder.join("main.rs"), None);
+    all.iter().fold(Cost::default(), |cost, one| cost.plus(Cost::of(one)))
 }
 
 fn main() {
@@ -125,14 +118,10 @@ fn main() {
     text += "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
     for name in ["tour", "digits", "rnn", "fit_ode", "hmc", "optimise", "bundle"] {
         let folder = root.join("examples").join(name);
-        let mut files: Vec<PathBuf> =
-            std::fs::read_dir(&folder).expect("the example").map(|e| e.expect("a file").path()).collect();
-        files.sort();
-        let cost = files.iter().fold(Cost::default(), |cost, file| cost.plus(of_file(file)));
-        text += &cost.row(&format!("`{name}`"));
+        text += &of_example(&folder).row(&format!("`{name}`"));
     }
     for n in [25, 50, 100, 200] {
-        let cost = Cost::of(&TokenStream::new(), &arrays::statements(n));
+        let cost = Cost::of(&Annotated::new(TokenStream::new(), arrays::statements(n)));
         text += &cost.row(&format!("{n} array statements"));
     }
     if std::env::args().any(|a| a == "builds") {

@@ -227,8 +227,9 @@ impl Writer<'_> {
                 Piece::Helper(f, id, path) => {
                     tokens.extend(f.into_token_stream());
                     if self.needed.contains(&id)
-                        && let Some(seen) = self.module.item(id).cloned()
+                        && let Some(Item::Fn(seen)) = self.module.item(id)
                     {
+                        let seen = Item::Fn(self.module.instance(&path, seen));
                         let chain = self.chain(Subject::Helper, id, self.attr.clone(), &seen, &path);
                         tokens.extend(self.next(chain));
                     }

@@ -333,7 +333,7 @@ macro_rules! dispatched {
                 $inner::<Machine $(, $f)?>($($arg),*)
             }
         }
-        $crate::kernel::dispatch(Call(($($arg,)*), ::core::marker::PhantomData))
+        $crate::kernel::dispatch(Call::<$($f)?>(($($arg,)*), ::core::marker::PhantomData))
     }};
 }
 pub(super) use dispatched;

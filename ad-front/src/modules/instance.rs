@@ -1,0 +1,102 @@
+//! A generic function of a marked module at one choice of types. What it names at its place is the
+//! same for all choices, so this one shows which constants of the module it reads.
+//!
+//! This module must never decide what a call means.
+
+use syn::punctuated::Punctuated;
+use syn::visit_mut::{self, VisitMut};
+use syn::{GenericParam, Ident, Item, ItemFn, Path, Token, Type, TypeParamBound, WherePredicate};
+
+use super::{Module, PathTarget, name, path_of};
+
+type Bounds = Punctuated<TypeParamBound, Token![+]>;
+
+impl Module {
+    /// A function of the module at this path with the first types of the module that have the traits
+    /// of its bounds in the place of its type parameters. Other parameters stay.
+    #[must_use]
+    pub fn instance(&self, path: &[String], function: &ItemFn) -> ItemFn {
+        let mut instance = function.clone();
+        let Some(scope) = self.scopes.iter().position(|s| s.path == path) else { return instance };
+        let generics = &function.sig.generics;
+        let given = generics.type_params().filter_map(|parameter| {
+            let own = &parameter.ident;
+            let stated = generics.where_clause.iter().flat_map(|w| &w.predicates).filter_map(|p| match p {
+                WherePredicate::Type(p) if is(&p.bounded_ty, own) => Some(&p.bounds),
+                _ => None,
+            });
+            let ty = std::iter::once(&parameter.bounds).chain(stated).find_map(|b| self.type_with(scope, b))?;
+            Some((own.clone(), ty))
+        });
+        let given: Vec<(Ident, Path)> = given.collect();
+        let generics = &mut instance.sig.generics;
+        let is_given = |parameter: &GenericParam| matches!(parameter, GenericParam::Type(t) if given.iter().any(|(own, _)| *own == t.ident));
+        generics.params = generics.params.iter().filter(|p| !is_given(p)).cloned().collect();
+        if let Some(clause) = &mut generics.where_clause {
+            let of_given = |p: &WherePredicate| matches!(p, WherePredicate::Type(p) if given.iter().any(|(own, _)| is(&p.bounded_ty, own)));
+            clause.predicates = clause.predicates.iter().filter(|p| !of_given(p)).cloned().collect();
+        }
+        Given { module: self, scope, given: &given }.visit_item_fn_mut(&mut instance);
+        instance
+    }
+
+    /// The path in a scope of the first type of the module that has one of these traits.
+    fn type_with(&self, scope: usize, bounds: &Bounds) -> Option<Path> {
+        let traits = bounds.iter().filter_map(|b| match b {
+            TypeParamBound::Trait(t) => Some(self.find(scope, &t.path)),
+            _ => None,
+        });
+        let wanted: Vec<usize> =
+            traits.filter_map(|place| if let PathTarget::Here(k) = place { Some(k) } else { None }).collect();
+        self.entries.iter().find_map(|entry| {
+            let Item::Impl(block) = &entry.item else { return None };
+            let (own, Type::Path(of)) = (&block.trait_.as_ref()?.0, &*block.self_ty) else { return None };
+            let has = matches!(self.find(entry.scope, own), PathTarget::Here(k) if wanted.contains(&k));
+            match self.find(entry.scope, &of.path) {
+                PathTarget::Here(ty) if has => self.path_from(scope, ty),
+                _ => None,
+            }
+        })
+    }
+
+    /// The path of an item from a scope.
+    fn path_from(&self, scope: usize, k: usize) -> Option<Path> {
+        let (from, entry) = (&self.scopes[scope].path, &self.entries[k]);
+        let to = &self.scopes[entry.scope].path;
+        let common = from.iter().zip(to).take_while(|(a, b)| a == b).count();
+        let up = std::iter::repeat_n("super".to_string(), from.len() - common);
+        let names = up.chain(to[common..].iter().cloned()).chain([name(&entry.item)?.to_string()]);
+        path_of(&names.collect::<Vec<_>>())
+    }
+}
+
+/// Whether a type is a type parameter.
+fn is(ty: &Type, parameter: &Ident) -> bool {
+    matches!(ty, Type::Path(of) if of.path.is_ident(parameter))
+}
+
+/// Writes types where type parameters and `impl Trait` stand.
+struct Given<'m> {
+    module: &'m Module,
+    scope: usize,
+    given: &'m [(Ident, Path)],
+}
+
+impl VisitMut for Given<'_> {
+    fn visit_path_mut(&mut self, path: &mut Path) {
+        let first = path.segments.first().filter(|_| path.leading_colon.is_none());
+        if let Some((_, ty)) = self.given.iter().find(|(own, _)| first.is_some_and(|s| s.ident == *own)) {
+            path.segments = ty.segments.iter().chain(path.segments.iter().skip(1)).cloned().collect();
+        }
+        visit_mut::visit_path_mut(self, path);
+    }
+
+    fn visit_type_mut(&mut self, ty: &mut Type) {
+        if let Type::ImplTrait(of) = ty
+            && let Some(path) = self.module.type_with(self.scope, &of.bounds)
+        {
+            *ty = syn::parse_quote!(#path);
+        }
+        visit_mut::visit_type_mut(self, ty);
+    }
+}
