@@ -10,6 +10,16 @@
 //! scan (v, 0) (\c o -> update c x [wrap (o + 1 + n - 1)], wrap (o + 1))
 //! ```
 //!
+//! A loop may also carry a slice of which each step drops the first elements (`split_first`). Its
+//! array never changes, so no element comes back at the other end: element `i` of the slice is
+//! element `offset + i`. What is behind the end of the slice is unspecified.
+//!
+//! ```text
+//! scan (v) (\c -> slice [1..1 + n] c)
+//!     becomes
+//! scan (0) (\o -> o + 1), with v as a capture
+//! ```
+//!
 //! A small array of a literal size is still rotated, since that costs less than the offset. This
 //! pass must never change the elements of an array. A write that is out of range is dropped, and
 //! its shifted index must stay out of range.
@@ -21,7 +31,7 @@ use crate::passes::unroll::LIMIT;
 use crate::passes::{Context, Pass};
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::ir::rewrite::{Rewrite, by_age};
-use ad_ir::ir::{Body, Elem, Graph, Node, Put, Scan, Term, Type};
+use ad_ir::ir::{Body, Elem, Graph, Node, Put, Scan, Term, Type, Var};
 use ad_ir::prim::{Cmp, IntOp, Prim};
 
 /// The pass.
@@ -59,8 +69,9 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
 
 /// The results of a loop with its ring buffers, if it has any.
 fn parts(g: &mut Graph, scan: &Scan, cx: &mut Context) -> Option<Vec<Term>> {
-    let rotated: Vec<bool> = (0..scan.init.len()).map(|k| rotates(g, scan, k) == Some(true)).collect();
-    if !rotated.contains(&true) {
+    let rotated: Vec<Option<Turn>> =
+        (0..scan.init.len()).map(|k| rotates(g, scan, k).filter(|&turn| turn != Turn::Stays)).collect();
+    if rotated.iter().all(Option::is_none) {
         return None;
     }
     let terms = |all: &[Term]| all.iter().map(|&t| TermOrRing::Term(t)).collect::<Vec<_>>();
@@ -69,16 +80,27 @@ fn parts(g: &mut Graph, scan: &Scan, cx: &mut Context) -> Option<Vec<Term>> {
     Some(parts.into_iter().map(|part| part.term(g)).collect())
 }
 
-/// Whether a step rotates the carried array k of a loop. A step may also write its elements, and
-/// replace it under a condition. `None` if a step changes it in another way, or if it is small or
-/// not an array.
-fn rotates(g: &Graph, scan: &Scan, k: usize) -> Option<bool> {
+/// How the steps of a loop move the elements of a carried array.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Turn {
+    /// Each element stays at its index.
+    Stays,
+    /// They move to the front, and the elements do not change otherwise.
+    Shifts,
+    /// They move to the front, and the first ones to the end. A step may write elements.
+    Rotates,
+}
+
+/// How a step moves the elements of the carried array k of a loop. A step may also write elements,
+/// and replace the array under a condition. `None` if a step changes it in another way, or if it is
+/// small or not an array.
+fn rotates(g: &Graph, scan: &Scan, k: usize) -> Option<Turn> {
     let Type::Array(_, shape) = &scan.body.params[k] else { return None };
     let small = |n: i128| usize::try_from(n).is_ok_and(|n| n <= LIMIT);
     if shape.is_empty() || g.int_value(shape[0]).is_some_and(small) {
         return None;
     }
-    let (mut own, mut found) = (false, false);
+    let (mut own, mut written, mut found) = (false, false, Turn::Stays);
     let (mut stack, mut seen) = (vec![(scan.body.results[k], false)], HashSet::new());
     while let Some((t, chosen)) = stack.pop() {
         if !seen.insert(t) {
@@ -89,25 +111,66 @@ fn rotates(g: &Graph, scan: &Scan, k: usize) -> Option<bool> {
         }
         match *g.node(t) {
             Node::Param(n, _) if n as usize == k => own = true,
-            Node::Scatter { dst, .. } => stack.push((dst, chosen)),
+            Node::Scatter { dst, .. } => {
+                written = true;
+                stack.push((dst, chosen));
+            }
             Node::Cond { then, other, .. } => stack.extend([(then, true), (other, true)]),
             Node::Gather { .. } if rotation(g, t).is_some() => {
-                found = true;
+                found = Turn::Rotates;
                 stack.extend(rotation(g, t).map(|(src, _)| (src, chosen)));
+            }
+            Node::Prim(Prim::Slice(_), _) | Node::Gather { .. } if shift(g, t).is_some() => {
+                found = found.max(Turn::Shifts);
+                stack.extend(shift(g, t).map(|(src, _)| (src, chosen)));
             }
             Node::Proj(inner, j) => match g.node(inner) {
                 Node::Scan(inner) if (j as usize) < inner.init.len() => {
-                    found |= rotates(g, inner, j as usize)?;
+                    let inside = rotates(g, inner, j as usize)?;
+                    // An array that an inner loop does not move may be written there.
+                    written |= inside == Turn::Stays;
+                    found = found.max(inside);
                     stack.push((inner.init[j as usize], chosen));
                 }
-                _ if chosen => {}
+                _ if chosen => written = true,
                 _ => return None,
             },
-            _ if chosen => {}
+            // The other array may be a ring buffer.
+            _ if chosen => written = true,
             _ => return None,
         }
     }
-    own.then_some(found)
+    own.then_some(if written && found == Turn::Shifts { Turn::Rotates } else { found })
+}
+
+/// If the term is an array without its first rows, in the memory of the whole array: that array,
+/// and the number of those rows.
+fn shift(g: &Graph, t: Term) -> Option<(Term, Term)> {
+    let (src, by) = match g.node(t) {
+        Node::Prim(Prim::Slice(steps), args) => {
+            let (by, others) = args[1..=steps.len()].split_first()?;
+            let whole = steps.iter().all(|&s| s == 1) && others.iter().all(|&s| g.int_value(s) == Some(0));
+            whole.then_some((args[0], *by))?
+        }
+        Node::Gather { src, vars, index, .. } => {
+            let ([var], [index]) = (&**vars, &**index) else { return None };
+            (*src, moved_by(g, *var, *index)?)
+        }
+        _ => return None,
+    };
+    (g.shape(t) == g.shape(src)).then_some((src, by))
+}
+
+/// The number that is added to a variable.
+fn moved_by(g: &Graph, var: Var, index: Term) -> Option<Term> {
+    let Node::Prim(Prim::Int(IntOp::Add), sum) = g.node(index) else { return None };
+    let is_var = |t: Term| matches!(g.node(t), Node::Var(v) if *v == var);
+    let by = match (is_var(sum[0]), is_var(sum[1])) {
+        (true, false) => sum[1],
+        (false, true) => sum[0],
+        _ => return None,
+    };
+    g.free(by).is_empty().then_some(by)
 }
 
 /// If the term is an array rotated to the left along its first axis: that array, and the number of
@@ -123,22 +186,18 @@ fn rotation(g: &Graph, t: Term) -> Option<(Term, Term)> {
     let (over, back, at) = (args[0], args[1], args[2]);
     let is =
         |t: Term, prim: &Prim, of: [Term; 2]| matches!(g.node(t), Node::Prim(p, args) if p == prim && **args == of);
-    let Node::Prim(Prim::Int(IntOp::Add), sum) = g.node(at) else { return None };
-    let var = |t: Term| matches!(g.node(t), Node::Var(v) if v == var);
-    let by = match (var(sum[0]), var(sum[1])) {
-        (true, false) => sum[1],
-        (false, true) => sum[0],
-        _ => return None,
-    };
+    let by = moved_by(g, *var, at)?;
     let wraps = is(over, &Prim::Compare(Cmp::Le), [n, at]) && is(back, &Prim::Int(IntOp::Sub), [at, n]);
-    (wraps && g.free(by).is_empty()).then_some((*src, by))
+    wraps.then_some((*src, by))
 }
 
-/// A rotated array: its element `i` is element `offset + i`, cyclically, of `array`.
+/// A rotated or shifted array: its element `i` is element `offset + i` of `array`.
 #[derive(Clone, Copy)]
 struct Ring {
     array: Term,
     offset: Term,
+    /// Whether elements behind the end are the first ones. Otherwise they are unspecified.
+    wraps: bool,
 }
 
 /// The rewritten form of a term.
@@ -153,7 +212,7 @@ impl TermOrRing {
     fn ring(self, g: &mut Graph) -> Ring {
         match self {
             TermOrRing::Ring(ring) => ring,
-            TermOrRing::Term(array) => Ring { array, offset: g.lit_usize(0) },
+            TermOrRing::Term(array) => Ring { array, offset: g.lit_usize(0), wraps: false },
         }
     }
 
@@ -178,8 +237,11 @@ impl Ring {
         if g.int_value(self.offset) == Some(0) {
             return i;
         }
-        let n = g.shape(self.array)[0];
         let at = g.int(IntOp::Add, self.offset, i);
+        if !self.wraps {
+            return at;
+        }
+        let n = g.shape(self.array)[0];
         let (over, back) = (g.compare(Cmp::Le, n, at), g.int(IntOp::Sub, at, n));
         g.select(over, back, at)
     }
@@ -238,13 +300,13 @@ impl Rewrite for InBody<'_> {
 
 impl Rings {
     /// The results of a loop over these arguments. The carried values that `rotated` marks become
-    /// ring buffers.
+    /// ring buffers or shifted arrays.
     fn of_loop(
         &mut self,
         g: &mut Graph,
         scan: &Scan,
         [init, captures, xs]: &[Vec<TermOrRing>; 3],
-        rotated: &[bool],
+        rotated: &[Option<Turn>],
         cx: &mut Context,
     ) -> Vec<TermOrRing> {
         // Offsets come last among the carried values and among the captures.
@@ -258,11 +320,11 @@ impl Rings {
                 (_, Some(k)) => (2, xs[k]),
             };
             let ring = match (group, is) {
-                (0, is) => rotated[k].then(|| is.ring(g)),
+                (0, is) => rotated[k].map(|turn| Ring { wraps: turn != Turn::Shifts, ..is.ring(g) }),
                 (_, TermOrRing::Ring(ring)) => Some(ring),
                 _ => None,
             };
-            let Some(Ring { array, offset }) = ring else {
+            let Some(Ring { array, offset, wraps }) = ring else {
                 let t = is.term(g);
                 args.push(new[group].param(g, t, ty.clone()));
                 continue;
@@ -270,7 +332,7 @@ impl Rings {
             let whole = g.ty(array).clone();
             let array = new[group.min(1)].param(g, array, whole);
             let offset = offsets[group.min(1)].param(g, offset, Type::scalar(Elem::USIZE));
-            let ring = Ring { array, offset };
+            let ring = Ring { array, offset, wraps };
             if group < 2 {
                 self.is.insert(array, TermOrRing::Ring(ring));
                 self.touched.insert(array, true);
@@ -293,7 +355,7 @@ impl Rings {
         let (mut results, mut ends, mut rows) = (Vec::new(), Vec::new(), Vec::new());
         for (k, t) in old.iter().enumerate() {
             let is = self.is[t];
-            if rotated.get(k) == Some(&true) {
+            if rotated.get(k).copied().flatten().is_some() {
                 let ring = is.ring(g);
                 results.push(ring.array);
                 ends.push(ring.offset);
@@ -332,11 +394,9 @@ impl Rings {
                     return TermOrRing::Term(g.proj(made, k + offsets));
                 }
                 let array = g.proj(made, k);
-                if !rotated[k] {
-                    return TermOrRing::Term(array);
-                }
+                let Some(turn) = rotated[k] else { return TermOrRing::Term(array) };
                 offset += 1;
-                TermOrRing::Ring(Ring { array, offset: g.proj(made, offset - 1) })
+                TermOrRing::Ring(Ring { array, offset: g.proj(made, offset - 1), wraps: turn != Turn::Shifts })
             })
             .collect()
     }
@@ -363,9 +423,17 @@ impl Rings {
     /// Rewrites a term that depends on a ring buffer. Its children are rewritten already.
     fn one(&mut self, g: &mut Graph, t: Term, cx: &mut Context) -> TermOrRing {
         let node = g.node_rc(t);
+        if let Some((src, by)) = shift(g, t)
+            && let TermOrRing::Ring(ring) = self.is[&src]
+        {
+            let by = self.term(g, by);
+            return TermOrRing::Ring(Ring { offset: ring.at(g, by), ..ring });
+        }
         match &*node {
             Node::Gather { src, sizes, .. } => {
-                if let (Some((src, by)), TermOrRing::Ring(ring)) = (rotation(g, t), self.is[src]) {
+                if let (Some((src, by)), TermOrRing::Ring(ring @ Ring { wraps: true, .. })) =
+                    (rotation(g, t), self.is[src])
+                {
                     debug_assert!(matches!(self.is[&src], TermOrRing::Ring(_)), "it is the array that is read");
                     let by = self.term(g, by);
                     let offset = ring.at(g, by);
@@ -389,7 +457,7 @@ impl Rings {
                     Put::Set => g.update(dst, src, &vars, index),
                 };
                 match self.is[dst] {
-                    TermOrRing::Ring(ring) if !index.is_empty() => {
+                    TermOrRing::Ring(ring @ Ring { wraps: true, .. }) if !index.is_empty() => {
                         index[0] = ring.written_at(g, index[0]);
                         TermOrRing::Ring(Ring { array: write(g, ring.array, &index), ..ring })
                     }
@@ -405,18 +473,20 @@ impl Rings {
                     return TermOrRing::Term(g.cond(cond, then, other));
                 }
                 let [a, b] = arms.map(|arm| arm.ring(g));
-                TermOrRing::Ring(Ring {
-                    array: g.cond(cond, a.array, b.array),
-                    offset: g.cond(cond, a.offset, b.offset),
-                })
+                let (array, offset) = (g.cond(cond, a.array, b.array), g.cond(cond, a.offset, b.offset));
+                TermOrRing::Ring(Ring { array, offset, wraps: a.wraps || b.wraps })
             }
             Node::Scan(scan) => {
                 let of = |all: &[Term]| all.iter().map(|t| self.is[t]).collect::<Vec<_>>();
                 let args = [of(&scan.init), of(&scan.captures), of(&scan.xs)];
                 let ring = |is: &TermOrRing| matches!(is, TermOrRing::Ring(_));
-                let kept =
-                    |(k, is): (usize, &TermOrRing)| rotates(g, scan, k).is_some_and(|rotates| rotates || ring(is));
-                let rotated: Vec<bool> = args[0].iter().enumerate().map(kept).collect();
+                // An array that stays where it is may be written there, so it is one that wraps.
+                let kept = |(k, is): (usize, &TermOrRing)| {
+                    let own = rotates(g, scan, k).filter(|&turn| turn != Turn::Stays || ring(is))?;
+                    let shifts = own == Turn::Shifts && !matches!(is, TermOrRing::Ring(Ring { wraps: true, .. }));
+                    Some(if shifts { Turn::Shifts } else { Turn::Rotates })
+                };
+                let rotated: Vec<Option<Turn>> = args[0].iter().enumerate().map(kept).collect();
                 if !args.iter().flatten().any(ring) {
                     return self.mapped(g, &node);
                 }
@@ -453,7 +523,7 @@ impl Rings {
     }
 
     /// Opens a binder. Returns its variables and the rewritten terms under it.
-    fn opened(&mut self, g: &mut Graph, node: &Node, cx: &mut Context) -> (Vec<ad_ir::ir::Var>, Vec<Term>) {
+    fn opened(&mut self, g: &mut Graph, node: &Node, cx: &mut Context) -> (Vec<Var>, Vec<Term>) {
         let (vars, scoped) = g.open_binder(node);
         self.all(g, &scoped, cx);
         let scoped = scoped.into_iter().map(|t| self.term(g, t)).collect();
