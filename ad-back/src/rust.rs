@@ -303,8 +303,8 @@ impl Style {
         })
     }
 
-    /// A choice between the integers 1 and 0, which is a conversion of its condition. `None` for any
-    /// other choice.
+    /// A choice between the integers 1 and 0, which is a conversion of its condition. `None` for
+    /// any other choice.
     pub(super) fn indicator(&self, elem: Elem, cond: &Expr, then: &Expr, other: &Expr) -> Option<Expr> {
         let cond = match (then.integer?, other.integer?) {
             (1, 0) => cond.tokens.clone(),

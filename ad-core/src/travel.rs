@@ -14,14 +14,16 @@
 mod apart;
 mod blocks;
 mod modules;
+mod wire;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Generics, Item, ItemFn, Path, Visibility};
 
+use self::wire::{entries, entry, group, names, of_caller, read_names};
 use super::derive;
 use super::expansion::{Expansion, Written, beside, folder, guarded, with_item, written};
 use ad_back as emit;
@@ -82,6 +84,13 @@ enum Request {
 }
 
 impl Request {
+    fn span(&self) -> Span {
+        match self {
+            Request::Path(path) => path.span(),
+            Request::Member(member) => member.name.span(),
+        }
+    }
+
     fn tokens(&self) -> TokenStream {
         match self {
             Request::Path(path) => path.to_token_stream(),
@@ -237,10 +246,7 @@ impl Chain {
         let (asked, names) = (names(&self.outside.asked), names(&self.outside.names));
         let list = self.outside.list.iter().map(entry);
         // If rustc reports an error in the call, it underlines the user's own name.
-        let span = match first {
-            Request::Path(path) => path.span(),
-            Request::Member(member) => member.name.span(),
-        };
+        let span = first.span();
         let has = quote_spanned! {span=>
             { #kind #id #stage } { #attr } { #item } { #({ #open })* } { #names } { #asked } { #(#list)* }
         };
@@ -525,79 +531,4 @@ fn has_dollar(tokens: TokenStream) -> bool {
         TokenTree::Punct(p) => p.as_char() == '$',
         _ => false,
     })
-}
-
-/// A definition as tokens.
-fn entry(definition: &Marked) -> TokenStream {
-    let (id, item) = (Literal::u128_unsuffixed(definition.id), &definition.item);
-    let state = match (definition.broken, definition.certain) {
-        (true, _) => "broken",
-        (false, true) => "certain",
-        (false, false) => "right",
-    };
-    let state = format_ident!("{state}");
-    let (names, home) = (names(&definition.names), &definition.home);
-    quote!({ #id #state { #item } { #names } { #home } })
-}
-
-fn entries(tokens: TokenStream) -> Option<Vec<Marked>> {
-    let one = |token: TokenTree| {
-        let parts: Vec<TokenTree> = group(token)?.into_iter().collect();
-        let [id, state, item, names, home] = <[TokenTree; 5]>::try_from(parts).ok()?;
-        Some(Marked {
-            id: id.to_string().parse().ok()?,
-            broken: state.to_string() == "broken",
-            certain: state.to_string() == "certain",
-            item: syn::parse2(of_caller(group(item)?)).ok()?,
-            names: read_names(group(names)?)?,
-            home: group(home)?,
-        })
-    };
-    tokens.into_iter().map(one).collect()
-}
-
-/// Names as tokens, each with the number of its definition.
-fn names(names: &[(String, DefId)]) -> TokenStream {
-    let one = |(name, id): &(String, DefId)| {
-        let (name, id) = (Literal::string(name), Literal::u128_unsuffixed(*id));
-        quote!(#name #id)
-    };
-    names.iter().map(one).collect()
-}
-
-fn read_names(tokens: TokenStream) -> Option<Vec<(String, DefId)>> {
-    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-    let one = |pair: &[TokenTree]| {
-        let [name, id] = pair else { return None };
-        let name: syn::LitStr = syn::parse2(name.to_token_stream()).ok()?;
-        Some((name.value(), id.to_string().parse().ok()?))
-    };
-    tokens.chunks(2).map(one).collect()
-}
-
-fn group(token: TokenTree) -> Option<TokenStream> {
-    match token {
-        TokenTree::Group(g) if g.delimiter() == Delimiter::Brace => Some(g.stream()),
-        _ => None,
-    }
-}
-
-/// The tokens with the hygiene of this macro call. A function and its derivatives must have the
-/// same hygiene for their variables, and tokens that have passed through a macro call have another
-/// one.
-fn of_caller(tokens: TokenStream) -> TokenStream {
-    let one = |mut token: TokenTree| {
-        match &mut token {
-            TokenTree::Group(g) => {
-                let mut inner = Group::new(g.delimiter(), of_caller(g.stream()));
-                inner.set_span(g.span());
-                return TokenTree::Group(inner);
-            }
-            // `$crate` here means the crate of the user's macro.
-            TokenTree::Ident(i) if *i == "$crate" => {}
-            other => other.set_span(other.span().resolved_at(Span::call_site())),
-        }
-        token
-    };
-    tokens.into_iter().map(one).collect()
 }

@@ -12,8 +12,8 @@ use super::{Module, PathTarget, name, path_of};
 type Bounds = Punctuated<TypeParamBound, Token![+]>;
 
 impl Module {
-    /// A function of the module at this path with the first types of the module that have the traits
-    /// of its bounds in the place of its type parameters. Other parameters stay.
+    /// A function of the module at this path, in which types of the module replace the type
+    /// parameters: the first type that has a trait of the bounds. Other parameters stay.
     #[must_use]
     pub fn instance(&self, path: &[String], function: &ItemFn) -> ItemFn {
         let mut instance = function.clone();
