@@ -48,11 +48,12 @@ use ad_ir::ir::{Graph, Term};
 use ad_ir::program::{Check, Declared, Phase, Program, Routine, Staged};
 use ad_ir::rust_types::real_param;
 use ad_middle::passes::lowering::LoweredGraph;
+use ad_middle::passes::lowering::exact::Decided;
 use ad_middle::pipeline::{self, Log};
 use calls::RecordAccess;
 use plan::{Plan, Work};
 use rust::Style;
-use schedule::{CheckTerms, Decided};
+use schedule::CheckTerms;
 use signature::Public;
 
 /// The data from which a routine is emitted: lowered terms and their plan.

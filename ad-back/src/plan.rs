@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::store::Class;
 pub(super) use ad_ir::analysis::guards::Guard;
-use ad_ir::ir::{Graph, Node, Term};
+use ad_ir::ir::{Graph, Node, Term, TermTable};
 use ad_ir::prim::Prim;
 use ad_middle::passes::lowering::im2col::ImplicitIm2col;
 use ad_middle::passes::lowering::opened::{LoopScopes, Loops};
@@ -44,7 +44,7 @@ pub(super) struct Step {
 /// The data that the emitter needs in addition to the terms.
 #[derive(Debug)]
 pub(super) struct Plan {
-    pub(super) class: Vec<Class>,
+    pub(super) class: TermTable<Class>,
     /// All statements, of the routine and of the bodies of loops.
     pub(super) steps: Vec<Step>,
     /// The statements of the routine, in order.
@@ -77,7 +77,7 @@ pub(super) struct Plan {
 
 impl Plan {
     pub(super) fn class(&self, t: Term) -> Class {
-        self.class[t.index()]
+        self.class[t]
     }
 }
 

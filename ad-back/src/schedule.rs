@@ -18,6 +18,7 @@ use super::store::{Class, ProgramContext, classify, is_broadcast};
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::prim::Prim;
+use ad_middle::passes::lowering::exact::{self, Decided};
 use ad_middle::passes::lowering::im2col::windows_of;
 use ad_middle::passes::lowering::opened::{LeafRole, Loop, LoopScopes, Loops, Rows, chain_of_updates};
 use group::group;
@@ -110,7 +111,7 @@ fn planned(
     reach.sort_unstable();
     reach.dedup();
     let scopes = LoopScopes::new(g, &loops, &reach);
-    let exact = exact(g, &loops, &reach, decided);
+    let exact = exact::of_lowered(g, &loops, &reach, decided);
     // Loops read their initial values, next values and rows in full.
     let mut read: Vec<Term> = results.to_vec();
     for l in &loops.all {
@@ -127,8 +128,8 @@ fn planned(
     let mut of_term: HashMap<Term, usize> = HashMap::new();
     let mut of_loop: Vec<Option<usize>> = vec![None; loops.all.len()];
     for &t in &reach {
-        let scalar = class[t.index()] == Class::Scalar && !matches!(g.node(t), Node::Lit(_));
-        let buffer = class[t.index()] == Class::Buffer && !matches!(g.node(t), Node::Input(_));
+        let scalar = class[t] == Class::Scalar && !matches!(g.node(t), Node::Lit(_));
+        let buffer = class[t] == Class::Buffer && !matches!(g.node(t), Node::Input(_));
         if !scalar && !buffer {
             let not_stored = || windows.values().any(|w| w.not_stored(g) == Some(t));
             if matches!(g.node(t), Node::Prim(Prim::Sum(_) | Prim::Reduce(..) | Prim::Contract(_), _)) && !not_stored()
@@ -146,7 +147,7 @@ fn planned(
                 let at = *of_loop[n].get_or_insert_with(|| {
                     let reads = loop_reads(g, &loops, &scopes, &statements, n, &sets);
                     let scope = scopes.parent[n];
-                    statements.push(ScheduledStatement { of: Target::Loop(n), reads, guard: guard[t.index()], scope });
+                    statements.push(ScheduledStatement { of: Target::Loop(n), reads, guard: guard[t], scope });
                     statements.len() - 1
                 });
                 of_term.insert(t, at);
@@ -157,7 +158,7 @@ fn planned(
         of_term.insert(t, statements.len());
         // A term that only gets a name has no cost.
         let named = matches!(g.node(t), Node::Input(_) | Node::Size(..));
-        let guard = if named { 0 } else { guard[t.index()] };
+        let guard = if named { 0 } else { guard[t] };
         statements.push(ScheduledStatement {
             of: Target::Term(t),
             reads: reads(g, &class, &windows, t),
@@ -185,7 +186,7 @@ fn planned(
     let stencils = reach
         .iter()
         .copied()
-        .filter(|&t| class[t.index()] == Class::Buffer && g.free(t).is_empty() && is_stencil(g, &known, &class, t))
+        .filter(|&t| class[t] == Class::Buffer && g.free(t).is_empty() && is_stencil(g, &known, &class, t))
         .filter(|t| choose(Kind::IndexSetSplitting, (t.index(), 0), true, || "(the ends are few elements)".into()));
     let stencils = stencils.collect();
     let read_whole = loops.read_whole(g, &reach, &[&roots[..], &whole].concat());
@@ -252,66 +253,6 @@ fn planned(
 fn updated(g: &Graph, plan: &Plan, n: usize) -> impl Iterator<Item = Term> {
     let arrays = plan.loops.all[n].carries.iter().filter(|c| g.rank(c.now) > 1);
     arrays.filter(|c| chain_of_updates(g, &plan.loops, c.now, c.next).is_some()).map(|c| c.now)
-}
-
-/// The terms that have to keep their bits.
-pub(super) struct Decided {
-    /// The terms that decisions of the user's function depend on.
-    pub(super) exact: Vec<Term>,
-    /// Terms that occur outside of loops only. If a decision depends on one of them and it is not
-    /// in `exact`, the decision is a mask of the derivative.
-    pub(super) outer: HashSet<Term>,
-}
-
-/// The terms that decisions depend on, through loops. A mask of the derivative must have the same
-/// value wherever it is computed, but may differ from the function in the last bits. So of its
-/// operands only those that are not stored keep their bits.
-fn exact(g: &Graph, loops: &Loops, reach: &[Term], decided: Option<&Decided>) -> HashSet<Term> {
-    let of = |t: &Term| decided.is_some_and(|d| d.outer.contains(t));
-    let (mut firm, mut masks): (Vec<Term>, Vec<Term>) = (decided.map_or(Vec::new(), |d| d.exact.clone()), Vec::new());
-    firm.extend(loops.all.iter().filter_map(|l| l.stop));
-    for &t in reach {
-        ad_ir::analysis::decisions::decided_by(g, t, if of(&t) { &mut masks } else { &mut firm });
-    }
-    let mut exact = HashSet::new();
-    ad_ir::analysis::decisions::follow(g, &mut exact, firm);
-    insensitive_through_loops(g, loops, &mut exact);
-    while let Some(t) = masks.pop() {
-        if !computed_once(g, t) && exact.insert(t) {
-            g.node(t).for_each_child(|c| masks.push(c));
-        }
-    }
-    exact
-}
-
-/// Whether all readers of the term read the same bits, however the term is computed.
-fn computed_once(g: &Graph, t: Term) -> bool {
-    let closed = g.free(t).is_empty();
-    match g.node(t) {
-        Node::Prim(Prim::Sum(_) | Prim::Reduce(..) | Prim::Contract(_), _) | Node::Scatter { .. } => closed,
-        Node::Param(..) => true,
-        _ => closed && g.rank(t) == 0,
-    }
-}
-
-/// A term in a loop is exact if the result of the loop that it computes is.
-fn insensitive_through_loops(g: &Graph, loops: &Loops, exact: &mut HashSet<Term>) {
-    loop {
-        let mut more = Vec::new();
-        for l in &loops.all {
-            for c in &l.carries {
-                if exact.contains(&c.now) || exact.contains(&c.last) {
-                    more.extend([c.init, c.next]);
-                }
-            }
-            more.extend(l.rows.iter().filter(|r| exact.contains(&r.all)).map(|r| r.row));
-        }
-        more.retain(|t| !exact.contains(t));
-        if more.is_empty() {
-            return;
-        }
-        ad_ir::analysis::decisions::follow(g, exact, more);
-    }
 }
 
 /// The terms that a loop reads: its initial values, and the terms outside of its body that the body

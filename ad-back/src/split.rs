@@ -9,14 +9,14 @@ use super::in_range::InRange;
 use super::items::{Fold, Item};
 use super::kernel::{Id, Kernel, Op, operands};
 use super::store::{Class, padded_parts};
-use ad_ir::ir::{Graph, Lit, Node, Put, Term};
+use ad_ir::ir::{Graph, Lit, Node, Put, Term, TermTable};
 use ad_ir::prim::{Binary, Cmp, IntOp, Prim, Unary};
 
 /// The maximum number of elements that a block may leave out at both ends together.
 const NEAR: i128 = 16;
 
 /// Whether `t` is a sum of blocks along the last axis, all of them nearly as long as it.
-pub(super) fn is_stencil(g: &Graph, known: &InRange<'_>, class: &[Class], t: Term) -> bool {
+pub(super) fn is_stencil(g: &Graph, known: &InRange<'_>, class: &TermTable<Class>, t: Term) -> bool {
     let Some((_, pads)) = padded_parts(g, class, t) else { return false };
     let Some((&size, outer)) = g.shape(t).split_last() else { return false };
     pads.iter().all(|&pad| {

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use ad_ir::choice::{Kind, choose, choose_if};
-use ad_ir::ir::{Graph, Node, Term};
+use ad_ir::ir::{Graph, Node, Term, TermTable};
 use ad_ir::prim::{Binary, Prim, Reduce};
 use ad_middle::passes::lowering::im2col::ImplicitIm2col;
 use ad_middle::passes::lowering::matrix::stored_operand;
@@ -135,7 +135,7 @@ pub(super) fn is_exact_sum(g: &Graph, exact: &HashSet<Term>, t: Term) -> bool {
 
 /// The class of each reachable term, by its position. `reach` is ascending. All elements of `roots`
 /// are read.
-pub(super) fn classify(g: &Graph, reach: &[Term], roots: &[Term], around: ProgramContext<'_>) -> Vec<Class> {
+pub(super) fn classify(g: &Graph, reach: &[Term], roots: &[Term], around: ProgramContext<'_>) -> TermTable<Class> {
     // The cost of a term depends on which of its operands are stored, and the readers of a term
     // depend on which of its parents are. The first round finds the readers. The second round knows
     // them and decides bottom-up, so it stores a term as soon as a chain has become long enough.
@@ -179,12 +179,12 @@ fn round(
     reach: &[Term],
     roots: &[Term],
     around: ProgramContext<'_>,
-    known: Option<&[Readers]>,
-) -> (Vec<Class>, Vec<Readers>) {
-    let mut class = vec![Class::View; g.len()];
-    let mut cost = vec![0_u32; g.len()];
+    known: Option<&TermTable<Readers>>,
+) -> (TermTable<Class>, TermTable<Readers>) {
+    let mut class = TermTable::new(Class::View);
+    let mut cost = TermTable::new(0_u32);
     // The cost that a term adds to its readers: nothing if it is stored.
-    let mut passed_on = vec![0_u32; g.len()];
+    let mut passed_on = TermTable::new(0_u32);
     // Contractions that are scattered to windows are not materialised.
     let not_stored: HashSet<Term> = around.windows.values().filter_map(|w| w.not_stored(g)).collect();
     for &t in reach {
@@ -192,34 +192,34 @@ fn round(
             continue;
         }
         if g.free(t).is_empty() && g.ty(t).as_array().is_some_and(|(_, shape)| shape.is_empty()) {
-            class[t.index()] = Class::Scalar;
+            class[t] = Class::Scalar;
         } else if let Some(own) = own_cost(g, t) {
             let mut total = own;
-            g.node(t).for_each_child(|c| total = total.saturating_add(passed_on[c.index()]));
+            g.node(t).for_each_child(|c| total = total.saturating_add(passed_on[c]));
             let total = total.min(MOST);
-            cost[t.index()] = total;
-            let stored = g.free(t).is_empty() && known.is_some_and(|r| worth_storing(t, r[t.index()], total));
-            passed_on[t.index()] = if stored { 0 } else { total };
+            cost[t] = total;
+            let stored = g.free(t).is_empty() && known.is_some_and(|r| worth_storing(t, r[t], total));
+            passed_on[t] = if stored { 0 } else { total };
         } else {
-            class[t.index()] = Class::Buffer;
+            class[t] = Class::Buffer;
         }
     }
-    let mut readers = vec![Readers::default(); g.len()];
+    let mut readers = TermTable::new(Readers::default());
     let mut contexts = Contexts::default();
     for &t in roots {
-        readers[t.index()].forced = true;
+        readers[t].forced = true;
     }
     // Parents are newer than children: all readers of a term have been visited before it.
     for &t in reach.iter().rev() {
-        let r = readers[t.index()];
-        let work = cost[t.index()];
-        if class[t.index()] == Class::View && g.rank(t) > 0 && g.free(t).is_empty() && worth_storing(t, r, work) {
-            class[t.index()] = Class::Buffer;
+        let r = readers[t];
+        let work = cost[t];
+        if class[t] == Class::View && g.rank(t) > 0 && g.free(t).is_empty() && worth_storing(t, r, work) {
+            class[t] = Class::Buffer;
         }
         // If windows are read in place, the array of the windows has no reader and reads nothing.
-        let unread = class[t.index()] == Class::View && r.context.is_none() && !around.windows.is_empty();
+        let unread = class[t] == Class::View && r.context.is_none() && !around.windows.is_empty();
         if !not_stored.contains(&t) && !unread {
-            visit(g, t, class[t.index()], r, (around, &cost), &mut contexts, &mut readers);
+            visit(g, t, class[t], r, (around, &cost), &mut contexts, &mut readers);
         }
     }
     (class, readers)
@@ -227,11 +227,11 @@ fn round(
 
 /// Whether a sum runs over the first axes of a stored array, in any order. Such a sum has a kernel,
 /// which takes several rows in each pass (measured: seven times as fast).
-pub(super) fn adds_rows(g: &Graph, class: &[Class], exact: &HashSet<Term>, t: Term) -> bool {
+pub(super) fn adds_rows(g: &Graph, class: &TermTable<Class>, exact: &HashSet<Term>, t: Term) -> bool {
     match g.node(t) {
         Node::Prim(Prim::Sum(axes), args) => {
             let leading = axes.iter().enumerate().all(|(k, &a)| usize::from(a) == k) && axes.len() < g.rank(args[0]);
-            let fits = leading && g.elem(t).is_real() && !exact.contains(&t) && class[args[0].index()] == Class::Buffer;
+            let fits = leading && g.elem(t).is_real() && !exact.contains(&t) && class[args[0]] == Class::Buffer;
             fits && choose(Kind::Kernel, (t.index(), 1), true, || "(sums of the rows of an array in memory)".into())
         }
         _ => false,
@@ -239,12 +239,12 @@ pub(super) fn adds_rows(g: &Graph, class: &[Class], exact: &HashSet<Term>, t: Te
 }
 
 /// Whether a stored term replicates a stored array.
-pub(super) fn repeats(g: &Graph, class: &[Class], t: Term) -> bool {
+pub(super) fn repeats(g: &Graph, class: &TermTable<Class>, t: Term) -> bool {
     match g.node(t) {
         Node::Prim(Prim::Replicate(axes), args) => {
             let fits = axes.iter().enumerate().all(|(k, &a)| usize::from(a) == k)
                 && g.rank(args[0]) > 0
-                && class[args[0].index()] == Class::Buffer;
+                && class[args[0]] == Class::Buffer;
             fits && choose(Kind::Kernel, (t.index(), 2), true, || "(an array in memory, repeated)".into())
         }
         _ => false,
@@ -252,9 +252,9 @@ pub(super) fn repeats(g: &Graph, class: &[Class], t: Term) -> bool {
 }
 
 /// Whether a stored term is another array with other size terms, so that nothing is computed.
-pub(super) fn alias_of(g: &Graph, class: &[Class], t: Term) -> Option<Term> {
+pub(super) fn alias_of(g: &Graph, class: &TermTable<Class>, t: Term) -> Option<Term> {
     match g.node(t) {
-        Node::Prim(Prim::Recast | Prim::Reshape, args) if class[args[0].index()] == Class::Buffer => Some(args[0]),
+        Node::Prim(Prim::Recast | Prim::Reshape, args) if class[args[0]] == Class::Buffer => Some(args[0]),
         _ => None,
     }
 }
@@ -270,11 +270,11 @@ pub(super) fn part_of(g: &Graph, t: Term) -> Option<(Term, Term, Term)> {
 /// A stored sum of which some summands are zero except for a block (the transposes of slices). The
 /// blocks are added in separate passes, which need no index test (the adjoint of `x[i]`, `x[i +
 /// 1]`). Returns the dense summands, then the blocks.
-pub(super) fn padded_parts(g: &Graph, class: &[Class], t: Term) -> Option<(Vec<Term>, Vec<Term>)> {
+pub(super) fn padded_parts(g: &Graph, class: &TermTable<Class>, t: Term) -> Option<(Vec<Term>, Vec<Term>)> {
     let (mut dense, mut pads) = (Vec::new(), Vec::new());
     let mut stack = vec![t];
     while let Some(c) = stack.pop() {
-        if c != t && class[c.index()] != Class::View {
+        if c != t && class[c] != Class::View {
             dense.push(c);
             continue;
         }
@@ -294,9 +294,9 @@ fn visit(
     t: Term,
     class: Class,
     r: Readers,
-    (around, cost): (ProgramContext<'_>, &[u32]),
+    (around, cost): (ProgramContext<'_>, &TermTable<u32>),
     contexts: &mut Contexts,
-    readers: &mut [Readers],
+    readers: &mut TermTable<Readers>,
 ) {
     let (root, context, shared) = match class {
         Class::View => (r.root, r.context.unwrap_or(0), r),
@@ -315,7 +315,7 @@ fn visit(
         || matches!(g.node(t), Node::Gather { src, vars, index, .. }
             if vars.is_empty() && row_of(index) && here > 0 && scopes.of(*src) == scopes.parent[here - 1]);
     let mut read = |c: Term, context: u32, force: bool| {
-        let to = &mut readers[c.index()];
+        let to = &mut readers[c];
         to.reused |= shared.reused || (!streamed && scopes.of(c) != here);
         to.streamed = streamed && !to.reused;
         let other = u32::from(to.context.is_some_and(|k| k != context));
@@ -325,7 +325,7 @@ fn visit(
         to.root = root;
         to.forced |= force;
     };
-    let dear = |c: Term| cost[c.index()] >= REUSED;
+    let dear = |c: Term| cost[c] >= REUSED;
     if let Some(w) = windows.get(&t) {
         w.operands.iter().for_each(|o| read(o.array, contexts.path(context, t), true));
         if let Some(added) = w.added {
@@ -386,7 +386,7 @@ fn visit(
         },
         Node::Gather { src, sizes, vars, index } => {
             let through = contexts.path(context, t);
-            read(*src, through, !vars.is_empty() && dear(*src) && cost[src.index()] >= EXPENSIVE);
+            read(*src, through, !vars.is_empty() && dear(*src) && cost[*src] >= EXPENSIVE);
             sizes.iter().chain(index).for_each(|&c| read(c, through, false));
         }
         Node::Scatter { dst, src, vars, index, .. } => {

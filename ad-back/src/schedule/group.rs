@@ -12,7 +12,7 @@ use super::super::store::{Class, adds_rows, alias_of, is_broadcast, is_exact_sum
 use super::order::is_let;
 use super::statements::{Shared, Target};
 use ad_ir::choice::{Kind, choose};
-use ad_ir::ir::{Graph, Node, Term};
+use ad_ir::ir::{Graph, Node, Term, TermTable};
 use ad_ir::prim::{Prim, Reduce};
 use ad_middle::passes::lowering::opened::LoopScope;
 
@@ -20,7 +20,7 @@ use ad_middle::passes::lowering::opened::LoopScope;
 const WIDEST: usize = 12;
 
 /// Whether the term is computed element by element by a nest that others may join.
-fn is_item(g: &Graph, class: &[Class], exact: &HashSet<Term>, t: Term) -> bool {
+fn is_item(g: &Graph, class: &TermTable<Class>, exact: &HashSet<Term>, t: Term) -> bool {
     match g.node(t) {
         _ if is_exact_sum(g, exact, t) => false,
         // A sum becomes part of the nest that computes its summands.
@@ -29,11 +29,11 @@ fn is_item(g: &Graph, class: &[Class], exact: &HashSet<Term>, t: Term) -> bool {
             Prim::Sum(_) | Prim::Reduce(Reduce::All | Reduce::Any | Reduce::InOrder | Reduce::FromZero, _),
             _,
         ) => true,
-        _ if class[t.index()] == Class::Buffer && repeats(g, class, t) => false,
+        _ if class[t] == Class::Buffer && repeats(g, class, t) => false,
         Node::Scatter { .. } | Node::Cond { .. } | Node::Input(_) => false,
         Node::Prim(prim, _) if prim.cost().is_none() => false,
         _ => {
-            class[t.index()] == Class::Buffer
+            class[t] == Class::Buffer
                 && !is_broadcast(g, t)
                 && alias_of(g, class, t).is_none()
                 && padded_parts(g, class, t).is_none()

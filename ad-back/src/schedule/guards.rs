@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::super::plan::Guard;
 use ad_ir::analysis::guards::{decided, parts};
-use ad_ir::ir::{Graph, Node, Term, Type};
+use ad_ir::ir::{Graph, Node, Term, TermTable, Type};
 use ad_ir::prim::Prim;
 use ad_middle::passes::lowering::opened::{LeafRole, LoopScopes, Loops, RowGrowth};
 
@@ -137,15 +137,15 @@ pub(super) fn guards(
     roots: &[Term],
     loops: &Loops,
     scopes: &LoopScopes,
-) -> (GuardSets, Vec<u32>) {
+) -> (GuardSets, TermTable<u32>) {
     const UNUSED: u32 = u32::MAX;
     let mut sets = GuardSets::default();
     let none = sets.id(Vec::new());
-    let mut guard = vec![UNUSED; g.len()];
+    let mut guard = TermTable::new(UNUSED);
     // The handles of a loop's results are consecutive: the lowest one is visited last.
     let mut of_loop = vec![UNUSED; loops.all.len()];
     let mut left = vec![0; loops.all.len()];
-    let use_under = |guard: &mut [u32], c: Term, id: u32, sets: &mut GuardSets| {
+    let use_under = |guard: &mut TermTable<u32>, c: Term, id: u32, sets: &mut GuardSets| {
         // The conditions of a loop's body do not hold outside of the loop.
         let scope = scopes.of(c);
         let mut id = id;
@@ -154,29 +154,29 @@ pub(super) fn guards(
                 sets.sets[id as usize].iter().copied().filter(|l| scopes.contains(scopes.of(l.0), scope)).collect();
             id = sets.id(kept);
         }
-        let old = guard[c.index()];
-        guard[c.index()] = match old {
+        let old = guard[c];
+        guard[c] = match old {
             UNUSED => id,
-            _ if g.rank(c) > 0 => sets.meet_of_array(g, old, id, |c| guard[c.index()]),
+            _ if g.rank(c) > 0 => sets.meet_of_array(g, old, id, |c| guard[c]),
             _ => sets.meet(old, id),
         };
     };
     for &t in roots {
-        guard[t.index()] = none;
+        guard[t] = none;
     }
     let alive = |t: Term| reach.binary_search(&t).is_ok();
     for (n, l) in loops.all.iter().enumerate() {
         left[n] = l.carries.iter().filter(|c| alive(c.last)).count() + l.rows.iter().filter(|r| alive(r.all)).count();
     }
     for &t in reach.iter().rev() {
-        let own = guard[t.index()];
+        let own = guard[t];
         // A leaf of a loop is defined in the body, and so are all its readers.
         let own = if own == UNUSED { none } else { own };
         let own = sets.without_filled(g, t, own);
-        guard[t.index()] = if guard[t.index()] == UNUSED { UNUSED } else { own };
+        guard[t] = if guard[t] == UNUSED { UNUSED } else { own };
         if let Some((n, LeafRole::Last(_) | LeafRole::Rows(_))) = loops.role(t) {
             // A dead result has no uses to take conditions from.
-            if guard[t.index()] != UNUSED {
+            if guard[t] != UNUSED {
                 of_loop[n] = if of_loop[n] == UNUSED { own } else { sets.meet(of_loop[n], own) };
             }
             left[n] -= 1;
@@ -217,7 +217,7 @@ pub(super) fn guards(
     // One statement computes all results of a loop.
     for &t in reach {
         if let Some((n, LeafRole::Last(_) | LeafRole::Rows(_))) = loops.role(t) {
-            guard[t.index()] = if of_loop[n] == UNUSED { none } else { of_loop[n] };
+            guard[t] = if of_loop[n] == UNUSED { none } else { of_loop[n] };
         }
     }
     (sets, guard)

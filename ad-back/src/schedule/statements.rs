@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::super::store::Class;
 use super::guards::GuardSets;
-use ad_ir::ir::{Graph, Node, Term};
+use ad_ir::ir::{Graph, Node, Term, TermTable};
 use ad_ir::prim::{Prim, Reduce};
 use ad_middle::passes::lowering::im2col::ImplicitIm2col;
 use ad_middle::passes::lowering::matrix::stored_operand;
@@ -22,7 +22,7 @@ pub(crate) struct CheckTerms {
 /// the loops' own indices.
 pub(super) fn reads(
     g: &Graph,
-    class: &[Class],
+    class: &TermTable<Class>,
     windows: &BTreeMap<Term, ImplicitIm2col>,
     t: Term,
 ) -> BTreeMap<Term, bool> {
@@ -79,7 +79,7 @@ pub(super) fn reads(
             continue;
         }
         sizes(&mut found, c);
-        match class[c.index()] {
+        match class[c] {
             Class::View => children(c, pointwise, &mut stack),
             Class::Scalar | Class::Buffer => note(&mut found, c, pointwise),
         }

@@ -307,6 +307,11 @@ impl Graph {
     /// The terms reachable from `roots` (closed bodies not entered), children first.
     #[must_use]
     pub fn reachable(&self, roots: &[Term]) -> Vec<Term> {
+        self.reachable_with(roots, |_, _| {})
+    }
+
+    /// The same, where a term also depends on those that `more` adds for it.
+    pub fn reachable_with(&self, roots: &[Term], more: impl Fn(Term, &mut Vec<Term>)) -> Vec<Term> {
         // A set of bits in words of 64. Only words that contain a term exist, so the work is
         // proportional to the number of reached terms and not to the size of the arena. The words
         // are in order.
@@ -316,6 +321,7 @@ impl Graph {
             let (word, bit) = (seen.entry(t.0 / 64).or_default(), 1 << (t.0 % 64));
             if *word & bit == 0 {
                 *word |= bit;
+                more(t, &mut stack);
                 self.node(t).for_each_child(|c| stack.push(c));
             }
         }

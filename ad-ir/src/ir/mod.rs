@@ -12,6 +12,7 @@ mod infer;
 mod node;
 mod recur;
 mod subst;
+mod table;
 
 pub mod print;
 pub mod rewrite;
@@ -26,3 +27,4 @@ pub use graph::{Function, Graph};
 pub use node::LEAF;
 pub use node::{Body, FuncId, Loc, Node, Put, Scan, Var};
 pub use recur::OpenLoop;
+pub use table::TermTable;

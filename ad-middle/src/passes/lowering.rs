@@ -10,6 +10,7 @@
 //! reassociated in any case), never copy an operand, and never know how code is written.
 
 mod contraction;
+pub mod exact;
 mod exclusive;
 pub mod im2col;
 mod in_place;
@@ -82,19 +83,13 @@ pub fn lower_alone(g: &mut Graph, roots: &[Term]) -> Result<(LoweredGraph, BTree
 /// terms that decisions of the function depend on. If it is not given, the terms that decisions of
 /// these roots depend on are exact.
 pub(crate) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) -> Result<LoweredGraph, String> {
-    let runs = runs(g, roots);
-    let mut exact = match own {
-        Some(own) => ad_ir::analysis::decisions::decisions_in_loops(g, roots, own.iter().copied().collect()),
-        None => ad_ir::analysis::decisions::decisions(g, roots),
-    };
-    for run in runs.values() {
-        let decides: Vec<Term> = run.same.iter().filter(|(t, _)| exact.contains(t)).map(|(_, &same)| same).collect();
-        exact.extend(decides);
-    }
+    let mut analyses = Analyses::default();
+    let runs = runs(g, roots, &mut analyses);
+    let exact = exact::of_routine(g, roots, own, &runs, &mut analyses);
     let mut lower = Lower {
         g,
         exact,
-        analyses: Analyses::default(),
+        analyses,
         runs,
         inner_rows: HashMap::new(),
         marks: HashMap::new(),

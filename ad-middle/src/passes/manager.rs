@@ -94,6 +94,11 @@ impl Context {
         self.analyses.get::<A>(g, roots)
     }
 
+    /// All analyses, for a function that asks for some of them.
+    pub(crate) fn analyses(&mut self) -> &mut Analyses {
+        &mut self.analyses
+    }
+
     /// The terms that a decision of the function depends on. Only its results and checks count: a
     /// mask in a derivative is not a decision.
     pub fn exact(&mut self, g: &Graph) -> Rc<HashSet<Term>> {

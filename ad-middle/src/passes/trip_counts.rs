@@ -17,7 +17,9 @@ use std::collections::{HashMap, HashSet};
 
 use crate::passes::rewrite::{Rewriter, Rewritten, with_rewritten_children};
 use crate::passes::{Pass, Roots, trace};
-use ad_ir::analysis::guards::{Guard, guards};
+use ad_ir::analysis::Analyses;
+use ad_ir::analysis::guards::{Guard, Guards};
+use ad_ir::analysis::sizes::Sizes;
 use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
 use ad_ir::prim::{IntOp, Prim};
 
@@ -28,7 +30,7 @@ pub(crate) const PASS: Pass = Pass {
     run: |g, roots, cx| {
         let others: Vec<Term> = Roots { values: Vec::new(), ..roots.clone() }.all();
         let others: Vec<Term> = others.into_iter().chain(roots.values.iter().copied()).collect();
-        let (values, mut others) = counted(g, &roots.values, &others, &cx.active);
+        let (values, mut others) = counted(g, &roots.values, &others, (&cx.active.clone(), cx.analyses()));
         let plain = others.split_off(others.len() - values.len());
         let mut new = Roots { values: Vec::new(), ..roots.clone() }.map(|_| others);
         if plain != values {
@@ -41,17 +43,22 @@ pub(crate) const PASS: Pass = Pass {
 
 /// `roots`, in which no loop that depends on the inputs `active` stops early; and `others`, which
 /// are not differentiated. The terms have no builds, no calls, and no carried tuples.
-pub(crate) fn counted(g: &mut Graph, roots: &[Term], others: &[Term], active: &[u32]) -> (Vec<Term>, Vec<Term>) {
-    let mut c = Counting { known: HashMap::new() };
+pub(crate) fn counted(
+    g: &mut Graph,
+    roots: &[Term],
+    others: &[Term],
+    (active, analyses): (&[u32], &mut Analyses),
+) -> (Vec<Term>, Vec<Term>) {
+    let mut c = Counting { known: HashMap::new(), analyses };
     let wanted = c.wanted(g, roots, active);
     if wanted.is_empty() {
         return (roots.to_vec(), others.to_vec());
     }
     let all: Vec<Term> = roots.iter().chain(others).copied().collect();
-    let fixed = ad_ir::analysis::sizes::sizes(g, &all);
-    let guards = guards(g, roots);
+    let fixed = c.analyses.get::<Sizes>(g, &all);
+    let guards = c.analyses.get::<Guards>(g, roots);
     // The terms of which derivatives are taken, and the same values without derivatives.
-    let (mut new, mut plain) = (Rewriter::new(&fixed), Rewriter::new(&fixed));
+    let (mut new, mut plain) = (Rewriter::new(&*fixed), Rewriter::new(&*fixed));
     for t in order(g, &all, &wanted, &guards) {
         if fixed.contains(&t) || !wanted.contains(&t) {
             new.step(g, t, |_, _, _| None);
@@ -110,12 +117,13 @@ fn inner_loop(g: &Graph, t: Term, done: &Rewritten, inner: &[Term]) -> Option<Sc
     }
 }
 
-struct Counting {
+struct Counting<'a> {
+    analyses: &'a mut Analyses,
     /// Whether a loop stops early, or a loop inside it does.
     known: HashMap<Term, bool>,
 }
 
-impl Counting {
+impl Counting<'_> {
     /// Recursion is over nested loops.
     fn stops(&mut self, g: &mut Graph, t: Term, scan: &Scan) -> bool {
         if let Some(&known) = self.known.get(&t) {
@@ -185,14 +193,13 @@ impl Counting {
         let results = scan.body.results.to_vec();
         let produced = results.len() - carries;
         let inner = self.inner(g, &results);
-        let guards = guards(g, &results);
+        let guards = self.analyses.get::<Guards>(g, &results);
         let mut next: Vec<Term> = Vec::new();
         if own > 0 {
             let (n, one) = (g.param(params, usize_ty.clone()), g.lit_usize(1));
             next.push(g.int(IntOp::Add, n, one));
         }
-        let fixed = ad_ir::analysis::sizes::sizes(g, &results);
-        let mut new = Rewriter::new(&fixed);
+        let mut new = Rewriter::new(&*self.analyses.get::<Sizes>(g, &results));
         let mut found: Vec<(Term, Term)> = Vec::new();
         new.run(g, &results, |g, t, done| {
             let scan = inner_loop(g, t, done, &inner)?;
@@ -242,8 +249,8 @@ impl Counting {
         let carries = scan.init.len();
         let own = scan.stop.map(|_| bounds.remove(0));
         let results = scan.body.results.to_vec();
-        let (inner, fixed) = (self.inner(g, &results), ad_ir::analysis::sizes::sizes(g, &results));
-        let mut results = Rewriter::new(&fixed).run(g, &results, |g, t, done| {
+        let (inner, fixed) = (self.inner(g, &results), self.analyses.get::<Sizes>(g, &results));
+        let mut results = Rewriter::new(&*fixed).run(g, &results, |g, t, done| {
             let scan = inner_loop(g, t, done, &inner)?;
             let n = self.number(g, &scan);
             let rest = bounds.split_off(n);

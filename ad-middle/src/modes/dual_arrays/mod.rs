@@ -21,6 +21,7 @@ mod undo;
 
 use std::collections::BTreeMap;
 
+use ad_ir::analysis::Analyses;
 use ad_ir::ir::{Graph, Node, Term};
 
 /// The derivative of some roots: one linear map, which can be applied any number of times, forwards
@@ -33,7 +34,7 @@ pub(super) struct DualArrays {
 impl DualArrays {
     /// The derivative of `roots` with respect to the inputs `wrt`.
     pub(super) fn of(g: &mut Graph, roots: &[Term], wrt: &[u32]) -> Self {
-        let roots = crate::passes::trip_counts::counted(g, roots, &[], wrt).0;
+        let roots = crate::passes::trip_counts::counted(g, roots, &[], (wrt, &mut Analyses::default())).0;
         DualArrays { dual: dual::dual(g, &roots, wrt), wrt: wrt.to_vec() }
     }
 }

@@ -15,7 +15,7 @@ use crate::passes::rewrite::{Rewriter, with_rewritten_children};
 use crate::passes::{Context, Pass};
 use ad_ir::analysis::Analyses;
 use ad_ir::analysis::bounds::bound;
-use ad_ir::analysis::sizes::{Fixed, fixed};
+use ad_ir::analysis::sizes::Fixed;
 use ad_ir::analysis::zeros::is_zero;
 use ad_ir::ir::{Graph, Node, OpenLoop, Put, Scan, Term, Var};
 use ad_ir::prim::{Binary, Prim};
@@ -37,13 +37,13 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
             |g: &Graph, t: Term| matches!(g.node(t), Node::Prim(Prim::Binary(Binary::Add), _) if g.rank(t) > 0);
         let decides = |g: &Graph| g.reachable(&scan.body.results).iter().any(|&t| exact.contains(&t) && summed(g, t));
         while let Some((sum, whole, of, new)) = begun(g, &results).filter(|_| !decides(g)) {
-            let mut rewriter = Rewriter::new(&fixed(g, &results));
+            let mut rewriter = Rewriter::new(&*cx.get::<Fixed>(g, &results));
             rewriter.set(of, new);
             rewriter.set(sum, whole);
             results = rewriter.substitute(g, &results);
         }
-        while let Some(fusion) = candidate(g, &results) {
-            results = fused(g, &results, &fusion);
+        while let Some(fusion) = candidate(g, &results, cx.analyses()) {
+            results = fused(g, &results, &fusion, cx);
         }
         scan.body.results = results.into();
         Some(g.scan(*scan))
@@ -65,7 +65,7 @@ struct Fusion {
     index: Term,
 }
 
-fn candidate(g: &Graph, results: &[Term]) -> Option<Fusion> {
+fn candidate(g: &Graph, results: &[Term], analyses: &mut Analyses) -> Option<Fusion> {
     let reach = g.reachable(results);
     let mut uses: HashMap<Term, usize> = HashMap::new();
     results.iter().for_each(|&t| *uses.entry(t).or_default() += 1);
@@ -81,13 +81,13 @@ fn candidate(g: &Graph, results: &[Term]) -> Option<Fusion> {
             return None;
         }
         let apart = !g.reachable(&[*dst, index]).contains(&of) && !g.reachable(&[of]).contains(dst);
-        let limited = apart && bound(g, scan, &mut Analyses::default()).is_some();
+        let limited = apart && bound(g, scan, analyses).is_some();
         limited.then(|| Fusion { sum, onto: *dst, of, scan: (**scan).clone(), row, var, index })
     })
 }
 
 /// The roots with the loop that adds the rows itself.
-fn fused(g: &mut Graph, roots: &[Term], fusion: &Fusion) -> Vec<Term> {
+fn fused(g: &mut Graph, roots: &[Term], fusion: &Fusion, cx: &mut Context) -> Vec<Term> {
     let Fusion { sum, onto, of, scan, row, var, index } = fusion;
     let (carries, results) = (scan.init.len(), scan.body.results.len());
     let step = g.fresh();
@@ -109,7 +109,7 @@ fn fused(g: &mut Graph, roots: &[Term], fusion: &Fusion) -> Vec<Term> {
         carried,
         results: next,
     });
-    let mut rewriter = Rewriter::new(&fixed(g, roots));
+    let mut rewriter = Rewriter::new(&*cx.get::<Fixed>(g, roots));
     for k in 0..results {
         let old = g.proj(*of, k);
         let replacement = g.proj(new, k + usize::from(k >= carries));

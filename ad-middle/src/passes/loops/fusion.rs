@@ -18,7 +18,7 @@ use crate::passes::rewrite::Rewriter;
 use crate::passes::trace;
 use crate::passes::{Context, Pass};
 use ad_ir::analysis::guards::Guards;
-use ad_ir::analysis::sizes::{Fixed, fixed};
+use ad_ir::analysis::sizes::Fixed;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
 
@@ -60,7 +60,7 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
         let loc = g.loc(group[0].0);
         let old = g.at(loc);
         let why = || format!("({} loops with the same inner loop)", group.len());
-        if let Some(scan) = fused(g, &group)
+        if let Some(scan) = fused(g, &group, cx)
             && choose(Kind::LoopFusion, (group[0].0.index(), group.len()), true, why)
         {
             let one = g.scan(scan);
@@ -104,7 +104,7 @@ fn keep_independent(g: &Graph, all: &mut Vec<(Term, Scan)>) {
 
 /// The fused loop, with the carried values of all loops; `None` if it would not share an inner
 /// loop.
-fn fused(g: &mut Graph, group: &[(Term, Scan)]) -> Option<Scan> {
+fn fused(g: &mut Graph, group: &[(Term, Scan)], cx: &mut Context) -> Option<Scan> {
     let (mut init, mut captures, mut xs): (Vec<Term>, Vec<Term>, Vec<Term>) = Default::default();
     let add = |list: &mut Vec<Term>, t: Term| {
         if !list.contains(&t) {
@@ -145,7 +145,7 @@ fn fused(g: &mut Graph, group: &[(Term, Scan)]) -> Option<Scan> {
         results.extend(g.instantiate(&scan.body, &args));
         next += scan.init.len();
     }
-    let results = merge_inner_loops(g, &results)?;
+    let results = merge_inner_loops(g, &results, cx)?;
     // The order of iterations does not matter here, since no sum is exact.
     let body = Body { params: params.into(), results: results.into() };
     let (init, captures, xs) = (init.into(), captures.into(), xs.into());
@@ -154,7 +154,7 @@ fn fused(g: &mut Graph, group: &[(Term, Scan)]) -> Option<Scan> {
 
 /// Merges inner loops with the same trip count that differ only in the rows that they save; `None`
 /// if there are none.
-fn merge_inner_loops(g: &mut Graph, results: &[Term]) -> Option<Vec<Term>> {
+fn merge_inner_loops(g: &mut Graph, results: &[Term], cx: &mut Context) -> Option<Vec<Term>> {
     let mut all: Vec<(Term, Scan)> = Vec::new();
     for t in g.reachable(results) {
         if let Node::Scan(scan) = g.node(t) {
@@ -177,7 +177,7 @@ fn merge_inner_loops(g: &mut Graph, results: &[Term]) -> Option<Vec<Term>> {
     if groups.is_empty() {
         return None;
     }
-    let mut new = Rewriter::new(&fixed(g, results));
+    let mut new = Rewriter::new(&*cx.get::<Fixed>(g, results));
     for group in groups {
         let mut one = group[0].1.clone();
         let mut saved: Vec<Term> = one.body.results.to_vec();

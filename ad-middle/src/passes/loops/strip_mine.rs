@@ -57,19 +57,19 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
         let (exact, wanted) = (super::exact_parts(g, &exact, t), super::wanted(g, roots, t));
         let flat = !scan.body.params.iter().any(|ty| matches!(ty, Type::Tuple(_)));
         let parts = (flat && !exact.is_empty()).then(|| Distribution::new(g, *scan, exact, wanted));
-        parts.and_then(Distribution::strip_mined)
+        parts.and_then(|parts| parts.strip_mined(cx.analyses()))
     })
 }
 
 impl Distribution<'_> {
     /// The loop over blocks, then a block of the remaining iterations, if there are any; as a tuple
     /// of their results.
-    fn strip_mined(mut self) -> Option<Term> {
+    fn strip_mined(mut self, analyses: &mut Analyses) -> Option<Term> {
         let (carries, captures) = (self.carries(), self.scan.captures.len());
         let added = self.added()?;
         let all: Vec<Term> = added.concat();
         let (saved, loops) = self.saved_numbers(&all)?;
-        let most = if self.ends_differ(&all) { LANES } else { STEPS };
+        let most = if self.ends_differ(&all, analyses) { LANES } else { STEPS };
         let (about, count) = (self.scan.body.results.first()?.index(), self.scan.count.index());
         let why = || match loops {
             true => format!("({} rows of scalars are saved in each iteration)", saved.len()),
@@ -225,7 +225,7 @@ impl Distribution<'_> {
     }
 
     /// Whether an inner loop ends earlier in some iterations than in others.
-    fn ends_differ(&mut self, added: &[Term]) -> bool {
+    fn ends_differ(&mut self, added: &[Term], analyses: &mut Analyses) -> bool {
         let first_row = self.carries() + self.scan.captures.len();
         let params = |g: &Graph, t: Term| -> Vec<usize> {
             let of = |t: Term| if let Node::Param(k, _) = *g.node(t) { Some(k as usize) } else { None };
@@ -233,7 +233,7 @@ impl Distribution<'_> {
         };
         self.g.reachable(added).into_iter().any(|t| {
             let Node::Scan(inner) = &*self.g.node_rc(t) else { return false };
-            let Some(bound) = bound(self.g, inner, &mut Analyses::default()) else { return false };
+            let Some(bound) = bound(self.g, inner, analyses) else { return false };
             let limit = bound.limit(self.g);
             let captured = |k: usize| inner.captures.get(k.checked_sub(inner.init.len())?);
             let captured: Vec<Term> = params(self.g, limit).into_iter().filter_map(captured).copied().collect();

@@ -16,10 +16,10 @@
 
 use std::collections::HashSet;
 
-use crate::passes::Pass;
 use crate::passes::rewrite::{Rewriter, with_rewritten_children};
 use crate::passes::simplify::simplify_exactly;
-use ad_ir::analysis::sizes::{Fixed, fixed};
+use crate::passes::{Context, Pass};
+use ad_ir::analysis::sizes::Fixed;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
 use ad_ir::prim::Prim;
@@ -38,25 +38,20 @@ const LESS: usize = 2;
 pub(crate) const PASS: Pass = Pass {
     name: "full_unrolling",
     rules: || vec!["full_unrolling"],
-    run: |g, roots, cx| {
-        roots.map(|all| {
-            let fixed = cx.get::<Fixed>(g, all);
-            pass(g, all, &fixed)
-        })
-    },
+    run: |g, roots, cx| roots.map(|all| pass(g, all, &cx.get::<Fixed>(g, all), cx)),
     simplified: true,
 };
 
 /// The roots with loops replaced, outer loops first.
-fn pass(g: &mut Graph, roots: &[Term], fixed: &HashSet<Term>) -> Vec<Term> {
+fn pass(g: &mut Graph, roots: &[Term], fixed: &HashSet<Term>, cx: &mut Context) -> Vec<Term> {
     Rewriter::new(fixed).run(g, roots, |g, t, done| {
         let Node::Scan(scan) = with_rewritten_children(g, t, done) else { return None };
         let mut scan = *scan;
         known_captures(g, &mut scan);
-        if let Some(results) = at_most_one_step(g, &scan).or_else(|| unrolled(g, t, &scan)) {
+        if let Some(results) = at_most_one_step(g, &scan).or_else(|| unrolled(g, t, &scan, cx)) {
             return Some(g.tuple(&results));
         }
-        scan.body.results = pass(g, &scan.body.results, fixed).into();
+        scan.body.results = pass(g, &scan.body.results, fixed, cx).into();
         Some(g.scan(scan))
     })
 }
@@ -104,7 +99,7 @@ fn at_most_one_step(g: &mut Graph, scan: &Scan) -> Option<Vec<Term>> {
 }
 
 /// The results of a loop by its steps one after the other, if that is less work.
-fn unrolled(g: &mut Graph, t: Term, scan: &Scan) -> Option<Vec<Term>> {
+fn unrolled(g: &mut Graph, t: Term, scan: &Scan, cx: &mut Context) -> Option<Vec<Term>> {
     let count = usize::try_from(g.int_value(scan.count)?).ok().filter(|n| (1..=STEPS).contains(n))?;
     let has_tuples = scan.body.params.iter().any(|ty| matches!(ty, Type::Tuple(_)));
     let large = count.saturating_mul(work(g, &scan.body.results, 1)) > LARGEST;
@@ -118,8 +113,8 @@ fn unrolled(g: &mut Graph, t: Term, scan: &Scan) -> Option<Vec<Term>> {
     let own: Vec<Term> = params.iter().enumerate().map(|(k, ty)| g.param(k, ty.clone())).collect();
     let steps = steps(g, scan, count, &own);
     let steps = simplify_exactly(g, &steps);
-    let sizes = fixed(g, &steps);
-    let steps = pass(g, &steps, &sizes);
+    let sizes = cx.get::<Fixed>(g, &steps);
+    let steps = pass(g, &steps, &sizes, cx);
     let results = simplify_exactly(g, &steps);
     let before = count.saturating_mul(work(g, &scan.body.results, OFTEN));
     let after = work(g, &results, OFTEN);

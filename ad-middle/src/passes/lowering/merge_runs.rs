@@ -18,8 +18,9 @@ mod matching;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::passes::simplify::simplify_exactly;
-use ad_ir::analysis::guards::{Guard, else_blank};
-use ad_ir::analysis::sizes::fixed;
+use ad_ir::analysis::Analyses;
+use ad_ir::analysis::guards::{Guard, Guards, else_blank};
+use ad_ir::analysis::sizes::Fixed;
 use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type, valid};
 use equal::Alike;
 use matching::{Args, Both, LoopPair, Matched, More, carried, counts, stopping};
@@ -57,7 +58,7 @@ pub(crate) struct Inner {
 }
 
 /// The merged loops, by the terms of their counting runs.
-pub(crate) fn runs(g: &mut Graph, roots: &[Term]) -> BTreeMap<Term, MergedLoop> {
+pub(crate) fn runs(g: &mut Graph, roots: &[Term], analyses: &mut Analyses) -> BTreeMap<Term, MergedLoop> {
     let mut found = BTreeMap::new();
     let all = deep(g, roots);
     let mut loops: Vec<(Term, Scan)> = all
@@ -68,7 +69,7 @@ pub(crate) fn runs(g: &mut Graph, roots: &[Term]) -> BTreeMap<Term, MergedLoop> 
         })
         .collect();
     let stops = |g: &Graph, s: &Scan| s.stop.is_some() || !stopping(g, &s.body.results).is_empty();
-    let sizes = fixed(g, roots);
+    let sizes = analyses.get::<Fixed>(g, roots);
     if loops.len() < 2 || !loops.iter().any(|(t, s)| sizes.contains(t) || stops(g, s)) {
         return found;
     }
@@ -77,7 +78,7 @@ pub(crate) fn runs(g: &mut Graph, roots: &[Term]) -> BTreeMap<Term, MergedLoop> 
         s.body.results = simplify_exactly(g, &s.body.results).into();
     }
     let needed = parts_needed(g, &all, roots);
-    let guards = ad_ir::analysis::guards::guards(g, roots);
+    let guards = analyses.get::<Guards>(g, roots);
     let mut taken: BTreeSet<Term> = BTreeSet::new();
     let alike = Alike::default();
     for (first, s) in &loops {
@@ -94,7 +95,7 @@ pub(crate) fn runs(g: &mut Graph, roots: &[Term]) -> BTreeMap<Term, MergedLoop> 
             let under =
                 guards.get(first).is_none_or(|l| l.iter().all(|l| guards.get(other).is_some_and(|o| o.contains(l))));
             let both = Both { first: *first, s, of_size, other: *other, a, needed, alike: &alike };
-            if let Some(run) = under.then(|| both.one_run(g)).flatten() {
+            if let Some(run) = under.then(|| both.one_run(g, analyses)).flatten() {
                 if cfg!(debug_assertions)
                     && let Err(errors) = valid::validate_loop(g, &run.scan)
                 {
@@ -169,7 +170,7 @@ struct OfInner {
 }
 
 impl Both<'_> {
-    fn one_run(&self, g: &mut Graph) -> Option<MergedLoop> {
+    fn one_run(&self, g: &mut Graph, analyses: &mut Analyses) -> Option<MergedLoop> {
         let (s, a) = (self.s, self.a);
         let counter = match *g.node(a.count) {
             Node::Proj(of, k) if of == self.first => Some(k as usize),
@@ -221,12 +222,11 @@ impl Both<'_> {
         if deep(g, &read).iter().any(|&t| t == self.first || t == self.other) {
             return None;
         }
-        let (before, now) =
-            (ad_ir::analysis::guards::guards(g, &s.body.results), ad_ir::analysis::guards::guards(g, &results));
+        let (before, now) = (analyses.get::<Guards>(g, &s.body.results), analyses.get::<Guards>(g, &results));
         if stopping(g, &results).iter().any(|t| before.get(t) != now.get(t)) {
             return None;
         }
-        let mut inner = self.inner_rows(g, &of_inner, &map, &pairs, &before)?;
+        let mut inner = self.inner_rows(g, &of_inner, &map, &pairs, (&before, analyses))?;
         let also: Vec<Term> = inner.iter().flat_map(|i| [i.of, i.steps]).collect();
         let (scan, also) = with_more(g, s, &results, also, more);
         for (i, also) in inner.iter_mut().zip(also.chunks(2)) {
@@ -264,7 +264,7 @@ impl Both<'_> {
         rows: &[OfInner],
         map: &HashMap<Term, Term>,
         pairs: &HashMap<Term, LoopPair>,
-        guards: &HashMap<Term, Vec<Guard>>,
+        (guards, analyses): (&HashMap<Term, Vec<Guard>>, &mut Analyses),
     ) -> Option<Vec<Inner>> {
         let mut found: Vec<Inner> = Vec::new();
         for OfInner { part, of, row, under } in rows {
@@ -276,8 +276,7 @@ impl Both<'_> {
                 return None;
             }
             let results: Vec<Term> = same.body.results.iter().copied().chain([row]).collect();
-            let (before, now) =
-                (ad_ir::analysis::guards::guards(g, &same.body.results), ad_ir::analysis::guards::guards(g, &results));
+            let (before, now) = (analyses.get::<Guards>(g, &same.body.results), analyses.get::<Guards>(g, &results));
             let weaker = stopping(g, &results).iter().any(|t| before.get(t) != now.get(t));
             let read = deep(g, &[row]);
             if weaker || same.reverse || read.iter().any(|&t| t == self.first || t == self.other) {

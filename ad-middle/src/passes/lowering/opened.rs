@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use ad_ir::ir::{Graph, LEAF, Node, Term, Type, valid};
+use ad_ir::ir::{Graph, LEAF, Node, Term, TermTable, Type, valid};
 
 /// A carried value.
 #[derive(Clone, Copy, Debug)]
@@ -221,16 +221,7 @@ impl Loops {
     /// The terms that are needed for `roots`, bodies of loops included, in the order of their
     /// handles: operands come first.
     pub fn reachable(&self, g: &Graph, roots: &[Term]) -> Vec<Term> {
-        let mut seen = vec![false; g.len()];
-        let mut stack: Vec<Term> = roots.to_vec();
-        while let Some(t) = stack.pop() {
-            if std::mem::replace(&mut seen[t.index()], true) {
-                continue;
-            }
-            self.behind(t, |c| stack.push(c));
-            g.node(t).for_each_child(|c| stack.push(c));
-        }
-        g.terms().filter(|t| seen[t.index()]).collect()
+        g.reachable_with(roots, |t, stack| self.behind(t, |c| stack.push(c)))
     }
 
     /// Keeps the carried values and arrays of rows that are needed.
@@ -255,7 +246,7 @@ pub type LoopScope = usize;
 #[derive(Clone, Default, Debug)]
 pub struct LoopScopes {
     /// The scope of each term, by the term's number.
-    of: Vec<u32>,
+    of: TermTable<u32>,
     /// The scope around each loop, by the loop's number.
     pub parent: Vec<LoopScope>,
 }
@@ -263,7 +254,7 @@ pub struct LoopScopes {
 impl LoopScopes {
     /// The scope in which a term is computed.
     pub fn of(&self, t: Term) -> LoopScope {
-        self.of.get(t.index()).map_or(0, |&s| s as usize)
+        self.of[t] as usize
     }
 
     /// Whether `outer` is `inner` or contains it.
@@ -279,7 +270,7 @@ impl LoopScopes {
     pub fn new(g: &Graph, loops: &Loops, reach: &[Term]) -> LoopScopes {
         let depth = |s: LoopScope| if s == 0 { 0 } else { loops.all[s - 1].depth + 1 };
         let deepest = |scopes: &mut dyn Iterator<Item = LoopScope>| scopes.max_by_key(|&s| (depth(s), s)).unwrap_or(0);
-        let mut s = LoopScopes { of: vec![0; g.len()], parent: vec![0; loops.all.len()] };
+        let mut s = LoopScopes { of: TermTable::new(0), parent: vec![0; loops.all.len()] };
         // The scopes outside of each loop that its body depends on.
         let mut outer: Vec<BTreeSet<LoopScope>> = vec![BTreeSet::new(); loops.all.len()];
         let mut placed = vec![false; loops.all.len()];
@@ -309,7 +300,7 @@ impl LoopScopes {
                 }),
             }
             let own = deepest(&mut around.iter().copied());
-            s.of[t.index()] = u32::try_from(own).unwrap_or(0);
+            s.of[t] = u32::try_from(own).unwrap_or(0);
             if own > 0 {
                 around.remove(&own);
                 outer[own - 1].extend(around);

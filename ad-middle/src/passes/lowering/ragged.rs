@@ -19,7 +19,7 @@ use super::opened::{Carry, Loop, RowGrowth, Rows, leaf};
 use super::{Lower, row};
 use ad_ir::analysis::Analyses;
 use ad_ir::analysis::bounds::bound;
-use ad_ir::analysis::guards::{Guard, else_blank, guards};
+use ad_ir::analysis::guards::{Guard, Guards, else_blank};
 use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type, axis};
 use ad_ir::prim::{Cmp, IntOp, Prim};
 
@@ -142,7 +142,7 @@ fn within(g: &mut Graph, around: &[&Scan], wanted: &BTreeSet<usize>, analyses: &
         let is = |t: &Term| matches!(*g.node(*t), Node::Proj(s, k) if s == of && k as usize == part);
         !read.iter().any(is)
     });
-    let guards = guards(g, results);
+    let guards = analyses.get::<Guards>(g, results);
     let mut found = Collected::default();
     let loops: BTreeSet<Term> = rows.iter().map(|r| r.2).collect();
     for of in loops {
