@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::lower::Lower;
-use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
+use ad_ir::ir::rewrite::{Memoised, Needs, OnDemand, on_demand};
 use ad_ir::ir::{Graph, Node, Term, Var};
 use ad_ir::prim::{Binary, Cmp, Prim, Unary};
 
@@ -169,25 +169,17 @@ struct Guarded<'l, 'a> {
     new: HashMap<Term, Term>,
 }
 
-impl Rewrite for Guarded<'_, '_> {
+impl Memoised for Guarded<'_, '_> {
     type Key = Term;
     type New = Term;
 
-    fn graph(&mut self) -> &mut Graph {
-        &mut self.lower.g
+    fn parts(&mut self) -> (&mut Graph, &mut HashMap<Term, Term>) {
+        (&mut self.lower.g, &mut self.new)
     }
 
     fn origin(&self, t: &Term) -> Option<Term> {
         // A guard belongs to the loop.
         self.varies.contains(t).then_some(*t)
-    }
-
-    fn is_done(&self, t: &Term) -> bool {
-        self.new.contains_key(t)
-    }
-
-    fn keep(&mut self, t: Term, new: Term) {
-        self.new.insert(t, new);
     }
 
     fn made(&mut self, &t: &Term) -> Term {

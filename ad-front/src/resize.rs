@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use super::lower::Lower;
-use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
+use ad_ir::ir::rewrite::{Memoised, Needs, OnDemand, on_demand};
 use ad_ir::ir::{Graph, Node, Put, Term};
 use ad_ir::memory_order::HasLayouts;
 use ad_ir::prim::Cmp;
@@ -66,24 +66,12 @@ struct Enlarging<'l, 'a> {
     new: HashMap<Term, Term>,
 }
 
-impl Rewrite for Enlarging<'_, '_> {
+impl Memoised for Enlarging<'_, '_> {
     type Key = Term;
     type New = Term;
 
-    fn graph(&mut self) -> &mut Graph {
-        &mut self.lower.g
-    }
-
-    fn origin(&self, _: &Term) -> Option<Term> {
-        None
-    }
-
-    fn is_done(&self, t: &Term) -> bool {
-        self.new.contains_key(t)
-    }
-
-    fn keep(&mut self, t: Term, new: Term) {
-        self.new.insert(t, new);
+    fn parts(&mut self) -> (&mut Graph, &mut HashMap<Term, Term>) {
+        (&mut self.lower.g, &mut self.new)
     }
 
     fn made(&mut self, &t: &Term) -> Term {

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::rewrite::{Needs, OnDemand, Rewrite, on_demand};
+use super::rewrite::{Memoised, Needs, OnDemand, on_demand};
 use super::{Body, Graph, Node, Scan, Term, Type, Var};
 use crate::prim::Prim;
 use crate::prim::structural::Half;
@@ -326,24 +326,12 @@ impl Closing<'_> {
     }
 }
 
-impl Rewrite for Closing<'_> {
+impl Memoised for Closing<'_> {
     type Key = Term;
     type New = Term;
 
-    fn graph(&mut self) -> &mut Graph {
-        self.g
-    }
-
-    fn origin(&self, _: &Term) -> Option<Term> {
-        None
-    }
-
-    fn is_done(&self, t: &Term) -> bool {
-        self.new.contains_key(t)
-    }
-
-    fn keep(&mut self, t: Term, new: Term) {
-        self.new.insert(t, new);
+    fn parts(&mut self) -> (&mut Graph, &mut HashMap<Term, Term>) {
+        (self.g, &mut self.new)
     }
 
     fn made(&mut self, &t: &Term) -> Term {

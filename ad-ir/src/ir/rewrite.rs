@@ -12,9 +12,57 @@
 //! The driver must never recurse over terms, since their depth grows with the program. A rewriting
 //! may start another one inside of nested binders and bodies, whose depth does not.
 
+use std::collections::HashMap;
+use std::hash::Hash;
+
 use super::{Graph, Term};
 
-/// A rewriting with its memo table.
+/// A rewriting whose results are all in one table. Nearly all rewritings are of this kind.
+pub trait Memoised {
+    /// The unit that is visited once: a term, or a term with a context.
+    type Key: Clone + Eq + Hash;
+    /// The result for a key.
+    type New;
+
+    /// The graph that new terms are made in, and the memo table.
+    fn parts(&mut self) -> (&mut Graph, &mut HashMap<Self::Key, Self::New>);
+
+    /// The term whose source location the new terms inherit. `None` if they get the location of the
+    /// term that asked for the rewriting.
+    fn origin(&self, _: &Self::Key) -> Option<Term> {
+        None
+    }
+
+    /// Computes the result for a key. The memo table has all results that it needs.
+    fn made(&mut self, key: &Self::Key) -> Self::New;
+}
+
+impl<M: Memoised> Rewrite for M {
+    type Key = M::Key;
+    type New = M::New;
+
+    fn graph(&mut self) -> &mut Graph {
+        self.parts().0
+    }
+
+    fn origin(&self, key: &M::Key) -> Option<Term> {
+        Memoised::origin(self, key)
+    }
+
+    fn is_done(&mut self, key: &M::Key) -> bool {
+        self.parts().1.contains_key(key)
+    }
+
+    fn keep(&mut self, key: M::Key, new: M::New) {
+        self.parts().1.insert(key, new);
+    }
+
+    fn made(&mut self, key: &M::Key) -> M::New {
+        Memoised::made(self, key)
+    }
+}
+
+/// A rewriting with its memo table, which may be of any form: see [`Memoised`] for the usual one.
 pub trait Rewrite {
     /// The unit that is visited once: a term, or a term with a context.
     type Key: Clone;
@@ -29,7 +77,7 @@ pub trait Rewrite {
     fn origin(&self, key: &Self::Key) -> Option<Term>;
 
     /// Whether the memo table has the result for a key.
-    fn is_done(&self, key: &Self::Key) -> bool;
+    fn is_done(&mut self, key: &Self::Key) -> bool;
 
     /// Puts the result for a key into the memo table.
     fn keep(&mut self, key: Self::Key, new: Self::New);

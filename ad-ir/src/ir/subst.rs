@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::rewrite::{Needs, OnDemand, Rewrite, on_demand};
+use super::rewrite::{Memoised, Needs, OnDemand, on_demand};
 use super::{Body, Graph, Node, Put, Term, Type, Var};
 
 /// The variables or parameters that a substitution replaces.
@@ -28,24 +28,12 @@ impl Substitution<'_> {
     }
 }
 
-impl Rewrite for Substitution<'_> {
+impl Memoised for Substitution<'_> {
     type Key = Term;
     type New = Term;
 
-    fn graph(&mut self) -> &mut Graph {
-        self.g
-    }
-
-    fn origin(&self, _: &Term) -> Option<Term> {
-        None
-    }
-
-    fn is_done(&self, t: &Term) -> bool {
-        self.done.contains_key(t)
-    }
-
-    fn keep(&mut self, t: Term, new: Term) {
-        self.done.insert(t, new);
+    fn parts(&mut self) -> (&mut Graph, &mut HashMap<Term, Term>) {
+        (self.g, &mut self.done)
     }
 
     fn made(&mut self, &t: &Term) -> Term {
@@ -89,24 +77,12 @@ struct Replacement<'g> {
     new: HashMap<Term, Term>,
 }
 
-impl Rewrite for Replacement<'_> {
+impl Memoised for Replacement<'_> {
     type Key = Term;
     type New = Term;
 
-    fn graph(&mut self) -> &mut Graph {
-        self.g
-    }
-
-    fn origin(&self, _: &Term) -> Option<Term> {
-        None
-    }
-
-    fn is_done(&self, t: &Term) -> bool {
-        self.new.contains_key(t)
-    }
-
-    fn keep(&mut self, t: Term, new: Term) {
-        self.new.insert(t, new);
+    fn parts(&mut self) -> (&mut Graph, &mut HashMap<Term, Term>) {
+        (self.g, &mut self.new)
     }
 
     fn made(&mut self, &t: &Term) -> Term {

@@ -16,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::modes::unit_vectors::batched;
-use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
+use ad_ir::ir::rewrite::{Memoised, Needs, OnDemand, on_demand};
 use ad_ir::ir::{Graph, Node, Scan, Term, Type, Var};
 use ad_ir::prim::{Cmp, IntOp, Prim};
 use solve::{Case, Slope, quotient, slope, solved};
@@ -144,24 +144,12 @@ impl Part {
     }
 }
 
-impl Rewrite for Reads<'_> {
+impl Memoised for Reads<'_> {
     type Key = Read;
     type New = Ranges;
 
-    fn graph(&mut self) -> &mut Graph {
-        self.g
-    }
-
-    fn origin(&self, _: &Read) -> Option<Term> {
-        None
-    }
-
-    fn is_done(&self, read: &Read) -> bool {
-        self.done.contains_key(read)
-    }
-
-    fn keep(&mut self, read: Read, new: Ranges) {
-        self.done.insert(read, new);
+    fn parts(&mut self) -> (&mut Graph, &mut HashMap<Read, Ranges>) {
+        (self.g, &mut self.done)
     }
 
     fn made(&mut self, read: &Read) -> Ranges {

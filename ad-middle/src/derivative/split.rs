@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
+use ad_ir::ir::rewrite::{Memoised, Needs, OnDemand, on_demand};
 use ad_ir::ir::{Graph, Node, Term, Type};
 use ad_ir::prim::Prim;
 
@@ -37,24 +37,16 @@ pub struct Split<'a> {
     kept: Vec<Kept>,
 }
 
-impl Rewrite for Split<'_> {
+impl Memoised for Split<'_> {
     type Key = Term;
     type New = Term;
 
-    fn graph(&mut self) -> &mut Graph {
-        self.g
+    fn parts(&mut self) -> (&mut Graph, &mut HashMap<Term, Term>) {
+        (self.g, &mut self.done)
     }
 
     fn origin(&self, t: &Term) -> Option<Term> {
         Some(*t)
-    }
-
-    fn is_done(&self, t: &Term) -> bool {
-        self.done.contains_key(t)
-    }
-
-    fn keep(&mut self, t: Term, new: Term) {
-        self.done.insert(t, new);
     }
 
     fn made(&mut self, &t: &Term) -> Term {

@@ -200,7 +200,7 @@ impl Rewrite for BuildElimination<'_> {
         Some(*t)
     }
 
-    fn is_done(&self, t: &Term) -> bool {
+    fn is_done(&mut self, t: &Term) -> bool {
         self.done.get(*t).is_some()
     }
 

@@ -14,7 +14,7 @@
 use std::collections::HashMap;
 
 use ad_ir::analysis::zeros::is_zero_of_either_sign;
-use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
+use ad_ir::ir::rewrite::{Memoised, Needs, OnDemand, on_demand};
 use ad_ir::ir::{Contraction, Graph, Node, Put, Term, axis};
 use ad_ir::prim::{Cmp, IntOp, Prim};
 
@@ -42,24 +42,12 @@ struct Reads<'g> {
     steps: HashMap<Read, Step>,
 }
 
-impl Rewrite for Reads<'_> {
+impl Memoised for Reads<'_> {
     type Key = Read;
     type New = Term;
 
-    fn graph(&mut self) -> &mut Graph {
-        self.g
-    }
-
-    fn origin(&self, _: &Read) -> Option<Term> {
-        None
-    }
-
-    fn is_done(&self, read: &Read) -> bool {
-        self.done.contains_key(read)
-    }
-
-    fn keep(&mut self, read: Read, new: Term) {
-        self.done.insert(read, new);
+    fn parts(&mut self) -> (&mut Graph, &mut HashMap<Read, Term>) {
+        (self.g, &mut self.done)
     }
 
     fn made(&mut self, read: &Read) -> Term {

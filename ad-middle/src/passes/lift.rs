@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use super::item_axis;
 use ad_ir::analysis::Analyses;
 use ad_ir::analysis::bounds::bound;
-use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
+use ad_ir::ir::rewrite::{Memoised, Needs, OnDemand, on_demand};
 use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type, Var};
 use ad_ir::prim::structural::Batch;
 use ad_ir::prim::{Cmp, Prim, Reduce};
@@ -342,24 +342,12 @@ impl<'g> Lift<'g> {
     }
 }
 
-impl Rewrite for Lift<'_> {
+impl Memoised for Lift<'_> {
     type Key = Term;
     type New = Term;
 
-    fn graph(&mut self) -> &mut Graph {
-        self.g
-    }
-
-    fn origin(&self, _: &Term) -> Option<Term> {
-        None
-    }
-
-    fn is_done(&self, t: &Term) -> bool {
-        self.done.contains_key(t)
-    }
-
-    fn keep(&mut self, t: Term, new: Term) {
-        self.done.insert(t, new);
+    fn parts(&mut self) -> (&mut Graph, &mut HashMap<Term, Term>) {
+        (self.g, &mut self.done)
     }
 
     fn made(&mut self, &t: &Term) -> Term {
@@ -390,24 +378,12 @@ struct LiftIndex<'l, 'g> {
     done: HashMap<Term, Term>,
 }
 
-impl Rewrite for LiftIndex<'_, '_> {
+impl Memoised for LiftIndex<'_, '_> {
     type Key = Term;
     type New = Term;
 
-    fn graph(&mut self) -> &mut Graph {
-        self.lift.g
-    }
-
-    fn origin(&self, _: &Term) -> Option<Term> {
-        None
-    }
-
-    fn is_done(&self, t: &Term) -> bool {
-        self.done.contains_key(t)
-    }
-
-    fn keep(&mut self, t: Term, new: Term) {
-        self.done.insert(t, new);
+    fn parts(&mut self) -> (&mut Graph, &mut HashMap<Term, Term>) {
+        (self.lift.g, &mut self.done)
     }
 
     fn made(&mut self, &t: &Term) -> Term {

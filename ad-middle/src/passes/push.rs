@@ -12,7 +12,7 @@ use super::{Context, Pass};
 use ad_ir::analysis::range::{Checked, Facts, Linear};
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::analysis::uses::Uses;
-use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
+use ad_ir::ir::rewrite::{Memoised, Needs, OnDemand, on_demand};
 use ad_ir::ir::{Graph, Node, Term, axis};
 use ad_ir::prim::Prim;
 
@@ -92,24 +92,12 @@ struct Reads<'a> {
     results: HashMap<Read, Term>,
 }
 
-impl Rewrite for Reads<'_> {
+impl Memoised for Reads<'_> {
     type Key = Read;
     type New = Term;
 
-    fn graph(&mut self) -> &mut Graph {
-        self.g
-    }
-
-    fn origin(&self, _: &Read) -> Option<Term> {
-        None
-    }
-
-    fn is_done(&self, read: &Read) -> bool {
-        self.results.contains_key(read)
-    }
-
-    fn keep(&mut self, read: Read, new: Term) {
-        self.results.insert(read, new);
+    fn parts(&mut self) -> (&mut Graph, &mut HashMap<Read, Term>) {
+        (self.g, &mut self.results)
     }
 
     fn made(&mut self, (t, index): &Read) -> Term {

@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 
 use super::trace;
-use ad_ir::ir::rewrite::{Rewrite, by_age};
+use ad_ir::ir::rewrite::{Memoised, by_age};
 use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::stage;
 
@@ -88,24 +88,16 @@ struct ByRule<'a, F> {
     rule: F,
 }
 
-impl<F: FnMut(&mut Graph, Term, &Rewritten) -> Option<Named>> Rewrite for ByRule<'_, F> {
+impl<F: FnMut(&mut Graph, Term, &Rewritten) -> Option<Named>> Memoised for ByRule<'_, F> {
     type Key = Term;
     type New = Term;
 
-    fn graph(&mut self) -> &mut Graph {
-        self.g
+    fn parts(&mut self) -> (&mut Graph, &mut HashMap<Term, Term>) {
+        (self.g, &mut self.done)
     }
 
     fn origin(&self, t: &Term) -> Option<Term> {
         Some(*t)
-    }
-
-    fn is_done(&self, t: &Term) -> bool {
-        self.done.contains_key(t)
-    }
-
-    fn keep(&mut self, t: Term, new: Term) {
-        self.done.insert(t, new);
     }
 
     fn made(&mut self, &t: &Term) -> Term {

@@ -98,7 +98,7 @@ impl Rewrite for Unroll<'_> {
         Some(*t)
     }
 
-    fn is_done(&self, _: &Term) -> bool {
+    fn is_done(&mut self, _: &Term) -> bool {
         // Each reachable term is visited once.
         false
     }

@@ -94,7 +94,7 @@ impl Rewrite for Dualise<'_, '_> {
         Some(*t)
     }
 
-    fn is_done(&self, t: &Term) -> bool {
+    fn is_done(&mut self, t: &Term) -> bool {
         self.primal.contains_key(t)
     }
 

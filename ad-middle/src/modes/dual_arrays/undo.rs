@@ -14,7 +14,7 @@
 use std::collections::{HashMap, HashSet};
 
 use ad_ir::analysis::guards::{Guard, guards};
-use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
+use ad_ir::ir::rewrite::{Memoised, Needs, OnDemand, on_demand};
 use ad_ir::ir::{Graph, Node, Scan, Term, Type, Var};
 
 use super::delta::{Delta, Dual, ScanDelta};
@@ -315,24 +315,16 @@ struct Resolved<'a> {
     cyclic: bool,
 }
 
-impl Rewrite for Resolved<'_> {
+impl Memoised for Resolved<'_> {
     type Key = Term;
     type New = Term;
 
-    fn graph(&mut self) -> &mut Graph {
-        self.g
+    fn parts(&mut self) -> (&mut Graph, &mut HashMap<Term, Term>) {
+        (self.g, &mut self.made)
     }
 
     fn origin(&self, t: &Term) -> Option<Term> {
         Some(*t)
-    }
-
-    fn is_done(&self, t: &Term) -> bool {
-        self.made.contains_key(t)
-    }
-
-    fn keep(&mut self, t: Term, new: Term) {
-        self.made.insert(t, new);
     }
 
     fn made(&mut self, &t: &Term) -> Term {

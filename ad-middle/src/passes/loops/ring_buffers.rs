@@ -30,7 +30,7 @@ use crate::passes::rewrite::{Rewriter, with_rewritten_children};
 use crate::passes::unroll::LIMIT;
 use crate::passes::{Context, Pass};
 use ad_ir::analysis::sizes::Fixed;
-use ad_ir::ir::rewrite::{Rewrite, by_age};
+use ad_ir::ir::rewrite::{Memoised, by_age};
 use ad_ir::ir::{Body, Elem, Graph, Node, Put, Scan, Term, Type, Var};
 use ad_ir::prim::{Cmp, IntOp, Prim};
 
@@ -273,24 +273,16 @@ struct InBody<'a> {
     cx: &'a mut Context,
 }
 
-impl Rewrite for InBody<'_> {
+impl Memoised for InBody<'_> {
     type Key = Term;
     type New = TermOrRing;
 
-    fn graph(&mut self) -> &mut Graph {
-        self.g
+    fn parts(&mut self) -> (&mut Graph, &mut HashMap<Term, TermOrRing>) {
+        (self.g, &mut self.rings.is)
     }
 
     fn origin(&self, t: &Term) -> Option<Term> {
         Some(*t)
-    }
-
-    fn is_done(&self, t: &Term) -> bool {
-        self.rings.is.contains_key(t)
-    }
-
-    fn keep(&mut self, t: Term, is: TermOrRing) {
-        self.rings.is.insert(t, is);
     }
 
     fn made(&mut self, &t: &Term) -> TermOrRing {

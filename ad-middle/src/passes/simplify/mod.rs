@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crate::passes::{Pass, trace};
 use ad_ir::analysis::decisions::decisions;
 use ad_ir::analysis::sizes::{Fixed, fixed};
-use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
+use ad_ir::ir::rewrite::{Memoised, Needs, OnDemand, on_demand};
 use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::prim::Build;
 
@@ -143,25 +143,16 @@ struct Simplifier<'a> {
 /// A longer sequence of rewrites is a cycle.
 const MAX_REWRITES: usize = 400;
 
-impl Rewrite for Simplifier<'_> {
+impl Memoised for Simplifier<'_> {
     type Key = Term;
     type New = Term;
 
-    fn graph(&mut self) -> &mut Graph {
-        self.g
+    fn parts(&mut self) -> (&mut Graph, &mut HashMap<Term, Term>) {
+        (self.g, &mut self.done)
     }
 
     fn origin(&self, t: &Term) -> Option<Term> {
         Some(*t)
-    }
-
-    fn is_done(&self, t: &Term) -> bool {
-        self.done.contains_key(t)
-    }
-
-    fn keep(&mut self, t: Term, new: Term) {
-        self.done.insert(t, new);
-        self.done.insert(new, new);
     }
 
     fn made(&mut self, &t: &Term) -> Term {
@@ -170,6 +161,8 @@ impl Rewrite for Simplifier<'_> {
         let exact = self.all_exact || self.exact.contains(&t);
         let new = self.rewrite_root(rebuilt, exact);
         debug_assert_eq!(self.g.ty(t), self.g.ty(new), "simplification keeps types");
+        // The result is in normal form.
+        self.done.insert(new, new);
         new
     }
 }

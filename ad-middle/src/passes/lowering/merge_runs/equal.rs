@@ -5,7 +5,7 @@
 use std::cell::{RefCell, RefMut};
 use std::collections::{BTreeMap, HashMap};
 
-use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
+use ad_ir::ir::rewrite::{Memoised, Needs, OnDemand, on_demand};
 use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::prim::Prim;
 
@@ -60,24 +60,16 @@ struct Representatives<'a> {
     known: RefMut<'a, HashMap<Term, Term>>,
 }
 
-impl Rewrite for Representatives<'_> {
+impl Memoised for Representatives<'_> {
     type Key = Term;
     type New = Term;
 
-    fn graph(&mut self) -> &mut Graph {
-        self.g
+    fn parts(&mut self) -> (&mut Graph, &mut HashMap<Term, Term>) {
+        (self.g, &mut self.known)
     }
 
     fn origin(&self, t: &Term) -> Option<Term> {
         Some(*t)
-    }
-
-    fn is_done(&self, t: &Term) -> bool {
-        self.known.contains_key(t)
-    }
-
-    fn keep(&mut self, t: Term, new: Term) {
-        self.known.insert(t, new);
     }
 
     fn made(&mut self, &t: &Term) -> Term {
