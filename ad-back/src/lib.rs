@@ -251,9 +251,10 @@ pub fn plan_of(g: &mut Graph, program: &Program, routine: &Routine) -> Result<Pl
 }
 
 /// Records a routine for `AD_DUMP`: its lowered terms, its plan in words, and all choices by cost
-/// since `choice::record`, including those made while tokens are written.
-pub fn describe(g: &mut Graph, program: &Program, routine: &Routine, log: &mut Log) {
-    let [schedule, choices] = match described(g, program, routine, Some(log)) {
+/// since `choice::record`, including those made while tokens are written. The graph is copied: new
+/// terms would change the order of those that the routine gets when it is written.
+pub fn describe(g: &Graph, program: &Program, routine: &Routine, log: &mut Log) {
+    let [schedule, choices] = match described(&mut g.clone(), program, routine, Some(log)) {
         Ok((plan, choices)) => [plan.steps, choices],
         Err(what) => [what, String::new()],
     };

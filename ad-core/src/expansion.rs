@@ -233,17 +233,16 @@ fn called(
 ) -> Result<TokenStream, String> {
     let called = calls::called(functions, callees, log.as_deref_mut());
     for one in &called {
-        let (Some(log), Some(prepared)) = (log.as_deref_mut(), functions.get_mut(one.function as usize)) else {
+        let (Some(log), Some(prepared)) = (log.as_deref_mut(), functions.get(one.function as usize)) else {
             continue;
         };
-        let mut graph = std::mem::take(&mut prepared.program.graph);
-        log.enter(&one.subject(&prepared.program));
+        let program = &prepared.program;
+        log.enter(&one.subject(program));
         for routine in one.routines() {
             choice::record();
-            emit::describe(&mut graph, &prepared.program, routine, log);
+            emit::describe(&program.graph, program, routine, log);
         }
         log.enter("");
-        prepared.program.graph = graph;
     }
     stage::enter("the emitter");
     emit::emit_called(functions, &called)
@@ -270,7 +269,7 @@ fn one(
                 choice::record();
             }
             if let Some(log) = log.as_deref_mut() {
-                emit::describe(&mut graph, &prepared.program, routine, log);
+                emit::describe(&graph, &prepared.program, routine, log);
             }
         }
         stage::enter("the emitter");
@@ -291,7 +290,7 @@ fn one(
     }
     let mut graph = std::mem::take(&mut prepared.program.graph);
     if let Some(log) = log.as_deref_mut() {
-        emit::describe(&mut graph, &prepared.program, &routine, log);
+        emit::describe(&graph, &prepared.program, &routine, log);
     }
     let called = called(functions, calls::callees(&graph, &routine), log)?;
     stage::enter("the emitter");
@@ -312,7 +311,7 @@ fn compressed(
     for routine in [&compressed.pattern, &compressed.by_columns, &compressed.by_rows] {
         if let Some(log) = log.as_deref_mut() {
             choice::record();
-            emit::describe(&mut graph, &prepared.program, routine, log);
+            emit::describe(&graph, &prepared.program, routine, log);
         }
     }
     stage::enter("the emitter");

@@ -12,8 +12,9 @@ fn record(attr: TokenStream, item: TokenStream) -> String {
     let folder = std::env::temp_dir().join(format!("ad-dump-{}-{name}", std::process::id()));
     let plain = ad_core::expand(attr.clone(), item.clone()).to_string();
     let dumped = ad_core::expand_and_dump(attr, item, Some(&folder)).tokens.to_string();
-    assert_eq!(plain, dumped, "a record changes nothing");
-    let text = std::fs::read_to_string(folder.join(format!("{name}.txt"))).expect("the record");
+    assert!(plain == dumped, "a record changes {name}");
+    // A function that needs definitions of its file has errors instead of stages.
+    let text = std::fs::read_to_string(folder.join(format!("{name}.txt"))).unwrap_or_default();
     let _ = std::fs::remove_dir_all(&folder);
     text
 }
@@ -112,6 +113,30 @@ fn each_function_has_headings_of_its_own() {
     assert_eq!(headings(&text), expected);
 }
 
+/// A record changes nothing of the code of whole programs: their routines are planned on a copy of
+/// the terms.
+#[test]
+fn programs_are_the_same_with_a_record() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/programs");
+    let mut functions = 0;
+    for file in std::fs::read_dir(folder).expect("the programs") {
+        let text = std::fs::read_to_string(file.expect("a file").path()).expect("a program");
+        for item in syn::parse_file(&text).expect("it parses").items {
+            let syn::Item::Fn(mut f) = item else { continue };
+            let marked = |a: &syn::Attribute| a.path().is_ident("differentiate");
+            let Some(at) = f.attrs.iter().position(marked) else { continue };
+            let attr = match f.attrs.remove(at).meta {
+                syn::Meta::List(list) => list.tokens,
+                _ => TokenStream::new(),
+            };
+            (f.attrs, f.vis) = (Vec::new(), syn::Visibility::Inherited);
+            let _ = record(attr, quote!(#f));
+            functions += 1;
+        }
+    }
+    assert!(functions > 10, "{functions} functions");
+}
+
 /// With `AD_TRACE` the record has each rule that fires, with the term before and after it.
 #[test]
 fn rules_are_written_one_by_one() {
@@ -145,7 +170,7 @@ fn rewrites_of_every_kind_of_pass_are_written() {
         let mut prepared = pipeline::prepare(annotated.program, Some(&mut log));
         let routine = pipeline::derive(&mut prepared, &ad_core::descriptor::GRAD, Some(&mut log));
         let mut g = std::mem::take(&mut prepared.program.graph);
-        ad_core::emit::describe(&mut g, &prepared.program, &routine, &mut log);
+        ad_core::emit::describe(&g, &prepared.program, &routine, &mut log);
         let tokens = ad_core::emit::emit_routine(&mut g, &prepared.program, &routine).expect("it can be written");
         (log, tokens.to_string())
     };

@@ -1,11 +1,11 @@
 //! Source files as the macro sees them: each annotated function by itself, or the whole file as one
 //! marked module if its functions need definitions of the file.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::{Attribute, Item};
+use syn::{Attribute, Item, LitStr, Meta};
 
 /// An attribute and the item that it stands on.
 pub struct Annotated {
@@ -57,12 +57,28 @@ fn read(path: &Path) -> Vec<Item> {
         if let Item::Mod(module) = item
             && module.content.is_none()
         {
-            let inner = path.with_file_name(format!("{}.rs", module.ident));
+            let inner = file_of(path, module);
             module.content = Some((syn::token::Brace::default(), read(&inner)));
             module.semi = None;
         }
     }
     items
+}
+
+/// The file of a module, which an attribute may name.
+fn file_of(path: &Path, module: &syn::ItemMod) -> PathBuf {
+    let named = module.attrs.iter().find_map(|a| match &a.meta {
+        Meta::NameValue(path) if path.path.is_ident("path") => syn::parse2::<LitStr>(path.value.to_token_stream()).ok(),
+        _ => None,
+    });
+    let name = &module.ident;
+    let places = [format!("{name}.rs"), format!("{name}/mod.rs")].map(|place| path.with_file_name(place));
+    let [file, folder] = places;
+    match named {
+        Some(named) => path.with_file_name(named.value()),
+        None if file.exists() => file,
+        None => folder,
+    }
 }
 
 /// Whether the functions of the file use definitions of types, or an item is marked that is no

@@ -21,7 +21,7 @@ pub struct Function {
 }
 
 /// The arena.
-#[derive(Default, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct Graph {
     nodes: Vec<Rc<Node>>,
     types: Vec<Type>,
