@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use ad_core::front::described;
+use ad_oracle::documents::names as described;
 
 const TABLES: &str = "docs/guide/src/tables.md";
 const START: &str = "<!-- names: written by tests/guide.rs -->\n";

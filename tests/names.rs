@@ -61,7 +61,7 @@ fn the_traits_have_the_names_of_the_table() {
         ("peekables", PEEKABLES),
         ("queues", QUEUES),
     ];
-    let rows = ad_core::front::described();
+    let rows = ad_oracle::documents::names();
     for (kind, names) in traits {
         let wanted: BTreeSet<&str> = rows.iter().filter(|row| row.traits.contains(&kind)).map(|row| row.name).collect();
         assert_eq!(names.iter().copied().collect::<BTreeSet<&str>>(), wanted, "{kind}");

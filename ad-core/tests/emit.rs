@@ -186,7 +186,7 @@ fn random_programs(root: &str, chance: impl Fn(u64) -> Option<u64>) {
         let make = || {
             let common::r#gen::Case { mut g, roots, inputs, active } =
                 common::r#gen::case(seed, 12 + (seed % 20) as usize);
-            let roots = ad_core::passes::bulk::transform(&mut g, &roots);
+            let roots = ad_core::passes::bulk::transform(&mut g, &roots, &mut Default::default());
             let roots = ad_core::passes::simplify::simplify(&mut g, &roots);
             let seeds: Vec<_> = roots.iter().map(|&t| g.lit_like(t, 1.0)).collect();
             let (mut all, gradient) = common::modes::reverse(&mut g, &roots, &seeds, &active);

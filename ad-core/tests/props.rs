@@ -11,12 +11,13 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ad_core::ir::print::print_typed;
+use ad_core::ir::print::print;
 use ad_core::ir::valid::{normal_form, validate};
 use ad_core::ir::{Graph, Node, RealTy, Term};
-use ad_core::passes::{Context, bulk as bot, simplify, unroll};
+use ad_core::passes::{bulk as bot, simplify, unroll};
 use ad_core::prim::Unary;
 use ad_oracle::interp::{Interp, Value, Work};
+use ad_oracle::with_exact;
 use common::compare::{close, close_all, dot};
 use common::r#gen::{Case, case, twice};
 use common::histogram::{Histogram, names_in};
@@ -94,7 +95,7 @@ impl Run {
     }
 
     fn show(&self, roots: &[Term]) -> String {
-        print_typed(&self.g, roots, &BTreeMap::new())
+        print(&self.g, roots, &BTreeMap::new())
     }
 
     /// The roots have the same values and derivatives (by the interpreter) as before.
@@ -120,8 +121,8 @@ fn tame(values: &[Value]) -> bool {
 fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
     let Case { g, roots, inputs, active } = case(seed, size);
     let again = case(seed, size);
-    let printed = print_typed(&g, &roots, &BTreeMap::new());
-    if printed != print_typed(&again.g, &again.roots, &BTreeMap::new()) {
+    let printed = print(&g, &roots, &BTreeMap::new());
+    if printed != print(&again.g, &again.roots, &BTreeMap::new()) {
         return Err("two generations print differently".into());
     }
     let single = (0..).zip(&inputs).any(|(k, _)| {
@@ -138,7 +139,7 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
     let names = names_in(&run.g, &roots);
     stats.source.add(&run.g, &roots);
 
-    let bulk = bot::transform(&mut run.g, &roots);
+    let bulk = bot::transform(&mut run.g, &roots, &mut Default::default());
     run.valid("bot", &bulk)?;
     let bulk_work = run.same("bot", &bulk, &expected)?;
     let simple = simplify::simplify(&mut run.g, &bulk);
@@ -160,7 +161,7 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
     let flat = unrolled(&mut run, "gradient, unrolled", &gradient)?;
     run.same("gradient, unrolled", &flat, &values)?;
     let exact = ad_core::analysis::decisions::decisions(&run.g, &gradient[..roots.len()]);
-    let cx = &mut Context::with_exact(exact);
+    let cx = &mut with_exact(exact);
     let shared = ad_core::passes::share::share(&mut run.g, &gradient, cx);
     let shared = ad_core::passes::associate::associate(&mut run.g, &shared, cx);
     run.valid("gradient, associated", &shared)?;
@@ -208,7 +209,7 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
 /// The roots with small arrays replaced by scalars.
 fn unrolled(run: &mut Run, stage: &str, roots: &[Term]) -> Try<Vec<Term>> {
     let exact = ad_core::analysis::decisions::decisions(&run.g, roots);
-    let unrolled = unroll::unroll(&mut run.g, roots, &mut Context::with_exact(exact));
+    let unrolled = unroll::unroll(&mut run.g, roots, &mut with_exact(exact));
     run.valid(stage, &unrolled)?;
     let largest = run.g.reachable(&unrolled).len() / (run.g.reachable(roots).len() + 1);
     if largest > unroll::PRODUCTS { Err(format!("{stage}: {largest} times as long")) } else { Ok(unrolled) }
@@ -327,7 +328,7 @@ fn report(seed: u64, size: usize, message: &str) -> String {
     let program = catch_unwind(|| {
         let Case { g, roots, inputs, .. } = case(seed, size);
         let shown: Vec<String> = inputs.iter().map(|v| format!("{v:?}")).collect();
-        format!("{}\n{}", print_typed(&g, &roots, &BTreeMap::new()), shown.join("\n"))
+        format!("{}\n{}", print(&g, &roots, &BTreeMap::new()), shown.join("\n"))
     });
     let program = program.unwrap_or_else(|_| "the generator itself fails".into());
     format!("{message}\n--- seed {seed}, size {size}: the program and its inputs\n{program}")
@@ -419,8 +420,8 @@ fn alpha_equal_programs_are_one() {
     for seed in 0..number("AD_CASES", 300) {
         let (mut g, first, second) = twice(seed, 25);
         assert_eq!(first, second, "seed {seed}");
-        let bulk = bot::transform(&mut g, &first);
-        assert_eq!(bulk, bot::transform(&mut g, &first), "seed {seed}: bot");
+        let bulk = bot::transform(&mut g, &first, &mut Default::default());
+        assert_eq!(bulk, bot::transform(&mut g, &first, &mut Default::default()), "seed {seed}: bot");
         let simple = simplify::simplify(&mut g, &bulk);
         assert_eq!(simple, simplify::simplify(&mut g, &bulk), "seed {seed}: simplify");
     }
@@ -454,7 +455,7 @@ fn deep(n: usize, functions: [Unary; 2]) -> usize {
     let root = g.sum_all(t);
     let inputs = [Value::reals(&[2], &[0.3, -0.4]).with_tangent(&[1.0, 1.0])];
     let expected = Interp::new(&g, &inputs).eval(root).unwrap();
-    let bulk = bot::transform(&mut g, &[root]);
+    let bulk = bot::transform(&mut g, &[root], &mut Default::default());
     let simple = simplify::simplify(&mut g, &bulk);
     let one = g.lit_real(RealTy::F64, 1.0);
     let gradient = ad::reverse(&mut g, &simple, &[one], &[0]).1;
@@ -462,7 +463,7 @@ fn deep(n: usize, functions: [Unary; 2]) -> usize {
     normal_form(&g, &simple).unwrap();
     let value = Interp::new(&g, &inputs).eval(simple[0]).unwrap();
     close_all(&[value.values().iter().sum()], &expected.tangents(), 1e-9).unwrap();
-    assert!(print_typed(&g, &simple, &BTreeMap::new()).len() < 400 * n);
+    assert!(print(&g, &simple, &BTreeMap::new()).len() < 400 * n);
     g.len()
 }
 

@@ -19,6 +19,7 @@ use ad_core::passes::simplify::{Exactness, Rule, simplify, tables};
 use ad_core::passes::{CheckRoots, Context, Roots, associate, hoist, pairs, push, share};
 use ad_core::prim::{Binary, Cmp, IntOp, Prim, Reduce, Unary};
 use ad_oracle::interp::{Interp, Value};
+use ad_oracle::with_exact;
 
 /// A graph with some inputs: scalars, vectors of 3, matrices of 3 x 4.
 struct Fixture {

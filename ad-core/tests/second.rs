@@ -10,11 +10,12 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use ad_core::ir::print::print_typed;
+use ad_core::ir::print::print;
 use ad_core::ir::{Elem, Graph, Node, RealTy, Term};
 use ad_core::passes::{bulk as bot, simplify, unroll};
 use ad_core::prim::Unary;
 use ad_oracle::interp::{Interp, Value};
+use ad_oracle::with_exact;
 use common::compare::dot;
 use common::r#gen::{Case, case};
 use common::histogram::names_in;
@@ -28,7 +29,7 @@ fn number(name: &str, default: u64) -> u64 {
 fn simple(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
     let simple = simplify::simplify(g, roots);
     let exact = ad_core::analysis::decisions::decisions(g, &simple);
-    let flat = unroll::unroll(g, &simple, &mut ad_core::passes::Context::with_exact(exact));
+    let flat = unroll::unroll(g, &simple, &mut with_exact(exact));
     simplify::simplify(g, &flat)
 }
 
@@ -71,7 +72,7 @@ fn check(seed: u64, size: usize) -> Result<Verdict, String> {
     }
     let mut rng = Rng::new(seed ^ 0xd15c);
     // One number from all real results, with distinct weights.
-    let bulk = bot::transform(&mut g, &roots);
+    let bulk = bot::transform(&mut g, &roots, &mut Default::default());
     let bulk = simple(&mut g, &bulk);
     let mut total = g.lit_real(RealTy::F64, 0.0);
     for (k, &root) in bulk.iter().enumerate() {
@@ -118,7 +119,7 @@ fn check(seed: u64, size: usize) -> Result<Verdict, String> {
     }
     let all = simple(&mut g, &all);
     let eval = |g: &Graph, inputs: &[Value], roots: &[Term]| {
-        let at = |e: String| format!("{e}\n{}", print_typed(g, roots, &BTreeMap::new()));
+        let at = |e: String| format!("{e}\n{}", print(g, roots, &BTreeMap::new()));
         Interp::new(g, inputs).eval_all(roots).map_err(at)
     };
     let values = eval(&g, &inputs, &all)?;

@@ -105,7 +105,7 @@ pub use modules::{ItemNeeds, Module, stand_in_for};
 pub use probe::{Probed, probe, probe_method};
 pub use requests::{requests, requests_of_method, requests_of_type};
 pub use sig::is_real;
-pub use table::{Described, described};
+pub use table::{Described, On, Proof, rows};
 pub use travel::{DefId, Marked, Member, Outside, Wanted, constant_id, named, value, written};
 
 /// The output for a function with errors.

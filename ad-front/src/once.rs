@@ -133,7 +133,7 @@ impl Lower<'_> {
                 Node::Gather { src, .. } => stack.push(*src),
                 Node::Cond { then, other, .. } => stack.extend([*then, *other]),
                 Node::Build { body, .. } => stack.push(*body),
-                Node::Scan(_) | Node::Call(..) | Node::Scatter { .. } => return true,
+                Node::Scan(_) | Node::Scatter { .. } => return true,
                 Node::Prim(prim, args) => match prim {
                     Prim::Binary(Binary::Add | Binary::Sub)
                     | Prim::Unary(Unary::Neg)

@@ -6,19 +6,23 @@ use ad_ir::program::{AssumedFunction, Home, MethodLookup, Takes, Vectors};
 
 /// How the meaning of a name is asserted.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Proof {
+pub enum Proof {
     /// No assertion is needed. A competing method of one of std's traits would make the user's own
     /// code ambiguous. Methods of iterators and of `Zip` are asserted with the type, and functions
     /// of types with the path.
     Nothing,
     /// A trait of `ad_runtime` declares the same method for the types that have it.
     Method {
+        /// How the method is found.
         found: MethodLookup,
         /// Whether only arrays with axes have the method.
         with_axes: bool,
     },
     /// Like `Method`, for a type of std.
-    OfStd { by_reference: bool },
+    OfStd {
+        /// Whether the receiver is a reference.
+        by_reference: bool,
+    },
     /// Like `Method`, for `Peekable`.
     OfPeekable,
     /// The function is called.
@@ -115,36 +119,6 @@ impl Row {
         match self.proof {
             Proof::Call(called) => Some(called),
             _ => None,
-        }
-    }
-
-    /// The traits of `ad_runtime::assumed` that declare the name. `number` says whether reals have
-    /// the method as well.
-    pub(super) fn traits(&self, number: bool) -> Vec<&'static str> {
-        match (self.proof, self.on) {
-            (Proof::OfPeekable, _) => vec!["peekables"],
-            (Proof::OfStd { .. }, On::Option) => vec!["options"],
-            (Proof::OfStd { .. }, _) => vec!["orderings"],
-            (Proof::Method { .. }, On::Real) => vec!["reals"],
-            (Proof::Method { .. }, On::Int) => vec!["integers"],
-            (Proof::Method { found, with_axes }, on) => {
-                let mut traits = Vec::new();
-                if found.vectors == Vectors::Queues {
-                    return vec!["queues"];
-                }
-                if found.vectors != Vectors::Only {
-                    traits.push("arrays");
-                }
-                if found.vectors != Vectors::No {
-                    traits.push("vectors");
-                }
-                // An array of rank 0 is represented like a number.
-                if on != On::Place && !with_axes && !number {
-                    traits.push("rank zero");
-                }
-                traits
-            }
-            (Proof::Nothing | Proof::Call(_), _) => Vec::new(),
         }
     }
 }

@@ -16,7 +16,7 @@ use ad_ir::prim::{Binary, Unary};
 
 /// The kind of receiver that a name is called on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum On {
+pub enum On {
     /// No receiver: a function of the DSL.
     Dsl,
     /// A real scalar.
@@ -58,29 +58,6 @@ impl On {
     /// Whether a call has a receiver, which is its first argument.
     pub(crate) fn has_receiver(self) -> bool {
         !matches!(self, On::Dsl | On::Std | On::Mem | On::Assoc | On::Nd)
-    }
-
-    /// The name of the kind in documents.
-    pub(super) fn described(self) -> &'static str {
-        match self {
-            On::Dsl => "function",
-            On::Real => "real",
-            On::Int => "integer",
-            On::Array => "array",
-            On::Std => "function of `std`",
-            On::Bool => "boolean",
-            On::Tuple => "tuple",
-            On::Ordering => "Ordering",
-            On::Iter => "iterator",
-            On::Option => "Option",
-            On::Any => "value",
-            On::Place => "mutable array",
-            On::Mem => "std::mem",
-            On::Assoc => "type",
-            On::Nd => "ndarray",
-            On::Zip => "`Zip`",
-            On::Slice => "`Slice`",
-        }
     }
 }
 

@@ -17,8 +17,9 @@ use ad_ir::ir::Elem;
 use ad_ir::memory_order::{MethodOrder, ResultOrder};
 use ad_ir::prim::{Binary, Surface, Unary};
 
-pub(super) use super::proved::Proof;
-pub(super) use super::row::{Call, LowerFn, Mark, Neutral, On, OnType, Parts, Row, Whole, row};
+pub use super::proved::Proof;
+pub use super::row::On;
+pub(super) use super::row::{Call, LowerFn, Mark, Neutral, OnType, Parts, Row, Whole, row};
 
 const TABLES: &[&[Row]] = &[
     functions::BUILDING,
@@ -120,30 +121,24 @@ pub(super) fn nearest(on: &[On], name: &str) -> Option<&'static str> {
     suggest(name, ROWS.iter().filter(|e| on.contains(&e.on)).map(|e| e.name))
 }
 
-/// A row as the documents show it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// What the documents and their tests read of a row.
+#[derive(Clone, Copy, Debug)]
 pub struct Described {
     /// The name.
     pub name: &'static str,
-    /// The kind of receiver: `function`, `real`, `integer`, `array`, `iterator`, `Option`, `value`,
-    /// `type`.
-    pub on: &'static str,
+    /// The kind of receiver.
+    pub on: On,
     /// The description.
     pub doc: &'static str,
     /// The effect on the memory order.
     pub order: Option<MethodOrder>,
-    /// The traits of `ad_runtime::assumed` that declare the name and prove it.
-    pub traits: Vec<&'static str>,
+    /// How the name is proved.
+    pub proof: Proof,
 }
 
 /// Every accepted function and method, in the order of the table.
-#[must_use]
-pub fn described() -> Vec<Described> {
-    let described = |row: &Row| {
-        let traits = row.traits(find(On::Real, row.name).is_some());
-        Described { name: row.name, on: row.on.described(), doc: row.doc, order: row.order, traits }
-    };
-    ROWS.iter().map(described).collect()
+pub fn rows() -> impl Iterator<Item = Described> {
+    ROWS.iter().map(|&Row { name, on, doc, order, proof, .. }| Described { name, on, doc, order, proof })
 }
 
 impl<'a> Lower<'a> {

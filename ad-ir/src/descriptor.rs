@@ -1,12 +1,10 @@
 //! The derivatives that the attribute can write, one descriptor each. This list determines the
 //! attribute's parser, its messages, stand-ins, signatures, the functions that are written,
-//! `check_grad!` and the guide's table.
+//! and `check_grad!`. The table of README is made from it by `ad-oracle`.
 //!
 //! *To add a derivative*, write a descriptor in this file, its recipe in `ad_middle::derivative`,
 //! and its comparison with finite differences in `ad_runtime::check`. No other code may know a
 //! derivative by its name.
-
-use std::fmt::Write as _;
 
 /// One derivative: its name, its requirements, the functions that are written, and how it is
 /// computed and checked.
@@ -194,56 +192,6 @@ impl Descriptor {
             OptionArguments::Parameters(form) => form,
         }
     }
-
-    /// The functions that have the derivative, in the words of the guide.
-    fn of(&self) -> String {
-        let result = if self.requires.one_number.is_some() { "one real scalar" } else { "real" };
-        let active = if self.requires.one_active.is_some() { ", one active parameter" } else { "" };
-        let vectors = if self.requires.vectors.is_some() { ", both arrays of one axis" } else { "" };
-        format!("{result}{active}{vectors}")
-    }
-
-    /// Its row in the guide's table.
-    fn row(&self) -> String {
-        let mut row = format!("| `{}` | ", self.form());
-        let further = match self.further {
-            Further::Nothing => String::new(),
-            Further::Cotangent => ", cotangent".into(),
-            Further::Directions(what) => format!(", {what}s..."),
-            Further::Destinations => ", &mut places...".into(),
-        };
-        let derived = match self.returns {
-            Structure::Gradient => "G",
-            Structure::Result if self.with_value => "tangent of R",
-            Structure::Result => "R",
-            Structure::Jacobian => "J",
-            Structure::Sparse => "ad::Csr",
-            Structure::Hessian => "H",
-            Structure::Closure => "impl Fn(cotangent) -> G",
-            Structure::Written => "",
-            Structure::Examples => "n x G",
-        };
-        for (k, WrittenFunction { suffix, with_value }) in self.functions().enumerate() {
-            let result = match (with_value, derived) {
-                (true, "") => "R".into(),
-                (true, derived) if self.returns == Structure::Examples => format!("(n x R, {derived})"),
-                (true, derived) => format!("(R, {derived})"),
-                (false, derived) => derived.to_string(),
-            };
-            let comma = if k > 0 { ", " } else { "" };
-            let _ = write!(row, "{comma}`f_{suffix}(args{further}) -> {result}`");
-        }
-        if !self.note.is_empty() {
-            let _ = write!(row, ": {}", self.note);
-        }
-        let default = match self.default {
-            ByDefault::No => "",
-            ByDefault::ForNumbers => "where the result is one",
-            ByDefault::ForOthers => "where it is not",
-        };
-        let _ = write!(row, " | {} | {default}", self.of());
-        format!("{} |", row.trim_end())
-    }
 }
 
 /// The derivative that an option asks for.
@@ -267,13 +215,6 @@ pub fn quoted_options() -> String {
 pub fn by_default(one_number: bool) -> impl Iterator<Item = &'static Descriptor> {
     let wanted = if one_number { ByDefault::ForNumbers } else { ByDefault::ForOthers };
     DERIVATIVES.iter().copied().filter(move |d| d.default == wanted)
-}
-
-/// The table of derivatives in the guide.
-#[must_use]
-pub fn markdown() -> String {
-    let head = "| option | writes | for a result that is | by default |\n| --- | --- | --- | --- |\n".to_string();
-    DERIVATIVES.iter().fold(head, |table, d| table + &d.row() + "\n")
 }
 
 /// All derivatives, in the order in which they are written and checked.

@@ -319,14 +319,6 @@ impl Program {
             whole => whole,
         }
     }
-
-    /// The terms of that part that are real, in order.
-    #[must_use]
-    pub fn real_results(&self) -> Vec<Term> {
-        let mut terms = self.differentiated().terms();
-        terms.retain(|&t| self.graph.elem(t).is_real());
-        terms
-    }
 }
 
 /// An assumption about the meaning of a name. Only rustc can resolve the name.

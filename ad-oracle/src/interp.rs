@@ -19,6 +19,7 @@ use ad_core::ir::{Body, Elem, Graph, IntTy, Lit, Node, Put, Scan, Term, Type, Va
 use value::{ravel, unravel};
 
 pub use array::Work;
+pub use scalar::{Tested, tested, tested_at};
 pub use value::{Array, Data, Dual, Value};
 
 /// The values of a graph's terms for given inputs.
@@ -59,7 +60,6 @@ enum State {
     Gather { inner: usize, domain: Vec<usize>, from: Vec<Option<usize>> },
     Scatter { inner: usize, domain: Vec<usize>, k: usize, out: Array },
     Scan { inner: usize, n: usize, step: usize, carried: Vec<Rc<Value>>, rows: Vec<Vec<Rc<Value>>> },
-    Call { inner: usize },
 }
 
 enum Step {
@@ -244,20 +244,6 @@ impl<'g> Interp<'g> {
             Node::Gather { src, sizes, vars, index } => return self.gather(task, *src, sizes, vars, index),
             Node::Scatter { put, dst, src, vars, index } => return self.scatter(task, *put, [*dst, *src], vars, index),
             Node::Scan(scan) => return self.scan(task, scan),
-            Node::Call(func, args) => {
-                let g = self.g;
-                let f = g.functions().get(func.0 as usize).ok_or("no such function")?;
-                if let State::Start = task.state {
-                    let args = need!(self, scope, args);
-                    task.state = State::Call { inner: self.open_body(args) };
-                }
-                let State::Call { inner } = task.state else { return Err("a task in another's state".into()) };
-                let results = need!(self, inner, &f.body.results);
-                match &results[..] {
-                    [one] => Rc::clone(one),
-                    many => Rc::new(Value::Tuple(many.iter().map(|v| (**v).clone()).collect())),
-                }
-            }
         }))
     }
 
@@ -485,8 +471,7 @@ impl State {
             State::Build { inner, .. }
             | State::Gather { inner, .. }
             | State::Scatter { inner, .. }
-            | State::Scan { inner, .. }
-            | State::Call { inner } => Some(*inner),
+            | State::Scan { inner, .. } => Some(*inner),
         }
     }
 }

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use ad_core::ir::{Body, Elem, FuncId, Graph, IntTy, RealTy, Term, Type};
+use ad_core::ir::{Body, Elem, Graph, IntTy, RealTy, Term, Type};
 use ad_core::prim::IntOp;
 use ad_oracle::interp::Value;
 
@@ -46,7 +46,8 @@ pub struct Gen {
     pub sizes: Vec<Term>,
     /// The values of the sizes, also of derived ones.
     pub values: HashMap<Term, usize>,
-    pub functions: Vec<(FuncId, Body)>,
+    /// The bodies of functions. A call is a copy of the body with the arguments in it.
+    pub functions: Vec<Body>,
     /// Whether all sizes are literals, as for arrays of static size. This holds for every fourth
     /// seed.
     pub fixed: bool,
@@ -227,9 +228,7 @@ impl Gen {
                 self.real(&mut env, &shape)
             })
             .collect();
-        let body = Body { params: params.into(), results: results.into() };
-        let id = self.g.add_function("helper", body.clone());
-        self.functions.push((id, body));
+        self.functions.push(Body { params: params.into(), results: results.into() });
     }
 
     /// A type, most often real and small.

@@ -33,7 +33,6 @@ pub fn names_in(g: &Graph, roots: &[Term]) -> BTreeSet<String> {
             names.insert(form(g.node(t)));
             match g.node(t) {
                 Node::Scan(s) => todo.push(s.body.results.to_vec()),
-                Node::Call(f, _) => todo.push(g.functions()[f.0 as usize].body.results.to_vec()),
                 _ => {}
             }
         }
@@ -55,7 +54,6 @@ fn form(node: &Node) -> String {
         Node::Scan(s) if s.stop.is_some() => "scan that stops".into(),
         Node::Scan(s) if s.reverse => "scan in reverse".into(),
         Node::Scan(_) => "scan".into(),
-        Node::Call(..) => "call".into(),
         Node::Gather { vars, .. } if vars.is_empty() => "index".into(),
         Node::Gather { .. } => "gather".into(),
         Node::Scatter { put: Put::Set, .. } => "update".into(),
@@ -106,7 +104,6 @@ pub fn all_names() -> BTreeSet<String> {
         "scan",
         "scan in reverse",
         "scan that stops",
-        "call",
         "index",
         "gather",
         "scatter",

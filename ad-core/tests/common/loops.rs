@@ -19,12 +19,11 @@ impl Gen {
     /// A call of one of the functions. Its result is brought to the requested shape.
     fn call(&mut self, env: &mut Env, shape: &[Term]) -> Term {
         let k = self.rng.below(env.calls);
-        let (id, body) = self.functions[k].clone();
+        let body = self.functions[k].clone();
         let args: Vec<Term> = body.params.iter().map(|ty| self.value(env, ty)).collect();
-        let t = self.g.call(id, &args);
-        let part = self.rng.below(body.results.len());
-        let t = if body.results.len() == 1 { t } else { self.g.proj(t, part) };
-        self.fit(t, shape)
+        let results = self.g.instantiate(&body, &args);
+        let part = self.rng.below(results.len());
+        self.fit(results[part], shape)
     }
 
     /// A term of this shape that depends on t.

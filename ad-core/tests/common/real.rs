@@ -2,6 +2,7 @@
 
 use ad_core::ir::{Contraction, Elem, IntTy, Lit, Node, RealTy, Term, Var};
 use ad_core::prim::{Binary, Cmp, IntOp, Prim, Reduce, Unary, structural};
+use ad_oracle::interp::tested;
 
 use super::r#gen::{Env, Gen};
 
@@ -144,7 +145,7 @@ impl Gen {
             let off = self.constant(shape, 0.37);
             x = self.g.add(x, off);
         }
-        match f.row().domain {
+        match tested(f).domain {
             Some(domain) if self.rng.chance(60) => self.guarded(env, x, domain, |s| s.g.unary(f, x)),
             Some(domain) => {
                 let x = self.squashed(x, domain);

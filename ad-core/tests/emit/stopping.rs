@@ -71,7 +71,7 @@ fn batched() -> Case {
     let start = c.g.lit_like(square, 1.0);
     let x = root(&mut c, square, start);
     let all = c.g.build(n, i, x);
-    let all = ad_core::passes::bulk::transform(&mut c.g, &[all])[0];
+    let all = ad_core::passes::bulk::transform(&mut c.g, &[all], &mut Default::default())[0];
     let s = c.g.sum_all(all);
     c.result(s);
     c.with_gradients(&[0]);
@@ -113,7 +113,7 @@ fn nested() -> Case {
     let t = c.g.close_loop(&l);
     let last = c.g.proj(t, 0);
     c.result(last);
-    c.results = ad_core::passes::bulk::transform(&mut c.g, &c.results.clone());
+    c.results = ad_core::passes::bulk::transform(&mut c.g, &c.results.clone(), &mut Default::default());
     c.with_gradients(&[0]);
     c.run(vec![reals(&[6], 2)]);
     c.run(vec![reals(&[0], 2)]);
@@ -167,7 +167,7 @@ fn size() -> Case {
     let t = c.g.close_loop(&l);
     let last = c.g.proj(t, 0);
     c.result(last);
-    c.results = ad_core::passes::bulk::transform(&mut c.g, &c.results.clone());
+    c.results = ad_core::passes::bulk::transform(&mut c.g, &c.results.clone(), &mut Default::default());
     c.simplified();
     c.with_gradients(&[0]);
     c.run(vec![reals(&[7], 3)]);

@@ -364,7 +364,7 @@ fn errors_are_tokens_that_parse() {
 #[test]
 fn the_table_has_each_name_once() {
     let mut seen = std::collections::BTreeSet::new();
-    for row in front::described() {
+    for row in ad_oracle::documents::names() {
         assert!(seen.insert((row.on, row.name)), "{} of {} stands twice in the table", row.name, row.on);
         assert!(!row.doc.is_empty());
     }
@@ -374,7 +374,7 @@ fn the_table_has_each_name_once() {
 fn the_table_of_derivatives_is_that_of_the_list() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
     let readme = std::fs::read_to_string(path).expect("README.md");
-    let table = ad_core::descriptor::markdown();
+    let table = ad_oracle::documents::derivatives();
     assert!(readme.contains(&table), "README.md has another table than the list of derivatives:\n{table}");
 }
 

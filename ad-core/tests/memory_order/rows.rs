@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use ad_core::front;
 use ad_core::ir::Term;
 use ad_core::memory_order::{MethodOrder, ResultOrder};
 use ndarray::{ArrayD, ArrayView1, ArrayView2, ArrayViewD, Axis, IxDyn, Slice, Zip, s};
@@ -134,7 +133,7 @@ fn every_row_that_makes_an_array_is_tested() {
     let tested: BTreeSet<_> = METHODS.iter().chain(ALONG).map(|&(on, name, _)| (on, name)).collect();
     let mut missing = Vec::new();
     let mut rows = BTreeSet::new();
-    for row in front::described() {
+    for row in ad_oracle::documents::names() {
         let order =
             row.order.unwrap_or_else(|| panic!("`{}` of {} says nothing of the memory order", row.name, row.on));
         let of_ndarray =
@@ -153,7 +152,8 @@ fn every_row_that_makes_an_array_is_tested() {
 /// The declared memory order of a row is that of ndarray, over all shapes and layouts.
 #[test]
 fn ndarray_does_what_the_rows_declare() {
-    let orders: BTreeMap<_, _> = front::described().iter().filter_map(|r| Some(((r.on, r.name), r.order?))).collect();
+    let orders: BTreeMap<_, _> =
+        ad_oracle::documents::names().iter().filter_map(|r| Some(((r.on, r.name), r.order?))).collect();
     let mut compared: BTreeMap<&str, usize> = BTreeMap::new();
     let mut failed: BTreeMap<&str, String> = BTreeMap::new();
     each(|model, pair, what| {

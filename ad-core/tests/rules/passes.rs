@@ -53,7 +53,7 @@ fn a_part_goes_into_the_product_that_only_it_reads() {
     // Other rows are read, or decide.
     let total = f.g.sum_all(tanh);
     assert_eq!(push::push(&mut f.g, &[read, total], &mut checked(&held)), vec![read, total]);
-    assert_eq!(push::push(&mut f.g, &[read], &mut Context::with_exact([scores].into())), vec![read]);
+    assert_eq!(push::push(&mut f.g, &[read], &mut with_exact([scores])), vec![read]);
     // If the rows are not known to be in range, the product is not restricted to them.
     let k = f.n;
     let part = f.g.slice(tanh, &[none], &[1], &[k]);
@@ -135,7 +135,7 @@ fn sums_of_products_are_differences_of_two_products_first() {
     // does not change, nor does a sum of the function itself.
     let both = pairs::pairs(&mut f.g, &[short, less], &mut Context::default());
     assert_eq!(both, vec![short, less]);
-    assert_eq!(pairs::pairs(&mut f.g, &[short], &mut Context::with_exact([less].into())), vec![short]);
+    assert_eq!(pairs::pairs(&mut f.g, &[short], &mut with_exact([less])), vec![short]);
     assert_eq!(
         pairs::pairs(&mut f.g, &[short, long], &mut Context::of(Roots::of_values(&[short, long]))),
         vec![short, long]
@@ -160,12 +160,7 @@ fn two_functions_of_a_family_share_their_dear_part() {
         all.iter().filter(|&&t| matches!(g.node(t), Node::Prim(Prim::Unary(Unary::Exp), _))).count()
     };
     assert_eq!(share::share(&mut f.g, &[p], &mut Context::default()), vec![p], "alone it stays");
-    let exact = std::collections::HashSet::from([q]);
-    assert_eq!(
-        share::share(&mut f.g, &[p, q], &mut Context::with_exact(exact)),
-        vec![p, q],
-        "a decision keeps its formula"
-    );
+    assert_eq!(share::share(&mut f.g, &[p, q], &mut with_exact([q])), vec![p, q], "a decision keeps its formula");
     let both = share::share(&mut f.g, &[p, q], &mut Context::default());
     assert_eq!(exponentials(&f.g, &both), 1);
     let inputs: Vec<Value> = Fixture::inputs();
@@ -217,7 +212,7 @@ fn sums_of_contractions_are_associated() {
             assert_eq!(g.ty(new), g.ty(sum));
             let kept = associate::associate(&mut g, &[sum, product], &mut Context::default());
             assert_eq!(kept, vec![sum, product], "what is needed anyway is summed as it is");
-            assert_eq!(associate::associate(&mut g, &[sum], &mut Context::with_exact([sum].into())), vec![sum]);
+            assert_eq!(associate::associate(&mut g, &[sum], &mut with_exact([sum])), vec![sum]);
             for special in [0.5, f64::INFINITY, f64::NAN] {
                 let mut inputs: Vec<Value> = sizes.iter().map(|&n| Value::reals(&[n], &vec![0.0; n])).collect();
                 for (of, phase) in [(&c.a, 0.3), (&c.b, 1.1)] {
@@ -271,7 +266,7 @@ fn linear_maps_are_taken_out_of_sums() {
             assert_eq!((over(&g, sum) > 0, over(&g, new)), (true, 0), "no array over items, rows and columns is left");
             let read = hoist::hoist(&mut g, &[sum, each], &mut Context::default());
             assert_eq!(read, [sum, each], "what is needed anyway is summed as it is");
-            assert_eq!(hoist::hoist(&mut g, &[sum], &mut Context::with_exact([sum].into())), vec![sum]);
+            assert_eq!(hoist::hoist(&mut g, &[sum], &mut with_exact([sum])), vec![sum]);
             let of = |rows: usize, columns: usize, phase: f64| {
                 let xs: Vec<f64> = (0..rows * columns).map(|k| ((k as f64 + 1.0) * 0.7 + phase).sin()).collect();
                 Value::reals(&[rows, columns], &xs).with_tangent(&xs.iter().map(|x| x * x).collect::<Vec<_>>())

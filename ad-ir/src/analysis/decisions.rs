@@ -46,7 +46,6 @@ pub fn decided_by(g: &Graph, t: Term, stack: &mut Vec<Term>) {
     match g.node(t) {
         Node::Cond { cond, .. } => stack.push(*cond),
         // The decisions of a function are not known before it is inlined.
-        Node::Call(_, args) => stack.extend(args.iter().copied()),
         Node::Gather { index, .. } | Node::Scatter { index, .. } => stack.extend(index.iter().copied()),
         Node::Prim(prim, args) => match prim {
             Prim::Compare(_) if is_insensitive(g, args) => {}

@@ -1,7 +1,7 @@
 //! Builders: the constructors that passes and the front end call. They fold only cases that are
 //! cheap to see (integer constants, no-op layouts) and leave every other law to the simplifier.
 
-use super::{Contraction, Elem, FuncId, Graph, IntTy, Lit, Node, Scan, Term, Type, axis};
+use super::{Contraction, Elem, Graph, IntTy, Lit, Node, Scan, Term, Type, axis};
 use crate::prim::{Binary, Build, Cmp, IntOp, Prim, Reduce, Types, Unary};
 
 impl Graph {
@@ -426,12 +426,6 @@ impl Graph {
     #[track_caller]
     pub fn scan(&mut self, scan: Scan) -> Term {
         self.mk(Node::Scan(Box::new(scan)))
-    }
-
-    /// A call.
-    #[track_caller]
-    pub fn call(&mut self, func: FuncId, args: &[Term]) -> Term {
-        self.mk(Node::Call(func, args.into()))
     }
 }
 

@@ -8,17 +8,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use super::infer::infer;
-use super::{Body, Elem, FuncId, IntTy, Lit, Loc, Node, Term, Type, Var};
+use super::{Elem, IntTy, Lit, Loc, Node, Term, Type, Var};
 use crate::prim::TypeError;
-
-/// A function that terms can call.
-#[derive(Clone, Debug)]
-pub struct Function {
-    /// Its name, for printing.
-    pub name: String,
-    /// Parameters and results.
-    pub body: Body,
-}
 
 /// The arena.
 #[derive(Clone, Default, Debug)]
@@ -33,7 +24,6 @@ pub struct Graph {
     locs: Vec<Loc>,
     interned: HashMap<Rc<Node>, Term>,
     inputs: Vec<Type>,
-    functions: Vec<Function>,
     next_fresh: u32,
     here: Loc,
 }
@@ -194,22 +184,6 @@ impl Graph {
     pub fn input_rank(&self, k: u32) -> Option<u8> {
         let (_, shape) = self.inputs.get(k as usize)?.as_array()?;
         u8::try_from(shape.len()).ok()
-    }
-
-    /// The functions that calls refer to, by their numbers.
-    #[must_use]
-    pub fn functions(&self) -> &[Function] {
-        &self.functions
-    }
-
-    /// Adds a function. Its body is closed.
-    ///
-    /// # Panics
-    /// If a build variable is free in the body.
-    pub fn add_function(&mut self, name: &str, body: Body) -> FuncId {
-        assert!(body.results.iter().all(|&t| self.free(t).is_empty()), "a function's body is closed");
-        self.functions.push(Function { name: name.to_string(), body });
-        FuncId(u32::try_from(self.functions.len() - 1).unwrap_or(u32::MAX))
     }
 
     /// Makes a term, or returns the reason why it has no type.

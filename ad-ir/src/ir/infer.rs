@@ -56,19 +56,6 @@ pub(super) fn infer(g: &Graph, node: &Node) -> Typed {
             Ok(g.ty(*then).clone())
         }
         Node::Scan(scan) => infer_scan(g, scan),
-        Node::Call(func, args) => match g.functions().get(func.0 as usize) {
-            Some(f) => {
-                ensure!(args.len() == f.body.params.len(), "a call with the wrong number of arguments");
-                for (&arg, ty) in args.iter().zip(&f.body.params) {
-                    ensure!(g.ty(arg) == ty, "an argument of a call has the wrong type");
-                }
-                Ok(match &*f.body.results {
-                    [one] => g.ty(*one).clone(),
-                    many => Type::Tuple(many.iter().map(|&t| g.ty(t).clone()).collect()),
-                })
-            }
-            None => bad("no such function"),
-        },
         Node::Gather { src, sizes, vars, index: ix } => {
             let (elem, shape) = array(g, *src)?;
             ensure!(sizes.len() == vars.len(), "gather has one size for each variable");

@@ -25,10 +25,6 @@ impl Var {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct Loc(pub u32);
 
-/// A function of the program, for [`Node::Call`].
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct FuncId(pub u32);
-
 /// Parameters from this number on belong to no body. They are the emitter's leaves, which represent
 /// the values of opened loops.
 pub const LEAF: u32 = 1 << 30;
@@ -120,9 +116,6 @@ pub enum Node {
     },
     /// The loop form.
     Scan(Box<Scan>),
-    /// A call of another function of the program; the result is its result (a tuple if there are
-    /// several).
-    Call(FuncId, Box<[Term]>),
     /// `gather sizes src (\vars. index)`: element `vars` is `src[index]`; with no vars it is BOT's
     /// `index`. An index may be shorter than the rank of `src`: trailing axes stay whole. Out of
     /// range the value is unspecified (and no error: see `check`).
@@ -180,7 +173,7 @@ impl Node {
                 scan.captures.iter().copied().for_each(&mut f);
                 scan.xs.iter().copied().for_each(f);
             }
-            Node::Call(_, args) | Node::Prim(_, args) => args.iter().copied().for_each(f),
+            Node::Prim(_, args) => args.iter().copied().for_each(f),
             Node::Gather { src, sizes, vars: _, index } => {
                 f(*src);
                 sizes.iter().copied().for_each(&mut f);
@@ -213,7 +206,6 @@ impl Node {
                 stop: scan.stop,
                 body: scan.body.clone(),
             })),
-            Node::Call(func, args) => Node::Call(*func, all(args)),
             Node::Prim(prim, args) => Node::Prim(prim.clone(), all(args)),
             Node::Gather { src, sizes, vars, index } => {
                 Node::Gather { sizes: all(sizes), index: all(index), src: f(*src), vars: vars.clone() }

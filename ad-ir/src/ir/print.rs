@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Body, Elem, FuncId, Graph, IntTy, Lit, Node, Put, RealTy, Scan, Term, Type, Var};
+use super::{Elem, Graph, IntTy, Lit, Node, Put, RealTy, Scan, Term, Var};
 use crate::prim::{Binary, Prim, Unary};
 
 /// Terms of more words than this get a separate line.
@@ -15,19 +15,12 @@ const LONG: usize = 10;
 /// A program: a line for each term that is shared, long or named, then the roots.
 #[must_use]
 pub fn print(g: &Graph, roots: &[Term], names: &BTreeMap<Term, String>) -> String {
-    Printer::new(g, names, false).program(roots)
-}
-
-/// Prints the terms like [`print`], with the type of each line.
-#[must_use]
-pub fn print_typed(g: &Graph, roots: &[Term], names: &BTreeMap<Term, String>) -> String {
-    Printer::new(g, names, true).program(roots)
+    Printer::new(g, names).program(roots)
 }
 
 struct Printer<'a> {
     g: &'a Graph,
     hints: &'a BTreeMap<Term, String>,
-    typed: bool,
     out: String,
     next: u32,
     taken: BTreeSet<String>,
@@ -54,47 +47,14 @@ enum Level {
 }
 
 impl<'a> Printer<'a> {
-    fn new(g: &'a Graph, hints: &'a BTreeMap<Term, String>, typed: bool) -> Self {
-        Printer { g, hints, typed, out: String::new(), next: 0, taken: BTreeSet::new(), scopes: Vec::new() }
+    fn new(g: &'a Graph, hints: &'a BTreeMap<Term, String>) -> Self {
+        Printer { g, hints, out: String::new(), next: 0, taken: BTreeSet::new(), scopes: Vec::new() }
     }
 
     fn program(mut self, roots: &[Term]) -> String {
-        for (id, f) in self.functions(roots) {
-            let params = self.body_params(&f, None);
-            self.out.push_str(&format!("fn f{}_{}", id.0, self.g.functions()[id.0 as usize].name));
-            for (name, ty) in params.iter().zip(&f.params) {
-                let ty = self.ty(ty);
-                self.out.push_str(&format!(" ({name}: {ty})"));
-            }
-            self.out.push_str(" =\n");
-            self.scopes.push(Scope { params: Some(params), ..Scope::default() });
-            self.block(&f.results, &[], 1);
-            self.scopes.pop();
-        }
         self.scopes.push(Scope { params: Some(Vec::new()), ..Scope::default() });
         self.block(roots, &[], 0);
         self.out
-    }
-
-    /// The functions that are called, directly or not.
-    fn functions(&self, roots: &[Term]) -> BTreeMap<FuncId, Body> {
-        let mut found: BTreeMap<FuncId, Body> = BTreeMap::new();
-        let mut todo: Vec<Vec<Term>> = vec![roots.to_vec()];
-        let mut loops: BTreeSet<Term> = BTreeSet::new();
-        while let Some(roots) = todo.pop() {
-            for t in self.g.reachable(&roots) {
-                match self.g.node(t) {
-                    Node::Scan(scan) if loops.insert(t) => todo.push(scan.body.results.to_vec()),
-                    Node::Call(f, _) if !found.contains_key(f) => {
-                        let body = self.g.functions()[f.0 as usize].body.clone();
-                        todo.push(body.results.to_vec());
-                        found.insert(*f, body);
-                    }
-                    _ => {}
-                }
-            }
-        }
-        found
     }
 
     /// The terms that get a line in a scope: those that mention a variable that the scope binds (in
@@ -163,16 +123,14 @@ impl<'a> Printer<'a> {
         for t in lines {
             let name = self.name(t);
             let text = self.form(t, Level::Any, depth);
-            let ty = if self.typed { format!(": {}", self.ty(self.g.ty(t))) } else { String::new() };
-            self.line(depth, &format!("{name}{ty} = {text}"));
+            self.line(depth, &format!("{name} = {text}"));
             if let Some(scope) = self.scopes.last_mut() {
                 scope.names.insert(t, name);
             }
         }
         for &t in roots {
             let text = self.term(t, Level::Any, depth);
-            let ty = if self.typed { format!(": {}", self.ty(self.g.ty(t))) } else { String::new() };
-            self.line(depth, &format!("{text}{ty}"));
+            self.line(depth, &text);
         }
     }
 
@@ -260,10 +218,6 @@ impl<'a> Printer<'a> {
                 paren(level, Level::Any, format!("cond {}", parts.join(" ")))
             }
             Node::Scan(scan) => paren(level, Level::Any, self.scan(scan, depth)),
-            Node::Call(f, args) => {
-                let name = format!("f{}_{}", f.0, g.functions()[f.0 as usize].name);
-                self.apply(&name, args, level, depth)
-            }
             Node::Gather { src, sizes: _, vars, index } if vars.is_empty() => {
                 format!("{}[{}]", self.term(*src, Level::Atom, depth), self.list(index, depth))
             }
@@ -367,7 +321,7 @@ impl<'a> Printer<'a> {
         let until = scan.stop.map_or(String::new(), |k| format!("until c{k} "));
         let count = self.term(scan.count, Level::Atom, depth);
         let [init, captures, xs] = [&scan.init, &scan.captures, &scan.xs].map(|ts| self.list(ts, depth));
-        let params = self.body_params(&scan.body, Some(scan));
+        let params = self.body_params(scan);
         let head = params.join(" ");
         self.scopes.push(Scope { params: Some(params), ..Scope::default() });
         let outer = std::mem::take(&mut self.out);
@@ -377,17 +331,15 @@ impl<'a> Printer<'a> {
         format!("{direction} {until}{count} ({init}) ({captures}) ({xs}) (\\{head} ->\n{})", block.trim_end())
     }
 
-    /// The names of a body's parameters by their role: carried value, capture, row, or argument of
-    /// a function.
-    fn body_params(&self, body: &Body, scan: Option<&Scan>) -> Vec<String> {
-        let (carried, captured) = scan.map_or((0, 0), |s| (s.init.len(), s.captures.len()));
+    /// The names of a body's parameters by their role: carried value, capture, or row.
+    fn body_params(&self, scan: &Scan) -> Vec<String> {
+        let (carried, captured) = (scan.init.len(), scan.captures.len());
         let name = |k: usize| match k {
-            _ if scan.is_none() => format!("a{k}"),
             _ if k < carried => format!("c{k}"),
             _ if k < carried + captured => format!("k{}", k - carried),
             _ => format!("r{}", k - carried - captured),
         };
-        (0..body.params.len()).map(name).collect()
+        (0..scan.body.params.len()).map(name).collect()
     }
 
     /// The name of the index variable after `more` further ones, by the number of visible index
@@ -408,17 +360,6 @@ impl<'a> Printer<'a> {
         }
         // A free variable occurs only if a term is printed by itself.
         if var.is_fresh() { format!("?{}", var.0 - Var::FRESH) } else { format!("?b{}", var.0) }
-    }
-
-    fn ty(&mut self, ty: &Type) -> String {
-        match ty {
-            Type::Array(elem, shape) if shape.is_empty() => elem_name(*elem).to_string(),
-            Type::Array(elem, shape) => format!("[{}] {}", self.list(shape, 0), elem_name(*elem)),
-            Type::Tuple(parts) => {
-                let parts: Vec<String> = parts.iter().map(|ty| self.ty(ty)).collect();
-                format!("({})", parts.join(", "))
-            }
-        }
     }
 }
 

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::infer::infer;
-use super::{Body, Elem, FuncId, Graph, LEAF, Node, Scan, Term, Type, Var};
+use super::{Body, Elem, Graph, LEAF, Node, Scan, Term, Type, Var};
 use crate::prim::Prim;
 
 /// Whether the terms are well-typed, well-scoped and canonical, and closed.
@@ -44,7 +44,7 @@ pub fn validate_loop(g: &Graph, scan: &Scan) -> Result<(), Vec<String>> {
 
 /// The check of lowered terms, one after the other as they are made. Each term is checked once.
 ///
-/// A lowered term has no loop, no build and no call. It may read leaves ([`LEAF`]), which are the
+/// A lowered term has no loop and no build. It may read leaves ([`LEAF`]), which are the
 /// parameters of opened loops.
 #[derive(Default)]
 pub struct Lowered {
@@ -66,7 +66,7 @@ impl Lowered {
         let mut errors = Vec::new();
         let mut unit = Unit { g, place: Place::Lowered, data: BTreeSet::new(), errors: &mut errors };
         for t in new {
-            if matches!(g.node(t), Node::Scan(_) | Node::Build { .. } | Node::Call(..)) {
+            if matches!(g.node(t), Node::Scan(_) | Node::Build { .. }) {
                 unit.error(t, "it is not lowered");
             }
             let found = unit.check_term(t, &self.facts);
@@ -77,7 +77,7 @@ impl Lowered {
 }
 
 /// Like [`validate`], with the normal form after the bulk-operation transform (BOT Theorem 5.1, as
-/// far as it is needed): there is no build and no call, bodies of loops included, and an index
+/// far as it is needed): there is no build, bodies of loops included, and an index
 /// function has only scalar operations and reads of arrays that do not mention its variables.
 ///
 /// # Errors
@@ -89,7 +89,6 @@ pub fn normal_form(g: &Graph, roots: &[Term]) -> Result<(), Vec<String>> {
         for t in g.reachable(&terms) {
             match g.node(t) {
                 Node::Build { .. } => errors.push(format!("{}: a build is left", show(g, t))),
-                Node::Call(..) => errors.push(format!("{}: a call is left", show(g, t))),
                 Node::Gather { vars, index, .. } | Node::Scatter { vars, index, .. } => {
                     index_function(g, t, vars, index, &mut errors);
                 }
@@ -100,18 +99,16 @@ pub fn normal_form(g: &Graph, roots: &[Term]) -> Result<(), Vec<String>> {
     finish(errors)
 }
 
-/// The program and every closed body in it (of loops and of functions), each as its results. Each
-/// body occurs once, however often it is used.
+/// The program and the body of every loop in it, each as its results. Each body occurs once, however
+/// often it is used.
 fn units<'g>(g: &'g Graph, roots: &[Term]) -> Vec<(Vec<Term>, Option<&'g Body>)> {
     let mut units: Vec<(Vec<Term>, Option<&Body>)> = vec![(roots.to_vec(), None)];
     let mut loops: BTreeSet<Term> = BTreeSet::new();
-    let mut functions: BTreeSet<FuncId> = BTreeSet::new();
     let mut next = 0;
     while next < units.len() {
         for t in g.reachable(&units[next].0) {
             let body = match g.node(t) {
                 Node::Scan(scan) if loops.insert(t) => Some(&scan.body),
-                Node::Call(func, _) if functions.insert(*func) => g.functions().get(func.0 as usize).map(|f| &f.body),
                 _ => None,
             };
             units.extend(body.map(|body| (body.results.to_vec(), Some(body))));

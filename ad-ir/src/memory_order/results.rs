@@ -98,11 +98,6 @@ impl Layouts<'_> {
         Some(Elementwise { order: copy, axes })
     }
 
-    /// Whether two operands are both in standard layout.
-    pub fn are_standard(&mut self, of: [Term; 2]) -> bool {
-        of.map(|t| self.not_standard(t)) == [None, None]
-    }
-
     /// The computation of an arithmetic operation with a result of this shape. An operand by value
     /// is overwritten, a number changes no order, and two references are zipped.
     pub fn arithmetic(&mut self, Arithmetic { of: [x, y], by_reference }: Arithmetic, shape: &[Term]) -> Elementwise {

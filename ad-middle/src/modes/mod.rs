@@ -1,7 +1,7 @@
 //! Algorithms of differentiation behind one interface, [`Derivative`]: core terms in, core terms
 //! with their derivative out.
 //!
-//! An algorithm takes terms without builds and calls (the *roots*), and the inputs that they are
+//! An algorithm takes terms without builds (the *roots*), and the inputs that they are
 //! differentiated with respect to. It returns a [`Derivative`]: one linear map, which the caller
 //! may apply any number of times, to tangents and, transposed, to cotangents. The interface does
 //! not say how an algorithm finds the map: by Deltas (dual arrays), through unary normal form
@@ -15,7 +15,7 @@
 //! - `<u, J v> = <J' u, v>`, up to rounding;
 //! - a cotangent of zero contributes zero, even if it is multiplied by a NaN or an infinity of a
 //!   branch that was not taken;
-//! - its output has no build and no call, so that later passes accept it;
+//! - its output has no build, so that later passes accept it;
 //! - it does not simplify, and does not know which option of the attribute the derivative is for.
 //!
 //! An algorithm is a folder here and a variant of [`Mode`]. Nothing else names it: the front end

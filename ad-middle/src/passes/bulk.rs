@@ -23,12 +23,12 @@ use super::{Context, Pass, trace};
 use ad_ir::analysis::decisions::{Decisions, decisions_and};
 use ad_ir::analysis::sizes::Sizes;
 use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
-use ad_ir::ir::{Body, Graph, Node, OpenLoop, Scan, Term, Type, Var};
+use ad_ir::ir::{Graph, Node, OpenLoop, Scan, Term, Type, Var};
 use ad_ir::prim::Prim;
 
 /// The pass.
 pub const PASS: Pass =
-    Pass { name: "bulk", rules, run: |g, roots, cx| roots.map(|all| eliminated(g, all, cx)), simplified: false };
+    Pass { name: "bulk", rules, run: |g, roots, cx| roots.map(|all| transform(g, all, cx)), simplified: false };
 
 /// A build in bulk, or as a loop; an index function whose arrays are tabulated; a sum whose order
 /// no decision reads.
@@ -42,13 +42,8 @@ pub(crate) fn table(g: &mut Graph, vars: &[(Var, Term)], t: Term) -> Term {
     vars.iter().rev().fold(t, |t, &(var, size)| Lift::new(g, var, size).lift(t))
 }
 
-/// The roots without builds and calls, closed bodies included. The result satisfies
-/// `valid::normal_form`.
-pub fn transform(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
-    eliminated(g, roots, &mut Context::default())
-}
-
-fn eliminated(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
+/// The roots without builds, closed bodies included. The result satisfies `valid::normal_form`.
+pub fn transform(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let exact = (*cx.get::<Decisions>(g, roots)).clone();
     let mut sizes: Vec<Term> = cx.get::<Sizes>(g, roots).iter().copied().collect();
     sizes.sort_unstable();
@@ -247,19 +242,6 @@ impl Rewrite for BuildElimination<'_> {
                 let new = self.g.rebuild_binder(&node, |&c| done.of(c), &vars, &index);
                 rule = (*self.g.node(new) != node.map_children(|c| done.of(c))).then_some("bulk.index");
                 new
-            }
-            Node::Call(func, args) => {
-                let body = self.g.functions()[func.0 as usize].body.clone();
-                let args: Vec<Term> = args.iter().map(|&a| self.done.of(a)).collect();
-                self.opened(&body.results, true);
-                let results = self.eliminate_body(&body.results);
-                let params = body.params.iter().map(|ty| self.resized(ty)).collect();
-                let body = Body { params, results: results.into() };
-                let results = self.g.instantiate(&body, &args);
-                match &results[..] {
-                    [one] => *one,
-                    many => self.g.tuple(many),
-                }
             }
             Node::Scan(scan) => {
                 let results = self.eliminate_body(&scan.body.results);

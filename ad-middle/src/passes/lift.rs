@@ -114,7 +114,7 @@ impl<'g> Lift<'g> {
             }
             Node::Scan(scan) => self.scan(scan),
             Node::Prim(prim, args) => self.prim(prim, args),
-            Node::Input(_) | Node::Size(..) | Node::Param(..) | Node::Lit(_) | Node::Build { .. } | Node::Call(..) => {
+            Node::Input(_) | Node::Size(..) | Node::Param(..) | Node::Lit(_) | Node::Build { .. } => {
                 panic!("{t:?} cannot mention a build index here: {node:?}")
             }
         }

@@ -214,7 +214,6 @@ impl Lower<'_> {
         }
         let (rule, made) = match &mapped {
             Node::Build { .. } => return Err("a build has reached the emitter".into()),
-            Node::Call(..) => return Err("calls are not emitted yet".into()),
             Node::Cond { cond, then, other } if g.bool_value(*cond).is_some() => {
                 ("lowering.known_condition", if g.bool_value(*cond) == Some(true) { *then } else { *other })
             }

@@ -68,14 +68,8 @@ impl Context {
         Context { roots, ..Context::default() }
     }
 
-    /// A context in which exactly these terms are exact. For tests.
-    #[must_use]
-    pub fn with_exact(exact: HashSet<Term>) -> Self {
-        Context { exact: Some(Rc::new(exact)), ..Context::default() }
-    }
-
     /// Marks these terms as exact until a pass changes the roots.
-    pub(crate) fn set_extra_exact(&mut self, exact: &HashSet<Term>) {
+    pub fn set_extra_exact(&mut self, exact: &HashSet<Term>) {
         self.extra_exact.clone_from(exact);
         self.exact = None;
     }
@@ -244,7 +238,7 @@ impl<'l> Manager<'l> {
         Ok(lowered)
     }
 
-    /// Whether each root is well formed, and without builds and calls.
+    /// Whether each root is well formed, and without builds.
     pub(crate) fn validate(&self, g: &Graph, after: &str, roots: &Roots) {
         if cfg!(debug_assertions) {
             let all = roots.all();

@@ -42,7 +42,7 @@ pub(crate) const PASS: Pass = Pass {
 };
 
 /// `roots`, in which no loop that depends on the inputs `active` stops early; and `others`, which
-/// are not differentiated. The terms have no builds, no calls, and no carried tuples.
+/// are not differentiated. The terms have no builds, and no carried tuples.
 pub(crate) fn counted(
     g: &mut Graph,
     roots: &[Term],

@@ -1,6 +1,6 @@
 //! The scalar functions of the reference interpreter on dual numbers: values and derivatives in
 //! closed form. They are written independently on purpose. This module does not read the rows of
-//! `prim::scalar`, whose values and partial derivatives are tested against it, and does not call
+//! `prim::scalar`, whose partial derivatives are tested against it, and does not call
 //! `ad-runtime`. Where a derivative is not defined, the conventions are those of the guide
 //! (docs/guide/src/conventions.md).
 
@@ -73,6 +73,57 @@ pub(super) fn unary(f: Unary, x: Dual) -> Dual {
     };
     // If the derivative is zero, so is the tangent, whatever the incoming tangent is.
     Dual { v, d: if p == 0.0 { 0.0 } else { scale(p, d) } }
+}
+
+/// Where a function of one argument is tested.
+#[derive(Clone, Copy, Debug)]
+pub struct Tested {
+    /// The range of arguments in which the function is defined and its derivatives are of moderate
+    /// size. `None`: any argument.
+    pub domain: Option<(f64, f64)>,
+    /// The points at which value and derivatives are tested.
+    pub points: &'static [f64],
+}
+
+/// Where a function is tested. A function without a line is tested everywhere.
+#[must_use]
+pub fn tested(f: Unary) -> Tested {
+    const EVERYWHERE: &[f64] = &[-2.3, -0.7, 0.4, 1.9];
+    const POSITIVE: &[f64] = &[0.2, 0.9, 1.7, 6.0];
+    let within = |low, high, points| Tested { domain: Some((low, high)), points };
+    let all = |points| Tested { domain: None, points };
+    match f {
+        Unary::Recip => within(0.2, 9.0, &[-2.0, 0.5, 3.0]),
+        Unary::Ln | Unary::Log2 | Unary::Log10 | Unary::Sqrt => within(0.2, 9.0, POSITIVE),
+        Unary::Cbrt => within(0.2, 9.0, &[-2.0, 0.3, 5.0]),
+        Unary::Ln1p => within(-0.7, 9.0, &[-0.6, 0.3, 4.0]),
+        Unary::Exp | Unary::Exp2 | Unary::ExpM1 | Unary::Sinh | Unary::Cosh | Unary::ToDegrees => {
+            within(-1.5, 1.5, EVERYWHERE)
+        }
+        Unary::Tan => within(-1.2, 1.2, &[-1.2, 0.3, 1.1]),
+        Unary::Asin | Unary::Acos | Unary::Atanh => within(-0.9, 0.9, &[-0.8, -0.3, 0.2, 0.7]),
+        Unary::Acosh => within(1.2, 9.0, &[1.2, 2.0, 5.0]),
+        Unary::LnGamma | Unary::Digamma | Unary::Trigamma | Unary::Tetragamma => within(0.3, 6.0, POSITIVE),
+        // Not where the functions jump or have a kink.
+        Unary::Abs => all(&[-2.0, -0.5, 0.7, 3.0]),
+        Unary::Signum | Unary::Floor | Unary::Ceil | Unary::Relu => all(&[-1.5, 0.5]),
+        Unary::Round | Unary::Trunc | Unary::Fract => all(&[-1.3, 0.6]),
+        _ => all(EVERYWHERE),
+    }
+}
+
+/// The points at which a function of two arguments is tested.
+#[must_use]
+pub fn tested_at(f: Binary) -> &'static [(f64, f64)] {
+    match f {
+        Binary::Rem => &[(5.3, 2.0), (-5.3, 2.1), (1.0, -0.4)],
+        Binary::Pow => &[(1.5, -2.0), (0.3, 0.4), (2.0, 3.0)],
+        Binary::Atan2 => &[(1.5, -2.0), (-0.3, 0.4), (2.0, 3.0)],
+        Binary::Hypot | Binary::Copysign => &[(1.5, -2.0), (-0.3, 0.4)],
+        // The order comes first.
+        Binary::Polygamma => &[(3.0, 0.4), (3.0, -0.6), (3.0, 2.5), (4.0, 1.7)],
+        _ => &[(1.5, -2.0), (0.3, 0.4)],
+    }
 }
 
 pub(super) fn binary(f: Binary, a: Dual, b: Dual) -> Dual {

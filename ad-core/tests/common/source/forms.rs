@@ -39,7 +39,8 @@ mod vectors;
 use ad_core::prim::Unary;
 use std::collections::BTreeSet;
 
-use ad_core::front::described;
+use ad_oracle::documents::names as described;
+use ad_oracle::interp::tested;
 
 /// A line of the table.
 #[derive(Clone, Copy, Debug)]
@@ -104,10 +105,10 @@ pub fn row(on: &str, name: &str) -> String {
 }
 
 /// The text around an argument that brings it into the domain of the function, by the domain in the
-/// table.
+/// oracle.
 fn domain(name: &str) -> (&'static str, &'static str) {
-    let row = Unary::ALL.iter().map(|f| f.row()).find(|row| row.name == name);
-    match row.and_then(|row| row.domain) {
+    let f = Unary::ALL.iter().find(|f| f.row().name == name);
+    match f.and_then(|&f| tested(f).domain) {
         Some((low, _)) if low > 1.0 => ("(", ".powi(2) + {=1.5})"),
         Some((_, high)) if high > 2.0 => ("(", ".powi(2) + {=0.6})"),
         Some(_) => ("(", ".sin() * {=0.7})"),

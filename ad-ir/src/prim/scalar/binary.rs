@@ -4,7 +4,7 @@
 use super::Emit::{Kernel, Method, Op};
 use super::Scaling::Absorbing;
 use super::unary::sign_or_zero;
-use super::{BinaryRow, DIVISION, Unary, reference, scalar_table};
+use super::{BinaryRow, DIVISION, Unary, scalar_table};
 use crate::prim::{Build, Cmp, Prim};
 use crate::term::Term;
 
@@ -18,98 +18,98 @@ scalar_table! {
     Binary, BinaryRow;
 
     Add: BinaryRow {
-        name: "+", eval: |a, b| a + b, emit: Op("+"),
+        name: "+", folded: Some(|a, b| a + b), emit: Op("+"),
         partials: [Some(|g, a, _, _| g.lit_like(a, 1.0)), Some(|g, a, _, _| g.lit_like(a, 1.0))],
-        bounded: true, points: &[(1.5, -2.0), (0.3, 0.4)], ..CHEAP
+        bounded: true, ..CHEAP
     };
     Sub: BinaryRow {
-        name: "-", eval: |a, b| a - b, emit: Op("-"),
+        name: "-", folded: Some(|a, b| a - b), emit: Op("-"),
         partials: [Some(|g, a, _, _| g.lit_like(a, 1.0)), Some(|g, a, _, _| g.lit_like(a, -1.0))],
-        bounded: true, points: &[(1.5, -2.0), (0.3, 0.4)], ..CHEAP
+        bounded: true, ..CHEAP
     };
     Mul: BinaryRow {
-        name: "*", eval: |a, b| a * b, emit: Op("*"),
+        name: "*", folded: Some(|a, b| a * b), emit: Op("*"),
         partials: [Some(|_, _, b, _| b), Some(|_, a, _, _| a)],
-        bounded: true, points: &[(1.5, -2.0), (0.3, 0.4)], ..CHEAP
+        bounded: true, ..CHEAP
     };
     Div: BinaryRow {
-        name: "/", eval: |a, b| a / b, emit: Op("/"),
+        name: "/", folded: Some(|a, b| a / b), emit: Op("/"),
         partials: [
             Some(|g, _, b, _| g.recip(b)),
             Some(|g, _, b, y| { let q = g.div(y, b); g.neg(q) }),
         ],
-        cost: DIVISION, points: &[(1.5, -2.0), (0.3, 0.4)], ..CHEAP
+        cost: DIVISION, ..CHEAP
     };
     /// `a - b * trunc(a / b)`.
     Rem: BinaryRow {
-        name: "%", eval: |a, b| a % b, emit: Op("%"),
+        name: "%", emit: Op("%"),
         partials: [
             Some(|g, a, _, _| g.lit_like(a, 1.0)),
             Some(|g, a, b, _| { let q = g.div(a, b); let t = g.unary(Unary::Trunc, q); g.neg(t) }),
         ],
-        cost: DIVISION, points: &[(5.3, 2.0), (-5.3, 2.1), (1.0, -0.4)], ..CHEAP
+        cost: DIVISION, ..CHEAP
     };
     Pow: BinaryRow {
-        name: "powf", eval: f64::powf, emit: Method("powf"),
+        name: "powf", emit: Method("powf"),
         partials: [Some(pow_da), Some(pow_db)],
-        scaling: Absorbing, vectorised: true, on_arrays: true, points: &[(1.5, -2.0), (0.3, 0.4), (2.0, 3.0)], ..EXPENSIVE
+        scaling: Absorbing, vectorised: true, on_arrays: true, ..EXPENSIVE
     };
     Atan2: BinaryRow {
-        name: "atan2", eval: f64::atan2, emit: Method("atan2"),
+        name: "atan2", emit: Method("atan2"),
         partials: [
             Some(|g, a, b, _| over_square_sum(g, b, a, b)),
             Some(|g, a, b, _| { let n = g.neg(a); over_square_sum(g, n, a, b) }),
         ],
-        points: &[(1.5, -2.0), (-0.3, 0.4), (2.0, 3.0)], ..EXPENSIVE
+        ..EXPENSIVE
     };
     Hypot: BinaryRow {
-        name: "hypot", eval: f64::hypot, emit: Method("hypot"),
+        name: "hypot", emit: Method("hypot"),
         partials: [
             Some(|g, a, _, y| over_or_zero(g, a, y)),
             Some(|g, _, b, y| over_or_zero(g, b, y)),
         ],
-        on_arrays: true, points: &[(1.5, -2.0), (-0.3, 0.4)], ..EXPENSIVE
+        on_arrays: true, ..EXPENSIVE
     };
     /// The derivative goes to the first argument on a tie. A NaN operand gets no derivative.
     Max: BinaryRow {
-        name: "max", eval: f64::max, emit: Method("max"),
+        name: "max", emit: Method("max"),
         partials: [
             Some(|g, a, b, _| wins(g, a, b, false)),
             Some(|g, a, b, _| loses(g, a, b, false)),
         ],
-        bounded: true, points: &[(1.5, -2.0), (0.3, 0.4)], ..CHEAP
+        bounded: true, ..CHEAP
     };
     Min: BinaryRow {
-        name: "min", eval: f64::min, emit: Method("min"),
+        name: "min", emit: Method("min"),
         partials: [
             Some(|g, a, b, _| wins(g, a, b, true)),
             Some(|g, a, b, _| loses(g, a, b, true)),
         ],
-        bounded: true, points: &[(1.5, -2.0), (0.3, 0.4)], ..CHEAP
+        bounded: true, ..CHEAP
     };
     Copysign: BinaryRow {
-        name: "copysign", eval: f64::copysign, emit: Method("copysign"),
+        name: "copysign", emit: Method("copysign"),
         partials: [
             Some(|g, a, _, y| { let s = sign_or_zero(g, a); let one = g.lit_like(a, 1.0); let t = g.binary(Binary::Copysign, one, y); g.mul(s, t) }),
             None,
         ],
-        points: &[(1.5, -2.0), (-0.3, 0.4)], ..CHEAP
+        ..CHEAP
     };
     /// The derivative of order n of `digamma` at x, for a constant whole number n >= 1.
     Polygamma: BinaryRow {
-        name: "polygamma", eval: reference::polygamma, emit: Kernel("polygamma"),
+        name: "polygamma", emit: Kernel("polygamma"),
         partials: [
             None,
             Some(|g, n, x, _| { let one = g.lit_like(n, 1.0); let next = g.add(n, one); g.binary(Binary::Polygamma, next, x) }),
         ],
-        points: &[(3.0, 0.4), (3.0, -0.6), (3.0, 2.5), (4.0, 1.7)], ..EXPENSIVE
+        ..EXPENSIVE
     };
     /// `if a == 0 { 0 } else { a * b }`. It scales a cotangent that may be a masked zero
     /// (`modes::dual_arrays::transpose`).
     MulZero: BinaryRow {
-        name: "*0", eval: |a, b| if a == 0.0 { 0.0 } else { a * b }, emit: Kernel("mul_zero"),
+        name: "*0", emit: Kernel("mul_zero"),
         partials: [Some(|_, _, b, _| b), Some(nonzero)],
-        scaling: Absorbing, points: &[(1.5, -2.0), (0.3, 0.4)], ..CHEAP
+        scaling: Absorbing, ..CHEAP
     };
 }
 

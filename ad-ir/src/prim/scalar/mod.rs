@@ -1,15 +1,14 @@
 //! The scalar functions. Each is one row of a table. The row has everything that the compiler knows
-//! about the function: name, value, partial derivatives, generated code, cost, vectorisation, the
-//! form in which users call it, and test points. Code that needs a list of functions uses
-//! [`Unary::ALL`] and [`Binary::ALL`].
+//! about the function: name, partial derivatives, generated code, cost, vectorisation, and the form in
+//! which users call it. Code that needs a list of functions uses [`Unary::ALL`] and [`Binary::ALL`].
 //!
-//! Two parts are deliberately elsewhere: the closed form of the oracle, which checks the row and so
-//! does not read it, and the kernel in `ad-runtime` of a function that std lacks.
+//! Two parts are deliberately elsewhere: the closed form in the oracle with the points of the tests,
+//! which checks the row and so does not read it, and the kernel in `ad-runtime` of a function that std
+//! lacks.
 //!
 //! Partial derivatives are core terms, so they can be differentiated again.
 
 mod binary;
-mod reference;
 mod unary;
 
 pub use binary::Binary;
@@ -71,8 +70,6 @@ type Partial2 = fn(&mut dyn Build, a: Term, b: Term, y: Term) -> Term;
 pub struct UnaryRow {
     /// The name in printed terms, of the method or of the DSL's function.
     pub name: &'static str,
-    /// The reference value.
-    pub eval: fn(f64) -> f64,
     /// The derivative, given the argument and the result. `None` if it is zero everywhere (by the
     /// table of conventions).
     pub partial: Option<Partial1>,
@@ -90,11 +87,6 @@ pub struct UnaryRow {
     pub bounded: bool,
     /// Whether it is hidden from users. Only derivatives contain it.
     pub internal: bool,
-    /// The range of arguments for tests. The function is defined there, and its derivatives are of
-    /// moderate size. `None`: any argument.
-    pub domain: Option<(f64, f64)>,
-    /// Points at which value and derivative are tested.
-    pub points: &'static [f64],
 }
 
 /// A row of the table of functions of two real arguments.
@@ -102,8 +94,9 @@ pub struct UnaryRow {
 pub struct BinaryRow {
     /// The name in printed terms and of the method.
     pub name: &'static str,
-    /// The reference value.
-    pub eval: fn(f64, f64) -> f64,
+    /// The value, if the simplifier may compute it from literals: IEEE 754 rounds it correctly, so
+    /// it is the same at compile time.
+    pub folded: Option<fn(f64, f64) -> f64>,
     /// The partial derivatives. `None` if one is zero everywhere.
     pub partials: [Option<Partial2>; 2],
     /// The product that scales the tangents.
@@ -118,14 +111,11 @@ pub struct BinaryRow {
     pub bounded: bool,
     /// Whether ndarray has the method for arrays.
     pub on_arrays: bool,
-    /// Points at which value and derivatives are tested.
-    pub points: &'static [(f64, f64)],
 }
 
 impl UnaryRow {
     const CHEAP: UnaryRow = UnaryRow {
         name: "",
-        eval: |x| x,
         partial: None,
         scaling: Scaling::Plain,
         emit: Emit::Op(""),
@@ -134,8 +124,6 @@ impl UnaryRow {
         step: false,
         bounded: false,
         internal: false,
-        domain: None,
-        points: &[],
     };
 
     /// The form in which users call it.
@@ -153,7 +141,7 @@ impl UnaryRow {
 impl BinaryRow {
     const CHEAP: BinaryRow = BinaryRow {
         name: "",
-        eval: |a, _| a,
+        folded: None,
         partials: [None, None],
         scaling: Scaling::Plain,
         emit: Emit::Op(""),
@@ -161,7 +149,6 @@ impl BinaryRow {
         vectorised: false,
         bounded: false,
         on_arrays: false,
-        points: &[],
     };
 
     /// The form in which users call it.

@@ -196,7 +196,7 @@ impl Dualise<'_, '_> {
             }
             Node::Prim(prim, args) => self.prim(p, prim, args),
             Node::Size(..) | Node::Var(_) | Node::Lit(_) => None,
-            Node::Build { .. } | Node::Call(..) => panic!("builds and calls are eliminated before differentiation"),
+            Node::Build { .. } => panic!("builds are eliminated before differentiation"),
             Node::Tuple(_) | Node::Proj(..) | Node::Cond { .. } | Node::Scan(_) => None,
         };
         Tangent::from(id)

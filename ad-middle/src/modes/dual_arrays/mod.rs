@@ -2,7 +2,7 @@
 //! derivative as a Delta term, `forward` applies Deltas to tangents, `transpose` applies their
 //! transposes to cotangents. One Delta serves both.
 //!
-//! Terms given to this module have no `build` and no call (the pass `bulk` has removed them). This
+//! Terms given to this module have no `build` (the pass `bulk` has removed them). This
 //! module never simplifies, and never examines what a whole function computes.
 
 mod call;

@@ -56,13 +56,14 @@ fn fold(g: &mut Graph, t: Term) -> Option<Term> {
     let shape = g.shape(t).to_vec();
     let value = match g.node(t) {
         Node::Prim(Prim::Unary(Unary::Neg), args) => -g.real_value(args[0])?,
-        Node::Prim(Prim::Binary(f @ (Binary::Add | Binary::Sub | Binary::Mul | Binary::Div)), args) => {
+        Node::Prim(Prim::Binary(f), args) => {
+            let folded = f.row().folded?;
             let (a, b) = (g.real_value(args[0])?, g.real_value(args[1])?);
-            let exact = (f.row().eval)(a, b);
+            let exact = folded(a, b);
             match ty {
                 RealTy::F64 => exact,
                 #[allow(clippy::cast_possible_truncation, reason = "rounding to f32 is what the operation does")]
-                RealTy::F32 => f64::from((f.row().eval)(f64::from(a as f32), f64::from(b as f32)) as f32),
+                RealTy::F32 => f64::from(folded(f64::from(a as f32), f64::from(b as f32)) as f32),
                 RealTy::Param => return None,
             }
         }
