@@ -2,9 +2,9 @@
 //! about the function: name, partial derivatives, generated code, cost, vectorisation, and the form in
 //! which users call it. Code that needs a list of functions uses [`Unary::ALL`] and [`Binary::ALL`].
 //!
-//! Two parts are deliberately elsewhere: the closed form in the oracle with the points of the tests,
-//! which checks the row and so does not read it, and the kernel in `ad-runtime` of a function that std
-//! lacks.
+//! Two parts are deliberately elsewhere: the closed form in the oracle, which checks the row and so
+//! does not read it, with the points of the tests; and the kernel in `ad-runtime` of a function that
+//! std lacks.
 //!
 //! Partial derivatives are core terms, so they can be differentiated again.
 
