@@ -99,8 +99,8 @@ pub fn normal_form(g: &Graph, roots: &[Term]) -> Result<(), Vec<String>> {
     finish(errors)
 }
 
-/// The program and the body of every loop in it, each as its results. Each body occurs once, however
-/// often it is used.
+/// The program and the body of every loop in it, each as its results. Each body occurs once,
+/// however often it is used.
 fn units<'g>(g: &'g Graph, roots: &[Term]) -> Vec<(Vec<Term>, Option<&'g Body>)> {
     let mut units: Vec<(Vec<Term>, Option<&Body>)> = vec![(roots.to_vec(), None)];
     let mut loops: BTreeSet<Term> = BTreeSet::new();

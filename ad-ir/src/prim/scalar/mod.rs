@@ -1,10 +1,11 @@
 //! The scalar functions. Each is one row of a table. The row has everything that the compiler knows
-//! about the function: name, partial derivatives, generated code, cost, vectorisation, and the form in
-//! which users call it. Code that needs a list of functions uses [`Unary::ALL`] and [`Binary::ALL`].
+//! about the function: name, partial derivatives, generated code, cost, vectorisation, and the form
+//! in which users call it. Code that needs a list of functions uses [`Unary::ALL`] and
+//! [`Binary::ALL`].
 //!
 //! Two parts are deliberately elsewhere: the closed form in the oracle, which checks the row and so
-//! does not read it, with the points of the tests; and the kernel in `ad-runtime` of a function that
-//! std lacks.
+//! does not read it, with the points of the tests; and the kernel in `ad-runtime` of a function
+//! that std lacks.
 //!
 //! Partial derivatives are core terms, so they can be differentiated again.
 
