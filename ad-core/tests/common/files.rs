@@ -31,7 +31,7 @@ impl Annotated {
 /// The annotated functions of a file, or only those of a name.
 pub fn annotated(path: &Path, only: Option<&str>) -> Vec<Annotated> {
     let items = read(path);
-    if items.iter().any(needs_module) {
+    if items.iter().any(|i| needs_module(i) || is_marked(i)) {
         return vec![Annotated::new(TokenStream::new(), quote!(mod file { #(#items)* }))];
     }
     let one = |item| {
@@ -81,18 +81,24 @@ fn file_of(path: &Path, module: &syn::ItemMod) -> PathBuf {
     }
 }
 
-/// Whether the functions of the file use definitions of types, or an item is marked that is no
-/// function.
+/// Whether the functions of the file use definitions, or an item is marked that is no function of
+/// the file itself.
 fn needs_module(item: &Item) -> bool {
     let named = |attrs: &[Attribute], name: &str| attrs.iter().any(|a| a.to_token_stream().to_string().contains(name));
     match item {
+        Item::Fn(f) => named(&f.attrs, "differentiable"),
         Item::Struct(s) => named(&s.attrs, "Differentiable"),
         Item::Enum(e) => named(&e.attrs, "Differentiable"),
         Item::Impl(i) => named(&i.attrs, "differentiate"),
         Item::Mod(m) => {
             named(&m.attrs, "differentiate")
-                || m.content.as_ref().is_some_and(|(_, items)| items.iter().any(needs_module))
+                || m.content.as_ref().is_some_and(|(_, items)| items.iter().any(|i| needs_module(i) || is_marked(i)))
         }
         _ => false,
     }
+}
+
+/// Whether an item is an annotated function.
+fn is_marked(item: &Item) -> bool {
+    matches!(item, Item::Fn(f) if f.attrs.iter().any(|a| a.path().is_ident("differentiate")))
 }
