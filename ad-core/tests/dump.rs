@@ -117,8 +117,17 @@ fn each_function_has_headings_of_its_own() {
 /// the terms.
 #[test]
 fn programs_are_the_same_with_a_record() {
+    let all = programs();
+    assert!(all.len() > 10, "{} functions", all.len());
+    for (attr, item) in all {
+        let _ = record(attr, item);
+    }
+}
+
+/// The annotated functions of the programs in `tests/programs`, with their attributes.
+fn programs() -> Vec<(TokenStream, TokenStream)> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/programs");
-    let mut functions = 0;
+    let mut all = Vec::new();
     for file in std::fs::read_dir(folder).expect("the programs") {
         let text = std::fs::read_to_string(file.expect("a file").path()).expect("a program");
         for item in syn::parse_file(&text).expect("it parses").items {
@@ -130,11 +139,10 @@ fn programs_are_the_same_with_a_record() {
                 _ => TokenStream::new(),
             };
             (f.attrs, f.vis) = (Vec::new(), syn::Visibility::Inherited);
-            let _ = record(attr, quote!(#f));
-            functions += 1;
+            all.push((attr, quote!(#f)));
         }
     }
-    assert!(functions > 10, "{functions} functions");
+    all
 }
 
 /// With `AD_TRACE` the record has each rule that fires, with the term before and after it.
@@ -163,19 +171,36 @@ fn rewrites_of_every_kind_of_pass_are_written() {
             total + state + a.dot(x).sum() + build1(x.len(), |i| x[i] * v[1])[2]
         }
     };
+    let (traced, all) = traced(quote!(), &item).expect("the function is right");
+    for pass in ["bulk.", "push.", "unroll.", "loops.", "share", "associate", "lowering."] {
+        assert!(all.lines().any(|line| line.starts_with(pass)), "no rewrite of {pass}:\n{}\n{all}", traced.text());
+    }
+}
+
+/// The rewrites in whole programs have the names of the tables, and logging them changes nothing.
+#[test]
+fn rewrites_in_programs_have_the_names_of_rules() {
+    let read = programs().into_iter().filter(|(attr, item)| traced(attr.clone(), item).is_some()).count();
+    assert!(read > 10, "{read} functions");
+}
+
+/// The log of a function's gradient with all rewrites, and the rewrites alone. `None` if the
+/// function needs definitions of its file, or calls functions of it.
+fn traced(attr: TokenStream, item: &TokenStream) -> Option<(pipeline::Log, String)> {
     let written = |rules: bool| {
-        let annotated = ad_core::front::read(quote!(), item.clone(), &ad_core::front::Outside::default())
-            .unwrap_or_else(|_| panic!("the function is right"));
+        let outside = ad_core::front::Outside::default();
+        let annotated = ad_core::front::read(attr.clone(), item.clone(), &outside).ok()?;
+        let alone = annotated.program.functions.is_empty();
         let mut log = pipeline::Log { rules, ..Default::default() };
-        let mut prepared = pipeline::prepare(annotated.program, Some(&mut log));
+        let mut prepared = pipeline::prepare(alone.then_some(annotated.program)?, Some(&mut log));
         let routine = pipeline::derive(&mut prepared, &ad_core::descriptor::GRAD, Some(&mut log));
         let mut g = std::mem::take(&mut prepared.program.graph);
         ad_core::emit::describe(&g, &prepared.program, &routine, &mut log);
         let tokens = ad_core::emit::emit_routine(&mut g, &prepared.program, &routine).expect("it can be written");
-        (log, tokens.to_string())
+        Some((log, tokens.to_string()))
     };
-    let ((plain, code), (traced, same)) = (written(false), written(true));
-    assert_eq!(code, same, "a record changes nothing");
+    let ((plain, code), (traced, same)) = (written(false)?, written(true)?);
+    assert!(code == same, "a record changes nothing");
     let rewrites = |log: &pipeline::Log| {
         let of = |(stage, _): &&(String, String)| stage.ends_with("rule by rule");
         log.stages.iter().filter(of).map(|s| s.1.clone()).collect::<String>()
@@ -187,9 +212,7 @@ fn rewrites_of_every_kind_of_pass_are_written() {
         let (rule, rest) = line.split_once(": ").unwrap_or_default();
         assert!(names.contains(&rule) && rest.contains(" => "), "no rule of the tables:\n{line}");
     }
-    for pass in ["bulk.", "push.", "unroll.", "loops.", "share", "associate", "lowering."] {
-        assert!(all.lines().any(|line| line.starts_with(pass)), "no rewrite of {pass}:\n{}\n{all}", traced.text());
-    }
+    Some((traced, all))
 }
 
 /// Each kind of choice is listed with the costs that were compared.

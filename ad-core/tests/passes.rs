@@ -53,7 +53,7 @@ enum Subject {
     /// The columns of each row of a Jacobian, by the first input.
     Sparsity,
     /// The values of a term for all indices of an active input's rows, as a batch.
-    Lanes,
+    Items,
 }
 
 /// The parts of the lowering that have a file in `passes/lowering`.
@@ -62,7 +62,7 @@ const LOWERING: [&str; 10] =
 
 fn subjects() -> Vec<Subject> {
     let passes = pipeline::passes().into_iter().map(Subject::Pass);
-    passes.chain(LOWERING.map(Subject::Lowering)).chain([Subject::Split, Subject::Sparsity, Subject::Lanes]).collect()
+    passes.chain(LOWERING.map(Subject::Lowering)).chain([Subject::Split, Subject::Sparsity, Subject::Items]).collect()
 }
 
 /// The result of a rewriting.
@@ -82,7 +82,7 @@ impl Subject {
             Subject::Lowering(part) => format!("lowering/{part}"),
             Subject::Split => "split".into(),
             Subject::Sparsity => "sparsity".into(),
-            Subject::Lanes => "lanes".into(),
+            Subject::Items => "item_axis".into(),
         };
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/passes").join(format!("{name}.txt"))
     }
@@ -99,7 +99,7 @@ impl Subject {
             Subject::Lowering(_) => lowered(program, &what),
             Subject::Split => halves(program, &what),
             Subject::Sparsity => columns(program, &what),
-            Subject::Lanes => batch(program, &what),
+            Subject::Items => batch(program, &what),
         }
     }
 }

@@ -5,6 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use ad_ir::analysis::Analyses;
+use ad_ir::analysis::sizes::Sizes;
 use ad_ir::ir::rewrite::{Rewrite, by_age};
 use ad_ir::ir::{Graph, Node, Put, Term, Type};
 use ad_ir::prim::{Binary, Cmp, IntOp, Prim, Reduce, Scaling};
@@ -33,7 +34,7 @@ pub(super) fn dual_of(g: &mut Graph, roots: &[Term], active: &dyn Fn(DeltaLeaf) 
     };
     // Sizes are parts of types, so their terms do not change. A loop that is needed only for sizes
     // saves nothing.
-    let mut sizes = ad_ir::analysis::sizes::sizes(d.g, roots);
+    let mut sizes = (*d.analyses.get::<Sizes>(d.g, roots)).clone();
     // Index functions are outside differentiation (they are discrete), but loops in them are still
     // the primal's loops.
     let terms = reachable(d.g, roots, &mut sizes);

@@ -20,7 +20,8 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::passes::rewrite::Rewriter;
-use ad_ir::analysis::guards::{Guard, decided, implied_guards};
+use ad_ir::analysis::Analyses;
+use ad_ir::analysis::guards::{Guard, Guards, decided, implied_guards};
 use ad_ir::ir::{Graph, Node, Scan, Term, Type};
 use ad_ir::prim::{Binary, Prim};
 
@@ -35,8 +36,8 @@ const CHEAP: usize = 16;
 
 /// The terms of a body that are offered, and the rows that a step saves for them. A row is zero
 /// unless the conditions hold under which the step computes the term.
-pub(super) fn residuals(g: &mut Graph, body: &Dual, s: &Scan) -> Vec<Residual> {
-    let found = candidates(g, body, s);
+pub(super) fn residuals(g: &mut Graph, body: &Dual, s: &Scan, analyses: &mut Analyses) -> Vec<Residual> {
+    let found = candidates(g, body, s, analyses);
     let masks = masks(g, &body.primal);
     found
         .into_iter()
@@ -87,8 +88,8 @@ fn masks(g: &Graph, roots: &[Term]) -> HashMap<Term, Vec<Guard>> {
 }
 
 /// Terms, and the conditions that all their uses have in common.
-fn candidates(g: &Graph, body: &Dual, s: &Scan) -> Vec<(Term, Vec<Guard>, Why)> {
-    let guards = ad_ir::analysis::guards::guards(g, &body.primal);
+fn candidates(g: &Graph, body: &Dual, s: &Scan, analyses: &mut Analyses) -> Vec<(Term, Vec<Guard>, Why)> {
+    let guards = analyses.get::<Guards>(g, &body.primal);
     let carries = s.init.len();
     let fixed = carries..carries + s.captures.len();
     let carried = |t: Term| param_number(g, t).is_some_and(|k| k < carries) && g.rank(t) > 0;

@@ -13,7 +13,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ad_ir::analysis::guards::{Guard, guards};
+use ad_ir::analysis::Analyses;
+use ad_ir::analysis::guards::{Guard, Guards, guards};
 use ad_ir::ir::rewrite::{Memoised, Needs, OnDemand, on_demand};
 use ad_ir::ir::{Graph, Node, Scan, Term, Type, Var};
 
@@ -27,9 +28,13 @@ const WAYS: usize = 64;
 
 /// The carried arrays of a loop that can be changed back. Rows are terms of the body, and `last` is
 /// the array after a step, as a term of the body.
-pub(super) fn undos(g: &mut Graph, body: &Dual, s: &Scan, bound: Option<Guard>) -> Vec<Undo> {
+pub(super) fn undos(
+    g: &mut Graph,
+    body: &Dual,
+    s: &Scan,
+    (bound, analyses): (Option<Guard>, &mut Analyses),
+) -> Vec<Undo> {
     let mut found = Vec::new();
-    let mut under: Option<HashMap<Term, Vec<Guard>>> = None;
     for carry in 0..s.init.len() {
         let own = g.param(carry, s.body.params[carry].clone());
         let next = body.primal[carry];
@@ -37,7 +42,7 @@ pub(super) fn undos(g: &mut Graph, body: &Dual, s: &Scan, bound: Option<Guard>) 
             continue;
         }
         let Some((states, inner)) = states(g, body, own, next) else { continue };
-        let under = under.get_or_insert_with(|| guards(g, &body.primal));
+        let under = analyses.get::<Guards>(g, &body.primal);
         let mut rank = inner;
         let mut overwritten = Vec::new();
         for &t in &states {
