@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use ad_core::ir::print::print;
-use ad_core::ir::valid::{normal_form, validate};
-use ad_core::ir::{Body, Elem, Graph, IntTy, Node, RealTy, Scan, Term, Type};
+use ad_core::ir::valid::{Lowered, normal_form, validate, validate_loop};
+use ad_core::ir::{Body, Elem, Graph, IntTy, LEAF, Node, RealTy, Scan, Term, Type};
 use ad_core::prim::{Cmp, IntOp, Unary};
 use ad_oracle::interp::{Interp, Value};
 use expect_test::{Expect, expect};
@@ -254,6 +254,40 @@ fn the_validator_sees_open_terms_and_builds() {
     let bad = g.gather(x, [x_size(&g, x)].into(), &[i], &[at]);
     assert!(validate(&g, &[bad]).is_ok());
     assert!(normal_form(&g, &[bad]).is_err());
+}
+
+/// A lowered term may read leaves of opened loops, and no parameter of a closed body. It has no
+/// loop. What was wrong is said once.
+#[test]
+fn the_validator_sees_terms_that_are_not_lowered() {
+    let mut g = Graph::new();
+    let x = g.add_input(Elem::F64, 1);
+    let leaf = g.param(LEAF as usize + 7, Type::scalar(Elem::F64));
+    let closed = g.param(0, Type::scalar(Elem::F64));
+    let [fine, open] = [leaf, closed].map(|t| g.unary(Unary::Exp, t));
+    let scan = Scan {
+        count: x_size(&g, x),
+        reverse: false,
+        stop: None,
+        init: [g.lit_real(RealTy::F64, 0.0)].into(),
+        captures: [].into(),
+        xs: [x].into(),
+        body: Body { params: [Type::scalar(Elem::F64), Type::scalar(Elem::F64)].into(), results: [open].into() },
+    };
+    assert_eq!(validate_loop(&g, &scan), Ok(()));
+    let count = scan.count;
+    let body = Body { results: [count].into(), ..scan.body.clone() };
+    assert!(validate_loop(&g, &Scan { body, ..scan.clone() }).is_err(), "a carried value of another type");
+    assert!(validate_loop(&g, &Scan { xs: [].into(), ..scan.clone() }).is_err(), "an argument is missing");
+    let whole = g.scan(scan);
+    let read = g.proj(whole, 0);
+    let mut lowered = Lowered::default();
+    assert_eq!(lowered.check(&g, &[fine]), Ok(()));
+    assert!(validate(&g, &[fine]).is_err(), "outside of the lowering there are no leaves");
+    for bad in [open, read] {
+        assert!(lowered.check(&g, &[bad]).is_err());
+        assert_eq!(lowered.check(&g, &[bad]), Ok(()), "each term is checked once");
+    }
 }
 
 fn x_size(g: &Graph, x: Term) -> Term {
