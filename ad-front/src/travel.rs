@@ -370,6 +370,10 @@ impl<'a> Lower<'a> {
     pub(super) fn want(&mut self, of_type: &Ident, member: &Ident) -> bool {
         let outside = self.outside;
         let Some(of) = outside.id_of_type(of_type) else { return false };
+        // All functions of a type of the marked module are known.
+        if outside.list.iter().any(|d| d.id == of && d.certain) {
+            return false;
+        }
         let name = member.to_string();
         let new = !outside.asked.iter().any(|(asked, id)| *id == of && *asked == name);
         if new {
