@@ -47,9 +47,9 @@ impl RecordKind {
 }
 
 impl RecordAccess<'_> {
-    /// The frame of a routine beside which these functions are written.
-    pub(super) fn of(called: &TokenStream) -> RecordAccess<'_> {
-        if called.is_empty() { RecordAccess::Alone } else { RecordAccess::Own(called) }
+    /// The frame of a routine beside which these functions are written, if it calls any.
+    pub(super) fn of(called: Option<&TokenStream>) -> RecordAccess<'_> {
+        called.map_or(RecordAccess::Alone, RecordAccess::Own)
     }
 
     /// The first parameter.
@@ -87,11 +87,14 @@ pub(super) fn name_of(function: u32, half: Half, active: &[u32]) -> Ident {
     format_ident!("called_{function}_{half}_{active}")
 }
 
-/// The functions that are called, as items.
+/// The functions that are called, as items. `None` if there are none.
 ///
 /// # Errors
 /// As [`super::emit_routine`].
-pub fn emit_called(functions: &mut [Prepared], called: &[CalledFunction]) -> Result<TokenStream, String> {
+pub fn emit_called(functions: &mut [Prepared], called: &[CalledFunction]) -> Result<Option<TokenStream>, String> {
+    if called.is_empty() {
+        return Ok(None);
+    }
     let mut items = TokenStream::new();
     // While a half reads a record in place, no forward half may run, since records move when their
     // list grows.
@@ -109,7 +112,7 @@ pub fn emit_called(functions: &mut [Prepared], called: &[CalledFunction]) -> Res
         program.graph = graph;
         items.extend(written?);
     }
-    Ok(items)
+    Ok(Some(items))
 }
 
 /// A routine under another name.

@@ -99,7 +99,7 @@ fn prepare(g: &mut Graph, program: &Program, routine: &Routine, log: Option<&mut
 /// # Errors
 /// If the terms contain a form that the emitter does not accept (builds).
 pub fn emit_routine(g: &mut Graph, program: &Program, routine: &Routine) -> Result<TokenStream, String> {
-    emit_calling(g, program, routine, &TokenStream::new())
+    emit_calling(g, program, routine, None)
 }
 
 /// One routine as a Rust function item, with the functions that it calls.
@@ -110,7 +110,7 @@ pub fn emit_calling(
     g: &mut Graph,
     program: &Program,
     routine: &Routine,
-    called: &TokenStream,
+    called: Option<&TokenStream>,
 ) -> Result<TokenStream, String> {
     let frame = RecordAccess::of(called);
     let body = body(g, program, routine, &frame)?;
@@ -195,14 +195,14 @@ pub fn emit_staged(
     g: &mut Graph,
     program: &Program,
     staged: &Staged,
-    called: &TokenStream,
+    called: Option<&TokenStream>,
 ) -> Result<TokenStream, String> {
     let Staged { name, docs, first, second } = staged;
     // The closure owns the records of the calls.
     let krate = &program.krate;
-    let (frame, calls, passed_calls) = match called.is_empty() {
-        true => (RecordAccess::Alone, TokenStream::new(), TokenStream::new()),
-        false => (RecordAccess::Passed, quote!(let calls_ = #krate::runtime::Calls::new();), quote!(&calls_,)),
+    let (frame, calls, passed_calls) = match called {
+        None => (RecordAccess::Alone, TokenStream::new(), TokenStream::new()),
+        Some(_) => (RecordAccess::Passed, quote!(let calls_ = #krate::runtime::Calls::new();), quote!(&calls_,)),
     };
     let inner = function(g, program, first, &frame)?;
     let closure = function(g, program, second, &frame)?;

@@ -225,12 +225,12 @@ fn prepare(program: Program, subject: &str, mut log: Option<&mut Log>) -> Prepar
     prepared
 }
 
-/// The functions that a routine calls, as tokens, and their stages.
+/// The functions that a routine calls, as tokens, and their stages. `None` if it calls none.
 fn called(
     functions: &mut [Prepared],
     callees: BTreeSet<Callee>,
     mut log: Option<&mut Log>,
-) -> Result<TokenStream, String> {
+) -> Result<Option<TokenStream>, String> {
     let called = calls::called(functions, callees, log.as_deref_mut());
     for one in &called {
         let (Some(log), Some(prepared)) = (log.as_deref_mut(), functions.get(one.function as usize)) else {
@@ -276,7 +276,7 @@ fn one(
         let mut callees = calls::callees(&graph, &staged.first);
         callees.append(&mut calls::callees(&graph, &staged.second));
         let called = called(functions, callees, log)?;
-        let tokens = emit::emit_staged(&mut graph, &prepared.program, &staged, &called);
+        let tokens = emit::emit_staged(&mut graph, &prepared.program, &staged, called.as_ref());
         prepared.program.graph = graph;
         return tokens.map_err(|e| format!("{}: {e}", staged.name));
     }
@@ -294,7 +294,7 @@ fn one(
     }
     let called = called(functions, calls::callees(&graph, &routine), log)?;
     stage::enter("the emitter");
-    let tokens = emit::emit_calling(&mut graph, &prepared.program, &routine, &called);
+    let tokens = emit::emit_calling(&mut graph, &prepared.program, &routine, called.as_ref());
     prepared.program.graph = graph;
     written.extend(tokens.map_err(|e| format!("{}: {e}", routine.name))?);
     Ok(written)

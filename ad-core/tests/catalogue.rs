@@ -140,6 +140,30 @@ fn checked(tokens: TokenStream, out: &mut Vec<TokenStream>) {
     }
 }
 
+/// A translation is only for names that are unknown here. The methods of other libraries that are
+/// functions here are translated to them.
+#[test]
+fn idioms_of_other_libraries_are_unknown_here() {
+    use ad_core::catalogue::foreign::{Usage, knows, translate};
+    let rows = ad_oracle::documents::names();
+    let mut wrong = Vec::new();
+    for row in rows.iter().filter(|row| row.on == "function") {
+        if knows(Usage::Function, row.name) {
+            wrong.push(format!("the function `{}` is a row of the table", row.name));
+        }
+        let untranslated = ad_core::catalogue::check_grad_of_no_call();
+        let translated = translate(Usage::Method, row.name, untranslated.clone());
+        let help = if translated == untranslated { String::new() } else { translated.help.unwrap_or_default() };
+        if !help.is_empty() && !help.contains(&format!("write `{}(", row.name)) {
+            wrong.push(format!("the method `{}`: {help}", row.name));
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+    let methods: BTreeSet<&str> = rows.iter().filter(|row| row.on == "array").map(|row| row.name).collect();
+    let known: Vec<&&str> = methods.iter().filter(|name| knows(Usage::Method, name)).collect();
+    assert_eq!(known, Vec::<&&str>::new(), "methods of arrays that are translated");
+}
+
 #[test]
 fn every_entry_has_a_case() {
     let mut seen: BTreeMap<String, PathBuf> = BTreeMap::new();

@@ -105,6 +105,30 @@ fn rows_of_one_argument_have_second_derivatives_where_they_are_smooth() {
     });
 }
 
+/// The third derivative of digamma is a polygamma function with known values: pi^4/15 at 1, and
+/// pi^4 at 1/2. At 2.5 it is compared with differences of the second derivative.
+#[test]
+fn digamma_has_a_third_derivative() {
+    ad::every_direction(|| {
+        let mut all = derivatives(&Prim::Unary(Unary::Digamma), 1);
+        let second = all.hessian[0][0];
+        let one = all.g.lit_like(second, 1.0);
+        let (_, forward) = ad::forward(&mut all.g, &[second], &[(0, one)]);
+        let (_, reverse) = ad::reverse(&mut all.g, &[second], &[one], &[0]);
+        let third = simplify::simplify(&mut all.g, &[forward[0], reverse[0]]);
+        let pi = std::f64::consts::PI;
+        let step = 1e-4;
+        let difference = (all.at(second, &[2.5 + step]) - all.at(second, &[2.5 - step])) / (2.0 * step);
+        let cases = [(1.0, pi.powi(4) / 15.0, 1e-12), (0.5, pi.powi(4), 1e-12), (2.5, difference, 1e-6)];
+        for (x, expected, tolerance) in cases {
+            for &t in &third {
+                let found = all.at(t, &[x]);
+                assert!((found / expected - 1.0).abs() < tolerance, "{found} at {x} instead of {expected}");
+            }
+        }
+    });
+}
+
 #[test]
 fn rows_of_two_arguments_have_symmetric_hessians_where_they_are_smooth() {
     ad::every_direction(|| {

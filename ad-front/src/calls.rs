@@ -392,14 +392,7 @@ impl<'a> Lower<'a> {
             }
             return Ok(row.map(|row| Resolved { elem: Some(elem), ..plain(row) }));
         }
-        let module = match &*owner_name {
-            "iter" => Some(On::Std),
-            "ad" | "prelude" | "dsl" => Some(On::Dsl),
-            "ndarray" | "linalg" => Some(On::Nd),
-            "mem" => Some(On::Mem),
-            _ => None,
-        };
-        if let Some(on) = module {
+        if let Some(on) = table::module(&owner_name) {
             let found = table::find(on, &name);
             self.assume_row(path, found);
             return Ok(found.map(plain));
@@ -439,12 +432,14 @@ impl<'a> Lower<'a> {
 
 /// The place of `it.by_ref()`, where `it` has a name.
 pub(super) fn borrowed(e: &Expr) -> Option<&Expr> {
-    match e {
-        Expr::MethodCall(m) if m.method == "by_ref" && super::place::is_place_expression(&m.receiver) => {
-            Some(&m.receiver)
-        }
-        _ => None,
-    }
+    receiver_of_loan(e).filter(|it| super::place::is_place_expression(it))
+}
+
+/// The receiver of a method that lends an iterator: `it` of `it.by_ref()`.
+pub(super) fn receiver_of_loan(e: &Expr) -> Option<&Expr> {
+    let Expr::MethodCall(m) = e else { return None };
+    let row = table::find(On::Iter, &m.method.to_string())?;
+    row.is(Mark::Lends).then_some(&*m.receiver)
 }
 
 fn called_number(f: &Expr, c: &ExprCall) -> Message {

@@ -349,11 +349,10 @@ impl<'a> Lower<'a> {
     /// The nearest known name for a path: `Array1::zeroes`, `f64::sqr`, `ndarray::stak`, `build_1`.
     pub(super) fn nearest_function(&self, path: &syn::Path, last: &str) -> Option<String> {
         let owner = path.segments.iter().rev().nth(1).map_or_else(String::new, |s| s.ident.to_string());
+        let module = table::module(&owner);
         let on: &[On] = match &*owner {
             "" => &[On::Dsl, On::Nd],
-            "iter" => &[On::Std],
-            "mem" => &[On::Mem],
-            "ndarray" | "linalg" => &[On::Nd],
+            _ if module.is_some() => module.as_slice(),
             _ if KnownType::named(&owner)
                 .is_some_and(|ty| !matches!(ty, KnownType::Box | KnownType::Zip | KnownType::Slice)) =>
             {

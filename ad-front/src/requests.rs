@@ -146,7 +146,7 @@ impl Requests {
         let here = path.segments.len() == 1 || matches!(&*first, "crate" | "self" | "super");
         let plain = here && last.arguments.is_none() && catalogue::is_type_elsewhere(&name);
         let elsewhere = refused::named_type(&name).is_some() && !plain;
-        let of_std = matches!(&*first, "std" | "core" | "alloc" | "ndarray" | "ad");
+        let of_std = table::is_known_crate(&first);
         if named && !own && !elsewhere && !of_std && !is_known_type(&name) {
             self.ask(path);
         }
@@ -186,10 +186,10 @@ impl Requests {
         }
         match before.last().map(String::as_str) {
             None => !self.is_own(last) && !known(last),
-            // These are the modules of paths that are understood.
-            Some("ad" | "prelude" | "dsl" | "ndarray" | "linalg" | "iter" | "mem" | "std" | "core" | "array") => false,
+            // `array` is a module of std, and the other modules are of paths that are understood.
+            Some(owner) if table::module(owner).is_some() || matches!(owner, "std" | "core" | "array") => false,
             Some(_) => {
-                let understood = matches!(&*names[0], "std" | "core" | "alloc" | "ndarray" | "ad");
+                let understood = table::is_known_crate(&names[0]);
                 let translated = before.len() == 1 && catalogue::is_name_elsewhere(&names[0]);
                 !understood && !translated
             }

@@ -167,6 +167,8 @@ pub(crate) enum Mark {
     /// The method takes `&mut self` of an iterator, and leaves it after the last item that it has
     /// visited.
     Advances,
+    /// The method lends the iterator: what takes items of its result takes them of the iterator.
+    Lends,
     /// The method may stop before the iterator is exhausted.
     Stops,
     /// Its last argument is a closure that is lowered as the body of a loop, and may change outer

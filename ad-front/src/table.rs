@@ -111,6 +111,22 @@ pub(super) fn find(on: On, name: &str) -> Option<&'static Row> {
     BY_NAME.get(&(on, name)).and_then(|&k| ROWS.get(k))
 }
 
+/// The rows of the functions of a module that is understood, by the last segment of its path.
+pub(super) fn module(name: &str) -> Option<On> {
+    match name {
+        "iter" => Some(On::Std),
+        "ad" | "prelude" | "dsl" => Some(On::Dsl),
+        "ndarray" | "linalg" => Some(On::Nd),
+        "mem" => Some(On::Mem),
+        _ => None,
+    }
+}
+
+/// Whether a path that begins with this name is one of std, of ndarray or of this library.
+pub(super) fn is_known_crate(name: &str) -> bool {
+    matches!(name, "std" | "core" | "alloc" | "ndarray" | "ad")
+}
+
 /// The method of a value of this kind, or of any value.
 pub(super) fn find_method(on: On, name: &str) -> Option<&'static Row> {
     find(on, name).or_else(|| find(On::Any, name))

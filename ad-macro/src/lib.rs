@@ -66,7 +66,8 @@ pub fn __resume(tokens: TokenStream) -> TokenStream {
 /// follow the call:
 ///
 /// - the names of options, so that only these derivatives are checked: `grad`, `vjp`, `jvp`,
-///   `jacobian`, `hvp`, `hessian`, `laplacian`, `pullback`, `into`;
+///   `jacobian`, `jacobian(sparse)`, `hvp`, `hessian`, `laplacian`, `pullback`, `into`,
+///   `per_example`;
 /// - `tolerance = 1e-4`: the largest error that is allowed, relative to the largest number
 ///   compared, or to 1 if that is larger. The default is 1e-6, or 2e-3 if `f32` occurs. Forward and
 ///   reverse derivatives may differ from each other by a hundredth of that.

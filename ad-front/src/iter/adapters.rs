@@ -20,7 +20,9 @@ pub(crate) const TABLE: &[Row] = &[
     row("take", On::Place, (1, 1), take_from, "the next n items: `it.by_ref().take(n)`")
         .unproved()
         .marks(&[Mark::OfBorrowed]),
-    row("by_ref", On::Iter, (0, 0), itself, "the same items").gives(results::same_items).marks(&[Mark::Advances]),
+    row("by_ref", On::Iter, (0, 0), itself, "the same items")
+        .gives(results::same_items)
+        .marks(&[Mark::Advances, Mark::Lends]),
     row("map", On::Iter, (1, 1), map, "f of each item").gives(results::mapped_items),
     row("zip", On::Iter, (1, 1), zip, "pairs, as many as the shorter one has")
         .gives(results::zipped_items)

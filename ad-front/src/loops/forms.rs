@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use syn::Expr;
 
+use crate::calls::receiver_of_loan;
 use crate::carry::InferenceKey;
 use crate::lower::Lower;
 use crate::outward::LoopEffects;
@@ -74,8 +75,10 @@ impl<'a> Lower<'a> {
     fn borrowed_items(&mut self, over: &'a Expr) -> Lowered<Option<(Place, Rc<Cursor<'a>>)>> {
         let of = match over {
             Expr::Reference(r) if r.mutability.is_some() => &*r.expr,
-            Expr::MethodCall(m) if m.method == "by_ref" => &*m.receiver,
-            _ => return Ok(None),
+            _ => match receiver_of_loan(over) {
+                Some(iterator) => iterator,
+                None => return Ok(None),
+            },
         };
         let Expr::Path(path) = of else { return Ok(None) };
         let held = path.path.get_ident().and_then(|name| self.state.scope.get(&name.to_string()));
