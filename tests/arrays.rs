@@ -281,7 +281,7 @@ mod reached {
     }
 
     #[test]
-    fn only_there() {
+    fn checks_under_a_condition_are_made_only_there() {
         let (six, five) = (Array1::linspace(0.1, 0.9, 6), Array1::linspace(0.1, 0.9, 5));
         assert!(fails(|| shaped(&five, true)) && fails(|| shaped_grad(&five, true)));
         assert_eq!(shaped_grad(&five, false), Array1::<f64>::ones(5));
@@ -349,7 +349,7 @@ mod conventions {
     }
 
     #[test]
-    fn hold() {
+    fn conventions_of_norms_hold() {
         assert_eq!(length_value_and_grad(&Array2::zeros((2, 2))), (0.0, Array2::zeros((2, 2))));
         assert_eq!(length_value_and_grad(&Array2::zeros((0, 2))), (0.0, Array2::zeros((0, 2))));
         assert!((length_grad(&array![[3.0, 4.0]]) - array![[0.6, 0.8]]).iter().all(|e| e.abs() < 1e-15));

@@ -163,7 +163,7 @@ fn scalar_vjp() {}
 /// "by default: `grad` where the result is a real scalar, `vjp` where it is not"; "Naming any of
 /// the rows that write functions replaces the default."
 #[test]
-fn what_is_written() {
+fn options_select_the_functions_that_are_written() {
     assert_eq!((scalar_grad(3.0), scalar_value_and_grad(3.0)), (6.0, (9.0, 6.0)));
     assert_eq!(arrays_vjp(&array![3.0], &array![1.0]), (array![9.0], array![6.0]));
     assert_eq!(only_jvp_jvp(3.0, 1.0), (9.0, 6.0));

@@ -290,7 +290,7 @@ fn the_nearest_is_the_functions() {
 
 /// Neither a NaN in an item that is not read, nor the elements above the diagonal, have an effect.
 #[test]
-fn what_is_masked_leaves_no_trace() {
+fn masked_elements_have_no_effect() {
     let (n, d) = (300, 40);
     let (mut x, mut a, mut weight) = (matrix(n, d, 1), matrix(d, d, 2), numbers(n, 3).mapv(|w| w + 0.6));
     weight[77] = 0.0;

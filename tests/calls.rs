@@ -259,12 +259,12 @@ mod hidden {
 
     #[test]
     #[should_panic(expected = "called_by_a_helper: `between` is another function here")]
-    fn nor_has_one_that_calls_it() {
+    fn a_caller_of_a_hidden_function_has_no_derivative() {
         let _ = called_by_a_helper_pullback(called_by_a_helper(1.0)).1(1.0);
     }
 
     #[test]
-    fn another_one_has() {
+    fn a_function_beside_a_hidden_one_has_a_derivative() {
         assert_eq!(not_hidden_value_and_grad(2.0), (6.0, 5.0));
     }
 }

@@ -129,7 +129,7 @@ fn the_derivative_is_that_of_the_chosen_function() {
 }
 
 #[test]
-fn the_derivative_goes_on_to_what_is_captured() {
+fn captured_values_have_their_derivatives() {
     check_grad!(in_a_struct(0.7));
     check_grad!(composed(0.7));
     check_grad!(curried(0.7));

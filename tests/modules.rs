@@ -179,7 +179,7 @@ mod elsewhere {
 }
 
 #[test]
-fn what_is_in_a_module_is_called_from_outside() {
+fn functions_of_a_module_are_called_from_outside() {
     let (s, x) = (Shift::new(array![0.5, -0.25]), array![1.0, 2.0]);
     check_grad!(elsewhere::around(&s, &x));
 }

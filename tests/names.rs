@@ -10,7 +10,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 #[test]
-fn what_is_not_ours_is_refused() {
+fn names_with_another_meaning_are_refused() {
     let root = crate_of("refused");
     let output = cargo(&root, &["check", "--offline", "--bins", "--keep-going", "--message-format=json"]);
     let mut failed = BTreeSet::new();
@@ -35,7 +35,7 @@ fn what_is_not_ours_is_refused() {
 }
 
 #[test]
-fn what_means_something_else_is_understood() {
+fn names_of_users_beside_the_assumed_ones_are_accepted() {
     let root = crate_of("accepted");
     for program in programs("accepted") {
         let output = cargo(&root, &["run", "--offline", "--quiet", "--bin", &program]);

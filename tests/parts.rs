@@ -333,7 +333,7 @@ fn corner(x: &Array2<f64>, n: usize) -> f64 {
 
 /// NaN and infinities outside of a part do not reach a derivative.
 #[test]
-fn what_is_outside_does_not_count() {
+fn elements_outside_of_a_part_have_no_effect() {
     for (outside, n) in [(f64::NAN, 3), (f64::INFINITY, 3), (0.0, 3), (-1.0, 3), (f64::NAN, 1), (f64::NAN, 0)] {
         let x = Array2::from_shape_fn(
             (5, 4),

@@ -53,7 +53,7 @@ fn in_release() {
 }
 
 #[test]
-fn in_debug_whatever_is_chosen() {
+fn in_debug_with_random_choices() {
     run("dev", Some(number("AD_CHANCE", 0)));
 }
 

@@ -250,7 +250,7 @@ fn of_borrowed(x: &[f64]) -> f64 {
 /// The rest of a slice, what is behind the last chunk, iterators that a loop advances, mutable
 /// references to closures and to temporaries.
 #[test]
-fn what_is_borrowed() {
+fn borrowed_values() {
     for x in [&[0.3, 0.9, -1.2, 0.5, 0.7][..], &[0.3, 0.9, -1.2], &[0.4]] {
         verify(of_borrowed, of_borrowed_value_and_grad, x);
     }

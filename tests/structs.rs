@@ -279,7 +279,7 @@ fn curved(line: Line) -> f64 {
 }
 
 #[test]
-fn what_is_marked_constant_is_copied() {
+fn constant_fields_are_copied() {
     let line = Line { slope: array![1.0, 2.0], offset: 0.5, scale: [2.0, 3.0], origin: vec![4.0] };
     let x = array![[1.0, -1.0], [0.5, 2.0]];
     let (gradient, _) = fit_grad(&line, &x);

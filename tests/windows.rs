@@ -395,7 +395,7 @@ fn decisions_have_the_bits_of_the_function() {
 }
 
 #[test]
-fn what_sums_decide() {
+fn decisions_by_sums_of_windows() {
     for [h, k, c, o, p, q] in
         [[9, 21, 3, 5, 2, 3], [6, 7, 2, 1, 3, 3], [3, 3, 2, 4, 3, 3], [4, 4, 0, 2, 3, 3], [4, 4, 1, 2, 0, 2]]
     {

@@ -116,7 +116,7 @@ const OFTEN: u64 = 24;
 /// overwritten, which kernel computes, which parts of a loop are omitted) do not change the
 /// results, and each answer to each question occurs. `EMIT_CHANCE` sets the seed.
 #[test]
-fn programs_run_whatever_is_chosen() {
+fn programs_run_with_random_choices() {
     let _ = ad_oracle::chance::tally();
     let mut cases = Vec::new();
     let first = number("EMIT_CHANCE").unwrap_or(0);
@@ -145,7 +145,7 @@ fn programs_run_whatever_is_chosen() {
 /// Two seeds give different code, and one seed gives the same code. Without a seed there are no
 /// random choices.
 #[test]
-fn chance_is_the_tests_alone() {
+fn random_choices_are_reproducible() {
     let text = |chance| {
         let mut case = corpus::logistic();
         case.chance = chance;
@@ -171,7 +171,7 @@ fn random_programs_run() {
 
 /// Like the test above, with every choice by cost at random. `EMIT_CHANCE` sets the seed.
 #[test]
-fn random_programs_run_whatever_is_chosen() {
+fn random_programs_run_with_random_choices() {
     random_programs("emit-random-chosen", |seed| Some(seed + number("EMIT_CHANCE").unwrap_or(0)));
 }
 

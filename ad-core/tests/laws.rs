@@ -270,7 +270,7 @@ fn rows_of_a_loop_are_a_scan() {
 }
 
 #[test]
-fn what_is_added_into_elements_is_a_sum_for_each() {
+fn additions_to_elements_are_a_sum_for_each_element() {
     law(0, |Bodies { h, .. }| {
         [
             format!("let mut r = Array1::zeros(3); for i in 0..n {{ let v = x[i]; r[i % 3] += {h}; }} {WEIGHED}"),
@@ -340,7 +340,7 @@ fn two_loops_that_do_not_meet_are_one() {
 }
 
 #[test]
-fn what_is_pushed_are_the_rows() {
+fn pushed_values_are_the_rows_of_a_scan() {
     law(0, |Bodies { f, .. }| {
         [
             format!(

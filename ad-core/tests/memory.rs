@@ -48,7 +48,7 @@ fn no_step_asks_for_memory() {
 /// A value that depends on no active argument is recomputed where it is read. Only active values
 /// are saved for the backward pass.
 #[test]
-fn what_is_not_active_is_not_kept() {
+fn inactive_values_are_not_saved() {
     let item = quote! {
         fn f(x: &Array1<f64>, y: &Array1<f64>) -> f64 {
             let mut h = 1.0;

@@ -296,7 +296,7 @@ fn jacobians_of_linear_maps_cost_no_product_with_the_unit_matrix() {
 }
 
 #[test]
-fn what_is_the_same_in_each_row_of_a_jacobian_is_computed_once() {
+fn terms_common_to_the_rows_of_a_jacobian_are_computed_once() {
     let plan = jacobian(
         quote!(jacobian),
         quote!(

@@ -101,7 +101,7 @@ fn written(attr: &TokenStream, f: &syn::ItemFn) -> Option<TokenStream> {
 }
 
 #[test]
-fn what_is_written_passes_the_strictest_lints() {
+fn written_code_passes_the_strictest_lints() {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
     let mut files: Vec<PathBuf> = std::fs::read_dir(workspace.join("tests/cases"))
         .expect("the cases")

@@ -109,7 +109,7 @@ fn all_orders_of_axes() {
 }
 
 #[test]
-fn what_is_not_there_is_zero() {
+fn missing_elements_are_zero() {
     cases(|case, len, x, y, random| {
         let (x, y) = (&x[..random.below(x.len() + 1)], &y[..random.below(y.len() + 1)]);
         let mut c = vec![f64::NAN; len];

@@ -82,7 +82,7 @@ proptest! {
 
     /// Any steps at all, mostly in range.
     #[test]
-    fn whatever_the_steps(
+    fn windows_with_any_steps(
         labels in proptest::array::uniform4(prop_oneof![3 => 1..5_usize, 1 => 0..20_usize]),
         steps in proptest::collection::vec(proptest::array::uniform4(-1..3_isize), 6),
         kept in proptest::collection::vec(0..3_u8, 24),

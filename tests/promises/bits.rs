@@ -42,7 +42,7 @@ const SIZES: [(usize, usize); 6] = [(1, 1), (3, 5), (5, 3), (16, 16), (17, 9), (
 /// "The same inputs give the same bits on the same machine every time, whatever the memory layout
 /// of the inputs, through `grad`, `value_and_grad` or `into`".
 #[test]
-fn the_same_bits_whatever_the_layout_and_the_way() {
+fn the_same_bits_for_each_layout_and_each_function() {
     for (n, m) in SIZES {
         let (x, w) = arguments(n, m);
         let first = on_every_layout(|of_x| on_every_layout(|of_w| results(&stored(&x, of_x), &stored(&w, of_w))));

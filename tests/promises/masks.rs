@@ -82,7 +82,7 @@ fn outside(x: &Array1<f64>, ids: &[usize]) -> f64 {
 /// A value that is computed before a condition, and used in a branch that is not taken. It is
 /// masked after the local derivative.
 #[test]
-fn what_a_condition_hides_is_masked_after_the_local_derivative() {
+fn values_of_untaken_arms_are_masked_after_the_local_derivative() {
     let (value, gradient) = outside_value_and_grad(&array![0.0, 1.0, 2.0], &[2]);
     assert_eq!(value, 2.0_f64.ln() + 0.5);
     assert_eq!(gradient, array![0.0, 1.0, 0.25]);

@@ -70,7 +70,7 @@ fn messages_have_the_values_of_the_iteration() {
 
 /// The function is called once more only where the derivative has found that it panics.
 #[test]
-fn nothing_is_said_where_nothing_fails() {
+fn functions_that_do_not_fail_give_no_message() {
     let x = array![1.0, 1.5, 2.0];
     assert_eq!(own_words_grad(&x, 2).len(), 3);
     assert_eq!(own_index_grad(&x, 2).len(), 3);

@@ -88,7 +88,7 @@ fn rows_that_are_not_reached_are_not_cut() {
 /// "the others run where `f` reaches them": sizes that only a loop requires to be equal may differ
 /// if the loop has no steps.
 #[test]
-fn sizes_of_what_is_not_reached_are_anything() {
+fn unreached_arrays_may_have_any_size() {
     let sizes = [(3, 1), (1, 3), (0, 2), (2, 0), (3, 3), (40, 17), (17, 40)];
     for (n, m) in sizes {
         let (x, y) = (Array1::from_shape_fn(n, |i| i as f64 + 0.5), Array1::from_shape_fn(m, |i| 2.0 - i as f64));

@@ -29,7 +29,7 @@ const DIVIDED: u32 = line!() - 2;
 /// would reach panics in the gradient too, with its source line". This is tested for all generated
 /// functions.
 #[test]
-fn what_the_function_panics_at_panics_everywhere() {
+fn panics_of_the_function_are_panics_of_each_derivative() {
     let x = array![1.0, 2.0];
     let cases = [
         (
@@ -79,7 +79,7 @@ fn guarded(x: &Array1<f64>, k: usize) -> f64 {
 /// "One that `f` would not reach (behind an `if`, in a loop of zero iterations) never does: a term
 /// that may panic does not leave an arm or a loop."
 #[test]
-fn what_is_not_reached_never_panics() {
+fn unreached_code_never_panics() {
     for (x, ks) in [(array![1.0, 2.0, 3.0], 0..9), (array![], 5..9)] {
         for k in ks {
             for (_, call) in calls!(&x, k, guarded guarded_grad guarded_value_and_grad guarded_vjp guarded_jvp guarded_jacobian guarded_hvp guarded_hessian guarded_pullback guarded_value_and_grad_into)
@@ -128,7 +128,7 @@ fn not_looked_at(x: &Array1<f64>, k: usize, n: i32) -> f64 {
 
 /// An operation whose result is not used is reached nevertheless.
 #[test]
-fn what_nothing_depends_on_panics_too() {
+fn unused_operations_panic_too() {
     let x = array![1.0, 2.0];
     assert_eq!(not_looked_at_grad(&x, 1, 1), array![1.0, 1.0]);
     for (k, n) in [(2, 1), (1, 0)] {
@@ -146,7 +146,7 @@ fn skipped(x: &Array1<f64>, ids: &[usize], n: usize) -> f64 {
 
 /// An iterator evaluates the items that it skips, so `f` reaches their panics.
 #[test]
-fn what_is_skipped_panics_too() {
+fn skipped_items_panic_too() {
     let x = array![1.0, 2.0];
     assert_eq!(skipped_grad(&x, &[0, 1, 1], 1), array![8.0, 32.0]);
     for ids in [[5, 0, 1], [0, 5, 1]] {
@@ -227,7 +227,7 @@ fn wrapping_in_releases(x: f64, k: u8) -> f64 {
 /// "Panics in the gradient too": in every build profile, including one in which the function itself
 /// wraps.
 #[test]
-fn an_overflow_panics_in_the_gradient_whatever_the_profile() {
+fn an_overflow_panics_in_the_gradient_in_each_profile() {
     assert_eq!(wrapping_in_releases_grad(2.0, 55), 255.0);
     let k = std::hint::black_box(56);
     if let Ok(value) = std::panic::catch_unwind(|| wrapping_in_releases(2.0, k)) {

@@ -14,7 +14,7 @@ fn the_rest_of_a_slice() {
 }
 
 #[test]
-fn what_is_behind_the_last_chunk() {
+fn remainders_of_chunks() {
     agrees! { fn f(x: slice) { let c = x.chunks_exact(4); let rest = c.remainder().iter().map(|v| v * v).sum::<f64>(); let body = c.map(|c| c[0] * c[1] + c[2] * c[3]).sum::<f64>(); body + rest } [V(vec![0.3, 0.9, -1.2, 0.5, 0.7, 1.5])] [V(vec![0.3, 0.9, -1.2, 0.5])] [V(vec![0.3, 0.9])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut c = x.chunks_exact(3); let mut s = 0.0; for c in &mut c { s += c[0] * c[1] * c[2]; } for v in c.remainder() { s += v.exp(); } s } [V(vec![0.3, 0.9, -1.2, 0.5, 0.7])] [V(vec![0.3, 0.9, -1.2])] [V(vec![0.3])] }
     agrees! { fn f(x: slice) { let mut s = 0.0; for w in x.windows(2) { let c = w.chunks_exact(1); s += w[0] * w[1] + c.remainder().len() as f64; } s + x.chunks_exact(2).remainder().iter().sum::<f64>() } [V(vec![0.3, 0.9, -1.2])] [V(vec![0.3, 0.9])] }

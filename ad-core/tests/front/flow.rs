@@ -23,7 +23,7 @@ fn references_are_places() {
 }
 
 #[test]
-fn closures_see_what_held_where_they_were_written() {
+fn closures_read_the_values_at_their_definition() {
     agrees! { fn f(x: real) { let mut a = x; let g = move |v: f64| v * a; a = 5.0; g(a) + a } [R(0.7)] }
     agrees! { fn f(x: real) { let g = |v: f64| { let mut s = v; if s > 0.5 { return s * s; } s += 1.0; s }; g(x) * g(x - 1.0) } [R(0.7)] [R(0.2)] }
     agrees! { fn f(x: slice) { let mut c = 2.0; c += x[0]; x.iter().map(|v| { let mut t = *v; t *= c; t }).sum::<f64>() } [V(vec![0.3, 0.9])] }
@@ -108,7 +108,7 @@ fn sizes_that_are_asserted_equal_are_one() {
 }
 
 #[test]
-fn what_is_refused() {
+fn assignments_that_are_refused() {
     let text = errors(
         quote!(),
         quote! { fn f(x: f64, v: &[f64]) -> f64 {

@@ -113,7 +113,7 @@ fn with_a_state() {
 
 /// Items that are only counted or skipped are evaluated, and fail as in Rust.
 #[test]
-fn what_is_made_and_dropped() {
+fn skipped_items_are_evaluated() {
     let of = |body: TokenStream, n: usize| {
         let p = program(quote!(), quote! { fn f(x: &[f64]) -> f64 { #body } });
         !failed(&p, &[vector(&X[..n])]).is_empty()
@@ -150,7 +150,7 @@ fn triangles() {
 }
 
 #[test]
-fn folds_of_what_is_left() {
+fn folds_over_filtered_items() {
     same!(x =>
         x.iter().filter(|v| **v > 0.0).fold(0.5, |a, v| a * 2.0 + v),
         x.iter().filter(|v| **v > 0.0).product::<f64>(),
@@ -231,7 +231,7 @@ fn all_and_any_stop_at_the_item_that_decides() {
 }
 
 #[test]
-fn what_is_left_out_is_not_evaluated() {
+fn filtered_items_are_not_mapped() {
     let p = program(
         quote!(),
         quote! { fn f(x: &[f64], k: &[usize]) -> f64 { k.iter().filter(|&&i| i < 2).map(|&i| x[i]).sum::<f64>() } },

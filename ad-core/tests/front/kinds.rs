@@ -42,7 +42,7 @@ fn kind(item: TokenStream) -> String {
 }
 
 #[test]
-fn what_loops_become() {
+fn loops_become_bulk_operations() {
     let x = || vector(&[0.5, -1.5, 2.0, 0.75, 1.25]);
     let m = || array(&[3, 3], &[0.5, -1.0, 2.0, 1.5, 0.25, -0.75, 0.3, 0.9, -0.4]);
     let ids = || sizes(&[4], &[0, 2, 1, 2]);

@@ -25,7 +25,7 @@ fn tuples_in_arms() {
 
 /// The last pushed element decides when the loop ends.
 #[test]
-fn ends_by_what_is_pushed() {
+fn loops_that_end_by_a_pushed_element() {
     agrees! { fn f(x: slice) { let mut v = vec![x[0].abs() + 0.5]; while v[v.len() - 1] < 3.0 { let y = v[v.len() - 1] * 1.5; v.push(y); } v.iter().sum() } [V(vec![0.3])] [V(vec![5.0])] }
     agrees! { fn f(x: slice) { let mut v = vec![x[0].abs() + 0.5, x[1].abs()]; loop { let n = v.len(); let next = v[n - 1] + v[n - 2]; if next > 20.0 { break; } v.push(next); } v.iter().map(|a| a.sin()).sum::<f64>() * v.len() as f64 } [V(vec![0.3, 0.8])] [V(vec![30.0, 1.0])] }
     agrees! { fn f(x: slice) { let mut v = x.to_vec(); while *v.last().unwrap() > 0.1 { v.push(v[v.len() - 1] * 0.5 * x[0]); } v.iter().map(|a| a * a).sum() } [V(vec![0.9, 0.8])] [V(vec![0.3, 0.05])] [V(vec![])] }
@@ -39,7 +39,7 @@ fn ends_by_what_is_pushed() {
 
 /// The capacity is given if nothing else bounds the length. A gradient that exceeds it panics.
 #[test]
-fn room_that_is_said() {
+fn capacities_that_are_given() {
     agrees! { fn f(x: slice) { let mut s = 0.0; for &a in x { let mut v = Vec::with_capacity(12); let mut y = a.abs() + 0.1; while y < 4.0 { v.push(y); y *= 1.7; } for (i, b) in v.iter().enumerate() { s += b * i as f64; } } s } [V(vec![0.3, 0.8])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut s = 0.0; for &a in x { let mut v: Vec<f64> = Vec::with_capacity(12); let mut y = a.abs() + 0.1; while y < 4.0 { v.push(y); y *= 1.7; } for (i, b) in v.iter().enumerate() { s += b * i as f64; } } s } [V(vec![0.3, 0.8])] [V(vec![])] }
     agrees! { fn f(x: slice) { let n = x.len(); let mut stack = Vec::with_capacity(2 * n + 4); stack.push((0, 1.0)); let mut s = 0.0; while let Some((i, w)) = stack.pop() { if i >= n { continue; } s += w * x[i]; stack.push((2 * i + 1, w * 0.5)); stack.push((2 * i + 2, w * x[i])); } s } [V(vec![0.3, 0.8, -0.4, 0.7, 0.2])] [V(vec![])] }
@@ -75,7 +75,7 @@ fn replaced_by_one_of_another_length() {
 }
 
 #[test]
-fn what_filters_leave() {
+fn items_that_filters_keep() {
     agrees! { fn f(x: slice) { let v: Vec<f64> = x.iter().copied().filter(|a| *a > 0.25).collect(); let mut s = v.len() as f64; for i in 0..v.len() { s = s * v[i] + 1.0; } s } [V(vec![0.3, 0.8, -0.4, 0.7, 0.2])] [V(vec![])] }
     agrees! { fn f(x: slice) { let v: Vec<(usize, f64)> = x.iter().copied().enumerate().filter(|(i, a)| *a > 0.25 && i % 2 == 0).collect(); v.iter().map(|(i, a)| a * a * (i + 1) as f64).sum() } [V(vec![0.3, 0.8, -0.4, 0.7, 0.9])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut s = 0.0; for a in x { let v: Vec<f64> = x.iter().filter(|b| *b < a).map(|b| b * a).collect(); if let Some(m) = v.last() { s += m * v.len() as f64; } let w: Vec<f64> = x[..v.len()].iter().map(|b| b * b).collect(); s += w.iter().sum::<f64>(); } s } [V(vec![0.3, 0.8, -0.4, 0.7, 0.9])] [V(vec![])] }

@@ -226,7 +226,7 @@ fn elements_read_behind_their_change() {
 /// Steps of an inner loop that is left by `continue` of the outer one, which determines the number
 /// of inner items.
 #[test]
-fn triangles_that_are_left() {
+fn triangles_with_early_exits() {
     agrees! { fn f(x: slice) { let mut e = 0.0; 'outer: for i in 0..x.len() { for j in 0..i { let d = x[i] - x[j]; if d.abs() < 0.1 { continue 'outer; } if d > 4.0 { break 'outer; } e += 1.0 / (d * d); } e *= x[i]; } e } [V(vec![0.3, 0.9, 1.2, 0.35, 0.7])] [V(vec![0.3, 9.0, 1.2])] [V(vec![0.3])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut s = 1.0; for i in 0..x.len() { for j in (i..x.len()).rev() { if x[j] < 0.0 { break; } s = s * x[i] + x[j]; } } s } [V(vec![0.3, 0.9, -1.2, 0.7])] [V(vec![0.3, 0.9])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut s = 1.0; for i in 0..x.len() { for v in &x[i..] { if *v < 0.0 { return s * v; } s += v * x[i] * s; } } s } [V(vec![0.3, 0.9, 1.2])] [V(vec![0.3, 0.9, -1.2])] [V(vec![])] }
@@ -316,7 +316,7 @@ fn until() {
 }
 
 #[test]
-fn what_is_kept_of_arms() {
+fn residuals_of_arms() {
     // Expensive results, elements and whole inner loops in branches. A branch that is not taken has
     // no effect, even if it contains NaN.
     agrees! { fn f(x: slice) { let mut s: f64 = 0.5; for v in x { if *v > 0.0 { s = s * v.ln() + v.sqrt(); } else { s *= v; } } s } [V(vec![0.3, -0.9, 1.2])] [V(vec![-0.3])] [V(vec![])] }

@@ -747,7 +747,7 @@ fn of_different_sizes() {
 
 /// Elements outside of the part reach neither the value nor a derivative.
 #[test]
-fn what_is_outside_does_not_count() {
+fn elements_outside_of_a_part_have_no_effect() {
     let x = array(&[4], &[0.5, 2.0, f64::NAN, 0.0]);
     for (body, gradient) in [
         (

@@ -91,7 +91,7 @@ fn in_order(item: TokenStream) -> bool {
 }
 
 #[test]
-fn what_is_only_added_to_is_a_sum() {
+fn an_accumulator_that_is_only_added_to_is_a_sum() {
     assert!(!loops(quote! { fn f(x: &Array1<f64>) -> f64 { fold(0.0, x, |a, e| a + e * e) } }));
     assert!(!loops(
         quote! { fn f(x: &Array2<f64>) -> f64 { fold(x.row(0).to_owned(), x, |a, r| a + &r * 2.0).sum() } }

@@ -100,7 +100,7 @@ fn guarded_equations_do_not_bind() {
 }
 
 #[test]
-fn what_is_not_reached_is_not_checked() {
+fn unreached_reads_are_not_checked() {
     let p = program(
         quote!(),
         quote! { fn f(x: &Array1<f64>, y: &Array1<f64>) -> f64 { build1(x.len(), |i| if i < y.len() && y[i] > 0.0 { y[i] } else { x[i] }).sum() } },

@@ -163,7 +163,7 @@ fn constant_arrays_outside() {
 }
 
 #[test]
-fn what_is_refused() {
+fn signatures_that_are_refused() {
     let text = errors(
         quote!(),
         quote! { fn f<T: Real, U: Real, const B: bool>(x: [T; 2], y: U, z: [Array1<f64>; 2], w: [[[[[[[f64; 1]; 1]; 1]; 1]; 1]; 1]; 1]) -> T { x[0] } },

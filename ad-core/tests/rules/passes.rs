@@ -68,7 +68,7 @@ fn a_part_goes_into_the_product_that_only_it_reads() {
 }
 
 #[test]
-fn what_is_divided_by_the_same_is_multiplied_by_one_reciprocal() {
+fn quotients_with_one_divisor_share_a_reciprocal() {
     let mut f = Fixture::new();
     let (p, q) = (f.g.div(f.x, f.y), f.g.div(f.y, f.x));
     let (e, two) = (f.g.unary(Unary::Exp, f.x), f.g.lit_like(f.x, 2.0));

@@ -38,7 +38,7 @@ fn steps_with_parts_of_their_own_are_one_loop_over_rows() {
 }
 
 #[test]
-fn what_the_index_decides_is_decided_before_the_loop() {
+fn conditions_on_the_index_are_decided_before_the_loop() {
     let plan = vjp(
         quote!(vjp),
         quote! {
@@ -64,7 +64,7 @@ fn what_the_index_decides_is_decided_before_the_loop() {
 /// Checks under the conditions of loops prove that reads inside of these loops are in range: no row
 /// is sliced with a test.
 #[test]
-fn what_checks_say_under_conditions_is_known_in_the_loops() {
+fn checks_under_conditions_prove_reads_in_loops() {
     let plan = gradient(
         quote!(wrt(w)),
         quote! {
@@ -90,7 +90,7 @@ fn what_checks_say_under_conditions_is_known_in_the_loops() {
 
 /// The initial value of an inner loop is computed in the memory of its carried value.
 #[test]
-fn what_a_loop_begins_with_is_not_copied() {
+fn initial_values_of_loops_are_not_copied() {
     let plan = gradient(
         quote!(wrt(w)),
         quote! {
@@ -114,7 +114,7 @@ fn what_a_loop_begins_with_is_not_copied() {
 
 /// Of a sum that is zero but at the ends the interior adds nothing, and its rows need no test.
 #[test]
-fn what_is_only_at_the_ends_is_not_in_the_interior() {
+fn sums_that_are_zero_in_the_interior_are_not_computed_there() {
     let plan = vjp(
         quote!(vjp),
         quote! {

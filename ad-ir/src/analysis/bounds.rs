@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_that_leave_everything_as_it_is() {
+    fn steps_without_an_effect() {
         let below = |op: Cmp| {
             found(move |g, [i, limit, x, now]| {
                 let (c, more) = (g.compare(op, i, limit), g.mul(now, x));
