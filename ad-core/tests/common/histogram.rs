@@ -31,9 +31,8 @@ pub fn names_in(g: &Graph, roots: &[Term]) -> BTreeSet<String> {
     while let Some(roots) = todo.pop() {
         for t in g.reachable(&roots) {
             names.insert(form(g.node(t)));
-            match g.node(t) {
-                Node::Scan(s) => todo.push(s.body.results.to_vec()),
-                _ => {}
+            if let Node::Scan(s) = g.node(t) {
+                todo.push(s.body.results.to_vec());
             }
         }
     }
