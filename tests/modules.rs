@@ -4,6 +4,7 @@
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
 // The names that formulas give to parameters, and functions of every kind.
 #![allow(clippy::float_cmp, clippy::many_single_char_names, clippy::needless_pass_by_value)]
+#![allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_lossless)]
 
 use ad::check_grad;
 use ad::prelude::*;
@@ -192,7 +193,8 @@ mod pricing {
     const STEPS: usize = 6;
     const RATE: f64 = 0.03;
     const YEARS: f64 = DAYS as f64 / 365.0;
-    const DAYS: usize = STEPS * 30;
+    const DAYS: u32 = MONTHS * 30;
+    const MONTHS: u32 = 6;
     const WEIGHTS: [f64; 2] = [0.25, 1.75];
     const ROOT: f64 = root();
 
