@@ -4,7 +4,7 @@
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
 // The names that formulas give to parameters, and functions of every kind.
 #![allow(clippy::float_cmp, clippy::many_single_char_names, clippy::needless_pass_by_value)]
-#![allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_lossless)]
+#![allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::trivially_copy_pass_by_ref)]
 
 use ad::check_grad;
 use ad::prelude::*;

@@ -70,10 +70,10 @@ pub fn judge(attr: &proc_macro2::TokenStream, item: &proc_macro2::TokenStream) -
         let texts: Vec<String> = expansion.errors.iter().map(ad_core::diag::Diagnostic::text).collect();
         return Err(texts.join("\n"));
     }
-    if expansion.errors.is_empty() {
-        if let Err(e) = syn::parse2::<syn::File>(expansion.tokens.clone()) {
-            return Err(format!("what is written does not parse: {e}"));
-        }
+    if expansion.errors.is_empty()
+        && let Err(e) = syn::parse2::<syn::File>(expansion.tokens.clone())
+    {
+        return Err(format!("what is written does not parse: {e}"));
     }
     Ok(expansion.errors.is_empty())
 }
