@@ -267,6 +267,10 @@ impl<'a> Lower<'a> {
             if let Some(value) = self.constant_of_module(&p.path) {
                 return value;
             }
+            if self.is_of_type_parameter(&p.path) {
+                let path = super::travel::written(&p.path);
+                return Err(self.error(range, catalogue::constant_of_parameter(&path, &last)));
+            }
             let path = self.at_its_place(&p.path.to_token_stream());
             return Ok(Value::Number(Number::Outer(path.into()).into()));
         }

@@ -414,6 +414,13 @@ impl<'a> Lower<'a> {
         self.outside.elsewhere(self.state.definition).is_some()
     }
 
+    /// Whether a path begins with a type parameter of the function whose definition is being lowered.
+    pub(super) fn is_of_type_parameter(&self, path: &Path) -> bool {
+        let at = self.state.definition.and_then(|k| self.outside.list.get(k));
+        let (Some(Item::Fn(f)), Some(first)) = (at.map(|d| &d.item), path.segments.first()) else { return false };
+        path.segments.len() > 1 && f.sig.generics.type_params().any(|p| p.ident == first.ident)
+    }
+
     /// Whether a name is the function whose definition is being lowered.
     pub(super) fn is_itself(&self, name: &str) -> bool {
         let at = self.state.definition.and_then(|k| self.outside.list.get(k));
