@@ -300,12 +300,6 @@ pub fn type_as_value(name: &str) -> Message {
     message(format!("`{name}` is a type and not a value")).instead_of_rustc().help(format!("a function of the type is `{name}::exp`"))
 }
 
-pub fn constant_of_parameter(path: &str, name: &str) -> Message {
-    let method = format!("fn {}(&self) -> f64", name.to_lowercase());
-    message(format!("`{path}` is a constant of a type parameter, which is not understood"))
-        .help(format!("write a method of the trait, such as `{method}`, and call it"))
-}
-
 pub fn method_as_value(name: &str) -> Message {
     message(format!("`{name}` is not known inside the function")).instead_of_rustc()
         .help(format!("the function of numbers is `f64::{name}`"))
