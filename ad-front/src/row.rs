@@ -205,7 +205,11 @@ pub(crate) enum OnType {
 impl OnType {
     /// Whether the type has the function.
     pub(crate) fn is_of(self, elem: Elem) -> bool {
-        !matches!(self, OnType::Constant(_)) || elem == Elem::Real(RealTy::Param)
+        match self {
+            OnType::Constant(_) => elem == Elem::Real(RealTy::Param),
+            OnType::Literal => elem.is_real(),
+            OnType::Conversion => true,
+        }
     }
 }
 

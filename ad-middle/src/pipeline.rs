@@ -209,7 +209,7 @@ fn split(program: &Program, subject: &str, staged: &Staged, mut log: Option<&mut
     for (half, routine) in HALVES.iter().zip([&staged.first, &staged.second]) {
         let roots = routine.roots();
         if cfg!(debug_assertions)
-            && let Err(errors) = valid::normal_form(g, &roots)
+            && let Err(errors) = valid::final_form(g, &roots)
         {
             panic!("{subject}, after {half}: {errors:?}");
         }

@@ -13,10 +13,14 @@ use crate::prim::Prim;
 /// # Errors
 /// Every violation, in words.
 pub fn validate(g: &Graph, roots: &[Term]) -> Result<(), Vec<String>> {
+    validate_units(g, roots, false)
+}
+
+fn validate_units(g: &Graph, roots: &[Term], final_form: bool) -> Result<(), Vec<String>> {
     let mut errors = Vec::new();
     for (terms, body) in units(g, roots) {
-        Unit { g, place: body.map_or(Place::Program, Place::Body), data: BTreeSet::new(), errors: &mut errors }
-            .check(&terms);
+        let place = body.map_or(Place::Program, Place::Body);
+        Unit { g, place, final_form, data: BTreeSet::new(), errors: &mut errors }.check(&terms);
     }
     finish(errors)
 }
@@ -38,7 +42,8 @@ pub fn validate_loop(g: &Graph, scan: &Scan) -> Result<(), Vec<String>> {
             errors.push(format!("the carried value {k} is {ty:?}, and {:?} after a step", g.ty(next)));
         }
     }
-    Unit { g, place: Place::Body(&scan.body), data: BTreeSet::new(), errors: &mut errors }.check(&scan.body.results);
+    let (place, data) = (Place::Body(&scan.body), BTreeSet::new());
+    Unit { g, place, final_form: false, data, errors: &mut errors }.check(&scan.body.results);
     finish(errors)
 }
 
@@ -64,7 +69,7 @@ impl Lowered {
             }
         }
         let mut errors = Vec::new();
-        let mut unit = Unit { g, place: Place::Lowered, data: BTreeSet::new(), errors: &mut errors };
+        let mut unit = Unit { g, place: Place::Lowered, final_form: true, data: BTreeSet::new(), errors: &mut errors };
         for t in new {
             if matches!(g.node(t), Node::Scan(_) | Node::Build { .. }) {
                 unit.error(t, "it is not lowered");
@@ -84,6 +89,21 @@ impl Lowered {
 /// Every violation, in words.
 pub fn normal_form(g: &Graph, roots: &[Term]) -> Result<(), Vec<String>> {
     validate(g, roots)?;
+    normal(g, roots)
+}
+
+/// Like [`normal_form`], for terms of which no derivative is taken any more. Bodies of loops may
+/// mention inputs there: values that the first half of a pullback has kept.
+///
+/// # Errors
+/// Every violation, in words.
+pub fn final_form(g: &Graph, roots: &[Term]) -> Result<(), Vec<String>> {
+    validate_units(g, roots, true)?;
+    normal(g, roots)
+}
+
+/// Whether the terms are in the normal form, if they are valid.
+fn normal(g: &Graph, roots: &[Term]) -> Result<(), Vec<String>> {
     let mut errors = Vec::new();
     for (terms, _) in units(g, roots) {
         for t in g.reachable(&terms) {
@@ -141,6 +161,8 @@ enum Place<'a> {
 struct Unit<'a> {
     g: &'a Graph,
     place: Place<'a>,
+    /// Whether no derivative of the terms is taken any more. Then a closed body may mention inputs.
+    final_form: bool,
     /// Terms that are reached on a path other than through a size.
     data: BTreeSet<Term>,
     errors: &'a mut Vec<String>,
@@ -224,7 +246,12 @@ impl Unit<'_> {
             }
             // The derivative of a body with respect to a term that is not a parameter would be
             // lost. Sizes have no derivative.
-            Node::Input(_) if matches!(self.place, Place::Body(_)) && g.ty(t).has_real() && self.data.contains(&t) => {
+            Node::Input(_)
+                if !self.final_form
+                    && matches!(self.place, Place::Body(_))
+                    && g.ty(t).has_real()
+                    && self.data.contains(&t) =>
+            {
                 self.error(t, "a closed body mentions a real input");
             }
             _ => {}
