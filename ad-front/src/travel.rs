@@ -414,7 +414,7 @@ impl<'a> Lower<'a> {
         self.outside.elsewhere(self.state.definition).is_some()
     }
 
-    /// Whether a path begins with a type parameter of the function whose definition is being lowered.
+    /// Whether a path begins with a type parameter of the function that is being lowered.
     pub(super) fn is_of_type_parameter(&self, path: &Path) -> bool {
         let at = self.state.definition.and_then(|k| self.outside.list.get(k));
         let (Some(Item::Fn(f)), Some(first)) = (at.map(|d| &d.item), path.segments.first()) else { return false };

@@ -120,6 +120,10 @@ impl<'a> Lower<'a> {
             if me.g.rank(t) > 0 {
                 return Err(me.error(range, catalogue::sum_of_arrays()));
             }
+            if me.g.elem(fill) != me.g.elem(t) {
+                let found = me.describe(&Value::Term(t));
+                return Err(me.error(range, catalogue::expected_type("f64", &found)));
+            }
             Ok(Value::Term(me.g.cond(exists, t, fill)))
         })?;
         self.layouts().note_rows(all, one.as_slice());

@@ -317,10 +317,10 @@ pub fn slice_of_axis() -> Message {
 pub fn slice_step() -> Message {
     message("the step of a slice is a number that is not 0").help("write `s![..;2]` or `s![..;-1]`")
 }
-}
 
 pub fn constant_of_parameter(path: &str, name: &str) -> Message {
     let method = format!("fn {}(&self) -> f64", name.to_lowercase());
     message(format!("`{path}` is a constant of a type parameter, which is not understood"))
         .help(format!("write a method of the trait, such as `{method}`, and call it"))
+}
 }
