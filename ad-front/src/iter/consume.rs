@@ -121,8 +121,8 @@ impl<'a> Lower<'a> {
                 return Err(me.error(range, catalogue::sum_of_arrays()));
             }
             if me.g.elem(fill) != me.g.elem(t) {
-                let found = me.describe(&Value::Term(t));
-                return Err(me.error(range, catalogue::expected_type("f64", &found)));
+                let [wanted, found] = [fill, t].map(|t| me.describe(&Value::Term(t)));
+                return Err(me.error(range, catalogue::expected(&wanted, &found)));
             }
             Ok(Value::Term(me.g.cond(exists, t, fill)))
         })?;
