@@ -70,10 +70,10 @@ pub struct LoweredGraph {
     pub outer: HashSet<Term>,
 }
 
-/// The result of [`lower`], and the names of the rules that fired, each once. For tests.
+/// The result of `lower`, and the names of the rules that fired, each once. For tests.
 ///
 /// # Errors
-/// As [`lower`].
+/// As `lower`.
 pub fn lower_alone(g: &mut Graph, roots: &[Term]) -> Result<(LoweredGraph, BTreeSet<&'static str>), String> {
     let (lowered, fired) = trace::fired_in(|| lower(g, roots, None));
     Ok((lowered?, fired))

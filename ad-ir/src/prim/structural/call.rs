@@ -5,7 +5,7 @@
 //! term, although the function that it names may call itself.
 //!
 //! A call gives one number: the function's only result, or the number of a *record* that has its
-//! results. The forward half of a derivative ([KN] section 6) also saves in its record the values
+//! results. The forward half of a derivative (KN, section 6) also saves in its record the values
 //! that the reverse half reads.
 
 use super::{Batch, Example, Structural, shaped};
@@ -13,7 +13,7 @@ use crate::prim::Prim;
 use crate::prim::build::{Build, Typed, Types, ensure};
 use crate::term::{Elem, Term, Type};
 
-/// The routine of a function that a call runs ([KN] section 6).
+/// The routine of a function that a call runs (KN, section 6).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Half {
     /// The function itself.

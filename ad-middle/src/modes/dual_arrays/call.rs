@@ -1,4 +1,4 @@
-//! The derivative of a call of a function that is compiled on its own ([KN] section 6). The primal
+//! The derivative of a call of a function that is compiled on its own (KN, section 6). The primal
 //! program calls the forward half, which leaves a record. Tangents and cotangents go through the
 //! other half, which reads the record. So nothing of the function is computed twice, and a function
 //! that calls itself is differentiated once.
