@@ -38,6 +38,12 @@ const CONSTS: &[(&str, f64)] = &[
     ("FRAC_PI_8", c::FRAC_PI_8),
 ];
 
+/// Whether a name looks like that of a constant: `RATE`, `N_2`.
+pub(super) fn is_upper_case(name: &str) -> bool {
+    let upper = |c: char| c.is_uppercase() || c == '_' || c.is_ascii_digit();
+    name.starts_with(char::is_uppercase) && name.chars().all(upper)
+}
+
 /// A constant of `std::f64::consts` by a name without a type: `PI` or `consts::PI`, after an import
 /// that the macro does not see. It takes the type of the other operand, and the generated code
 /// asserts it.

@@ -262,17 +262,12 @@ impl<'a> Lower<'a> {
             return Ok(Value::Ordering(super::order::Order(vec![(by, one)])));
         }
         let last = p.path.segments.last().map_or_else(String::new, |s| s.ident.to_string());
-        let upper = |c: char| c.is_uppercase() || c == '_' || c.is_ascii_digit();
-        if p.qself.is_none() && last.starts_with(|c: char| c.is_uppercase()) && last.chars().all(upper) {
-            if let Some(value) = self.constant_of_module(&p.path) {
-                return value;
-            }
+        if p.qself.is_none() && super::consts::is_upper_case(&last) {
             if self.is_of_type_parameter(&p.path) {
                 let path = super::travel::written(&p.path);
                 return Err(self.error(range, catalogue::constant_of_parameter(&path, &last)));
             }
-            let path = self.at_its_place(&p.path.to_token_stream());
-            return Ok(Value::Number(Number::Outer(path.into()).into()));
+            return self.outer_constant(&p.path);
         }
         Err(self.unknown(&p.path, range))
     }

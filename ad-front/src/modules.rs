@@ -18,6 +18,7 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, ImplItem, ImplItemFn, Item, ItemImpl, Path, TraitItem, Type, UseTree, Visibility};
 
 use super::blocks::{methods, parts, type_of_block};
+use super::consts::is_upper_case;
 use super::definitions::trait_of;
 use super::requests::{requests_of_item, requests_of_method, requests_of_type};
 use super::travel::{DefId, Marked, Outside, written};
@@ -405,9 +406,7 @@ fn constants(tokens: TokenStream) -> Vec<Path> {
                 TokenTree::Ident(name) => {
                     path = if joined { format!("{path}::{name}") } else { name.to_string() };
                     joined = false;
-                    let upper = |c: char| c.is_uppercase() || c == '_' || c.is_ascii_digit();
-                    let name = name.to_string();
-                    if name.starts_with(char::is_uppercase) && name.chars().all(upper) {
+                    if is_upper_case(&name.to_string()) {
                         all.insert(path.clone());
                     }
                 }

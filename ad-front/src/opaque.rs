@@ -5,11 +5,13 @@
 //! This module must never read the body of a function.
 
 use proc_macro2::Ident;
+use syn::WherePredicate;
 use syn::punctuated::Punctuated;
-use syn::{GenericParam, Generics, ParenthesizedGenericArguments, PathArguments, Token, Type, TypeParamBound};
-use syn::{PredicateType, WherePredicate};
+use syn::{
+    GenericParam, Generics, ParenthesizedGenericArguments, PathArguments, Token, Type, TypeParam, TypeParamBound,
+};
 
-type Bounds = Punctuated<TypeParamBound, Token![+]>;
+pub(super) type Bounds = Punctuated<TypeParamBound, Token![+]>;
 
 /// The parameters and the result of a function type. `None` for any other type.
 pub(super) fn function<'t>(ty: &'t Type, generics: &'t Generics) -> Option<&'t ParenthesizedGenericArguments> {
@@ -26,15 +28,21 @@ pub(super) fn function<'t>(ty: &'t Type, generics: &'t Generics) -> Option<&'t P
 /// The parameters and the result of a function type that a type parameter has as its bound.
 pub(super) fn named<'t>(name: &Ident, generics: &'t Generics) -> Option<&'t ParenthesizedGenericArguments> {
     let own = generics.type_params().find(|t| t.ident == *name)?;
-    let stated = generics.where_clause.iter().flat_map(|w| &w.predicates).filter_map(|p| match p {
-        WherePredicate::Type(p) if is(p, name) => Some(&p.bounds),
-        _ => None,
-    });
-    std::iter::once(&own.bounds).chain(stated).find_map(bound)
+    bounds(own, generics).find_map(bound)
 }
 
-fn is(stated: &PredicateType, name: &Ident) -> bool {
-    matches!(&stated.bounded_ty, Type::Path(p) if p.path.is_ident(name))
+/// The bounds of a type parameter, at its declaration and in the `where` clause.
+pub(super) fn bounds<'t>(own: &'t TypeParam, generics: &'t Generics) -> impl Iterator<Item = &'t Bounds> {
+    let stated = generics.where_clause.iter().flat_map(|w| &w.predicates).filter_map(|p| match p {
+        WherePredicate::Type(p) if is_parameter(&p.bounded_ty, &own.ident) => Some(&p.bounds),
+        _ => None,
+    });
+    std::iter::once(&own.bounds).chain(stated)
+}
+
+/// Whether a type is a type parameter.
+pub(super) fn is_parameter(ty: &Type, parameter: &Ident) -> bool {
+    matches!(ty, Type::Path(of) if of.path.is_ident(parameter))
 }
 
 fn bound(bounds: &Bounds) -> Option<&ParenthesizedGenericArguments> {

@@ -12,7 +12,7 @@ use super::lower::Lower;
 use super::order::Sign;
 use super::shapes::Size;
 use super::state::CellValue;
-use super::value::{ClosureBody, Lowered, Number, Value};
+use super::value::{ClosureBody, Lowered, Value};
 use ad_ir::catalogue::{self, refused, wanted};
 use ad_ir::diag::{Poison, SrcRange, text_of};
 use ad_ir::ir::{Elem, Term, Type};
@@ -313,10 +313,10 @@ impl<'a> Lower<'a> {
                     self.equal(value, &constant, range)
                 }
                 // The name is that of a constant outside of the function.
-                None if name.chars().all(|c| c.is_uppercase() || c == '_' || c.is_ascii_digit()) => {
-                    let path: proc_macro2::TokenStream = name.parse().map_err(|_| Poison)?;
-                    let path = self.at_its_place(&path);
-                    self.equal(value, &Value::Number(Number::Outer(path.into()).into()), range)
+                None if super::consts::is_upper_case(name) => {
+                    let path: syn::Path = syn::parse_str(name).map_err(|_| Poison)?;
+                    let constant = self.outer_constant(&path)?;
+                    self.equal(value, &constant, range)
                 }
                 None => Err(self.error(range, catalogue::unseen_constant(name, Some(false)))),
             },

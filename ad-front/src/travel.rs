@@ -19,7 +19,8 @@ use syn::{ParenthesizedGenericArguments, ReturnType, Type};
 use super::lower::Lower;
 use super::opaque;
 use super::types::Generics;
-use super::value::{Lowered, Value};
+use super::value::{Lowered, Number, Value};
+use super::words::is_pure;
 use ad_ir::catalogue;
 use ad_ir::diag::{Poison, SrcRange};
 
@@ -294,20 +295,14 @@ pub fn named(path: &TokenStream) -> TokenStream {
     }
 }
 
-/// Whether the value of a constant is made of literals, other constants and operators.
+/// Whether the value of a constant can be written where the constant is read.
 fn is_plain(value: &Expr) -> bool {
     match value {
-        Expr::Lit(_) | Expr::Path(_) => true,
-        Expr::Paren(e) => is_plain(&e.expr),
-        Expr::Group(e) => is_plain(&e.expr),
-        Expr::Unary(e) => is_plain(&e.expr),
-        Expr::Cast(e) => is_plain(&e.expr),
         Expr::Reference(e) => is_plain(&e.expr),
         Expr::Repeat(e) => is_plain(&e.expr) && is_plain(&e.len),
-        Expr::Binary(e) => is_plain(&e.left) && is_plain(&e.right),
         Expr::Array(e) => e.elems.iter().all(is_plain),
         Expr::Tuple(e) => e.elems.iter().all(is_plain),
-        _ => false,
+        value => is_pure(value),
     }
 }
 
@@ -342,26 +337,39 @@ impl<'a> Lower<'a> {
         Some(function)
     }
 
-    /// The value of a constant that is declared in the marked module. At the place of the annotated
-    /// function it keeps its name, and an array is as any other constant array.
+    /// The value of a constant outside of the function.
+    pub(super) fn outer_constant(&mut self, path: &Path) -> Lowered<Value<'a>> {
+        if let Some(value) = self.constant_of_module(path) {
+            return value;
+        }
+        let path = self.at_its_place(&path.to_token_stream());
+        Ok(Value::Number(Number::Outer(path.into()).into()))
+    }
+
+    /// The value of a constant that is declared in the marked module. `None` for an array that
+    /// keeps its name, as it does at the place of the annotated function.
     pub(super) fn constant_of_module(&mut self, path: &Path) -> Option<Lowered<Value<'a>>> {
         let outside = self.outside;
         let k = outside.find(self.state.definition, &written(path))?;
         let Item::Const(constant) = &outside.list.get(k)?.item else { return None };
-        if !self.is_elsewhere() {
+        if !self.is_elsewhere() || !is_plain(&constant.expr) {
             let (elem, 0) = self.annotated(&constant.ty)? else { return None };
-            return Some(Ok(Value::Term(self.constant(&path.to_token_stream(), elem))));
+            let path = self.at_its_place(&path.to_token_stream());
+            return Some(Ok(Value::Term(self.constant(&path, elem))));
         }
-        if !is_plain(&constant.expr) {
-            return None;
-        }
-        let inside = std::mem::take(&mut self.state.scope);
+        let (scope, items) = (std::mem::take(&mut self.state.scope), std::mem::take(&mut self.state.items));
         let range = SrcRange::of(&constant.expr);
-        let made = self.at_definition(Some(k), |me| {
-            let made = me.expr(&constant.expr)?;
-            me.ascribe(made, &constant.ty, range)
-        });
-        self.state.scope = inside;
+        // A constant that names itself is an error of rustc.
+        let made = self.one_level_deeper(
+            || range,
+            |me| {
+                me.at_definition(Some(k), |me| {
+                    let made = me.expr(&constant.expr)?;
+                    me.ascribe(made, &constant.ty, range)
+                })
+            },
+        );
+        (self.state.scope, self.state.items) = (scope, items);
         Some(made)
     }
 

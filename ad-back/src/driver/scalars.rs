@@ -84,12 +84,6 @@ impl Driver<'_> {
         self.add(Statement { code: code.into(), names, effect: true, ..Statement::default() });
     }
 
-    /// A conditional whose arms are the integers 1 and 0, with the terms that it names.
-    fn indicator(&self, cond: Term, then: Term, other: Term) -> Option<(Expr, Vec<Term>)> {
-        let [(c, named), (a, _), (b, _)] = [cond, then, other].map(|t| self.scalar_expr(t));
-        Some((self.style.indicator(self.g.elem(then), &c, &a, &b)?, named))
-    }
-
     /// Whether the value can be written where it is used. It must be used once, in a scalar with
     /// the same guard or in an arm whose condition is its guard.
     pub(super) fn stays_inline(&self, t: Term, e: &Expr, guard: &[Guard]) -> bool {
@@ -142,21 +136,24 @@ impl Driver<'_> {
                 names.extend(named);
                 (None, typed(&[&e]).map_or(e, Expr::atom))
             }
-            Node::Cond { cond, then, other } if self.indicator(*cond, *then, *other).is_some() => {
-                let (e, named) = self.indicator(*cond, *then, *other).unwrap_or_else(|| self.scalar_expr(t));
-                names.extend(named);
-                (None, e)
-            }
             Node::Cond { cond, then, other } => {
-                let (a, then_names) = self.scalar_expr(*then);
-                let (b, other_names) = self.scalar_expr(*other);
-                // A condition is named wherever a guard may mention it.
-                let first = typed(&[&a, &b]).unwrap_or(a.tokens);
-                let join = Join { cond: *cond, then: first, other: b.tokens, then_names, other_names };
-                self.name(t);
-                let join = Some(join);
-                self.add(Statement { guard: guard.to_vec(), join, defines: vec![t], ..Statement::default() });
-                return Ok(());
+                let [(c, cond_names), (a, then_names), (b, other_names)] =
+                    [*cond, *then, *other].map(|t| self.scalar_expr(t));
+                match self.style.indicator(self.g.elem(t), &c, &a, &b) {
+                    Some(e) => {
+                        names.extend(cond_names);
+                        (None, e)
+                    }
+                    None => {
+                        // A condition is named wherever a guard may mention it.
+                        let first = typed(&[&a, &b]).unwrap_or(a.tokens);
+                        let join = Join { cond: *cond, then: first, other: b.tokens, then_names, other_names };
+                        self.name(t);
+                        let join = Some(join);
+                        self.add(Statement { guard: guard.to_vec(), join, defines: vec![t], ..Statement::default() });
+                        return Ok(());
+                    }
+                }
             }
             Node::Prim(Prim::Select, args) => {
                 let parts: Vec<Expr> = args

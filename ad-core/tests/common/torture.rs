@@ -70,12 +70,30 @@ pub fn judge(attr: &proc_macro2::TokenStream, item: &proc_macro2::TokenStream) -
         let texts: Vec<String> = expansion.errors.iter().map(ad_core::diag::Diagnostic::text).collect();
         return Err(texts.join("\n"));
     }
-    if expansion.errors.is_empty()
-        && let Err(e) = syn::parse2::<syn::File>(expansion.tokens.clone())
-    {
-        return Err(format!("what is written does not parse: {e}"));
+    if expansion.errors.is_empty() {
+        let of_item = |tokens| syn::parse2::<syn::File>(tokens).map(|file| errors_in(&file));
+        let written = match of_item(expansion.tokens.clone()) {
+            Ok(errors) => errors,
+            Err(e) => return Err(format!("the generated code does not parse: {e}")),
+        };
+        if written > of_item(item.clone()).unwrap_or(written) {
+            return Err("an error that is not among the errors".into());
+        }
     }
     Ok(expansion.errors.is_empty())
+}
+
+/// The number of calls of `compile_error!` in a file.
+fn errors_in(file: &syn::File) -> usize {
+    struct Errors(usize);
+    impl syn::visit::Visit<'_> for Errors {
+        fn visit_macro(&mut self, m: &syn::Macro) {
+            self.0 += usize::from(m.path.segments.last().is_some_and(|s| s.ident == "compile_error"));
+        }
+    }
+    let mut errors = Errors(0);
+    syn::visit::Visit::visit_file(&mut errors, file);
+    errors.0
 }
 
 /// The number of inputs for a thread. Tokens cannot leave their thread, so each thread collects the

@@ -1,6 +1,6 @@
 //! Programs whose gradients break the law, with the cause. The law is the same for all programs: an
-//! entry here is a known defect, and the entry of a mended program has to be removed. The list may
-//! only become shorter; docs/performance.md has the same causes for users.
+//! entry here is a known defect, and the entry of a mended program has to be removed. The aim is an
+//! empty list. docs/performance.md has the same causes for users.
 
 /// The name of a function, a part of its text, and the reason why it costs more than the law
 /// allows.

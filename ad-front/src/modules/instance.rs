@@ -3,13 +3,12 @@
 //!
 //! This module must never decide what a call means.
 
-use syn::punctuated::Punctuated;
 use syn::visit_mut::{self, VisitMut};
-use syn::{GenericParam, Ident, Item, ItemFn, Path, Token, Type, TypeParamBound, WherePredicate};
+use syn::{GenericParam, Ident, Item, ItemFn, Path, Type, TypeParamBound, WherePredicate};
+
+use crate::opaque::{Bounds, bounds, is_parameter};
 
 use super::{Module, PathTarget, name, path_of};
-
-type Bounds = Punctuated<TypeParamBound, Token![+]>;
 
 impl Module {
     /// A function of the module at this path, in which types of the module replace the type
@@ -20,20 +19,15 @@ impl Module {
         let Some(scope) = self.scopes.iter().position(|s| s.path == path) else { return instance };
         let generics = &function.sig.generics;
         let given = generics.type_params().filter_map(|parameter| {
-            let own = &parameter.ident;
-            let stated = generics.where_clause.iter().flat_map(|w| &w.predicates).filter_map(|p| match p {
-                WherePredicate::Type(p) if is(&p.bounded_ty, own) => Some(&p.bounds),
-                _ => None,
-            });
-            let ty = std::iter::once(&parameter.bounds).chain(stated).find_map(|b| self.type_with(scope, b))?;
-            Some((own.clone(), ty))
+            let ty = bounds(parameter, generics).find_map(|b| self.type_with(scope, b))?;
+            Some((parameter.ident.clone(), ty))
         });
         let given: Vec<(Ident, Path)> = given.collect();
         let generics = &mut instance.sig.generics;
         let is_given = |parameter: &GenericParam| matches!(parameter, GenericParam::Type(t) if given.iter().any(|(own, _)| *own == t.ident));
         generics.params = generics.params.iter().filter(|p| !is_given(p)).cloned().collect();
         if let Some(clause) = &mut generics.where_clause {
-            let of_given = |p: &WherePredicate| matches!(p, WherePredicate::Type(p) if given.iter().any(|(own, _)| is(&p.bounded_ty, own)));
+            let of_given = |p: &WherePredicate| matches!(p, WherePredicate::Type(p) if given.iter().any(|(own, _)| is_parameter(&p.bounded_ty, own)));
             clause.predicates = clause.predicates.iter().filter(|p| !of_given(p)).cloned().collect();
         }
         Given { module: self, scope, given: &given }.visit_item_fn_mut(&mut instance);
@@ -68,11 +62,6 @@ impl Module {
         let names = up.chain(to[common..].iter().cloned()).chain([name(&entry.item)?.to_string()]);
         path_of(&names.collect::<Vec<_>>())
     }
-}
-
-/// Whether a type is a type parameter.
-fn is(ty: &Type, parameter: &Ident) -> bool {
-    matches!(ty, Type::Path(of) if of.path.is_ident(parameter))
 }
 
 /// Writes types where type parameters and `impl Trait` stand.
