@@ -40,3 +40,37 @@ fn code_grows_with_the_function() {
         assert!(ratio < 2.3, "{}: twice as long, {ratio:.2} times the code", statement(0));
     }
 }
+
+/// The length of the code for a `match` with `n` arms before the last one.
+fn matched(head: &str, arm: impl Fn(usize) -> String, n: usize) -> usize {
+    let arms: String = (0..n).map(arm).collect();
+    let item = format!("{head} {{ {arms} _ => x * 0.1 }} }}").parse().expect("tokens");
+    let expansion = ad_core::expansion(proc_macro2::TokenStream::new(), item);
+    assert!(expansion.errors.is_empty(), "{:?}", expansion.errors);
+    expansion.tokens.to_string().len()
+}
+
+#[test]
+fn code_grows_with_the_arms() {
+    type Arm = fn(usize) -> String;
+    let kinds: [(&str, Arm); 5] = [
+        ("fn f(k: usize, x: f64, y: f64) -> f64 { match k", |k| format!("{k} => (x * {k}.5).sin() * y,")),
+        ("fn f(k: i64, x: f64, y: f64) -> f64 { match k", |k| format!("{} => (x * {k}.5).sin() * y,", k * k)),
+        ("fn f(k: usize, x: f64, y: f64) -> f64 { match k", |k| format!("{k} | 1{k:04} => (x * {k}.5).sin() * y,")),
+        ("fn f(k: (i32, i32), x: f64, y: f64) -> f64 { match k", |k| {
+            format!("({}, {}) => (x * {k}.5).sin() * y,", k / 7, k % 7)
+        }),
+        ("fn f(k: usize, x: f64, a: &[f64; 999]) -> f64 { match k", |k| format!("{k} => a[{k}] * x.sin() + {k}.5,")),
+    ];
+    for (head, arm) in kinds {
+        let (short, long) = (matched(head, arm, 100), matched(head, arm, 200));
+        let ratio = long as f64 / short as f64;
+        assert!(ratio < 2.4, "{}: twice as many arms, {ratio:.2} times the code", arm(0));
+    }
+}
+
+#[test]
+fn a_thousand_arms_are_accepted() {
+    let scalar = |k| format!("{k} => {{ (x * {k}.5).sin() * y }}");
+    assert!(matched("fn f(k: u32, x: f64, y: f64) -> f64 { match k", scalar, 1000) > 0);
+}

@@ -11,6 +11,7 @@
 //! construct that it does not know.
 
 mod arith;
+mod arms;
 mod ascribe;
 mod associated;
 mod assume;

@@ -1,11 +1,11 @@
 //! Patterns: the names that they bind, and the conditions under which patterns of `match` and `if
-//! let` match. Arms are lazy: each is lowered under the condition that it is selected.
+//! let` match.
 //!
 //! Invariant: a name in a pattern is not taken for a variable if Rust takes it for a constant.
 
 use std::rc::Rc;
 
-use syn::{Expr, ExprMatch, Lit, Pat};
+use syn::{Expr, Lit, Pat};
 
 use super::assume::Special;
 use super::lower::Lower;
@@ -24,45 +24,7 @@ pub(super) struct Split<'a> {
     pub fits: Term,
 }
 
-/// One arm of a `match` or `if let`.
-struct Arm<'a> {
-    pat: &'a Pat,
-    guard: Option<&'a Expr>,
-    body: ClosureBody<'a>,
-}
-
 impl<'a> Lower<'a> {
-    /// Lowers `match` as conditionals from the first arm to the last. rustc checks that the arms
-    /// are exhaustive, so the last one needs no condition.
-    pub(super) fn match_expr(&mut self, m: &'a ExprMatch) -> Lowered<Value<'a>> {
-        let range = SrcRange { first: m.match_token.span, last: SrcRange::of(&m.expr).last };
-        let value = self.moved(&m.expr);
-        let arms: Vec<Arm> = m
-            .arms
-            .iter()
-            .map(|arm| {
-                let (pat, guard) = match &arm.pat {
-                    Pat::Guard(p) => (&*p.pat, Some(&*p.guard)),
-                    pat => (pat, None),
-                };
-                Arm { pat, guard, body: ClosureBody::Expr(&arm.body) }
-            })
-            .collect();
-        match value {
-            Ok(value) => self.at_syntax(&m.expr, |me| me.arms(&arms, &value, range)),
-            Err(Poison) => {
-                for arm in &arms {
-                    let outer = self.state.scope.clone();
-                    poison(self, arm.pat);
-                    // The unreachable arm is lowered for its errors only.
-                    let _ = self.body(arm.body);
-                    self.state.scope = outer;
-                }
-                Err(Poison)
-            }
-        }
-    }
-
     /// Lowers `if let PAT = value { .. } else { .. }`.
     pub(super) fn if_let(
         &mut self,
@@ -125,34 +87,6 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn arms(&mut self, arms: &[Arm<'a>], value: &Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
-        let Some((arm, rest)) = arms.split_first() else {
-            return Err(self.error(range, refused::empty_match()));
-        };
-        let (outer, cells) = (self.state.scope.clone(), self.state.store.len());
-        let mut fits =
-            if rest.is_empty() && arm.guard.is_none() { self.g.lit_bool(true) } else { self.fits(arm.pat, value)? };
-        let bound = self.under(fits, true, |me| me.bind(arm.pat, Some(value.clone())));
-        if let (Ok(()), Some(guard)) = (bound, arm.guard) {
-            let place = SrcRange::of(guard);
-            let holds = self.shortcut(fits, true, |me| me.expr(guard), place)?;
-            fits = self.boolean(&holds, place)?;
-        }
-        let result = if self.g.bool_value(fits) == Some(true) {
-            bound.and(self.body(arm.body))
-        } else {
-            let then = |me: &mut Self| {
-                let then = me.body(arm.body);
-                me.state.scope = outer.clone();
-                bound.and(then)
-            };
-            self.branch(fits, then, |me| me.one_level_deeper(|| range, |me| me.arms(rest, value, range)), range)
-        };
-        self.state.scope = outer.clone();
-        self.state.store.truncate(cells);
-        result
-    }
-
     /// The condition under which a value matches a pattern.
     pub(super) fn fits(&mut self, pat: &'a Pat, value: &Value<'a>) -> Lowered<Term> {
         let range = SrcRange::of(pat);
@@ -186,12 +120,8 @@ impl<'a> Lower<'a> {
                 }
             },
             Pat::Or(p) => {
-                let mut any = self.g.lit_bool(false);
-                for case in &p.cases {
-                    let fits = self.fits(case, value)?;
-                    any = self.g.or(any, fits);
-                }
-                Ok(any)
+                let cases = p.cases.iter().map(|case| self.fits(case, value)).collect::<Lowered<Vec<_>>>()?;
+                Ok(self.any(&cases))
             }
             Pat::Lit(l) => self.equals_literal(&l.lit, value, range),
             Pat::Range(r) => {

@@ -7,7 +7,7 @@
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
-use syn::{Fields, Item, Member};
+use syn::{Fields, Index, Item, Member};
 
 use ad_front::{FieldLeaf, Outside, fields};
 use ad_ir::ir::{Elem, RealTy};
@@ -72,50 +72,60 @@ fn functions(variants: &[Variant<'_>], is_enum: bool, types: &Types<'_>) -> Toke
         if is_enum { tuple(&[vec![quote!(usize)], all].concat()) } else { quote!(#(#all)*) }
     };
     let (taken_type, made_type) = (of(&|ty| types.taken(ty)), of(&|ty| types.made(ty)));
-    let taken_arms = variants.iter().enumerate().map(|(k, variant)| {
-        let names = variant.names();
-        let pattern = variant.with(&names.iter().map(ToTokens::to_token_stream).collect::<Vec<_>>());
-        let own: Vec<TokenStream> =
-            variant.types.iter().zip(&names).map(|(ty, name)| take_apart(ty, &quote!((*#name)))).collect();
-        let all = variants.iter().enumerate().map(|(n, other)| match n == k {
-            true => tuple(&own),
-            false => tuple(&other.types.iter().map(|ty| types.absent(ty)).collect::<Vec<_>>()),
+    let own = |variant: &Variant<'_>| {
+        let parts = variant.types.iter().zip(variant.names());
+        tuple(&parts.map(|(ty, name)| take_apart(ty, &quote!((*#name)))).collect::<Vec<_>>())
+    };
+    let made_of = |variant: &Variant<'_>| {
+        let parts = variant.types.iter().zip(variant.names());
+        variant.with(&parts.map(|(ty, name)| put_together(ty, &quote!(#name))).collect::<Vec<_>>())
+    };
+    let (taken_body, made_body) = if is_enum {
+        // Each arm names its own part only, so that the code is linear in the number of variants.
+        let all = (0..variants.len()).map(|k| (Index::from(k), Index::from(k + 1)));
+        let absent = variants.iter().map(|v| tuple(&v.types.iter().map(|ty| types.absent(ty)).collect::<Vec<_>>()));
+        let absent = tuple(&std::iter::once(number(0)).chain(absent).collect::<Vec<_>>());
+        let taken_arms = variants.iter().zip(all.clone()).map(|(variant, (k, at))| {
+            let (pattern, own) = (variant.pattern(), own(variant));
+            let put = (!variant.types.is_empty()).then(|| quote!(parts.#at = #own;));
+            quote!(#pattern => { parts.0 = #k; #put })
         });
-        let all: Vec<TokenStream> = all.collect();
-        let value = if is_enum { tuple(&[vec![number(k)], all].concat()) } else { quote!(#(#all)*) };
-        quote!(#pattern => #value,)
-    });
-    let made_arms = variants.iter().enumerate().map(|(k, variant)| {
-        let names = variant.names();
-        let parts: Vec<TokenStream> =
-            variant.types.iter().zip(&names).map(|(ty, name)| put_together(ty, &quote!(#name))).collect();
-        let value = variant.with(&parts);
-        let pattern = tuple(&names.iter().map(ToTokens::to_token_stream).collect::<Vec<_>>());
-        if !is_enum {
-            return quote!(#pattern => #value,);
-        }
-        let others = (0..variants.len()).map(|n| if n == k { pattern.clone() } else { quote!(_) });
-        let tag = if k + 1 == variants.len() { quote!(_) } else { number(k) };
-        quote!((#tag, #(#others),*) => #value,)
-    });
+        let made_arms = variants.iter().zip(all).map(|(variant, (k, at))| {
+            let (parts, value) = (variant.tuple(), made_of(variant));
+            let own = (!variant.types.is_empty()).then(|| quote!(let #parts = parts.#at;));
+            let tag = if k.index as usize + 1 == variants.len() { quote!(_) } else { quote!(#k) };
+            quote!(#tag => { #own #value })
+        });
+        (
+            quote! {
+                let mut parts: #taken_type = #absent;
+                match self { #(#taken_arms)* }
+                parts
+            },
+            quote!(match parts.0 { #(#made_arms)* }),
+        )
+    } else {
+        let taken_arms = variants.iter().map(|v| (v.pattern(), own(v))).map(|(p, value)| quote!(#p => #value,));
+        let made_arms = variants.iter().map(|v| (v.tuple(), made_of(v))).map(|(p, value)| quote!(#p => #value,));
+        (quote!(match self { #(#taken_arms)* }), quote!(match parts { #(#made_arms)* }))
+    };
     let mut code = quote! {
         #[doc(hidden)]
         #[inline]
         pub fn #taken(&self) -> #taken_type {
-            match self { #(#taken_arms)* }
+            #taken_body
         }
         #[doc(hidden)]
         #[inline]
         pub fn #made(parts: #made_type) -> Self {
-            match parts { #(#made_arms)* }
+            #made_body
         }
     };
     if let ([variant], false) = (variants, is_enum)
         && variant.types.iter().all(has_places)
     {
         let places_type = of(&|ty| types.places(ty));
-        let names = variant.names();
-        let pattern = variant.with(&names.iter().map(ToTokens::to_token_stream).collect::<Vec<_>>());
+        let (names, pattern) = (variant.names(), variant.pattern());
         let own: Vec<TokenStream> =
             variant.types.iter().zip(&names).map(|(ty, name)| places_of(ty, &quote!((*#name)))).collect();
         let value = tuple(&own);
@@ -137,6 +147,16 @@ fn number(k: usize) -> TokenStream {
 impl Variant<'_> {
     fn names(&self) -> Vec<Ident> {
         (0..self.types.len()).map(|k| format_ident!("part{k}", span = Span::mixed_site())).collect()
+    }
+
+    /// The tuple of the names of its fields.
+    fn tuple(&self) -> TokenStream {
+        tuple(&self.names().iter().map(ToTokens::to_token_stream).collect::<Vec<_>>())
+    }
+
+    /// The variant with its names for its fields.
+    fn pattern(&self) -> TokenStream {
+        self.with(&self.names().iter().map(ToTokens::to_token_stream).collect::<Vec<_>>())
     }
 
     /// The variant with these values or patterns for its fields.
