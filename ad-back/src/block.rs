@@ -8,8 +8,8 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
 use super::code::{Code, Condition};
+use super::notes::Note;
 use super::plan::Guard;
-use super::summary::Note;
 use ad_ir::ir::Term;
 
 /// A choice between two values: of a scalar conditional, or of an array that is moved out of its
@@ -41,7 +41,7 @@ pub(super) struct Statement {
     pub(super) effect: bool,
     /// Whether a function returns everything that it defines.
     pub(super) handed: bool,
-    /// Entries of the summary, for tests and `AD_DUMP`.
+    /// What `AD_DUMP` says of it, besides the plan.
     pub(super) notes: Vec<Note>,
 }
 

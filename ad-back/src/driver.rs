@@ -30,8 +30,8 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use super::block::{Statement, live, nested};
+use super::notes::Note;
 use super::plan::Work;
-use super::summary::PlanSummary;
 use ad_ir::ir::Term;
 use ad_ir::program::OutputTree;
 pub(super) use inputs::in_list;
@@ -40,12 +40,12 @@ pub(super) use state::Driver;
 pub(super) use tiling::describe as describe_block;
 
 impl Driver<'_> {
-    /// The nested functions and the body (statements, results), and the summary of the statements.
+    /// The nested functions and the body (statements, results), and the notes of the statements.
     pub(super) fn body(
         mut self,
         result: &OutputTree,
         destinations: &[Ident],
-    ) -> Result<([TokenStream; 2], PlanSummary), String> {
+    ) -> Result<([TokenStream; 2], Vec<Note>), String> {
         self.destinations = Destinations::of(self.g, self.params, result, destinations);
         self.memory.budget = Budget::of(self.g, self.params, result);
         self.inputs();
@@ -122,7 +122,7 @@ impl Driver<'_> {
         let functions = &self.functions;
         let tokens = [quote!(#(#functions)*), quote!(#parts #code #value)];
         let notes = statements.into_iter().flat_map(|s| s.notes).chain(self.notes.take());
-        Ok((tokens, PlanSummary::of(notes)))
+        Ok((tokens, notes.collect()))
     }
 
     pub(super) fn step(&mut self, k: usize) -> Result<(), String> {

@@ -19,6 +19,7 @@ mod in_range;
 mod items;
 mod kernel;
 mod nest;
+mod notes;
 mod outer_vectorisation;
 mod plan;
 mod proof;
@@ -27,15 +28,14 @@ mod schedule;
 mod signature;
 mod split;
 mod store;
-mod summary;
 mod tiling;
 
 pub use calls::emit_called;
 pub use check::check;
 pub use compressed::emit_compressed;
+pub use notes::{NestSummary, Note, PartSummary};
 pub use proof::proofs;
 pub use signature::emit_second;
-pub use summary::{NestSummary, PartSummary, PlanSummary};
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -242,36 +242,45 @@ pub(crate) fn at_name(name: &Ident, body: TokenStream) -> (Ident, proc_macro2::G
     (Ident::new("fn", span), body)
 }
 
-/// The plan of a routine, for tests: a summary, and the steps.
-///
-/// # Errors
-/// As [`emit_routine`].
-pub fn plan_of(g: &mut Graph, program: &Program, routine: &Routine) -> Result<PlanSummary, String> {
-    Ok(described(g, program, routine, None)?.0)
+/// What `AD_DUMP` says of a routine, apart from its terms.
+pub struct Description {
+    /// The steps of the plan in words, one on each line.
+    pub steps: String,
+    /// The choices by cost.
+    pub choices: String,
+    /// What was decided while the statements were written that the results need, in their order.
+    pub notes: Vec<Note>,
 }
 
 /// Records a routine for `AD_DUMP`: its lowered terms, its plan in words, and all choices by cost
 /// since `choice::record`, including those made while tokens are written. The graph is copied: new
 /// terms would change the order of those that the routine gets when it is written.
 pub fn describe(g: &Graph, program: &Program, routine: &Routine, log: &mut Log) {
-    let [schedule, choices] = match described(&mut g.clone(), program, routine, Some(log)) {
-        Ok((plan, choices)) => [plan.steps, choices],
-        Err(what) => [what, String::new()],
+    let stages = match describe_routine(&mut g.clone(), program, routine, Some(log)) {
+        Ok(Description { steps, choices, notes }) => {
+            let notes = notes.iter().map(|note| format!("{note}\n")).collect();
+            [("schedule", steps), ("code", notes), ("choices by cost", choices)]
+        }
+        Err(what) => [("schedule", what), ("code", String::new()), ("choices by cost", String::new())],
     };
-    log.push(&format!("{}: schedule", routine.name), schedule);
-    log.push(&format!("{}: choices by cost", routine.name), choices);
+    for (stage, text) in stages {
+        log.push(&format!("{}: {stage}", routine.name), text);
+    }
 }
 
-/// The plan of a routine, and the choices by cost.
-fn described(
+/// The description of a routine.
+///
+/// # Errors
+/// As [`emit_routine`].
+pub fn describe_routine(
     g: &mut Graph,
     program: &Program,
     routine: &Routine,
     log: Option<&mut Log>,
-) -> Result<(PlanSummary, String), String> {
+) -> Result<Description, String> {
     let Prepared { checks, result, hints, plan } = prepare(g, program, routine, log)?;
     let style = style_of(program, routine);
-    let (_, mut summary) = driver::Driver::new(g, program, routine, &checks, &plan, &style, &hints)
+    let (_, notes) = driver::Driver::new(g, program, routine, &checks, &plan, &style, &hints)
         .body(&result, &routine.destinations)?;
     let show = |t: &Term| shown(g, hints.get(t), *t);
     let name = |k: usize| numbered(g, |t| hints.get(&t), k);
@@ -321,8 +330,7 @@ fn described(
         };
         text.push_str(&format!("{}{k}{guard}: {what}\n", "    ".repeat(depth)));
     }
-    summary.steps = text;
-    Ok((summary, choices))
+    Ok(Description { steps: text, choices, notes })
 }
 
 /// The choices since `choice::record`, with the names of the user's function.

@@ -34,17 +34,34 @@ fn every_stage_is_written() {
         }
     };
     let text = record(quote!(grad, jvp), item);
-    let mut expected = stages("function", &pipeline::stages_of_function());
+    let mut expected = stages("function", &stages_of_function());
     for which in ["value_and_grad", "jvp"] {
-        expected.extend(stages(which, &pipeline::stages_of_derivative()));
+        expected.extend(stages(which, &stages_of_derivative()));
         expected.extend(stages(&format!("energy_{which}"), EMITTED));
     }
     assert_eq!(headings(&text), expected);
     assert!(text.contains("build1"), "the source has its builds:\n{text}");
 }
 
+/// The stages of the function itself. The simplifier runs after a pass that asks for it, in
+/// addition.
+fn stages_of_function() -> Vec<&'static str> {
+    around("source", &["FUNCTION"], &["result"])
+}
+
+/// The same of a derivative.
+fn stages_of_derivative() -> Vec<&'static str> {
+    around("differentiation", &["GRADIENT", "DERIVATIVE"], &["result", "rules that fired"])
+}
+
+fn around(first: &'static str, lists: &[&str], last: &[&'static str]) -> Vec<&'static str> {
+    let listed = pipeline::LISTS.iter().filter(|(name, _)| lists.contains(name));
+    let passes = listed.flat_map(|(_, passes)| passes.iter().map(|pass| pass.name));
+    [first].into_iter().chain(passes).chain(last.iter().copied()).collect()
+}
+
 /// The stages of a routine after its passes.
-const EMITTED: &[&str] = &["lowering", "schedule", "choices by cost"];
+const EMITTED: &[&str] = &["lowering", "schedule", "code", "choices by cost"];
 
 fn stages(subject: &str, names: &[&str]) -> Vec<String> {
     names.iter().map(|name| format!("{subject}: {name}")).collect()
@@ -55,7 +72,7 @@ fn stages(subject: &str, names: &[&str]) -> Vec<String> {
 fn headings(text: &str) -> Vec<String> {
     let all: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("==== ")).collect();
     let asks =
-        |heading: &str| pipeline::passes().iter().any(|p| p.simplified && heading.ends_with(&format!(": {}", p.name)));
+        |heading: &str| ad_oracle::passes().iter().any(|p| p.simplified && heading.ends_with(&format!(": {}", p.name)));
     let again = |k: usize| k > 0 && all[k].ends_with(": simplify") && asks(all[k - 1]);
     (0..all.len()).filter(|&k| !again(k)).map(|k| all[k].to_string()).collect()
 }
@@ -64,8 +81,8 @@ fn headings(text: &str) -> Vec<String> {
 #[test]
 fn both_stages_of_a_pullback_are_written() {
     let text = record(quote!(pullback), quote! { fn energy(x: &Array1<f64>) -> f64 { x.mapv(f64::sin).sum() } });
-    let mut expected = stages("function", &pipeline::stages_of_function());
-    expected.extend(stages("vjp", &pipeline::stages_of_derivative()));
+    let mut expected = stages("function", &stages_of_function());
+    expected.extend(stages("vjp", &stages_of_derivative()));
     expected.extend(stages("pullback", &["split, first stage", "split, second stage"]));
     for stage in ["value_and_kept", "pulled_back"] {
         expected.extend(stages(stage, EMITTED));
@@ -88,11 +105,11 @@ fn each_function_has_headings_of_its_own() {
             }
         },
     );
-    let mut expected = stages("called go: function", &pipeline::stages_of_function());
-    expected.extend(stages("function", &pipeline::stages_of_function()));
-    expected.extend(stages("value_and_grad", &pipeline::stages_of_derivative()));
+    let mut expected = stages("called go: function", &stages_of_function());
+    expected.extend(stages("function", &stages_of_function()));
+    expected.extend(stages("value_and_grad", &stages_of_derivative()));
     expected.extend(stages("fold_value_and_grad", EMITTED));
-    expected.extend(stages("called go (wrt x): vjp", &pipeline::stages_of_derivative()));
+    expected.extend(stages("called go (wrt x): vjp", &stages_of_derivative()));
     expected.extend(stages("called go (wrt x): vjp", &["split, first stage", "split, second stage"]));
     expected.extend(stages("called go (wrt x)", &["choices by cost"]));
     for stage in ["value_and_kept", "pulled_back"] {
@@ -104,11 +121,11 @@ fn each_function_has_headings_of_its_own() {
         quote!(grad, per_example(x), wrt(w)),
         quote! { fn score(w: &Array1<f64>, x: &Array1<f64>) -> f64 { (w * x).sum().sin() } },
     );
-    let mut expected = stages("function", &pipeline::stages_of_function());
-    expected.extend(stages("one example: function", &pipeline::stages_of_function()));
-    expected.extend(stages("value_and_grad", &pipeline::stages_of_derivative()));
+    let mut expected = stages("function", &stages_of_function());
+    expected.extend(stages("one example: function", &stages_of_function()));
+    expected.extend(stages("value_and_grad", &stages_of_derivative()));
     expected.extend(stages("score_value_and_grad", EMITTED));
-    expected.extend(stages("one example: value_and_grad_each", &pipeline::stages_of_derivative()));
+    expected.extend(stages("one example: value_and_grad_each", &stages_of_derivative()));
     expected.extend(stages("one example: score_value_and_grad_each", EMITTED));
     assert_eq!(headings(&text), expected);
 }
@@ -207,7 +224,8 @@ fn traced(attr: TokenStream, item: &TokenStream) -> Option<(pipeline::Log, Strin
     };
     assert_eq!(rewrites(&plain), "");
     let all = rewrites(&traced);
-    let names: Vec<&str> = pipeline::passes().iter().flat_map(|pass| (pass.rules)()).chain(lowering::rules()).collect();
+    let names: Vec<&str> =
+        ad_oracle::passes().iter().flat_map(|pass| (pass.rules)()).chain(lowering::rules()).collect();
     for line in all.lines() {
         let (rule, rest) = line.split_once(": ").unwrap_or_default();
         assert!(names.contains(&rule) && rest.contains(" => "), "no rule of the tables:\n{line}");

@@ -51,7 +51,7 @@ fn long_programs_are_written_on_a_small_stack() {
 fn the_plan_can_be_read() {
     let mut case = corpus::logistic();
     let (program, routine) = case.routine();
-    let text = ad_core::emit::plan_of(&mut case.g, &program, &routine).expect("it can be planned").steps;
+    let text = ad_oracle::plan::plan_of(&mut case.g, &program, &routine).expect("it can be planned").steps;
     let lines: Vec<&str> = text.lines().collect();
     let loops = lines.iter().filter(|l| l.contains(": loop over [")).count();
     // The loss and the cotangent of the scores are one loop between two matrix products.

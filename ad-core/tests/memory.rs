@@ -2,8 +2,8 @@
 //! measures the amount at run time.
 
 use ad_core::descriptor::{Descriptor, GRAD, INTO, VJP};
-use ad_core::emit::{PlanSummary, plan_of};
 use ad_core::pipeline;
+use ad_oracle::plan::{PlanSummary, plan_of};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 

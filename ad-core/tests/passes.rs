@@ -16,7 +16,6 @@ use ad_core::passes::lowering::matrix::as_product;
 use ad_core::passes::lowering::strided::strided;
 use ad_core::passes::lowering::{lower_alone, rules};
 use ad_core::passes::{Context, Pass, Roots, bulk};
-use ad_core::pipeline;
 use ad_core::prim::Prim;
 use ad_oracle::interp::{Interp, Value};
 use common::terms;
@@ -61,7 +60,7 @@ const LOWERING: [&str; 10] =
     ["contraction", "exclusive", "im2col", "in_place", "matrix", "merge_runs", "opened", "ragged", "strided", "terms"];
 
 fn subjects() -> Vec<Subject> {
-    let passes = pipeline::passes().into_iter().map(Subject::Pass);
+    let passes = ad_oracle::passes().into_iter().map(Subject::Pass);
     passes.chain(LOWERING.map(Subject::Lowering)).chain([Subject::Split, Subject::Sparsity, Subject::Items]).collect()
 }
 
@@ -236,7 +235,7 @@ fn passes_make_what_their_files_say() {
 /// The simplifier's rules have their examples in `rules.rs`.
 #[test]
 fn every_rule_has_a_case() {
-    let all: BTreeSet<&str> = pipeline::passes().iter().flat_map(|pass| (pass.rules)()).chain(rules()).collect();
+    let all: BTreeSet<&str> = ad_oracle::passes().iter().flat_map(|pass| (pass.rules)()).chain(rules()).collect();
     let (mut missing, mut unknown, mut lowering) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
     for subject in subjects() {
         let mut fired: BTreeSet<&str> = BTreeSet::new();

@@ -5,8 +5,8 @@
 mod arrays;
 
 use ad_core::descriptor::GRAD;
-use ad_core::emit::plan_of;
 use ad_core::pipeline;
+use ad_oracle::plan::plan_of;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 use syn::visit::Visit;

@@ -7,8 +7,8 @@ mod steps;
 mod styles;
 
 use ad_core::descriptor::{Descriptor, GRAD, HESSIAN, JACOBIAN, VJP};
-use ad_core::emit::{NestSummary, PartSummary, PlanSummary, plan_of};
 use ad_core::pipeline;
+use ad_oracle::plan::{NestSummary, PartSummary, PlanSummary, plan_of};
 use proc_macro2::TokenStream;
 use quote::quote;
 

@@ -332,7 +332,7 @@ impl<'a> Lower<'a> {
             let kind = self.kind_of(&receiver);
             let found = self.describe(&receiver);
             let place = if kind == On::Array { On::Place } else { kind };
-            let near = table::nearest(&[kind, On::Any, place], &name);
+            let near = table::nearest_row(&[kind, On::Any, place], &name).map(|row| (row.name, row.doc));
             let as_function = table::find(On::Dsl, &name).is_some();
             return Err(self.error(name_range, catalogue::unknown_method(&name, &found, near, as_function)));
         };

@@ -231,7 +231,8 @@ pub(crate) struct Row {
     /// How its name is proved.
     pub proof: Proof,
     pub marks: &'static [Mark],
-    /// The description in documents.
+    /// What it is, in a few words, for the message that suggests it. It is empty for scalar
+    /// functions, whose names say it.
     pub doc: &'static str,
 }
 

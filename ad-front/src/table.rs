@@ -68,11 +68,11 @@ fn gives_number(f: Whole) -> ResultFn {
 /// Every row in the order of the documents: the tables, then the scalar functions of one and of two
 /// arguments.
 static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
-    let scalar = |name, on, args: usize, whole, doc| {
+    let scalar = |name, on, args: usize, whole| {
         let args = (args, args);
         let gives = if on == On::Array { results::array_of_array } else { gives_number(whole) };
         let unused: LowerFn = |_, _| Err(ad_ir::diag::Poison);
-        let row = Row { whole, gives, ..row(name, on, args, unused, doc).parts(Parts::Elementwise) };
+        let row = Row { whole, gives, ..row(name, on, args, unused, "").parts(Parts::Elementwise) };
         match on {
             On::Dsl => row.called("0.0_f64"),
             On::Array => row.order(ResultOrder::LikeReceiver),
@@ -86,7 +86,7 @@ static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
             Surface::Function => &[On::Dsl],
             Surface::Operator | Surface::Internal => &[],
         };
-        on.iter().map(move |&on| scalar(row.name, on, usize::from(on == On::Dsl), Whole::Unary(f), "elementwise"))
+        on.iter().map(move |&on| scalar(row.name, on, usize::from(on == On::Dsl), Whole::Unary(f)))
     });
     let binary = Binary::ALL.iter().flat_map(|&f| {
         let on: &[On] = match f.row().surface() {
@@ -94,7 +94,7 @@ static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
             Surface::Method { on_arrays: false } => &[On::Real],
             Surface::Function | Surface::Operator | Surface::Internal => &[],
         };
-        on.iter().map(move |&on| scalar(f.row().name, on, 1, Whole::Binary(f), "of two real numbers"))
+        on.iter().map(move |&on| scalar(f.row().name, on, 1, Whole::Binary(f)))
     });
     TABLES.iter().flat_map(|t| t.iter().copied()).chain(unary).chain(binary).collect()
 });
@@ -134,7 +134,14 @@ pub(super) fn find_method(on: On, name: &str) -> Option<&'static Row> {
 
 /// The nearest name among the rows that can be called on a kind of receiver.
 pub(super) fn nearest(on: &[On], name: &str) -> Option<&'static str> {
-    suggest(name, ROWS.iter().filter(|e| on.contains(&e.on)).map(|e| e.name))
+    nearest_row(on, name).map(|row| row.name)
+}
+
+/// The row with the nearest name among those that can be called on a kind of receiver.
+pub(super) fn nearest_row(on: &[On], name: &str) -> Option<&'static Row> {
+    let rows = || ROWS.iter().filter(|row| on.contains(&row.on));
+    let near = suggest(name, rows().map(|row| row.name))?;
+    rows().find(|row| row.name == near)
 }
 
 /// What the documents and their tests read of a row.
@@ -144,8 +151,8 @@ pub struct Described {
     pub name: &'static str,
     /// The kind of receiver.
     pub on: On,
-    /// The description.
-    pub doc: &'static str,
+    /// The number of operands, if it is a scalar function of the table.
+    pub operands: Option<usize>,
     /// The effect on the memory order.
     pub order: Option<MethodOrder>,
     /// How the name is proved.
@@ -154,7 +161,14 @@ pub struct Described {
 
 /// Every accepted function and method, in the order of the table.
 pub fn rows() -> impl Iterator<Item = Described> {
-    ROWS.iter().map(|&Row { name, on, doc, order, proof, .. }| Described { name, on, doc, order, proof })
+    ROWS.iter().map(|&Row { name, on, whole, order, proof, .. }| {
+        let operands = match whole {
+            Whole::By(_) => None,
+            Whole::Unary(_) => Some(1),
+            Whole::Binary(_) => Some(2),
+        };
+        Described { name, on, operands, order, proof }
+    })
 }
 
 impl<'a> Lower<'a> {

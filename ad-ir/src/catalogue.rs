@@ -371,15 +371,15 @@ pub fn recursive_generic(name: &str) -> Message {
         .help("write the real type in its signature, as `f64`")
 }
 
-pub fn unknown_method(name: &str, receiver: &str, near: Option<&str>, as_function: bool) -> Message {
+/// `near`: the nearest name, and what it is in a few words.
+pub fn unknown_method(name: &str, receiver: &str, near: Option<(&str, &str)>, as_function: bool) -> Message {
     let text = message(format!("no method `{name}` of {receiver} is understood")).instead_of_rustc();
-    if foreign::knows(Usage::Method, name) {
-        return foreign::translate(Usage::Method, name, text);
-    }
     match near {
+        _ if foreign::knows(Usage::Method, name) => foreign::translate(Usage::Method, name, text),
         _ if as_function && receiver.starts_with('`') => text.help(format!("it is a function: `{name}(x)`")),
         _ if as_function => text.help(format!("it is a function: `{name}(&x)`")),
-        Some(near) => text.help(format!("did you mean `{near}`?")),
+        Some((near, "")) => text.help(format!("did you mean `{near}`?")),
+        Some((near, what)) => text.help(format!("did you mean `{near}` ({what})?")),
         None => {
             text.help("write it with operators, the methods listed in the README, and the functions of `ad::prelude`")
         }

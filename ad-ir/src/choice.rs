@@ -1,10 +1,10 @@
 //! Choices by cost. A module that has a choice between two implementations calls `choose` with
 //! the answer of its cost model and the reason, and follows the answer that is returned: in
 //! production always that of the cost model. The dump of a function (`AD_DUMP`) lists each choice
-//! with its reason. Tests can replace the answers ([`with_policy`]), because no choice may change
-//! what is computed.
+//! with its reason. Tests can replace the answers ([`replace_policy`]), because no choice may
+//! change what is computed.
 //!
-//! A choice is identified by its kind and its key. Outside of [`with_policy`], which only tests
+//! A choice is identified by its kind and its key. Without [`replace_policy`], which only tests
 //! call, this module never changes an answer: the code generated for a program depends on the
 //! program alone. What correctness requires (for example the order of a sum that a decision depends
 //! on) is not a choice, and is not routed through this module.
@@ -138,7 +138,7 @@ type Record = BTreeMap<(Kind, Key), (bool, String)>;
 
 /// Answers that replace those of the cost model. It has to give the same answer for the same kind
 /// and key.
-type Policy = Rc<dyn Fn(Kind, Key) -> bool>;
+pub type Policy = Rc<dyn Fn(Kind, Key) -> bool>;
 
 thread_local! {
     static POLICY: RefCell<Option<Policy>> = const { RefCell::new(None) };
@@ -172,19 +172,11 @@ fn policy() -> Option<Policy> {
     POLICY.with_borrow(Clone::clone)
 }
 
-/// Runs `call` with `policy` in place of the cost model for all choices on this thread. For tests
-/// only (`ad-oracle` has a random policy): the computed values must not depend on the answers.
-///
-/// The policy must give the same answer for the same kind and key.
-pub fn with_policy<R>(policy: impl Fn(Kind, Key) -> bool + 'static, call: impl FnOnce() -> R) -> R {
-    struct Before(Option<Policy>);
-    impl Drop for Before {
-        fn drop(&mut self) {
-            POLICY.set(self.0.take());
-        }
-    }
-    let _before = Before(POLICY.replace(Some(Rc::new(policy))));
-    call()
+/// Puts `policy` in the place of the cost model for all choices on this thread, and returns the one
+/// before. Only tests call it (`ad_oracle::chance`): the computed values must not depend on the
+/// answers.
+pub fn replace_policy(policy: Option<Policy>) -> Option<Policy> {
+    POLICY.replace(policy)
 }
 
 /// Begins to record the choices of this thread.

@@ -33,8 +33,6 @@ pub struct Descriptor {
     /// The first line of its documentation, with `{f}` and `{wrt}` for the function and the active
     /// parameters.
     pub doc: &'static str,
-    /// A note in the guide's table in addition to the signature. It may be empty.
-    pub note: &'static str,
     /// How `check_grad!` checks it.
     pub checked: CheckMethod,
 }
@@ -240,7 +238,6 @@ pub static GRAD: Descriptor = Descriptor {
     returns: Structure::Gradient,
     recipe: Recipe::Gradient,
     doc: "The value of {f} and its gradient with respect to {wrt}.",
-    note: "",
     checked: CheckMethod { by: "grad", elsewhere: true },
 };
 
@@ -258,7 +255,6 @@ pub static VALUE: Descriptor = Descriptor {
     returns: Structure::Result,
     recipe: Recipe::Value,
     doc: "The value of {f}.",
-    note: "",
     checked: CheckMethod { by: "", elsewhere: false },
 };
 
@@ -275,7 +271,6 @@ pub static VJP: Descriptor = Descriptor {
     returns: Structure::Gradient,
     recipe: Recipe::Transposed,
     doc: "The value of {f} and the cotangents of {wrt}: the transposed Jacobian applied to `cotangent_`.",
-    note: "",
     checked: CheckMethod { by: "vjp", elsewhere: false },
 };
 
@@ -292,7 +287,6 @@ pub static JVP: Descriptor = Descriptor {
     returns: Structure::Result,
     recipe: Recipe::Forward,
     doc: "The value of {f} and its tangent: the Jacobian applied to tangents of {wrt}.",
-    note: "",
     checked: CheckMethod { by: "jvp", elsewhere: false },
 };
 
@@ -312,7 +306,6 @@ pub static JACOBIAN: Descriptor = Descriptor {
     returns: Structure::Jacobian,
     recipe: Recipe::Jacobian,
     doc: "The value of {f} and its Jacobian with respect to {wrt}: indices of the result first, then those of the parameter.",
-    note: "",
     checked: CheckMethod { by: "jacobian", elsewhere: false },
 };
 
@@ -334,7 +327,6 @@ pub static SPARSE: Descriptor = Descriptor {
     recipe: Recipe::Pattern,
     doc: "The value of {f} and its Jacobian with respect to {wrt} in compressed sparse rows: the elements that may \
           differ from zero, by what each element of the result reads.",
-    note: "pattern and values",
     checked: CheckMethod { by: "jacobian_sparse", elsewhere: false },
 };
 
@@ -351,7 +343,6 @@ pub static HVP: Descriptor = Descriptor {
     returns: Structure::Gradient,
     recipe: Recipe::HessianProduct,
     doc: "The Hessian of {f} with respect to {wrt}, applied to directions of these.",
-    note: "the Hessian times a direction",
     checked: CheckMethod { by: "hvp", elsewhere: false },
 };
 
@@ -372,7 +363,6 @@ pub static HESSIAN: Descriptor = Descriptor {
     returns: Structure::Hessian,
     recipe: Recipe::Hessian,
     doc: "The Hessian of {f} with respect to {wrt}: the parameter's indices twice.",
-    note: "",
     checked: CheckMethod { by: "hessian", elsewhere: false },
 };
 
@@ -389,7 +379,6 @@ pub static LAPLACIAN: Descriptor = Descriptor {
     returns: Structure::Result,
     recipe: Recipe::Laplacian,
     doc: "The Laplacian of {f} with respect to {wrt}: the trace of the Hessian.",
-    note: "the trace of the Hessian",
     checked: CheckMethod { by: "laplacian", elsewhere: false },
 };
 
@@ -407,7 +396,6 @@ pub static PULLBACK: Descriptor = Descriptor {
     recipe: Recipe::Transposed,
     doc: "The value of {f} and its pullback: the function from a cotangent of the result to those of the parameters. \
           The pullback owns what it needs of the parameters, and can be called many times.",
-    note: "",
     checked: CheckMethod { by: "pullback", elsewhere: false },
 };
 
@@ -424,7 +412,6 @@ pub static INTO: Descriptor = Descriptor {
     returns: Structure::Written,
     recipe: Recipe::Gradient,
     doc: "The value of {f}; its gradient with respect to {wrt} overwrites the last arguments.",
-    note: "into your memory",
     checked: CheckMethod { by: "value_and_grad_into", elsewhere: false },
 };
 
@@ -442,6 +429,5 @@ pub static PER_EXAMPLE: Descriptor = Descriptor {
     recipe: Recipe::Examples,
     doc: "The value of {f} and its gradient with respect to {wrt}, for each of many examples. {examples} and all \
           results have one more axis in front, for the examples; the other parameters are shared.",
-    note: "`x` and `y` have one more axis in front, and so has each result",
     checked: CheckMethod { by: "grad_each", elsewhere: false },
 };

@@ -66,36 +66,6 @@ const DERIVATIVE: &[Pass] = &[
 /// The lists of passes, by their names in ARCHITECTURE.md.
 pub const LISTS: &[(&str, &[Pass])] = &[("FUNCTION", FUNCTION), ("GRADIENT", GRADIENT), ("DERIVATIVE", DERIVATIVE)];
 
-/// All passes, each once, in the order in which they run first.
-#[must_use]
-pub fn passes() -> Vec<Pass> {
-    let mut all: Vec<Pass> = Vec::new();
-    for pass in LISTS.iter().flat_map(|(_, passes)| *passes) {
-        if all.iter().all(|met| met.name != pass.name) {
-            all.push(*pass);
-        }
-    }
-    all
-}
-
-/// The stages of the function itself, as the log names them. The simplifier runs after a pass that
-/// asks for it, in addition.
-#[must_use]
-pub fn stages_of_function() -> Vec<&'static str> {
-    stages(SOURCE, &[FUNCTION], &[RESULT])
-}
-
-/// The same of a derivative.
-#[must_use]
-pub fn stages_of_derivative() -> Vec<&'static str> {
-    stages(DIFFERENTIATION, &[GRADIENT, DERIVATIVE], &[RESULT, FIRED])
-}
-
-fn stages(first: &'static str, passes: &[&[Pass]], last: &[&'static str]) -> Vec<&'static str> {
-    let passes = passes.iter().flat_map(|list| list.iter().map(|pass| pass.name));
-    [first].into_iter().chain(passes).chain(last.iter().copied()).collect()
-}
-
 /// The names of the stages that are no passes.
 const SOURCE: &str = "source";
 const DIFFERENTIATION: &str = "differentiation";

@@ -5,8 +5,9 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
-use ad_core::choice::{Kind, with_policy};
+use ad_core::choice::{Kind, Policy, replace_policy};
 
 thread_local! {
     static TALLY: RefCell<BTreeMap<Kind, [usize; 2]>> = const { RefCell::new(BTreeMap::new()) };
@@ -19,7 +20,14 @@ pub fn by_chance<R>(seed: u64, call: impl FnOnce() -> R) -> R {
         TALLY.with_borrow_mut(|tally| tally.entry(kind).or_default()[usize::from(answer)] += 1);
         answer
     };
-    with_policy(answer, call)
+    struct Before(Option<Policy>);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            replace_policy(self.0.take());
+        }
+    }
+    let _before = Before(replace_policy(Some(Rc::new(answer))));
+    call()
 }
 
 /// For each question, the numbers of the answers no and yes on this thread since the last call.

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use ad_core::descriptor::{ByDefault, DERIVATIVES, Descriptor, Further, Structure, WrittenFunction};
+use ad_core::descriptor::{ByDefault, DERIVATIVES, Descriptor, Further, Recipe, Structure, WrittenFunction};
 use ad_core::front::{On, Proof, rows};
 use ad_core::memory_order::MethodOrder;
 use ad_core::program::Vectors;
@@ -52,9 +52,20 @@ fn row(d: &Descriptor) -> String {
         let comma = if k > 0 { ", " } else { "" };
         let _ = write!(row, "{comma}`f_{suffix}(args{further}) -> {result}`");
     }
-    if !d.note.is_empty() {
-        let _ = write!(row, ": {}", d.note);
-    }
+    let note = match d.recipe {
+        Recipe::Pattern => ": pattern and values",
+        Recipe::HessianProduct => ": the Hessian times a direction",
+        Recipe::Laplacian => ": the trace of the Hessian",
+        Recipe::Examples => ": `x` and `y` have one more axis in front, and so has each result",
+        Recipe::Gradient if d.returns == Structure::Written => ": into your memory",
+        Recipe::Gradient
+        | Recipe::Value
+        | Recipe::Transposed
+        | Recipe::Forward
+        | Recipe::Jacobian
+        | Recipe::Hessian => "",
+    };
+    row.push_str(note);
     let default = match d.default {
         ByDefault::No => "",
         ByDefault::ForNumbers => "where the result is one",
@@ -72,8 +83,8 @@ pub struct Described {
     /// The kind of receiver: `function`, `real`, `integer`, `array`, `iterator`, `Option`, `value`,
     /// `type`.
     pub on: &'static str,
-    /// The description.
-    pub doc: &'static str,
+    /// The number of operands, if it is a scalar function of the table.
+    pub operands: Option<usize>,
     /// The effect on the memory order.
     pub order: Option<MethodOrder>,
     /// The traits of `ad_runtime::assumed` that declare the name and prove it.
@@ -87,7 +98,7 @@ pub fn names() -> Vec<Described> {
     let described = |row: ad_core::front::Described| Described {
         name: row.name,
         on: kind(row.on),
-        doc: row.doc,
+        operands: row.operands,
         order: row.order,
         traits: traits(row.proof, row.on, of_reals(row.name)),
     };

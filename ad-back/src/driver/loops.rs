@@ -14,11 +14,11 @@ use quote::quote;
 
 use super::super::block::{Statement, nested};
 use super::super::code::Code;
+use super::super::notes::Note;
 use super::super::outer_vectorisation::axis_of;
 use super::super::plan::{Guard, Work};
 use super::super::rust::Expr;
 use super::super::store::{Class, alias_of, is_broadcast};
-use super::super::summary::Note;
 use super::memory::{Hold, flat};
 use super::state::Driver;
 use ad_ir::analysis::zeros::is_blank;

@@ -6,7 +6,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
-use super::super::summary::Note;
+use super::super::notes::Note;
 use super::memory::{Hold, StaticLen, flat};
 use super::state::Driver;
 use ad_ir::ir::{Node, Term};

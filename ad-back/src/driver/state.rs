@@ -11,9 +11,9 @@ use quote::quote;
 use super::super::block::{Spell, Statement, live};
 use super::super::code::{Code, Condition};
 use super::super::in_range::InRange;
+use super::super::notes::Note;
 use super::super::plan::{Guard, Plan};
 use super::super::rust::{Expr, Names, Style};
-use super::super::summary::Note;
 use super::memory::{Destinations, Hold, Memory, flat};
 use ad_ir::ir::{Elem, Graph, Node, Term};
 use ad_ir::prim::Prim;
@@ -51,7 +51,7 @@ pub(crate) struct Driver<'a> {
     pub(super) functions: Vec<TokenStream>,
     pub(super) function_names: Names,
     pub(super) statements: Vec<Statement>,
-    /// The summary entries of the statement that is being written, so far.
+    /// The notes of the statement that is being written, so far.
     pub(super) notes: RefCell<Vec<Note>>,
     /// The number of statements so far that take an array from the workspace; each one has a number
     /// of its own.
@@ -188,13 +188,13 @@ impl<'a> Driver<'a> {
         self.add(Statement { guard, code, defines, names, ..Statement::default() });
     }
 
-    /// Appends a statement, with the summary entries since the previous one.
+    /// Appends a statement, with the notes since the previous one.
     pub(super) fn add(&mut self, mut statement: Statement) {
         statement.notes.append(&mut self.notes.borrow_mut());
         self.statements.push(statement);
     }
 
-    /// Adds a summary entry for the statement that is being written.
+    /// Adds a note of the statement that is being written.
     pub(super) fn note(&self, note: Note) {
         self.notes.borrow_mut().push(note);
     }
@@ -212,7 +212,7 @@ impl<'a> Driver<'a> {
     }
 
     /// Ends a body and returns its statements; if `needed` is given, only those that compute it.
-    /// Their summary entries go to the statement that the body is part of.
+    /// Their notes go to the statement that the body is part of.
     pub(super) fn end_body(
         &mut self,
         (outer, mut notes): (Vec<Statement>, Vec<Note>),

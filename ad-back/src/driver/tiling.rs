@@ -10,9 +10,9 @@ use quote::{ToTokens, quote};
 use super::super::block::Statement;
 use super::super::items::{Item, masked};
 use super::super::nest::{Arg, Extremum, Nest, Part};
+use super::super::notes::{NestSummary, Note};
 use super::super::plan::{Guard, Plan, TiledStatements, Work};
 use super::super::rust::{Expr, prec, stem};
-use super::super::summary::{NestSummary, Note};
 use super::super::tiling::{
     Blocked, ByItems, blocked, buffers, by_items, extremum, is_over, row_of, scattered, widths,
 };

@@ -5,7 +5,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use super::super::kernel::{Op, Scalar};
-use super::super::summary::{NestSummary, PartSummary};
+use super::super::notes::{NestSummary, PartSummary};
 use super::state::{Arg, Nest, NestFunction, Part};
 use ad_ir::ir::{Elem, Term};
 

@@ -10,8 +10,8 @@ use quote::quote;
 use super::super::in_range::InRange;
 use super::super::items::Item;
 use super::super::kernel::{Id, Kernel, Op, operands};
+use super::super::notes::NestSummary;
 use super::super::rust::{Expr, Names, Style};
-use super::super::summary::NestSummary;
 use ad_ir::ir::{Graph, Node, Term};
 
 /// An argument of the function of a nest.
@@ -163,7 +163,7 @@ pub(crate) struct Nest<'a, 'k> {
     pub(super) balanced: Option<(Id, Ident)>,
     /// Functions that are computed for a whole block, and the lanes of their results.
     pub(super) laned: BTreeMap<Id, Ident>,
-    /// The summary of the nest, for tests and `AD_DUMP`.
+    /// The summary of the nest, for `AD_DUMP`.
     pub(super) summary: NestSummary,
     /// Lanes that are summed as soon as their loop has ended, and the accumulator that continues
     /// with the remaining elements.

@@ -204,7 +204,7 @@ fn names() {
         quote! { fn f(xs: &Array1<f64>) -> f64 { xs.summ() } },
         expect![[r#"
         no method `summ` of an array of rank 1 of `f64` is understood
-        = help: did you mean `sum`?"#]],
+        = help: did you mean `sum` (sum of all elements)?"#]],
     );
     says(
         quote! { fn f(xs: &Array1<f64>) -> f64 { xs.logsumexp() } },
@@ -366,7 +366,6 @@ fn the_table_has_each_name_once() {
     let mut seen = std::collections::BTreeSet::new();
     for row in ad_oracle::documents::names() {
         assert!(seen.insert((row.on, row.name)), "{} of {} stands twice in the table", row.name, row.on);
-        assert!(!row.doc.is_empty());
     }
 }
 

@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use ad_core::descriptor::GRAD;
-use ad_core::emit::{PlanSummary, plan_of};
 use ad_core::ir::{Graph, Node, Put, Term};
 use ad_core::pipeline;
 use ad_core::prim::{Prim, Reduce};
+use ad_oracle::plan::{PlanSummary, plan_of};
 
 use super::*;
 use crate::recur::{differences, near, value_and_grad};

@@ -3,10 +3,10 @@
 //! the same derivatives.
 
 use ad_core::descriptor::GRAD;
-use ad_core::emit::plan_of;
 use ad_core::ir::{Graph, Node, Term};
 use ad_core::pipeline;
 use ad_core::prim::{Binary, Prim, Unary};
+use ad_oracle::plan::plan_of;
 
 use super::*;
 use crate::recur::{differences, near, value_and_grad};

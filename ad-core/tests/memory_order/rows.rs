@@ -138,7 +138,7 @@ fn every_row_that_makes_an_array_is_tested() {
             row.order.unwrap_or_else(|| panic!("`{}` of {} says nothing of the memory order", row.name, row.on));
         let of_ndarray =
             matches!(row.on, "array" | "ndarray" | "`Zip`") || matches!(row.name, "to_owned" | "into_owned");
-        let elementwise = row.on == "array" && row.doc == "elementwise" || row.doc == "of two real numbers";
+        let elementwise = row.on == "array" && row.operands == Some(1) || row.operands == Some(2);
         rows.insert((row.on, row.name));
         let array = !matches!(order.result, ResultOrder::NoArray | ResultOrder::Given);
         if of_ndarray && array && !elementwise && !tested.contains(&(row.on, row.name)) {

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use super::consume::{evaluate_all, tests};
 use crate::lower::Lower;
 use crate::refs::results;
-use crate::table::{Call, Mark, On, Row, row};
+use crate::table::{self, Call, Mark, On, Row, row};
 use crate::value::{Lowered, Seq, Value};
 use ad_ir::catalogue::refused;
 use ad_ir::catalogue::{self, wanted};
@@ -366,7 +366,8 @@ fn find<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 fn in_range<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((ends, range), (x, rx)) = (call.arg(0)?, call.arg(1)?);
     let Value::Range(ends) = ends else {
-        return Err(me.error(call.range, catalogue::unknown_method("contains", "an iterator", Some("any"), false)));
+        let near = table::find(On::Iter, "any").map(|row| (row.name, row.doc));
+        return Err(me.error(call.range, catalogue::unknown_method("contains", "an iterator", near, false)));
     };
     let mut inside = me.g.lit_bool(true);
     let upper = if ends.inclusive { Cmp::Le } else { Cmp::Lt };
