@@ -348,7 +348,7 @@ fn decide(
     };
     let (op, index, bound) = match (index(a), index(b)) {
         (Some(less), None) => (op, less, b),
-        (None, Some(less)) => (flipped(op), less, a),
+        (None, Some(less)) => (op.swapped(), less, a),
         _ => return None,
     };
     if !(-NEAR..=NEAR).contains(&index) {
@@ -371,15 +371,4 @@ fn decide(
     };
     *low = (*low).max(first + index);
     Some(value)
-}
-
-/// `b op a` as `a op b`.
-fn flipped(op: Cmp) -> Cmp {
-    match op {
-        Cmp::Lt => Cmp::Gt,
-        Cmp::Le => Cmp::Ge,
-        Cmp::Gt => Cmp::Lt,
-        Cmp::Ge => Cmp::Le,
-        Cmp::Eq | Cmp::Ne => op,
-    }
 }

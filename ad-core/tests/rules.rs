@@ -271,6 +271,26 @@ fn examples(rule: &str) -> Vec<Example> {
                 f.g.sum_axes(c, &[1])
             },
         ],
+        "sum.pad" => vec![
+            |f| {
+                // All elements are inside.
+                let (zero, two) = (f.g.lit_usize(0), f.g.lit_usize(2));
+                let len = f.g.int(IntOp::Min, two, f.k);
+                let padded = f.g.slice(f.a, &[zero, zero], &[1, 1], &[f.n, len]);
+                let padded = f.g.pad(padded, &[zero, zero], &[1, 1], &[f.n, f.k]);
+                f.g.sum_axes(padded, &[1])
+            },
+            |f| {
+                // From an index on; the other axis stays padded.
+                let (zero, one, two) = (f.g.lit_usize(0), f.g.lit_usize(1), f.g.lit_usize(2));
+                let low = f.g.int(IntOp::Min, two, f.k);
+                let len = f.g.int(IntOp::Sub, f.k, low);
+                let more = f.g.int(IntOp::Add, f.n, two);
+                let part = f.g.slice(f.a, &[zero, zero], &[1, 1], &[f.n, len]);
+                let padded = f.g.pad(part, &[one, low], &[1, 1], &[more, f.k]);
+                f.g.sum_axes(padded, &[1])
+            },
+        ],
         "sum.neg" => vec![|f| {
             let minus = f.g.neg(f.a);
             f.g.sum_axes(minus, &[1])
@@ -484,6 +504,17 @@ fn examples(rule: &str) -> Vec<Example> {
                 f.g.scatter(f.b, x, &[u, v], &[i, back])
             },
         ],
+        "scatter.padded" => vec![|f| {
+            let (zero, one) = (f.g.lit_usize(0), f.g.lit_usize(1));
+            let low = f.g.int(IntOp::Min, one, f.n);
+            let len = f.g.int(IntOp::Sub, f.n, low);
+            let part = f.g.slice(f.b, &[zero, zero], &[1, 1], &[len, f.k]);
+            let padded = f.g.pad(part, &[low, zero], &[1, 1], &[f.n, f.k]);
+            let v = f.g.fresh();
+            let i = f.g.mk(Node::Var(v));
+            let at = f.g.index(f.ids, &[i]);
+            f.g.scatter(f.a, padded, &[v], &[at])
+        }],
         "scatter.pad" => vec![
             |f| {
                 let (zero, one, two) = (f.g.lit_usize(0), f.g.lit_usize(1), f.g.lit_usize(2));

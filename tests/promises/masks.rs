@@ -195,3 +195,54 @@ fn rows_that_data_leave_out_contribute_nothing() {
         assert_eq!((value, gradient), (1.3125, array![1.5, 2.25]));
     }
 }
+
+#[differentiate(grad, vjp, jvp, hvp)]
+fn as_many_as_given(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>, k: usize) -> f64 {
+    let mut s = 0.0;
+    for i in 0..y.len() {
+        if i < k {
+            s += (x.row(i).dot(w) - y[i]).tanh();
+        } else if i >= k + 2 && y[i] > 0.0 {
+            s += x.row(i - 2).dot(w).exp() * y[i];
+        }
+    }
+    s
+}
+
+/// Rows that a condition on the index leaves out, also rows that do not exist.
+#[test]
+fn rows_outside_of_a_range_of_indices_contribute_nothing() {
+    let w = array![0.5, -0.25];
+    let x = array![[1.0, 2.0], [0.5, -1.0], [f64::NAN, f64::INFINITY], [0.25, 0.75], [f64::NAN, 1.0]];
+    let y = array![0.1, 0.2, f64::NAN, f64::NAN, f64::NAN, 0.3, -1.0];
+    let (value, (dw, dx, dy)) = as_many_as_given_value_and_grad(&w, &x, &y, 2);
+    let (mut expected, mut expected_dx, mut sum) = (array![0.0, 0.0], Array2::zeros((5, 2)), 0.0);
+    let mut expected_dy = Array1::zeros(7);
+    for i in [0, 1] {
+        let t = (x.row(i).dot(&w) - y[i]).tanh();
+        let slope = 1.0 - t * t;
+        sum += t;
+        expected += &(&x.row(i) * slope);
+        expected_dx.row_mut(i).assign(&(&w * slope));
+        expected_dy[i] = -slope;
+    }
+    let e = x.row(3).dot(&w).exp();
+    sum += e * y[5];
+    expected += &(&x.row(3) * (e * y[5]));
+    expected_dx.row_mut(3).assign(&(&w * (e * y[5])));
+    expected_dy[5] = e;
+    let near = |a: f64, b: f64| (a - b).abs() < 1e-14;
+    assert!(near(value, sum), "{value} instead of {sum}");
+    assert!(dw.iter().zip(&expected).all(|(&a, &b)| near(a, b)), "{dw} instead of {expected}");
+    assert!(dx.iter().zip(&expected_dx).all(|(&a, &b)| near(a, b)), "{dx} instead of {expected_dx}");
+    assert!(dy.iter().zip(&expected_dy).all(|(&a, &b)| near(a, b)), "{dy} instead of {expected_dy}");
+    // No index, and all of them.
+    let short = array![0.1, 0.2];
+    for k in [0, 1, 2, 3, 100] {
+        let (dw, ..) = as_many_as_given_grad(&w, &x, &short, k);
+        let rows = k.min(2);
+        let of = |i: usize| 1.0 - (x.row(i).dot(&w) - y[i]).tanh().powi(2);
+        let expected = (0..rows).fold(array![0.0, 0.0], |sum, i| sum + &x.row(i) * of(i));
+        assert!(dw.iter().zip(&expected).all(|(&a, &b)| near(a, b)), "{k}: {dw} instead of {expected}");
+    }
+}

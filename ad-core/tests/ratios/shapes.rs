@@ -186,15 +186,54 @@ programs! {
         let y = h.dot(&a);
         (&y * &y).sum_axis(Axis(0)).mapv(|v| v.sqrt()).sum()
     }
-    if_there_is_a_row SQUARE x {
-        let n = (x.len() as f64).sqrt() as usize;
-        let a = Array2::from_shape_fn((n / 2, n), |(i, k)| x[i * n + k]);
-        let w = Array1::from_shape_fn(n, |k| x[k]);
+    if_there_is_a_row ROWS x {
+        let a = Array2::from_shape_fn((4, 8), |(i, k)| x[i * 8 + k]);
+        let w = Array1::from_shape_fn(8, |k| x[32 + k]);
         let mut t = 0.0;
-        for i in 0..n {
-            if i < a.nrows() { t += a.row(i).dot(&w).sin(); }
+        for i in 0..x.len() {
+            if i < a.nrows() { t += a.row(i).dot(&w).sin(); } else { t += x[i]; }
         }
         t
+    }
+    if_there_are_elements ROWS x {
+        let a = Array2::from_shape_fn((4, 8), |(i, k)| x[i * 8 + k]);
+        let mut t = 0.0;
+        for i in 0..x.len() {
+            if i < a.nrows() {
+                let mut u = -x[i];
+                for j in 0..8 { u += a[[i, j]] * x[32 + j]; }
+                t += u * u;
+            }
+        }
+        t
+    }
+    the_last_rows ROWS x {
+        let n = x.len();
+        let a = Array2::from_shape_fn((4, 8), |(i, k)| x[i * 8 + k]);
+        let w = Array1::from_shape_fn(8, |k| x[32 + k]);
+        let mut t = 0.0;
+        for i in 0..n {
+            if i >= n - 4 && x[i] < 0.9 { t += (a.row(i + 4 - n).dot(&w) * x[i]).tanh(); }
+        }
+        t
+    }
+    rows_or_a_constant ROWS x {
+        let a = Array2::from_shape_fn((4, 8), |(i, k)| x[i * 8 + k]);
+        let w = Array1::from_shape_fn(8, |k| x[32 + k]);
+        let mut t = 0.0;
+        for i in 0..x.len() {
+            let z = if i < 4 { a.row(i).dot(&w) } else { 0.5 };
+            t += (z - x[i]) * (z - x[i]);
+        }
+        t
+    }
+    sum_of_rows_that_are_there ROWS x {
+        let a = Array2::from_shape_fn((4, 8), |(i, k)| x[i * 8 + k]);
+        let mut t: Array1<f64> = Array1::zeros(8);
+        for i in 0..x.len() {
+            if i < a.nrows() { t += &(&a.row(i) * x[i]); }
+        }
+        t.dot(&t)
     }
     retained ROWS x {
         let mut kept = x.to_vec();

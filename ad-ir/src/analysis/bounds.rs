@@ -173,14 +173,10 @@ fn limit(g: &Graph, scan: &Scan, (cond, value): (Term, bool)) -> Option<Limit> {
     let (op, other) = if is_step(g, args[0]) {
         (op, args[1])
     } else if is_step(g, args[1]) {
-        let turned = match op {
-            Cmp::Lt => Cmp::Gt,
-            Cmp::Le => Cmp::Ge,
-            Cmp::Gt => Cmp::Lt,
-            Cmp::Ge => Cmp::Le,
-            Cmp::Eq | Cmp::Ne => return None,
-        };
-        (turned, args[0])
+        if matches!(op, Cmp::Eq | Cmp::Ne) {
+            return None;
+        }
+        (op.swapped(), args[0])
     } else {
         return None;
     };

@@ -180,7 +180,7 @@ impl Facts {
             return None;
         }
         let (a, b) = (self.linear(g, args[0]), self.linear(g, args[1]));
-        Some((a.minus(&b)?, if holds { *op } else { negated(*op) }))
+        Some((a.minus(&b)?, if holds { *op } else { op.negated() }))
     }
 
     fn refuted(&mut self, g: &Graph, part: (Term, bool)) -> bool {
@@ -253,7 +253,7 @@ impl Facts {
             (Prim::Compare(op), _) if matches!(g.elem(args[0]), Elem::Int(_)) && g.rank(args[0]) == 0 => {
                 let (a, b) = (self.linear(g, args[0]), self.linear(g, args[1]));
                 let (Some(up), Some(down)) = (a.minus(&b), b.minus(&a)) else { return };
-                let op = if holds { *op } else { negated(*op) };
+                let op = if holds { *op } else { op.negated() };
                 let strict = |l: &Linear| l.plus(-1);
                 let facts = match op {
                     Cmp::Ge => vec![Some(up)],
@@ -544,17 +544,6 @@ fn int_ty(g: &Graph, t: Term) -> Option<IntTy> {
     match g.ty(t).as_array() {
         Some((Elem::Int(ty), [])) => Some(ty),
         _ => None,
-    }
-}
-
-fn negated(op: Cmp) -> Cmp {
-    match op {
-        Cmp::Eq => Cmp::Ne,
-        Cmp::Ne => Cmp::Eq,
-        Cmp::Lt => Cmp::Ge,
-        Cmp::Le => Cmp::Gt,
-        Cmp::Gt => Cmp::Le,
-        Cmp::Ge => Cmp::Lt,
     }
 }
 

@@ -31,6 +31,33 @@ pub enum Cmp {
     Ge,
 }
 
+impl Cmp {
+    /// The comparison of the operands in the other order.
+    #[must_use]
+    pub fn swapped(self) -> Cmp {
+        match self {
+            Cmp::Lt => Cmp::Gt,
+            Cmp::Le => Cmp::Ge,
+            Cmp::Gt => Cmp::Lt,
+            Cmp::Ge => Cmp::Le,
+            op => op,
+        }
+    }
+
+    /// The comparison of integers that holds where this one does not.
+    #[must_use]
+    pub fn negated(self) -> Cmp {
+        match self {
+            Cmp::Eq => Cmp::Ne,
+            Cmp::Ne => Cmp::Eq,
+            Cmp::Lt => Cmp::Ge,
+            Cmp::Le => Cmp::Gt,
+            Cmp::Gt => Cmp::Le,
+            Cmp::Ge => Cmp::Lt,
+        }
+    }
+}
+
 /// An integer operation in the declared type. It is total: where Rust panics (overflow, zero
 /// divisor), the value is the nearest in range, or the dividend. A `check` reports the panic if the
 /// function itself reaches it.

@@ -3,8 +3,12 @@
 //!
 //! This module must never copy a term that does not mention the variable, except by a replication.
 
-use std::collections::HashMap;
+mod index_sets;
 
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use self::index_sets::Split;
 use super::item_axis;
 use ad_ir::analysis::Analyses;
 use ad_ir::analysis::bounds::bound;
@@ -23,11 +27,16 @@ pub(super) struct Lift<'g> {
     items_last: bool,
     /// Whether a batched loop ends after the last step of the item with the most steps.
     ends: bool,
+    /// What is computed for all indices, in the root that is lifted.
+    shared: Rc<HashSet<Term>>,
+    /// The conditionals of which an arm is lifted over a part of the indices only.
+    splits: HashMap<Term, Split>,
 }
 
 impl<'g> Lift<'g> {
     pub(super) fn new(g: &'g mut Graph, var: Var, size: Term) -> Self {
-        Lift { g, var, size, done: HashMap::new(), items_last: false, ends: false }
+        let (done, shared, splits) = (HashMap::new(), Rc::default(), HashMap::new());
+        Lift { g, var, size, done, items_last: false, ends: false, shared, splits }
     }
 
     /// A lift that puts the axis of the variable last in carried arrays, so that the values of one
@@ -44,6 +53,7 @@ impl<'g> Lift<'g> {
 
     /// The array (or tuple of arrays) of `t` for all values of the variable.
     pub(super) fn lift(&mut self, t: Term) -> Term {
+        self.shared = self.shared(t).into();
         on_demand(self, [t]);
         self.done[&t]
     }
@@ -79,6 +89,7 @@ impl<'g> Lift<'g> {
                 let tuple = self.done[tuple];
                 self.g.proj(tuple, *k as usize)
             }
+            Node::Cond { .. } if self.splits.contains_key(&t) => self.in_parts(t),
             Node::Cond { cond, then, other } => {
                 let (a, b) = (self.done[then], self.done[other]);
                 if self.varies(*cond) {
@@ -360,6 +371,11 @@ impl OnDemand for Lift<'_> {
     fn enter(&mut self, &t: &Term, needs: &mut Needs<'_, Term>) -> Option<Term> {
         if !self.varies(t) {
             return Some(self.constant(t));
+        }
+        if let Some(split) = self.split(t) {
+            needs.extend(split.over_all());
+            self.splits.insert(t, split);
+            return None;
         }
         self.g.node(t).for_each_scoped_child(|c, inside| {
             if !inside {

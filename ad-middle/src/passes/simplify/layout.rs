@@ -1,6 +1,7 @@
 //! Rules for layout operations: replicate, sum, transpose, reshape, slice and pad among each other,
 //! and replicate through elementwise operations.
 
+use super::part::is_inside;
 use super::{Rule, rule};
 use ad_ir::ir::{Elem, Graph, Node, Term, axis};
 use ad_ir::prim::Prim;
@@ -24,6 +25,7 @@ pub(super) const RULES: &[Rule] = &[
     rule!("sum.transpose", "sum (tr p x) = tr q (sum x)", Loose, sum_transpose),
     rule!("sum.sum", "sum (sum x) = sum x over both sets of axes", Loose, sum_sum),
     rule!("sum.replicate", "sum (replicate x) = replicate (sum x), for different axes", Loose, sum_replicate),
+    rule!("sum.pad", "sum (pad x) = pad (sum x), where x is inside along the summed axes", Loose, sum_pad),
     rule!("sum.literal", "sum (replicate c) = c n, for a finite literal c", Loose, sum_literal),
     rule!("sum.neg", "sum (-x) = -(sum x), but for the sign of zero", Loose, sum_neg),
     rule!("sum.single", "sum of an axis of size 1 drops it (but for the sign of zero)", Loose, sum_single),
@@ -189,6 +191,26 @@ fn sum_replicate(g: &mut Graph, t: Term) -> Option<Term> {
     let left: Vec<u8> =
         axes.iter().filter(|a| new.contains(a)).filter_map(|a| stays.iter().position(|s| s == a)).map(axis).collect();
     Some(g.sum_axes(r, &left))
+}
+
+/// The zeros around a block are not summed.
+fn sum_pad(g: &mut Graph, t: Term) -> Option<Term> {
+    let (inner, axes) = summed(g, t)?;
+    let Node::Prim(Prim::Pad(steps), args) = g.node(inner).clone() else { return None };
+    let (block, starts) = (args[0], &args[1..=steps.len()]);
+    let inside = |&a: &u8| {
+        let k = usize::from(a);
+        steps[k] == 1 && is_inside(g, starts[k], g.shape(block)[k], g.shape(inner)[k])
+    };
+    if !axes.iter().all(inside) {
+        return None;
+    }
+    let kept = others(steps.len(), &axes);
+    let of = |all: &[Term]| kept.iter().map(|&a| all[usize::from(a)]).collect::<Vec<_>>();
+    let (starts, sizes) = (of(starts), of(g.shape(inner)));
+    let steps: Vec<i64> = kept.iter().map(|&a| steps[usize::from(a)]).collect();
+    let sum = g.sum_axes(block, &axes);
+    Some(g.pad(sum, &starts, &steps, &sizes))
 }
 
 fn sum_literal(g: &mut Graph, t: Term) -> Option<Term> {

@@ -22,6 +22,12 @@ pub(super) const RULES: &[Rule] = &[
         scatter_pad
     ),
     rule!(
+        "scatter.padded",
+        "scatter x (pad y) f = scatter x y (\\i -> f (start + i)), where y is inside",
+        Exact,
+        scatter_padded
+    ),
+    rule!(
         "scatter.row",
         "scatter x y (\\j i -> f j ++ [i]) = scatter x y f, where i is the whole axis",
         Exact,
@@ -270,6 +276,41 @@ pub(crate) fn differs_by_small_constant(g: &Graph, len: Term, size: Term) -> boo
         }
         _ => false,
     }
+}
+
+/// Whether a block of so many elements that begins at `start` is inside of an axis, by the form of
+/// its size: no element of it is dropped.
+pub(super) fn is_inside(g: &Graph, start: Term, len: Term, size: Term) -> bool {
+    let at_most = |t: Term| match g.node(t) {
+        Node::Prim(Prim::Int(IntOp::Min), args) => args.contains(&size),
+        _ => t == size,
+    };
+    match g.node(len) {
+        Node::Prim(Prim::Int(IntOp::Sub), args) if args[1] == start => at_most(args[0]),
+        _ => g.int_value(start) == Some(0) && at_most(len),
+    }
+}
+
+/// The elements around a block are zeros, and are not added.
+fn scatter_padded(g: &mut Graph, t: Term) -> Option<Term> {
+    let node = g.node_rc(t);
+    let Node::Scatter { put: Put::Add, dst, src, .. } = *node else { return None };
+    let (vars, index) = g.open_binder(&node);
+    let Node::Prim(Prim::Pad(steps), args) = g.node(src).clone() else { return None };
+    let (block, starts) = (args[0], &args[1..=steps.len()]);
+    let (from, to) = (g.shape(block).to_vec(), g.shape(src).to_vec());
+    let whole = |k: usize| g.int_value(starts[k]) == Some(0) && steps[k] == 1 && from[k] == to[k];
+    let inside = |k: usize| steps[k] == 1 && is_inside(g, starts[k], from[k], to[k]);
+    if (0..vars.len()).all(whole) || !(0..vars.len()).all(inside) || !(vars.len()..steps.len()).all(whole) {
+        return None;
+    }
+    let moved = vars.iter().zip(starts).map(|(&v, &start)| {
+        let i = g.mk(Node::Var(v));
+        (v, g.int(IntOp::Add, i, start))
+    });
+    let moved: Vec<(Var, Term)> = moved.collect();
+    let index = g.subst_vars_all(&index, &moved);
+    Some(g.scatter(dst, block, &vars, &index))
 }
 
 /// Whether two indices differ for all values of the variables, in a component that is the same for
