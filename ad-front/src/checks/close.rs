@@ -183,10 +183,11 @@ impl Lower<'_> {
     /// test of their own. `k` is the frame of the guard. `None` if this does not apply.
     fn close_at_end(&mut self, ok: &Condition, k: usize) -> Option<Condition> {
         let Frame::Guard { cond, holds: true } = self.state.frames[k] else { return None };
-        let (var, mark, carried) = match *self.state.frames.get(k.checked_sub(1)?)? {
-            Frame::Loop { var, mark, .. } => (var, mark, Vec::new()),
-            Frame::Recurrence { var, mark, level, .. } => {
-                (var, mark, self.state.recurrences.get(level).map_or_else(Vec::new, |s| s.carried.clone()))
+        let (var, size, mark, carried) = match *self.state.frames.get(k.checked_sub(1)?)? {
+            Frame::Loop { var, size, mark } => (var, size, mark, Vec::new()),
+            Frame::Recurrence { var, size, mark, level } => {
+                let carried = self.state.recurrences.get(level).map_or_else(Vec::new, |s| s.carried.clone());
+                (var, size, mark, carried)
             }
             Frame::Guard { .. } => return None,
         };
@@ -195,8 +196,19 @@ impl Lower<'_> {
         if *self.g.node(number) != Node::Var(var) || self.g.mentions(end, var) || self.g.depends_on(end, &carried) {
             return None;
         }
+        // The loop may end before the number.
+        let (mut end, whole) = (end, end);
+        if !self.state.facts.prove_le(&self.g, end, size) {
+            end = self.g.int(IntOp::Min, end, size);
+        }
         let t = match ok {
             Condition::Linear(l, nonempty) => {
+                if whole != end
+                    && let Some((l, nonempty)) = self.worst(l, nonempty, var, whole, mark)
+                    && self.state.facts.prove(&self.g, &l)
+                {
+                    return Some(Condition::Linear(l, nonempty));
+                }
                 if let Some((l, nonempty)) = self.worst(l, nonempty, var, end, mark) {
                     let outer = !l.atoms.keys().chain(&nonempty).any(|&t| self.g.depends_on(t, &carried));
                     return outer.then_some(Condition::Linear(l, nonempty));
