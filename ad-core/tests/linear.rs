@@ -74,3 +74,31 @@ fn a_thousand_arms_are_accepted() {
     let scalar = |k| format!("{k} => {{ (x * {k}.5).sin() * y }}");
     assert!(matched("fn f(k: u32, x: f64, y: f64) -> f64 { match k", scalar, 1000) > 0);
 }
+
+/// The length of the code for so many closures, each of which calls the one before twice.
+fn composed(first: &str, closure: impl Fn(usize) -> String, call: impl Fn(usize) -> String, n: usize) -> usize {
+    let closures: String = (1..n).map(closure).collect();
+    let item = format!("{first} {closures} {} }}", call(n - 1)).parse().expect("tokens");
+    let expansion = ad_core::expansion(proc_macro2::TokenStream::new(), item);
+    assert!(expansion.errors.is_empty(), "{:?}", expansion.errors);
+    expansion.tokens.to_string().len()
+}
+
+#[test]
+fn code_grows_with_the_closures() {
+    let plain = |n| {
+        let first = "fn f(x: f64) -> f64 { let f0 = |x: f64| x.sin() * 0.9;";
+        composed(first, |k| format!("let f{k} = |x: f64| f{0}(f{0}(x)) + x * 0.{k};", k - 1), |k| format!("f{k}(x)"), n)
+    };
+    let capturing = |n| {
+        let first =
+            "fn f(x: f64, c: f64, a: &[f64]) -> f64 { let n = 2; let f0 = |(x, y): (f64, f64)| (x * c, y.powi(n));";
+        let body = |k| format!("let f{k} = |p| {{ let q = f{0}(p); f{0}((q.0 + a[{k}], q.1.sin())) }};", k - 1);
+        composed(first, body, |k| format!("let y = f{k}((x, 1.5 * x)); y.0 * y.1"), n)
+    };
+    for chain in [&plain as &dyn Fn(usize) -> usize, &capturing] {
+        let (short, long) = (chain(14), chain(28));
+        let ratio = long as f64 / short as f64;
+        assert!(ratio < 3.0, "twice as many closures, {ratio:.2} times the code");
+    }
+}

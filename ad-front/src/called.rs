@@ -71,6 +71,19 @@ impl<'a> Lower<'a> {
         if let Some(f) = &closure.recursive {
             return self.call_compiled(f, args, range);
         }
+        match self.call_converted(closure, args, range) {
+            Some(result) => result,
+            None => self.call_inline(closure, args, range),
+        }
+    }
+
+    /// Lowers the body at the call.
+    pub(super) fn call_inline(
+        &mut self,
+        closure: &Closure<'a>,
+        args: &[Value<'a>],
+        range: SrcRange,
+    ) -> Lowered<Value<'a>> {
         // The type of the result may name sizes that the arguments have.
         let mut scope = closure.scope.clone();
         let result = self.inside(closure, range, |me| {
@@ -111,6 +124,7 @@ impl<'a> Lower<'a> {
         };
         let (body, scope) = (ClosureBody::Expr(&c.body), self.state.scope.clone());
         let (items, definition) = (self.state.items.clone(), self.state.definition);
+        let source = Some(self.source(c));
         Value::Closure(Rc::new(Closure {
             params,
             body,
@@ -121,6 +135,7 @@ impl<'a> Lower<'a> {
             definition,
             captured,
             recursive: None,
+            source,
         }))
     }
 
@@ -164,6 +179,7 @@ impl<'a> Lower<'a> {
             definition,
             captured,
             recursive,
+            source: None,
         })))
     }
 

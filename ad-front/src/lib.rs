@@ -27,6 +27,7 @@ mod changes;
 mod checks;
 mod collected;
 mod consts;
+mod converted;
 mod corner;
 mod definitions;
 mod depth;

@@ -1,5 +1,6 @@
 //! Functions that are compiled on their own: those that may call themselves, directly or through
-//! others, and those whose calls, expanded one in the other, would be many bodies. Such a function
+//! others, and those whose calls, expanded one in the other, would be many bodies (closures of this
+//! kind become functions in `converted`). Such a function
 //! is lowered once, as a program of its own, and a call of it is a call in the core language. All
 //! other functions are lowered at each call (`called`).
 //!
@@ -32,7 +33,7 @@ use ad_ir::program::{Container, Declared, Output, OutputTree, Owner, ParamTree, 
 use ad_ir::rust_types;
 
 /// A function whose calls expand to more bodies than these is compiled on its own.
-const LARGE: usize = 32;
+pub(super) const LARGE: usize = 32;
 
 /// A function that is compiled on its own.
 pub(super) struct Recursive<'a> {
@@ -50,6 +51,9 @@ pub(super) struct Functions {
     known: Rc<Findings>,
     /// The parameters that calls of this run change.
     changed: Rc<RefCell<BTreeSet<(String, usize)>>>,
+    /// The types of the results of closures, by their texts as functions. `None` if a closure
+    /// cannot be compiled on its own.
+    pub(super) closures: Rc<RefCell<BTreeMap<String, Option<String>>>>,
     /// The number of the function that is being lowered.
     current: Option<usize>,
 }
@@ -235,13 +239,13 @@ impl<'a> Lower<'a> {
     }
 
     /// Whether only derivatives are wanted that calls support.
-    fn only_first_derivatives(&self) -> bool {
+    pub(super) fn only_first_derivatives(&self) -> bool {
         self.sig.examples.is_empty() && self.sig.derivatives.iter().all(|d| is_first(d))
     }
 
     /// Whether a call knows all sizes in the function's signature. If not, the function is lowered
     /// at each call.
-    fn can_be_compiled(&self, f: &ItemFn) -> bool {
+    pub(super) fn can_be_compiled(&self, f: &ItemFn) -> bool {
         let mut errors = Diags::new();
         let sig = sig::of_function(f, self.definitions, (self.sig.mode, &self.sig.krate), &mut errors);
         let real = |sig: &Sig| sig.real_param.is_none() || self.sig.real_param.is_some();
@@ -269,7 +273,18 @@ impl<'a> Lower<'a> {
         args: &[Value<'a>],
         range: SrcRange,
     ) -> Lowered<Value<'a>> {
-        let (number, sig) = self.compiled(f)?;
+        let compiled = self.compiled(f)?;
+        self.call_number(compiled, &f.item.sig, args, range)
+    }
+
+    /// Calls a function that is compiled on its own, by its number.
+    pub(super) fn call_number(
+        &mut self,
+        (number, sig): (u32, Rc<Sig>),
+        declared: &syn::Signature,
+        args: &[Value<'a>],
+        range: SrcRange,
+    ) -> Lowered<Value<'a>> {
         if sig.real_param.is_some() && self.sig.real_param.is_none() {
             let name = sig.name.to_string();
             return Err(self.error(range, catalogue::recursive_generic(&name)));
@@ -278,7 +293,7 @@ impl<'a> Lower<'a> {
             return Err(self.error(range, catalogue::closure_arity(sig.declared.len(), args.len())));
         }
         let mut given = Vec::new();
-        for ((k, arg), input) in args.iter().enumerate().zip(&f.item.sig.inputs) {
+        for ((k, arg), input) in args.iter().enumerate().zip(&declared.inputs) {
             let syn::FnArg::Typed(typed) = input else { continue };
             let value = self.ascribe(arg.clone(), &typed.ty, range)?;
             given.extend(self.result(&sig.tree(k), &value, range)?.terms());
@@ -335,21 +350,34 @@ impl<'a> Lower<'a> {
     /// The number and the signature of a function.
     fn compiled(&mut self, f: &Recursive<'a>) -> Lowered<(u32, Rc<Sig>)> {
         let (attrs, vis) = (Vec::new(), syn::Visibility::Inherited);
-        let mut item = ItemFn { attrs, vis, ..f.item.clone() };
+        let item = ItemFn { attrs, vis, ..f.item.clone() };
         let own = item.sig.ident.to_string();
-        let visible = f.beside.iter().filter(|i| name_of(i).is_some() || is_type(i));
+        let itself = !f.beside.iter().any(|i| name_of(i).as_ref() == Some(&own));
+        self.compiled_item(item, &f.beside, itself, f.definition)
+    }
+
+    /// The number and the signature of a function in whose body these items are visible, and the
+    /// function itself if `itself`.
+    pub(super) fn compiled_item(
+        &mut self,
+        mut item: ItemFn,
+        beside: &[&'a Item],
+        itself: bool,
+        definition: Option<usize>,
+    ) -> Lowered<(u32, Rc<Sig>)> {
+        let visible = beside.iter().filter(|i| name_of(i).is_some() || is_type(i));
         let mut stmts: Vec<Stmt> = visible.map(|&i| Stmt::Item(i.clone())).collect();
-        if !f.beside.iter().any(|i| name_of(i).as_ref() == Some(&own)) {
+        if itself {
             stmts.push(Stmt::Item(Item::Fn(item.clone())));
         }
         stmts.append(&mut item.block.stmts);
         item.block.stmts = stmts;
         let text = item.to_token_stream().to_string();
-        let same = |c: &Compiled| c.text == text && c.definition == f.definition;
+        let same = |c: &Compiled| c.text == text && c.definition == definition;
         let found = self.functions.all.borrow().iter().position(same);
         let number = match found {
             Some(number) => number,
-            None => self.compile(item, text, f.definition),
+            None => self.compile(item, text, definition),
         };
         let (sig, errors) = {
             let all = self.functions.all.borrow();
@@ -457,7 +485,7 @@ fn by_leaves(mut program: Program) -> Program {
 }
 
 /// The name of a function or a constant.
-fn name_of(item: &Item) -> Option<String> {
+pub(super) fn name_of(item: &Item) -> Option<String> {
     match item {
         Item::Fn(f) => Some(f.sig.ident.to_string()),
         Item::Const(c) => Some(c.ident.to_string()),
