@@ -13,12 +13,12 @@ pub(crate) struct Program {
     pub(crate) tight: bool,
 }
 
-const PLAIN: &[usize] = &[10, 100, 1000];
-/// Sizes of matrices, for programs with a cubic number of steps.
-const MATRIX: &[usize] = &[16, 100, 1024];
+const PLAIN: &[usize] = &[125, 250, 500, 1000];
+/// Sizes of matrices whose sides double, for programs with a cubic number of steps.
+const MATRIX: &[usize] = &[16, 64, 256, 1024];
 
 /// The same without 4 x 4, which is mostly beginnings and ends of loops.
-const LARGER: &[usize] = &[100, 400, 1600];
+const LARGER: &[usize] = &[64, 256, 1024, 4096];
 
 /// The programs of a file, as its function `all`.
 macro_rules! programs {
