@@ -30,6 +30,8 @@ mod numbers;
 mod programs;
 #[path = "ratios/shapes.rs"]
 mod shapes;
+#[path = "ratios/stacks.rs"]
+mod stacks;
 #[path = "ratios/table.rs"]
 mod table;
 
@@ -52,7 +54,8 @@ const SAVED: [(&str, f64); 8] = [
 
 #[test]
 fn gradients_cost_a_fixed_number_of_times_the_function() {
-    let programs: Vec<_> = [programs::all(), kinds::all(), shapes::all(), table::all()].into_iter().flatten().collect();
+    let all = [programs::all(), kinds::all(), shapes::all(), stacks::all(), table::all()];
+    let programs: Vec<_> = all.into_iter().flatten().collect();
     let (mut lib, mut main) = (String::from(count::PRELUDE), String::from("use ratios::*;\nfn main() {\n"));
     for p in &programs {
         let expansion = ad_core::expansion(proc_macro2::TokenStream::new(), p.item.clone());

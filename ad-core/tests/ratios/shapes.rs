@@ -235,6 +235,41 @@ programs! {
         }
         t.dot(&t)
     }
+    seldom_a_product ROWS x {
+        let m = Array2::from_shape_fn((6, 8), |(i, k)| x[i * 8 + k]);
+        let mut t = 0.0;
+        for i in 0..x.len() {
+            if i % 32 == 0 { t += m.dot(&Array1::from_shape_fn(8, |k| x[(i + k) % 64])).mapv(f64::tanh).sum(); }
+        }
+        t
+    }
+    seldom_all_others ROWS x {
+        let n = x.len();
+        let mut t = 0.0;
+        for i in 0..n {
+            if i % (n / 4) == 1 { for j in 0..n { t += (x[i] - x[j]).sin(); } }
+        }
+        t
+    }
+    seldom_into_a_vector ROWS x {
+        let n = x.len();
+        let m = Array2::from_shape_fn((8, 8), |(i, k)| x[i * 8 + k]);
+        let mut t: Array1<f64> = Array1::zeros(8);
+        for i in 0..n {
+            if i % (n / 4) == 1 { t += &m.dot(&(&m.row(i % 8) * x[i])); }
+        }
+        t.dot(&t)
+    }
+    seldom_or_else ROWS x {
+        let n = x.len();
+        let m = Array2::from_shape_fn((8, 8), |(i, k)| x[i * 8 + k]);
+        let mut t = 0.0;
+        for i in 0..n {
+            let z = if i % (n / 4) == 1 { m.dot(&m.row(i % 8)).sum() } else { x[i] };
+            t += z.sin();
+        }
+        t
+    }
     retained ROWS x {
         let mut kept = x.to_vec();
         kept.retain(|&v| v > 0.61);

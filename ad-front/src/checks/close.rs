@@ -48,6 +48,7 @@ impl Lower<'_> {
                 Frame::Recurrence { var, size, mark, level } => {
                     let carried = self.state.recurrences.get(level).map_or_else(Vec::new, |s| s.carried.clone());
                     let free = |me: &Self, l: &Linear| !l.atoms.keys().any(|&t| me.g.depends_on(t, &carried));
+                    let in_step = if let Condition::Term(_, _, corner) = ok { corner } else { None };
                     ok = match ok {
                         Condition::Linear(l, nonempty) if !free(self, &l) => {
                             Condition::Term(self.linear_term(&l, &nonempty), None, None)
@@ -62,6 +63,14 @@ impl Lower<'_> {
                     if let Condition::Term(t, ..) = ok
                         && (said.of_call || self.g.depends_on(t, &carried))
                     {
+                        // The test of the worst index comes first, since it needs no loop.
+                        let t = match in_step.filter(|&c| c != t && self.g.bool_value(c) != Some(false)) {
+                            Some(sufficient) => {
+                                let yes = self.g.lit_bool(true);
+                                self.g.cond(sufficient, yes, t)
+                            }
+                            None => t,
+                        };
                         if let Some(steps) = self.state.recurrences.get_mut(level)
                             && !steps.flags.iter().any(|f| f.0 == t)
                         {

@@ -27,8 +27,8 @@ pub(super) struct Lift<'g> {
     items_last: bool,
     /// Whether a batched loop ends after the last step of the item with the most steps.
     ends: bool,
-    /// What is computed for all indices, in the root that is lifted.
-    shared: Rc<HashSet<Term>>,
+    /// What is computed for all indices.
+    pub(super) shared: Rc<HashSet<Term>>,
     /// The conditionals of which an arm is lifted over a part of the indices only.
     splits: HashMap<Term, Split>,
 }
@@ -51,9 +51,18 @@ impl<'g> Lift<'g> {
         Lift { ends: true, ..Lift::new(g, var, size) }
     }
 
+    /// Adds to the terms that are computed for all indices: those that these terms compute under no
+    /// condition that varies.
+    pub(super) fn share(&mut self, roots: &[Term]) {
+        let more = self.unconditional(roots);
+        if more.iter().any(|t| !self.shared.contains(t)) {
+            self.shared = self.shared.iter().copied().chain(more).collect::<HashSet<Term>>().into();
+        }
+    }
+
     /// The array (or tuple of arrays) of `t` for all values of the variable.
     pub(super) fn lift(&mut self, t: Term) -> Term {
-        self.shared = self.shared(t).into();
+        self.share(&[t]);
         on_demand(self, [t]);
         self.done[&t]
     }

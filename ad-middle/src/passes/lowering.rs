@@ -45,6 +45,7 @@ pub fn rules() -> Vec<&'static str> {
         "lowering.in_place",
         "lowering.exclusive",
         "lowering.ragged",
+        "lowering.added_in_arm",
         "lowering.sum_of_choice",
         "lowering.known_condition",
         "lowering.condition",
@@ -209,6 +210,12 @@ impl Lower<'_> {
         }
         let exact = self.exact.contains(&t);
         let g = &mut *self.g;
+        if self.depth > 0
+            && !exact
+            && let Some(made) = in_place::added_in_arm(g, &mapped)
+        {
+            return Ok((Some("lowering.added_in_arm"), made));
+        }
         if let Some(sum) = sum_of_choice(g, &mapped).filter(|_| !exact) {
             return Ok((Some("lowering.sum_of_choice"), sum));
         }

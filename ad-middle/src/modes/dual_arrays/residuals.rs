@@ -4,25 +4,26 @@
 //!
 //! The rule: cheap terms are recomputed from residuals. There are three kinds of residuals:
 //! - results of expensive functions (the tables' cost: exponentials, logarithms, powers) and sums,
-//!   and positions that a step searches for, if they differ from step to step;
+//!   and positions and numbers that a step searches or counts, if they differ from step to step;
 //! - elements and parts that a step reads of a carried array, or of a later state of the array in
 //!   the step, in which elements have been written (possibly under conditions). This holds if the
 //!   derived body reads nothing else of the array; then a step saves the parts and not the array.
 //! - the residuals of an inner loop and the number of its steps. Carried arrays among them count
 //!   only if each step computes them as a whole. The inner loop must be one that would otherwise be
 //!   run again from a carried array of which the derived body reads nothing else. Then the outer
-//!   loop does not save that array, and its derivative does not run the inner loop again.
+//!   loop does not save that array, and its derivative does not run the inner loop again. Rows that
+//!   take a few operations on scalars and read no array are computed again by a loop of their own.
 //!
 //! So no more is saved than the function has read. This module must never let a step compute a term
 //! that the function computes only in an arm, except an index: a saved term is a conditional under
 //! the same conditions.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::passes::rewrite::Rewriter;
 use ad_ir::analysis::Analyses;
 use ad_ir::analysis::guards::{Guard, Guards, decided, implied_guards};
-use ad_ir::ir::{Graph, Node, Scan, Term, Type};
+use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
 use ad_ir::prim::{Binary, Prim};
 
 use super::delta::{Delta, Dual};
@@ -178,6 +179,11 @@ pub(super) fn use_residuals(
     (residuals, params): (&[Residual], &[Term]),
     (states, parts): (&HashMap<Term, Term>, bool),
 ) -> Vec<usize> {
+    let of_loops: Vec<Term> = residuals.iter().filter(|k| matches!(k.why, Why::Loop { .. })).map(|k| k.term).collect();
+    let alone: HashMap<Term, Term> = of_loops.into_iter().filter_map(|t| Some((t, counted_again(g, t)?))).collect();
+    if !alone.is_empty() {
+        *results = substituted(g, results, &alone);
+    }
     let before: HashSet<Term> = g.reachable(results).into_iter().collect();
     let (guards, masks) = (implied_guards(g, results), masks(g, results));
     let saved = |k: &&Residual| {
@@ -233,6 +239,59 @@ pub(super) fn use_residuals(
     *results = if swap.len() == offered { all } else { substituted(g, results, &swap) };
     let reach: HashSet<Term> = g.reachable(results).into_iter().collect();
     (0..residuals.len()).filter(|&k| reach.contains(&params[&residuals[k].term])).collect()
+}
+
+/// The rows of an inner loop by a loop of their own, if they take a few operations on scalars and
+/// depend on no array: a position in a stack, or a sign that alternates. They are computed again.
+fn counted_again(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Proj(of, k) = *g.node(t) else { return None };
+    let Node::Scan(s) = g.node(of).clone() else { return None };
+    let (carries, row) = (s.init.len(), k as usize);
+    if s.stop.is_some() || row < carries {
+        return None;
+    }
+    let (mut kept, mut stack, mut terms) = (BTreeSet::new(), vec![row], HashSet::new());
+    while let Some(k) = stack.pop() {
+        for t in g.reachable(&[s.body.results[k]]) {
+            let scalar = g.ty(t).as_array().is_some_and(|(_, shape)| shape.is_empty());
+            let cheap = match g.node(t) {
+                Node::Param(n, _) => {
+                    if kept.insert(*n as usize) && (*n as usize) < carries {
+                        stack.push(*n as usize);
+                    }
+                    true
+                }
+                Node::Prim(prim, _) => prim.is_elementwise() && !prim.is_expensive(),
+                Node::Lit(_) | Node::Cond { .. } => true,
+                Node::Size(..) | Node::Input(_) => !g.ty(t).is_real(),
+                _ => false,
+            };
+            terms.insert(t);
+            if !scalar || !cheap || terms.len() > CHEAP {
+                return None;
+            }
+        }
+    }
+    let order: Vec<usize> = kept.into_iter().collect();
+    let mut args: Vec<Term> = s.body.params.iter().enumerate().map(|(n, ty)| g.param(n, ty.clone())).collect();
+    for (new, &old) in order.iter().enumerate() {
+        args[old] = g.param(new, s.body.params[old].clone());
+    }
+    let first = carries + s.captures.len();
+    let (states, read): (Vec<usize>, Vec<usize>) = order.iter().partition(|&&n| n < carries);
+    let (captured, consumed): (Vec<usize>, Vec<usize>) = read.iter().partition(|&&n| n < first);
+    let results: Vec<Term> = states.iter().copied().chain([row]).map(|n| s.body.results[n]).collect();
+    let results = g.instantiate(&Body { params: s.body.params.clone(), results: results.into() }, &args).into();
+    let alone = g.scan(Scan {
+        count: s.count,
+        reverse: s.reverse,
+        stop: None,
+        init: states.iter().map(|&n| s.init[n]).collect(),
+        captures: captured.iter().map(|&n| s.captures[n - carries]).collect(),
+        xs: consumed.iter().map(|&n| s.xs[n - first]).collect(),
+        body: Body { params: order.iter().map(|&n| s.body.params[n].clone()).collect(), results },
+    });
+    Some(g.proj(alone, states.len()))
 }
 
 fn substituted(g: &mut Graph, roots: &[Term], swap: &HashMap<Term, Term>) -> Vec<Term> {
@@ -332,14 +391,18 @@ fn cheap(g: &Graph, t: Term) -> bool {
     false
 }
 
-/// Whether it is an integer or a condition that takes a pass over an array: the position of an
-/// element, or whether there is one.
+/// Whether it is an integer or a condition that takes a loop or a pass over an array: the position
+/// of an element, whether there is one, how many there are.
 fn found_by_search(g: &Graph, t: Term) -> bool {
     if g.rank(t) > 0 || g.ty(t).is_real() {
         return false;
     }
     match g.node(t) {
         Node::Prim(Prim::Reduce(..) | Prim::Sum(_), args) => g.shape(args[0]).iter().any(|&n| g.int_value(n).is_none()),
+        Node::Proj(of, k) => match g.node(*of) {
+            Node::Scan(s) => (*k as usize) < s.init.len() && g.int_value(s.count).is_none(),
+            _ => false,
+        },
         Node::Cond { cond, then, other } => [cond, then, other].into_iter().any(|&t| found_by_search(g, t)),
         _ => false,
     }

@@ -1,16 +1,25 @@
-//! Index-set splitting: if a condition on the variable of a lift is a range (`i < n`, `i >= k`,
-//! both), an arm that makes arrays or runs loops is lifted over this range only, and padded with
-//! zeros. So the other indices cost nothing of what the arm does: `x.row(i).dot(w)` under `i <
-//! x.nrows()` is one product with the rows that exist.
+//! Index-set splitting: an arm of a conditional that makes arrays or runs loops is lifted over the
+//! indices that take it only, and its rows are put among zeros. So the other indices cost nothing
+//! of what the arm does.
 //!
-//! The ends of a range must be closed, since they become sizes. An arm that only computes scalars
-//! is not split: its elementwise choice vectorises, and costs a constant for each index.
+//! If the condition is a range (`i < n`, `i >= k`, both), the rows of the arm are padded:
+//! `x.row(i).dot(w)` under `i < x.nrows()` is one product with the rows that exist. Any other
+//! condition is evaluated for all indices first, and the indices at which it holds are listed. That
+//! costs a pass over the indices and copies of rows, so it is done only if an index may cost more
+//! than the elements of a row of its own: `x.row(i).dot(w)` under `keep[i]` stays one product with
+//! all rows.
+//!
+//! The number of indices becomes a size, so what it is computed from must be closed. An arm that
+//! only computes scalars is not split: its elementwise choice vectorises, and costs a constant for
+//! each index. Neither is an arm of which the program computes the same terms under no condition.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::Lift;
+use ad_ir::analysis::guards::{Guard, guards};
 use ad_ir::analysis::zeros::is_zero;
-use ad_ir::ir::{Elem, IntTy, Lit, Node, Term, Type};
+use ad_ir::ir::rewrite::on_demand;
+use ad_ir::ir::{Elem, IntTy, Lit, Node, OpenLoop, Term, Type, Var};
 use ad_ir::prim::{Cmp, IntOp, Prim};
 
 /// A condition on a variable: it is at least `low` and below `high`, and `rest` holds.
@@ -21,14 +30,22 @@ struct Range {
     rest: Option<Term>,
 }
 
+/// Indices of a lift.
+#[derive(Clone)]
+enum Indices {
+    Range(Range),
+    /// Those for which a condition has this value.
+    Where(Term, bool),
+}
+
 /// How a conditional is lifted.
 #[derive(Clone)]
 pub(super) struct Split {
     cond: Term,
-    /// Whether the condition holds in the range.
+    /// Whether the condition holds for the indices of the first arm.
     holds: bool,
-    /// The arm that is lifted over a range, and the range.
-    inside: (Term, Range),
+    /// The arm that is lifted over some indices only.
+    inside: (Term, Indices),
     /// The other arm.
     outside: Outside,
 }
@@ -39,17 +56,18 @@ enum Outside {
     Zero,
     /// It is lifted over all indices.
     Whole(Term),
-    /// It is lifted over a range, too: the indices that are left.
-    Part(Term, Range),
+    /// It is lifted over the indices that are left.
+    Part(Term, Indices),
 }
 
 impl Split {
     /// The terms that are lifted over all indices.
     pub(super) fn over_all(&self) -> Vec<Term> {
+        let listed = matches!(self.inside.1, Indices::Where(..));
         match self.outside {
-            Outside::Zero => Vec::new(),
+            Outside::Zero if !listed => Vec::new(),
             Outside::Whole(other) => vec![self.cond, other],
-            Outside::Part(..) => vec![self.cond],
+            Outside::Zero | Outside::Part(..) => vec![self.cond],
         }
     }
 }
@@ -60,6 +78,8 @@ enum Work {
     Scalars,
     /// It reads parts of arrays.
     Parts,
+    /// It computes with arrays, no more than a constant for each element of a row of the index.
+    Rows,
     /// It computes arrays, or runs loops.
     Arrays,
 }
@@ -72,77 +92,99 @@ impl Lift<'_> {
         if self.items_last || self.ends || !real || !self.varies(cond) {
             return None;
         }
+        let closed = !self.g.is_open(cond) && self.g.free(cond).len() == 1;
         let arms = [(then, other, true), (other, then, false)];
         arms.into_iter().find_map(|(arm, left, holds)| {
-            let zero = is_zero(self.g, left);
-            let least = if zero { Work::Parts } else { Work::Arrays };
-            if self.work(arm) < least {
+            let (work, zero) = (self.work(arm, &self.shared), is_zero(self.g, left));
+            if work < if zero { Work::Parts } else { Work::Rows } {
                 return None;
             }
-            let range = self.range(cond, holds)?;
-            let outside = if zero {
-                Outside::Zero
-            } else if self.work(left) < Work::Arrays {
-                Outside::Whole(left)
-            } else {
-                // Both arms are long: they are apart if the condition is one comparison.
-                let other = self.range(cond, !holds).filter(|other| other.rest.is_none());
-                Outside::Part(left, other.filter(|_| range.rest.is_none())?)
+            let range = self.range(cond, holds);
+            let whole = range.as_ref().is_some_and(|range| range.rest.is_none());
+            let listed = |holds| closed.then_some(Indices::Where(cond, holds));
+            let indices = range.map(Indices::Range).or_else(|| listed(holds).filter(|_| work == Work::Arrays));
+            let (indices, outside) = match self.work(left, &self.shared) {
+                _ if zero => (indices?, Outside::Zero),
+                Work::Scalars | Work::Parts => (indices?, Outside::Whole(left)),
+                other => match self.range(cond, !holds).filter(|range| whole && range.rest.is_none()) {
+                    Some(range) => (indices?, Outside::Part(left, Indices::Range(range))),
+                    None if other == Work::Rows => (indices?, Outside::Whole(left)),
+                    None => (listed(holds)?, Outside::Part(left, listed(!holds)?)),
+                },
             };
-            Some(Split { cond, holds, inside: (arm, range), outside })
+            Some(Split { cond, holds, inside: (arm, indices), outside })
         })
     }
 
-    /// The terms that the lift of a term computes for all indices, if no conditional in it is
-    /// lifted as a whole.
-    pub(super) fn shared(&mut self, root: Term) -> HashSet<Term> {
-        let (mut seen, mut stack) = (HashSet::new(), vec![root]);
+    /// The terms among these that are computed for all indices: those under no condition that
+    /// varies.
+    pub(in crate::passes) fn unconditional(&self, roots: &[Term]) -> HashSet<Term> {
+        let varies = |guards: &[Guard]| guards.iter().any(|guard| self.varies(guard.0));
+        let all = guards(self.g, roots).into_iter();
+        all.filter(|(t, guards)| self.varies(*t) && !varies(guards)).map(|(t, _)| t).collect()
+    }
+
+    /// What an arm does for one index, but for these terms.
+    fn work(&self, arm: Term, but: &HashSet<Term>) -> Work {
+        let (mut seen, mut stack, mut all) = (HashSet::new(), vec![arm], Vec::new());
         while let Some(t) = stack.pop() {
-            if !self.varies(t) || !seen.insert(t) {
+            if !self.varies(t) || but.contains(&t) || !seen.insert(t) {
                 continue;
             }
-            if let Node::Cond { cond, .. } = *self.g.node(t)
-                && self.varies(cond)
-                && (self.range(cond, true).is_some() || self.range(cond, false).is_some())
-            {
-                stack.push(cond);
-                continue;
-            }
+            all.push(t);
             self.g.node(t).for_each_scoped_child(|c, inside| {
                 if !inside {
                     stack.push(c);
                 }
             });
         }
-        seen
+        let rows: Vec<&[Term]> = all.iter().filter_map(|&t| self.own_row(t)).collect();
+        all.iter().map(|&t| self.work_of(t, &rows)).max().unwrap_or(Work::Scalars)
     }
 
-    /// What an arm does for one index, without the terms that are computed for all indices anyway.
-    fn work(&self, arm: Term) -> Work {
-        let (mut seen, mut stack, mut most) = (HashSet::new(), vec![arm], Work::Scalars);
-        while let Some(t) = stack.pop() {
-            if !self.varies(t) || self.shared.contains(&t) || !seen.insert(t) {
-                continue;
+    /// What one operation does for one index, where these are the shapes of the index's rows.
+    fn work_of(&self, t: Term, rows: &[&[Term]]) -> Work {
+        let g = &*self.g;
+        let Some((_, shape)) = g.ty(t).as_array() else { return Work::Arrays };
+        let ranges: Vec<Term> = match g.node(t) {
+            Node::Prim(Prim::Sum(_), args) => g.shape(args[0]).to_vec(),
+            Node::Prim(Prim::Contract(c), args) => {
+                let of_b = c.b.iter().zip(g.shape(args[1])).filter(|(label, _)| !c.a.contains(label));
+                g.shape(args[0]).iter().chain(of_b.map(|(_, size)| size)).copied().collect()
             }
-            let node = self.g.node(t);
-            let array = self.g.ty(t).as_array().is_none_or(|(_, shape)| !shape.is_empty());
-            most = most.max(match node {
-                Node::Prim(Prim::Sum(_) | Prim::Contract(_), _) => Work::Arrays,
-                _ if !array => Work::Scalars,
-                Node::Gather { .. } | Node::Cond { .. } => Work::Parts,
-                Node::Prim(Prim::Slice(_) | Prim::Transpose(_) | Prim::Recast | Prim::Reshape, _) => Work::Parts,
-                _ => Work::Arrays,
-            });
-            if most == Work::Arrays {
-                break;
+            _ if shape.is_empty() => return Work::Scalars,
+            Node::Gather { .. } | Node::Cond { .. } => return Work::Parts,
+            Node::Prim(prim, _) => match prim {
+                Prim::Slice(_) | Prim::Transpose(_) | Prim::Recast | Prim::Reshape => return Work::Parts,
+                _ if prim.is_elementwise() || matches!(prim, Prim::Replicate(_)) => shape.to_vec(),
+                _ => return Work::Arrays,
+            },
+            _ => return Work::Arrays,
+        };
+        let inside = |row: &&[Term]| {
+            let mut left = row.to_vec();
+            ranges.iter().all(|n| left.iter().position(|m| m == n).map(|k| left.swap_remove(k)).is_some())
+        };
+        if rows.iter().any(inside) { Work::Rows } else { Work::Arrays }
+    }
+
+    /// The shape of a row that no other index reads.
+    fn own_row(&self, t: Term) -> Option<&[Term]> {
+        let Node::Gather { src, index, .. } = self.g.node(t) else { return None };
+        let own = !self.varies(*src) && index.iter().any(|&ix| self.is_own(ix));
+        own.then(|| self.g.shape(t))
+    }
+
+    /// Whether an index is the variable plus a term without it.
+    fn is_own(&self, ix: Term) -> bool {
+        match self.g.node(ix) {
+            Node::Prim(Prim::Int(IntOp::Add), args) => {
+                let [a, b] = [args[0], args[1]];
+                (self.is_own(a) && !self.varies(b)) || (self.is_own(b) && !self.varies(a))
             }
-            node.for_each_scoped_child(|c, inside| {
-                if !inside {
-                    stack.push(c);
-                }
-            });
+            Node::Prim(Prim::Int(IntOp::Sub), args) => self.is_own(args[0]) && !self.varies(args[1]),
+            _ => self.beyond(ix).is_some(),
         }
-        most
     }
 
     /// The range of the indices for which a condition may be as given, and what else it needs.
@@ -251,38 +293,157 @@ impl Lift<'_> {
 
     /// The array of a conditional that is split.
     pub(super) fn in_parts(&mut self, t: Term) -> Term {
-        let Some(Split { cond, holds, inside: (arm, range), outside }) = self.splits.get(&t).cloned() else { return t };
-        let arm = range.rest.map_or(arm, |rest| {
-            let zeros = self.g.zeros_like(arm);
-            self.g.cond(rest, arm, zeros)
-        });
-        let inside = self.over(&range, arm);
+        let Some(Split { cond, holds, inside: (arm, indices), outside }) = self.splits.get(&t).cloned() else {
+            return t;
+        };
+        let inside = self.over(&indices, arm);
         let outside = match outside {
             Outside::Zero => return inside,
             Outside::Whole(other) => self.done[&other],
-            Outside::Part(other, range) => self.over(&range, other),
+            Outside::Part(other, indices) => self.over(&indices, other),
         };
         let mask = self.done[&cond];
         let (then, other) = if holds { (inside, outside) } else { (outside, inside) };
         self.select(mask, then, other)
     }
 
-    /// The array of a term for the indices of a range, and zeros for all others.
-    fn over(&mut self, range: &Range, t: Term) -> Term {
-        let zero = self.g.lit_usize(0);
-        let size = self.size;
-        let end = self.nearer(IntOp::Min, range.high, Some(size)).unwrap_or(size);
-        let low = if range.low.is_some() { self.nearer(IntOp::Min, range.low, Some(size)) } else { None };
-        let low = low.unwrap_or(zero);
-        let len = self.g.int(IntOp::Sub, end, low);
+    /// The array of a term for some indices, and zeros for all others.
+    fn over(&mut self, indices: &Indices, t: Term) -> Term {
+        let (zero, size) = (self.g.lit_usize(0), self.size);
+        let part = self.part(indices, t);
+        let rows = Lift::new(self.g, part.var, part.len).lift(part.t);
+        let mut shape = self.g.shape(rows).to_vec();
+        shape[0] = size;
+        if let Some(low) = part.low {
+            let mut starts = vec![zero; shape.len()];
+            starts[0] = low;
+            return self.g.pad(rows, &starts, &vec![1; shape.len()], &shape);
+        }
+        let none = self.g.zero(self.g.elem(rows));
+        let none = self.g.broadcast(none, &shape);
+        self.g.update(none, rows, &[part.var], &[part.at])
+    }
+
+    /// The sum of a term over all indices.
+    pub(in crate::passes) fn sum(&mut self, t: Term) -> Term {
+        if let Some((indices, arm)) = self.zero_elsewhere(t) {
+            let part = self.part(&indices, arm);
+            return Lift::new(self.g, part.var, part.len).sum(part.t);
+        }
+        let all = self.lift(t);
+        self.g.sum_axes(all, &[0])
+    }
+
+    /// An array to which a term is added for all indices, each at its place.
+    pub(in crate::passes) fn scatter(&mut self, dst: Term, t: Term, (vars, index): (&[Var], &[Term])) -> Term {
+        if let Some((indices, arm)) = self.zero_elsewhere(t) {
+            let part = self.part(&indices, arm);
+            let index = self.g.subst_vars_all(index, &[(self.var, part.at)]);
+            return Lift::new(self.g, part.var, part.len).scatter(dst, part.t, (vars, &index));
+        }
+        let src = self.lift(t);
+        let fresh = self.g.fresh();
+        let index: Vec<Term> = index.iter().map(|&ix| self.lift_index(ix, fresh)).collect();
+        let vars: Vec<Var> = std::iter::once(fresh).chain(vars.iter().copied()).collect();
+        self.g.scatter(dst, src, &vars, &index)
+    }
+
+    /// The arm of a root that is zero for all indices but some.
+    fn zero_elsewhere(&mut self, t: Term) -> Option<(Indices, Term)> {
+        if !self.varies(t) {
+            return None;
+        }
+        let split = self.split(t).filter(|split| matches!(split.outside, Outside::Zero))?;
+        if let Indices::Where(cond, _) = split.inside.1 {
+            on_demand(self, [cond]);
+        }
+        Some((split.inside.1, split.inside.0))
+    }
+
+    /// A term at some indices, which are numbered.
+    fn part(&mut self, indices: &Indices, t: Term) -> Part {
+        let t = self.with_rows(t);
+        let (zero, size) = (self.g.lit_usize(0), self.size);
         let var = self.g.fresh();
         let i = self.g.mk(Node::Var(var));
-        let at = self.g.int(IntOp::Add, i, low);
-        let moved = self.g.subst_vars(t, &[(self.var, at)]);
-        let part = Lift::new(self.g, var, len).lift(moved);
-        let mut shape = self.g.shape(part).to_vec();
-        let mut starts = vec![zero; shape.len()];
-        (starts[0], shape[0]) = (low, size);
-        self.g.pad(part, &starts, &vec![1; shape.len()], &shape)
+        let (t, len, low, at) = match indices {
+            Indices::Range(range) => {
+                let t = range.rest.map_or(t, |rest| {
+                    let zeros = self.g.zeros_like(t);
+                    self.g.cond(rest, t, zeros)
+                });
+                let end = self.nearer(IntOp::Min, range.high, Some(size)).unwrap_or(size);
+                let low = if range.low.is_some() { self.nearer(IntOp::Min, range.low, Some(size)) } else { None };
+                let low = low.unwrap_or(zero);
+                (t, self.g.int(IntOp::Sub, end, low), Some(low), self.g.int(IntOp::Add, i, low))
+            }
+            Indices::Where(cond, holds) => {
+                let (len, listed) = self.listed(*cond, *holds);
+                (t, len, None, self.g.index(listed, &[i]))
+            }
+        };
+        let t = self.g.subst_vars(t, &[(self.var, at)]);
+        Part { var, len, low, at, t }
     }
+
+    /// The term that reads the rows of what is computed for all indices anyway.
+    fn with_rows(&mut self, t: Term) -> Term {
+        let (mut seen, mut stack, mut found) = (HashSet::new(), vec![t], Vec::new());
+        while let Some(t) = stack.pop() {
+            if !self.varies(t) || !seen.insert(t) {
+                continue;
+            }
+            if self.shared.contains(&t) && self.g.ty(t).as_array().is_some() {
+                if self.work(t, &HashSet::new()) >= Work::Rows {
+                    found.push(t);
+                }
+                continue;
+            }
+            self.g.node(t).for_each_scoped_child(|c, inside| {
+                if !inside {
+                    stack.push(c);
+                }
+            });
+        }
+        if found.is_empty() {
+            return t;
+        }
+        on_demand(self, found.iter().copied());
+        let i = self.g.mk(Node::Var(self.var));
+        let rows = found.iter().map(|&t| (t, self.g.index(self.done[&t], &[i])));
+        let rows: HashMap<Term, Term> = rows.collect();
+        self.g.replaced(&[t], rows)[0]
+    }
+
+    /// The number of the indices for which a condition has a value, and a list that begins with
+    /// them, in ascending order.
+    fn listed(&mut self, cond: Term, holds: bool) -> (Term, Term) {
+        let mask = self.done[&cond];
+        let mask = if holds { mask } else { self.g.not(mask) };
+        let (none, one, size) = (self.g.lit_usize(0), self.g.lit_usize(1), self.size);
+        let step = self.g.fresh();
+        let i = self.g.mk(Node::Var(step));
+        let init = vec![none, self.g.broadcast(none, &[size])];
+        let carried: Vec<Term> = init.iter().map(|&t| self.g.placeholder(self.g.ty(t).clone())).collect();
+        let here = self.g.index(mask, &[i]);
+        let next = self.g.int(IntOp::Add, carried[0], one);
+        let put = self.g.update(carried[1], i, &[], &[carried[0]]);
+        let results = vec![self.g.cond(here, next, carried[0]), self.g.cond(here, put, carried[1])];
+        let (reverse, stop) = (false, None);
+        let rows = self.g.close_loop(&OpenLoop { count: size, reverse, stop, step, init, carried, results });
+        (self.g.proj(rows, 0), self.g.proj(rows, 1))
+    }
+}
+
+/// A term at some of the indices of a lift.
+struct Part {
+    /// The number of an index.
+    var: Var,
+    /// How many there are.
+    len: Term,
+    /// The first index, if they follow each other.
+    low: Option<Term>,
+    /// The index with this number.
+    at: Term,
+    t: Term,
 }

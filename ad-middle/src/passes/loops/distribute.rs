@@ -1,7 +1,8 @@
 //! Builds the loop that remains and the bulk operations for the results that have left it, from the
 //! outcomes decided in `loops`. It decides nothing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::rc::Rc;
 
 use super::{Distribution, Placement, Update};
 use crate::passes::lift::Lift;
@@ -64,6 +65,9 @@ impl Distribution<'_> {
             rows = (0..self.saved.len()).map(|n| self.g.proj(rest, left.len() + n)).collect();
         }
         let (var, args) = self.step(&rows);
+        let results = self.scan.body.results.to_vec();
+        let in_step = self.at_step(&results, &args);
+        let shared: Rc<HashSet<Term>> = Lift::new(self.g, var, self.scan.count).unconditional(&in_step).into();
         let fates = std::mem::take(&mut self.placement);
         for (k, placement) in fates.into_iter().enumerate() {
             let result = self.scan.body.results[k];
@@ -79,7 +83,9 @@ impl Distribution<'_> {
                 }
                 Placement::Map(r) => {
                     let r = self.at_step(&[r], &args)[0];
-                    let rows = Lift::new(self.g, var, self.scan.count).lift(r);
+                    let mut lift = Lift::new(self.g, var, self.scan.count);
+                    lift.shared = shared.clone();
+                    let rows = lift.lift(r);
                     trace::fired("loops.rows", result, &[rows]);
                     rows
                 }
@@ -102,7 +108,7 @@ impl Distribution<'_> {
                             (Update::Winner(op, e), Update::Winner(_, each)) => {
                                 self.winner(acc, *op, (*e, *each), var, &rows)
                             }
-                            _ => self.over_steps(acc, &each, var),
+                            _ => self.over_steps(acc, &each, var, &shared),
                         };
                         let rule = if self.private.contains(&k) { "loops.fission" } else { p.rule() };
                         trace::fired(rule, result, &[made]);
@@ -211,13 +217,13 @@ impl Distribution<'_> {
     }
 
     /// The update of `acc` by all iterations.
-    fn over_steps(&mut self, acc: Term, p: &Update, var: Var) -> Term {
+    fn over_steps(&mut self, acc: Term, p: &Update, var: Var, shared: &Rc<HashSet<Term>>) -> Term {
         let count = self.scan.count;
         let mut lift = Lift::new(self.g, var, count);
+        lift.shared = shared.clone();
         match p {
             Update::Add(e) => {
-                let all = lift.lift(*e);
-                let sum = self.g.sum_axes(all, &[0]);
+                let sum = lift.sum(*e);
                 if is_zero_of_either_sign(self.g, acc) { sum } else { self.g.add(acc, sum) }
             }
             Update::InOrder(e) => {
@@ -228,15 +234,13 @@ impl Distribution<'_> {
                 let own = self.g.reduce(Reduce::FromZero, axes.len(), all);
                 self.g.relaxed_exact(sum, own)
             }
-            Update::Scatter { put, src, vars, index } => {
+            Update::Scatter { put: Put::Add, src, vars, index } => lift.scatter(acc, *src, (vars, index)),
+            Update::Scatter { put: Put::Set, src, vars, index } => {
                 let src = lift.lift(*src);
                 let fresh = lift.g.fresh();
                 let index: Vec<Term> = index.iter().map(|&ix| lift.lift_index(ix, fresh)).collect();
                 let vars: Vec<Var> = std::iter::once(fresh).chain(vars.iter().copied()).collect();
-                match put {
-                    Put::Add => self.g.scatter(acc, src, &vars, &index),
-                    Put::Set => self.g.update(acc, src, &vars, &index),
-                }
+                self.g.update(acc, src, &vars, &index)
             }
             Update::Extremum(op, e) | Update::Winner(op, e) => {
                 let all = lift.lift(*e);

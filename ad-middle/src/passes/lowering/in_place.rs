@@ -267,3 +267,32 @@ fn add(g: &mut Graph, acc: Term, t: Term) -> Term {
         _ => g.add(acc, t),
     }
 }
+
+/// `scatter x (cond c v 0) (\[] -> [cond c i _])` as `cond c (scatter x v (\[] -> [i])) x`: a step
+/// that does not take the arm adds nothing, so it does not read the array either.
+pub(super) fn added_in_arm(g: &mut Graph, node: &Node) -> Option<Term> {
+    let Node::Scatter { put: Put::Add, dst, src, vars, index } = node else { return None };
+    let Node::Cond { cond, then, other } = *g.node(*src) else { return None };
+    if !vars.is_empty() || index.is_empty() {
+        return None;
+    }
+    let (arm, holds) = match (is_zero(g, then), is_zero(g, other)) {
+        (false, true) => (then, true),
+        (true, false) => (other, false),
+        _ => return None,
+    };
+    let in_arm = |&ix: &Term| match *g.node(ix) {
+        Node::Cond { cond: c, then, other } if c == cond => {
+            if holds {
+                then
+            } else {
+                other
+            }
+        }
+        _ => ix,
+    };
+    let index: Vec<Term> = index.iter().map(in_arm).collect();
+    let added = g.scatter(*dst, arm, &[], &index);
+    let (then, other) = if holds { (added, *dst) } else { (*dst, added) };
+    Some(g.cond(cond, then, other))
+}
