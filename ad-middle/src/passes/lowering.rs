@@ -414,7 +414,13 @@ impl Lower<'_> {
                 parts.push(init);
                 continue;
             }
-            let next = self.in_place(now, results[k]).unwrap_or(results[k]);
+            let mut next = self.in_place(now, results[k]).unwrap_or(results[k]);
+            if !self.exact.contains(&scan.body.results[k])
+                && let Some(made) = in_place::added_to_number(self.g, now, next)
+            {
+                self.fired("lowering.added_in_arm", next, &[made]);
+                next = made;
+            }
             // Created last, so that its handle is larger than those of the body.
             let ty = self.g.ty(now).clone();
             let last = leaf(self.g, ty);

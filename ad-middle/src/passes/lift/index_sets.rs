@@ -22,6 +22,10 @@ use ad_ir::ir::rewrite::on_demand;
 use ad_ir::ir::{Elem, IntTy, Lit, Node, OpenLoop, Term, Type, Var};
 use ad_ir::prim::{Cmp, IntOp, Prim};
 
+/// Arrays of at most so many elements, a literal number, are not worth a list of indices: they
+/// become scalars.
+const FEW: i128 = 16;
+
 /// A condition on a variable: it is at least `low` and below `high`, and `rest` holds.
 #[derive(Clone, Default)]
 struct Range {
@@ -154,10 +158,15 @@ impl Lift<'_> {
             }
             _ if shape.is_empty() => return Work::Scalars,
             Node::Gather { .. } | Node::Cond { .. } => return Work::Parts,
-            Node::Prim(prim, _) => match prim {
+            // Elements that are written in place.
+            Node::Scatter { src, .. } => g.shape(*src).to_vec(),
+            Node::Prim(prim, args) => match prim {
                 Prim::Slice(_) | Prim::Transpose(_) | Prim::Recast | Prim::Reshape => return Work::Parts,
-                _ if prim.is_elementwise() || matches!(prim, Prim::Replicate(_)) => shape.to_vec(),
-                _ => return Work::Arrays,
+                Prim::Call(_) | Prim::Onto(_) | Prim::Returned(..) => return Work::Arrays,
+                _ => {
+                    let of_args = args[..prim.data_args(args.len())].iter().map(|&x| g.shape(x));
+                    of_args.chain([shape]).max_by_key(|shape| shape.len()).unwrap_or_default().to_vec()
+                }
             },
             _ => return Work::Arrays,
         };
@@ -165,7 +174,9 @@ impl Lift<'_> {
             let mut left = row.to_vec();
             ranges.iter().all(|n| left.iter().position(|m| m == n).map(|k| left.swap_remove(k)).is_some())
         };
-        if rows.iter().any(inside) { Work::Rows } else { Work::Arrays }
+        let literals: Option<Vec<i128>> = ranges.iter().map(|&n| g.int_value(n)).collect();
+        let few = literals.is_some_and(|all| all.iter().product::<i128>() <= FEW);
+        if few || rows.iter().any(inside) { Work::Rows } else { Work::Arrays }
     }
 
     /// The shape of a row that no other index reads.

@@ -272,27 +272,42 @@ fn add(g: &mut Graph, acc: Term, t: Term) -> Term {
 /// that does not take the arm adds nothing, so it does not read the array either.
 pub(super) fn added_in_arm(g: &mut Graph, node: &Node) -> Option<Term> {
     let Node::Scatter { put: Put::Add, dst, src, vars, index } = node else { return None };
-    let Node::Cond { cond, then, other } = *g.node(*src) else { return None };
+    let (cond, arm, holds) = zero_otherwise(g, *src)?;
     if !vars.is_empty() || index.is_empty() {
         return None;
     }
-    let (arm, holds) = match (is_zero(g, then), is_zero(g, other)) {
-        (false, true) => (then, true),
-        (true, false) => (other, false),
-        _ => return None,
-    };
     let in_arm = |&ix: &Term| match *g.node(ix) {
-        Node::Cond { cond: c, then, other } if c == cond => {
-            if holds {
-                then
-            } else {
-                other
-            }
-        }
+        Node::Cond { cond: c, then, other } if c == cond => [other, then][usize::from(holds)],
         _ => ix,
     };
     let index: Vec<Term> = index.iter().map(in_arm).collect();
     let added = g.scatter(*dst, arm, &[], &index);
-    let (then, other) = if holds { (added, *dst) } else { (*dst, added) };
-    Some(g.cond(cond, then, other))
+    Some(in_the_arm(g, (cond, holds), added, *dst))
+}
+
+/// The same for a carried number: `now + cond c v 0` as `cond c (now + v) now`.
+pub(super) fn added_to_number(g: &mut Graph, now: Term, next: Term) -> Option<Term> {
+    let Node::Prim(Prim::Binary(Binary::Add), args) = g.node(next).clone() else { return None };
+    let added = if args[0] == now { args[1] } else { args[0] };
+    let (cond, arm, holds) = zero_otherwise(g, added)?;
+    if g.rank(next) > 0 || !args.contains(&now) {
+        return None;
+    }
+    let sum = g.add(now, arm);
+    Some(in_the_arm(g, (cond, holds), sum, now))
+}
+
+/// The arm of a conditional of which the other one is zero, and the value of its condition.
+fn zero_otherwise(g: &Graph, t: Term) -> Option<(Term, Term, bool)> {
+    let Node::Cond { cond, then, other } = *g.node(t) else { return None };
+    match (is_zero(g, then), is_zero(g, other)) {
+        (false, true) => Some((cond, then, true)),
+        (true, false) => Some((cond, other, false)),
+        _ => None,
+    }
+}
+
+fn in_the_arm(g: &mut Graph, (cond, holds): (Term, bool), arm: Term, otherwise: Term) -> Term {
+    let (then, other) = if holds { (arm, otherwise) } else { (otherwise, arm) };
+    g.cond(cond, then, other)
 }
