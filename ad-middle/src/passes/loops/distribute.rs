@@ -66,7 +66,8 @@ impl Distribution<'_> {
         }
         let (var, args) = self.step(&rows);
         let results = self.scan.body.results.to_vec();
-        let in_step = self.at_step(&results, &args);
+        let chooses = self.g.reachable(&results).iter().any(|&t| matches!(self.g.node(t), Node::Cond { .. }));
+        let in_step = if chooses { self.at_step(&results, &args) } else { Vec::new() };
         let shared: Rc<HashSet<Term>> = Lift::new(self.g, var, self.scan.count).unconditional(&in_step).into();
         let fates = std::mem::take(&mut self.placement);
         for (k, placement) in fates.into_iter().enumerate() {
