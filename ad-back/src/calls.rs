@@ -124,6 +124,7 @@ fn renamed(routine: &Routine, name: &Ident) -> Routine {
         params: routine.params.clone(),
         result_ty: routine.result_ty.clone(),
         result: routine.result.clone(),
+        fallible: routine.fallible.clone(),
         checks: routine.checks.clone(),
         destinations: Vec::new(),
         workspace: false,

@@ -95,6 +95,13 @@ impl<'p> Names<'p> {
         }
     }
 
+    /// The value of a call. A function that returns an `Option` or a `Result` has one at the points
+    /// of a check.
+    fn present(&self, call: TokenStream) -> TokenStream {
+        let run = &self.run;
+        if self.program.fallible.is_some() { quote!(#run::present(#call)) } else { call }
+    }
+
     /// The position of a leaf among the active ones.
     fn active(&self, leaf: usize) -> Option<usize> {
         self.program.active.iter().position(|&k| k == leaf)
@@ -388,9 +395,10 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
     let call = |d: &Descriptor| {
         let (f, by) = (suffixed(d.suffix), format_ident!("{}", d.checked.by));
         if d.returns == Structure::Closure {
+            let call_here = names.present(quote!(#f(#(#here),*)));
             return quote! {
                 #check.#by(|#points_| {
-                    let (#whole_value, #back) = #f(#(#here),*);
+                    let (#whole_value, #back) = #call_here;
                     #whole_taken
                     let #points_ = #points_.iter().map(|#at| {
                         let #gradient = #back(#cotangent);
@@ -405,7 +413,8 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
         let (before, further) = match d.further {
             Further::Nothing => (quote!(), Vec::new()),
             Further::Cotangent => {
-                (quote!(let #whole_value = #itself(#(#here),*); #whole_taken), vec![cotangent.clone()])
+                let call = names.present(quote!(#itself(#(#here),*)));
+                (quote!(let #whole_value = #call; #whole_taken), vec![cotangent.clone()])
             }
             Further::Directions(_) => (quote!(), names.along(&at)),
             Further::Destinations => (destinations.before.clone(), {
@@ -443,7 +452,7 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
             Further::Nothing if d.checked.elsewhere => quote!(|#at|),
             Further::Nothing | Further::Destinations => quote!(||),
         };
-        let called = quote!(#f(#(#arguments),*));
+        let called = names.present(quote!(#f(#(#arguments),*)));
         let body = match (d.returns, d.with_value) {
             (Structure::Jacobian, _) => {
                 let (pattern, blocks) = names.blocks(&names.result);
@@ -512,7 +521,7 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
         };
         quote!(#check.#by(#given #body);)
     };
-    let called = names.value_entries(&quote!(#itself(#(#moved),*)));
+    let called = names.value_entries(&names.present(quote!(#itself(#(#moved),*))));
     let code: TokenStream = derivatives.iter().map(|d| call(d)).collect();
     let how = own("how", 0);
     let body = quote! {

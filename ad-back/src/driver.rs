@@ -107,12 +107,16 @@ impl Driver<'_> {
             OutputTree::Tuple(parts) if !destinations.is_empty() => {
                 let written = self.write_out()?;
                 let value = self.output(&parts[0], &mut left)?;
+                let value = self.present(value);
                 quote!(#written #value)
             }
             OutputTree::Leaf(out) if self.onto.is_some() => self.left_onto(out.term),
             _ => match self.style.records {
                 Some(kind) => self.recorded(result, &kind.records())?,
-                None => self.output(result, &mut left)?,
+                None => {
+                    let value = self.output(result, &mut left)?;
+                    self.present(value)
+                }
             },
         };
         let parts = self.parts_of_parameters(destinations);

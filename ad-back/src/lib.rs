@@ -45,8 +45,8 @@ use quote::quote;
 
 use ad_ir::choice;
 use ad_ir::ir::{Graph, Term};
-use ad_ir::program::{Check, Declared, Phase, Program, Routine, Staged};
-use ad_ir::rust_types::real_param;
+use ad_ir::program::{Check, Declared, Program, Routine, Staged};
+use ad_ir::rust_types::{fallible_type, present, real_param};
 use ad_middle::passes::lowering::LoweredGraph;
 use ad_middle::passes::lowering::exact::Decided;
 use ad_middle::pipeline::{self, Log};
@@ -68,7 +68,7 @@ fn prepare(g: &mut Graph, program: &Program, routine: &Routine, log: Option<&mut
     let LoweredGraph { new, loops, outer } = pipeline::lower(g, program, routine, log)?;
     let result = routine.result.with_terms(&mut routine.result.terms().iter().map(|t| new[t]));
     let mut checks = routine.checks.clone();
-    checks.sort_by_key(|c| c.phase != Phase::Entry);
+    checks.sort_by_key(|c| c.phase);
     for check in &mut checks {
         check.ok = new[&check.ok];
         for shown in &mut check.shown {
@@ -82,7 +82,7 @@ fn prepare(g: &mut Graph, program: &Program, routine: &Routine, log: Option<&mut
     }
     let reads = |c: &Check| CheckTerms {
         reads: std::iter::once(c.ok).chain(c.shown.iter().map(|s| s.1)).collect(),
-        entry: c.phase == Phase::Entry,
+        phase: c.phase,
     };
     let onto = routine.onto.and_then(|k| g.input(k));
     let check_terms: Vec<CheckTerms> = checks.iter().map(reads).collect();
@@ -149,7 +149,10 @@ fn returned(routine: &Routine, frame: &RecordAccess<'_>) -> TokenStream {
     match (frame.records(), routine.onto) {
         (Some(_), _) => returns(&quote!(usize)),
         (None, Some(_)) => TokenStream::new(),
-        (None, None) => returns(&routine.result_ty),
+        (None, None) => match &routine.fallible {
+            Some(fallible) => returns(&fallible_type(fallible, &routine.result_ty)),
+            None => returns(&routine.result_ty),
+        },
     }
 }
 
@@ -220,16 +223,23 @@ pub fn emit_staged(
         .map(|(Declared { name, .. }, p)| if p.passing.references > 0 { quote!(&#name) } else { quote!(#name) });
     let value = Ident::new("value_", Span::mixed_site());
     let pattern = if names.is_empty() { quote!(#value) } else { quote!((#value, #(#names),*)) };
+    let both =
+        quote!((#value, move |#own_name: #own_ty| #second_name #turbofish (#passed_calls #(#passed,)* #own_name)));
+    let both_ty = quote!((#value_ty, impl Fn(#own_ty) -> #gradient + use<#(#captured),*>));
+    let (otherwise, both, both_ty) = match &first.fallible {
+        Some(fallible) => (quote!(?), present(fallible, &both), fallible_type(fallible, &both_ty)),
+        None => (TokenStream::new(), both, both_ty),
+    };
     let body = quote! {
         #called
         #inner
         #closure
         #calls
-        let #pattern = #first_name #turbofish (#passed_calls #(#args),*);
-        (#value, move |#own_name: #own_ty| #second_name #turbofish (#passed_calls #(#passed,)* #own_name))
+        let #pattern = #first_name #turbofish (#passed_calls #(#args),*) #otherwise;
+        #both
     };
     let attributes = quote!(#(#[doc = #docs])* #lints);
-    let returns = quote!(-> (#value_ty, impl Fn(#own_ty) -> #gradient + use<#(#captured),*>));
+    let returns = returns(&both_ty);
     Ok(Public { attributes, name, generics: None, params, returns, body }.item(program))
 }
 

@@ -6,7 +6,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use ad_ir::program::{Declared, OutputTree, Param, ParamTree, Program, Routine, Within};
-use ad_ir::rust_types::{path_of, tree_type, view_type};
+use ad_ir::rust_types::{fallible_type, path_of, tree_type, view_type};
 
 /// Lints of rustc and clippy that generated code may violate, with the reason why that is allowed.
 const LINTS: &[(&str, &[&str])] = &[
@@ -184,7 +184,11 @@ pub fn emit_second(program: &Program, whole: &Routine, suffix: &str, what: &str)
         #[doc = #panics]
         #lints
     };
-    let (returns, body) = (quote!(-> #gradient), quote!(#inner(#(#args),*).1));
+    let (gradient, body) = match &whole.fallible {
+        Some(fallible) => (fallible_type(fallible, &gradient), quote!(#inner(#(#args),*).map(|(_, derived)| derived))),
+        None => (gradient, quote!(#inner(#(#args),*).1)),
+    };
+    let returns = quote!(-> #gradient);
     Public { attributes, name: &grad, generics: Some(generics), params, returns, body }.item(program)
 }
 

@@ -146,6 +146,7 @@ fn checks(program: &Program) -> String {
         let phase = match c.phase {
             Phase::Entry => "entry",
             Phase::Reached => "reached",
+            Phase::Absent => "absent",
         };
         let place = program.places.get(c.loc).map_or("", |p| &*p.text);
         let shown: Vec<&str> = c.shown.iter().map(|s| &*s.0).collect();

@@ -149,7 +149,14 @@ impl<'a> Lower<'a> {
         let value = self.returning(name, |me| me.block(&item.block))?;
         let range = item.block.stmts.last().map_or_else(|| SrcRange::of(&item.sig.ident), SrcRange::of);
         let sig = self.sig;
-        self.result(&sig.result, &value, range)
+        let Some(fallible) = &sig.fallible else { return self.result(&sig.result, &value, range) };
+        let (value, present) = self.result_and_presence(fallible.kind, value, range)?;
+        let result = match value {
+            Some(value) => self.result(&sig.result, &value, range)?,
+            None => self.absent(&sig.result),
+        };
+        self.require_present(present);
+        Ok(result)
     }
 
     /// A result of this type.

@@ -15,6 +15,7 @@ use ad_ir::catalogue::{self, refused, wanted};
 use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::{IntTy, Lit, Term};
 use ad_ir::prim::{Binary, Cmp, Prim, Unary};
+use ad_ir::program::{Check, FallibleKind, Phase};
 
 /// Methods of `Option`.
 pub(super) const TABLE: &[Row] = &[
@@ -60,6 +61,54 @@ fn parts<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Option<Value<'
             let found = me.describe(other);
             Err(me.error(range, catalogue::expected(wanted::OPTION, &found)))
         }
+    }
+}
+
+impl<'a> Lower<'a> {
+    /// The result of a function that may have none, if there is a value for it, and the condition
+    /// that it is present.
+    pub(super) fn result_and_presence(
+        &mut self,
+        kind: FallibleKind,
+        value: Value<'a>,
+        range: SrcRange,
+    ) -> Lowered<(Option<Value<'a>>, Term)> {
+        match value {
+            Value::Never => Ok((Some(Value::Never), self.g.lit_bool(true))),
+            Value::None if kind == FallibleKind::Option => Ok((None, self.g.lit_bool(false))),
+            Value::Option(value, exists) if kind == FallibleKind::Option => Ok((Some((*value).clone()), exists)),
+            Value::Sum(sum) if sum.of.of_std && kind == FallibleKind::Result => {
+                let ok = self.g.lit_usize(0);
+                let present = self.g.compare(Cmp::Eq, sum.tag, ok);
+                let fields = sum.payloads.first().and_then(Option::as_ref);
+                Ok((fields.and_then(|fields| fields.first()).cloned(), present))
+            }
+            other => {
+                let wanted = match kind {
+                    FallibleKind::Option => wanted::OPTION,
+                    FallibleKind::Result => wanted::RESULT,
+                };
+                let found = self.describe(&other);
+                Err(self.error(range, catalogue::expected(wanted, &found)))
+            }
+        }
+    }
+
+    /// The derivative has no result unless the condition holds.
+    pub(super) fn require_present(&mut self, present: Term) {
+        if self.g.bool_value(present) == Some(true) {
+            return;
+        }
+        self.state.checks.push(Check {
+            ok: present,
+            message: String::new(),
+            format: None,
+            shown: Vec::new(),
+            loc: self.state.here,
+            phase: Phase::Absent,
+            debug: false,
+            incomplete: false,
+        });
     }
 }
 

@@ -95,8 +95,8 @@ impl<'a> Lower<'a> {
         let fields = &of.variants[variant].fields;
         self.assume_variant(of, &p.path);
         let values = match (of.of_std && variant == 1, c.args.first()) {
-            // The text in `Err(..)` has no value here.
-            (true, Some(text)) if is_text(text) => Ok(vec![Value::Unit]),
+            // An error has no value here, unless it is made of numbers.
+            (true, Some(error)) if is_text(error) || self.trial(|me| me.expr(error)).is_err() => Ok(vec![Value::Unit]),
             _ => self.all(&c.args),
         };
         let made = values.and_then(|values| {

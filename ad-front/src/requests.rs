@@ -16,7 +16,7 @@ use super::travel::written;
 use super::{consts, items, macros, panics, types};
 use ad_ir::catalogue::{self, refused};
 use ad_ir::diag::{Diags, MARK, suggest};
-use ad_ir::program::KnownType;
+use ad_ir::program::{FallibleKind, KnownType};
 
 /// The paths whose definitions a function needs, each once and without generic arguments.
 #[must_use]
@@ -44,7 +44,7 @@ fn of_function(mut function: ItemFn) -> Vec<Path> {
     items::replace(&mut function.block);
     let mut own = Own(BTreeSet::from([function.sig.ident.to_string()]));
     own.visit_item_fn(&function);
-    let mut requests = Requests { own: own.0, variables: Vec::new(), paths: Vec::new() };
+    let mut requests = Requests { own: own.0, variables: Vec::new(), paths: Vec::new(), opaque_errors: false };
     requests.visit_item_fn(&function);
     requests.paths
 }
@@ -59,7 +59,7 @@ pub fn requests_of_type(item: &Item) -> Vec<Path> {
     };
     let mut own = Own(BTreeSet::from([name.to_string()]));
     own.visit_generics(generics);
-    let mut requests = Requests { own: own.0, variables: Vec::new(), paths: Vec::new() };
+    let mut requests = Requests { own: own.0, variables: Vec::new(), paths: Vec::new(), opaque_errors: false };
     let named = fields.into_iter().filter(|f| !f.attrs.iter().any(|a| a.path().is_ident("constant")));
     named.for_each(|f| requests.visit_type(&f.ty));
     requests.paths
@@ -100,6 +100,8 @@ struct Requests {
     /// The variables in scope. A variable of a condition counts until the end of its block.
     variables: Vec<String>,
     paths: Vec<Path>,
+    /// Whether errors of the enclosing function have no value.
+    opaque_errors: bool,
 }
 
 impl Requests {
@@ -131,7 +133,11 @@ impl Requests {
             }
         }
         if let syn::ReturnType::Type(_, ty) = &sig.output {
-            self.visit_type(ty);
+            match super::sig::fallible(ty) {
+                // The type of an error needs no definition.
+                Some((_, present)) if is_opaque_error(ty) => self.visit_type(present),
+                _ => self.visit_type(ty),
+            }
         }
     }
 
@@ -197,6 +203,30 @@ impl Requests {
     }
 }
 
+/// Whether the errors of a function have no value: their type is not made of numbers.
+fn has_opaque_errors(sig: &syn::Signature) -> bool {
+    matches!(&sig.output, syn::ReturnType::Type(_, ty) if is_opaque_error(ty))
+}
+
+/// Whether a type is a `Result` of which an error is not made of numbers.
+fn is_opaque_error(ty: &syn::Type) -> bool {
+    fn numbers(ty: &syn::Type) -> bool {
+        match ty {
+            syn::Type::Tuple(t) => t.elems.iter().all(numbers),
+            syn::Type::Array(a) => numbers(&a.elem),
+            syn::Type::Paren(p) => numbers(&p.elem),
+            syn::Type::Path(p) => p.path.get_ident().is_some_and(|name| {
+                let name = name.to_string();
+                name == "bool" || types::NUMBERS.contains(&&*name)
+            }),
+            _ => false,
+        }
+    }
+    let Some((fallible, _)) = super::sig::fallible(ty) else { return false };
+    let error = fallible.further.into_iter().skip(1).collect();
+    fallible.kind == FallibleKind::Result && !syn::parse2(error).is_ok_and(|error| numbers(&error))
+}
+
 /// Whether a name is that of a type that is understood without a definition, or of one that an
 /// error of this front end explains.
 fn is_known_type(name: &str) -> bool {
@@ -225,6 +255,9 @@ fn known(name: &str) -> bool {
 
 impl<'ast> Visit<'ast> for Requests {
     fn visit_expr_call(&mut self, c: &'ast ExprCall) {
+        if self.opaque_errors && matches!(&*c.func, Expr::Path(p) if p.path.is_ident("Err")) {
+            return;
+        }
         if let Expr::Path(p) = &*c.func
             && p.qself.is_none()
         {
@@ -261,6 +294,7 @@ impl<'ast> Visit<'ast> for Requests {
 
     fn visit_item_fn(&mut self, f: &'ast ItemFn) {
         self.scope(|me| {
+            let outer = std::mem::replace(&mut me.opaque_errors, has_opaque_errors(&f.sig));
             me.signature(&f.sig);
             for input in &f.sig.inputs {
                 if let syn::FnArg::Typed(p) = input {
@@ -268,6 +302,7 @@ impl<'ast> Visit<'ast> for Requests {
                 }
             }
             me.visit_block(&f.block);
+            me.opaque_errors = outer;
         });
     }
 

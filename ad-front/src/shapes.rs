@@ -484,6 +484,7 @@ fn finish(mut lower: Lower<'_>, item: &ItemFn, mut result: OutputTree, equations
         result_ty: sig.result_ty.clone(),
         result,
         aux: sig.aux,
+        fallible: sig.fallible.clone(),
         checks,
         functions: Vec::new(),
         turbofishes: Rc::default(),

@@ -1,9 +1,12 @@
 //! The function's signature: parameters, result, active parameters and requested derivatives. This
 //! module does not read the body.
 
+mod result;
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{FnArg, GenericParam, ItemFn, Pat, ReturnType, Safety, Type, TypeParamBound, WherePredicate};
+use syn::WherePredicate;
+use syn::{FnArg, GenericParam, ItemFn, Pat, ReturnType, Safety, Type, TypeParamBound};
 
 use super::attr::Attr;
 use super::boundary::{self, TypeTree};
@@ -16,7 +19,10 @@ use ad_ir::descriptor::{self, Descriptor, Further, Structure};
 use ad_ir::diag::{Diags, Poison, SrcRange, suggest, text_of};
 use ad_ir::ir::Elem;
 use ad_ir::mode::Mode;
-use ad_ir::program::{Container, Declared, ParamTree, Role, Tree, Within};
+use ad_ir::program::{Container, Declared, Fallible, FallibleKind, ParamTree, Tree, Within};
+use ad_ir::rust_types::fallible_type;
+pub(super) use result::fallible;
+use result::{FunctionResult, always_has_a_result, result};
 
 /// A valid signature.
 #[derive(Clone)]
@@ -39,6 +45,8 @@ pub(super) struct Sig {
     pub result: Tree<Leaf>,
     /// Whether the result is a pair of which only the first part is differentiated.
     pub aux: bool,
+    /// The type that the result is in, if it may be absent.
+    pub fallible: Option<Fallible>,
     pub result_ty: TokenStream,
     /// The type parameter with `T: Real`.
     pub real_param: Option<Ident>,
@@ -91,7 +99,13 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, types: &Definitions, diags: &mut
     let result = result(item, (&parameters, types), attr, diags);
     qualifiers?;
     generics_read?;
-    let ((declared, params), (result, aux)) = (params?, result?);
+    let ((declared, params), FunctionResult { tree: result, aux, fallible, ty: result_ty }) = (params?, result?);
+    // The error of a `Result` is that of a call of the function.
+    let calls_itself = fallible.as_ref().is_some_and(|f| f.kind == FallibleKind::Result);
+    if let Some(p) = declared.iter().find(|p| calls_itself && p.declared.name == item.sig.ident) {
+        let name = SrcRange::of(&p.declared.name);
+        diags.push(name, catalogue::hidden_by_a_parameter(&p.declared.label));
+    }
     let wrt = wrt(item, &declared, &params, attr, diags);
     let real = |&k: &usize| params[k].leaf.is_active();
     let active: Vec<usize> = wrt.iter().flat_map(|&k| declared[k].leaves()).filter(real).collect();
@@ -101,7 +115,12 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, types: &Definitions, diags: &mut
     let (parts, leaves): (Vec<_>, Vec<_>) =
         (wrt.iter().map(|&k| &declared[k]).collect(), active.iter().map(|&k| &params[k]).collect());
     let named = attr.derivatives.iter();
-    let named = named.filter(|(d, at)| fits(d, *at, differentiated, (&parts, &leaves), diags)).map(|d| d.0);
+    let result_type = fallible.as_ref().map(|f| fallible_type(f, &result_ty));
+    let named = named.filter(|(d, at)| {
+        always_has_a_result(d, *at, result_type.as_ref(), diags)
+            && fits(d, *at, differentiated, (&parts, &leaves), diags)
+    });
+    let named = named.map(|d| d.0);
     let mut derivatives: Vec<&'static Descriptor> = named.collect();
     if attr.derivatives.is_empty() {
         derivatives.extend(descriptor::by_default(scalar));
@@ -110,10 +129,6 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, types: &Definitions, diags: &mut
     derivatives.sort_by_key(|d| descriptor::DERIVATIVES.iter().position(|other| other == d));
     let cfgs = item.attrs.iter().filter(|a| a.path().is_ident("cfg")).map(ToTokens::to_token_stream).collect();
     let generics = &item.sig.generics;
-    let result_ty = match &item.sig.output {
-        ReturnType::Type(_, ty) => ty.to_token_stream(),
-        ReturnType::Default => quote!(()),
-    };
     Ok(Sig {
         name: item.sig.ident.clone(),
         stem: attr.stem(&item.sig.ident),
@@ -128,6 +143,7 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, types: &Definitions, diags: &mut
         params,
         result,
         aux,
+        fallible,
         result_ty,
         real_param: parameters.real,
         const_params: parameters.consts,
@@ -179,6 +195,7 @@ pub(super) fn of_function(
         params,
         result: found.tree(),
         aux: false,
+        fallible: None,
         result_ty: ty.to_token_stream(),
         real_param: parameters.real,
         const_params: parameters.consts,
@@ -474,38 +491,6 @@ fn is_pattern(pat: &Pat) -> bool {
         Pat::Tuple(_) | Pat::Slice(_) => true,
         _ => false,
     }
-}
-
-/// The result, and whether only the first part of it is differentiated.
-fn result(
-    item: &ItemFn,
-    names: (&Generics, &Definitions),
-    attr: &Attr,
-    diags: &mut Diags,
-) -> Lowered<(Tree<Leaf>, bool)> {
-    let ty = match &item.sig.output {
-        ReturnType::Type(_, ty) => ty,
-        ReturnType::Default => {
-            return Err(diags.push(SrcRange::of(&item.sig.ident), catalogue::no_result(&item.sig.ident.to_string())));
-        }
-    };
-    let found = boundary::tree(ty, names, diags)?;
-    if !found.is_owned() {
-        return Err(diags.push(SrcRange::of(ty), catalogue::result_not_owned(&text_of(ty, 40))));
-    }
-    let found = found.tree();
-    if !found.leaves().iter().any(|leaf| leaf.elem.is_real()) {
-        return Err(diags.push(SrcRange::of(ty), catalogue::result_not_real(&text_of(ty, 40))));
-    }
-    let one_real = |tree: &Tree<Leaf>| is_one_number(tree) && tree.leaves().iter().all(|leaf| leaf.elem.is_real());
-    let pair = matches!(&found, Tree::Tuple(parts) if parts.len() == 2 && one_real(&parts[0]));
-    if found.leaves().iter().any(|leaf| leaf.role == Role::Constant && leaf.elem.is_real()) {
-        return Err(diags.push(SrcRange::of(ty), catalogue::constant_in_a_result(&text_of(ty, 40))));
-    }
-    if let Some(range) = attr.aux.filter(|_| !pair) {
-        diags.push(range, catalogue::aux_of_no_pair(&text_of(ty, 40)));
-    }
-    Ok((found, pair && attr.aux.is_some()))
 }
 
 /// The active parameters. Errors in `wrt` are reported. The stand-ins are then for the valid

@@ -18,8 +18,8 @@ use super::sig::{self, Sig, generics};
 use super::types::{self, Leaf};
 use ad_ir::descriptor::{self, Descriptor, Further, Structure, WrittenFunction};
 use ad_ir::diag::Diags;
-use ad_ir::program::{Container, Tree, Within, pair};
-use ad_ir::rust_types::{check_name, check_name_of_method};
+use ad_ir::program::{Container, Fallible, Tree, Within, pair};
+use ad_ir::rust_types::{check_name, check_name_of_method, fallible_type};
 
 /// A type, and the type parameters in it that replace unknown types.
 #[derive(Clone)]
@@ -50,6 +50,8 @@ impl Guess {
 struct Types {
     /// The types of the function's parameters.
     params: Vec<TokenStream>,
+    /// The type that a result is in, if it may be absent.
+    fallible: Option<Fallible>,
     result: Guess,
     /// The part of the result that is differentiated.
     differentiated: Guess,
@@ -134,6 +136,7 @@ fn written<'a>(
                 .enumerate()
                 .map(|(k, ty)| parameter(k, if any { quote!(impl ::core::marker::Sized) } else { ty.clone() }));
             let Guess { ty, unknown } = types.returned(derivative, function);
+            let ty = types.fallible.as_ref().map_or_else(|| ty.clone(), |fallible| fallible_type(fallible, &ty));
             let mut generics = generics.clone();
             generics.params.extend(unknown.iter().map(|any| -> syn::GenericParam { syn::parse_quote!(#any) }));
             code.extend(quote! {
@@ -201,6 +204,7 @@ pub(super) fn of_signature(sig: &Sig, item: &ItemFn, diags: &Diags) -> TokenStre
     let cotangent = boundary::passed(result, real, krate);
     let types = Types {
         params: sig.declared.iter().map(|p| p.declared.ty.clone()).collect(),
+        fallible: sig.fallible.clone(),
         result: Guess::known(sig.result_ty.clone()),
         differentiated: Guess::known(boundary::owned(result, real, krate)),
         jacobian: Guess::known(of_several(&each(&|ty| block(sig, result, ty)))),
@@ -283,7 +287,8 @@ pub(super) fn of(item: &ItemFn, (attr, within): (&Attr, Option<&Within>), types:
         ReturnType::Default => Type::Tuple(syn::parse_quote!(())),
     };
     types::mend(&mut result);
-    let one_number = boundary::tree(&result, (&known, types), &mut unheard)
+    let (fallible, result) = sig::fallible(&result).map_or((None, &result), |(fallible, ty)| (Some(fallible), ty));
+    let one_number = boundary::tree(result, (&known, types), &mut unheard)
         .map_or(true, |ty| sig::is_one_number(&ty.tree()) || attr.aux.is_some());
     let active = given.iter().filter(|g| match (&attr.wrt, &g.name) {
         (Some(wrt), Some(name)) => wrt.iter().any(|w| w == name),
@@ -293,9 +298,10 @@ pub(super) fn of(item: &ItemFn, (attr, within): (&Attr, Option<&Within>), types:
     let (gradient, any) = (of_several(&active), quote!(impl ::core::marker::Sized));
     let further = vec![any.clone(); active.len()];
     let argument = format_ident!("StandInForArgument");
-    let whole = owned(&result).map_or_else(|| Guess::unknown("StandIn"), |_| Guess::known(result.to_token_stream()));
+    let whole = owned(result).map_or_else(|| Guess::unknown("StandIn"), |_| Guess::known(result.to_token_stream()));
     let types = Types {
         params,
+        fallible,
         differentiated: if attr.aux.is_some() { Guess::unknown("StandInForR") } else { whole.clone() },
         result: whole,
         jacobian: Guess::unknown("StandInForJ"),

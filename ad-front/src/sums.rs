@@ -75,8 +75,8 @@ impl<'a> Lower<'a> {
     pub(super) fn try_expr(&mut self, t: &'a ExprTry) -> Lowered<Value<'a>> {
         let range = SrcRange::of(t);
         let value = self.expr(&t.expr)?;
-        // The differentiated function itself returns numbers.
-        let Some(k) = self.function_around().filter(|&k| k > 0) else {
+        // The differentiated function itself may return numbers.
+        let Some(k) = self.function_around().filter(|&k| k > 0 || self.sig.fallible.is_some()) else {
             return Err(self.error(range, refused::construct(Construct::Try)));
         };
         match &value {

@@ -3,6 +3,8 @@
 //!
 //! This module interprets neither `syn` nor terms.
 
+mod check;
+mod fallible;
 mod known;
 mod method;
 mod tree;
@@ -16,6 +18,8 @@ use crate::diag::SrcRange;
 use crate::ir::{Elem, Graph, Loc, RealTy, Term};
 use crate::mode::Mode;
 
+pub use check::{Check, Phase};
+pub use fallible::{Fallible, FallibleKind};
 pub use known::KnownType;
 pub use method::Within;
 pub use tree::{Declared, DefinedType, ListType, Output, OutputTree, ParamTree, Role, Tree, element_of};
@@ -191,41 +195,6 @@ pub struct Constant {
     pub lens: Vec<TokenStream>,
 }
 
-/// When a check is made.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Phase {
-    /// On entry, before anything is computed. Such a check is unconditional and reads sizes only.
-    Entry,
-    /// Before the results are returned, if the function itself would fail.
-    Reached,
-}
-
-/// A condition without which the derivative panics, as the function does. Terms are total (a read
-/// out of range gives an unspecified value, an overflow gives the nearest value), so no pass has to
-/// preserve the position of a panic. Possible failures are represented here instead, guarded by
-/// their path conditions.
-#[derive(Clone, Debug)]
-pub struct Check {
-    /// A closed boolean scalar.
-    pub ok: Term,
-    /// The message. It has no source location, since the panic itself has one.
-    pub message: String,
-    /// The user's format string, if there is one. It replaces the whole message, and the expression
-    /// is not shown after it. The entries of `shown` without a name fill its placeholders.
-    pub format: Option<String>,
-    /// Sizes that are shown after the message: a description for the user and a `usize` scalar.
-    pub shown: Vec<(String, Term)>,
-    /// The source location of the expression that fails.
-    pub loc: Loc,
-    /// When the check is made.
-    pub phase: Phase,
-    /// Whether it is made only with debug assertions, as `debug_assert!`.
-    pub debug: bool,
-    /// Whether the message needs values of a loop, which the check does not have. If the check
-    /// fails, the function itself is called, which panics with them.
-    pub incomplete: bool,
-}
-
 /// An annotated function after the front end.
 #[derive(Debug)]
 pub struct Program {
@@ -271,12 +240,15 @@ pub struct Program {
     pub workspace: bool,
     /// The algorithm that differentiates it.
     pub mode: Mode,
-    /// The result's type as written.
+    /// The result's type as written. Of a result that may be absent, the type of one that is
+    /// present.
     pub result_ty: TokenStream,
     /// The result.
     pub result: OutputTree,
     /// Whether the result is a pair of which only the first part is differentiated.
     pub aux: bool,
+    /// The type that the result is in, if it may be absent.
+    pub fallible: Option<Fallible>,
     /// The checks.
     pub checks: Vec<Check>,
     /// The functions that calls in the terms name, by their numbers. The list of the annotated
@@ -540,6 +512,8 @@ pub struct Routine {
     pub result_ty: TokenStream,
     /// The result.
     pub result: OutputTree,
+    /// The type that the result is in, if it may be absent.
+    pub fallible: Option<Fallible>,
     /// The checks.
     pub checks: Vec<Check>,
     /// Parameters that receive the second part of the result, leaf by leaf, instead of its being

@@ -10,7 +10,9 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
 use crate::ir::{Elem, RealTy};
-use crate::program::{Container, DefinedType, ListType, OutputTree, Program, Tree, Within, element_of};
+use crate::program::{
+    Container, DefinedType, Fallible, FallibleKind, ListType, OutputTree, Program, Tree, Within, element_of,
+};
 
 /// The type parameter for a real number, or a dummy name if the function has none.
 pub fn real_param(program: &Program) -> Ident {
@@ -382,4 +384,20 @@ pub fn path_of(program: &Program, name: &Ident) -> TokenStream {
 #[must_use]
 pub fn check_name_of_method(of: &Ident) -> Ident {
     format_ident!("__ad_check_method_{}", of.to_string().trim_start_matches("r#"), span = of.span())
+}
+
+/// The type of a result that may be absent, with this type of the value that is present.
+#[must_use]
+pub fn fallible_type(fallible: &Fallible, ty: &TokenStream) -> TokenStream {
+    let Fallible { path, further, .. } = fallible;
+    quote!(#path<#ty #further>)
+}
+
+/// A result that may be absent, and is present.
+#[must_use]
+pub fn present(fallible: &Fallible, value: &TokenStream) -> TokenStream {
+    match fallible.kind {
+        FallibleKind::Option => quote!(::core::option::Option::Some(#value)),
+        FallibleKind::Result => quote!(::core::result::Result::Ok(#value)),
+    }
 }

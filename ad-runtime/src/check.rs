@@ -24,6 +24,37 @@ const ENTRIES: usize = 256;
 /// sixteen calls.
 const SECOND: usize = 16;
 
+/// A result that may be absent.
+pub trait Fallible {
+    /// The type of a result that is present.
+    type Value;
+    /// The result, if it is present.
+    fn value(self) -> Option<Self::Value>;
+}
+
+impl<T> Fallible for Option<T> {
+    type Value = T;
+    fn value(self) -> Option<T> {
+        self
+    }
+}
+
+impl<T, E> Fallible for Result<T, E> {
+    type Value = T;
+    fn value(self) -> Option<T> {
+        self.ok()
+    }
+}
+
+/// A result of a function or derivative that is checked.
+///
+/// # Panics
+/// If there is none: a derivative is compared only where the function has a result.
+#[track_caller]
+pub fn present<T: Fallible>(result: T) -> T::Value {
+    result.value().expect("the function returns `None` or an `Err` at, or near, the point of the check")
+}
+
 /// The call as the user wrote it, the derivatives that are checked (all if none is named), and the
 /// tolerance.
 pub type CheckCall<'a> = (&'a str, &'a [&'a str], Option<f64>);

@@ -1,9 +1,9 @@
-//! Panics of a derivative for panics of its function inside of a loop.
+//! Panics of a derivative for panics of its function inside of a loop, and errors for errors.
 //!
 //! A derivative detects that some iteration of its function would fail, but not which one. The
 //! message of the panic may show values of that iteration. So the derivative calls the function
-//! with its own arguments and lets that fail. Nothing here is generic, so that each check does not
-//! compile an instance. **Not a public API**: stable only together with the macros.
+//! with its own arguments and lets that fail. No check of a panic is generic, so that
+//! none compiles an instance. **Not a public API**: stable only together with the macros.
 
 use std::any::Any;
 use std::fmt::Arguments;
@@ -33,6 +33,19 @@ pub fn panic_because(function: &dyn Fn(), message: Arguments<'_>) -> ! {
             None => panic!("{message}"),
         },
         Ok(()) => panic!("{message}"),
+    }
+}
+
+/// The error of a function whose derivative finds no result.
+///
+/// # Panics
+/// If the function has a result. Its derivative takes the same decisions, so this is a defect of
+/// the derivative.
+#[cold]
+pub fn error_of<T, E>(result: Result<T, E>) -> E {
+    match result {
+        Err(error) => error,
+        Ok(_) => panic!("the function has a result, but its derivative found none"),
     }
 }
 

@@ -10,9 +10,17 @@ use super::state::Driver;
 use ad_ir::analysis::zeros::is_blank;
 use ad_ir::ir::{Node, Term};
 use ad_ir::program::{Container, Output, OutputTree};
-use ad_ir::rust_types::{made, zipped};
+use ad_ir::rust_types::{made, present, zipped};
 
 impl Driver<'_> {
+    /// A result that is present.
+    pub(super) fn present(&self, value: TokenStream) -> TokenStream {
+        match self.fallible {
+            Some(fallible) => present(fallible, &value),
+            None => value,
+        }
+    }
+
     pub(super) fn output(&mut self, tree: &OutputTree, left: &mut HashMap<Term, u32>) -> Result<TokenStream, String> {
         match tree {
             OutputTree::Leaf(out) => self.leaf(out, left),

@@ -18,7 +18,7 @@ use super::state::Driver;
 use ad_ir::diag::SrcRange;
 use ad_ir::ir::{Node, Term};
 use ad_ir::prim::Prim;
-use ad_ir::program::Container;
+use ad_ir::program::{Container, FallibleKind, Phase};
 
 /// Expressions are written inline up to this size.
 const SHORT: u32 = 6;
@@ -35,6 +35,9 @@ impl Driver<'_> {
     /// message needs them, the user's function is called, which panics with them.
     pub(super) fn check(&mut self, k: usize) {
         let check = &self.checks[k];
+        if check.phase == Phase::Absent {
+            return self.leave_without_result(check.ok);
+        }
         let (ok, mut names) = self.scalar_expr(check.ok);
         let place = self.program.places.get(check.loc);
         let escape = |s: &str| s.replace('{', "{{").replace('}', "}}");
@@ -81,6 +84,24 @@ impl Driver<'_> {
                 quote!(#assert #rest)
             }
         };
+        self.add(Statement { code: code.into(), names, effect: true, ..Statement::default() });
+    }
+
+    /// Returns without a result unless the condition holds. The error of a `Result` is the
+    /// function's own, so the function is called.
+    fn leave_without_result(&mut self, present: Term) {
+        let Some(fallible) = self.fallible else { return };
+        let (present, names) = self.scalar_expr(present);
+        let absent = match fallible.kind {
+            FallibleKind::Option => quote!(::core::option::Option::None),
+            FallibleKind::Result => {
+                let (call, krate) = (call_of_function(self.program, self.declared), &self.program.krate);
+                self.used_whole = true;
+                quote!(::core::result::Result::Err(#krate::runtime::reached::error_of(#call)))
+            }
+        };
+        let present = present.at(prec::PREFIX);
+        let code = quote!(if !#present { return #absent; });
         self.add(Statement { code: code.into(), names, effect: true, ..Statement::default() });
     }
 

@@ -17,7 +17,7 @@ use super::super::rust::{Expr, Names, Style};
 use super::memory::{Destinations, Hold, Memory, flat};
 use ad_ir::ir::{Elem, Graph, Node, Term};
 use ad_ir::prim::Prim;
-use ad_ir::program::{Check, Declared, Param, Program, Routine};
+use ad_ir::program::{Check, Declared, Fallible, Param, Program, Routine};
 use ad_ir::rust_types::static_type;
 
 /// The writer of the body of a routine.
@@ -28,6 +28,8 @@ pub(crate) struct Driver<'a> {
     pub(super) params: &'a [Param],
     /// The input to which the only result is added.
     pub(super) onto: Option<u32>,
+    /// The type that the result is in, if it may be absent.
+    pub(super) fallible: Option<&'a Fallible>,
     pub(super) checks: &'a [Check],
     pub(super) plan: &'a Plan,
     pub(super) style: &'a Style,
@@ -121,6 +123,7 @@ impl<'a> Driver<'a> {
             declared,
             params,
             onto: routine.onto,
+            fallible: routine.fallible.as_ref(),
             checks,
             plan,
             style,

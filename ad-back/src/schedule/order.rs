@@ -11,6 +11,7 @@ use ad_ir::analysis::guards::parts;
 use ad_ir::choice::{Kind, choose_if};
 use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::prim::Prim;
+use ad_ir::program::Phase;
 use ad_middle::passes::lowering::opened::{Carry, chain_of_updates};
 
 /// The maximum number of parts of a condition that are examined.
@@ -237,10 +238,10 @@ pub(super) fn list_schedule(all: &Shared<'_>, own: &[usize], before: &[(usize, u
         needed.dedup();
         needs.push(needed);
     }
-    let mut phase = vec![2_u8; n];
-    for wanted in [0, 1] {
-        let of_phase =
-            |s: &usize| matches!(statements[own[*s]].of, Target::Check(c) if checks[c].entry == (wanted == 0));
+    let phases = [Phase::Entry, Phase::Reached, Phase::Absent];
+    let mut phase = vec![phases.len(); n];
+    for (wanted, checked) in phases.into_iter().enumerate() {
+        let of_phase = |s: &usize| matches!(statements[own[*s]].of, Target::Check(c) if checks[c].phase == checked);
         let mut stack: Vec<usize> = (0..n).filter(of_phase).collect();
         while let Some(s) = stack.pop() {
             if phase[s] > wanted {
@@ -265,7 +266,7 @@ pub(super) fn list_schedule(all: &Shared<'_>, own: &[usize], before: &[(usize, u
         };
         (phase[s], u8::from(looped), statement.guard, s)
     };
-    let mut ready: BTreeSet<(u8, u8, u32, usize)> = (0..n).filter(|&s| waiting[s] == 0).map(key).collect();
+    let mut ready: BTreeSet<(usize, u8, u32, usize)> = (0..n).filter(|&s| waiting[s] == 0).map(key).collect();
     let mut order = Vec::with_capacity(n);
     let mut here = 0;
     while let Some(&(phase, looped, ..)) = ready.first() {

@@ -7,15 +7,16 @@ use super::super::store::Class;
 use super::guards::GuardSets;
 use ad_ir::ir::{Graph, Node, Term, TermTable};
 use ad_ir::prim::{Prim, Reduce};
+use ad_ir::program::Phase;
 use ad_middle::passes::lowering::im2col::ImplicitIm2col;
 use ad_middle::passes::lowering::matrix::stored_operand;
 use ad_middle::passes::lowering::opened::LoopScope;
 use ad_middle::passes::lowering::strided::strided;
 
-/// A check for the scheduler: the terms that it reads, and whether it comes before everything else.
+/// A check for the scheduler: the terms that it reads, and when it is made.
 pub(crate) struct CheckTerms {
     pub(crate) reads: Vec<Term>,
-    pub(crate) entry: bool,
+    pub(crate) phase: Phase,
 }
 
 /// The terms that the statement of `t` reads, stored or scalar, and whether each is read only at

@@ -22,6 +22,17 @@ pub fn aux_of_no_pair(ty: &str) -> Message {
         .help("return `(loss, extra)`, of which only `loss` is differentiated")
 }
 
+/// `ty`: the type of the result, which may be absent.
+pub fn derivative_of_a_fallible(option: &str, ty: &str) -> Message {
+    message(format!("`{option}` requires a function that always has a result, and this one returns `{ty}`"))
+        .help("differentiate a function that returns the value itself, and panics where there is none")
+}
+
+pub fn hidden_by_a_parameter(name: &str) -> Message {
+    message(format!("the parameter `{name}` has the name of the function, which its derivatives call to get an error"))
+        .help("give the parameter another name")
+}
+
 /// `also`: the option with a word in parentheses that there is.
 pub fn option_takes_nothing(name: &str, also: Option<&str>) -> Message {
     let help = also.map_or_else(|| format!("write `{name}`"), |also| format!("write `{name}`, or `{also}`"));

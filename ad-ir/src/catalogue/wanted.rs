@@ -19,6 +19,7 @@ pub const NUMBERS: &str = "an array of numbers";
 pub const NUMBERS_OR_VECTOR: &str = "an array of numbers (of rank 1 for `argmax` and `argmin`)";
 pub const ONE_NUMBER: &str = "one number";
 pub const OPTION: &str = "an `Option`";
+pub const RESULT: &str = "a `Result`";
 pub const ORDERING: &str = "an `Ordering`: `a.total_cmp(b)`";
 pub const PAIRS: &str = "pairs";
 pub const RANGE: &str = "a range: `1..3`, `..`";

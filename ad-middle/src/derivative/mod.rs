@@ -99,6 +99,7 @@ pub(crate) fn routine(
         name: name(program, derivative),
         docs: docs(program, derivative),
         result,
+        fallible: program.fallible.clone(),
         declared,
         params,
         checks,

@@ -143,21 +143,22 @@ fn split(program: &mut Program, whole: Routine, (name, docs): (Ident, Vec<String
     } else {
         OutputTree::Tuple(results.into_iter().chain(leaves).collect())
     };
-    let routine = |name: &str, (declared, params), result, checks| Routine {
+    let routine = |name: &str, (declared, params), (result, fallible), checks| Routine {
         name: Ident::new(name, Span::call_site()),
         docs: Vec::new(),
         declared,
         params,
         result_ty: ad_ir::rust_types::tree_type(program, &result),
         result,
+        fallible,
         checks,
         destinations: Vec::new(),
         workspace: false,
         exact: None,
         onto: None,
     };
-    let first = routine("value_and_kept", (declared, params), first, now);
-    let second = routine("pulled_back", (second_declared, second_params), second, then);
+    let first = routine("value_and_kept", (declared, params), (first, program.fallible.clone()), now);
+    let second = routine("pulled_back", (second_declared, second_params), (second, None), then);
     Staged { name, docs, first, second }
 }
 

@@ -13,8 +13,8 @@ fn of_julia(x: Float64, n: int) -> Float64 {
 }
 
 #[differentiate]
-fn checked(x: f64) -> Result<f64, f64> {
-    Ok(x)
+fn checked(x: Result<f64, f64>) -> f64 {
+    x.unwrap()
 }
 
 #[differentiate(jacobian, hessian, pullback)]
