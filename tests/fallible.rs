@@ -155,3 +155,34 @@ fn a_pair_may_be_absent() {
     assert_eq!(with_extra_value_and_grad(2.0), Some(((4.0, 6.0), 4.0)));
     assert_eq!(with_extra_grad(-2.0), None);
 }
+
+#[derive(Clone, Debug, PartialEq, Differentiable)]
+struct Line {
+    slope: f64,
+    offset: f64,
+}
+
+#[differentiate]
+impl Line {
+    /// Where the line is zero: a method with an error of its own.
+    #[differentiate(grad, vjp, wrt(self))]
+    fn zero(&self, limit: f64) -> Result<f64, String> {
+        if self.slope == 0.0 {
+            return Err(format!("no zero of {self:?}"));
+        }
+        let zero = -self.offset / self.slope;
+        if zero.abs() > limit {
+            return Err(format!("{zero} is beyond {limit}"));
+        }
+        Ok(zero)
+    }
+}
+
+#[test]
+fn methods_may_have_no_result() {
+    let line = Line { slope: 2.0, offset: -6.0 };
+    check_grad!(line.zero(10.0));
+    assert_eq!(line.zero_grad(10.0), Ok(Line { slope: -1.5, offset: -0.5 }));
+    assert_eq!(line.zero_vjp(1.0, 2.0), Err("3 is beyond 1".into()));
+    assert!(Line { slope: 0.0, offset: 1.0 }.zero_grad(1.0).is_err_and(|e| e.starts_with("no zero of Line")));
+}

@@ -128,11 +128,11 @@ fn signature() {
     says(
         quote! { fn f(&self, x: impl Fn(f64) -> f64) -> f64 { 1.0 } },
         expect![[r#"
-        a method is differentiated in a marked `impl` block
-        = help: write `#[differentiate]` on the `impl` block too; its type has `#[derive(Differentiable)]`
+            a method is differentiated in a marked `impl` block
+            = help: write `#[differentiate]` on the `impl` block too; its type has `#[derive(Differentiable)]`
 
-        the type `impl Fn(f64) -> f64` is not accepted
-        = help: write a concrete type: `f64`, `&Array1<f64>`, `&[f64]`"#]],
+            the type `impl Fn(f64) -> f64` is not accepted
+            = help: write a concrete type: `f64`, `&Array1<f64>`, `&[f64]`; instead of a function, write a closure in the body, or take the values that it would return"#]],
     );
     says(
         quote! { struct S; },
