@@ -226,6 +226,7 @@ impl Case {
         let result_ty = if types.len() == 1 { types[0].clone() } else { quote!((#(#types),*)) };
         let name = Ident::new(self.name, Span::call_site());
         let program = Program {
+            fallible: None,
             functions: Vec::new(),
             turbofishes: std::rc::Rc::default(),
             within: None,
@@ -263,6 +264,7 @@ impl Case {
             consts: Vec::new(),
         };
         let routine = Routine {
+            fallible: None,
             name,
             docs: vec![format!(" The program `{}`.", self.name)],
             declared: self.declared.clone(),
