@@ -69,6 +69,7 @@ mod refs;
 mod refuse;
 mod requests;
 mod resize;
+mod result;
 mod rollback;
 mod row;
 mod shapes;

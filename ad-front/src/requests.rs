@@ -133,7 +133,7 @@ impl Requests {
             }
         }
         if let syn::ReturnType::Type(_, ty) = &sig.output {
-            match super::sig::fallible(ty) {
+            match super::result::fallible(ty) {
                 // The type of an error needs no definition.
                 Some((_, present)) if is_opaque_error(ty) => self.visit_type(present),
                 _ => self.visit_type(ty),
@@ -222,8 +222,8 @@ fn is_opaque_error(ty: &syn::Type) -> bool {
             _ => false,
         }
     }
-    let Some((fallible, _)) = super::sig::fallible(ty) else { return false };
-    let error = fallible.further.into_iter().skip(1).collect();
+    let Some((fallible, _)) = super::result::fallible(ty) else { return false };
+    let error = fallible.further.into_iter().next().unwrap_or_default();
     fallible.kind == FallibleKind::Result && !syn::parse2(error).is_ok_and(|error| numbers(&error))
 }
 

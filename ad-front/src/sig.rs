@@ -1,8 +1,6 @@
 //! The function's signature: parameters, result, active parameters and requested derivatives. This
 //! module does not read the body.
 
-mod result;
-
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::WherePredicate;
@@ -12,6 +10,7 @@ use super::attr::Attr;
 use super::boundary::{self, TypeTree};
 use super::definitions::Definitions;
 use super::examples;
+use super::result::{FunctionResult, always_has_a_result, result};
 use super::types::{self, Generics, Leaf, MAX_RANK};
 use super::value::Lowered;
 use ad_ir::catalogue;
@@ -21,8 +20,6 @@ use ad_ir::ir::Elem;
 use ad_ir::mode::Mode;
 use ad_ir::program::{Container, Declared, Fallible, FallibleKind, ParamTree, Tree, Within};
 use ad_ir::rust_types::fallible_type;
-pub(super) use result::fallible;
-use result::{FunctionResult, always_has_a_result, result};
 
 /// A valid signature.
 #[derive(Clone)]

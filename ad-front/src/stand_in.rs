@@ -287,7 +287,8 @@ pub(super) fn of(item: &ItemFn, (attr, within): (&Attr, Option<&Within>), types:
         ReturnType::Default => Type::Tuple(syn::parse_quote!(())),
     };
     types::mend(&mut result);
-    let (fallible, result) = sig::fallible(&result).map_or((None, &result), |(fallible, ty)| (Some(fallible), ty));
+    let (fallible, result) =
+        super::result::fallible(&result).map_or((None, &result), |(fallible, ty)| (Some(fallible), ty));
     let one_number = boundary::tree(result, (&known, types), &mut unheard)
         .map_or(true, |ty| sig::is_one_number(&ty.tree()) || attr.aux.is_some());
     let active = given.iter().filter(|g| match (&attr.wrt, &g.name) {

@@ -390,7 +390,7 @@ pub fn check_name_of_method(of: &Ident) -> Ident {
 #[must_use]
 pub fn fallible_type(fallible: &Fallible, ty: &TokenStream) -> TokenStream {
     let Fallible { path, further, .. } = fallible;
-    quote!(#path<#ty #further>)
+    quote!(#path<#ty #(, #further)*>)
 }
 
 /// A result that may be absent, and is present.

@@ -132,7 +132,7 @@ fn signature() {
             = help: write `#[differentiate]` on the `impl` block too; its type has `#[derive(Differentiable)]`
 
             the type `impl Fn(f64) -> f64` is not accepted
-            = help: write a concrete type: `f64`, `&Array1<f64>`, `&[f64]`; instead of a function, write a closure in the body, or take the values that it would return"#]],
+            = help: write a concrete type: `f64`, `&Array1<f64>`, `&[f64]`. A function is a closure in the body"#]],
     );
     says(
         quote! { struct S; },

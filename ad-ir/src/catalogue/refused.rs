@@ -565,10 +565,7 @@ const KINDS_OF_TYPES: &[Row] = &[
         "tuple",
         "a list of tuples is a slice, `Vec` or static array of tuples of numbers and arrays that own their elements; otherwise take a list for each part",
     ),
-    row(
-        "impl",
-        "write a concrete type: `f64`, `&Array1<f64>`, `&[f64]`; instead of a function, write a closure in the body, or take the values that it would return",
-    ),
+    row("impl", "write a concrete type: `f64`, `&Array1<f64>`, `&[f64]`. A function is a closure in the body"),
     row("slice", "take a reference: `&[F]`"),
     row("function", "call the function in the body instead of taking it as a parameter"),
     row("other", "take numbers, booleans, or arrays of them: `f64`, `&Array1<f64>`, `&[f64]`"),

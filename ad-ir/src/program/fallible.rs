@@ -13,8 +13,8 @@ pub struct Fallible {
     pub kind: FallibleKind,
     /// Its path, without generic arguments.
     pub path: TokenStream,
-    /// The arguments behind the first one, each after a comma.
-    pub further: TokenStream,
+    /// The arguments behind the first one.
+    pub further: Vec<TokenStream>,
 }
 
 /// `Option` or `Result`.

@@ -3,15 +3,15 @@
 //! This module must never read the body.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use quote::ToTokens;
 use syn::{GenericArgument, ItemFn, PathArguments, ReturnType, Type};
 
-use super::is_one_number;
-use crate::attr::Attr;
-use crate::boundary;
-use crate::definitions::Definitions;
-use crate::types::{Generics, Leaf};
-use crate::value::Lowered;
+use super::attr::Attr;
+use super::boundary;
+use super::definitions::Definitions;
+use super::sig::is_one_number;
+use super::types::{Generics, Leaf};
+use super::value::Lowered;
 use ad_ir::catalogue;
 use ad_ir::descriptor::{Descriptor, Structure};
 use ad_ir::diag::{Diags, SrcRange, text_of};
@@ -64,7 +64,7 @@ pub(super) struct FunctionResult {
 
 /// The type of a result that may be absent, and the type of one that is present: the first argument
 /// of `Option` or `Result`.
-pub(crate) fn fallible(ty: &Type) -> Option<(Fallible, &Type)> {
+pub(super) fn fallible(ty: &Type) -> Option<(Fallible, &Type)> {
     let of = match ty {
         Type::Paren(p) => return fallible(&p.elem),
         Type::Group(p) => return fallible(&p.elem),
@@ -84,7 +84,7 @@ pub(crate) fn fallible(ty: &Type) -> Option<(Fallible, &Type)> {
     if let Some(last) = path.segments.last_mut() {
         last.arguments = PathArguments::None;
     }
-    let further = all.map(|further| quote!(, #further)).collect();
+    let further = all.map(ToTokens::to_token_stream).collect();
     Some((Fallible { kind, path: path.to_token_stream(), further }, present))
 }
 
