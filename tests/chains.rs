@@ -296,10 +296,10 @@ fn of_closures(x: f64) -> f64 {
     f29(x)
 }
 
-/// Closures that capture numbers, a slice, a variable that changes between their calls, and each
+/// Closures that capture numbers, an array, a variable that changes between their calls, and each
 /// other in two ways, called in a loop.
 #[differentiate]
-fn of_captures(x: f64, c: f64, a: &[f64], steps: usize) -> f64 {
+fn of_captures(x: f64, c: f64, a: &[f64; 3], steps: usize) -> f64 {
     let half = c * 0.5;
     let mut shift = 0.1;
     let f0 = |x: f64, k: usize| (x * half).sin() * a[k] + 1.5;

@@ -92,7 +92,7 @@ fn code_grows_with_the_closures() {
     };
     let capturing = |n| {
         let first =
-            "fn f(x: f64, c: f64, a: &[f64]) -> f64 { let n = 2; let f0 = |(x, y): (f64, f64)| (x * c, y.powi(n));";
+            "fn f(x: f64, c: f64, a: &[f64; 30]) -> f64 { let n = 2; let f0 = |(x, y): (f64, f64)| (x * c, y.powi(n));";
         let body = |k| format!("let f{k} = |p| {{ let q = f{0}(p); f{0}((q.0 + a[{k}], q.1.sin())) }};", k - 1);
         composed(first, body, |k| format!("let y = f{k}((x, 1.5 * x)); y.0 * y.1"), n)
     };

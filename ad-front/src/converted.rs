@@ -1,8 +1,8 @@
 //! Closures that are compiled on their own. Lowering a closure at each of its calls doubles the
 //! code with each level of closures that call the one before twice. So a closure whose call would
-//! expand to many bodies becomes a function (closure conversion): the numbers and slices that it
-//! captures are further parameters, and the closures that it captures are defined again in its
-//! body. Equal functions are compiled once.
+//! expand to many bodies becomes a function (closure conversion): the numbers and arrays of known
+//! size that it captures are further parameters, and the closures that it captures are defined
+//! again in its body. Equal functions are compiled once.
 //!
 //! Invariant: whatever cannot be passed to such a function is lowered at the call.
 
@@ -175,8 +175,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The type of a number, of a tuple of numbers, or of a slice or array among the parameters of
-    /// the function. `None` for all other values.
+    /// The type of a number, of a tuple of numbers, or of a parameter of the function that is a
+    /// slice of integers or an array of known size. `None` for all other values.
     fn argument_type(&self, value: &Value<'a>) -> Option<Type> {
         let t = match value {
             Value::Term(t) => t,
@@ -193,7 +193,8 @@ impl<'a> Lower<'a> {
         let Node::Input(input) = self.g.node(*t) else { return None };
         let leaf = &self.sig.params.get(input.checked_sub(self.first_param)? as usize)?.leaf;
         match (leaf.container, &leaf.lens[..]) {
-            (Container::Slice, []) if leaf.rank == 1 => Some(parse_quote!(&[#elem])),
+            // Each call would add up a cotangent as long as a slice of reals.
+            (Container::Slice, []) if leaf.rank == 1 && !leaf.elem.is_real() => Some(parse_quote!(&[#elem])),
             (Container::Static, [Len::Number(n)]) => Some(parse_quote!(&[#elem; #n])),
             _ => None,
         }
