@@ -528,6 +528,11 @@ impl Build for Graph {
         self.rows_of(prim, args, lifted, varies, size)
     }
 
+    fn variable(&mut self) -> Term {
+        let var = self.fresh();
+        self.mk(Node::Var(var))
+    }
+
     fn lit_usize(&mut self, n: usize) -> Term {
         Graph::lit_usize(self, n)
     }

@@ -5,7 +5,7 @@
 //! They are traits, so that the primitives do not depend on the core language, which is built from
 //! them.
 
-use super::{Binary, Cmp, Prim, Unary};
+use super::{Binary, Cmp, IntOp, Prim, Unary};
 use crate::term::{Contraction, Elem, Term, Type};
 
 /// The reason why a form has no type. The front end checks before it creates terms, so a user never
@@ -100,6 +100,9 @@ pub trait Build: Types {
     /// `lifted` has these arguments for all i.
     fn row_by_row(&mut self, prim: &Prim, args: &[Term], lifted: &[Term], varies: &[bool], size: Term) -> Term;
 
+    /// A new variable of an index.
+    fn variable(&mut self) -> Term;
+
     /// A `usize` constant.
     fn lit_usize(&mut self, n: usize) -> Term;
 
@@ -149,6 +152,11 @@ pub trait Build: Types {
     /// A comparison, elementwise.
     fn compare(&mut self, op: Cmp, a: Term, b: Term) -> Term {
         self.make(&Prim::Compare(op), &[a, b])
+    }
+
+    /// An operation on integers, elementwise.
+    fn int(&mut self, op: IntOp, a: Term, b: Term) -> Term {
+        self.make(&Prim::Int(op), &[a, b])
     }
 
     /// `a && b`, elementwise.

@@ -18,8 +18,9 @@ use std::rc::Rc;
 use crate::modes::unit_vectors::batched;
 use ad_ir::ir::rewrite::{Memoised, Needs, OnDemand, on_demand};
 use ad_ir::ir::{Graph, Node, Scan, Term, Type, Var};
+use ad_ir::prim::structural::ElementRead;
 use ad_ir::prim::{Cmp, IntOp, Prim};
-use solve::{Case, Slope, quotient, slope, solved};
+use solve::{Case, Slope, slope, solved};
 
 /// The maximum number of terms into which an index is pushed.
 const READS: usize = 4096;
@@ -141,6 +142,16 @@ struct Part {
 impl Part {
     fn of(term: Term, at: Vec<Term>) -> Self {
         Part { read: (term, at), under: None, over: Vec::new() }
+    }
+
+    /// An element that a primitive with these arguments reads.
+    fn of_read(g: &Graph, args: &[Term], read: ElementRead) -> Option<Self> {
+        let bound = |(var, count): (Term, Term)| match *g.node(var) {
+            Node::Var(var) => Some((var, count)),
+            _ => None,
+        };
+        let over = read.over.into_iter().map(bound).collect::<Option<_>>()?;
+        Some(Part { read: (args[read.arg], read.at), under: read.under, over })
     }
 }
 
@@ -297,107 +308,11 @@ impl Reads<'_> {
             }
             Prim::RelaxedExact => vec![Part::of(args[0], at.to_vec())],
             prim if prim.is_elementwise() => args.iter().map(|&arg| Part::of(arg, at.to_vec())).collect(),
-            Prim::Replicate(new) => {
-                let old = at.iter().enumerate().filter(|(k, _)| !new.iter().any(|&n| usize::from(n) == *k));
-                vec![Part::of(args[0], old.map(|(_, &at)| at).collect())]
+            _ => {
+                let shape = g.shape(t).to_vec();
+                let reads = prim.structural(|prim| prim.reads(g, args, &shape, at))??;
+                reads.into_iter().map(|read| Part::of_read(g, args, read)).collect::<Option<_>>()?
             }
-            Prim::Recast => vec![Part::of(args[0], at.to_vec())],
-            Prim::Transpose(perm) => {
-                let mut inner = at.to_vec();
-                for (&p, &at) in perm.iter().zip(at) {
-                    inner[usize::from(p)] = at;
-                }
-                vec![Part::of(args[0], inner)]
-            }
-            Prim::Reshape => {
-                let mut flat = g.lit_usize(0);
-                for (&at, size) in at.iter().zip(g.shape(t).to_vec()) {
-                    let before = g.int(IntOp::Mul, flat, size);
-                    flat = g.int(IntOp::Add, before, at);
-                }
-                let mut inner = Vec::new();
-                for size in g.shape(args[0]).to_vec().into_iter().skip(1).rev() {
-                    inner.push(g.int(IntOp::Rem, flat, size));
-                    flat = g.int(IntOp::Div, flat, size);
-                }
-                inner.push(flat);
-                inner.reverse();
-                inner.truncate(g.rank(args[0]));
-                vec![Part::of(args[0], inner)]
-            }
-            Prim::Slice(steps) => {
-                let mut inner = Vec::new();
-                for ((&step, &start), &at) in steps.iter().zip(&args[1..]).zip(at) {
-                    let by = g.lit_usize(usize::try_from(step.unsigned_abs()).ok()?);
-                    let moved = g.int(IntOp::Mul, at, by);
-                    inner.push(g.int(if step < 0 { IntOp::Sub } else { IntOp::Add }, start, moved));
-                }
-                vec![Part::of(args[0], inner)]
-            }
-            Prim::Pad(steps) => {
-                let sizes = g.shape(args[0]).to_vec();
-                let (mut there, mut inner) = (g.lit_bool(true), Vec::new());
-                for (((&step, &start), &at), &size) in steps.iter().zip(&args[1..]).zip(at).zip(&sizes) {
-                    let by = g.lit_usize(usize::try_from(step.unsigned_abs()).ok()?);
-                    let (from, to) = if step < 0 { (at, start) } else { (start, at) };
-                    there = quotient(g, there, [from, to], by, size, &mut inner);
-                }
-                vec![Part { under: Some(there), ..Part::of(args[0], inner) }]
-            }
-            Prim::Stack => {
-                let part = |(k, &arg): (usize, &Term)| {
-                    let k = g.lit_usize(k);
-                    let here = g.compare(Cmp::Eq, at[0], k);
-                    Part { under: Some(here), ..Part::of(arg, at[1..].to_vec()) }
-                };
-                args.iter().enumerate().map(part).collect()
-            }
-            Prim::Sum(axes) => {
-                let (mut rest, mut over, mut inner) = (at.iter(), Vec::new(), Vec::new());
-                for (k, size) in g.shape(args[0]).to_vec().into_iter().enumerate() {
-                    inner.push(match axes.iter().any(|&a| usize::from(a) == k) {
-                        true => summed(g, size, &mut over),
-                        false => *rest.next()?,
-                    });
-                }
-                vec![Part { over, ..Part::of(args[0], inner) }]
-            }
-            // A reduction of the first elements of an axis counts as one of the whole axis.
-            Prim::Reduce(_, axes) => {
-                let kept = at.len();
-                let (mut over, mut inner) = (Vec::new(), at.to_vec());
-                debug_assert_eq!(kept + usize::from(*axes), g.rank(args[0]));
-                let sizes = g.shape(args[0]).to_vec();
-                for &size in &sizes[kept..] {
-                    inner.push(summed(g, size, &mut over));
-                }
-                vec![Part { over, ..Part::of(args[0], inner) }]
-            }
-            Prim::CumSum(from_last) => {
-                let (last, size) = (*at.last()?, *g.shape(args[0]).last()?);
-                let one = g.lit_usize(1);
-                let count = if *from_last { g.int(IntOp::Sub, size, last) } else { g.int(IntOp::Add, last, one) };
-                let mut over = Vec::new();
-                let mut own = summed(g, count, &mut over);
-                if *from_last {
-                    own = g.int(IntOp::Add, last, own);
-                }
-                let inner = at[..at.len() - 1].iter().copied().chain([own]).collect();
-                vec![Part { over, ..Part::of(args[0], inner) }]
-            }
-            Prim::Contract(spec) => {
-                let (mut places, mut over) = (HashMap::new(), Vec::new());
-                places.extend(spec.out.iter().copied().zip(at.iter().copied()));
-                for (labels, &arg) in [&spec.a, &spec.b].into_iter().zip(args) {
-                    for (&label, size) in labels.iter().zip(g.shape(arg).to_vec()) {
-                        places.entry(label).or_insert_with(|| summed(g, size, &mut over));
-                    }
-                }
-                let inner = |labels: &[u8]| labels.iter().map(|label| places[label]).collect();
-                let part = |arg, labels: &[u8]| Part { over: over.clone(), ..Part::of(arg, inner(labels)) };
-                vec![part(args[0], &spec.a), part(args[1], &spec.b)]
-            }
-            _ => return None,
         })
     }
 
@@ -479,11 +394,4 @@ impl Reads<'_> {
         let end = g.subst_vars(range.end, &[(var, high)]);
         vec![Range { first, end, under }]
     }
-}
-
-/// The index of an element of a sum.
-fn summed(g: &mut Graph, size: Term, over: &mut Vec<(Var, Term)>) -> Term {
-    let var = g.fresh();
-    over.push((var, size));
-    g.mk(Node::Var(var))
 }

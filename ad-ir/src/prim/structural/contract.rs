@@ -1,10 +1,11 @@
 //! `contract`: a sum of products of two arrays by labelled axes. Contractions are closed under
 //! batching and under transposition.
 
-use super::{Applied, Batch, Example, LinearMap, Sample, Structural, arity};
+use super::{Applied, Batch, ElementRead, Example, LinearMap, Sample, Structural, arity, summed};
 use crate::prim::Prim;
 use crate::prim::build::{Build, Typed, Types, bad, ensure};
 use crate::term::{Contraction, Term, Type};
+use std::collections::HashMap;
 
 /// The sum of products with these labels.
 pub(super) struct Contract<'a>(pub(super) &'a Contraction);
@@ -69,6 +70,20 @@ impl Structural for Contract<'_> {
             backward: Applied { prim: Prim::Contract(backward), rest: with },
             unread: false,
         })
+    }
+
+    fn reads(&self, g: &mut dyn Build, args: &[Term], _shape: &[Term], at: &[Term]) -> Option<Vec<ElementRead>> {
+        let spec = self.0;
+        let (mut places, mut over) = (HashMap::new(), Vec::new());
+        places.extend(spec.out.iter().copied().zip(at.iter().copied()));
+        for (labels, &arg) in [&spec.a, &spec.b].into_iter().zip(args) {
+            for (&label, size) in labels.iter().zip(g.shape(arg).to_vec()) {
+                places.entry(label).or_insert_with(|| summed(g, size, &mut over));
+            }
+        }
+        let inner = |labels: &[u8]| labels.iter().map(|label| places[label]).collect();
+        let read = |arg, labels: &[u8]| ElementRead { over: over.clone(), ..ElementRead::of(arg, inner(labels)) };
+        Some(vec![read(0, &spec.a), read(1, &spec.b)])
     }
 
     fn cost(&self) -> Option<u32> {

@@ -2,9 +2,9 @@
 //! is the transpose of the other, since element i of one is the sum of the elements up to i, and
 //! element i of the other is the sum of the elements from i to the end.
 
-use super::{Applied, Batch, Example, LinearMap, Sample, Structural, arity};
-use crate::prim::Prim;
+use super::{Applied, Batch, ElementRead, Example, LinearMap, Sample, Structural, arity, summed};
 use crate::prim::build::{Build, Typed, Types, ensure};
+use crate::prim::{IntOp, Prim};
 use crate::term::Term;
 
 /// Partial sums. The flag says whether they start at the last element.
@@ -49,6 +49,19 @@ impl Structural for CumSum {
             out.extend(sums);
         }
         Some(out)
+    }
+
+    fn reads(&self, g: &mut dyn Build, _args: &[Term], shape: &[Term], at: &[Term]) -> Option<Vec<ElementRead>> {
+        let (&last, &size) = (at.last()?, shape.last()?);
+        let one = g.lit_usize(1);
+        let count = if self.0 { g.int(IntOp::Sub, size, last) } else { g.int(IntOp::Add, last, one) };
+        let mut over = Vec::new();
+        let mut own = summed(g, count, &mut over);
+        if self.0 {
+            own = g.int(IntOp::Add, last, own);
+        }
+        let inner = at[..at.len() - 1].iter().copied().chain([own]).collect();
+        Some(vec![ElementRead { over, ..ElementRead::of(0, inner) }])
     }
 
     fn cost(&self) -> Option<u32> {

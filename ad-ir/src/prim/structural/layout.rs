@@ -1,8 +1,8 @@
 //! Primitives that keep the elements and change their order or shape: `tr`, `reshape`, `recast`.
 
-use super::{Applied, Batch, Example, LinearMap, Sample, Structural, arity, list, shaped};
-use crate::prim::Prim;
+use super::{Applied, Batch, ElementRead, Example, LinearMap, Sample, Structural, arity, list, shaped};
 use crate::prim::build::{Build, Typed, Types, ensure};
+use crate::prim::{IntOp, Prim};
 use crate::term::{Term, axis};
 
 const MATRIX: Sample = Sample::Reals(&[2, 3], &[0.5, -1.0, 2.0, 1.5, 0.3, -0.7]);
@@ -113,6 +113,24 @@ impl Structural for Reshape {
         Some(of_sizes(&Prim::Reshape, g, args))
     }
 
+    fn reads(&self, g: &mut dyn Build, args: &[Term], shape: &[Term], at: &[Term]) -> Option<Vec<ElementRead>> {
+        let mut flat = g.lit_usize(0);
+        for (&at, &size) in at.iter().zip(shape) {
+            let before = g.int(IntOp::Mul, flat, size);
+            flat = g.int(IntOp::Add, before, at);
+        }
+        let sizes = g.shape(args[0]).to_vec();
+        let mut inner = Vec::new();
+        for &size in sizes.iter().skip(1).rev() {
+            inner.push(g.int(IntOp::Rem, flat, size));
+            flat = g.int(IntOp::Div, flat, size);
+        }
+        inner.push(flat);
+        inner.reverse();
+        inner.truncate(sizes.len());
+        Some(vec![ElementRead::of(0, inner)])
+    }
+
     fn cost(&self) -> Option<u32> {
         Some(1)
     }
@@ -150,6 +168,10 @@ impl Structural for Recast {
 
     fn linear(&self, g: &dyn Types, args: &[Term], _k: usize) -> Option<LinearMap> {
         Some(of_sizes(&Prim::Recast, g, args))
+    }
+
+    fn reads(&self, _g: &mut dyn Build, _args: &[Term], _shape: &[Term], at: &[Term]) -> Option<Vec<ElementRead>> {
+        Some(vec![ElementRead::of(0, at.to_vec())])
     }
 
     fn cost(&self) -> Option<u32> {

@@ -1,7 +1,7 @@
 //! The structural primitives: those whose result at an index depends on more than the arguments'
 //! elements at that index. Each family is one file. It has everything that the stages need for its
 //! primitives: typing, batching, the derivative as a linear map with its transpose, the element
-//! rule, the cost, storage, and examples.
+//! rule, the elements that an element depends on, the cost, storage, and examples.
 //!
 //! Three parts are deliberately elsewhere. The reference interpreter (`ad-oracle`) computes the
 //! value; it checks all of this and so shares no code with it. Laws are in `passes::simplify`,
@@ -24,6 +24,7 @@ mod replicate;
 mod stack;
 
 pub use call::{Callee, Half, Returns};
+pub use part::quotient;
 
 use super::Prim;
 use super::build::{Build, Typed, Types};
@@ -77,6 +78,34 @@ pub struct LinearMap {
     /// Whether an element of the argument may have no effect on the result. Its cotangent is zero
     /// then.
     pub unread: bool,
+}
+
+/// An element of an argument on which an element of the result depends.
+#[derive(Clone, Debug)]
+pub struct ElementRead {
+    /// The number of the argument.
+    pub arg: usize,
+    /// The index of the element.
+    pub at: Vec<Term>,
+    /// The condition under which it is read. It always is if there is none.
+    pub under: Option<Term>,
+    /// Variables of the index, and the number of values of each: the element is read for all of
+    /// them.
+    pub over: Vec<(Term, Term)>,
+}
+
+impl ElementRead {
+    /// One element of an argument.
+    fn of(arg: usize, at: Vec<Term>) -> Self {
+        ElementRead { arg, at, under: None, over: Vec::new() }
+    }
+}
+
+/// A variable of an index that has as many values as the size says.
+fn summed(g: &mut dyn Build, size: Term, over: &mut Vec<(Term, Term)>) -> Term {
+    let var = g.variable();
+    over.push((var, size));
+    var
 }
 
 /// An example: the primitive with its data arguments, sizes and starts, and the result computed by
@@ -135,6 +164,14 @@ pub trait Structural {
     /// axes]`, these axes.
     fn selects(&self, _rank: usize) -> Option<Vec<usize>> {
         None
+    }
+
+    /// The elements of the data arguments on which the element at an index of the result depends.
+    /// `shape` is that of the result. `None` if they are not known. None that the element depends
+    /// on may be left out, since a sparse Jacobian would lack it.
+    fn reads(&self, _g: &mut dyn Build, _args: &[Term], _shape: &[Term], at: &[Term]) -> Option<Vec<ElementRead>> {
+        let axes = self.selects(at.len())?;
+        Some(vec![ElementRead::of(0, axes.iter().map(|&a| at[a]).collect())])
     }
 
     /// The elements of a small result as scalars, for a primitive that a kernel would compute

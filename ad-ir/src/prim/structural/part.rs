@@ -1,9 +1,9 @@
 //! A part of an array (`slice`), and an array padded with zeros (`pad`). Each is the transpose of
 //! the other.
 
-use super::{Applied, Batch, Example, LinearMap, Sample, Structural, arity, list, shaped};
-use crate::prim::Prim;
+use super::{Applied, Batch, ElementRead, Example, LinearMap, Sample, Structural, arity, list, shaped};
 use crate::prim::build::{Build, Typed, Types, ensure};
+use crate::prim::{Cmp, IntOp, Prim};
 use crate::term::Term;
 
 /// Element i of axis k is the argument's element at `start_k + step_k * i`.
@@ -37,6 +37,31 @@ fn at(starts: &[Term], sizes: &[Term]) -> Vec<Term> {
     starts.iter().chain(sizes).copied().collect()
 }
 
+/// Appends `(to - from) / by` to the index. Returns the condition that it is an integer below the
+/// size, and that `there` holds.
+pub fn quotient(
+    g: &mut dyn Build,
+    there: Option<Term>,
+    [from, to]: [Term; 2],
+    by: Term,
+    size: Term,
+    index: &mut Vec<Term>,
+) -> Term {
+    let zero = g.lit_usize(0);
+    let behind = g.compare(Cmp::Le, from, to);
+    let distance = g.int(IntOp::Sub, to, from);
+    let value = g.int(IntOp::Div, distance, by);
+    let mut there = there.map_or(behind, |there| g.and(there, behind));
+    if g.int_value(by) != Some(1) {
+        let rest = g.int(IntOp::Rem, distance, by);
+        let whole = g.compare(Cmp::Eq, rest, zero);
+        there = g.and(there, whole);
+    }
+    let before = g.compare(Cmp::Lt, value, size);
+    index.push(value);
+    g.and(there, before)
+}
+
 impl Structural for Slice<'_> {
     fn name(&self) -> String {
         format!("slice{}", list(self.0))
@@ -61,6 +86,16 @@ impl Structural for Slice<'_> {
             backward: Applied { prim: Prim::Pad(self.0.into()), rest: at(starts, g.shape(args[0])) },
             unread: true,
         })
+    }
+
+    fn reads(&self, g: &mut dyn Build, args: &[Term], _shape: &[Term], at: &[Term]) -> Option<Vec<ElementRead>> {
+        let mut inner = Vec::new();
+        for ((&step, &start), &at) in self.0.iter().zip(&args[1..]).zip(at) {
+            let by = g.lit_usize(usize::try_from(step.unsigned_abs()).ok()?);
+            let moved = g.int(IntOp::Mul, at, by);
+            inner.push(g.int(if step < 0 { IntOp::Sub } else { IntOp::Add }, start, moved));
+        }
+        Some(vec![ElementRead::of(0, inner)])
     }
 
     fn cost(&self) -> Option<u32> {
@@ -108,6 +143,17 @@ impl Structural for Pad<'_> {
             backward: Applied { prim: Prim::Slice(self.0.into()), rest: at(starts, g.shape(args[0])) },
             unread: false,
         })
+    }
+
+    fn reads(&self, g: &mut dyn Build, args: &[Term], _shape: &[Term], at: &[Term]) -> Option<Vec<ElementRead>> {
+        let sizes = g.shape(args[0]).to_vec();
+        let (mut under, mut inner) = (None, Vec::new());
+        for (((&step, &start), &at), &size) in self.0.iter().zip(&args[1..]).zip(at).zip(&sizes) {
+            let by = g.lit_usize(usize::try_from(step.unsigned_abs()).ok()?);
+            let (from, to) = if step < 0 { (at, start) } else { (start, at) };
+            under = Some(quotient(g, under, [from, to], by, size, &mut inner));
+        }
+        Some(vec![ElementRead { under, ..ElementRead::of(0, inner) }])
     }
 
     fn cost(&self) -> Option<u32> {

@@ -5,7 +5,9 @@
 //! (`modes::dual_arrays::dual`). A reduction in a fixed order has no derivative: it is the exact
 //! value of a pair whose relaxed sum has the derivative.
 
-use super::{Applied, Batch, Example, LinearMap, Sample, Structural, arity, behind_first, list, shaped};
+use super::{
+    Applied, Batch, ElementRead, Example, LinearMap, Sample, Structural, arity, behind_first, list, shaped, summed,
+};
 use crate::prim::build::{Build, Typed, Types, ensure};
 use crate::prim::{Prim, Reduce};
 use crate::term::{Elem, Term};
@@ -45,6 +47,17 @@ impl Structural for Sum<'_> {
             backward: Applied { prim: Prim::Replicate(self.0.into()), rest: sizes },
             unread: false,
         })
+    }
+
+    fn reads(&self, g: &mut dyn Build, args: &[Term], _shape: &[Term], at: &[Term]) -> Option<Vec<ElementRead>> {
+        let (mut rest, mut over, mut inner) = (at.iter(), Vec::new(), Vec::new());
+        for (k, size) in g.shape(args[0]).to_vec().into_iter().enumerate() {
+            inner.push(match self.0.iter().any(|&a| usize::from(a) == k) {
+                true => summed(g, size, &mut over),
+                false => *rest.next()?,
+            });
+        }
+        Some(vec![ElementRead { over, ..ElementRead::of(0, inner) }])
     }
 
     fn cost(&self) -> Option<u32> {
@@ -101,6 +114,17 @@ impl Structural for Reduction {
 
     fn batch(&self, g: &mut dyn Build, b: &Batch<'_>) -> Term {
         g.raw(Prim::Reduce(self.0, self.1), b.lifted)
+    }
+
+    fn reads(&self, g: &mut dyn Build, args: &[Term], _shape: &[Term], at: &[Term]) -> Option<Vec<ElementRead>> {
+        // A reduction of the first elements of an axis counts as one of the whole axis.
+        let (mut over, mut inner) = (Vec::new(), at.to_vec());
+        let sizes = g.shape(args[0]).to_vec();
+        debug_assert_eq!(at.len() + usize::from(self.1), sizes.len());
+        for &size in &sizes[at.len()..] {
+            inner.push(summed(g, size, &mut over));
+        }
+        Some(vec![ElementRead { over, ..ElementRead::of(0, inner) }])
     }
 
     fn cost(&self) -> Option<u32> {

@@ -4,9 +4,9 @@
 //! (`modes::dual_arrays`, `Delta::Stack`). With one map for each argument, the tangent would be a
 //! sum of as many arrays of the result's size.
 
-use super::{Batch, Example, Sample, Structural, shaped};
-use crate::prim::Prim;
+use super::{Batch, ElementRead, Example, Sample, Structural, shaped};
 use crate::prim::build::{Build, Typed, Types, bad, ensure};
+use crate::prim::{Cmp, Prim};
 use crate::term::{Term, axis};
 
 /// Arrays of one type as the rows of one array.
@@ -34,6 +34,15 @@ impl Structural for Stack {
         let mut perm: Vec<u8> = (0..g.shape(stacked).len()).map(axis).collect();
         perm.swap(0, 1);
         g.transpose(stacked, &perm)
+    }
+
+    fn reads(&self, g: &mut dyn Build, args: &[Term], _shape: &[Term], at: &[Term]) -> Option<Vec<ElementRead>> {
+        let read = |k: usize| {
+            let number = g.lit_usize(k);
+            let here = g.compare(Cmp::Eq, at[0], number);
+            ElementRead { under: Some(here), ..ElementRead::of(k, at[1..].to_vec()) }
+        };
+        Some((0..args.len()).map(read).collect())
     }
 
     fn cost(&self) -> Option<u32> {

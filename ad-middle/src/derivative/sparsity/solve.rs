@@ -3,6 +3,7 @@
 //! variable for which the equation may hold.
 
 use ad_ir::ir::{Elem, Graph, Node, Term, Var};
+use ad_ir::prim::structural::quotient;
 use ad_ir::prim::{Cmp, IntOp, Prim};
 
 use super::{FEW, Range};
@@ -86,34 +87,9 @@ fn at_most(g: &Graph, a: Term, b: Term) -> bool {
 fn solution(g: &mut Graph, t: Term, wanted: Term, var: Var, size: Term) -> Option<(Term, Term)> {
     let Linear { factor, plus } = linear(g, t, var)?;
     g.int_value(factor).filter(|&factor| factor > 0)?;
-    let (yes, mut value) = (g.lit_bool(true), Vec::new());
-    let there = quotient(g, yes, [plus, wanted], factor, size, &mut value);
+    let mut value = Vec::new();
+    let there = quotient(g, None, [plus, wanted], factor, size, &mut value);
     Some((value[0], there))
-}
-
-/// Appends `(to - from) / by` to the index. Returns the condition that it is an integer below the
-/// size.
-pub(super) fn quotient(
-    g: &mut Graph,
-    there: Term,
-    [from, to]: [Term; 2],
-    by: Term,
-    size: Term,
-    index: &mut Vec<Term>,
-) -> Term {
-    let zero = g.lit_usize(0);
-    let behind = g.compare(Cmp::Le, from, to);
-    let distance = g.int(IntOp::Sub, to, from);
-    let value = g.int(IntOp::Div, distance, by);
-    let mut there = g.and(there, behind);
-    if g.int_value(by) != Some(1) {
-        let rest = g.int(IntOp::Rem, distance, by);
-        let whole = g.compare(Cmp::Eq, rest, zero);
-        there = g.and(there, whole);
-    }
-    let before = g.compare(Cmp::Lt, value, size);
-    index.push(value);
-    g.and(there, before)
 }
 
 /// The variables of a scatter, while its index is solved for them.
