@@ -89,6 +89,9 @@ fn main() {
     let tall = |n: usize| definite(n).slice(s![.., ..n * 4 / 5]).to_owned();
     row!(table, [25, 50, 100], tall, |x| householder, householder_value_and_grad(x));
     row!(table, [100, 200, 400], vector, |x| stencil, stencil_value_and_grad(x));
+    row!(table, [6, 7, 8], definite, |x| minors, minors_value_and_grad(x));
+    let labels = |n| (Array2::from_shape_fn((50, 100), |(i, j)| (i + 2 * j) as f64 / 100.0), vector(100), vector(n));
+    row!(table, [5000, 10_000, 20_000], labels, |x| left_out, left_out_value_and_grad(&x.0, &x.1, &x.2));
     let by_columns = jacobian(&table.wanted);
     docs::write(
         "cliffs",

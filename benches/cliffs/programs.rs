@@ -415,6 +415,54 @@ pub fn stencil(x: &Array1<f64>) -> f64 {
     a.mapv(|v| v * v).sum()
 }
 
+/// A determinant by minors, without recursion: an explicit stack of the columns that are taken.
+#[differentiate]
+pub fn minors(a: &Array2<f64>) -> f64 {
+    let n = a.nrows();
+    let mut masks: Array1<usize> = Array1::zeros(n * n + 1);
+    let mut factors: Array1<f64> = Array1::zeros(n * n + 1);
+    factors[0] = 1.0;
+    let mut top = 1;
+    let mut d = 0.0;
+    while top > 0 {
+        top -= 1;
+        let mask = masks[top];
+        let f = factors[top];
+        let mut r = 0;
+        for c in 0..n {
+            if mask & (1 << c) != 0 {
+                r += 1;
+            }
+        }
+        if r == n {
+            d += f;
+        } else {
+            let mut sign = 1.0;
+            for c in 0..n {
+                if mask & (1 << c) == 0 {
+                    masks[top] = mask | (1 << c);
+                    factors[top] = f * sign * a[[r, c]];
+                    top += 1;
+                    sign = -sign;
+                }
+            }
+        }
+    }
+    d
+}
+
+/// More labels than rows: only the steps that have a row do anything.
+#[differentiate(wrt(w))]
+pub fn left_out(x: &Array2<f64>, w: &Array1<f64>, y: &Array1<f64>) -> f64 {
+    let mut s = 0.0;
+    for i in 0..y.len() {
+        if i < x.nrows() {
+            s += (x.row(i).dot(w) - y[i]).powi(2);
+        }
+    }
+    s
+}
+
 /// 26 parameters and 60 results, as the angles of a hand and the places that they move to.
 #[differentiate(jacobian, jvp)]
 pub fn hand(x: &Array1<f64>) -> Array1<f64> {
