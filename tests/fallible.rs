@@ -186,3 +186,42 @@ fn methods_may_have_no_result() {
     assert_eq!(line.zero_vjp(1.0, 2.0), Err("3 is beyond 1".into()));
     assert!(Line { slope: 0.0, offset: 1.0 }.zero_grad(1.0).is_err_and(|e| e.starts_with("no zero of Line")));
 }
+
+/// Options and results turned into one another, with errors of a type that the macro cannot read.
+#[differentiate]
+fn shares(x: &[f64], k: usize) -> Result<f64, ModelError> {
+    let first = x.first().ok_or(ModelError::TooShort { found: 0 })?;
+    let other = *x.get(k).ok_or_else(|| ModelError::Negative(describe(k as f64)))?;
+    let root = positive(other).map(f64::sqrt).map_err(|_| ModelError::TooShort { found: k })?;
+    let sure = positive(first - 100.0).ok().unwrap_or(1.0) + positive(*first).unwrap_or_default();
+    Ok(first * root * sure)
+}
+
+#[test]
+fn options_and_results_become_one_another() {
+    check_grad!(shares(&[2.0, 9.0], 1));
+    assert_eq!(shares_grad(&[2.0, 9.0], 1), Ok(vec![15.0, 1.0]));
+    for (x, k) in [(&[][..], 0), (&[1.0], 3), (&[1.0, -2.0], 1)] {
+        assert_eq!(shares_grad(x, k).expect_err("none"), shares(x, k).expect_err("none"));
+    }
+}
+
+/// Errors that are numbers have derivatives.
+#[differentiate(grad, jvp)]
+fn recovered(x: f64, y: f64) -> f64 {
+    fn root(x: f64) -> Result<f64, f64> {
+        if x < 0.0 { Err(-x) } else { Ok(x.sqrt()) }
+    }
+    let both = root(x).and_then(|a| root(y).map(|b| a * b)).map_err(|e| e * e);
+    let wrong = if both.is_err() && !both.is_ok() { 3.0 } else { 1.0 };
+    let chosen = (y > 0.0).then_some(y).ok_or(x * y);
+    wrong * both.unwrap_or_else(|e| 2.0 * e) + chosen.unwrap_or(0.5) + root(x * x).unwrap() + root(4.0).expect("a root")
+}
+
+#[test]
+fn errors_that_are_numbers_are_differentiated() {
+    for (x, y) in [(4.0, 9.0), (-4.0, 9.0), (4.0, -9.0)] {
+        check_grad!(recovered(x, y));
+    }
+    assert_eq!(recovered_grad(-4.0, 9.0).0, 2.0 * 3.0 * -8.0 - 1.0);
+}

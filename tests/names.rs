@@ -48,7 +48,7 @@ fn names_of_users_beside_the_assumed_ones_are_accepted() {
 #[test]
 fn the_traits_have_the_names_of_the_table() {
     use ad::runtime::assumed::methods::{
-        ARRAYS, INTEGERS, OPTIONS, ORDERINGS, PEEKABLES, QUEUES, RANK_ZERO, REALS, VECTORS,
+        ARRAYS, INTEGERS, OPTIONS, ORDERINGS, PEEKABLES, QUEUES, RANK_ZERO, REALS, RESULTS, VECTORS,
     };
     let traits = [
         ("arrays", ARRAYS),
@@ -57,6 +57,7 @@ fn the_traits_have_the_names_of_the_table() {
         ("integers", INTEGERS),
         ("rank zero", RANK_ZERO),
         ("options", OPTIONS),
+        ("results", RESULTS),
         ("orderings", ORDERINGS),
         ("peekables", PEEKABLES),
         ("queues", QUEUES),

@@ -110,7 +110,7 @@ fn number(name: &str) -> Option<u64> {
 /// Programs in which some choices arise only after others, with the numbers of answers.
 const SEVERAL: [&str; 6] =
     ["powers_5", "powers_in_two_sums", "packed_19", "recurrent_net", "sum_of_product", "nearest_moved"];
-const OFTEN: u64 = 24;
+const OFTEN: u64 = 36;
 
 /// The choices by cost (which arrays are stored, which statements share a loop, which arrays are
 /// overwritten, which kernel computes, which parts of a loop are omitted) do not change the

@@ -128,6 +128,9 @@ impl<'a> Lower<'a> {
                 let types = [quote!(::core::option::Option<#elem>), quote!(::core::option::Option<&#elem>)];
                 return of_std(self, &types, by_reference);
             }
+            Proof::OfStd { by_reference } if row.on == On::Result => {
+                return of_std(self, &[quote!(::core::result::Result<f64, ()>)], by_reference);
+            }
             Proof::OfStd { by_reference } => return of_std(self, &[quote!(::core::cmp::Ordering)], by_reference),
             // Another trait's method by value or by reference comes before the type's own method,
             // which takes `&mut self`.

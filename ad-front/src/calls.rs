@@ -276,7 +276,11 @@ impl<'a> Lower<'a> {
         }
         // The argument of `expect` is a message, and is not lowered as a value.
         let says = table::find(On::Option, &name).is_some_and(|row| row.is(Mark::Message));
-        let args = if says && m.args.len() == 1 { Ok(vec![Value::Unit]) } else { self.all(&m.args) };
+        let args = match m.args.first() {
+            Some(_) if says && m.args.len() == 1 => Ok(vec![Value::Unit]),
+            Some(error) if table::makes_an_error(&name) && self.is_opaque_error(error) => Ok(vec![Value::Unit]),
+            _ => self.all(&m.args),
+        };
         let name_range = SrcRange::of(&m.method);
         if let Some(message) = refused::method(&name).filter(|_| {
             let of_arrays = |r: &Value<'a>| {

@@ -53,6 +53,7 @@ mod open;
 mod operators;
 mod options;
 mod order;
+mod outcomes;
 mod outward;
 mod panics;
 mod parted;

@@ -53,7 +53,7 @@ fn itself<'a>(_: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 }
 
 /// The payload, and the condition that it exists. There is no payload for a literal `None`.
-fn parts<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Option<Value<'a>>, Term)> {
+pub(super) fn parts<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Option<Value<'a>>, Term)> {
     match call.arg(0)? {
         (Value::Option(value, exists), _) => Ok((Some((**value).clone()), *exists)),
         (Value::None, _) => Ok((None, me.g.lit_bool(false))),
@@ -118,7 +118,7 @@ fn unwrap<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     there_is(me, value, call)
 }
 
-fn expect<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(super) fn expect<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (value, exists) = parts(me, call)?;
     me.require_with_message(exists, &PanicMessage::of_user(call.text(1)));
     me.state.facts.assume(&me.g, exists, true);
@@ -148,7 +148,7 @@ fn or<'a>(
     }
 }
 
-fn unwrap_or<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(super) fn unwrap_or<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let other = call.arg(1)?.0.clone();
     or(me, call, |_, v| Ok(v), |_| Ok(other))
 }
@@ -158,7 +158,7 @@ fn unwrap_or_else<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<
     or(me, call, |_, v| Ok(v), |me| me.apply(f, &[], range))
 }
 
-fn unwrap_or_default<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+pub(super) fn unwrap_or_default<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (value, _) = parts(me, call)?;
     let elem = value.and_then(|v| me.elem_of(&v));
     let zero = match elem {

@@ -96,7 +96,7 @@ impl<'a> Lower<'a> {
         self.assume_variant(of, &p.path);
         let values = match (of.of_std && variant == 1, c.args.first()) {
             // An error has no value here, unless it is made of numbers.
-            (true, Some(error)) if is_text(error) || self.trial(|me| me.expr(error)).is_err() => Ok(vec![Value::Unit]),
+            (true, Some(error)) if self.is_opaque_error(error) => Ok(vec![Value::Unit]),
             _ => self.all(&c.args),
         };
         let made = values.and_then(|values| {
@@ -113,6 +113,11 @@ impl<'a> Lower<'a> {
             Ok(self.constructed(of, variant, values?))
         });
         Some(made)
+    }
+
+    /// Whether an expression is an error that has no value: it is not made of numbers.
+    pub(super) fn is_opaque_error(&mut self, error: &'a Expr) -> bool {
+        is_text(error) || self.trial(|me| me.expr(error)).is_err()
     }
 
     /// The number of a field.

@@ -35,7 +35,7 @@ impl Proof {
         match on {
             On::Real | On::Int => Proof::method(Takes::Value),
             On::Array | On::Place => Proof::method(Takes::Deref),
-            On::Option | On::Ordering => Proof::OfStd { by_reference: false },
+            On::Option | On::Result | On::Ordering => Proof::OfStd { by_reference: false },
             _ => Proof::Nothing,
         }
     }

@@ -285,6 +285,9 @@ impl<'ast> Visit<'ast> for Requests {
 
     fn visit_expr_method_call(&mut self, m: &'ast ExprMethodCall) {
         let name = m.method.to_string();
+        if self.opaque_errors && table::makes_an_error(&name) {
+            return self.visit_expr(&m.receiver);
+        }
         let of_numbers = table::find(On::Real, &name).is_some() || table::find(On::Int, &name).is_some();
         if !of_numbers {
             m.args.last().into_iter().for_each(|e| self.function_as_argument(e));

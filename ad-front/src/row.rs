@@ -37,6 +37,8 @@ pub enum On {
     Iter,
     /// An `Option`.
     Option,
+    /// A `Result`.
+    Result,
     /// Any value, such as for `clone`.
     Any,
     /// A place expression that is changed.
@@ -187,6 +189,8 @@ pub(crate) enum Mark {
     OfBorrowed,
     /// Its argument is the message of a panic.
     Message,
+    /// Its argument is an error, or makes one: it has a value only if it is made of numbers.
+    Error,
     /// The method can be called on a constant array of which only the path is known.
     OfConstants,
 }
@@ -263,7 +267,9 @@ const fn order_on(on: On) -> Option<MethodOrder> {
         // These rows have to declare it.
         On::Array | On::Nd | On::Zip => return None,
         On::Real | On::Int | On::Bool | On::Ordering | On::Std => (ResultOrder::NoArray, ReductionOrder::Elementwise),
-        On::Tuple | On::Option | On::Mem | On::Slice | On::Any => (ResultOrder::Given, ReductionOrder::Elementwise),
+        On::Tuple | On::Option | On::Result | On::Mem | On::Slice | On::Any => {
+            (ResultOrder::Given, ReductionOrder::Elementwise)
+        }
         On::Iter => (ResultOrder::Given, ReductionOrder::Logical),
         On::Place => (ResultOrder::InPlace, ReductionOrder::Elementwise),
         On::Assoc => (ResultOrder::Standard, ReductionOrder::Elementwise),

@@ -9,8 +9,8 @@ use super::lower::Lower;
 use super::refs::results::{self, ResultFn};
 use super::value::Value;
 use super::{
-    bits, changes, collected, functions, integers, iter, methods, options, order, parted, queues, reads, recur, slice,
-    sorting,
+    bits, changes, collected, functions, integers, iter, methods, options, order, outcomes, parted, queues, reads,
+    recur, slice, sorting,
 };
 use ad_ir::diag::suggest;
 use ad_ir::ir::Elem;
@@ -31,6 +31,7 @@ const TABLES: &[&[Row]] = &[
     bits::TABLE,
     order::TABLE,
     options::TABLE,
+    outcomes::TABLE,
     options::REAL,
     methods::ANY,
     methods::construct::TABLE,
@@ -109,6 +110,11 @@ static BY_NAME: LazyLock<HashMap<(On, &'static str), usize>> = LazyLock::new(|| 
 /// The row of a name.
 pub(super) fn find(on: On, name: &str) -> Option<&'static Row> {
     BY_NAME.get(&(on, name)).and_then(|&k| ROWS.get(k))
+}
+
+/// Whether the argument of a method is an error, or makes one.
+pub(super) fn makes_an_error(name: &str) -> bool {
+    [On::Option, On::Result].iter().any(|&on| find(on, name).is_some_and(|row| row.is(Mark::Error)))
 }
 
 /// The rows of the functions of a module that is understood, by the last segment of its path.
@@ -192,6 +198,7 @@ impl<'a> Lower<'a> {
             | Value::DynamicPart(_) => On::Array,
             Value::Range(_) | Value::Seq(_) | Value::Cursor(_) => On::Iter,
             Value::Option(..) | Value::None => On::Option,
+            Value::Sum(sum) if sum.of.of_std => On::Result,
             Value::Tuple(parts) if matches!(&**parts, [Value::Range(_), Value::Term(_)]) => On::Slice,
             Value::Tuple(_) => On::Tuple,
             Value::Ordering(_) => On::Ordering,

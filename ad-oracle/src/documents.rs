@@ -118,6 +118,7 @@ fn kind(on: On) -> &'static str {
         On::Ordering => "Ordering",
         On::Iter => "iterator",
         On::Option => "Option",
+        On::Result => "Result",
         On::Any => "value",
         On::Place => "mutable array",
         On::Mem => "std::mem",
@@ -134,6 +135,7 @@ fn traits(proof: Proof, on: On, number: bool) -> Vec<&'static str> {
     match (proof, on) {
         (Proof::OfPeekable, _) => vec!["peekables"],
         (Proof::OfStd { .. }, On::Option) => vec!["options"],
+        (Proof::OfStd { .. }, On::Result) => vec!["results"],
         (Proof::OfStd { .. }, _) => vec!["orderings"],
         (Proof::Method { .. }, On::Real) => vec!["reals"],
         (Proof::Method { .. }, On::Int) => vec!["integers"],

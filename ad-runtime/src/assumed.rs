@@ -123,6 +123,11 @@ pub mod methods {
 
     methods! { OfOptions, OPTIONS:
         unwrap expect unwrap_or unwrap_or_else unwrap_or_default map map_or map_or_else and_then is_some is_none is_some_and is_none_or copied cloned
+        ok_or ok_or_else
+    }
+
+    methods! { OfResults, RESULTS:
+        unwrap expect unwrap_or unwrap_or_else unwrap_or_default map map_err and_then ok is_ok is_err
     }
 
     methods! { OfOrderings, ORDERINGS:
@@ -169,6 +174,8 @@ pub mod methods {
     impl<I: Iterator, K> OfPeekables<K> for &std::iter::Peekable<I> where (K,): Assumed {}
     impl<A, K> OfOptions<K> for Option<A> where (K,): Assumed {}
     impl<A, K> OfOptions<K> for &Option<A> where (K,): Assumed {}
+    impl<A, E, K> OfResults<K> for Result<A, E> where (K,): Assumed {}
+    impl<A, E, K> OfResults<K> for &Result<A, E> where (K,): Assumed {}
     impl<K> OfOrderings<K> for std::cmp::Ordering where (K,): Assumed {}
     impl<K> OfOrderings<K> for &std::cmp::Ordering where (K,): Assumed {}
 
