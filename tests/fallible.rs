@@ -213,7 +213,7 @@ fn recovered(x: f64, y: f64) -> f64 {
         if x < 0.0 { Err(-x) } else { Ok(x.sqrt()) }
     }
     let both = root(x).and_then(|a| root(y).map(|b| a * b)).map_err(|e| e * e);
-    let wrong = if both.is_err() && !both.is_ok() { 3.0 } else { 1.0 };
+    let wrong = if both.is_err() || root(y).is_ok() && x > 100.0 { 3.0 } else { 1.0 };
     let chosen = (y > 0.0).then_some(y).ok_or(x * y);
     wrong * both.unwrap_or_else(|e| 2.0 * e) + chosen.unwrap_or(0.5) + root(x * x).unwrap() + root(4.0).expect("a root")
 }
