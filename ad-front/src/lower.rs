@@ -97,8 +97,6 @@ pub(super) struct Lower<'a> {
     pub empty_lists: Vec<(Rc<[Value<'a>]>, TypeTree<'a>)>,
     /// Whether the function makes a `VecDeque`, whose `remove` differs from that of `Vec`.
     pub queues: bool,
-    /// The number of calls that were lowered.
-    pub calls: usize,
 }
 
 impl<'a> Lower<'a> {
@@ -133,7 +131,6 @@ impl<'a> Lower<'a> {
             empties: Vec::new(),
             empty_lists: Vec::new(),
             queues: false,
-            calls: 0,
         }
     }
 

@@ -9,7 +9,7 @@
 //!
 //! This module must never decide what a function computes.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -54,6 +54,8 @@ pub(super) struct Functions {
     /// The types of the results of closures, by their texts as functions. `None` if a closure
     /// cannot be compiled on its own.
     pub(super) closures: Rc<RefCell<BTreeMap<String, Option<String>>>>,
+    /// The number of calls that this run has lowered.
+    calls: Rc<Cell<usize>>,
     /// The number of the function that is being lowered.
     current: Option<usize>,
 }
@@ -80,6 +82,12 @@ struct Compiled {
 }
 
 impl Functions {
+    /// Counts a call, and returns the number so far.
+    pub(super) fn counted(&self) -> usize {
+        self.calls.set(self.calls.get() + 1);
+        self.calls.get()
+    }
+
     /// An empty list, with the findings of earlier runs.
     pub(super) fn knowing(known: Findings) -> Functions {
         Functions { known: known.into(), ..Functions::default() }

@@ -255,7 +255,6 @@ impl<'a> Lower<'a> {
             empties: _,
             empty_lists: _,
             queues: _,
-            calls: _,
         } = self;
         state.rollback(mark);
         #[cfg(test)]

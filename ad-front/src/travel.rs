@@ -439,11 +439,10 @@ impl<'a> Lower<'a> {
     pub(super) fn count_call(&mut self, range: SrcRange) -> Lowered<()> {
         /// Each call is lowered again, so a chain of functions that call the next one twice would
         /// take exponential time.
-        const MOST: usize = 20_000;
-        self.calls += 1;
-        if self.calls == MOST {
+        const MOST: usize = 10_000;
+        if self.functions.counted() > MOST {
             return Err(self.error(range, catalogue::too_many_calls(MOST)));
         }
-        if self.calls > MOST { Err(Poison) } else { Ok(()) }
+        Ok(())
     }
 }

@@ -347,7 +347,7 @@ pub fn options_of_a_mark() -> Message {
 }
 
 pub fn too_many_calls(most: usize) -> Message {
-    message(format!("more than {most} calls would have to be expanded"))
+    message(format!("more than {most} calls would have to be expanded")).once()
         .help("a helper that calls the next one twice doubles them: bind the result with `let`, or write the calls as a loop")
 }
 
