@@ -1,7 +1,8 @@
-//! Primitives: every operation that is neither a binding nor a control form. [`Prim`] lists them
-//! with their meaning. Scalar functions are rows of tables (`scalar`). The types of the other
-//! elementwise ones are in `elementwise`. Operations on whole arrays form families, one file each,
-//! behind one trait (`structural`).
+//! Primitives: every operation that is neither a binding nor a control form. Scalar functions are
+//! rows of tables (`scalar`). The types of the other elementwise ones are in `elementwise`.
+//! Operations on whole arrays form families, one file each, behind one trait (`structural`). The
+//! list of all primitives with their meaning, [`Prim`], stands beside that trait, so that a new
+//! operation on arrays is a file and an entry of the list.
 //!
 //! This module does not depend on the graph, which consists of primitives. It uses the graph
 //! through the interfaces in `build`.
@@ -14,8 +15,9 @@ pub mod structural;
 pub use build::{Build, TypeError, Types};
 
 pub use scalar::{Binary, BinaryRow, Emit, Scaling, Surface, Unary, UnaryRow};
+pub use structural::Prim;
 
-use crate::term::{Contraction, Elem, Term};
+use crate::term::Term;
 
 use build::Typed;
 
@@ -157,94 +159,6 @@ impl Reduce {
         use Reduce::{Distances, Factors, Fours, Lanes, Squares, Unrolled};
         matches!(self, Unrolled | Lanes | Fours | Squares | Factors | Distances)
     }
-}
-
-/// A primitive. Arguments are listed in brackets. "Elementwise" means that all arguments and the
-/// result have the same shape.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Prim {
-    /// `[x]`, real, elementwise.
-    Unary(Unary),
-    /// `[a, b]`, real, elementwise.
-    Binary(Binary),
-    /// `[x, n]`, real and `i32`, elementwise: `x.powi(n)`.
-    PowI,
-    /// `[a, b]` of one element type, elementwise, boolean result.
-    Compare(Cmp),
-    /// `[a, b]`, integers of one type, elementwise.
-    Int(IntOp),
-    /// `[a]`, integer, elementwise.
-    IntNeg,
-    /// `[x]`, real, elementwise: an `i64` for each number, in the order of `total_cmp`.
-    TotalOrder,
-    /// `[a]`, boolean, elementwise.
-    Not,
-    /// `[a, b]`, boolean, elementwise, strict.
-    And,
-    /// `[a, b]`, boolean, elementwise, strict.
-    Or,
-    /// `[mask, a, b]`, elementwise. Both branches are computed, and a NaN of one does not reach the
-    /// other.
-    Select,
-    /// `[x]`, elementwise: Rust's `as`.
-    Cast(Elem),
-    /// `[x]`: the value, with derivative zero.
-    StopGradient,
-    /// `[a, b, c]`, real, elementwise: `a * b + c`, rounded once. It has no derivative: it is the
-    /// exact value of a `RelaxedExact` pair.
-    Fused,
-    /// `[relaxed, exact]`, real, elementwise: one number, computed in two ways. `exact` has the
-    /// last bits of the user's function, by its operations in their order. It is read where a
-    /// decision depends on the number. `relaxed` is equal by the laws of real numbers and has the
-    /// derivative. Where no decision depends on the number, `relaxed` alone remains.
-    RelaxedExact,
-    /// `[x]`, elementwise: x, a sum whose order in the user's function is not known at expansion.
-    /// No decision may depend on it; the front end refuses a function that has such a decision.
-    UnknownOrder,
-    /// `[x]`, elementwise: true, once the calls that x is made of have returned. It is a check's
-    /// condition: where it is computed, a panic of the called function is not lost, although
-    /// nothing else may read the call's result.
-    Finished,
-    /// `[x, size...]`: new axes of these sizes at these positions of the result (ascending). The
-    /// `replicate` of the bulk transform is position 0.
-    Replicate(Box<[u8]>),
-    /// `[x]`: sum over these axes (ascending), real. The `sumOuter` of the bulk transform is axis
-    /// 0.
-    Sum(Box<[u8]>),
-    /// `[x]`: reduction over the last `n` axes. `[x, len]`: reduction over the first `len` elements
-    /// of the last axis, for the reductions of [`Reduce::of_first`].
-    Reduce(Reduce, u8),
-    /// `[x]`: axis k of the result is axis `perm[k]` of x. It is the `tr` of the bulk transform.
-    Transpose(Box<[u8]>),
-    /// `[x, size...]`: the elements in row-major order in another shape with the same number of
-    /// elements.
-    Reshape,
-    /// `[x, size...]`: x with these terms for its sizes. A `check` ensures that they are equal at
-    /// run time.
-    Recast,
-    /// `[x, start_0, .., len_0, ..]`: element i of axis k is that of x at `start_k + step_k * i`.
-    Slice(Box<[i64]>),
-    /// `[x, start_0, .., size_0, ..]`: zeros of these sizes, with element i of x at `start_k +
-    /// step_k * i`. It is the transpose of `Slice`.
-    Pad(Box<[i64]>),
-    /// `[n]`: 0, 1, .., n - 1 as `usize`.
-    Iota,
-    /// `[x_0, .., x_(n-1)]`: arrays of one type along a new outer axis, whose size is the literal
-    /// n.
-    Stack,
-    /// `[a, b]`, real: a sum of products.
-    Contract(Contraction),
-    /// `[x]`, real: the partial sums along the last axis, one after the other, from the first
-    /// element or (`true`) from the last.
-    CumSum(bool),
-    /// `[reached, argument...]`: a call of a function that is compiled on its own. The value is its
-    /// only result, or the number of the record that has its results.
-    Call(std::rc::Rc<structural::Callee>),
-    /// `[reached, argument..., x]`: x plus the cotangent that a reverse half sends to the only
-    /// active argument, an array. The half adds to x in its memory.
-    Onto(std::rc::Rc<structural::Callee>),
-    /// `[record, size...]`: this result of a call, of this element type.
-    Returned(u32, Elem),
 }
 
 impl Prim {

@@ -26,9 +26,11 @@ mod stack;
 pub use call::{Callee, Half, Returns};
 pub use part::quotient;
 
-use super::Prim;
+use std::rc::Rc;
+
 use super::build::{Build, Typed, Types};
-use crate::term::Term;
+use super::{Binary, Cmp, IntOp, Reduce, Unary};
+use crate::term::{Contraction, Elem, Term};
 
 /// A primitive in the body of a build, to be applied to all values of the index at once.
 pub struct Batch<'a> {
@@ -198,31 +200,28 @@ pub trait Structural {
         Self: Sized;
 }
 
-/// The list of the families. It generates the dispatch and the list of all examples.
-macro_rules! families {
-    ($($pattern:pat => $($family:ident)::+ $(($($field:expr),*))?;)*) => {
+/// The list of all primitives. It generates the enum, the dispatch to the families, and the list of
+/// all examples.
+macro_rules! primitives {
+    (
+        elementwise { $($(#[$own:meta])* $plain:ident $(($($plain_ty:ty),*))?;)* }
+        structural { $($(#[$doc:meta])* $variant:ident $(($($ty:ty),*) as ($($bound:ident),*))?
+            => $($family:ident)::+ $(($($field:expr),*))?;)* }
+    ) => {
+        /// A primitive. Arguments are listed in brackets. "Elementwise" means that all arguments
+        /// and the result have the same shape.
+        #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+        pub enum Prim {
+            $($(#[$own])* $plain $(($($plain_ty),*))?,)*
+            $($(#[$doc])* $variant $(($($ty),*))?,)*
+        }
+
         impl Prim {
             /// Calls `f` with the structural primitive, if it is one.
             pub fn structural<R>(&self, f: impl FnOnce(&dyn Structural) -> R) -> Option<R> {
                 Some(match self {
-                    $($pattern => f(&$($family)::+ $(($($field),*))?),)*
-                    Prim::Unary(_)
-                    | Prim::Binary(_)
-                    | Prim::PowI
-                    | Prim::Compare(_)
-                    | Prim::Int(_)
-                    | Prim::IntNeg
-                    | Prim::TotalOrder
-                    | Prim::Not
-                    | Prim::And
-                    | Prim::Or
-                    | Prim::Select
-                    | Prim::Cast(_)
-                    | Prim::StopGradient
-                    | Prim::Fused
-                    | Prim::RelaxedExact
-                    | Prim::UnknownOrder
-                    | Prim::Finished => return None,
+                    $(Prim::$variant $(($($bound),*))? => f(&$($family)::+ $(($($field),*))?),)*
+                    $(Prim::$plain { .. } => return None,)*
                 })
             }
         }
@@ -237,22 +236,96 @@ macro_rules! families {
     };
 }
 
-families! {
-    Prim::Replicate(axes) => replicate::Replicate(axes);
-    Prim::Sum(axes) => reduce::Sum(axes);
-    Prim::Reduce(op, rank) => reduce::Reduction(*op, *rank);
-    Prim::Transpose(perm) => layout::Transpose(perm);
-    Prim::Reshape => layout::Reshape;
-    Prim::Recast => layout::Recast;
-    Prim::Slice(steps) => part::Slice(steps);
-    Prim::Pad(steps) => part::Pad(steps);
-    Prim::Iota => iota::Iota;
-    Prim::Stack => stack::Stack;
-    Prim::Contract(spec) => contract::Contract(spec);
-    Prim::CumSum(back) => cumsum::CumSum(*back);
-    Prim::Call(callee) => call::Call(callee);
-    Prim::Onto(callee) => call::Onto(callee);
-    Prim::Returned(k, elem) => call::Returned(*k, *elem);
+primitives! {
+    elementwise {
+        /// `[x]`, real, elementwise.
+        Unary(Unary);
+        /// `[a, b]`, real, elementwise.
+        Binary(Binary);
+        /// `[x, n]`, real and `i32`, elementwise: `x.powi(n)`.
+        PowI;
+        /// `[a, b]` of one element type, elementwise, boolean result.
+        Compare(Cmp);
+        /// `[a, b]`, integers of one type, elementwise.
+        Int(IntOp);
+        /// `[a]`, integer, elementwise.
+        IntNeg;
+        /// `[x]`, real, elementwise: an `i64` for each number, in the order of `total_cmp`.
+        TotalOrder;
+        /// `[a]`, boolean, elementwise.
+        Not;
+        /// `[a, b]`, boolean, elementwise, strict.
+        And;
+        /// `[a, b]`, boolean, elementwise, strict.
+        Or;
+        /// `[mask, a, b]`, elementwise. Both branches are computed, and a NaN of one does not reach
+        /// the other.
+        Select;
+        /// `[x]`, elementwise: Rust's `as`.
+        Cast(Elem);
+        /// `[x]`: the value, with derivative zero.
+        StopGradient;
+        /// `[a, b, c]`, real, elementwise: `a * b + c`, rounded once. It has no derivative: it is
+        /// the exact value of a `RelaxedExact` pair.
+        Fused;
+        /// `[relaxed, exact]`, real, elementwise: one number, computed in two ways. `exact` has the
+        /// last bits of the user's function, by its operations in their order. It is read where a
+        /// decision depends on the number. `relaxed` is equal by the laws of real numbers and has
+        /// the derivative. Where no decision depends on the number, `relaxed` alone remains.
+        RelaxedExact;
+        /// `[x]`, elementwise: x, a sum whose order in the user's function is not known at
+        /// expansion. No decision may depend on it; the front end refuses a function that has such
+        /// a decision.
+        UnknownOrder;
+        /// `[x]`, elementwise: true, once the calls that x is made of have returned. It is a
+        /// check's condition: where it is computed, a panic of the called function is not lost,
+        /// although nothing else may read the call's result.
+        Finished;
+    }
+    structural {
+        /// `[x, size...]`: new axes of these sizes at these positions of the result (ascending).
+        /// The `replicate` of the bulk transform is position 0.
+        Replicate(Box<[u8]>) as (axes) => replicate::Replicate(axes);
+        /// `[x]`: sum over these axes (ascending), real. The `sumOuter` of the bulk transform is
+        /// axis 0.
+        Sum(Box<[u8]>) as (axes) => reduce::Sum(axes);
+        /// `[x]`: reduction over the last `n` axes. `[x, len]`: reduction over the first `len`
+        /// elements of the last axis, for the reductions of [`Reduce::of_first`].
+        Reduce(Reduce, u8) as (op, rank) => reduce::Reduction(*op, *rank);
+        /// `[x]`: axis k of the result is axis `perm[k]` of x. It is the `tr` of the bulk
+        /// transform.
+        Transpose(Box<[u8]>) as (perm) => layout::Transpose(perm);
+        /// `[x, size...]`: the elements in row-major order in another shape with the same number of
+        /// elements.
+        Reshape => layout::Reshape;
+        /// `[x, size...]`: x with these terms for its sizes. A `check` ensures that they are equal
+        /// at run time.
+        Recast => layout::Recast;
+        /// `[x, start_0, .., len_0, ..]`: element i of axis k is that of x at `start_k + step_k *
+        /// i`.
+        Slice(Box<[i64]>) as (steps) => part::Slice(steps);
+        /// `[x, start_0, .., size_0, ..]`: zeros of these sizes, with element i of x at `start_k +
+        /// step_k * i`. It is the transpose of `Slice`.
+        Pad(Box<[i64]>) as (steps) => part::Pad(steps);
+        /// `[n]`: 0, 1, .., n - 1 as `usize`.
+        Iota => iota::Iota;
+        /// `[x_0, .., x_(n-1)]`: arrays of one type along a new outer axis, whose size is the
+        /// literal n.
+        Stack => stack::Stack;
+        /// `[a, b]`, real: a sum of products.
+        Contract(Contraction) as (spec) => contract::Contract(spec);
+        /// `[x]`, real: the partial sums along the last axis, one after the other, from the first
+        /// element or (`true`) from the last.
+        CumSum(bool) as (back) => cumsum::CumSum(*back);
+        /// `[reached, argument...]`: a call of a function that is compiled on its own. The value is
+        /// its only result, or the number of the record that has its results.
+        Call(Rc<Callee>) as (callee) => call::Call(callee);
+        /// `[reached, argument..., x]`: x plus the cotangent that a reverse half sends to the only
+        /// active argument, an array. The half adds to x in its memory.
+        Onto(Rc<Callee>) as (callee) => call::Onto(callee);
+        /// `[record, size...]`: this result of a call, of this element type.
+        Returned(u32, Elem) as (k, elem) => call::Returned(*k, *elem);
+    }
 }
 
 /// The same axes after a new first one.
@@ -266,7 +339,7 @@ fn arity(name: &str, args: &[Term], n: usize) -> Result<(), super::TypeError> {
 }
 
 /// An array type with this element type and shape.
-fn shaped(elem: crate::term::Elem, shape: impl IntoIterator<Item = Term>) -> Typed {
+fn shaped(elem: Elem, shape: impl IntoIterator<Item = Term>) -> Typed {
     Ok(crate::term::Type::Array(elem, shape.into_iter().collect()))
 }
 
