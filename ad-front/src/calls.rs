@@ -412,9 +412,9 @@ impl<'a> Lower<'a> {
                 return Ok(found.map(plain));
             }
             KnownType::VecDeque => {
-                let queue = matches!(&*name, "new" | "with_capacity" | "from");
-                self.queues |= queue;
-                (table::find(On::Assoc, &name).filter(|_| queue), Some(1))
+                let made = table::find(On::Assoc, &name).filter(|row| row.is(Mark::OfQueues));
+                self.queues |= made.is_some();
+                (made, Some(1))
             }
             KnownType::Vec => (table::find(On::Assoc, &name), Some(1)),
             KnownType::Ranked(_, rank) => (table::find(On::Assoc, &name), Some(rank)),

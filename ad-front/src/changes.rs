@@ -66,8 +66,9 @@ pub(super) const TABLE: &[Row] = &[
     )
     .of_vectors(),
     row("copy_from_slice", On::Place, (1, 1), copy, "each element of another slice of the same length").of_vectors(),
-    row("new", On::Assoc, (0, 0), no_elements, "no elements: `Vec::new()`, to be pushed to"),
-    row("with_capacity", On::Assoc, (1, 1), with_capacity, "no elements: `Vec::with_capacity(n)`, to be pushed to"),
+    row("new", On::Assoc, (0, 0), no_elements, "no elements: `Vec::new()`, to be pushed to").marks(&[Mark::OfQueues]),
+    row("with_capacity", On::Assoc, (1, 1), with_capacity, "no elements: `Vec::with_capacity(n)`, to be pushed to")
+        .marks(&[Mark::OfQueues]),
     row("push", On::Place, (1, 1), push, "one more element at the end of a `Vec`")
         .of_vectors_too()
         .takes(Takes::Mutable)

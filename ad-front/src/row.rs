@@ -193,6 +193,10 @@ pub(crate) enum Mark {
     Error,
     /// The method can be called on a constant array of which only the path is known.
     OfConstants,
+    /// The method is cheap and cannot fail: the message of a panic may call it.
+    Total,
+    /// The function makes a `VecDeque` as well.
+    OfQueues,
 }
 
 /// The meaning of a function of a number type (`f64::from(n)`) that is not a method of numbers.

@@ -112,6 +112,13 @@ pub(super) fn find(on: On, name: &str) -> Option<&'static Row> {
     BY_NAME.get(&(on, name)).and_then(|&k| ROWS.get(k))
 }
 
+/// Whether a method without arguments is cheap and cannot fail, whatever has it. Scalar functions
+/// are total.
+pub(super) fn is_total(name: &str) -> bool {
+    let of = |on| find(on, name).is_some_and(|row| row.is(Mark::Total) || row.unary().is_some());
+    of(On::Array) || of(On::Real)
+}
+
 /// Whether the argument of a method is an error, or makes one.
 pub(super) fn makes_an_error(name: &str) -> bool {
     [On::Option, On::Result].iter().any(|&on| find(on, name).is_some_and(|row| row.is(Mark::Error)))

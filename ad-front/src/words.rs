@@ -11,6 +11,7 @@ use syn::{Expr, ExprLit, Lit};
 
 use super::checks::Frame;
 use super::lower::Lower;
+use super::table;
 use super::value::{Value, Want};
 use ad_ir::diag::{SrcRange, text_of};
 use ad_ir::ir::{Node, Term};
@@ -140,9 +141,6 @@ pub(super) fn with_expressions(format: &str, values: &[&Expr]) -> String {
     filled(format, values).into_iter().map(part).collect()
 }
 
-/// Methods that are cheap and cannot fail. The arguments of a message may call only these.
-const PURE_METHODS: &[&str] = &["len", "nrows", "ncols", "sum", "abs", "sqrt"];
-
 /// Whether an expression may be evaluated for a message. It must not be likely to fail, and must
 /// not call a function of the user.
 pub(super) fn is_pure(e: &Expr) -> bool {
@@ -156,9 +154,7 @@ pub(super) fn is_pure(e: &Expr) -> bool {
         Expr::Cast(e) => is_pure(&e.expr),
         Expr::Index(e) => is_pure(&e.expr) && is_pure(&e.index),
         Expr::Binary(e) => is_pure(&e.left) && is_pure(&e.right),
-        Expr::MethodCall(m) => {
-            m.args.is_empty() && PURE_METHODS.contains(&&*m.method.to_string()) && is_pure(&m.receiver)
-        }
+        Expr::MethodCall(m) => m.args.is_empty() && table::is_total(&m.method.to_string()) && is_pure(&m.receiver),
         _ => false,
     }
 }

@@ -4,7 +4,7 @@ use super::parts;
 use crate::functions;
 use crate::lower::Lower;
 use crate::refs::results;
-use crate::table::{Call, On, OnType, Parts, Row, row};
+use crate::table::{Call, Mark, On, OnType, Parts, Row, row};
 use crate::value::{Lowered, Value, Want};
 use ad_ir::catalogue::{self, wanted};
 use ad_ir::diag::{Poison, SrcRange};
@@ -32,7 +32,8 @@ pub(crate) const TABLE: &[Row] = &[
     row("from_vec", On::Assoc, (1, 1), from_vec, "the elements of a vector").parts(Parts::By(parts::from_vector)),
     row("from", On::Assoc, (1, 1), from_vec, "conversion between numbers, or the elements of a vector")
         .on_type(OnType::Conversion)
-        .parts(Parts::By(parts::from_vector)),
+        .parts(Parts::By(parts::from_vector))
+        .marks(&[Mark::OfQueues]),
     row("zero", On::Assoc, (0, 0), unit, "0 of the type parameter: `T::zero()`").on_type(OnType::Constant(0.0)),
     row("one", On::Assoc, (0, 0), unit, "1 of the type parameter: `T::one()`").on_type(OnType::Constant(1.0)),
     row("lit", On::Assoc, (1, 1), from_vec, "a constant of the type parameter: `T::lit(0.5)`").on_type(OnType::Literal),

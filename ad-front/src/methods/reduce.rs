@@ -8,7 +8,7 @@ use crate::arith::axis_words;
 use crate::functions::{self, all_axes, sum_over};
 use crate::lower::Lower;
 use crate::refs::results;
-use crate::table::{self, Call, On, Parts, Row, row};
+use crate::table::{self, Call, Mark, On, Parts, Row, row};
 use crate::value::{Lowered, Value, Want};
 use ad_ir::catalogue::{self, wanted};
 use ad_ir::diag::{Poison, SrcRange};
@@ -21,7 +21,8 @@ pub(crate) const TABLE: &[Row] = &[
     row("sum", On::Array, (0, 0), sum, "sum of all elements")
         .reduces(ReductionOrder::Sum)
         .gives(results::number)
-        .parts(Parts::By(parts::sum)),
+        .parts(Parts::By(parts::sum))
+        .marks(&[Mark::Total]),
     row("mean", On::Array, (0, 0), mean, "mean of all elements, an `Option`")
         .reduces(ReductionOrder::Sum)
         .gives(results::some_number)

@@ -19,7 +19,7 @@ pub(crate) const TABLE: &[Row] = &[
         .of_vectors_too()
         .takes(Takes::Reference)
         .gives(results::number)
-        .marks(&[Mark::OfConstants]),
+        .marks(&[Mark::OfConstants, Mark::Total]),
     row("is_empty", On::Array, (0, 0), is_empty, "whether there is no element")
         .order(ResultOrder::NoArray)
         .of_layout()
@@ -35,12 +35,14 @@ pub(crate) const TABLE: &[Row] = &[
         .order(ResultOrder::NoArray)
         .of_layout()
         .takes(Takes::Reference)
-        .gives(results::number),
+        .gives(results::number)
+        .marks(&[Mark::Total]),
     row("ncols", On::Array, (0, 0), ncols, "columns of a matrix")
         .order(ResultOrder::NoArray)
         .of_layout()
         .takes(Takes::Reference)
-        .gives(results::number),
+        .gives(results::number)
+        .marks(&[Mark::Total]),
     row("dim", On::Array, (0, 0), dim, "sizes as a tuple")
         .order(ResultOrder::NoArray)
         .of_layout()
