@@ -56,12 +56,7 @@ pub use ndarray;
 pub mod prelude {
     pub use ad_macro::{Differentiable, differentiable, differentiate};
 
-    pub use ad_runtime::dsl::scalar::*;
-    pub use ad_runtime::dsl::{
-        argmax, argmin, build, build1, checkpoint, cumsum, fold, gather, iota, logsumexp, map2, maximum, minimum, norm,
-        one_hot, product, reduce, replicate, scan, scanl, scanr, scatter, select, softmax, stop_gradient, sum,
-        sum_outer,
-    };
+    pub use ad_runtime::dsl::functions::*;
     pub use ad_runtime::{Differentiable, Real};
     pub use ndarray::{
         Array0, Array1, Array2, Array3, Array4, Array5, Array6, ArrayRef0, ArrayRef1, ArrayRef2, ArrayRef3, ArrayRef4,

@@ -26,14 +26,20 @@ mod reductions;
 mod seq;
 mod stackable;
 
-pub use construct::{build, build1, gather, iota, one_hot, replicate, scatter};
 pub(crate) use elements::dim;
 pub use elements::{Elements, OuterRank, Rank};
-pub use elementwise::scalar::*;
-pub use elementwise::{Elementwise, checkpoint, map2, scalar, select, stop_gradient};
-pub use recurrences::{fold, reduce, scan, scanl, scanr};
-pub use reductions::{argmax, argmin, cumsum, logsumexp, maximum, minimum, norm, product, softmax, sum, sum_outer};
+pub use elementwise::Elementwise;
+pub use functions::*;
 pub use seq::{OuterItems, Seq};
 pub use stackable::{Stackable, StackableRank};
+
+/// The functions of the DSL and nothing else, for the prelude of the facade.
+pub mod functions {
+    pub use super::construct::*;
+    pub use super::elementwise::scalar::*;
+    pub use super::elementwise::{checkpoint, map2, select, stop_gradient};
+    pub use super::recurrences::*;
+    pub use super::reductions::*;
+}
 
 pub use crate::real::{Integer, Scalar};

@@ -66,5 +66,5 @@ pub use reduce::{
 pub(crate) use special::scalar_functions;
 pub use special::*;
 pub use strided::{Indices, absorbing_products, products, products_off_heap};
-pub use vector::{add_assign, axpy, axpy_in, column_sums, cumsum, cumsum_back};
+pub use vector::*;
 pub use windows::{Axis, absorbing_windows, windows, windows_in_order};
