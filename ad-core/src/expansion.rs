@@ -261,7 +261,7 @@ fn one(
         choice::record();
     }
     if derivative.returns == Structure::Closure {
-        let staged = pipeline::pullback(prepared, log.as_deref_mut());
+        let staged = pipeline::pullback(prepared, derivative, log.as_deref_mut());
         // The emitter adds a few terms to the graph.
         let mut graph = std::mem::take(&mut prepared.program.graph);
         for routine in [&staged.first, &staged.second] {
@@ -306,7 +306,7 @@ fn compressed(
     derivative: &Descriptor,
     mut log: Option<&mut Log>,
 ) -> Result<TokenStream, String> {
-    let compressed = pipeline::compressed(prepared, log.as_deref_mut());
+    let compressed = pipeline::compressed(prepared, derivative, log.as_deref_mut());
     let mut graph = std::mem::take(&mut prepared.program.graph);
     for routine in [&compressed.pattern, &compressed.by_columns, &compressed.by_rows] {
         if let Some(log) = log.as_deref_mut() {

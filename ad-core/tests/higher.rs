@@ -125,7 +125,7 @@ fn check(source: &Source) -> Try<(bool, bool)> {
     }
     close_all(&tangent, &expected.tangent, tolerance).map_err(|e| at("jacobian, columns", e))?;
 
-    let staged = pipeline::pullback(&mut run.prepared, None);
+    let staged = pipeline::pullback(&mut run.prepared, &ad_core::descriptor::PULLBACK, None);
     let inputs = run.with(&[], Vec::new());
     run.holds(&inputs, &staged.first)?;
     let mut kept = run.eval(&inputs, &staged.first.result.terms())?;

@@ -160,7 +160,7 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
     let (values, gradient_work) = run.eval(&gradient)?;
     let flat = unrolled(&mut run, "gradient, unrolled", &gradient)?;
     run.same("gradient, unrolled", &flat, &values)?;
-    let exact = ad_core::analysis::decisions::decisions(&run.g, &gradient[..roots.len()]);
+    let exact = ad_core::analysis::once::<ad_core::analysis::decisions::Decisions>(&run.g, &gradient[..roots.len()]);
     let cx = &mut with_exact(exact);
     let shared = ad_core::passes::share::share(&mut run.g, &gradient, cx);
     let shared = ad_core::passes::associate::associate(&mut run.g, &shared, cx);
@@ -208,7 +208,7 @@ fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
 
 /// The roots with small arrays replaced by scalars.
 fn unrolled(run: &mut Run, stage: &str, roots: &[Term]) -> Try<Vec<Term>> {
-    let exact = ad_core::analysis::decisions::decisions(&run.g, roots);
+    let exact = ad_core::analysis::once::<ad_core::analysis::decisions::Decisions>(&run.g, roots);
     let unrolled = unroll::unroll(&mut run.g, roots, &mut with_exact(exact));
     run.valid(stage, &unrolled)?;
     let largest = run.g.reachable(&unrolled).len() / (run.g.reachable(roots).len() + 1);

@@ -28,7 +28,7 @@ fn number(name: &str, default: u64) -> u64 {
 
 fn simple(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
     let simple = simplify::simplify(g, roots);
-    let exact = ad_core::analysis::decisions::decisions(g, &simple);
+    let exact = ad_core::analysis::once::<ad_core::analysis::decisions::Decisions>(g, &simple);
     let flat = unroll::unroll(g, &simple, &mut with_exact(exact));
     simplify::simplify(g, &flat)
 }

@@ -69,7 +69,7 @@ impl Program {
     /// operation on arrays remains.
     fn check_unrolled(mut self, name: &str) {
         let whole = self.eval(self.root);
-        let exact = ad_core::analysis::decisions::decisions(&self.g, &[self.root]);
+        let exact = ad_core::analysis::once::<ad_core::analysis::decisions::Decisions>(&self.g, &[self.root]);
         let flat = unroll::unroll(&mut self.g, &[self.root], &mut with_exact(exact))[0];
         let parts = self.eval(flat);
         close(&parts, &whole, 1e-15).unwrap_or_else(|e| panic!("{name}, unrolled: {e}"));

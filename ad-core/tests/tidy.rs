@@ -71,7 +71,6 @@ const OTHER_WRITERS: &[&str] = &[
     "ad-front/src/stand_in.rs",
     "ad-front/src/travel.rs",
     "ad-front/src/types.rs",
-    "ad-middle/src/derivative/pullback.rs",
 ];
 
 /// The crates on which each crate may depend, except for its tests.

@@ -13,6 +13,8 @@ use super::functions;
 use super::lower::Lower;
 use super::table::Call;
 use super::value::{Lowered, Value};
+use ad_ir::analysis::decisions::Decisions;
+use ad_ir::analysis::once;
 use ad_ir::diag::SrcRange;
 use ad_ir::ir::{Node, Term};
 use ad_ir::memory_order::{self, Arithmetic, HasLayouts, Layouts, ReductionOrder};
@@ -33,7 +35,7 @@ impl<'a> Lower<'a> {
             return None;
         }
         let roots: Vec<Term> = results.iter().copied().chain(self.state.checks.iter().map(|c| c.ok)).collect();
-        let mut found: Vec<Term> = ad_ir::analysis::decisions::decisions(&self.g, &roots)
+        let mut found: Vec<Term> = once::<Decisions>(&self.g, &roots)
             .into_iter()
             .filter(|&t| matches!(self.g.node(t), Node::Prim(Prim::UnknownOrder, _)))
             .collect();

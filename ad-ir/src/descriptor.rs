@@ -3,8 +3,9 @@
 //! and `check_grad!`. The table of README is made from it by `ad-oracle`.
 //!
 //! *To add a derivative*, write a descriptor in this file, its recipe in `ad_middle::derivative`,
-//! and its comparison with finite differences in `ad_runtime::check`. No other code may know a
-//! derivative by its name.
+//! and its comparison with finite differences in `ad_runtime::check`. Other code asks a descriptor
+//! for its properties. It names only [`VJP`] and [`JVP`], of which pullbacks, sparse Jacobians and
+//! called functions are made, and [`VALUE`].
 
 /// One derivative: its name, its requirements, the functions that are written, and how it is
 /// computed and checked.

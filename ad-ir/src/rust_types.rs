@@ -9,7 +9,7 @@
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
-use crate::ir::{Elem, RealTy};
+use crate::ir::{Elem, Node, RealTy, Term};
 use crate::program::{
     Container, DefinedType, Fallible, FallibleKind, ListType, OutputTree, Program, Tree, Within, element_of,
 };
@@ -55,6 +55,41 @@ pub fn owned_type(
         }
         Container::Static => static_type(elem, lens),
     }
+}
+
+/// The type by which the second half of a split routine takes a value that the first half keeps.
+pub fn kept_type(program: &Program, container: Container, elem: Elem, lens: &[TokenStream]) -> TokenStream {
+    let elem = elem_type(elem, &real_param(program));
+    match container {
+        Container::Static => {
+            let array = static_type(elem, lens);
+            quote!(&#array)
+        }
+        Container::Slice => quote!(&[#elem]),
+        Container::Scalar | Container::ScalarRef | Container::NdArray => elem,
+    }
+}
+
+/// The type of the caller's memory to which the second half of a called function adds a cotangent.
+pub fn added_to_type(program: &Program, elem: Elem) -> TokenStream {
+    let elem = elem_type(elem, &real_param(program));
+    quote!(&mut [#elem])
+}
+
+/// The type of no result.
+#[must_use]
+pub fn unit() -> TokenStream {
+    quote!(())
+}
+
+/// A size in the form of a Rust type, if the macro knows it in that form.
+#[must_use]
+pub fn static_size(program: &Program, n: Term) -> Option<TokenStream> {
+    if let Some(n) = program.graph.int_value(n) {
+        return Some(Literal::usize_unsuffixed(usize::try_from(n).ok()?).into_token_stream());
+    }
+    let Node::Input(k) = program.graph.node(n) else { return None };
+    program.constants.iter().find(|c| c.input == *k).map(|c| c.path.clone())
 }
 
 /// The type by which a tangent, cotangent or direction of this kind is passed.

@@ -18,7 +18,7 @@ use crate::passes::{
     associate, bulk, filled, hoist, implied, pairs, push, searches, share, simplify, trip_counts, unroll,
 };
 use ad_ir::analysis::decisions::Decisions;
-use ad_ir::descriptor::{Descriptor, JVP, PULLBACK, SPARSE, VJP};
+use ad_ir::descriptor::{Descriptor, Further, JVP, VJP};
 use ad_ir::ir::{Graph, valid};
 use ad_ir::prim::structural::Callee;
 use ad_ir::program::{Compressed, Program, Routine, Staged};
@@ -135,23 +135,23 @@ pub fn lower(
 }
 
 /// The sparse Jacobian: its pattern, and the products that its elements are read from.
-pub fn compressed(prepared: &mut Prepared, mut log: Option<&mut Log>) -> Compressed {
+pub fn compressed(prepared: &mut Prepared, sparse: &Descriptor, mut log: Option<&mut Log>) -> Compressed {
     let mut part = |which, name: &str| {
         let routine = derive(prepared, which, log.as_deref_mut());
         Routine { name: proc_macro2::Ident::new(name, routine.name.span()), ..routine }
     };
     let by_rows = part(&VJP, "by_rows_");
     let by_columns = part(&JVP, "by_columns_");
-    let pattern = part(&SPARSE, "pattern_");
-    Compressed { name: derivative::name(&prepared.program, &SPARSE), pattern, by_columns, by_rows }
+    let pattern = part(sparse, "pattern_");
+    Compressed { name: derivative::name(&prepared.program, sparse), pattern, by_columns, by_rows }
 }
 
-/// `f_pullback`: the `vjp`, split at its cotangent.
-pub fn pullback(prepared: &mut Prepared, mut log: Option<&mut Log>) -> Staged {
+/// The pullback: the `vjp`, split at its cotangent.
+pub fn pullback(prepared: &mut Prepared, which: &Descriptor, mut log: Option<&mut Log>) -> Staged {
     let whole = derive(prepared, &VJP, log.as_deref_mut());
     stage::enter("splitting");
-    let staged = derivative::pullback::pullback(&mut prepared.program, whole);
-    split(&prepared.program, PULLBACK.suffix, &staged, log);
+    let staged = derivative::pullback::pullback(&mut prepared.program, which, whole);
+    split(&prepared.program, which.suffix, &staged, log);
     staged
 }
 
@@ -166,7 +166,7 @@ pub(crate) fn halves(
     let program = &mut prepared.program;
     let mut staged = derivative::pullback::halves(program, whole, passed);
     let rank = active.first().and_then(|&k| program.params.get(k as usize)).map_or(0, |p| usize::from(p.rank));
-    if which.suffix == VJP.suffix && Callee::adds(active, rank) {
+    if which.further == Further::Cotangent && Callee::adds(active, rank) {
         derivative::pullback::adding(program, &mut staged.second);
     }
     split(program, which.suffix, &staged, log);

@@ -10,7 +10,9 @@ use crate::ir::{Graph, Node, Term};
 use crate::prim::structural::Half;
 use crate::prim::{Prim, Reduce};
 
-/// [`decisions`].
+/// All terms that a branch, an index, a comparison, the position of an extremum, a cast to integers
+/// or a rounding depends on. Dependence goes through loops: from a result to the terms that compute
+/// it, and from a parameter of a body to its argument.
 #[derive(Debug)]
 pub struct Decisions;
 
@@ -18,19 +20,11 @@ impl Analysis for Decisions {
     type Result = HashSet<Term>;
 
     fn of(g: &Graph, roots: &[Term], _: &mut Analyses) -> HashSet<Term> {
-        decisions(g, roots)
+        decisions_and(g, roots, Vec::new())
     }
 }
 
-/// All terms that a branch, an index, a comparison, the position of an extremum, a cast to integers
-/// or a rounding depends on. Dependence goes through loops: from a result to the terms that compute
-/// it, and from a parameter of a body to its argument.
-#[must_use]
-pub fn decisions(g: &Graph, roots: &[Term]) -> HashSet<Term> {
-    decisions_and(g, roots, Vec::new())
-}
-
-/// Like [`decisions`], with the terms of `stack` and all that they depend on in addition.
+/// Like [`Decisions`], with the terms of `stack` and all that they depend on in addition.
 pub fn decisions_and(g: &Graph, roots: &[Term], stack: Vec<Term>) -> HashSet<Term> {
     collect(g, roots, stack, true)
 }
@@ -45,7 +39,6 @@ pub fn decisions_in_loops(g: &Graph, roots: &[Term], stack: Vec<Term>) -> HashSe
 pub fn decided_by(g: &Graph, t: Term, stack: &mut Vec<Term>) {
     match g.node(t) {
         Node::Cond { cond, .. } => stack.push(*cond),
-        // The decisions of a function are not known before it is inlined.
         Node::Gather { index, .. } | Node::Scatter { index, .. } => stack.extend(index.iter().copied()),
         Node::Prim(prim, args) => match prim {
             Prim::Compare(_) if is_insensitive(g, args) => {}

@@ -13,34 +13,70 @@ pub type Guard = (Term, bool);
 /// The maximum number of conditions of a term. Further ones are ignored.
 const DEEPEST: usize = 16;
 
-/// [`guards`].
+/// For each term of a scope: the conditions that all its uses have in common, the innermost first.
 pub struct Guards;
 
 impl Analysis for Guards {
     type Result = HashMap<Term, Vec<Guard>>;
 
     fn of(g: &Graph, roots: &[Term], _: &mut Analyses) -> Self::Result {
-        guards(g, roots)
+        common(g, roots, &|_| Vec::new())
     }
 }
 
-/// For each term of a scope: the conditions that all its uses have in common, the innermost first.
-pub fn guards(g: &Graph, roots: &[Term]) -> HashMap<Term, Vec<Guard>> {
-    common(g, roots, &|_| Vec::new())
+/// [`Guards`], with the conditions that follow from them: two uses under a conjunction and under a
+/// part of it have the part in common.
+pub struct ImpliedGuards;
+
+impl Analysis for ImpliedGuards {
+    type Result = HashMap<Term, Vec<Guard>>;
+
+    fn of(g: &Graph, roots: &[Term], _: &mut Analyses) -> Self::Result {
+        common(g, roots, &|guard| {
+            let mut all = parts(g, guard);
+            let mut next = 0;
+            while let Some(&part) = all.get(next).filter(|_| next < DEEPEST) {
+                all.extend(parts(g, part));
+                next += 1;
+            }
+            all
+        })
+    }
 }
 
-/// [`guards`], with the conditions that follow from them: two uses under a conjunction and under a
-/// part of it have the part in common.
-pub fn implied_guards(g: &Graph, roots: &[Term]) -> HashMap<Term, Vec<Guard>> {
-    common(g, roots, &|guard| {
-        let mut all = parts(g, guard);
-        let mut next = 0;
-        while let Some(&part) = all.get(next).filter(|_| next < DEEPEST) {
-            all.extend(parts(g, part));
-            next += 1;
+/// For each array: the masks that all its uses have in common. An element for which such a mask
+/// does not hold is not read.
+pub struct Masks;
+
+impl Analysis for Masks {
+    type Result = HashMap<Term, Vec<Guard>>;
+
+    fn of(g: &Graph, roots: &[Term], _: &mut Analyses) -> Self::Result {
+        let mut all: HashMap<Term, Vec<Guard>> = roots.iter().map(|&t| (t, Vec::new())).collect();
+        let give = |all: &mut HashMap<Term, Vec<Guard>>, t: Term, set: &[Guard]| {
+            all.entry(t).and_modify(|old| old.retain(|l| set.contains(l))).or_insert_with(|| set.to_vec());
+        };
+        for t in g.reachable(roots).into_iter().rev() {
+            let own = all.get(&t).cloned().unwrap_or_default();
+            match g.node(t) {
+                Node::Prim(Prim::Select, args) if g.rank(args[0]) > 0 => {
+                    give(&mut all, args[0], &[]);
+                    for (k, value, other) in [(1, true, 2), (2, false, 1)] {
+                        let mut set = own.clone();
+                        if is_blank(g, args[other]) && set.len() < DEEPEST {
+                            set.push((args[0], value));
+                        }
+                        give(&mut all, args[k], &set);
+                    }
+                }
+                Node::Prim(Prim::Unary(_) | Prim::Binary(_), args) if g.rank(t) > 0 => {
+                    args.iter().for_each(|&c| give(&mut all, c, &own));
+                }
+                node => node.for_each_child(|c| give(&mut all, c, &[])),
+            }
         }
         all
-    })
+    }
 }
 
 /// The conditions that the uses of each term have in common, each with those that follow from it.

@@ -32,6 +32,12 @@ pub trait Analysis: 'static {
     fn of(g: &Graph, roots: &[Term], others: &mut Analyses) -> Self::Result;
 }
 
+/// The result of an analysis for terms that the caller has just made: no cache has it, and nobody
+/// else will ask for it.
+pub fn once<A: Analysis>(g: &Graph, roots: &[Term]) -> A::Result {
+    A::of(g, roots, &mut Analyses::default())
+}
+
 /// The terms that roots depend on, children first.
 #[derive(Debug)]
 pub struct Reachable;

@@ -6,51 +6,41 @@ use std::collections::HashSet;
 use super::{Analyses, Analysis};
 use crate::ir::{Graph, Node, Term, Type};
 
-/// [`sizes`].
+/// The sizes in the types of all terms that the roots depend on, bodies of loops included.
 pub struct Sizes;
 
 impl Analysis for Sizes {
     type Result = HashSet<Term>;
 
     fn of(g: &Graph, roots: &[Term], _: &mut Analyses) -> HashSet<Term> {
-        sizes(g, roots)
+        let mut sizes = HashSet::new();
+        let mut bodies: Vec<Vec<Term>> = vec![roots.to_vec()];
+        while let Some(roots) = bodies.pop() {
+            for t in g.reachable(&roots) {
+                sizes_of(g.ty(t), &mut sizes);
+                if let Node::Scan(scan) = g.node(t) {
+                    bodies.push(scan.body.results.to_vec());
+                }
+            }
+        }
+        sizes
     }
 }
 
-/// [`fixed`].
+/// The terms that a pass does not rewrite: sizes, and the loops that have a size as a result. If
+/// such a loop were rewritten, its other results would come from a second loop.
 pub struct Fixed;
 
 impl Analysis for Fixed {
     type Result = HashSet<Term>;
 
-    fn of(g: &Graph, roots: &[Term], _: &mut Analyses) -> HashSet<Term> {
-        fixed(g, roots)
+    fn of(g: &Graph, roots: &[Term], others: &mut Analyses) -> HashSet<Term> {
+        let mut all = (*others.get::<Sizes>(g, roots)).clone();
+        let loops: Vec<Term> =
+            all.iter().filter_map(|&n| if let Node::Proj(t, _) = *g.node(n) { Some(t) } else { None }).collect();
+        all.extend(loops);
+        all
     }
-}
-
-/// The sizes in the types of all terms that the roots depend on, bodies of loops included.
-pub fn sizes(g: &Graph, roots: &[Term]) -> HashSet<Term> {
-    let mut sizes = HashSet::new();
-    let mut bodies: Vec<Vec<Term>> = vec![roots.to_vec()];
-    while let Some(roots) = bodies.pop() {
-        for t in g.reachable(&roots) {
-            sizes_of(g.ty(t), &mut sizes);
-            if let Node::Scan(scan) = g.node(t) {
-                bodies.push(scan.body.results.to_vec());
-            }
-        }
-    }
-    sizes
-}
-
-/// The terms that a pass does not rewrite: sizes, and the loops that have a size as a result. If
-/// such a loop were rewritten, its other results would come from a second loop.
-pub fn fixed(g: &Graph, roots: &[Term]) -> HashSet<Term> {
-    let mut all = sizes(g, roots);
-    let loops: Vec<Term> =
-        all.iter().filter_map(|&n| if let Node::Proj(t, _) = *g.node(n) { Some(t) } else { None }).collect();
-    all.extend(loops);
-    all
 }
 
 fn sizes_of(ty: &Type, sizes: &mut HashSet<Term>) {

@@ -3,7 +3,8 @@
 
 use std::collections::HashSet;
 
-use super::sizes::sizes;
+use super::once;
+use super::sizes::Sizes;
 use crate::ir::{Graph, Node, Scan, Term};
 
 /// The property that depends on an input.
@@ -23,7 +24,7 @@ pub fn varying(g: &Graph, roots: &[Term], inputs: &[Term]) -> Option<(usize, Var
         let met: HashSet<Term> = g.reachable(roots).into_iter().collect();
         inputs.iter().position(|t| met.contains(t))
     };
-    let mut fixed: Vec<Term> = sizes(g, roots).into_iter().collect();
+    let mut fixed: Vec<Term> = once::<Sizes>(g, roots).into_iter().collect();
     let mut stopping = Vec::new();
     for t in g.reachable(roots) {
         let Node::Scan(scan) = g.node(t) else { continue };

@@ -16,7 +16,8 @@ use super::seeds::{self, Axes};
 use super::{DerivativeBuilder, Terms, reverse};
 use crate::modes::unit_vectors::batched;
 use crate::passes::rewrite::Rewriter;
-use ad_ir::analysis::sizes::sizes;
+use ad_ir::analysis::once;
+use ad_ir::analysis::sizes::Sizes;
 use ad_ir::ir::{Graph, Node, Term, Var};
 use ad_ir::prim::Reduce;
 use ad_ir::program::Container;
@@ -63,7 +64,7 @@ pub(super) fn each(making: &mut DerivativeBuilder<'_>) -> Terms {
 
 /// The terms, with the variable in place of the input that is the number of the example.
 fn under_variable(g: &mut Graph, terms: &[Term], example: Term, var: Var) -> Vec<Term> {
-    let mut rewriter = Rewriter::new(&sizes(g, terms));
+    let mut rewriter = Rewriter::new(&once::<Sizes>(g, terms));
     let var = g.mk(Node::Var(var));
     rewriter.set(example, var);
     rewriter.substitute(g, terms)

@@ -10,23 +10,25 @@
 //! This module must never decide in which stage a term is computed.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::format_ident;
 
 use super::docs;
 use super::split::{Kept, Split};
 use crate::passes::loops::accumulated::added_to;
-use ad_ir::analysis::guards::{Guard, guards};
-use ad_ir::descriptor::PULLBACK;
+use ad_ir::analysis::guards::{Guard, Guards};
+use ad_ir::analysis::once;
+use ad_ir::descriptor::Descriptor;
 use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::prim::Prim;
 use ad_ir::program::{
     Container, Declared, Output, OutputTree, Owner, Param, ParamTree, Passing, Program, Role, Routine, Staged,
 };
+use ad_ir::rust_types;
 
-/// `f_pullback`, given the `vjp`.
-pub(crate) fn pullback(program: &mut Program, whole: Routine) -> Staged {
-    let name = format_ident!("{}_pullback", program.stem, span = program.name.span());
-    let docs = docs(program, &PULLBACK);
+/// The pullback, given the `vjp`.
+pub(crate) fn pullback(program: &mut Program, which: &Descriptor, whole: Routine) -> Staged {
+    let name = format_ident!("{}_{}", program.stem, which.suffix, span = program.name.span());
+    let docs = docs(program, which);
     split(program, whole, (name, docs), &[])
 }
 
@@ -34,7 +36,7 @@ pub(crate) fn pullback(program: &mut Program, whole: Routine) -> Staged {
 /// Both take the parameters that are `passed` on.
 pub(crate) fn halves(program: &mut Program, whole: Routine, passed: &[u32]) -> Staged {
     let name = program.name.clone();
-    let uses = guards(&program.graph, &whole.result.terms());
+    let uses = once::<Guards>(&program.graph, &whole.result.terms());
     let own = program.params.len();
     let later: Vec<u32> = whole.params.iter().skip(own).filter_map(|p| p.input).collect();
     let mut staged = split(program, whole, (name, Vec::new()), passed);
@@ -56,14 +58,14 @@ pub(crate) fn adding(program: &mut Program, second: &mut Routine) {
     let given = g.add_input_shaped(elem, shape);
     let input = if let Node::Input(k) = g.node(given) { Some(*k) } else { None };
     let sum = added_to(g, given, gradient);
-    let ty = ad_ir::rust_types::argument_type(program, Container::Scalar, elem, 0, &[]);
+    let ty = rust_types::added_to_type(program, elem);
     let (name, container, passing) = (format_ident!("onto_"), Container::Slice, Container::Slice.passing());
     let (label, lens, role) = (name.to_string(), Vec::new(), Role::Data);
     let parts = ParamTree::Leaf(second.params.len());
-    second.declared.push(Declared { name: name.clone(), label: label.clone(), ty: quote!(&mut [#ty]), parts });
+    second.declared.push(Declared { name: name.clone(), label: label.clone(), ty, parts });
     second.params.push(Param { name, label, passing, container, elem, rank, lens, input, role });
     second.result = OutputTree::Leaf(Output { term: sum, container, lens: Vec::new(), role });
-    second.result_ty = quote!(());
+    second.result_ty = rust_types::unit();
     second.onto = input;
 }
 
@@ -174,7 +176,7 @@ impl Captured {
     fn new(program: &Program, number: usize, Kept { term, input }: Kept) -> Self {
         let g = &program.graph;
         let (elem, shape) = (g.elem(term), g.shape(term));
-        let sizes: Option<Vec<TokenStream>> = shape.iter().map(|&n| static_size(program, n)).collect();
+        let sizes: Option<Vec<TokenStream>> = shape.iter().map(|&n| rust_types::static_size(program, n)).collect();
         let rank = ad_ir::ir::axis(shape.len());
         let input = match g.node(input) {
             Node::Input(k) => Some(*k),
@@ -185,15 +187,7 @@ impl Captured {
             Some(lens) => (Container::Static, lens),
             None => (Container::Slice, Vec::new()),
         };
-        let elem_ty = ad_ir::rust_types::argument_type(program, Container::Scalar, elem, 0, &[]);
-        let ty = match container {
-            Container::Static => {
-                let array = ad_ir::rust_types::argument_type(program, Container::Static, elem, 0, &lens);
-                quote!(&#array)
-            }
-            Container::Slice => quote!(&[#elem_ty]),
-            _ => elem_ty,
-        };
+        let ty = rust_types::kept_type(program, container, elem, &lens);
         let name = format_ident!("kept{}_", number + 1);
         let passing = match container {
             Container::Static => Passing::reference(Owner::Static),
@@ -209,15 +203,4 @@ impl Captured {
         let Captured { param, ty, .. } = self;
         Declared { name: param.name.clone(), label: param.label.clone(), ty: ty.clone(), parts: ParamTree::Leaf(k) }
     }
-}
-
-/// A size in the form of a Rust type, if the macro knows it in that form.
-fn static_size(program: &Program, n: Term) -> Option<TokenStream> {
-    if let Some(n) = program.graph.int_value(n) {
-        let n = usize::try_from(n).ok()?;
-        let n = proc_macro2::Literal::usize_unsuffixed(n);
-        return Some(quote!(#n));
-    }
-    let Node::Input(k) = program.graph.node(n) else { return None };
-    program.constants.iter().find(|c| c.input == *k).map(|c| c.path.clone())
 }

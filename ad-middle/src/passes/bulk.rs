@@ -30,10 +30,10 @@ use ad_ir::prim::Prim;
 pub const PASS: Pass =
     Pass { name: "bulk", rules, run: |g, roots, cx| roots.map(|all| transform(g, all, cx)), simplified: false };
 
-/// A build in bulk, or as a loop; an index function whose arrays are tabulated; a sum whose order
-/// no decision reads.
+/// A build in bulk, or as a loop; a conditional with its arms over the indices that take them; an
+/// index function whose arrays are tabulated; a sum whose order no decision reads.
 fn rules() -> Vec<&'static str> {
-    vec!["bulk.build", "bulk.loop", "bulk.index", "bulk.relaxed"]
+    vec!["bulk.build", "bulk.loop", "bulk.index_set", "bulk.index", "bulk.relaxed"]
 }
 
 /// Tabulates a scalar: the array of its values for all values of its free variables, which range

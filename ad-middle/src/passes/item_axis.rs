@@ -10,6 +10,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use ad_ir::ir::rewrite::{Memoised, Needs, OnDemand, on_demand};
 use ad_ir::ir::{Body, Graph, Node, Put, Term, Var, axis};
 use ad_ir::prim::{Binary, Prim};
 
@@ -77,68 +78,82 @@ pub(super) fn written_to(g: &mut Graph, put: Put, dst: Term, src: Term, (vars, i
     transposition.map_or(made, |(perm, _)| g.transpose(made, perm))
 }
 
-/// The maximum nesting of sums and conditionals of updates that is followed.
-const DEEP: usize = 32;
-
 /// The array with one axis moved. A chain of updates stays a chain of updates.
 pub(super) fn moved(g: &mut Graph, t: Term, from: usize, to: usize) -> Term {
-    if from == to { t } else { Move { from, to, done: HashMap::new() }.at(g, t, DEEP) }
+    if from == to {
+        return t;
+    }
+    let mut moving = Move { g, from, to, done: HashMap::new() };
+    on_demand(&mut moving, [t]);
+    moving.done[&t]
 }
 
-struct Move {
+struct Move<'g> {
+    g: &'g mut Graph,
     from: usize,
     to: usize,
     done: HashMap<Term, Term>,
 }
 
-impl Move {
-    fn at(&mut self, g: &mut Graph, t: Term, deep: usize) -> Term {
-        // A chain of updates may be as long as the body, so a loop follows it, and not a recursion.
-        let mut updates = Vec::new();
-        let mut first = t;
-        while let Node::Scatter { dst, index, .. } = g.node(first)
-            && !self.done.contains_key(&first)
-            && index.len() > self.from.max(self.to)
-        {
-            updates.push(first);
-            first = *dst;
-        }
-        let mut made = match self.done.get(&first) {
-            Some(&made) => made,
-            None => self.whole(g, first, deep),
-        };
-        self.done.insert(first, made);
-        for update in updates.into_iter().rev() {
-            let node = g.node_rc(update);
-            let Node::Scatter { put, src, .. } = &*node else { continue };
-            let (vars, mut index) = g.open_binder(&node);
-            let item = index.remove(self.from);
-            index.insert(self.to, item);
-            made = written_to(g, *put, made, *src, (&vars, &index));
-            self.done.insert(update, made);
-        }
-        made
+impl Memoised for Move<'_> {
+    type Key = Term;
+    type New = Term;
+
+    fn parts(&mut self) -> (&mut Graph, &mut HashMap<Term, Term>) {
+        (self.g, &mut self.done)
     }
 
-    /// Moves the axis of a term that is no update.
-    fn whole(&mut self, g: &mut Graph, t: Term, deep: usize) -> Term {
-        let mut perm: Vec<u8> = (0..g.rank(t)).map(axis).collect();
+    fn made(&mut self, &t: &Term) -> Term {
+        let node = self.g.node_rc(t);
+        if self.moved_first(t).is_empty() {
+            return self.transposed(t);
+        }
+        match &*node {
+            Node::Scatter { put, dst, src, .. } => {
+                let (vars, mut index) = self.g.open_binder(&node);
+                let item = index.remove(self.from);
+                index.insert(self.to, item);
+                written_to(self.g, *put, self.done[dst], *src, (&vars, &index))
+            }
+            Node::Cond { cond, then, other } => self.g.cond(*cond, self.done[then], self.done[other]),
+            Node::Prim(_, args) => self.g.add(self.done[&args[0]], self.done[&args[1]]),
+            _ => self.transposed(t),
+        }
+    }
+}
+
+impl OnDemand for Move<'_> {
+    fn enter(&mut self, &t: &Term, needs: &mut Needs<'_, Term>) -> Option<Term> {
+        let first = self.moved_first(t);
+        if first.is_empty() {
+            return Some(self.transposed(t));
+        }
+        needs.extend(first);
+        None
+    }
+}
+
+impl Move<'_> {
+    /// The arrays of which the axis is moved instead of that of an update, a conditional or a sum.
+    fn moved_first(&self, t: Term) -> Vec<Term> {
+        match self.g.node(t) {
+            Node::Scatter { dst, index, .. } if index.len() > self.from.max(self.to) => vec![*dst],
+            Node::Cond { then, other, .. } => vec![*then, *other],
+            Node::Prim(Prim::Binary(Binary::Add), args) => args.to_vec(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Any other array, transposed.
+    fn transposed(&mut self, t: Term) -> Term {
+        let mut perm: Vec<u8> = (0..self.g.rank(t)).map(axis).collect();
         let item = perm.remove(self.from);
         perm.insert(self.to, item);
-        match g.node_rc(t).as_ref() {
-            Node::Prim(Prim::Transpose(before), args) => {
-                let both: Vec<u8> = perm.iter().map(|&a| before[usize::from(a)]).collect();
-                g.transpose(args[0], &both)
-            }
-            Node::Cond { cond, then, other } if deep > 0 => {
-                let (then, other) = (self.at(g, *then, deep - 1), self.at(g, *other, deep - 1));
-                g.cond(*cond, then, other)
-            }
-            Node::Prim(Prim::Binary(Binary::Add), args) if deep > 0 => {
-                let (a, b) = (self.at(g, args[0], deep - 1), self.at(g, args[1], deep - 1));
-                g.add(a, b)
-            }
-            _ => g.transpose(t, &perm),
+        let node = self.g.node_rc(t);
+        if let Node::Prim(Prim::Transpose(before), args) = &*node {
+            let both: Vec<u8> = perm.iter().map(|&a| before[usize::from(a)]).collect();
+            return self.g.transpose(args[0], &both);
         }
+        self.g.transpose(t, &perm)
     }
 }

@@ -84,7 +84,7 @@ fn shown(g: &Graph, t: Term, hints: &BTreeMap<Term, String>, depth: usize) -> St
         Node::Scatter { .. } => "update".into(),
         Node::Build { .. } => "build1".into(),
         Node::Scan(_) => "scan".into(),
-        _ => "call".into(),
+        Node::Input(_) | Node::Size(..) | Node::Var(_) | Node::Param(..) | Node::Lit(_) => String::new(),
     };
     let mut text = format!("({form}");
     node.for_each_child(|c| {

@@ -7,6 +7,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::passes::rewrite::Rewriter;
+use ad_ir::analysis::once;
+use ad_ir::analysis::sizes::Sizes;
 use ad_ir::ir::{Elem, Graph, Scan, Term, Var};
 
 use super::linear::Lin;
@@ -102,7 +104,7 @@ impl Dual {
     /// Terms of the function as terms of the primal: they read the loops that save values for
     /// derivatives.
     pub(super) fn in_primal(&self, g: &mut Graph, terms: &[Term]) -> Vec<Term> {
-        let fixed = ad_ir::analysis::sizes::sizes(g, terms);
+        let fixed = once::<Sizes>(g, terms);
         Rewriter::new(&fixed).run(g, terms, |_, t, _| self.loops.get(&t).copied())
     }
 }

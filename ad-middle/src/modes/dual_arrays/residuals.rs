@@ -21,8 +21,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::passes::rewrite::Rewriter;
-use ad_ir::analysis::Analyses;
-use ad_ir::analysis::guards::{Guard, Guards, decided, implied_guards};
+use ad_ir::analysis::guards::{Guard, Guards, ImpliedGuards, Masks, decided};
+use ad_ir::analysis::{Analyses, once};
 use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
 use ad_ir::prim::{Binary, Prim};
 
@@ -39,7 +39,7 @@ const CHEAP: usize = 16;
 /// unless the conditions hold under which the step computes the term.
 pub(super) fn residuals(g: &mut Graph, body: &Dual, s: &Scan, analyses: &mut Analyses) -> Vec<Residual> {
     let found = candidates(g, body, s, analyses);
-    let masks = masks(g, &body.primal);
+    let masks = analyses.get::<Masks>(g, &body.primal);
     found
         .into_iter()
         .map(|(term, guards, why)| {
@@ -56,36 +56,6 @@ pub(super) fn residuals(g: &mut Graph, body: &Dual, s: &Scan, analyses: &mut Ana
             Residual { term, row, why, guards, masks }
         })
         .collect()
-}
-
-/// For each real array: the masks that all its uses have in common. An element for which such a
-/// mask does not hold is not read, so it may be saved as zero.
-fn masks(g: &Graph, roots: &[Term]) -> HashMap<Term, Vec<Guard>> {
-    let mut all: HashMap<Term, Vec<Guard>> = roots.iter().map(|&t| (t, Vec::new())).collect();
-    let give = |all: &mut HashMap<Term, Vec<Guard>>, t: Term, set: &[Guard]| {
-        all.entry(t).and_modify(|old| old.retain(|l| set.contains(l))).or_insert_with(|| set.to_vec());
-    };
-    for t in g.reachable(roots).into_iter().rev() {
-        let own = all.get(&t).cloned().unwrap_or_default();
-        match g.node(t) {
-            Node::Prim(Prim::Select, args) if g.rank(args[0]) > 0 => {
-                let zero = |t: Term| ad_ir::analysis::zeros::is_blank(g, t);
-                give(&mut all, args[0], &[]);
-                for (k, value, other) in [(1, true, 2), (2, false, 1)] {
-                    let mut set = own.clone();
-                    if zero(args[other]) && set.len() < DEEPEST {
-                        set.push((args[0], value));
-                    }
-                    give(&mut all, args[k], &set);
-                }
-            }
-            Node::Prim(Prim::Unary(_) | Prim::Binary(_), args) if g.rank(t) > 0 => {
-                args.iter().for_each(|&c| give(&mut all, c, &own));
-            }
-            node => node.for_each_child(|c| give(&mut all, c, &[])),
-        }
-    }
-    all
 }
 
 /// Terms, and the conditions that all their uses have in common.
@@ -185,7 +155,7 @@ pub(super) fn use_residuals(
         *results = substituted(g, results, &alone);
     }
     let before: HashSet<Term> = g.reachable(results).into_iter().collect();
-    let (guards, masks) = (implied_guards(g, results), masks(g, results));
+    let (guards, masks) = (once::<ImpliedGuards>(g, results), once::<Masks>(g, results));
     let saved = |k: &&Residual| {
         let within = |own: &[Guard], all: &HashMap<Term, Vec<Guard>>| {
             let holds = |set: &Vec<Guard>| own.iter().all(|&(c, value)| decided(g, c, set, DEEPEST) == Some(value));

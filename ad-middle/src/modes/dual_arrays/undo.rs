@@ -13,8 +13,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ad_ir::analysis::Analyses;
-use ad_ir::analysis::guards::{Guard, Guards, guards};
+use ad_ir::analysis::guards::{Guard, Guards};
+use ad_ir::analysis::{Analyses, once};
 use ad_ir::ir::rewrite::{Memoised, Needs, OnDemand, on_demand};
 use ad_ir::ir::{Graph, Node, Scan, Term, Type, Var};
 
@@ -213,7 +213,7 @@ impl<'u> Undoing<'u> {
         for (&t, back) in self.undo.states.iter().zip(&self.back) {
             let Way { conditions, state } = joined(g, &ways.remove(&t)?)?;
             if read.contains(&self.leaves[&t]) && !conditions.is_empty() {
-                let under = under.get_or_insert_with(|| guards(g, &body.primal));
+                let under = under.get_or_insert_with(|| once::<Guards>(g, &body.primal));
                 let own = under.get(&t)?;
                 if !conditions.iter().all(|c| own.contains(&(c.source, c.value))) {
                     return None;

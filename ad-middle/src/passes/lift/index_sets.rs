@@ -16,7 +16,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Lift;
-use ad_ir::analysis::guards::{Guard, guards};
+use crate::passes::trace;
+use ad_ir::analysis::guards::{Guard, Guards};
+use ad_ir::analysis::once;
 use ad_ir::analysis::zeros::is_zero;
 use ad_ir::ir::rewrite::on_demand;
 use ad_ir::ir::{Elem, IntTy, Lit, Node, OpenLoop, Term, Type, Var};
@@ -124,7 +126,7 @@ impl Lift<'_> {
     /// varies.
     pub(in crate::passes) fn unconditional(&self, roots: &[Term]) -> HashSet<Term> {
         let varies = |guards: &[Guard]| guards.iter().any(|guard| self.varies(guard.0));
-        let all = guards(self.g, roots).into_iter();
+        let all = once::<Guards>(self.g, roots).into_iter();
         all.filter(|(t, guards)| self.varies(*t) && !varies(guards)).map(|(t, _)| t).collect()
     }
 
@@ -304,9 +306,14 @@ impl Lift<'_> {
 
     /// The array of a conditional that is split.
     pub(super) fn in_parts(&mut self, t: Term) -> Term {
-        let Some(Split { cond, holds, inside: (arm, indices), outside }) = self.splits.get(&t).cloned() else {
-            return t;
-        };
+        let Some(split) = self.splits.get(&t).cloned() else { return t };
+        let made = self.arms(split);
+        trace::fired("bulk.index_set", t, &[made]);
+        made
+    }
+
+    /// The arms of a conditional, each over its own indices.
+    fn arms(&mut self, Split { cond, holds, inside: (arm, indices), outside }: Split) -> Term {
         let inside = self.over(&indices, arm);
         let outside = match outside {
             Outside::Zero => return inside,

@@ -9,14 +9,13 @@
 //! This pass must never fuse a loop that reads the array to which is added: it would read sums that
 //! are not complete. It must never reorder a sum that a decision depends on.
 
-use std::collections::HashMap;
-
 use crate::passes::rewrite::{Rewriter, with_rewritten_children};
 use crate::passes::{Context, Pass};
-use ad_ir::analysis::Analyses;
 use ad_ir::analysis::bounds::bound;
 use ad_ir::analysis::sizes::Fixed;
+use ad_ir::analysis::uses::Uses;
 use ad_ir::analysis::zeros::is_zero;
+use ad_ir::analysis::{Analyses, Reachable};
 use ad_ir::ir::{Graph, Node, OpenLoop, Put, Scan, Term, Var};
 use ad_ir::prim::{Binary, Prim};
 
@@ -36,7 +35,7 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
         let summed =
             |g: &Graph, t: Term| matches!(g.node(t), Node::Prim(Prim::Binary(Binary::Add), _) if g.rank(t) > 0);
         let decides = |g: &Graph| g.reachable(&scan.body.results).iter().any(|&t| exact.contains(&t) && summed(g, t));
-        while let Some((sum, whole, of, new)) = begun(g, &results).filter(|_| !decides(g)) {
+        while let Some((sum, whole, of, new)) = begun(g, &results, cx.analyses()).filter(|_| !decides(g)) {
             let mut rewriter = Rewriter::new(&*cx.get::<Fixed>(g, &results));
             rewriter.set(of, new);
             rewriter.set(sum, whole);
@@ -66,11 +65,8 @@ struct Fusion {
 }
 
 fn candidate(g: &Graph, results: &[Term], analyses: &mut Analyses) -> Option<Fusion> {
-    let reach = g.reachable(results);
-    let mut uses: HashMap<Term, usize> = HashMap::new();
-    results.iter().for_each(|&t| *uses.entry(t).or_default() += 1);
-    reach.iter().for_each(|&t| g.node(t).for_each_child(|c| *uses.entry(c).or_default() += 1));
-    reach.into_iter().find_map(|sum| {
+    let (reach, uses) = (analyses.get::<Reachable>(g, results), analyses.get::<Uses>(g, results));
+    reach.iter().find_map(|&sum| {
         let Node::Scatter { put: Put::Add, dst, src, vars, index } = g.node(sum) else { return None };
         let Node::Proj(of, row) = *g.node(*src) else { return None };
         let Node::Scan(scan) = g.node(of) else { return None };
@@ -123,12 +119,9 @@ fn fused(g: &mut Graph, roots: &[Term], fusion: &Fusion, cx: &mut Context) -> Ve
 /// Finds a sum of an array and the result of a reverse loop that accumulates into zeros. Returns
 /// the sum, the result of the loop that begins with the array instead, the old loop and the new
 /// one.
-fn begun(g: &mut Graph, results: &[Term]) -> Option<(Term, Term, Term, Term)> {
-    let reach = g.reachable(results);
-    let mut uses: HashMap<Term, usize> = HashMap::new();
-    results.iter().for_each(|&t| *uses.entry(t).or_default() += 1);
-    reach.iter().for_each(|&t| g.node(t).for_each_child(|c| *uses.entry(c).or_default() += 1));
-    let found = reach.into_iter().find_map(|sum| {
+fn begun(g: &mut Graph, results: &[Term], analyses: &mut Analyses) -> Option<(Term, Term, Term, Term)> {
+    let (reach, uses) = (analyses.get::<Reachable>(g, results), analyses.get::<Uses>(g, results));
+    let found = reach.iter().find_map(|&sum| {
         let Node::Prim(Prim::Binary(Binary::Add), args) = g.node(sum) else { return None };
         [(args[0], args[1]), (args[1], args[0])].into_iter().find_map(|(onto, added)| {
             let Node::Proj(of, k) = *g.node(added) else { return None };

@@ -21,6 +21,7 @@ use crate::passes::trace;
 use crate::passes::{Context, Pass};
 use ad_ir::analysis::Reachable;
 use ad_ir::analysis::sizes::Fixed;
+use ad_ir::analysis::uses::Readers;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type, axis};
 use ad_ir::prim::Prim;
@@ -131,10 +132,7 @@ impl Rematerialised {
         if found.is_empty() {
             return None;
         }
-        let mut readers: HashMap<Term, Vec<Term>> = HashMap::new();
-        for &t in &*all {
-            g.node(t).for_each_child(|c| readers.entry(c).or_default().push(t));
-        }
+        let readers = cx.get::<Readers>(g, roots);
         let fixed = cx.get::<Fixed>(g, roots);
         for (loop_, sums) in found {
             let Node::Scan(scan) = g.node(loop_) else { continue };

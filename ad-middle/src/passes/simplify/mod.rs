@@ -19,8 +19,9 @@ pub(crate) mod scatter;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::passes::{Pass, trace};
-use ad_ir::analysis::decisions::decisions;
-use ad_ir::analysis::sizes::{Fixed, fixed};
+use ad_ir::analysis::decisions::Decisions;
+use ad_ir::analysis::once;
+use ad_ir::analysis::sizes::Fixed;
 use ad_ir::ir::rewrite::{Memoised, Needs, OnDemand, on_demand};
 use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::prim::Build;
@@ -103,13 +104,13 @@ pub type Fired = BTreeMap<&'static str, usize>;
 
 /// The simplified roots. Terms that decisions of these roots depend on keep their bits.
 pub fn simplify(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
-    let exact = decisions(g, roots);
-    simplify_with(g, roots, &exact, &fixed(g, roots), &mut Fired::new())
+    let (exact, fixed) = (once::<Decisions>(g, roots), once::<Fixed>(g, roots));
+    simplify_with(g, roots, &exact, &fixed, &mut Fired::new())
 }
 
 /// The simplified roots. Every term keeps its bits.
 pub(crate) fn simplify_exactly(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
-    let fixed = fixed(g, roots);
+    let fixed = once::<Fixed>(g, roots);
     let done = fixed.iter().map(|&size| (size, size)).collect();
     let (exact, mut fired) = (HashSet::new(), Fired::new());
     Simplifier { g, exact: &exact, fired: &mut fired, done, all_exact: true, depth: 0 }.run(roots, true)
