@@ -360,7 +360,7 @@ fn crowded(x: &[f64]) -> f64 {
 
 /// The length exceeds the given capacity: `f` continues, and the derivative reports it.
 #[test]
-#[should_panic(expected = "more elements than the `Vec` was said to have room for")]
+#[should_panic(expected = "more elements than the capacity given for the `Vec`")]
 fn past_its_capacity() {
     let _ = crowded(&[1.0, 2.0, 3.0]);
     let _ = crowded_value_and_grad(&[1.0, 2.0, 3.0]);

@@ -47,7 +47,8 @@ impl RecordKind {
 }
 
 impl RecordAccess<'_> {
-    /// The frame of a routine beside which these functions are written, if it calls any.
+    /// How a routine accesses records; `called` are the functions written beside it, if it calls
+    /// any.
     pub(super) fn of(called: Option<&TokenStream>) -> RecordAccess<'_> {
         called.map_or(RecordAccess::Alone, RecordAccess::Own)
     }
@@ -60,7 +61,7 @@ impl RecordAccess<'_> {
         }
     }
 
-    /// The kind of the record that its results are.
+    /// The kind of record that holds its results, if one does.
     pub(super) fn records(&self) -> Option<RecordKind> {
         if let RecordAccess::Recording(kind) = self { Some(*kind) } else { None }
     }
@@ -75,7 +76,7 @@ impl RecordAccess<'_> {
     }
 }
 
-/// The name of a function that a call calls.
+/// The generated name of a called function.
 pub(super) fn name_of(function: u32, half: Half, active: &[u32]) -> Ident {
     let half = match half {
         Half::Value => "value",

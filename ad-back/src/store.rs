@@ -25,17 +25,17 @@ pub(super) enum Class {
     Buffer,
 }
 
-/// Cost of one element above which a term that several loops read is stored.
+/// The cost of one element above which a term that several loops read is stored.
 const TWICE: u32 = 8;
-/// Total cost up to which a loop may recompute an element at several different indices: in
+/// The total cost up to which a loop may recompute an element at several different indices: in
 /// registers that is cheaper than a pass over memory.
 const SHIFTED: u32 = 16;
-/// Cost above which a value that is gathered, or read under fewer indices than its reader has, is
-/// stored.
+/// The cost above which a value is stored if it is gathered, or read under fewer indices than its
+/// reader has.
 const REUSED: u32 = 4;
 const EXPENSIVE: u32 = ad_ir::prim::scalar::EXPENSIVE;
 const MOST: u32 = 1 << 20;
-/// Cost above which no value is recomputed, not even if a random policy asks for it.
+/// The cost above which no value is recomputed, not even if a random policy asks for it.
 const ENDLESS: u32 = 256;
 
 /// Whether all elements of `t` are the same scalar.
@@ -49,7 +49,7 @@ pub(super) fn is_broadcast(g: &Graph, t: Term) -> bool {
     }
 }
 
-/// Cost of one element of `t` without that of its children; `None` if `t` is always stored.
+/// The cost of one element of `t` without that of its children; `None` if `t` is always stored.
 fn own_cost(g: &Graph, t: Term) -> Option<u32> {
     Some(match g.node(t) {
         Node::Input(_) | Node::Param(..) | Node::Scatter { .. } => return None,
@@ -65,8 +65,8 @@ fn own_cost(g: &Graph, t: Term) -> Option<u32> {
     })
 }
 
-/// Whether computing an element of `t` is an expensive function, which costs more than the terms
-/// around it.
+/// Whether an element of `t` is the result of an expensive function, which costs more than the
+/// terms around it.
 pub(super) fn is_function(g: &Graph, t: Term) -> bool {
     own_cost(g, t) == Some(EXPENSIVE)
 }

@@ -43,7 +43,7 @@ pub(super) struct Blocked<'a> {
     pub(super) kernel: Kernel<'a>,
     pub(super) items: Vec<Item>,
     pub(super) outs: Vec<Term>,
-    /// Arrays from outside of which the items read the leading rows; they may have more rows.
+    /// Arrays from outside whose leading rows the items read; they may have more rows.
     pub(super) leading: Vec<Term>,
     /// Arrays whose items are not their first axis: only a block has them.
     inner: Vec<Term>,

@@ -51,7 +51,7 @@ impl TypeTree {
         }
     }
 
-    /// Whether a value of the type owns all that it consists of, so that it can be returned.
+    /// Whether a value of the type owns all its parts, so that it can be returned.
     pub(crate) fn is_owned(&self) -> bool {
         match self {
             TypeTree::Leaf(leaf) => leaf.owned,
@@ -71,8 +71,8 @@ impl TypeTree {
         }
     }
 
-    /// The tree of a list of these elements. `None` if an element borrows, or if there is no array
-    /// of all of its parts.
+    /// The tree of a list of these elements. `None` if an element borrows, or if the parts of all
+    /// elements do not form one array.
     fn listed(self, list: &ListType) -> Option<TypeTree> {
         match self {
             TypeTree::Leaf(leaf) if leaf.is_rows() && *list == ListType::Vector => {
@@ -82,8 +82,8 @@ impl TypeTree {
             }
             TypeTree::Leaf(leaf) => leaf.listed(list).map(TypeTree::Leaf),
             TypeTree::Tuple { references: 0, is_static, parts } => {
-                // The parts of an enum that stand for another variant have arrays without elements,
-                // which give no sizes.
+                // The fields of an enum's other variants are arrays without elements, so no sizes
+                // can be read from them.
                 let is_enum = matches!(&parts[..], [TypeTree::Leaf(tag), ..] if tag.role == Role::Tag);
                 let parts: Vec<TypeTree> = parts.into_iter().map(|p| p.listed(list)).collect::<Option<_>>()?;
                 let tuple = TypeTree::Tuple { references: 0, is_static, parts };
@@ -173,13 +173,13 @@ fn list(ty: &Type) -> Option<(Passing, ListType, &Type)> {
     }
 }
 
-/// Whether a list of these elements is one of tuples, of types with a definition, or of arrays
-/// whose sizes their type does not say.
+/// Whether the elements are tuples, user-defined types, or arrays whose type does not state their
+/// sizes.
 fn is_listed(of: &ListType, elem: &Type, known: &Definitions) -> bool {
     is_product(elem, known) || (*of == ListType::Vector && types::is_array(elem))
 }
 
-/// Whether a type is a tuple, a type with a definition, or references to one.
+/// Whether a type is a tuple, a user-defined type, or a reference to one of these.
 fn is_product(ty: &Type, known: &Definitions) -> bool {
     match ty {
         Type::Paren(p) => is_product(&p.elem, known),
@@ -273,9 +273,8 @@ pub(crate) fn field(ty: &Type, names: (&Generics, &Definitions)) -> Result<TypeT
     }
 }
 
-/// The structure into which a value of a type is taken apart, as a field at this path of a type
-/// with a definition: a tuple of the fields, without types with a definition. The tag of an enum
-/// comes first. Adds the paths of the leaves.
+/// The structure of a value that has been taken apart: nested tuples of numbers and arrays. The tag
+/// of an enum comes first. `path` is that of the field; the leaves' paths are added to `fields`.
 pub(crate) fn taken_apart(
     ty: &Type,
     names: (&Generics, &Definitions),

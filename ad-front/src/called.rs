@@ -60,7 +60,8 @@ impl<'a> Lower<'a> {
     }
 
     fn called(&mut self, closure: &Closure<'a>, args: &[Value<'a>], range: SrcRange) -> Lowered<Value<'a>> {
-        // A place is a variable of the caller's, which copies of the variables do not have.
+        // A `&mut` argument is the caller's variable, which the copied variables of a `move`
+        // closure do not contain.
         if let (Captured::Copies(_), Some(Value::Place(place))) =
             (&closure.captured, args.iter().find(|arg| matches!(arg, Value::Place(_))))
         {
@@ -298,7 +299,7 @@ impl<'a> Lower<'a> {
                 let Value::Struct(of, parts) = self.referent(value)? else { return Ok(None) };
                 let Some(last) = p.path.segments.last().filter(|last| last.ident == of.name) else { return Ok(None) };
                 let given = super::definitions::tree::arguments(&last.arguments);
-                // The name of the parameter in the definition, for which the type has this name.
+                // The definition's own name for the parameter that the type calls `name`.
                 let params =
                     given.iter().zip(&of.params).filter(|(given, _)| given.to_token_stream().to_string() == name);
                 for (_, param) in params {
@@ -393,7 +394,7 @@ fn depth_of(ty: &Type, name: &str) -> Option<usize> {
     }
 }
 
-/// A choice between two functions. `None` if one of them is none.
+/// A choice between two functions. `None` if either value is not a function.
 pub(super) fn chosen<'a>(cond: Term, a: &Value<'a>, b: &Value<'a>) -> Option<Value<'a>> {
     (a.is_function() && b.is_function())
         .then(|| Value::Chosen(Rc::new(Chosen { cond, then: a.clone(), other: b.clone() })))

@@ -269,7 +269,7 @@ fn insert<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((at, ra), (x, rx)) = (call.arg(1)?, call.arg(2)?);
     let at = me.usize(at, ra)?;
     let before = length_at(me, &place)?;
-    me.require_le(at, before, ad_ir::catalogue::reached::INSERTED_BEHIND);
+    me.require_le(at, before, ad_ir::catalogue::reached::INSERTED_PAST_END);
     push_to(me, &place, x, rx)?;
     if let Value::GrowableVec(stack) = me.read_place(&place)? {
         let one = me.g.lit_usize(1);

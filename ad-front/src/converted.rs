@@ -1,8 +1,8 @@
-//! Closures that are compiled on their own. Lowering a closure at each of its calls doubles the
-//! code with each level of closures that call the one before twice. So a closure whose call would
-//! expand to many bodies becomes a function (closure conversion): the numbers and arrays of known
-//! size that it captures are further parameters, and the closures that it captures are defined
-//! again in its body. Equal functions are compiled once.
+//! Closures that are compiled on their own. If each closure calls the previous one twice, lowering
+//! at every call writes 2^n bodies for n closures. So a closure whose call would expand to many
+//! bodies becomes a function (closure conversion): the numbers and arrays of known size that it
+//! captures are further parameters, and the closures that it captures are defined again in its
+//! body. Equal functions are compiled once.
 //!
 //! Invariant: whatever cannot be passed to such a function is lowered at the call.
 
@@ -34,7 +34,7 @@ pub(super) struct Source<'a> {
 /// A closure as a function.
 #[derive(Default)]
 struct Conversion<'a> {
-    /// The closures that it captures, in an order of their definitions, with their names.
+    /// The captured closures with their names, each after the closures that it captures.
     closures: Vec<(String, Rc<Closure<'a>>)>,
     /// The captured values.
     captured: BTreeMap<String, Value<'a>>,
@@ -160,8 +160,8 @@ impl<'a> Lower<'a> {
         Some(())
     }
 
-    /// A value that the function has in its body: a literal, which may have no type yet, or an
-    /// integer, which may be a size or an exponent.
+    /// The expression of a value that is written into the body: a literal, which may have no type
+    /// yet, or an integer, which may be a size or an exponent. `None` for all other values.
     fn in_body(&self, value: &Value<'a>) -> Option<Expr> {
         match value {
             Value::Number(n) => literal(n),
@@ -193,7 +193,8 @@ impl<'a> Lower<'a> {
         let Node::Input(input) = self.g.node(*t) else { return None };
         let leaf = &self.sig.params.get(input.checked_sub(self.first_param)? as usize)?.leaf;
         match (leaf.container, &leaf.lens[..]) {
-            // Each call would add up a cotangent as long as a slice of reals.
+            // A slice of reals is not passed: each call would add a cotangent of the slice's
+            // length.
             (Container::Slice, []) if leaf.rank == 1 && !leaf.elem.is_real() => Some(parse_quote!(&[#elem])),
             (Container::Static, [Len::Number(n)]) => Some(parse_quote!(&[#elem; #n])),
             _ => None,
@@ -270,7 +271,7 @@ fn ident(name: &str) -> Ident {
     }
 }
 
-/// Whether two captured values are one.
+/// Whether two captured values are the same value.
 fn same<'a>(a: &Value<'a>, b: &Value<'a>) -> bool {
     match (a, b) {
         (Value::Term(a), Value::Term(b)) => a == b,

@@ -1,7 +1,6 @@
 //! Monotonicity: a condition such as `i * n + j < len`, or the absence of overflow in it, holds for
-//! all values of an index if it holds for the last one. Such a check needs no loop. If it would be
-//! tested under guards, it may be tested without them: the stronger condition is sufficient for a
-//! proof.
+//! all values of an index if it holds for the last one. The check then tests the last value and
+//! needs no loop. It may be made without the guards of its point, since it is then stronger.
 //!
 //! Invariant: a direction is reported only if a saturated operation cannot reverse it. All
 //! operations that are followed here are monotone, saturated or not.

@@ -1,5 +1,6 @@
-//! The function of many examples. Some of its parameters have one more axis in front. Its body
-//! computes the example at one index; this index is an input that no routine has.
+//! The function that `per_example` differentiates. Some parameters have an additional first axis, a
+//! row for each example. The body computes one example, at an index that is an input of the graph
+//! and no parameter of a routine.
 //!
 //! This module determines the signature of that function and the meaning of its names. It must
 //! never read the body, and never batch anything: the derivative does that.
@@ -89,9 +90,8 @@ impl Sig {
 }
 
 impl Lower<'_> {
-    /// Declares the number of the example, and binds the parameters of an example to the rows of
-    /// this number. All arrays of examples are equally long, and rows of a static type have its
-    /// sizes.
+    /// Declares the index of the example, and binds each parameter of an example to its row at this
+    /// index. All arrays of examples are equally long, and rows of a static type have its sizes.
     pub(super) fn declare_examples(&mut self, arrays: &[(usize, Term)]) -> Option<u32> {
         let &(first, _) = arrays.first()?;
         let sig = self.sig;

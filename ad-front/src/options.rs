@@ -65,8 +65,8 @@ pub(super) fn parts<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Opt
 }
 
 impl<'a> Lower<'a> {
-    /// The result of a function that may have none, if there is a value for it, and the condition
-    /// that it is present.
+    /// Splits the result of a fallible function into its value, if there is a term for it, and the
+    /// condition that it is present.
     pub(super) fn result_and_presence(
         &mut self,
         kind: FallibleKind,
@@ -94,7 +94,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The derivative has no result unless the condition holds.
+    /// Adds the check of phase `Absent`: without a result of the function there is no derivative.
     pub(super) fn require_present(&mut self, present: Term) {
         if self.g.bool_value(present) == Some(true) {
             return;

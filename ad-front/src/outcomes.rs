@@ -76,7 +76,7 @@ fn error_of<'a>(me: &mut Lower<'a>, f: &Value<'a>, args: &[Value<'a>], range: Sr
     if opaque { Ok(Value::Unit) } else { me.apply(f, args, range) }
 }
 
-/// The receiver, an option, with this error where it has no value.
+/// `Ok` of the option's value, or this error if it has none.
 fn with_error<'a>(
     me: &mut Lower<'a>,
     call: &Call<'a, '_>,

@@ -1,8 +1,7 @@
 //! Functions that are compiled on their own: those that may call themselves, directly or through
-//! others, and those whose calls, expanded one in the other, would be many bodies (closures of this
-//! kind become functions in `converted`). Such a function
-//! is lowered once, as a program of its own, and a call of it is a call in the core language. All
-//! other functions are lowered at each call (`called`).
+//! others, and those whose calls would expand to too many bodies (`converted` makes such functions
+//! of closures). Such a function is lowered once, as a program of its own, and a call of it is a
+//! call in the core language. All other functions are lowered at each call (`called`).
 //!
 //! Items are in scope in a function of this kind, and variables are not. So it is an ordinary
 //! function with a signature, to whose body the items around it are added.
@@ -102,8 +101,9 @@ impl Functions {
         known
     }
 
-    /// Notes which parameters a call of this function changes, if these terms are given, and those
-    /// whose first leaf is this input. Returns the parameters that no call changes.
+    /// Records the parameters for which this call passes anything but the caller's own parameter.
+    /// `given` are the arguments, and `first` is the first input of the function that is being
+    /// lowered. Returns the parameters that no call changes.
     fn unchanged(&self, number: u32, g: &ad_ir::ir::Graph, given: &[Term], first: u32) -> Box<[u32]> {
         let all = self.all.borrow();
         let Some(text) = all.get(number as usize).map(|f| &f.text) else { return [].into() };

@@ -524,7 +524,7 @@ impl<'a> Lower<'a> {
             end = self.int_checked(IntOp::Add, end, one);
         }
         match order {
-            BoundsOrder::Checked => self.require_le(start, end, ad_ir::catalogue::reached::START_BEHIND_END),
+            BoundsOrder::Checked => self.require_le(start, end, ad_ir::catalogue::reached::START_AFTER_END),
             // The subtraction saturates, so the length is 0 if the end is before the start.
             BoundsOrder::Any if self.state.facts.prove_le(&self.g, start, end) => {}
             BoundsOrder::Any => self.require_le(start, size, ad_ir::catalogue::reached::START_OF_SLICE),

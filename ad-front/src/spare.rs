@@ -70,8 +70,8 @@ impl<'a> Lower<'a> {
         let (zero, one, written) = (self.g.lit_usize(0), self.g.lit_usize(1), onto.len());
         let mut init = onto;
         init.push(self.g.compare(Cmp::Eq, len, zero));
-        // The index is carried: an array that is read at the number of the iteration would be
-        // consumed, and its cotangent would be an array of the capacity in each step.
+        // The index is a carried value. If it were the iteration number, the loop would consume the
+        // array, whose cotangent has the length of the capacity.
         init.push(zero);
         let stop = Some(written);
         let (mut all, _) =

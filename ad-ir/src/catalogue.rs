@@ -381,7 +381,7 @@ pub fn unknown_method(name: &str, receiver: &str, near: Option<(&str, &str)>, as
         Some((near, "")) => text.help(format!("did you mean `{near}`?")),
         Some((near, what)) => text.help(format!("did you mean `{near}` ({what})?")),
         None => {
-            text.help("write it with operators, the methods listed in the README, and the functions of `ad::prelude`")
+            text.help("write it with operators, the methods that the guide lists, and the functions of `ad::prelude`")
         }
     }
 }

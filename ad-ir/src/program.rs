@@ -152,7 +152,7 @@ impl Passing {
 /// A number or array among the parameters of a routine: a declared parameter, or a part of one.
 #[derive(Clone, Debug)]
 pub struct Param {
-    /// Its name in the body. It is that of the declared parameter if it is not a part.
+    /// Its name in the body: the name of the declared parameter, unless it is only a part of it.
     pub name: Ident,
     /// Its name in messages: `p.1`.
     pub label: String,
@@ -166,7 +166,7 @@ pub struct Param {
     pub rank: u8,
     /// The sizes in the type of a `Static`, the outermost first. Empty for other containers.
     pub lens: Vec<TokenStream>,
-    /// The number of the graph's input that it is. `None` if no term refers to it.
+    /// Its index among the graph's inputs. `None` if no term refers to it.
     pub input: Option<u32>,
     /// The role of the parameter.
     pub role: Role,
@@ -185,7 +185,7 @@ impl Param {
 /// a parameter. Its path is the expression whose value rustc knows.
 #[derive(Clone, Debug)]
 pub struct Constant {
-    /// The number of the graph's input that it is.
+    /// Its index among the graph's inputs.
     pub input: u32,
     /// The path, or an expression of such paths.
     pub path: TokenStream,
@@ -232,22 +232,21 @@ pub struct Program {
     pub active: Vec<usize>,
     /// The indices in `params` of the parameters that belong to one example of many, ascending.
     pub examples: Vec<usize>,
-    /// If this is the function of many examples: the input that is the number of an example. The
-    /// result is the result for that example. The parameters of `examples` have one more axis in
-    /// front.
+    /// If `per_example` differentiates this function: the input that is the index of the example.
+    /// The result is the result for that example. The parameters of `examples` have an additional
+    /// first axis.
     pub example: Option<u32>,
     /// Whether a derivative that writes to destinations takes the memory that it works in.
     pub workspace: bool,
     /// The algorithm that differentiates it.
     pub mode: Mode,
-    /// The result's type as written. Of a result that may be absent, the type of one that is
-    /// present.
+    /// The result's type as written; for an `Option` or `Result`, the type of its value.
     pub result_ty: TokenStream,
     /// The result.
     pub result: OutputTree,
     /// Whether the result is a pair of which only the first part is differentiated.
     pub aux: bool,
-    /// The type that the result is in, if it may be absent.
+    /// The `Option` or `Result` around the result, if there is one.
     pub fallible: Option<Fallible>,
     /// The checks.
     pub checks: Vec<Check>,
@@ -267,8 +266,8 @@ pub struct Program {
     pub real_param: Option<Ident>,
     /// Assumptions about names. The generated code asserts them.
     pub assumed: Vec<Assumed>,
-    /// Statements that a derivative begins with: that a marked function which is called is the one
-    /// of the definition.
+    /// Statements at the start of each derivative. They assert that each called function is the one
+    /// whose definition was read.
     pub identities: TokenStream,
     /// The paths that the body imports with `use`. A trait among them may have methods.
     pub imports: Vec<TokenStream>,
@@ -512,7 +511,7 @@ pub struct Routine {
     pub result_ty: TokenStream,
     /// The result.
     pub result: OutputTree,
-    /// The type that the result is in, if it may be absent.
+    /// The `Option` or `Result` around the result, if there is one.
     pub fallible: Option<Fallible>,
     /// The checks.
     pub checks: Vec<Check>,

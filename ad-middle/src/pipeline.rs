@@ -120,7 +120,7 @@ pub fn derive(prepared: &mut Prepared, which: &Descriptor, log: Option<&mut Log>
 /// statements.
 ///
 /// # Errors
-/// A text that names a term that cannot be emitted (a call or a build).
+/// A text that names a term that cannot be emitted (a build).
 pub fn lower(
     g: &mut Graph,
     program: &Program,

@@ -29,8 +29,8 @@ impl Driver<'_> {
         declared.parts.tree().leaves().into_iter().any(|&k| self.params[k].name == *name)
     }
 
-    /// The statements that name the parts of parameters that the body reads. Any other parameter
-    /// counts as used.
+    /// Statements that bind the parts of parameters that the body reads. A parameter that it does
+    /// not read gets `let _`, so that rustc does not warn.
     pub(super) fn parts_of_parameters(&self, destinations: &[Ident]) -> TokenStream {
         let mut code = TokenStream::new();
         for (n, declared) in self.declared.iter().enumerate() {

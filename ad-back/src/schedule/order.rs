@@ -54,8 +54,8 @@ pub(super) fn places(all: &Shared<'_>, own: &[usize], plan: &Plan, n: usize) -> 
     found
 }
 
-/// The updates of the caller's array `now` to the only result, if all of it can be done in one
-/// memory.
+/// The chain of updates from the caller's array `now` to the only result, if all its states can
+/// share the caller's memory.
 pub(super) fn place_of_caller(
     all: &Shared<'_>,
     own: &[usize],
@@ -70,12 +70,13 @@ pub(super) fn place_of_caller(
     in_one_memory(all, own, plan, (now, chain), &|_| false)
 }
 
-/// The chain of updates of this carried array, if all of it can be done in one memory.
+/// The chain of updates of this carried array, if all its states can share one memory.
 fn place(all: &Shared<'_>, own: &[usize], plan: &Plan, n: usize, c: &Carry, chain: Vec<Term>) -> Option<InPlace> {
     let l = &plan.loops.all[n];
     let ends = || l.carries.iter().map(|c| c.next).chain(l.rows.iter().map(|r| r.row));
-    // No carried value may become the state that the iteration starts with. Of the states of the
-    // chain, the end of the iteration may read only the last one, and only once as a carried value.
+    // Refused if some carried value becomes the state at the start of the iteration. The results of
+    // the iteration may read only the last state of the chain, and only one carried value may be
+    // it.
     let wanted = l.carries.iter().any(|d| d.next == c.now)
         || ends().filter(|&t| t == c.next).count() > l.rows.iter().filter(|r| r.row == c.next).count() + 1
         || ends().any(|t| t != c.next && chain.contains(&t));
@@ -86,8 +87,8 @@ fn place(all: &Shared<'_>, own: &[usize], plan: &Plan, n: usize, c: &Carry, chai
     in_one_memory(all, own, plan, (c.now, chain), &early)
 }
 
-/// The chain of updates of the array `now`, if all of it can be done in one memory. `early` says
-/// whether the end reads an earlier state of the array, given its names.
+/// The chain of updates of the array `now`, if all its states can share one memory. `early` says
+/// whether a result of the scope reads an earlier state, given the state's aliases.
 fn in_one_memory(
     all: &Shared<'_>,
     own: &[usize],
@@ -188,7 +189,7 @@ fn shows(all: &Shared<'_>, plan: &Plan, t: Term, shown: &BTreeSet<Term>) -> bool
     body.chain(others).chain(left).any(|u| shown.contains(u))
 }
 
-/// Whether the updates of only one branch are done under the condition of that branch. The other
+/// Whether each update that only one branch makes is guarded by that branch's condition. The other
 /// branch must find the array unchanged.
 fn apart(all: &Shared<'_>, plan: &Plan, now: Term, (cond, then, other): (Term, Term, Term)) -> bool {
     let members = |arm: Term| -> BTreeSet<Term> {

@@ -1,9 +1,8 @@
-//! The hidden functions beside a type with a definition, which take a value apart and put one
-//! together. Derivatives in any module call them, so the fields of a type may be private.
+//! The hidden functions beside a user-defined type, which take a value apart and put one together.
+//! Derivatives in any module call them, so the fields of a type may be private.
 //!
-//! The structure of a value is that of the signatures: a tuple of the fields, in
-//! which fields of types with definitions are taken apart too. This module must never write a
-//! computation.
+//! A value has the structure of the signatures: a tuple of its fields, in which fields of
+//! user-defined types are taken apart too. This module must never write a computation.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -23,7 +22,7 @@ struct Variant<'i> {
     types: Vec<Field>,
 }
 
-/// The parts that the types of the functions depend on.
+/// What the types in the hidden functions depend on.
 struct Types<'n> {
     real: Ident,
     krate: &'n TokenStream,
@@ -149,7 +148,7 @@ impl Variant<'_> {
         (0..self.types.len()).map(|k| format_ident!("part{k}", span = Span::mixed_site())).collect()
     }
 
-    /// The tuple of the names of its fields.
+    /// A tuple of the names that are bound to its fields.
     fn tuple(&self) -> TokenStream {
         tuple(&self.names().iter().map(ToTokens::to_token_stream).collect::<Vec<_>>())
     }

@@ -216,7 +216,7 @@ fn names() {
         quote! { fn f(x: f64) -> f64 { x.frobnicate() } },
         expect![[r#"
         no method `frobnicate` of `f64` is understood
-        = help: write it with operators, the methods listed in the README, and the functions of `ad::prelude`"#]],
+        = help: write it with operators, the methods that the guide lists, and the functions of `ad::prelude`"#]],
     );
     says(
         quote! { fn f(x: f64) -> f64 { x.powi(2, 3) + sum() } },
@@ -289,7 +289,7 @@ fn one_mistake_gives_one_error() {
         quote! { fn f(x: &Array1<f64>) -> f64 { let y = x.nonsense(); let z = y + 1.0; (z * y).sum() } },
         expect![[r#"
         no method `nonsense` of an array of rank 1 of `f64` is understood
-        = help: write it with operators, the methods listed in the README, and the functions of `ad::prelude`"#]],
+        = help: write it with operators, the methods that the guide lists, and the functions of `ad::prelude`"#]],
     );
 }
 

@@ -51,7 +51,7 @@ fn capacities_that_are_given() {
     );
     assert_eq!(failed(&source, &[vector(&[2.0, 3.0])]), Vec::<String>::new());
     let text = failed(&source, &[vector(&[2.0, 1.0])]).join("; ");
-    assert!(text.contains("more elements than the `Vec` was said to have room for"), "{text}");
+    assert!(text.contains("more elements than the capacity given for the `Vec`"), "{text}");
 }
 
 #[test]

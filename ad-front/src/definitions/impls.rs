@@ -94,13 +94,13 @@ impl Impl {
         Impl { self_ty, of_trait, functions, constants, definition }
     }
 
-    /// Whether it is for references: the type, or the type argument of the trait, is one.
+    /// Whether `self_ty`, or the trait's type argument, is a reference.
     pub(super) fn is_of_references(&self) -> bool {
         let argument = self.of_trait.as_ref().and_then(|(_, argument)| argument.as_ref());
         [Some(&self.self_ty), argument].into_iter().flatten().any(|ty| matches!(ty, Type::Reference(_)))
     }
 
-    /// Whether another `impl` is of the same trait and for the same types, without references.
+    /// Whether `other` implements the same trait for the same types, if references are ignored.
     pub(super) fn is_for_types_of(&self, other: &Impl) -> bool {
         let types = |i: &Impl| {
             let (name, argument) = i.of_trait.as_ref()?;
@@ -110,8 +110,8 @@ impl Impl {
         types(self).is_some_and(|own| types(other) == Some(own))
     }
 
-    /// A function that differs from that of an `impl` for the same types. A function that only
-    /// calls the one for values (`*self + *other`) counts as the same.
+    /// The name of a function whose body differs from that in `other`. A function that only calls
+    /// the one for values (`*self + *other`) counts as the same.
     pub(super) fn differing(&self, other: &Impl) -> Option<String> {
         let same = |f: &AssociatedFunction, g: &AssociatedFunction| f.is_as(g) || f.is_operator() || g.is_operator();
         let differs = |f: &&AssociatedFunction| {
@@ -146,7 +146,7 @@ impl AssociatedFunction {
             && self.of_values().to_token_stream().to_string() == other.of_values().to_token_stream().to_string()
     }
 
-    /// Whether the body is only the operator that the function is, on the parameters.
+    /// Whether the body only applies the operator that the function implements to its parameters.
     fn is_operator(&self) -> bool {
         let [Stmt::Expr(body, None)] = &*self.of_values().stmts else { return false };
         let (of, operands): (&str, Vec<&Expr>) = match body {
@@ -158,7 +158,7 @@ impl AssociatedFunction {
     }
 }
 
-/// The trait and the method of an operator. With `assigned`, those of its assignment.
+/// The trait and method of an operator, or with `assigned` of `+=` and the like.
 pub(crate) fn trait_of(op: &BinOp, assigned: bool) -> Option<(&'static str, &'static str)> {
     let (by_value, by_place) = match op {
         BinOp::Add(_) => (("Add", "add"), ("AddAssign", "add_assign")),
@@ -209,7 +209,7 @@ fn consts(generics: &Generics) -> impl Iterator<Item = &Ident> {
     })
 }
 
-/// A function as the table has it. `None` for one of a kind that bodies cannot call.
+/// The function for the table of definitions. `None` if bodies cannot call it.
 fn function(sig: &Signature, body: &Block, self_ty: &Type, outer: &[Ident]) -> Option<AssociatedFunction> {
     let mut receiver = None;
     let mut params = Vec::new();

@@ -11,15 +11,15 @@ pub const NEGATION_OVERFLOWS: &str = "integer overflow in a negation";
 pub const DIVISION_BY_ZERO: &str = "division by zero";
 pub const REMAINDER_BY_ZERO: &str = "remainder of a division by zero";
 pub const DIVISION_FAILS: &str = "division by zero, or overflow";
-pub const CALL: &str = "a function that is called panics";
+pub const CALL: &str = "a called function panics";
 pub const INDEX: &str = "index out of range";
 pub const INDEX_OF_SLICE: &str = "index out of range in a slice";
-pub const START_BEHIND_END: &str = "the start of a slice is behind its end";
+pub const START_AFTER_END: &str = "a slice starts after its end";
 pub const START_OF_SLICE: &str = "the start of a slice is out of range";
 pub const END_OF_SLICE: &str = "the end of a slice is out of range";
 pub const ROTATED: &str = "more elements are rotated than there are";
 pub const CLAMP: &str = "clamp: the lower bound is above the upper one";
-pub const INSERTED_BEHIND: &str = "an element is inserted behind the end";
+pub const INSERTED_PAST_END: &str = "an element is inserted past the end";
 pub const PRODUCT_OF_LENGTHS: &str = "the two vectors of a product have different lengths";
 pub const DIFF: &str = "diff: too few elements along the axis";
 pub const NONE: &str = "unwrap of `None`";
@@ -28,7 +28,7 @@ pub const NO_ELEMENTS: &str = "parts of no elements";
 pub const STEP_OF_ZERO: &str = "a step of 0";
 pub const RANGE_BACKWARDS: &str = "the step of a range leads away from its end";
 pub const SHAPES: &str = "shapes differ";
-pub const PAST_CAPACITY: &str = "more elements than the `Vec` was said to have room for";
+pub const PAST_CAPACITY: &str = "more elements than the capacity given for the `Vec`";
 
 pub fn hidden_function(function: &str, name: &str) -> String {
     format!(

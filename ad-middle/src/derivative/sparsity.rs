@@ -45,7 +45,7 @@ type Ranges = Rc<[Range]>;
 type Read = (Term, Vec<Term>);
 
 /// For each range the arrays of its first columns and of its ends, over the rows. A range is empty
-/// where its end is not behind its first column. `input` and `result` have one axis.
+/// if its end is not greater than its first column. `input` and `result` have one axis.
 pub fn ranges(g: &mut Graph, input: Term, result: Term) -> Vec<[Term; 2]> {
     let row = g.fresh();
     let at = g.mk(Node::Var(row));
@@ -123,7 +123,8 @@ struct Reads<'g> {
     /// The number of columns.
     all: Term,
     reached: Reached,
-    /// The values that opened loops carry: the index at which a loop's own result is read.
+    /// For each parameter of an opened loop that stands for a carried value: the index at which the
+    /// loop's result is read, if known.
     carried: HashMap<Term, Option<Vec<Term>>>,
     done: HashMap<Read, Ranges>,
     /// The steps of reads that wait for the reads of their operands.
@@ -354,7 +355,7 @@ impl Reads<'_> {
         parts
     }
 
-    /// The range for all values of a variable.
+    /// Ranges that cover `range` for all values of `var` below `count`.
     fn over(&mut self, range: Range, var: Var, count: Term) -> Vec<Range> {
         let g = &mut *self.g;
         let mentions = |t: Term| g.mentions(t, var);

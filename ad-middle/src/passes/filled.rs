@@ -1,10 +1,10 @@
-//! Conditions that an axis has elements. A term that is the same in all iterations is computed
-//! under the condition that there is an iteration, so that a loop without steps contributes no
-//! cotangent. After differentiation such a condition can be dropped if both arms are equal when the
-//! axis has no elements: an array with that axis is then empty, and a sum along it is 0. Without
-//! the condition the array is computed in the same loops as its readers. If arrays of the
-//! function's value keep a condition, the derivatives keep it too: terms under one condition share
-//! their loops.
+//! Drops conditions that an axis is not empty. A term that is the same in all iterations is
+//! computed under the condition that there is an iteration, so that a loop without steps
+//! contributes no cotangent. After differentiation such a condition can be dropped if both arms are
+//! equal when the axis has no elements: an array with that axis is then empty, and a sum along it
+//! is 0. Without the condition the array is computed in the same loops as its readers. If arrays of
+//! the function's value keep a condition, the derivatives keep it too: terms under one condition
+//! share their loops.
 //!
 //! This pass must never run on terms that are differentiated in reverse mode afterwards: the
 //! conditions are their masks.
@@ -25,14 +25,14 @@ pub(crate) const PASS: Pass = Pass { name: "filled", rules: || vec!["filled"], r
 /// The maximum depth to which a term is examined.
 const DEEP: usize = 8;
 
-/// The roots without the conditions, but for those that the function's values keep.
+/// The roots without the conditions, except those that the function's values keep.
 fn dropped(g: &mut Graph, roots: &Roots, cx: &mut Context) -> Roots {
     let without_all = roots.map(|all| filled(g, all, cx, &BTreeSet::new()));
     let kept = tested(g, &without_all.values);
     if kept.is_empty() { without_all } else { roots.map(|all| filled(g, all, cx, &kept)) }
 }
 
-/// The sizes that decide between arrays.
+/// The sizes that a choice between arrays compares with 0.
 fn tested(g: &Graph, roots: &[Term]) -> BTreeSet<Term> {
     let of = |t: Term| match *g.node(t) {
         Node::Cond { cond, .. } if g.rank(t) > 0 => states_size(g, cond).map(|(n, _)| n),
@@ -64,8 +64,8 @@ fn filled(g: &mut Graph, roots: &[Term], cx: &mut Context, kept: &BTreeSet<Term>
     })
 }
 
-/// A condition under the assumption that sizes which satisfy `alike` are not 0: a comparison of
-/// such a size with 0 becomes a constant, also inside of a conjunction.
+/// The condition `c` if the sizes that satisfy `alike` are not 0: their comparisons with 0 become
+/// constants, also inside of a conjunction.
 fn without(g: &mut Graph, c: Term, alike: &impl Fn(&Graph, Term) -> bool) -> Term {
     if let Some((n, filled)) = states_size(g, c) {
         return if alike(g, n) { g.lit_bool(filled) } else { c };

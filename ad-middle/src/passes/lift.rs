@@ -51,8 +51,7 @@ impl<'g> Lift<'g> {
         Lift { ends: true, ..Lift::new(g, var, size) }
     }
 
-    /// Adds to the terms that are computed for all indices: those that these terms compute under no
-    /// condition that varies.
+    /// Adds the terms that `roots` compute for all indices to `shared`.
     pub(super) fn share(&mut self, roots: &[Term]) {
         let more = self.unconditional(roots);
         if more.iter().any(|t| !self.shared.contains(t)) {

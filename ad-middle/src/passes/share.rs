@@ -7,7 +7,7 @@
 //! even if no decision depends on them: their quotient is rounded once, and it may be finite where
 //! 1/y overflows (where y is below half of the smallest normal number). In that range a derivative
 //! by y overflows as well; a derivative by x may become infinite although the quotient is finite
-//! (the README mentions this).
+//! (the guide's limits mention this).
 
 use std::collections::{HashMap, HashSet};
 

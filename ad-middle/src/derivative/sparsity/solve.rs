@@ -45,8 +45,8 @@ pub(super) fn solved(g: &mut Graph, range: Range, var: Var, count: Term) -> Opti
 }
 
 /// The only value of a variable for which `from <= to` and `to - from < width`, where `from` grows
-/// by at least the width with the variable. An example is the row of a position in a flattened
-/// matrix.
+/// by at least `width` when the variable grows by one. An example is the row of a position in a
+/// flattened matrix.
 fn between(g: &mut Graph, below: Term, all: &[Term], var: Var, count: Term) -> Option<(Option<usize>, Term, Term)> {
     let Node::Prim(Prim::Compare(Cmp::Lt), args) = g.node(below) else { return None };
     let (distance, width) = (args[0], args[1]);

@@ -21,11 +21,11 @@ pub(super) enum Lin {
     Scale(Term, Scaling),
     /// A structural primitive in one of its arguments, with its transpose.
     Structural(LinearMap),
-    /// The index function of the (canonical, closed) gather.
+    /// Gather by this index function, which is closed and canonical.
     Gather { vars: Box<[Var]>, index: Box<[Term]>, sizes: Box<[Term]>, from: Vec<Term> },
     /// Scatter onto zeros.
     Scatter { vars: Box<[Var]>, index: Box<[Term]>, sizes: Vec<Term>, to: Vec<Term> },
-    /// Between real types.
+    /// A cast between real types.
     Cast { from: Elem, to: Elem },
 }
 
@@ -36,8 +36,7 @@ pub(crate) enum KnownZeros {
     None,
     /// Zeros at the elements that an index or a slice does not read.
     Unread,
-    /// Zeros of a part of a loop that nothing after the loop reads, and of values that a step does
-    /// not read.
+    /// Zeros of results of a loop that nothing reads, and of values that a step does not read.
     Idle,
     /// Zeros of an arm that was not taken.
     Arm,
@@ -191,10 +190,10 @@ pub(super) fn scale(g: &mut Graph, x: Term, f: Term, masked: KnownZeros) -> Term
     g.mul(x, f)
 }
 
-/// A map in whose products the zeros of the cotangent absorb, if the cotangent may have zeros that
-/// are masks. Then a contraction is 0 where its cotangent is 0, like a scaling. Zeros of values
-/// that a loop did not read are no masks of the user's function: they may be multiplied by an
-/// operand that is infinite or NaN only if an input is.
+/// The map with absorbing products, if the cotangent may have zeros that are masks. Then a
+/// contraction is 0 where its cotangent is 0, like a scaling. Zeros of values that a loop did not
+/// read are no masks of the user's function: they may be multiplied by an operand that is infinite
+/// or NaN only if an input is.
 fn absorbing(g: &Graph, map: &Applied, masked: KnownZeros) -> Applied {
     let mut map = map.clone();
     if let Prim::Contract(spec) = &mut map.prim {

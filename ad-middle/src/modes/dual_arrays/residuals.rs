@@ -9,14 +9,14 @@
 //!   the step, in which elements have been written (possibly under conditions). This holds if the
 //!   derived body reads nothing else of the array; then a step saves the parts and not the array.
 //! - the residuals of an inner loop and the number of its steps. Carried arrays among them count
-//!   only if each step computes them as a whole. The inner loop must be one that would otherwise be
-//!   run again from a carried array of which the derived body reads nothing else. Then the outer
-//!   loop does not save that array, and its derivative does not run the inner loop again. Rows that
-//!   take a few operations on scalars and read no array are computed again by a loop of their own.
+//!   only if each step computes them as a whole. This holds only if the carried array would
+//!   otherwise be saved just to run the inner loop again. Then the outer loop does not save that
+//!   array, and its derivative does not run the inner loop again. Rows that take a few operations
+//!   on scalars and read no array are computed again by a loop of their own.
 //!
 //! So no more is saved than the function has read. This module must never let a step compute a term
-//! that the function computes only in an arm, except an index: a saved term is a conditional under
-//! the same conditions.
+//! that the function computes only in an arm, except an index: outside of its arm, a saved term is
+//! zero.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -141,8 +141,8 @@ fn recomputed_results(g: &Graph, roots: &[Term], rows: impl Iterator<Item = Term
 /// replacements. These arrays are not saved. Their parts are saved only if `parts` is true.
 ///
 /// A residual is not used if the derived body also reads the term where the step has not computed
-/// it. Such a term has two meanings: the derivative of the sine in one arm is the cosine that
-/// another arm computes.
+/// it. Example: the derivative of `sin` in one arm is the same term `cos x` that another arm
+/// computes.
 pub(super) fn use_residuals(
     g: &mut Graph,
     results: &mut Vec<Term>,

@@ -1,17 +1,17 @@
-//! Index-set splitting: an arm of a conditional that makes arrays or runs loops is lifted over the
-//! indices that take it only, and its rows are put among zeros. So the other indices cost nothing
-//! of what the arm does.
+//! Index-set splitting: an arm of a conditional that makes arrays or runs loops is lifted only over
+//! the indices that take it, and its rows are put among zeros. The arm's work is not done for other
+//! indices.
 //!
 //! If the condition is a range (`i < n`, `i >= k`, both), the rows of the arm are padded:
 //! `x.row(i).dot(w)` under `i < x.nrows()` is one product with the rows that exist. Any other
 //! condition is evaluated for all indices first, and the indices at which it holds are listed. That
-//! costs a pass over the indices and copies of rows, so it is done only if an index may cost more
-//! than the elements of a row of its own: `x.row(i).dot(w)` under `keep[i]` stays one product with
-//! all rows.
+//! costs a pass over the indices and copies of rows, so it is done only if the arm may cost more
+//! for an index than one pass over that index's row: `x.row(i).dot(w)` under `keep[i]` stays one
+//! product with all rows.
 //!
 //! The number of indices becomes a size, so what it is computed from must be closed. An arm that
 //! only computes scalars is not split: its elementwise choice vectorises, and costs a constant for
-//! each index. Neither is an arm of which the program computes the same terms under no condition.
+//! each index. Nor is an arm whose terms the program computes for all indices anyway.
 
 use std::collections::{HashMap, HashSet};
 
@@ -24,7 +24,7 @@ use ad_ir::ir::rewrite::on_demand;
 use ad_ir::ir::{Elem, IntTy, Lit, Node, OpenLoop, Term, Type, Var};
 use ad_ir::prim::{Cmp, IntOp, Prim};
 
-/// Arrays of at most so many elements, a literal number, are not worth a list of indices: they
+/// An array with a literal size of at most this is not worth a list of indices, since its elements
 /// become scalars.
 const FEW: i128 = 16;
 
@@ -84,14 +84,14 @@ enum Work {
     Scalars,
     /// It reads parts of arrays.
     Parts,
-    /// It computes with arrays, no more than a constant for each element of a row of the index.
+    /// It computes arrays with a constant number of operations for each element of the index's row.
     Rows,
     /// It computes arrays, or runs loops.
     Arrays,
 }
 
 impl Lift<'_> {
-    /// How a conditional whose condition varies is split, if it is.
+    /// How a conditional is split, if its condition varies and splitting is worth it.
     pub(super) fn split(&mut self, t: Term) -> Option<Split> {
         let Node::Cond { cond, then, other } = *self.g.node(t) else { return None };
         let real = matches!(self.g.ty(t), Type::Array(Elem::Real(_), _));
@@ -130,7 +130,7 @@ impl Lift<'_> {
         all.filter(|(t, guards)| self.varies(*t) && !varies(guards)).map(|(t, _)| t).collect()
     }
 
-    /// What an arm does for one index, but for these terms.
+    /// The work of an arm for one index, without that of the terms in `but`.
     fn work(&self, arm: Term, but: &HashSet<Term>) -> Work {
         let (mut seen, mut stack, mut all) = (HashSet::new(), vec![arm], Vec::new());
         while let Some(t) = stack.pop() {
@@ -148,7 +148,7 @@ impl Lift<'_> {
         all.iter().map(|&t| self.work_of(t, &rows)).max().unwrap_or(Work::Scalars)
     }
 
-    /// What one operation does for one index, where these are the shapes of the index's rows.
+    /// The work of one operation for one index. `rows` are the shapes of the index's own rows.
     fn work_of(&self, t: Term, rows: &[&[Term]]) -> Work {
         let g = &*self.g;
         let Some((_, shape)) = g.ty(t).as_array() else { return Work::Arrays };
@@ -200,8 +200,9 @@ impl Lift<'_> {
         }
     }
 
-    /// The range of the indices for which a condition may be as given, and what else it needs.
-    /// `None` if the condition does not compare the index with the end of a range.
+    /// The range of the indices at which the condition can have the value `holds`, and the
+    /// remaining condition. `None` if the condition does not compare the index with the end of a
+    /// range.
     fn range(&mut self, cond: Term, holds: bool) -> Option<Range> {
         let mut found = Range::default();
         let mut stack = vec![(cond, holds)];
@@ -249,8 +250,8 @@ impl Lift<'_> {
             Cmp::Ne if zero => Cmp::Gt,
             op => op,
         };
-        // The index is at least `end - more`, or `end + 1 - more`, and below one of the two. A
-        // difference of sizes is 0 where the second is greater.
+        // An end `e` of the range for `index + more` is `e - more` for the index. The difference of
+        // sizes saturates at 0.
         let (one, more) = (self.g.lit_usize(1), self.g.lit_usize(more));
         let next = self.g.int(IntOp::Add, end, one);
         let (end, next) = (self.g.int(IntOp::Sub, end, more), self.g.int(IntOp::Sub, next, more));
@@ -366,7 +367,7 @@ impl Lift<'_> {
         self.g.scatter(dst, src, &vars, &index)
     }
 
-    /// The arm of a root that is zero for all indices but some.
+    /// If a root is zero except at some indices: these indices, and the arm that they take.
     fn zero_elsewhere(&mut self, t: Term) -> Option<(Indices, Term)> {
         if !self.varies(t) {
             return None;
@@ -378,7 +379,7 @@ impl Lift<'_> {
         Some((split.inside.1, split.inside.0))
     }
 
-    /// A term at some indices, which are numbered.
+    /// A term at some of the indices, which are counted from 0 here.
     fn part(&mut self, indices: &Indices, t: Term) -> Part {
         let t = self.with_rows(t);
         let (zero, size) = (self.g.lit_usize(0), self.size);
@@ -404,7 +405,7 @@ impl Lift<'_> {
         Part { var, len, low, at, t }
     }
 
-    /// The term that reads the rows of what is computed for all indices anyway.
+    /// The term, with what is computed for all indices anyway replaced by a read of its row.
     fn with_rows(&mut self, t: Term) -> Term {
         let (mut seen, mut stack, mut found) = (HashSet::new(), vec![t], Vec::new());
         while let Some(t) = stack.pop() {
@@ -433,8 +434,8 @@ impl Lift<'_> {
         self.g.replaced(&[t], rows)[0]
     }
 
-    /// The number of the indices for which a condition has a value, and a list that begins with
-    /// them, in ascending order.
+    /// How many indices there are at which the condition has the value `holds`, and a list that
+    /// begins with them, in ascending order.
     fn listed(&mut self, cond: Term, holds: bool) -> (Term, Term) {
         let mask = self.done[&cond];
         let mask = if holds { mask } else { self.g.not(mask) };
@@ -455,13 +456,13 @@ impl Lift<'_> {
 
 /// A term at some of the indices of a lift.
 struct Part {
-    /// The number of an index.
+    /// The position of an index among them.
     var: Var,
-    /// How many there are.
+    /// How many indices there are.
     len: Term,
     /// The first index, if they follow each other.
     low: Option<Term>,
-    /// The index with this number.
+    /// The index at this position.
     at: Term,
     t: Term,
 }

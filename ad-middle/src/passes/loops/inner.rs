@@ -7,7 +7,7 @@
 //! | --- | --- | --- |
 //! | fixed | a loop in the body that reads nothing of the iteration | a capture, under the condition that there is an iteration |
 //! | fixed inside | in an inner loop a loop that reads captures and rows which are the same in each outer iteration | rows that the inner loop consumes, which are fixed then |
-//! | beside arrays | a loop that carries numbers and no carried value of the outer loop, where an iteration has arrays of more axes | rows of a loop of its own |
+//! | beside arrays | an inner recurrence of scalars that reads no carried value of the outer loop, whose iterations also compute arrays with more axes | rows of a loop of its own |
 //!
 //! This pass must never move a loop out of an arm of a conditional, which may not be taken.
 
@@ -46,8 +46,8 @@ fn is_plain(scan: &Scan) -> bool {
     scan.stop.is_none() && !scan.body.params.iter().any(|ty| matches!(ty, Type::Tuple(_)))
 }
 
-/// The loops of a body that are in no arm, and the parts of each that are read, if nothing else of
-/// it is.
+/// The loops of a body outside of arms, each with its results that are read. A loop that is read as
+/// a whole is left out.
 fn inner(g: &Graph, results: &[Term]) -> BTreeMap<Term, BTreeSet<Term>> {
     let (mut seen, mut stack) = (HashSet::new(), results.to_vec());
     let mut found: BTreeMap<Term, BTreeSet<Term>> = BTreeMap::new();
@@ -134,7 +134,7 @@ fn rows(g: &mut Graph, scan: &Scan, terms: &[Term]) -> Vec<Term> {
     (0..terms.len()).map(|k| g.proj(all, k)).collect()
 }
 
-/// The loop with rows of these arrays in place of terms of its body.
+/// Replaces these terms of the body by rows of these arrays.
 fn consume(g: &mut Graph, scan: &mut Scan, terms: &[Term], arrays: &[Term]) {
     let mut params = scan.body.params.to_vec();
     let mut new = Rewriter::default();
@@ -149,7 +149,7 @@ fn consume(g: &mut Graph, scan: &mut Scan, terms: &[Term], arrays: &[Term]) {
     scan.body = Body { params: params.into(), results: results.into() };
 }
 
-/// The loop with captures of these terms, which are outside of it, in place of terms of its body.
+/// Replaces these terms of the body by captures of the terms `outside`.
 fn capture(g: &mut Graph, scan: &mut Scan, terms: &[Term], outside: &[Term]) {
     let (first_row, total, more) = (scan.init.len() + scan.captures.len(), scan.body.params.len(), terms.len());
     let types: Vec<Type> = terms.iter().map(|&t| g.ty(t).clone()).collect();

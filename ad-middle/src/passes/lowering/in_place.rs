@@ -297,7 +297,7 @@ pub(super) fn added_to_number(g: &mut Graph, now: Term, next: Term) -> Option<Te
     Some(in_the_arm(g, (cond, holds), sum, now))
 }
 
-/// The arm of a conditional of which the other one is zero, and the value of its condition.
+/// The nonzero arm of a conditional whose other arm is zero, and the value of its condition.
 fn zero_otherwise(g: &Graph, t: Term) -> Option<(Term, Term, bool)> {
     let Node::Cond { cond, then, other } = *g.node(t) else { return None };
     match (is_zero(g, then), is_zero(g, other)) {

@@ -6,8 +6,8 @@
 //!
 //! Whether two loops have the same iterations is decided by comparing their bodies term by term
 //! (`matching`). The terms after a merged pair read equal values from either loop (`equal`), so
-//! that later loops may be merged as well. The pass never runs a loop that may not end under fewer
-//! conditions than before, and no saved row depends on the result of the first run.
+//! that later loops may be merged as well. The pass never lets a loop that may not end run under
+//! fewer conditions than before. No saved row depends on the result of the first run.
 //!
 //! A loop that computes a size (the final length of a vector) is a first run as well. Passes do not
 //! rewrite terms in sizes, so the body is simplified here before the comparison.
