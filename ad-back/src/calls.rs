@@ -241,7 +241,7 @@ fn read(program: &Program, params: &[Param], first: usize, copied: bool) -> Toke
     quote!(let [#(#words),*] = calls_.words(record_, #first); #(#reads)*)
 }
 
-/// The argument for a cotangent or a direction, of which each real leaf is a parameter.
+/// The argument for a cotangent or a direction, each real leaf of which is a parameter.
 fn given(program: &Program, declared: &Declared, params: &[Param], parameters: &mut TokenStream) -> TokenStream {
     fn argument(program: &Program, tree: &Tree<usize>, params: &[Param], parameters: &mut TokenStream) -> TokenStream {
         match tree {

@@ -267,7 +267,7 @@ pub(super) fn part_of(g: &Graph, t: Term) -> Option<(Term, Term, Term)> {
     }
 }
 
-/// A stored sum of which some summands are zero except for a block (the transposes of slices). The
+/// A stored sum some of whose summands are zero except for a block (the transposes of slices). The
 /// blocks are added in separate passes, which need no index test (the adjoint of `x[i]`, `x[i +
 /// 1]`). Returns the dense summands, then the blocks.
 pub(super) fn padded_parts(g: &Graph, class: &TermTable<Class>, t: Term) -> Option<(Vec<Term>, Vec<Term>)> {

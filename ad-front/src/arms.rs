@@ -106,7 +106,7 @@ impl<'a> Lower<'a> {
         result
     }
 
-    /// Lowers arms of which the first `unguarded` have no guard. The conditions of such arms have
+    /// Lowers arms; the first `unguarded` of them have no guard. The conditions of such arms have
     /// no effects, so they may be tested in any order.
     fn many_arms(
         &mut self,
@@ -128,7 +128,7 @@ impl<'a> Lower<'a> {
         }
         let tree = match self.partition(&all).or_else(|| self.partition(&fits)) {
             Some((x, mut parts)) => {
-                // All values are those of an arm, so what is between them does not occur.
+                // Each value selects an arm, so no value in between occurs.
                 parts.retain(|(_, k)| *k <= last);
                 let (x, parts) = self.numbered(x, parts, last);
                 search(x, &parts)
@@ -193,7 +193,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A tree for conditions of any kind. The first one is that of arm `first`, and the arm after
+    /// A tree for conditions of any kind. The first one belongs to arm `first`, and the arm after
     /// the last one is selected if none holds.
     fn tests(&mut self, first: usize, fits: &[Term]) -> Tree {
         let after = first + fits.len();

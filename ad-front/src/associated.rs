@@ -289,7 +289,7 @@ impl<'a> Lower<'a> {
         (value.is_defined() || self.method_row(Some(value), name).is_none()).then_some(f)
     }
 
-    /// Whether a method is that of a type from outside whose definition is missing. If so, it is
+    /// Whether a method belongs to a type from outside whose definition is missing. If so, it is
     /// asked for.
     pub(super) fn wants_method(&mut self, m: &'a ExprMethodCall, name: &str) -> bool {
         if self.outside.list.is_empty() || !super::place::is_place_expression(&m.receiver) {
@@ -354,8 +354,8 @@ impl<'a> Lower<'a> {
         Some((self.type_name(ty), found))
     }
 
-    /// An operator of which an operand is a value of the table. `None` if there is no `impl` for
-    /// it.
+    /// An operator with an operand whose type is in the table of definitions. `None` if there is no
+    /// `impl` for it.
     pub(super) fn own_operator(
         &mut self,
         op: &BinOp,

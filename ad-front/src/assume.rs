@@ -76,7 +76,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Records that a path is assumed to be a variant of std's `Result`, if it is one.
+    /// If a path is a variant of std's `Result`, records this assumption.
     pub(super) fn assume_variant(&mut self, of: &Definition, path: &Path) {
         if of.of_std {
             let fine = path.segments.last().is_some_and(|s| s.ident == "Ok");

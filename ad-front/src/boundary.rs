@@ -1,5 +1,5 @@
-//! The types of parameters and results as trees of numbers and arrays, tuples, lists, and types
-//! with a definition. The Rust types that follow from such a tree (of gradients, tangents,
+//! The types of parameters and results as trees of numbers and arrays, tuples, lists, and
+//! user-defined types. The Rust types that follow from such a tree (of gradients, tangents,
 //! destinations and blocks) are made here leaf by leaf.
 //!
 //! This module must never decide what a leaf is: `types` does that.
@@ -35,7 +35,7 @@ pub(crate) enum TypeTree {
     Tuple { references: usize, is_static: bool, parts: Vec<TypeTree> },
     /// A list of tuples or of arrays. A leaf is the array of all elements.
     List { passing: Passing, of: ListType, element: Box<TypeTree> },
-    /// A type with a definition behind references, with the structure into which it is taken apart.
+    /// A user-defined type behind references, with the structure into which it is taken apart.
     /// `fields` are the paths of the leaves.
     Defined { references: usize, is_static: bool, of: DefinedType, fields: Vec<String>, inner: Box<TypeTree> },
 }
@@ -219,7 +219,7 @@ fn has_sums(ty: &Type, known: &Definitions, depth: usize) -> bool {
     parts.2
 }
 
-/// A type with a definition.
+/// A user-defined type.
 fn defined(ty: &Type, names: (&Generics, &Definitions), diags: &mut Diags) -> Lowered<TypeTree> {
     if definition(ty, names.1).is_none() {
         return Err(Poison);
@@ -244,7 +244,7 @@ pub(crate) struct NoLeaf {
     ty: String,
 }
 
-/// The structure of a field: tuples and lists of leaves and of types with a definition.
+/// The structure of a field: tuples and lists of leaves and of user-defined types.
 pub(crate) fn field(ty: &Type, names: (&Generics, &Definitions)) -> Result<TypeTree, NoLeaf> {
     let none = || NoLeaf { path: String::new(), ty: text_of(ty, 40) };
     match ty {
@@ -349,8 +349,8 @@ pub(crate) fn taken_apart(
     Ok(TypeTree::Leaf(Leaf { passing: leaf.container.taken(), ..leaf }))
 }
 
-/// The fields of a type with a definition: a structure for each field of each variant, in which
-/// types with a definition are not taken apart further. `None` if parameters cannot have the type.
+/// The fields of a user-defined type: a structure for each field of each variant, in which
+/// user-defined types are not taken apart further. `None` if parameters cannot have the type.
 #[must_use]
 pub fn fields(item: &Item, outside: &Outside) -> Option<Vec<Vec<Tree<FieldLeaf>>>> {
     let (generics, variants): (_, Vec<&Fields>) = match item {

@@ -229,7 +229,7 @@ impl<'a> Lower<'a> {
     // Const parameters.
 
     /// The function of `f::<3>`, with its const parameters bound, or of a path. `None` if the path
-    /// is not that of a function with a definition.
+    /// does not lead to a function whose definition is known.
     pub(super) fn instantiated(&mut self, c: &'a ExprCall) -> Option<Lowered<Value<'a>>> {
         let syn::Expr::Path(p) = &*c.func else { return None };
         let segment = p.path.segments.last()?;

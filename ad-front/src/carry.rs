@@ -57,7 +57,7 @@ pub(super) enum Form<'a> {
     /// An enum: a tag, and the fields of each variant that the value can be.
     Sum(&'a Definition, Vec<Option<Vec<Form<'a>>>>),
     /// A list of products of a fixed length: one array for each leaf of an element. The arrays here
-    /// are those of the first value.
+    /// belong to the first value.
     Rows(Rc<GrowableVec<'a>>),
     /// An `Option`: the payload and a flag whether it is `Some`.
     Option(Box<Form<'a>>),

@@ -42,7 +42,7 @@ pub(super) struct Definition {
     /// Its type parameters and const parameters, in their order.
     pub params: Vec<Parameter>,
     pub variants: Vec<Variant>,
-    /// Whether it has a type parameter that is not one real number.
+    /// Whether it has a type parameter that is not a real number.
     pub is_general: bool,
     /// The variant that `#[derive(Default)]` makes.
     pub default: Option<usize>,

@@ -144,7 +144,7 @@ fn located(mut path: Path, span: Span) -> Path {
     path
 }
 
-/// Whether a name is that of a number type.
+/// Whether a name is the name of a number type.
 fn is_number(name: &Ident) -> bool {
     super::types::elem_named(&name.to_string(), None).is_some()
 }

@@ -69,7 +69,7 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// Arithmetic of two values, of which at least one is an array, in ndarray's memory order.
+    /// Arithmetic of two values, at least one of which is an array, in ndarray's memory order.
     pub(super) fn arith_in_memory_order(
         &mut self,
         op: Arith,

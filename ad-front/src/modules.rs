@@ -1,7 +1,7 @@
 //! A marked module: its items, the meaning of names in it, and which items a function of it needs.
 //!
 //! Names are resolved as in Rust: an item sees the items of its own module, and the imports of the
-//! module. A name that is not found here is that of an item outside. Only needed items are read, so
+//! module. A name that is not found here belongs to an item outside. Only needed items are read, so
 //! the others may have any form.
 //!
 //! This module must never read what an item computes.
@@ -194,7 +194,7 @@ impl Module {
         of().into_iter().flatten().filter_map(default).collect()
     }
 
-    /// Whether a path in the module at this path is that of one of its items.
+    /// Whether the path `of` leads to an item of the module at `path`.
     #[must_use]
     pub fn declares(&self, path: &[String], of: &Path) -> bool {
         let scope = self.scopes.iter().position(|s| s.path == path);

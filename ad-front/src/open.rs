@@ -49,7 +49,7 @@ impl<'a> Lower<'a> {
         Value::DynamicPart(Rc::new(DynamicPart { all, lens: open.into() }))
     }
 
-    /// The value as a part with dynamic length, if it is one.
+    /// The value as a part with dynamic length. `None` for any other value.
     pub(super) fn as_dynamic_part(&self, value: &Value<'a>) -> Option<DynamicPart> {
         match value {
             Value::DynamicPart(open) => Some((**open).clone()),
@@ -251,8 +251,8 @@ impl<'a> Lower<'a> {
         all
     }
 
-    /// Broadcasts two arrays or numbers, of which at least one has a dynamic length, to a common
-    /// shape. The sizes of an axis are equal, or one of them is known to be 1.
+    /// Broadcasts two arrays or numbers to a common shape. At least one of them has a dynamic
+    /// length. The sizes of an axis are equal, or one of them is known to be 1.
     pub(super) fn dynamic_pair(
         &mut self,
         a: &DynamicPart,

@@ -146,7 +146,7 @@ impl LoopEffects {
         found
     }
 
-    /// The variable of an expression, if it is one from outside of the loop.
+    /// The variable that an expression names, if it is defined outside of the loop.
     fn outer(&self, e: &Expr) -> Option<String> {
         match e {
             Expr::Paren(p) => self.outer(&p.expr),

@@ -242,7 +242,7 @@ impl<'a> Lower<'a> {
                     let constant = constant?.clone();
                     self.equal(value, &constant, range)
                 }
-                // The name is that of a constant outside of the function.
+                // A constant outside of the function has this name.
                 None if super::consts::is_upper_case(name) => {
                     let path: syn::Path = syn::parse_str(name).map_err(|_| Poison)?;
                     let constant = self.outer_constant(&path)?;

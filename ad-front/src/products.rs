@@ -281,7 +281,7 @@ impl<'a> Lower<'a> {
                 let first = leaves.clone().next().copied().ok_or(Poison)?;
                 let len = self.g.shape(first).get(lists).copied().ok_or(Poison)?;
                 let form = self.form_of(element, leaves, lists + 1)?;
-                // A list of numbers or of arrays is one array, of which its elements are the rows.
+                // A list of numbers or of arrays is one array, whose rows are its elements.
                 if let Form::Leaf { levels } = form {
                     return Ok(Form::Leaf { levels: levels + 1 });
                 }

@@ -201,7 +201,7 @@ impl<'a> Lower<'a> {
     /// Binds the name of the annotated function in its own body, if it calls itself.
     pub(super) fn bind_itself(&mut self, item: &'a ItemFn) -> Lowered<()> {
         let name = item.sig.ident.to_string();
-        // A bare name in a method is that of another function.
+        // A bare name in a method is the name of another function.
         if self.sig.within.is_some() || !calls(item).contains(&name) || self.state.scope.get(&name).is_some() {
             return Ok(());
         }

@@ -181,7 +181,7 @@ impl Requests {
         if names[0] == MARK || names[0] == "Self" || !last.starts_with(|c: char| c.is_lowercase() || c == '_') {
             return false;
         }
-        // The path is that of a function of a type, and not of a module.
+        // The path leads to a function of a type, and not of a module.
         let of_type = before.last().is_some_and(|owner| {
             owner.starts_with(char::is_uppercase)
                 || types::elem_named(owner, None).is_some()
@@ -208,7 +208,7 @@ fn has_opaque_errors(sig: &syn::Signature) -> bool {
     matches!(&sig.output, syn::ReturnType::Type(_, ty) if is_opaque_error(ty))
 }
 
-/// Whether a type is a `Result` of which an error is not made of numbers.
+/// Whether a type is a `Result` whose error is not made of numbers.
 fn is_opaque_error(ty: &syn::Type) -> bool {
     fn numbers(ty: &syn::Type) -> bool {
         match ty {
@@ -227,8 +227,8 @@ fn is_opaque_error(ty: &syn::Type) -> bool {
     fallible.kind == FallibleKind::Result && !syn::parse2(error).is_ok_and(|error| numbers(&error))
 }
 
-/// Whether a name is that of a type that is understood without a definition, or of one that an
-/// error of this front end explains.
+/// Whether the front end understands a type of this name without a definition, or explains it in an
+/// error.
 fn is_known_type(name: &str) -> bool {
     // Names of ndarray and std that are not types of values in a body.
     let beside = ["Option", "Some", "None", "Result", "Ok", "Err", "Ordering", "Axis", "Default"];
@@ -242,8 +242,8 @@ fn is_known_type(name: &str) -> bool {
         || suggest(name, KnownType::ranked_names().collect::<Vec<_>>().iter().map(String::as_str)).is_some()
 }
 
-/// Whether a bare name in the position of a function is one that is understood, or one that an
-/// error of this front end explains.
+/// Whether the front end understands a bare name in the position of a function, or explains it in
+/// an error.
 fn known(name: &str) -> bool {
     let understood = table::find(On::Dsl, name).or_else(|| table::find(On::Nd, name)).is_some();
     understood

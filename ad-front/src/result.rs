@@ -54,9 +54,9 @@ pub(super) fn result(
 pub(super) struct FunctionResult {
     /// The structure of a result that is present.
     pub(super) tree: Tree<Leaf>,
-    /// Whether it is a pair of which only the first part is differentiated.
+    /// Whether it is a pair whose first part alone is differentiated.
     pub(super) aux: bool,
-    /// The type that it is in, if it may be absent.
+    /// The `Option` or `Result` around it, if there is one.
     pub(super) fallible: Option<Fallible>,
     /// The type of a result that is present.
     pub(super) ty: TokenStream,

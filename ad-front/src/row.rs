@@ -191,7 +191,7 @@ pub(crate) enum Mark {
     Message,
     /// Its argument is an error, or makes one: it has a value only if it is made of numbers.
     Error,
-    /// The method can be called on a constant array of which only the path is known.
+    /// The method can be called on a constant array whose elements are not known here.
     OfConstants,
     /// The method is cheap and cannot fail: the message of a panic may call it.
     Total,
@@ -325,7 +325,7 @@ impl Row {
         self.marks.contains(&mark)
     }
 
-    /// The scalar function of one argument, if the row is one.
+    /// The scalar function of one argument that the row stands for, if it does.
     pub(crate) fn unary(&self) -> Option<Unary> {
         match self.whole {
             Whole::Unary(f) => Some(f),

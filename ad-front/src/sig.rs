@@ -40,7 +40,7 @@ pub(super) struct Sig {
     /// The numbers and arrays of the declared parameters.
     pub params: Vec<SigParam>,
     pub result: Tree<Leaf>,
-    /// Whether the result is a pair of which only the first part is differentiated.
+    /// Whether the result is a pair whose first part alone is differentiated.
     pub aux: bool,
     /// The type that the result is in, if it may be absent.
     pub fallible: Option<Fallible>,
@@ -97,7 +97,7 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, types: &Definitions, diags: &mut
     qualifiers?;
     generics_read?;
     let ((declared, params), FunctionResult { tree: result, aux, fallible, ty: result_ty }) = (params?, result?);
-    // The error of a `Result` is that of a call of the function.
+    // For the error of a `Result` the derivative calls the function.
     let calls_itself = fallible.as_ref().is_some_and(|f| f.kind == FallibleKind::Result);
     if let Some(p) = declared.iter().find(|p| calls_itself && p.declared.name == item.sig.ident) {
         let name = SrcRange::of(&p.declared.name);

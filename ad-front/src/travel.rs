@@ -278,7 +278,7 @@ pub(super) fn is_mark(attr: &syn::Attribute, name: &str) -> bool {
     attr.path().segments.last().is_some_and(|s| s.ident == name)
 }
 
-/// Whether a path is that of a type, by the look of its name.
+/// Whether a path leads to a type, by the look of its name.
 pub(super) fn is_of_type(path: &str) -> bool {
     path.rsplit("::").next().is_some_and(|name| name.starts_with(char::is_uppercase))
 }
@@ -373,8 +373,8 @@ impl<'a> Lower<'a> {
         Some(made)
     }
 
-    /// Asks for a function or a constant of a type with a definition outside. Returns whether it
-    /// does: then the function or constant has no value, and there is no error.
+    /// Asks for a function or a constant of a user-defined type outside. Returns whether it does:
+    /// then the function or constant has no value, and there is no error.
     pub(super) fn want(&mut self, of_type: &Ident, member: &Ident) -> bool {
         let outside = self.outside;
         let Some(of) = outside.id_of_type(of_type) else { return false };

@@ -31,7 +31,7 @@ pub(super) type Lowered<T> = Result<T, Poison>;
 pub(super) enum Value<'a> {
     /// A scalar, or an array of any container type.
     Term(Term),
-    /// Arithmetic on literals without a suffix. Its type is that of the other operand.
+    /// Arithmetic on literals without a suffix. It gets the type of the other operand.
     Number(Rc<Number>),
     /// An array of arrays (`[[F; N]; M]`) or a `Vec` of ndarrays, as a term of rank two or more.
     /// Its elements are its rows, while those of an ndarray are scalars. The number says how many
@@ -268,7 +268,7 @@ impl Number {
         while let Number::Neg(a) | Number::Not(a) | Number::Shift(_, a, _) = n {
             n = a;
         }
-        // Arithmetic on arrays is only for ndarrays, and a constant is not one.
+        // Arithmetic on arrays is only for ndarrays, and a constant is no ndarray.
         (!matches!(n, Number::Outer(_))).then(|| n.find(false, |n| matches!(n, Number::At(..))).is_some())
     }
 

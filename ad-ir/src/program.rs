@@ -244,7 +244,7 @@ pub struct Program {
     pub result_ty: TokenStream,
     /// The result.
     pub result: OutputTree,
-    /// Whether the result is a pair of which only the first part is differentiated.
+    /// Whether the result is a pair whose first part alone is differentiated.
     pub aux: bool,
     /// The `Option` or `Result` around the result, if there is one.
     pub fallible: Option<Fallible>,

@@ -149,7 +149,7 @@ pub fn static_type(elem: TokenStream, lens: &[impl ToTokens]) -> TokenStream {
     lens.iter().rev().fold(elem, |inner, len| quote!([#inner; #len]))
 }
 
-/// The names of the hidden functions beside a type with a definition.
+/// The names of the hidden functions beside a user-defined type.
 pub mod hidden {
     use proc_macro2::{Ident, Span};
 
@@ -312,14 +312,14 @@ fn value_of<L>(tree: &Tree<L>, leaf: &mut dyn FnMut(&L) -> TokenStream) -> Token
     }
 }
 
-/// A value of a type with a definition, given the tuple into which it is taken apart.
+/// A value of a user-defined type, given the tuple into which it is taken apart.
 #[must_use]
 pub fn made(of: &DefinedType, inner: &TokenStream) -> TokenStream {
     let (ty, made) = (&of.ty, hidden::made());
     quote!(<#ty>::#made(#inner))
 }
 
-/// The pattern of a structure that has neither lists nor types with a definition.
+/// The pattern of a structure that has neither lists nor user-defined types.
 pub fn pattern_of<L>(tree: &Tree<L>, leaf: &mut dyn FnMut(&L) -> TokenStream) -> TokenStream {
     match tree {
         Tree::Leaf(own) => leaf(own),

@@ -92,8 +92,8 @@ pub(super) enum Inside {
     List,
 }
 
-/// A value of a structure, given its leaves. Inside of lists and of types with a definition, leaves
-/// are owned; those of lists are lists of all elements.
+/// A value of a structure, given its leaves. Inside of lists and of user-defined types, leaves are
+/// owned; those of lists are lists of all elements.
 pub(super) fn value_of<L>(tree: &Tree<L>, leaf: &mut dyn FnMut(&L, Inside) -> TokenStream) -> TokenStream {
     match tree {
         Tree::Leaf(own) => leaf(own, Inside::Nothing),
@@ -112,7 +112,7 @@ pub(super) fn value_of<L>(tree: &Tree<L>, leaf: &mut dyn FnMut(&L, Inside) -> To
     }
 }
 
-/// The structure inside of a type with a definition, with the tokens of its leaves.
+/// The structure inside of a user-defined type, with the tokens of its leaves.
 pub(super) fn inside_of_type<L>(tree: &Tree<L>, leaf: &mut dyn FnMut(&L, Inside) -> TokenStream) -> Tree<TokenStream> {
     match tree {
         Tree::Leaf(own) => Tree::Leaf(leaf(own, Inside::Type)),

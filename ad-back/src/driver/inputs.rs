@@ -37,7 +37,7 @@ impl Driver<'_> {
             let whole = self.used_whole && n < self.program.declared.len();
             let name = &declared.name;
             let written = destinations.iter().any(|d| self.is_leaf_of(declared, d));
-            // A value of a type with a definition is taken apart once.
+            // A value of a user-defined type is taken apart once.
             let (base, tree) = match declared.parts.tree() {
                 Tree::Defined(_, inner) => (format_ident!("parts{n}_", span = Span::mixed_site()), *inner),
                 tree => (name.clone(), tree),

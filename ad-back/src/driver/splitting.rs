@@ -104,8 +104,8 @@ impl Driver<'_> {
         Some(Along { items, within: Some((length, named)) })
     }
 
-    /// The prefix of a nest outside of which it only stores zeros, if the memory there is zero or
-    /// can be filled with zeros.
+    /// A prefix of a nest. Outside of the prefix the nest only stores zeros. `None` if the memory
+    /// there is not zero and cannot be filled with zeros.
     pub(super) fn prefix<'k>(&self, kernel: &Kernel<'k>, items: &[Item]) -> Option<Prefix<'k>> {
         let blank = |t: Term| self.g.rank(t) == 1 || self.memory.fresh.contains(&t);
         let fits = items.iter().all(|item| match *item {
@@ -118,8 +118,8 @@ impl Driver<'_> {
             .filter(|_| fits && choose(Kind::LoopBounds, (about, 2 + kernel.nodes.len()), true, why))
     }
 
-    /// The prefix of each row of a nest outside of which it only stores zeros, if the memory is
-    /// zero already.
+    /// A prefix of each row of a nest. Outside of it the nest only stores zeros. `None` if the
+    /// memory there is not zero already.
     pub(super) fn ragged<'k>(&self, kernel: &Kernel<'k>, items: &[Item]) -> Option<Prefix<'k>> {
         let fits = items.iter().all(|item| match *item {
             Item::Store { out, .. } => out.is_none_or(|t| self.memory.fresh.contains(&t)),

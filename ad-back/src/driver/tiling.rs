@@ -168,8 +168,8 @@ impl Driver<'_> {
         }
     }
 
-    /// Memory for the result of a statement: of the block, or of all items, of which the block
-    /// writes a slice. Sums are initialised again.
+    /// Memory for the result of a statement: one for the block, or a slice of the memory for all
+    /// items. Sums are initialised again.
     fn block_memory(&mut self, block: &mut TileLoop, t: Term, added: bool) -> TokenStream {
         let fill = self.start(t);
         let over = is_over(self.g, t, block.n);

@@ -163,10 +163,10 @@ impl Nest<'_, '_> {
         self.uses[c as usize] = 0;
     }
 
-    /// Whether the innermost loop is done in blocks of [`BLOCK`] elements, of which the last one
-    /// begins so early that it is complete. A vectorised function costs as much for the remaining
-    /// elements, one by one, as for several complete blocks. Some elements are computed twice, so
-    /// the loop must not accumulate, nor overwrite an array that it reads.
+    /// Whether the innermost loop is done in blocks of [`BLOCK`] elements. The last block begins so
+    /// early that it is complete. A vectorised function costs as much for the remaining elements,
+    /// one by one, as for several complete blocks. Some elements are computed twice, so the loop
+    /// must not accumulate, nor overwrite an array that it reads.
     pub(super) fn overlaps(&self) -> bool {
         let stores = |item: &Item| matches!(item, Item::Store { .. } | Item::Block { put: Put::Set, .. });
         self.isa

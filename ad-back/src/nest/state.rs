@@ -27,13 +27,12 @@ pub(crate) enum Arg {
     Length,
 }
 
-/// The elements that the innermost loop visits: all, or one of the ranges of `split`, of which the
-/// interior begins at the number given.
+/// The elements that the innermost loop visits: all, or one of the ranges of `split`. The number is
+/// where the interior begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Part {
     Whole,
-    /// The first elements; the caller passes their number. It is at most the given one, if there is
-    /// one.
+    /// The first elements; the caller passes their number. If a limit is given, it is at most that.
     Prefix(Option<Term>),
     /// The first elements, up to an index that depends on enclosing loops.
     Ragged(Id),
@@ -293,7 +292,7 @@ impl<'a, 'k> Nest<'a, 'k> {
     }
 
     /// The nest as part of a function that is generic over the instruction set: with as many
-    /// elements as there are lanes, of which the caller passes the valid number.
+    /// elements as there are lanes; the caller passes how many of them are valid.
     pub(crate) fn inlined(mut self) -> Self {
         self.inlined = true;
         if self.items.iter().any(|i| matches!(i, Item::Fold { .. })) {

@@ -20,7 +20,7 @@ use ad_front::{self as front, DefId, Marked, Method, Outside, Probed};
 use ad_ir::catalogue;
 use ad_ir::diag::{Diags, SrcRange};
 
-/// The item as an `impl` block, if it is one.
+/// The item as an `impl` block. `None` for any other item.
 pub(super) fn block(item: &TokenStream) -> Option<ItemImpl> {
     let named = |t| matches!(&t, proc_macro2::TokenTree::Ident(i) if i == "impl");
     item.clone().into_iter().any(named).then(|| syn::parse2(item.clone()).ok())?

@@ -20,7 +20,7 @@ use crate::expansion::{Expansion, Written};
 use ad_front::{self as front, DefId, ItemNeeds, Module, Outside};
 use ad_ir::diag::Diags;
 
-/// The item as a module, if it is one whose items are in this file.
+/// The item as a module whose items are in this file. `None` for any other item.
 pub(super) fn module(item: &TokenStream) -> Option<ItemMod> {
     let named = |t| matches!(&t, proc_macro2::TokenTree::Ident(i) if i == "mod");
     let module: ItemMod = item.clone().into_iter().any(named).then(|| syn::parse2(item.clone()).ok())??;

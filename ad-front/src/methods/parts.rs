@@ -430,7 +430,7 @@ pub(crate) fn split_at<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, 
     Ok(Value::Tuple([before, behind].into()))
 }
 
-/// Products of vectors and matrices, of which at least one has a dynamic length.
+/// Products of vectors and matrices, at least one of which has a dynamic length.
 pub(crate) fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((a, ra), (b, rb)) = (call.arg(0)?, call.arg(1)?);
     let (a, b) = (me.value_as_part(a, Want::Any, ra)?, me.value_as_part(b, Want::Any, rb)?);

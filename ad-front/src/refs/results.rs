@@ -48,7 +48,8 @@ pub(crate) fn number(me: &mut Reader, _: &Ty, args: &[&Expr]) -> Ty {
     NUMBER
 }
 
-/// A number, if the receiver is one by value. References have the method as well, through `Ord`.
+/// A number, if the receiver is a number by value. References have the method as well, through
+/// `Ord`.
 pub(crate) fn number_by_value(me: &mut Reader, of: &Ty, args: &[&Expr]) -> Ty {
     read(me, args);
     if let Ty::Plain(_) = of { NUMBER } else { Ty::Unknown }

@@ -126,7 +126,7 @@ pub fn parts(g: &Graph, (c, value): Guard) -> Vec<Guard> {
     }
 }
 
-/// The size of which a condition states that it is not 0 (true) or that it is 0 (false).
+/// The size that a condition compares with 0, and whether the condition is that the size is not 0.
 pub fn states_size(g: &Graph, c: Term) -> Option<(Term, bool)> {
     let Node::Prim(Prim::Compare(op), args) = g.node(c) else { return None };
     let zero = |t: Term| g.int_value(t) == Some(0);

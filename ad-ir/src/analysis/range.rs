@@ -37,7 +37,7 @@ pub struct Facts {
     /// has the number of facts at which each was found.
     forms: HashMap<Term, Linear>,
     found: Vec<(usize, Term)>,
-    /// Terms that were atoms, each with the state in which it was one.
+    /// Terms that were atoms, each with the state in which it was an atom.
     stuck: HashMap<Term, u64>,
     /// The remaining budget. A goal shares it with the goals inside of it (is this sum linear?).
     budget: u32,

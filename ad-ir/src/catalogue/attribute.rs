@@ -132,7 +132,7 @@ pub fn wrt_twice(name: &str) -> Message {
     message(format!("`wrt` names `{name}` twice")).help("remove one of them")
 }
 
-/// `derivatives`: those that take one, in backticks but for the outermost.
+/// `derivatives`: those that take a workspace, in backticks except for the outermost ones.
 pub fn workspace_of_nothing(derivatives: &str) -> Message {
     message("`workspace` is a parameter of no derivative that is written here")
         .help(format!("ask for `{derivatives}` too, whose last parameter it is, or remove it"))

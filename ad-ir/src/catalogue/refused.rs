@@ -240,7 +240,7 @@ const UNDERSTOOD: &[&str] = &[
     "unreachable",
 ];
 
-/// Whether a name is that of a macro of std or ndarray, which the scope of a function may have.
+/// Whether std or ndarray has a macro of this name, which the scope of a function may have.
 #[must_use]
 pub fn is_macro(name: &str) -> bool {
     MACROS.iter().any(|row| row.name == name) || UNDERSTOOD.contains(&name) || OF_STD.contains(&name)

@@ -3,7 +3,7 @@
 use super::message;
 use crate::diag::Message;
 
-/// Whether a description is that of a scalar, which is a type in backticks. rustc's errors about
+/// Whether a description describes a scalar; it is then a type in backticks. rustc's errors about
 /// scalars are better than ours; those about ndarray's traits are not.
 fn scalar(described: &str) -> bool {
     described.starts_with('`')
@@ -86,7 +86,7 @@ pub fn operands_differ(op: &str, words: &[String; 2], types: [&str; 2], assigned
     let text = message(format!("the types differ: {} and {}", types[0], types[1])).instead_of_rustc();
     let (from, to) = conversion(types);
     let (word, real) = (&words[from], element(types[to]));
-    // The type of a variable that changes is that of its first value.
+    // A variable that changes has the type of its first value.
     if assigned && from == 0 {
         let begins = if scalar(types[0]) { "0.0" } else { ".." };
         return text.help(format!("initialise `{word}` with a value of type `{real}`: `let mut {word} = {begins};`"));

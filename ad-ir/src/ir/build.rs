@@ -390,7 +390,7 @@ impl Graph {
         }
     }
 
-    /// The size of which a condition states that it is not 0, if it states nothing else.
+    /// The size that is not 0 where a condition holds, if the condition states nothing else.
     #[must_use]
     pub fn not_empty(&self, cond: Term) -> Option<Term> {
         match self.node(cond) {
@@ -399,7 +399,7 @@ impl Graph {
         }
     }
 
-    /// The scalar that is replicated, if `t` is one; otherwise `t`.
+    /// The scalar that `t` replicates, if it does; otherwise `t`.
     #[must_use]
     pub fn splat(&self, mut t: Term) -> Term {
         while let Node::Prim(Prim::Replicate(_), args) = self.node(t) {

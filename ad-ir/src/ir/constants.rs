@@ -1,5 +1,5 @@
-//! Constants: literals, and arrays of which every element is the same literal. This module must
-//! never fold an operation.
+//! Constants: literals, and arrays whose elements are all the same literal. This module must never
+//! fold an operation.
 
 use super::{Elem, Graph, IntTy, Lit, Node, RealTy, Term, Type};
 

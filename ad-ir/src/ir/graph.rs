@@ -166,7 +166,7 @@ impl Graph {
         self.mk(Node::Input(k))
     }
 
-    /// Adds an input of which some sizes (`known`) are other terms. Any other axis k has the
+    /// Adds an input some of whose sizes (`known`) are other terms. Any other axis k has the
     /// [`Node::Size`] of axis `same[k]`.
     pub fn add_input_united(&mut self, elem: Elem, known: &[Option<Term>], same: &[u8]) -> Term {
         let k = u32::try_from(self.inputs.len()).unwrap_or(u32::MAX);
@@ -235,7 +235,7 @@ impl Graph {
         Ok(t)
     }
 
-    /// Whether the bound variables of a form have their canonical numbers, by which alpha-equal
+    /// Whether the bound variables of a form have their canonical numbers, so that alpha-equal
     /// terms are one handle.
     fn is_canonical(&self, node: &Node) -> bool {
         let bound = node.binders();

@@ -62,7 +62,7 @@ pub struct Scan {
     pub init: Box<[Term]>,
     /// Values that do not change.
     pub captures: Box<[Term]>,
-    /// Arrays of which each step consumes one outer row.
+    /// Arrays that are consumed: each step reads one outer row.
     pub xs: Box<[Term]>,
     /// One step.
     pub body: Body,

@@ -1,6 +1,6 @@
 //! Opening and closing the body of a loop. A front end lowers a step over placeholders. Closing the
-//! loop turns the outer terms that the step reads into captures, and the arrays of which each step
-//! reads its own row into consumed arrays.
+//! loop turns the outer terms that the step reads into captures, and arrays whose rows are read by
+//! the step of the same number into consumed arrays.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -39,7 +39,7 @@ pub struct OpenLoop {
 #[derive(Default)]
 struct Outside {
     captures: Vec<Term>,
-    /// The arrays of which each step reads its own row.
+    /// The arrays whose rows are each read by the step of the same number.
     xs: Vec<Term>,
     /// Whether the body mentions the step.
     steps: bool,
@@ -75,7 +75,7 @@ impl Graph {
         self.param(number, ty)
     }
 
-    /// The array of which an update changes elements: the destination of a scatter, or the array to
+    /// The array whose elements an update changes: the destination of a scatter, or the array to
     /// which a call adds a cotangent.
     #[must_use]
     pub fn destination(&self, t: Term) -> Option<Term> {
@@ -290,7 +290,7 @@ impl Closing<'_> {
         p
     }
 
-    /// The array of which a step reads its own row: `x[step, ..]`.
+    /// The array whose row a step reads at its own number: `x[step, ..]`.
     fn row_read(&mut self, node: &Node) -> Option<Term> {
         let Node::Gather { src, vars, index, .. } = node else { return None };
         let (first, count) = (*index.first()?, self.l.count);

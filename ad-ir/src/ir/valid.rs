@@ -92,7 +92,7 @@ pub fn normal_form(g: &Graph, roots: &[Term]) -> Result<(), Vec<String>> {
     normal(g, roots)
 }
 
-/// Like [`normal_form`], for terms of which no derivative is taken any more. Bodies of loops may
+/// Like [`normal_form`], for terms that are not differentiated any more. Bodies of loops may
 /// mention inputs there: values that the first half of a pullback has kept.
 ///
 /// # Errors

@@ -10,7 +10,7 @@ use super::{AxisOrder, MemoryOrder, Strides, by_distance};
 use crate::ir::{Elem, Graph, Node, Term, Var, axis};
 use crate::prim::{Cmp, IntOp, Reduce};
 
-/// An array of which only the first elements along each axis are valid. The others are padding.
+/// An array that is valid only at the first elements along each axis. The others are padding.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DynamicPart {
     /// The array. Its sizes are the capacities for all elements that can be valid.

@@ -18,9 +18,8 @@ pub enum Tree<L> {
     /// A list of structures: one array for each leaf of an element, with one more axis in front. A
     /// list in a list has one leaf, an array of all rows.
     List(ListType, Box<Tree<L>>),
-    /// A value of a type with a definition. Hidden functions beside the definition turn it into
-    /// this structure and back, so its fields may be private. The structure has no such type
-    /// inside.
+    /// A value of a user-defined type. Hidden functions beside the definition turn it into this
+    /// structure and back, so its fields may be private. The structure has no such type inside.
     Defined(DefinedType, Box<Tree<L>>),
 }
 
@@ -56,7 +55,7 @@ impl ListType {
     }
 }
 
-/// A type with a definition, as the signature names it.
+/// A user-defined type, as the signature names it.
 #[derive(Clone, Debug)]
 pub struct DefinedType {
     /// The type without references.
@@ -107,7 +106,7 @@ impl<L> Tree<L> {
     }
 
     /// The structure of blocks: a list has the structure of its element, since each block has the
-    /// list's axis. A block is of another type than its leaf, so a type with a definition has the
+    /// list's axis. A block is of another type than its leaf, so a user-defined type has the
     /// structure of its fields.
     #[must_use]
     pub fn of_blocks(self) -> Tree<L> {
@@ -119,7 +118,7 @@ impl<L> Tree<L> {
     }
 
     /// Whether each leaf can be written in place. That is not so for the leaves of a list, of an
-    /// enum and of a type with a definition inside of a tuple.
+    /// enum and of a user-defined type inside of a tuple.
     #[must_use]
     pub fn has_places(&self) -> bool {
         fn plain<L>(tree: &Tree<L>) -> bool {
@@ -228,7 +227,7 @@ pub enum ParamTree {
         /// The structure of an element.
         element: Box<ParamTree>,
     },
-    /// A value of a type with a definition, behind this number of references.
+    /// A value of a user-defined type, behind this number of references.
     Defined {
         /// The number of references.
         references: usize,

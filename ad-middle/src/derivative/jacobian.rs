@@ -64,7 +64,7 @@ impl Block {
 }
 
 /// Arrays of one shape as the rows, or the columns, of an array of this shape. If the arrays are
-/// stacks of scalars, the result is one as well.
+/// stacks of scalars, so is the result.
 fn stacked(g: &mut Graph, parts: &[Term], shape: &[Term], columns: bool) -> Term {
     let scalars: Option<Vec<Vec<Term>>> = parts.iter().map(|&t| elements(g, t)).collect();
     if let Some(parts) = scalars.filter(|parts| parts.iter().any(|p| !p.is_empty())) {
@@ -194,7 +194,7 @@ pub(super) fn jacobian(program: &mut Program, results: &[Term], active: &[Param]
     (derivative, blocks)
 }
 
-/// A real result of which a derivative is taken.
+/// A real result that is differentiated.
 struct Root {
     /// Its index among the results.
     of: usize,
@@ -210,7 +210,7 @@ struct Roots<'a> {
 }
 
 impl Roots<'_> {
-    /// Cotangents that are zero but for one result.
+    /// Cotangents that are zero except for one result.
     fn seeds(&self, g: &mut Graph, root: &Root, seed: Term) -> Vec<Term> {
         let own = |(k, &result): (usize, &Term)| if k == root.of { seed } else { g.zeros_like(result) };
         self.all.iter().enumerate().map(own).collect()

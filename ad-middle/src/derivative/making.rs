@@ -239,8 +239,7 @@ impl<'a> DerivativeBuilder<'a> {
         leaves
     }
 
-    /// Adds the leaves of a further parameter. `defined`: they are inside of a type with a
-    /// definition.
+    /// Adds the leaves of a further parameter. `defined`: they are inside of a user-defined type.
     fn parts(
         &mut self,
         own: &str,

@@ -32,8 +32,8 @@ use ad_ir::program::{Check, Declared, Output, OutputTree, Param, Program, Routin
 pub struct Prepared {
     /// The front end's program; `result` and `checks` are build-free now.
     pub program: Program,
-    /// The results of which no derivative is taken. If loops stop early, these are the results of
-    /// the counting runs.
+    /// The results that are not differentiated. If loops stop early, these are the results of the
+    /// counting runs.
     pub(crate) plain: Vec<Term>,
     pub(crate) exact: HashSet<Term>,
 }

@@ -159,7 +159,7 @@ impl<'a> Split<'a> {
         }
     }
 
-    /// A term of the second stage that needs no rewritten children, if `t` is one.
+    /// `t` in the second stage, if it needs no rewritten children there.
     fn leaf(&mut self, t: Term, node: &Node) -> Option<Term> {
         match node {
             Node::Lit(_) | Node::Var(_) => Some(t),

@@ -2,7 +2,7 @@
 //! towards the leaves (BOT Fig. 10), through elementwise operations, sums, contractions and changes
 //! of layout.
 //!
-//! It is used for a term with free variables of which one element is needed for each value of the
+//! It is used for a term with free variables, if one element is needed for each value of the
 //! variables. A subterm that does not mention the variables is the same for all values, so no index
 //! is pushed into it: it is computed as a whole and then read. An operation with several operands
 //! duplicates the index, so the number of reads is limited ([`READS`]). Terms beyond the limit are

@@ -29,7 +29,7 @@ pub(super) struct Lift<'g> {
     ends: bool,
     /// What is computed for all indices.
     pub(super) shared: Rc<HashSet<Term>>,
-    /// The conditionals of which an arm is lifted over a part of the indices only.
+    /// The conditionals with an arm that is lifted only over some of the indices.
     splits: HashMap<Term, Split>,
 }
 

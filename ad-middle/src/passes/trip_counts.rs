@@ -57,7 +57,7 @@ pub(crate) fn counted(
     let all: Vec<Term> = roots.iter().chain(others).copied().collect();
     let fixed = c.analyses.get::<Sizes>(g, &all);
     let guards = c.analyses.get::<Guards>(g, roots);
-    // The terms of which derivatives are taken, and the same values without derivatives.
+    // The terms that are differentiated, and the same values without derivatives.
     let (mut new, mut plain) = (Rewriter::new(&*fixed), Rewriter::new(&*fixed));
     for t in order(g, &all, &wanted, &guards) {
         if fixed.contains(&t) || !wanted.contains(&t) {

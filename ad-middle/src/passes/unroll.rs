@@ -168,7 +168,7 @@ impl Unroll<'_> {
         whole
     }
 
-    /// The array of which these are all elements in order, if there is one.
+    /// The array whose elements these are, all of them in order, if there is one.
     fn all_of(&self, parts: &[Term], like: Term) -> Option<Term> {
         let mut of = None;
         let sizes = self.small(like)?;

@@ -1,9 +1,10 @@
 //! One-hot tangents and cotangents, which are zero everywhere except at one index. The seeds of
-//! Jacobians and Hessians are one-hot at a variable. The cotangent of an array of which one element
-//! is read (by an index, by an extremum) is one-hot too. If an operand is known to be zero except
-//! at one index of an axis, a sum along that axis is its value at that index, and a contraction
-//! along that axis reads the other operand at that index. So the derivative of a linear map costs
-//! no product with the unit matrix, and elements outside of the mask contribute nothing (`linear`).
+//! Jacobians and Hessians are one-hot at a variable. If one element of an array is read (by an
+//! index, by an extremum), the cotangent of the array is one-hot too. If an operand is known to be
+//! zero except at one index of an axis, a sum along that axis is its value at that index, and a
+//! contraction along that axis reads the other operand at that index. So the derivative of a linear
+//! map costs no product with the unit matrix, and elements outside of the mask contribute nothing
+//! (`linear`).
 //!
 //! A variable that is free in a term of this module is the index of such a seed. It is in range for
 //! the axis that it is compared with. The indices of a scatter are in range by the checks of the

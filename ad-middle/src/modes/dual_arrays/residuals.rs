@@ -120,7 +120,7 @@ fn candidates(g: &Graph, body: &Dual, s: &Scan, analyses: &mut Analyses) -> Vec<
 }
 
 /// The final values of a loop that are residuals: scalars, and arrays that each step computes as a
-/// whole. The loop is one of which rows are saved.
+/// whole. The rows of the loop are saved.
 fn recomputed_results(g: &Graph, roots: &[Term], rows: impl Iterator<Item = Term>) -> Vec<Term> {
     let loops: HashSet<Term> =
         rows.filter_map(|t| if let Node::Proj(s, _) = *g.node(t) { Some(s) } else { None }).collect();
@@ -306,8 +306,8 @@ fn is_recomputed_per_iteration(g: &Graph, s: &Scan, n: usize) -> bool {
     true
 }
 
-/// The carried array of which a term is an element, a row, a part of a row, or a gather. The array
-/// may be read in the state in which it is carried, or after elements have been written.
+/// The carried array that a term reads as an element, a row, a part of a row, or a gather. The
+/// array may be read in the state in which it is carried, or after elements have been written.
 fn part_of(g: &Graph, t: Term) -> Option<Term> {
     match g.node(t) {
         Node::Prim(Prim::Slice(_), args) if matches!(g.node(args[0]), Node::Gather { .. }) => part_of(g, args[0]),
@@ -316,8 +316,8 @@ fn part_of(g: &Graph, t: Term) -> Option<Term> {
     }
 }
 
-/// The parameter of which an array is a later state: elements may have been written, and
-/// conditionals may choose between such states.
+/// The parameter whose later state an array is: elements may have been written, and conditionals
+/// may choose between such states.
 fn carried_as(g: &Graph, t: Term) -> Option<Term> {
     let (mut found, mut stack, mut seen) = (None, vec![t], HashSet::new());
     while let Some(t) = stack.pop() {

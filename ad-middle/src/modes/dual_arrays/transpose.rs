@@ -102,8 +102,8 @@ struct Pass<'d> {
 
 impl Pass<'_> {
     /// The cotangents so far of arrays that this loop captures. The loop adds to these in place,
-    /// instead of adding to zeros and then adding the sum to them. So an inner loop of which each
-    /// step reads few elements does not pass over the whole array.
+    /// instead of adding to zeros and then adding the sum to them. So an inner loop whose steps
+    /// read few elements does not pass over the whole array.
     fn running(&mut self, g: &mut Graph, s: &super::delta::ScanDelta, parts: &BTreeMap<usize, Cotangent>) -> Running {
         let mut all = Running::new();
         let under = common_guard(g, parts);

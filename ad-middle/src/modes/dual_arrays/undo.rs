@@ -96,7 +96,7 @@ fn states(g: &Graph, body: &Dual, own: Term, next: Term) -> Option<(Vec<Term>, u
     Some((found, rank))
 }
 
-/// The inner loop of which this array is a result, and how it changes the array.
+/// The inner loop that this array is a result of, and how the loop changes the array.
 pub(super) fn inner(body: &Dual, t: Term) -> Option<(&ScanDelta, &Undo)> {
     body.deltas.iter().find_map(|delta| match delta {
         Delta::Scan(s) => s.undo.iter().find(|u| u.last == t).map(|u| (&**s, u)),

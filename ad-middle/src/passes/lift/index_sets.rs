@@ -231,7 +231,7 @@ impl Lift<'_> {
         (found.low.is_some() || found.high.is_some()).then_some(found)
     }
 
-    /// Adds a comparison of the index to a range. Returns whether it is one.
+    /// Adds a comparison of the index to a range. Returns whether the node is such a comparison.
     fn end(&mut self, node: &Node, holds: bool, range: &mut Range) -> bool {
         let Node::Prim(Prim::Compare(op), args) = node else { return false };
         let (of_first, of_second) = (self.beyond(args[0]), self.beyond(args[1]));

@@ -249,7 +249,7 @@ impl Nest {
         }
     }
 
-    /// The carried array of which this is a state: the number of the loop, and of the array in it.
+    /// The carried array whose state this is: the number of the loop, and of the array in it.
     fn begin(&self, g: &Graph, state: Term) -> Option<(usize, usize)> {
         let (mut found, mut stack, mut seen) = (None, vec![state], Vec::new());
         while let Some(t) = stack.pop() {

@@ -10,7 +10,7 @@
 //! scan (v, 0) (\c o -> update c x [wrap (o + 1 + n - 1)], wrap (o + 1))
 //! ```
 //!
-//! A loop may also carry a slice of which each step drops the first elements (`split_first`). Its
+//! A loop may also carry a slice and drop its first elements in each step (`split_first`). Its
 //! array never changes, so no element comes back at the other end: element `i` of the slice is
 //! element `offset + i`. What is behind the end of the slice is unspecified.
 //!
@@ -208,7 +208,7 @@ enum TermOrRing {
 }
 
 impl TermOrRing {
-    /// The array as a ring buffer. An array that is not one gets the offset 0.
+    /// The array as a ring buffer. An array that is no ring buffer gets the offset 0.
     fn ring(self, g: &mut Graph) -> Ring {
         match self {
             TermOrRing::Ring(ring) => ring,

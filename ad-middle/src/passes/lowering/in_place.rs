@@ -18,8 +18,9 @@ const DEEP: usize = 8;
 /// an iteration, and fewer than all combinations of independent conditions.
 const SPLITS: usize = 64;
 
-/// `next` as a chain of writes to elements of `now` and additions to them, if it is one and is not
-/// already written as one. The result of an inner loop that continues such a chain is part of it.
+/// `next` as a chain of writes to elements of `now` and additions to them. `None` if it is no such
+/// chain, or already has this form. The result of an inner loop that continues such a chain is part
+/// of it.
 pub(crate) fn update(g: &mut Graph, loops: &Loops, now: Term, next: Term) -> Option<Term> {
     if g.rank(now) == 0 || next == now {
         return None;

@@ -24,7 +24,7 @@ pub struct Carry {
     pub last: Term,
 }
 
-/// An array of which each iteration computes a row.
+/// An array to which each iteration adds a row.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows {
     /// The row.
@@ -188,9 +188,9 @@ impl Loops {
         }
     }
 
-    /// The arrays of rows of which rows may be read that no iteration has written. All other arrays
-    /// of rows are read only by loops with the same number of iterations, each of which reads the
-    /// row of its own number.
+    /// The arrays of rows from which rows may be read that no iteration has written. All other
+    /// arrays of rows are read only by loops with the same number of iterations, each of which
+    /// reads the row of its own number.
     pub fn read_whole(&self, g: &Graph, reach: &[Term], roots: &[Term]) -> HashSet<Term> {
         let steps_of = |t: Term| match self.role(t) {
             Some((n, LeafRole::Rows(_))) => Some(self.all[n].steps),

@@ -1,6 +1,6 @@
 //! Rules for matrices that are written as vectors: `\i j -> d * i + j` goes through a vector as
-//! `reshape` does. A product of matrices then is one, however they are stored. The last rule drops
-//! the condition that such an array is not empty.
+//! `reshape` does. A product of matrices is then recognised, however they are stored. The last rule
+//! drops the condition that such an array is not empty.
 
 use super::{Rule, rule};
 use ad_ir::analysis::zeros::is_zero;

@@ -96,7 +96,7 @@ impl OnDemand for Representatives<'_> {
     }
 }
 
-/// The array of which this one is a leading part.
+/// The array whose leading part this one is.
 pub(super) fn whole(g: &Graph, t: Term) -> Term {
     let t = plain(g, t);
     let Node::Prim(Prim::Slice(steps), args) = g.node(t) else { return t };
