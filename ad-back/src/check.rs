@@ -14,7 +14,7 @@ use quote::{ToTokens, format_ident, quote};
 use self::destinations::CheckDestinations;
 use self::structures::{BoundPattern, Inside, bound_result, inside_of_type, unbound, value_of};
 use super::driver::in_list;
-use super::signature::again;
+use super::signature::cloned_if_moved;
 use ad_ir::descriptor::{Descriptor, Further, Structure};
 use ad_ir::program::{Container, Owner, Param, ParamTree, Passing, Program, Tree};
 use ad_ir::rust_types::{made, owned_value, path_of, pattern_of, places, stack, tuple, zipped};
@@ -57,7 +57,7 @@ impl Written {
     }
 
     /// A part of an argument, passed on as a part of another argument.
-    fn again(self, place: &TokenStream) -> TokenStream {
+    fn cloned_if_moved(self, place: &TokenStream) -> TokenStream {
         if self.0.is_moved() { quote!(#place.clone()) } else { place.clone() }
     }
 }
@@ -133,7 +133,7 @@ impl<'p> Names<'p> {
 
     /// An argument of another call at the point of the check.
     fn here(&self, declared: usize) -> TokenStream {
-        again(self.program, &self.program.declared[declared], &self.arguments[declared])
+        cloned_if_moved(self.program, &self.program.declared[declared], &self.arguments[declared])
     }
 
     /// The argument at another point.
@@ -159,7 +159,7 @@ impl<'p> Names<'p> {
                     let own = &self.owned[k];
                     self.passing(*leaf).lent(&quote!(#at.moved(#k, &#own)), run)
                 }
-                None => self.passing(*leaf).again(&self.place(*leaf)),
+                None => self.passing(*leaf).cloned_if_moved(&self.place(*leaf)),
             },
             ParamTree::List { passing, of, element } => {
                 let vec = |leaf: &usize| {

@@ -33,7 +33,7 @@ struct If {
 
 /// The form of the tokens, as far as it matters to a block.
 #[derive(Clone, Debug, Default)]
-enum Form {
+enum CodeForm {
     /// No statement.
     #[default]
     Nothing,
@@ -47,14 +47,14 @@ enum Form {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Code {
     tokens: TokenStream,
-    form: Form,
+    form: CodeForm,
 }
 
 impl From<TokenStream> for Code {
     /// Code with at least one token. A caller that has nothing to write adds no code.
     fn from(tokens: TokenStream) -> Self {
         debug_assert!(!tokens.is_empty(), "code of no tokens");
-        Code { tokens, form: Form::Written }
+        Code { tokens, form: CodeForm::Written }
     }
 }
 
@@ -67,7 +67,7 @@ impl ToTokens for Code {
 impl Code {
     /// Whether nothing was written.
     pub(super) fn is_empty(&self) -> bool {
-        matches!(self.form, Form::Nothing)
+        matches!(self.form, CodeForm::Nothing)
     }
 
     /// Appends code.
@@ -81,7 +81,7 @@ impl Code {
             return;
         }
         self.tokens.extend(next.tokens);
-        self.form = Form::Written;
+        self.form = CodeForm::Written;
     }
 
     /// An `if` as a statement, without empty branches, and nested no deeper than necessary.
@@ -94,10 +94,10 @@ impl Code {
         if !other.is_empty() {
             let (test, then) = (&cond.tokens, then.tokens);
             let tokens = match &other.form {
-                Form::If(_) => quote!(if #test { #then } else #other),
+                CodeForm::If(_) => quote!(if #test { #then } else #other),
                 _ => quote!(if #test { #then } else { #other }),
             };
-            return Code { tokens, form: Form::If(Box::new(If { cond, then, has_else: true })) };
+            return Code { tokens, form: CodeForm::If(Box::new(If { cond, then, has_else: true })) };
         }
         if cond.name { Code::joined(cond, &then) } else { Code::plain_if(cond, then.tokens) }
     }
@@ -106,7 +106,7 @@ impl Code {
     /// conditions can be joined.
     fn joined(cond: Condition, code: &Code) -> Code {
         match &code.form {
-            Form::If(only) if !only.has_else && only.cond.joins => {
+            CodeForm::If(only) if !only.has_else && only.cond.joins => {
                 let (a, b, then) = (&cond.tokens, &only.cond.tokens, &only.then);
                 let both = Condition { tokens: quote!(#a && #b), name: false, joins: cond.joins };
                 Code::plain_if(both, then.clone())
@@ -118,6 +118,6 @@ impl Code {
     /// `if cond { then }`.
     pub(super) fn plain_if(cond: Condition, then: TokenStream) -> Code {
         let test = &cond.tokens;
-        Code { tokens: quote!(if #test { #then }), form: Form::If(Box::new(If { cond, then, has_else: false })) }
+        Code { tokens: quote!(if #test { #then }), form: CodeForm::If(Box::new(If { cond, then, has_else: false })) }
     }
 }

@@ -6,7 +6,7 @@ use quote::{format_ident, quote};
 
 use super::calls::RecordAccess;
 use super::function;
-use super::signature::{Public, again, allowed_lints, typed};
+use super::signature::{Public, allowed_lints, cloned_if_moved, typed};
 use ad_ir::descriptor::Alone;
 use ad_ir::ir::Graph;
 use ad_ir::program::{Compressed, Container, OutputTree, Program, Routine};
@@ -30,7 +30,7 @@ pub fn emit_compressed(
     let own = |name: &str| Ident::new(name, Span::mixed_site());
     let (value, seed, product) = (own("value_"), own("seed_"), own("product_"));
     let params = &pattern.declared;
-    let arguments: Vec<TokenStream> = params.iter().map(|p| again(program, p, &p.name)).collect();
+    let arguments: Vec<TokenStream> = params.iter().map(|p| cloned_if_moved(program, p, &p.name)).collect();
     let OutputTree::Tuple(parts) = &pattern.result else { return Err("a pattern without a value".into()) };
     let ranges: Vec<Ident> =
         (0..parts.get(1).map_or(0, |p| p.leaves().len())).map(|k| own(&format!("range{k}_"))).collect();

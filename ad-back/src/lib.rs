@@ -57,14 +57,19 @@ use schedule::CheckTerms;
 use signature::Public;
 
 /// The data from which a routine is emitted: lowered terms and their plan.
-struct Prepared {
+struct PlannedRoutine {
     checks: Vec<Check>,
     result: ad_ir::program::OutputTree,
     hints: HashMap<Term, String>,
     plan: Plan,
 }
 
-fn prepare(g: &mut Graph, program: &Program, routine: &Routine, log: Option<&mut Log>) -> Result<Prepared, String> {
+fn prepare(
+    g: &mut Graph,
+    program: &Program,
+    routine: &Routine,
+    log: Option<&mut Log>,
+) -> Result<PlannedRoutine, String> {
     let LoweredGraph { new, loops, outer } = pipeline::lower(g, program, routine, log)?;
     let result = routine.result.with_terms(&mut routine.result.terms().iter().map(|t| new[t]));
     let mut checks = routine.checks.clone();
@@ -91,7 +96,7 @@ fn prepare(g: &mut Graph, program: &Program, routine: &Routine, log: Option<&mut
     let mut plan = schedule::plan(g, &loops, (&result.terms(), onto), &check_terms, decided.as_ref())?;
     let checked: Vec<Term> = checks.iter().map(|c| c.ok).collect();
     tiling::form(g, &mut plan, &hints, &checked);
-    Ok(Prepared { checks, result, hints, plan })
+    Ok(PlannedRoutine { checks, result, hints, plan })
 }
 
 /// One routine as a Rust function item.
@@ -166,7 +171,7 @@ fn parameters(program: &Program, routine: &Routine, frame: &RecordAccess<'_>) ->
 
 /// The body of a routine.
 fn body(g: &mut Graph, program: &Program, routine: &Routine, frame: &RecordAccess<'_>) -> Result<TokenStream, String> {
-    let Prepared { checks, result, hints, plan } = prepare(g, program, routine, None)?;
+    let PlannedRoutine { checks, result, hints, plan } = prepare(g, program, routine, None)?;
     let style = Style { records: frame.records(), ..style_of(program, routine) };
     let driver = driver::Driver::new(g, program, routine, &checks, &plan, &style, &hints);
     let ([functions, body], _) = driver.body(&result, &routine.destinations)?;
@@ -288,7 +293,7 @@ pub fn describe_routine(
     routine: &Routine,
     log: Option<&mut Log>,
 ) -> Result<Description, String> {
-    let Prepared { checks, result, hints, plan } = prepare(g, program, routine, log)?;
+    let PlannedRoutine { checks, result, hints, plan } = prepare(g, program, routine, log)?;
     let style = style_of(program, routine);
     let (_, notes) = driver::Driver::new(g, program, routine, &checks, &plan, &style, &hints)
         .body(&result, &routine.destinations)?;

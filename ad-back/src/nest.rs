@@ -27,7 +27,7 @@ use super::rust::Expr;
 use ad_ir::ir::{Node, Put, Term};
 use ad_ir::prim::{Prim, Reduce};
 use loops::{lanes, rest_of};
-pub(super) use state::{Arg, Extremum, Nest, NestFunction, Part};
+pub(super) use state::{Arg, Extremum, Nest, NestFunction, NestRange};
 
 /// A nest without loops, as the driver inlines it into its own statement.
 pub(super) struct Inline {
@@ -68,7 +68,7 @@ impl Nest<'_, '_> {
         if d > 0 {
             self.write_nodes(0..=d - 1)?;
         }
-        if let Part::Ragged(end) = *self.part {
+        if let NestRange::Ragged(end) = *self.part {
             let (size, end, level) = (self.arg(self.k.loops[d - 1]).receiver(), self.value(end)?, self.level(end));
             let (inside, end) = (&self.length, end.tokens);
             let inside = quote!(let #inside = #size.min(#end););

@@ -140,8 +140,8 @@ impl Candidate<'_> {
                     }
                 }
                 Op::Load { buf, sizes, ix } => {
-                    let alike = ix.iter().all(|&i| kernel.node(i).level == 0);
-                    if !alike || self.is_of_iteration(*buf) || sizes.contains(&axis) {
+                    let same_for_all = ix.iter().all(|&i| kernel.node(i).level == 0);
+                    if !same_for_all || self.is_of_iteration(*buf) || sizes.contains(&axis) {
                         return None;
                     }
                     stack.extend(ix);

@@ -97,7 +97,7 @@ fn macros(program: &Program) -> Option<TokenStream> {
 }
 
 /// A form of a receiver: references to the type, or a mutable one.
-enum Form {
+enum ProofForm {
     Refs(u8),
     Mutable,
 }
@@ -105,7 +105,7 @@ enum Form {
 /// The forms of a receiver that Rust tries before it finds the type's own method. A receiver with
 /// `n` references is looked up with `n` of them, then `n + 1`, then `n - 1`, and so on down to the
 /// type, `&` and `&mut` of it, and then the type that it derefs to.
-fn forms(own: Takes, refs: Option<u8>) -> Vec<Form> {
+fn forms(own: Takes, refs: Option<u8>) -> Vec<ProofForm> {
     // If the number is not known, the receiver has at most one reference.
     let (low, high) = refs.map_or((0, 1), |n| (n, n));
     let first = match own {
@@ -119,16 +119,16 @@ fn forms(own: Takes, refs: Option<u8>) -> Vec<Form> {
         Takes::Value if high == 0 => return Vec::new(),
         // The method is found in the first form, `&T`. An unknown receiver is tested in it only.
         Takes::Reference if high == 1 => {
-            return if low == 0 { vec![Form::Refs(0)] } else { Vec::new() };
+            return if low == 0 { vec![ProofForm::Refs(0)] } else { Vec::new() };
         }
         Takes::Reference if high == 0 => 0,
         // `&mut T` counts as one reference.
-        Takes::Mutable => return vec![Form::Refs(0), Form::Refs(1)],
+        Takes::Mutable => return vec![ProofForm::Refs(0), ProofForm::Refs(1)],
         Takes::Value | Takes::Reference | Takes::Deref => high.min(2) + 1,
     };
-    let mut forms: Vec<Form> = (first..=last).map(Form::Refs).collect();
+    let mut forms: Vec<ProofForm> = (first..=last).map(ProofForm::Refs).collect();
     if own == Takes::Deref {
-        forms.push(Form::Mutable);
+        forms.push(ProofForm::Mutable);
     }
     forms
 }
@@ -214,11 +214,11 @@ fn methods(program: &Program) -> Option<TokenStream> {
         for (owner, takes) in owners.into_iter().map(|owner| (owner, takes)).chain(of_queue) {
             calls.extend(forms(takes, receiver.map(|r| r.refs)).into_iter().map(|form| {
                 let receiver = match form {
-                    Form::Refs(n) => {
+                    ProofForm::Refs(n) => {
                         let refs = (0..n).map(|_| quote!(&));
                         quote!(#(#refs)* #owner)
                     }
-                    Form::Mutable => quote!(&mut #owner),
+                    ProofForm::Mutable => quote!(&mut #owner),
                 };
                 quote!(let _ = |x_: #receiver| x_.#name();)
             }));

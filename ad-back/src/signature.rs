@@ -79,7 +79,7 @@ pub(super) fn allowed_lints() -> TokenStream {
 }
 
 /// An argument for a second call: a moved value is cloned.
-pub(super) fn again(program: &Program, declared: &Declared, argument: &Ident) -> TokenStream {
+pub(super) fn cloned_if_moved(program: &Program, declared: &Declared, argument: &Ident) -> TokenStream {
     if declared.parts.is_moved(&|k| program.params[k].passing) { quote!(#argument.clone()) } else { quote!(#argument) }
 }
 
@@ -156,7 +156,7 @@ pub(super) fn call_of_function(program: &Program, declared: &[Declared]) -> Opti
     if hidden || given.iter().zip(&program.declared).any(|(own, p)| own.name != p.name) {
         return None;
     }
-    let arguments = given.iter().map(|p| again(program, p, &p.name));
+    let arguments = given.iter().map(|p| cloned_if_moved(program, p, &p.name));
     let path = path_of(program, name);
     Some(quote!(#path(#(#arguments),*)))
 }

@@ -325,7 +325,7 @@ fn visit(
         to.root = root;
         to.forced |= force;
     };
-    let dear = |c: Term| cost[c] >= REUSED;
+    let expensive = |c: Term| cost[c] >= REUSED;
     if let Some(w) = windows.get(&t) {
         w.operands.iter().for_each(|o| read(o.array, contexts.path(context, t), true));
         if let Some(added) = w.added {
@@ -366,7 +366,7 @@ fn visit(
                 let through = contexts.path(context, t);
                 let force = match prim {
                     // The operand is read again at each index of the added axes.
-                    Prim::Replicate(_) => dear(args[0]),
+                    Prim::Replicate(_) => expensive(args[0]),
                     // It costs nothing for a contiguous array, and divisions for any other operand.
                     Prim::Reshape => !is_broadcast(g, args[0]),
                     _ => false,
@@ -386,7 +386,7 @@ fn visit(
         },
         Node::Gather { src, sizes, vars, index } => {
             let through = contexts.path(context, t);
-            read(*src, through, !vars.is_empty() && dear(*src) && cost[*src] >= EXPENSIVE);
+            read(*src, through, !vars.is_empty() && expensive(*src) && cost[*src] >= EXPENSIVE);
             sizes.iter().chain(index).for_each(|&c| read(c, through, false));
         }
         Node::Scatter { dst, src, vars, index, .. } => {
@@ -403,7 +403,7 @@ fn visit(
                 if let Node::Gather { src: table, vars: none, .. } = g.node(c)
                     && none.is_empty()
                     && (1..vars.len()).contains(&g.rank(*table))
-                    && dear(*table)
+                    && expensive(*table)
                 {
                     read(*table, contexts.path(through, c), true);
                 }

@@ -204,12 +204,12 @@ struct Former<'a> {
     known: InRange<'a>,
     /// The nests that were put in the form of a block, by statement and number of items: a
     /// statement is tried again for each sequence that may contain it.
-    forms: RefCell<HashMap<(usize, Term), Option<Form>>>,
+    forms: RefCell<HashMap<(usize, Term), Option<BlockForm>>>,
 }
 
 /// The properties of a nest, in the form that it has in a block, that a sequence needs.
 #[derive(Clone)]
-struct Form {
+struct BlockForm {
     /// As in [`Blocked`].
     leading: Vec<Term>,
     inner: Vec<Term>,
@@ -500,7 +500,7 @@ impl Former<'_> {
     }
 
     /// The nest of a statement in the form of a block.
-    fn form_of(&self, s: usize, n: Term, (domain, items): (&[Term], &[Term])) -> Option<Form> {
+    fn form_of(&self, s: usize, n: Term, (domain, items): (&[Term], &[Term])) -> Option<BlockForm> {
         if let Some(known) = self.forms.borrow().get(&(s, n)) {
             return known.clone();
         }
@@ -508,7 +508,7 @@ impl Former<'_> {
         let form = made.map(|made| {
             let summed = |t: &Term| made.items.iter().any(|i| sums_over_items(i, *t));
             let (late, rows) = items.iter().copied().partition(summed);
-            Form { leading: made.leading, inner: made.inner, late, rows }
+            BlockForm { leading: made.leading, inner: made.inner, late, rows }
         });
         self.forms.borrow_mut().insert((s, n), form.clone());
         form

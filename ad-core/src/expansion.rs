@@ -10,7 +10,7 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
 
 use ad_back as emit;
-use ad_front::{self as front, Annotated, Outside};
+use ad_front::{self as front, Annotated, OuterDefinitions};
 use ad_ir::descriptor::{Alone, Descriptor, Structure};
 use ad_ir::diag::{Diagnostic, Diags, SrcRange};
 use ad_ir::prim::structural::Callee;
@@ -50,7 +50,7 @@ pub fn expansion(attr: TokenStream, item: TokenStream) -> Expansion {
 /// [`expansion`], with an explicit folder for the record of the stages.
 #[must_use]
 pub fn expand_and_dump(attr: TokenStream, item: TokenStream, folder: Option<&Path>) -> Expansion {
-    let written = written(attr, &item, &Outside::default(), folder);
+    let written = written(attr, &item, &OuterDefinitions::default(), folder);
     with_item(item, written)
 }
 
@@ -78,12 +78,17 @@ impl Written {
 /// A function with the items that are written beside it.
 pub(crate) fn with_item(item: TokenStream, written: Written) -> Expansion {
     let twice = written.errors.iter().any(|e| e.message.twice);
-    let item = if twice { without_body(front::mended(item)) } else { item };
+    let item = if twice { without_body(front::with_valid_signature(item)) } else { item };
     Expansion { tokens: beside(&item, &written.tokens), errors: written.errors, internal: written.internal }
 }
 
 /// The items beside a function. The definitions give the meaning of its calls.
-pub(crate) fn written(attr: TokenStream, item: &TokenStream, outside: &Outside, folder: Option<&Path>) -> Written {
+pub(crate) fn written(
+    attr: TokenStream,
+    item: &TokenStream,
+    outside: &OuterDefinitions,
+    folder: Option<&Path>,
+) -> Written {
     written_of(|| front::read(attr.clone(), item.clone(), outside), || front::stubs(attr.clone(), item.clone()), folder)
 }
 

@@ -11,8 +11,8 @@
 //! This module must never read what a definition computes, and a function that needs no
 //! definition never becomes a chain.
 
-mod apart;
 mod blocks;
+mod destructure;
 mod modules;
 mod wire;
 
@@ -27,7 +27,7 @@ use self::wire::{entries, entry, group, names, of_caller, read_names};
 use super::derive;
 use super::expansion::{Expansion, Written, beside, folder, guarded, with_item, written};
 use ad_back as emit;
-use ad_front::{self as front, DefId, Marked, Member, Outside, Probed};
+use ad_front::{self as front, DefId, Marked, Member, OuterDefinitions, Probed};
 use ad_ir::catalogue;
 use ad_ir::diag::{Diagnostic, Diags, SrcRange};
 use ad_ir::ir::{Elem, RealTy};
@@ -69,7 +69,7 @@ struct Chain {
     item: TokenStream,
     /// The definitions that the expansion still has to ask for.
     open: Vec<Request>,
-    outside: Outside,
+    outside: OuterDefinitions,
     /// Whether its own definition has been written. It is written before the definitions of
     /// functions of types are asked for, so that two functions may call each other.
     defined: bool,
@@ -123,13 +123,14 @@ pub fn differentiate(attr: TokenStream, item: TokenStream, place: &str) -> Expan
         return modules::differentiate(&attr, module, place);
     }
     let open: Vec<Path> = guarded(|| front::requests(&item)).unwrap_or_default();
-    let outside = Outside { open: open.iter().map(front::written).collect(), ..Outside::default() };
+    let outside = OuterDefinitions { open: open.iter().map(front::written).collect(), ..OuterDefinitions::default() };
     let found = written(attr.clone(), &item, &outside, folder().as_deref());
     let id = number(place, &item);
     if !outside.open.is_empty() && found.constants.is_none() && found.errors.is_empty() {
         let open = open.into_iter().map(Request::Path).collect();
         let kind = Subject::Differentiate;
-        let chain = Chain { kind, id, attr, item: item.clone(), open, outside: Outside::default(), defined: false };
+        let chain =
+            Chain { kind, id, attr, item: item.clone(), open, outside: OuterDefinitions::default(), defined: false };
         return Expansion { tokens: beside(&item, &chain.next().into_tokens()), ..Expansion::default() };
     }
     let (right, krate) = (found.constants.is_some(), front::krate(attr));
@@ -138,7 +139,7 @@ pub fn differentiate(attr: TokenStream, item: TokenStream, place: &str) -> Expan
     expansion.tokens.extend(constants);
     // An item of another kind gets an error, and has no definition.
     if let Ok(function) = syn::parse2::<ItemFn>(item) {
-        expansion.tokens.extend(definition(Item::Fn(function), id, right, &Outside::default(), &krate));
+        expansion.tokens.extend(definition(Item::Fn(function), id, right, &OuterDefinitions::default(), &krate));
     }
     expansion
 }
@@ -178,7 +179,7 @@ pub fn differentiable(attr: TokenStream, item: TokenStream, place: &str) -> Expa
     let open = guarded(|| front::requests(&item)).unwrap_or_default();
     let id = number(place, &item);
     let open = open.into_iter().map(Request::Path).collect();
-    let (kind, outside) = (Subject::Differentiable, Outside::default());
+    let (kind, outside) = (Subject::Differentiable, OuterDefinitions::default());
     let chain = Chain { kind, id, attr, item: item.clone(), open, outside, defined: false };
     with_item(item, chain.next())
 }
@@ -203,7 +204,7 @@ fn of_type(item: &TokenStream, place: &str) -> TokenStream {
     let open = guarded(|| front::requests_of_type(&read)).unwrap_or_default();
     let (id, attr) = (number(place, item), TokenStream::new());
     let open = open.into_iter().map(Request::Path).collect();
-    let (kind, outside) = (Subject::Type, Outside::default());
+    let (kind, outside) = (Subject::Type, OuterDefinitions::default());
     let chain = Chain { kind, id, attr, item: item.clone(), open, outside, defined: false };
     chain.next().into_tokens()
 }
@@ -315,7 +316,8 @@ impl Chain {
         let krate = front::krate(attr.clone());
         if kind == Subject::Type {
             let Ok(read) = syn::parse2::<Item>(item) else { return Written::default() };
-            let mut tokens = guarded(|| apart::beside_type(&read, outside, &krate)).ok().flatten().unwrap_or_default();
+            let mut tokens =
+                guarded(|| destructure::beside_type(&read, outside, &krate)).ok().flatten().unwrap_or_default();
             tokens.extend(definition(read, id, true, outside, &krate));
             return Written { tokens, ..Written::default() };
         }
@@ -360,11 +362,11 @@ impl Chain {
             attr: of_caller(attr),
             item: of_caller(item),
             open: open?,
-            outside: Outside {
+            outside: OuterDefinitions {
                 names: read_names(names)?,
                 asked: read_names(asked)?,
                 list: entries(list)?,
-                ..Outside::default()
+                ..OuterDefinitions::default()
             },
             defined: defined_before,
         };
@@ -385,7 +387,7 @@ fn number(place: &str, item: &TokenStream) -> DefId {
 }
 
 /// The hidden macro of a marked function or of a type.
-fn definition(mut item: Item, id: DefId, right: bool, needs: &Outside, krate: &TokenStream) -> TokenStream {
+fn definition(mut item: Item, id: DefId, right: bool, needs: &OuterDefinitions, krate: &TokenStream) -> TokenStream {
     let identity = match &item {
         Item::Fn(function) if is_carried(function) => identity(function, id, needs, krate),
         Item::Struct(_) | Item::Enum(_) => None,
@@ -444,7 +446,7 @@ fn is_carried(function: &ItemFn) -> bool {
 
 /// Tokens that identify the function, so that another place can test whether its function is the
 /// same. `None` if the function is not a value of one type.
-fn identity(function: &ItemFn, id: DefId, needs: &Outside, krate: &TokenStream) -> Option<TokenStream> {
+fn identity(function: &ItemFn, id: DefId, needs: &OuterDefinitions, krate: &TokenStream) -> Option<TokenStream> {
     let value = front::value(function, &function.sig.ident.to_token_stream(), krate)?;
     let at = Literal::u128_unsuffixed(id);
     let inner = needs.conditions(krate).map(|(_, condition)| condition);

@@ -205,7 +205,7 @@ fn rewrites_in_programs_have_the_names_of_rules() {
 /// function needs definitions of its file, or calls functions of it.
 fn traced(attr: TokenStream, item: &TokenStream) -> Option<(pipeline::Log, String)> {
     let written = |rules: bool| {
-        let outside = ad_core::front::Outside::default();
+        let outside = ad_core::front::OuterDefinitions::default();
         let annotated = ad_core::front::read(attr.clone(), item.clone(), &outside).ok()?;
         let alone = annotated.program.functions.is_empty();
         let mut log = pipeline::Log { rules, ..Default::default() };

@@ -142,7 +142,7 @@ fn only_the_taken_arm_runs() {
     let t = g.cond(c, l, e);
     let mut run = Interp::new(&g, &[Value::scalar(-1.0)]);
     assert_eq!(run.eval(t).unwrap().values(), [(-1.0_f64).exp()]);
-    assert_eq!(run.work().dear, 1);
+    assert_eq!(run.work().expensive, 1);
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn shared_closed_terms_run_once() {
     let t = stencil(&mut g, y, 0);
     let mut run = Interp::new(&g, &[Value::reals(&[3], &[0.1, 0.2, 0.3])]);
     run.eval(t).unwrap();
-    assert_eq!(run.work().dear, 6);
+    assert_eq!(run.work().expensive, 6);
 }
 
 #[test]

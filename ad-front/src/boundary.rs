@@ -9,7 +9,7 @@ use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::{Fields, GenericArgument, Item, Lifetime, PathArguments, Type};
 
-use super::travel::Outside;
+use super::travel::OuterDefinitions;
 use super::types::{self, Generics, Leaf, leaf};
 use crate::definitions::tree::arguments;
 use crate::definitions::{Definition, Definitions, is_of_one_number};
@@ -201,8 +201,8 @@ fn definition<'d>(ty: &Type, known: &'d Definitions) -> Option<(&'d Definition, 
 
 /// Whether a type is an enum, or has one in a part.
 fn has_sums(ty: &Type, known: &Definitions, depth: usize) -> bool {
-    struct Parts<'d>(&'d Definitions, usize, bool);
-    impl Visit<'_> for Parts<'_> {
+    struct HasSums<'d>(&'d Definitions, usize, bool);
+    impl Visit<'_> for HasSums<'_> {
         fn visit_type_path(&mut self, p: &syn::TypePath) {
             let ty = Type::Path(p.clone());
             if let Some((of, _)) = definition(&ty, self.0) {
@@ -214,7 +214,7 @@ fn has_sums(ty: &Type, known: &Definitions, depth: usize) -> bool {
             visit::visit_type_path(self, p);
         }
     }
-    let mut parts = Parts(known, depth, false);
+    let mut parts = HasSums(known, depth, false);
     parts.visit_type(ty);
     parts.2
 }
@@ -352,7 +352,7 @@ pub(crate) fn taken_apart(
 /// The fields of a user-defined type: a structure for each field of each variant, in which
 /// user-defined types are not taken apart further. `None` if parameters cannot have the type.
 #[must_use]
-pub fn fields(item: &Item, outside: &Outside) -> Option<Vec<Vec<Tree<FieldLeaf>>>> {
+pub fn fields(item: &Item, outside: &OuterDefinitions) -> Option<Vec<Vec<Tree<FieldLeaf>>>> {
     let (generics, variants): (_, Vec<&Fields>) = match item {
         Item::Struct(s) => (&s.generics, vec![&s.fields]),
         Item::Enum(e) => (&e.generics, e.variants.iter().map(|v| &v.fields).collect()),

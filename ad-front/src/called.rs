@@ -11,8 +11,8 @@ use std::rc::Rc;
 use quote::ToTokens;
 use syn::{ExprCall, FnArg, GenericArgument, GenericParam, PathArguments, ReturnType, Type};
 
+use super::loop_effects::LoopEffects;
 use super::lower::Lower;
-use super::outward::LoopEffects;
 use super::state::{Cell, CellValue};
 use super::travel::written;
 use super::types::{Len, len};

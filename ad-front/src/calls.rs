@@ -228,7 +228,7 @@ impl<'a> Lower<'a> {
     pub(super) fn method(&mut self, m: &'a ExprMethodCall) -> Lowered<Value<'a>> {
         let range = SrcRange::of(m);
         let name = m.method.to_string();
-        if let Some(f) = super::outward::each(m).filter(|_| super::outward::changes_receiver(m)) {
+        if let Some(f) = super::loop_effects::each(m).filter(|_| super::loop_effects::changes_receiver(m)) {
             let items = self.changed_items(m)?;
             return self.each_loop(m, f, &items);
         }
@@ -264,7 +264,7 @@ impl<'a> Lower<'a> {
             }
             None => lowered.unwrap_or_else(|| self.expr(&m.receiver)),
         };
-        if let (Some(f), Ok(receiver)) = (super::outward::each(m), &receiver)
+        if let (Some(f), Ok(receiver)) = (super::loop_effects::each(m), &receiver)
             && matches!(self.kind_of(receiver), On::Iter | On::Zip)
         {
             return self.each_loop(m, f, receiver);

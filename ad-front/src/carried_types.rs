@@ -3,7 +3,7 @@
 //!
 //! Invariant: a dummy value is never read.
 
-use super::carry::{Form, InferenceKey, Inferred, Leaves};
+use super::carry::{CarriedForm, InferenceKey, Inferred, Leaves};
 use super::lower::Lower;
 use super::value::{EnumValue, Value};
 use ad_ir::ir::{Elem, IntTy};
@@ -24,7 +24,7 @@ pub(super) enum CarriedType {
 
 impl<'a> Lower<'a> {
     /// Dummy values of a type, for the payload of a `None`. They are never read.
-    pub(super) fn dummy(&mut self, kind: &CarriedType, out: &mut Leaves) -> Form<'a> {
+    pub(super) fn dummy(&mut self, kind: &CarriedType, out: &mut Leaves) -> CarriedForm<'a> {
         let leaf = |out: &mut Leaves, t| {
             out.terms.push(t);
             out.keys.push(None);
@@ -32,20 +32,20 @@ impl<'a> Lower<'a> {
         match kind {
             CarriedType::Scalar(elem) => {
                 leaf(out, self.g.zero(*elem));
-                Form::Leaf { levels: 0 }
+                CarriedForm::Leaf { levels: 0 }
             }
             CarriedType::Array(elem, sizes, levels) => {
                 let zero = self.g.zero(*elem);
                 let sizes: Vec<_> = sizes.iter().map(|&n| self.g.lit_usize(n)).collect();
                 leaf(out, self.g.broadcast(zero, &sizes));
-                Form::Leaf { levels: *levels }
+                CarriedForm::Leaf { levels: *levels }
             }
-            CarriedType::Tuple(parts) => Form::Tuple(parts.iter().map(|p| self.dummy(p, out)).collect()),
+            CarriedType::Tuple(parts) => CarriedForm::Tuple(parts.iter().map(|p| self.dummy(p, out)).collect()),
             CarriedType::Struct(name, parts) => {
                 let parts = parts.iter().map(|p| self.dummy(p, out)).collect();
                 match self.definitions.ty(name) {
-                    Some(of) => Form::Struct(of, parts),
-                    None => Form::Tuple(parts),
+                    Some(of) => CarriedForm::Struct(of, parts),
+                    None => CarriedForm::Tuple(parts),
                 }
             }
             CarriedType::Sum(name, variants) => {
@@ -55,21 +55,21 @@ impl<'a> Lower<'a> {
                     forms.push(variant.as_ref().map(|fields| fields.iter().map(|f| self.dummy(f, out)).collect()));
                 }
                 match self.definitions.ty(name) {
-                    Some(of) => Form::Sum(of, forms),
-                    None => Form::Unit,
+                    Some(of) => CarriedForm::Sum(of, forms),
+                    None => CarriedForm::Unit,
                 }
             }
             CarriedType::Option(inner) => {
                 let form = self.dummy(inner, out);
                 leaf(out, self.g.lit_bool(false));
-                Form::Option(form.into())
+                CarriedForm::Option(form.into())
             }
         }
     }
 
     /// The form of the elements of an empty `Vec`, with dummy values. The elements are reals until
     /// another type is inferred.
-    pub(super) fn dummy_element(&mut self, key: &InferenceKey, out: &mut Leaves) -> Form<'a> {
+    pub(super) fn dummy_element(&mut self, key: &InferenceKey, out: &mut Leaves) -> CarriedForm<'a> {
         let kind = match self.inferred_before.get(key) {
             Some(Inferred::Type(kind)) => kind.clone(),
             _ => CarriedType::Scalar(self.default_real()),

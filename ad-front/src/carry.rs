@@ -45,22 +45,22 @@ pub(super) enum Inferred {
 
 /// The structure of a carried value.
 #[derive(Clone)]
-pub(super) enum Form<'a> {
+pub(super) enum CarriedForm<'a> {
     /// One term. `levels` as in [`Lower::levels`].
     Leaf {
         levels: u8,
     },
     Unit,
-    Tuple(Vec<Form<'a>>),
-    Struct(&'a Definition, Vec<Form<'a>>),
-    List(Vec<Form<'a>>),
+    Tuple(Vec<CarriedForm<'a>>),
+    Struct(&'a Definition, Vec<CarriedForm<'a>>),
+    List(Vec<CarriedForm<'a>>),
     /// An enum: a tag, and the fields of each variant that the value can be.
-    Sum(&'a Definition, Vec<Option<Vec<Form<'a>>>>),
+    Sum(&'a Definition, Vec<Option<Vec<CarriedForm<'a>>>>),
     /// A list of products of a fixed length: one array for each leaf of an element. The arrays here
     /// belong to the first value.
     Rows(Rc<GrowableVec<'a>>),
     /// An `Option`: the payload and a flag whether it is `Some`.
-    Option(Box<Form<'a>>),
+    Option(Box<CarriedForm<'a>>),
     /// An array with dynamic lengths that are the same in all steps.
     DynamicPart(Rc<[Option<Term>]>),
     /// A `None` whose payload type is not known yet.
@@ -143,17 +143,17 @@ impl<'a> Lower<'a> {
         key: &mut InferenceKey,
         out: &mut Leaves,
         range: SrcRange,
-    ) -> Lowered<Option<Form<'a>>> {
+    ) -> Lowered<Option<CarriedForm<'a>>> {
         Ok(Some(match value {
             Value::Term(t) | Value::Nested(t, _) => {
                 out.terms.push(*t);
                 out.keys.push(self.typed_by_literal.get(t).and_then(|keys| keys.first().cloned()));
-                Form::Leaf { levels: self.levels(value) }
+                CarriedForm::Leaf { levels: self.levels(value) }
             }
             Value::DynamicPart(open) => {
                 out.terms.push(open.all);
                 out.keys.push(self.typed_by_literal.get(&open.all).and_then(|keys| keys.first().cloned()));
-                Form::DynamicPart(Rc::clone(&open.lens))
+                CarriedForm::DynamicPart(Rc::clone(&open.lens))
             }
             Value::Number(n) => {
                 key.leaf += 1;
@@ -166,7 +166,7 @@ impl<'a> Lower<'a> {
                 let t = self.term_as(value, elem, range)?;
                 out.terms.push(t);
                 out.keys.push(Some(key.clone()));
-                Form::Leaf { levels: 0 }
+                CarriedForm::Leaf { levels: 0 }
             }
             Value::Filled(_, sizes) => {
                 key.leaf += 1;
@@ -177,20 +177,20 @@ impl<'a> Lower<'a> {
                 let levels = ad_ir::ir::axis(sizes.len() - 1);
                 out.terms.push(self.term_as(value, Want::Elem(elem), range)?);
                 out.keys.push(Some(key.clone()));
-                Form::Leaf { levels }
+                CarriedForm::Leaf { levels }
             }
             Value::Matrix(_) => {
                 let t = self.term(value, range)?;
                 out.terms.push(t);
                 out.keys.push(None);
-                Form::Leaf { levels: 0 }
+                CarriedForm::Leaf { levels: 0 }
             }
             Value::Tuple(parts) | Value::Struct(_, parts) | Value::List(parts) => {
                 let Some(forms) = self.flatten_all(parts, key, out, range)? else { return Ok(None) };
                 match value {
-                    Value::Struct(of, _) => Form::Struct(of, forms),
-                    Value::List(_) => Form::List(forms),
-                    _ => Form::Tuple(forms),
+                    Value::Struct(of, _) => CarriedForm::Struct(of, forms),
+                    Value::List(_) => CarriedForm::List(forms),
+                    _ => CarriedForm::Tuple(forms),
                 }
             }
             Value::Sum(sum) => {
@@ -207,7 +207,7 @@ impl<'a> Lower<'a> {
                     let Some(forms) = self.flatten_all(&payload, key, out, range)? else { return Ok(None) };
                     variants.push(Some(forms));
                 }
-                Form::Sum(sum.of, variants)
+                CarriedForm::Sum(sum.of, variants)
             }
             Value::GrowableVec(stack) if self.is_fixed(stack) => {
                 let stack = self.without_padding(stack);
@@ -215,13 +215,13 @@ impl<'a> Lower<'a> {
                     out.terms.push(t);
                     out.keys.push(self.typed_by_literal.get(&t).and_then(|keys| keys.first().cloned()));
                 }
-                Form::Rows(Rc::new(stack))
+                CarriedForm::Rows(Rc::new(stack))
             }
             Value::Option(inner, exists) => {
                 let Some(form) = self.flatten(inner, key, out, range)? else { return Ok(None) };
                 out.terms.push(*exists);
                 out.keys.push(None);
-                Form::Option(Box::new(form))
+                CarriedForm::Option(Box::new(form))
             }
             Value::None => {
                 key.leaf += 1;
@@ -230,17 +230,17 @@ impl<'a> Lower<'a> {
                         let form = self.dummy(&kind, out);
                         out.terms.push(self.g.lit_bool(false));
                         out.keys.push(None);
-                        Form::Option(Box::new(form))
+                        CarriedForm::Option(Box::new(form))
                     }
-                    _ => Form::None(key.clone()),
+                    _ => CarriedForm::None(key.clone()),
                 }
             }
-            Value::Unit => Form::Unit,
+            Value::Unit => CarriedForm::Unit,
             Value::Seq(_) | Value::Cursor(_) => {
                 let Some(cursor) = self.cursor(value, range)? else { return Ok(None) };
                 out.terms.push(cursor.at);
                 out.keys.push(None);
-                Form::Cursor(cursor.seq.clone())
+                CarriedForm::Cursor(cursor.seq.clone())
             }
             _ => return Ok(None),
         }))
@@ -252,7 +252,7 @@ impl<'a> Lower<'a> {
         key: &mut InferenceKey,
         out: &mut Leaves,
         range: SrcRange,
-    ) -> Lowered<Option<Vec<Form<'a>>>> {
+    ) -> Lowered<Option<Vec<CarriedForm<'a>>>> {
         let mut forms = Vec::new();
         for part in parts {
             let Some(form) = self.flatten(part, key, out, range)? else { return Ok(None) };
@@ -272,37 +272,37 @@ impl<'a> Lower<'a> {
     }
 
     /// Rebuilds a value from its form and leaves.
-    pub(super) fn unflatten(form: &Form<'a>, leaves: &mut std::slice::Iter<'_, Term>) -> Lowered<Value<'a>> {
-        let parts = |forms: &[Form<'a>], leaves: &mut std::slice::Iter<'_, Term>| -> Lowered<Rc<[Value<'a>]>> {
+    pub(super) fn unflatten(form: &CarriedForm<'a>, leaves: &mut std::slice::Iter<'_, Term>) -> Lowered<Value<'a>> {
+        let parts = |forms: &[CarriedForm<'a>], leaves: &mut std::slice::Iter<'_, Term>| -> Lowered<Rc<[Value<'a>]>> {
             forms.iter().map(|p| Self::unflatten(p, leaves)).collect()
         };
         Ok(match form {
-            Form::Leaf { levels } => {
+            CarriedForm::Leaf { levels } => {
                 let t = *leaves.next().ok_or(Poison)?;
                 if *levels > 0 { Value::Nested(t, *levels) } else { Value::Term(t) }
             }
-            Form::DynamicPart(lens) => {
+            CarriedForm::DynamicPart(lens) => {
                 Value::DynamicPart(Rc::new(DynamicPart { all: *leaves.next().ok_or(Poison)?, lens: Rc::clone(lens) }))
             }
-            Form::Unit => Value::Unit,
-            Form::Tuple(forms) => Value::Tuple(parts(forms, leaves)?),
-            Form::Struct(of, forms) => Value::Struct(of, parts(forms, leaves)?),
-            Form::List(forms) => Value::List(parts(forms, leaves)?),
-            Form::Sum(of, variants) => {
+            CarriedForm::Unit => Value::Unit,
+            CarriedForm::Tuple(forms) => Value::Tuple(parts(forms, leaves)?),
+            CarriedForm::Struct(of, forms) => Value::Struct(of, parts(forms, leaves)?),
+            CarriedForm::List(forms) => Value::List(parts(forms, leaves)?),
+            CarriedForm::Sum(of, variants) => {
                 let tag = *leaves.next().ok_or(Poison)?;
                 let payloads = variants.iter().map(|v| v.as_ref().map(|forms| parts(forms, leaves)).transpose());
                 Value::Sum(Rc::new(EnumValue { of, tag, payloads: payloads.collect::<Lowered<_>>()? }))
             }
-            Form::Rows(first) => {
+            CarriedForm::Rows(first) => {
                 let all = leaves.by_ref().take(first.all.len()).copied().collect();
                 Value::GrowableVec(Rc::new(GrowableVec { all, ..(**first).clone() }))
             }
-            Form::Option(form) => {
+            CarriedForm::Option(form) => {
                 let value = Self::unflatten(form, leaves)?;
                 Value::Option(value.into(), *leaves.next().ok_or(Poison)?)
             }
-            Form::None(_) => Value::None,
-            Form::Cursor(seq) => {
+            CarriedForm::None(_) => Value::None,
+            CarriedForm::Cursor(seq) => {
                 let at = *leaves.next().ok_or(Poison)?;
                 Value::Cursor(Rc::new(super::value::Cursor { seq: seq.clone(), at }))
             }
@@ -314,14 +314,14 @@ impl<'a> Lower<'a> {
     pub(super) fn flatten_like(
         &mut self,
         value: &Value<'a>,
-        form: &Form<'a>,
+        form: &CarriedForm<'a>,
         current: &mut std::slice::Iter<'_, Term>,
         out: &mut Vec<Term>,
         (who, range): (CarriedName, SrcRange),
     ) -> Lowered<()> {
         let several = |me: &mut Self,
                        parts: &[Value<'a>],
-                       forms: &[Form<'a>],
+                       forms: &[CarriedForm<'a>],
                        current: &mut std::slice::Iter<'_, Term>,
                        out: &mut Vec<Term>| {
             if parts.len() != forms.len() {
@@ -336,14 +336,14 @@ impl<'a> Lower<'a> {
                 }
                 Ok(())
             }
-            (Form::Unit, Value::Unit) | (Form::None(_), Value::None) => Ok(()),
-            (Form::Tuple(forms), Value::Tuple(parts)) | (Form::List(forms), Value::List(parts)) => {
+            (CarriedForm::Unit, Value::Unit) | (CarriedForm::None(_), Value::None) => Ok(()),
+            (CarriedForm::Tuple(forms), Value::Tuple(parts)) | (CarriedForm::List(forms), Value::List(parts)) => {
                 several(self, parts, forms, current, out)
             }
-            (Form::Struct(of, forms), Value::Struct(other, parts)) if std::ptr::eq(*of, *other) => {
+            (CarriedForm::Struct(of, forms), Value::Struct(other, parts)) if std::ptr::eq(*of, *other) => {
                 several(self, parts, forms, current, out)
             }
-            (Form::Sum(of, variants), Value::Sum(sum)) if std::ptr::eq(*of, sum.of) => {
+            (CarriedForm::Sum(of, variants), Value::Sum(sum)) if std::ptr::eq(*of, sum.of) => {
                 current.next().ok_or(Poison)?;
                 out.push(sum.tag);
                 for (forms, payload) in variants.iter().zip(sum.payloads.iter()) {
@@ -361,10 +361,10 @@ impl<'a> Lower<'a> {
                 }
                 Ok(())
             }
-            (Form::Rows(first), Value::GrowableVec(_) | Value::List(_)) => {
+            (CarriedForm::Rows(first), Value::GrowableVec(_) | Value::List(_)) => {
                 self.rows_like(value, &Rc::clone(first), current, out, (who, range))
             }
-            (Form::List(forms), Value::GrowableVec(stack)) if self.is_fixed(stack) => {
+            (CarriedForm::List(forms), Value::GrowableVec(stack)) if self.is_fixed(stack) => {
                 let (stack, n) = (Rc::clone(stack), self.g.int_value(stack.len));
                 let n = n.and_then(|n| usize::try_from(n).ok());
                 if n != Some(forms.len()) {
@@ -377,7 +377,7 @@ impl<'a> Lower<'a> {
                 }
                 several(self, &parts, forms, current, out)
             }
-            (Form::List(forms), Value::Term(t) | Value::Nested(t, _)) if self.g.rank(*t) > 0 => {
+            (CarriedForm::List(forms), Value::Term(t) | Value::Nested(t, _)) if self.g.rank(*t) > 0 => {
                 let (t, levels) = (*t, self.levels(value));
                 let n = self.g.int_value(self.g.shape(t)[0]).and_then(|n| usize::try_from(n).ok());
                 if n != Some(forms.len()) {
@@ -392,24 +392,24 @@ impl<'a> Lower<'a> {
                     .collect();
                 several(self, &parts, forms, current, out)
             }
-            (Form::Option(form), Value::Option(inner, exists)) => {
+            (CarriedForm::Option(form), Value::Option(inner, exists)) => {
                 self.flatten_like(inner, form, current, out, (who, range))?;
                 current.next().ok_or(Poison)?;
                 out.push(*exists);
                 Ok(())
             }
-            (Form::Cursor(seq), Value::Cursor(cursor)) if Rc::ptr_eq(&seq.item, &cursor.seq.item) => {
+            (CarriedForm::Cursor(seq), Value::Cursor(cursor)) if Rc::ptr_eq(&seq.item, &cursor.seq.item) => {
                 current.next().ok_or(Poison)?;
                 out.push(cursor.at);
                 Ok(())
             }
-            (Form::Option(form), Value::None) => {
+            (CarriedForm::Option(form), Value::None) => {
                 self.flatten_like(&Value::Never, form, current, out, (who, range))?;
                 current.next().ok_or(Poison)?;
                 out.push(self.g.lit_bool(false));
                 Ok(())
             }
-            (Form::None(key), Value::Option(inner, _)) => match self.kind(inner) {
+            (CarriedForm::None(key), Value::Option(inner, _)) => match self.kind(inner) {
                 Some(kind) if !self.inferred_before.contains_key(key) => {
                     self.inferred_now.insert(key.clone(), Inferred::Type(kind));
                     Err(Poison)
@@ -420,7 +420,7 @@ impl<'a> Lower<'a> {
                 }
             },
             (
-                Form::Leaf { .. },
+                CarriedForm::Leaf { .. },
                 Value::Term(_)
                 | Value::Nested(..)
                 | Value::Number(_)
@@ -440,7 +440,7 @@ impl<'a> Lower<'a> {
                 out.push(self.with_shape_of(current, t, (who, range))?);
                 Ok(())
             }
-            (Form::DynamicPart(lens), Value::DynamicPart(_) | Value::Term(_) | Value::Matrix(_)) => {
+            (CarriedForm::DynamicPart(lens), Value::DynamicPart(_) | Value::Term(_) | Value::Matrix(_)) => {
                 let current = *current.next().ok_or(Poison)?;
                 let current = DynamicPart { all: current, lens: Rc::clone(lens) };
                 let new = self.value_as_part(value, Want::Elem(self.g.elem(current.all)), range)?;
@@ -462,8 +462,8 @@ impl<'a> Lower<'a> {
             (_, other) => {
                 let found = self.describe(other);
                 let was = match form {
-                    Form::Struct(..) => "a struct",
-                    Form::Tuple(_) | Form::List(_) => "a tuple or an array literal",
+                    CarriedForm::Struct(..) => "a struct",
+                    CarriedForm::Tuple(_) | CarriedForm::List(_) => "a tuple or an array literal",
                     _ => "another value",
                 };
                 Err(self.error(range, who.type_change(was, &found)))
@@ -500,8 +500,8 @@ impl<'a> Lower<'a> {
     /// Requests another type for a term in the next run, if its type comes only from literals.
     /// Returns whether a new run is needed.
     pub(super) fn retype_literals(&mut self, t: Term, to: Elem) -> bool {
-        let alike = |a: Elem, b: Elem| a != b && a.is_real() == b.is_real() && a != Elem::Bool && b != Elem::Bool;
-        if !alike(self.g.elem(t), to) {
+        let retypes = |a: Elem, b: Elem| a != b && a.is_real() == b.is_real() && a != Elem::Bool && b != Elem::Bool;
+        if !retypes(self.g.elem(t), to) {
             return false;
         }
         let mut any = false;
@@ -578,16 +578,20 @@ impl<'a> Lower<'a> {
     }
 }
 
-impl Form<'_> {
+impl CarriedForm<'_> {
     /// The number of leaf terms.
     pub(super) fn leaves(&self) -> usize {
         match self {
-            Form::Leaf { .. } | Form::DynamicPart(_) | Form::Cursor(_) => 1,
-            Form::Unit | Form::None(_) => 0,
-            Form::Tuple(parts) | Form::Struct(_, parts) | Form::List(parts) => parts.iter().map(Form::leaves).sum(),
-            Form::Sum(_, variants) => 1 + variants.iter().flatten().flatten().map(Form::leaves).sum::<usize>(),
-            Form::Rows(first) => first.all.len(),
-            Form::Option(form) => form.leaves() + 1,
+            CarriedForm::Leaf { .. } | CarriedForm::DynamicPart(_) | CarriedForm::Cursor(_) => 1,
+            CarriedForm::Unit | CarriedForm::None(_) => 0,
+            CarriedForm::Tuple(parts) | CarriedForm::Struct(_, parts) | CarriedForm::List(parts) => {
+                parts.iter().map(CarriedForm::leaves).sum()
+            }
+            CarriedForm::Sum(_, variants) => {
+                1 + variants.iter().flatten().flatten().map(CarriedForm::leaves).sum::<usize>()
+            }
+            CarriedForm::Rows(first) => first.all.len(),
+            CarriedForm::Option(form) => form.leaves() + 1,
         }
     }
 }

@@ -7,8 +7,8 @@
 mod close;
 
 use super::lower::Lower;
+use super::panic_messages::PanicMessage;
 use super::value::Lowered;
-use super::words::PanicMessage;
 use ad_ir::analysis::range::Linear;
 use ad_ir::ir::{Elem, Loc, Node, OpenLoop, Term, Type, Var};
 use ad_ir::memory_order::HasLayouts;

@@ -9,9 +9,9 @@ use std::rc::Rc;
 use super::carry::InferenceKey;
 use super::changes::{length_at, moved, place_arg, pop_from, push_to, rotated};
 use super::growth::Growth;
+use super::loop_effects::LoopEffects;
 use super::lower::Lower;
 use super::methods::construct::constant;
-use super::outward::LoopEffects;
 use super::place::Place;
 use super::stack::GrowableVec;
 use super::state::CellValue;
@@ -74,7 +74,7 @@ impl<'a> Lower<'a> {
                 if let Some(spare) = self.in_spare_array(seq, self.g.elem(t), range)? {
                     return Ok(Value::GrowableVec(spare.into()));
                 }
-                let form = super::carry::Form::Leaf { levels: 0 };
+                let form = super::carry::CarriedForm::Leaf { levels: 0 };
                 let stack = GrowableVec { all: vec![t], form, ..GrowableVec::without_arrays(len, more) };
                 return Ok(Value::GrowableVec(Rc::new(stack)));
             }

@@ -15,7 +15,7 @@ use syn::{Attribute, Block, Expr, Fields, GenericParam, Item, Path, Stmt, Type};
 
 use super::sig::is_real;
 use super::sorting::Routines;
-use super::travel::{Outside, written};
+use super::travel::{OuterDefinitions, written};
 pub(super) use impls::{AssociatedFunction, Impl, SelfParam, SelfType, trait_of};
 
 /// All definitions. They live as long as the values that refer to them.
@@ -160,7 +160,7 @@ impl Definition {
 impl Definitions {
     /// The definitions of a body, and those from outside of it. Their macros and imports have been
     /// replaced.
-    pub(super) fn of_body(body: &Block, outside: &Outside) -> Self {
+    pub(super) fn of_body(body: &Block, outside: &OuterDefinitions) -> Self {
         let own = Definitions::outside(outside);
         Definitions { renamed: own.renamed, open: own.open, ..Definitions::of(body, &outside.items()) }
     }
@@ -216,7 +216,7 @@ impl Definitions {
     }
 
     /// The definitions from outside, which are those that a signature can name.
-    pub(super) fn outside(outside: &Outside) -> Self {
+    pub(super) fn outside(outside: &OuterDefinitions) -> Self {
         let renamed = outside.names.iter().filter_map(|(path, id)| {
             let of = match &outside.list.iter().find(|d| d.id == *id)?.item {
                 Item::Struct(s) => s.ident.to_string(),

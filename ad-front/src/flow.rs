@@ -13,8 +13,8 @@ use syn::Expr;
 
 use super::arith::Selection;
 use super::checks::Frame;
+use super::loop_effects::Jump;
 use super::lower::Lower;
-use super::outward::Jump;
 use super::state::{Cell, CellValue, Store};
 use super::value::{Lowered, Value};
 use ad_ir::analysis::guards::Guard;

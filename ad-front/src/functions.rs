@@ -7,7 +7,7 @@ use super::lower::Lower;
 use super::methods::parts;
 use super::open::DynamicPart;
 use super::refs::results;
-use super::table::{Call, Neutral, On, Parts, Row, row};
+use super::table::{Call, Neutral, On, OnDynamicParts, Row, row};
 use super::value::{Lowered, Value, Want};
 use ad_ir::catalogue::{self, wanted};
 use ad_ir::diag::SrcRange;
@@ -48,44 +48,44 @@ pub(super) const REDUCING: &[Row] = &[
     row("sum", On::Dsl, (1, 1), sum_in_lanes, "sum of all elements")
         .called("x_")
         .gives(results::number)
-        .parts(Parts::Reduction(Neutral::Zero)),
+        .parts(OnDynamicParts::Reduction(Neutral::Zero)),
     row("sum_outer", On::Dsl, (1, 1), sum_outer, "sum over the first axis")
         .called("x_")
         .gives(results::array)
-        .parts(Parts::By(parts::sum_outer)),
+        .parts(OnDynamicParts::By(parts::sum_outer)),
     row("maximum", On::Dsl, (1, 1), maximum, "largest element")
         .called("x_")
         .gives(results::number)
-        .parts(Parts::By(parts::largest)),
+        .parts(OnDynamicParts::By(parts::largest)),
     row("minimum", On::Dsl, (1, 1), minimum, "smallest element")
         .called("x_")
         .gives(results::number)
-        .parts(Parts::By(parts::smallest)),
+        .parts(OnDynamicParts::By(parts::smallest)),
     row("norm", On::Dsl, (1, 1), norm, "square root of the sum of squares")
         .called("x_")
         .gives(results::number)
-        .parts(Parts::Reduction(Neutral::Zero)),
+        .parts(OnDynamicParts::Reduction(Neutral::Zero)),
     row("softmax", On::Dsl, (1, 1), softmax, "exponentials by their sum, along the last axis")
         .called("x_")
         .gives(results::array)
-        .parts(Parts::By(parts::softmax)),
+        .parts(OnDynamicParts::By(parts::softmax)),
     // The padding follows the valid elements, and none of them reads it.
     row("cumsum", On::Dsl, (1, 1), cumsum, "sums of the elements so far, along the last axis")
         .called("x_")
         .gives(results::array)
-        .parts(Parts::Elementwise),
+        .parts(OnDynamicParts::Elementwise),
     row("argmax", On::Dsl, (1, 1), argmax, "index of the first largest element")
         .called("x_")
         .gives(results::number)
-        .parts(Parts::By(parts::largest)),
+        .parts(OnDynamicParts::By(parts::largest)),
     row("argmin", On::Dsl, (1, 1), argmin, "index of the first smallest element")
         .called("x_")
         .gives(results::number)
-        .parts(Parts::By(parts::smallest)),
+        .parts(OnDynamicParts::By(parts::smallest)),
     row("logsumexp", On::Dsl, (1, 1), logsumexp, "logarithm of the sum of exponentials")
         .called("x_")
         .gives(results::number)
-        .parts(Parts::Reduction(Neutral::MinusInfinity)),
+        .parts(OnDynamicParts::Reduction(Neutral::MinusInfinity)),
 ];
 
 /// Functions that select one of two values.

@@ -424,8 +424,8 @@ fn distance(me: &mut Lower, ty: IntTy, a: Term, b: Term) -> Term {
     let below = me.g.int(IntOp::Add, below, more);
     let far = me.g.int(IntOp::Add, above, below);
     let (up, down) = (me.g.compare(Cmp::Ge, high, zero), me.g.compare(Cmp::Lt, low, zero));
-    let apart = me.g.and(up, down);
-    me.g.select(apart, far, near)
+    let opposite_signs = me.g.and(up, down);
+    me.g.select(opposite_signs, far, near)
 }
 
 fn abs_diff<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

@@ -21,7 +21,7 @@ use super::lower::Lower;
 use super::methods::parts;
 use super::refs::results;
 use super::slice::front_axis;
-use super::table::{Call, Mark, On, Parts, Row, row};
+use super::table::{Call, Mark, On, OnDynamicParts, Row, row};
 use super::value::{Lowered, Number, Seq, Value};
 use ad_ir::catalogue::{self, wanted};
 use ad_ir::diag::{Poison, SrcRange};
@@ -53,44 +53,44 @@ pub(super) const TABLE: &[Row] = &[
     row("outer_iter", On::Array, (0, 0), outer_iter, "the parts along the first axis")
         .reduces(ReductionOrder::Logical)
         .gives(results::views)
-        .parts(Parts::By(parts::outer_iter)),
+        .parts(OnDynamicParts::By(parts::outer_iter)),
     row("axis_iter", On::Array, (1, 1), axis_iter, "the parts along an axis")
         .reduces(ReductionOrder::Logical)
         .gives(results::views)
-        .parts(Parts::By(parts::axis_iter)),
+        .parts(OnDynamicParts::By(parts::axis_iter)),
     row("rows", On::Array, (0, 0), rows, "the rows: vectors along the last axis")
         .reduces(ReductionOrder::Logical)
         .gives(results::lanes)
-        .parts(Parts::By(parts::rows)),
+        .parts(OnDynamicParts::By(parts::rows)),
     row("columns", On::Array, (0, 0), columns, "the columns: vectors along the first axis")
         .reduces(ReductionOrder::Logical)
         .gives(results::lanes)
-        .parts(Parts::By(parts::columns)),
+        .parts(OnDynamicParts::By(parts::columns)),
     row("lanes", On::Array, (1, 1), lanes, "the vectors along an axis")
         .reduces(ReductionOrder::Logical)
         .gives(results::lanes),
     row("indexed_iter", On::Array, (0, 0), indexed_iter, "pairs of index and element")
         .reduces(ReductionOrder::Logical)
         .gives(results::indexed)
-        .parts(Parts::By(parts::indexed_iter)),
+        .parts(OnDynamicParts::By(parts::indexed_iter)),
     row("windows", On::Array, (1, 1), windows, "the parts of n elements that follow each other by one")
         .reduces(ReductionOrder::Logical)
         .of_vectors_too()
         .gives(results::windows)
-        .parts(Parts::AsVector),
+        .parts(OnDynamicParts::AsVector),
     row("chunks_exact", On::Array, (1, 1), chunks, "the parts of n elements that follow each other")
         .reduces(ReductionOrder::Logical)
         .of_vectors_too()
         .gives(results::chunks)
-        .parts(Parts::AsVector),
+        .parts(OnDynamicParts::AsVector),
     row("exact_chunks", On::Array, (1, 1), chunks, "the parts of n elements that follow each other")
         .reduces(ReductionOrder::Logical)
-        .parts(Parts::AsVector),
+        .parts(OnDynamicParts::AsVector),
     row("chunks", On::Array, (1, 1), all_chunks, "the parts of n elements that follow each other, and the rest")
         .reduces(ReductionOrder::Logical)
         .of_vectors()
         .gives(results::chunks)
-        .parts(Parts::AsVector),
+        .parts(OnDynamicParts::AsVector),
     row("axis_chunks_iter", On::Array, (2, 2), axis_chunks, "the parts of n indices of an axis, and the rest")
         .reduces(ReductionOrder::Logical),
     row("remainder", On::Iter, (0, 0), remainder, "the elements behind the last whole one of `chunks_exact`"),
@@ -513,7 +513,7 @@ fn all_chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
         let (len, more) = (me.g.int(IntOp::Min, size, rest), me.no_growth());
         let form = match &list {
             Some(list) => list.form.clone(),
-            None => super::carry::Form::Leaf { levels: me.levels_inside(x, levels) },
+            None => super::carry::CarriedForm::Leaf { levels: me.levels_inside(x, levels) },
         };
         Ok(Value::GrowableVec(Rc::new(super::stack::GrowableVec {
             all,

@@ -25,10 +25,9 @@ mod carried_types;
 mod carry;
 mod changes;
 mod checks;
+mod closure_conversion;
 mod collected;
 mod consts;
-mod converted;
-mod corner;
 mod definitions;
 mod depth;
 mod examples;
@@ -41,22 +40,22 @@ mod integers;
 mod items;
 mod iter;
 mod lists;
+mod loop_effects;
 mod loops;
 mod lower;
 mod macros;
 mod memory;
 mod methods;
 mod modules;
-mod once;
+mod monotone;
 mod opaque;
 mod open;
 mod operators;
 mod options;
 mod order;
 mod outcomes;
-mod outward;
+mod panic_messages;
 mod panics;
-mod parted;
 mod pattern;
 mod place;
 mod probe;
@@ -73,6 +72,7 @@ mod resize;
 mod result;
 mod rollback;
 mod row;
+mod search_and_split;
 mod shapes;
 mod sig;
 mod slice;
@@ -88,7 +88,7 @@ mod terms;
 mod travel;
 mod types;
 mod value;
-mod words;
+mod zero_step_guards;
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::ItemFn;
@@ -110,7 +110,7 @@ pub use probe::{Probed, probe, probe_method};
 pub use requests::{requests, requests_of_method, requests_of_type};
 pub use sig::is_real;
 pub use table::{Described, On, Proof, rows};
-pub use travel::{DefId, Marked, Member, Outside, Wanted, constant_id, named, value, written};
+pub use travel::{DefId, Marked, Member, OuterDefinitions, Wanted, constant_id, named, value, written};
 
 /// The output for a function with errors.
 #[derive(Debug)]
@@ -149,7 +149,7 @@ pub struct Annotated {
 ///
 /// All errors of the function, and stand-ins for its derivatives.
 pub fn parse(attr: TokenStream, item: TokenStream) -> Result<Program, Failure> {
-    read(attr, item, &Outside::default()).map(|annotated| annotated.program)
+    read(attr, item, &OuterDefinitions::default()).map(|annotated| annotated.program)
 }
 
 /// Reads an annotated function. `outside` has the definitions of the marked functions that it
@@ -159,7 +159,7 @@ pub fn parse(attr: TokenStream, item: TokenStream) -> Result<Program, Failure> {
 /// # Errors
 ///
 /// All errors of the function, and stand-ins for its derivatives.
-pub fn read(attr: TokenStream, item: TokenStream, outside: &Outside) -> Result<Annotated, Failure> {
+pub fn read(attr: TokenStream, item: TokenStream, outside: &OuterDefinitions) -> Result<Annotated, Failure> {
     let mut diags = Diags::new();
     if let Some(span) = depth::too_deep(&attr).or_else(|| depth::too_deep(&item)) {
         diags.push(SrcRange { first: span, last: span }, catalogue::too_deep());
@@ -221,7 +221,7 @@ pub fn read(attr: TokenStream, item: TokenStream, outside: &Outside) -> Result<A
 /// # Errors
 ///
 /// As [`read`].
-pub fn read_method(attr: TokenStream, method: &Method, outside: &Outside) -> Result<Annotated, Failure> {
+pub fn read_method(attr: TokenStream, method: &Method, outside: &OuterDefinitions) -> Result<Annotated, Failure> {
     let mut diags = Diags::new();
     let attr = attr::parse(attr, &mut diags);
     function(&attr, method.item.clone(), Some(&method.within), outside, diags)
@@ -231,7 +231,7 @@ fn function(
     attr: &attr::Attr,
     mut item: ItemFn,
     within: Option<&Within>,
-    outside: &Outside,
+    outside: &OuterDefinitions,
     mut diags: Diags,
 ) -> Result<Annotated, Failure> {
     let types = Definitions::outside(outside);
@@ -280,7 +280,7 @@ fn function(
 fn of_examples(
     sig: &sig::Sig,
     item: &ItemFn,
-    (definitions, outside): (&Definitions, &Outside),
+    (definitions, outside): (&Definitions, &OuterDefinitions),
     attr: &attr::Attr,
     diags: &mut Diags,
 ) -> Lowered<Option<Program>> {
@@ -351,18 +351,18 @@ fn several_indices(tokens: TokenStream) -> Option<(SrcRange, String, String)> {
 /// The item with a valid signature, if rustc would not accept its own signature. So rustc does not
 /// report the same error again.
 #[must_use]
-pub fn mended(item: TokenStream) -> TokenStream {
+pub fn with_valid_signature(item: TokenStream) -> TokenStream {
     let Ok(mut function) = syn::parse2::<ItemFn>(item.clone()) else { return item };
-    let mut mended = false;
+    let mut changed = false;
     for arg in &mut function.sig.inputs {
         if let syn::FnArg::Typed(arg) = arg {
-            mended |= types::mend(&mut arg.ty);
+            changed |= types::mend(&mut arg.ty);
         }
     }
     if let syn::ReturnType::Type(_, ty) = &mut function.sig.output {
-        mended |= types::mend(ty);
+        changed |= types::mend(ty);
     }
-    if mended { quote::quote!(#function) } else { item }
+    if changed { quote::quote!(#function) } else { item }
 }
 
 /// Reads the attribute of a function that is only called. It may state the path of the crate `ad`.
@@ -383,7 +383,7 @@ pub fn options_of_block(attr: TokenStream, diags: &mut Diags) {
 
 /// Stand-ins for the derivatives of a method with a valid signature.
 #[must_use]
-pub fn stubs_of_method(attr: TokenStream, method: &Method, outside: &Outside) -> TokenStream {
+pub fn stubs_of_method(attr: TokenStream, method: &Method, outside: &OuterDefinitions) -> TokenStream {
     let mut diags = Diags::new();
     let attr = attr::parse(attr, &mut diags);
     let Ok(sig) = sig::parse(&method.item, &attr, &Definitions::outside(outside), &mut diags) else {

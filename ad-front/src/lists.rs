@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use syn::ExprRepeat;
 
-use super::carry::{CarriedName, Form, InferenceKey, Inferred, Leaves};
+use super::carry::{CarriedForm, CarriedName, InferenceKey, Inferred, Leaves};
 use super::lower::Lower;
 use super::place::Projection;
 use super::slice::Cut;
@@ -29,13 +29,13 @@ impl GrowableVec<'_> {
         let Projection::Part(cuts) = last else { return None };
         let (mut form, mut first) = (&self.form, 0);
         for step in fields {
-            let (Projection::Field(k), Form::Tuple(parts) | Form::Struct(_, parts)) = (step, form) else {
+            let (Projection::Field(k), CarriedForm::Tuple(parts) | CarriedForm::Struct(_, parts)) = (step, form) else {
                 return None;
             };
-            first += parts.get(..*k)?.iter().map(Form::leaves).sum::<usize>();
+            first += parts.get(..*k)?.iter().map(CarriedForm::leaves).sum::<usize>();
             form = parts.get(*k)?;
         }
-        let Form::Leaf { levels } = form else { return None };
+        let CarriedForm::Leaf { levels } = form else { return None };
         self.window.is_none().then_some(((first, *levels), &**cuts))
     }
 }
@@ -67,7 +67,7 @@ impl<'a> Lower<'a> {
     }
 
     /// A list of elements of this form. The arrays have the leaves of all elements.
-    pub(super) fn list_of(&mut self, form: Form<'a>, all: Vec<Term>, len: Term) -> Value<'a> {
+    pub(super) fn list_of(&mut self, form: CarriedForm<'a>, all: Vec<Term>, len: Term) -> Value<'a> {
         let more = self.no_growth();
         Value::GrowableVec(Rc::new(GrowableVec { all, form, ..GrowableVec::without_arrays(len, more) }))
     }
@@ -114,8 +114,8 @@ impl<'a> Lower<'a> {
         let mut news = false;
         for (t, key) in column() {
             let Some(key) = key.as_ref().filter(|_| self.g.elem(t) != elem) else { continue };
-            let alike = self.g.elem(t).is_real() == elem.is_real();
-            if alike && !self.inferred_before.contains_key(key) {
+            let same_kind = self.g.elem(t).is_real() == elem.is_real();
+            if same_kind && !self.inferred_before.contains_key(key) {
                 self.inferred_now.insert(key.clone(), Inferred::Elem(elem));
                 news = true;
             }

@@ -1,5 +1,5 @@
 //! Lowers loops. A loop becomes a scan. It carries the variables that its body may assign and, for
-//! each jump to an outer target, a flag and the value. The module `outward` collects both from the
+//! each jump to an outer target, a flag and the value. The module `loop_effects` collects both from the
 //! syntax. The body is lowered once, with placeholders in the variables.
 //!
 //! Invariant: steps after a jump have no effect. Their checks do not fail, and their values do not
@@ -13,13 +13,13 @@ mod step;
 
 use std::rc::Rc;
 
-use super::carry::{Form, InferenceKey, Leaves};
+use super::carry::{CarriedForm, InferenceKey, Leaves};
 use super::checks::{Recurrence, Stepped};
 use super::flow::OuterJump;
 use super::growth::Growth;
+use super::loop_effects::LoopEffects;
 use super::lower::Lower;
 use super::memory::Ordered;
-use super::outward::LoopEffects;
 use super::stack::GrowableVec;
 use super::state::{Cell, CellValue};
 use super::value::{Lowered, Seq, Value, Want};
@@ -33,7 +33,7 @@ use ad_ir::prim::{Cmp, IntOp};
 struct Carried<'a> {
     cell: Cell,
     name: String,
-    form: Form<'a>,
+    form: CarriedForm<'a>,
     /// The index of its first leaf.
     first: usize,
     /// The arrays in it whose memory order changes.
@@ -122,7 +122,7 @@ struct StepsResult<'a> {
 struct Payload<'a> {
     /// The cell that receives the value after the loop.
     cell: Cell,
-    form: Form<'a>,
+    form: CarriedForm<'a>,
     leaves: Leaves,
 }
 

@@ -12,17 +12,17 @@ use quote::ToTokens;
 use syn::{ItemFn, Pat};
 
 use super::arith::Arith;
-use super::carry::{Form, InferenceKey, Inferred};
+use super::carry::{CarriedForm, InferenceKey, Inferred};
 use super::definitions::Definitions;
 use super::definitions::tree::TypeTree;
-use super::once::MaybeUnreached;
 use super::recursion::Functions;
 use super::rollback::State;
 use super::shapes::Classes;
 use super::sig::Sig;
-use super::travel::Outside;
+use super::travel::OuterDefinitions;
 use super::types::Leaf;
 use super::value::{Lowered, Number, Value, Want};
+use super::zero_step_guards::MaybeUnreached;
 use ad_ir::catalogue;
 use ad_ir::diag::{Message, Poison, SrcRange, text_of};
 use ad_ir::ir::{Elem, Graph, Loc, Term};
@@ -43,7 +43,7 @@ pub(super) struct Lower<'a> {
     /// The structs, enums and `impl` blocks that the body can name.
     pub definitions: &'a Definitions,
     /// The definitions of marked functions.
-    pub outside: &'a Outside,
+    pub outside: &'a OuterDefinitions,
     /// The type of each method receiver in the body.
     pub receivers: Rc<super::refs::Receivers>,
     /// Sizes that earlier runs of the front end have found to be equal.
@@ -100,7 +100,7 @@ pub(super) struct Lower<'a> {
 }
 
 impl<'a> Lower<'a> {
-    pub(super) fn new(sig: &'a Sig, definitions: &'a Definitions, outside: &'a Outside) -> Self {
+    pub(super) fn new(sig: &'a Sig, definitions: &'a Definitions, outside: &'a OuterDefinitions) -> Self {
         let range = SrcRange::of(&sig.name);
         Lower {
             state: State::of_function(SourceLocation { range, text: sig.name.to_string() }),
@@ -265,13 +265,15 @@ impl<'a> Lower<'a> {
     fn rows_of(
         &mut self,
         element: &Structure<Leaf>,
-        form: &Form<'a>,
+        form: &CarriedForm<'a>,
         rows: &mut std::slice::Iter<'_, Term>,
         out: &mut Vec<Term>,
     ) -> Option<()> {
         match (element, form) {
             (Structure::Defined(_, inner) | Structure::List(_, inner), form) => self.rows_of(inner, form, rows, out),
-            (Structure::Tuple(types), Form::Tuple(forms) | Form::Struct(_, forms)) if types.len() == forms.len() => {
+            (Structure::Tuple(types), CarriedForm::Tuple(forms) | CarriedForm::Struct(_, forms))
+                if types.len() == forms.len() =>
+            {
                 types.iter().zip(forms).try_for_each(|(ty, form)| self.rows_of(ty, form, rows, out))
             }
             (Structure::Leaf(_), form) => {
@@ -282,13 +284,13 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn joined_rows(&mut self, form: &Form<'a>, rows: &mut std::slice::Iter<'_, Term>) -> Option<Term> {
+    fn joined_rows(&mut self, form: &CarriedForm<'a>, rows: &mut std::slice::Iter<'_, Term>) -> Option<Term> {
         match form {
-            Form::Leaf { .. } => rows.next().copied(),
-            Form::List(forms) => {
+            CarriedForm::Leaf { .. } => rows.next().copied(),
+            CarriedForm::List(forms) => {
                 let parts: Vec<Term> = forms.iter().map(|form| self.joined_rows(form, rows)).collect::<Option<_>>()?;
-                let alike = parts.windows(2).all(|pair| self.g.shape(pair[0]) == self.g.shape(pair[1]));
-                let all = self.g.stack(Some(&parts).filter(|parts| alike && !parts.is_empty())?);
+                let same_shape = parts.windows(2).all(|pair| self.g.shape(pair[0]) == self.g.shape(pair[1]));
+                let all = self.g.stack(Some(&parts).filter(|parts| same_shape && !parts.is_empty())?);
                 let last = ad_ir::ir::axis(self.g.rank(all));
                 let perm: Vec<u8> = [1, 0].into_iter().chain(2..last).collect();
                 Some(self.g.transpose(all, &perm))

@@ -116,7 +116,7 @@ fn unqualified(p: &syn::ExprPath) -> Option<syn::ExprPath> {
 }
 
 /// A macro that becomes an ordinary expression.
-struct Row {
+struct MacroRow {
     name: &'static str,
     /// Whether its call has square brackets.
     brackets: bool,
@@ -125,14 +125,14 @@ struct Row {
     read: fn(&Macro) -> syn::Result<Expr>,
 }
 
-const MACROS: &[Row] = &[
-    Row { name: "array", brackets: true, arguments: "[0.0_f64]", read: listed },
-    Row { name: "vec", brackets: true, arguments: "[0.0_f64]", read: listed },
-    Row { name: "s", brackets: true, arguments: "[0]", read: sliced },
-    Row { name: "stack", brackets: true, arguments: "[$crate::ndarray::Axis(0), *x_]", read: joined_arrays },
-    Row { name: "concatenate", brackets: true, arguments: "[$crate::ndarray::Axis(0), *x_]", read: joined_arrays },
-    Row { name: "azip", brackets: false, arguments: "((x_ in x_) drop::<&f64>(x_))", read: zipped },
-    Row {
+const MACROS: &[MacroRow] = &[
+    MacroRow { name: "array", brackets: true, arguments: "[0.0_f64]", read: listed },
+    MacroRow { name: "vec", brackets: true, arguments: "[0.0_f64]", read: listed },
+    MacroRow { name: "s", brackets: true, arguments: "[0]", read: sliced },
+    MacroRow { name: "stack", brackets: true, arguments: "[$crate::ndarray::Axis(0), *x_]", read: joined_arrays },
+    MacroRow { name: "concatenate", brackets: true, arguments: "[$crate::ndarray::Axis(0), *x_]", read: joined_arrays },
+    MacroRow { name: "azip", brackets: false, arguments: "((x_ in x_) drop::<&f64>(x_))", read: zipped },
+    MacroRow {
         name: "matches",
         brackets: false,
         arguments: "(x_.len(), 0)",
@@ -147,7 +147,7 @@ pub fn names() -> Vec<&'static str> {
     MACROS.iter().map(|row| row.name).chain(panics::names()).collect()
 }
 
-fn find(name: &str) -> Option<&'static Row> {
+fn find(name: &str) -> Option<&'static MacroRow> {
     MACROS.iter().find(|row| row.name == name)
 }
 

@@ -12,7 +12,7 @@ pub(super) mod zip;
 use super::functions::{self, is_finite, reals};
 use super::lower::Lower;
 use super::refs::results;
-use super::table::{Call, On, Parts, Proof, Row, row};
+use super::table::{Call, On, OnDynamicParts, Proof, Row, row};
 use super::value::{Lowered, Value};
 use ad_ir::catalogue;
 use ad_ir::diag::{Poison, SrcRange};
@@ -48,7 +48,7 @@ pub(super) const ANY: &[Row] = &[
         .proof(Proof::method(Takes::Deref))
         .of_vectors_too()
         .gives(results::vector)
-        .parts(Parts::AsVector),
+        .parts(OnDynamicParts::AsVector),
     row("view", On::Any, (0, 0), itself, "the value").proof(Proof::method(Takes::Deref)).gives(results::view),
     row("as_slice", On::Any, (0, 0), some, "the elements, an `Option`").proof(Proof::method(Takes::Deref)),
     row("into", On::Any, (0, 0), itself, "the value, where that is a view or an array"),

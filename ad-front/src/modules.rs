@@ -21,7 +21,7 @@ use super::blocks::{methods, parts, type_of_block};
 use super::consts::is_upper_case;
 use super::definitions::trait_of;
 use super::requests::{requests_of_item, requests_of_method, requests_of_type};
-use super::travel::{DefId, Marked, Outside, written};
+use super::travel::{DefId, Marked, OuterDefinitions, written};
 
 /// The items of a module and of the modules in it.
 #[derive(Default)]
@@ -53,7 +53,7 @@ struct Entry {
 pub struct ItemNeeds {
     /// The definitions in the module, and the meaning of names. A name of an item outside has a
     /// number that stands for its path.
-    pub outside: Outside,
+    pub outside: OuterDefinitions,
     /// The paths of items outside of the module, as the module of the item writes them.
     pub open: Vec<Path>,
 }
@@ -161,7 +161,10 @@ impl Module {
                 home: proc_macro2::Ident::new("crate", Span::call_site()).into_token_stream(),
             }
         });
-        ItemNeeds { outside: Outside { list: list.collect(), names, ..Outside::default() }, open: search.open }
+        ItemNeeds {
+            outside: OuterDefinitions { list: list.collect(), names, ..OuterDefinitions::default() },
+            open: search.open,
+        }
     }
 
     /// The functions and constants of a block, each alone, and their numbers.

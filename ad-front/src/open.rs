@@ -9,7 +9,7 @@
 use std::rc::Rc;
 
 use super::arith::{Arith, axis_words};
-use super::carry::Form;
+use super::carry::CarriedForm;
 use super::lower::Lower;
 use super::stack::GrowableVec;
 use super::value::{Lowered, Seq, Value, Want};
@@ -78,7 +78,7 @@ impl<'a> Lower<'a> {
     /// A dynamic number of rows of an array of arrays, as a growable `Vec`.
     fn dynamic_rows(&mut self, part: &DynamicPart, levels: u8) -> Lowered<Value<'a>> {
         let (len, more) = (part.lens.first().copied().flatten().ok_or(Poison)?, self.no_growth());
-        let form = Form::Leaf { levels: self.levels_inside(part.all, levels) };
+        let form = CarriedForm::Leaf { levels: self.levels_inside(part.all, levels) };
         Ok(Value::GrowableVec(Rc::new(GrowableVec {
             all: vec![part.all],
             form,
@@ -100,7 +100,7 @@ impl<'a> Lower<'a> {
         match &value {
             Value::DynamicPart(open) if self.g.rank(open.all) == 1 => {
                 let (len, more) = (self.dynamic_sizes(open)[0], self.no_growth());
-                let form = Form::Leaf { levels: 0 };
+                let form = CarriedForm::Leaf { levels: 0 };
                 Value::GrowableVec(Rc::new(GrowableVec {
                     all: vec![open.all],
                     form,

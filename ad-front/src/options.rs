@@ -7,10 +7,10 @@
 use super::arith::Selection;
 use super::functions::reals;
 use super::lower::Lower;
+use super::panic_messages::PanicMessage;
 use super::refs::results;
 use super::table::{Call, Mark, On, Proof, Row, row};
 use super::value::{Lowered, Value, Want};
-use super::words::PanicMessage;
 use ad_ir::catalogue::{self, refused, wanted};
 use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::{IntTy, Lit, Term};

@@ -1,5 +1,5 @@
 //! `assert!`, `panic!` and similar macros. A panic of the function becomes a check with the user's
-//! message (`words`).
+//! message (`panic_messages`).
 
 use proc_macro2::{Ident, Span};
 use syn::parse::Parser;
@@ -7,8 +7,8 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, ExprCall, ExprLit, ExprPath, Lit, LitStr, Macro, Path, Token};
 
 use super::lower::Lower;
+use super::panic_messages::{self, PanicMessage};
 use super::value::{Lowered, Value};
-use super::words::{self, PanicMessage};
 use ad_ir::catalogue;
 use ad_ir::diag::{MARK, Poison, SrcRange, text_of};
 use ad_ir::ir::{Elem, Node, Term, Type};
@@ -103,11 +103,13 @@ fn call(row: &Panics, args: Punctuated<Expr, Token![,]>, span: Span) -> Expr {
             let before = if compared == 0 && name != PANIC.name { format!("{says}: ") } else { String::new() };
             let format = format!("{before}{}", format.value());
             let refs: Vec<&Expr> = values.iter().collect();
-            if values.iter().all(words::is_pure) {
+            if values.iter().all(panic_messages::is_pure) {
                 kept.push(literal(&format));
                 kept.extend(values.iter().cloned());
             } else {
-                kept.push(literal(&words::with_expressions(&format, &refs).replace('{', "{{").replace('}', "}}")));
+                kept.push(literal(
+                    &panic_messages::with_expressions(&format, &refs).replace('{', "{{").replace('}', "}}"),
+                ));
             }
             // An empty argument marks a format string.
             kept.push(literal(""));

@@ -19,7 +19,7 @@ use ad_ir::ir::{Elem, Term, Type};
 use ad_ir::prim::{Cmp, IntOp};
 
 /// The subpatterns of a pattern with their values, and the condition for the pattern itself.
-pub(super) struct Split<'a> {
+pub(super) struct PatternSplit<'a> {
     pub parts: Vec<(&'a Pat, Option<Value<'a>>)>,
     pub fits: Term,
 }
@@ -254,7 +254,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Splits a pattern into subpatterns, each with its value.
-    fn split(&mut self, pat: &'a Pat, value: Option<&Value<'a>>, range: SrcRange) -> Lowered<Split<'a>> {
+    fn split(&mut self, pat: &'a Pat, value: Option<&Value<'a>>, range: SrcRange) -> Lowered<PatternSplit<'a>> {
         let (pats, what): (Vec<&Pat>, &str) = match pat {
             Pat::Struct(_) | Pat::TupleStruct(_) | Pat::Path(_) => return self.split_fields(pat, value, range),
             Pat::Tuple(p) => (p.elems.iter().collect(), "a tuple"),
@@ -265,7 +265,7 @@ impl<'a> Lower<'a> {
         let fixed = pats.len() - usize::from(rest.is_some());
         let mut fits = self.g.lit_bool(true);
         let Some(value) = value else {
-            return Ok(Split { parts: pats.into_iter().map(|p| (p, None)).collect(), fits });
+            return Ok(PatternSplit { parts: pats.into_iter().map(|p| (p, None)).collect(), fits });
         };
         // The components of a place expression are place expressions.
         let held;
@@ -277,7 +277,7 @@ impl<'a> Lower<'a> {
                 {
                     let part = |k: usize| Some(Value::Place(Rc::new((**place).clone().field(k))));
                     let parts = pats.into_iter().enumerate().map(|(k, p)| (p, part(k))).collect();
-                    return Ok(Split { parts, fits });
+                    return Ok(PatternSplit { parts, fits });
                 }
                 &held
             }
@@ -343,10 +343,16 @@ impl<'a> Lower<'a> {
             }
             other => return self.other_parts(&pats, what, other, range),
         }
-        Ok(Split { parts: pats.into_iter().zip(values).collect(), fits })
+        Ok(PatternSplit { parts: pats.into_iter().zip(values).collect(), fits })
     }
 
-    fn other_parts(&mut self, pats: &[&'a Pat], what: &str, found: &Value<'a>, range: SrcRange) -> Lowered<Split<'a>> {
+    fn other_parts(
+        &mut self,
+        pats: &[&'a Pat],
+        what: &str,
+        found: &Value<'a>,
+        range: SrcRange,
+    ) -> Lowered<PatternSplit<'a>> {
         let found = self.describe(found);
         for pat in pats {
             poison(self, pat);

@@ -479,8 +479,8 @@ impl<'a> Lower<'a> {
             // An index in the padding is moved out of range, so that it is not written.
             index.push(match cut.dynamic_len() {
                 Some(len) if !cut.reaches_end => {
-                    let (exists, nowhere) = (self.g.compare(Cmp::Lt, i, len), self.g.lit_usize(usize::MAX));
-                    self.g.cond(exists, at, nowhere)
+                    let (exists, out_of_range) = (self.g.compare(Cmp::Lt, i, len), self.g.lit_usize(usize::MAX));
+                    self.g.cond(exists, at, out_of_range)
                 }
                 _ => at,
             });

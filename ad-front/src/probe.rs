@@ -12,7 +12,7 @@ use super::attr;
 use super::blocks::Method;
 use super::definitions::Definitions;
 use super::opaque;
-use super::travel::{DefId, Marked, Outside};
+use super::travel::{DefId, Marked, OuterDefinitions};
 use ad_ir::catalogue;
 use ad_ir::diag::{Diags, SrcRange};
 use ad_ir::program::Program;
@@ -31,7 +31,7 @@ pub enum Probed {
 }
 
 /// Calls a marked function with unknown arguments.
-pub fn probe(item: &ItemFn, id: DefId, outside: &Outside, krate: &TokenStream) -> Probed {
+pub fn probe(item: &ItemFn, id: DefId, outside: &OuterDefinitions, krate: &TokenStream) -> Probed {
     if let Some(receiver) = item.sig.receiver() {
         let mut diags = Diags::new();
         diags.push(SrcRange::of(receiver), catalogue::method());
@@ -47,7 +47,13 @@ pub fn probe(item: &ItemFn, id: DefId, outside: &Outside, krate: &TokenStream) -
 }
 
 /// Calls a function of an `impl` block with unknown arguments.
-pub fn probe_method(method: &Method, id: DefId, block: &ItemImpl, outside: &Outside, krate: &TokenStream) -> Probed {
+pub fn probe_method(
+    method: &Method,
+    id: DefId,
+    block: &ItemImpl,
+    outside: &OuterDefinitions,
+    krate: &TokenStream,
+) -> Probed {
     let mut all = outside.clone();
     let (names, itself) = (all.names.clone(), syn::Item::Impl(block.clone()));
     all.list.insert(0, Marked { id, item: itself, names, broken: false, certain: true, home: quote!(crate) });
@@ -59,7 +65,7 @@ pub fn probe_method(method: &Method, id: DefId, block: &ItemImpl, outside: &Outs
 }
 
 /// Calls a function with unknown arguments by this path.
-fn probed(item: &ItemFn, path: &TokenStream, all: &Outside, krate: &TokenStream) -> Probed {
+fn probed(item: &ItemFn, path: &TokenStream, all: &OuterDefinitions, krate: &TokenStream) -> Probed {
     let mut diags = Diags::new();
     let (mut params, mut arguments) = (Vec::new(), Vec::new());
     for (k, arg) in item.sig.inputs.iter().enumerate() {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use syn::{Expr, ExprStruct, Member};
 
-use super::carry::Form;
+use super::carry::CarriedForm;
 use super::definitions::Definition;
 use super::definitions::tree::{TypeTree, arguments};
 use super::lower::Lower;
@@ -252,7 +252,7 @@ impl<'a> Lower<'a> {
         tree: &TypeTree<'a>,
         leaves: &mut std::slice::Iter<'_, Term>,
         lists: usize,
-    ) -> Lowered<Form<'a>> {
+    ) -> Lowered<CarriedForm<'a>> {
         let mut all = |me: &mut Self, trees: &[TypeTree<'a>]| {
             trees.iter().map(|t| me.form_of(t, leaves, lists)).collect::<Lowered<Vec<_>>>()
         };
@@ -260,34 +260,34 @@ impl<'a> Lower<'a> {
             TypeTree::Leaf(leaf) => {
                 leaves.next().ok_or(Poison)?;
                 let levels = if leaf.lens.is_empty() { 0 } else { leaf.rank.saturating_sub(1) };
-                Form::Leaf { levels }
+                CarriedForm::Leaf { levels }
             }
-            TypeTree::Tuple(parts) if parts.is_empty() => Form::Unit,
-            TypeTree::Tuple(parts) => Form::Tuple(all(self, parts)?),
-            TypeTree::Struct(of, parts) => Form::Struct(of, all(self, parts)?),
+            TypeTree::Tuple(parts) if parts.is_empty() => CarriedForm::Unit,
+            TypeTree::Tuple(parts) => CarriedForm::Tuple(all(self, parts)?),
+            TypeTree::Struct(of, parts) => CarriedForm::Struct(of, all(self, parts)?),
             TypeTree::Sum(of, variants) => {
                 leaves.next().ok_or(Poison)?;
                 let forms = variants
                     .iter()
                     .map(|fields| fields.iter().map(|f| self.form_of(f, leaves, lists)).collect::<Lowered<Vec<_>>>());
-                Form::Sum(of, forms.map(|fields| fields.map(Some)).collect::<Lowered<_>>()?)
+                CarriedForm::Sum(of, forms.map(|fields| fields.map(Some)).collect::<Lowered<_>>()?)
             }
             TypeTree::Option(inner) => {
                 let inner = self.form_of(inner, leaves, lists)?;
                 leaves.next().ok_or(Poison)?;
-                Form::Option(inner.into())
+                CarriedForm::Option(inner.into())
             }
             TypeTree::List(_, element) => {
                 let first = leaves.clone().next().copied().ok_or(Poison)?;
                 let len = self.g.shape(first).get(lists).copied().ok_or(Poison)?;
                 let form = self.form_of(element, leaves, lists + 1)?;
                 // A list of numbers or of arrays is one array, whose rows are its elements.
-                if let Form::Leaf { levels } = form {
-                    return Ok(Form::Leaf { levels: levels + 1 });
+                if let CarriedForm::Leaf { levels } = form {
+                    return Ok(CarriedForm::Leaf { levels: levels + 1 });
                 }
                 let count = form.leaves();
                 let Value::GrowableVec(list) = self.list_of(form, vec![first; count], len) else { return Err(Poison) };
-                Form::Rows(list)
+                CarriedForm::Rows(list)
             }
         })
     }

@@ -10,7 +10,7 @@ use super::changes::{moved, place_arg, pop, push, push_to, rotated};
 use super::lower::Lower;
 use super::reads::{first, last};
 use super::refs::results;
-use super::row::Parts;
+use super::row::OnDynamicParts;
 use super::stack::GrowableVec;
 use super::table::{Call, Mark, On, Row, row};
 use super::value::{Lowered, Value};
@@ -41,12 +41,12 @@ pub(super) const TABLE: &[Row] = &[
         .order(ResultOrder::Given)
         .of_queues()
         .gives(results::some_element)
-        .parts(Parts::AsVector),
+        .parts(OnDynamicParts::AsVector),
     row("back", On::Array, (0, 0), last, "the last element of a `VecDeque`, an `Option`")
         .order(ResultOrder::Given)
         .of_queues()
         .gives(results::some_element)
-        .parts(Parts::AsVector),
+        .parts(OnDynamicParts::AsVector),
 ];
 
 fn pop_front<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

@@ -7,7 +7,7 @@ use super::methods::parts;
 use super::refs::results;
 use super::slice::SliceAxis;
 use super::stack::GrowableVec;
-use super::table::{Call, On, Parts, Row, row};
+use super::table::{Call, On, OnDynamicParts, Row, row};
 use super::value::{Lowered, Range, Value};
 use ad_ir::catalogue::{self, refused};
 use ad_ir::diag::Poison;
@@ -22,17 +22,17 @@ pub(super) const TABLE: &[Row] = &[
         .order(ResultOrder::Given)
         .of_vectors_too()
         .gives(results::some_element)
-        .parts(Parts::AsVector),
+        .parts(OnDynamicParts::AsVector),
     row("first", On::Array, (0, 0), first, "the first element, an `Option`")
         .order(ResultOrder::Given)
         .of_vectors_too()
         .gives(results::some_element)
-        .parts(Parts::AsVector),
+        .parts(OnDynamicParts::AsVector),
     row("last", On::Array, (0, 0), last, "the last element, an `Option`")
         .order(ResultOrder::Given)
         .of_vectors_too()
         .gives(results::some_element)
-        .parts(Parts::AsVector),
+        .parts(OnDynamicParts::AsVector),
     row("split_first", On::Array, (0, 0), split_first, "the first element and the rest, an `Option`")
         .order(ResultOrder::View)
         .of_vectors_too(),
@@ -43,7 +43,7 @@ pub(super) const TABLE: &[Row] = &[
         .order(ResultOrder::View)
         .of_vectors_too()
         .takes(Takes::Value)
-        .parts(Parts::By(parts::split_at)),
+        .parts(OnDynamicParts::By(parts::split_at)),
 ];
 
 /// An element as an `Option`. If there are fewer indices than axes, it is a row of an array of

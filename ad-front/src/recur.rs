@@ -8,14 +8,14 @@
 
 use std::rc::Rc;
 
-use super::carry::{CarriedName, Form, InferenceKey, Leaves};
+use super::carry::{CarriedForm, CarriedName, InferenceKey, Leaves};
 use super::functions::{all_axes, with_exact};
 use super::lower::Lower;
 use super::memory::Ordered;
 use super::methods::parts;
 use super::open::DynamicPart;
 use super::refs::results;
-use super::table::{Call, Neutral, On, Parts, Row, row};
+use super::table::{Call, Neutral, On, OnDynamicParts, Row, row};
 use super::value::{Lowered, Seq, Value, Want};
 use ad_ir::catalogue::{self, wanted};
 use ad_ir::diag::{Poison, SrcRange};
@@ -45,11 +45,11 @@ pub(super) const TABLE: &[Row] = &[
     row("product", On::Dsl, (1, 1), product, "product of all elements")
         .called("x_")
         .gives(results::number)
-        .parts(Parts::Reduction(Neutral::One)),
+        .parts(OnDynamicParts::Reduction(Neutral::One)),
     row("product", On::Array, (0, 0), product_of_array, "product of all elements")
         .reduces(ReductionOrder::Product)
         .gives(results::number)
-        .parts(Parts::By(product_of_part)),
+        .parts(OnDynamicParts::By(product_of_part)),
     row("product_axis", On::Array, (1, 1), product_axis, "product over one axis")
         .order(ResultOrder::Lanes)
         .reduces(ReductionOrder::SumAxis)
@@ -58,7 +58,7 @@ pub(super) const TABLE: &[Row] = &[
         .order(ResultOrder::Given)
         .reduces(ReductionOrder::Memory)
         .gives(results::folded_elements)
-        .parts(Parts::By(parts::fold)),
+        .parts(OnDynamicParts::By(parts::fold)),
     row("fold", On::Iter, (2, 2), fold_items, "the accumulator after all items").gives(results::folded_items),
     row("reduce", On::Iter, (1, 1), reduce_items, "f(.. f(x0, x1) .., xn), an `Option`"),
     row("fold", On::Zip, (2, 2), fold_zip, "the accumulator after all elements: `|acc, a, b| ..`")
@@ -68,7 +68,7 @@ pub(super) const TABLE: &[Row] = &[
 
 /// Which accumulators a recurrence returns.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Rows {
+enum RowCollection {
     None,
     /// The accumulator after each item.
     After,
@@ -76,7 +76,7 @@ enum Rows {
 
 /// The accumulator of a recurrence.
 struct Accumulator<'a> {
-    form: Form<'a>,
+    form: CarriedForm<'a>,
     key: InferenceKey,
     /// The arrays in it whose memory order changes.
     orders: Rc<[Ordered]>,
@@ -106,7 +106,7 @@ impl<'a> Lower<'a> {
         value: &Value<'a>,
         wants: &mut dyn Iterator<Item = Want>,
         range: SrcRange,
-    ) -> Lowered<(Form<'a>, Vec<Term>)> {
+    ) -> Lowered<(CarriedForm<'a>, Vec<Term>)> {
         let value = self.with_literal_types(value, wants, range)?;
         let mut leaves = Leaves::default();
         // All literals have their types already, so no key is used.
@@ -141,12 +141,12 @@ impl<'a> Lower<'a> {
         &mut self,
         init: &Value<'a>,
         seq: &Seq<'a>,
-        (reverse, rows): (bool, Rows),
+        (reverse, rows): (bool, RowCollection),
         range: SrcRange,
         step: Step<'a, '_>,
     ) -> Lowered<(Value<'a>, Vec<Term>)> {
         self.ends(seq, range)?;
-        if rows == Rows::After && !seq.whole() {
+        if rows == RowCollection::After && !seq.whole() {
             return Err(self.error(range, catalogue::size_depends_on_index()));
         }
         let mut wants = Vec::new();
@@ -168,7 +168,7 @@ impl<'a> Lower<'a> {
         acc: &Accumulator<'a>,
         init: Vec<Term>,
         seq: &Seq<'a>,
-        (reverse, rows): (bool, Rows),
+        (reverse, rows): (bool, RowCollection),
         (range, step): (SrcRange, Step<'a, '_>),
         index: &mut Vec<Term>,
     ) -> Lowered<(Vec<Term>, Vec<Term>)> {
@@ -192,7 +192,7 @@ impl<'a> Lower<'a> {
                     next.into_iter().zip(&init).map(|(new, &old)| self.g.cond(exists, new, old)).collect()
                 }
             };
-            let made = if rows == Rows::After { next[..acc.form.leaves()].to_vec() } else { Vec::new() };
+            let made = if rows == RowCollection::After { next[..acc.form.leaves()].to_vec() } else { Vec::new() };
             return Ok((next, made));
         };
         let (last, all) = self.in_steps(count, reverse, init, |me, i, now| {
@@ -259,7 +259,7 @@ impl<'a> Lower<'a> {
         &mut self,
         init: (&Value<'a>, SrcRange),
         seq: &Seq<'a>,
-        how: (bool, Rows),
+        how: (bool, RowCollection),
         (f, rf): (&Value<'a>, SrcRange),
     ) -> Lowered<(Value<'a>, Vec<Term>)> {
         self.recurrence(init.0, seq, how, rf, &|me, acc, item| me.apply(f, &[acc, item], rf))
@@ -273,7 +273,7 @@ impl<'a> Lower<'a> {
             Some(Elem::Bool) => return Err(self.error(range, catalogue::expected(wanted::NUMBERS, wanted::BOOL))),
             None => Value::Number(super::value::Number::Int(1).into()),
         };
-        let (last, _) = self.recurrence(&one, seq, (false, Rows::None), range, &|me, acc, item| {
+        let (last, _) = self.recurrence(&one, seq, (false, RowCollection::None), range, &|me, acc, item| {
             let words = || ["the product".to_string(), "an item".to_string()];
             let (a, b) = me.unify_literals(&acc, &item, [range, range])?;
             if me.g.rank(b) > 0 {
@@ -294,13 +294,13 @@ fn arguments<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Seq<'a>, (
 
 fn fold<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (seq, (init, ri)) = arguments(me, call)?;
-    Ok(me.recur((&init, ri), &seq, (false, Rows::None), call.arg(2)?)?.0)
+    Ok(me.recur((&init, ri), &seq, (false, RowCollection::None), call.arg(2)?)?.0)
 }
 
 pub(super) fn fold_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((xs, rx), init) = (call.arg(0)?, call.arg(1)?);
     let seq = me.seq(xs, rx)?;
-    Ok(me.recur(init, &seq, (false, Rows::None), call.arg(2)?)?.0)
+    Ok(me.recur(init, &seq, (false, RowCollection::None), call.arg(2)?)?.0)
 }
 
 /// `reduce`: the first item is the initial value.
@@ -320,7 +320,7 @@ fn reduce_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a
     rest.len = seq.len.map(|_| behind[1]);
     let all = me.under(exists, true, |me| {
         let first = (seq.item)(me, &[zero])?;
-        me.recur((&first, rx), &rest, (false, Rows::None), f)
+        me.recur((&first, rx), &rest, (false, RowCollection::None), f)
     })?;
     Ok(Value::Option(all.0.into(), exists))
 }
@@ -330,7 +330,7 @@ fn fold_zip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let Value::Zip(zip) = zip else { return Err(Poison) };
     zip.somewhere(me, rf)?;
     let seq = zip.in_order(me);
-    let (last, _) = me.recurrence(init, &seq, (false, Rows::None), rf, &|me, acc, item| {
+    let (last, _) = me.recurrence(init, &seq, (false, RowCollection::None), rf, &|me, acc, item| {
         let parts = if let Value::Tuple(parts) = item { parts } else { [item].into() };
         let args: Vec<Value> = std::iter::once(acc).chain(parts.iter().cloned()).collect();
         me.apply(f, &args, rf)
@@ -347,7 +347,7 @@ fn fold_elements<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'
     }
     let x = me.layouts().folded(x);
     let seq = me.seq(&Value::Term(x), rx)?;
-    Ok(me.recur(init, &seq, (false, Rows::None), call.arg(2)?)?.0)
+    Ok(me.recur(init, &seq, (false, RowCollection::None), call.arg(2)?)?.0)
 }
 
 /// The accumulators after each item, each of which is one array, and the initial one.
@@ -362,7 +362,7 @@ fn accumulators<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, reverse: bool) -> L
         Value::List(_) => Value::Term(me.term_as(&init, Want::Any, ri)?),
         other => other,
     };
-    let (_, rows) = me.recur((&init, ri), &seq, (reverse, Rows::After), (f, rf))?;
+    let (_, rows) = me.recur((&init, ri), &seq, (reverse, RowCollection::After), (f, rf))?;
     let [rows] = rows[..] else { return Err(Poison) };
     let elem = me.g.elem(rows);
     let init = me.term_as(&init, Want::Elem(elem), ri)?;
@@ -490,13 +490,14 @@ fn product_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a
     };
     let ones = me.g.broadcast(one, &shape);
     let seq = me.outer_items(&Value::Term(x), range)?;
-    let (last, _) = me.recurrence(&Value::Term(ones), &seq, (false, Rows::None), range, &|me, acc, item| {
-        let (a, b) = (me.term(&acc, range)?, me.term(&item, range)?);
-        Ok(Value::Term(match me.g.elem(a) {
-            Elem::Real(_) => me.g.binary(Binary::Mul, a, b),
-            _ => me.int_checked(IntOp::Mul, a, b),
-        }))
-    })?;
+    let (last, _) =
+        me.recurrence(&Value::Term(ones), &seq, (false, RowCollection::None), range, &|me, acc, item| {
+            let (a, b) = (me.term(&acc, range)?, me.term(&item, range)?);
+            Ok(Value::Term(match me.g.elem(a) {
+                Elem::Real(_) => me.g.binary(Binary::Mul, a, b),
+                _ => me.int_checked(IntOp::Mul, a, b),
+            }))
+        })?;
     // Contiguous lanes are multiplied in ndarray's order. Other axes are multiplied from the first
     // element to the last.
     if let (Value::Term(relaxed), true) = (&last, last_axis) {

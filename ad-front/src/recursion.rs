@@ -1,5 +1,5 @@
 //! Functions that are compiled on their own: those that may call themselves, directly or through
-//! others, and those whose calls would expand to too many bodies (`converted` makes such functions
+//! others, and those whose calls would expand to too many bodies (`closure_conversion` makes such functions
 //! of closures). Such a function is lowered once, as a program of its own, and a call of it is a
 //! call in the core language. All other functions are lowered at each call (`called`).
 //!
@@ -19,7 +19,7 @@ use syn::{Block, Expr, ExprCall, Item, ItemFn, Stmt};
 use super::definitions::Definitions;
 use super::lower::Lower;
 use super::sig::{self, Sig};
-use super::travel::{Outside, written};
+use super::travel::{OuterDefinitions, written};
 use super::types::Len;
 use super::value::{Closure, Lowered, Value};
 use ad_ir::catalogue;
@@ -127,7 +127,7 @@ impl Functions {
     pub(super) fn add_to(
         &self,
         program: &mut Program,
-        (definitions, outside): (&Definitions, &Outside),
+        (definitions, outside): (&Definitions, &OuterDefinitions),
         diags: &mut Diags,
     ) -> Lowered<()> {
         let next = |number: usize| {

@@ -296,7 +296,7 @@ mod tests {
             let attr = crate::attr::parse(TokenStream::new(), &mut diags);
             let sig = crate::sig::parse(&item, &attr, &crate::definitions::Definitions::default(), &mut diags)
                 .expect("a signature");
-            let outside = crate::Outside::default();
+            let outside = crate::OuterDefinitions::default();
             let definitions = crate::definitions::Definitions::of_body(&item.block, &outside);
             let mut lower = Lower::new(&sig, &definitions, &outside);
             lower.declare(&[]);

@@ -124,7 +124,7 @@ pub(crate) enum Whole {
 
 /// How a row is lowered if its first argument is a part with dynamic length.
 #[derive(Clone, Copy)]
-pub(crate) enum Parts {
+pub(crate) enum OnDynamicParts {
     /// As for other values. The function takes parts itself, or refuses them.
     AsWhole,
     /// Elementwise. The padding is computed as well, and never read.
@@ -229,7 +229,7 @@ pub(crate) struct Row {
     /// The minimum and maximum number of arguments without the receiver.
     pub args: (usize, usize),
     pub whole: Whole,
-    pub parts: Parts,
+    pub parts: OnDynamicParts,
     /// The type of the result, as far as Rust's method look-up depends on it.
     pub gives: ResultFn,
     /// Its effect on the memory order. Only rows of ndarray have to declare it.
@@ -255,7 +255,7 @@ pub(crate) const fn row(name: &'static str, on: On, args: (usize, usize), lower:
         on,
         args,
         whole: Whole::By(lower),
-        parts: Parts::AsWhole,
+        parts: OnDynamicParts::AsWhole,
         gives,
         order: order_on(on),
         on_type: None,
@@ -284,7 +284,7 @@ const fn order_on(on: On) -> Option<MethodOrder> {
 
 impl Row {
     /// Sets how it is lowered on parts with dynamic length.
-    pub(crate) const fn parts(self, parts: Parts) -> Row {
+    pub(crate) const fn parts(self, parts: OnDynamicParts) -> Row {
         Row { parts, ..self }
     }
 
@@ -362,11 +362,11 @@ impl<'a> Lower<'a> {
             return Ok(Value::Never);
         }
         match row.parts {
-            Parts::AsWhole => self.call_whole(call),
-            Parts::OfTwo(lower) if call.args.iter().take(2).any(|arg| self.as_dynamic_part(arg).is_some()) => {
+            OnDynamicParts::AsWhole => self.call_whole(call),
+            OnDynamicParts::OfTwo(lower) if call.args.iter().take(2).any(|arg| self.as_dynamic_part(arg).is_some()) => {
                 lower(self, call)
             }
-            Parts::OfTwo(_) => self.call_whole(call),
+            OnDynamicParts::OfTwo(_) => self.call_whole(call),
             parts => match call.args.first().and_then(|first| self.as_dynamic_part(first)) {
                 Some(x) => self.call_part(parts, &x, call),
                 None => self.call_whole(call),
@@ -375,29 +375,29 @@ impl<'a> Lower<'a> {
     }
 
     /// Lowers a call on a part with dynamic length.
-    fn call_part(&mut self, parts: Parts, x: &DynamicPart, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    fn call_part(&mut self, parts: OnDynamicParts, x: &DynamicPart, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         match parts {
-            Parts::By(lower) => lower(self, x, call),
-            Parts::Elementwise => {
+            OnDynamicParts::By(lower) => lower(self, x, call),
+            OnDynamicParts::Elementwise => {
                 let made = self.call(&call.of(Value::Term(x.all)))?;
                 let t = self.term(&made, call.arg(0)?.1)?;
                 Ok(self.part_like(t, x))
             }
-            Parts::Reduction(neutral) => {
+            OnDynamicParts::Reduction(neutral) => {
                 let elem = self.g.elem(x.all);
                 let Some(neutral) = neutral.term(self, elem) else { return self.call_whole(call) };
                 let t = self.padded_with(x, neutral);
                 self.with_valid_lengths(x, |me| me.call(&call.of(Value::Term(t))))
             }
             // A growable `Vec` has all methods of a vector.
-            Parts::AsVector => match call.arg(0)?.0 {
+            OnDynamicParts::AsVector => match call.arg(0)?.0 {
                 part @ Value::DynamicPart(_) if x.lens.len() == 1 => {
                     let vector = self.as_vec(part.clone());
                     self.call_whole(&call.of(vector))
                 }
                 _ => self.call_whole(call),
             },
-            Parts::AsWhole | Parts::OfTwo(_) => self.call_whole(call),
+            OnDynamicParts::AsWhole | OnDynamicParts::OfTwo(_) => self.call_whole(call),
         }
     }
 

@@ -12,12 +12,12 @@ use syn::visit::Visit;
 
 use super::definitions::Definitions;
 use super::lower::Lower;
+use super::panic_messages::PanicMessage;
 use super::recursion::{Findings, Functions};
 use super::sig::Sig;
-use super::travel::Outside;
+use super::travel::OuterDefinitions;
 use super::types::Len;
 use super::value::{Lowered, Value};
-use super::words::PanicMessage;
 use ad_ir::catalogue;
 use ad_ir::diag::{Diags, Poison, SrcRange};
 use ad_ir::ir::{Elem, Lit, Loc, Node, Term, Type};
@@ -304,7 +304,7 @@ pub(super) fn lower(
     sig: &Sig,
     item: &ItemFn,
     definitions: &Definitions,
-    outside: &Outside,
+    outside: &OuterDefinitions,
     diags: &mut Diags,
 ) -> Lowered<Program> {
     let mut known = Findings::default();
@@ -326,7 +326,7 @@ pub(super) fn one(
     sig: &Sig,
     item: &ItemFn,
     definitions: &Definitions,
-    (outside, definition): (&Outside, Option<usize>),
+    (outside, definition): (&OuterDefinitions, Option<usize>),
     functions: &Functions,
     diags: &mut Diags,
 ) -> Lowered<Program> {

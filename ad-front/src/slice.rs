@@ -7,7 +7,7 @@ use super::methods::parts;
 use super::methods::sizes::axis_arg;
 use super::open::DynamicPart;
 use super::refs::results;
-use super::table::{Call, On, Parts, Row, row};
+use super::table::{Call, On, OnDynamicParts, Row, row};
 use super::value::{Lowered, Range, Value, Want};
 use ad_ir::analysis::range::difference;
 use ad_ir::catalogue;
@@ -22,22 +22,22 @@ pub(super) const TABLE: &[Row] = &[
     row("row", On::Array, (1, 1), row_of, "a row of a matrix")
         .order(ResultOrder::View)
         .gives(results::view)
-        .parts(Parts::By(parts::row)),
+        .parts(OnDynamicParts::By(parts::row)),
     row("column", On::Array, (1, 1), column_of, "a column of a matrix")
         .order(ResultOrder::View)
         .gives(results::view)
-        .parts(Parts::By(parts::column)),
+        .parts(OnDynamicParts::By(parts::column)),
     row("index_axis", On::Array, (2, 2), index_axis, "the part at one index of an axis")
         .order(ResultOrder::View)
         .gives(results::view)
-        .parts(Parts::By(parts::index_axis)),
+        .parts(OnDynamicParts::By(parts::index_axis)),
     row("slice", On::Array, (1, 1), slice_of, "a part: `x.slice(s![1.., ..;-1])`")
         .order(ResultOrder::View)
         .gives(results::view),
     row("index_axis_move", On::Array, (2, 2), index_axis, "the part at one index of an axis")
         .order(ResultOrder::View)
         .takes(Takes::Value)
-        .parts(Parts::By(parts::index_axis)),
+        .parts(OnDynamicParts::By(parts::index_axis)),
     row("slice_move", On::Array, (1, 1), slice_of, "a part: `x.slice_move(s![1.., ..;-1])`")
         .order(ResultOrder::View)
         .takes(Takes::Value),
@@ -467,7 +467,7 @@ impl<'a> Lower<'a> {
             all = self.g.gather(all, [n].into(), &[var], &[at]);
         }
         let more = self.no_growth();
-        let form = super::carry::Form::Leaf { levels: self.levels_inside(all, levels) };
+        let form = super::carry::CarriedForm::Leaf { levels: self.levels_inside(all, levels) };
         let part =
             super::stack::GrowableVec { all: vec![all], form, ..super::stack::GrowableVec::without_arrays(len, more) };
         Ok(Some(Value::GrowableVec(Rc::new(part))))

@@ -8,7 +8,7 @@
 
 use std::rc::Rc;
 
-use super::carry::Form;
+use super::carry::CarriedForm;
 use super::checks::{ExtraCarry, Frame, Recurrence, Stepped};
 use super::growth::Growth;
 use super::lower::Lower;
@@ -55,7 +55,7 @@ impl<'a> Lower<'a> {
         };
         self.state.recurrences[0].add_spare(ExtraCarry { init, carried, next }, all);
         let more = self.no_growth();
-        let form = Form::Leaf { levels: 0 };
+        let form = CarriedForm::Leaf { levels: 0 };
         Ok(Some(GrowableVec { all: vec![all], form, ..GrowableVec::without_arrays(len, more) }))
     }
 
@@ -97,7 +97,7 @@ impl<'a> Lower<'a> {
         let Value::GrowableVec(new) = &value else { return Ok(value) };
         let Some(CellValue::Value(Value::GrowableVec(old))) = self.state.store.held(cell) else { return Ok(value) };
         let (new, old) = (Rc::clone(new), Rc::clone(old));
-        let alike = new.all.len() == old.all.len()
+        let same_layout = new.all.len() == old.all.len()
             && new
                 .all
                 .iter()
@@ -106,7 +106,7 @@ impl<'a> Lower<'a> {
         let carried = old.slot.is_some() && old.window.is_none() && new.slot.is_none() && new.window.is_none();
         let spare = self.deciding_loop(new.len).is_some()
             && new.all.first().is_some_and(|&t| self.state.recurrences[0].is_spare(t));
-        if !alike || !carried || !spare {
+        if !same_layout || !carried || !spare {
             return Ok(value);
         }
         let (capacity, own) = (self.capacity(&old), self.capacity(&new));

@@ -7,7 +7,7 @@
 
 use std::rc::Rc;
 
-use super::carry::{CarriedName, Form, InferenceKey, Leaves};
+use super::carry::{CarriedForm, CarriedName, InferenceKey, Leaves};
 use super::definitions::tree::TypeTree;
 use super::growth::Growth;
 use super::lower::Lower;
@@ -27,7 +27,7 @@ const WINDOW: usize = 4;
 pub(super) struct GrowableVec<'a> {
     /// One array for each leaf of an element.
     pub all: Vec<Term>,
-    pub form: Form<'a>,
+    pub form: CarriedForm<'a>,
     /// The current number of elements.
     pub len: Term,
     pub more: Growth,
@@ -47,7 +47,7 @@ impl GrowableVec<'_> {
     pub(super) fn without_arrays(len: Term, more: Growth) -> Self {
         GrowableVec {
             all: Vec::new(),
-            form: Form::Unit,
+            form: CarriedForm::Unit,
             len,
             more,
             open: None,
@@ -65,7 +65,7 @@ impl GrowableVec<'_> {
     /// The array of elements and the levels of an element, if the elements are not tuples.
     pub(super) fn as_single_array(&self) -> Option<(Term, u8)> {
         match (&self.all[..], &self.form) {
-            (&[all], Form::Leaf { levels }) => Some((all, *levels)),
+            (&[all], CarriedForm::Leaf { levels }) => Some((all, *levels)),
             _ => None,
         }
     }
@@ -138,7 +138,11 @@ impl<'a> Lower<'a> {
                 let keys = self.typed_by_literal.get(t).cloned().unwrap_or_default();
                 let all = vec![self.resize_rows(*t, capacity)];
                 self.set_literals(all[0], &keys);
-                Ok(Some(GrowableVec { all, form: Form::Leaf { levels }, ..GrowableVec::without_arrays(len, more) }))
+                Ok(Some(GrowableVec {
+                    all,
+                    form: CarriedForm::Leaf { levels },
+                    ..GrowableVec::without_arrays(len, more)
+                }))
             }
             _ => Ok(None),
         }
@@ -159,7 +163,7 @@ impl<'a> Lower<'a> {
             Value::GrowableVec(stack) => Ok(Some((**stack).clone())),
             array @ (Value::Term(_) | Value::Nested(..) | Value::List(_) | Value::Filled(..)) => {
                 let (t, levels, more) = (self.array(array, range)?, self.levels(array), self.no_growth());
-                let form = Form::Leaf { levels: self.levels_inside(t, levels) };
+                let form = CarriedForm::Leaf { levels: self.levels_inside(t, levels) };
                 let len = self.g.shape(t)[0];
                 Ok(Some(GrowableVec { all: vec![t], form, ..GrowableVec::without_arrays(len, more) }))
             }
@@ -483,7 +487,7 @@ impl<'a> Lower<'a> {
         let lens = arms.map(|t| self.g.shape(t)[0]);
         let capacity = self.g.int(IntOp::Max, lens[0], lens[1]);
         let more = self.no_growth();
-        let form = Form::Leaf { levels: self.levels_inside(arms[0], levels) };
+        let form = CarriedForm::Leaf { levels: self.levels_inside(arms[0], levels) };
         let [a, b] = arms.map(|t| self.resize_rows(t, capacity));
         // The rows of both have the same shape.
         let b = self.same_shape(a, b, ["the first arm".into(), "the other arm".into()], range)?;

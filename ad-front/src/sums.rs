@@ -7,7 +7,7 @@ use std::rc::Rc;
 use syn::{ExprTry, Pat};
 
 use super::lower::Lower;
-use super::pattern::{Split, is_rest};
+use super::pattern::{PatternSplit, is_rest};
 use super::value::{EnumValue, Lowered, Value};
 use ad_ir::catalogue::refused::Construct;
 use ad_ir::catalogue::{self, refused, wanted};
@@ -132,7 +132,7 @@ impl<'a> Lower<'a> {
         pat: &'a Pat,
         value: Option<&Value<'a>>,
         range: SrcRange,
-    ) -> Lowered<Split<'a>> {
+    ) -> Lowered<PatternSplit<'a>> {
         let path = match pat {
             Pat::Struct(p) => &p.path,
             Pat::TupleStruct(p) => &p.path,
@@ -176,7 +176,7 @@ impl<'a> Lower<'a> {
         };
         let yes = self.g.lit_bool(true);
         let Some(value) = value else {
-            return Ok(Split { parts: fields.into_iter().map(|(_, p)| (p, None)).collect(), fits: yes });
+            return Ok(PatternSplit { parts: fields.into_iter().map(|(_, p)| (p, None)).collect(), fits: yes });
         };
         let held = self.referent(value)?;
         let (own, fits) = match &held {
@@ -206,6 +206,6 @@ impl<'a> Lower<'a> {
             };
             (pat, Some(part))
         });
-        Ok(Split { parts: parts.collect(), fits })
+        Ok(PatternSplit { parts: parts.collect(), fits })
     }
 }

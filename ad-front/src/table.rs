@@ -19,7 +19,7 @@ use ad_ir::prim::{Binary, Surface, Unary};
 
 pub use super::proved::Proof;
 pub use super::row::On;
-pub(super) use super::row::{Call, LowerFn, Mark, Neutral, OnType, Parts, Row, Whole, row};
+pub(super) use super::row::{Call, LowerFn, Mark, Neutral, OnDynamicParts, OnType, Row, Whole, row};
 
 const TABLES: &[&[Row]] = &[
     functions::BUILDING,
@@ -44,7 +44,7 @@ const TABLES: &[&[Row]] = &[
     slice::TABLE,
     sorting::TABLE,
     reads::TABLE,
-    parted::TABLE,
+    search_and_split::TABLE,
     changes::TABLE,
     collected::TABLE,
     queues::TABLE,
@@ -73,7 +73,7 @@ static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
         let args = (args, args);
         let gives = if on == On::Array { results::array_of_array } else { gives_number(whole) };
         let unused: LowerFn = |_, _| Err(ad_ir::diag::Poison);
-        let row = Row { whole, gives, ..row(name, on, args, unused, "").parts(Parts::Elementwise) };
+        let row = Row { whole, gives, ..row(name, on, args, unused, "").parts(OnDynamicParts::Elementwise) };
         match on {
             On::Dsl => row.called("0.0_f64"),
             On::Array => row.order(ResultOrder::LikeReceiver),

@@ -18,9 +18,9 @@ use syn::{ParenthesizedGenericArguments, ReturnType, Type};
 
 use super::lower::Lower;
 use super::opaque;
+use super::panic_messages::is_pure;
 use super::types::Generics;
 use super::value::{Lowered, Number, Value};
-use super::words::is_pure;
 use ad_ir::catalogue;
 use ad_ir::diag::{Poison, SrcRange};
 
@@ -47,7 +47,7 @@ pub struct Marked {
 
 /// The definitions that an expansion has.
 #[derive(Clone, Default)]
-pub struct Outside {
+pub struct OuterDefinitions {
     /// All definitions that are needed, each once.
     pub list: Vec<Marked>,
     /// The definitions of the names in the annotated function.
@@ -99,7 +99,7 @@ impl Wanted {
     }
 }
 
-impl Outside {
+impl OuterDefinitions {
     /// Writes the number of a definition where another number stands for it.
     pub fn found(&mut self, stand_in: DefId, id: DefId) {
         let all = self.list.iter_mut().map(|d| &mut d.names).chain([&mut self.names]);

@@ -162,8 +162,8 @@ impl Value<'_> {
     /// Whether the value is an array literal whose elements are no terms, so that an index selects
     /// among them.
     pub(super) fn is_selected_from(&self) -> bool {
-        let apart = |part: &Value| part.is_several() || part.is_function();
-        matches!(self, Value::List(parts) if parts.iter().any(apart))
+        let no_term = |part: &Value| part.is_several() || part.is_function();
+        matches!(self, Value::List(parts) if parts.iter().any(no_term))
     }
 
     /// Whether the value has several terms, so that an array of such values is several arrays.
@@ -306,7 +306,7 @@ pub(super) struct Closure<'a> {
     /// The function as an item, if it may call itself.
     pub recursive: Option<Rc<super::recursion::Recursive<'a>>>,
     /// The closure expression. `None` for a function.
-    pub source: Option<Rc<super::converted::Source<'a>>>,
+    pub source: Option<Rc<super::closure_conversion::Source<'a>>>,
 }
 
 impl Closure<'_> {

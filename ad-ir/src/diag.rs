@@ -364,11 +364,11 @@ pub fn suggest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Opti
         letters
     };
     let own = letters(name);
-    let apart = |other: &str| {
-        let apart = distance(name, other);
-        if apart > 1 && own.len() > 3 && letters(other) == own { 1 } else { apart }
+    let edits = |other: &str| {
+        let edits = distance(name, other);
+        if edits > 1 && own.len() > 3 && letters(other) == own { 1 } else { edits }
     };
-    let best = among.into_iter().map(|other| (apart(other), other)).min_by_key(|&(d, _)| d)?;
+    let best = among.into_iter().map(|other| (edits(other), other)).min_by_key(|&(d, _)| d)?;
     // A name of one or two letters is near to every name.
     (best.0 > 0 && best.0 <= limit && best.1.len() > 1).then_some(best.1)
 }

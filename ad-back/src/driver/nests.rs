@@ -9,7 +9,7 @@ use quote::quote;
 use super::super::code::{Code, Condition};
 use super::super::items::{Fold, Item, items, masked, members};
 use super::super::kernel::{Id, Kernel, Op};
-use super::super::nest::{Arg, Nest, Part};
+use super::super::nest::{Arg, Nest, NestRange};
 use super::super::notes::{NestSummary, Note};
 use super::super::plan::Guard;
 use super::super::rust::prec;
@@ -66,9 +66,9 @@ impl Driver<'_> {
         let prefix = if self.inside > 0 && reused.is_empty() { self.prefix(kernel, items) } else { None };
         let ragged = if prefix.is_none() && reused.is_empty() { self.ragged(kernel, items) } else { None };
         let (kernel, items, part) = match (&prefix, &ragged) {
-            (Some(prefix), _) => (&prefix.kernel, &*prefix.items, Part::Prefix(prefix.end())),
-            (None, Some(ragged)) => (&ragged.kernel, &*ragged.items, Part::Ragged(ragged.end)),
-            (None, None) => (kernel, items, Part::Whole),
+            (Some(prefix), _) => (&prefix.kernel, &*prefix.items, NestRange::Prefix(prefix.end())),
+            (None, Some(ragged)) => (&ragged.kernel, &*ragged.items, NestRange::Ragged(ragged.end)),
+            (None, None) => (kernel, items, NestRange::Whole),
         };
         for &t in outs {
             self.name(t);
@@ -100,8 +100,8 @@ impl Driver<'_> {
             inside = self.begins(prefix, &mut names, &mut code)?;
         }
         let rows = match part {
-            Part::Whole => self.along_rows(kernel, items, None),
-            Part::Prefix(end) => self.along_rows(kernel, items, Some((&inside, end))),
+            NestRange::Whole => self.along_rows(kernel, items, None),
+            NestRange::Prefix(end) => self.along_rows(kernel, items, Some((&inside, end))),
             _ => None,
         };
         if let Some(Along { within: Some((length, named)), .. }) = &rows {
@@ -111,14 +111,15 @@ impl Driver<'_> {
             inside = quote!(#name);
             within = Some(name);
             part = match part {
-                Part::Prefix(end) => Part::Prefix(end),
-                _ => Part::Prefix(None),
+                NestRange::Prefix(end) => NestRange::Prefix(end),
+                _ => NestRange::Prefix(None),
             };
         }
         let items = rows.as_ref().map_or(items, |r| &r.items[..]);
         let title = self.function_name(verb, outs);
         let mut masked_items = items.to_vec();
-        let mask = if part == Part::Whole && self.inside == 0 { masked(g, kernel, &mut masked_items) } else { None };
+        let mask =
+            if part == NestRange::Whole && self.inside == 0 { masked(g, kernel, &mut masked_items) } else { None };
         let inner = self.within(kernel.loops.len());
         let function = Nest::new(g, self.style, &self.names, &self.known, kernel, &masked_items, (reused, &part, mask))
             .within(inner)

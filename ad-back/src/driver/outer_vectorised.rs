@@ -11,7 +11,7 @@ use quote::quote;
 use super::super::block::{Statement, nested};
 use super::super::items::{items, members};
 use super::super::kernel::Kernel;
-use super::super::nest::{Arg, Nest, Part};
+use super::super::nest::{Arg, Nest, NestRange};
 use super::super::notes::{NestSummary, Note};
 use super::super::plan::{Guard, LANES, Work};
 use super::super::rust::{Expr, prec};
@@ -199,7 +199,7 @@ impl Driver<'_> {
             }
         }
         let title = self.function_name("step", &outs);
-        let none = (&HashMap::new(), &Part::Whole, None);
+        let none = (&HashMap::new(), &NestRange::Whole, None);
         let function = Nest::new(g, self.style, &self.names, &self.known, &kernel, &items, none)
             .inlined()
             .function(&title, "What a step does with a few elements.")?;

@@ -8,7 +8,7 @@ use quote::{quote, quote_spanned};
 use super::super::block::{Join, Statement};
 use super::super::items::Item;
 use super::super::kernel::Kernel;
-use super::super::nest::{Inline, Nest, Part};
+use super::super::nest::{Inline, Nest, NestRange};
 use super::super::notes::Note;
 use super::super::plan::{Guard, Work};
 use super::super::rust::{Expr, prec, typed};
@@ -216,7 +216,7 @@ impl Driver<'_> {
                     &self.known,
                     &kernel,
                     &items,
-                    (&HashMap::new(), &Part::Whole, None),
+                    (&HashMap::new(), &NestRange::Whole, None),
                 )
                 .inline(value)?;
                 // An element is read at its position in the whole array, so the nested array is

@@ -9,7 +9,7 @@ use quote::quote;
 use super::super::code::Code;
 use super::super::items::Item;
 use super::super::kernel::{Id, Kernel, Op};
-use super::super::nest::{Arg, Nest, Part};
+use super::super::nest::{Arg, Nest, NestRange};
 use super::super::notes::{NestSummary, Note};
 use super::super::plan::Guard;
 use super::super::rust::{Expr, prec};
@@ -211,7 +211,7 @@ impl Driver<'_> {
         let none = HashMap::new();
         let title = self.function_name("compute", outs);
         let ends = self.function_names.fresh(&format!("{title}_ends"));
-        let (middle, both) = (Part::Interior(interior.low), Part::Ends(interior.low));
+        let (middle, both) = (NestRange::Interior(interior.low), NestRange::Ends(interior.low));
         let within = self.within(kernel.loops.len());
         let functions = [
             Nest::new(

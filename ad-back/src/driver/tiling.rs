@@ -9,7 +9,7 @@ use quote::{ToTokens, quote};
 
 use super::super::block::Statement;
 use super::super::items::{Item, masked};
-use super::super::nest::{Arg, Extremum, Nest, Part};
+use super::super::nest::{Arg, Extremum, Nest, NestRange};
 use super::super::notes::{NestSummary, Note};
 use super::super::plan::{Guard, Plan, TiledStatements, Work};
 use super::super::rust::{Expr, prec, stem};
@@ -233,7 +233,7 @@ impl Driver<'_> {
             self.names.insert(*t, self.names[of].clone());
             self.memory.hold.insert(*t, Hold::Owned);
         }
-        let (mask, whole) = (masked(g, &kernel, &mut items), Part::Whole);
+        let (mask, whole) = (masked(g, &kernel, &mut items), NestRange::Whole);
         let mut extremum = self.extremum(&block, &items).filter(|_| mask.is_none());
         for t in outs.iter().copied().chain(extremum.iter().flat_map(Extremum::results)) {
             self.name(t);

@@ -337,8 +337,8 @@ impl Driver<'_> {
     /// A conditional of arrays. The array is moved out of its branch if nothing else reads it, and
     /// borrowed otherwise.
     pub(super) fn join(&mut self, t: Term, cond: Term, then: Term, other: Term, guard: &[Guard], k: usize) {
-        let alike = self.memory.storage.get(&then) == self.memory.storage.get(&other);
-        let owned = then != other && alike && self.moves(then, k) && self.moves(other, k);
+        let same_storage = self.memory.storage.get(&then) == self.memory.storage.get(&other);
+        let owned = then != other && same_storage && self.moves(then, k) && self.moves(other, k);
         let name = self.name(t);
         // A reference must not outlive the block that it points into. Arrays outside of a loop are
         // in no block of it.

@@ -6,7 +6,7 @@ use quote::quote;
 
 use super::super::kernel::{Op, Scalar};
 use super::super::notes::{NestSummary, PartSummary};
-use super::state::{Arg, Nest, NestFunction, Part};
+use super::state::{Arg, Nest, NestFunction, NestRange};
 use ad_ir::ir::{Elem, Term};
 
 impl Nest<'_, '_> {
@@ -24,11 +24,11 @@ impl Nest<'_, '_> {
             dispatched: self.isa && !self.inlined && !self.within,
             part_of_loop: self.inlined || self.within,
             part: match self.part {
-                Part::Whole => PartSummary::Whole,
-                Part::Prefix(_) => PartSummary::Prefix,
-                Part::Ragged(_) => PartSummary::Ragged,
-                Part::Interior(_) => PartSummary::Interior,
-                Part::Ends(_) => PartSummary::Ends,
+                NestRange::Whole => PartSummary::Whole,
+                NestRange::Prefix(_) => PartSummary::Prefix,
+                NestRange::Ragged(_) => PartSummary::Ragged,
+                NestRange::Interior(_) => PartSummary::Interior,
+                NestRange::Ends(_) => PartSummary::Ends,
             },
             extremum: self.extremum.is_some(),
             shortened: self.shortened.is_some(),

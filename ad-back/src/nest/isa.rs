@@ -10,7 +10,7 @@ use super::super::items::{Fold, Item};
 use super::super::kernel::{Id, Op, operands};
 use super::super::plan::LANES;
 use super::super::rust::{Expr, prec, typed};
-use super::state::{Fused, FusibleProduct, LONG, LoopVariant, Nest, Part};
+use super::state::{Fused, FusibleProduct, LONG, LoopVariant, Nest, NestRange};
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::Put;
 use ad_ir::prim::{Binary, Emit, Prim};
@@ -43,7 +43,7 @@ impl Nest<'_, '_> {
         for &n in &self.k.loops {
             count = count.and_then(|c| Some(c.saturating_mul(self.g.int_value(n)?)));
         }
-        if self.depth == 0 || matches!(self.part, Part::Ends(_)) || count.is_some_and(|c| c < SHORTEST) {
+        if self.depth == 0 || matches!(self.part, NestRange::Ends(_)) || count.is_some_and(|c| c < SHORTEST) {
             return false;
         }
         let sums = self.items.iter().any(|item| {

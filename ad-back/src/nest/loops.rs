@@ -11,7 +11,7 @@ use super::super::items::{Fold, Item};
 use super::super::kernel::Op;
 use super::super::rust::{Expr, prec, stem};
 use super::phases::NestPhase;
-use super::state::{LoopVariant, Nest, Part, SlicedRow};
+use super::state::{LoopVariant, Nest, NestRange, SlicedRow};
 use ad_ir::ir::{Put, Term};
 use ad_ir::prim::{Cmp, Prim};
 
@@ -79,7 +79,7 @@ impl Nest<'_, '_> {
             let blocks = blocks.map(|(phases, body, used)| self.overlapping(&n, &phases, &body, used));
             let (receiver, n) = (n.receiver(), n.at(prec::ADD));
             match self.part {
-                Part::Ends(low) => {
+                NestRange::Ends(low) => {
                     let inside = &self.length;
                     if *low == 0 {
                         quote!(for #var in #inside.min(#receiver)..#n { #body })
@@ -172,7 +172,7 @@ impl Nest<'_, '_> {
         self.isa
             && self.depth > 0
             && self.mask.is_none()
-            && !matches!(self.part, Part::Ends(_))
+            && !matches!(self.part, NestRange::Ends(_))
             && self.reused.is_empty()
             && self.literal_extent().is_none_or(|n| n >= BLOCK)
             && self.items.iter().all(stores)
@@ -313,7 +313,7 @@ impl Nest<'_, '_> {
         });
         // A short row of known length is a plain loop.
         let short = self.depth > 0 && !self.inlined && self.literal_extent().is_some_and(|n| n < 32);
-        let ends = matches!(self.part, Part::Ends(_));
+        let ends = matches!(self.part, NestRange::Ends(_));
         self.depth > 0
             && !short
             && !ends

@@ -5,7 +5,7 @@
 use super::super::items::Item;
 use super::super::kernel::{Id, Op, operands};
 use super::super::rust::stem;
-use super::state::{Arg, Arm, Nest, Part};
+use super::state::{Arg, Arm, Nest, NestRange};
 use ad_ir::choice::{Kind, choose_if};
 use ad_ir::ir::{Node, Term};
 
@@ -122,16 +122,16 @@ impl Nest<'_, '_> {
             }
             let mut place = 0;
             let named = matches!(self.k.nodes[id].op, Op::Var(_) | Op::Lit(_) | Op::Scalar(_));
-            let mut dear = choose_if(!named, Kind::LazyBranch, self.key(id), self.is_expensive(this), String::new);
+            let mut expensive = choose_if(!named, Kind::LazyBranch, self.key(id), self.is_expensive(this), String::new);
             for c in self.reads(id) {
                 let at = self.place[c as usize];
                 if at != 0 && self.arms[at].choice == this {
-                    dear = true;
+                    expensive = true;
                 } else if self.arms[at].depth > self.arms[place].depth && self.level(c) == level {
                     place = at;
                 }
             }
-            self.place[id] = if dear { own } else { place };
+            self.place[id] = if expensive { own } else { place };
         }
     }
 
@@ -178,7 +178,7 @@ impl Nest<'_, '_> {
 
     pub(super) fn roots(&self) -> Vec<Id> {
         let mut roots: Vec<Id> = self.mask.into_iter().collect();
-        if let Part::Ragged(end) = *self.part {
+        if let NestRange::Ragged(end) = *self.part {
             roots.push(end);
         }
         for item in self.items {

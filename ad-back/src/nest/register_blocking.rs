@@ -22,7 +22,7 @@ use super::super::items::{Fold, Item};
 use super::super::rust::{Expr, prec};
 use super::loops::lanes;
 use super::phases::NestPhase;
-use super::state::{Nest, Part, SlicedRow};
+use super::state::{Nest, NestRange, SlicedRow};
 use ad_ir::choice::{Kind, choose_if};
 use ad_ir::ir::Term;
 
@@ -35,7 +35,12 @@ impl Nest<'_, '_> {
     /// over each loop from this one to the one directly around the innermost loop.
     pub(super) fn register_blocked(&self) -> Option<usize> {
         let inner = self.depth.checked_sub(1)?;
-        if !self.in_block || self.flat || *self.part != Part::Whole || !self.reused.is_empty() || self.reads_points() {
+        if !self.in_block
+            || self.flat
+            || *self.part != NestRange::Whole
+            || !self.reused.is_empty()
+            || self.reads_points()
+        {
             return None;
         }
         let mut first = 0;

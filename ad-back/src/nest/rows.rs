@@ -9,7 +9,7 @@ use super::super::items::Item;
 use super::super::kernel::{Id, Op};
 use super::super::plan::LANES;
 use super::super::rust::{Expr, prec};
-use super::state::{LoopVariant, Nest, Part, RowKey, SlicedRow};
+use super::state::{LoopVariant, Nest, NestRange, RowKey, SlicedRow};
 use ad_ir::ir::{Lit, Put, Term};
 use ad_ir::prim::Prim;
 
@@ -30,7 +30,7 @@ impl Nest<'_, '_> {
     /// The row that a load reads, if it is contiguous over the innermost loop.
     pub(super) fn row_key(&self, id: Id) -> Option<RowKey> {
         let Op::Load { buf, sizes, ix } = &self.k.node(id).op else { return None };
-        if matches!(self.part, Part::Ends(_)) {
+        if matches!(self.part, NestRange::Ends(_)) {
             return None;
         }
         let (buf, sizes) = (*buf, sizes.to_vec());
@@ -125,7 +125,9 @@ impl Nest<'_, '_> {
         if self.inlined {
             return self.style.lit(Lit::Int(ad_ir::ir::IntTy::Usize, LANES as i128));
         }
-        if matches!(self.part, Part::Interior(_) | Part::Prefix(_) | Part::Ragged(_)) && v + 1 == self.depth {
+        if matches!(self.part, NestRange::Interior(_) | NestRange::Prefix(_) | NestRange::Ragged(_))
+            && v + 1 == self.depth
+        {
             let length = &self.length;
             return Expr::atom(quote!(#length));
         }
@@ -147,7 +149,7 @@ impl Nest<'_, '_> {
         if self.inlined {
             return Some(LANES as i128);
         }
-        if self.flat || *self.part != Part::Whole { None } else { self.g.int_value(*self.k.loops.last()?) }
+        if self.flat || *self.part != NestRange::Whole { None } else { self.g.int_value(*self.k.loops.last()?) }
     }
 
     /// The element of a row in the current variant of the inner loop.
@@ -185,7 +187,7 @@ impl Nest<'_, '_> {
         }
         let inner = self.depth - 1;
         let of = self.arg_names[&key.buf].clone();
-        let end = if let Part::Ragged(end) = self.part { Some(end) } else { None };
+        let end = if let NestRange::Ragged(end) = self.part { Some(end) } else { None };
         let level = key.outer.iter().chain(&key.base).chain(end).map(|&i| self.level(i)).max().unwrap_or(0);
         let n = self.extent(inner).tokens;
         let tested = (0..key.outer.len()).any(|k| self.tested.contains(&(key.outer[k], key.sizes[k])));
@@ -198,7 +200,7 @@ impl Nest<'_, '_> {
             _ => None,
         });
         let most = match *self.part {
-            Part::Prefix(end) => end,
+            NestRange::Prefix(end) => end,
             _ => None,
         };
         let fits = |base, last| {
@@ -206,7 +208,7 @@ impl Nest<'_, '_> {
             [Some(len), most].into_iter().flatten().any(|len| self.known.fits(base, Some(len), last))
         };
         let in_range = exact
-            && matches!(self.part, Part::Whole | Part::Prefix(_) | Part::Ragged(_))
+            && matches!(self.part, NestRange::Whole | NestRange::Prefix(_) | NestRange::Ragged(_))
             && match (last, closed) {
                 _ if self.flat => true,
                 (Some(last), None) => fits(None, last),
@@ -216,7 +218,7 @@ impl Nest<'_, '_> {
         // The interior begins at `low` and does not extend beyond the loop.
         let in_range = in_range
             || match (*self.part, key.base.map(|b| &self.k.node(b).op)) {
-                (Part::Interior(low), base) => {
+                (NestRange::Interior(low), base) => {
                     let near = match base {
                         None => true,
                         Some(Op::Lit(Lit::Int(_, n))) => (0..=low).contains(n),
@@ -228,7 +230,7 @@ impl Nest<'_, '_> {
             };
         // A row that is the whole array keeps its name. A partial row gets a fresh name, so that it
         // does not shadow the array for other rows.
-        let whole = *self.part == Part::Whole
+        let whole = *self.part == NestRange::Whole
             && key.outer.is_empty()
             && key.base.is_none()
             && in_range
@@ -402,11 +404,11 @@ impl Nest<'_, '_> {
         let outer: Vec<usize> = loops[..loops.len() - 1].to_vec();
         let n = self.extent(self.depth - 1).tokens;
         // If an enclosing loop determines the length of the row, the slice is taken in that loop.
-        let known = if let Part::Ragged(end) = *self.part { self.level(end) } else { 0 };
+        let known = if let NestRange::Ragged(end) = *self.part { self.level(end) } else { 0 };
         let level = outer.iter().max().map_or(known, |v| known.max(v + 1));
         let row = self.new_row(&of, outer.is_empty(), (true, level));
         let name = self.row_list[row].name.clone();
-        if let Part::Interior(low) = self.part {
+        if let NestRange::Interior(low) = self.part {
             let low = self.style.lit(Lit::Int(ad_ir::ir::IntTy::Usize, *low));
             let (start, level) = self.row_start(&outer, loops);
             let start = start.map_or(low.clone(), |s| s.plus(&low)).at(prec::ADD);

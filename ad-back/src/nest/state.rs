@@ -30,7 +30,7 @@ pub(crate) enum Arg {
 /// The elements that the innermost loop visits: all, or one of the ranges of `split`. The number is
 /// where the interior begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Part {
+pub(crate) enum NestRange {
     Whole,
     /// The first elements; the caller passes their number. If a limit is given, it is at most that.
     Prefix(Option<Term>),
@@ -103,7 +103,7 @@ pub(crate) struct Nest<'a, 'k> {
     /// Arrays whose memory a result takes over. Each element is read before it is overwritten.
     pub(super) reused: &'k HashMap<Term, Term>,
     /// The range of the innermost loop, and the name of the number of elements in the interior.
-    pub(super) part: &'k Part,
+    pub(super) part: &'k NestRange,
     /// The condition under which the innermost loop runs.
     pub(super) mask: Option<Id>,
     /// An outer loop that ends at this index, since the condition is false from there on.
@@ -211,9 +211,9 @@ impl<'a, 'k> Nest<'a, 'k> {
         known: &'a InRange<'a>,
         k: &'k Kernel<'a>,
         items: &'k [Item],
-        (reused, part, mask): (&'k HashMap<Term, Term>, &'k Part, Option<Id>),
+        (reused, part, mask): (&'k HashMap<Term, Term>, &'k NestRange, Option<Id>),
     ) -> Self {
-        let flat = *part == Part::Whole && is_flat(k, items);
+        let flat = *part == NestRange::Whole && is_flat(k, items);
         let depth = if flat { 1 } else { k.loops.len() };
         let mut nest = Nest {
             g,
@@ -269,9 +269,9 @@ impl<'a, 'k> Nest<'a, 'k> {
         nest.isa_name = style.isa_name();
         nest.tested = nest.to_be_tested();
         nest.collect_args();
-        if *part != Part::Whole {
+        if *part != NestRange::Whole {
             nest.length = nest.names.fresh("inside");
-            if !matches!(part, Part::Ragged(_)) {
+            if !matches!(part, NestRange::Ragged(_)) {
                 nest.args.push(Arg::Length);
             }
         }

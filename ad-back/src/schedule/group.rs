@@ -104,7 +104,7 @@ pub(super) fn group(all: &Shared<'_>, plan: &mut Plan, order: &[usize], scope: L
         let room = |nest: usize| matches!(&steps[nest].work, Work::Nest { items, .. } if items.len() < WIDEST);
         // Sums of rows are not split.
         let full = |t: Term| g.rank(t) == 0 && g.elem(t).is_real() && matches!(g.node(t), Node::Prim(Prim::Sum(_), _));
-        let alike = |nest: usize| match &steps[nest].work {
+        let can_share = |nest: usize| match &steps[nest].work {
             Work::Nest { items, .. } => {
                 let (split, sums) =
                     (items.iter().any(|u| plan.stencils.contains(u)), items.iter().any(|&u| rows(g, u)));
@@ -116,7 +116,7 @@ pub(super) fn group(all: &Shared<'_>, plan: &mut Plan, order: &[usize], scope: L
             Work::Nest { items, .. } => items.first().map_or(0, |t| t.index()),
             _ => 0,
         };
-        let mut found = nests.iter().rev().take(4).copied().find(|&nest| room(nest) && fits(nest) && alike(nest));
+        let mut found = nests.iter().rev().take(4).copied().find(|&nest| room(nest) && fits(nest) && can_share(nest));
         if found.is_none() && (stencil || full(t)) {
             // A sum over nearly the domain of a sum of blocks is taken in the same nest.
             found = neighbours.iter().rev().take(4).copied().find(|&nest| match &steps[nest].work {
@@ -134,17 +134,17 @@ pub(super) fn group(all: &Shared<'_>, plan: &mut Plan, order: &[usize], scope: L
         // In a loop rows are short. There a nest that only computes functions stays without the
         // sum: it is done in complete blocks, the last one too, and a separate sum over its results
         // costs almost nothing.
-        let apart = |nest: usize| match (&steps[nest].work, g.node(t)) {
+        let stays_separate = |nest: usize| match (&steps[nest].work, g.node(t)) {
             (Work::Nest { items, .. }, Node::Prim(Prim::Sum(_), args)) => {
                 scope > 0 && full(t) && items.contains(&args[0]) && is_function(g, args[0])
             }
             _ => false,
         };
-        let room_for = found.is_some_and(|nest| !apart(nest));
-        let wide = || nests.iter().rev().take(4).copied().find(|&nest| fits(nest) && alike(nest));
+        let room_for = found.is_some_and(|nest| !stays_separate(nest));
+        let wide = || nests.iter().rev().take(4).copied().find(|&nest| fits(nest) && can_share(nest));
         found = found.or_else(wide).filter(|&nest| {
             let why = || match (nests.contains(&nest), room_for) {
-                _ if apart(nest) => format!("%{} (functions in whole blocks, and a sum)", first_of(nest)),
+                _ if stays_separate(nest) => format!("%{} (functions in whole blocks, and a sum)", first_of(nest)),
                 (_, false) => format!("%{} (which computes {WIDEST} arrays and sums already)", first_of(nest)),
                 (true, _) => format!("%{} (the same domain and condition)", first_of(nest)),
                 (false, _) => format!("%{} (nearly the same domain)", first_of(nest)),

@@ -109,7 +109,7 @@ fn in_one_memory(
     for &t in &chain {
         let from = match g.node(t) {
             Node::Cond { cond, then, other } => {
-                if !apart(all, plan, now, (*cond, *then, *other)) {
+                if !updates_are_guarded(all, plan, now, (*cond, *then, *other)) {
                     return None;
                 }
                 continue;
@@ -191,7 +191,7 @@ fn shows(all: &Shared<'_>, plan: &Plan, t: Term, shown: &BTreeSet<Term>) -> bool
 
 /// Whether each update that only one branch makes is guarded by that branch's condition. The other
 /// branch must find the array unchanged.
-fn apart(all: &Shared<'_>, plan: &Plan, now: Term, (cond, then, other): (Term, Term, Term)) -> bool {
+fn updates_are_guarded(all: &Shared<'_>, plan: &Plan, now: Term, (cond, then, other): (Term, Term, Term)) -> bool {
     let members = |arm: Term| -> BTreeSet<Term> {
         chain_of_updates(all.g, &plan.loops, now, arm).into_iter().flatten().collect()
     };

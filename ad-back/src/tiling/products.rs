@@ -48,6 +48,6 @@ pub(in super::super) fn by_items(g: &Graph, plan: &Plan, t: Term, n: Option<Term
     // The array of numbers must have exactly one for each item.
     let numbers = if summed { vector.array } else { t };
     let whole = *g.shape(numbers) == [items] && (!summed || vector.start.is_none());
-    let apart = !row.is_empty() && !row.contains(&items) && n.is_none_or(|n| n == items);
-    (whole && apart).then_some((items, ByItems { matrix, vector, row, summed }))
+    let separate = !row.is_empty() && !row.contains(&items) && n.is_none_or(|n| n == items);
+    (whole && separate).then_some((items, ByItems { matrix, vector, row, summed }))
 }

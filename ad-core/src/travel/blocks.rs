@@ -16,7 +16,7 @@ use syn::{Attribute, ImplItem, Item, ItemImpl};
 use super::{Chain, Request, Subject, constants, entry, has_dollar, number};
 use crate::expansion::{Expansion, Written, folder, guarded, written_of};
 use ad_back as emit;
-use ad_front::{self as front, DefId, Marked, Method, Outside, Probed};
+use ad_front::{self as front, DefId, Marked, Method, OuterDefinitions, Probed};
 use ad_ir::catalogue;
 use ad_ir::diag::{Diags, SrcRange};
 
@@ -61,7 +61,7 @@ fn chain(attr: &TokenStream, part: &ItemImpl, place: &str) -> Chain {
         open.extend(more.into_iter().filter(|p| Some(front::written(p)) != known).map(Request::Path));
     }
     let id = number(place, &part.to_token_stream());
-    chain_of(attr, part, id, open, Outside::default())
+    chain_of(attr, part, id, open, OuterDefinitions::default())
 }
 
 /// Whether the expansion asks for the names of a function.
@@ -70,7 +70,13 @@ pub(super) fn is_read(method: &Method) -> bool {
 }
 
 /// The chain of a part of a block.
-pub(super) fn chain_of(attr: &TokenStream, part: &ItemImpl, id: DefId, open: Vec<Request>, outside: Outside) -> Chain {
+pub(super) fn chain_of(
+    attr: &TokenStream,
+    part: &ItemImpl,
+    id: DefId,
+    open: Vec<Request>,
+    outside: OuterDefinitions,
+) -> Chain {
     let marked = front::methods(part).pop().and_then(|m| m.marked).filter(|marked| !marked.is_empty());
     let attr = match marked {
         Some(marked) if attr.is_empty() => marked,
@@ -88,7 +94,7 @@ pub(super) fn macro_name(of: DefId, member: &Ident) -> Ident {
 }
 
 /// The hidden macro of a function or constant of a block. All definitions that it needs are known.
-pub(super) fn definition(part: &ItemImpl, id: DefId, outside: &Outside) -> TokenStream {
+pub(super) fn definition(part: &ItemImpl, id: DefId, outside: &OuterDefinitions) -> TokenStream {
     let mut part = front::without_marks(part);
     let attrs = std::mem::take(&mut part.attrs);
     let Some(of) = front::type_of_block(&part) else { return TokenStream::new() };
@@ -127,7 +133,7 @@ pub(super) fn definition(part: &ItemImpl, id: DefId, outside: &Outside) -> Token
 
 /// The items to write beside a part of a block when its names are known: the derivatives of a
 /// marked function, and the proofs of the assumptions about names of another one.
-pub(super) fn written(attr: &TokenStream, part: &ItemImpl, id: DefId, outside: &Outside) -> Written {
+pub(super) fn written(attr: &TokenStream, part: &ItemImpl, id: DefId, outside: &OuterDefinitions) -> Written {
     let Some(method) = front::methods(part).pop() else { return Written::default() };
     let krate = front::krate(attr.clone());
     let mut found = match &method.marked {

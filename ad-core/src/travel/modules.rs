@@ -17,7 +17,7 @@ use syn::{Attribute, Fields, Item, ItemFn, ItemImpl, ItemMod, Path, Token};
 use super::{Chain, Request, Subject, blocks, number};
 use crate::derive;
 use crate::expansion::{Expansion, Written};
-use ad_front::{self as front, DefId, ItemNeeds, Module, Outside};
+use ad_front::{self as front, DefId, ItemNeeds, Module, OuterDefinitions};
 use ad_ir::diag::Diags;
 
 /// The item as a module whose items are in this file. `None` for any other item.
@@ -147,7 +147,7 @@ impl Writer<'_> {
     }
 
     /// Records the functions that an expansion needs.
-    fn need(&mut self, outside: &Outside) {
+    fn need(&mut self, outside: &OuterDefinitions) {
         self.needed.extend(outside.list.iter().filter(|d| matches!(d.item, Item::Fn(_))).map(|d| d.id));
     }
 

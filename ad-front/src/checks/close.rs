@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{CheckMessage, Condition, Frame};
-use crate::corner::{self, Monotonicity};
 use crate::lower::Lower;
+use crate::monotone::{self, Monotonicity};
 use ad_ir::analysis::range::{Linear, sides};
 use ad_ir::ir::{Elem, Lit, Node, Term, Type, Var};
 use ad_ir::prim::{Cmp, IntOp, Prim, Reduce};
@@ -90,7 +90,7 @@ impl Lower<'_> {
                     .map(|(l, nonempty)| self.linear_term(&l, &nonempty))
                     .filter(|&t| self.g.bool_value(t).is_none() && self.of_sizes_only(t));
                 let corner =
-                    corner.filter(|&c| c != t && corner::may_precede_guards(&self.g, c, &self.unconditional_terms()));
+                    corner.filter(|&c| c != t && monotone::may_precede_guards(&self.g, c, &self.unconditional_terms()));
                 match sufficient_condition.filter(|&c| c != t).or(linear).or(corner) {
                     Some(sufficient) => {
                         let yes = self.g.lit_bool(true);
@@ -122,7 +122,7 @@ impl Lower<'_> {
         };
         let known = self.unconditional_terms();
         let first =
-            self.g.bool_value(sufficient) != Some(false) && corner::may_precede_guards(&self.g, sufficient, &known);
+            self.g.bool_value(sufficient) != Some(false) && monotone::may_precede_guards(&self.g, sufficient, &known);
         first.then_some(sufficient)
     }
 
@@ -279,7 +279,7 @@ impl Lower<'_> {
     /// A condition that holds for all values of a variable below a size if and only if `c` does.
     /// `None` if the worst value is not known.
     fn at_worst(&mut self, c: Term, var: Var, size: Term) -> Option<Term> {
-        let worst = match corner::monotonicity(&self.g, c, var)? {
+        let worst = match monotone::monotonicity(&self.g, c, var)? {
             Monotonicity::Constant => return Some(self.unless_empty(c, size)),
             Monotonicity::Increasing => self.g.lit_usize(0),
             Monotonicity::Decreasing => {

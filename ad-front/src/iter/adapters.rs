@@ -90,8 +90,8 @@ fn zip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     if b.eager {
         return Err(super::until::refuse(me, "zip", rb));
     }
-    let alike = a.dims == b.dims && (a.whole() && b.whole() || !a.lens.is_empty() && a.lens == b.lens);
-    if !alike || a.present.is_some() || b.present.is_some() {
+    let same_domain = a.dims == b.dims && (a.whole() && b.whole() || !a.lens.is_empty() && a.lens == b.lens);
+    if !same_domain || a.present.is_some() || b.present.is_some() {
         (a, b) = (over_index(me, &Value::Seq(a), "zip", ra)?, over_index(me, &Value::Seq(b), "zip", rb)?);
     }
     let (mut dims, mut len, lens) = (Rc::clone(&a.dims), None, Rc::clone(&a.lens));

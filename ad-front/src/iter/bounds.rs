@@ -50,7 +50,7 @@ impl Lower<'_> {
                     // Saturation preserves the order.
                     IntOp::Add => {
                         let (x, y) = (self.bound(a, most)?, self.bound(b, most)?);
-                        Some(self.behind(a, x, y).unwrap_or_else(|| self.g.int(op, x, y)))
+                        Some(self.past_end(a, x, y).unwrap_or_else(|| self.g.int(op, x, y)))
                     }
                     IntOp::Sub => {
                         let (a, b) = (self.bound(a, most)?, self.bound(b, !most)?);
@@ -96,7 +96,7 @@ impl Lower<'_> {
 
     /// `n - 1 + more` without the subtraction, where `most` is the bound `n - 1` of the index of a
     /// loop. If `n` is 0 there is no step, so the bound does not matter.
-    fn behind(&mut self, index: Term, most: Term, more: Term) -> Option<Term> {
+    fn past_end(&mut self, index: Term, most: Term, more: Term) -> Option<Term> {
         let Node::Prim(Prim::Int(IntOp::Sub), args) = self.g.node(most) else { return None };
         let size = args[0];
         let index = matches!(self.g.node(index), Node::Var(_)) && self.g.int_value(args[1]) == Some(1);

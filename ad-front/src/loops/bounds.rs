@@ -8,8 +8,8 @@
 use super::LowerBody;
 use crate::carry::InferenceKey;
 use crate::checks::Frame;
+use crate::loop_effects::LoopEffects;
 use crate::lower::Lower;
-use crate::outward::LoopEffects;
 use crate::state::CellValue;
 use crate::value::{Seq, Value};
 use ad_ir::analysis::range::{Linear, to_term};

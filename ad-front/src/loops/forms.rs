@@ -8,8 +8,8 @@ use syn::Expr;
 
 use crate::calls::receiver_of_loan;
 use crate::carry::InferenceKey;
+use crate::loop_effects::LoopEffects;
 use crate::lower::Lower;
-use crate::outward::LoopEffects;
 use crate::place::{Place, is_place_expression};
 use crate::value::{Cursor, Lowered, Value};
 use ad_ir::catalogue::{self, refused};

@@ -6,8 +6,8 @@
 use super::PushedOnly;
 use crate::checks::ExtraCarry;
 use crate::flow::OuterJump;
+use crate::loop_effects::LoopEffects;
 use crate::lower::Lower;
-use crate::outward::LoopEffects;
 use crate::state::{Cell, CellValue};
 use crate::value::{Lowered, Seq, Value};
 use ad_ir::catalogue;

@@ -5,7 +5,7 @@
 use std::rc::Rc;
 
 use super::{GrowingVec, Loop, LoopInput, PushedOnly};
-use crate::carry::Form;
+use crate::carry::CarriedForm;
 use crate::checks::Frame;
 use crate::growth::Growth;
 use crate::lower::Lower;
@@ -113,7 +113,7 @@ impl<'a> Lower<'a> {
             if all.exact && !all.taken && all.replaced_by.is_none() && pushed_only.iter().any(|g| g.cell == cell) {
                 // Tuples cannot be rows of a scan.
                 let element = self.growing_vec(start, cell, &name, &value, (capacity, None))?.start.form;
-                if matches!(element, Form::Leaf { .. }) {
+                if matches!(element, CarriedForm::Leaf { .. }) {
                     continue;
                 }
             }
@@ -247,27 +247,29 @@ impl<'a> Lower<'a> {
     }
 
     /// Whether a value is an array of another length than the current one of a carried variable.
-    pub(super) fn of_another_length(&mut self, form: &Form<'a>, now: &[Term], value: &Value<'a>) -> bool {
+    pub(super) fn of_another_length(&mut self, form: &CarriedForm<'a>, now: &[Term], value: &Value<'a>) -> bool {
         let n = match (form, now.first()) {
-            (Form::DynamicPart(lens), Some(&t)) => match **lens {
+            (CarriedForm::DynamicPart(lens), Some(&t)) => match **lens {
                 [len] => len.unwrap_or(self.g.shape(t)[0]),
                 _ => return false,
             },
-            (Form::List(parts), _) => self.g.lit_usize(parts.len()),
-            (Form::Rows(first), _) => first.len,
-            (Form::Leaf { .. }, Some(&t)) if self.g.rank(t) > 0 => self.g.shape(t)[0],
+            (CarriedForm::List(parts), _) => self.g.lit_usize(parts.len()),
+            (CarriedForm::Rows(first), _) => first.len,
+            (CarriedForm::Leaf { .. }, Some(&t)) if self.g.rank(t) > 0 => self.g.shape(t)[0],
             _ => return false,
         };
         let m = match value {
-            Value::GrowableVec(stack) if matches!(form, Form::Rows(_)) && self.is_fixed(stack) => stack.len,
-            Value::GrowableVec(_) if matches!(form, Form::Rows(_)) => return true,
-            Value::GrowableVec(stack) if stack.as_single_array().is_some() || matches!(form, Form::List(_)) => {
+            Value::GrowableVec(stack) if matches!(form, CarriedForm::Rows(_)) && self.is_fixed(stack) => stack.len,
+            Value::GrowableVec(_) if matches!(form, CarriedForm::Rows(_)) => return true,
+            Value::GrowableVec(stack) if stack.as_single_array().is_some() || matches!(form, CarriedForm::List(_)) => {
                 return true;
             }
-            Value::DynamicPart(open) if matches!(form, Form::DynamicPart(_)) => match self.dynamic_sizes(open)[..] {
-                [m] => m,
-                _ => return false,
-            },
+            Value::DynamicPart(open) if matches!(form, CarriedForm::DynamicPart(_)) => {
+                match self.dynamic_sizes(open)[..] {
+                    [m] => m,
+                    _ => return false,
+                }
+            }
             Value::DynamicPart(open) => return self.g.rank(open.all) == 1,
             Value::Term(t) | Value::Nested(t, _) if self.g.rank(*t) > 0 => self.g.shape(*t)[0],
             Value::List(parts) => self.g.lit_usize(parts.len()),

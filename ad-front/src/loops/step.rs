@@ -4,7 +4,7 @@
 //! This module does not know how often the step is run; its caller does.
 
 use super::{Loop, Payload, PushedOnly, StepsResult, length_of};
-use crate::carry::{CarriedName, Form, Leaves};
+use crate::carry::{CarriedForm, CarriedName, Leaves};
 use crate::lower::Lower;
 use crate::state::{CellValue, same};
 use crate::value::{Lowered, Value, Want};
@@ -83,7 +83,7 @@ impl<'a> Lower<'a> {
             for cell in std::iter::once(leave.value).chain(leave.assigned_inside.iter().map(|o| o.1)) {
                 let Some(CellValue::Value(value)) = self.state.store.held(cell).cloned() else { return Err(Poison) };
                 if same(&value, &Value::Unit) || matches!(value, Value::Never) {
-                    payload.push(Payload { cell, form: Form::Unit, leaves: Leaves::default() });
+                    payload.push(Payload { cell, form: CarriedForm::Unit, leaves: Leaves::default() });
                     continue;
                 }
                 let own: Vec<Term> = now.iter().chain(index).copied().collect();

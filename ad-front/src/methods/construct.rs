@@ -4,7 +4,7 @@ use super::parts;
 use crate::functions;
 use crate::lower::Lower;
 use crate::refs::results;
-use crate::table::{Call, Mark, On, OnType, Parts, Row, row};
+use crate::table::{Call, Mark, On, OnDynamicParts, OnType, Row, row};
 use crate::value::{Lowered, Value, Want};
 use ad_ir::catalogue::{self, wanted};
 use ad_ir::diag::{Poison, SrcRange};
@@ -29,10 +29,11 @@ pub(crate) const TABLE: &[Row] = &[
     row("linspace", On::Assoc, (3, 3), linspace, "n numbers from a to b, evenly spaced").gives(results::array),
     row("range", On::Assoc, (3, 3), range, "numbers from a up to b, by a step"),
     row("logspace", On::Assoc, (4, 4), logspace, "powers of a base with evenly spaced exponents"),
-    row("from_vec", On::Assoc, (1, 1), from_vec, "the elements of a vector").parts(Parts::By(parts::from_vector)),
+    row("from_vec", On::Assoc, (1, 1), from_vec, "the elements of a vector")
+        .parts(OnDynamicParts::By(parts::from_vector)),
     row("from", On::Assoc, (1, 1), from_vec, "conversion between numbers, or the elements of a vector")
         .on_type(OnType::Conversion)
-        .parts(Parts::By(parts::from_vector))
+        .parts(OnDynamicParts::By(parts::from_vector))
         .marks(&[Mark::OfQueues]),
     row("zero", On::Assoc, (0, 0), unit, "0 of the type parameter: `T::zero()`").on_type(OnType::Constant(0.0)),
     row("one", On::Assoc, (0, 0), unit, "1 of the type parameter: `T::one()`").on_type(OnType::Constant(1.0)),

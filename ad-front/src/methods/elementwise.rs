@@ -5,7 +5,7 @@ use super::powi;
 use crate::functions::{self, all_axes};
 use crate::lower::Lower;
 use crate::refs::results;
-use crate::table::{Call, LowerFn, Neutral, On, Parts, Row, row};
+use crate::table::{Call, LowerFn, Neutral, On, OnDynamicParts, Row, row};
 use crate::value::{Lowered, Value, Want};
 use ad_ir::catalogue;
 use ad_ir::diag::SrcRange;
@@ -19,56 +19,56 @@ pub(crate) const TABLE: &[Row] = &[
     row("powi", On::Array, (1, 1), powi, "integer power, elementwise")
         .order(ResultOrder::LikeReceiver)
         .gives(results::array_of_array)
-        .parts(Parts::Elementwise),
+        .parts(OnDynamicParts::Elementwise),
     row("pow2", On::Array, (0, 0), pow2, "x * x, elementwise")
         .order(ResultOrder::LikeReceiver)
         .gives(results::array_of_array)
-        .parts(Parts::Elementwise),
+        .parts(OnDynamicParts::Elementwise),
     row("log", On::Array, (1, 1), log, "logarithm to a base, elementwise")
         .order(ResultOrder::LikeReceiver)
-        .parts(Parts::Elementwise),
+        .parts(OnDynamicParts::Elementwise),
     row("abs_sub", On::Array, (1, 1), abs_sub, "the positive difference, elementwise")
         .order(ResultOrder::LikeReceiver)
         .with_axes(),
     row("clamp", On::Array, (2, 2), clamp, "into a range, elementwise")
         .order(ResultOrder::LikeReceiver)
-        .parts(Parts::Elementwise),
+        .parts(OnDynamicParts::Elementwise),
     IS_NAN,
     IS_INFINITE,
     row("is_any_nan", On::Array, (0, 0), any_nan, "boolean")
         .order(ResultOrder::NoArray)
-        .parts(Parts::Reduction(Neutral::Zero)),
+        .parts(OnDynamicParts::Reduction(Neutral::Zero)),
     row("is_any_infinite", On::Array, (0, 0), any_infinite, "boolean")
         .order(ResultOrder::NoArray)
-        .parts(Parts::Reduction(Neutral::Zero)),
+        .parts(OnDynamicParts::Reduction(Neutral::Zero)),
     MAPV,
     row("map", On::Array, (1, 1), map, "f of each element")
         .order(ResultOrder::LikeReceiver)
         .gives(results::mapped_by_reference)
-        .parts(Parts::By(parts::map)),
+        .parts(OnDynamicParts::By(parts::map)),
     row("mapv_into", On::Array, (1, 1), map, "f of each element")
         .order(ResultOrder::InPlace)
         .takes(Takes::Value)
         .gives(results::array_of_array)
-        .parts(Parts::By(parts::map)),
+        .parts(OnDynamicParts::By(parts::map)),
     row("mapv_into_any", On::Array, (1, 1), map, "f of each element")
         .order(ResultOrder::InPlace)
         .takes(Takes::Value)
-        .parts(Parts::By(parts::map)),
+        .parts(OnDynamicParts::By(parts::map)),
 ];
 
 const IS_NAN: Row = row("is_nan", On::Array, (0, 0), is_nan, "an array of booleans")
     .order(ResultOrder::LikeReceiver)
-    .parts(Parts::Elementwise);
+    .parts(OnDynamicParts::Elementwise);
 const IS_INFINITE: Row = row("is_infinite", On::Array, (0, 0), is_infinite, "an array of booleans")
     .order(ResultOrder::LikeReceiver)
-    .parts(Parts::Elementwise);
+    .parts(OnDynamicParts::Elementwise);
 
 /// The row of `mapv`, which `mapv_inplace` uses as well.
 pub(crate) const MAPV: Row = row("mapv", On::Array, (1, 1), map, "f of each element")
     .order(ResultOrder::LikeReceiver)
     .gives(results::mapped)
-    .parts(Parts::By(parts::map));
+    .parts(OnDynamicParts::By(parts::map));
 
 /// Lowers an elementwise map. A function of the table is applied to the array. A closure is lowered
 /// as a build over the index, which the bulk-operation transform replaces.

@@ -53,20 +53,20 @@ fn arr<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 }
 
 /// The arrays that `stack` and `concatenate` join.
-enum Parts {
+enum Joined {
     Listed(Vec<Term>),
     /// The elements of a `Vec`, which are the rows of an array.
     Rows(Term),
 }
 
 /// The axis and the arrays of `stack` and `concatenate`.
-fn parts<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(usize, Parts, SrcRange)> {
+fn parts<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(usize, Joined, SrcRange)> {
     let ((axis, ra), (list, rl)) = (call.arg(0)?, call.arg(1)?);
     let Value::Axis(axis) = *axis else {
         return Err(me.error(ra, catalogue::axis()));
     };
     if let Value::Nested(all, 1) = *list {
-        return Ok((axis, Parts::Rows(all), rl));
+        return Ok((axis, Joined::Rows(all), rl));
     }
     let Value::List(list) = list else {
         let found = me.describe(list);
@@ -76,7 +76,7 @@ fn parts<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(usize, Parts, 
         return Err(me.error(rl, catalogue::expected(wanted::SOME_ARRAY, wanted::NONE)));
     }
     let terms = list.iter().map(|x| me.of_any_rank(x, rl)).collect::<Lowered<Vec<Term>>>()?;
-    Ok((axis, Parts::Listed(terms), rl))
+    Ok((axis, Joined::Listed(terms), rl))
 }
 
 /// The arrays of a `Vec` with the joined axis first. It is an error if the `Vec` is empty.
@@ -95,15 +95,15 @@ fn fine<'a>(me: &mut Lower<'a>, t: Term) -> Value<'a> {
 fn stack<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (axis, parts, range) = parts(me, call)?;
     let rank = match &parts {
-        Parts::Listed(terms) => terms.first().map_or(0, |&t| me.g.rank(t)),
-        Parts::Rows(all) => me.g.rank(*all) - 1,
+        Joined::Listed(terms) => terms.first().map_or(0, |&t| me.g.rank(t)),
+        Joined::Rows(all) => me.g.rank(*all) - 1,
     };
     if axis > rank {
         return Err(me.error(call.range, catalogue::axis_out_of_range(axis, rank + 1)));
     }
     let terms = match parts {
-        Parts::Listed(terms) => terms,
-        Parts::Rows(all) => {
+        Joined::Listed(terms) => terms,
+        Joined::Rows(all) => {
             let (t, exists) = rows(me, all, axis);
             return Ok(Value::Option(Value::Term(t).into(), exists));
         }
@@ -117,8 +117,8 @@ fn stack<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 fn concatenate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (along, parts, range) = parts(me, call)?;
     let terms = match parts {
-        Parts::Listed(terms) => terms,
-        Parts::Rows(all) => return in_rows(me, all, along, call.range),
+        Joined::Listed(terms) => terms,
+        Joined::Rows(all) => return in_rows(me, all, along, call.range),
     };
     let Some(&first) = terms.first() else { return Err(ad_ir::diag::Poison) };
     let (elem, shape) = (me.g.elem(first), me.g.shape(first).to_vec());

@@ -10,7 +10,7 @@ use crate::functions::all_axes;
 use crate::lower::Lower;
 use crate::refs::results;
 use crate::slice::{SliceAxis, front_axis};
-use crate::table::{Call, On, Parts, Row, row};
+use crate::table::{Call, On, OnDynamicParts, Row, row};
 use crate::value::{Lowered, Range, Value, Want};
 use ad_ir::catalogue::{self, wanted};
 use ad_ir::diag::SrcRange;
@@ -24,18 +24,18 @@ pub(crate) const TABLE: &[Row] = &[
     row("t", On::Array, (0, 0), transposed, "axes in reverse order")
         .order(ResultOrder::View)
         .gives(results::view)
-        .parts(Parts::By(parts::transposed)),
+        .parts(OnDynamicParts::By(parts::transposed)),
     row("reversed_axes", On::Array, (0, 0), transposed, "axes in reverse order")
         .order(ResultOrder::View)
         .takes(Takes::Value)
-        .parts(Parts::By(parts::transposed)),
+        .parts(OnDynamicParts::By(parts::transposed)),
     row("permuted_axes", On::Array, (1, 1), permuted_axes, "axes in the order given")
         .order(ResultOrder::View)
         .takes(Takes::Value),
     row("insert_axis", On::Array, (1, 1), insert_axis, "a new axis of size 1")
         .order(ResultOrder::InsertedAxis)
         .takes(Takes::Value)
-        .parts(Parts::By(parts::insert_axis)),
+        .parts(OnDynamicParts::By(parts::insert_axis)),
     row("remove_axis", On::Array, (1, 1), remove_axis, "the part at index 0 of an axis")
         .order(ResultOrder::View)
         .takes(Takes::Value),
@@ -69,11 +69,11 @@ pub(crate) const TABLE: &[Row] = &[
     row("diag", On::Array, (0, 0), diag, "the diagonal")
         .order(ResultOrder::View)
         .gives(results::view)
-        .parts(Parts::By(parts::diag)),
+        .parts(OnDynamicParts::By(parts::diag)),
     row("into_diag", On::Array, (0, 0), diag, "the diagonal")
         .order(ResultOrder::View)
         .takes(Takes::Value)
-        .parts(Parts::By(parts::diag)),
+        .parts(OnDynamicParts::By(parts::diag)),
     row("triu", On::Array, (1, 1), triu, "zeros below a diagonal")
         .order(ResultOrder::Triangle)
         .gives(results::array_of_array),

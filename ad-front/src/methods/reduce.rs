@@ -8,7 +8,7 @@ use crate::arith::axis_words;
 use crate::functions::{self, all_axes, sum_over};
 use crate::lower::Lower;
 use crate::refs::results;
-use crate::table::{self, Call, Mark, On, Parts, Row, row};
+use crate::table::{self, Call, Mark, On, OnDynamicParts, Row, row};
 use crate::value::{Lowered, Value, Want};
 use ad_ir::catalogue::{self, wanted};
 use ad_ir::diag::{Poison, SrcRange};
@@ -21,30 +21,30 @@ pub(crate) const TABLE: &[Row] = &[
     row("sum", On::Array, (0, 0), sum, "sum of all elements")
         .reduces(ReductionOrder::Sum)
         .gives(results::number)
-        .parts(Parts::By(parts::sum))
+        .parts(OnDynamicParts::By(parts::sum))
         .marks(&[Mark::Total]),
     row("mean", On::Array, (0, 0), mean, "mean of all elements, an `Option`")
         .reduces(ReductionOrder::Sum)
         .gives(results::some_number)
-        .parts(Parts::By(parts::mean)),
+        .parts(OnDynamicParts::By(parts::mean)),
     row("sum_axis", On::Array, (1, 1), sum_axis, "sum over one axis")
         .order(ResultOrder::Lanes)
         .reduces(ReductionOrder::SumAxis)
         .gives(results::array_of_array)
-        .parts(Parts::By(parts::sum_axis)),
+        .parts(OnDynamicParts::By(parts::sum_axis)),
     row("mean_axis", On::Array, (1, 1), mean_axis, "mean over one axis, an `Option`")
         .order(ResultOrder::Lanes)
         .reduces(ReductionOrder::SumAxis)
         .gives(results::array_of_array)
-        .parts(Parts::By(parts::mean_axis)),
+        .parts(OnDynamicParts::By(parts::mean_axis)),
     row("var", On::Array, (1, 1), var, "variance of all elements")
         .reduces(ReductionOrder::Memory)
         .gives(results::number)
-        .parts(Parts::By(parts::var)),
+        .parts(OnDynamicParts::By(parts::var)),
     row("std", On::Array, (1, 1), std, "standard deviation of all elements")
         .reduces(ReductionOrder::Memory)
         .gives(results::number)
-        .parts(Parts::By(parts::std)),
+        .parts(OnDynamicParts::By(parts::std)),
     row("var_axis", On::Array, (2, 2), var_axis, "variance along one axis")
         .order(ResultOrder::Standard)
         .reduces(ReductionOrder::Logical)
@@ -61,7 +61,7 @@ pub(crate) const TABLE: &[Row] = &[
         .order(ResultOrder::Product)
         .reduces(ReductionOrder::Dot)
         .gives(results::number)
-        .parts(Parts::OfTwo(parts::dot)),
+        .parts(OnDynamicParts::OfTwo(parts::dot)),
 ];
 
 /// The mean over axes, as an `Option`. The count is computed as ndarray does.

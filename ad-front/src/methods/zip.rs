@@ -11,7 +11,7 @@ use crate::changes::changed_part;
 use crate::lower::Lower;
 use crate::open::DynamicPart;
 use crate::refs::results;
-use crate::table::{self, Call, Mark, On, Parts, Row, row};
+use crate::table::{self, Call, Mark, On, OnDynamicParts, Row, row};
 use crate::value::{Lowered, Seq, Value, Want};
 use ad_ir::catalogue::{self, wanted};
 use ad_ir::diag::SrcRange;
@@ -53,7 +53,7 @@ pub(crate) const TABLE: &[Row] = &[
     row("map2", On::Dsl, (3, 3), map2, "f of each pair of elements")
         .called("x_, x_, |a_: f64, _: f64| a_")
         .gives(results::mapped_pairs)
-        .parts(Parts::OfTwo(parts::map2)),
+        .parts(OnDynamicParts::OfTwo(parts::map2)),
 ];
 
 /// Arrays (or other producers of items) of one shape.

@@ -1,5 +1,5 @@
 //! The messages with which a derivative panics where the function itself panics. A message that the
-//! user has written is kept (`front::words`).
+//! user has written is kept (`front::panic_messages`).
 
 pub const SUM_OVERFLOWS: &str = "integer overflow in a sum";
 pub const ADDITION_OVERFLOWS: &str = "integer overflow in an addition";

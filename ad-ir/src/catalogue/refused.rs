@@ -7,13 +7,13 @@ use super::message;
 use crate::diag::Message;
 
 /// A refused construct, as the message names it, and the suggested replacement.
-struct Row {
+struct Refusal {
     name: &'static str,
     way_out: &'static str,
 }
 
-const fn row(name: &'static str, way_out: &'static str) -> Row {
-    Row { name, way_out }
+const fn row(name: &'static str, way_out: &'static str) -> Refusal {
+    Refusal { name, way_out }
 }
 
 fn id(table: &str, name: &str) -> String {
@@ -72,7 +72,7 @@ pub enum Construct {
     Unknown,
 }
 
-const CONSTRUCTS: &[(Construct, Row)] = &[
+const CONSTRUCTS: &[(Construct, Refusal)] = &[
     (
         Construct::RealPattern,
         row("a real number in a pattern", "compare with an `if`: `if x == 0.0 { .. } else { .. }`"),
@@ -217,7 +217,7 @@ pub fn comparison() -> Message {
 
 const PRINT: &str = "print in the function that calls this one";
 
-const MACROS: &[Row] =
+const MACROS: &[Refusal] =
     &[row("println", PRINT), row("print", PRINT), row("eprintln", PRINT), row("eprint", PRINT), row("dbg", PRINT)];
 
 /// Supported macros, for suggestions.
@@ -286,7 +286,7 @@ pub fn macro_call(name: &str) -> Message {
 }
 
 /// Functions and methods that are reserved and not supported yet.
-const RESERVED: &[Row] = &[
+const RESERVED: &[Refusal] = &[
     row("checkpoint", "remove it, and write the value itself"),
     row("cumprod", "write `scan(1.0, &x, |product, v| product * v)`"),
     row("geomspace", "write `Array1::linspace(a.ln(), b.ln(), n).exp()`"),
@@ -301,7 +301,7 @@ pub fn later(name: &str, method: bool) -> Option<Message> {
 }
 
 /// Methods of ndarray that change an array, depend on its memory layout, or have another name here.
-const METHODS: &[Row] = &[
+const METHODS: &[Refusal] = &[
     row("map_mut", "change it in place: `x.mapv_inplace(|v| ..);`"),
     row("permute_axes", "write `let x = x.permuted_axes((1, 0));`"),
     row("slice_collapse", "write `let x = x.slice_move(s![..]);`"),
@@ -395,7 +395,7 @@ const VALUE_ITSELF: &str = "use the value itself: `let mut y = x;`";
 const OTHER: &str = "a value of another type";
 
 /// Types of std whose values are created by an associated function, such as `HashMap::new()`.
-const VALUES: &[Row] = &[
+const VALUES: &[Refusal] = &[
     row("HashMap", "use an array with an element for each key: `let mut sums = vec![0.0; n]; sums[key] += x;`"),
     row("HashSet", "use an array with a flag for each key: `let mut seen = vec![false; n]; seen[key] = true;`"),
     row("LinkedList", "use a `VecDeque`: `push_back`, `pop_front`, `front`, `back`, and elements by their index"),
@@ -424,7 +424,7 @@ pub fn value(ty: &str) -> Message {
     foreign::translate(Usage::Type, ty, text)
 }
 
-fn row_of_value(ty: &str) -> Option<&'static Row> {
+fn row_of_value(ty: &str) -> Option<&'static Refusal> {
     let like = LIKE.iter().find(|(name, _)| *name == ty).map_or(ty, |(_, like)| like);
     VALUES.iter().find(|r| r.name == like)
 }
@@ -435,7 +435,7 @@ pub fn is_value_of_std(ty: &str) -> bool {
     row_of_value(ty).is_some()
 }
 
-const INNER_ITEMS: &[Row] = &[
+const INNER_ITEMS: &[Refusal] = &[
     row("an `async` or `unsafe` function in a function", "write a closure: `let f = |x: f64| ..;`"),
     row("a `static mut` in a function", "write a `const`, or bind it with `let mut`"),
     row(
@@ -466,7 +466,7 @@ pub fn inner_item(item: InnerItem) -> Message {
 
 const FREE: &str = "put it on the function to differentiate: `#[differentiate] fn loss(x: f64) -> f64 { .. }`";
 
-const ITEMS: &[Row] = &[
+const ITEMS: &[Refusal] = &[
     row(
         "a module in another file",
         "a macro does not see other files: put it on the functions and `impl` blocks in that file, or write the module here",
@@ -502,7 +502,7 @@ pub fn item(item: NotAFunction) -> Message {
     text.help(row.way_out).entry(id("item", row.name))
 }
 
-const FUNCTIONS: &[Row] = &[
+const FUNCTIONS: &[Refusal] = &[
     row("async", "differentiate the part that computes, in a function of its own"),
     row("const", "leave out `const`"),
     row("unsafe", "leave out `unsafe`"),
@@ -516,7 +516,7 @@ pub fn function(what: &str) -> Message {
 }
 
 /// Types by their last path segment.
-const TYPES: &[Row] = &[
+const TYPES: &[Refusal] = &[
     row("ArrayD", "write the rank: `Array1` to `Array6`; ranks are fixed when the macro runs"),
     row("ArrayViewD", "write the rank: `ArrayView1` to `ArrayView6`; ranks are fixed when the macro runs"),
     row("ArcArray", "take an `ArrayViewN<'_, F>` and pass `x.view()`"),
@@ -559,7 +559,7 @@ pub fn named_type(name: &str) -> Option<Message> {
     Some(text.help(row.way_out).entry(id("type", row.name)))
 }
 
-const KINDS_OF_TYPES: &[Row] = &[
+const KINDS_OF_TYPES: &[Refusal] = &[
     row("array", "arrays of static size hold numbers, or such arrays: `[f64; 3]`, `[[f64; 3]; 2]`"),
     row(
         "tuple",

@@ -37,7 +37,7 @@ pub struct OpenLoop {
 
 /// The outer terms that a loop reads.
 #[derive(Default)]
-struct Outside {
+struct LoopInputs {
     captures: Vec<Term>,
     /// The arrays whose rows are each read by the step of the same number.
     xs: Vec<Term>,
@@ -63,7 +63,7 @@ struct Closing<'l> {
     depends: HashMap<Term, bool>,
     /// Whether it mentions an input or another loop's placeholder.
     data: HashMap<Term, bool>,
-    outside: Outside,
+    outside: LoopInputs,
     /// The terms of the closed body.
     new: HashMap<Term, Term>,
 }
@@ -121,7 +121,7 @@ impl Graph {
     #[track_caller]
     pub fn close_loop(&mut self, l: &OpenLoop) -> Term {
         let (depends, data) = (HashMap::new(), HashMap::new());
-        let mut c = Closing { g: self, l, depends, data, outside: Outside::default(), new: HashMap::new() };
+        let mut c = Closing { g: self, l, depends, data, outside: LoopInputs::default(), new: HashMap::new() };
         on_demand(&mut c, l.results.iter().copied());
         let results: Vec<Term> = l.results.iter().map(|t| c.new[t]).collect();
         let outside = c.outside;
@@ -171,8 +171,8 @@ impl Graph {
     }
 
     /// Placeholders become parameters.
-    fn number(&mut self, l: &OpenLoop, outside: Outside, results: &[Term]) -> Term {
-        let Outside { captures, mut xs, steps, taken } = outside;
+    fn number(&mut self, l: &OpenLoop, outside: LoopInputs, results: &[Term]) -> Term {
+        let LoopInputs { captures, mut xs, steps, taken } = outside;
         let carries = l.carried.len();
         let mut params: Vec<Type> = l.carried.iter().map(|&t| self.ty(t).clone()).collect();
         params.extend(captures.iter().map(|&t| self.ty(t).clone()));
@@ -311,7 +311,7 @@ impl Closing<'_> {
 
     /// The placeholder for the row of an array.
     fn row(&mut self, x: Term) -> Term {
-        let Outside { xs, taken, .. } = &mut self.outside;
+        let LoopInputs { xs, taken, .. } = &mut self.outside;
         let k = xs.iter().position(|&y| y == x).unwrap_or_else(|| {
             xs.push(x);
             xs.len() - 1

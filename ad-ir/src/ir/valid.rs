@@ -53,7 +53,7 @@ pub fn validate_loop(g: &Graph, scan: &Scan) -> Result<(), Vec<String>> {
 /// parameters of opened loops.
 #[derive(Default)]
 pub struct Lowered {
-    facts: BTreeMap<Term, Facts>,
+    facts: BTreeMap<Term, ScopeFacts>,
 }
 
 impl Lowered {
@@ -170,7 +170,7 @@ struct Unit<'a> {
 
 /// Facts about a term that has been checked.
 #[derive(Default)]
-struct Facts {
+struct ScopeFacts {
     free: BTreeSet<Var>,
     open: bool,
     height: u32,
@@ -183,7 +183,7 @@ impl Unit<'_> {
 
     fn check(&mut self, roots: &[Term]) {
         let g = self.g;
-        let mut facts: BTreeMap<Term, Facts> = BTreeMap::new();
+        let mut facts: BTreeMap<Term, ScopeFacts> = BTreeMap::new();
         let mut stack = roots.to_vec();
         while let Some(t) = stack.pop() {
             let size = *g.ty(t) == Type::scalar(Elem::USIZE) && g.free(t).is_empty() && !g.is_open(t);
@@ -203,10 +203,10 @@ impl Unit<'_> {
         }
     }
 
-    fn check_term(&mut self, t: Term, facts: &BTreeMap<Term, Facts>) -> Facts {
+    fn check_term(&mut self, t: Term, facts: &BTreeMap<Term, ScopeFacts>) -> ScopeFacts {
         let g = self.g;
         let node = g.node(t);
-        let mut found = Facts::default();
+        let mut found = ScopeFacts::default();
         let bound = node.binders();
         let mut scoped_height = 0;
         let mut old = true;

@@ -13,7 +13,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::format_ident;
 
 use super::docs;
-use super::split::{Kept, Split};
+use super::split::{Kept, StageSplit};
 use crate::passes::loops::accumulated::added_to;
 use ad_ir::analysis::guards::{Guard, Guards};
 use ad_ir::analysis::once;
@@ -104,7 +104,7 @@ fn split(program: &mut Program, whole: Routine, (name, docs): (Ident, Vec<String
     let mut graph = std::mem::take(&mut program.graph);
     let shared = passed.iter().filter_map(|&k| params.get(k as usize)?.input);
     let shared = shared.chain(program.constants.iter().map(|c| c.input)).collect();
-    let mut split = Split::new(&mut graph, inputs, shared);
+    let mut split = StageSplit::new(&mut graph, inputs, shared);
     let (mut now, mut then) = (Vec::new(), Vec::new());
     for mut check in checks {
         if std::iter::once(check.ok).chain(check.shown.iter().map(|s| s.1)).any(|t| split.late(t)) {

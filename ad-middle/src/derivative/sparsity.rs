@@ -16,6 +16,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::modes::unit_vectors::batched;
+use crate::passes::element::ElementAt;
 use ad_ir::ir::rewrite::{Memoised, Needs, OnDemand, on_demand};
 use ad_ir::ir::{Graph, Node, Scan, Term, Type, Var};
 use ad_ir::prim::structural::ElementRead;
@@ -33,16 +34,13 @@ const FEW: i128 = 16;
 
 /// Columns from `first` to before `end`, where the condition holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Range {
+struct ColumnRange {
     first: Term,
     end: Term,
     under: Option<Term>,
 }
 
-type Ranges = Rc<[Range]>;
-
-/// A term, and the index of one of its elements.
-type Read = (Term, Vec<Term>);
+type Ranges = Rc<[ColumnRange]>;
 
 /// For each range the arrays of its first columns and of its ends, over the rows. A range is empty
 /// if its end is not greater than its first column. `input` and `result` have one axis.
@@ -54,11 +52,11 @@ pub fn ranges(g: &mut Graph, input: Term, result: Term) -> Vec<[Term; 2]> {
     let mut reached = Reached::default();
     reached.extend(g, &[result], &[input]);
     let mut reads =
-        Reads { g, input, all, reached, carried: HashMap::new(), done: HashMap::new(), steps: HashMap::new() };
+        PatternReads { g, input, all, reached, carried: HashMap::new(), done: HashMap::new(), steps: HashMap::new() };
     on_demand(&mut reads, [root.clone()]);
     let found = Rc::clone(&reads.done[&root]);
     let none = g.lit_usize(0);
-    let ends = |g: &mut Graph, r: &Range| {
+    let ends = |g: &mut Graph, r: &ColumnRange| {
         let end = r.under.map_or(r.end, |under| g.cond(under, r.end, none));
         batched(g, &[row], result, &[r.first, end])
     };
@@ -68,7 +66,7 @@ pub fn ranges(g: &mut Graph, input: Term, result: Term) -> Vec<[Term; 2]> {
         arrays.push([ends[0], ends[1]]);
     }
     if arrays.is_empty() {
-        let nothing = Range { first: none, end: none, under: None };
+        let nothing = ColumnRange { first: none, end: none, under: None };
         let ends = ends(g, &nothing);
         arrays.push([ends[0], ends[1]]);
     }
@@ -117,7 +115,7 @@ fn has_derivative(g: &Graph, t: Term) -> bool {
     !matches!(g.node(t), Node::Prim(Prim::StopGradient, _)) && g.ty(t).as_array().is_none_or(|(elem, _)| elem.is_real())
 }
 
-struct Reads<'g> {
+struct PatternReads<'g> {
     g: &'g mut Graph,
     input: Term,
     /// The number of columns.
@@ -126,23 +124,23 @@ struct Reads<'g> {
     /// For each parameter of an opened loop that stands for a carried value: the index at which the
     /// loop's result is read, if known.
     carried: HashMap<Term, Option<Vec<Term>>>,
-    done: HashMap<Read, Ranges>,
+    done: HashMap<ElementAt, Ranges>,
     /// The steps of reads that wait for the reads of their operands.
-    steps: HashMap<Read, Vec<Part>>,
+    steps: HashMap<ElementAt, Vec<ReadPart>>,
 }
 
 /// A read on which an element depends.
 #[derive(Clone)]
-struct Part {
-    read: Read,
+struct ReadPart {
+    read: ElementAt,
     under: Option<Term>,
     /// The variables in the index, and the number of values of each.
     over: Vec<(Var, Term)>,
 }
 
-impl Part {
+impl ReadPart {
     fn of(term: Term, at: Vec<Term>) -> Self {
-        Part { read: (term, at), under: None, over: Vec::new() }
+        ReadPart { read: (term, at), under: None, over: Vec::new() }
     }
 
     /// An element that a primitive with these arguments reads.
@@ -152,21 +150,21 @@ impl Part {
             _ => None,
         };
         let over = read.over.into_iter().map(bound).collect::<Option<_>>()?;
-        Some(Part { read: (args[read.arg], read.at), under: read.under, over })
+        Some(ReadPart { read: (args[read.arg], read.at), under: read.under, over })
     }
 }
 
-impl Memoised for Reads<'_> {
-    type Key = Read;
+impl Memoised for PatternReads<'_> {
+    type Key = ElementAt;
     type New = Ranges;
 
-    fn parts(&mut self) -> (&mut Graph, &mut HashMap<Read, Ranges>) {
+    fn parts(&mut self) -> (&mut Graph, &mut HashMap<ElementAt, Ranges>) {
         (self.g, &mut self.done)
     }
 
-    fn made(&mut self, read: &Read) -> Ranges {
+    fn made(&mut self, read: &ElementAt) -> Ranges {
         let parts = self.steps.remove(read).unwrap_or_default();
-        let mut found: Vec<Range> = Vec::new();
+        let mut found: Vec<ColumnRange> = Vec::new();
         for part in parts {
             let mut ranges = self.done[&part.read].to_vec();
             if let Some(under) = part.under {
@@ -187,8 +185,8 @@ impl Memoised for Reads<'_> {
     }
 }
 
-impl OnDemand for Reads<'_> {
-    fn enter(&mut self, read: &Read, needs: &mut Needs<'_, Read>) -> Option<Ranges> {
+impl OnDemand for PatternReads<'_> {
+    fn enter(&mut self, read: &ElementAt, needs: &mut Needs<'_, ElementAt>) -> Option<Ranges> {
         let (t, at) = read;
         if *t == self.input && self.known(at[0]).is_none() {
             return Some(self.whole());
@@ -196,7 +194,7 @@ impl OnDemand for Reads<'_> {
         if *t == self.input {
             let one = self.g.lit_usize(1);
             let end = self.g.int(IntOp::Add, at[0], one);
-            return Some([Range { first: at[0], end, under: None }].into());
+            return Some([ColumnRange { first: at[0], end, under: None }].into());
         }
         debug_assert!(self.reached.met.contains(t));
         if let Some(own) = self.carried.get(t) {
@@ -223,11 +221,11 @@ impl OnDemand for Reads<'_> {
     }
 }
 
-impl Reads<'_> {
+impl PatternReads<'_> {
     /// All columns.
     fn whole(&mut self) -> Ranges {
         let first = self.g.lit_usize(0);
-        [Range { first, end: self.all, under: None }].into()
+        [ColumnRange { first, end: self.all, under: None }].into()
     }
 
     /// The condition or the index, unless it depends on an element of the parameter: the pattern of
@@ -238,7 +236,7 @@ impl Reads<'_> {
     }
 
     /// The reads on which an element depends. `None` if these are not known.
-    fn parts(&mut self, t: Term, at: &[Term]) -> Option<Vec<Part>> {
+    fn parts(&mut self, t: Term, at: &[Term]) -> Option<Vec<ReadPart>> {
         let node = self.g.node_rc(t);
         match &*node {
             Node::Prim(prim, args) => self.of_prim(t, prim, args, at),
@@ -248,10 +246,10 @@ impl Reads<'_> {
                 let values: Vec<(Var, Term)> = vars.iter().copied().zip(own.iter().copied()).collect();
                 let mut inner = self.g.subst_vars_all(index, &values);
                 inner.extend(rest);
-                Some(vec![Part::of(*src, inner)])
+                Some(vec![ReadPart::of(*src, inner)])
             }
             Node::Scatter { dst, src, vars, index, .. } => {
-                let mut parts = vec![Part::of(*dst, at.to_vec())];
+                let mut parts = vec![ReadPart::of(*dst, at.to_vec())];
                 parts.extend(self.scattered(*src, vars, index, at));
                 Some(parts)
             }
@@ -266,7 +264,7 @@ impl Reads<'_> {
     /// An element of a result of a loop: the element of the initial value, and the elements that
     /// each step writes at this index. If a step reads other elements of carried arrays, the parts
     /// are not known.
-    fn of_loop(&mut self, scan: &Scan, k: usize, at: &[Term]) -> Option<Vec<Part>> {
+    fn of_loop(&mut self, scan: &Scan, k: usize, at: &[Term]) -> Option<Vec<ReadPart>> {
         let g = &mut *self.g;
         self.reached.extend(g, &[scan.count], &[]);
         let row = k >= scan.init.len();
@@ -287,39 +285,39 @@ impl Reads<'_> {
             self.carried.insert(t, (j == k).then(|| at.to_vec()));
         }
         let over = if row { Vec::new() } else { vec![(var, scan.count)] };
-        let mut parts = vec![Part { over, ..Part::of(results[k], at.to_vec()) }];
+        let mut parts = vec![ReadPart { over, ..ReadPart::of(results[k], at.to_vec()) }];
         if !row {
-            parts.push(Part::of(scan.init[k], at.to_vec()));
+            parts.push(ReadPart::of(scan.init[k], at.to_vec()));
         }
         Some(parts)
     }
 
-    fn arms(&mut self, condition: Term, [then, other]: [Term; 2], at: &[Term]) -> Vec<Part> {
+    fn arms(&mut self, condition: Term, [then, other]: [Term; 2], at: &[Term]) -> Vec<ReadPart> {
         let otherwise = self.g.not(condition);
-        let arm = |term, under| Part { under: Some(under), ..Part::of(term, at.to_vec()) };
+        let arm = |term, under| ReadPart { under: Some(under), ..ReadPart::of(term, at.to_vec()) };
         vec![arm(then, condition), arm(other, otherwise)]
     }
 
-    fn of_prim(&mut self, t: Term, prim: &Prim, args: &[Term], at: &[Term]) -> Option<Vec<Part>> {
+    fn of_prim(&mut self, t: Term, prim: &Prim, args: &[Term], at: &[Term]) -> Option<Vec<ReadPart>> {
         let g = &mut *self.g;
         Some(match prim {
             Prim::Select => {
                 let mask = if at.is_empty() { args[0] } else { g.index(args[0], at) };
                 self.arms(mask, [args[1], args[2]], at)
             }
-            Prim::RelaxedExact => vec![Part::of(args[0], at.to_vec())],
-            prim if prim.is_elementwise() => args.iter().map(|&arg| Part::of(arg, at.to_vec())).collect(),
+            Prim::RelaxedExact => vec![ReadPart::of(args[0], at.to_vec())],
+            prim if prim.is_elementwise() => args.iter().map(|&arg| ReadPart::of(arg, at.to_vec())).collect(),
             _ => {
                 let shape = g.shape(t).to_vec();
                 let reads = prim.structural(|prim| prim.reads(g, args, &shape, at))??;
-                reads.into_iter().map(|read| Part::of_read(g, args, read)).collect::<Option<_>>()?
+                reads.into_iter().map(|read| ReadPart::of_read(g, args, read)).collect::<Option<_>>()?
             }
         })
     }
 
     /// The element that a scatter puts at an index. A variable follows from the index if that can
     /// be solved for it. Otherwise it has all its values.
-    fn scattered(&mut self, src: Term, vars: &[Var], index: &[Term], at: &[Term]) -> Vec<Part> {
+    fn scattered(&mut self, src: Term, vars: &[Var], index: &[Term], at: &[Term]) -> Vec<ReadPart> {
         let g = &mut *self.g;
         let (own, rest) = at.split_at(index.len());
         let sizes = g.shape(src)[..vars.len()].to_vec();
@@ -349,14 +347,14 @@ impl Reads<'_> {
                 let inner = renamed.iter().map(|&(_, var)| g.subst_vars(var, &case.values));
                 let inner = inner.collect::<Vec<_>>().into_iter().chain(rest.iter().copied()).collect();
                 let under = (g.bool_value(there) != Some(true)).then_some(there);
-                parts.push(Part { read: (src, inner), under, over: case.open });
+                parts.push(ReadPart { read: (src, inner), under, over: case.open });
             }
         }
         parts
     }
 
     /// Ranges that cover `range` for all values of `var` below `count`.
-    fn over(&mut self, range: Range, var: Var, count: Term) -> Vec<Range> {
+    fn over(&mut self, range: ColumnRange, var: Var, count: Term) -> Vec<ColumnRange> {
         let g = &mut *self.g;
         let mentions = |t: Term| g.mentions(t, var);
         if !mentions(range.first) && !mentions(range.end) && !range.under.is_some_and(mentions) {
@@ -378,7 +376,7 @@ impl Reads<'_> {
         if !dense && let Some(count) = g.int_value(count).filter(|n| *n <= FEW) {
             let each = (0..usize::try_from(count).unwrap_or(0)).map(|k| {
                 let value = [(var, g.lit_usize(k))];
-                Range {
+                ColumnRange {
                     first: g.subst_vars(range.first, &value),
                     end: g.subst_vars(range.end, &value),
                     under: range.under.map(|under| g.subst_vars(under, &value)),
@@ -389,10 +387,10 @@ impl Reads<'_> {
         let (low, high) = if grows { (none, last) } else { (last, none) };
         if !grows && !shrinks {
             let all = self.whole();
-            return all.iter().map(|all| Range { under, ..*all }).collect();
+            return all.iter().map(|all| ColumnRange { under, ..*all }).collect();
         }
         let first = g.subst_vars(range.first, &[(var, low)]);
         let end = g.subst_vars(range.end, &[(var, high)]);
-        vec![Range { first, end, under }]
+        vec![ColumnRange { first, end, under }]
     }
 }

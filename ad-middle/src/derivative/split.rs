@@ -22,7 +22,7 @@ pub struct Kept {
 }
 
 /// The state of a split.
-pub struct Split<'a> {
+pub struct StageSplit<'a> {
     g: &'a mut Graph,
     /// The inputs that the second stage takes.
     inputs: Vec<u32>,
@@ -37,7 +37,7 @@ pub struct Split<'a> {
     kept: Vec<Kept>,
 }
 
-impl Memoised for Split<'_> {
+impl Memoised for StageSplit<'_> {
     type Key = Term;
     type New = Term;
 
@@ -80,7 +80,7 @@ impl Memoised for Split<'_> {
     }
 }
 
-impl OnDemand for Split<'_> {
+impl OnDemand for StageSplit<'_> {
     fn enter(&mut self, &t: &Term, needs: &mut Needs<'_, Term>) -> Option<Term> {
         let node = self.g.node_rc(t);
         if let Some(new) = self.leaf(t, &node) {
@@ -105,12 +105,12 @@ impl OnDemand for Split<'_> {
     }
 }
 
-impl<'a> Split<'a> {
+impl<'a> StageSplit<'a> {
     /// A split of terms of this graph at the inputs that only the second stage takes. Both stages
     /// take the inputs that are `shared`.
     pub fn new(g: &'a mut Graph, inputs: Vec<u32>, shared: Vec<u32>) -> Self {
         let (own, late, done) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Split { g, inputs, shared, own, late, done, kept: Vec::new() }
+        StageSplit { g, inputs, shared, own, late, done, kept: Vec::new() }
     }
 
     /// The terms that the second stage reads of the first, and the numbers of the later inputs in

@@ -21,8 +21,11 @@ use ad_ir::prim::{Cmp, IntOp, Prim};
 /// The index along each axis, or `None` if the whole axis is read.
 type Index = Vec<Option<Term>>;
 
+/// A term, and an index of all its axes or of the first ones.
+pub(crate) type ElementAt = (Term, Vec<Term>);
+
 /// A term to read, and the index to read it at.
-type Read = (Term, Index);
+type PartAt = (Term, Index);
 
 /// The maximum number of terms into which an index is pushed.
 const READS: usize = 4096;
@@ -30,27 +33,27 @@ const READS: usize = 4096;
 /// The element of `t` at an index of all its axes.
 pub(crate) fn element(g: &mut Graph, t: Term, index: &[Term]) -> Term {
     let root = (t, index.iter().map(|&at| Some(at)).collect());
-    let mut reads = Reads { g, done: HashMap::new(), steps: HashMap::new() };
+    let mut reads = ElementReads { g, done: HashMap::new(), steps: HashMap::new() };
     on_demand(&mut reads, [root.clone()]);
     reads.done[&root]
 }
 
-struct Reads<'g> {
+struct ElementReads<'g> {
     g: &'g mut Graph,
-    done: HashMap<Read, Term>,
+    done: HashMap<PartAt, Term>,
     /// The steps of reads that wait for their operands.
-    steps: HashMap<Read, Step>,
+    steps: HashMap<PartAt, Step>,
 }
 
-impl Memoised for Reads<'_> {
-    type Key = Read;
+impl Memoised for ElementReads<'_> {
+    type Key = PartAt;
     type New = Term;
 
-    fn parts(&mut self) -> (&mut Graph, &mut HashMap<Read, Term>) {
+    fn parts(&mut self) -> (&mut Graph, &mut HashMap<PartAt, Term>) {
         (self.g, &mut self.done)
     }
 
-    fn made(&mut self, read: &Read) -> Term {
+    fn made(&mut self, read: &PartAt) -> Term {
         let step = self.steps.remove(read).unwrap_or(Step::Whole);
         let operands = step.operands(self.g, read);
         let operands: Vec<Term> = operands.iter().map(|operand| self.done[operand]).collect();
@@ -58,8 +61,8 @@ impl Memoised for Reads<'_> {
     }
 }
 
-impl OnDemand for Reads<'_> {
-    fn enter(&mut self, read: &Read, needs: &mut Needs<'_, Read>) -> Option<Term> {
+impl OnDemand for ElementReads<'_> {
+    fn enter(&mut self, read: &PartAt, needs: &mut Needs<'_, PartAt>) -> Option<Term> {
         let met = self.done.len() + self.steps.len();
         let step = if met < READS { Step::of(self.g, read) } else { Step::Whole };
         let operands = step.operands(self.g, read);
@@ -74,7 +77,7 @@ impl OnDemand for Reads<'_> {
 
 /// The elements of a term into which the index is not pushed. The indexed axes are moved to the
 /// front and then indexed.
-fn whole(g: &mut Graph, (t, index): &Read) -> Term {
+fn whole(g: &mut Graph, (t, index): &PartAt) -> Term {
     let fixed = (0..index.len()).filter(|&k| index[k].is_some());
     let perm: Vec<u8> = fixed.chain((0..index.len()).filter(|&k| index[k].is_none())).map(axis).collect();
     let turned = g.transpose(*t, &perm);
@@ -106,7 +109,7 @@ enum Step {
 }
 
 impl Step {
-    fn of(g: &mut Graph, (t, index): &Read) -> Step {
+    fn of(g: &mut Graph, (t, index): &PartAt) -> Step {
         let node = g.node_rc(*t);
         if let (Node::Prim(Prim::Iota, _), &[Some(at)]) = (&*node, &index[..]) {
             return Step::Known(at);
@@ -188,7 +191,7 @@ impl Step {
     }
 
     /// The reads of operands that this read needs.
-    fn operands(&self, g: &Graph, (t, index): &Read) -> Vec<Read> {
+    fn operands(&self, g: &Graph, (t, index): &PartAt) -> Vec<PartAt> {
         match self {
             Step::Whole | Step::Known(_) => Vec::new(),
             Step::Elementwise(_, args) => args.iter().map(|&arg| (arg, index.clone())).collect(),
@@ -209,7 +212,7 @@ impl Step {
     }
 
     /// The elements, given the elements of the operands.
-    fn finish(self, g: &mut Graph, read: &Read, operands: &[Term]) -> Term {
+    fn finish(self, g: &mut Graph, read: &PartAt, operands: &[Term]) -> Term {
         let index = &read.1;
         match self {
             Step::Whole => whole(g, read),

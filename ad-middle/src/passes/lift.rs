@@ -8,7 +8,7 @@ mod index_sets;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use self::index_sets::Split;
+use self::index_sets::ArmSplit;
 use super::item_axis;
 use ad_ir::analysis::Analyses;
 use ad_ir::analysis::bounds::bound;
@@ -30,7 +30,7 @@ pub(super) struct Lift<'g> {
     /// What is computed for all indices.
     pub(super) shared: Rc<HashSet<Term>>,
     /// The conditionals with an arm that is lifted only over some of the indices.
-    splits: HashMap<Term, Split>,
+    splits: HashMap<Term, ArmSplit>,
 }
 
 impl<'g> Lift<'g> {

@@ -87,7 +87,7 @@ pub(crate) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) 
     let mut analyses = Analyses::default();
     let runs = runs(g, roots, &mut analyses);
     let exact = exact::of_routine(g, roots, own, &runs, &mut analyses);
-    let mut lower = Lower {
+    let mut lower = Lowering {
         g,
         exact,
         analyses,
@@ -104,7 +104,7 @@ pub(crate) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) 
     };
     let mut inside = HashMap::new();
     lower.all(roots, &mut inside, &[])?;
-    let Lower { outside: new, loops, inner, .. } = lower;
+    let Lowering { outside: new, loops, inner, .. } = lower;
     let outer = new.values().copied().filter(|t| !inner.contains(t)).collect();
     Ok(LoweredGraph { new, loops, outer })
 }
@@ -118,7 +118,7 @@ fn sum_of_choice(g: &mut Graph, node: &Node) -> Option<Term> {
     Some(g.cond(cond, then, other))
 }
 
-struct Lower<'g> {
+struct Lowering<'g> {
     g: &'g mut Graph,
     exact: HashSet<Term>,
     analyses: Analyses,
@@ -142,7 +142,7 @@ struct Lower<'g> {
     validator: valid::Lowered,
 }
 
-impl Lower<'_> {
+impl Lowering<'_> {
     /// Lowers every term that `roots` reach; `env` are the arguments of their body. Recursion is
     /// over nested loops only.
     fn all(&mut self, roots: &[Term], inside: &mut HashMap<Term, Term>, env: &[Term]) -> Result<(), String> {
@@ -323,7 +323,7 @@ impl Lower<'_> {
         if chain != next {
             self.fired("lowering.in_place", next, &[chain]);
         }
-        let made = exclusive::apart(self.g, now, chain);
+        let made = exclusive::split_by_arm(self.g, now, chain);
         if made != chain {
             self.fired("lowering.exclusive", chain, &[made]);
         }

@@ -7,6 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::element::ElementAt;
 use super::rewrite::{Rewriter, Rewritten};
 use super::{Context, Pass};
 use ad_ir::analysis::range::{Checked, Facts, Linear};
@@ -77,30 +78,28 @@ fn enters(g: &Graph, uses: &HashMap<Term, usize>, t: Term, len: usize) -> bool {
 /// `index t index`, pushed as far as possible.
 fn read(g: &mut Graph, uses: &HashMap<Term, usize>, done: &Rewritten, t: Term, index: &[Term]) -> Term {
     let root = (t, index.to_vec());
-    let mut reads = Reads { g, uses, done, results: HashMap::new() };
+    let mut reads = PushedReads { g, uses, done, results: HashMap::new() };
     on_demand(&mut reads, [root.clone()]);
     reads.results[&root]
 }
 
-/// A term, and the index that is pushed into it. Only a replication changes the index.
-type Read = (Term, Vec<Term>);
-
-struct Reads<'a> {
+/// The state while an index is pushed into terms. Only a replication changes the index.
+struct PushedReads<'a> {
     g: &'a mut Graph,
     uses: &'a HashMap<Term, usize>,
     done: &'a Rewritten,
-    results: HashMap<Read, Term>,
+    results: HashMap<ElementAt, Term>,
 }
 
-impl Memoised for Reads<'_> {
-    type Key = Read;
+impl Memoised for PushedReads<'_> {
+    type Key = ElementAt;
     type New = Term;
 
-    fn parts(&mut self) -> (&mut Graph, &mut HashMap<Read, Term>) {
+    fn parts(&mut self) -> (&mut Graph, &mut HashMap<ElementAt, Term>) {
         (self.g, &mut self.results)
     }
 
-    fn made(&mut self, (t, index): &Read) -> Term {
+    fn made(&mut self, (t, index): &ElementAt) -> Term {
         let node = self.g.node_rc(*t);
         let Node::Prim(prim, args) = &*node else { return self.g.index(self.done[t], index) };
         let operands = operands(prim, args, index);
@@ -125,8 +124,8 @@ impl Memoised for Reads<'_> {
     }
 }
 
-impl OnDemand for Reads<'_> {
-    fn enter(&mut self, (t, index): &Read, needs: &mut Needs<'_, Read>) -> Option<Term> {
+impl OnDemand for PushedReads<'_> {
+    fn enter(&mut self, (t, index): &ElementAt, needs: &mut Needs<'_, ElementAt>) -> Option<Term> {
         match &*self.g.node_rc(*t) {
             Node::Prim(prim, args) if enters(self.g, self.uses, *t, index.len()) => {
                 needs.extend(operands(prim, args, index));
@@ -138,7 +137,7 @@ impl OnDemand for Reads<'_> {
 }
 
 /// The reads of the operands that give this element of the result.
-fn operands(prim: &Prim, args: &[Term], index: &[Term]) -> impl Iterator<Item = Read> {
+fn operands(prim: &Prim, args: &[Term], index: &[Term]) -> impl Iterator<Item = ElementAt> {
     let inner: Vec<Term> = match prim {
         Prim::Replicate(axes) => {
             index.iter().enumerate().filter(|(k, _)| !axes.contains(&axis(*k))).map(|(_, &ix)| ix).collect()

@@ -67,13 +67,13 @@ pub fn unroll(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     roots.iter().map(|&t| u.whole(t)).collect()
 }
 
-type Parts = Rc<[Term]>;
+type Elements = Rc<[Term]>;
 
 struct Unroll<'a> {
     g: &'a mut Graph,
     exact: &'a HashSet<Term>,
     /// The elements of old terms, row-major.
-    parts: HashMap<Term, Parts>,
+    parts: HashMap<Term, Elements>,
     /// Sizes that occur in types; they are not rewritten.
     sizes: &'a HashSet<Term>,
     /// From old terms to new ones.
@@ -82,7 +82,7 @@ struct Unroll<'a> {
 
 /// The result of unrolling a term: its elements, or one term.
 enum New {
-    Parts(Parts),
+    Parts(Elements),
     Whole(Term),
 }
 
@@ -184,13 +184,13 @@ impl Unroll<'_> {
     }
 
     /// The elements of a small array.
-    fn elements(&mut self, t: Term) -> Option<Parts> {
+    fn elements(&mut self, t: Term) -> Option<Elements> {
         if let Some(parts) = self.parts.get(&t) {
             return Some(Rc::clone(parts));
         }
         let sizes = self.small(t)?;
         let whole = self.whole(t);
-        let parts: Parts = (0..product(&sizes)).map(|k| self.read(whole, &unravel(k, &sizes))).collect();
+        let parts: Elements = (0..product(&sizes)).map(|k| self.read(whole, &unravel(k, &sizes))).collect();
         self.parts.insert(t, Rc::clone(&parts));
         Some(parts)
     }
@@ -237,7 +237,7 @@ impl Unroll<'_> {
             if shape.is_empty() {
                 return None;
             }
-            let args: Option<Vec<Parts>> = args.iter().map(|&c| self.elements(c)).collect();
+            let args: Option<Vec<Elements>> = args.iter().map(|&c| self.elements(c)).collect();
             let args = args?;
             let each = (0..count).map(|k| self.scalar(prim, &args.iter().map(|a| a[k]).collect::<Vec<_>>()));
             return Some(("unroll.elementwise", each.collect()));
@@ -274,7 +274,7 @@ impl Unroll<'_> {
                 ("unroll.pad", out)
             }
             Prim::Stack => {
-                let rows: Option<Vec<Parts>> = args.iter().map(|&c| self.elements(c)).collect();
+                let rows: Option<Vec<Elements>> = args.iter().map(|&c| self.elements(c)).collect();
                 ("unroll.stack", rows?.iter().flat_map(|row| row.iter().copied()).collect())
             }
             Prim::Sum(axes) => {

@@ -14,7 +14,7 @@ pub struct Work {
     /// Cheap real arithmetic: additions, products, selections.
     pub real: u64,
     /// Scalar functions that are expensive (by the column of the tables).
-    pub dear: u64,
+    pub expensive: u64,
     /// Integer and boolean operations.
     pub discrete: u64,
     /// Elements copied from one layout to another, or read by an index.
@@ -25,7 +25,7 @@ impl Work {
     /// The total work.
     #[must_use]
     pub fn total(&self) -> u64 {
-        self.real + self.dear + self.discrete + self.moved
+        self.real + self.expensive + self.discrete + self.moved
     }
 }
 
@@ -38,7 +38,7 @@ pub(super) fn prim(prim: &Prim, args: &[&Array], work: &mut Work) -> Out {
     let input = args.first().map_or(0, |a| a.data.len() as u64);
     match prim {
         Prim::Unary(_) | Prim::Binary(_) | Prim::PowI => {
-            *if prim.is_expensive() { &mut work.dear } else { &mut work.real } += n;
+            *if prim.is_expensive() { &mut work.expensive } else { &mut work.real } += n;
         }
         Prim::Compare(_) | Prim::Int(_) | Prim::IntNeg | Prim::TotalOrder | Prim::Not | Prim::And | Prim::Or => {
             work.discrete += n;

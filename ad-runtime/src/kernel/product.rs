@@ -24,7 +24,7 @@ const ADDED: usize = 8;
 /// Copies the sums before a call. The address of the original is then never taken, so that it stays
 /// in registers.
 #[inline(always)]
-fn apart<F: Real, const R: usize, const C: usize>(sums: &[[F; C]; R]) -> [[F; C]; R] {
+fn opaque_copy<F: Real, const R: usize, const C: usize>(sums: &[[F; C]; R]) -> [[F; C]; R] {
     let mut copy = [[F::zero(); C]; R];
     for r in 0..R {
         for l in 0..C {
@@ -48,7 +48,7 @@ fn dots<I: Isa, F: Real, const R: usize>(rows: [&[F]; R], x: &[F]) -> [F; R] {
         }
     }
     let done = x.len() - x_rest.len();
-    let lanes = apart(&lanes);
+    let lanes = opaque_copy(&lanes);
     let mut totals = [F::zero(); R];
     for r in 0..R {
         totals[r] = eight_lanes(lanes[r]);
@@ -162,7 +162,7 @@ fn block<I: Isa, F: Real, const R: usize, const C: usize>(
             }
         }
     }
-    store(c, apart(&sums), j, n, accumulate);
+    store(c, opaque_copy(&sums), j, n, accumulate);
 }
 
 /// Writes a block. Never inlined, for the reason given at [`super::lanes`]: the sums stay in whole

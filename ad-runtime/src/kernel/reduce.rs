@@ -21,7 +21,7 @@ const LANES: usize = 16;
 /// stays in registers.
 #[inline(always)]
 #[allow(clippy::manual_memcpy, reason = "copied as bytes, the original would have an address")]
-fn apart<F: Real>(lanes: &[F; LANES]) -> [F; LANES] {
+fn opaque_copy<F: Real>(lanes: &[F; LANES]) -> [F; LANES] {
     let mut copy = [F::zero(); LANES];
     for l in 0..LANES {
         copy[l] = lanes[l];
@@ -52,7 +52,7 @@ pub fn sum_in<I: Isa, F: Real>(x: &[F]) -> F {
                 lanes[l] += chunk[l];
             }
         }
-        total = lanes_total(apart(&lanes));
+        total = lanes_total(opaque_copy(&lanes));
     }
     for &v in rest {
         total += v;
@@ -120,7 +120,7 @@ fn parts_in<I: Isa, F: Real>(
 /// The total of the lanes of products and of the remaining elements after the chunks.
 #[inline(always)]
 fn products_total<I: Isa, F: Real>(lanes: [F; LANES], x_rest: &[F], y_rest: &[F]) -> F {
-    let mut total = lanes_total(apart(&lanes));
+    let mut total = lanes_total(opaque_copy(&lanes));
     for (&a, &b) in x_rest.iter().zip(y_rest) {
         total = I::mul_add(a, b, total);
     }

@@ -115,7 +115,7 @@ fn multiply<F: Real, const B: usize>(
         one(c, a, b, shape, accumulate, off_heap);
     });
     if absorbs != [false; 2] && c.iter().fold(false, |any, x| any | x.is_nan()) {
-        again(c, &a, &b, sizes, c_batch, shape, absorbs);
+        recompute_nans(c, &a, &b, sizes, c_batch, shape, absorbs);
     }
 }
 
@@ -241,7 +241,7 @@ fn small_in<I: Isa, F: Real>(c: &mut [F], a: &[F], b: &[F], at: Shape, accumulat
 
 /// Recomputes the elements that are NaN, product by product.
 #[cold]
-fn again<F: Real, const B: usize>(
+fn recompute_nans<F: Real, const B: usize>(
     c: &mut [F],
     a: &Strided<'_, F, B>,
     b: &Strided<'_, F, B>,

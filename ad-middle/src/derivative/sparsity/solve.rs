@@ -6,10 +6,10 @@ use ad_ir::ir::{Elem, Graph, Node, Term, Var};
 use ad_ir::prim::structural::quotient;
 use ad_ir::prim::{Cmp, IntOp, Prim};
 
-use super::{FEW, Range};
+use super::{ColumnRange, FEW};
 
 /// The range for the only value of a variable under which its condition holds.
-pub(super) fn solved(g: &mut Graph, range: Range, var: Var, count: Term) -> Option<Range> {
+pub(super) fn solved(g: &mut Graph, range: ColumnRange, var: Var, count: Term) -> Option<ColumnRange> {
     let (mut rest, mut all) = (vec![range.under?], Vec::new());
     while let Some(t) = rest.pop() {
         match g.node(t) {
@@ -41,7 +41,11 @@ pub(super) fn solved(g: &mut Graph, range: Range, var: Var, count: Term) -> Opti
         let t = g.subst_vars(t, &known);
         under = g.and(under, t);
     }
-    Some(Range { first: g.subst_vars(range.first, &known), end: g.subst_vars(range.end, &known), under: Some(under) })
+    Some(ColumnRange {
+        first: g.subst_vars(range.first, &known),
+        end: g.subst_vars(range.end, &known),
+        under: Some(under),
+    })
 }
 
 /// The only value of a variable for which `from <= to` and `to - from < width`, where `from` grows

@@ -30,7 +30,7 @@ const FEW: i128 = 16;
 
 /// A condition on a variable: it is at least `low` and below `high`, and `rest` holds.
 #[derive(Clone, Default)]
-struct Range {
+struct IndexRange {
     low: Option<Term>,
     high: Option<Term>,
     rest: Option<Term>,
@@ -39,25 +39,25 @@ struct Range {
 /// Indices of a lift.
 #[derive(Clone)]
 enum Indices {
-    Range(Range),
+    Range(IndexRange),
     /// Those for which a condition has this value.
     Where(Term, bool),
 }
 
 /// How a conditional is lifted.
 #[derive(Clone)]
-pub(super) struct Split {
+pub(super) struct ArmSplit {
     cond: Term,
     /// Whether the condition holds for the indices of the first arm.
     holds: bool,
     /// The arm that is lifted over some indices only.
     inside: (Term, Indices),
     /// The other arm.
-    outside: Outside,
+    outside: OtherArm,
 }
 
 #[derive(Clone)]
-enum Outside {
+enum OtherArm {
     /// It is zero.
     Zero,
     /// It is lifted over all indices.
@@ -66,14 +66,14 @@ enum Outside {
     Part(Term, Indices),
 }
 
-impl Split {
+impl ArmSplit {
     /// The terms that are lifted over all indices.
     pub(super) fn over_all(&self) -> Vec<Term> {
         let listed = matches!(self.inside.1, Indices::Where(..));
         match self.outside {
-            Outside::Zero if !listed => Vec::new(),
-            Outside::Whole(other) => vec![self.cond, other],
-            Outside::Zero | Outside::Part(..) => vec![self.cond],
+            OtherArm::Zero if !listed => Vec::new(),
+            OtherArm::Whole(other) => vec![self.cond, other],
+            OtherArm::Zero | OtherArm::Part(..) => vec![self.cond],
         }
     }
 }
@@ -92,7 +92,7 @@ enum Work {
 
 impl Lift<'_> {
     /// How a conditional is split, if its condition varies and splitting is worth it.
-    pub(super) fn split(&mut self, t: Term) -> Option<Split> {
+    pub(super) fn split(&mut self, t: Term) -> Option<ArmSplit> {
         let Node::Cond { cond, then, other } = *self.g.node(t) else { return None };
         let real = matches!(self.g.ty(t), Type::Array(Elem::Real(_), _));
         if self.items_last || self.ends || !real || !self.varies(cond) {
@@ -110,15 +110,15 @@ impl Lift<'_> {
             let listed = |holds| closed.then_some(Indices::Where(cond, holds));
             let indices = range.map(Indices::Range).or_else(|| listed(holds).filter(|_| work == Work::Arrays));
             let (indices, outside) = match self.work(left, &self.shared) {
-                _ if zero => (indices?, Outside::Zero),
-                Work::Scalars | Work::Parts => (indices?, Outside::Whole(left)),
+                _ if zero => (indices?, OtherArm::Zero),
+                Work::Scalars | Work::Parts => (indices?, OtherArm::Whole(left)),
                 other => match self.range(cond, !holds).filter(|range| whole && range.rest.is_none()) {
-                    Some(range) => (indices?, Outside::Part(left, Indices::Range(range))),
-                    None if other == Work::Rows => (indices?, Outside::Whole(left)),
-                    None => (listed(holds)?, Outside::Part(left, listed(!holds)?)),
+                    Some(range) => (indices?, OtherArm::Part(left, Indices::Range(range))),
+                    None if other == Work::Rows => (indices?, OtherArm::Whole(left)),
+                    None => (listed(holds)?, OtherArm::Part(left, listed(!holds)?)),
                 },
             };
-            Some(Split { cond, holds, inside: (arm, indices), outside })
+            Some(ArmSplit { cond, holds, inside: (arm, indices), outside })
         })
     }
 
@@ -203,8 +203,8 @@ impl Lift<'_> {
     /// The range of the indices at which the condition can have the value `holds`, and the
     /// remaining condition. `None` if the condition does not compare the index with the end of a
     /// range.
-    fn range(&mut self, cond: Term, holds: bool) -> Option<Range> {
-        let mut found = Range::default();
+    fn range(&mut self, cond: Term, holds: bool) -> Option<IndexRange> {
+        let mut found = IndexRange::default();
         let mut stack = vec![(cond, holds)];
         while let Some((c, holds)) = stack.pop() {
             match self.g.node(c).clone() {
@@ -232,7 +232,7 @@ impl Lift<'_> {
     }
 
     /// Adds a comparison of the index to a range. Returns whether the node is such a comparison.
-    fn end(&mut self, node: &Node, holds: bool, range: &mut Range) -> bool {
+    fn end(&mut self, node: &Node, holds: bool, range: &mut IndexRange) -> bool {
         let Node::Prim(Prim::Compare(op), args) = node else { return false };
         let (of_first, of_second) = (self.beyond(args[0]), self.beyond(args[1]));
         let (op, more, end) = match (of_first, of_second) {
@@ -314,12 +314,12 @@ impl Lift<'_> {
     }
 
     /// The arms of a conditional, each over its own indices.
-    fn arms(&mut self, Split { cond, holds, inside: (arm, indices), outside }: Split) -> Term {
+    fn arms(&mut self, ArmSplit { cond, holds, inside: (arm, indices), outside }: ArmSplit) -> Term {
         let inside = self.over(&indices, arm);
         let outside = match outside {
-            Outside::Zero => return inside,
-            Outside::Whole(other) => self.done[&other],
-            Outside::Part(other, indices) => self.over(&indices, other),
+            OtherArm::Zero => return inside,
+            OtherArm::Whole(other) => self.done[&other],
+            OtherArm::Part(other, indices) => self.over(&indices, other),
         };
         let mask = self.done[&cond];
         let (then, other) = if holds { (inside, outside) } else { (outside, inside) };
@@ -372,7 +372,7 @@ impl Lift<'_> {
         if !self.varies(t) {
             return None;
         }
-        let split = self.split(t).filter(|split| matches!(split.outside, Outside::Zero))?;
+        let split = self.split(t).filter(|split| matches!(split.outside, OtherArm::Zero))?;
         if let Indices::Where(cond, _) = split.inside.1 {
             on_demand(self, [cond]);
         }
@@ -380,7 +380,7 @@ impl Lift<'_> {
     }
 
     /// A term at some of the indices, which are counted from 0 here.
-    fn part(&mut self, indices: &Indices, t: Term) -> Part {
+    fn part(&mut self, indices: &Indices, t: Term) -> LiftedPart {
         let t = self.with_rows(t);
         let (zero, size) = (self.g.lit_usize(0), self.size);
         let var = self.g.fresh();
@@ -402,7 +402,7 @@ impl Lift<'_> {
             }
         };
         let t = self.g.subst_vars(t, &[(self.var, at)]);
-        Part { var, len, low, at, t }
+        LiftedPart { var, len, low, at, t }
     }
 
     /// The term, with what is computed for all indices anyway replaced by a read of its row.
@@ -455,7 +455,7 @@ impl Lift<'_> {
 }
 
 /// A term at some of the indices of a lift.
-struct Part {
+struct LiftedPart {
     /// The position of an index among them.
     var: Var,
     /// How many indices there are.

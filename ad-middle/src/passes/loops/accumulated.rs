@@ -76,8 +76,8 @@ fn candidate(g: &Graph, results: &[Term], analyses: &mut Analyses) -> Option<Fus
         if !plain || !alone || g.free(index).iter().any(|&v| v != var) {
             return None;
         }
-        let apart = !g.reachable(&[*dst, index]).contains(&of) && !g.reachable(&[of]).contains(dst);
-        let limited = apart && bound(g, scan, analyses).is_some();
+        let independent = !g.reachable(&[*dst, index]).contains(&of) && !g.reachable(&[of]).contains(dst);
+        let limited = independent && bound(g, scan, analyses).is_some();
         limited.then(|| Fusion { sum, onto: *dst, of, scan: (**scan).clone(), row, var, index })
     })
 }
@@ -131,8 +131,8 @@ fn begun(g: &mut Graph, results: &[Term], analyses: &mut Analyses) -> Option<(Te
             if !plain || k >= scan.init.len() || uses[&added] > 1 || !is_zero(g, scan.init[k]) {
                 return None;
             }
-            let apart = !g.reachable(&[onto]).contains(&of);
-            (apart && only_adds(g, scan, k, false)).then(|| (sum, onto, of, k, (**scan).clone()))
+            let independent = !g.reachable(&[onto]).contains(&of);
+            (independent && only_adds(g, scan, k, false)).then(|| (sum, onto, of, k, (**scan).clone()))
         })
     });
     let (sum, onto, of, k, mut scan) = found?;

@@ -11,7 +11,7 @@ use ad_ir::prim::Prim;
 /// Elements of an array: the element at `vars` is `src[index]` where the guards hold, else zero.
 /// The variables are fresh; index and guards may mention them.
 #[derive(Clone, Debug)]
-pub(super) struct Read {
+pub(super) struct RowRead {
     pub(super) src: Term,
     pub(super) vars: Vec<Var>,
     /// The size of the range of each variable.
@@ -20,17 +20,17 @@ pub(super) struct Read {
     pub(super) guards: Vec<(Term, bool)>,
 }
 
-impl Read {
+impl RowRead {
     /// The terms of the read.
     fn terms(&self) -> Vec<Term> {
         self.index.iter().copied().chain(self.guards.iter().map(|c| c.0)).chain([self.src]).collect()
     }
 
     /// The read of one row: with other terms, and without the first variable.
-    fn row(&self, terms: &[Term]) -> Read {
+    fn row(&self, terms: &[Term]) -> RowRead {
         let (index, rest) = terms.split_at(self.index.len());
         let values = self.guards.iter().map(|c| c.1);
-        Read {
+        RowRead {
             src: rest[self.guards.len()],
             vars: self.vars[1..].to_vec(),
             sizes: self.sizes[1..].to_vec(),
@@ -52,7 +52,13 @@ impl Read {
 
 /// The roots with `read` in place of `t`: loops that consume `t` read the elements themselves.
 /// `None` if `t` is read in another way too and has conditions that differ between elements.
-pub(super) fn replaced(g: &mut Graph, new: &mut Rewriter, roots: &[Term], t: Term, read: &Read) -> Option<Vec<Term>> {
+pub(super) fn replaced(
+    g: &mut Graph,
+    new: &mut Rewriter,
+    roots: &[Term],
+    t: Term,
+    read: &RowRead,
+) -> Option<Vec<Term>> {
     let consumes = |g: &Graph, u: Term| match g.node(u) {
         Node::Scan(scan) => scan.xs.contains(&t) && !scan.init.iter().chain(&scan.captures).any(|&c| c == t),
         _ => false,
@@ -89,7 +95,7 @@ pub(super) fn replaced(g: &mut Graph, new: &mut Rewriter, roots: &[Term], t: Ter
 }
 
 /// The loop that captures the terms of `read`, instead of consuming `xs[k]`.
-fn reading(g: &mut Graph, scan: &Scan, k: usize, read: &Read) -> Option<Scan> {
+fn reading(g: &mut Graph, scan: &Scan, k: usize, read: &RowRead) -> Option<Scan> {
     let (carries, caught) = (scan.init.len(), scan.captures.len());
     let mut leaves = Vec::new();
     read.terms().into_iter().try_for_each(|t| self::leaves(g, t, &mut leaves))?;

@@ -18,7 +18,7 @@
 //! The pass must never read the array without that proof, and never drop a condition under which
 //! the row was saved.
 
-use super::consumed::{Read, replaced};
+use super::consumed::{RowRead, replaced};
 use crate::passes::rewrite::Rewriter;
 use crate::passes::trace;
 use crate::passes::{Context, Pass};
@@ -180,7 +180,7 @@ struct Nest {
 
 impl Nest {
     /// Row k of the loop as a read of an array after the loop, if it can be read there.
-    fn read(mut self, g: &mut Graph, of: Term, k: usize) -> Option<Read> {
+    fn read(mut self, g: &mut Graph, of: Term, k: usize) -> Option<RowRead> {
         let (mut ranges, mut guards): (Vec<Guard>, Vec<Guard>) = (Vec::new(), Vec::new());
         let (mut of, mut k) = (of, k);
         let (src, own, sizes, index) = loop {
@@ -218,7 +218,7 @@ impl Nest {
         let src = self.is_kept(g, src, &index, &guards)?;
         let vars = self.levels.iter().map(|l| l.step).chain(own).collect();
         let sizes = self.levels.iter().map(|l| l.scan.count).chain(sizes).collect();
-        Some(Read { src, vars, sizes, index, guards })
+        Some(RowRead { src, vars, sizes, index, guards })
     }
 
     /// The array after all loops, if it still has the element of the state `src` at this index.
@@ -240,7 +240,7 @@ impl Nest {
             let first = all.len();
             writes(g, later.results[carry], (later.carried[carry], later.carried[carry]), &[], &mut all)?;
             all[first..].iter_mut().for_each(|w| w.known.extend(after.map(|c| (c, true))));
-            if !all.iter().all(|w| self.apart(g, index, w)) {
+            if !all.iter().all(|w| self.indices_differ(g, index, w)) {
                 return None;
             }
             state = g.proj(self.levels[level].of, carry);
@@ -278,7 +278,7 @@ impl Nest {
     }
 
     /// Whether an index of the read differs from that of the write.
-    fn apart(&mut self, g: &Graph, index: &[Term], write: &Write) -> bool {
+    fn indices_differ(&mut self, g: &Graph, index: &[Term], write: &Write) -> bool {
         let mark = self.facts.mark();
         write.known.iter().for_each(|&(c, value)| self.facts.assume(g, c, value));
         let mut below = |a: Term, b: Term| {
@@ -286,9 +286,9 @@ impl Nest {
             let goal = b.combine(1, &a, -1).and_then(|l| l.combine(1, &Linear::constant(1), -1));
             goal.is_some_and(|goal| self.facts.prove(g, &goal))
         };
-        let apart = index.iter().zip(&write.index).any(|(&a, &b)| below(a, b) || below(b, a));
+        let differ = index.iter().zip(&write.index).any(|(&a, &b)| below(a, b) || below(b, a));
         self.facts.forget(mark);
-        apart
+        differ
     }
 }
 

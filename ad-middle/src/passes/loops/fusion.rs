@@ -49,8 +49,9 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let guards = cx.get::<Guards>(g, roots);
     let mut groups: Vec<Vec<(Term, Scan)>> = Vec::new();
     for (t, scan) in all {
-        let alike = |of: &&mut Vec<(Term, Scan)>| of[0].1.count == scan.count && guards.get(&of[0].0) == guards.get(&t);
-        match groups.iter_mut().find(alike) {
+        let same_loop =
+            |of: &&mut Vec<(Term, Scan)>| of[0].1.count == scan.count && guards.get(&of[0].0) == guards.get(&t);
+        match groups.iter_mut().find(same_loop) {
             Some(group) => group.push((t, scan)),
             None => groups.push(vec![(t, scan)]),
         }

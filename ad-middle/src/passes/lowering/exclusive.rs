@@ -17,7 +17,7 @@ type Path = Vec<(Term, bool)>;
 
 /// A chain of updates of `now` in which no two arms of a choice share an update that a third one
 /// lacks.
-pub(super) fn apart(g: &mut Graph, now: Term, chain: Term) -> Term {
+pub(super) fn split_by_arm(g: &mut Graph, now: Term, chain: Term) -> Term {
     let mut around = Vec::new();
     let mut t = chain;
     while let (true, Some(dst)) = (t != now, g.destination(t)) {
@@ -30,7 +30,7 @@ pub(super) fn apart(g: &mut Graph, now: Term, chain: Term) -> Term {
             match all {
                 Some(all) => one_by_one(g, now, all),
                 None => {
-                    let (then, other) = (apart(g, now, then), apart(g, now, other));
+                    let (then, other) = (split_by_arm(g, now, then), split_by_arm(g, now, other));
                     g.cond(cond, then, other)
                 }
             }

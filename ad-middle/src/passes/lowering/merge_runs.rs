@@ -181,8 +181,8 @@ impl Both<'_> {
             Some(k) if s.stop.is_some() && a.stop.is_none() && !s.reverse && !a.reverse && counts(g, s, k) => {}
             // Both loops count their iterations, and only the final value is read.
             None if s.stop.is_some() && a.stop.is_some() => {
-                let alike = a.count == s.count && !s.reverse && !a.reverse && self.first < self.other;
-                if !alike || self.needed.iter().any(|&k| k >= a.init.len()) {
+                let same_count = a.count == s.count && !s.reverse && !a.reverse && self.first < self.other;
+                if !same_count || self.needed.iter().any(|&k| k >= a.init.len()) {
                     return None;
                 }
             }
@@ -191,7 +191,7 @@ impl Both<'_> {
                 // one has a bound that the first one finds, or if it reads a result of another
                 // merged pair.
                 let bounds = self.of_size || deep(g, &a.body.results).binary_search(&self.first).is_ok();
-                if !bounds && (!self.alike.behind(g, &given(a)) || self.alike.behind(g, &given(s))) {
+                if !bounds && (!self.alike.reads_merged(g, &given(a)) || self.alike.reads_merged(g, &given(s))) {
                     return None;
                 }
             }

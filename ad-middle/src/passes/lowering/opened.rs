@@ -166,7 +166,7 @@ impl Loops {
     }
 
     /// Calls `f` on the terms that are needed if this leaf is.
-    fn behind(&self, t: Term, mut f: impl FnMut(Term)) {
+    fn each_need(&self, t: Term, mut f: impl FnMut(Term)) {
         let Some((n, role)) = self.role(t) else { return };
         let l = &self.all[n];
         match role {
@@ -221,7 +221,7 @@ impl Loops {
     /// The terms that are needed for `roots`, bodies of loops included, in the order of their
     /// handles: operands come first.
     pub fn reachable(&self, g: &Graph, roots: &[Term]) -> Vec<Term> {
-        g.reachable_with(roots, |t, stack| self.behind(t, |c| stack.push(c)))
+        g.reachable_with(roots, |t, stack| self.each_need(t, |c| stack.push(c)))
     }
 
     /// Keeps the carried values and arrays of rows that are needed.

@@ -179,10 +179,10 @@ fn mul_constants(g: &mut Graph, t: Term) -> Option<Term> {
     if g.elem(t) == Elem::Real(RealTy::Param) {
         return None;
     }
-    let alike = (c.abs() >= 1.0 && d.abs() >= 1.0) || (c.abs() <= 1.0 && d.abs() <= 1.0);
+    let same_side_of_one = (c.abs() >= 1.0 && d.abs() >= 1.0) || (c.abs() <= 1.0 && d.abs() <= 1.0);
     // The product must be a finite number in either precision.
     let product = c * d;
-    if !alike || !(1e-30..1e30).contains(&product.abs()) {
+    if !same_side_of_one || !(1e-30..1e30).contains(&product.abs()) {
         return None;
     }
     let factor = g.lit_like(x, product);

@@ -105,30 +105,30 @@ fn index_index(g: &mut Graph, t: Term) -> Option<Term> {
 }
 
 /// One index of a gather, as a function of its variables.
-enum Part {
+enum IndexPart {
     /// Without variables: the same for all elements.
     Fixed(Term),
     /// `start + var`.
     Shift { var: usize, start: Term },
 }
 
-fn part(g: &mut Graph, vars: &[Var], ix: Term) -> Option<Part> {
+fn part(g: &mut Graph, vars: &[Var], ix: Term) -> Option<IndexPart> {
     if g.free(ix).iter().all(|v| !vars.contains(v)) {
-        return Some(Part::Fixed(ix));
+        return Some(IndexPart::Fixed(ix));
     }
     let of = |g: &Graph, t: Term| match g.node(t) {
         Node::Var(v) => vars.iter().position(|w| w == v),
         _ => None,
     };
     if let Some(var) = of(g, ix) {
-        return Some(Part::Shift { var, start: g.lit_usize(0) });
+        return Some(IndexPart::Shift { var, start: g.lit_usize(0) });
     }
     let Node::Prim(Prim::Int(IntOp::Add), args) = g.node(ix).clone() else { return None };
     let (a, b) = (args[0], args[1]);
     let start_ok = |g: &Graph, t: Term| g.free(t).is_empty() && !g.is_open(t);
     match (of(g, a), of(g, b)) {
-        (Some(var), None) if start_ok(g, b) => Some(Part::Shift { var, start: b }),
-        (None, Some(var)) if start_ok(g, a) => Some(Part::Shift { var, start: a }),
+        (Some(var), None) if start_ok(g, b) => Some(IndexPart::Shift { var, start: b }),
+        (None, Some(var)) if start_ok(g, a) => Some(IndexPart::Shift { var, start: a }),
         _ => None,
     }
 }
@@ -140,11 +140,11 @@ fn gather_view(g: &mut Graph, t: Term) -> Option<Term> {
     }
     let node = g.node_rc(t);
     let (vars, index) = g.open_binder(&node);
-    let parts: Option<Vec<Part>> = index.iter().map(|&ix| part(g, &vars, ix)).collect();
+    let parts: Option<Vec<IndexPart>> = index.iter().map(|&ix| part(g, &vars, ix)).collect();
     let parts = parts?;
     let mut used: Vec<usize> = Vec::new();
     for p in &parts {
-        if let Part::Shift { var, .. } = p {
+        if let IndexPart::Shift { var, .. } = p {
             if used.contains(var) {
                 return None;
             }
@@ -153,11 +153,11 @@ fn gather_view(g: &mut Graph, t: Term) -> Option<Term> {
     }
     let rank = g.rank(src);
     // The fixed indices are taken first.
-    let fixed: Vec<usize> = (0..parts.len()).filter(|&k| matches!(parts[k], Part::Fixed(_))).collect();
+    let fixed: Vec<usize> = (0..parts.len()).filter(|&k| matches!(parts[k], IndexPart::Fixed(_))).collect();
     let mut order: Vec<u8> = fixed.iter().map(|&k| axis(k)).collect();
     order.extend((0..rank).filter(|k| !fixed.contains(k)).map(axis));
     let fixed_index: Vec<Term> =
-        parts.iter().filter_map(|p| if let Part::Fixed(ix) = p { Some(*ix) } else { None }).collect();
+        parts.iter().filter_map(|p| if let IndexPart::Fixed(ix) = p { Some(*ix) } else { None }).collect();
     let x = g.transpose(src, &order);
     let x = g.index(x, &fixed_index);
     // Then each shift becomes a slice of one axis, in the order of the source's axes.
@@ -165,7 +165,7 @@ fn gather_view(g: &mut Graph, t: Term) -> Option<Term> {
     let mut starts = Vec::new();
     let mut lens = Vec::new();
     for p in &parts {
-        if let Part::Shift { var, start } = p {
+        if let IndexPart::Shift { var, start } = p {
             starts.push(*start);
             lens.push(sizes[*var]);
         }
@@ -436,11 +436,11 @@ fn index_update(g: &mut Graph, t: Term) -> Option<Term> {
     if !vars.is_empty() || !v.is_empty() {
         return None;
     }
-    let apart = |(&i, &j): (&Term, &Term)| {
+    let differ = |(&i, &j): (&Term, &Term)| {
         let ((a, c), (b, d)) = (offset(g, i), offset(g, j));
         a == b && c != d
     };
-    if index.iter().zip(&*at).any(apart) {
+    if index.iter().zip(&*at).any(differ) {
         return Some(g.index(dst, &index));
     }
     (index.len() >= at.len() && index[..at.len()] == *at).then(|| g.index(new, &index[at.len()..]))
@@ -544,8 +544,8 @@ fn add_element(g: &mut Graph, x: Term, s: Term) -> Option<Term> {
     let index = index.clone();
     let nothing = g.zeros_like(src);
     let src = g.cond(cond, src, nothing);
-    let nowhere = g.lit_usize(0);
-    let index: Vec<Term> = index.iter().map(|&ix| g.cond(cond, ix, nowhere)).collect();
+    let first = g.lit_usize(0);
+    let index: Vec<Term> = index.iter().map(|&ix| g.cond(cond, ix, first)).collect();
     Some(g.scatter(x, src, &[], &index))
 }
 

@@ -315,7 +315,7 @@ fn scatter_padded(g: &mut Graph, t: Term) -> Option<Term> {
 
 /// Whether two indices differ for all values of the variables, in a component that is the same for
 /// all of them.
-fn apart(g: &Graph, (index, vars): (&[Term], &[Var]), (other, others): (&[Term], &[Var])) -> bool {
+fn indices_differ(g: &Graph, (index, vars): (&[Term], &[Var]), (other, others): (&[Term], &[Var])) -> bool {
     let closed = |t: Term, vars: &[Var]| g.free(t).iter().all(|v| !vars.contains(v));
     index.iter().zip(other).any(|(&i, &j)| {
         let ((a, c), (b, d)) = (offset(g, i), offset(g, j));
@@ -326,7 +326,7 @@ fn apart(g: &Graph, (index, vars): (&[Term], &[Var]), (other, others): (&[Term],
 fn index_apart(g: &mut Graph, t: Term) -> Option<Term> {
     let Node::Gather { src, vars, index, .. } = g.node(t).clone() else { return None };
     let Node::Scatter { dst, vars: v, index: at, .. } = g.node(src).clone() else { return None };
-    (vars.is_empty() && apart(g, (&index, &[]), (&at, &v))).then(|| g.index(dst, &index))
+    (vars.is_empty() && indices_differ(g, (&index, &[]), (&at, &v))).then(|| g.index(dst, &index))
 }
 
 fn scatter_past(g: &mut Graph, t: Term) -> Option<Term> {
@@ -337,7 +337,7 @@ fn scatter_past(g: &mut Graph, t: Term) -> Option<Term> {
     // An earlier write to the same index; the two are merged.
     let Node::Scatter { put: Put::Set, src: before, vars: w, index: f, .. } = g.node(inner) else { return None };
     let same = *w == vars && *f == index && g.shape(*before) == g.shape(src);
-    if !same || !apart(g, (&index, &vars), (&at, &v)) {
+    if !same || !indices_differ(g, (&index, &vars), (&at, &v)) {
         return None;
     }
     let onto = g.mk(Node::Scatter { put, dst: inner, src, vars, index });

@@ -48,7 +48,7 @@ impl Alike {
     }
 
     /// Whether one of these terms reads a result of a loop that was merged into another one.
-    pub(super) fn behind(&self, g: &Graph, terms: &[Term]) -> bool {
+    pub(super) fn reads_merged(&self, g: &Graph, terms: &[Term]) -> bool {
         let parts = self.parts.borrow();
         !parts.is_empty() && g.reachable(terms).iter().any(|t| parts.contains_key(t))
     }

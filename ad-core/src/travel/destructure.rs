@@ -8,7 +8,7 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::{Fields, Index, Item, Member};
 
-use ad_front::{FieldLeaf, Outside, fields};
+use ad_front::{FieldLeaf, OuterDefinitions, fields};
 use ad_ir::ir::{Elem, RealTy};
 use ad_ir::program::{Container, ListType, Tree};
 use ad_ir::rust_types::{elem_type, hidden, made, static_type, tuple};
@@ -30,7 +30,7 @@ struct Types<'n> {
 
 /// The hidden functions of a type. `None` if a field has a type that is not allowed in parameters.
 #[must_use]
-pub(super) fn beside_type(item: &Item, outside: &Outside, krate: &TokenStream) -> Option<TokenStream> {
+pub(super) fn beside_type(item: &Item, outside: &OuterDefinitions, krate: &TokenStream) -> Option<TokenStream> {
     let (name, generics, variants): (_, _, Vec<(TokenStream, &Fields)>) = match item {
         Item::Struct(s) => (&s.ident, &s.generics, vec![(quote!(Self), &s.fields)]),
         Item::Enum(e) => {

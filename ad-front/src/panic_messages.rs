@@ -77,13 +77,13 @@ fn escaped(text: &str) -> String {
 }
 
 /// A part of a format string.
-enum Part<'f> {
+enum FormatPiece<'f> {
     Text(String),
     /// A placeholder: its argument (a name, a number, or nothing for the next one) and its format.
     Hole(&'f str, &'f str),
 }
 
-fn parsed(format: &str) -> Vec<Part<'_>> {
+fn parsed(format: &str) -> Vec<FormatPiece<'_>> {
     let (mut parts, mut text) = (Vec::new(), String::new());
     let mut rest = format;
     while let Some(at) = rest.find(['{', '}']) {
@@ -95,19 +95,19 @@ fn parsed(format: &str) -> Vec<Part<'_>> {
             rest = if from.starts_with("{{") || from.starts_with("}}") { &from[2..] } else { &from[1..] };
             continue;
         };
-        parts.push(Part::Text(std::mem::take(&mut text)));
+        parts.push(FormatPiece::Text(std::mem::take(&mut text)));
         let (which, how) = from[1..end].split_once(':').unwrap_or((&from[1..end], ""));
-        parts.push(Part::Hole(which.trim(), how));
+        parts.push(FormatPiece::Hole(which.trim(), how));
         rest = &from[end + 1..];
     }
     text.push_str(rest);
-    parts.push(Part::Text(text));
+    parts.push(FormatPiece::Text(text));
     parts
 }
 
 /// Each part of a format string. A placeholder comes with its argument, if that follows the format
 /// string.
-fn filled<'f, 'e>(format: &'f str, values: &[&'e Expr]) -> Vec<(Part<'f>, Option<&'e Expr>)> {
+fn filled<'f, 'e>(format: &'f str, values: &[&'e Expr]) -> Vec<(FormatPiece<'f>, Option<&'e Expr>)> {
     let mut next = 0;
     let named = |name: &str| {
         values.iter().find_map(|e| match e {
@@ -115,14 +115,14 @@ fn filled<'f, 'e>(format: &'f str, values: &[&'e Expr]) -> Vec<(Part<'f>, Option
             _ => None,
         })
     };
-    let fill = |part: Part<'f>| {
+    let fill = |part: FormatPiece<'f>| {
         let value = match part {
-            Part::Text(_) => None,
-            Part::Hole("", _) => {
+            FormatPiece::Text(_) => None,
+            FormatPiece::Hole("", _) => {
                 next += 1;
                 values.get(next - 1).copied()
             }
-            Part::Hole(which, _) => match which.parse::<usize>() {
+            FormatPiece::Hole(which, _) => match which.parse::<usize>() {
                 Ok(k) => values.get(k).copied(),
                 Err(_) => named(which),
             },
@@ -134,9 +134,9 @@ fn filled<'f, 'e>(format: &'f str, values: &[&'e Expr]) -> Vec<(Part<'f>, Option
 
 /// A format string with expressions in place of values.
 pub(super) fn with_expressions(format: &str, values: &[&Expr]) -> String {
-    let part = |(part, value): (Part, Option<&Expr>)| match part {
-        Part::Text(text) => text,
-        Part::Hole(which, _) => format!("`{}`", value.map_or_else(|| which.to_string(), |e| text_of(e, 30))),
+    let part = |(part, value): (FormatPiece, Option<&Expr>)| match part {
+        FormatPiece::Text(text) => text,
+        FormatPiece::Hole(which, _) => format!("`{}`", value.map_or_else(|| which.to_string(), |e| text_of(e, 30))),
     };
     filled(format, values).into_iter().map(part).collect()
 }
@@ -165,8 +165,8 @@ impl<'a> Lower<'a> {
         let mut pieces = Vec::new();
         for (part, value) in filled(format, values) {
             pieces.push(match part {
-                Part::Text(text) => Piece::Text(text),
-                Part::Hole(which, how) => {
+                FormatPiece::Text(text) => Piece::Text(text),
+                FormatPiece::Hole(which, how) => {
                     let text = value.map_or_else(|| which.to_string(), |e| text_of(e, 30));
                     // A width or precision that is another argument (`{:1$}`, `{:w$}`, `{:.*}`) is
                     // not evaluated.
