@@ -144,7 +144,7 @@ pub fn emit_calling(
     Ok(Public { attributes, name, generics: None, params, returns, body }.item(program))
 }
 
-/// The part of a signature behind the parameters.
+/// The part of a signature after the parameters.
 fn returns(ty: &TokenStream) -> TokenStream {
     quote!(-> #ty)
 }
@@ -257,7 +257,7 @@ pub(crate) fn at_name(name: &Ident, body: TokenStream) -> (Ident, proc_macro2::G
     (Ident::new("fn", span), body)
 }
 
-/// What `AD_DUMP` says of a routine, apart from its terms.
+/// What `AD_DUMP` writes about a routine, except for its terms.
 pub struct Description {
     /// The steps of the plan in words, one on each line.
     pub steps: String,

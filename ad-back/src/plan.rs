@@ -90,7 +90,7 @@ pub(super) struct TiledStatements {
     pub(super) steps: Range<usize>,
     /// Arrays over items that only these statements use.
     pub(super) private: HashSet<Term>,
-    /// From each sum over items that is accumulated into the result of a scatter, to the scatter.
+    /// Maps each sum over items that is accumulated into the result of a scatter to this scatter.
     pub(super) fused_scatters: BTreeMap<Term, Term>,
 }
 

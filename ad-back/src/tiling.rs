@@ -189,7 +189,7 @@ struct Run {
     /// Terms that are not known before the whole sequence has ended, such as sums over the items,
     /// and terms that depend on them. A statement that reads one of them comes after the sequence.
     late: HashSet<Term>,
-    /// From each sum over items that is accumulated into the result of a scatter, to the scatter.
+    /// Maps each sum over items that is accumulated into the result of a scatter to this scatter.
     fused_scatters: BTreeMap<Term, Term>,
     before: Vec<usize>,
     after: Vec<usize>,

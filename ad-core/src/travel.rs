@@ -77,9 +77,9 @@ struct Chain {
 
 /// A definition that an expansion asks for.
 enum Request {
-    /// By its name.
+    /// A definition that is asked for by its path.
     Path(Path),
-    /// As a function or a constant of a type.
+    /// A function or a constant of a type.
     Member(Member),
 }
 
@@ -346,7 +346,7 @@ impl Chain {
         found
     }
 
-    /// Reads the state that [`Chain::next`] writes behind a definition.
+    /// Reads the state that [`Chain::next`] writes after a definition.
     fn read(tokens: TokenStream) -> Option<(Chain, Vec<Marked>)> {
         let groups: Option<Vec<TokenStream>> = tokens.into_iter().map(group).collect();
         let [defined, head, attr, item, open, names, asked, list] = <[TokenStream; 8]>::try_from(groups?).ok()?;

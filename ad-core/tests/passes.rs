@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use ad_core::derivative::sparsity::ranges;
-use ad_core::derivative::split::Split;
+use ad_core::derivative::split::StageSplit;
 use ad_core::ir::{Graph, Node, Term, Type, print, valid};
 use ad_core::passes::lowering::im2col::windows_of;
 use ad_core::passes::lowering::matrix::as_product;
@@ -146,7 +146,7 @@ fn lowered(program: &mut terms::Program, what: &str) -> Made {
 fn halves(program: &mut terms::Program, what: &str) -> Made {
     let later = program.roots.derivatives.clone();
     let g = &mut program.g;
-    let mut split = Split::new(g, program.active.clone(), Vec::new());
+    let mut split = StageSplit::new(g, program.active.clone(), Vec::new());
     let later: Vec<Term> = later.iter().map(|&t| split.closed(t)).collect();
     let (kept, own) = split.into_kept();
     let first: Vec<Term> = program.roots.values.iter().copied().chain(kept.iter().map(|k| k.term)).collect();

@@ -359,7 +359,7 @@ impl<'a> Lower<'a> {
         values.extend(args?);
         let mut ranges = vec![SrcRange::of(&m.receiver)];
         ranges.extend(m.args.iter().map(SrcRange::of));
-        let text = |e: &Expr| super::words::string(e).unwrap_or_else(|| text_of(e, 30));
+        let text = |e: &Expr| super::panic_messages::string(e).unwrap_or_else(|| text_of(e, 30));
         let texts = std::iter::once(&*m.receiver).chain(&m.args).map(text).collect();
         self.call(&Call { row, args: values, ranges, texts, range, generics, rank: None })
     }

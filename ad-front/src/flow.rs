@@ -498,7 +498,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Lowers `panic!` and similar macros: a check that this point is not reached.
-    pub(super) fn panic(&mut self, said: &super::words::PanicMessage) -> Value<'a> {
+    pub(super) fn panic(&mut self, said: &super::panic_messages::PanicMessage) -> Value<'a> {
         let no = self.g.lit_bool(false);
         self.require_with_message(no, said);
         self.diverge();

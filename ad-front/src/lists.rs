@@ -50,7 +50,7 @@ impl<'a> Lower<'a> {
             && self.is_closed(stack.len)
     }
 
-    /// The same list in arrays of its length.
+    /// This list in arrays of its length.
     pub(super) fn without_padding(&mut self, stack: &GrowableVec<'a>) -> GrowableVec<'a> {
         let (len, zero) = (stack.len, self.g.lit_usize(0));
         let part = |t: &Term| {

@@ -258,12 +258,12 @@ impl Module {
 
 /// Where a path leads.
 enum PathTarget {
-    /// To an item of the module.
+    /// It leads to an item of the module.
     Here(usize),
-    /// Out of the marked module: the number of `super`s, after the names that follow them.
+    /// It leads out of the marked module: the number of `super`s, after the names that follow them.
     Above(Vec<String>, usize),
-    /// To an item outside that has this path anywhere in the program, or at the place of the
-    /// module.
+    /// It leads to an item outside that has this path anywhere in the program, or at the place of
+    /// the module.
     There(Path),
 }
 

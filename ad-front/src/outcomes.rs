@@ -52,7 +52,7 @@ impl<'a> Outcome<'a> {
         Ok(Outcome { value, error, fine: me.g.compare(Cmp::Eq, sum.tag, ok) })
     }
 
-    /// As a value.
+    /// The outcome as a value.
     fn made(self, me: &mut Lower<'a>) -> Lowered<Value<'a>> {
         let of = me.definitions.ty("Result").filter(|of| of.of_std).ok_or(Poison)?;
         let (ok, err) = (me.g.lit_usize(0), me.g.lit_usize(1));
@@ -61,7 +61,7 @@ impl<'a> Outcome<'a> {
         Ok(Value::Sum(Rc::new(EnumValue { of, tag, payloads: [payload(self.value), payload(self.error)].into() })))
     }
 
-    /// As an `Option`, without the error.
+    /// The outcome as an `Option`, without the error.
     fn option(self) -> Value<'a> {
         match self.value {
             Some(value) => Value::Option(value.into(), self.fine),

@@ -142,7 +142,7 @@ impl<'a> Lower<'a> {
         let all: Vec<&'a Expr> = c.args.iter().collect();
         let at = all.iter().position(|e| matches!(e, Expr::Lit(ExprLit { lit: Lit::Str(_), .. })));
         let (args, said) = all.split_at(at.unwrap_or(all.len()).min(compared));
-        let (Some(says), args) = (said.first().and_then(|e| words::string(e)), args.to_vec()) else {
+        let (Some(says), args) = (said.first().and_then(|e| panic_messages::string(e)), args.to_vec()) else {
             return Err(Poison);
         };
         let own = said.len() > 1;

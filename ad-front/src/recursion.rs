@@ -63,7 +63,7 @@ pub(super) struct Functions {
 /// lowered until nothing new is found (`shapes::lower`).
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(super) struct Findings {
-    /// Those that may panic.
+    /// The functions that may panic.
     panicking: BTreeSet<String>,
     /// The leaves of parameters for which a call among these functions passes anything but the
     /// caller's own parameter.

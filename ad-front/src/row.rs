@@ -98,7 +98,7 @@ impl<'a> Call<'a, '_> {
         }
     }
 
-    /// The same call with another first argument.
+    /// This call with another first argument.
     pub(crate) fn of(&self, first: Value<'a>) -> Self {
         let args = std::iter::once(first).chain(self.args.iter().skip(1).cloned()).collect();
         Call { args, ranges: self.ranges.clone(), texts: self.texts.clone(), ..*self }

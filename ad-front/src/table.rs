@@ -9,8 +9,8 @@ use super::lower::Lower;
 use super::refs::results::{self, ResultFn};
 use super::value::Value;
 use super::{
-    bits, changes, collected, functions, integers, iter, methods, options, order, outcomes, parted, queues, reads,
-    recur, slice, sorting,
+    bits, changes, collected, functions, integers, iter, methods, options, order, outcomes, queues, reads, recur,
+    search_and_split, slice, sorting,
 };
 use ad_ir::diag::suggest;
 use ad_ir::ir::Elem;

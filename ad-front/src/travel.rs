@@ -151,7 +151,7 @@ impl OuterDefinitions {
         })
     }
 
-    /// The same conditions as statements of a derivative.
+    /// These conditions as statements of a derivative.
     pub(super) fn identities(&self, function: &Ident, krate: &TokenStream) -> TokenStream {
         let stated = self.conditions(krate).map(|(name, condition)| {
             let message = catalogue::reached::hidden_function(&function.to_string(), name);

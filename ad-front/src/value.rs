@@ -332,9 +332,9 @@ fn names(tokens: TokenStream, name: &str) -> bool {
 /// How a function sees the variables in its scope.
 #[derive(Clone)]
 pub(super) enum Captured<'a> {
-    /// As they are at the call. It may change these.
+    /// The variables as they are at the call. The function may change the cells given here.
     References(Rc<[Cell]>),
-    /// As they were at its definition, which was `move`.
+    /// The variables as they were at the definition of the closure, which is `move`.
     Copies(Store<'a>),
 }
 
@@ -369,7 +369,7 @@ pub(super) struct Seq<'a> {
     pub item: Rc<Item<'a>>,
     /// Whether the items, and so their checks, were computed eagerly.
     pub eager: bool,
-    /// The elements that are in no item: those behind the last whole chunk.
+    /// The elements that are in no item: those after the last whole chunk.
     pub remainder: Option<Rc<Value<'a>>>,
 }
 

@@ -1,5 +1,5 @@
-//! The routines of functions that are called: which ones a routine needs, and those routines. A
-//! function is derived once for each set of active arguments, however often it is called.
+//! Finds which routines of called functions a routine needs, and makes them. A function is derived
+//! once for each set of active arguments, however often it is called.
 //!
 //! This module must never know what a function computes.
 
@@ -98,14 +98,14 @@ pub fn subject(program: &Program) -> String {
     format!("called {}", program.name)
 }
 
-/// The same, of its routines with these active arguments.
+/// The subject of the routines of a function with these active arguments.
 fn subject_with(program: &Program, active: &[u32]) -> String {
     let name = |k: &u32| program.params.get(*k as usize).map_or(String::new(), |p| p.name.to_string());
     let names: Vec<String> = active.iter().map(name).collect();
     if names.is_empty() { subject(program) } else { format!("{} (wrt {})", subject(program), names.join(", ")) }
 }
 
-/// The routines of all functions that are called, given those that a routine calls.
+/// The routines of all called functions, given those that a routine calls.
 pub fn called(functions: &mut [Prepared], first: BTreeSet<Callee>, mut log: Option<&mut Log>) -> Vec<CalledFunction> {
     let mut made: Vec<CalledFunction> = Vec::new();
     let mut met: BTreeSet<(u32, Half, Box<[u32]>)> = BTreeSet::new();

@@ -60,7 +60,7 @@ impl Driver<'_> {
     }
 
     /// Arrays whose last use is in a nest and that are read only where a result of the same shape
-    /// is written: from the result to the array whose memory it takes.
+    /// is written: maps the result to the array whose memory it takes.
     pub(super) fn reused(&self, kernel: &Kernel<'_>, items: &[Item], step: usize) -> HashMap<Term, Term> {
         let mut reused: HashMap<Term, Term> = HashMap::new();
         if self.inside > 0 {

@@ -60,7 +60,8 @@ pub(crate) struct Driver<'a> {
     pub(super) places_made: Cell<usize>,
     /// The number of enclosing loops with carried state.
     pub(super) inside: usize,
-    /// From all rows of a loop to the term that is computed directly into the memory of the row.
+    /// Maps the array of all rows of a loop to the term that is computed directly into the memory
+    /// of the row.
     pub(super) places: HashMap<Term, Term>,
     /// Terms defined by statements of loops that were not removed as dead.
     pub(super) kept: HashSet<Term>,
@@ -83,7 +84,7 @@ pub(super) struct TileLoop {
     pub(super) first: Ident,
     pub(super) count: Ident,
     pub(super) private: HashSet<Term>,
-    /// From each sum that is accumulated into the result of a scatter, to the scatter.
+    /// Maps each sum that is accumulated into the result of a scatter to this scatter.
     pub(super) fused_scatters: BTreeMap<Term, Term>,
     /// Arrays from outside, in their packed form.
     pub(super) packed: BTreeMap<Term, Ident>,

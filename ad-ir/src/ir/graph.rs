@@ -284,7 +284,7 @@ impl Graph {
         self.reachable_with(roots, |_, _| {})
     }
 
-    /// The same, where a term also depends on those that `more` adds for it.
+    /// Like [`Graph::reachable`], if a term also depends on the terms that `more` adds for it.
     pub fn reachable_with(&self, roots: &[Term], more: impl Fn(Term, &mut Vec<Term>)) -> Vec<Term> {
         // A set of bits in words of 64. Only words that contain a term exist, so the work is
         // proportional to the number of reached terms and not to the size of the arena. The words

@@ -151,7 +151,7 @@ fn show(g: &Graph, t: Term) -> String {
 enum Place<'a> {
     /// None: the program outside of loops.
     Program,
-    /// Those of a closed body.
+    /// The parameters of a closed body.
     Body(&'a Body),
     /// The leaves of opened loops.
     Lowered,

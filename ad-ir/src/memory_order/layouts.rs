@@ -305,7 +305,7 @@ impl Layouts<'_> {
         self.g.transpose(t, &perm)
     }
 
-    /// Reverses those of the first axes that `which` marks.
+    /// Reverses each of the first axes that `which` marks.
     pub(super) fn backwards(&mut self, t: Term, which: &[bool]) -> Term {
         let sizes = self.g.shape(t).to_vec();
         let (zero, one) = (self.g.lit_usize(0), self.g.lit_usize(1));
@@ -382,7 +382,7 @@ impl Layouts<'_> {
         }
     }
 
-    /// One of two terms, by a condition.
+    /// The one of two terms that a condition selects.
     pub fn choice(&mut self, c: Term, a: Term, b: Term) -> Term {
         match self.g.bool_value(c) {
             Some(true) => a,

@@ -325,7 +325,7 @@ impl Layouts<'_> {
         MemoryOrder(cases)
     }
 
-    /// One of two arrays, by a condition.
+    /// The one of two arrays that a condition selects.
     pub fn chosen(&mut self, chosen: Term, cond: Term, [a, b]: [Term; 2]) -> Term {
         if chosen == a || chosen == b || self.not_standard(a).is_none() && self.not_standard(b).is_none() {
             return chosen;

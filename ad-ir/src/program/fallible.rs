@@ -13,7 +13,7 @@ pub struct Fallible {
     pub kind: FallibleKind,
     /// Its path, without generic arguments.
     pub path: TokenStream,
-    /// The arguments behind the first one.
+    /// The arguments after the first one.
     pub further: Vec<TokenStream>,
 }
 

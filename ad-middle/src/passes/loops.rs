@@ -219,7 +219,7 @@ struct Distribution<'g> {
     saved: Vec<Term>,
     /// Carried arrays with iteration-private updates: an iteration reads initial elements only.
     private: BTreeSet<usize>,
-    /// From a masked term to the term that it masks, for the log.
+    /// Maps a masked term to the term that it masks, for the log.
     masks: HashMap<Term, Term>,
 }
 

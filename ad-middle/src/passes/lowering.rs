@@ -63,7 +63,7 @@ pub fn rules() -> Vec<&'static str> {
 
 /// The result: the roots in the form that the emitter accepts.
 pub struct LoweredGraph {
-    /// From every reachable term outside of loops to its lowered form.
+    /// Maps every reachable term outside of loops to its lowered form.
     pub new: HashMap<Term, Term>,
     /// The loops, opened: their bodies are terms among the others.
     pub loops: Loops,

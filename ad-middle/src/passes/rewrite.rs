@@ -14,7 +14,7 @@ use ad_ir::ir::rewrite::{Memoised, by_age};
 use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::stage;
 
-/// From each visited term to its replacement.
+/// Maps each visited term to its replacement.
 pub(crate) type Rewritten = HashMap<Term, Term>;
 
 /// The replacement of a term, and the name of the rule for the log.
@@ -52,7 +52,8 @@ impl Rewriter {
         self.run_named(g, roots, |g, t, done| Some((Some(stage::current()), rule(g, t, done)?)))
     }
 
-    /// The same for a rule that names itself. A rule without a name logs its rewrites itself.
+    /// Like [`Rewriter::run`], for a rule that names itself. A rule without a name logs its
+    /// rewrites itself.
     pub(crate) fn run_named(
         &mut self,
         g: &mut Graph,

@@ -76,7 +76,7 @@ struct Unroll<'a> {
     parts: HashMap<Term, Elements>,
     /// Sizes that occur in types; they are not rewritten.
     sizes: &'a HashSet<Term>,
-    /// From old terms to new ones.
+    /// Maps old terms to new ones.
     whole: HashMap<Term, Term>,
 }
 

@@ -32,11 +32,10 @@ pub enum Emit {
 /// The product by which a partial derivative scales the tangent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scaling {
-    /// By a product.
+    /// The incoming value is multiplied by the factor.
     Plain,
-    /// By a product that is 0 if the incoming value is 0, whatever the factor is. The partial
-    /// derivative may be infinite at a point where the convention is that a zero cotangent remains
-    /// zero.
+    /// The product is 0 if the incoming value is 0, whatever the factor is. The partial derivative
+    /// may be infinite at a point where the convention is that a zero cotangent remains zero.
     Absorbing,
 }
 

@@ -328,7 +328,7 @@ primitives! {
     }
 }
 
-/// The same axes after a new first one.
+/// These axes after a new first one.
 fn behind_first(axes: &[u8]) -> Vec<u8> {
     axes.iter().map(|a| a + 1).collect()
 }

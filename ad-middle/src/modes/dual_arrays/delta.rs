@@ -87,7 +87,7 @@ pub(super) struct Dual {
     pub(super) primal: Vec<Term>,
     /// Their tangents; `None` is zero.
     pub(super) tangents: Vec<Option<DeltaId>>,
-    /// From the loops and calls outside of bodies to those of the primal.
+    /// Maps the loops and calls outside of bodies to those of the primal.
     pub(super) loops: HashMap<Term, Term>,
 }
 

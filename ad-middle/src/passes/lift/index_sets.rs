@@ -40,7 +40,7 @@ struct IndexRange {
 #[derive(Clone)]
 enum Indices {
     Range(IndexRange),
-    /// Those for which a condition has this value.
+    /// The indices at which a condition has this value.
     Where(Term, bool),
 }
 

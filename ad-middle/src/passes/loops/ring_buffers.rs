@@ -12,7 +12,7 @@
 //!
 //! A loop may also carry a slice and drop its first elements in each step (`split_first`). Its
 //! array never changes, so no element comes back at the other end: element `i` of the slice is
-//! element `offset + i`. What is behind the end of the slice is unspecified.
+//! element `offset + i`. The elements after the end of the slice are unspecified.
 //!
 //! ```text
 //! scan (v) (\c -> slice [1..1 + n] c)
@@ -196,7 +196,7 @@ fn rotation(g: &Graph, t: Term) -> Option<(Term, Term)> {
 struct Ring {
     array: Term,
     offset: Term,
-    /// Whether elements behind the end are the first ones. Otherwise they are unspecified.
+    /// Whether elements after the end are the first ones. Otherwise they are unspecified.
     wraps: bool,
 }
 
@@ -216,7 +216,7 @@ impl TermOrRing {
         }
     }
 
-    /// As one term.
+    /// The array as one term.
     fn term(self, g: &mut Graph) -> Term {
         let ring = match self {
             TermOrRing::Term(t) => return t,

@@ -286,7 +286,7 @@ pub(super) fn added_in_arm(g: &mut Graph, node: &Node) -> Option<Term> {
     Some(in_the_arm(g, (cond, holds), added, *dst))
 }
 
-/// The same for a carried number: `now + cond c v 0` as `cond c (now + v) now`.
+/// Likewise for a carried number: `now + cond c v 0` as `cond c (now + v) now`.
 pub(super) fn added_to_number(g: &mut Graph, now: Term, next: Term) -> Option<Term> {
     let Node::Prim(Prim::Binary(Binary::Add), args) = g.node(next).clone() else { return None };
     let added = if args[0] == now { args[1] } else { args[0] };

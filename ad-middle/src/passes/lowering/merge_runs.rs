@@ -34,9 +34,9 @@ pub(crate) struct MergedLoop {
     pub(crate) counter: Option<usize>,
     /// The loop that becomes unnecessary.
     pub(crate) other: Term,
-    /// From result indices of `other` to those of `scan`.
+    /// Maps result indices of `other` to those of `scan`.
     pub(crate) parts: BTreeMap<usize, usize>,
-    /// From terms of the body of `other` to terms of the body of `scan`.
+    /// Maps terms of the body of `other` to terms of the body of `scan`.
     pub(crate) same: HashMap<Term, Term>,
     /// The inner loops that save rows too.
     pub(crate) inner: Vec<Inner>,

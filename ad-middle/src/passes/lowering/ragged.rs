@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::merge_runs::counting;
 use super::opened::{Carry, Loop, RowGrowth, Rows, leaf};
-use super::{Lower, row};
+use super::{Lowering, row};
 use ad_ir::analysis::Analyses;
 use ad_ir::analysis::bounds::bound;
 use ad_ir::analysis::guards::{Guard, Guards, else_blank};
@@ -210,7 +210,7 @@ enum DependsOn {
     Step,
     /// Other values that differ from step to step.
     Data,
-    /// Only values that are the same in all steps.
+    /// It depends only on values that are the same in all steps.
     Outside,
 }
 
@@ -382,7 +382,7 @@ struct Run {
     uneven: bool,
 }
 
-impl Lower<'_> {
+impl Lowering<'_> {
     /// Makes the loop carry the row counts, and returns their values after the loop.
     pub(super) fn count_rows(&mut self, collected: &Collected, o: &mut Opened<'_>) -> Result<Vec<Term>, String> {
         let (mut at, mut lasts) = (0, Vec::new());

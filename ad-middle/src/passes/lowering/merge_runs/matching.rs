@@ -24,7 +24,7 @@ pub(super) struct Matched {
     pub(super) map: HashMap<Term, Term>,
     /// Additional captures and consumed arrays that it needs.
     pub(super) more: More,
-    /// From loops in the body to the loop with the same iterations.
+    /// Maps loops in the body to the loop with the same iterations.
     pub(super) pairs: HashMap<Term, LoopPair>,
 }
 
