@@ -1,6 +1,6 @@
 //! Lowers loops. A loop becomes a scan. It carries the variables that its body may assign and, for
-//! each jump to an outer target, a flag and the value. The module `loop_effects` collects both from the
-//! syntax. The body is lowered once, with placeholders in the variables.
+//! each jump to an outer target, a flag and the value. The module `loop_effects` collects both from
+//! the syntax. The body is lowered once, with placeholders in the variables.
 //!
 //! Invariant: steps after a jump have no effect. Their checks do not fail, and their values do not
 //! reach a gradient.

@@ -1,7 +1,7 @@
 //! Functions that are compiled on their own: those that may call themselves, directly or through
-//! others, and those whose calls would expand to too many bodies (`closure_conversion` makes such functions
-//! of closures). Such a function is lowered once, as a program of its own, and a call of it is a
-//! call in the core language. All other functions are lowered at each call (`called`).
+//! others, and those whose calls would expand to too many bodies (`closure_conversion` makes such
+//! functions of closures). Such a function is lowered once, as a program of its own, and a call of
+//! it is a call in the core language. All other functions are lowered at each call (`called`).
 //!
 //! Items are in scope in a function of this kind, and variables are not. So it is an ordinary
 //! function with a signature, to whose body the items around it are added.
