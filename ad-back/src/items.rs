@@ -112,9 +112,9 @@ pub(super) fn scatter_item(g: &Graph, kernel: &mut Kernel<'_>, t: Term) -> Resul
     Ok(Item::Scatter { out: t, put: *put, ix, value })
 }
 
-/// The condition under which the innermost loop has an effect, if the condition does not depend on
-/// the innermost index, and no item adds anything where it is false. The items become those of the
-/// case in which it holds.
+/// The condition under which the innermost loop has an effect. It must not depend on the innermost
+/// index, and no item may add anything where it is false. The items become those of the case in
+/// which it holds.
 pub(super) fn masked(g: &Graph, kernel: &Kernel<'_>, items: &mut [Item]) -> Option<Id> {
     let mut mask = None;
     for item in &*items {

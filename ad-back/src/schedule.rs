@@ -48,8 +48,8 @@ pub(super) fn plan(
     Ok(if copied_then.len() < copied.len() { second } else { first })
 }
 
-/// The terms that read a part, with fewer axes, of a carried array that a loop updates but copies
-/// in each iteration.
+/// The terms that read a part with fewer axes of a carried array. A loop updates the array, but
+/// copies it in each iteration.
 fn early_reads(g: &Graph, plan: &Plan, copied: &BTreeSet<Term>) -> BTreeSet<Term> {
     let mut found = BTreeSet::new();
     if copied.is_empty() {

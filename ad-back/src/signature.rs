@@ -143,8 +143,8 @@ pub(super) fn typed(params: &[Declared]) -> Vec<(Ident, TokenStream)> {
     params.iter().map(|p| (p.name.clone(), p.ty.clone())).collect()
 }
 
-/// A call of the user's function with the arguments that a routine was given: the function's
-/// arguments are the first ones of the routine. `None` if a parameter hides the function's name.
+/// A call of the user's function with the first arguments of a routine, which are those of the
+/// function. `None` if a parameter hides the function's name.
 pub(super) fn call_of_function(program: &Program, declared: &[Declared]) -> Option<TokenStream> {
     let name = &program.name;
     // With many examples, the arguments are not those of a single call.

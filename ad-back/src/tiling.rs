@@ -202,7 +202,7 @@ struct Former<'a> {
     reads: Vec<BTreeSet<Term>>,
     /// The facts that hold after all checks.
     known: InRange<'a>,
-    /// The nests that were put in the form of a block, by statement and number of items: a
+    /// The nests in the form of a block, by statement and number of items. They are kept, since a
     /// statement is tried again for each sequence that may contain it.
     forms: RefCell<HashMap<(usize, Term), Option<BlockForm>>>,
 }
@@ -360,8 +360,8 @@ impl Former<'_> {
         Some((t, (matrix.array, matrix.start)))
     }
 
-    /// The gain of tiling: arrays over items with more than one axis that are no longer stored, and
-    /// matrices that are read one time less.
+    /// The gain of tiling: how many arrays over items with more than one axis are no longer stored,
+    /// and how many matrices are read one time less.
     fn saved(&self, run: &Run, private: &HashSet<Term>) -> (usize, usize) {
         let made = private.iter().filter(|&&t| self.g.rank(t) > 1).count();
         let mut read: Vec<(Term, Option<Term>)> =

@@ -349,8 +349,8 @@ pub(crate) fn taken_apart(
     Ok(TypeTree::Leaf(Leaf { passing: leaf.container.taken(), ..leaf }))
 }
 
-/// The fields of a user-defined type: a structure for each field of each variant, in which
-/// user-defined types are not taken apart further. `None` if parameters cannot have the type.
+/// The fields of a user-defined type: a structure for each field of each variant. User-defined
+/// types inside are not taken apart further. `None` if parameters cannot have the type.
 #[must_use]
 pub fn fields(item: &Item, outside: &OuterDefinitions) -> Option<Vec<Vec<Tree<FieldLeaf>>>> {
     let (generics, variants): (_, Vec<&Fields>) = match item {

@@ -72,8 +72,8 @@ impl<'a> Lower<'a> {
         Value::GrowableVec(Rc::new(GrowableVec { all, form, ..GrowableVec::without_arrays(len, more) }))
     }
 
-    /// The first and last elements of a list with the part between them, and the condition that the
-    /// list has that many elements. With `rest` it may have more.
+    /// The first elements of a list, the part in the middle, and the last elements; and the
+    /// condition that the list has that many elements. With `rest` it may have more.
     pub(super) fn elements_apart(
         &mut self,
         list: &GrowableVec<'a>,
@@ -161,8 +161,8 @@ impl<'a> Lower<'a> {
         self.error(range, who.type_change("a list", &found))
     }
 
-    /// A value whose array literals are arrays, so that an index need not be known in the elements
-    /// of a list.
+    /// The value with its array literals as arrays, so that the elements of a list can be read at
+    /// any index.
     pub(super) fn packed(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
         let mut all = |parts: &[Value<'a>]| parts.iter().map(|p| self.packed(p, range)).collect::<Lowered<Rc<[_]>>>();
         Ok(match value {

@@ -55,7 +55,7 @@ pub(super) struct Lower<'a> {
     /// The values of the parameters that patterns take apart, with their indices. The body begins
     /// by binding these patterns.
     pub parameters: Vec<(usize, Value<'a>)>,
-    /// In the function of many examples: the input that holds the number of the example.
+    /// In the function of many examples: the input that holds the index of the example.
     pub example: Option<u32>,
     /// The names of all nested functions, whether they are in scope or not.
     pub nested_functions: BTreeSet<String>,

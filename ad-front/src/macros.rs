@@ -140,8 +140,8 @@ const MACROS: &[MacroRow] = &[
     },
 ];
 
-/// The names of all macros that are understood, so that a test can compare them with the macros
-/// that generated code proves names with.
+/// The names of all macros that are understood. A test compares them with the macros whose names
+/// generated code proves.
 #[must_use]
 pub fn names() -> Vec<&'static str> {
     MACROS.iter().map(|row| row.name).chain(panics::names()).collect()

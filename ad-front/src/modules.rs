@@ -44,7 +44,7 @@ struct Entry {
     id: DefId,
     scope: usize,
     item: Item,
-    /// For one function or constant of an `impl` block: the number of the block.
+    /// For one function or constant of an `impl` block: the index of the block.
     of_block: Option<DefId>,
 }
 

@@ -214,7 +214,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The number of an item of a loop nest, in iteration order.
+    /// The index of an item of a loop nest, counted in iteration order.
     pub(super) fn number_of(&mut self, seq: &Seq<'a>, ix: &[Term]) -> Term {
         let sizes = self.counts(seq);
         let mut at = self.g.lit_usize(0);

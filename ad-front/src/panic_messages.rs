@@ -198,9 +198,9 @@ impl<'a> Lower<'a> {
         (self.g.rank(t) == 0).then_some(t)
     }
 
-    /// The value of a scalar when a check fails, if it costs nothing otherwise: a little arithmetic
-    /// on arguments and sizes, and the terms that the check reads, under the same guards. (A term
-    /// under a guard might not terminate without it.)
+    /// The value of a scalar when a check fails, if it costs nothing unless the check fails. It may
+    /// take a little arithmetic on arguments and sizes, and on the terms that the check reads under
+    /// the same guards. (A term under a guard might not terminate without it.)
     pub(super) fn shown_value(&mut self, t: Term, check: Term) -> Option<Term> {
         const MOST: usize = 16;
         if !self.is_closed(t) || self.g.rank(t) > 0 {

@@ -269,8 +269,8 @@ impl<'a> Lower<'a> {
         place
     }
 
-    /// The sizes of a part of a diagonal, its index variable if it has one, and the indices of its
-    /// elements in the array.
+    /// For a part of a diagonal: its sizes, its index variable if it has one, and the indices of
+    /// its elements in the array.
     fn diagonal_index(&mut self, x: Term, cut: &Cut) -> (Vec<Term>, Option<Var>, Vec<Term>) {
         let rank = self.g.rank(x);
         let Some(n) = cut.len else { return (Vec::new(), None, vec![cut.start; rank]) };

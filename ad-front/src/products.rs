@@ -120,7 +120,7 @@ impl<'a> Lower<'a> {
         is_text(error) || self.trial(|me| me.expr(error)).is_err()
     }
 
-    /// The number of a field.
+    /// The index of a field.
     pub(super) fn field_of(&mut self, of: &Definition, name: &proc_macro2::Ident, range: SrcRange) -> Lowered<usize> {
         match of.field(&name.to_string()) {
             Some(k) => Ok(k),

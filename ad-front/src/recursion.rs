@@ -55,7 +55,7 @@ pub(super) struct Functions {
     pub(super) closures: Rc<RefCell<BTreeMap<String, Option<String>>>>,
     /// The number of calls that this run has lowered.
     calls: Rc<Cell<usize>>,
-    /// The number of the function that is being lowered.
+    /// The index of the function that is being lowered.
     current: Option<usize>,
 }
 
@@ -364,8 +364,8 @@ impl<'a> Lower<'a> {
         self.compiled_item(item, &f.beside, itself, f.definition)
     }
 
-    /// The number and the signature of a function in whose body these items are visible, and the
-    /// function itself if `itself`.
+    /// The index and the signature of a function that is compiled on its own. Its body sees these
+    /// items, and the function itself if `itself` holds.
     pub(super) fn compiled_item(
         &mut self,
         mut item: ItemFn,

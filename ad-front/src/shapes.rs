@@ -30,7 +30,7 @@ use ad_ir::program::{
 /// A symbolic size: an axis of a parameter, or a parameter of type `usize`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Symbol {
-    /// The number of the parameter.
+    /// The index of the parameter.
     param: u32,
     /// The axis. `None` for the value of a scalar.
     axis: Option<u8>,
@@ -41,7 +41,7 @@ pub(super) struct Symbol {
 pub(super) enum Size {
     /// A number. It is preferred to any symbol as a representative.
     Number(i128),
-    /// The number of a constant whose value only rustc knows. It is preferred to a value that is
+    /// The index of a constant whose value only rustc knows. It is preferred to a value that is
     /// known at run time.
     Constant(u32),
     /// A symbol. The oldest one represents its class.
@@ -152,7 +152,7 @@ impl<'a> Lower<'a> {
         self.g.index(array, indices)
     }
 
-    /// The number of a constant. A new one is declared.
+    /// The index of a constant. A new one is declared.
     fn known_constant(&mut self, path: &TokenStream, elem: Elem, lens: &[Len]) -> usize {
         let text = path.to_string();
         let same = |c: &Constant| c.elem == elem && c.lens.len() == lens.len() && c.path.to_string() == text;

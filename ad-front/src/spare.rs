@@ -22,7 +22,7 @@ use ad_ir::memory_order::HasLayouts;
 use ad_ir::prim::{Cmp, IntOp};
 
 impl<'a> Lower<'a> {
-    /// The number of the frame of the only enclosing loop, if a carried value of that loop decides
+    /// The index of the frame of the only enclosing loop, if a carried value of that loop decides
     /// this length, and there are only conditions between the loop and this point.
     fn deciding_loop(&self, len: Term) -> Option<usize> {
         let [of] = &self.state.recurrences[..] else { return None };

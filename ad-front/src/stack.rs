@@ -33,7 +33,7 @@ pub(super) struct GrowableVec<'a> {
     pub more: Growth,
     /// Set if the element type is known only from pushed values.
     pub open: Option<InferenceKey>,
-    /// The number of the enclosing loop that carries it. Its capacity covers all pushes in that
+    /// The index of the enclosing loop that carries it. Its capacity covers all pushes in that
     /// loop. `None` if no loop carries it; then a push enlarges the arrays.
     pub slot: Option<usize>,
     /// Whether the user gave the capacity. Then each push is checked against it.

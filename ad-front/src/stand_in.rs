@@ -231,8 +231,8 @@ fn sparse(active: &[Tree<Leaf>], real: Option<&Ident>, krate: &TokenStream) -> T
     quote!(#krate::runtime::Csr<#elem>)
 }
 
-/// The type of the blocks of a Jacobian: the structure of the parameter outside, that of the result
-/// inside.
+/// The type of the blocks of a Jacobian. It has the structure of the parameter, and inside of each
+/// leaf the structure of the result.
 fn block(sig: &Sig, result: &Tree<Leaf>, param: &Tree<Leaf>) -> TokenStream {
     let lens = |leaf: &Leaf| leaf.lens.iter().map(types::Len::tokens).collect::<Vec<_>>();
     let one = |result: &Leaf, param: &Leaf| {

@@ -107,7 +107,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The number of the variant of an enum without fields, in an integer type: `shape as usize`.
+    /// The index of the variant of an enum without fields, in an integer type: `shape as usize`.
     pub(super) fn discriminant(&mut self, sum: &EnumValue<'a>, to: Elem, range: SrcRange) -> Lowered<Value<'a>> {
         let mut next = 0;
         let mut numbers = Vec::new();

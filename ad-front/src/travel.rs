@@ -306,7 +306,7 @@ fn is_plain(value: &Expr) -> bool {
     }
 }
 
-/// The number of a constant at a definition's place.
+/// The index of a constant at a definition's place.
 #[must_use]
 pub fn constant_id(definition: DefId, path: &TokenStream) -> DefId {
     let path = path.to_string().replace(' ', "");

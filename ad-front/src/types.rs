@@ -169,8 +169,8 @@ pub(super) fn boxed(ty: &Type) -> Option<&Type> {
     })
 }
 
-/// Whether a type is an array that owns its elements and whose type does not say its sizes: one of
-/// ndarray's, or a `Vec`.
+/// Whether a type is an array of ndarray's or a `Vec`: it owns its elements, and its type does not
+/// state its sizes.
 pub(super) fn is_array(ty: &Type) -> bool {
     let ty = ungrouped(ty);
     let Type::Path(p) = &ty else { return false };
@@ -505,7 +505,7 @@ fn form(ty: &Type) -> TypeForm {
     }
 }
 
-/// The length of a list, if its type says it, and the type of an element: `[T; N]`, `Vec<T>`,
+/// The length of a list, if its type states it, and the type of an element: `[T; N]`, `Vec<T>`,
 /// `&[T]`.
 pub(super) fn list(ty: &Type) -> Option<(Option<Len>, &Type)> {
     match ty {

@@ -87,7 +87,7 @@ pub(super) enum Value<'a> {
     Never,
 }
 
-/// A value of an enum: the number of its variant, and the fields of each variant.
+/// A value of an enum: the index of its variant, and the fields of each variant.
 #[derive(Clone)]
 pub(super) struct EnumValue<'a> {
     pub of: &'a Definition,
@@ -159,7 +159,7 @@ impl Value<'_> {
         matches!(self, Value::Closure(_) | Value::Function(..) | Value::Chosen(_))
     }
 
-    /// Whether the value is an array literal whose elements are no terms, so that an index selects
+    /// Whether the value is an array literal with elements that are no terms. An index then selects
     /// among them.
     pub(super) fn is_selected_from(&self) -> bool {
         let no_term = |part: &Value| part.is_several() || part.is_function();
@@ -252,8 +252,8 @@ impl Number {
         self.find(true, |n| matches!(n, Number::Float(_) | Number::Std(..))).is_some()
     }
 
-    /// The constant array outside of the function that the value may be (or an element of it), with
-    /// the indices.
+    /// The constant array outside of the function that the value is an element of, with the
+    /// indices; without indices the value is the array.
     pub(super) fn of_array(&self) -> Option<(&Rc<TokenStream>, &[Term])> {
         match self {
             Number::Outer(path) => Some((path, &[])),

@@ -566,7 +566,7 @@ pub fn missing_field(ty: &str) -> Message {
 }
 
 pub fn repeated_type(name: &str) -> Message {
-    message(format!("the function has two types of the name `{name}`")).help("give one of them another name")
+    message(format!("the function has two types named `{name}`")).help("give one of them another name")
 }
 
 pub fn method_of_references(name: &str) -> Message {

@@ -242,8 +242,7 @@ pub static GRAD: Descriptor = Descriptor {
     checked: CheckMethod { by: "grad", elsewhere: true },
 };
 
-/// The function itself, which no option asks for: a function that is called is written like a
-/// derivative.
+/// The function itself. No option asks for it, but a called function is written like a derivative.
 pub static VALUE: Descriptor = Descriptor {
     option: "",
     takes: OptionArguments::Nothing,

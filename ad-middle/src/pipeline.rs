@@ -155,7 +155,8 @@ pub fn pullback(prepared: &mut Prepared, which: &Descriptor, mut log: Option<&mu
     staged
 }
 
-/// The halves of a function that is called: its `vjp` or `jvp`, split at what it takes in addition.
+/// The halves of a called function: its `vjp` or `jvp`, split at the parameters that it has in
+/// addition.
 pub(crate) fn halves(
     prepared: &mut Prepared,
     (which, active, passed): (&Descriptor, &[u32], &[u32]),

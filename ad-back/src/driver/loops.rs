@@ -467,8 +467,8 @@ impl Driver<'_> {
         code
     }
 
-    /// The term that a statement computes directly into the memory of a row: the row itself, or, if
-    /// the row is a conditional with a zero branch and the memory is zero already, the other
+    /// The term that a statement computes directly into the memory of a row. It is the row itself;
+    /// or, if the row is a conditional with a zero branch and the memory is zero already, the other
     /// branch.
     fn written(&self, l: &Loop, r: &Rows) -> Option<Term> {
         let plan = self.plan;

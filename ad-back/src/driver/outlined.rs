@@ -22,7 +22,7 @@ use ad_ir::ir::{Elem, Node, RealTy, Term};
 use ad_ir::rust_types::static_type;
 use ad_middle::passes::lowering::opened::{Carry, Loop, RowGrowth};
 
-/// The maximum number of loops of a nest that becomes a part of the outlined function; a nest with
+/// A nest with at most this number of loops becomes a part of the outlined function. A nest with
 /// more loops is worth a separate function.
 const AXES: usize = 1;
 
@@ -76,8 +76,8 @@ impl Driver<'_> {
             .sum()
     }
 
-    /// The values that the loop changes, each once: those that it takes as arguments, and all that
-    /// it returns.
+    /// The values that the loop changes, each once: first those that it takes as arguments, then
+    /// all that it returns.
     fn changed(&self, l: &Loop) -> (Vec<Term>, Vec<Term>) {
         let mut seen = HashSet::new();
         let mut new = |t: &Term| seen.insert(self.names[t].clone());

@@ -22,14 +22,14 @@ use ad_ir::prim::{IntOp, Prim};
 /// A scatter along the rows of its result.
 pub(super) struct Along {
     pub(super) items: Vec<Item>,
-    /// The number of elements of a row that are in range, if that may be less than all, and the
-    /// terms that it mentions.
+    /// The number of elements of a row that are in range, and the terms that this number mentions.
+    /// `None` if all elements are in range.
     pub(super) within: Option<(TokenStream, Vec<Term>)>,
 }
 
 impl Driver<'_> {
-    /// A scatter whose innermost loop runs along the last axis, as additions or writes to the part
-    /// of a row that is in range, without a test inside. If the nest is a prefix, its number of
+    /// Writes a scatter along the last axis without a test in the innermost loop: only the part of
+    /// a row that is in range is added to or written. If the nest is a prefix, its number of
     /// elements is given, and a bound of that number.
     pub(super) fn along_rows(
         &self,

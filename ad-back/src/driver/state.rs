@@ -301,8 +301,8 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// The only branch of a conditional that is computed here, if the code is under the condition
-    /// or its negation.
+    /// The branch of a conditional that is taken here, if the code stands under the condition or
+    /// its negation.
     pub(super) fn settled(&self, cond: Term, then: Term, other: Term) -> Option<Term> {
         let given = self.given.iter().find(|l| l.0 == cond)?;
         Some(if given.1 { then } else { other })

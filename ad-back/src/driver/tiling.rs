@@ -398,8 +398,8 @@ impl Driver<'_> {
         }
     }
 
-    /// The extrema that other statements of the tile take of the only sum of a nest, if these are
-    /// its only readers and all are maxima or all minima.
+    /// The extrema of the only sum of a nest, if other statements of the tile take them. They must
+    /// be the sum's only readers, and all maxima or all minima.
     fn extremum(&self, block: &TileLoop, items: &[Item]) -> Option<Extremum> {
         let mut sums = items.iter().filter_map(|i| if let Item::Fold { out, .. } = i { Some(*out) } else { None });
         let sum = sums.next().filter(|t| self.g.rank(*t) > 1 && block.private.contains(t))?;

@@ -59,7 +59,7 @@ impl Driver<'_> {
         }
     }
 
-    /// The number of the statement that takes an array, if the routine uses a workspace.
+    /// The index of the statement that takes an array, if the routine uses a workspace.
     fn next_place(&self) -> Option<Literal> {
         self.style.workspace.then(|| {
             let place = self.places_made.get();

@@ -18,7 +18,7 @@ use ad_ir::prim::{Binary, Emit, Prim};
 /// A nest with fewer iterations than this is not dispatched if all its sizes are literals: it takes
 /// less time than a dispatch.
 const SHORTEST: i128 = 64;
-/// The number of real operations per iteration from which on a loop without sums and functions is
+/// A loop without sums and functions that has at least this many real operations per iteration is
 /// limited by arithmetic and not by memory.
 const CHAIN: usize = 3;
 
@@ -96,8 +96,7 @@ impl Nest<'_, '_> {
         self.k.plan().exact.contains(&t)
     }
 
-    /// The factors of a node that is a product, if it has a single reader and that is at the same
-    /// level.
+    /// The factors of a product with a single reader at the same level. `None` for any other node.
     fn product(&self, id: Id, level: usize) -> Option<FusibleProduct> {
         let node = self.k.node(id);
         match &node.op {

@@ -29,7 +29,7 @@ fn attribute() {
             = help: remove the mode, or write `mode = "dual_arrays"`
 
             `aux` requires a function that returns a pair of one real number and further values, not `f64`
-            = help: return `(loss, extra)`, of which only `loss` is differentiated"#]],
+            = help: return `(loss, extra)`: only `loss` is differentiated"#]],
     );
     attr_says(
         quote!(grad, grad, vjp = 3, mode = "dual_array"),

@@ -187,9 +187,9 @@ impl Lower<'_> {
         Some(self.g.int(op, a, b))
     }
 
-    /// A condition in a loop under the guard that the step number is below a number: if its worst
-    /// step is the first or the last one, that step is tested, and the guard and the loop need no
-    /// test of their own. `k` is the frame of the guard. `None` if this does not apply.
+    /// A condition in a loop that is guarded by a bound of the step number. If its worst step is
+    /// the first or the last one, only that step is tested: neither the guard nor the loop needs a
+    /// test of its own. `k` is the frame of the guard. `None` if this does not apply.
     fn close_at_end(&mut self, ok: &Condition, k: usize) -> Option<Condition> {
         let Frame::Guard { cond, holds: true } = self.state.frames[k] else { return None };
         let (var, size, mark, carried) = match *self.state.frames.get(k.checked_sub(1)?)? {

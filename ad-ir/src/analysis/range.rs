@@ -29,7 +29,7 @@ pub struct Facts {
     known: Vec<Linear>,
     /// The positions in `known` of the facts that mention an atom.
     about: HashMap<Term, Vec<usize>>,
-    /// The number of the state of `known` after each fact. A result that was found in a state holds
+    /// The index of the state of `known` after each fact. A result that was found in a state holds
     /// whenever that state is restored.
     states: Vec<u64>,
     last_state: u64,

@@ -19,7 +19,7 @@ pub fn unknown_option(name: &str, near: Option<&str>, derivatives: &str) -> Mess
 
 pub fn aux_of_no_pair(ty: &str) -> Message {
     message(format!("`aux` requires a function that returns a pair of one real number and further values, not `{ty}`"))
-        .help("return `(loss, extra)`, of which only `loss` is differentiated")
+        .help("return `(loss, extra)`: only `loss` is differentiated")
 }
 
 /// `ty`: the type of the result, which may be absent.
@@ -85,7 +85,7 @@ pub fn derivative_of_high_rank(option: &str, name: &str, indices: [u8; 2], inste
 
 /// `what` is not an array of one axis: the result, or a parameter.
 pub fn derivative_of_no_vector(option: &str, what: &str, instead: &str) -> Message {
-    message(format!("`{option}` requires arrays or vectors of one axis, of one type of number; {what} is none"))
+    message(format!("`{option}` requires arrays or vectors of one axis, of one type of number, and {what} is not one"))
         .help(instead)
 }
 

@@ -5,7 +5,7 @@ use crate::ir::{Body, Graph, Scan, Term, Type};
 
 /// A loop whose body has been rewritten already, with every carried or captured tuple split; the
 /// term has the original type. `make` makes the loop over components. For each part of that loop it
-/// is given the number of the original part that it belongs to.
+/// is given the index of the original part that it belongs to.
 pub fn scan(g: &mut Graph, scan: Scan, make: &mut dyn FnMut(&mut Graph, Scan, &[usize]) -> Term) -> Term {
     let is_tuple = |ty: &Type| matches!(ty, Type::Tuple(_));
     if !scan.body.params.iter().any(is_tuple) {

@@ -57,8 +57,8 @@ impl<'a> Printer<'a> {
         self.out
     }
 
-    /// The terms that get a line in a scope: those that mention a variable that the scope binds (in
-    /// a body: all terms), if they are shared, long or named.
+    /// The terms that get a line in a scope. They mention a variable that the scope binds (in a
+    /// body: any term may), and they are shared, long or named.
     fn lines(&self, roots: &[Term], bound: &[Var]) -> Vec<Term> {
         let g = self.g;
         let mine =

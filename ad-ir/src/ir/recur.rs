@@ -264,8 +264,8 @@ impl Closing<'_> {
         !g.is_size(t) && g.any(t, &mut self.data, &leaf)
     }
 
-    /// The term that stands for an outer term in the body: a placeholder if the outer term has
-    /// data, and for a tuple the tuple of the terms that stand for its parts.
+    /// The term in the body that stands for an outer term: a placeholder if the outer term has
+    /// data. For a tuple it is a tuple of such terms for its parts.
     fn captured(&mut self, t: Term) -> Term {
         if !self.has_data(t) {
             return t;

@@ -25,7 +25,7 @@ fn validate_units(g: &Graph, roots: &[Term], final_form: bool) -> Result<(), Vec
     finish(errors)
 }
 
-/// The body of a loop that is no term yet: whether it is well-typed and closed, and gets as many
+/// Checks the body of a loop that is no term yet: it must be well-typed and closed, and get as many
 /// arguments as it has parameters.
 ///
 /// # Errors

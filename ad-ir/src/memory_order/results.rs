@@ -8,8 +8,8 @@ use crate::ir::{Term, axis};
 use crate::prim::Cmp;
 
 /// The computation of an elementwise result: its memory order, and the order of axes in which its
-/// elements are computed, if that is known and not row-major (so that the computed array is
-/// contiguous).
+/// elements are computed. The latter is given if it is known and not row-major, so that the
+/// computed array is contiguous.
 #[derive(Clone, Debug)]
 pub struct Elementwise {
     /// The memory order of the result.
@@ -35,8 +35,8 @@ impl Layouts<'_> {
         (self.g.bool_value(view.contiguous) == Some(true)).then(|| AxisOrder::of(axes))
     }
 
-    /// The memory order of a copy: that of the array if it is contiguous, and standard layout
-    /// otherwise.
+    /// The memory order of a copy: the order of the array if the array is contiguous, and standard
+    /// layout otherwise.
     pub fn copy_order(&mut self, shape: &[Term], order: &MemoryOrder) -> MemoryOrder {
         let standard = self.row_major(shape);
         let mut all = Vec::new();

@@ -7,8 +7,8 @@ use super::{AxisOrder, DynamicPart, MemoryOrder};
 use crate::ir::Term;
 use crate::prim::{Cmp, IntOp};
 
-/// The properties of an array's layout that `Zip` uses, each as a condition: row-major,
-/// column-major, or only the innermost axis of one of these is adjacent. (`zip::array_layout`.)
+/// The properties of an array's layout that `Zip` uses, each as a condition: it is row-major or
+/// column-major, or only the innermost axis of such an order is adjacent. (`zip::array_layout`.)
 struct ZipLayout {
     rows: Term,
     columns: Term,

@@ -166,8 +166,9 @@ pub enum Role {
     Tag,
 }
 
-/// The form of one element below this many lists, given that of the array of all: `F` of `Vec<F>`,
-/// `[F; N]` of `Vec<[F; N]>`, `Array2<F>` of `Vec<Array2<F>>`. Its container, rank and sizes.
+/// The form of one element below this many lists, given the form of the array of all elements: `F`
+/// of `Vec<F>`, `[F; N]` of `Vec<[F; N]>`, `Array2<F>` of `Vec<Array2<F>>`. Its container, rank and
+/// sizes.
 #[must_use]
 pub fn element_of<S: Clone>(
     (container, rank, lens): (Container, usize, &[S]),

@@ -62,7 +62,7 @@ pub(super) fn each(making: &mut DerivativeBuilder<'_>) -> Terms {
     Terms { values: together, differentiated, blocks }
 }
 
-/// The terms, with the variable in place of the input that is the number of the example.
+/// The terms, with the variable in place of the input that is the index of the example.
 fn under_variable(g: &mut Graph, terms: &[Term], example: Term, var: Var) -> Vec<Term> {
     let mut rewriter = Rewriter::new(&once::<Sizes>(g, terms));
     let var = g.mk(Node::Var(var));

@@ -196,9 +196,9 @@ impl<'a> DerivativeBuilder<'a> {
         all
     }
 
-    /// A direction, a cotangent or a destination: a further parameter of the structure and the
-    /// shapes of `like`, which are checked at entry. A part that is not real is given a term only
-    /// if it is written.
+    /// Adds a parameter for a direction, a cotangent or a destination. It has the structure and the
+    /// shapes of `like`; the shapes are checked at entry. A part that is not real is given a term
+    /// only if it is written.
     fn further(&mut self, name: &str, like: &Tree<Like>, written: bool) -> Vec<(Option<Term>, Ident)> {
         // A parameter is a pattern, and in a pattern the name of a constant means the constant. So
         // the name ends in `_`.

@@ -32,7 +32,7 @@ pub(crate) fn pullback(program: &mut Program, which: &Descriptor, whole: Routine
     split(program, whole, (name, docs), &[])
 }
 
-/// The two halves of a function that is called: `vjp` or `jvp`, split at its additional parameters.
+/// The two halves of a called function: its `vjp` or `jvp`, split at the additional parameters.
 /// Both take the parameters that are `passed` on.
 pub(crate) fn halves(program: &mut Program, whole: Routine, passed: &[u32]) -> Staged {
     let name = program.name.clone();

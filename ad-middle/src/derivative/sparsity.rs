@@ -261,9 +261,9 @@ impl PatternReads<'_> {
         }
     }
 
-    /// An element of a result of a loop: the element of the initial value, and the elements that
-    /// each step writes at this index. If a step reads other elements of carried arrays, the parts
-    /// are not known.
+    /// The reads of an element of a loop's result: the element of the initial value, and the
+    /// elements that each step writes at this index. If a step reads other elements of carried
+    /// arrays, the parts are not known.
     fn of_loop(&mut self, scan: &Scan, k: usize, at: &[Term]) -> Option<Vec<ReadPart>> {
         let g = &mut *self.g;
         self.reached.extend(g, &[scan.count], &[]);

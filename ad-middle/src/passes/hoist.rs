@@ -169,8 +169,9 @@ fn renumbered(rank: usize, gone: &[u8], axes: &[u8]) -> Vec<u8> {
     axes.iter().filter_map(|a| left.iter().position(|l| l == a)).map(axis).collect()
 }
 
-/// The maps from the term down to the last term that has fewer axes or whose sum is computed
-/// anyway, that term, and the summed axes by its own numbers.
+/// The linear maps between the term and an operand below it, that operand, and the summed axes in
+/// the operand's numbering. The operand is the last one that has fewer axes, or whose sum is
+/// computed anyway.
 fn path(
     g: &Graph,
     t: Term,

@@ -14,8 +14,8 @@ use ad_ir::ir::rewrite::{Memoised, Needs, OnDemand, on_demand};
 use ad_ir::ir::{Body, Graph, Node, Put, Term, Var, axis};
 use ad_ir::prim::{Binary, Prim};
 
-/// The number of axes of a carried array that precede the item axis: those that each write of the
-/// body indexes. `None` if a step does not write elements.
+/// The number of axes of a carried array that precede the item axis. Each write in the body has an
+/// index for these axes. `None` if a step does not write elements.
 pub(super) fn place(g: &Graph, body: &Body, carry: usize) -> usize {
     written(g, body, carry).unwrap_or(0)
 }

@@ -170,8 +170,8 @@ pub(super) fn bulk(g: &mut Graph, scan: Scan, exact: &[bool], wanted: &[bool]) -
     })
 }
 
-/// The results of a loop's body with the parameters replaced that are literals outside of the loop,
-/// in inner loops too.
+/// The results of a loop's body. Parameters that are literals outside of the loop are replaced by
+/// them, in inner loops too.
 fn with_literals(g: &mut Graph, body: &Body, outer: &[Option<Term>]) -> Box<[Term]> {
     let known = outer.iter().map(|t| t.filter(|&t| matches!(g.node(t), Node::Lit(_)))).collect::<Vec<Option<Term>>>();
     if known.iter().all(Option::is_none) {
@@ -202,8 +202,8 @@ enum Placement {
     Map(Term),
     /// The initial value and these updates.
     Updates(Vec<Update>),
-    /// The payload of the iteration in which the leader is greatest or smallest, if that is better
-    /// than the initial value of the leader.
+    /// The payload of the iteration in which the leader is greatest or smallest. If that is no
+    /// better than the leader's initial value, the payload's initial value.
     ArgSelect { leader: usize, op: Reduce, e: Term, payload: Term },
 }
 

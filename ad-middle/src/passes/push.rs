@@ -150,8 +150,8 @@ fn operands(prim: &Prim, args: &[Term], index: &[Term]) -> impl Iterator<Item = 
 /// The maximum number of operations that a slice passes.
 const DEEP: usize = 16;
 
-/// For an axis that is not read as a whole: the first element and the number of elements that are
-/// read.
+/// The first element that is read along an axis, and the number of elements. `None` if the axis is
+/// read as a whole.
 type Span = Option<(Term, Term)>;
 
 /// The span of each axis that a slice with unit strides reads.

@@ -50,8 +50,8 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context, inside: bool) -> Vec<Te
     })
 }
 
-/// The loop over the elements of `v` that stops at the first true one: its index (0 if there is
-/// none), and whether such an element exists.
+/// A loop over the elements of `v` that stops at the first true one. Its results are the index of
+/// that element (0 if there is none), and whether such an element exists.
 fn search(g: &mut Graph, v: Term) -> Option<Term> {
     let step = g.fresh();
     let i = g.mk(Node::Var(step));

@@ -64,7 +64,7 @@ fn member(g: &Graph, t: Term) -> Option<(usize, Unary, Term)> {
 /// both derivatives of `hypot` at (3, 4) are exact.
 const FEW: usize = 2;
 
-/// The divisions of a derivative that become products with a reciprocal: from each to its operands.
+/// Maps each division of a derivative that becomes a product with a reciprocal to its operands.
 fn divided(g: &Graph, reachable: &[Term], own: &HashSet<Term>) -> HashMap<Term, (Term, Term)> {
     let mut by: HashMap<Term, usize> = HashMap::new();
     let mut found = Vec::new();

@@ -40,7 +40,7 @@ pub struct Returns {
 /// A function as a call names it.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Callee {
-    /// The number of the function among those of the program.
+    /// The index of the function among those of the program.
     pub function: u32,
     /// The routine that is called.
     pub half: Half,

@@ -85,11 +85,11 @@ pub struct LinearMap {
 /// An element of an argument on which an element of the result depends.
 #[derive(Clone, Debug)]
 pub struct ElementRead {
-    /// The number of the argument.
+    /// The index of the argument.
     pub arg: usize,
     /// The index of the element.
     pub at: Vec<Term>,
-    /// The condition under which it is read. It always is if there is none.
+    /// The condition under which it is read. `None` if it is always read.
     pub under: Option<Term>,
     /// Variables of the index, and the number of values of each: the element is read for all of
     /// them.
@@ -162,8 +162,8 @@ pub trait Structural {
         None
     }
 
-    /// The element rule: if the element at `ix` is that of the first argument at `[ix[a] for a in
-    /// axes]`, these axes.
+    /// The element rule. If the element at `ix` is the first argument's element at `[ix[a] for a in
+    /// axes]`: these axes.
     fn selects(&self, _rank: usize) -> Option<Vec<usize>> {
         None
     }

@@ -121,9 +121,9 @@ pub(super) fn forward(g: &mut Graph, call: &CallDelta, tangents: &[Option<Term>]
 
 /// The cotangents that a call sends to its active arguments, given those of its results.
 ///
-/// A call whose cotangents are all zero has no effect, whatever the function divides by: where a
-/// zero may be that of an arm that was not taken, the cotangents are tested, and otherwise the
-/// guard that they share is a condition of the call.
+/// A call whose cotangents are all zero has no effect, whatever the function divides by. If a zero
+/// may come from an arm that was not taken, the cotangents are tested. Otherwise the guard that
+/// they share is a condition of the call.
 pub(super) fn transpose(
     g: &mut Graph,
     call: &CallDelta,

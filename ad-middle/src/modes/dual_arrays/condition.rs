@@ -9,8 +9,8 @@ use ad_ir::analysis::zeros::is_zero;
 use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::prim::Prim;
 
-/// The number of nested conditions that are compared when cotangents under two conditions are
-/// added. If conditions further out are equal, the sum is not known to be masked; that costs a
+/// The maximum number of nested conditions that are compared when cotangents under two conditions
+/// are added. If conditions further out are equal, the sum is not known to be masked; that costs a
 /// little and is still correct.
 const NEAR: usize = 8;
 

@@ -13,11 +13,11 @@ use super::residuals::use_residuals;
 use super::saved::{Residual, Undo, Why};
 use super::undo::{Undoing, inner, resolved};
 
-/// Results of a body, the numbers of the residuals that they read, and the arrays that are changed
+/// Results of a body, the indices of the residuals that they read, and the arrays that are changed
 /// back, each with its value after a step.
 type ChangedBack = (Vec<Term>, Vec<usize>, Vec<(Undone, Term)>);
 
-/// The number of a parameter.
+/// The index of a parameter.
 fn number(g: &Graph, param: Term) -> usize {
     match g.node(param) {
         Node::Param(k, _) => *k as usize,
@@ -40,7 +40,7 @@ pub(super) struct Undone {
     /// The parameter for the array, and its number.
     pub(super) state: Term,
     pub(super) number: usize,
-    /// The rows of overwritten elements, and the numbers of their parameters.
+    /// The rows of overwritten elements, and the indices of their parameters.
     rows: Vec<(usize, Term)>,
 }
 

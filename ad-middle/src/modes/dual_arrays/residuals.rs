@@ -31,8 +31,7 @@ use super::saved::{Residual, Why};
 
 /// A term under more conditions than these is recomputed.
 const DEEPEST: usize = 8;
-/// The maximum number of operations of an index that may be computed outside of the arm that reads
-/// at it.
+/// The maximum number of operations of an index that is computed outside of the arm that uses it.
 const CHEAP: usize = 16;
 
 /// The terms of a body that are offered, and the rows that a step saves for them. A row is zero
@@ -119,8 +118,8 @@ fn candidates(g: &Graph, body: &Dual, s: &Scan, analyses: &mut Analyses) -> Vec<
     found
 }
 
-/// The final values of a loop that are residuals: scalars, and arrays that each step computes as a
-/// whole. The rows of the loop are saved.
+/// The final values of a loop that may be residuals: scalars, and arrays that each step computes as
+/// a whole. The rows of the loop are saved.
 fn recomputed_results(g: &Graph, roots: &[Term], rows: impl Iterator<Item = Term>) -> Vec<Term> {
     let loops: HashSet<Term> =
         rows.filter_map(|t| if let Node::Proj(s, _) = *g.node(t) { Some(s) } else { None }).collect();
@@ -211,8 +210,9 @@ pub(super) fn use_residuals(
     (0..residuals.len()).filter(|&k| reach.contains(&params[&residuals[k].term])).collect()
 }
 
-/// The rows of an inner loop by a loop of their own, if they take a few operations on scalars and
-/// depend on no array: a position in a stack, or a sign that alternates. They are computed again.
+/// Computes the rows of an inner loop again by a loop of their own, if they take a few operations
+/// on scalars and depend on no array. Examples are a position in a stack, and a sign that
+/// alternates. They are computed again.
 fn counted_again(g: &mut Graph, t: Term) -> Option<Term> {
     let Node::Proj(of, k) = *g.node(t) else { return None };
     let Node::Scan(s) = g.node(of).clone() else { return None };

@@ -32,7 +32,7 @@ pub(super) struct Residual {
 /// The changes of a carried array in a step, and the values that are needed to change it back.
 #[derive(Clone, Debug)]
 pub(super) struct Undo {
-    /// The number of the carried array.
+    /// The index of the carried array.
     pub(super) carry: usize,
     /// The array after the loop.
     pub(super) last: Term,

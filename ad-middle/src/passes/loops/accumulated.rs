@@ -57,7 +57,7 @@ struct Fusion {
     onto: Term,
     of: Term,
     scan: Scan,
-    /// The number of the result that the rows are.
+    /// The index of the result that consists of the rows.
     row: usize,
     /// The index at which a row is added, by the variable.
     var: Var,

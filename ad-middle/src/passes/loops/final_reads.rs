@@ -37,10 +37,11 @@ pub(crate) const PASS: Pass = Pass {
     simplified: true,
 };
 
-/// The maximum number of loops around a read, of states of an array in a step, and of writes that
-/// are compared with a read.
+/// The maximum number of loops around a read.
 const DEEPEST: usize = 6;
+/// The maximum number of states of an array in a step.
 const STATES: usize = 64;
+/// The maximum number of writes that are compared with a read.
 const WRITES: usize = 64;
 /// The maximum nesting of conditions.
 const CONDITIONS: usize = 4;
@@ -70,7 +71,7 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     roots
 }
 
-/// Outermost loops, each with the number of a result. The result consists of rows that another loop
+/// Outermost loops, each with the index of a result. The result consists of rows that another loop
 /// consumes, and has more axes than an array that the loop carries.
 fn candidates(g: &mut Graph, roots: &[Term]) -> Vec<(Term, usize)> {
     let all = g.reachable(roots);
@@ -249,7 +250,7 @@ impl Nest {
         }
     }
 
-    /// The carried array whose state this is: the number of the loop, and of the array in it.
+    /// The carried array whose state this is: the index of the loop, and of the array in it.
     fn begin(&self, g: &Graph, state: Term) -> Option<(usize, usize)> {
         let (mut found, mut stack, mut seen) = (None, vec![state], Vec::new());
         while let Some(t) = stack.pop() {

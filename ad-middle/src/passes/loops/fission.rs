@@ -35,8 +35,9 @@ impl Distribution<'_> {
         }
     }
 
-    /// The writes of an iteration to the carried array k, the last one first, if it reads and
-    /// writes the array only at one index, which differs from those of other iterations.
+    /// The writes of an iteration to the carried array k, the last one first. `None` unless the
+    /// iteration reads and writes the array at one index only, which differs from those of other
+    /// iterations.
     fn parts_of_steps(&mut self, k: usize) -> Option<Vec<Update>> {
         let results = self.scan.body.results.clone();
         let own = self.g.param(k, self.scan.body.params[k].clone());

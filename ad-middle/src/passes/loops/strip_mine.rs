@@ -164,8 +164,8 @@ impl Distribution<'_> {
         self.reads(&added.concat()).is_empty().then_some(added)
     }
 
-    /// The sum over the first axis, taken with that axis innermost, which is the layout of the rows
-    /// that inner loops save.
+    /// The sum over the first axis. It is taken with that axis innermost, as in the rows that inner
+    /// loops save.
     fn sum_of_lanes(&mut self, t: Term) -> Term {
         let rank = self.g.rank(t);
         let last: Vec<u8> = (1..rank).chain([0]).map(ad_ir::ir::axis).collect();
@@ -192,8 +192,9 @@ impl Distribution<'_> {
         self.saved_numbers(added).is_some_and(|(_, loops)| loops)
     }
 
-    /// The number of scalars that inner loops save in an iteration, as sizes, if all their carried
-    /// values are scalars; and whether there are inner loops.
+    /// The number of scalars that inner loops save in an iteration, as sizes, and whether there are
+    /// inner loops. `None` if an inner loop has results that are no scalars, may stop early,
+    /// contains a loop, or has a number of steps that depends on the iteration.
     fn saved_numbers(&self, added: &[Term]) -> Option<(Vec<Term>, bool)> {
         let mut saved = Vec::new();
         let mut any = false;

@@ -80,7 +80,7 @@ fn known_captures(g: &mut Graph, scan: &mut Scan) {
     scan.body = Body { params: params.into(), results };
 }
 
-/// The results of a loop that has no step, or whose first step is its last, and that makes no rows.
+/// The results of a loop that makes no rows, and that has no step or only one.
 fn at_most_one_step(g: &mut Graph, scan: &Scan) -> Option<Vec<Term>> {
     let stop = scan.stop?;
     if !scan.xs.is_empty() || scan.body.results.len() > scan.init.len() {

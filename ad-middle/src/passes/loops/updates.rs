@@ -260,8 +260,9 @@ impl Distribution<'_> {
         self.g.param(number, self.scan.body.params[k].clone())
     }
 
-    /// Whether an index differs between iterations, for all values of the variables: it is the
-    /// number of the iteration, or a multiple of it, plus a term that is the same in all.
+    /// Whether an index differs between iterations for all values of the variables. It does if it
+    /// is a multiple of the number of the iteration, plus a term that is the same in all
+    /// iterations.
     pub(super) fn moves(&mut self, ix: Term, vars: &[Var]) -> bool {
         let steps: Vec<Term> = self.step_params();
         let fixed = |me: &Self, t: Term| {
@@ -303,7 +304,7 @@ impl Distribution<'_> {
         (*k as usize).checked_sub(self.carries()).and_then(|k| self.scan.captures.get(k)).copied()
     }
 
-    /// The parameters that are the number of the iteration.
+    /// The parameters whose value is the number of the iteration.
     pub(super) fn step_params(&mut self) -> Vec<Term> {
         let first = self.carries() + self.scan.captures.len();
         let xs = self.scan.xs.clone();

@@ -15,8 +15,8 @@ const ARMS: usize = 64;
 /// The path to an arm: conditions and their values, the outermost first.
 type Path = Vec<(Term, bool)>;
 
-/// A chain of updates of `now` in which no two arms of a choice share an update that a third one
-/// lacks.
+/// Rewrites a chain of updates of `now`: afterwards, if two arms of a choice share an update, all
+/// of its arms do.
 pub(super) fn split_by_arm(g: &mut Graph, now: Term, chain: Term) -> Term {
     let mut around = Vec::new();
     let mut t = chain;

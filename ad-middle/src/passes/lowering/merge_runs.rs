@@ -51,9 +51,9 @@ pub(crate) struct Inner {
     pub(crate) rows: Vec<Term>,
     /// The result indices of `other` that these rows are.
     pub(crate) parts: Vec<usize>,
-    /// The carried value of the outer loop that is the maximum number of rows, and the number of
-    /// rows in one iteration.
+    /// The index of the outer loop's carried value that is the maximum number of rows.
     pub(crate) bound: usize,
+    /// The number of rows in one iteration.
     pub(crate) steps: Term,
 }
 

@@ -156,7 +156,7 @@ impl Loops {
         self.roles.get(&t).copied()
     }
 
-    /// If the leaf is the value of a carried value after a loop: the number of the loop, and the
+    /// If the leaf is the value of a carried value after a loop: the index of the loop, and the
     /// carried value.
     pub fn begun(&self, t: Term) -> Option<(usize, &Carry)> {
         match self.role(t)? {
@@ -239,7 +239,7 @@ impl Loops {
     }
 }
 
-/// The number of a scope: 0 is the routine, k + 1 loop k.
+/// The index of a scope: 0 is the routine, k + 1 loop k.
 pub type LoopScope = usize;
 
 /// The scope in which each term is computed.

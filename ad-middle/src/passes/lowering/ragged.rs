@@ -27,7 +27,7 @@ use ad_ir::prim::{Cmp, IntOp, Prim};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Collected {
     children: Vec<Child>,
-    /// The results of the loop that consist of rows of an inner loop, by the number of the result.
+    /// The results of the loop that consist of rows of an inner loop, by the index of the result.
     rows: BTreeMap<usize, Taken>,
 }
 
@@ -40,7 +40,7 @@ struct Child {
     guard: Vec<Guard>,
     /// Whether the number of its steps differs from iteration to iteration.
     uneven: bool,
-    /// The numbers of its results whose rows are appended.
+    /// The indices of its results whose rows are appended.
     parts: BTreeSet<usize>,
     /// The rows of its own inner loops that it saves.
     nested: Collected,
@@ -52,7 +52,7 @@ struct Taken {
     /// The result has the rows under these conditions. Otherwise it is zero.
     under: Vec<Guard>,
     child: usize,
-    /// The number of the inner loop's result.
+    /// The index of the inner loop's result.
     part: usize,
 }
 
@@ -167,7 +167,7 @@ fn within(g: &mut Graph, around: &[&Scan], wanted: &BTreeSet<usize>, analyses: &
 }
 
 /// If a term is all rows of an inner loop under some conditions, and zero otherwise: the
-/// conditions, the loop and the number of its result.
+/// conditions, the loop and the index of its result.
 fn of_inner(g: &Graph, t: Term) -> Option<(Vec<Guard>, Term, usize)> {
     let (under, t) = else_blank(g, t)?;
     let Node::Proj(of, part) = *g.node(t) else { return None };

@@ -66,8 +66,8 @@ fn summands(g: &Graph, t: Term, deep: usize) -> Option<Vec<Product>> {
     (a.len() <= MOST).then_some(a)
 }
 
-/// The variables of an index that counts the elements of these axes, slowest first: the index is a
-/// sum of the variables, each times the sizes of those after it.
+/// The variables of an index that counts the elements of these axes, slowest first. Such an index
+/// is a sum of the variables, each multiplied by the sizes of the variables after it.
 fn radix(g: &Graph, vars: &[Var], sizes: &[Term], index: Term) -> Option<Vec<usize>> {
     let mut strides = vec![None; vars.len()];
     for Product(n, mut factors) in summands(g, index, MOST)? {

@@ -278,8 +278,8 @@ pub(crate) fn differs_by_small_constant(g: &Graph, len: Term, size: Term) -> boo
     }
 }
 
-/// Whether a block of so many elements that begins at `start` is inside of an axis, by the form of
-/// its size: no element of it is dropped.
+/// Whether the form of an axis' size shows that a block of `len` elements that begins at `start` is
+/// inside of the axis: no element of it is dropped.
 pub(super) fn is_inside(g: &Graph, start: Term, len: Term, size: Term) -> bool {
     let at_most = |t: Term| match g.node(t) {
         Node::Prim(Prim::Int(IntOp::Min), args) => args.contains(&size),
@@ -313,8 +313,8 @@ fn scatter_padded(g: &mut Graph, t: Term) -> Option<Term> {
     Some(g.scatter(dst, block, &vars, &index))
 }
 
-/// Whether two indices differ for all values of the variables, in a component that is the same for
-/// all of them.
+/// Whether two indices differ for all values of the variables. They do if a component that depends
+/// on no variable differs by a constant.
 fn indices_differ(g: &Graph, (index, vars): (&[Term], &[Var]), (other, others): (&[Term], &[Var])) -> bool {
     let closed = |t: Term, vars: &[Var]| g.free(t).iter().all(|v| !vars.contains(v));
     index.iter().zip(other).any(|(&i, &j)| {

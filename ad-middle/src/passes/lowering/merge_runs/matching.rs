@@ -38,7 +38,7 @@ pub(super) struct LoopPair {
     pub(super) steps: Term,
 }
 
-/// Additional captures and consumed arrays, by the numbers of their parameters, which follow those
+/// Additional captures and consumed arrays, by the indices of their parameters, which follow those
 /// of the body.
 pub(super) type More = (Vec<(usize, Term)>, Vec<(usize, Term)>);
 
