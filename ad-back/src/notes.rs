@@ -1,7 +1,7 @@
-//! What the driver has decided while it wrote a routine: the kernels that are called, the loop
-//! nests and their properties, the arrays that are allocated and copied. The module that writes a
-//! statement adds its notes; nothing is read from tokens. `AD_DUMP` prints them, and `ad-oracle`
-//! counts them for tests.
+//! Notes of what the driver has decided while it wrote a routine: the kernels that are called, the
+//! loop nests and their properties, the arrays that are allocated and copied. The module that
+//! writes a statement adds its notes; nothing is read from tokens. `AD_DUMP` prints them, and
+//! `ad-oracle` counts them for tests.
 //!
 //! The notes do not affect the emitted code.
 

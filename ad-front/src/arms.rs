@@ -1,5 +1,4 @@
-//! `match`: which arm is selected. Arms are lazy: each is lowered under the condition that it is
-//! selected.
+//! Lowers `match`. Arms are lazy: each is lowered under the condition that it is selected.
 //!
 //! Few arms are tested one after the other. Many arms are the leaves of a balanced tree of
 //! conditionals, so that their number is not a depth of nesting. If the patterns are numbers and

@@ -1,5 +1,5 @@
-//! The names of a function whose definitions it needs: those in the position of a function or of a
-//! type that are neither its own nor known here.
+//! Finds the names whose definitions a function needs: names in the position of a function or of a
+//! type that are neither the function's own nor known here.
 //!
 //! This module must never ask for a name that a variable or an item of the body may have.
 

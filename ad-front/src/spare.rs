@@ -1,7 +1,7 @@
-//! Spare arrays. A `Vec` that a step of a loop makes, and whose length a carried value decides, is
-//! written into an array that the loop carries for it, and from there into the variable that it is
-//! assigned to. Both loops visit existing elements only, so the cost of a step is proportional to
-//! their number, forwards and backwards, and not to the capacity.
+//! Spare arrays. A step of a loop may make a `Vec` whose length a carried value decides. This `Vec`
+//! is written into an array that the loop carries for it, and from there into the variable that it
+//! is assigned to. Both loops visit existing elements only, so the cost of a step is proportional
+//! to their number, forwards and backwards, and not to the capacity.
 //!
 //! Invariant: a step reads only elements of a spare array that it has written itself. So the
 //! elements that an earlier step has left in it do not matter.

@@ -1,7 +1,7 @@
-//! The number of steps of a `for` over a range whose end a loop around it decides, as in
-//! `for p in starts[i]..starts[i + 1]`: a closed bound, from the elements that each step reads. A
-//! step that reads `x[p]` panics if `p` is not below the length of `x`, so there are no more steps
-//! than that. Without a bound, each step of the loop would test for the end.
+//! Finds a closed bound for the number of steps of a `for` over a range whose end an enclosing loop
+//! decides, as in `for p in starts[i]..starts[i + 1]`. The bound comes from the elements that each
+//! step reads. A step that reads `x[p]` panics if `p` is not below the length of `x`, so there are
+//! no more steps than that. Without a bound, each step of the loop would test for the end.
 //!
 //! This module must never use a read that a step may skip.
 

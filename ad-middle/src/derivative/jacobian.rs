@@ -1,5 +1,5 @@
-//! Jacobians and Hessians: which direction is taken, one pass for all seeds, and how the blocks are
-//! assembled.
+//! Jacobians and Hessians. This module chooses the direction, differentiates in one pass for all
+//! seeds, and assembles the blocks.
 //!
 //! *Direction.* Forward mode takes a tangent for each element of the parameters, and reverse mode a
 //! cotangent for each element of the result. The one with fewer seeds is taken, and forward mode on

@@ -1,5 +1,5 @@
-//! Which columns of a Jacobian may differ from zero in each row: for each element of the result,
-//! ranges of elements of the parameter, as terms over the index of the row.
+//! Finds which columns of a Jacobian may differ from zero in each row: for each element of the
+//! result, ranges of elements of the parameter, as terms over the index of the row.
 //!
 //! The columns follow from the function's terms. An index is pushed from the result towards the
 //! parameter, as in `passes::element`, and is a column when it reaches the parameter. Under a sum

@@ -1,7 +1,7 @@
 //! The derivative of the loop form: the loop is augmented to save what its derivative reads
-//! (`residuals`), its tangent is a linear loop in the same direction. The transpose of that loop
-//! runs in the other direction and carries the cotangents of carried values and captures (KN Figs.
-//! 13-15 for folds).
+//! (`residuals`), and its tangent is a linear loop in the same direction. The transpose of that
+//! loop runs in the other direction and carries the cotangents of carried values and captures (KN
+//! Figs. 13-15 for folds).
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
