@@ -164,3 +164,82 @@ fn a_tangent_of_a_list_has_the_variants_of_the_list() {
     let other = Chain { first: Unit::Soft(1.0), ..chain.clone() };
     assert!(message(|| run_jvp(&chain, 0.4, &other, 0.0)).contains("is not of the variant of `chain.first`"));
 }
+
+/// A layer of a network.
+#[derive(Clone, Debug, PartialEq, Differentiable)]
+enum Layer {
+    Dense { w: Array2<f64>, b: Array1<f64> },
+    Scale(Array1<f64>),
+    Relu,
+    Leaky(f64),
+}
+
+#[differentiate(grad, jvp, hvp, pullback, into)]
+fn network(layers: &[Layer], x: &Array1<f64>) -> f64 {
+    let mut h = x.clone();
+    for layer in layers {
+        h = match layer {
+            Layer::Dense { w, b } => w.dot(&h) + b,
+            Layer::Scale(s) => &h * s,
+            Layer::Relu => h.mapv(|v| v.max(0.0)),
+            Layer::Leaky(k) => h.mapv(|v| if v > 0.0 { v } else { k * v }),
+        };
+    }
+    h.sum()
+}
+
+fn layers() -> Vec<Layer> {
+    let w = array![[1.0, 0.2], [0.3, -0.4]];
+    vec![
+        Layer::Relu,
+        Layer::Scale(array![0.3, 0.5]),
+        Layer::Dense { w: w.clone(), b: array![0.1, 0.4] },
+        Layer::Leaky(0.1),
+        Layer::Dense { w: -w, b: array![0.1, -0.4] },
+        Layer::Scale(array![0.3, 0.7]),
+    ]
+}
+
+#[test]
+fn elements_of_a_list_may_have_arrays() {
+    let x = array![0.3, 0.4];
+    ad::check_grad!(network(&layers(), &x));
+    ad::check_grad!(network(&[], &x));
+    let (gradient, _) = network_grad(&layers(), &x);
+    let same = |(a, b): (&Layer, Layer)| std::mem::discriminant(a) == std::mem::discriminant(&b);
+    assert!(gradient.iter().zip(layers()).all(same));
+    // What the last layer scales is what the layers before it make.
+    let Layer::Scale(inputs) = &gradient[5] else { panic!("{gradient:?}") };
+    assert!((inputs.sum() - network(&layers()[..5], &x)).abs() < 1e-12);
+}
+
+#[test]
+fn arrays_of_variants_have_one_shape() {
+    let mut all = layers();
+    all[1] = Layer::Scale(array![0.3, 0.5, 0.7]);
+    let said = message(|| network_grad(&all, &array![0.3, 0.4]));
+    assert!(said.contains("the arrays of a list have to be of one shape"), "{said}");
+}
+
+#[differentiate(grad, into)]
+fn areas(shapes: &[Shape], k: f64) -> f64 {
+    shapes.iter().map(|s| area_of(s)).sum::<f64>() * k
+}
+
+#[differentiable]
+fn area_of(shape: &Shape) -> f64 {
+    match shape {
+        Shape::Nothing => 0.0,
+        Shape::Circle(r) => r * r,
+        Shape::Box { sides, .. } => sides[0] * sides[1],
+        Shape::Polygon(x, y) => x.sum() * y.iter().sum::<f64>(),
+    }
+}
+
+#[test]
+fn a_gradient_replaces_an_enum_or_a_list() {
+    ad::check_grad!(areas(&shapes(), 0.7));
+    let (mut list, mut dk) = (vec![Shape::Circle(7.0)], 7.0);
+    let value = areas_value_and_grad_into(&shapes(), 0.5, &mut list, &mut dk);
+    assert_eq!((value, list, dk), (areas(&shapes(), 0.5), areas_grad(&shapes(), 0.5).0, areas_grad(&shapes(), 0.5).1));
+}

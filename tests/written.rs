@@ -126,3 +126,13 @@ fn views_of_the_first_elements() {
     assert!(std::panic::catch_unwind(|| beginning_grad(&[0.3, 0.9, -0.4, 1.2], 3, false)).is_err());
     assert!(std::panic::catch_unwind(|| beginning_grad(&[0.3, 0.9], 1, false)).is_err());
 }
+
+#[differentiate]
+fn from_booleans(x: &[f64]) -> f64 {
+    x.iter().map(|&v| f64::from(v > 0.0) * v * v + f64::from(v <= 0.0) * v.sin()).sum()
+}
+
+#[test]
+fn a_boolean_is_a_number() {
+    ad::check_grad!(from_booleans(&[0.3, -0.4, 0.7]));
+}

@@ -12,12 +12,13 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
 use self::destinations::CheckDestinations;
-use self::structures::{BoundPattern, Inside, bound_result, inside_of_type, unbound, value_of};
+use self::structures::{BoundLeaf, BoundPattern, Inside, bound_result, inside_of_type, unbound, value_of};
 use super::driver::in_list;
 use super::signature::cloned_if_moved;
 use ad_ir::descriptor::{Descriptor, Further, Structure};
-use ad_ir::program::{Container, Owner, Param, ParamTree, Passing, Program, Tree};
-use ad_ir::rust_types::{made, owned_value, path_of, pattern_of, places, stack, tuple, zipped};
+use ad_ir::ir::Elem;
+use ad_ir::program::{Container, DefinedType, Owner, Param, ParamTree, Passing, Program, Role, Tree};
+use ad_ir::rust_types::{Apart, Lists, made, owned_value, path_of, pattern_of, places, stack, tuple, zipped};
 
 /// How the user writes the type of a number or array among the parameters.
 #[derive(Clone, Copy)]
@@ -110,12 +111,15 @@ impl<'p> Names<'p> {
     /// The place of a leaf in the arguments.
     fn place(&self, leaf: usize) -> TokenStream {
         let declared = self.program.declared.iter().zip(&self.arguments);
-        let stacks = |&k: &usize| {
+        let stack = |&k: &usize| {
             let Param { label, container, .. } = &self.program.params[k];
             stack(&self.program.krate, label, *container)
         };
-        let mut places =
-            declared.flat_map(|(declared, argument)| places(&quote!(#argument), &declared.parts.tree(), &stacks));
+        let is_tag = |&k: &usize| self.program.params[k].role == Role::Tag;
+        let zero = |&k: &usize| zero_of(self.program, self.program.params[k].elem);
+        let (apart, lists) = (Apart::of(self.program), Lists { stack: &stack, zero: &zero, is_tag: &is_tag });
+        let mut places = declared
+            .flat_map(|(declared, argument)| places(&quote!(#argument), &declared.parts.tree(), (&apart, &lists)));
         places.find(|(k, _)| *k == leaf).map_or_else(unbound, |(_, place)| place)
     }
 
@@ -235,9 +239,12 @@ impl<'p> Names<'p> {
 
     /// The pattern that binds the active parts of a parameter's gradient.
     fn bound(&self, tree: &Tree<usize>) -> BoundPattern {
-        let named =
-            |leaf: usize| self.active(leaf).map(|k| (self.parts[k].clone(), self.program.params[leaf].container));
-        BoundPattern::of(&tree.map(&mut |&leaf| named(leaf)), &self.program.krate)
+        let named = |leaf: usize| {
+            let Param { container, role, .. } = self.program.params[leaf];
+            let name = self.active(leaf).map(|k| (self.parts[k].clone(), container));
+            BoundLeaf { name, is_tag: role == Role::Tag }
+        };
+        BoundPattern::of(&tree.map(&mut |&leaf| named(leaf)), &Apart::of(self.program))
     }
 
     /// The pattern of a gradient, and the statements that take its lists apart.
@@ -256,7 +263,7 @@ impl<'p> Names<'p> {
 
     /// The pattern of the whole result; `discrete`: with names for parts that are not real.
     fn value(&self, discrete: bool) -> BoundPattern {
-        let BoundPattern { pattern, taken } = bound_result(&self.result, discrete, &self.program.krate);
+        let BoundPattern { pattern, taken } = bound_result(&self.result, discrete, &Apart::of(self.program));
         BoundPattern { pattern: if self.program.aux { quote!((#pattern, _)) } else { pattern }, taken }
     }
 
@@ -340,6 +347,16 @@ impl<'p> Names<'p> {
     }
 }
 
+/// The zero of this type.
+fn zero_of(program: &Program, elem: Elem) -> TokenStream {
+    let krate = &program.krate;
+    match elem {
+        Elem::Real(_) => quote!(#krate::runtime::Real::lit(0.0)),
+        Elem::Int(_) => quote!(0),
+        Elem::Bool => quote!(false),
+    }
+}
+
 /// The elements that a leaf contributes to a list.
 fn elements(krate: &TokenStream, container: Container, inside: Inside, all: TokenStream) -> TokenStream {
     let arrays = inside == Inside::List && container == Container::NdArray;
@@ -385,6 +402,14 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
         (names.value(false), names.entries(&names.result));
     let BoundPattern { pattern: whole_value, taken: whole_taken } = names.value(true);
     let both = quote!((#entries, #leaves));
+    // A moved value copies the fields that are not made of numbers from the argument.
+    let likes = program.declared.iter().zip(arguments).filter_map(|(p, argument)| match &p.parts {
+        ParamTree::Defined { of: DefinedType { like: Some(name), .. }, .. } => {
+            Some(quote!(let #name = &#argument; let _ = #name;))
+        }
+        _ => None,
+    });
+    let likes: TokenStream = likes.collect();
     let suffixed = |suffix: &str| {
         let name = format_ident!("{}_{suffix}", program.stem);
         path_of(program, &name)
@@ -479,7 +504,7 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
             (Structure::Result, true) => {
                 let tangent = names.results("back");
                 let (BoundPattern { pattern, taken }, of_tangent) =
-                    (bound_result(&tangent, false, krate), names.entries(&tangent));
+                    (bound_result(&tangent, false, &Apart::of(program)), names.entries(&tangent));
                 quote!({
                     #before
                     let (#value, #pattern) = #called;
@@ -525,6 +550,7 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
     let code: TokenStream = derivatives.iter().map(|d| call(d)).collect();
     let how = own("how", 0);
     let body = quote! {
+        #likes
         #(let #owned = #copies;)*
         let mut #check = #run::Check::new(#how, ::std::vec::Vec::from([#(#points),*]), |#at| #called);
         #code

@@ -46,7 +46,8 @@ impl Driver<'_> {
         result: &OutputTree,
         destinations: &[Ident],
     ) -> Result<([TokenStream; 2], Vec<Note>), String> {
-        self.destinations = Destinations::of(self.g, self.params, result, destinations);
+        let replaced = |name: &Ident| self.is_replaced(name);
+        self.destinations = Destinations::of(self.g, self.params, result, (destinations, replaced));
         self.memory.budget = Budget::of(self.g, self.params, result);
         self.inputs();
         if self.style.workspace {
@@ -105,7 +106,8 @@ impl Driver<'_> {
         }
         let value = match result {
             OutputTree::Tuple(parts) if !destinations.is_empty() => {
-                let written = self.write_out()?;
+                let mut written = self.write_out()?;
+                written.extend(self.replaced(&parts[1], destinations, &mut left)?);
                 let value = self.output(&parts[0], &mut left)?;
                 let value = self.present(value);
                 quote!(#written #value)

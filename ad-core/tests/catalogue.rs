@@ -13,6 +13,10 @@ use quote::ToTokens;
 const WITHOUT_A_CASE: &[(&str, &str)] = &[
     ("internal", "a failure of our own: no program is known that has one"),
     ("constant_in_a_result", "it needs the definitions, which only rustc gives: tests/ui/signature/fields"),
+    ("copied_field", "it needs the definitions, which only rustc gives: tests/ui/signature/fields"),
+    ("copied_inside", "it needs the definitions, which only rustc gives: tests/ui/signature/fields"),
+    ("copied_in_a_result", "it needs the definitions, which only rustc gives: tests/ui/signature/fields"),
+    ("closure_of_copied_fields", "it needs the definitions, which only rustc gives: tests/ui/signature/fields"),
     ("field_of_type", "it needs the definitions, which only rustc gives: tests/ui/signature/fields"),
 ];
 
@@ -223,7 +227,7 @@ const RUSTC_SAYS_MORE: &[(&str, usize, &str)] = &[
     ("place/syntax", 1, "`array[1.0, 2.0]` does not parse, and what rustc says of it is no help"),
     ("place/file_module", 1, "rustc refuses the item before the macro is called"),
     ("place/names_that_exist", 1, "a macro sees no neighbours: rustc's alone"),
-    ("signature/fields", 3, "the macro's own, of types whose definitions only rustc gives"),
+    ("signature/fields", 7, "the macro's own, of types whose definitions only rustc gives"),
     ("place/visibility", 3, "who may call the derivatives: rustc's alone"),
 ];
 

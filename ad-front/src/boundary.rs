@@ -4,14 +4,17 @@
 //!
 //! This module must never decide what a leaf is: `types` does that.
 
+use std::rc::Rc;
+
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::{Fields, GenericArgument, Item, Lifetime, PathArguments, Type};
 
+use super::result;
 use super::travel::OuterDefinitions;
 use super::types::{self, Generics, Leaf, leaf};
-use crate::definitions::tree::arguments;
+use crate::definitions::tree::{arguments, is_phantom};
 use crate::definitions::{Definition, Definitions, is_of_one_number};
 use crate::value::Lowered;
 use ad_ir::catalogue::{
@@ -20,7 +23,9 @@ use ad_ir::catalogue::{
 };
 use ad_ir::diag::{Diags, Poison, SrcRange, text_of};
 use ad_ir::ir::{Elem, axis};
-use ad_ir::program::{Container, DefinedType, KnownType, ListType, Owner, Passing, Role, Tree, element_of};
+use ad_ir::program::{
+    Container, DefinedType, FallibleKind, FieldLeaf, KnownType, ListType, Owner, Passing, Role, Tree, element_of,
+};
 use ad_ir::rust_types::{Passed, mutable, tuple, type_of};
 
 /// A type that contains itself has no finite structure.
@@ -82,13 +87,8 @@ impl TypeTree {
             }
             TypeTree::Leaf(leaf) => leaf.listed(list).map(TypeTree::Leaf),
             TypeTree::Tuple { references: 0, is_static, parts } => {
-                // The fields of an enum's other variants are arrays without elements, so no sizes
-                // can be read from them.
-                let is_enum = matches!(&parts[..], [TypeTree::Leaf(tag), ..] if tag.role == Role::Tag);
                 let parts: Vec<TypeTree> = parts.into_iter().map(|p| p.listed(list)).collect::<Option<_>>()?;
-                let tuple = TypeTree::Tuple { references: 0, is_static, parts };
-                let arrays = tuple.tree().leaves().iter().any(|leaf| leaf.container == Container::NdArray);
-                (!is_enum || !arrays).then_some(tuple)
+                Some(TypeTree::Tuple { references: 0, is_static, parts })
             }
             TypeTree::Defined { references: 0, is_static, of, fields, inner } => {
                 let inner = inner.listed(list)?.into();
@@ -102,6 +102,12 @@ impl TypeTree {
 /// Parses the type of a parameter or of a result. All its errors are reported.
 pub(crate) fn tree(ty: &Type, names: (&Generics, &Definitions), diags: &mut Diags) -> Lowered<TypeTree> {
     let (generics, known) = names;
+    if let Some(content) = optional(ty, known) {
+        if !tree(content, names, diags)?.is_owned() {
+            return Err(diags.push(SrcRange::of(content), catalogue::borrowed_option(&text_of(ty, 40))));
+        }
+        return defined(ty, names, diags);
+    }
     match ty {
         Type::Paren(p) => tree(&p.elem, names, diags),
         Type::Group(p) => tree(&p.elem, names, diags),
@@ -121,6 +127,10 @@ pub(crate) fn tree(ty: &Type, names: (&Generics, &Definitions), diags: &mut Diag
             let (mut parts, mut failed) = (Vec::new(), false);
             for elem in &t.elems {
                 match tree(elem, names, diags) {
+                    Ok(TypeTree::Defined { of, .. }) if of.is_opaque => {
+                        diags.push(SrcRange::of(elem), catalogue::copied_inside(&text_of(elem, 40)));
+                        failed = true;
+                    }
                     Ok(part) => parts.push(part),
                     Err(Poison) => failed = true,
                 }
@@ -129,7 +139,13 @@ pub(crate) fn tree(ty: &Type, names: (&Generics, &Definitions), diags: &mut Diag
         }
         _ => match list(ty) {
             Some((passing, of, elem)) if is_listed(&of, elem, known) => {
-                let element = tree(elem, names, diags)?.listed(&of);
+                let element = tree(elem, names, diags)?;
+                if let TypeTree::Defined { of, .. } = &element
+                    && of.is_opaque
+                {
+                    return Err(diags.push(SrcRange::of(elem), catalogue::copied_inside(&text_of(elem, 40))));
+                }
+                let element = element.listed(&of);
                 let Some(element) = element else {
                     let message = refused::kind_of_type(TypeForm::Tuple, &text_of(elem, 40));
                     return Err(diags.push(SrcRange::of(elem), message));
@@ -186,9 +202,15 @@ fn is_product(ty: &Type, known: &Definitions) -> bool {
         Type::Group(p) => is_product(&p.elem, known),
         Type::Reference(r) => r.mutability.is_none() && is_product(&r.elem, known),
         Type::Tuple(t) => !t.elems.is_empty(),
-        Type::Path(p) => known.is_open(&p.path) || definition(ty, known).is_some(),
+        Type::Path(p) => known.is_open(&p.path) || definition(ty, known).is_some() || optional(ty, known).is_some(),
         _ => false,
     }
+}
+
+/// The type of the content of an `Option`.
+fn optional<'t>(ty: &'t Type, known: &Definitions) -> Option<&'t Type> {
+    let (of, content) = result::fallible(ty)?;
+    (of.kind == FallibleKind::Option && known.ty("Option").is_none()).then_some(content)
 }
 
 /// The definition of a type, and its arguments.
@@ -211,6 +233,7 @@ fn has_sums(ty: &Type, known: &Definitions, depth: usize) -> bool {
                 let inside = || self.1 < DEPTH && fields().any(|f| has_sums(&f.ty, self.0, self.1 + 1));
                 self.2 |= of.is_enum || inside();
             }
+            self.2 |= optional(&ty, self.0).is_some();
             visit::visit_type_path(self, p);
         }
     }
@@ -219,23 +242,47 @@ fn has_sums(ty: &Type, known: &Definitions, depth: usize) -> bool {
     parts.2
 }
 
-/// A user-defined type.
+/// A user-defined type, or an `Option`.
 fn defined(ty: &Type, names: (&Generics, &Definitions), diags: &mut Diags) -> Lowered<TypeTree> {
-    if definition(ty, names.1).is_none() {
-        return Err(Poison);
-    }
     let mut fields = Vec::new();
-    match taken_apart(ty, names, ("", 0), &mut fields) {
-        Ok(inner) => {
-            let has_sums = has_sums(ty, names.1, 0);
-            let of = DefinedType { ty: types::ungrouped(ty).to_token_stream(), has_sums };
-            Ok(TypeTree::Defined { references: 0, is_static: false, of, fields, inner: inner.into() })
-        }
+    let found = taken_apart(ty, names, ("", 0), &mut fields).and_then(|inner| Ok((defined_type(ty, names)?, inner)));
+    match found {
+        Ok((of, inner)) => Ok(TypeTree::Defined { references: 0, is_static: false, of, fields, inner: inner.into() }),
         Err(field) => {
             let message = catalogue::field_of_type(&text_of(ty, 40), &field.path, &field.ty);
             Err(diags.push(SrcRange::of(ty), message))
         }
     }
+}
+
+/// Whether a field is copied, since it is not made of numbers: `PhantomData`, and a field with the
+/// mark `#[constant]` of a type that is not understood.
+fn is_copied(ty: &Type, constant: bool, names: (&Generics, &Definitions)) -> bool {
+    is_phantom(ty) || (constant && taken_apart(ty, names, ("", 0), &mut Vec::new()).is_err())
+}
+
+/// Whether a type is a struct that has fields which are copied.
+fn is_opaque(ty: &Type, names: (&Generics, &Definitions), depth: usize) -> bool {
+    let Some((of, given)) = definition(ty, names.1).filter(|(of, _)| !of.is_enum && depth < DEPTH) else {
+        return false;
+    };
+    let fields = of.variants.iter().flat_map(|v| v.fields.iter().enumerate());
+    fields.into_iter().any(|(k, field)| {
+        let ty = of.field_type(0, k, &given);
+        ty.is_some_and(|ty| is_copied(&ty, field.constant, names) || is_opaque(&ty, names, depth + 1))
+    })
+}
+
+/// A user-defined type, or an `Option`, as a node of the structure.
+fn defined_type(ty: &Type, names: (&Generics, &Definitions)) -> Result<DefinedType, NoLeaf> {
+    let content = match optional(ty, names.1) {
+        Some(content) => Some(Rc::new(field(content, names)?.tree().map(&mut field_leaf))),
+        None => None,
+    };
+    let is_opaque = is_opaque(ty, names, 0);
+    // A value that is copied from another one is made as a whole.
+    let has_sums = is_opaque || content.is_some() || has_sums(ty, names.1, 0);
+    Ok(DefinedType { ty: types::ungrouped(ty).to_token_stream(), has_sums, content, is_opaque, like: None })
 }
 
 /// A field whose type is not understood.
@@ -256,10 +303,10 @@ pub(crate) fn field(ty: &Type, names: (&Generics, &Definitions)) -> Result<TypeT
         }
         _ => {}
     }
-    if definition(ty, names.1).is_some() {
-        let inner = taken_apart(ty, names, ("", 0), &mut Vec::new())?;
-        let has_sums = has_sums(ty, names.1, 0);
-        let of = DefinedType { ty: types::ungrouped(ty).to_token_stream(), has_sums };
+    if definition(ty, names.1).is_some() || optional(ty, names.1).is_some() {
+        taken_apart(ty, names, ("", 0), &mut Vec::new())?;
+        let inner = unlisted(ty, names)?;
+        let of = defined_type(ty, names)?;
         let fields = Vec::new();
         return Ok(TypeTree::Defined { references: 0, is_static: false, of, fields, inner: inner.into() });
     }
@@ -268,6 +315,45 @@ pub(crate) fn field(ty: &Type, names: (&Generics, &Definitions)) -> Result<TypeT
             // The leaves are those of one element.
             taken_apart(elem, names, ("", 0), &mut Vec::new())?.listed(&of).ok_or_else(none)?;
             Ok(TypeTree::List { passing, of, element: field(elem, names)?.into() })
+        }
+        _ => taken_apart(ty, names, ("", 0), &mut Vec::new()),
+    }
+}
+
+/// The structure into which hidden functions take a value of a type apart. A list in it is a list
+/// of structures; `taken_apart` has one array for each leaf. The type is one that is understood.
+fn unlisted(ty: &Type, names: (&Generics, &Definitions)) -> Result<TypeTree, NoLeaf> {
+    let tuple = |parts: Vec<TypeTree>| TypeTree::Tuple { references: 0, is_static: false, parts };
+    match ty {
+        Type::Paren(p) => return unlisted(&p.elem, names),
+        Type::Group(p) => return unlisted(&p.elem, names),
+        Type::Tuple(t) if !t.elems.is_empty() => {
+            return t.elems.iter().map(|ty| unlisted(ty, names)).collect::<Result<_, _>>().map(tuple);
+        }
+        _ => {}
+    }
+    if let Some((of, given)) = definition(ty, names.1) {
+        let mut variants = Vec::new();
+        for (v, variant) in of.variants.iter().enumerate() {
+            let mut parts = Vec::new();
+            for (k, field) in variant.fields.iter().enumerate() {
+                let Some(ty) = of.field_type(v, k, &given) else { continue };
+                if of.is_enum || !is_copied(&ty, field.constant, names) {
+                    parts.push(unlisted(&ty, names)?);
+                }
+            }
+            variants.push(tuple(parts));
+        }
+        let tags = of.is_enum.then(|| tag(Elem::USIZE));
+        let mut parts: Vec<TypeTree> = tags.into_iter().chain(variants).collect();
+        return Ok(if of.is_enum { tuple(parts) } else { parts.remove(0) });
+    }
+    if let Some(content) = optional(ty, names.1) {
+        return Ok(tuple(vec![unlisted(content, names)?, tag(Elem::Bool)]));
+    }
+    match list(ty) {
+        Some((passing, of, elem)) if passing.references == 0 && is_listed(&of, elem, names.1) => {
+            Ok(TypeTree::List { passing, of, element: unlisted(elem, names)?.into() })
         }
         _ => taken_apart(ty, names, ("", 0), &mut Vec::new()),
     }
@@ -292,6 +378,9 @@ pub(crate) fn taken_apart(
         Type::Paren(p) => return taken_apart(&p.elem, names, (path, depth), fields),
         Type::Group(p) => return taken_apart(&p.elem, names, (path, depth), fields),
         Type::Tuple(t) if !t.elems.is_empty() => {
+            if t.elems.iter().any(|ty| is_opaque(ty, names, 0)) {
+                return Err(none());
+            }
             let parts = t.elems.iter().enumerate();
             let parts = parts.map(|(k, ty)| taken_apart(ty, names, (&inside(&k.to_string()), depth + 1), fields));
             return parts.collect::<Result<_, _>>().map(tuple);
@@ -310,6 +399,12 @@ pub(crate) fn taken_apart(
             }
             for (k, field) in variant.fields.iter().enumerate() {
                 let ty = of.field_type(v, k, &given).ok_or_else(none)?;
+                if !of.is_enum && is_copied(&ty, field.constant, names) {
+                    continue;
+                }
+                if of.is_enum && is_opaque(&ty, names, 0) {
+                    return Err(none());
+                }
                 let mut part = taken_apart(&ty, names, (&inside(&field.name), depth + 1), fields)?;
                 if field.constant {
                     part.make_constant();
@@ -321,26 +416,29 @@ pub(crate) fn taken_apart(
         if !of.is_enum {
             return variants.pop().ok_or_else(none);
         }
-        // If a value is another variant, the arrays of this variant have no elements.
-        let numbers = variants.iter().flat_map(|ty| ty.tree().leaves().into_iter().cloned().collect::<Vec<_>>());
-        if numbers.into_iter().any(|leaf| leaf.container == Container::NdArray && leaf.rank == 0) {
+        if variants.iter().any(has_array_of_rank_0) {
             return Err(none());
         }
-        let tag = Leaf {
-            container: Container::Scalar,
-            elem: Elem::USIZE,
-            rank: 0,
-            owned: true,
-            passing: Container::Scalar.taken(),
-            lens: Vec::new(),
-            role: Role::Tag,
-        };
-        return Ok(tuple(std::iter::once(TypeTree::Leaf(tag)).chain(variants).collect()));
+        return Ok(tuple(std::iter::once(tag(Elem::USIZE)).chain(variants).collect()));
+    }
+    if let Some(content) = optional(ty, known) {
+        if is_opaque(content, names, 0) {
+            return Err(none());
+        }
+        let content = taken_apart(content, names, (path, depth + 1), fields)?;
+        if has_array_of_rank_0(&content) {
+            return Err(none());
+        }
+        fields.push(path.to_string());
+        return Ok(tuple(vec![content, tag(Elem::Bool)]));
     }
     if let Some((passing, of, elem)) = list(ty)
         && passing.references == 0
         && is_listed(&of, elem, known)
     {
+        if is_opaque(elem, names, 0) {
+            return Err(none());
+        }
         let element = taken_apart(elem, names, (path, depth + 1), fields)?.listed(&of).ok_or_else(none)?;
         return Ok(TypeTree::List { passing, of, element: element.into() });
     }
@@ -349,10 +447,30 @@ pub(crate) fn taken_apart(
     Ok(TypeTree::Leaf(Leaf { passing: leaf.container.taken(), ..leaf }))
 }
 
-/// The fields of a user-defined type: a structure for each field of each variant. User-defined
-/// types inside are not taken apart further. `None` if parameters cannot have the type.
+/// Whether there is an array that cannot be absent: if a value is another variant, the arrays of
+/// this one have no elements.
+fn has_array_of_rank_0(ty: &TypeTree) -> bool {
+    ty.tree().leaves().into_iter().any(|leaf| leaf.container == Container::NdArray && leaf.rank == 0)
+}
+
+/// Which variant a value is.
+fn tag(elem: Elem) -> TypeTree {
+    TypeTree::Leaf(Leaf {
+        container: Container::Scalar,
+        elem,
+        rank: 0,
+        owned: true,
+        passing: Container::Scalar.taken(),
+        lens: Vec::new(),
+        role: Role::Tag,
+    })
+}
+
+/// The fields of a user-defined type: a structure for each field of each variant, and `None` for a
+/// field that is copied. User-defined types inside are not taken apart further. `None` as a whole
+/// if parameters cannot have the type.
 #[must_use]
-pub fn fields(item: &Item, outside: &OuterDefinitions) -> Option<Vec<Vec<Tree<FieldLeaf>>>> {
+pub fn fields(item: &Item, outside: &OuterDefinitions) -> Option<Vec<Vec<Option<Tree<FieldLeaf>>>>> {
     let (generics, variants): (_, Vec<&Fields>) = match item {
         Item::Struct(s) => (&s.generics, vec![&s.fields]),
         Item::Enum(e) => (&e.generics, e.variants.iter().map(|v| &v.fields).collect()),
@@ -367,27 +485,25 @@ pub fn fields(item: &Item, outside: &OuterDefinitions) -> Option<Vec<Vec<Tree<Fi
         consts: generics.const_params().map(|c| c.ident.clone()).collect(),
     };
     let known = Definitions::outside(outside);
-    let mut leaf = |leaf: &Leaf| FieldLeaf {
-        container: leaf.container,
-        elem: leaf.elem,
-        rank: leaf.rank,
-        lens: leaf.lens.iter().map(types::Len::tokens).collect(),
+    let is_struct = matches!(item, Item::Struct(_));
+    let mut field = |f: &syn::Field| {
+        let constant = f.attrs.iter().any(|a| a.path().is_ident("constant"));
+        if is_struct && is_copied(&f.ty, constant, (&names, &known)) {
+            return Some(None);
+        }
+        Some(Some(field(&f.ty, (&names, &known)).ok()?.tree().map(&mut field_leaf)))
     };
-    let mut field = |f: &syn::Field| Some(field(&f.ty, (&names, &known)).ok()?.tree().map(&mut leaf));
     variants.into_iter().map(|fields| fields.iter().map(&mut field).collect()).collect()
 }
 
 /// A number or array in a field.
-#[derive(Clone, Debug)]
-pub struct FieldLeaf {
-    /// The container of its type.
-    pub container: Container,
-    /// The type of its elements.
-    pub elem: Elem,
-    /// Its rank.
-    pub rank: u8,
-    /// The sizes in its type, the outermost first.
-    pub lens: Vec<TokenStream>,
+fn field_leaf(leaf: &Leaf) -> FieldLeaf {
+    FieldLeaf {
+        container: leaf.container,
+        elem: leaf.elem,
+        rank: leaf.rank,
+        lens: leaf.lens.iter().map(types::Len::tokens).collect(),
+    }
 }
 
 /// The owned type of a gradient or a result.

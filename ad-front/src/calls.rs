@@ -14,7 +14,7 @@ use super::types;
 use super::value::{Lowered, Value};
 use ad_ir::catalogue::{self, refused};
 use ad_ir::diag::{Message, Poison, SrcRange, text_of};
-use ad_ir::ir::{Elem, RealTy};
+use ad_ir::ir::{Elem, IntTy, RealTy, Type};
 use ad_ir::program::KnownType;
 
 impl<'a> Lower<'a> {
@@ -139,6 +139,16 @@ impl<'a> Lower<'a> {
         }))
     }
 
+    /// `f64::from(b)` is 1 where b holds, and 0 elsewhere. `b as f64` is not Rust.
+    fn bool_as_integer(&mut self, value: &Value<'a>, to: Elem) -> Value<'a> {
+        match value {
+            Value::Term(t) if to.is_real() && *self.g.ty(*t) == Type::scalar(Elem::Bool) => {
+                Value::Term(self.g.cast(Elem::Int(IntTy::U8), *t))
+            }
+            other => other.clone(),
+        }
+    }
+
     /// Lowers a call that is a function of a type: a conversion, or a scalar function of a literal.
     fn call_on_type(&mut self, elem: Elem, call: &Call<'a, '_>) -> Option<Lowered<Value<'a>>> {
         let means = call.row.on_type.filter(|means| means.is_of(elem))?;
@@ -151,6 +161,7 @@ impl<'a> Lower<'a> {
         if means == OnType::Literal {
             return Some(self.literal_in_type(elem, value, call.range));
         }
+        let value = &self.bool_as_integer(value, elem);
         let made = self.cast(value, elem, call.range);
         if elem != Elem::Real(RealTy::Param) {
             return Some(made);

@@ -30,6 +30,7 @@ mod collected;
 mod consts;
 mod definitions;
 mod depth;
+mod distinct;
 mod examples;
 mod expr;
 mod flow;
@@ -103,7 +104,7 @@ use definitions::Definitions;
 use value::Lowered;
 
 pub use blocks::{Method, is_readable, methods, options as options_of, parts, type_of_block, without_marks};
-pub use boundary::{FieldLeaf, fields};
+pub use boundary::fields;
 pub use macros::names as macros_understood;
 pub use modules::{ItemNeeds, Module, stand_in_for};
 pub use probe::{Probed, probe, probe_method};
@@ -245,8 +246,9 @@ fn function(
         return Err(Failure { diags, stubs: TokenStream::new() });
     }
     let macros = macros::rewrite(&mut item.block, &mut diags);
-    let imports = items::replace(&mut item.block);
     let outside = outside.prepared();
+    distinct::types(&mut item.block, &mut outside.names_of_types());
+    let imports = items::replace(&mut item.block);
     let definitions = Definitions::of_body(&item.block, &outside);
     if let Some(name) = definitions.repeated() {
         diags.push(SrcRange::of(name), catalogue::repeated_type(&name.to_string()));

@@ -178,6 +178,14 @@ impl<'a> Lower<'a> {
                 let payloads: Lowered<Vec<OutputTree>> = payloads.collect();
                 Ok(OutputTree::Tuple(std::iter::once(tag?).chain(payloads?).collect()))
             }
+            (Structure::Tuple(types), Value::None) if types.len() == 2 => Ok(self.absent(ty)),
+            (Structure::Tuple(types), Value::Option(value, exists)) if types.len() == 2 => {
+                let content = self.result(&types[0], value, range)?;
+                // What is not there has no value, so no NaN either.
+                let content = content.map(&mut |out| Output { term: self.masked(*exists, out.term), ..out.clone() });
+                let exists = self.result(&types[1], &Value::Term(*exists), range)?;
+                Ok(OutputTree::Tuple(vec![content, exists]))
+            }
             (Structure::Tuple(types), Value::Tuple(parts) | Value::Struct(_, parts)) if types.len() == parts.len() => {
                 let parts = types.iter().zip(parts.iter()).map(|(ty, part)| self.result(ty, part, range));
                 Ok(OutputTree::Tuple(parts.collect::<Lowered<_>>()?))
@@ -193,6 +201,13 @@ impl<'a> Lower<'a> {
                 Err(self.error(range, catalogue::result_type(&found, &ty)))
             }
         }
+    }
+
+    /// A term where a condition holds, and zeros elsewhere.
+    fn masked(&mut self, cond: Term, term: Term) -> Term {
+        let (zero, shape) = (self.g.zero(self.g.elem(term)), self.g.shape(term).to_vec());
+        let zeros = self.g.broadcast(zero, &shape);
+        self.g.cond(cond, term, zeros)
     }
 
     /// The fields of a variant that a value is not: zeros, and arrays without elements.
@@ -275,6 +290,11 @@ impl<'a> Lower<'a> {
                 if types.len() == forms.len() =>
             {
                 types.iter().zip(forms).try_for_each(|(ty, form)| self.rows_of(ty, form, rows, out))
+            }
+            (Structure::Tuple(types), CarriedForm::Option(form)) if types.len() == 2 => {
+                self.rows_of(&types[0], form, rows, out)?;
+                out.push(rows.next().copied()?);
+                Some(())
             }
             (Structure::Leaf(_), form) => {
                 out.push(self.joined_rows(form, rows)?);

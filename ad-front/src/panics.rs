@@ -217,7 +217,6 @@ impl<'a> Lower<'a> {
                 }
                 Ok(all)
             }
-            (Value::Unit, Value::Unit) => Ok(self.g.lit_bool(true)),
             _ => {
                 let (a, b) = self.unify_literals(a, b, [range, range])?;
                 self.comparison(Cmp::Eq, a, b, range)

@@ -135,6 +135,10 @@ impl<'a> Lower<'a> {
             (Value::Struct(of, parts), field) => {
                 let name = member(field);
                 Some(match of.field(&name) {
+                    Some(k) if matches!(parts[k], Value::Unit) && of.variants[0].fields[k].constant => {
+                        let (range, of) = (SrcRange::of(f), of.name.to_string());
+                        Err(self.error(range, catalogue::copied_field(&name, &of)))
+                    }
                     Some(k) => Ok(parts[k].clone()),
                     None => Err(self.error(SrcRange::of(f), catalogue::no_such_field(&name, &of.name.to_string()))),
                 })

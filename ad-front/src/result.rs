@@ -36,6 +36,9 @@ pub(super) fn result(
         return Err(diags.push(SrcRange::of(ty), catalogue::result_not_owned(&text_of(ty, 40))));
     }
     let found = found.tree();
+    if is_opaque(&found) {
+        return Err(diags.push(SrcRange::of(ty), catalogue::copied_in_a_result(&text_of(ty, 40))));
+    }
     if !found.leaves().iter().any(|leaf| leaf.elem.is_real()) {
         return Err(diags.push(SrcRange::of(ty), catalogue::result_not_real(&text_of(ty, 40))));
     }
@@ -48,6 +51,16 @@ pub(super) fn result(
         diags.push(range, catalogue::aux_of_no_pair(&text_of(ty, 40)));
     }
     Ok(FunctionResult { tree: found, aux: pair && attr.aux.is_some(), fallible, ty: ty.to_token_stream() })
+}
+
+/// Whether a result has fields that are not made of numbers.
+fn is_opaque(tree: &Tree<Leaf>) -> bool {
+    match tree {
+        Tree::Leaf(_) => false,
+        Tree::Tuple(parts) => parts.iter().any(is_opaque),
+        Tree::List(_, inner) => is_opaque(inner),
+        Tree::Defined(of, inner) => of.is_opaque || is_opaque(inner),
+    }
 }
 
 /// The result of a function, as its signature has it.

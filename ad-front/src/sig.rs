@@ -14,11 +14,11 @@ use super::result::{FunctionResult, always_has_a_result, result};
 use super::types::{self, Generics, Leaf, MAX_RANK};
 use super::value::Lowered;
 use ad_ir::catalogue;
-use ad_ir::descriptor::{self, Descriptor, Further, Structure};
+use ad_ir::descriptor::{self, Descriptor, Structure};
 use ad_ir::diag::{Diags, Poison, SrcRange, suggest, text_of};
 use ad_ir::ir::Elem;
 use ad_ir::mode::Mode;
-use ad_ir::program::{Container, Declared, Fallible, FallibleKind, ParamTree, Tree, Within};
+use ad_ir::program::{Container, Declared, DefinedType, Fallible, FallibleKind, ParamTree, Tree, Within};
 use ad_ir::rust_types::fallible_type;
 
 /// A valid signature.
@@ -228,10 +228,10 @@ fn fits(
 ) -> bool {
     let before = diags.list().len();
     let (option, requires) = (derivative.option, &derivative.requires);
-    if let Some(p) =
-        wrt.iter().find(|p| derivative.further == Further::Destinations && !p.declared.parts.tree().has_places())
-    {
-        diags.push(at, catalogue::destination_of_a_list(option, &p.declared.label));
+    let opaque = |p: &&&SigDeclared| matches!(&p.declared.parts, ParamTree::Defined { of, .. } if of.is_opaque);
+    if let Some(p) = wrt.iter().find(opaque).filter(|_| derivative.returns == Structure::Closure) {
+        let ty = p.declared.ty.to_string().replace(' ', "");
+        diags.push(at, catalogue::closure_of_copied_fields(option, &p.declared.label, &ty));
     } else if let Some(instead) = requires.one_number.filter(|_| !is_one_number(result)) {
         let array = matches!(result, Tree::Leaf(_));
         diags.push(at, catalogue::derivative_of_an_array(option, array, instead));
@@ -449,7 +449,9 @@ fn parts(
             for (param, field) in params[from..].iter_mut().zip(fields) {
                 param.label = if field.is_empty() { label.to_string() } else { format!("{label}.{field}") };
             }
-            ParamTree::Defined { references: *references, is_static: *is_static, of: of.clone(), inner }
+            // A value with copied fields is a parameter of its own.
+            let of = DefinedType { like: of.is_opaque.then(|| name.to_token_stream()), ..of.clone() };
+            ParamTree::Defined { references: *references, is_static: *is_static, of, inner }
         }
     }
 }

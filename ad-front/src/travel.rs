@@ -16,6 +16,7 @@ use quote::{ToTokens, quote};
 use syn::{Expr, FnArg, GenericParam, Generics as Declared, Item, ItemFn, Path, PathArguments};
 use syn::{ParenthesizedGenericArguments, ReturnType, Type};
 
+use super::distinct;
 use super::lower::Lower;
 use super::opaque;
 use super::panic_messages::is_pure;
@@ -112,9 +113,12 @@ impl OuterDefinitions {
     /// when it is lowered.
     pub(super) fn prepared(&self) -> Self {
         let mut prepared = self.clone();
+        let own = |item: &&Item| matches!(item, Item::Struct(_) | Item::Enum(_));
+        let mut taken = distinct::names(self.list.iter().map(|d| &d.item).filter(own));
         for definition in &mut prepared.list {
-            let rewrite = |body: &mut syn::Block| {
+            let mut rewrite = |body: &mut syn::Block| {
                 super::macros::rewrite(body, &mut ad_ir::diag::Diags::new());
+                distinct::types(body, &mut taken);
                 super::items::replace(body);
             };
             match &mut definition.item {
@@ -130,6 +134,11 @@ impl OuterDefinitions {
             }
         }
         prepared
+    }
+
+    /// The names of all types that the definitions have.
+    pub(super) fn names_of_types(&self) -> std::collections::BTreeSet<String> {
+        distinct::names(self.list.iter().map(|d| &d.item))
     }
 
     /// All items. A function may have types in its body.

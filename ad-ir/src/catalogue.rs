@@ -16,6 +16,7 @@
 #![allow(missing_docs, reason = "each function is the message that it returns")]
 
 mod attribute;
+mod fields;
 pub mod foreign;
 pub mod reached;
 pub mod refused;
@@ -23,6 +24,7 @@ mod values;
 pub mod wanted;
 
 pub use attribute::*;
+pub use fields::*;
 pub use refused::refused;
 pub use values::*;
 
@@ -124,6 +126,7 @@ pub fn all() -> Vec<String> {
     let entries = ENTRIES
         .iter()
         .chain(attribute::ENTRIES)
+        .chain(fields::ENTRIES)
         .chain(values::ENTRIES)
         .chain(&["arguments_of_others"])
         .map(ToString::to_string);
@@ -269,21 +272,6 @@ pub fn nested_sequences(ty: &str) -> Message {
 pub fn element_type(ty: &str) -> Message {
     message(format!("`{ty}` is not a number type"))
         .help("use `f64`, `f32`, `usize`, `isize`, `i32`, `i64`, `u32`, `u64`, `u8` or `bool`")
-}
-
-pub fn field_of_type(ty: &str, field: &str, of: &str) -> Message {
-    let text = match field {
-        "" => format!("values of the type `{ty}` cannot be parameters or results yet"),
-        field => format!("the field `{field}` of `{ty}` has the type `{of}`, which parameters and results cannot have yet"),
-    };
-    message(text).help(
-        "fields are numbers, arrays that own their elements, tuples, types with `#[derive(Differentiable)]`, and `Vec`s and static arrays of these; there is at most one type parameter, with the bound `Real`",
-    )
-}
-
-pub fn constant_in_a_result(ty: &str) -> Message {
-    message(format!("the result `{ty}` has numbers that are marked `#[constant]`, which a result cannot have yet"))
-        .help("return the other parts, in a tuple or a type of their own")
 }
 
 // Names and calls.

@@ -6,6 +6,8 @@
 //! The front end, the derivatives and the emitter use this module. It depends on none of them and
 //! examines no values.
 
+mod destructure;
+
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
@@ -13,6 +15,8 @@ use crate::ir::{Elem, Node, RealTy, Term};
 use crate::program::{
     Container, DefinedType, Fallible, FallibleKind, ListType, OutputTree, Program, Tree, Within, element_of,
 };
+
+pub use destructure::{Apart, each_part, made, put_together};
 
 /// The type parameter for a real number, or a dummy name if the function has none.
 pub fn real_param(program: &Program) -> Ident {
@@ -312,13 +316,6 @@ fn value_of<L>(tree: &Tree<L>, leaf: &mut dyn FnMut(&L) -> TokenStream) -> Token
     }
 }
 
-/// A value of a user-defined type, given the tuple into which it is taken apart.
-#[must_use]
-pub fn made(of: &DefinedType, inner: &TokenStream) -> TokenStream {
-    let (ty, made) = (&of.ty, hidden::made());
-    quote!(<#ty>::#made(#inner))
-}
-
 /// The pattern of a structure that has neither lists nor user-defined types.
 pub fn pattern_of<L>(tree: &Tree<L>, leaf: &mut dyn FnMut(&L) -> TokenStream) -> TokenStream {
     match tree {
@@ -340,8 +337,15 @@ pub fn tuple(parts: &[TokenStream]) -> TokenStream {
     }
 }
 
-/// For a leaf of a list whose elements are arrays: an empty stack of such arrays.
-pub type Stacks<'s, L> = dyn Fn(&L) -> Option<TokenStream> + 's;
+/// The facts about leaves that the places in a list depend on.
+pub struct Lists<'s, L> {
+    /// For a leaf of a list whose elements are arrays: an empty stack of such arrays.
+    pub stack: &'s dyn Fn(&L) -> Option<TokenStream>,
+    /// The zero of its elements.
+    pub zero: &'s dyn Fn(&L) -> TokenStream,
+    /// Whether a leaf says which variant a value is.
+    pub is_tag: &'s dyn Fn(&L) -> bool,
+}
 
 /// An empty stack of arrays, if this is the container of the arrays of a list.
 #[must_use]
@@ -352,47 +356,92 @@ pub fn stack(krate: &TokenStream, name: &str, container: Container) -> Option<To
 /// The leaves of a value, each with the expression for its place: `p`, or `p.0` and `p.1.0`. The
 /// expression for a leaf in a list makes the list of that leaf in all elements.
 #[must_use]
-pub fn places<L: Clone>(place: &TokenStream, tree: &Tree<L>, stacks: &Stacks<'_, L>) -> Vec<(L, TokenStream)> {
-    let mut all = Vec::new();
-    add_places(tree, place, (false, stacks), &mut all);
-    all
+pub fn places<L: Clone>(
+    place: &TokenStream,
+    tree: &Tree<L>,
+    (apart, lists): (&Apart<'_>, &Lists<'_, L>),
+) -> Vec<(L, TokenStream)> {
+    let mut all = Places { apart, lists, inside: false, present: None, all: Vec::new() };
+    all.add(tree, place);
+    all.all.into_iter().map(|found| (found.leaf, found.place)).collect()
 }
 
-/// Adds the leaves of [`places`]. `inside` says whether the value is inside of a list.
-fn add_places<L: Clone>(
-    tree: &Tree<L>,
-    place: &TokenStream,
-    (inside, stacks): (bool, &Stacks<'_, L>),
-    all: &mut Vec<(L, TokenStream)>,
-) {
-    match tree {
-        Tree::Leaf(leaf) => all.push((leaf.clone(), place.clone())),
-        Tree::Tuple(parts) => {
-            for (n, part) in parts.iter().enumerate() {
-                let n = Literal::usize_unsuffixed(n);
-                add_places(part, &quote!(#place.#n), (inside, stacks), all);
+/// A leaf and its place.
+struct Found<L> {
+    leaf: L,
+    place: TokenStream,
+    /// The condition that the leaf is there. `None` if it always is.
+    present: Option<TokenStream>,
+}
+
+/// Collects the leaves of [`places`].
+struct Places<'p, L> {
+    apart: &'p Apart<'p>,
+    lists: &'p Lists<'p, L>,
+    /// Whether the value is inside of a list.
+    inside: bool,
+    /// The condition that the value is there.
+    present: Option<TokenStream>,
+    all: Vec<Found<L>>,
+}
+
+impl<L: Clone> Places<'_, L> {
+    fn add(&mut self, tree: &Tree<L>, place: &TokenStream) {
+        match tree {
+            Tree::Leaf(leaf) => {
+                let (leaf, place, present) = (leaf.clone(), place.clone(), self.present.clone());
+                self.all.push(Found { leaf, place, present });
             }
-        }
-        // A list inside of a list has one leaf, and its place is a row.
-        Tree::List(_, element) if inside => add_places(element, place, (inside, stacks), all),
-        Tree::List(of, element) => {
-            let (item, stack) = (Ident::new("item_", Span::mixed_site()), Ident::new("stack_", Span::mixed_site()));
-            let mut parts = Vec::new();
-            add_places(element, &quote!(#item), (true, stacks), &mut parts);
-            for (leaf, part) in parts {
-                let list = match (stacks(&leaf), of) {
-                    (Some(empty), _) => quote!(#empty.of_all(#place.iter(), |#stack, #item| #stack.push(&#part))),
-                    (None, ListType::Vector) => {
-                        quote!(#place.iter().map(|#item| #part).collect::<::std::vec::Vec<_>>())
+            Tree::Tuple(parts) => {
+                let is_tag = |part: &Tree<L>| matches!(part, Tree::Leaf(leaf) if (self.lists.is_tag)(leaf));
+                let (of_enum, of_option) = (parts.first().is_some_and(is_tag), parts.last().is_some_and(is_tag));
+                let outer = self.present.clone();
+                for (n, part) in parts.iter().enumerate() {
+                    let at = Literal::usize_unsuffixed(n);
+                    if of_enum && n > 0 {
+                        let variant = Literal::usize_unsuffixed(n - 1);
+                        self.present = Some(quote!(#place.0 == #variant));
+                    } else if of_option && n == 0 && parts.len() == 2 {
+                        self.present = Some(quote!(#place.1));
                     }
-                    (None, ListType::Static(_)) => quote!(#place.each_ref().map(|#item| #part)),
-                };
-                all.push((leaf, list));
+                    self.add(part, &quote!(#place.#at));
+                    self.present.clone_from(&outer);
+                }
+            }
+            // A list inside of a list has one leaf, and its place is a row.
+            Tree::List(_, element) if self.inside => self.add(element, place),
+            Tree::List(of, element) => self.add_list(of, element, place),
+            Tree::Defined(of, inner) => {
+                let parts = self.apart.parts_of(of, place);
+                // A `match` at the beginning of a statement would end there.
+                let parts = if of.content.is_some() { quote!((#parts)) } else { parts };
+                self.add(inner, &parts);
             }
         }
-        Tree::Defined(_, inner) => {
-            let taken = hidden::taken();
-            add_places(inner, &quote!(#place.#taken()), (inside, stacks), all);
+    }
+
+    fn add_list(&mut self, of: &ListType, element: &Tree<L>, place: &TokenStream) {
+        let (item, stack) = (Ident::new("item_", Span::mixed_site()), Ident::new("stack_", Span::mixed_site()));
+        let mut parts = Places { apart: self.apart, lists: self.lists, inside: true, present: None, all: Vec::new() };
+        parts.add(element, &quote!(#item));
+        for Found { leaf, place: part, present } in parts.all {
+            let list = match ((self.lists.stack)(&leaf), of) {
+                (Some(empty), _) => {
+                    let push = match present {
+                        Some(present) => {
+                            let zero = (self.lists.zero)(&leaf);
+                            quote!(#stack.push_if(#present, &#part, #zero))
+                        }
+                        None => quote!(#stack.push(&#part)),
+                    };
+                    quote!(#empty.of_all(#place.iter(), |#stack, #item| #push))
+                }
+                (None, ListType::Vector) => {
+                    quote!(#place.iter().map(|#item| #part).collect::<::std::vec::Vec<_>>())
+                }
+                (None, ListType::Static(_)) => quote!(#place.each_ref().map(|#item| #part)),
+            };
+            self.all.push(Found { leaf, place: list, present: self.present.clone() });
         }
     }
 }

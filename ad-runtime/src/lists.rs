@@ -40,13 +40,34 @@ pub struct Stack<F, D> {
     count: usize,
     shape: Option<D>,
     data: Vec<F>,
+    /// The number of absent arrays before the first one.
+    absent: usize,
 }
 
 impl<F: Clone, D: Dimension> Stack<F, D> {
     /// An empty list. `name` is the name of the list in messages.
     #[must_use]
     pub fn new(name: &'static str) -> Self {
-        Stack { name, count: 0, shape: None, data: Vec::new() }
+        Stack { name, count: 0, shape: None, data: Vec::new(), absent: 0 }
+    }
+
+    /// Adds an array, or zeros in its place if it is not `present`, as in a variant that an element
+    /// of the list is not. Nothing reads these.
+    ///
+    /// # Panics
+    /// If it is present and has another shape than those before.
+    pub fn push_if(&mut self, present: bool, array: &(impl Element<F, D> + ?Sized), zero: F) {
+        if present {
+            // With the first array, the number of elements of the absent ones before it is known.
+            let absent = std::mem::take(&mut self.absent) * array.viewed().len();
+            self.data.extend(std::iter::repeat_n(zero, absent));
+            return self.push(array);
+        }
+        match &self.shape {
+            Some(shape) => self.data.extend(std::iter::repeat_n(zero, shape.size())),
+            None => self.absent += 1,
+        }
+        self.count += 1;
     }
 
     /// Adds an array.

@@ -4,7 +4,7 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
-use super::structures::BoundPattern;
+use super::structures::{BoundPattern, inside_of_type};
 use super::{Names, own};
 use ad_ir::program::ParamTree;
 use ad_ir::rust_types::owned_value;
@@ -31,7 +31,8 @@ impl CheckDestinations {
         let mut all = CheckDestinations { before: quote!(), arguments: Vec::new(), taken: quote!() };
         for (n, &k) in names.program.wrt.iter().enumerate() {
             let tree = names.program.declared[k].parts.tree();
-            let value = owned_value(&tree.map(&mut |&leaf| unwritten(leaf)));
+            let value =
+                owned_value(&inside_of_type(&tree, &mut |&leaf, inside| names.elements(leaf, inside, unwritten(leaf))));
             let BoundPattern { pattern, taken } = names.bound(&tree);
             let whole = match names.program.declared[k].parts {
                 ParamTree::Leaf(_) => pattern.clone(),

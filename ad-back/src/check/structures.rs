@@ -5,11 +5,20 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
 use ad_ir::program::{Container, ListType, Tree};
-use ad_ir::rust_types::{hidden, made, owned_value, places, stack, tuple, zipped};
+use ad_ir::rust_types::{Apart, Lists, made, owned_value, places, stack, tuple, zipped};
 
 /// The leaf of a structure that is not bound by a pattern.
 pub(super) fn unbound() -> TokenStream {
     quote!(_)
+}
+
+/// A leaf of a structure that a pattern takes apart.
+#[derive(Clone)]
+pub(super) struct BoundLeaf {
+    /// The name that it gets, if it gets one.
+    pub(super) name: Option<(Ident, Container)>,
+    /// Whether it says which variant a value is.
+    pub(super) is_tag: bool,
 }
 
 /// A pattern, and the statements that take the lists of tuples in it apart.
@@ -20,49 +29,55 @@ pub(super) struct BoundPattern {
 
 impl BoundPattern {
     /// The pattern that binds the leaves that have a name.
-    pub(super) fn of(tree: &Tree<Option<(Ident, Container)>>, krate: &TokenStream) -> BoundPattern {
+    pub(super) fn of(tree: &Tree<BoundLeaf>, apart: &Apart<'_>) -> BoundPattern {
         match tree {
-            Tree::Leaf(name) => {
-                let pattern = name.as_ref().map_or_else(unbound, |(name, _)| name.to_token_stream());
+            Tree::Leaf(leaf) => {
+                let pattern = leaf.name.as_ref().map_or_else(unbound, |(name, _)| name.to_token_stream());
                 BoundPattern { pattern, taken: TokenStream::new() }
             }
             Tree::Tuple(parts) => {
                 let (patterns, taken): (Vec<_>, Vec<_>) = parts
                     .iter()
-                    .map(|part| BoundPattern::of(part, krate))
+                    .map(|part| BoundPattern::of(part, apart))
                     .map(|bound| (bound.pattern, bound.taken))
                     .unzip();
                 BoundPattern { pattern: tuple(&patterns), taken: taken.into_iter().collect() }
             }
             Tree::List(of, element) => {
                 let leaves = element.leaves();
-                let Some((first, _)) = leaves.iter().find_map(|leaf| leaf.as_ref()) else {
+                let Some((first, _)) = leaves.iter().find_map(|leaf| leaf.name.as_ref()) else {
                     return BoundPattern { pattern: unbound(), taken: TokenStream::new() };
                 };
                 let list = format_ident!("{first}list_");
                 let mut taken = TokenStream::new();
-                let stacks = |leaf: &Option<(Ident, Container)>| {
-                    leaf.as_ref().and_then(|(name, container)| stack(krate, &name.to_string(), *container))
+                let stack = |leaf: &BoundLeaf| {
+                    leaf.name.as_ref().and_then(|(name, container)| stack(apart.krate, &name.to_string(), *container))
                 };
-                for (name, place) in places(&quote!(#list), tree, &stacks) {
-                    let Some((name, container)) = name else { continue };
+                // A leaf that is bound is real.
+                let krate = apart.krate;
+                let zero = |_: &BoundLeaf| quote!(#krate::runtime::Real::lit(0.0));
+                let lists = Lists { stack: &stack, zero: &zero, is_tag: &|leaf: &BoundLeaf| leaf.is_tag };
+                for (leaf, place) in places(&quote!(#list), tree, (apart, &lists)) {
+                    let Some((name, container)) = leaf.name else { continue };
                     let vec = *of == ListType::Vector && container != Container::NdArray;
                     let ty = vec.then(|| quote!(: ::std::vec::Vec<_>));
                     taken.extend(quote!(let #name #ty = #place;));
                 }
                 BoundPattern { pattern: list.to_token_stream(), taken }
             }
-            Tree::Defined(_, inner) => {
-                let names: Vec<&Ident> = inner.leaves().into_iter().flatten().map(|(name, _)| name).collect();
+            Tree::Defined(of, inner) => {
+                let names: Vec<&Ident> =
+                    inner.leaves().into_iter().filter_map(|leaf| leaf.name.as_ref()).map(|(name, _)| name).collect();
                 let Some(first) = names.first() else {
                     return BoundPattern { pattern: unbound(), taken: TokenStream::new() };
                 };
                 let whole = format_ident!("{first}whole_");
-                let (BoundPattern { pattern, taken }, function) = (BoundPattern::of(inner, krate), hidden::taken());
+                let (BoundPattern { pattern, taken }, parts) =
+                    (BoundPattern::of(inner, apart), apart.parts_of(of, &quote!(#whole)));
                 let all = quote!(#(#names),*);
                 let taken = quote! {
                     let (#all,) = {
-                        let #pattern = #whole.#function();
+                        let #pattern = #parts;
                         #taken
                         (#(#names.to_owned()),*,)
                     };
@@ -74,14 +89,13 @@ impl BoundPattern {
 }
 
 /// The pattern of a result. `discrete`: with names for parts that are not real.
-pub(super) fn bound_result(
-    result: &Tree<(Ident, Container, bool)>,
-    discrete: bool,
-    krate: &TokenStream,
-) -> BoundPattern {
-    let named =
-        |(name, container, real): &(Ident, Container, bool)| (*real || discrete).then(|| (name.clone(), *container));
-    BoundPattern::of(&result.map(&mut |leaf| named(leaf)), krate)
+pub(super) fn bound_result(result: &Tree<(Ident, Container, bool)>, discrete: bool, apart: &Apart<'_>) -> BoundPattern {
+    // No result is a list of values that have arrays in some variants only.
+    let named = |(name, container, real): &(Ident, Container, bool)| BoundLeaf {
+        name: (*real || discrete).then(|| (name.clone(), *container)),
+        is_tag: false,
+    };
+    BoundPattern::of(&result.map(&mut |leaf| named(leaf)), apart)
 }
 
 /// The position of a leaf in a structure.

@@ -2,6 +2,8 @@
 //! computed in the caller's memory; any other result is copied at the end. No destination is
 //! written before the checks of entry have passed.
 
+use std::collections::HashMap;
+
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
@@ -10,7 +12,7 @@ use super::memory::{Hold, flat};
 use super::state::Driver;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::Term;
-use ad_ir::program::{Container, Output};
+use ad_ir::program::{Container, Declared, Output, OutputTree};
 
 impl Driver<'_> {
     /// A new array outside of loops. It is in the caller's memory if it is a result with a
@@ -110,6 +112,35 @@ impl Driver<'_> {
             });
         }
         code.extend(last);
+        Ok(code)
+    }
+}
+
+impl Driver<'_> {
+    /// Whether a destination is a part of a value that is assigned as a whole: not all of its parts
+    /// have places of their own.
+    pub(super) fn is_replaced(&self, name: &Ident) -> bool {
+        self.declared.iter().any(|p| !p.parts.tree().has_places() && self.is_leaf_of(p, name))
+    }
+
+    /// Assigns the values that are replaced as a whole.
+    pub(super) fn replaced(
+        &mut self,
+        gradient: &OutputTree,
+        destinations: &[Ident],
+        left: &mut HashMap<Term, u32>,
+    ) -> Result<TokenStream, String> {
+        let of_destination = |p: &&Declared| destinations.iter().any(|name| self.is_leaf_of(p, name));
+        let declared: Vec<&Declared> = self.declared.iter().filter(of_destination).collect();
+        let values = match gradient {
+            OutputTree::Tuple(parts) if declared.len() > 1 => parts.iter().collect(),
+            one => vec![one],
+        };
+        let mut code = TokenStream::new();
+        for (p, value) in declared.into_iter().zip(values).filter(|(p, _)| !p.parts.tree().has_places()) {
+            let (name, value) = (&p.name, self.output(value, left)?);
+            code.extend(quote!(*#name = #value;));
+        }
         Ok(code)
     }
 }

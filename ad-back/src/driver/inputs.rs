@@ -5,8 +5,8 @@ use quote::{format_ident, quote};
 
 use super::memory::Hold;
 use super::state::Driver;
-use ad_ir::program::{Container, Declared, Owner, ParamTree, Tree};
-use ad_ir::rust_types::{hidden, places, stack};
+use ad_ir::program::{Container, Declared, Owner, ParamTree, Role, Tree};
+use ad_ir::rust_types::{Apart, Lists, hidden, places, stack};
 
 /// Whether a leaf is inside of a list.
 pub(crate) fn in_list(parts: &ParamTree, leaf: usize, inside: bool) -> bool {
@@ -25,7 +25,7 @@ impl Driver<'_> {
     }
 
     /// Whether a declared parameter has a leaf of this name.
-    fn is_leaf_of(&self, declared: &Declared, name: &Ident) -> bool {
+    pub(super) fn is_leaf_of(&self, declared: &Declared, name: &Ident) -> bool {
         declared.parts.tree().leaves().into_iter().any(|&k| self.params[k].name == *name)
     }
 
@@ -38,20 +38,27 @@ impl Driver<'_> {
             let name = &declared.name;
             let written = destinations.iter().any(|d| self.is_leaf_of(declared, d));
             // A value of a user-defined type is taken apart once.
-            let (base, tree) = match declared.parts.tree() {
-                Tree::Defined(_, inner) => (format_ident!("parts{n}_", span = Span::mixed_site()), *inner),
-                tree => (name.clone(), tree),
+            let apart = Apart::of(self.program);
+            let (base, tree, taken) = match declared.parts.tree() {
+                Tree::Defined(of, inner) => {
+                    let base = format_ident!("parts{n}_", span = Span::mixed_site());
+                    (base, *inner, apart.parts_of(&of, &quote!(#name)))
+                }
+                tree => (name.clone(), tree, TokenStream::new()),
             };
             let krate = &self.style.krate;
-            let stacks = |&k: &usize| stack(krate, &self.params[k].label, self.params[k].container);
-            let places = places(&quote!(#base), &tree, &stacks);
+            let stack = |&k: &usize| stack(krate, &self.params[k].label, self.params[k].container);
+            let zero = |&k: &usize| self.style.zero(self.params[k].elem);
+            let is_tag = |&k: &usize| self.params[k].role == Role::Tag;
+            let places =
+                places(&quote!(#base), &tree, (&apart, &Lists { stack: &stack, zero: &zero, is_tag: &is_tag }));
             let used: Vec<_> = places.iter().filter(|(k, _)| self.used_params.contains(k)).collect();
             if used.is_empty() && !whole {
                 code.extend(quote!(let _ = &#name;));
             }
             if base != *name && !used.is_empty() {
-                let function = if written { hidden::places() } else { hidden::taken() };
-                code.extend(quote!(let #base = #name.#function();));
+                let places = hidden::places();
+                code.extend(if written { quote!(let #base = #name.#places();) } else { quote!(let #base = #taken;) });
             }
             for &&(k, ref place) in used.iter().filter(|(k, _)| declared.parts != ParamTree::Leaf(*k)) {
                 let p = &self.params[k];

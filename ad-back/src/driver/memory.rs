@@ -153,11 +153,18 @@ pub(super) struct Destinations {
 }
 
 impl Destinations {
-    pub(super) fn of(g: &Graph, params: &[Param], result: &OutputTree, destinations: &[Ident]) -> Self {
+    /// `destinations` are the places of the leaves of the second result. Those that are `replaced`
+    /// are parts of a value that is assigned as a whole.
+    pub(super) fn of(
+        g: &Graph,
+        params: &[Param],
+        result: &OutputTree,
+        (destinations, replaced): (&[Ident], impl Fn(&Ident) -> bool),
+    ) -> Self {
         let mut into = Destinations::default();
         let OutputTree::Tuple(parts) = result else { return into };
         let [_, second] = &**parts else { return into };
-        for (out, name) in second.leaves().into_iter().zip(destinations) {
+        for (out, name) in second.leaves().into_iter().zip(destinations).filter(|(_, name)| !replaced(name)) {
             let fits = params.iter().any(|p| p.name == *name) && g.rank(out.term) > 0;
             if fits && matches!(out.container, Container::NdArray | Container::Slice) {
                 into.memory.entry(out.term).or_insert_with(|| (name.clone(), out.clone()));

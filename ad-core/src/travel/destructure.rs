@@ -8,10 +8,9 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::{Fields, Index, Item, Member};
 
-use ad_front::{FieldLeaf, OuterDefinitions, fields};
-use ad_ir::ir::{Elem, RealTy};
-use ad_ir::program::{Container, ListType, Tree};
-use ad_ir::rust_types::{elem_type, hidden, made, static_type, tuple};
+use ad_front::{OuterDefinitions, fields};
+use ad_ir::program::{Container, DefinedType, FieldLeaf, Tree};
+use ad_ir::rust_types::{Apart, each_part, elem_type, hidden, made, put_together, static_type, tuple};
 
 type Field = Tree<FieldLeaf>;
 
@@ -19,13 +18,10 @@ type Field = Tree<FieldLeaf>;
 struct Variant<'i> {
     path: TokenStream,
     fields: &'i Fields,
+    /// The structure of each field. `None` if it is not made of numbers and is copied.
+    all: Vec<Option<Field>>,
+    /// The structures of the other fields.
     types: Vec<Field>,
-}
-
-/// What the types in the hidden functions depend on.
-struct Types<'n> {
-    real: Ident,
-    krate: &'n TokenStream,
 }
 
 /// The hidden functions of a type. `None` if a field has a type that is not allowed in parameters.
@@ -43,9 +39,12 @@ pub(super) fn beside_type(item: &Item, outside: &OuterDefinitions, krate: &Token
         _ => return None,
     };
     let types = fields(item, outside)?;
-    let variants = variants.into_iter().zip(types).map(|((path, fields), types)| Variant { path, fields, types });
+    let variants = variants.into_iter().zip(types).map(|((path, fields), all)| {
+        let types = all.iter().flatten().cloned().collect();
+        Variant { path, fields, all, types }
+    });
     let real = generics.type_params().next().map_or_else(|| format_ident!("T"), |p| p.ident.clone());
-    let functions = functions(&variants.collect::<Vec<_>>(), matches!(item, Item::Enum(_)), &Types { real, krate });
+    let functions = functions(&variants.collect::<Vec<_>>(), matches!(item, Item::Enum(_)), &Apart { real, krate });
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
     Some(quote! {
         #[automatically_derived]
@@ -63,8 +62,8 @@ pub(super) fn beside_type(item: &Item, outside: &OuterDefinitions, krate: &Token
     })
 }
 
-fn functions(variants: &[Variant<'_>], is_enum: bool, types: &Types<'_>) -> TokenStream {
-    let (taken, places, made) = (hidden::taken(), hidden::places(), hidden::made());
+fn functions(variants: &[Variant<'_>], is_enum: bool, types: &Apart<'_>) -> TokenStream {
+    let (taken, places, made_name) = (hidden::taken(), hidden::places(), hidden::made());
     let of = |one: &dyn Fn(&Field) -> TokenStream| {
         let all: Vec<TokenStream> =
             variants.iter().map(|v| tuple(&v.types.iter().map(one).collect::<Vec<_>>())).collect();
@@ -73,12 +72,22 @@ fn functions(variants: &[Variant<'_>], is_enum: bool, types: &Types<'_>) -> Toke
     let (taken_type, made_type) = (of(&|ty| types.taken(ty)), of(&|ty| types.made(ty)));
     let own = |variant: &Variant<'_>| {
         let parts = variant.types.iter().zip(variant.names());
-        tuple(&parts.map(|(ty, name)| take_apart(ty, &quote!((*#name)))).collect::<Vec<_>>())
+        tuple(&parts.map(|(ty, name)| types.take_apart(ty, &quote!((*#name)))).collect::<Vec<_>>())
     };
     let made_of = |variant: &Variant<'_>| {
-        let parts = variant.types.iter().zip(variant.names());
-        variant.with(&parts.map(|(ty, name)| put_together(ty, &quote!(#name))).collect::<Vec<_>>())
+        let part = |(k, ty): (usize, &Option<Field>)| {
+            let (name, like) = (name(k), like(k));
+            match ty {
+                None => quote!(::core::clone::Clone::clone(#like)),
+                Some(Tree::Defined(of, _)) if of.is_opaque => {
+                    made(&DefinedType { like: Some(quote!((*#like))), ..of.clone() }, &quote!(#name))
+                }
+                Some(ty) => put_together(ty, &quote!(#name)),
+            }
+        };
+        variant.with(&variant.all.iter().enumerate().map(part).collect::<Vec<_>>())
     };
+    let is_opaque = variants.iter().any(Variant::is_opaque);
     let (taken_body, made_body) = if is_enum {
         // Each arm names its own part only, so that the code is linear in the number of variants.
         let all = (0..variants.len()).map(|k| (Index::from(k), Index::from(k + 1)));
@@ -105,9 +114,16 @@ fn functions(variants: &[Variant<'_>], is_enum: bool, types: &Types<'_>) -> Toke
         )
     } else {
         let taken_arms = variants.iter().map(|v| (v.pattern(), own(v))).map(|(p, value)| quote!(#p => #value,));
-        let made_arms = variants.iter().map(|v| (v.tuple(), made_of(v))).map(|(p, value)| quote!(#p => #value,));
-        (quote!(match self { #(#taken_arms)* }), quote!(match parts { #(#made_arms)* }))
+        let made_arms = variants.iter().map(|v| {
+            let (parts, value) = (v.tuple(), made_of(v));
+            let all: Vec<TokenStream> = (0..v.all.len()).map(|k| like(k).to_token_stream()).collect();
+            let like = v.with(&all);
+            if is_opaque { quote!((#parts, #like) => #value,) } else { quote!(#parts => #value,) }
+        });
+        let made_from = if is_opaque { quote!((parts, like)) } else { quote!(parts) };
+        (quote!(match self { #(#taken_arms)* }), quote!(match #made_from { #(#made_arms)* }))
     };
+    let like = is_opaque.then(|| quote!(, like: &Self));
     let mut code = quote! {
         #[doc(hidden)]
         #[inline]
@@ -116,14 +132,15 @@ fn functions(variants: &[Variant<'_>], is_enum: bool, types: &Types<'_>) -> Toke
         }
         #[doc(hidden)]
         #[inline]
-        pub fn #made(parts: #made_type) -> Self {
+        pub fn #made_name(parts: #made_type #like) -> Self {
             #made_body
         }
     };
     if let ([variant], false) = (variants, is_enum)
         && variant.types.iter().all(has_places)
+        && !is_opaque
     {
-        let places_type = of(&|ty| types.places(ty));
+        let type_of_places = of(&|ty| places_type(ty, types));
         let (names, pattern) = (variant.names(), variant.pattern());
         let own: Vec<TokenStream> =
             variant.types.iter().zip(&names).map(|(ty, name)| places_of(ty, &quote!((*#name)))).collect();
@@ -131,7 +148,7 @@ fn functions(variants: &[Variant<'_>], is_enum: bool, types: &Types<'_>) -> Toke
         code.extend(quote! {
             #[doc(hidden)]
             #[inline]
-            pub fn #places(&mut self) -> #places_type {
+            pub fn #places(&mut self) -> #type_of_places {
                 match self { #pattern => #value }
             }
         });
@@ -139,13 +156,33 @@ fn functions(variants: &[Variant<'_>], is_enum: bool, types: &Types<'_>) -> Toke
     code
 }
 
+/// The name of a field.
+fn name(k: usize) -> Ident {
+    format_ident!("part{k}", span = Span::mixed_site())
+}
+
+/// The name of a field of the value that a new one is like.
+fn like(k: usize) -> Ident {
+    format_ident!("like{k}", span = Span::mixed_site())
+}
+
 fn number(k: usize) -> TokenStream {
     Literal::usize_unsuffixed(k).to_token_stream()
 }
 
 impl Variant<'_> {
+    /// Whether a field is not made of numbers, or has such a field.
+    fn is_opaque(&self) -> bool {
+        self.all.iter().any(|ty| match ty {
+            None => true,
+            Some(Tree::Defined(of, _)) => of.is_opaque,
+            Some(_) => false,
+        })
+    }
+
+    /// The names of the fields that are made of numbers.
     fn names(&self) -> Vec<Ident> {
-        (0..self.types.len()).map(|k| format_ident!("part{k}", span = Span::mixed_site())).collect()
+        self.all.iter().enumerate().filter(|(_, ty)| ty.is_some()).map(|(k, _)| name(k)).collect()
     }
 
     /// A tuple of the names that are bound to its fields.
@@ -155,7 +192,7 @@ impl Variant<'_> {
 
     /// The variant with its names for its fields.
     fn pattern(&self) -> TokenStream {
-        self.with(&self.names().iter().map(ToTokens::to_token_stream).collect::<Vec<_>>())
+        self.with(&(0..self.all.len()).map(|k| name(k).to_token_stream()).collect::<Vec<_>>())
     }
 
     /// The variant with these values or patterns for its fields.
@@ -177,160 +214,20 @@ fn has_places(ty: &Field) -> bool {
     }
 }
 
-impl Types<'_> {
-    /// The type of the structure into which a value is taken apart.
-    fn taken(&self, ty: &Field) -> TokenStream {
-        let krate = self.krate;
-        match ty {
-            Tree::Leaf(leaf) => {
-                let elem = elem_type(leaf.elem, &self.real);
-                match leaf.container {
-                    Container::NdArray => {
-                        let view = format_ident!("ArrayView{}", leaf.rank);
-                        quote!(#krate::ndarray::#view<'_, #elem>)
-                    }
-                    Container::Slice => {
-                        let elem = static_type(elem, &leaf.lens);
-                        quote!(&[#elem])
-                    }
-                    _ => static_type(elem, &leaf.lens),
-                }
-            }
-            Tree::Tuple(parts) => tuple(&parts.iter().map(|ty| self.taken(ty)).collect::<Vec<_>>()),
-            Tree::List(of, element) => list_of(of, &self.taken(element)),
-            Tree::Defined(_, inner) => self.taken(inner),
-        }
-    }
-
-    /// The type of the parts from which a value is made.
-    fn made(&self, ty: &Field) -> TokenStream {
-        match ty {
-            Tree::Leaf(leaf) => {
-                let elem = elem_type(leaf.elem, &self.real);
-                let static_array = static_type(elem.clone(), &leaf.lens);
-                match leaf.container {
-                    Container::NdArray => {
-                        let (krate, array) = (self.krate, format_ident!("Array{}", leaf.rank));
-                        quote!(#krate::ndarray::#array<#elem>)
-                    }
-                    Container::Slice => quote!(::std::vec::Vec<#static_array>),
-                    _ => static_array,
-                }
-            }
-            Tree::Tuple(parts) => tuple(&parts.iter().map(|ty| self.made(ty)).collect::<Vec<_>>()),
-            Tree::List(of, element) => list_of(of, &self.made(element)),
-            Tree::Defined(_, inner) => self.made(inner),
-        }
-    }
-
-    /// The type of mutable references to the leaves of a value.
-    fn places(&self, ty: &Field) -> TokenStream {
-        match ty {
-            Tree::Leaf(leaf) if leaf.container == Container::Slice => {
-                let elem = static_type(elem_type(leaf.elem, &self.real), &leaf.lens);
-                quote!(&mut [#elem])
-            }
-            Tree::Leaf(_) => {
-                let owned = self.made(ty);
-                quote!(&mut #owned)
-            }
-            Tree::Tuple(parts) => tuple(&parts.iter().map(|ty| self.places(ty)).collect::<Vec<_>>()),
-            Tree::List(..) => TokenStream::new(),
-            Tree::Defined(_, inner) => self.places(inner),
-        }
-    }
-
-    /// The parts of a variant when the value is another variant: zeros, and arrays without
-    /// elements.
-    fn absent(&self, ty: &Field) -> TokenStream {
-        match ty {
-            Tree::Leaf(leaf) => self.absent_leaf(leaf),
-            Tree::Tuple(parts) => tuple(&parts.iter().map(|ty| self.absent(ty)).collect::<Vec<_>>()),
-            Tree::List(ListType::Vector, _) => quote!(::std::vec::Vec::new()),
-            Tree::List(ListType::Static(_), element) => {
-                let element = self.absent(element);
-                quote!(::core::array::from_fn(|_| #element))
-            }
-            Tree::Defined(_, inner) => self.absent(inner),
-        }
-    }
-
-    fn absent_leaf(&self, leaf: &FieldLeaf) -> TokenStream {
-        let krate = self.krate;
-        match leaf.container {
-            Container::NdArray => quote!(#krate::runtime::no_elements()),
-            Container::Slice => quote!(&[]),
-            _ => {
-                let zero = match leaf.elem {
-                    Elem::Real(RealTy::Param) => {
-                        let real = &self.real;
-                        quote!(<#real as #krate::Real>::lit(0.0))
-                    }
-                    Elem::Real(_) => quote!(0.0),
-                    Elem::Int(_) => quote!(0),
-                    Elem::Bool => quote!(false),
-                };
-                static_type(zero, &leaf.lens)
-            }
-        }
-    }
-}
-
-/// The type of a list of these elements.
-fn list_of(of: &ListType, element: &TokenStream) -> TokenStream {
-    match of {
-        ListType::Vector => quote!(::std::vec::Vec<#element>),
-        ListType::Static(len) => quote!([#element; #len]),
-    }
-}
-
-/// Applies `one` to each part of a tuple.
-fn each_part(parts: &[Field], of: &TokenStream, one: fn(&Field, &TokenStream) -> TokenStream) -> TokenStream {
-    let part = |(k, ty): (usize, &Field)| {
-        let k = Literal::usize_unsuffixed(k);
-        one(ty, &quote!(#of.#k))
-    };
-    tuple(&parts.iter().enumerate().map(part).collect::<Vec<_>>())
-}
-
-/// Takes the value of a place expression apart.
-fn take_apart(ty: &Field, place: &TokenStream) -> TokenStream {
+/// The type of mutable references to the leaves of a value.
+fn places_type(ty: &Field, types: &Apart<'_>) -> TokenStream {
     match ty {
-        Tree::Leaf(leaf) => match leaf.container {
-            Container::NdArray => quote!(#place.view()),
-            Container::Slice => quote!(&#place[..]),
-            _ => place.clone(),
-        },
-        Tree::Tuple(parts) => each_part(parts, place, take_apart),
-        Tree::List(of, element) => {
-            let item = Ident::new("item", Span::mixed_site());
-            let one = take_apart(element, &quote!((*#item)));
-            match of {
-                ListType::Vector => quote!(#place.iter().map(|#item| #one).collect()),
-                ListType::Static(_) => quote!(#place.each_ref().map(|#item| #one)),
-            }
+        Tree::Leaf(leaf) if leaf.container == Container::Slice => {
+            let elem = static_type(elem_type(leaf.elem, &types.real), &leaf.lens);
+            quote!(&mut [#elem])
         }
-        Tree::Defined(..) => {
-            let taken = hidden::taken();
-            quote!(#place.#taken())
+        Tree::Leaf(_) => {
+            let owned = types.made(ty);
+            quote!(&mut #owned)
         }
-    }
-}
-
-/// Puts a value together.
-fn put_together(ty: &Field, value: &TokenStream) -> TokenStream {
-    match ty {
-        Tree::Leaf(_) => value.clone(),
-        Tree::Tuple(parts) => each_part(parts, value, put_together),
-        Tree::List(of, element) => {
-            let item = Ident::new("item", Span::mixed_site());
-            let one = put_together(element, &quote!(#item));
-            match of {
-                ListType::Vector => quote!(#value.into_iter().map(|#item| #one).collect()),
-                ListType::Static(_) => quote!(#value.map(|#item| #one)),
-            }
-        }
-        Tree::Defined(of, _) => made(of, value),
+        Tree::Tuple(parts) => tuple(&parts.iter().map(|ty| places_type(ty, types)).collect::<Vec<_>>()),
+        Tree::List(..) => TokenStream::new(),
+        Tree::Defined(_, inner) => places_type(inner, types),
     }
 }
 
@@ -339,7 +236,7 @@ fn places_of(ty: &Field, place: &TokenStream) -> TokenStream {
     match ty {
         Tree::Leaf(leaf) if leaf.container == Container::Slice => quote!(&mut #place[..]),
         Tree::Leaf(_) => quote!(&mut #place),
-        Tree::Tuple(parts) => each_part(parts, place, places_of),
+        Tree::Tuple(parts) => each_part(parts, place, &mut |ty, place| places_of(ty, place)),
         Tree::List(..) => TokenStream::new(),
         Tree::Defined(..) => {
             let places = hidden::places();

@@ -61,6 +61,11 @@ impl VisitMut for Arguments<'_> {
     }
 }
 
+/// Whether a type is `PhantomData`, which has no values.
+pub(crate) fn is_phantom(ty: &Type) -> bool {
+    matches!(ty, Type::Path(p) if p.path.segments.last().is_some_and(|s| s.ident == "PhantomData"))
+}
+
 /// The types and sizes in `<..>`.
 pub(crate) fn arguments(arguments: &PathArguments) -> Vec<GenericArgument> {
     match arguments {
@@ -126,7 +131,14 @@ impl Definitions {
             if let Some(definition) = self.ty(&name) {
                 let variant = |v: usize| -> Option<Vec<TypeTree<'_>>> {
                     let fields = 0..definition.variants[v].fields.len();
-                    fields.map(|k| deeper(&definition.field_type(v, k, &given)?)).collect()
+                    fields
+                        .map(|k| {
+                            let ty = definition.field_type(v, k, &given)?;
+                            // A field that is not made of numbers has no leaves.
+                            let copied = definition.variants[v].fields[k].constant || is_phantom(&ty);
+                            deeper(&ty).or_else(|| copied.then(|| TypeTree::Tuple(Vec::new())))
+                        })
+                        .collect()
                 };
                 if definition.is_enum {
                     let variants = (0..definition.variants.len()).map(variant).collect::<Option<_>>()?;

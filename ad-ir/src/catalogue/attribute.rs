@@ -67,9 +67,9 @@ pub fn derivative_of_an_array(option: &str, array: bool, instead: &str) -> Messa
         .help(instead)
 }
 
-pub fn destination_of_a_list(option: &str, name: &str) -> Message {
-    message(format!("`{option}` does not write to lists of tuples or arrays, and `{name}` has one"))
-        .help("write `grad`, or take a list for each part")
+pub fn closure_of_copied_fields(option: &str, name: &str, ty: &str) -> Message {
+    message(format!("`{option}` keeps no fields that are not made of numbers, and `{name}` of type `{ty}` has some"))
+        .help("write `vjp`, or leave the parameter out: `wrt(..)`")
 }
 
 pub fn derivative_of_several(option: &str, names: &[String], first: &str, instead: &str) -> Message {

@@ -529,10 +529,6 @@ const TYPES: &[Refusal] = &[
     row("Rc", "take a reference to what it holds"),
     row("Arc", "take a reference to what it holds"),
     row("Result", "take the value itself; only a whole result may be one: `-> Result<(f64, f64), Error>`"),
-    row(
-        "Option",
-        "take the value itself, and a `bool` for whether it exists; only a whole result may be one: `-> Option<(f64, f64)>`",
-    ),
     row("String", "take numbers, booleans, or arrays of them"),
     row("str", "take numbers, booleans, or arrays of them"),
     row("float", "write `f64`, or `f32`"),

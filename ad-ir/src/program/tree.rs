@@ -3,10 +3,12 @@
 //!
 //! This module interprets no type and writes no code: `rust_types` does.
 
+use std::rc::Rc;
+
 use proc_macro2::{Ident, TokenStream};
 
 use super::{Container, Owner, Passing};
-use crate::ir::Term;
+use crate::ir::{Elem, Term};
 
 /// The structure of a value: one number or array, or a tuple or list of structures.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -55,13 +57,35 @@ impl ListType {
     }
 }
 
-/// A user-defined type, as the signature names it.
+/// A user-defined type, or an `Option`, as the signature names it.
 #[derive(Clone, Debug)]
 pub struct DefinedType {
     /// The type without references.
     pub ty: TokenStream,
-    /// Whether it is an enum, or has one in a field: then its parts have no places of their own.
+    /// Whether it is an enum or an `Option`, or has one in a field: then its parts have no places
+    /// of their own.
     pub has_sums: bool,
+    /// Of an `Option`, the structure of its content, in which user-defined types are not taken
+    /// apart. Its own structure is a pair of the content, taken apart, and whether it is there.
+    pub content: Option<Rc<Tree<FieldLeaf>>>,
+    /// Whether it has fields that are not made of numbers. They are copied from another value of
+    /// the type when one is made.
+    pub is_opaque: bool,
+    /// The place of the argument that they are copied from.
+    pub like: Option<TokenStream>,
+}
+
+/// A number or array in a field.
+#[derive(Clone, Debug)]
+pub struct FieldLeaf {
+    /// The container of its type.
+    pub container: Container,
+    /// The type of its elements.
+    pub elem: Elem,
+    /// Its rank.
+    pub rank: u8,
+    /// The sizes in its type, the outermost first.
+    pub lens: Vec<TokenStream>,
 }
 
 impl PartialEq for DefinedType {

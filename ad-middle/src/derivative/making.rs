@@ -17,6 +17,17 @@ use ad_ir::rust_types::{Passed, argument_type, destination_type, owned_type, typ
 /// The passes over a derivative that is differentiated again.
 pub(crate) type InnerPasses<'a> = dyn FnMut(&mut Graph, Roots) -> Roots + 'a;
 
+/// What a routine does with a further parameter.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// It reads the parameter.
+    Read,
+    /// It writes each leaf in its place.
+    Write,
+    /// It replaces the whole value, since not all leaves have places of their own.
+    Replace,
+}
+
 /// The state of a recipe.
 pub(crate) struct DerivativeBuilder<'a> {
     pub(super) prepared: &'a mut Prepared,
@@ -48,7 +59,7 @@ impl<'a> DerivativeBuilder<'a> {
             between,
         };
         if further == Further::Destinations {
-            making.destinations = making.of_active("grad", true).into_iter().map(|(_, name)| name).collect();
+            making.destinations = making.of_active("grad", Use::Write).into_iter().map(|(_, name)| name).collect();
         }
         making
     }
@@ -157,7 +168,7 @@ impl<'a> DerivativeBuilder<'a> {
     pub(super) fn directions(&mut self) -> Vec<(u32, Term)> {
         let Further::Directions(what) = self.further else { return Vec::new() };
         let inputs = self.wrt();
-        let given = self.of_active(what, false).into_iter().filter_map(|(term, _)| term);
+        let given = self.of_active(what, Use::Read).into_iter().filter_map(|(term, _)| term);
         inputs.into_iter().zip(given).collect()
     }
 
@@ -172,14 +183,14 @@ impl<'a> DerivativeBuilder<'a> {
             role: out.role,
             label: "the result".into(),
         });
-        let given = self.further("cotangent", &like, false);
+        let given = self.further("cotangent", &like, Use::Read);
         let terms = result.terms().into_iter().zip(given);
         terms.map(|(result, (given, _))| given.unwrap_or_else(|| self.graph().zeros_like(result))).collect()
     }
 
     /// A parameter for each declared active one. Returns those of its leaves that are real; of a
     /// destination, those of all leaves.
-    fn of_active(&mut self, what: &str, written: bool) -> Vec<(Option<Term>, Ident)> {
+    fn of_active(&mut self, what: &str, used: Use) -> Vec<(Option<Term>, Ident)> {
         let wrt: Vec<Declared> = self.prepared.program.wrt.iter().map(|&k| self.declared[k].clone()).collect();
         let mut all = Vec::new();
         for of in wrt {
@@ -190,16 +201,17 @@ impl<'a> DerivativeBuilder<'a> {
                 let (container, label) = (own.container.owned(), format!("`{}`", own.label));
                 Like { container, lens: own.lens, term, role: own.role, label }
             });
-            all.extend(self.further(&name, &like, written));
+            let used = if used == Use::Write && !like.has_places() { Use::Replace } else { used };
+            all.extend(self.further(&name, &like, used));
         }
-        all.retain(|(term, _)| written || term.is_some());
+        all.retain(|(term, _)| used != Use::Read || term.is_some());
         all
     }
 
     /// Adds a parameter for a direction, a cotangent or a destination. It has the structure and the
     /// shapes of `like`; the shapes are checked at entry. A part that is not real is given a term
-    /// only if it is written.
-    fn further(&mut self, name: &str, like: &Tree<Like>, written: bool) -> Vec<(Option<Term>, Ident)> {
+    /// only if it is written in its place.
+    fn further(&mut self, name: &str, like: &Tree<Like>, used: Use) -> Vec<(Option<Term>, Ident)> {
         // A parameter is a pattern, and in a pattern the name of a constant means the constant. So
         // the name ends in `_`.
         let mut own = format!("{name}_");
@@ -211,14 +223,14 @@ impl<'a> DerivativeBuilder<'a> {
         }
         let mut leaves = Vec::new();
         let (name_in_rust, parts) =
-            (Ident::new(&own, Span::call_site()), self.parts(&own, name, (like, false), written, &mut leaves));
+            (Ident::new(&own, Span::call_site()), self.parts(&own, name, (like, false), used, &mut leaves));
         let program = &self.prepared.program;
         let g = &program.graph;
         let ty = match like {
-            Tree::Leaf(like) if written => {
+            Tree::Leaf(like) if used != Use::Read => {
                 destination_type(program, like.container, g.elem(like.term), g.rank(like.term), &like.lens)
             }
-            Tree::Tuple(_) | Tree::List(..) | Tree::Defined(..) if written => {
+            Tree::Tuple(_) | Tree::List(..) | Tree::Defined(..) if used != Use::Read => {
                 let output = |like: &Like| Output {
                     term: like.term,
                     container: like.container,
@@ -245,7 +257,7 @@ impl<'a> DerivativeBuilder<'a> {
         own: &str,
         label: &str,
         (like, defined): (&Tree<Like>, bool),
-        written: bool,
+        used: Use,
         leaves: &mut Vec<(Option<Term>, Ident)>,
     ) -> ParamTree {
         match like {
@@ -253,8 +265,8 @@ impl<'a> DerivativeBuilder<'a> {
                 let name = Ident::new(own, Span::call_site());
                 let real = self.prepared.program.graph.elem(like.term).is_real() && like.role == Role::Data;
                 let passing = if defined { like.container.taken() } else { like.container.passing() };
-                let passing = if written { Passing::reference(passing.owner) } else { passing };
-                let term = self.leaf(&name, label, (like, passing), (written, real));
+                let passing = if used != Use::Read { Passing::reference(passing.owner) } else { passing };
+                let term = self.leaf(&name, label, (like, passing), (used, real));
                 leaves.push((term, name));
                 ParamTree::Leaf(self.params.len() - 1)
             }
@@ -264,17 +276,17 @@ impl<'a> DerivativeBuilder<'a> {
                     while self.params.iter().any(|p| p.name == name.as_str()) {
                         name.push('_');
                     }
-                    self.parts(&name, &format!("{label}.{k}"), (part, defined), written, leaves)
+                    self.parts(&name, &format!("{label}.{k}"), (part, defined), used, leaves)
                 };
                 let parts = parts.iter().enumerate().map(part).collect();
                 ParamTree::Tuple { references: 0, is_static: false, parts }
             }
             Tree::List(of, element) => {
-                let element = self.parts(own, label, (element, defined), written, leaves).into();
+                let element = self.parts(own, label, (element, defined), used, leaves).into();
                 ParamTree::List { passing: of.passing(), of: of.clone(), element }
             }
             Tree::Defined(of, inner) => {
-                let inner = self.parts(own, label, (inner, true), written, leaves).into();
+                let inner = self.parts(own, label, (inner, true), used, leaves).into();
                 ParamTree::Defined { references: 1, is_static: false, of: of.clone(), inner }
             }
         }
@@ -286,7 +298,7 @@ impl<'a> DerivativeBuilder<'a> {
         name: &Ident,
         label: &str,
         (like, passing): (&Like, Passing),
-        (written, real): (bool, bool),
+        (used, real): (Use, bool),
     ) -> Option<Term> {
         let Like { container, lens, .. } = like;
         let container = *container;
@@ -305,7 +317,7 @@ impl<'a> DerivativeBuilder<'a> {
             role: like.role,
         };
         let is_tag = like.role == Role::Tag;
-        if !real && !written && !is_tag {
+        if used == Use::Replace || (used == Use::Read && !real && !is_tag) {
             self.params.push(param);
             return None;
         }
@@ -339,7 +351,7 @@ impl<'a> DerivativeBuilder<'a> {
         }
         param.input = input;
         self.params.push(param);
-        if is_tag && !written {
+        if is_tag && used == Use::Read {
             self.same_variant(label, like, term);
             return None;
         }

@@ -1,17 +1,25 @@
-//! Two types of one name in the blocks of a function.
+//! Two types of one name in the modules of a marked module.
 
 use ad::prelude::*;
 
 #[differentiate]
-fn f(x: f64) -> f64 {
-    struct Point(f64);
-    let p = Point(x);
-    let q = {
-        struct Point(f64, f64);
-        let q = Point(x, 2.0);
-        q.0 * q.1
-    };
-    p.0 * q
+mod shapes {
+    use ad::prelude::*;
+
+    pub struct Point {
+        pub x: f64,
+    }
+
+    pub mod flat {
+        pub struct Point {
+            pub y: f64,
+        }
+    }
+
+    #[differentiate]
+    pub fn f(p: &Point, q: &flat::Point) -> f64 {
+        p.x * q.y
+    }
 }
 
 fn main() {}

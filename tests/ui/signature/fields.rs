@@ -36,4 +36,31 @@ fn h(line: &Line) -> Line {
     line.clone()
 }
 
+#[derive(Clone, Differentiable)]
+struct Named {
+    x: f64,
+    #[constant]
+    name: String,
+}
+
+#[differentiate]
+fn k(list: &[Named]) -> f64 {
+    list[0].x
+}
+
+#[differentiate]
+fn l(named: &Named) -> Named {
+    named.clone()
+}
+
+#[differentiate(pullback)]
+fn m(named: &Named) -> f64 {
+    named.x
+}
+
+#[differentiate]
+fn n(named: &Named) -> f64 {
+    if named.name.is_empty() { named.x } else { 0.0 }
+}
+
 fn main() {}

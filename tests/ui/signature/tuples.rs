@@ -27,11 +27,6 @@ fn l(p: (f64, f64), q: f64) -> f64 {
     p.0 * p.1 * q
 }
 
-#[differentiate(into)]
-fn n(p: (f64, &[(f64, f64)])) -> f64 {
-    p.0 * p.1[0].1
-}
-
 #[differentiate(jacobian)]
 fn m(p: (f64, Array4<f64>)) -> (f64, Array3<f64>) {
     (p.0, p.1.sum_axis(Axis(0)))

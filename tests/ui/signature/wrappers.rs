@@ -6,8 +6,8 @@ use std::sync::Arc;
 use ad::prelude::*;
 
 #[differentiate]
-fn f(a: Box<f64>, b: Rc<f64>, c: Arc<f64>, d: Option<f64>) -> f64 {
-    *a + *b + *c + d.unwrap()
+fn f(a: Box<f64>, b: Rc<f64>, c: Arc<f64>, d: Option<&Array1<f64>>) -> f64 {
+    *a + *b + *c + d.unwrap().sum()
 }
 
 #[differentiate]
