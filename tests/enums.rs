@@ -223,7 +223,7 @@ fn arrays_of_variants_have_one_shape() {
 
 #[differentiate(grad, into)]
 fn areas(shapes: &[Shape], k: f64) -> f64 {
-    shapes.iter().map(|s| area_of(s)).sum::<f64>() * k
+    shapes.iter().map(area_of).sum::<f64>() * k
 }
 
 #[differentiable]

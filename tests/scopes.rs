@@ -2,7 +2,12 @@
 
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
-#![allow(clippy::items_after_statements, reason = "types are where they are used")]
+#![allow(
+    clippy::items_after_statements,
+    clippy::many_single_char_names,
+    clippy::redundant_closure_for_method_calls,
+    reason = "types are where they are used, and functions are as people write them"
+)]
 
 use ad::prelude::*;
 
