@@ -477,6 +477,79 @@ fn inner_loops_of_any_length_have_their_gradient() {
     ad::check_grad!(now_and_then(&numbers(4), &[]));
 }
 
+/// Some steps replace the array, others change an element.
+#[differentiate(hvp)]
+fn replaced(x: &[f64], every: usize) -> f64 {
+    let mut a = x.to_vec();
+    let n = a.len();
+    for i in 0..3 * n {
+        a[(3 * i) % n] *= 0.9;
+        if i % every == 2 {
+            a[0] += a[1] * a[2];
+            a = a.iter().map(|v| v.sin() + 0.1).collect();
+            a[1] *= a[2];
+        } else if i % 3 == 1 {
+            a[i % n] = a[(7 * i) % n] * a[i % n];
+        }
+    }
+    a.iter().sum()
+}
+
+/// In a nested loop, by a condition on the data.
+#[differentiate]
+fn normalized(x: &[f64], most: f64) -> f64 {
+    let n = x.len();
+    let mut h = x.to_vec();
+    let mut c = 0.3;
+    for i in 0..n {
+        for j in 0..n {
+            if h[j] > most {
+                let v: Vec<f64> = h.iter().map(|v| (v * c).exp()).collect();
+                let m: f64 = v.iter().sum();
+                c = m.sin();
+                h = v.iter().map(|v| v / m).collect();
+            } else {
+                c = (c * 1.01).min(0.8);
+                h[i] += 0.1 * c * h[j];
+            }
+        }
+    }
+    c + h.iter().map(|v| v * v).sum::<f64>()
+}
+
+/// An inner loop in an arm.
+#[differentiate(hvp)]
+fn looped(x: &[f64], most: f64) -> f64 {
+    let n = x.len();
+    let mut a = x.to_vec();
+    let mut s = 0.1;
+    for i in 0..2 * n {
+        if a[i % n] > most {
+            for k in 0..n {
+                s = (s * 0.5 + a[k]).sin();
+                a[(k * 3) % n] *= 0.99;
+            }
+        } else {
+            s *= 0.9;
+            a[i % n] += 0.1 * s;
+        }
+    }
+    s + a.iter().map(|v| v * v).sum::<f64>()
+}
+
+#[test]
+fn arrays_that_few_steps_replace_have_their_gradient() {
+    let x: Vec<f64> = (0..7).map(|k| 0.3 + 0.1 * f64::from(k)).collect();
+    for every in [3, 5, 7, 100] {
+        ad::check_grad!(replaced(&x, every));
+    }
+    for most in [0.05, 0.62, 0.85, 5.0] {
+        ad::check_grad!(normalized(&x, most));
+        ad::check_grad!(looped(&x, most));
+    }
+    ad::check_grad!(normalized(&[], 0.5));
+}
+
 #[test]
 fn parts_from_behind_have_their_gradient() {
     for ends in [&[][..], &[0], &[3], &[1, 1, 2, 5, 5, 7]] {

@@ -112,6 +112,8 @@ kinds! {
     TiledScatter: "scatters in tiles", "done in each tile", "done after the tiles";
     /// A product of a matrix with rows of items is part of their tiles.
     TiledProduct: "products in tiles", "done in each tile", "done by one kernel";
+    /// Rows that a loop saves under a condition are appended to a vector, or each step has one.
+    AppendedRows: "rows under a condition", "appended by the steps that save one", "one for each step";
     /// A loop of few steps, whose number is a literal, is straight-line code.
     Unrolling: "full unrolling of loops", "unrolled", "a loop";
 }

@@ -43,5 +43,11 @@ pub fn programs() -> Vec<Program> {
         quote! { fn f(x: &Array1<f64>, m: &Array2<f64>) -> f64 { let mut h = x[0]; let mut v = Array1::<f64>::zeros(m.ncols()); let mut y = Array1::<f64>::zeros(m.nrows()); let mut s = 0.0; for i in 0..m.nrows() { h = (h * 0.5 + x[i % x.len()]).sin(); s += x[i % x.len()] * h; v = &v + &(&m.row(i) * h); y[i] += m[[i, 0]] * x[0]; } s + (&v * &v).sum() + (&y * &y).sum() } },
         vec![vector(4), table(6, 3)],
     );
+    // An arm that replaces an array.
+    add(
+        "seldom_replaced",
+        quote! { fn f(x: &Array1<f64>) -> f64 { let n = x.len(); let mut a = x.clone(); for i in 0..2 * n { if i % n == 3 { a = a.mapv(f64::sin); } else { a[i % n] = a[(7 * i) % n] * a[i % n] + 0.1; } } a.sum() } },
+        vec![vector(6)],
+    );
     all
 }

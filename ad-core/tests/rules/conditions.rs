@@ -63,6 +63,14 @@ pub(super) fn examples(rule: &str) -> Vec<Example> {
             let m = f.g.replicate(f.n, c);
             f.g.select(m, f.x, f.y)
         }],
+        "select.one" => vec![|f| {
+            let (two, i) = (f.g.lit_usize(2), f.g.iota(f.n));
+            let at = f.g.index(f.ids, &[two]);
+            let at = f.g.broadcast(at, &[f.n]);
+            let here = f.g.compare(Cmp::Eq, i, at);
+            let (sine, zeros) = (f.g.unary(Unary::Sin, f.x), f.g.zeros_like(f.x));
+            f.g.select(here, sine, zeros)
+        }],
         "select.not" => vec![
             |f| {
                 let m = f.g.prim(Prim::Not, &[f.m]);

@@ -87,6 +87,7 @@ pub(crate) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) 
     let mut analyses = Analyses::default();
     let runs = runs(g, roots, &mut analyses);
     let exact = exact::of_routine(g, roots, own, &runs, &mut analyses);
+    let stepwise = read_stepwise(g, roots);
     let mut lower = Lowering {
         g,
         exact,
@@ -95,6 +96,7 @@ pub(crate) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) 
         inner_rows: HashMap::new(),
         marks: HashMap::new(),
         ragged: HashMap::new(),
+        stepwise,
         outside: HashMap::new(),
         loops: Loops::default(),
         depth: 0,
@@ -107,6 +109,28 @@ pub(crate) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) 
     let Lowering { outside: new, loops, inner, .. } = lower;
     let outer = new.values().copied().filter(|t| !inner.contains(t)).collect();
     Ok(LoweredGraph { new, loops, outer })
+}
+
+/// The results of the outermost loops that are read as rows of other loops only.
+fn read_stepwise(g: &Graph, roots: &[Term]) -> HashSet<(Term, usize)> {
+    let (mut rows, mut others) = (HashSet::new(), HashSet::new());
+    let mut part = |t: Term, whole: bool| {
+        if let Node::Proj(of, k) = *g.node(t) {
+            if whole { &mut others } else { &mut rows }.insert((of, k as usize));
+        }
+    };
+    roots.iter().for_each(|&t| part(t, true));
+    for t in g.reachable(roots) {
+        match g.node(t) {
+            Node::Scan(s) => {
+                s.xs.iter().for_each(|&x| part(x, false));
+                s.init.iter().chain(&s.captures).chain([&s.count]).for_each(|&x| part(x, true));
+            }
+            node => node.for_each_child(|c| part(c, true)),
+        }
+    }
+    rows.retain(|row| !others.contains(row));
+    rows
 }
 
 /// `sum(cond(c, a, b)) = cond(c, sum a, sum b)`: neither array has to be stored, and each branch
@@ -130,6 +154,8 @@ struct Lowering<'g> {
     marks: HashMap<Term, Inherited>,
     /// Lowered arrays that are ragged rows.
     ragged: HashMap<Term, Ragged>,
+    /// Rows of loops, by the number of the result, that only loops read, step by step.
+    stepwise: HashSet<(Term, usize)>,
     /// Terms that mention no parameter of a body.
     outside: HashMap<Term, Term>,
     loops: Loops,
@@ -199,11 +225,11 @@ impl Lowering<'_> {
         if let Node::Scan(mut scan) = mapped {
             let mark = self.marks.get(&t).cloned();
             let made = match self.inner_rows.get(&t) {
-                None => self.scan(*scan, None, &[], mark.as_ref())?,
+                None => self.scan(Some(t), *scan, None, &[], mark.as_ref())?,
                 Some(rows) => {
                     let first = scan.body.results.len();
                     scan.body.results = scan.body.results.iter().chain(rows).copied().collect();
-                    self.scan(*scan, Some((None, first)), &[], None)?
+                    self.scan(None, *scan, Some((None, first)), &[], None)?
                 }
             };
             return Ok((Some("lowering.open_loop"), made));
@@ -293,7 +319,7 @@ impl Lowering<'_> {
             let outside = &self.outside;
             let Node::Scan(mapped) = Node::Scan(scan.into()).map_children(|c| outside[&c]) else { return Ok(None) };
             let first = old.body.results.len();
-            return self.scan(*mapped, counter.map(|k| (Some(k), first)), &inner, None).map(Some);
+            return self.scan(None, *mapped, counter.map(|k| (Some(k), first)), &inner, None).map(Some);
         }
         let Some((first, parts)) =
             self.runs.iter().find(|(_, run)| run.other == t).map(|(&s, run)| (s, run.parts.clone()))
@@ -333,8 +359,10 @@ impl Lowering<'_> {
     /// Opens a loop: its body becomes terms over leaves of its own, and its results become leaves.
     /// If `growing` is given, the number of rows of the last results is not known beforehand. Then
     /// a carried value counts the rows, or the enclosing loop collects them as its `inner` rows.
+    /// `of` is the loop's term, if it has not been merged with another one.
     fn scan(
         &mut self,
+        of: Option<Term>,
         mut scan: Scan,
         growing: Option<(Option<usize>, usize)>,
         inner: &[Inner],
@@ -344,7 +372,10 @@ impl Lowering<'_> {
         let collected = match mark {
             Some(mark) => mark.collected(),
             None if merged => Collected::default(),
-            None => ragged::collected(self.g, &scan, &mut self.analyses),
+            None => {
+                let stepwise = |k: usize| of.is_some_and(|t| self.stepwise.contains(&(t, k)));
+                ragged::collected(self.g, &scan, stepwise, &mut self.analyses)
+            }
         };
         let g = &mut *self.g;
         let carries = scan.init.len();
@@ -395,6 +426,7 @@ impl Lowering<'_> {
             .iter()
             .map(|t| body.get(t).or_else(|| self.outside.get(t)).copied().unwrap_or(*t))
             .collect();
+        let runs = self.inner_runs(&collected, &body, &now)?;
         let g = &mut *self.g;
         let mut l = Loop {
             count: scan.count,
@@ -429,7 +461,7 @@ impl Lowering<'_> {
         }
         let zero = self.g.lit_usize(0);
         let before = mark.map_or_else(|| vec![zero; now.len()], |m| m.positions().to_vec());
-        let mut opened = Opened { l: &mut l, body: &body, now: &now, before };
+        let mut opened = Opened { l: &mut l, body: &body, runs, now: &now, before };
         let lasts = self.count_rows(&collected, &mut opened)?;
         for (k, &row) in results.iter().enumerate().skip(carries) {
             let appended = mark.and_then(|m| m.appended(k));

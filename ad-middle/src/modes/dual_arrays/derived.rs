@@ -11,7 +11,7 @@ use ad_ir::prim::{Cmp, IntOp};
 use super::delta::ScanDelta;
 use super::residuals::use_residuals;
 use super::saved::{Residual, Undo, Why};
-use super::undo::{Undoing, inner, resolved};
+use super::undo::{Undoing, in_arms, inner, resolved};
 
 /// Results of a body, the indices of the residuals that they read, and the arrays that are changed
 /// back, each with its value after a step.
@@ -179,11 +179,12 @@ impl Derived {
             known.extend(one.known(g, &s.body, &roots[terms.clone()], &read)?);
         }
         roots.truncate(results.len());
-        for (one, _) in &undoing {
-            roots.push(one.leaves()[&one.begin()]);
-        }
-        let mut made = resolved(g, &roots, &known)?;
-        let nexts = made.split_off(results.len());
+        let begins: Vec<Term> = undoing.iter().map(|(one, _)| one.leaves()[&one.begin()]).collect();
+        let nexts = resolved(g, &begins, &known)?;
+        let made = match undoing.iter().any(|(one, _)| one.replaces()) {
+            true => in_arms(g, &roots, &known)?,
+            false => resolved(g, &roots, &known)?,
+        };
         let carried = undoing
             .iter()
             .zip(nexts)

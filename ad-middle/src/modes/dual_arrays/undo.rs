@@ -2,7 +2,8 @@
 //! array that its derivative reads in a step need not be saved. Instead the derivative carries the
 //! final array backwards, and each step puts back the elements that the original step has
 //! overwritten. So a loop saves as much as it overwrites, however much its steps read. The result
-//! of an inner loop is changed back by the derivative of that loop, or by a separate loop.
+//! of an inner loop is changed back by the derivative of that loop, or by a separate loop. If one
+//! arm replaces the whole array, and others update elements, that arm saves the array.
 //!
 //! This is one way to supply the array to a derived body. The other one saves the parts that are
 //! read (`residuals`). The first way is chosen if the elements that a step overwrites have fewer
@@ -11,18 +12,22 @@
 //! This module must never read a state under other conditions than those under which the step has
 //! computed it.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use ad_ir::analysis::guards::{Guard, Guards};
+use ad_ir::analysis::guards::{Guard, Guards, decided};
 use ad_ir::analysis::{Analyses, once};
 use ad_ir::ir::rewrite::{Memoised, Needs, OnDemand, on_demand};
 use ad_ir::ir::{Graph, Node, Scan, Term, Type, Var};
+use ad_ir::prim::{Binary, Prim};
 
 use super::delta::{Delta, Dual, ScanDelta};
 use super::saved::Undo;
 
 /// The maximum number of conditions under which an update is saved.
 const DEEPEST: usize = 8;
+/// The maximum number of arms of a derived body in which states are read under their conditions.
+const ARMS: usize = 64;
 /// The maximum number of paths from one state back to another.
 const WAYS: usize = 64;
 
@@ -47,10 +52,15 @@ pub(super) fn undos(
         let mut overwritten = Vec::new();
         for &t in &states {
             let node = g.node_rc(t);
-            let Node::Scatter { dst, src, .. } = &*node else { continue };
-            let (vars, index) = g.open_binder(&node);
-            let sizes: Box<[Term]> = g.shape(*src)[..vars.len()].into();
-            let old = g.gather(*dst, sizes, &vars, &index);
+            let old = match &*node {
+                Node::Scatter { dst, src, .. } => {
+                    let (vars, index) = g.open_binder(&node);
+                    let sizes: Box<[Term]> = g.shape(*src)[..vars.len()].into();
+                    g.gather(*dst, sizes, &vars, &index)
+                }
+                _ if t != own && replaces(g, body, t) => own,
+                _ => continue,
+            };
             rank = rank.max(g.rank(old));
             let guard = under.get(&t).cloned().unwrap_or_default();
             if guard.len() > DEEPEST {
@@ -64,7 +74,7 @@ pub(super) fn undos(
                 .fold(old, |row, &(c, value)| if value { g.cond(c, row, zeros) } else { g.cond(c, zeros, row) });
             overwritten.push((t, row));
         }
-        let updates = states.iter().filter(|&&t| matches!(g.node(t), Node::Scatter { .. })).count();
+        let updates = states.iter().filter(|&&t| is_update(g, t) || t != own && replaces(g, body, t)).count();
         if overwritten.len() == updates {
             found.push(Undo { carry, last: next, states, overwritten, rank, bound });
         }
@@ -72,27 +82,45 @@ pub(super) fn undos(
     found
 }
 
+fn is_update(g: &Graph, t: Term) -> bool {
+    matches!(g.node(t), Node::Scatter { .. })
+}
+
+/// Whether a state is a new array, which is computed from no earlier state by updates.
+fn replaces(g: &Graph, body: &Dual, t: Term) -> bool {
+    match g.node(t) {
+        Node::Scatter { .. } | Node::Cond { .. } => false,
+        Node::Proj(..) => inner(body, t).is_none(),
+        _ => true,
+    }
+}
+
 /// The states from the end of a step back to its start, newest first, and the number of axes of the
-/// elements that inner loops overwrite in a step.
+/// elements that inner loops overwrite in a step. An arm may replace the array.
 fn states(g: &Graph, body: &Dual, own: Term, next: Term) -> Option<(Vec<Term>, usize)> {
-    let (mut found, mut stack, mut rank) = (HashSet::new(), vec![next], 0);
-    while let Some(t) = stack.pop() {
+    let (mut found, mut stack, mut rank) = (HashSet::new(), vec![(next, false)], 0);
+    while let Some((t, in_arm)) = stack.pop() {
         if !found.insert(t) || t == own {
             continue;
         }
         match *g.node(t) {
-            Node::Scatter { dst, .. } => stack.push(dst),
-            Node::Cond { then, other, .. } => stack.extend([then, other]),
-            Node::Proj(..) => {
-                let (s, undo) = inner(body, t)?;
+            Node::Scatter { dst, .. } => stack.push((dst, in_arm)),
+            Node::Cond { then, other, .. } => stack.extend([(then, true), (other, true)]),
+            Node::Proj(..) if let Some((s, undo)) = inner(body, t) => {
                 rank = rank.max(undo.rank + 1);
-                stack.push(s.scan.init[undo.carry]);
+                stack.push((s.scan.init[undo.carry], false));
             }
+            _ if in_arm => {}
             _ => return None,
         }
     }
+    // The last state is the one at the start of a step. If no arm updates elements, the array is
+    // saved as a whole, or not at all.
+    if !found.contains(&own) || !found.iter().any(|&t| is_update(g, t) || inner(body, t).is_some()) {
+        return None;
+    }
     let mut found: Vec<Term> = found.into_iter().collect();
-    found.sort_unstable_by(|a, b| b.cmp(a));
+    found.sort_unstable_by_key(|&t| (t == own, Reverse(t)));
     Some((found, rank))
 }
 
@@ -123,6 +151,8 @@ enum Back {
     /// Elements are put back: their row, the variables, and the range of their indices in the list
     /// of terms.
     Put(Term, Vec<Var>, std::ops::Range<usize>),
+    /// The array is put back: its row.
+    Whole(Term),
     /// A condition selects one of two states; it has this position in the list of terms.
     Choice(usize),
     /// The state before an inner loop has this position in the list of terms.
@@ -167,6 +197,7 @@ impl<'u> Undoing<'u> {
                     terms.push(*cond);
                     Back::Choice(terms.len() - 1 - start)
                 }
+                _ if let Some(k) = undo.overwritten.iter().position(|o| o.0 == t) => Back::Whole(rows[k]),
                 _ => {
                     let before = before(g, t)?;
                     terms.push(before);
@@ -180,6 +211,11 @@ impl<'u> Undoing<'u> {
 
     pub(super) fn rows(&self) -> impl Iterator<Item = (Term, Term)> {
         self.undo.overwritten.iter().map(|o| o.1).zip(self.rows.iter().copied())
+    }
+
+    /// Whether an arm of a step replaces the array.
+    pub(super) fn replaces(&self) -> bool {
+        self.back.iter().any(|back| matches!(back, Back::Whole(_)))
     }
 
     /// The array after the loop.
@@ -245,6 +281,7 @@ impl<'u> Undoing<'u> {
                         to(arm, Way { conditions, state: from }, &mut ways);
                     }
                 }
+                (_, Back::Whole(row)) => to(self.begin(), Way { conditions, state: *row }, &mut ways),
                 (_, Back::Inner(at)) => {
                     let (s, undo) = inner(body, t)?;
                     to(s.scan.init[undo.carry], Way { conditions, state: terms[*at] }, &mut ways);
@@ -301,6 +338,46 @@ fn chosen(g: &mut Graph, ways: &[(&[Condition], Term)]) -> Option<Term> {
         (Some(then), Some(other)) => Some(g.cond(first.own, then, other)),
         (one, other) => one.or(other),
     }
+}
+
+/// [`resolved`], where the arm of a condition reads a state as it is under that condition: the
+/// array that an arm has replaced is read from its row, and not after it has been put back.
+pub(super) fn in_arms(g: &mut Graph, roots: &[Term], known: &HashMap<Term, Term>) -> Option<Vec<Term>> {
+    let mut left = ARMS;
+    roots.iter().map(|&t| in_arm(g, t, known, DEEPEST, &mut left)).collect()
+}
+
+/// `left` is the number of arms that may still be entered.
+fn in_arm(g: &mut Graph, t: Term, known: &HashMap<Term, Term>, depth: usize, left: &mut usize) -> Option<Term> {
+    let node = g.node_rc(t);
+    match &*node {
+        &Node::Cond { cond, then, other } if depth > 0 && *left > 1 => {
+            *left -= 2;
+            let condition = resolved(g, &[cond], known)?[0];
+            let mut arm = |g: &mut Graph, t: Term, value: bool| {
+                let under = known.iter().map(|(&leaf, &state)| (leaf, where_holds(g, state, (cond, value))));
+                let under: HashMap<Term, Term> = under.collect();
+                in_arm(g, t, &under, depth - 1, left)
+            };
+            let (then, other) = (arm(g, then, true)?, arm(g, other, false)?);
+            Some(g.cond(condition, then, other))
+        }
+        Node::Prim(Prim::Binary(Binary::Add), args) => {
+            let [a, b] = [args[0], args[1]].map(|t| in_arm(g, t, known, depth, left));
+            Some(g.add(a?, b?))
+        }
+        _ => Some(resolved(g, &[t], known)?[0]),
+    }
+}
+
+/// A state where a condition has this value.
+fn where_holds(g: &Graph, mut state: Term, fact: Guard) -> Term {
+    while let Node::Cond { cond, then, other } = *g.node(state)
+        && let Some(holds) = decided(g, cond, &[fact], DEEPEST)
+    {
+        state = if holds { then } else { other };
+    }
+    state
 }
 
 /// These terms with leaves replaced by their terms, until no leaf remains. `None` if a leaf would

@@ -8,20 +8,33 @@
 //! Rows are not ragged if their number is linear in the number of the outer step. They form a
 //! triangle, which fills half of a rectangular array.
 //!
+//! A row that a step saves under a condition only is appended in the same way, as the row of a loop
+//! with at most one step: a step that does not take the arm saves two numbers and no row. Rows that
+//! the program reads in any other way than step by step stay an array.
+//!
 //! The position at which a loop begins to append is a carried value. The loop first truncates the
 //! vector to that length. So the loop may also run where nothing reads its rows. This module must
 //! never read a row that has not been saved: a read after the last row gives zero.
 
+mod array;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use self::array::Array;
+pub(super) use self::array::Ragged;
+use super::Lowering;
 use super::merge_runs::counting;
 use super::opened::{Carry, Loop, RowGrowth, Rows, leaf};
-use super::{Lowering, row};
 use ad_ir::analysis::Analyses;
 use ad_ir::analysis::bounds::bound;
 use ad_ir::analysis::guards::{Guard, Guards, else_blank};
-use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type, axis};
+use ad_ir::choice::{Kind, choose};
+use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
 use ad_ir::prim::{Cmp, IntOp, Prim};
+
+/// A row of at most so many elements, a literal number, is saved by each step: where it would be in
+/// a vector costs as much.
+const SMALL: i128 = 16;
 
 /// The rows of inner loops that a loop saves.
 #[derive(Clone, Debug, Default)]
@@ -34,8 +47,10 @@ pub(crate) struct Collected {
 /// An inner loop.
 #[derive(Clone, Debug)]
 struct Child {
-    /// The loop, as a term of the outer body.
+    /// The loop, as a term of the outer body; the first row, if there is no loop.
     of: Term,
+    /// Rows that the body itself saves under the guard. Then there is no loop.
+    taken: Vec<Term>,
     /// The conditions that all its uses have in common.
     guard: Vec<Guard>,
     /// Whether the number of its steps differs from iteration to iteration.
@@ -112,44 +127,67 @@ impl Inherited {
     }
 }
 
-/// The rows of inner loops that a loop saves. Empty if no rows are ragged.
-pub(super) fn collected(g: &mut Graph, scan: &Scan, analyses: &mut Analyses) -> Collected {
+/// The rows of inner loops that a loop saves. Empty if no rows are ragged. Results for which
+/// `stepwise` holds are read step by step, by other loops.
+pub(super) fn collected(
+    g: &mut Graph,
+    scan: &Scan,
+    stepwise: impl Fn(usize) -> bool,
+    analyses: &mut Analyses,
+) -> Collected {
     let carries = scan.init.len();
-    let wanted: BTreeSet<usize> = (carries..scan.body.results.len()).collect();
+    let wanted: BTreeMap<usize, bool> = (carries..scan.body.results.len()).map(|k| (k, stepwise(k))).collect();
     within(g, &[scan], &wanted, analyses)
+}
+
+/// A result that consists of the rows of an inner loop.
+struct OfInner {
+    k: usize,
+    under: Vec<Guard>,
+    of: Term,
+    part: usize,
+    stepwise: bool,
 }
 
 /// [`collected`] for the results `wanted` of the innermost of these loops. It recurses into the
 /// loops inside of it.
-fn within(g: &mut Graph, around: &[&Scan], wanted: &BTreeSet<usize>, analyses: &mut Analyses) -> Collected {
+fn within(g: &mut Graph, around: &[&Scan], wanted: &BTreeMap<usize, bool>, analyses: &mut Analyses) -> Collected {
     let Some(scan) = around.last() else { return Collected::default() };
     let results = &scan.body.results;
-    let mut rows: Vec<(usize, Vec<Guard>, Term, usize)> = Vec::new();
-    for &k in wanted.iter().filter(|&&k| k >= scan.init.len()) {
+    let (mut rows, mut found) = (Vec::new(), Collected::default());
+    for (&k, &stepwise) in wanted.range(scan.init.len()..) {
         if let Some((under, of, part)) = of_inner(g, results[k]) {
-            rows.push((k, under, of, part));
+            rows.push(OfInner { k, under, of, part, stepwise });
+        } else if stepwise && let Some((under, row)) = taken(g, scan, results[k]) {
+            found.take(k, under, row);
         }
     }
     if rows.is_empty() {
-        return Collected::default();
+        return found;
     }
     // A result of an inner loop that the body itself reads is not appended.
     let mut others: Vec<Term> =
-        (0..results.len()).filter(|k| !rows.iter().any(|r| r.0 == *k)).map(|k| results[k]).collect();
-    others.extend(rows.iter().flat_map(|r| r.1.iter().map(|c| c.0).chain([r.2])));
+        (0..results.len()).filter(|k| !rows.iter().any(|r| r.k == *k)).map(|k| results[k]).collect();
+    others.extend(rows.iter().flat_map(|r| r.under.iter().map(|c| c.0).chain([r.of])));
     let read: HashSet<Term> = g.reachable(&others).into_iter().collect();
-    rows.retain(|&(_, _, of, part)| {
-        let is = |t: &Term| matches!(*g.node(*t), Node::Proj(s, k) if s == of && k as usize == part);
+    rows.retain(|r| {
+        let is = |t: &Term| matches!(*g.node(*t), Node::Proj(s, k) if s == r.of && k as usize == r.part);
         !read.iter().any(is)
     });
     let guards = analyses.get::<Guards>(g, results);
-    let mut found = Collected::default();
-    let loops: BTreeSet<Term> = rows.iter().map(|r| r.2).collect();
+    let loops: BTreeSet<Term> = rows.iter().map(|r| r.of).collect();
     for of in loops {
         let Node::Scan(inner) = &*g.node_rc(of) else { continue };
-        let mut parts: BTreeSet<usize> = rows.iter().filter(|r| r.2 == of).map(|r| r.3).collect();
+        let own = || rows.iter().filter(|r| r.of == of);
+        let mut parts: BTreeMap<usize, bool> = BTreeMap::new();
+        for r in own() {
+            *parts.entry(r.part).or_insert(true) &= r.stepwise;
+        }
+        let guard = guards.get(&of).cloned().unwrap_or_default();
+        let seldom = own().all(|r| r.stepwise) && may_be_seldom(g, scan, &guard);
         let chain: Vec<&Scan> = around.iter().copied().chain([&**inner]).collect();
-        let (uneven, nested) = (uneven(g, &chain, analyses), within(g, &chain, &parts, analyses));
+        let (uneven, nested) = (seldom || uneven(g, &chain, analyses), within(g, &chain, &parts, analyses));
+        let mut parts: BTreeSet<usize> = parts.into_keys().collect();
         if !uneven {
             parts.retain(|k| nested.rows.contains_key(k));
         }
@@ -157,13 +195,72 @@ fn within(g: &mut Graph, around: &[&Scan], wanted: &BTreeSet<usize>, analyses: &
             continue;
         }
         let child = found.children.len();
-        for (k, under, _, part) in rows.iter().filter(|r| r.2 == of && parts.contains(&r.3)) {
-            found.rows.insert(*k, Taken { under: under.clone(), child, part: *part });
+        for r in own().filter(|r| parts.contains(&r.part)) {
+            found.rows.insert(r.k, Taken { under: r.under.clone(), child, part: r.part });
         }
-        let guard = guards.get(&of).cloned().unwrap_or_default();
-        found.children.push(Child { of, guard, uneven, parts, nested });
+        found.children.push(Child { of, taken: Vec::new(), guard, uneven, parts, nested });
     }
     found
+}
+
+impl Collected {
+    /// Adds result k, which is `row` under these conditions. Rows under the same conditions are
+    /// counted together.
+    fn take(&mut self, k: usize, under: Vec<Guard>, row: Term) {
+        let known = self.children.iter().position(|c| !c.taken.is_empty() && c.guard == under);
+        let child = known.unwrap_or(self.children.len());
+        if known.is_none() {
+            let (guard, parts, nested) = (under.clone(), BTreeSet::new(), Collected::default());
+            self.children.push(Child { of: row, taken: Vec::new(), guard, uneven: true, parts, nested });
+        }
+        let rows = &mut self.children[child].taken;
+        let part = rows.iter().position(|&t| t == row).unwrap_or(rows.len());
+        if part == rows.len() {
+            rows.push(row);
+        }
+        self.rows.insert(k, Taken { under, child, part });
+    }
+}
+
+/// If a result of a body is an array under some conditions, which may hold seldom, and zero
+/// otherwise: the conditions and the array.
+fn taken(g: &Graph, scan: &Scan, t: Term) -> Option<(Vec<Guard>, Term)> {
+    let (under, row) = else_blank(g, t)?;
+    let (_, shape) = g.ty(row).as_array()?;
+    let literals: Option<Vec<i128>> = shape.iter().map(|&n| g.int_value(n)).collect();
+    let large = literals.is_none_or(|all| all.iter().product::<i128>() > SMALL);
+    if !large || !g.is_open(row) || !may_be_seldom(g, scan, &under) {
+        return None;
+    }
+    let why = || "(a row under a condition)".to_string();
+    choose(Kind::AppendedRows, (t.index(), 0), true, why).then_some((under, row))
+}
+
+/// Whether it is not known that these conditions hold in nearly all steps. They do if each of them
+/// excludes a few numbers of steps.
+fn may_be_seldom(g: &Graph, scan: &Scan, guard: &[Guard]) -> bool {
+    let often = |&(c, value): &Guard| {
+        let Node::Prim(Prim::Compare(op), args) = g.node(c) else { return false };
+        let op = match (is_step(g, scan, args[0]), is_step(g, scan, args[1])) {
+            (true, false) if g.int_value(args[1]).is_some() => *op,
+            (false, true) if g.int_value(args[0]).is_some() => op.swapped(),
+            _ => return false,
+        };
+        matches!(if value { op } else { op.negated() }, Cmp::Gt | Cmp::Ge | Cmp::Ne)
+    };
+    !guard.iter().all(often)
+}
+
+/// Whether a term of the body is the number of the step.
+fn is_step(g: &Graph, scan: &Scan, t: Term) -> bool {
+    let first = scan.init.len() + scan.captures.len();
+    match g.node(t) {
+        Node::Param(k, _) => {
+            let x = (*k as usize).checked_sub(first).and_then(|k| scan.xs.get(k));
+            x.is_some_and(|&x| matches!(g.node(x), Node::Prim(Prim::Iota, _)))
+        }
+        _ => false,
+    }
 }
 
 /// If a term is all rows of an inner loop under some conditions, and zero otherwise: the
@@ -216,19 +313,12 @@ enum DependsOn {
 
 fn decided_by(g: &Graph, t: Term, scan: &Scan) -> DependsOn {
     let (carries, first) = (scan.init.len(), scan.init.len() + scan.captures.len());
-    let is_step = |t: Term| match g.node(t) {
-        Node::Param(k, _) => {
-            let x = (*k as usize).checked_sub(first).and_then(|k| scan.xs.get(k));
-            x.is_some_and(|&x| matches!(g.node(x), Node::Prim(Prim::Iota, _)))
-        }
-        _ => false,
-    };
     let fixed = |t: Term| !matches!(g.node(t), Node::Param(k, _) if (*k as usize) < carries || (*k as usize) >= first);
     let mut steps: i128 = 0;
     let mut stack = vec![(t, 1)];
     while let Some((t, times)) = stack.pop() {
         match g.node(t) {
-            _ if is_step(t) => steps = steps.saturating_add(times),
+            _ if is_step(g, scan, t) => steps = steps.saturating_add(times),
             Node::Prim(Prim::Int(op), args) => match (op, g.int_value(args[1])) {
                 (IntOp::Add, _) => stack.extend([(args[0], times), (args[1], times)]),
                 (IntOp::Sub, _) => stack.extend([(args[0], times), (args[1], times.saturating_neg())]),
@@ -242,111 +332,6 @@ fn decided_by(g: &Graph, t: Term, scan: &Scan) -> DependsOn {
         }
     }
     if steps == 0 { DependsOn::Outside } else { DependsOn::Step }
-}
-
-/// An array in memory, or ragged rows that stand for an array.
-#[derive(Clone, Debug)]
-enum Array {
-    Plain(Term),
-    Ragged(Box<Ragged>),
-}
-
-/// Rows of inner loops: row `j` at the index `i` is `all[first[i] + j]` if `j < steps[i]`, and zero
-/// otherwise.
-#[derive(Clone, Debug)]
-pub(crate) struct Ragged {
-    first: Array,
-    steps: Array,
-    /// All rows, one after another.
-    all: Term,
-    /// The maximum number of rows at an index.
-    count: Term,
-}
-
-impl Array {
-    /// The element at these indices.
-    fn at(&self, g: &mut Graph, index: &[Term]) -> Term {
-        match (self, index.split_last()) {
-            (Array::Plain(t), None) => *t,
-            (Array::Plain(t), Some(_)) => g.index(*t, index),
-            (Array::Ragged(rows), Some((&last, index))) => rows.at(g, index, last),
-            (Array::Ragged(rows), None) => rows.term(g, &[]),
-        }
-    }
-
-    fn row(&self, g: &mut Graph, step: Term) -> Array {
-        match self {
-            Array::Plain(t) => Array::Plain(row(g, *t, step)),
-            Array::Ragged(rows) => match rows.row(g, step) {
-                Ok(rows) => Array::Ragged(rows.into()),
-                Err(element) => Array::Plain(element),
-            },
-        }
-    }
-
-    /// The sizes of all its axes. The elements are scalars.
-    fn dims(&self, g: &Graph) -> Vec<Term> {
-        match self {
-            Array::Plain(t) => g.shape(*t).to_vec(),
-            Array::Ragged(rows) => rows.steps.dims(g).into_iter().chain([rows.count]).collect(),
-        }
-    }
-}
-
-impl Ragged {
-    fn at(&self, g: &mut Graph, index: &[Term], last: Term) -> Term {
-        let (first, steps) = (self.first.at(g, index), self.steps.at(g, index));
-        let place = g.int(IntOp::Add, first, last);
-        let found = g.index(self.all, &[place]);
-        let there = g.compare(Cmp::Lt, last, steps);
-        let zero = g.zeros_of_any(found);
-        g.select(there, found, zero)
-    }
-
-    /// The rows at a step. An `Err` has the element, if there is only one axis.
-    pub(super) fn row(&self, g: &mut Graph, step: Term) -> Result<Ragged, Term> {
-        if let (Array::Plain(first), Array::Plain(steps)) = (&self.first, &self.steps)
-            && g.rank(*steps) == 0
-        {
-            let place = g.int(IntOp::Add, *first, step);
-            let found = g.index(self.all, &[place]);
-            let there = g.compare(Cmp::Lt, step, *steps);
-            let zero = g.zeros_of_any(found);
-            return Err(g.cond(there, found, zero));
-        }
-        let (first, steps) = (self.first.row(g, step), self.steps.row(g, step));
-        Ok(Ragged { first, steps, all: self.all, count: self.count })
-    }
-
-    /// The array as a term.
-    pub(super) fn array(&self, g: &mut Graph) -> Term {
-        let dims = self.steps.dims(g);
-        self.term(g, &dims)
-    }
-
-    /// The array as a term, with these sizes of its outer axes.
-    fn term(&self, g: &mut Graph, dims: &[Term]) -> Term {
-        let vars: Vec<_> = (0..=dims.len()).map(|_| g.fresh()).collect();
-        let index: Vec<Term> = vars.iter().map(|&v| g.mk(Node::Var(v))).collect();
-        let first = self.first.at(g, &index[..dims.len()]);
-        let place = g.int(IntOp::Add, first, index[dims.len()]);
-        let sizes: Vec<Term> = dims.iter().copied().chain([self.count]).collect();
-        let found = g.gather(self.all, sizes.clone().into(), &vars, &[place]);
-        let outer: Vec<u8> = (0..dims.len()).map(axis).collect();
-        let steps = match &self.steps {
-            Array::Plain(t) => *t,
-            Array::Ragged(rows) => rows.term(g, &dims[..dims.len() - 1]),
-        };
-        let steps = g.replicate_axes(steps, &[axis(dims.len())], &[self.count]);
-        let last = g.iota(self.count);
-        let last = g.replicate_axes(last, &outer, dims);
-        let there = g.compare(Cmp::Lt, last, steps);
-        let rest = g.shape(self.all)[1..].to_vec();
-        let inner: Vec<u8> = (sizes.len()..sizes.len() + rest.len()).map(axis).collect();
-        let there = g.replicate_axes(there, &inner, &rest);
-        let none = g.zeros_of_any(found);
-        g.select(there, found, none)
-    }
 }
 
 /// `t` where these guards hold, else `other`.
@@ -364,6 +349,8 @@ pub(super) struct Opened<'o> {
     pub(super) l: &'o mut Loop,
     /// The lowered form of each term of the body.
     pub(super) body: &'o HashMap<Term, Term>,
+    /// The runs of its inner loops.
+    pub(super) runs: Vec<InnerRun>,
     /// The row counts at the start of an iteration.
     pub(super) now: &'o [Term],
     /// The row counts before the loop.
@@ -375,19 +362,44 @@ struct Run {
     /// Its results, then its row counts, then the number of its steps if it counts them.
     parts: Vec<Term>,
     results: usize,
-    count: Term,
+    count: Option<Term>,
     /// The row counts at the start of an iteration, and after the loop.
     now: Vec<Term>,
     last: Vec<Term>,
     uneven: bool,
 }
 
+/// The results of a run of an inner loop, how many of them it had before it was opened, and the
+/// maximum number of its steps, unless it has at most one.
+pub(super) type InnerRun = (Vec<Term>, usize, Option<Term>);
+
 impl Lowering<'_> {
+    /// The runs of the inner loops. `now` has the row counts at the start of an iteration. The
+    /// leaves of these loops have to be older than those of the loop around them.
+    pub(super) fn inner_runs(
+        &mut self,
+        collected: &Collected,
+        body: &HashMap<Term, Term>,
+        now: &[Term],
+    ) -> Result<Vec<InnerRun>, String> {
+        let (mut at, mut runs) = (0, Vec::new());
+        for child in &collected.children {
+            runs.push(match &*child.taken {
+                [] => self.run_of(child, body)?,
+                rows => {
+                    let guard = self.guard(&child.guard, body);
+                    self.run_with(rows, body, (&guard, now[at]))
+                }
+            });
+            at += child.positions();
+        }
+        Ok(runs)
+    }
+
     /// Makes the loop carry the row counts, and returns their values after the loop.
     pub(super) fn count_rows(&mut self, collected: &Collected, o: &mut Opened<'_>) -> Result<Vec<Term>, String> {
         let (mut at, mut lasts) = (0, Vec::new());
-        for child in &collected.children {
-            let (parts, results, _) = self.run_of(child, o.body)?;
+        for (child, (parts, results, _)) in collected.children.iter().zip(&o.runs) {
             let guard = self.guard(&child.guard, o.body);
             let g = &mut *self.g;
             for k in 0..child.positions() {
@@ -409,14 +421,36 @@ impl Lowering<'_> {
         Ok(lasts)
     }
 
+    /// A loop that appends these rows of the body, from this position on. It has one step if the
+    /// conditions hold, and none otherwise.
+    fn run_with(&mut self, rows: &[Term], body: &HashMap<Term, Term>, (guard, from): (&[Guard], Term)) -> InnerRun {
+        let step = leaf(self.g, Type::scalar(Elem::USIZE));
+        let (zero, one) = (self.g.lit_usize(0), self.g.lit_usize(1));
+        let steps = under(self.g, guard, one, zero);
+        let inside = [one, steps].map(|end| self.g.compare(Cmp::Lt, step, end));
+        let (carries, depth) = (Vec::new(), self.depth + 1);
+        let how = RowGrowth::Steps(Some(from));
+        let mut l =
+            Loop { count: one, steps, reverse: false, stop: None, step, inside, carries, rows: Vec::new(), depth };
+        for &t in rows {
+            let row = body.get(&t).or_else(|| self.outside.get(&t)).copied().unwrap_or(t);
+            let shape = std::iter::once(one).chain(self.g.shape(row).iter().copied()).collect();
+            let all = leaf(self.g, Type::Array(self.g.elem(row), shape));
+            l.rows.push(Rows { row, all, how, under: None });
+        }
+        let parts = l.rows.iter().map(|r| r.all).chain([one]).collect();
+        self.loops.push(l);
+        (parts, rows.len(), None)
+    }
+
     /// The lowered results of the inner loop, the number of its original results, and the maximum
     /// number of its steps.
-    fn run_of(&self, child: &Child, body: &HashMap<Term, Term>) -> Result<(Vec<Term>, usize, Term), String> {
+    fn run_of(&self, child: &Child, body: &HashMap<Term, Term>) -> Result<InnerRun, String> {
         let Node::Scan(inner) = self.g.node(child.of) else { return Err("a loop is expected".into()) };
         let made = body.get(&child.of).ok_or("an inner loop that is not in the body")?;
         let Node::Tuple(parts) = self.g.node(*made) else { return Err("a loop without parts".into()) };
         let count = body.get(&inner.count).or_else(|| self.outside.get(&inner.count)).copied().unwrap_or(inner.count);
-        Ok((parts.to_vec(), inner.body.results.len(), count))
+        Ok((parts.to_vec(), inner.body.results.len(), Some(count)))
     }
 
     fn guard(&self, guard: &[Guard], body: &HashMap<Term, Term>) -> Vec<Guard> {
@@ -437,7 +471,7 @@ impl Lowering<'_> {
         let child = &collected.children[taken.child];
         let skipped: usize = collected.children[..taken.child].iter().map(Child::positions).sum();
         let own = skipped..skipped + child.positions();
-        let (parts, results, count) = self.run_of(child, o.body)?;
+        let (parts, results, count) = o.runs[taken.child].clone();
         let part = parts[taken.part];
         let now = o.now[own.clone()].to_vec();
         let run = Run { parts, results, count, now, last: lasts[own].to_vec(), uneven: child.uneven };
@@ -514,63 +548,4 @@ fn saved(g: &mut Graph, l: &mut Loop, rows: Rows, size: Term) -> Term {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use ad_ir::ir::{OpenLoop, RealTy, Type};
-
-    const USIZE: Elem = Elem::USIZE;
-    const F64: Elem = Elem::Real(RealTy::F64);
-
-    /// A loop of ten steps that carries an integer. It contains a loop of ten steps. An inner step
-    /// saves a row if its number is below `limit`, applied to the outer step and the integer.
-    fn nest(limit: impl FnOnce(&mut Graph, Term, Term) -> Term) -> (Graph, Scan) {
-        let mut g = Graph::new();
-        let (n, x) = (g.lit_usize(10), g.add_input(F64, 0));
-        let (outer, inner) = (g.fresh(), g.fresh());
-        let (carried, sum) = (g.placeholder(Type::scalar(USIZE)), g.placeholder(Type::scalar(F64)));
-        let [i, j] = [outer, inner].map(|v| g.mk(Node::Var(v)));
-        let limit = limit(&mut g, i, carried);
-        let (holds, none) = (g.compare(Cmp::Lt, j, limit), g.lit_like(x, 0.0));
-        let more = g.add(sum, x);
-        let (next, row) = (g.cond(holds, more, sum), g.cond(holds, sum, none));
-        let close = |g: &mut Graph, step, init, carried, results| {
-            g.close_loop(&OpenLoop { count: n, reverse: false, stop: None, step, init, carried, results })
-        };
-        let made = close(&mut g, inner, vec![x], vec![sum], vec![next, row]);
-        let rows = g.proj(made, 1);
-        let (two, zero) = (g.lit_usize(2), g.lit_usize(0));
-        let more = g.int(IntOp::Mul, carried, two);
-        let t = close(&mut g, outer, vec![zero], vec![carried], vec![more, rows]);
-        let mut found = g.reachable(&[t]).into_iter().filter_map(|t| match g.node(t) {
-            Node::Scan(scan) => Some((**scan).clone()),
-            _ => None,
-        });
-        let scan = found.next_back().expect("a loop");
-        (g, scan)
-    }
-
-    fn ragged(limit: impl FnOnce(&mut Graph, Term, Term) -> Term) -> bool {
-        let (mut g, scan) = nest(limit);
-        let found = collected(&mut g, &scan, &mut Analyses::default());
-        assert_eq!(found.positions(), found.rows.len(), "one loop, and one array of rows");
-        !found.rows.is_empty()
-    }
-
-    #[test]
-    fn rows_are_ragged_where_their_number_is_not_linear() {
-        assert!(ragged(|_, _, carried| carried), "a carried number");
-        assert!(!ragged(|_, i, _| i), "a triangle");
-        assert!(!ragged(|g, i, _| {
-            let half = g.lit_usize(2);
-            g.int(IntOp::Div, i, half)
-        }));
-        // Two rows for each step except the last ones: a band.
-        assert!(ragged(|g, i, _| {
-            let (two, most) = (g.lit_usize(2), g.lit_usize(1000));
-            let end = g.int(IntOp::Add, i, two);
-            let end = g.int(IntOp::Min, end, most);
-            g.int(IntOp::Sub, end, i)
-        }));
-        assert!(!ragged(|g, _, _| g.lit_usize(7)), "the same in each step");
-    }
-}
+mod tests;

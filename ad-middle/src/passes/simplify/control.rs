@@ -35,6 +35,12 @@ pub(super) const RULES: &[Rule] = &[
         add_exclusive
     ),
     rule!("select.known", "select(true.., a, b) = a; select(false.., a, b) = b", Exact, select_known),
+    rule!(
+        "select.one",
+        "select(iota n == k.., x, zeros) = scatter_add(zeros, x[k] at k) if k < n, where x is computed",
+        Loose,
+        select_one
+    ),
     rule!("select.not", "select(!m, a, b) = select(m, b, a)", Exact, select_not),
     rule!(
         "select.nested",
@@ -251,6 +257,50 @@ fn cond_elements(g: &mut Graph, t: Term) -> Option<Term> {
 fn select_known(g: &mut Graph, t: Term) -> Option<Term> {
     let (m, a, b) = select(g, t)?;
     g.bool_value(m).map(|m| if m { a } else { b })
+}
+
+/// The maximum number of operations through which an index is pushed.
+const ONE: usize = 64;
+
+/// An element of a vector. The index is pushed through elementwise operations, of which `left` may
+/// still be entered.
+fn element(g: &mut Graph, t: Term, place: Term, left: &mut usize) -> Term {
+    match g.node(t).clone() {
+        Node::Prim(prim @ (Prim::Unary(_) | Prim::Binary(_)), args) if *left > 0 => {
+            *left -= 1;
+            let args: Vec<Term> = args.iter().map(|&x| element(g, x, place, left)).collect();
+            g.prim(prim, &args)
+        }
+        Node::Prim(Prim::Replicate(_), args) => args[0],
+        Node::Prim(Prim::Iota, _) => place,
+        _ => g.index(t, &[place]),
+    }
+}
+
+/// A mask that holds at one index: only that element is computed.
+fn select_one(g: &mut Graph, t: Term) -> Option<Term> {
+    let (m, x, other) = select(g, t)?;
+    let Node::Prim(Prim::Compare(Cmp::Eq), args) = g.node(m) else { return None };
+    let counts = |t: Term| matches!(g.node(t), Node::Prim(Prim::Iota, _));
+    let mask = match (counts(args[0]), counts(args[1])) {
+        (true, false) => args[1],
+        (false, true) => args[0],
+        _ => return None,
+    };
+    let place = g.splat(mask);
+    let computed = matches!(g.node(x), Node::Prim(Prim::Unary(_) | Prim::Binary(_), _));
+    if g.rank(t) != 1 || g.rank(place) > 0 || !computed || !is_zero(g, other) {
+        return None;
+    }
+    let size = g.shape(t)[0];
+    let inside = g.compare(Cmp::Lt, place, size);
+    let mut left = ONE;
+    let found = element(g, x, place, &mut left);
+    let none = g.zeros_like(found);
+    let src = g.cond(inside, found, none);
+    let nowhere = g.lit_usize(0);
+    let place = g.cond(inside, place, nowhere);
+    Some(g.scatter(other, src, &[], &[place]))
 }
 
 fn select_not(g: &mut Graph, t: Term) -> Option<Term> {

@@ -1,0 +1,58 @@
+//! Steps of a loop of which few take an arm that computes or replaces arrays: the others save and
+//! compute nothing of what the arm does.
+
+use quote::quote;
+
+use super::programs::{Program, programs};
+
+const LINEAR: &[usize] = &[64, 128, 256, 512];
+
+programs! {
+    tight: false;
+    seldom_replaced LINEAR x {
+        let mut a = x.to_vec();
+        let n = a.len();
+        for i in 0..4 * n {
+            if i % n == 0 {
+                a = a.iter().map(|v| v.sin()).collect();
+            } else {
+                a[i % n] = a[(7 * i) % n] * a[i % n];
+            }
+        }
+        a.iter().sum()
+    }
+    seldom_normalized LINEAR x {
+        let n = x.len();
+        let mut h = x.to_vec();
+        let mut c = 0.3;
+        for i in 0..4 * n {
+            if h[i % n] > 0.895 {
+                let v: Vec<f64> = h.iter().map(|v| (v * c).exp()).collect();
+                let m: f64 = v.iter().sum();
+                c = m.sin();
+                h = v.iter().map(|v| v / m).collect();
+            } else {
+                c = (c * 1.01).min(0.8);
+                h[i % n] += 0.01 * c;
+            }
+        }
+        c + h.iter().map(|v| v * v).sum::<f64>()
+    }
+    seldom_looped LINEAR x {
+        let n = x.len();
+        let mut a = x.to_vec();
+        let mut s = 0.1;
+        for i in 0..4 * n {
+            if a[i % n] > 0.89 {
+                for k in 0..n {
+                    s = (s * 0.5 + a[k]).sin();
+                    a[(k * 3) % n] *= 0.99;
+                }
+            } else {
+                s *= 0.9;
+                a[i % n] += 0.001 * s;
+            }
+        }
+        s + a.iter().sum::<f64>()
+    }
+}
