@@ -192,8 +192,11 @@ impl<'a> Lower<'a> {
             }
         };
         let mut value = Value::Unit;
-        let last = leaves.len().saturating_sub(1);
-        for (k, (leave, (flag, payload))) in leaves.iter().zip(exits).enumerate() {
+        // A jump without values is never taken.
+        let taken: Vec<_> = leaves.iter().zip(exits).filter(|(_, (_, payload))| !payload.is_empty()).collect();
+        let last = taken.len().saturating_sub(1);
+        let ends = taken.iter().any(|(leave, _)| leave.target == own);
+        for (k, (leave, (flag, payload))) in taken.into_iter().enumerate() {
             for p in &payload {
                 let value = Self::unflatten(&p.form, &mut p.leaves.terms.iter())?;
                 self.state.store.put(p.cell, CellValue::Value(value));
@@ -218,7 +221,7 @@ impl<'a> Lower<'a> {
                 let value = me.read(leave.value, range)?;
                 me.exit(leave.target, value, range)
             };
-            if seq.is_none() && k == last && !leaves.iter().any(|l| l.target == own) {
+            if seq.is_none() && k == last && !ends {
                 jump(self)?;
                 value = Value::Never;
             } else {

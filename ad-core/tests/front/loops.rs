@@ -76,6 +76,10 @@ fn exits() {
     agrees! { fn f(x: slice) { let mut s = 0.0; for v in x { if *v > 1.0 { return s * v; } s += v * v; } s } [V(vec![0.3, 0.9, 1.2])] [V(vec![0.3, 0.9])] }
     agrees! { fn f(x: slice) { let mut s = 0.0; 'rows: for i in 0..x.len() { for j in 0..x.len() { if x[i] + x[j] > 2.0 { break 'rows; } if j > i { continue 'rows; } s += x[i] * x[j]; } s *= 1.5; } s } [V(vec![0.3, 0.9, 1.2])] [V(vec![0.3, 0.5])] }
     agrees! { fn f(x: slice) { let y = 'found: { for v in x { if *v > 1.0 { break 'found *v * v; } } 3.0 }; y * x[0] } [V(vec![0.3, 0.9, 1.2])] [V(vec![0.3, 0.9])] }
+    // A jump that no step takes, since its condition is known.
+    agrees! { fn f(x: slice) { let y = 'found: { let mut s = 1.0_f64; for v in x { if (false | false) && s.is_finite() { break 'found s * v; } s = s.sin() * v; } s }; y * x[0] } [V(vec![0.3, 0.9, 1.2])] [V(vec![0.3])] }
+    agrees! { fn f(x: slice) { let mut s = 0.0; for v in x { if false { return 3.0; } s += v.sin(); } for v in x { if false { break; } s *= v; } s } [V(vec![0.3, 0.9, 1.2])] [V(vec![0.3])] }
+    agrees! { fn f(x: slice) { let mut s = 0.0; let mut i = 0; 'all: loop { loop { if false { break 'all; } if i == x.len() { return s * 3.0; } i += 1; s += x[i - 1]; if i > 1 { break; } } s *= 2.0; } s } [V(vec![0.3, 0.9, 1.2])] [V(vec![0.3])] }
     agrees! { fn f(x: slice) { for i in 0..x.len() { for j in 0..x.len() { if x[i] * x[j] > 1.0 { return x[i] + 2.0 * x[j]; } } } 0.0 } [V(vec![0.3, 0.9, 1.2])] [V(vec![0.3, 0.9])] }
     // Code after an exit is not checked.
     agrees! { fn f(x: slice, n: int) { let mut s = 0.0; for i in 0..n { if i == 2 { break; } s += x[i]; } s } [V(vec![0.3, 0.9]), N(1)] [V(vec![0.3, 0.9]), N(2)] [V(vec![0.3, 0.9]), N(7)] [V(vec![0.3]), N(7)] }

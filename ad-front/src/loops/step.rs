@@ -80,6 +80,11 @@ impl<'a> Lower<'a> {
             let flag = self.read(leave.flag, l.range)?;
             let flag = self.boolean(&flag, l.range)?;
             let mut payload = Vec::new();
+            // No step takes this jump: it is under a condition that is known to be false.
+            if let Some(CellValue::Value(Value::Never)) = self.state.store.held(leave.value) {
+                exits.push((flag, payload));
+                continue;
+            }
             for cell in std::iter::once(leave.value).chain(leave.assigned_inside.iter().map(|o| o.1)) {
                 let Some(CellValue::Value(value)) = self.state.store.held(cell).cloned() else { return Err(Poison) };
                 if same(&value, &Value::Unit) || matches!(value, Value::Never) {
