@@ -8,6 +8,7 @@
 //! | literals | a capture that is a literal, such as the cotangent 1 of a sum | the literal itself, so that the simplifier sees it |
 //! | unused | a result that is never read | nothing |
 //! | rows | rows that depend on no carried value | a build |
+//! | placed rows | rows of zeros with a few elements, perhaps under a condition | rows of these elements, scattered after the loop |
 //! | sum | `acc + e` | initial value + the sum of a build |
 //! | elements | `acc[f] += e` | one scatter over all steps |
 //! | sum in order | `acc + e` that a decision depends on, from 0, of numbers under no condition; through loops inside of the step too | the same, and for the decision the sum in its order ([`Prim::RelaxedExact`]) |
@@ -76,6 +77,7 @@ fn rules() -> Vec<&'static str> {
         "loops.literals",
         "loops.unused",
         "loops.rows",
+        "loops.placed_rows",
         "loops.sum",
         "loops.elements",
         "loops.sum_in_order",
@@ -336,9 +338,12 @@ impl<'g> Distribution<'g> {
                 continue;
             }
             if k >= self.carries() {
-                if self.leaves(&[r], None, &mut Vec::new()) && self.in_bulk(k) {
-                    self.placement[k] = Placement::Map(r);
-                }
+                let row = if self.leaves(&[r], None, &mut Vec::new()) {
+                    self.in_bulk(k).then_some(r)
+                } else {
+                    self.placed_row(k, r)
+                };
+                self.placement[k] = row.map_or(Placement::Keep, Placement::Map);
                 continue;
             }
             let others =

@@ -307,18 +307,19 @@ fn is_recomputed_per_iteration(g: &Graph, s: &Scan, n: usize) -> bool {
 }
 
 /// The carried array that a term reads as an element, a row, a part of a row, or a gather. The
-/// array may be read in the state in which it is carried, or after elements have been written.
+/// array may be read in the state in which it is carried, or after elements have been written. A
+/// single element may be read after inner loops have written elements.
 fn part_of(g: &Graph, t: Term) -> Option<Term> {
     match g.node(t) {
         Node::Prim(Prim::Slice(_), args) if matches!(g.node(args[0]), Node::Gather { .. }) => part_of(g, args[0]),
-        Node::Gather { src, index, .. } if !index.is_empty() => carried_as(g, *src),
+        Node::Gather { src, index, .. } if !index.is_empty() => carried_as(g, *src, g.rank(t) == 0),
         _ => None,
     }
 }
 
-/// The parameter whose later state an array is: elements may have been written, and conditionals
-/// may choose between such states.
-fn carried_as(g: &Graph, t: Term) -> Option<Term> {
+/// The parameter whose later state an array is: elements may have been written, also by inner loops
+/// if `inner` is true, and conditionals may choose between such states.
+fn carried_as(g: &Graph, t: Term, inner: bool) -> Option<Term> {
     let (mut found, mut stack, mut seen) = (None, vec![t], HashSet::new());
     while let Some(t) = stack.pop() {
         if !seen.insert(t) {
@@ -328,6 +329,10 @@ fn carried_as(g: &Graph, t: Term) -> Option<Term> {
             Node::Param(..) if found.is_none_or(|x| x == t) => found = Some(t),
             Node::Scatter { dst, .. } => stack.push(*dst),
             Node::Cond { then, other, .. } if g.rank(t) > 0 => stack.extend([*then, *other]),
+            Node::Proj(of, k) if inner => match g.node(*of) {
+                Node::Scan(s) => stack.push(*s.init.get(*k as usize)?),
+                _ => return None,
+            },
             _ => return None,
         }
     }

@@ -27,7 +27,13 @@ impl Distribution<'_> {
         let mut rows: Vec<Term> = Vec::new();
         if !left.is_empty() || !self.saved.is_empty() {
             let mut results: Vec<Term> = left.iter().map(|&k| self.scan.body.results[k]).collect();
-            results.extend(&self.saved);
+            // A term that is saved may be a row of the loop already.
+            let mut saved_at = Vec::new();
+            for &t in &self.saved {
+                let row = (kept.len()..results.len()).find(|&n| results[n] == t);
+                saved_at.push(row.unwrap_or(results.len()));
+                results.extend(row.is_none().then_some(t));
+            }
             // The parameters that occur, in their order: carried values, captures (with new ones),
             // rows.
             let occurs: BTreeSet<usize> = self
@@ -62,7 +68,7 @@ impl Distribution<'_> {
             for (n, &k) in left.iter().enumerate() {
                 parts[k] = Some(self.g.proj(rest, n));
             }
-            rows = (0..self.saved.len()).map(|n| self.g.proj(rest, left.len() + n)).collect();
+            rows = saved_at.into_iter().map(|n| self.g.proj(rest, n)).collect();
         }
         let (var, args) = self.step(&rows);
         let results = self.scan.body.results.to_vec();

@@ -4,6 +4,8 @@
 use std::collections::HashSet;
 
 use super::{Distribution, Update};
+use crate::passes::trace;
+use ad_ir::analysis::zeros::is_blank;
 use ad_ir::choice::{Kind, choose, choose_if};
 use ad_ir::ir::{Node, Put, Term};
 use ad_ir::prim::Prim;
@@ -90,5 +92,48 @@ impl Distribution<'_> {
             self.g.node(t).for_each_child(|c| stack.push(c));
         }
         true
+    }
+
+    /// Row k as elements that are scattered into zeros, if they have fewer axes than the row. The
+    /// elements are saved as rows of the loop, and scattered after it. So a step that finds one
+    /// element of an array does not write a row of zeros.
+    pub(super) fn placed_row(&mut self, k: usize, row: Term) -> Option<Term> {
+        let placed = self.placed(row)?;
+        let mut saved = Vec::new();
+        if !self.leaves(&[placed], Some(self.g.rank(row)), &mut saved) {
+            return None;
+        }
+        let why = || format!("({} saved rows of fewer axes)", saved.len());
+        if !choose(Kind::LoopDistribution, self.about(k), true, why) {
+            return None;
+        }
+        trace::fired("loops.placed_rows", row, &[placed]);
+        self.saved.extend(saved);
+        Some(placed)
+    }
+
+    /// A scatter into zeros whose conditions are those of its elements.
+    fn placed(&mut self, row: Term) -> Option<Term> {
+        match self.g.node(row).clone() {
+            Node::Scatter { put: Put::Add, dst, src, .. }
+                if is_blank(self.g, dst) && self.g.rank(src) < self.g.rank(row) =>
+            {
+                Some(row)
+            }
+            Node::Cond { cond, then, other } => {
+                let (arm, value) = match (is_blank(self.g, then), is_blank(self.g, other)) {
+                    (false, true) => (then, true),
+                    (true, false) => (other, false),
+                    _ => return None,
+                };
+                let placed = self.placed(arm)?;
+                let Node::Scatter { put, dst, src, vars, index } = self.g.node(placed).clone() else { return None };
+                let zeros = self.g.zeros_of_any(src);
+                let (then, other) = if value { (src, zeros) } else { (zeros, src) };
+                let src = self.g.cond(cond, then, other);
+                Some(self.g.mk(Node::Scatter { put, dst, src, vars, index }))
+            }
+            _ => None,
+        }
     }
 }
