@@ -137,7 +137,7 @@ fn counted(mut sources: Vec<Source>, wrong: &mut Vec<String>) -> Vec<Counted> {
 fn run(sources: &[Source], texts: &[String]) -> Result<String, String> {
     let folder = format!("worst_{}", number("AD_SEED", 0));
     let mut main = format!("#![allow(warnings)]\nuse {folder}::*;\nfn main() {{\n");
-    main.push_str("std::panic::set_hook(Box::new(|_| {}));\n");
+    main.push_str("quiet();\n");
     for source in sources {
         let name = format!("p{}", source.seed);
         let args: Vec<String> = source.args.iter().map(argument).collect();

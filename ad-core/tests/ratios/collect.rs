@@ -13,8 +13,10 @@ pub(crate) struct Collected {
     pub(crate) name: String,
     pub(crate) place: String,
     pub(crate) item: TokenStream,
-    /// By parameter, over `n`.
+    /// By parameter, over `sizes`.
     pub(crate) arguments: Vec<TokenStream>,
+    /// The axes of all arguments. A whole number has one, whose length is the number.
+    pub(crate) axes: usize,
 }
 
 /// All of them, in the order of their files.
@@ -114,28 +116,50 @@ fn collected(f: syn::ItemFn, name: String, place: &str) -> Option<Collected> {
     if !has.loops || has.constants || has.operators || !real || !f.sig.generics.params.is_empty() {
         return None;
     }
+    let mut axes = 0;
     let arguments = f.sig.inputs.iter().enumerate().map(|(k, p)| match p {
-        syn::FnArg::Typed(p) => argument(&p.ty.to_token_stream().to_string().replace(' ', ""), k),
+        syn::FnArg::Typed(p) => argument(&p.ty.to_token_stream().to_string().replace(' ', ""), k, &mut axes),
         syn::FnArg::Receiver(_) => None,
     });
     let arguments = arguments.collect::<Option<Vec<_>>>()?;
     let ident = Ident::new(&name, Span::call_site());
     let (inputs, output, block) = (&f.sig.inputs, &f.sig.output, &f.block);
     let item = quote!(pub fn #ident(#inputs) #output #block);
-    Some(Collected { name, place: place.to_string(), item, arguments })
+    Some(Collected { name, place: place.to_string(), item, arguments, axes })
 }
 
-/// The argument for a parameter of this type.
-fn argument(ty: &str, k: usize) -> Option<TokenStream> {
-    Some(match ty {
-        "&[f64]" | "&Vec<f64>" => quote!(&numbers(n, #k)),
-        "&Array1<f64>" | "&ArrayRef1<f64>" => quote!(&ndarray::Array1::from(numbers(n, #k))),
-        "&Array2<f64>" | "&ArrayRef2<f64>" => quote!(&matrix(n, #k)),
-        "&Array3<f64>" | "&ArrayRef3<f64>" => quote!(&cube(n, #k)),
-        "usize" => quote!(n),
-        "f64" => quote!(numbers(1, #k)[0]),
+/// The argument for a parameter of this type, whose axes are those from `axes` on.
+fn argument(ty: &str, k: usize, axes: &mut usize) -> Option<TokenStream> {
+    let plain = ty.trim_start_matches('&').replace("'_,", "");
+    let name = plain.split_once('<').map_or(&*plain, |(name, _)| name);
+    let real = plain.ends_with("<f64>");
+    let view = name.starts_with("ArrayView");
+    let by_reference = ty.starts_with('&').then(|| quote!(&));
+    let rank = match (&*plain, name) {
+        ("f64", _) => return Some(quote!(#by_reference sizes.number(#k))),
+        ("bool", _) => {
+            *axes += 1;
+            let at = *axes - 1;
+            return Some(quote!((sizes.whole(#at) % 2 == 1)));
+        }
+        ("usize", _) => {
+            *axes += 1;
+            let at = *axes - 1;
+            return Some(quote!(#by_reference sizes.whole(#at)));
+        }
+        ("[f64]" | "[usize]" | "Vec<f64>" | "Vec<usize>", _) => {
+            let at = *axes;
+            *axes += 1;
+            let elements = if plain.contains("f64") { quote!(numbers) } else { quote!(wholes) };
+            return Some(quote!(#by_reference sizes.#elements(#k, #at)));
+        }
+        (_, name) if real && name.starts_with("Array") => name.chars().last()?.to_digit(10)? as usize,
         _ => return None,
-    })
+    };
+    let at: Vec<usize> = (*axes..*axes + rank).collect();
+    *axes += rank;
+    let array = quote!(sizes.array(#k, [#(#at),*]));
+    Some(if view { quote!(#array.view()) } else { quote!(#by_reference #array) })
 }
 
 /// Whether there is a loop, a constant of the file, and an operator of a type of the program's own

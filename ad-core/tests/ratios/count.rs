@@ -10,13 +10,15 @@ use proc_macro2::{Delimiter, Group, Ident, Spacing, Span, TokenStream, TokenTree
 use quote::{format_ident, quote};
 
 /// The other modules of the counted crate: the counters, and the measurement of a program.
-const PARTS: [(&str, &str); 3] = [
+const PARTS: [(&str, &str); 4] = [
+    ("arguments", include_str!("counting/arguments.rs")),
     ("counters", include_str!("counting/counters.rs")),
     ("arrays", include_str!("counting/arrays.rs")),
     ("kernels", include_str!("counting/kernels.rs")),
 ];
 /// The beginning of the counted crate. Kernels are only those that are counted.
 pub(crate) const PRELUDE: &str = "#![allow(warnings, overflowing_literals)]
+pub mod arguments;
 mod arrays;
 mod counters;
 pub mod kernels;
@@ -50,7 +52,7 @@ pub(crate) fn instrumented(tokens: TokenStream, name: &str, suffixes: &[&str]) -
     let functions = suffixes.iter().map(|suffix| format_ident!("{name}{suffix}"));
     let all = quote! {
         mod #module {
-            use crate::ad::runtime::{Real, dsl::*};
+            use crate::ad::{self, runtime::{Real, dsl::*}};
             use crate::arrays::*;
             use ndarray::*;
             use std::collections::VecDeque;

@@ -13,10 +13,15 @@ const LANES: f64 = 16.0;
 const RESULT: f64 = 4.0;
 /// Operations on it.
 const ADDED: f64 = 1.0;
-/// Bytes beyond the function's own for each unit of its work: two numbers are saved.
-const BYTES: f64 = 16.0;
+/// Bytes for each byte that is lost, that is, overwritten, dropped, or not linear in what it was
+/// computed from. A vector that grows has room for up to twice what is in it.
+const SAVED: f64 = 2.0;
+/// Items in a block. Where there are fewer, a part of the memory is there for nothing.
+const BLOCK: f64 = 128.0;
 /// Bytes for each number of a gradient: itself, and an accumulator of it.
 const RESULT_BYTES: f64 = 16.0;
+/// Bytes for each byte of the function's own arrays: a value and its cotangent.
+const OWN: f64 = 2.0;
 /// The factor by which the ratio at the largest size may exceed those at smaller sizes. Work that
 /// is done once in a call counts less at larger sizes.
 const GROWTH: f64 = 1.15;
@@ -31,6 +36,9 @@ pub(crate) struct Measured {
     pub(crate) numbers: [f64; 2],
     /// The most bytes that were alive in each, beside those of the arguments.
     pub(crate) bytes: [f64; 2],
+    /// Bytes of values that the function has overwritten or dropped, or that are not linear in
+    /// what it reads.
+    pub(crate) lost: f64,
 }
 
 impl Measured {
@@ -39,8 +47,9 @@ impl Measured {
     fn part_with(&self, arguments: f64) -> f64 {
         let elements = self.size * arguments;
         let numbers = (self.numbers[1] - ADDED * elements) / (BOUND * self.numbers[0]).max(1.0);
-        let work = (self.work[1] - RESULT * elements) / (WORK * self.work[0] * (LANES / self.size).max(1.0));
-        let bytes = (self.bytes[1] - self.bytes[0] - RESULT_BYTES * elements) / (BYTES * self.work[0]);
+        let work = (self.work[1] - RESULT * elements) / (WORK * self.work[0].max(1.0) * (LANES / self.size).max(1.0));
+        let saved = self.bytes[1] - OWN * self.bytes[0] - RESULT_BYTES * elements;
+        let bytes = saved / (SAVED * self.lost * (BLOCK / self.size).max(1.0)).max(1.0);
         numbers.max(work).max(bytes)
     }
 
@@ -56,8 +65,8 @@ pub(crate) fn measured(out: &str, name: &str) -> Vec<Measured> {
     let lines = out.lines().filter_map(|l| l.strip_prefix(name)?.strip_prefix(' '));
     let of = |line: &str| {
         let row: Vec<f64> = line.split(' ').map(|n| n.parse().expect("a number")).collect();
-        let [size, f, g, of_f, of_g, bytes_f, bytes_g] = row[..] else { panic!("{name}: {line}") };
-        Measured { size, work: [f, g], numbers: [of_f, of_g], bytes: [bytes_f, bytes_g] }
+        let [size, f, g, of_f, of_g, bytes_f, bytes_g, lost] = row[..] else { panic!("{name}: {line}") };
+        Measured { size, work: [f, g], numbers: [of_f, of_g], bytes: [bytes_f, bytes_g], lost }
     };
     lines.map(of).collect()
 }
@@ -67,9 +76,9 @@ pub(crate) fn shown(all: &[Measured]) -> String {
     let each = |of: &dyn Fn(&Measured) -> f64| all.iter().map(of).collect::<Vec<f64>>();
     let work = each(&|m| m.work[1] / m.work[0]);
     let numbers = each(&|m| m.numbers[1] / m.numbers[0]);
-    let memory = each(&|m| (m.bytes[1] - m.bytes[0]) / m.work[0]);
+    let memory = each(&|m| (m.bytes[1] - m.bytes[0]) / m.lost.max(1.0));
     let sizes = each(&|m| m.size);
-    let last = all.last().map(|m| (m.work, m.numbers, m.bytes));
+    let last = all.last().map(|m| (m.work, m.numbers, m.bytes, m.lost));
     format!("{sizes:?}: numbers {numbers:.2?}, work {work:.2?}, memory {memory:.2?}, at last {last:?}")
 }
 

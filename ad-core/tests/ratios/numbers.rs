@@ -49,11 +49,42 @@ const METHODS: [&str; 37] = [
 /// Those of two numbers.
 const OF_TWO: [&str; 8] = ["atan2", "powf", "hypot", "max", "min", "log", "rem_euclid", "div_euclid"];
 /// Functions that make an array.
-const MAKING: [&str; 8] = ["zeros", "ones", "from_elem", "from_shape_fn", "from_vec", "from_iter", "from", "linspace"];
+const MAKING: [&str; 13] = [
+    "eye",
+    "from",
+    "from_diag",
+    "from_diag_elem",
+    "from_elem",
+    "from_iter",
+    "from_shape_fn",
+    "from_vec",
+    "geomspace",
+    "linspace",
+    "logspace",
+    "ones",
+    "zeros",
+];
+/// Functions of the library that make an array. Their closures count what they compute.
+const MAKERS: [&str; 11] =
+    ["build", "build1", "gather", "iota", "map2", "one_hot", "replicate", "scan", "scanl", "scanr", "scatter"];
 
 /// Functions of the library that go over their argument once.
 const OVER: [&str; 11] =
     ["argmax", "argmin", "cumsum", "logsumexp", "maximum", "minimum", "norm", "product", "softmax", "sum", "sum_outer"];
+
+/// Methods that replace or drop a value of the collection.
+const CHANGES: [&str; 8] = ["swap", "push", "pop", "push_back", "push_front", "pop_back", "pop_front", "replace"];
+
+/// Whether this is a literal: the product with it is linear.
+fn constant(e: &Expr) -> bool {
+    match e {
+        Expr::Lit(_) => true,
+        Expr::Paren(p) => constant(&p.expr),
+        Expr::Unary(u) => constant(&u.expr),
+        Expr::Cast(c) => constant(&c.expr),
+        _ => false,
+    }
+}
 
 /// Puts the counters in.
 pub(crate) fn counted(file: &mut syn::File) {
@@ -76,11 +107,19 @@ impl VisitMut for Counters {
     fn visit_expr_mut(&mut self, e: &mut Expr) {
         let literal = matches!(e, Expr::Unary(u) if matches!(*u.expr, Expr::Lit(_)));
         syn::visit_mut::visit_expr_mut(self, e);
-        if let Expr::MethodCall(call) = e {
-            call.args.iter_mut().for_each(named_function);
+        match e {
+            Expr::MethodCall(call) => call.args.iter_mut().for_each(named_function),
+            Expr::Array(list) => list.elems.iter_mut().for_each(named_function),
+            _ => {}
         }
         match e {
             Expr::Binary(b) => match b.op {
+                BinOp::Mul(_) if !constant(&b.left) && !constant(&b.right) => {
+                    *e = parse_quote!(crate::nonlinear(crate::number(#e)));
+                }
+                BinOp::Div(_) | BinOp::Rem(_) if !constant(&b.right) => {
+                    *e = parse_quote!(crate::nonlinear(crate::number(#e)));
+                }
                 BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_) | BinOp::Div(_) | BinOp::Rem(_) => {
                     *e = parse_quote!(crate::number(#e));
                 }
@@ -88,12 +127,26 @@ impl VisitMut for Counters {
                     let left = &b.left;
                     b.left = parse_quote!(*crate::place(&mut #left));
                 }
+                BinOp::RemAssign(_)
+                | BinOp::BitAndAssign(_)
+                | BinOp::BitOrAssign(_)
+                | BinOp::BitXorAssign(_)
+                | BinOp::ShlAssign(_)
+                | BinOp::ShrAssign(_) => *e = parse_quote!(crate::replaces(1, #e)),
                 BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_) | BinOp::Eq(_) | BinOp::Ne(_) => {
                     let left = &b.left;
-                    b.left = parse_quote!(crate::function(#left));
+                    b.left = parse_quote!(crate::compared(#left));
                 }
                 _ => {}
             },
+            Expr::Assign(a) => {
+                let places = if let Expr::Tuple(t) = &*a.left { t.elems.len() } else { 1 } as u64;
+                *e = parse_quote!(crate::replaces(#places, #e));
+            }
+            Expr::MethodCall(call) if CHANGES.iter().any(|m| call.method == m) => {
+                let places: u64 = if call.method == "swap" { 2 } else { 1 };
+                *e = parse_quote!(crate::replaces(#places, #e));
+            }
             Expr::Unary(u) if matches!(u.op, UnOp::Neg(_)) && !literal => *e = parse_quote!(crate::number(#e)),
             Expr::MethodCall(call) if METHODS.iter().any(|m| call.method == m) => {
                 *e = parse_quote!(crate::function(#e));
@@ -113,7 +166,9 @@ impl VisitMut for Counters {
                     if let Some(x) = call.args.first_mut() {
                         *x = parse_quote!(crate::reads(#x));
                     }
-                } else if (of.contains("Array") || of.contains("Vec")) && MAKING.contains(&name) {
+                } else if of.is_empty() && MAKERS.contains(&name)
+                    || (of.contains("Array") || of.contains("Vec")) && MAKING.contains(&name)
+                {
                     *e = parse_quote!(crate::made(#e));
                 }
             }

@@ -1,7 +1,7 @@
-//! The counters, in the crate of the counted programs: operations on numbers, all work, and bytes
-//! of memory; and the measurement of a program with them. This module must never count work that a
-//! program does not do. Work that it does not see makes a function look cheaper, and its gradient
-//! has to keep the law all the same.
+//! The counters, in the crate of the counted programs: operations on numbers, all work, bytes of
+//! memory, and bytes of values that a derivative may have to save; and the measurement of a program
+//! with them. This module must never count work that a program does not do. Work that it does not
+//! see makes a function look cheaper, and its gradient has to keep the law all the same.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 thread_local! {
     static DONE: Cell<u64> = const { Cell::new(0) };
     static NUMBERS: Cell<u64> = const { Cell::new(0) };
+    static LOST: Cell<u64> = const { Cell::new(0) };
 }
 
 /// The allocator of the system, with the bytes that are alive and the most that were.
@@ -29,6 +30,15 @@ unsafe impl GlobalAlloc for Counting {
         ALL.fetch_add(layout.size(), Relaxed);
         unsafe { System.alloc(layout) }
     }
+    /// A large block grows in place: its pages are moved, not copied.
+    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        let more = size.saturating_sub(layout.size());
+        let now = ALIVE.fetch_add(more, Relaxed) + more;
+        ALIVE.fetch_sub(layout.size().saturating_sub(size), Relaxed);
+        MOST.fetch_max(now, Relaxed);
+        ALL.fetch_add(more, Relaxed);
+        unsafe { System.realloc(place, layout, size) }
+    }
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
         ALIVE.fetch_sub(layout.size(), Relaxed);
         unsafe { System.dealloc(place, layout) }
@@ -37,14 +47,24 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// A longer run is not completed: the function may never end for these numbers.
+/// A run with more work is not completed: the function may never end for these numbers.
 const LONGEST: u64 = 400_000_000;
+thread_local! {
+    static LIMIT: Cell<u64> = const { Cell::new(LONGEST) };
+}
+/// Runs this with a lower limit.
+pub fn limited<R>(limit: u64, f: impl FnOnce() -> R) -> R {
+    LIMIT.with(|l| l.set(limit));
+    let result = f();
+    LIMIT.with(|l| l.set(LONGEST));
+    result
+}
 
 /// Work.
 pub fn tick(n: u64) {
     DONE.with(|d| {
         d.set(d.get() + n);
-        assert!(d.get() < LONGEST, "too long");
+        assert!(d.get() <= LIMIT.with(Cell::get), "too long");
     });
 }
 /// Operations on numbers, which are counted as work elsewhere.
@@ -55,6 +75,24 @@ pub fn more(n: u64) {
 pub fn bulk(operations: u64, elements: u64) {
     tick(operations + elements);
     more(operations);
+}
+/// Bytes of values that are no longer known when the function ends: a derivative that reads them
+/// has saved them.
+pub fn lost(bytes: u64) {
+    LOST.with(|c| c.set(c.get() + bytes));
+}
+/// So many values of variables or elements are replaced by others.
+pub fn replaces<T>(n: u64, x: T) -> T {
+    lost(8 * n);
+    x
+}
+/// The result of an operation that is not linear. (Arrays of results are counted when they are
+/// allocated.)
+pub fn nonlinear<T: Amount>(x: T) -> T {
+    if x.elements() == 0 {
+        lost(8 * x.operations());
+    }
+    x
 }
 fn real<T: ?Sized>() -> bool {
     matches!(std::any::type_name::<T>(), "f64" | "&f64" | "&&f64")
@@ -134,21 +172,30 @@ pub fn number<T: Amount>(x: T) -> T {
     more(x.operations());
     x
 }
-/// Counts a function of numbers or a comparison, if the type is a number. (`max` exists for
-/// integers too.)
+/// Counts a function of numbers, if the type is a number. (`max` exists for integers too.)
 pub fn function<T>(x: T) -> T {
     more(u64::from(real::<T>()));
+    lost(8 * u64::from(real::<T>()));
+    x
+}
+/// The first operand of a comparison: one operation, if it is a number. Its result is a truth
+/// value.
+pub fn compared<T>(x: T) -> T {
+    more(u64::from(real::<T>()));
+    lost(u64::from(real::<T>()));
     x
 }
 /// The operand that an operation changes: see [`number`].
 pub fn place<T: Amount + ?Sized>(x: &mut T) -> &mut T {
     tick(x.elements() * 4);
+    lost(8 * x.elements().max(1));
     more(x.operations());
     x
 }
 /// Numbers that are moved in an array, or copied into it: an operation of each, as its derivative
 /// is an addition.
 pub fn moved<T>(n: usize) {
+    lost((n * size_of::<T>()) as u64);
     bulk(of_elements::<T>(n), 2 * n as u64);
 }
 /// Counts an argument that a function of the library reads once.
@@ -178,18 +225,21 @@ pub fn vector<T: Clone>(x: T, n: usize) -> Vec<T> {
     vec![x; n]
 }
 
-/// The counts of a run: work, operations on numbers, bytes beyond those that were allocated before.
-fn counted<R>(f: impl FnOnce() -> R) -> (R, [u64; 3]) {
+/// The counts of a run: work, operations on numbers, bytes beyond those that were allocated before,
+/// and bytes of values that are lost: those of all arrays, and of what [`lost`] counts.
+pub fn counted<R>(f: impl FnOnce() -> R) -> (R, [u64; 4]) {
     DONE.with(Cell::take);
     NUMBERS.with(Cell::take);
-    let before = ALIVE.load(Relaxed);
+    LOST.with(Cell::take);
+    let (before, all) = (ALIVE.load(Relaxed), allocated());
     MOST.store(before, Relaxed);
     let result = f();
     let bytes = (MOST.load(Relaxed) - before) as u64;
-    (result, [DONE.with(Cell::take), NUMBERS.with(Cell::take), bytes])
+    let lost = LOST.with(Cell::take) + allocated() - all;
+    (result, [DONE.with(Cell::take), NUMBERS.with(Cell::take), bytes, lost])
 }
-fn print(name: &str, n: usize, f: [u64; 3], g: [u64; 3]) {
-    println!("{name} {n} {} {} {} {} {} {}", f[0], g[0], f[1], g[1], f[2], g[2]);
+pub fn print(name: &str, n: usize, f: [u64; 4], g: [u64; 4]) {
+    println!("{name} {n} {} {} {} {} {} {} {}", f[0], g[0], f[1], g[1], f[2], g[2], f[3]);
 }
 
 /// A function of a slice, with its gradient compared with differences at some places.
@@ -213,48 +263,54 @@ pub fn measure(name: &str, n: usize, f: fn(&[f64]) -> f64, g: fn(&[f64]) -> (f64
 pub fn numbers(n: usize, seed: usize) -> Vec<f64> {
     (0..n).map(|k| 0.6 + 0.3 * ((k * (seed + 1)) as f64 * 1.7 + seed as f64).sin()).collect()
 }
-/// A matrix with a large diagonal: [`numbers`] alone are of rank three, and a decomposition of them
-/// is noise.
-pub fn matrix(n: usize, seed: usize) -> ndarray::Array2<f64> {
-    let side = (n as f64).sqrt() as usize;
-    let mut matrix = ndarray::Array2::from_shape_vec((side, side), numbers(side * side, seed)).unwrap();
-    matrix.diag_mut().mapv_inplace(|x| x + side as f64);
-    matrix
-}
-pub fn cube(n: usize, seed: usize) -> ndarray::Array3<f64> {
-    let side = (n as f64).cbrt().round() as usize;
-    ndarray::Array3::from_shape_vec([side; 3], numbers(side * side * side, seed)).unwrap()
-}
 /// Counts at growing sizes, as long as that is quick; where the function panics, so must the
 /// gradient.
 pub fn growing(name: &str, sizes: &[usize], f: impl Fn(usize) -> f64, g: impl Fn(usize) -> f64) {
     for &n in sizes {
         let run = std::panic::AssertUnwindSafe(|| f(n));
         let (value, function) = counted(|| std::panic::catch_unwind(run));
-        if function[0] > 1_000_000 {
+        if function[0] > 1_000_000 || value.is_err() && ELSEWHERE.with(Cell::get) {
             return;
         }
         let run = std::panic::AssertUnwindSafe(|| g(n));
         let (same, derivative) = counted(|| std::panic::catch_unwind(run));
-        match (value, same) {
-            (Ok(value), Ok(same)) => {
-                let agree = (value - same).abs() <= 1e-9 * value.abs().max(1.0)
-                    || value.to_bits() == same.to_bits()
-                    || (value.is_nan() && same.is_nan());
-                if !agree {
-                    println!("wrong: {name} at {n}: {same} is not {value}");
-                }
-                print(name, n, function, derivative);
+        compared_values(name, n, n, (value, function), (same, derivative));
+    }
+}
+/// A value, or a panic, and its counts.
+type Run = (std::thread::Result<f64>, [u64; 4]);
+/// Prints the counts of a function and its gradient for so many elements, if both have the same
+/// value.
+pub fn compared_values(name: &str, scale: usize, elements: usize, function: Run, derivative: Run) {
+    match (function.0, derivative.0) {
+        (Ok(value), Ok(same)) => {
+            let agree = (value - same).abs() <= 1e-9 * value.abs().max(1.0)
+                || value.to_bits() == same.to_bits()
+                || (value.is_nan() && same.is_nan());
+            if !agree {
+                println!("wrong: {name} at {scale}: {same} is not {value}");
             }
-            (Err(_), Err(_)) => {}
-            (value, same) => {
-                println!("wrong: {name} at {n}: {:?} and {:?}", value.map_err(said), same.map_err(said));
-            }
+            print(name, elements, function.1, derivative.1);
+        }
+        (Err(_), Err(_)) => {}
+        (value, same) => {
+            println!("wrong: {name} at {scale}: {:?} and {:?}", value.map_err(said), same.map_err(said));
         }
     }
 }
+thread_local! {
+    static ELSEWHERE: Cell<bool> = const { Cell::new(false) };
+}
+/// Panics are expected, and say nothing. Whether the last one was raised by ndarray is recorded:
+/// its products of negative strides overflow in debug builds only.
+pub fn quiet() {
+    std::panic::set_hook(Box::new(|panic| {
+        let elsewhere = panic.location().is_some_and(|at| at.file().contains("/ndarray-"));
+        ELSEWHERE.with(|e| e.set(elsewhere && panic.to_string().contains("overflow")));
+    }));
+}
 /// The message of a panic.
-fn said(panic: Box<dyn std::any::Any + Send>) -> String {
+pub fn said(panic: Box<dyn std::any::Any + Send>) -> String {
     let text = panic.downcast_ref::<String>().cloned();
     text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string)).unwrap_or_default()
 }
