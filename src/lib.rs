@@ -26,7 +26,7 @@
 
 #[doc(hidden)]
 pub use ad_macro::__resume;
-pub use ad_macro::{Differentiable, check_grad, differentiable, differentiate};
+pub use ad_macro::{Differentiable, check_grad, constant, custom_jvp, custom_vjp, differentiable, differentiate};
 
 #[doc(hidden)]
 pub use ad_runtime as runtime;
@@ -35,8 +35,8 @@ pub use ndarray;
 
 /// Everything that a program written with `ad` names: `use ad::prelude::*;`.
 ///
-/// - the attributes `differentiate` and `differentiable`, the derive
-///   [`Differentiable`](derive@Differentiable), and the traits
+/// - the attributes `differentiate`, `differentiable`, `custom_vjp`, `custom_jvp` and `constant`,
+///   the derive [`Differentiable`](derive@Differentiable), and the traits
 ///   [`Differentiable`](trait@Differentiable) and [`Real`];
 /// - the functions of the array DSL (listed at `ad::dsl`);
 /// - ndarray's arrays, views and references of rank 0 to 6, `Axis`, `Zip`, `s!` and `array!`.
@@ -54,7 +54,7 @@ pub use ndarray;
 /// assert_eq!(Zip::from(&x).and(&softmax(&x.t())).map_collect(|a, p| a * p).len_of(Axis(0)), 2);
 /// ```
 pub mod prelude {
-    pub use ad_macro::{Differentiable, differentiable, differentiate};
+    pub use ad_macro::{Differentiable, constant, custom_jvp, custom_vjp, differentiable, differentiate};
 
     pub use ad_runtime::dsl::functions::*;
     pub use ad_runtime::{Differentiable, Real};
@@ -80,6 +80,7 @@ mod guide {
         loops "loops.md";
         derivatives "derivatives.md";
         calls "calls.md";
+        rules "rules.md";
         parameters "parameters.md";
         conventions "conventions.md";
         shapes "shapes.md";

@@ -86,3 +86,27 @@ fn methods_of_another_crate_are_differentiated_through() {
     let expected = unit.amplified(&x) * 100.0 + unit.amplified(&x).powi(2);
     assert!((of_methods_value_and_grad(&unit, &x).0 - expected).abs() < 1e-9);
 }
+
+mod with_rules {
+    use ad::prelude::*;
+    use ad_test_model::{Unit, answered, looked_up, response};
+
+    /// It has the name of a rule of the library.
+    #[allow(dead_code, reason = "only the name matters")]
+    fn response_rule() {}
+
+    #[differentiate]
+    fn both(unit: &Unit, x: f64) -> f64 {
+        response(unit, x) * looked_up(0) + answered(unit, x * x)
+    }
+
+    #[test]
+    fn a_rule_of_another_crate_is_used() {
+        let unit = Unit::new(array![1.0, 2.0], 0.5);
+        let (value, (_, dx)) = both_value_and_grad(&unit, 0.8);
+        assert!((value - both(&unit, 0.8)).abs() < 1e-14);
+        assert!((dx - (1.5 * 2.0 * 0.8 * 1.5 + 3.0 * 4.0 * 0.8_f64.powi(3) * 1.5)).abs() < 1e-12, "{dx}");
+        ad::check_grad!(both(&unit, 0.8));
+        ad::check_grad!(ad_test_model::response(&unit, 0.8));
+    }
+}

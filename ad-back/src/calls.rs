@@ -9,7 +9,7 @@ use quote::{format_ident, quote};
 
 use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::prim::Prim;
-use ad_ir::prim::structural::Half;
+use ad_ir::prim::structural::{Callee, Half};
 use ad_ir::program::{Container, Declared, OutputTree, Param, Program, Routine, Staged, Tree};
 use ad_ir::rust_types::{argument_type, static_type};
 use ad_middle::calls::{Called, CalledFunction};
@@ -76,8 +76,17 @@ impl RecordAccess<'_> {
     }
 }
 
-/// The generated name of a called function.
-pub(super) fn name_of(function: u32, half: Half, active: &[u32]) -> Ident {
+/// The name of the function that a call calls.
+pub(super) fn name_of_callee(callee: &Callee) -> Ident {
+    let name = name_of(callee.function, callee.half, &callee.active);
+    match callee.rule {
+        Some(rule) => format_ident!("rule_{name}_{}", rule.keys),
+        None => name,
+    }
+}
+
+/// The name of a half of a function.
+fn name_of(function: u32, half: Half, active: &[u32]) -> Ident {
     let half = match half {
         Half::Value => "value",
         Half::Forward => "forward",
@@ -92,7 +101,11 @@ pub(super) fn name_of(function: u32, half: Half, active: &[u32]) -> Ident {
 ///
 /// # Errors
 /// As [`super::emit_routine`].
-pub fn emit_called(functions: &mut [Prepared], called: &[CalledFunction]) -> Result<Option<TokenStream>, String> {
+pub fn emit_called(
+    caller: &Program,
+    functions: &mut [Prepared],
+    called: &[CalledFunction],
+) -> Result<Option<TokenStream>, String> {
     if called.is_empty() {
         return Ok(None);
     }
@@ -101,6 +114,10 @@ pub fn emit_called(functions: &mut [Prepared], called: &[CalledFunction]) -> Res
     // list grows.
     let copied = called.iter().any(|c| c.runs_forward_later(functions));
     for CalledFunction { function, called } in called {
+        if let Called::Rule(callee) = called {
+            items.extend(super::rules::called(caller, callee)?);
+            continue;
+        }
         let Some(prepared) = functions.get_mut(*function as usize) else { return Err("a call of nothing".into()) };
         let program = &mut prepared.program;
         let mut graph = std::mem::take(&mut program.graph);
@@ -109,6 +126,7 @@ pub fn emit_called(functions: &mut [Prepared], called: &[CalledFunction]) -> Res
             Called::Halves { half, active, passed, staged } => {
                 halves(&mut graph, program, staged, (*function, *half, active), (passed.len(), copied))
             }
+            Called::Rule(_) => Ok(TokenStream::new()),
         };
         program.graph = graph;
         items.extend(written?);

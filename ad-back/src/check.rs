@@ -6,7 +6,7 @@
 
 mod destinations;
 mod item;
-mod structures;
+pub(super) mod structures;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -22,7 +22,7 @@ use ad_ir::rust_types::{Apart, Lists, made, owned_value, path_of, pattern_of, pl
 
 /// How the user writes the type of a number or array among the parameters.
 #[derive(Clone, Copy)]
-struct Written(Passing);
+pub(super) struct Written(pub(super) Passing);
 
 impl Written {
     /// An owned copy of the value of an argument, or of a part of one.
@@ -43,7 +43,7 @@ impl Written {
     }
 
     /// An owned value as an argument.
-    fn lent(self, value: &TokenStream, run: &TokenStream) -> TokenStream {
+    pub(super) fn lent(self, value: &TokenStream, run: &TokenStream) -> TokenStream {
         let Passing { references, owner, is_static } = self.0;
         let value = if is_static { quote!((*#run::forever(#value))) } else { value.clone() };
         let value = match owner {
@@ -364,19 +364,19 @@ fn elements(krate: &TokenStream, container: Container, inside: Inside, all: Toke
 }
 
 /// References to a value.
-fn referred((references, is_static): (usize, bool), whole: TokenStream, run: &TokenStream) -> TokenStream {
+pub(super) fn referred((references, is_static): (usize, bool), whole: TokenStream, run: &TokenStream) -> TokenStream {
     let whole = if is_static { quote!((*#run::forever(#whole))) } else { whole };
     let references = std::iter::repeat_n(quote!(&), references);
     quote!(#(#references)* #whole)
 }
 
 /// A name that the hidden function introduces.
-fn own(what: &str, k: usize) -> Ident {
+pub(super) fn own(what: &str, k: usize) -> Ident {
     Ident::new(&format!("{what}{k}_"), Span::mixed_site())
 }
 
 /// A tuple of the parts; of one part, the part itself.
-fn of_several(parts: &[TokenStream]) -> TokenStream {
+pub(super) fn of_several(parts: &[TokenStream]) -> TokenStream {
     if let [only] = parts { only.clone() } else { tuple(parts) }
 }
 
@@ -560,7 +560,7 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
 }
 
 /// An owned value as a tangent or a cotangent.
-fn passed(container: Container, value: &TokenStream) -> TokenStream {
+pub(super) fn passed(container: Container, value: &TokenStream) -> TokenStream {
     if container.is_static() { value.clone() } else { quote!(&#value) }
 }
 

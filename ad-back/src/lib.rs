@@ -23,6 +23,7 @@ mod notes;
 mod outer_vectorisation;
 mod plan;
 mod proof;
+mod rules;
 mod rust;
 mod schedule;
 mod signature;
@@ -35,6 +36,7 @@ pub use check::check;
 pub use compressed::emit_compressed;
 pub use notes::{NestSummary, Note, PartSummary};
 pub use proof::proofs;
+pub use rules::beside_rule;
 pub use signature::emit_second;
 
 use std::collections::HashMap;

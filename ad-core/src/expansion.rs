@@ -232,12 +232,13 @@ fn prepare(program: Program, subject: &str, mut log: Option<&mut Log>) -> Prepar
 
 /// The functions that a routine calls, as tokens, and their stages. `None` if it calls none.
 fn called(
+    program: &Program,
     functions: &mut [Prepared],
     callees: BTreeSet<Callee>,
     mut log: Option<&mut Log>,
 ) -> Result<Option<TokenStream>, String> {
     let called = calls::called(functions, callees, log.as_deref_mut());
-    for one in &called {
+    for one in called.iter().filter(|one| !matches!(one.called, calls::Called::Rule(_))) {
         let (Some(log), Some(prepared)) = (log.as_deref_mut(), functions.get(one.function as usize)) else {
             continue;
         };
@@ -250,7 +251,7 @@ fn called(
         log.enter("");
     }
     stage::enter("the emitter");
-    emit::emit_called(functions, &called)
+    emit::emit_called(program, functions, &called)
 }
 
 /// The functions of one derivative, whose stages have this name in the log.
@@ -280,7 +281,7 @@ fn one(
         stage::enter("the emitter");
         let mut callees = calls::callees(&graph, &staged.first);
         callees.append(&mut calls::callees(&graph, &staged.second));
-        let called = called(functions, callees, log)?;
+        let called = called(&prepared.program, functions, callees, log)?;
         let tokens = emit::emit_staged(&mut graph, &prepared.program, &staged, called.as_ref());
         prepared.program.graph = graph;
         return tokens.map_err(|e| format!("{}: {e}", staged.name));
@@ -297,7 +298,7 @@ fn one(
     if let Some(log) = log.as_deref_mut() {
         emit::describe(&graph, &prepared.program, &routine, log);
     }
-    let called = called(functions, calls::callees(&graph, &routine), log)?;
+    let called = called(&prepared.program, functions, calls::callees(&graph, &routine), log)?;
     stage::enter("the emitter");
     let tokens = emit::emit_calling(&mut graph, &prepared.program, &routine, called.as_ref());
     prepared.program.graph = graph;

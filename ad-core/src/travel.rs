@@ -14,6 +14,7 @@
 mod blocks;
 mod destructure;
 mod modules;
+mod ruled;
 mod wire;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -23,6 +24,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Generics, Item, ItemFn, Path, Visibility};
 
+pub use self::ruled::ruled;
 use self::wire::{entries, entry, group, names, of_caller, read_names};
 use super::derive;
 use super::expansion::{Expansion, Written, beside, folder, guarded, with_item, written};
@@ -47,6 +49,8 @@ enum Subject {
     Member,
     /// A function without a mark in a marked module.
     Helper,
+    /// A function whose body is not read.
+    Ruled,
 }
 
 impl Subject {
@@ -57,6 +61,7 @@ impl Subject {
             Subject::Type => "type",
             Subject::Member => "member",
             Subject::Helper => "helper",
+            Subject::Ruled => "ruled",
         }
     }
 }
@@ -323,6 +328,7 @@ impl Chain {
         }
         let Ok(function) = syn::parse2::<ItemFn>(item.clone()) else { return Written::default() };
         let mut found = match kind {
+            Subject::Ruled => return ruled::written(&function, id, outside, &krate),
             Subject::Differentiate => written(attr, &item, outside, folder().as_deref()),
             Subject::Differentiable | Subject::Helper => match guarded(|| front::probe(&function, id, outside, &krate))
             {
@@ -353,7 +359,8 @@ impl Chain {
         let mut head = head.into_iter();
         let (kind, id) = (head.next()?.to_string(), head.next()?.to_string().parse().ok()?);
         let defined_before = head.next()?.to_string() == "defined";
-        let kinds = [Subject::Differentiate, Subject::Differentiable, Subject::Type, Subject::Member, Subject::Helper];
+        use Subject::{Differentiable, Differentiate, Helper, Member, Ruled, Type};
+        let kinds = [Differentiate, Differentiable, Type, Member, Helper, Ruled];
         let kind = kinds.into_iter().find(|k| k.name() == kind)?;
         let open: Option<Vec<Request>> = open.into_iter().map(|request| Request::read(group(request)?)).collect();
         let chain = Chain {
@@ -404,7 +411,10 @@ fn definition(mut item: Item, id: DefId, right: bool, needs: &OuterDefinitions, 
         _ => return TokenStream::new(),
     };
     let visibility = std::mem::replace(visibility, Visibility::Inherited);
-    let cfgs: Vec<_> = attrs.drain(..).filter(|a| a.path().is_ident("cfg")).collect();
+    // Marks of a function whose body is not read belong to its definition.
+    let (rules, others): (Vec<_>, Vec<_>) = attrs.drain(..).partition(front::is_rule);
+    *attrs = rules;
+    let cfgs: Vec<_> = others.into_iter().filter(|a| a.path().is_ident("cfg")).collect();
     let own = Marked { id, item, names: needs.names.clone(), broken: !right, certain: false, home: quote!($crate) };
     let list = std::iter::once(&own).chain(&needs.list).map(entry);
     let hidden = format_ident!("__ad_definition_{}_{id:032x}", name.to_string().trim_start_matches("r#"));

@@ -18,6 +18,12 @@ const WITHOUT_A_CASE: &[(&str, &str)] = &[
     ("copied_in_a_result", "it needs the definitions, which only rustc gives: tests/ui/signature/fields"),
     ("closure_of_copied_fields", "it needs the definitions, which only rustc gives: tests/ui/signature/fields"),
     ("field_of_type", "it needs the definitions, which only rustc gives: tests/ui/signature/fields"),
+    ("rule_differentiated", "as above: tests/ui/rules/calls"),
+    ("rule_in_a_sparse_jacobian", "as above: tests/ui/rules/calls"),
+    ("rule_in_recursion", "as above: tests/ui/rules/calls"),
+    ("rule_size_in_a_loop", "as above: tests/ui/rules/calls"),
+    ("rule_without_jvp", "as above: tests/ui/rules/calls"),
+    ("rule_without_vjp", "as above: tests/ui/rules/calls"),
 ];
 
 fn root() -> PathBuf {
@@ -107,6 +113,14 @@ fn errors(case: &Path) -> Vec<Diagnostic> {
     let found = found.into_iter().map(|(attr, item)| ad_core::travel::differentiate(attr, item, ""));
     let marked = marked.into_iter().map(|(attr, item)| ad_core::travel::differentiable(attr, item, ""));
     let mut errors: Vec<Diagnostic> = found.chain(marked).flat_map(|expansion| expansion.errors).collect();
+    for mark in ["custom_vjp", "custom_jvp", "constant"] {
+        let mut ruled = Vec::new();
+        annotated(mark, tokens.clone(), &mut ruled);
+        // A field may have the mark `constant`, too.
+        ruled.retain(|(_, item)| syn::parse2::<syn::Item>(item.clone()).is_ok());
+        let ruled = ruled.into_iter().map(|(attr, item)| ad_core::travel::ruled(mark, &attr, item, ""));
+        errors.extend(ruled.flat_map(|expansion| expansion.errors));
+    }
     let mut calls = Vec::new();
     checked(tokens, &mut calls);
     errors.extend(calls.into_iter().flat_map(|call| ad_core::check_grad::expand(call).1));
@@ -229,6 +243,7 @@ const RUSTC_SAYS_MORE: &[(&str, usize, &str)] = &[
     ("place/names_that_exist", 1, "a macro sees no neighbours: rustc's alone"),
     ("signature/fields", 7, "the macro's own, of types whose definitions only rustc gives"),
     ("place/visibility", 3, "who may call the derivatives: rustc's alone"),
+    ("rules/signature", 2, "the type of a rule: rustc's alone"),
 ];
 
 /// One mistake gives one error: a case shows the macro's errors, and those errors of rustc that are

@@ -130,6 +130,7 @@ impl<'a> Lower<'a> {
             definition: f.definition.or(self.state.definition),
             captured: Captured::References([].into()),
             recursive: None,
+            ruled: None,
             source: None,
         }))
     }

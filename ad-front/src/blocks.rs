@@ -72,7 +72,10 @@ pub fn without_marks(block: &ItemImpl) -> ItemImpl {
     let mut block = block.clone();
     for item in &mut block.items {
         if let ImplItem::Fn(f) = item {
-            f.attrs.retain(|a| !is_mark(a, "differentiate") && !is_mark(a, "differentiable"));
+            f.attrs.retain(|a| {
+                let marked = is_mark(a, "differentiate") || is_mark(a, "differentiable");
+                !marked && !super::rules::is_rule(a)
+            });
         }
     }
     block

@@ -69,6 +69,9 @@ impl<'a> Lower<'a> {
             return Err(self.error(range, catalogue::captured_assignment(&name)));
         }
         self.count_call(range)?;
+        if let Some(ruled) = &closure.ruled {
+            return self.call_ruled(closure, ruled, args, range);
+        }
         if let Some(f) = &closure.recursive {
             return self.call_compiled(f, args, range);
         }
@@ -119,9 +122,11 @@ impl<'a> Lower<'a> {
         };
         let captured = match c.capture {
             Some(_) => Captured::Copies(self.state.store.clone()),
-            None => Captured::References(
-                self.changed_cells(&LoopEffects::of_closure(c, self.definitions.mutating())).into(),
-            ),
+            None => {
+                let mut changed = self.changed_cells(&LoopEffects::of_closure(c, self.definitions.mutating()));
+                changed.retain(|&cell| Some(cell) != self.call_counter);
+                Captured::References(changed.into())
+            }
         };
         let (body, scope) = (ClosureBody::Expr(&c.body), self.state.scope.clone());
         let (items, definition) = (self.state.items.clone(), self.state.definition);
@@ -136,6 +141,7 @@ impl<'a> Lower<'a> {
             definition,
             captured,
             recursive: None,
+            ruled: None,
             source,
         }))
     }
@@ -169,7 +175,7 @@ impl<'a> Lower<'a> {
         let (sizes, scope) = (sizes.collect(), self.state.items.clone());
         let (body, items, definition) = (ClosureBody::Block(&f.block), scope.clone(), self.state.definition);
         let captured = Captured::References([].into());
-        let recursive = self.recursive(f);
+        let (recursive, ruled) = (self.recursive(f), self.ruled(f)?);
         Ok(Value::Closure(Rc::new(Closure {
             params,
             body,
@@ -180,6 +186,7 @@ impl<'a> Lower<'a> {
             definition,
             captured,
             recursive,
+            ruled,
             source: None,
         })))
     }
@@ -220,6 +227,8 @@ impl<'a> Lower<'a> {
                 _ => {}
             }
         }
+        // Any loop may call a function with a rule.
+        cells.extend(self.call_counter);
         cells.retain(|c| c.0 >= self.state.first_own_cell);
         cells.sort_unstable();
         cells.dedup();

@@ -145,7 +145,7 @@ impl Lower<'_> {
         let (var, term, mark) = self.enter(size);
         let depth = self.state.frames.len();
         self.state.frames.push(Frame::Loop { var, size, mark });
-        let result = self.unchanging(|me| me.maybe_unreached(|me| f(me, term)));
+        let result = self.unchanging(Some(term), |me| me.maybe_unreached(|me| f(me, term)));
         self.state.frames.truncate(depth);
         self.state.facts.forget(mark);
         (var, result)
@@ -210,7 +210,7 @@ impl Lower<'_> {
         f: impl FnOnce(&mut Self, Term, &[Term]) -> Lowered<(Vec<Term>, Vec<Term>)>,
     ) -> Lowered<(Vec<Term>, Vec<Term>)> {
         self.recur_steps(Recurrence { size, reverse, stop: None, init }, |me, step, carried| {
-            let (next, rows) = me.unchanging(|me| f(me, step, carried))?;
+            let (next, rows) = me.unchanging(Some(step), |me| f(me, step, carried))?;
             Ok(Stepped { next, rows, more: Vec::new() })
         })
     }

@@ -73,6 +73,7 @@ mod resize;
 mod result;
 mod rollback;
 mod row;
+mod rules;
 mod search_and_split;
 mod shapes;
 mod sig;
@@ -109,6 +110,7 @@ pub use macros::names as macros_understood;
 pub use modules::{ItemNeeds, Module, stand_in_for};
 pub use probe::{Probed, probe, probe_method};
 pub use requests::{requests, requests_of_method, requests_of_type};
+pub use rules::{Rules, check_marks, is_rule, read_marks, read_rule, refuse_rules, without_its_body};
 pub use sig::is_real;
 pub use table::{Described, On, Proof, rows};
 pub use travel::{DefId, Marked, Member, OuterDefinitions, Wanted, constant_id, named, value, written};
@@ -259,6 +261,7 @@ fn function(
     if diags.is_empty() {
         match shapes::lower(&sig, &item, &definitions, &outside, &mut diags) {
             Ok(program) if recursion::refuses(&program, &attr.derivatives, &mut diags) => drop(program),
+            Ok(program) if rules::refuses(&program, &requested(&sig, attr, range), &mut diags) => drop(program),
             Ok(mut program) if diags.is_empty() => {
                 program.assumed.extend(macros);
                 program.imports = imports;
@@ -276,6 +279,13 @@ fn function(
     }
     let stubs = stand_in::of_signature(&sig, &item, &diags);
     Err(Failure { diags, stubs })
+}
+
+/// The requested derivatives, each with the place where it is named.
+fn requested(sig: &sig::Sig, attr: &attr::Attr, range: SrcRange) -> Vec<(&'static Descriptor, SrcRange)> {
+    let named =
+        |d: &&'static Descriptor| attr.derivatives.iter().find(|(own, _)| own == d).map_or(range, |(_, at)| *at);
+    sig.derivatives.iter().map(|d| (*d, named(d))).collect()
 }
 
 /// The function of many examples, if the attribute names parameters of an example.

@@ -95,6 +95,10 @@ pub(super) struct Lower<'a> {
     pub empties: Vec<(Rc<[Value<'a>]>, Elem, usize)>,
     /// Empty `Vec`s of products whose type is known from an annotation, with that type.
     pub empty_lists: Vec<(Rc<[Value<'a>]>, TypeTree<'a>)>,
+    /// The variable that counts the calls of functions with rules of their own, if there are any.
+    pub call_counter: Option<super::state::Cell>,
+    /// The keys of such calls here that come from enclosing loops.
+    pub call_keys: Vec<Term>,
     /// Whether the function makes a `VecDeque`, whose `remove` differs from that of `Vec`.
     pub queues: bool,
 }
@@ -130,6 +134,8 @@ impl<'a> Lower<'a> {
             memory: ad_ir::memory_order::KnownOrders::default(),
             empties: Vec::new(),
             empty_lists: Vec::new(),
+            call_counter: None,
+            call_keys: Vec::new(),
             queues: false,
         }
     }
@@ -143,6 +149,7 @@ impl<'a> Lower<'a> {
             }
         }
         self.bind_itself(item)?;
+        self.count_rule_calls();
         let value = self.returning(name, |me| me.block(&item.block))?;
         let range = item.block.stmts.last().map_or_else(|| SrcRange::of(&item.sig.ident), SrcRange::of);
         let sig = self.sig;
@@ -211,7 +218,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The fields of a variant that a value is not: zeros, and arrays without elements.
-    fn absent(&mut self, ty: &Structure<Leaf>) -> OutputTree {
+    pub(super) fn absent(&mut self, ty: &Structure<Leaf>) -> OutputTree {
         ty.map(&mut |leaf| {
             let zero = self.g.zero(leaf.elem);
             let sizes: Vec<Term> = (0..leaf.rank)

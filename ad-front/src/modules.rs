@@ -451,7 +451,12 @@ fn name(item: &Item) -> Option<&syn::Ident> {
 fn without_marks(item: &Item) -> Item {
     match item {
         Item::Impl(block) => Item::Impl(super::blocks::without_marks(block)),
-        Item::Fn(f) => Item::Fn(syn::ItemFn { attrs: Vec::new(), ..f.clone() }),
+        Item::Fn(f) => {
+            let plain = syn::ItemFn { attrs: Vec::new(), ..f.clone() };
+            // The marks of a function whose body is not read belong to its definition.
+            let rules = super::rules::Rules::of(&f.attrs);
+            Item::Fn(rules.map_or_else(|| plain.clone(), |rules| super::rules::without_its_body(&plain, &rules)))
+        }
         item => item.clone(),
     }
 }

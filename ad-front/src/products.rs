@@ -245,7 +245,11 @@ impl<'a> Lower<'a> {
     }
 
     /// The value of a type from the terms of its leaves, in their order.
-    fn value_of(&mut self, tree: &TypeTree<'a>, leaves: &mut std::slice::Iter<'_, Term>) -> Lowered<Value<'a>> {
+    pub(super) fn value_of(
+        &mut self,
+        tree: &TypeTree<'a>,
+        leaves: &mut std::slice::Iter<'_, Term>,
+    ) -> Lowered<Value<'a>> {
         let form = self.form_of(tree, &mut leaves.clone(), 0)?;
         Self::unflatten(&form, leaves)
     }

@@ -27,8 +27,10 @@ use ad_ir::descriptor::{Descriptor, Recipe};
 use ad_ir::diag::{Diags, Poison, SrcRange};
 use ad_ir::ir::Term;
 use ad_ir::prim::Prim;
-use ad_ir::prim::structural::{Callee, Half, Returns};
-use ad_ir::program::{Container, Declared, Output, OutputTree, Owner, ParamTree, Passing, Program, Role, Tree};
+use ad_ir::prim::structural::{Callee, Extent, Half, Returns};
+use ad_ir::program::{
+    Container, Declared, Output, OutputTree, Owner, ParamTree, Passing, Program, Role, RuleFunction, Tree,
+};
 use ad_ir::rust_types;
 
 /// A function whose calls expand to more bodies than these is compiled on its own.
@@ -53,10 +55,12 @@ pub(super) struct Functions {
     /// The types of the results of closures, by their texts as functions. `None` if a closure
     /// cannot be compiled on its own.
     pub(super) closures: Rc<RefCell<BTreeMap<String, Option<String>>>>,
+    /// The functions with rules of their own that are called.
+    pub(super) rules: Rc<RefCell<Vec<RuleFunction>>>,
     /// The number of calls that this run has lowered.
     calls: Rc<Cell<usize>>,
     /// The index of the function that is being lowered.
-    current: Option<usize>,
+    pub(super) current: Option<usize>,
 }
 
 /// The findings of earlier runs of the front end about the functions, by their texts. They are
@@ -145,6 +149,7 @@ impl Functions {
             function.locals = Rc::clone(&program.locals);
             program.functions.push(function);
         }
+        program.rules = self.rules.borrow().iter().cloned().collect();
         program.turbofishes = program.functions.iter().map(|f| f.turbofish.clone()).collect();
         for function in &mut program.functions {
             function.turbofishes = Rc::clone(&program.turbofishes);
@@ -248,7 +253,7 @@ impl<'a> Lower<'a> {
 
     /// Whether only derivatives are wanted that calls support.
     pub(super) fn only_first_derivatives(&self) -> bool {
-        self.sig.examples.is_empty() && self.sig.derivatives.iter().all(|d| is_first(d))
+        self.call_counter.is_none() && self.sig.examples.is_empty() && self.sig.derivatives.iter().all(|d| is_first(d))
     }
 
     /// Whether a call knows all sizes in the function's signature. If not, the function is lowered
@@ -307,7 +312,7 @@ impl<'a> Lower<'a> {
             given.extend(self.result(&sig.tree(k), &value, range)?.terms());
         }
         let returns = |leaf: &&super::types::Leaf| {
-            let number = |len: &Len| if let Len::Number(n) = len { Some(*n) } else { None };
+            let number = |len: &Len| if let Len::Number(n) = len { Some(Extent::Number(*n)) } else { None };
             Some(Returns { elem: leaf.elem, sizes: leaf.lens.iter().map(number).collect::<Option<_>>()? })
         };
         let results: Option<Box<[Returns]>> = sig.result.leaves().iter().map(returns).collect();
@@ -318,7 +323,8 @@ impl<'a> Lower<'a> {
         };
         let reached = self.reached(&given);
         let passed = self.functions.unchanged(number, &self.g, &given, self.first_param);
-        let callee = Callee { function: number, half: Half::Value, active: [].into(), passed, results, direct };
+        let (half, active) = (Half::Value, [].into());
+        let callee = Callee { function: number, half, active, passed, results, direct, rule: None };
         let all: Vec<Term> = std::iter::once(reached).chain(given).collect();
         let made = self.g.prim(Prim::Call(callee.clone().into()), &all);
         if self.functions.may_panic(number) {
@@ -328,10 +334,8 @@ impl<'a> Lower<'a> {
             return Ok(Value::Term(made));
         }
         let mut leaves = Vec::new();
-        for (result, k) in callee.results.iter().zip(0..) {
-            let sizes: Vec<Term> = result.sizes.iter().map(|&n| self.g.lit_usize(n)).collect();
-            let args: Vec<Term> = std::iter::once(made).chain(sizes).collect();
-            let t = self.g.prim(Prim::Returned(k, result.elem), &args);
+        for k in (0..).take(callee.results.len()) {
+            let t = self.g.returned(&callee, k, made);
             leaves.push(self.nested_value(t, u8::MAX));
         }
         if let (Tree::Leaf(_), [leaf]) = (&sig.result, &leaves[..]) {
@@ -342,7 +346,7 @@ impl<'a> Lower<'a> {
 
     /// The condition under which the function reaches this point without a panic. A call is made
     /// only then, since a function that calls itself would not return otherwise.
-    fn reached(&mut self, args: &[Term]) -> Term {
+    pub(super) fn reached(&mut self, args: &[Term]) -> Term {
         let mut left = self.path_not_taken();
         for ok in self.passed() {
             if self.g.bool_value(ok) != Some(true) && self.g.free(ok).is_empty() {

@@ -254,6 +254,9 @@ impl<'a> Lower<'a> {
             memory: _,
             empties: _,
             empty_lists: _,
+            // They are those of the enclosing constructs.
+            call_counter: _,
+            call_keys: _,
             queues: _,
         } = self;
         state.rollback(mark);

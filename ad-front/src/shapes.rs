@@ -425,7 +425,8 @@ fn locals(item: &ItemFn) -> BTreeSet<String> {
     locals.0
 }
 
-fn finish(mut lower: Lower<'_>, item: &ItemFn, mut result: OutputTree, equations: Vec<Equation>) -> Program {
+/// The program of a function that has been lowered.
+pub(super) fn finish(mut lower: Lower<'_>, item: &ItemFn, mut result: OutputTree, equations: Vec<Equation>) -> Program {
     let mut checks = Vec::new();
     for Equation { sides, words, said, place } in equations {
         let terms = sides.map(|s| lower.size_term(s));
@@ -488,6 +489,7 @@ fn finish(mut lower: Lower<'_>, item: &ItemFn, mut result: OutputTree, equations
         checks,
         functions: Vec::new(),
         turbofishes: Rc::default(),
+        rules: Rc::default(),
         hints: lower.state.hints,
         places: SourceLocations(lower.state.places.into_vec()),
         krate: sig.krate.clone(),

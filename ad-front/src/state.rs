@@ -176,10 +176,14 @@ impl<'a> Lower<'a> {
         let result = match &closure.captured {
             Captured::References(_) => self.returning(range, f),
             Captured::Copies(copies) => {
+                let calls = self.enter_uncounted(None);
                 let captured = std::mem::replace(&mut self.state.first_own_cell, copies.len());
                 let store = std::mem::replace(&mut self.state.store, copies.clone());
+                self.count_inside();
                 let result = self.returning(range, f);
+                let made_calls = self.made_calls();
                 (self.state.first_own_cell, self.state.store) = (captured, store);
+                self.leave_uncounted(calls, made_calls);
                 result
             }
         };
@@ -189,11 +193,15 @@ impl<'a> Lower<'a> {
     }
 
     /// Runs `f`, which must not change a variable that exists now, since no loop would carry the
-    /// change.
-    pub(super) fn unchanging<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> R {
+    /// change. If it is run for each value of an index, this is the index.
+    pub(super) fn unchanging<R>(&mut self, index: Option<Term>, f: impl FnOnce(&mut Self) -> R) -> R {
+        let calls = self.enter_uncounted(index);
         let outer = std::mem::replace(&mut self.state.first_own_cell, self.state.store.len());
+        self.count_inside();
         let result = f(self);
+        let made_calls = self.made_calls();
         self.state.first_own_cell = outer;
+        self.leave_uncounted(calls, made_calls);
         result
     }
 

@@ -305,6 +305,8 @@ pub(super) struct Closure<'a> {
     pub captured: Captured<'a>,
     /// The function as an item, if it may call itself.
     pub recursive: Option<Rc<super::recursion::Recursive<'a>>>,
+    /// The function as an item, if its body is not read.
+    pub ruled: Option<Rc<super::rules::Ruled<'a>>>,
     /// The closure expression. `None` for a function.
     pub source: Option<Rc<super::closure_conversion::Source<'a>>>,
 }

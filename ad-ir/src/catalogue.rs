@@ -20,12 +20,14 @@ mod fields;
 pub mod foreign;
 pub mod reached;
 pub mod refused;
+mod rules;
 mod values;
 pub mod wanted;
 
 pub use attribute::*;
 pub use fields::*;
 pub use refused::refused;
+pub use rules::*;
 pub use values::*;
 
 use foreign::Usage;
@@ -123,13 +125,9 @@ use entries;
 /// Every message: the entries, and each row of the tables of refused names.
 #[must_use]
 pub fn all() -> Vec<String> {
-    let entries = ENTRIES
-        .iter()
-        .chain(attribute::ENTRIES)
-        .chain(fields::ENTRIES)
-        .chain(values::ENTRIES)
-        .chain(&["arguments_of_others"])
-        .map(ToString::to_string);
+    let entries =
+        [ENTRIES, attribute::ENTRIES, fields::ENTRIES, values::ENTRIES, rules::ENTRIES, &["arguments_of_others"]];
+    let entries = entries.into_iter().flatten().map(ToString::to_string);
     entries.chain(refused::all()).chain(foreign::all()).collect()
 }
 

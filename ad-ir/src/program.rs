@@ -255,6 +255,8 @@ pub struct Program {
     pub functions: Vec<Program>,
     /// The generic arguments of each of these.
     pub turbofishes: Rc<[TokenStream]>,
+    /// The functions with rules of their own that calls in the terms name, by their numbers.
+    pub rules: Rc<[RuleFunction]>,
     /// The names of terms in the source, for readable output.
     pub hints: BTreeMap<Term, String>,
     /// Source locations.
@@ -279,6 +281,25 @@ pub struct Program {
     /// Names that are assumed to be constants of `std::f64::consts`. The generated code asserts
     /// this.
     pub consts: Vec<AssumedConst>,
+}
+
+/// A function with a rule of its own, as a call names it. Its body is not read.
+#[derive(Clone, Debug)]
+pub struct RuleFunction {
+    /// The number of its definition. Hidden functions beside the definition call it.
+    pub id: u128,
+    /// Its name, for messages.
+    pub name: String,
+    /// The type of real numbers at the calls.
+    pub real: Elem,
+    /// The element types and ranks of the numbers and arrays among its parameters.
+    pub params: Vec<(Elem, u8)>,
+    /// The element types and ranks of the numbers and arrays of its result.
+    pub results: Vec<(Elem, u8)>,
+    /// Whether there is a rule for reverse mode.
+    pub vjp: bool,
+    /// Whether there is a rule for forward mode.
+    pub jvp: bool,
 }
 
 impl Program {

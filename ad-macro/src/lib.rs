@@ -48,6 +48,57 @@ pub fn differentiable(attr: TokenStream, item: TokenStream) -> TokenStream {
     ad_core::travel::differentiable(attr.into(), item.into(), &place).tokens.into()
 }
 
+/// Gives a function a rule for reverse mode. Its body is not read, and may contain anything.
+///
+/// Differentiated functions can call it. `rule` is a function with the signature that `f_vjp` would
+/// have: the parameters of `f`, and a cotangent of its result. It returns the result, and the
+/// gradient. A derivative calls `f` once for each call of its function, and `rule` once on the way
+/// back. `check_grad!(f(args))` compares the rule with difference quotients.
+///
+/// ```ignore
+/// #[custom_vjp(sine_rule)]
+/// fn sine(x: f64) -> f64 {
+///     table_of_sines().look_up(x)
+/// }
+///
+/// fn sine_rule(x: f64, cotangent: f64) -> (f64, f64) {
+///     (x.sin(), cotangent * x.cos())
+/// }
+/// ```
+#[proc_macro_attribute]
+pub fn custom_vjp(attr: TokenStream, item: TokenStream) -> TokenStream {
+    ruled("custom_vjp", attr, item)
+}
+
+/// Gives a function a rule for forward mode. Its body is not read, and may contain anything.
+///
+/// `rule` is a function with the signature that `f_jvp` would have: the parameters of `f`, and a
+/// tangent of each real one. It returns the result, and its tangent. Otherwise all is as for
+/// [`custom_vjp`], and a function may have both.
+#[proc_macro_attribute]
+pub fn custom_jvp(attr: TokenStream, item: TokenStream) -> TokenStream {
+    ruled("custom_jvp", attr, item)
+}
+
+/// Lets differentiated functions call a function through which no derivative goes. Its body is not
+/// read, and may contain anything.
+///
+/// ```ignore
+/// #[constant]
+/// fn measured(index: usize) -> f64 {
+///     DATA.lock().unwrap()[index]
+/// }
+/// ```
+#[proc_macro_attribute]
+pub fn constant(attr: TokenStream, item: TokenStream) -> TokenStream {
+    ruled("constant", attr, item)
+}
+
+fn ruled(mark: &str, attr: TokenStream, item: TokenStream) -> TokenStream {
+    let place = format!("{:?}", proc_macro::Span::call_site());
+    ad_core::travel::ruled(mark, &attr.into(), item.into(), &place).tokens.into()
+}
+
 /// Continues an expansion that has asked for a definition. Only generated code calls it.
 #[doc(hidden)]
 #[proc_macro]

@@ -29,6 +29,8 @@ pub enum Called {
         /// The two routines.
         staged: Box<Staged>,
     },
+    /// A half of a function with a rule of its own. There is no routine.
+    Rule(Callee),
 }
 
 /// A function of the program, and routines of it.
@@ -44,7 +46,7 @@ impl CalledFunction {
     #[must_use]
     pub fn subject(&self, program: &Program) -> String {
         match &self.called {
-            Called::Value(_) => subject(program),
+            Called::Value(_) | Called::Rule(_) => subject(program),
             Called::Halves { active, .. } => subject_with(program, active),
         }
     }
@@ -55,6 +57,7 @@ impl CalledFunction {
         match &self.called {
             Called::Value(routine) => vec![routine],
             Called::Halves { staged, .. } => vec![&staged.first, &staged.second],
+            Called::Rule(_) => Vec::new(),
         }
     }
 
@@ -109,12 +112,19 @@ fn subject_with(program: &Program, active: &[u32]) -> String {
 pub fn called(functions: &mut [Prepared], first: BTreeSet<Callee>, mut log: Option<&mut Log>) -> Vec<CalledFunction> {
     let mut made: Vec<CalledFunction> = Vec::new();
     let mut met: BTreeSet<(u32, Half, Box<[u32]>)> = BTreeSet::new();
+    let mut rules: BTreeSet<Callee> = BTreeSet::new();
     // A routine uses either reverse halves or tangent halves, never both. So a forward half saves
     // the residuals of one kind of half only.
-    let forwards = first.iter().any(|c| c.half == Half::Tangent);
+    let forwards = first.iter().any(|c| c.rule.is_none() && c.half == Half::Tangent);
     let other = if forwards { Half::Tangent } else { Half::Reverse };
     let mut waiting: Vec<Callee> = first.into_iter().rev().collect();
     while let Some(callee) = waiting.pop() {
+        if callee.rule.is_some() {
+            if rules.insert(callee.clone()) {
+                made.push(CalledFunction { function: callee.function, called: Called::Rule(callee) });
+            }
+            continue;
+        }
         let half = if callee.half == Half::Value { Half::Value } else { other };
         if !met.insert((callee.function, half, callee.active.clone())) {
             continue;
@@ -143,6 +153,7 @@ pub fn called(functions: &mut [Prepared], first: BTreeSet<Callee>, mut log: Opti
                 next.append(&mut callees(g, &staged.first));
                 next.append(&mut callees(g, &staged.second));
             }
+            Called::Rule(_) => {}
         }
         if let Some(log) = log.as_deref_mut() {
             log.push("choices by cost", choice::recorded(|k| format!("%{k}")));

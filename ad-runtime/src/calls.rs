@@ -8,6 +8,7 @@
 //! This module must never know the meaning of a record.
 
 use std::cell::{Ref, RefCell};
+use std::collections::HashMap;
 
 /// A number or truth value as bits.
 pub trait Word: Copy + Default {
@@ -209,6 +210,24 @@ impl Records {
 pub struct Calls {
     kept: Records,
     results: Records,
+    /// The calls of functions with rules of their own, by their keys, with their records.
+    made: RefCell<HashMap<Box<[usize]>, usize>>,
+}
+
+/// The word of a record in place of an array of zeros.
+pub const NO_ARRAY: u64 = u64::MAX;
+
+/// Panics if a rule gives a derivative whose shape is not that of the value.
+///
+/// # Panics
+///
+/// If the shapes differ.
+#[track_caller]
+pub fn require_shape(rule: &str, of: &str, found: &[usize], wanted: &[usize]) {
+    assert!(
+        found == wanted,
+        "the rule `{rule}` gives a derivative of shape {found:?} for `{of}`, which has the shape {wanted:?}"
+    );
 }
 
 /// The number of bytes up to which the memory of records is kept for the next derivative.
@@ -224,7 +243,7 @@ impl Default for Calls {
     fn default() -> Self {
         let left = LEFT.try_with(|left| left.borrow_mut().pop()).ok().flatten();
         let [kept, results] = left.unwrap_or_default();
-        Calls { kept, results: Records { tag: 1, ..results } }
+        Calls { kept, results: Records { tag: 1, ..results }, made: RefCell::default() }
     }
 }
 
@@ -264,6 +283,33 @@ impl Calls {
     #[inline]
     pub fn results(&self) -> &Records {
         &self.results
+    }
+
+    /// The record of a call of a function with a rule of its own. It is made once for these keys,
+    /// however often it is asked for.
+    pub fn once(&self, keys: &[usize], call: impl FnOnce() -> usize) -> usize {
+        let made = self.made.borrow().get(keys).copied();
+        made.unwrap_or_else(|| {
+            let record = call();
+            self.made.borrow_mut().insert(keys.into(), record);
+            record
+        })
+    }
+
+    /// A copy of array `k` of a record.
+    #[must_use]
+    pub fn owned<W: Word>(&self, record: usize, k: usize) -> Vec<W> {
+        self.of(record).array(self.read(record, k)).to_vec()
+    }
+
+    /// A copy of array `k` of a record, or as many zeros if the record has none there
+    /// ([`NO_ARRAY`]).
+    #[must_use]
+    pub fn owned_or_zeros<W: Word>(&self, record: usize, k: usize, len: usize) -> Vec<W> {
+        match self.read::<u64>(record, k) {
+            NO_ARRAY => vec![W::default(); len],
+            kept => self.of(record).array(kept).to_vec(),
+        }
     }
 
     fn of(&self, record: usize) -> &Records {

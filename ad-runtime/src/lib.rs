@@ -42,14 +42,14 @@ pub mod sparse;
 mod workspace;
 
 #[doc(hidden)]
-pub use calls::{Calls, Word};
+pub use calls::{Calls, NO_ARRAY, Word, require_shape};
 pub use differentiable::{Differentiable, Leaves};
 #[doc(hidden)]
 pub use differentiable::{different_variants, no_elements};
 #[doc(hidden)]
 pub use lists::{Element, Stack, elements};
 #[doc(hidden)]
-pub use place::{At, Constant, Function, Takes, of_types, same};
+pub use place::{At, Constant, Function, Reverse, Ruled, Takes, Tangent, of_types, same};
 pub use real::Real;
 pub use sparse::Csr;
 pub use workspace::{Lent, Workspace};

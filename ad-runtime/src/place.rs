@@ -5,6 +5,8 @@
 
 use std::any::TypeId;
 
+use crate::{Calls, Real};
+
 /// The type that identifies a constant or a function by its number.
 #[derive(Debug)]
 pub struct At<const ID: u128>;
@@ -21,6 +23,28 @@ pub trait Function<Place> {
     /// Whether `function` is the marked function, and the functions that the marked function calls
     /// are those of its definition.
     fn is<F: 'static>(function: &F) -> bool;
+}
+
+/// A function whose body is not read, by its number. Its arguments, results, cotangents and
+/// tangents are records of results ([`Calls::results`]). `Place` is as in [`Constant`]. `T` is the
+/// type of the function's real numbers, if it has a type parameter for them.
+pub trait Ruled<Place> {
+    /// Calls the function. `after` is the number of calls after this one.
+    fn value<T: Real>(calls: &Calls, given: usize, after: usize) -> usize;
+}
+
+/// The rule for reverse mode of a function. All is as in [`Ruled`].
+pub trait Reverse<Place> {
+    /// Calls the rule, with the record of the function and cotangents of its results. The record
+    /// that it returns has the cotangents of the arguments.
+    fn reverse<T: Real>(calls: &Calls, record: usize, cotangents: usize) -> usize;
+}
+
+/// The rule for forward mode of a function. All is as in [`Ruled`].
+pub trait Tangent<Place> {
+    /// Calls the rule, with the record of the function and tangents of its arguments. The record
+    /// that it returns has the tangents of the results.
+    fn tangent<T: Real>(calls: &Calls, record: usize, tangents: usize) -> usize;
 }
 
 /// Whether two functions are the same item. Each item has a type of its own.

@@ -8,28 +8,28 @@ use ad_ir::program::{Container, ListType, Tree};
 use ad_ir::rust_types::{Apart, Lists, made, owned_value, places, stack, tuple, zipped};
 
 /// The leaf of a structure that is not bound by a pattern.
-pub(super) fn unbound() -> TokenStream {
+pub(in super::super) fn unbound() -> TokenStream {
     quote!(_)
 }
 
 /// A leaf of a structure that a pattern takes apart.
 #[derive(Clone)]
-pub(super) struct BoundLeaf {
+pub(in super::super) struct BoundLeaf {
     /// The name that it gets, if it gets one.
-    pub(super) name: Option<(Ident, Container)>,
+    pub(in super::super) name: Option<(Ident, Container)>,
     /// Whether it says which variant a value is.
-    pub(super) is_tag: bool,
+    pub(in super::super) is_tag: bool,
 }
 
 /// A pattern, and the statements that take the lists of tuples in it apart.
-pub(super) struct BoundPattern {
-    pub(super) pattern: TokenStream,
-    pub(super) taken: TokenStream,
+pub(in super::super) struct BoundPattern {
+    pub(in super::super) pattern: TokenStream,
+    pub(in super::super) taken: TokenStream,
 }
 
 impl BoundPattern {
     /// The pattern that binds the leaves that have a name.
-    pub(super) fn of(tree: &Tree<BoundLeaf>, apart: &Apart<'_>) -> BoundPattern {
+    pub(in super::super) fn of(tree: &Tree<BoundLeaf>, apart: &Apart<'_>) -> BoundPattern {
         match tree {
             Tree::Leaf(leaf) => {
                 let pattern = leaf.name.as_ref().map_or_else(unbound, |(name, _)| name.to_token_stream());
@@ -89,7 +89,11 @@ impl BoundPattern {
 }
 
 /// The pattern of a result. `discrete`: with names for parts that are not real.
-pub(super) fn bound_result(result: &Tree<(Ident, Container, bool)>, discrete: bool, apart: &Apart<'_>) -> BoundPattern {
+pub(in super::super) fn bound_result(
+    result: &Tree<(Ident, Container, bool)>,
+    discrete: bool,
+    apart: &Apart<'_>,
+) -> BoundPattern {
     // No result is a list of values that have arrays in some variants only.
     let named = |(name, container, real): &(Ident, Container, bool)| BoundLeaf {
         name: (*real || discrete).then(|| (name.clone(), *container)),
@@ -100,7 +104,7 @@ pub(super) fn bound_result(result: &Tree<(Ident, Container, bool)>, discrete: bo
 
 /// The position of a leaf in a structure.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Inside {
+pub(in super::super) enum Inside {
     Nothing,
     Type,
     List,
@@ -108,7 +112,7 @@ pub(super) enum Inside {
 
 /// A value of a structure, given its leaves. Inside of lists and of user-defined types, leaves are
 /// owned; those of lists are lists of all elements.
-pub(super) fn value_of<L>(tree: &Tree<L>, leaf: &mut dyn FnMut(&L, Inside) -> TokenStream) -> TokenStream {
+pub(in super::super) fn value_of<L>(tree: &Tree<L>, leaf: &mut dyn FnMut(&L, Inside) -> TokenStream) -> TokenStream {
     match tree {
         Tree::Leaf(own) => leaf(own, Inside::Nothing),
         Tree::Tuple(parts) => {
@@ -127,7 +131,10 @@ pub(super) fn value_of<L>(tree: &Tree<L>, leaf: &mut dyn FnMut(&L, Inside) -> To
 }
 
 /// The structure inside of a user-defined type, with the tokens of its leaves.
-pub(super) fn inside_of_type<L>(tree: &Tree<L>, leaf: &mut dyn FnMut(&L, Inside) -> TokenStream) -> Tree<TokenStream> {
+pub(in super::super) fn inside_of_type<L>(
+    tree: &Tree<L>,
+    leaf: &mut dyn FnMut(&L, Inside) -> TokenStream,
+) -> Tree<TokenStream> {
     match tree {
         Tree::Leaf(own) => Tree::Leaf(leaf(own, Inside::Type)),
         Tree::Tuple(parts) => Tree::Tuple(parts.iter().map(|part| inside_of_type(part, leaf)).collect()),

@@ -6,7 +6,7 @@ use quote::quote;
 
 use super::super::block::Spell;
 use super::super::block::Statement;
-use super::super::calls::{is_call, name_of};
+use super::super::calls::{is_call, name_of_callee};
 use super::super::code::Code;
 use super::super::plan::{Guard, Work};
 use super::state::Driver;
@@ -35,8 +35,11 @@ impl Driver<'_> {
             .iter()
             .map(|&c| if g.rank(c) == 0 { self.argument(c, names) } else { self.borrow(c, names) })
             .collect();
-        let function = name_of(callee.function, callee.half, &callee.active);
-        let turbofish = self.program.turbofishes.get(callee.function as usize);
+        let function = name_of_callee(callee);
+        let turbofish = match callee.rule {
+            Some(_) => Some(&self.program.turbofish),
+            None => self.program.turbofishes.get(callee.function as usize),
+        };
         quote!(#function #turbofish (calls_, #(#passed,)* #onto))
     }
 

@@ -33,6 +33,7 @@ pub(super) fn differentiate(attr: &TokenStream, block: &ItemImpl, place: &str) -
     if front::type_of_block(block).is_none() {
         diags.push(SrcRange::of(&block.self_ty), catalogue::block_of_no_type());
     }
+    front::refuse_rules(block, &mut diags);
     let plain = front::without_marks(block);
     if !diags.is_empty() {
         let errors = diags.list().to_vec();

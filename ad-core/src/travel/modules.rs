@@ -116,6 +116,9 @@ impl Writer<'_> {
         (id, path): (DefId, &[String]),
         marks: &mut Vec<Path>,
     ) -> Piece {
+        if let Some(rules) = front::Rules::of(&f.attrs) {
+            return self.ruled(f, &seen, &rules, (id, path), marks);
+        }
         let Some((kind, attr)) = marked(&f.attrs) else { return Piece::Helper(Box::new(f), id, path.to_vec()) };
         take_marks(&mut f.attrs, marks);
         take_marks(&mut seen.attrs, &mut Vec::new());
@@ -126,6 +129,39 @@ impl Writer<'_> {
             #[allow(dead_code, reason = "a function may be used through its derivatives only")]
             #f
             #written
+        })
+    }
+
+    /// A function whose body is not read.
+    fn ruled(
+        &mut self,
+        mut f: ItemFn,
+        seen: &ItemFn,
+        rules: &front::Rules,
+        (id, path): (DefId, &[String]),
+        marks: &mut Vec<Path>,
+    ) -> Piece {
+        let mut diags = Diags::new();
+        front::check_marks(&f, &mut diags);
+        let errors = diags.list().to_vec();
+        let mut tokens = diags.into_tokens();
+        if errors.is_empty() {
+            let item = Item::Fn(front::without_its_body(seen, rules));
+            let chain = self.chain(Subject::Ruled, id, self.attr.clone(), &item, path);
+            tokens.extend(self.next(chain));
+        }
+        self.written.push(Written { errors, ..Written::default() });
+        f.attrs.retain(|attr| {
+            let is_rule = front::is_rule(attr);
+            if is_rule {
+                add(marks, attr.path());
+            }
+            !is_rule
+        });
+        Piece::Tokens(quote! {
+            #[allow(dead_code, reason = "a function may be used through its derivatives only")]
+            #f
+            #tokens
         })
     }
 
@@ -182,6 +218,13 @@ impl Writer<'_> {
 
     fn block(&mut self, block: &ItemImpl, (id, path): (DefId, &[String]), marks: &mut Vec<Path>) -> TokenStream {
         let plain = front::without_marks(block);
+        let mut diags = Diags::new();
+        front::refuse_rules(block, &mut diags);
+        if !diags.is_empty() {
+            self.written.push(Written { errors: diags.list().to_vec(), ..Written::default() });
+            let errors = diags.into_tokens();
+            return quote!(#plain #errors);
+        }
         for item in &block.items {
             if let syn::ImplItem::Fn(f) = item {
                 take_marks(&mut f.attrs.clone(), marks);

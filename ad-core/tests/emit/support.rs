@@ -228,6 +228,7 @@ impl Case {
         let program = Program {
             fallible: None,
             functions: Vec::new(),
+            rules: std::rc::Rc::default(),
             turbofishes: std::rc::Rc::default(),
             within: None,
             graph: Graph::new(),

@@ -183,10 +183,12 @@ impl<'a> Lower<'a> {
         let before = self.checkpoint();
         let (cells, outer) = (self.state.store.len(), self.state.scope.clone());
         // The closure cannot change captured variables.
+        let calls = self.enter_uncounted(None);
         let captured = std::mem::replace(&mut self.state.first_own_cell, cells);
         let names = [" state", " scanned"];
         self.bind_cell(names[0].into(), CellValue::Value(init), true);
         self.bind_cell(names[1].into(), CellValue::Value(Value::List(Rc::new([]))), true);
+        self.count_inside();
         let [held, made] = [cells, cells + 1].map(|k| Place::variable(Cell(k), "the state", range));
         let body = |me: &mut Self, ix: &[Term]| {
             let next = (seq.item)(me, ix)?;
@@ -216,8 +218,10 @@ impl<'a> Lower<'a> {
         let effects = LoopEffects::of_scan(names, seq.whole() && is_some(&f.body));
         let lower_loop = self.lower_loop((Some(&seq), &body), &effects, (None, InferenceKey::new(&*f.body, "")), range);
         let found = self.state.store.held(Cell(cells + 1)).cloned();
+        let made_calls = self.made_calls();
         self.state.store.truncate(cells);
         (self.state.scope, self.state.first_own_cell) = (outer, captured);
+        self.leave_uncounted(calls, made_calls);
         lower_loop?;
         let Some(CellValue::Value(found)) = found else { return Err(Poison) };
         let eager = self.checkpoint() != before || seq.eager;

@@ -5,9 +5,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::rewrite::{Memoised, Needs, OnDemand, on_demand};
-use super::{Body, Graph, Node, Scan, Term, Type, Var};
+use super::{Body, Elem, Graph, Node, Scan, Term, Type, Var};
 use crate::prim::Prim;
-use crate::prim::structural::Half;
+use crate::prim::structural::{Callee, Extent, Half, Returns};
 
 /// The numbers of placeholders are above those of all parameters of closed bodies.
 const PLACEHOLDER: usize = 1 << 29;
@@ -151,15 +151,30 @@ impl Graph {
             && callee.direct.is_none()
             && callee.half == Half::Value
         {
-            for (result, k) in callee.results.iter().zip(0..) {
-                let sizes: Vec<Term> = result.sizes.iter().map(|&n| self.lit_usize(n)).collect();
-                let args: Vec<Term> = std::iter::once(row).chain(sizes).collect();
-                results.push(self.prim(Prim::Returned(k, result.elem), &args));
+            for k in (0..).take(callee.results.len()) {
+                results.push(self.returned(callee, k, row));
             }
         }
         let (init, carried) = (Vec::new(), Vec::new());
         let all = self.close_loop(&OpenLoop { count: size, reverse: false, stop: None, step, init, carried, results });
         self.proj(all, 0)
+    }
+
+    /// A result of a call that has left this record.
+    pub fn returned(&mut self, callee: &Callee, k: u32, record: Term) -> Term {
+        let result = &callee.results[k as usize];
+        let (elem, sizes) = (result.elem, self.returned_sizes(result, record));
+        let args: Vec<Term> = std::iter::once(record).chain(sizes).collect();
+        self.prim(Prim::Returned(k, elem), &args)
+    }
+
+    /// The sizes of a result of a call that has left this record.
+    pub fn returned_sizes(&mut self, result: &Returns, record: Term) -> Vec<Term> {
+        let size = |&extent: &Extent| match extent {
+            Extent::Number(n) => self.lit_usize(n),
+            Extent::Result(k) => self.prim(Prim::Returned(k, Elem::USIZE), &[record]),
+        };
+        result.sizes.iter().map(size).collect()
     }
 
     /// The loop whose rows are these records and the results that they have.

@@ -28,13 +28,32 @@ pub enum Half {
     Tangent,
 }
 
-/// The type of a result. Its sizes are numbers.
+/// A size of a result.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Extent {
+    /// A number.
+    Number(usize),
+    /// The result of the same call with this index. Only functions with rules of their own have
+    /// results of this kind.
+    Result(u32),
+}
+
+/// The type of a result.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Returns {
     /// The type of its elements.
     pub elem: Elem,
     /// Its sizes.
-    pub sizes: Box<[usize]>,
+    pub sizes: Box<[Extent]>,
+}
+
+/// What a call says of a function whose body is not read.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct ByRule {
+    /// The number of arguments before those of the function: they tell the calls of one run apart.
+    pub keys: u32,
+    /// Whether a derivative goes through the call.
+    pub is_active: bool,
 }
 
 /// A function as a call names it.
@@ -53,6 +72,9 @@ pub struct Callee {
     pub results: Box<[Returns]>,
     /// The type of the value of the call, if that is the only result. It is not read from a record.
     pub direct: Option<Elem>,
+    /// Set if it is a function with a rule of its own. `function` is then its number among those.
+    /// Its record has everything that both halves need.
+    pub rule: Option<ByRule>,
 }
 
 impl Callee {
@@ -81,7 +103,8 @@ impl Structural for Call<'_> {
             Half::Reverse => "_reverse",
             Half::Tangent => "_tangent",
         };
-        format!("call_{}{half}", self.0.function)
+        let kind = if self.0.rule.is_some() { "rule_" } else { "" };
+        format!("call_{kind}{}{half}", self.0.function)
     }
 
     fn infer(&self, g: &dyn Types, args: &[Term]) -> Typed {

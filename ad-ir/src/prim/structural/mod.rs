@@ -23,7 +23,7 @@ mod reduce;
 mod replicate;
 mod stack;
 
-pub use call::{Callee, Half, Returns};
+pub use call::{ByRule, Callee, Extent, Half, Returns};
 pub use part::quotient;
 
 use std::rc::Rc;

@@ -50,13 +50,18 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, callee: &Callee, args: &[Term]) -> (
     let active = (1..args.len()).filter_map(|k| Some((k, d.tangents[&args[k]].array()?)));
     let active: Vec<(usize, DeltaId)> = active.collect();
     let real = |r: &Returns| r.elem.is_real();
-    if active.is_empty() || !callee.results.iter().any(real) {
+    let constant = callee.rule.is_some_and(|rule| !rule.is_active);
+    if active.is_empty() || constant || !callee.results.iter().any(real) {
         return (d.g.prim(Prim::Call(callee.clone().into()), &now), Tangent::Zero);
     }
     assert!(callee.half == Half::Value, "a derivative of a call is not differentiated again");
-    let numbers = active.iter().map(|&(k, _)| u32::try_from(k - 1).unwrap_or(u32::MAX)).collect();
+    let first = 1 + callee.rule.map_or(0, |rule| rule.keys as usize);
+    let numbers = active.iter().map(|&(k, _)| u32::try_from(k - first).unwrap_or(u32::MAX)).collect();
     let forward = Callee { half: Half::Forward, active: numbers, direct: None, ..callee.clone() };
-    let record = d.g.prim(Prim::Call(forward.clone().into()), &now);
+    // The record of a function with a rule has its arguments, too. So its forward half is the
+    // function.
+    let called = if callee.rule.is_some() { callee } else { &forward };
+    let record = d.g.prim(Prim::Call(called.clone().into()), &now);
     let args = active.into_iter().map(|(k, id)| (now[k], id)).collect();
     let passed = callee.passed.iter().map(|&k| now[1 + k as usize]).collect();
     let of_call = CallDelta { callee: forward, reached: now[0], record, passed, args };
@@ -78,10 +83,10 @@ fn other_half(
     call: &CallDelta,
     (half, reached): (Half, Term),
     given: Vec<Term>,
-    like: &[(Elem, Vec<Term>)],
+    like: &[(u32, Elem, Vec<Term>)],
 ) -> Vec<Term> {
     let direct = match like {
-        [(elem, sizes)] if sizes.is_empty() => Some(*elem),
+        [(_, elem, sizes)] if sizes.is_empty() && call.callee.rule.is_none() => Some(*elem),
         _ => None,
     };
     let callee = Callee { half, direct, ..call.callee.clone() };
@@ -90,17 +95,13 @@ fn other_half(
     if direct.is_some() {
         return vec![made];
     }
-    let read = |(k, (elem, sizes)): (usize, &(Elem, Vec<Term>))| {
-        let k = u32::try_from(k).unwrap_or(u32::MAX);
+    let read = |(k, (own, elem, sizes)): (u32, &(u32, Elem, Vec<Term>))| {
+        // A rule gives a value for each argument or result, whether it is real or not.
+        let k = if call.callee.rule.is_some() { *own } else { k };
         let args: Vec<Term> = std::iter::once(made).chain(sizes.iter().copied()).collect();
         g.prim(Prim::Returned(k, *elem), &args)
     };
-    like.iter().enumerate().map(read).collect()
-}
-
-/// The type of a result, with terms for its sizes.
-fn sized(g: &mut Graph, result: &Returns) -> (Elem, Vec<Term>) {
-    (result.elem, result.sizes.iter().map(|&n| g.lit_usize(n)).collect())
+    (0..).zip(like).map(read).collect()
 }
 
 /// The tangents of the results, given those of the active arguments.
@@ -109,12 +110,13 @@ pub(super) fn forward(g: &mut Graph, call: &CallDelta, tangents: &[Option<Term>]
         return vec![None; call.callee.results.len()];
     }
     let given = call.args.iter().zip(tangents).map(|((arg, _), t)| t.unwrap_or_else(|| g.zeros_like(*arg))).collect();
-    let real: Vec<usize> = (0..call.callee.results.len()).filter(|&k| call.callee.results[k].elem.is_real()).collect();
-    let like: Vec<(Elem, Vec<Term>)> = real.iter().map(|&k| sized(g, &call.callee.results[k])).collect();
+    let real = (0..).zip(&call.callee.results).filter(|(_, result)| result.elem.is_real());
+    let like: Vec<(u32, Elem, Vec<Term>)> =
+        real.map(|(k, result)| (k, result.elem, g.returned_sizes(result, call.record))).collect();
     let found = other_half(g, call, (Half::Tangent, call.reached), given, &like);
     let mut all = vec![None; call.callee.results.len()];
-    for (k, t) in real.into_iter().zip(found) {
-        all[k] = Some(t);
+    for ((k, ..), t) in like.into_iter().zip(found) {
+        all[k as usize] = Some(t);
     }
     all
 }
@@ -140,8 +142,8 @@ pub(super) fn transpose(
         given.push(match parts.get(&k) {
             Some(ct) => ct.term,
             None => {
-                let (elem, sizes) = sized(g, result);
-                g.lit_shaped(elem, &sizes, 0.0)
+                let sizes = g.returned_sizes(result, call.record);
+                g.lit_shaped(result.elem, &sizes, 0.0)
             }
         });
     }
@@ -157,6 +159,7 @@ pub(super) fn transpose(
         reached = g.cond(reached, any, no);
     }
     if let [(arg, id)] = call.args[..]
+        && call.callee.rule.is_none()
         && Callee::adds(&call.callee.active, g.rank(arg))
     {
         let callee = Callee { half: Half::Reverse, direct: None, ..call.callee.clone() };
@@ -166,7 +169,9 @@ pub(super) fn transpose(
         let term = guard.map_or(term, |guard| wrap(g, term, guard));
         return vec![(id, Cotangent { term, masked: KnownZeros::None })];
     }
-    let like: Vec<(Elem, Vec<Term>)> = call.args.iter().map(|&(arg, _)| (g.elem(arg), g.shape(arg).to_vec())).collect();
+    let args = call.callee.active.iter().zip(&call.args);
+    let like: Vec<(u32, Elem, Vec<Term>)> =
+        args.map(|(&k, &(arg, _))| (k, g.elem(arg), g.shape(arg).to_vec())).collect();
     let found = other_half(g, call, (Half::Reverse, reached), given, &like);
     let sent = call.args.iter().zip(found).map(|(&(_, id), term)| {
         let term = guard.map_or(term, |guard| wrap(g, term, guard));
