@@ -42,6 +42,7 @@ mod table;
 
 use std::fmt::Write as _;
 
+use ad_core::catalogue::reached::PAST_CAPACITY;
 use law::{BOUND, breach, grows, measured, shown};
 
 /// Programs that save no more than so many numbers for each of their arguments: they read more than
@@ -108,7 +109,7 @@ fn collected_gradients_cost_a_fixed_number_of_times_the_function() {
         let axes = p.axes;
         writeln!(
             main,
-            "arguments::counted_at_scales(\"{name}\", {axes}, |sizes| {name}({args}), \
+            "arguments::counted_at_scales((\"{name}\", {PAST_CAPACITY:?}), {axes}, |sizes| {name}({args}), \
              |sizes| {name}_value_and_grad({args}).0);"
         )
         .expect("a string grows");

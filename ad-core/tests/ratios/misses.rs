@@ -6,7 +6,7 @@
 type Miss = (&'static str, &'static str);
 
 const OPERANDS: &str = "a step saves the numbers that it compares, and not the truth value";
-const TRIANGLE: &str = "the steps of a triangle are saved as a rectangle";
+const SELDOM: &str = "an array that a step seldom replaces by another is saved in each step";
 const SHRINKS: &str = "an array that becomes shorter in each step is saved at a fixed length, or copied whole";
 const COPIED: &str = "elements that are moved by one are copied with the whole array in each step";
 
@@ -18,8 +18,9 @@ const OWN: &[Miss] = &[
     ("fn relaxation ", OPERANDS),
     ("fn knapsack ", OPERANDS),
     ("fn shortest_paths ", OPERANDS),
-    ("fn elimination ", TRIANGLE),
-    ("fn ldlt ", TRIANGLE),
+    ("fn heap_sort ", OPERANDS),
+    ("fn halved_in_another ", SHRINKS),
+    ("fn halved_by_collect ", SHRINKS),
     (
         "fn butterflies_between_bounds ",
         "a vector that grows has room for more, and each inner loop saves where its rows begin and how many they are",
@@ -28,9 +29,11 @@ const OWN: &[Miss] = &[
 
 /// Programs of other tests.
 const COLLECTED: &[Miss] = &[
+    ("deep (x , n - 1)", "each call has a record with the rows of all iterations"),
+    ("a = a . iter () . map (| v | v . sin () + 0.1)", SELDOM),
+    ("h = v . iter () . map (| v | v / m)", SELDOM),
     ("w . push (a * a)", "there may be eight times the elements that are pushed"),
     ("y . swap (j , j + 1)", OPERANDS),
-    ("y [j] = y [j] * y [i] + 0.1", TRIANGLE),
     ("v = v . chunks_exact (2) . map (| c | c [0] * c [1] + 0.1)", SHRINKS),
     ("k -= below . len () + 1 ; v = above", SHRINKS),
     ("a . insert (at [i] % (a . len () + 1)", COPIED),

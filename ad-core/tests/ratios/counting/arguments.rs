@@ -12,8 +12,6 @@ use crate::counters::{compared_values, counted, limited, numbers, said};
 const SCALES: [&[usize]; 3] = [&[32, 64, 128, 256, 512, 1024], &[8, 16, 32, 64], &[2, 3, 4, 5, 6, 7, 8]];
 /// At most so many choices are tried for each list of scales.
 const TRIED: usize = 20_000;
-/// A part of the message about it.
-const PAST_CAPACITY: &str = "was said to have room for";
 /// More work of the function than this takes too long.
 const LONGEST: u64 = 1_000_000;
 
@@ -109,8 +107,14 @@ impl Sizes {
 
 /// Counts a function and its gradient at the scales of the first choice with which the function
 /// runs. Says why if there is none. Where the function panics at another scale, so must the
-/// gradient.
-pub fn counted_at_scales(name: &str, axes: usize, f: impl Fn(&Sizes) -> f64, g: impl Fn(&Sizes) -> f64) {
+/// gradient. `past_capacity` is a part of the message about a `Vec` that grows past the capacity
+/// that the program has given.
+pub fn counted_at_scales(
+    (name, past_capacity): (&str, &str),
+    axes: usize,
+    f: impl Fn(&Sizes) -> f64,
+    g: impl Fn(&Sizes) -> f64,
+) {
     let mut reason = String::new();
     for scales in SCALES {
         let mut all = 0;
@@ -124,7 +128,7 @@ pub fn counted_at_scales(name: &str, axes: usize, f: impl Fn(&Sizes) -> f64, g: 
                 let (same, _) = counted(|| limited(100 * LONGEST, || catch_unwind(AssertUnwindSafe(|| g(&at(scale))))));
                 same.map_err(said)
                     .map(|_| ())
-                    .or_else(|why| if why.contains(PAST_CAPACITY) { Err(why) } else { Ok(()) })
+                    .or_else(|why| if why.contains(past_capacity) { Err(why) } else { Ok(()) })
             };
             let first = scales[..3].iter().try_for_each(|&scale| runs(scale));
             let Err(why) = first else { return all_scales(name, scales, at, &f, &g) };
