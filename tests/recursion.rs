@@ -1,6 +1,6 @@
 //! Functions that call themselves, with a depth that is not known when they are expanded.
 
-use ad::ndarray::{Array1, ArrayView1, array, s};
+use ad::ndarray::{Array1, Array2, ArrayView1, array, s};
 use ad::{check_grad, differentiable, differentiate};
 
 /// Whether two numbers are equal up to rounding.
@@ -470,4 +470,70 @@ fn parameters_as_people_write_them() {
     check_grad!(of_a_pattern(&x));
     check_grad!(itself_over_a_pattern(&x));
     assert!(close(of_a_pattern(&[]), 0.0) && itself_over_a_pattern_grad(&[]).is_empty());
+}
+
+#[differentiate(grad, jvp)]
+fn by_minors(a: &Array2<f64>) -> f64 {
+    let n = a.nrows();
+    if n == 1 {
+        return a[[0, 0]];
+    }
+    let mut total = 0.0;
+    for j in 0..n {
+        let minor = Array2::from_shape_fn((n - 1, n - 1), |(r, c)| a[[r + 1, if c < j { c } else { c + 1 }]]);
+        let sign = if j % 2 == 0 { 1.0 } else { -1.0 };
+        total += sign * a[[0, j]] * by_minors(&minor);
+    }
+    total
+}
+
+#[differentiate]
+fn of_the_same_matrix(x: &Array2<f64>, v: &Array1<f64>, n: usize) -> f64 {
+    if n == 0 { v.sum() } else { of_the_same_matrix(x, &x.dot(v), n - 1) + x[[0, 1]] }
+}
+
+#[differentiate]
+fn of_rows(rows: &[[f64; 2]]) -> f64 {
+    match rows {
+        [] => 1.0,
+        [first, rest @ ..] => first[0] * of_rows(rest) + first[1].sin(),
+    }
+}
+
+#[differentiate]
+fn of_a_list_of_pairs(pairs: &[(f64, f64)], k: usize) -> f64 {
+    if k == pairs.len() { 1.0 } else { (pairs[k].0 * of_a_list_of_pairs(pairs, k + 1)).sin() + pairs[k].1 }
+}
+
+#[test]
+fn parameters_with_any_number_of_axes() {
+    let a = array![[1.2, -0.4, 0.7], [0.3, 0.9, -0.8], [-0.5, 0.6, 1.1]];
+    let own = 1.2 * (0.9 * 1.1 + 0.8 * 0.6) + 0.4 * (0.3 * 1.1 - 0.8 * 0.5) + 0.7 * (0.3 * 0.6 + 0.9 * 0.5);
+    assert!(close(by_minors_value_and_grad(&a).0, own));
+    assert!(close(by_minors_grad(&a)[[0, 0]], 0.9 * 1.1 + 0.8 * 0.6));
+    check_grad!(by_minors(&a));
+    check_grad!(of_the_same_matrix(&a, &array![0.2, -0.3, 0.5], 4));
+    check_grad!(of_rows(&[[0.4, 0.7], [1.3, -0.2], [0.8, 0.1]]));
+    check_grad!(of_a_list_of_pairs(&[(0.4, 0.7), (1.3, -0.2), (0.8, 0.1)], 0));
+}
+
+#[differentiate]
+fn of_a_method(x: f64, n: usize) -> f64 {
+    struct Halving {
+        factor: f64,
+        rate: Array1<f64>,
+    }
+    impl Halving {
+        fn times(&self, n: usize) -> f64 {
+            if n == 0 { self.factor } else { self.rate[n % 2] * self.times(n - 1) }
+        }
+    }
+    Halving { factor: x, rate: array![0.5, x.sin()] }.times(n)
+}
+
+#[test]
+fn a_method_of_a_local_type_calls_itself() {
+    for n in [0, 1, 4] {
+        check_grad!(of_a_method(0.7, n));
+    }
 }

@@ -318,3 +318,30 @@ fn parts_of_lists() {
     ad::check_grad!(slices(&x));
     ad::check_grad!(swapped(&x));
 }
+
+#[differentiate]
+fn alternatives_with_names(x: f64, kind: usize) -> f64 {
+    enum Shape {
+        Square(f64),
+        Circle { r: f64 },
+        Empty,
+    }
+    let shape = match kind {
+        0 => Shape::Square(x),
+        1 => Shape::Circle { r: 2.0 * x },
+        _ => Shape::Empty,
+    };
+    match shape {
+        Shape::Square(side) | Shape::Circle { r: side } if side > 0.5 => side * side,
+        Shape::Square(side) | Shape::Circle { r: side } => side.sin(),
+        Shape::Empty => x,
+    }
+}
+
+#[test]
+fn an_arm_with_alternatives_binds_their_names() {
+    for (kind, by_x) in [(0, 2.0 * 0.6), (1, 8.0 * 0.6), (2, 1.0)] {
+        assert!((alternatives_with_names_grad(0.6, kind) - by_x).abs() < 1e-12);
+    }
+    assert!((alternatives_with_names_grad(0.2, 1) - 2.0 * 0.4_f64.cos()).abs() < 1e-12);
+}

@@ -15,6 +15,7 @@ mod blocks;
 mod destructure;
 mod modules;
 mod ruled;
+mod tables;
 mod wire;
 
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -260,6 +260,7 @@ impl<'a> Lower<'a> {
                 }
                 Ok(Value::Sum(std::rc::Rc::new(EnumValue { of: x.of, tag, payloads: payloads.into() })))
             }
+            (Value::Node(x), Value::Node(y)) if x.is_like(y) => Ok(x.at(self.choose(how, x.at, y.at))),
             (Value::DynamicPart(_), Value::DynamicPart(_) | Value::Term(_) | Value::Matrix(_))
             | (Value::Term(_) | Value::Matrix(_), Value::DynamicPart(_)) => {
                 let (x, y) = (self.value_as_part(a, Want::Any, range)?, self.value_as_part(b, Want::Any, range)?);

@@ -4,7 +4,8 @@
 //! conditionals, so that their number is not a depth of nesting. If the patterns are numbers and
 //! ranges of one integer, the tree compares that integer with numbers, as a binary search does.
 
-use syn::{Expr, ExprMatch, Pat};
+use syn::visit::Visit;
+use syn::{Expr, ExprMatch, Pat, PatIdent};
 
 use super::lower::Lower;
 use super::pattern::poison;
@@ -41,6 +42,26 @@ enum Test {
 /// An interval of integers, with both of its ends.
 type Interval = (i128, i128);
 
+/// The alternatives of a pattern that binds variables: each is an arm. Another pattern is one arm.
+fn alternatives(pat: &Pat) -> Vec<&Pat> {
+    struct Binds(bool);
+    impl Visit<'_> for Binds {
+        fn visit_pat_ident(&mut self, p: &PatIdent) {
+            // Other names are those of constants and variants.
+            self.0 |= p.ident.to_string().starts_with(|c: char| c.is_lowercase() || c == '_');
+        }
+    }
+    match pat {
+        Pat::Paren(p) => alternatives(&p.pat),
+        Pat::Or(p) => {
+            let mut binds = Binds(false);
+            binds.visit_pat(pat);
+            if binds.0 { p.cases.iter().flat_map(alternatives).collect() } else { vec![pat] }
+        }
+        _ => vec![pat],
+    }
+}
+
 impl<'a> Lower<'a> {
     /// Lowers `match`. rustc checks that the arms are exhaustive, so the last one needs no
     /// condition.
@@ -50,12 +71,13 @@ impl<'a> Lower<'a> {
         let arms: Vec<Arm> = m
             .arms
             .iter()
-            .map(|arm| {
+            .flat_map(|arm| {
                 let (pat, guard) = match &arm.pat {
                     Pat::Guard(p) => (&*p.pat, Some(&*p.guard)),
                     pat => (pat, None),
                 };
-                Arm { pat, guard, body: ClosureBody::Expr(&arm.body) }
+                let body = ClosureBody::Expr(&arm.body);
+                alternatives(pat).into_iter().map(move |pat| Arm { pat, guard, body })
             })
             .collect();
         match value {

@@ -37,7 +37,7 @@ pub(super) fn name_of(ty: &Type) -> Option<String> {
 impl Value<'_> {
     /// Whether the type of the value is one of the table of definitions.
     pub(super) fn is_defined(&self) -> bool {
-        matches!(self, Value::Struct(..) | Value::Sum(_))
+        matches!(self, Value::Struct(..) | Value::Sum(_) | Value::Node(_))
     }
 }
 
@@ -68,6 +68,7 @@ impl<'a> Lower<'a> {
         match value {
             Value::Struct(of, _) => of.name == name,
             Value::Sum(sum) => sum.of.name == name,
+            Value::Node(node) => node.of.name == name,
             Value::Place(place) => match self.state.store.held(place.cell) {
                 Some(CellValue::Value(value)) if place.is_variable() => self.has_type(value, ty),
                 _ => false,
@@ -114,6 +115,7 @@ impl<'a> Lower<'a> {
         match value {
             Value::Struct(of, _) => of.name.to_string(),
             Value::Sum(sum) => sum.of.name.to_string(),
+            Value::Node(node) => node.of.name.to_string(),
             _ => String::new(),
         }
     }
@@ -143,8 +145,8 @@ impl<'a> Lower<'a> {
         range: SrcRange,
     ) -> Lowered<Value<'a>> {
         let address = std::ptr::from_ref(f.1) as usize;
-        if self.state.active.contains(&address) {
-            return Err(self.error(range, catalogue::recursion(&f.1.name.to_string())));
+        if let Some(called) = self.call_recursive(f.1, args, range) {
+            return called;
         }
         self.state.active.push(address);
         let function = self.function_value(f);
@@ -306,6 +308,7 @@ impl<'a> Lower<'a> {
         let of = match &value {
             Value::Struct(of, _) => &of.name,
             Value::Sum(sum) => &sum.of.name,
+            Value::Node(node) => &node.of.name,
             _ => return false,
         };
         let missing = self.method_of(&value, name).is_none() && self.method_row(Some(&value), name).is_none();
@@ -421,7 +424,7 @@ impl<'a> Lower<'a> {
                 }
                 Some(Ok(same))
             }
-            (Value::Tuple(_) | Value::Struct(..) | Value::Sum(_), _) => None,
+            (Value::Tuple(_) | Value::Struct(..) | Value::Sum(_) | Value::Node(_), _) => None,
             _ => Some(self.unify_literals(a, b, [range, range]).and_then(|(a, b)| {
                 if self.g.rank(a) == 0 {
                     return self.comparison(Cmp::Eq, a, b, range);

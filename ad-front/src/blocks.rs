@@ -5,15 +5,14 @@
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 use syn::visit_mut::VisitMut;
 use syn::{
-    Attribute, FnArg, GenericParam, Generics, ImplItem, ImplItemFn, ItemFn, ItemImpl, Meta, Pat, PatIdent, PatType,
-    ReceiverKind, Type, TypeReference, Visibility, WhereClause, WherePredicate,
+    Attribute, FnArg, ImplItem, ImplItemFn, ItemFn, ItemImpl, Meta, Pat, PatIdent, PatType, ReceiverKind, Type,
+    TypeReference, Visibility,
 };
 
-use super::definitions::SelfType;
+use super::definitions::{SelfType, both};
 use super::sig::turbofish;
 use super::travel::is_mark;
 use ad_ir::catalogue::refused;
@@ -135,25 +134,6 @@ fn parameter(receiver: &syn::Receiver, self_ty: &Type) -> FnArg {
     };
     let colon_token = syn::Token![:](Span::call_site());
     FnArg::Typed(PatType { attrs: Vec::new(), pat: Box::new(Pat::Ident(pat)), colon_token, ty: Box::new(ty) })
-}
-
-/// The generic parameters of a block and of one of its functions. Lifetimes come first.
-fn both(outer: &Generics, own: &Generics) -> Generics {
-    let of = |lifetimes: bool| {
-        let all = outer.params.iter().chain(&own.params);
-        all.filter(move |p| matches!(p, GenericParam::Lifetime(_)) == lifetimes)
-    };
-    let params: Punctuated<GenericParam, syn::Token![,]> = of(true).chain(of(false)).cloned().collect();
-    let bracketed = !params.is_empty();
-    let predicates = [outer, own].into_iter().filter_map(|g| g.where_clause.as_ref()).flat_map(|w| &w.predicates);
-    let predicates: Punctuated<WherePredicate, syn::Token![,]> = predicates.cloned().collect();
-    let where_token = <syn::Token![where]>::default();
-    Generics {
-        lt_token: bracketed.then(Default::default),
-        params,
-        gt_token: bracketed.then(Default::default),
-        where_clause: (!predicates.is_empty()).then_some(WhereClause { where_token, predicates }),
-    }
 }
 
 /// Whether the expansion asks for the names of a function without a mark at the place of the

@@ -14,6 +14,7 @@ use syn::{Fields, GenericArgument, Item, Lifetime, PathArguments, Type};
 use super::result;
 use super::travel::OuterDefinitions;
 use super::types::{self, Generics, Leaf, leaf};
+use crate::definitions::layout::Layout;
 use crate::definitions::tree::{arguments, is_phantom};
 use crate::definitions::{Definition, Definitions, is_of_one_number};
 use crate::value::Lowered;
@@ -28,7 +29,7 @@ use ad_ir::program::{
 };
 use ad_ir::rust_types::{Passed, mutable, tuple, type_of};
 
-/// A type that contains itself has no finite structure.
+/// The maximum nesting of types.
 const DEPTH: usize = 16;
 
 /// The type of a parameter or result.
@@ -229,9 +230,10 @@ fn has_sums(ty: &Type, known: &Definitions, depth: usize) -> bool {
             let ty = Type::Path(p.clone());
             if let Some((of, _)) = definition(&ty, self.0) {
                 let fields = || of.variants.iter().flat_map(|v| &v.fields);
-                // A type that contains itself has been refused.
+                // A type that contains itself counts as an enum.
+                self.2 |= of.is_enum || self.0.contains_itself(of);
                 let inside = || self.1 < DEPTH && fields().any(|f| has_sums(&f.ty, self.0, self.1 + 1));
-                self.2 |= of.is_enum || inside();
+                self.2 = self.2 || inside();
             }
             self.2 |= optional(&ty, self.0).is_some();
             visit::visit_type_path(self, p);
@@ -266,8 +268,12 @@ fn is_opaque(ty: &Type, names: (&Generics, &Definitions), depth: usize) -> bool 
     let Some((of, given)) = definition(ty, names.1).filter(|(of, _)| !of.is_enum && depth < DEPTH) else {
         return false;
     };
-    let fields = of.variants.iter().flat_map(|v| v.fields.iter().enumerate());
-    fields.into_iter().any(|(k, field)| {
+    // A type that contains itself has no such fields.
+    if names.1.contains_itself(of) {
+        return false;
+    }
+    let mut fields = of.variants.iter().flat_map(|v| v.fields.iter().enumerate());
+    fields.any(|(k, field)| {
         let ty = of.field_type(0, k, &given);
         ty.is_some_and(|ty| is_copied(&ty, field.constant, names) || is_opaque(&ty, names, depth + 1))
     })
@@ -333,6 +339,9 @@ fn unlisted(ty: &Type, names: (&Generics, &Definitions)) -> Result<TypeTree, NoL
         _ => {}
     }
     if let Some((of, given)) = definition(ty, names.1) {
+        if names.1.contains_itself(of) {
+            return Ok(of_elements(taken_apart(ty, names, ("", 0), &mut Vec::new())?, 0));
+        }
         let mut variants = Vec::new();
         for (v, variant) in of.variants.iter().enumerate() {
             let mut parts = Vec::new();
@@ -356,6 +365,23 @@ fn unlisted(ty: &Type, names: (&Generics, &Definitions)) -> Result<TypeTree, NoL
             Ok(TypeTree::List { passing, of, element: unlisted(elem, names)?.into() })
         }
         _ => taken_apart(ty, names, ("", 0), &mut Vec::new()),
+    }
+}
+
+/// The same structure, with one element of each list in place of the array of all.
+fn of_elements(tree: TypeTree, lists: usize) -> TypeTree {
+    match tree {
+        TypeTree::Leaf(leaf) => TypeTree::Leaf(part(&leaf, lists)),
+        TypeTree::Tuple { references, is_static, parts } => {
+            let parts = parts.into_iter().map(|part| of_elements(part, lists)).collect();
+            TypeTree::Tuple { references, is_static, parts }
+        }
+        TypeTree::List { passing, of, element } => {
+            TypeTree::List { passing, of, element: of_elements(*element, lists + 1).into() }
+        }
+        TypeTree::Defined { references, is_static, of, fields, inner } => {
+            TypeTree::Defined { references, is_static, of, fields, inner: of_elements(*inner, lists).into() }
+        }
     }
 }
 
@@ -390,6 +416,9 @@ pub(crate) fn taken_apart(
     if let Some((of, given)) = definition(ty, known) {
         if of.is_general {
             return Err(none());
+        }
+        if known.contains_itself(of) {
+            return tables(&known.layout(of, &given, generics).ok_or_else(none)?, path, fields).ok_or_else(none);
         }
         let mut variants = Vec::new();
         for (v, variant) in of.variants.iter().enumerate() {
@@ -455,15 +484,33 @@ fn has_array_of_rank_0(ty: &TypeTree) -> bool {
 
 /// Which variant a value is.
 fn tag(elem: Elem) -> TypeTree {
-    TypeTree::Leaf(Leaf {
-        container: Container::Scalar,
-        elem,
-        rank: 0,
-        owned: true,
-        passing: Container::Scalar.taken(),
-        lens: Vec::new(),
-        role: Role::Tag,
-    })
+    TypeTree::Leaf(number(elem, Role::Tag))
+}
+
+/// The structure of a type that contains itself: the number of the first row, and the tables.
+fn tables(layout: &Layout<'_>, path: &str, fields: &mut Vec<String>) -> Option<TypeTree> {
+    fields.push(path.to_string());
+    let mut parts = vec![TypeTree::Leaf(number(Elem::USIZE, Role::Constant))];
+    for table in &layout.tables {
+        let row = table.columns.iter().map(|column| {
+            fields.push(path.to_string());
+            let leaf =
+                Leaf { lens: column.lens.clone(), rank: axis(column.lens.len()), ..number(column.elem, column.role) };
+            let container = if column.lens.is_empty() { Container::Scalar } else { Container::Static };
+            TypeTree::Leaf(Leaf { container, ..leaf }).listed(&ListType::Vector)
+        });
+        let parts_of_row = row.collect::<Option<_>>()?;
+        let row = TypeTree::Tuple { references: 0, is_static: false, parts: parts_of_row };
+        let passing = Passing::value(Owner::Vector);
+        parts.push(TypeTree::List { passing, of: ListType::Vector, element: row.into() });
+    }
+    Some(TypeTree::Tuple { references: 0, is_static: false, parts })
+}
+
+/// A number in a field.
+pub(crate) fn number(elem: Elem, role: Role) -> Leaf {
+    let (container, passing) = (Container::Scalar, Container::Scalar.taken());
+    Leaf { container, elem, rank: 0, owned: true, passing, lens: Vec::new(), role }
 }
 
 /// The fields of a user-defined type: a structure for each field of each variant, and `None` for a
@@ -484,7 +531,7 @@ pub fn fields(item: &Item, outside: &OuterDefinitions) -> Option<Vec<Vec<Option<
         further: Vec::new(),
         consts: generics.const_params().map(|c| c.ident.clone()).collect(),
     };
-    let known = Definitions::outside(outside);
+    let known = Definitions::outside(&super::tables::with_itself(item, outside));
     let is_struct = matches!(item, Item::Struct(_));
     let mut field = |f: &syn::Field| {
         let constant = f.attrs.iter().any(|a| a.path().is_ident("constant"));

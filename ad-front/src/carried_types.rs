@@ -6,6 +6,8 @@
 use super::carry::{CarriedForm, InferenceKey, Inferred, Leaves};
 use super::lower::Lower;
 use super::value::{EnumValue, Value};
+use ad_ir::catalogue;
+use ad_ir::diag::Message;
 use ad_ir::ir::{Elem, IntTy};
 
 /// The type of a payload or of an element.
@@ -20,6 +22,48 @@ pub(super) enum CarriedType {
     /// An enum, by its name.
     Sum(String, Vec<Option<Vec<CarriedType>>>),
     Option(Box<CarriedType>),
+}
+
+/// The subject of a message about a carried value.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum CarriedName<'n> {
+    /// A variable.
+    Variable(&'n str),
+    /// The accumulator of a closure.
+    Accumulator,
+    /// An element of a `Vec`.
+    Element,
+}
+
+impl CarriedName<'_> {
+    /// The error for a change of the type.
+    pub(super) fn type_change(self, was: &str, is: &str) -> Message {
+        match self {
+            CarriedName::Variable(name) => catalogue::carried_changes(name, was, is),
+            CarriedName::Accumulator => catalogue::accumulator_changes(was, is),
+            CarriedName::Element => catalogue::types_differ(was, is),
+        }
+    }
+
+    /// The error for another number of components.
+    pub(super) fn count_change(self, was: usize, is: Option<usize>) -> Message {
+        match self {
+            CarriedName::Variable(name) => catalogue::carried_shape(name),
+            CarriedName::Accumulator | CarriedName::Element => {
+                let is = is.map_or_else(|| "an array of unknown size".to_string(), |is| format!("{is} parts"));
+                self.type_change(&format!("{was} parts"), &is)
+            }
+        }
+    }
+
+    /// Names for the value itself and for its value after a step.
+    pub(super) fn descriptions(self) -> [String; 2] {
+        match self {
+            CarriedName::Variable(name) => [name.to_string(), format!("what `{name}` becomes in the loop")],
+            CarriedName::Accumulator => ["the accumulator".to_string(), "what the closure makes of it".to_string()],
+            CarriedName::Element => ["an element".to_string(), "another element".to_string()],
+        }
+    }
 }
 
 impl<'a> Lower<'a> {

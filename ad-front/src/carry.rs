@@ -10,14 +10,16 @@
 
 use std::rc::Rc;
 
+pub(super) use super::carried_types::CarriedName;
 use super::carried_types::CarriedType;
 use super::definitions::Definition;
 use super::lower::Lower;
+use super::nodes::{NodeValue, TableTerms};
 use super::open::DynamicPart;
 use super::stack::GrowableVec;
 use super::value::{EnumValue, Lowered, Seq, Value, Want};
 use ad_ir::catalogue;
-use ad_ir::diag::{Message, Poison, SrcRange};
+use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::{Elem, IntTy, Node, Term};
 use ad_ir::memory_order::AxisOrder;
 use ad_ir::prim::Prim;
@@ -59,6 +61,10 @@ pub(super) enum CarriedForm<'a> {
     /// A list of products of a fixed length: one array for each leaf of an element. The arrays here
     /// belong to the first value.
     Rows(Rc<GrowableVec<'a>>),
+    /// A row of these tables: a value of a type that contains itself.
+    Node(&'a Definition, Rc<TableTerms<'a>>),
+    /// The same, with the columns of the tables among the leaves: a parameter.
+    Tables(Rc<NodeValue<'a>>),
     /// An `Option`: the payload and a flag whether it is `Some`.
     Option(Box<CarriedForm<'a>>),
     /// An array with dynamic lengths that are the same in all steps.
@@ -67,48 +73,6 @@ pub(super) enum CarriedForm<'a> {
     None(InferenceKey),
     /// The position of an iterator.
     Cursor(Seq<'a>),
-}
-
-/// The subject of a message about a carried value.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum CarriedName<'n> {
-    /// A variable.
-    Variable(&'n str),
-    /// The accumulator of a closure.
-    Accumulator,
-    /// An element of a `Vec`.
-    Element,
-}
-
-impl CarriedName<'_> {
-    /// The error for a change of the type.
-    pub(super) fn type_change(self, was: &str, is: &str) -> Message {
-        match self {
-            CarriedName::Variable(name) => catalogue::carried_changes(name, was, is),
-            CarriedName::Accumulator => catalogue::accumulator_changes(was, is),
-            CarriedName::Element => catalogue::types_differ(was, is),
-        }
-    }
-
-    /// The error for another number of components.
-    fn count_change(self, was: usize, is: Option<usize>) -> Message {
-        match self {
-            CarriedName::Variable(name) => catalogue::carried_shape(name),
-            CarriedName::Accumulator | CarriedName::Element => {
-                let is = is.map_or_else(|| "an array of unknown size".to_string(), |is| format!("{is} parts"));
-                self.type_change(&format!("{was} parts"), &is)
-            }
-        }
-    }
-
-    /// Names for the value itself and for its value after a step.
-    fn descriptions(self) -> [String; 2] {
-        match self {
-            CarriedName::Variable(name) => [name.to_string(), format!("what `{name}` becomes in the loop")],
-            CarriedName::Accumulator => ["the accumulator".to_string(), "what the closure makes of it".to_string()],
-            CarriedName::Element => ["an element".to_string(), "another element".to_string()],
-        }
-    }
 }
 
 /// The terms of a flattened value, and the literals that determine their types.
@@ -235,6 +199,11 @@ impl<'a> Lower<'a> {
                     _ => CarriedForm::None(key.clone()),
                 }
             }
+            Value::Node(node) => {
+                out.terms.push(node.at);
+                out.keys.push(None);
+                CarriedForm::Node(node.of, Rc::clone(&node.tables))
+            }
             Value::Unit => CarriedForm::Unit,
             Value::Seq(_) | Value::Cursor(_) => {
                 let Some(cursor) = self.cursor(value, range)? else { return Ok(None) };
@@ -296,6 +265,14 @@ impl<'a> Lower<'a> {
             CarriedForm::Rows(first) => {
                 let all = leaves.by_ref().take(first.all.len()).copied().collect();
                 Value::GrowableVec(Rc::new(GrowableVec { all, ..(**first).clone() }))
+            }
+            CarriedForm::Node(of, tables) => {
+                let at = *leaves.next().ok_or(Poison)?;
+                Value::Node(Rc::new(NodeValue { of, tables: Rc::clone(tables), at }))
+            }
+            CarriedForm::Tables(node) => {
+                leaves.by_ref().take(node.leaves().count()).for_each(drop);
+                Value::Node(Rc::clone(node))
             }
             CarriedForm::Option(form) => {
                 let value = Self::unflatten(form, leaves)?;
@@ -391,6 +368,13 @@ impl<'a> Lower<'a> {
                     })
                     .collect();
                 several(self, &parts, forms, current, out)
+            }
+            (CarriedForm::Node(of, tables), Value::Node(node))
+                if node.is_like(&NodeValue { of, tables: Rc::clone(tables), at: node.at }) =>
+            {
+                current.next().ok_or(Poison)?;
+                out.push(node.at);
+                Ok(())
             }
             (CarriedForm::Option(form), Value::Option(inner, exists)) => {
                 self.flatten_like(inner, form, current, out, (who, range))?;
@@ -582,7 +566,10 @@ impl CarriedForm<'_> {
     /// The number of leaf terms.
     pub(super) fn leaves(&self) -> usize {
         match self {
-            CarriedForm::Leaf { .. } | CarriedForm::DynamicPart(_) | CarriedForm::Cursor(_) => 1,
+            CarriedForm::Leaf { .. } | CarriedForm::DynamicPart(_) | CarriedForm::Cursor(_) | CarriedForm::Node(..) => {
+                1
+            }
+            CarriedForm::Tables(node) => node.leaves().count(),
             CarriedForm::Unit | CarriedForm::None(_) => 0,
             CarriedForm::Tuple(parts) | CarriedForm::Struct(_, parts) | CarriedForm::List(parts) => {
                 parts.iter().map(CarriedForm::leaves).sum()

@@ -5,6 +5,7 @@
 //! must never report an error that rustc reports: an item that it does not understand is left out.
 
 mod impls;
+pub(super) mod layout;
 pub(super) mod tree;
 
 use std::collections::BTreeSet;
@@ -16,7 +17,7 @@ use syn::{Attribute, Block, Expr, Fields, GenericParam, Item, Path, Stmt, Type};
 use super::sig::is_real;
 use super::sorting::Routines;
 use super::travel::{OuterDefinitions, written};
-pub(super) use impls::{AssociatedFunction, Impl, SelfParam, SelfType, trait_of};
+pub(super) use impls::{AssociatedFunction, Impl, SelfParam, SelfType, both, trait_of};
 
 /// All definitions. They live as long as the values that refer to them.
 #[derive(Default)]

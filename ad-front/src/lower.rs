@@ -52,6 +52,8 @@ pub(super) struct Lower<'a> {
     pub inferred_before: BTreeMap<InferenceKey, Inferred>,
     /// The index of the input that holds the first parameter.
     pub first_param: u32,
+    /// The parameters that are parts of one array, by their indices.
+    pub packed_terms: BTreeMap<usize, Term>,
     /// The values of the parameters that patterns take apart, with their indices. The body begins
     /// by binding these patterns.
     pub parameters: Vec<(usize, Value<'a>)>,
@@ -114,6 +116,7 @@ impl<'a> Lower<'a> {
             receivers: Rc::default(),
             classes: Classes::default(),
             inferred_before: BTreeMap::new(),
+            packed_terms: BTreeMap::new(),
             first_param: 0,
             parameters: Vec::new(),
             example: None,
@@ -171,8 +174,24 @@ impl<'a> Lower<'a> {
                 let lens = leaf.lens.iter().map(super::types::Len::tokens).collect();
                 Ok(OutputTree::Leaf(Output { term, container: leaf.container, lens, role: leaf.role }))
             }
+            (Structure::Defined(..), Value::Struct(of, _)) if self.definitions.contains_itself(of) => {
+                Err(self.error(range, catalogue::made_in_the_body(&of.name.to_string())))
+            }
+            (Structure::Defined(..), Value::Sum(sum)) if self.definitions.contains_itself(sum.of) => {
+                Err(self.error(range, catalogue::made_in_the_body(&sum.of.name.to_string())))
+            }
             (Structure::Defined(of, inner), value) => {
                 Ok(OutputTree::Defined(of.clone(), self.result(inner, value, range)?.into()))
+            }
+            (Structure::Tuple(types), Value::Node(node))
+                if types.iter().flat_map(Structure::leaves).count() == node.leaves().count() =>
+            {
+                let mut terms = node.leaves();
+                let mut output = |leaf: &Leaf| {
+                    let lens = leaf.lens.iter().map(super::types::Len::tokens).collect();
+                    Output { term: terms.next().unwrap_or(node.at), container: leaf.container, lens, role: leaf.role }
+                };
+                Ok(ty.map(&mut output))
             }
             (Structure::Tuple(types), Value::Unit) if types.is_empty() => Ok(OutputTree::Tuple(Vec::new())),
             (Structure::Tuple(types), Value::Sum(sum)) if types.len() == sum.payloads.len() + 1 => {

@@ -134,7 +134,7 @@ impl<'a> Lower<'a> {
                 let base = self.place(&f.base)?;
                 let k = match &f.member {
                     syn::Member::Unnamed(k) => k.index as usize,
-                    syn::Member::Named(name) => match self.read_place(&base)? {
+                    syn::Member::Named(name) => match self.read_place(&base).and_then(|value| self.opened(&value))? {
                         Value::Struct(of, _) => self.field_of(of, name, range)?,
                         // The place is never reached.
                         Value::Never => 0,
@@ -175,6 +175,10 @@ impl<'a> Lower<'a> {
     }
 
     fn inner(&mut self, value: &Value<'a>, step: &Projection, place: &Place) -> Lowered<Value<'a>> {
+        if let (Projection::Field(_) | Projection::Payload(..), Value::Node(_)) = (step, value) {
+            let opened = self.opened(value)?;
+            return self.inner(&opened, step, place);
+        }
         match (step, value) {
             (Projection::Field(k), Value::Tuple(parts) | Value::Struct(_, parts) | Value::List(parts))
                 if *k < parts.len() =>

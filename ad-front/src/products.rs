@@ -130,6 +130,10 @@ impl<'a> Lower<'a> {
 
     /// The field of a value, if it is a tuple or struct.
     pub(super) fn field_value(&mut self, value: &Value<'a>, f: &syn::ExprField) -> Option<Lowered<Value<'a>>> {
+        if let Value::Node(_) = value {
+            let opened = self.opened(value);
+            return opened.map_or_else(|poison| Some(Err(poison)), |value| self.field_value(&value, f));
+        }
         match (value, &f.member) {
             (Value::Tuple(parts), Member::Unnamed(k)) => parts.get(k.index as usize).cloned().map(Ok),
             (Value::Struct(of, parts), field) => {
@@ -214,7 +218,7 @@ impl<'a> Lower<'a> {
                 Value::Option(self.zero_of(inner, default)?.into(), none)
             }
             TypeTree::List(None, _) if default => Value::List(Rc::new([])),
-            TypeTree::List(..) => return None,
+            TypeTree::List(..) | TypeTree::Node(..) => return None,
         })
     }
 
@@ -270,6 +274,7 @@ impl<'a> Lower<'a> {
                 let levels = if leaf.lens.is_empty() { 0 } else { leaf.rank.saturating_sub(1) };
                 CarriedForm::Leaf { levels }
             }
+            TypeTree::Node(of, given) => CarriedForm::Tables(self.node_of(of, given, leaves)?.into()),
             TypeTree::Tuple(parts) if parts.is_empty() => CarriedForm::Unit,
             TypeTree::Tuple(parts) => CarriedForm::Tuple(all(self, parts)?),
             TypeTree::Struct(of, parts) => CarriedForm::Struct(of, all(self, parts)?),

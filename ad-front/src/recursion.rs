@@ -8,6 +8,8 @@
 //!
 //! This module must never decide what a function computes.
 
+mod packed;
+
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -16,9 +18,10 @@ use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::{Block, Expr, ExprCall, Item, ItemFn, Stmt};
 
+use super::compiled_sig;
 use super::definitions::Definitions;
 use super::lower::Lower;
-use super::sig::{self, Sig};
+use super::sig::Sig;
 use super::travel::{OuterDefinitions, written};
 use super::types::Len;
 use super::value::{Closure, Lowered, Value};
@@ -69,8 +72,8 @@ pub(super) struct Functions {
 pub(super) struct Findings {
     /// The functions that may panic.
     panicking: BTreeSet<String>,
-    /// The leaves of parameters for which a call among these functions passes anything but the
-    /// caller's own parameter.
+    /// The arguments for which a call among these functions passes anything but the caller's own
+    /// parameter, by their numbers in `packed`.
     changed: BTreeSet<(String, usize)>,
 }
 
@@ -103,22 +106,6 @@ impl Functions {
         known.panicking.extend(found.map(|(compiled, _)| compiled.text.clone()));
         known.changed.extend(self.changed.borrow().iter().cloned());
         known
-    }
-
-    /// Records the parameters for which this call passes anything but the caller's own parameter.
-    /// `given` are the arguments, and `first` is the first input of the function that is being
-    /// lowered. Returns the parameters that no call changes.
-    fn unchanged(&self, number: u32, g: &ad_ir::ir::Graph, given: &[Term], first: u32) -> Box<[u32]> {
-        let all = self.all.borrow();
-        let Some(text) = all.get(number as usize).map(|f| &f.text) else { return [].into() };
-        let own = |k: usize| {
-            let input = u32::try_from(k).ok().and_then(|k| g.input(first + k));
-            self.current == Some(number as usize) && input == Some(given[k])
-        };
-        let changed = (0..given.len()).filter(|&k| self.current.is_some() && !own(k));
-        self.changed.borrow_mut().extend(changed.map(|k| (text.clone(), k)));
-        let kept = |k: &u32| !self.known.changed.contains(&(text.clone(), *k as usize));
-        (0..).take(given.len()).filter(kept).collect()
     }
 
     /// Whether a function may panic.
@@ -260,7 +247,7 @@ impl<'a> Lower<'a> {
     /// at each call.
     pub(super) fn can_be_compiled(&self, f: &ItemFn) -> bool {
         let mut errors = Diags::new();
-        let sig = sig::of_function(f, self.definitions, (self.sig.mode, &self.sig.krate), &mut errors);
+        let sig = compiled_sig::of_function(f, self.definitions, (self.sig.mode, &self.sig.krate), &[], &mut errors);
         let real = |sig: &Sig| sig.real_param.is_none() || self.sig.real_param.is_some();
         sig.is_ok_and(|sig| real(&sig) && refused(&sig, f, &mut errors).is_ok()) && errors.is_empty()
     }
@@ -302,15 +289,17 @@ impl<'a> Lower<'a> {
             let name = sig.name.to_string();
             return Err(self.error(range, catalogue::recursive_generic(&name)));
         }
-        if sig.declared.len() != args.len() {
-            return Err(self.error(range, catalogue::closure_arity(sig.declared.len(), args.len())));
+        let first = sig.before();
+        if sig.declared.len() - first != args.len() {
+            return Err(self.error(range, catalogue::closure_arity(sig.declared.len() - first, args.len())));
         }
-        let mut given = Vec::new();
+        let mut leaves = Vec::new();
         for ((k, arg), input) in args.iter().enumerate().zip(&declared.inputs) {
             let syn::FnArg::Typed(typed) = input else { continue };
             let value = self.ascribe(arg.clone(), &typed.ty, range)?;
-            given.extend(self.result(&sig.tree(k), &value, range)?.terms());
+            leaves.extend(self.result(&sig.tree(first + k), &value, range)?.terms());
         }
+        let given = self.packed_arguments((number, &sig), &leaves)?;
         let returns = |leaf: &&super::types::Leaf| {
             let number = |len: &Len| if let Len::Number(n) = len { Some(Extent::Number(*n)) } else { None };
             Some(Returns { elem: leaf.elem, sizes: leaf.lens.iter().map(number).collect::<Option<_>>()? })
@@ -322,7 +311,8 @@ impl<'a> Lower<'a> {
             _ => None,
         };
         let reached = self.reached(&given);
-        let passed = self.functions.unchanged(number, &self.g, &given, self.first_param);
+        let (inputs, terms) = ((&self.g, self.first_param), (&given[..], &leaves[..]));
+        let passed = self.functions.unchanged((number, &sig), inputs, terms, &self.packed_terms);
         let (half, active) = (Half::Value, [].into());
         let callee = Callee { function: number, half, active, passed, results, direct, rule: None };
         let all: Vec<Term> = std::iter::once(reached).chain(given).collect();
@@ -333,15 +323,15 @@ impl<'a> Lower<'a> {
         if direct.is_some() {
             return Ok(Value::Term(made));
         }
-        let mut leaves = Vec::new();
+        let mut results = Vec::new();
         for k in (0..).take(callee.results.len()) {
             let t = self.g.returned(&callee, k, made);
-            leaves.push(self.nested_value(t, u8::MAX));
+            results.push(self.nested_value(t, u8::MAX));
         }
-        if let (Tree::Leaf(_), [leaf]) = (&sig.result, &leaves[..]) {
+        if let (Tree::Leaf(_), [leaf]) = (&sig.result, &results[..]) {
             return Ok(leaf.clone());
         }
-        self.parameter_of(&sig.result_ty, &leaves).ok_or(Poison)
+        self.parameter_of(&sig.result_ty, &results).ok_or(Poison)
     }
 
     /// The condition under which the function reaches this point without a panic. A call is made
@@ -407,7 +397,14 @@ impl<'a> Lower<'a> {
     /// Adds a function that is compiled on its own. Its body is lowered later.
     fn compile(&mut self, item: ItemFn, text: String, definition: Option<usize>) -> usize {
         let mut errors = Diags::new();
-        let sig = sig::of_function(&item, self.definitions, (self.sig.mode, &self.sig.krate), &mut errors).ok();
+        let read = |packed: &[usize], errors: &mut Diags| {
+            compiled_sig::of_function(&item, self.definitions, (self.sig.mode, &self.sig.krate), packed, errors).ok()
+        };
+        let mut sig = read(&[], &mut errors);
+        let packed = sig.as_ref().map_or(Vec::new(), |sig| self.functions.packed(&text, sig, self.definitions));
+        if !packed.is_empty() {
+            sig = read(&packed, &mut errors);
+        }
         let sig = sig.filter(|sig| refused(sig, &item, &mut errors).is_ok() && errors.is_empty()).map(Rc::new);
         let mut all = self.functions.all.borrow_mut();
         all.push(Compiled { item: item.into(), text, definition, sig, errors });
@@ -440,28 +437,16 @@ fn has_lists<L>(tree: &Tree<L>) -> bool {
     }
 }
 
-/// Refuses a signature with a size that a call does not know.
+/// Refuses a result of a size that a call does not know.
 fn refused(sig: &Sig, item: &ItemFn, errors: &mut Diags) -> Lowered<()> {
     let name = item.sig.ident.to_string();
-    let mut result = Ok(());
-    for (param, input) in sig.declared.iter().zip(&item.sig.inputs) {
-        let known = |&k: &usize| {
-            let leaf = &sig.params[k].leaf;
-            leaf.rank < 2 || (0..leaf.rank).all(|axis| leaf.static_size(axis).is_some())
-        };
-        let has_lists = has_lists(&param.declared.parts.tree());
-        if has_lists || !param.leaves().iter().all(known) {
-            result = Err(errors
-                .push(SrcRange::of(input), catalogue::recursive_signature(&name, "parameter", "slices of numbers, ")));
-        }
-    }
     let number = |leaf: &&super::types::Leaf| {
         leaf.lens.len() == usize::from(leaf.rank) && leaf.lens.iter().all(|len| matches!(len, Len::Number(_)))
     };
     if has_lists(&sig.result) || !sig.result.leaves().iter().all(number) {
-        result = Err(errors.push(SrcRange::of(&item.sig.output), catalogue::recursive_signature(&name, "result", "")));
+        return Err(errors.push(SrcRange::of(&item.sig.output), catalogue::recursive_signature(&name)));
     }
-    result
+    Ok(())
 }
 
 /// The function with numbers and arrays as its parameters and results. An array is a slice of its

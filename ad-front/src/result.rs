@@ -35,6 +35,9 @@ pub(super) fn result(
     if !found.is_owned() {
         return Err(diags.push(SrcRange::of(ty), catalogue::result_not_owned(&text_of(ty, 40))));
     }
+    if names.1.has_one_that_contains_itself(ty) {
+        return Err(diags.push(SrcRange::of(ty), catalogue::result_contains_itself(&text_of(ty, 40))));
+    }
     let found = found.tree();
     if is_opaque(&found) {
         return Err(diags.push(SrcRange::of(ty), catalogue::copied_in_a_result(&text_of(ty, 40))));

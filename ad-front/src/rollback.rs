@@ -227,6 +227,7 @@ impl<'a> Lower<'a> {
         let Lower {
             state,
             // The inputs of the run.
+            packed_terms: _,
             sig: _,
             definitions: _,
             outside: _,

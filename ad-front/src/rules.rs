@@ -16,10 +16,11 @@ use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::{Attribute, GenericParam, ItemFn, Path, ReturnType};
 
+use super::compiled_sig;
 use super::definitions::Definitions;
 use super::lower::Lower;
 use super::recursion::Functions;
-use super::sig::{self, Sig};
+use super::sig::Sig;
 use super::state::{Cell, CellValue};
 use super::travel::{DefId, OuterDefinitions};
 use super::types::{Leaf, Len};
@@ -157,7 +158,7 @@ fn signature(item: &ItemFn, definitions: &Definitions, krate: &TokenStream, diag
     if matches!(item.sig.output, ReturnType::Default) {
         item.sig.output = syn::parse_quote!(-> ());
     }
-    sig::of_function(&item, definitions, (Mode::default(), krate), diags)
+    compiled_sig::of_rule(&item, definitions, (Mode::default(), krate), diags)
 }
 
 /// Reads the signature of a function with marks, at its definition. The program has no terms of

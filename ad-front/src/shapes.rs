@@ -215,6 +215,12 @@ impl<'a> Lower<'a> {
                 arrays.push((k, term));
                 continue;
             }
+            let part = self.part_of_pack(k, term);
+            if let (Some(part), Some((_, leaf))) = (part, sig.packed.iter().find(|(of, _)| *of == k)) {
+                let levels = if leaf.lens.is_empty() { 0 } else { u8::MAX };
+                given.push((k, self.nested_value(part, levels)));
+                continue;
+            }
             self.state.hints.entry(term).or_insert_with(|| param.name.to_string());
             // The elements of a slice are arrays, if they are not numbers.
             let levels = if param.leaf.lens.is_empty() { 0 } else { u8::MAX };
@@ -237,12 +243,19 @@ impl<'a> Lower<'a> {
             };
             let Some(value) = value else { continue };
             if declared.pattern {
-                self.parameters.push((n, value));
+                self.parameters.push((n - sig.before(), value));
             } else {
                 self.bind_parameter(declared.declared.label.clone(), declared.mutable, value);
             }
         }
         self.example = self.declare_examples(&arrays);
+    }
+
+    /// The size that a parameter before the others gives.
+    pub(super) fn size_parameter(&mut self, k: usize) -> Term {
+        let size = Size::Symbol(Symbol { param: size_parameter(self.sig, k), axis: None });
+        let size = self.classes.find(size);
+        self.size_term(size)
     }
 
     /// Binds the name of a parameter.
@@ -334,6 +347,10 @@ pub(super) fn one(
     for declared in &sig.declared {
         equal_lengths(&declared.declared.parts, &mut classes);
     }
+    for (k, &(array, axis)) in sig.sizes.iter().enumerate() {
+        let size = Size::Symbol(Symbol { param: size_parameter(sig, k), axis: None });
+        classes.unite(size, Size::of_axis(array, usize::from(axis)));
+    }
     let mut equations: Vec<Equation> = Vec::new();
     let mut constants: Vec<Constant> = Vec::new();
     // Each run but the last unites two classes, of which there are finitely many.
@@ -393,6 +410,11 @@ pub(super) fn one(
         catalogue::internal("the front end", "equations between sizes do not come to an end"),
     );
     Err(Poison)
+}
+
+/// The number of the parameter that gives a size.
+fn size_parameter(sig: &Sig, k: usize) -> u32 {
+    u32::try_from(k + usize::from(!sig.packed.is_empty())).unwrap_or(u32::MAX)
 }
 
 /// The arrays of a list of tuples are equally long.

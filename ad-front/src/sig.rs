@@ -4,7 +4,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::WherePredicate;
-use syn::{FnArg, GenericParam, ItemFn, Pat, ReturnType, Safety, Type, TypeParamBound};
+use syn::{FnArg, GenericParam, ItemFn, Pat, Safety, Type, TypeParamBound};
 
 use super::attr::Attr;
 use super::boundary::{self, TypeTree};
@@ -49,6 +49,12 @@ pub(super) struct Sig {
     pub real_param: Option<Ident>,
     /// Const parameters of type `usize`.
     pub const_params: Vec<Ident>,
+    /// For a function that is compiled on its own: the axes whose sizes are its first parameters,
+    /// each as a number or array and an axis of it.
+    pub sizes: Vec<(usize, u8)>,
+    /// For such a function: the numbers and arrays that are parts of one array, with their types.
+    /// Their parameters say where the parts begin. The array is the first parameter.
+    pub packed: Vec<(usize, Leaf)>,
     /// The indices of the active parameters in `declared`, ascending.
     pub wrt: Vec<usize>,
     /// The indices of their real parts in `params`, ascending.
@@ -116,6 +122,7 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, types: &Definitions, diags: &mut
     let named = named.filter(|(d, at)| {
         always_has_a_result(d, *at, result_type.as_ref(), diags)
             && fits(d, *at, differentiated, (&parts, &leaves), diags)
+            && has_blocks(d, *at, (&parts, types), diags)
     });
     let named = named.map(|d| d.0);
     let mut derivatives: Vec<&'static Descriptor> = named.collect();
@@ -138,6 +145,8 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, types: &Definitions, diags: &mut
         within: None,
         declared,
         params,
+        sizes: Vec::new(),
+        packed: Vec::new(),
         result,
         aux,
         fallible,
@@ -151,56 +160,6 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, types: &Definitions, diags: &mut
         workspace: attr.workspace.is_some(),
         mode: attr.mode,
         krate: attr.krate.clone(),
-    })
-}
-
-/// Parses the signature of a function that is compiled on its own. It need not have real parameters
-/// or results.
-pub(super) fn of_function(
-    item: &ItemFn,
-    types: &Definitions,
-    (mode, krate): (Mode, &TokenStream),
-    diags: &mut Diags,
-) -> Lowered<Sig> {
-    let qualifiers = qualifiers(item, diags);
-    let (parameters, generics_read) = generics(item, diags);
-    let params = params(item, (&parameters, types), diags);
-    qualifiers?;
-    generics_read?;
-    let (declared, params) = params?;
-    let ReturnType::Type(_, ty) = &item.sig.output else {
-        return Err(diags.push(SrcRange::of(&item.sig.ident), catalogue::no_result(&item.sig.ident.to_string())));
-    };
-    let found = boundary::tree(ty, (&parameters, types), diags)?;
-    if !found.is_owned() {
-        return Err(diags.push(SrcRange::of(ty), catalogue::result_not_owned(&text_of(ty, 40))));
-    }
-    let generics = &item.sig.generics;
-    let real = |k: &usize| params[*k].leaf.elem.is_real();
-    Ok(Sig {
-        name: item.sig.ident.clone(),
-        stem: item.sig.ident.clone(),
-        vis: TokenStream::new(),
-        cfgs: TokenStream::new(),
-        generics: generics.to_token_stream(),
-        where_clause: generics.where_clause.to_token_stream(),
-        turbofish: turbofish(generics),
-        within: None,
-        wrt: (0..declared.len()).collect(),
-        active: (0..params.len()).filter(real).collect(),
-        declared,
-        params,
-        result: found.tree(),
-        aux: false,
-        fallible: None,
-        result_ty: ty.to_token_stream(),
-        real_param: parameters.real,
-        const_params: parameters.consts,
-        examples: Vec::new(),
-        workspace: false,
-        mode,
-        derivatives: Vec::new(),
-        krate: krate.clone(),
     })
 }
 
@@ -275,6 +234,28 @@ fn fits(
     diags.list().len() == before
 }
 
+/// Whether the blocks of a Jacobian have types. A value that may contain others of its type has as
+/// many numbers as its argument, so they have none. Then the reason is reported.
+fn has_blocks(
+    derivative: &Descriptor,
+    at: SrcRange,
+    (wrt, types): (&[&SigDeclared], &Definitions),
+    diags: &mut Diags,
+) -> bool {
+    let contains_itself = |p: &&&SigDeclared| {
+        let ty = syn::parse2(p.declared.ty.clone());
+        ty.is_ok_and(|ty| types.has_one_that_contains_itself(&ty))
+    };
+    let blocks = matches!(derivative.returns, Structure::Jacobian | Structure::Sparse | Structure::Hessian);
+    match wrt.iter().find(contains_itself).filter(|_| blocks) {
+        Some(p) => {
+            diags.push(at, catalogue::blocks_of_a_value_in_itself(derivative.option, &p.declared.label));
+            false
+        }
+        None => true,
+    }
+}
+
 /// Type and const parameters. Lifetimes are inferred.
 pub(super) fn turbofish(generics: &syn::Generics) -> TokenStream {
     let names = generics.params.iter().filter_map(|p| match p {
@@ -286,7 +267,7 @@ pub(super) fn turbofish(generics: &syn::Generics) -> TokenStream {
     if names.is_empty() { TokenStream::new() } else { quote!(::<#(#names),*>) }
 }
 
-fn qualifiers(item: &ItemFn, diags: &mut Diags) -> Lowered<()> {
+pub(super) fn qualifiers(item: &ItemFn, diags: &mut Diags) -> Lowered<()> {
     let sig = &item.sig;
     let mut found = Ok(());
     let mut refuse = |range: SrcRange, what: &str| {
@@ -369,9 +350,9 @@ pub(super) fn generics(item: &ItemFn, diags: &mut Diags) -> (Generics, Lowered<(
 }
 
 /// The parameters as declared, and their numbers and arrays.
-type Parameters = (Vec<SigDeclared>, Vec<SigParam>);
+pub(super) type Parameters = (Vec<SigDeclared>, Vec<SigParam>);
 
-fn params(item: &ItemFn, names: (&Generics, &Definitions), diags: &mut Diags) -> Lowered<Parameters> {
+pub(super) fn params(item: &ItemFn, names: (&Generics, &Definitions), diags: &mut Diags) -> Lowered<Parameters> {
     let mut read = Vec::new();
     let mut result = Ok(());
     for (k, arg) in item.sig.inputs.iter().enumerate() {
@@ -544,7 +525,14 @@ impl Sig {
 
     /// The structure of a declared parameter, with the types of its leaves.
     pub(super) fn tree(&self, declared: usize) -> Tree<Leaf> {
-        self.declared[declared].declared.parts.tree().map(&mut |&k| self.params[k].leaf.clone())
+        let packed = |k: usize| self.packed.iter().find(|(part, _)| *part == k).map(|(_, leaf)| leaf);
+        let leaf = |k: usize| packed(k).unwrap_or(&self.params[k].leaf).clone();
+        self.declared[declared].declared.parts.tree().map(&mut |&k| leaf(k))
+    }
+
+    /// The number of parameters before those of the signature.
+    pub(super) fn before(&self) -> usize {
+        self.sizes.len() + usize::from(!self.packed.is_empty())
     }
 
     /// The part of the result that is differentiated.

@@ -286,6 +286,7 @@ pub(super) fn same<'a>(a: &Value<'a>, b: &Value<'a>) -> bool {
             };
             std::ptr::eq(a.of, b.of) && a.tag == b.tag && payloads()
         }
+        (Value::Node(a), Value::Node(b)) => a.at == b.at && a.is_like(b),
         (Value::Closure(a), Value::Closure(b)) => Rc::ptr_eq(a, b),
         (Value::Chosen(a), Value::Chosen(b)) => Rc::ptr_eq(a, b),
         (Value::Range(a), Value::Range(b)) => Rc::ptr_eq(a, b),

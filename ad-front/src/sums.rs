@@ -179,6 +179,7 @@ impl<'a> Lower<'a> {
             return Ok(PatternSplit { parts: fields.into_iter().map(|(_, p)| (p, None)).collect(), fits: yes });
         };
         let held = self.referent(value)?;
+        let held = self.opened(&held)?;
         let (own, fits) = match &held {
             Value::Never => (None, yes),
             Value::Struct(own, parts) if std::ptr::eq(*own, of) => (Some(Rc::clone(parts)), yes),

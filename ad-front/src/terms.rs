@@ -96,6 +96,7 @@ impl<'a> Lower<'a> {
             | Value::Tuple(_)
             | Value::Struct(..)
             | Value::Sum(_)
+            | Value::Node(_)
             | Value::Closure(_)
             | Value::Chosen(_)
             | Value::FromFn(_)

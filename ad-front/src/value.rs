@@ -55,6 +55,8 @@ pub(super) enum Value<'a> {
     Struct(&'a Definition, Rc<[Value<'a>]>),
     /// A value of an enum.
     Sum(Rc<EnumValue<'a>>),
+    /// A value of a type that contains itself: a row of tables.
+    Node(Rc<super::nodes::NodeValue<'a>>),
     /// A closure.
     Closure(Rc<Closure<'a>>),
     /// A choice between several functions, by conditions.
@@ -168,7 +170,10 @@ impl Value<'_> {
 
     /// Whether the value has several terms, so that an array of such values is several arrays.
     pub(super) fn is_several(&self) -> bool {
-        matches!(self, Value::Tuple(_) | Value::Struct(..) | Value::Sum(_) | Value::Option(..) | Value::Unit)
+        matches!(
+            self,
+            Value::Tuple(_) | Value::Struct(..) | Value::Sum(_) | Value::Node(_) | Value::Option(..) | Value::Unit
+        )
     }
 
     /// The kind of the value, for messages.
@@ -185,6 +190,7 @@ impl Value<'_> {
             Value::Tuple(_) => "a tuple",
             Value::Struct(..) => "a struct",
             Value::Sum(_) => "an enum",
+            Value::Node(_) => "a value of a type that contains itself",
             Value::Closure(_) | Value::Function(..) | Value::Chosen(_) => "a function",
             Value::Range(_) => "a range",
             Value::Seq(_) | Value::Cursor(_) => "an iterator",

@@ -19,6 +19,7 @@ mod attribute;
 mod fields;
 pub mod foreign;
 pub mod reached;
+mod recursion;
 pub mod refused;
 mod rules;
 mod values;
@@ -26,6 +27,7 @@ pub mod wanted;
 
 pub use attribute::*;
 pub use fields::*;
+pub use recursion::*;
 pub use refused::refused;
 pub use rules::*;
 pub use values::*;
@@ -125,8 +127,15 @@ use entries;
 /// Every message: the entries, and each row of the tables of refused names.
 #[must_use]
 pub fn all() -> Vec<String> {
-    let entries =
-        [ENTRIES, attribute::ENTRIES, fields::ENTRIES, values::ENTRIES, rules::ENTRIES, &["arguments_of_others"]];
+    let entries = [
+        ENTRIES,
+        attribute::ENTRIES,
+        fields::ENTRIES,
+        recursion::ENTRIES,
+        values::ENTRIES,
+        rules::ENTRIES,
+        &["arguments_of_others"],
+    ];
     let entries = entries.into_iter().flatten().map(ToString::to_string);
     entries.chain(refused::all()).chain(foreign::all()).collect()
 }
@@ -335,26 +344,6 @@ pub fn options_of_a_mark() -> Message {
 pub fn too_many_calls(most: usize) -> Message {
     message(format!("more than {most} calls would have to be expanded")).once()
         .help("a helper that calls the next one twice doubles them: bind the result with `let`, or write the calls as a loop")
-}
-
-pub fn recursion(name: &str) -> Message {
-    message(format!("`{name}` calls itself")).instead_of_rustc()
-        .help("write it as a loop, and keep in variables what one call hands to the next: `let mut y = x; for k in 0..n { y = ..; }`")
-}
-
-pub fn derivative_of_recursion(option: &str, name: &str) -> Message {
-    message(format!("`{option}` is not understood where a function calls itself, as `{name}` does"))
-        .help("`grad`, `vjp`, `jvp`, `pullback`, `jacobian` and `into` are; or write the function as a loop")
-}
-
-pub fn recursive_signature(name: &str, part: &str, more: &str) -> Message {
-    message(format!("`{name}` calls itself, and has a {part} of this type"))
-        .help(format!("numbers, {more}arrays of static size and tuples of these are understood there"))
-}
-
-pub fn recursive_generic(name: &str) -> Message {
-    message(format!("`{name}` calls itself and is generic, and is called with another real type"))
-        .help("write the real type in its signature, as `f64`")
 }
 
 /// `near`: the nearest name, and what it is in a few words.

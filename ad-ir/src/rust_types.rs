@@ -179,6 +179,18 @@ pub mod hidden {
     pub fn made() -> Ident {
         name("__ad_made")
     }
+
+    /// The name of the method that adds a value of a type that contains itself to tables.
+    #[must_use]
+    pub fn pushed() -> Ident {
+        name("__ad_pushed")
+    }
+
+    /// The name of the function that makes a value of such a type of a row.
+    #[must_use]
+    pub fn built() -> Ident {
+        name("__ad_built")
+    }
 }
 
 /// The type of a whole result: the owned type of a leaf, or a tuple of the types of its parts.

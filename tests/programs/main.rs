@@ -5,9 +5,11 @@
 #![allow(clippy::all, clippy::pedantic, reason = "programs as people write them")]
 
 mod bodies;
+mod expression_tree;
 mod hidden_markov;
 mod hierarchical;
 mod kalman;
+mod network;
 mod options;
 mod queue;
 mod renderer;

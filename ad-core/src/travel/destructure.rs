@@ -8,7 +8,7 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::{Fields, Index, Item, Member};
 
-use ad_front::{OuterDefinitions, fields};
+use ad_front::{self as front, OuterDefinitions, fields};
 use ad_ir::program::{Container, DefinedType, FieldLeaf, Tree};
 use ad_ir::rust_types::{Apart, each_part, elem_type, hidden, made, put_together, static_type, tuple};
 
@@ -38,13 +38,19 @@ pub(super) fn beside_type(item: &Item, outside: &OuterDefinitions, krate: &Token
         }
         _ => return None,
     };
-    let types = fields(item, outside)?;
-    let variants = variants.into_iter().zip(types).map(|((path, fields), all)| {
-        let types = all.iter().flatten().cloned().collect();
-        Variant { path, fields, all, types }
-    });
     let real = generics.type_params().next().map_or_else(|| format_ident!("T"), |p| p.ident.clone());
-    let functions = functions(&variants.collect::<Vec<_>>(), matches!(item, Item::Enum(_)), &Apart { real, krate });
+    let (is_enum, types) = (matches!(item, Item::Enum(_)), Apart { real, krate });
+    let functions = match front::tables(item, outside) {
+        Some(tables) => super::tables::functions(&tables, &variants, is_enum, &types),
+        None => {
+            let fields = fields(item, outside)?;
+            let variants = variants.into_iter().zip(fields).map(|((path, fields), all)| {
+                let types = all.iter().flatten().cloned().collect();
+                Variant { path, fields, all, types }
+            });
+            functions(&variants.collect::<Vec<_>>(), is_enum, &types)
+        }
+    };
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
     Some(quote! {
         #[automatically_derived]
@@ -166,7 +172,7 @@ fn like(k: usize) -> Ident {
     format_ident!("like{k}", span = Span::mixed_site())
 }
 
-fn number(k: usize) -> TokenStream {
+pub(super) fn number(k: usize) -> TokenStream {
     Literal::usize_unsuffixed(k).to_token_stream()
 }
 

@@ -5,10 +5,12 @@
 
 use proc_macro2::{Ident, Span};
 use quote::ToTokens;
+use syn::punctuated::Punctuated;
 use syn::visit_mut::{self, VisitMut};
 use syn::{
     BinOp, Block, Expr, FnArg, GenericArgument, GenericParam, Generics, ImplItem, ItemImpl, ItemTrait, Pat, PatIdent,
-    Path, PathArguments, ReceiverKind, ReturnType, Signature, Stmt, TraitItem, Type, UnOp,
+    PatType, Path, PathArguments, ReceiverKind, ReturnType, Signature, Stmt, TraitItem, Type, UnOp, WhereClause,
+    WherePredicate,
 };
 
 /// An `impl` block.
@@ -41,6 +43,9 @@ pub(crate) struct AssociatedFunction {
     pub body: Block,
     /// The const parameters of the function and of its `impl`.
     pub sizes: Vec<Ident>,
+    /// The signature as that of a function outside of the block: with the generic parameters of
+    /// both, and with the receiver as a parameter.
+    pub sig: Signature,
     /// The definition from outside that it stands in.
     pub definition: Option<usize>,
 }
@@ -65,11 +70,10 @@ impl Impl {
             }
             Some((last.ident.to_string(), argument))
         });
-        let sizes: Vec<Ident> = consts(&item.generics).cloned().collect();
         let (mut functions, mut constants) = (Vec::new(), Vec::new());
         for inner in item.items {
             match inner {
-                ImplItem::Fn(f) => functions.extend(function(&f.sig, &f.block, &self_ty, &sizes)),
+                ImplItem::Fn(f) => functions.extend(function(&f.sig, &f.block, &self_ty, &item.generics)),
                 ImplItem::Const(c) => constants.push((c.ident, c.ty, c.expr)),
                 _ => {}
             }
@@ -80,7 +84,7 @@ impl Impl {
             SelfType(&self_ty).visit_trait_item_mut(&mut inner);
             match inner {
                 TraitItem::Fn(f) if functions.iter().all(|own: &AssociatedFunction| own.name != f.sig.ident) => {
-                    functions.extend(f.default.and_then(|body| function(&f.sig, &body, &self_ty, &sizes)));
+                    functions.extend(f.default.and_then(|body| function(&f.sig, &body, &self_ty, &item.generics)));
                 }
                 TraitItem::Const(c) if constants.iter().all(|(own, ..)| *own != c.ident) => {
                     constants.extend(c.default.map(|(_, value)| (c.ident, c.ty, value)));
@@ -210,7 +214,7 @@ fn consts(generics: &Generics) -> impl Iterator<Item = &Ident> {
 }
 
 /// The function for the table of definitions. `None` if bodies cannot call it.
-fn function(sig: &Signature, body: &Block, self_ty: &Type, outer: &[Ident]) -> Option<AssociatedFunction> {
+fn function(sig: &Signature, body: &Block, self_ty: &Type, outer: &Generics) -> Option<AssociatedFunction> {
     let mut receiver = None;
     let mut params = Vec::new();
     for input in &sig.inputs {
@@ -239,7 +243,12 @@ fn function(sig: &Signature, body: &Block, self_ty: &Type, outer: &[Ident]) -> O
         ReturnType::Default => None,
         ReturnType::Type(_, ty) => Some((**ty).clone()),
     };
-    let sizes = outer.iter().chain(consts(&sig.generics)).cloned().collect();
+    let sizes = consts(outer).chain(consts(&sig.generics)).cloned().collect();
+    let typed = params.iter().filter_map(|(pat, ty)| {
+        let (colon_token, ty) = (syn::Token![:](Span::call_site()), Box::new(ty.clone()?));
+        Some(FnArg::Typed(PatType { attrs: Vec::new(), pat: Box::new(pat.clone()), colon_token, ty }))
+    });
+    let outside = Signature { inputs: typed.collect(), generics: both(outer, &sig.generics), ..sig.clone() };
     Some(AssociatedFunction {
         name: sig.ident.clone(),
         receiver,
@@ -247,8 +256,28 @@ fn function(sig: &Signature, body: &Block, self_ty: &Type, outer: &[Ident]) -> O
         output,
         body: body.clone(),
         sizes,
+        sig: outside,
         definition: None,
     })
+}
+
+/// The generic parameters of a block and of one of its functions. Lifetimes come first.
+pub(crate) fn both(outer: &Generics, own: &Generics) -> Generics {
+    let of = |lifetimes: bool| {
+        let all = outer.params.iter().chain(&own.params);
+        all.filter(move |p| matches!(p, GenericParam::Lifetime(_)) == lifetimes)
+    };
+    let params: Punctuated<GenericParam, syn::Token![,]> = of(true).chain(of(false)).cloned().collect();
+    let bracketed = !params.is_empty();
+    let predicates = [outer, own].into_iter().filter_map(|g| g.where_clause.as_ref()).flat_map(|w| &w.predicates);
+    let predicates: Punctuated<WherePredicate, syn::Token![,]> = predicates.cloned().collect();
+    let where_token = <syn::Token![where]>::default();
+    Generics {
+        lt_token: bracketed.then(Default::default),
+        params,
+        gt_token: bracketed.then(Default::default),
+        where_clause: (!predicates.is_empty()).then_some(WhereClause { where_token, predicates }),
+    }
 }
 
 /// Replaces `Self` by a type. In an expression or a pattern it is replaced by the type's name.

@@ -15,11 +15,11 @@ use crate::types::{self, Generics, Leaf, Len};
 use ad_ir::diag::Diags;
 use ad_ir::ir::Elem;
 
-/// The maximum nesting of types. A type that contains itself has no finite tree.
+/// The maximum nesting of types.
 const DEPTH: usize = 16;
 
 /// The tree of a type.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) enum TypeTree<'d> {
     Leaf(Leaf),
     /// A tuple. `()` has no parts.
@@ -30,6 +30,9 @@ pub(crate) enum TypeTree<'d> {
     Option(Box<TypeTree<'d>>),
     /// A list of products, with its length if the type says it.
     List(Option<Len>, Box<TypeTree<'d>>),
+    /// A type that contains itself, with its arguments. It has tables instead of leaves
+    /// ([`Definitions::layout`]).
+    Node(&'d Definition, Vec<GenericArgument>),
 }
 
 /// The arguments of a generic type: each name with its argument.
@@ -99,7 +102,7 @@ impl Definition {
 }
 
 impl Definitions {
-    /// The tree of a type. `None` if the type is not known, or contains itself.
+    /// The tree of a type. `None` if the type is not known.
     pub(crate) fn tree(&self, ty: &Type, generics: &Generics) -> Option<TypeTree<'_>> {
         self.part(ty, generics, 0)
     }
@@ -129,6 +132,9 @@ impl Definitions {
         {
             let (name, given) = (last.ident.to_string(), arguments(&last.arguments));
             if let Some(definition) = self.ty(&name) {
+                if self.contains_itself(definition) {
+                    return Some(TypeTree::Node(definition, given));
+                }
                 let variant = |v: usize| -> Option<Vec<TypeTree<'_>>> {
                     let fields = 0..definition.variants[v].fields.len();
                     fields
@@ -175,6 +181,8 @@ impl TypeTree<'_> {
                 out.push(Elem::Bool);
             }
             TypeTree::List(_, element) => element.elems(out),
+            // Elements of lists are numbers of rows.
+            TypeTree::Node(..) => out.push(Elem::USIZE),
         }
     }
 }

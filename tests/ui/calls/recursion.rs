@@ -6,21 +6,21 @@ use ad::prelude::*;
 fn method(x: f64, n: usize) -> f64 {
     struct Halving(f64);
     impl Halving {
-        fn times(&self, n: usize) -> f64 {
-            if n == 0 { self.0 } else { 0.5 * self.times(n - 1) }
+        fn times(&mut self, n: usize) {
+            if n > 0 {
+                self.0 *= 0.5;
+                self.times(n - 1);
+            }
         }
     }
-    Halving(x).times(n)
+    let mut halving = Halving(x);
+    halving.times(n);
+    halving.0
 }
 
 #[differentiate(grad, hessian)]
 fn second(x: f64, n: usize) -> f64 {
     if n == 0 { 1.0 } else { x * second(x, n - 1) }
-}
-
-#[differentiate]
-fn of_matrices(x: &Array2<f64>, n: usize) -> f64 {
-    if n == 0 { x.sum() } else { of_matrices(x, n - 1) }
 }
 
 #[differentiate]

@@ -5,7 +5,7 @@ use ad::prelude::*;
 #[derive(Clone, Differentiable)]
 struct Chain {
     x: f64,
-    next: Option<Box<Chain>>,
+    next: Box<f64>,
 }
 
 #[derive(Clone, Differentiable)]
