@@ -25,7 +25,7 @@ fn number(name: &str, default: u64) -> u64 {
 }
 
 /// Choices that so few programs may lack: `ad-core/tests/emit.rs` has programs for them.
-const RARE: [&str; 14] = [
+const RARE: [&str; 15] = [
     "FMA port balancing",
     "contractions in loops",
     "extrema of blocked sums",
@@ -37,6 +37,7 @@ const RARE: [&str; 14] = [
     "reassociated contractions",
     "register blocking",
     "rematerialisation",
+    "rows under a condition",
     "scatter-accumulate fusion",
     "scatters in tiles",
     "windows of arrays",
