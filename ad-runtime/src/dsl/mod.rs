@@ -28,7 +28,7 @@ mod stackable;
 
 pub(crate) use elements::dim;
 pub use elements::{Elements, OuterRank, Rank};
-pub use elementwise::Elementwise;
+pub use elementwise::{Elementwise, scalar};
 pub use functions::*;
 pub use seq::{OuterItems, Seq};
 pub use stackable::{Stackable, StackableRank};
