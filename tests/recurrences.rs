@@ -57,6 +57,21 @@ arrays! {
         let m = build([x.len(), 2], |[i, j]| x[i] + j as f64);
         m.product_axis(Axis(1)).sum() + m.product_axis(Axis(0)).sum()
     }
+    comparisons_of_elements x {
+        let n = x.len();
+        let mut y = build1(n, |i| x[i] + 0.31 * i as f64 + 0.07);
+        for i in 0..n {
+            for j in 0..n - 1 - i {
+                if y[j] > y[j + 1] {
+                    y.swap(j, j + 1);
+                    y[j] *= 0.9;
+                }
+            }
+            let k = (y[i].abs() * 2.3 + 0.13) as usize % n;
+            y[k] = y[k] * 1.1 + y[i];
+        }
+        (0..n).map(|i| y[i] * (1.0 + i as f64)).sum::<f64>()
+    }
     scans x { let s = scan(0.5_f64, x, |a, e| a * e + 1.0); (&s * &s).sum() }
     scans_from_the_left x { let s = scanl(0.5_f64, x, |a, e| (a * e).sin()); build1(s.len(), |i| s[i] * (i as f64 + 1.0)).sum() }
     scans_from_the_right x { let s = scanr(0.5_f64, x, |a, e| (a + e).tanh()); build1(s.len(), |i| s[i] * (i as f64 + 1.0)).sum() }

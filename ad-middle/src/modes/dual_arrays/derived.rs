@@ -68,8 +68,9 @@ impl Derived {
         undone: Option<&[(Term, Term)]>,
     ) -> Vec<(Undone, Term)> {
         let params = self.offered(g, s);
+        let values = self.carried_values(g, s);
         let mut plain = results.clone();
-        let mut used = use_residuals(g, &mut plain, (&s.residuals, &params), (&HashMap::new(), false));
+        let mut used = use_residuals(g, &mut plain, (&s.residuals, &params), (&HashMap::new(), false), &values);
         let wanted: Vec<&Undo> = match undone {
             Some(_) => s.undo.iter().filter(|u| self.worth(g, s, u, &plain, &used)).collect(),
             None => Vec::new(),
@@ -94,6 +95,11 @@ impl Derived {
     /// Parameters for the residuals of a loop.
     fn offered(&mut self, g: &mut Graph, s: &ScanDelta) -> Vec<Term> {
         s.residuals.iter().map(|k| self.param(g, &g.ty(k.term).clone()).1).collect()
+    }
+
+    /// The parameters for the carried values of a loop.
+    fn carried_values(&self, g: &mut Graph, s: &ScanDelta) -> Vec<Term> {
+        (0..s.scan.init.len()).map(|k| g.param(k, self.types[k].clone())).collect()
     }
 
     /// Consumes the residuals that are used, and the overwritten elements that are put back into
@@ -172,7 +178,8 @@ impl Derived {
             states.extend(one.leaves());
             undoing.push((one, first..roots.len()));
         }
-        let used = use_residuals(g, &mut roots, residuals, (&states, parts));
+        let values = self.carried_values(g, s);
+        let used = use_residuals(g, &mut roots, residuals, (&states, parts), &values);
         let read: HashSet<Term> = g.reachable(&roots).into_iter().collect();
         let mut known = HashMap::new();
         for (one, terms) in &undoing {

@@ -2,7 +2,7 @@
 //! to its carried values. The loop offers all candidates. A row that the derived body does not read
 //! is not emitted (`passes::lowering`); the same holds for the rows of carried values.
 //!
-//! The rule: cheap terms are recomputed from residuals. There are three kinds of residuals:
+//! The rule: cheap terms are recomputed from residuals. There are four kinds of residuals:
 //! - results of expensive functions (the tables' cost: exponentials, logarithms, powers) and sums,
 //!   and positions and numbers that a step searches or counts, if they differ from step to step;
 //! - elements and parts that a step reads of a carried array, or of a later state of the array in
@@ -12,7 +12,10 @@
 //!   only if each step computes them as a whole. This holds only if the carried array would
 //!   otherwise be saved just to run the inner loop again. Then the outer loop does not save that
 //!   array, and its derivative does not run the inner loop again. Rows that take a few operations
-//!   on scalars and read no array are computed again by a loop of their own.
+//!   on scalars and read no array are computed again by a loop of their own;
+//! - truth values of comparisons, and integers that a step computes from numbers. They are saved if
+//!   the step would otherwise save more only in order to decide again: the operands of the
+//!   comparison.
 //!
 //! So no more is saved than the function has read. This module must never let a step compute a term
 //! that the function computes only in an arm, except an index: outside of its arm, a saved term is
@@ -23,7 +26,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use crate::passes::rewrite::Rewriter;
 use ad_ir::analysis::guards::{Guard, Guards, ImpliedGuards, Masks, decided};
 use ad_ir::analysis::{Analyses, once};
-use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
+use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
 use ad_ir::prim::{Binary, Prim};
 
 use super::delta::{Delta, Dual};
@@ -33,6 +36,8 @@ use super::saved::{Residual, Why};
 const DEEPEST: usize = 8;
 /// The maximum number of operations of an index that is computed outside of the arm that uses it.
 const CHEAP: usize = 16;
+/// Arrays with more axes count as if they had so many.
+const MOST_AXES: usize = 7;
 
 /// The terms of a body that are offered, and the rows that a step saves for them. A row is zero
 /// unless the conditions hold under which the step computes the term.
@@ -85,6 +90,7 @@ fn candidates(g: &Graph, body: &Dual, s: &Scan, analyses: &mut Analyses) -> Vec<
             None if (g.ty(t).is_real() || super::call::is_call(g, t)) && expensive(g, t) || found_by_search(g, t) => {
                 found.push((t, guard.clone(), Why::Expensive))
             }
+            None if decides(g, t) => found.push((t, guard.clone(), Why::Decision)),
             _ => {}
         }
     }
@@ -138,6 +144,7 @@ fn recomputed_results(g: &Graph, roots: &[Term], rows: impl Iterator<Item = Term
 /// Replaces residuals by these parameters. Returns the numbers of those that the results then read.
 /// `states` maps states of carried arrays, which the derived loop changes back, to their
 /// replacements. These arrays are not saved. Their parts are saved only if `parts` is true.
+/// `carried` are the parameters for carried values.
 ///
 /// A residual is not used if the derived body also reads the term where the step has not computed
 /// it. Example: the derivative of `sin` in one arm is the same term `cos x` that another arm
@@ -147,6 +154,7 @@ pub(super) fn use_residuals(
     results: &mut Vec<Term>,
     (residuals, params): (&[Residual], &[Term]),
     (states, parts): (&HashMap<Term, Term>, bool),
+    carried: &[Term],
 ) -> Vec<usize> {
     let of_loops: Vec<Term> = residuals.iter().filter(|k| matches!(k.why, Why::Loop { .. })).map(|k| k.term).collect();
     let alone: HashMap<Term, Term> = of_loops.into_iter().filter_map(|t| Some((t, counted_again(g, t)?))).collect();
@@ -186,28 +194,104 @@ pub(super) fn use_residuals(
             Why::Loop { scan, .. } => again.contains(scan),
             Why::Part(x) => !parts && states.contains_key(x) && g.rank(*t) > 0,
             Why::Expensive => false,
+            Why::Decision => true,
         };
         if !had && !states.contains_key(t) {
             swap.insert(*t, params[t]);
         }
     }
-    // An array that is also read in another way is saved anyway.
-    let all = substituted(g, results, &swap);
-    let reach: HashSet<Term> = g.reachable(&all).into_iter().collect();
-    let offered = swap.len();
-    for (t, of) in &terms {
-        let worth = match of {
-            Why::Expensive => true,
-            Why::Part(x) => !reach.contains(x),
-            Why::Loop { arrays, .. } => arrays.iter().any(|x| !reach.contains(x)),
-        };
-        if !worth && !states.contains_key(t) {
-            swap.remove(t);
-        }
-    }
-    *results = if swap.len() == offered { all } else { substituted(g, results, &swap) };
+    let offer = Offer { terms: &terms, states, swap };
+    let plain = offer.taken(g, results, &HashMap::new());
+    let decisions = terms.iter().filter(|(t, of)| matches!(of, Why::Decision) && before.contains(t));
+    let decisions: HashMap<Term, Term> = decisions.map(|(t, _)| (*t, params[t])).collect();
+    let rows: HashSet<Term> = params.values().copied().chain(carried.iter().copied()).collect();
+    *results = match decided_by_rows(g, &offer, results, (&plain, &decisions, &rows)) {
+        Some(less) => less,
+        None => plain,
+    };
     let reach: HashSet<Term> = g.reachable(results).into_iter().collect();
     (0..residuals.len()).filter(|&k| reach.contains(&params[&residuals[k].term])).collect()
+}
+
+/// The residuals that a derived body may read.
+struct Offer<'a> {
+    terms: &'a [(Term, &'a Why)],
+    states: &'a HashMap<Term, Term>,
+    /// What replaces them, and states of arrays.
+    swap: HashMap<Term, Term>,
+}
+
+impl Offer<'_> {
+    /// The results, with residuals where they are worth it. `decisions` are replaced in any case.
+    fn taken(&self, g: &mut Graph, results: &[Term], decisions: &HashMap<Term, Term>) -> Vec<Term> {
+        let mut swap = self.swap.clone();
+        swap.extend(decisions);
+        // An array that is also read in another way is saved anyway.
+        let all = substituted(g, results, &swap);
+        let reach: HashSet<Term> = g.reachable(&all).into_iter().collect();
+        let offered = swap.len();
+        for (t, of) in self.terms {
+            let worth = match of {
+                Why::Expensive | Why::Decision => true,
+                Why::Part(x) => !reach.contains(x),
+                Why::Loop { arrays, .. } => arrays.iter().any(|x| !reach.contains(x)),
+            };
+            if !worth && !self.states.contains_key(t) {
+                swap.remove(t);
+            }
+        }
+        if swap.len() == offered { all } else { substituted(g, results, &swap) }
+    }
+}
+
+/// The results with decisions read from rows, if the rows take less memory than those that the step
+/// would have to save in order to decide again. `plain` are the results without such rows, and
+/// `rows` are the parameters for all that a step can save.
+fn decided_by_rows(
+    g: &mut Graph,
+    offer: &Offer<'_>,
+    results: &[Term],
+    (plain, decisions, rows): (&[Term], &HashMap<Term, Term>, &HashSet<Term>),
+) -> Option<Vec<Term>> {
+    let read = |g: &Graph, roots: &[Term]| -> HashSet<Term> {
+        g.reachable(roots).into_iter().filter(|t| rows.contains(t)).collect()
+    };
+    let needed = read(g, plain);
+    if decisions.is_empty() || needed.is_empty() {
+        return None;
+    }
+    let all = offer.taken(g, results, decisions);
+    let left = read(g, &all);
+    // A decision on rows that are read anyway is made again.
+    let mut kept = HashMap::new();
+    for (&t, &param) in decisions.iter().filter(|(_, param)| left.contains(param)) {
+        let mut others = offer.swap.clone();
+        others.extend(decisions.iter().filter(|d| *d.0 != t));
+        let again = substituted(g, &[t], &others);
+        if !read(g, &again).is_subset(&left) {
+            kept.insert(t, param);
+        }
+    }
+    let less = if kept.len() == decisions.len() { all } else { offer.taken(g, results, &kept) };
+    (memory(g, &read(g, &less)) < memory(g, &needed)).then_some(less)
+}
+
+/// The bytes of these rows for each number of axes whose sizes are not literals, the highest number
+/// first.
+fn memory(g: &Graph, rows: &HashSet<Term>) -> Vec<u64> {
+    let mut bytes = vec![0; MOST_AXES + 1];
+    for &t in rows {
+        let of_one = match g.elem(t) {
+            Elem::Bool => 1,
+            Elem::Real(_) | Elem::Int(_) => 8,
+        };
+        let sizes: Vec<Option<u64>> =
+            g.shape(t).iter().map(|&n| g.int_value(n).and_then(|n| n.try_into().ok())).collect();
+        let known: u64 = sizes.iter().flatten().fold(of_one, |all, &n| all.saturating_mul(n));
+        let axes = sizes.iter().filter(|n| n.is_none()).count().min(MOST_AXES);
+        bytes[MOST_AXES - axes] += known;
+    }
+    bytes
 }
 
 /// Computes the rows of an inner loop again by a loop of their own, if they take a few operations
@@ -379,6 +463,16 @@ fn found_by_search(g: &Graph, t: Term) -> bool {
             _ => false,
         },
         Node::Cond { cond, then, other } => [cond, then, other].into_iter().any(|&t| found_by_search(g, t)),
+        _ => false,
+    }
+}
+
+/// Whether it is a truth value or an integer that a step finds by a comparison, or by rounding a
+/// number.
+fn decides(g: &Graph, t: Term) -> bool {
+    match g.node(t) {
+        Node::Prim(Prim::Compare(_), _) => g.rank(t) == 0,
+        Node::Prim(Prim::Cast(_), args) => g.rank(t) == 0 && !g.ty(t).is_real() && g.ty(args[0]).is_real(),
         _ => false,
     }
 }

@@ -9,6 +9,8 @@ use ad_ir::ir::Term;
 pub(super) enum Why {
     /// It is expensive.
     Expensive,
+    /// It is a truth value or an integer, which is found by a comparison or by rounding a number.
+    Decision,
     /// It is a part of this array.
     Part(Term),
     /// It is a result of the loop `scan`, which reads these carried arrays. `whole`: it is an array
