@@ -19,7 +19,7 @@ use super::table::{Call, Mark, On, Row, row};
 use super::value::{Lowered, Seq, Value, Want};
 use ad_ir::catalogue::{self, refused, wanted};
 use ad_ir::diag::{Poison, SrcRange};
-use ad_ir::ir::{Node, Term};
+use ad_ir::ir::{Node, OpenLoop, Term, Type};
 use ad_ir::prim::{Cmp, IntOp};
 use ad_ir::program::Takes;
 
@@ -273,6 +273,12 @@ fn insert<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     push_to(me, &place, x, rx)?;
     if let Value::GrowableVec(stack) = me.read_place(&place)? {
         let one = me.g.lit_usize(1);
+        if only_scalars(me, &stack) {
+            let last = me.g.int(IntOp::Sub, stack.len, one);
+            let held = stack.all.iter().map(|&t| me.g.index(t, &[last])).collect();
+            passed_on(me, &place, &stack, [at, stack.len], (held, false))?;
+            return Ok(Value::Unit);
+        }
         let next = me.g.int(IntOp::Add, at, one);
         let len = me.g.int(IntOp::Sub, stack.len, one);
         shifted(me, &place, [at, next], len)?;
@@ -289,6 +295,45 @@ fn insert<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let behind = me.g.select(here, last, previous);
         me.g.select(earlier, i, behind)
     })
+}
+
+/// Whether each part of an element is a number, an integer or a truth value.
+fn only_scalars(me: &Lower<'_>, stack: &GrowableVec<'_>) -> bool {
+    stack.all.iter().all(|&t| me.g.rank(t) == 1)
+}
+
+/// Moves the elements `from..end` of a growable vector by one: a loop over these elements holds one
+/// element, puts it where the next one was, and holds that one then. It begins with `held` at
+/// `from`, or at `end` and runs to the front if `back` is true. So the work, also that of the
+/// derivative, is in proportion to the elements that move.
+fn passed_on<'a>(
+    me: &mut Lower<'a>,
+    place: &Place,
+    stack: &GrowableVec<'a>,
+    [from, end]: [Term; 2],
+    (held, back): (Vec<Term>, bool),
+) -> Lowered<()> {
+    let count = me.g.int(IntOp::Sub, end, from);
+    let step = me.g.fresh();
+    let k = me.g.mk(Node::Var(step));
+    let (here, at) = (me.g.compare(Cmp::Lt, k, count), me.g.int(IntOp::Add, from, k));
+    let init: Vec<Term> = stack.all.iter().copied().chain(held).collect();
+    let types: Vec<Type> = init.iter().map(|&t| me.g.ty(t).clone()).collect();
+    let carried: Vec<Term> = types.into_iter().map(|ty| me.g.placeholder(ty)).collect();
+    let (arrays, held) = carried.split_at(stack.all.len());
+    let (mut results, mut next) = (Vec::new(), Vec::new());
+    for (&all, &held) in arrays.iter().zip(held) {
+        let (put, old) = (me.g.update(all, held, &[], &[at]), me.g.index(all, &[at]));
+        results.push(me.g.cond(here, put, all));
+        next.push(me.g.cond(here, old, held));
+    }
+    results.extend(next);
+    let steps = me.capacity(stack);
+    let moved = OpenLoop { count: steps, reverse: back, stop: None, step, init, carried, results };
+    let moved = me.g.close_loop(&moved);
+    let all = (0..stack.all.len()).map(|k| me.g.proj(moved, k)).collect();
+    let window = stack.window.map(|_| 0);
+    me.write_place(place, Value::GrowableVec(Rc::new(GrowableVec { all, window, ..stack.clone() })))
 }
 
 /// Moves the elements `from..end` of a growable vector to the index `to`. Elements before `to` do
@@ -324,6 +369,13 @@ fn remove<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     }
     let shift = |me: &mut Lower<'a>, place: &Place, n, at| {
         let one = me.g.lit_usize(1);
+        if let Value::GrowableVec(stack) = me.read_place(place)?
+            && only_scalars(me, &stack)
+        {
+            let elems: Vec<_> = stack.all.iter().map(|&t| me.g.elem(t)).collect();
+            let zeros = elems.into_iter().map(|elem| constant(me, elem, 0)).collect();
+            return passed_on(me, place, &stack, [at, n], (zeros, true));
+        }
         let next = me.g.int(IntOp::Add, at, one);
         shifted(me, place, [next, at], n)
     };

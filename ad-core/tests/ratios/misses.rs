@@ -7,7 +7,6 @@ type Miss = (&'static str, &'static str);
 
 const SELDOM: &str = "an array that a step seldom replaces by another is saved in each step";
 const SHRINKS: &str = "an array that becomes shorter in each step is saved at a fixed length, or copied whole";
-const COPIED: &str = "elements that are moved by one are copied with the whole array in each step";
 
 /// Programs of these tests.
 const OWN: &[Miss] = &[
@@ -28,8 +27,6 @@ const COLLECTED: &[Miss] = &[
     ("w . push (a * a)", "there may be eight times the elements that are pushed"),
     ("v = v . chunks_exact (2) . map (| c | c [0] * c [1] + 0.1)", SHRINKS),
     ("k -= below . len () + 1 ; v = above", SHRINKS),
-    ("a . insert (at [i] % (a . len () + 1)", COPIED),
-    ("v . drain (.. 1) . sum ()", COPIED),
     ("if v . slice (s ! [.. k]) . sum () > 0.7", "parts that are summed in order are copied for all steps at once"),
     ("inner += & (& v . insert_axis", "a part whose bounds a loop decides costs as much as the whole array"),
     ("fn loop_in_build", "the lanes of a block are computed for a few items"),

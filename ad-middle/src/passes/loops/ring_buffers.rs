@@ -31,7 +31,7 @@ use crate::passes::unroll::LIMIT;
 use crate::passes::{Context, Pass};
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::ir::rewrite::{Memoised, by_age};
-use ad_ir::ir::{Body, Elem, Graph, Node, Put, Scan, Term, Type, Var};
+use ad_ir::ir::{Body, Elem, Graph, IntTy, Lit, Node, Put, Scan, Term, Type, Var};
 use ad_ir::prim::{Cmp, IntOp, Prim};
 
 /// The pass.
@@ -422,6 +422,22 @@ impl Rings {
             return TermOrRing::Ring(Ring { offset: ring.at(g, by), ..ring });
         }
         match &*node {
+            // Only the part is read, and not the whole array in its order.
+            Node::Prim(Prim::Slice(steps), args)
+                if let (TermOrRing::Ring(ring), true) = (self.is[&args[0]], steps.first().is_some_and(|&s| s > 0)) =>
+            {
+                let all: Vec<Term> = args[1..].iter().map(|&t| self.term(g, t)).collect();
+                let (starts, lens) = all.split_at(steps.len());
+                let var = g.fresh();
+                let (i, step) = (g.mk(Node::Var(var)), g.lit(Lit::Int(IntTy::Usize, i128::from(steps[0]))));
+                let along = g.int(IntOp::Mul, step, i);
+                let from = g.int(IntOp::Add, starts[0], along);
+                let at = ring.at(g, from);
+                let rows = g.gather(ring.array, [lens[0]].into(), &[var], &[at]);
+                let (mut starts, mut steps) = (starts.to_vec(), steps.to_vec());
+                (starts[0], steps[0]) = (g.lit_usize(0), 1);
+                TermOrRing::Term(g.slice(rows, &starts, &steps, lens))
+            }
             Node::Gather { src, sizes, .. } => {
                 if let (Some((src, by)), TermOrRing::Ring(ring @ Ring { wraps: true, .. })) =
                     (rotation(g, t), self.is[src])
