@@ -35,7 +35,6 @@ const COLLECTED: &[Miss] = &[
         "det (& minor , n - 1)",
         "an argument of a function that calls itself is passed over several times, however little it reads",
     ),
-    ("x [k - j + i * j] * s . cos ()", "each level of nested loops runs its inner loops again"),
 ];
 
 fn list(collected: bool) -> &'static [Miss] {

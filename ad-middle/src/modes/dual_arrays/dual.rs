@@ -16,17 +16,20 @@ use super::{call, scan};
 
 /// The Deltas of `roots` with respect to these inputs.
 pub(super) fn dual(g: &mut Graph, roots: &[Term], active: &[u32]) -> Dual {
-    dual_of(g, roots, &|leaf| match leaf {
+    let active = |leaf| match leaf {
         DeltaLeaf::Input(k) => active.contains(&k),
         DeltaLeaf::Param(_) => false,
-    })
+    };
+    dual_of(g, roots, &active, false)
 }
 
-/// The Deltas of `roots` with respect to the leaves for which `active` holds.
-pub(super) fn dual_of(g: &mut Graph, roots: &[Term], active: &dyn Fn(DeltaLeaf) -> bool) -> Dual {
+/// The Deltas of `roots` with respect to the leaves for which `active` holds. `in_loop`: they are
+/// the results of a loop's body.
+pub(super) fn dual_of(g: &mut Graph, roots: &[Term], active: &dyn Fn(DeltaLeaf) -> bool, in_loop: bool) -> Dual {
     let mut d = Dualise {
         g,
         active,
+        in_loop,
         out: Dual::default(),
         primal: HashMap::new(),
         tangents: HashMap::new(),
@@ -76,6 +79,8 @@ fn reachable(g: &Graph, roots: &[Term], sizes: &mut HashSet<Term>) -> Vec<Term> 
 pub(super) struct Dualise<'g, 'a> {
     pub(super) g: &'g mut Graph,
     active: &'a dyn Fn(DeltaLeaf) -> bool,
+    /// Whether the terms are those of a loop's body.
+    pub(super) in_loop: bool,
     pub(super) out: Dual,
     /// The term in the primal program whose loops save the values that derivatives read.
     pub(super) primal: HashMap<Term, Term>,

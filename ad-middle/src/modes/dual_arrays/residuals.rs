@@ -2,7 +2,7 @@
 //! to its carried values. The loop offers all candidates. A row that the derived body does not read
 //! is not emitted (`passes::lowering`); the same holds for the rows of carried values.
 //!
-//! The rule: cheap terms are recomputed from residuals. There are four kinds of residuals:
+//! The rule: cheap terms are recomputed from residuals. There are five kinds of residuals:
 //! - results of expensive functions (the tables' cost: exponentials, logarithms, powers) and sums,
 //!   and positions and numbers that a step searches or counts, if they differ from step to step;
 //! - elements and parts that a step reads of a carried array, or of a later state of the array in
@@ -13,6 +13,9 @@
 //!   otherwise be saved just to run the inner loop again. Then the outer loop does not save that
 //!   array, and its derivative does not run the inner loop again. Rows that take a few operations
 //!   on scalars and read no array are computed again by a loop of their own;
+//! - the residuals of an inner loop that carries numbers only, in a loop that is itself in another
+//!   one. The derivative runs each loop again for the loop around it, so three loops inside each
+//!   other would run the innermost one once for each of them;
 //! - truth values of comparisons, and integers that a step computes from numbers. They are saved if
 //!   the step would otherwise save more only in order to decide again: the operands of the
 //!   comparison.
@@ -41,8 +44,14 @@ const MOST_AXES: usize = 7;
 
 /// The terms of a body that are offered, and the rows that a step saves for them. A row is zero
 /// unless the conditions hold under which the step computes the term.
-pub(super) fn residuals(g: &mut Graph, body: &Dual, s: &Scan, analyses: &mut Analyses) -> Vec<Residual> {
-    let found = candidates(g, body, s, analyses);
+/// `in_loop`: the loop is in the body of another one.
+pub(super) fn residuals(
+    g: &mut Graph,
+    body: &Dual,
+    s: &Scan,
+    (in_loop, analyses): (bool, &mut Analyses),
+) -> Vec<Residual> {
+    let found = candidates(g, body, s, (in_loop, analyses));
     let masks = analyses.get::<Masks>(g, &body.primal);
     found
         .into_iter()
@@ -63,7 +72,12 @@ pub(super) fn residuals(g: &mut Graph, body: &Dual, s: &Scan, analyses: &mut Ana
 }
 
 /// Terms, and the conditions that all their uses have in common.
-fn candidates(g: &Graph, body: &Dual, s: &Scan, analyses: &mut Analyses) -> Vec<(Term, Vec<Guard>, Why)> {
+fn candidates(
+    g: &Graph,
+    body: &Dual,
+    s: &Scan,
+    (in_loop, analyses): (bool, &mut Analyses),
+) -> Vec<(Term, Vec<Guard>, Why)> {
     let guards = analyses.get::<Guards>(g, &body.primal);
     let carries = s.init.len();
     let fixed = carries..carries + s.captures.len();
@@ -102,6 +116,7 @@ fn candidates(g: &Graph, body: &Dual, s: &Scan, analyses: &mut Analyses) -> Vec<
         let all = saved.chain(rows().map(|t| (t, false))).chain(inner.taken.map(|t| (t, false)));
         let overwritten = inner.undo.iter().flat_map(|u| &u.overwritten).map(|o| (o.1, false));
         let all = all.chain(left.into_iter().map(|t| (t, false))).chain(overwritten);
+        let numbers = in_loop && inner.scan.init.iter().all(|&t| g.rank(t) == 0);
         let mut arrays: Option<Vec<Term>> = None;
         for (t, saved) in all {
             let Node::Proj(scan, _) = *g.node(t) else { continue };
@@ -112,7 +127,12 @@ fn candidates(g: &Graph, body: &Dual, s: &Scan, analyses: &mut Analyses) -> Vec<
             let arrays = arrays
                 .get_or_insert_with(|| g.reachable(&[scan]).into_iter().filter(|&x| carried(x)).collect())
                 .clone();
-            if !arrays.is_empty() && matches!(g.ty(t), Type::Array(..)) {
+            if !matches!(g.ty(t), Type::Array(..)) {
+                continue;
+            }
+            if arrays.is_empty() && numbers {
+                found.push((t, guard.clone(), Why::OfNumbers(scan)));
+            } else if !arrays.is_empty() {
                 let whole = saved && g.rank(t) > 1 && !recomputed_rows(g, t);
                 let reads = only_reads(g, scan, &arrays);
                 found.push((t, guard.clone(), Why::Loop { scan, arrays, whole, reads }));
@@ -156,7 +176,8 @@ pub(super) fn use_residuals(
     (states, parts): (&HashMap<Term, Term>, bool),
     carried: &[Term],
 ) -> Vec<usize> {
-    let of_loops: Vec<Term> = residuals.iter().filter(|k| matches!(k.why, Why::Loop { .. })).map(|k| k.term).collect();
+    let of_loops = residuals.iter().filter(|k| matches!(k.why, Why::Loop { .. } | Why::OfNumbers(_)));
+    let of_loops: Vec<Term> = of_loops.map(|k| k.term).collect();
     let alone: HashMap<Term, Term> = of_loops.into_iter().filter_map(|t| Some((t, counted_again(g, t)?))).collect();
     if !alone.is_empty() {
         *results = substituted(g, results, &alone);
@@ -193,7 +214,7 @@ pub(super) fn use_residuals(
             }
             Why::Loop { scan, .. } => again.contains(scan),
             Why::Part(x) => !parts && states.contains_key(x) && g.rank(*t) > 0,
-            Why::Expensive => false,
+            Why::Expensive | Why::OfNumbers(_) => false,
             Why::Decision => true,
         };
         if !had && !states.contains_key(t) {
@@ -233,7 +254,7 @@ impl Offer<'_> {
         for (t, of) in self.terms {
             let worth = match of {
                 Why::Expensive | Why::Decision => true,
-                Why::Part(x) => !reach.contains(x),
+                Why::Part(x) | Why::OfNumbers(x) => !reach.contains(x),
                 Why::Loop { arrays, .. } => arrays.iter().any(|x| !reach.contains(x)),
             };
             if !worth && !self.states.contains_key(t) {

@@ -16,6 +16,8 @@ pub(super) enum Why {
     /// It is a result of the loop `scan`, which reads these carried arrays. `whole`: it is an array
     /// that the loop carries. `reads`: the loop changes none of the arrays that it reads.
     Loop { scan: Term, arrays: Vec<Term>, whole: bool, reads: bool },
+    /// It is a result of this loop, which carries numbers only.
+    OfNumbers(Term),
 }
 
 /// A term of a body that a loop saves for its derivative.

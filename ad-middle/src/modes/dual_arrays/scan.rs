@@ -49,7 +49,7 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
             }
             DeltaLeaf::Input(_) => false,
         };
-        let body = dual_of(d.g, &s.body.results, &active);
+        let body = dual_of(d.g, &s.body.results, &active, true);
         let more: Vec<bool> = (0..carries).map(|k| carried[k] || body.tangents[k].is_some()).collect();
         if more == carried {
             break body;
@@ -78,7 +78,7 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
         (body.in_primal(d.g, &[condition])[0], value)
     });
     results.extend(saved_values.iter().map(|&t| only_within(d.g, t, bound)));
-    let mut kept = residuals(d.g, &body, s, &mut d.analyses);
+    let mut kept = residuals(d.g, &body, s, (d.in_loop, &mut d.analyses));
     for k in kept.iter_mut().filter(|k| k.row == k.term) {
         k.row = only_within(d.g, k.row, bound);
     }
