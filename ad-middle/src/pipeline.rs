@@ -7,6 +7,9 @@
 //! If a pass asks for it, the simplifier runs after the pass. `AD_DUMP` writes the program after
 //! each pass.
 
+use std::collections::{BTreeMap, HashSet};
+
+use crate::derivative::inner::{self as inner_derivatives, InnerPipeline};
 use crate::derivative::{self, check_roots, set_checks};
 use crate::passes::loops::{
     self, accumulated, final_reads, fusion, inner, rematerialise, ring_buffers, strip_mine, unrolled,
@@ -19,7 +22,7 @@ use crate::passes::{
 };
 use ad_ir::analysis::decisions::Decisions;
 use ad_ir::descriptor::{Descriptor, Further, JVP, VJP};
-use ad_ir::ir::{Graph, valid};
+use ad_ir::ir::{Graph, Term, valid};
 use ad_ir::prim::structural::Callee;
 use ad_ir::program::{Compressed, Program, Routine, Staged};
 use ad_ir::stage;
@@ -68,19 +71,29 @@ pub const LISTS: &[(&str, &[Pass])] = &[("FUNCTION", FUNCTION), ("GRADIENT", GRA
 
 /// The names of the stages that are no passes.
 const SOURCE: &str = "source";
+const INNER_DERIVATIVES: &str = "derivatives inside";
 const DIFFERENTIATION: &str = "differentiation";
 const RESULT: &str = "result";
 const FIRED: &str = "rules that fired";
+/// The names of programs in the log: the function itself, and a function that is differentiated
+/// inside of it.
+const FUNCTION_ITSELF: &str = "function";
+const FUNCTION_INSIDE: &str = "function inside";
 /// The two halves of a split routine.
 const HALVES: [&str; 2] = ["split, first stage", "split, second stage"];
 
 /// The stages of the function itself.
-pub fn prepare(mut program: Program, log: Option<&mut Log>) -> Prepared {
-    let mut manager = Manager::new("function", log, &program.hints);
-    manager.cx.active = program.active.iter().filter_map(|&k| program.params[k].input).collect();
+pub fn prepare(mut program: Program, mut log: Option<&mut Log>) -> Prepared {
     let g = &mut program.graph;
-    let roots = Roots { values: program.result.terms(), checks: check_roots(&program.checks), ..Roots::default() };
-    manager.record(g, SOURCE, &roots);
+    let source = Roots { values: program.result.terms(), checks: check_roots(&program.checks), ..Roots::default() };
+    Manager::new(FUNCTION_ITSELF, log.as_deref_mut(), &program.hints).record(g, SOURCE, &source);
+    let mut passes = Inner { log: log.as_deref_mut(), hints: &program.hints };
+    let roots = inner_derivatives::replaced(g, program.mode, &source, &mut passes);
+    let mut manager = Manager::new(FUNCTION_ITSELF, log, &program.hints);
+    manager.cx.active = program.active.iter().filter_map(|&k| program.params[k].input).collect();
+    if roots != source {
+        manager.record(g, INNER_DERIVATIVES, &roots);
+    }
     let roots = manager.run(g, FUNCTION, roots);
     manager.record(g, RESULT, &roots);
     let own = Roots { counting_runs: Vec::new(), ..roots.clone() };
@@ -92,6 +105,39 @@ pub fn prepare(mut program: Program, log: Option<&mut Log>) -> Prepared {
     program.checks.retain(|c| g.bool_value(c.ok) != Some(true));
     let plain = if roots.counting_runs.is_empty() { roots.values } else { roots.counting_runs };
     Prepared { program, plain, exact }
+}
+
+/// The passes over a function that is differentiated inside of another one.
+struct Inner<'l, 'p> {
+    log: Option<&'l mut Log>,
+    hints: &'p BTreeMap<Term, String>,
+}
+
+impl InnerPipeline for Inner<'_, '_> {
+    fn function(
+        &mut self,
+        g: &mut Graph,
+        results: Vec<Term>,
+        (active, in_loop): (&[u32], bool),
+    ) -> (Vec<Term>, HashSet<Term>) {
+        let mut manager = Manager::new(FUNCTION_INSIDE, self.log.as_deref_mut(), self.hints);
+        manager.cx.active = active.to_vec();
+        let for_loop = |pass: &Pass| if pass.name == trip_counts::PASS.name { trip_counts::BOUNDED } else { *pass };
+        let passes: Vec<Pass> = FUNCTION.iter().map(|pass| if in_loop { for_loop(pass) } else { *pass }).collect();
+        let roots = manager.run(g, &passes, Roots::of_values(&results));
+        let own = Roots { counting_runs: Vec::new(), ..roots.clone() };
+        let exact = (*manager.cx.get::<Decisions>(g, &own.all())).clone();
+        (roots.values, exact)
+    }
+
+    fn gradient(&mut self, g: &mut Graph, exact: &HashSet<Term>, roots: Roots) -> Roots {
+        let mut manager = Manager::new(FUNCTION_INSIDE, self.log.as_deref_mut(), self.hints);
+        stage::enter(DIFFERENTIATION);
+        manager.validate(g, DIFFERENTIATION, &roots);
+        manager.record(g, DIFFERENTIATION, &roots);
+        manager.cx.set_extra_exact(exact);
+        manager.run(g, GRADIENT, roots)
+    }
 }
 
 /// The stages of one derivative.

@@ -194,6 +194,45 @@ pub(super) fn jacobian(program: &mut Program, results: &[Term], active: &[Param]
     (derivative, blocks)
 }
 
+/// The Jacobian of a function inside of another one, as whole arrays: for each input, a block for
+/// each result. The block of a result that is not real is its unit vectors' image, which is zero.
+pub(super) fn whole(g: &mut Graph, derivative: &dyn Derivative, inputs: &[(u32, Term)]) -> Vec<Vec<Term>> {
+    let results = derivative.values().to_vec();
+    let root = |(of, &term): (usize, &Term)| Root { of, term, container: Container::NdArray, lens: Vec::new() };
+    let roots: Vec<Root> = results.iter().enumerate().map(root).filter(|r| g.elem(r.term).is_real()).collect();
+    let (terms, reals): (Vec<Term>, Vec<Term>) =
+        (inputs.iter().map(|i| i.1).collect(), roots.iter().map(|root| root.term).collect());
+    let (rows, columns) = (Count::total(g, &reals), Count::total(g, &terms));
+    let of_results = Roots { all: &results, real: &roots };
+    let literal = |n: Count| rows.unknown == 0 && columns.unknown == 0 && n.few();
+    let forwards = columns <= rows;
+    let found: Vec<Vec<(Vec<Term>, Assembly)>> = if forwards {
+        inputs.iter().map(|&input| columns_of(g, derivative, input, &of_results, literal(columns))).collect()
+    } else {
+        rows_of(g, derivative, &of_results, &terms, literal(rows))
+    };
+    let mut all = Vec::new();
+    for (&(_, input), found) in inputs.iter().zip(found) {
+        let mut found = found.into_iter();
+        let mut blocks = Vec::new();
+        for &result in &results {
+            let shape = shape_of(g, result, input);
+            let elem = g.elem(input);
+            let block = if g.elem(result).is_real() { found.next() } else { None };
+            blocks.push(match block {
+                Some((parts, how)) => {
+                    let parts: Vec<Term> = parts.into_iter().map(|t| g.cast(elem, t)).collect();
+                    let block = Block { terms: parts.clone(), how, container: Container::NdArray, lens: Vec::new() };
+                    block.assemble(g, &parts).term
+                }
+                None => g.lit_shaped(elem, &shape, 0.0),
+            });
+        }
+        all.push(blocks);
+    }
+    all
+}
+
 /// A real result that is differentiated.
 struct Root {
     /// Its index among the results.

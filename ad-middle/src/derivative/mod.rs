@@ -11,6 +11,7 @@ use std::vec::IntoIter;
 use proc_macro2::Ident;
 
 pub(crate) mod examples;
+pub(crate) mod inner;
 pub(crate) mod jacobian;
 pub(crate) mod making;
 pub(crate) mod pullback;

@@ -10,6 +10,7 @@ use crate::modes::unit_vectors::{batched, unit};
 use crate::passes::element::element;
 use ad_ir::descriptor::Recipe;
 use ad_ir::ir::{Graph, Node, Term};
+use ad_ir::mode::Mode;
 use ad_ir::program::Container;
 
 /// The terms of a derivative, by its recipe.
@@ -85,13 +86,27 @@ fn hessian(making: &mut DerivativeBuilder<'_>) -> Terms {
 /// tangent that is needed as a whole (in a loop, in a normalisation) is stored for all directions.
 fn laplacian(making: &mut DerivativeBuilder<'_>) -> Terms {
     let (values, gradient) = making.gradient();
-    let (wrt, active, result) = (making.wrt(), making.active.clone(), making.results[0]);
+    let (active, result, mode) = (making.active.clone(), making.results[0], making.mode());
     let is_static = active.iter().all(|p| p.container.is_static());
-    let mode = making.mode();
     let g = making.graph();
-    let derivative = modes::derivative(mode, g, &gradient, &wrt);
+    let inputs = inputs(g, &active);
+    let trace = trace(g, mode, (&gradient, result), &inputs, is_static);
+    let blocks = vec![Block::whole(trace, Container::Scalar, Vec::new())];
+    Terms { values, differentiated: Vec::new(), blocks }
+}
+
+/// The trace of the Hessian, given the gradient and the function's result.
+pub(super) fn trace(
+    g: &mut Graph,
+    mode: Mode,
+    (gradient, result): (&[Term], Term),
+    inputs: &[(u32, Term)],
+    is_static: bool,
+) -> Term {
+    let wrt: Vec<u32> = inputs.iter().map(|i| i.0).collect();
+    let derivative = modes::derivative(mode, g, gradient, &wrt);
     let mut trace: Option<Term> = None;
-    for (own, (k, input)) in inputs(g, &active).into_iter().enumerate() {
+    for (own, &(k, input)) in inputs.iter().enumerate() {
         let few = is_static && Count::of(g, input).few();
         let diagonal = match if few { unit_literals(g, input) } else { None } {
             Some(seeds) => {
@@ -115,9 +130,7 @@ fn laplacian(making: &mut DerivativeBuilder<'_>) -> Terms {
         let part = g.cast(elem, sum);
         trace = Some(trace.map_or(part, |before| g.add(before, part)));
     }
-    let trace = trace.unwrap_or_else(|| g.zeros_like(result));
-    let blocks = vec![Block::whole(trace, Container::Scalar, Vec::new())];
-    Terms { values, differentiated: Vec::new(), blocks }
+    trace.unwrap_or_else(|| g.zeros_like(result))
 }
 
 /// The index of the element at this place in row-major order, of an array of literal sizes.

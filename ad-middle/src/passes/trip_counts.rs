@@ -41,6 +41,18 @@ pub(crate) const PASS: Pass = Pass {
     simplified: true,
 };
 
+/// The pass over a function inside of the loop of another one, where the number of steps of a loop
+/// depends on values of that loop, and sizes are closed. A loop that stops early keeps its bound,
+/// and its derivative leaves out the steps that it has not taken.
+pub(crate) const BOUNDED: Pass = Pass {
+    run: |g, roots, cx| {
+        let active = cx.active.clone();
+        let mut c = Counting { known: HashMap::new(), analyses: cx.analyses() };
+        roots.map(|all| c.bounded(g, all, &active))
+    },
+    ..PASS
+};
+
 /// `roots`, in which no loop that depends on the inputs `active` stops early; and `others`, which
 /// are not differentiated. The terms have no builds, and no carried tuples.
 pub(crate) fn counted(
@@ -170,6 +182,31 @@ impl Counting<'_> {
     fn inner(&mut self, g: &mut Graph, results: &[Term]) -> Vec<Term> {
         // A loop that does not depend on the step has no derivative: only a size comes from it.
         g.reachable(results).into_iter().filter(|&t| g.is_open(t) && self.is_wanted(g, t)).collect()
+    }
+
+    /// The roots, in which each loop that stops early counts its steps.
+    fn bounded(&mut self, g: &mut Graph, roots: &[Term], active: &[u32]) -> Vec<Term> {
+        let wanted = self.wanted(g, roots, active);
+        let fixed = self.analyses.get::<Sizes>(g, roots);
+        Rewriter::new(&*fixed).run(g, roots, |g, t, done| {
+            if !wanted.contains(&t) {
+                return None;
+            }
+            let Node::Scan(scan) = with_rewritten_children(g, t, done) else { return None };
+            let bounds = self.own_bounds(g, &scan);
+            Some(self.convert(g, *scan, bounds, true))
+        })
+    }
+
+    /// The bounds that a loop and the loops in it have, in the order of their counts.
+    fn own_bounds(&mut self, g: &mut Graph, scan: &Scan) -> Vec<Term> {
+        let mut bounds: Vec<Term> = scan.stop.map(|_| scan.count).into_iter().collect();
+        for t in self.inner(g, &scan.body.results) {
+            if let Node::Scan(inner) = &*g.node_rc(t) {
+                bounds.extend(self.own_bounds(g, inner));
+            }
+        }
+        bounds
     }
 
     /// The number of counts of a loop and of the loops in it.

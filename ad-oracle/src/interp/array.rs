@@ -48,7 +48,7 @@ pub(super) fn prim(prim: &Prim, args: &[&Array], work: &mut Work) -> Out {
         Prim::Sum(_) | Prim::Reduce(..) if args[0].elem.is_real() => work.real += input,
         Prim::Sum(_) | Prim::Reduce(..) => work.discrete += input,
         Prim::CumSum(_) => work.real += n,
-        Prim::Call(_) | Prim::Onto(_) | Prim::Returned(..) => work.moved += n,
+        Prim::Call(_) | Prim::Onto(_) | Prim::Returned(..) | Prim::Derived(_) => work.moved += n,
         Prim::Contract(c) => work.real += 2 * n * contracted(c, args[0]).1.iter().product::<usize>() as u64,
         Prim::Fused => work.real += 2 * n,
         Prim::StopGradient | Prim::RelaxedExact | Prim::UnknownOrder | Prim::Finished => {}
@@ -239,6 +239,7 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
         Prim::Call(_) | Prim::Onto(_) | Prim::Returned(..) => {
             Err("a function that is compiled on its own has no meaning in one graph".into())
         }
+        Prim::Derived(_) => Err("a derivative inside of a function is replaced before evaluation".into()),
         Prim::CumSum(back) => {
             let (ty, xs) = reals(args[0])?;
             let width = args[0].shape.last().copied().ok_or("an array without axes")?;

@@ -16,6 +16,7 @@
 mod call;
 mod contract;
 mod cumsum;
+mod derived;
 mod iota;
 mod layout;
 mod part;
@@ -24,6 +25,7 @@ mod replicate;
 mod stack;
 
 pub use call::{ByRule, Callee, Extent, Half, Returns};
+pub use derived::{Derivation, DerivedPart};
 pub use part::quotient;
 
 use std::rc::Rc;
@@ -325,6 +327,9 @@ primitives! {
         Onto(Rc<Callee>) as (callee) => call::Onto(callee);
         /// `[record, size...]`: this result of a call, of this element type.
         Returned(u32, Elem) as (k, elem) => call::Returned(*k, *elem);
+        /// `[row..., seed..., size...]`: an array of the derivative of the function that is the
+        /// body of the loop with these rows.
+        Derived(Rc<DerivedPart>) as (part) => derived::Derived(part);
     }
 }
 
