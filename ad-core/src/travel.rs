@@ -139,13 +139,15 @@ pub fn differentiate(attr: TokenStream, item: TokenStream, place: &str) -> Expan
             Chain { kind, id, attr, item: item.clone(), open, outside: OuterDefinitions::default(), defined: false };
         return Expansion { tokens: beside(&item, &chain.next().into_tokens()), ..Expansion::default() };
     }
-    let (right, krate) = (found.constants.is_some(), front::krate(attr));
+    let (right, options, krate) = (found.constants.is_some(), attr.clone(), front::krate(attr));
     let constants = found.constants.as_deref().map(|all| constants_of(id, all, &krate, &item));
     let mut expansion = with_item(item.clone(), found);
     expansion.tokens.extend(constants);
     // An item of another kind gets an error, and has no definition.
     if let Ok(function) = syn::parse2::<ItemFn>(item) {
-        expansion.tokens.extend(definition(Item::Fn(function), id, right, &OuterDefinitions::default(), &krate));
+        let needs = OuterDefinitions::default();
+        expansion.tokens.extend(derivatives(&options, &function, (id, right), &needs, &krate));
+        expansion.tokens.extend(definition(Item::Fn(function), id, right, &needs, &krate));
     }
     expansion
 }
@@ -328,6 +330,7 @@ impl Chain {
             return Written { tokens, ..Written::default() };
         }
         let Ok(function) = syn::parse2::<ItemFn>(item.clone()) else { return Written::default() };
+        let options = attr.clone();
         let mut found = match kind {
             Subject::Ruled => return ruled::written(&function, id, outside, &krate),
             Subject::Differentiate => written(attr, &item, outside, folder().as_deref()),
@@ -347,6 +350,10 @@ impl Chain {
             Subject::Type | Subject::Member => Written::default(),
         };
         found.tokens.extend(found.constants.as_deref().map(|all| constants_of(id, all, &krate, &item)));
+        if kind == Subject::Differentiate {
+            let right = found.constants.is_some();
+            found.tokens.extend(derivatives(&options, &function, (id, right), outside, &krate));
+        }
         if kind != Subject::Helper {
             found.tokens.extend(definition(Item::Fn(function), id, found.constants.is_some(), outside, &krate));
         }
@@ -394,6 +401,33 @@ fn number(place: &str, item: &TokenStream) -> DefId {
     half(0) << 64 | half(1)
 }
 
+/// The hidden macros of the derivatives of a function. Each has the function's definition, too.
+fn derivatives(
+    attr: &TokenStream,
+    function: &ItemFn,
+    (id, right): (DefId, bool),
+    needs: &OuterDefinitions,
+    krate: &TokenStream,
+) -> TokenStream {
+    let all = front::derivative_items(attr, function, needs);
+    let mut own = function.clone();
+    own.vis = Visibility::Inherited;
+    own.attrs.retain(front::is_rule);
+    let name = own.sig.ident.to_string();
+    let (item, home) = (Item::Fn(own), quote!($crate));
+    let of = Marked { id, item, names: needs.names.clone(), broken: !right, certain: true, home };
+    let known = needs.list.iter().filter(|d| d.id != id).cloned();
+    let list: Vec<Marked> = std::iter::once(of).chain(known).collect();
+    let one = |item: ItemFn| {
+        let own = number(&format!("{id:032x}"), &item.to_token_stream());
+        // What the names of the function mean is stated for the derivative, too.
+        let names = needs.names.iter().cloned().chain([(name.clone(), id)]).collect();
+        let needs = OuterDefinitions { list: list.clone(), names, ..OuterDefinitions::default() };
+        definition(Item::Fn(item), own, right, &needs, krate)
+    };
+    all.into_iter().map(one).collect()
+}
+
 /// The hidden macro of a marked function or of a type.
 fn definition(mut item: Item, id: DefId, right: bool, needs: &OuterDefinitions, krate: &TokenStream) -> TokenStream {
     let identity = match &item {
@@ -412,8 +446,9 @@ fn definition(mut item: Item, id: DefId, right: bool, needs: &OuterDefinitions, 
         _ => return TokenStream::new(),
     };
     let visibility = std::mem::replace(visibility, Visibility::Inherited);
-    // Marks of a function whose body is not read belong to its definition.
-    let (rules, others): (Vec<_>, Vec<_>) = attrs.drain(..).partition(front::is_rule);
+    // Marks of a function whose body is not read, and of a derivative, belong to its definition.
+    let belongs = |attr: &Attribute| front::is_rule(attr) || front::is_derivative(attr);
+    let (rules, others): (Vec<_>, Vec<_>) = attrs.drain(..).partition(belongs);
     *attrs = rules;
     let cfgs: Vec<_> = others.into_iter().filter(|a| a.path().is_ident("cfg")).collect();
     let own = Marked { id, item, names: needs.names.clone(), broken: !right, certain: false, home: quote!($crate) };

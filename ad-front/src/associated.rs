@@ -133,6 +133,7 @@ impl<'a> Lower<'a> {
             captured: Captured::References([].into()),
             recursive: None,
             ruled: None,
+            derivative: None,
             source: None,
         }))
     }

@@ -36,7 +36,8 @@ impl<'a> Lower<'a> {
         match f {
             Value::Closure(closure) => {
                 let closure = Rc::clone(closure);
-                if closure.params.len() != args.len() {
+                // The number of arguments of a derivative follows from the signature.
+                if closure.derivative.is_none() && closure.params.len() != args.len() {
                     return Err(self.error(range, catalogue::closure_arity(closure.params.len(), args.len())));
                 }
                 self.one_level_deeper(|| range, |me| me.called(&closure, args, range))
@@ -71,6 +72,9 @@ impl<'a> Lower<'a> {
         self.count_call(range)?;
         if let Some(ruled) = &closure.ruled {
             return self.call_ruled(closure, ruled, args, range);
+        }
+        if let Some(derivative) = &closure.derivative {
+            return self.call_derivative(closure, derivative, args, range);
         }
         if let Some(f) = &closure.recursive {
             return self.call_compiled(f, args, range);
@@ -142,6 +146,7 @@ impl<'a> Lower<'a> {
             captured,
             recursive: None,
             ruled: None,
+            derivative: None,
             source,
         }))
     }
@@ -176,6 +181,7 @@ impl<'a> Lower<'a> {
         let (body, items, definition) = (ClosureBody::Block(&f.block), scope.clone(), self.state.definition);
         let captured = Captured::References([].into());
         let (recursive, ruled) = (self.recursive(f), self.ruled(f)?);
+        let derivative = self.inner_derivative(f)?;
         Ok(Value::Closure(Rc::new(Closure {
             params,
             body,
@@ -187,6 +193,7 @@ impl<'a> Lower<'a> {
             captured,
             recursive,
             ruled,
+            derivative,
             source: None,
         })))
     }
@@ -277,7 +284,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Binds the const parameters of a function whose arguments have these sizes.
-    fn infer_sizes(&mut self, closure: &Closure<'a>, args: &[Value<'a>], range: SrcRange) -> Lowered<()> {
+    pub(super) fn infer_sizes(&mut self, closure: &Closure<'a>, args: &[Value<'a>], range: SrcRange) -> Lowered<()> {
         for name in &closure.sizes {
             let name = name.to_string();
             let mut found = None;

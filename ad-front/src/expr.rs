@@ -302,6 +302,9 @@ impl<'a> Lower<'a> {
         let Some(owner) = owner else {
             return match last {
                 _ if self.sig.name == last => Some(catalogue::recursion(last)),
+                _ if super::inner_derivatives::names(&self.sig.stem).any(|own| own == last) => {
+                    Some(catalogue::inner_derivative_of_itself(&self.sig.name.to_string(), last))
+                }
                 _ if self.is_itself(last) || self.nested_functions.contains(last) => Some(catalogue::recursion(last)),
                 _ if last.starts_with(char::is_uppercase) => Some(refused::value(last)),
                 _ => None,

@@ -38,6 +38,7 @@ mod flow;
 mod functions;
 mod growth;
 mod index;
+mod inner_derivatives;
 mod integers;
 mod items;
 mod iter;
@@ -110,6 +111,7 @@ use value::Lowered;
 
 pub use blocks::{Method, is_readable, methods, options as options_of, parts, type_of_block, without_marks};
 pub use boundary::fields;
+pub use inner_derivatives::{is_derivative, items as derivative_items};
 pub use macros::names as macros_understood;
 pub use modules::{ItemNeeds, Module, stand_in_for};
 pub use probe::{Probed, probe, probe_method};

@@ -20,8 +20,9 @@ use syn::{Expr, ImplItem, ImplItemFn, Item, ItemImpl, Path, TraitItem, Type, Use
 use super::blocks::{methods, parts, type_of_block};
 use super::consts::is_upper_case;
 use super::definitions::trait_of;
+use super::inner_derivatives::{is_derivative, possible_items};
 use super::requests::{requests_of_item, requests_of_method, requests_of_type};
-use super::travel::{DefId, Marked, OuterDefinitions, written};
+use super::travel::{DefId, Marked, OuterDefinitions, is_mark, written};
 
 /// The items of a module and of the modules in it.
 #[derive(Default)]
@@ -110,6 +111,7 @@ impl Module {
                 Item::Fn(_) | Item::Struct(_) | Item::Enum(_) | Item::Impl(_) | Item::Trait(_) | Item::Const(_) => {
                     let id = number(&path, &item.to_token_stream());
                     self.entries.push(Entry { id, scope, item: item.clone(), of_block: None });
+                    self.derivatives_of(item, scope, &path, number);
                 }
                 Item::Type(t) if t.generics.params.is_empty() => {
                     self.scopes[scope].aliases.push((t.ident.to_string(), (*t.ty).clone()));
@@ -127,6 +129,27 @@ impl Module {
                     }
                 }
                 _ => {}
+            }
+        }
+    }
+
+    /// Adds the derivatives of a function, if it has any.
+    fn derivatives_of(
+        &mut self,
+        item: &Item,
+        scope: usize,
+        path: &[String],
+        number: &dyn Fn(&[String], &TokenStream) -> DefId,
+    ) {
+        let Item::Fn(f) = item else { return };
+        for mark in f.attrs.iter().filter(|a| is_mark(a, "differentiate")) {
+            let attr = match &mark.meta {
+                syn::Meta::List(list) => list.tokens.clone(),
+                _ => TokenStream::new(),
+            };
+            for derivative in possible_items(&attr, f) {
+                let id = number(path, &derivative.to_token_stream());
+                self.entries.push(Entry { id, scope, item: Item::Fn(derivative), of_block: None });
             }
         }
     }
@@ -452,7 +475,9 @@ fn without_marks(item: &Item) -> Item {
     match item {
         Item::Impl(block) => Item::Impl(super::blocks::without_marks(block)),
         Item::Fn(f) => {
-            let plain = syn::ItemFn { attrs: Vec::new(), ..f.clone() };
+            // The mark of a derivative is its definition.
+            let attrs = f.attrs.iter().filter(|a| is_derivative(a)).cloned().collect();
+            let plain = syn::ItemFn { attrs, ..f.clone() };
             // The marks of a function whose body is not read belong to its definition.
             let rules = super::rules::Rules::of(&f.attrs);
             Item::Fn(rules.map_or_else(|| plain.clone(), |rules| super::rules::without_its_body(&plain, &rules)))

@@ -240,7 +240,8 @@ impl<'a> Lower<'a> {
 
     /// Whether only derivatives are wanted that calls support.
     pub(super) fn only_first_derivatives(&self) -> bool {
-        self.call_counter.is_none() && self.sig.examples.is_empty() && self.sig.derivatives.iter().all(|d| is_first(d))
+        let plain = self.call_counter.is_none() && !self.has_inner_derivatives();
+        plain && self.sig.examples.is_empty() && self.sig.derivatives.iter().all(|d| is_first(d))
     }
 
     /// Whether a call knows all sizes in the function's signature. If not, the function is lowered

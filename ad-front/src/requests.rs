@@ -13,7 +13,7 @@ use super::assume::Special;
 use super::blocks::Method;
 use super::table::{self, On};
 use super::travel::written;
-use super::{consts, items, macros, panics, types};
+use super::{consts, inner_derivatives, items, macros, panics, types};
 use ad_ir::catalogue::{self, refused};
 use ad_ir::diag::{Diags, MARK, suggest};
 use ad_ir::program::{FallibleKind, KnownType};
@@ -43,6 +43,8 @@ fn of_function(mut function: ItemFn) -> Vec<Path> {
     macros::rewrite(&mut function.block, &mut Diags::new());
     items::replace(&mut function.block);
     let mut own = Own(BTreeSet::from([function.sig.ident.to_string()]));
+    // The derivatives of the function itself have no definition yet.
+    own.0.extend(inner_derivatives::names(&function.sig.ident));
     own.visit_item_fn(&function);
     let mut requests = Requests { own: own.0, variables: Vec::new(), paths: Vec::new(), opaque_errors: false };
     requests.visit_item_fn(&function);

@@ -375,7 +375,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The type of the real numbers among values, for a function with a type parameter.
-    fn real_among(&self, args: &[Value<'a>]) -> Elem {
+    pub(super) fn real_among(&self, args: &[Value<'a>]) -> Elem {
         fn among<'a>(me: &Lower<'a>, value: &Value<'a>) -> Option<Elem> {
             match value {
                 Value::Term(t) | Value::Nested(t, _) => Some(me.g.elem(*t)).filter(|elem| elem.is_real()),

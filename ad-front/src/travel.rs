@@ -205,6 +205,9 @@ impl OuterDefinitions {
 /// kinds than a definition may have.
 #[must_use]
 pub fn value(f: &ItemFn, path: &TokenStream, krate: &TokenStream) -> Option<TokenStream> {
+    if super::inner_derivatives::takes_examples(f) {
+        return None;
+    }
     let generics = &f.sig.generics;
     let mut given = Vec::new();
     for param in &generics.params {

@@ -313,6 +313,8 @@ pub(super) struct Closure<'a> {
     pub recursive: Option<Rc<super::recursion::Recursive<'a>>>,
     /// The function as an item, if its body is not read.
     pub ruled: Option<Rc<super::rules::Ruled<'a>>>,
+    /// The derivative that it is, if it is one.
+    pub derivative: Option<Rc<super::inner_derivatives::InnerDerivative<'a>>>,
     /// The closure expression. `None` for a function.
     pub source: Option<Rc<super::closure_conversion::Source<'a>>>,
 }

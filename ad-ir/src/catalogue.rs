@@ -18,6 +18,7 @@
 mod attribute;
 mod fields;
 pub mod foreign;
+mod inner;
 pub mod reached;
 mod recursion;
 pub mod refused;
@@ -27,6 +28,7 @@ pub mod wanted;
 
 pub use attribute::*;
 pub use fields::*;
+pub use inner::*;
 pub use recursion::*;
 pub use refused::refused;
 pub use rules::*;
@@ -134,6 +136,7 @@ pub fn all() -> Vec<String> {
         recursion::ENTRIES,
         values::ENTRIES,
         rules::ENTRIES,
+        inner::ENTRIES,
         &["arguments_of_others"],
     ];
     let entries = entries.into_iter().flatten().map(ToString::to_string);

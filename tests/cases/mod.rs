@@ -3,6 +3,7 @@
 
 mod array;
 mod build;
+mod derivative;
 mod index;
 mod loops;
 mod model;
@@ -21,9 +22,10 @@ use serde_json::Value;
 use crate::layouts::{LAYOUTS, Layout, stored};
 
 /// The texts of the modules of cases, for the test that none is forgotten.
-pub const SOURCES: [&str; 9] = [
+pub const SOURCES: [&str; 10] = [
     include_str!("array.rs"),
     include_str!("build.rs"),
+    include_str!("derivative.rs"),
     include_str!("index.rs"),
     include_str!("loops.rs"),
     include_str!("model.rs"),
