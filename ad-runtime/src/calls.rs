@@ -133,14 +133,21 @@ macro_rules! arrays {
 
 arrays!(f64 f32 bool usize isize i32 i64 u32 u64 u8);
 
+/// The bits of a word for the start of an array. The bits above are for its length, and the highest
+/// one marks an index into the list of places.
+const PLACE: u32 = 40;
+const FAR: u64 = 1 << PLACE;
+const LONG: u64 = 1 << (63 - PLACE);
+const LISTED: u64 = 1 << 63;
+
 /// Records, which only grow while a derivative runs.
 #[derive(Debug, Default)]
 pub struct Records {
     /// The lowest bit of the number of a record, which tells the two lists of records apart.
     tag: usize,
-    /// For each record its numbers, and for each of its arrays an index into `places`.
+    /// For each record its numbers, and for each of its arrays its place.
     words: RefCell<Vec<u64>>,
-    /// The start and the end of each array.
+    /// The start and the end of each array whose place does not fit into a word.
     places: RefCell<Vec<(usize, usize)>>,
     arrays: Arrays,
 }
@@ -164,26 +171,45 @@ impl Records {
     #[must_use]
     #[inline]
     pub fn keep<W: Word>(&self, x: &[W]) -> u64 {
-        let (mut arena, mut places) = (W::arena(&self.arrays).borrow_mut(), self.places.borrow_mut());
-        let (place, begin) = (places.len(), arena.all.len());
+        let mut arena = W::arena(&self.arrays).borrow_mut();
+        let begin = arena.all.len();
         arena.all.extend_from_slice(x);
-        places.push((begin, arena.all.len()));
-        place as u64
+        self.placed(begin, x.len())
     }
 
     /// Saves an array of zeros. All arrays of zeros share their memory.
     #[must_use]
     #[inline]
     pub fn keep_zeros<W: Word>(&self, n: usize) -> u64 {
-        let (mut arena, mut places) = (W::arena(&self.arrays).borrow_mut(), self.places.borrow_mut());
+        let mut arena = W::arena(&self.arrays).borrow_mut();
         if arena.zeros.1 < n {
             let (begin, many) = (arena.all.len(), n.max(2 * arena.zeros.1));
             arena.all.resize(begin + many, W::default());
             arena.zeros = (begin, many);
         }
-        let (place, begin) = (places.len(), arena.zeros.0);
-        places.push((begin, begin + n));
-        place as u64
+        self.placed(arena.zeros.0, n)
+    }
+
+    /// The word of an array: its start and its length, or an index into `places`.
+    #[inline]
+    fn placed(&self, begin: usize, len: usize) -> u64 {
+        let (first, many) = (begin as u64, len as u64);
+        if first < FAR && many < LONG {
+            return many << PLACE | first;
+        }
+        let mut places = self.places.borrow_mut();
+        places.push((begin, begin + len));
+        LISTED | (places.len() - 1) as u64
+    }
+
+    /// The start and the end of an array.
+    #[inline]
+    fn place(&self, kept: u64) -> (usize, usize) {
+        if kept & LISTED != 0 {
+            return self.places.borrow()[usize::of_word(kept & !LISTED)];
+        }
+        let begin = usize::of_word(kept & (FAR - 1));
+        (begin, begin + usize::of_word(kept >> PLACE))
     }
 
     fn clear(&mut self) {
@@ -200,7 +226,7 @@ impl Records {
     #[must_use]
     #[inline]
     fn array<W: Word>(&self, kept: u64) -> Ref<'_, [W]> {
-        let (begin, end) = self.places.borrow()[usize::of_word(kept)];
+        let (begin, end) = self.place(kept);
         Ref::map(W::arena(&self.arrays).borrow(), |arena| &arena.all[begin..end])
     }
 }
@@ -231,7 +257,7 @@ pub fn require_shape(rule: &str, of: &str, found: &[usize], wanted: &[usize]) {
 }
 
 /// The number of bytes up to which the memory of records is kept for the next derivative.
-const KEPT: usize = 1 << 26;
+const KEPT: usize = 1 << 28;
 
 thread_local! {
     /// The memory of earlier derivatives of this thread. A later one needs no new pages from the
@@ -397,6 +423,17 @@ mod tests {
             let found = places.map(|place| calls.array::<f64>(place).to_vec());
             assert!(found == [vec![0.0; 2], vec![1.0, 2.0], vec![0.0; 3], vec![7.0]], "{found:?}");
         }
+    }
+
+    #[test]
+    fn a_long_array_has_its_place_in_a_list() {
+        let calls = Calls::new();
+        let kept = calls.kept();
+        let many = usize::of_word(super::LONG);
+        let (short, long) = (kept.keep(&[3_u8; 2]), kept.keep(&vec![5_u8; many]));
+        assert!(short & super::LISTED == 0 && long & super::LISTED != 0);
+        assert!(*calls.array::<u8>(short) == [3; 2] && calls.array::<u8>(long).iter().all(|&x| x == 5));
+        assert!(calls.array::<u8>(long).len() == many);
     }
 
     #[test]
