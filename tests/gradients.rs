@@ -7,7 +7,6 @@ mod layouts;
 
 /// The cases that are not supported, and the missing parts of the language.
 const LEFT_OUT: &[(&str, &[&str])] = &[
-    ("recursion", &["dualrev-mutual-recursion", "ksc-power-recursive"]),
     ("custom derivatives", &["horde-custom-dual-identity"]),
     ("reads out of range that give 0, which Rust has not", &["horde-concatBuild9-oob0", "horde-concatBuild14-oob0"]),
 ];
