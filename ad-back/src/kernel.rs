@@ -303,6 +303,9 @@ impl<'a> Kernel<'a> {
                 if self.members.contains(&t) && ix == self.identity {
                     return self.expand(key);
                 }
+                if let (Node::Lit(lit), true) = (g.node(g.splat(t)), is_broadcast(g, t)) {
+                    return Ok(self.op(Op::Lit(*lit)));
+                }
                 let sizes = g.shape(t).into();
                 Ok(self.op(Op::Load { buf: t, sizes, ix: ix.into() }))
             }
