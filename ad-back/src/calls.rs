@@ -148,7 +148,7 @@ fn renamed(routine: &Routine, name: &Ident) -> Routine {
         destinations: Vec::new(),
         workspace: false,
         exact: routine.exact.clone(),
-        onto: routine.onto,
+        onto: routine.onto.clone(),
     }
 }
 
@@ -173,8 +173,10 @@ fn halves(
     let closure = format_ident!("{other}results_");
     let forward =
         super::function(graph, program, &renamed(first, &forward), &RecordAccess::Recording(RecordKind::Kept))?;
-    let number = is_number(&second.result);
-    let direct = number || second.onto.is_some();
+    let onto = second.onto.len();
+    let adds = onto > 0 || half == Half::Reverse && active.len() > 1;
+    let number = if adds { second.result.leaves().len() > onto } else { is_number(&second.result) };
+    let direct = number || adds;
     let frame = if direct { RecordAccess::Passed } else { RecordAccess::Recording(RecordKind::Results) };
     let pulled = super::function(graph, program, &renamed(second, &closure), &frame)?;
 
@@ -192,8 +194,7 @@ fn halves(
     let declared = second.declared[..shared].iter().map(|Declared { name, ty, .. }| quote!(, #name: #ty));
     let mut parameters: TokenStream = std::iter::once(quote!(record_: usize)).chain(declared).collect();
     let kept = shared + kept;
-    let (later, onto) =
-        second.declared[kept..].split_at(second.declared.len() - kept - usize::from(second.onto.is_some()));
+    let (later, onto) = second.declared[kept..].split_at(second.declared.len() - kept - onto);
     for declared in later {
         arguments.push(given(program, declared, &second.params, &mut parameters));
     }
@@ -285,5 +286,5 @@ fn given(program: &Program, declared: &Declared, params: &[Param], parameters: &
 
 /// Whether a term is a call or a result of one.
 pub(super) fn is_call(g: &Graph, t: Term) -> bool {
-    matches!(g.node(t), Node::Prim(Prim::Call(_) | Prim::Onto(_) | Prim::Returned(..), _))
+    matches!(g.node(t), Node::Prim(Prim::Call(_) | Prim::Onto(..) | Prim::Returned(..), _))
 }

@@ -112,7 +112,7 @@ impl Driver<'_> {
                 let value = self.present(value);
                 quote!(#written #value)
             }
-            OutputTree::Leaf(out) if self.onto.is_some() => self.left_onto(out.term),
+            _ if !self.onto.is_empty() => self.left_onto(result, &mut left)?,
             _ => match self.style.records {
                 Some(kind) => self.recorded(result, &kind.records())?,
                 None => {

@@ -91,11 +91,13 @@ fn prepare(
         reads: std::iter::once(c.ok).chain(c.shown.iter().map(|s| s.1)).collect(),
         phase: c.phase,
     };
-    let onto = routine.onto.and_then(|k| g.input(k));
+    let arrays = result.terms().into_iter().filter(|&t| g.rank(t) > 0);
+    let onto: Vec<(Term, Term)> =
+        routine.onto.iter().zip(arrays).filter_map(|(&k, t)| Some((g.input(k)?, t))).collect();
     let check_terms: Vec<CheckTerms> = checks.iter().map(reads).collect();
     let exact = routine.exact.iter().flatten().filter_map(|t| new.get(t).copied()).collect();
     let decided = routine.exact.is_some().then_some(Decided { exact, outer });
-    let mut plan = schedule::plan(g, &loops, (&result.terms(), onto), &check_terms, decided.as_ref())?;
+    let mut plan = schedule::plan(g, &loops, (&result.terms(), &onto), &check_terms, decided.as_ref())?;
     let checked: Vec<Term> = checks.iter().map(|c| c.ok).collect();
     tiling::form(g, &mut plan, &hints, &checked);
     Ok(PlannedRoutine { checks, result, hints, plan })
@@ -153,10 +155,11 @@ fn returns(ty: &TokenStream) -> TokenStream {
 
 /// The return type of a routine, as [`returns`] writes it.
 fn returned(routine: &Routine, frame: &RecordAccess<'_>) -> TokenStream {
-    match (frame.records(), routine.onto) {
-        (Some(_), _) => returns(&quote!(usize)),
-        (None, Some(_)) => TokenStream::new(),
-        (None, None) => match &routine.fallible {
+    let onto = routine.onto.len();
+    match frame.records() {
+        Some(_) => returns(&quote!(usize)),
+        None if onto > 0 && routine.result.leaves().len() == onto => TokenStream::new(),
+        None => match &routine.fallible {
             Some(fallible) => returns(&fallible_type(fallible, &routine.result_ty)),
             None => returns(&routine.result_ty),
         },

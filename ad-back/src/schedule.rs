@@ -23,22 +23,21 @@ use ad_middle::passes::lowering::im2col::windows_of;
 use ad_middle::passes::lowering::opened::{LeafRole, Loop, LoopScopes, Loops, Rows, chain_of_updates};
 use group::group;
 use guards::{GuardSets, guards};
-use order::{InPlace, list_schedule, place_of_caller, places};
+use order::{InPlace, list_schedule, places, places_of_caller};
 pub(super) use statements::CheckTerms;
 use statements::{ScheduledStatement, Shared, Target, reads};
 
-/// Makes the plan for these results and checks. If `onto` is given, the routine adds its only
-/// result to that input. A carried array cannot be updated in place if a nest reads elements of an
-/// earlier and of a later state. Then the plan is made again, with the elements of earlier states
-/// stored: they take less memory than a copy of the array.
+/// Makes the plan for these results and checks. `onto`: the inputs to which the routine adds, each
+/// with the result that is left there. A carried array cannot be updated in place if a nest reads
+/// elements of an earlier and of a later state. Then the plan is made again, with the elements of
+/// earlier states stored: they take less memory than a copy of the array.
 pub(super) fn plan(
     g: &Graph,
     loops: &Loops,
-    (results, onto): (&[Term], Option<Term>),
+    results: (&[Term], &[(Term, Term)]),
     checks: &[CheckTerms],
     decided: Option<&Decided>,
 ) -> Result<Plan, String> {
-    let results = (results, onto.zip(results.first().copied()));
     let (first, copied) = planned(g, loops.clone(), results, checks, decided, &BTreeSet::new())?;
     let early = early_reads(g, &first, &copied);
     if early.is_empty() {
@@ -88,7 +87,7 @@ fn under_views(g: &Graph, mut t: Term) -> Term {
 fn planned(
     g: &Graph,
     mut loops: Loops,
-    (results, onto): (&[Term], Option<(Term, Term)>),
+    (results, onto): (&[Term], &[(Term, Term)]),
     checks: &[CheckTerms],
     decided: Option<&Decided>,
     stored: &BTreeSet<Term>,
@@ -211,9 +210,8 @@ fn planned(
     for scope in 0..=plan.bodies.len() {
         let own: Vec<usize> = (0..statements.len()).filter(|&s| statements[s].scope == scope).collect();
         let all = Shared { g, statements: &statements, of_term: &of_term, checks, sets: &sets };
-        let mut chosen = match (scope, onto) {
-            (0, Some((now, result))) => place_of_caller(&all, &own, &plan, now, result).into_iter().collect(),
-            (0, None) => Vec::new(),
+        let mut chosen = match scope {
+            0 => places_of_caller(&all, &own, &plan, onto),
             _ => places(&all, &own, &plan, scope - 1),
         };
         let ordered = |chosen: &[InPlace]| {

@@ -375,9 +375,20 @@ fn visit(
                     read(c, through, k == 0 && force && g.rank(c) > 0);
                 }
             }
-            Prim::Onto(_) => {
-                let (given, onto) = args.split_at(args.len() - 1);
-                given.iter().for_each(|&c| read(c, contexts.path(context, t), g.rank(c) > 0));
+            // A call gets the array and the place of a part of it, which is not stored.
+            Prim::Call(_) | Prim::Onto(..) => {
+                let own = usize::from(matches!(prim, Prim::Onto(..)));
+                let (given, onto) = args.split_at(args.len() - own);
+                for &c in given {
+                    let through = contexts.path(context, t);
+                    match part_of(g, c) {
+                        Some((of, ..)) => {
+                            read(c, through, false);
+                            read(of, through, true);
+                        }
+                        None => read(c, through, g.rank(c) > 0),
+                    }
+                }
                 onto.iter().for_each(|&c| read(c, context, !is_broadcast(g, c)));
             }
             // A term that a kernel computes reads stored arrays.

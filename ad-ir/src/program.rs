@@ -544,12 +544,20 @@ pub struct Routine {
     /// The exact terms: those on which decisions of the user's function depend. `None` if they are
     /// not known. A mask of the derivative is not such a decision.
     pub exact: Option<HashSet<Term>>,
-    /// The input to which the only result has been added. The result is left in its memory, which
-    /// is the caller's, and nothing is returned.
-    pub onto: Option<u32>,
+    /// The inputs to which the results that are arrays have been added, in their order. These
+    /// results are left in the memory of the inputs, which is the caller's. The other results are
+    /// numbers, which are returned.
+    pub onto: Vec<u32>,
 }
 
 impl Routine {
+    /// The results that are numbers, of a routine that adds to arrays of its caller.
+    #[must_use]
+    pub fn numbers(&self, g: &Graph) -> OutputTree {
+        let leaves = self.result.leaves().into_iter().filter(|out| g.rank(out.term) == 0);
+        OutputTree::of_several(leaves.map(|out| OutputTree::Leaf(out.clone())).collect())
+    }
+
     /// The results, and the conditions and shown values of the checks.
     #[must_use]
     pub fn roots(&self) -> Vec<Term> {

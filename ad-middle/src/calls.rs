@@ -82,7 +82,7 @@ pub fn callees(g: &Graph, routine: &Routine) -> BTreeSet<Callee> {
         }
         let node = g.node(t);
         match node {
-            Node::Prim(Prim::Call(callee) | Prim::Onto(callee), _) => drop(found.insert((**callee).clone())),
+            Node::Prim(Prim::Call(callee) | Prim::Onto(callee, ..), _) => drop(found.insert((**callee).clone())),
             Node::Scan(scan) => stack.extend(&scan.body.results),
             _ => {}
         }

@@ -175,9 +175,14 @@ pub fn lower(
 ) -> Result<LoweredGraph, String> {
     stage::enter("lowering");
     let roots = routine.roots();
-    let lowered = Manager::lower(g, &roots, routine.exact.as_ref(), (&routine.name.to_string(), &program.hints), log);
+    let mut lowered =
+        Manager::lower(g, &roots, routine.exact.as_ref(), (&routine.name.to_string(), &program.hints), log)?;
+    let arrays = routine.result.terms().into_iter().filter(|&t| g.rank(t) > 0);
+    let onto: Vec<(Term, Term)> =
+        routine.onto.iter().zip(arrays).filter_map(|(&k, t)| Some((g.input(k)?, t))).collect();
+    lowered.update_caller(g, &onto);
     stage::enter("the emitter");
-    lowered
+    Ok(lowered)
 }
 
 /// The sparse Jacobian: its pattern, and the products that its elements are read from.
@@ -211,11 +216,9 @@ pub(crate) fn halves(
     let whole = derive(prepared, which, log.as_deref_mut());
     stage::enter("splitting");
     let program = &mut prepared.program;
-    let mut staged = derivative::pullback::halves(program, whole, passed);
     let rank = active.first().and_then(|&k| program.params.get(k as usize)).map_or(0, |p| usize::from(p.rank));
-    if which.further == Further::Cotangent && Callee::adds(active, rank) {
-        derivative::pullback::adding(program, &mut staged.second);
-    }
+    let adds = which.further == Further::Cotangent && Callee::adds(active, rank);
+    let staged = derivative::pullback::halves(program, whole, passed, adds);
     split(program, which.suffix, &staged, log);
     staged
 }

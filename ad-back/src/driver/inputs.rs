@@ -151,8 +151,11 @@ impl Driver<'_> {
             }
             if matches!(p.container, Container::Slice | Container::Static) {
                 self.names.insert(t, param.clone());
-                let hold =
-                    if self.onto.is_some() && self.onto == p.input { Hold::Row } else { Hold::Parameter(reference) };
+                let hold = if p.input.is_some_and(|k| self.onto.contains(&k)) {
+                    Hold::Row
+                } else {
+                    Hold::Parameter(reference)
+                };
                 self.memory.hold.insert(t, hold);
                 continue;
             }

@@ -231,6 +231,7 @@ impl Driver<'_> {
             Some(stop) if endless && carried && !uses_step => quote!(while !#stop { #first #body #last }),
             Some(stop) if endless => quote!(for #var in 0..usize::MAX { if #stop { break; } #first #body #last }),
             Some(stop) => quote!(for #var in #range { if #stop { break; } #first #body #last }),
+            None if !uses_step && self.g.int_value(l.steps) == Some(1) => quote!({ #first #body #last }),
             None => quote!(for #var in #range { #first #body #last }),
         };
         // Terms of the body are read in the body only.
@@ -495,7 +496,7 @@ impl Driver<'_> {
             return (plan.scopes.parent[n] == own).then_some(t);
         }
         let form = match self.g.node(t) {
-            Node::Param(..) | Node::Cond { .. } | Node::Scatter { .. } | Node::Prim(Prim::Onto(_), _) => false,
+            Node::Param(..) | Node::Cond { .. } | Node::Scatter { .. } | Node::Prim(Prim::Onto(..), _) => false,
             _ => alias_of(self.g, &plan.class, t).is_none(),
         };
         let computed = plan.bodies[own - 1].iter().any(|&k| match &plan.steps[k].work {

@@ -45,18 +45,32 @@ impl Driver<'_> {
         }
     }
 
-    /// Leaves the only result in the memory of the input that it was added to.
-    fn onto_input(&self) -> Option<Term> {
-        self.onto.and_then(|k| self.g.input(k))
-    }
-
-    pub(super) fn left_onto(&self, t: Term) -> TokenStream {
-        let Some(now) = self.onto_input() else { return TokenStream::new() };
-        if t == now || self.plan.in_place.get(&t) == Some(&now) {
-            return TokenStream::new();
+    /// Leaves the results that are arrays in the memory of the inputs that they were added to, and
+    /// returns the numbers.
+    pub(super) fn left_onto(
+        &mut self,
+        result: &OutputTree,
+        left: &mut HashMap<Term, u32>,
+    ) -> Result<TokenStream, String> {
+        let (arrays, numbers): (Vec<&Output>, Vec<&Output>) =
+            result.leaves().into_iter().partition(|out| self.g.rank(out.term) > 0);
+        let mut code = TokenStream::new();
+        for (&k, out) in self.onto.iter().zip(arrays) {
+            let (Some(now), t) = (self.g.input(k), out.term) else { return Err("an array of no caller".into()) };
+            if t != now && self.plan.in_place.get(&t) != Some(&now) {
+                let (to, from) = (&self.names[&now], self.borrow(t, &mut Vec::new()));
+                // The result may be the caller's array itself, in one of its cases.
+                code.extend(match self.memory.hold.get(&t) {
+                    Some(Hold::Borrowed) => quote!(let left_ = #from.to_vec(); #to.copy_from_slice(&left_);),
+                    _ => quote!(#to.copy_from_slice(#from);),
+                });
+            }
         }
-        let (to, from) = (&self.names[&now], self.borrow(t, &mut Vec::new()));
-        quote!(#to.copy_from_slice(#from);)
+        if !numbers.is_empty() {
+            let all = OutputTree::of_several(numbers.into_iter().cloned().map(OutputTree::Leaf).collect());
+            code.extend(self.output(&all, left)?);
+        }
+        Ok(code)
     }
 
     /// The results as a record among these records.

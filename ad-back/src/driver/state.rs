@@ -26,8 +26,8 @@ pub(crate) struct Driver<'a> {
     pub(super) program: &'a Program,
     pub(super) declared: &'a [Declared],
     pub(super) params: &'a [Param],
-    /// The input to which the only result is added.
-    pub(super) onto: Option<u32>,
+    /// The inputs to which the results that are arrays are added.
+    pub(super) onto: &'a [u32],
     /// The type that the result is in, if it may be absent.
     pub(super) fallible: Option<&'a Fallible>,
     pub(super) checks: &'a [Check],
@@ -123,7 +123,7 @@ impl<'a> Driver<'a> {
             program,
             declared,
             params,
-            onto: routine.onto,
+            onto: &routine.onto,
             fallible: routine.fallible.as_ref(),
             checks,
             plan,

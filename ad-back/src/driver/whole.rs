@@ -115,10 +115,7 @@ impl Driver<'_> {
                 self.call_of(t, callee, args, guard);
                 Ok(())
             }
-            Node::Prim(Prim::Onto(callee), args) => {
-                self.call_onto(t, callee, args, guard, k);
-                Ok(())
-            }
+            Node::Prim(Prim::Onto(callee, ..), args) => self.call_onto(t, callee, args, guard, k),
             Node::Prim(Prim::Returned(k, _), args) => {
                 self.returned(t, *k, args, guard);
                 Ok(())

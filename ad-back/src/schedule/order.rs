@@ -7,7 +7,7 @@ use super::super::calls::is_call;
 use super::super::plan::{Guard, Plan};
 use super::super::store::{Class, alias_of};
 use super::statements::{Shared, Target, reads};
-use ad_ir::analysis::guards::parts;
+use ad_ir::analysis::guards::{decided, parts};
 use ad_ir::choice::{Kind, choose_if};
 use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::prim::Prim;
@@ -54,20 +54,18 @@ pub(super) fn places(all: &Shared<'_>, own: &[usize], plan: &Plan, n: usize) -> 
     found
 }
 
-/// The chain of updates from the caller's array `now` to the only result, if all its states can
-/// share the caller's memory.
-pub(super) fn place_of_caller(
-    all: &Shared<'_>,
-    own: &[usize],
-    plan: &Plan,
-    now: Term,
-    result: Term,
-) -> Option<InPlace> {
-    let chain = chain_of_updates(all.g, &plan.loops, now, result)?;
-    if !chain.iter().all(|&t| plan.scopes.of(t) == 0) {
-        return None;
+/// The chains of updates from arrays of the caller to the results that are left there, of those
+/// arrays whose states can all share the caller's memory.
+pub(super) fn places_of_caller(all: &Shared<'_>, own: &[usize], plan: &Plan, onto: &[(Term, Term)]) -> Vec<InPlace> {
+    let mut found: Vec<InPlace> = Vec::new();
+    for &(now, result) in onto {
+        let Some(chain) = chain_of_updates(all.g, &plan.loops, now, result) else { continue };
+        let taken = |t: &Term| found.iter().any(|other| other.chain.contains(t));
+        if chain.iter().all(|&t| plan.scopes.of(t) == 0) && !chain.iter().any(taken) {
+            found.extend(in_one_memory(all, own, plan, (now, chain), &|_| false));
+        }
     }
-    in_one_memory(all, own, plan, (now, chain), &|_| false)
+    found
 }
 
 /// The chain of updates of this carried array, if all its states can share one memory.
@@ -167,7 +165,7 @@ fn shows(all: &Shared<'_>, plan: &Plan, t: Term, shown: &BTreeSet<Term>) -> bool
     let g = all.g;
     let read: Option<Vec<Term>> = match g.node(t) {
         Node::Scatter { src, index, .. } => Some(std::iter::once(src).chain(&**index).copied().collect()),
-        Node::Prim(Prim::Onto(_), args) => Some(args[..args.len() - 1].to_vec()),
+        Node::Prim(Prim::Onto(..), args) => Some(args[..args.len() - 1].to_vec()),
         _ => None,
     };
     if let Some(read) = read {
@@ -198,9 +196,26 @@ fn updates_are_guarded(all: &Shared<'_>, plan: &Plan, now: Term, (cond, then, ot
     let (yes, no) = (members(then), members(other));
     let under = |t: &Term, value: bool| {
         let guard = all.of_term.get(t).map(|&s| &all.sets.sets[all.statements[s].guard as usize]);
-        guard.is_some_and(|guard| holds(all.g, guard, (cond, value)))
+        let unreached = || {
+            let reached = plan.loops.begun(*t).and_then(|(n, _)| reached_by(all, plan, n));
+            reached.is_some_and(|reached| decided(all.g, reached, &[(cond, !value)], PARTS) == Some(false))
+        };
+        guard.is_some_and(|guard| holds(all.g, guard, (cond, value))) || unreached()
     };
     yes.difference(&no).all(|t| under(t, true)) && no.difference(&yes).all(|t| under(t, false))
+}
+
+/// The condition under which the only step of a loop makes its only call.
+fn reached_by(all: &Shared<'_>, plan: &Plan, n: usize) -> Option<Term> {
+    let mut found = None;
+    for c in &plan.loops.all[n].carries {
+        let Node::Prim(Prim::Onto(..), args) = all.g.node(c.next) else { return None };
+        if found.is_some_and(|reached| reached != args[0]) {
+            return None;
+        }
+        found = Some(args[0]);
+    }
+    found
 }
 
 /// Whether these conditions together imply the literal: each part of a conjunction has to be

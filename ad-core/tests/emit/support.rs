@@ -276,7 +276,7 @@ impl Case {
             workspace: false,
             destinations: Vec::new(),
             exact: None,
-            onto: None,
+            onto: Vec::new(),
         };
         (program, routine)
     }

@@ -100,7 +100,7 @@ fn common(g: &Graph, roots: &[Term], follows: &dyn Fn(Guard) -> Vec<Guard>) -> H
                 }
             }
             // Whether a call is made is decided wherever the call is moved.
-            Node::Prim(Prim::Call(_) | Prim::Onto(_), args) => {
+            Node::Prim(Prim::Call(_) | Prim::Onto(..), args) => {
                 give(&mut guards, args[0], Vec::new());
                 args[1..].iter().for_each(|&c| give(&mut guards, c, own.clone()));
             }

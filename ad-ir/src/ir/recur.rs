@@ -81,7 +81,7 @@ impl Graph {
     pub fn destination(&self, t: Term) -> Option<Term> {
         match self.node(t) {
             Node::Scatter { dst, .. } => Some(*dst),
-            Node::Prim(Prim::Onto(_), args) => args.last().copied(),
+            Node::Prim(Prim::Onto(..), args) => args.last().copied(),
             _ => None,
         }
     }
@@ -90,12 +90,21 @@ impl Graph {
     pub fn onto(&mut self, t: Term, dst: Term) -> Term {
         match self.node(t).clone() {
             Node::Scatter { put, src, vars, index, .. } => self.mk(Node::Scatter { put, dst, src, vars, index }),
-            Node::Prim(Prim::Onto(callee), args) => {
+            Node::Prim(prim @ Prim::Onto(..), args) => {
                 let args: Vec<Term> = args[..args.len() - 1].iter().copied().chain([dst]).collect();
-                self.prim(Prim::Onto(callee), &args)
+                self.prim(prim, &args)
             }
             _ => t,
         }
+    }
+
+    /// Whether a loop is one call of a reverse half that adds to several arrays and numbers: each
+    /// result of its body is the cotangent of one active argument. No pass may take it apart, since
+    /// each part would make the call.
+    #[must_use]
+    pub fn is_one_call(&self, scan: &Scan) -> bool {
+        scan.body.results.len() > 1
+            && scan.body.results.iter().all(|&t| matches!(self.node(t), Node::Prim(Prim::Onto(..), _)))
     }
 
     /// Whether a term depends on one of these placeholders or free variables.

@@ -10,6 +10,7 @@ use std::vec::IntoIter;
 
 use proc_macro2::Ident;
 
+mod computed_again;
 pub(crate) mod examples;
 pub(crate) mod inner;
 pub(crate) mod jacobian;
@@ -107,7 +108,7 @@ pub(crate) fn routine(
         workspace: program.workspace && !destinations.is_empty(),
         destinations,
         exact: Some(exact),
-        onto: None,
+        onto: Vec::new(),
     }
 }
 

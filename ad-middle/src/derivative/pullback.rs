@@ -9,16 +9,19 @@
 //!
 //! This module must never decide in which stage a term is computed.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::format_ident;
 
 use super::docs;
 use super::split::{Kept, StageSplit};
 use crate::passes::loops::accumulated::added_to;
+use crate::passes::loops::with_known_captures;
 use ad_ir::analysis::guards::{Guard, Guards};
 use ad_ir::analysis::once;
 use ad_ir::descriptor::Descriptor;
-use ad_ir::ir::{Graph, Node, Term};
+use ad_ir::ir::{Graph, Node, Term, Type};
 use ad_ir::prim::Prim;
 use ad_ir::program::{
     Container, Declared, Output, OutputTree, Owner, Param, ParamTree, Passing, Program, Role, Routine, Staged,
@@ -29,17 +32,18 @@ use ad_ir::rust_types;
 pub(crate) fn pullback(program: &mut Program, which: &Descriptor, whole: Routine) -> Staged {
     let name = format_ident!("{}_{}", program.stem, which.suffix, span = program.name.span());
     let docs = docs(program, which);
-    split(program, whole, (name, docs), &[])
+    split(program, whole, (name, docs), None)
 }
 
 /// The two halves of a called function: its `vjp` or `jvp`, split at the additional parameters.
-/// Both take the parameters that are `passed` on.
-pub(crate) fn halves(program: &mut Program, whole: Routine, passed: &[u32]) -> Staged {
+/// Both take the parameters that are `passed` on. If `adds` holds, the second adds its results that
+/// are arrays to arrays of the caller.
+pub(crate) fn halves(program: &mut Program, whole: Routine, passed: &[u32], adds: bool) -> Staged {
     let name = program.name.clone();
     let uses = once::<Guards>(&program.graph, &whole.result.terms());
     let own = program.params.len();
     let later: Vec<u32> = whole.params.iter().skip(own).filter_map(|p| p.input).collect();
-    let mut staged = split(program, whole, (name, Vec::new()), passed);
+    let mut staged = split(program, whole, (name, Vec::new()), Some((passed, adds)));
     let results = program.result.leaves().len();
     let mut kept = staged.first.result.terms();
     for t in &mut kept[results..] {
@@ -49,24 +53,32 @@ pub(crate) fn halves(program: &mut Program, whole: Routine, passed: &[u32]) -> S
     staged
 }
 
-/// Lets the reverse half add its only result, an array, to an array of the caller.
-pub(crate) fn adding(program: &mut Program, second: &mut Routine) {
-    let [gradient] = second.result.terms()[..] else { return };
-    let g = &mut program.graph;
-    let (elem, shape) = (g.elem(gradient), g.shape(gradient).to_vec());
-    let rank = ad_ir::ir::axis(shape.len());
-    let given = g.add_input_shaped(elem, shape);
-    let input = if let Node::Input(k) = g.node(given) { Some(*k) } else { None };
-    let sum = added_to(g, given, gradient);
-    let ty = rust_types::added_to_type(program, elem);
-    let (name, container, passing) = (format_ident!("onto_"), Container::Slice, Container::Slice.passing());
-    let (label, lens, role) = (name.to_string(), Vec::new(), Role::Data);
-    let parts = ParamTree::Leaf(second.params.len());
-    second.declared.push(Declared { name: name.clone(), label: label.clone(), ty, parts });
-    second.params.push(Param { name, label, passing, container, elem, rank, lens, input, role });
-    second.result = OutputTree::Leaf(Output { term: sum, container, lens: Vec::new(), role });
-    second.result_ty = rust_types::unit();
-    second.onto = input;
+/// Lets the reverse half add its results that are arrays to arrays of the caller, one for each. It
+/// returns the numbers. `arrays`: the input for the array of each result.
+fn adding(program: &mut Program, second: &mut Routine, arrays: &[Option<Term>]) {
+    let mut terms = second.result.terms();
+    let many = terms.len() > 1;
+    for (k, array) in arrays.iter().enumerate() {
+        let g = &mut program.graph;
+        let (Some(array), elem, rank) = (*array, g.elem(terms[k]), ad_ir::ir::axis(g.rank(terms[k]))) else { continue };
+        let Node::Input(input) = *g.node(array) else { continue };
+        added_to(g, array, &mut terms, k);
+        let ty = rust_types::added_to_type(program, elem);
+        let name = if many { format_ident!("onto{k}_") } else { format_ident!("onto_") };
+        let (container, passing) = (Container::Slice, Container::Slice.passing());
+        let (label, lens, role, input) = (name.to_string(), Vec::new(), Role::Data, Some(input));
+        let parts = ParamTree::Leaf(second.params.len());
+        second.declared.push(Declared { name: name.clone(), label: label.clone(), ty, parts });
+        second.params.push(Param { name, label, passing, container, elem, rank, lens, input, role });
+        second.onto.extend(input);
+    }
+    let leaf = |&term: &Term| {
+        let container = if program.graph.rank(term) == 0 { Container::Scalar } else { Container::Slice };
+        OutputTree::Leaf(Output { term, container, lens: Vec::new(), role: Role::Data })
+    };
+    second.result = OutputTree::of_several(terms.iter().map(leaf).collect());
+    let numbers = second.numbers(&program.graph);
+    second.result_ty = rust_types::tree_type(program, &numbers);
 }
 
 /// A value that is saved for one arm is computed in that arm only. This matters for a function that
@@ -89,7 +101,22 @@ fn only_where_read(g: &mut Graph, t: Term, uses: &[Guard], later: &[u32]) -> Ter
     guarded
 }
 
-fn split(program: &mut Program, whole: Routine, (name, docs): (Ident, Vec<String>), passed: &[u32]) -> Staged {
+/// The arrays of the caller to which results are added, as inputs. The size of the only axis of a
+/// result is that of the caller's array.
+fn arrays_of_caller(split: &mut StageSplit<'_>, results: &[Term]) -> Vec<Option<Term>> {
+    let mut array = |&t: &Term| (split.rank(t) > 0).then(|| split.array_like(t));
+    results.iter().map(&mut array).collect()
+}
+
+/// `halves`: the parameters that both stages take, and whether the second adds its arrays to those
+/// of its caller. `None` for a closure.
+fn split(
+    program: &mut Program,
+    whole: Routine,
+    (name, docs): (Ident, Vec<String>),
+    halves: Option<(&[u32], bool)>,
+) -> Staged {
+    let (passed, adds) = halves.unwrap_or_default();
     let Routine { mut declared, mut params, result, checks, .. } = whole;
     let mut results = match result {
         OutputTree::Tuple(parts) => parts,
@@ -105,6 +132,20 @@ fn split(program: &mut Program, whole: Routine, (name, docs): (Ident, Vec<String
     let shared = passed.iter().filter_map(|&k| params.get(k as usize)?.input);
     let shared = shared.chain(program.constants.iter().map(|c| c.input)).collect();
     let mut split = StageSplit::new(&mut graph, inputs, shared);
+    let mut arrays = Vec::new();
+    if adds {
+        arrays = arrays_of_caller(&mut split, &later.terms());
+    }
+    if halves.is_some() {
+        let early = |split: &mut StageSplit<'_>, t: Term| !split.late(t);
+        let hold: Vec<Term> = checks.iter().map(|c| c.ok).filter(|&t| early(&mut split, t)).collect();
+        let shown = checks
+            .iter()
+            .filter(|c| split.late(c.ok))
+            .flat_map(|c| std::iter::once(c.ok).chain(c.shown.iter().map(|s| s.1)));
+        let roots: Vec<Term> = later.terms().into_iter().chain(shown).collect();
+        split.compute_again(&roots, &hold);
+    }
     let (mut now, mut then) = (Vec::new(), Vec::new());
     for mut check in checks {
         if std::iter::once(check.ok).chain(check.shown.iter().map(|s| s.1)).any(|t| split.late(t)) {
@@ -117,9 +158,15 @@ fn split(program: &mut Program, whole: Routine, (name, docs): (Ident, Vec<String
             now.push(check);
         }
     }
-    let terms: Vec<Term> = later.terms().into_iter().map(|t| split.closed(t)).collect();
+    let mut terms: Vec<Term> = later.terms().into_iter().map(|t| split.closed(t)).collect();
+    let (mut kept, new_inputs) = split.into_kept();
+    if halves.is_some() {
+        terms = with_known_captures(&mut graph, &terms);
+        let of_checks = then.iter().flat_map(|c| c.shown.iter().map(|s| s.1).chain([c.ok]));
+        let read = inputs_of(&graph, terms.iter().copied().chain(of_checks));
+        kept.retain(|one| read.contains(&one.input));
+    }
     let second = later.with_terms(&mut terms.into_iter());
-    let (kept, new_inputs) = split.into_kept();
     program.graph = graph;
     let kept: Vec<Captured> = kept.into_iter().enumerate().map(|(k, one)| Captured::new(program, k, one)).collect();
     let mut second_params: Vec<Param> = passed.iter().filter_map(|&k| params.get(k as usize).cloned()).collect();
@@ -157,11 +204,37 @@ fn split(program: &mut Program, whole: Routine, (name, docs): (Ident, Vec<String
         destinations: Vec::new(),
         workspace: false,
         exact: None,
-        onto: None,
+        onto: Vec::new(),
     };
     let first = routine("value_and_kept", (declared, params), (first, program.fallible.clone()), now);
-    let second = routine("pulled_back", (second_declared, second_params), (second, None), then);
+    let mut second = routine("pulled_back", (second_declared, second_params), (second, None), then);
+    if adds {
+        adding(program, &mut second, &arrays);
+    }
     Staged { name, docs, first, second }
+}
+
+/// The inputs that terms read, also through the sizes of arrays.
+fn inputs_of(g: &Graph, roots: impl Iterator<Item = Term>) -> BTreeSet<Term> {
+    let (mut seen, mut open): (BTreeSet<Term>, Vec<Term>) = (BTreeSet::new(), roots.collect());
+    while let Some(t) = open.pop() {
+        if !seen.insert(t) {
+            continue;
+        }
+        let mut types = vec![g.ty(t)];
+        while let Some(ty) = types.pop() {
+            match ty {
+                Type::Array(_, shape) => open.extend(shape.iter().copied()),
+                Type::Tuple(parts) => types.extend(parts),
+            }
+        }
+        if let Node::Scan(scan) = g.node(t) {
+            open.extend(&scan.body.results);
+        }
+        g.node(t).for_each_child(|c| open.push(c));
+    }
+    seen.retain(|&t| matches!(g.node(t), Node::Input(_)));
+    seen
 }
 
 /// A term of the first stage that the second reads.

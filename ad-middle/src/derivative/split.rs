@@ -6,11 +6,13 @@
 //! This module must never let the second stage compute any other term that the first stage could
 //! have computed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use ad_ir::ir::rewrite::{Memoised, Needs, OnDemand, on_demand};
-use ad_ir::ir::{Graph, Node, Term, Type};
+use ad_ir::ir::{Elem, Graph, Node, Term, Type};
 use ad_ir::prim::Prim;
+
+use super::computed_again::{Facts, computed_again, is_discrete};
 
 /// A term of the first stage that the second reads.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +37,10 @@ pub struct StageSplit<'a> {
     /// Terms of the second stage.
     done: HashMap<Term, Term>,
     kept: Vec<Kept>,
+    /// Conditions of the first stage, where it has ended without a panic.
+    instead: HashMap<Term, Term>,
+    /// Numbers that the second stage computes again.
+    again: BTreeSet<Term>,
 }
 
 impl Memoised for StageSplit<'_> {
@@ -50,6 +56,9 @@ impl Memoised for StageSplit<'_> {
     }
 
     fn made(&mut self, &t: &Term) -> Term {
+        if let Some(instead) = self.instead.get(&t) {
+            return self.done[instead];
+        }
         let node = self.g.node_rc(t);
         if self.is_border(t, &node) {
             match self.g.ty(t).clone() {
@@ -82,6 +91,10 @@ impl Memoised for StageSplit<'_> {
 
 impl OnDemand for StageSplit<'_> {
     fn enter(&mut self, &t: &Term, needs: &mut Needs<'_, Term>) -> Option<Term> {
+        if let Some(&instead) = self.instead.get(&t) {
+            needs.push(instead);
+            return None;
+        }
         let node = self.g.node_rc(t);
         if let Some(new) = self.leaf(t, &node) {
             return Some(new);
@@ -110,7 +123,96 @@ impl<'a> StageSplit<'a> {
     /// take the inputs that are `shared`.
     pub fn new(g: &'a mut Graph, inputs: Vec<u32>, shared: Vec<u32>) -> Self {
         let (own, late, done) = (HashMap::new(), HashMap::new(), HashMap::new());
-        StageSplit { g, inputs, shared, own, late, done, kept: Vec::new() }
+        let (kept, instead, again) = (Vec::new(), HashMap::new(), BTreeSet::new());
+        StageSplit { g, inputs, shared, own, late, done, kept, instead, again }
+    }
+
+    /// The number of axes of a term.
+    #[must_use]
+    pub fn rank(&self, t: Term) -> usize {
+        self.g.rank(t)
+    }
+
+    /// A further input of the second stage, an array with the type of a term of it. If the size of
+    /// its only axis is a number of the first stage, the second reads it off the array.
+    pub fn array_like(&mut self, t: Term) -> Term {
+        let (elem, shape) = (self.g.elem(t), self.g.shape(t).to_vec());
+        if let [size] = shape[..]
+            && !self.done.contains_key(&size)
+        {
+            let node = self.g.node_rc(size);
+            let own = match &*node {
+                Node::Size(k, _) | Node::Input(k) => !self.shared.contains(k),
+                Node::Lit(_) => false,
+                _ => true,
+            };
+            if own && self.is_border(size, &node) {
+                let array = self.g.add_input(elem, 1);
+                let own = self.g.shape(array)[0];
+                self.done.insert(size, own);
+                return array;
+            }
+        }
+        let shape = self.terms(&shape);
+        self.g.add_input_shaped(elem, shape)
+    }
+
+    /// Lets the second stage compute conditions and integers again that follow from others. The
+    /// first stage has found these conditions to hold.
+    pub fn compute_again(&mut self, roots: &[Term], hold: &[Term]) {
+        let (facts, borders) = (Facts::of(self.g, hold.iter().copied()), self.borders(roots));
+        let (mut wanted, mut kept) = (Vec::new(), BTreeSet::new());
+        for t in borders {
+            if !is_discrete(self.g, t) {
+                kept.insert(t);
+                continue;
+            }
+            let instead = if self.g.elem(t) == Elem::Bool { facts.simplified(self.g, t) } else { t };
+            if instead != t {
+                self.instead.insert(t, instead);
+            }
+            if !matches!(self.g.node(instead), Node::Lit(_)) {
+                wanted.push(instead);
+            }
+        }
+        let (shared, done) = (&self.shared, &self.done);
+        let has = |g: &Graph, t: Term| match g.node(t) {
+            Node::Input(k) | Node::Size(k, _) => shared.contains(k),
+            _ => false,
+        };
+        let g = &*self.g;
+        self.again = computed_again(g, &wanted, kept, &|t| has(g, t) || done.contains_key(&t));
+    }
+
+    /// The terms of the first stage that these terms of the second read.
+    fn borders(&mut self, roots: &[Term]) -> BTreeSet<Term> {
+        let (mut found, mut seen, mut open) = (BTreeSet::new(), HashSet::new(), roots.to_vec());
+        while let Some(t) = open.pop() {
+            if !seen.insert(t) || self.done.contains_key(&t) {
+                continue;
+            }
+            let node = self.g.node_rc(t);
+            sizes_of(self.g.ty(t), &mut open);
+            match &*node {
+                Node::Input(k) | Node::Size(k, _) if self.shared.contains(k) || self.inputs.contains(k) => continue,
+                Node::Lit(_) | Node::Var(_) | Node::Param(..) => continue,
+                _ => {}
+            }
+            if self.is_border(t, &node) {
+                found.insert(t);
+                if let Type::Tuple(parts) = self.g.ty(t).clone() {
+                    found.remove(&t);
+                    open.extend((0..parts.len()).map(|k| self.g.proj(t, k)));
+                }
+                continue;
+            }
+            // Bodies mention records and sizes of the first stage.
+            if let Node::Scan(scan) = &*node {
+                open.extend(&scan.body.results);
+            }
+            node.for_each_child(|c| open.push(c));
+        }
+        found
     }
 
     /// The terms that the second stage reads of the first, and the numbers of the later inputs in
@@ -202,7 +304,8 @@ impl<'a> StageSplit<'a> {
 
     /// Whether a term belongs to the first stage and is kept.
     fn is_border(&mut self, t: Term, node: &Node) -> bool {
-        if self.g.is_open(t) || !self.g.free(t).is_empty() || self.late(t) {
+        let again = self.again.contains(&t);
+        if again || self.g.is_open(t) || !self.g.free(t).is_empty() || self.late(t) {
             return false;
         }
         !matches!(
@@ -218,5 +321,12 @@ impl<'a> StageSplit<'a> {
         let input = self.g.add_input_shaped(elem, shape);
         self.kept.push(Kept { term: t, input });
         input
+    }
+}
+
+fn sizes_of(ty: &Type, sizes: &mut Vec<Term>) {
+    match ty {
+        Type::Array(_, shape) => sizes.extend(shape.iter().copied()),
+        Type::Tuple(parts) => parts.iter().for_each(|ty| sizes_of(ty, sizes)),
     }
 }

@@ -13,7 +13,7 @@ use super::item_axis;
 use ad_ir::analysis::Analyses;
 use ad_ir::analysis::bounds::bound;
 use ad_ir::ir::rewrite::{Memoised, Needs, OnDemand, on_demand};
-use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type, Var};
+use ad_ir::ir::{Body, Elem, Graph, Node, OpenLoop, Scan, Term, Type, Var};
 use ad_ir::prim::structural::Batch;
 use ad_ir::prim::{Cmp, Prim, Reduce};
 
@@ -217,6 +217,9 @@ impl<'g> Lift<'g> {
     /// A loop inside a build is one loop over batched values. Carried values are batched whether
     /// they vary or not; captures and consumed arrays only where they vary.
     fn scan(&mut self, scan: &Scan) -> Term {
+        if self.g.is_one_call(scan) {
+            return self.one_call(scan);
+        }
         let (carries, captures) = (scan.init.len(), scan.captures.len());
         let outer: Vec<Term> = scan.init.iter().chain(&scan.captures).chain(&scan.xs).copied().collect();
         let batched: Vec<bool> = outer.iter().enumerate().map(|(k, &t)| k < carries || self.varies(t)).collect();
@@ -294,6 +297,21 @@ impl<'g> Lift<'g> {
             })
             .collect();
         self.g.tuple(&parts)
+    }
+
+    /// A call for each item: a loop over the items, whose steps each make one.
+    fn one_call(&mut self, scan: &Scan) -> Term {
+        let step = self.g.fresh();
+        let at = self.g.mk(Node::Var(step));
+        let of_item = |me: &mut Self, t: &Term| {
+            if me.varies(*t) { me.g.index(me.done[t], &[at]) } else { *t }
+        };
+        let init = scan.init.iter().map(|t| of_item(self, t)).collect();
+        let captures = scan.captures.iter().map(|t| of_item(self, t)).collect();
+        let made = self.g.scan(Scan { init, captures, ..scan.clone() });
+        let results = (0..scan.init.len()).map(|k| self.g.proj(made, k)).collect();
+        let (count, init, carried) = (self.size, Vec::new(), Vec::new());
+        self.g.close_loop(&OpenLoop { count, reverse: false, stop: None, step, init, carried, results })
     }
 
     /// The type for all values of the variable, whose axis comes after `behind` other axes.

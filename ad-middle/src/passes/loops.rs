@@ -48,6 +48,7 @@ pub(crate) mod fusion;
 pub(crate) mod inner;
 mod legality;
 mod nested_sums;
+mod onto_part;
 pub(crate) mod rematerialise;
 pub(crate) mod ring_buffers;
 pub(crate) mod strip_mine;
@@ -59,7 +60,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use self::updates::Update;
 use super::lift::Lift;
 use super::rewrite::{Rewriter, with_rewritten_children};
+use super::simplify::simplify_exactly;
 use super::{Context, Pass, trace};
+use ad_ir::analysis::once;
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::flatten;
@@ -163,13 +166,27 @@ pub(super) fn bulk(g: &mut Graph, scan: Scan, exact: &[bool], wanted: &[bool]) -
     flatten::scan(g, scan, &mut |g, scan, of| {
         // A loop that may stop early is left alone: bulk operations would include iterations that
         // did not run.
-        if scan.stop.is_some() {
+        if scan.stop.is_some() || g.is_one_call(&scan) {
             return g.scan(scan);
         }
         let flags = |all: &[bool]| of.iter().map(|&k| all[k]).collect::<Vec<bool>>();
         let parts = Distribution::new(g, scan, flags(exact), flags(wanted));
         parts.run()
     })
+}
+
+/// The simplified roots. Values that loops capture and that are literals are known in the loops.
+/// Every term keeps its bits.
+pub(crate) fn with_known_captures(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
+    let fixed = once::<Fixed>(g, roots);
+    let roots = Rewriter::new(&fixed).run_named(g, roots, |g, t, done| {
+        let Node::Scan(mut scan) = with_rewritten_children(g, t, done) else { return None };
+        let outer: Vec<Option<Term>> =
+            scan.init.iter().map(|_| None).chain(scan.captures.iter().copied().map(Some)).collect();
+        scan.body.results = with_literals(g, &scan.body, &outer);
+        Some((None, g.scan(*scan)))
+    });
+    simplify_exactly(g, &roots)
 }
 
 /// The results of a loop's body. Parameters that are literals outside of the loop are replaced by

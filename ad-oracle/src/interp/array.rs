@@ -48,7 +48,7 @@ pub(super) fn prim(prim: &Prim, args: &[&Array], work: &mut Work) -> Out {
         Prim::Sum(_) | Prim::Reduce(..) if args[0].elem.is_real() => work.real += input,
         Prim::Sum(_) | Prim::Reduce(..) => work.discrete += input,
         Prim::CumSum(_) => work.real += n,
-        Prim::Call(_) | Prim::Onto(_) | Prim::Returned(..) | Prim::Derived(_) => work.moved += n,
+        Prim::Call(_) | Prim::Onto(..) | Prim::Returned(..) | Prim::Derived(_) => work.moved += n,
         Prim::Contract(c) => work.real += 2 * n * contracted(c, args[0]).1.iter().product::<usize>() as u64,
         Prim::Fused => work.real += 2 * n,
         Prim::StopGradient | Prim::RelaxedExact | Prim::UnknownOrder | Prim::Finished => {}
@@ -236,7 +236,7 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
         }
         Prim::Stack => Array::from_rows(args[0].elem, &args[0].shape, args),
         Prim::Contract(c) => contract(c, args[0], args[1]),
-        Prim::Call(_) | Prim::Onto(_) | Prim::Returned(..) => {
+        Prim::Call(_) | Prim::Onto(..) | Prim::Returned(..) => {
             Err("a function that is compiled on its own has no meaning in one graph".into())
         }
         Prim::Derived(_) => Err("a derivative inside of a function is replaced before evaluation".into()),

@@ -79,10 +79,11 @@ pub struct Callee {
 
 impl Callee {
     /// Whether the reverse half with these active arguments adds to memory of its caller, given
-    /// the number of axes of the first one.
+    /// the number of axes of the first one. A half with one number as its only active argument
+    /// returns the cotangent instead.
     #[must_use]
     pub fn adds(active: &[u32], rank: usize) -> bool {
-        active.len() == 1 && rank > 0
+        active.len() > 1 || rank > 0
     }
 
     /// The type of the number that a call gives.
@@ -129,12 +130,20 @@ impl Structural for Call<'_> {
     }
 }
 
-/// `[reached, argument..., x]`: x plus a cotangent. If the call is not reached, the value is x.
-pub(super) struct Onto<'a>(pub(super) &'a Callee);
+/// `[reached, argument..., x]`: x plus the cotangent of active argument `k`. If the call is not
+/// reached, the value is x. With `start` and `len` before x, the cotangent is added to that part of
+/// it.
+pub(super) struct Onto<'a>(pub(super) &'a Callee, pub(super) u32, pub(super) bool);
 
 impl Structural for Onto<'_> {
     fn name(&self) -> String {
-        format!("call_{}_reverse_onto", self.0.function)
+        let (function, k) = (self.0.function, self.1);
+        let part = if self.2 { "_part" } else { "" };
+        if self.0.active.len() > 1 {
+            format!("call_{function}_reverse_onto{part}[{k}]")
+        } else {
+            format!("call_{function}_reverse_onto{part}")
+        }
     }
 
     fn infer(&self, g: &dyn Types, args: &[Term]) -> Typed {
@@ -143,11 +152,12 @@ impl Structural for Onto<'_> {
         args.iter().try_for_each(|&t| g.array(t).map(|_| ()))?;
         let (elem, shape) = g.array(args[args.len() - 1])?;
         ensure!(args.len() > 1 && elem.is_real(), "a cotangent is added to what is real");
+        ensure!(!self.2 || (args.len() > 3 && shape.len() == 1), "a part is of an array with one axis");
         shaped(elem, shape.iter().copied())
     }
 
     fn batch(&self, g: &mut dyn Build, b: &Batch<'_>) -> Term {
-        g.row_by_row(&Prim::Onto(self.0.clone().into()), b.args, b.lifted, b.varies, b.size)
+        g.row_by_row(&Prim::Onto(self.0.clone().into(), self.1, self.2), b.args, b.lifted, b.varies, b.size)
     }
 
     fn cost(&self) -> Option<u32> {

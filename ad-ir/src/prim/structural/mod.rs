@@ -322,9 +322,10 @@ primitives! {
         /// `[reached, argument...]`: a call of a function that is compiled on its own. The value is
         /// its only result, or the number of the record that has its results.
         Call(Rc<Callee>) as (callee) => call::Call(callee);
-        /// `[reached, argument..., x]`: x plus the cotangent that a reverse half sends to the only
-        /// active argument, an array. The half adds to x in its memory.
-        Onto(Rc<Callee>) as (callee) => call::Onto(callee);
+        /// `[reached, argument..., x]`: x plus the cotangent that a reverse half sends to this one
+        /// of its active arguments. The half adds to an array in its memory. If the flag is set:
+        /// `[reached, argument..., start, len, x]`, and the argument is `x[start..][..len]`.
+        Onto(Rc<Callee>, u32, bool) as (callee, k, part) => call::Onto(callee, *k, *part);
         /// `[record, size...]`: this result of a call, of this element type.
         Returned(u32, Elem) as (k, elem) => call::Returned(*k, *elem);
         /// `[row..., seed..., size...]`: an array of the derivative of the function that is the

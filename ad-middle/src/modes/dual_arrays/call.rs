@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use ad_ir::analysis::guards::Guard;
-use ad_ir::ir::{Elem, Graph, Node, Term};
+use ad_ir::ir::{Elem, Graph, Node, OpenLoop, Term};
 use ad_ir::prim::structural::{Callee, Half, Returns};
 use ad_ir::prim::{Cmp, Prim};
 
@@ -158,26 +158,41 @@ pub(super) fn transpose(
         }
         reached = g.cond(reached, any, no);
     }
-    if let [(arg, id)] = call.args[..]
-        && call.callee.rule.is_none()
-        && Callee::adds(&call.callee.active, g.rank(arg))
-    {
-        let callee = Callee { half: Half::Reverse, direct: None, ..call.callee.clone() };
-        let zeros = g.zeros_like(arg);
-        let args: Vec<Term> = call.given(reached).chain(given).chain([zeros]).collect();
-        let term = g.prim(Prim::Onto(callee.into()), &args);
-        let term = guard.map_or(term, |guard| wrap(g, term, guard));
-        return vec![(id, Cotangent { term, masked: KnownZeros::None })];
-    }
-    let args = call.callee.active.iter().zip(&call.args);
-    let like: Vec<(u32, Elem, Vec<Term>)> =
-        args.map(|(&k, &(arg, _))| (k, g.elem(arg), g.shape(arg).to_vec())).collect();
-    let found = other_half(g, call, (Half::Reverse, reached), given, &like);
+    let adds = call.args.first().is_some_and(|a| Callee::adds(&call.callee.active, g.rank(a.0)));
+    let found = if adds && call.callee.rule.is_none() {
+        added(g, call, reached, &given)
+    } else {
+        let args = call.callee.active.iter().zip(&call.args);
+        let like: Vec<(u32, Elem, Vec<Term>)> =
+            args.map(|(&k, &(arg, _))| (k, g.elem(arg), g.shape(arg).to_vec())).collect();
+        other_half(g, call, (Half::Reverse, reached), given, &like)
+    };
     let sent = call.args.iter().zip(found).map(|(&(_, id), term)| {
         let term = guard.map_or(term, |guard| wrap(g, term, guard));
         (id, Cotangent { term, masked: KnownZeros::None })
     });
     sent.collect()
+}
+
+/// The cotangents of the active arguments, added to zeros by the reverse half. A pass that adds
+/// them to other arrays makes the half begin with those (`Graph::onto`). If there are several, one
+/// call adds to all of them: it is the only step of a loop that carries them.
+fn added(g: &mut Graph, call: &CallDelta, reached: Term, given: &[Term]) -> Vec<Term> {
+    let callee = Rc::new(Callee { half: Half::Reverse, direct: None, ..call.callee.clone() });
+    let init: Vec<Term> = call.args.iter().map(|a| g.zeros_like(a.0)).collect();
+    let one = |g: &mut Graph, k: u32, x: Term| {
+        let args: Vec<Term> = call.given(reached).chain(given.iter().copied()).chain([x]).collect();
+        g.prim(Prim::Onto(Rc::clone(&callee), k, false), &args)
+    };
+    if let [zeros] = init[..] {
+        return vec![one(g, 0, zeros)];
+    }
+    let carried: Vec<Term> = init.iter().map(|&t| g.placeholder(g.ty(t).clone())).collect();
+    let results = (0..).zip(&carried).map(|(k, &x)| one(g, k, x)).collect();
+    let (step, count) = (g.fresh(), g.lit_usize(1));
+    let parts = init.len();
+    let made = g.close_loop(&OpenLoop { count, reverse: true, stop: None, step, init, carried, results });
+    (0..parts).map(|k| g.proj(made, k)).collect()
 }
 
 /// Whether a term is a call.

@@ -164,7 +164,7 @@ impl Lift<'_> {
             Node::Scatter { src, .. } => g.shape(*src).to_vec(),
             Node::Prim(prim, args) => match prim {
                 Prim::Slice(_) | Prim::Transpose(_) | Prim::Recast | Prim::Reshape => return Work::Parts,
-                Prim::Call(_) | Prim::Onto(_) | Prim::Returned(..) | Prim::Derived(_) => return Work::Arrays,
+                Prim::Call(_) | Prim::Onto(..) | Prim::Returned(..) | Prim::Derived(_) => return Work::Arrays,
                 _ => {
                     let of_args = args[..prim.data_args(args.len())].iter().map(|&x| g.shape(x));
                     of_args.chain([shape]).max_by_key(|shape| shape.len()).unwrap_or_default().to_vec()

@@ -6,16 +6,22 @@
 //! An inner loop of a derivative that adds to zeros, where the sum is then added to an array of the
 //! outer loop, begins with that array: so an iteration costs nothing of the array's size.
 //!
+//! A call that adds to zeros, where these are then added to a part of an array, adds to that part
+//! (`onto_part`).
+//!
 //! This pass must never fuse a loop that reads the array to which is added: it would read sums that
 //! are not complete. It must never reorder a sum that a decision depends on.
 
+use std::collections::{BTreeSet, HashSet};
+
+use super::onto_part::{self, WithPart};
 use crate::passes::rewrite::{Rewriter, with_rewritten_children};
 use crate::passes::{Context, Pass};
 use ad_ir::analysis::bounds::bound;
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::analysis::uses::Uses;
 use ad_ir::analysis::zeros::is_zero;
-use ad_ir::analysis::{Analyses, Reachable};
+use ad_ir::analysis::{Analyses, Reachable, once};
 use ad_ir::ir::{Graph, Node, OpenLoop, Put, Scan, Term, Var};
 use ad_ir::prim::{Binary, Prim};
 
@@ -29,6 +35,7 @@ pub(crate) const PASS: Pass = Pass {
 
 fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let exact = cx.exact(g);
+    let roots = &in_parts(g, roots, cx)[..];
     Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
         let Node::Scan(mut scan) = with_rewritten_children(g, t, done) else { return None };
         let mut results = pass(g, &scan.body.results, cx);
@@ -47,6 +54,29 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
         scan.body.results = results.into();
         Some(g.scan(*scan))
     })
+}
+
+/// The roots with calls that add to parts of arrays.
+fn in_parts(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
+    let mut roots = roots.to_vec();
+    let calls = |g: &Graph, t: Term| matches!(g.node(t), Node::Prim(Prim::Pad(_), _));
+    let exact = cx.exact(g);
+    loop {
+        let (reach, uses) = (cx.get::<Reachable>(g, &roots), cx.get::<Uses>(g, &roots));
+        if !reach.iter().any(|&t| calls(g, t)) {
+            return roots;
+        }
+        let found = reach.iter().find_map(|&t| {
+            let sums = matches!(g.node(t), Node::Prim(Prim::Binary(Binary::Add), _));
+            let summed = sums && g.rank(t) == 1 && !exact.contains(&t);
+            Some((t, summed.then(|| onto_part::summed(g, t, &uses)).flatten()?))
+        });
+        let Some((t, WithPart { sum, replaced })) = found else { return roots };
+        let mut rewriter = Rewriter::new(&*cx.get::<Fixed>(g, &roots));
+        replaced.into_iter().for_each(|(of, new)| rewriter.set(of, new));
+        rewriter.set(t, sum);
+        roots = rewriter.substitute(g, &roots);
+    }
 }
 
 /// Rows of a loop that are added to an array.
@@ -141,48 +171,87 @@ fn begun(g: &mut Graph, results: &[Term], analyses: &mut Analyses) -> Option<(Te
     Some((sum, g.proj(new, k), of, new))
 }
 
-/// An array and a cotangent, added up in the order in which the cotangent is. A chain of additions
-/// that begins with zeros begins with the array instead.
-pub(crate) fn added_to(g: &mut Graph, array: Term, t: Term) -> Term {
+/// Adds cotangent `k` of these to an array, in the order in which the cotangent is added up. A
+/// chain of additions that begins with zeros begins with the array instead, and so does a loop. The
+/// other cotangents are those of the same loops then.
+pub(crate) fn added_to(g: &mut Graph, array: Term, all: &mut [Term], k: usize) {
+    let mut begun = Vec::new();
+    let uses = once::<Uses>(g, all);
+    all[k] = with_array(g, array, all[k], (&uses, &mut begun));
+    for n in 0..begun.len() {
+        let (of, new) = begun[n];
+        let later = begun[n + 1..].iter().flat_map(|&(of, new)| [of, new]);
+        let old: Vec<Term> = all.iter().copied().chain(later).collect();
+        let mut rewriter = Rewriter::new(&once::<Fixed>(g, &old));
+        rewriter.set(of, new);
+        let mut new = rewriter.substitute(g, &old).into_iter();
+        all.iter_mut().for_each(|t| *t = new.next().unwrap_or(*t));
+        for pair in &mut begun[n + 1..] {
+            *pair = (new.next().unwrap_or(pair.0), new.next().unwrap_or(pair.1));
+        }
+    }
+}
+
+/// The sum of an array and a cotangent. `begun` gets the loops that begin with another array now.
+fn with_array(
+    g: &mut Graph,
+    array: Term,
+    t: Term,
+    (uses, begun): (&onto_part::Counts, &mut Vec<(Term, Term)>),
+) -> Term {
     if is_zero(g, t) {
         return array;
     }
     match g.node(t).clone() {
         Node::Cond { cond, then, other } => {
-            let (then, other) = (added_to(g, array, then), added_to(g, array, other));
+            let (then, other) = (with_array(g, array, then, (uses, begun)), with_array(g, array, other, (uses, begun)));
             g.cond(cond, then, other)
         }
         Node::Prim(Prim::Binary(Binary::Add), args) => {
-            let first = added_to(g, array, args[0]);
-            added_to(g, first, args[1])
+            let first = with_array(g, array, args[0], (uses, begun));
+            with_array(g, first, args[1], (uses, begun))
         }
         Node::Scatter { put: Put::Add, dst, .. } => {
-            let dst = added_to(g, array, dst);
+            let dst = with_array(g, array, dst, (uses, begun));
             g.onto(t, dst)
         }
-        Node::Prim(Prim::Onto(_), args) => {
-            let dst = added_to(g, array, args[args.len() - 1]);
+        Node::Prim(Prim::Onto(..), args) => {
+            let dst = with_array(g, array, args[args.len() - 1], (uses, begun));
             g.onto(t, dst)
         }
         Node::Proj(of, k) => {
             let k = k as usize;
             let Node::Scan(mut scan) = g.node(of).clone() else { return g.add(array, t) };
-            if k >= scan.init.len() || !only_adds(g, &scan, k, true) {
+            let twice = begun.iter().any(|b| b.0 == of);
+            if k >= scan.init.len() || twice || depends(g, array, of) || !only_adds(g, &scan, k, true) {
                 return g.add(array, t);
             }
-            scan.init[k] = added_to(g, array, scan.init[k]);
+            scan.init[k] = with_array(g, array, scan.init[k], (uses, begun));
             let made = g.scan(*scan);
+            begun.push((of, made));
             g.proj(made, k)
         }
+        Node::Prim(Prim::Pad(_), _) => match onto_part::added(g, array, t, uses) {
+            Some(WithPart { sum, replaced }) => {
+                begun.extend(replaced);
+                sum
+            }
+            None => g.add(array, t),
+        },
         _ => g.add(array, t),
     }
+}
+
+/// Whether a sum so far depends on a loop. The loop cannot begin with it then.
+fn depends(g: &Graph, sum: Term, of: Term) -> bool {
+    g.reachable(&[sum]).contains(&of)
 }
 
 /// Whether each step adds to the carried array k, and reads it nowhere. With `sums` it may add
 /// whole arrays, and inner loops may add to it; otherwise it changes only some elements.
 fn only_adds(g: &Graph, scan: &Scan, k: usize, sums: bool) -> bool {
     let is_own = |t: Term| matches!(g.node(t), Node::Param(n, _) if *n as usize == k);
-    let reads = |ts: &[Term]| g.reachable(ts).into_iter().any(is_own);
+    let reads = |ts: &[Term]| read(g, ts).contains(&k);
     let others: Vec<Term> = scan.body.results.iter().enumerate().filter(|(n, _)| *n != k).map(|(_, &t)| t).collect();
     let mut stack = vec![scan.body.results[k]];
     while let Some(t) = stack.pop() {
@@ -194,7 +263,7 @@ fn only_adds(g: &Graph, scan: &Scan, k: usize, sums: bool) -> bool {
                 }
                 stack.push(*dst);
             }
-            Node::Prim(Prim::Onto(_), args) => {
+            Node::Prim(Prim::Onto(..), args) => {
                 let (given, onto) = args.split_at(args.len() - 1);
                 if reads(given) {
                     return false;
@@ -218,4 +287,37 @@ fn only_adds(g: &Graph, scan: &Scan, k: usize, sums: bool) -> bool {
         }
     }
     !reads(&others)
+}
+
+/// The numbers of the parameters of a body that terms of it depend on. A result of an inner loop
+/// depends only on those initial values from which its own steps are computed.
+fn read(g: &Graph, terms: &[Term]) -> BTreeSet<usize> {
+    let (mut found, mut seen, mut stack) = (BTreeSet::new(), HashSet::new(), terms.to_vec());
+    while let Some(t) = stack.pop() {
+        if !seen.insert(t) {
+            continue;
+        }
+        let of = match g.node(t) {
+            Node::Param(n, _) => {
+                found.insert(*n as usize);
+                continue;
+            }
+            Node::Proj(of, k) => Some((*of, *k as usize)),
+            _ => None,
+        };
+        match of.map(|(of, k)| (g.node(of), k)) {
+            Some((Node::Scan(inner), k)) => {
+                let mut needed: BTreeSet<usize> = inner.stop.into_iter().chain([k]).collect();
+                let mut open: Vec<usize> = needed.iter().copied().collect();
+                while let Some(k) = open.pop() {
+                    let carried = read(g, &inner.body.results[k..=k]);
+                    open.extend(carried.into_iter().filter(|&n| n < inner.init.len() && needed.insert(n)));
+                }
+                stack.extend(inner.init.iter().enumerate().filter(|(n, _)| needed.contains(n)).map(|(_, &t)| t));
+                stack.extend(inner.captures.iter().chain(&inner.xs).chain([&inner.count]));
+            }
+            _ => g.node(t).for_each_child(|c| stack.push(c)),
+        }
+    }
+    found
 }

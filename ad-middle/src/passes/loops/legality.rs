@@ -86,7 +86,7 @@ impl Distribution<'_> {
             }
             // The terms that stay in the loop may read the same call. In a loop of its own it would
             // be made twice, and each further one of a function that calls itself twice as well.
-            if matches!(self.g.node(t), Node::Scan(_) | Node::Prim(Prim::Call(_) | Prim::Onto(_), _)) {
+            if matches!(self.g.node(t), Node::Scan(_) | Node::Prim(Prim::Call(_) | Prim::Onto(..), _)) {
                 return false;
             }
             self.g.node(t).for_each_child(|c| stack.push(c));

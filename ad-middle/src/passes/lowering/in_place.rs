@@ -3,7 +3,10 @@
 //! that does not depend on the size of the array. This pass never reassociates a sum of dense
 //! arrays.
 
+use std::collections::HashSet;
+
 use super::opened::{Loops, chain_of_updates};
+use super::{LoweredGraph, exclusive};
 use crate::passes::simplify::part::differs_by_small_constant;
 use ad_ir::analysis::guards::{Guard, decided, parts};
 use ad_ir::analysis::zeros::is_zero;
@@ -25,7 +28,44 @@ pub(crate) fn update(g: &mut Graph, loops: &Loops, now: Term, next: Term) -> Opt
     if g.rank(now) == 0 || next == now {
         return None;
     }
-    Chain { g, loops, now, facts: Vec::new(), splits: SPLITS }.chained(next, DEEP)
+    Chain { g, loops, now, facts: Vec::new(), splits: SPLITS, dense: false }.chained(next, DEEP)
+}
+
+impl LoweredGraph {
+    /// Brings results that are added to arrays of the caller into the form of updates of these.
+    /// Each pair is an array and the result, before lowering.
+    pub(crate) fn update_caller(&mut self, g: &mut Graph, onto: &[(Term, Term)]) {
+        for &(array, result) in onto {
+            let of = |t: Term| self.new.get(&t).copied().unwrap_or(t);
+            let (now, next, before) = (of(array), of(result), g.len());
+            let Some(chain) = update_of_caller(g, &self.loops, now, next) else { continue };
+            let made = exclusive::split_by_arm(g, now, chain);
+            let created = g.reachable(&[made]).into_iter().filter(|t| t.index() >= before);
+            self.outer.extend(created.collect::<Vec<_>>());
+            self.new.insert(result, made);
+        }
+    }
+}
+
+/// The same for an array of the caller. Whole arrays are added to it in place, too, and no update
+/// reads it.
+fn update_of_caller(g: &mut Graph, loops: &Loops, now: Term, next: Term) -> Option<Term> {
+    if g.rank(now) == 0 || next == now {
+        return None;
+    }
+    let made = Chain { g, loops, now, facts: Vec::new(), splits: SPLITS, dense: true }.chained(next, DEEP)?;
+    let (mut stack, mut seen) = (vec![made], HashSet::new());
+    while let Some(t) = stack.pop().filter(|&t| t != now) {
+        if !seen.insert(t) {
+            continue;
+        }
+        match g.node(t) {
+            Node::Cond { then, other, .. } => stack.extend([*then, *other]),
+            Node::Scatter { src, .. } if g.reachable(&[*src]).contains(&now) => return None,
+            _ => stack.extend(g.destination(t)),
+        }
+    }
+    Some(made)
 }
 
 /// The state while the chain of one carried array is built.
@@ -37,6 +77,8 @@ struct Chain<'a> {
     facts: Vec<Guard>,
     /// The number of conditions by which a sum may still be split.
     splits: usize,
+    /// Whether whole arrays are added in place.
+    dense: bool,
 }
 
 impl Chain<'_> {
@@ -90,6 +132,26 @@ impl Chain<'_> {
     /// The cotangents of an array from the branches of an iteration come as a sum of conditionals:
     /// only where these conditions are known does one summand contain the array.
     fn sum_as_chain(&mut self, sum: &[Term]) -> Option<Term> {
+        self.sparse_sum(sum).or_else(|| self.dense_sum(sum))
+    }
+
+    /// The sum of one chain and whole arrays, which are added to each element.
+    fn dense_sum(&mut self, sum: &[Term]) -> Option<Term> {
+        let mut flat = self.flat(sum).filter(|_| self.dense)?;
+        let own = |g: &Graph, t: Term| g.reachable(&[t]).contains(&self.now);
+        let at = flat.iter().position(|&t| own(self.g, t))?;
+        let chain = flat.remove(at);
+        if flat.iter().any(|&t| own(self.g, t)) {
+            return None;
+        }
+        let added = flat.into_iter().reduce(|a, b| self.g.add(a, b))?;
+        let dst = self.chained(chain, DEEP)?;
+        let vars: Vec<Var> = self.g.shape(added).to_vec().iter().map(|_| self.g.fresh()).collect();
+        let index: Vec<Term> = vars.iter().map(|&var| self.g.mk(Node::Var(var))).collect();
+        Some(self.g.scatter(dst, added, &vars, &index))
+    }
+
+    fn sparse_sum(&mut self, sum: &[Term]) -> Option<Term> {
         let mut flat = self.flat(sum)?;
         let containing: Vec<usize> = (0..flat.len()).filter(|&k| !is_sparse(self.g, flat[k], DEEP)).collect();
         if let [at] = *containing {
@@ -171,7 +233,7 @@ impl Chain<'_> {
             let mut t = t;
             loop {
                 match *self.g.node(t) {
-                    Node::Scatter { .. } | Node::Prim(Prim::Onto(_), _) => t = self.g.destination(t)?,
+                    Node::Scatter { .. } | Node::Prim(Prim::Onto(..), _) => t = self.g.destination(t)?,
                     Node::Cond { cond, then, other } => match decided(self.g, cond, &self.facts, DEEP) {
                         Some(value) => t = if value { then } else { other },
                         None => return Some(cond),
@@ -219,7 +281,7 @@ fn is_sparse(g: &Graph, t: Term, deep: usize) -> bool {
     }
     match g.node(t) {
         _ if deep == 0 => false,
-        Node::Scatter { put: Put::Add, .. } | Node::Prim(Prim::Onto(_), _) => {
+        Node::Scatter { put: Put::Add, .. } | Node::Prim(Prim::Onto(..), _) => {
             let mut sum = Vec::new();
             let dst = g.destination(t).unwrap_or(t);
             summands(g, dst, &mut sum).is_some() && sum.iter().all(|&t| is_sparse(g, t, deep - 1))
@@ -241,7 +303,7 @@ fn add(g: &mut Graph, acc: Term, t: Term) -> Term {
         return acc;
     }
     match g.node(t).clone() {
-        Node::Scatter { put: Put::Add, .. } | Node::Prim(Prim::Onto(_), _) => {
+        Node::Scatter { put: Put::Add, .. } | Node::Prim(Prim::Onto(..), _) => {
             let mut sum = Vec::new();
             let dst = g.destination(t).unwrap_or(t);
             let dst = match summands(g, dst, &mut sum) {
