@@ -50,10 +50,12 @@ fn message<R>(call: impl FnOnce() -> R) -> String {
 }
 
 #[test]
-fn arrays_of_several_shapes_are_refused_by_name() {
+fn jacobians_refuse_arrays_of_several_shapes_by_name() {
     let ((mut w, b), x) = (weights(), array![0.4, -0.6]);
     w[1] = Array2::zeros((2, 3));
     let said = message(|| network_grad(&w, &b, &x));
+    assert!(said.contains("the two vectors of a product have different lengths: `w.dot(&h)`"), "{said}");
+    let said = message(|| network_jacobian(&w, &b, &x));
     assert!(said.contains("`weights`: the arrays of a list have to be of one shape"), "{said}");
     assert!(said.contains("array 1 is of shape [2, 3] instead of [2, 2]"), "{said}");
 }

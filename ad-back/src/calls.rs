@@ -278,6 +278,7 @@ fn given(program: &Program, declared: &Declared, params: &[Param], parameters: &
                 let parts: Vec<TokenStream> = parts.collect();
                 quote!((#(#parts,)*))
             }
+            Tree::Ragged(..) => TokenStream::new(),
             Tree::List(_, inner) | Tree::Defined(_, inner) => argument(program, inner, params, parameters),
         }
     }

@@ -12,7 +12,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
 use self::destinations::CheckDestinations;
-use self::structures::{BoundLeaf, BoundPattern, Inside, bound_result, inside_of_type, unbound, value_of};
+use self::structures::{BoundLeaf, BoundPattern, Inside, bound_result, inside_of_type, twice, unbound, value_of};
 use super::driver::in_list;
 use super::signature::cloned_if_moved;
 use ad_ir::descriptor::{Descriptor, Further, Structure};
@@ -192,6 +192,8 @@ impl<'p> Names<'p> {
                 let whole = made(of, &owned_value(&inside_of_type(&inner.tree(), &mut |k, inside| leaf(k, inside))));
                 referred((*references, *is_static), whole, run)
             }
+            // Only a list has such arrays.
+            ParamTree::Ragged(..) => TokenStream::new(),
             ParamTree::Tuple { references, is_static, parts } => {
                 let parts: Vec<TokenStream> = parts.iter().map(|part| self.moved_parts(part, at)).collect();
                 referred((*references, *is_static), tuple(&parts), run)
@@ -272,7 +274,7 @@ impl<'p> Names<'p> {
         let run = &self.run;
         match result {
             Tree::Leaf((name, ..)) => quote!(#run::leaf(&#name)),
-            Tree::Tuple(_) | Tree::List(..) | Tree::Defined(..) => {
+            Tree::Tuple(_) | Tree::List(..) | Tree::Ragged(..) | Tree::Defined(..) => {
                 let leaves = result.leaves().into_iter().filter(|leaf| leaf.2).map(|leaf| &leaf.0);
                 quote!(#run::together(::std::vec::Vec::from([#(#run::leaf(&#leaves)),*])))
             }
@@ -380,9 +382,28 @@ pub(super) fn of_several(parts: &[TokenStream]) -> TokenStream {
     if let [only] = parts { only.clone() } else { tuple(parts) }
 }
 
-/// The hidden function.
+/// The hidden function. `several`: the program for lists whose arrays have several shapes, with its
+/// derivatives.
 #[must_use]
-pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
+pub fn check(
+    program: &Program,
+    derivatives: &[&Descriptor],
+    several: Option<(&Program, &[&Descriptor])>,
+) -> TokenStream {
+    let how = own("how", 0);
+    let arguments = Names::of(program).arguments;
+    let mut body = statements(program, derivatives, &how);
+    if let Some((several, derivatives)) = several {
+        let (differ, other) = (super::several::differ(several, &arguments), statements(several, derivatives, &how));
+        body = quote!(if #differ { #other } else { #body });
+    }
+    let krate = &program.krate;
+    let how_ty = quote!(#krate::runtime::check::CheckCall<'_>);
+    item::written(program, (&how, &how_ty), &arguments, &body)
+}
+
+/// The statements of the hidden function for the arguments of this program.
+fn statements(program: &Program, derivatives: &[&Descriptor], how: &Ident) -> TokenStream {
     let Program { name, krate, .. } = program;
     let names = Names::of(program);
     let Names { run, arguments, owned, parts, .. } = &names;
@@ -548,37 +569,16 @@ pub fn check(program: &Program, derivatives: &[&Descriptor]) -> TokenStream {
     };
     let called = names.value_entries(&names.present(quote!(#itself(#(#moved),*))));
     let code: TokenStream = derivatives.iter().map(|d| call(d)).collect();
-    let how = own("how", 0);
-    let body = quote! {
+    quote! {
         #likes
         #(let #owned = #copies;)*
         let mut #check = #run::Check::new(#how, ::std::vec::Vec::from([#(#points),*]), |#at| #called);
         #code
         #check.done();
-    };
-    item::written(program, (&how, &quote!(#run::CheckCall<'_>)), arguments, &body)
+    }
 }
 
 /// An owned value as a tangent or a cotangent.
 pub(super) fn passed(container: Container, value: &TokenStream) -> TokenStream {
     if container.is_static() { value.clone() } else { quote!(&#value) }
-}
-
-/// An owned value as an array of two equal examples.
-fn twice(param: &Param, value: &TokenStream, krate: &TokenStream) -> TokenStream {
-    let arrays = quote!(#krate::ndarray);
-    let array = match param.container {
-        Container::Scalar | Container::ScalarRef => quote!(#arrays::arr0(#value)),
-        Container::NdArray => value.clone(),
-        Container::Slice | Container::Static => {
-            let (lens, own) = (&param.lens, Ident::new("example_", Span::mixed_site()));
-            let flat = (0..param.container.nested(lens.len())).map(|_| quote!(.as_flattened()));
-            let first = if param.container == Container::Slice { quote!(#own.len(),) } else { quote!() };
-            quote!({
-                let #own = #value;
-                #krate::runtime::check::shaped(#own[..] #(#flat)*.iter().copied().collect(), [#first #(#lens),*])
-            })
-        }
-    };
-    quote!(&#krate::runtime::check::twice(&#array))
 }

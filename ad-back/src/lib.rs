@@ -26,6 +26,7 @@ mod proof;
 mod rules;
 mod rust;
 mod schedule;
+mod several;
 mod signature;
 mod split;
 mod store;
@@ -37,6 +38,7 @@ pub use compressed::emit_compressed;
 pub use notes::{NestSummary, Note, PartSummary};
 pub use proof::proofs;
 pub use rules::beside_rule;
+pub use several::{SeveralShapes, several_shapes, several_shapes_staged};
 pub use signature::emit_second;
 
 use std::collections::HashMap;
@@ -121,8 +123,25 @@ pub fn emit_calling(
     routine: &Routine,
     called: Option<&TokenStream>,
 ) -> Result<TokenStream, String> {
+    emit_versions(g, program, routine, called, None)
+}
+
+/// One routine as a Rust function item, with the functions that it calls, and with its second
+/// version, if it has one.
+///
+/// # Errors
+/// As [`emit_routine`].
+pub fn emit_versions(
+    g: &mut Graph,
+    program: &Program,
+    routine: &Routine,
+    called: Option<&TokenStream>,
+    several: Option<&SeveralShapes>,
+) -> Result<TokenStream, String> {
     let frame = RecordAccess::of(called);
     let body = body(g, program, routine, &frame)?;
+    let head = several.map(|several| several.head(program, routine));
+    let body = quote!(#head #body);
     let Program { generics, where_clause, krate, .. } = program;
     let Routine { name, declared, docs, .. } = routine;
     let lints = signature::allowed_lints();
@@ -209,8 +228,29 @@ pub fn emit_staged(
     program: &Program,
     staged: &Staged,
     called: Option<&TokenStream>,
+    several: Option<&SeveralShapes>,
 ) -> Result<TokenStream, String> {
-    let Staged { name, docs, first, second } = staged;
+    let Staged { name, docs, first, .. } = staged;
+    let (body, both_ty) = staged_body(g, program, staged, called)?;
+    let body = match several {
+        Some(several) => several.either(program, staged, &(body, both_ty.clone()))?,
+        None => body,
+    };
+    let lints = signature::allowed_lints();
+    let params = signature::typed(&first.declared);
+    let attributes = quote!(#(#[doc = #docs])* #lints);
+    let returns = returns(&both_ty);
+    Ok(Public { attributes, name, generics: None, params, returns, body }.item(program))
+}
+
+/// The body of a function that returns a value and a closure, and the type of both.
+fn staged_body(
+    g: &mut Graph,
+    program: &Program,
+    staged: &Staged,
+    called: Option<&TokenStream>,
+) -> Result<(TokenStream, TokenStream), String> {
+    let Staged { first, second, .. } = staged;
     // The closure owns the records of the calls.
     let krate = &program.krate;
     let (frame, calls, passed_calls) = match called {
@@ -220,8 +260,7 @@ pub fn emit_staged(
     let inner = function(g, program, first, &frame)?;
     let closure = function(g, program, second, &frame)?;
     let Program { turbofish, captured, .. } = program;
-    let lints = signature::allowed_lints();
-    let (params, args) = (signature::typed(&first.declared), first.declared.iter().map(|p| &p.name));
+    let args = first.declared.iter().map(|p| &p.name);
     let (first_name, second_name) = (&first.name, &second.name);
     let Some((own, kept)) = second.declared.split_last() else { return Err("a closure of nothing".into()) };
     let (own_name, own_ty, gradient) = (&own.name, &own.ty, &second.result_ty);
@@ -248,9 +287,7 @@ pub fn emit_staged(
         let #pattern = #first_name #turbofish (#passed_calls #(#args),*) #otherwise;
         #both
     };
-    let attributes = quote!(#(#[doc = #docs])* #lints);
-    let returns = returns(&both_ty);
-    Ok(Public { attributes, name, generics: None, params, returns, body }.item(program))
+    Ok((body, both_ty))
 }
 
 /// `fn` and a body in braces, with the span of the name. If a function of this name exists already,

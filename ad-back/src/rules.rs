@@ -549,6 +549,6 @@ fn argument(parts: &ParamTree, params: &[Param], run: &TokenStream) -> TokenStre
             referred((*references, *is_static), made(of, &owned_value(&leaves)), run)
         }
         // No function with a rule has a list as a parameter.
-        ParamTree::List { .. } => TokenStream::new(),
+        ParamTree::List { .. } | ParamTree::Ragged(..) => TokenStream::new(),
     }
 }

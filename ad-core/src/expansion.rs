@@ -177,7 +177,7 @@ pub(crate) fn beside(item: &TokenStream, written: &TokenStream) -> TokenStream {
 /// The derivative functions of an annotated function, and the record of their stages if a folder is
 /// given.
 fn derivatives(annotated: Annotated, folder: Option<&Path>) -> Result<TokenStream, String> {
-    let Annotated { program, of_examples, derivatives } = annotated;
+    let Annotated { program, of_examples, of_several_shapes, derivatives } = annotated;
     let mut log = folder.map(|place| (place, Log::default()));
     let mut log_ref = log.as_mut().map(|l| &mut l.1);
     let mut program = program;
@@ -191,15 +191,32 @@ fn derivatives(annotated: Annotated, folder: Option<&Path>) -> Result<TokenStrea
         .collect();
     let mut prepared = prepare(program, "", log_ref.as_deref_mut());
     let mut of_examples = of_examples.map(|program| prepare(program, OF_EXAMPLES, log_ref.as_deref_mut()));
+    let mut several = match of_several_shapes {
+        Some(Ok(program)) => SecondVersion::prepared(program, log_ref.as_deref_mut()),
+        Some(Err(errors)) => {
+            if let Some(log) = log_ref.as_deref_mut() {
+                log.enter(OF_SEVERAL_SHAPES);
+                log.push("refused", errors.into_iter().map(|error| error + "\n").collect());
+                log.enter("");
+            }
+            None
+        }
+        None => None,
+    };
     let mut written = TokenStream::new();
     for derivative in &derivatives {
         let (prepared, subject) = match (derivative.returns, &mut of_examples) {
             (Structure::Examples, Some(of_examples)) => (of_examples, OF_EXAMPLES),
             _ => (&mut prepared, ""),
         };
-        written.extend(one(prepared, &mut functions, derivative, subject, log_ref.as_deref_mut())?);
+        let second = several.as_mut().and_then(|second| second.of(derivative, log_ref.as_deref_mut()));
+        let log = log_ref.as_deref_mut();
+        written.extend(one(prepared, &mut functions, derivative, (subject, second.as_ref()), log)?);
     }
-    written.extend(emit::check(&prepared.program, &derivatives));
+    let written_for = |d: &&Descriptor| front::is_written_for_several_shapes(d);
+    let second: Vec<&Descriptor> = derivatives.iter().copied().filter(written_for).collect();
+    let several = several.as_ref().map(|several| (&several.prepared.program, &second[..]));
+    written.extend(emit::check(&prepared.program, &derivatives, several));
     written.extend(emit::proofs(&prepared.program));
     if let Some((place, log)) = log {
         // A failure to write the dump must not fail the build.
@@ -209,6 +226,66 @@ fn derivatives(annotated: Annotated, folder: Option<&Path>) -> Result<TokenStrea
     }
     Ok(written)
 }
+
+/// The function for calls in which the arrays of a list have several shapes.
+struct SecondVersion {
+    prepared: Prepared,
+    functions: Vec<Prepared>,
+}
+
+impl SecondVersion {
+    /// The function after the passes. A failure means that there is none: a derivative then panics
+    /// if shapes differ.
+    fn prepared(mut program: Program, mut log: Option<&mut Log>) -> Option<SecondVersion> {
+        let made = || {
+            let functions = std::mem::take(&mut program.functions).into_iter().map(|f| {
+                let subject = format!("{OF_SEVERAL_SHAPES}: {}", calls::subject(&f));
+                prepare(f, &subject, log.as_deref_mut())
+            });
+            let functions = functions.collect();
+            SecondVersion { prepared: prepare(program, OF_SEVERAL_SHAPES, log.as_deref_mut()), functions }
+        };
+        catch_unwind(AssertUnwindSafe(made)).ok()
+    }
+
+    /// The version of a derivative, if it has one.
+    fn of(&mut self, derivative: &Descriptor, log: Option<&mut Log>) -> Option<emit::SeveralShapes> {
+        if !front::is_written_for_several_shapes(derivative) {
+            return None;
+        }
+        catch_unwind(AssertUnwindSafe(|| self.written(derivative, log))).ok()?.ok()
+    }
+
+    fn written(&mut self, derivative: &Descriptor, mut log: Option<&mut Log>) -> Result<emit::SeveralShapes, String> {
+        let SecondVersion { prepared, functions } = self;
+        if let Some(log) = log.as_deref_mut() {
+            log.enter(OF_SEVERAL_SHAPES);
+            choice::record();
+        }
+        if derivative.returns == Structure::Closure {
+            let staged = pipeline::pullback(prepared, derivative, log.as_deref_mut());
+            let mut graph = std::mem::take(&mut prepared.program.graph);
+            let mut callees = calls::callees(&graph, &staged.first);
+            callees.append(&mut calls::callees(&graph, &staged.second));
+            let called = called(&prepared.program, functions, callees, log)?;
+            let written = emit::several_shapes_staged(&mut graph, &prepared.program, &staged, called.as_ref());
+            prepared.program.graph = graph;
+            return written;
+        }
+        let routine = pipeline::derive(prepared, derivative, log.as_deref_mut());
+        let mut graph = std::mem::take(&mut prepared.program.graph);
+        if let Some(log) = log.as_deref_mut() {
+            emit::describe(&graph, &prepared.program, &routine, log);
+        }
+        let called = called(&prepared.program, functions, calls::callees(&graph, &routine), log)?;
+        let written = emit::several_shapes(&mut graph, &prepared.program, routine, called.as_ref());
+        prepared.program.graph = graph;
+        written
+    }
+}
+
+/// The name in the log of the function for arrays of several shapes.
+const OF_SEVERAL_SHAPES: &str = "several shapes";
 
 /// The name in the log of the program that `per_example` differentiates.
 const OF_EXAMPLES: &str = "one example";
@@ -259,7 +336,7 @@ fn one(
     prepared: &mut Prepared,
     functions: &mut [Prepared],
     derivative: &Descriptor,
-    subject: &str,
+    (subject, several): (&str, Option<&emit::SeveralShapes>),
     mut log: Option<&mut Log>,
 ) -> Result<TokenStream, String> {
     if let Some(log) = log.as_deref_mut() {
@@ -282,7 +359,7 @@ fn one(
         let mut callees = calls::callees(&graph, &staged.first);
         callees.append(&mut calls::callees(&graph, &staged.second));
         let called = called(&prepared.program, functions, callees, log)?;
-        let tokens = emit::emit_staged(&mut graph, &prepared.program, &staged, called.as_ref());
+        let tokens = emit::emit_staged(&mut graph, &prepared.program, &staged, called.as_ref(), several);
         prepared.program.graph = graph;
         return tokens.map_err(|e| format!("{}: {e}", staged.name));
     }
@@ -300,7 +377,7 @@ fn one(
     }
     let called = called(&prepared.program, functions, calls::callees(&graph, &routine), log)?;
     stage::enter("the emitter");
-    let tokens = emit::emit_calling(&mut graph, &prepared.program, &routine, called.as_ref());
+    let tokens = emit::emit_versions(&mut graph, &prepared.program, &routine, called.as_ref(), several);
     prepared.program.graph = graph;
     written.extend(tokens.map_err(|e| format!("{}: {e}", routine.name))?);
     Ok(written)

@@ -576,7 +576,9 @@ fn part(leaf: &Leaf, lists: usize) -> Leaf {
 pub(crate) fn destination(tree: &Tree<Leaf>, real_param: Option<&Ident>, krate: &TokenStream) -> TokenStream {
     match tree {
         Tree::Leaf(leaf) => types::destination_tokens(leaf, real_param, krate),
-        Tree::Tuple(_) | Tree::List(..) | Tree::Defined(..) => mutable(&owned(tree, real_param, krate)),
+        Tree::Tuple(_) | Tree::List(..) | Tree::Ragged(..) | Tree::Defined(..) => {
+            mutable(&owned(tree, real_param, krate))
+        }
     }
 }
 

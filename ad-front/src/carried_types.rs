@@ -172,3 +172,27 @@ impl<'a> Lower<'a> {
         }
     }
 }
+
+impl CarriedForm<'_> {
+    /// The number of leaf terms.
+    pub(super) fn leaves(&self) -> usize {
+        match self {
+            CarriedForm::Leaf { .. }
+            | CarriedForm::DynamicPart(_)
+            | CarriedForm::Ragged(_)
+            | CarriedForm::Cursor(_)
+            | CarriedForm::Node(..) => 1,
+            CarriedForm::Tables(node) => node.leaves().count(),
+            CarriedForm::Unit | CarriedForm::None(_) => 0,
+            CarriedForm::Tuple(parts) | CarriedForm::Struct(_, parts) | CarriedForm::List(parts) => {
+                parts.iter().map(CarriedForm::leaves).sum()
+            }
+            CarriedForm::Sum(_, variants) => {
+                1 + variants.iter().flatten().flatten().map(CarriedForm::leaves).sum::<usize>()
+            }
+            CarriedForm::Rows(first) => first.all.len(),
+            CarriedForm::Resized(axes) => 1 + axes.iter().filter(|changes| **changes).count(),
+            CarriedForm::Option(form) => form.leaves() + 1,
+        }
+    }
+}

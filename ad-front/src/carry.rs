@@ -16,6 +16,7 @@ use super::definitions::Definition;
 use super::lower::Lower;
 use super::nodes::{NodeValue, TableTerms};
 use super::open::DynamicPart;
+use super::ragged::RaggedList;
 use super::stack::GrowableVec;
 use super::value::{EnumValue, Lowered, Seq, Value, Want};
 use ad_ir::catalogue;
@@ -67,8 +68,13 @@ pub(super) enum CarriedForm<'a> {
     Tables(Rc<NodeValue<'a>>),
     /// An `Option`: the payload and a flag whether it is `Some`.
     Option(Box<CarriedForm<'a>>),
+    /// In the form of an element of a list: an array of a list of arrays of several shapes. The
+    /// leaf is its number.
+    Ragged(Rc<RaggedList>),
     /// An array with dynamic lengths that are the same in all steps.
     DynamicPart(Rc<[Option<Term>]>),
+    /// An array whose shape changes. The sizes along these axes follow the array.
+    Resized(Rc<[bool]>),
     /// A `None` whose payload type is not known yet.
     None(InferenceKey),
     /// The position of an iterator.
@@ -253,6 +259,11 @@ impl<'a> Lower<'a> {
             CarriedForm::DynamicPart(lens) => {
                 Value::DynamicPart(Rc::new(DynamicPart { all: *leaves.next().ok_or(Poison)?, lens: Rc::clone(lens) }))
             }
+            CarriedForm::Resized(axes) => {
+                let all = *leaves.next().ok_or(Poison)?;
+                let lens = axes.iter().map(|&changes| if changes { leaves.next().copied() } else { None }).collect();
+                Value::DynamicPart(Rc::new(DynamicPart { all, lens }))
+            }
             CarriedForm::Unit => Value::Unit,
             CarriedForm::Tuple(forms) => Value::Tuple(parts(forms, leaves)?),
             CarriedForm::Struct(of, forms) => Value::Struct(of, parts(forms, leaves)?),
@@ -270,6 +281,8 @@ impl<'a> Lower<'a> {
                 let at = *leaves.next().ok_or(Poison)?;
                 Value::Node(Rc::new(NodeValue { of, tables: Rc::clone(tables), at }))
             }
+            // Such an array is read by `element_from`.
+            CarriedForm::Ragged(_) => return Err(Poison),
             CarriedForm::Tables(node) => {
                 leaves.by_ref().take(node.leaves().count()).for_each(drop);
                 Value::Node(Rc::clone(node))
@@ -313,6 +326,7 @@ impl<'a> Lower<'a> {
                 }
                 Ok(())
             }
+            (CarriedForm::Resized(axes), _) => self.next_resized(value, axes, current, out, (who, range)),
             (CarriedForm::Unit, Value::Unit) | (CarriedForm::None(_), Value::None) => Ok(()),
             (CarriedForm::Tuple(forms), Value::Tuple(parts)) | (CarriedForm::List(forms), Value::List(parts)) => {
                 several(self, parts, forms, current, out)
@@ -558,27 +572,6 @@ impl<'a> Lower<'a> {
     pub(super) fn set_literals(&mut self, t: Term, keys: &[InferenceKey]) {
         if !keys.is_empty() {
             self.typed_by_literal.insert(t, keys.to_vec());
-        }
-    }
-}
-
-impl CarriedForm<'_> {
-    /// The number of leaf terms.
-    pub(super) fn leaves(&self) -> usize {
-        match self {
-            CarriedForm::Leaf { .. } | CarriedForm::DynamicPart(_) | CarriedForm::Cursor(_) | CarriedForm::Node(..) => {
-                1
-            }
-            CarriedForm::Tables(node) => node.leaves().count(),
-            CarriedForm::Unit | CarriedForm::None(_) => 0,
-            CarriedForm::Tuple(parts) | CarriedForm::Struct(_, parts) | CarriedForm::List(parts) => {
-                parts.iter().map(CarriedForm::leaves).sum()
-            }
-            CarriedForm::Sum(_, variants) => {
-                1 + variants.iter().flatten().flatten().map(CarriedForm::leaves).sum::<usize>()
-            }
-            CarriedForm::Rows(first) => first.all.len(),
-            CarriedForm::Option(form) => form.leaves() + 1,
         }
     }
 }

@@ -93,6 +93,7 @@ fn read(
         real_param: parameters.real,
         const_params: parameters.consts,
         examples: Vec::new(),
+        several_shapes: false,
         workspace: false,
         mode,
         derivatives: Vec::new(),

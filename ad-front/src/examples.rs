@@ -35,7 +35,7 @@ pub(super) fn named(
         };
         let ty = text_of(&named.declared.ty, 40);
         match named.declared.parts {
-            ParamTree::Tuple { .. } | ParamTree::List { .. } | ParamTree::Defined { .. } => {
+            ParamTree::Tuple { .. } | ParamTree::List { .. } | ParamTree::Ragged(..) | ParamTree::Defined { .. } => {
                 diags.push(range, catalogue::example_of_parts(&text, &ty));
             }
             ParamTree::Leaf(k) if found.contains(&k) => {
@@ -82,7 +82,7 @@ impl Sig {
         sig.active.retain(|k| !self.examples.contains(k));
         let leaf = |k: usize| match self.declared[k].declared.parts {
             ParamTree::Leaf(k) => Some(k),
-            ParamTree::Tuple { .. } | ParamTree::List { .. } | ParamTree::Defined { .. } => None,
+            _ => None,
         };
         sig.wrt.retain(|&k| leaf(k).is_none_or(|k| !self.examples.contains(&k)));
         sig

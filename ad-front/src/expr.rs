@@ -126,6 +126,9 @@ impl<'a> Lower<'a> {
                     // A range with a step, as `macros` writes it.
                     return Ok(Value::Tuple(Rc::new([value, len])));
                 }
+                if let Some(vec) = me.filled_with_dynamic_length(&value, &len, SrcRange::of(r))? {
+                    return Ok(vec);
+                }
                 let len = me.size(&len, SrcRange::of(&r.len))?;
                 if (value.is_several() || matches!(&value, Value::GrowableVec(list) if me.is_fixed(list)))
                     && let Some(list) = me.repeated_product(r, &value, len)?

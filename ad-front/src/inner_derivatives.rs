@@ -536,7 +536,7 @@ fn several(mut values: Vec<Value<'_>>) -> Value<'_> {
 fn value_tree<'a>(tree: &Tree<Value<'a>>) -> Value<'a> {
     match tree {
         Tree::Leaf(value) => value.clone(),
-        Tree::Tuple(parts) => Value::Tuple(parts.iter().map(value_tree).collect()),
+        Tree::Tuple(parts) | Tree::Ragged(_, parts) => Value::Tuple(parts.iter().map(value_tree).collect()),
         Tree::List(_, inner) | Tree::Defined(_, inner) => value_tree(inner),
     }
 }

@@ -66,6 +66,7 @@ mod probe;
 mod products;
 mod proved;
 mod queues;
+mod ragged;
 mod reads;
 mod recur;
 mod recursion;
@@ -115,6 +116,7 @@ pub use inner_derivatives::{is_derivative, items as derivative_items};
 pub use macros::names as macros_understood;
 pub use modules::{ItemNeeds, Module, stand_in_for};
 pub use probe::{Probed, probe, probe_method};
+pub use ragged::is_written as is_written_for_several_shapes;
 pub use requests::{requests, requests_of_method, requests_of_type};
 pub use rules::{Rules, check_marks, is_rule, read_marks, read_rule, refuse_rules, without_its_body};
 pub use sig::is_real;
@@ -149,6 +151,10 @@ pub struct Annotated {
     pub program: Program,
     /// The function of many examples, if a derivative for each example is requested.
     pub of_examples: Option<Program>,
+    /// The function for calls in which the arrays of a list have several shapes, if it has such
+    /// lists. If something that it does with them is understood for arrays of one shape only, the
+    /// errors that say so.
+    pub of_several_shapes: Option<Result<Program, Vec<String>>>,
     /// The requested derivatives, in the order of the list of derivatives.
     pub derivatives: Vec<&'static Descriptor>,
 }
@@ -274,7 +280,8 @@ fn function(
                 program.imports = imports;
                 program.identities = outside.identities(&sig.name, &program.krate);
                 if let Ok(of_examples) = of_examples(&sig, &item, (&definitions, &outside), attr, &mut diags) {
-                    return Ok(Annotated { program, of_examples, derivatives: sig.derivatives });
+                    let of_several_shapes = of_several_shapes(&sig, &item, (&definitions, &outside), &program);
+                    return Ok(Annotated { program, of_examples, of_several_shapes, derivatives: sig.derivatives });
                 }
             }
             _ => {}
@@ -293,6 +300,30 @@ fn requested(sig: &sig::Sig, attr: &attr::Attr, range: SrcRange) -> Vec<(&'stati
     let named =
         |d: &&'static Descriptor| attr.derivatives.iter().find(|(own, _)| own == d).map_or(range, |(_, at)| *at);
     sig.derivatives.iter().map(|d| (*d, named(d))).collect()
+}
+
+/// The function for arrays of several shapes, given the function for arrays of one shape. An error
+/// means that there is none: then a derivative panics if shapes differ.
+fn of_several_shapes(
+    sig: &sig::Sig,
+    item: &ItemFn,
+    (definitions, outside): (&Definitions, &OuterDefinitions),
+    program: &Program,
+) -> Option<Result<Program, Vec<String>>> {
+    let sig = sig.of_several_shapes()?;
+    let mut diags = Diags::new();
+    // A failure here must not fail the function for arrays of one shape.
+    let lowered = || shapes::lower(&sig, item, definitions, outside, &mut diags).ok();
+    let lowered = std::panic::catch_unwind(std::panic::AssertUnwindSafe(lowered));
+    Some(match lowered {
+        Ok(Some(mut several)) if diags.is_empty() => {
+            several.assumed.clone_from(&program.assumed);
+            several.imports.clone_from(&program.imports);
+            several.identities = program.identities.clone();
+            Ok(several)
+        }
+        _ => Err(diags.list().iter().map(|d| d.message.text.clone()).collect()),
+    })
 }
 
 /// The function of many examples, if the attribute names parameters of an example.

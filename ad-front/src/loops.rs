@@ -9,10 +9,12 @@ mod bounds;
 mod forms;
 mod jumps;
 mod lengths;
+mod resized;
 mod step;
 
 use std::rc::Rc;
 
+use self::resized::Room;
 use super::carry::{CarriedForm, InferenceKey, Leaves};
 use super::checks::{Recurrence, Stepped};
 use super::flow::OuterJump;
@@ -42,6 +44,7 @@ struct Carried<'a> {
 
 /// A `Vec` that the loop only pushes to. The elements that a step pushes are a row of the loop's
 /// result.
+#[derive(Clone)]
 struct PushedOnly<'a> {
     cell: Cell,
     name: String,
@@ -115,6 +118,8 @@ struct StepsResult<'a> {
     step_growth: Vec<Growth>,
     /// The number of steps, for a loop without an iterator.
     count: Option<Term>,
+    /// The capacities after a step of each array whose shape changes.
+    shapes: Vec<Vec<Term>>,
 }
 
 /// A value that a jump carries out of the loop.
@@ -147,7 +152,8 @@ impl<'a> Lower<'a> {
             start.unset = me.changed_cells(effects);
             start.unset.retain(|&c| matches!(me.state.store.held(c), Some(CellValue::Unset)));
             let (pushed_only, stacks) = me.carry_lengths(&start)?;
-            let (l, init) = me.prepare_loop(&start, pushed_only, stacks)?;
+            let room = me.room(&start, &pushed_only, &stacks)?;
+            let (l, init) = me.prepare_loop(&start, pushed_only, stacks, &room)?;
             let base = me.state.store.clone();
             let result = me.nest(&l, init.terms, &init.keys, &mut Vec::new());
             me.state.scope = scope;
@@ -163,7 +169,11 @@ impl<'a> Lower<'a> {
             }
             for c in &l.carried {
                 me.in_carried_orders(&c.orders, &result.next);
-                let value = Self::unflatten(&c.form, &mut result.next[c.first..].iter())?;
+                let mut value = Self::unflatten(&c.form, &mut result.next[c.first..].iter())?;
+                if let (CarriedForm::Resized(_), Value::DynamicPart(part)) = (&c.form, &value) {
+                    // After an outermost loop its sizes are closed.
+                    value = me.dynamic_part(part.all, &part.lens);
+                }
                 me.hint(&value, &c.name);
                 me.state.store.put(c.cell, CellValue::Value(value));
             }
@@ -283,10 +293,11 @@ impl<'a> Lower<'a> {
         start: &LoopInput<'a, 's>,
         pushed_only: Vec<PushedOnly<'a>>,
         mut stacks: Vec<GrowingVec<'a>>,
+        room: &Room,
     ) -> Lowered<(Loop<'a, 's>, Leaves)> {
         let mut init = Leaves::default();
         let known: Vec<Cell> = pushed_only.iter().map(|g| g.cell).chain(stacks.iter().map(|s| s.cell)).collect();
-        let carried = self.carried(start, &known, &mut init)?;
+        let carried = self.carried(start, &known, room, &mut init)?;
         for s in &mut stacks {
             // A carried `Vec` keeps one slot in all steps. If no enclosing loop carries it, it gets
             // a new slot.
@@ -306,7 +317,13 @@ impl<'a> Lower<'a> {
         Ok((Loop { seq, body, key, carried, pushed_only, stacks, count_only: false, leaves, range }, init))
     }
 
-    fn carried(&mut self, start: &LoopInput<'a, '_>, known: &[Cell], init: &mut Leaves) -> Lowered<Vec<Carried<'a>>> {
+    fn carried(
+        &mut self,
+        start: &LoopInput<'a, '_>,
+        known: &[Cell],
+        room: &Room,
+        init: &mut Leaves,
+    ) -> Lowered<Vec<Carried<'a>>> {
         let (key, range) = (&start.key, start.range);
         let mut carried = Vec::new();
         for cell in self.changed_cells(start.effects) {
@@ -316,7 +333,14 @@ impl<'a> Lower<'a> {
             }
             let name = self.state.store.name(cell).to_string();
             let (first, mut own) = (init.terms.len(), Leaves::default());
-            if let Some(form) = self.flatten(&value, &mut key.for_variable(&name), &mut own, range)? {
+            let form = match self.flatten_resized(start, cell, room, known) {
+                Some((form, leaves)) => {
+                    own = leaves;
+                    Some(form)
+                }
+                None => self.flatten(&value, &mut key.for_variable(&name), &mut own, range)?,
+            };
+            if let Some(form) = form {
                 init.terms.append(&mut own.terms);
                 init.keys.append(&mut own.keys);
                 let leaves = first..init.terms.len();
@@ -371,6 +395,7 @@ impl<'a> Lower<'a> {
         let mut sizes: Vec<Option<Term>> = Vec::new();
         let (mut items, mut unknown): (Vec<Term>, Vec<Term>) = Default::default();
         let (mut growth, mut step_growth): (Vec<Growth>, Vec<Growth>) = Default::default();
+        let mut shapes = Vec::new();
         let (last, rows) = self.recur_steps(Recurrence { size, reverse: false, stop, init: all }, |me, i, now| {
             for (&t, key) in now.iter().zip(keys) {
                 me.set_literals(t, key.as_slice());
@@ -419,6 +444,7 @@ impl<'a> Lower<'a> {
             }
             growth = std::mem::take(&mut result.growth);
             step_growth = std::mem::take(&mut result.step_growth);
+            shapes = std::mem::take(&mut result.shapes);
             if l.count_only {
                 me.require_known_count(l, now, &next, &more)?;
             }
@@ -478,6 +504,7 @@ impl<'a> Lower<'a> {
             growth,
             step_growth,
             count,
+            shapes,
         })
     }
 

@@ -54,6 +54,8 @@ pub(super) struct Lower<'a> {
     pub first_param: u32,
     /// The parameters that are parts of one array, by their indices.
     pub packed_terms: BTreeMap<usize, Term>,
+    /// The parameters that are lists of arrays of several shapes.
+    pub ragged: super::ragged::RaggedLists,
     /// The values of the parameters that patterns take apart, with their indices. The body begins
     /// by binding these patterns.
     pub parameters: Vec<(usize, Value<'a>)>,
@@ -117,6 +119,7 @@ impl<'a> Lower<'a> {
             classes: Classes::default(),
             inferred_before: BTreeMap::new(),
             packed_terms: BTreeMap::new(),
+            ragged: BTreeMap::new(),
             first_param: 0,
             parameters: Vec::new(),
             example: None,

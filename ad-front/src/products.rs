@@ -255,7 +255,16 @@ impl<'a> Lower<'a> {
         leaves: &mut std::slice::Iter<'_, Term>,
     ) -> Lowered<Value<'a>> {
         let form = self.form_of(tree, &mut leaves.clone(), 0)?;
-        Self::unflatten(&form, leaves)
+        if self.ragged.is_empty() {
+            return Self::unflatten(&form, leaves);
+        }
+        // An array of several shapes is represented by its number.
+        let number = |me: &mut Self, t: Term| match me.ragged_list(Some(t)) {
+            Some(list) => me.numbers_of_arrays(&list),
+            None => t,
+        };
+        let leaves: Vec<Term> = leaves.map(|&t| number(self, t)).collect();
+        Self::unflatten(&form, &mut leaves.iter())
     }
 
     /// The form of a value inside of this many lists. Each list adds a leading axis to the leaves.
@@ -265,10 +274,15 @@ impl<'a> Lower<'a> {
         leaves: &mut std::slice::Iter<'_, Term>,
         lists: usize,
     ) -> Lowered<CarriedForm<'a>> {
+        let ragged = self.ragged_list(leaves.clone().next().copied());
         let mut all = |me: &mut Self, trees: &[TypeTree<'a>]| {
             trees.iter().map(|t| me.form_of(t, leaves, lists)).collect::<Lowered<Vec<_>>>()
         };
         Ok(match tree {
+            TypeTree::Leaf(_) | TypeTree::List(..) if lists > 0 && ragged.is_some() => {
+                leaves.next().ok_or(Poison)?;
+                CarriedForm::Ragged(ragged.ok_or(Poison)?)
+            }
             TypeTree::Leaf(leaf) => {
                 leaves.next().ok_or(Poison)?;
                 let levels = if leaf.lens.is_empty() { 0 } else { leaf.rank.saturating_sub(1) };
@@ -292,7 +306,10 @@ impl<'a> Lower<'a> {
             }
             TypeTree::List(_, element) => {
                 let first = leaves.clone().next().copied().ok_or(Poison)?;
-                let len = self.g.shape(first).get(lists).copied().ok_or(Poison)?;
+                let len = match ragged {
+                    Some(list) => self.ragged_len(&list),
+                    None => self.g.shape(first).get(lists).copied().ok_or(Poison)?,
+                };
                 let form = self.form_of(element, leaves, lists + 1)?;
                 // A list of numbers or of arrays is one array, whose rows are its elements.
                 if let CarriedForm::Leaf { levels } = form {

@@ -433,7 +433,7 @@ fn has_lists<L>(tree: &Tree<L>) -> bool {
     match tree {
         Tree::Leaf(_) => false,
         Tree::Tuple(parts) => parts.iter().any(has_lists),
-        Tree::List(..) => true,
+        Tree::List(..) | Tree::Ragged(..) => true,
         Tree::Defined(_, inner) => has_lists(inner),
     }
 }

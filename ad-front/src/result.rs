@@ -59,7 +59,7 @@ pub(super) fn result(
 /// Whether a result has fields that are not made of numbers.
 fn is_opaque(tree: &Tree<Leaf>) -> bool {
     match tree {
-        Tree::Leaf(_) => false,
+        Tree::Leaf(_) | Tree::Ragged(..) => false,
         Tree::Tuple(parts) => parts.iter().any(is_opaque),
         Tree::List(_, inner) => is_opaque(inner),
         Tree::Defined(of, inner) => of.is_opaque || is_opaque(inner),

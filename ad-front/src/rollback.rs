@@ -228,6 +228,7 @@ impl<'a> Lower<'a> {
             state,
             // The inputs of the run.
             packed_terms: _,
+            ragged: _,
             sig: _,
             definitions: _,
             outside: _,

@@ -214,7 +214,7 @@ fn unsupported<L>(tree: &Tree<L>) -> bool {
     match tree {
         Tree::Leaf(_) => false,
         Tree::Tuple(parts) => parts.iter().any(unsupported),
-        Tree::List(..) => true,
+        Tree::List(..) | Tree::Ragged(..) => true,
         Tree::Defined(of, inner) => of.has_sums || unsupported(inner),
     }
 }

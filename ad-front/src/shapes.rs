@@ -23,7 +23,7 @@ use ad_ir::diag::{Diags, Poison, SrcRange};
 use ad_ir::ir::{Elem, Lit, Loc, Node, Term, Type};
 use ad_ir::prim::Cmp;
 use ad_ir::program::{
-    Check, Constant, Container, Output, OutputTree, Param, ParamTree, Phase, Program, Role, SourceLocation,
+    Check, Constant, Container, Output, OutputTree, Param, ParamTree, Phase, Program, RaggedPart, Role, SourceLocation,
     SourceLocations,
 };
 
@@ -239,7 +239,10 @@ impl<'a> Lower<'a> {
             }
             let value = match declared.declared.parts {
                 ParamTree::Leaf(_) => own.pop(),
-                _ => self.parameter_of(&declared.declared.ty, &own),
+                _ => {
+                    let own = self.with_ragged_lists(&declared.declared.parts, &own);
+                    self.parameter_of(&declared.declared.ty, &own)
+                }
             };
             let Some(value) = value else { continue };
             if declared.pattern {
@@ -422,14 +425,31 @@ fn equal_lengths(parts: &ParamTree, classes: &mut Classes) {
     match parts {
         ParamTree::Leaf(_) => {}
         ParamTree::Tuple { parts, .. } => parts.iter().for_each(|part| equal_lengths(part, classes)),
+        ParamTree::Ragged(..) => {}
         ParamTree::List { element, .. } => {
-            let tree = element.tree();
-            let leaves = tree.leaves();
+            let mut leaves = Vec::new();
+            add_listed(element, &mut leaves);
             for pair in leaves.windows(2) {
-                classes.unite(Size::of_axis(*pair[0], 0), Size::of_axis(*pair[1], 0));
+                classes.unite(Size::of_axis(pair[0], 0), Size::of_axis(pair[1], 0));
             }
         }
         ParamTree::Defined { inner, .. } => equal_lengths(inner, classes),
+    }
+}
+
+/// Adds the arrays that have an entry for each element of a list.
+fn add_listed(element: &ParamTree, leaves: &mut Vec<usize>) {
+    match element {
+        ParamTree::Leaf(k) => leaves.push(*k),
+        ParamTree::Tuple { parts, .. } => parts.iter().for_each(|part| add_listed(part, leaves)),
+        ParamTree::List { element: inner, .. } | ParamTree::Defined { inner, .. } => add_listed(inner, leaves),
+        ParamTree::Ragged(of, parts) => {
+            for (part, tree) in of.parts().zip(parts) {
+                if matches!(part, RaggedPart::Starts | RaggedPart::Sizes(_)) {
+                    add_listed(tree, leaves);
+                }
+            }
+        }
     }
 }
 

@@ -61,6 +61,8 @@ pub(super) struct Sig {
     pub active: Vec<usize>,
     /// The indices of the parameters of an example in `params`, ascending.
     pub examples: Vec<usize>,
+    /// Whether the arrays of a list may have several shapes.
+    pub several_shapes: bool,
     /// Whether the memory of a derivative is a parameter.
     pub workspace: bool,
     /// The algorithm of differentiation.
@@ -157,6 +159,7 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, types: &Definitions, diags: &mut
         active,
         examples,
         derivatives,
+        several_shapes: false,
         workspace: attr.workspace.is_some(),
         mode: attr.mode,
         krate: attr.krate.clone(),
@@ -200,7 +203,7 @@ fn fits(
     } else if let Some(instead) = requires.vectors {
         let of_result = match result {
             Tree::Leaf(leaf) => Some(leaf),
-            Tree::Tuple(_) | Tree::List(..) | Tree::Defined(..) => None,
+            Tree::Tuple(_) | Tree::List(..) | Tree::Ragged(..) | Tree::Defined(..) => None,
         };
         let vector = |leaf: &Leaf| {
             let array = matches!(leaf.container, Container::NdArray | Container::Slice);
@@ -544,7 +547,7 @@ impl Sig {
     pub(super) fn result_elem(&self) -> Option<Elem> {
         match &self.result {
             Tree::Leaf(leaf) => Some(leaf.elem),
-            Tree::Tuple(_) | Tree::List(..) | Tree::Defined(..) => None,
+            Tree::Tuple(_) | Tree::List(..) | Tree::Ragged(..) | Tree::Defined(..) => None,
         }
     }
 }

@@ -228,7 +228,7 @@ impl<'a> Lower<'a> {
                 stack.all.iter().map(|&all| leaf(self, all)).collect()
             }
         };
-        Self::unflatten(&stack.form, &mut leaves.iter())
+        self.element_from(&stack.form, &mut leaves.iter())
     }
 
     /// The last elements only, for a counting run.

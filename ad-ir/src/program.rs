@@ -22,7 +22,10 @@ pub use check::{Check, Phase};
 pub use fallible::{Fallible, FallibleKind};
 pub use known::KnownType;
 pub use method::Within;
-pub use tree::{Declared, DefinedType, FieldLeaf, ListType, Output, OutputTree, ParamTree, Role, Tree, element_of};
+pub use tree::{
+    Declared, DefinedType, FieldLeaf, ListType, Output, OutputTree, ParamTree, RaggedArray, RaggedPart, Role, Tree,
+    element_of,
+};
 
 /// A location in the user's source, for messages at run time and for the spans of generated code.
 #[derive(Clone, Debug)]

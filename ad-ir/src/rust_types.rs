@@ -13,7 +13,7 @@ use quote::{ToTokens, format_ident, quote};
 
 use crate::ir::{Elem, Node, RealTy, Term};
 use crate::program::{
-    Container, DefinedType, Fallible, FallibleKind, ListType, OutputTree, Program, Tree, Within, element_of,
+    Container, DefinedType, Fallible, FallibleKind, ListType, OutputTree, Program, RaggedPart, Tree, Within, element_of,
 };
 
 pub use destructure::{Apart, each_part, made, put_together};
@@ -238,6 +238,7 @@ pub fn type_of<L>(tree: &Tree<L>, passed: Passed, leaf: &mut dyn FnMut(&L, usize
                 (ListType::Vector, Passed::Borrowed) => quote!(&[#element]),
             }
         }
+        Tree::Ragged(..) => element_type(tree, 1, leaf),
         Tree::Defined(DefinedType { ty, .. }, _) => match passed {
             Passed::Owned => ty.clone(),
             Passed::Borrowed => quote!(&#ty),
@@ -249,6 +250,12 @@ pub fn type_of<L>(tree: &Tree<L>, passed: Passed, leaf: &mut dyn FnMut(&L, usize
 fn element_type<L>(tree: &Tree<L>, lists: usize, leaf: &mut dyn FnMut(&L, usize) -> TokenStream) -> TokenStream {
     match tree {
         Tree::Leaf(own) => leaf(own, lists),
+        Tree::Ragged(of, parts) => {
+            // An element of the vector of all elements.
+            let elem = parts.first().map(|part| element_type(part, 1, leaf));
+            let (krate, array) = (&of.krate, format_ident!("Array{}", of.rank));
+            if of.is_vec { quote!(::std::vec::Vec<#elem>) } else { quote!(#krate::ndarray::#array<#elem>) }
+        }
         Tree::Tuple(parts) => {
             let parts: Vec<TokenStream> = parts.iter().map(|part| element_type(part, lists, leaf)).collect();
             tuple(&parts)
@@ -261,9 +268,29 @@ fn element_type<L>(tree: &Tree<L>, lists: usize, leaf: &mut dyn FnMut(&L, usize)
     }
 }
 
+/// The structure of an element in which arrays of several shapes are one leaf: the list of these
+/// arrays, put together from their parts.
+fn with_whole_arrays(element: &Tree<TokenStream>) -> Tree<TokenStream> {
+    match element {
+        Tree::Ragged(of, parts) => {
+            let (krate, leaves) = (&of.krate, parts.iter().map(Tree::leaves).map(|own| own.first().copied()));
+            let leaves: Vec<_> = of.parts().zip(leaves).collect();
+            let elements = leaves.iter().find(|(part, _)| *part == RaggedPart::Elements).map(|(_, leaf)| leaf);
+            let sizes = leaves.iter().filter(|(part, _)| matches!(part, RaggedPart::Sizes(_))).map(|(_, leaf)| leaf);
+            let of_elements = elements.into_iter();
+            Tree::Leaf(quote!(#krate::runtime::arrays_of_shapes(#(#of_elements)*, [#(#sizes),*])))
+        }
+        Tree::Leaf(_) => element.clone(),
+        Tree::Tuple(parts) => Tree::Tuple(parts.iter().map(with_whole_arrays).collect()),
+        Tree::List(of, inner) => Tree::List(of.clone(), with_whole_arrays(inner).into()),
+        Tree::Defined(of, inner) => Tree::Defined(of.clone(), with_whole_arrays(inner).into()),
+    }
+}
+
 /// A list of tuples, given a list for each leaf of a tuple.
 #[must_use]
 pub fn zipped(of: &ListType, element: &Tree<TokenStream>) -> TokenStream {
+    let element = &with_whole_arrays(element);
     let leaves = element.leaves();
     let name = |k: usize| format_ident!("item{k}_", span = Span::mixed_site());
     if let Tree::Leaf(list) = element {
@@ -307,6 +334,8 @@ pub fn owned_value(tree: &Tree<TokenStream>) -> TokenStream {
             tuple(&parts)
         }
         Tree::List(of, element) => zipped(of, element),
+        // Only a list has such arrays.
+        Tree::Ragged(..) => TokenStream::new(),
         Tree::Defined(of, inner) => made(of, &owned_value(inner)),
     }
 }
@@ -324,6 +353,8 @@ fn value_of<L>(tree: &Tree<L>, leaf: &mut dyn FnMut(&L) -> TokenStream) -> Token
             let row = value_of(element, leaf);
             quote!(#row.to_vec())
         }
+        // It is one leaf in a list that is put together.
+        Tree::Ragged(..) => TokenStream::new(),
         Tree::Defined(of, inner) => made(of, &value_of(inner, leaf)),
     }
 }
@@ -333,6 +364,10 @@ pub fn pattern_of<L>(tree: &Tree<L>, leaf: &mut dyn FnMut(&L) -> TokenStream) ->
     match tree {
         Tree::Leaf(own) => leaf(own),
         Tree::Tuple(parts) => {
+            let parts: Vec<TokenStream> = parts.iter().map(|part| pattern_of(part, leaf)).collect();
+            tuple(&parts)
+        }
+        Tree::Ragged(_, parts) => {
             let parts: Vec<TokenStream> = parts.iter().map(|part| pattern_of(part, leaf)).collect();
             tuple(&parts)
         }
@@ -373,9 +408,21 @@ pub fn places<L: Clone>(
     tree: &Tree<L>,
     (apart, lists): (&Apart<'_>, &Lists<'_, L>),
 ) -> Vec<(L, TokenStream)> {
-    let mut all = Places { apart, lists, inside: false, present: None, all: Vec::new() };
+    let mut all = Places { apart, lists, inside: false, present: None, ragged: None, all: Vec::new() };
     all.add(tree, place);
     all.all.into_iter().map(|found| (found.leaf, found.place)).collect()
+}
+
+/// For each array of several shapes in a list of a value, the expression whether its shapes differ.
+#[must_use]
+pub fn differences<L: Clone>(
+    place: &TokenStream,
+    tree: &Tree<L>,
+    (apart, lists): (&Apart<'_>, &Lists<'_, L>),
+) -> Vec<TokenStream> {
+    let mut all = Places { apart, lists, inside: false, present: None, ragged: None, all: Vec::new() };
+    all.add(tree, place);
+    all.all.into_iter().filter_map(|found| found.differs).collect()
 }
 
 /// A leaf and its place.
@@ -384,6 +431,10 @@ struct Found<L> {
     place: TokenStream,
     /// The condition that the leaf is there. `None` if it always is.
     present: Option<TokenStream>,
+    /// The part of arrays of several shapes that it is.
+    ragged: Option<RaggedPart>,
+    /// Where the arrays begin: the expression whether their shapes differ.
+    differs: Option<TokenStream>,
 }
 
 /// Collects the leaves of [`places`].
@@ -394,6 +445,8 @@ struct Places<'p, L> {
     inside: bool,
     /// The condition that the value is there.
     present: Option<TokenStream>,
+    /// The part of arrays of several shapes that the value is.
+    ragged: Option<RaggedPart>,
     all: Vec<Found<L>>,
 }
 
@@ -402,7 +455,14 @@ impl<L: Clone> Places<'_, L> {
         match tree {
             Tree::Leaf(leaf) => {
                 let (leaf, place, present) = (leaf.clone(), place.clone(), self.present.clone());
-                self.all.push(Found { leaf, place, present });
+                self.all.push(Found { leaf, place, present, ragged: self.ragged, differs: None });
+            }
+            Tree::Ragged(of, parts) => {
+                for (part, tree) in of.parts().zip(parts) {
+                    self.ragged = Some(part);
+                    self.add(tree, place);
+                    self.ragged = None;
+                }
             }
             Tree::Tuple(parts) => {
                 let is_tag = |part: &Tree<L>| matches!(part, Tree::Leaf(leaf) if (self.lists.is_tag)(leaf));
@@ -432,11 +492,38 @@ impl<L: Clone> Places<'_, L> {
         }
     }
 
+    /// A part of the arrays of several shapes in a list; and where they begin, whether the shapes
+    /// differ.
+    fn ragged_list(
+        &self,
+        place: &TokenStream,
+        (stack, item): (&Ident, &Ident),
+        (array, present): (&TokenStream, Option<TokenStream>),
+        part: RaggedPart,
+    ) -> (TokenStream, Option<TokenStream>) {
+        let krate = self.apart.krate;
+        let present = present.unwrap_or_else(|| quote!(true));
+        let arguments = quote!((#place.iter(), |#stack, #item| #stack.push_if(#present, &#array)));
+        let shapes = quote!(#krate::runtime::Shapes::new().of_all #arguments);
+        match part {
+            RaggedPart::Elements => (quote!(#krate::runtime::Flat::new().of_all #arguments), None),
+            RaggedPart::Starts => (quote!(#shapes.starts()), Some(quote!(#shapes.several()))),
+            RaggedPart::Sizes(axis) => (quote!(#shapes.sizes(#axis)), None),
+            RaggedPart::Most(axis) => (quote!(#shapes.most(#axis)), None),
+        }
+    }
+
     fn add_list(&mut self, of: &ListType, element: &Tree<L>, place: &TokenStream) {
         let (item, stack) = (Ident::new("item_", Span::mixed_site()), Ident::new("stack_", Span::mixed_site()));
-        let mut parts = Places { apart: self.apart, lists: self.lists, inside: true, present: None, all: Vec::new() };
+        let (apart, lists) = (self.apart, self.lists);
+        let mut parts = Places { apart, lists, inside: true, present: None, ragged: None, all: Vec::new() };
         parts.add(element, &quote!(#item));
-        for Found { leaf, place: part, present } in parts.all {
+        for Found { leaf, place: part, present, ragged, .. } in parts.all {
+            if let Some(ragged) = ragged {
+                let (place, differs) = self.ragged_list(place, (&stack, &item), (&part, present), ragged);
+                self.all.push(Found { leaf, place, present: self.present.clone(), ragged: None, differs });
+                continue;
+            }
             let list = match ((self.lists.stack)(&leaf), of) {
                 (Some(empty), _) => {
                     let push = match present {
@@ -453,7 +540,7 @@ impl<L: Clone> Places<'_, L> {
                 }
                 (None, ListType::Static(_)) => quote!(#place.each_ref().map(|#item| #part)),
             };
-            self.all.push(Found { leaf, place: list, present: self.present.clone() });
+            self.all.push(Found { leaf, place: list, present: self.present.clone(), ragged: None, differs: None });
         }
     }
 }

@@ -8,7 +8,7 @@
 //! - [`kernel`]: the loops that generated code calls. It is not a public API: it is stable for
 //!   generated code only.
 //! - `reached`: the panics of a derivative where its function panics inside of a loop.
-//! - `lists`: lists of arrays.
+//! - `lists`: lists of arrays of one shape; `ragged`: lists of arrays of several shapes.
 //! - `place`: constants of the place of a definition.
 //! - `calls`: the records of calls of recursive functions.
 //! - `check`: the functions that `check_grad!` calls.
@@ -34,6 +34,7 @@ pub mod dsl;
 pub mod kernel;
 mod lists;
 mod place;
+mod ragged;
 #[doc(hidden)]
 pub mod reached;
 mod real;
@@ -50,6 +51,8 @@ pub use differentiable::{different_variants, no_elements};
 pub use lists::{Element, Stack, elements};
 #[doc(hidden)]
 pub use place::{At, Constant, Function, Reverse, Ruled, Takes, Tangent, of_types, same};
+#[doc(hidden)]
+pub use ragged::{Either, Flat, OfShape, Shapes, arrays_of_shapes};
 pub use real::Real;
 pub use sparse::Csr;
 pub use workspace::{Lent, Workspace};

@@ -9,6 +9,7 @@ mod expression_tree;
 mod hidden_markov;
 mod hierarchical;
 mod kalman;
+mod layers;
 mod network;
 mod options;
 mod queue;

@@ -1,10 +1,10 @@
 //! Structures of values as the hidden function writes them: patterns that take a value apart, and
 //! expressions that put one together. This module must never depend on the use of the values.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
-use ad_ir::program::{Container, ListType, Tree};
+use ad_ir::program::{Container, ListType, Param, Tree};
 use ad_ir::rust_types::{Apart, Lists, made, owned_value, places, stack, tuple, zipped};
 
 /// The leaf of a structure that is not bound by a pattern.
@@ -35,6 +35,8 @@ impl BoundPattern {
                 let pattern = leaf.name.as_ref().map_or_else(unbound, |(name, _)| name.to_token_stream());
                 BoundPattern { pattern, taken: TokenStream::new() }
             }
+            // Only a list has such arrays.
+            Tree::Ragged(..) => BoundPattern { pattern: unbound(), taken: TokenStream::new() },
             Tree::Tuple(parts) => {
                 let (patterns, taken): (Vec<_>, Vec<_>) = parts
                     .iter()
@@ -115,6 +117,7 @@ pub(in super::super) enum Inside {
 pub(in super::super) fn value_of<L>(tree: &Tree<L>, leaf: &mut dyn FnMut(&L, Inside) -> TokenStream) -> TokenStream {
     match tree {
         Tree::Leaf(own) => leaf(own, Inside::Nothing),
+        Tree::Ragged(..) => TokenStream::new(),
         Tree::Tuple(parts) => {
             let parts: Vec<TokenStream> = parts.iter().map(|part| value_of(part, leaf)).collect();
             tuple(&parts)
@@ -137,8 +140,30 @@ pub(in super::super) fn inside_of_type<L>(
 ) -> Tree<TokenStream> {
     match tree {
         Tree::Leaf(own) => Tree::Leaf(leaf(own, Inside::Type)),
+        Tree::Ragged(of, parts) => {
+            Tree::Ragged(of.clone(), parts.iter().map(|part| inside_of_type(part, leaf)).collect())
+        }
         Tree::Tuple(parts) => Tree::Tuple(parts.iter().map(|part| inside_of_type(part, leaf)).collect()),
         Tree::List(of, element) => Tree::List(of.clone(), element.map(&mut |own| leaf(own, Inside::List)).into()),
         Tree::Defined(of, inner) => Tree::Defined(of.clone(), inside_of_type(inner, leaf).into()),
     }
+}
+
+/// An owned value as an array of two equal examples.
+pub(super) fn twice(param: &Param, value: &TokenStream, krate: &TokenStream) -> TokenStream {
+    let arrays = quote!(#krate::ndarray);
+    let array = match param.container {
+        Container::Scalar | Container::ScalarRef => quote!(#arrays::arr0(#value)),
+        Container::NdArray => value.clone(),
+        Container::Slice | Container::Static => {
+            let (lens, own) = (&param.lens, Ident::new("example_", Span::mixed_site()));
+            let flat = (0..param.container.nested(lens.len())).map(|_| quote!(.as_flattened()));
+            let first = if param.container == Container::Slice { quote!(#own.len(),) } else { quote!() };
+            quote!({
+                let #own = #value;
+                #krate::runtime::check::shaped(#own[..] #(#flat)*.iter().copied().collect(), [#first #(#lens),*])
+            })
+        }
+    };
+    quote!(&#krate::runtime::check::twice(&#array))
 }

@@ -12,7 +12,9 @@ use ad_ir::rust_types::{Apart, Lists, hidden, places, stack};
 pub(crate) fn in_list(parts: &ParamTree, leaf: usize, inside: bool) -> bool {
     match parts {
         ParamTree::Leaf(k) => inside && *k == leaf,
-        ParamTree::Tuple { parts, .. } => parts.iter().any(|part| in_list(part, leaf, inside)),
+        ParamTree::Tuple { parts, .. } | ParamTree::Ragged(_, parts) => {
+            parts.iter().any(|part| in_list(part, leaf, inside))
+        }
         ParamTree::List { element, .. } => in_list(element, leaf, true),
         ParamTree::Defined { inner, .. } => in_list(inner, leaf, inside),
     }
@@ -64,6 +66,11 @@ impl Driver<'_> {
                 let p = &self.params[k];
                 let name = &p.name;
                 let copied = p.passing.references > 0 || p.passing.owner == Owner::Any;
+                if in_list(&declared.parts, k, false) && p.container == Container::Scalar {
+                    // A number of the whole list.
+                    code.extend(quote!(let #name = #place;));
+                    continue;
+                }
                 if in_list(&declared.parts, k, false) {
                     let slice = (p.container == Container::Slice).then(|| quote!([..]));
                     code.extend(quote!(let #name = &#place #slice;));

@@ -34,6 +34,8 @@ impl Driver<'_> {
                 let mut leaves = leaves.collect::<Result<Vec<_>, _>>()?.into_iter();
                 Ok(zipped(of, &element.map(&mut |_| leaves.next().unwrap_or_default())))
             }
+            // Only a list has such arrays.
+            OutputTree::Ragged(..) => Err("arrays of several shapes outside of a list".into()),
             OutputTree::Defined(of, inner) => Ok(made(of, &self.output(inner, left)?)),
             OutputTree::Tuple(parts) => {
                 let parts: Vec<TokenStream> = parts.iter().map(|p| self.output(p, left)).collect::<Result<_, _>>()?;

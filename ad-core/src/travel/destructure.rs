@@ -215,7 +215,7 @@ fn has_places(ty: &Field) -> bool {
     match ty {
         Tree::Leaf(_) => true,
         Tree::Tuple(parts) => parts.iter().all(has_places),
-        Tree::List(..) => false,
+        Tree::List(..) | Tree::Ragged(..) => false,
         Tree::Defined(of, inner) => !of.has_sums && has_places(inner),
     }
 }
@@ -232,7 +232,7 @@ fn places_type(ty: &Field, types: &Apart<'_>) -> TokenStream {
             quote!(&mut #owned)
         }
         Tree::Tuple(parts) => tuple(&parts.iter().map(|ty| places_type(ty, types)).collect::<Vec<_>>()),
-        Tree::List(..) => TokenStream::new(),
+        Tree::List(..) | Tree::Ragged(..) => TokenStream::new(),
         Tree::Defined(_, inner) => places_type(inner, types),
     }
 }
@@ -243,7 +243,7 @@ fn places_of(ty: &Field, place: &TokenStream) -> TokenStream {
         Tree::Leaf(leaf) if leaf.container == Container::Slice => quote!(&mut #place[..]),
         Tree::Leaf(_) => quote!(&mut #place),
         Tree::Tuple(parts) => each_part(parts, place, &mut |ty, place| places_of(ty, place)),
-        Tree::List(..) => TokenStream::new(),
+        Tree::List(..) | Tree::Ragged(..) => TokenStream::new(),
         Tree::Defined(..) => {
             let places = hidden::places();
             quote!(#place.#places())

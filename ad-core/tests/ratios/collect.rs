@@ -153,6 +153,12 @@ fn argument(ty: &str, k: usize, axes: &mut usize) -> Option<TokenStream> {
             let elements = if plain.contains("f64") { quote!(numbers) } else { quote!(wholes) };
             return Some(quote!(#by_reference sizes.#elements(#k, #at)));
         }
+        ("[Vec<f64>]" | "[Vec<usize>]" | "Vec<Vec<f64>>" | "Vec<Vec<usize>>", _) => {
+            let at = *axes;
+            *axes += 1;
+            let elements = if plain.contains("f64") { quote!(rows) } else { quote!(rows_of_wholes) };
+            return Some(quote!(#by_reference sizes.#elements(#k, #at)));
+        }
         (_, name) if real && name.starts_with("Array") => name.chars().last()?.to_digit(10)? as usize,
         _ => return None,
     };

@@ -44,6 +44,7 @@ impl Lower<'_> {
                 let one = self.g.lit_usize(1);
                 if most { Some(self.g.int(IntOp::Sub, size, one)) } else { Some(self.g.lit_usize(0)) }
             }
+            Node::Gather { .. } if most && self.most_of_sizes(t).is_some() => self.most_of_sizes(t),
             Node::Prim(Prim::Int(op), args) => {
                 let (a, b) = (args[0], args[1]);
                 match op {

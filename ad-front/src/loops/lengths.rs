@@ -4,6 +4,7 @@
 
 use std::rc::Rc;
 
+use super::resized::Room;
 use super::{GrowingVec, Loop, LoopInput, PushedOnly};
 use crate::carry::CarriedForm;
 use crate::checks::Frame;
@@ -199,7 +200,7 @@ impl<'a> Lower<'a> {
                     stack.start.window = stack.start.window.filter(|_| windows).or(Some(0));
                     stacks.push(stack);
                 }
-                let (mut l, init) = me.prepare_loop(start, Vec::new(), stacks)?;
+                let (mut l, init) = me.prepare_loop(start, Vec::new(), stacks, &Room::new())?;
                 if l.leaves.is_empty() {
                     return Err(Poison);
                 }
@@ -350,7 +351,7 @@ impl<'a> Lower<'a> {
         pushed_only: Vec<PushedOnly<'a>>,
         stacks: Vec<GrowingVec<'a>>,
     ) -> Lowered<Vec<(Growth, Growth)>> {
-        let (l, init) = self.prepare_loop(start, pushed_only, stacks)?;
+        let (l, init) = self.prepare_loop(start, pushed_only, stacks, &Room::new())?;
         let result = self.nest(&l, init.terms, &init.keys, &mut Vec::new())?;
         Ok(result.step_growth.into_iter().zip(result.growth).collect())
     }

@@ -56,13 +56,20 @@ impl<'a> Lower<'a> {
             self.state.store.put(s.cell, CellValue::Value(Value::GrowableVec(stack.into())));
         }
         self.step_target(l.leaves.clone(), l.range, |me| (l.body)(me, index))?;
-        let mut next = Vec::new();
+        let (mut next, mut shapes) = (Vec::new(), Vec::new());
         for c in &l.carried {
             let value = match self.state.store.held(c.cell).cloned() {
                 Some(CellValue::Value(value)) => value,
                 _ => return Err(Poison),
             };
             let own = &now[c.first..c.first + c.form.leaves()];
+            if self.has_another_shape(c, &l.key, own, &value) {
+                return Err(Poison);
+            }
+            if let CarriedForm::Resized(_) = c.form {
+                let part = self.value_as_part(&value, Want::Any, l.range)?;
+                shapes.push(self.g.shape(part.all).to_vec());
+            }
             if self.of_another_length(&c.form, own, &value) && self.note_length_change(&length_of(&l.key, &c.name)) {
                 return Err(Poison);
             }
@@ -113,7 +120,7 @@ impl<'a> Lower<'a> {
             }
             pushed.push(t);
         }
-        Ok(StepsResult { next, exits, pushed, step_growth: growth.clone(), growth, count: None })
+        Ok(StepsResult { next, exits, pushed, step_growth: growth.clone(), growth, count: None, shapes })
     }
 
     /// The elements that a step has pushed.

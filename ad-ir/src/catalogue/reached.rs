@@ -37,6 +37,10 @@ pub fn hidden_function(function: &str, name: &str) -> String {
     )
 }
 
+pub fn other_shapes(given: &str, wanted: &str) -> String {
+    format!("the arrays of `{given}` do not have the shapes of those of {wanted}")
+}
+
 pub fn other_variant(given: &str, wanted: &str) -> String {
     format!("`{given}` is not of the variant of {wanted}")
 }

@@ -20,9 +20,55 @@ pub enum Tree<L> {
     /// A list of structures: one array for each leaf of an element, with one more axis in front. A
     /// list in a list has one leaf, an array of all rows.
     List(ListType, Box<Tree<L>>),
+    /// In an element of a list: an array whose shape differs from element to element. Its parts
+    /// are those of [`RaggedPart`], in that order.
+    Ragged(RaggedArray, Vec<Tree<L>>),
     /// A value of a user-defined type. Hidden functions beside the definition turn it into this
     /// structure and back, so its fields may be private. The structure has no such type inside.
     Defined(DefinedType, Box<Tree<L>>),
+}
+
+/// The type of the arrays of a list whose shapes may differ.
+#[derive(Clone, Debug)]
+pub struct RaggedArray {
+    /// Whether an array is a `Vec`. Otherwise it is an array of ndarray.
+    pub is_vec: bool,
+    /// The path of the crate `ad`.
+    pub krate: TokenStream,
+    /// The rank of an array.
+    pub rank: u8,
+}
+
+impl PartialEq for RaggedArray {
+    fn eq(&self, other: &Self) -> bool {
+        self.rank == other.rank && self.is_vec == other.is_vec
+    }
+}
+
+impl Eq for RaggedArray {}
+
+/// A part of the arrays of a list whose shapes may differ.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RaggedPart {
+    /// The elements of all arrays in one vector, array after array, each row by row.
+    Elements,
+    /// For each array, the index of its first element in that vector.
+    Starts,
+    /// For each array, its size along this axis.
+    Sizes(u8),
+    /// The greatest size along this axis, 0 if there is no array.
+    Most(u8),
+}
+
+impl RaggedArray {
+    /// The parts, in order.
+    pub fn parts(&self) -> impl Iterator<Item = RaggedPart> + use<> {
+        let rank = self.rank;
+        [RaggedPart::Elements, RaggedPart::Starts]
+            .into_iter()
+            .chain((0..rank).map(RaggedPart::Sizes))
+            .chain((0..rank).map(RaggedPart::Most))
+    }
 }
 
 /// The type of a list.
@@ -102,7 +148,7 @@ impl<L> Tree<L> {
     pub fn leaves(&self) -> Vec<&L> {
         match self {
             Tree::Leaf(leaf) => vec![leaf],
-            Tree::Tuple(parts) => parts.iter().flat_map(Tree::leaves).collect(),
+            Tree::Tuple(parts) | Tree::Ragged(_, parts) => parts.iter().flat_map(Tree::leaves).collect(),
             Tree::List(_, inner) | Tree::Defined(_, inner) => inner.leaves(),
         }
     }
@@ -113,6 +159,7 @@ impl<L> Tree<L> {
         match self {
             Tree::Leaf(leaf) => Tree::Leaf(f(leaf)),
             Tree::Tuple(parts) => Tree::Tuple(parts.iter().map(|part| part.map(f)).collect()),
+            Tree::Ragged(of, parts) => Tree::Ragged(of.clone(), parts.iter().map(|part| part.map(f)).collect()),
             Tree::List(of, element) => Tree::List(of.clone(), element.map(f).into()),
             Tree::Defined(of, inner) => Tree::Defined(of.clone(), inner.map(f).into()),
         }
@@ -124,6 +171,7 @@ impl<L> Tree<L> {
         match self {
             Tree::Leaf(leaf) => f(leaf),
             Tree::Tuple(parts) => Tree::Tuple(parts.iter().map(|part| part.grafted(f)).collect()),
+            Tree::Ragged(of, parts) => Tree::Ragged(of.clone(), parts.iter().map(|part| part.grafted(f)).collect()),
             Tree::List(of, element) => Tree::List(of.clone(), element.grafted(f).into()),
             Tree::Defined(of, inner) => Tree::Defined(of.clone(), inner.grafted(f).into()),
         }
@@ -135,7 +183,8 @@ impl<L> Tree<L> {
     #[must_use]
     pub fn of_blocks(self) -> Tree<L> {
         match self {
-            Tree::Leaf(leaf) => Tree::Leaf(leaf),
+            // Arrays of several shapes have no blocks.
+            Tree::Leaf(_) | Tree::Ragged(..) => self,
             Tree::Tuple(parts) => Tree::Tuple(parts.into_iter().map(Tree::of_blocks).collect()),
             Tree::List(_, inner) | Tree::Defined(_, inner) => inner.of_blocks(),
         }
@@ -149,7 +198,7 @@ impl<L> Tree<L> {
             match tree {
                 Tree::Leaf(_) => true,
                 Tree::Tuple(parts) => parts.iter().all(plain),
-                Tree::List(..) | Tree::Defined(..) => false,
+                Tree::List(..) | Tree::Ragged(..) | Tree::Defined(..) => false,
             }
         }
         match self {
@@ -188,6 +237,8 @@ pub enum Role {
     Constant,
     /// It says which variant a value of an enum is. A tangent and a cotangent are of the same one.
     Tag,
+    /// It has the sizes of the arrays of a list. Those of a tangent and a cotangent are the same.
+    Sizes,
 }
 
 /// The form of one element below this many lists, given the form of the array of all elements: `F`
@@ -252,6 +303,8 @@ pub enum ParamTree {
         /// The structure of an element.
         element: Box<ParamTree>,
     },
+    /// In an element of a list: an array whose shape differs from element to element.
+    Ragged(RaggedArray, Vec<ParamTree>),
     /// A value of a user-defined type, behind this number of references.
     Defined {
         /// The number of references.
@@ -272,6 +325,7 @@ impl ParamTree {
         match self {
             ParamTree::Leaf(k) => Tree::Leaf(*k),
             ParamTree::Tuple { parts, .. } => Tree::Tuple(parts.iter().map(ParamTree::tree).collect()),
+            ParamTree::Ragged(of, parts) => Tree::Ragged(of.clone(), parts.iter().map(ParamTree::tree).collect()),
             ParamTree::List { of, element, .. } => Tree::List(of.clone(), element.tree().into()),
             ParamTree::Defined { of, inner, .. } => Tree::Defined(of.clone(), inner.tree().into()),
         }
@@ -287,6 +341,9 @@ impl ParamTree {
                 is_static: *is_static,
                 parts: parts.iter().map(|part| part.moved(to, from)).collect(),
             },
+            ParamTree::Ragged(of, parts) => {
+                ParamTree::Ragged(of.clone(), parts.iter().map(|part| part.moved(to, from)).collect())
+            }
             ParamTree::List { passing, of, element } => {
                 ParamTree::List { passing: *passing, of: of.clone(), element: element.moved(to, from).into() }
             }
@@ -306,6 +363,7 @@ impl ParamTree {
             ParamTree::Leaf(k) => passing(*k).is_moved(),
             ParamTree::Tuple { references, parts, .. } => *references == 0 && parts.iter().any(|p| p.is_moved(passing)),
             ParamTree::List { passing, .. } => passing.references == 0,
+            ParamTree::Ragged(..) => true,
             ParamTree::Defined { references, .. } => *references == 0,
         }
     }

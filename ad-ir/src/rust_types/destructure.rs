@@ -51,6 +51,7 @@ impl Apart<'_> {
             }
             Tree::Tuple(parts) => tuple(&parts.iter().map(|ty| self.taken(ty)).collect::<Vec<_>>()),
             Tree::List(of, element) => list_of(of, &self.taken(element)),
+            Tree::Ragged(..) => no_field(),
             Tree::Defined(_, inner) => self.taken(inner),
         }
     }
@@ -73,6 +74,7 @@ impl Apart<'_> {
             }
             Tree::Tuple(parts) => tuple(&parts.iter().map(|ty| self.made(ty)).collect::<Vec<_>>()),
             Tree::List(of, element) => list_of(of, &self.made(element)),
+            Tree::Ragged(..) => no_field(),
             Tree::Defined(_, inner) => self.made(inner),
         }
     }
@@ -89,6 +91,7 @@ impl Apart<'_> {
                 let element = self.absent(element);
                 quote!(::core::array::from_fn(|_| #element))
             }
+            Tree::Ragged(..) => no_field(),
             Tree::Defined(_, inner) => self.absent(inner),
         }
     }
@@ -113,6 +116,11 @@ impl Apart<'_> {
             }
         }
     }
+}
+
+/// In the structure of a field, an array is a leaf, whatever its shape.
+fn no_field() -> TokenStream {
+    TokenStream::new()
 }
 
 /// The type of a list of these elements.
@@ -155,6 +163,7 @@ impl Apart<'_> {
                     ListType::Static(_) => quote!(#place.each_ref().map(|#item| #one)),
                 }
             }
+            Tree::Ragged(..) => no_field(),
             Tree::Defined(of, _) => self.parts_of(of, place),
         }
     }
@@ -191,6 +200,7 @@ pub fn put_together(ty: &Field, value: &TokenStream) -> TokenStream {
                 ListType::Static(_) => quote!(#value.map(|#item| #one)),
             }
         }
+        Tree::Ragged(..) => no_field(),
         Tree::Defined(of, _) => made(of, value),
     }
 }

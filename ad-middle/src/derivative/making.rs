@@ -11,7 +11,9 @@ use ad_ir::descriptor::Further;
 use ad_ir::ir::{Graph, Loc, Node, Term, axis};
 use ad_ir::mode::Mode;
 use ad_ir::prim::{Cmp, Reduce};
-use ad_ir::program::{Check, Container, Declared, Output, Param, ParamTree, Passing, Phase, Role, Tree, element_of};
+use ad_ir::program::{
+    Check, Container, Declared, Output, Param, ParamTree, Passing, Phase, RaggedPart, Role, Tree, element_of,
+};
 use ad_ir::rust_types::{Passed, argument_type, destination_type, owned_type, type_of, written_tree_type};
 
 /// The passes over a derivative that is differentiated again.
@@ -230,7 +232,7 @@ impl<'a> DerivativeBuilder<'a> {
             Tree::Leaf(like) if used != Use::Read => {
                 destination_type(program, like.container, g.elem(like.term), g.rank(like.term), &like.lens)
             }
-            Tree::Tuple(_) | Tree::List(..) | Tree::Defined(..) if used != Use::Read => {
+            Tree::Tuple(_) | Tree::List(..) | Tree::Ragged(..) | Tree::Defined(..) if used != Use::Read => {
                 let output = |like: &Like| Output {
                     term: like.term,
                     container: like.container,
@@ -281,6 +283,24 @@ impl<'a> DerivativeBuilder<'a> {
                 let parts = parts.iter().enumerate().map(part).collect();
                 ParamTree::Tuple { references: 0, is_static: false, parts }
             }
+            Tree::Ragged(of, parts) => {
+                let part = |(part, tree): (RaggedPart, &Tree<Like>)| {
+                    // The list keeps its name while its parts are taken.
+                    let what = match part {
+                        RaggedPart::Elements => "elements".to_string(),
+                        RaggedPart::Starts => "starts".to_string(),
+                        RaggedPart::Sizes(k) => format!("sizes{k}"),
+                        RaggedPart::Most(k) => format!("most{k}"),
+                    };
+                    let mut name = format!("{}_{what}_", own.trim_end_matches('_'));
+                    while self.params.iter().any(|p| p.name == name.as_str()) {
+                        name.push('_');
+                    }
+                    self.parts(&name, label, (tree, defined), used, leaves)
+                };
+                let parts = of.parts().zip(parts).map(part).collect();
+                ParamTree::Ragged(of.clone(), parts)
+            }
             Tree::List(of, element) => {
                 let element = self.parts(own, label, (element, defined), used, leaves).into();
                 ParamTree::List { passing: of.passing(), of: of.clone(), element }
@@ -316,7 +336,7 @@ impl<'a> DerivativeBuilder<'a> {
             input: None,
             role: like.role,
         };
-        let is_tag = like.role == Role::Tag;
+        let is_tag = matches!(like.role, Role::Tag | Role::Sizes);
         if used == Use::Replace || (used == Use::Read && !real && !is_tag) {
             self.params.push(param);
             return None;
@@ -358,7 +378,8 @@ impl<'a> DerivativeBuilder<'a> {
         Some(term)
     }
 
-    /// Checks that a further parameter is of the variant that its counterpart is.
+    /// Checks that a further parameter is of the variant that its counterpart is, or that its
+    /// arrays have the sizes of those of its counterpart.
     fn same_variant(&mut self, label: &str, like: &Like, tag: Term) {
         let g = &mut self.prepared.program.graph;
         let mut ok = g.compare(Cmp::Eq, tag, like.term);
@@ -366,12 +387,18 @@ impl<'a> DerivativeBuilder<'a> {
         if rank > 0 {
             ok = g.reduce(Reduce::All, rank, ok);
         }
-        // The tag is the first part of an enum.
-        let whole = label.rsplit_once('.').map_or(label, |(whole, _)| whole);
+        let message = match like.role {
+            Role::Sizes => catalogue::reached::other_shapes(label, &like.label),
+            // The tag is the first part of an enum.
+            _ => {
+                let whole = label.rsplit_once('.').map_or(label, |(whole, _)| whole);
+                catalogue::reached::other_variant(whole, &like.label)
+            }
+        };
         self.checks.push(Check {
             ok,
             format: None,
-            message: catalogue::reached::other_variant(whole, &like.label),
+            message,
             shown: Vec::new(),
             loc: Loc(0),
             phase: Phase::Reached,

@@ -85,6 +85,25 @@ impl Sizes {
         }
     }
 
+    /// The lengths of the rows of a list: the first row is as long as the list, and the others are
+    /// short or empty. So what is in proportion to the longest row is far from what is there.
+    fn row_lengths(&self, axis: usize) -> Vec<usize> {
+        let n = self.len(axis, 1);
+        (0..n).map(|i| if i == 0 { n } else { i % 4 }).collect()
+    }
+
+    pub fn rows(&self, parameter: usize, axis: usize) -> Vec<Vec<f64>> {
+        let lengths = self.row_lengths(axis);
+        let mut all = self.values(lengths.iter().sum(), parameter).into_iter();
+        lengths.into_iter().map(|n| all.by_ref().take(n).collect()).collect()
+    }
+
+    pub fn rows_of_wholes(&self, parameter: usize, axis: usize) -> Vec<Vec<usize>> {
+        let n = self.len(axis, 1);
+        let one = |(i, len): (usize, usize)| (0..len).map(|k| (i * 7 + k * 3 + parameter) % n).collect();
+        self.row_lengths(axis).into_iter().enumerate().map(one).collect()
+    }
+
     /// A square matrix has a large diagonal: the numbers alone are of rank three, and a
     /// decomposition of them is noise.
     pub fn array<const N: usize>(
