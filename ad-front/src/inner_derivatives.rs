@@ -297,21 +297,37 @@ impl<'a> Lower<'a> {
         let of_function = sig.differentiated().leaves().len();
         let carried: Vec<Term> = sig.active.iter().map(|&k| over[k]).collect();
         let init: Vec<Term> = sig.active.iter().map(|&k| given[k]).collect();
-        let results_of_step = carried.iter().chain(&closed[..of_function]).copied().collect();
-        let (count, step, active) = (self.g.lit_usize(1), self.g.fresh(), carried.len());
-        let whole = OpenLoop { count, reverse: false, stop: None, step, init, carried, results: results_of_step };
-        let whole = self.g.close_loop(&whole);
+        let mut closed = closed;
+        closed.truncate(of_function);
+        let mut whole = self.function_over((&init, &carried), &closed);
+        let own = sig.name.to_string();
         if self.has_in_body(whole, &|node| matches!(node, Node::Prim(Prim::Call(_), _))) {
-            let own = sig.name.to_string();
             return Err(self.error(range, words::inner_derivative_of_calls(&own, name)));
         }
-        let in_loop = self.state.frames.iter().any(|frame| !matches!(frame, Frame::Guard { .. }));
-        if in_loop && self.has_in_body(whole, &|node| matches!(node, Node::Scan(scan) if is_unbounded(&self.g, scan))) {
-            let own = sig.name.to_string();
-            return Err(self.error(range, words::inner_derivative_without_a_bound(&own, name)));
+        if self.has_in_body(whole, &|node| matches!(node, Node::Scan(scan) if is_unbounded(&self.g, scan))) {
+            if self.state.frames.iter().any(|frame| !matches!(frame, Frame::Guard { .. })) {
+                return Err(self.error(range, words::inner_derivative_without_a_bound(&own, name)));
+            }
+            // The steps of the loop are counted where the program reaches the call, and only there:
+            // it might not end elsewhere.
+            let reached = self.reached(&given);
+            if self.g.bool_value(reached) != Some(true) {
+                closed.iter_mut().for_each(|t| *t = self.masked(reached, *t));
+                whole = self.function_over((&init, &carried), &closed);
+            }
         }
+        let active = carried.len();
         let rows = (0..of_function).map(|k| self.g.proj(whole, active + k)).collect();
         Ok(Call { sig, which, given, value, results, rows, range })
+    }
+
+    /// The loop of one step whose body is a function: the step carries the active parameters, and
+    /// makes a row of each result.
+    fn function_over(&mut self, (init, carried): (&[Term], &[Term]), results: &[Term]) -> Term {
+        let results = carried.iter().chain(results).copied().collect();
+        let (count, step) = (self.g.lit_usize(1), self.g.fresh());
+        let (init, carried) = (init.to_vec(), carried.to_vec());
+        self.g.close_loop(&OpenLoop { count, reverse: false, stop: None, step, init, carried, results })
     }
 
     /// The signature with the sizes of its types as the place of the call knows them, and with the

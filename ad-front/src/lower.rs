@@ -233,7 +233,7 @@ impl<'a> Lower<'a> {
     }
 
     /// A term where a condition holds, and zeros elsewhere.
-    fn masked(&mut self, cond: Term, term: Term) -> Term {
+    pub(super) fn masked(&mut self, cond: Term, term: Term) -> Term {
         let (zero, shape) = (self.g.zero(self.g.elem(term)), self.g.shape(term).to_vec());
         let zeros = self.g.broadcast(zero, &shape);
         self.g.cond(cond, term, zeros)
