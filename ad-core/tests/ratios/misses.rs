@@ -31,10 +31,6 @@ const COLLECTED: &[Miss] = &[
     ("inner += & (& v . insert_axis", "a part whose bounds a loop decides costs as much as the whole array"),
     ("fn loop_in_build", "the lanes of a block are computed for a few items"),
     ("chebyshev (v * state , (i + n) % 5)", "a call of a function that calls itself has a record"),
-    (
-        "det (& minor , n - 1)",
-        "an argument of a function that calls itself is passed over several times, however little it reads",
-    ),
 ];
 
 fn list(collected: bool) -> &'static [Miss] {

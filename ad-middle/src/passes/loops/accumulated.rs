@@ -154,21 +154,33 @@ fn begun(g: &mut Graph, results: &[Term], analyses: &mut Analyses) -> Option<(Te
     let found = reach.iter().find_map(|&sum| {
         let Node::Prim(Prim::Binary(Binary::Add), args) = g.node(sum) else { return None };
         [(args[0], args[1]), (args[1], args[0])].into_iter().find_map(|(onto, added)| {
-            let Node::Proj(of, k) = *g.node(added) else { return None };
+            let (under, part) = match *g.node(added) {
+                Node::Cond { cond, then, other } if is_zero(g, other) => (Some((cond, true)), then),
+                Node::Cond { cond, then, other } if is_zero(g, then) => (Some((cond, false)), other),
+                _ => (None, added),
+            };
+            let Node::Proj(of, k) = *g.node(part) else { return None };
             let Node::Scan(scan) = g.node(of) else { return None };
             let k = k as usize;
             let plain = scan.reverse && scan.stop.is_none() && g.is_open(of) && g.rank(sum) > 0;
-            if !plain || k >= scan.init.len() || uses[&added] > 1 || !is_zero(g, scan.init[k]) {
+            let once = uses[&added] == 1 && uses[&part] == 1 && (under.is_none() || g.is_one_call(scan));
+            if !plain || k >= scan.init.len() || !once || !is_zero(g, scan.init[k]) {
                 return None;
             }
             let independent = !g.reachable(&[onto]).contains(&of);
-            (independent && only_adds(g, scan, k, false)).then(|| (sum, onto, of, k, (**scan).clone()))
+            (independent && only_adds(g, scan, k, false)).then(|| (sum, (onto, under), of, k, (**scan).clone()))
         })
     });
-    let (sum, onto, of, k, mut scan) = found?;
+    let (sum, (onto, under), of, k, mut scan) = found?;
     scan.init[k] = onto;
     let new = g.scan(scan);
-    Some((sum, g.proj(new, k), of, new))
+    let whole = g.proj(new, k);
+    let whole = match under {
+        Some((cond, true)) => g.cond(cond, whole, onto),
+        Some((cond, false)) => g.cond(cond, onto, whole),
+        None => whole,
+    };
+    Some((sum, whole, of, new))
 }
 
 /// Adds cotangent `k` of these to an array, in the order in which the cotangent is added up. A
