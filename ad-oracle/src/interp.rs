@@ -8,6 +8,7 @@
 //! interpreter has an explicit stack of tasks, since programs are deep and tests have small stacks.
 
 mod array;
+mod linalg;
 mod order;
 mod scalar;
 mod value;

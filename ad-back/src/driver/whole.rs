@@ -122,11 +122,13 @@ impl Driver<'_> {
             }
             Node::Prim(prim, args) if prim.structural(|s| s.kernel()).flatten().is_some() => {
                 let kernel = self.style.kernel(prim.structural(|s| s.kernel()).flatten().unwrap_or_default());
-                let x = self.borrow(args[0], &mut names);
+                let data = &args[..prim.data_args(args.len())];
+                let given: Vec<TokenStream> = data.iter().map(|&x| self.borrow(x, &mut names)).collect();
                 let code = self.allocate(t, &mut names, false);
-                let last = &g.shape(t)[g.rank(t) - 1..];
-                let (out, row) = (self.out(t), self.product(last, &mut names).tokens);
-                self.plain(guard, quote!(#code #kernel(#out, #x, #row);), vec![t], names);
+                let last = data.last().map_or(t, |&x| x);
+                let size = self.product(&g.shape(last)[g.rank(last) - 1..], &mut names).tokens;
+                let out = self.out(t);
+                self.plain(guard, quote!(#code #kernel(#out, #(#given,)* #size);), vec![t], names);
                 Ok(())
             }
             Node::Prim(Prim::Stack, args) => {

@@ -58,7 +58,8 @@ pub fn decided_by(g: &Graph, t: Term, stack: &mut Vec<Term>) {
 }
 
 /// Whether a comparison does not depend on the last bits of its operands. It does not if it tests
-/// whether a maximum is infinite, as `softmax` and `logsumexp` do.
+/// whether a maximum is infinite, as `softmax` and `logsumexp` do, or whether a matrix has a
+/// factorisation: only that of a matrix at the limit of having one depends on its last bits.
 fn is_insensitive(g: &Graph, args: &[Term]) -> bool {
     let mut t = args[0];
     if !g.real_value(g.splat(args[1])).is_some_and(f64::is_infinite) {
@@ -67,7 +68,27 @@ fn is_insensitive(g: &Graph, args: &[Term]) -> bool {
     while let Node::Prim(Prim::StopGradient | Prim::Recast | Prim::Reshape, args) = g.node(t) {
         t = args[0];
     }
-    matches!(g.node(t), Node::Prim(Prim::Reduce(Reduce::Max, _), _))
+    matches!(g.node(t), Node::Prim(Prim::Reduce(Reduce::Max, _), _)) || is_of_factorisation(g, t)
+}
+
+/// Whether these are elements of a factorisation.
+fn is_of_factorisation(g: &Graph, mut t: Term) -> bool {
+    loop {
+        t = match g.node(t) {
+            Node::Prim(Prim::Factor(_), _) => return true,
+            Node::Gather { src, .. } => *src,
+            Node::Prim(
+                Prim::Slice(_)
+                | Prim::Recast
+                | Prim::Reshape
+                | Prim::Transpose(_)
+                | Prim::Replicate(_)
+                | Prim::RelaxedExact,
+                args,
+            ) => args[0],
+            _ => return false,
+        };
+    }
 }
 
 fn collect(g: &Graph, roots: &[Term], mut stack: Vec<Term>, outer: bool) -> HashSet<Term> {

@@ -194,7 +194,9 @@ impl Prim {
     /// computing it twice.
     #[must_use]
     pub fn is_expensive(&self) -> bool {
-        matches!(self, Prim::Call(_) | Prim::Onto(..)) || self.cost().is_some_and(|cost| cost >= scalar::EXPENSIVE)
+        matches!(self, Prim::Call(_) | Prim::Onto(..))
+            || self.structural(|s| s.is_expensive()).unwrap_or(false)
+            || self.cost().is_some_and(|cost| cost >= scalar::EXPENSIVE)
     }
 
     /// The number of leading arguments that are data. The rest are sizes and starts: `usize`

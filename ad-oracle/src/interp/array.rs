@@ -2,6 +2,7 @@
 //! optimisation. This module knows neither terms nor scopes, and shares no kernel with
 //! `ad-runtime`.
 
+use super::linalg;
 use super::order;
 use super::scalar;
 use super::value::{Array, Data, Dual, ravel, unravel};
@@ -50,6 +51,11 @@ pub(super) fn prim(prim: &Prim, args: &[&Array], work: &mut Work) -> Out {
         Prim::CumSum(_) => work.real += n,
         Prim::Call(_) | Prim::Onto(..) | Prim::Returned(..) | Prim::Derived(_) => work.moved += n,
         Prim::Contract(c) => work.real += 2 * n * contracted(c, args[0]).1.iter().product::<usize>() as u64,
+        // For each element of the result, as many steps as the matrix has rows.
+        Prim::Factor(_) | Prim::TriangularSolve(_) | Prim::LuSolve(_) => {
+            let rows = args.get(1).filter(|a| !a.shape.is_empty()).unwrap_or(&args[0]).shape.last().copied();
+            work.real += 2 * n * rows.unwrap_or(0) as u64;
+        }
         Prim::Fused => work.real += 2 * n,
         Prim::StopGradient | Prim::RelaxedExact | Prim::UnknownOrder | Prim::Finished => {}
         Prim::Replicate(_)
@@ -236,6 +242,24 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
         }
         Prim::Stack => Array::from_rows(args[0].elem, &args[0].shape, args),
         Prim::Contract(c) => contract(c, args[0], args[1]),
+        Prim::Factor(kind) => {
+            let (ty, xs) = reals(args[0])?;
+            let (rows, [batch @ .., m, n]) = (size(args[1])?, &args[0].shape[..]) else {
+                return Err("a factorisation of what is no matrix".into());
+            };
+            let data = linalg::factor(*kind, xs, [*m, *n], rows);
+            let data = data.into_iter().map(|x| scalar::round(ty, x)).collect();
+            Ok(Array { elem: args[0].elem, shape: [batch, &[rows, *n]].concat(), data: Data::Real(data) })
+        }
+        Prim::TriangularSolve(_) | Prim::LuSolve(_) => {
+            let ((ty, xs), (_, matrix)) = (reals(args[0])?, reals(args[1])?);
+            let n = args[1].shape.last().copied().ok_or("an array without axes")?;
+            let solved = match prim {
+                Prim::TriangularSolve(by) => linalg::triangular(*by, xs, matrix, n),
+                _ => linalg::general(*prim == Prim::LuSolve(true), xs, matrix, n),
+            };
+            real_like(args[0], solved.into_iter().map(|x| scalar::round(ty, x)))
+        }
         Prim::Call(_) | Prim::Onto(..) | Prim::Returned(..) => {
             Err("a function that is compiled on its own has no meaning in one graph".into())
         }

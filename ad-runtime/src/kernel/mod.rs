@@ -21,7 +21,8 @@
 //! - Kernels whose names end in `_in` are for callers that already run inside [`dispatch`].
 //!
 //! No kernel may allocate, with these exceptions: kernels that return a `Vec` or a `Cow`;
-//! [`destination`] for an array that is not in standard layout; `matrixmultiply`; and [`windows()`]
+//! [`destination`] for an array that is not in standard layout; `matrixmultiply`; those of linear
+//! algebra; and [`windows()`]
 //! and [`products`], which may copy an operand.
 
 mod absorbing;
@@ -31,6 +32,7 @@ mod generated;
 mod isa;
 mod lanes;
 mod layout;
+mod linalg;
 mod matrix;
 mod operand;
 mod product;
@@ -55,6 +57,9 @@ pub use lanes::{lanes, total};
 pub use layout::{
     Copied, Destination, assemble, contiguous, copied, copied_slice, destination, destination_slice, overwrite,
     replaced, replaced_slice,
+};
+pub use linalg::{
+    cholesky, eigh, lu, lu_solve, lu_solve_t, qr, solve_lower, solve_lower_t, solve_upper, solve_upper_t,
 };
 pub use matrix::{exact_gemm, exact_gemv, gemm, gemm_off_heap, gemv, gemv_t, ger};
 pub use operand::Operand;

@@ -288,6 +288,27 @@ pub fn cumsum_back<F: Real>(out: &mut [F], x: &[F], n: usize) {
     bulk(len(x), 2 * len(x));
     plain::cumsum_back(out, x, n);
 }
+/// Work proportional to the elements of the result times the rows of the matrix.
+macro_rules! of_matrices {
+    ($($name:ident($($operand:ident),*);)*) => {$(
+        pub fn $name<F: Real>(out: &mut [F], $($operand: &[F],)* n: usize) {
+            bulk(2 * len(out) * n as u64, len(out) $(+ len($operand))*);
+            plain::$name(out, $($operand,)* n);
+        }
+    )*};
+}
+of_matrices! {
+    cholesky(a);
+    lu(a);
+    qr(a);
+    eigh(a);
+    solve_lower(b, t);
+    solve_lower_t(b, t);
+    solve_upper(b, t);
+    solve_upper_t(b, t);
+    lu_solve(b, a, packed);
+    lu_solve_t(b, a, packed);
+}
 pub fn column_sums<F: Real>(out: &mut [F], x: &[F], accumulate: bool) {
     bulk(len(x), len(x) + len(out));
     plain::column_sums(out, x, accumulate);

@@ -19,6 +19,7 @@ mod cumsum;
 mod derived;
 mod iota;
 mod layout;
+mod linalg;
 mod part;
 mod reduce;
 mod replicate;
@@ -26,12 +27,13 @@ mod stack;
 
 pub use call::{ByRule, Callee, Extent, Half, Returns};
 pub use derived::{Derivation, DerivedPart};
+pub use linalg::{Factorisation, Triangle};
 pub use part::quotient;
 
 use std::rc::Rc;
 
 use super::build::{Build, Typed, Types};
-use super::{Binary, Cmp, IntOp, Reduce, Unary};
+use super::{Binary, Cmp, IntOp, Reduce, Scaling, Unary};
 use crate::term::{Contraction, Elem, Term};
 
 /// A primitive in the body of a build, to be applied to all values of the index at once.
@@ -82,6 +84,26 @@ pub struct LinearMap {
     /// Whether an element of the argument may have no effect on the result. Its cotangent is zero
     /// then.
     pub unread: bool,
+}
+
+/// A tangent in a derivative that is being made.
+#[derive(Clone, Copy, Debug)]
+pub struct LinearTerm(pub u32);
+
+/// The linear operations that the derivative of a primitive is made of. The mode transposes each of
+/// them.
+pub trait Linear {
+    /// Creates terms of the primal program.
+    fn build(&mut self) -> &mut dyn Build;
+
+    /// The image under a linear map.
+    fn apply(&mut self, map: LinearMap, x: LinearTerm) -> LinearTerm;
+
+    /// The elementwise product with a term of the same shape.
+    fn scale(&mut self, f: Term, scaling: Scaling, x: LinearTerm) -> LinearTerm;
+
+    /// A sum.
+    fn add(&mut self, a: LinearTerm, b: LinearTerm) -> LinearTerm;
 }
 
 /// An element of an argument on which an element of the result depends.
@@ -164,6 +186,20 @@ pub trait Structural {
         None
     }
 
+    /// The tangent of the result by data argument k, whose tangent is `x`. A primitive that is not
+    /// linear makes it of linear operations. `None` if the derivative is zero.
+    fn derivative(
+        &self,
+        d: &mut dyn Linear,
+        args: &[Term],
+        _result: Term,
+        k: usize,
+        x: LinearTerm,
+    ) -> Option<LinearTerm> {
+        let map = self.linear(d.build(), args, k)?;
+        Some(d.apply(map, x))
+    }
+
     /// The element rule. If the element at `ix` is the first argument's element at `[ix[a] for a in
     /// axes]`: these axes.
     fn selects(&self, _rank: usize) -> Option<Vec<usize>> {
@@ -189,8 +225,13 @@ pub trait Structural {
     /// elements and stores them.
     fn cost(&self) -> Option<u32>;
 
-    /// The kernel of `ad-runtime` that computes all elements from arrays in memory, row by row
-    /// along the last axis.
+    /// Whether storing the result is cheaper than computing it twice, although a kernel computes it.
+    fn is_expensive(&self) -> bool {
+        false
+    }
+
+    /// The kernel of `ad-runtime` that computes all elements from arrays in memory. Its arguments
+    /// are the result, the data arguments, and the size of the last axis of the last of these.
     fn kernel(&self) -> Option<&'static str> {
         None
     }
@@ -316,6 +357,13 @@ primitives! {
         Stack => stack::Stack;
         /// `[a, b]`, real: a sum of products.
         Contract(Contraction) as (spec) => contract::Contract(spec);
+        /// `[a, rows]`, real: a factorisation of the matrix in the last two axes, in that many rows.
+        Factor(Factorisation) as (kind) => linalg::Factor(*kind);
+        /// `[b, t]`, real: the solution of the system of a triangular matrix.
+        TriangularSolve(Triangle) as (triangle) => linalg::TriangularSolve(*triangle);
+        /// `[b, a, packed]`, real: the solution of the system of a, or (`true`) of its transpose.
+        /// `packed` is the LU factorisation of a.
+        LuSolve(bool) as (transposed) => linalg::LuSolve(*transposed);
         /// `[x]`, real: the partial sums along the last axis, one after the other, from the first
         /// element or (`true`) from the last.
         CumSum(bool) as (back) => cumsum::CumSum(*back);

@@ -8,7 +8,8 @@ use ad_ir::analysis::Analyses;
 use ad_ir::analysis::sizes::Sizes;
 use ad_ir::ir::rewrite::{Rewrite, by_age};
 use ad_ir::ir::{Graph, Node, Put, Term, Type};
-use ad_ir::prim::{Binary, Cmp, IntOp, Prim, Reduce, Scaling};
+use ad_ir::prim::structural::{Linear, LinearMap, LinearTerm};
+use ad_ir::prim::{Binary, Build, Cmp, IntOp, Prim, Reduce, Scaling};
 
 use super::delta::{Delta, DeltaId, DeltaLeaf, Dual, Tangent, differentiable};
 use super::linear::Lin;
@@ -286,17 +287,17 @@ impl Dualise<'_, '_> {
                 debug_assert!(op.keeps_order(), "{op:?} has a derivative");
                 None
             }
-            _ => self.structural(prim, args, &now),
+            _ => self.structural(p, prim, args, &now),
         }
     }
 
-    /// A structural primitive that is linear in each of its data arguments.
-    fn structural(&mut self, prim: &Prim, args: &[Term], now: &[Term]) -> Option<DeltaId> {
+    /// A structural primitive: the sum of the derivatives by its data arguments.
+    fn structural(&mut self, p: Term, prim: &Prim, args: &[Term], now: &[Term]) -> Option<DeltaId> {
         let mut total = None;
         for (k, &arg) in args[..prim.data_args(args.len())].iter().enumerate() {
             let Some(x) = self.of(arg) else { continue };
-            let part = self.linear(prim, now, k, x);
-            total = self.add(total, part);
+            let part = prim.structural(|s| s.derivative(self, now, p, k, LinearTerm(x.0))).flatten();
+            total = self.add(total, part.map(|x| DeltaId(x.0)));
         }
         total
     }
@@ -347,6 +348,24 @@ impl Dualise<'_, '_> {
         let gather = self.g.gather(like, from[..outer].into(), &vars, &index);
         let Node::Gather { sizes, vars, index, .. } = self.g.node(gather).clone() else { return None };
         self.apply(Lin::Gather { vars, index, sizes, from: flat }, dx)
+    }
+}
+
+impl Linear for Dualise<'_, '_> {
+    fn build(&mut self) -> &mut dyn Build {
+        self.g
+    }
+
+    fn apply(&mut self, map: LinearMap, x: LinearTerm) -> LinearTerm {
+        LinearTerm(self.out.push(Delta::Apply(Lin::Structural(map), DeltaId(x.0))).0)
+    }
+
+    fn scale(&mut self, f: Term, scaling: Scaling, x: LinearTerm) -> LinearTerm {
+        LinearTerm(self.out.push(Delta::Apply(Lin::Scale(f, scaling), DeltaId(x.0))).0)
+    }
+
+    fn add(&mut self, a: LinearTerm, b: LinearTerm) -> LinearTerm {
+        LinearTerm(self.out.push(Delta::Add(DeltaId(a.0), DeltaId(b.0))).0)
     }
 }
 

@@ -1,0 +1,148 @@
+//! The LU factorisation with partial pivoting, block by block from the left, and the solution of
+//! systems by it.
+
+use ndarray::linalg::general_mat_mul;
+use ndarray::{ArrayViewMut2, Axis, s};
+
+use super::triangular::{Kind, each_system, in_place};
+use super::{BLOCK, each, two_rows};
+use crate::Real;
+use crate::kernel::isa::{Isa, dispatched};
+use crate::kernel::vector::axpy_in;
+
+/// The factorisation of each matrix of n rows in n + 3 rows: u in the upper triangle, and l below
+/// it; the numbers of the rows; the signs of the diagonal of u; and ones, the first of which is -1 if
+/// the number of exchanges is odd.
+///
+/// # Panics
+///
+/// If a length does not fit.
+#[track_caller]
+pub fn lu<F: Real>(out: &mut [F], a: &[F], n: usize) {
+    each(out, a, [n, n], |out, a| {
+        let (u, rest) = out.split_at_mut(n * n);
+        let (order, rest) = rest.split_at_mut(n);
+        let (signs, parity) = rest.split_at_mut(n);
+        u.copy_from_slice(a);
+        order.iter_mut().enumerate().for_each(|(k, row)| *row = number(k));
+        let Some(odd) = factor(u, order, n) else { return false };
+        for (k, sign) in signs.iter_mut().enumerate() {
+            *sign = u[k * n + k].signum();
+        }
+        parity.fill(F::one());
+        if odd {
+            parity[0] = -F::one();
+        }
+        true
+    });
+}
+
+fn number<F: Real>(k: usize) -> F {
+    F::from(k).unwrap_or_else(F::nan)
+}
+
+/// Whether the number of exchanges is odd. `None` if a pivot is zero or not finite.
+fn factor<F: Real>(u: &mut [F], order: &mut [F], n: usize) -> Option<bool> {
+    let mut odd = false;
+    for start in (0..n).step_by(BLOCK) {
+        let end = (start + BLOCK).min(n);
+        odd ^= dispatched!('a, F; panel(u: &'a mut [F], order: &'a mut [F], n: usize, start: usize, end: usize) -> Option<bool>)?;
+        if end == n {
+            break;
+        }
+        dispatched!('a, F; right(u: &'a mut [F], n: usize, start: usize, end: usize) -> ());
+        let all = ArrayViewMut2::from_shape((n, n), &mut *u).ok()?;
+        let (above, below) = all.split_at(Axis(0), end);
+        let (left, mut rest) = below.split_at(Axis(1), end);
+        let (columns, rows) = (left.slice(s![.., start..]), above.slice(s![start.., end..]));
+        general_mat_mul(-F::one(), &columns, &rows, F::one(), &mut rest);
+    }
+    Some(odd)
+}
+
+/// The columns from `start` to `end`. Whole rows are exchanged.
+#[inline(always)]
+fn panel<I: Isa, F: Real>(u: &mut [F], order: &mut [F], n: usize, start: usize, end: usize) -> Option<bool> {
+    let mut odd = false;
+    for j in start..end {
+        let mut pivot = j;
+        for i in j + 1..n {
+            if u[i * n + j].abs() > u[pivot * n + j].abs() {
+                pivot = i;
+            }
+        }
+        let size = u[pivot * n + j].abs();
+        if !(size > F::zero() && size < F::infinity()) {
+            return None;
+        }
+        if pivot != j {
+            let (upper, lower) = two_rows(u, n, j, pivot);
+            upper.swap_with_slice(lower);
+            order.swap(j, pivot);
+            odd = !odd;
+        }
+        for i in j + 1..n {
+            let (upper, lower) = two_rows(u, n, j, i);
+            let factor = lower[j] / upper[j];
+            lower[j] = factor;
+            axpy_in::<I, F>(&mut lower[j + 1..end], -factor, &upper[j + 1..end]);
+        }
+    }
+    Some(odd)
+}
+
+/// The rows from `start` to `end`, to the right of the panel.
+#[inline(always)]
+fn right<I: Isa, F: Real>(u: &mut [F], n: usize, start: usize, end: usize) {
+    for i in start + 1..end {
+        for j in start..i {
+            let (upper, lower) = two_rows(u, n, j, i);
+            let factor = lower[j];
+            axpy_in::<I, F>(&mut lower[end..], -factor, &upper[end..]);
+        }
+    }
+}
+
+/// The solution x of `a x = b`, by the factorisation of a. b may have several columns.
+///
+/// # Panics
+///
+/// If a length does not fit.
+#[track_caller]
+pub fn lu_solve<F: Real>(out: &mut [F], b: &[F], _a: &[F], packed: &[F], n: usize) {
+    assert!(out.len() == b.len(), "{} solutions of {} equations", out.len(), b.len());
+    out.copy_from_slice(b);
+    each_system(out, packed, (n + 3) * n, |x, packed| {
+        permuted(x, packed, n, false);
+        in_place(x, packed, n, Kind { upper: false, transposed: false, unit: true });
+        in_place(x, packed, n, Kind { upper: true, transposed: false, unit: false });
+    });
+}
+
+/// The solution x of `a' x = b`, by the factorisation of a.
+///
+/// # Panics
+///
+/// If a length does not fit.
+#[track_caller]
+pub fn lu_solve_t<F: Real>(out: &mut [F], b: &[F], _a: &[F], packed: &[F], n: usize) {
+    assert!(out.len() == b.len(), "{} solutions of {} equations", out.len(), b.len());
+    out.copy_from_slice(b);
+    each_system(out, packed, (n + 3) * n, |x, packed| {
+        in_place(x, packed, n, Kind { upper: true, transposed: true, unit: false });
+        in_place(x, packed, n, Kind { upper: false, transposed: true, unit: true });
+        permuted(x, packed, n, true);
+    });
+}
+
+/// Brings the rows of x into the order of the factorisation, or back.
+fn permuted<F: Real>(x: &mut [F], packed: &[F], n: usize, back: bool) {
+    let columns = x.len().checked_div(n).unwrap_or(0);
+    let before = x.to_vec();
+    for (k, row) in packed[n * n..][..n].iter().enumerate() {
+        // The order of a factorisation that failed is NaN, and so is every solution.
+        let row = row.to_usize().filter(|&row| row < n).unwrap_or(k);
+        let (to, from) = if back { (row, k) } else { (k, row) };
+        x[to * columns..][..columns].copy_from_slice(&before[from * columns..][..columns]);
+    }
+}

@@ -1,0 +1,158 @@
+//! Systems of a triangular matrix. A right-hand side that is zero has the solution zero, whatever
+//! the matrix is.
+
+use ndarray::linalg::general_mat_mul;
+use ndarray::{ArrayView2, ArrayViewMut2, Axis, s};
+
+use super::{BLOCK, batch};
+use crate::Real;
+use crate::kernel::isa::{Isa, dispatched};
+use crate::kernel::reduce::dot_in;
+use crate::kernel::vector::axpy_in;
+
+/// The solution x of `t x = b` for the lower triangle t of n rows. b may have several columns.
+///
+/// # Panics
+///
+/// If a length does not fit.
+#[track_caller]
+pub fn solve_lower<F: Real>(out: &mut [F], b: &[F], t: &[F], n: usize) {
+    systems(out, b, t, n, [false, false]);
+}
+
+/// The solution x of `t' x = b` for the lower triangle t of n rows.
+///
+/// # Panics
+///
+/// If a length does not fit.
+#[track_caller]
+pub fn solve_lower_t<F: Real>(out: &mut [F], b: &[F], t: &[F], n: usize) {
+    systems(out, b, t, n, [false, true]);
+}
+
+/// The solution x of `t x = b` for the upper triangle t of n rows.
+///
+/// # Panics
+///
+/// If a length does not fit.
+#[track_caller]
+pub fn solve_upper<F: Real>(out: &mut [F], b: &[F], t: &[F], n: usize) {
+    systems(out, b, t, n, [true, false]);
+}
+
+/// The solution x of `t' x = b` for the upper triangle t of n rows.
+///
+/// # Panics
+///
+/// If a length does not fit.
+#[track_caller]
+pub fn solve_upper_t<F: Real>(out: &mut [F], b: &[F], t: &[F], n: usize) {
+    systems(out, b, t, n, [true, true]);
+}
+
+#[track_caller]
+fn systems<F: Real>(out: &mut [F], b: &[F], t: &[F], n: usize, [upper, transposed]: [bool; 2]) {
+    assert!(out.len() == b.len(), "{} solutions of {} equations", out.len(), b.len());
+    out.copy_from_slice(b);
+    each_system(out, t, n * n, |x, t| in_place(x, t, n, Kind { upper, transposed, unit: false }));
+}
+
+/// Calls `f` with each right-hand side that is not zero, and its matrix of `size` elements.
+#[track_caller]
+pub(super) fn each_system<F: Real>(out: &mut [F], t: &[F], size: usize, f: impl Fn(&mut [F], &[F])) {
+    let count = batch(t.len(), size);
+    let len = out.len().checked_div(count).unwrap_or(0);
+    assert!(len * count == out.len(), "{} elements for {count} systems", out.len());
+    for k in 0..count {
+        let x = &mut out[k * len..][..len];
+        if x.iter().any(|&x| x != F::zero()) {
+            f(x, &t[k * size..][..size]);
+        }
+    }
+}
+
+/// Which system a triangle is part of.
+#[derive(Clone, Copy)]
+pub(super) struct Kind {
+    pub upper: bool,
+    pub transposed: bool,
+    /// Whether the diagonal is 1, whatever is stored there.
+    pub unit: bool,
+}
+
+/// Solves a system in the place of its right-hand side. `t` has n columns, and at least n rows.
+pub(super) fn in_place<F: Real>(x: &mut [F], t: &[F], n: usize, kind: Kind) {
+    let columns = x.len().checked_div(n).unwrap_or(0);
+    if columns == 1 {
+        dispatched!('a, F; vector(x: &'a mut [F], t: &'a [F], n: usize, kind: Kind) -> ());
+        return;
+    }
+    let (Ok(mut x), Ok(t)) = (ArrayViewMut2::from_shape((n, columns), x), ArrayView2::from_shape((n, n), &t[..n * n]))
+    else {
+        return;
+    };
+    let t = if kind.transposed { t.reversed_axes() } else { t };
+    // The first rows of a forward substitution depend on no others.
+    let forward = kind.upper == kind.transposed;
+    for step in 0..n.div_ceil(BLOCK) {
+        let at = if forward { step } else { n.div_ceil(BLOCK) - 1 - step };
+        let (start, end) = (at * BLOCK, (at * BLOCK + BLOCK).min(n));
+        let (mut above, below) = x.view_mut().split_at(Axis(0), start);
+        let (mut own, mut below) = below.split_at(Axis(0), end - start);
+        let corner = t.slice(s![start..end, start..end]);
+        if let Some(own) = own.as_slice_mut() {
+            let (size, unit) = (end - start, kind.unit);
+            let m = columns;
+            dispatched!('a, F; block(own: &'a mut [F], corner: ArrayView2<'a, F>, size: usize, m: usize, forward: bool, unit: bool) -> ());
+        }
+        let minus = -F::one();
+        if forward && end < n {
+            general_mat_mul(minus, &t.slice(s![end.., start..end]), &own, F::one(), &mut below);
+        } else if !forward && start > 0 {
+            general_mat_mul(minus, &t.slice(s![..start, start..end]), &own, F::one(), &mut above);
+        }
+    }
+}
+
+/// Solves the equations of a block, whose rows have m columns.
+#[inline(always)]
+fn block<I: Isa, F: Real>(x: &mut [F], t: ArrayView2<'_, F>, size: usize, m: usize, forward: bool, unit: bool) {
+    for step in 0..size {
+        let i = if forward { step } else { size - 1 - step };
+        let (before, rest) = x.split_at_mut(i * m);
+        let (own, after) = rest.split_at_mut(m);
+        if forward {
+            for j in 0..i {
+                axpy_in::<I, F>(own, -t[[i, j]], &before[j * m..][..m]);
+            }
+        } else {
+            for j in i + 1..size {
+                axpy_in::<I, F>(own, -t[[i, j]], &after[(j - i - 1) * m..][..m]);
+            }
+        }
+        if !unit {
+            let pivot = t[[i, i]];
+            own.iter_mut().for_each(|x| *x /= pivot);
+        }
+    }
+}
+
+/// Solves a system of one right-hand side. It reads the matrix row by row.
+#[inline(always)]
+fn vector<I: Isa, F: Real>(x: &mut [F], t: &[F], n: usize, kind: Kind) {
+    let forward = kind.upper == kind.transposed;
+    for step in 0..n {
+        let i = if forward { step } else { n - 1 - step };
+        let row = &t[i * n..][..n];
+        let (before, rest) = x.split_at_mut(i);
+        let Some((own, after)) = rest.split_first_mut() else { return };
+        let (others, of_row) = if kind.upper { (after, &row[i + 1..]) } else { (before, &row[..i]) };
+        let pivot = if kind.unit { F::one() } else { row[i] };
+        if kind.transposed {
+            *own /= pivot;
+            axpy_in::<I, F>(others, -*own, of_row);
+        } else {
+            *own = (*own - dot_in::<I, F>(of_row, others)) / pivot;
+        }
+    }
+}
