@@ -33,6 +33,70 @@ pub use ad_runtime as runtime;
 pub use ad_runtime::{Csr, Differentiable, Real, Workspace, dsl};
 pub use ndarray;
 
+/// Linear algebra: factorisations, systems of equations, determinants, functions of matrices. See
+/// `ad::runtime::linalg`, whose functions these are.
+///
+/// ```
+/// use ad::linalg::{Uplo, cholesky, solve_triangular};
+/// use ad::prelude::*;
+///
+/// /// The logarithm of the density of `x` under a normal distribution, but for a constant.
+/// #[differentiate]
+/// fn log_density(covariance: &Array2<f64>, x: &Array1<f64>) -> f64 {
+///     let l = cholesky(covariance);
+///     let z = solve_triangular(&l, x, Uplo::Lower);
+///     -0.5 * z.dot(&z) - l.diag().mapv(f64::ln).sum()
+/// }
+///
+/// let (by_covariance, by_x) = log_density_grad(&array![[4.0, 0.0], [0.0, 1.0]], &array![2.0, 1.0]);
+/// assert_eq!(by_x, array![-0.5, -1.0]);
+/// assert_eq!(by_covariance[[0, 1]], by_covariance[[1, 0]]);
+/// ```
+pub mod linalg {
+    pub use ad_runtime::linalg::*;
+
+    /// A function by its bare name is asked for its definition, as a marked function is. This is the
+    /// answer that the front end knows it.
+    #[doc(hidden)]
+    #[macro_export]
+    macro_rules! __ad_is_known {
+        ({ $($callback:tt)* } $($rest:tt)*) => { $($callback)* ! { {} $($rest)* } };
+    }
+
+    #[doc(hidden)]
+    pub use __ad_is_known as cholesky;
+    #[doc(hidden)]
+    pub use __ad_is_known as det;
+    #[doc(hidden)]
+    pub use __ad_is_known as eigh;
+    #[doc(hidden)]
+    pub use __ad_is_known as expm;
+    #[doc(hidden)]
+    pub use __ad_is_known as inv;
+    #[doc(hidden)]
+    pub use __ad_is_known as lstsq;
+    #[doc(hidden)]
+    pub use __ad_is_known as lu;
+    #[doc(hidden)]
+    pub use __ad_is_known as matrix_power;
+    #[doc(hidden)]
+    pub use __ad_is_known as qr;
+    #[doc(hidden)]
+    pub use __ad_is_known as slogdet;
+    #[doc(hidden)]
+    pub use __ad_is_known as solve;
+    #[doc(hidden)]
+    pub use __ad_is_known as solve_triangular;
+    #[doc(hidden)]
+    pub use __ad_is_known as svd;
+    #[doc(hidden)]
+    pub use __ad_is_known as try_cholesky;
+    #[doc(hidden)]
+    pub use __ad_is_known as try_inv;
+    #[doc(hidden)]
+    pub use __ad_is_known as try_solve;
+}
+
 /// Everything that a program written with `ad` names: `use ad::prelude::*;`.
 ///
 /// - the attributes `differentiate`, `differentiable`, `custom_vjp`, `custom_jvp` and `constant`,
@@ -80,6 +144,7 @@ mod guide {
         loops "loops.md";
         derivatives "derivatives.md";
         calls "calls.md";
+        linear_algebra "linear-algebra.md";
         rules "rules.md";
         parameters "parameters.md";
         conventions "conventions.md";

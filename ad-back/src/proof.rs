@@ -375,7 +375,8 @@ fn call(krate: &TokenStream, (path, name): (&TokenStream, &Ident), called: &Assu
     let ours = match called.home {
         Home::Prelude => quote!(#krate::prelude::#name),
         Home::Ndarray => quote!(#krate::ndarray::#name),
-        Home::Linalg => quote!(#krate::ndarray::linalg::#name),
+        Home::NdarrayLinalg => quote!(#krate::ndarray::linalg::#name),
+        Home::Linalg => quote!(#krate::linalg::#name),
         Home::Iter => quote!(::std::iter::#name),
         Home::Mem => quote!(::std::mem::#name),
         Home::StaticArray => quote!(::std::array::#name),

@@ -227,13 +227,18 @@ pub fn resume(tokens: TokenStream) -> TokenStream {
         diags.into_tokens()
     };
     let Some((mut chain, defined)) = Chain::read(tokens) else { return failed() };
-    let (Some(first), false) = (defined.first().map(|d| d.id), chain.open.is_empty()) else { return failed() };
-    match chain.open.remove(0) {
-        Request::Path(path) => {
+    if chain.open.is_empty() {
+        return failed();
+    }
+    match (chain.open.remove(0), defined.first().map(|d| d.id)) {
+        // The name is that of a function in the front end's table.
+        (Request::Path(_), None) => {}
+        (Request::Member(_), None) => return failed(),
+        (Request::Path(path), Some(first)) => {
             chain.outside.found(front::stand_in_for(&path), first);
             chain.outside.names.push((front::written(&path), first));
         }
-        Request::Member(member) => chain.outside.asked.push((member.name.to_string(), member.of)),
+        (Request::Member(member), Some(_)) => chain.outside.asked.push((member.name.to_string(), member.of)),
     }
     for definition in defined {
         match chain.outside.list.iter_mut().find(|known| known.id == definition.id) {

@@ -389,7 +389,7 @@ impl<'a> Lower<'a> {
         let name = last.ident.to_string();
         let plain = |row| Resolved { row, generics: generic(&last.arguments), rank: None, elem: None };
         let Some(owner) = before.last() else {
-            let found = table::find(On::Dsl, &name).or_else(|| table::find(On::Nd, &name));
+            let found = [On::Dsl, On::Nd, On::Linalg].into_iter().find_map(|on| table::find(on, &name));
             self.assume_row(path, found);
             return Ok(found.map(plain));
         };
@@ -408,7 +408,8 @@ impl<'a> Lower<'a> {
             return Ok(row.map(|row| Resolved { elem: Some(elem), ..plain(row) }));
         }
         if let Some(on) = table::module(&owner_name) {
-            let found = table::find(on, &name);
+            let of_ndarray = || table::find(On::Nd, &name).filter(|_| on == On::Linalg);
+            let found = table::find(on, &name).or_else(of_ndarray);
             self.assume_row(path, found);
             return Ok(found.map(plain));
         }

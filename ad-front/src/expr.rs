@@ -264,6 +264,9 @@ impl<'a> Lower<'a> {
             let (one, by) = (self.g.lit_usize(1), self.g.lit_usize(by));
             return Ok(Value::Ordering(super::order::Order(vec![(by, one)])));
         }
+        if let Some(upper) = super::linalg::uplo(&p.path) {
+            return Ok(Value::Term(self.g.lit_bool(upper)));
+        }
         let last = p.path.segments.last().map_or_else(String::new, |s| s.ident.to_string());
         if p.qself.is_none() && super::consts::is_upper_case(&last) {
             if self.is_of_type_parameter(&p.path) {

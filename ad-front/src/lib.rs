@@ -42,6 +42,7 @@ mod inner_derivatives;
 mod integers;
 mod items;
 mod iter;
+mod linalg;
 mod lists;
 mod loop_effects;
 mod loops;

@@ -102,6 +102,7 @@ impl Row {
     pub(crate) const fn called(self, arguments: &'static str) -> Row {
         let home = match self.on {
             On::Nd => Home::Ndarray,
+            On::Linalg => Home::Linalg,
             On::Std => Home::Iter,
             On::Mem => Home::Mem,
             _ => Home::Prelude,

@@ -233,7 +233,8 @@ fn is_opaque_error(ty: &syn::Type) -> bool {
 /// error.
 fn is_known_type(name: &str) -> bool {
     // Names of ndarray and std that are not types of values in a body.
-    let beside = ["Option", "Some", "None", "Result", "Ok", "Err", "Ordering", "Axis", "Default", "PhantomData"];
+    let beside =
+        ["Option", "Some", "None", "Result", "Ok", "Err", "Ordering", "Axis", "Default", "PhantomData", "Uplo"];
     let dimension = name.strip_prefix("Ix").is_some_and(|rank| rank == "Dyn" || rank.parse::<u8>().is_ok());
     let mut known = types::NUMBERS.iter().copied().chain(["bool"]);
     dimension

@@ -50,6 +50,8 @@ pub enum On {
     /// No receiver: a free function of ndarray, or a function of one of its types other than
     /// arrays, such as `Zip::from`.
     Nd,
+    /// No receiver: a function of `ad::linalg`.
+    Linalg,
     /// `Zip`.
     Zip,
     /// ndarray's `Slice`: a range and a step.
@@ -59,7 +61,7 @@ pub enum On {
 impl On {
     /// Whether a call has a receiver, which is its first argument.
     pub(crate) fn has_receiver(self) -> bool {
-        !matches!(self, On::Dsl | On::Std | On::Mem | On::Assoc | On::Nd)
+        !matches!(self, On::Dsl | On::Std | On::Mem | On::Assoc | On::Nd | On::Linalg)
     }
 }
 
@@ -277,7 +279,7 @@ const fn order_on(on: On) -> Option<MethodOrder> {
         On::Iter => (ResultOrder::Given, ReductionOrder::Logical),
         On::Place => (ResultOrder::InPlace, ReductionOrder::Elementwise),
         On::Assoc => (ResultOrder::Standard, ReductionOrder::Elementwise),
-        On::Dsl => (ResultOrder::Standard, ReductionOrder::Logical),
+        On::Dsl | On::Linalg => (ResultOrder::Standard, ReductionOrder::Logical),
     };
     Some(MethodOrder { result, reduction })
 }

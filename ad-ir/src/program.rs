@@ -434,6 +434,8 @@ pub enum Home {
     /// `ndarray`.
     Ndarray,
     /// `ndarray::linalg`.
+    NdarrayLinalg,
+    /// `ad::linalg`.
     Linalg,
     /// `std::iter`.
     Iter,

@@ -124,6 +124,7 @@ fn kind(on: On) -> &'static str {
         On::Mem => "std::mem",
         On::Assoc => "type",
         On::Nd => "ndarray",
+        On::Linalg => "`ad::linalg`",
         On::Zip => "`Zip`",
         On::Slice => "`Slice`",
     }

@@ -3,6 +3,10 @@
 
 use std::f64::consts::PI;
 
+use ad::linalg::{
+    Uplo, cholesky, det, eigh, expm, inv, lstsq, lu, matrix_power, qr, slogdet, solve, solve_triangular, svd,
+    try_cholesky, try_inv, try_solve,
+};
 use ad::ndarray::{self, Ix1, azip};
 use ad::prelude::*;
 
@@ -195,6 +199,18 @@ fn reductions(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
     let products = m.dot(v).sum() + v.dot(v) + m.t().dot(m).sum();
     let extremes = maximum(v) - minimum(v) + v[argmax(v)] * v[argmin(v)] + softmax(v)[0] + cumsum(v).sum();
     whole + axes.dot(v) + products + extremes
+}
+
+/// Linear algebra, of a matrix that is made positive definite.
+#[differentiate]
+fn linear_algebra(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
+    let a = m.t().dot(m) + Array2::<f64>::eye(v.len()) * 2.0;
+    let systems = solve(&a, v) + solve_triangular(&cholesky(&a), v, Uplo::Lower) + lstsq(m, &m.dot(v)) + inv(&a).dot(v);
+    let ((p, l, u), (q, r), (w, e)) = (lu(&a), qr(&a), eigh(&a));
+    let factors = p.dot(&l).dot(&u).sum() + q.dot(&r).sum() + (&e * &w).sum() + svd(m).sum();
+    let tried = try_cholesky(&a).map_or(0.0, |l| l.sum()) + try_inv(&a).map_or(0.0, |i| i.sum());
+    let numbers = det(&a).ln() + slogdet(&a).1 + try_solve(&a, v).map_or(0.0, |x| x.sum());
+    systems.sum() + factors + tried + numbers + (matrix_power(&a, 3).sum() + expm(&(&a * 0.1)).sum()) * 1e-3
 }
 
 /// Iterators: a chain of adapters and what ends it.
@@ -447,8 +463,9 @@ pub fn show(table: &mut Table) {
     table.row("", "r", dr.as_flattened(), &quotients.flatten().to_vec());
     type Two = fn(&Array2<f64>, &Array1<f64>) -> f64;
     type TwoGradients = fn(&Array2<f64>, &Array1<f64>) -> (Array2<f64>, Array1<f64>);
-    let all: [(&str, Two, TwoGradients); 7] = [
+    let all: [(&str, Two, TwoGradients); 8] = [
         ("elementwise", elementwise, elementwise_grad),
+        ("linear_algebra", linear_algebra, linear_algebra_grad),
         ("reductions", reductions, reductions_grad),
         ("layouts", layouts, layouts_grad),
         ("iterators_of_parts", iterators_of_parts, iterators_of_parts_grad),

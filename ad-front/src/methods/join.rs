@@ -29,7 +29,7 @@ pub(crate) const TABLE: &[Row] = &[
     row("aview2", On::Nd, (1, 1), arr, "an array of these rows").order(ResultOrder::Standard).called("&[[0.0_f64]]"),
     row("kron", On::Nd, (2, 2), kron, "Kronecker product of two matrices").order(ResultOrder::Standard).called_as(
         AssumedFunction {
-            home: Home::Linalg,
+            home: Home::NdarrayLinalg,
             arguments: "&$crate::ndarray::Array2::<f64>::zeros((0, 0)), &$crate::ndarray::Array2::<f64>::zeros((0, 0))",
             result: None,
         },

@@ -41,6 +41,7 @@ const fn idiom(kind: Usage, names: &'static [&'static str], from: &'static str, 
 const NUMPY: &str = "NumPy";
 const TORCH: &str = "PyTorch";
 const JAX: &str = "JAX";
+const NDARRAY_LINALG: &str = "ndarray-linalg";
 const NALGEBRA: &str = "nalgebra";
 const AUTODIFF: &str = "std::autodiff";
 
@@ -159,11 +160,32 @@ const IDIOMS: &[Idiom] = &[
     idiom(Method, &["normalize"], NALGEBRA, "`&x / norm(&x)`"),
     idiom(Method, &["add_scalar"], NALGEBRA, "`&x + s`"),
     idiom(Method, &["trace"], "NumPy and nalgebra", "`x.diag().sum()`"),
+    idiom(Method, &["inverse", "inv"], "nalgebra and ndarray-linalg", "`ad::linalg::inv(&a)`"),
+    idiom(Method, &["try_inverse"], NALGEBRA, "`ad::linalg::try_inv(&a)`"),
+    idiom(Method, &["determinant", "det"], "nalgebra and ndarray-linalg", "`ad::linalg::det(&a)`"),
+    idiom(Method, &["sln_det"], NDARRAY_LINALG, "`ad::linalg::slogdet(&a)`"),
+    idiom(Method, &["cholesky"], "nalgebra and ndarray-linalg", "`ad::linalg::cholesky(&a)`"),
     idiom(
         Method,
-        &["try_inverse", "determinant", "inverse", "inv", "det", "cholesky", "svd", "qr", "lu", "solve"],
-        NALGEBRA,
-        "the factorisation as loops over the elements: decompositions are not supported",
+        &["svd", "singular_values"],
+        "nalgebra and ndarray-linalg",
+        "`ad::linalg::svd(&a)`, the singular values",
+    ),
+    idiom(Method, &["qr"], "nalgebra and ndarray-linalg", "`ad::linalg::qr(&a)`"),
+    idiom(
+        Method,
+        &["lu", "factorize"],
+        "nalgebra and ndarray-linalg",
+        "`ad::linalg::lu(&a)`, or `ad::linalg::solve(&a, &b)`",
+    ),
+    idiom(Method, &["solve", "solve_into"], NDARRAY_LINALG, "`ad::linalg::solve(&a, &b)`"),
+    idiom(Method, &["eigh", "symmetric_eigen"], "nalgebra and ndarray-linalg", "`ad::linalg::eigh(&a)`"),
+    idiom(Method, &["least_squares"], NDARRAY_LINALG, "`ad::linalg::lstsq(&a, &b)`"),
+    idiom(
+        Method,
+        &["solve_triangular", "solve_lower_triangular", "solve_upper_triangular"],
+        "nalgebra and ndarray-linalg",
+        "`ad::linalg::solve_triangular(&l, &b, Uplo::Lower)`",
     ),
     // JAX.
     idiom(Function, &["vmap"], JAX, "`build1(n, |i| f(&x.row(i)))` with a closure `f`"),

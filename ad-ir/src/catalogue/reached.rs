@@ -28,6 +28,11 @@ pub const NO_ELEMENTS: &str = "parts of no elements";
 pub const STEP_OF_ZERO: &str = "a step of 0";
 pub const RANGE_BACKWARDS: &str = "the step of a range leads away from its end";
 pub const SHAPES: &str = "shapes differ";
+pub const NOT_POSITIVE_DEFINITE: &str = "the matrix is not positive definite";
+pub const SINGULAR: &str = "the matrix is singular";
+pub const DEPENDENT_COLUMNS: &str = "the columns of the matrix are linearly dependent";
+pub const WIDE: &str = "the matrix has more columns than rows";
+pub const NOT_FINITE: &str = "the matrix has an element that is not finite";
 pub const PAST_CAPACITY: &str = "more elements than the capacity given for the `Vec`";
 
 pub fn hidden_function(function: &str, name: &str) -> String {
@@ -39,6 +44,10 @@ pub fn hidden_function(function: &str, name: &str) -> String {
 
 pub fn other_shapes(given: &str, wanted: &str) -> String {
     format!("the arrays of `{given}` do not have the shapes of those of {wanted}")
+}
+
+pub fn of_function(name: &str, why: &str) -> String {
+    format!("{name}: {why}")
 }
 
 pub fn other_variant(given: &str, wanted: &str) -> String {

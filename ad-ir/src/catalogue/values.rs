@@ -68,6 +68,11 @@ pub fn expected_parts(wanted: &str, parts: usize, found: &str) -> Message {
     message(format!("expected {wanted} of {parts} parts, found {found}")).instead_of_rustc()
 }
 
+pub fn uplo() -> Message {
+    message("the triangle is not known when the program is compiled")
+        .help("write `Uplo::Lower` or `Uplo::Upper`")
+}
+
 pub fn condition(found: &str) -> Message {
     message(format!("expected `bool`, found {found}")).left_to_rustc(scalar(found))
 }
