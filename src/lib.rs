@@ -48,15 +48,17 @@ pub use ndarray;
 ///     -0.5 * z.dot(&z) - l.diag().mapv(f64::ln).sum()
 /// }
 ///
-/// let (by_covariance, by_x) = log_density_grad(&array![[4.0, 0.0], [0.0, 1.0]], &array![2.0, 1.0]);
+/// let covariance = array![[4.0, 0.0], [0.0, 1.0]];
+/// let (by_covariance, by_x) = log_density_grad(&covariance, &array![2.0, 1.0]);
 /// assert_eq!(by_x, array![-0.5, -1.0]);
 /// assert_eq!(by_covariance[[0, 1]], by_covariance[[1, 0]]);
 /// ```
+#[cfg(feature = "linalg")]
 pub mod linalg {
     pub use ad_runtime::linalg::*;
 
-    /// A function by its bare name is asked for its definition, as a marked function is. This is the
-    /// answer that the front end knows it.
+    /// A function by its bare name is asked for its definition, as a marked function is. This is
+    /// the answer that the front end knows it.
     #[doc(hidden)]
     #[macro_export]
     macro_rules! __ad_is_known {

@@ -424,8 +424,8 @@ fn large_matrices_are_cut_into_blocks() {
     }
 }
 
-/// The eigenvalues alone have a derivative where two are equal, and the vectors have none: it is never
-/// a number there.
+/// The eigenvalues alone have a derivative where two are equal, and the vectors have none: it is
+/// never a number there.
 #[test]
 fn equal_eigenvalues() {
     let a = Array2::<f64>::eye(3) * 0.5;

@@ -411,8 +411,7 @@ fn matrix_power<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a
 /// precision (Higham 2005, table 2.3).
 const LARGEST: f64 = 5.371_920_351_148_152;
 
-/// The number of halvings after which the norm is small enough. An exponential of a larger norm than
-/// 2^1024 overflows in any case.
+/// The number of halvings after which the norm is small enough. No number is larger than 2^1024.
 const HALVINGS: &str = "|norm, largest| {
     let mut halvings = 0_usize;
     let mut left = norm;
@@ -466,8 +465,7 @@ fn expm<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (a, n) = square(me, call)?;
     let constant = me.g.prim(Prim::StopGradient, &[a]);
     let sizes = me.g.unary(Unary::Abs, constant);
-    // Of which order a sum of a column is makes no difference that matters, but `f` and its derivative
-    // have to take the same number of halvings.
+    // The function adds up a column in this order, and has to take the same number of halvings.
     let columns = me.g.transpose(sizes, &[1, 0]);
     let columns = me.g.reduce(Reduce::FromZero, 1, columns);
     let norm = me.g.reduce(Reduce::Max, 1, columns);

@@ -12,4 +12,5 @@ pub mod modes;
 pub mod real;
 pub mod rng;
 pub mod source;
+pub mod systems;
 pub mod terms;

@@ -119,6 +119,10 @@ impl Gen {
         {
             return t;
         }
+        // Chosen by the fuel that is left, so that other programs stay what they were.
+        if (1..=3).contains(&shape.len()) && self.fuel % 24 == 7 {
+            return self.linear_algebra(env, shape);
+        }
         if self.rng.chance(5) {
             let x = self.real(env, shape);
             return self.g.prim(Prim::StopGradient, &[x]);

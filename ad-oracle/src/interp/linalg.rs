@@ -1,5 +1,6 @@
-//! The meaning of linear algebra on dual numbers, by textbook algorithms without blocks: the tangents
-//! are those of the operations. This module shares no code and no algorithm with `ad-runtime`.
+//! The meaning of linear algebra on dual numbers, by textbook algorithms without blocks: the
+//! tangents are those of the operations. This module shares no code and no algorithm with
+//! `ad-runtime`.
 
 use super::scalar;
 use super::value::Dual;

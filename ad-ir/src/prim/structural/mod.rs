@@ -225,7 +225,8 @@ pub trait Structural {
     /// elements and stores them.
     fn cost(&self) -> Option<u32>;
 
-    /// Whether storing the result is cheaper than computing it twice, although a kernel computes it.
+    /// Whether storing the result is cheaper than computing it twice, although a kernel computes
+    /// it.
     fn is_expensive(&self) -> bool {
         false
     }
@@ -357,7 +358,8 @@ primitives! {
         Stack => stack::Stack;
         /// `[a, b]`, real: a sum of products.
         Contract(Contraction) as (spec) => contract::Contract(spec);
-        /// `[a, rows]`, real: a factorisation of the matrix in the last two axes, in that many rows.
+        /// `[a, rows]`, real: a factorisation of the matrix in the last two axes, in that many
+        /// rows.
         Factor(Factorisation) as (kind) => linalg::Factor(*kind);
         /// `[b, t]`, real: the solution of the system of a triangular matrix.
         TriangularSolve(Triangle) as (triangle) => linalg::TriangularSolve(*triangle);

@@ -106,8 +106,8 @@ fn isolate<I: Isa, F: Real>(z: &mut [F], d: &mut [F], e: &mut [F], n: usize, fir
         let ratio = (d[first + 1] - d[first]) / (e[first] + e[first]);
         let root = ratio.hypot(F::one());
         let root = if ratio < F::zero() { ratio - root } else { ratio + root };
-        // The bulge that the rotations chase up the diagonal, and the part of the shift that has been
-        // taken off the last diagonal element.
+        // The bulge that the rotations chase up the diagonal, and the part of the shift that has
+        // been taken off the last diagonal element.
         let mut bulge = d[last] - d[first] + e[first] / root;
         let (mut sine, mut cosine, mut taken) = (F::one(), F::one(), F::zero());
         let mut split = false;

@@ -11,8 +11,8 @@ use crate::kernel::isa::{Isa, dispatched};
 use crate::kernel::vector::axpy_in;
 
 /// The factorisation of each matrix of n rows in n + 3 rows: u in the upper triangle, and l below
-/// it; the numbers of the rows; the signs of the diagonal of u; and ones, the first of which is -1 if
-/// the number of exchanges is odd.
+/// it; the numbers of the rows; the signs of the diagonal of u; and ones, the first of which is -1
+/// if the number of exchanges is odd.
 ///
 /// # Panics
 ///

@@ -16,9 +16,10 @@ pub enum Factorisation {
     /// The lower triangular factor l of the symmetric part of a, with positive diagonal: `l l' = (a
     /// + a') / 2`. It exists if the symmetric part is positive definite.
     Cholesky,
-    /// Partial pivoting: n rows that have u in the upper triangle, and l (whose diagonal is 1) below
-    /// it; a row of the numbers of the rows of a; a row of the signs of the diagonal of u; and a row
-    /// of ones, whose first is -1 if the number of exchanges is odd. It exists if a is regular.
+    /// Partial pivoting: n rows that have u in the upper triangle, and l (whose diagonal is 1)
+    /// below it; a row of the numbers of the rows of a; a row of the signs of the diagonal of u;
+    /// and a row of ones, whose first is -1 if the number of exchanges is odd. It exists if a is
+    /// regular.
     Lu,
     /// The m rows of q, whose n columns are orthonormal, and the n rows of the upper triangular r
     /// with nonnegative diagonal: `q r = a`, with at least as many rows as columns.
@@ -154,8 +155,8 @@ fn symmetric(d: &mut dyn Linear, rank: usize, x: LinearTerm) -> LinearTerm {
     d.add(x, other)
 }
 
-/// `dl = l phi(l^-1 da l^-1')`, where phi takes the lower triangle with half of the diagonal, and da
-/// is symmetric (Murray 2016, equation 8).
+/// `dl = l phi(l^-1 da l^-1')`, where phi takes the lower triangle with half of the diagonal, and
+/// da is symmetric (Murray 2016, equation 8).
 fn cholesky(d: &mut dyn Linear, l: Term, x: LinearTerm) -> LinearTerm {
     let rank = d.build().shape(l).len();
     let x = symmetric(d, rank, x);
@@ -172,9 +173,9 @@ fn cholesky(d: &mut dyn Linear, l: Term, x: LinearTerm) -> LinearTerm {
     times(d, Side::Left, l, x)
 }
 
-/// `dl = l f` and `du = f u` with the parts of `f = l^-1 p da u^-1` below the diagonal, and from it on
-/// (Giles 2008, section 2.3; de Hoog, Anderssen and Lukas 2011). `l^-1 p da` is `u a^-1 da`, which
-/// needs no permutation.
+/// `dl = l f` and `du = f u` with the parts of `f = l^-1 p da u^-1` below the diagonal, and from it
+/// on (Giles 2008, section 2.3; de Hoog, Anderssen and Lukas 2011). `l^-1 p da` is `u a^-1 da`,
+/// which needs no permutation.
 fn lu(d: &mut dyn Linear, a: Term, packed: Term, x: LinearTerm) -> LinearTerm {
     let g = d.build();
     let shape = g.shape(a).to_vec();
@@ -198,8 +199,9 @@ fn lu(d: &mut dyn Linear, a: Term, packed: Term, x: LinearTerm) -> LinearTerm {
     placed(d, packed, square, none, both)
 }
 
-/// With `c = da r^-1`, `b = q' c`, the antisymmetric m whose part below the diagonal is that of b, and
-/// `e = b - m`: `dq = c - q e` and `dr = e r` (Walter and Lehmann 2012; Roberts and Roberts 2020).
+/// With `c = da r^-1`, `b = q' c`, the antisymmetric m whose part below the diagonal is that of b,
+/// and `e = b - m`: `dq = c - q e` and `dr = e r` (Walter and Lehmann 2012; Roberts and Roberts
+/// 2020).
 fn qr(d: &mut dyn Linear, a: Term, packed: Term, x: LinearTerm) -> LinearTerm {
     let g = d.build();
     let shape = g.shape(a).to_vec();
@@ -225,8 +227,8 @@ fn qr(d: &mut dyn Linear, a: Term, packed: Term, x: LinearTerm) -> LinearTerm {
 
 /// With `b = v' da v`: the tangents of the eigenvalues are the diagonal of b, and `dv = v (f * b)`,
 /// where f has the reciprocals of the differences of eigenvalues, and zeros on the diagonal (Giles
-/// 2008, section 3.1). The vectors of equal eigenvalues have no derivative: it is infinite or NaN, and
-/// 0 only where nothing asks for it.
+/// 2008, section 3.1). The vectors of equal eigenvalues have no derivative: it is infinite or NaN,
+/// and 0 only where nothing asks for it.
 fn eigh(d: &mut dyn Linear, a: Term, packed: Term, x: LinearTerm) -> LinearTerm {
     let g = d.build();
     let shape = g.shape(a).to_vec();

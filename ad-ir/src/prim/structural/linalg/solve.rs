@@ -88,7 +88,8 @@ impl Structural for TriangularSolve {
         (k == 0).then(|| LinearMap { forward: applied(self.0), backward: applied(self.0.transpose()), unread: false })
     }
 
-    /// `t x = b` gives `dx = -t^-1 dt x` (Giles 2008, section 2.3.1). Only the triangle of dt counts.
+    /// `t x = b` gives `dx = -t^-1 dt x` (Giles 2008, section 2.3.1). Only the triangle of dt
+    /// counts.
     fn derivative(
         &self,
         d: &mut dyn Linear,
@@ -152,8 +153,8 @@ impl Structural for TriangularSolve {
     }
 }
 
-/// The solution x of `a x = b`, or of the transposed system, for `[b, a, packed]`. `packed` is the LU
-/// factorisation of a. The value is computed from it alone, and the derivative is that by a: it
+/// The solution x of `a x = b`, or of the transposed system, for `[b, a, packed]`. `packed` is the
+/// LU factorisation of a. The value is computed from it alone, and the derivative is that by a: it
 /// needs no derivative of the factorisation.
 pub(in crate::prim::structural) struct LuSolve(pub(in crate::prim::structural) bool);
 
