@@ -13,11 +13,11 @@
 //! | one system | 0.24, 0.11, 0.43 | 4.2, 4.4, 5.0 | 500, 1 340, 426 | 36 300, 143 000, 44 300 |
 //! | inverse | 0.34, 0.08, 0.80 | 10, 22, 12 | 2 790, 5 270, 2 030 | 106 000, 639 000, 108 000 |
 //! | QR | 0.48, 0.31, 0.79 | 28, 16, 22 | 5 020, 4 820, 2 670 | 441 000, 502 000, 132 000 |
-//! | eigenvectors | 1.2, 0.75, 1.6 | 58, 48, 63 | 9 210, 15 100, 5 510 | 1 320 000, -, 305 000 |
+//! | `eigh` | 1.2, 0.75, 1.6 | 58, 48, 63 | 9 210, 15 100, 5 510 | 1 320 000, -, 305 000 |
 //!
 //! A build of faer takes about 100 seconds of a core, and one of nalgebra about 20. These kernels
-//! add no dependency, and are compiled only where they are called, since they are generic. What they
-//! lack most are blocks in the QR factorisation and in the reduction to three diagonals.
+//! add no dependency, and are compiled only where they are called, since they are generic. What
+//! they lack most are blocks in the QR factorisation and in the reduction to three diagonals.
 //!
 //! These kernels may allocate. None may read elements that its matrix is said not to have.
 
