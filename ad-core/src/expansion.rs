@@ -243,7 +243,7 @@ impl SecondVersion {
                 prepare(f, &subject, log.as_deref_mut())
             });
             let functions = functions.collect();
-            SecondVersion { prepared: prepare(program, OF_SEVERAL_SHAPES, log.as_deref_mut()), functions }
+            SecondVersion { prepared: prepare(program, OF_SEVERAL_SHAPES, log), functions }
         };
         catch_unwind(AssertUnwindSafe(made)).ok()
     }
