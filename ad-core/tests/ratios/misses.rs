@@ -30,6 +30,10 @@ const COLLECTED: &[Miss] = &[
     ("if v . slice (s ! [.. k]) . sum () > 0.7", "parts that are summed in order are copied for all steps at once"),
     ("inner += & (& v . insert_axis", "a part whose bounds a loop decides costs as much as the whole array"),
     ("fn loop_in_build", "the lanes of a block are computed for a few items"),
+    (
+        "tree (x , w , at * x [k] , k)",
+        "a call of a function that calls itself has a record, and the vectors of records grow by copying",
+    ),
     ("chebyshev (v * state , (i + n) % 5)", "a call of a function that calls itself has a record"),
 ];
 
