@@ -130,3 +130,21 @@ fn no_nan_from_arms_inside() {
     close(dx[0], 0.0);
     check_grad!(of_rooted(&array![-0.4, 4.0, -1.0], 0.7));
 }
+
+/// The condition holds for the user's operations only.
+#[differentiate]
+fn stepped(x: f64, y: f64) -> f64 {
+    if x * 3.0 - y * 3.0 == 0.1 * 3.0 - 0.3 { x * x } else { y * y * x }
+}
+
+#[differentiate]
+fn of_stepped(x: f64, y: f64) -> f64 {
+    stepped_grad(x, y).0
+}
+
+#[test]
+fn decisions_of_the_function_inside_are_exact() {
+    for (x, y) in [(0.1, 0.1), (0.1, 0.100_000_000_000_000_02), (0.3, 0.1), (1.0, 1.0)] {
+        close(of_stepped_value_and_grad(x, y).0, of_stepped(x, y));
+    }
+}

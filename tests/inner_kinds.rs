@@ -224,3 +224,16 @@ mod modules {
         check_grad!(of_marked(0.7));
     }
 }
+
+#[test]
+fn functions_of_a_body() {
+    #[differentiate]
+    fn inside(x: f64) -> f64 {
+        x * x * x
+    }
+    #[differentiate]
+    fn outside(x: f64) -> f64 {
+        inside_grad(x) * x
+    }
+    check_grad!(outside(0.7));
+}
