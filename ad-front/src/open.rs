@@ -18,7 +18,7 @@ use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::{Elem, Node, Term, Var};
 pub(super) use ad_ir::memory_order::DynamicPart;
 use ad_ir::memory_order::HasLayouts;
-use ad_ir::prim::IntOp;
+use ad_ir::prim::{Cmp, IntOp};
 
 /// Two arrays with a common capacity, and their common lengths.
 pub(super) struct PairedArrays {
@@ -182,6 +182,25 @@ impl<'a> Lower<'a> {
     pub(super) fn with_zeros(&mut self, open: &DynamicPart) -> Term {
         let zero = self.g.zero(self.g.elem(open.all));
         self.padded_with(open, zero)
+    }
+
+    /// [`Lower::with_zeros`], for a matrix of a list of several shapes with one test for each
+    /// element: a row that is padding has no valid elements. So a loop over the elements of a row
+    /// knows where it ends.
+    pub(super) fn with_zeros_in_rows(&mut self, open: &DynamicPart) -> Term {
+        let (&[Some(rows), Some(columns)], true) = (&*open.lens, self.sig.several_shapes) else {
+            return self.with_zeros(open);
+        };
+        let vars = [self.g.fresh(), self.g.fresh()];
+        let ix = vars.map(|var| self.g.mk(Node::Var(var)));
+        let (none, zero) = (self.g.lit_usize(0), self.g.zero(self.g.elem(open.all)));
+        let is_row = self.g.compare(Cmp::Lt, ix[0], rows);
+        let len = self.g.cond(is_row, columns, none);
+        let is_there = self.g.compare(Cmp::Lt, ix[1], len);
+        let element = self.g.index(open.all, &ix);
+        let element = self.g.cond(is_there, element, zero);
+        let sizes = self.g.shape(open.all).to_vec();
+        sizes.into_iter().zip(vars).rev().fold(element, |t, (size, var)| self.g.build(size, var, t))
     }
 
     /// An array in other sizes. Elements that are not in both are unspecified.

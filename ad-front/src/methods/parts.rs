@@ -477,7 +477,10 @@ pub(crate) fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<
         (1, 2) => me.exact_rows((y.all, 0), x.all, n)?,
         _ => None,
     };
-    let (x, y) = (me.with_zeros(&x), me.with_zeros(&y));
+    let (x, y) = match na + nb {
+        3 => (me.with_zeros_in_rows(&x), me.with_zeros_in_rows(&y)),
+        _ => (me.with_zeros(&x), me.with_zeros(&y)),
+    };
     let labels: (&[u8], &[u8], &[u8]) = match (na, nb) {
         (2, 1) => (&[0, 1], &[1], &[0]),
         (1, 2) => (&[0], &[0, 1], &[1]),

@@ -4,11 +4,64 @@
 use std::collections::HashMap;
 
 use super::im2col;
-use super::matrix::{always_stored, as_product};
+use super::matrix::{always_stored, as_product, strip_layouts};
 use super::strided::as_products;
 use ad_ir::choice::{Kind, choose, choose_if};
 use ad_ir::ir::{Contraction, Graph, Node, Term, axis};
 use ad_ir::prim::Prim;
+
+/// A matrix of a list of arrays of several shapes. It is not in memory, and its rows have elements
+/// up to an index that the row decides.
+struct RaggedMatrix {
+    /// The labels of a contraction in the order of the memory of the matrix.
+    labels: Vec<u8>,
+    /// Where it has elements.
+    mask: Term,
+    /// The elements, and zeros in place of those that are not there.
+    elements: [Term; 2],
+    /// Whether it is the first operand.
+    is_first: bool,
+}
+
+/// The matrix of a product of such a matrix and a vector. A loop over the elements that are there
+/// costs less than a kernel.
+fn ragged_matrix(g: &Graph, spec: &Contraction, a: Term, b: Term) -> Option<RaggedMatrix> {
+    let (matrix, own, is_first) = match (g.rank(a), g.rank(b)) {
+        (2, 1) => (a, &spec.a, true),
+        (1, 2) => (b, &spec.b, false),
+        _ => return None,
+    };
+    let (base, perm) = strip_layouts(g, matrix);
+    let Node::Prim(Prim::Select, args) = g.node(base) else { return None };
+    let (mask, elements) = (args[0], [args[1], args[2]]);
+    let mut array = args[1];
+    while let Node::Prim(Prim::Slice(_) | Prim::Recast, args) = g.node(array) {
+        array = args[0];
+    }
+    let Node::Gather { src, .. } = g.node(array) else { return None };
+    if g.rank(*src) != 1 || spec.out.len() != 1 || g.rank(mask) != 2 {
+        return None;
+    }
+    let mut labels = vec![0; 2];
+    for (axis, &label) in perm.iter().zip(own.iter()) {
+        labels[*axis] = label;
+    }
+    Some(RaggedMatrix { labels, mask, elements, is_first })
+}
+
+/// Its product with a vector. What is not there adds nothing, whatever the vector has.
+fn of_ragged(g: &mut Graph, spec: &Contraction, matrix: &RaggedMatrix, vector: Term) -> Term {
+    let RaggedMatrix { labels, mask, elements: [elements, zeros], is_first } = matrix;
+    let along = if *is_first { &spec.b } else { &spec.a };
+    let new = usize::from(along.first() == labels.first());
+    let size = g.shape(*elements)[new];
+    let spread = g.replicate_axes(vector, &[axis(new)], &[size]);
+    let (a, b) = if *is_first { (*elements, spread) } else { (spread, *elements) };
+    let product = g.product(a, b, spec.absorbs);
+    let product = g.prim(Prim::Select, &[*mask, product, *zeros]);
+    let summed: Vec<u8> = (0..2).filter(|&k| !spec.out.contains(&labels[k])).map(axis).collect();
+    g.sum_axes(product, &summed)
+}
 
 /// The contraction if a kernel takes it, else a sum of products.
 pub(super) fn contraction(g: &mut Graph, t: Term, spec: &Contraction, a: Term, b: Term, exact: bool) -> Term {
@@ -33,6 +86,12 @@ pub(super) fn contraction(g: &mut Graph, t: Term, spec: &Contraction, a: Term, b
         let by_cost = !p.k.is_empty() && (!dot || (!batch && (exact || stored)));
         choose_if(!exact && !p.k.is_empty(), Kind::Kernel, (t.index(), 0), by_cost, why)
     });
+    let ragged = if exact { None } else { ragged_matrix(g, spec, a, b) };
+    if let Some(matrix) = ragged
+        && choose(Kind::Kernel, (t.index(), 4), true, || "(loops over a matrix of several shapes)".into())
+    {
+        return of_ragged(g, spec, &matrix, if matrix.is_first { b } else { a });
+    }
     let product = g.prim(Prim::Contract(spec.clone()), &[a, b]);
     if kernel || (!exact && on_strides(g, spec, product, [a, b])) {
         return product;
