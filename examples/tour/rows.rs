@@ -205,7 +205,7 @@ fn reductions(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
 #[differentiate]
 fn linear_algebra(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
     let a = m.t().dot(m) + Array2::<f64>::eye(v.len()) * 2.0;
-    let systems = solve(&a, v) + solve_triangular(&cholesky(&a), v, Uplo::Lower) + lstsq(m, &m.dot(v)) + inv(&a).dot(v);
+    let systems = solve(&a, v) + solve_triangular(&cholesky(&a), v, Uplo::Lower) + lstsq(&a, v) + inv(&a).dot(v);
     let ((p, l, u), (q, r), (w, e)) = (lu(&a), qr(&a), eigh(&a));
     let factors = p.dot(&l).dot(&u).sum() + q.dot(&r).sum() + (&e * &w).sum() + svd(m).sum();
     let tried = try_cholesky(&a).map_or(0.0, |l| l.sum()) + try_inv(&a).map_or(0.0, |i| i.sum());
