@@ -278,3 +278,32 @@ fn parts_that_a_loop_cuts() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
+
+/// In each step the sum of a part decides.
+#[differentiate]
+fn decided_in_steps(x: &[f64]) -> f64 {
+    let v = Array1::from_vec(x.to_vec());
+    let mut s = 0.0;
+    for k in 0..v.len() {
+        if v.slice(s![..k]).sum() > 0.5 {
+            s = s * 0.5 + v[k];
+        }
+    }
+    s
+}
+
+/// The numbers cancel, so the order in which they are added up decides.
+#[test]
+fn sums_of_parts_that_decide_in_steps() {
+    for seed in 0..50_usize {
+        let x: Vec<f64> = (0..60).map(|i| [1e16, 1.0, -1e16, 0.25][(seed + 7 * i + i * i / 5) % 4]).collect();
+        let mut expected = vec![0.0; x.len()];
+        for k in 0..x.len() {
+            if ArrayView1::from(&x[..k]).sum() > 0.5 {
+                expected.iter_mut().for_each(|e| *e *= 0.5);
+                expected[k] += 1.0;
+            }
+        }
+        assert_eq!(decided_in_steps_grad(&x), expected, "{seed}");
+    }
+}

@@ -27,7 +27,6 @@ const COLLECTED: &[Miss] = &[
     ("w . push (a * a)", "there may be eight times the elements that are pushed"),
     ("v = v . chunks_exact (2) . map (| c | c [0] * c [1] + 0.1)", SHRINKS),
     ("k -= below . len () + 1 ; v = above", SHRINKS),
-    ("if v . slice (s ! [.. k]) . sum () > 0.7", "parts that are summed in order are copied for all steps at once"),
     ("inner += & (& v . insert_axis", "a part whose bounds a loop decides costs as much as the whole array"),
     ("fn loop_in_build", "the lanes of a block are computed for a few items"),
     (

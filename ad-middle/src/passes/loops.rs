@@ -355,7 +355,9 @@ impl<'g> Distribution<'g> {
                 continue;
             }
             if k >= self.carries() {
-                let row = if self.leaves(&[r], None, &mut Vec::new()) {
+                let row = if self.summed_in_order(r) {
+                    None
+                } else if self.leaves(&[r], None, &mut Vec::new()) {
                     self.in_bulk(k).then_some(r)
                 } else {
                     self.placed_row(k, r)

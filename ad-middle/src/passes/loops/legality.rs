@@ -94,6 +94,22 @@ impl Distribution<'_> {
         true
     }
 
+    /// Whether a row is a decision on sums in the order of the function that each step takes in any
+    /// case. It stays in the loop, so a derivative that reads it takes the same arm to the last
+    /// bit, and the parts that are summed in all steps are not in memory at once.
+    pub(super) fn summed_in_order(&self, row: Term) -> bool {
+        let in_order = |t: &Term| matches!(self.g.node(*t), Node::Prim(Prim::RelaxedExact, _));
+        let sums: Vec<Term> = match self.g.ty(row).is_real() {
+            true => Vec::new(),
+            false => self.g.reachable(&[row]).into_iter().filter(in_order).collect(),
+        };
+        if sums.is_empty() {
+            return false;
+        }
+        let taken = self.g.reachable(&self.scan.body.results[..self.carries()]);
+        sums.iter().all(|t| taken.binary_search(t).is_ok())
+    }
+
     /// Row k as elements that are scattered into zeros, if they have fewer axes than the row. The
     /// elements are saved as rows of the loop, and scattered after it. So a step that finds one
     /// element of an array does not write a row of zeros.
