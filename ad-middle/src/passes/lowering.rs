@@ -475,11 +475,7 @@ impl Lowering<'_> {
                 parts.push(all);
                 continue;
             }
-            let g = &mut *self.g;
-            let (elem, shape) = (g.elem(row), g.shape(row).to_vec());
-            let all = leaf(g, Type::Array(elem, std::iter::once(size).chain(shape).collect()));
-            opened.l.rows.push(Rows { row, all, how, under: None });
-            parts.push(all);
+            parts.push(ragged::saved(self.g, opened.l, Rows { row, all: row, how, under: None }, size));
         }
         let g = &mut *self.g;
         for one in inner {

@@ -535,7 +535,7 @@ fn gathered(
 }
 
 /// The array of these rows. Rows that are saved already get the same array.
-fn saved(g: &mut Graph, l: &mut Loop, rows: Rows, size: Term) -> Term {
+pub(super) fn saved(g: &mut Graph, l: &mut Loop, rows: Rows, size: Term) -> Term {
     let same = |r: &&Rows| r.row == rows.row && r.how == rows.how && r.under == rows.under;
     if let Some(known) = l.rows.iter().find(same) {
         return known.all;
