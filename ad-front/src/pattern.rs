@@ -24,6 +24,14 @@ pub(super) struct PatternSplit<'a> {
     pub fits: Term,
 }
 
+impl<'a> PatternSplit<'a> {
+    /// A pattern for slices of another length than that of the value, which is known: an arm with
+    /// it is never selected.
+    fn of_other_length(pats: Vec<&'a Pat>, fits: Term) -> Self {
+        PatternSplit { parts: pats.into_iter().map(|pat| (pat, Some(Value::Never))).collect(), fits }
+    }
+}
+
 impl<'a> Lower<'a> {
     /// Lowers `if let PAT = value { .. } else { .. }`.
     pub(super) fn if_let(
@@ -177,6 +185,9 @@ impl<'a> Lower<'a> {
             Pat::Tuple(_) | Pat::Slice(_) | Pat::Struct(_) | Pat::TupleStruct(_) => {
                 let split = self.split(pat, Some(value), range)?;
                 let mut all = split.fits;
+                if matches!(pat, Pat::Slice(_)) && self.g.bool_value(all) == Some(false) {
+                    return Ok(all);
+                }
                 for (pat, value) in split.parts {
                     let Some(value) = value else { return Err(Poison) };
                     let fits = self.under(all, true, |me| me.fits(pat, &value))?;
@@ -304,15 +315,16 @@ impl<'a> Lower<'a> {
                 let (t, levels) = (*t, self.levels(value));
                 let mut len = self.g.shape(t)[0];
                 let least = self.g.lit_usize(fixed);
+                fits = self.g.compare(if rest.is_some() { Cmp::Ge } else { Cmp::Eq }, len, least);
+                if self.g.bool_value(fits) == Some(false) {
+                    return Ok(PatternSplit::of_other_length(pats, fits));
+                }
                 if rest.is_none() && matches!(self.size_of(len), Some(Size::Constant(_))) {
                     // The array's type states its length. rustc reports a pattern of another
                     // length.
                     self.equate(len, least, ["the array".into(), "the pattern".into()], range)?;
                     len = least;
-                }
-                fits = self.g.compare(if rest.is_some() { Cmp::Ge } else { Cmp::Eq }, len, least);
-                if self.g.bool_value(fits) == Some(false) {
-                    return self.other_parts(&pats, what, value, range);
+                    fits = self.g.lit_bool(true);
                 }
                 for k in 0..before {
                     let k = self.g.lit_usize(k);
@@ -336,6 +348,9 @@ impl<'a> Lower<'a> {
                         values.push(Some(self.nested_element(part, levels)));
                     }
                 }
+            }
+            Value::List(_) | Value::Matrix(_) if matches!(pat, Pat::Slice(_)) => {
+                return Ok(PatternSplit::of_other_length(pats, self.g.lit_bool(false)));
             }
             Value::GrowableVec(list) if matches!(pat, Pat::Slice(_)) => {
                 let (parts, enough) = self.elements_apart(&Rc::clone(list), [before, fixed - before], rest, range)?;

@@ -88,6 +88,29 @@ fn patterns_of_arrays() {
     }
 }
 
+/// A length that is known when the macro runs selects an arm, whatever lengths the others have.
+#[test]
+fn patterns_of_other_lengths() {
+    means(
+        quote! {
+            fn f(x: [f64; 3], y: f64) -> f64 {
+                fn g(v: &[f64]) -> f64 {
+                    match v {
+                        [] => 100.0,
+                        [a] => a.sin(),
+                        [a, b] => a * b,
+                        [a, between @ .., b] => a * b + between.iter().sum::<f64>(),
+                    }
+                }
+                let three = if y > 0.0 { x } else { [y; 3] };
+                g(&three) + 2.0 * g(&[y, 3.0]) + g(&x[..0]) + if let [a, ..] = &x[1..1] { *a } else { 7.0 }
+            }
+        },
+        &[vector(&[2.0, 4.0, 5.0]), scalar(1.5)],
+        &[14.0 + 9.0 + 100.0 + 7.0],
+    );
+}
+
 #[test]
 fn options() {
     let f = quote! {
