@@ -69,6 +69,12 @@ pub(crate) struct Written {
 }
 
 impl Written {
+    /// The errors, and the stand-ins.
+    pub(crate) fn refused(failure: front::Failure) -> Self {
+        let errors = failure.diags.list().to_vec();
+        Written { tokens: failure.into_tokens(), errors, internal: false, constants: None }
+    }
+
     /// The written items alone, without the function.
     pub(crate) fn into_tokens(self) -> TokenStream {
         self.tokens
@@ -121,9 +127,9 @@ pub(crate) fn written_of(
             front::Failure { diags, stubs }
         }
     };
-    let errors = failure.diags.list().to_vec();
-    let internal = internal || errors.iter().any(|e| e.message.entry == "internal");
-    Written { tokens: failure.into_tokens(), errors, internal, constants: None }
+    let mut written = Written::refused(failure);
+    written.internal |= internal || written.errors.iter().any(|e| e.message.entry == "internal");
+    written
 }
 
 /// The folder for the records of the stages.

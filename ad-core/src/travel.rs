@@ -118,10 +118,18 @@ impl Request {
     }
 }
 
+/// The error beside an item that nests too deeply to be parsed.
+fn refuse_deep(attr: &TokenStream, item: &TokenStream) -> Option<Written> {
+    front::refuse_deep(attr, item).map(Written::refused)
+}
+
 /// The expansion of `#[differentiate(attr)] item`. `place` is a number that is different for each
 /// attribute of a program.
 #[must_use]
 pub fn differentiate(attr: TokenStream, item: TokenStream, place: &str) -> Expansion {
+    if let Some(refused) = refuse_deep(&attr, &item) {
+        return with_item(item, refused);
+    }
     if let Some(block) = blocks::block(&item) {
         return blocks::differentiate(&attr, &block, place);
     }
@@ -156,6 +164,9 @@ pub fn differentiate(attr: TokenStream, item: TokenStream, place: &str) -> Expan
 /// attribute of a program.
 #[must_use]
 pub fn differentiable(attr: TokenStream, item: TokenStream, place: &str) -> Expansion {
+    if let Some(refused) = refuse_deep(&attr, &item) {
+        return with_item(item, refused);
+    }
     let mut diags = Diags::new();
     front::mark(attr.clone(), &mut diags);
     match syn::parse2::<Item>(item.clone()) {
@@ -196,6 +207,9 @@ pub fn differentiable(attr: TokenStream, item: TokenStream, place: &str) -> Expa
 /// each place of a program.
 #[must_use]
 pub fn derive(item: &TokenStream, place: &str) -> (TokenStream, Vec<Diagnostic>) {
+    if let Some(refused) = refuse_deep(&TokenStream::new(), item) {
+        return (refused.tokens, refused.errors);
+    }
     let (mut tokens, errors) = derive::implementation_for(item);
     if errors.is_empty() {
         tokens.extend(of_type(item, place));

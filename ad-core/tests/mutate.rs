@@ -30,3 +30,27 @@ fn mutated_functions() {
     assert!(tally.accepted > 3_000, "hardly anything is accepted: {tally:?}");
     assert!(tally.refused > 30_000, "hardly anything is refused: {tally:?}");
 }
+
+/// Every macro refuses tokens that nest deeply before it parses them: a stack overflow cannot be
+/// caught. The stack here is a quarter of that of a macro.
+#[test]
+fn no_macro_parses_what_nests_too_deeply() {
+    let test = || {
+        let (open, close) = ("(".repeat(3000), ")".repeat(3000));
+        let tokens = |text: String| -> proc_macro2::TokenStream { text.parse().expect("the text has tokens") };
+        let function = tokens(format!("fn f(x: f64) -> f64 {{ {open}x{close} }}"));
+        let module = tokens(format!("mod m {{ pub fn f(x: f64) -> f64 {{ {open}x{close} }} }}"));
+        let block = tokens(format!("impl S {{ fn f(x: f64) -> f64 {{ {open}x{close} }} }}"));
+        let kind = tokens(format!("struct S {{ x: [f64; {open}3{close}] }}"));
+        let none = proc_macro2::TokenStream::new;
+        for item in [&function, &module, &block] {
+            let errors = ad_core::travel::differentiate(none(), item.clone(), "a place").errors;
+            assert_eq!(errors.len(), 1, "{errors:?}");
+        }
+        assert_eq!(ad_core::travel::differentiable(none(), function.clone(), "a place").errors.len(), 1);
+        assert_eq!(ad_core::travel::ruled("constant", &none(), function, "a place").errors.len(), 1);
+        assert_eq!(ad_core::travel::derive(&kind, "a place").1.len(), 1);
+    };
+    let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(test).expect("there is room for a thread");
+    thread.join().expect("the test passes");
+}

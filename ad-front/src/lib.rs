@@ -169,6 +169,16 @@ pub fn parse(attr: TokenStream, item: TokenStream) -> Result<Program, Failure> {
     read(attr, item, &OuterDefinitions::default()).map(|annotated| annotated.program)
 }
 
+/// The error of tokens that nest so deeply that parsing them could overflow the stack. Every macro
+/// asks first.
+#[must_use]
+pub fn refuse_deep(attr: &TokenStream, item: &TokenStream) -> Option<Failure> {
+    let span = depth::too_deep(attr).or_else(|| depth::too_deep(item))?;
+    let mut diags = Diags::new();
+    diags.push(SrcRange { first: span, last: span }, catalogue::too_deep());
+    Some(Failure { diags, stubs: TokenStream::new() })
+}
+
 /// Reads an annotated function. `outside` has the definitions of the marked functions that it
 /// calls. If some definitions are still open and nothing else is wrong, there are no errors in the
 /// failure.
@@ -177,11 +187,10 @@ pub fn parse(attr: TokenStream, item: TokenStream) -> Result<Program, Failure> {
 ///
 /// All errors of the function, and stand-ins for its derivatives.
 pub fn read(attr: TokenStream, item: TokenStream, outside: &OuterDefinitions) -> Result<Annotated, Failure> {
-    let mut diags = Diags::new();
-    if let Some(span) = depth::too_deep(&attr).or_else(|| depth::too_deep(&item)) {
-        diags.push(SrcRange { first: span, last: span }, catalogue::too_deep());
-        return Err(Failure { diags, stubs: TokenStream::new() });
+    if let Some(failure) = refuse_deep(&attr, &item) {
+        return Err(failure);
     }
+    let mut diags = Diags::new();
     let attr = attr::parse(attr, &mut diags);
     let range = SrcRange::of_stream(item.clone());
     let types = Definitions::outside(outside);

@@ -7,8 +7,8 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 use syn::{FnArg, Item, ItemFn};
 
-use super::{Chain, Request, Subject, definition, number};
-use crate::expansion::{self, Expansion, Written, beside, guarded};
+use super::{Chain, Request, Subject, definition, number, refuse_deep};
+use crate::expansion::{self, Expansion, Written, beside, guarded, with_item};
 use ad_back as emit;
 use ad_front::{self as front, DefId, Marked, OuterDefinitions, Rules};
 use ad_ir::catalogue;
@@ -20,6 +20,9 @@ use ad_ir::rust_types::check_name;
 /// for each attribute of a program.
 #[must_use]
 pub fn ruled(mark: &str, attr: &TokenStream, item: TokenStream, place: &str) -> Expansion {
+    if let Some(refused) = refuse_deep(attr, &item) {
+        return with_item(item, refused);
+    }
     let mut diags = Diags::new();
     let Ok(function) = syn::parse2::<ItemFn>(item.clone()) else {
         diags.push(SrcRange::of_stream(item.clone()), catalogue::rule_item(mark));
