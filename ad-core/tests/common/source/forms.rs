@@ -35,6 +35,7 @@ mod iterators;
 mod statements;
 mod values;
 mod vectors;
+mod whole;
 
 use ad_core::prim::Unary;
 use std::collections::BTreeSet;
@@ -139,4 +140,8 @@ const TABLES: &[&[Line]] = &[
     vectors::POSITIONS,
     vectors::ZIPS,
     vectors::OTHERS,
+    whole::STRUCTS,
+    whole::ENUMS,
+    whole::FUNCTIONS,
+    whole::CLOSURES,
 ];
