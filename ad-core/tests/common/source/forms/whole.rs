@@ -166,6 +166,12 @@ pub(super) const FUNCTIONS: &[Line] = &[
         "c",
     ),
     (
+        "let a:T:3",
+        "fn h$p(v: &mut [{F}]) {{ for x in v.iter_mut() {{ *x = x.cos() * 0.5; }} }} let mut $a = {T:3}; h$p(&mut $a[..2]);",
+        "real.cos mutable-array.iter_mut",
+        "c",
+    ),
+    (
         "let a:S",
         "fn h$p(v: &[{F}]) -> {F} {{ match v {{ [] => 0.25, [x] => x.sin(), [x, rest @ .., y] => x * y + rest.iter().sum::<{F}>() }} }} \
          let $a = h$p(&{T:3}).sin() + h$p(&{T:2});",
