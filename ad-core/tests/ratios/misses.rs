@@ -8,6 +8,8 @@ type Miss = (&'static str, &'static str);
 const SELDOM: &str = "an array that a step seldom replaces by another is saved in each step";
 const SHRINKS: &str = "an array that becomes shorter in each step is saved at a fixed length, or copied whole";
 
+const RAGGED: &str = "loops over rows of several lengths become operations on a rectangle, as wide as the longest row";
+
 /// Programs of these tests.
 const OWN: &[Miss] = &[
     ("fn many_arms ", "a loop in lanes computes all arms of a step, and adds up what each of them contributes"),
@@ -28,6 +30,8 @@ const COLLECTED: &[Miss] = &[
     ("v = v . chunks_exact (2) . map (| c | c [0] * c [1] + 0.1)", SHRINKS),
     ("k -= below . len () + 1 ; v = above", SHRINKS),
     ("inner += & (& v . insert_axis", "a part whose bounds a loop decides costs as much as the whole array"),
+    ("s += row . iter () . map (| v | v * v * v) . sum :: < f64 > () ; } s", RAGGED),
+    ("energy += (x [i] - x [j]) . powi (2)", RAGGED),
     ("fn loop_in_build", "the lanes of a block are computed for a few items"),
     (
         "tree (x , w , at * x [k] , k)",
