@@ -246,8 +246,8 @@ fn products_element_by_element() {
 fn steps(net: &Network, x: &Array1<f64>) -> f64 {
     let mut total = 0.0;
     for k in 0..3 {
-        let mut h = x * (k as f64);
-        for layer in net.layers.iter() {
+        let mut h = x * f64::from(k);
+        for layer in &net.layers {
             h = (layer.w.dot(&h) + &layer.b).mapv(f64::sin);
         }
         total += h.dot(&h);
@@ -356,7 +356,7 @@ fn methods() {
 fn generic<T: Real>(weights: &[Array2<T>], x: &Array1<T>) -> T {
     let mut h = x.clone();
     for w in weights {
-        h = w.dot(&h).mapv(|v| v.tanh());
+        h = w.dot(&h).mapv(f64::tanh);
     }
     h.sum()
 }
