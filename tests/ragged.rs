@@ -356,7 +356,7 @@ fn methods() {
 fn generic<T: Real>(weights: &[Array2<T>], x: &Array1<T>) -> T {
     let mut h = x.clone();
     for w in weights {
-        h = w.dot(&h).mapv(f64::tanh);
+        h = w.dot(&h).mapv(T::tanh);
     }
     h.sum()
 }
