@@ -7,7 +7,6 @@ type Miss = (&'static str, &'static str);
 
 const SELDOM: &str = "an array that a step seldom replaces by another is saved in each step";
 const SHRINKS: &str = "an array that becomes shorter in each step is saved at a fixed length, or copied whole";
-
 const RAGGED: &str = "loops over rows of several lengths become operations on a rectangle, as wide as the longest row";
 
 /// Programs of these tests.
