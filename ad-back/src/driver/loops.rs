@@ -227,11 +227,14 @@ impl Driver<'_> {
         }
         let endless = l.steps == l.count && self.g.int_value(l.count) == Some(i128::from(u64::MAX));
         let carried = l.stop.is_some_and(|t| l.carries.iter().any(|c| c.now == t));
+        // Without a loop, rustc would warn of the first value of a number that the step does not read.
+        let read = |t: &Term| self.g.rank(*t) > 0 || names.contains(t) || used.contains(t);
+        let once = !uses_step && self.g.int_value(l.steps) == Some(1) && l.carries.iter().all(|c| read(&c.now));
         let code = match stop {
             Some(stop) if endless && carried && !uses_step => quote!(while !#stop { #first #body #last }),
             Some(stop) if endless => quote!(for #var in 0..usize::MAX { if #stop { break; } #first #body #last }),
             Some(stop) => quote!(for #var in #range { if #stop { break; } #first #body #last }),
-            None if !uses_step && self.g.int_value(l.steps) == Some(1) => quote!({ #first #body #last }),
+            None if once => quote!({ #first #body #last }),
             None => quote!(for #var in #range { #first #body #last }),
         };
         // Terms of the body are read in the body only.
