@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use common::modes;
-use common::source::forms::{Form, forms, row};
+use common::source::forms::{Form, all_forms, row};
 use common::source::oracle::{self, Outcome};
 use common::source::{Real, program};
 
