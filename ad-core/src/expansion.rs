@@ -81,6 +81,11 @@ impl Written {
     }
 }
 
+/// The error beside an item that nests too deeply to be parsed.
+pub(crate) fn refuse_deep(attr: &TokenStream, item: &TokenStream) -> Option<Written> {
+    front::refuse_deep(attr, item).map(Written::refused)
+}
+
 /// A function with the items that are written beside it.
 pub(crate) fn with_item(item: TokenStream, written: Written) -> Expansion {
     let twice = written.errors.iter().any(|e| e.message.twice);

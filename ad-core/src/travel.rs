@@ -28,7 +28,7 @@ use syn::{Attribute, Generics, Item, ItemFn, Path, Visibility};
 pub use self::ruled::ruled;
 use self::wire::{entries, entry, group, names, of_caller, read_names};
 use super::derive;
-use super::expansion::{Expansion, Written, beside, folder, guarded, with_item, written};
+use super::expansion::{Expansion, Written, beside, folder, guarded, refuse_deep, with_item, written};
 use ad_back as emit;
 use ad_front::{self as front, DefId, Marked, Member, OuterDefinitions, Probed};
 use ad_ir::catalogue;
@@ -116,11 +116,6 @@ impl Request {
             _ => syn::parse2(tokens).ok().map(Request::Path),
         }
     }
-}
-
-/// The error beside an item that nests too deeply to be parsed.
-fn refuse_deep(attr: &TokenStream, item: &TokenStream) -> Option<Written> {
-    front::refuse_deep(attr, item).map(Written::refused)
 }
 
 /// The expansion of `#[differentiate(attr)] item`. `place` is a number that is different for each

@@ -79,6 +79,10 @@ pub(super) fn takes_examples(item: &ItemFn) -> bool {
 pub fn items(attr: &TokenStream, function: &ItemFn, outside: &OuterDefinitions) -> Vec<ItemFn> {
     let mut diags = Diags::new();
     let options = attr::parse(attr.clone(), &mut diags);
+    // This is an error, and the definitions would be one more.
+    if function.attrs.iter().any(|other| options.writes_names_of(other)) {
+        return Vec::new();
+    }
     match sig::parse(function, &options, &Definitions::outside(outside), &mut diags) {
         Ok(sig) => items_of(attr, &options, function, &sig.derivatives),
         Err(_) => Vec::new(),

@@ -227,7 +227,8 @@ impl Driver<'_> {
         }
         let endless = l.steps == l.count && self.g.int_value(l.count) == Some(i128::from(u64::MAX));
         let carried = l.stop.is_some_and(|t| l.carries.iter().any(|c| c.now == t));
-        // Without a loop, rustc would warn of the first value of a number that the step does not read.
+        // Without a loop, rustc would warn of the first value of a number that the step does not
+        // read.
         let read = |t: &Term| self.g.rank(*t) > 0 || names.contains(t) || used.contains(t);
         let once = !uses_step && self.g.int_value(l.steps) == Some(1) && l.carries.iter().all(|c| read(&c.now));
         let code = match stop {

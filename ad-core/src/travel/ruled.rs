@@ -7,8 +7,8 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 use syn::{FnArg, Item, ItemFn};
 
-use super::{Chain, Request, Subject, definition, number, refuse_deep};
-use crate::expansion::{self, Expansion, Written, beside, guarded, with_item};
+use super::{Chain, Request, Subject, definition, number};
+use crate::expansion::{self, Expansion, Written, beside, guarded, refuse_deep, with_item};
 use ad_back as emit;
 use ad_front::{self as front, DefId, Marked, OuterDefinitions, Rules};
 use ad_ir::catalogue;
