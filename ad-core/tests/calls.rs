@@ -74,3 +74,22 @@ fn functions_that_call_each_other_are_each_lowered_once() {
     let program = front::parse(quote!(), source).expect("it is right");
     assert_eq!(program.functions.len(), 2);
 }
+
+/// The signature is read again for each call, and its errors are shown once.
+#[test]
+fn a_rule_with_a_wrong_signature_is_one_error() {
+    let module = quote! {
+        mod inside {
+            #[custom_vjp(half_back)]
+            fn half(x: [[[f64]]]) -> f64 { 1.0 }
+            #[differentiate]
+            fn through(x: f64) -> f64 { half(x) }
+            #[differentiate]
+            fn twice(x: f64) -> f64 { half(x) + half(x) }
+        }
+    };
+    let expansion = ad_core::travel::differentiate(quote!(), module, "a place");
+    assert!(!expansion.internal, "{:?}", expansion.errors);
+    let shown = expansion.tokens.to_string().matches("compile_error").count();
+    assert_eq!(shown, 1, "{}", expansion.tokens);
+}

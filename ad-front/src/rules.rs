@@ -28,7 +28,7 @@ use super::value::{Closure, Lowered, Value};
 use super::{checks, shapes};
 use ad_ir::catalogue as words;
 use ad_ir::descriptor::{Descriptor, Recipe, Structure};
-use ad_ir::diag::{Diags, Poison, SrcRange};
+use ad_ir::diag::{Diags, Message, Poison, SrcRange};
 use ad_ir::ir::{Elem, RealTy, Term};
 use ad_ir::mode::Mode;
 use ad_ir::prim::structural::{ByRule, Callee, Extent, Half, Returns};
@@ -328,7 +328,9 @@ impl<'a> Lower<'a> {
         }
         let Some(counted) = self.counted_calls() else { return Err(Poison) };
         let mut errors = Diags::new();
-        let sig = signature(ruled.item, self.definitions, &self.sig.krate, &mut errors)?;
+        let Ok(sig) = signature(ruled.item, self.definitions, &self.sig.krate, &mut errors) else {
+            return Err(self.reported_elsewhere(&errors));
+        };
         let real = sig.real_param.as_ref().map(|_| self.real_among(args));
         let given = args.to_vec();
         let leaves = self.at_definition(closure.definition, |me| me.arguments(&sig, ruled, given, real, range))?;
@@ -353,6 +355,15 @@ impl<'a> Lower<'a> {
         let ReturnType::Type(_, ty) = &ruled.item.sig.output else { return Ok(Value::Unit) };
         let tree = self.definitions.tree(ty, &sig.generics()).ok_or(Poison)?;
         self.value_of(&tree, &mut results.iter())
+    }
+
+    /// Fails because of the errors of a definition, which are shown at its own place.
+    fn reported_elsewhere(&mut self, errors: &Diags) -> Poison {
+        for error in errors.list() {
+            let message = Message { report_left_to_rustc: true, ..error.message.clone() };
+            self.state.diags.push(error.range, message);
+        }
+        Poison
     }
 
     /// The numbers and arrays of the arguments.

@@ -28,7 +28,8 @@ pub struct Message {
     pub help: Option<String>,
     /// The reason, if it is not obvious.
     pub note: Option<String>,
-    /// Whether the report is left to rustc. The message is counted and not shown.
+    /// Whether the report is left to rustc, or to the expansion of another item. The message is
+    /// counted and not shown.
     pub report_left_to_rustc: bool,
     /// Whether rustc may report the same error for the function's body. The body is then hidden
     /// from rustc, so that one mistake gives one error. (For a message that is left to rustc:

@@ -59,19 +59,35 @@ pub struct Corpus {
 #[derive(Default)]
 struct Found(Vec<Annotated>);
 
+impl Found {
+    /// Adds an item that is annotated, without the attribute.
+    fn add<T: ToTokens + Clone>(&mut self, item: &T, attrs: impl Fn(&mut T) -> &mut Vec<syn::Attribute>) {
+        let is_ours = |a: &syn::Attribute| a.path().is_ident("differentiate");
+        let mut item = item.clone();
+        let Some(at) = attrs(&mut item).iter().position(is_ours) else { return };
+        let attr = match attrs(&mut item).remove(at).meta {
+            syn::Meta::List(list) => list.tokens,
+            _ => TokenStream::new(),
+        };
+        attrs(&mut item).retain(|a| !is_ours(a));
+        self.0.push(Annotated { attr, item: item.into_token_stream() });
+    }
+}
+
 impl<'ast> Visit<'ast> for Found {
     fn visit_item_fn(&mut self, f: &'ast syn::ItemFn) {
-        let is_ours = |a: &syn::Attribute| a.path().is_ident("differentiate");
-        if let Some(attr) = f.attrs.iter().find(|a| is_ours(a)) {
-            let mut item = f.clone();
-            item.attrs.retain(|a| !is_ours(a));
-            let attr = match &attr.meta {
-                syn::Meta::List(list) => list.tokens.clone(),
-                _ => TokenStream::new(),
-            };
-            self.0.push(Annotated { attr, item: item.into_token_stream() });
-        }
+        self.add(f, |f| &mut f.attrs);
         visit::visit_item_fn(self, f);
+    }
+
+    fn visit_item_mod(&mut self, m: &'ast syn::ItemMod) {
+        self.add(m, |m| &mut m.attrs);
+        visit::visit_item_mod(self, m);
+    }
+
+    fn visit_item_impl(&mut self, block: &'ast syn::ItemImpl) {
+        self.add(block, |block| &mut block.attrs);
+        visit::visit_item_impl(self, block);
     }
 
     /// `quote! { fn f(..) -> .. { .. } }` in the tests of the front end.

@@ -64,7 +64,14 @@ pub fn one(corpus: &Corpus, seed: u64, number: u64) -> Result<bool, String> {
 ///
 /// The defect of the outcome.
 pub fn judge(attr: &proc_macro2::TokenStream, item: &proc_macro2::TokenStream) -> Result<bool, String> {
-    let outcome = std::panic::catch_unwind(|| ad_core::expansion(attr.clone(), item.clone()));
+    // Modules and blocks are expanded item by item. A function is compiled at once, without the
+    // definitions that it names.
+    let of_items =
+        |t: proc_macro2::TokenTree| matches!(t, proc_macro2::TokenTree::Ident(word) if word == "mod" || word == "impl");
+    let outcome = std::panic::catch_unwind(|| match item.clone().into_iter().any(of_items) {
+        true => ad_core::travel::differentiate(attr.clone(), item.clone(), "a place"),
+        false => ad_core::expansion(attr.clone(), item.clone()),
+    });
     let Ok(expansion) = outcome else { return Err("it panics".into()) };
     if expansion.internal {
         let texts: Vec<String> = expansion.errors.iter().map(ad_core::diag::Diagnostic::text).collect();
