@@ -363,8 +363,16 @@ impl<'g> Interp<'g> {
 
     fn scan(&mut self, task: &mut Task, scan: &Scan) -> Try<Step> {
         let Body { results, .. } = &scan.body;
-        let captures = need!(self, task.scope, &scan.captures);
-        let xs = need!(self, task.scope, &scan.xs);
+        let n = array::size(array(&need!(self, task.scope, &[scan.count])[0])?)?;
+        let init = need!(self, task.scope, &scan.init);
+        let stops = |carried: &[Rc<Value>]| -> Try<bool> {
+            let Some(stop) = scan.stop else { return Ok(false) };
+            Ok(matches!(&array(&carried[stop])?.data, Data::Bool(flag) if flag == &[true]))
+        };
+        // What only the steps read has no value if there are none: the sizes in it may not fit.
+        let runs = n > 0 && !stops(&init)?;
+        let captures = if runs { need!(self, task.scope, &scan.captures) } else { Vec::new() };
+        let xs = if runs { need!(self, task.scope, &scan.xs) } else { Vec::new() };
         let row_of = |n: usize, step: usize| if scan.reverse { n - 1 - step } else { step };
         let params = |carried: &[Rc<Value>], row: usize| -> Try<Vec<Rc<Value>>> {
             let mut all: Vec<Rc<Value>> = carried.iter().chain(&captures).map(Rc::clone).collect();
@@ -374,15 +382,14 @@ impl<'g> Interp<'g> {
             Ok(all)
         };
         if let State::Start = task.state {
-            let n = array::size(array(&need!(self, task.scope, &[scan.count])[0])?)?;
             for x in &xs {
                 if array(x)?.shape.first() != Some(&n) {
                     return Err("an array consumed by a loop has another outer size".into());
                 }
             }
-            let carried = need!(self, task.scope, &scan.init);
-            let first = if n > 0 { params(&carried, row_of(n, 0))? } else { Vec::new() };
+            let first = if runs { params(&init, row_of(n, 0))? } else { Vec::new() };
             let inner = self.open_body(first);
+            let carried = init;
             task.state =
                 State::Scan { inner, n, step: 0, carried, rows: vec![Vec::new(); results.len() - scan.init.len()] };
         }
@@ -390,9 +397,7 @@ impl<'g> Interp<'g> {
             return Err("a task in another's state".into());
         };
         while *step < *n {
-            if let Some(stop) = scan.stop
-                && matches!(&array(&carried[stop])?.data, Data::Bool(flag) if flag == &[true])
-            {
+            if stops(carried)? {
                 break;
             }
             let mut new = need!(self, *inner, results);

@@ -64,19 +64,9 @@ impl Form {
 /// The kind of its result, the text, the rows that it uses, the real types that it supports.
 type Line = (&'static str, &'static str, &'static str, &'static str);
 
-/// The forms without types and functions of their own: the table, and a line for each scalar
-/// function of one argument, in its domain.
+/// Every form: the table, and a line for each scalar function of one argument, in its domain.
 pub fn forms() -> Vec<Form> {
-    forms_of(TABLES.concat())
-}
-
-/// Every form.
-#[allow(dead_code, reason = "not every test that includes this file compiles the programs in one graph")]
-pub fn all_forms() -> Vec<Form> {
-    forms_of([TABLES, WHOLE].concat().concat())
-}
-
-fn forms_of(mut lines: Vec<Line>) -> Vec<Form> {
+    let mut lines: Vec<Line> = TABLES.concat();
     for row in described() {
         if row.operands != Some(1) {
             continue;
@@ -127,9 +117,6 @@ fn domain(name: &str) -> (&'static str, &'static str) {
     }
 }
 
-/// Forms with types, functions and closures of their own.
-const WHOLE: &[&[Line]] = &[whole::STRUCTS, whole::ENUMS, whole::FUNCTIONS, whole::CLOSURES];
-
 const TABLES: &[&[Line]] = &[
     values::SCALARS,
     values::INTEGERS,
@@ -153,4 +140,8 @@ const TABLES: &[&[Line]] = &[
     vectors::POSITIONS,
     vectors::ZIPS,
     vectors::OTHERS,
+    whole::STRUCTS,
+    whole::ENUMS,
+    whole::FUNCTIONS,
+    whole::CLOSURES,
 ];

@@ -199,7 +199,7 @@ pub(super) const CLOSURES: &[Line] = &[
     (
         "let f:F",
         "let $f: Box<dyn Fn({F}) -> {F}> = match {I} % 3 {{ 0 => Box::new(|$x| {S;x:S}), 1 => Box::new(|$x| $x), _ => Box::new(|$x| {S;x:S}) }};",
-        "",
+        "function-of-std.Box::new",
         "",
     ),
     (
