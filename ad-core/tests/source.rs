@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use common::modes;
-use common::source::forms::{Form, forms, row};
+use common::source::forms::{Form, all_forms, row};
 use common::source::oracle::{self, Outcome};
 use common::source::{Real, program};
 
@@ -33,7 +33,7 @@ fn check(forms: &[Form], seed: u64) -> Result<Option<Outcome>, String> {
 #[test]
 fn every_stage_means_what_the_source_means() {
     modes::every_mode(|| {
-        let forms = forms();
+        let forms = all_forms();
         let cases = number("AD_CASES", 1000);
         let first = number("AD_SEED", 0);
         let (mut wild, mut panics, mut kinds) = (0, 0, BTreeMap::new());
@@ -144,7 +144,7 @@ const OF_PARAMETERS: &[&str] = &["type.lit", "type.zero", "type.one"];
 #[test]
 fn one() {
     let Ok(seed) = std::env::var("AD_ONE") else { return };
-    let (forms, seed) = (forms(), seed.trim().parse().unwrap());
+    let (forms, seed) = (all_forms(), seed.trim().parse().unwrap());
     let source = program(&forms, seed);
     println!("#[differentiate({})]\n{}{:?}", source.options, source.text, source.args);
     println!("{:?}", check(&forms, seed).unwrap_or_else(|e| panic!("{e}")));

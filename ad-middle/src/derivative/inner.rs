@@ -68,9 +68,9 @@ impl Given {
 }
 
 /// A replacement of closed terms by closed terms, in the sizes of types too.
-struct InTypesToo(HashMap<Term, Term>);
+struct TypedReplacement(HashMap<Term, Term>);
 
-impl InTypesToo {
+impl TypedReplacement {
     fn roots(&mut self, g: &mut Graph, roots: &[Term]) -> Vec<Term> {
         let mut stack: Vec<(Term, bool)> = roots.iter().map(|&t| (t, false)).collect();
         while let Some((t, entered)) = stack.pop() {
@@ -245,7 +245,7 @@ impl Inner<'_> {
         let roots = self.passes.gradient(g, &exact, Roots { values, derivatives, ..Roots::default() });
         if !in_loop {
             let new = inputs.iter().copied().zip(given.all.iter().copied()).collect();
-            return InTypesToo(new).roots(g, &roots.derivatives);
+            return TypedReplacement(new).roots(g, &roots.derivatives);
         }
         // The inputs become parameters, which the arguments replace.
         let types: Vec<Type> = given.all.iter().map(|&t| g.ty(t).clone()).collect();

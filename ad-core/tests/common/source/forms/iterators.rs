@@ -23,11 +23,6 @@ pub(super) const ITERATORS: &[Line] = &[
 ];
 
 pub(super) const SOURCES: &[Line] = &[
-    ("P:1", "std::iter::once({S})", "function-of-std.once", ""),
-    ("P:n", "std::iter::repeat({S}).take({#n})", "function-of-std.repeat iterator.take", ""),
-    ("P:n", "std::iter::repeat_n({S}, {#n})", "function-of-std.repeat_n", ""),
-    ("P:n", "std::iter::zip({P:n}, {P:n}).map(|($a, $b)| {S;a:S b:S})", "function-of-std.zip iterator.map", ""),
-    ("S", "vec![{S}, {S}, {S}].chunks_exact(2).remainder()[0]", "iterator.remainder array.chunks_exact", ""),
     ("Q:n", "{A:n,m}.outer_iter().map(|$r| {S;r:V:m})", "array.outer_iter", ""),
     ("Q:n", "{A:n,m,k}.outer_iter().map(|$r| {S;r:V:m,k})", "array.outer_iter", ""),
     ("Q:m", "{A:n,m}.axis_iter(Axis(1)).map(|$r| {S;r:V:n})", "array.axis_iter", ""),

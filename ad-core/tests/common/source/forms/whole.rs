@@ -1,4 +1,4 @@
-//! Structs, enums, functions inside of a body, and closures as values.
+//! Structs, enums, functions inside of a body, closures as values, and iterators of std.
 
 use super::Line;
 
@@ -235,4 +235,13 @@ pub(super) const CLOSURES: &[Line] = &[
         "real.sin",
         "",
     ),
+];
+
+/// Iterators of std's own functions.
+pub(super) const ITERATORS: &[Line] = &[
+    ("P:1", "std::iter::once({S})", "function-of-std.once", ""),
+    ("P:n", "std::iter::repeat({S}).take({#n})", "function-of-std.repeat iterator.take", ""),
+    ("P:n", "std::iter::repeat_n({S}, {#n})", "function-of-std.repeat_n", ""),
+    ("P:n", "std::iter::zip({P:n}, {P:n}).map(|($a, $b)| {S;a:S b:S})", "function-of-std.zip iterator.map", ""),
+    ("S", "vec![{S}, {S}, {S}].chunks_exact(2).remainder()[0]", "iterator.remainder array.chunks_exact", ""),
 ];
