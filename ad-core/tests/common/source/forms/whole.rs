@@ -208,6 +208,12 @@ pub(super) const CLOSURES: &[Line] = &[
         "",
         "",
     ),
+    (
+        "let a:S",
+        "let $f: fn({F}, {F}) -> {F} = if {B} {{ {F}::max }} else {{ {F}::hypot }}; let $a = $f({S}, {S} + {=0.3});",
+        "real.max real.hypot",
+        "c",
+    ),
     ("let f:F", "let $f: fn({F}) -> {F} = if {B} {{ {F}::sin }} else {{ {F}::cos }};", "real.sin real.cos", "c"),
     (
         "let a:S",
