@@ -357,7 +357,7 @@ impl<'a> Kernel<'a> {
             return Ok(match prim {
                 Prim::Select => self.choose(args[0], args[1], args[2]),
                 Prim::StopGradient | Prim::UnknownOrder => args[0],
-                // rustc warns about a comparison that no unsigned value can satisfy.
+                // rustc warns about a comparison that no unsigned value, or each of them, satisfies.
                 Prim::Compare(op) if self.is_unsigned(args[0]) && self.trivial(*op, args[0], args[1]).is_some() => {
                     let value = self.trivial(*op, args[0], args[1]).unwrap_or_default();
                     self.op(Op::Lit(Lit::Bool(value)))
@@ -481,7 +481,7 @@ impl<'a> Kernel<'a> {
         matches!(self.node(id).elem, Elem::Int(ty) if ty.range().0 == 0)
     }
 
-    /// The constant value of a comparison of an unsigned value with the literal 0, if it has one.
+    /// The constant value of a comparison of unsigned values, if it has one.
     fn trivial(&self, op: Cmp, a: Id, b: Id) -> Option<bool> {
         unsigned_comparison(op, self.int(a), self.int(b))
     }

@@ -89,6 +89,13 @@ pub(super) fn examples(rule: &str) -> Vec<Example> {
                 let put = rows(f, f.b);
                 f.g.sum_axes(put, &[1])
             },
+            |f| {
+                // One index, which may be out of range.
+                let (zeros, ninth) = (f.g.zeros_like(f.x), f.g.lit_usize(8));
+                let total = f.g.sum_axes(f.y, &[0]);
+                let put = f.g.scatter(zeros, total, &[], &[ninth]);
+                f.g.sum_axes(put, &[0])
+            },
         ],
         "scatter.scatter" => vec![|f| {
             let put = rows(f, f.b);

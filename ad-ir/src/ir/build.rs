@@ -208,30 +208,14 @@ impl Graph {
 
     /// A comparison, elementwise.
     #[track_caller]
-    #[allow(clippy::float_cmp, reason = "it is the comparison that the program makes")]
     pub fn compare(&mut self, op: Cmp, a: Term, b: Term) -> Term {
         if let (Some(x), Some(y)) = (self.int_value(a), self.int_value(b)) {
-            let c = match op {
-                Cmp::Eq => x == y,
-                Cmp::Ne => x != y,
-                Cmp::Lt => x < y,
-                Cmp::Le => x <= y,
-                Cmp::Gt => x > y,
-                Cmp::Ge => x >= y,
-            };
-            return self.lit_bool(c);
+            return self.lit_bool(op.holds(x, y));
         }
         if let (Some(x), Some(y)) = (self.real_value(a), self.real_value(b))
             && (a == b || self.elem(a) == Elem::F64)
         {
-            let c = self.lit_bool(match op {
-                Cmp::Eq => x == y,
-                Cmp::Ne => x != y,
-                Cmp::Lt => x < y,
-                Cmp::Le => x <= y,
-                Cmp::Gt => x > y,
-                Cmp::Ge => x >= y,
-            });
+            let c = self.lit_bool(op.holds(x, y));
             let shape = self.shape(a).to_vec();
             return self.broadcast(c, &shape);
         }

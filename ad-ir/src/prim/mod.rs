@@ -34,6 +34,19 @@ pub enum Cmp {
 }
 
 impl Cmp {
+    /// The value of the comparison.
+    #[must_use]
+    pub fn holds<T: PartialOrd>(self, a: T, b: T) -> bool {
+        match self {
+            Cmp::Eq => a == b,
+            Cmp::Ne => a != b,
+            Cmp::Lt => a < b,
+            Cmp::Le => a <= b,
+            Cmp::Gt => a > b,
+            Cmp::Ge => a >= b,
+        }
+    }
+
     /// The comparison of the operands in the other order.
     #[must_use]
     pub fn swapped(self) -> Cmp {

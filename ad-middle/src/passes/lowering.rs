@@ -573,12 +573,13 @@ fn unsigned(g: &Graph, t: Term) -> bool {
     matches!(g.ty(t), Type::Array(Elem::Int(ty), shape) if shape.is_empty() && ty.range().0 == 0)
 }
 
-/// The value of a comparison of unsigned values, if one of them is the literal 0 and decides the
-/// comparison.
+/// The value of a comparison of unsigned values, if both are literals, or one is the literal 0 and
+/// decides the comparison.
 pub fn unsigned_comparison(op: Cmp, a: Option<i128>, b: Option<i128>) -> Option<bool> {
     match (op, a, b) {
         (Cmp::Lt, _, Some(0)) | (Cmp::Gt, Some(0), _) => Some(false),
         (Cmp::Ge, _, Some(0)) | (Cmp::Le, Some(0), _) => Some(true),
+        (op, Some(a), Some(b)) => Some(op.holds(a, b)),
         _ => None,
     }
 }

@@ -6,7 +6,7 @@ use super::index::offset;
 use super::{Rule, rule};
 use ad_ir::analysis::zeros::is_zero;
 use ad_ir::ir::{Graph, Node, Put, Term, Var};
-use ad_ir::prim::{Binary, Cmp, IntOp, Prim, Unary};
+use ad_ir::prim::{Binary, IntOp, Prim, Unary};
 
 pub(super) const RULES: &[Rule] = &[
     rule!(
@@ -128,14 +128,7 @@ fn mask_before(g: &Graph, t: Term, axis: usize, c: i128) -> Option<bool> {
     let Node::Prim(Prim::Compare(op), args) = g.node(t) else { return None };
     let counts = matches!(g.node(args[0]), Node::Prim(Prim::Iota, _)) && axis == 0;
     let bound = g.int_value(g.splat(args[1])).filter(|_| counts)?;
-    let holds = |i: i128| match op {
-        Cmp::Lt => i < bound,
-        Cmp::Le => i <= bound,
-        Cmp::Gt => i > bound,
-        Cmp::Ge => i >= bound,
-        Cmp::Eq => i == bound,
-        Cmp::Ne => i != bound,
-    };
+    let holds = |i: i128| op.holds(i, bound);
     (1..c).all(|i| holds(i) == holds(0)).then(|| holds(0))
 }
 

@@ -9,7 +9,7 @@ use super::layout::replicated;
 use super::{Rule, rule};
 use ad_ir::analysis::zeros::is_zero;
 use ad_ir::ir::{Graph, Node, Put, Term, Var, axis};
-use ad_ir::prim::{Binary, IntOp, Prim, Unary};
+use ad_ir::prim::{Binary, Cmp, IntOp, Prim, Unary};
 
 pub(super) const RULES: &[Rule] = &[
     rule!(
@@ -26,7 +26,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
     rule!(
         "sum.scatter",
-        "sum (scatter 0 y f) = scatter 0 y f without the summed axes, along which f is in range",
+        "sum (scatter 0 y f) = scatter 0 y f without the summed axes, along which f is in range; a number, if f is one index: if f < n { sum y } else { 0 }",
         Loose,
         sum_scatter
     ),
@@ -190,13 +190,27 @@ fn sum_scatter(g: &mut Graph, t: Term) -> Option<Term> {
             .any(|(v, &n)| matches!(g.node(ix), Node::Var(w) if w == v) && n == g.shape(x)[usize::from(a)]),
         None => true,
     };
-    let (now, later): (Vec<u8>, Vec<u8>) = axes.iter().partition(|a| in_range(a));
+    // All elements are in range, or none, if no variable occurs in an index.
+    let to_number = axes.len() == g.rank(x);
+    let shared = |&a: &u8| {
+        let ix = placed.index.get(usize::from(a)).copied();
+        ix.filter(|&ix| to_number && !placed.vars.iter().any(|&v| g.mentions(ix, v)))
+    };
+    let limits: Vec<(Term, Term)> = (axes.iter().filter(|a| !in_range(a)))
+        .filter_map(|a| Some((shared(a)?, g.shape(x)[usize::from(*a)])))
+        .collect();
+    let (now, later): (Vec<u8>, Vec<u8>) = axes.iter().partition(|a| in_range(a) || shared(a).is_some());
     if now.is_empty() {
         return None;
     }
     let later: Vec<u8> = later.iter().map(|a| a - axis(now.iter().filter(|b| *b < a).count())).collect();
     let sum = sum_of_scattered(g, x, &placed, &now);
-    Some(g.sum_axes(sum, &later))
+    let sum = g.sum_axes(sum, &later);
+    Some(limits.into_iter().fold(sum, |sum, (index, size)| {
+        let inside = g.compare(Cmp::Lt, index, size);
+        let zero = g.zeros_like(sum);
+        g.cond(inside, sum, zero)
+    }))
 }
 
 /// The sum of scattered elements over axes along which all of them are in range.
