@@ -29,6 +29,8 @@ const WITHOUT_A_CASE: &[(&str, &str)] = &[
     ("rule_size_in_a_loop", "as above: tests/ui/rules/calls"),
     ("rule_without_jvp", "as above: tests/ui/rules/calls"),
     ("rule_without_vjp", "as above: tests/ui/rules/calls"),
+    ("solver_of_calls", "as above: tests/ui/inner/solvers"),
+    ("solver_without_a_bound", "as above: tests/ui/inner/solvers"),
 ];
 
 fn root() -> PathBuf {

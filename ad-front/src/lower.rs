@@ -103,6 +103,8 @@ pub(super) struct Lower<'a> {
     pub call_counter: Option<super::state::Cell>,
     /// The keys of such calls here that come from enclosing loops.
     pub call_keys: Vec<Term>,
+    /// How often derivatives inside of the function differentiate what is being lowered.
+    pub inner_order: usize,
     /// Whether the function makes a `VecDeque`, whose `remove` differs from that of `Vec`.
     pub queues: bool,
 }
@@ -142,6 +144,7 @@ impl<'a> Lower<'a> {
             empty_lists: Vec::new(),
             call_counter: None,
             call_keys: Vec::new(),
+            inner_order: 0,
             queues: false,
         }
     }

@@ -424,7 +424,7 @@ pub(super) fn refuses(program: &Program, named: &[(&'static Descriptor, SrcRange
 }
 
 /// Whether a derivative supports calls of functions that are compiled on their own.
-fn is_first(d: &Descriptor) -> bool {
+pub(super) fn is_first(d: &Descriptor) -> bool {
     matches!(d.recipe, Recipe::Gradient | Recipe::Transposed | Recipe::Forward | Recipe::Jacobian)
 }
 

@@ -259,6 +259,7 @@ impl<'a> Lower<'a> {
             // They are those of the enclosing constructs.
             call_counter: _,
             call_keys: _,
+            inner_order: _,
             queues: _,
         } = self;
         state.rollback(mark);

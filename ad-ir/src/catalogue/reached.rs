@@ -31,6 +31,7 @@ pub const SHAPES: &str = "shapes differ";
 pub const NOT_POSITIVE_DEFINITE: &str = "the matrix is not positive definite";
 pub const SINGULAR: &str = "the matrix is singular";
 pub const DEPENDENT_COLUMNS: &str = "the columns of the matrix are linearly dependent";
+pub const NO_CONVERGENCE: &str = "no convergence within the given number of steps";
 pub const WIDE: &str = "the matrix has more columns than rows";
 pub const NOT_FINITE: &str = "the matrix has an element that is not finite";
 pub const PAST_CAPACITY: &str = "more elements than the capacity given for the `Vec`";
