@@ -411,8 +411,8 @@ impl Requests {
         let a_number = types::elem_named(&name, None).is_some() || consts::assumed(&p.path).is_some();
         if p.qself.is_none()
             && !a_number
-            && suggest(&name, self.own.iter().chain(&self.variables).map(String::as_str)).is_none()
             && self.may_be_marked(&p.path)
+            && suggest(&name, self.own.iter().chain(&self.variables).map(String::as_str)).is_none()
         {
             self.ask(&p.path);
         }

@@ -358,18 +358,21 @@ fn continues(op: &str, next: char) -> bool {
 /// in another order.
 #[must_use]
 pub fn suggest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (name.chars().count() / 3).max(1);
+    let length = name.chars().count();
+    let limit = (length / 3).max(1);
     let letters = |name: &str| {
         let mut letters: Vec<char> = name.chars().collect();
         letters.sort_unstable();
         letters
     };
     let own = letters(name);
+    // As many edits are needed as the lengths differ by.
+    let near = |other: &&str| other.chars().count().abs_diff(length) <= limit;
     let edits = |other: &str| {
         let edits = distance(name, other);
         if edits > 1 && own.len() > 3 && letters(other) == own { 1 } else { edits }
     };
-    let best = among.into_iter().map(|other| (edits(other), other)).min_by_key(|&(d, _)| d)?;
+    let best = among.into_iter().filter(near).map(|other| (edits(other), other)).min_by_key(|&(d, _)| d)?;
     // A name of one or two letters is near to every name.
     (best.0 > 0 && best.0 <= limit && best.1.len() > 1).then_some(best.1)
 }
