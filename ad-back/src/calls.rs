@@ -115,7 +115,7 @@ pub fn emit_called(
     let copied = called.iter().any(|c| c.runs_forward_later(functions));
     for CalledFunction { function, called } in called {
         if let Called::Rule(callee) = called {
-            items.extend(super::rules::called(caller, callee)?);
+            items.extend(super::ruled::called(caller, callee, &name_of_callee(callee))?);
             continue;
         }
         let Some(prepared) = functions.get_mut(*function as usize) else { return Err("a call of nothing".into()) };

@@ -23,6 +23,7 @@ mod notes;
 mod outer_vectorisation;
 mod plan;
 mod proof;
+mod ruled;
 mod rules;
 mod rust;
 mod schedule;

@@ -12,102 +12,15 @@
 //! This module must never know what a function computes.
 
 use proc_macro2::{Ident, Literal, TokenStream};
-use quote::{format_ident, quote};
+use quote::quote;
 
-use ad_ir::ir::Elem;
-use ad_ir::prim::structural::{Callee, Half};
 use ad_ir::program::{Container, Declared, Param, ParamTree, Program, Role, Tree};
 use ad_ir::rust_types::{
     Apart, Passed, argument_type, elem_type, made, owned_type, owned_value, real_param, tuple, type_of,
 };
 
-use super::calls::name_of_callee;
 use super::check::structures::{BoundLeaf, BoundPattern, Inside, value_of};
 use super::check::{Written, of_several, own, passed, referred};
-
-/// The function that a routine calls for a half of a function with a rule.
-pub(super) fn called(caller: &Program, callee: &Callee) -> Result<TokenStream, String> {
-    let function = caller.rules.get(callee.function as usize).ok_or("a call of nothing")?;
-    let Program { krate, generics, where_clause, .. } = caller;
-    let (name, at) = (name_of_callee(callee), Literal::u128_unsuffixed(function.id));
-    let real = elem_type(function.real, &real_param(caller));
-    let mut params = TokenStream::new();
-    let mut word = |what: &str, k: usize, (elem, rank): (Elem, u8)| {
-        let (name, ty) = (format_ident!("{what}{k}_"), elem_type(elem, &real_param(caller)));
-        if rank == 0 {
-            params.extend(quote!(, #name: #ty));
-            quote!(<#ty as #krate::runtime::Word>::to_word(#name))
-        } else {
-            params.extend(quote!(, #name: &[#ty]));
-            quote!(calls_.results().keep::<#ty>(#name))
-        }
-    };
-    let body = match callee.half {
-        Half::Value | Half::Forward => {
-            let keys = callee.rule.map_or(0, |rule| rule.keys as usize);
-            (0..keys).for_each(|k| drop(word("key", k, (Elem::USIZE, 0))));
-            let mut words: Vec<TokenStream> =
-                function.params.iter().enumerate().map(|(k, &leaf)| word("leaf", k, leaf)).collect();
-            let sizes: usize = function.params.iter().map(|(_, rank)| usize::from(*rank)).sum();
-            words.extend((0..sizes).map(|k| word("size", k, (Elem::USIZE, 0))));
-            let (keys, number) = ((0..keys).map(|k| format_ident!("key{k}_")), callee.function as usize);
-            quote! {
-                calls_.once(&[#number, #(#keys),*], || {
-                    let given_ = calls_.results().record([#(#words),*]);
-                    <#krate::runtime::At<#at> as #krate::runtime::Ruled<_>>::value::<#real>(calls_, given_, key0_ + 1)
-                })
-            }
-        }
-        Half::Reverse => {
-            params.extend(quote!(, record_: usize));
-            let mut word = |what: &str, k: usize, (elem, rank): (Elem, u8)| {
-                let (name, ty) = (format_ident!("{what}{k}_"), elem_type(elem, &real_param(caller)));
-                let (ty, word) = if rank == 0 {
-                    (ty.clone(), quote!(<#ty as #krate::runtime::Word>::to_word(#name)))
-                } else {
-                    (quote!(&[#ty]), quote!(calls_.results().keep::<#ty>(#name)))
-                };
-                params.extend(quote!(, #name: #ty));
-                word
-            };
-            let words = function.results.iter().enumerate().map(|(k, &leaf)| match leaf.0.is_real() {
-                true => word("leaf", k, leaf),
-                false => quote!(0),
-            });
-            let words: Vec<TokenStream> = words.collect();
-            quote! {
-                let given_ = calls_.results().record([#(#words),*]);
-                <#krate::runtime::At<#at> as #krate::runtime::Reverse<_>>::reverse::<#real>(calls_, record_, given_)
-            }
-        }
-        Half::Tangent => {
-            params.extend(quote!(, record_: usize));
-            let mut words = Vec::new();
-            for (k, &(elem, rank)) in (0..).zip(&function.params) {
-                let (name, ty) = (format_ident!("leaf{k}_"), elem_type(elem, &real_param(caller)));
-                words.push(match (callee.active.contains(&k), rank) {
-                    (true, 0) => {
-                        params.extend(quote!(, #name: #ty));
-                        quote!(<#ty as #krate::runtime::Word>::to_word(#name))
-                    }
-                    (true, _) => {
-                        params.extend(quote!(, #name: &[#ty]));
-                        quote!(calls_.results().keep::<#ty>(#name))
-                    }
-                    (false, 0) => quote!(0),
-                    (false, _) => quote!(#krate::runtime::NO_ARRAY),
-                });
-            }
-            quote! {
-                let given_ = calls_.results().record([#(#words),*]);
-                <#krate::runtime::At<#at> as #krate::runtime::Tangent<_>>::tangent::<#real>(calls_, record_, given_)
-            }
-        }
-    };
-    Ok(quote! {
-        fn #name #generics (calls_: &#krate::runtime::Calls #params) -> usize #where_clause { #body }
-    })
-}
 
 /// A number or array in a record.
 #[derive(Clone)]

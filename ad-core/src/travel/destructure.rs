@@ -4,10 +4,11 @@
 //! A value has the structure of the signatures: a tuple of its fields, in which fields of
 //! user-defined types are taken apart too. This module must never write a computation.
 
-use proc_macro2::{Ident, Literal, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::{Fields, Index, Item, Member};
 
+use super::tables::number;
 use ad_front::{self as front, OuterDefinitions, fields};
 use ad_ir::program::{Container, DefinedType, FieldLeaf, Tree};
 use ad_ir::rust_types::{Apart, each_part, elem_type, hidden, made, put_together, static_type, tuple};
@@ -170,10 +171,6 @@ fn name(k: usize) -> Ident {
 /// The name of a field of the value that a new one is like.
 fn like(k: usize) -> Ident {
     format_ident!("like{k}", span = Span::mixed_site())
-}
-
-pub(super) fn number(k: usize) -> TokenStream {
-    Literal::usize_unsuffixed(k).to_token_stream()
 }
 
 impl Variant<'_> {

@@ -4,11 +4,10 @@
 //!
 //! This module must never write a computation.
 
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote};
 use syn::{Fields, Index};
 
-use super::destructure::number;
 use ad_front::{TablePart, Tables};
 use ad_ir::program::{FieldLeaf, Tree};
 use ad_ir::rust_types::{Apart, hidden, tuple};
@@ -242,4 +241,9 @@ fn build(part: &TablePart, with: (&Tables, &Apart<'_>, &Names)) -> TokenStream {
             })
         }
     }
+}
+
+/// A number as tokens, without the name of its type.
+pub(super) fn number(k: usize) -> TokenStream {
+    Literal::usize_unsuffixed(k).to_token_stream()
 }

@@ -1,10 +1,9 @@
 //! Rules for layout operations: replicate, sum, transpose, reshape, slice and pad among each other,
 //! and replicate through elementwise operations.
 
-use super::part::is_inside;
 use super::{Rule, rule};
 use ad_ir::ir::{Elem, Graph, Node, Term, axis};
-use ad_ir::prim::Prim;
+use ad_ir::prim::{IntOp, Prim, Unary};
 
 pub(super) const RULES: &[Rule] = &[
     rule!(
@@ -49,6 +48,19 @@ pub(crate) fn replicated(g: &Graph, t: Term) -> Option<(Term, Vec<u8>, Vec<Term>
     match g.node(t) {
         Node::Prim(Prim::Replicate(axes), args) => Some((args[0], axes.to_vec(), args[1..].to_vec())),
         _ => None,
+    }
+}
+
+/// Whether the form of an axis' size shows that a block of `len` elements that begins at `start` is
+/// inside of the axis: no element of it is dropped.
+pub(super) fn is_inside(g: &Graph, start: Term, len: Term, size: Term) -> bool {
+    let at_most = |t: Term| match g.node(t) {
+        Node::Prim(Prim::Int(IntOp::Min), args) => args.contains(&size),
+        _ => t == size,
+    };
+    match g.node(len) {
+        Node::Prim(Prim::Int(IntOp::Sub), args) if args[1] == start => at_most(args[0]),
+        _ => g.int_value(start) == Some(0) && at_most(len),
     }
 }
 
@@ -235,7 +247,7 @@ fn sum_literal(g: &mut Graph, t: Term) -> Option<Term> {
 /// addition.
 fn sum_neg(g: &mut Graph, t: Term) -> Option<Term> {
     let (inner, axes) = summed(g, t)?;
-    let Node::Prim(Prim::Unary(ad_ir::prim::Unary::Neg), args) = g.node(inner) else { return None };
+    let Node::Prim(Prim::Unary(Unary::Neg), args) = g.node(inner) else { return None };
     let x = args[0];
     let s = g.sum_axes(x, &axes);
     Some(g.neg(s))
@@ -320,6 +332,6 @@ fn slice_slice(g: &mut Graph, t: Term) -> Option<Term> {
         return None;
     }
     let rank = outer.len();
-    let starts: Vec<Term> = (1..=rank).map(|k| g.int(ad_ir::prim::IntOp::Add, b[k], a[k])).collect();
+    let starts: Vec<Term> = (1..=rank).map(|k| g.int(IntOp::Add, b[k], a[k])).collect();
     Some(g.slice(b[0], &starts, &outer, &a[1 + rank..]))
 }

@@ -3,6 +3,7 @@
 //! affect reads of another. So an adjoint touches only the elements that the function has read.
 
 use super::index::offset;
+use super::layout::is_inside;
 use super::{Rule, rule};
 use ad_ir::analysis::zeros::is_zero;
 use ad_ir::ir::{Graph, Node, Put, Term, Var};
@@ -268,19 +269,6 @@ pub(crate) fn differs_by_small_constant(g: &Graph, len: Term, size: Term) -> boo
             args[0] == size && g.int_value(args[1]).is_some_and(|c| (0..=NEAR).contains(&c))
         }
         _ => false,
-    }
-}
-
-/// Whether the form of an axis' size shows that a block of `len` elements that begins at `start` is
-/// inside of the axis: no element of it is dropped.
-pub(super) fn is_inside(g: &Graph, start: Term, len: Term, size: Term) -> bool {
-    let at_most = |t: Term| match g.node(t) {
-        Node::Prim(Prim::Int(IntOp::Min), args) => args.contains(&size),
-        _ => t == size,
-    };
-    match g.node(len) {
-        Node::Prim(Prim::Int(IntOp::Sub), args) if args[1] == start => at_most(args[0]),
-        _ => g.int_value(start) == Some(0) && at_most(len),
     }
 }
 
