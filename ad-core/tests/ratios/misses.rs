@@ -12,8 +12,6 @@ const RAGGED: &str = "loops over rows of several lengths become operations on a 
 /// Programs of these tests.
 const OWN: &[Miss] = &[
     ("fn many_arms ", "a loop in lanes computes all arms of a step, and adds up what each of them contributes"),
-    ("fn halved_in_another ", SHRINKS),
-    ("fn halved_by_collect ", SHRINKS),
     (
         "fn butterflies_between_bounds ",
         "a vector that grows has room for more, and each inner loop saves where its rows begin and how many they are",
@@ -26,7 +24,6 @@ const COLLECTED: &[Miss] = &[
     ("a = a . iter () . map (| v | v . sin () + 0.1)", SELDOM),
     ("h = v . iter () . map (| v | v / m)", SELDOM),
     ("w . push (a * a)", "there may be eight times the elements that are pushed"),
-    ("v = v . chunks_exact (2) . map (| c | c [0] * c [1] + 0.1)", SHRINKS),
     ("k -= below . len () + 1 ; v = above", SHRINKS),
     ("inner += & (& v . insert_axis", "a part whose bounds a loop decides costs as much as the whole array"),
     ("s += row . iter () . map (| v | v * v * v) . sum :: < f64 > () ; } s", RAGGED),
