@@ -7,7 +7,6 @@ type Miss = (&'static str, &'static str);
 
 const SELDOM: &str = "an array that a step seldom replaces by another is saved in each step";
 const SHRINKS: &str = "an array that becomes shorter in each step is saved at a fixed length, or copied whole";
-const RAGGED: &str = "loops over rows of several lengths become operations on a rectangle, as wide as the longest row";
 
 /// Programs of these tests.
 const OWN: &[Miss] = &[
@@ -26,8 +25,6 @@ const COLLECTED: &[Miss] = &[
     ("w . push (a * a)", "there may be eight times the elements that are pushed"),
     ("k -= below . len () + 1 ; v = above", SHRINKS),
     ("inner += & (& v . insert_axis", "a part whose bounds a loop decides costs as much as the whole array"),
-    ("s += row . iter () . map (| v | v * v * v) . sum :: < f64 > () ; } s", RAGGED),
-    ("energy += (x [i] - x [j]) . powi (2)", RAGGED),
     ("fn loop_in_build", "the lanes of a block are computed for a few items"),
     (
         "tree (x , w , at * x [k] , k)",

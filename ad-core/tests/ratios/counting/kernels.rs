@@ -288,6 +288,14 @@ pub fn cumsum_back<F: Real>(out: &mut [F], x: &[F], n: usize) {
     bulk(len(x), 2 * len(x));
     plain::cumsum_back(out, x, n);
 }
+pub fn numbers_of_rows(out: &mut [usize], lens: &[usize], n: usize) {
+    tick(len(out) + len(lens));
+    plain::numbers_of_rows(out, lens, n);
+}
+pub fn places_in_rows(out: &mut [usize], lens: &[usize], n: usize) {
+    tick(len(out) + len(lens));
+    plain::places_in_rows(out, lens, n);
+}
 /// Work proportional to the elements of the result times the rows of the matrix.
 macro_rules! of_matrices {
     ($($name:ident($($operand:ident),*);)*) => {$(
