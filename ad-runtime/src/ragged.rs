@@ -140,12 +140,14 @@ impl<F, D: Dimension> OfShape<F> for Array<F, D> {
 /// # Panics
 /// If there are fewer elements than the shapes have.
 #[must_use]
-pub fn arrays_of_shapes<F, A: OfShape<F>, const N: usize>(elements: Vec<F>, sizes: [Vec<usize>; N]) -> Vec<A> {
-    let mut elements = elements.into_iter();
+pub fn arrays_of_shapes<F: Clone, A: OfShape<F>, const N: usize>(elements: Vec<F>, sizes: [Vec<usize>; N]) -> Vec<A> {
     let count = sizes.first().map_or(0, Vec::len);
+    let mut rest = &elements[..];
     let one = |k: usize| {
         let shape: Vec<usize> = sizes.iter().map(|sizes| sizes[k]).collect();
-        A::of_shape(&shape, elements.by_ref().take(shape.iter().product()).collect())
+        let (own, after) = rest.split_at(shape.iter().product());
+        rest = after;
+        A::of_shape(&shape, own.to_vec())
     };
     (0..count).map(one).collect()
 }
