@@ -55,7 +55,7 @@ pub(super) fn reads(
                 if let Some(p) = strided(g, t) {
                     let part = if k == 0 { p.a } else { p.b };
                     read = part.array;
-                    stack.extend(part.starts.iter().map(|s| (s.2, false)));
+                    stack.extend(part.scalars().into_iter().map(|s| (s, false)));
                     stack.extend(g.shape(c).iter().map(|&n| (n, false)));
                 } else if matches!(prim, Prim::Contract(_)) {
                     let behind = stored_operand(g, c);

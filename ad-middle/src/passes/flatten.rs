@@ -132,6 +132,10 @@ impl Rows {
         };
         let (places, lens) = (along(sides[0], 0)?, along(sides[1], 1)?);
         let shape = g.shape(mask).to_vec();
+        // A rectangle of static size needs no memory of a size that the data decides.
+        if shape.iter().all(|&n| g.int_value(n).is_some()) {
+            return None;
+        }
         let counts = matches!(g.node(places), Node::Prim(Prim::Iota, _));
         let lens_outside = if counts && g.elem(lens) == Elem::USIZE { outside.of(g, lens)? } else { return None };
         // Lengths that are no data are those of a triangle or a band, which fills a good part of

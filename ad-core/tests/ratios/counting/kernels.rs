@@ -229,6 +229,18 @@ pub fn products_off_heap<F: Real, const B: usize>(
     strided(&at);
     plain::products_off_heap(c, a, b, at, absorbs);
 }
+pub fn products_within<F: Real, const B: usize>(
+    c: &mut [F],
+    a: From<'_, F>,
+    b: From<'_, F>,
+    at: Indices<B>,
+    absorbs: [bool; 2],
+    off_heap: bool,
+) {
+    tick(len(c));
+    strided(&at);
+    plain::products_within(c, a, b, at, absorbs, off_heap);
+}
 
 /// Each array is read along its axes: a sum and a product for each value of the labels.
 fn of_labels<F: Real>(out: &[F], a: &[F], b: &[F], labels: &[usize]) {
