@@ -35,10 +35,10 @@ pub use crate::passes::Log;
 const FUNCTION: &[Pass] = &[
     bulk::PASS,
     simplify::PASS,
-    flatten::PASS,
     unrolled::PASS,
     inner::PASS,
     loops::PASS,
+    flatten::PASS,
     push::PASS,
     unroll::PASS,
     ring_buffers::PASS,

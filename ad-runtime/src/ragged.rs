@@ -78,6 +78,8 @@ impl<D: Dimension> Shapes<D> {
 /// The elements of the arrays of a list.
 pub struct Flat<F> {
     elements: Vec<F>,
+    /// The number of elements, while they are counted and not yet stored.
+    counted: Option<usize>,
 }
 
 impl<F: Clone> Flat<F> {
@@ -85,22 +87,29 @@ impl<F: Clone> Flat<F> {
     #[must_use]
     #[expect(clippy::new_without_default, reason = "generated code calls it by this name, as it does for other lists")]
     pub fn new() -> Self {
-        Flat { elements: Vec::new() }
+        Flat { elements: Vec::new(), counted: None }
     }
 
     /// Adds the elements of an array row by row, if it is `present`.
     pub fn push_if<D: Dimension>(&mut self, present: bool, array: &(impl Element<F, D> + ?Sized)) {
+        if !present {
+            return;
+        }
         let view = array.viewed();
-        match view.as_slice() {
-            _ if !present => {}
-            Some(elements) => self.elements.extend_from_slice(elements),
-            None => self.elements.extend(view.iter().cloned()),
+        match (&mut self.counted, view.as_slice()) {
+            (Some(count), _) => *count += view.len(),
+            (None, Some(elements)) => self.elements.extend_from_slice(elements),
+            (None, None) => self.elements.extend(view.iter().cloned()),
         }
     }
 
-    /// The elements of all arrays of a list. `push` adds those of an item.
+    /// The elements of all arrays of a list. `push` adds those of an item. It is called twice for
+    /// each item: the elements are counted first, so that they are copied once.
     #[must_use]
-    pub fn of_all<I: IntoIterator>(mut self, list: I, push: impl Fn(&mut Self, I::Item)) -> Vec<F> {
+    pub fn of_all<I: IntoIterator + Clone>(mut self, list: I, push: impl Fn(&mut Self, I::Item)) -> Vec<F> {
+        self.counted = Some(0);
+        list.clone().into_iter().for_each(|item| push(&mut self, item));
+        self.elements.reserve_exact(self.counted.take().unwrap_or(0));
         list.into_iter().for_each(|item| push(&mut self, item));
         self.elements
     }

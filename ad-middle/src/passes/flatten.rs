@@ -136,6 +136,7 @@ impl Rows {
         if shape.iter().all(|&n| g.int_value(n).is_some()) {
             return None;
         }
+        let places = outside.of(g, places)?;
         let counts = matches!(g.node(places), Node::Prim(Prim::Iota, _));
         let lens_outside = if counts && g.elem(lens) == Elem::USIZE { outside.of(g, lens)? } else { return None };
         // Lengths that are no data are those of a triangle or a band, which fills a good part of
