@@ -476,8 +476,8 @@ fn infinite_numbers_stay_in_their_layer() {
     let last = net.layers.len() - 1;
     net.layers[last].b.fill(f64::INFINITY);
     let infinite = batched_grad(&net, &x);
-    assert_eq!(finite.layers[0].w.dim(), infinite.layers[0].w.dim());
-    assert!(finite.layers.iter().all(|layer| layer.w.iter().all(|v| v.is_finite())));
+    assert_eq!(finite.0.layers[0].w.dim(), infinite.0.layers[0].w.dim());
+    assert!(infinite.0.layers.iter().all(|layer| layer.w.iter().all(|v| v.is_finite())));
 }
 
 /// Networks of random sizes.
