@@ -126,7 +126,8 @@ pub mod prelude {
 
     #[doc(hidden)]
     pub use crate::{
-        __ad_is_known as fixed_point, __ad_is_known as root, __ad_is_known as try_fixed_point,
+        __ad_is_known as argsort, __ad_is_known as cumprod, __ad_is_known as fixed_point, __ad_is_known as interp,
+        __ad_is_known as root, __ad_is_known as searchsorted, __ad_is_known as sort, __ad_is_known as try_fixed_point,
         __ad_is_known as try_root,
     };
     pub use ad_runtime::dsl::functions::*;

@@ -32,13 +32,13 @@ use ad_ir::prim::{Cmp, IntOp, Prim, Unary};
 
 /// Functions that solve equations.
 pub(super) const TABLE: &[Row] = &[
-    row("fixed_point", On::Solver, (4, 4), fixed_point, "x with f(x) = x, by iteration from x0")
+    row("fixed_point", On::Common, (4, 4), fixed_point, "x with f(x) = x, by iteration from x0")
         .called("|x_: f64| x_, 0.0_f64, 0.0_f64, 0"),
-    row("try_fixed_point", On::Solver, (4, 4), try_fixed_point, "`fixed_point`, or `None`")
+    row("try_fixed_point", On::Common, (4, 4), try_fixed_point, "`fixed_point`, or `None`")
         .called("|x_: f64| x_, 0.0_f64, 0.0_f64, 0"),
-    row("root", On::Solver, (4, 4), root, "x with g(x) = 0, by Newton's method from x0")
+    row("root", On::Common, (4, 4), root, "x with g(x) = 0, by Newton's method from x0")
         .called("|x_: f64| x_, 0.0_f64, 0.0_f64, 0"),
-    row("try_root", On::Solver, (4, 4), try_root, "`root`, or `None`").called("|x_: f64| x_, 0.0_f64, 0.0_f64, 0"),
+    row("try_root", On::Common, (4, 4), try_root, "`root`, or `None`").called("|x_: f64| x_, 0.0_f64, 0.0_f64, 0"),
 ];
 
 /// An equation for x.

@@ -280,13 +280,13 @@ impl<'ast> Visit<'ast> for Requests {
             }),
             _ => false,
         };
-        let solves = match &*c.func {
+        let takes_it_first = match &*c.func {
             Expr::Path(p) => {
-                p.path.segments.last().is_some_and(|s| table::find(On::Solver, &s.ident.to_string()).is_some())
+                p.path.segments.last().is_some_and(|s| table::find(On::Common, &s.ident.to_string()).is_some())
             }
             _ => false,
         };
-        if solves && c.args.len() > 1 {
+        if takes_it_first && c.args.len() > 1 {
             c.args.first().into_iter().for_each(|e| self.function_as_argument(e));
         }
         if takes_a_function && c.args.len() > 1 {

@@ -52,9 +52,9 @@ pub enum On {
     Nd,
     /// No receiver: a function of `ad::linalg`.
     Linalg,
-    /// No receiver: a function that solves an equation, in `ad::prelude`. A bare name may be one of
-    /// the user's own.
-    Solver,
+    /// No receiver: a function of `ad::prelude` with a name that people give to functions of their
+    /// own. So a bare name of it is asked for its definition.
+    Common,
     /// `Zip`.
     Zip,
     /// ndarray's `Slice`: a range and a step.
@@ -64,7 +64,7 @@ pub enum On {
 impl On {
     /// Whether a call has a receiver, which is its first argument.
     pub(crate) fn has_receiver(self) -> bool {
-        !matches!(self, On::Dsl | On::Std | On::Mem | On::Assoc | On::Nd | On::Linalg | On::Solver)
+        !matches!(self, On::Dsl | On::Std | On::Mem | On::Assoc | On::Nd | On::Linalg | On::Common)
     }
 }
 
@@ -282,7 +282,7 @@ const fn order_on(on: On) -> Option<MethodOrder> {
         On::Iter => (ResultOrder::Given, ReductionOrder::Logical),
         On::Place => (ResultOrder::InPlace, ReductionOrder::Elementwise),
         On::Assoc => (ResultOrder::Standard, ReductionOrder::Elementwise),
-        On::Dsl | On::Linalg | On::Solver => (ResultOrder::Standard, ReductionOrder::Logical),
+        On::Dsl | On::Linalg | On::Common => (ResultOrder::Standard, ReductionOrder::Logical),
     };
     Some(MethodOrder { result, reduction })
 }

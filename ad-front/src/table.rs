@@ -45,6 +45,7 @@ const TABLES: &[&[Row]] = &[
     methods::join::TABLE,
     slice::TABLE,
     sorting::TABLE,
+    sorting::FUNCTIONS,
     reads::TABLE,
     search_and_split::TABLE,
     changes::TABLE,
@@ -237,7 +238,7 @@ mod tests {
         // `Zip::from` is proved with its type.
         let functions = ROWS.iter().filter(|row| !row.name.contains("::"));
         for row in
-            functions.filter(|row| matches!(row.on, On::Dsl | On::Std | On::Mem | On::Nd | On::Linalg | On::Solver))
+            functions.filter(|row| matches!(row.on, On::Dsl | On::Std | On::Mem | On::Nd | On::Linalg | On::Common))
         {
             let Proof::Call(called) = row.proof else { panic!("{} has no proof", row.name) };
             for text in std::iter::once(called.arguments).chain(called.result) {
