@@ -65,6 +65,8 @@ pub(super) struct Lower<'a> {
     pub nested_functions: BTreeSet<String>,
     /// The functions that are compiled on their own.
     pub functions: Functions,
+    /// The guesses of sizes that calls of these return.
+    pub guesses: super::recursion::sizes::Guesses,
     /// The items of the enclosing blocks, the innermost last.
     pub beside: Rc<[&'a syn::Item]>,
     /// The functions among them that may call themselves.
@@ -127,6 +129,7 @@ impl<'a> Lower<'a> {
             example: None,
             nested_functions: BTreeSet::new(),
             functions: Functions::default(),
+            guesses: super::recursion::sizes::Guesses::default(),
             beside: Rc::default(),
             recursive_names: Rc::default(),
             g: Graph::new(),

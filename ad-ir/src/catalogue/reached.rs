@@ -28,6 +28,7 @@ pub const NO_ELEMENTS: &str = "parts of no elements";
 pub const STEP_OF_ZERO: &str = "a step of 0";
 pub const RANGE_BACKWARDS: &str = "the step of a range leads away from its end";
 pub const SHAPES: &str = "shapes differ";
+pub const RESULT_SIZE: &str = "a function that calls itself returns an array that is not as large as its arguments say";
 pub const NOT_POSITIVE_DEFINITE: &str = "the matrix is not positive definite";
 pub const SINGULAR: &str = "the matrix is singular";
 pub const DEPENDENT_COLUMNS: &str = "the columns of the matrix are linearly dependent";
