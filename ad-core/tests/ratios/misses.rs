@@ -32,7 +32,6 @@ const COLLECTED: &[Miss] = &[
     ("k -= below . len () + 1 ; v = above", SHRINKS),
     ("inner += & (& v . insert_axis", "a part whose bounds a loop decides costs as much as the whole array"),
     ("let last = a [a . len () - 1]", TESTED),
-    ("let (a , b) = (sort (a) , sort (b))", COUNTED),
     ("fn loop_in_build", "the lanes of a block are computed for a few items"),
     (
         "tree (x , w , at * x [k] , k)",
