@@ -144,19 +144,33 @@ impl<F, D: Dimension> OfShape<F> for Array<F, D> {
 }
 
 /// The arrays of a list, given the elements of all arrays and the sizes of each array along each
-/// axis.
+/// axis. An array with at least half of the elements keeps the memory of the vector.
 ///
 /// # Panics
 /// If there are fewer elements than the shapes have.
 #[must_use]
-pub fn arrays_of_shapes<F: Clone, A: OfShape<F>, const N: usize>(elements: Vec<F>, sizes: [Vec<usize>; N]) -> Vec<A> {
+pub fn arrays_of_shapes<F: Clone, A: OfShape<F>, const N: usize>(
+    mut elements: Vec<F>,
+    sizes: [Vec<usize>; N],
+) -> Vec<A> {
     let count = sizes.first().map_or(0, Vec::len);
-    let mut rest = &elements[..];
-    let one = |k: usize| {
-        let shape: Vec<usize> = sizes.iter().map(|sizes| sizes[k]).collect();
-        let (own, after) = rest.split_at(shape.iter().product());
-        rest = after;
-        A::of_shape(&shape, own.to_vec())
-    };
-    (0..count).map(one).collect()
+    let shapes: Vec<Vec<usize>> = (0..count).map(|k| sizes.iter().map(|sizes| sizes[k]).collect()).collect();
+    let mut next = 0;
+    let parts: Vec<(usize, usize)> = shapes
+        .iter()
+        .map(|shape| {
+            let start = next;
+            next += shape.iter().product::<usize>();
+            (start, next)
+        })
+        .collect();
+    let large = parts.iter().position(|(start, end)| *end > *start && 2 * (end - start) >= elements.len());
+    let copied = |(k, &(start, end))| if large == Some(k) { Vec::new() } else { elements[start..end].to_vec() };
+    let mut all: Vec<Vec<F>> = parts.iter().enumerate().map(copied).collect();
+    if let Some(k) = large {
+        elements.truncate(parts[k].1);
+        elements.drain(..parts[k].0);
+        all[k] = elements;
+    }
+    shapes.iter().zip(all).map(|(shape, own)| A::of_shape(shape, own)).collect()
 }
