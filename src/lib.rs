@@ -124,12 +124,6 @@ pub mod linalg {
 pub mod prelude {
     pub use ad_macro::{Differentiable, constant, custom_jvp, custom_vjp, differentiable, differentiate};
 
-    #[doc(hidden)]
-    pub use crate::{
-        __ad_is_known as argsort, __ad_is_known as cumprod, __ad_is_known as fixed_point, __ad_is_known as interp,
-        __ad_is_known as root, __ad_is_known as searchsorted, __ad_is_known as sort, __ad_is_known as try_fixed_point,
-        __ad_is_known as try_root,
-    };
     pub use ad_runtime::dsl::functions::*;
     pub use ad_runtime::implicit::{fixed_point, root, try_fixed_point, try_root};
     pub use ad_runtime::{Differentiable, Real};
