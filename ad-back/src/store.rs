@@ -353,7 +353,7 @@ fn visit(
             // The array under a transposition or a part is stored, not the transposition or the
             // part.
             Prim::Contract(_) => {
-                let arrays = match strided(g, t) {
+                let arrays = match strided(g, t, exact.contains(&t)) {
                     Some(p) => [p.a.array, p.b.array],
                     None => [args[0], args[1]].map(|c| stored_operand(g, c).array),
                 };

@@ -30,7 +30,6 @@ const WITHOUT_A_CASE: &[(&str, &str)] = &[
     ("rule_without_jvp", "as above: tests/ui/rules/calls"),
     ("rule_without_vjp", "as above: tests/ui/rules/calls"),
     ("solver_of_calls", "as above: tests/ui/inner/solvers"),
-    ("solver_without_a_bound", "as above: tests/ui/inner/solvers"),
 ];
 
 fn root() -> PathBuf {

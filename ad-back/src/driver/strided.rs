@@ -14,7 +14,7 @@ use ad_middle::passes::lowering::strided::{Distance, Group, StridedOperand, stri
 impl Driver<'_> {
     /// A contraction as a batch of matrix products.
     pub(super) fn strided(&mut self, t: Term, guard: &[Guard]) -> Result<(), String> {
-        let Some(p) = strided(self.g, t) else {
+        let Some(p) = strided(self.g, t, self.plan.exact.contains(&t)) else {
             return Err("a contraction that is no matrix product".into());
         };
         let mut names = Vec::new();

@@ -96,8 +96,8 @@ pub struct Product {
 }
 
 /// A contraction as a matrix product, if each group of labels is contiguous in every operand and
-/// has the same order in all of them.
-pub fn as_product(g: &Graph, spec: &Contraction, a: Term, b: Term) -> Option<Product> {
+/// has the same order in all of them. An exact product is computed as the function computes it.
+pub fn as_product(g: &Graph, spec: &Contraction, [a, b]: [Term; 2], exact: bool) -> Option<Product> {
     let stored = |t: Term, labels: &[u8]| {
         let behind = stored_operand(g, t);
         let mut sorted = vec![0; labels.len()];
@@ -108,7 +108,7 @@ pub fn as_product(g: &Graph, spec: &Contraction, a: Term, b: Term) -> Option<Pro
     };
     let factor = |b: StoredOperand, transposed: bool| Factor { array: b.array, transposed, start: b.part.map(|p| p.0) };
     let (shape_a, shape_b) = (g.shape(a).to_vec(), g.shape(b).to_vec());
-    let is_limited = [a, b].iter().any(|&x| limited(g, strip_layouts(g, x).0).is_some());
+    let is_limited = !exact && [a, b].iter().any(|&x| limited(g, strip_layouts(g, x).0).is_some());
     let ((a, la), (b, lb)) = (stored(a, &spec.a), stored(b, &spec.b));
     let out = &*spec.out;
     let batch = out.iter().take_while(|l| la.contains(l) && lb.contains(l)).count();

@@ -325,9 +325,9 @@ pub(crate) fn as_products(g: &Graph, spec: &Contraction, t: Term, [a, b]: [Term;
 
 /// The products on strided arrays that compute a contraction. `None` if it is a product of
 /// contiguous arrays, which has a kernel of its own.
-pub fn strided(g: &Graph, t: Term) -> Option<Products> {
+pub fn strided(g: &Graph, t: Term, exact: bool) -> Option<Products> {
     let Node::Prim(Prim::Contract(spec), args) = g.node(t) else { return None };
-    if as_product(g, spec, args[0], args[1]).is_some() {
+    if as_product(g, spec, [args[0], args[1]], exact).is_some() {
         return None;
     }
     as_products(g, spec, t, [args[0], args[1]])
