@@ -1,6 +1,8 @@
 //! Functions that call themselves and return arrays: the sizes of a result follow from the sizes
 //! and integers that are passed.
 
+#![allow(clippy::manual_is_multiple_of, clippy::needless_range_loop, reason = "loops and tests as people write them")]
+
 use ad::prelude::*;
 use ad::{check_grad, differentiate};
 
