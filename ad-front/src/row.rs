@@ -53,7 +53,7 @@ pub enum On {
     /// No receiver: a function of `ad::linalg`.
     Linalg,
     /// No receiver: a function of `ad::prelude` with a name that people give to functions of their
-    /// own. So a bare name of it is asked for its definition.
+    /// own. So a call by a bare name with another number of arguments is asked for its definition.
     Common,
     /// `Zip`.
     Zip,
