@@ -250,7 +250,11 @@ fn solved<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, equation: Equation) -> Lo
     let routine = me.definitions.solvers.get(equation, vector).ok_or(Poison)?;
     let function = me.nested_function(routine)?;
     let args = [f.clone(), Value::Term(first), Value::Term(tolerance), Value::Term(steps)];
-    let found = me.apply(&function, &args, call.range)?;
+    let errors = me.state.diags.list().len();
+    let found = me.apply(&function, &args, call.range);
+    // The iteration calls the function at several places, so one mistake is found several times.
+    me.state.diags.truncate(errors + 1);
+    let found = found?;
     let Value::Tuple(parts) = &found else { return Err(Poison) };
     let [x, converged] = &parts[..] else { return Err(Poison) };
     let (x, converged) = (me.term(x, rf)?, me.boolean(converged, rf)?);
