@@ -106,7 +106,7 @@ pub mod linalg {
 ///   the derive [`Differentiable`](derive@Differentiable), and the traits
 ///   [`Differentiable`](trait@Differentiable) and [`Real`];
 /// - the functions of the array DSL (listed at `ad::dsl`), and those that solve equations
-///   ([`fixed_point`](crate::fixed_point), [`root`](crate::root));
+///   ([`fixed_point`], [`root`]);
 /// - ndarray's arrays, views and references of rank 0 to 6, `Axis`, `Zip`, `s!` and `array!`.
 ///
 /// ```
