@@ -30,8 +30,17 @@ pub use ad_macro::{Differentiable, check_grad, constant, custom_jvp, custom_vjp,
 
 #[doc(hidden)]
 pub use ad_runtime as runtime;
+pub use ad_runtime::implicit::{Unknown, fixed_point, root, try_fixed_point, try_root};
 pub use ad_runtime::{Csr, Differentiable, Real, Workspace, dsl};
 pub use ndarray;
+
+/// A function by its bare name is asked for its definition, as a marked function is. This is
+/// the answer that the front end knows it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __ad_is_known {
+    ({ $($callback:tt)* } $($rest:tt)*) => { $($callback)* ! { {} $($rest)* } };
+}
 
 /// Linear algebra: factorisations, systems of equations, determinants, functions of matrices. See
 /// `ad::runtime::linalg`, whose functions these are.
@@ -56,14 +65,6 @@ pub use ndarray;
 #[cfg(feature = "linalg")]
 pub mod linalg {
     pub use ad_runtime::linalg::*;
-
-    /// A function by its bare name is asked for its definition, as a marked function is. This is
-    /// the answer that the front end knows it.
-    #[doc(hidden)]
-    #[macro_export]
-    macro_rules! __ad_is_known {
-        ({ $($callback:tt)* } $($rest:tt)*) => { $($callback)* ! { {} $($rest)* } };
-    }
 
     #[doc(hidden)]
     pub use __ad_is_known as cholesky;
@@ -104,7 +105,8 @@ pub mod linalg {
 /// - the attributes `differentiate`, `differentiable`, `custom_vjp`, `custom_jvp` and `constant`,
 ///   the derive [`Differentiable`](derive@Differentiable), and the traits
 ///   [`Differentiable`](trait@Differentiable) and [`Real`];
-/// - the functions of the array DSL (listed at `ad::dsl`);
+/// - the functions of the array DSL (listed at `ad::dsl`), and those that solve equations
+///   ([`fixed_point`], [`root`]);
 /// - ndarray's arrays, views and references of rank 0 to 6, `Axis`, `Zip`, `s!` and `array!`.
 ///
 /// ```
@@ -123,6 +125,7 @@ pub mod prelude {
     pub use ad_macro::{Differentiable, constant, custom_jvp, custom_vjp, differentiable, differentiate};
 
     pub use ad_runtime::dsl::functions::*;
+    pub use ad_runtime::implicit::{fixed_point, root, try_fixed_point, try_root};
     pub use ad_runtime::{Differentiable, Real};
     pub use ndarray::{
         Array0, Array1, Array2, Array3, Array4, Array5, Array6, ArrayRef0, ArrayRef1, ArrayRef2, ArrayRef3, ArrayRef4,
@@ -147,6 +150,7 @@ mod guide {
         derivatives "derivatives.md";
         calls "calls.md";
         linear_algebra "linear-algebra.md";
+        implicit "implicit.md";
         rules "rules.md";
         parameters "parameters.md";
         conventions "conventions.md";

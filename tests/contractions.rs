@@ -120,3 +120,19 @@ fn a_missing_head_is_refused() {
     let (q, k) = (numbers([3, 4, 2], 1), numbers([3, 3, 2], 2));
     let _ = heads_in_the_middle_grad(&q, &k, &k);
 }
+
+#[differentiate]
+fn kronecker(x: &Array2<f64>, y: &Array2<f64>) -> f64 {
+    ad::ndarray::linalg::kron(x, y).mapv(f64::sin).sum()
+}
+
+#[test]
+fn the_second_matrix_of_kron_has_elements() {
+    let (some, none) = (array![[1.0, 2.0]], Array2::zeros((0, 2)));
+    assert_eq!(kronecker_value_and_grad(&none, &some).0, 0.0);
+    ad::check_grad!(kronecker(&some, &array![[3.0], [0.5]]));
+    assert!(std::panic::catch_unwind(|| kronecker(&some, &none)).is_err());
+    let panic = std::panic::catch_unwind(|| kronecker_grad(&some, &none)).expect_err("the function panics");
+    let message = panic.downcast::<&str>().expect("a message");
+    assert!(message.contains("parts of no elements: `ad::ndarray::linalg::kron(x, y)`"), "{message}");
+}

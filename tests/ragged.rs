@@ -385,6 +385,101 @@ fn laplacians_of_rows() {
     assert!((quartic_laplacian(&[vec![1.0, 2.0], vec![3.0]]) - (16.0 * 5.0 + 12.0 * 9.0)).abs() < 1e-10);
 }
 
+/// Messages along the edges of a graph, in rounds. There may be more lists than nodes.
+#[differentiate(grad, jvp, hvp)]
+fn rounds(x: &[f64], neighbours: &[Vec<usize>]) -> f64 {
+    let mut h = x.to_vec();
+    for _ in 0..3 {
+        let mut next = vec![0.0; h.len()];
+        for i in 0..h.len() {
+            for &j in &neighbours[i] {
+                next[i] += (h[i] * h[j]).tanh();
+            }
+        }
+        h = next;
+    }
+    h.iter().map(|v| v * v).sum()
+}
+
+#[test]
+fn messages_between_neighbours() {
+    let x = [0.5, 1.5, -0.3, 0.9];
+    let near = vec![vec![1, 2, 3], vec![0], vec![], vec![0, 1], vec![0, 1, 2, 3, 0, 1]];
+    ad::check_grad!(rounds(&x, &near));
+    ad::check_grad!(rounds(&x[..2], &near[1..4].iter().map(|_| vec![1, 0, 0]).collect::<Vec<_>>()));
+}
+
+/// A softmax of each row, and the first two elements of each row.
+#[differentiate(grad, jvp, hvp, pullback)]
+fn shares(rows: &[Vec<f64>], y: &[f64]) -> f64 {
+    let mut s = 0.0;
+    for (i, row) in rows.iter().enumerate() {
+        let total = row.iter().map(|v| v.exp()).sum::<f64>();
+        s += row.iter().enumerate().map(|(k, v)| v.exp() / total * y[k]).sum::<f64>();
+        s += row.iter().take(2).map(|v| (v * y[i]).sin()).sum::<f64>();
+    }
+    s
+}
+
+#[test]
+fn a_softmax_of_each_row() {
+    let rs = vec![vec![1.0, 2.0], vec![0.2], vec![3.0, 0.5, 0.1, -0.4], vec![], vec![0.7, -0.2, 0.1]];
+    ad::check_grad!(shares(&rs, &[0.3, 0.9, -0.5, 1.2, 0.8]));
+}
+
+/// Vectors of the neighbours of a node.
+#[differentiate(grad, jvp)]
+fn distances(x: &Array2<f64>, neighbours: &[Vec<usize>]) -> f64 {
+    let mut s = 0.0;
+    for (i, row) in neighbours.iter().enumerate() {
+        for &j in row {
+            s += x.row(i).dot(&x.row(j)).tanh();
+        }
+    }
+    s
+}
+
+#[test]
+fn vectors_of_neighbours() {
+    let x = Array2::from_shape_fn((4, 3), |(i, j)| ((3 * i + j) as f64 * 0.7).sin());
+    ad::check_grad!(distances(&x, &[vec![1, 2, 3], vec![0], vec![], vec![0, 1, 3]]));
+}
+
+/// Rows between offsets, as in a sparse matrix.
+#[differentiate(grad, jvp, hvp, wrt(x))]
+fn between(x: &[f64], offsets: &[usize], columns: &[usize]) -> f64 {
+    let mut s = 0.0;
+    for i in 0..offsets.len() - 1 {
+        let mut t = 0.0;
+        for p in offsets[i]..offsets[i + 1] {
+            t += (x[columns[p]] * x[i]).exp();
+        }
+        s += t.ln_1p();
+    }
+    s
+}
+
+#[test]
+fn rows_between_offsets() {
+    ad::check_grad!(between(&[0.5, 1.5, -0.3, 0.9], &[0, 2, 2, 6, 7], &[1, 2, 0, 3, 3, 1, 0]));
+    // A row whose end is before its start has no elements.
+    let value = between_grad(&[0.5, 1.5, -0.3], &[2, 0, 3], &[1, 2, 0]);
+    assert_eq!(value, between_grad(&[0.5, 1.5, -0.3], &[0, 0, 3], &[1, 2, 0]));
+}
+
+/// Elements that are not there have no effect, whatever the numbers behind the product are.
+#[test]
+fn infinite_numbers_stay_in_their_layer() {
+    let mut net = several();
+    let x = ndarray::stack![Axis(0), input(), input()];
+    let finite = batched_grad(&net, &x);
+    let last = net.layers.len() - 1;
+    net.layers[last].b.fill(f64::INFINITY);
+    let infinite = batched_grad(&net, &x);
+    assert_eq!(finite.0.layers[0].w.dim(), infinite.0.layers[0].w.dim());
+    assert!(infinite.0.layers.iter().all(|layer| layer.w.iter().all(|v| v.is_finite())));
+}
+
 /// Networks of random sizes.
 #[test]
 fn networks_of_random_sizes() {

@@ -357,7 +357,8 @@ impl<'a> Kernel<'a> {
             return Ok(match prim {
                 Prim::Select => self.choose(args[0], args[1], args[2]),
                 Prim::StopGradient | Prim::UnknownOrder => args[0],
-                // rustc warns about a comparison that all unsigned values satisfy, or none.
+                // rustc warns about a comparison that no unsigned value, or each of them,
+                // satisfies.
                 Prim::Compare(op) if self.is_unsigned(args[0]) && self.trivial(*op, args[0], args[1]).is_some() => {
                     let value = self.trivial(*op, args[0], args[1]).unwrap_or_default();
                     self.op(Op::Lit(Lit::Bool(value)))

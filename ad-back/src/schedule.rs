@@ -160,7 +160,7 @@ fn planned(
         let guard = if named { 0 } else { guard[t] };
         statements.push(ScheduledStatement {
             of: Target::Term(t),
-            reads: reads(g, &class, &windows, t),
+            reads: reads(g, &class, (&windows, &exact), t),
             guard,
             scope: scopes.of(t),
         });

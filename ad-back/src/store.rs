@@ -216,8 +216,9 @@ fn round(
         if class[t] == Class::View && g.rank(t) > 0 && g.free(t).is_empty() && worth_storing(t, r, work) {
             class[t] = Class::Buffer;
         }
-        // If windows are read in place, the array of the windows has no reader and reads nothing.
-        let unread = class[t] == Class::View && r.context.is_none() && !around.windows.is_empty();
+        // A view has no reader, and reads nothing, if what is made of it reads the array behind it:
+        // windows that are read in place, the part of an array that a product reads.
+        let unread = class[t] == Class::View && r.context.is_none() && !r.forced;
         if !not_stored.contains(&t) && !unread {
             visit(g, t, class[t], r, (around, &cost), &mut contexts, &mut readers);
         }
@@ -352,7 +353,7 @@ fn visit(
             // The array under a transposition or a part is stored, not the transposition or the
             // part.
             Prim::Contract(_) => {
-                let arrays = match strided(g, t) {
+                let arrays = match strided(g, t, exact.contains(&t)) {
                     Some(p) => [p.a.array, p.b.array],
                     None => [args[0], args[1]].map(|c| stored_operand(g, c).array),
                 };

@@ -29,6 +29,7 @@ const WITHOUT_A_CASE: &[(&str, &str)] = &[
     ("rule_size_in_a_loop", "as above: tests/ui/rules/calls"),
     ("rule_without_jvp", "as above: tests/ui/rules/calls"),
     ("rule_without_vjp", "as above: tests/ui/rules/calls"),
+    ("solver_of_calls", "as above: tests/ui/inner/solvers"),
 ];
 
 fn root() -> PathBuf {
@@ -248,6 +249,7 @@ const RUSTC_SAYS_MORE: &[(&str, usize, &str)] = &[
     ("place/names_that_exist", 1, "a macro sees no neighbours: rustc's alone"),
     ("signature/fields", 7, "the macro's own, of types whose definitions only rustc gives"),
     ("calls/recursive_types", 1, "the macro's own, of a type whose definition only rustc gives"),
+    ("inner/solvers", 1, "the macro's own, of a function whose definition only rustc gives"),
     ("place/visibility", 3, "who may call the derivatives: rustc's alone"),
     ("rules/signature", 2, "the type of a rule: rustc's alone"),
 ];

@@ -128,10 +128,10 @@ fn lowered(program: &mut terms::Program, what: &str) -> Made {
     for &t in &reach {
         let kernel = match g.node(t) {
             _ if windows.contains_key(&t) => "windows in place",
-            Node::Prim(Prim::Contract(spec), args) if as_product(g, spec, args[0], args[1]).is_some() => {
+            Node::Prim(Prim::Contract(spec), args) if as_product(g, spec, [args[0], args[1]], false).is_some() => {
                 "a product of matrices"
             }
-            Node::Prim(Prim::Contract(_), _) if strided(g, t).is_some() => "products on strides",
+            Node::Prim(Prim::Contract(_), _) if strided(g, t, false).is_some() => "products on strides",
             _ => continue,
         };
         text.push_str(&format!("kernel: {kernel}\n"));

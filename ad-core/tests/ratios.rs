@@ -31,6 +31,8 @@ mod misses;
 mod numbers;
 #[path = "ratios/programs.rs"]
 mod programs;
+#[path = "ratios/recursive.rs"]
+mod recursive;
 #[path = "ratios/seldom.rs"]
 mod seldom;
 #[path = "ratios/shapes.rs"]
@@ -60,7 +62,8 @@ const SAVED: [(&str, f64); 8] = [
 
 #[test]
 fn gradients_cost_a_fixed_number_of_times_the_function() {
-    let all = [programs::all(), kinds::all(), shapes::all(), stacks::all(), seldom::all(), table::all()];
+    let all =
+        [programs::all(), kinds::all(), shapes::all(), stacks::all(), seldom::all(), recursive::all(), table::all()];
     let programs: Vec<_> = all.into_iter().flatten().collect();
     let (mut lib, mut main) = (String::from(count::PRELUDE), String::from("use ratios::*;\nfn main() {\n"));
     for p in &programs {

@@ -389,7 +389,7 @@ impl<'a> Lower<'a> {
         let name = last.ident.to_string();
         let plain = |row| Resolved { row, generics: generic(&last.arguments), rank: None, elem: None };
         let Some(owner) = before.last() else {
-            let found = [On::Dsl, On::Nd, On::Linalg].into_iter().find_map(|on| table::find(on, &name));
+            let found = [On::Dsl, On::Nd, On::Linalg, On::Common].into_iter().find_map(|on| table::find(on, &name));
             self.assume_row(path, found);
             return Ok(found.map(plain));
         };
@@ -409,7 +409,8 @@ impl<'a> Lower<'a> {
         }
         if let Some(on) = table::module(&owner_name) {
             let of_ndarray = || table::find(On::Nd, &name).filter(|_| on == On::Linalg);
-            let found = table::find(on, &name).or_else(of_ndarray);
+            let common = || table::find(On::Common, &name).filter(|_| on == On::Dsl);
+            let found = table::find(on, &name).or_else(of_ndarray).or_else(common);
             self.assume_row(path, found);
             return Ok(found.map(plain));
         }

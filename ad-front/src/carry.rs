@@ -485,8 +485,7 @@ impl<'a> Lower<'a> {
             let may = a == b
                 || (self.state.facts.prove_le(&self.g, a, b) && self.state.facts.prove_le(&self.g, b, a))
                 || (!one_is_empty
-                    && self.size_of(a).is_some()
-                    && self.size_of(b).is_some()
+                    && self.may_be_required(a, b)
                     && (self.g.int_value(a).is_none() || self.g.int_value(b).is_none()));
             if let (false, CarriedName::Variable(name)) = (may, who) {
                 return Err(self.error(range, catalogue::carried_shape(name)));

@@ -30,6 +30,8 @@ pub(super) struct Definitions {
     methods: BTreeSet<String>,
     /// The functions that sort.
     pub routines: Routines,
+    /// The functions that solve equations.
+    pub solvers: super::implicit::Routines,
     /// Names by which types from outside go in the annotated function.
     renamed: Vec<(String, String)>,
     /// The paths of types whose definitions have not been asked for yet.

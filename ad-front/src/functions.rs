@@ -510,7 +510,7 @@ fn stopped<'a>(me: &mut Lower<'a>, x: &Value<'a>, range: SrcRange) -> Lowered<Va
     })
 }
 
-fn stopped_term(me: &mut Lower, t: Term) -> Term {
+pub(super) fn stopped_term(me: &mut Lower, t: Term) -> Term {
     if !me.g.elem(t).is_real() {
         return t;
     }

@@ -289,10 +289,12 @@ impl<'a> Lower<'a> {
                 self.layouts().note(over[k], order);
             }
         }
-        let closed: Lowered<Vec<Term>> = self.trial(|me| {
-            let arguments = me.arguments_of(which, &sig, &over)?;
-            let value = me.call_inline(function, &arguments, range)?;
-            Ok(me.result(&sig.result, &value, range)?.terms())
+        let closed: Lowered<Vec<Term>> = self.differentiated_inside(which.which.recipe, |me| {
+            me.trial(|me| {
+                let arguments = me.arguments_of(which, &sig, &over)?;
+                let value = me.call_inline(function, &arguments, range)?;
+                Ok(me.result(&sig.result, &value, range)?.terms())
+            })
         });
         let Ok(closed) = closed else {
             let own = sig.name.to_string();
@@ -327,7 +329,7 @@ impl<'a> Lower<'a> {
 
     /// The loop of one step whose body is a function: the step carries the active parameters, and
     /// makes a row of each result.
-    fn function_over(&mut self, (init, carried): (&[Term], &[Term]), results: &[Term]) -> Term {
+    pub(super) fn function_over(&mut self, (init, carried): (&[Term], &[Term]), results: &[Term]) -> Term {
         let results = carried.iter().chain(results).copied().collect();
         let (count, step) = (self.g.lit_usize(1), self.g.fresh());
         let (init, carried) = (init.to_vec(), carried.to_vec());
@@ -376,7 +378,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Whether a term of this kind is in the body of a loop, or in a body inside of it.
-    fn has_in_body(&self, whole: Term, holds: &dyn Fn(&Node) -> bool) -> bool {
+    pub(super) fn has_in_body(&self, whole: Term, holds: &dyn Fn(&Node) -> bool) -> bool {
         let (mut bodies, mut seen) = (vec![whole], std::collections::BTreeSet::new());
         while let Some(body) = bodies.pop() {
             let Node::Scan(scan) = self.g.node(body) else { continue };
@@ -543,7 +545,7 @@ impl<'a> Lower<'a> {
 }
 
 /// Whether nothing but a condition ends a loop.
-fn is_unbounded(g: &Graph, scan: &Scan) -> bool {
+pub(super) fn is_unbounded(g: &Graph, scan: &Scan) -> bool {
     scan.stop.is_some() && g.int_value(scan.count) == Some(i128::from(u64::MAX))
 }
 

@@ -37,6 +37,7 @@ mod expr;
 mod flow;
 mod functions;
 mod growth;
+mod implicit;
 mod index;
 mod inner_derivatives;
 mod integers;

@@ -228,7 +228,7 @@ fn solve_triangular<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Valu
 }
 
 /// The number of rows of an LU factorisation beside those of u.
-const LU_ROWS: usize = 3;
+pub(super) const LU_ROWS: usize = 3;
 
 fn solve<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (a, n) = square(me, call)?;

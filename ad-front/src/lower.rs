@@ -65,6 +65,8 @@ pub(super) struct Lower<'a> {
     pub nested_functions: BTreeSet<String>,
     /// The functions that are compiled on their own.
     pub functions: Functions,
+    /// The guesses of sizes that calls of these return.
+    pub guesses: super::recursion::sizes::Guesses,
     /// The items of the enclosing blocks, the innermost last.
     pub beside: Rc<[&'a syn::Item]>,
     /// The functions among them that may call themselves.
@@ -103,6 +105,8 @@ pub(super) struct Lower<'a> {
     pub call_counter: Option<super::state::Cell>,
     /// The keys of such calls here that come from enclosing loops.
     pub call_keys: Vec<Term>,
+    /// How often derivatives inside of the function differentiate what is being lowered.
+    pub inner_order: usize,
     /// Whether the function makes a `VecDeque`, whose `remove` differs from that of `Vec`.
     pub queues: bool,
 }
@@ -125,6 +129,7 @@ impl<'a> Lower<'a> {
             example: None,
             nested_functions: BTreeSet::new(),
             functions: Functions::default(),
+            guesses: super::recursion::sizes::Guesses::default(),
             beside: Rc::default(),
             recursive_names: Rc::default(),
             g: Graph::new(),
@@ -142,6 +147,7 @@ impl<'a> Lower<'a> {
             empty_lists: Vec::new(),
             call_counter: None,
             call_keys: Vec::new(),
+            inner_order: 0,
             queues: false,
         }
     }

@@ -264,15 +264,18 @@ impl<'a> Lower<'a> {
         let start = self.g.index(list.starts, &[at]);
         let lens: Vec<Term> = list.sizes.iter().map(|&sizes| self.g.index(sizes, &[at])).collect();
         let vars: Vec<Var> = lens.iter().map(|_| self.g.fresh()).collect();
-        let mut index = self.g.lit_usize(0);
+        // The index along the last axis is added last: the elements of a row are contiguous.
+        let (mut index, last) = (self.g.lit_usize(0), vars.len().saturating_sub(1));
         for (k, (&var, &len)) in vars.iter().zip(&lens).enumerate() {
             let i = self.g.mk(Node::Var(var));
             if k > 0 {
                 index = self.g.int(IntOp::Mul, index, len);
             }
+            if k == last {
+                index = self.g.int(IntOp::Add, start, index);
+            }
             index = self.g.int(IntOp::Add, index, i);
         }
-        index = self.g.int(IntOp::Add, start, index);
         // The sizes of an array at a known index are closed, so there is no padding.
         let capacity = |me: &mut Self, (&len, &most): (&Term, &Term)| me.closed(len).unwrap_or(most);
         let capacities: Vec<Term> = lens.iter().zip(&list.most).map(|pair| capacity(self, pair)).collect();

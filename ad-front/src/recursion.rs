@@ -8,21 +8,22 @@
 //!
 //! This module must never decide what a function computes.
 
+mod call_graph;
 mod packed;
+pub(super) mod sizes;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use quote::ToTokens;
-use syn::visit::{self, Visit};
-use syn::{Block, Expr, ExprCall, Item, ItemFn, Stmt};
+use syn::{Block, Item, ItemFn, Stmt};
 
 use super::compiled_sig;
 use super::definitions::Definitions;
 use super::lower::Lower;
 use super::sig::Sig;
-use super::travel::{OuterDefinitions, written};
+use super::travel::OuterDefinitions;
 use super::types::Len;
 use super::value::{Closure, Lowered, Value};
 use ad_ir::catalogue;
@@ -30,11 +31,13 @@ use ad_ir::descriptor::{Descriptor, Recipe};
 use ad_ir::diag::{Diags, Poison, SrcRange};
 use ad_ir::ir::Term;
 use ad_ir::prim::Prim;
-use ad_ir::prim::structural::{Callee, Extent, Half, Returns};
+use ad_ir::prim::structural::{Callee, Half};
 use ad_ir::program::{
     Container, Declared, Output, OutputTree, Owner, ParamTree, Passing, Program, Role, RuleFunction, Tree,
 };
 use ad_ir::rust_types;
+use call_graph::{Sizes, all_calls, calls, functions_among, large_among, recursive_among};
+use sizes::{FoundSize, ResultSize, SizesOfCall};
 
 /// A function whose calls expand to more bodies than these is compiled on its own.
 pub(super) const LARGE: usize = 32;
@@ -60,6 +63,10 @@ pub(super) struct Functions {
     pub(super) closures: Rc<RefCell<BTreeMap<String, Option<String>>>>,
     /// The functions with rules of their own that are called.
     pub(super) rules: Rc<RefCell<Vec<RuleFunction>>>,
+    /// The sizes of results that this run has found.
+    sizes: Rc<RefCell<BTreeMap<ResultSize, FoundSize>>>,
+    /// The functions of which this run has guessed sizes of results.
+    guessed: Rc<RefCell<BTreeSet<u32>>>,
     /// The number of calls that this run has lowered.
     calls: Rc<Cell<usize>>,
     /// The index of the function that is being lowered.
@@ -75,6 +82,8 @@ pub(super) struct Findings {
     /// The arguments for which a call among these functions passes anything but the caller's own
     /// parameter, by their numbers in `packed`.
     changed: BTreeSet<(String, usize)>,
+    /// The sizes of results that no type has.
+    sizes: BTreeMap<ResultSize, FoundSize>,
 }
 
 struct Compiled {
@@ -85,6 +94,13 @@ struct Compiled {
     /// `None` if the signature has errors.
     sig: Option<Rc<Sig>>,
     errors: Diags,
+}
+
+impl Compiled {
+    /// The key of the function among the findings of its sizes.
+    fn key(&self) -> (String, Option<usize>) {
+        (self.text.clone(), self.definition)
+    }
 }
 
 impl Functions {
@@ -105,12 +121,38 @@ impl Functions {
         let found = all.iter().zip(lowered).filter(|(_, f)| !f.checks.is_empty());
         known.panicking.extend(found.map(|(compiled, _)| compiled.text.clone()));
         known.changed.extend(self.changed.borrow().iter().cloned());
+        known.sizes.extend(self.sizes.borrow().clone());
         known
     }
 
     /// Whether a function may panic.
     fn may_panic(&self, number: u32) -> bool {
         self.all.borrow().get(number as usize).is_some_and(|f| self.known.panicking.contains(&f.text))
+    }
+
+    /// What is found about the functions although their caller has errors.
+    pub(super) fn found_without_caller(&self, (definitions, outside): (&Definitions, &OuterDefinitions)) -> Findings {
+        let mut number = 0;
+        while self.lowered(number, (definitions, outside), &mut Diags::new()).is_some() {
+            number += 1;
+        }
+        self.found(&[])
+    }
+
+    /// Lowers the function with this number. `None` if there is none with a valid signature.
+    fn lowered(
+        &self,
+        number: usize,
+        (definitions, outside): (&Definitions, &OuterDefinitions),
+        diags: &mut Diags,
+    ) -> Option<Lowered<Program>> {
+        let (item, definition, sig) = {
+            let all = self.all.borrow();
+            let compiled = all.get(number)?;
+            (Rc::clone(&compiled.item), compiled.definition, compiled.sig.clone()?)
+        };
+        let here = Functions { current: Some(number), ..self.clone() };
+        Some(super::shapes::one(&sig, &item, definitions, (outside, definition), &here, diags))
     }
 
     /// Lowers the functions, and adds them to the program that calls them. Their bodies may call
@@ -121,15 +163,8 @@ impl Functions {
         (definitions, outside): (&Definitions, &OuterDefinitions),
         diags: &mut Diags,
     ) -> Lowered<()> {
-        let next = |number: usize| {
-            let all = self.all.borrow();
-            let compiled = all.get(number)?;
-            Some((Rc::clone(&compiled.item), compiled.definition, compiled.sig.clone()?))
-        };
-        while let Some((item, definition, sig)) = next(program.functions.len()) {
-            let here = Functions { current: Some(program.functions.len()), ..self.clone() };
-            let function = super::shapes::one(&sig, &item, definitions, (outside, definition), &here, diags)?;
-            let mut function = by_leaves(function);
+        while let Some(function) = self.lowered(program.functions.len(), (definitions, outside), diags) {
+            let mut function = by_leaves(function?);
             program.assumed.append(&mut function.assumed);
             program.bound.append(&mut function.bound);
             program.consts.append(&mut function.consts);
@@ -250,7 +285,7 @@ impl<'a> Lower<'a> {
         let mut errors = Diags::new();
         let sig = compiled_sig::of_function(f, self.definitions, (self.sig.mode, &self.sig.krate), &[], &mut errors);
         let real = |sig: &Sig| sig.real_param.is_none() || self.sig.real_param.is_some();
-        sig.is_ok_and(|sig| real(&sig) && refused(&sig, f, &mut errors).is_ok()) && errors.is_empty()
+        sig.is_ok_and(|sig| real(&sig) && refused(&sig, f, (false, &mut errors)).is_ok()) && errors.is_empty()
     }
 
     /// Whether the calls of the marked function that is being lowered expand to many bodies.
@@ -301,12 +336,7 @@ impl<'a> Lower<'a> {
             leaves.extend(self.result(&sig.tree(first + k), &value, range)?.terms());
         }
         let given = self.packed_arguments((number, &sig), &leaves)?;
-        let returns = |leaf: &&super::types::Leaf| {
-            let number = |len: &Len| if let Len::Number(n) = len { Some(Extent::Number(*n)) } else { None };
-            Some(Returns { elem: leaf.elem, sizes: leaf.lens.iter().map(number).collect::<Option<_>>()? })
-        };
-        let results: Option<Box<[Returns]>> = sig.result.leaves().iter().map(returns).collect();
-        let results = results.ok_or(Poison)?;
+        let SizesOfCall { results, sizes } = self.results_of_call((number, &sig), &leaves, range)?;
         let direct = match (&sig.result, &*results) {
             (Tree::Leaf(_), [one]) if one.sizes.is_empty() => Some(one.elem),
             _ => None,
@@ -316,7 +346,7 @@ impl<'a> Lower<'a> {
         let passed = self.functions.unchanged((number, &sig), inputs, terms, &self.packed_terms);
         let (half, active) = (Half::Value, [].into());
         let callee = Callee { function: number, half, active, passed, results, direct, rule: None };
-        let all: Vec<Term> = std::iter::once(reached).chain(given).collect();
+        let all: Vec<Term> = std::iter::once(reached).chain(given).chain(sizes.iter().copied()).collect();
         let made = self.g.prim(Prim::Call(callee.clone().into()), &all);
         if self.functions.may_panic(number) {
             self.require_finished(made);
@@ -325,9 +355,11 @@ impl<'a> Lower<'a> {
             return Ok(Value::Term(made));
         }
         let mut results = Vec::new();
-        for k in (0..).take(callee.results.len()) {
-            let t = self.g.returned(&callee, k, made);
-            results.push(self.nested_value(t, u8::MAX));
+        for (k, leaf) in (0..).zip(sig.result.leaves()) {
+            let t = self.g.returned(&callee, k, (made, &sizes));
+            // The elements of a static array may be arrays.
+            let levels = if leaf.lens.is_empty() { 0 } else { u8::MAX };
+            results.push(self.nested_value(t, levels));
         }
         if let (Tree::Leaf(_), [leaf]) = (&sig.result, &results[..]) {
             return Ok(leaf.clone());
@@ -406,7 +438,7 @@ impl<'a> Lower<'a> {
         if !packed.is_empty() {
             sig = read(&packed, &mut errors);
         }
-        let sig = sig.filter(|sig| refused(sig, &item, &mut errors).is_ok() && errors.is_empty()).map(Rc::new);
+        let sig = sig.filter(|sig| refused(sig, &item, (true, &mut errors)).is_ok() && errors.is_empty()).map(Rc::new);
         let mut all = self.functions.all.borrow_mut();
         all.push(Compiled { item: item.into(), text, definition, sig, errors });
         all.len() - 1
@@ -424,7 +456,7 @@ pub(super) fn refuses(program: &Program, named: &[(&'static Descriptor, SrcRange
 }
 
 /// Whether a derivative supports calls of functions that are compiled on their own.
-fn is_first(d: &Descriptor) -> bool {
+pub(super) fn is_first(d: &Descriptor) -> bool {
     matches!(d.recipe, Recipe::Gradient | Recipe::Transposed | Recipe::Forward | Recipe::Jacobian)
 }
 
@@ -438,11 +470,15 @@ fn has_lists<L>(tree: &Tree<L>) -> bool {
     }
 }
 
-/// Refuses a result of a size that a call does not know.
-fn refused(sig: &Sig, item: &ItemFn, errors: &mut Diags) -> Lowered<()> {
+/// Refuses a result whose sizes a call cannot know. `arrays`: whether arrays of sizes that are not
+/// in the type are understood.
+fn refused(sig: &Sig, item: &ItemFn, (arrays, errors): (bool, &mut Diags)) -> Lowered<()> {
     let name = item.sig.ident.to_string();
     let number = |leaf: &&super::types::Leaf| {
-        leaf.lens.len() == usize::from(leaf.rank) && leaf.lens.iter().all(|len| matches!(len, Len::Number(_)))
+        (0..leaf.rank).all(|axis| match leaf.static_size(axis) {
+            Some(len) => matches!(len, Len::Number(_)),
+            None => arrays,
+        })
     };
     if has_lists(&sig.result) || !sig.result.leaves().iter().all(number) {
         return Err(errors.push(SrcRange::of(&item.sig.output), catalogue::recursive_signature(&name)));
@@ -494,88 +530,4 @@ pub(super) fn name_of(item: &Item) -> Option<String> {
 
 fn is_type(item: &Item) -> bool {
     super::definitions::is_definition(item)
-}
-
-/// The functions among these items, with the names that each one calls.
-fn functions_among<'s>(items: &[&'s Item]) -> Vec<(&'s ItemFn, Vec<String>)> {
-    items.iter().filter_map(|item| if let Item::Fn(f) = item { Some((f, all_calls(f))) } else { None }).collect()
-}
-
-/// The functions whose calls would expand to too many bodies.
-fn large_among<'s>(functions: &[(&'s ItemFn, Vec<String>)], itself: &BTreeSet<String>) -> Vec<&'s ItemFn> {
-    let number = |name: &String| functions.iter().position(|(f, _)| f.sig.ident == name.as_str());
-    let called = |k: usize| functions[k].1.iter().filter(|name| !itself.contains(*name)).filter_map(number).collect();
-    let mut sizes = Sizes { called: &called, found: BTreeMap::new() };
-    (0..functions.len()).filter(|&k| sizes.of(k) > LARGE).map(|k| functions[k].0).collect()
-}
-
-/// The number of bodies to which functions expand. The list of called functions has each function
-/// once for each call.
-struct Sizes<'s> {
-    called: &'s dyn Fn(usize) -> Vec<usize>,
-    found: BTreeMap<usize, usize>,
-}
-
-impl Sizes<'_> {
-    fn of(&mut self, function: usize) -> usize {
-        let mut waiting = vec![function];
-        while let Some(&k) = waiting.last() {
-            let called = (self.called)(k);
-            // A function that is being examined calls itself, so its call is not expanded.
-            let open = called.iter().find(|&c| !self.found.contains_key(c) && !waiting.contains(c));
-            if let Some(&open) = open {
-                waiting.push(open);
-                continue;
-            }
-            let size = called.iter().fold(1_usize, |n, c| n.saturating_add(*self.found.get(c).unwrap_or(&0)));
-            self.found.insert(k, size);
-            waiting.pop();
-        }
-        self.found[&function]
-    }
-}
-
-/// The functions among these that may call themselves.
-fn recursive_among(functions: &[(&ItemFn, Vec<String>)]) -> BTreeSet<String> {
-    let functions: Vec<(String, &Vec<String>)> =
-        functions.iter().map(|(f, called)| (f.sig.ident.to_string(), called)).collect();
-    let reaches_itself = |name: &String| {
-        let (mut seen, mut stack) = (BTreeSet::new(), vec![name]);
-        while let Some(at) = stack.pop() {
-            let Some((_, called)) = functions.iter().find(|(other, _)| other == at) else { continue };
-            for next in *called {
-                if next == name {
-                    return true;
-                }
-                if seen.insert(next) {
-                    stack.push(next);
-                }
-            }
-        }
-        false
-    };
-    functions.iter().map(|f| &f.0).filter(|name| reaches_itself(name)).cloned().collect()
-}
-
-/// The names that a function calls.
-fn calls(f: &ItemFn) -> BTreeSet<String> {
-    all_calls(f).into_iter().collect()
-}
-
-/// All called names, each once for each call.
-fn all_calls(f: &ItemFn) -> Vec<String> {
-    struct Calls(Vec<String>);
-    impl<'s> Visit<'s> for Calls {
-        fn visit_expr_call(&mut self, c: &'s ExprCall) {
-            if let Expr::Path(p) = &*c.func
-                && p.qself.is_none()
-            {
-                self.0.push(written(&p.path));
-            }
-            visit::visit_expr_call(self, c);
-        }
-    }
-    let mut calls = Calls(Vec::new());
-    calls.visit_block(&f.block);
-    calls.0
 }

@@ -264,7 +264,7 @@ impl<'ast> Visit<'ast> for Requests {
         if let Expr::Path(p) = &*c.func
             && p.qself.is_none()
         {
-            if self.may_be_marked(&p.path) {
+            if !is_common_call(c) && self.may_be_marked(&p.path) {
                 self.ask(&p.path);
             }
             let last = p.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
@@ -280,6 +280,15 @@ impl<'ast> Visit<'ast> for Requests {
             }),
             _ => false,
         };
+        let takes_it_first = match &*c.func {
+            Expr::Path(p) => {
+                p.path.segments.last().is_some_and(|s| table::find(On::Common, &s.ident.to_string()).is_some())
+            }
+            _ => false,
+        };
+        if takes_it_first && c.args.len() > 1 {
+            c.args.first().into_iter().for_each(|e| self.function_as_argument(e));
+        }
         if takes_a_function && c.args.len() > 1 {
             c.args.last().into_iter().for_each(|e| self.function_as_argument(e));
         }
@@ -391,6 +400,14 @@ impl<'ast> Visit<'ast> for Requests {
             _ => {}
         }
     }
+}
+
+/// Whether a call by a bare name has as many arguments as `ad`'s function of this common name. A
+/// call with another number is of the user's own function.
+fn is_common_call(c: &syn::ExprCall) -> bool {
+    let Expr::Path(p) = &*c.func else { return false };
+    let row = p.path.get_ident().and_then(|name| table::find(On::Common, &name.to_string()));
+    row.is_some_and(|row| (row.args.0..=row.args.1).contains(&c.args.len()))
 }
 
 impl Requests {

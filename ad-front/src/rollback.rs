@@ -244,6 +244,7 @@ impl<'a> Lower<'a> {
             beside: _,
             // Facts about terms, which are never removed, and input for the next run.
             g: _,
+            guesses: _,
             maybe_unreached: _,
             inferred_now: _,
             typed_by_literal: _,
@@ -259,6 +260,7 @@ impl<'a> Lower<'a> {
             // They are those of the enclosing constructs.
             call_counter: _,
             call_keys: _,
+            inner_order: _,
             queues: _,
         } = self;
         state.rollback(mark);

@@ -347,8 +347,8 @@ impl<'a> Lower<'a> {
         all.insert(0, reached);
         let made = self.g.prim(Prim::Call(callee.clone().into()), &all);
         let of_function = sig.result.leaves().len();
-        let results: Vec<Term> = (0..).take(of_function).map(|k| self.g.returned(&callee, k, made)).collect();
-        let after = self.g.returned(&callee, u32::try_from(of_function).unwrap_or(u32::MAX), made);
+        let results: Vec<Term> = (0..).take(of_function).map(|k| self.g.returned(&callee, k, (made, &[]))).collect();
+        let after = self.g.returned(&callee, u32::try_from(of_function).unwrap_or(u32::MAX), (made, &[]));
         if let Some(counter) = self.call_counter {
             self.state.store.put(counter, CellValue::Value(Value::Term(after)));
         }

@@ -107,6 +107,7 @@ impl<'a> Lower<'a> {
             Node::Input(input) if *self.g.ty(t) == Type::scalar(Elem::USIZE) => {
                 match self.constants.iter().position(|c| c.input == *input) {
                     Some(k) => Some(Size::Constant(u32::try_from(k).ok()?)),
+                    None if self.guesses.contains(&self.g, t) => None,
                     None => symbol(input, None),
                 }
             }
@@ -270,6 +271,13 @@ impl<'a> Lower<'a> {
         }
     }
 
+    /// Whether two sizes are taken to be equal where they have to be, without a proof: sizes of
+    /// arguments are, and so is what is not known yet of a call.
+    pub(super) fn may_be_required(&self, a: Term, b: Term) -> bool {
+        let guess = |t| self.guesses.contains(&self.g, t);
+        guess(a) || guess(b) || (self.size_of(a).is_some() && self.size_of(b).is_some())
+    }
+
     /// Requires two sizes to be equal: records an equation or emits a check. Returns whether the
     /// terms are still different.
     pub(super) fn equate(&mut self, a: Term, b: Term, words: [String; 2], range: SrcRange) -> Lowered<bool> {
@@ -288,6 +296,7 @@ impl<'a> Lower<'a> {
         if a == b {
             return Ok(false);
         }
+        self.guesses.note(&self.g, a, b);
         let sides = (self.size_of(a), self.size_of(b));
         if let (Some(Size::Number(x)), Some(Size::Number(y))) = sides {
             return Err(self.state.diags.push(range, catalogue::sizes_never_equal(&words, x, y)));
@@ -326,14 +335,33 @@ pub(super) fn lower(
     let mut known = Findings::default();
     loop {
         let functions = Functions::knowing(known.clone());
-        let mut program = one(sig, item, definitions, (outside, None), &functions, diags)?;
-        functions.add_to(&mut program, (definitions, outside), diags)?;
-        let found = functions.found(&program.functions);
+        let mut errors = Diags::new();
+        let own = one(sig, item, definitions, (outside, None), &functions, &mut errors);
+        let program = own.and_then(|mut program| {
+            functions.add_to(&mut program, (definitions, outside), &mut errors)?;
+            Ok(program)
+        });
+        let unknown = functions.with_unknown_sizes();
+        let found = match &program {
+            Ok(program) => functions.found(&program.functions),
+            // A size that is not known yet may be the cause of an error.
+            Err(Poison) if !unknown.is_empty() => functions.found_without_caller((definitions, outside)),
+            Err(Poison) => known.clone(),
+        };
         // Each further run knows more of the functions, of which there are finitely many.
-        if found == known {
-            return Ok(program);
+        if found != known {
+            known = found;
+            continue;
         }
-        known = found;
+        if errors.is_empty() {
+            for (range, name) in unknown.values() {
+                errors.push(*range, catalogue::recursive_size(name));
+            }
+        }
+        for d in errors.list() {
+            diags.push(d.range, d.message.clone());
+        }
+        return if errors.is_empty() { program } else { Err(Poison) };
     }
 }
 
@@ -405,6 +433,7 @@ pub(super) fn one(
                 diags.push(range, catalogue::order_unknown());
                 return Err(Poison);
             }
+            let result = lower.with_noted_sizes(result);
             return Ok(finish(lower, item, result, equations));
         }
     }

@@ -9,8 +9,8 @@ use super::lower::Lower;
 use super::refs::results::{self, ResultFn};
 use super::value::Value;
 use super::{
-    bits, changes, collected, functions, integers, iter, linalg, methods, options, order, outcomes, queues, reads,
-    recur, search_and_split, slice, sorting,
+    bits, changes, collected, functions, implicit, integers, iter, linalg, methods, options, order, outcomes, queues,
+    reads, recur, search_and_split, slice, sorting,
 };
 use ad_ir::diag::suggest;
 use ad_ir::ir::Elem;
@@ -27,6 +27,7 @@ const TABLES: &[&[Row]] = &[
     functions::CHOOSING,
     functions::HOLDING,
     linalg::TABLE,
+    implicit::TABLE,
     methods::SCALAR,
     integers::TABLE,
     bits::TABLE,
@@ -44,6 +45,7 @@ const TABLES: &[&[Row]] = &[
     methods::join::TABLE,
     slice::TABLE,
     sorting::TABLE,
+    sorting::FUNCTIONS,
     reads::TABLE,
     search_and_split::TABLE,
     changes::TABLE,
@@ -235,7 +237,9 @@ mod tests {
     fn every_function_has_a_proof() {
         // `Zip::from` is proved with its type.
         let functions = ROWS.iter().filter(|row| !row.name.contains("::"));
-        for row in functions.filter(|row| matches!(row.on, On::Dsl | On::Std | On::Mem | On::Nd | On::Linalg)) {
+        for row in
+            functions.filter(|row| matches!(row.on, On::Dsl | On::Std | On::Mem | On::Nd | On::Linalg | On::Common))
+        {
             let Proof::Call(called) = row.proof else { panic!("{} has no proof", row.name) };
             for text in std::iter::once(called.arguments).chain(called.result) {
                 assert!(text.parse::<proc_macro2::TokenStream>().is_ok(), "{}: {text}", row.name);

@@ -74,6 +74,11 @@ impl Diags {
         Poison
     }
 
+    /// Keeps this many errors, those that were found first.
+    pub fn truncate(&mut self, errors: usize) {
+        self.list.truncate(errors);
+    }
+
     /// Whether there is no error.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::derivative::inner::{self as inner_derivatives, InnerPipeline};
 use crate::derivative::{self, check_roots, set_checks};
+use crate::passes::flatten::ListRows;
 use crate::passes::loops::{
     self, accumulated, final_reads, fusion, inner, rematerialise, ring_buffers, strip_mine, unrolled,
 };
@@ -18,13 +19,13 @@ use crate::passes::lowering::LoweredGraph;
 use crate::passes::manager::Manager;
 use crate::passes::{Pass, Roots};
 use crate::passes::{
-    associate, bulk, filled, hoist, implied, pairs, push, searches, share, simplify, trip_counts, unroll,
+    associate, bulk, filled, flatten, hoist, implied, pairs, push, searches, share, simplify, trip_counts, unroll,
 };
 use ad_ir::analysis::decisions::Decisions;
 use ad_ir::descriptor::{Descriptor, Further, JVP, VJP};
 use ad_ir::ir::{Graph, Term, valid};
 use ad_ir::prim::structural::Callee;
-use ad_ir::program::{Compressed, Program, Routine, Staged};
+use ad_ir::program::{Compressed, Declared, Param, ParamTree, Program, RaggedPart, Routine, Staged};
 use ad_ir::stage;
 
 pub use crate::derivative::Prepared;
@@ -37,6 +38,7 @@ const FUNCTION: &[Pass] = &[
     unrolled::PASS,
     inner::PASS,
     loops::PASS,
+    flatten::PASS,
     push::PASS,
     unroll::PASS,
     ring_buffers::PASS,
@@ -88,9 +90,11 @@ pub fn prepare(mut program: Program, mut log: Option<&mut Log>) -> Prepared {
     let source = Roots { values: program.result.terms(), checks: check_roots(&program.checks), ..Roots::default() };
     Manager::new(FUNCTION_ITSELF, log.as_deref_mut(), &program.hints).record(g, SOURCE, &source);
     let mut passes = Inner { log: log.as_deref_mut(), hints: &program.hints };
+    let lists = lists_of(g, &program.declared, &program.params);
     let roots = inner_derivatives::replaced(g, program.mode, &source, &mut passes);
     let mut manager = Manager::new(FUNCTION_ITSELF, log, &program.hints);
     manager.cx.active = program.active.iter().filter_map(|&k| program.params[k].input).collect();
+    manager.cx.lists = lists;
     if roots != source {
         manager.record(g, INNER_DERIVATIVES, &roots);
     }
@@ -105,6 +109,33 @@ pub fn prepare(mut program: Program, mut log: Option<&mut Log>) -> Prepared {
     program.checks.retain(|c| g.bool_value(c.ok) != Some(true));
     let plain = if roots.counting_runs.is_empty() { roots.values } else { roots.counting_runs };
     Prepared { program, plain, exact }
+}
+
+/// The rows of the lists of `Vec`s in these parameters.
+fn lists_of(g: &Graph, declared: &[Declared], params: &[Param]) -> Vec<ListRows> {
+    let mut found = Vec::new();
+    let mut stack: Vec<&ParamTree> = declared.iter().map(|p| &p.parts).collect();
+    while let Some(tree) = stack.pop() {
+        match tree {
+            ParamTree::Leaf(_) => {}
+            ParamTree::Tuple { parts, .. } => stack.extend(parts),
+            ParamTree::List { element: inner, .. } | ParamTree::Defined { inner, .. } => stack.push(inner),
+            ParamTree::Ragged(of, parts) => {
+                let part = |wanted: RaggedPart| {
+                    let at = of.parts().position(|part| part == wanted)?;
+                    let ParamTree::Leaf(k) = parts.get(at)? else { return None };
+                    g.input(params[*k].input?)
+                };
+                let all = [RaggedPart::Elements, RaggedPart::Starts, RaggedPart::Sizes(0), RaggedPart::Most(0)];
+                if let [Some(elements), Some(starts), Some(lens), Some(most)] = all.map(part)
+                    && of.rank == 1
+                {
+                    found.push(ListRows { elements, starts, lens, most });
+                }
+            }
+        }
+    }
+    found
 }
 
 /// The passes over a function that is differentiated inside of another one.

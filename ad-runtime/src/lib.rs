@@ -7,7 +7,7 @@
 //!   infinities) is written down there.
 //! - [`kernel`]: the loops that generated code calls. It is not a public API: it is stable for
 //!   generated code only.
-//! - [`linalg`]: linear algebra as ordinary functions.
+//! - [`linalg`]: linear algebra as ordinary functions; [`implicit`]: solutions of equations.
 //! - `reached`: the panics of a derivative where its function panics inside of a loop.
 //! - `lists`: lists of arrays of one shape; `ragged`: lists of arrays of several shapes.
 //! - `place`: constants of the place of a definition.
@@ -32,6 +32,7 @@ mod calls;
 pub mod check;
 mod differentiable;
 pub mod dsl;
+pub mod implicit;
 pub mod kernel;
 pub mod linalg;
 mod lists;

@@ -78,6 +78,8 @@ impl<D: Dimension> Shapes<D> {
 /// The elements of the arrays of a list.
 pub struct Flat<F> {
     elements: Vec<F>,
+    /// The number of elements, while they are counted and not yet stored.
+    counted: Option<usize>,
 }
 
 impl<F: Clone> Flat<F> {
@@ -85,22 +87,29 @@ impl<F: Clone> Flat<F> {
     #[must_use]
     #[expect(clippy::new_without_default, reason = "generated code calls it by this name, as it does for other lists")]
     pub fn new() -> Self {
-        Flat { elements: Vec::new() }
+        Flat { elements: Vec::new(), counted: None }
     }
 
     /// Adds the elements of an array row by row, if it is `present`.
     pub fn push_if<D: Dimension>(&mut self, present: bool, array: &(impl Element<F, D> + ?Sized)) {
+        if !present {
+            return;
+        }
         let view = array.viewed();
-        match view.as_slice() {
-            _ if !present => {}
-            Some(elements) => self.elements.extend_from_slice(elements),
-            None => self.elements.extend(view.iter().cloned()),
+        match (&mut self.counted, view.as_slice()) {
+            (Some(count), _) => *count += view.len(),
+            (None, Some(elements)) => self.elements.extend_from_slice(elements),
+            (None, None) => self.elements.extend(view.iter().cloned()),
         }
     }
 
-    /// The elements of all arrays of a list. `push` adds those of an item.
+    /// The elements of all arrays of a list. `push` adds those of an item. It is called twice for
+    /// each item: the elements are counted first, so that they are copied once.
     #[must_use]
-    pub fn of_all<I: IntoIterator>(mut self, list: I, push: impl Fn(&mut Self, I::Item)) -> Vec<F> {
+    pub fn of_all<I: IntoIterator + Clone>(mut self, list: I, push: impl Fn(&mut Self, I::Item)) -> Vec<F> {
+        self.counted = Some(0);
+        list.clone().into_iter().for_each(|item| push(&mut self, item));
+        self.elements.reserve_exact(self.counted.take().unwrap_or(0));
         list.into_iter().for_each(|item| push(&mut self, item));
         self.elements
     }
@@ -135,17 +144,33 @@ impl<F, D: Dimension> OfShape<F> for Array<F, D> {
 }
 
 /// The arrays of a list, given the elements of all arrays and the sizes of each array along each
-/// axis.
+/// axis. An array with at least half of the elements keeps the memory of the vector.
 ///
 /// # Panics
 /// If there are fewer elements than the shapes have.
 #[must_use]
-pub fn arrays_of_shapes<F, A: OfShape<F>, const N: usize>(elements: Vec<F>, sizes: [Vec<usize>; N]) -> Vec<A> {
-    let mut elements = elements.into_iter();
+pub fn arrays_of_shapes<F: Clone, A: OfShape<F>, const N: usize>(
+    mut elements: Vec<F>,
+    sizes: [Vec<usize>; N],
+) -> Vec<A> {
     let count = sizes.first().map_or(0, Vec::len);
-    let one = |k: usize| {
-        let shape: Vec<usize> = sizes.iter().map(|sizes| sizes[k]).collect();
-        A::of_shape(&shape, elements.by_ref().take(shape.iter().product()).collect())
-    };
-    (0..count).map(one).collect()
+    let shapes: Vec<Vec<usize>> = (0..count).map(|k| sizes.iter().map(|sizes| sizes[k]).collect()).collect();
+    let mut next = 0;
+    let parts: Vec<(usize, usize)> = shapes
+        .iter()
+        .map(|shape| {
+            let start = next;
+            next += shape.iter().product::<usize>();
+            (start, next)
+        })
+        .collect();
+    let large = parts.iter().position(|(start, end)| *end > *start && 2 * (end - start) >= elements.len());
+    let copied = |(k, &(start, end))| if large == Some(k) { Vec::new() } else { elements[start..end].to_vec() };
+    let mut all: Vec<Vec<F>> = parts.iter().enumerate().map(copied).collect();
+    if let Some(k) = large {
+        elements.truncate(parts[k].1);
+        elements.drain(..parts[k].0);
+        all[k] = elements;
+    }
+    shapes.iter().zip(all).map(|(shape, own)| A::of_shape(shape, own)).collect()
 }

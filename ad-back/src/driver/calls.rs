@@ -34,7 +34,7 @@ impl Driver<'_> {
     /// The statement of a call.
     pub(super) fn call_of(&mut self, t: Term, callee: &Callee, args: &[Term], guard: &[Guard]) {
         let mut names = Vec::new();
-        let call = self.called(callee, &args[1..], &TokenStream::new(), &mut names);
+        let call = self.called(callee, &callee.split(args).0[1..], &TokenStream::new(), &mut names);
         let name = self.name(t);
         let value = match self.g.bool_value(args[0]) {
             Some(true) => call,

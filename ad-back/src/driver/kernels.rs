@@ -24,13 +24,13 @@ impl Driver<'_> {
     ) -> Result<(), String> {
         let g = self.g;
         let mut names = Vec::new();
-        let Some(p) = as_product(g, spec, args[0], args[1]) else {
+        let exact = self.plan.exact.contains(&t);
+        let Some(p) = as_product(g, spec, [args[0], args[1]], exact) else {
             return self.strided(t, guard);
         };
         let a = self.operand(&p.a, &[&p.batch, &p.m, &p.k], &mut names);
         let b = self.operand(&p.b, &[&p.batch, &p.k, &p.n], &mut names);
         let name = self.name(t);
-        let exact = self.plan.exact.contains(&t);
         if g.rank(t) == 0 {
             let whole = p.a.start.is_none() && p.b.start.is_none();
             let copies = if exact || !whole || spec.absorbing() {

@@ -14,7 +14,7 @@ use ad_middle::passes::lowering::strided::{Distance, Group, StridedOperand, stri
 impl Driver<'_> {
     /// A contraction as a batch of matrix products.
     pub(super) fn strided(&mut self, t: Term, guard: &[Guard]) -> Result<(), String> {
-        let Some(p) = strided(self.g, t) else {
+        let Some(p) = strided(self.g, t, self.plan.exact.contains(&t)) else {
             return Err("a contraction that is no matrix product".into());
         };
         let mut names = Vec::new();
@@ -30,6 +30,7 @@ impl Driver<'_> {
         let on_stack = matches!(self.memory.hold.get(&t), Some(Hold::Stack(_)));
         let [first, second] = p.absorbs;
         let (name, absorbs) = match (on_stack, first || second) {
+            _ if p.is_limited() => ("products_within", quote!(, [#first, #second], #on_stack)),
             (true, _) => ("products_off_heap", quote!(, [#first, #second])),
             (false, true) => ("absorbing_products", quote!(, [#first, #second])),
             (false, false) => ("products", quote!()),
@@ -54,7 +55,11 @@ impl Driver<'_> {
 
     /// The size of a group and its strides in these arrays.
     fn group(&self, group: &Group, arrays: &[usize], names: &mut Vec<Term>) -> TokenStream {
-        let size = self.product(&group.size, names).tokens;
+        let mut size = self.product(&group.size, names).tokens;
+        for &limit in &group.limits {
+            let limit = self.argument(limit, names);
+            size = quote!(::core::cmp::min(#size, #limit));
+        }
         let strides = arrays.iter().map(|&k| match &group.strides[k] {
             Some(stride) => self.stride(stride, names),
             None => quote!(0),

@@ -172,7 +172,7 @@ fn shows(all: &Shared<'_>, plan: &Plan, t: Term, shown: &BTreeSet<Term>) -> bool
         let mut inner: BTreeMap<Term, bool> = BTreeMap::new();
         for u in read {
             match plan.class(u) {
-                Class::View => inner.extend(reads(g, &plan.class, &plan.windows, u)),
+                Class::View => inner.extend(reads(g, &plan.class, (&plan.windows, &plan.exact), u)),
                 _ => drop(inner.insert(u, false)),
             }
         }

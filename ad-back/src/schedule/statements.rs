@@ -24,7 +24,7 @@ pub(crate) struct CheckTerms {
 pub(super) fn reads(
     g: &Graph,
     class: &TermTable<Class>,
-    windows: &BTreeMap<Term, ImplicitIm2col>,
+    (windows, exact): (&BTreeMap<Term, ImplicitIm2col>, &HashSet<Term>),
     t: Term,
 ) -> BTreeMap<Term, bool> {
     let mut found: BTreeMap<Term, bool> = BTreeMap::new();
@@ -52,10 +52,10 @@ pub(super) fn reads(
                 );
             for (k, &c) in args.iter().enumerate() {
                 let mut read = c;
-                if let Some(p) = strided(g, t) {
+                if let Some(p) = strided(g, t, exact.contains(&t)) {
                     let part = if k == 0 { p.a } else { p.b };
                     read = part.array;
-                    stack.extend(part.starts.iter().map(|s| (s.2, false)));
+                    stack.extend(part.scalars().into_iter().map(|s| (s, false)));
                     stack.extend(g.shape(c).iter().map(|&n| (n, false)));
                 } else if matches!(prim, Prim::Contract(_)) {
                     let behind = stored_operand(g, c);

@@ -25,7 +25,7 @@ pub(in super::super) struct ByItems {
 /// The contraction as a product with rows of items. Without `n` the items may be any axis.
 pub(in super::super) fn by_items(g: &Graph, plan: &Plan, t: Term, n: Option<Term>) -> Option<(Term, ByItems)> {
     let Node::Prim(Prim::Contract(spec), args) = g.node(t) else { return None };
-    let p = as_product(g, spec, args[0], args[1])?;
+    let p = as_product(g, spec, [args[0], args[1]], plan.exact.contains(&t))?;
     if spec.absorbing()
         || !p.batch.is_empty()
         || g.rank(t) == 0

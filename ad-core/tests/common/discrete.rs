@@ -50,7 +50,7 @@ impl Gen {
                 let x = self.int(env, ty, shape);
                 self.g.prim(Prim::IntNeg, &[x])
             }
-            9 if shape.len() == 1 && ty == IntTy::Usize => self.g.iota(shape[0]),
+            9 if shape.len() == 1 && ty == IntTy::Usize => self.positions(env, shape[0]),
             9 if shape.len() < 3 => {
                 // A sum or an extremum of integers over an axis.
                 let n = self.rng.pick(&self.sizes);
@@ -70,6 +70,16 @@ impl Gen {
         };
         env.pool.push(t);
         t
+    }
+
+    /// Positions of elements, in a vector or in rows of 0, 1, 2, .. elements.
+    fn positions(&mut self, env: &Env, n: Term) -> Term {
+        let all = self.g.iota(n);
+        match env.pool.len() % 4 {
+            0 => self.g.prim(Prim::RowIndex(false), &[all, n]),
+            1 => self.g.prim(Prim::RowIndex(true), &[all, n]),
+            _ => all,
+        }
     }
 
     fn int_leaf(&mut self, env: &mut Env, ty: IntTy, shape: &[Term]) -> Term {

@@ -183,6 +183,7 @@ impl Program {
             ("-", _) if real => self.g.sub(a, b),
             ("*", _) if real => self.g.mul(a, b),
             ("/", _) if real => self.g.div(a, b),
+            ("&&", _) => self.g.and(a, b),
             ("*0", _) => self.g.binary(Binary::MulZero, a, b),
             ("+", _) => self.g.int(IntOp::Add, a, b),
             ("-", _) => self.g.int(IntOp::Sub, a, b),
@@ -342,7 +343,7 @@ impl<'a> Parser<'a> {
 
     fn expr(&mut self) -> Expr {
         let a = self.operand();
-        let ops = ["*0 ", "<=", ">=", "==", "<", ">", "+", "-", "*", "/"];
+        let ops = ["&&", "*0 ", "<=", ">=", "==", "<", ">", "+", "-", "*", "/"];
         match ops.into_iter().find(|op| self.eat(op)) {
             Some(op) => Expr::Infix(op.trim().into(), Box::new([a, self.operand()])),
             None => a,

@@ -173,7 +173,7 @@ fn constructs() {
             = help: use a type of your own with `#[derive(Differentiable)]`
 
             `.cumprod()` is not supported yet
-            = help: write `scan(1.0, &x, |product, v| product * v)`"#]],
+            = help: write `cumprod(&x)`, along the last axis"#]],
     );
     says(
         quote! { fn f(x: f64) -> f64 { fn g() {} const C: f64 = 1.0; if x > 0.0 { x } } },

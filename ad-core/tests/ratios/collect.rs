@@ -112,10 +112,10 @@ fn of_agrees(tokens: TokenStream) -> Option<syn::ItemFn> {
 
 /// The program, if it has a loop and something can be given to it.
 fn collected(f: syn::ItemFn, name: String, place: &str) -> Option<Collected> {
-    let mut has = Has { loops: false, constants: false, operators: false, linalg: false };
+    let mut has = Has { loops: false, constants: false, operators: false, uncounted: false };
     has.visit_block(&f.block);
     let real = matches!(&f.sig.output, syn::ReturnType::Type(_, ty) if ty.to_token_stream().to_string() == "f64");
-    if !has.loops || has.constants || has.operators || has.linalg || !real || !f.sig.generics.params.is_empty() {
+    if !has.loops || has.constants || has.operators || has.uncounted || !real || !f.sig.generics.params.is_empty() {
         return None;
     }
     let mut axes = 0;
@@ -170,10 +170,11 @@ fn argument(ty: &str, k: usize, axes: &mut usize) -> Option<TokenStream> {
     Some(if view { quote!(#array.view()) } else { quote!(#by_reference #array) })
 }
 
-/// The functions of `ad::linalg`.
-static LINALG: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
+/// The functions of `ad::linalg`, and those that sort or solve equations.
+static UNCOUNTED: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
     let all = ad_oracle::documents::names().into_iter();
-    all.filter(|row| row.on == "`ad::linalg`").map(|row| row.name).collect()
+    let uncounted = |on| matches!(on, "`ad::linalg`" | "function of a common name");
+    all.filter(|row| uncounted(row.on)).map(|row| row.name).collect()
 });
 
 /// Whether there is a loop, a constant of the file, and an operator of a type of the program's own
@@ -182,8 +183,8 @@ struct Has {
     loops: bool,
     constants: bool,
     operators: bool,
-    /// Calls of `ad::linalg`, whose kernels are not counted.
-    linalg: bool,
+    /// Calls of functions whose operations are not counted.
+    uncounted: bool,
 }
 
 impl Visit<'_> for Has {
@@ -200,8 +201,8 @@ impl Visit<'_> for Has {
     fn visit_expr_path(&mut self, e: &syn::ExprPath) {
         let name = e.path.get_ident().map(ToString::to_string).unwrap_or_default();
         self.constants |= name.len() > 1 && !name.contains(|c: char| c.is_lowercase());
-        self.linalg |= LINALG.contains(&*name);
-        self.linalg |= e.path.segments.iter().any(|part| part.ident == "linalg");
+        self.uncounted |= UNCOUNTED.contains(&*name);
+        self.uncounted |= e.path.segments.iter().any(|part| part.ident == "linalg");
         syn::visit::visit_expr_path(self, e);
     }
 }

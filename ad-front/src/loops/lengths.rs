@@ -279,9 +279,7 @@ impl<'a> Lower<'a> {
         };
         let may = n == m
             || (self.state.facts.prove_le(&self.g, n, m) && self.state.facts.prove_le(&self.g, m, n))
-            || (self.size_of(n).is_some()
-                && self.size_of(m).is_some()
-                && (self.g.int_value(n).is_none() || self.g.int_value(m).is_none()));
+            || (self.may_be_required(n, m) && (self.g.int_value(n).is_none() || self.g.int_value(m).is_none()));
         // Only a `Vec` or an array of rank 1 can change its number of elements.
         let rows = matches!(value, Value::List(_) | Value::Nested(..) | Value::Filled(..))
             || matches!(value, Value::Term(t) if self.g.rank(*t) == 1)

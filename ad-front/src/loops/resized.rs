@@ -66,7 +66,7 @@ impl<'a> Lower<'a> {
             let may = carried
                 || n == m
                 || (self.state.facts.prove_le(&self.g, n, m) && self.state.facts.prove_le(&self.g, m, n))
-                || (self.size_of(n).is_some() && self.size_of(m).is_some());
+                || self.may_be_required(n, m);
             news |= !may && self.note_length_change(&size_of(key, &c.name, axis));
         }
         news

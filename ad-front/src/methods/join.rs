@@ -208,6 +208,9 @@ fn kron<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let (a, b) = (me.describe(&Value::Term(a)), me.describe(&Value::Term(b)));
         return Err(me.error(call.range, catalogue::expected(wanted::MATRICES, &format!("{a} and {b}"))));
     };
+    // ndarray cuts the result into parts of the size of the second matrix.
+    let zero = me.g.lit_usize(0);
+    [k, l].into_iter().for_each(|size| me.require_lt(zero, size, catalogue::reached::NO_ELEMENTS));
     let spec = Contraction::new([0, 1], [2, 3], [0, 2, 1, 3]);
     let t = me.g.contract(a, b, spec);
     let sizes = [me.g.int(IntOp::Mul, n, k), me.g.int(IntOp::Mul, m, l)];

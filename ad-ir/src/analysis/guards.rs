@@ -93,8 +93,8 @@ fn common(g: &Graph, roots: &[Term], follows: &dyn Fn(Guard) -> Vec<Guard>) -> H
                 for (arm, value) in [(*then, true), (*other, false)] {
                     let mut set = own.clone();
                     if set.len() < DEEPEST && !set.contains(&(*cond, value)) {
-                        set.insert(0, (*cond, value));
-                        set.extend(follows((*cond, value)));
+                        let follow = follows((*cond, value));
+                        set.splice(0..0, std::iter::once((*cond, value)).chain(follow.into_iter().rev()));
                     }
                     give(&mut guards, arm, set);
                 }
@@ -124,6 +124,17 @@ pub fn parts(g: &Graph, (c, value): Guard) -> Vec<Guard> {
         Node::Prim(Prim::Not, ref args) => vec![(args[0], !value)],
         _ => Vec::new(),
     }
+}
+
+/// The conditions of a set that do not follow from others of it.
+pub fn least(g: &Graph, set: &[Guard]) -> Vec<Guard> {
+    let mut following: Vec<Guard> = set.iter().flat_map(|&guard| parts(g, guard)).collect();
+    let mut next = 0;
+    while let Some(&part) = following.get(next).filter(|_| next < DEEPEST) {
+        following.extend(parts(g, part));
+        next += 1;
+    }
+    set.iter().copied().filter(|guard| !following.contains(guard)).collect()
 }
 
 /// The size that a condition compares with 0, and whether the condition is that the size is not 0.

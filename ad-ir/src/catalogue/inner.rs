@@ -35,4 +35,15 @@ pub fn inner_derivative_without_a_bound(function: &str, name: &str) -> Message {
     message(format!("`{name}` is called in a loop of a differentiated function, and a loop of `{function}` has no bound"))
         .help(format!("write the loop of `{function}` as `for _ in 0..limit` with a `break`, or call `{name}` outside of loops"))
 }
+
+/// `solver`: `fixed_point` or another one.
+pub fn solver_of_calls(solver: &str) -> Message {
+    message(format!("the function that `{solver}` takes calls a function with a rule of its own, or one that calls itself"))
+        .help("use a loop in place of the recursion, and a function whose body is read in place of one with a rule")
+}
+
+pub fn solver_without_a_bound(solver: &str) -> Message {
+    message(format!("the function that `{solver}` takes has a loop without a bound"))
+        .help("write the loop as `for _ in 0..limit` with a `break`")
+}
 }

@@ -16,7 +16,17 @@ pub fn derivative_of_recursion(option: &str, name: &str) -> Message {
 
 pub fn recursive_signature(name: &str) -> Message {
     message(format!("`{name}` calls itself, and has a result of this type"))
-        .help("numbers, arrays of static size and tuples of these are understood there")
+        .help("numbers, arrays, `Vec`s of numbers and tuples of these are understood there")
+}
+
+pub fn recursive_size(name: &str) -> Message {
+    message(format!("`{name}` calls itself, and the size of its result does not follow from sizes and integers that are passed to it"))
+        .help("return an array as large as a parameter or as an integer says, and the number of elements in use beside it; or pass `&mut [f64]` and write into it")
+}
+
+pub fn recursive_size_in_a_loop(name: &str) -> Message {
+    message(format!("`{name}` calls itself, and the size of its result is another one in each step of a loop"))
+        .help("pass arrays and integers that have the same size and value in each step, and the part that is in use as two integers")
 }
 
 pub fn recursive_generic(name: &str) -> Message {

@@ -17,6 +17,7 @@ pub const LITERAL_TIMES: &str = "a literal number of times, at most 16";
 pub const MATRIX: &str = "a matrix: an array of rank 2";
 pub const RIGHT_HAND_SIDE: &str = "a right-hand side of the type of the matrix: an array of rank 1 or 2";
 pub const MATRICES: &str = "two matrices of one real type";
+pub const NUMBER_OR_VECTOR: &str = "a real number or an array of rank 1";
 pub const NUMBERS: &str = "an array of numbers";
 pub const NUMBERS_OR_VECTOR: &str = "an array of numbers (of rank 1 for `argmax` and `argmin`)";
 pub const ONE_NUMBER: &str = "one number";

@@ -160,8 +160,9 @@ impl Graph {
             && callee.direct.is_none()
             && callee.half == Half::Value
         {
+            let sizes = callee.split(&args).1;
             for k in (0..).take(callee.results.len()) {
-                results.push(self.returned(callee, k, row));
+                results.push(self.returned(callee, k, (row, sizes)));
             }
         }
         let (init, carried) = (Vec::new(), Vec::new());
@@ -169,19 +170,22 @@ impl Graph {
         self.proj(all, 0)
     }
 
-    /// A result of a call that has left this record.
-    pub fn returned(&mut self, callee: &Callee, k: u32, record: Term) -> Term {
+    /// A result of a call that has left this record. `given`: the sizes after the arguments of the
+    /// call.
+    pub fn returned(&mut self, callee: &Callee, k: u32, (record, given): (Term, &[Term])) -> Term {
         let result = &callee.results[k as usize];
-        let (elem, sizes) = (result.elem, self.returned_sizes(result, record));
+        let (elem, sizes) = (result.elem, self.returned_sizes(result, (record, given)));
         let args: Vec<Term> = std::iter::once(record).chain(sizes).collect();
         self.prim(Prim::Returned(k, elem), &args)
     }
 
-    /// The sizes of a result of a call that has left this record.
-    pub fn returned_sizes(&mut self, result: &Returns, record: Term) -> Vec<Term> {
+    /// The sizes of a result of a call that has left this record. `given` as in
+    /// [`Graph::returned`].
+    pub fn returned_sizes(&mut self, result: &Returns, (record, given): (Term, &[Term])) -> Vec<Term> {
         let size = |&extent: &Extent| match extent {
             Extent::Number(n) => self.lit_usize(n),
             Extent::Result(k) => self.prim(Prim::Returned(k, Elem::USIZE), &[record]),
+            Extent::Given(k) => given[k as usize],
         };
         result.sizes.iter().map(size).collect()
     }

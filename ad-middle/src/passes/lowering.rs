@@ -12,6 +12,7 @@
 mod contraction;
 pub mod exact;
 mod exclusive;
+mod extents;
 pub mod im2col;
 mod in_place;
 pub mod matrix;
@@ -58,6 +59,7 @@ pub fn rules() -> Vec<&'static str> {
         "lowering.no_index",
         "lowering.sum_of_products",
         "lowering.index_table",
+        "lowering.extents",
     ]
 }
 
@@ -289,6 +291,10 @@ impl Lowering<'_> {
                 let kept = matches!(g.node(made), Node::Prim(Prim::Contract(_), _));
                 return Ok(((!kept).then_some("lowering.sum_of_products"), made));
             }
+            Node::Prim(Prim::Select, args) if !exact => match extents::of_result(g, t, args) {
+                Some(made) => ("lowering.extents", made),
+                None => return Ok((None, g.mk(mapped))),
+            },
             Node::Scatter { put: Put::Add, src, .. } if sums_rows(g, *src) => match with_tables(g, t, &mapped) {
                 Some(made) => ("lowering.index_table", made),
                 None => return Ok((None, g.mk(mapped))),

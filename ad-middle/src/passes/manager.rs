@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write as _;
 use std::rc::Rc;
 
+use super::flatten::ListRows;
 use super::lowering::{self, LoweredGraph};
 use super::roots::Roots;
 use super::simplify::{self, Fired};
@@ -51,6 +52,8 @@ impl std::fmt::Debug for Pass {
 pub struct Context {
     /// The inputs that derivatives are taken with respect to.
     pub active: Vec<u32>,
+    /// The rows of lists of `Vec`s that stand one after the other in one vector.
+    pub lists: Vec<ListRows>,
     /// How often each rule of the simplifier fired.
     pub fired: Fired,
     roots: Roots,

@@ -5,6 +5,7 @@
 
 pub(crate) mod element;
 pub(crate) mod filled;
+pub mod flatten;
 pub(crate) mod implied;
 mod item_axis;
 mod lift;

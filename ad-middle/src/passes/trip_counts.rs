@@ -157,7 +157,9 @@ impl Counting<'_> {
             let node = &*g.node_rc(t);
             let mut any = matches!(node, Node::Input(k) if active.contains(k));
             node.for_each_child(|c| any |= reached.contains(&c));
-            if !any || matches!(node, Node::Prim(Prim::StopGradient, _)) || !has_real(g, t) {
+            // The record of a call is an integer, and has results that are real.
+            let is_real = has_real(g, t) || matches!(node, Node::Prim(Prim::Call(_), _));
+            if !any || matches!(node, Node::Prim(Prim::StopGradient, _)) || !is_real {
                 continue;
             }
             reached.insert(t);

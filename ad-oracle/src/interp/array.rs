@@ -65,6 +65,7 @@ pub(super) fn prim(prim: &Prim, args: &[&Array], work: &mut Work) -> Out {
         | Prim::Slice(_)
         | Prim::Pad(_)
         | Prim::Iota
+        | Prim::RowIndex(_)
         | Prim::Stack => work.moved += n,
     }
     Ok(result)
@@ -239,6 +240,20 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
         Prim::Iota => {
             let n = size(args[0])?;
             Ok(Array { elem: Elem::USIZE, shape: vec![n], data: Data::Int((0..n as i128).collect()) })
+        }
+        Prim::RowIndex(place) => {
+            let (total, width) = (size(args[1])?, args[0].shape.last().copied().ok_or("an array without axes")?);
+            let Data::Int(lens) = &args[0].data else { return Err("lengths that are no integers".into()) };
+            let count: usize = args[0].shape[..args[0].shape.len() - 1].iter().product();
+            let mut data = Vec::with_capacity(count * total);
+            for b in 0..count {
+                let rows = lens[b * width..][..width].iter().enumerate();
+                let all = rows.flat_map(|(row, &len)| (0..len).map(move |at| if *place { at } else { row as i128 }));
+                let after = (0..).map(|at| if *place { at } else { width as i128 });
+                data.extend(all.chain(after).take(total));
+            }
+            let shape = [&args[0].shape[..args[0].shape.len() - 1], &[total]].concat();
+            Ok(Array { elem: Elem::USIZE, shape, data: Data::Int(data) })
         }
         Prim::Stack => Array::from_rows(args[0].elem, &args[0].shape, args),
         Prim::Contract(c) => contract(c, args[0], args[1]),

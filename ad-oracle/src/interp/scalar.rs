@@ -171,6 +171,8 @@ pub(super) fn powi(x: Dual, n: i128) -> Dual {
     Dual { v: x.v.powi(n), d: if p == 0.0 { 0.0 } else { scale(p, x.d) } }
 }
 
+/// The value of a comparison. `Cmp::holds` is not used here: the compiler folds
+/// literals with it, and this is what tests that.
 pub(super) fn compare<T: PartialOrd>(op: Cmp, a: &T, b: &T) -> bool {
     match op {
         Cmp::Eq => a == b,

@@ -7,7 +7,8 @@
 //! | | |
 //! | --- | --- |
 //! | make | [`build1`], [`build`], [`iota`], [`replicate`], [`one_hot`], [`gather`], [`scatter`] |
-//! | reduce | [`sum`], [`product`], [`maximum`], [`minimum`], [`norm`], [`logsumexp`], [`sum_outer`], [`argmax`], [`argmin`], [`softmax`], [`cumsum`] |
+//! | reduce | [`sum`], [`product`], [`maximum`], [`minimum`], [`norm`], [`logsumexp`], [`sum_outer`], [`argmax`], [`argmin`], [`softmax`], [`cumsum`], [`cumprod`] |
+//! | in order | [`sort`], [`argsort`], [`searchsorted`], [`interp`] |
 //! | elementwise | those of [`scalar`] ([`sigmoid`], [`relu`], ..), [`select`], [`map2`] |
 //! | in sequence | [`fold`], [`reduce`], [`scan`], [`scanl`], [`scanr`] |
 //! | about derivatives | [`stop_gradient`], [`checkpoint`] |
@@ -24,6 +25,7 @@ mod elementwise;
 mod recurrences;
 mod reductions;
 mod seq;
+mod sorting;
 mod stackable;
 
 pub(crate) use elements::dim;
@@ -40,6 +42,7 @@ pub mod functions {
     pub use super::elementwise::{checkpoint, map2, select, stop_gradient};
     pub use super::recurrences::*;
     pub use super::reductions::*;
+    pub use super::sorting::*;
 }
 
 pub use crate::real::{Integer, Scalar};

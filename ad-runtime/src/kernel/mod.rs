@@ -70,6 +70,6 @@ pub use reduce::{
 };
 pub(crate) use special::scalar_functions;
 pub use special::*;
-pub use strided::{Indices, absorbing_products, products, products_off_heap};
+pub use strided::{Indices, absorbing_products, products, products_off_heap, products_within};
 pub use vector::*;
 pub use windows::{Axis, absorbing_windows, windows, windows_in_order};

@@ -85,6 +85,24 @@ pub fn products_off_heap<F: Real, const B: usize>(
     multiply(c, a, b, at, absorbs, true);
 }
 
+/// [`absorbing_products`] in a part of the result. The rest of it is zero. `off_heap`: without the
+/// heap.
+///
+/// # Panics
+///
+/// If the part is longer than `c`.
+pub fn products_within<F: Real, const B: usize>(
+    c: &mut [F],
+    a: From<'_, F>,
+    b: From<'_, F>,
+    at: Indices<B>,
+    absorbs: [bool; 2],
+    off_heap: bool,
+) {
+    c.fill(F::zero());
+    multiply(c, a, b, at, absorbs, off_heap);
+}
+
 fn multiply<F: Real, const B: usize>(
     c: &mut [F],
     a: From<'_, F>,

@@ -126,6 +126,49 @@ pub fn cumsum_back<F: Real>(out: &mut [F], x: &[F], n: usize) {
     }
 }
 
+/// Rows of several lengths, one after the other: the number of the row of each element. `lens` has
+/// the lengths of `n` rows for each vector. An element after the last row has the number `n`.
+///
+/// # Panics
+///
+/// If the lengths are not a whole number of vectors of `n`, or the numbers not as many vectors.
+#[track_caller]
+pub fn numbers_of_rows(out: &mut [usize], lens: &[usize], n: usize) {
+    rows_of_lengths(out, lens, n, |row, number| row.fill(number));
+}
+
+/// Like [`numbers_of_rows`], for the place of each element in its row. An element after the last
+/// row is counted from there.
+///
+/// # Panics
+///
+/// If the lengths are not a whole number of vectors of `n`, or the places not as many vectors.
+#[track_caller]
+pub fn places_in_rows(out: &mut [usize], lens: &[usize], n: usize) {
+    rows_of_lengths(out, lens, n, |row, _| row.iter_mut().enumerate().for_each(|(k, place)| *place = k));
+}
+
+/// Calls `f` with each row and its number, and with what is after the last row and `n`.
+#[track_caller]
+fn rows_of_lengths(out: &mut [usize], lens: &[usize], n: usize, mut f: impl FnMut(&mut [usize], usize)) {
+    if n == 0 || lens.is_empty() {
+        f(out, n);
+        return;
+    }
+    let count = lens.len() / n;
+    assert!(lens.len() == count * n && out.len().is_multiple_of(count), "{} numbers of {count} vectors", out.len());
+    let total = out.len() / count;
+    for (k, lens) in lens.chunks_exact(n).enumerate() {
+        let mut rest = &mut out[k * total..][..total];
+        for (number, &len) in lens.iter().enumerate() {
+            let (row, after) = rest.split_at_mut(len.min(rest.len()));
+            f(row, number);
+            rest = after;
+        }
+        f(rest, n);
+    }
+}
+
 #[track_caller]
 fn check_rows<F>(out: &[F], x: &[F], n: usize) {
     assert!(out.len() == x.len(), "{} sums of {} elements", out.len(), x.len());

@@ -229,6 +229,18 @@ pub fn products_off_heap<F: Real, const B: usize>(
     strided(&at);
     plain::products_off_heap(c, a, b, at, absorbs);
 }
+pub fn products_within<F: Real, const B: usize>(
+    c: &mut [F],
+    a: From<'_, F>,
+    b: From<'_, F>,
+    at: Indices<B>,
+    absorbs: [bool; 2],
+    off_heap: bool,
+) {
+    tick(len(c));
+    strided(&at);
+    plain::products_within(c, a, b, at, absorbs, off_heap);
+}
 
 /// Each array is read along its axes: a sum and a product for each value of the labels.
 fn of_labels<F: Real>(out: &[F], a: &[F], b: &[F], labels: &[usize]) {
@@ -287,6 +299,14 @@ pub fn cumsum<F: Real>(out: &mut [F], x: &[F], n: usize) {
 pub fn cumsum_back<F: Real>(out: &mut [F], x: &[F], n: usize) {
     bulk(len(x), 2 * len(x));
     plain::cumsum_back(out, x, n);
+}
+pub fn numbers_of_rows(out: &mut [usize], lens: &[usize], n: usize) {
+    tick(len(out) + len(lens));
+    plain::numbers_of_rows(out, lens, n);
+}
+pub fn places_in_rows(out: &mut [usize], lens: &[usize], n: usize) {
+    tick(len(out) + len(lens));
+    plain::places_in_rows(out, lens, n);
 }
 /// Work proportional to the elements of the result times the rows of the matrix.
 macro_rules! of_matrices {

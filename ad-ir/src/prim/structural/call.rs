@@ -36,6 +36,9 @@ pub enum Extent {
     /// The result of the same call with this index. Only functions with rules of their own have
     /// results of this kind.
     Result(u32),
+    /// The size with this index among those that the call has after the arguments of the function.
+    /// Only functions that are compiled on their own have results of this kind.
+    Given(u32),
 }
 
 /// The type of a result.
@@ -86,6 +89,17 @@ impl Callee {
         active.len() > 1 || rank > 0
     }
 
+    /// The arguments of the function, and the sizes of its results that the caller knows. `args`:
+    /// those of the call of the function or of its forward half.
+    #[must_use]
+    pub fn split<'t>(&self, args: &'t [Term]) -> (&'t [Term], &'t [Term]) {
+        let own = matches!(self.half, Half::Value | Half::Forward);
+        let sizes = self.results.iter().filter(|_| own).flat_map(|result| &result.sizes);
+        let given = |size: &Extent| if let Extent::Given(k) = size { *k as usize + 1 } else { 0 };
+        let given = sizes.map(given).max().unwrap_or(0);
+        args.split_at(args.len().saturating_sub(given))
+    }
+
     /// The type of the number that a call gives.
     #[must_use]
     pub fn gives(&self) -> Elem {
@@ -93,7 +107,7 @@ impl Callee {
     }
 }
 
-/// `[reached, argument...]`.
+/// `[reached, argument..., size...]`.
 pub(super) struct Call<'a>(pub(super) &'a Callee);
 
 impl Structural for Call<'_> {

@@ -23,6 +23,7 @@ mod linalg;
 mod part;
 mod reduce;
 mod replicate;
+mod rows;
 mod stack;
 
 pub use call::{ByRule, Callee, Extent, Half, Returns};
@@ -369,6 +370,9 @@ primitives! {
         /// `[x]`, real: the partial sums along the last axis, one after the other, from the first
         /// element or (`true`) from the last.
         CumSum(bool) as (back) => cumsum::CumSum(*back);
+        /// `[lens, total]`, integer: rows of these lengths stand one after the other in a vector of
+        /// `total` elements. For each element the number of its row, or (`true`) its place in it.
+        RowIndex(bool) as (place) => rows::RowIndex(*place);
         /// `[reached, argument...]`: a call of a function that is compiled on its own. The value is
         /// its only result, or the number of the record that has its results.
         Call(Rc<Callee>) as (callee) => call::Call(callee);

@@ -26,6 +26,8 @@ pub(super) struct CallDelta {
     callee: Callee,
     reached: Term,
     record: Term,
+    /// The sizes of results that the caller knows.
+    sizes: Vec<Term>,
     /// The arguments that are passed on.
     passed: Vec<Term>,
     /// The active arguments, with their tangents.
@@ -64,7 +66,8 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, callee: &Callee, args: &[Term]) -> (
     let record = d.g.prim(Prim::Call(called.clone().into()), &now);
     let args = active.into_iter().map(|(k, id)| (now[k], id)).collect();
     let passed = callee.passed.iter().map(|&k| now[1 + k as usize]).collect();
-    let of_call = CallDelta { callee: forward, reached: now[0], record, passed, args };
+    let sizes = callee.split(&now).1.to_vec();
+    let of_call = CallDelta { callee: forward, reached: now[0], record, sizes, passed, args };
     let id = d.out.push(Delta::Call(Rc::new(of_call)));
     let parts = callee.results.iter().enumerate().map(|(k, result)| match result.elem.is_real() {
         true => Tangent::Array(d.out.push(Delta::Part(id, k))),
@@ -112,7 +115,7 @@ pub(super) fn forward(g: &mut Graph, call: &CallDelta, tangents: &[Option<Term>]
     let given = call.args.iter().zip(tangents).map(|((arg, _), t)| t.unwrap_or_else(|| g.zeros_like(*arg))).collect();
     let real = (0..).zip(&call.callee.results).filter(|(_, result)| result.elem.is_real());
     let like: Vec<(u32, Elem, Vec<Term>)> =
-        real.map(|(k, result)| (k, result.elem, g.returned_sizes(result, call.record))).collect();
+        real.map(|(k, result)| (k, result.elem, g.returned_sizes(result, (call.record, &call.sizes)))).collect();
     let found = other_half(g, call, (Half::Tangent, call.reached), given, &like);
     let mut all = vec![None; call.callee.results.len()];
     for ((k, ..), t) in like.into_iter().zip(found) {
@@ -142,7 +145,7 @@ pub(super) fn transpose(
         given.push(match parts.get(&k) {
             Some(ct) => ct.term,
             None => {
-                let sizes = g.returned_sizes(result, call.record);
+                let sizes = g.returned_sizes(result, (call.record, &call.sizes));
                 g.lit_shaped(result.elem, &sizes, 0.0)
             }
         });

@@ -5,6 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use ad_ir::analysis::guards::Guards;
+use ad_ir::analysis::once;
 use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
 use ad_ir::prim::{Cmp, IntOp};
 
@@ -16,6 +18,10 @@ use super::undo::{Undoing, in_arms, inner, resolved};
 /// Results of a body, the indices of the residuals that they read, and the arrays that are changed
 /// back, each with its value after a step.
 type ChangedBack = (Vec<Term>, Vec<usize>, Vec<(Undone, Term)>);
+
+/// An array before an inner loop under more conditions than these is computed under none. Of
+/// several arms with loops, each would run in each step to count its rows.
+const DEEPEST: usize = 1;
 
 /// The index of a parameter.
 fn number(g: &Graph, param: Term) -> usize {
@@ -170,9 +176,20 @@ impl Derived {
             let mut param = |g: &mut Graph, ty: &Type| self.param(g, ty).1;
             // If the derivative of an inner loop does not need the array, it does not change it
             // back. Then a separate loop does.
-            let before = |g: &mut Graph, t: Term| match undone.iter().find(|u| u.0 == t) {
-                Some(u) => Some(u.1),
-                None => inner(&s.body, t).and_then(|(s, undo)| changed_back_alone(g, s, undo)),
+            let before = |g: &mut Graph, t: Term| {
+                let before = match undone.iter().find(|u| u.0 == t) {
+                    Some(u) => u.1,
+                    None => inner(&s.body, t).and_then(|(s, undo)| changed_back_alone(g, s, undo))?,
+                };
+                // It may read what the loop saves under the conditions of the inner loop.
+                let under = once::<Guards>(g, &s.body.primal);
+                let guard = under.get(&t).filter(|all| all.len() <= DEEPEST).cloned().unwrap_or_default();
+                Some(guard.iter().fold(
+                    before,
+                    |before, &(c, value)| {
+                        if value { g.cond(c, before, t) } else { g.cond(c, t, before) }
+                    },
+                ))
             };
             let one = Undoing::new(g, undo, &mut param, &before, &mut roots)?;
             states.extend(one.leaves());
@@ -219,6 +236,26 @@ impl Derived {
         let (rest, all) = (order.split_off(first), std::mem::take(xs));
         order.extend(rest.into_iter().zip(&read).filter(|r| *r.1).map(|r| r.0));
         xs.extend(all.into_iter().zip(&read).filter(|r| *r.1).map(|r| r.0));
+    }
+
+    /// Removes the captures that no result reads. Such a capture may be an array that can only be
+    /// known after the loop has run. `carried` is the number of carried values.
+    pub(super) fn unread_captures(
+        &self,
+        g: &mut Graph,
+        results: &[Term],
+        carried: usize,
+        (order, captures): (&mut Vec<usize>, &mut Vec<Term>),
+    ) {
+        let reach = g.reachable(results);
+        for at in (0..captures.len()).rev() {
+            let k = order[carried + at];
+            let param = g.param(k, self.types[k].clone());
+            if reach.binary_search(&param).is_err() {
+                order.remove(carried + at);
+                captures.remove(at);
+            }
+        }
     }
 
     /// Captures the limit of the steps that the original loop has taken, so that the other steps
@@ -298,6 +335,7 @@ pub(super) fn changed_back_alone(g: &mut Graph, s: &ScanDelta, undo: &Undo) -> O
     order.insert(0, one.number);
     let mut results = vec![*next];
     derived.where_taken(g, s, limit, (&mut results, &[Some(one.state)]), (&mut order, &mut xs));
+    derived.unread_captures(g, &results, 1, (&mut order, &mut captures));
     let body = derived.finish(g, &order, &results);
     let new = g.scan(Scan {
         count: s.scan.count,

@@ -24,10 +24,10 @@
 //! that the function computes only in an arm, except an index: outside of its arm, a saved term is
 //! zero.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::passes::rewrite::Rewriter;
-use ad_ir::analysis::guards::{Guard, Guards, ImpliedGuards, Masks, decided};
+use ad_ir::analysis::guards::{Guard, Guards, ImpliedGuards, Masks, decided, least};
 use ad_ir::analysis::{Analyses, once};
 use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
 use ad_ir::prim::{Binary, Prim};
@@ -108,6 +108,8 @@ fn candidates(
             _ => {}
         }
     }
+    // A loop may run in an arm and be read under a conjunction that this arm is a part of.
+    let implied = analyses.get::<ImpliedGuards>(g, &body.primal);
     for delta in &body.deltas {
         let Delta::Scan(inner) = delta else { continue };
         let rows = || inner.residuals.iter().map(|k| k.row);
@@ -123,7 +125,9 @@ fn candidates(
             if !varies.contains(&scan) {
                 continue;
             }
-            let Some(guard) = guards.get(&scan).filter(|set| set.len() <= DEEPEST) else { continue };
+            let Some(guard) = implied.get(&scan).map(|set| least(g, set)).filter(|set| set.len() <= DEEPEST) else {
+                continue;
+            };
             let arrays = arrays
                 .get_or_insert_with(|| g.reachable(&[scan]).into_iter().filter(|&x| carried(x)).collect())
                 .clone();
@@ -178,7 +182,7 @@ pub(super) fn use_residuals(
 ) -> Vec<usize> {
     let of_loops = residuals.iter().filter(|k| matches!(k.why, Why::Loop { .. } | Why::OfNumbers(_)));
     let of_loops: Vec<Term> = of_loops.map(|k| k.term).collect();
-    let alone: HashMap<Term, Term> = of_loops.into_iter().filter_map(|t| Some((t, counted_again(g, t)?))).collect();
+    let alone = counted_again(g, &of_loops);
     if !alone.is_empty() {
         *results = substituted(g, results, &alone);
     }
@@ -315,17 +319,81 @@ fn memory(g: &Graph, rows: &HashSet<Term>) -> Vec<u64> {
     bytes
 }
 
-/// Computes the rows of an inner loop again by a loop of their own, if they take a few operations
-/// on scalars and depend on no array. Examples are a position in a stack, and a sign that
-/// alternates. They are computed again.
-fn counted_again(g: &mut Graph, t: Term) -> Option<Term> {
-    let Node::Proj(of, k) = *g.node(t) else { return None };
-    let Node::Scan(s) = g.node(of).clone() else { return None };
-    let (carries, row) = (s.init.len(), k as usize);
-    if s.stop.is_some() || row < carries {
-        return None;
+/// Computes rows of inner loops again, each loop's by a loop of their own, if they take a few
+/// operations on scalars and depend on no array. Examples are a position in a stack, and a sign
+/// that alternates. If the loop may stop early, the number of its steps is found by the same loop.
+fn counted_again(g: &mut Graph, terms: &[Term]) -> HashMap<Term, Term> {
+    let mut loops: BTreeMap<Term, Vec<Term>> = BTreeMap::new();
+    for &t in terms {
+        if let Node::Proj(of, _) = *g.node(t) {
+            loops.entry(of).or_default().push(t);
+        }
     }
+    let mut alone = HashMap::new();
+    for (of, terms) in loops {
+        if let Node::Scan(s) = &*g.node_rc(of) {
+            counted_alone(g, s, &terms, &mut alone);
+        }
+    }
+    alone
+}
+
+/// [`counted_again`] for one loop, of which these are results.
+fn counted_alone(g: &mut Graph, s: &Scan, terms: &[Term], alone: &mut HashMap<Term, Term>) {
+    let carries = s.init.len();
+    let number = |g: &Graph, t: Term| if let Node::Proj(_, k) = *g.node(t) { k as usize } else { 0 };
+    let (mut kept, mut rows) = (BTreeSet::new(), Vec::new());
+    for &t in terms {
+        let row = number(g, t);
+        if row >= carries
+            && let Some(read) = read_by_cheap(g, s, row)
+        {
+            kept.extend(read);
+            rows.push((t, row));
+        }
+    }
+    if rows.is_empty() {
+        return;
+    }
+    let order: Vec<usize> = kept.into_iter().collect();
+    let mut args: Vec<Term> = s.body.params.iter().enumerate().map(|(n, ty)| g.param(n, ty.clone())).collect();
+    for (new, &old) in order.iter().enumerate() {
+        args[old] = g.param(new, s.body.params[old].clone());
+    }
+    let first = carries + s.captures.len();
+    let (states, read): (Vec<usize>, Vec<usize>) = order.iter().partition(|&&n| n < carries);
+    let (captured, consumed): (Vec<usize>, Vec<usize>) = read.iter().partition(|&&n| n < first);
+    let results: Vec<Term> =
+        states.iter().copied().chain(rows.iter().map(|r| r.1)).map(|n| s.body.results[n]).collect();
+    let results = g.instantiate(&Body { params: s.body.params.clone(), results: results.into() }, &args).into();
+    let again = g.scan(Scan {
+        count: s.count,
+        reverse: s.reverse,
+        stop: s.stop.and_then(|stop| states.iter().position(|&n| n == stop)),
+        init: states.iter().map(|&n| s.init[n]).collect(),
+        captures: captured.iter().map(|&n| s.captures[n - carries]).collect(),
+        xs: consumed.iter().map(|&n| s.xs[n - first]).collect(),
+        body: Body { params: order.iter().map(|&n| s.body.params[n].clone()).collect(), results },
+    });
+    for (k, &(t, _)) in rows.iter().enumerate() {
+        alone.insert(t, g.proj(again, states.len() + k));
+    }
+    for &t in terms.iter().filter(|_| s.stop.is_some()) {
+        if let Some(k) = states.iter().position(|&n| n == number(g, t)) {
+            alone.insert(t, g.proj(again, k));
+        }
+    }
+}
+
+/// If a row of a loop takes a few operations on scalars: the parameters that it depends on, through
+/// all steps. Whether the loop stops counts as a part of the row.
+fn read_by_cheap(g: &Graph, s: &Scan, row: usize) -> Option<BTreeSet<usize>> {
+    let carries = s.init.len();
     let (mut kept, mut stack, mut terms) = (BTreeSet::new(), vec![row], HashSet::new());
+    if let Some(stop) = s.stop {
+        kept.insert(stop);
+        stack.push(stop);
+    }
     while let Some(k) = stack.pop() {
         for t in g.reachable(&[s.body.results[k]]) {
             let scalar = g.ty(t).as_array().is_some_and(|(_, shape)| shape.is_empty());
@@ -347,26 +415,7 @@ fn counted_again(g: &mut Graph, t: Term) -> Option<Term> {
             }
         }
     }
-    let order: Vec<usize> = kept.into_iter().collect();
-    let mut args: Vec<Term> = s.body.params.iter().enumerate().map(|(n, ty)| g.param(n, ty.clone())).collect();
-    for (new, &old) in order.iter().enumerate() {
-        args[old] = g.param(new, s.body.params[old].clone());
-    }
-    let first = carries + s.captures.len();
-    let (states, read): (Vec<usize>, Vec<usize>) = order.iter().partition(|&&n| n < carries);
-    let (captured, consumed): (Vec<usize>, Vec<usize>) = read.iter().partition(|&&n| n < first);
-    let results: Vec<Term> = states.iter().copied().chain([row]).map(|n| s.body.results[n]).collect();
-    let results = g.instantiate(&Body { params: s.body.params.clone(), results: results.into() }, &args).into();
-    let alone = g.scan(Scan {
-        count: s.count,
-        reverse: s.reverse,
-        stop: None,
-        init: states.iter().map(|&n| s.init[n]).collect(),
-        captures: captured.iter().map(|&n| s.captures[n - carries]).collect(),
-        xs: consumed.iter().map(|&n| s.xs[n - first]).collect(),
-        body: Body { params: order.iter().map(|&n| s.body.params[n].clone()).collect(), results },
-    });
-    Some(g.proj(alone, states.len()))
+    Some(kept)
 }
 
 fn substituted(g: &mut Graph, roots: &[Term], swap: &HashMap<Term, Term>) -> Vec<Term> {

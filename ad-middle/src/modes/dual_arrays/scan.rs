@@ -201,6 +201,7 @@ pub(super) fn forward(
     }
     derived.use_residuals(g, s, &mut results, (&mut order, &mut outer_xs), None);
     derived.where_taken(g, s, limit, (&mut results, &others), (&mut order, &mut outer_xs));
+    derived.unread_captures(g, &results, outer_init.len(), (&mut order, &mut outer_captures));
     let body = derived.finish(g, &order, &results);
     let new = g.scan(Scan {
         count: s.scan.count,
@@ -333,6 +334,7 @@ pub(super) fn transpose(
         *place += undone_here.len();
     }
     derived.where_taken(g, s, limit, (&mut results, &others), (&mut order, &mut outer_xs));
+    derived.unread_captures(g, &results, outer_init.len(), (&mut order, &mut outer_captures));
     let body = derived.finish(g, &order, &results);
     let new = g.scan(Scan {
         count: s.scan.count,

@@ -65,7 +65,7 @@ fn of_ragged(g: &mut Graph, spec: &Contraction, matrix: &RaggedMatrix, vector: T
 
 /// The contraction if a kernel takes it, else a sum of products.
 pub(super) fn contraction(g: &mut Graph, t: Term, spec: &Contraction, a: Term, b: Term, exact: bool) -> Term {
-    let kernel = as_product(g, spec, a, b).is_some_and(|p| {
+    let kernel = as_product(g, spec, [a, b], exact).is_some_and(|p| {
         // An outer product is a view. A dot product of operands that are not stored is one loop
         // together with them. A batch of dot products is a sum along rows.
         let dot = p.m.is_empty() && p.n.is_empty();
@@ -124,7 +124,7 @@ pub(super) fn contraction(g: &mut Graph, t: Term, spec: &Contraction, a: Term, b
 /// Whether the contraction is a batch of matrix products on strided arrays, and no product of
 /// contiguous ones.
 fn on_strides(g: &Graph, spec: &Contraction, product: Term, of: [Term; 2]) -> bool {
-    if as_product(g, spec, of[0], of[1]).is_some() {
+    if as_product(g, spec, of, false).is_some() {
         return false;
     }
     as_products(g, spec, product, of).is_some_and(|p| {

@@ -96,7 +96,7 @@ pub fn windows_of(g: &Graph, reach: &[Term], read: &[Term], exact: &HashSet<Term
         let fits = match g.node(t) {
             // An exact contraction is accepted only if it is no product of matrices.
             Node::Prim(Prim::Contract(spec), args) => {
-                !exact.contains(&t) || as_product(g, spec, args[0], args[1]).is_none()
+                !exact.contains(&t) || as_product(g, spec, [args[0], args[1]], true).is_none()
             }
             Node::Prim(Prim::Sum(_), _) => !exact.contains(&t),
             Node::Prim(Prim::Reduce(Reduce::InOrder | Reduce::FromZero, _), _) => true,

@@ -2,6 +2,7 @@
 //! summed labels, and transpositions become flags. This module must never copy an operand: a
 //! contraction that is not a product of contiguous matrices is left to loops.
 
+use super::extents::limited;
 use ad_ir::ir::{Contraction, Graph, Node, Term};
 use ad_ir::prim::Prim;
 
@@ -95,8 +96,8 @@ pub struct Product {
 }
 
 /// A contraction as a matrix product, if each group of labels is contiguous in every operand and
-/// has the same order in all of them.
-pub fn as_product(g: &Graph, spec: &Contraction, a: Term, b: Term) -> Option<Product> {
+/// has the same order in all of them. An exact product is computed as the function computes it.
+pub fn as_product(g: &Graph, spec: &Contraction, [a, b]: [Term; 2], exact: bool) -> Option<Product> {
     let stored = |t: Term, labels: &[u8]| {
         let behind = stored_operand(g, t);
         let mut sorted = vec![0; labels.len()];
@@ -107,6 +108,7 @@ pub fn as_product(g: &Graph, spec: &Contraction, a: Term, b: Term) -> Option<Pro
     };
     let factor = |b: StoredOperand, transposed: bool| Factor { array: b.array, transposed, start: b.part.map(|p| p.0) };
     let (shape_a, shape_b) = (g.shape(a).to_vec(), g.shape(b).to_vec());
+    let is_limited = !exact && [a, b].iter().any(|&x| limited(g, strip_layouts(g, x).0).is_some());
     let ((a, la), (b, lb)) = (stored(a, &spec.a), stored(b, &spec.b));
     let out = &*spec.out;
     let batch = out.iter().take_while(|l| la.contains(l) && lb.contains(l)).count();
@@ -129,6 +131,10 @@ pub fn as_product(g: &Graph, spec: &Contraction, a: Term, b: Term) -> Option<Pro
         }
     };
     let (a_summed_first, b_summed_first) = (flag(ra, &rows)?, flag(rb, &columns)?);
+    // A product of the first elements of matrices is one on strides.
+    if !rows.is_empty() && !columns.is_empty() && is_limited {
+        return None;
+    }
     // The sizes of the operands. The arrays that they are read from may have other sizes.
     let sizes = |of: &[Term], labels: &[u8], pick: &[u8]| -> Vec<Term> {
         pick.iter().filter_map(|l| labels.iter().position(|m| m == l)).map(|axis| of[axis]).collect()

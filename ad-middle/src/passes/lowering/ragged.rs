@@ -27,7 +27,7 @@ use super::merge_runs::counting;
 use super::opened::{Carry, Loop, RowGrowth, Rows, leaf};
 use ad_ir::analysis::Analyses;
 use ad_ir::analysis::bounds::bound;
-use ad_ir::analysis::guards::{Guard, Guards, else_blank};
+use ad_ir::analysis::guards::{Guard, ImpliedGuards, else_blank, least};
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
 use ad_ir::prim::{Cmp, IntOp, Prim};
@@ -174,7 +174,7 @@ fn within(g: &mut Graph, around: &[&Scan], wanted: &BTreeMap<usize, bool>, analy
         let is = |t: &Term| matches!(*g.node(*t), Node::Proj(s, k) if s == r.of && k as usize == r.part);
         !read.iter().any(is)
     });
-    let guards = analyses.get::<Guards>(g, results);
+    let guards = analyses.get::<ImpliedGuards>(g, results);
     let loops: BTreeSet<Term> = rows.iter().map(|r| r.of).collect();
     for of in loops {
         let Node::Scan(inner) = &*g.node_rc(of) else { continue };
@@ -183,7 +183,7 @@ fn within(g: &mut Graph, around: &[&Scan], wanted: &BTreeMap<usize, bool>, analy
         for r in own() {
             *parts.entry(r.part).or_insert(true) &= r.stepwise;
         }
-        let guard = guards.get(&of).cloned().unwrap_or_default();
+        let guard = guards.get(&of).map(|set| least(g, set)).unwrap_or_default();
         let seldom = own().all(|r| r.stepwise) && may_be_seldom(g, scan, &guard);
         let chain: Vec<&Scan> = around.iter().copied().chain([&**inner]).collect();
         let (uneven, nested) = (seldom || uneven(g, &chain, analyses), within(g, &chain, &parts, analyses));

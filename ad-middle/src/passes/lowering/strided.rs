@@ -4,9 +4,10 @@
 //! the batch. So every contraction of stored operands has this form. This module must never copy an
 //! operand, and never decide whether the form pays.
 
+use super::extents::limited;
 use super::matrix::{always_stored, as_product};
-use ad_ir::ir::{Contraction, Graph, Node, Term};
-use ad_ir::prim::Prim;
+use ad_ir::ir::{Contraction, Graph, Node, Term, Var};
+use ad_ir::prim::{IntOp, Prim};
 
 /// An array in memory, and the part of it that an operand is.
 #[derive(Clone, Debug)]
@@ -20,6 +21,46 @@ pub struct StridedOperand {
     pub starts: Vec<(usize, usize, Term)>,
     /// The axes of the array that are not read as a whole.
     cut: Vec<usize>,
+    /// For each axis of the operand, the number of its first elements that are there. The others
+    /// are zero.
+    pub extents: Vec<Option<Term>>,
+    /// The place of a matrix whose elements are a part of a vector.
+    matrix: Option<MatrixInVector>,
+}
+
+/// A matrix whose rows stand one after the other in a vector.
+#[derive(Clone, Debug)]
+struct MatrixInVector {
+    /// Terms whose sum is the index of the first element.
+    start: Vec<Term>,
+    /// The number of elements from one row to the next.
+    row: Term,
+}
+
+/// The matrix, if its element (i, j) is the element `start + i * row + j` of a vector.
+fn matrix_in_vector(g: &Graph, t: Term) -> Option<(Term, MatrixInVector)> {
+    let Node::Gather { src, vars, index, .. } = g.node(t) else { return None };
+    let ([i, j], [index], 1) = (&vars[..], &index[..], g.rank(*src)) else { return None };
+    let is = |t: Term, var: &Var| *g.node(t) == Node::Var(*var);
+    let (mut start, mut row, mut column, mut stack) = (Vec::new(), None, false, vec![*index]);
+    while let Some(t) = stack.pop() {
+        match g.node(t) {
+            _ if g.free(t).is_empty() => start.push(t),
+            Node::Prim(Prim::Int(IntOp::Add), args) => stack.extend(&**args),
+            Node::Prim(Prim::Int(IntOp::Mul), args) if row.is_none() => {
+                let [a, b] = [args[0], args[1]];
+                row = match (is(a, i), is(b, i)) {
+                    (true, false) if g.free(b).is_empty() => Some(b),
+                    (false, true) if g.free(a).is_empty() => Some(a),
+                    _ => return None,
+                };
+            }
+            _ if is(t, j) && !column => column = true,
+            _ => return None,
+        }
+    }
+    start.reverse();
+    row.filter(|_| column).map(|row| (*src, MatrixInVector { start, row }))
 }
 
 /// The operand as a part of an array: transpositions, slices and indices are removed. Slices and
@@ -30,6 +71,8 @@ pub(crate) fn part(g: &Graph, t: Term) -> StridedOperand {
         axes: (0..g.rank(t)).map(|k| (k, 1)).collect(),
         starts: Vec::new(),
         cut: Vec::new(),
+        extents: vec![None; g.rank(t)],
+        matrix: None,
     };
     let mut whole = None;
     loop {
@@ -67,6 +110,26 @@ pub(crate) fn part(g: &Graph, t: Term) -> StridedOperand {
                 at.starts.extend(index.iter().enumerate().map(|(k, &ix)| (k, 1, ix)));
                 at.array = *src;
             }
+            Node::Prim(Prim::Select, _) if at.starts.is_empty() && at.cut.is_empty() => {
+                let Some((ends, of)) = limited(g, at.array) else { break };
+                let place = |k: usize| ends[at.axes[k].0];
+                if (0..at.axes.len()).any(|k| at.extents[k].is_some() && place(k).is_some()) {
+                    break;
+                }
+                let own: Vec<Option<Term>> = (0..at.axes.len()).map(place).collect();
+                for (extent, own) in at.extents.iter_mut().zip(own) {
+                    *extent = extent.or(own);
+                }
+                // If the array is not in memory, the operand is stored as it is, with its zeros.
+                whole.get_or_insert_with(|| at.clone());
+                at.array = of;
+            }
+            Node::Gather { .. } if at.starts.is_empty() && at.extents.iter().any(Option::is_some) => {
+                let Some((of, matrix)) = matrix_in_vector(g, at.array) else { break };
+                at.matrix = Some(matrix);
+                at.array = of;
+                break;
+            }
             _ => break,
         }
     }
@@ -97,19 +160,33 @@ impl StridedOperand {
 
     fn stride(&self, g: &Graph, axis: usize) -> Distance {
         let (of, step) = self.axes[axis];
-        self.along(g, of, step)
+        match &self.matrix {
+            Some(matrix) => Distance { step, sizes: if of == 0 { vec![matrix.row] } else { Vec::new() } },
+            None => self.along(g, of, step),
+        }
     }
 
     /// The offset of the first element, as a sum: terms, each with its stride.
     pub fn begins(&self, g: &Graph) -> Vec<(Term, Distance)> {
+        if let Some(matrix) = &self.matrix {
+            return matrix.start.iter().map(|&start| (start, Distance { step: 1, sizes: Vec::new() })).collect();
+        }
         self.starts.iter().map(|&(axis, step, start)| (start, self.along(g, axis, step))).collect()
+    }
+
+    /// The scalars that its place and its extents are made of, without sizes of arrays.
+    #[must_use]
+    pub fn scalars(&self) -> Vec<Term> {
+        let matrix = self.matrix.iter().flat_map(|m| m.start.iter().copied().chain([m.row]));
+        self.starts.iter().map(|s| s.2).chain(self.extents.iter().flatten().copied()).chain(matrix).collect()
     }
 
     /// Whether two axes of the operand are one axis in memory: all of the second for each index of
     /// the first.
     fn together(&self, first: usize, second: usize) -> bool {
         let ((a, p), (b, q)) = (self.axes[first], self.axes[second]);
-        a + 1 == b && p == 1 && q == 1 && !self.cut.contains(&b)
+        let limited = self.matrix.is_some() || self.extents[first].is_some() || self.extents[second].is_some();
+        a + 1 == b && p == 1 && q == 1 && !self.cut.contains(&b) && !limited
     }
 }
 
@@ -118,6 +195,8 @@ impl StridedOperand {
 pub struct Group {
     /// Sizes whose product is that of the index.
     pub size: Vec<Term>,
+    /// Other numbers that the index is less than.
+    pub limits: Vec<Term>,
     /// The distance in the result and in each operand; `None` where an array does not have the
     /// labels.
     pub strides: [Option<Distance>; 3],
@@ -140,6 +219,14 @@ pub struct Products {
     pub columns: Group,
     /// Whether zeros of these operands absorb.
     pub absorbs: [bool; 2],
+}
+
+impl Products {
+    /// Whether elements of the result are zero because they are no products.
+    #[must_use]
+    pub fn is_limited(&self) -> bool {
+        self.batch.iter().chain([&self.rows, &self.summed, &self.columns]).any(|group| !group.limits.is_empty())
+    }
 }
 
 /// The three arrays of a contraction, with the labels of their axes.
@@ -168,7 +255,13 @@ impl Arrays<'_> {
             let last = labels.last()?;
             of.iter().position(|l| l == last).map(|k| part.stride(self.g, k))
         });
-        Group { size: labels.iter().filter_map(|&l| self.size(l)).collect(), strides }
+        let limit = |(of, part): (&[u8], &StridedOperand)| {
+            let last = labels.last()?;
+            of.iter().position(|l| l == last).and_then(|k| part.extents[k])
+        };
+        let mut limits: Vec<Term> = self.each().into_iter().filter_map(limit).collect();
+        limits.dedup();
+        Group { size: labels.iter().filter_map(|&l| self.size(l)).collect(), limits, strides }
     }
 
     /// Whether a label directly follows another label in the memory of all arrays that have both.
@@ -200,6 +293,8 @@ pub(crate) fn as_products(g: &Graph, spec: &Contraction, t: Term, [a, b]: [Term;
         axes: (0..spec.out.len()).map(|k| (k, 1)).collect(),
         starts: Vec::new(),
         cut: Vec::new(),
+        extents: vec![None; spec.out.len()],
+        matrix: None,
     };
     let shapes = [a, b].map(|x| g.shape(x).to_vec());
     let arrays = Arrays { g, spec, out: whole, a: part(g, a), b: part(g, b), shapes };
@@ -230,9 +325,9 @@ pub(crate) fn as_products(g: &Graph, spec: &Contraction, t: Term, [a, b]: [Term;
 
 /// The products on strided arrays that compute a contraction. `None` if it is a product of
 /// contiguous arrays, which has a kernel of its own.
-pub fn strided(g: &Graph, t: Term) -> Option<Products> {
+pub fn strided(g: &Graph, t: Term, exact: bool) -> Option<Products> {
     let Node::Prim(Prim::Contract(spec), args) = g.node(t) else { return None };
-    if as_product(g, spec, args[0], args[1]).is_some() {
+    if as_product(g, spec, [args[0], args[1]], exact).is_some() {
         return None;
     }
     as_products(g, spec, t, [args[0], args[1]])
