@@ -341,6 +341,40 @@ fn loops(bench: &mut Bench, vector: &mut impl FnMut(usize) -> Array1<f64>) {
             || annotated::loops::ode(black_box(&x), black_box(steps)),
         );
     }
+    {
+        let (x, y) = (vector(200) * 20.0, vector(200));
+        let p = [0.3, -0.2, -1.0];
+        bench.compare(
+            Row::problem("gp, evidence of 200 points", 3.0, 200 * 200),
+            || by_hand::evidence(black_box(p), black_box(&x), black_box(&y)),
+            || annotated::inside::evidence_value_and_grad(black_box(p), black_box(&x), black_box(&y)),
+            || annotated::inside::evidence(black_box(p), black_box(&x), black_box(&y)),
+        );
+    }
+    {
+        let (f, y) = (matrix(vector(16), 4), matrix(vector(4_000), 4));
+        bench.compare(
+            Row::problem("kalman, 1000 steps of 4 states", 4.0, y.len()),
+            || by_hand::filter(black_box(&f), black_box(&y)),
+            || annotated::inside::filter_value_and_grad(black_box(&f), black_box(&y)),
+            || annotated::inside::filter(black_box(&f), black_box(&y)),
+        );
+    }
+    bench.compare(
+        Row::problem("particle, reverse of reverse", 4.0, 1),
+        || by_hand::particle(black_box(0.3)),
+        || annotated::inside::reverse_value_and_grad(black_box(0.3)),
+        || annotated::inside::reverse(black_box(0.3)),
+    );
+    {
+        let p = [0.7, -0.4];
+        bench.compare(
+            Row::problem("saddle, reverse of reverse", 2.0, 2),
+            || by_hand::saddle(black_box(&p)),
+            || annotated::inside::greatest_value_and_grad(black_box(&p), false),
+            || annotated::inside::greatest(black_box(&p), false),
+        );
+    }
 }
 
 fn matrix(entries: Array1<f64>, columns: usize) -> Array2<f64> {

@@ -100,6 +100,37 @@ pub mod linalg {
     pub use __ad_is_known as try_solve;
 }
 
+/// Discrete Fourier transforms. See `ad::runtime::fft`, whose functions these are.
+///
+/// ```
+/// use ad::fft::rfft;
+/// use ad::prelude::*;
+///
+/// /// The power of a signal at the frequencies from `k` on.
+/// #[differentiate]
+/// fn noise(x: &Array1<f64>, k: usize) -> f64 {
+///     let (re, im) = rfft(x);
+///     (k..re.len()).map(|i| re[i] * re[i] + im[i] * im[i]).sum()
+/// }
+///
+/// let x = array![1.0, -1.0, 1.0, -1.0];
+/// assert_eq!(noise(&x, 2), 16.0);
+/// assert_eq!(noise_grad(&x, 2), array![8.0, -8.0, 8.0, -8.0]);
+/// ```
+#[cfg(feature = "fft")]
+pub mod fft {
+    pub use ad_runtime::fft::*;
+
+    #[doc(hidden)]
+    pub use __ad_is_known as fft;
+    #[doc(hidden)]
+    pub use __ad_is_known as ifft;
+    #[doc(hidden)]
+    pub use __ad_is_known as irfft;
+    #[doc(hidden)]
+    pub use __ad_is_known as rfft;
+}
+
 /// Everything that a program written with `ad` names: `use ad::prelude::*;`.
 ///
 /// - the attributes `differentiate`, `differentiable`, `custom_vjp`, `custom_jvp` and `constant`,
@@ -138,8 +169,8 @@ pub mod prelude {
 #[cfg(doctest)]
 mod guide {
     macro_rules! chapters {
-        ($($name:ident $file:literal;)*) => {
-            $(#[doc = include_str!(concat!("../docs/guide/src/", $file))] mod $name {})*
+        ($($(#[$cfg:meta])? $name:ident $file:literal;)*) => {
+            $($(#[$cfg])? #[doc = include_str!(concat!("../docs/guide/src/", $file))] mod $name {})*
         };
     }
 
@@ -150,6 +181,7 @@ mod guide {
         derivatives "derivatives.md";
         calls "calls.md";
         linear_algebra "linear-algebra.md";
+        #[cfg(feature = "fft")] fourier "fourier.md";
         implicit "implicit.md";
         rules "rules.md";
         parameters "parameters.md";

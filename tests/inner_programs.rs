@@ -2,10 +2,14 @@
 //! learning to learn, a loss with derivatives in space, and Newton's method. They are compared with
 //! GradBench's results, with formulas and with difference quotients.
 
+#[path = "programs/particle.rs"]
+mod flight;
 #[path = "programs/kmeans.rs"]
 mod kmeans;
 mod layouts;
 mod reference;
+#[path = "programs/saddle.rs"]
+mod search;
 
 use ad::check_grad;
 use ad::prelude::*;
@@ -53,56 +57,7 @@ fn length(v: &[f64]) -> f64 {
 /// charge is chosen so that it comes down at the origin.
 mod particle {
     use super::*;
-
-    /// The potential at `x` of the charges.
-    #[differentiate(grad, jvp, wrt(x))]
-    fn potential(x: &[f64; 2], w: f64) -> f64 {
-        let charges = [[10.0, 10.0 - w], [10.0, 0.0]];
-        let mut p = 0.0;
-        for c in charges {
-            let (dx, dy) = (x[0] - c[0], x[1] - c[1]);
-            p += 1.0 / (dx * dx + dy * dy).sqrt();
-        }
-        p
-    }
-
-    #[differentiate(grad, jvp)]
-    fn reverse(w: f64) -> f64 {
-        let dt = 0.1;
-        let mut x = [0.0, 8.0];
-        let mut v = [0.75, 0.0];
-        loop {
-            let slope = potential_grad(&x, w);
-            let next = [x[0] + dt * v[0], x[1] + dt * v[1]];
-            if next[1] <= 0.0 {
-                break;
-            }
-            x = next;
-            v = [v[0] - dt * slope[0], v[1] - dt * slope[1]];
-        }
-        let rest = -x[1] / v[1];
-        let end = x[0] + rest * v[0];
-        end * end
-    }
-
-    #[differentiate(grad, jvp)]
-    fn forward(w: f64) -> f64 {
-        let dt = 0.1;
-        let mut x = [0.0, 8.0];
-        let mut v = [0.75, 0.0];
-        loop {
-            let slope = [potential_jvp(&x, w, [1.0, 0.0]).1, potential_jvp(&x, w, [0.0, 1.0]).1];
-            let next = [x[0] + dt * v[0], x[1] + dt * v[1]];
-            if next[1] <= 0.0 {
-                break;
-            }
-            x = next;
-            v = [v[0] - dt * slope[0], v[1] - dt * slope[1]];
-        }
-        let rest = -x[1] / v[1];
-        let end = x[0] + rest * v[0];
-        end * end
-    }
+    use crate::flight::*;
 
     /// The outer derivative first, in reverse (`r`) or forwards (`f`).
     #[test]
@@ -132,57 +87,7 @@ mod particle {
 /// is found by a search that takes gradients, and its own gradient goes through all steps of it.
 mod saddle {
     use super::*;
-
-    #[differentiate(grad, jvp, wrt(q))]
-    fn height(p: &[f64; 2], q: &[f64; 2]) -> f64 {
-        p[0] * p[0] + p[1] * p[1] - q[0] * q[0] - q[1] * q[1]
-    }
-
-    #[differentiable]
-    fn slope(p: &[f64; 2], q: &[f64; 2], forwards: bool) -> [f64; 2] {
-        if forwards {
-            [-height_jvp(p, q, [1.0, 0.0]).1, -height_jvp(p, q, [0.0, 1.0]).1]
-        } else {
-            let up = height_grad(p, q);
-            [-up[0], -up[1]]
-        }
-    }
-
-    /// The greatest height over `q`, by a search from (1, 1).
-    #[differentiate(grad, jvp, wrt(p))]
-    fn greatest(p: &[f64; 2], forwards: bool) -> f64 {
-        let mut q = [1.0, 1.0];
-        let mut value = -height(p, &q);
-        let mut down = slope(p, &q, forwards);
-        let mut eta = 1e-5;
-        let mut successes = 0;
-        loop {
-            if (down[0] * down[0] + down[1] * down[1]).sqrt() <= 1e-5 {
-                break;
-            }
-            if successes == 10 {
-                eta *= 2.0;
-                successes = 0;
-                continue;
-            }
-            let next = [q[0] - eta * down[0], q[1] - eta * down[1]];
-            let (dx, dy) = (next[0] - q[0], next[1] - q[1]);
-            if (dx * dx + dy * dy).sqrt() <= 1e-5 {
-                break;
-            }
-            let lower = -height(p, &next);
-            if lower < value {
-                q = next;
-                value = lower;
-                down = slope(p, &q, forwards);
-                successes += 1;
-            } else {
-                eta /= 2.0;
-                successes = 0;
-            }
-        }
-        height(p, &q)
-    }
+    use crate::search::*;
 
     #[test]
     fn all_combinations() {

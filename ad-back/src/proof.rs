@@ -377,6 +377,7 @@ fn call(krate: &TokenStream, (path, name): (&TokenStream, &Ident), called: &Assu
         Home::Ndarray => quote!(#krate::ndarray::#name),
         Home::NdarrayLinalg => quote!(#krate::ndarray::linalg::#name),
         Home::Linalg => quote!(#krate::linalg::#name),
+        Home::Fft => quote!(#krate::fft::#name),
         Home::Iter => quote!(::std::iter::#name),
         Home::Mem => quote!(::std::mem::#name),
         Home::StaticArray => quote!(::std::array::#name),

@@ -78,7 +78,8 @@ impl Program {
             let Node::Prim(prim, _) = self.g.node(t) else { continue };
             let of_kernels =
                 matches!(prim, Prim::Factor(_) | Prim::TriangularSolve(_) | Prim::LuSolve(_) | Prim::RowIndex(_));
-            let border = of_kernels || matches!(prim, Prim::Stack | Prim::Reshape | Prim::Replicate(_));
+            let border =
+                of_kernels || matches!(prim, Prim::Fourier(_) | Prim::Stack | Prim::Reshape | Prim::Replicate(_));
             assert!(border || self.g.rank(t) == 0, "{name}, unrolled, has a {}", prim.name());
         }
     }

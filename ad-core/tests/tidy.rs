@@ -82,7 +82,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("ad-middle", &["ad-ir", "proc-macro2", "quote"]),
     ("ad-front", &["ad-ir", "proc-macro2", "quote", "syn"]),
     ("ad-ir", &["proc-macro2", "quote", "syn"]),
-    ("ad-runtime", &["ndarray"]),
+    ("ad-runtime", &["ndarray", "rustfft"]),
     ("ad-oracle", &["ad-core"]),
 ];
 

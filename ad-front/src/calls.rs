@@ -389,7 +389,8 @@ impl<'a> Lower<'a> {
         let name = last.ident.to_string();
         let plain = |row| Resolved { row, generics: generic(&last.arguments), rank: None, elem: None };
         let Some(owner) = before.last() else {
-            let found = [On::Dsl, On::Nd, On::Linalg, On::Common].into_iter().find_map(|on| table::find(on, &name));
+            let found =
+                [On::Dsl, On::Nd, On::Linalg, On::Fft, On::Common].into_iter().find_map(|on| table::find(on, &name));
             self.assume_row(path, found);
             return Ok(found.map(plain));
         };

@@ -34,6 +34,7 @@ mod depth;
 mod distinct;
 mod examples;
 mod expr;
+mod fft;
 mod flow;
 mod functions;
 mod growth;

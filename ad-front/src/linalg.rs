@@ -181,7 +181,7 @@ fn option<'a>(value: Term, exists: Term) -> Value<'a> {
     Value::Option(Value::Term(value).into(), exists)
 }
 
-fn tuple<'a>(parts: &[Term]) -> Value<'a> {
+pub(super) fn tuple<'a>(parts: &[Term]) -> Value<'a> {
     Value::Tuple(parts.iter().map(|&t| Value::Term(t)).collect::<Rc<[_]>>())
 }
 

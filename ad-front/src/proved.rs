@@ -103,6 +103,7 @@ impl Row {
         let home = match self.on {
             On::Nd => Home::Ndarray,
             On::Linalg => Home::Linalg,
+            On::Fft => Home::Fft,
             On::Std => Home::Iter,
             On::Mem => Home::Mem,
             _ => Home::Prelude,

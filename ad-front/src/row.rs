@@ -52,6 +52,8 @@ pub enum On {
     Nd,
     /// No receiver: a function of `ad::linalg`.
     Linalg,
+    /// No receiver: a function of `ad::fft`.
+    Fft,
     /// No receiver: a function of `ad::prelude` with a name that people give to functions of their
     /// own. So a call by a bare name with another number of arguments is asked for its definition.
     Common,
@@ -64,7 +66,7 @@ pub enum On {
 impl On {
     /// Whether a call has a receiver, which is its first argument.
     pub(crate) fn has_receiver(self) -> bool {
-        !matches!(self, On::Dsl | On::Std | On::Mem | On::Assoc | On::Nd | On::Linalg | On::Common)
+        !matches!(self, On::Dsl | On::Std | On::Mem | On::Assoc | On::Nd | On::Linalg | On::Fft | On::Common)
     }
 }
 
@@ -282,7 +284,7 @@ const fn order_on(on: On) -> Option<MethodOrder> {
         On::Iter => (ResultOrder::Given, ReductionOrder::Logical),
         On::Place => (ResultOrder::InPlace, ReductionOrder::Elementwise),
         On::Assoc => (ResultOrder::Standard, ReductionOrder::Elementwise),
-        On::Dsl | On::Linalg | On::Common => (ResultOrder::Standard, ReductionOrder::Logical),
+        On::Dsl | On::Linalg | On::Fft | On::Common => (ResultOrder::Standard, ReductionOrder::Logical),
     };
     Some(MethodOrder { result, reduction })
 }

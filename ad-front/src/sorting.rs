@@ -180,7 +180,7 @@ fn sort<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 }
 
 /// An argument that is a vector of reals.
-fn vector<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, k: usize) -> Lowered<Term> {
+pub(super) fn vector<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, k: usize) -> Lowered<Term> {
     let (value, range) = call.arg(k)?;
     let x = me.array(value, range)?;
     let x = me.real_term(&Value::Term(x), range)?;

@@ -9,8 +9,8 @@ use super::lower::Lower;
 use super::refs::results::{self, ResultFn};
 use super::value::Value;
 use super::{
-    bits, changes, collected, functions, implicit, integers, iter, linalg, methods, options, order, outcomes, queues,
-    reads, recur, search_and_split, slice, sorting,
+    bits, changes, collected, fft, functions, implicit, integers, iter, linalg, methods, options, order, outcomes,
+    queues, reads, recur, search_and_split, slice, sorting,
 };
 use ad_ir::diag::suggest;
 use ad_ir::ir::Elem;
@@ -27,6 +27,7 @@ const TABLES: &[&[Row]] = &[
     functions::CHOOSING,
     functions::HOLDING,
     linalg::TABLE,
+    fft::TABLE,
     implicit::TABLE,
     methods::SCALAR,
     integers::TABLE,
@@ -135,6 +136,7 @@ pub(super) fn module(name: &str) -> Option<On> {
         "ndarray" => Some(On::Nd),
         // Also the module of ndarray, of which one function is understood.
         "linalg" => Some(On::Linalg),
+        "fft" => Some(On::Fft),
         "mem" => Some(On::Mem),
         _ => None,
     }
@@ -237,8 +239,8 @@ mod tests {
     fn every_function_has_a_proof() {
         // `Zip::from` is proved with its type.
         let functions = ROWS.iter().filter(|row| !row.name.contains("::"));
-        for row in
-            functions.filter(|row| matches!(row.on, On::Dsl | On::Std | On::Mem | On::Nd | On::Linalg | On::Common))
+        for row in functions
+            .filter(|row| matches!(row.on, On::Dsl | On::Std | On::Mem | On::Nd | On::Linalg | On::Fft | On::Common))
         {
             let Proof::Call(called) = row.proof else { panic!("{} has no proof", row.name) };
             for text in std::iter::once(called.arguments).chain(called.result) {

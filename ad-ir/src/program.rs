@@ -72,8 +72,7 @@ impl Container {
         if self == Container::ScalarRef { Container::Scalar } else { self }
     }
 
-    /// The form in which a tangent or cotangent of this kind is passed. Numbers and arrays of
-    /// static size are passed by value.
+    /// The form in which a tangent or cotangent of this kind is passed. Static ones are by value.
     #[must_use]
     pub fn passing(self) -> Passing {
         match self {
@@ -91,8 +90,7 @@ impl Container {
         if self == Container::NdArray { Passing::value(Owner::View) } else { self.passing() }
     }
 
-    /// How often a value has to be flattened to become a slice of numbers, given the number of
-    /// sizes in its type.
+    /// How often a value is flattened to be a slice of numbers, by the number of sizes of its type.
     #[must_use]
     pub fn nested(self, lens: usize) -> usize {
         match self {
@@ -437,6 +435,8 @@ pub enum Home {
     NdarrayLinalg,
     /// `ad::linalg`.
     Linalg,
+    /// `ad::fft`.
+    Fft,
     /// `std::iter`.
     Iter,
     /// `std::mem`.

@@ -125,6 +125,7 @@ fn kind(on: On) -> &'static str {
         On::Assoc => "type",
         On::Nd => "ndarray",
         On::Linalg => "`ad::linalg`",
+        On::Fft => "`ad::fft`",
         On::Common => "function of a common name",
         On::Zip => "`Zip`",
         On::Slice => "`Slice`",

@@ -32,6 +32,8 @@ mod calls;
 pub mod check;
 mod differentiable;
 pub mod dsl;
+#[cfg(feature = "fft")]
+pub mod fft;
 pub mod implicit;
 pub mod kernel;
 pub mod linalg;

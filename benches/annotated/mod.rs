@@ -3,6 +3,7 @@
 /// i: GradBench's Gaussian mixture.
 #[path = "../../tests/programs/gmm.rs"]
 mod gmm;
+pub mod inside;
 pub mod loops;
 /// h: bundle adjustment, one observation of GradBench's `ba`.
 #[path = "../../tests/programs/reprojection.rs"]

@@ -5,6 +5,7 @@
 mod blocks;
 mod bundle;
 mod convolution;
+mod inside;
 mod mixture;
 mod perceptron;
 mod recurrent;
@@ -16,6 +17,7 @@ use ad::ndarray::{Array1, Array2};
 pub use blocks::{layers, neighbours};
 pub use bundle::reprojection;
 pub use convolution::convolution;
+pub use inside::{evidence, filter, particle, saddle};
 pub use mixture::{diagonal, gmm};
 pub use perceptron::perceptron;
 pub use recurrent::{kmeans, llsq, lstm, ode, recurrent};

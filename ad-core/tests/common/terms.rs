@@ -258,6 +258,10 @@ impl Program {
             ("cond", &[c, a, b]) => g.cond(c, a, b),
             ("neg", &[x]) => g.neg(x),
             ("fromzero", &[x]) => g.reduce(Reduce::FromZero, usize::from(axes[0]), x),
+            ("fourier", &[x]) => {
+                let rows = g.stack(&[x, x]);
+                g.prim(Prim::Fourier(false), &[rows])
+            }
             ("cumsum", &[x]) => g.prim(Prim::CumSum(false), &[x]),
             ("relaxed", &[relaxed, exact]) => g.relaxed_exact(relaxed, exact),
             ("contract", &[a, b]) => {

@@ -170,10 +170,10 @@ fn argument(ty: &str, k: usize, axes: &mut usize) -> Option<TokenStream> {
     Some(if view { quote!(#array.view()) } else { quote!(#by_reference #array) })
 }
 
-/// The functions of `ad::linalg`, and those that sort or solve equations.
+/// The functions of `ad::linalg` and `ad::fft`, and those that sort or solve equations.
 static UNCOUNTED: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
     let all = ad_oracle::documents::names().into_iter();
-    let uncounted = |on| matches!(on, "`ad::linalg`" | "function of a common name");
+    let uncounted = |on| matches!(on, "`ad::linalg`" | "`ad::fft`" | "function of a common name");
     all.filter(|row| uncounted(row.on)).map(|row| row.name).collect()
 });
 
@@ -202,7 +202,7 @@ impl Visit<'_> for Has {
         let name = e.path.get_ident().map(ToString::to_string).unwrap_or_default();
         self.constants |= name.len() > 1 && !name.contains(|c: char| c.is_lowercase());
         self.uncounted |= UNCOUNTED.contains(&*name);
-        self.uncounted |= e.path.segments.iter().any(|part| part.ident == "linalg");
+        self.uncounted |= e.path.segments.iter().any(|part| part.ident == "linalg" || part.ident == "fft");
         syn::visit::visit_expr_path(self, e);
     }
 }

@@ -49,6 +49,7 @@ pub(super) fn prim(prim: &Prim, args: &[&Array], work: &mut Work) -> Out {
         Prim::Sum(_) | Prim::Reduce(..) if args[0].elem.is_real() => work.real += input,
         Prim::Sum(_) | Prim::Reduce(..) => work.discrete += input,
         Prim::CumSum(_) => work.real += n,
+        Prim::Fourier(_) => work.real += 4 * n * u64::from(n.max(1).ilog2()),
         Prim::Call(_) | Prim::Onto(..) | Prim::Returned(..) | Prim::Derived(_) => work.moved += n,
         Prim::Contract(c) => work.real += 2 * n * contracted(c, args[0]).1.iter().product::<usize>() as u64,
         // For each element of the result, as many steps as the matrix has rows.
@@ -279,6 +280,12 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
             Err("a function that is compiled on its own has no meaning in one graph".into())
         }
         Prim::Derived(_) => Err("a derivative inside of a function is replaced before evaluation".into()),
+        Prim::Fourier(back) => {
+            let (ty, xs) = reals(args[0])?;
+            let n = args[0].shape.last().copied().ok_or("an array without axes")?;
+            let data = xs.chunks(2 * n.max(1)).flat_map(|rows| fourier(rows, *back));
+            real_like(args[0], data.map(|x| scalar::round(ty, x)))
+        }
         Prim::CumSum(back) => {
             let (ty, xs) = reals(args[0])?;
             let width = args[0].shape.last().copied().ok_or("an array without axes")?;
@@ -294,6 +301,27 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
             real_like(args[0], sums)
         }
     }
+}
+
+/// The discrete Fourier transform of a row of real parts and a row of imaginary parts, by its
+/// definition.
+fn fourier(rows: &[Dual], back: bool) -> Vec<Dual> {
+    let n = rows.len() / 2;
+    let (re, im) = rows.split_at(n);
+    let element = |k: usize, imaginary: bool| {
+        let zero = Dual { v: 0.0, d: 0.0 };
+        (0..n).fold(zero, |sum, j| {
+            let angle = std::f64::consts::TAU * ((j * k) % n) as f64 / n as f64;
+            let (cos, sin) = (angle.cos(), if back { angle.sin() } else { -angle.sin() });
+            let (a, b) = if imaginary { (sin, cos) } else { (cos, -sin) };
+            Dual { v: sum.v + a * re[j].v + b * im[j].v, d: sum.d + a * re[j].d + b * im[j].d }
+        })
+    };
+    [false, true]
+        .iter()
+        .flat_map(|&imaginary| (0..n).map(move |k| (k, imaginary)))
+        .map(|(k, i)| element(k, i))
+        .collect()
 }
 
 fn choose<T: Clone>(mask: &[bool], a: &[T], b: &[T]) -> Vec<T> {

@@ -28,6 +28,8 @@
 mod absorbing;
 mod blocks;
 mod fast;
+#[cfg(feature = "fft")]
+mod fourier;
 mod generated;
 mod isa;
 mod lanes;
@@ -46,6 +48,8 @@ pub use absorbing::{absorbed, absorbed_dot};
 pub use blocks::{
     block, block_of_rows, largest_columns, packed, places_of_largest, places_of_smallest, smallest_columns,
 };
+#[cfg(feature = "fft")]
+pub use fourier::{fourier, fourier_back};
 pub use generated::{
     Whole, cut, each_first, each_row, exact_dot, exact_product, exact_sum, extended, finished, fits, gemm_each,
     gemm_each_off_heap, joined, largest, largest_whole, order, place_of_largest, place_of_smallest,

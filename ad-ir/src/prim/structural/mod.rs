@@ -17,6 +17,7 @@ mod call;
 mod contract;
 mod cumsum;
 mod derived;
+mod fourier;
 mod iota;
 mod layout;
 mod linalg;
@@ -370,6 +371,10 @@ primitives! {
         /// `[x]`, real: the partial sums along the last axis, one after the other, from the first
         /// element or (`true`) from the last.
         CumSum(bool) as (back) => cumsum::CumSum(*back);
+        /// `[x]`, real: the discrete Fourier transform along the last axis, not divided by its
+        /// size. The axis before it has the real and the imaginary parts. The sign of the exponent
+        /// is negative, or (`true`) positive.
+        Fourier(bool) as (back) => fourier::Fourier(*back);
         /// `[lens, total]`, integer: rows of these lengths stand one after the other in a vector of
         /// `total` elements. For each element the number of its row, or (`true`) its place in it.
         RowIndex(bool) as (place) => rows::RowIndex(*place);
