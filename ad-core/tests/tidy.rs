@@ -16,6 +16,7 @@ const COMPILER: &[(&str, Option<&str>)] =
 
 /// The modules of the compiler. Each may use the earlier ones only.
 const LAYERS: &[&str] = &[
+    "sorted",
     "stage",
     "diag",
     "catalogue",

@@ -10,7 +10,7 @@
 //!
 //! This module must never let the program of arrays of one shape depend on it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use ad_ir::sorted::{SortedMap, SortedSet};
 use std::rc::Rc;
 
 use proc_macro2::{Ident, Span, TokenStream};
@@ -85,7 +85,7 @@ impl Sig {
 /// Replaces the arrays in lists by their parts.
 struct Parts<'s> {
     old: &'s [SigParam],
-    taken: BTreeSet<String>,
+    taken: SortedSet<String>,
     krate: &'s TokenStream,
     new: Vec<SigParam>,
     /// Whether there is such an array.
@@ -319,4 +319,4 @@ impl<'a> Lower<'a> {
 }
 
 /// The lists of arrays of several shapes, by their elements.
-pub(super) type RaggedLists = BTreeMap<Term, Rc<RaggedList>>;
+pub(super) type RaggedLists = SortedMap<Term, Rc<RaggedList>>;

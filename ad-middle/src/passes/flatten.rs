@@ -16,7 +16,8 @@
 //! This pass must never change the order of a sum that a decision depends on, and never compute an
 //! element that is not there: the sum of the lengths is the size of the vector.
 
-use std::collections::{BTreeSet, HashMap};
+use ad_ir::sorted::SortedSet;
+use std::collections::HashMap;
 
 use super::rewrite::{Rewriter, with_rewritten_children};
 use super::{Context, Pass};
@@ -178,7 +179,7 @@ impl Rows {
 struct Flat<'a> {
     g: &'a mut Graph,
     rows: Rows,
-    active: &'a BTreeSet<u32>,
+    active: &'a SortedSet<u32>,
     /// The vectors of arrays that have been flattened, by the condition and the array.
     known: &'a mut HashMap<(Term, Term), Option<Term>>,
 }
@@ -213,7 +214,7 @@ impl Flat<'_> {
 
     /// Whether the derivative of an array reads residuals.
     fn has_residuals(&self, t: Term) -> bool {
-        let (mut seen, mut stack) = (BTreeSet::new(), vec![t]);
+        let (mut seen, mut stack) = (SortedSet::new(), vec![t]);
         while let Some(t) = stack.pop() {
             if !seen.insert(t) {
                 continue;
