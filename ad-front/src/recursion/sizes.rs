@@ -1,6 +1,6 @@
-//! The sizes of the arrays that functions return which are compiled on their own. Sizes are parts
-//! of types, so a caller has to know them without the call: each is a formula over the sizes and
-//! the integers of the function's parameters.
+//! The sizes of the results of functions that are compiled on their own. Sizes are parts of types,
+//! so a caller has to know them before the call: each is a formula over the sizes and the integers
+//! of the function's parameters.
 //!
 //! The formulas are found in runs of the front end. In the first run, the sizes of the result of a
 //! call are *guesses*: inputs of which nothing is known but the sizes that they are required to
