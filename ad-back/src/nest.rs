@@ -16,7 +16,8 @@ mod rows;
 mod state;
 mod write;
 
-use std::collections::{BTreeMap, HashMap};
+use ad_ir::sorted::SortedMap;
+use std::collections::HashMap;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -38,7 +39,7 @@ pub(super) struct Inline {
     /// The terms that the statements and the value mention.
     pub(super) named: Vec<Term>,
     /// How often each function occurs in the code.
-    pub(super) functions: BTreeMap<&'static str, usize>,
+    pub(super) functions: SortedMap<&'static str, usize>,
 }
 
 impl Nest<'_, '_> {

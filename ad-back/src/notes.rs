@@ -5,7 +5,7 @@
 //!
 //! The notes do not affect the emitted code.
 
-use std::collections::BTreeMap;
+use ad_ir::sorted::SortedMap;
 use std::fmt;
 
 /// One loop nest.
@@ -23,13 +23,13 @@ pub struct NestSummary {
     pub part: PartSummary,
     /// How often each vectorised function occurs in it: once for whole vectors and once for the
     /// remaining elements.
-    pub functions: BTreeMap<&'static str, usize>,
+    pub functions: SortedMap<&'static str, usize>,
     /// Functions that are computed for a whole vector of lanes by one call.
-    pub by_the_vector: BTreeMap<&'static str, usize>,
+    pub by_the_vector: SortedMap<&'static str, usize>,
     /// The functions of both kinds that are computed only in a branch.
-    pub lazy_functions: BTreeMap<&'static str, usize>,
+    pub lazy_functions: SortedMap<&'static str, usize>,
     /// Other functions, computed as in the user's function.
-    pub plain_functions: BTreeMap<&'static str, usize>,
+    pub plain_functions: SortedMap<&'static str, usize>,
     /// Products that are fused with the sum that reads them.
     pub fused: usize,
     /// Sums that it returns.

@@ -4,7 +4,8 @@
 //!
 //! This module only defines types and decides nothing.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use ad_ir::sorted::SortedMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::store::Class;
@@ -54,7 +55,7 @@ pub(super) struct Plan {
     pub(super) loops: Loops,
     pub(super) scopes: LoopScopes,
     /// Contractions that use implicit im2col: they read windows in place, or add to them.
-    pub(super) windows: BTreeMap<Term, ImplicitIm2col>,
+    pub(super) windows: SortedMap<Term, ImplicitIm2col>,
     /// In-place updates: from each intermediate state of a carried array to the array whose memory
     /// it uses.
     pub(super) in_place: HashMap<Term, Term>,
@@ -91,7 +92,7 @@ pub(super) struct TiledStatements {
     /// Arrays over items that only these statements use.
     pub(super) private: HashSet<Term>,
     /// Maps each sum over items that is accumulated into the result of a scatter to this scatter.
-    pub(super) fused_scatters: BTreeMap<Term, Term>,
+    pub(super) fused_scatters: SortedMap<Term, Term>,
 }
 
 /// The loops of the nest that computes `t`.

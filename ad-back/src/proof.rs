@@ -4,7 +4,7 @@
 //! given the user's name and the DSL's function, compiles only if both are the same function. Type
 //! arguments are inferred from a call with arguments of the simplest kind. None of this code runs.
 
-use std::collections::BTreeSet;
+use ad_ir::sorted::SortedSet;
 
 use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -275,7 +275,7 @@ fn types(program: &Program) -> Vec<TokenStream> {
 /// The paths of a type that may be arrays, without their arguments.
 #[derive(Default)]
 struct Arrays {
-    seen: BTreeSet<String>,
+    seen: SortedSet<String>,
     paths: Vec<TokenStream>,
 }
 

@@ -1,7 +1,7 @@
 //! Scalar expressions, types, literals and names as Rust tokens. This module knows neither loops
 //! nor stored terms, and must never decide where a value is computed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use ad_ir::sorted::{SortedMap, SortedSet};
 use std::rc::Rc;
 
 use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
@@ -103,7 +103,7 @@ pub(super) struct Style {
     /// The type parameter for [`RealTy::Param`].
     pub(super) param: Ident,
     /// The names that the user binds in patterns.
-    pub(super) bound: Rc<BTreeSet<String>>,
+    pub(super) bound: Rc<SortedSet<String>>,
     /// Whether the routine works in the caller's memory.
     pub workspace: bool,
     /// The kind of the record that holds the results, if they are a record.
@@ -388,11 +388,11 @@ fn int_suffixed(ty: IntTy, n: i128) -> TokenStream {
 /// name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
-    used: BTreeSet<String>,
-    next: BTreeMap<String, u32>,
+    used: SortedSet<String>,
+    next: SortedMap<String, u32>,
     /// The names that the user binds. `None` for names of items, since an item hides a constant of
     /// the same name outside.
-    bound: Option<Rc<BTreeSet<String>>>,
+    bound: Option<Rc<SortedSet<String>>>,
 }
 
 impl Names {

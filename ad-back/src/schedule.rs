@@ -9,7 +9,8 @@ mod guards;
 mod order;
 mod statements;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use ad_ir::sorted::{SortedMap, SortedSet};
+use std::collections::{HashMap, HashSet};
 
 use super::in_range::InRange;
 use super::plan::Plan;
@@ -38,7 +39,7 @@ pub(super) fn plan(
     checks: &[CheckTerms],
     decided: Option<&Decided>,
 ) -> Result<Plan, String> {
-    let (first, copied) = planned(g, loops.clone(), results, checks, decided, &BTreeSet::new())?;
+    let (first, copied) = planned(g, loops.clone(), results, checks, decided, &SortedSet::new())?;
     let early = early_reads(g, &first, &copied);
     if early.is_empty() {
         return Ok(first);
@@ -49,8 +50,8 @@ pub(super) fn plan(
 
 /// The terms that read a part with fewer axes of a carried array. A loop updates the array, but
 /// copies it in each iteration.
-fn early_reads(g: &Graph, plan: &Plan, copied: &BTreeSet<Term>) -> BTreeSet<Term> {
-    let mut found = BTreeSet::new();
+fn early_reads(g: &Graph, plan: &Plan, copied: &SortedSet<Term>) -> SortedSet<Term> {
+    let mut found = SortedSet::new();
     if copied.is_empty() {
         return found;
     }
@@ -90,12 +91,12 @@ fn planned(
     (results, onto): (&[Term], &[(Term, Term)]),
     checks: &[CheckTerms],
     decided: Option<&Decided>,
-    stored: &BTreeSet<Term>,
-) -> Result<(Plan, BTreeSet<Term>), String> {
+    stored: &SortedSet<Term>,
+) -> Result<(Plan, SortedSet<Term>), String> {
     let mut roots: Vec<Term> = results.to_vec();
     roots.extend(checks.iter().flat_map(|c| c.reads.iter().copied()));
     // Sizes occur in types and are not children of terms.
-    let mut sizes: BTreeSet<Term> = BTreeSet::new();
+    let mut sizes: SortedSet<Term> = SortedSet::new();
     for t in loops.reachable(g, &roots) {
         if let Some((_, shape)) = g.ty(t).as_array() {
             sizes.extend(shape);
@@ -206,7 +207,7 @@ fn planned(
         loops,
         scopes,
     };
-    let mut copied = BTreeSet::new();
+    let mut copied = SortedSet::new();
     for scope in 0..=plan.bodies.len() {
         let own: Vec<usize> = (0..statements.len()).filter(|&s| statements[s].scope == scope).collect();
         let all = Shared { g, statements: &statements, of_term: &of_term, checks, sets: &sets };
@@ -262,9 +263,9 @@ fn loop_reads(
     statements: &[ScheduledStatement],
     n: usize,
     sets: &GuardSets,
-) -> BTreeMap<Term, bool> {
+) -> SortedMap<Term, bool> {
     let l = &loops.all[n];
-    let mut found: BTreeMap<Term, bool> = BTreeMap::from([(l.count, false), (l.steps, false)]);
+    let mut found: SortedMap<Term, bool> = SortedMap::from([(l.count, false), (l.steps, false)]);
     found.extend(l.stop.map(|t| (t, false)));
     let rows = l.rows.iter().flat_map(|r| r.beside().chain([r.row]));
     let ends = l.carries.iter().flat_map(|c| [c.init, c.next]).chain(rows);

@@ -3,7 +3,8 @@
 //! without a test, over shifted rows, and the ends are a second loop. The values do not change. The
 //! second loop pays only where blocks leave a few elements out ([`NEAR`]).
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use ad_ir::sorted::SortedMap;
+use std::collections::{HashMap, HashSet};
 
 use super::in_range::InRange;
 use super::items::{Fold, Item};
@@ -73,7 +74,7 @@ pub(super) fn interior<'a>(k: &Kernel<'a>, items: &[Item]) -> Option<Interior<'a
         return None;
     }
     let mut tests: HashMap<Id, bool> = HashMap::new();
-    let (mut low, mut highs) = (0, BTreeMap::new());
+    let (mut low, mut highs) = (0, SortedMap::new());
     let mut stack: Vec<Id> = Vec::new();
     for node in &k.nodes {
         if let Op::If(c, ..) = node.op {
@@ -319,7 +320,7 @@ fn decide(
     a: Id,
     b: Id,
     low: &mut i128,
-    highs: &mut BTreeMap<Id, i128>,
+    highs: &mut SortedMap<Id, i128>,
 ) -> Option<bool> {
     let int = |id: Id| match k.node(id).op {
         Op::Lit(Lit::Int(_, n)) => Some(n),

@@ -4,7 +4,8 @@
 //! several loops, is stored unless it is very cheap. (Otherwise a chain of shifted reads would take
 //! exponential time.)
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use ad_ir::sorted::SortedMap;
+use std::collections::{HashMap, HashSet};
 
 use ad_ir::choice::{Kind, choose, choose_if};
 use ad_ir::ir::{Graph, Node, Term, TermTable};
@@ -90,7 +91,7 @@ struct Readers {
 #[derive(Clone, Copy)]
 pub(super) struct ProgramContext<'a> {
     pub(super) exact: &'a HashSet<Term>,
-    pub(super) windows: &'a BTreeMap<Term, ImplicitIm2col>,
+    pub(super) windows: &'a SortedMap<Term, ImplicitIm2col>,
     pub(super) loops: &'a Loops,
     pub(super) scopes: &'a LoopScopes,
 }

@@ -23,8 +23,9 @@
 mod layout;
 mod products;
 
+use ad_ir::sorted::{SortedMap, SortedSet};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use super::in_range::InRange;
 use super::items::{Fold, Item, items, members, scatter_item};
@@ -56,7 +57,7 @@ pub(super) fn blocked<'a>(
     hints: &'a HashMap<Term, String>,
     n: Term,
     (domain, terms): (&[Term], &[Term]),
-    (step, fused_scatters): (usize, &BTreeMap<Term, Term>),
+    (step, fused_scatters): (usize, &SortedMap<Term, Term>),
 ) -> Option<Blocked<'a>> {
     let axis = axis_of(domain, n)?;
     if terms.iter().any(|t| plan.stencils.contains(t)) {
@@ -190,7 +191,7 @@ struct Run {
     /// and terms that depend on them. A statement that reads one of them comes after the sequence.
     late: HashSet<Term>,
     /// Maps each sum over items that is accumulated into the result of a scatter to this scatter.
-    fused_scatters: BTreeMap<Term, Term>,
+    fused_scatters: SortedMap<Term, Term>,
     before: Vec<usize>,
     after: Vec<usize>,
 }
@@ -199,7 +200,7 @@ struct Former<'a> {
     g: &'a Graph,
     plan: &'a Plan,
     hints: &'a HashMap<Term, String>,
-    reads: Vec<BTreeSet<Term>>,
+    reads: Vec<SortedSet<Term>>,
     /// The facts that hold after all checks.
     known: InRange<'a>,
     /// The nests in the form of a block, by statement and number of items. They are kept, since a
@@ -225,7 +226,7 @@ pub(super) fn form(g: &Graph, plan: &mut Plan, hints: &HashMap<Term, String>, ch
     if plan.order.iter().enumerate().any(|(k, &s)| k != s) {
         return;
     }
-    let mut reads: Vec<BTreeSet<Term>> = vec![BTreeSet::new(); plan.steps.len()];
+    let mut reads: Vec<SortedSet<Term>> = vec![SortedSet::new(); plan.steps.len()];
     for (&t, steps) in &plan.readers {
         for &s in steps {
             reads[s].insert(t);
@@ -303,7 +304,7 @@ impl Former<'_> {
     fn over(&self, order: &[usize], n: Term) -> Option<(Run, HashSet<Term>)> {
         // An array that statements outside of the sequence read keeps its layout. So the sequence
         // excludes a nest that computes, for such statements, more than one scalar for each item.
-        let mut banned: BTreeSet<usize> = BTreeSet::new();
+        let mut banned: SortedSet<usize> = SortedSet::new();
         loop {
             let run = self.collect(order, n, &banned)?;
             let inside: HashSet<usize> = run.steps.iter().copied().collect();
@@ -311,7 +312,7 @@ impl Former<'_> {
                 !self.plan.results.contains(t)
                     && self.plan.readers.get(t).is_some_and(|r| r.iter().all(|s| inside.contains(s)))
             };
-            let mut public: BTreeSet<usize> = run
+            let mut public: SortedSet<usize> = run
                 .steps
                 .iter()
                 .copied()
@@ -339,7 +340,7 @@ impl Former<'_> {
     /// Statements that gain nothing from being in the sequence. One kind is a product whose matrix
     /// no other product reads. If the sequence saves no array of more than one axis, the other kind
     /// is a nest that loops over more than the items, since it would need packing.
-    fn idle(&self, run: &Run, private: &HashSet<Term>) -> BTreeSet<usize> {
+    fn idle(&self, run: &Run, private: &HashSet<Term>) -> SortedSet<usize> {
         let saved = private.iter().any(|&t| self.g.rank(t) > 1);
         let alone = |s: usize| match self.product(run, s) {
             Some((t, rows)) => {
@@ -403,7 +404,7 @@ impl Former<'_> {
     /// All statements that can be in one sequence with the first one. A statement between them that
     /// needs no result of the sequence comes before it; one that needs a result comes after it. The
     /// sequence ends at a check, or where memory is handed on.
-    fn collect(&self, order: &[usize], n: Term, banned: &BTreeSet<usize>) -> Option<Run> {
+    fn collect(&self, order: &[usize], n: Term, banned: &SortedSet<usize>) -> Option<Run> {
         let guard = self.plan.steps[order[0]].guard.clone();
         let mut run = Run {
             n,
@@ -411,7 +412,7 @@ impl Former<'_> {
             steps: Vec::new(),
             rows: HashSet::new(),
             late: HashSet::new(),
-            fused_scatters: BTreeMap::new(),
+            fused_scatters: SortedMap::new(),
             before: Vec::new(),
             after: Vec::new(),
         };
@@ -504,7 +505,7 @@ impl Former<'_> {
         if let Some(known) = self.forms.borrow().get(&(s, n)) {
             return known.clone();
         }
-        let made = blocked(self.g, self.plan, self.hints, n, (domain, items), (s, &BTreeMap::new()));
+        let made = blocked(self.g, self.plan, self.hints, n, (domain, items), (s, &SortedMap::new()));
         let form = made.map(|made| {
             let summed = |t: &Term| made.items.iter().any(|i| sums_over_items(i, *t));
             let (late, rows) = items.iter().copied().partition(summed);

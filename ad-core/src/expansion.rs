@@ -2,7 +2,7 @@
 //! derivative, and turns failures into errors and stand-ins. This module must never panic, and
 //! holds no stage itself.
 
-use std::collections::BTreeSet;
+use ad_ir::sorted::SortedSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -322,7 +322,7 @@ fn prepare(program: Program, subject: &str, mut log: Option<&mut Log>) -> Prepar
 fn called(
     program: &Program,
     functions: &mut [Prepared],
-    callees: BTreeSet<Callee>,
+    callees: SortedSet<Callee>,
     mut log: Option<&mut Log>,
 ) -> Result<Option<TokenStream>, String> {
     let called = calls::called(functions, callees, log.as_deref_mut());

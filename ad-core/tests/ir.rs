@@ -1,7 +1,7 @@
 //! The core language itself: laws of interning, substitution, depth, and the behaviour of the
 //! interpreter and the printer on small programs. These tests use no stage of the compiler.
 
-use std::collections::BTreeMap;
+use ad_core::sorted::SortedMap;
 
 use ad_core::ir::print::print;
 use ad_core::ir::valid::{Lowered, normal_form, validate, validate_loop};
@@ -10,8 +10,8 @@ use ad_core::prim::{Cmp, IntOp, Unary};
 use ad_oracle::interp::{Interp, Value};
 use expect_test::{Expect, expect};
 
-fn names() -> BTreeMap<Term, String> {
-    BTreeMap::new()
+fn names() -> SortedMap<Term, String> {
+    SortedMap::new()
 }
 
 fn check_print(g: &Graph, roots: &[Term], expected: &Expect) {

@@ -5,7 +5,8 @@
 
 mod common;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use ad_core::sorted::{SortedMap, SortedSet};
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use ad_core::derivative::sparsity::ranges;
@@ -69,7 +70,7 @@ struct Made {
     /// The result as text.
     text: String,
     /// The rules that fired.
-    fired: BTreeSet<&'static str>,
+    fired: SortedSet<&'static str>,
     /// Terms before and after that have the same values.
     same: Vec<[Term; 2]>,
 }
@@ -154,7 +155,8 @@ fn halves(program: &mut terms::Program, what: &str) -> Made {
         assert_eq!(valid::normal_form(g, roots), Ok(()), "{what}");
     }
     // No input of the second stage is an input of the first.
-    let inputs: BTreeSet<Term> = kept.iter().map(|k| k.input).chain(own.values().filter_map(|&k| g.input(k))).collect();
+    let inputs: SortedSet<Term> =
+        kept.iter().map(|k| k.input).chain(own.values().filter_map(|&k| g.input(k))).collect();
     let reads = g.reachable(&later).into_iter().filter(|&t| matches!(g.node(t), Node::Input(_)));
     assert!(reads.into_iter().all(|t| inputs.contains(&t)), "{what}: the second stage reads the first");
     for (n, k) in (1..).zip(&kept) {
@@ -165,7 +167,7 @@ fn halves(program: &mut terms::Program, what: &str) -> Made {
         let _ = g.input(new).zip(name).and_then(|(t, name)| program.hints.insert(t, name));
     }
     let text = |roots: &[Term]| print::print(g, roots, &program.hints);
-    Made { text: format!("first:\n{}second:\n{}", text(&first), text(&later)), fired: BTreeSet::new(), same: vec![] }
+    Made { text: format!("first:\n{}second:\n{}", text(&first), text(&later)), fired: SortedSet::new(), same: vec![] }
 }
 
 /// The ranges of columns.
@@ -174,7 +176,7 @@ fn columns(program: &mut terms::Program, what: &str) -> Made {
     let ranges = ranges(&mut program.g, input, program.roots.values[0]).concat();
     assert_eq!(valid::normal_form(&program.g, &ranges), Ok(()), "{what}");
     let ends = ranges.chunks(2).map(|ends| format!("columns:\n{}", print::print(&program.g, ends, &program.hints)));
-    Made { text: ends.collect(), fired: BTreeSet::new(), same: vec![] }
+    Made { text: ends.collect(), fired: SortedSet::new(), same: vec![] }
 }
 
 /// The first input is the index; its size is that of the second input's first axis. The values are
@@ -189,11 +191,11 @@ fn batch(program: &mut terms::Program, what: &str) -> Made {
     let new = bulk::batch(g, var, size, &each);
     assert_eq!(valid::normal_form(g, &new), Ok(()), "{what}");
     let same = each.iter().zip(&new).map(|(&t, &new)| [g.build(size, var, t), new]).collect();
-    Made { text: print::print(g, &new, &program.hints), fired: BTreeSet::new(), same }
+    Made { text: print::print(g, &new, &program.hints), fired: SortedSet::new(), same }
 }
 
 /// The groups of roots, each as a separate program.
-fn shown(g: &Graph, roots: &Roots, hints: &BTreeMap<Term, String>) -> String {
+fn shown(g: &Graph, roots: &Roots, hints: &SortedMap<Term, String>) -> String {
     let checks: Vec<Term> = roots.checks.iter().map(|c| c.ok).collect();
     let groups = [
         ("values", &roots.values),
@@ -235,10 +237,10 @@ fn passes_make_what_their_files_say() {
 /// The simplifier's rules have their examples in `rules.rs`.
 #[test]
 fn every_rule_has_a_case() {
-    let all: BTreeSet<&str> = ad_oracle::passes().iter().flat_map(|pass| (pass.rules)()).chain(rules()).collect();
-    let (mut missing, mut unknown, mut lowering) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
+    let all: SortedSet<&str> = ad_oracle::passes().iter().flat_map(|pass| (pass.rules)()).chain(rules()).collect();
+    let (mut missing, mut unknown, mut lowering) = (Vec::new(), SortedSet::new(), SortedSet::new());
     for subject in subjects() {
-        let mut fired: BTreeSet<&str> = BTreeSet::new();
+        let mut fired: SortedSet<&str> = SortedSet::new();
         for case in subject.cases() {
             fired.append(&mut subject.run(&mut terms::parse(&case.input), &case.name).fired);
         }

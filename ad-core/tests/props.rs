@@ -7,8 +7,8 @@
 
 mod common;
 
+use ad_core::sorted::SortedMap;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ad_core::ir::print::print;
@@ -95,7 +95,7 @@ impl Run {
     }
 
     fn show(&self, roots: &[Term]) -> String {
-        print(&self.g, roots, &BTreeMap::new())
+        print(&self.g, roots, &SortedMap::new())
     }
 
     /// The roots have the same values and derivatives (by the interpreter) as before.
@@ -121,8 +121,8 @@ fn tame(values: &[Value]) -> bool {
 fn check(seed: u64, size: usize, stats: &mut Stats) -> Try<bool> {
     let Case { g, roots, inputs, active } = case(seed, size);
     let again = case(seed, size);
-    let printed = print(&g, &roots, &BTreeMap::new());
-    if printed != print(&again.g, &again.roots, &BTreeMap::new()) {
+    let printed = print(&g, &roots, &SortedMap::new());
+    if printed != print(&again.g, &again.roots, &SortedMap::new()) {
         return Err("two generations print differently".into());
     }
     let single = (0..).zip(&inputs).any(|(k, _)| {
@@ -328,7 +328,7 @@ fn report(seed: u64, size: usize, message: &str) -> String {
     let program = catch_unwind(|| {
         let Case { g, roots, inputs, .. } = case(seed, size);
         let shown: Vec<String> = inputs.iter().map(|v| format!("{v:?}")).collect();
-        format!("{}\n{}", print(&g, &roots, &BTreeMap::new()), shown.join("\n"))
+        format!("{}\n{}", print(&g, &roots, &SortedMap::new()), shown.join("\n"))
     });
     let program = program.unwrap_or_else(|_| "the generator itself fails".into());
     format!("{message}\n--- seed {seed}, size {size}: the program and its inputs\n{program}")
@@ -463,7 +463,7 @@ fn deep(n: usize, functions: [Unary; 2]) -> usize {
     normal_form(&g, &simple).unwrap();
     let value = Interp::new(&g, &inputs).eval(simple[0]).unwrap();
     close_all(&[value.values().iter().sum()], &expected.tangents(), 1e-9).unwrap();
-    assert!(print(&g, &simple, &BTreeMap::new()).len() < 400 * n);
+    assert!(print(&g, &simple, &SortedMap::new()).len() < 400 * n);
     g.len()
 }
 

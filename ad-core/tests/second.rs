@@ -8,7 +8,7 @@
 
 mod common;
 
-use std::collections::BTreeMap;
+use ad_core::sorted::SortedMap;
 
 use ad_core::ir::print::print;
 use ad_core::ir::{Elem, Graph, Node, RealTy, Term};
@@ -119,7 +119,7 @@ fn check(seed: u64, size: usize) -> Result<Verdict, String> {
     }
     let all = simple(&mut g, &all);
     let eval = |g: &Graph, inputs: &[Value], roots: &[Term]| {
-        let at = |e: String| format!("{e}\n{}", print(g, roots, &BTreeMap::new()));
+        let at = |e: String| format!("{e}\n{}", print(g, roots, &SortedMap::new()));
         Interp::new(g, inputs).eval_all(roots).map_err(at)
     };
     let values = eval(&g, &inputs, &all)?;

@@ -16,6 +16,7 @@ const COMPILER: &[(&str, Option<&str>)] =
 
 /// The modules of the compiler. Each may use the earlier ones only.
 const LAYERS: &[&str] = &[
+    "sorted",
     "stage",
     "diag",
     "catalogue",
@@ -515,4 +516,48 @@ fn comments_cite_what_is_in_the_repository() {
         }
     }
     assert!(wrong.is_empty(), "comments name what no reader can open:\n{}", wrong.join("\n"));
+}
+
+/// The front end and the runtime do not depend on each other, so both have these coefficients.
+#[test]
+fn coefficients_that_stand_twice_are_equal() {
+    let of = |file: &str| {
+        let text = std::fs::read_to_string(root().join(file)).expect(file);
+        let (_, from) = text.split_once("const PADE").unwrap_or_else(|| panic!("{file} has no PADE"));
+        from.split_once("];").expect("the end of the list").0.to_string()
+    };
+    let front = of("ad-front/src/linalg.rs");
+    assert!(front.lines().count() > 13, "{front}");
+    assert_eq!(front, of("ad-runtime/src/linalg/functions.rs"));
+}
+
+/// What is compiled again for each type that uses it makes a user's build longer, so the compiler
+/// has its own (`ad-ir/src/sorted.rs`, `ad-front/src/walk.rs`). The files are those that need the
+/// other one.
+const COSTLY: &[(&str, &[&str])] = &[
+    ("BTreeMap", &[]),
+    ("BTreeSet", &["ad-back/src/schedule/order.rs"]),
+    ("impl Visit<", &["ad-back/src/proof.rs"]),
+    ("> Visit<", &["ad-front/src/loop_effects.rs", "ad-front/src/requests.rs", "ad-front/src/walk.rs"]),
+    ("VisitMut for", &["ad-front/src/walk.rs"]),
+];
+
+#[test]
+fn what_is_compiled_for_each_use_is_not_used() {
+    let folders = ["ad-ir/src", "ad-front/src", "ad-middle/src", "ad-back/src", "ad-core/src"];
+    let files: Vec<_> = folders.iter().flat_map(|folder| sources(folder)).collect();
+    let code = |text: &str| {
+        let before_tests = text.split("#[cfg(test)]").next().unwrap_or_default();
+        before_tests.lines().filter(|l| !l.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+    };
+    let mut wrong = Vec::new();
+    for (name, text) in &files {
+        let text = code(text);
+        for (what, allowed) in COSTLY {
+            if text.contains(what) && !allowed.contains(&&**name) {
+                wrong.push(format!("{name} has `{what}`"));
+            }
+        }
+    }
+    assert!(files.len() > 200 && wrong.is_empty(), "\n{}\n", wrong.join("\n"));
 }

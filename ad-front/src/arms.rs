@@ -5,11 +5,12 @@
 //! ranges of one integer, the tree compares that integer with numbers, as a binary search does.
 
 use syn::visit::Visit;
-use syn::{Expr, ExprMatch, Pat, PatIdent};
+use syn::{Expr, ExprMatch, Pat};
 
 use super::lower::Lower;
 use super::pattern::poison;
 use super::value::{ClosureBody, Lowered, Value};
+use crate::walk::{Part, Walk};
 use ad_ir::catalogue::refused;
 use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::{Elem, Lit, Node, Term};
@@ -44,19 +45,18 @@ type Interval = (i128, i128);
 
 /// The alternatives of a pattern that binds variables: each is an arm. Another pattern is one arm.
 fn alternatives(pat: &Pat) -> Vec<&Pat> {
-    struct Binds(bool);
-    impl Visit<'_> for Binds {
-        fn visit_pat_ident(&mut self, p: &PatIdent) {
-            // Other names are those of constants and variants.
-            self.0 |= p.ident.to_string().starts_with(|c: char| c.is_lowercase() || c == '_');
-        }
-    }
     match pat {
         Pat::Paren(p) => alternatives(&p.pat),
         Pat::Or(p) => {
-            let mut binds = Binds(false);
-            binds.visit_pat(pat);
-            if binds.0 { p.cases.iter().flat_map(alternatives).collect() } else { vec![pat] }
+            let mut binds = false;
+            let mut walk = |part: Part<'_>| {
+                if let Part::PatIdent(p) = part {
+                    // Other names are those of constants and variants.
+                    binds |= p.ident.to_string().starts_with(|c: char| c.is_lowercase() || c == '_');
+                }
+            };
+            Walk(&mut walk).visit_pat(pat);
+            if binds { p.cases.iter().flat_map(alternatives).collect() } else { vec![pat] }
         }
         _ => vec![pat],
     }

@@ -5,7 +5,7 @@
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::visit::{self, Visit};
+use syn::visit::Visit;
 use syn::visit_mut::VisitMut;
 use syn::{
     Attribute, FnArg, ImplItem, ImplItemFn, ItemFn, ItemImpl, Meta, Pat, PatIdent, PatType, ReceiverKind, Type,
@@ -15,6 +15,7 @@ use syn::{
 use super::definitions::{SelfType, both};
 use super::sig::turbofish;
 use super::travel::is_mark;
+use crate::walk::{Changing, Part, Walk};
 use ad_ir::catalogue::refused;
 use ad_ir::program::{KnownType, Within};
 
@@ -61,7 +62,7 @@ fn method(block: &ItemImpl, f: &ImplItemFn) -> Method {
     sig.generics = both(&block.generics, &sig.generics);
     let attrs = f.attrs.iter().filter(|a| a.path().is_ident("cfg")).cloned().collect();
     let mut item = ItemFn { attrs, vis, modifiers: f.modifiers.clone(), sig, block: Box::new(f.block.clone()) };
-    SelfType(&block.self_ty).visit_item_fn_mut(&mut item);
+    Changing(&mut SelfType(&block.self_ty)).visit_item_fn_mut(&mut item);
     Method { item, within, marked }
 }
 
@@ -142,31 +143,28 @@ fn parameter(receiver: &syn::Receiver, self_ty: &Type) -> FnArg {
 /// of it is refused where it is made.
 #[must_use]
 pub fn is_readable(method: &Method) -> bool {
-    struct Unknown(bool);
-    impl<'ast> Visit<'ast> for Unknown {
-        fn visit_macro(&mut self, mac: &'ast syn::Macro) {
-            let name = mac.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
-            self.0 |= !super::macros_understood().contains(&&*name);
+    let last = |path: &syn::Path| path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
+    let mut unknown = false;
+    let mut body = |part: Part<'_>| {
+        if let Part::Macro(mac) = part {
+            unknown |= !super::macros_understood().contains(&&*last(&mac.path));
         }
-    }
-    struct OfStd(bool);
-    impl<'ast> Visit<'ast> for OfStd {
-        fn visit_path(&mut self, path: &'ast syn::Path) {
-            let name = path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
-            let text = matches!(&*name, "str" | "char");
-            let known = KnownType::named(&name).is_some();
-            let of_std = refused::is_value_of_std(&name) || refused::named_type(&name).is_some();
-            self.0 |= text || (of_std && !known);
-            visit::visit_path(self, path);
-        }
-    }
-    let (mut unknown, mut of_std) = (Unknown(false), OfStd(false));
-    unknown.visit_block(&method.item.block);
+    };
+    Walk(&mut body).visit_block(&method.item.block);
+    let mut of_std = false;
+    let mut signature = |part: Part<'_>| {
+        let Part::Path(path) = part else { return };
+        let name = last(path);
+        let text = matches!(&*name, "str" | "char");
+        let known = KnownType::named(&name).is_some();
+        of_std |= text || (!known && (refused::is_value_of_std(&name) || refused::named_type(&name).is_some()));
+    };
+    let mut signature = Walk(&mut signature);
     for input in &method.item.sig.inputs {
-        of_std.visit_fn_arg(input);
+        signature.visit_fn_arg(input);
     }
-    of_std.visit_return_type(&method.item.sig.output);
-    !unknown.0 && !of_std.0
+    signature.visit_return_type(&method.item.sig.output);
+    !unknown && !of_std
 }
 
 /// The path of the type that a block is for, without generic arguments. `None` if it is for no type

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
-use syn::visit::{self, Visit};
+use syn::visit::Visit;
 use syn::{Fields, GenericArgument, Item, Lifetime, PathArguments, Type};
 
 use super::result;
@@ -18,6 +18,7 @@ use crate::definitions::layout::Layout;
 use crate::definitions::tree::{arguments, is_phantom};
 use crate::definitions::{Definition, Definitions, is_of_one_number};
 use crate::value::Lowered;
+use crate::walk::{Part, Walk};
 use ad_ir::catalogue::{
     self,
     refused::{self, TypeForm},
@@ -224,24 +225,21 @@ fn definition<'d>(ty: &Type, known: &'d Definitions) -> Option<(&'d Definition, 
 
 /// Whether a type is an enum, or has one in a part.
 fn has_sums(ty: &Type, known: &Definitions, depth: usize) -> bool {
-    struct HasSums<'d>(&'d Definitions, usize, bool);
-    impl Visit<'_> for HasSums<'_> {
-        fn visit_type_path(&mut self, p: &syn::TypePath) {
-            let ty = Type::Path(p.clone());
-            if let Some((of, _)) = definition(&ty, self.0) {
-                let fields = || of.variants.iter().flat_map(|v| &v.fields);
-                // A type that contains itself counts as an enum.
-                self.2 |= of.is_enum || self.0.contains_itself(of);
-                let inside = || self.1 < DEPTH && fields().any(|f| has_sums(&f.ty, self.0, self.1 + 1));
-                self.2 = self.2 || inside();
-            }
-            self.2 |= optional(&ty, self.0).is_some();
-            visit::visit_type_path(self, p);
+    let mut found = false;
+    let mut walk = |part: Part<'_>| {
+        let Part::TypePath(p) = part else { return };
+        let ty = Type::Path(p.clone());
+        if let Some((of, _)) = definition(&ty, known) {
+            let fields = || of.variants.iter().flat_map(|v| &v.fields);
+            // A type that contains itself counts as an enum.
+            found |= of.is_enum || known.contains_itself(of);
+            let inside = || depth < DEPTH && fields().any(|f| has_sums(&f.ty, known, depth + 1));
+            found = found || inside();
         }
-    }
-    let mut parts = HasSums(known, depth, false);
-    parts.visit_type(ty);
-    parts.2
+        found |= optional(&ty, known).is_some();
+    };
+    Walk(&mut walk).visit_type(ty);
+    found
 }
 
 /// A user-defined type, or an `Option`.

@@ -515,7 +515,7 @@ impl<'a> Lower<'a> {
     /// The literals that determine the type of a term.
     pub(super) fn literals_of(&self, t: Term) -> Vec<InferenceKey> {
         let from = self.g.elem(t);
-        let (mut stack, mut seen, mut found) = (vec![t], std::collections::BTreeSet::new(), Vec::new());
+        let (mut stack, mut seen, mut found) = (vec![t], ad_ir::sorted::SortedSet::new(), Vec::new());
         while let Some(t) = stack.pop() {
             if self.g.ty(t).as_array().is_none() || self.g.elem(t) != from || !seen.insert(t) {
                 continue;

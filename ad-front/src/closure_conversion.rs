@@ -6,7 +6,7 @@
 //!
 //! Invariant: whatever cannot be passed to such a function is lowered at the call.
 
-use std::collections::BTreeMap;
+use ad_ir::sorted::SortedMap;
 use std::rc::Rc;
 
 use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
@@ -37,7 +37,7 @@ struct Conversion<'a> {
     /// The captured closures with their names, each after the closures that it captures.
     closures: Vec<(String, Rc<Closure<'a>>)>,
     /// The captured values.
-    captured: BTreeMap<String, Value<'a>>,
+    captured: SortedMap<String, Value<'a>>,
 }
 
 impl<'a> Lower<'a> {

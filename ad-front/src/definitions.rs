@@ -8,15 +8,16 @@ mod impls;
 pub(super) mod layout;
 pub(super) mod tree;
 
-use std::collections::BTreeSet;
+use ad_ir::sorted::SortedSet;
 
 use proc_macro2::Ident;
-use syn::visit::{self, Visit};
+use syn::visit::Visit;
 use syn::{Attribute, Block, Expr, Fields, GenericParam, Item, Path, Stmt, Type};
 
 use super::sig::is_real;
 use super::sorting::Routines;
 use super::travel::{OuterDefinitions, written};
+use crate::walk::{Part, Walk};
 pub(super) use impls::{AssociatedFunction, Impl, SelfParam, SelfType, both, trait_of};
 
 /// All definitions. They live as long as the values that refer to them.
@@ -25,9 +26,9 @@ pub(super) struct Definitions {
     types: Vec<Definition>,
     impls: Vec<Impl>,
     /// The names of the methods that take `&mut self`.
-    mutating: BTreeSet<String>,
+    mutating: SortedSet<String>,
     /// The names of all methods.
-    methods: BTreeSet<String>,
+    methods: SortedSet<String>,
     /// The functions that sort.
     pub routines: Routines,
     /// The functions that solve equations.
@@ -169,16 +170,22 @@ impl Definitions {
     }
 
     fn of(body: &Block, outside: &[Item]) -> Self {
-        let mut items = Items(Vec::new());
-        outside.iter().for_each(|item| items.visit_item(item));
-        items.visit_block(body);
+        // Every item of a function, in whatever block it is.
+        let mut items = Vec::new();
+        let mut walk = |part| {
+            if let Part::Item(item) = part {
+                items.push(item);
+            }
+        };
+        outside.iter().for_each(|item| Walk(&mut walk).visit_item(item));
+        Walk(&mut walk).visit_block(body);
         // The place of an `impl` block is that of its definition.
         let place = |block: &syn::ItemImpl| {
             let at = std::ptr::from_ref(block);
             outside.iter().position(|item| matches!(item, Item::Impl(i) if std::ptr::eq(i, at)))
         };
         let mut table = Definitions::default();
-        for item in &items.0 {
+        for item in &items {
             match item {
                 Item::Struct(s) => table.types.push(Definition::of_struct(s)),
                 Item::Enum(e) => table.types.push(Definition::of_enum(e)),
@@ -189,12 +196,12 @@ impl Definitions {
             table.types.extend(Definition::result());
         }
         let mut traits = Vec::new();
-        for item in &items.0 {
+        for item in &items {
             if let Item::Trait(t) = item {
                 traits.push(t);
             }
         }
-        for item in &items.0 {
+        for item in &items {
             if let Item::Impl(i) = item {
                 table.impls.push(Impl::of(i, &traits, place(i)));
             }
@@ -282,7 +289,7 @@ impl Definitions {
     }
 
     /// The names of the methods that may change their receiver.
-    pub(super) fn mutating(&self) -> &BTreeSet<String> {
+    pub(super) fn mutating(&self) -> &SortedSet<String> {
         &self.mutating
     }
 
@@ -335,14 +342,4 @@ fn fields(fields: &Fields) -> Vec<Field> {
             constant: f.attrs.iter().any(|a| a.path().is_ident("constant")),
         })
         .collect()
-}
-
-/// Every item of a function, in whatever block it is.
-struct Items<'b>(Vec<&'b Item>);
-
-impl<'b> Visit<'b> for Items<'b> {
-    fn visit_item(&mut self, item: &'b Item) {
-        self.0.push(item);
-        visit::visit_item(self, item);
-    }
 }

@@ -4,31 +4,31 @@
 //! This module must never rename a variable. The names are never written into generated code, which
 //! does not name types of a body.
 
-use std::collections::{BTreeMap, BTreeSet};
+use ad_ir::sorted::{SortedMap, SortedSet};
 
 use proc_macro2::Ident;
-use syn::visit::{self, Visit};
+use syn::visit::Visit;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, Fields, Item, ItemUse, Pat, Path, Stmt, UseTree};
 
+use crate::walk::{Change, Changing, Part, Walk};
+
 /// Renames the types of a body whose names are taken, by an earlier block or from outside. Adds the
 /// names of its types to those that are taken.
-pub(super) fn types(body: &mut Block, taken: &mut BTreeSet<String>) {
-    Distinct { taken, blocks: Vec::new() }.visit_block_mut(body);
+pub(super) fn types(body: &mut Block, taken: &mut SortedSet<String>) {
+    Changing(&mut Distinct { taken, blocks: Vec::new() }).visit_block_mut(body);
 }
 
 /// The names of all types that items define, those in the bodies of functions too.
-pub(super) fn names<'i>(items: impl Iterator<Item = &'i Item>) -> BTreeSet<String> {
-    struct Names(BTreeSet<String>);
-    impl Visit<'_> for Names {
-        fn visit_item(&mut self, item: &Item) {
-            self.0.extend(defined(item).map(|(name, _)| name.to_string()));
-            visit::visit_item(self, item);
+pub(super) fn names<'i>(items: impl Iterator<Item = &'i Item>) -> SortedSet<String> {
+    let mut names = SortedSet::new();
+    let mut walk = |part: Part<'_>| {
+        if let Part::Item(item) = part {
+            names.extend(defined(item).map(|(name, _)| name.to_string()));
         }
-    }
-    let mut names = Names(BTreeSet::new());
-    items.for_each(|item| names.visit_item(item));
-    names.0
+    };
+    items.for_each(|item| Walk(&mut walk).visit_item(item));
+    names
 }
 
 /// The name of a type, and whether its name is a constructor as well: that of a tuple struct or of
@@ -42,9 +42,9 @@ fn defined(item: &Item) -> Option<(&Ident, bool)> {
 }
 
 struct Distinct<'t> {
-    taken: &'t mut BTreeSet<String>,
+    taken: &'t mut SortedSet<String>,
     /// The new names of the types of each enclosing block, and whether they are constructors.
-    blocks: Vec<BTreeMap<String, (Ident, bool)>>,
+    blocks: Vec<SortedMap<String, (Ident, bool)>>,
 }
 
 impl Distinct<'_> {
@@ -73,9 +73,9 @@ impl Distinct<'_> {
     }
 }
 
-impl VisitMut for Distinct<'_> {
-    fn visit_block_mut(&mut self, block: &mut Block) {
-        let mut names = BTreeMap::new();
+impl Change for Distinct<'_> {
+    fn block(&mut self, block: &mut Block) -> bool {
+        let mut names = SortedMap::new();
         for stmt in &mut block.stmts {
             let Stmt::Item(item) = stmt else { continue };
             let Some((name, constructs)) = defined(item) else { continue };
@@ -89,42 +89,46 @@ impl VisitMut for Distinct<'_> {
             names.insert(old.to_string(), (new, constructs));
         }
         self.blocks.push(names);
-        visit_mut::visit_block_mut(self, block);
+        visit_mut::visit_block_mut(&mut Changing(self), block);
         self.blocks.pop();
+        false
     }
 
-    fn visit_expr_mut(&mut self, e: &mut Expr) {
+    fn expr(&mut self, e: &mut Expr) -> bool {
         match e {
             // A single name is a variable, unless the type has a constructor.
             Expr::Path(p) if p.qself.is_none() && p.path.segments.len() == 1 => self.rename(&mut p.path, true),
-            _ => visit_mut::visit_expr_mut(self, e),
+            _ => visit_mut::visit_expr_mut(&mut Changing(self), e),
         }
+        false
     }
 
-    fn visit_pat_mut(&mut self, pat: &mut Pat) {
+    fn pat(&mut self, pat: &mut Pat) -> bool {
         match pat {
             Pat::Ident(p) if p.by_ref.is_none() && p.subpat.is_none() => {
                 if let Some(new) = self.renamed(&p.ident, true) {
                     p.ident = new;
                 }
             }
-            _ => visit_mut::visit_pat_mut(self, pat),
+            _ => visit_mut::visit_pat_mut(&mut Changing(self), pat),
         }
+        false
     }
 
-    fn visit_path_mut(&mut self, path: &mut Path) {
+    fn path(&mut self, path: &mut Path) -> bool {
         self.rename(path, false);
-        visit_mut::visit_path_mut(self, path);
+        true
     }
 
-    fn visit_item_use_mut(&mut self, item: &mut ItemUse) {
+    fn item_use(&mut self, item: &mut ItemUse) -> bool {
         let first = match &mut item.tree {
             UseTree::Path(p) => &mut p.ident,
             UseTree::Rename(r) => &mut r.ident,
-            _ => return,
+            _ => return false,
         };
         if let Some(new) = self.renamed(first, false) {
             *first = new;
         }
+        false
     }
 }

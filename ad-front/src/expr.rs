@@ -262,7 +262,7 @@ impl<'a> Lower<'a> {
             && let Some(by) = ["Less", "Equal", "Greater"].iter().position(|n| n == name)
         {
             let (one, by) = (self.g.lit_usize(1), self.g.lit_usize(by));
-            return Ok(Value::Ordering(super::order::Order(vec![(by, one)])));
+            return Ok(Value::Ordering(super::order::KeyPairs(vec![(by, one)])));
         }
         if let Some(upper) = super::linalg::uplo(&p.path) {
             return Ok(Value::Term(self.g.lit_bool(upper)));

@@ -135,7 +135,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// `G(x)`, without checks: the iteration has made them, at the points before the last.
+/// `G(x)`, without checks: the iteration has made them at the points before the solution.
 fn residual<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, equation: Equation, x: Term) -> Lowered<Term> {
     let (f, range) = call.arg(0)?;
     let value = me.trial(|me| {

@@ -379,7 +379,7 @@ impl<'a> Lower<'a> {
 
     /// Whether a term of this kind is in the body of a loop, or in a body inside of it.
     pub(super) fn has_in_body(&self, whole: Term, holds: &dyn Fn(&Node) -> bool) -> bool {
-        let (mut bodies, mut seen) = (vec![whole], std::collections::BTreeSet::new());
+        let (mut bodies, mut seen) = (vec![whole], ad_ir::sorted::SortedSet::new());
         while let Some(body) = bodies.pop() {
             let Node::Scan(scan) = self.g.node(body) else { continue };
             for t in self.g.reachable(&scan.body.results) {

@@ -5,23 +5,37 @@
 //! This module must never replace a name that a variable may have: a path of one segment is not
 //! replaced if the function binds its name anywhere.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use ad_ir::sorted::{SortedMap, SortedSet};
+use std::collections::HashMap;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
-use syn::visit::{self, Visit};
+use syn::visit::Visit;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, ExprPath, Item, Pat, Path, PathArguments, PathSegment, Stmt, Type, UseTree};
 
+use crate::walk::{Change, Changing, Part, Walk};
+
 /// Replaces the names, and removes the items. Returns the imported paths.
 pub(super) fn replace(block: &mut Block) -> Vec<TokenStream> {
-    let mut bound = Bound::default();
-    bound.visit_block(block);
-    let mut types = Types::default();
-    types.visit_block(block);
-    let Types { enums, own } = types;
-    let mut names = Names { blocks: Vec::new(), bound: bound.0, inside: Vec::new(), imports: Vec::new(), enums, own };
-    names.visit_block_mut(block);
+    let (mut bound, mut enums, mut own) = (SortedSet::new(), Enums::default(), SortedSet::new());
+    let mut walk = |part: Part<'_>| match part {
+        // A name in upper case is a constant by convention.
+        Part::PatIdent(p) if !super::pattern::is_constant(&p.ident.to_string()) => {
+            bound.insert(p.ident.to_string());
+        }
+        Part::Item(Item::Enum(e)) => {
+            own.insert(e.ident.to_string());
+            enums.insert(e.ident.to_string(), e.variants.iter().map(|v| v.ident.clone()).collect());
+        }
+        Part::Item(Item::Struct(s)) => {
+            own.insert(s.ident.to_string());
+        }
+        _ => {}
+    };
+    Walk(&mut walk).visit_block(block);
+    let mut names = Names { blocks: Vec::new(), bound, inside: Vec::new(), imports: Vec::new(), enums, own };
+    Changing(&mut names).visit_block_mut(block);
     names.imports
 }
 
@@ -35,46 +49,14 @@ struct Names {
     /// The names of each enclosing block.
     blocks: Vec<HashMap<String, Meaning>>,
     /// The names that patterns bind anywhere in the function.
-    bound: BTreeSet<String>,
+    bound: SortedSet<String>,
     /// The names that are being replaced. A name inside of its own replacement is not replaced
     /// again.
     inside: Vec<String>,
     imports: Vec<TokenStream>,
     enums: Enums,
     /// The names of all types of the function.
-    own: BTreeSet<String>,
-}
-
-/// The types that the items of a function define.
-#[derive(Default)]
-struct Types {
-    enums: Enums,
-    own: BTreeSet<String>,
-}
-
-impl Visit<'_> for Types {
-    fn visit_item_enum(&mut self, e: &syn::ItemEnum) {
-        self.own.insert(e.ident.to_string());
-        self.enums.insert(e.ident.to_string(), e.variants.iter().map(|v| v.ident.clone()).collect());
-    }
-
-    fn visit_item_struct(&mut self, s: &syn::ItemStruct) {
-        self.own.insert(s.ident.to_string());
-    }
-}
-
-/// The names of variables. A name in upper case is a constant by convention.
-#[derive(Default)]
-struct Bound(BTreeSet<String>);
-
-impl Visit<'_> for Bound {
-    fn visit_pat_ident(&mut self, p: &syn::PatIdent) {
-        let name = p.ident.to_string();
-        if !super::pattern::is_constant(&name) {
-            self.0.insert(name);
-        }
-        visit::visit_pat_ident(self, p);
-    }
+    own: SortedSet<String>,
 }
 
 /// The names that a `use` imports, each with its path. `None` if it has a `*`.
@@ -107,7 +89,7 @@ fn imported(tree: &UseTree, path: &mut Path, names: &mut Vec<(Ident, Path)>) -> 
 }
 
 /// The enums of a function, each with its variants.
-type Enums = BTreeMap<String, Vec<Ident>>;
+type Enums = SortedMap<String, Vec<Ident>>;
 
 /// The variants of an enum of the function whose names a `use` with `*` imports.
 fn variants(tree: &UseTree, enums: &Enums) -> Option<Vec<(Ident, Path)>> {
@@ -188,8 +170,8 @@ impl Names {
     }
 }
 
-impl VisitMut for Names {
-    fn visit_block_mut(&mut self, block: &mut Block) {
+impl Change for Names {
+    fn block(&mut self, block: &mut Block) -> bool {
         let mut names = HashMap::new();
         for stmt in std::mem::take(&mut block.stmts) {
             let found = if let Stmt::Item(item) = &stmt { names_of(item, &self.enums) } else { None };
@@ -208,17 +190,18 @@ impl VisitMut for Names {
             }
         }
         self.blocks.push(names);
-        visit_mut::visit_block_mut(self, block);
+        visit_mut::visit_block_mut(&mut Changing(self), block);
         self.blocks.pop();
+        false
     }
 
-    fn visit_expr_mut(&mut self, e: &mut Expr) {
+    fn expr(&mut self, e: &mut Expr) -> bool {
         if let Expr::Path(ExprPath { qself: None, path, .. }) = e
             && self.is_variable(path)
         {
-            return;
+            return false;
         }
-        visit_mut::visit_expr_mut(self, e);
+        visit_mut::visit_expr_mut(&mut Changing(self), e);
         // The path of a type in an expression has `::` before its arguments.
         if let Expr::Path(p) = e {
             for segment in &mut p.path.segments {
@@ -227,30 +210,33 @@ impl VisitMut for Names {
                 }
             }
         }
+        false
     }
 
-    fn visit_type_mut(&mut self, ty: &mut Type) {
+    fn ty(&mut self, ty: &mut Type) -> bool {
         if let Type::Path(p) = ty
             && p.qself.is_none()
             && let Some(name) = p.path.get_ident().cloned()
             && let Some(Meaning::Type(of)) = self.meaning(&name)
         {
             *ty = of.clone();
-            return self.within(&name, |me| me.visit_type_mut(ty));
+            self.within(&name, |me| Changing(me).visit_type_mut(ty));
+            return false;
         }
-        visit_mut::visit_type_mut(self, ty);
+        true
     }
 
-    fn visit_path_mut(&mut self, path: &mut Path) {
+    fn path(&mut self, path: &mut Path) -> bool {
         if let (Some(whole), Some(first)) = (self.written_out(path), path.segments.first()) {
             let name = first.ident.clone();
             *path = whole;
-            return self.within(&name, |me| me.visit_path_mut(path));
+            self.within(&name, |me| Changing(me).visit_path_mut(path));
+            return false;
         }
-        visit_mut::visit_path_mut(self, path);
+        true
     }
 
-    fn visit_pat_mut(&mut self, pat: &mut Pat) {
+    fn pat(&mut self, pat: &mut Pat) -> bool {
         if let Pat::Ident(p) = pat
             && p.by_ref.is_none()
             && p.subpat.is_none()
@@ -259,8 +245,8 @@ impl VisitMut for Names {
         {
             let path = located(path.clone(), p.ident.span());
             *pat = Pat::Path(ExprPath { attrs: Vec::new(), qself: None, path });
-            return;
+            return false;
         }
-        visit_mut::visit_pat_mut(self, pat);
+        true
     }
 }

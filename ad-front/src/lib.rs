@@ -99,6 +99,7 @@ mod terms;
 mod travel;
 mod types;
 mod value;
+mod walk;
 mod zero_step_guards;
 
 use proc_macro2::{TokenStream, TokenTree};

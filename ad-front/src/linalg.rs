@@ -115,7 +115,7 @@ fn factored(me: &mut Lower, kind: Factorisation, a: Term, rows: Term) -> Factore
     let (none, n) = (g.lit_usize(0), g.shape(packed)[1]);
     let first = g.index(packed, &[none, none]);
     let infinity = g.lit_like(first, f64::INFINITY);
-    // Nothing is compared with a NaN successfully.
+    // A comparison with a NaN is false.
     let finite = g.compare(Cmp::Lt, first, infinity);
     let empty = g.compare(Cmp::Eq, n, none);
     let exists = g.or(empty, finite);
@@ -432,6 +432,7 @@ const SQUARED: &str = "|a, times| {
 }";
 
 /// The coefficients of the Pade quotient of degree 13, by the first (Higham 2005, equation 2.3).
+/// `ad-runtime` has them too: neither crate depends on the other, and `tidy` holds them equal.
 const PADE: [f64; 14] = [
     1.0,
     0.5,

@@ -5,13 +5,14 @@
 //! Invariant: this is an over-approximation. A variable that is carried and does not change is
 //! harmless; a missing one is not.
 
-use std::collections::BTreeSet;
+use ad_ir::sorted::SortedSet;
 
 use syn::visit::{self, Visit};
 use syn::{Expr, Pat};
 
 use super::state::Cell;
 use super::table::{self, Mark, On};
+use crate::walk::{Part, Walk};
 
 /// A jump out of the body.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -28,18 +29,18 @@ pub(super) enum Jump {
 #[derive(Default, Debug)]
 pub(super) struct LoopEffects {
     /// The names of variables that may be changed.
-    pub changed: BTreeSet<String>,
+    pub changed: SortedSet<String>,
     /// The names of the variables that are pushed to.
-    pub pushed: BTreeSet<String>,
+    pub pushed: SortedSet<String>,
     /// The names of variables that are used in another way than a push.
-    pub mentioned: BTreeSet<String>,
-    pub jumps: BTreeSet<Jump>,
+    pub mentioned: SortedSet<String>,
+    pub jumps: SortedSet<Jump>,
     /// Variables that may be changed by a function whose name is not in the syntax of the loop.
     pub cells: Vec<Cell>,
     /// Names that enclosing blocks inside of the body have shadowed.
     shadowed: Vec<String>,
     /// The names of the methods of `impl` blocks that may change their receiver.
-    mutating: BTreeSet<String>,
+    mutating: SortedSet<String>,
     /// The labels of enclosing blocks and loops inside of the body.
     labels: Vec<String>,
     /// The number of enclosing loops inside of the body.
@@ -48,12 +49,12 @@ pub(super) struct LoopEffects {
 
 impl LoopEffects {
     /// No effects yet, with the names of the methods that change their receiver.
-    fn knowing(mutating: &BTreeSet<String>) -> Self {
+    fn knowing(mutating: &SortedSet<String>) -> Self {
         LoopEffects { mutating: mutating.clone(), ..LoopEffects::default() }
     }
 
     /// The effects of a `for`.
-    pub(super) fn of_for(l: &syn::ExprForLoop, mutating: &BTreeSet<String>) -> Self {
+    pub(super) fn of_for(l: &syn::ExprForLoop, mutating: &SortedSet<String>) -> Self {
         let mut found = LoopEffects::knowing(mutating);
         // The items may be mutable references to parts of the variables in this expression.
         found.visit_expr(&l.expr);
@@ -88,7 +89,7 @@ impl LoopEffects {
     }
 
     /// The effects of `for_each`. The closure is the body, and jumps in it do not leave it.
-    pub(super) fn of_each(m: &syn::ExprMethodCall, f: &syn::ExprClosure, mutating: &BTreeSet<String>) -> Self {
+    pub(super) fn of_each(m: &syn::ExprMethodCall, f: &syn::ExprClosure, mutating: &SortedSet<String>) -> Self {
         let mut found = LoopEffects::knowing(mutating);
         found.visit_expr(&m.receiver);
         if changes_receiver(m) {
@@ -100,7 +101,7 @@ impl LoopEffects {
     }
 
     /// The effects of the calls of a closure.
-    pub(super) fn of_closure(f: &syn::ExprClosure, mutating: &BTreeSet<String>) -> Self {
+    pub(super) fn of_closure(f: &syn::ExprClosure, mutating: &SortedSet<String>) -> Self {
         let mut found = LoopEffects::knowing(mutating);
         found.visit_each(f);
         found.jumps.clear();
@@ -131,7 +132,7 @@ impl LoopEffects {
     }
 
     /// The effects of a `while`. Its condition is evaluated in each step, and may leave the loop.
-    pub(super) fn of_while(l: &syn::ExprWhile, mutating: &BTreeSet<String>) -> Self {
+    pub(super) fn of_while(l: &syn::ExprWhile, mutating: &SortedSet<String>) -> Self {
         let mut found = LoopEffects::knowing(mutating);
         found.visit_expr(&l.cond);
         found.visit_block(&l.body);
@@ -140,7 +141,7 @@ impl LoopEffects {
     }
 
     /// The effects of a `loop`.
-    pub(super) fn of_loop(l: &syn::ExprLoop, mutating: &BTreeSet<String>) -> Self {
+    pub(super) fn of_loop(l: &syn::ExprLoop, mutating: &SortedSet<String>) -> Self {
         let mut found = LoopEffects::knowing(mutating);
         found.visit_block(&l.body);
         found
@@ -157,14 +158,12 @@ impl LoopEffects {
     }
 
     fn shadow(&mut self, pat: &Pat) {
-        struct Names<'n>(&'n mut Vec<String>);
-        impl<'ast> Visit<'ast> for Names<'_> {
-            fn visit_pat_ident(&mut self, p: &'ast syn::PatIdent) {
-                self.0.push(p.ident.to_string());
-                visit::visit_pat_ident(self, p);
+        let mut walk = |part: Part<'_>| {
+            if let Part::PatIdent(p) = part {
+                self.shadowed.push(p.ident.to_string());
             }
-        }
-        Names(&mut self.shadowed).visit_pat(pat);
+        };
+        Walk(&mut walk).visit_pat(pat);
     }
 
     /// Visits a construct with its own scope of names and labels.

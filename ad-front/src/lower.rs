@@ -4,7 +4,7 @@
 //! Here, "to lower" means to translate a Rust expression to core terms. The pass of the same name
 //! (`passes/lowering`) prepares core terms for code generation.
 
-use std::collections::{BTreeMap, BTreeSet};
+use ad_ir::sorted::{SortedMap, SortedSet};
 use std::rc::Rc;
 
 use proc_macro2::Ident;
@@ -49,11 +49,11 @@ pub(super) struct Lower<'a> {
     /// Sizes that earlier runs of the front end have found to be equal.
     pub classes: Classes,
     /// The types of literals that earlier runs of the front end have inferred.
-    pub inferred_before: BTreeMap<InferenceKey, Inferred>,
+    pub inferred_before: SortedMap<InferenceKey, Inferred>,
     /// The index of the input that holds the first parameter.
     pub first_param: u32,
     /// The parameters that are parts of one array, by their indices.
-    pub packed_terms: BTreeMap<usize, Term>,
+    pub packed_terms: SortedMap<usize, Term>,
     /// The parameters that are lists of arrays of several shapes.
     pub ragged: super::ragged::RaggedLists,
     /// The values of the parameters that patterns take apart, with their indices. The body begins
@@ -62,7 +62,7 @@ pub(super) struct Lower<'a> {
     /// In the function of many examples: the input that holds the index of the example.
     pub example: Option<u32>,
     /// The names of all nested functions, whether they are in scope or not.
-    pub nested_functions: BTreeSet<String>,
+    pub nested_functions: SortedSet<String>,
     /// The functions that are compiled on their own.
     pub functions: Functions,
     /// The guesses of sizes that calls of these return.
@@ -70,18 +70,18 @@ pub(super) struct Lower<'a> {
     /// The items of the enclosing blocks, the innermost last.
     pub beside: Rc<[&'a syn::Item]>,
     /// The functions among them that may call themselves.
-    pub recursive_names: Rc<BTreeSet<String>>,
+    pub recursive_names: Rc<SortedSet<String>>,
 
     // A trial lowering keeps these: terms, facts about terms, and input for the next run.
     pub g: Graph,
     /// Terms that were created at points which may not be reached at run time.
     pub maybe_unreached: MaybeUnreached,
     /// The types of literals that this run has inferred. The next run uses them.
-    pub inferred_now: BTreeMap<InferenceKey, Inferred>,
+    pub inferred_now: SortedMap<InferenceKey, Inferred>,
     /// The terms whose types come from literals, each with those literals.
-    pub typed_by_literal: BTreeMap<Term, Vec<InferenceKey>>,
+    pub typed_by_literal: SortedMap<Term, Vec<InferenceKey>>,
     /// The integer literals without a suffix, keyed by the address of the number.
-    pub literals: BTreeMap<usize, (Rc<Number>, InferenceKey)>,
+    pub literals: SortedMap<usize, (Rc<Number>, InferenceKey)>,
     /// Constants whose values only rustc knows. They are inputs of the graph, placed before or
     /// after the parameters.
     pub constants: Vec<Constant>,
@@ -93,7 +93,7 @@ pub(super) struct Lower<'a> {
     /// they are identified by address.
     pub capacities: Vec<(Rc<[Value<'a>]>, Term)>,
     /// Arrays that were copied into a larger capacity: a map from the copy to the original.
-    pub enlarged: BTreeMap<Term, Term>,
+    pub enlarged: SortedMap<Term, Term>,
     /// The memory orders of arrays.
     pub memory: ad_ir::memory_order::KnownOrders,
     /// Empty `Vec`s whose element type is known from an annotation, with the element type and the
@@ -121,27 +121,27 @@ impl<'a> Lower<'a> {
             outside,
             receivers: Rc::default(),
             classes: Classes::default(),
-            inferred_before: BTreeMap::new(),
-            packed_terms: BTreeMap::new(),
-            ragged: BTreeMap::new(),
+            inferred_before: SortedMap::new(),
+            packed_terms: SortedMap::new(),
+            ragged: SortedMap::new(),
             first_param: 0,
             parameters: Vec::new(),
             example: None,
-            nested_functions: BTreeSet::new(),
+            nested_functions: SortedSet::new(),
             functions: Functions::default(),
             guesses: super::recursion::sizes::Guesses::default(),
             beside: Rc::default(),
             recursive_names: Rc::default(),
             g: Graph::new(),
             maybe_unreached: MaybeUnreached::default(),
-            inferred_now: BTreeMap::new(),
-            typed_by_literal: BTreeMap::new(),
-            literals: BTreeMap::new(),
+            inferred_now: SortedMap::new(),
+            typed_by_literal: SortedMap::new(),
+            literals: SortedMap::new(),
             constants: Vec::new(),
             unknown_elements: Vec::new(),
             next_slot: 0,
             capacities: Vec::new(),
-            enlarged: BTreeMap::new(),
+            enlarged: SortedMap::new(),
             memory: ad_ir::memory_order::KnownOrders::default(),
             empties: Vec::new(),
             empty_lists: Vec::new(),

@@ -6,12 +6,13 @@ use quote::ToTokens;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::visit_mut::{self, VisitMut};
+use syn::visit_mut::VisitMut;
 use syn::{
     Attribute, Block, Expr, ExprArray, ExprGroup, ExprRepeat, ExprTuple, Macro, MacroDelimiter, Stmt, Token, token,
 };
 
 use super::panics;
+use crate::walk::{Change, Changing};
 use ad_ir::catalogue::{self, refused};
 use ad_ir::diag::{Diags, MARK, SrcRange, text_of};
 use ad_ir::program::Assumed;
@@ -20,7 +21,7 @@ use ad_ir::program::Assumed;
 /// the rewritten names are those macros.
 pub(super) fn rewrite(block: &mut Block, diags: &mut Diags) -> Vec<Assumed> {
     let mut rewrite = Rewrite { diags, assumed: Vec::new() };
-    rewrite.visit_block_mut(block);
+    Changing(&mut rewrite).visit_block_mut(block);
     rewrite.assumed
 }
 
@@ -29,39 +30,40 @@ struct Rewrite<'d> {
     assumed: Vec<Assumed>,
 }
 
-impl VisitMut for Rewrite<'_> {
-    fn visit_expr_mut(&mut self, e: &mut Expr) {
+impl Change for Rewrite<'_> {
+    fn expr(&mut self, e: &mut Expr) -> bool {
         if let Expr::Macro(m) = e {
             match self.expression(&m.mac) {
                 Some(new) => *e = new,
-                None => return,
+                None => return false,
             }
         }
-        visit_mut::visit_expr_mut(self, e);
+        true
     }
 
-    fn visit_stmt_mut(&mut self, stmt: &mut Stmt) {
+    fn stmt(&mut self, stmt: &mut Stmt) -> bool {
         if let Stmt::Macro(m) = stmt
             && let Some(new) = self.expression(&m.mac)
         {
             // A macro call with braces needs no semicolon, and is still a statement.
             *stmt = Stmt::Expr(new, m.semi_token.or_else(|| Some(Token![;](m.mac.path.span()))));
         }
-        visit_mut::visit_stmt_mut(self, stmt);
+        true
     }
 
     /// Rewrites `<f64>::abs` to `f64::abs`.
-    fn visit_expr_path_mut(&mut self, p: &mut syn::ExprPath) {
+    fn expr_path(&mut self, p: &mut syn::ExprPath) -> bool {
         if let Some(plain) = unqualified(p) {
             *p = plain;
         }
-        visit_mut::visit_expr_path_mut(self, p);
+        true
     }
 
-    fn visit_attribute_mut(&mut self, a: &mut Attribute) {
+    fn attribute(&mut self, a: &mut Attribute) -> bool {
         if a.path().is_ident("cfg") || a.path().is_ident("cfg_attr") {
             self.diags.push(SrcRange::of(a), refused::construct(refused::Construct::Cfg));
         }
+        false
     }
 }
 

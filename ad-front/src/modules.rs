@@ -8,13 +8,13 @@
 
 mod instance;
 
-use std::collections::{BTreeMap, BTreeSet};
+use ad_ir::sorted::{SortedMap, SortedSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::visit::{self, Visit};
-use syn::visit_mut::{self, VisitMut};
+use syn::visit::Visit;
+use syn::visit_mut::VisitMut;
 use syn::{Expr, ImplItem, ImplItemFn, Item, ItemImpl, Path, TraitItem, Type, UseTree, Visibility};
 
 use super::blocks::{methods, parts, type_of_block};
@@ -23,6 +23,7 @@ use super::definitions::trait_of;
 use super::inner_derivatives::{is_derivative, possible_items};
 use super::requests::{requests_of_item, requests_of_method, requests_of_type};
 use super::travel::{DefId, Marked, OuterDefinitions, is_mark, written};
+use crate::walk::{Change, Changing, Part, Walk};
 
 /// The items of a module and of the modules in it.
 #[derive(Default)]
@@ -65,7 +66,7 @@ struct Named {
     paths: Vec<Path>,
     /// Paths that look like those of constants.
     constants: Vec<Path>,
-    members: BTreeSet<String>,
+    members: SortedSet<String>,
 }
 
 /// The number that stands for a definition outside until it is known.
@@ -86,7 +87,7 @@ impl Module {
         module.scope(items, Vec::new(), number);
         for k in 0..module.entries.len() {
             let mut item = module.entries[k].item.clone();
-            Aliases(&module.scopes[module.entries[k].scope].aliases, 0).visit_item_mut(&mut item);
+            Changing(&mut Aliases(&module.scopes[module.entries[k].scope].aliases, 0)).visit_item_mut(&mut item);
             module.entries[k].item = item;
         }
         for k in 0..module.entries.len() {
@@ -165,7 +166,7 @@ impl Module {
     pub fn needs(&self, path: &[String], item: &Item) -> ItemNeeds {
         let Some(scope) = self.scopes.iter().position(|s| s.path == path) else { return ItemNeeds::default() };
         let mut search =
-            Search { module: self, at: scope, found: BTreeMap::new(), members: BTreeSet::new(), open: Vec::new() };
+            Search { module: self, at: scope, found: SortedMap::new(), members: SortedSet::new(), open: Vec::new() };
         let named = match item {
             Item::Impl(block) => of_block(block),
             item => of_item(item),
@@ -307,9 +308,9 @@ struct Search<'m> {
     /// The module of the item.
     at: usize,
     /// The entries that are needed, and the meaning of their names.
-    found: BTreeMap<usize, Vec<(String, DefId)>>,
+    found: SortedMap<usize, Vec<(String, DefId)>>,
     /// The names of functions and constants of types that are used.
-    members: BTreeSet<String>,
+    members: SortedSet<String>,
     open: Vec<Path>,
 }
 
@@ -399,9 +400,9 @@ impl Search<'_> {
 fn of_item(item: &Item) -> Named {
     match item {
         Item::Fn(f) => {
-            let mut members = Members(BTreeSet::new());
-            members.visit_item_fn(f);
-            Named { paths: requests_of_item(f), constants: constants(f.to_token_stream()), members: members.0 }
+            let mut used = SortedSet::new();
+            Walk(&mut |part| members(&part, &mut used)).visit_item_fn(f);
+            Named { paths: requests_of_item(f), constants: constants(f.to_token_stream()), members: used }
         }
         Item::Struct(_) | Item::Enum(_) => Named { paths: requests_of_type(item), ..Named::default() },
         Item::Const(c) => Named { constants: constants(c.expr.to_token_stream()), ..Named::default() },
@@ -411,10 +412,10 @@ fn of_item(item: &Item) -> Named {
 
 /// The names in the functions of a block.
 fn of_block(block: &ItemImpl) -> Named {
-    let mut members = Members(BTreeSet::new());
-    members.visit_item_impl(block);
+    let mut used = SortedSet::new();
+    Walk(&mut |part| members(&part, &mut used)).visit_item_impl(block);
     let constants = constants(block.to_token_stream());
-    let mut named = Named { paths: type_of_block(block).into_iter().collect(), constants, members: members.0 };
+    let mut named = Named { paths: type_of_block(block).into_iter().collect(), constants, members: used };
     for path in methods(block).iter().flat_map(requests_of_method) {
         if !named.paths.iter().any(|other| written(other) == written(&path)) {
             named.paths.push(path);
@@ -425,7 +426,7 @@ fn of_block(block: &ItemImpl) -> Named {
 
 /// The paths in some tokens that look like those of constants, in macros too.
 fn constants(tokens: TokenStream) -> Vec<Path> {
-    fn add(tokens: TokenStream, all: &mut BTreeSet<String>) {
+    fn add(tokens: TokenStream, all: &mut SortedSet<String>) {
         let (mut path, mut joined) = (String::new(), false);
         for token in tokens {
             match token {
@@ -445,7 +446,7 @@ fn constants(tokens: TokenStream) -> Vec<Path> {
             }
         }
     }
-    let mut all = BTreeSet::new();
+    let mut all = SortedSet::new();
     add(tokens, &mut all);
     all.iter().filter_map(|path| syn::parse_str(path).ok()).collect()
 }
@@ -486,50 +487,34 @@ fn without_marks(item: &Item) -> Item {
     }
 }
 
-/// The names of functions and constants of types that code uses.
-struct Members(BTreeSet<String>);
-
-impl<'ast> Visit<'ast> for Members {
-    fn visit_expr_method_call(&mut self, m: &'ast syn::ExprMethodCall) {
-        self.0.insert(m.method.to_string());
-        visit::visit_expr_method_call(self, m);
-    }
-
-    fn visit_expr_path(&mut self, p: &'ast syn::ExprPath) {
-        if p.qself.is_some() || p.path.segments.len() > 1 {
-            self.0.extend(p.path.segments.last().map(|s| s.ident.to_string()));
-        }
-        visit::visit_expr_path(self, p);
-    }
-
-    fn visit_expr(&mut self, e: &'ast Expr) {
-        match e {
-            Expr::Binary(b) => {
-                let of = |assigned| trait_of(&b.op, assigned).map(|(_, name)| name.to_string());
-                self.0.extend([of(false), of(true)].into_iter().flatten());
-                self.0.extend(["eq".to_string(), "partial_cmp".to_string()]);
-            }
-            Expr::Unary(_) => self.0.extend(["neg".to_string(), "not".to_string()]),
-            Expr::Index(_) => self.0.extend(["index".to_string(), "index_mut".to_string()]),
-            _ => {}
-        }
-        visit::visit_expr(self, e);
-    }
-
-    /// The arguments of macros are read too, as far as they are names.
-    fn visit_macro(&mut self, mac: &'ast syn::Macro) {
-        fn idents(tokens: TokenStream, all: &mut BTreeSet<String>) {
-            for token in tokens {
-                match token {
-                    proc_macro2::TokenTree::Group(g) => idents(g.stream(), all),
-                    proc_macro2::TokenTree::Ident(i) => {
-                        all.insert(i.to_string());
-                    }
-                    _ => {}
+/// Adds the names of functions and constants of types that a part uses to a set.
+fn members(part: &Part<'_>, names: &mut SortedSet<String>) {
+    fn idents(tokens: TokenStream, all: &mut SortedSet<String>) {
+        for token in tokens {
+            match token {
+                proc_macro2::TokenTree::Group(g) => idents(g.stream(), all),
+                proc_macro2::TokenTree::Ident(i) => {
+                    all.insert(i.to_string());
                 }
+                _ => {}
             }
         }
-        idents(mac.tokens.clone(), &mut self.0);
+    }
+    match part {
+        Part::ExprMethodCall(m) => names.extend([m.method.to_string()]),
+        Part::ExprPath(p) if p.qself.is_some() || p.path.segments.len() > 1 => {
+            names.extend(p.path.segments.last().map(|s| s.ident.to_string()));
+        }
+        Part::Expr(Expr::Binary(b)) => {
+            let of = |assigned| trait_of(&b.op, assigned).map(|(_, name)| name.to_string());
+            names.extend([of(false), of(true)].into_iter().flatten());
+            names.extend(["eq".to_string(), "partial_cmp".to_string()]);
+        }
+        Part::Expr(Expr::Unary(_)) => names.extend(["neg".to_string(), "not".to_string()]),
+        Part::Expr(Expr::Index(_)) => names.extend(["index".to_string(), "index_mut".to_string()]),
+        // The arguments of macros are read too, as far as they are names.
+        Part::Macro(mac) => idents(mac.tokens.clone(), names),
+        _ => {}
     }
 }
 
@@ -569,8 +554,8 @@ fn imports(
 /// Writes types out that have an alias.
 struct Aliases<'s>(&'s [(String, Type)], u32);
 
-impl VisitMut for Aliases<'_> {
-    fn visit_type_mut(&mut self, ty: &mut Type) {
+impl Change for Aliases<'_> {
+    fn ty(&mut self, ty: &mut Type) -> bool {
         /// The maximum number of aliases of aliases that are followed. rustc reports an alias of
         /// itself.
         const DEPTH: u32 = 16;
@@ -582,10 +567,10 @@ impl VisitMut for Aliases<'_> {
         {
             *ty = of.clone();
             self.1 += 1;
-            self.visit_type_mut(ty);
+            Changing(self).visit_type_mut(ty);
             self.1 -= 1;
-            return;
+            return false;
         }
-        visit_mut::visit_type_mut(self, ty);
+        true
     }
 }

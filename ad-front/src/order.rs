@@ -13,7 +13,7 @@ use ad_ir::program::Takes;
 
 /// The comparison of two values: pairs of keys, which are integers or reals other than NaN.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Order(pub Vec<(Term, Term)>);
+pub(super) struct KeyPairs(pub Vec<(Term, Term)>);
 
 /// A possible result of a comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,7 +50,7 @@ pub(super) const TABLE: &[Row] = &[
 
 impl<'a> Lower<'a> {
     /// A condition: the comparison has this result.
-    pub(super) fn has_sign(&mut self, order: &Order, sign: Sign) -> Term {
+    pub(super) fn has_sign(&mut self, order: &KeyPairs, sign: Sign) -> Term {
         // The last pair comes first here, since a pair matters only if all earlier keys are equal.
         let mut result = self.g.lit_bool(sign == Sign::Equal);
         for &(a, b) in order.0.iter().rev() {
@@ -88,7 +88,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The comparison that a closure of two items returns. `Option`s are unwrapped already.
-    pub(super) fn ordering(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Order> {
+    pub(super) fn ordering(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<KeyPairs> {
         match value {
             Value::Ordering(order) => Ok(order.clone()),
             other => {
@@ -99,11 +99,11 @@ impl<'a> Lower<'a> {
     }
 }
 
-fn both<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Order> {
+fn both<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<KeyPairs> {
     let ((a, _), (b, _)) = (call.arg(0)?, call.arg(1)?);
     let mut pairs = Vec::new();
     me.pairs(a, b, call.range, &mut pairs)?;
-    Ok(Order(pairs))
+    Ok(KeyPairs(pairs))
 }
 
 fn cmp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -135,17 +135,17 @@ fn total_cmp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
         return Err(me.error(call.range, catalogue::expected(wanted::REALS_TO_CMP, &format!("`{found}`"))));
     }
     let mut place = |t: Term| me.g.prim(Prim::TotalOrder, &[t]);
-    Ok(Value::Ordering(Order(order.0.iter().map(|&(a, b)| (place(a), place(b))).collect())))
+    Ok(Value::Ordering(KeyPairs(order.0.iter().map(|&(a, b)| (place(a), place(b))).collect())))
 }
 
-fn receiver<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Order> {
+fn receiver<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<KeyPairs> {
     let (value, range) = call.arg(0)?;
     me.ordering(value, range)
 }
 
 fn reverse<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let order = receiver(me, call)?;
-    Ok(Value::Ordering(Order(order.0.into_iter().map(|(a, b)| (b, a)).collect())))
+    Ok(Value::Ordering(KeyPairs(order.0.into_iter().map(|(a, b)| (b, a)).collect())))
 }
 
 fn then<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

@@ -13,6 +13,7 @@ use super::order::Sign;
 use super::shapes::Size;
 use super::state::CellValue;
 use super::value::{ClosureBody, Lowered, Value};
+use crate::walk::{Part, Walk};
 use ad_ir::catalogue::{self, refused, wanted};
 use ad_ir::diag::{Poison, SrcRange, text_of};
 use ad_ir::ir::{Elem, Term, Type};
@@ -495,19 +496,16 @@ fn conjuncts<'e>(e: &'e Expr, parts: &mut Vec<&'e Expr>) {
 
 /// The names in a pattern.
 fn names(pat: &Pat) -> Vec<String> {
-    struct Names(Vec<String>);
-    impl<'ast> syn::visit::Visit<'ast> for Names {
-        fn visit_pat_ident(&mut self, p: &'ast syn::PatIdent) {
-            let name = p.ident.to_string();
-            if p.subpat.is_some() || !is_constant(&name) {
-                self.0.push(name);
-            }
-            syn::visit::visit_pat_ident(self, p);
+    let mut names = Vec::new();
+    let mut walk = |part: Part<'_>| {
+        let Part::PatIdent(p) = part else { return };
+        let name = p.ident.to_string();
+        if p.subpat.is_some() || !is_constant(&name) {
+            names.push(name);
         }
-    }
-    let mut names = Names(Vec::new());
-    syn::visit::Visit::visit_pat(&mut names, pat);
-    names.0
+    };
+    syn::visit::Visit::visit_pat(&mut Walk(&mut walk), pat);
+    names
 }
 
 /// Binds the names of a pattern to errors, so that their uses cause no further errors.

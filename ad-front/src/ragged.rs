@@ -1,6 +1,6 @@
 //! Lists of arrays of several shapes: `&[Array2<f64>]`, `&[Vec<f64>]`, and lists of structs and
 //! enums with arrays. Where all arrays of a list have one shape, a derivative computes with one
-//! array of all of them (`lists`). A second program is for the other calls. There a list of arrays
+//! array of all of them (`lists`). The other calls run a second program. There a list of arrays
 //! is a vector of the elements of all arrays, the index at which each array begins, and its sizes.
 //!
 //! In that program the element of a list is a number, and it stands for an array with dynamic
@@ -10,7 +10,7 @@
 //!
 //! This module must never let the program of arrays of one shape depend on it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use ad_ir::sorted::{SortedMap, SortedSet};
 use std::rc::Rc;
 
 use proc_macro2::{Ident, Span, TokenStream};
@@ -85,7 +85,7 @@ impl Sig {
 /// Replaces the arrays in lists by their parts.
 struct Parts<'s> {
     old: &'s [SigParam],
-    taken: BTreeSet<String>,
+    taken: SortedSet<String>,
     krate: &'s TokenStream,
     new: Vec<SigParam>,
     /// Whether there is such an array.
@@ -162,8 +162,8 @@ impl Parts<'_> {
 }
 
 impl<'a> Lower<'a> {
-    /// The leaves of a parameter, of which those of arrays of several shapes are one: the elements,
-    /// by which the arrays are found.
+    /// The leaves of a parameter. A list of arrays of several shapes is one leaf, which is the
+    /// vector of all elements: the other vectors of the list are found by it.
     pub(super) fn with_ragged_lists(&mut self, parts: &ParamTree, own: &[Value<'a>]) -> Vec<Value<'a>> {
         let mut leaves = own.iter();
         let mut all = Vec::new();
@@ -319,4 +319,4 @@ impl<'a> Lower<'a> {
 }
 
 /// The lists of arrays of several shapes, by their elements.
-pub(super) type RaggedLists = BTreeMap<Term, Rc<RaggedList>>;
+pub(super) type RaggedLists = SortedMap<Term, Rc<RaggedList>>;

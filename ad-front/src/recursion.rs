@@ -12,8 +12,8 @@ mod call_graph;
 mod packed;
 pub(super) mod sizes;
 
+use ad_ir::sorted::{SortedMap, SortedSet};
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use quote::ToTokens;
@@ -57,16 +57,16 @@ pub(super) struct Functions {
     all: Rc<RefCell<Vec<Compiled>>>,
     known: Rc<Findings>,
     /// The parameters that calls of this run change.
-    changed: Rc<RefCell<BTreeSet<(String, usize)>>>,
+    changed: Rc<RefCell<SortedSet<(String, usize)>>>,
     /// The types of the results of closures, by their texts as functions. `None` if a closure
     /// cannot be compiled on its own.
-    pub(super) closures: Rc<RefCell<BTreeMap<String, Option<String>>>>,
+    pub(super) closures: Rc<RefCell<SortedMap<String, Option<String>>>>,
     /// The functions with rules of their own that are called.
     pub(super) rules: Rc<RefCell<Vec<RuleFunction>>>,
     /// The sizes of results that this run has found.
-    sizes: Rc<RefCell<BTreeMap<ResultSize, FoundSize>>>,
+    sizes: Rc<RefCell<SortedMap<ResultSize, FoundSize>>>,
     /// The functions of which this run has guessed sizes of results.
-    guessed: Rc<RefCell<BTreeSet<u32>>>,
+    guessed: Rc<RefCell<SortedSet<u32>>>,
     /// The number of calls that this run has lowered.
     calls: Rc<Cell<usize>>,
     /// The index of the function that is being lowered.
@@ -78,12 +78,12 @@ pub(super) struct Functions {
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(super) struct Findings {
     /// The functions that may panic.
-    panicking: BTreeSet<String>,
+    panicking: SortedSet<String>,
     /// The arguments for which a call among these functions passes anything but the caller's own
     /// parameter, by their numbers in `packed`.
-    changed: BTreeSet<(String, usize)>,
+    changed: SortedSet<(String, usize)>,
     /// The sizes of results that no type has.
-    sizes: BTreeMap<ResultSize, FoundSize>,
+    sizes: SortedMap<ResultSize, FoundSize>,
 }
 
 struct Compiled {
@@ -181,7 +181,7 @@ impl Functions {
 }
 
 /// The items of the enclosing blocks before a block, and the recursive functions among them.
-pub(super) struct Around<'a>(Rc<[&'a Item]>, Rc<BTreeSet<String>>);
+pub(super) struct Around<'a>(Rc<[&'a Item]>, Rc<SortedSet<String>>);
 
 impl<'a> Lower<'a> {
     /// Enters a block: its items are visible.
@@ -197,7 +197,7 @@ impl<'a> Lower<'a> {
 
     fn see(&mut self, own: &[&'a Item]) {
         let names: Vec<String> = own.iter().filter_map(|item| name_of(item)).collect();
-        let mut recursive: BTreeSet<String> = (*self.recursive_names).clone();
+        let mut recursive: SortedSet<String> = (*self.recursive_names).clone();
         recursive.retain(|name| !names.contains(name));
         let all = functions_among(own);
         let itself = recursive_among(&all);
@@ -261,7 +261,7 @@ impl<'a> Lower<'a> {
             };
             names.into_iter().filter_map(|name| outside.find(Some(k), &name)).collect()
         };
-        let (mut seen, mut open) = (BTreeSet::new(), called(first));
+        let (mut seen, mut open) = (SortedSet::new(), called(first));
         while let Some(k) = open.pop() {
             if k == first {
                 return true;
@@ -299,7 +299,7 @@ impl<'a> Lower<'a> {
             };
             names.into_iter().filter_map(|name| outside.find(Some(k), &name)).collect()
         };
-        Sizes { called: &called, found: BTreeMap::new() }.of(first) > LARGE && self.can_be_compiled(f)
+        Sizes { called: &called, found: SortedMap::new() }.of(first) > LARGE && self.can_be_compiled(f)
     }
 
     /// Calls a function that is compiled on its own.

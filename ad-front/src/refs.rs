@@ -11,13 +11,14 @@
 pub(super) mod results;
 mod types;
 
-use std::collections::{BTreeMap, BTreeSet};
+use ad_ir::sorted::{SortedMap, SortedSet};
 
 use syn::{Block, Expr, ExprCall, ExprClosure, ExprMethodCall, Local, Pat, Stmt, UnOp};
 
 use super::table::{self, On, Row};
 use crate::assume::Special;
 use crate::types::NUMBERS;
+use crate::walk::{Part, Walk};
 use ad_ir::program::KnownType;
 use ad_ir::program::{Owner, Receiver};
 use types::{ARRAY, NUMBER, written};
@@ -27,9 +28,9 @@ pub(super) use types::Ty;
 /// The receivers of method calls, keyed by the address of the call.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Receivers {
-    methods: BTreeMap<usize, Receiver>,
+    methods: SortedMap<usize, Receiver>,
     /// The addresses of operands that are references.
-    operands: BTreeSet<usize>,
+    operands: SortedSet<usize>,
 }
 
 impl Receivers {
@@ -118,11 +119,12 @@ impl Reader {
                 }
             }
             other => {
-                let mut names = Names::default();
-                syn::visit::Visit::visit_pat(&mut names, other);
-                for name in names.0 {
-                    self.name(&name, Ty::Unknown);
-                }
+                let mut walk = |part: Part<'_>| {
+                    if let Part::PatIdent(p) = part {
+                        self.name(&p.ident.to_string(), Ty::Unknown);
+                    }
+                };
+                syn::visit::Visit::visit_pat(&mut Walk(&mut walk), other);
             }
         }
     }
@@ -466,16 +468,5 @@ fn either(a: Ty, b: Option<Ty>) -> Ty {
     match (a, b) {
         (Ty::Unknown, Some(b)) => b,
         (a, _) => a,
-    }
-}
-
-/// The names in a pattern.
-#[derive(Default)]
-struct Names(Vec<String>);
-
-impl syn::visit::Visit<'_> for Names {
-    fn visit_pat_ident(&mut self, p: &syn::PatIdent) {
-        self.0.push(p.ident.to_string());
-        syn::visit::visit_pat_ident(self, p);
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! This module must never ask for a name that a variable or an item of the body may have.
 
-use std::collections::BTreeSet;
+use ad_ir::sorted::SortedSet;
 
 use proc_macro2::{Ident, TokenStream};
 use syn::visit::{self, Visit};
@@ -14,6 +14,7 @@ use super::blocks::Method;
 use super::table::{self, On};
 use super::travel::written;
 use super::{consts, inner_derivatives, items, macros, panics, types};
+use crate::walk::{Part, Walk};
 use ad_ir::catalogue::{self, refused};
 use ad_ir::diag::{Diags, MARK, suggest};
 use ad_ir::program::{FallibleKind, KnownType};
@@ -42,11 +43,11 @@ pub(super) fn requests_of_item(function: &ItemFn) -> Vec<Path> {
 fn of_function(mut function: ItemFn) -> Vec<Path> {
     macros::rewrite(&mut function.block, &mut Diags::new());
     items::replace(&mut function.block);
-    let mut own = Own(BTreeSet::from([function.sig.ident.to_string()]));
+    let mut own = SortedSet::from([function.sig.ident.to_string()]);
     // The derivatives of the function itself have no definition yet.
-    own.0.extend(inner_derivatives::names(&function.sig.ident));
-    own.visit_item_fn(&function);
-    let mut requests = Requests { own: own.0, variables: Vec::new(), paths: Vec::new(), opaque_errors: false };
+    own.extend(inner_derivatives::names(&function.sig.ident));
+    Walk(&mut |part| declared(&part, &mut own)).visit_item_fn(&function);
+    let mut requests = Requests { own, variables: Vec::new(), paths: Vec::new(), opaque_errors: false };
     requests.visit_item_fn(&function);
     requests.paths
 }
@@ -59,46 +60,31 @@ pub fn requests_of_type(item: &Item) -> Vec<Path> {
         Item::Enum(e) => (&e.ident, &e.generics, e.variants.iter().flat_map(|v| &v.fields).collect()),
         _ => return Vec::new(),
     };
-    let mut own = Own(BTreeSet::from([name.to_string()]));
-    own.visit_generics(generics);
-    let mut requests = Requests { own: own.0, variables: Vec::new(), paths: Vec::new(), opaque_errors: false };
+    let mut own = SortedSet::from([name.to_string()]);
+    Walk(&mut |part| declared(&part, &mut own)).visit_generics(generics);
+    let mut requests = Requests { own, variables: Vec::new(), paths: Vec::new(), opaque_errors: false };
     let named = fields.into_iter().filter(|f| !f.attrs.iter().any(|a| a.path().is_ident("constant")));
     named.for_each(|f| requests.visit_type(&f.ty));
     requests.paths
 }
 
-/// The items and generic parameters that a function declares.
-struct Own(BTreeSet<String>);
-
-impl Visit<'_> for Own {
-    fn visit_item_fn(&mut self, f: &ItemFn) {
-        self.0.insert(f.sig.ident.to_string());
-        visit::visit_item_fn(self, f);
-    }
-
-    fn visit_item(&mut self, item: &Item) {
-        let name = match item {
-            Item::Struct(s) => Some(&s.ident),
-            Item::Enum(e) => Some(&e.ident),
-            Item::Type(t) => Some(&t.ident),
-            Item::Trait(t) => Some(&t.ident),
-            _ => None,
-        };
-        self.0.extend(name.map(ToString::to_string));
-        visit::visit_item(self, item);
-    }
-
-    fn visit_generic_param(&mut self, p: &syn::GenericParam) {
-        match p {
-            syn::GenericParam::Type(t) => self.0.insert(t.ident.to_string()),
-            syn::GenericParam::Const(c) => self.0.insert(c.ident.to_string()),
-            syn::GenericParam::Lifetime(_) => false,
-        };
-    }
+/// Adds the items and generic parameters that a part declares to a set.
+fn declared(part: &Part<'_>, own: &mut SortedSet<String>) {
+    let name = match part {
+        Part::ItemFn(f) => Some(&f.sig.ident),
+        Part::Item(Item::Struct(s)) => Some(&s.ident),
+        Part::Item(Item::Enum(e)) => Some(&e.ident),
+        Part::Item(Item::Type(t)) => Some(&t.ident),
+        Part::Item(Item::Trait(t)) => Some(&t.ident),
+        Part::GenericParam(syn::GenericParam::Type(t)) => Some(&t.ident),
+        Part::GenericParam(syn::GenericParam::Const(c)) => Some(&c.ident),
+        _ => None,
+    };
+    own.extend(name.map(ToString::to_string));
 }
 
 struct Requests {
-    own: BTreeSet<String>,
+    own: SortedSet<String>,
     /// The variables in scope. A variable of a condition counts until the end of its block.
     variables: Vec<String>,
     paths: Vec<Path>,

@@ -7,7 +7,7 @@
 //!
 //! Invariants: no field is restored by hand, and the restored state is exactly this list.
 
-use std::collections::{BTreeMap, BTreeSet};
+use ad_ir::sorted::{SortedMap, SortedSet};
 use std::ops::Deref;
 use std::rc::Rc;
 
@@ -55,8 +55,8 @@ macro_rules! by_copy {
 by_copy! {
     bool, u32, usize, Loc, Option<usize>, Option<Rc<[Option<Term>]>>, Diags, Scope<'a>, Store<'a>,
     Vec<usize>, Vec<JumpTarget<'a>>, Vec<Frame>, Vec<OpenRecurrence>, Vec<Check>, Vec<Equation>, Vec<Term>,
-    BTreeMap<Term, String>,
-    BTreeSet<String>
+    SortedMap<Term, String>,
+    SortedSet<String>
 }
 
 /// A list that only grows. Its length is the mark.
@@ -152,7 +152,7 @@ state! {
     /// The source location of the expression that is being lowered.
     here: Loc,
     /// Names of terms.
-    hints: BTreeMap<Term, String>,
+    hints: SortedMap<Term, String>,
     /// The bindings in scope.
     scope: Scope<'a>,
     /// The items that are declared in the body. Nested functions see only these.
@@ -196,7 +196,7 @@ state! {
     /// Names in patterns of `match` that are assumed to be bindings.
     bound: AppendOnly<Ident>,
     /// Outer constants that patterns were compared with.
-    compared: BTreeSet<String>,
+    compared: SortedSet<String>,
     /// The nesting depth of trial lowerings.
     trial_depth: u32,
     /// The nesting depth of expressions and closure calls.

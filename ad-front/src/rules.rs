@@ -491,7 +491,7 @@ fn rules_in(program: &Program) -> Vec<Callee> {
     let roots: Vec<Term> = program.result.terms();
     let mut found: Vec<Callee> = Vec::new();
     let mut stack = roots;
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = ad_ir::sorted::SortedSet::new();
     while let Some(t) = stack.pop() {
         if !seen.insert(t) {
             continue;

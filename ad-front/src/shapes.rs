@@ -2,7 +2,7 @@
 //! parameters with the equations that the earlier runs have found, until there are no new ones. An
 //! equation becomes one check on entry.
 
-use std::collections::{BTreeMap, BTreeSet};
+use ad_ir::sorted::{SortedMap, SortedSet};
 use std::rc::Rc;
 
 use proc_macro2::TokenStream;
@@ -18,6 +18,7 @@ use super::sig::Sig;
 use super::travel::OuterDefinitions;
 use super::types::Len;
 use super::value::{Lowered, Value};
+use crate::walk::{Part, Walk};
 use ad_ir::catalogue;
 use ad_ir::diag::{Diags, Poison, SrcRange};
 use ad_ir::ir::{Elem, Lit, Loc, Node, Term, Type};
@@ -69,7 +70,7 @@ pub(super) struct Equation {
 /// Classes of equal sizes.
 #[derive(Default, Clone, Debug)]
 pub(super) struct Classes {
-    older: BTreeMap<Size, Size>,
+    older: SortedMap<Size, Size>,
 }
 
 impl Classes {
@@ -386,7 +387,7 @@ pub(super) fn one(
     let mut constants: Vec<Constant> = Vec::new();
     // Each run but the last unites two classes, of which there are finitely many.
     let symbols = 2 + sig.params.iter().map(|p| usize::from(p.leaf.rank) + 1).sum::<usize>();
-    let mut chosen = BTreeMap::new();
+    let mut chosen = SortedMap::new();
     let receivers = Rc::new(super::refs::Receivers::of(item));
     let mut passes = 0;
     while passes < symbols + constants.len() + chosen.len() {
@@ -401,7 +402,7 @@ pub(super) fn one(
         let result = lower.function(item);
         if !lower.inferred_now.is_empty() {
             // The inferred type of a literal may remove the error.
-            chosen.append(&mut lower.inferred_now);
+            chosen.extend(std::mem::take(&mut lower.inferred_now));
             continue;
         }
         if !lower.state.diags.is_empty() {
@@ -483,17 +484,15 @@ fn add_listed(element: &ParamTree, leaves: &mut Vec<usize>) {
 }
 
 /// The names that a function binds in patterns.
-fn locals(item: &ItemFn) -> BTreeSet<String> {
-    struct Locals(BTreeSet<String>);
-    impl<'a> Visit<'a> for Locals {
-        fn visit_pat_ident(&mut self, p: &'a syn::PatIdent) {
-            self.0.insert(p.ident.to_string());
-            syn::visit::visit_pat_ident(self, p);
+fn locals(item: &ItemFn) -> SortedSet<String> {
+    let mut locals = SortedSet::new();
+    let mut walk = |part: Part<'_>| {
+        if let Part::PatIdent(p) = part {
+            locals.insert(p.ident.to_string());
         }
-    }
-    let mut locals = Locals(BTreeSet::new());
-    locals.visit_item_fn(item);
-    locals.0
+    };
+    Walk(&mut walk).visit_item_fn(item);
+    locals
 }
 
 /// The program of a function that has been lowered.

@@ -69,13 +69,13 @@ enum ComparedBy {
 /// The functions that find the order, each parsed where it is used first.
 #[derive(Default)]
 pub(super) struct Routines {
-    order: Order,
+    order: SortedIndices,
     place: OnceCell<Option<ItemFn>>,
     line: OnceCell<Option<ItemFn>>,
 }
 
 #[derive(Default)]
-struct Order([OnceCell<Option<ItemFn>>; 4]);
+struct SortedIndices([OnceCell<Option<ItemFn>>; 4]);
 
 /// The number of elements that are less than v.
 const PLACE: &str = "fn place_of<I_, T_>(items: &[I_], v: T_) -> usize {
@@ -96,7 +96,7 @@ const LINE: &str = "fn line_at<T_, X_, Y_>(x: T_, xs: &[X_], ys: &[Y_]) -> T_ {
     }
 }";
 
-impl Order {
+impl SortedIndices {
     fn get(&self, by: ComparedBy) -> Option<&ItemFn> {
         let (parameter, before) = match by {
             ComparedBy::Comparison => (", compare: F_", "compare(&items[from[j]], &items[from[i]]).is_lt()"),

@@ -1,6 +1,6 @@
 //! Blocks and statements.
 
-use std::collections::BTreeSet;
+use ad_ir::sorted::SortedSet;
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -168,7 +168,7 @@ fn constant(item: &Item) -> Option<(&Ident, &Type, &Expr)> {
 
 /// The items of a block, each after those that it uses. Recursive items come last.
 fn in_order(block: &Block) -> Vec<&Item> {
-    fn mentions(tokens: TokenStream, names: &mut BTreeSet<String>) {
+    fn mentions(tokens: TokenStream, names: &mut SortedSet<String>) {
         for token in tokens {
             match token {
                 TokenTree::Group(g) => mentions(g.stream(), names),
@@ -184,13 +184,13 @@ fn in_order(block: &Block) -> Vec<&Item> {
     if items.len() < 2 {
         return items;
     }
-    let mut waiting: Vec<(&Item, Option<String>, BTreeSet<String>)> = Vec::new();
+    let mut waiting: Vec<(&Item, Option<String>, SortedSet<String>)> = Vec::new();
     for item in items {
         let name = match item {
             Item::Fn(f) => Some(f.sig.ident.to_string()),
             item => constant(item).map(|(name, ..)| name.to_string()),
         };
-        let mut names = BTreeSet::new();
+        let mut names = SortedSet::new();
         if name.is_some() {
             mentions(item.to_token_stream(), &mut names);
         }
@@ -201,7 +201,7 @@ fn in_order(block: &Block) -> Vec<&Item> {
     }
     let mut ordered = Vec::new();
     while !waiting.is_empty() {
-        let open: BTreeSet<String> = waiting.iter().filter_map(|(_, name, _)| name.clone()).collect();
+        let open: SortedSet<String> = waiting.iter().filter_map(|(_, name, _)| name.clone()).collect();
         let ready = waiting.iter().position(|(_, _, names)| names.is_disjoint(&open)).unwrap_or(0);
         ordered.push(waiting.remove(ready).0);
     }

@@ -137,7 +137,7 @@ impl OuterDefinitions {
     }
 
     /// The names of all types that the definitions have.
-    pub(super) fn names_of_types(&self) -> std::collections::BTreeSet<String> {
+    pub(super) fn names_of_types(&self) -> ad_ir::sorted::SortedSet<String> {
         distinct::names(self.list.iter().map(|d| &d.item))
     }
 

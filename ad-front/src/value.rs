@@ -13,7 +13,7 @@ use super::carry::InferenceKey;
 use super::definitions::Definition;
 use super::lower::Lower;
 use super::open::DynamicPart;
-use super::order::Order;
+use super::order::KeyPairs;
 use super::place::Place;
 use super::stack::GrowableVec;
 use super::state::{Cell, Store};
@@ -74,7 +74,7 @@ pub(super) enum Value<'a> {
     /// `None`.
     None,
     /// An `Ordering`.
-    Ordering(Order),
+    Ordering(KeyPairs),
     /// `Axis(k)`.
     Axis(usize),
     /// `Zip::from(..)`.

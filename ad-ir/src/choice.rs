@@ -9,8 +9,8 @@
 //! program alone. What correctness requires (for example the order of a sum that a decision depends
 //! on) is not a choice, and is not routed through this module.
 
+use crate::sorted::SortedMap;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Each kind of choice: its documentation, its name, its heading in the dump, and the text for the
@@ -136,7 +136,7 @@ impl Kind {
 pub type Key = (usize, usize);
 
 /// Choices with their answers and reasons.
-type Record = BTreeMap<(Kind, Key), (bool, String)>;
+type Record = SortedMap<(Kind, Key), (bool, String)>;
 
 /// Answers that replace those of the cost model. It has to give the same answer for the same kind
 /// and key.

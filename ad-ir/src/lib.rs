@@ -22,6 +22,7 @@ pub mod mode;
 pub mod prim;
 pub mod program;
 pub mod rust_types;
+pub mod sorted;
 pub mod stage;
 
 mod term;

@@ -9,7 +9,8 @@ mod known;
 mod method;
 mod tree;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use crate::sorted::{SortedMap, SortedSet};
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use proc_macro2::{Ident, TokenStream};
@@ -259,7 +260,7 @@ pub struct Program {
     /// The functions with rules of their own that calls in the terms name, by their numbers.
     pub rules: Rc<[RuleFunction]>,
     /// The names of terms in the source, for readable output.
-    pub hints: BTreeMap<Term, String>,
+    pub hints: SortedMap<Term, String>,
     /// Source locations.
     pub places: SourceLocations,
     /// The path of the crate `ad`: `::ad`, unless `crate = "..."` sets another one.
@@ -278,7 +279,7 @@ pub struct Program {
     /// asserts this.
     pub bound: Vec<Ident>,
     /// All names that the function binds in patterns. No constant in scope has one of these names.
-    pub locals: Rc<BTreeSet<String>>,
+    pub locals: Rc<SortedSet<String>>,
     /// Names that are assumed to be constants of `std::f64::consts`. The generated code asserts
     /// this.
     pub consts: Vec<AssumedConst>,

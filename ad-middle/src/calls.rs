@@ -3,7 +3,7 @@
 //!
 //! This module must never know what a function computes.
 
-use std::collections::BTreeSet;
+use ad_ir::sorted::SortedSet;
 
 use ad_ir::descriptor::{JVP, VALUE, VJP};
 use ad_ir::ir::{Graph, Node, Term, Type};
@@ -72,9 +72,9 @@ impl CalledFunction {
 
 /// The functions that a routine calls.
 #[must_use]
-pub fn callees(g: &Graph, routine: &Routine) -> BTreeSet<Callee> {
-    let mut found = BTreeSet::new();
-    let mut seen: BTreeSet<Term> = BTreeSet::new();
+pub fn callees(g: &Graph, routine: &Routine) -> SortedSet<Callee> {
+    let mut found = SortedSet::new();
+    let mut seen: SortedSet<Term> = SortedSet::new();
     let mut stack = routine.roots();
     while let Some(t) = stack.pop() {
         if !seen.insert(t) {
@@ -109,10 +109,10 @@ fn subject_with(program: &Program, active: &[u32]) -> String {
 }
 
 /// The routines of all called functions, given those that a routine calls.
-pub fn called(functions: &mut [Prepared], first: BTreeSet<Callee>, mut log: Option<&mut Log>) -> Vec<CalledFunction> {
+pub fn called(functions: &mut [Prepared], first: SortedSet<Callee>, mut log: Option<&mut Log>) -> Vec<CalledFunction> {
     let mut made: Vec<CalledFunction> = Vec::new();
-    let mut met: BTreeSet<(u32, Half, Box<[u32]>)> = BTreeSet::new();
-    let mut rules: BTreeSet<Callee> = BTreeSet::new();
+    let mut met: SortedSet<(u32, Half, Box<[u32]>)> = SortedSet::new();
+    let mut rules: SortedSet<Callee> = SortedSet::new();
     // A routine uses either reverse halves or tangent halves, never both. So a forward half saves
     // the residuals of one kind of half only.
     let forwards = first.iter().any(|c| c.rule.is_none() && c.half == Half::Tangent);
@@ -146,7 +146,7 @@ pub fn called(functions: &mut [Prepared], first: BTreeSet<Callee>, mut log: Opti
             }
         };
         let g = &prepared.program.graph;
-        let mut next = BTreeSet::new();
+        let mut next = SortedSet::new();
         match &routines {
             Called::Value(routine) => next.append(&mut callees(g, routine)),
             Called::Halves { staged, .. } => {

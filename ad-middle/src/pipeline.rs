@@ -7,7 +7,8 @@
 //! If a pass asks for it, the simplifier runs after the pass. `AD_DUMP` writes the program after
 //! each pass.
 
-use std::collections::{BTreeMap, HashSet};
+use ad_ir::sorted::SortedMap;
+use std::collections::HashSet;
 
 use crate::derivative::inner::{self as inner_derivatives, InnerPipeline};
 use crate::derivative::{self, check_roots, set_checks};
@@ -141,7 +142,7 @@ fn lists_of(g: &Graph, declared: &[Declared], params: &[Param]) -> Vec<ListRows>
 /// The passes over a function that is differentiated inside of another one.
 struct Inner<'l, 'p> {
     log: Option<&'l mut Log>,
-    hints: &'p BTreeMap<Term, String>,
+    hints: &'p SortedMap<Term, String>,
 }
 
 impl InnerPipeline for Inner<'_, '_> {

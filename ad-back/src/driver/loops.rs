@@ -7,7 +7,8 @@
 //! Invariants: memory of a loop is not moved away by its body, and a carried value is overwritten
 //! only after all reads of its earlier state.
 
-use std::collections::{BTreeSet, HashSet};
+use ad_ir::sorted::SortedSet;
+use std::collections::HashSet;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -192,7 +193,7 @@ impl Driver<'_> {
         let outer = self.begin_body();
         let mark = self.known.enter(&l.inside.map(|c| (c, true)));
         self.inside += 1;
-        let mut used = BTreeSet::new();
+        let mut used = SortedSet::new();
         let first = self.rows_to_write(l, &mut names, &mut used);
         for &k in &plan.bodies[n] {
             self.step(k)?;
@@ -415,7 +416,7 @@ impl Driver<'_> {
     }
 
     /// The slice of the array of all rows that this iteration writes.
-    fn place(&self, l: &Loop, r: &Rows, names: &mut Vec<Term>, used: &mut BTreeSet<Term>) -> TokenStream {
+    fn place(&self, l: &Loop, r: &Rows, names: &mut Vec<Term>, used: &mut SortedSet<Term>) -> TokenStream {
         let (all, step) = (&self.names[&r.all], &self.names[&l.step]);
         if self.g.rank(r.row) == 0 {
             used.insert(l.step);
@@ -432,7 +433,7 @@ impl Driver<'_> {
     }
 
     /// The statement that copies a row to its memory.
-    fn written_row(&self, l: &Loop, r: &Rows, names: &mut Vec<Term>, used: &mut BTreeSet<Term>) -> TokenStream {
+    fn written_row(&self, l: &Loop, r: &Rows, names: &mut Vec<Term>, used: &mut SortedSet<Term>) -> TokenStream {
         let from = self.borrow(r.row, names);
         if matches!(r.how, RowGrowth::Steps(_)) {
             let all = &self.names[&r.all];
@@ -444,7 +445,7 @@ impl Driver<'_> {
 
     /// The code at the start of an iteration: it writes the rows that are the current carried
     /// values, and makes the slices for rows that the body writes itself.
-    fn rows_to_write(&mut self, l: &Loop, names: &mut Vec<Term>, used: &mut BTreeSet<Term>) -> TokenStream {
+    fn rows_to_write(&mut self, l: &Loop, names: &mut Vec<Term>, used: &mut SortedSet<Term>) -> TokenStream {
         let (g, mut code) = (self.g, TokenStream::new());
         for r in l.rows.iter().filter(|r| g.rank(r.row) > 0 && r.how != RowGrowth::Inner) {
             if l.carries.iter().any(|c| c.now == r.row) {
@@ -513,7 +514,7 @@ impl Driver<'_> {
 
     /// The code at the end of an iteration: it writes rows, then the carried values. Also the terms
     /// that the code names.
-    fn end(&mut self, l: &Loop, names: &mut Vec<Term>, used: &mut BTreeSet<Term>) -> (TokenStream, Vec<Term>) {
+    fn end(&mut self, l: &Loop, names: &mut Vec<Term>, used: &mut SortedSet<Term>) -> (TokenStream, Vec<Term>) {
         let g = self.g;
         let mut code = TokenStream::new();
         let mut needed = Vec::new();

@@ -3,7 +3,8 @@
 //! stay in registers over all iterations. The remaining elements are a chunk too, padded with
 //! elements that nothing reads. This module does not decide which loops are vectorised in this way.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use ad_ir::sorted::SortedSet;
+use std::collections::{HashMap, HashSet};
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -82,7 +83,7 @@ impl Driver<'_> {
         let var = if used.contains(&l.step) { quote!(#step) } else { quote!(_) };
         used.extend(&lanes.read);
         used.retain(|&t| !inner(t));
-        let read: BTreeSet<Term> = used.iter().chain(&of_size).copied().collect();
+        let read: SortedSet<Term> = used.iter().chain(&of_size).copied().collect();
         let (mut params, mut borrowed, mut args) = (Vec::new(), Vec::new(), Vec::new());
         // These are the parameters and the arguments of the function for one chunk.
         let (mut own, mut passed) = (Vec::new(), Vec::new());

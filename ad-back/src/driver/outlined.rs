@@ -7,7 +7,8 @@
 //! An outlined loop must not change values that code outside of it still refers to. The order of
 //! computation stays the same.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use ad_ir::sorted::{SortedMap, SortedSet};
+use std::collections::HashSet;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -111,7 +112,7 @@ impl Driver<'_> {
         before
     }
 
-    fn changed_names(&self, l: &Loop) -> BTreeSet<Ident> {
+    fn changed_names(&self, l: &Loop) -> SortedSet<Ident> {
         let of = l.carries.iter().map(|c| c.last).chain(l.rows.iter().map(|r| r.all));
         of.filter_map(|t| self.names.get(&t)).cloned().collect()
     }
@@ -136,7 +137,7 @@ impl Driver<'_> {
         }
         self.outlined = false;
         // The values that it reads, each name once.
-        let mut read: BTreeMap<Ident, Term> = BTreeMap::new();
+        let mut read: SortedMap<Ident, Term> = SortedMap::new();
         for &t in names.iter() {
             if let Some(name) = self.names.get(&t)
                 && !own.contains(name)
@@ -216,14 +217,14 @@ impl Driver<'_> {
             return;
         }
         // By name, since several terms may share memory.
-        let named: Vec<BTreeSet<Ident>> = statements.iter().map(|s| self.names_in(s.names_all())).collect();
+        let named: Vec<SortedSet<Ident>> = statements.iter().map(|s| self.names_in(s.names_all())).collect();
         let needed = self.names_in(needed.iter().copied());
-        let mut readers: BTreeMap<Ident, usize> = BTreeMap::new();
+        let mut readers: SortedMap<Ident, usize> = SortedMap::new();
         for name in named.iter().flatten() {
             *readers.entry(name.clone()).or_default() += 1;
         }
         for (s, own) in statements.iter_mut().zip(&named).filter(|(s, _)| s.handed) {
-            let mut seen = BTreeSet::new();
+            let mut seen = SortedSet::new();
             for name in s.defines.iter().filter_map(|t| self.names.get(t)) {
                 let elsewhere = readers.get(name).copied().unwrap_or_default() > usize::from(own.contains(name));
                 if !elsewhere && !needed.contains(name) && seen.insert(name) {
@@ -235,7 +236,7 @@ impl Driver<'_> {
 
     /// The names of these terms in code. A scalar that is inlined contributes the names in its
     /// expression.
-    fn names_in(&self, terms: impl Iterator<Item = Term>) -> BTreeSet<Ident> {
+    fn names_in(&self, terms: impl Iterator<Item = Term>) -> SortedSet<Ident> {
         let spelled = terms.flat_map(|t| self.inlined.get(&t).map_or_else(|| vec![t], |(_, named)| named.clone()));
         spelled.filter_map(|t| self.names.get(&t)).cloned().collect()
     }

@@ -2,8 +2,9 @@
 //! the next statement, the enclosing loop or tile; and the code of terms. This module does not
 //! decide which terms are computed, or where.
 
+use ad_ir::sorted::{SortedMap, SortedSet};
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -85,13 +86,13 @@ pub(super) struct TileLoop {
     pub(super) count: Ident,
     pub(super) private: HashSet<Term>,
     /// Maps each sum that is accumulated into the result of a scatter to this scatter.
-    pub(super) fused_scatters: BTreeMap<Term, Term>,
+    pub(super) fused_scatters: SortedMap<Term, Term>,
     /// Arrays from outside, in their packed form.
-    pub(super) packed: BTreeMap<Term, Ident>,
+    pub(super) packed: SortedMap<Term, Ident>,
     /// Matrices whose rows are read in place.
-    pub(super) matrices: BTreeSet<Term>,
+    pub(super) matrices: SortedSet<Term>,
     /// Leading rows of arrays that are not known to have enough rows, with the completed array.
-    pub(super) completed: BTreeMap<LeadingRows, Ident>,
+    pub(super) completed: SortedMap<LeadingRows, Ident>,
     /// Arrays of one block, in order of appearance, and those that take the memory of one of them.
     pub(super) memory: Vec<Term>,
     pub(super) reused: Vec<Term>,

@@ -2,7 +2,8 @@
 //! packed rows, calls on slices of arrays, and sums that continue from block to block. This module
 //! does not decide which statements are tiled; `tiling` does.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use ad_ir::sorted::{SortedMap, SortedSet};
+use std::collections::HashMap;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
@@ -36,9 +37,9 @@ impl Driver<'_> {
             count,
             private: tile.private.clone(),
             fused_scatters: tile.fused_scatters.clone(),
-            packed: BTreeMap::new(),
-            matrices: BTreeSet::new(),
-            completed: BTreeMap::new(),
+            packed: SortedMap::new(),
+            matrices: SortedSet::new(),
+            completed: SortedMap::new(),
             memory: Vec::new(),
             reused: Vec::new(),
             taken: Vec::new(),

@@ -6,7 +6,7 @@
 //! A function in a branch stays there, element by element: no phase computes arguments that only a
 //! branch needs.
 
-use std::collections::{BTreeMap, BTreeSet};
+use ad_ir::sorted::{SortedMap, SortedSet};
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -51,7 +51,7 @@ impl Nest<'_, '_> {
         if self.variant != LoopVariant::Lane || !self.isa {
             return Ok(phases);
         }
-        let mut by_argument: BTreeMap<Id, [Option<Id>; 2]> = BTreeMap::new();
+        let mut by_argument: SortedMap<Id, [Option<Id>; 2]> = SortedMap::new();
         for id in 0..self.k.nodes.len() {
             let this = u32::try_from(id).unwrap_or(0);
             let node = &self.k.nodes[id];
@@ -115,8 +115,8 @@ impl Nest<'_, '_> {
 
     /// The nodes of the innermost loop that an argument depends on, itself included; `None` if one
     /// of these is in a branch, or expensive.
-    fn needed_for(&self, argument: Id) -> Option<BTreeSet<Id>> {
-        let mut needed = BTreeSet::new();
+    fn needed_for(&self, argument: Id) -> Option<SortedSet<Id>> {
+        let mut needed = SortedSet::new();
         let mut stack = vec![argument];
         while let Some(id) = stack.pop() {
             let at = id as usize;
@@ -132,8 +132,8 @@ impl Nest<'_, '_> {
     }
 
     /// The nodes that the own loop of the block reads, after the phases.
-    pub(super) fn read_behind_phases(&self) -> BTreeSet<Id> {
-        let mut read = BTreeSet::new();
+    pub(super) fn read_behind_phases(&self) -> SortedSet<Id> {
+        let mut read = SortedSet::new();
         let mut stack = self.roots();
         while let Some(id) = stack.pop() {
             if read.insert(id) && !self.laned.contains_key(&id) {

@@ -1,8 +1,9 @@
 //! The state of a nest that is being written, and the types that its submodules share: arguments,
 //! rows, branches, products that are fused with sums. This module writes no loop.
 
+use ad_ir::sorted::{SortedMap, SortedSet};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -122,18 +123,18 @@ pub(crate) struct Nest<'a, 'k> {
     pub(super) flat: bool,
     /// Sums of `f32` with a single accumulator, which is an `f64`: one in `f32` loses a digit for
     /// every ten thousand elements.
-    pub(super) wide: BTreeSet<Term>,
+    pub(super) wide: SortedSet<Term>,
     pub(super) names: Names,
     pub(super) vars: Vec<Ident>,
     pub(super) used_vars: Vec<bool>,
     pub(super) args: Vec<Arg>,
     pub(super) arg_names: HashMap<Term, Ident>,
     /// Scalars that the code mentions: the others do not become parameters.
-    pub(super) named: RefCell<BTreeSet<Term>>,
-    pub(super) rows: BTreeMap<RowKey, usize>,
+    pub(super) named: RefCell<SortedSet<Term>>,
+    pub(super) rows: SortedMap<RowKey, usize>,
     pub(super) out_rows: HashMap<Term, usize>,
     /// Slices along loops that are not the innermost one.
-    pub(super) outer_rows: BTreeMap<(usize, RowKey), Ident>,
+    pub(super) outer_rows: SortedMap<(usize, RowKey), Ident>,
     /// Indices of a block that are tested for each row, and the slices that are taken under the
     /// test.
     pub(super) tested: Vec<(Id, Term)>,
@@ -145,7 +146,7 @@ pub(crate) struct Nest<'a, 'k> {
     pub(super) arms: Vec<Arm>,
     pub(super) arm_of: HashMap<(Id, bool), usize>,
     pub(super) exprs: Vec<Option<Expr>>,
-    pub(super) code: BTreeMap<(usize, usize), TokenStream>,
+    pub(super) code: SortedMap<(usize, usize), TokenStream>,
     pub(super) post: Vec<TokenStream>,
     pub(super) variant: LoopVariant,
     pub(super) lane: Ident,
@@ -161,7 +162,7 @@ pub(crate) struct Nest<'a, 'k> {
     /// with -1, and the name of that -1.
     pub(super) balanced: Option<(Id, Ident)>,
     /// Functions that are computed for a whole block, and the lanes of their results.
-    pub(super) laned: BTreeMap<Id, Ident>,
+    pub(super) laned: SortedMap<Id, Ident>,
     /// The summary of the nest, for `AD_DUMP`.
     pub(super) summary: NestSummary,
     /// Lanes that are summed as soon as their loop has ended, and the accumulator that continues
@@ -233,16 +234,16 @@ impl<'a, 'k> Nest<'a, 'k> {
             length: Ident::new("inside_", Span::mixed_site()),
             depth,
             flat,
-            wide: BTreeSet::new(),
+            wide: SortedSet::new(),
             names: Names::of_locals(style),
             vars: Vec::new(),
             used_vars: vec![false; depth],
             args: Vec::new(),
             arg_names: HashMap::new(),
             named: RefCell::default(),
-            rows: BTreeMap::new(),
+            rows: SortedMap::new(),
             out_rows: HashMap::new(),
-            outer_rows: BTreeMap::new(),
+            outer_rows: SortedMap::new(),
             tested: Vec::new(),
             under_test: TokenStream::new(),
             row_list: Vec::new(),
@@ -252,7 +253,7 @@ impl<'a, 'k> Nest<'a, 'k> {
             arms: vec![Arm { parent: 0, depth: 0, level: 0, choice: 0 }],
             arm_of: HashMap::new(),
             exprs: vec![None; k.nodes.len()],
-            code: BTreeMap::new(),
+            code: SortedMap::new(),
             post: vec![TokenStream::new(); depth + 1],
             variant: LoopVariant::Plain,
             lane: Ident::new("l_", Span::mixed_site()),
@@ -262,7 +263,7 @@ impl<'a, 'k> Nest<'a, 'k> {
             fused: vec![None; k.nodes.len()],
             absorbed: vec![false; k.nodes.len()],
             balanced: None,
-            laned: BTreeMap::new(),
+            laned: SortedMap::new(),
             closing: Vec::new(),
             summary: NestSummary::default(),
         };

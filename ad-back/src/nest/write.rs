@@ -1,7 +1,8 @@
 //! The code inside of the loops: the expressions of nodes, and the statement of each item. This
 //! module must never write a node before its operands, nor decide where a node is written.
 
-use std::collections::{BTreeMap, HashMap};
+use ad_ir::sorted::SortedMap;
+use std::collections::HashMap;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -43,10 +44,10 @@ impl Nest<'_, '_> {
         levels: std::ops::RangeInclusive<usize>,
         which: &dyn Fn(Id) -> bool,
     ) -> Result<(), String> {
-        let mut names: BTreeMap<usize, Vec<TokenStream>> = BTreeMap::new();
+        let mut names: SortedMap<usize, Vec<TokenStream>> = SortedMap::new();
         // The number of nodes that may get a name, by level. If there are many, all names of the
         // level are declared before its code.
-        let mut nodes: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut nodes: SortedMap<usize, usize> = SortedMap::new();
         for id in 0..self.k.nodes.len() {
             let this = u32::try_from(id).unwrap_or(0);
             if which(this) && self.uses[id] > 0 && !self.absorbed[id] && self.place[id] == 0 {

@@ -1,7 +1,8 @@
 //! The order of a scope's statements, and the carried arrays that are updated in place. No
 //! unordered collection is iterated.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use ad_ir::sorted::{SortedMap, SortedSet};
+use std::collections::{BTreeSet, HashMap};
 
 use super::super::calls::is_call;
 use super::super::plan::{Guard, Plan};
@@ -81,7 +82,7 @@ fn place(all: &Shared<'_>, own: &[usize], plan: &Plan, n: usize, c: &Carry, chai
     if wanted || !chain.iter().all(|&t| plan.scopes.of(t) == n + 1) {
         return None;
     }
-    let early = |same: &BTreeSet<Term>| ends().any(|t| t != c.next && same.contains(&t) && t != c.now);
+    let early = |same: &SortedSet<Term>| ends().any(|t| t != c.next && same.contains(&t) && t != c.now);
     in_one_memory(all, own, plan, (c.now, chain), &early)
 }
 
@@ -92,7 +93,7 @@ fn in_one_memory(
     own: &[usize],
     plan: &Plan,
     (now, chain): (Term, Vec<Term>),
-    early: &dyn Fn(&BTreeSet<Term>) -> bool,
+    early: &dyn Fn(&SortedSet<Term>) -> bool,
 ) -> Option<InPlace> {
     let g = all.g;
     let of = |s: usize| match all.statements[s].of {
@@ -100,10 +101,10 @@ fn in_one_memory(
         _ => None,
     };
     // The statements that change the array: scatters, calls and loops.
-    let changes: BTreeSet<usize> = chain.iter().filter_map(|t| all.of_term.get(t).copied()).collect();
+    let changes: SortedSet<usize> = chain.iter().filter_map(|t| all.of_term.get(t).copied()).collect();
     let mut before = Vec::new();
     // All earlier states of the array and their aliases: they use the same memory.
-    let mut shown: BTreeSet<Term> = BTreeSet::from([now]);
+    let mut shown: SortedSet<Term> = SortedSet::from([now]);
     for &t in &chain {
         let from = match g.node(t) {
             Node::Cond { cond, then, other } => {
@@ -146,8 +147,8 @@ fn in_one_memory(
 }
 
 /// A state of an array, and the states that branches in this chain return unchanged.
-fn left_by_arms(g: &Graph, chain: &[Term], from: Term) -> BTreeSet<Term> {
-    let (mut found, mut stack) = (BTreeSet::new(), vec![from]);
+fn left_by_arms(g: &Graph, chain: &[Term], from: Term) -> SortedSet<Term> {
+    let (mut found, mut stack) = (SortedSet::new(), vec![from]);
     while let Some(t) = stack.pop() {
         if found.insert(t)
             && chain.contains(&t)
@@ -161,7 +162,7 @@ fn left_by_arms(g: &Graph, chain: &[Term], from: Term) -> BTreeSet<Term> {
 
 /// Whether an update of the array (a scatter or a loop) reads one of these earlier states or their
 /// aliases.
-fn shows(all: &Shared<'_>, plan: &Plan, t: Term, shown: &BTreeSet<Term>) -> bool {
+fn shows(all: &Shared<'_>, plan: &Plan, t: Term, shown: &SortedSet<Term>) -> bool {
     let g = all.g;
     let read: Option<Vec<Term>> = match g.node(t) {
         Node::Scatter { src, index, .. } => Some(std::iter::once(src).chain(&**index).copied().collect()),
@@ -169,7 +170,7 @@ fn shows(all: &Shared<'_>, plan: &Plan, t: Term, shown: &BTreeSet<Term>) -> bool
         _ => None,
     };
     if let Some(read) = read {
-        let mut inner: BTreeMap<Term, bool> = BTreeMap::new();
+        let mut inner: SortedMap<Term, bool> = SortedMap::new();
         for u in read {
             match plan.class(u) {
                 Class::View => inner.extend(reads(g, &plan.class, (&plan.windows, &plan.exact), u)),
@@ -190,7 +191,7 @@ fn shows(all: &Shared<'_>, plan: &Plan, t: Term, shown: &BTreeSet<Term>) -> bool
 /// Whether each update that only one branch makes is guarded by that branch's condition. The other
 /// branch must find the array unchanged.
 fn updates_are_guarded(all: &Shared<'_>, plan: &Plan, now: Term, (cond, then, other): (Term, Term, Term)) -> bool {
-    let members = |arm: Term| -> BTreeSet<Term> {
+    let members = |arm: Term| -> SortedSet<Term> {
         chain_of_updates(all.g, &plan.loops, now, arm).into_iter().flatten().collect()
     };
     let (yes, no) = (members(then), members(other));
@@ -282,6 +283,7 @@ pub(super) fn list_schedule(all: &Shared<'_>, own: &[usize], before: &[(usize, u
         };
         (phase[s], u8::from(looped), statement.guard, s)
     };
+    // A queue that loses its first elements: a tree, not a vector.
     let mut ready: BTreeSet<(usize, u8, u32, usize)> = (0..n).filter(|&s| waiting[s] == 0).map(key).collect();
     let mut order = Vec::with_capacity(n);
     let mut here = 0;

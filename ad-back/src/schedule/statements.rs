@@ -1,7 +1,8 @@
 //! Statements before they have an order: the terms that each one computes and reads, its guard and
 //! its loop. This module does not decide the position of a statement.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use ad_ir::sorted::SortedMap;
+use std::collections::{HashMap, HashSet};
 
 use super::super::store::Class;
 use super::guards::GuardSets;
@@ -24,16 +25,16 @@ pub(crate) struct CheckTerms {
 pub(super) fn reads(
     g: &Graph,
     class: &TermTable<Class>,
-    (windows, exact): (&BTreeMap<Term, ImplicitIm2col>, &HashSet<Term>),
+    (windows, exact): (&SortedMap<Term, ImplicitIm2col>, &HashSet<Term>),
     t: Term,
-) -> BTreeMap<Term, bool> {
-    let mut found: BTreeMap<Term, bool> = BTreeMap::new();
+) -> SortedMap<Term, bool> {
+    let mut found: SortedMap<Term, bool> = SortedMap::new();
     let mut seen: HashSet<(Term, bool)> = HashSet::new();
     let mut stack: Vec<(Term, bool)> = Vec::new();
-    let note = |found: &mut BTreeMap<Term, bool>, c: Term, pointwise: bool| {
+    let note = |found: &mut SortedMap<Term, bool>, c: Term, pointwise: bool| {
         found.entry(c).and_modify(|p| *p &= pointwise).or_insert(pointwise);
     };
-    let sizes = |found: &mut BTreeMap<Term, bool>, t: Term| {
+    let sizes = |found: &mut SortedMap<Term, bool>, t: Term| {
         if let Some((_, shape)) = g.ty(t).as_array() {
             for &n in shape {
                 found.entry(n).or_insert(false);
@@ -103,7 +104,7 @@ pub(super) enum Target {
 
 pub(super) struct ScheduledStatement {
     pub(super) of: Target,
-    pub(super) reads: BTreeMap<Term, bool>,
+    pub(super) reads: SortedMap<Term, bool>,
     pub(super) guard: u32,
     pub(super) scope: LoopScope,
 }

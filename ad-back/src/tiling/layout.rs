@@ -1,7 +1,7 @@
 //! The layout of arrays in a block: the items are the last axis, whichever axis they are outside of
 //! it. This module depends on sizes only. It must never decide which statements are tiled.
 
-use std::collections::BTreeMap;
+use ad_ir::sorted::SortedMap;
 
 use ad_ir::ir::{Graph, Term};
 
@@ -39,8 +39,8 @@ pub(in super::super) fn widths(
     g: &Graph,
     n: Term,
     arrays: impl IntoIterator<Item = Term>,
-) -> BTreeMap<Vec<Term>, usize> {
-    let mut found = BTreeMap::new();
+) -> SortedMap<Vec<Term>, usize> {
+    let mut found = SortedMap::new();
     for t in arrays {
         *found.entry(row_of(g, t, n)).or_default() += 1;
     }

@@ -7,7 +7,7 @@
 //!
 //! This module must never decide what a name means: `ad_front::Module` does that.
 
-use std::collections::BTreeSet;
+use ad_ir::sorted::SortedSet;
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -34,7 +34,7 @@ pub(super) fn differentiate(attr: &TokenStream, mut module: ItemMod, place: &str
     let Some((_, items)) = &module.content else { return Expansion::default() };
     let of = |path: &[String], item: &TokenStream| number(&format!("{place} {}", path.join("::")), item);
     let found = Module::read(items, &of);
-    let (needed, members, written) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
+    let (needed, members, written) = (SortedSet::new(), SortedSet::new(), Vec::new());
     let mut writer = Writer { attr, number: &of, module: &found, needed, members, written };
     let content = module.content.take();
     let inside = content.map(|(_, items)| writer.scope(items, &[])).unwrap_or_default();
@@ -57,9 +57,9 @@ struct Writer<'m> {
     number: &'m dyn Fn(&[String], &TokenStream) -> DefId,
     module: &'m Module,
     /// The functions without a mark that others need.
-    needed: BTreeSet<DefId>,
+    needed: SortedSet<DefId>,
     /// The functions and constants of types that have a macro, by the type's path and their names.
-    members: BTreeSet<(String, String)>,
+    members: SortedSet<(String, String)>,
     written: Vec<Written>,
 }
 

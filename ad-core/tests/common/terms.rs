@@ -12,7 +12,8 @@
 //! binder), `t.0` (part of a tuple), `a + b` (one operator between operands, nested in
 //! parentheses), `form[attributes](arguments)`.
 
-use std::collections::{BTreeMap, HashMap};
+use ad_core::sorted::SortedMap;
+use std::collections::HashMap;
 
 use ad_core::ir::{Body, Contraction, Elem, Graph, Node, RealTy, Scan, Term, Type, Var};
 use ad_core::passes::{CheckRoots, Roots};
@@ -26,7 +27,7 @@ pub struct Program {
     /// Inputs that are active.
     pub active: Vec<u32>,
     /// Names of inputs and sizes, for printing.
-    pub hints: BTreeMap<Term, String>,
+    pub hints: SortedMap<Term, String>,
     names: HashMap<String, Term>,
 }
 

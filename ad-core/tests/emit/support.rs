@@ -1,7 +1,7 @@
 //! Programs built by hand, their routines, and a crate that contains them. The crate is compiled
 //! and run, and compared with the interpreter.
 
-use std::collections::BTreeMap;
+use ad_core::sorted::SortedMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
@@ -29,7 +29,7 @@ pub(crate) struct Case {
     pub(crate) results: Vec<Term>,
     pub(crate) containers: Vec<Container>,
     pub(crate) checks: Vec<Check>,
-    pub(crate) hints: BTreeMap<Term, String>,
+    pub(crate) hints: SortedMap<Term, String>,
     pub(crate) generics: TokenStream,
     /// Values of the inputs, one list for each run.
     pub(crate) runs: Vec<Vec<Value>>,
@@ -50,7 +50,7 @@ impl Case {
             results: Vec::new(),
             containers: Vec::new(),
             checks: Vec::new(),
-            hints: BTreeMap::new(),
+            hints: SortedMap::new(),
             generics: TokenStream::new(),
             runs: Vec::new(),
             chance: None,

@@ -3,7 +3,7 @@
 //!
 //! Invariant: a closed condition never fails where the function itself does not panic.
 
-use std::collections::{BTreeMap, BTreeSet};
+use ad_ir::sorted::{SortedMap, SortedSet};
 
 use super::{CheckMessage, Condition, Frame};
 use crate::lower::Lower;
@@ -307,7 +307,7 @@ impl Lower<'_> {
             return None;
         }
         let c = l.atoms.get(&var_term).copied().unwrap_or(0);
-        let minus_var = Linear { constant: 0, atoms: BTreeMap::from([(var_term, 1)]) };
+        let minus_var = Linear { constant: 0, atoms: SortedMap::from([(var_term, 1)]) };
         let last = self.state.facts.linear(&self.g, size).combine(1, &Linear::constant(-1), 1);
         let worst = if c < 0 { last? } else { Linear::default() };
         let rest = l.combine(1, &minus_var, -c)?.combine(1, &worst, c)?;
@@ -350,7 +350,7 @@ impl Lower<'_> {
 
     /// Whether a condition can be tested on entry, before anything is computed.
     pub(super) fn of_sizes_only(&self, t: Term) -> bool {
-        let (mut seen, mut stack) = (BTreeSet::new(), vec![t]);
+        let (mut seen, mut stack) = (SortedSet::new(), vec![t]);
         while let Some(t) = stack.pop() {
             if !seen.insert(t) {
                 continue;

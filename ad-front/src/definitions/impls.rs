@@ -3,6 +3,7 @@
 //!
 //! This module must never decide which `impl` a call means: that depends on values.
 
+use crate::walk::{Change, Changing};
 use proc_macro2::{Ident, Span};
 use quote::ToTokens;
 use syn::punctuated::Punctuated;
@@ -54,7 +55,7 @@ impl Impl {
     pub(super) fn of(item: &ItemImpl, traits: &[&ItemTrait], definition: Option<usize>) -> Impl {
         let mut item = item.clone();
         let self_ty = (*item.self_ty).clone();
-        item.items.iter_mut().for_each(|i| SelfType(&self_ty).visit_impl_item_mut(i));
+        item.items.iter_mut().for_each(|i| Changing(&mut SelfType(&self_ty)).visit_impl_item_mut(i));
         let of_trait = item.trait_.as_ref().and_then(|(path, _)| {
             let last = path.segments.last()?;
             let argument = match &last.arguments {
@@ -66,7 +67,7 @@ impl Impl {
             };
             let mut argument = argument;
             if let Some(ty) = &mut argument {
-                SelfType(&self_ty).visit_type_mut(ty);
+                Changing(&mut SelfType(&self_ty)).visit_type_mut(ty);
             }
             Some((last.ident.to_string(), argument))
         });
@@ -81,7 +82,7 @@ impl Impl {
         let defaults = of_trait.as_ref().and_then(|(name, _)| traits.iter().find(|t| t.ident == name));
         for inner in defaults.map(|t| &*t.items).unwrap_or_default() {
             let mut inner = inner.clone();
-            SelfType(&self_ty).visit_trait_item_mut(&mut inner);
+            Changing(&mut SelfType(&self_ty)).visit_trait_item_mut(&mut inner);
             match inner {
                 TraitItem::Fn(f) if functions.iter().all(|own: &AssociatedFunction| own.name != f.sig.ident) => {
                     functions.extend(f.default.and_then(|body| function(&f.sig, &body, &self_ty, &item.generics)));
@@ -140,7 +141,7 @@ impl AssociatedFunction {
     /// The body without references, dereferences and clones.
     fn of_values(&self) -> Block {
         let mut body = self.body.clone();
-        OfValues.visit_block_mut(&mut body);
+        Changing(&mut OfValues).visit_block_mut(&mut body);
         body
     }
 
@@ -181,17 +182,18 @@ pub(crate) fn trait_of(op: &BinOp, assigned: bool) -> Option<(&'static str, &'st
 /// Replaces `&x`, `*x`, `(x)` and `x.clone()` by `x`.
 struct OfValues;
 
-impl VisitMut for OfValues {
-    fn visit_expr_mut(&mut self, e: &mut Expr) {
-        visit_mut::visit_expr_mut(self, e);
+impl Change for OfValues {
+    fn expr(&mut self, e: &mut Expr) -> bool {
+        visit_mut::visit_expr_mut(&mut Changing(self), e);
         let inner = match e {
             Expr::Reference(r) => &r.expr,
             Expr::Paren(p) => &p.expr,
             Expr::Unary(u) if matches!(u.op, UnOp::Deref(_)) => &u.expr,
             Expr::MethodCall(m) if m.method == "clone" && m.args.is_empty() => &m.receiver,
-            _ => return,
+            _ => return false,
         };
         *e = (**inner).clone();
+        false
     }
 }
 
@@ -299,19 +301,19 @@ impl SelfType<'_> {
     }
 }
 
-impl VisitMut for SelfType<'_> {
-    fn visit_type_mut(&mut self, ty: &mut Type) {
+impl Change for SelfType<'_> {
+    fn ty(&mut self, ty: &mut Type) -> bool {
         if let Type::Path(p) = ty
             && p.qself.is_none()
             && p.path.is_ident("Self")
         {
             *ty = self.0.clone();
-            return;
+            return false;
         }
-        visit_mut::visit_type_mut(self, ty);
+        true
     }
 
-    fn visit_path_mut(&mut self, path: &mut Path) {
+    fn path(&mut self, path: &mut Path) -> bool {
         if let Some(first) = path.segments.first_mut()
             && first.ident == "Self"
             && let Some(name) = self.name()
@@ -319,10 +321,14 @@ impl VisitMut for SelfType<'_> {
             let span: Span = first.ident.span();
             first.ident = Ident::new(&name.to_string(), span);
         }
-        visit_mut::visit_path_mut(self, path);
+        true
     }
 
     // Another `impl` inside of a function has its own `Self`.
-    fn visit_item_impl_mut(&mut self, _: &mut ItemImpl) {}
-    fn visit_item_trait_mut(&mut self, _: &mut ItemTrait) {}
+    fn item_impl(&mut self, _: &mut ItemImpl) -> bool {
+        false
+    }
+    fn item_trait(&mut self, _: &mut ItemTrait) -> bool {
+        false
+    }
 }

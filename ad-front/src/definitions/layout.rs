@@ -7,15 +7,16 @@
 //!
 //! This module must never know a value or a term.
 
-use std::collections::BTreeSet;
+use ad_ir::sorted::SortedSet;
 
 use quote::ToTokens;
-use syn::visit::{self, Visit};
+use syn::visit::Visit;
 use syn::{GenericArgument, Type};
 
 use super::tree::TypeTree;
 use super::{Definition, Definitions};
 use crate::types::{Generics, Len};
+use crate::walk::{Part, Walk};
 use ad_ir::ir::Elem;
 use ad_ir::program::{Container, Role};
 
@@ -107,24 +108,22 @@ impl Definitions {
 
     /// The definitions that a type names.
     fn named(&self, ty: &Type) -> Vec<&Definition> {
-        struct Named<'d>(&'d Definitions, Vec<&'d Definition>);
-        impl Visit<'_> for Named<'_> {
-            fn visit_path_segment(&mut self, s: &syn::PathSegment) {
-                self.1.extend(self.0.ty(&s.ident.to_string()).filter(|of| !of.of_std));
-                visit::visit_path_segment(self, s);
+        let mut named = Vec::new();
+        let mut walk = |part: Part<'_>| {
+            if let Part::PathSegment(s) = part {
+                named.extend(self.ty(&s.ident.to_string()).filter(|of| !of.of_std));
             }
-        }
-        let mut named = Named(self, Vec::new());
-        named.visit_type(ty);
-        named.1
+        };
+        Walk(&mut walk).visit_type(ty);
+        named
     }
 
     /// The names of the types that the fields of a type lead to.
-    fn reached(&self, of: &Definition) -> BTreeSet<String> {
+    fn reached(&self, of: &Definition) -> SortedSet<String> {
         let inside = |of: &Definition| -> Vec<&Definition> {
             of.variants.iter().flat_map(|v| &v.fields).flat_map(|f| self.named(&f.ty)).collect()
         };
-        let (mut seen, mut open) = (BTreeSet::new(), inside(of));
+        let (mut seen, mut open) = (SortedSet::new(), inside(of));
         while let Some(next) = open.pop() {
             if seen.insert(next.name.to_string()) {
                 open.extend(inside(next));

@@ -7,11 +7,12 @@
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::visit_mut::{self, VisitMut};
+use syn::visit_mut::VisitMut;
 use syn::{Expr, GenericArgument, PathArguments, Type};
 
 use super::{Definition, Definitions, Parameter};
 use crate::types::{self, Generics, Leaf, Len};
+use crate::walk::{Change, Changing};
 use ad_ir::diag::Diags;
 use ad_ir::ir::Elem;
 
@@ -38,29 +39,29 @@ pub(crate) enum TypeTree<'d> {
 /// The arguments of a generic type: each name with its argument.
 struct Arguments<'t>(Vec<(&'t Ident, GenericArgument)>);
 
-impl VisitMut for Arguments<'_> {
-    fn visit_type_mut(&mut self, ty: &mut Type) {
+impl Change for Arguments<'_> {
+    fn ty(&mut self, ty: &mut Type) -> bool {
         if let Type::Path(p) = ty
             && p.qself.is_none()
             && let Some(name) = p.path.get_ident()
             && let Some((_, GenericArgument::Type(of))) = self.0.iter().find(|(param, _)| *param == name)
         {
             *ty = of.clone();
-            return;
+            return false;
         }
-        visit_mut::visit_type_mut(self, ty);
+        true
     }
 
-    fn visit_expr_mut(&mut self, e: &mut Expr) {
+    fn expr(&mut self, e: &mut Expr) -> bool {
         if let Expr::Path(p) = e
             && let Some(name) = p.path.get_ident()
             && let Some((_, of)) = self.0.iter().find(|(param, _)| *param == name)
             && let Ok(size) = syn::parse2(of.to_token_stream())
         {
             *e = size;
-            return;
+            return false;
         }
-        visit_mut::visit_expr_mut(self, e);
+        true
     }
 }
 
@@ -96,7 +97,8 @@ impl Definition {
     /// The type of a field with the type's arguments.
     pub(crate) fn field_type(&self, variant: usize, field: usize, given: &[GenericArgument]) -> Option<Type> {
         let mut ty = self.variants.get(variant)?.fields.get(field)?.ty.clone();
-        Arguments(self.params.iter().map(Parameter::name).zip(given.iter().cloned()).collect()).visit_type_mut(&mut ty);
+        let mut arguments = Arguments(self.params.iter().map(Parameter::name).zip(given.iter().cloned()).collect());
+        Changing(&mut arguments).visit_type_mut(&mut ty);
         Some(ty)
     }
 }

@@ -6,7 +6,7 @@
 //! array has as its size, so the room after the step is seen as an expression of that number. This
 //! module must never let an array be cut: a size that may be greater than the room is checked.
 
-use std::collections::{BTreeMap, BTreeSet};
+use ad_ir::sorted::{SortedMap, SortedSet};
 use std::rc::Rc;
 
 use super::{Carried, GrowingVec, LoopInput, PushedOnly};
@@ -21,13 +21,13 @@ use ad_ir::ir::{Node, Term};
 use ad_ir::prim::{IntOp, Prim};
 
 /// The room for each array whose shape changes: the capacity along each axis.
-pub(super) type Room = BTreeMap<Cell, Vec<Term>>;
+pub(super) type Room = SortedMap<Cell, Vec<Term>>;
 
 /// The bound of a capacity after a step: the capacities before the step that it may be, and the
 /// greatest other term that it may be.
 #[derive(Default)]
 struct Bound {
-    rooms: BTreeSet<usize>,
+    rooms: SortedSet<usize>,
     other: Option<Term>,
 }
 
@@ -123,7 +123,7 @@ impl<'a> Lower<'a> {
             rooms.extend(&own);
             tried.insert(*cell, own);
         }
-        let shapes: Lowered<BTreeMap<Cell, Vec<Term>>> = self.trial(|me| {
+        let shapes: Lowered<SortedMap<Cell, Vec<Term>>> = self.trial(|me| {
             let (l, init) = me.prepare_loop(start, pushed_only.to_vec(), stacks.to_vec(), &tried)?;
             let result = me.nest(&l, init.terms, &init.keys, &mut Vec::new())?;
             let cells = l.carried.iter().filter(|c| matches!(c.form, CarriedForm::Resized(_))).map(|c| c.cell);
@@ -153,7 +153,7 @@ impl<'a> Lower<'a> {
         for ((cell, part, _), &first) in found.iter().zip(&firsts) {
             let mut own = Vec::new();
             for k in first..first + part.lens.len() {
-                let (mut all, mut next) = (BTreeSet::from([k]), vec![k]);
+                let (mut all, mut next) = (SortedSet::from([k]), vec![k]);
                 while let Some(k) = next.pop() {
                     next.extend(bounds[k].rooms.iter().copied().filter(|&other| all.insert(other)));
                 }

@@ -3,12 +3,13 @@
 //!
 //! This module must never decide what a call means.
 
-use syn::visit_mut::{self, VisitMut};
+use syn::visit_mut::VisitMut;
 use syn::{GenericParam, Ident, Item, ItemFn, Path, Type, TypeParamBound, WherePredicate};
 
 use crate::opaque::{Bounds, bounds, is_parameter};
 
 use super::{Module, PathTarget, name, path_of};
+use crate::walk::{Change, Changing};
 
 impl Module {
     /// A function of the module at this path, in which types of the module replace the type
@@ -30,7 +31,7 @@ impl Module {
             let of_given = |p: &WherePredicate| matches!(p, WherePredicate::Type(p) if given.iter().any(|(own, _)| is_parameter(&p.bounded_ty, own)));
             clause.predicates = clause.predicates.iter().filter(|p| !of_given(p)).cloned().collect();
         }
-        Given { module: self, scope, given: &given }.visit_item_fn_mut(&mut instance);
+        Changing(&mut Given { module: self, scope, given: &given }).visit_item_fn_mut(&mut instance);
         instance
     }
 
@@ -71,21 +72,21 @@ struct Given<'m> {
     given: &'m [(Ident, Path)],
 }
 
-impl VisitMut for Given<'_> {
-    fn visit_path_mut(&mut self, path: &mut Path) {
+impl Change for Given<'_> {
+    fn path(&mut self, path: &mut Path) -> bool {
         let first = path.segments.first().filter(|_| path.leading_colon.is_none());
         if let Some((_, ty)) = self.given.iter().find(|(own, _)| first.is_some_and(|s| s.ident == *own)) {
             path.segments = ty.segments.iter().chain(path.segments.iter().skip(1)).cloned().collect();
         }
-        visit_mut::visit_path_mut(self, path);
+        true
     }
 
-    fn visit_type_mut(&mut self, ty: &mut Type) {
+    fn ty(&mut self, ty: &mut Type) -> bool {
         if let Type::ImplTrait(of) = ty
             && let Some(path) = self.module.type_with(self.scope, &of.bounds)
         {
             *ty = syn::parse_quote!(#path);
         }
-        visit_mut::visit_type_mut(self, ty);
+        true
     }
 }

@@ -3,13 +3,14 @@
 //!
 //! This module must never lower anything.
 
-use std::collections::{BTreeMap, BTreeSet};
+use ad_ir::sorted::{SortedMap, SortedSet};
 
-use syn::visit::{self, Visit};
-use syn::{Expr, ExprCall, Item, ItemFn};
+use syn::visit::Visit;
+use syn::{Expr, Item, ItemFn};
 
 use super::LARGE;
 use crate::travel::written;
+use crate::walk::{Part, Walk};
 
 /// The functions among these items, with the names that each one calls.
 pub(super) fn functions_among<'s>(items: &[&'s Item]) -> Vec<(&'s ItemFn, Vec<String>)> {
@@ -17,10 +18,10 @@ pub(super) fn functions_among<'s>(items: &[&'s Item]) -> Vec<(&'s ItemFn, Vec<St
 }
 
 /// The functions whose calls would expand to too many bodies.
-pub(super) fn large_among<'s>(functions: &[(&'s ItemFn, Vec<String>)], itself: &BTreeSet<String>) -> Vec<&'s ItemFn> {
+pub(super) fn large_among<'s>(functions: &[(&'s ItemFn, Vec<String>)], itself: &SortedSet<String>) -> Vec<&'s ItemFn> {
     let number = |name: &String| functions.iter().position(|(f, _)| f.sig.ident == name.as_str());
     let called = |k: usize| functions[k].1.iter().filter(|name| !itself.contains(*name)).filter_map(number).collect();
-    let mut sizes = Sizes { called: &called, found: BTreeMap::new() };
+    let mut sizes = Sizes { called: &called, found: SortedMap::new() };
     (0..functions.len()).filter(|&k| sizes.of(k) > LARGE).map(|k| functions[k].0).collect()
 }
 
@@ -28,7 +29,7 @@ pub(super) fn large_among<'s>(functions: &[(&'s ItemFn, Vec<String>)], itself: &
 /// once for each call.
 pub(super) struct Sizes<'s> {
     pub(super) called: &'s dyn Fn(usize) -> Vec<usize>,
-    pub(super) found: BTreeMap<usize, usize>,
+    pub(super) found: SortedMap<usize, usize>,
 }
 
 impl Sizes<'_> {
@@ -51,11 +52,11 @@ impl Sizes<'_> {
 }
 
 /// The functions among these that may call themselves.
-pub(super) fn recursive_among(functions: &[(&ItemFn, Vec<String>)]) -> BTreeSet<String> {
+pub(super) fn recursive_among(functions: &[(&ItemFn, Vec<String>)]) -> SortedSet<String> {
     let functions: Vec<(String, &Vec<String>)> =
         functions.iter().map(|(f, called)| (f.sig.ident.to_string(), called)).collect();
     let reaches_itself = |name: &String| {
-        let (mut seen, mut stack) = (BTreeSet::new(), vec![name]);
+        let (mut seen, mut stack) = (SortedSet::new(), vec![name]);
         while let Some(at) = stack.pop() {
             let Some((_, called)) = functions.iter().find(|(other, _)| other == at) else { continue };
             for next in *called {
@@ -73,24 +74,21 @@ pub(super) fn recursive_among(functions: &[(&ItemFn, Vec<String>)]) -> BTreeSet<
 }
 
 /// The names that a function calls.
-pub(super) fn calls(f: &ItemFn) -> BTreeSet<String> {
+pub(super) fn calls(f: &ItemFn) -> SortedSet<String> {
     all_calls(f).into_iter().collect()
 }
 
 /// All called names, each once for each call.
 pub(super) fn all_calls(f: &ItemFn) -> Vec<String> {
-    struct Calls(Vec<String>);
-    impl<'s> Visit<'s> for Calls {
-        fn visit_expr_call(&mut self, c: &'s ExprCall) {
-            if let Expr::Path(p) = &*c.func
-                && p.qself.is_none()
-            {
-                self.0.push(written(&p.path));
-            }
-            visit::visit_expr_call(self, c);
+    let mut calls = Vec::new();
+    let mut walk = |part: Part<'_>| {
+        if let Part::ExprCall(c) = part
+            && let Expr::Path(p) = &*c.func
+            && p.qself.is_none()
+        {
+            calls.push(written(&p.path));
         }
-    }
-    let mut calls = Calls(Vec::new());
-    calls.visit_block(&f.block);
-    calls.0
+    };
+    Walk(&mut walk).visit_block(&f.block);
+    calls
 }

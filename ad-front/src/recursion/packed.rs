@@ -8,7 +8,7 @@
 //!
 //! This module must never decide what a function computes.
 
-use std::collections::BTreeMap;
+use ad_ir::sorted::SortedMap;
 
 use super::Functions;
 use crate::definitions::Definitions;
@@ -44,7 +44,7 @@ impl Functions {
         (number, sig): (u32, &Sig),
         (g, first): (&Graph, u32),
         (given, leaves): (&[Term], &[Term]),
-        own: &BTreeMap<usize, Term>,
+        own: &SortedMap<usize, Term>,
     ) -> Box<[u32]> {
         let all = self.all.borrow();
         let Some(text) = all.get(number as usize).map(|f| &f.text) else { return [].into() };

@@ -1,6 +1,6 @@
-//! The sizes of the arrays that functions return which are compiled on their own. Sizes are parts
-//! of types, so a caller has to know them without the call: each is a formula over the sizes and
-//! the integers of the function's parameters.
+//! The sizes of the results of functions that are compiled on their own. Sizes are parts of types,
+//! so a caller has to know them before the call: each is a formula over the sizes and the integers
+//! of the function's parameters.
 //!
 //! The formulas are found in runs of the front end. In the first run, the sizes of the result of a
 //! call are *guesses*: inputs of which nothing is known but the sizes that they are required to
@@ -17,7 +17,7 @@
 //!
 //! This module must never take a formula for right that no run has confirmed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use ad_ir::sorted::{SortedMap, SortedSet};
 
 use quote::ToTokens;
 
@@ -73,7 +73,7 @@ enum Formula {
 /// The guesses of one run.
 #[derive(Default)]
 pub(crate) struct Guesses {
-    inputs: BTreeSet<u32>,
+    inputs: SortedSet<u32>,
     /// Terms that are required to be equal, one of which depends on a guess.
     equal: Vec<(Term, Term)>,
 }
@@ -437,7 +437,7 @@ impl Functions {
 
     /// The functions whose calls were lowered with guesses: the range of the type of the result,
     /// and the name.
-    pub(crate) fn with_unknown_sizes(&self) -> BTreeMap<u32, (SrcRange, String)> {
+    pub(crate) fn with_unknown_sizes(&self) -> SortedMap<u32, (SrcRange, String)> {
         let all = self.all.borrow();
         let of = |&number: &u32| {
             let sig = &all.get(number as usize)?.item.sig;

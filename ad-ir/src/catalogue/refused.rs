@@ -407,8 +407,8 @@ const VALUES: &[Refusal] = &[
 
 /// Names that share a row of [`VALUES`].
 const LIKE: &[(&str, &str)] = &[
-    ("BTreeMap", "HashMap"),
-    ("BTreeSet", "HashSet"),
+    ("SortedMap", "HashMap"),
+    ("SortedSet", "HashSet"),
     ("Arc", "Rc"),
     ("Cell", "Rc"),
     ("RefCell", "Rc"),

@@ -4,7 +4,8 @@
 //! Invariants: equal nodes are one term; children are older than parents; every term has a type. No
 //! term is ever removed.
 
-use std::collections::{BTreeMap, HashMap};
+use crate::sorted::SortedMap;
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::infer::infer;
@@ -289,7 +290,7 @@ impl Graph {
         // A set of bits in words of 64. Only words that contain a term exist, so the work is
         // proportional to the number of reached terms and not to the size of the arena. The words
         // are in order.
-        let mut seen: BTreeMap<u32, u64> = BTreeMap::new();
+        let mut seen: SortedMap<u32, u64> = SortedMap::new();
         let mut stack: Vec<Term> = roots.to_vec();
         while let Some(t) = stack.pop() {
             let (word, bit) = (seen.entry(t.0 / 64).or_default(), 1 << (t.0 % 64));

@@ -4,7 +4,7 @@
 //! size of the graph. The text must never depend on anything but the terms: not on an address, a
 //! hash order or a handle.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 
 use super::{Elem, Graph, IntTy, Lit, Node, Put, RealTy, Scan, Term, Var};
 use crate::prim::{Binary, Prim, Unary};
@@ -14,16 +14,16 @@ const LONG: usize = 10;
 
 /// A program: a line for each term that is shared, long or named, then the roots.
 #[must_use]
-pub fn print(g: &Graph, roots: &[Term], names: &BTreeMap<Term, String>) -> String {
+pub fn print(g: &Graph, roots: &[Term], names: &SortedMap<Term, String>) -> String {
     Printer::new(g, names).program(roots)
 }
 
 struct Printer<'a> {
     g: &'a Graph,
-    hints: &'a BTreeMap<Term, String>,
+    hints: &'a SortedMap<Term, String>,
     out: String,
     next: u32,
-    taken: BTreeSet<String>,
+    taken: SortedSet<String>,
     /// The scopes, innermost last. A closed body sees only the scopes after its own mark.
     scopes: Vec<Scope>,
 }
@@ -33,7 +33,7 @@ struct Printer<'a> {
 #[derive(Default)]
 struct Scope {
     vars: Vec<(Var, String)>,
-    names: BTreeMap<Term, String>,
+    names: SortedMap<Term, String>,
     /// Names of the parameters, if this is the scope of a closed body (or of the program).
     params: Option<Vec<String>>,
 }
@@ -47,8 +47,8 @@ enum Level {
 }
 
 impl<'a> Printer<'a> {
-    fn new(g: &'a Graph, hints: &'a BTreeMap<Term, String>) -> Self {
-        Printer { g, hints, out: String::new(), next: 0, taken: BTreeSet::new(), scopes: Vec::new() }
+    fn new(g: &'a Graph, hints: &'a SortedMap<Term, String>) -> Self {
+        Printer { g, hints, out: String::new(), next: 0, taken: SortedSet::new(), scopes: Vec::new() }
     }
 
     fn program(mut self, roots: &[Term]) -> String {
@@ -63,13 +63,13 @@ impl<'a> Printer<'a> {
         let g = self.g;
         let mine =
             |t: Term| self.scopes.last().is_none_or(|s| s.params.is_some()) || bound.iter().any(|&v| g.mentions(t, v));
-        let mut uses: BTreeMap<Term, usize> = BTreeMap::new();
+        let mut uses: SortedMap<Term, usize> = SortedMap::new();
         let mut stack: Vec<Term> = Vec::new();
         for &t in roots {
             *uses.entry(t).or_default() += 1;
             stack.push(t);
         }
-        let mut seen: BTreeSet<Term> = BTreeSet::new();
+        let mut seen: SortedSet<Term> = SortedSet::new();
         while let Some(t) = stack.pop() {
             if !mine(t) || !seen.insert(t) {
                 continue;
@@ -80,7 +80,7 @@ impl<'a> Printer<'a> {
             });
         }
         // Terms that mention the variables of an inner scope have their lines in that scope.
-        let mut inner: BTreeSet<(Var, Term)> = BTreeSet::new();
+        let mut inner: SortedSet<(Var, Term)> = SortedSet::new();
         for &t in &seen {
             for &v in g.node(t).binders() {
                 let mut stack: Vec<Term> = Vec::new();
@@ -92,8 +92,8 @@ impl<'a> Printer<'a> {
                 }
             }
         }
-        let elsewhere: BTreeSet<Term> = inner.into_iter().map(|(_, t)| t).collect();
-        let mut words: BTreeMap<Term, usize> = BTreeMap::new();
+        let elsewhere: SortedSet<Term> = inner.into_iter().map(|(_, t)| t).collect();
+        let mut words: SortedMap<Term, usize> = SortedMap::new();
         let mut lines = Vec::new();
         for &t in &seen {
             if leaf(g.node(t)) {
@@ -136,8 +136,8 @@ impl<'a> Printer<'a> {
 
     /// Results that occur twice, or inside another result. They need a name as well.
     fn results_used(&self, roots: &[Term]) -> Vec<Term> {
-        let mut once: BTreeSet<Term> = BTreeSet::new();
-        let mut used: BTreeSet<Term> = BTreeSet::new();
+        let mut once: SortedSet<Term> = SortedSet::new();
+        let mut used: SortedSet<Term> = SortedSet::new();
         let mut stack: Vec<Term> = roots.iter().copied().filter(|&t| !once.insert(t)).collect();
         if roots.len() > 1 {
             roots.iter().for_each(|&t| self.g.node(t).for_each_child(|c| stack.push(c)));

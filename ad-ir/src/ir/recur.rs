@@ -2,7 +2,8 @@
 //! loop turns the outer terms that the step reads into captures, and arrays whose rows are read by
 //! the step of the same number into consumed arrays.
 
-use std::collections::{BTreeMap, HashMap};
+use crate::sorted::SortedMap;
+use std::collections::HashMap;
 
 use super::rewrite::{Memoised, Needs, OnDemand, on_demand};
 use super::{Body, Elem, Graph, Node, Scan, Term, Type, Var};
@@ -205,7 +206,7 @@ impl Graph {
         let mut params: Vec<Type> = l.carried.iter().map(|&t| self.ty(t).clone()).collect();
         params.extend(captures.iter().map(|&t| self.ty(t).clone()));
         params.extend(xs.iter().map(|&x| Type::Array(self.elem(x), self.shape(x)[1..].into())));
-        let mut place: BTreeMap<Term, usize> = l.carried.iter().enumerate().map(|(k, &t)| (t, k)).collect();
+        let mut place: SortedMap<Term, usize> = l.carried.iter().enumerate().map(|(k, &t)| (t, k)).collect();
         for &(p, what) in &taken {
             let k = match what {
                 Taken::Capture(k) => carries + k,

@@ -1,7 +1,7 @@
 //! A value for each of some terms of a graph. The memory is proportional to the number of terms
 //! that have a value, and not to the size of the graph's arena.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 use std::ops::{Index, IndexMut};
 
 use super::Term;
@@ -12,14 +12,14 @@ const PAGE: usize = 64;
 /// A table of values by term. A term without a value has the one that the table was made with.
 #[derive(Clone, Debug, Default)]
 pub struct TermTable<T> {
-    pages: BTreeMap<u32, Box<[T; PAGE]>>,
+    pages: SortedMap<u32, Box<[T; PAGE]>>,
     other: T,
 }
 
 impl<T: Copy> TermTable<T> {
     /// A table in which each term has this value.
     pub fn new(other: T) -> Self {
-        TermTable { pages: BTreeMap::new(), other }
+        TermTable { pages: SortedMap::new(), other }
     }
 }
 

@@ -2,7 +2,7 @@
 //! bulk-operation transform. It must never repair a term. It must never trust what the graph has
 //! stored with a node: types, free variables and binder numbers are recomputed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::{SortedMap, SortedSet};
 
 use super::infer::infer;
 use super::{Body, Elem, Graph, LEAF, Node, Scan, Term, Type, Var};
@@ -20,7 +20,7 @@ fn validate_units(g: &Graph, roots: &[Term], final_form: bool) -> Result<(), Vec
     let mut errors = Vec::new();
     for (terms, body) in units(g, roots) {
         let place = body.map_or(Place::Program, Place::Body);
-        Unit { g, place, final_form, data: BTreeSet::new(), errors: &mut errors }.check(&terms);
+        Unit { g, place, final_form, data: SortedSet::new(), errors: &mut errors }.check(&terms);
     }
     finish(errors)
 }
@@ -42,7 +42,7 @@ pub fn validate_loop(g: &Graph, scan: &Scan) -> Result<(), Vec<String>> {
             errors.push(format!("the carried value {k} is {ty:?}, and {:?} after a step", g.ty(next)));
         }
     }
-    let (place, data) = (Place::Body(&scan.body), BTreeSet::new());
+    let (place, data) = (Place::Body(&scan.body), SortedSet::new());
     Unit { g, place, final_form: false, data, errors: &mut errors }.check(&scan.body.results);
     finish(errors)
 }
@@ -53,7 +53,7 @@ pub fn validate_loop(g: &Graph, scan: &Scan) -> Result<(), Vec<String>> {
 /// parameters of opened loops.
 #[derive(Default)]
 pub struct Lowered {
-    facts: BTreeMap<Term, ScopeFacts>,
+    facts: SortedMap<Term, ScopeFacts>,
 }
 
 impl Lowered {
@@ -62,14 +62,14 @@ impl Lowered {
     /// # Errors
     /// Every violation, in words.
     pub fn check(&mut self, g: &Graph, roots: &[Term]) -> Result<(), Vec<String>> {
-        let (mut new, mut stack) = (BTreeSet::new(), roots.to_vec());
+        let (mut new, mut stack) = (SortedSet::new(), roots.to_vec());
         while let Some(t) = stack.pop() {
             if !self.facts.contains_key(&t) && new.insert(t) {
                 g.node(t).for_each_child(|c| stack.push(c));
             }
         }
         let mut errors = Vec::new();
-        let mut unit = Unit { g, place: Place::Lowered, final_form: true, data: BTreeSet::new(), errors: &mut errors };
+        let mut unit = Unit { g, place: Place::Lowered, final_form: true, data: SortedSet::new(), errors: &mut errors };
         for t in new {
             if matches!(g.node(t), Node::Scan(_) | Node::Build { .. }) {
                 unit.error(t, "it is not lowered");
@@ -123,7 +123,7 @@ fn normal(g: &Graph, roots: &[Term]) -> Result<(), Vec<String>> {
 /// however often it is used.
 fn units<'g>(g: &'g Graph, roots: &[Term]) -> Vec<(Vec<Term>, Option<&'g Body>)> {
     let mut units: Vec<(Vec<Term>, Option<&Body>)> = vec![(roots.to_vec(), None)];
-    let mut loops: BTreeSet<Term> = BTreeSet::new();
+    let mut loops: SortedSet<Term> = SortedSet::new();
     let mut next = 0;
     while next < units.len() {
         for t in g.reachable(&units[next].0) {
@@ -164,14 +164,14 @@ struct Unit<'a> {
     /// Whether no derivative of the terms is taken any more. Then a closed body may mention inputs.
     final_form: bool,
     /// Terms that are reached on a path other than through a size.
-    data: BTreeSet<Term>,
+    data: SortedSet<Term>,
     errors: &'a mut Vec<String>,
 }
 
 /// Facts about a term that has been checked.
 #[derive(Default)]
 struct ScopeFacts {
-    free: BTreeSet<Var>,
+    free: SortedSet<Var>,
     open: bool,
     height: u32,
 }
@@ -183,7 +183,7 @@ impl Unit<'_> {
 
     fn check(&mut self, roots: &[Term]) {
         let g = self.g;
-        let mut facts: BTreeMap<Term, ScopeFacts> = BTreeMap::new();
+        let mut facts: SortedMap<Term, ScopeFacts> = SortedMap::new();
         let mut stack = roots.to_vec();
         while let Some(t) = stack.pop() {
             let size = *g.ty(t) == Type::scalar(Elem::USIZE) && g.free(t).is_empty() && !g.is_open(t);
@@ -203,7 +203,7 @@ impl Unit<'_> {
         }
     }
 
-    fn check_term(&mut self, t: Term, facts: &BTreeMap<Term, ScopeFacts>) -> ScopeFacts {
+    fn check_term(&mut self, t: Term, facts: &SortedMap<Term, ScopeFacts>) -> ScopeFacts {
         let g = self.g;
         let node = g.node(t);
         let mut found = ScopeFacts::default();
@@ -301,7 +301,7 @@ impl Unit<'_> {
 /// the same for all indices.
 fn index_function(g: &Graph, of: Term, vars: &[Var], index: &[Term], errors: &mut Vec<String>) {
     let inside = |t: Term| vars.iter().any(|&v| g.mentions(t, v));
-    let mut seen: BTreeSet<Term> = BTreeSet::new();
+    let mut seen: SortedSet<Term> = SortedSet::new();
     let mut stack: Vec<Term> = index.to_vec();
     while let Some(t) = stack.pop() {
         if !inside(t) || !seen.insert(t) {

@@ -2,7 +2,7 @@
 //! consists of. A term is one array, so two arrays with the same elements in two orders are two
 //! terms. This module must never record an order for a term that is also another array.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 use std::rc::Rc;
 
 use super::{AxisOrder, MemoryOrder, Stride, Strides};
@@ -12,7 +12,7 @@ use crate::prim::{Cmp, IntOp, Prim};
 /// The memory orders of arrays that are neither in standard layout nor views of others.
 #[derive(Clone, Debug, Default)]
 pub struct KnownOrders {
-    orders: BTreeMap<Term, MemoryOrder>,
+    orders: SortedMap<Term, MemoryOrder>,
     /// Whether a number was created whose order of summation is unknown.
     pub any_unknown: bool,
 }

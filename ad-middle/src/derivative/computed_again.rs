@@ -4,7 +4,8 @@
 //!
 //! This module must never let a real number be computed twice.
 
-use std::collections::{BTreeSet, HashMap};
+use ad_ir::sorted::SortedSet;
+use std::collections::HashMap;
 
 use ad_ir::ir::{Elem, Graph, Node, Term};
 use ad_ir::prim::{IntOp, Prim};
@@ -42,7 +43,7 @@ impl Facts {
 
     /// A condition where these facts hold.
     pub(super) fn simplified(&self, g: &mut Graph, t: Term) -> Term {
-        let (mut all, mut open) = (BTreeSet::new(), vec![t]);
+        let (mut all, mut open) = (SortedSet::new(), vec![t]);
         while let Some(t) = open.pop() {
             let part_of = if self.0.contains_key(&t) || g.elem(t) != Elem::Bool { None } else { parts(g, t) };
             if all.insert(t) {
@@ -106,10 +107,10 @@ fn operands(g: &Graph, t: Term) -> Option<Vec<Term>> {
 pub(super) fn computed_again(
     g: &Graph,
     wanted: &[Term],
-    mut kept: BTreeSet<Term>,
+    mut kept: SortedSet<Term>,
     shared: &dyn Fn(Term) -> bool,
-) -> BTreeSet<Term> {
-    let mut found = BTreeSet::new();
+) -> SortedSet<Term> {
+    let mut found = SortedSet::new();
     let mut open: Vec<Derived> = Vec::new();
     for &t in wanted {
         match Derived::of(g, t) {
@@ -117,12 +118,12 @@ pub(super) fn computed_again(
             None => drop(kept.insert(t)),
         }
     }
-    let missing = |derived: &Derived, kept: &BTreeSet<Term>| -> BTreeSet<Term> {
+    let missing = |derived: &Derived, kept: &SortedSet<Term>| -> SortedSet<Term> {
         derived.from.iter().copied().filter(|t| !kept.contains(t) && !shared(*t)).collect()
     };
     // A number that stands for two or more others is kept in place of these.
     while let Some(first) = open.pop() {
-        let (mut group, mut lacks) = (vec![first], BTreeSet::new());
+        let (mut group, mut lacks) = (vec![first], SortedSet::new());
         lacks.extend(missing(&group[0], &kept));
         loop {
             let joins = |derived: &Derived| missing(derived, &kept).iter().any(|t| lacks.contains(t));
@@ -145,14 +146,14 @@ pub(super) fn computed_again(
 struct Derived {
     of: Term,
     /// The operations, itself included.
-    by: BTreeSet<Term>,
+    by: SortedSet<Term>,
     /// The numbers that are no results of cheap operations.
-    from: BTreeSet<Term>,
+    from: SortedSet<Term>,
 }
 
 impl Derived {
     fn of(g: &Graph, t: Term) -> Option<Derived> {
-        let (mut by, mut from, mut open) = (BTreeSet::new(), BTreeSet::new(), vec![t]);
+        let (mut by, mut from, mut open) = (SortedSet::new(), SortedSet::new(), vec![t]);
         while let Some(t) = open.pop() {
             if matches!(g.node(t), Node::Lit(_)) {
                 continue;

@@ -9,7 +9,7 @@
 //!
 //! This module must never decide in which stage a term is computed.
 
-use std::collections::BTreeSet;
+use ad_ir::sorted::SortedSet;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::format_ident;
@@ -215,8 +215,8 @@ fn split(
 }
 
 /// The inputs that terms read, also through the sizes of arrays.
-fn inputs_of(g: &Graph, roots: impl Iterator<Item = Term>) -> BTreeSet<Term> {
-    let (mut seen, mut open): (BTreeSet<Term>, Vec<Term>) = (BTreeSet::new(), roots.collect());
+fn inputs_of(g: &Graph, roots: impl Iterator<Item = Term>) -> SortedSet<Term> {
+    let (mut seen, mut open): (SortedSet<Term>, Vec<Term>) = (SortedSet::new(), roots.collect());
     while let Some(t) = open.pop() {
         if !seen.insert(t) {
             continue;

@@ -9,7 +9,8 @@
 //!
 //! This module must never decide in which direction a matrix is computed: `jacobian` does that.
 
-use std::collections::{BTreeSet, HashMap};
+use ad_ir::sorted::SortedSet;
+use std::collections::HashMap;
 
 use crate::modes::unit_vectors::batched;
 use ad_ir::choice::{Kind, choose};
@@ -119,14 +120,14 @@ fn dependents(g: &Graph, vars: &[Var], terms: &[Term]) -> Vec<Term> {
 }
 
 /// The shapes of the arrays that depend on the seed.
-fn shapes(g: &Graph, vars: &[Var], terms: &[Term]) -> BTreeSet<Vec<Term>> {
+fn shapes(g: &Graph, vars: &[Var], terms: &[Term]) -> SortedSet<Vec<Term>> {
     let arrays = dependents(g, vars, terms).into_iter().filter(|&t| g.ty(t).as_array().is_some() && g.rank(t) > 0);
     arrays.map(|t| g.shape(t).to_vec()).collect()
 }
 
 /// The number of seeds along the first axis in a block, and the number of blocks. All blocks have
 /// about the same size.
-fn blocks(g: &mut Graph, vars: &[Var], like: Term, shapes: &BTreeSet<Vec<Term>>) -> (Term, Term) {
+fn blocks(g: &mut Graph, vars: &[Var], like: Term, shapes: &SortedSet<Vec<Term>>) -> (Term, Term) {
     let one = g.lit_usize(1);
     let mut widest = one;
     for shape in shapes {

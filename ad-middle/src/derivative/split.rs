@@ -6,7 +6,8 @@
 //! This module must never let the second stage compute any other term that the first stage could
 //! have computed.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use ad_ir::sorted::SortedSet;
+use std::collections::{HashMap, HashSet};
 
 use ad_ir::ir::rewrite::{Memoised, Needs, OnDemand, on_demand};
 use ad_ir::ir::{Elem, Graph, Node, Term, Type};
@@ -40,7 +41,7 @@ pub struct StageSplit<'a> {
     /// Conditions of the first stage, where it has ended without a panic.
     instead: HashMap<Term, Term>,
     /// Numbers that the second stage computes again.
-    again: BTreeSet<Term>,
+    again: SortedSet<Term>,
 }
 
 impl Memoised for StageSplit<'_> {
@@ -123,7 +124,7 @@ impl<'a> StageSplit<'a> {
     /// take the inputs that are `shared`.
     pub fn new(g: &'a mut Graph, inputs: Vec<u32>, shared: Vec<u32>) -> Self {
         let (own, late, done) = (HashMap::new(), HashMap::new(), HashMap::new());
-        let (kept, instead, again) = (Vec::new(), HashMap::new(), BTreeSet::new());
+        let (kept, instead, again) = (Vec::new(), HashMap::new(), SortedSet::new());
         StageSplit { g, inputs, shared, own, late, done, kept, instead, again }
     }
 
@@ -161,7 +162,7 @@ impl<'a> StageSplit<'a> {
     /// first stage has found these conditions to hold.
     pub fn compute_again(&mut self, roots: &[Term], hold: &[Term]) {
         let (facts, borders) = (Facts::of(self.g, hold.iter().copied()), self.borders(roots));
-        let (mut wanted, mut kept) = (Vec::new(), BTreeSet::new());
+        let (mut wanted, mut kept) = (Vec::new(), SortedSet::new());
         for t in borders {
             if !is_discrete(self.g, t) {
                 kept.insert(t);
@@ -185,8 +186,8 @@ impl<'a> StageSplit<'a> {
     }
 
     /// The terms of the first stage that these terms of the second read.
-    fn borders(&mut self, roots: &[Term]) -> BTreeSet<Term> {
-        let (mut found, mut seen, mut open) = (BTreeSet::new(), HashSet::new(), roots.to_vec());
+    fn borders(&mut self, roots: &[Term]) -> SortedSet<Term> {
+        let (mut found, mut seen, mut open) = (SortedSet::new(), HashSet::new(), roots.to_vec());
         while let Some(t) = open.pop() {
             if !seen.insert(t) || self.done.contains_key(&t) {
                 continue;

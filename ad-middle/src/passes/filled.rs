@@ -9,7 +9,7 @@
 //! This pass must never run on terms that are differentiated in reverse mode afterwards: the
 //! conditions are their masks.
 
-use std::collections::BTreeSet;
+use ad_ir::sorted::SortedSet;
 
 use super::rewrite::{Rewriter, with_rewritten_children};
 use super::{Context, Pass, Roots};
@@ -27,13 +27,13 @@ const DEEP: usize = 8;
 
 /// The roots without the conditions, except those that the function's values keep.
 fn dropped(g: &mut Graph, roots: &Roots, cx: &mut Context) -> Roots {
-    let without_all = roots.map(|all| filled(g, all, cx, &BTreeSet::new()));
+    let without_all = roots.map(|all| filled(g, all, cx, &SortedSet::new()));
     let kept = tested(g, &without_all.values);
     if kept.is_empty() { without_all } else { roots.map(|all| filled(g, all, cx, &kept)) }
 }
 
 /// The sizes that a choice between arrays compares with 0.
-fn tested(g: &Graph, roots: &[Term]) -> BTreeSet<Term> {
+fn tested(g: &Graph, roots: &[Term]) -> SortedSet<Term> {
     let of = |t: Term| match *g.node(t) {
         Node::Cond { cond, .. } if g.rank(t) > 0 => states_size(g, cond).map(|(n, _)| n),
         _ => None,
@@ -41,7 +41,7 @@ fn tested(g: &Graph, roots: &[Term]) -> BTreeSet<Term> {
     g.reachable(roots).into_iter().filter_map(of).collect()
 }
 
-fn filled(g: &mut Graph, roots: &[Term], cx: &mut Context, kept: &BTreeSet<Term>) -> Vec<Term> {
+fn filled(g: &mut Graph, roots: &[Term], cx: &mut Context, kept: &SortedSet<Term>) -> Vec<Term> {
     Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| match with_rewritten_children(g, t, done) {
         Node::Scan(mut scan) => {
             scan.body.results = filled(g, &scan.body.results, cx, kept).into();

@@ -1,13 +1,13 @@
 //! Flattening of rows of several lengths. A loop over such rows, or over the neighbours of nodes,
-//! becomes operations on an array as wide as the longest row, of which a condition leaves the
-//! elements that are there. This pass computes them in one vector of these elements:
+//! becomes operations on an array as wide as the longest row; a condition masks the places behind
+//! the end of a row. This pass computes the other elements, one behind the other, in a vector:
 //!
 //! | before | after |
 //! | --- | --- |
 //! | `sum[0,1] (select (iota < replicate[1] lens) m 0)` | `sum[0]` over the elements that are there |
 //! | `sum[1] (select (iota < replicate[1] lens) m 0)` | each of them is added to the sum of its row |
 //!
-//! So the residuals of `m`, which a derivative saves, are as many as the elements that are there.
+//! So a derivative saves a residual of `m` for each element that is there, not for each place.
 //! A sum whose derivative reads no residual is left alone: its loops end where the rows end.
 //!
 //! Where the rows are those of a list of `Vec`s, which stand one after the other in the vector of
@@ -16,7 +16,8 @@
 //! This pass must never change the order of a sum that a decision depends on, and never compute an
 //! element that is not there: the sum of the lengths is the size of the vector.
 
-use std::collections::{BTreeSet, HashMap};
+use ad_ir::sorted::SortedSet;
+use std::collections::HashMap;
 
 use super::rewrite::{Rewriter, with_rewritten_children};
 use super::{Context, Pass};
@@ -178,7 +179,7 @@ impl Rows {
 struct Flat<'a> {
     g: &'a mut Graph,
     rows: Rows,
-    active: &'a BTreeSet<u32>,
+    active: &'a SortedSet<u32>,
     /// The vectors of arrays that have been flattened, by the condition and the array.
     known: &'a mut HashMap<(Term, Term), Option<Term>>,
 }
@@ -213,7 +214,7 @@ impl Flat<'_> {
 
     /// Whether the derivative of an array reads residuals.
     fn has_residuals(&self, t: Term) -> bool {
-        let (mut seen, mut stack) = (BTreeSet::new(), vec![t]);
+        let (mut seen, mut stack) = (SortedSet::new(), vec![t]);
         while let Some(t) = stack.pop() {
             if !seen.insert(t) {
                 continue;

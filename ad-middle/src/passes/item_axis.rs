@@ -105,9 +105,6 @@ impl Memoised for Move<'_> {
 
     fn made(&mut self, &t: &Term) -> Term {
         let node = self.g.node_rc(t);
-        if self.moved_first(t).is_empty() {
-            return self.transposed(t);
-        }
         match &*node {
             Node::Scatter { put, dst, src, .. } => {
                 let (vars, mut index) = self.g.open_binder(&node);

@@ -55,7 +55,8 @@ pub(crate) mod strip_mine;
 pub(crate) mod unrolled;
 mod updates;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use ad_ir::sorted::{SortedMap, SortedSet};
+use std::collections::{HashMap, HashSet};
 
 use self::updates::Update;
 use super::lift::Lift;
@@ -118,7 +119,7 @@ fn needed(g: &Graph, scan: &Scan, wanted: &[bool]) -> Vec<Term> {
     if scan.stop.is_some() {
         return results.to_vec();
     }
-    let mut found: BTreeSet<usize> = (0..results.len()).filter(|&k| wanted.get(k) != Some(&false)).collect();
+    let mut found: SortedSet<usize> = (0..results.len()).filter(|&k| wanted.get(k) != Some(&false)).collect();
     let mut stack: Vec<usize> = found.iter().copied().collect();
     while let Some(k) = stack.pop() {
         for t in g.reachable(&[results[k]]) {
@@ -237,7 +238,7 @@ struct Distribution<'g> {
     /// them.
     saved: Vec<Term>,
     /// Carried arrays with iteration-private updates: an iteration reads initial elements only.
-    private: BTreeSet<usize>,
+    private: SortedSet<usize>,
     /// Maps a masked term to the term that it masks, for the log.
     masks: HashMap<Term, Term>,
 }
@@ -245,7 +246,7 @@ struct Distribution<'g> {
 impl<'g> Distribution<'g> {
     fn new(g: &'g mut Graph, scan: Scan, exact: Vec<bool>, wanted: Vec<bool>) -> Self {
         let placement = scan.body.results.iter().map(|_| Placement::Keep).collect();
-        let (saved, private, masks) = (Vec::new(), BTreeSet::new(), HashMap::new());
+        let (saved, private, masks) = (Vec::new(), SortedSet::new(), HashMap::new());
         Distribution { g, scan, exact, wanted, placement, saved, private, masks }
     }
 
@@ -279,7 +280,7 @@ impl<'g> Distribution<'g> {
     }
 
     /// The carried values that a term depends on.
-    fn reads(&self, roots: &[Term]) -> BTreeSet<usize> {
+    fn reads(&self, roots: &[Term]) -> SortedSet<usize> {
         self.g.reachable(roots).into_iter().filter_map(|t| self.carried(t)).collect()
     }
 
@@ -310,7 +311,7 @@ impl<'g> Distribution<'g> {
     /// Carried values and rows that no root reads.
     fn unused(&mut self) {
         let carries = self.carries();
-        let mut needed: BTreeSet<usize> = BTreeSet::new();
+        let mut needed: SortedSet<usize> = SortedSet::new();
         let mut stack: Vec<Term> = self.saved.clone();
         for (k, &r) in self.scan.body.results.iter().enumerate() {
             if self.wanted[k] && matches!(self.placement[k], Placement::Keep) {
@@ -349,7 +350,7 @@ impl<'g> Distribution<'g> {
             self.followers(k);
         }
         let results = self.scan.body.results.clone();
-        let mut updates: BTreeMap<usize, Vec<Update>> = BTreeMap::new();
+        let mut updates: SortedMap<usize, Vec<Update>> = SortedMap::new();
         for (k, &r) in results.iter().enumerate() {
             if !matches!(self.placement[k], Placement::Keep) {
                 continue;

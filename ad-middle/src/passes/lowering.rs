@@ -23,7 +23,8 @@ pub mod strided;
 mod tables;
 mod text;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use ad_ir::sorted::{SortedMap, SortedSet};
+use std::collections::{HashMap, HashSet};
 
 use self::contraction::{contraction, windows};
 use self::in_place::update;
@@ -77,7 +78,7 @@ pub struct LoweredGraph {
 ///
 /// # Errors
 /// As `lower`.
-pub fn lower_alone(g: &mut Graph, roots: &[Term]) -> Result<(LoweredGraph, BTreeSet<&'static str>), String> {
+pub fn lower_alone(g: &mut Graph, roots: &[Term]) -> Result<(LoweredGraph, SortedSet<&'static str>), String> {
     let (lowered, fired) = trace::fired_in(|| lower(g, roots, None));
     Ok((lowered?, fired))
 }
@@ -149,7 +150,7 @@ struct Lowering<'g> {
     exact: HashSet<Term>,
     analyses: Analyses,
     /// Merged loops: see `merge_runs`.
-    runs: BTreeMap<Term, MergedLoop>,
+    runs: SortedMap<Term, MergedLoop>,
     /// Additional rows that inner loops save.
     inner_rows: HashMap<Term, Vec<Term>>,
     /// The marks of the loops in the body that is being lowered.

@@ -5,7 +5,8 @@
 //!
 //! This module depends on no single pass and on no order of passes: the lists are in `pipeline`.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use ad_ir::sorted::{SortedMap, SortedSet};
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
@@ -35,7 +36,7 @@ pub struct Pass {
 impl Pass {
     /// The roots after the pass, without validation, and the names of the rules that fired, each
     /// once. For tests.
-    pub fn alone(&self, g: &mut Graph, roots: &Roots, cx: &mut Context) -> (Roots, BTreeSet<&'static str>) {
+    pub fn alone(&self, g: &mut Graph, roots: &Roots, cx: &mut Context) -> (Roots, SortedSet<&'static str>) {
         stage::enter(self.name);
         trace::fired_in(|| (self.run)(g, roots, cx))
     }
@@ -152,7 +153,7 @@ impl Log {
         self.stages.push((format!("{subject}{stage}"), text));
     }
 
-    pub(crate) fn terms(&mut self, stage: &str, g: &Graph, roots: &[Term], hints: &BTreeMap<Term, String>) {
+    pub(crate) fn terms(&mut self, stage: &str, g: &Graph, roots: &[Term], hints: &SortedMap<Term, String>) {
         self.push(stage, print::print(g, roots, hints));
     }
 
@@ -172,13 +173,13 @@ pub(crate) struct Manager<'l> {
     log: Option<&'l mut Log>,
     /// The name of the routine that is compiled; it prefixes each stage of the log.
     subject: &'static str,
-    hints: BTreeMap<Term, String>,
+    hints: SortedMap<Term, String>,
 }
 
 impl<'l> Manager<'l> {
     /// A manager that compiles `subject`, with these names of terms for the log.
-    pub(crate) fn new(subject: &'static str, log: Option<&'l mut Log>, hints: &BTreeMap<Term, String>) -> Self {
-        let hints = if log.is_some() { hints.clone() } else { BTreeMap::new() };
+    pub(crate) fn new(subject: &'static str, log: Option<&'l mut Log>, hints: &SortedMap<Term, String>) -> Self {
+        let hints = if log.is_some() { hints.clone() } else { SortedMap::new() };
         Manager { cx: Context::default(), log, subject, hints }
     }
 
@@ -224,7 +225,7 @@ impl<'l> Manager<'l> {
         g: &mut Graph,
         roots: &[Term],
         own: Option<&HashSet<Term>>,
-        (name, hints): (&str, &BTreeMap<Term, String>),
+        (name, hints): (&str, &SortedMap<Term, String>),
         log: Option<&mut Log>,
     ) -> Result<LoweredGraph, String> {
         let Some(log) = log else { return lowering::lower(g, roots, own) };

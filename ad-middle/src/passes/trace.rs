@@ -6,8 +6,8 @@
 //! pass by pass, if a log asks for them. This module must never make a term, since a log must not
 //! change the generated code.
 
+use ad_ir::sorted::{SortedMap, SortedSet};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
 
 use ad_ir::ir::{Graph, Node, Put, Term, print};
 
@@ -33,7 +33,7 @@ pub(crate) fn taken() -> Vec<FiredRewrite> {
 }
 
 /// The result of a function, and the names of the rules that fired in it.
-pub(crate) fn fired_in<R>(f: impl FnOnce() -> R) -> (R, BTreeSet<&'static str>) {
+pub(crate) fn fired_in<R>(f: impl FnOnce() -> R) -> (R, SortedSet<&'static str>) {
     start();
     let result = f();
     (result, taken().into_iter().map(|(rule, ..)| rule).collect())
@@ -54,7 +54,7 @@ pub(crate) fn fired(rule: &'static str, before: Term, after: &[Term]) {
 }
 
 /// One line for each rewrite.
-pub(crate) fn lines(g: &Graph, steps: &[FiredRewrite], hints: &BTreeMap<Term, String>) -> String {
+pub(crate) fn lines(g: &Graph, steps: &[FiredRewrite], hints: &SortedMap<Term, String>) -> String {
     let line = |(rule, before, after): &FiredRewrite| {
         let all: Vec<String> = after.iter().map(|&t| shown(g, t, hints, SHOWN)).collect();
         let after = if all.is_empty() { "nothing".into() } else { all.join(", ") };
@@ -64,7 +64,7 @@ pub(crate) fn lines(g: &Graph, steps: &[FiredRewrite], hints: &BTreeMap<Term, St
 }
 
 /// A term on one line.
-fn shown(g: &Graph, t: Term, hints: &BTreeMap<Term, String>, depth: usize) -> String {
+fn shown(g: &Graph, t: Term, hints: &SortedMap<Term, String>, depth: usize) -> String {
     let node = g.node(t);
     let leaf = matches!(node, Node::Input(_) | Node::Size(..) | Node::Var(_) | Node::Param(..) | Node::Lit(_));
     if leaf {

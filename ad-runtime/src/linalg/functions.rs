@@ -43,6 +43,7 @@ pub fn matrix_power<F: Real, A: Elements<Elem = F, Rank = Ix2> + ?Sized>(a: &A, 
 }
 
 /// The coefficients of the Pade quotient of degree 13, by the first (Higham 2005, equation 2.3).
+/// `ad-front` has them too: neither crate depends on the other, and `tidy` holds them equal.
 const PADE: [f64; 14] = [
     1.0,
     0.5,

@@ -1,6 +1,6 @@
 //! Linear combinations of terms, in exact arithmetic: an operation that overflows gives `None`.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 use crate::ir::{Elem, Graph, Term};
 use crate::prim::IntOp;
@@ -11,18 +11,18 @@ pub struct Linear {
     /// The constant part.
     pub constant: i128,
     /// Coefficients, none of them 0.
-    pub atoms: BTreeMap<Term, i128>,
+    pub atoms: SortedMap<Term, i128>,
 }
 
 impl Linear {
     /// A constant.
     #[must_use]
     pub fn constant(n: i128) -> Self {
-        Linear { constant: n, atoms: BTreeMap::new() }
+        Linear { constant: n, atoms: SortedMap::new() }
     }
 
     pub(super) fn atom(t: Term) -> Self {
-        Linear { constant: 0, atoms: BTreeMap::from([(t, 1)]) }
+        Linear { constant: 0, atoms: SortedMap::from([(t, 1)]) }
     }
 
     /// `a * self + b * other`, unless a number gets too large.

@@ -1,7 +1,7 @@
 //! Sums of products of integers: `(h + 1) * w - h * w` is `w`. This module must never be called for
 //! a term that may be saturated.
 
-use std::collections::BTreeMap;
+use crate::sorted::SortedMap;
 
 use super::Facts;
 use crate::ir::{Elem, Graph, Node, Term, Type};
@@ -9,7 +9,7 @@ use crate::prim::{IntOp, Prim};
 
 /// A sum of products, each with a coefficient. The factors of a product are sorted.
 #[derive(Clone, Debug, Default)]
-struct Polynomial(BTreeMap<Vec<Term>, i128>);
+struct Polynomial(SortedMap<Vec<Term>, i128>);
 
 /// The maximum number of products in a polynomial.
 const MOST: usize = 16;

@@ -5,7 +5,7 @@
 //!
 //! This module must never know what a function computes.
 
-use std::collections::BTreeMap;
+use ad_ir::sorted::SortedMap;
 use std::rc::Rc;
 
 use ad_ir::analysis::guards::Guard;
@@ -132,7 +132,7 @@ pub(super) fn forward(g: &mut Graph, call: &CallDelta, tangents: &[Option<Term>]
 pub(super) fn transpose(
     g: &mut Graph,
     call: &CallDelta,
-    parts: &BTreeMap<usize, Cotangent>,
+    parts: &SortedMap<usize, Cotangent>,
     guard: Option<Guard>,
 ) -> Vec<(DeltaId, Cotangent)> {
     let mut reached = call.reached;

@@ -19,7 +19,7 @@ mod scan;
 mod transpose;
 mod undo;
 
-use std::collections::BTreeMap;
+use ad_ir::sorted::SortedMap;
 
 use ad_ir::analysis::Analyses;
 use ad_ir::ir::{Graph, Node, Term};
@@ -64,7 +64,7 @@ impl super::Derivative for DualArrays {
     fn gradients(&self, g: &mut Graph, cotangents: &[Term]) -> Vec<Term> {
         let seeds: Vec<Option<Term>> = cotangents.iter().map(|&c| Some(c)).collect();
         let masked = vec![transpose::KnownZeros::None; seeds.len()];
-        let found = transpose::transpose(g, &self.dual, &seeds, &masked, &BTreeMap::new()).leaves;
+        let found = transpose::transpose(g, &self.dual, &seeds, &masked, &SortedMap::new()).leaves;
         let gradient = |&k: &u32| match found.get(&delta::DeltaLeaf::Input(k)) {
             Some(ct) => ct.term,
             None => {

@@ -24,7 +24,8 @@
 //! that the function computes only in an arm, except an index: outside of its arm, a saved term is
 //! zero.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use ad_ir::sorted::{SortedMap, SortedSet};
+use std::collections::{HashMap, HashSet};
 
 use crate::passes::rewrite::Rewriter;
 use ad_ir::analysis::guards::{Guard, Guards, ImpliedGuards, Masks, decided, least};
@@ -323,7 +324,7 @@ fn memory(g: &Graph, rows: &HashSet<Term>) -> Vec<u64> {
 /// operations on scalars and depend on no array. Examples are a position in a stack, and a sign
 /// that alternates. If the loop may stop early, the number of its steps is found by the same loop.
 fn counted_again(g: &mut Graph, terms: &[Term]) -> HashMap<Term, Term> {
-    let mut loops: BTreeMap<Term, Vec<Term>> = BTreeMap::new();
+    let mut loops: SortedMap<Term, Vec<Term>> = SortedMap::new();
     for &t in terms {
         if let Node::Proj(of, _) = *g.node(t) {
             loops.entry(of).or_default().push(t);
@@ -342,7 +343,7 @@ fn counted_again(g: &mut Graph, terms: &[Term]) -> HashMap<Term, Term> {
 fn counted_alone(g: &mut Graph, s: &Scan, terms: &[Term], alone: &mut HashMap<Term, Term>) {
     let carries = s.init.len();
     let number = |g: &Graph, t: Term| if let Node::Proj(_, k) = *g.node(t) { k as usize } else { 0 };
-    let (mut kept, mut rows) = (BTreeSet::new(), Vec::new());
+    let (mut kept, mut rows) = (SortedSet::new(), Vec::new());
     for &t in terms {
         let row = number(g, t);
         if row >= carries
@@ -387,9 +388,9 @@ fn counted_alone(g: &mut Graph, s: &Scan, terms: &[Term], alone: &mut HashMap<Te
 
 /// If a row of a loop takes a few operations on scalars: the parameters that it depends on, through
 /// all steps. Whether the loop stops counts as a part of the row.
-fn read_by_cheap(g: &Graph, s: &Scan, row: usize) -> Option<BTreeSet<usize>> {
+fn read_by_cheap(g: &Graph, s: &Scan, row: usize) -> Option<SortedSet<usize>> {
     let carries = s.init.len();
-    let (mut kept, mut stack, mut terms) = (BTreeSet::new(), vec![row], HashSet::new());
+    let (mut kept, mut stack, mut terms) = (SortedSet::new(), vec![row], HashSet::new());
     if let Some(stop) = s.stop {
         kept.insert(stop);
         stack.push(stop);

@@ -3,7 +3,7 @@
 //! loop runs in the other direction and carries the cotangents of carried values and captures (KN
 //! Figs. 13-15 for folds).
 
-use std::collections::BTreeMap;
+use ad_ir::sorted::SortedMap;
 use std::rc::Rc;
 
 use ad_ir::analysis::bounds::Bounds;
@@ -147,7 +147,7 @@ pub(super) fn forward(
 ) -> Vec<Option<Term>> {
     let (carries, caught) = (s.scan.init.len(), s.scan.captures.len());
     let mut derived = Derived::new(&s.scan);
-    let mut leaf_terms: BTreeMap<u32, Term> = BTreeMap::new();
+    let mut leaf_terms: SortedMap<u32, Term> = SortedMap::new();
     let mut order = Vec::new();
     let mut outer_init = Vec::new();
     let mut tangent = |g: &mut Graph, k: usize, order: &mut Vec<usize>| {
@@ -225,7 +225,7 @@ fn derived_originals(s: &Scan) -> usize {
 pub(super) fn transpose(
     g: &mut Graph,
     s: &ScanDelta,
-    parts: &BTreeMap<usize, Cotangent>,
+    parts: &SortedMap<usize, Cotangent>,
     before: &Running,
     undone: &mut Vec<(Term, Term)>,
 ) -> Vec<(DeltaId, Cotangent)> {
@@ -251,7 +251,7 @@ pub(super) fn transpose(
         }
     }
     let mut sums: Vec<(usize, Term)> = Vec::new();
-    let mut gone_on: BTreeMap<usize, Cotangent> = BTreeMap::new();
+    let mut gone_on: SortedMap<usize, Cotangent> = SortedMap::new();
     let mut left = before.clone();
     for k in 0..caught {
         if let Some(id) = s.captures[k] {
@@ -264,7 +264,7 @@ pub(super) fn transpose(
         }
     }
     let param = |k: usize| DeltaLeaf::Param(u32::try_from(k).unwrap_or(u32::MAX));
-    let leaf_sums: BTreeMap<DeltaLeaf, Term> = sums.iter().map(|&(k, sum)| (param(carries + k), sum)).collect();
+    let leaf_sums: SortedMap<DeltaLeaf, Term> = sums.iter().map(|&(k, sum)| (param(carries + k), sum)).collect();
     order.extend(carries..carries + caught);
     let mut outer_captures = s.scan.captures.to_vec();
     let limit = derived.limit(g, s, &mut order, &mut outer_captures);

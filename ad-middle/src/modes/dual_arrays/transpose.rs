@@ -2,7 +2,7 @@
 //! through the transposes of the Deltas. Deltas are visited from the highest number down, each one
 //! once, after all Deltas that read it have contributed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use ad_ir::sorted::{SortedMap, SortedSet};
 
 use ad_ir::analysis::guards::Guard;
 use ad_ir::ir::{Graph, Node, Put, Term};
@@ -35,12 +35,12 @@ pub(super) fn transpose(
     dual: &Dual,
     seeds: &[Option<Term>],
     masked: &[KnownZeros],
-    sums: &BTreeMap<DeltaLeaf, Term>,
+    sums: &SortedMap<DeltaLeaf, Term>,
 ) -> Found {
     let mut pass = Pass {
         dual,
         pending: vec![Pending::None; dual.deltas.len()],
-        found: Found { leaves: BTreeMap::new(), summed: BTreeSet::new(), undone: Vec::new() },
+        found: Found { leaves: SortedMap::new(), summed: SortedSet::new(), undone: Vec::new() },
         sums,
     };
     for ((id, seed), &masked) in dual.tangents.iter().zip(seeds).zip(masked) {
@@ -73,23 +73,23 @@ pub(super) fn transpose(
 
 /// The cotangents of leaves.
 pub(super) struct Found {
-    pub(super) leaves: BTreeMap<DeltaLeaf, Cotangent>,
+    pub(super) leaves: SortedMap<DeltaLeaf, Cotangent>,
     /// Leaves whose cotangent contains the sum that was given for them.
-    pub(super) summed: BTreeSet<DeltaLeaf>,
+    pub(super) summed: SortedSet<DeltaLeaf>,
     /// Pairs of an array after a loop and the array before that loop, which the loop's derivative
     /// has restored.
     pub(super) undone: Vec<(Term, Term)>,
 }
 
 /// The cotangents so far of captures. A loop adds to these instead of starting with zeros.
-pub(super) type Running = BTreeMap<DeltaId, Cotangent>;
+pub(super) type Running = SortedMap<DeltaId, Cotangent>;
 
 #[derive(Clone)]
 enum Pending {
     None,
     One(Cotangent),
     /// For a loop or a call, by part.
-    Parts(BTreeMap<usize, Cotangent>),
+    Parts(SortedMap<usize, Cotangent>),
 }
 
 struct Pass<'d> {
@@ -97,14 +97,14 @@ struct Pass<'d> {
     pending: Vec<Pending>,
     found: Found,
     /// The sums for leaves that the enclosing loop carries.
-    sums: &'d BTreeMap<DeltaLeaf, Term>,
+    sums: &'d SortedMap<DeltaLeaf, Term>,
 }
 
 impl Pass<'_> {
     /// The cotangents so far of arrays that this loop captures. The loop adds to these in place,
     /// instead of adding to zeros and then adding the sum to them. So an inner loop whose steps
     /// read few elements does not pass over the whole array.
-    fn running(&mut self, g: &mut Graph, s: &super::delta::ScanDelta, parts: &BTreeMap<usize, Cotangent>) -> Running {
+    fn running(&mut self, g: &mut Graph, s: &super::delta::ScanDelta, parts: &SortedMap<usize, Cotangent>) -> Running {
         let mut all = Running::new();
         let under = common_guard(g, parts);
         // A masked cotangent is not added to an unmasked one, unless the loop runs under that mask.
@@ -152,7 +152,7 @@ impl Pass<'_> {
         if let Delta::Part(scan, k) = self.dual.get(id) {
             let slot = &mut self.pending[scan.0 as usize];
             if let Pending::None = slot {
-                *slot = Pending::Parts(BTreeMap::new());
+                *slot = Pending::Parts(SortedMap::new());
             }
             if let Pending::Parts(parts) = slot {
                 let sum = add(g, parts.get(k).copied(), ct);
@@ -272,7 +272,7 @@ fn commute(g: &mut Graph, ct: Term, operation: &dyn Fn(&mut Graph, Term) -> Term
 }
 
 /// The guard that all these cotangents share, if there is one.
-fn common_guard(g: &Graph, parts: &BTreeMap<usize, Cotangent>) -> Option<Guard> {
+fn common_guard(g: &Graph, parts: &SortedMap<usize, Cotangent>) -> Option<Guard> {
     let mut all = parts.values().map(|ct| zero_arm(g, ct.term).map(|arm| arm.0));
     let first = all.next()??;
     all.all(|l| l == Some(first)).then_some(first)
@@ -283,7 +283,7 @@ fn common_guard(g: &Graph, parts: &BTreeMap<usize, Cotangent>) -> Option<Guard> 
 fn loop_cotangents(
     g: &mut Graph,
     s: &super::delta::ScanDelta,
-    parts: &BTreeMap<usize, Cotangent>,
+    parts: &SortedMap<usize, Cotangent>,
     before: &Running,
     undone: &mut Vec<(Term, Term)>,
 ) -> Vec<(DeltaId, Cotangent)> {
@@ -292,7 +292,7 @@ fn loop_cotangents(
         term: zero_arm(g, ct.term).map_or(ct.term, |arm| arm.1),
         masked: ct.masked,
     };
-    let inner: BTreeMap<usize, Cotangent> = parts.iter().map(|(&k, ct)| (k, arm(g, ct))).collect();
+    let inner: SortedMap<usize, Cotangent> = parts.iter().map(|(&k, ct)| (k, arm(g, ct))).collect();
     let unmasked = before.iter().map(|(&id, ct)| (id, arm(g, ct))).collect();
     let mut left = before.clone();
     loop_cotangents(g, s, &inner, &unmasked, undone)
@@ -320,14 +320,14 @@ fn loop_cotangents(
 fn call_cotangents(
     g: &mut Graph,
     c: &super::call::CallDelta,
-    parts: &BTreeMap<usize, Cotangent>,
+    parts: &SortedMap<usize, Cotangent>,
 ) -> Vec<(DeltaId, Cotangent)> {
     let guard = common_guard(g, parts);
     let arm = |ct: &Cotangent| match guard.and(zero_arm(g, ct.term)) {
         Some((_, arm)) => Cotangent { term: arm, masked: ct.masked },
         None => *ct,
     };
-    let inner: BTreeMap<usize, Cotangent> = parts.iter().map(|(&k, ct)| (k, arm(ct))).collect();
+    let inner: SortedMap<usize, Cotangent> = parts.iter().map(|(&k, ct)| (k, arm(ct))).collect();
     super::call::transpose(g, c, &inner, guard)
 }
 

@@ -12,7 +12,8 @@
 //! This pass must never fuse a loop that reads the array to which is added: it would read sums that
 //! are not complete. It must never reorder a sum that a decision depends on.
 
-use std::collections::{BTreeSet, HashSet};
+use ad_ir::sorted::SortedSet;
+use std::collections::HashSet;
 
 use super::onto_part::{self, WithPart};
 use crate::passes::rewrite::{Rewriter, with_rewritten_children};
@@ -303,8 +304,8 @@ fn only_adds(g: &Graph, scan: &Scan, k: usize, sums: bool) -> bool {
 
 /// The numbers of the parameters of a body that terms of it depend on. A result of an inner loop
 /// depends only on those initial values from which its own steps are computed.
-fn read(g: &Graph, terms: &[Term]) -> BTreeSet<usize> {
-    let (mut found, mut seen, mut stack) = (BTreeSet::new(), HashSet::new(), terms.to_vec());
+fn read(g: &Graph, terms: &[Term]) -> SortedSet<usize> {
+    let (mut found, mut seen, mut stack) = (SortedSet::new(), HashSet::new(), terms.to_vec());
     while let Some(t) = stack.pop() {
         if !seen.insert(t) {
             continue;
@@ -319,7 +320,7 @@ fn read(g: &Graph, terms: &[Term]) -> BTreeSet<usize> {
         };
         match of.map(|(of, k)| (g.node(of), k)) {
             Some((Node::Scan(inner), k)) => {
-                let mut needed: BTreeSet<usize> = inner.stop.into_iter().chain([k]).collect();
+                let mut needed: SortedSet<usize> = inner.stop.into_iter().chain([k]).collect();
                 let mut open: Vec<usize> = needed.iter().copied().collect();
                 while let Some(k) = open.pop() {
                     let carried = read(g, &inner.body.results[k..=k]);

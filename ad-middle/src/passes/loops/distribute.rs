@@ -1,7 +1,8 @@
 //! Builds the loop that remains and the bulk operations for the results that have left it, from the
 //! outcomes decided in `loops`. It decides nothing.
 
-use std::collections::{BTreeSet, HashSet};
+use ad_ir::sorted::SortedSet;
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::{Distribution, Placement, Update};
@@ -36,7 +37,7 @@ impl Distribution<'_> {
             }
             // The parameters that occur, in their order: carried values, captures (with new ones),
             // rows.
-            let occurs: BTreeSet<usize> = self
+            let occurs: SortedSet<usize> = self
                 .g
                 .reachable(&results)
                 .into_iter()

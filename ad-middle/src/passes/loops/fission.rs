@@ -3,7 +3,8 @@
 //! initial value, and all writes become one update over all iterations (the rule *fission* in the
 //! table of `loops`). An array whose parts may overlap is not rewritten.
 
-use std::collections::{BTreeMap, HashSet};
+use ad_ir::sorted::SortedMap;
+use std::collections::HashSet;
 
 use super::{Distribution, MAX_OPERATIONS, Placement, Update};
 use ad_ir::ir::{Node, Put, Term};
@@ -12,7 +13,7 @@ impl Distribution<'_> {
     /// Finds these arrays, all at once, since an iteration may update one of them from elements of
     /// another.
     pub(super) fn fission(&mut self) {
-        let mut found: BTreeMap<usize, Vec<Update>> = BTreeMap::new();
+        let mut found: SortedMap<usize, Vec<Update>> = SortedMap::new();
         for k in 0..self.carries() {
             if matches!(self.placement[k], Placement::Keep)
                 && let Some(updates) = self.parts_of_steps(k)

@@ -11,7 +11,8 @@
 //!
 //! This pass must never move a loop out of an arm of a conditional, which may not be taken.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use ad_ir::sorted::{SortedMap, SortedSet};
+use std::collections::{HashMap, HashSet};
 
 use crate::passes::rewrite::{Rewriter, with_rewritten_children};
 use crate::passes::{Context, Pass};
@@ -48,9 +49,9 @@ fn is_plain(scan: &Scan) -> bool {
 
 /// The loops of a body outside of arms, each with its results that are read. A loop that is read as
 /// a whole is left out.
-fn inner(g: &Graph, results: &[Term]) -> BTreeMap<Term, BTreeSet<Term>> {
+fn inner(g: &Graph, results: &[Term]) -> SortedMap<Term, SortedSet<Term>> {
     let (mut seen, mut stack) = (HashSet::new(), results.to_vec());
-    let mut found: BTreeMap<Term, BTreeSet<Term>> = BTreeMap::new();
+    let mut found: SortedMap<Term, SortedSet<Term>> = SortedMap::new();
     while let Some(t) = stack.pop() {
         if !seen.insert(t) {
             continue;
@@ -94,7 +95,7 @@ fn depends(g: &Graph, roots: &[Term], on: impl Fn(usize) -> bool) -> HashMap<Ter
 }
 
 /// Whether a loop carries only numbers, and only their final values are read.
-fn is_recurrence(g: &Graph, t: Term, parts: &BTreeSet<Term>) -> bool {
+fn is_recurrence(g: &Graph, t: Term, parts: &SortedSet<Term>) -> bool {
     let Node::Scan(scan) = g.node(t) else { return false };
     let carried = |&part: &Term| matches!(g.node(part), Node::Proj(_, k) if (*k as usize) < scan.init.len());
     scan.init.iter().all(|&x| g.rank(x) == 0) && parts.iter().all(carried)
@@ -112,7 +113,7 @@ fn argument(scan: &Scan, k: usize) -> Term {
 fn rows(g: &mut Graph, scan: &Scan, terms: &[Term]) -> Vec<Term> {
     let first_row = scan.init.len() + scan.captures.len();
     let params = g.reachable(terms).into_iter();
-    let used: BTreeSet<usize> =
+    let used: SortedSet<usize> =
         params.filter_map(|t| if let Node::Param(k, _) = g.node(t) { Some(*k as usize) } else { None }).collect();
     let types = &scan.body.params;
     let mut args: Vec<Term> = (0..types.len()).map(|k| g.param(k, types[k].clone())).collect();

@@ -13,7 +13,8 @@
 //! Only cheap rows are recomputed: the second loop computes each row a second time. Terms that a
 //! decision depends on are not recomputed.
 
-use std::collections::{BTreeSet, HashMap};
+use ad_ir::sorted::SortedSet;
+use std::collections::HashMap;
 
 use super::exact_parts;
 use crate::passes::rewrite::{Rewriter, with_rewritten_children};
@@ -64,7 +65,7 @@ struct Sum {
     /// The summed term, and the elementwise terms of its shape that it is computed from, itself
     /// included.
     of: Term,
-    terms: BTreeSet<Term>,
+    terms: SortedSet<Term>,
 }
 
 /// A loop whose rows only such sums read.
@@ -73,7 +74,7 @@ struct Rematerialised {
     loop_: Term,
     sums: Vec<Sum>,
     /// The carried values that the rows depend on.
-    carries: BTreeSet<usize>,
+    carries: SortedSet<usize>,
 }
 
 /// For a sum over rows of one loop: the sum and the loop.
@@ -84,7 +85,7 @@ fn sum_over_rows(g: &Graph, t: Term) -> Option<(Sum, Term)> {
         return None;
     }
     // Descend to the terms that are not elementwise operations.
-    let (mut terms, mut loops, mut stack) = (BTreeSet::new(), BTreeSet::new(), vec![of]);
+    let (mut terms, mut loops, mut stack) = (SortedSet::new(), SortedSet::new(), vec![of]);
     while let Some(u) = stack.pop() {
         if !terms.insert(u) {
             continue;
@@ -140,7 +141,7 @@ impl Rematerialised {
             if fixed.contains(&loop_) || exact_parts(g, &exact, loop_).contains(&true) {
                 continue;
             }
-            let mut candidate = Rematerialised { scan, loop_, sums, carries: BTreeSet::new() };
+            let mut candidate = Rematerialised { scan, loop_, sums, carries: SortedSet::new() };
             if candidate.alone(g, &readers, roots) && candidate.is_cheap(g) {
                 return Some(candidate);
             }
@@ -152,7 +153,7 @@ impl Rematerialised {
     /// depends on another sum.
     fn alone(&self, g: &Graph, readers: &HashMap<Term, Vec<Term>>, roots: &[Term]) -> bool {
         let own = |t: &Term| self.sums.iter().any(|s| s.t == *t || s.terms.contains(t));
-        let mut depend: BTreeSet<Term> = BTreeSet::new();
+        let mut depend: SortedSet<Term> = SortedSet::new();
         for s in &self.sums {
             for &t in &s.terms {
                 let by_rows = match g.node(t) {

@@ -4,7 +4,8 @@
 //!
 //! It must never leave out a term that a decision of the function depends on.
 
-use std::collections::{BTreeMap, HashSet};
+use ad_ir::sorted::SortedMap;
+use std::collections::HashSet;
 
 use super::merge_runs::MergedLoop;
 use super::opened::Loops;
@@ -20,7 +21,7 @@ pub(super) fn of_routine(
     g: &Graph,
     roots: &[Term],
     own: Option<&HashSet<Term>>,
-    runs: &BTreeMap<Term, MergedLoop>,
+    runs: &SortedMap<Term, MergedLoop>,
     analyses: &mut Analyses,
 ) -> HashSet<Term> {
     let mut exact = match own {

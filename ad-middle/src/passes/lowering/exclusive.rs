@@ -5,7 +5,7 @@
 //!
 //! This module must never change the order of the updates of an arm.
 
-use std::collections::BTreeSet;
+use ad_ir::sorted::SortedSet;
 
 use ad_ir::ir::{Graph, Node, Term};
 
@@ -51,8 +51,8 @@ fn shared(g: &Graph, now: Term, then: Term, other: Term) -> bool {
 }
 
 /// The states of the array in a chain, down to `end` (excluded).
-fn states(g: &Graph, chain: Term, end: Option<Term>) -> BTreeSet<Term> {
-    let (mut found, mut stack) = (BTreeSet::new(), vec![chain]);
+fn states(g: &Graph, chain: Term, end: Option<Term>) -> SortedSet<Term> {
+    let (mut found, mut stack) = (SortedSet::new(), vec![chain]);
     while let Some(t) = stack.pop() {
         if Some(t) == end || !found.insert(t) {
             continue;

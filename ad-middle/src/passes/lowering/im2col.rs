@@ -6,7 +6,8 @@
 //! This module finds these contractions, and the step of each label along each axis. It must never
 //! accept an index that is not proved to be an exact sum, since integer terms saturate.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use ad_ir::sorted::SortedMap;
+use std::collections::{HashMap, HashSet};
 
 use super::matrix::{as_product, strip_layouts};
 use ad_ir::analysis::range::{Facts, Linear};
@@ -83,7 +84,7 @@ pub(crate) fn windows(g: &Graph, t: Term) -> Option<ImplicitIm2col> {
 
 /// The windows of a routine: of contractions that no decision depends on, of sums in order, and of
 /// scatters of contractions that nothing else reads.
-pub fn windows_of(g: &Graph, reach: &[Term], read: &[Term], exact: &HashSet<Term>) -> BTreeMap<Term, ImplicitIm2col> {
+pub fn windows_of(g: &Graph, reach: &[Term], read: &[Term], exact: &HashSet<Term>) -> SortedMap<Term, ImplicitIm2col> {
     let mut parents: HashMap<Term, u32> = HashMap::new();
     for &t in reach {
         g.node(t).for_each_child(|c| *parents.entry(c).or_default() += 1);
@@ -91,7 +92,7 @@ pub fn windows_of(g: &Graph, reach: &[Term], read: &[Term], exact: &HashSet<Term
     for &t in read {
         *parents.entry(t).or_default() += 1;
     }
-    let mut found = BTreeMap::new();
+    let mut found = SortedMap::new();
     for &t in reach {
         let fits = match g.node(t) {
             // An exact contraction is accepted only if it is no product of matrices.

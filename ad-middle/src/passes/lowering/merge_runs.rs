@@ -15,7 +15,8 @@
 mod equal;
 mod matching;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use ad_ir::sorted::{SortedMap, SortedSet};
+use std::collections::{HashMap, HashSet};
 
 use crate::passes::simplify::simplify_exactly;
 use ad_ir::analysis::Analyses;
@@ -35,7 +36,7 @@ pub(crate) struct MergedLoop {
     /// The loop that becomes unnecessary.
     pub(crate) other: Term,
     /// Maps result indices of `other` to those of `scan`.
-    pub(crate) parts: BTreeMap<usize, usize>,
+    pub(crate) parts: SortedMap<usize, usize>,
     /// Maps terms of the body of `other` to terms of the body of `scan`.
     pub(crate) same: HashMap<Term, Term>,
     /// The inner loops that save rows too.
@@ -58,8 +59,8 @@ pub(crate) struct Inner {
 }
 
 /// The merged loops, by the terms of their counting runs.
-pub(crate) fn runs(g: &mut Graph, roots: &[Term], analyses: &mut Analyses) -> BTreeMap<Term, MergedLoop> {
-    let mut found = BTreeMap::new();
+pub(crate) fn runs(g: &mut Graph, roots: &[Term], analyses: &mut Analyses) -> SortedMap<Term, MergedLoop> {
+    let mut found = SortedMap::new();
     let all = deep(g, roots);
     let mut loops: Vec<(Term, Scan)> = all
         .iter()
@@ -79,7 +80,7 @@ pub(crate) fn runs(g: &mut Graph, roots: &[Term], analyses: &mut Analyses) -> BT
     }
     let needed = parts_needed(g, &all, roots);
     let guards = analyses.get::<Guards>(g, roots);
-    let mut taken: BTreeSet<Term> = BTreeSet::new();
+    let mut taken: SortedSet<Term> = SortedSet::new();
     let alike = Alike::default();
     for (first, s) in &loops {
         let of_size = sizes.contains(first);
@@ -138,12 +139,12 @@ fn deep(g: &Graph, roots: &[Term]) -> Vec<Term> {
 }
 
 /// The results of each loop that are read; `None` if a term reads the loop as a tuple.
-fn parts_needed(g: &Graph, all: &[Term], roots: &[Term]) -> HashMap<Term, Option<BTreeSet<usize>>> {
-    let mut needed: HashMap<Term, Option<BTreeSet<usize>>> = HashMap::new();
+fn parts_needed(g: &Graph, all: &[Term], roots: &[Term]) -> HashMap<Term, Option<SortedSet<usize>>> {
+    let mut needed: HashMap<Term, Option<SortedSet<usize>>> = HashMap::new();
     for &t in all {
         match *g.node(t) {
             Node::Proj(tuple, k) => {
-                if let Some(parts) = needed.entry(tuple).or_insert_with(|| Some(BTreeSet::new())) {
+                if let Some(parts) = needed.entry(tuple).or_insert_with(|| Some(SortedSet::new())) {
                     parts.insert(k as usize);
                 }
             }
@@ -233,7 +234,7 @@ impl Both<'_> {
             (i.of, i.steps) = (also[0], also[1]);
         }
         let first_row = s.body.results.len();
-        let mut parts: BTreeMap<usize, usize> = rows.iter().enumerate().map(|(n, &k)| (k, first_row + n)).collect();
+        let mut parts: SortedMap<usize, usize> = rows.iter().enumerate().map(|(n, &k)| (k, first_row + n)).collect();
         let behind = inner.iter().flat_map(|i| i.parts.iter().copied()).enumerate();
         parts.extend(behind.map(|(n, k)| (k, first_row + rows.len() + n)));
         parts.extend(carries.iter().enumerate().filter_map(|(k, place)| Some((k, (*place)?))));

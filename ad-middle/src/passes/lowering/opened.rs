@@ -7,7 +7,8 @@
 //! each term has to be computed. It examines no values. The leaves of a loop's results are newer
 //! than all terms that the loop computes, since the order of handles is the order of evaluation.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use ad_ir::sorted::SortedSet;
+use std::collections::{HashMap, HashSet};
 
 use ad_ir::ir::{Graph, LEAF, Node, Term, TermTable, Type, valid};
 
@@ -272,10 +273,10 @@ impl LoopScopes {
         let deepest = |scopes: &mut dyn Iterator<Item = LoopScope>| scopes.max_by_key(|&s| (depth(s), s)).unwrap_or(0);
         let mut s = LoopScopes { of: TermTable::new(0), parent: vec![0; loops.all.len()] };
         // The scopes outside of each loop that its body depends on.
-        let mut outer: Vec<BTreeSet<LoopScope>> = vec![BTreeSet::new(); loops.all.len()];
+        let mut outer: Vec<SortedSet<LoopScope>> = vec![SortedSet::new(); loops.all.len()];
         let mut placed = vec![false; loops.all.len()];
         for &t in reach {
-            let mut around: BTreeSet<LoopScope> = BTreeSet::new();
+            let mut around: SortedSet<LoopScope> = SortedSet::new();
             match loops.role(t) {
                 Some((n, LeafRole::Step | LeafRole::Carry(_))) => {
                     around.insert(n + 1);
@@ -314,7 +315,7 @@ impl LoopScopes {
 /// change: these terms, oldest first. Each is an update of the term before it, the result of an
 /// inner loop that starts with the term before it, or a conditional between two such chains.
 pub fn chain_of_updates(g: &Graph, loops: &Loops, now: Term, next: Term) -> Option<Vec<Term>> {
-    let mut found: BTreeSet<Term> = BTreeSet::new();
+    let mut found: SortedSet<Term> = SortedSet::new();
     let mut stack = vec![next];
     while let Some(t) = stack.pop() {
         if t == now || !found.insert(t) {

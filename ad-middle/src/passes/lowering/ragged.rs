@@ -18,7 +18,8 @@
 
 mod array;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use ad_ir::sorted::{SortedMap, SortedSet};
+use std::collections::{HashMap, HashSet};
 
 use self::array::Array;
 pub(super) use self::array::Ragged;
@@ -41,7 +42,7 @@ const SMALL: i128 = 16;
 pub(crate) struct Collected {
     children: Vec<Child>,
     /// The results of the loop that consist of rows of an inner loop, by the index of the result.
-    rows: BTreeMap<usize, Taken>,
+    rows: SortedMap<usize, Taken>,
 }
 
 /// An inner loop.
@@ -56,7 +57,7 @@ struct Child {
     /// Whether the number of its steps differs from iteration to iteration.
     uneven: bool,
     /// The indices of its results whose rows are appended.
-    parts: BTreeSet<usize>,
+    parts: SortedSet<usize>,
     /// The rows of its own inner loops that it saves.
     nested: Collected,
 }
@@ -136,7 +137,7 @@ pub(super) fn collected(
     analyses: &mut Analyses,
 ) -> Collected {
     let carries = scan.init.len();
-    let wanted: BTreeMap<usize, bool> = (carries..scan.body.results.len()).map(|k| (k, stepwise(k))).collect();
+    let wanted: SortedMap<usize, bool> = (carries..scan.body.results.len()).map(|k| (k, stepwise(k))).collect();
     within(g, &[scan], &wanted, analyses)
 }
 
@@ -151,11 +152,11 @@ struct OfInner {
 
 /// [`collected`] for the results `wanted` of the innermost of these loops. It recurses into the
 /// loops inside of it.
-fn within(g: &mut Graph, around: &[&Scan], wanted: &BTreeMap<usize, bool>, analyses: &mut Analyses) -> Collected {
+fn within(g: &mut Graph, around: &[&Scan], wanted: &SortedMap<usize, bool>, analyses: &mut Analyses) -> Collected {
     let Some(scan) = around.last() else { return Collected::default() };
     let results = &scan.body.results;
     let (mut rows, mut found) = (Vec::new(), Collected::default());
-    for (&k, &stepwise) in wanted.range(scan.init.len()..) {
+    for (&k, &stepwise) in wanted.iter().filter(|&(&k, _)| k >= scan.init.len()) {
         if let Some((under, of, part)) = of_inner(g, results[k]) {
             rows.push(OfInner { k, under, of, part, stepwise });
         } else if stepwise && let Some((under, row)) = taken(g, scan, results[k]) {
@@ -175,11 +176,11 @@ fn within(g: &mut Graph, around: &[&Scan], wanted: &BTreeMap<usize, bool>, analy
         !read.iter().any(is)
     });
     let guards = analyses.get::<ImpliedGuards>(g, results);
-    let loops: BTreeSet<Term> = rows.iter().map(|r| r.of).collect();
+    let loops: SortedSet<Term> = rows.iter().map(|r| r.of).collect();
     for of in loops {
         let Node::Scan(inner) = &*g.node_rc(of) else { continue };
         let own = || rows.iter().filter(|r| r.of == of);
-        let mut parts: BTreeMap<usize, bool> = BTreeMap::new();
+        let mut parts: SortedMap<usize, bool> = SortedMap::new();
         for r in own() {
             *parts.entry(r.part).or_insert(true) &= r.stepwise;
         }
@@ -187,7 +188,7 @@ fn within(g: &mut Graph, around: &[&Scan], wanted: &BTreeMap<usize, bool>, analy
         let seldom = own().all(|r| r.stepwise) && may_be_seldom(g, scan, &guard);
         let chain: Vec<&Scan> = around.iter().copied().chain([&**inner]).collect();
         let (uneven, nested) = (seldom || uneven(g, &chain, analyses), within(g, &chain, &parts, analyses));
-        let mut parts: BTreeSet<usize> = parts.into_keys().collect();
+        let mut parts: SortedSet<usize> = parts.into_keys().collect();
         if !uneven {
             parts.retain(|k| nested.rows.contains_key(k));
         }
@@ -210,7 +211,7 @@ impl Collected {
         let known = self.children.iter().position(|c| !c.taken.is_empty() && c.guard == under);
         let child = known.unwrap_or(self.children.len());
         if known.is_none() {
-            let (guard, parts, nested) = (under.clone(), BTreeSet::new(), Collected::default());
+            let (guard, parts, nested) = (under.clone(), SortedSet::new(), Collected::default());
             self.children.push(Child { of: row, taken: Vec::new(), guard, uneven: true, parts, nested });
         }
         let rows = &mut self.children[child].taken;

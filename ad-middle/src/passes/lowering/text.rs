@@ -1,7 +1,7 @@
 //! Lowered terms as text, for `AD_DUMP` and tests: the roots, and then each loop with what it
 //! carries and saves. A leaf has a name with the number of its loop.
 
-use std::collections::BTreeMap;
+use ad_ir::sorted::SortedMap;
 use std::fmt::Write as _;
 
 use super::LoweredGraph;
@@ -11,8 +11,8 @@ use ad_ir::ir::{Graph, Term, print};
 impl LoweredGraph {
     /// The lowered form of these roots.
     #[must_use]
-    pub fn text(&self, g: &Graph, roots: &[Term], hints: &BTreeMap<Term, String>) -> String {
-        let mut names: BTreeMap<Term, String> = BTreeMap::new();
+    pub fn text(&self, g: &Graph, roots: &[Term], hints: &SortedMap<Term, String>) -> String {
+        let mut names: SortedMap<Term, String> = SortedMap::new();
         for (t, name) in hints {
             names.insert(self.new.get(t).copied().unwrap_or(*t), name.clone());
         }

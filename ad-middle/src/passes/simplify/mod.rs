@@ -16,7 +16,8 @@ pub(crate) mod layout;
 pub(crate) mod part;
 pub(crate) mod scatter;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use ad_ir::sorted::SortedMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::passes::{Pass, trace};
 use ad_ir::analysis::decisions::Decisions;
@@ -100,7 +101,7 @@ fn rules() -> Vec<&'static str> {
 }
 
 /// How often each rule fired.
-pub type Fired = BTreeMap<&'static str, usize>;
+pub type Fired = SortedMap<&'static str, usize>;
 
 /// The simplified roots. Terms that decisions of these roots depend on keep their bits.
 pub fn simplify(g: &mut Graph, roots: &[Term]) -> Vec<Term> {

@@ -4,7 +4,7 @@
 use ndarray::linalg::general_mat_mul;
 use ndarray::{ArrayViewMut2, Axis, s};
 
-use super::triangular::{Kind, each_system, in_place};
+use super::triangular::{System, each_system, in_place};
 use super::{BLOCK, each, two_rows};
 use crate::Real;
 use crate::kernel::isa::{Isa, dispatched};
@@ -114,8 +114,8 @@ pub fn lu_solve<F: Real>(out: &mut [F], b: &[F], _a: &[F], packed: &[F], n: usiz
     out.copy_from_slice(b);
     each_system(out, packed, (n + 3) * n, |x, packed| {
         permuted(x, packed, n, false);
-        in_place(x, packed, n, Kind { upper: false, transposed: false, unit: true });
-        in_place(x, packed, n, Kind { upper: true, transposed: false, unit: false });
+        in_place(x, packed, n, System { upper: false, transposed: false, unit: true });
+        in_place(x, packed, n, System { upper: true, transposed: false, unit: false });
     });
 }
 
@@ -129,8 +129,8 @@ pub fn lu_solve_t<F: Real>(out: &mut [F], b: &[F], _a: &[F], packed: &[F], n: us
     assert!(out.len() == b.len(), "{} solutions of {} equations", out.len(), b.len());
     out.copy_from_slice(b);
     each_system(out, packed, (n + 3) * n, |x, packed| {
-        in_place(x, packed, n, Kind { upper: true, transposed: true, unit: false });
-        in_place(x, packed, n, Kind { upper: false, transposed: true, unit: true });
+        in_place(x, packed, n, System { upper: true, transposed: true, unit: false });
+        in_place(x, packed, n, System { upper: false, transposed: true, unit: true });
         permuted(x, packed, n, true);
     });
 }

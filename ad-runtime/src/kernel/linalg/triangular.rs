@@ -54,7 +54,7 @@ pub fn solve_upper_t<F: Real>(out: &mut [F], b: &[F], t: &[F], n: usize) {
 fn systems<F: Real>(out: &mut [F], b: &[F], t: &[F], n: usize, [upper, transposed]: [bool; 2]) {
     assert!(out.len() == b.len(), "{} solutions of {} equations", out.len(), b.len());
     out.copy_from_slice(b);
-    each_system(out, t, n * n, |x, t| in_place(x, t, n, Kind { upper, transposed, unit: false }));
+    each_system(out, t, n * n, |x, t| in_place(x, t, n, System { upper, transposed, unit: false }));
 }
 
 /// Calls `f` with each right-hand side that is not zero, and its matrix of `size` elements.
@@ -73,7 +73,7 @@ pub(super) fn each_system<F: Real>(out: &mut [F], t: &[F], size: usize, f: impl 
 
 /// Which system a triangle is part of.
 #[derive(Clone, Copy)]
-pub(super) struct Kind {
+pub(super) struct System {
     pub upper: bool,
     pub transposed: bool,
     /// Whether the diagonal is 1, whatever is stored there.
@@ -81,19 +81,19 @@ pub(super) struct Kind {
 }
 
 /// Solves a system in the place of its right-hand side. `t` has n columns, and at least n rows.
-pub(super) fn in_place<F: Real>(x: &mut [F], t: &[F], n: usize, kind: Kind) {
+pub(super) fn in_place<F: Real>(x: &mut [F], t: &[F], n: usize, system: System) {
     let columns = x.len().checked_div(n).unwrap_or(0);
     if columns == 1 {
-        dispatched!('a, F; vector(x: &'a mut [F], t: &'a [F], n: usize, kind: Kind) -> ());
+        dispatched!('a, F; vector(x: &'a mut [F], t: &'a [F], n: usize, system: System) -> ());
         return;
     }
     let (Ok(mut x), Ok(t)) = (ArrayViewMut2::from_shape((n, columns), x), ArrayView2::from_shape((n, n), &t[..n * n]))
     else {
         return;
     };
-    let t = if kind.transposed { t.reversed_axes() } else { t };
+    let t = if system.transposed { t.reversed_axes() } else { t };
     // The first rows of a forward substitution depend on no others.
-    let forward = kind.upper == kind.transposed;
+    let forward = system.upper == system.transposed;
     for step in 0..n.div_ceil(BLOCK) {
         let at = if forward { step } else { n.div_ceil(BLOCK) - 1 - step };
         let (start, end) = (at * BLOCK, (at * BLOCK + BLOCK).min(n));
@@ -101,7 +101,7 @@ pub(super) fn in_place<F: Real>(x: &mut [F], t: &[F], n: usize, kind: Kind) {
         let (mut own, mut below) = below.split_at(Axis(0), end - start);
         let corner = t.slice(s![start..end, start..end]);
         if let Some(own) = own.as_slice_mut() {
-            let (size, unit) = (end - start, kind.unit);
+            let (size, unit) = (end - start, system.unit);
             let m = columns;
             dispatched!('a, F; block(own: &'a mut [F], corner: ArrayView2<'a, F>, size: usize, m: usize, forward: bool, unit: bool) -> ());
         }
@@ -139,16 +139,16 @@ fn block<I: Isa, F: Real>(x: &mut [F], t: ArrayView2<'_, F>, size: usize, m: usi
 
 /// Solves a system of one right-hand side. It reads the matrix row by row.
 #[inline(always)]
-fn vector<I: Isa, F: Real>(x: &mut [F], t: &[F], n: usize, kind: Kind) {
-    let forward = kind.upper == kind.transposed;
+fn vector<I: Isa, F: Real>(x: &mut [F], t: &[F], n: usize, system: System) {
+    let forward = system.upper == system.transposed;
     for step in 0..n {
         let i = if forward { step } else { n - 1 - step };
         let row = &t[i * n..][..n];
         let (before, rest) = x.split_at_mut(i);
         let Some((own, after)) = rest.split_first_mut() else { return };
-        let (others, of_row) = if kind.upper { (after, &row[i + 1..]) } else { (before, &row[..i]) };
-        let pivot = if kind.unit { F::one() } else { row[i] };
-        if kind.transposed {
+        let (others, of_row) = if system.upper { (after, &row[i + 1..]) } else { (before, &row[..i]) };
+        let pivot = if system.unit { F::one() } else { row[i] };
+        if system.transposed {
             *own /= pivot;
             axpy_in::<I, F>(others, -*own, of_row);
         } else {

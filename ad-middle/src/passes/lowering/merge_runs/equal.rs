@@ -2,8 +2,9 @@
 //! rows that are read from the same array. This module does not compare the bodies of loops;
 //! `matching` does.
 
+use ad_ir::sorted::SortedMap;
 use std::cell::{RefCell, RefMut};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use ad_ir::ir::rewrite::{Memoised, Needs, OnDemand, on_demand};
 use ad_ir::ir::{Graph, Node, Term};
@@ -19,7 +20,7 @@ pub(super) fn plain(g: &Graph, mut t: Term) -> Term {
 
 /// For a loop that was merged into another loop: the term of the other loop, and the map from
 /// results of the merged loop to results of the other one.
-pub(super) type RunResult = (Term, BTreeMap<usize, usize>);
+pub(super) type RunResult = (Term, SortedMap<usize, usize>);
 
 /// Equalities between results of merged loops.
 #[derive(Default)]
@@ -29,7 +30,7 @@ pub(super) struct Alike {
 }
 
 impl Alike {
-    pub(super) fn is_one_run(&self, other: Term, first: Term, carries: usize, parts: &BTreeMap<usize, usize>) {
+    pub(super) fn is_one_run(&self, other: Term, first: Term, carries: usize, parts: &SortedMap<usize, usize>) {
         let left = parts.iter().filter(|p| *p.1 < carries).map(|(&k, &n)| (k, n)).collect();
         self.parts.borrow_mut().insert(other, (first, left));
         self.known.borrow_mut().clear();

@@ -3,7 +3,8 @@
 //! neither loop. Its traversal is not a rewriting: it looks for the terms of one body in the other
 //! body, and skips those that the other body does not have.
 
-use std::collections::{BTreeSet, HashMap};
+use ad_ir::sorted::SortedSet;
+use std::collections::HashMap;
 
 use super::equal::{Alike, same_rows, whole};
 use ad_ir::ir::{Graph, Node, Scan, Term};
@@ -50,7 +51,7 @@ pub(super) struct Both<'a> {
     pub(super) other: Term,
     pub(super) a: &'a Scan,
     /// Result indices of the other loop.
-    pub(super) needed: &'a BTreeSet<usize>,
+    pub(super) needed: &'a SortedSet<usize>,
     pub(super) alike: &'a Alike,
 }
 
@@ -63,7 +64,7 @@ impl Both<'_> {
         a: &Scan,
         s: &Scan,
         args: &Args,
-        needed: &BTreeSet<usize>,
+        needed: &SortedSet<usize>,
         may_take_more: bool,
     ) -> Option<Matched> {
         let (carries, captures) = (a.init.len(), a.captures.len());
@@ -181,7 +182,7 @@ impl Both<'_> {
         }
         let args: Args =
             a.init.iter().chain(&a.captures).chain(&a.xs).map(|t| Some(self.alike.one(g, *map.get(t)?))).collect();
-        let needed: BTreeSet<usize> = (0..a.init.len()).collect();
+        let needed: SortedSet<usize> = (0..a.init.len()).collect();
         for t in stopping(g, &s.body.results) {
             let Node::Scan(same) = &*g.node_rc(t) else { continue };
             if same.reverse != a.reverse {
@@ -245,11 +246,11 @@ fn wrong(
     s: &Scan,
     (candidates, choice): (&[Vec<usize>], &[usize]),
     map: &HashMap<Term, Term>,
-    needed: &BTreeSet<usize>,
+    needed: &SortedSet<usize>,
 ) -> Option<Result<Vec<Option<usize>>, usize>> {
     let mut places: Vec<Option<usize>> = vec![None; a.init.len()];
     let mut stack: Vec<usize> = needed.iter().copied().collect();
-    let mut seen: BTreeSet<usize> = BTreeSet::new();
+    let mut seen: SortedSet<usize> = SortedSet::new();
     while let Some(k) = stack.pop() {
         if !seen.insert(k) {
             continue;
