@@ -25,6 +25,10 @@ const OWN: &[Miss] = &[
 /// Programs of other tests.
 const COLLECTED: &[Miss] = &[
     ("deep (x , n - 1)", "each call has a record with the rows of all iterations"),
+    (
+        "a = a . iter () . map (| v | v . sin () + 0.1)",
+        "each number that an arm saves has a place in each step, also if the arms exclude each other",
+    ),
     ("w . push (a * a)", "there may be eight times the elements that are pushed"),
     ("k -= below . len () + 1 ; v = above", SHRINKS),
     ("inner += & (& v . insert_axis", "a part whose bounds a loop decides costs as much as the whole array"),
