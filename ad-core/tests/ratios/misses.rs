@@ -5,7 +5,6 @@
 /// A part of the text of a program, and the reason why its gradient costs more than the law allows.
 type Miss = (&'static str, &'static str);
 
-const SELDOM: &str = "an array that a step seldom replaces by another is saved in each step";
 const SHRINKS: &str = "an array that becomes shorter in each step is saved at a fixed length, or copied whole";
 
 const TESTED: &str =
@@ -26,8 +25,10 @@ const OWN: &[Miss] = &[
 /// Programs of other tests.
 const COLLECTED: &[Miss] = &[
     ("deep (x , n - 1)", "each call has a record with the rows of all iterations"),
-    ("a = a . iter () . map (| v | v . sin () + 0.1)", SELDOM),
-    ("h = v . iter () . map (| v | v / m)", SELDOM),
+    (
+        "a = a . iter () . map (| v | v . sin () + 0.1)",
+        "each number that an arm saves has a place in each step, also if the arms exclude each other",
+    ),
     ("w . push (a * a)", "there may be eight times the elements that are pushed"),
     ("k -= below . len () + 1 ; v = above", SHRINKS),
     ("inner += & (& v . insert_axis", "a part whose bounds a loop decides costs as much as the whole array"),

@@ -6,6 +6,7 @@ use quote::quote;
 use super::programs::{Program, programs};
 
 const LINEAR: &[usize] = &[64, 128, 256, 512];
+const SQUARE: &[usize] = &[1024, 2304, 4096, 9216];
 
 programs! {
     tight: false;
@@ -54,5 +55,35 @@ programs! {
             }
         }
         s + a.iter().sum::<f64>()
+    }
+    seldom_replaced_between_updates LINEAR x {
+        let mut a = x.to_vec();
+        let n = a.len();
+        let mut s = 0.0;
+        for i in 0..4 * n {
+            a[(3 * i) % n] *= 0.9;
+            if i % n == 2 {
+                a[i % n] += s;
+                a = a.iter().map(|v| v.sin() + 0.1).collect();
+                a[1] *= a[2];
+            }
+            s = (s + a[(7 * i) % n]).sin();
+        }
+        s + a.iter().sum::<f64>()
+    }
+    seldom_normalized_in_an_inner_loop SQUARE x {
+        let n = (x.len() as f64).sqrt() as usize;
+        let mut h = x[..n].to_vec();
+        for i in 0..n {
+            for j in 0..n {
+                if i == j && i % 8 == 0 {
+                    let v: Vec<f64> = h.iter().map(|v| v.exp()).collect();
+                    let m: f64 = v.iter().sum();
+                    h = v.iter().map(|v| v / m).collect();
+                }
+                h[i] += 0.1 * h[j] * x[i * n + j];
+            }
+        }
+        h.iter().map(|v| v * v).sum::<f64>()
     }
 }

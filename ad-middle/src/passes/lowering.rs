@@ -27,7 +27,6 @@ use ad_ir::sorted::{SortedMap, SortedSet};
 use std::collections::{HashMap, HashSet};
 
 use self::contraction::{contraction, windows};
-use self::in_place::update;
 use self::merge_runs::{Inner, MergedLoop, runs};
 use self::opened::{Carry, Loop, Loops, RowGrowth, Rows, leaf};
 use self::ragged::{Collected, Inherited, Opened, Ragged};
@@ -114,22 +113,28 @@ pub(crate) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) 
     Ok(LoweredGraph { new, loops, outer })
 }
 
-/// The results of the outermost loops that are read as rows of other loops only.
+/// The results of loops that are read as rows of other loops only, in the program and in bodies.
 fn read_stepwise(g: &Graph, roots: &[Term]) -> HashSet<(Term, usize)> {
-    let (mut rows, mut others) = (HashSet::new(), HashSet::new());
+    let (mut rows, mut others, mut seen) = (HashSet::new(), HashSet::new(), HashSet::new());
     let mut part = |t: Term, whole: bool| {
         if let Node::Proj(of, k) = *g.node(t) {
             if whole { &mut others } else { &mut rows }.insert((of, k as usize));
         }
     };
-    roots.iter().for_each(|&t| part(t, true));
-    for t in g.reachable(roots) {
-        match g.node(t) {
-            Node::Scan(s) => {
-                s.xs.iter().for_each(|&x| part(x, false));
-                s.init.iter().chain(&s.captures).chain([&s.count]).for_each(|&x| part(x, true));
+    let mut bodies = vec![roots];
+    while let Some(results) = bodies.pop() {
+        results.iter().for_each(|&t| part(t, true));
+        for t in g.reachable(results) {
+            match g.node(t) {
+                Node::Scan(s) => {
+                    s.xs.iter().for_each(|&x| part(x, false));
+                    s.init.iter().chain(&s.captures).chain([&s.count]).for_each(|&x| part(x, true));
+                    if seen.insert(t) {
+                        bodies.push(&s.body.results);
+                    }
+                }
+                node => node.for_each_child(|c| part(c, true)),
             }
-            node => node.for_each_child(|c| part(c, true)),
         }
     }
     rows.retain(|row| !others.contains(row));
@@ -342,27 +347,6 @@ impl Lowering<'_> {
         Ok(Some(self.g.tuple(&all)))
     }
 
-    /// The initial value of a loop, as in-place updates of an array that an enclosing loop carries,
-    /// if it has this form.
-    fn changed(&mut self, init: Term) -> Term {
-        let like = |g: &Graph, t: Term| t != init && g.ty(t) == g.ty(init);
-        let around: Vec<Term> = self.carried.iter().rev().copied().filter(|&t| like(self.g, t)).collect();
-        around.into_iter().find_map(|now| self.in_place(now, init)).unwrap_or(init)
-    }
-
-    /// The next value of a carried array, as in-place updates of `now`, if it has this form.
-    fn in_place(&mut self, now: Term, next: Term) -> Option<Term> {
-        let chain = update(self.g, &self.loops, now, next)?;
-        if chain != next {
-            self.fired("lowering.in_place", next, &[chain]);
-        }
-        let made = exclusive::split_by_arm(self.g, now, chain);
-        if made != chain {
-            self.fired("lowering.exclusive", chain, &[made]);
-        }
-        Some(made)
-    }
-
     /// Opens a loop: its body becomes terms over leaves of its own, and its results become leaves.
     /// If `growing` is given, the number of rows of the last results is not known beforehand. Then
     /// a carried value counts the rows, or the enclosing loop collects them as its `inner` rows.
@@ -427,12 +411,13 @@ impl Lowering<'_> {
         self.depth -= 1;
         self.marks = marks;
         self.carried.truncate(around);
-        let results: Vec<Term> = scan
+        let mut results: Vec<Term> = scan
             .body
             .results
             .iter()
             .map(|t| body.get(t).or_else(|| self.outside.get(t)).copied().unwrap_or(*t))
             .collect();
+        self.updates(&env[..carries], &mut results, &mut body);
         let runs = self.inner_runs(&collected, &body, &now)?;
         let g = &mut *self.g;
         let mut l = Loop {
@@ -453,7 +438,7 @@ impl Lowering<'_> {
                 parts.push(init);
                 continue;
             }
-            let mut next = self.in_place(now, results[k]).unwrap_or(results[k]);
+            let mut next = results[k];
             if !self.exact.contains(&scan.body.results[k])
                 && let Some(made) = in_place::added_to_number(self.g, now, next)
             {

@@ -44,6 +44,8 @@ pub(super) struct Undo {
     pub(super) states: Vec<Term>,
     /// The states that are updates, each with the row of the elements that it overwrites.
     pub(super) overwritten: Vec<(Term, Term)>,
+    /// The states that are new arrays, each with the state that its row has.
+    pub(super) replaced: Vec<(Term, Term)>,
     /// The number of axes of the elements that a step overwrites.
     pub(super) rank: usize,
     /// A step does nothing unless this guard holds.

@@ -49,7 +49,7 @@ pub(super) fn undos(
         let Some((states, inner)) = states(g, body, own, next) else { continue };
         let under = analyses.get::<Guards>(g, &body.primal);
         let mut rank = inner;
-        let mut overwritten = Vec::new();
+        let (mut overwritten, mut replaced) = (Vec::new(), Vec::new());
         for &t in &states {
             let node = g.node_rc(t);
             let old = match &*node {
@@ -58,7 +58,11 @@ pub(super) fn undos(
                     let sizes: Box<[Term]> = g.shape(*src)[..vars.len()].into();
                     g.gather(*dst, sizes, &vars, &index)
                 }
-                _ if t != own && replaces(g, body, t) => own,
+                _ if t != own && replaces(g, body, t) => {
+                    let before = state_before(g, body, own, t);
+                    replaced.push((t, before));
+                    before
+                }
                 _ => continue,
             };
             rank = rank.max(g.rank(old));
@@ -76,7 +80,7 @@ pub(super) fn undos(
         }
         let updates = states.iter().filter(|&&t| is_update(g, t) || t != own && replaces(g, body, t)).count();
         if overwritten.len() == updates {
-            found.push(Undo { carry, last: next, states, overwritten, rank, bound });
+            found.push(Undo { carry, last: next, states, overwritten, replaced, rank, bound });
         }
     }
     found
@@ -95,6 +99,29 @@ fn replaces(g: &Graph, body: &Dual, t: Term) -> bool {
     }
 }
 
+/// The newest state from which a new array is computed. A step may update elements first and then
+/// replace the array: the array is put back as it was between the two.
+fn state_before(g: &Graph, body: &Dual, own: Term, t: Term) -> Term {
+    let mut of: Vec<Term> = g.reachable(&[t]);
+    of.retain(|&x| x != t && g.ty(x) == g.ty(own));
+    of.into_iter().rev().find(|&x| is_updated(g, body, own, x)).unwrap_or(own)
+}
+
+/// Whether an array is a carried array with some elements updated.
+fn is_updated(g: &Graph, body: &Dual, own: Term, mut t: Term) -> bool {
+    while t != own {
+        t = match *g.node(t) {
+            Node::Scatter { dst, .. } => dst,
+            Node::Proj(..) => match inner(body, t) {
+                Some((s, undo)) => s.scan.init[undo.carry],
+                None => return false,
+            },
+            _ => return false,
+        };
+    }
+    true
+}
+
 /// The states from the end of a step back to its start, newest first, and the number of axes of the
 /// elements that inner loops overwrite in a step. An arm may replace the array.
 fn states(g: &Graph, body: &Dual, own: Term, next: Term) -> Option<(Vec<Term>, usize)> {
@@ -110,7 +137,7 @@ fn states(g: &Graph, body: &Dual, own: Term, next: Term) -> Option<(Vec<Term>, u
                 rank = rank.max(undo.rank + 1);
                 stack.push((s.scan.init[undo.carry], false));
             }
-            _ if in_arm => {}
+            _ if in_arm => stack.push((state_before(g, body, own, t), true)),
             _ => return None,
         }
     }
@@ -151,8 +178,8 @@ enum Back {
     /// Elements are put back: their row, the variables, and the range of their indices in the list
     /// of terms.
     Put(Term, Vec<Var>, std::ops::Range<usize>),
-    /// The array is put back: its row.
-    Whole(Term),
+    /// The array is put back: its row, and the state that the row has.
+    Whole(Term, Term),
     /// A condition selects one of two states; it has this position in the list of terms.
     Choice(usize),
     /// The state before an inner loop has this position in the list of terms.
@@ -197,7 +224,9 @@ impl<'u> Undoing<'u> {
                     terms.push(*cond);
                     Back::Choice(terms.len() - 1 - start)
                 }
-                _ if let Some(k) = undo.overwritten.iter().position(|o| o.0 == t) => Back::Whole(rows[k]),
+                _ if let Some(k) = undo.overwritten.iter().position(|o| o.0 == t) => {
+                    Back::Whole(rows[k], undo.replaced.iter().find(|r| r.0 == t)?.1)
+                }
                 _ => {
                     let before = before(g, t)?;
                     terms.push(before);
@@ -215,7 +244,7 @@ impl<'u> Undoing<'u> {
 
     /// Whether an arm of a step replaces the array.
     pub(super) fn replaces(&self) -> bool {
-        self.back.iter().any(|back| matches!(back, Back::Whole(_)))
+        self.back.iter().any(|back| matches!(back, Back::Whole(..)))
     }
 
     /// The array after the loop.
@@ -281,7 +310,7 @@ impl<'u> Undoing<'u> {
                         to(arm, Way { conditions, state: from }, &mut ways);
                     }
                 }
-                (_, Back::Whole(row)) => to(self.begin(), Way { conditions, state: *row }, &mut ways),
+                (_, &Back::Whole(state, before)) => to(before, Way { conditions, state }, &mut ways),
                 (_, Back::Inner(at)) => {
                     let (s, undo) = inner(body, t)?;
                     to(s.scan.init[undo.carry], Way { conditions, state: terms[*at] }, &mut ways);

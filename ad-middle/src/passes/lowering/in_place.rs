@@ -3,10 +3,12 @@
 //! that does not depend on the size of the array. This pass never reassociates a sum of dense
 //! arrays.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
+use super::exclusive::split_by_arm;
 use super::opened::{Loops, chain_of_updates};
-use super::{LoweredGraph, exclusive};
+use super::{LoweredGraph, Lowering};
+use crate::passes::rewrite::Rewriter;
 use crate::passes::simplify::part::differs_by_small_constant;
 use ad_ir::analysis::guards::{Guard, decided, parts};
 use ad_ir::analysis::zeros::is_zero;
@@ -24,11 +26,80 @@ const SPLITS: usize = 64;
 /// `next` as a chain of writes to elements of `now` and additions to them. `None` if it is no such
 /// chain, or already has this form. The result of an inner loop that continues such a chain is part
 /// of it.
-pub(crate) fn update(g: &mut Graph, loops: &Loops, now: Term, next: Term) -> Option<Term> {
+///
+/// `others` are other results of the same body. If an arm writes a new array over the carried one,
+/// they have to read the states of the chain instead of states beside it: these states are
+/// returned, by the terms that they replace.
+pub(crate) fn update(
+    g: &mut Graph,
+    loops: &Loops,
+    (now, next): (Term, Term),
+    others: &[Term],
+) -> Option<(Term, HashMap<Term, Term>)> {
     if g.rank(now) == 0 || next == now {
         return None;
     }
-    Chain { g, loops, now, facts: Vec::new(), splits: SPLITS, dense: false }.chained(next, DEEP)
+    let mut chain = Chain::new(g, loops, now, others);
+    let made = chain.chained(next, DEEP)?;
+    let states = if chain.replaced { chain.states } else { HashMap::new() };
+    Some((made, states))
+}
+
+impl Lowering<'_> {
+    /// The initial value of a loop, as in-place updates of an array that an enclosing loop carries,
+    /// if it has this form.
+    pub(super) fn changed(&mut self, init: Term) -> Term {
+        let like = |g: &Graph, t: Term| t != init && g.ty(t) == g.ty(init);
+        let around: Vec<Term> = self.carried.iter().rev().copied().filter(|&t| like(self.g, t)).collect();
+        around.into_iter().find_map(|now| self.in_place((now, init), &[])).map_or(init, |chain| chain.0)
+    }
+
+    /// The next value of a carried array, as in-place updates of `now`, if it has this form, and
+    /// the states that `others` have to read: see [`update`].
+    fn in_place(&mut self, (now, next): (Term, Term), others: &[Term]) -> Option<(Term, HashMap<Term, Term>)> {
+        let (chain, states) = update(self.g, &self.loops, (now, next), others)?;
+        if chain != next {
+            self.fired("lowering.in_place", next, &[chain]);
+        }
+        let made = split_by_arm(self.g, now, chain);
+        if made != chain {
+            self.fired("lowering.exclusive", chain, &[made]);
+            return Some((made, HashMap::new()));
+        }
+        Some((made, states))
+    }
+
+    /// Brings the next values of carried arrays into the form of updates. If arms replace such an
+    /// array, the other terms of the body read the states of its chain.
+    pub(super) fn updates(&mut self, now: &[Term], results: &mut [Term], body: &mut HashMap<Term, Term>) {
+        let (mut states, mut chains, mut replaced) = (HashMap::new(), Vec::new(), HashSet::new());
+        for (k, &now) in now.iter().enumerate() {
+            let others: Vec<Term> = (0..results.len()).filter(|&j| j != k).map(|j| results[j]).collect();
+            let Some((chain, of)) = self.in_place((now, results[k]), &others) else { continue };
+            chains.push((k, chain));
+            if !of.is_empty() {
+                replaced.insert(k);
+                states.extend(of);
+            }
+        }
+        for (k, chain) in chains {
+            results[k] = chain;
+        }
+        if states.is_empty() {
+            return;
+        }
+        let g = &mut *self.g;
+        let mut rewriter = Rewriter::default();
+        for (_, t) in results.iter_mut().enumerate().filter(|r| !replaced.contains(&r.0)) {
+            *t = rewriter.run(g, &[*t], |_, t, _| states.get(&t).copied())[0];
+        }
+        let mut terms: Vec<Term> = body.keys().copied().collect();
+        terms.sort_unstable();
+        for t in terms {
+            let made = rewriter.run(g, &[body[&t]], |_, t, _| states.get(&t).copied())[0];
+            body.insert(t, made);
+        }
+    }
 }
 
 impl LoweredGraph {
@@ -39,7 +110,7 @@ impl LoweredGraph {
             let of = |t: Term| self.new.get(&t).copied().unwrap_or(t);
             let (now, next, before) = (of(array), of(result), g.len());
             let Some(chain) = update_of_caller(g, &self.loops, now, next) else { continue };
-            let made = exclusive::split_by_arm(g, now, chain);
+            let made = split_by_arm(g, now, chain);
             let created = g.reachable(&[made]).into_iter().filter(|t| t.index() >= before);
             self.outer.extend(created.collect::<Vec<_>>());
             self.new.insert(result, made);
@@ -53,7 +124,7 @@ fn update_of_caller(g: &mut Graph, loops: &Loops, now: Term, next: Term) -> Opti
     if g.rank(now) == 0 || next == now {
         return None;
     }
-    let made = Chain { g, loops, now, facts: Vec::new(), splits: SPLITS, dense: true }.chained(next, DEEP)?;
+    let made = Chain { dense: true, ..Chain::new(g, loops, now, &[]) }.chained(next, DEEP)?;
     let (mut stack, mut seen) = (vec![made], HashSet::new());
     while let Some(t) = stack.pop().filter(|&t| t != now) {
         if !seen.insert(t) {
@@ -79,6 +150,20 @@ struct Chain<'a> {
     splits: usize,
     /// Whether whole arrays are added in place.
     dense: bool,
+    /// Other results of the body, and all that they read once it is known.
+    others: &'a [Term],
+    read: Option<HashSet<Term>>,
+    /// The states of the chain, by the terms that they replace.
+    states: HashMap<Term, Term>,
+    /// Whether an arm writes a new array over the carried one.
+    replaced: bool,
+}
+
+impl<'a> Chain<'a> {
+    fn new(g: &'a mut Graph, loops: &'a Loops, now: Term, others: &'a [Term]) -> Self {
+        let (facts, states) = (Vec::new(), HashMap::new());
+        Chain { g, loops, now, facts, splits: SPLITS, dense: false, others, read: None, states, replaced: false }
+    }
 }
 
 impl Chain<'_> {
@@ -91,7 +176,7 @@ impl Chain<'_> {
             outer.push(t);
             t = dst;
         }
-        let mut onto = match *self.g.node(t) {
+        let onto = match *self.g.node(t) {
             _ if t == self.now || continued_by_inner_loop(self.g, self.loops, self.now, t) => t,
             _ if deep == 0 => return None,
             Node::Cond { cond, then, other } => match decided(self.g, cond, &self.facts, DEEP) {
@@ -100,7 +185,9 @@ impl Chain<'_> {
                 None => {
                     let (then, other) = match (self.chained(then, deep - 1), self.chained(other, deep - 1)) {
                         (None, None) => return None,
-                        (a, b) => (a.unwrap_or_else(|| self.whole(then)), b.unwrap_or_else(|| self.whole(other))),
+                        (Some(a), Some(b)) => (a, b),
+                        (Some(a), None) => (a, self.whole(other, a)),
+                        (None, Some(b)) => (self.whole(then, b), b),
                     };
                     self.g.cond(cond, then, other)
                 }
@@ -108,18 +195,65 @@ impl Chain<'_> {
             Node::Prim(Prim::Binary(Binary::Add), _) => self.sum_as_chain(&[t])?,
             _ => return None,
         };
-        for update in outer.into_iter().rev() {
-            onto = self.g.onto(update, onto);
+        Some(self.updated(t, onto, outer))
+    }
+
+    /// These updates of `t`, the newest first, as updates of `onto`, which has the same value. They
+    /// also read `onto`: otherwise `t` would be made beside it, in a copy.
+    fn updated(&mut self, t: Term, mut onto: Term, updates: Vec<Term>) -> Term {
+        let mut states = HashMap::new();
+        // An array that does not depend on the carried one may be read for other reasons.
+        if t != onto && self.g.reachable(&[t]).contains(&self.now) {
+            states.insert(t, onto);
         }
-        Some(onto)
+        for update in updates.into_iter().rev() {
+            let reads = Rewriter::default().run(self.g, &[update], |_, t, _| states.get(&t).copied())[0];
+            onto = self.g.onto(reads, onto);
+            if update != onto {
+                states.insert(update, onto);
+            }
+        }
+        // Under facts, the two are equal only where these hold.
+        if self.facts.is_empty() {
+            self.states.extend(states);
+        }
+        onto
     }
 
     /// A new array, written over the whole carried one. The update costs as much as making the
-    /// whole array, and the arms of a condition beside it stay updates.
-    fn whole(&mut self, t: Term) -> Term {
+    /// whole array, and the arms of a condition beside it stay updates. If the new array is
+    /// computed from a later state of the carried one, it is written over that state. The same
+    /// holds for a state of `beside`, the chain of the other arm, that other results of the body
+    /// read: then that state is made in both arms.
+    fn whole(&mut self, t: Term, beside: Term) -> Term {
+        let (mut new, mut outer) = (t, Vec::new());
+        while let Some(dst) = self.g.destination(new) {
+            outer.push(new);
+            new = dst;
+        }
+        let others = self.others;
+        let read = match self.read.take() {
+            Some(read) => read,
+            None => self.g.reachable(others).into_iter().collect(),
+        };
+        let mut states = self.g.reachable(&[new]);
+        let mut state = beside;
+        while let (true, Some(dst)) = (state != self.now, self.g.destination(state)) {
+            states.extend(read.contains(&state).then_some(state));
+            state = dst;
+        }
+        let is_state = |x: &Term| {
+            self.g.destination(*x).is_some()
+                && self.g.ty(*x) == self.g.ty(self.now)
+                && chain_of_updates(self.g, self.loops, self.now, *x).is_some()
+        };
+        let dst = states.into_iter().filter(is_state).max().unwrap_or(self.now);
+        self.read = Some(read);
+        self.replaced = true;
         let vars: Box<[Var]> = self.g.shape(t).to_vec().iter().map(|_| self.g.fresh()).collect();
         let index = vars.iter().map(|&var| self.g.mk(Node::Var(var))).collect();
-        self.g.mk(Node::Scatter { put: Put::Set, dst: self.now, src: t, vars, index })
+        let all = self.g.mk(Node::Scatter { put: Put::Set, dst, src: new, vars, index });
+        self.updated(new, all, outer)
     }
 
     /// The destination of an update that adds.
@@ -192,8 +326,8 @@ impl Chain<'_> {
         if then.is_none() && other.is_none() {
             return None;
         }
-        let then = then.or_else(|| Some(self.whole(whole?)))?;
-        let other = other.or_else(|| Some(self.whole(rest?)))?;
+        let then = then.or_else(|| Some(self.whole(whole?, other?)))?;
+        let other = other.or_else(|| Some(self.whole(rest?, then)))?;
         Some(self.g.cond(decides, then, other))
     }
 
