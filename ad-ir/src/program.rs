@@ -16,7 +16,7 @@ use proc_macro2::{Ident, TokenStream};
 
 use crate::diag::SrcRange;
 use crate::ir::{Elem, Graph, Loc, RealTy, Term};
-use crate::mode::Mode;
+use crate::mode::{Mode, Saving};
 
 pub use check::{Check, Phase};
 pub use fallible::{Fallible, FallibleKind};
@@ -243,6 +243,8 @@ pub struct Program {
     pub workspace: bool,
     /// The algorithm that differentiates it.
     pub mode: Mode,
+    /// What derivatives of loops save.
+    pub saving: Saving,
     /// The result's type as written; for an `Option` or `Result`, the type of its value.
     pub result_ty: TokenStream,
     /// The result.

@@ -78,12 +78,17 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
         (body.in_primal(d.g, &[condition])[0], value)
     });
     results.extend(saved_values.iter().map(|&t| only_within(d.g, t, bound)));
-    let mut kept = residuals(d.g, &body, s, (d.in_loop, &mut d.analyses));
+    // A step that is a checkpoint is computed again from the carried values before it.
+    let checkpoints = d.g.has_checkpoints(s);
+    let mut kept = match checkpoints {
+        true => Vec::new(),
+        false => residuals(d.g, &body, s, (d.in_loop, &mut d.analyses)),
+    };
     for k in kept.iter_mut().filter(|k| k.row == k.term) {
         k.row = only_within(d.g, k.row, bound);
     }
     results.extend(kept.iter().map(|k| k.row));
-    let mut undo = undos(d.g, &body, s, (bound, &mut d.analyses));
+    let mut undo = if checkpoints { Vec::new() } else { undos(d.g, &body, s, (bound, &mut d.analyses)) };
     results.extend(undo.iter().flat_map(|u| &u.overwritten).map(|o| o.1));
     let mut augmented = scan.clone();
     augmented.body = Body { params: s.body.params.clone(), results: results.into() };
