@@ -52,7 +52,11 @@ impl Attr {
     /// Whether it has options other than the path of the crate.
     pub(super) fn has_options(&self) -> bool {
         let named = self.wrt.is_some() || self.suffix.is_some() || !self.derivatives.is_empty();
-        named || self.workspace.is_some() || self.aux.is_some() || self.mode != Mode::default() || self.saving != Saving::default()
+        named
+            || self.workspace.is_some()
+            || self.aux.is_some()
+            || self.mode != Mode::default()
+            || self.saving != Saving::default()
     }
 
     /// The beginning of the names of a function's derivatives.

@@ -141,13 +141,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn terms_of(
-        &self,
-        value: &Value<'a>,
-        store: &Store<'a>,
-        found: &mut BTreeSet<Term>,
-        seen: &mut BTreeSet<usize>,
-    ) {
+    fn terms_of(&self, value: &Value<'a>, store: &Store<'a>, found: &mut BTreeSet<Term>, seen: &mut BTreeSet<usize>) {
         let mut all = |parts: &[Value<'a>]| parts.iter().for_each(|part| self.terms_of(part, store, found, seen));
         match value {
             Value::Term(t) | Value::Nested(t, _) => drop(found.insert(*t)),

@@ -19,7 +19,8 @@ use crate::passes::lowering::LoweredGraph;
 use crate::passes::manager::Manager;
 use crate::passes::{Pass, Roots};
 use crate::passes::{
-    associate, bulk, checkpoints, filled, flatten, hoist, implied, pairs, push, searches, share, simplify, trip_counts, unroll,
+    associate, bulk, checkpoints, filled, flatten, hoist, implied, pairs, push, searches, share, simplify, trip_counts,
+    unroll,
 };
 use ad_ir::analysis::decisions::Decisions;
 use ad_ir::descriptor::{Descriptor, Further, JVP, VJP};

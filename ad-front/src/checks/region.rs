@@ -20,12 +20,11 @@ impl Lower<'_> {
         f: impl FnOnce(&mut Self) -> Lowered<(R, Vec<Term>)>,
     ) -> Lowered<(R, Vec<Term>)> {
         let one = self.g.lit_usize(1);
-        let size = self.g.prim(Prim::Checkpoint, &[one]);
-        let (var, step, mark) = self.enter(size);
+        let (var, step, mark) = self.enter(one);
         let level = self.state.recurrences.len();
         self.state.recurrences.push(OpenRecurrence { carried: over.to_vec(), ..OpenRecurrence::default() });
         let depth = self.state.frames.len();
-        self.state.frames.push(Frame::Recurrence { var, size, mark, level });
+        self.state.frames.push(Frame::Recurrence { var, size: one, mark, level });
         let made = self.unchanging(None, |me| me.maybe_unreached(f));
         self.state.frames.truncate(depth);
         self.state.facts.forget(mark);
@@ -53,7 +52,8 @@ impl Lower<'_> {
             carried.push(spare.carried);
             results.push(spare.next);
         }
-        let region = OpenLoop { count: size, reverse: false, stop: None, step: var, init, carried, results };
+        let count = self.g.prim(Prim::Checkpoint, &[one]);
+        let region = OpenLoop { count, reverse: false, stop: None, step: var, init, carried, results };
         debug_assert!(!region.results.iter().any(|&t| self.g.depends_on(t, &[step])), "a region has no steps");
         let region = self.g.close_loop_over(&region, over);
         for (k, (_, said)) in flags.into_iter().enumerate() {

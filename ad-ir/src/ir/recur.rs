@@ -296,9 +296,8 @@ impl Closing<'_> {
         if g.is_size(t) {
             return true;
         }
-        let leaf = |t: Term| {
-            l.carried.contains(&t) || over.contains(&t) || matches!(g.node(t), Node::Var(v) if *v == l.step)
-        };
+        let leaf =
+            |t: Term| l.carried.contains(&t) || over.contains(&t) || matches!(g.node(t), Node::Var(v) if *v == l.step);
         !g.any(t, &mut self.depends, &leaf)
     }
 

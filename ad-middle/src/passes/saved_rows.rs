@@ -38,7 +38,8 @@ fn of_body(
             }
         }
     }
-    for (t, scan) in loops.into_iter().filter(|(t, _)| seen.insert(*t)) {
+    loops.retain(|(t, _)| seen.insert(*t));
+    for (t, scan) in loops {
         let kind = if g.has_checkpoints(&scan) { ", each of which is a checkpoint" } else { "" };
         let steps = shown(g, scan.count, hints, DEPTH);
         let saved = rows.remove(&t).unwrap_or_default();
