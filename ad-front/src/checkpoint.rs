@@ -1,6 +1,6 @@
-//! `checkpoint(|| e)`: the value is that of `e`, which a derivative computes again instead of saving
-//! what is inside. The closure is lowered as usual. What depends on the values that it captures
-//! becomes the body of a loop with one step (`checks::region`).
+//! `checkpoint(|| e)`: the value is that of `e`. A derivative computes it again and saves nothing
+//! inside. The closure is lowered as usual. What depends on the values that it captures becomes the
+//! body of a loop with one step (`checks::region`).
 //!
 //! This module must never change the value of `e`, nor the order of its panics.
 

@@ -273,8 +273,7 @@ pub struct Program {
     pub real_param: Option<Ident>,
     /// Assumptions about names. The generated code asserts them.
     pub assumed: Vec<Assumed>,
-    /// Statements at the start of each derivative. They assert that each called function is the one
-    /// whose definition was read.
+    /// Statements at the start of each derivative: each called function is the one that was read.
     pub identities: TokenStream,
     /// The paths that the body imports with `use`. A trait among them may have methods.
     pub imports: Vec<TokenStream>,
