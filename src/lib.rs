@@ -179,6 +179,7 @@ mod guide {
         language "language.md";
         loops "loops.md";
         derivatives "derivatives.md";
+        memory "memory.md";
         calls "calls.md";
         linear_algebra "linear-algebra.md";
         #[cfg(feature = "fft")] fourier "fourier.md";

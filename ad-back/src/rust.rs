@@ -297,7 +297,7 @@ impl Style {
             Prim::And => infix(quote!(&&), prec::AND, prec::AND + 1),
             Prim::Or => infix(quote!(||), prec::OR, prec::OR + 1),
             Prim::Cast(to) => self.cast(from, *to, args[0]),
-            Prim::StopGradient | Prim::UnknownOrder => args[0].clone(),
+            Prim::StopGradient | Prim::UnknownOrder | Prim::Checkpoint => args[0].clone(),
             Prim::Fused => method("mul_add", args),
             _ => return Err(format!("{} is no scalar operation", prim.name())),
         })

@@ -51,7 +51,7 @@ fn stages_of_function() -> Vec<&'static str> {
 
 /// The same of a derivative.
 fn stages_of_derivative() -> Vec<&'static str> {
-    around("differentiation", &["GRADIENT", "DERIVATIVE"], &["result", "rules that fired"])
+    around("differentiation", &["GRADIENT", "DERIVATIVE"], &["result", "what loops save", "rules that fired"])
 }
 
 fn around(first: &'static str, lists: &[&str], last: &[&'static str]) -> Vec<&'static str> {

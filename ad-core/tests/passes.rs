@@ -107,6 +107,7 @@ impl Subject {
 /// A pass. The types of the roots do not change.
 fn after(pass: &Pass, program: &mut terms::Program, what: &str) -> Made {
     let mut cx = Context::of(program.roots.clone());
+    cx.square_root = true;
     cx.active.clone_from(&program.active);
     let old = program.roots.all();
     let (roots, fired) = pass.alone(&mut program.g, &program.roots, &mut cx);

@@ -10,7 +10,7 @@ use syn::{Expr, Lit, Meta, Token};
 use ad_ir::catalogue;
 use ad_ir::descriptor::{self, Descriptor, Further, OptionArguments};
 use ad_ir::diag::{Diags, SrcRange, suggest};
-use ad_ir::mode::Mode;
+use ad_ir::mode::{Mode, Saving};
 
 /// The parsed attribute.
 pub(super) struct Attr {
@@ -29,6 +29,8 @@ pub(super) struct Attr {
     pub aux: Option<SrcRange>,
     /// The algorithm of differentiation.
     pub mode: Mode,
+    /// What derivatives of loops save.
+    pub saving: Saving,
     /// The option `suffix`: a text that follows the function's name in the names of its
     /// derivatives.
     pub suffix: Option<String>,
@@ -50,7 +52,11 @@ impl Attr {
     /// Whether it has options other than the path of the crate.
     pub(super) fn has_options(&self) -> bool {
         let named = self.wrt.is_some() || self.suffix.is_some() || !self.derivatives.is_empty();
-        named || self.workspace.is_some() || self.aux.is_some() || self.mode != Mode::default()
+        named
+            || self.workspace.is_some()
+            || self.aux.is_some()
+            || self.mode != Mode::default()
+            || self.saving != Saving::default()
     }
 
     /// The beginning of the names of a function's derivatives.
@@ -76,6 +82,7 @@ const OTHERS: &[Other] = &[
     Other { name: "workspace", read: workspace },
     Other { name: "aux", read: aux },
     Other { name: "suffix", read: suffix },
+    Other { name: "checkpoint", read: checkpoint },
 ];
 
 /// Parses the attribute. An invalid argument is reported and ignored.
@@ -89,6 +96,7 @@ pub(super) fn parse(tokens: TokenStream, diags: &mut Diags) -> Attr {
         workspace: None,
         aux: None,
         mode: Mode::default(),
+        saving: Saving::default(),
         suffix: None,
         krate: quote!(::ad),
     };
@@ -172,6 +180,24 @@ fn mode(option: &Other, meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &m
     } else {
         let all = Mode::ALL.iter().map(|mode| mode.name()).chain(Mode::RESERVED.iter().copied());
         diags.push(range, catalogue::unknown_mode(&name, suggest(&name, all), &usual));
+    }
+}
+
+fn checkpoint(option: &Other, meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &mut Diags) {
+    let usual = format!("{} = \"{}\"", option.name, Saving::NAMES[0]);
+    let Some(name) = string(meta) else {
+        diags.push(range, catalogue::malformed_option(option.name, &usual));
+        return;
+    };
+    match Saving::named(&name) {
+        None => {
+            let near = suggest(&name, Saving::NAMES.iter().copied());
+            diags.push(range, catalogue::unknown_checkpoints(&name, near, &usual));
+        }
+        Some(_) if attr.saving != Saving::default() => {
+            diags.push(range, catalogue::option_twice(option.name));
+        }
+        Some(saving) => attr.saving = saving,
     }
 }
 

@@ -5,6 +5,7 @@
 //! is omitted.
 
 mod close;
+mod region;
 
 use super::lower::Lower;
 use super::panic_messages::PanicMessage;

@@ -16,7 +16,7 @@ use super::value::Lowered;
 use ad_ir::catalogue;
 use ad_ir::diag::{Diags, SrcRange, text_of};
 use ad_ir::ir::Elem;
-use ad_ir::mode::Mode;
+use ad_ir::mode::{Mode, Saving};
 use ad_ir::program::{Declared, ListType, ParamTree, Role};
 
 /// Parses the signature of a function that is compiled on its own. It need not have real parameters
@@ -96,6 +96,7 @@ fn read(
         several_shapes: false,
         workspace: false,
         mode,
+        saving: Saving::default(),
         derivatives: Vec::new(),
         krate: krate.clone(),
     })

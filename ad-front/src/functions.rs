@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::arith::Selection;
+use super::checkpoint::{checkpoint, with_terms};
 use super::lower::Lower;
 use super::methods::parts;
 use super::open::DynamicPart;
@@ -96,6 +97,9 @@ pub(super) const CHOOSING: &[Row] = &[
     row("stop_gradient", On::Dsl, (1, 1), stop_gradient, "the same value, as a constant: no derivative goes there")
         .order(ResultOrder::Given)
         .called("0.0_f64"),
+    row("checkpoint", On::Dsl, (1, 1), checkpoint, "the value of a closure, computed again in a derivative")
+        .order(ResultOrder::Given)
+        .called("|| 0.0_f64"),
 ];
 
 /// Functions that hold a value.
@@ -473,41 +477,9 @@ fn stop_gradient<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'
     stopped(me, x, range)
 }
 
-/// Removes the derivative of all reals in a value. A value that may hide a real (such as a closure,
-/// through its captures) is refused.
+/// Removes the derivative of all reals in a value.
 fn stopped<'a>(me: &mut Lower<'a>, x: &Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
-    let mut all = |parts: &[Value<'a>]| parts.iter().map(|v| stopped(me, v, range)).collect::<Lowered<Rc<[_]>>>();
-    Ok(match x {
-        Value::List(parts) => Value::List(all(parts)?),
-        Value::Matrix(parts) => Value::Matrix(all(parts)?),
-        Value::Tuple(parts) | Value::Struct(_, parts) => x.with_parts(all(parts)?),
-        Value::Sum(sum) => {
-            let payloads = sum.payloads.iter().map(|p| p.as_ref().map(|p| all(p)).transpose());
-            Value::Sum(Rc::new(super::value::EnumValue {
-                payloads: payloads.collect::<Lowered<_>>()?,
-                ..(**sum).clone()
-            }))
-        }
-        Value::Option(value, exists) => Value::Option(stopped(me, value, range)?.into(), *exists),
-        Value::Term(t) => Value::Term(stopped_term(me, *t)),
-        Value::Nested(t, levels) => Value::Nested(stopped_term(me, *t), *levels),
-        Value::DynamicPart(part) => {
-            let all = stopped_term(me, part.all);
-            Value::DynamicPart(Rc::new(DynamicPart { all, lens: Rc::clone(&part.lens) }))
-        }
-        // The only reals in these values are constants.
-        Value::Number(_)
-        | Value::Filled(..)
-        | Value::Range(_)
-        | Value::None
-        | Value::Axis(_)
-        | Value::Unit
-        | Value::Never => x.clone(),
-        other => {
-            let found = me.describe(other);
-            return Err(me.error(range, catalogue::expected(wanted::VALUE, &found)));
-        }
-    })
+    with_terms(me, x, range, &mut |me, t| stopped_term(me, t))
 }
 
 pub(super) fn stopped_term(me: &mut Lower, t: Term) -> Term {

@@ -24,6 +24,7 @@ mod calls;
 mod carried_types;
 mod carry;
 mod changes;
+mod checkpoint;
 mod checks;
 mod closure_conversion;
 mod collected;

@@ -94,7 +94,14 @@ pub(super) fn may_precede_guards(g: &Graph, t: Term, known: &[Term]) -> bool {
             Node::Size(..) | Node::Lit(_) => {}
             Node::Input(_) if g.rank(t) == 0 => {}
             Node::Prim(
-                Prim::Int(_) | Prim::IntNeg | Prim::Compare(_) | Prim::Not | Prim::And | Prim::Or | Prim::Cast(_),
+                Prim::Int(_)
+                | Prim::IntNeg
+                | Prim::Checkpoint
+                | Prim::Compare(_)
+                | Prim::Not
+                | Prim::And
+                | Prim::Or
+                | Prim::Cast(_),
                 args,
             ) if g.rank(t) == 0 => stack.extend(args.iter().copied()),
             _ => return false,

@@ -552,6 +552,7 @@ pub(super) fn finish(mut lower: Lower<'_>, item: &ItemFn, mut result: OutputTree
         example: lower.example,
         workspace: sig.workspace,
         mode: sig.mode,
+        saving: sig.saving,
         result_ty: sig.result_ty.clone(),
         result,
         aux: sig.aux,

@@ -17,7 +17,7 @@ use ad_ir::catalogue;
 use ad_ir::descriptor::{self, Descriptor, Structure};
 use ad_ir::diag::{Diags, Poison, SrcRange, suggest, text_of};
 use ad_ir::ir::Elem;
-use ad_ir::mode::Mode;
+use ad_ir::mode::{Mode, Saving};
 use ad_ir::program::{Container, Declared, DefinedType, Fallible, FallibleKind, ParamTree, Tree, Within};
 use ad_ir::rust_types::fallible_type;
 
@@ -67,6 +67,8 @@ pub(super) struct Sig {
     pub workspace: bool,
     /// The algorithm of differentiation.
     pub mode: Mode,
+    /// What derivatives of loops save.
+    pub saving: Saving,
     /// The requested derivatives.
     pub derivatives: Vec<&'static Descriptor>,
     /// The path of the crate `ad`.
@@ -162,6 +164,7 @@ pub(super) fn parse(item: &ItemFn, attr: &Attr, types: &Definitions, diags: &mut
         several_shapes: false,
         workspace: attr.workspace.is_some(),
         mode: attr.mode,
+        saving: attr.saving,
         krate: attr.krate.clone(),
     })
 }

@@ -10,6 +10,27 @@ pub enum Mode {
     DualArrays,
 }
 
+/// What the derivative of a loop saves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Saving {
+    /// What it reads of each step.
+    #[default]
+    EachStep,
+    /// The carried values of every `sqrt(n)`-th step. Steps run again.
+    SquareRoot,
+}
+
+impl Saving {
+    /// The names in `checkpoint = ".."`.
+    pub const NAMES: &[&str] = &["sqrt"];
+
+    /// The schedule of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Saving> {
+        (name == "sqrt").then_some(Saving::SquareRoot)
+    }
+}
+
 impl Mode {
     /// Every algorithm that is implemented.
     pub const ALL: &[Mode] = &[Mode::DualArrays];

@@ -17,7 +17,7 @@ use proc_macro2::{Ident, TokenStream};
 
 use crate::diag::SrcRange;
 use crate::ir::{Elem, Graph, Loc, RealTy, Term};
-use crate::mode::Mode;
+use crate::mode::{Mode, Saving};
 
 pub use check::{Check, Phase};
 pub use fallible::{Fallible, FallibleKind};
@@ -242,6 +242,8 @@ pub struct Program {
     pub workspace: bool,
     /// The algorithm that differentiates it.
     pub mode: Mode,
+    /// What derivatives of loops save.
+    pub saving: Saving,
     /// The result's type as written; for an `Option` or `Result`, the type of its value.
     pub result_ty: TokenStream,
     /// The result.
@@ -270,8 +272,7 @@ pub struct Program {
     pub real_param: Option<Ident>,
     /// Assumptions about names. The generated code asserts them.
     pub assumed: Vec<Assumed>,
-    /// Statements at the start of each derivative. They assert that each called function is the one
-    /// whose definition was read.
+    /// Statements at the start of each derivative: each called function is the one that was read.
     pub identities: TokenStream,
     /// The paths that the body imports with `use`. A trait among them may have methods.
     pub imports: Vec<TokenStream>,

@@ -20,11 +20,13 @@ use crate::passes::lowering::LoweredGraph;
 use crate::passes::manager::Manager;
 use crate::passes::{Pass, Roots};
 use crate::passes::{
-    associate, bulk, filled, flatten, hoist, implied, pairs, push, searches, share, simplify, trip_counts, unroll,
+    associate, bulk, checkpoints, filled, flatten, hoist, implied, pairs, push, searches, share, simplify, trip_counts,
+    unroll,
 };
 use ad_ir::analysis::decisions::Decisions;
 use ad_ir::descriptor::{Descriptor, Further, JVP, VJP};
 use ad_ir::ir::{Graph, Term, valid};
+use ad_ir::mode::Saving;
 use ad_ir::prim::structural::Callee;
 use ad_ir::program::{Compressed, Declared, Param, ParamTree, Program, RaggedPart, Routine, Staged};
 use ad_ir::stage;
@@ -44,6 +46,7 @@ const FUNCTION: &[Pass] = &[
     unroll::PASS,
     ring_buffers::PASS,
     trip_counts::PASS,
+    checkpoints::PASS,
 ];
 
 /// The passes over a derivative that may be differentiated again.
@@ -77,6 +80,7 @@ const SOURCE: &str = "source";
 const INNER_DERIVATIVES: &str = "derivatives inside";
 const DIFFERENTIATION: &str = "differentiation";
 const RESULT: &str = "result";
+const SAVED: &str = "what loops save";
 const FIRED: &str = "rules that fired";
 /// The names of programs in the log: the function itself, and a function that is differentiated
 /// inside of it.
@@ -96,6 +100,7 @@ pub fn prepare(mut program: Program, mut log: Option<&mut Log>) -> Prepared {
     let mut manager = Manager::new(FUNCTION_ITSELF, log, &program.hints);
     manager.cx.active = program.active.iter().filter_map(|&k| program.params[k].input).collect();
     manager.cx.lists = lists;
+    manager.cx.square_root = program.saving == Saving::SquareRoot;
     if roots != source {
         manager.record(g, INNER_DERIVATIVES, &roots);
     }
@@ -188,6 +193,7 @@ pub fn derive(prepared: &mut Prepared, which: &Descriptor, log: Option<&mut Log>
     let roots = manager.run(g, GRADIENT, made.roots.clone());
     let roots = manager.run(g, DERIVATIVE, roots);
     manager.record(g, RESULT, &roots);
+    manager.record_saved_rows(g, SAVED, &roots);
     let exact = (*manager.cx.exact(g)).clone();
     let fired = format!("{:?}", manager.cx.fired);
     manager.log_text(FIRED, &fired);

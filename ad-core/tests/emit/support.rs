@@ -249,6 +249,7 @@ impl Case {
             example: None,
             workspace: false,
             mode: crate::common::modes::mode(),
+            saving: ad_core::mode::Saving::default(),
             result_ty: quote!(),
             result: result.clone(),
             aux: false,

@@ -225,12 +225,6 @@ fn names() {
 
             (left to rustc) `sum` takes 1 argument, not 0"#]],
     );
-    says(
-        quote! { fn f(x: f64) -> f64 { checkpoint(|| x) } },
-        expect![[r#"
-            `checkpoint` is not supported yet
-            = help: remove it, and write the value itself"#]],
-    );
 }
 
 #[test]

@@ -360,7 +360,14 @@ impl Lower<'_> {
                 Node::Input(_) => matches!(self.g.ty(t), Type::Array(Elem::Int(_), shape) if shape.is_empty()),
                 Node::Prim(prim, _) => matches!(
                     prim,
-                    Prim::Int(_) | Prim::IntNeg | Prim::Compare(_) | Prim::Not | Prim::And | Prim::Or | Prim::Cast(_)
+                    Prim::Int(_)
+                        | Prim::IntNeg
+                        | Prim::Checkpoint
+                        | Prim::Compare(_)
+                        | Prim::Not
+                        | Prim::And
+                        | Prim::Or
+                        | Prim::Cast(_)
                 ),
                 _ => false,
             };

@@ -257,7 +257,14 @@ impl Reader<'_, '_> {
             Node::Prim(prim, args) => {
                 let known = matches!(
                     prim,
-                    Prim::Int(_) | Prim::IntNeg | Prim::Compare(_) | Prim::Not | Prim::And | Prim::Or | Prim::Cast(_)
+                    Prim::Int(_)
+                        | Prim::IntNeg
+                        | Prim::Checkpoint
+                        | Prim::Compare(_)
+                        | Prim::Not
+                        | Prim::And
+                        | Prim::Or
+                        | Prim::Cast(_)
                 );
                 let args: Option<Vec<Formula>> = args.iter().filter(|_| known).map(|&a| self.read(a)).collect();
                 Some(Formula::Prim(prim.clone(), args.filter(|_| known)?))

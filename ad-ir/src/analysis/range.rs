@@ -390,6 +390,7 @@ impl Facts {
     fn form(&mut self, g: &Graph, t: Term) -> Linear {
         let exact = match g.node(t) {
             Node::Prim(Prim::Int(op), args) if args.len() == 2 => self.exact(g, *op, args[0], args[1]),
+            Node::Prim(Prim::Checkpoint, args) => Some(self.linear(g, args[0])),
             Node::Prim(Prim::IntNeg, args) => Linear::default().minus(&self.linear(g, args[0])),
             Node::Prim(Prim::Cast(_), args) if matches!(g.elem(args[0]), Elem::Int(_)) => Some(self.linear(g, args[0])),
             _ => None,

@@ -59,6 +59,10 @@ pub fn unknown_mode(mode: &str, near: Option<&str>, usual: &str) -> Message {
     message(format!("there is no mode `{mode}`")).maybe(near, &format!("remove the mode, or write `{usual}`"))
 }
 
+pub fn unknown_checkpoints(name: &str, near: Option<&str>, usual: &str) -> Message {
+    message(format!("there is no schedule of checkpoints `{name}`")).maybe(near, &format!("write `{usual}`"))
+}
+
 /// `instead`: the replacement from the derivative's descriptor. It has the same meaning in the two
 /// functions below.
 pub fn derivative_of_an_array(option: &str, array: bool, instead: &str) -> Message {

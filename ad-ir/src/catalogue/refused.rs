@@ -287,7 +287,6 @@ pub fn macro_call(name: &str) -> Message {
 
 /// Functions and methods that are reserved and not supported yet.
 const RESERVED: &[Refusal] = &[
-    row("checkpoint", "remove it, and write the value itself"),
     row("cumprod", "write `cumprod(&x)`, along the last axis"),
     row("geomspace", "write `Array1::linspace(a.ln(), b.ln(), n).exp()`"),
     row("rfold", "write `x.iter().rev().fold(..)`"),

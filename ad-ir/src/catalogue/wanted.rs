@@ -6,6 +6,7 @@
 pub const ARRAY: &str = "an array";
 pub const BOOL: &str = "`bool`";
 pub const BOOL_OR_INTEGER: &str = "`bool` or an integer";
+pub const CLOSURE: &str = "a closure without parameters: `checkpoint(|| e)`";
 pub const FUNCTION: &str = "a closure or the path of a function";
 pub const INTEGERS: &str = "integers";
 pub const INTEGERS_OR_BOOLS: &str = "integers or booleans";

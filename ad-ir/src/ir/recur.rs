@@ -60,7 +60,9 @@ enum Taken {
 struct Closing<'l> {
     g: &'l mut Graph,
     l: &'l OpenLoop,
-    /// Whether a term depends on the step or on a carried value.
+    /// The outer terms that are captures in any case.
+    over: &'l [Term],
+    /// Whether a term depends on the step, on a carried value, or on one of these.
     depends: HashMap<Term, bool>,
     /// Whether it mentions an input or another loop's placeholder.
     data: HashMap<Term, bool>,
@@ -108,6 +110,13 @@ impl Graph {
             && scan.body.results.iter().all(|&t| matches!(self.node(t), Node::Prim(Prim::Onto(..), _)))
     }
 
+    /// Whether each step of a loop is a checkpoint, see [`Prim::Checkpoint`]. No pass may take
+    /// anything out of its steps, nor save what a step computes.
+    #[must_use]
+    pub fn has_checkpoints(&self, scan: &Scan) -> bool {
+        matches!(self.node(scan.count), Node::Prim(Prim::Checkpoint, _))
+    }
+
     /// Whether a term depends on one of these placeholders or free variables.
     #[must_use]
     pub fn depends_on(&self, t: Term, leaves: &[Term]) -> bool {
@@ -130,8 +139,15 @@ impl Graph {
     /// step's own index are consumed, one row in each step.
     #[track_caller]
     pub fn close_loop(&mut self, l: &OpenLoop) -> Term {
+        self.close_loop_over(l, &[])
+    }
+
+    /// [`Graph::close_loop`] with these outer terms as captures. The body computes everything that
+    /// depends on them, although it is the same in each step.
+    #[track_caller]
+    pub fn close_loop_over(&mut self, l: &OpenLoop, over: &[Term]) -> Term {
         let (depends, data) = (HashMap::new(), HashMap::new());
-        let mut c = Closing { g: self, l, depends, data, outside: LoopInputs::default(), new: HashMap::new() };
+        let mut c = Closing { g: self, l, over, depends, data, outside: LoopInputs::default(), new: HashMap::new() };
         on_demand(&mut c, l.results.iter().copied());
         let results: Vec<Term> = l.results.iter().map(|t| c.new[t]).collect();
         let outside = c.outside;
@@ -271,7 +287,7 @@ impl Graph {
 impl Closing<'_> {
     /// Whether a term is the same in each step, so that it could be outside of the loop.
     fn is_outer(&mut self, t: Term) -> bool {
-        let (g, l) = (&*self.g, self.l);
+        let (g, l, over) = (&*self.g, self.l, self.over);
         if g.free(t).iter().any(|v| !v.is_fresh()) {
             return false;
         }
@@ -281,7 +297,8 @@ impl Closing<'_> {
         if g.is_size(t) {
             return true;
         }
-        let leaf = |t: Term| l.carried.contains(&t) || matches!(g.node(t), Node::Var(v) if *v == l.step);
+        let leaf =
+            |t: Term| l.carried.contains(&t) || over.contains(&t) || matches!(g.node(t), Node::Var(v) if *v == l.step);
         !g.any(t, &mut self.depends, &leaf)
     }
 
@@ -380,6 +397,9 @@ impl OnDemand for Closing<'_> {
     fn enter(&mut self, &t: &Term, needs: &mut Needs<'_, Term>) -> Option<Term> {
         if self.l.carried.contains(&t) {
             return Some(t);
+        }
+        if self.over.contains(&t) {
+            return Some(self.captured(t));
         }
         let node = self.g.node_rc(t);
         if matches!(*node, Node::Var(v) if v == self.l.step) {

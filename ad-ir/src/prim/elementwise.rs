@@ -87,6 +87,11 @@ pub(super) fn infer(prim: &Prim, g: &dyn Types, args: &[Term]) -> Typed {
             g.array(args[0])?;
             Ok(g.ty(args[0]).clone())
         }
+        Prim::Checkpoint => {
+            arity(1)?;
+            ensure!(*g.ty(args[0]) == Type::scalar(Elem::USIZE), "a number of steps is a `usize`");
+            Ok(g.ty(args[0]).clone())
+        }
         Prim::Finished => {
             arity(1)?;
             shaped(Elem::Bool, g.array(args[0])?.1.into())

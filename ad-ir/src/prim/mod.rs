@@ -263,6 +263,7 @@ impl Prim {
             Prim::RelaxedExact => "relaxed_exact".into(),
             Prim::UnknownOrder => "unknown_order".into(),
             Prim::Finished => "finished".into(),
+            Prim::Checkpoint => "checkpoint".into(),
             _ => self.structural(|s| s.name()).unwrap_or_default(),
         }
     }

@@ -171,8 +171,9 @@ pub(super) fn bulk(g: &mut Graph, scan: Scan, exact: &[bool], wanted: &[bool]) -
             return g.scan(scan);
         }
         let flags = |all: &[bool]| of.iter().map(|&k| all[k]).collect::<Vec<bool>>();
+        let checkpoints = g.has_checkpoints(&scan);
         let parts = Distribution::new(g, scan, flags(exact), flags(wanted));
-        parts.run()
+        if checkpoints { parts.without_unused() } else { parts.run() }
     })
 }
 
@@ -262,6 +263,14 @@ impl<'g> Distribution<'g> {
         self.products();
         self.decide();
         // Remove the values that only the results that have left the loop needed.
+        self.unused();
+        self.make()
+    }
+
+    /// Only drops what no iteration changes and what nothing reads.
+    fn without_unused(mut self) -> Term {
+        self.fixed();
+        self.literals();
         self.unused();
         self.make()
     }

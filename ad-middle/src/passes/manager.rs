@@ -13,6 +13,7 @@ use std::rc::Rc;
 use super::flatten::ListRows;
 use super::lowering::{self, LoweredGraph};
 use super::roots::Roots;
+use super::saved_rows;
 use super::simplify::{self, Fired};
 use super::trace;
 use ad_ir::analysis::decisions::Decisions;
@@ -53,6 +54,8 @@ impl std::fmt::Debug for Pass {
 pub struct Context {
     /// The inputs that derivatives are taken with respect to.
     pub active: Vec<u32>,
+    /// Whether outermost loops save the carried values of about every `sqrt(n)`-th step.
+    pub square_root: bool,
     /// The rows of lists of `Vec`s that stand one after the other in one vector.
     pub lists: Vec<ListRows>,
     /// How often each rule of the simplifier fired.
@@ -259,7 +262,15 @@ impl<'l> Manager<'l> {
         }
     }
 
-    /// Logs a text.
+    /// Logs what the loops of a derivative save.
+    pub(crate) fn record_saved_rows(&mut self, g: &Graph, stage: &str, roots: &Roots) {
+        if self.log.is_some() {
+            let text = saved_rows::saved_rows(g, &roots.all(), &self.hints);
+            self.log_text(stage, &text);
+        }
+    }
+
+    /// Logs the text of a stage.
     pub(crate) fn log_text(&mut self, stage: &str, text: &str) {
         if let Some(log) = self.log.as_deref_mut() {
             log.push(&format!("{}: {stage}", self.subject), text.to_string());

@@ -3,6 +3,7 @@
 //! `pipeline` lists the order in which they run. A pass does not read `syn`, does not write tokens,
 //! and does not recognise whole functions.
 
+pub(crate) mod checkpoints;
 pub(crate) mod element;
 pub(crate) mod filled;
 pub mod flatten;
@@ -14,6 +15,7 @@ pub mod lowering;
 pub(crate) mod manager;
 pub(crate) mod rewrite;
 pub(crate) mod roots;
+pub(crate) mod saved_rows;
 pub(crate) mod searches;
 pub(crate) mod trace;
 pub(crate) mod trip_counts;

@@ -64,7 +64,7 @@ pub(crate) fn lines(g: &Graph, steps: &[FiredRewrite], hints: &SortedMap<Term, S
 }
 
 /// A term on one line.
-fn shown(g: &Graph, t: Term, hints: &SortedMap<Term, String>, depth: usize) -> String {
+pub(super) fn shown(g: &Graph, t: Term, hints: &SortedMap<Term, String>, depth: usize) -> String {
     let node = g.node(t);
     let leaf = matches!(node, Node::Input(_) | Node::Size(..) | Node::Var(_) | Node::Param(..) | Node::Lit(_));
     if leaf {

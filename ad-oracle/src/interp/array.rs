@@ -58,7 +58,7 @@ pub(super) fn prim(prim: &Prim, args: &[&Array], work: &mut Work) -> Out {
             work.real += 2 * n * rows.unwrap_or(0) as u64;
         }
         Prim::Fused => work.real += 2 * n,
-        Prim::StopGradient | Prim::RelaxedExact | Prim::UnknownOrder | Prim::Finished => {}
+        Prim::StopGradient | Prim::RelaxedExact | Prim::UnknownOrder | Prim::Finished | Prim::Checkpoint => {}
         Prim::Replicate(_)
         | Prim::Transpose(_)
         | Prim::Reshape
@@ -135,7 +135,7 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
             Ok(Array { elem: args[1].elem, shape: args[1].shape.clone(), data })
         }
         Prim::Cast(to) => cast(*to, args[0]),
-        Prim::UnknownOrder => Ok(args[0].clone()),
+        Prim::UnknownOrder | Prim::Checkpoint => Ok(args[0].clone()),
         Prim::Finished => {
             let data = Data::Bool(vec![true; args[0].shape.iter().product()]);
             Ok(Array { elem: Elem::Bool, shape: args[0].shape.clone(), data })

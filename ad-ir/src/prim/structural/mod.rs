@@ -327,6 +327,12 @@ primitives! {
         /// check's condition: where it is computed, a panic of the called function is not lost,
         /// although nothing else may read the call's result.
         Finished;
+        /// `[n]`, a `usize`: n, the number of steps of a loop each of whose steps is a checkpoint.
+        /// A derivative of such a loop saves the carried values before each step and nothing that a
+        /// step computes; it computes a step again. No pass takes anything out of such a step, so
+        /// what a derivative computes again is never one term with what the function computes.
+        /// Loops that are made from this loop have the same number of steps, and so the same mark.
+        Checkpoint;
     }
     structural {
         /// `[x, size...]`: new axes of these sizes at these positions of the result (ascending).

@@ -276,6 +276,7 @@ impl Dualise<'_, '_> {
             | Prim::IntNeg
             | Prim::TotalOrder
             | Prim::Finished
+            | Prim::Checkpoint
             | Prim::Not
             | Prim::And
             | Prim::Or

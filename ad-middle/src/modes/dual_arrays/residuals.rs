@@ -105,6 +105,7 @@ fn candidates(
             None if (g.ty(t).is_real() || super::call::is_call(g, t)) && expensive(g, t) || found_by_search(g, t) => {
                 found.push((t, guard.clone(), Why::Expensive))
             }
+            None if of_checkpoint(g, t) => found.push((t, guard.clone(), Why::Expensive)),
             None if decides(g, t) => found.push((t, guard.clone(), Why::Decision)),
             _ => {}
         }
@@ -113,6 +114,10 @@ fn candidates(
     let implied = analyses.get::<ImpliedGuards>(g, &body.primal);
     for delta in &body.deltas {
         let Delta::Scan(inner) = delta else { continue };
+        // Nothing that is computed between checkpoints is saved.
+        if g.has_checkpoints(&inner.scan) {
+            continue;
+        }
         let rows = || inner.residuals.iter().map(|k| k.row);
         let left = recomputed_results(g, &body.primal, inner.saved.iter().copied().chain(rows()));
         let saved = inner.saved.iter().map(|&t| (t, true));
@@ -544,6 +549,14 @@ fn decides(g: &Graph, t: Term) -> bool {
     match g.node(t) {
         Node::Prim(Prim::Compare(_), _) => g.rank(t) == 0,
         Node::Prim(Prim::Cast(_), args) => g.rank(t) == 0 && !g.ty(t).is_real() && g.ty(args[0]).is_real(),
+        _ => false,
+    }
+}
+
+/// Whether it is a result of a loop whose steps are checkpoints.
+fn of_checkpoint(g: &Graph, t: Term) -> bool {
+    match g.node(t) {
+        Node::Proj(of, _) => matches!(g.node(*of), Node::Scan(s) if g.has_checkpoints(s)),
         _ => false,
     }
 }

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use ad_ir::analysis::bounds::Bounds;
 use ad_ir::analysis::guards::Guard;
 use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
+use ad_ir::prim::Prim;
 
 use super::delta::{Delta, DeltaId, DeltaLeaf, ScanDelta, Tangent};
 use super::derived::Derived;
@@ -78,12 +79,17 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
         (body.in_primal(d.g, &[condition])[0], value)
     });
     results.extend(saved_values.iter().map(|&t| only_within(d.g, t, bound)));
-    let mut kept = residuals(d.g, &body, s, (d.in_loop, &mut d.analyses));
+    // A step that is a checkpoint is computed again from the carried values before it.
+    let checkpoints = d.g.has_checkpoints(s);
+    let mut kept = match checkpoints {
+        true => Vec::new(),
+        false => residuals(d.g, &body, s, (d.in_loop, &mut d.analyses)),
+    };
     for k in kept.iter_mut().filter(|k| k.row == k.term) {
         k.row = only_within(d.g, k.row, bound);
     }
     results.extend(kept.iter().map(|k| k.row));
-    let mut undo = undos(d.g, &body, s, (bound, &mut d.analyses));
+    let mut undo = if checkpoints { Vec::new() } else { undos(d.g, &body, s, (bound, &mut d.analyses)) };
     results.extend(undo.iter().flat_map(|u| &u.overwritten).map(|o| o.1));
     let mut augmented = scan.clone();
     augmented.body = Body { params: s.body.params.clone(), results: results.into() };
@@ -215,6 +221,14 @@ pub(super) fn forward(
     places.into_iter().map(|place| place.map(|k| g.proj(new, k))).collect()
 }
 
+/// The number of steps, if it is a literal.
+fn literal_steps(g: &Graph, s: &Scan) -> Option<i128> {
+    match g.node(s.count) {
+        Node::Prim(Prim::Checkpoint, args) => g.int_value(args[0]),
+        _ => g.int_value(s.count),
+    }
+}
+
 fn derived_originals(s: &Scan) -> usize {
     s.body.params.len()
 }
@@ -236,7 +250,10 @@ pub(super) fn transpose(
         .filter(|&k| if k < carries { s.carried[k] } else { s.body.tangents[k].is_some() })
         .collect();
     let at_least = |zeros: KnownZeros| if zeros == KnownZeros::None { zeros } else { zeros.max(KnownZeros::Idle) };
-    let seen = |k: usize| parts.get(&k).map_or(KnownZeros::Idle, |ct| at_least(ct.hidden(g)));
+    // The only step of a loop starts with the cotangents of the results themselves.
+    let one = literal_steps(g, &s.scan) == Some(1);
+    let start = |zeros: KnownZeros| if one { zeros } else { at_least(zeros) };
+    let seen = |k: usize| parts.get(&k).map_or(KnownZeros::Idle, |ct| start(ct.hidden(g)));
     let mut masked: Vec<KnownZeros> = (0..s.body.primal.len()).map(seen).collect();
     let mut derived = Derived::new(&s.scan);
     let mut order = Vec::new();
@@ -350,7 +367,7 @@ pub(super) fn transpose(
     }
     // A loop without steps does not read its captures. Their cotangents are then zeros of values
     // that are not read.
-    let runs = g.int_value(s.scan.count).is_some_and(|n| n > 0);
+    let runs = literal_steps(g, &s.scan).is_some_and(|n| n > 0);
     let unread = if runs { KnownZeros::None } else { KnownZeros::Unread };
     // Captures come first: the first cotangent that is sent to a capture contains the capture's
     // earlier cotangent.

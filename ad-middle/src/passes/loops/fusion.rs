@@ -37,7 +37,11 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     for t in g.reachable(roots) {
         if let Node::Scan(scan) = g.node(t) {
             let scan = (**scan).clone();
-            if !g.is_open(t) && g.free(t).is_empty() && only_accumulates(g, t, &scan, &exact) {
+            if !g.is_open(t)
+                && g.free(t).is_empty()
+                && !g.has_checkpoints(&scan)
+                && only_accumulates(g, t, &scan, &exact)
+            {
                 all.push((t, scan));
             }
         }

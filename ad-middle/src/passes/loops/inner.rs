@@ -33,7 +33,7 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
         let Node::Scan(mut scan) = with_rewritten_children(g, t, done) else { return None };
         scan.body.results = pass(g, &scan.body.results, cx).into();
-        if is_plain(&scan) {
+        if is_plain(&scan) && !g.has_checkpoints(&scan) {
             fixed_inside(g, &mut scan);
             fixed(g, &mut scan);
             beside_arrays(g, &mut scan);

@@ -155,6 +155,7 @@ pub(super) const ZIPS: &[Line] = &[
 
 pub(super) const OTHERS: &[Line] = &[
     ("S", "({S} * stop_gradient({S}))", "function.stop_gradient", ""),
+    ("S", "checkpoint(|| {S})", "function.checkpoint", ""),
     ("S", "Array1::<{F}>::range({=0.25}, {=2.0}, {=0.5}).sum()", "type.range array.sum", ""),
     ("I", "{I}.div_ceil(3)", "integer.div_ceil", ""),
     ("A:m", "{A:n,m}.fold_axis(Axis(0), {K}, |&$a, &$x| $a * {=0.5} + $x.sin())", "array.fold_axis", ""),
