@@ -82,7 +82,8 @@ const CRATES: &[(&str, &[&str])] = &[
     ("ad-middle", &["ad-ir", "proc-macro2", "quote"]),
     ("ad-front", &["ad-ir", "proc-macro2", "quote", "syn"]),
     ("ad-ir", &["proc-macro2", "quote", "syn"]),
-    ("ad-runtime", &["ndarray"]),
+    // ndarray depends on num-traits, and its `NdFloat` has a bound of it.
+    ("ad-runtime", &["ndarray", "num-traits"]),
     ("ad-oracle", &["ad-core"]),
 ];
 

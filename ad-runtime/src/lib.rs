@@ -13,6 +13,7 @@
 //! - `place`: constants of the place of a definition.
 //! - `calls`: the records of calls of recursive functions.
 //! - `check`: the functions that `check_grad!` calls.
+//! - `dual_numbers`: numbers that know their derivatives, for functions whose body is not read.
 //! - [`Csr`]: a sparse Jacobian.
 //! - [`Workspace`]: memory that calls of a derivative share.
 //! - [`Real`], [`Differentiable`]: the two traits a user may write in a bound.
@@ -31,6 +32,8 @@ mod calls;
 #[doc(hidden)]
 pub mod check;
 mod differentiable;
+#[doc(hidden)]
+pub mod dual_numbers;
 pub mod dsl;
 pub mod implicit;
 pub mod kernel;
