@@ -29,6 +29,8 @@ pub(super) struct Attr {
     pub aux: Option<SrcRange>,
     /// The algorithm of differentiation.
     pub mode: Mode,
+    /// The source location of the mode that reads no body, if it is given.
+    pub unread: Option<SrcRange>,
     /// The option `suffix`: a text that follows the function's name in the names of its
     /// derivatives.
     pub suffix: Option<String>,
@@ -50,7 +52,7 @@ impl Attr {
     /// Whether it has options other than the path of the crate.
     pub(super) fn has_options(&self) -> bool {
         let named = self.wrt.is_some() || self.suffix.is_some() || !self.derivatives.is_empty();
-        named || self.workspace.is_some() || self.aux.is_some() || self.mode != Mode::default()
+        named || self.workspace.is_some() || self.aux.is_some() || self.mode != Mode::default() || self.unread.is_some()
     }
 
     /// The beginning of the names of a function's derivatives.
@@ -89,6 +91,7 @@ pub(super) fn parse(tokens: TokenStream, diags: &mut Diags) -> Attr {
         workspace: None,
         aux: None,
         mode: Mode::default(),
+        unread: None,
         suffix: None,
         krate: quote!(::ad),
     };
@@ -167,10 +170,12 @@ fn mode(option: &Other, meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &m
     };
     if let Some(mode) = Mode::named(&name) {
         attr.mode = mode;
+    } else if name == Mode::UNREAD {
+        attr.unread = Some(range);
     } else if Mode::RESERVED.contains(&&*name) {
         diags.push(range, catalogue::mode_later(&name, &usual));
     } else {
-        let all = Mode::ALL.iter().map(|mode| mode.name()).chain(Mode::RESERVED.iter().copied());
+        let all = Mode::ALL.iter().map(|mode| mode.name()).chain(Mode::RESERVED.iter().copied()).chain([Mode::UNREAD]);
         diags.push(range, catalogue::unknown_mode(&name, suggest(&name, all), &usual));
     }
 }

@@ -12,11 +12,11 @@ use super::definitions::Definitions;
 use super::sig::{is_real, qualifiers};
 use super::{Failure, stand_in};
 use ad_ir::catalogue::dual_numbers as words;
-use ad_ir::descriptor::{self, ByDefault, Descriptor, Further, Structure};
+use ad_ir::descriptor::{self, ByDefault, Descriptor, Structure};
 use ad_ir::diag::{Diags, SrcRange, text_of};
 
 /// A function whose body is not read.
-#[derive(Debug)]
+#[allow(missing_debug_implementations, reason = "syntax has none without a feature")]
 pub struct Unread {
     /// The function.
     pub item: ItemFn,
@@ -41,7 +41,7 @@ pub struct Unread {
 }
 
 /// A parameter.
-#[derive(Debug)]
+#[allow(missing_debug_implementations, reason = "syntax has none without a feature")]
 pub struct UnreadParam {
     /// Its name, or a name that stands for its pattern.
     pub name: Ident,
@@ -54,7 +54,8 @@ pub struct UnreadParam {
 }
 
 /// The form of a type that is spelt with the number type.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
+#[allow(missing_debug_implementations, reason = "syntax has none without a feature")]
 pub enum Form {
     /// The number type itself.
     Number,
@@ -151,7 +152,8 @@ fn unread(attr: &Attr, item: ItemFn, diags: &mut Diags) -> Option<Unread> {
     for (k, arg) in item.sig.inputs.iter().enumerate() {
         let FnArg::Typed(arg) = arg else { return None };
         let name = match &*arg.pat {
-            Pat::Ident(p) if p.by_ref.is_none() && p.subpat.is_none() => p.ident.clone(),
+            // The derivatives call the function by its name.
+            Pat::Ident(p) if p.by_ref.is_none() && p.subpat.is_none() && p.ident != item.sig.ident => p.ident.clone(),
             _ => format_ident!("argument{k}_"),
         };
         if let Some(other) = others.iter().find(|other| mentions(&arg.ty, other))
@@ -381,7 +383,7 @@ fn form(ty: &Type, number: &Ident, inside: bool, diags: &mut Diags) -> Option<Fo
             }
             Some(Form::Other(ty.clone()))
         }
-        Type::TraitObject(_) | Type::ImplTrait(_) | Type::BareFn(_) => {
+        Type::TraitObject(_) | Type::ImplTrait(_) | Type::FnPtr(_) => {
             refuse("make it inside of the function, or take a type that does not depend on the number type")
         }
         _ => refuse("take a type that owns its numbers, by value or by reference"),
@@ -392,14 +394,16 @@ fn form(ty: &Type, number: &Ident, inside: bool, diags: &mut Diags) -> Option<Fo
 fn borrows(ty: &Type) -> bool {
     struct Found(bool);
     impl Visit<'_> for Found {
-        fn visit_lifetime(&mut self, _: &syn::Lifetime) {
-            self.0 = true;
+        fn visit_lifetime(&mut self, lifetime: &syn::Lifetime) {
+            self.0 |= lifetime.ident != "static";
         }
         fn visit_type(&mut self, ty: &Type) {
-            self.0 |= matches!(
-                ty,
-                Type::Reference(_) | Type::TraitObject(_) | Type::ImplTrait(_) | Type::BareFn(_) | Type::Ptr(_)
-            );
+            self.0 |= match ty {
+                // An elided lifetime cannot be named in the type of a gradient.
+                Type::Reference(r) => r.lifetime.is_none(),
+                Type::TraitObject(_) | Type::ImplTrait(_) | Type::FnPtr(_) | Type::Ptr(_) => true,
+                _ => false,
+            };
             visit::visit_type(self, ty);
         }
     }
@@ -418,10 +422,4 @@ pub fn turbofish_with(item: &ItemFn, number: &Ident, other: &TokenStream) -> Tok
         GenericParam::Const(c) => Some(c.ident.to_token_stream()),
     });
     quote::quote!(::<#(#names),*>)
-}
-
-/// Whether a derivative has parameters after those of the function.
-#[must_use]
-pub fn has_directions(derivative: &Descriptor) -> bool {
-    matches!(derivative.further, Further::Directions(_))
 }

@@ -32,9 +32,9 @@ mod calls;
 #[doc(hidden)]
 pub mod check;
 mod differentiable;
+pub mod dsl;
 #[doc(hidden)]
 pub mod dual_numbers;
-pub mod dsl;
 pub mod implicit;
 pub mod kernel;
 pub mod linalg;

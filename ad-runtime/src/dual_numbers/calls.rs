@@ -259,9 +259,44 @@ pub fn numbers<T: Real, X: Lift<T, T> + ?Sized>(x: &X) -> Vec<T> {
     all
 }
 
+/// A number type with a constant for each number of type `T`.
+pub trait OfConstant<T> {
+    /// The constant.
+    fn of_constant(value: T) -> Self;
+}
+
+impl<T: Real> OfConstant<T> for Reverse<T> {
+    fn of_constant(value: T) -> Self {
+        Self::constant(value)
+    }
+}
+
+impl<T: Real> OfConstant<T> for Forward<T> {
+    fn of_constant(value: T) -> Self {
+        Self::constant(value)
+    }
+}
+
+impl<T: Real> OfConstant<T> for Reverse<Forward<T>> {
+    fn of_constant(value: T) -> Self {
+        Self::constant(Forward::constant(value))
+    }
+}
+
+impl<T: Real> OfConstant<T> for Forward<Forward<T>> {
+    fn of_constant(value: T) -> Self {
+        Self::constant(Forward::constant(value))
+    }
+}
+
 /// A value with constants of another number type.
-pub fn constant<T: Real, N: Number<Inner = T>, X: Lift<T, N> + ?Sized>(x: &X) -> X::Output {
-    x.lift(&mut N::constant)
+pub fn constant<T: Real, N: OfConstant<T>, X: Lift<T, N> + ?Sized>(x: &X) -> X::Output {
+    x.lift(&mut N::of_constant)
+}
+
+/// An owned copy of a value.
+pub fn copied<T: Real, X: Lift<T, T> + ?Sized>(x: &X) -> X::Output {
+    x.lift(&mut |value| value)
 }
 
 #[track_caller]
@@ -347,10 +382,18 @@ pub struct Columns<T> {
 }
 
 impl<T: Real> Columns<T> {
+    /// The block of a leaf of the result and a leaf of the arguments. `rows` and `columns` have the
+    /// sizes of the axes of all leaves.
+    pub fn of_leaves<B: Block<T>>(&self, (rows, i): (&[Vec<usize>], usize), (columns, j): (&[Vec<usize>], usize)) -> B {
+        let first = |all: &[Vec<usize>]| all.iter().map(|dims| dims.iter().product::<usize>()).sum();
+        self.block((first(&rows[..i]), &rows[i]), (first(&columns[..j]), &columns[j]))
+    }
+
     /// The block of these rows and columns, with these sizes of axes.
     pub fn block<B: Block<T>>(&self, rows: (usize, &[usize]), columns: (usize, &[usize])) -> B {
         let dims: Vec<usize> = rows.1.iter().chain(columns.1).copied().collect();
-        let range = |(first, dims): (usize, &[usize])| -> Range<usize> { first..first + dims.iter().product::<usize>() };
+        let range =
+            |(first, dims): (usize, &[usize])| -> Range<usize> { first..first + dims.iter().product::<usize>() };
         let columns = range(columns);
         let elements = range(rows).flat_map(|i| columns.clone().map(move |j| self.elements[i * self.columns + j]));
         B::filled(&dims, &mut { elements })
@@ -430,19 +473,13 @@ impl<T, X: StaticDims<T>, const N: usize> StaticDims<T> for [X; N] {
     }
 }
 
-impl<T: Real> Dims<T> for [T] {
+impl<T, X: StaticDims<T>> Dims<T> for Vec<X> {
     fn dims(&self) -> Vec<usize> {
-        vec![self.len()]
+        [vec![self.len()], X::static_dims()].concat()
     }
 }
 
-impl<T: Real> Dims<T> for Vec<T> {
-    fn dims(&self) -> Vec<usize> {
-        vec![self.len()]
-    }
-}
-
-impl<T: Real, D: Dimension> Dims<T> for ArrayRef<T, D> {
+impl<T: Real, D: Dimension> Dims<T> for Array<T, D> {
     fn dims(&self) -> Vec<usize> {
         self.shape().to_vec()
     }

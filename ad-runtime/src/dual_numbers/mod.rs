@@ -30,8 +30,8 @@ mod tape;
 mod tests;
 
 pub use calls::{
-    Block, Call, Columns, Dims, Overwrite, Pulled, Read, along, constant, dims, hessian, laplacian, numbers, parts, primal,
-    pushed,
+    Block, Call, Columns, Dims, Overwrite, Pulled, Read, along, constant, copied, dims, hessian, laplacian, numbers,
+    parts, primal, pushed,
 };
 pub use forward::Forward;
 pub use lift::Lift;

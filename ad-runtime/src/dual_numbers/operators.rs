@@ -6,9 +6,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::iter::{Product, Sum};
 use std::num::FpCategory;
-use std::ops::{
-    Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, RemAssign, Sub, SubAssign,
-};
+use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, RemAssign, Sub, SubAssign};
 use std::slice::Iter;
 
 use ndarray::{NdFloat, ScalarOperand};

@@ -133,9 +133,12 @@ fn a_number_that_leaves_its_call_is_an_error() {
         panic.downcast_ref::<String>().cloned().unwrap_or_default()
     };
     gradient(&[2.0], keeping);
-    assert!(text(&|| {
-        let _ = KEPT.get() * KEPT.get();
-    }).contains("used after it"));
+    assert!(
+        text(&|| {
+            let _ = KEPT.get() * KEPT.get();
+        })
+        .contains("used after it")
+    );
     assert!(text(&|| drop(gradient(&[2.0], |x| x[0] * KEPT.get()))).contains("in another call"));
     assert!(text(&|| drop(gradient(&[2.0], |_| KEPT.get()))).contains("in another call"));
     // A call that panics half way ends.
@@ -146,9 +149,12 @@ fn a_number_that_leaves_its_call_is_an_error() {
         })
     });
     assert!(panicking.is_err());
-    assert!(text(&|| {
-        let _ = KEPT.get() * KEPT.get();
-    }).contains("used after it"));
+    assert!(
+        text(&|| {
+            let _ = KEPT.get() * KEPT.get();
+        })
+        .contains("used after it")
+    );
     // Another thread has another tape.
     let elsewhere = |x: &[Reverse<f64>]| {
         let x = x[0];
