@@ -152,6 +152,7 @@ mod guide {
         linear_algebra "linear-algebra.md";
         implicit "implicit.md";
         rules "rules.md";
+        dual_numbers "dual-numbers.md";
         parameters "parameters.md";
         conventions "conventions.md";
         shapes "shapes.md";

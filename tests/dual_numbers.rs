@@ -334,6 +334,25 @@ fn a_number_that_leaves_its_call_has_no_derivative() {
     let _ = keeps_grad(3.0);
 }
 
+#[differentiate(mode = "dual_numbers")]
+fn stopped<T: Real>(x: T) -> T {
+    x * x.without_derivative()
+}
+
+#[differentiate(mode = "dual_numbers")]
+fn stopped_by_the_function_for_all_types<T: Real>(x: &Array1<T>) -> T {
+    stop_gradient(x).sum()
+}
+
+#[test]
+fn what_is_stopped_has_no_derivative() {
+    assert_eq!(stopped_value_and_grad(3.0), (9.0, 3.0));
+    assert_eq!(stopped_by_the_function_for_all_types(&array![1.0, 2.0]), 3.0);
+    let panic = std::panic::catch_unwind(|| stopped_by_the_function_for_all_types_grad(&array![1.0, 2.0]));
+    let text = panic.expect_err("it panics").downcast_ref::<&str>().map(|t| (*t).to_string()).unwrap_or_default();
+    assert!(text.contains("without_derivative"), "{text}");
+}
+
 // ---- calls between modes
 
 #[differentiate(grad, mode = "dual_numbers")]

@@ -68,8 +68,8 @@ pub trait Real:
     #[doc(hidden)]
     fn vanishes(self) -> bool;
 
-    /// The same value as a constant.
-    #[doc(hidden)]
+    /// The same value, which derivatives treat as a constant: `stop_gradient` for functions with
+    /// `mode = "dual_numbers"`.
     #[must_use]
     fn without_derivative(self) -> Self;
 
