@@ -51,13 +51,3 @@ fn f7<T: Real>(x: T) -> T {
 fn f8<T: Real>(x: &Option<T>) -> T {
     x.unwrap_or(T::lit(0.0))
 }
-
-#[differentiate]
-mod inner {
-    use ad::prelude::*;
-
-    #[differentiate(mode = "dual_numbers")]
-    pub fn f9<T: Real>(x: T) -> T {
-        x
-    }
-}
