@@ -185,6 +185,7 @@ mod guide {
         #[cfg(feature = "fft")] fourier "fourier.md";
         implicit "implicit.md";
         rules "rules.md";
+        dual_numbers "dual-numbers.md";
         parameters "parameters.md";
         conventions "conventions.md";
         shapes "shapes.md";

@@ -40,7 +40,7 @@ pub use notes::{NestSummary, Note, PartSummary};
 pub use proof::proofs;
 pub use rules::beside_rule;
 pub use several::{SeveralShapes, several_shapes, several_shapes_staged};
-pub use signature::emit_second;
+pub use signature::{allowed_lints, emit_second};
 
 use std::collections::HashMap;
 use std::rc::Rc;

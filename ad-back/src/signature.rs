@@ -70,7 +70,8 @@ const LINTS: &[(&str, &[&str])] = &[
 ];
 
 /// `#[allow(...)]` for the lints that generated code would not pass.
-pub(super) fn allowed_lints() -> TokenStream {
+#[must_use]
+pub fn allowed_lints() -> TokenStream {
     let attributes = LINTS.iter().map(|(reason, lints)| {
         let lints = lints.iter().map(|lint| lint.parse::<TokenStream>().unwrap_or_default());
         quote!(#[allow(#(#lints),*, reason = #reason)])

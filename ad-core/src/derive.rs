@@ -180,6 +180,7 @@ fn implementation(definition: &Definition, number: &Number) -> TokenStream {
     let generics = bounded(definition, number);
     let (impl_generics, _, where_clause) = generics.split_for_impl();
     let (_, type_generics, _) = definition.generics.split_for_impl();
+    let lifted = lift(definition, number);
     let number = number.tokens();
     let call = |field: &Field, function: &str| {
         // If a field's type has no leaves, rustc underlines the type, with the same message each
@@ -238,7 +239,78 @@ fn implementation(definition: &Definition, number: &Number) -> TokenStream {
         }
         #[automatically_derived]
         impl #impl_generics ::ad::Differentiable<#number> for #name #type_generics #where_clause {}
+        #lifted
     }
+}
+
+/// The implementation of `Lift`: the value with numbers of another type. A type has one if its
+/// numbers are its only type parameter.
+fn lift(definition: &Definition, number: &Number) -> Option<TokenStream> {
+    let Number::Named(number) = number else { return None };
+    let mut params = definition.generics.type_params();
+    let own = params.next().filter(|p| p.ident.to_string() == number.to_string())?;
+    if params.next().is_some() || definition.generics.lifetimes().next().is_some() {
+        return None;
+    }
+    let (name, own) = (&definition.name, &own.ident);
+    let other = Ident::new("__AdOther", Span::mixed_site());
+    let mut generics = definition.generics.clone();
+    generics.params.push(GenericParam::Type(syn::parse_quote!(#other: ::ad::Real)));
+    let run = quote!(::ad::runtime::dual_numbers);
+    let into: WherePredicate = syn::parse_quote!(#own: #run::Lift<#own, #other, Output = #other>);
+    generics.make_where_clause().predicates.push(into);
+    let (impl_generics, _, where_clause) = generics.split_for_impl();
+    let (_, type_generics, _) = definition.generics.split_for_impl();
+    let arguments = definition.generics.params.iter().filter_map(|p| match p {
+        GenericParam::Lifetime(_) => None,
+        GenericParam::Type(_) => Some(other.to_token_stream()),
+        GenericParam::Const(c) => Some(c.ident.to_token_stream()),
+    });
+    let call = |field: &Field, function: &str| {
+        let (ty, span) = (&field.ty, field.ty.span());
+        let function = Ident::new(function, span);
+        let (own, other) = (spanned(own.to_token_stream(), span), spanned(other.to_token_stream(), span));
+        quote_spanned!(span=> <#ty as #run::Lift<#own, #other>>::#function)
+    };
+    let itself = quote!(#name::<#(#arguments),*>);
+    let lifted = definition.variants.iter().map(|variant| {
+        let names = names(variant, "s");
+        let (pattern, _) = pattern(variant, &names);
+        let path = variant.name.as_ref().map_or_else(|| quote!(#itself), |name| quote!(#itself::#name));
+        let parts = variant.fields.iter().zip(&names).map(|(field, s)| {
+            let (member, lift) = (&field.member, call(field, "lift"));
+            if field.constant {
+                quote!(#member: ::core::clone::Clone::clone(#s))
+            } else {
+                quote!(#member: #lift(#s, map))
+            }
+        });
+        quote!(#pattern => #path { #(#parts),* },)
+    });
+    let structure = definition.variants.iter().enumerate().map(|(k, variant)| {
+        let names = names(variant, "s");
+        let (pattern, _) = pattern(variant, &names);
+        let fields = variant.fields.iter().zip(&names).filter(|(f, _)| !f.constant).map(|(field, s)| {
+            let structure = call(field, "structure");
+            quote!(#structure(#s, found);)
+        });
+        let which = (definition.variants.len() > 1).then(|| quote!(found.push(#k);));
+        quote!(#pattern => { #which #(#fields)* })
+    });
+    let output = if definition.generics.params.is_empty() { quote!(#name) } else { quote!(#itself) };
+    Some(quote! {
+        #[automatically_derived]
+        #[allow(unused_variables, clippy::all, clippy::pedantic, reason = "what has no field uses no parameter")]
+        impl #impl_generics #run::Lift<#own, #other> for #name #type_generics #where_clause {
+            type Output = #output;
+            fn lift<__AdMap: ::core::ops::FnMut(#own) -> #other>(&self, map: &mut __AdMap) -> Self::Output {
+                match self { #(#lifted)* }
+            }
+            fn structure(&self, found: &mut ::std::vec::Vec<usize>) {
+                match self { #(#structure)* }
+            }
+        }
+    })
 }
 
 /// The tokens with another span.

@@ -19,6 +19,8 @@ use ad_ir::{catalogue, choice, stage};
 use ad_middle::calls;
 use ad_middle::pipeline::{self, Log, Prepared};
 
+use super::dual_numbers;
+
 /// The result of an expansion.
 #[derive(Debug, Default)]
 pub struct Expansion {
@@ -100,7 +102,24 @@ pub(crate) fn written(
     outside: &OuterDefinitions,
     folder: Option<&Path>,
 ) -> Written {
+    if let Some((written, _)) = unread(&attr, item) {
+        return written;
+    }
     written_of(|| front::read(attr.clone(), item.clone(), outside), || front::stubs(attr.clone(), item.clone()), folder)
+}
+
+/// The items beside a function whose body is not read, if the attribute asks for that mode, and the
+/// function's signature if it is valid.
+pub(crate) fn unread(attr: &TokenStream, item: &TokenStream) -> Option<(Written, Option<front::Unread>)> {
+    let item = syn::parse2::<syn::ItemFn>(item.clone()).ok().filter(|_| front::is_unread(attr))?;
+    Some(match guarded(|| dual_numbers::written(attr.clone(), item)) {
+        Ok(Ok((of, tokens))) => (Written { tokens, constants: Some(Vec::new()), ..Written::default() }, Some(of)),
+        Ok(Err(failure)) => (Written::refused(failure), None),
+        Err(diags) => {
+            let failure = front::Failure { diags, stubs: TokenStream::new() };
+            (Written { internal: true, ..Written::refused(failure) }, None)
+        }
+    })
 }
 
 /// Writes the items beside the function that `read` returns, or the stand-ins if a stage fails.

@@ -12,6 +12,7 @@
 
 pub mod check_grad;
 pub mod derive;
+mod dual_numbers;
 pub mod travel;
 
 mod expansion;

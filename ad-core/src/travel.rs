@@ -28,7 +28,7 @@ use syn::{Attribute, Generics, Item, ItemFn, Path, Visibility};
 pub use self::ruled::ruled;
 use self::wire::{entries, entry, group, names, of_caller, read_names};
 use super::derive;
-use super::expansion::{Expansion, Written, beside, folder, guarded, refuse_deep, with_item, written};
+use super::expansion::{Expansion, Written, beside, folder, guarded, refuse_deep, unread, with_item, written};
 use ad_back as emit;
 use ad_front::{self as front, DefId, Marked, Member, OuterDefinitions, Probed};
 use ad_ir::catalogue;
@@ -130,6 +130,9 @@ pub fn differentiate(attr: TokenStream, item: TokenStream, place: &str) -> Expan
     }
     if let Some(module) = modules::module(&item) {
         return modules::differentiate(&attr, module, place);
+    }
+    if let Some((written, of)) = unread(&attr, &item) {
+        return ruled::with_rules(with_item(item.clone(), written), of, number(place, &item));
     }
     let open: Vec<Path> = guarded(|| front::requests(&item)).unwrap_or_default();
     let outside = OuterDefinitions { open: open.iter().map(front::written).collect(), ..OuterDefinitions::default() };

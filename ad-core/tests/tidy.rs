@@ -38,6 +38,7 @@ const LAYERS: &[&str] = &[
     "calls",
     "emit",
     "derive",
+    "dual_numbers",
     "expansion",
     "travel",
     "check_grad",
@@ -51,19 +52,20 @@ const UPWARDS: &[(&str, &str)] = &[];
 const CYCLES: &[(&str, &str)] = &[];
 
 /// The modules that may read Rust's syntax.
-const READERS: &[&str] = &["front", "check_grad", "derive", "travel"];
+const READERS: &[&str] = &["front", "check_grad", "derive", "dual_numbers", "travel"];
 
 /// Other files that read it.
 const OTHER_READERS: &[&str] = &["ad-ir/src/diag.rs", "ad-back/src/proof.rs"];
 
 /// The modules that may generate Rust.
-const WRITERS: &[&str] = &["emit", "rust_types", "check_grad", "derive", "expansion", "travel"];
+const WRITERS: &[&str] = &["emit", "rust_types", "check_grad", "derive", "dual_numbers", "expansion", "travel"];
 
 /// Other files that generate it.
 const OTHER_WRITERS: &[&str] = &[
     "ad-front/src/arith.rs",
     "ad-front/src/assume.rs",
     "ad-front/src/attr.rs",
+    "ad-front/src/dual_numbers.rs",
     "ad-front/src/lib.rs",
     "ad-front/src/macros.rs",
     "ad-front/src/probe.rs",
@@ -83,7 +85,8 @@ const CRATES: &[(&str, &[&str])] = &[
     ("ad-middle", &["ad-ir", "proc-macro2", "quote"]),
     ("ad-front", &["ad-ir", "proc-macro2", "quote", "syn"]),
     ("ad-ir", &["proc-macro2", "quote", "syn"]),
-    ("ad-runtime", &["ndarray", "rustfft"]),
+    // ndarray depends on num-traits, and its `NdFloat` has a bound of it.
+    ("ad-runtime", &["ndarray", "num-traits", "rustfft"]),
     ("ad-oracle", &["ad-core"]),
 ];
 

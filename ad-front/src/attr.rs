@@ -31,6 +31,8 @@ pub(super) struct Attr {
     pub mode: Mode,
     /// What derivatives of loops save.
     pub saving: Saving,
+    /// The source location of the mode that reads no body, if it is given.
+    pub unread: Option<SrcRange>,
     /// The option `suffix`: a text that follows the function's name in the names of its
     /// derivatives.
     pub suffix: Option<String>,
@@ -57,6 +59,7 @@ impl Attr {
             || self.aux.is_some()
             || self.mode != Mode::default()
             || self.saving != Saving::default()
+            || self.unread.is_some()
     }
 
     /// The beginning of the names of a function's derivatives.
@@ -97,6 +100,7 @@ pub(super) fn parse(tokens: TokenStream, diags: &mut Diags) -> Attr {
         aux: None,
         mode: Mode::default(),
         saving: Saving::default(),
+        unread: None,
         suffix: None,
         krate: quote!(::ad),
     };
@@ -175,10 +179,12 @@ fn mode(option: &Other, meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &m
     };
     if let Some(mode) = Mode::named(&name) {
         attr.mode = mode;
+    } else if name == Mode::UNREAD {
+        attr.unread = Some(range);
     } else if Mode::RESERVED.contains(&&*name) {
         diags.push(range, catalogue::mode_later(&name, &usual));
     } else {
-        let all = Mode::ALL.iter().map(|mode| mode.name()).chain(Mode::RESERVED.iter().copied());
+        let all = Mode::ALL.iter().map(|mode| mode.name()).chain(Mode::RESERVED.iter().copied()).chain([Mode::UNREAD]);
         diags.push(range, catalogue::unknown_mode(&name, suggest(&name, all), &usual));
     }
 }

@@ -33,6 +33,7 @@ mod consts;
 mod definitions;
 mod depth;
 mod distinct;
+mod dual_numbers;
 mod examples;
 mod expr;
 mod fft;
@@ -117,6 +118,7 @@ use value::Lowered;
 
 pub use blocks::{Method, is_readable, methods, options as options_of, parts, type_of_block, without_marks};
 pub use boundary::fields;
+pub use dual_numbers::{Form, Unread, UnreadParam, is_unread, read_unread, turbofish_with};
 pub use inner_derivatives::{is_derivative, items as derivative_items};
 pub use macros::names as macros_understood;
 pub use modules::{ItemNeeds, Module, stand_in_for};
@@ -266,6 +268,10 @@ fn function(
 ) -> Result<Annotated, Failure> {
     let types = Definitions::outside(outside);
     let range = SrcRange::of(&item.sig);
+    if let Some(at) = attr.unread {
+        diags.push(at, catalogue::dual_numbers::not_free());
+        return Err(Failure { diags, stubs: stand_in::of(&item, (attr, within), &types) });
+    }
     let Ok(sig) = sig::parse(&item, attr, &types, &mut diags) else {
         return Err(Failure { diags, stubs: stand_in::of(&item, (attr, within), &types) });
     };

@@ -16,6 +16,7 @@
 #![allow(missing_docs, reason = "each function is the message that it returns")]
 
 mod attribute;
+pub mod dual_numbers;
 mod fields;
 pub mod foreign;
 mod inner;
@@ -132,6 +133,7 @@ pub fn all() -> Vec<String> {
     let entries = [
         ENTRIES,
         attribute::ENTRIES,
+        dual_numbers::ENTRIES,
         fields::ENTRIES,
         recursion::ENTRIES,
         values::ENTRIES,

@@ -36,7 +36,11 @@ impl Mode {
     pub const ALL: &[Mode] = &[Mode::DualArrays];
 
     /// The names that are reserved for algorithms that are not implemented.
-    pub const RESERVED: &[&str] = &["chad", "unf", "dual_numbers"];
+    pub const RESERVED: &[&str] = &["chad", "unf"];
+
+    /// The name of the mode that reads no body: numbers record what a function does (DN). It is no
+    /// algorithm over terms, so it is none of the modes above.
+    pub const UNREAD: &str = "dual_numbers";
 
     /// Its name in `mode = ".."`.
     #[must_use]

@@ -13,6 +13,7 @@
 //! - `place`: constants of the place of a definition.
 //! - `calls`: the records of calls of recursive functions.
 //! - `check`: the functions that `check_grad!` calls.
+//! - `dual_numbers`: numbers that know their derivatives, for functions whose body is not read.
 //! - [`Csr`]: a sparse Jacobian.
 //! - [`Workspace`]: memory that calls of a derivative share.
 //! - [`Real`], [`Differentiable`]: the two traits a user may write in a bound.
@@ -32,6 +33,8 @@ mod calls;
 pub mod check;
 mod differentiable;
 pub mod dsl;
+#[doc(hidden)]
+pub mod dual_numbers;
 #[cfg(feature = "fft")]
 pub mod fft;
 pub mod implicit;

@@ -5,6 +5,9 @@ use std::iter::{Product, Sum};
 use ndarray::NdFloat;
 
 use crate::Leaves;
+use crate::dual_numbers::{Forward, Lift, Reverse, Reversible, Special};
+
+pub(crate) use private::Sealed;
 
 mod private {
     pub trait Sealed {}
@@ -15,10 +18,12 @@ mod private {
     pub trait SealedScalar {}
 }
 
-/// A real number: `f32` or `f64`, chosen where the function is called.
+/// A real number: `f32` or `f64`, chosen where the function is called; or a number of
+/// `mode = "dual_numbers"` over one of them.
 ///
 /// An alias-like trait: [`ndarray::NdFloat`] (arithmetic, `exp`, `ln`, comparison, ndarray's
-/// operators) and literals. It is sealed; generic code may rely on its two implementations.
+/// operators, which are `num_traits::Float` and more) and literals. It is sealed. What reads the
+/// value of a number (a comparison, a cast, [`Real::as_f64`], formatting) has no derivative.
 ///
 /// ```
 /// use ad_runtime::Real;
@@ -41,16 +46,53 @@ pub trait Real:
     + for<'a> Product<&'a Self>
     + Leaves<Self>
     + crate::calls::Word
+    + Reversible
+    + Lift<Self, Self, Output = Self>
+    + Lift<Self, Reverse<Self>, Output = Reverse<Self>>
+    + Lift<Self, Forward<Self>, Output = Forward<Self>>
+    + Lift<Self, Reverse<Forward<Self>>, Output = Reverse<Forward<Self>>>
+    + Lift<Self, Forward<Forward<Self>>, Output = Forward<Forward<Self>>>
     + private::Sealed
 {
+    /// Whether the type is `f32` or `f64`.
+    #[doc(hidden)]
+    const IS_MACHINE: bool;
+
     /// The literal `x` in this type, rounded to nearest.
     fn lit(x: f64) -> Self;
 
     /// The value as an `f64` (exact).
     fn as_f64(self) -> f64;
+
+    /// Whether the number and all its derivatives are zero.
+    #[doc(hidden)]
+    fn vanishes(self) -> bool;
+
+    /// The same value, which derivatives treat as a constant: `stop_gradient` for functions with
+    /// `mode = "dual_numbers"`.
+    #[must_use]
+    fn without_derivative(self) -> Self;
+
+    /// A function that std lacks.
+    #[doc(hidden)]
+    #[must_use]
+    fn special(self, function: impl Special) -> Self;
 }
 
 impl Real for f64 {
+    const IS_MACHINE: bool = true;
+    #[inline(always)]
+    fn vanishes(self) -> bool {
+        self == 0.0
+    }
+    #[inline(always)]
+    fn without_derivative(self) -> Self {
+        self
+    }
+    #[inline(always)]
+    fn special(self, function: impl Special) -> Self {
+        function.machine(self)
+    }
     #[inline(always)]
     fn lit(x: f64) -> f64 {
         x
@@ -62,6 +104,19 @@ impl Real for f64 {
 }
 
 impl Real for f32 {
+    const IS_MACHINE: bool = true;
+    #[inline(always)]
+    fn vanishes(self) -> bool {
+        self == 0.0
+    }
+    #[inline(always)]
+    fn without_derivative(self) -> Self {
+        self
+    }
+    #[inline(always)]
+    fn special(self, function: impl Special) -> Self {
+        function.machine(self)
+    }
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "rounding to nearest is what a literal does")]
     fn lit(x: f64) -> f32 {

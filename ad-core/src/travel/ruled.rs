@@ -3,14 +3,15 @@
 //!
 //! This module must never read the body of such a function.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::{FnArg, Item, ItemFn};
 
 use super::{Chain, Request, Subject, definition, number};
+use crate::dual_numbers;
 use crate::expansion::{self, Expansion, Written, beside, guarded, refuse_deep, with_item};
 use ad_back as emit;
-use ad_front::{self as front, DefId, Marked, OuterDefinitions, Rules};
+use ad_front::{self as front, DefId, Marked, OuterDefinitions, Rules, Unread, UnreadParam};
 use ad_ir::catalogue;
 use ad_ir::diag::{Diags, SrcRange};
 use ad_ir::rust_types::check_name;
@@ -47,6 +48,45 @@ pub(super) fn chain(function: &ItemFn, rules: &Rules, id: DefId, outside: OuterD
     let known = |path: &syn::Path| outside.names.iter().any(|(name, _)| *name == front::written(path));
     let open = open.into_iter().filter(|path| !known(path)).map(Request::Path).collect();
     Chain { kind: Subject::Ruled, id, attr: TokenStream::new(), item, open, outside, defined: false }
+}
+
+/// The definition of a function with `mode = "dual_numbers"`, for calls in functions of other modes:
+/// its derivatives are its rules. Nothing if its types cannot be those of a function with a rule.
+pub(super) fn with_rules(mut expansion: Expansion, of: Option<Unread>, id: DefId) -> Expansion {
+    expansion.tokens.extend(of.map(|of| of_numbers(&of, id)));
+    expansion
+}
+
+/// The definition, and the rules.
+fn of_numbers(of: &Unread, id: DefId) -> TokenStream {
+    // Parameters that are passed on must have no gradient in the eyes of a caller either.
+    let real = |p: &UnreadParam| match (&p.form, p.active) {
+        (Some(_), active) => !active,
+        (None, _) => has_real(&p.ty.to_token_stream()),
+    };
+    if of.aux || of.params.iter().any(real) {
+        return TokenStream::new();
+    }
+    let [vjp, jvp] = dual_numbers::names_of_rules(&of.item.sig.ident);
+    let rules = Rules { vjp: Some(vjp.into()), jvp: Some(jvp.into()), constant: false };
+    let function = front::without_its_body(&of.item, &rules);
+    let outside = OuterDefinitions::default();
+    let types_are_known = guarded(|| front::read_rule(&function, &rules, &outside, &of.krate));
+    if !matches!(types_are_known, Ok(Ok(_))) {
+        return TokenStream::new();
+    }
+    let mut tokens = dual_numbers::rules(of);
+    tokens.extend(written(&function, id, &outside, &of.krate).into_tokens());
+    tokens
+}
+
+/// Whether a type is spelt with `f32` or `f64`.
+fn has_real(ty: &TokenStream) -> bool {
+    ty.clone().into_iter().any(|token| match token {
+        TokenTree::Ident(word) => word == "f32" || word == "f64",
+        TokenTree::Group(group) => has_real(&group.stream()),
+        _ => false,
+    })
 }
 
 fn failed(item: &TokenStream, diags: Diags) -> Expansion {

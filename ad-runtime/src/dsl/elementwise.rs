@@ -154,9 +154,21 @@ where
 /// ```
 /// assert_eq!(ad_runtime::dsl::stop_gradient(2.0), 2.0);
 /// ```
+///
+/// # Panics
+///
+/// If `x` has numbers of `mode = "dual_numbers"`: this function can take values of any type, and so
+/// it cannot change them. In such a function write [`Real::without_derivative`] for a number.
 #[inline]
 #[must_use]
+#[track_caller]
 pub fn stop_gradient<T>(x: T) -> T {
+    // A wrong derivative would be the alternative.
+    assert!(
+        !std::any::type_name::<T>().contains("ad_runtime::dual_numbers::"),
+        "`stop_gradient` in a function with `mode = \"dual_numbers\"`: write `x.without_derivative()`, and \
+         `x.mapv(T::without_derivative)` for an array"
+    );
     x
 }
 

@@ -87,7 +87,8 @@ pub fn norm<X: Elements<Elem: Real> + ?Sized>(x: &X) -> X::Elem {
 /// The square root of a value of a type parameter (the projection `X::Elem` has no methods of its
 /// own).
 fn root<F: Real>(x: F) -> F {
-    x.sqrt()
+    // The derivative of a norm is 0 at 0.
+    if x == F::zero() { x.without_derivative().sqrt() } else { x.sqrt() }
 }
 
 /// `ln(sum of exp(x))` over all elements, without overflow: the maximum is subtracted first.

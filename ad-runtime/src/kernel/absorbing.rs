@@ -10,7 +10,7 @@ use crate::Real;
 /// `a * b`, or 0 if a factor that absorbs is 0.
 #[inline]
 pub(super) fn absorbing_product<F: Real>(a: F, b: F, absorbs: [bool; 2]) -> F {
-    if (absorbs[0] && a == F::zero()) || (absorbs[1] && b == F::zero()) { F::zero() } else { a * b }
+    if (absorbs[0] && a.vanishes()) || (absorbs[1] && b.vanishes()) { F::zero() } else { a * b }
 }
 
 /// The dot product of `x` and `y` with zeros that absorb. `found` is their ordinary dot product. If

@@ -73,7 +73,7 @@ pub trait Isa: Copy + private::Sealed {
     /// `c`, whatever `b` is.
     #[inline(always)]
     fn mul_zero_add<F: Real>(a: F, b: F, c: F) -> F {
-        Self::mul_add(a, if a == F::zero() { F::zero() } else { b }, c)
+        Self::mul_add(a, if a.vanishes() { F::zero() } else { b }, c)
     }
     /// `x - y`, bit-identical to the subtraction (except for NaN payloads). If `minus_one` is
     /// [`Isa::minus_one`], it uses a fused multiply-add: a processor has ports for additions and
@@ -199,13 +199,16 @@ impl Isa for Plain {
     }
 }
 
-/// Defines a function of a type parameter that calls the function of its precision: `F` is sealed,
-/// so its size determines which it is, and the conversions are from a type to itself.
+/// Defines a function of a type parameter that calls the function of its precision. The size of
+/// `f32` and `f64` determines which it is, and the conversions are from a type to itself. Numbers
+/// with derivatives have the other function.
 macro_rules! by_precision {
-    ($name:ident($($x:ident),*)) => {
+    ($name:ident($($x:ident),*) else $other:path) => {
         #[inline(always)]
         fn $name<F: Real>($($x: F),*) -> F {
-            if size_of::<F>() == size_of::<f32>() {
+            if !F::IS_MACHINE {
+                $other($($x),*)
+            } else if size_of::<F>() == size_of::<f32>() {
                 F::lit(f64::from(fast::single::$name($(single($x)),*)))
             } else {
                 F::lit(fast::double::$name($($x.as_f64()),*))
@@ -230,14 +233,14 @@ impl Isa for Fused {
         // The product is exact, so the only rounding is that of the difference.
         y.mul_add(minus_one, x)
     }
-    by_precision!(exp(x));
-    by_precision!(exp_m1(x));
-    by_precision!(ln(x));
-    by_precision!(ln_1p(x));
-    by_precision!(tanh(x));
-    by_precision!(sigmoid(x));
-    by_precision!(softplus(x));
-    by_precision!(powf(x, y));
+    by_precision!(exp(x) else F::exp);
+    by_precision!(exp_m1(x) else F::exp_m1);
+    by_precision!(ln(x) else F::ln);
+    by_precision!(ln_1p(x) else F::ln_1p);
+    by_precision!(tanh(x) else F::tanh);
+    by_precision!(sigmoid(x) else super::sigmoid);
+    by_precision!(softplus(x) else super::softplus);
+    by_precision!(powf(x, y) else F::powf);
     #[inline(always)]
     fn sin_lanes<F: Real, const N: usize>(x: [F; N]) -> [F; N] {
         fast::trigonometric::lanes(x, fast::trigonometric::sin, F::sin)

@@ -39,7 +39,7 @@ mod matrix;
 mod operand;
 mod product;
 mod reduce;
-mod special;
+pub(crate) mod special;
 mod strided;
 mod vector;
 mod windows;

@@ -15,11 +15,18 @@
 use std::f64::consts::PI;
 
 use crate::Real;
+use crate::dual_numbers as numbers;
 
 /// The logistic function `1 / (1 + exp(-x))`, without overflow for either sign.
 #[inline]
 #[must_use]
 pub fn sigmoid<F: Real>(x: F) -> F {
+    x.special(numbers::Sigmoid)
+}
+
+/// [`sigmoid`] of a number without a derivative: the one below is not that of the function at 0.
+#[inline(always)]
+pub(crate) fn sigmoid_of_machine<F: Real>(x: F) -> F {
     // exp of a number that is not positive never overflows; the sign decides which quotient uses
     // it.
     let e = (-x.abs()).exp();
@@ -38,6 +45,12 @@ pub fn relu<F: Real>(x: F) -> F {
 #[inline]
 #[must_use]
 pub fn softplus<F: Real>(x: F) -> F {
+    x.special(numbers::Softplus)
+}
+
+/// [`softplus`] of a number without a derivative.
+#[inline(always)]
+pub(crate) fn softplus_of_machine<F: Real>(x: F) -> F {
     let tail = (-x.abs()).exp().ln_1p();
     if x > F::zero() { x + tail } else { tail }
 }
@@ -57,7 +70,7 @@ const TETRAGAMMA_SERIES: [f64; 10] = [
     -1_222_277.0 / 110.0,
 ];
 
-fn tetragamma_f64(x: f64) -> f64 {
+pub(crate) fn tetragamma_f64(x: f64) -> f64 {
     if x.is_nan() {
         x
     } else if x == 0.0 {
@@ -87,7 +100,7 @@ fn tetragamma_f64(x: f64) -> f64 {
 #[inline]
 #[must_use]
 pub fn mul_zero<F: Real>(a: F, b: F) -> F {
-    if a == F::zero() { F::zero() } else { a * b }
+    if a.vanishes() { F::zero() } else { a * b }
 }
 
 /// The derivative of order n of `digamma`, for a whole number n from 1 on. At 0 and the negative
@@ -96,13 +109,13 @@ pub fn mul_zero<F: Real>(a: F, b: F) -> F {
 #[inline]
 #[must_use]
 pub fn polygamma<F: Real>(n: F, x: F) -> F {
-    F::lit(polygamma_f64(n.as_f64(), x.as_f64()))
+    x.special(numbers::Polygamma(n.as_f64()))
 }
 
 /// The largest order whose reflection is computed. Higher orders return NaN for negative arguments.
 const LARGEST_ORDER: usize = 60;
 
-fn polygamma_f64(n: f64, x: f64) -> f64 {
+pub(crate) fn polygamma_f64(n: f64, x: f64) -> f64 {
     let odd = n % 2.0 != 0.0;
     if x.is_nan() {
         x
@@ -252,39 +265,39 @@ macro_rules! scalar_functions {
 }
 pub(crate) use scalar_functions;
 
-macro_rules! through_f64 {
+macro_rules! special {
     ($($(#[$doc:meta])* $name:ident by $inner:ident;)*) => {$(
         $(#[$doc])*
         #[inline]
         #[must_use]
         pub fn $name<F: Real>(x: F) -> F {
-            F::lit($inner(x.as_f64()))
+            x.special(numbers::$inner)
         }
     )*};
 }
 
-through_f64! {
+special! {
     /// The error function `2 / sqrt(pi) * integral from 0 to x of exp(-t^2)`. Relative error below
     /// 3e-16.
-    erf by erf_f64;
+    erf by Erf;
     /// The complementary error function `1 - erf(x)`, relative error below 1e-15 also where it is
     /// tiny (until it is subnormal, beyond x = 26.5).
-    erfc by erfc_f64;
+    erfc by Erfc;
     /// The natural logarithm of |Gamma(x)|. Infinite at 0 and the negative integers. Relative error
     /// below 1e-15 for positive x; on the negative axis the error is absolute near the function's
     /// zeros.
-    ln_gamma by ln_gamma_f64;
+    ln_gamma by LnGamma;
     /// The derivative of `ln_gamma`. NaN at the negative integers, infinite with the sign of `-x`
     /// at zeros. Relative error below 1e-15 for positive x; on the negative axis absolute near the
     /// function's zeros.
-    digamma by digamma_f64;
+    digamma by Digamma;
     /// The derivative of `digamma`. Infinite at 0 and the negative integers. Relative error below
     /// 1e-15 for positive x.
-    trigamma by trigamma_f64;
+    trigamma by Trigamma;
     /// The derivative of `trigamma`. NaN at the negative integers, infinite with the sign of `-x`
     /// at zeros. Relative error below 2e-15 for positive x; on the negative axis absolute near the
     /// function's zeros.
-    tetragamma by tetragamma_f64;
+    tetragamma by Tetragamma;
 }
 
 /// `c[0] + c[1] x + c[2] x^2 + ...`
@@ -366,7 +379,7 @@ fn erfc_tail(x: f64) -> f64 {
     exp_minus_square(x) * (chebyshev(&ERFC, 1.0 - 7.0 * s) * s)
 }
 
-fn erf_f64(x: f64) -> f64 {
+pub(crate) fn erf_f64(x: f64) -> f64 {
     let a = x.abs();
     if a <= 1.0 {
         x * polynomial(&ERF, x * x)
@@ -379,7 +392,7 @@ fn erf_f64(x: f64) -> f64 {
     }
 }
 
-fn erfc_f64(x: f64) -> f64 {
+pub(crate) fn erfc_f64(x: f64) -> f64 {
     if x >= 0.5 {
         erfc_tail(x)
     } else if x > -0.5 {
@@ -448,7 +461,7 @@ fn ln_gamma_1p(d: f64) -> f64 {
     d * polynomial(&LN_GAMMA, d) - d.ln_1p()
 }
 
-fn ln_gamma_f64(x: f64) -> f64 {
+pub(crate) fn ln_gamma_f64(x: f64) -> f64 {
     if x.is_nan() {
         x
     } else if x <= -0.5 {
@@ -518,7 +531,7 @@ fn digamma_near_root(x: f64) -> f64 {
     ((x - DIGAMMA_ROOT.0) - DIGAMMA_ROOT.1) * polynomial(&DIGAMMA, x - 1.5)
 }
 
-fn digamma_f64(x: f64) -> f64 {
+pub(crate) fn digamma_f64(x: f64) -> f64 {
     if x.is_nan() {
         x
     } else if x == 0.0 {
@@ -548,7 +561,7 @@ fn digamma_f64(x: f64) -> f64 {
 const TRIGAMMA_SERIES: [f64; 8] =
     [1.0 / 6.0, -1.0 / 30.0, 1.0 / 42.0, -1.0 / 30.0, 5.0 / 66.0, -691.0 / 2730.0, 7.0 / 6.0, -3617.0 / 510.0];
 
-fn trigamma_f64(x: f64) -> f64 {
+pub(crate) fn trigamma_f64(x: f64) -> f64 {
     if x.is_nan() {
         x
     } else if x <= 0.0 {

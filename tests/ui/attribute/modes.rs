@@ -12,11 +12,6 @@ fn f1(x: f64) -> f64 {
     x * x
 }
 
-#[differentiate(mode = "dual_numbers")]
-fn f2(x: f64) -> f64 {
-    x * x
-}
-
 #[differentiate(mode = "reverse")]
 fn f3(x: f64) -> f64 {
     x * x

@@ -99,7 +99,13 @@ fn any<F: Real, const SINGLE: bool>(x: F) -> (F, F) {
 
 #[inline(always)]
 fn both<F: Real>(x: F) -> (F, F) {
-    if size_of::<F>() == size_of::<f32>() { any::<F, true>(x) } else { any::<F, false>(x) }
+    if !F::IS_MACHINE {
+        x.sin_cos()
+    } else if size_of::<F>() == size_of::<f32>() {
+        any::<F, true>(x)
+    } else {
+        any::<F, false>(x)
+    }
 }
 
 #[inline(always)]

@@ -1,0 +1,40 @@
+//! Dual numbers: differentiation of any function that is generic over `T: Real`, without its body
+//! (DN, the paper of Smeding and Vákár; sections are cited where they are implemented).
+//!
+//! The function is called with numbers that know how they depend on its arguments:
+//!
+//! - [`Reverse`]: a value and the identity of an entry of the tape (DN section 9.3). `tape` has the
+//!   tape, a reverse sweep and a forward sweep.
+//! - [`Forward`]: a value and its tangent. Nothing is recorded.
+//! - `rules` has the derivative of each operation, once for both kinds. `operators` has the traits
+//!   of std and num-traits by which numbers are used.
+//! - `lift` replaces the numbers in a value: those of arguments by numbers of the tape, and those of
+//!   an argument by their derivatives.
+//! - `calls` has what the attribute's functions do: a gradient, a Jacobian and the others.
+//!
+//! Numbers are numbers of other numbers: `Reverse<Forward<f64>>` gives second derivatives. Each
+//! level has its own type and its own tape, so perturbations are never confused.
+//!
+//! A number that leaves its call is an error where it is used next, since its identity has the
+//! generation of the call. This module must never return a derivative of such a number, and it
+//! must never allocate memory for a single operation.
+
+mod calls;
+mod forward;
+mod lift;
+mod operators;
+mod reverse;
+mod rules;
+mod tape;
+#[cfg(test)]
+mod tests;
+
+pub use calls::{
+    Block, Call, Columns, Dims, Overwrite, Pulled, Read, along, constant, copied, dims, hessian, laplacian, numbers,
+    parts, primal, pushed,
+};
+pub use forward::Forward;
+pub use lift::Lift;
+pub use reverse::{Reverse, Reversible};
+pub use rules::{Digamma, Erf, Erfc, LnGamma, Polygamma, Sigmoid, Softplus, Special, Tetragamma, Trigamma};
+pub use tape::Recorder;
