@@ -8,20 +8,23 @@ pub enum Mode {
     /// Dual arrays (BOT sections 6 and 7).
     #[default]
     DualArrays,
+    /// Unary normal form (UNF sections 3 to 5 and 7).
+    Unf,
 }
 
 impl Mode {
     /// Every algorithm that is implemented.
-    pub const ALL: &[Mode] = &[Mode::DualArrays];
+    pub const ALL: &[Mode] = &[Mode::DualArrays, Mode::Unf];
 
     /// The names that are reserved for algorithms that are not implemented.
-    pub const RESERVED: &[&str] = &["chad", "unf", "dual_numbers"];
+    pub const RESERVED: &[&str] = &["chad", "dual_numbers"];
 
     /// Its name in `mode = ".."`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Mode::DualArrays => "dual_arrays",
+            Mode::Unf => "unf",
         }
     }
 
@@ -29,5 +32,31 @@ impl Mode {
     #[must_use]
     pub fn named(name: &str) -> Option<Mode> {
         Mode::ALL.iter().copied().find(|mode| mode.name() == name)
+    }
+}
+
+/// What an algorithm does not take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// A call of a function that is compiled on its own: recursion, or a rule of the user's.
+    Call,
+    /// A derivative inside of the function, where it has not been replaced by terms.
+    Derived,
+    /// A loop that stops early and depends on an active input.
+    Stops,
+    /// A loop.
+    Loop,
+}
+
+impl Refusal {
+    /// What it is, in words for the user.
+    #[must_use]
+    pub fn what(self) -> &'static str {
+        match self {
+            Refusal::Call => "a call of a function that is compiled on its own (recursion, or a rule of your own)",
+            Refusal::Derived => "a derivative inside of the function",
+            Refusal::Stops => "a loop that stops early (`while`, `loop`, `break`, `return`) and has a derivative",
+            Refusal::Loop => "a loop that has a derivative",
+        }
     }
 }

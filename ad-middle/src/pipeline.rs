@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::derivative::inner::{self as inner_derivatives, InnerPipeline};
 use crate::derivative::{self, check_roots, set_checks};
+use crate::modes;
 use crate::passes::flatten::ListRows;
 use crate::passes::loops::{
     self, accumulated, final_reads, fusion, inner, rematerialise, ring_buffers, strip_mine, unrolled,
@@ -98,17 +99,46 @@ pub fn prepare(mut program: Program, mut log: Option<&mut Log>) -> Prepared {
     if roots != source {
         manager.record(g, INNER_DERIVATIVES, &roots);
     }
+    let with_builds = roots.clone();
     let roots = manager.run(g, FUNCTION, roots);
     manager.record(g, RESULT, &roots);
     let own = Roots { counting_runs: Vec::new(), ..roots.clone() };
     let exact = (*manager.cx.get::<Decisions>(g, &own.all())).clone();
+    if modes::takes_builds(program.mode) {
+        return prepared_with_builds(program, &with_builds, &roots, exact);
+    }
     program.result = program.result.with_terms(&mut roots.values.iter().copied());
     set_checks(&mut program.checks, &roots.checks);
     // A check that always holds is dropped.
     let g = &program.graph;
     program.checks.retain(|c| g.bool_value(c.ok) != Some(true));
     let plain = if roots.counting_runs.is_empty() { roots.values } else { roots.counting_runs };
-    Prepared { program, plain, exact }
+    Prepared { program, plain, exact, refused: None }
+}
+
+/// A function for an algorithm that works on terms with builds. Its derivatives get the passes over
+/// the function; here these have only found which terms are exact, and which checks always hold.
+fn prepared_with_builds(mut program: Program, source: &Roots, after: &Roots, exact: HashSet<Term>) -> Prepared {
+    program.result = program.result.with_terms(&mut source.values.iter().copied());
+    set_checks(&mut program.checks, &source.checks);
+    let g = &program.graph;
+    let mut holds = after.checks.iter().map(|c| g.bool_value(c.ok) == Some(true));
+    program.checks.retain(|_| !holds.next().unwrap_or(false));
+    let roots = program.differentiated().terms();
+    let wrt: Vec<u32> = program.active.iter().filter_map(|&k| program.params[k].input).collect();
+    let refused = modes::refused(program.mode, &mut program.graph, &roots, &wrt);
+    let refused = refused.first().map(|&(t, why)| (program.graph.loc(t), why));
+    Prepared { plain: program.result.terms(), program, exact, refused }
+}
+
+/// The passes over the function, for a derivative that still has builds. No loop of it stops early
+/// and is differentiated, so none is counted.
+fn without_builds(manager: &mut Manager<'_>, g: &mut Graph, roots: Roots, exact: &HashSet<Term>) -> Roots {
+    let passes: Vec<Pass> = FUNCTION.iter().filter(|pass| pass.name != trip_counts::PASS.name).copied().collect();
+    let roots = manager.run(g, &passes, roots);
+    manager.cx.set_roots(&roots);
+    manager.cx.set_extra_exact(exact);
+    roots
 }
 
 /// The rows of the lists of `Vec`s in these parameters.
@@ -175,16 +205,27 @@ impl InnerPipeline for Inner<'_, '_> {
 pub fn derive(prepared: &mut Prepared, which: &Descriptor, log: Option<&mut Log>) -> Routine {
     let mut manager = Manager::new(which.suffix, log, &prepared.program.hints);
     stage::enter(DIFFERENTIATION);
-    let given = prepared.exact.clone();
-    let made = derivative::made(prepared, which, &mut |g, roots| {
+    let (given, builds) = (prepared.exact.clone(), modes::takes_builds(prepared.program.mode));
+    if builds {
+        manager.cx.lists = lists_of(&prepared.program.graph, &prepared.program.declared, &prepared.program.params);
+    }
+    let made = derivative::made(prepared, which, &mut |g, mut roots| {
+        if builds {
+            roots = without_builds(&mut manager, g, roots, &given);
+        }
         manager.cx.set_extra_exact(&given);
         manager.run(g, GRADIENT, roots)
     });
     let g = &mut prepared.program.graph;
-    manager.validate(g, DIFFERENTIATION, &made.roots);
-    manager.record(g, DIFFERENTIATION, &made.roots);
+    let mut roots = made.roots.clone();
+    manager.record(g, DIFFERENTIATION, &roots);
+    if builds {
+        roots = without_builds(&mut manager, g, roots, &given);
+    } else {
+        manager.validate(g, DIFFERENTIATION, &roots);
+    }
     manager.cx.set_extra_exact(&given);
-    let roots = manager.run(g, GRADIENT, made.roots.clone());
+    let roots = manager.run(g, GRADIENT, roots);
     let roots = manager.run(g, DERIVATIVE, roots);
     manager.record(g, RESULT, &roots);
     let exact = (*manager.cx.exact(g)).clone();

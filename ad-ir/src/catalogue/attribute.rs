@@ -55,6 +55,11 @@ pub fn mode_later(mode: &str, usual: &str) -> Message {
     message(format!("the mode `{mode}` is not supported yet")).help(format!("remove the mode, or write `{usual}`"))
 }
 
+/// `what`: what an algorithm does not take, from [`crate::mode::Refusal`].
+pub fn mode_refuses(mode: &str, what: &str, usual: &str) -> Message {
+    message(format!("the mode `{mode}` does not take {what}")).help(format!("write `{usual}`, which takes it"))
+}
+
 pub fn unknown_mode(mode: &str, near: Option<&str>, usual: &str) -> Message {
     message(format!("there is no mode `{mode}`")).maybe(near, &format!("remove the mode, or write `{usual}`"))
 }

@@ -22,11 +22,18 @@
 //! reads the name of the mode, the program stores the mode, and [`derivative`] calls it.
 //! `tests/common/modes.rs` runs the tests of meaning over [`Mode::ALL`].
 
+pub(crate) mod condition;
+pub(crate) mod cotangent;
 mod dual_arrays;
+pub(crate) mod linear;
+mod one_hot;
+mod partials;
+mod unf;
 pub mod unit_vectors;
 
 use ad_ir::ir::{Graph, Term};
 use ad_ir::mode::Mode;
+pub use ad_ir::mode::Refusal;
 
 /// The derivative of some roots with respect to some inputs. An implementation overrides at least
 /// one of `tangents` and `gradients`.
@@ -60,6 +67,26 @@ pub trait Derivative {
 pub fn derivative(mode: Mode, g: &mut Graph, roots: &[Term], wrt: &[u32]) -> Box<dyn Derivative> {
     match mode {
         Mode::DualArrays => Box::new(dual_arrays::DualArrays::of(g, roots, wrt)),
+        Mode::Unf => Box::new(unf::Unf::of(g, roots, wrt).0),
+    }
+}
+
+/// The terms of the roots that an algorithm does not take, each with the reason.
+#[must_use]
+pub fn refused(mode: Mode, g: &mut Graph, roots: &[Term], wrt: &[u32]) -> Vec<(Term, Refusal)> {
+    match mode {
+        Mode::DualArrays => Vec::new(),
+        Mode::Unf => unf::Unf::of(g, roots, wrt).1,
+    }
+}
+
+/// Whether an algorithm works on terms with builds. The passes that eliminate builds then run on the
+/// derivative, and not on the function before.
+#[must_use]
+pub fn takes_builds(mode: Mode) -> bool {
+    match mode {
+        Mode::DualArrays => false,
+        Mode::Unf => true,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Modes by name: reserved ones are named as not supported yet.
+//! Modes by name: reserved ones are named as not supported yet, and one does not take a loop.
 
 use ad::prelude::*;
 
@@ -9,7 +9,11 @@ fn f0(x: f64) -> f64 {
 
 #[differentiate(mode = "unf")]
 fn f1(x: f64) -> f64 {
-    x * x
+    let mut y = x;
+    while y < 10.0 {
+        y = y * y + 1.0;
+    }
+    y
 }
 
 #[differentiate(mode = "dual_numbers")]
