@@ -132,8 +132,7 @@ fn agree(a: &[Vec<f64>], b: &[Vec<f64>]) -> bool {
     let close = |(x, y): (&f64, &f64)| {
         (x.is_nan() && y.is_nan()) || x == y || (x - y).abs() <= 1e-8 * x.abs().max(y.abs()).max(1.0)
     };
-    a.len() == b.len()
-        && a.iter().zip(b).all(|(a, b)| a.len() == b.len() && a.iter().zip(b).all(close))
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.len() == b.len() && a.iter().zip(b).all(close))
 }
 
 #[test]

@@ -105,7 +105,8 @@ pub fn prepare(mut program: Program, mut log: Option<&mut Log>) -> Prepared {
     let own = Roots { counting_runs: Vec::new(), ..roots.clone() };
     let exact = (*manager.cx.get::<Decisions>(g, &own.all())).clone();
     if modes::takes_builds(program.mode) {
-        return prepared_with_builds(program, &with_builds, &roots, exact);
+        let prepared = prepared_with_builds(program, &with_builds, &roots, exact);
+        return with_own_form(prepared, &mut manager);
     }
     program.result = program.result.with_terms(&mut roots.values.iter().copied());
     set_checks(&mut program.checks, &roots.checks);
@@ -129,6 +130,20 @@ fn prepared_with_builds(mut program: Program, source: &Roots, after: &Roots, exa
     let refused = modes::refused(program.mode, &mut program.graph, &roots, &wrt);
     let refused = refused.first().map(|&(t, why)| (program.graph.loc(t), why));
     Prepared { plain: program.result.terms(), program, exact, refused }
+}
+
+/// Logs the form that the mode gives the function.
+fn with_own_form(prepared: Prepared, manager: &mut Manager<'_>) -> Prepared {
+    let program = &prepared.program;
+    let roots = program.differentiated().terms();
+    let wrt: Vec<u32> = program.active.iter().filter_map(|&k| program.params[k].input).collect();
+    if manager.is_logged()
+        // A log changes nothing, so the terms are made in another graph.
+        && let Some((stage, text)) = modes::own_form(program.mode, &mut program.graph.clone(), &roots, &wrt)
+    {
+        manager.log_text(stage, &text);
+    }
+    prepared
 }
 
 /// The passes over the function, for a derivative that still has builds. No loop of it stops early

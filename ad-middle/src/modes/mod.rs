@@ -80,6 +80,16 @@ pub fn refused(mode: Mode, g: &mut Graph, roots: &[Term], wrt: &[u32]) -> Vec<(T
     }
 }
 
+/// The form that an algorithm gives the roots before it differentiates them: its name, and a text in
+/// the notation of its paper. `None` if they stay as they are.
+#[must_use]
+pub fn own_form(mode: Mode, g: &mut Graph, roots: &[Term], wrt: &[u32]) -> Option<(&'static str, String)> {
+    match mode {
+        Mode::DualArrays => None,
+        Mode::Unf => Some(("unary normal form", unf::shown(g, roots, wrt))),
+    }
+}
+
 /// Whether an algorithm works on terms with builds. The passes that eliminate builds then run on the
 /// derivative, and not on the function before.
 #[must_use]

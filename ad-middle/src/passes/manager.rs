@@ -258,6 +258,11 @@ impl<'l> Manager<'l> {
         }
     }
 
+    /// Whether there is a log.
+    pub(crate) fn is_logged(&self) -> bool {
+        self.log.is_some()
+    }
+
     /// Logs a text.
     pub(crate) fn log_text(&mut self, stage: &str, text: &str) {
         if let Some(log) = self.log.as_deref_mut() {

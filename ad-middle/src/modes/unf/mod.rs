@@ -12,6 +12,7 @@ mod fold;
 mod forward;
 mod jacobian;
 mod normal_form;
+mod print;
 mod reverse;
 mod source;
 
@@ -45,6 +46,12 @@ impl Unf {
         let values = composition.results.iter().map(|&at| composition.primal(at)).collect();
         (Unf { composition, wrt: wrt.to_vec(), values }, refused)
     }
+}
+
+/// The unary normal form of `roots`, as text.
+pub(super) fn shown(g: &mut Graph, roots: &[Term], wrt: &[u32]) -> String {
+    let unf = Unf::of(g, roots, wrt).0;
+    print::text(g, &unf.composition)
 }
 
 impl super::Derivative for Unf {
