@@ -42,7 +42,8 @@ pub enum Refusal {
     Call,
     /// A derivative inside of the function, where it has not been replaced by terms.
     Derived,
-    /// A loop that stops early and depends on an active input.
+    /// A loop that stops early and depends on an active input, where its steps are not counted
+    /// first.
     Stops,
     /// A loop.
     Loop,
@@ -55,7 +56,7 @@ impl Refusal {
         match self {
             Refusal::Call => "a call of a function that is compiled on its own (recursion, or a rule of your own)",
             Refusal::Derived => "a derivative inside of the function",
-            Refusal::Stops => "a loop that stops early (`while`, `loop`, `break`, `return`) and has a derivative",
+            Refusal::Stops => "a loop that stops early inside of another loop and has a derivative",
             Refusal::Loop => "a loop that has a derivative",
         }
     }

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::derivative::inner::{self as inner_derivatives, InnerPipeline};
 use crate::derivative::{self, check_roots, set_checks};
-use crate::modes;
+use crate::modes::{self, Refusal};
 use crate::passes::flatten::ListRows;
 use crate::passes::loops::{
     self, accumulated, final_reads, fusion, inner, rematerialise, ring_buffers, strip_mine, unrolled,
@@ -24,7 +24,7 @@ use crate::passes::{
 };
 use ad_ir::analysis::decisions::Decisions;
 use ad_ir::descriptor::{Descriptor, Further, JVP, VJP};
-use ad_ir::ir::{Graph, Term, valid};
+use ad_ir::ir::{Graph, Loc, Term, valid};
 use ad_ir::prim::structural::Callee;
 use ad_ir::program::{Compressed, Declared, Param, ParamTree, Program, RaggedPart, Routine, Staged};
 use ad_ir::stage;
@@ -92,7 +92,7 @@ pub fn prepare(mut program: Program, mut log: Option<&mut Log>) -> Prepared {
     Manager::new(FUNCTION_ITSELF, log.as_deref_mut(), &program.hints).record(g, SOURCE, &source);
     let mut passes = Inner { log: log.as_deref_mut(), hints: &program.hints };
     let lists = lists_of(g, &program.declared, &program.params);
-    let roots = inner_derivatives::replaced(g, program.mode, &source, &mut passes);
+    let (roots, taken) = inner_derivatives::replaced(g, program.mode, &source, &mut passes);
     let mut manager = Manager::new(FUNCTION_ITSELF, log, &program.hints);
     manager.cx.active = program.active.iter().filter_map(|&k| program.params[k].input).collect();
     manager.cx.lists = lists;
@@ -105,8 +105,14 @@ pub fn prepare(mut program: Program, mut log: Option<&mut Log>) -> Prepared {
     let own = Roots { counting_runs: Vec::new(), ..roots.clone() };
     let exact = (*manager.cx.get::<Decisions>(g, &own.all())).clone();
     if modes::takes_builds(program.mode) {
-        let prepared = prepared_with_builds(program, &with_builds, &roots, exact);
-        return with_own_form(prepared, &mut manager);
+        match prepared_with_builds(program, &with_builds, &roots, &exact) {
+            Ok(mut prepared) => {
+                prepared.refused = prepared.refused.or_else(|| inside(taken));
+                log_own_form(&prepared, &mut manager);
+                return prepared;
+            }
+            Err(given) => program = given,
+        }
     }
     program.result = program.result.with_terms(&mut roots.values.iter().copied());
     set_checks(&mut program.checks, &roots.checks);
@@ -114,36 +120,64 @@ pub fn prepare(mut program: Program, mut log: Option<&mut Log>) -> Prepared {
     let g = &program.graph;
     program.checks.retain(|c| g.bool_value(c.ok) != Some(true));
     let plain = if roots.counting_runs.is_empty() { roots.values } else { roots.counting_runs };
-    Prepared { program, plain, exact, refused: None }
+    let refused = refused(&mut program).or_else(|| inside(taken));
+    let prepared = Prepared { program, plain, exact, builds: false, refused };
+    log_own_form(&prepared, &mut manager);
+    prepared
+}
+
+/// The refusal of a derivative inside of the function, unless the mode takes all of them.
+fn inside(taken: bool) -> Option<(Loc, Refusal)> {
+    (!taken).then_some((Loc(0), Refusal::Derived))
+}
+
+/// What the mode does not take of a function, and its place.
+fn refused(program: &mut Program) -> Option<(Loc, Refusal)> {
+    let roots = program.differentiated().terms();
+    let wrt = wrt(program);
+    let all = modes::refused(program.mode, &mut program.graph, &roots, &wrt);
+    all.first().map(|&(t, why)| (program.graph.loc(t), why))
+}
+
+/// The inputs that derivatives are taken with respect to.
+fn wrt(program: &Program) -> Vec<u32> {
+    program.active.iter().filter_map(|&k| program.params[k].input).collect()
 }
 
 /// A function for an algorithm that works on terms with builds. Its derivatives get the passes over
-/// the function; here these have only found which terms are exact, and which checks always hold.
-fn prepared_with_builds(mut program: Program, source: &Roots, after: &Roots, exact: HashSet<Term>) -> Prepared {
-    program.result = program.result.with_terms(&mut source.values.iter().copied());
+/// the function; here these have only found which terms are exact, and which checks always hold. If
+/// loops stop early, their steps have to be counted first, and the algorithm works on what the
+/// passes make of the function. Then the program is returned as it was.
+fn prepared_with_builds(
+    mut program: Program,
+    source: &Roots,
+    after: &Roots,
+    exact: &HashSet<Term>,
+) -> Result<Prepared, Program> {
+    let result = program.result.with_terms(&mut source.values.iter().copied());
+    let before = std::mem::replace(&mut program.result, result);
+    let refused = refused(&mut program);
+    if matches!(refused, Some((_, Refusal::Stops))) {
+        program.result = before;
+        return Err(program);
+    }
     set_checks(&mut program.checks, &source.checks);
     let g = &program.graph;
     let mut holds = after.checks.iter().map(|c| g.bool_value(c.ok) == Some(true));
     program.checks.retain(|_| !holds.next().unwrap_or(false));
-    let roots = program.differentiated().terms();
-    let wrt: Vec<u32> = program.active.iter().filter_map(|&k| program.params[k].input).collect();
-    let refused = modes::refused(program.mode, &mut program.graph, &roots, &wrt);
-    let refused = refused.first().map(|&(t, why)| (program.graph.loc(t), why));
-    Prepared { plain: program.result.terms(), program, exact, refused }
+    Ok(Prepared { plain: program.result.terms(), program, exact: exact.clone(), builds: true, refused })
 }
 
 /// Logs the form that the mode gives the function.
-fn with_own_form(prepared: Prepared, manager: &mut Manager<'_>) -> Prepared {
+fn log_own_form(prepared: &Prepared, manager: &mut Manager<'_>) {
     let program = &prepared.program;
     let roots = program.differentiated().terms();
-    let wrt: Vec<u32> = program.active.iter().filter_map(|&k| program.params[k].input).collect();
     if manager.is_logged()
         // A log changes nothing, so the terms are made in another graph.
-        && let Some((stage, text)) = modes::own_form(program.mode, &mut program.graph.clone(), &roots, &wrt)
+        && let Some((stage, text)) = modes::own_form(program.mode, &mut program.graph.clone(), &roots, &wrt(program))
     {
         manager.log_text(stage, &text);
     }
-    prepared
 }
 
 /// The passes over the function, for a derivative that still has builds. No loop of it stops early
@@ -220,7 +254,7 @@ impl InnerPipeline for Inner<'_, '_> {
 pub fn derive(prepared: &mut Prepared, which: &Descriptor, log: Option<&mut Log>) -> Routine {
     let mut manager = Manager::new(which.suffix, log, &prepared.program.hints);
     stage::enter(DIFFERENTIATION);
-    let (given, builds) = (prepared.exact.clone(), modes::takes_builds(prepared.program.mode));
+    let (given, builds) = (prepared.exact.clone(), prepared.builds);
     if builds {
         manager.cx.lists = lists_of(&prepared.program.graph, &prepared.program.declared, &prepared.program.params);
     }

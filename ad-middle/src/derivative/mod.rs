@@ -39,7 +39,11 @@ pub struct Prepared {
     /// counting runs.
     pub(crate) plain: Vec<Term>,
     pub(crate) exact: HashSet<Term>,
-    /// The place of a term that the mode does not take, and the reason. Then there is no derivative.
+    /// Whether the results and checks still have builds, so that the passes over the function run
+    /// on each derivative.
+    pub(crate) builds: bool,
+    /// The place of a term that the mode does not take, and the reason. Then there is no
+    /// derivative.
     pub refused: Option<(Loc, Refusal)>,
 }
 

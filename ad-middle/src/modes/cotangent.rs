@@ -1,6 +1,6 @@
 //! Cotangents with the zeros that are known in them, and their sums. Every algorithm that sends
-//! cotangents backwards adds them up here, so that a mask of an arm that is not taken is kept in the
-//! same way by all. This module must never know where a cotangent comes from.
+//! cotangents backwards adds them up here, so that a mask of an arm that is not taken is kept in
+//! the same way by all. This module must never know where a cotangent comes from.
 
 use super::condition::{self, wrap, zero_arm};
 use super::linear::{KnownZeros, hidden_mask};

@@ -1,5 +1,6 @@
-//! Derivatives that are no rows of a table: of an integer power, and of an extremum. Every algorithm
-//! takes them from here. This module must never know in which direction a derivative is applied.
+//! Derivatives that are no rows of a table: of an integer power, and of an extremum. Every
+//! algorithm takes them from here. This module must never know in which direction a derivative is
+//! applied.
 
 use ad_ir::ir::{Graph, Node, Term, Var};
 use ad_ir::prim::{Cmp, IntOp, Prim, Reduce};
@@ -10,8 +11,12 @@ pub(crate) struct Extremum {
     pub(crate) flat: Vec<Term>,
     /// The arguments of the reshaping to that shape. `None` if the array has it already.
     pub(crate) reshaped: Option<Vec<Term>>,
-    /// The gather that reads it: variables, index and sizes.
-    pub(crate) gather: (Box<[Var]>, Box<[Term]>, Box<[Term]>),
+    /// The variables of the gather that reads it.
+    pub(crate) vars: Box<[Var]>,
+    /// The index of that gather.
+    pub(crate) index: Box<[Term]>,
+    /// Its sizes.
+    pub(crate) sizes: Box<[Term]>,
 }
 
 /// An extremum over the last `rank` axes reads its array at the first place where it is attained.
@@ -32,7 +37,7 @@ pub(crate) fn extremum_read(g: &mut Graph, arg: Reduce, rank: u8, x: Term) -> Op
     let like = g.reshape(x, &flat);
     let gather = g.gather(like, from[..outer].into(), &vars, &index);
     let Node::Gather { sizes, vars, index, .. } = g.node(gather).clone() else { return None };
-    Some(Extremum { flat, reshaped, gather: (vars, index, sizes) })
+    Some(Extremum { flat, reshaped, vars, index, sizes })
 }
 
 /// `n * x^(n - 1)`, 0 where n is 0.

@@ -10,8 +10,11 @@ fn f0(x: f64) -> f64 {
 #[differentiate(mode = "unf")]
 fn f1(x: f64) -> f64 {
     let mut y = x;
-    while y < 10.0 {
-        y = y * y + 1.0;
+    for _ in 0..3 {
+        while y < 10.0 {
+            y = y * y + 1.0;
+        }
+        y = y / 5.0;
     }
     y
 }

@@ -328,12 +328,11 @@ impl Dualise<'_, '_> {
     /// An extremum reads its array at the first place where it is attained.
     fn extremum(&mut self, arg: Reduce, rank: u8, x: Term, dx: Option<DeltaId>) -> Option<DeltaId> {
         let dx = dx?;
-        let Some(Extremum { flat, reshaped, gather }) = extremum_read(self.g, arg, rank, x) else { return None };
+        let Extremum { flat, reshaped, vars, index, sizes } = extremum_read(self.g, arg, rank, x)?;
         let dx = match reshaped {
             Some(args) => self.linear(&Prim::Reshape, &args, 0, dx),
             None => Some(dx),
         };
-        let (vars, index, sizes) = gather;
         self.apply(Lin::Gather { vars, index, sizes, from: flat }, dx)
     }
 }

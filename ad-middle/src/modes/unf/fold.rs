@@ -1,14 +1,14 @@
 //! Loops: `foldl`, `scanl` and `scanr` are one form (UNF Figs. 5, 16 and 17).
 //!
 //! UNF Fig. 16 computes the carried values before each step, `A_0 = scanl e v A`, then the partial
-//! derivatives of all steps, and then `scanr` multiplies these from the last to the first. Fig. 17 does
-//! the same for arrays with products of matrices, which would cost more than the function. Here the
-//! `scanr` carries the cotangent itself, and its step is the transposed Jacobian of the body. For
-//! numbers this is the same product in the other order.
+//! derivatives of all steps, and then `scanr` multiplies these from the last to the first. Fig. 17
+//! does the same for arrays with products of matrices, which would cost more than the function.
+//! Here the `scanr` carries the cotangent itself, and its step is the transposed Jacobian of the
+//! body. For numbers this is the same product in the other order.
 //!
 //! A loop saves `A_0`. It also saves terms of a step that are cheaper to save than to compute again
-//! ([`saves`]); rows that no derivative reads are dropped by a later pass. This module must never run a
-//! loop of the function a second time in order to differentiate it.
+//! ([`saves`]); rows that no derivative reads are dropped by a later pass. This module must never
+//! run a loop of the function a second time in order to differentiate it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
@@ -21,7 +21,7 @@ use ad_ir::prim::Prim;
 use super::forward::{self, Tangent};
 use super::normal_form::{Entry, Normaliser, has_real};
 use super::reverse::{Ct, Environment, row, sweep};
-use super::source::{Composition, Fold, Primitive, Step, Variable};
+use super::source::{Composition, Fold, Primitive, Saved, Step, Variable};
 use crate::modes::Refusal;
 use crate::modes::condition::{wrap, zero_arm};
 use crate::modes::cotangent::{Cotangent, add};
@@ -76,10 +76,11 @@ pub(super) fn step(n: &mut Normaliser<'_>, t: Term, s: &Scan, out: &Composition)
     let augmented = n.g.scan(augmented);
     let own: Vec<Term> = (0..primal.len()).map(|k| n.g.proj(augmented, k)).collect();
     let first = primal.len();
-    let mut rows: Vec<(Term, Term)> =
-        carried.iter().enumerate().map(|(k, &p)| (p, n.g.proj(augmented, first + k))).collect();
-    let first = first + carries;
-    rows.extend(kept.iter().enumerate().map(|(k, p)| (p.0, n.g.proj(augmented, first + k))));
+    let mut rows: Vec<Saved> = Vec::new();
+    let carried = carried.into_iter().map(|p| (p, Vec::new()));
+    for (k, (term, under)) in carried.chain(kept.into_iter().map(|(t, _, under)| (t, under))).enumerate() {
+        rows.push(Saved { term, rows: n.g.proj(augmented, first + k), under });
+    }
     let term = n.g.tuple(&own);
     let mut scan = *scan;
     scan.body.results = primal.into();
@@ -103,8 +104,9 @@ fn parameters(g: &mut Graph, body: &Body, active: &[bool]) -> HashMap<Term, Entr
 }
 
 /// Terms of a step that are saved, each with its row: parts of carried arrays, results of expensive
-/// operations and of inner loops. A row is zero where the function does not compute the term.
-fn saves(g: &mut Graph, body: &Composition, results: &[Term], carried: &[Term]) -> Vec<(Term, Term)> {
+/// operations and of inner loops. A row is zero where the function does not compute the term: where
+/// one of the conditions does not hold.
+fn saves(g: &mut Graph, body: &Composition, results: &[Term], carried: &[Term]) -> Vec<(Term, Term, Vec<Guard>)> {
     let guards = Analyses::default().get::<Guards>(g, results);
     let arrays: HashSet<Term> = carried.iter().copied().filter(|&p| g.rank(p) > 0).collect();
     // Whether a term depends on the step, and whether on a carried array.
@@ -133,11 +135,13 @@ fn saves(g: &mut Graph, body: &Composition, results: &[Term], carried: &[Term]) 
             _ => false,
         };
         if worth {
-            let under = guards.get(&t).cloned().unwrap_or_default();
+            // A condition inside of a build does not exist outside of it.
+            let mut under = guards.get(&t).cloned().unwrap_or_default();
+            under.retain(|guard| g.free(guard.0).is_empty());
             kept.push((t, under));
         }
     }
-    kept.into_iter().map(|(t, under)| (t, only_under(g, t, &under))).collect()
+    kept.into_iter().map(|(t, under)| (t, only_under(g, t, &under), under)).collect()
 }
 
 fn is_primal(body: &Composition, t: Term) -> bool {
@@ -156,12 +160,13 @@ fn only_under(g: &mut Graph, t: Term, under: &[Guard]) -> Term {
 }
 
 impl Fold {
-    /// The terms of a step in place of those of the body: rows that the loop has saved, and the
-    /// arguments of the loop.
-    fn opened(&self, g: &mut Graph, step: Var) -> HashMap<Term, Term> {
+    /// The results of a step of the derivative, outside of the body: over the rows that the loop
+    /// has saved and the arguments of the loop. `given` has the terms in place of the placeholders
+    /// for what comes from outside, since the parameters of two bodies may be the same terms.
+    fn opened(&self, g: &mut Graph, step: Var, results: &[Term], given: HashMap<Term, Term>) -> Vec<Term> {
         let at = g.mk(Node::Var(step));
         let (carries, captures) = (self.scan.init.len(), self.scan.captures.len());
-        let mut new = HashMap::new();
+        let mut new = given;
         for (k, ty) in self.scan.body.params.iter().enumerate().skip(carries) {
             let p = g.param(k, ty.clone());
             let value = match k.checked_sub(carries + captures) {
@@ -170,11 +175,17 @@ impl Fold {
             };
             new.insert(p, value);
         }
-        for &(p, rows) in &self.rows {
-            let value = g.index(rows, &[at]);
-            new.insert(p, value);
+        // A derivative in one arm may be a term that another arm computes, and whose row is zero in
+        // the former. Then the term is computed again.
+        let guards = Analyses::default().get::<Guards>(g, results);
+        for saved in &self.rows {
+            let Some(guards) = guards.get(&saved.term) else { continue };
+            if saved.under.iter().all(|guard| guards.contains(guard)) {
+                let value = g.index(saved.rows, &[at]);
+                new.insert(saved.term, value);
+            }
         }
-        new
+        g.replaced(results, new)
     }
 }
 
@@ -186,8 +197,8 @@ pub(super) fn forward(
 ) -> Option<BTreeMap<usize, Tangent>> {
     let (carries, captures) = (fold.scan.init.len(), fold.scan.captures.len());
     let step = g.fresh();
-    let new = fold.opened(g, step);
     let (mut init, mut carried, mut given) = (Vec::new(), Vec::new(), HashMap::new());
+    let mut outside = HashMap::new();
     for k in 0..fold.scan.body.params.len() {
         let tangent = array(fold.arguments[k]);
         if k < carries {
@@ -200,7 +211,9 @@ pub(super) fn forward(
             }
         } else if let Some(tangent) = tangent.filter(|_| fold.given[k]) {
             let value = if k < carries + captures { tangent } else { row(g, tangent, step) };
-            given.insert(k, value);
+            let placeholder = g.placeholder(fold.scan.body.params[k].clone());
+            outside.insert(placeholder, value);
+            given.insert(k, placeholder);
         }
     }
     let all = forward::tangents(g, &fold.body, &mut |_, variable| match variable {
@@ -215,7 +228,7 @@ pub(super) fn forward(
             results.push(tangent.unwrap_or_else(|| g.zeros_like(fold.scan.body.results[k])));
         }
     }
-    let results = g.replaced(&results, new);
+    let results = fold.opened(g, step, &results, outside);
     let (count, reverse) = (fold.scan.count, fold.scan.reverse);
     let whole = g.close_loop(&OpenLoop { count, reverse, stop: None, step, init, carried, results });
     Some(places.into_iter().enumerate().map(|(at, k)| (k, Tangent::Array(g.proj(whole, at)))).collect())
@@ -281,6 +294,7 @@ fn sent(
     let params = &fold.scan.body.params;
     let (mut init, mut carried) = (Vec::new(), Vec::new());
     let mut seeds: BTreeMap<usize, Term> = BTreeMap::new();
+    let mut outside = HashMap::new();
     for k in (0..carries).filter(|&k| fold.active[k]) {
         let placeholder = g.placeholder(params[k].clone());
         init.push(cts.get(&k).map_or_else(|| g.zeros_like(fold.scan.init[k]), |ct| ct.term));
@@ -296,12 +310,15 @@ fn sent(
         sums.insert(Variable::Param(k), placeholder);
     }
     for (&k, ct) in cts.range(carries..) {
-        seeds.insert(k, row(g, ct.term, step));
+        let value = row(g, ct.term, step);
+        let placeholder = g.placeholder(g.ty(value).clone());
+        outside.insert(placeholder, value);
+        seeds.insert(k, placeholder);
     }
     let mut masked: BTreeMap<usize, KnownZeros> =
         seeds.keys().map(|&k| (k, cts.get(&k).map_or(KnownZeros::Idle, |ct| at_least_idle(ct.hidden(g))))).collect();
-    // A cotangent that a step passes to the step before it may be a zero of an arm that the step has
-    // not taken.
+    // A cotangent that a step passes to the step before it may be a zero of an arm that the step
+    // has not taken.
     let (found, left) = loop {
         let given =
             seeds.iter().map(|(&k, &term)| (fold.body.results[k], Ct::Array(Cotangent { term, masked: masked[&k] })));
@@ -344,8 +361,7 @@ fn sent(
             results.push(ct.term);
         }
     }
-    let new = fold.opened(g, step);
-    let results = g.replaced(&results, new);
+    let results = fold.opened(g, step, &results, outside);
     let (count, reverse) = (fold.scan.count, !fold.scan.reverse);
     let whole = g.close_loop(&OpenLoop { count, reverse, stop: None, step, init, carried, results });
     let cotangent = |(at, k): (usize, usize)| {

@@ -1,6 +1,6 @@
-//! Forward mode over a composition: the Jacobians of the primitives, composed from the first step to
-//! the last. They are the same linear functions whose transposes reverse mode composes. This module
-//! must never simplify.
+//! Forward mode over a composition: the Jacobians of the primitives, composed from the first step
+//! to the last. They are the same linear functions whose transposes reverse mode composes. This
+//! module must never simplify.
 
 use std::collections::BTreeMap;
 

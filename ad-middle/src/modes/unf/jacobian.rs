@@ -202,7 +202,7 @@ impl Differential<'_> {
     /// An extremum reads its array at the first place where it is attained.
     fn extremum(&mut self, arg: Reduce, rank: u8, x: Term, active: &[Option<usize>]) -> Option<usize> {
         let dx = self.argument(active.first())?;
-        let Extremum { flat, reshaped, gather } = extremum_read(self.g, arg, rank, x)?;
+        let Extremum { flat, reshaped, vars, index, sizes } = extremum_read(self.g, arg, rank, x)?;
         let dx = match reshaped {
             Some(args) => {
                 let linear = Prim::Reshape.structural(|s| s.linear(self.g, &args, 0)).flatten()?;
@@ -210,7 +210,6 @@ impl Differential<'_> {
             }
             None => Some(dx),
         };
-        let (vars, index, sizes) = gather;
         self.image(Lin::Gather { vars, index, sizes, from: flat }, dx)
     }
 }

@@ -1,9 +1,9 @@
-//! Differentiation through unary normal form (UNF sections 3 to 5 and 7). The function is translated
-//! to a composition of primitives on the whole environment (`normal_form`, UNF Fig. 9; `source`, UNF
-//! Fig. 6). Each primitive has a Jacobian (`jacobian`). Reverse mode composes their transposes from the
-//! last to the first (`reverse`, UNF Figs. 8 and 10; `fold`, UNF Fig. 16), forward mode composes them
-//! from the first to the last (`forward`). Going back from UNF is no work of its own, since the
-//! positions of the environment are shared terms.
+//! Differentiation through unary normal form (UNF sections 3 to 5 and 7). The function is
+//! translated to a composition of primitives on the whole environment (`normal_form`, UNF Fig. 9;
+//! `source`, UNF Fig. 6). Each primitive has a Jacobian (`jacobian`). Reverse mode composes their
+//! transposes from the last to the first (`reverse`, UNF Figs. 8 and 10; `fold`, UNF Fig. 16),
+//! forward mode composes them from the first to the last (`forward`). Going back from UNF is no
+//! work of its own, since the positions of the environment are shared terms.
 //!
 //! It works on the function as it is written, with builds: the bulk-operation transform runs on the
 //! derivative. This module never simplifies, and never examines what a whole function computes.
@@ -37,8 +37,8 @@ pub(super) struct Unf {
 }
 
 impl Unf {
-    /// The derivative of `roots` with respect to the inputs `wrt`, and the terms that the mode does not
-    /// take. If there are any, the derivative has no meaning.
+    /// The derivative of `roots` with respect to the inputs `wrt`, and the terms that the mode does
+    /// not take. If there are any, the derivative has no meaning.
     pub(super) fn of(g: &mut Graph, roots: &[Term], wrt: &[u32]) -> (Self, Vec<(Term, Refusal)>) {
         let mut normaliser = Normaliser::new(g, roots);
         let composition = normaliser.compose(roots, &HashMap::new(), wrt);

@@ -1,11 +1,11 @@
-//! To unary normal form (UNF Fig. 9): the terms of a function, in an order in which each comes after
-//! those that it reads, are the steps of a composition.
+//! To unary normal form (UNF Fig. 9): the terms of a function, in an order in which each comes
+//! after those that it reads, are the steps of a composition.
 //!
-//! `build1 n (\i. e)` is a `map2` over the index and over the rows of arrays: a read `x[f(i)]` in e of
-//! an array that does not depend on i is the row i of the array `gather [n] x (\i. f(i))`, which is an
-//! argument of the map. So the transposed Jacobian of the read is one scatter, and not a sum over i of
-//! arrays of the size of x. If e has a loop, the build becomes a loop over i, so that each array has
-//! one sum of cotangents that all elements add to.
+//! `build1 n (\i. e)` is a `map2` over the index and over the rows of arrays: a read `x[f(i)]` in e
+//! of an array that does not depend on i is the row i of the array `gather [n] x (\i. f(i))`, which
+//! is an argument of the map. So the transposed Jacobian of the read is one scatter, and not a sum
+//! over i of arrays of the size of x. If e has a loop, the build becomes a loop over i, so that
+//! each array has one sum of cotangents that all elements add to.
 //!
 //! This module must never simplify a term, and never examine a whole function.
 

@@ -1,8 +1,8 @@
-//! Reverse mode over a composition (UNF Fig. 8): the transposed Jacobians of the primitives, composed
-//! from the last step to the first. The continuation of the paper takes the cotangents of the whole
-//! environment and returns those of the variables. Each transposed Jacobian changes few of them (UNF
-//! section 2.4, Insight 2), so the environment is one table that each step updates: the partial
-//! evaluation of UNF section 5.1, after which no continuation is left.
+//! Reverse mode over a composition (UNF Fig. 8): the transposed Jacobians of the primitives,
+//! composed from the last step to the first. The continuation of the paper takes the cotangents of
+//! the whole environment and returns those of the variables. Each transposed Jacobian changes few
+//! of them (UNF section 2.4, Insight 2), so the environment is one table that each step updates:
+//! the partial evaluation of UNF section 5.1, after which no continuation is left.
 //!
 //! One function here is one rule of UNF Figs. 10 and 16. This module must never simplify.
 
@@ -180,8 +180,8 @@ pub(super) fn sweep(
     (found, e.sums)
 }
 
-/// An update overwrites elements: the new ones get the cotangents at their indices, and the old ones
-/// zeros.
+/// An update overwrites elements: the new ones get the cotangents at their indices, and the old
+/// ones zeros.
 fn update(g: &mut Graph, written: Term, (vars, index): (&[Var], &[Term]), ct: Cotangent) -> (Cotangent, Cotangent) {
     let sizes: Box<[Term]> = g.shape(written)[..vars.len()].into();
     let read = commute(g, ct.term, &|g, ct| {
@@ -196,8 +196,8 @@ fn update(g: &mut Graph, written: Term, (vars, index): (&[Var], &[Term]), ct: Co
     (onto, Cotangent { term: read, masked: hidden })
 }
 
-/// `J^T map2` (UNF Figs. 10 and 17): the rows of the arguments get the cotangents of one element each,
-/// and what all elements read gets the sum, `reduce + 0 G`.
+/// `J^T map2` (UNF Figs. 10 and 17): the rows of the arguments get the cotangents of one element
+/// each, and what all elements read gets the sum, `reduce + 0 G`.
 fn transposed_map(g: &mut Graph, map: &Map, ct: Cotangent) -> Vec<(usize, Cotangent)> {
     if let Some((guard, inner)) = zero_arm(g, ct.term) {
         let found = transposed_map(g, map, Cotangent { term: inner, masked: ct.masked });
@@ -236,8 +236,8 @@ fn spread(g: &mut Graph, map: &Map, ct: Cotangent) -> Cotangent {
     }
 }
 
-/// The row of an array at an index in range. The row of a build is its body, and that of equal rows is
-/// one of them (UNF section 5.1).
+/// The row of an array at an index in range. The row of a build is its body, and that of equal rows
+/// is one of them (UNF section 5.1).
 pub(super) fn row(g: &mut Graph, array: Term, var: Var) -> Term {
     let at = g.mk(Node::Var(var));
     match g.node(array).clone() {

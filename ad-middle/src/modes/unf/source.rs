@@ -1,6 +1,6 @@
-//! Source UNF (UNF Fig. 6): a function is a composition of primitives, each of which takes the whole
-//! environment and returns it with one more value. A primitive names the values that it reads by
-//! their positions, so no value needs a name, and the flow of data is a line.
+//! Source UNF (UNF Fig. 6): a function is a composition of primitives, each of which takes the
+//! whole environment and returns it with one more value. A primitive names the values that it reads
+//! by their positions, so no value needs a name, and the flow of data is a line.
 //!
 //! The paper's `var` copies a value to the end of the environment, and its `proj` drops values that
 //! are not read again. Both are positions here: `var_i; var_j; op; proj` is an operation that reads
@@ -9,6 +9,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use ad_ir::analysis::guards::Guard;
 use ad_ir::ir::{Scan, Term, Var};
 
 use super::jacobian::Jacobian;
@@ -22,8 +23,8 @@ pub(super) enum Variable {
     Param(usize),
     /// In the body of a map: a value of the environment around it, the same for each element.
     Outer(usize),
-    /// In the body of a map: the row, at the index of the map, of an array of the environment around
-    /// it. These arrays are the arguments of the paper's `map2`.
+    /// In the body of a map: the row, at the index of the map, of an array of the environment
+    /// around it. These arrays are the arguments of the paper's `map2`.
     Row(usize),
 }
 
@@ -98,15 +99,26 @@ pub(super) struct Fold {
     pub(super) scan: Scan,
     /// One step.
     pub(super) body: Composition,
-    /// Terms of a step, each with the rows that the primal loop saves of it. The first ones are the
-    /// carried values before each step: `A_0` of UNF Fig. 16.
-    pub(super) rows: Vec<(Term, Term)>,
+    /// What the primal loop saves. The first ones are the carried values before each step: `A_0` of
+    /// UNF Fig. 16.
+    pub(super) rows: Vec<Saved>,
     /// The positions of the initial values, captures and consumed arrays.
     pub(super) arguments: Vec<usize>,
     /// Which of these are active.
     pub(super) given: Vec<bool>,
     /// Which results of a step are active: carried values, and then rows.
     pub(super) active: Vec<bool>,
+}
+
+/// A term of a step that a loop saves.
+#[derive(Debug)]
+pub(super) struct Saved {
+    /// The term, of the primal program.
+    pub(super) term: Term,
+    /// A row for each step.
+    pub(super) rows: Term,
+    /// The conditions under which a row is the term. It is zero where one of them does not hold.
+    pub(super) under: Vec<Guard>,
 }
 
 impl Composition {
