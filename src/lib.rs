@@ -148,6 +148,7 @@ mod guide {
         language "language.md";
         loops "loops.md";
         derivatives "derivatives.md";
+        modes "modes.md";
         calls "calls.md";
         linear_algebra "linear-algebra.md";
         implicit "implicit.md";
