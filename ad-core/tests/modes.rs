@@ -18,7 +18,7 @@ use syn::Item;
 
 /// The functions of the tests that each mode takes, of those that the default mode takes. With
 /// more, the number has to rise.
-const TAKEN: &[(&str, usize)] = &[("dual_arrays", 561), ("unf", 521)];
+const TAKEN: &[(&str, usize)] = &[("dual_arrays", 561), ("unf", 550)];
 
 /// The annotated functions of a file, each with the attribute's arguments.
 fn annotated(path: &Path, all: &mut Vec<(String, TokenStream, TokenStream)>) {

@@ -168,7 +168,7 @@ fn mode(option: &Other, meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &m
     if let Some(mode) = Mode::named(&name) {
         attr.mode = mode;
     } else if Mode::RESERVED.contains(&&*name) {
-        diags.push(range, catalogue::mode_later(&name, &usual));
+        diags.push(range, catalogue::mode_later(&name, "yet", &usual));
     } else {
         let all = Mode::ALL.iter().map(|mode| mode.name()).chain(Mode::RESERVED.iter().copied());
         diags.push(range, catalogue::unknown_mode(&name, suggest(&name, all), &usual));
