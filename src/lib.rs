@@ -179,6 +179,7 @@ mod guide {
         language "language.md";
         loops "loops.md";
         derivatives "derivatives.md";
+        modes "modes.md";
         memory "memory.md";
         calls "calls.md";
         linear_algebra "linear-algebra.md";

@@ -480,7 +480,7 @@ fn gradients_that_are_copies_have_the_same_bits() {
 }
 
 /// Maps whose derivatives are partly linear: the known structure of their seeds is used
-/// (`modes::dual_arrays::one_hot`).
+/// (`modes::one_hot`).
 mod linear {
     use ad::prelude::*;
 

@@ -13,6 +13,7 @@ use ad_back as emit;
 use ad_front::{self as front, Annotated, OuterDefinitions};
 use ad_ir::descriptor::{Alone, Descriptor, Structure};
 use ad_ir::diag::{Diagnostic, Diags, SrcRange};
+use ad_ir::mode::Mode;
 use ad_ir::prim::structural::Callee;
 use ad_ir::program::{Constant, Program};
 use ad_ir::{catalogue, choice, stage};
@@ -134,6 +135,15 @@ pub(crate) fn written_of(
             derivatives(annotated, folder).map(|tokens| (tokens, constants))
         })
     });
+    // What the mode does not take is a mistake of the user's.
+    let outcome = outcome.map(|read| match read {
+        Ok(Err(NotWritten::Refused(diags))) => {
+            Err(front::Failure { diags, stubs: catch_unwind(AssertUnwindSafe(&stubs)).unwrap_or_default() })
+        }
+        Ok(Err(NotWritten::Internal(what))) => Ok(Err(what)),
+        Ok(Ok(written)) => Ok(Ok(written)),
+        Err(failure) => Err(failure),
+    });
     // A term that the emitter cannot write is an internal failure, too.
     let outcome = outcome.and_then(|read| match read {
         Ok(Ok(written)) => Ok(Ok(written)),
@@ -206,7 +216,7 @@ pub(crate) fn beside(item: &TokenStream, written: &TokenStream) -> TokenStream {
 
 /// The derivative functions of an annotated function, and the record of their stages if a folder is
 /// given.
-fn derivatives(annotated: Annotated, folder: Option<&Path>) -> Result<TokenStream, String> {
+fn derivatives(annotated: Annotated, folder: Option<&Path>) -> Result<TokenStream, NotWritten> {
     let Annotated { program, of_examples, of_several_shapes, derivatives } = annotated;
     let mut log = folder.map(|place| (place, Log::default()));
     let mut log_ref = log.as_mut().map(|l| &mut l.1);
@@ -220,6 +230,9 @@ fn derivatives(annotated: Annotated, folder: Option<&Path>) -> Result<TokenStrea
         })
         .collect();
     let mut prepared = prepare(program, "", log_ref.as_deref_mut());
+    if let Some(diags) = refused_by_mode(&prepared) {
+        return Err(NotWritten::Refused(diags));
+    }
     let mut of_examples = of_examples.map(|program| prepare(program, OF_EXAMPLES, log_ref.as_deref_mut()));
     let mut several = match of_several_shapes {
         Some(Ok(program)) => SecondVersion::prepared(program, log_ref.as_deref_mut()),
@@ -255,6 +268,31 @@ fn derivatives(annotated: Annotated, folder: Option<&Path>) -> Result<TokenStrea
         let _ = std::fs::write(file, log.text());
     }
     Ok(written)
+}
+
+/// Why a function has no derivatives.
+enum NotWritten {
+    /// The mode does not take the function.
+    Refused(Diags),
+    /// A stage fails.
+    Internal(String),
+}
+
+impl From<String> for NotWritten {
+    fn from(what: String) -> Self {
+        NotWritten::Internal(what)
+    }
+}
+
+/// The error if the mode does not take the function.
+fn refused_by_mode(prepared: &Prepared) -> Option<Diags> {
+    let (loc, why) = prepared.refused?;
+    let program = &prepared.program;
+    let range = program.places.get(loc).map_or_else(SrcRange::call_site, |place| place.range.clone());
+    let usual = format!("mode = \"{}\"", Mode::default().name());
+    let mut diags = Diags::new();
+    diags.push(range, catalogue::mode_later(program.mode.name(), &format!("for {}", why.what()), &usual));
+    Some(diags)
 }
 
 /// The function for calls in which the arrays of a list have several shapes.

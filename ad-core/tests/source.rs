@@ -64,6 +64,8 @@ fn every_stage_means_what_the_source_means() {
             "{} forms, {cases} programs, {wild} wild, {panics} that panic, {kinds:?}\n{uses:?}\n{control:?}",
             forms.len()
         );
+        let (taken, refused) = modes::counts();
+        println!("{}: {taken} programs taken, {refused} refused by name", modes::mode().name());
         let shown = number("AD_SHOWN", 4) as usize;
         assert!(
             failures.is_empty(),

@@ -182,7 +182,7 @@ fn mode(option: &Other, meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &m
     } else if name == Mode::UNREAD {
         attr.unread = Some(range);
     } else if Mode::RESERVED.contains(&&*name) {
-        diags.push(range, catalogue::mode_later(&name, &usual));
+        diags.push(range, catalogue::mode_later(&name, "yet", &usual));
     } else {
         let all = Mode::ALL.iter().map(|mode| mode.name()).chain(Mode::RESERVED.iter().copied()).chain([Mode::UNREAD]);
         diags.push(range, catalogue::unknown_mode(&name, suggest(&name, all), &usual));

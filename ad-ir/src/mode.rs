@@ -8,6 +8,8 @@ pub enum Mode {
     /// Dual arrays (BOT sections 6 and 7).
     #[default]
     DualArrays,
+    /// Unary normal form (UNF sections 3 to 5 and 7).
+    Unf,
 }
 
 /// What the derivative of a loop saves.
@@ -33,10 +35,10 @@ impl Saving {
 
 impl Mode {
     /// Every algorithm that is implemented.
-    pub const ALL: &[Mode] = &[Mode::DualArrays];
+    pub const ALL: &[Mode] = &[Mode::DualArrays, Mode::Unf];
 
     /// The names that are reserved for algorithms that are not implemented.
-    pub const RESERVED: &[&str] = &["chad", "unf"];
+    pub const RESERVED: &[&str] = &["chad"];
 
     /// The name of the mode that reads no body: numbers record what a function does (DN). It is no
     /// algorithm over terms, so it is none of the modes above.
@@ -47,6 +49,7 @@ impl Mode {
     pub fn name(self) -> &'static str {
         match self {
             Mode::DualArrays => "dual_arrays",
+            Mode::Unf => "unf",
         }
     }
 
@@ -54,5 +57,32 @@ impl Mode {
     #[must_use]
     pub fn named(name: &str) -> Option<Mode> {
         Mode::ALL.iter().copied().find(|mode| mode.name() == name)
+    }
+}
+
+/// What an algorithm does not take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// A call of a function that is compiled on its own: recursion, or a rule of the user's.
+    Call,
+    /// A derivative inside of the function, where it has not been replaced by terms.
+    Derived,
+    /// A loop that stops early and depends on an active input, where its steps are not counted
+    /// first.
+    Stops,
+    /// A loop.
+    Loop,
+}
+
+impl Refusal {
+    /// What it is, in words for the user.
+    #[must_use]
+    pub fn what(self) -> &'static str {
+        match self {
+            Refusal::Call => "a call of a function that is compiled on its own (recursion, or a rule of your own)",
+            Refusal::Derived => "a derivative inside of the function",
+            Refusal::Stops => "a loop that stops early inside of another loop and has a derivative",
+            Refusal::Loop => "a loop that has a derivative",
+        }
     }
 }

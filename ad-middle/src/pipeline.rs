@@ -12,6 +12,7 @@ use std::collections::HashSet;
 
 use crate::derivative::inner::{self as inner_derivatives, InnerPipeline};
 use crate::derivative::{self, check_roots, set_checks};
+use crate::modes::{self, Refusal};
 use crate::passes::flatten::ListRows;
 use crate::passes::loops::{
     self, accumulated, final_reads, fusion, inner, rematerialise, ring_buffers, strip_mine, unrolled,
@@ -25,7 +26,7 @@ use crate::passes::{
 };
 use ad_ir::analysis::decisions::Decisions;
 use ad_ir::descriptor::{Descriptor, Further, JVP, VJP};
-use ad_ir::ir::{Graph, Term, valid};
+use ad_ir::ir::{Graph, Loc, Term, valid};
 use ad_ir::mode::Saving;
 use ad_ir::prim::structural::Callee;
 use ad_ir::program::{Compressed, Declared, Param, ParamTree, Program, RaggedPart, Routine, Staged};
@@ -96,7 +97,7 @@ pub fn prepare(mut program: Program, mut log: Option<&mut Log>) -> Prepared {
     Manager::new(FUNCTION_ITSELF, log.as_deref_mut(), &program.hints).record(g, SOURCE, &source);
     let mut passes = Inner { log: log.as_deref_mut(), hints: &program.hints };
     let lists = lists_of(g, &program.declared, &program.params);
-    let roots = inner_derivatives::replaced(g, program.mode, &source, &mut passes);
+    let (roots, taken) = inner_derivatives::replaced(g, program.mode, &source, &mut passes);
     let mut manager = Manager::new(FUNCTION_ITSELF, log, &program.hints);
     manager.cx.active = program.active.iter().filter_map(|&k| program.params[k].input).collect();
     manager.cx.lists = lists;
@@ -104,17 +105,95 @@ pub fn prepare(mut program: Program, mut log: Option<&mut Log>) -> Prepared {
     if roots != source {
         manager.record(g, INNER_DERIVATIVES, &roots);
     }
+    let with_builds = roots.clone();
     let roots = manager.run(g, FUNCTION, roots);
     manager.record(g, RESULT, &roots);
     let own = Roots { counting_runs: Vec::new(), ..roots.clone() };
     let exact = (*manager.cx.get::<Decisions>(g, &own.all())).clone();
+    if modes::takes_builds(program.mode) {
+        match prepared_with_builds(program, &with_builds, &roots, &exact) {
+            Ok(mut prepared) => {
+                prepared.refused = prepared.refused.or_else(|| inside(taken));
+                log_own_form(&prepared, &mut manager);
+                return prepared;
+            }
+            Err(given) => program = given,
+        }
+    }
     program.result = program.result.with_terms(&mut roots.values.iter().copied());
     set_checks(&mut program.checks, &roots.checks);
     // A check that always holds is dropped.
     let g = &program.graph;
     program.checks.retain(|c| g.bool_value(c.ok) != Some(true));
     let plain = if roots.counting_runs.is_empty() { roots.values } else { roots.counting_runs };
-    Prepared { program, plain, exact }
+    let refused = refused(&mut program).or_else(|| inside(taken));
+    let prepared = Prepared { program, plain, exact, builds: false, refused };
+    log_own_form(&prepared, &mut manager);
+    prepared
+}
+
+/// The refusal of a derivative inside of the function, unless the mode takes all of them.
+fn inside(taken: bool) -> Option<(Loc, Refusal)> {
+    (!taken).then_some((Loc(0), Refusal::Derived))
+}
+
+/// What the mode does not take of a function, and its place.
+fn refused(program: &mut Program) -> Option<(Loc, Refusal)> {
+    let roots = program.differentiated().terms();
+    let wrt = wrt(program);
+    let all = modes::refused(program.mode, &mut program.graph, &roots, &wrt);
+    all.first().map(|&(t, why)| (program.graph.loc(t), why))
+}
+
+/// The inputs that derivatives are taken with respect to.
+fn wrt(program: &Program) -> Vec<u32> {
+    program.active.iter().filter_map(|&k| program.params[k].input).collect()
+}
+
+/// A function for an algorithm that works on terms with builds. Its derivatives get the passes over
+/// the function; here these have only found which terms are exact, and which checks always hold. If
+/// loops stop early, their steps have to be counted first, and the algorithm works on what the
+/// passes make of the function. Then the program is returned as it was.
+fn prepared_with_builds(
+    mut program: Program,
+    source: &Roots,
+    after: &Roots,
+    exact: &HashSet<Term>,
+) -> Result<Prepared, Program> {
+    let result = program.result.with_terms(&mut source.values.iter().copied());
+    let before = std::mem::replace(&mut program.result, result);
+    let refused = refused(&mut program);
+    if matches!(refused, Some((_, Refusal::Stops))) {
+        program.result = before;
+        return Err(program);
+    }
+    set_checks(&mut program.checks, &source.checks);
+    let g = &program.graph;
+    let mut holds = after.checks.iter().map(|c| g.bool_value(c.ok) == Some(true));
+    program.checks.retain(|_| !holds.next().unwrap_or(false));
+    Ok(Prepared { plain: program.result.terms(), program, exact: exact.clone(), builds: true, refused })
+}
+
+/// Logs the form that the mode gives the function.
+fn log_own_form(prepared: &Prepared, manager: &mut Manager<'_>) {
+    let program = &prepared.program;
+    let roots = program.differentiated().terms();
+    if manager.is_logged()
+        // A log changes nothing, so the terms are made in another graph.
+        && let Some((stage, text)) = modes::own_form(program.mode, &mut program.graph.clone(), &roots, &wrt(program))
+    {
+        manager.log_text(stage, &text);
+    }
+}
+
+/// The passes over the function, for a derivative that still has builds. No loop of it stops early
+/// and is differentiated, so none is counted.
+fn without_builds(manager: &mut Manager<'_>, g: &mut Graph, roots: Roots, exact: &HashSet<Term>) -> Roots {
+    let passes: Vec<Pass> = FUNCTION.iter().filter(|pass| pass.name != trip_counts::PASS.name).copied().collect();
+    let roots = manager.run(g, &passes, roots);
+    manager.cx.set_roots(&roots);
+    manager.cx.set_extra_exact(exact);
+    roots
 }
 
 /// The rows of the lists of `Vec`s in these parameters.
@@ -181,16 +260,27 @@ impl InnerPipeline for Inner<'_, '_> {
 pub fn derive(prepared: &mut Prepared, which: &Descriptor, log: Option<&mut Log>) -> Routine {
     let mut manager = Manager::new(which.suffix, log, &prepared.program.hints);
     stage::enter(DIFFERENTIATION);
-    let given = prepared.exact.clone();
-    let made = derivative::made(prepared, which, &mut |g, roots| {
+    let (given, builds) = (prepared.exact.clone(), prepared.builds);
+    if builds {
+        manager.cx.lists = lists_of(&prepared.program.graph, &prepared.program.declared, &prepared.program.params);
+    }
+    let made = derivative::made(prepared, which, &mut |g, mut roots| {
+        if builds {
+            roots = without_builds(&mut manager, g, roots, &given);
+        }
         manager.cx.set_extra_exact(&given);
         manager.run(g, GRADIENT, roots)
     });
     let g = &mut prepared.program.graph;
-    manager.validate(g, DIFFERENTIATION, &made.roots);
-    manager.record(g, DIFFERENTIATION, &made.roots);
+    let mut roots = made.roots.clone();
+    manager.record(g, DIFFERENTIATION, &roots);
+    if builds {
+        roots = without_builds(&mut manager, g, roots, &given);
+    } else {
+        manager.validate(g, DIFFERENTIATION, &roots);
+    }
     manager.cx.set_extra_exact(&given);
-    let roots = manager.run(g, GRADIENT, made.roots.clone());
+    let roots = manager.run(g, GRADIENT, roots);
     let roots = manager.run(g, DERIVATIVE, roots);
     manager.record(g, RESULT, &roots);
     manager.record_saved_rows(g, SAVED, &roots);

@@ -1,6 +1,6 @@
 //! The interfaces through which primitives use the graph: one reads types, and one creates terms.
 //! `ir::Graph` implements both. A mode may implement [`Build`], too, with sums that use more
-//! knowledge about the summands (`modes::dual_arrays::one_hot`).
+//! knowledge about the summands (`modes::one_hot`).
 //!
 //! They are traits, so that the primitives do not depend on the core language, which is built from
 //! them.

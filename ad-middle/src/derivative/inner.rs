@@ -34,13 +34,15 @@ pub(crate) trait InnerPipeline {
     fn gradient(&mut self, g: &mut Graph, exact: &HashSet<Term>, roots: Roots) -> Roots;
 }
 
-/// The roots without derivatives inside of them.
-pub(crate) fn replaced(g: &mut Graph, mode: Mode, roots: &Roots, passes: &mut dyn InnerPipeline) -> Roots {
-    let mut inner = Inner { mode, passes, contains: HashMap::new(), made: HashMap::new() };
+/// The roots without derivatives inside of them, and whether the mode takes all of these. If it
+/// does not, the roots are of no use but for an error.
+pub(crate) fn replaced(g: &mut Graph, mode: Mode, roots: &Roots, passes: &mut dyn InnerPipeline) -> (Roots, bool) {
+    let mut inner = Inner { mode, passes, contains: HashMap::new(), made: HashMap::new(), taken: true };
     if !roots.all().iter().any(|&t| inner.contains(g, t)) {
-        return roots.clone();
+        return (roots.clone(), true);
     }
-    roots.map(|all| inner.rewritten(g, all))
+    let new = roots.map(|all| inner.rewritten(g, all));
+    (new, inner.taken)
 }
 
 /// How a derivative is computed, the function, and its arguments with the tangents or cotangents.
@@ -137,6 +139,8 @@ struct Inner<'p> {
     contains: HashMap<Term, bool>,
     /// The arrays of each derivative that has been made.
     made: HashMap<Key, Vec<Term>>,
+    /// Whether the mode takes all derivatives so far.
+    taken: bool,
 }
 
 impl Inner<'_> {
@@ -270,6 +274,10 @@ impl Inner<'_> {
         exact: &HashSet<Term>,
     ) -> (Vec<Term>, Vec<Term>) {
         let wrt: Vec<u32> = active.iter().map(|i| i.0).collect();
+        if !modes::refused(self.mode, g, results, &wrt).is_empty() {
+            self.taken = false;
+            self.mode = Mode::default();
+        }
         let directions: Vec<(u32, Term)> = wrt.iter().copied().zip(seeds.iter().copied()).collect();
         match derivation {
             Derivation::Reverse => {

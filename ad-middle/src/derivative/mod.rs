@@ -24,9 +24,10 @@ pub mod split;
 
 use self::jacobian::Block;
 pub(crate) use self::making::{DerivativeBuilder, InnerPasses};
+use crate::modes::Refusal;
 use crate::passes::{CheckRoots, Roots};
 use ad_ir::descriptor::{Descriptor, Structure};
-use ad_ir::ir::Term;
+use ad_ir::ir::{Loc, Term};
 use ad_ir::program::{Check, Declared, Output, OutputTree, Param, Program, Routine, Tree};
 
 /// The user's function in bulk operations, and its exact terms.
@@ -38,6 +39,12 @@ pub struct Prepared {
     /// counting runs.
     pub(crate) plain: Vec<Term>,
     pub(crate) exact: HashSet<Term>,
+    /// Whether the results and checks still have builds, so that the passes over the function run
+    /// on each derivative.
+    pub(crate) builds: bool,
+    /// The place of a term that the mode does not take, and the reason. Then there is no
+    /// derivative.
+    pub refused: Option<(Loc, Refusal)>,
 }
 
 /// The result of a recipe: a derivative in terms, before any pass.

@@ -1,13 +1,14 @@
 //! Algorithms of differentiation behind one interface, [`Derivative`]: core terms in, core terms
 //! with their derivative out.
 //!
-//! An algorithm takes terms without builds (the *roots*), and the inputs that they are
-//! differentiated with respect to. It returns a [`Derivative`]: one linear map, which the caller
-//! may apply any number of times, to tangents and, transposed, to cotangents. The interface does
-//! not say how an algorithm finds the map: by Deltas (dual arrays), through unary normal form
-//! (UNF), by pairs of a value and a linear function (CHAD), or by a number and its tangent (dual
-//! numbers). So the interface has no Deltas and no tape. An algorithm that implements one direction
-//! inherits the other as a default method, by unit vectors ([`unit_vectors`]).
+//! An algorithm takes terms (the *roots*), and the inputs that they are differentiated with respect
+//! to. The terms have no builds, unless the algorithm takes builds ([`takes_builds`]). It returns a
+//! [`Derivative`]: one linear map, which the caller may apply any number of times, to tangents and,
+//! transposed, to cotangents. The interface does not say how an algorithm finds the map: by Deltas
+//! (dual arrays), through unary normal form (UNF), by pairs of a value and a linear function
+//! (CHAD), or by a number and its tangent (dual numbers). So the interface has no Deltas and no
+//! tape. An algorithm that implements one direction inherits the other as a default method, by unit
+//! vectors ([`unit_vectors`]).
 //!
 //! Every algorithm has these properties:
 //!
@@ -15,18 +16,25 @@
 //! - `<u, J v> = <J' u, v>`, up to rounding;
 //! - a cotangent of zero contributes zero, even if it is multiplied by a NaN or an infinity of a
 //!   branch that was not taken;
-//! - its output has no build, so that later passes accept it;
+//! - its output has no build if its roots have none, so that later passes accept it;
 //! - it does not simplify, and does not know which option of the attribute the derivative is for.
 //!
 //! An algorithm is a folder here and a variant of [`Mode`]. Nothing else names it: the front end
 //! reads the name of the mode, the program stores the mode, and [`derivative`] calls it.
 //! `tests/common/modes.rs` runs the tests of meaning over [`Mode::ALL`].
 
+pub(crate) mod condition;
+pub(crate) mod cotangent;
 mod dual_arrays;
+pub(crate) mod linear;
+mod one_hot;
+mod partials;
+mod unf;
 pub mod unit_vectors;
 
 use ad_ir::ir::{Graph, Term};
 use ad_ir::mode::Mode;
+pub use ad_ir::mode::Refusal;
 
 /// The derivative of some roots with respect to some inputs. An implementation overrides at least
 /// one of `tangents` and `gradients`.
@@ -60,6 +68,41 @@ pub trait Derivative {
 pub fn derivative(mode: Mode, g: &mut Graph, roots: &[Term], wrt: &[u32]) -> Box<dyn Derivative> {
     match mode {
         Mode::DualArrays => Box::new(dual_arrays::DualArrays::of(g, roots, wrt)),
+        Mode::Unf => {
+            let (derivative, refused) = unf::Unf::of(g, roots, wrt);
+            // A term that is not taken would count as a constant.
+            assert!(refused.is_empty(), "the mode does not take {refused:?}, which `refused` says before");
+            Box::new(derivative)
+        }
+    }
+}
+
+/// The terms of the roots that an algorithm does not take, each with the reason.
+#[must_use]
+pub fn refused(mode: Mode, g: &mut Graph, roots: &[Term], wrt: &[u32]) -> Vec<(Term, Refusal)> {
+    match mode {
+        Mode::DualArrays => Vec::new(),
+        Mode::Unf => unf::Unf::of(g, roots, wrt).1,
+    }
+}
+
+/// The form that an algorithm gives the roots before it differentiates them: its name, and a text
+/// in the notation of its paper. `None` if they stay as they are.
+#[must_use]
+pub fn own_form(mode: Mode, g: &mut Graph, roots: &[Term], wrt: &[u32]) -> Option<(&'static str, String)> {
+    match mode {
+        Mode::DualArrays => None,
+        Mode::Unf => Some(("unary normal form", unf::shown(g, roots, wrt))),
+    }
+}
+
+/// Whether an algorithm works on terms with builds. The passes that eliminate builds then run on
+/// the derivative, and not on the function before.
+#[must_use]
+pub fn takes_builds(mode: Mode) -> bool {
+    match mode {
+        Mode::DualArrays => false,
+        Mode::Unf => true,
     }
 }
 

@@ -42,9 +42,23 @@ pub(crate) fn batched(g: &mut Graph, vars: &[Var], like: Term, terms: &[Term]) -
     let shape = g.shape(like).to_vec();
     let mut terms = terms.to_vec();
     for (&var, &size) in vars.iter().zip(&shape).rev() {
-        terms = bulk::batch(g, var, size, &terms);
+        terms = if !has_build(g, &terms) {
+            bulk::batch(g, var, size, &terms)
+        } else {
+            // The bulk-operation transform runs on the derivative.
+            terms.iter().map(|&t| g.build(size, var, t)).collect()
+        };
     }
     terms
+}
+
+/// Whether there is a build among these terms, or in the body of a loop.
+fn has_build(g: &Graph, terms: &[Term]) -> bool {
+    g.reachable(terms).into_iter().any(|t| match g.node(t) {
+        Node::Build { .. } => true,
+        Node::Scan(scan) => has_build(g, &scan.body.results),
+        _ => false,
+    })
 }
 
 /// The tangents of the roots, by one application of the transposed map for each of their elements.

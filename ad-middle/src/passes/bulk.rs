@@ -79,7 +79,7 @@ fn has_stop(g: &Graph, roots: &[Term]) -> bool {
 }
 
 /// `build1 size (\\var -> body)` as a loop whose steps make a row each.
-fn loop_of(g: &mut Graph, var: Var, size: Term, body: Term) -> Term {
+pub(crate) fn loop_of(g: &mut Graph, var: Var, size: Term, body: Term) -> Term {
     let parts = match g.ty(body) {
         Type::Tuple(parts) => Some(parts.len()),
         Type::Array(..) => None,

@@ -262,6 +262,11 @@ impl<'l> Manager<'l> {
         }
     }
 
+    /// Whether there is a log.
+    pub(crate) fn is_logged(&self) -> bool {
+        self.log.is_some()
+    }
+
     /// Logs what the loops of a derivative save.
     pub(crate) fn record_saved_rows(&mut self, g: &Graph, stage: &str, roots: &Roots) {
         if self.log.is_some() {

@@ -1,4 +1,5 @@
-//! Discrete Fourier transforms, on `rustfft`. Transforms of `f32` are computed in `f64`.
+//! Discrete Fourier transforms, on `rustfft`. Transforms of `f32` are computed in `f64`. Numbers with
+//! derivatives are transformed by the definition.
 //!
 //! The algorithm depends on the number of elements and the processor alone, so the same elements
 //! give the same bits. This module must never divide by the number of elements.
@@ -44,6 +45,10 @@ fn transform<F: Real>(out: &mut [F], x: &[F], n: usize, direction: FftDirection)
     if n == 0 {
         return;
     }
+    if !F::IS_MACHINE {
+        out.chunks_exact_mut(pair).zip(x.chunks_exact(pair)).for_each(|(out, x)| by_definition(out, x, direction));
+        return;
+    }
     let algorithm = PLANNER.with_borrow_mut(|planner| planner.plan_fft(n, direction));
     let mut scratch = vec![Complex::default(); algorithm.get_inplace_scratch_len()];
     let mut buffer = vec![Complex::default(); n];
@@ -56,5 +61,23 @@ fn transform<F: Real>(out: &mut [F], x: &[F], n: usize, direction: FftDirection)
         for (c, (re, im)) in buffer.iter().zip(re.iter_mut().zip(im)) {
             (*re, *im) = (F::lit(c.re), F::lit(c.im));
         }
+    }
+}
+
+/// One transform in quadratic time: for numbers that `rustfft` does not know.
+fn by_definition<F: Real>(out: &mut [F], x: &[F], direction: FftDirection) {
+    let n = x.len() / 2;
+    let ((re, im), (out_re, out_im)) = (x.split_at(n), out.split_at_mut(n));
+    for (k, (out_re, out_im)) in out_re.iter_mut().zip(out_im).enumerate() {
+        let (mut a, mut b) = (F::zero(), F::zero());
+        for (j, (&re, &im)) in re.iter().zip(im).enumerate() {
+            #[allow(clippy::cast_precision_loss, reason = "the number of elements is far below 2^53")]
+            let angle = std::f64::consts::TAU * ((j * k) % n) as f64 / n as f64;
+            let (cos, sin) = (F::lit(angle.cos()), F::lit(angle.sin()));
+            let sin = if direction == FftDirection::Forward { sin } else { -sin };
+            a += re * cos + im * sin;
+            b += im * cos - re * sin;
+        }
+        (*out_re, *out_im) = (a, b);
     }
 }

@@ -167,6 +167,10 @@ pub fn stages_agree(source: &Source) -> Try<Option<Outcome>> {
     let program = parse(source)?;
     let mut meaning = Meaning::new(source, &source.args, &program)?;
     let mut prepared = pipeline::prepare(program, None);
+    modes::count(prepared.refused.is_none());
+    if prepared.refused.is_some() {
+        return Ok(Some(outcome));
+    }
     let failed = meaning.failed(&prepared.program, &prepared.program.checks)?;
     let expected = match &outcome {
         Outcome::Panics(message) => {

@@ -13,11 +13,11 @@ use ad_ir::ir::{Elem, Graph, Node, OpenLoop, Term};
 use ad_ir::prim::structural::{Callee, Half, Returns};
 use ad_ir::prim::{Cmp, Prim};
 
-use super::condition::wrap;
 use super::delta::{Delta, DeltaId, Tangent};
 use super::dual::Dualise;
-use super::linear::KnownZeros;
 use super::transpose::Cotangent;
+use crate::modes::condition::wrap;
+use crate::modes::linear::KnownZeros;
 
 /// The derivative of a call, given its record.
 #[derive(Debug)]

@@ -11,8 +11,8 @@ use ad_ir::analysis::once;
 use ad_ir::analysis::sizes::Sizes;
 use ad_ir::ir::{Elem, Graph, Scan, Term, Var};
 
-use super::linear::Lin;
 use super::saved::{Residual, Undo};
+use crate::modes::linear::Lin;
 
 /// A Delta of a [`Deltas`] table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]

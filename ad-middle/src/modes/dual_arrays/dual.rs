@@ -9,11 +9,12 @@ use ad_ir::analysis::sizes::Sizes;
 use ad_ir::ir::rewrite::{Rewrite, by_age};
 use ad_ir::ir::{Graph, Node, Put, Term, Type};
 use ad_ir::prim::structural::{Linear, LinearMap, LinearTerm};
-use ad_ir::prim::{Binary, Build, Cmp, IntOp, Prim, Reduce, Scaling};
+use ad_ir::prim::{Binary, Build, Prim, Reduce, Scaling};
 
 use super::delta::{Delta, DeltaId, DeltaLeaf, Dual, Tangent, differentiable};
-use super::linear::Lin;
 use super::{call, scan};
+use crate::modes::linear::Lin;
+use crate::modes::partials::{Extremum, extremum_read, powi_partial};
 
 /// The Deltas of `roots` with respect to these inputs.
 pub(super) fn dual(g: &mut Graph, roots: &[Term], active: &[u32]) -> Dual {
@@ -328,26 +329,11 @@ impl Dualise<'_, '_> {
     /// An extremum reads its array at the first place where it is attained.
     fn extremum(&mut self, arg: Reduce, rank: u8, x: Term, dx: Option<DeltaId>) -> Option<DeltaId> {
         let dx = dx?;
-        let from = self.g.shape(x).to_vec();
-        let outer = from.len() - usize::from(rank);
-        let place = self.g.reduce(arg, usize::from(rank), x);
-        let one = self.g.lit_usize(1);
-        let inner = from[outer..].iter().copied().fold(one, |a, b| self.g.int(IntOp::Mul, a, b));
-        let flat: Vec<Term> = from[..outer].iter().copied().chain([inner]).collect();
-        let dx = if rank == 1 {
-            Some(dx)
-        } else {
-            let args: Vec<Term> = std::iter::once(x).chain(flat.iter().copied()).collect();
-            self.linear(&Prim::Reshape, &args, 0, dx)
+        let Extremum { flat, reshaped, vars, index, sizes } = extremum_read(self.g, arg, rank, x)?;
+        let dx = match reshaped {
+            Some(args) => self.linear(&Prim::Reshape, &args, 0, dx),
+            None => Some(dx),
         };
-        let vars: Vec<_> = (0..outer).map(|_| self.g.fresh()).collect();
-        let mut index: Vec<Term> = vars.iter().map(|&v| self.g.mk(Node::Var(v))).collect();
-        let read = self.g.index(place, &index);
-        index.push(read);
-        // Only the index function of this gather is kept, so it may gather any array of this shape.
-        let like = self.g.reshape(x, &flat);
-        let gather = self.g.gather(like, from[..outer].into(), &vars, &index);
-        let Node::Gather { sizes, vars, index, .. } = self.g.node(gather).clone() else { return None };
         self.apply(Lin::Gather { vars, index, sizes, from: flat }, dx)
     }
 }
@@ -368,35 +354,4 @@ impl Linear for Dualise<'_, '_> {
     fn add(&mut self, a: LinearTerm, b: LinearTerm) -> LinearTerm {
         LinearTerm(self.out.push(Delta::Add(DeltaId(a.0), DeltaId(b.0))).0)
     }
-}
-
-/// `n * x^(n - 1)`, 0 where n is 0.
-fn powi_partial(g: &mut Graph, x: Term, n: Term) -> Term {
-    let elem = g.elem(x);
-    let shape = g.shape(x).to_vec();
-    let constant = |g: &mut Graph, k| {
-        let k = g.lit(ad_ir::ir::Lit::Int(ad_ir::ir::IntTy::I32, k));
-        g.broadcast(k, &shape)
-    };
-    if let Node::Lit(ad_ir::ir::Lit::Int(_, k)) = *g.node(g.splat(n)) {
-        #[allow(clippy::cast_precision_loss, reason = "an i32 is exact")]
-        let factor = g.lit_shaped(elem, &shape, k as f64);
-        return match k {
-            0 | 1 => factor,
-            2 => g.mul(factor, x),
-            _ => {
-                let less = constant(g, k - 1);
-                let power = g.prim(Prim::PowI, &[x, less]);
-                g.mul(factor, power)
-            }
-        };
-    }
-    let (zero, one) = (constant(g, 0), constant(g, 1));
-    let at_zero = g.compare(Cmp::Eq, n, zero);
-    let less = g.prim(Prim::Int(IntOp::Sub), &[n, one]);
-    let power = g.prim(Prim::PowI, &[x, less]);
-    let factor = g.cast(elem, n);
-    let product = g.mul(factor, power);
-    let flat = g.lit_shaped(elem, &shape, 0.0);
-    g.select(at_zero, flat, product)
 }

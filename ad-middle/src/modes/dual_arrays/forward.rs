@@ -2,9 +2,9 @@
 
 use ad_ir::ir::{Graph, Node, Put, Term};
 
-use super::condition::mask_outside;
 use super::delta::{Delta, DeltaId, DeltaLeaf, Dual};
 use super::{call, scan};
+use crate::modes::condition::mask_outside;
 use ad_ir::analysis::zeros::is_zero;
 
 /// The tangents of `dual`'s results; `None` is zero. A leaf without a tangent has tangent zero.

@@ -6,13 +6,10 @@
 //! module never simplifies, and never examines what a whole function computes.
 
 mod call;
-pub(crate) mod condition;
 mod delta;
 mod derived;
 mod dual;
 mod forward;
-mod linear;
-mod one_hot;
 mod residuals;
 mod saved;
 mod scan;

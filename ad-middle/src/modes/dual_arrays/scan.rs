@@ -14,11 +14,11 @@ use ad_ir::prim::Prim;
 use super::delta::{Delta, DeltaId, DeltaLeaf, ScanDelta, Tangent};
 use super::derived::Derived;
 use super::dual::{Dualise, dual_of};
-use super::linear::KnownZeros;
 use super::residuals::residuals;
 use super::transpose::{Cotangent, Running};
 use super::undo::undos;
 use super::{forward as fwd, transpose as rev};
+use crate::modes::linear::KnownZeros;
 
 /// Primal term and tangent of a loop.
 pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent) {

@@ -7,26 +7,14 @@ use ad_ir::sorted::{SortedMap, SortedSet};
 use ad_ir::analysis::guards::Guard;
 use ad_ir::ir::{Graph, Node, Put, Term};
 
-use super::condition::{self, mask, wrap, zero_arm};
 use super::delta::{Delta, DeltaId, DeltaLeaf, Dual};
-pub(super) use super::linear::KnownZeros;
-use super::linear::{self, hidden_mask, where_only};
 use super::scan;
+use crate::modes::condition::{self, mask, wrap, zero_arm};
+pub(super) use crate::modes::cotangent::Cotangent;
+use crate::modes::cotangent::{add, commute};
+pub(super) use crate::modes::linear::KnownZeros;
+use crate::modes::linear::{self, where_only};
 use ad_ir::analysis::zeros::is_zero;
-
-/// A cotangent, and the known zeros in it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Cotangent {
-    pub(super) term: Term,
-    pub(super) masked: KnownZeros,
-}
-
-impl Cotangent {
-    /// The known zeros after an operation on the term.
-    pub(super) fn hidden(self, g: &Graph) -> KnownZeros {
-        if zero_arm(g, self.term).is_some() { KnownZeros::Arm } else { hidden_mask(g, self.term, self.masked) }
-    }
-}
 
 /// The cotangents of the leaves, given the cotangents of the results (`None` is zero) and the known
 /// zeros in each of these.
@@ -240,34 +228,6 @@ impl Pass<'_> {
             }
             Delta::Scan(_) | Delta::Call(_) | Delta::Part(..) => panic!("the cotangents of a loop come by part"),
         }
-    }
-}
-
-/// The sum of cotangents. Conditionals on one condition are merged, so that an arm that is not
-/// taken costs nothing.
-fn add(g: &mut Graph, before: Option<Cotangent>, ct: Cotangent) -> Cotangent {
-    let Some(before) = before else { return ct };
-    // A sum is a masked zero only where both summands are, for whatever reason. If one condition
-    // masks both, it is at the root of the sum as well, so it is not hidden.
-    let under = |ct: Cotangent| zero_arm(g, ct.term).map(|arm| arm.0);
-    let masked = match (under(before), under(ct)) {
-        (Some(one), Some(other)) if one == other => {
-            hidden_mask(g, before.term, before.masked).min(hidden_mask(g, ct.term, ct.masked))
-        }
-        _ => before.hidden(g).min(ct.hidden(g)),
-    };
-    Cotangent { term: condition::add(g, before.term, ct.term), masked }
-}
-
-/// Applies a linear operation inside of a conditional that has a zero arm, so that an arm that is
-/// not taken costs nothing.
-fn commute(g: &mut Graph, ct: Term, operation: &dyn Fn(&mut Graph, Term) -> Term) -> Term {
-    match zero_arm(g, ct) {
-        Some((guard, arm)) => {
-            let term = commute(g, arm, operation);
-            wrap(g, term, guard)
-        }
-        None => operation(g, ct),
     }
 }
 

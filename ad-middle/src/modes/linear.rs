@@ -16,7 +16,7 @@ use ad_ir::analysis::zeros::is_zero;
 
 /// A linear map from one array to another. Terms in it are of the primal program.
 #[derive(Clone, Debug)]
-pub(super) enum Lin {
+pub(crate) enum Lin {
     /// Elementwise product with an array of the same shape.
     Scale(Term, Scaling),
     /// A structural primitive in one of its arguments, with its transpose.
@@ -44,7 +44,7 @@ pub(crate) enum KnownZeros {
 
 impl Lin {
     /// The image of a tangent.
-    pub(super) fn apply(&self, g: &mut Graph, x: Term) -> Term {
+    pub(crate) fn apply(&self, g: &mut Graph, x: Term) -> Term {
         match self {
             Lin::Scale(f, Scaling::Absorbing) => scale(g, x, *f, KnownZeros::Arm),
             Lin::Scale(f, Scaling::Plain) => scale(g, x, *f, KnownZeros::None),
@@ -56,7 +56,7 @@ impl Lin {
     }
 
     /// The image of a cotangent under the transpose (BOT Fig. 17).
-    pub(super) fn transpose(&self, g: &mut Graph, ct: Term, masked: KnownZeros) -> Term {
+    pub(crate) fn transpose(&self, g: &mut Graph, ct: Term, masked: KnownZeros) -> Term {
         // Every linear operation commutes with a conditional that has a zero arm. It is moved into
         // the other arm, so that an arm that is not taken costs nothing.
         if let Some((literal, inner)) = zero_arm(g, ct) {
@@ -80,7 +80,7 @@ impl Lin {
 
     /// The known zeros of the transpose's result, given those of the cotangent. A choice with a
     /// zero arm stays at the root under a scaling; any other operation hides it.
-    pub(super) fn transposed_mask(&self, g: &Graph, ct: Term, masked: KnownZeros) -> KnownZeros {
+    pub(crate) fn transposed_mask(&self, g: &Graph, ct: Term, masked: KnownZeros) -> KnownZeros {
         match self {
             Lin::Scale(..) => masked,
             Lin::Gather { .. } | Lin::Structural(LinearMap { unread: true, .. }) => {
@@ -92,7 +92,7 @@ impl Lin {
 }
 
 /// The known zeros of a cotangent after an operation on it.
-pub(super) fn hidden_mask(g: &Graph, ct: Term, masked: KnownZeros) -> KnownZeros {
+pub(crate) fn hidden_mask(g: &Graph, ct: Term, masked: KnownZeros) -> KnownZeros {
     // A conditional at the root stays at the root.
     let inner = zero_arm(g, ct).map_or(ct, |(_, inner)| inner);
     match as_select(g, inner) {
@@ -103,7 +103,7 @@ pub(super) fn hidden_mask(g: &Graph, ct: Term, masked: KnownZeros) -> KnownZeros
 
 /// The result of a gather. If the array is a stack of elements and one of them is read, the result
 /// is that element, so that its zeros are known.
-pub(super) fn element(g: &mut Graph, src: Term, sizes: &[Term], vars: &[Var], index: &[Term]) -> Term {
+pub(crate) fn element(g: &mut Graph, src: Term, sizes: &[Term], vars: &[Var], index: &[Term]) -> Term {
     if let (Node::Prim(Prim::Stack, parts), [], [k]) = (g.node(src), sizes, index)
         && let Some(&part) = g.int_value(*k).and_then(|k| parts.get(usize::try_from(k).ok()?))
     {
@@ -119,7 +119,7 @@ fn scatter_onto_zeros(g: &mut Graph, x: Term, vars: &[Var], index: &[Term], to: 
 }
 
 /// `x * f`. Signs, reciprocals and one-sided choices in f are applied and not multiplied by.
-pub(super) fn scale(g: &mut Graph, x: Term, f: Term, masked: KnownZeros) -> Term {
+pub(crate) fn scale(g: &mut Graph, x: Term, f: Term, masked: KnownZeros) -> Term {
     if let Some((literal, inner)) = zero_arm(g, x) {
         let inner = scale(g, inner, f, masked);
         return wrap(g, inner, literal);
@@ -209,7 +209,7 @@ fn absorbing(g: &Graph, map: &Applied, masked: KnownZeros) -> Applied {
 
 /// `x` where the mask is `side`, else zero. The masks of a chain of choices are joined into one,
 /// since each scaling would otherwise walk down the chain.
-pub(super) fn where_only(g: &mut Graph, mask: Term, side: bool, x: Term, zero: Term) -> Term {
+pub(crate) fn where_only(g: &mut Graph, mask: Term, side: bool, x: Term, zero: Term) -> Term {
     match as_select(g, x) {
         Some((inner, x, other)) if is_zero(g, other) => {
             let mask = if side { mask } else { g.not(mask) };

@@ -15,7 +15,7 @@ use ad_ir::prim::Prim;
 const NEAR: usize = 8;
 
 /// For a conditional with a zero arm: the guard of the other arm, and that arm.
-pub(super) fn zero_arm(g: &Graph, t: Term) -> Option<(Guard, Term)> {
+pub(crate) fn zero_arm(g: &Graph, t: Term) -> Option<(Guard, Term)> {
     match *g.node(t) {
         Node::Cond { cond, then, other } if is_zero(g, other) => Some(((cond, true), then)),
         Node::Cond { cond, then, other } if is_zero(g, then) => Some(((cond, false), other)),
@@ -24,7 +24,7 @@ pub(super) fn zero_arm(g: &Graph, t: Term) -> Option<(Guard, Term)> {
 }
 
 /// `t` where the guard holds, else zero. If `t` is masked already, its own guard is the outer one.
-pub(super) fn mask(g: &mut Graph, t: Term, guard: Guard) -> Term {
+pub(crate) fn mask(g: &mut Graph, t: Term, guard: Guard) -> Term {
     match zero_arm(g, t) {
         Some((outer, _)) if outer == guard => t,
         Some((outer, inner)) if outer == (guard.0, !guard.1) => g.zeros_like(inner),
@@ -37,7 +37,7 @@ pub(super) fn mask(g: &mut Graph, t: Term, guard: Guard) -> Term {
 }
 
 /// `cond c t 0` or `cond c 0 t`, whatever t is.
-pub(super) fn wrap(g: &mut Graph, t: Term, (c, value): Guard) -> Term {
+pub(crate) fn wrap(g: &mut Graph, t: Term, (c, value): Guard) -> Term {
     let zero = g.zeros_like(t);
     if value { g.cond(c, t, zero) } else { g.cond(c, zero, t) }
 }
@@ -49,7 +49,7 @@ fn both(g: &mut Graph, (a, a_value): Guard, (b, b_value): Guard) -> Term {
 }
 
 /// `t` under one more guard, which becomes the outermost one.
-pub(super) fn mask_outside(g: &mut Graph, t: Term, outer: Guard) -> Term {
+pub(crate) fn mask_outside(g: &mut Graph, t: Term, outer: Guard) -> Term {
     match zero_arm(g, t) {
         Some((inner, x)) => {
             let c = both(g, outer, inner);
@@ -62,7 +62,7 @@ pub(super) fn mask_outside(g: &mut Graph, t: Term, outer: Guard) -> Term {
 /// The sum of two terms. If both are masked and their conditions begin with a common part, the sum
 /// is under that part. If the next conditions are opposite, the sum is one conditional with two
 /// arms.
-pub(super) fn add(g: &mut Graph, a: Term, b: Term) -> Term {
+pub(crate) fn add(g: &mut Graph, a: Term, b: Term) -> Term {
     if is_zero(g, a) {
         return b;
     }
@@ -138,7 +138,7 @@ fn ancestors(g: &Graph, guard: Guard) -> Vec<(Guard, Guard)> {
 }
 
 /// Whether a guard is `other`, or a conjunction that begins with it.
-pub(super) fn implies(g: &Graph, guard: Guard, other: Guard) -> bool {
+pub(crate) fn implies(g: &Graph, guard: Guard, other: Guard) -> bool {
     guard == other || ancestors(g, guard).iter().any(|a| a.0 == other)
 }
 

@@ -74,7 +74,7 @@ fn one_hot_axes(g: &Graph, x: Term, depth: usize) -> Vec<(u8, Term)> {
 
 /// For a term that is zero except at one index of its first axes: its value at that index, and the
 /// index.
-pub(super) fn slot(g: &Graph, x: Term) -> Option<(Term, Box<[Term]>)> {
+pub(crate) fn slot(g: &Graph, x: Term) -> Option<(Term, Box<[Term]>)> {
     match g.node(x) {
         Node::Scatter { put: Put::Add, dst, src, vars, index }
             if vars.is_empty() && ad_ir::analysis::zeros::is_zero(g, *dst) =>
@@ -86,7 +86,7 @@ pub(super) fn slot(g: &Graph, x: Term) -> Option<(Term, Box<[Term]>)> {
 }
 
 /// An array of this shape with `x` at the index, and zeros elsewhere.
-pub(super) fn scatter_element(g: &mut Graph, x: Term, index: &[Term], shape: &[Term]) -> Term {
+pub(crate) fn scatter_element(g: &mut Graph, x: Term, index: &[Term], shape: &[Term]) -> Term {
     let elem = g.elem(x);
     let zeros = g.lit_shaped(elem, shape, 0.0);
     g.scatter(zeros, x, &[], index)
@@ -214,7 +214,7 @@ fn part(g: &mut Graph, x: Term, at: (u8, Term), depth: usize) -> Term {
 }
 
 /// A structural primitive of a tangent or a cotangent.
-pub(super) fn apply(g: &mut Graph, map: &Applied, x: Term) -> Term {
+pub(crate) fn apply(g: &mut Graph, map: &Applied, x: Term) -> Term {
     match &map.prim {
         Prim::Sum(axes) => sum(g, x, axes),
         Prim::Contract(spec) => contract(g, x, map.rest[0], spec.clone()),
@@ -223,7 +223,7 @@ pub(super) fn apply(g: &mut Graph, map: &Applied, x: Term) -> Term {
 }
 
 /// The sum of a derivative over these axes.
-pub(super) fn sum(g: &mut Graph, x: Term, axes: &[u8]) -> Term {
+pub(crate) fn sum(g: &mut Graph, x: Term, axes: &[u8]) -> Term {
     let Some(at) = one_hot_axes(g, x, DEPTH).into_iter().find(|u| axes.contains(&u.0)) else {
         return match scattered(g, x) {
             Some(placed) => sum_of_scattered(g, x, &placed, axes),
@@ -236,7 +236,7 @@ pub(super) fn sum(g: &mut Graph, x: Term, axes: &[u8]) -> Term {
 }
 
 /// The contraction of a derivative with another array.
-pub(super) fn contract(g: &mut Graph, x: Term, with: Term, spec: Contraction) -> Term {
+pub(crate) fn contract(g: &mut Graph, x: Term, with: Term, spec: Contraction) -> Term {
     let summed = |u: &(u8, Term)| !spec.out.contains(&spec.a[usize::from(u.0)]);
     let Some(at) = one_hot_axes(g, x, DEPTH).into_iter().find(summed) else {
         return match scattered(g, x) {
@@ -298,13 +298,13 @@ fn rows(g: &mut Graph, placed: &Scattered, (x, with): (Term, Term), spec: &Contr
 }
 
 /// A term as zeros to which elements are added, no two of them at the same index.
-pub(super) fn scattered(g: &mut Graph, x: Term) -> Option<Scattered> {
+pub(crate) fn scattered(g: &mut Graph, x: Term) -> Option<Scattered> {
     simplify::scatter::scattered(g, x).filter(|placed| !placed.vars.is_empty() && placed.one_to_one(g))
 }
 
 /// The elements of a factor at the places where the one-hot rows put them. Signs, reciprocals and
 /// choices stay at its root, where scaling looks for them.
-pub(super) fn read(g: &mut Graph, placed: &Scattered, f: Term) -> Term {
+pub(crate) fn read(g: &mut Graph, placed: &Scattered, f: Term) -> Term {
     match g.node(f).clone() {
         Node::Prim(prim @ (Prim::Select | Prim::Unary(Unary::Neg | Unary::Recip)), args) => {
             let args: Vec<Term> = args.iter().map(|&x| read(g, placed, x)).collect();

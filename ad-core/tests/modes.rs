@@ -1,0 +1,194 @@
+//! The algorithms of differentiation beside each other: the annotated functions of the other tests
+//! go through each of them, and the results agree. A mode refuses what it does not take by name,
+//! and the table [`TAKEN`] says how many functions it takes. None may fall.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use ad_core::descriptor::{GRAD, JVP, VJP};
+use ad_core::front::{self, OuterDefinitions};
+use ad_core::ir::{Elem, Graph, Node, Term, Type};
+use ad_core::mode::Mode;
+use ad_core::pipeline::{self, Log};
+use ad_core::program::{Check, Program};
+use ad_oracle::interp::{Data, Interp, Value};
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::Item;
+
+/// The functions of the tests that each mode takes, of those that the default mode takes. With
+/// more, the number has to rise.
+const TAKEN: &[(&str, usize)] = &[("dual_arrays", 561), ("unf", 550)];
+
+/// The annotated functions of a file, each with the attribute's arguments.
+fn annotated(path: &Path, all: &mut Vec<(String, TokenStream, TokenStream)>) {
+    let Ok(file) = syn::parse_file(&std::fs::read_to_string(path).expect("a file")) else { return };
+    for item in file.items {
+        let Item::Fn(mut f) = item else { continue };
+        let Some(at) = f.attrs.iter().position(|a| a.path().is_ident("differentiate")) else { continue };
+        let attr = match f.attrs.remove(at).meta {
+            syn::Meta::List(list) => list.tokens,
+            _ => TokenStream::new(),
+        };
+        all.push((format!("{}: {}", path.display(), f.sig.ident), attr, f.to_token_stream()));
+    }
+}
+
+fn programs() -> Vec<(String, TokenStream, TokenStream)> {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests");
+    let mut files: Vec<PathBuf> = ["", "cases"]
+        .iter()
+        .flat_map(|folder| std::fs::read_dir(tests.join(folder)).expect("a folder"))
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|e| e == "rs"))
+        .collect();
+    files.sort();
+    let mut all = Vec::new();
+    files.iter().for_each(|path| annotated(path, &mut all));
+    all
+}
+
+/// The program of a function that needs no other definition, and calls no other routine.
+fn program(attr: &TokenStream, item: &TokenStream, mode: Mode) -> Option<Program> {
+    let annotated = front::read(attr.clone(), item.clone(), &OuterDefinitions::default()).ok()?;
+    let program = annotated.program;
+    let written = program.params.iter().all(|p| p.input.is_some());
+    (program.functions.is_empty() && written).then_some(Program { mode, ..program })
+}
+
+/// Reals, small integers and booleans. Each size that is not a literal is 3.
+fn inputs(g: &Graph) -> Option<Vec<Value>> {
+    let input = |(k, ty): (usize, &Type)| {
+        let (elem, shape) = ty.as_array()?;
+        let size = |&n: &Term| g.int_value(n).map_or(3, |n| usize::try_from(n).unwrap_or(3));
+        let shape: Vec<usize> = shape.iter().map(size).collect();
+        let len: usize = shape.iter().product();
+        let at = |i: usize| ((i as f64 + 1.0) * 0.7 + k as f64).sin() + 0.2;
+        Some(match elem {
+            Elem::Bool => Value::bools(&shape, &(0..len).map(|i| i % 2 == 0).collect::<Vec<_>>()),
+            Elem::Int(ty) => Value::ints(ty, &shape, &(0..len).map(|i| (i % 3) as i128).collect::<Vec<_>>()),
+            Elem::Real(ty) => {
+                let xs = (0..len).map(|i| ad_oracle::interp::Dual::constant(at(i))).collect();
+                Value::of(ty, &shape, xs)
+            }
+        })
+    };
+    g.inputs().iter().enumerate().map(input).collect()
+}
+
+fn holds(g: &Graph, inputs: &[Value], checks: &[Check]) -> Option<bool> {
+    let mut interp = Interp::new(g, inputs);
+    for check in checks {
+        match interp.eval(check.ok).ok()? {
+            Value::Array(array) => {
+                let Data::Bool(ok) = &array.data else { return None };
+                if ok != &[true] {
+                    return Some(false);
+                }
+            }
+            _ => return None,
+        }
+    }
+    Some(true)
+}
+
+/// What a mode makes of a function.
+enum Made {
+    /// It is refused by name.
+    Refused,
+    /// The function panics for these arguments, or has no real result.
+    Nothing,
+    /// The numbers of the value and of its derivatives.
+    Numbers(Vec<Vec<f64>>),
+}
+
+fn made(attr: &TokenStream, item: &TokenStream, mode: Mode) -> Option<Made> {
+    let program = program(attr, item, mode)?;
+    let mut prepared = pipeline::prepare(program, None);
+    if prepared.refused.is_some() {
+        return Some(Made::Refused);
+    }
+    let roots = prepared.program.differentiated().terms();
+    let g = &prepared.program.graph;
+    let scalar = roots.len() == 1 && g.elem(roots[0]).is_real() && g.rank(roots[0]) == 0;
+    let mut all = Vec::new();
+    for which in if scalar { vec![&GRAD, &VJP, &JVP] } else { vec![&VJP, &JVP] } {
+        let routine = pipeline::derive(&mut prepared, which, None);
+        let g = &prepared.program.graph;
+        let inputs = inputs(g)?;
+        if holds(g, &inputs, &routine.checks) != Some(true) {
+            return Some(Made::Nothing);
+        }
+        let values = Interp::new(g, &inputs).eval_all(&routine.result.terms());
+        all.extend(values.ok()?.iter().map(|v| match v {
+            Value::Array(array) if matches!(array.data, Data::Real(..)) => v.values(),
+            _ => Vec::new(),
+        }));
+    }
+    Some(Made::Numbers(all))
+}
+
+fn agree(a: &[Vec<f64>], b: &[Vec<f64>]) -> bool {
+    let close = |(x, y): (&f64, &f64)| {
+        (x.is_nan() && y.is_nan()) || x == y || (x - y).abs() <= 1e-8 * x.abs().max(y.abs()).max(1.0)
+    };
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.len() == b.len() && a.iter().zip(b).all(close))
+}
+
+#[test]
+fn the_modes_agree_on_the_functions_of_the_tests() {
+    let programs = programs();
+    let mut taken = vec![0; Mode::ALL.len()];
+    let mut wrong = Vec::new();
+    for (name, attr, item) in &programs {
+        let one = |mode| catch_unwind(AssertUnwindSafe(|| made(attr, item, mode)));
+        let Ok(Some(Made::Numbers(expected))) = one(Mode::default()) else { continue };
+        for (k, &mode) in Mode::ALL.iter().enumerate() {
+            match one(mode) {
+                Ok(Some(Made::Numbers(found))) => {
+                    taken[k] += 1;
+                    if !agree(&expected, &found) {
+                        wrong.push(format!("{}: {name}: {found:?} instead of {expected:?}", mode.name()));
+                    }
+                }
+                Ok(Some(Made::Refused)) => println!("{} refuses {name}", mode.name()),
+                Ok(_) => wrong.push(format!("{}: {name}: nothing to compare", mode.name())),
+                Err(panic) => {
+                    let text = panic.downcast_ref::<String>().cloned().unwrap_or_default();
+                    wrong.push(format!("{}: {name}: panics: {text}", mode.name()));
+                }
+            }
+        }
+    }
+    let counts: Vec<(&str, usize)> = Mode::ALL.iter().zip(&taken).map(|(mode, &n)| (mode.name(), n)).collect();
+    println!("{counts:?} of {} functions", programs.len());
+    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+    for (&(name, found), &(_, before)) in counts.iter().zip(TAKEN) {
+        assert!(found >= before, "{name} takes {found} functions, and has taken {before}");
+    }
+}
+
+/// The modes are no aliases: what comes out of differentiation is not the same.
+#[test]
+fn the_derivations_differ() {
+    let item = quote! {
+        fn f(x: &Array1<f64>, w: f64) -> f64 { build1(x.len(), |i| (x[i] * w).sin()).sum() }
+    };
+    let stages = |mode| {
+        let mut log = Log::default();
+        let program = program(&quote!(grad), &item, mode).expect("a program");
+        let mut prepared = pipeline::prepare(program, Some(&mut log));
+        let routine = pipeline::derive(&mut prepared, &GRAD, Some(&mut log));
+        let builds = |t: &Term| matches!(prepared.program.graph.node(*t), Node::Build { .. });
+        let left = prepared.program.graph.reachable(&routine.result.terms()).iter().any(builds);
+        assert!(!left, "no build is left");
+        let of = |(name, _): &&(String, String)| name.contains("differentiation");
+        log.stages.iter().filter(of).map(|s| s.1.clone()).collect::<String>()
+    };
+    let all: Vec<String> = Mode::ALL.iter().map(|&mode| stages(mode)).collect();
+    for (k, one) in all.iter().enumerate() {
+        assert!(all[..k].iter().all(|other| one != other), "two derivations are equal:\n{one}");
+    }
+    let unf = Mode::ALL.iter().position(|m| m.name() == "unf").expect("the mode");
+    assert!(all[unf].contains("build1"), "this mode differentiates builds:\n{}", all[unf]);
+}
