@@ -1,7 +1,7 @@
 //! The section of the dump that says what the loops of a derivative save for later loops: each row,
 //! its size as a formula, and why. This module must never change a term.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
 
 use super::trace::shown;
 use ad_ir::ir::{Elem, Graph, Node, Scan, Term};
@@ -11,7 +11,7 @@ use ad_ir::prim::Prim;
 const DEPTH: usize = 4;
 
 /// One line for each loop that saves rows, and one for each row.
-pub(crate) fn saved_rows(g: &Graph, roots: &[Term], hints: &BTreeMap<Term, String>) -> String {
+pub(crate) fn saved_rows(g: &Graph, roots: &[Term], hints: &SortedMap<Term, String>) -> String {
     let (mut text, mut seen) = (String::new(), HashSet::new());
     of_body(g, roots, (hints, ""), &mut seen, &mut text);
     if text.is_empty() { "(nothing)\n".into() } else { text }
@@ -20,11 +20,11 @@ pub(crate) fn saved_rows(g: &Graph, roots: &[Term], hints: &BTreeMap<Term, Strin
 fn of_body(
     g: &Graph,
     roots: &[Term],
-    (hints, indent): (&BTreeMap<Term, String>, &str),
+    (hints, indent): (&SortedMap<Term, String>, &str),
     seen: &mut HashSet<Term>,
     text: &mut String,
 ) {
-    let mut rows: BTreeMap<Term, BTreeSet<usize>> = BTreeMap::new();
+    let mut rows: SortedMap<Term, BTreeSet<usize>> = SortedMap::new();
     let mut loops: Vec<(Term, Scan)> = Vec::new();
     for t in g.reachable(roots) {
         let Node::Scan(scan) = g.node(t) else { continue };
@@ -64,7 +64,7 @@ fn of_body(
 }
 
 /// The size of all rows, as a product.
-fn bytes(g: &Graph, (count, row): (Term, Term), hints: &BTreeMap<Term, String>) -> String {
+fn bytes(g: &Graph, (count, row): (Term, Term), hints: &SortedMap<Term, String>) -> String {
     let of_one = match g.elem(row) {
         Elem::Bool => "1",
         Elem::Real(_) | Elem::Int(_) => "8",
