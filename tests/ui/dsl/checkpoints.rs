@@ -27,14 +27,4 @@ fn of_a_closure(x: f64) -> f64 {
     f(x)
 }
 
-#[differentiate]
-fn with_a_change(x: f64) -> f64 {
-    let mut y = x;
-    let z = checkpoint(|| {
-        y += 1.0;
-        y * x
-    });
-    z + y
-}
-
 fn main() {}
