@@ -248,7 +248,7 @@ fn implementation(definition: &Definition, number: &Number) -> TokenStream {
 fn lift(definition: &Definition, number: &Number) -> Option<TokenStream> {
     let Number::Named(number) = number else { return None };
     let mut params = definition.generics.type_params();
-    let own = params.next().filter(|p| p.ident.to_string() == number.to_string())?;
+    let own = params.next().filter(|p| p.ident == number.to_string())?;
     if params.next().is_some() || definition.generics.lifetimes().next().is_some() {
         return None;
     }

@@ -26,6 +26,11 @@ pub(crate) fn written(attr: TokenStream, item: ItemFn) -> Result<(Unread, TokenS
     Ok((of, tokens))
 }
 
+/// The function, if the attribute asks for this mode.
+pub(crate) fn function(attr: &TokenStream, item: &TokenStream) -> Option<ItemFn> {
+    syn::parse2(item.clone()).ok().filter(|_| front::is_unread(attr))
+}
+
 /// The names of the rules for calls in functions of other modes.
 pub(crate) fn names_of_rules(function: &Ident) -> [Ident; 2] {
     ["vjp", "jvp"].map(|rule| format_ident!("__ad_numbers_{function}_{rule}", span = Span::call_site()))
@@ -179,7 +184,8 @@ impl<'u> Writer<'u> {
         quote!(#made_first let #result = #function #turbofish (#(#arguments),*);)
     }
 
-    /// A call with numbers of reverse mode, after which `pulled_` is the tape, `value_` the value of
+    /// A call with numbers of reverse mode, after which `pulled_` is the tape, `value_` the value
+    /// of
     /// the result, and `differentiated_` that of the part that is differentiated.
     fn reversed(&self) -> TokenStream {
         let (run, number) = (&self.types.run, &self.of.number);

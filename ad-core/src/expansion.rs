@@ -112,7 +112,7 @@ pub(crate) fn written(
 /// The items beside a function whose body is not read, if the attribute asks for that mode, and the
 /// function's signature if it is valid.
 pub(crate) fn unread(attr: &TokenStream, item: &TokenStream) -> Option<(Written, Option<front::Unread>)> {
-    let item = syn::parse2::<syn::ItemFn>(item.clone()).ok().filter(|_| front::is_unread(attr))?;
+    let item = dual_numbers::function(attr, item)?;
     Some(match guarded(|| dual_numbers::written(attr.clone(), item)) {
         Ok(Ok((of, tokens))) => (Written { tokens, constants: Some(Vec::new()), ..Written::default() }, Some(of)),
         Ok(Err(failure)) => (Written::refused(failure), None),

@@ -231,7 +231,7 @@ fn number(item: &ItemFn, diags: &mut Diags) -> Option<(Ident, Vec<Ident>)> {
     for param in generics.type_params().filter(|p| p.ident != number) {
         let predicates = generics.where_clause.iter().flat_map(|w| &w.predicates);
         let of_param = predicates.filter(|p| match p {
-            WherePredicate::Type(p) => p.bounded_ty.to_token_stream().to_string() == param.ident.to_string(),
+            WherePredicate::Type(p) => param.ident == p.bounded_ty.to_token_stream().to_string(),
             _ => false,
         });
         let mut bounds = param.bounds.to_token_stream();

@@ -50,7 +50,8 @@ pub(super) fn chain(function: &ItemFn, rules: &Rules, id: DefId, outside: OuterD
     Chain { kind: Subject::Ruled, id, attr: TokenStream::new(), item, open, outside, defined: false }
 }
 
-/// The definition of a function with `mode = "dual_numbers"`, for calls in functions of other modes:
+/// The definition of a function with `mode = "dual_numbers"`, for calls in functions of other
+/// modes:
 /// its derivatives are its rules. Nothing if its types cannot be those of a function with a rule.
 pub(super) fn with_rules(mut expansion: Expansion, of: Option<Unread>, id: DefId) -> Expansion {
     expansion.tokens.extend(of.map(|of| of_numbers(&of, id)));

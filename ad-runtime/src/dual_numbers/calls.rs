@@ -234,7 +234,8 @@ impl<T: Real> Read<'_, T> {
         destination.overwrite(&mut self.rest);
     }
 
-    /// The derivatives of a gradient along the directions of [`Call::moving`], with the structure of
+    /// The derivatives of a gradient along the directions of [`Call::moving`], with the structure
+    /// of
     /// this argument.
     pub fn tangents_like<F: Real, X: Lift<F, F> + ?Sized>(&mut self, x: &X) -> X::Output
     where

@@ -119,7 +119,8 @@ macro_rules! pointers {
 }
 pointers! { [] Box<X> => Box<X::Output>, Box::new; ['a] &'a X => X::Output, |x| x; }
 
-/// The values of a map, in the order of its keys. (The order of a hash map differs from map to map.)
+/// The values of a map, in the order of its keys. (The order of a hash map differs from map to
+/// map.)
 macro_rules! maps {
     ($([$($g:tt)*] $t:ty => $output:ty;)*) => {$(
         impl<T, U, X: Lift<T, U>, $($g)*> Lift<T, U> for $t {

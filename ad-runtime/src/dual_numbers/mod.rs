@@ -8,7 +8,8 @@
 //! - [`Forward`]: a value and its tangent. Nothing is recorded.
 //! - `rules` has the derivative of each operation, once for both kinds. `operators` has the traits
 //!   of std and num-traits by which numbers are used.
-//! - `lift` replaces the numbers in a value: those of arguments by numbers of the tape, and those of
+//! - `lift` replaces the numbers in a value: those of arguments by numbers of the tape, and those
+//!   of
 //!   an argument by their derivatives.
 //! - `calls` has what the attribute's functions do: a gradient, a Jacobian and the others.
 //!

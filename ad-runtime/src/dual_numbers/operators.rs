@@ -1,4 +1,5 @@
-//! The traits of std, num-traits and ndarray by which generic code uses numbers. Comparisons, casts,
+//! The traits of std, num-traits and ndarray by which generic code uses numbers. Comparisons,
+//! casts,
 //! roundings and formatting read the value. This module must never hold a rule of differentiation.
 
 use std::cell::RefCell;

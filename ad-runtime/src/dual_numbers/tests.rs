@@ -37,7 +37,8 @@ macro_rules! checked {
             let difference = (f(at + h) - f(at - h)) / (2.0 * h);
             assert!((by_reverse[0] - difference).abs() <= 1e-7 * (1.0 + difference.abs()), "{} at {at}: {} and {difference}", $name, by_reverse[0]);
             assert!((by_reverse[0] - by_forward).abs() <= 1e-13 * (1.0 + by_forward.abs()), "{} at {at}", $name);
-            // The second derivative: forward over reverse, and reverse over forward over difference.
+            // The second derivative: forward over reverse, and reverse over forward over
+            // difference.
             let one = Forward { value: at, tangent: 1.0 };
             let (_, second) = gradient(&[one], |x| f(x[0]));
             let slope = |at: f64| gradient(&[at], |x| f(x[0])).1[0];
