@@ -288,7 +288,7 @@ impl From<String> for NotWritten {
 fn refused_by_mode(prepared: &Prepared) -> Option<Diags> {
     let (loc, why) = prepared.refused?;
     let program = &prepared.program;
-    let range = program.places.get(loc).map_or_else(SrcRange::call_site, |place| place.range.clone());
+    let range = program.places.get(loc).map_or_else(SrcRange::call_site, |place| place.range);
     let usual = format!("mode = \"{}\"", Mode::default().name());
     let mut diags = Diags::new();
     diags.push(range, catalogue::mode_later(program.mode.name(), &format!("for {}", why.what()), &usual));

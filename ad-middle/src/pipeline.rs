@@ -117,7 +117,7 @@ pub fn prepare(mut program: Program, mut log: Option<&mut Log>) -> Prepared {
                 log_own_form(&prepared, &mut manager);
                 return prepared;
             }
-            Err(given) => program = given,
+            Err(given) => program = *given,
         }
     }
     program.result = program.result.with_terms(&mut roots.values.iter().copied());
@@ -159,13 +159,13 @@ fn prepared_with_builds(
     source: &Roots,
     after: &Roots,
     exact: &HashSet<Term>,
-) -> Result<Prepared, Program> {
+) -> Result<Prepared, Box<Program>> {
     let result = program.result.with_terms(&mut source.values.iter().copied());
     let before = std::mem::replace(&mut program.result, result);
     let refused = refused(&mut program);
     if matches!(refused, Some((_, Refusal::Stops))) {
         program.result = before;
-        return Err(program);
+        return Err(Box::new(program));
     }
     set_checks(&mut program.checks, &source.checks);
     let g = &program.graph;
