@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashSet};
 use super::trace::shown;
 use ad_ir::ir::{Elem, Graph, Node, Scan, Term};
 use ad_ir::prim::Prim;
+use ad_ir::sorted::SortedMap;
 
 /// The depth to which a formula is written.
 const DEPTH: usize = 4;
