@@ -167,10 +167,8 @@ impl<'a> Lower<'a> {
                     self.terms_of(value, store, found, seen);
                 }
             }
-            Value::Closure(closure) if closure.source.is_some() => {
-                if seen.insert(Rc::as_ptr(closure) as usize) {
-                    self.terms_of_closure(closure, found, seen);
-                }
+            Value::Closure(closure) if closure.source.is_some() && seen.insert(Rc::as_ptr(closure) as usize) => {
+                self.terms_of_closure(closure, found, seen);
             }
             // What else a closure captures is computed outside of the region.
             _ => {}
