@@ -16,6 +16,7 @@ use std::error::Error;
 use std::f64::consts::PI;
 use std::path::PathBuf;
 
+use ad::ndarray;
 use ad::prelude::*;
 
 const WIDTH: usize = 24;
@@ -87,20 +88,19 @@ fn adapted(start: &Network, x: &Array1<f64>, y: &Array1<f64>, steps: usize) -> N
 
 /// The error at other points of a wave after the descent on some of its points.
 #[differentiate(wrt(start))]
-fn after_descent(start: &Network, seen: &[Array1<f64>; 2], other: &[Array1<f64>; 2]) -> f64 {
-    loss(&adapted(start, &seen[0], &seen[1], STEPS), &other[0], &other[1])
+fn after_descent(start: &Network, seen: &Array2<f64>, other: &Array2<f64>) -> f64 {
+    let net = adapted(start, &seen.row(0).to_owned(), &seen.row(1).to_owned(), STEPS);
+    loss(&net, &other.row(0).to_owned(), &other.row(1).to_owned())
 }
 
-/// Places, and the heights of a wave there.
-type Points = [Array1<f64>; 2];
-
-/// A wave of random height and phase: two sets of points.
-fn wave(rng: &mut fastrand::Rng) -> (Points, Points) {
+/// A wave of random height and phase: two sets of points. The first row has the places, the second
+/// the heights there.
+fn wave(rng: &mut fastrand::Rng) -> (Array2<f64>, Array2<f64>) {
     let (height, phase) = (0.5 + 2.0 * rng.f64(), PI * rng.f64());
     let mut points = || {
         let x = Array1::from_shape_simple_fn(POINTS, || 10.0 * rng.f64() - 5.0);
         let y = x.mapv(|x| height * (x - phase).sin());
-        [x, y]
+        ndarray::stack![Axis(0), x, y]
     };
     (points(), points())
 }
@@ -150,7 +150,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let (seen, _) = wave(&mut fastrand::Rng::with_seed(7));
     let x = Array1::linspace(-5.0, 5.0, 201);
-    let line = |net: &Network, steps: usize| heights(&adapted(net, &seen[0], &seen[1], steps), &x);
+    let line = |net: &Network, steps: usize| heights(&adapted(net, &seen.row(0).to_owned(), &seen.row(1).to_owned(), steps), &x);
     std::fs::create_dir_all(&directory)?;
     let path = directory.join("wave.svg");
     picture::draw(&path, &seen, &x, &[line(&plain, STEPS), line(&net, 0), line(&net, STEPS)])?;

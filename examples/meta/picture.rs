@@ -6,11 +6,11 @@ use std::path::Path;
 use ad::prelude::*;
 use plotters::prelude::*;
 
-/// `lines`: after the descent from random weights; at the learned weights; after the descent from
+/// `seen` has a row of places and one of heights. `lines`: after the descent from random weights; at the learned weights; after the descent from
 /// these.
 pub fn draw(
     path: &Path,
-    seen: &[Array1<f64>; 2],
+    seen: &Array2<f64>,
     x: &Array1<f64>,
     lines: &[Array1<f64>; 3],
 ) -> Result<(), Box<dyn Error>> {
@@ -41,7 +41,7 @@ pub fn draw(
             .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], colour.stroke_width(2)));
     }
     let orange = RGBColor(190, 110, 30);
-    let points = seen[0].iter().zip(&seen[1]);
+    let points = seen.row(0).into_iter().zip(seen.row(1));
     chart.draw_series(points.map(|(&x, &y)| Circle::new((x, y), 4, orange.filled())))?;
     chart.configure_series_labels().background_style(WHITE).border_style(BLACK.mix(0.2)).draw()?;
     area.present()?;
