@@ -175,6 +175,7 @@ fn structs_are_taken_apart() {
     assert_eq!(of_params_pullback(&p, 0.7).1(1.0), (g, dx));
 }
 
+#[allow(clippy::too_many_arguments, clippy::ptr_arg, reason = "each parameter is of another type")]
 #[differentiate(mode = "dual_numbers", wrt(x, y))]
 fn many<T: Real, const N: usize>(
     x: [T; N],
