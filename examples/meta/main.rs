@@ -150,7 +150,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let (seen, _) = wave(&mut fastrand::Rng::with_seed(7));
     let x = Array1::linspace(-5.0, 5.0, 201);
-    let line = |net: &Network, steps: usize| heights(&adapted(net, &seen.row(0).to_owned(), &seen.row(1).to_owned(), steps), &x);
+    let line = |net: &Network, steps: usize| {
+        heights(&adapted(net, &seen.row(0).to_owned(), &seen.row(1).to_owned(), steps), &x)
+    };
     std::fs::create_dir_all(&directory)?;
     let path = directory.join("wave.svg");
     picture::draw(&path, &seen, &x, &[line(&plain, STEPS), line(&net, 0), line(&net, STEPS)])?;

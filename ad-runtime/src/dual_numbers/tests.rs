@@ -196,7 +196,7 @@ fn a_tape_is_small_and_long_tapes_are_right() {
     let x: Reverse<f64> = call.argument(&1.5);
     let mut y = x;
     for _ in 0..n {
-        y = y * x;
+        y *= x;
         y = y - y.floor();
     }
     let (_, mut pulled) = call.number(y);
