@@ -113,9 +113,9 @@ fn add_outer(a: &mut Matrix, scale: f64, x: &[f64; D], y: &[f64; D]) {
 }
 
 /// The inverse of a symmetric positive definite matrix, and the logarithm of its determinant.
+#[allow(clippy::needless_range_loop, reason = "rows are read and changed by their number")]
 fn inverse(mut a: Matrix) -> (Matrix, f64) {
     let mut determinant = 1.0;
-    #[allow(clippy::needless_range_loop, reason = "rows are read and changed by their number")]
     for k in 0..D {
         let pivot = a[k][k];
         determinant *= pivot;
