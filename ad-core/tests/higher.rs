@@ -96,6 +96,9 @@ impl Run {
 fn check(source: &Source) -> Try<(bool, bool)> {
     let Some(Outcome::Gives(expected)) = oracle::outcome(source, &source.args)? else { return Ok((false, false)) };
     let mut run = Run::new(source)?;
+    if run.prepared.refused.is_some() {
+        return Ok((false, false));
+    }
     let directions = oracle::directions(&source.args);
     let tolerance = run.tolerance;
     let at = |what: &str, e: String| format!("{what}: {e}");
