@@ -137,3 +137,18 @@ fn captured_values_have_their_derivatives() {
     check_grad!(numbers_in_boxes(0.7));
     check_grad!(boxed(&array![0.3, -1.2]));
 }
+
+/// The arm of `Some` calls a function that no value has.
+#[differentiate]
+fn never_there(x: f64) -> f64 {
+    let f = if cfg!(any()) { Some(|y: f64| y * y) } else { None };
+    match f {
+        Some(f) => f(x),
+        None => x.sin(),
+    }
+}
+
+#[test]
+fn a_function_that_is_never_there() {
+    assert_eq!(never_there_grad(0.5), 0.5_f64.cos());
+}

@@ -53,6 +53,8 @@ impl<'a> Lower<'a> {
                 )
             }
             Value::Function(row, elem) => self.call_row(row, *elem, args.to_vec(), vec![range; args.len()], range),
+            // The payload of a variant that no value has.
+            Value::Never => Ok(Value::Never),
             other => {
                 let found = self.describe(other);
                 Err(self.error(range, catalogue::expected(wanted::FUNCTION, &found)))

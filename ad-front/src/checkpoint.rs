@@ -4,7 +4,6 @@
 //!
 //! This module must never change the value of `e`, nor the order of its panics.
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use proc_macro2::{TokenStream, TokenTree};
@@ -19,6 +18,7 @@ use super::value::{Captured, Closure, ClosureBody, EnumValue, Lowered, Value};
 use ad_ir::catalogue::{self, wanted};
 use ad_ir::diag::SrcRange;
 use ad_ir::ir::{Node, Term};
+use ad_ir::sorted::SortedSet;
 
 /// Lowers `checkpoint(f)`.
 pub(super) fn checkpoint<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -100,7 +100,7 @@ impl<'a> Lower<'a> {
     /// The terms of the values that a closure captures, without those that are known when the
     /// program is compiled, sizes, and integers that depend on no real number.
     fn captured_terms(&self, closure: &Closure<'a>) -> Vec<Term> {
-        let (mut found, mut seen) = (BTreeSet::new(), BTreeSet::new());
+        let (mut found, mut seen) = (SortedSet::new(), SortedSet::new());
         self.terms_of_closure(closure, &mut found, &mut seen);
         found.into_iter().filter(|&t| self.is_captured(t)).collect()
     }
@@ -114,7 +114,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn terms_of_closure(&self, closure: &Closure<'a>, found: &mut BTreeSet<Term>, seen: &mut BTreeSet<usize>) {
+    fn terms_of_closure(&self, closure: &Closure<'a>, found: &mut SortedSet<Term>, seen: &mut SortedSet<usize>) {
         let store = match &closure.captured {
             Captured::Copies(store) => store,
             Captured::References(_) => &self.state.store,
@@ -124,7 +124,7 @@ impl<'a> Lower<'a> {
             ClosureBody::Block(b) => b.to_token_stream(),
         };
         let mut stack: Vec<TokenStream> = vec![body];
-        let mut names = BTreeSet::new();
+        let mut names = SortedSet::new();
         while let Some(tokens) = stack.pop() {
             for token in tokens {
                 match token {
@@ -141,7 +141,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn terms_of(&self, value: &Value<'a>, store: &Store<'a>, found: &mut BTreeSet<Term>, seen: &mut BTreeSet<usize>) {
+    fn terms_of(&self, value: &Value<'a>, store: &Store<'a>, found: &mut SortedSet<Term>, seen: &mut SortedSet<usize>) {
         let mut all = |parts: &[Value<'a>]| parts.iter().for_each(|part| self.terms_of(part, store, found, seen));
         match value {
             Value::Term(t) | Value::Nested(t, _) => drop(found.insert(*t)),

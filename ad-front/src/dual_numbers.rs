@@ -4,12 +4,13 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident};
-use syn::visit::{self, Visit};
+use syn::visit::Visit;
 use syn::{Expr, FnArg, GenericArgument, GenericParam, ItemFn, Pat, PathArguments, ReturnType, Type, WherePredicate};
 
 use super::attr::{self, Attr};
 use super::definitions::Definitions;
 use super::sig::{is_real, qualifiers};
+use super::walk::{Part, Walk};
 use super::{Failure, stand_in};
 use ad_ir::catalogue::dual_numbers as words;
 use ad_ir::descriptor::{self, ByDefault, Descriptor, Structure};
@@ -392,24 +393,18 @@ fn form(ty: &Type, number: &Ident, inside: bool, diags: &mut Diags) -> Option<Fo
 
 /// Whether a type has a lifetime, a trait or a function among its arguments.
 fn borrows(ty: &Type) -> bool {
-    struct Found(bool);
-    impl Visit<'_> for Found {
-        fn visit_lifetime(&mut self, lifetime: &syn::Lifetime) {
-            self.0 |= lifetime.ident != "static";
-        }
-        fn visit_type(&mut self, ty: &Type) {
-            self.0 |= match ty {
-                // An elided lifetime cannot be named in the type of a gradient.
-                Type::Reference(r) => r.lifetime.is_none(),
-                Type::TraitObject(_) | Type::ImplTrait(_) | Type::FnPtr(_) | Type::Ptr(_) => true,
-                _ => false,
-            };
-            visit::visit_type(self, ty);
-        }
-    }
-    let mut found = Found(false);
-    found.visit_type(ty);
-    found.0
+    let mut found = false;
+    Walk(&mut |part| {
+        found |= match part {
+            Part::Lifetime(lifetime) => lifetime.ident != "static",
+            // An elided lifetime cannot be named in the type of a gradient.
+            Part::Type(Type::Reference(r)) => r.lifetime.is_none(),
+            Part::Type(Type::TraitObject(_) | Type::ImplTrait(_) | Type::FnPtr(_) | Type::Ptr(_)) => true,
+            _ => false,
+        };
+    })
+    .visit_type(ty);
+    found
 }
 
 /// The parameters of `f::<..>` with another type in place of the number type.

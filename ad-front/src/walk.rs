@@ -12,7 +12,7 @@ use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
     Attribute, Block, Expr, ExprCall, ExprMethodCall, ExprPath, GenericParam, Item, ItemFn, ItemImpl, ItemTrait,
-    ItemUse, Macro, Pat, PatIdent, Path, PathSegment, Stmt, Type, TypePath,
+    ItemUse, Lifetime, Macro, Pat, PatIdent, Path, PathSegment, Stmt, Type, TypePath,
 };
 
 /// A part of a piece of syntax, of the kinds that are asked for somewhere.
@@ -23,11 +23,13 @@ pub(crate) enum Part<'ast> {
     ExprPath(&'ast ExprPath),
     GenericParam(&'ast GenericParam),
     Item(&'ast Item),
+    Lifetime(&'ast Lifetime),
     ItemFn(&'ast ItemFn),
     Macro(&'ast Macro),
     PatIdent(&'ast PatIdent),
     Path(&'ast Path),
     PathSegment(&'ast PathSegment),
+    Type(&'ast Type),
     TypePath(&'ast TypePath),
 }
 
@@ -54,10 +56,12 @@ parts! {
     visit_generic_param GenericParam
     visit_item Item
     visit_item_fn ItemFn
+    visit_lifetime Lifetime
     visit_macro Macro
     visit_pat_ident PatIdent
     visit_path Path
     visit_path_segment PathSegment
+    visit_type Type
     visit_type_path TypePath
 }
 

@@ -84,8 +84,7 @@ impl Container {
         }
     }
 
-    /// How the function that takes a value apart passes a leaf of this kind: numbers and arrays of
-    /// static size are copied, other arrays are views.
+    /// How a leaf is passed where a value is taken apart: static ones are copied, others are views.
     #[must_use]
     pub fn taken(self) -> Passing {
         if self == Container::NdArray { Passing::value(Owner::View) } else { self.passing() }

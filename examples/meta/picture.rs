@@ -6,8 +6,8 @@ use std::path::Path;
 use ad::prelude::*;
 use plotters::prelude::*;
 
-/// `seen` has a row of places and one of heights. `lines`: after the descent from random weights; at the learned weights; after the descent from
-/// these.
+/// `seen` has a row of places and one of heights. `lines`: after the descent from random weights;
+/// at the learned weights; after the descent from these.
 pub fn draw(path: &Path, seen: &Array2<f64>, x: &Array1<f64>, lines: &[Array1<f64>; 3]) -> Result<(), Box<dyn Error>> {
     let area = SVGBackend::new(path, (720, 420)).into_drawing_area();
     area.fill(&WHITE)?;

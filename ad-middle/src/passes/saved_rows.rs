@@ -1,12 +1,12 @@
 //! The section of the dump that says what the loops of a derivative save for later loops: each row,
 //! its size as a formula, and why. This module must never change a term.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 
 use super::trace::shown;
 use ad_ir::ir::{Elem, Graph, Node, Scan, Term};
 use ad_ir::prim::Prim;
-use ad_ir::sorted::SortedMap;
+use ad_ir::sorted::{SortedMap, SortedSet};
 
 /// The depth to which a formula is written.
 const DEPTH: usize = 4;
@@ -25,7 +25,7 @@ fn of_body(
     seen: &mut HashSet<Term>,
     text: &mut String,
 ) {
-    let mut rows: SortedMap<Term, BTreeSet<usize>> = SortedMap::new();
+    let mut rows: SortedMap<Term, SortedSet<usize>> = SortedMap::new();
     let mut loops: Vec<(Term, Scan)> = Vec::new();
     for t in g.reachable(roots) {
         let Node::Scan(scan) = g.node(t) else { continue };

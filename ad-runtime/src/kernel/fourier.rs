@@ -1,5 +1,5 @@
-//! Discrete Fourier transforms, on `rustfft`. Transforms of `f32` are computed in `f64`. Numbers with
-//! derivatives are transformed by the definition.
+//! Discrete Fourier transforms, on `rustfft`. Transforms of `f32` are computed in `f64`. Numbers
+//! with derivatives are transformed by the definition.
 //!
 //! The algorithm depends on the number of elements and the processor alone, so the same elements
 //! give the same bits. This module must never divide by the number of elements.

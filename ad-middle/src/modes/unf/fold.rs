@@ -10,13 +10,14 @@
 //! ([`saves`]); rows that no derivative reads are dropped by a later pass. This module must never
 //! run a loop of the function a second time in order to differentiate it.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use ad_ir::analysis::Analyses;
 use ad_ir::analysis::guards::{Guard, Guards};
 use ad_ir::ir::{Body, Graph, Node, OpenLoop, Scan, Term, Type, Var};
 use ad_ir::prim::Prim;
+use ad_ir::sorted::SortedMap;
 
 use super::forward::{self, Tangent};
 use super::normal_form::{Entry, Normaliser, has_real};
@@ -194,7 +195,7 @@ pub(super) fn forward(
     g: &mut Graph,
     fold: &Fold,
     array: &dyn Fn(usize) -> Option<Term>,
-) -> Option<BTreeMap<usize, Tangent>> {
+) -> Option<SortedMap<usize, Tangent>> {
     let (carries, captures) = (fold.scan.init.len(), fold.scan.captures.len());
     let step = g.fresh();
     let (mut init, mut carried, mut given) = (Vec::new(), Vec::new(), HashMap::new());
@@ -236,8 +237,8 @@ pub(super) fn forward(
 
 /// `J^T foldl` (UNF Fig. 16): a loop in the other direction. If all cotangents are zero unless one
 /// condition holds, it runs under that condition.
-pub(super) fn transposed(g: &mut Graph, fold: &Fold, parts: &BTreeMap<usize, Ct>, e: &mut Environment<'_>) {
-    let mut cts: BTreeMap<usize, Cotangent> = BTreeMap::new();
+pub(super) fn transposed(g: &mut Graph, fold: &Fold, parts: &SortedMap<usize, Ct>, e: &mut Environment<'_>) {
+    let mut cts: SortedMap<usize, Cotangent> = SortedMap::new();
     for (&k, ct) in parts {
         if let (Ct::Array(ct), true) = (ct, fold.active[k]) {
             cts.insert(k, *ct);
@@ -254,7 +255,7 @@ pub(super) fn transposed(g: &mut Graph, fold: &Fold, parts: &BTreeMap<usize, Ct>
     }
     let (carries, captures) = (fold.scan.init.len(), fold.scan.captures.len());
     // The loop adds to the cotangents so far of what it captures.
-    let mut running: BTreeMap<usize, Cotangent> = BTreeMap::new();
+    let mut running: SortedMap<usize, Cotangent> = SortedMap::new();
     for k in carries..carries + captures {
         if fold.given[k] && g.rank(fold.scan.captures[k - carries]) > 0 {
             running.extend(e.running(g, fold.arguments[k]).map(|ct| (k, ct)));
@@ -272,7 +273,7 @@ pub(super) fn transposed(g: &mut Graph, fold: &Fold, parts: &BTreeMap<usize, Ct>
 }
 
 /// The guard that all these cotangents share, if there is one.
-fn common_guard(g: &Graph, cts: &BTreeMap<usize, Cotangent>) -> Option<Guard> {
+fn common_guard(g: &Graph, cts: &SortedMap<usize, Cotangent>) -> Option<Guard> {
     let mut all = cts.values().map(|ct| zero_arm(g, ct.term).map(|arm| arm.0));
     let first = all.next()??;
     all.all(|guard| guard == Some(first)).then_some(first)
@@ -286,14 +287,14 @@ fn at_least_idle(zeros: KnownZeros) -> KnownZeros {
 fn sent(
     g: &mut Graph,
     fold: &Fold,
-    cts: &BTreeMap<usize, Cotangent>,
-    running: &BTreeMap<usize, Cotangent>,
+    cts: &SortedMap<usize, Cotangent>,
+    running: &SortedMap<usize, Cotangent>,
 ) -> Vec<(usize, Cotangent)> {
     let (carries, captures) = (fold.scan.init.len(), fold.scan.captures.len());
     let step = g.fresh();
     let params = &fold.scan.body.params;
     let (mut init, mut carried) = (Vec::new(), Vec::new());
-    let mut seeds: BTreeMap<usize, Term> = BTreeMap::new();
+    let mut seeds: SortedMap<usize, Term> = SortedMap::new();
     let mut outside = HashMap::new();
     for k in (0..carries).filter(|&k| fold.active[k]) {
         let placeholder = g.placeholder(params[k].clone());
@@ -301,7 +302,7 @@ fn sent(
         carried.push(placeholder);
         seeds.insert(k, placeholder);
     }
-    let mut sums: BTreeMap<Variable, Term> = BTreeMap::new();
+    let mut sums: SortedMap<Variable, Term> = SortedMap::new();
     for k in (carries..carries + captures).filter(|&k| fold.given[k]) {
         let placeholder = g.placeholder(params[k].clone());
         let zeros = |g: &mut Graph| g.zeros_like(fold.scan.captures[k - carries]);
@@ -315,7 +316,7 @@ fn sent(
         outside.insert(placeholder, value);
         seeds.insert(k, placeholder);
     }
-    let mut masked: BTreeMap<usize, KnownZeros> =
+    let mut masked: SortedMap<usize, KnownZeros> =
         seeds.keys().map(|&k| (k, cts.get(&k).map_or(KnownZeros::Idle, |ct| at_least_idle(ct.hidden(g))))).collect();
     // A cotangent that a step passes to the step before it may be a zero of an arm that the step
     // has not taken.

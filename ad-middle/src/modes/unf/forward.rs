@@ -2,9 +2,8 @@
 //! to the last. They are the same linear functions whose transposes reverse mode composes. This
 //! module must never simplify.
 
-use std::collections::BTreeMap;
-
 use ad_ir::ir::{Graph, Node, Put, Term};
+use ad_ir::sorted::{SortedMap, SortedSet};
 
 use super::fold;
 use super::reverse::row;
@@ -17,7 +16,7 @@ pub(super) enum Tangent {
     /// Of an array or a number.
     Array(Term),
     /// Of a tuple.
-    Tuple(BTreeMap<usize, Tangent>),
+    Tuple(SortedMap<usize, Tangent>),
 }
 
 impl Tangent {
@@ -49,7 +48,7 @@ pub(super) fn tangents(
             Primitive::Same(at) => of(*at),
             Primitive::Operation(jacobian) => jacobian.forward(g, array).map(Tangent::Array),
             Primitive::Pair(parts) => {
-                let parts: BTreeMap<usize, Tangent> =
+                let parts: SortedMap<usize, Tangent> =
                     parts.iter().enumerate().filter_map(|(k, &at)| Some((k, of(at)?))).collect();
                 (!parts.is_empty()).then_some(Tangent::Tuple(parts))
             }
@@ -111,10 +110,10 @@ fn conditional(g: &mut Graph, condition: Term, then: Option<Tangent>, other: Opt
         (then, other) => {
             let parts = |t: Option<Tangent>| match t {
                 Some(Tangent::Tuple(parts)) => parts,
-                _ => BTreeMap::new(),
+                _ => SortedMap::new(),
             };
             let (mut then, mut other) = (parts(then), parts(other));
-            let keys: std::collections::BTreeSet<usize> = then.keys().chain(other.keys()).copied().collect();
+            let keys: SortedSet<usize> = then.keys().chain(other.keys()).copied().collect();
             let each = |k: usize| Some((k, conditional(g, condition, then.remove(&k), other.remove(&k))?));
             Some(Tangent::Tuple(keys.into_iter().filter_map(each).collect()))
         }

@@ -16,9 +16,10 @@ mod print;
 mod reverse;
 mod source;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use ad_ir::ir::{Graph, Node, Term};
+use ad_ir::sorted::SortedMap;
 
 use self::forward::Tangent;
 use self::normal_form::Normaliser;
@@ -84,7 +85,7 @@ impl super::Derivative for Unf {
     fn gradients(&self, g: &mut Graph, cotangents: &[Term]) -> Vec<Term> {
         let seed = |(&at, &term): (&usize, &Term)| (at, Ct::Array(Cotangent { term, masked: KnownZeros::None }));
         let seeds = self.composition.results.iter().zip(cotangents).map(seed).collect();
-        let (found, _) = reverse::sweep(g, &self.composition, seeds, BTreeMap::new());
+        let (found, _) = reverse::sweep(g, &self.composition, seeds, SortedMap::new());
         let gradient = |&k: &u32| match found.get(&Variable::Input(k)) {
             Some(Ct::Array(ct)) => ct.term,
             _ => {

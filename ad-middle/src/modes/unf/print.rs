@@ -3,10 +3,10 @@
 //! environment, appends their product, and drops the two copies. This module must never decide
 //! anything.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use ad_ir::ir::{Graph, Lit, Node, Put};
+use ad_ir::sorted::SortedMap;
 
 use super::source::{Composition, Primitive, Variable};
 
@@ -20,7 +20,7 @@ pub(super) fn text(g: &Graph, c: &Composition) -> String {
 fn composition(g: &Graph, c: &Composition, depth: usize, out: &mut String) {
     let indent = "  ".repeat(depth);
     // The values that active steps read, numbered in their order as in the paper.
-    let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut numbers: SortedMap<usize, usize> = SortedMap::new();
     for (at, step) in c.steps.iter().enumerate() {
         if step.active || c.results.contains(&at) {
             numbers.extend(read(g, c, at).into_iter().map(|at| (at, 0)));

@@ -6,12 +6,11 @@
 //!
 //! One function here is one rule of UNF Figs. 10 and 16. This module must never simplify.
 
-use std::collections::BTreeMap;
-
 use ad_ir::analysis::guards::Guard;
 use ad_ir::analysis::zeros::is_zero;
 use ad_ir::ir::{Graph, Node, Put, Term, Var, axis};
 use ad_ir::prim::Prim;
+use ad_ir::sorted::SortedMap;
 
 use super::fold;
 use super::source::{Composition, Map, Primitive, Variable};
@@ -25,7 +24,7 @@ pub(super) enum Ct {
     /// Of an array or a number.
     Array(Cotangent),
     /// Of a tuple: of those components that have one.
-    Tuple(BTreeMap<usize, Ct>),
+    Tuple(SortedMap<usize, Ct>),
 }
 
 impl Ct {
@@ -61,7 +60,7 @@ pub(super) struct Environment<'c> {
     composition: &'c Composition,
     cotangents: Vec<Option<Ct>>,
     /// Sums that an enclosing loop carries for its variables, and that no inner loop has added to.
-    sums: BTreeMap<Variable, Term>,
+    sums: SortedMap<Variable, Term>,
 }
 
 impl Environment<'_> {
@@ -105,13 +104,13 @@ pub(super) fn sweep(
     g: &mut Graph,
     c: &Composition,
     seeds: Vec<(usize, Ct)>,
-    sums: BTreeMap<Variable, Term>,
-) -> (BTreeMap<Variable, Ct>, BTreeMap<Variable, Term>) {
+    sums: SortedMap<Variable, Term>,
+) -> (SortedMap<Variable, Ct>, SortedMap<Variable, Term>) {
     let mut e = Environment { composition: c, cotangents: c.steps.iter().map(|_| None).collect(), sums };
     for (position, ct) in seeds {
         e.give(g, position, ct);
     }
-    let mut found = BTreeMap::new();
+    let mut found = SortedMap::new();
     for position in (0..c.steps.len()).rev() {
         let Some(ct) = e.cotangents[position].take() else { continue };
         let before = g.at(g.loc(c.steps[position].term));
@@ -137,7 +136,7 @@ pub(super) fn sweep(
                     e.give(g, parts[k], ct);
                 }
             }
-            (Primitive::Component(of, k), ct) => e.give(g, *of, Ct::Tuple(BTreeMap::from([(*k, ct)]))),
+            (Primitive::Component(of, k), ct) => e.give(g, *of, Ct::Tuple(SortedMap::from([(*k, ct)]))),
             (Primitive::Conditional { condition, then, other }, ct) => {
                 for (arm, value) in [(then, true), (other, false)] {
                     let guard: Guard = (*condition, value);
@@ -205,7 +204,7 @@ fn transposed_map(g: &mut Graph, map: &Map, ct: Cotangent) -> Vec<(usize, Cotang
         return found.into_iter().map(under).collect();
     }
     let element = Cotangent { term: row(g, ct.term, map.var), masked: ct.hidden(g) };
-    let (found, _) = sweep(g, &map.body, vec![(map.body.results[0], Ct::Array(element))], BTreeMap::new());
+    let (found, _) = sweep(g, &map.body, vec![(map.body.results[0], Ct::Array(element))], SortedMap::new());
     let mut all = Vec::new();
     for (variable, ct) in found {
         let Ct::Array(ct) = ct else { continue };
