@@ -310,7 +310,7 @@ fn sent(
         carried.push(placeholder);
         sums.insert(Variable::Param(k), placeholder);
     }
-    for (&k, ct) in cts.range(carries..) {
+    for (&k, ct) in cts.iter().filter(|(k, _)| **k >= carries) {
         let value = row(g, ct.term, step);
         let placeholder = g.placeholder(g.ty(value).clone());
         outside.insert(placeholder, value);
