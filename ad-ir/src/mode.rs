@@ -37,6 +37,13 @@ impl Mode {
     /// Every algorithm that is implemented.
     pub const ALL: &[Mode] = &[Mode::DualArrays, Mode::Unf];
 
+    /// Whether some of its derivatives are still wrong. It is refused where a user asks for it, and
+    /// only tests of its own run it.
+    #[must_use]
+    pub fn is_unfinished(self) -> bool {
+        self == Mode::Unf
+    }
+
     /// The names that are reserved for algorithms that are not implemented.
     pub const RESERVED: &[&str] = &["chad"];
 
