@@ -161,18 +161,8 @@ fn a_panic_in_a_region() {
 
 /// A loop of the option `checkpoint = "sqrt"`, with a row that each step makes.
 #[differentiate(grad, hvp, jvp, vjp, checkpoint = "sqrt")]
+#[differentiate(grad, hvp, jvp, vjp, suffix = "plain")]
 fn blocks(w: &Array2<f64>, h: &Array1<f64>, xs: &[f64], n: usize) -> f64 {
-    let mut h = h.clone();
-    let mut losses = Vec::new();
-    for t in 0..n {
-        h = w.dot(&h).mapv(f64::tanh) + xs[t % xs.len()];
-        losses.push(h[t % h.len()].sin());
-    }
-    h.dot(&h) + losses.iter().enumerate().map(|(i, l)| l * l * i as f64).sum::<f64>()
-}
-
-#[differentiate(grad, hvp, jvp, vjp)]
-fn blocks_plain(w: &Array2<f64>, h: &Array1<f64>, xs: &[f64], n: usize) -> f64 {
     let mut h = h.clone();
     let mut losses = Vec::new();
     for t in 0..n {
@@ -204,20 +194,8 @@ fn every_square_root_of_n_steps() {
 
 /// Scans in both directions, and a loop that stops early.
 #[differentiate(checkpoint = "sqrt")]
+#[differentiate(suffix = "plain")]
 fn scans(x: &Array1<f64>, y: f64) -> f64 {
-    let forwards = scan(y, x, |a, v| (a * v).sin());
-    let backwards = scanr(y, x, |a, v| (a + v).cos() * a);
-    let mut s = y;
-    let mut steps = 0;
-    while s > 0.01 {
-        s *= 0.9 * (s * x[steps % x.len()]).cos();
-        steps += 1;
-    }
-    forwards.dot(&backwards.slice(s![1..])) + s + fold(y, x, |a, v| a * v.exp() + 0.1)
-}
-
-#[differentiate]
-fn scans_plain(x: &Array1<f64>, y: f64) -> f64 {
     let forwards = scan(y, x, |a, v| (a * v).sin());
     let backwards = scanr(y, x, |a, v| (a + v).cos() * a);
     let mut s = y;
@@ -239,4 +217,73 @@ fn blocks_of_scans_and_of_loops_that_stop_early() {
         let size = ex.iter().fold(ey.abs(), |a: f64, v| a.max(v.abs()));
         assert!((&dx - &ex).iter().all(|d| d.abs() < 1e-12 * size) && (dy - ey).abs() < 1e-12 * size);
     }
+}
+
+mod with_rules {
+    use ad::prelude::*;
+    use std::cell::Cell;
+
+    thread_local! {
+        pub static CALLS: Cell<usize> = const { Cell::new(0) };
+    }
+
+    #[custom_vjp(cube_back)]
+    pub fn cube(x: f64) -> f64 {
+        CALLS.set(CALLS.get() + 1);
+        x * x * x
+    }
+
+    pub fn cube_back(x: f64, cotangent: f64) -> (f64, f64) {
+        CALLS.set(CALLS.get() + 1);
+        (x * x * x, 3.0 * x * x * cotangent)
+    }
+}
+use with_rules::cube;
+
+#[differentiate]
+fn with_a_rule(x: f64, n: usize) -> f64 {
+    let mut s = x;
+    for _ in 0..n {
+        s = checkpoint(|| cube(s.sin()) + 0.5 * s);
+    }
+    s
+}
+
+#[differentiate]
+fn with_a_call(x: f64, n: usize) -> f64 {
+    fn power(x: f64, n: usize) -> f64 {
+        if n == 0 { 1.0 } else { x * power(x, n - 1) }
+    }
+    checkpoint(|| power(x, n) * x.sin())
+}
+
+#[differentiate(grad, into)]
+fn into_memory(w: &Array2<f64>, h: &Array1<f64>, xs: &[f64]) -> f64 {
+    let mut h = h.clone();
+    for &x in xs {
+        h = checkpoint(|| cell(w, &h, x));
+    }
+    h.dot(&h)
+}
+
+/// A call of a function with a rule is made once, and a call of a function that calls itself keeps
+/// its record.
+#[test]
+fn rules_and_recursion_in_a_region() {
+    with_rules::CALLS.set(0);
+    let slope = with_a_rule_grad(0.7, 3);
+    assert!(with_rules::CALLS.get() <= 2 * 3, "{} calls", with_rules::CALLS.get());
+    let h = 1e-6;
+    assert!(((with_a_rule(0.7 + h, 3) - with_a_rule(0.7 - h, 3)) / (2.0 * h) - slope).abs() < 1e-8);
+    let own = 5.0 * 1.1_f64.powi(4) * 1.1_f64.sin() + 1.1_f64.powi(5) * 1.1_f64.cos();
+    assert!((with_a_call_grad(1.1, 5) - own).abs() < 1e-12);
+}
+
+#[test]
+fn the_callers_memory() {
+    let (w, h, xs) = inputs();
+    let (value, (dw, dh, dx)) = into_memory_value_and_grad(&w, &h, &xs);
+    let (mut ew, mut eh, mut ex) = (Array2::zeros(w.dim()), Array1::zeros(h.len()), vec![0.0; xs.len()]);
+    assert_eq!(value, into_memory_value_and_grad_into(&w, &h, &xs, &mut ew, &mut eh, &mut ex));
+    assert_eq!((dw, dh, dx), (ew, eh, ex));
 }

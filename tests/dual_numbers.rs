@@ -394,3 +394,24 @@ fn calls_between_modes() {
     assert!((t - g.dot(&array![1.0, 2.0])).abs() < 1e-12);
     assert_eq!(calls_the_other_way_grad(&x), array![2.0 * 0.4 + 1.0 + 2.0, 2.0 * 1.2 + 2.0]);
 }
+
+#[differentiate]
+mod inside {
+    use ad::prelude::*;
+
+    #[differentiate(mode = "dual_numbers")]
+    pub fn cube<T: Real>(x: T) -> T {
+        x * x * x
+    }
+
+    #[differentiate]
+    pub fn square(x: f64) -> f64 {
+        x * x
+    }
+}
+
+/// A differentiated module may have functions of both modes.
+#[test]
+fn in_a_module() {
+    assert_eq!((inside::cube_grad(2.0), inside::square_grad(2.0)), (12.0, 4.0));
+}

@@ -13,7 +13,6 @@ use ad_back as emit;
 use ad_front::{self as front, Annotated, OuterDefinitions};
 use ad_ir::descriptor::{Alone, Descriptor, Structure};
 use ad_ir::diag::{Diagnostic, Diags, SrcRange};
-use ad_ir::ir::Loc;
 use ad_ir::mode::Mode;
 use ad_ir::prim::structural::Callee;
 use ad_ir::program::{Constant, Program};
@@ -287,16 +286,12 @@ impl From<String> for NotWritten {
 
 /// The error if the mode does not take the function.
 fn refused_by_mode(prepared: &Prepared) -> Option<Diags> {
+    let (loc, why) = prepared.refused?;
     let program = &prepared.program;
-    let (loc, what) = match prepared.refused {
-        _ if program.mode.is_unfinished() => (Loc(0), "yet".to_string()),
-        Some((loc, why)) => (loc, format!("for {}", why.what())),
-        None => return None,
-    };
     let range = program.places.get(loc).map_or_else(SrcRange::call_site, |place| place.range);
     let usual = format!("mode = \"{}\"", Mode::default().name());
     let mut diags = Diags::new();
-    diags.push(range, catalogue::mode_later(program.mode.name(), &what, &usual));
+    diags.push(range, catalogue::mode_later(program.mode.name(), &format!("for {}", why.what()), &usual));
     Some(diags)
 }
 

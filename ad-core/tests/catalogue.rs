@@ -29,7 +29,7 @@ const WITHOUT_A_CASE: &[(&str, &str)] = &[
     ("rule_size_in_a_loop", "as above: tests/ui/rules/calls"),
     ("rule_without_jvp", "as above: tests/ui/rules/calls"),
     ("rule_without_vjp", "as above: tests/ui/rules/calls"),
-    ("not_free", "as above, those of the type of a block"),
+    ("not_free", "as above: tests/ui/attribute/dual_numbers_method"),
     ("solver_of_calls", "as above: tests/ui/inner/solvers"),
 ];
 

@@ -64,6 +64,21 @@ fn single(x: &Array1<f32>) -> f32 {
     re.dot(&re) + im[1]
 }
 
+/// The numbers of this mode are transformed by the definition.
+#[differentiate(grad, hvp, mode = "dual_numbers")]
+fn unread<T: Real>(x: &Array1<T>) -> T {
+    let (re, im) = rfft(x);
+    let y = irfft(&im, &re, x.len());
+    y.iter().enumerate().map(|(k, &y)| T::lit(k as f64 + 1.0) * y * y * y).sum()
+}
+
+#[differentiate(grad, hvp)]
+fn read(x: &Array1<f64>) -> f64 {
+    let (re, im) = rfft(x);
+    let y = irfft(&im, &re, x.len());
+    y.iter().enumerate().map(|(k, &y)| (k as f64 + 1.0) * y * y * y).sum()
+}
+
 fn vector(n: usize, seed: u64) -> Array1<f64> {
     let mut rng = fastrand::Rng::with_seed(seed);
     Array1::from_shape_simple_fn(n, || rng.f64() - 0.5)
@@ -140,6 +155,15 @@ fn single_precision() {
         let angle = |k: usize| TAU * ((j * k) % 9) as f64 / 9.0;
         let exact = (0..5).map(|k| 2.0 * re[k] * angle(k).cos()).sum::<f64>() - angle(1).sin();
         assert!((f64::from(*g) - exact).abs() < 1e-5, "{g} instead of {exact}");
+    }
+}
+
+#[test]
+fn of_dual_numbers() {
+    for n in [1, 6, 7] {
+        let (x, v) = (vector(n, 17), vector(n, 18));
+        let difference = (unread_grad(&x) - read_grad(&x), unread_hvp(&x, &v) - read_hvp(&x, &v));
+        assert!(difference.0.iter().chain(&difference.1).all(|d| d.abs() < 1e-13), "{n}: {difference:?}");
     }
 }
 

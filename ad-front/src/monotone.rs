@@ -93,17 +93,7 @@ pub(super) fn may_precede_guards(g: &Graph, t: Term, known: &[Term]) -> bool {
         match g.node(t) {
             Node::Size(..) | Node::Lit(_) => {}
             Node::Input(_) if g.rank(t) == 0 => {}
-            Node::Prim(
-                Prim::Int(_)
-                | Prim::IntNeg
-                | Prim::Checkpoint
-                | Prim::Compare(_)
-                | Prim::Not
-                | Prim::And
-                | Prim::Or
-                | Prim::Cast(_),
-                args,
-            ) if g.rank(t) == 0 => stack.extend(args.iter().copied()),
+            Node::Prim(prim, args) if prim.computes_sizes() && g.rank(t) == 0 => stack.extend(args.iter().copied()),
             _ => return false,
         }
     }

@@ -34,18 +34,15 @@ impl Saving {
 }
 
 impl Mode {
-    /// Every algorithm that is implemented.
-    pub const ALL: &[Mode] = &[Mode::DualArrays, Mode::Unf];
+    /// Every algorithm that a user may ask for.
+    pub const ALL: &[Mode] = &[Mode::DualArrays];
 
-    /// Whether some of its derivatives are still wrong. It is refused where a user asks for it, and
-    /// only tests of its own run it.
-    #[must_use]
-    pub fn is_unfinished(self) -> bool {
-        self == Mode::Unf
-    }
+    /// The algorithms some of whose derivatives are still wrong. The attribute refuses them, and
+    /// tests of their own run them.
+    pub const UNFINISHED: &[Mode] = &[Mode::Unf];
 
     /// The names that are reserved for algorithms that are not implemented.
-    pub const RESERVED: &[&str] = &["chad"];
+    const RESERVED: &[&str] = &["chad"];
 
     /// The name of the mode that reads no body: numbers record what a function does (DN). It is no
     /// algorithm over terms, so it is none of the modes above.
@@ -60,7 +57,12 @@ impl Mode {
         }
     }
 
-    /// The algorithm of this name, if it is built.
+    /// The names of the algorithms that the attribute refuses.
+    pub fn refused() -> impl Iterator<Item = &'static str> {
+        Mode::UNFINISHED.iter().map(|mode| mode.name()).chain(Mode::RESERVED.iter().copied())
+    }
+
+    /// The algorithm of this name, if a user may ask for it.
     #[must_use]
     pub fn named(name: &str) -> Option<Mode> {
         Mode::ALL.iter().copied().find(|mode| mode.name() == name)

@@ -79,54 +79,37 @@ pub trait Real:
     fn special(self, function: impl Special) -> Self;
 }
 
-impl Real for f64 {
-    const IS_MACHINE: bool = true;
-    #[inline(always)]
-    fn vanishes(self) -> bool {
-        self == 0.0
-    }
-    #[inline(always)]
-    fn without_derivative(self) -> Self {
-        self
-    }
-    #[inline(always)]
-    fn special(self, function: impl Special) -> Self {
-        function.machine(self)
-    }
-    #[inline(always)]
-    fn lit(x: f64) -> f64 {
-        x
-    }
-    #[inline(always)]
-    fn as_f64(self) -> f64 {
-        self
-    }
+macro_rules! machine_number {
+    ($ty:ident) => {
+        impl Real for $ty {
+            const IS_MACHINE: bool = true;
+            #[inline(always)]
+            fn lit(x: f64) -> $ty {
+                #[allow(clippy::cast_possible_truncation, reason = "rounding to nearest is what a literal does")]
+                let x = x as $ty;
+                x
+            }
+            #[inline(always)]
+            fn as_f64(self) -> f64 {
+                self.into()
+            }
+            #[inline(always)]
+            fn vanishes(self) -> bool {
+                self == 0.0
+            }
+            #[inline(always)]
+            fn without_derivative(self) -> $ty {
+                self
+            }
+            #[inline(always)]
+            fn special(self, function: impl Special) -> $ty {
+                function.machine(self)
+            }
+        }
+    };
 }
-
-impl Real for f32 {
-    const IS_MACHINE: bool = true;
-    #[inline(always)]
-    fn vanishes(self) -> bool {
-        self == 0.0
-    }
-    #[inline(always)]
-    fn without_derivative(self) -> Self {
-        self
-    }
-    #[inline(always)]
-    fn special(self, function: impl Special) -> Self {
-        function.machine(self)
-    }
-    #[inline(always)]
-    #[allow(clippy::cast_possible_truncation, reason = "rounding to nearest is what a literal does")]
-    fn lit(x: f64) -> f32 {
-        x as f32
-    }
-    #[inline(always)]
-    fn as_f64(self) -> f64 {
-        f64::from(self)
-    }
-}
+machine_number!(f64);
+machine_number!(f32);
 
 /// A scalar of the DSL: a [`Real`], an integer type, or `bool`. Sealed.
 #[diagnostic::on_unimplemented(

@@ -7,9 +7,12 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use ad_core::front::{self, OuterDefinitions};
 use ad_core::ir::{Graph, Term};
 use ad_core::mode::Mode;
 use ad_core::modes::{self, Derivative};
+use ad_core::program::Program;
+use proc_macro2::TokenStream;
 
 /// The directions that an algorithm implements itself. The compiler derives the other one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,7 +44,7 @@ pub fn counts() -> (usize, usize) {
 
 /// Runs a test for each supported algorithm.
 pub fn every_mode(test: impl Fn()) {
-    for &mode in Mode::ALL.iter().filter(|mode| !mode.is_unfinished()) {
+    for &mode in Mode::ALL {
         run(mode, Own::Both, &test);
     }
 }
@@ -50,7 +53,7 @@ pub fn every_mode(test: impl Fn()) {
 /// test also runs for the derived one. This is for tests of single terms, since a derivative from
 /// unit vectors costs an application for each element.
 pub fn every_direction(test: impl Fn()) {
-    for &mode in Mode::ALL.iter().filter(|mode| !mode.is_unfinished()) {
+    for &mode in Mode::ALL {
         for own in [Own::Both, Own::Tangents, Own::Gradients] {
             run(mode, own, &test);
         }
@@ -143,4 +146,17 @@ impl Derivative for GradientsAlone {
     fn gradients(&self, g: &mut Graph, cotangents: &[Term]) -> Vec<Term> {
         self.0.gradients(g, cotangents)
     }
+}
+
+/// Every algorithm, the unfinished ones last.
+pub fn all_modes() -> impl Iterator<Item = Mode> {
+    Mode::ALL.iter().chain(Mode::UNFINISHED).copied()
+}
+
+/// The program of a function that needs no other definition, and calls no other routine.
+pub fn program(attr: &TokenStream, item: &TokenStream, mode: Mode) -> Option<Program> {
+    let annotated = front::read(attr.clone(), item.clone(), &OuterDefinitions::default()).ok()?;
+    let program = annotated.program;
+    let written = program.params.iter().all(|p| p.input.is_some());
+    (program.functions.is_empty() && written).then_some(Program { mode, ..program })
 }

@@ -358,17 +358,7 @@ impl Lower<'_> {
             let fine = match self.g.node(t) {
                 Node::Size(..) | Node::Lit(Lit::Int(..) | Lit::Bool(_)) | Node::Cond { .. } => true,
                 Node::Input(_) => matches!(self.g.ty(t), Type::Array(Elem::Int(_), shape) if shape.is_empty()),
-                Node::Prim(prim, _) => matches!(
-                    prim,
-                    Prim::Int(_)
-                        | Prim::IntNeg
-                        | Prim::Checkpoint
-                        | Prim::Compare(_)
-                        | Prim::Not
-                        | Prim::And
-                        | Prim::Or
-                        | Prim::Cast(_)
-                ),
+                Node::Prim(prim, _) => prim.computes_sizes(),
                 _ => false,
             };
             if !fine {

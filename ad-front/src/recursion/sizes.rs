@@ -255,17 +255,7 @@ impl Reader<'_, '_> {
                 (k < sig.params.len() && !packed(k)).then_some(Formula::Axis(leaf(k)?, *axis))
             }
             Node::Prim(prim, args) => {
-                let known = matches!(
-                    prim,
-                    Prim::Int(_)
-                        | Prim::IntNeg
-                        | Prim::Checkpoint
-                        | Prim::Compare(_)
-                        | Prim::Not
-                        | Prim::And
-                        | Prim::Or
-                        | Prim::Cast(_)
-                );
+                let known = prim.computes_sizes();
                 let args: Option<Vec<Formula>> = args.iter().filter(|_| known).map(|&a| self.read(a)).collect();
                 Some(Formula::Prim(prim.clone(), args.filter(|_| known)?))
             }

@@ -55,7 +55,7 @@ pub fn blocks(option: &str, what: &str) -> Message {
 }
 
 pub fn not_free() -> Message {
-    message("`mode = \"dual_numbers\"` is for free functions, outside of differentiated modules and blocks")
+    message("`mode = \"dual_numbers\"` is for functions, and this is a method")
         .help("write a free function with the mode that calls this one")
 }
 }

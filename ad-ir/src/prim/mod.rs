@@ -175,6 +175,23 @@ impl Reduce {
 }
 
 impl Prim {
+    /// Whether it is one of the operations on integers and truth values that sizes, and conditions
+    /// on sizes, are computed by.
+    #[must_use]
+    pub fn computes_sizes(&self) -> bool {
+        matches!(
+            self,
+            Prim::Int(_)
+                | Prim::IntNeg
+                | Prim::Checkpoint
+                | Prim::Compare(_)
+                | Prim::Not
+                | Prim::And
+                | Prim::Or
+                | Prim::Cast(_)
+        )
+    }
+
     /// Whether the result's element at an index depends only on the arguments' elements at that
     /// index.
     #[must_use]

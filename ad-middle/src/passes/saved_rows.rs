@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::trace::shown;
-use ad_ir::ir::{Elem, Graph, Node, Scan, Term};
+use ad_ir::ir::{Elem, Graph, IntTy, Node, RealTy, Scan, Term};
 use ad_ir::prim::Prim;
 use ad_ir::sorted::{SortedMap, SortedSet};
 
@@ -64,11 +64,13 @@ fn of_body(
     }
 }
 
-/// The size of all rows, as a product.
+/// The size of all rows, as a product of bytes and sizes.
 fn bytes(g: &Graph, (count, row): (Term, Term), hints: &SortedMap<Term, String>) -> String {
     let of_one = match g.elem(row) {
-        Elem::Bool => "1",
-        Elem::Real(_) | Elem::Int(_) => "8",
+        Elem::Bool | Elem::Int(IntTy::U8) => "1",
+        Elem::Real(RealTy::F32) | Elem::Int(IntTy::I32 | IntTy::U32) => "4",
+        Elem::Real(RealTy::F64) | Elem::Int(IntTy::I64 | IntTy::U64 | IntTy::Isize | IntTy::Usize) => "8",
+        Elem::Real(RealTy::Param) => "size_of T",
     };
     let sizes = std::iter::once(count).chain(g.shape(row).iter().copied());
     let factors = std::iter::once(of_one.to_string()).chain(sizes.map(|n| shown(g, n, hints, DEPTH)));
