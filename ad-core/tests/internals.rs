@@ -4,7 +4,8 @@
 //! A block whose fence says `worked: <section>` contains that section of the record (`AD_DUMP`) of
 //! the last Rust function above it; `worked: code of <function>` contains the generated code of
 //! that function. A function whose fence says `rust in mode <name>` is differentiated by that
-//! algorithm, which the attribute may refuse. `UPDATE_EXPECT=1 cargo test -p ad-core --test internals` rewrites the blocks.
+//! algorithm, which the attribute may refuse. `UPDATE_EXPECT=1 cargo test -p ad-core --test
+//! internals` rewrites the blocks.
 
 mod common;
 

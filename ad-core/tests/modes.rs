@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use ad_core::descriptor::{GRAD, JVP, VJP};
-use ad_core::ir::{Elem, Graph, Node, Term, Type};
+use ad_core::ir::{Elem, Graph, Node, RealTy, Term, Type};
 use ad_core::mode::Mode;
 use ad_core::pipeline::{self, Log};
 use ad_core::program::Check;
@@ -20,7 +20,7 @@ use syn::Item;
 
 /// The functions of the tests that each mode takes, of those that the default mode takes. With
 /// more, the number has to rise.
-const TAKEN: &[(&str, usize)] = &[("dual_arrays", 561), ("unf", 550)];
+const TAKEN: &[(&str, usize)] = &[("dual_arrays", 561), ("unf", 550), ("chad", 561)];
 
 /// The annotated functions of a file, each with the attribute's arguments.
 fn annotated(path: &Path, all: &mut Vec<(String, TokenStream, TokenStream)>) {
@@ -163,7 +163,8 @@ fn the_modes_agree_on_the_functions_of_the_tests() {
     }
 }
 
-/// The modes are no aliases: what comes out of differentiation is not the same.
+/// The modes are no aliases: what comes out of differentiation is not the same, or they give the
+/// function forms of their own.
 #[test]
 fn the_derivations_differ() {
     let item = quote! {
@@ -177,7 +178,10 @@ fn the_derivations_differ() {
         let builds = |t: &Term| matches!(prepared.program.graph.node(*t), Node::Build { .. });
         let left = prepared.program.graph.reachable(&routine.result.terms()).iter().any(builds);
         assert!(!left, "no build is left");
-        let of = |(name, _): &&(String, String)| name.contains("differentiation");
+        let own = ["unary normal form", "pairs of values and linear functions"];
+        let of = |(name, _): &&(String, String)| {
+            name.contains("differentiation") || own.iter().any(|own| name.contains(own))
+        };
         log.stages.iter().filter(of).map(|s| s.1.clone()).collect::<String>()
     };
     let all: Vec<String> = all_modes().map(stages).collect();
@@ -186,4 +190,36 @@ fn the_derivations_differ() {
     }
     let unf = all_modes().position(|mode| mode == Mode::Unf).expect("the mode");
     assert!(all[unf].contains("build1"), "this mode differentiates builds:\n{}", all[unf]);
+}
+
+/// A chain of `n` lets, each of which reads a variable of the context and the let before it.
+fn chain(n: usize) -> TokenStream {
+    let names: Vec<syn::Ident> = (0..=n).map(|k| quote::format_ident!("y{k}")).collect();
+    let lets = names.windows(2).enumerate().map(|(k, pair)| {
+        let (before, after) = (&pair[0], &pair[1]);
+        let input = quote::format_ident!("x{k}");
+        quote!(let #after = (#before * #input).sin();)
+    });
+    let inputs = (0..n).map(|k| quote::format_ident!("x{k}"));
+    let (first, last) = (&names[0], &names[n]);
+    quote!(fn f(#(#inputs: f64),*) -> f64 { let #first = 1.5; #(#lets)* #last })
+}
+
+/// A variable must not cost the size of its context: the terms of a gradient grow as those of the
+/// function do, although the context grows too.
+#[test]
+fn a_variable_does_not_cost_its_context() {
+    for mode in all_modes() {
+        let terms = |n: usize| {
+            let program = program(&quote!(grad), &chain(n), mode).expect("a program");
+            let (mut g, roots) = (program.graph.clone(), program.result.terms());
+            let wrt: Vec<u32> = (0..u32::try_from(n).expect("few inputs")).collect();
+            let one = g.lit_real(RealTy::F64, 1.0);
+            let (_, gradients) = ad_core::modes::reverse(mode, &mut g, &roots, &[one], &wrt);
+            assert_eq!(gradients.len(), n);
+            g.reachable(&gradients).len()
+        };
+        let (few, many) = (terms(20), terms(80));
+        assert!(many <= 4 * few + 8, "{}: {few} terms for 20 lets, and {many} for 80", mode.name());
+    }
 }

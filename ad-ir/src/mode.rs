@@ -10,6 +10,8 @@ pub enum Mode {
     DualArrays,
     /// Unary normal form (UNF sections 3 to 5 and 7).
     Unf,
+    /// Pairs of a value and a linear function (CHAD sections 2.3, 4, 7, 9 and 10).
+    Chad,
 }
 
 /// What the derivative of a loop saves.
@@ -39,10 +41,7 @@ impl Mode {
 
     /// The algorithms some of whose derivatives are still wrong. The attribute refuses them, and
     /// tests of their own run them.
-    pub const UNFINISHED: &[Mode] = &[Mode::Unf];
-
-    /// The names that are reserved for algorithms that are not implemented.
-    const RESERVED: &[&str] = &["chad"];
+    pub const UNFINISHED: &[Mode] = &[Mode::Unf, Mode::Chad];
 
     /// The name of the mode that reads no body: numbers record what a function does (DN). It is no
     /// algorithm over terms, so it is none of the modes above.
@@ -54,12 +53,13 @@ impl Mode {
         match self {
             Mode::DualArrays => "dual_arrays",
             Mode::Unf => "unf",
+            Mode::Chad => "chad",
         }
     }
 
     /// The names of the algorithms that the attribute refuses.
     pub fn refused() -> impl Iterator<Item = &'static str> {
-        Mode::UNFINISHED.iter().map(|mode| mode.name()).chain(Mode::RESERVED.iter().copied())
+        Mode::UNFINISHED.iter().map(|mode| mode.name())
     }
 
     /// The algorithm of this name, if a user may ask for it.

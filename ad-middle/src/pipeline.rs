@@ -25,6 +25,8 @@ use crate::passes::{
     unroll,
 };
 use ad_ir::analysis::decisions::Decisions;
+use ad_ir::analysis::once;
+use ad_ir::analysis::sizes::Sizes;
 use ad_ir::descriptor::{Descriptor, Further, JVP, VJP};
 use ad_ir::ir::{Graph, Loc, Term, valid};
 use ad_ir::mode::Saving;
@@ -151,15 +153,22 @@ fn wrt(program: &Program) -> Vec<u32> {
 }
 
 /// A function for an algorithm that works on terms with builds. Its derivatives get the passes over
-/// the function; here these have only found which terms are exact, and which checks always hold. If
-/// loops stop early, their steps have to be counted first, and the algorithm works on what the
-/// passes make of the function. Then the program is returned as it was.
+/// the function; here these have only found which terms are exact, and which checks always hold.
+///
+/// If loops stop early, their steps have to be counted first. If a size is computed with a build,
+/// the passes would change the size, and with it the type of a cotangent that the caller passes. In
+/// both cases the program is returned as it was, and the algorithm works on what the passes make of
+/// the function.
 fn prepared_with_builds(
     mut program: Program,
     source: &Roots,
     after: &Roots,
     exact: &HashSet<Term>,
 ) -> Result<Prepared, Box<Program>> {
+    let sizes = once::<Sizes>(&program.graph, &source.values);
+    if sizes.iter().any(|&size| valid::normal_form(&program.graph, &[size]).is_err()) {
+        return Err(Box::new(program));
+    }
     let result = program.result.with_terms(&mut source.values.iter().copied());
     let before = std::mem::replace(&mut program.result, result);
     let refused = refused(&mut program);

@@ -23,11 +23,13 @@
 //! reads the name of the mode, the program stores the mode, and [`derivative`] calls it.
 //! `tests/common/modes.rs` runs the tests of meaning over [`Mode::ALL`].
 
+mod chad;
 pub(crate) mod condition;
 pub(crate) mod cotangent;
 mod dual_arrays;
 pub(crate) mod linear;
 mod one_hot;
+mod operation;
 mod partials;
 mod unf;
 pub mod unit_vectors;
@@ -74,6 +76,11 @@ pub fn derivative(mode: Mode, g: &mut Graph, roots: &[Term], wrt: &[u32]) -> Box
             assert!(refused.is_empty(), "the mode does not take {refused:?}, which `refused` says before");
             Box::new(derivative)
         }
+        Mode::Chad => {
+            let (derivative, refused) = chad::Chad::of(g, roots, wrt);
+            assert!(refused.is_empty(), "the mode does not take {refused:?}, which `refused` says before");
+            Box::new(derivative)
+        }
     }
 }
 
@@ -83,6 +90,7 @@ pub fn refused(mode: Mode, g: &mut Graph, roots: &[Term], wrt: &[u32]) -> Vec<(T
     match mode {
         Mode::DualArrays => Vec::new(),
         Mode::Unf => unf::Unf::of(g, roots, wrt).1,
+        Mode::Chad => chad::Chad::of(g, roots, wrt).1,
     }
 }
 
@@ -93,6 +101,7 @@ pub fn own_form(mode: Mode, g: &mut Graph, roots: &[Term], wrt: &[u32]) -> Optio
     match mode {
         Mode::DualArrays => None,
         Mode::Unf => Some(("unary normal form", unf::shown(g, roots, wrt))),
+        Mode::Chad => Some(("pairs of values and linear functions", chad::shown(g, roots, wrt))),
     }
 }
 
@@ -102,7 +111,7 @@ pub fn own_form(mode: Mode, g: &mut Graph, roots: &[Term], wrt: &[u32]) -> Optio
 pub fn takes_builds(mode: Mode) -> bool {
     match mode {
         Mode::DualArrays => false,
-        Mode::Unf => true,
+        Mode::Unf | Mode::Chad => true,
     }
 }
 

@@ -1,0 +1,272 @@
+//! Reverse mode (CHAD sections 2.3 and 7.5): the transposes of the linear functions, applied to the
+//! cotangents of the results. The paper's `coproj_i(v)` is a tuple of zeros but for one component,
+//! and `+` adds tuples, so a variable would cost the size of its context. Here the cotangents of
+//! the context are accumulated: there is one table, and `x' v` adds to few of its entries. So
+//! `let <x, x'> = D(t) in s` applies the function of `s`, takes the entry of `x` out of the table,
+//! and applies `x'` to it.
+//!
+//! One arm of [`Context::transposed`] is one rule. This module must never simplify.
+
+use ad_ir::analysis::zeros::is_zero;
+use ad_ir::ir::{Graph, Node, Put, Term, Var};
+use ad_ir::prim::Prim;
+use ad_ir::sorted::SortedMap;
+
+use super::cotangent::{Array, Ct, for_all, sum_of_all};
+use super::fold;
+use super::lfun::{Elements, LFun, Lets, Variable};
+use crate::modes::condition::zero_arm;
+use crate::modes::cotangent::{Cotangent, add, commute};
+use crate::modes::linear::{self, KnownZeros, where_only};
+
+/// The cotangents of the variables of a context.
+pub(super) type Found = SortedMap<Variable, Ct>;
+
+/// The accumulated cotangents.
+pub(super) struct Context<'l> {
+    lets: &'l Lets,
+    bound: Vec<Option<Ct>>,
+    found: Found,
+    /// Sums that an enclosing loop carries for its variables, and that no inner loop has added to.
+    sums: SortedMap<Variable, Term>,
+}
+
+/// The cotangents of the variables, given those of terms by number. `sums` are carried by an
+/// enclosing loop: the cotangent of a variable contains its sum, unless the sum is returned too.
+pub(super) fn applied(
+    g: &mut Graph,
+    lets: &Lets,
+    given: Vec<(usize, Ct)>,
+    sums: SortedMap<Variable, Term>,
+) -> (Found, SortedMap<Variable, Term>) {
+    let bound = lets.bound.iter().map(|_| None).collect();
+    let mut context = Context { lets, bound, found: Found::new(), sums };
+    for (number, ct) in given {
+        context.give(g, number, ct);
+    }
+    for number in (0..lets.bound.len()).rev() {
+        let Some(ct) = context.bound[number].take() else { continue };
+        let before = g.at(g.loc(lets.bound[number].term));
+        context.transposed(g, number, ct);
+        g.at(before);
+    }
+    (context.found, context.sums)
+}
+
+impl Context<'_> {
+    /// Adds to the cotangent of a term.
+    pub(super) fn give(&mut self, g: &mut Graph, number: usize, ct: Ct) {
+        if number >= self.bound.len() || !self.lets.is_active(number) || ct.is_zero(g) {
+            return;
+        }
+        let sum = match self.bound[number].take() {
+            Some(before) => before.plus(g, ct),
+            None => ct,
+        };
+        self.bound[number] = Some(sum);
+    }
+
+    fn give_array(&mut self, g: &mut Graph, number: usize, ct: Cotangent) {
+        if !is_zero(g, ct.term) {
+            self.give(g, number, ct.into());
+        }
+    }
+
+    /// Takes the cotangent so far of an array, so that a loop adds to it instead of beginning with
+    /// zeros. It contains the sum that was given for the variable.
+    pub(super) fn running(&mut self, g: &mut Graph, number: usize) -> Option<Cotangent> {
+        let before = match self.bound[number].take() {
+            None => None,
+            Some(Ct::Array(array)) => {
+                let ct = array.folded(g, self.lets.primal(number))?;
+                if zero_arm(g, ct.term).is_some() {
+                    self.bound[number] = Some(ct.into());
+                    return None;
+                }
+                Some(ct)
+            }
+            tuple => {
+                self.bound[number] = tuple;
+                return None;
+            }
+        };
+        let sum = match self.lets.bound[number].dual {
+            LFun::Variable(variable) => self.sums.remove(&variable),
+            _ => None,
+        };
+        // The sum started as a zero of a value that was not read.
+        let sum = sum.map(|term| Cotangent { term, masked: KnownZeros::Idle });
+        match (before, sum) {
+            (Some(before), Some(sum)) => Some(add(g, Some(sum), before)),
+            (before, sum) => before.or(sum),
+        }
+    }
+
+    /// Applies the transpose of a linear function: `x' ct` is added to the context.
+    fn transposed(&mut self, g: &mut Graph, number: usize, ct: Ct) {
+        let lets = self.lets;
+        match (&lets.bound[number].dual, ct) {
+            // \v. 0
+            (LFun::Zero, _) => {}
+            // \v. coproj_i v
+            (LFun::Variable(variable), ct) => {
+                let sum = match self.found.remove(variable) {
+                    Some(before) => before.plus(g, ct),
+                    None => ct,
+                };
+                self.found.insert(*variable, sum);
+            }
+            // \v. x' v
+            (LFun::Same(of), ct) => self.give(g, *of, ct),
+            // \v. x' (fst v) + y' (snd v)
+            (LFun::Pair(parts), Ct::Tuple(cts)) => {
+                for (k, ct) in cts {
+                    self.give(g, parts[k], ct);
+                }
+            }
+            // \v. x' <v, 0>, and \v. x' <0, v>
+            (LFun::Component(of, k), ct) => self.give(g, *of, Ct::Tuple(SortedMap::from([(*k, ct)]))),
+            // \v. case c of true -> x' v | false -> y' v
+            (LFun::Case { condition, then, other }, ct) => {
+                for (arm, value) in [(then, true), (other, false)] {
+                    let ct = ct.under(g, (*condition, value));
+                    self.give(g, *arm, ct);
+                }
+            }
+            // \v. Dfold^t (\c k r. snd D(e), v)
+            (LFun::Fold(fold), Ct::Tuple(parts)) => fold::transposed(g, fold, parts, self),
+            // \v. Dbuild^t (\i. snd D(e), v)
+            (LFun::Build(elements), ct) => {
+                for (number, ct) in build(g, elements, ct) {
+                    self.give(g, number, ct);
+                }
+            }
+            (_, ct) => {
+                let Some(ct) = ct.folded(g, lets.primal(number)) else { return };
+                self.of_array(g, number, ct);
+            }
+        }
+    }
+
+    /// The rules that need the cotangent of an array as one array.
+    fn of_array(&mut self, g: &mut Graph, number: usize, ct: Cotangent) {
+        let lets = self.lets;
+        match &lets.bound[number].dual {
+            // \v. let v = Dop^t(x1, .., xk; v) in x1' (proj_1 v) + .. + xk' (proj_k v)
+            LFun::Dop(operation) => {
+                for (at, ct) in operation.transposed(g, ct) {
+                    self.give_array(g, at, ct);
+                }
+            }
+            // \v. x' {(i, v)}
+            LFun::Evaluation { of, read } => {
+                if !is_zero(g, ct.term) {
+                    let pairs = Ct::singleton(g, *read, ct);
+                    self.give(g, *of, pairs);
+                }
+            }
+            LFun::Choice { mask, then, other } => {
+                for (arm, side) in [(then, true), (other, false)] {
+                    let term = commute(g, ct.term, &|g, ct| {
+                        let zero = g.zeros_like(ct);
+                        where_only(g, *mask, side, ct, zero)
+                    });
+                    self.give_array(g, *arm, Cotangent { term, ..ct });
+                }
+            }
+            LFun::Stack(parts) => {
+                for (k, &part) in parts.iter().enumerate() {
+                    let k = g.lit_usize(k);
+                    let term = commute(g, ct.term, &|g, ct| linear::element(g, ct, &[], &[], &[k]));
+                    self.give_array(g, part, Cotangent { term, ..ct });
+                }
+            }
+            LFun::Update { onto, put, written, vars, index } => {
+                let (of_onto, of_put) = update(g, *written, (vars, index), ct);
+                self.give_array(g, *put, of_put);
+                self.give_array(g, *onto, of_onto);
+            }
+            dual => panic!("a cotangent that does not fit to {dual:?}"),
+        }
+    }
+}
+
+/// An update overwrites elements: the new ones get the cotangents at their indices, and the old
+/// ones zeros.
+fn update(g: &mut Graph, written: Term, (vars, index): (&[Var], &[Term]), ct: Cotangent) -> (Cotangent, Cotangent) {
+    let sizes: Box<[Term]> = g.shape(written)[..vars.len()].into();
+    let read = commute(g, ct.term, &|g, ct| {
+        g.mk(Node::Gather { src: ct, sizes: sizes.clone(), vars: vars.into(), index: index.into() })
+    });
+    let zeros = g.zeros_like(written);
+    let rest = commute(g, ct.term, &|g, ct| {
+        g.mk(Node::Scatter { put: Put::Set, dst: ct, src: zeros, vars: vars.into(), index: index.into() })
+    });
+    let hidden = ct.hidden(g);
+    let onto = Cotangent { term: rest, masked: hidden.max(KnownZeros::Unread) };
+    (onto, Cotangent { term: read, masked: hidden })
+}
+
+/// `Dbuild^t` (CHAD section 10): the cotangents of the context that each element sends are added
+/// up. An array gets the sum of what the elements send to it as a whole, and the pairs of all
+/// elements.
+fn build(g: &mut Graph, elements: &Elements, ct: Ct) -> Vec<(usize, Ct)> {
+    let element = elements.body.primal(elements.body.results[0]);
+    let like = g.build(elements.size, elements.var, element);
+    let ct = ct.without_copowers(g, like);
+    if let Ct::Array(Array { whole: Some(whole), .. }) = &ct
+        && let Some((guard, inner)) = zero_arm(g, whole.term)
+    {
+        let found = build(g, elements, Cotangent { term: inner, masked: whole.masked }.into());
+        return found.into_iter().map(|(number, ct)| (number, ct.under(g, guard))).collect();
+    }
+    let element = row_of(g, elements, &ct);
+    let (found, _) = applied(g, &elements.body, vec![(elements.body.results[0], element)], SortedMap::new());
+    let mut all = Vec::new();
+    for (variable, ct) in found {
+        if let Variable::Outer(number) = variable {
+            all.push((number, sum(g, elements, ct)));
+        }
+    }
+    all
+}
+
+/// The cotangent of the element at the index.
+fn row_of(g: &mut Graph, elements: &Elements, ct: &Ct) -> Ct {
+    match ct {
+        Ct::Array(array) => match array.whole {
+            Some(ct) => Cotangent { term: row(g, ct.term, elements.var), masked: ct.hidden(g) }.into(),
+            None => Ct::Array(Array::default()),
+        },
+        Ct::Tuple(parts) => Ct::Tuple(parts.iter().map(|(&k, ct)| (k, row_of(g, elements, ct))).collect()),
+    }
+}
+
+/// The sum of what all elements send to one term of the context.
+fn sum(g: &mut Graph, elements: &Elements, ct: Ct) -> Ct {
+    match ct {
+        Ct::Array(Array { whole, copower }) => {
+            let whole = whole.map(|ct| {
+                let all = for_all(g, elements.size, elements.var, ct);
+                sum_of_all(g, all)
+            });
+            let copower = copower.into_iter().map(|p| p.for_all(g, elements.size, elements.var)).collect();
+            Ct::Array(Array { whole, copower })
+        }
+        Ct::Tuple(parts) => Ct::Tuple(parts.into_iter().map(|(k, ct)| (k, sum(g, elements, ct))).collect()),
+    }
+}
+
+/// The row of an array at an index in range. The row of a build is its body, and that of equal rows
+/// is one of them.
+pub(super) fn row(g: &mut Graph, array: Term, var: Var) -> Term {
+    let at = g.mk(Node::Var(var));
+    match g.node(array).clone() {
+        Node::Build { var: own, body, .. } => g.subst_vars(body, &[(own, at)]),
+        Node::Prim(Prim::Replicate(axes), args) if axes.first() == Some(&0) => {
+            let rest: Vec<u8> = axes[1..].iter().map(|a| a - 1).collect();
+            g.replicate_axes(args[0], &rest, &args[2..])
+        }
+        _ => g.index(array, &[at]),
+    }
+}
