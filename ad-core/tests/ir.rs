@@ -1,6 +1,8 @@
 //! The core language itself: laws of interning, substitution, depth, and the behaviour of the
 //! interpreter and the printer on small programs. These tests use no stage of the compiler.
 
+use std::collections::HashMap;
+
 use ad_core::sorted::SortedMap;
 
 use ad_core::ir::print::print;
@@ -62,6 +64,38 @@ fn substitution_does_not_capture() {
     validate(&g, &[all]).unwrap();
     let input = Value::reals(&[2, 3], &[1., 2., 3., 4., 5., 6.]);
     assert_eq!(Interp::new(&g, std::slice::from_ref(&input)).eval(all), Ok(input));
+}
+
+/// `replaced` leaves the binders around a term closed. With a binder in the new term, those around
+/// it get higher numbers, the inner ones first.
+#[test]
+fn a_term_with_binders_in_place_of_one_without_captures_nothing() {
+    let mut g = Graph::new();
+    let x = g.add_input(Elem::F64, 1);
+    let n = g.shape(x)[0];
+    let make = |g: &mut Graph, at: Term| {
+        let (i, j) = (g.fresh(), g.fresh());
+        let [vi, vj] = [i, j].map(|v| g.mk(Node::Var(v)));
+        let (a, b, c) = (g.index(x, &[vi]), g.index(x, &[vj]), g.index(at, &[vj]));
+        let product = g.mul(a, b);
+        let e = g.add(product, c);
+        let row = g.build(n, j, e);
+        g.build(n, i, row)
+    };
+    let hole = g.placeholder(g.ty(x).clone());
+    let with_hole = make(&mut g, hole);
+    let mut deep = x;
+    for _ in 0..3 {
+        let k = g.fresh();
+        let vk = g.mk(Node::Var(k));
+        let e = g.index(deep, &[vk]);
+        let e = g.unary(Unary::Sin, e);
+        deep = g.build(n, k, e);
+        let filled = g.replaced(&[with_hole], HashMap::from([(hole, deep)]))[0];
+        assert_eq!(filled, make(&mut g, deep));
+        // And back.
+        assert_eq!(g.replaced(&[filled], HashMap::from([(deep, hole)]))[0], with_hole);
+    }
 }
 
 /// A chain of n operations. Each uses the previous one twice.

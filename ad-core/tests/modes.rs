@@ -223,3 +223,60 @@ fn a_variable_does_not_cost_its_context() {
         assert!(many <= 4 * few + 8, "{}: {few} terms for 20 lets, and {many} for 80", mode.name());
     }
 }
+
+/// Small programs for mistakes that random programs (`source`) have shown.
+#[test]
+fn the_modes_agree_on_programs_that_one_of_them_had_wrong() {
+    let found = [
+        // A loop whose step has builds in each other, over an array that is made by a build: when
+        // the array took the place of a parameter, a bound variable was captured.
+        quote! {
+            fn f(x: &Array1<f64>, ids: &[usize]) -> f64 {
+                let mut s = 0.3;
+                for k in 0..ids.len() {
+                    let points = Array1::linspace(x.fold(-1.9, |a, &b| a + b), 1.5, 3);
+                    let Some(&p) = points.get(k + 1) else { continue };
+                    s = (s + Array2::from_diag_elem(x.len(), p).mean().expect("not empty")).sin();
+                }
+                s
+            }
+        },
+        // The number of steps is what a loop with a derivative has counted. The loop was replaced
+        // in the sizes of some terms only.
+        quote! {
+            fn f(x: &Array1<f64>, n: usize) -> f64 {
+                let mut queue = std::collections::VecDeque::new();
+                for v in x.iter() {
+                    queue.push_back(v.tanh());
+                    if n > 1 {
+                        queue.push_front(*v);
+                    }
+                }
+                let mut s = x[0];
+                while let Some(v) = queue.pop_front() {
+                    s = s.tanh();
+                    if let Some(w) = queue.pop_back() {
+                        s += v * w;
+                    }
+                }
+                s
+            }
+        },
+        // A size that is computed with a build: the cotangent has it in its type.
+        quote! {
+            fn f(x: &Array1<f64>, w: &Array1<f64>) -> Array1<f64> {
+                let some = if w.is_nan().iter().any(|&b| b) { Array1::from_elem(2, x[0]) } else { x.clone() };
+                some.mapv(|e| e * e * w[1])
+            }
+        },
+    ];
+    for item in found {
+        let all: Vec<Vec<Vec<f64>>> = all_modes()
+            .map(|mode| match made(&quote!(vjp, jvp), &item, mode) {
+                Some(Made::Numbers(numbers)) => numbers,
+                _ => panic!("{} makes no numbers of {item}", mode.name()),
+            })
+            .collect();
+        assert!(all.iter().all(|numbers| agree(&all[0], numbers)), "{all:?} of {item}");
+    }
+}

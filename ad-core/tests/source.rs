@@ -143,12 +143,12 @@ const LEFT_OUT: &[&str] = &["value.borrow", "value.as_ref", "iterator.iter"];
 const OF_PARAMETERS: &[&str] = &["type.lit", "type.zero", "type.one"];
 
 /// One program, to be run by hand: `AD_ONE=seed cargo test -p ad-core --test source one --
-/// --nocapture`.
+/// --nocapture`. `AD_MODE` names the mode.
 #[test]
 fn one() {
     let Ok(seed) = std::env::var("AD_ONE") else { return };
     let (forms, seed) = (all_forms(), seed.trim().parse().unwrap());
     let source = program(&forms, seed);
     println!("#[differentiate({})]\n{}{:?}", source.options, source.text, source.args);
-    println!("{:?}", check(&forms, seed).unwrap_or_else(|e| panic!("{e}")));
+    modes::every_mode(|| println!("{:?}", check(&forms, seed).unwrap_or_else(|e| panic!("{e}"))));
 }

@@ -42,9 +42,15 @@ pub fn counts() -> (usize, usize) {
     COUNTS.replace((0, 0))
 }
 
+/// The supported algorithms, or the one that `AD_MODE` names.
+fn chosen() -> impl Iterator<Item = Mode> {
+    let name = std::env::var("AD_MODE").ok();
+    Mode::ALL.iter().copied().filter(move |mode| name.as_deref().is_none_or(|name| name == mode.name()))
+}
+
 /// Runs a test for each supported algorithm.
 pub fn every_mode(test: impl Fn()) {
-    for &mode in Mode::ALL {
+    for mode in chosen() {
         run(mode, Own::Both, &test);
     }
 }
@@ -53,7 +59,7 @@ pub fn every_mode(test: impl Fn()) {
 /// test also runs for the derived one. This is for tests of single terms, since a derivative from
 /// unit vectors costs an application for each element.
 pub fn every_direction(test: impl Fn()) {
-    for &mode in Mode::ALL {
+    for mode in chosen() {
         for own in [Own::Both, Own::Tangents, Own::Gradients] {
             run(mode, own, &test);
         }

@@ -240,15 +240,30 @@ impl Graph {
     /// terms are one handle.
     fn is_canonical(&self, node: &Node) -> bool {
         let bound = node.binders();
-        let mut height = 0;
-        if !bound.is_empty() {
-            node.for_each_scoped_child(|c, inside| {
-                if inside {
-                    height = height.max(self.height(c));
-                }
-            });
+        if bound.is_empty() {
+            return true;
         }
-        (height + 1..).zip(bound).all(|(k, v)| v.0 == k)
+        let mut scoped = Vec::new();
+        node.for_each_scoped_child(|c, inside| {
+            if inside {
+                scoped.push(c);
+            }
+        });
+        (self.below(bound, &scoped)..).skip(1).zip(bound).all(|(k, v)| v.0 == k)
+    }
+
+    /// The number below those of the variables that are bound in this scope: the highest binder
+    /// inside of it. If a pass replaces terms in place, the scope may mention variables of outer
+    /// binders that are not opened. If one of them has a number that this binder would get, it
+    /// would be captured. Then the numbers are above all of these, until the outer binder gets a
+    /// new number too.
+    pub(super) fn below(&self, bound: &[Var], scoped: &[Term]) -> u32 {
+        let height = scoped.iter().map(|&t| self.height(t)).max().unwrap_or(0);
+        let own = u32::try_from(bound.len()).unwrap_or(u32::MAX);
+        let outer = |v: &&Var| !v.is_fresh() && !bound.contains(v);
+        let free = scoped.iter().flat_map(|&t| self.free(t).iter().filter(outer)).map(|v| v.0);
+        let captured = free.clone().any(|v| v > height && v <= height.saturating_add(own));
+        if captured { free.fold(height, u32::max) } else { height }
     }
 
     /// Makes a term.

@@ -186,8 +186,7 @@ impl Graph {
     /// Renumbers fresh variables to canonical ones: 1 + the highest binder inside the scope, and
     /// on.
     fn close_scope(&mut self, vars: &[Var], scoped: &[Term]) -> (Box<[Var]>, Vec<Term>) {
-        let height = scoped.iter().map(|&t| self.height(t)).max().unwrap_or(0);
-        let mut next = height;
+        let mut next = self.below(vars, scoped);
         let bound: Box<[Var]> = vars
             .iter()
             .map(|_| {

@@ -18,6 +18,9 @@ mod source;
 
 use std::collections::HashMap;
 
+use crate::passes::rewrite::Rewriter;
+use ad_ir::analysis::once;
+use ad_ir::analysis::sizes::Sizes;
 use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::sorted::SortedMap;
 
@@ -66,8 +69,10 @@ impl super::Derivative for Unf {
 
     fn with_saving_loops(&self, g: &mut Graph, others: &[Term]) -> Vec<Term> {
         let steps = self.composition.steps.iter().filter(|s| s.active && s.term != s.primal);
-        let loops = steps.filter(|s| matches!(g.node(s.term), Node::Scan(_))).map(|s| (s.term, s.primal)).collect();
-        g.replaced(others, loops)
+        let loops: HashMap<Term, Term> =
+            steps.filter(|s| matches!(g.node(s.term), Node::Scan(_))).map(|s| (s.term, s.primal)).collect();
+        let fixed = once::<Sizes>(g, others);
+        Rewriter::new(&fixed).run(g, others, |_, t, _| loops.get(&t).copied())
     }
 
     fn tangents(&self, g: &mut Graph, seeds: &[(u32, Term)]) -> Vec<Term> {
