@@ -5,6 +5,8 @@
 mod cases;
 mod layouts;
 
+use ad::differentiate;
+
 /// The cases that are not supported, and the missing parts of the language.
 const LEFT_OUT: &[(&str, &[&str])] = &[
     ("custom derivatives", &["horde-custom-dual-identity"]),

@@ -190,7 +190,7 @@ fn check(source: &Source) -> Try<(bool, bool)> {
 fn options_mean_what_the_interpreter_finds() {
     modes::every_mode(|| {
         let forms = forms();
-        let (cases, first) = (number("AD_CASES", 200), number("AD_SEED", 0));
+        let (cases, first) = (number("AD_CASES", modes::share(200)), number("AD_SEED", 0));
         let (mut told, mut second) = (0, 0);
         let mut failures = Vec::new();
         for seed in first..first + cases {

@@ -101,7 +101,7 @@ fn law(least: usize, sides: impl Fn(&Bodies) -> [String; 2]) {
 
 fn law_of_this_mode(least: usize, sides: impl Fn(&Bodies) -> [String; 2]) {
     let seed = number("AD_SEED", 1);
-    for k in 0..number("AD_CASES", 20) {
+    for k in 0..number("AD_CASES", modes::share(20)) {
         let mut rng = Rng::new(seed.wrapping_mul(1000) + k);
         let bodies = Bodies { f: step(&mut rng), g: step(&mut rng), h: map(&mut rng) };
         let [left, right] = sides(&bodies);

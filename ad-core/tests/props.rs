@@ -338,7 +338,7 @@ fn report(seed: u64, size: usize, message: &str) -> String {
 fn every_stage_keeps_meaning_and_derivatives() {
     ad::every_mode(|| {
         let stats = RefCell::new(Stats::default());
-        let cases = u32::try_from(number("AD_CASES", 800)).unwrap();
+        let cases = u32::try_from(number("AD_CASES", ad::share(800))).unwrap();
         let config = Config {
             cases,
             failure_persistence: None,

@@ -183,7 +183,7 @@ fn check(seed: u64, size: usize) -> Result<Verdict, String> {
 #[test]
 fn hessians_agree_in_every_way() {
     ad::every_mode(|| {
-        let (cases, offset) = (number("AD_CASES", 400), number("AD_SEED", 0));
+        let (cases, offset) = (number("AD_CASES", ad::share(400)), number("AD_SEED", 0));
         let (mut told, mut smooth, mut alive) = (0, 0, 0);
         let mut failures = Vec::new();
         for seed in offset..offset + cases {

@@ -34,7 +34,7 @@ fn check(forms: &[Form], seed: u64) -> Result<Option<Outcome>, String> {
 fn every_stage_means_what_the_source_means() {
     modes::every_mode(|| {
         let forms = all_forms();
-        let cases = number("AD_CASES", 1000);
+        let cases = number("AD_CASES", modes::share(1000));
         let first = number("AD_SEED", 0);
         let (mut wild, mut panics, mut kinds) = (0, 0, BTreeMap::new());
         let (mut uses, mut single): (BTreeMap<String, usize>, BTreeSet<String>) = Default::default();

@@ -3,7 +3,7 @@
 
 use ad::prelude::*;
 
-use super::Case;
+use super::{Case, differentiate};
 
 #[differentiate]
 fn phi_sum(x: &Array2<f64>, y: &Array2<f64>, z: &Array2<f64>) -> f64 {

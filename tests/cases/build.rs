@@ -2,7 +2,7 @@
 
 use ad::prelude::*;
 
-use super::Case;
+use super::{Case, differentiate};
 
 #[differentiate]
 fn times_index(x: f64) -> f64 {

@@ -2,7 +2,7 @@
 
 use ad::prelude::*;
 
-use super::Case;
+use super::{Case, differentiate};
 
 #[differentiate]
 fn particles(p: &Array2<f64>, v: &Array2<f64>) -> f64 {

@@ -19,6 +19,8 @@ use std::sync::LazyLock;
 use ad::ndarray::{Array, Dimension};
 use serde_json::Value;
 
+// The attribute of the test, in its mode.
+use crate::differentiate;
 use crate::layouts::{LAYOUTS, Layout, stored};
 
 /// The texts of the modules of cases, for the test that none is forgotten.

@@ -2,7 +2,7 @@
 
 use ad::prelude::*;
 
-use super::Case;
+use super::{Case, differentiate};
 
 #[differentiate]
 fn relu_layers(w1: &Array2<f64>, b1: &Array1<f64>, w2: &Array2<f64>, b2: &Array1<f64>, x: &Array1<f64>) -> Array1<f64> {

@@ -2,7 +2,7 @@
 
 use ad::prelude::*;
 
-use super::Case;
+use super::{Case, differentiate};
 
 /// Kernels are centred on each pixel, with zeros around the image.
 #[differentiate]

@@ -2,7 +2,7 @@
 
 use ad::prelude::*;
 
-use super::Case;
+use super::{Case, differentiate};
 
 #[differentiate]
 fn product(p: (f64, f64)) -> f64 {

@@ -2,7 +2,7 @@
 
 use ad::prelude::*;
 
-use super::Case;
+use super::{Case, differentiate};
 
 #[differentiate]
 fn phi(x: f64, y: f64, z: f64) -> f64 {

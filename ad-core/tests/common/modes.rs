@@ -55,11 +55,22 @@ pub fn every_mode(test: impl Fn()) {
     }
 }
 
+/// How many random programs the running mode has to pass, if no other number is asked for: `all` in
+/// the default mode, and a quarter of these in another one.
+pub fn share(all: u64) -> u64 {
+    if mode() == Mode::default() { all } else { all / 4 }
+}
+
 /// Runs a test for each supported algorithm. If an algorithm has only one direction of its own, the
-/// test also runs for the derived one. This is for tests of single terms, since a derivative from
-/// unit vectors costs an application for each element.
+/// test also runs for the derived one. What derives it is the same for all algorithms, so it runs
+/// with the default one. This is for tests of single terms, since a derivative from unit vectors
+/// costs an application for each element.
 pub fn every_direction(test: impl Fn()) {
     for mode in chosen() {
+        if mode != Mode::default() {
+            run(mode, Own::Both, &test);
+            continue;
+        }
         for own in [Own::Both, Own::Tangents, Own::Gradients] {
             run(mode, own, &test);
         }

@@ -7,11 +7,6 @@ fn f0(x: f64) -> f64 {
     x * x
 }
 
-#[differentiate(mode = "unf")]
-fn f1(x: f64) -> f64 {
-    x * x
-}
-
 #[differentiate(mode = "reverse")]
 fn f3(x: f64) -> f64 {
     x * x

@@ -1,0 +1,23 @@
+//! What the mode `unf` does not take is named, at its place.
+
+use ad::prelude::*;
+
+#[differentiate(mode = "unf")]
+fn stops_inside(x: &Array1<f64>) -> f64 {
+    let mut total = 0.0;
+    for &a in x {
+        let mut s = a;
+        while s > 1.0 {
+            s = s.sqrt() * a.cos();
+        }
+        total += s;
+    }
+    total
+}
+
+#[differentiate(mode = "unf")]
+fn recursive(x: f64, n: usize) -> f64 {
+    if n < 2 { x } else { x * recursive(x.sin(), n - 1) + recursive(x, n - 2) }
+}
+
+fn main() {}
