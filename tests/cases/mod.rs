@@ -10,6 +10,7 @@ mod model;
 mod network;
 mod product;
 mod recur;
+mod recursion;
 mod scalar;
 
 use std::cell::RefCell;
@@ -24,7 +25,7 @@ use crate::differentiate;
 use crate::layouts::{LAYOUTS, Layout, stored};
 
 /// The texts of the modules of cases, for the test that none is forgotten.
-pub const SOURCES: [&str; 10] = [
+pub const SOURCES: [&str; 11] = [
     include_str!("array.rs"),
     include_str!("build.rs"),
     include_str!("derivative.rs"),
@@ -34,6 +35,7 @@ pub const SOURCES: [&str; 10] = [
     include_str!("network.rs"),
     include_str!("product.rs"),
     include_str!("recur.rs"),
+    include_str!("recursion.rs"),
     include_str!("scalar.rs"),
 ];
 

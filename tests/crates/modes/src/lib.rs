@@ -20,10 +20,8 @@ fn in_mode(mode: &str, options: TokenStream, item: TokenStream) -> TokenStream {
     let mut attribute: TokenStream = "::ad::differentiate".parse().unwrap_or_default();
     attribute.extend([TokenTree::Group(Group::new(Delimiter::Parenthesis, all))]);
     let attribute = Group::new(Delimiter::Bracket, attribute);
-    let mut marked = TokenStream::from_iter([
-        TokenTree::Punct(Punct::new('#', Spacing::Alone)),
-        TokenTree::Group(attribute),
-    ]);
+    let mut marked =
+        TokenStream::from_iter([TokenTree::Punct(Punct::new('#', Spacing::Alone)), TokenTree::Group(attribute)]);
     marked.extend(item);
     marked
 }
