@@ -84,6 +84,9 @@ pub fn dot_in<I: Isa, F: Real>(x: &[F], y: &[F]) -> F {
     let n = x.len().min(y.len());
     let (xs, x_rest) = x[..n].as_chunks::<LANES>();
     let (ys, y_rest) = y[..n].as_chunks::<LANES>();
+    if xs.is_empty() {
+        return rest_in::<I, F>(F::zero(), x_rest, y_rest);
+    }
     products_total::<I, F>(products_in::<I, F>([F::zero(); LANES], xs, ys), x_rest, y_rest)
 }
 
@@ -120,8 +123,13 @@ fn parts_in<I: Isa, F: Real>(
 /// The total of the lanes of products and of the remaining elements after the chunks.
 #[inline(always)]
 fn products_total<I: Isa, F: Real>(lanes: [F; LANES], x_rest: &[F], y_rest: &[F]) -> F {
-    let mut total = lanes_total(opaque_copy(&lanes));
-    for (&a, &b) in x_rest.iter().zip(y_rest) {
+    rest_in::<I, F>(lanes_total(opaque_copy(&lanes)), x_rest, y_rest)
+}
+
+/// Adds the products of corresponding elements from left to right.
+#[inline(always)]
+fn rest_in<I: Isa, F: Real>(mut total: F, x: &[F], y: &[F]) -> F {
+    for (&a, &b) in x.iter().zip(y) {
         total = I::mul_add(a, b, total);
     }
     total

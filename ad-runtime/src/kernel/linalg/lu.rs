@@ -135,14 +135,30 @@ pub fn lu_solve_t<F: Real>(out: &mut [F], b: &[F], _a: &[F], packed: &[F], n: us
     });
 }
 
+/// The number of elements of a right-hand side that is brought into order without the heap.
+const FEW: usize = 64;
+
 /// Brings the rows of x into the order of the factorisation, or back.
 fn permuted<F: Real>(x: &mut [F], packed: &[F], n: usize, back: bool) {
+    let order = &packed[n * n..][..n];
+    if order.iter().enumerate().all(|(k, &row)| row == number(k)) {
+        return;
+    }
+    let (mut few, mut many) = ([F::zero(); FEW], Vec::new());
+    let before = if x.len() <= FEW {
+        &mut few[..x.len()]
+    } else {
+        many.resize(x.len(), F::zero());
+        &mut many[..]
+    };
+    before.copy_from_slice(x);
     let columns = x.len().checked_div(n).unwrap_or(0);
-    let before = x.to_vec();
-    for (k, row) in packed[n * n..][..n].iter().enumerate() {
+    for (k, row) in order.iter().enumerate() {
         // The order of a factorisation that failed is NaN, and so is every solution.
         let row = row.to_usize().filter(|&row| row < n).unwrap_or(k);
         let (to, from) = if back { (row, k) } else { (k, row) };
-        x[to * columns..][..columns].copy_from_slice(&before[from * columns..][..columns]);
+        for (to, &from) in x[to * columns..][..columns].iter_mut().zip(&before[from * columns..][..columns]) {
+            *to = from;
+        }
     }
 }

@@ -10,6 +10,9 @@ use crate::kernel::isa::{Isa, dispatched};
 use crate::kernel::reduce::dot_in;
 use crate::kernel::vector::axpy_in;
 
+/// The number of columns whose elements of one row are in registers together.
+const WIDE: usize = 16;
+
 /// The solution x of `t x = b` for the lower triangle t of n rows. b may have several columns.
 ///
 /// # Panics
@@ -82,58 +85,93 @@ pub(super) struct System {
 
 /// Solves a system in the place of its right-hand side. `t` has n columns, and at least n rows.
 pub(super) fn in_place<F: Real>(x: &mut [F], t: &[F], n: usize, system: System) {
-    let columns = x.len().checked_div(n).unwrap_or(0);
-    if columns == 1 {
+    let m = x.len().checked_div(n).unwrap_or(0);
+    if m == 1 {
         dispatched!('a, F; vector(x: &'a mut [F], t: &'a [F], n: usize, system: System) -> ());
         return;
     }
-    let (Ok(mut x), Ok(t)) = (ArrayViewMut2::from_shape((n, columns), x), ArrayView2::from_shape((n, n), &t[..n * n]))
+    // The first rows of a forward substitution depend on no others.
+    let forward = system.upper == system.transposed;
+    let strides = if system.transposed { [1, n] } else { [n, 1] };
+    let unit = system.unit;
+    if n <= BLOCK {
+        dispatched!('a, F; block(x: &'a mut [F], t: &'a [F], strides: [usize; 2], n: usize, m: usize, forward: bool, unit: bool) -> ());
+        return;
+    }
+    let (Ok(mut x), Ok(all)) = (ArrayViewMut2::from_shape((n, m), x), ArrayView2::from_shape((n, n), &t[..n * n]))
     else {
         return;
     };
-    let t = if system.transposed { t.reversed_axes() } else { t };
-    // The first rows of a forward substitution depend on no others.
-    let forward = system.upper == system.transposed;
+    let all = if system.transposed { all.reversed_axes() } else { all };
     for step in 0..n.div_ceil(BLOCK) {
         let at = if forward { step } else { n.div_ceil(BLOCK) - 1 - step };
         let (start, end) = (at * BLOCK, (at * BLOCK + BLOCK).min(n));
         let (mut above, below) = x.view_mut().split_at(Axis(0), start);
         let (mut own, mut below) = below.split_at(Axis(0), end - start);
-        let corner = t.slice(s![start..end, start..end]);
         if let Some(own) = own.as_slice_mut() {
-            let (size, unit) = (end - start, system.unit);
-            let m = columns;
-            dispatched!('a, F; block(own: &'a mut [F], corner: ArrayView2<'a, F>, size: usize, m: usize, forward: bool, unit: bool) -> ());
+            let (corner, size) = (&t[start * (n + 1)..], end - start);
+            dispatched!('a, F; block(own: &'a mut [F], corner: &'a [F], strides: [usize; 2], size: usize, m: usize, forward: bool, unit: bool) -> ());
         }
         let minus = -F::one();
         if forward && end < n {
-            general_mat_mul(minus, &t.slice(s![end.., start..end]), &own, F::one(), &mut below);
+            general_mat_mul(minus, &all.slice(s![end.., start..end]), &own, F::one(), &mut below);
         } else if !forward && start > 0 {
-            general_mat_mul(minus, &t.slice(s![..start, start..end]), &own, F::one(), &mut above);
+            general_mat_mul(minus, &all.slice(s![..start, start..end]), &own, F::one(), &mut above);
         }
     }
 }
 
-/// Solves the equations of a block, whose rows have m columns.
+/// Solves the equations of a block of `size` rows of m columns. Element `[i, j]` of the matrix is
+/// at `i * strides[0] + j * strides[1]`.
 #[inline(always)]
-fn block<I: Isa, F: Real>(x: &mut [F], t: ArrayView2<'_, F>, size: usize, m: usize, forward: bool, unit: bool) {
+fn block<I: Isa, F: Real>(x: &mut [F], t: &[F], strides: [usize; 2], size: usize, m: usize, forward: bool, unit: bool) {
+    let mut first = 0;
+    while first + WIDE <= m {
+        columns::<I, F, WIDE>(x, t, strides, size, [first, m], forward, unit);
+        first += WIDE;
+    }
+    while first + 4 <= m {
+        columns::<I, F, 4>(x, t, strides, size, [first, m], forward, unit);
+        first += 4;
+    }
+    while first < m {
+        columns::<I, F, 1>(x, t, strides, size, [first, m], forward, unit);
+        first += 1;
+    }
+}
+
+/// Solves the equations of a block for `C` of its m columns, from `first` on. The elements of a row
+/// stay in registers until its equation is solved.
+#[inline(always)]
+fn columns<I: Isa, F: Real, const C: usize>(
+    x: &mut [F],
+    t: &[F],
+    [down, right]: [usize; 2],
+    size: usize,
+    [first, m]: [usize; 2],
+    forward: bool,
+    unit: bool,
+) {
     for step in 0..size {
         let i = if forward { step } else { size - 1 - step };
-        let (before, rest) = x.split_at_mut(i * m);
-        let (own, after) = rest.split_at_mut(m);
-        if forward {
-            for j in 0..i {
-                axpy_in::<I, F>(own, -t[[i, j]], &before[j * m..][..m]);
-            }
-        } else {
-            for j in i + 1..size {
-                axpy_in::<I, F>(own, -t[[i, j]], &after[(j - i - 1) * m..][..m]);
+        let Some(&own) = x[i * m + first..].first_chunk::<C>() else { return };
+        let mut rest = own;
+        let others = if forward { 0..i } else { i + 1..size };
+        for j in others {
+            let factor = -t[i * down + j * right];
+            let Some(other) = x[j * m + first..].first_chunk::<C>() else { return };
+            for l in 0..C {
+                rest[l] = I::mul_add(factor, other[l], rest[l]);
             }
         }
         if !unit {
-            let pivot = t[[i, i]];
-            own.iter_mut().for_each(|x| *x /= pivot);
+            let pivot = t[i * (down + right)];
+            for l in 0..C {
+                rest[l] /= pivot;
+            }
         }
+        let Some(place) = x[i * m + first..].first_chunk_mut::<C>() else { return };
+        *place = rest;
     }
 }
 
