@@ -17,6 +17,7 @@ mod scattered;
 use ad_core::ir::{Contraction, Elem, Graph, IntTy, Lit, Node, RealTy, Term, valid};
 use ad_core::passes::simplify::{Exactness, Rule, simplify, tables};
 use ad_core::passes::{CheckRoots, Context, Roots, associate, hoist, pairs, push, share};
+use ad_core::prim::structural::Triangle;
 use ad_core::prim::{Binary, Cmp, IntOp, Prim, Reduce, Unary};
 use ad_oracle::interp::{Interp, Value};
 use ad_oracle::with_exact;
@@ -164,6 +165,10 @@ fn examples(rule: &str) -> Vec<Example> {
                 f.g.div(f.x, q)
             },
         ],
+        "solve.neg" => vec![|f| {
+            let (minus, t) = (f.g.neg(f.a), f.g.replicate_axes(f.s, &[0, 1], &[f.n, f.n]));
+            f.g.prim(Prim::TriangularSolve(Triangle::LOWER), &[minus, t])
+        }],
         "add.same" => vec![
             |f| f.g.add(f.x, f.x),
             |f| {

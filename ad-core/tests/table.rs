@@ -76,8 +76,10 @@ impl Program {
         close_all(&parts.tangents(), &whole.tangents(), 1e-14).unwrap_or_else(|e| panic!("{name}, unrolled: {e}"));
         for t in self.g.reachable(&[flat]) {
             let Node::Prim(prim, _) = self.g.node(t) else { continue };
-            let of_kernels =
-                matches!(prim, Prim::Factor(_) | Prim::TriangularSolve(_) | Prim::LuSolve(_) | Prim::RowIndex(_));
+            let of_kernels = matches!(
+                prim,
+                Prim::Factor(_) | Prim::TriangularSolve(_) | Prim::LuSolve(_) | Prim::LogDet | Prim::RowIndex(_)
+            );
             let border =
                 of_kernels || matches!(prim, Prim::Fourier(_) | Prim::Stack | Prim::Reshape | Prim::Replicate(_));
             assert!(border || self.g.rank(t) == 0, "{name}, unrolled, has a {}", prim.name());

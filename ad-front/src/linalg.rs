@@ -271,8 +271,17 @@ fn product_of<'a>(me: &mut Lower<'a>, x: Term, range: SrcRange) -> Lowered<Term>
     me.term(&value, range)
 }
 
-/// The diagonal of u, the signs of its elements, and the sign of the permutation.
-fn diagonal<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Term, Term, Term)> {
+/// An LU factorisation: the diagonal of u, the signs of its elements, and the sign of the
+/// permutation.
+struct Diagonal {
+    a: Term,
+    packed: Term,
+    diagonal: Term,
+    signs: Term,
+    parity: Term,
+}
+
+fn diagonal<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Diagonal> {
     let (a, n) = square(me, call)?;
     let all = plus(me, n, LU_ROWS);
     let packed = required(me, call, Factorisation::Lu, a, all);
@@ -283,23 +292,23 @@ fn diagonal<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(Term, Term,
         me.g.prim(Prim::StopGradient, &[row])
     });
     let parity = product_of(me, parity, call.range)?;
-    Ok((diagonal, signs, parity))
+    Ok(Diagonal { a, packed, diagonal, signs, parity })
 }
 
 fn det<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (diagonal, _, parity) = diagonal(me, call)?;
-    let product = product_of(me, diagonal, call.range)?;
-    Ok(Value::Term(me.g.mul(product, parity)))
+    let u = diagonal(me, call)?;
+    let product = product_of(me, u.diagonal, call.range)?;
+    Ok(Value::Term(me.g.mul(product, u.parity)))
 }
 
 fn slogdet<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let (diagonal, signs, parity) = diagonal(me, call)?;
-    let sign = product_of(me, signs, call.range)?;
-    let sign = me.g.mul(sign, parity);
-    let sizes = me.g.mul(diagonal, signs);
-    let logarithms = me.g.unary(Unary::Ln, sizes);
-    let sum = me.g.sum_axes(logarithms, &[0]);
-    Ok(tuple(&[sign, sum]))
+    let u = diagonal(me, call)?;
+    let sign = product_of(me, u.signs, call.range)?;
+    let sign = me.g.mul(sign, u.parity);
+    let (none, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
+    let logarithm = me.g.prim(Prim::LogDet, &[u.a, u.packed, one]);
+    let logarithm = me.g.index(logarithm, &[none]);
+    Ok(tuple(&[sign, logarithm]))
 }
 
 fn lu<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

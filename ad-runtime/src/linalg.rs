@@ -305,16 +305,16 @@ pub fn try_inv<F: Real, A: Elements<Elem = F, Rank = Ix2> + ?Sized>(a: &A) -> Op
     solved("try_inv", a, &Array2::eye(n))
 }
 
-/// The factorisation, the diagonal of u, the signs of its elements, and the sign of the
-/// permutation.
+/// The factorisation of a matrix of n rows, and n.
 #[track_caller]
-fn diagonal<F: Real, A: Elements<Elem = F, Rank = Ix2> + ?Sized>(name: &str, a: &A) -> (Vec<F>, Vec<F>, F) {
+fn regular<F: Real, A: Elements<Elem = F, Rank = Ix2> + ?Sized>(name: &str, a: &A) -> (Vec<F>, usize) {
     let n = square(name, a);
-    let packed = lu_of(&a.contiguous(), n);
-    let packed = packed.expect_or(&format!("{name}: the matrix is singular"));
-    let diagonal = (0..n).map(|k| packed[k * n + k]).collect();
-    let signs = packed[(n + 1) * n..][..n].to_vec();
-    (diagonal, signs, packed[(n + 2) * n..].iter().copied().product())
+    (lu_of(&a.contiguous(), n).expect_or(&format!("{name}: the matrix is singular")), n)
+}
+
+/// The sign of the permutation of a factorisation.
+fn parity<F: Real>(packed: &[F], n: usize) -> F {
+    packed[(n + 2) * n..].iter().copied().product()
 }
 
 /// The determinant, by the LU factorisation. That of a matrix of no rows is 1.
@@ -333,8 +333,8 @@ fn diagonal<F: Real, A: Elements<Elem = F, Rank = Ix2> + ?Sized>(name: &str, a: 
 #[must_use]
 #[track_caller]
 pub fn det<F: Real, A: Elements<Elem = F, Rank = Ix2> + ?Sized>(a: &A) -> F {
-    let (diagonal, _, parity) = diagonal("det", a);
-    diagonal.into_iter().product::<F>() * parity
+    let (packed, n) = regular("det", a);
+    (0..n).map(|k| packed[k * n + k]).product::<F>() * parity(&packed, n)
 }
 
 /// The sign of the determinant (1 or -1), and the natural logarithm of its absolute value, which
@@ -354,9 +354,11 @@ pub fn det<F: Real, A: Elements<Elem = F, Rank = Ix2> + ?Sized>(a: &A) -> F {
 #[must_use]
 #[track_caller]
 pub fn slogdet<F: Real, A: Elements<Elem = F, Rank = Ix2> + ?Sized>(a: &A) -> (F, F) {
-    let (diagonal, signs, parity) = diagonal("slogdet", a);
-    let ln = diagonal.iter().zip(&signs).map(|(&x, &sign)| (x * sign).ln()).sum();
-    (signs.into_iter().product::<F>() * parity, ln)
+    let (packed, n) = regular("slogdet", a);
+    let mut ln = [F::zero()];
+    kernel::log_det(&mut ln, &[], &packed, n);
+    let signs = packed[(n + 1) * n..][..n].iter().copied();
+    (signs.product::<F>() * parity(&packed, n), ln[0])
 }
 
 /// The permutation matrix p, the lower triangular matrix l with ones on its diagonal, and the upper

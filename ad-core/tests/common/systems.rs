@@ -20,6 +20,14 @@ impl Gen {
         let transposed = self.rng.chance(50);
         if self.rng.chance(50) {
             let packed = self.factorisation(Factorisation::Lu, a, n);
+            if self.rng.chance(25) {
+                let one = self.lit_size(1);
+                let made = self.g.prim(Prim::LogDet, &[a, packed, one]);
+                let none = self.lit_size(0);
+                let number = self.g.index(made, &[none]);
+                let number = self.g.broadcast(number, shape);
+                return self.g.mul(number, b);
+            }
             return self.g.prim(Prim::LuSolve(transposed), &[b, a, packed]);
         }
         let upper = self.rng.chance(50);

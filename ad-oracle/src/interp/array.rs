@@ -53,7 +53,7 @@ pub(super) fn prim(prim: &Prim, args: &[&Array], work: &mut Work) -> Out {
         Prim::Call(_) | Prim::Onto(..) | Prim::Returned(..) | Prim::Derived(_) => work.moved += n,
         Prim::Contract(c) => work.real += 2 * n * contracted(c, args[0]).1.iter().product::<usize>() as u64,
         // For each element of the result, as many steps as the matrix has rows.
-        Prim::Factor(_) | Prim::TriangularSolve(_) | Prim::LuSolve(_) => {
+        Prim::Factor(_) | Prim::TriangularSolve(_) | Prim::LuSolve(_) | Prim::LogDet => {
             let rows = args.get(1).filter(|a| !a.shape.is_empty()).unwrap_or(&args[0]).shape.last().copied();
             work.real += 2 * n * rows.unwrap_or(0) as u64;
         }
@@ -275,6 +275,18 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
                 _ => linalg::general(*prim == Prim::LuSolve(true), xs, matrix, n),
             };
             real_like(args[0], solved.into_iter().map(|x| scalar::round(ty, x)))
+        }
+        Prim::LogDet => {
+            let (ty, xs) = reals(args[0])?;
+            let (one, [batch @ .., n, _]) = (size(args[2])?, &args[0].shape[..]) else {
+                return Err("a determinant of what is no matrix".into());
+            };
+            let shape = [batch, &[one]].concat();
+            // A matrix without elements has the determinant 1.
+            let mut data = linalg::log_det(xs, *n);
+            data.resize(shape.iter().product(), Dual::default());
+            let data = data.into_iter().map(|x| scalar::round(ty, x)).collect();
+            Ok(Array { elem: args[0].elem, shape, data: Data::Real(data) })
         }
         Prim::Call(_) | Prim::Onto(..) | Prim::Returned(..) => {
             Err("a function that is compiled on its own has no meaning in one graph".into())

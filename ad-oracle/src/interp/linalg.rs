@@ -79,6 +79,18 @@ pub(super) fn factor(kind: Factorisation, data: &[Dual], [m, n]: [usize; 2], row
     out
 }
 
+/// The logarithms of the absolute values of the determinants of the matrices in `data`.
+pub(super) fn log_det(data: &[Dual], n: usize) -> Vec<Dual> {
+    let matrices = data.chunks_exact((n * n).max(1));
+    let made = matrices.map(|data| lu(Matrix { rows: n, columns: n, data: data.to_vec() }));
+    made.map(|made| {
+        let Some(packed) = made.filter(|made| made.iter().all(|x| x.v.is_finite())) else { return constant(f64::NAN) };
+        let size = |k: usize| scalar::unary(Unary::Abs, packed[k * n + k]);
+        sum((0..n).map(|k| scalar::unary(Unary::Ln, size(k))))
+    })
+    .collect()
+}
+
 /// Row by row, by inner products.
 fn cholesky(a: &Matrix) -> Option<Vec<Dual>> {
     let n = a.rows;

@@ -374,6 +374,9 @@ primitives! {
         /// `[b, a, packed]`, real: the solution of the system of a, or (`true`) of its transpose.
         /// `packed` is the LU factorisation of a.
         LuSolve(bool) as (transposed) => linalg::LuSolve(*transposed);
+        /// `[a, packed, 1]`, real: the logarithm of the absolute value of the determinant of a, a
+        /// vector of one element. `packed` is the LU factorisation of a.
+        LogDet => linalg::LogDet;
         /// `[x]`, real: the partial sums along the last axis, one after the other, from the first
         /// element or (`true`) from the last.
         CumSum(bool) as (back) => cumsum::CumSum(*back);

@@ -13,6 +13,7 @@ pub(super) const RULES: &[Rule] = &[
     rule!("sub.zero", "x - 0 = x", Exact, sub_zero),
     rule!("add.neg", "x + -y = x - y; x - -y = x + y; -x + y = y - x", Exact, add_neg),
     rule!("mul.neg", "-x * -y = x * y; -x * y = x * -y = -(x * y); likewise /", Exact, mul_neg),
+    rule!("solve.neg", "solve -b = -(solve b)", Loose, solve_neg),
     rule!("add.same", "x + x = 2 * x, also where x is x * y and y * x; -x - x = -2 * x", Exact, add_same),
     rule!(
         "mul.constants",
@@ -144,6 +145,18 @@ fn mul_neg(g: &mut Graph, t: Term) -> Option<Term> {
         }
         (None, None) => None,
     }
+}
+
+/// Then the systems of `b` and of `-b` are one, and a right-hand side need not be copied to change
+/// its sign. (Only the sign of a zero may change.)
+fn solve_neg(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Prim(prim @ (Prim::TriangularSolve(_) | Prim::LuSolve(_)), args) = g.node(t).clone() else {
+        return None;
+    };
+    let b = negated(g, args[0])?;
+    let args: Vec<Term> = std::iter::once(b).chain(args[1..].iter().copied()).collect();
+    let solution = g.prim(prim, &args);
+    Some(g.neg(solution))
 }
 
 fn add_same(g: &mut Graph, t: Term) -> Option<Term> {

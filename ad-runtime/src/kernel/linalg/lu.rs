@@ -5,7 +5,7 @@ use ndarray::linalg::general_mat_mul;
 use ndarray::{ArrayViewMut2, Axis, s};
 
 use super::triangular::{System, each_system, in_place};
-use super::{BLOCK, each, two_rows};
+use super::{BLOCK, batch, each, two_rows};
 use crate::Real;
 use crate::kernel::isa::{Isa, dispatched};
 use crate::kernel::vector::axpy_in;
@@ -101,6 +101,44 @@ fn right<I: Isa, F: Real>(u: &mut [F], n: usize, start: usize, end: usize) {
             axpy_in::<I, F>(&mut lower[end..], -factor, &upper[end..]);
         }
     }
+}
+
+/// The logarithm of the absolute value of the determinant of each matrix a of n rows, by its
+/// factorisation.
+///
+/// # Panics
+///
+/// If a length does not fit.
+#[track_caller]
+pub fn log_det<F: Real>(out: &mut [F], _a: &[F], packed: &[F], n: usize) {
+    let size = (n + 3) * n;
+    // A matrix without elements has the determinant 1.
+    let count = if size == 0 { out.len() } else { batch(packed.len(), size) };
+    assert!(out.len() == count, "{} determinants of {count} matrices", out.len());
+    for (k, out) in out.iter_mut().enumerate() {
+        let packed = &packed[k * size..][..size];
+        *out = sum_of_logarithms((0..n).map(|k| packed[k * n + k].abs()));
+    }
+}
+
+/// The sum of the logarithms of these numbers. Numbers are multiplied as long as their product is
+/// far from the largest and from the smallest number: a product costs less than a logarithm.
+fn sum_of_logarithms<F: Real>(sizes: impl Iterator<Item = F>) -> F {
+    let (least, most) = (F::min_positive_value().sqrt(), F::max_value().sqrt());
+    let moderate = |x: F| x > least && x < most;
+    let (mut sum, mut product) = (F::zero(), F::one());
+    for size in sizes {
+        if !moderate(size) {
+            sum += size.ln();
+            continue;
+        }
+        product *= size;
+        if !moderate(product) {
+            sum += product.ln();
+            product = F::one();
+        }
+    }
+    sum + product.ln()
 }
 
 /// The solution x of `a x = b`, by the factorisation of a. b may have several columns.

@@ -29,7 +29,7 @@ mod triangular;
 
 pub use cholesky::cholesky;
 pub use eigh::eigh;
-pub use lu::{lu, lu_solve, lu_solve_t};
+pub use lu::{log_det, lu, lu_solve, lu_solve_t};
 pub use qr::qr;
 pub use triangular::{solve_lower, solve_lower_t, solve_upper, solve_upper_t};
 

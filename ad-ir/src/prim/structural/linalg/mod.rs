@@ -9,10 +9,12 @@
 //! This module must never hold a transposed rule: each derivative is made of linear primitives, and
 //! the mode transposes these.
 
+mod determinant;
 mod factor;
 mod rules;
 mod solve;
 
+pub(super) use determinant::LogDet;
 pub(super) use factor::Factor;
 pub use factor::Factorisation;
 pub use solve::Triangle;

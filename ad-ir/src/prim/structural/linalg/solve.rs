@@ -9,7 +9,7 @@ use super::{Selected, like, square};
 use crate::prim::Prim;
 use crate::prim::build::{Build, Typed, Types, ensure};
 use crate::prim::structural::{Applied, Batch, Example, Linear, LinearMap, LinearTerm, Sample, Structural, arity};
-use crate::term::{Term, axis};
+use crate::term::{Elem, Term, axis};
 
 /// Which system a triangular matrix is part of.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -153,6 +153,26 @@ impl Structural for TriangularSolve {
     }
 }
 
+/// The element type and the shape of a matrix that has this LU factorisation.
+pub(super) fn fits<'g>(
+    name: &str,
+    g: &'g dyn Types,
+    a: Term,
+    packed: Term,
+) -> Result<(Elem, &'g [Term]), crate::prim::TypeError> {
+    let (elem, shape) = square(name, g, a)?;
+    let (packed, of_packed) = g.array(packed)?;
+    let (last, lead) = (shape.len() - 1, shape.len() - 2);
+    ensure!(
+        packed == elem
+            && of_packed.len() == shape.len()
+            && of_packed[..lead] == shape[..lead]
+            && of_packed[last] == shape[last],
+        "{name}: the factorisation does not fit"
+    );
+    Ok((elem, shape))
+}
+
 /// The solution x of `a x = b`, or of the transposed system, for `[b, a, packed]`. `packed` is the
 /// LU factorisation of a. The value is computed from it alone, and the derivative is that by a: it
 /// needs no derivative of the factorisation.
@@ -165,17 +185,7 @@ impl Structural for LuSolve {
 
     fn infer(&self, g: &dyn Types, args: &[Term]) -> Typed {
         arity(&self.name(), args, 3)?;
-        let (elem, shape) = square(&self.name(), g, args[1])?;
-        let (packed, of_packed) = g.array(args[2])?;
-        let (last, lead) = (shape.len() - 1, shape.len() - 2);
-        ensure!(
-            packed == elem
-                && of_packed.len() == shape.len()
-                && of_packed[..lead] == shape[..lead]
-                && of_packed[last] == shape[last],
-            "{}: the factorisation does not fit",
-            self.name()
-        );
+        fits(&self.name(), g, args[1], args[2])?;
         of_right_hand_side(&self.name(), g, args[0], args[1])
     }
 
