@@ -421,6 +421,12 @@ fn large_matrices_are_cut_into_blocks() {
             close(&t.dot(&solve_triangular(&t, &b, if upper { Uplo::Upper } else { Uplo::Lower })), &b, 1e-9);
         }
         close(&log_det_grad(&spd), &inv(&spd), 1e-10);
+        let (gradient, change) = (of_factor_grad(&spd), wave(n, n));
+        close(&gradient, &gradient.t().to_owned(), 0.0);
+        let (along, by_tangent) = ((&gradient * &change).sum(), of_factor_jvp(&spd, &change).1);
+        assert!((along - by_tangent).abs() < 1e-10 * by_tangent.abs(), "{n}: {along} and {by_tangent}");
+        let (up, down) = (of_factor(&(&spd + &(&change * 1e-5))), of_factor(&(&spd - &(&change * 1e-5))));
+        assert!((by_tangent - (up - down) / 2e-5).abs() < 1e-6 * by_tangent.abs(), "{n}: {by_tangent}");
     }
 }
 

@@ -78,7 +78,12 @@ impl Program {
             let Node::Prim(prim, _) = self.g.node(t) else { continue };
             let of_kernels = matches!(
                 prim,
-                Prim::Factor(_) | Prim::TriangularSolve(_) | Prim::LuSolve(_) | Prim::LogDet | Prim::RowIndex(_)
+                Prim::Factor(_)
+                    | Prim::TriangularSolve(_)
+                    | Prim::LuSolve(_)
+                    | Prim::LogDet
+                    | Prim::CholeskyChange(_)
+                    | Prim::RowIndex(_)
             );
             let border =
                 of_kernels || matches!(prim, Prim::Fourier(_) | Prim::Stack | Prim::Reshape | Prim::Replicate(_));

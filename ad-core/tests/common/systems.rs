@@ -30,6 +30,10 @@ impl Gen {
             }
             return self.g.prim(Prim::LuSolve(transposed), &[b, a, packed]);
         }
+        let square = shape.len() == 2 && shape[1] == n;
+        if square && self.rng.chance(50) {
+            return self.g.prim(Prim::CholeskyChange(transposed), &[b, a]);
+        }
         let upper = self.rng.chance(50);
         self.g.prim(Prim::TriangularSolve(Triangle { upper, transposed }), &[b, a])
     }

@@ -53,7 +53,7 @@ pub(super) fn prim(prim: &Prim, args: &[&Array], work: &mut Work) -> Out {
         Prim::Call(_) | Prim::Onto(..) | Prim::Returned(..) | Prim::Derived(_) => work.moved += n,
         Prim::Contract(c) => work.real += 2 * n * contracted(c, args[0]).1.iter().product::<usize>() as u64,
         // For each element of the result, as many steps as the matrix has rows.
-        Prim::Factor(_) | Prim::TriangularSolve(_) | Prim::LuSolve(_) | Prim::LogDet => {
+        Prim::Factor(_) | Prim::TriangularSolve(_) | Prim::LuSolve(_) | Prim::LogDet | Prim::CholeskyChange(_) => {
             let rows = args.get(1).filter(|a| !a.shape.is_empty()).unwrap_or(&args[0]).shape.last().copied();
             work.real += 2 * n * rows.unwrap_or(0) as u64;
         }
@@ -275,6 +275,12 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
                 _ => linalg::general(*prim == Prim::LuSolve(true), xs, matrix, n),
             };
             real_like(args[0], solved.into_iter().map(|x| scalar::round(ty, x)))
+        }
+        Prim::CholeskyChange(back) => {
+            let ((ty, xs), (_, factor)) = (reals(args[0])?, reals(args[1])?);
+            let n = args[1].shape.last().copied().ok_or("an array without axes")?;
+            let changed = linalg::cholesky_change(*back, xs, factor, n);
+            real_like(args[0], changed.into_iter().map(|x| scalar::round(ty, x)))
         }
         Prim::LogDet => {
             let (ty, xs) = reals(args[0])?;

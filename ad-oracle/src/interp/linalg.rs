@@ -91,6 +91,30 @@ pub(super) fn log_det(data: &[Dual], n: usize) -> Vec<Dual> {
     .collect()
 }
 
+/// The derivative of Cholesky's factorisation, or the transposed map.
+pub(super) fn cholesky_change(back: bool, data: &[Dual], factors: &[Dual], n: usize) -> Vec<Dual> {
+    systems(data, factors, n, |l, x| {
+        let l = Matrix::of(n, n, |i, j| if i >= j { l.at(i, j) } else { constant(0.0) });
+        let product =
+            |a: &Matrix, b: &Matrix| Matrix::of(n, n, |i, j| sum((0..n).map(|k| mul(a.at(i, k), b.at(k, j)))));
+        let phi = |a: &Matrix| {
+            Matrix::of(n, n, |i, j| {
+                let factor = if i == j { 0.5 } else { f64::from(u8::from(i > j)) };
+                mul(constant(factor), a.at(i, j))
+            })
+        };
+        let by = if back { Triangle::LOWER.transpose() } else { Triangle::LOWER };
+        let solved = |b: &Matrix| Matrix { rows: n, columns: n, data: triangular(by, &b.data, &l.data, n) };
+        if back {
+            let x = Matrix::of(n, n, |i, j| if i >= j { x.at(i, j) } else { constant(0.0) });
+            let p = phi(&product(&l.transposed(), &x));
+            solved(&solved(&p).transposed()).symmetric()
+        } else {
+            product(&l, &phi(&solved(&solved(&x.symmetric()).transposed())))
+        }
+    })
+}
+
 /// Row by row, by inner products.
 fn cholesky(a: &Matrix) -> Option<Vec<Dual>> {
     let n = a.rows;

@@ -63,7 +63,8 @@ pub use layout::{
     replaced, replaced_slice,
 };
 pub use linalg::{
-    cholesky, eigh, log_det, lu, lu_solve, lu_solve_t, qr, solve_lower, solve_lower_t, solve_upper, solve_upper_t,
+    cholesky, cholesky_change, cholesky_change_t, eigh, log_det, lu, lu_solve, lu_solve_t, qr, solve_lower,
+    solve_lower_t, solve_upper, solve_upper_t,
 };
 pub use matrix::{exact_gemm, exact_gemv, gemm, gemm_off_heap, gemv, gemv_t, ger};
 pub use operand::Operand;

@@ -377,6 +377,9 @@ primitives! {
         /// `[a, packed, 1]`, real: the logarithm of the absolute value of the determinant of a, a
         /// vector of one element. `packed` is the LU factorisation of a.
         LogDet => linalg::LogDet;
+        /// `[x, l]`, real: the change of Cholesky's factor l, if the matrix changes by x; or
+        /// (`true`) the transposed map.
+        CholeskyChange(bool) as (back) => linalg::CholeskyChange(*back);
         /// `[x]`, real: the partial sums along the last axis, one after the other, from the first
         /// element or (`true`) from the last.
         CumSum(bool) as (back) => cumsum::CumSum(*back);

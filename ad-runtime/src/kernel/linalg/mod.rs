@@ -21,12 +21,14 @@
 //!
 //! These kernels may allocate. None may read elements that its matrix is said not to have.
 
+mod change;
 mod cholesky;
 mod eigh;
 mod lu;
 mod qr;
 mod triangular;
 
+pub use change::{cholesky_change, cholesky_change_t};
 pub use cholesky::cholesky;
 pub use eigh::eigh;
 pub use lu::{log_det, lu, lu_solve, lu_solve_t};

@@ -1,7 +1,8 @@
 //! Factorisations of a matrix. Each is one array, in which the factors are rows below each other,
 //! so that a primitive has one result. If a matrix has no factorisation, all elements are NaN.
 
-use super::rules::{self, Side, diagonal, negative, part, placed, solved, times, transposed};
+use super::change::change;
+use super::rules::{self, Side, diagonal, negative, part, placed, solved, symmetric, times, transposed};
 use super::{Selected, Triangle, masked, matrix, rows, square};
 use crate::prim::build::{Build, Typed, Types};
 use crate::prim::structural::{
@@ -70,7 +71,7 @@ impl Structural for Factor {
         x: LinearTerm,
     ) -> Option<LinearTerm> {
         Some(match self.0 {
-            Factorisation::Cholesky => cholesky(d, result, x),
+            Factorisation::Cholesky => d.apply(change(false, result), x),
             Factorisation::Lu => lu(d, args[0], result, x),
             Factorisation::Qr => qr(d, args[0], result, x),
             Factorisation::Eigh => eigh(d, args[0], result, x),
@@ -147,30 +148,6 @@ impl Structural for Factor {
             ),
         ]
     }
-}
-
-/// `x + x'`.
-fn symmetric(d: &mut dyn Linear, rank: usize, x: LinearTerm) -> LinearTerm {
-    let other = transposed(d, rank, x);
-    d.add(x, other)
-}
-
-/// `dl = l phi(l^-1 da l^-1')`, where phi takes the lower triangle with half of the diagonal, and
-/// da is symmetric (Murray 2016, equation 8).
-fn cholesky(d: &mut dyn Linear, l: Term, x: LinearTerm) -> LinearTerm {
-    let rank = d.build().shape(l).len();
-    let x = symmetric(d, rank, x);
-    let x = solved(d, Triangle::LOWER, l, x);
-    let x = transposed(d, rank, x);
-    // The result is symmetric, so it need not be transposed back.
-    let x = solved(d, Triangle::LOWER, l, x);
-    // The tangent is `(x + x') / 2`, so the diagonal gets a quarter.
-    let g = d.build();
-    let (half, quarter, zero) = (g.lit_like(l, 0.5), g.lit_like(l, 0.25), g.lit_like(l, 0.0));
-    let lower = masked(g, Selected::Diagonal, quarter, half);
-    let phi = masked(g, Selected::Lower, lower, zero);
-    let x = d.scale(phi, Scaling::Plain, x);
-    times(d, Side::Left, l, x)
 }
 
 /// `dl = l f` and `du = f u` with the parts of `f = l^-1 p da u^-1` below the diagonal, and from it

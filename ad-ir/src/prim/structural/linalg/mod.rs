@@ -9,11 +9,13 @@
 //! This module must never hold a transposed rule: each derivative is made of linear primitives, and
 //! the mode transposes these.
 
+mod change;
 mod determinant;
 mod factor;
 mod rules;
 mod solve;
 
+pub(super) use change::CholeskyChange;
 pub(super) use determinant::LogDet;
 pub(super) use factor::Factor;
 pub use factor::Factorisation;

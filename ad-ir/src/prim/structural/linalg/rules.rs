@@ -71,6 +71,12 @@ pub(super) fn transposed(d: &mut dyn Linear, rank: usize, x: LinearTerm) -> Line
     of_first(d, &transposition(rank), &[], x)
 }
 
+/// `x + x'`.
+pub(super) fn symmetric(d: &mut dyn Linear, rank: usize, x: LinearTerm) -> LinearTerm {
+    let other = transposed(d, rank, x);
+    d.add(x, other)
+}
+
 /// The solution of the system of a triangular matrix t, whose right-hand side is x.
 pub(super) fn solved(d: &mut dyn Linear, by: Triangle, t: Term, x: LinearTerm) -> LinearTerm {
     let applied = |by: Triangle| Applied { prim: Prim::TriangularSolve(by), rest: vec![t] };
