@@ -26,6 +26,7 @@
 use ndarray::linalg::{general_mat_mul, general_mat_vec_mul};
 use ndarray::{ArrayView1, ArrayViewMut1, ArrayViewMut2};
 
+use super::few::{FEW, few};
 use super::isa::dispatched;
 use super::operand::Operand;
 use super::product::{by_loops, gemv_in, gemv_t_in, ger_in};
@@ -98,6 +99,7 @@ fn multiply<F: Real>(
         (Operand::Plain(matrix), _) if n == 1 => gemv(c, matrix, b.data(), accumulate),
         (Operand::Transposed(matrix), _) if n == 1 => gemv_t(c, matrix, b.data(), accumulate),
         _ if k == 1 => ger(c, a.data(), b.data(), accumulate),
+        _ if m.max(k).max(n) <= FEW => few(c, a, b, sizes, accumulate),
         _ if off_heap || loops_win(a, b, sizes) => by_loops(c, a, b, sizes, accumulate),
         _ => {
             let mut c = ArrayViewMut2::from_shape((m, n), c).expect("gemm has checked the result's length");

@@ -28,6 +28,7 @@
 mod absorbing;
 mod blocks;
 mod fast;
+mod few;
 #[cfg(feature = "fft")]
 mod fourier;
 mod generated;

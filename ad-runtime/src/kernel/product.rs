@@ -4,6 +4,7 @@
 //! They must not pack or allocate, and the result of a row must not depend on its neighbouring
 //! rows.
 
+use super::few::few_in;
 use super::isa::{Isa, dispatched};
 use super::lanes::eight_lanes;
 use super::operand::Operand;
@@ -229,12 +230,7 @@ fn product_in<I: Isa, F: Real>(
         (Operand::Plain(a), Operand::Transposed(b)) if k >= COLUMNS => {
             rows_by_rows::<I, F>(c, a, b, [k, n], accumulate);
         }
-        (Operand::Plain(a), Operand::Transposed(b)) => {
-            across::<I, F>(c, |i, p| a[i * k + p], b, [k, n], accumulate);
-        }
-        (Operand::Transposed(a), Operand::Transposed(b)) => {
-            across::<I, F>(c, |i, p| a[p * m + i], b, [k, n], accumulate);
-        }
+        (_, Operand::Transposed(_)) => few_in::<I, F>(c, a, b, [m, k, n], accumulate),
         // A result of few long rows is computed by passes over whole rows.
         (Operand::Plain(a), Operand::Plain(b)) if k > 0 && (m <= 2 || (n >= 64 && m * k <= 16)) => {
             for (c, a) in c.chunks_exact_mut(n).zip(a.chunks_exact(k)) {
@@ -293,68 +289,4 @@ fn rows_by_rows<I: Isa, F: Real>(c: &mut [F], a: &[F], b: &[F], [k, n]: [usize; 
     for (c, a) in c.chunks_exact_mut(n).zip(a.chunks_exact(k)) {
         gemv_in::<I, F>(c, b, a, accumulate);
     }
-}
-
-/// The product of the matrix with the elements `left(i, p)` and a transposed right operand, whose
-/// rows are too short for vectors: the columns of a block of the result are the lanes. Each element
-/// is summed from left to right.
-#[inline(always)]
-fn across<I: Isa, F: Real>(
-    c: &mut [F],
-    left: impl Fn(usize, usize) -> F,
-    b: &[F],
-    [k, n]: [usize; 2],
-    accumulate: bool,
-) {
-    let mut bands = c.chunks_exact_mut(ROWS * n);
-    let mut i = 0;
-    for c in &mut bands {
-        band_across::<I, F, ROWS>(c, |r, p| left(i + r, p), b, [k, n], accumulate);
-        i += ROWS;
-    }
-    for c in bands.into_remainder().chunks_exact_mut(n) {
-        band_across::<I, F, 1>(c, |_, p| left(i, p), b, [k, n], accumulate);
-        i += 1;
-    }
-}
-
-#[inline(always)]
-fn band_across<I: Isa, F: Real, const R: usize>(
-    c: &mut [F],
-    left: impl Fn(usize, usize) -> F,
-    b: &[F],
-    [k, n]: [usize; 2],
-    accumulate: bool,
-) {
-    let mut j = 0;
-    while j + 4 <= n {
-        block_across::<I, F, R, 4>(c, &left, b, j, [k, n], accumulate);
-        j += 4;
-    }
-    while j < n {
-        block_across::<I, F, R, 1>(c, &left, b, j, [k, n], accumulate);
-        j += 1;
-    }
-}
-
-#[inline(always)]
-fn block_across<I: Isa, F: Real, const R: usize, const C: usize>(
-    c: &mut [F],
-    left: impl Fn(usize, usize) -> F,
-    b: &[F],
-    j: usize,
-    [k, n]: [usize; 2],
-    accumulate: bool,
-) {
-    let rows: [&[F]; C] = std::array::from_fn(|l| &b[(j + l) * k..][..k]);
-    let mut sums = [[F::zero(); C]; R];
-    for p in 0..k {
-        for r in 0..R {
-            let weight = left(r, p);
-            for l in 0..C {
-                sums[r][l] = I::mul_add(weight, rows[l][p], sums[r][l]);
-            }
-        }
-    }
-    store(c, opaque_copy(&sums), j, n, accumulate);
 }

@@ -5,7 +5,7 @@ use ndarray::linalg::general_mat_mul;
 use ndarray::{ArrayViewMut2, Axis, s};
 
 use super::triangular::{System, each_system, in_place};
-use super::{BLOCK, batch, each, two_rows};
+use super::{BLOCK, batch, each, quotient, two_rows};
 use crate::Real;
 use crate::kernel::isa::{Isa, dispatched};
 use crate::kernel::vector::axpy_in;
@@ -190,7 +190,7 @@ fn permuted<F: Real>(x: &mut [F], packed: &[F], n: usize, back: bool) {
         &mut many[..]
     };
     before.copy_from_slice(x);
-    let columns = x.len().checked_div(n).unwrap_or(0);
+    let columns = quotient(x.len(), n);
     for (k, row) in order.iter().enumerate() {
         // The order of a factorisation that failed is NaN, and so is every solution.
         let row = row.to_usize().filter(|&row| row < n).unwrap_or(k);

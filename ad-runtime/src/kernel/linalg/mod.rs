@@ -44,8 +44,19 @@ const BLOCK: usize = 32;
 /// The number of matrices of `size` elements in an array of this length.
 #[track_caller]
 fn batch(len: usize, size: usize) -> usize {
-    assert!(if size == 0 { len == 0 } else { len.is_multiple_of(size) }, "{len} elements are no matrices of {size}");
-    len.checked_div(size).unwrap_or(0)
+    let count = quotient(len, size);
+    assert!(len == count * size, "{len} elements are no matrices of {size}");
+    count
+}
+
+/// `a / b`, and 0 if b is 0. A batch of one small matrix does not wait for a division.
+fn quotient(a: usize, b: usize) -> usize {
+    match b {
+        0 => 0,
+        1 => a,
+        _ if a == b => 1,
+        _ => a / b,
+    }
 }
 
 /// Calls `f` with each matrix of `[rows, n]` and the place of its factorisation. A factorisation
@@ -53,7 +64,7 @@ fn batch(len: usize, size: usize) -> usize {
 #[track_caller]
 fn each<F: Real>(out: &mut [F], a: &[F], [rows, n]: [usize; 2], f: impl Fn(&mut [F], &[F]) -> bool) {
     let count = batch(a.len(), rows * n);
-    let size = out.len().checked_div(count).unwrap_or(0);
+    let size = quotient(out.len(), count);
     assert!(size * count == out.len(), "{} elements for {count} factorisations", out.len());
     for k in 0..count {
         let own = &mut out[k * size..][..size];

@@ -4,7 +4,7 @@
 use ndarray::linalg::general_mat_mul;
 use ndarray::{ArrayView2, ArrayViewMut2, Axis, s};
 
-use super::{BLOCK, batch};
+use super::{BLOCK, batch, quotient};
 use crate::Real;
 use crate::kernel::isa::{Isa, dispatched};
 use crate::kernel::reduce::dot_in;
@@ -64,7 +64,7 @@ fn systems<F: Real>(out: &mut [F], b: &[F], t: &[F], n: usize, [upper, transpose
 #[track_caller]
 pub(super) fn each_system<F: Real>(out: &mut [F], t: &[F], size: usize, f: impl Fn(&mut [F], &[F])) {
     let count = batch(t.len(), size);
-    let len = out.len().checked_div(count).unwrap_or(0);
+    let len = quotient(out.len(), count);
     assert!(len * count == out.len(), "{} elements for {count} systems", out.len());
     for k in 0..count {
         let x = &mut out[k * len..][..len];
@@ -85,7 +85,7 @@ pub(super) struct System {
 
 /// Solves a system in the place of its right-hand side. `t` has n columns, and at least n rows.
 pub(super) fn in_place<F: Real>(x: &mut [F], t: &[F], n: usize, system: System) {
-    let m = x.len().checked_div(n).unwrap_or(0);
+    let m = quotient(x.len(), n);
     if m == 1 {
         dispatched!('a, F; vector(x: &'a mut [F], t: &'a [F], n: usize, system: System) -> ());
         return;
