@@ -6,7 +6,8 @@
 //!
 //! The table shows the time of our loops divided by that of `matrixmultiply`, both with AVX2 and
 //! FMA (f64, one core of a Zen 5 server; the shape is `m k n`, N and T say which operands are
-//! stored transposed). `benches/kernels.rs` measures them again.
+//! stored transposed). `benches/kernels.rs` measures them again. Products of at most eight rows,
+//! columns and summed indices have loops of their own by now ([`super::few`]).
 //!
 //! | `m k n` | NN | TN | NT | | `m k n` | NN | TN | NT |
 //! | --- | --- | --- | --- | --- | --- | --- | --- | --- |
