@@ -21,6 +21,7 @@ impl Driver<'_> {
         spec: &Contraction,
         args: &[Term],
         guard: &[Guard],
+        k: usize,
     ) -> Result<(), String> {
         let g = self.g;
         let mut names = Vec::new();
@@ -55,7 +56,7 @@ impl Driver<'_> {
             self.plain(guard, quote!(let #name = #found;), vec![t], names);
             return Ok(());
         }
-        let mut code = self.allocate(t, &mut names, false);
+        let mut code = self.allocate_for_kernel(t, &mut names, guard, k);
         let out = self.out(t);
         let on_stack = matches!(self.memory.hold.get(&t), Some(Hold::Stack(_)));
         let gemv = |stored_first: bool| self.kernel(if stored_first { "gemv_t" } else { "gemv" });

@@ -15,6 +15,8 @@ pub(super) struct Memory {
     pub(super) hold: HashMap<Term, Hold>,
     /// Arrays that others borrow from until the end.
     pub(super) lent: HashSet<Term>,
+    /// Arrays whose memory a later one has taken over.
+    pub(super) reused: HashSet<Term>,
     /// The sizes of owned arrays of static size.
     pub(super) storage: HashMap<Term, Vec<StaticLen>>,
     /// The arrays that may have static size.

@@ -45,6 +45,19 @@ impl Driver<'_> {
         quote!(let mut #name = #array;).into()
     }
 
+    /// The memory of a result that a kernel writes as a whole.
+    pub(super) fn allocate_for_kernel(&mut self, t: Term, names: &mut Vec<Term>, guard: &[Guard], k: usize) -> Code {
+        if self.stack_lens(t).is_some() {
+            return self.allocate(t, names, false);
+        }
+        let Some(of) = self.dead_memory(t, guard, k) else { return self.allocate(t, names, false) };
+        self.take_over(t, of);
+        names.push(of);
+        let name = self.name(t);
+        let from = &self.names[&of];
+        quote!(let mut #name = #from;).into()
+    }
+
     pub(super) fn function_name(&mut self, verb: &str, of: &[Term]) -> Ident {
         let parts: Vec<String> = of.iter().take(2).map(|&t| self.name(t).to_string()).collect();
         self.function_names.fresh(&format!("{verb}_{}", parts.join("_and_")))

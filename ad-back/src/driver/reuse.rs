@@ -6,12 +6,13 @@ use std::collections::{HashMap, HashSet};
 
 use super::super::items::Item;
 use super::super::kernel::{Kernel, Op};
-use super::super::plan::Work;
+use super::super::plan::{Guard, Work};
 use super::super::store::Class;
 use super::memory::Hold;
 use super::state::Driver;
 use ad_ir::choice::{Kind, choose};
-use ad_ir::ir::Term;
+use ad_ir::ir::{Node, Term};
+use ad_ir::prim::Prim;
 use ad_middle::passes::lowering::opened::LeafRole;
 
 impl Driver<'_> {
@@ -130,6 +131,49 @@ impl Driver<'_> {
             }
         }
         reused
+    }
+
+    /// An array of the same shape that nothing reads from statement `k` on, for a result that a
+    /// kernel writes as a whole: it takes over the memory, whatever is there.
+    pub(super) fn dead_memory(&self, t: Term, guard: &[Guard], k: usize) -> Option<Term> {
+        let g = self.g;
+        let returned = self.destinations.memory.contains_key(&t);
+        if self.inside > 0 || self.style.workspace || returned || !guard.is_empty() || g.rank(t) == 0 {
+            return None;
+        }
+        let same = |of: &Term| g.elem(*of) == g.elem(t) && g.shape(*of) == g.shape(t);
+        let held = self.memory.hold.iter().filter(|(of, hold)| **hold == Hold::Owned && same(of));
+        let of = held.map(|(&of, _)| of).filter(|&of| self.is_dead(of, k)).min()?;
+        let why = || format!("%{} (which nothing reads any more)", of.index());
+        choose(Kind::Reuse, (t.index(), of.index()), true, why).then_some(of)
+    }
+
+    /// Whether the routine owns the array, in a variable of its own, and its last reader was a
+    /// kernel before statement `k`. Another statement may have moved it.
+    fn is_dead(&self, t: Term, k: usize) -> bool {
+        let plan = self.plan;
+        let place = |step: usize| plan.order.iter().position(|&s| s == step);
+        let kernel = |u: Term| match self.g.node(u) {
+            Node::Prim(Prim::Contract(_), _) => true,
+            Node::Prim(prim, _) => prim.structural(|s| s.kernel()).flatten().is_some(),
+            _ => false,
+        };
+        let last = plan.readers.get(&t).and_then(|readers| readers.last()).copied();
+        let borrowed = last.is_some_and(|s| matches!(plan.steps[s].work, Work::Whole(u) if kernel(u)));
+        let made = |s: &usize| match &plan.steps[*s].work {
+            Work::Whole(u) => *u == t,
+            Work::Nest { items, .. } => items.contains(&t),
+            _ => false,
+        };
+        borrowed
+            && last.and_then(place).zip(place(k)).is_some_and(|(last, now)| last < now)
+            && plan.order.iter().any(|s| plan.steps[*s].guard.is_empty() && made(s))
+            && !plan.results.contains(&t)
+            && !plan.tiles.iter().any(|tile| tile.private.contains(&t))
+            && !self.memory.storage.contains_key(&t)
+            && !self.memory.lent.contains(&t)
+            && !self.memory.outside.contains(&t)
+            && !self.memory.reused.contains(&t)
     }
 
     fn fits_in(&self, kernel: &Kernel<'_>, buf: Term, out: Term, step: usize) -> bool {

@@ -74,6 +74,7 @@ impl Driver<'_> {
 
     /// `t` takes over the memory of `of`.
     pub(super) fn take_over(&mut self, t: Term, of: Term) {
+        self.memory.reused.insert(of);
         match self.memory.storage.get(&of).cloned() {
             Some(lens) => self.hold_on_stack(t, lens),
             None => {

@@ -70,7 +70,7 @@ impl Driver<'_> {
                 }
                 Ok(())
             }
-            Node::Prim(Prim::Contract(spec), args) => self.contraction(t, spec, args, guard),
+            Node::Prim(Prim::Contract(spec), args) => self.contraction(t, spec, args, guard, k),
             Node::Prim(Prim::Sum(_), args) if adds_rows(g, &self.plan.class, &self.plan.exact, t) => {
                 let x = self.borrow(args[0], &mut names);
                 let code = self.allocate(t, &mut names, false);
@@ -124,7 +124,7 @@ impl Driver<'_> {
                 let kernel = self.style.kernel(prim.structural(|s| s.kernel()).flatten().unwrap_or_default());
                 let data = &args[..prim.data_args(args.len())];
                 let given: Vec<TokenStream> = data.iter().map(|&x| self.borrow(x, &mut names)).collect();
-                let code = self.allocate(t, &mut names, false);
+                let code = self.allocate_for_kernel(t, &mut names, guard, k);
                 let last = data.last().map_or(t, |&x| x);
                 let size = self.product(&g.shape(last)[g.rank(last) - 1..], &mut names).tokens;
                 let out = self.out(t);
