@@ -45,6 +45,22 @@ fn no_step_asks_for_memory() {
     assert!(count >= 5, "{count} programs");
 }
 
+/// The products of a chain take turns in the same memory, however long the chain is.
+#[test]
+fn kernels_write_into_dead_arrays() {
+    let made = |products: usize| {
+        let times = vec![quote!(.dot(b)); products];
+        let item = quote! {
+            fn f(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
+                let x = a #(#times)*;
+                (&x * &x).sum()
+            }
+        };
+        gradient(quote!(wrt(a)), item).made
+    };
+    assert_eq!(made(4), made(7));
+}
+
 /// A value that depends on no active argument is recomputed where it is read. Only active values
 /// are saved for the backward pass.
 #[test]
