@@ -166,9 +166,7 @@ fn columns<I: Isa, F: Real, const C: usize>(
         }
         if !unit {
             let pivot = t[i * (down + right)];
-            for l in 0..C {
-                rest[l] /= pivot;
-            }
+            rest.iter_mut().for_each(|x| *x /= pivot);
         }
         let Some(place) = x[i * m + first..].first_chunk_mut::<C>() else { return };
         *place = rest;
