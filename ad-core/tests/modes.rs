@@ -8,10 +8,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use ad_core::descriptor::{GRAD, JVP, VJP};
+use ad_core::front::{self, OuterDefinitions};
 use ad_core::ir::{Elem, Graph, Node, RealTy, Term, Type};
-use ad_core::mode::Mode;
+use ad_core::mode::{Mode, Refusal};
 use ad_core::pipeline::{self, Log};
-use ad_core::program::Check;
+use ad_core::program::{Check, Program};
 use ad_oracle::interp::{Data, Interp, Value};
 use common::modes::{all_modes, program};
 use proc_macro2::TokenStream;
@@ -278,5 +279,32 @@ fn the_modes_agree_on_programs_that_one_of_them_had_wrong() {
             })
             .collect();
         assert!(all.iter().all(|numbers| agree(&all[0], numbers)), "{all:?} of {item}");
+    }
+}
+
+/// The record of a call is no array of numbers. A gradient that took it for a constant was zero.
+#[test]
+fn calls_that_return_arrays_are_refused_by_name() {
+    let item = quote! {
+        fn f(x: &[f64]) -> f64 {
+            fn sums(x: &[f64]) -> Vec<f64> {
+                let n = x.len();
+                if n < 2 {
+                    return x.to_vec();
+                }
+                let (a, b) = (sums(&x[..n / 2]), sums(&x[n / 2..]));
+                let last = a[a.len() - 1];
+                (0..n).map(|k| if k < n / 2 { a[k] } else { last + b[k - n / 2] * 0.5 }).collect()
+            }
+            sums(x).iter().map(|s| s * s).sum()
+        }
+    };
+    let annotated = |mode| {
+        let read = front::read(quote!(grad), item.clone(), &OuterDefinitions::default());
+        Program { mode, ..read.ok().expect("a program").program }
+    };
+    for mode in all_modes().filter(|&mode| mode != Mode::default()) {
+        let prepared = pipeline::prepare(annotated(mode), None);
+        assert!(matches!(prepared.refused, Some((_, Refusal::Call))), "{}: {:?}", mode.name(), prepared.refused);
     }
 }

@@ -123,7 +123,13 @@ impl<'g> Transform<'g> {
         let mut read = Vec::new();
         node.for_each_child(|c| read.push(out.numbers.get(&c).copied()));
         let active: Vec<Option<usize>> = read.iter().map(|&k| k.filter(|&k| out.is_active(k))).collect();
-        if !has_cotangents(self.g, t) || active.iter().all(Option::is_none) {
+        let reads_active = active.iter().any(Option::is_some);
+        // The record of a call has no cotangent itself, but results are read from it.
+        if reads_active && matches!(&*node, Node::Prim(Prim::Call(_), _)) {
+            self.refused.push((t, Refusal::Call));
+            return (primal, LFun::Zero);
+        }
+        if !reads_active || !has_cotangents(self.g, t) {
             return (primal, LFun::Zero);
         }
         let all = || read.iter().map(|k| k.unwrap_or(usize::MAX)).collect::<Vec<usize>>();

@@ -142,7 +142,13 @@ impl<'g> Normaliser<'g> {
         let mut read = Vec::new();
         node.for_each_child(|c| read.push(out.positions.get(&c).copied()));
         let active: Vec<Option<usize>> = read.iter().map(|&at| at.filter(|&at| out.active(at))).collect();
-        if !has_real(self.g.ty(t)) || active.iter().all(Option::is_none) {
+        let reads_active = active.iter().any(Option::is_some);
+        // The record of a call is not real itself, but results are read from it.
+        if reads_active && matches!(&*node, Node::Prim(Prim::Call(_), _)) {
+            self.refused.push((t, Refusal::Call));
+            return constant(primal);
+        }
+        if !reads_active || !has_real(self.g.ty(t)) {
             return constant(primal);
         }
         let all = || read.iter().map(|at| at.unwrap_or(usize::MAX)).collect::<Vec<usize>>();
