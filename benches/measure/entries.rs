@@ -40,6 +40,30 @@ impl<const N: usize, const M: usize> Entries for [[f64; N]; M] {
     }
 }
 
+impl Entries for f32 {
+    fn entries(&self) -> Vec<Vec<f64>> {
+        vec![vec![f64::from(*self)]]
+    }
+}
+
+impl<const N: usize> Entries for [f32; N] {
+    fn entries(&self) -> Vec<Vec<f64>> {
+        vec![self.iter().copied().map(f64::from).collect()]
+    }
+}
+
+impl Entries for Vec<f64> {
+    fn entries(&self) -> Vec<Vec<f64>> {
+        vec![self.clone()]
+    }
+}
+
+impl<const N: usize> Entries for Vec<[f64; N]> {
+    fn entries(&self) -> Vec<Vec<f64>> {
+        vec![self.as_flattened().to_vec()]
+    }
+}
+
 impl<A: Entries, B: Entries> Entries for (A, B) {
     fn entries(&self) -> Vec<Vec<f64>> {
         [self.0.entries(), self.1.entries()].concat()
