@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use ad_ir::choice::{Kind, choose, choose_if};
 use ad_ir::ir::{Graph, Node, Term, TermTable};
-use ad_ir::prim::{Binary, Prim, Reduce};
+use ad_ir::prim::{Binary, Cmp, Prim, Reduce};
 use ad_middle::passes::lowering::im2col::ImplicitIm2col;
 use ad_middle::passes::lowering::matrix::stored_operand;
 use ad_middle::passes::lowering::opened::{LeafRole, LoopScopes, Loops};
@@ -38,6 +38,18 @@ const EXPENSIVE: u32 = ad_ir::prim::scalar::EXPENSIVE;
 const MOST: u32 = 1 << 20;
 /// The cost above which no value is recomputed, not even if a random policy asks for it.
 const ENDLESS: u32 = 256;
+
+/// Whether `t` compares an index along one axis with a bound. A loop over this axis ends at the
+/// bound, if it sees the comparison. So the comparison is not stored.
+fn bounds_an_index(g: &Graph, t: Term) -> bool {
+    let is_index = |mut t: Term| {
+        while let Node::Prim(Prim::Replicate(_) | Prim::Transpose(_), args) = g.node(t) {
+            t = args[0];
+        }
+        matches!(g.node(t), Node::Prim(Prim::Iota, _))
+    };
+    matches!(g.node(t), Node::Prim(Prim::Compare(Cmp::Lt | Cmp::Le), sides) if is_index(sides[0]) != is_index(sides[1]))
+}
 
 /// Whether all elements of `t` are the same scalar.
 pub(super) fn is_broadcast(g: &Graph, t: Term) -> bool {
@@ -199,7 +211,8 @@ fn round(
             g.node(t).for_each_child(|c| total = total.saturating_add(passed_on[c]));
             let total = total.min(MOST);
             cost[t] = total;
-            let stored = g.free(t).is_empty() && known.is_some_and(|r| worth_storing(t, r[t], total));
+            let stored = g.free(t).is_empty()
+                && known.is_some_and(|r| (r[t].forced || !bounds_an_index(g, t)) && worth_storing(t, r[t], total));
             passed_on[t] = if stored { 0 } else { total };
         } else {
             class[t] = Class::Buffer;
@@ -214,7 +227,8 @@ fn round(
     for &t in reach.iter().rev() {
         let r = readers[t];
         let work = cost[t];
-        if class[t] == Class::View && g.rank(t) > 0 && g.free(t).is_empty() && worth_storing(t, r, work) {
+        let storable = class[t] == Class::View && g.rank(t) > 0 && g.free(t).is_empty();
+        if storable && (r.forced || !bounds_an_index(g, t)) && worth_storing(t, r, work) {
             class[t] = Class::Buffer;
         }
         // A view has no reader, and reads nothing, if what is made of it reads the array behind it:
@@ -368,7 +382,7 @@ fn visit(
                 let through = contexts.path(context, t);
                 let force = match prim {
                     // The operand is read again at each index of the added axes.
-                    Prim::Replicate(_) => expensive(args[0]),
+                    Prim::Replicate(_) => expensive(args[0]) && !bounds_an_index(g, args[0]),
                     // It costs nothing for a contiguous array, and divisions for any other operand.
                     Prim::Reshape => !is_broadcast(g, args[0]),
                     _ => false,
