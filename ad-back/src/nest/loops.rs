@@ -8,7 +8,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::super::items::{Fold, Item};
-use super::super::kernel::Op;
+use super::super::kernel::{Id, Op};
 use super::super::rust::{Expr, prec, stem};
 use super::phases::NestPhase;
 use super::state::{LoopVariant, Nest, NestRange, SlicedRow};
@@ -228,13 +228,23 @@ impl Nest<'_, '_> {
 
     /// Whether the innermost loop reads elements that are in no row.
     pub(super) fn reads_points(&self) -> bool {
-        (0..self.k.nodes.len()).any(|id| {
-            let this = u32::try_from(id).unwrap_or(0);
-            self.uses[id] > 0
-                && matches!(self.k.nodes[id].op, Op::Load { .. })
-                && self.level(this) == self.depth
-                && self.row_key(this).is_none()
+        self.points().next().is_some()
+    }
+
+    /// The elements that the innermost loop reads and that are in no row.
+    fn points(&self) -> impl Iterator<Item = Id> {
+        let ids = 0..u32::try_from(self.k.nodes.len()).unwrap_or(0);
+        ids.filter(|&id| {
+            self.uses[id as usize] > 0
+                && matches!(self.k.node(id).op, Op::Load { .. })
+                && self.level(id) == self.depth
+                && self.row_key(id).is_none()
         })
+    }
+
+    /// Whether one of these elements cannot be loaded by a phase.
+    fn reads_ungathered_points(&self) -> bool {
+        self.points().any(|id| self.gathered(id).is_none())
     }
 
     pub(super) fn loop_var(&self, v: usize, used: bool) -> TokenStream {
@@ -318,7 +328,7 @@ impl Nest<'_, '_> {
             && !short
             && !ends
             && sums
-            && !self.reads_points()
+            && !self.reads_ungathered_points()
             && !self.items.iter().any(|i| matches!(i, Item::Scatter { .. }))
     }
 }

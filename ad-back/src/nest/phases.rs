@@ -1,10 +1,12 @@
-//! Functions that are called once for a whole block: `sin` and `cos`. For huge arguments they call
-//! the library, which needs a test, and a loop over lanes cannot have one. So a separate loop (a
-//! phase) computes their arguments for all lanes of a block, one call computes the functions, and
-//! the block's own loop reads the results.
+//! What a loop over lanes cannot compute itself is computed before it, for all lanes of a block, by
+//! a loop of its own (a phase):
 //!
-//! A function in a branch stays there, element by element: no phase computes arguments that only a
-//! branch needs.
+//! - Elements at computed indices (gathers). Their loads are not vectorised, and the loop that reads
+//!   what they have loaded is.
+//! - The arguments of `sin` and `cos`, and then these functions by one call. For huge arguments they
+//!   call the library, which needs a test, and a loop over lanes cannot have one.
+//!
+//! An element or a function in a branch stays there: no phase computes what only a branch needs.
 
 use ad_ir::sorted::{SortedMap, SortedSet};
 
@@ -16,13 +18,14 @@ use super::super::rust::Expr;
 use super::state::{LoopVariant, Nest};
 use ad_ir::prim::{Prim, Unary};
 
-/// The arguments of a block, and the call.
+/// The elements or arguments of a block, and the call.
 pub(super) struct NestPhase {
     lanes: Ident,
     zero: TokenStream,
     body: TokenStream,
     /// Whether the body names the index.
     used: bool,
+    /// What is done with the lanes afterwards.
     call: TokenStream,
 }
 
@@ -47,8 +50,11 @@ impl Nest<'_, '_> {
     /// The phases of a block, in the order of their dependencies.
     pub(super) fn phases(&mut self) -> Result<Vec<NestPhase>, String> {
         self.laned.clear();
-        let mut phases = Vec::new();
-        if self.variant != LoopVariant::Lane || !self.isa {
+        if self.variant != LoopVariant::Lane {
+            return Ok(Vec::new());
+        }
+        let mut phases = self.gathers()?;
+        if !self.isa {
             return Ok(phases);
         }
         let mut by_argument: SortedMap<Id, [Option<Id>; 2]> = SortedMap::new();
@@ -64,19 +70,11 @@ impl Nest<'_, '_> {
         }
         for (argument, functions) in by_argument {
             let Some(needed) = self.needed_for(argument) else { continue };
-            self.used_vars[self.depth - 1] = false;
-            self.write_some_nodes(self.depth..=self.depth, &|id| needed.contains(&id))?;
-            let value = self.value(argument)?.tokens;
-            let lanes = self.names.numbered("angles");
-            let lane = self.lane.clone();
-            let mut body = self.code.remove(&(self.depth, 0)).unwrap_or_default();
-            body.extend(quote!(#lanes[#lane] = #value;));
-            for &id in &needed {
-                self.exprs[id as usize] = None;
-            }
+            let mut phase = self.phase(argument, &needed, "angles")?;
             if needed.contains(&argument) && !self.is_row(argument) {
-                self.in_lanes_of(argument, &lanes);
+                self.in_lanes_of(argument, &phase.lanes);
             }
+            let lanes = &phase.lanes;
             let function = match functions {
                 [Some(_), Some(_)] => "sin_cos",
                 [Some(_), None] => "sin",
@@ -85,7 +83,7 @@ impl Nest<'_, '_> {
             *self.summary.by_the_vector.entry(function).or_default() += 1;
             let isa = &self.isa_name;
             let names = functions.map(|f| f.map(|f| (f, self.names.fresh("lanes"))));
-            let call = match &names {
+            phase.call = match &names {
                 [Some((_, sin)), Some((_, cos))] => quote!(let (#sin, #cos) = #isa::sin_cos_lanes(#lanes);),
                 [Some((_, sin)), None] => quote!(let #sin = #isa::sin_lanes(#lanes);),
                 [None, Some((_, cos))] => quote!(let #cos = #isa::cos_lanes(#lanes);),
@@ -94,11 +92,48 @@ impl Nest<'_, '_> {
             for (id, lanes) in names.into_iter().flatten() {
                 self.in_lanes_of(id, &lanes);
             }
-            let zero = self.style.zero(self.k.node(argument).elem);
-            phases.push(NestPhase { lanes, zero, body, used: self.used_vars[self.depth - 1], call });
+            phases.push(phase);
         }
-        self.used_vars[self.depth - 1] = false;
         Ok(phases)
+    }
+
+    /// The phases that load elements at computed indices.
+    fn gathers(&mut self) -> Result<Vec<NestPhase>, String> {
+        let mut phases = Vec::new();
+        for id in 0..u32::try_from(self.k.nodes.len()).unwrap_or(0) {
+            if let Some(needed) = self.gathered(id) {
+                let phase = self.phase(id, &needed, "gathered")?;
+                self.in_lanes_of(id, &phase.lanes);
+                phases.push(phase);
+            }
+        }
+        Ok(phases)
+    }
+
+    /// The nodes that a load depends on, if it is a gather that a phase can do.
+    pub(super) fn gathered(&self, id: Id) -> Option<SortedSet<Id>> {
+        let node = self.k.node(id);
+        let at = id as usize;
+        let inner = self.level(id) == self.depth && self.place[at] == 0 && self.uses[at] > 0;
+        let gather = inner && node.elem.is_real() && matches!(node.op, Op::Load { .. }) && self.row_key(id).is_none();
+        if gather { self.needed_for(id) } else { None }
+    }
+
+    /// A phase that computes a node, of these nodes.
+    fn phase(&mut self, value: Id, needed: &SortedSet<Id>, name: &str) -> Result<NestPhase, String> {
+        self.used_vars[self.depth - 1] = false;
+        self.write_some_nodes(self.depth..=self.depth, &|id| needed.contains(&id))?;
+        let zero = self.style.zero(self.k.node(value).elem);
+        let tokens = self.value(value)?.tokens;
+        let lanes = self.names.numbered(name);
+        let lane = self.lane.clone();
+        let mut body = self.code.remove(&(self.depth, 0)).unwrap_or_default();
+        body.extend(quote!(#lanes[#lane] = #tokens;));
+        for &id in needed {
+            self.exprs[id as usize] = None;
+        }
+        let used = std::mem::take(&mut self.used_vars[self.depth - 1]);
+        Ok(NestPhase { lanes, zero, body, used, call: TokenStream::new() })
     }
 
     /// Records that these lanes hold the node, for later phases and for the block's own loop.
