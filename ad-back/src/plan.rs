@@ -82,11 +82,21 @@ impl Plan {
     }
 }
 
+/// Where the items are in the arrays of a tile.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum ItemAxis {
+    /// Items fill the lanes. Arrays from outside are packed.
+    Last,
+    /// Arrays are laid out as outside of the tile, so each is a slice of rows.
+    First,
+}
+
 /// A sequence of statements that is done tile by tile.
 #[derive(Clone, Debug)]
 pub(super) struct TiledStatements {
     /// The number of items.
     pub(super) n: Term,
+    pub(super) axis: ItemAxis,
     /// The range of the statements in [`Plan::order`].
     pub(super) steps: Range<usize>,
     /// Arrays over items that only these statements use.

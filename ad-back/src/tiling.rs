@@ -16,6 +16,11 @@
 //! Products of a matrix with a row for each item and a vector are tiled too, and read their rows in
 //! place (`products`).
 //!
+//! If the items cannot be the last axis, for example since each item adds to a row of a table that
+//! an index determines, or if only arrays of one axis are saved, the arrays of a block keep the
+//! items as their first axis ([`ItemAxis::First`]). Then a block is a slice of each array, and
+//! nothing is packed.
+//!
 //! This module decides which statements can be tiled and whether that pays. It tiles no statement
 //! that reads another item's row, the number of items, or a sum over items, and it moves no
 //! statement across a check.
@@ -30,7 +35,8 @@ use std::collections::{HashMap, HashSet};
 use super::in_range::InRange;
 use super::items::{Fold, Item, items, members, scatter_item};
 use super::kernel::{Id, Kernel, Op, operands};
-use super::plan::{Guard, Plan, Step, TiledStatements, Work};
+use super::plan::{Guard, ItemAxis, Plan, Step, TiledStatements, Work};
+use super::split::prefix;
 use super::store::Class;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Graph, Node, Put, Term};
@@ -50,26 +56,42 @@ pub(super) struct Blocked<'a> {
     inner: Vec<Term>,
 }
 
+/// The nest of a scatter in a block.
+pub(super) struct ScatteredItems<'a> {
+    pub(super) kernel: Kernel<'a>,
+    pub(super) item: Item,
+    /// As in [`Blocked`].
+    pub(super) leading: Vec<Term>,
+}
+
 /// A nest in the form that it has in a block; `None` if it cannot be tiled.
 pub(super) fn blocked<'a>(
     g: &'a Graph,
     plan: &'a Plan,
     hints: &'a HashMap<Term, String>,
-    n: Term,
+    (n, to): (Term, ItemAxis),
     (domain, terms): (&[Term], &[Term]),
     (step, fused_scatters): (usize, &SortedMap<Term, Term>),
 ) -> Option<Blocked<'a>> {
     let axis = axis_of(domain, n)?;
+    let last = to == ItemAxis::Last;
+    if !last && axis > 0 {
+        return None;
+    }
     if terms.iter().any(|t| plan.stencils.contains(t)) {
         return None;
     }
     let mut loops = domain.to_vec();
-    rotate(&mut loops, axis);
+    if last {
+        rotate(&mut loops, axis);
+    }
     let mut kernel = Kernel::new(g, plan, hints, loops, members(g, terms));
     let natural = kernel.identity().to_vec();
-    let item = *natural.last()?;
+    let item = if last { *natural.last()? } else { *natural.first()? };
     let mut identity = natural.clone();
-    identity[axis..].rotate_right(1);
+    if last {
+        identity[axis..].rotate_right(1);
+    }
     kernel.set_identity(identity.clone());
     let (mut items, mut outs) = items(g, plan, &mut kernel, (domain, &identity), terms, step).ok()?;
     kernel.set_identity(natural.clone());
@@ -92,7 +114,9 @@ pub(super) fn blocked<'a>(
                     return None;
                 }
                 *added = over_items;
-                rotate(reduced, axis);
+                if last {
+                    rotate(reduced, axis);
+                }
             }
             Item::Scatter { .. } | Item::Block { .. } => return None,
         }
@@ -114,8 +138,10 @@ pub(super) fn blocked<'a>(
                     if at > 0 {
                         inner.push(*buf);
                     }
-                    rotate(sizes, at);
-                    rotate(ix, at);
+                    if last {
+                        rotate(sizes, at);
+                        rotate(ix, at);
+                    }
                 } else if read.contains(&item) || sizes.contains(&n) || g.shape(*buf).contains(&n) {
                     return None;
                 }
@@ -123,6 +149,10 @@ pub(super) fn blocked<'a>(
             _ if read.contains(&item) => return None,
             _ => {}
         }
+    }
+    // In rows that end early, a block would have to begin with zeros.
+    if !last && (!inner.is_empty() || prefix(&kernel, &items, true).is_some()) {
+        return None;
     }
     Some(Blocked { kernel, items, outs, leading, inner })
 }
@@ -136,7 +166,7 @@ pub(super) fn scattered<'a>(
     hints: &'a HashMap<Term, String>,
     n: Term,
     t: Term,
-) -> Option<(Kernel<'a>, Item)> {
+) -> Option<ScatteredItems<'a>> {
     let Node::Scatter { put: Put::Add, src, vars, .. } = g.node(t) else { return None };
     if !leads(g, *src, n) || vars.is_empty() || g.shape(t).contains(&n) {
         return None;
@@ -148,15 +178,21 @@ pub(super) fn scattered<'a>(
     if *value == item || ix.contains(&item) {
         return None;
     }
-    let fits = |op: &Op| match op {
+    let mut leading = Vec::new();
+    let mut fits = |op: &Op| match op {
         Op::Scalar(t) => *t != n,
-        Op::Load { buf, sizes, ix } if leads(g, *buf, n) && **sizes == *g.shape(*buf) => {
-            ix[0] == item && !ix[1..].contains(&item)
+        Op::Load { buf, sizes, ix } if ix.first() == Some(&item) && **sizes == *g.shape(*buf) => {
+            let over = leads(g, *buf, n);
+            if !over && !leading.contains(buf) {
+                leading.push(*buf);
+            }
+            !ix[1..].contains(&item) && (over || !sizes.contains(&n))
         }
         Op::Load { buf, sizes, ix } => !ix.contains(&item) && !sizes.contains(&n) && !g.shape(*buf).contains(&n),
         op => !operands(op).contains(&item),
     };
-    kernel.nodes.iter().all(|node| fits(&node.op)).then_some((kernel, made))
+    let all = kernel.nodes.iter().all(|node| fits(&node.op));
+    all.then_some(ScatteredItems { kernel, item: made, leading })
 }
 
 /// The index at which a scatter puts an element, given the loops over the scattered array.
@@ -183,6 +219,7 @@ pub(super) fn extremum(op: Reduce) -> Option<&'static str> {
 /// A sequence of statements that is tiled, while it is collected.
 struct Run {
     n: Term,
+    axis: ItemAxis,
     guard: Vec<Guard>,
     steps: Vec<usize>,
     /// Arrays over items.
@@ -203,9 +240,9 @@ struct Former<'a> {
     reads: Vec<SortedSet<Term>>,
     /// The facts that hold after all checks.
     known: InRange<'a>,
-    /// The nests in the form of a block, by statement and number of items. They are kept, since a
-    /// statement is tried again for each sequence that may contain it.
-    forms: RefCell<HashMap<(usize, Term), Option<BlockForm>>>,
+    /// The nests in the form of a block, by statement, number of items and axis. They are kept,
+    /// since a statement is tried again for each sequence that may contain it.
+    forms: RefCell<HashMap<(usize, Term, ItemAxis), Option<BlockForm>>>,
 }
 
 /// The properties of a nest, in the form that it has in a block, that a sequence needs.
@@ -249,6 +286,7 @@ pub(super) fn form(g: &Graph, plan: &mut Plan, hints: &HashMap<Term, String>, ch
                 order.splice(from.., new);
                 tiles.push(TiledStatements {
                     n: run.n,
+                    axis: run.axis,
                     steps: start..end,
                     private,
                     fused_scatters: run.fused_scatters,
@@ -290,33 +328,37 @@ impl Former<'_> {
         };
         axes.retain(|&n| self.g.int_value(n).is_none());
         let mut best: Option<(Run, HashSet<Term>)> = None;
-        for n in axes {
-            let Some(found) = self.over(order, n) else { continue };
+        for &n in &axes {
+            let Some(found) = self.over(order, n, ItemAxis::Last) else { continue };
             let more = |(run, own): &(Run, HashSet<Term>)| self.saved(&found.0, &found.1).0 > self.saved(run, own).0;
             if best.as_ref().is_none_or(more) {
                 best = Some(found);
             }
         }
-        best.filter(|(run, private)| self.pays(run, private))
+        let best = best.filter(|(run, private)| self.pays(run, private));
+        best.or_else(|| {
+            self.over(order, *axes.first()?, ItemAxis::First).filter(|(run, private)| self.pays(run, private))
+        })
     }
 
     /// The sequence over these items.
-    fn over(&self, order: &[usize], n: Term) -> Option<(Run, HashSet<Term>)> {
+    fn over(&self, order: &[usize], n: Term, axis: ItemAxis) -> Option<(Run, HashSet<Term>)> {
         // An array that statements outside of the sequence read keeps its layout. So the sequence
         // excludes a nest that computes, for such statements, more than one scalar for each item.
         let mut banned: SortedSet<usize> = SortedSet::new();
         loop {
-            let run = self.collect(order, n, &banned)?;
+            let run = self.collect(order, (n, axis), &banned)?;
             let inside: HashSet<usize> = run.steps.iter().copied().collect();
             let own = |t: &Term| {
                 !self.plan.results.contains(t)
                     && self.plan.readers.get(t).is_some_and(|r| r.iter().all(|s| inside.contains(s)))
             };
+            let other_layout = |t: &Term| axis == ItemAxis::Last && run.rows.contains(t) && self.g.rank(*t) > 1;
             let mut public: SortedSet<usize> = run
                 .steps
                 .iter()
                 .copied()
-                .filter(|&s| self.defines(s).iter().any(|t| run.rows.contains(t) && self.g.rank(*t) > 1 && !own(t)))
+                .filter(|&s| self.defines(s).iter().any(|t| other_layout(t) && !own(t)))
                 .collect();
             // The destination of a fused scatter is memory of the whole sequence: no statement of
             // the sequence may read its earlier state.
@@ -338,16 +380,19 @@ impl Former<'_> {
     }
 
     /// Statements that gain nothing from being in the sequence. One kind is a product whose matrix
-    /// no other product reads. If the sequence saves no array of more than one axis, the other kind
-    /// is a nest that loops over more than the items, since it would need packing.
+    /// no other product reads. If the sequence saves no array of more than one axis, another kind
+    /// is a nest that loops over more than the items, since it would need packing. If nothing is
+    /// packed, it is a nest that neither makes nor reads an array of the block.
     fn idle(&self, run: &Run, private: &HashSet<Term>) -> SortedSet<usize> {
         let saved = private.iter().any(|&t| self.g.rank(t) > 1);
+        let touches = |s: usize| self.defines(s).iter().chain(&self.reads[s]).any(|t| private.contains(t));
         let alone = |s: usize| match self.product(run, s) {
             Some((t, rows)) => {
                 let readers = run.steps.iter().filter(|&&k| self.product(run, k).is_some_and(|p| p.1 == rows)).count();
                 let why = || format!("(%{} is read by {readers} products of the tile, at least 2)", rows.0.index());
                 !choose(Kind::TiledProduct, (t.index(), 0), readers > 1, why)
             }
+            None if run.axis == ItemAxis::First => matches!(self.plan.steps[s].work, Work::Nest { .. }) && !touches(s),
             None => !saved && matches!(&self.plan.steps[s].work, Work::Nest { domain, .. } if domain.len() > 1),
         };
         run.steps.iter().copied().filter(|&s| alone(s)).collect()
@@ -361,10 +406,10 @@ impl Former<'_> {
         Some((t, (matrix.array, matrix.start)))
     }
 
-    /// The gain of tiling: how many arrays over items with more than one axis are no longer stored,
-    /// and how many matrices are read one time less.
+    /// The gain of tiling: how many arrays over items are no longer stored, of more than one axis if
+    /// items are the last axis, and how many matrices are read one time less.
     fn saved(&self, run: &Run, private: &HashSet<Term>) -> (usize, usize) {
-        let made = private.iter().filter(|&&t| self.g.rank(t) > 1).count();
+        let made = private.iter().filter(|&&t| run.axis == ItemAxis::First || self.g.rank(t) > 1).count();
         let mut read: Vec<(Term, Option<Term>)> =
             run.steps.iter().filter_map(|&s| Some(self.product(run, s)?.1)).collect();
         let all = read.len();
@@ -404,10 +449,11 @@ impl Former<'_> {
     /// All statements that can be in one sequence with the first one. A statement between them that
     /// needs no result of the sequence comes before it; one that needs a result comes after it. The
     /// sequence ends at a check, or where memory is handed on.
-    fn collect(&self, order: &[usize], n: Term, banned: &SortedSet<usize>) -> Option<Run> {
+    fn collect(&self, order: &[usize], (n, axis): (Term, ItemAxis), banned: &SortedSet<usize>) -> Option<Run> {
         let guard = self.plan.steps[order[0]].guard.clone();
         let mut run = Run {
             n,
+            axis,
             guard,
             steps: Vec::new(),
             rows: HashSet::new(),
@@ -415,6 +461,11 @@ impl Former<'_> {
             fused_scatters: SortedMap::new(),
             before: Vec::new(),
             after: Vec::new(),
+        };
+        let continues = |run: &Run, s: usize| {
+            let Work::Whole(t) = self.plan.steps[s].work else { return false };
+            let others = |dst: Term| self.reads[s].iter().all(|&u| u == dst || !run.late.contains(&u));
+            self.continued(run, t).is_some_and(others) && self.scatters(run, s, t)
         };
         for (k, &s) in order.iter().enumerate() {
             if matches!(self.plan.steps[s].work, Work::Check(_)) {
@@ -428,6 +479,11 @@ impl Former<'_> {
             {
                 run.fused_scatters.insert(sum, scatter);
                 run.late.insert(scatter);
+                run.steps.push(s);
+                continue;
+            }
+            if waits && !banned.contains(&s) && continues(&run, s) {
+                run.late.extend(self.defines(s));
                 run.steps.push(s);
                 continue;
             }
@@ -457,7 +513,7 @@ impl Former<'_> {
         }
         match &step.work {
             Work::Nest { domain, items } => {
-                let Some(form) = self.form_of(s, run.n, (domain, items)) else { return false };
+                let Some(form) = self.form_of(s, (run.n, run.axis), (domain, items)) else { return false };
                 let made = form.inner.iter().all(|t| run.rows.contains(t));
                 if !made || !form.leading.iter().all(|&t| self.are_there(run, (t, None), domain)) {
                     return false;
@@ -488,6 +544,9 @@ impl Former<'_> {
             }
             Work::Whole(t) => {
                 let Node::Prim(Prim::Reduce(op, _), args) = g.node(*t) else { return false };
+                if run.axis == ItemAxis::First {
+                    return false;
+                }
                 let here = leads(g, args[0], run.n) || (is_over(g, args[0], run.n) && run.rows.contains(&args[0]));
                 let rows = is_over(g, *t, run.n) && here && g.elem(args[0]).is_real();
                 let fits = rows && extremum(*op).is_some() && self.plan.class(args[0]) == Class::Buffer;
@@ -501,17 +560,17 @@ impl Former<'_> {
     }
 
     /// The nest of a statement in the form of a block.
-    fn form_of(&self, s: usize, n: Term, (domain, items): (&[Term], &[Term])) -> Option<BlockForm> {
-        if let Some(known) = self.forms.borrow().get(&(s, n)) {
+    fn form_of(&self, s: usize, to: (Term, ItemAxis), (domain, items): (&[Term], &[Term])) -> Option<BlockForm> {
+        if let Some(known) = self.forms.borrow().get(&(s, to.0, to.1)) {
             return known.clone();
         }
-        let made = blocked(self.g, self.plan, self.hints, n, (domain, items), (s, &SortedMap::new()));
+        let made = blocked(self.g, self.plan, self.hints, to, (domain, items), (s, &SortedMap::new()));
         let form = made.map(|made| {
             let summed = |t: &Term| made.items.iter().any(|i| sums_over_items(i, *t));
             let (late, rows) = items.iter().copied().partition(summed);
             BlockForm { leading: made.leading, inner: made.inner, late, rows }
         });
-        self.forms.borrow_mut().insert((s, n), form.clone());
+        self.forms.borrow_mut().insert((s, to.0, to.1), form.clone());
         form
     }
 
@@ -538,13 +597,25 @@ impl Former<'_> {
         if src == dst || !alone || plan.windows.contains_key(&t) || plan.in_place.contains_key(&t) {
             return false;
         }
-        // In a block the items are the last axis of the arrays of the sequence.
-        let natural = |b: &Term| !run.rows.contains(b) || g.rank(*b) == 1;
-        let Some((kernel, _)) = scattered(g, plan, self.hints, run.n, t) else { return false };
-        let read = buffers(&kernel);
+        let natural = |b: &Term| run.axis == ItemAxis::First || !run.rows.contains(b) || g.rank(*b) == 1;
+        let Some(made) = scattered(g, plan, self.hints, run.n, t) else { return false };
+        let sizes = made.kernel.loops.clone();
+        if !made.leading.iter().all(|&t| self.are_there(run, (t, None), &sizes)) {
+            return false;
+        }
+        let read = buffers(&made.kernel);
         let mine = read.iter().filter(|b| run.rows.contains(b)).count();
         let why = || format!("(it reads {mine} arrays that the tile computes, at least 1)");
         read.iter().all(natural) && choose(Kind::TiledScatter, (t.index(), 0), mine > 0, why)
+    }
+
+    /// For a scatter onto the result of a scatter of the sequence: that result. Both add to the same
+    /// memory.
+    fn continued(&self, run: &Run, t: Term) -> Option<Term> {
+        let Node::Scatter { put: Put::Add, dst, .. } = *self.g.node(t) else { return None };
+        let of_run = run.steps.iter().any(|&k| matches!(self.plan.steps[k].work, Work::Whole(u) if u == dst));
+        let exact = self.plan.exact.contains(&t) || self.plan.exact.contains(&dst);
+        (of_run && matches!(self.g.node(dst), Node::Scatter { .. }) && !exact).then_some(dst)
     }
 
     /// For a statement that scatters a sum over the items, if nothing else reads the sum and no
@@ -572,7 +643,7 @@ impl Former<'_> {
         let Work::Nest { domain, items } = &plan.steps[nest].work else { return None };
         let mut fused_scatters = run.fused_scatters.clone();
         fused_scatters.insert(src, t);
-        blocked(g, plan, self.hints, run.n, (domain, items), (nest, &fused_scatters))?;
+        blocked(g, plan, self.hints, (run.n, run.axis), (domain, items), (nest, &fused_scatters))?;
         let why = || format!("(an array of {} axes is not stored, at least 2)", g.rank(src));
         choose(Kind::ScatterAccumulate, (t.index(), 0), g.rank(src) > 1, why).then_some((src, t))
     }
@@ -580,7 +651,7 @@ impl Former<'_> {
 
 /// Whether this is a fold over the items, into this term.
 fn sums_over_items(item: &Item, t: Term) -> bool {
-    matches!(item, Item::Fold { out, reduced, .. } if *out == t && reduced.last() == Some(&true))
+    matches!(item, Item::Fold { out, added: true, .. } if *out == t)
 }
 
 /// The arrays that a kernel reads, in order of appearance.

@@ -164,12 +164,7 @@ fn yields(beta: [f64; 3], tau: f64, maturity: &Array1<f64>, observed: &Array1<f6
     (curve - observed).powi(2).mean().unwrap()
 }
 
-fn yields_by_hand(
-    beta: [f64; 3],
-    tau: f64,
-    maturity: &Array1<f64>,
-    observed: &Array1<f64>,
-) -> (f64, ([f64; 3], f64)) {
+fn yields_by_hand(beta: [f64; 3], tau: f64, maturity: &Array1<f64>, observed: &Array1<f64>) -> (f64, ([f64; 3], f64)) {
     let (mut total, mut d, mut dtau) = (0.0, [0.0; 3], 0.0);
     let scale = 1.0 / maturity.len() as f64;
     for (m, y) in maturity.iter().zip(observed) {

@@ -189,9 +189,7 @@ fn springs_by_hand(points: &Array2<f64>, ends: &[[usize; 2]], lengths: &[f64]) -
 /// Foxes and hares by the classical Runge-Kutta method: squared errors of all steps.
 #[differentiate(wrt(rates, start))]
 fn foxes(rates: [f64; 4], start: [f64; 2], seen: &[[f64; 2]]) -> f64 {
-    let change = |s: [f64; 2]| {
-        [rates[0] * s[0] - rates[1] * s[0] * s[1], rates[2] * s[0] * s[1] - rates[3] * s[1]]
-    };
+    let change = |s: [f64; 2]| [rates[0] * s[0] - rates[1] * s[0] * s[1], rates[2] * s[0] * s[1] - rates[3] * s[1]];
     let ahead = |s: [f64; 2], h: f64, k: [f64; 2]| [s[0] + h * k[0], s[1] + h * k[1]];
     let h = 0.01;
     let mut s = start;

@@ -81,7 +81,12 @@ fn registration(shift: [f64; 2], gain: f64, moving: &Array2<f64>, fixed: &Array2
     total
 }
 
-fn registration_by_hand(shift: [f64; 2], gain: f64, moving: &Array2<f64>, fixed: &Array2<f64>) -> (f64, ([f64; 2], f64)) {
+fn registration_by_hand(
+    shift: [f64; 2],
+    gain: f64,
+    moving: &Array2<f64>,
+    fixed: &Array2<f64>,
+) -> (f64, ([f64; 2], f64)) {
     let (h, w) = fixed.dim();
     let (mut total, mut ds, mut dgain) = (0.0, [0.0; 2], 0.0);
     for i in 0..h {
@@ -165,7 +170,9 @@ fn normalised_by_hand(
     let n = columns as f64;
     let s = scale.as_slice().unwrap();
     let (mut total, mut ds) = (0.0, vec![0.0; columns]);
-    for (z, y) in z.as_slice_mut().unwrap().chunks_exact_mut(columns).zip(wanted.as_slice().unwrap().chunks_exact(columns)) {
+    for (z, y) in
+        z.as_slice_mut().unwrap().chunks_exact_mut(columns).zip(wanted.as_slice().unwrap().chunks_exact(columns))
+    {
         let mean = z.iter().sum::<f64>() / n;
         let variance = z.iter().map(|z| (z - mean) * (z - mean)).sum::<f64>() / n;
         let inverse = 1.0 / (variance + 1e-5).sqrt();

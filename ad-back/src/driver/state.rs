@@ -13,7 +13,7 @@ use super::super::block::{Spell, Statement, live};
 use super::super::code::{Code, Condition};
 use super::super::in_range::InRange;
 use super::super::notes::Note;
-use super::super::plan::{Guard, Plan};
+use super::super::plan::{Guard, ItemAxis, Plan};
 use super::super::rust::{Expr, Names, Style};
 use super::memory::{Destinations, Hold, Memory, flat};
 use ad_ir::ir::{Elem, Graph, Node, Term};
@@ -80,6 +80,7 @@ pub(super) type LeadingRows = (Term, Option<Term>, Vec<Term>);
 /// The loop over the blocks of a tile that is being written.
 pub(super) struct TileLoop {
     pub(super) n: Term,
+    pub(super) axis: ItemAxis,
     /// Names: items of a block, the first item, the number of items.
     pub(super) size: Ident,
     pub(super) first: Ident,
@@ -89,6 +90,8 @@ pub(super) struct TileLoop {
     pub(super) fused_scatters: SortedMap<Term, Term>,
     /// Arrays from outside, in their packed form.
     pub(super) packed: SortedMap<Term, Ident>,
+    /// Arrays with more rows than items, of which the nest that is being written reads the first.
+    pub(super) leading: Vec<Term>,
     /// Matrices whose rows are read in place.
     pub(super) matrices: SortedSet<Term>,
     /// Leading rows of arrays that are not known to have enough rows, with the completed array.

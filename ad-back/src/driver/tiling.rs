@@ -12,10 +12,10 @@ use super::super::block::Statement;
 use super::super::items::{Item, masked};
 use super::super::nest::{Arg, Extremum, Nest, NestRange};
 use super::super::notes::{NestSummary, Note};
-use super::super::plan::{Guard, Plan, TiledStatements, Work};
+use super::super::plan::{Guard, ItemAxis, Plan, TiledStatements, Work};
 use super::super::rust::{Expr, prec, stem};
 use super::super::tiling::{
-    Blocked, ByItems, blocked, buffers, by_items, extremum, is_over, row_of, scattered, widths,
+    Blocked, ByItems, ScatteredItems, blocked, buffers, by_items, extremum, is_over, row_of, scattered, widths,
 };
 use super::memory::Hold;
 use super::state::{Driver, TileLoop};
@@ -32,12 +32,14 @@ impl Driver<'_> {
         let [size, first, count] = ["block", "first", "count"].map(|name| self.taken.fresh(name));
         self.tile = Some(TileLoop {
             n: tile.n,
+            axis: tile.axis,
             size,
             first,
             count,
             private: tile.private.clone(),
             fused_scatters: tile.fused_scatters.clone(),
             packed: SortedMap::new(),
+            leading: Vec::new(),
             matrices: SortedSet::new(),
             completed: SortedMap::new(),
             memory: Vec::new(),
@@ -104,6 +106,7 @@ impl Driver<'_> {
         // arrays fill lanes with items. Then the size of a block has other limits.
         let wide = |t: &Term| self.g.rank(*t) > 1;
         let rows = block.packed.is_empty() && !block.memory.iter().any(wide) && !block.matrices.is_empty();
+        let rows = rows || block.axis == ItemAxis::First;
         let kernel = self.kernel(if rows { "block_of_rows" } else { "block" });
         let mut code = TokenStream::new();
         for s in steps {
@@ -160,12 +163,12 @@ impl Driver<'_> {
         names.push(t);
         let (count, first) = (&block.count, &block.first);
         let name = block.packed.get(&t).unwrap_or_else(|| self.rows_of(block, t));
-        let numbers = self.in_block(t, (block.n, count), names);
+        let [numbers, start] = [count, first].map(|items| self.in_block(t, (block.n, items), names));
         let and = if out { quote!(&mut) } else { quote!(&) };
         if block.packed.contains_key(&t) || block.private.contains(&t) {
             quote!(#and #name[..#numbers])
         } else {
-            quote!(#and #name[#first..][..#numbers])
+            quote!(#and #name[#start..][..#numbers])
         }
     }
 
@@ -195,6 +198,11 @@ impl Driver<'_> {
     /// The memory of a scatter that is accumulated block by block.
     fn begin_onto(&mut self, block: &mut TileLoop, t: Term, step: Option<usize>) -> Result<(), String> {
         let Node::Scatter { dst, .. } = *self.g.node(t) else { return Err("a sum is added to no scatter".into()) };
+        if block.defines.contains(&dst) {
+            self.same_memory(t, dst);
+            block.defines.push(t);
+            return Ok(());
+        }
         let mut names = Vec::new();
         let code = self.added_onto(t, dst, step.ok_or("a sum that no scatter reads")?, &mut names);
         block.names.extend(names);
@@ -213,14 +221,16 @@ impl Driver<'_> {
     ) -> Result<(), String> {
         let g = self.g;
         let Some(mut block) = self.tile.take() else { return Err("a nest outside of a block".into()) };
-        let made = blocked(g, self.plan, self.hints, block.n, (domain, terms), (step, &block.fused_scatters));
+        let to = (block.n, block.axis);
+        let made = blocked(g, self.plan, self.hints, to, (domain, terms), (step, &block.fused_scatters));
         let Some(Blocked { kernel, mut items, mut outs, leading, .. }) = made else {
             return Err("a nest that no block can have".into());
         };
         for &array in &leading {
             self.leading(&mut block, &Factor { array, transposed: false, start: None }, &g.shape(array)[1..]);
         }
-        for t in buffers(&kernel) {
+        let in_lanes = block.axis == ItemAxis::Last;
+        for t in buffers(&kernel).into_iter().filter(|_| in_lanes) {
             let over = is_over(g, t, block.n) || leading.contains(&t);
             let outer = over && g.rank(t) > 1 && !block.private.contains(&t);
             if outer && !block.packed.contains_key(&t) {
@@ -235,7 +245,7 @@ impl Driver<'_> {
             self.memory.hold.insert(*t, Hold::Owned);
         }
         let (mask, whole) = (masked(g, &kernel, &mut items), NestRange::Whole);
-        let mut extremum = self.extremum(&block, &items).filter(|_| mask.is_none());
+        let mut extremum = self.extremum(&block, &items).filter(|_| mask.is_none() && in_lanes);
         for t in outs.iter().copied().chain(extremum.iter().flat_map(Extremum::results)) {
             self.name(t);
         }
@@ -261,10 +271,9 @@ impl Driver<'_> {
         }
         let title = self.function_name("compute", &outs);
         let doc = format!("{} of the items of a block.", if domain.len() == 1 { "Numbers" } else { "Arrays" });
-        let function = Nest::new(g, self.style, &self.names, &self.known, &kernel, &items, how)
-            .in_block()
-            .taking(extremum)
-            .function(&title, &doc)?;
+        let nest = Nest::new(g, self.style, &self.names, &self.known, &kernel, &items, how);
+        let nest = if in_lanes { nest.in_block().taking(extremum) } else { nest };
+        let function = nest.function(&title, &doc)?;
         let mut code = TokenStream::new();
         for (_, fill) in fills.into_iter().filter(|(t, _)| !function.begun.contains(t)) {
             code.extend(fill);
@@ -312,13 +321,20 @@ impl Driver<'_> {
     /// A scatter of values of the items of a block.
     pub(super) fn scatter_in_block(&mut self, t: Term, guard: &[Guard], step: usize) -> Result<(), String> {
         let Some(mut block) = self.tile.take() else { return Err("a scatter outside of a block".into()) };
-        let Some((kernel, item)) = scattered(self.g, self.plan, self.hints, block.n, t) else {
+        let Some(ScatteredItems { kernel, item, leading }) = scattered(self.g, self.plan, self.hints, block.n, t)
+        else {
             return Err("a scatter that no block can have".into());
         };
+        for &array in &leading {
+            self.leading(&mut block, &Factor { array, transposed: false, start: None }, &self.g.shape(array)[1..]);
+        }
+        block.leading = leading;
         self.begin_onto(&mut block, t, Some(step))?;
         self.tile = Some(block);
         let what = ("scatter", "Adds at computed positions; what falls outside is dropped.");
-        self.call(&kernel, &[item], what, &[t], guard, (false, &HashMap::new()))
+        let written = self.call(&kernel, &[item], what, &[t], guard, (false, &HashMap::new()));
+        self.tile.iter_mut().for_each(|block| block.leading.clear());
+        written
     }
 
     /// A product with the rows of the items of a block.
@@ -387,7 +403,7 @@ impl Driver<'_> {
                 let count = &block.count;
                 Some(quote!(#count))
             }
-            Arg::Buffer(t) if is_over(self.g, t, block.n) && self.g.rank(t) > 1 => {
+            Arg::Buffer(t) if is_over(self.g, t, block.n) && self.g.rank(t) > 1 && !block.private.contains(&t) => {
                 let [numbers, start] =
                     [&block.count, &block.first].map(|items| self.in_block(t, (block.n, items), names));
                 names.push(t);
@@ -395,6 +411,7 @@ impl Driver<'_> {
                 Some(quote!(&#name[#start..][..#numbers]))
             }
             Arg::Buffer(t) if is_over(self.g, t, block.n) => Some(self.part(block, t, false, names)),
+            Arg::Buffer(t) if block.leading.contains(&t) => Some(self.part_of_items(block, t, false, names)),
             _ => None,
         }
     }
