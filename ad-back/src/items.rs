@@ -101,15 +101,16 @@ pub(super) fn items(
     Ok((items, outs))
 }
 
-/// The item of the nest of a scatter, over the elements of the scattered array.
-pub(super) fn scatter_item(g: &Graph, kernel: &mut Kernel<'_>, t: Term) -> Result<Item, String> {
+/// The item of the nest of a scatter, over the elements of the scattered array. The result has the
+/// memory of `out`.
+pub(super) fn scatter_item(g: &Graph, kernel: &mut Kernel<'_>, (t, out): (Term, Term)) -> Result<Item, String> {
     let Node::Scatter { put, src, vars, index, .. } = g.node(t) else { return Err("no scatter".into()) };
     let identity = kernel.identity().to_vec();
     let bound: Vec<_> = vars.iter().copied().zip(identity.iter().copied()).collect();
     let mut ix: Vec<Id> = index.iter().map(|&i| kernel.element(i, &[], &bound)).collect::<Result<_, _>>()?;
     ix.extend(&identity[vars.len()..]);
     let value = kernel.element(*src, &identity, &[])?;
-    Ok(Item::Scatter { out: t, put: *put, ix, value })
+    Ok(Item::Scatter { out, put: *put, ix, value })
 }
 
 /// The condition under which the innermost loop has an effect. It must not depend on the innermost

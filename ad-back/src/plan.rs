@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use super::store::Class;
 pub(super) use ad_ir::analysis::guards::Guard;
-use ad_ir::ir::{Graph, Node, Term, TermTable};
+use ad_ir::ir::{Graph, Node, Put, Term, TermTable};
 use ad_ir::prim::Prim;
 use ad_middle::passes::lowering::im2col::ImplicitIm2col;
 use ad_middle::passes::lowering::opened::{LoopScopes, Loops};
@@ -77,6 +77,50 @@ pub(super) struct Plan {
 }
 
 impl Plan {
+    /// The scatters that are done in one loop with the scatter of this step, oldest first; empty if
+    /// the loop of a later scatter does this one too. They scatter values of the same items, one
+    /// onto the result of the other.
+    pub(super) fn scatters(&self, g: &Graph, k: usize) -> Vec<Term> {
+        if self.continues(g, k) {
+            return Vec::new();
+        }
+        let mut first = k;
+        while first > 0 && self.continues(g, first - 1) {
+            first -= 1;
+        }
+        let of = |step: &Step| if let Work::Whole(t) = step.work { Some(t) } else { None };
+        self.steps[first..=k].iter().filter_map(of).collect()
+    }
+
+    /// Whether the next step scatters values of the same items onto the result of this scatter. The
+    /// loop over rows of more than one number is another one for each scatter.
+    fn continues(&self, g: &Graph, k: usize) -> bool {
+        let (Some(Work::Whole(t)), Some(Work::Whole(u))) =
+            (self.steps.get(k).map(|s| &s.work), self.steps.get(k + 1).map(|s| &s.work))
+        else {
+            return false;
+        };
+        let added = |t: Term| match *g.node(t) {
+            Node::Scatter { put: Put::Add, dst, src, .. } if g.rank(src) == 1 => Some((dst, src)),
+            _ => None,
+        };
+        let (Some((_, one)), Some((dst, other))) = (added(*t), added(*u)) else { return false };
+        let plain =
+            |t: &Term| !self.windows.contains_key(t) && !self.in_place.contains_key(t) && !self.exact.contains(t);
+        let tiled = |k: usize| self.tiles.iter().position(|tile| tile.steps.contains(&k));
+        let fused = |t: &Term| self.tiles.iter().any(|tile| tile.fused_scatters.values().any(|u| u == t));
+        dst == *t
+            && g.shape(one) == g.shape(other)
+            && self.steps[k].guard == self.steps[k + 1].guard
+            && self.scopes.of(*t) == self.scopes.of(*u)
+            && self.readers.get(t).is_some_and(|r| r == &[k + 1])
+            && self.uses.get(t) == Some(&1)
+            && !self.results.contains(t)
+            && [t, u].into_iter().all(plain)
+            && tiled(k) == tiled(k + 1)
+            && ![t, u].into_iter().any(fused)
+    }
+
     pub(super) fn class(&self, t: Term) -> Class {
         self.class[t]
     }

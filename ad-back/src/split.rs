@@ -222,6 +222,8 @@ fn idle(k: &Kernel<'_>, items: &[Item], fact: (Id, bool)) -> bool {
         is.push(own);
     }
     items.iter().all(|item| match *item {
+        // Only other items of the nest use the value.
+        Item::Store { out: None, .. } => true,
         Item::Store { value, .. } => matches!(is[value as usize], KnownValue::Zero(true) | KnownValue::Bool(false)),
         Item::Fold { fold: Fold::Sum, value, .. }
         | Item::Scatter { put: Put::Add, value, .. }

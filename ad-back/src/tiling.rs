@@ -59,7 +59,7 @@ pub(super) struct Blocked<'a> {
 /// The nest of a scatter in a block.
 pub(super) struct ScatteredItems<'a> {
     pub(super) kernel: Kernel<'a>,
-    pub(super) item: Item,
+    pub(super) items: Vec<Item>,
     /// As in [`Blocked`].
     pub(super) leading: Vec<Term>,
 }
@@ -157,7 +157,7 @@ pub(super) fn blocked<'a>(
     Some(Blocked { kernel, items, outs, leading, inner })
 }
 
-/// The nest of a scatter of the values of items; `None` if it cannot be done block by block. Its
+/// The nest of scatters of the values of items; `None` if it cannot be done block by block. Its
 /// loop over items is the outer one, as without tiling, and it reads rows of items from outside in
 /// place.
 pub(super) fn scattered<'a>(
@@ -165,21 +165,25 @@ pub(super) fn scattered<'a>(
     plan: &'a Plan,
     hints: &'a HashMap<Term, String>,
     n: Term,
-    t: Term,
+    all: &[Term],
 ) -> Option<ScatteredItems<'a>> {
-    let Node::Scatter { put: Put::Add, src, vars, .. } = g.node(t) else { return None };
-    if !leads(g, *src, n) || vars.is_empty() || g.shape(t).contains(&n) {
+    let &out = all.last()?;
+    let Node::Scatter { put: Put::Add, src, vars, .. } = g.node(out) else { return None };
+    if !leads(g, *src, n) || vars.is_empty() || g.shape(out).contains(&n) {
         return None;
     }
     let mut kernel = Kernel::new(g, plan, hints, g.shape(*src).to_vec(), []);
-    let made = scatter_item(g, &mut kernel, t).ok()?;
     let item = *kernel.identity().first()?;
-    let Item::Scatter { ix, value, .. } = &made else { return None };
-    if *value == item || ix.contains(&item) {
-        return None;
+    let mut items = Vec::new();
+    for &t in all {
+        let made = scatter_item(g, &mut kernel, (t, out)).ok()?;
+        match &made {
+            Item::Scatter { ix, value, .. } if *value != item && !ix.contains(&item) => items.push(made),
+            _ => return None,
+        }
     }
     let mut leading = Vec::new();
-    let mut fits = |op: &Op| match op {
+    let mut fit = |op: &Op| match op {
         Op::Scalar(t) => *t != n,
         Op::Load { buf, sizes, ix } if ix.first() == Some(&item) && **sizes == *g.shape(*buf) => {
             let over = leads(g, *buf, n);
@@ -191,8 +195,8 @@ pub(super) fn scattered<'a>(
         Op::Load { buf, sizes, ix } => !ix.contains(&item) && !sizes.contains(&n) && !g.shape(*buf).contains(&n),
         op => !operands(op).contains(&item),
     };
-    let all = kernel.nodes.iter().all(|node| fits(&node.op));
-    all.then_some(ScatteredItems { kernel, item: made, leading })
+    let fits = kernel.nodes.iter().all(|node| fit(&node.op));
+    fits.then_some(ScatteredItems { kernel, items, leading })
 }
 
 /// The index at which a scatter puts an element, given the loops over the scattered array.
@@ -598,7 +602,7 @@ impl Former<'_> {
             return false;
         }
         let natural = |b: &Term| run.axis == ItemAxis::First || !run.rows.contains(b) || g.rank(*b) == 1;
-        let Some(made) = scattered(g, plan, self.hints, run.n, t) else { return false };
+        let Some(made) = scattered(g, plan, self.hints, run.n, &[t]) else { return false };
         let sizes = made.kernel.loops.clone();
         if !made.leading.iter().all(|&t| self.are_there(run, (t, None), &sizes)) {
             return false;

@@ -250,6 +250,7 @@ const RUSTC_SAYS_MORE: &[(&str, usize, &str)] = &[
     ("place/names_that_exist", 1, "a macro sees no neighbours: rustc's alone"),
     ("signature/fields", 7, "the macro's own, of types whose definitions only rustc gives"),
     ("calls/recursive_types", 1, "the macro's own, of a type whose definition only rustc gives"),
+    ("attribute/dual_numbers_method", 1, "the macro's own, of a type whose definition only rustc gives"),
     ("inner/solvers", 1, "the macro's own, of a function whose definition only rustc gives"),
     ("place/visibility", 3, "who may call the derivatives: rustc's alone"),
     ("rules/signature", 2, "the type of a rule: rustc's alone"),

@@ -21,8 +21,8 @@ use crate::passes::lowering::LoweredGraph;
 use crate::passes::manager::Manager;
 use crate::passes::{Pass, Roots};
 use crate::passes::{
-    associate, bulk, checkpoints, filled, flatten, hoist, implied, pairs, push, searches, share, simplify, trip_counts,
-    unroll,
+    associate, bulk, checkpoints, filled, flatten, hoist, implied, pairs, push, searches, share, short_sums, simplify,
+    trip_counts, unroll,
 };
 use ad_ir::analysis::decisions::Decisions;
 use ad_ir::analysis::once;
@@ -45,6 +45,7 @@ const FUNCTION: &[Pass] = &[
     inner::PASS,
     loops::PASS,
     flatten::PASS,
+    short_sums::PASS,
     push::PASS,
     unroll::PASS,
     ring_buffers::PASS,
@@ -60,6 +61,7 @@ const GRADIENT: &[Pass] = &[
     fusion::PASS,
     strip_mine::PASS,
     rematerialise::PASS,
+    short_sums::PASS,
     unroll::PASS,
 ];
 

@@ -320,8 +320,10 @@ impl Driver<'_> {
 
     /// A scatter of values of the items of a block.
     pub(super) fn scatter_in_block(&mut self, t: Term, guard: &[Guard], step: usize) -> Result<(), String> {
+        let all = self.plan.scatters(self.g, step);
+        let Some(&first) = all.first() else { return Ok(()) };
         let Some(mut block) = self.tile.take() else { return Err("a scatter outside of a block".into()) };
-        let Some(ScatteredItems { kernel, item, leading }) = scattered(self.g, self.plan, self.hints, block.n, t)
+        let Some(ScatteredItems { kernel, items, leading }) = scattered(self.g, self.plan, self.hints, block.n, &all)
         else {
             return Err("a scatter that no block can have".into());
         };
@@ -329,10 +331,13 @@ impl Driver<'_> {
             self.leading(&mut block, &Factor { array, transposed: false, start: None }, &self.g.shape(array)[1..]);
         }
         block.leading = leading;
-        self.begin_onto(&mut block, t, Some(step))?;
+        self.begin_onto(&mut block, first, Some(step + 1 - all.len()))?;
+        for &next in &all[1..] {
+            self.begin_onto(&mut block, next, None)?;
+        }
         self.tile = Some(block);
         let what = ("scatter", "Adds at computed positions; what falls outside is dropped.");
-        let written = self.call(&kernel, &[item], what, &[t], guard, (false, &HashMap::new()));
+        let written = self.call(&kernel, &items, what, &[t], guard, (false, &HashMap::new()));
         self.tile.iter_mut().for_each(|block| block.leading.clear());
         written
     }

@@ -43,18 +43,24 @@ impl Driver<'_> {
                 }
                 Ok(())
             }
-            Node::Scatter { put, dst, src, .. } => {
+            Node::Scatter { put, src, .. } => {
+                let all = self.plan.scatters(g, k);
+                let Some(&first) = all.first() else { return Ok(()) };
+                let Node::Scatter { dst, .. } = g.node(first) else { return Err("no scatter".into()) };
                 let in_place = self.plan.in_place.get(&t).copied();
                 let code = match in_place {
                     Some(now) => {
                         self.same_memory(t, now);
                         Code::default()
                     }
-                    None => self.added_onto(t, *dst, k, &mut names),
+                    None => self.added_onto(t, *dst, k + 1 - all.len(), &mut names),
                 };
                 let domain = g.shape(*src).to_vec();
                 let mut kernel = Kernel::new(g, self.plan, self.hints, domain, []);
-                let items = [scatter_item(g, &mut kernel, t)?];
+                let mut items = Vec::new();
+                for &scatter in &all {
+                    items.push(scatter_item(g, &mut kernel, (scatter, t))?);
+                }
                 // The allocation and the loop are one statement.
                 let before = self.statements.len();
                 let (verb, doc) = match put {

@@ -104,7 +104,14 @@ pub(super) fn group(all: &Shared<'_>, plan: &mut Plan, order: &[usize], scope: L
         let room = |nest: usize| matches!(&steps[nest].work, Work::Nest { items, .. } if items.len() < WIDEST);
         // Sums of rows are not split.
         let full = |t: Term| g.rank(t) == 0 && g.elem(t).is_real() && matches!(g.node(t), Node::Prim(Prim::Sum(_), _));
+        // A check ends a tile. So the nests that it reads compute nothing that a tile could have.
+        let only_checked = |t: Term| matches!(g.node(t), Node::Prim(Prim::Reduce(Reduce::All, _), _));
+        let checked = |nest: usize| match &steps[nest].work {
+            Work::Nest { items, .. } => items.iter().any(|&u| only_checked(u)),
+            _ => false,
+        };
         let can_share = |nest: usize| match &steps[nest].work {
+            Work::Nest { .. } if scope == 0 && checked(nest) != only_checked(t) => false,
             Work::Nest { items, .. } => {
                 let (split, sums) =
                     (items.iter().any(|u| plan.stencils.contains(u)), items.iter().any(|&u| rows(g, u)));

@@ -32,14 +32,25 @@ const READS: usize = 4096;
 
 /// The element of `t` at an index of all its axes.
 pub(crate) fn element(g: &mut Graph, t: Term, index: &[Term]) -> Term {
-    let root = (t, index.iter().map(|&at| Some(at)).collect());
-    let mut reads = ElementReads { g, done: HashMap::new(), steps: HashMap::new() };
+    read(g, (t, index.iter().map(|&at| Some(at)).collect()), false)
+}
+
+/// The part of `t` at an index of some axes. The index is pushed into terms without free variables
+/// too.
+pub(crate) fn part(g: &mut Graph, t: Term, index: Vec<Option<Term>>) -> Term {
+    read(g, (t, index), true)
+}
+
+fn read(g: &mut Graph, root: PartAt, closed: bool) -> Term {
+    let mut reads = ElementReads { g, closed, done: HashMap::new(), steps: HashMap::new() };
     on_demand(&mut reads, [root.clone()]);
     reads.done[&root]
 }
 
 struct ElementReads<'g> {
     g: &'g mut Graph,
+    /// Whether the index is pushed into terms without free variables.
+    closed: bool,
     done: HashMap<PartAt, Term>,
     /// The steps of reads that wait for their operands.
     steps: HashMap<PartAt, Step>,
@@ -64,7 +75,7 @@ impl Memoised for ElementReads<'_> {
 impl OnDemand for ElementReads<'_> {
     fn enter(&mut self, read: &PartAt, needs: &mut Needs<'_, PartAt>) -> Option<Term> {
         let met = self.done.len() + self.steps.len();
-        let step = if met < READS { Step::of(self.g, read) } else { Step::Whole };
+        let step = if met < READS { Step::of(self.g, read, self.closed) } else { Step::Whole };
         let operands = step.operands(self.g, read);
         if operands.is_empty() {
             return Some(step.finish(self.g, read, &[]));
@@ -109,12 +120,12 @@ enum Step {
 }
 
 impl Step {
-    fn of(g: &mut Graph, (t, index): &PartAt) -> Step {
+    fn of(g: &mut Graph, (t, index): &PartAt, closed: bool) -> Step {
         let node = g.node_rc(*t);
         if let (Node::Prim(Prim::Iota, _), &[Some(at)]) = (&*node, &index[..]) {
             return Step::Known(at);
         }
-        if index.iter().all(Option::is_none) || g.free(*t).is_empty() {
+        if index.iter().all(Option::is_none) || (!closed && g.free(*t).is_empty()) {
             return Step::Whole;
         }
         match &*node {

@@ -26,6 +26,7 @@ pub mod hoist;
 pub mod pairs;
 pub mod push;
 pub mod share;
+pub(crate) mod short_sums;
 pub mod simplify;
 pub mod unroll;
 
