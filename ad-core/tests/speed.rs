@@ -1,6 +1,8 @@
 //! The plan of the loops: their instruction sets, their memory, the passes over arrays. Other tests
 //! check the results (`emit.rs`, the root's tests); a regression here is a slow loop.
 
+#[path = "speed/items.rs"]
+mod items;
 #[path = "speed/steps.rs"]
 mod steps;
 #[path = "speed/styles.rs"]

@@ -311,7 +311,7 @@ impl Driver<'_> {
                 quote!(let #sums = #call; #(#many += #sums.#places;)*)
             }
         });
-        self.note(Note::Nest(Box::new(NestSummary { verb: "compute", ..function.summary })));
+        self.note(Note::Nest(Box::new(NestSummary { verb: "compute", tiled: true, ..function.summary })));
         self.functions.push(function.item);
         self.tile = Some(block);
         self.plain(guard, code, Vec::new(), names);

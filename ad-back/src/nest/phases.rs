@@ -1,10 +1,10 @@
 //! What a loop over lanes cannot compute itself is computed before it, for all lanes of a block, by
 //! a loop of its own (a phase):
 //!
-//! - Elements at computed indices (gathers). Their loads are not vectorised, and the loop that reads
-//!   what they have loaded is.
-//! - The arguments of `sin` and `cos`, and then these functions by one call. For huge arguments they
-//!   call the library, which needs a test, and a loop over lanes cannot have one.
+//! - Elements at computed indices (gathers). Their loads are not vectorised, and the loop that
+//!   reads what they have loaded is.
+//! - The arguments of `sin` and `cos`, and then these functions by one call. For huge arguments
+//!   they call the library, which needs a test, and a loop over lanes cannot have one.
 //!
 //! An element or a function in a branch stays there: no phase computes what only a branch needs.
 

@@ -17,7 +17,10 @@ impl Nest<'_, '_> {
         for item in self.items {
             match item {
                 Item::Store { out: Some(t), .. } | Item::Scatter { out: t, .. } | Item::Block { out: t, .. } => {
-                    self.args.push(Arg::Out(*t));
+                    // Several scatters add to one array.
+                    if !self.args.contains(&Arg::Out(*t)) {
+                        self.args.push(Arg::Out(*t));
+                    }
                 }
                 Item::Fold { out, .. } if self.g.rank(*out) > 0 => self.args.push(Arg::Out(*out)),
                 _ => {}

@@ -104,8 +104,12 @@ pub(super) fn group(all: &Shared<'_>, plan: &mut Plan, order: &[usize], scope: L
         let room = |nest: usize| matches!(&steps[nest].work, Work::Nest { items, .. } if items.len() < WIDEST);
         // Sums of rows are not split.
         let full = |t: Term| g.rank(t) == 0 && g.elem(t).is_real() && matches!(g.node(t), Node::Prim(Prim::Sum(_), _));
-        // A check ends a tile. So the nests that it reads compute nothing that a tile could have.
-        let only_checked = |t: Term| matches!(g.node(t), Node::Prim(Prim::Reduce(Reduce::All, _), _));
+        // A check ends a tile. So the nests over items that it reads compute nothing that a tile
+        // could have.
+        let only_checked = |t: Term| match g.node(t) {
+            Node::Prim(Prim::Reduce(Reduce::All, _), args) => g.rank(args[0]) == 1,
+            _ => false,
+        };
         let checked = |nest: usize| match &steps[nest].work {
             Work::Nest { items, .. } => items.iter().any(|&u| only_checked(u)),
             _ => false,

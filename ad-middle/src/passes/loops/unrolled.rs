@@ -1,6 +1,8 @@
 //! Full unrolling: a loop of few steps, whose number is a literal, becomes straight-line code, if
-//! that is less work. It is less work if the number of a step decides its effect: which element of
-//! an array it changes, which arm it takes, whether an inner loop has a step.
+//! that is less work, or if it is little code that computes scalars only. It is less work if the
+//! number of a step decides its effect: which element of an array it changes, which arm it takes,
+//! whether an inner loop has a step. In code of scalars, elements of small arrays stay in
+//! registers.
 //!
 //! | rule | before | after |
 //! | --- | --- | --- |
@@ -33,6 +35,10 @@ const LARGEST: usize = 768;
 const OFTEN: usize = 16;
 /// A loop is unrolled if at most one in [`LESS`] operations is left.
 const LESS: usize = 2;
+/// A loop over scalars is unrolled if its steps have at most this many operations.
+const SCALARS: usize = 64;
+/// The most elements of an array that counts as scalars.
+const SMALL: i128 = 16;
 
 /// The pass.
 pub(crate) const PASS: Pass = Pass {
@@ -119,7 +125,8 @@ fn unrolled(g: &mut Graph, t: Term, scan: &Scan, cx: &mut Context) -> Option<Vec
     let before = count.saturating_mul(work(g, &scan.body.results, OFTEN));
     let after = work(g, &results, OFTEN);
     let why = || format!("({before} operations in its steps, {after} one after the other)");
-    choose(Kind::Unrolling, (t.index(), count), LESS * after <= before, why)
+    let short = after <= SCALARS && of_scalars(g, &results);
+    choose(Kind::Unrolling, (t.index(), count), LESS * after <= before || short, why)
         .then(|| g.instantiate(&Body { params: params.into(), results: results.into() }, &given))
 }
 
@@ -146,6 +153,20 @@ fn steps(g: &mut Graph, scan: &Scan, count: usize, own: &[Term]) -> Vec<Term> {
         carried.push(g.stack(&rows));
     }
     carried
+}
+
+/// Whether these terms are computed from scalars and small arrays only. Large arrays are read by
+/// element.
+fn of_scalars(g: &Graph, roots: &[Term]) -> bool {
+    let small = |shape: &[Term]| {
+        let size = |n: &Term| g.int_value(*n).filter(|&n| n <= SMALL);
+        shape.iter().try_fold(1, |all: i128, n| Some(all * size(n)?)).is_some_and(|all| all <= SMALL)
+    };
+    g.reachable(roots).into_iter().all(|t| match g.node(t) {
+        Node::Param(..) | Node::Input(_) => true,
+        Node::Scan(_) => false,
+        _ => g.ty(t).as_array().is_some_and(|(_, shape)| small(shape)),
+    })
 }
 
 /// The number of operations that compute these terms. Each term counts once for each of its

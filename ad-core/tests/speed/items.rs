@@ -1,0 +1,118 @@
+//! Items that look rows up in tables, and pairs of items: gathers in lanes, blocks of items, bounds
+//! of loops.
+
+use super::{gradient, some};
+use ad_oracle::plan::PartSummary;
+use quote::quote;
+
+/// A sum of functions of looked-up numbers, which adds to the table's gradient.
+fn looked_up() -> ad_oracle::plan::PlanSummary {
+    gradient(
+        quote!(wrt(effects)),
+        quote! {
+            fn f(effects: &[f64], group: &[usize], y: &[f64], scale: f64) -> f64 {
+                let mut total = 0.0;
+                for (&g, y) in group.iter().zip(y) {
+                    let r = (y - effects[g]) / scale;
+                    total += r * r + r.exp();
+                }
+                total
+            }
+        },
+    )
+}
+
+#[test]
+fn looked_up_numbers_are_summed_in_lanes() {
+    let plan = looked_up();
+    assert!(some(&plan, |n| n.verb == "compute" && n.lanes && n.sums == 1), "{plan:#?}");
+}
+
+#[test]
+fn what_is_scattered_is_saved_for_one_block() {
+    let plan = looked_up();
+    assert!(some(&plan, |n| n.verb == "compute" && n.tiled), "{plan:#?}");
+    // A check of the indices comes before the blocks, in a nest of its own.
+    let checks = plan.nests.iter().filter(|n| n.verb == "compute" && !n.tiled && !n.lanes).count();
+    assert_eq!((checks, plan.nests.len()), (1, 3), "{plan:#?}");
+}
+
+#[test]
+fn numbers_for_one_table_are_scattered_by_one_loop() {
+    let plan = gradient(
+        quote!(wrt(points)),
+        quote! {
+            fn f(points: &Array2<f64>, ends: &[[usize; 2]]) -> f64 {
+                let mut energy = 0.0;
+                for &[a, b] in ends {
+                    let dx = points[[a, 0]] - points[[b, 0]];
+                    let dy = points[[a, 1]] - points[[b, 1]];
+                    energy += (dx * dx + dy * dy + 1.0).sqrt();
+                }
+                energy
+            }
+        },
+    );
+    assert_eq!(plan.nests.iter().filter(|n| n.verb == "scatter").count(), 1, "{plan:#?}");
+    assert!(some(&plan, |n| n.verb == "compute" && n.tiled && n.lanes), "{plan:#?}");
+}
+
+#[test]
+fn rows_of_neighbours_are_added_as_far_as_they_go() {
+    let plan = gradient(
+        quote!(wrt(w)),
+        quote! {
+            fn f(w: &Array2<f64>, x: &Array2<f64>, start: &[usize], neighbour: &[usize]) -> f64 {
+                let mut means = Array2::zeros(x.raw_dim());
+                for i in 0..x.nrows() {
+                    for &j in &neighbour[start[i]..start[i + 1]] {
+                        means.row_mut(i).scaled_add(1.0 / (start[i + 1] - start[i]) as f64, &x.row(j));
+                    }
+                }
+                means.dot(w).mapv(f64::tanh).sum()
+            }
+        },
+    );
+    let nests = plan.nests.iter().filter(|n| n.loops == 3);
+    assert!(nests.clone().count() == 1 && nests.clone().all(|n| n.choices == 0), "{plan:#?}");
+    assert!(some(&plan, |n| n.loops == 2 && n.part == PartSummary::Ragged), "{plan:#?}");
+}
+
+/// The energy of all pairs of points, with the distance by this loop.
+fn pairs(distance: &proc_macro2::TokenStream) -> ad_oracle::plan::PlanSummary {
+    gradient(
+        quote!(),
+        quote! {
+            fn f(p: &[[f64; 3]]) -> f64 {
+                let mut energy = 0.0;
+                for i in 0..p.len() {
+                    for j in 0..i {
+                        #distance
+                        let s = 1.0 / (r2 * r2 * r2);
+                        energy += s * s - s;
+                    }
+                }
+                energy
+            }
+        },
+    )
+}
+
+#[test]
+fn three_coordinates_are_summed_in_registers() {
+    let looped = pairs(&quote! {
+        let mut r2 = 0.0;
+        for c in 0..3 {
+            let d = p[i][c] - p[j][c];
+            r2 += d * d;
+        }
+    });
+    let written_out = pairs(&quote! {
+        let (dx, dy, dz) = (p[i][0] - p[j][0], p[i][1] - p[j][1], p[i][2] - p[j][2]);
+        let r2 = dx * dx + dy * dy + dz * dz;
+    });
+    for plan in [&looped, &written_out] {
+        assert!(some(plan, |n| n.loops == 2 && n.lanes && n.part == PartSummary::Ragged), "{plan:#?}");
+        assert_eq!(plan.nests.iter().filter(|n| n.loops > 1 && n.verb == "compute").count(), 1, "{plan:#?}");
+    }
+}
