@@ -146,6 +146,35 @@ fn rows_of_neighbours() {
     ad::check_grad!(means_of_neighbours(&w, &x, &start, &neighbour));
 }
 
+/// A number and one before it: a row of an array, and elements at a computed index.
+#[differentiate]
+fn delayed(x: &[f64]) -> f64 {
+    let mut s = 0.0;
+    for i in 0..x.len() {
+        s += x[i] * x[i.saturating_sub(2)];
+    }
+    s
+}
+
+#[test]
+fn rows_and_gathers_of_one_array() {
+    for n in [0, 1, 2, 3, 15, 16, 17, 33] {
+        let x = numbers(n, 7);
+        let value: f64 = (0..n).map(|i| x[i] * x[i.max(2) - 2]).sum();
+        let gradient: Vec<f64> = (0..n)
+            .map(|k| {
+                let own = x[k.max(2) - 2];
+                let later = if k + 2 < n { x[k + 2] } else { 0.0 };
+                let first = if k == 0 { x[..n.min(2)].iter().sum() } else { 0.0 };
+                own + later + first
+            })
+            .collect();
+        let (found, g) = delayed_value_and_grad(&x);
+        assert_close(&[found], &[value]);
+        assert_close(&g, &gradient);
+    }
+}
+
 /// The energy of pairs of points, by loops over the coordinates and written out.
 #[differentiate]
 fn pairs(p: &[[f64; 3]]) -> f64 {

@@ -232,7 +232,7 @@ impl Nest<'_, '_> {
     }
 
     /// The elements that the innermost loop reads and that are in no row.
-    fn points(&self) -> impl Iterator<Item = Id> {
+    pub(super) fn points(&self) -> impl Iterator<Item = Id> {
         let ids = 0..u32::try_from(self.k.nodes.len()).unwrap_or(0);
         ids.filter(|&id| {
             self.uses[id as usize] > 0

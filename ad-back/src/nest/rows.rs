@@ -229,8 +229,12 @@ impl Nest<'_, '_> {
                 _ => false,
             };
         // A row that is the whole array keeps its name. A partial row gets a fresh name, so that it
-        // does not shadow the array for other rows.
+        // does not shadow the array for other rows; so does a row that is taken in chunks, if
+        // elements of the array are gathered too.
+        let gathered = |id| matches!(&self.k.node(id).op, Op::Load { buf, .. } if *buf == key.buf);
+        let shadows = self.variant != LoopVariant::Plain && self.points().any(gathered);
         let whole = *self.part == NestRange::Whole
+            && !shadows
             && key.outer.is_empty()
             && key.base.is_none()
             && in_range
