@@ -177,8 +177,15 @@ impl Former<'_> {
             }
         }
         let best = best.filter(|(run, private)| self.pays(run, private));
+        // Without a scatter, the arrays of a sequence overwrite each other, and nests over all items
+        // are as good.
+        let scatters = |run: &Run| {
+            let whole = |s: &usize| if let Work::Whole(t) = self.plan.steps[*s].work { Some(t) } else { None };
+            run.steps.iter().filter_map(whole).any(|t| matches!(self.g.node(t), Node::Scatter { .. }))
+        };
         best.or_else(|| {
-            self.over(order, *axes.first()?, ItemAxis::First).filter(|(run, private)| self.pays(run, private))
+            let found = self.over(order, *axes.first()?, ItemAxis::First)?;
+            (scatters(&found.0) && self.pays(&found.0, &found.1)).then_some(found)
         })
     }
 

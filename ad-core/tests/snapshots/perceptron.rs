@@ -300,26 +300,64 @@ fn loss_value_and_grad(
             w2_cols_: usize,
             t2_: f64,
         ) -> f64 {
-            let mut t4_sum_: f64 = 0.0;
+            let mut t4_lanes_ = [0.0; 16];
             let labels = &labels[..labels_len_];
             let v4_ = &mut v4_[..labels_len_];
             let v1_ = &v1_[..labels_len_];
             let v2_ = &v2_[..labels_len_];
-            for i in 0..labels_len_ {
-                let t1_ = v4_[i];
-                let t3_ = v1_[i] == f64::NEG_INFINITY;
+            let (labels_chunks_, labels_rest_) = labels.as_chunks::<16>();
+            let (v4_chunks_, v4_rest_) = v4_.as_chunks_mut::<16>();
+            let (v1_chunks_, v1_rest_) = v1_.as_chunks::<16>();
+            let (v2_chunks_, v2_rest_) = v2_.as_chunks::<16>();
+            for c_ in 0..labels_len_ / 16 {
+                let labels = &labels_chunks_[c_];
+                let v4_ = &mut v4_chunks_[c_];
+                let v1_ = &v1_chunks_[c_];
+                let v2_ = &v2_chunks_[c_];
+                let mut gathered1_ = [0.0; 16];
+                for l_ in 0..16 {
+                    gathered1_[l_] = b2.get(labels[l_]).copied().unwrap_or(0.0);
+                }
+                let mut gathered2_ = [0.0; 16];
+                for l_ in 0..16 {
+                    let i = 16 * c_ + l_;
+                    gathered2_[l_] = m2_
+                        .get(i.wrapping_mul(w2_cols_).wrapping_add(labels[l_]))
+                        .copied()
+                        .unwrap_or(0.0);
+                }
+                for l_ in 0..16 {
+                    let t1_ = v4_[l_];
+                    let t3_ = v1_[l_] == f64::NEG_INFINITY;
+                    let t4_ = if t3_ { 1.0 } else { t1_ };
+                    let t5_ = if t3_ { f64::NEG_INFINITY } else { v2_[l_] + I::ln(t4_) };
+                    let t6_ = if t3_ { 0.0 } else { t2_ / t4_ };
+                    t4_lanes_[l_] += t5_ - (gathered2_[l_] + gathered1_[l_]);
+                    v4_[l_] = t6_;
+                }
+            }
+            let mut t4_rest_ = ::ad::runtime::kernel::lanes(t4_lanes_);
+            for l_ in 0..labels_len_ % 16 {
+                let i = labels_len_ / 16 * 16 + l_;
+                let t1_ = v4_rest_[l_];
+                let t3_ = v1_rest_[l_] == f64::NEG_INFINITY;
                 let t4_ = if t3_ { 1.0 } else { t1_ };
-                let t5_ = if t3_ { f64::NEG_INFINITY } else { v2_[i] + I::ln(t4_) };
+                let t5_ = if t3_ {
+                    f64::NEG_INFINITY
+                } else {
+                    v2_rest_[l_] + I::ln(t4_)
+                };
                 let t6_ = if t3_ { 0.0 } else { t2_ / t4_ };
-                t4_sum_
+                t4_rest_
                     += t5_
                         - (m2_
-                            .get(i.wrapping_mul(w2_cols_).wrapping_add(labels[i]))
+                            .get(i.wrapping_mul(w2_cols_).wrapping_add(labels_rest_[l_]))
                             .copied()
-                            .unwrap_or(0.0) + b2.get(labels[i]).copied().unwrap_or(0.0));
-                v4_[i] = t6_;
+                            .unwrap_or(0.0)
+                            + b2.get(labels_rest_[l_]).copied().unwrap_or(0.0));
+                v4_rest_[l_] = t6_;
             }
-            t4_sum_
+            t4_rest_
         }
         ::ad::runtime::dispatched!(
             'a,; loops(v4_ : & 'a mut [f64], labels : & 'a[usize], b2 : & 'a[f64], m2_ :

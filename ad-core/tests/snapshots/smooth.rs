@@ -69,9 +69,7 @@ fn smooth_vjp(
 ) -> (::ad::ndarray::Array1<f64>, ::ad::ndarray::Array1<f64>) {
     ///A loop nest over 1 axis.
     fn compute_c2_and_c3(
-        v1_: &mut [f64],
         idx: &[usize],
-        x: &[f64],
         x_len_: usize,
         idx_len_: usize,
     ) -> (bool, bool, bool) {
@@ -79,26 +77,57 @@ fn smooth_vjp(
         let mut c3_sum_: bool = true;
         let mut c4_sum_: bool = true;
         let idx = &idx[..idx_len_];
-        let v1_ = &mut v1_[..idx_len_];
         for i in 0..idx_len_ {
-            let idx_2_ = idx.get(i.saturating_sub(1)).copied().unwrap_or(0);
             let t1_ = i > 0;
-            let t2_ = if t1_ { idx_2_.saturating_add(1) <= x_len_ } else { true };
+            let t2_ = if t1_ {
+                idx.get(i.saturating_sub(1)).copied().unwrap_or(0).saturating_add(1)
+                    <= x_len_
+            } else {
+                true
+            };
             let t3_ = idx[i].saturating_add(1) <= x_len_;
             let t4_ = if t1_ { t3_ } else { true };
             let t5_ = if t1_ { true } else { t3_ };
-            let x_2_ = x.get(idx[i]).copied().unwrap_or(0.0);
-            let t6_ = if t1_ {
-                0.5 * (x_2_ + x.get(idx_2_).copied().unwrap_or(0.0))
-            } else {
-                x_2_
-            };
             c2_sum_ &= t2_;
             c3_sum_ &= t4_;
             c4_sum_ &= t5_;
-            v1_[i] = t6_;
         }
         (c2_sum_, c3_sum_, c4_sum_)
+    }
+    ///The interior, where no test is needed.
+    fn compute_v1(v1_: &mut [f64], idx: &[usize], x: &[f64], inside_: usize) {
+        let idx_row_ = &idx[0..][..inside_];
+        let idx_row_2_ = &idx[1..][..inside_];
+        let v1_ = &mut v1_[1..][..inside_];
+        for i in 0..inside_ {
+            v1_[i] = 0.5
+                * (x.get(idx_row_2_[i]).copied().unwrap_or(0.0)
+                    + x.get(idx_row_[i]).copied().unwrap_or(0.0));
+        }
+    }
+    ///What lies before and behind the interior.
+    fn compute_v1_ends(
+        v1_: &mut [f64],
+        idx: &[usize],
+        x: &[f64],
+        idx_len_: usize,
+        inside_: usize,
+    ) {
+        let v1_ = &mut v1_[..idx_len_];
+        for i in (0..idx_len_.min(1)).chain((inside_ + 1).min(idx_len_)..idx_len_) {
+            let x_2_ = x.get(idx[i]).copied().unwrap_or(0.0);
+            let t1_ = if i > 0 {
+                0.5
+                    * (x_2_
+                        + x
+                            .get(idx.get(i.saturating_sub(1)).copied().unwrap_or(0))
+                            .copied()
+                            .unwrap_or(0.0))
+            } else {
+                x_2_
+            };
+            v1_[i] = t1_;
+        }
     }
     ///Adds at computed positions; what falls outside is dropped.
     fn scatter_v2(
@@ -109,30 +138,17 @@ fn smooth_vjp(
         idx_len_: usize,
     ) {
         let cotangent_ = &cotangent_[..idx_len_];
+        let idx = &idx[..idx_len_];
         for i in 0..idx_len_ {
             let idx_2_ = idx.get(i.saturating_sub(1)).copied().unwrap_or(0);
-            let t1_ = if i > 0 { cotangent_[i] * 0.5 } else { 0.0 };
-            if idx_2_ < x_len_ {
-                v2_[idx_2_] += t1_;
-            }
-        }
-    }
-    ///Adds at computed positions; what falls outside is dropped.
-    fn scatter_v3(
-        v3_: &mut [f64],
-        idx: &[usize],
-        cotangent_: &[f64],
-        x_len_: usize,
-        idx_len_: usize,
-    ) {
-        let idx = &idx[..idx_len_];
-        let cotangent_ = &cotangent_[..idx_len_];
-        for i in 0..idx_len_ {
             let t1_ = i > 0;
             let t2_ = if t1_ { cotangent_[i] * 0.5 } else { 0.0 };
             let t3_ = if t1_ { 0.0 } else { cotangent_[i] };
+            if idx_2_ < x_len_ {
+                v2_[idx_2_] += t2_;
+            }
             if idx[i] < x_len_ {
-                v3_[idx[i]] += t3_ + t2_;
+                v2_[idx[i]] += t3_ + t2_;
             }
         }
     }
@@ -148,14 +164,7 @@ fn smooth_vjp(
         cotangent_len_, idx_len_
     );
     let x_len_ = x.shape()[0];
-    let mut v1_ = ::std::vec![0.0; idx_len_];
-    let (c2_, c3_, c4_) = compute_c2_and_c3(
-        &mut v1_,
-        &idx_data_,
-        &x_data_,
-        x_len_,
-        idx_len_,
-    );
+    let (c2_, c3_, c4_) = compute_c2_and_c3(&idx_data_, x_len_, idx_len_);
     if !c2_ {
         ::ad::runtime::reached::panic_because(
             &|| {
@@ -187,13 +196,17 @@ fn smooth_vjp(
             ),
         )
     }
+    let mut v1_ = ::std::vec![0.0; idx_len_];
+    let inside_ = idx_len_.saturating_sub(1);
+    if inside_ > 0 {
+        compute_v1(&mut v1_, &idx_data_, &x_data_, inside_);
+    }
+    compute_v1_ends(&mut v1_, &idx_data_, &x_data_, idx_len_, inside_);
     let mut v2_ = ::std::vec![0.0_f64; x_len_];
     scatter_v2(&mut v2_, &idx_data_, &cotangent_data_, x_len_, idx_len_);
-    let mut v3_ = v2_;
-    scatter_v3(&mut v3_, &idx_data_, &cotangent_data_, x_len_, idx_len_);
     (
         ::ad::runtime::kernel::assemble([idx_len_], v1_),
-        ::ad::runtime::kernel::assemble([x_len_], v3_),
+        ::ad::runtime::kernel::assemble([x_len_], v2_),
     )
 }
 ///The value of [`smooth`] and its tangent: the Jacobian applied to tangents of `x`.
@@ -260,14 +273,40 @@ fn smooth_jvp(
 ) -> (::ad::ndarray::Array1<f64>, ::ad::ndarray::Array1<f64>) {
     ///A loop nest over 1 axis.
     fn compute_c2_and_c3(
+        idx: &[usize],
+        x_len_: usize,
+        idx_len_: usize,
+    ) -> (bool, bool, bool) {
+        let mut c2_sum_: bool = true;
+        let mut c3_sum_: bool = true;
+        let mut c4_sum_: bool = true;
+        let idx = &idx[..idx_len_];
+        for i in 0..idx_len_ {
+            let t1_ = i > 0;
+            let t2_ = if t1_ {
+                idx.get(i.saturating_sub(1)).copied().unwrap_or(0).saturating_add(1)
+                    <= x_len_
+            } else {
+                true
+            };
+            let t3_ = idx[i].saturating_add(1) <= x_len_;
+            let t4_ = if t1_ { t3_ } else { true };
+            let t5_ = if t1_ { true } else { t3_ };
+            c2_sum_ &= t2_;
+            c3_sum_ &= t4_;
+            c4_sum_ &= t5_;
+        }
+        (c2_sum_, c3_sum_, c4_sum_)
+    }
+    ///The interior, where no test is needed.
+    fn compute_v1_and_v2(
         v1_: &mut [f64],
         v2_: &mut [f64],
         idx: &[usize],
         x: &[f64],
         tangent_x_: &[f64],
-        x_len_: usize,
-        idx_len_: usize,
-    ) -> (bool, bool, bool) {
+        inside_: usize,
+    ) {
         #[inline(always)]
         fn loops<I: ::ad::runtime::kernel::Isa>(
             v1_: &mut [f64],
@@ -275,47 +314,56 @@ fn smooth_jvp(
             idx: &[usize],
             x: &[f64],
             tangent_x_: &[f64],
-            x_len_: usize,
-            idx_len_: usize,
-        ) -> (bool, bool, bool) {
-            let mut c2_sum_: bool = true;
-            let mut c3_sum_: bool = true;
-            let mut c4_sum_: bool = true;
-            let idx = &idx[..idx_len_];
-            let v1_ = &mut v1_[..idx_len_];
-            let v2_ = &mut v2_[..idx_len_];
-            for i in 0..idx_len_ {
-                let idx_2_ = idx.get(i.saturating_sub(1)).copied().unwrap_or(0);
-                let t1_ = i > 0;
-                let t2_ = if t1_ { idx_2_.saturating_add(1) <= x_len_ } else { true };
-                let t3_ = idx[i].saturating_add(1) <= x_len_;
-                let t4_ = if t1_ { t3_ } else { true };
-                let t5_ = if t1_ { true } else { t3_ };
-                let x_2_ = x.get(idx[i]).copied().unwrap_or(0.0);
-                let t6_ = if t1_ {
-                    0.5 * (x_2_ + x.get(idx_2_).copied().unwrap_or(0.0))
-                } else {
-                    x_2_
-                };
-                let t7_ = tangent_x_.get(idx[i]).copied().unwrap_or(0.0);
-                let t8_ = if t1_ {
-                    (t7_ + tangent_x_.get(idx_2_).copied().unwrap_or(0.0)) * 0.5
-                } else {
-                    t7_
-                };
-                c2_sum_ &= t2_;
-                c3_sum_ &= t4_;
-                c4_sum_ &= t5_;
-                v1_[i] = t6_;
-                v2_[i] = t8_;
+            inside_: usize,
+        ) {
+            let idx_row_ = &idx[0..][..inside_];
+            let idx_row_2_ = &idx[1..][..inside_];
+            let v1_ = &mut v1_[1..][..inside_];
+            let v2_ = &mut v2_[1..][..inside_];
+            for i in 0..inside_ {
+                v1_[i] = 0.5
+                    * (x.get(idx_row_2_[i]).copied().unwrap_or(0.0)
+                        + x.get(idx_row_[i]).copied().unwrap_or(0.0));
+                v2_[i] = (tangent_x_.get(idx_row_2_[i]).copied().unwrap_or(0.0)
+                    + tangent_x_.get(idx_row_[i]).copied().unwrap_or(0.0)) * 0.5;
             }
-            (c2_sum_, c3_sum_, c4_sum_)
         }
         ::ad::runtime::dispatched!(
             'a,; loops(v1_ : & 'a mut [f64], v2_ : & 'a mut [f64], idx : & 'a[usize], x :
-            & 'a[f64], tangent_x_ : & 'a[f64], x_len_ : usize, idx_len_ : usize) ->
-            (bool, bool, bool)
-        )
+            & 'a[f64], tangent_x_ : & 'a[f64], inside_ : usize) -> ()
+        );
+    }
+    ///What lies before and behind the interior.
+    fn compute_v1_and_v2_ends(
+        v1_: &mut [f64],
+        v2_: &mut [f64],
+        idx: &[usize],
+        x: &[f64],
+        tangent_x_: &[f64],
+        idx_len_: usize,
+        inside_: usize,
+    ) {
+        let v1_ = &mut v1_[..idx_len_];
+        let v2_ = &mut v2_[..idx_len_];
+        for i in (0..idx_len_.min(1)).chain((inside_ + 1).min(idx_len_)..idx_len_) {
+            let t1_ = i > 0;
+            let idx_2_ = idx.get(i.saturating_sub(1)).copied().unwrap_or(0);
+            let idx_3_ = idx[i];
+            let x_2_ = x.get(idx_3_).copied().unwrap_or(0.0);
+            let t2_ = if t1_ {
+                0.5 * (x_2_ + x.get(idx_2_).copied().unwrap_or(0.0))
+            } else {
+                x_2_
+            };
+            let t3_ = tangent_x_.get(idx_3_).copied().unwrap_or(0.0);
+            let t4_ = if t1_ {
+                (t3_ + tangent_x_.get(idx_2_).copied().unwrap_or(0.0)) * 0.5
+            } else {
+                t3_
+            };
+            v1_[i] = t2_;
+            v2_[i] = t4_;
+        }
     }
     let x_data_ = ::ad::runtime::kernel::contiguous(x);
     let idx_data_ = ::ad::runtime::kernel::contiguous(idx);
@@ -329,17 +377,7 @@ fn smooth_jvp(
         tangent_x_len_, x_len_
     );
     let idx_len_ = idx.shape()[0];
-    let mut v1_ = ::std::vec![0.0; idx_len_];
-    let mut v2_ = ::std::vec![0.0; idx_len_];
-    let (c2_, c3_, c4_) = compute_c2_and_c3(
-        &mut v1_,
-        &mut v2_,
-        &idx_data_,
-        &x_data_,
-        &tangent_x_data_,
-        x_len_,
-        idx_len_,
-    );
+    let (c2_, c3_, c4_) = compute_c2_and_c3(&idx_data_, x_len_, idx_len_);
     if !c2_ {
         ::ad::runtime::reached::panic_because(
             &|| {
@@ -371,6 +409,28 @@ fn smooth_jvp(
             ),
         )
     }
+    let mut v1_ = ::std::vec![0.0; idx_len_];
+    let mut v2_ = ::std::vec![0.0; idx_len_];
+    let inside_ = idx_len_.saturating_sub(1);
+    if inside_ > 0 {
+        compute_v1_and_v2(
+            &mut v1_,
+            &mut v2_,
+            &idx_data_,
+            &x_data_,
+            &tangent_x_data_,
+            inside_,
+        );
+    }
+    compute_v1_and_v2_ends(
+        &mut v1_,
+        &mut v2_,
+        &idx_data_,
+        &x_data_,
+        &tangent_x_data_,
+        idx_len_,
+        inside_,
+    );
     (
         ::ad::runtime::kernel::assemble([idx_len_], v1_),
         ::ad::runtime::kernel::assemble([idx_len_], v2_),
