@@ -119,7 +119,12 @@ pub(super) fn scatter_item(g: &Graph, kernel: &mut Kernel<'_>, (t, out): (Term, 
 pub(super) fn masked(g: &Graph, kernel: &Kernel<'_>, items: &mut [Item]) -> Option<Id> {
     let mut mask = None;
     for item in &*items {
-        let Item::Fold { out, fold: Fold::Sum, value, .. } = item else { return None };
+        let (Item::Fold { out, fold: Fold::Sum, value, .. }
+        | Item::Scatter { out, put: Put::Add, value, .. }
+        | Item::Block { out, put: Put::Add, value, .. }) = item
+        else {
+            return None;
+        };
         let Op::If(c, _, zero) = kernel.node(*value).op else { return None };
         let nothing = matches!(kernel.node(zero).op, Op::Lit(Lit::Real(_, bits)) if f64::from_bits(bits) == 0.0);
         let outer = (1..kernel.loops.len()).contains(&usize::from(kernel.node(c).level));
@@ -128,13 +133,16 @@ pub(super) fn masked(g: &Graph, kernel: &Kernel<'_>, items: &mut [Item]) -> Opti
         }
         mask = Some(c);
     }
-    let about = items.iter().find_map(|i| if let Item::Fold { out, .. } = i { Some(out.index()) } else { None })?;
+    let about = items.iter().find_map(|i| match i {
+        Item::Fold { out, .. } | Item::Scatter { out, .. } | Item::Block { out, .. } => Some(out.index()),
+        _ => None,
+    })?;
     let under = || "to nothing where a condition on the outer indices is false".into();
     if mask.is_none() || !choose(Kind::LoopBounds, (about, 1), true, under) {
         return None;
     }
     for item in items {
-        if let Item::Fold { value, .. } = item
+        if let Item::Fold { value, .. } | Item::Scatter { value, .. } | Item::Block { value, .. } = item
             && let Op::If(_, a, _) = kernel.node(*value).op
         {
             *value = a;

@@ -154,6 +154,7 @@ impl Nest<'_, '_> {
                 let begins = self.depth - reduced.iter().rev().take_while(|r| **r).count();
                 (v + 1..self.depth - 1).contains(&begins)
             }
+            Item::Scatter { .. } | Item::Block { .. } => false,
             _ => true,
         });
         if self.flat || v + 1 >= self.depth || self.level(end) > v || between {
