@@ -1,6 +1,7 @@
 //! The cases of `gradients.rs` in the mode `unf`: each is compared with the value and the
 //! derivative of the file, in every memory layout.
 
+#[allow(dead_code, reason = "only `gradients.rs` compares the names of all cases")]
 mod cases;
 mod layouts;
 

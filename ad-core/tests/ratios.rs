@@ -15,7 +15,8 @@
 //!
 //! Kernels and the methods of ndarray are counted as the loops that they are (`ratios/counting`).
 //!
-//! `AD_ONLY=name` counts only the programs whose names contain this text.
+//! `AD_ONLY=name` counts only the programs whose names contain this text. `AD_MODE=name` counts
+//! another algorithm than the default one.
 
 #[path = "ratios/collect.rs"]
 mod collect;
@@ -62,6 +63,16 @@ const SAVED: [(&str, f64); 8] = [
     ("parts_from_behind", 12.0),
 ];
 
+/// The arguments of the attribute.
+fn attribute() -> proc_macro2::TokenStream {
+    std::env::var("AD_MODE").map_or_else(|_| proc_macro2::TokenStream::new(), |mode| quote::quote!(mode = #mode))
+}
+
+/// Whether the algorithm takes a program. The default one takes all of them.
+fn taken(item: &proc_macro2::TokenStream) -> bool {
+    attribute().is_empty() || ad_core::expansion(attribute(), item.clone()).errors.is_empty()
+}
+
 /// Whether a program of this name is counted.
 fn wanted(name: &str) -> bool {
     std::env::var("AD_ONLY").map_or(true, |only| name.contains(&only))
@@ -71,10 +82,10 @@ fn wanted(name: &str) -> bool {
 fn gradients_cost_a_fixed_number_of_times_the_function() {
     let all =
         [programs::all(), kinds::all(), shapes::all(), stacks::all(), seldom::all(), recursive::all(), table::all()];
-    let programs: Vec<_> = all.into_iter().flatten().filter(|p| wanted(p.name)).collect();
+    let programs: Vec<_> = all.into_iter().flatten().filter(|p| wanted(p.name) && taken(&p.item)).collect();
     let (mut lib, mut main) = (String::from(count::PRELUDE), String::from("use ratios::*;\nfn main() {\n"));
     for p in &programs {
-        let expansion = ad_core::expansion(proc_macro2::TokenStream::new(), p.item.clone());
+        let expansion = ad_core::expansion(attribute(), p.item.clone());
         assert!(expansion.errors.is_empty(), "{}: {:?}", p.name, expansion.errors);
         lib.push_str(&count::instrumented(expansion.tokens, p.name, count::GRADIENT));
         for n in p.sizes {
@@ -108,7 +119,7 @@ fn collected_gradients_cost_a_fixed_number_of_times_the_function() {
     main.push_str("fn main() {\nquiet();\n");
     let mut counted = Vec::new();
     for p in &programs {
-        let expansion = ad_core::expansion(proc_macro2::TokenStream::new(), p.item.clone());
+        let expansion = ad_core::expansion(attribute(), p.item.clone());
         // Tests of messages.
         if !expansion.errors.is_empty() {
             continue;

@@ -37,11 +37,11 @@ impl Saving {
 
 impl Mode {
     /// Every algorithm that a user may ask for.
-    pub const ALL: &[Mode] = &[Mode::DualArrays, Mode::Unf];
+    pub const ALL: &[Mode] = &[Mode::DualArrays, Mode::Unf, Mode::Chad];
 
     /// The algorithms some of whose derivatives are still wrong. The attribute refuses them, and
     /// tests of their own run them.
-    pub const UNFINISHED: &[Mode] = &[Mode::Chad];
+    pub const UNFINISHED: &[Mode] = &[];
 
     /// The name of the mode that reads no body: numbers record what a function does (DN). It is no
     /// algorithm over terms, so it is none of the modes above.

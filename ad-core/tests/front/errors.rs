@@ -23,9 +23,9 @@ fn attribute() {
         = help: did you mean `grad`?"#]],
     );
     attr_says(
-        quote!(aux, mode = "chad"),
+        quote!(aux, mode = "reverse"),
         expect![[r#"
-            the mode `chad` is not supported yet
+            there is no mode `reverse`
             = help: remove the mode, or write `mode = "dual_arrays"`
 
             `aux` requires a function that returns a pair of one real number and further values, not `f64`

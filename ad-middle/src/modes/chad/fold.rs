@@ -10,10 +10,11 @@
 //! but for a loop in a step that carries arrays: the states of all its steps would be saved for
 //! each step around it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ad_ir::analysis::guards::Guard;
 use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
+use ad_ir::prim::Prim;
 use ad_ir::sorted::SortedMap;
 
 use super::cotangent::Ct;
@@ -133,7 +134,7 @@ impl Steps {
 
     /// The row of an array. If all rows are equal, it is captured.
     fn row(&mut self, g: &mut Graph, array: Term) -> Term {
-        if let Node::Prim(ad_ir::prim::Prim::Replicate(axes), args) = g.node(array).clone()
+        if let Node::Prim(Prim::Replicate(axes), args) = g.node(array).clone()
             && axes.first() == Some(&0)
         {
             let rest: Vec<u8> = axes[1..].iter().map(|a| a - 1).collect();
@@ -191,9 +192,9 @@ impl Steps {
     }
 
     /// The leaves that the results read.
-    fn read(&self, g: &Graph) -> std::collections::HashSet<Term> {
-        let leaves: std::collections::HashSet<Term> = self.outside.iter().map(|o| o.0).collect();
-        let (mut stack, mut seen) = (self.results.clone(), std::collections::HashSet::new());
+    fn read(&self, g: &Graph) -> HashSet<Term> {
+        let leaves: HashSet<Term> = self.outside.iter().map(|o| o.0).collect();
+        let (mut stack, mut seen) = (self.results.clone(), HashSet::new());
         while let Some(t) = stack.pop() {
             if seen.insert(t) && !leaves.contains(&t) {
                 g.node(t).for_each_child(|c| stack.push(c));

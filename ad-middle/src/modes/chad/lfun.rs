@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use ad_ir::ir::{Graph, Term, Type, Var};
+use ad_ir::ir::{Term, Type, Var};
 
 use super::fold::Fold;
 use crate::modes::operation::Operation;
@@ -108,12 +108,8 @@ impl Lets {
     }
 }
 
-/// Whether `D(type)2` is not the unit type.
-pub(super) fn has_cotangents(g: &Graph, t: Term) -> bool {
-    is_real(g.ty(t))
-}
-
-/// Whether derivatives may flow through a value of this type.
+/// Whether derivatives may flow through a value of this type: whether `D(type)2` is not the unit
+/// type.
 pub(super) fn is_real(ty: &Type) -> bool {
     match ty {
         Type::Array(elem, _) => elem.is_real(),

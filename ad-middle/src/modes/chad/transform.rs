@@ -15,7 +15,7 @@ use ad_ir::analysis::sizes::Sizes;
 use ad_ir::ir::{Graph, Node, Put, Scan, Term, Type, Var, flatten};
 use ad_ir::prim::Prim;
 
-use super::lfun::{Bound, Elements, LFun, Lets, Variable, has_cotangents};
+use super::lfun::{Bound, Elements, LFun, Lets, Variable, is_real};
 use super::{Refusal, fold};
 use crate::modes::operation::operation;
 use crate::passes::bulk;
@@ -129,7 +129,7 @@ impl<'g> Transform<'g> {
             self.refused.push((t, Refusal::Call));
             return (primal, LFun::Zero);
         }
-        if !reads_active || !has_cotangents(self.g, t) {
+        if !reads_active || !is_real(self.g.ty(t)) {
             return (primal, LFun::Zero);
         }
         let all = || read.iter().map(|k| k.unwrap_or(usize::MAX)).collect::<Vec<usize>>();
@@ -204,7 +204,7 @@ impl<'g> Transform<'g> {
                 continue;
             }
             match self.g.node(t) {
-                Node::Scan(_) if has_cotangents(self.g, t) => found = true,
+                Node::Scan(_) if is_real(self.g.ty(t)) => found = true,
                 node => node.for_each_child(|c| stack.push(c)),
             }
         }

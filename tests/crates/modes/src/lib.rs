@@ -9,6 +9,12 @@ pub fn unf(options: TokenStream, item: TokenStream) -> TokenStream {
     in_mode("unf", options, item)
 }
 
+/// `#[differentiate(mode = "chad", ..)]`.
+#[proc_macro_attribute]
+pub fn chad(options: TokenStream, item: TokenStream) -> TokenStream {
+    in_mode("chad", options, item)
+}
+
 fn in_mode(mode: &str, options: TokenStream, item: TokenStream) -> TokenStream {
     let mut all = TokenStream::from_iter([
         TokenTree::Ident(Ident::new("mode", Span::call_site())),

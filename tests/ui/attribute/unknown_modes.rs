@@ -1,8 +1,8 @@
-//! Modes that are planned and not supported yet are refused by name, all at once.
+//! Modes that do not exist are refused by name, all at once.
 
 use ad::prelude::*;
 
-#[differentiate(grad, mode = "chad")]
+#[differentiate(grad, mode = "reverse")]
 fn f(x: f64) -> f64 {
     x * x
 }
