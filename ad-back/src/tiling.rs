@@ -177,8 +177,8 @@ impl Former<'_> {
             }
         }
         let best = best.filter(|(run, private)| self.pays(run, private));
-        // Without a scatter, the arrays of a sequence overwrite each other, and nests over all items
-        // are as good.
+        // Without a scatter, the arrays of a sequence overwrite each other, and nests over all
+        // items are as good.
         let scatters = |run: &Run| {
             let whole = |s: &usize| if let Work::Whole(t) = self.plan.steps[*s].work { Some(t) } else { None };
             run.steps.iter().filter_map(whole).any(|t| matches!(self.g.node(t), Node::Scatter { .. }))
