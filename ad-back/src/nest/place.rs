@@ -16,11 +16,11 @@ impl Nest<'_, '_> {
         let mut scalars: Vec<Term> = Vec::new();
         for item in self.items {
             match item {
-                Item::Store { out: Some(t), .. } | Item::Scatter { out: t, .. } | Item::Block { out: t, .. } => {
-                    // Several scatters add to one array.
-                    if !self.args.contains(&Arg::Out(*t)) {
-                        self.args.push(Arg::Out(*t));
-                    }
+                // Several scatters may add to one array.
+                Item::Store { out: Some(t), .. } | Item::Scatter { out: t, .. } | Item::Block { out: t, .. }
+                    if !self.args.contains(&Arg::Out(*t)) =>
+                {
+                    self.args.push(Arg::Out(*t));
                 }
                 Item::Fold { out, .. } if self.g.rank(*out) > 0 => self.args.push(Arg::Out(*out)),
                 _ => {}
