@@ -1,6 +1,8 @@
 //! Sums over many items that look rows up in tables, in more than one block of items: the gradient
 //! of all items is the sum of the gradients of their parts, and agrees with difference quotients.
 
+#![allow(clippy::needless_range_loop, reason = "users write loops over indices")]
+
 use ad::prelude::*;
 
 /// Numbers that look random, between -1 and 1.

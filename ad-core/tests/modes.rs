@@ -300,8 +300,10 @@ fn calls_that_return_arrays_are_refused_by_name() {
         }
     };
     let annotated = |mode| {
-        let read = front::read(quote!(grad), item.clone(), &OuterDefinitions::default());
-        Program { mode, ..read.ok().expect("a program").program }
+        let Ok(read) = front::read(quote!(grad), item.clone(), &OuterDefinitions::default()) else {
+            panic!("a program")
+        };
+        Program { mode, ..read.program }
     };
     for mode in all_modes().filter(|&mode| mode != Mode::default()) {
         let prepared = pipeline::prepare(annotated(mode), None);
