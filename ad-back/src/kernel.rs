@@ -357,12 +357,7 @@ impl<'a> Kernel<'a> {
             return Ok(match prim {
                 Prim::Select => self.choose(args[0], args[1], args[2]),
                 Prim::StopGradient | Prim::UnknownOrder | Prim::Checkpoint => args[0],
-                // rustc warns about a comparison that no unsigned value, or each of them,
-                // satisfies.
-                Prim::Compare(op) if self.is_unsigned(args[0]) && self.trivial(*op, args[0], args[1]).is_some() => {
-                    let value = self.trivial(*op, args[0], args[1]).unwrap_or_default();
-                    self.op(Op::Lit(Lit::Bool(value)))
-                }
+                Prim::Compare(op) if self.is_unsigned(args[0]) => self.compare(*op, args[0], args[1]),
                 Prim::And => self.both(args[0], args[1]),
                 _ => self.op(Op::Prim(prim.clone(), args.into())),
             });
@@ -453,12 +448,12 @@ impl<'a> Kernel<'a> {
             let offset = self.arith(IntOp::Sub, high, low);
             let size = self.usize(i128::from(steps[k].unsigned_abs()));
             if self.int(low) != Some(0) {
-                let reached = self.op(Op::Prim(Prim::Compare(Cmp::Ge), [high, low].into()));
+                let reached = self.compare(Cmp::Ge, high, low);
                 inside = self.both(inside, reached);
             }
             if self.int(size) != Some(1) {
                 let (rest, zero) = (self.arith(IntOp::Rem, offset, size), self.usize(0));
-                let hit = self.op(Op::Prim(Prim::Compare(Cmp::Eq), [rest, zero].into()));
+                let hit = self.compare(Cmp::Eq, rest, zero);
                 inside = self.both(inside, hit);
             }
             let i = self.arith(IntOp::Div, offset, size);
@@ -466,7 +461,7 @@ impl<'a> Kernel<'a> {
             if !covered {
                 let short = match self.int(lens[k]) {
                     Some(0) => self.op(Op::Lit(Lit::Bool(false))),
-                    _ => self.op(Op::Prim(Prim::Compare(Cmp::Lt), [i, lens[k]].into())),
+                    _ => self.compare(Cmp::Lt, i, lens[k]),
                 };
                 inside = self.both(inside, short);
             }
@@ -482,9 +477,13 @@ impl<'a> Kernel<'a> {
         matches!(self.node(id).elem, Elem::Int(ty) if ty.range().0 == 0)
     }
 
-    /// The constant value of a comparison of unsigned values, if it has one.
-    fn trivial(&self, op: Cmp, a: Id, b: Id) -> Option<bool> {
-        unsigned_comparison(op, self.int(a), self.int(b))
+    /// A comparison of unsigned values. It is a constant if no value, or each of them, satisfies
+    /// it; rustc would warn about it.
+    fn compare(&mut self, op: Cmp, a: Id, b: Id) -> Id {
+        match unsigned_comparison(op, self.int(a), self.int(b)) {
+            Some(value) => self.op(Op::Lit(Lit::Bool(value))),
+            None => self.op(Op::Prim(Prim::Compare(op), [a, b].into())),
+        }
     }
 
     pub(super) fn both(&mut self, a: Id, b: Id) -> Id {

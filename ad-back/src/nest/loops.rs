@@ -117,14 +117,21 @@ impl Nest<'_, '_> {
         let post = std::mem::take(&mut self.post[level]);
         let mut code = quote!(#code #post);
         if level + 1 == self.depth {
-            if let Some(test) = self.row_test()? {
-                let rows = std::mem::take(&mut self.under_test);
-                code = quote!(if #test { #rows #code });
-            }
-            if let (Some(c), None) = (self.mask, self.shortened) {
-                let c = self.value(c)?.tokens;
-                code = quote!(if #c { #code });
-            }
+            let mask = self.mask.filter(|_| self.shortened.is_none());
+            let mask = mask.map(|c| self.value(c)).transpose()?;
+            let rows = std::mem::take(&mut self.under_test);
+            code = match (mask, self.row_test()?) {
+                (Some(mask), Some(test)) => {
+                    let mask = mask.at(prec::AND);
+                    quote!(if #mask && #test { #rows #code })
+                }
+                (Some(mask), None) => {
+                    let mask = mask.tokens;
+                    quote!(if #mask { #rows #code })
+                }
+                (None, Some(test)) => quote!(if #test { #rows #code }),
+                (None, None) => quote!(#rows #code),
+            };
         }
         let code = quote!(#pre #code);
         let Some(v) = level.checked_sub(1) else { return Ok(code) };
