@@ -27,4 +27,5 @@ fn every_case_is_here_or_left_out() {
         let second = SECOND.contains(&id.as_str());
         assert_eq!(second, include_str!("second.rs").contains(&quoted), "{id} in tests/second.rs");
     }
+    assert_eq!(cases::taken().iter().sum::<usize>(), 116, "the numbers in the tests of other modes change too");
 }

@@ -291,7 +291,7 @@ fn refused_by_mode(prepared: &Prepared) -> Option<Diags> {
     let range = program.places.get(loc).map_or_else(SrcRange::call_site, |place| place.range);
     let usual = format!("mode = \"{}\"", Mode::default().name());
     let mut diags = Diags::new();
-    diags.push(range, catalogue::mode_later(program.mode.name(), &format!("for {}", why.what()), &usual));
+    diags.push(range, catalogue::mode_refuses(program.mode.name(), why.what(), &usual));
     Some(diags)
 }
 

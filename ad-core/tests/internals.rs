@@ -3,18 +3,11 @@
 //!
 //! A block whose fence says `worked: <section>` contains that section of the record (`AD_DUMP`) of
 //! the last Rust function above it; `worked: code of <function>` contains the generated code of
-//! that function. A function whose fence says `rust in mode <name>` is differentiated by that
-//! algorithm, which the attribute may refuse. `UPDATE_EXPECT=1 cargo test -p ad-core --test
-//! internals` rewrites the blocks.
-
-mod common;
+//! that function. `UPDATE_EXPECT=1 cargo test -p ad-core --test internals` rewrites the blocks.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use ad_core::descriptor::GRAD;
-use ad_core::pipeline::{self, Log};
-use common::modes;
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 
@@ -52,18 +45,6 @@ fn record(source: &str, turn: usize) -> Record {
     let text = read(&folder.join(format!("{name}.txt")));
     let _ = std::fs::remove_dir_all(&folder);
     Record { sections: sections(&text), written: written(expansion.tokens) }
-}
-
-/// The record of a function's gradient by an algorithm that the attribute refuses.
-fn record_of_mode(source: &str, name: &str) -> Record {
-    let mut item: syn::ItemFn = syn::parse_str(source).unwrap_or_else(|e| panic!("{e} in\n{source}"));
-    let attribute = item.attrs.pop().and_then(|a| a.meta.require_list().map(|list| list.tokens.clone()).ok());
-    let mode = modes::all_modes().find(|mode| mode.name() == name).unwrap_or_else(|| panic!("no mode {name}"));
-    let program = modes::program(&attribute.unwrap_or_default(), &item.to_token_stream(), mode).expect("a program");
-    let mut log = Log::default();
-    let mut prepared = pipeline::prepare(program, Some(&mut log));
-    let _ = pipeline::derive(&mut prepared, &GRAD, Some(&mut log));
-    Record { sections: sections(&log.text()), written: BTreeMap::new() }
 }
 
 fn sections(text: &str) -> BTreeMap<String, String> {
@@ -110,8 +91,6 @@ fn worked(text: &str, turn: &mut usize) -> (String, usize) {
             if fence == "rust" {
                 *turn += 1;
                 source = Some(record(&block.join("\n"), *turn));
-            } else if let Some(mode) = fence.strip_prefix("rust in mode ") {
-                source = Some(record_of_mode(&block.join("\n"), mode));
             }
             out.extend(block.into_iter().map(String::from));
         }

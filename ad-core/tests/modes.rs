@@ -14,7 +14,7 @@ use ad_core::mode::{Mode, Refusal};
 use ad_core::pipeline::{self, Log};
 use ad_core::program::{Check, Program};
 use ad_oracle::interp::{Data, Interp, Value};
-use common::modes::{all_modes, program};
+use common::modes::program;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::Item;
@@ -139,7 +139,7 @@ fn the_modes_agree_on_the_functions_of_the_tests() {
         let one = |mode| catch_unwind(AssertUnwindSafe(|| made(attr, item, mode)));
         let Ok(Some(Made::Numbers(expected))) = one(Mode::default()) else { continue };
         taken[0] += 1;
-        for (k, mode) in all_modes().enumerate().skip(1) {
+        for (k, mode) in Mode::ALL.iter().copied().enumerate().skip(1) {
             match one(mode) {
                 Ok(Some(Made::Numbers(found))) => {
                     taken[k] += 1;
@@ -156,7 +156,7 @@ fn the_modes_agree_on_the_functions_of_the_tests() {
             }
         }
     }
-    let counts: Vec<(&str, usize)> = all_modes().zip(&taken).map(|(mode, &n)| (mode.name(), n)).collect();
+    let counts: Vec<(&str, usize)> = Mode::ALL.iter().zip(&taken).map(|(mode, &n)| (mode.name(), n)).collect();
     println!("{counts:?} of {} functions", programs.len());
     assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
     for (&(name, found), &(_, before)) in counts.iter().zip(TAKEN) {
@@ -185,11 +185,11 @@ fn the_derivations_differ() {
         };
         log.stages.iter().filter(of).map(|s| s.1.clone()).collect::<String>()
     };
-    let all: Vec<String> = all_modes().map(stages).collect();
+    let all: Vec<String> = Mode::ALL.iter().copied().map(stages).collect();
     for (k, one) in all.iter().enumerate() {
         assert!(all[..k].iter().all(|other| one != other), "two derivations are equal:\n{one}");
     }
-    let unf = all_modes().position(|mode| mode == Mode::Unf).expect("the mode");
+    let unf = Mode::ALL.iter().position(|&mode| mode == Mode::Unf).expect("the mode");
     assert!(all[unf].contains("build1"), "this mode differentiates builds:\n{}", all[unf]);
 }
 
@@ -210,7 +210,7 @@ fn chain(n: usize) -> TokenStream {
 /// function do, although the context grows too.
 #[test]
 fn a_variable_does_not_cost_its_context() {
-    for mode in all_modes() {
+    for &mode in Mode::ALL {
         let terms = |n: usize| {
             let program = program(&quote!(grad), &chain(n), mode).expect("a program");
             let (mut g, roots) = (program.graph.clone(), program.result.terms());
@@ -272,7 +272,9 @@ fn the_modes_agree_on_programs_that_one_of_them_had_wrong() {
         },
     ];
     for item in found {
-        let all: Vec<Vec<Vec<f64>>> = all_modes()
+        let all: Vec<Vec<Vec<f64>>> = Mode::ALL
+            .iter()
+            .copied()
             .map(|mode| match made(&quote!(vjp, jvp), &item, mode) {
                 Some(Made::Numbers(numbers)) => numbers,
                 _ => panic!("{} makes no numbers of {item}", mode.name()),
@@ -305,7 +307,7 @@ fn calls_that_return_arrays_are_refused_by_name() {
         };
         Program { mode, ..read.program }
     };
-    for mode in all_modes().filter(|&mode| mode != Mode::default()) {
+    for mode in Mode::ALL.iter().copied().filter(|&mode| mode != Mode::default()) {
         let prepared = pipeline::prepare(annotated(mode), None);
         assert!(matches!(prepared.refused, Some((_, Refusal::Call))), "{}: {:?}", mode.name(), prepared.refused);
     }

@@ -181,10 +181,8 @@ fn mode(option: &Other, meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &m
         attr.mode = mode;
     } else if name == Mode::UNREAD {
         attr.unread = Some(range);
-    } else if Mode::refused().any(|refused| refused == name) {
-        diags.push(range, catalogue::mode_later(&name, "yet", &usual));
     } else {
-        let all = Mode::ALL.iter().map(|mode| mode.name()).chain(Mode::refused()).chain([Mode::UNREAD]);
+        let all = Mode::ALL.iter().map(|mode| mode.name()).chain([Mode::UNREAD]);
         diags.push(range, catalogue::unknown_mode(&name, suggest(&name, all), &usual));
     }
 }

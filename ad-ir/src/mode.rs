@@ -39,10 +39,6 @@ impl Mode {
     /// Every algorithm that a user may ask for.
     pub const ALL: &[Mode] = &[Mode::DualArrays, Mode::Unf, Mode::Chad];
 
-    /// The algorithms some of whose derivatives are still wrong. The attribute refuses them, and
-    /// tests of their own run them.
-    pub const UNFINISHED: &[Mode] = &[];
-
     /// The name of the mode that reads no body: numbers record what a function does (DN). It is no
     /// algorithm over terms, so it is none of the modes above.
     pub const UNREAD: &str = "dual_numbers";
@@ -55,11 +51,6 @@ impl Mode {
             Mode::Unf => "unf",
             Mode::Chad => "chad",
         }
-    }
-
-    /// The names of the algorithms that the attribute refuses.
-    pub fn refused() -> impl Iterator<Item = &'static str> {
-        Mode::UNFINISHED.iter().map(|mode| mode.name())
     }
 
     /// The algorithm of this name, if a user may ask for it.

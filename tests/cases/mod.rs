@@ -42,6 +42,17 @@ pub const SOURCES: [&str; 11] = [
 static CASES: LazyLock<Vec<Value>> =
     LazyLock::new(|| serde_json::from_str(include_str!("../data/gradients.json")).expect("the file of cases"));
 
+/// How many annotated functions of the cases run in the mode of a test, and how many in the default
+/// mode whatever the test is, since other modes do not take them.
+pub fn taken() -> [usize; 2] {
+    let mut found = [0; 2];
+    for source in SOURCES {
+        let own = source.contains("use super::{Case, differentiate};");
+        found[usize::from(!own)] += source.matches("\n#[differentiate").count();
+    }
+    found
+}
+
 /// The names of all cases.
 pub fn ids() -> impl Iterator<Item = String> {
     CASES.iter().map(|case| case["id"].as_str().expect("a name").to_owned())

@@ -9,7 +9,7 @@ use super::super::items::{Fold, Item, items, members, scatter_item};
 use super::super::kernel::{Id, Kernel, Op, operands};
 use super::super::plan::{ItemAxis, Plan};
 use super::super::split::prefix;
-use super::layout::{axis_of, is_over, leads, rotate};
+use super::layout::{arrange, axis_of, is_over, leads};
 use ad_ir::ir::{Graph, Node, Put, Term};
 
 /// A nest over items with its loops in the order that a block has: items last.
@@ -41,24 +41,20 @@ pub(in super::super) fn blocked<'a>(
     (step, fused_scatters): (usize, &SortedMap<Term, Term>),
 ) -> Option<Blocked<'a>> {
     let axis = axis_of(domain, n)?;
-    let last = to == ItemAxis::Last;
-    if !last && axis > 0 {
-        return None;
-    }
-    if terms.iter().any(|t| plan.stencils.contains(t)) {
+    let first = to == ItemAxis::First;
+    if (first && axis > 0) || terms.iter().any(|t| plan.stencils.contains(t)) {
         return None;
     }
     let mut loops = domain.to_vec();
-    if last {
-        rotate(&mut loops, axis);
-    }
+    arrange(to, &mut loops, axis);
     let mut kernel = Kernel::new(g, plan, hints, loops, members(g, terms));
     let natural = kernel.identity().to_vec();
-    let item = if last { *natural.last()? } else { *natural.first()? };
+    // The loop of each axis of the domain.
+    let mut axes: Vec<usize> = (0..natural.len()).collect();
+    arrange(to, &mut axes, axis);
     let mut identity = natural.clone();
-    if last {
-        identity[axis..].rotate_right(1);
-    }
+    axes.iter().zip(&natural).for_each(|(&axis, &own)| identity[axis] = own);
+    let item = identity[axis];
     kernel.set_identity(identity.clone());
     let (mut items, mut outs) = items(g, plan, &mut kernel, (domain, &identity), terms, step).ok()?;
     kernel.set_identity(natural.clone());
@@ -81,9 +77,7 @@ pub(in super::super) fn blocked<'a>(
                     return None;
                 }
                 *added = over_items;
-                if last {
-                    rotate(reduced, axis);
-                }
+                arrange(to, reduced, axis);
             }
             Item::Scatter { .. } | Item::Block { .. } => return None,
         }
@@ -105,10 +99,8 @@ pub(in super::super) fn blocked<'a>(
                     if at > 0 {
                         inner.push(*buf);
                     }
-                    if last {
-                        rotate(sizes, at);
-                        rotate(ix, at);
-                    }
+                    arrange(to, sizes, at);
+                    arrange(to, ix, at);
                 } else if read.contains(&item) || sizes.contains(&n) || g.shape(*buf).contains(&n) {
                     return None;
                 }
@@ -118,7 +110,7 @@ pub(in super::super) fn blocked<'a>(
         }
     }
     // In rows that end early, a block would have to begin with zeros.
-    if !last && (!inner.is_empty() || prefix(&kernel, &items, true).is_some()) {
+    if first && (!inner.is_empty() || prefix(&kernel, &items, true).is_some()) {
         return None;
     }
     Some(Blocked { kernel, items, outs, leading, inner })

@@ -3,6 +3,7 @@
 
 use ad_ir::sorted::SortedMap;
 
+use super::super::plan::ItemAxis;
 use ad_ir::ir::{Graph, Term};
 
 /// The axis of the items, if the sizes have exactly one.
@@ -29,9 +30,13 @@ pub(in super::super) fn row_of(g: &Graph, t: Term, n: Term) -> Vec<Term> {
     row
 }
 
-/// Puts the entry of the items' axis last.
-pub(super) fn rotate<T>(entries: &mut [T], axis: usize) {
-    entries[axis..].rotate_left(1);
+/// Moves the entry of the items' axis to where a block has it. Items that come first are there
+/// already.
+pub(super) fn arrange<T>(to: ItemAxis, entries: &mut [T], axis: usize) {
+    match to {
+        ItemAxis::First => {}
+        ItemAxis::Last => entries[axis..].rotate_left(1),
+    }
 }
 
 /// The number of scalars that an item has in memory, as products of sizes.

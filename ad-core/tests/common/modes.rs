@@ -165,11 +165,6 @@ impl Derivative for GradientsAlone {
     }
 }
 
-/// Every algorithm, the unfinished ones last.
-pub fn all_modes() -> impl Iterator<Item = Mode> {
-    Mode::ALL.iter().chain(Mode::UNFINISHED).copied()
-}
-
 /// The program of a function that needs no other definition, and calls no other routine.
 pub fn program(attr: &TokenStream, item: &TokenStream, mode: Mode) -> Option<Program> {
     let annotated = front::read(attr.clone(), item.clone(), &OuterDefinitions::default()).ok()?;

@@ -51,9 +51,9 @@ pub fn malformed_option(name: &str, form: &str) -> Message {
 }
 
 /// `usual`: the option with the default mode. It has the same meaning in the functions below.
-/// `what`: `yet`, or `for ..` with what an algorithm does not take ([`crate::mode::Refusal`]).
-pub fn mode_later(mode: &str, what: &str, usual: &str) -> Message {
-    message(format!("the mode `{mode}` is not supported {what}")).help(format!("remove the mode, or write `{usual}`"))
+/// `what`: what an algorithm does not take ([`crate::mode::Refusal`]).
+pub fn mode_refuses(mode: &str, what: &str, usual: &str) -> Message {
+    message(format!("the mode `{mode}` is not supported for {what}")).help(format!("remove the mode, or write `{usual}`"))
 }
 
 pub fn unknown_mode(mode: &str, near: Option<&str>, usual: &str) -> Message {

@@ -264,3 +264,17 @@ fn is_polynomial(g: &Graph, f: Term) -> bool {
     }
     false
 }
+
+/// The row of an array at an index in range. The row of a build is its body, and that of equal rows
+/// is one of them (UNF section 5.1).
+pub(crate) fn row(g: &mut Graph, array: Term, var: Var) -> Term {
+    let at = g.mk(Node::Var(var));
+    match g.node(array).clone() {
+        Node::Build { var: own, body, .. } => g.subst_vars(body, &[(own, at)]),
+        Node::Prim(Prim::Replicate(axes), args) if axes.first() == Some(&0) => {
+            let rest: Vec<u8> = axes[1..].iter().map(|a| a - 1).collect();
+            g.replicate_axes(args[0], &rest, &args[2..])
+        }
+        _ => g.index(array, &[at]),
+    }
+}

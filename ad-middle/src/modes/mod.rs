@@ -23,20 +23,30 @@
 //! reads the name of the mode, the program stores the mode, and [`derivative`] calls it.
 //! `tests/common/modes.rs` runs the tests of meaning over [`Mode::ALL`].
 
+mod as_loops;
 mod chad;
 pub(crate) mod condition;
 pub(crate) mod cotangent;
 mod dual_arrays;
+mod fold;
+mod forms;
 pub(crate) mod linear;
 mod one_hot;
 mod operation;
 mod partials;
+mod saved;
 mod unf;
 pub mod unit_vectors;
 
+use std::collections::HashMap;
+
+use ad_ir::analysis::once;
+use ad_ir::analysis::sizes::Sizes;
 use ad_ir::ir::{Graph, Term};
 use ad_ir::mode::Mode;
 pub use ad_ir::mode::Refusal;
+
+use crate::passes::rewrite::Rewriter;
 
 /// The derivative of some roots with respect to some inputs. An implementation overrides at least
 /// one of `tangents` and `gradients`.
@@ -113,6 +123,13 @@ pub fn takes_builds(mode: Mode) -> bool {
         Mode::DualArrays => false,
         Mode::Unf | Mode::Chad => true,
     }
+}
+
+/// Other terms of a function, rewritten to read these terms in place of those that they stand for.
+fn reading(g: &mut Graph, others: &[Term], loops: &HashMap<Term, Term>) -> Vec<Term> {
+    // Sizes are parts of types, so their terms do not change.
+    let fixed = once::<Sizes>(g, others);
+    Rewriter::new(&fixed).run(g, others, |_, t, _| loops.get(&t).copied())
 }
 
 /// The rewritten roots and their tangents, given tangents of inputs.

@@ -124,7 +124,7 @@ impl Rewrite for Unroll<'_> {
         let node = self.g.node_rc(t);
         if self.g.free(t).is_empty()
             && !self.g.is_open(t)
-            && let Some(shape) = self.small(t)
+            && let Some(shape) = small_sizes(self.g, t)
             && let Some((rule, parts)) = self.rule(t, &node, &shape)
         {
             debug_assert_eq!(parts.len(), shape.iter().product::<usize>(), "{node:?}");
@@ -141,14 +141,14 @@ impl Rewrite for Unroll<'_> {
     }
 }
 
-impl Unroll<'_> {
-    /// The sizes of a small array (or scalar).
-    fn small(&self, t: Term) -> Option<Vec<usize>> {
-        let (_, shape) = self.g.ty(t).as_array()?;
-        let sizes: Option<Vec<usize>> = shape.iter().map(|&n| usize::try_from(self.g.int_value(n)?).ok()).collect();
-        sizes.filter(|sizes| (1..=LIMIT).contains(&product(sizes)))
-    }
+/// The sizes of a small array (or scalar).
+pub(crate) fn small_sizes(g: &Graph, t: Term) -> Option<Vec<usize>> {
+    let (_, shape) = g.ty(t).as_array()?;
+    let sizes: Option<Vec<usize>> = shape.iter().map(|&n| usize::try_from(g.int_value(n)?).ok()).collect();
+    sizes.filter(|sizes| (1..=LIMIT).contains(&product(sizes)))
+}
 
+impl Unroll<'_> {
     /// The rewritten term as one array.
     fn whole(&mut self, t: Term) -> Term {
         if let Some(&whole) = self.whole.get(&t) {
@@ -171,7 +171,7 @@ impl Unroll<'_> {
     /// The array whose elements these are, all of them in order, if there is one.
     fn all_of(&self, parts: &[Term], like: Term) -> Option<Term> {
         let mut of = None;
-        let sizes = self.small(like)?;
+        let sizes = small_sizes(self.g, like)?;
         for (k, &p) in parts.iter().enumerate() {
             let Node::Gather { src, vars, index, .. } = self.g.node(p) else { return None };
             let at: Option<Vec<usize>> = index.iter().map(|&i| usize::try_from(self.g.int_value(i)?).ok()).collect();
@@ -188,7 +188,7 @@ impl Unroll<'_> {
         if let Some(parts) = self.parts.get(&t) {
             return Some(Rc::clone(parts));
         }
-        let sizes = self.small(t)?;
+        let sizes = small_sizes(self.g, t)?;
         let whole = self.whole(t);
         let parts: Elements = (0..product(&sizes)).map(|k| self.read(whole, &unravel(k, &sizes))).collect();
         self.parts.insert(t, Rc::clone(&parts));
@@ -243,7 +243,7 @@ impl Unroll<'_> {
             return Some(("unroll.elementwise", each.collect()));
         }
         // All other rules below read the first argument.
-        let from = self.small(*args.first()?);
+        let from = small_sizes(self.g, *args.first()?);
         let all = (0..count).map(|k| unravel(k, shape));
         Some(match prim {
             Prim::Iota => ("unroll.iota", (0..count).map(|k| self.g.lit_usize(k)).collect()),
@@ -407,7 +407,7 @@ impl Unroll<'_> {
     }
 
     fn contract(&mut self, t: Term, spec: &Contraction, args: &[Term], shape: &[usize]) -> Option<Vec<Term>> {
-        let (sa, sb) = (self.small(args[0])?, self.small(args[1])?);
+        let (sa, sb) = (small_sizes(self.g, args[0])?, small_sizes(self.g, args[1])?);
         let mut sizes: HashMap<u8, usize> = HashMap::new();
         sizes.extend(spec.a.iter().copied().zip(sa.iter().copied()));
         sizes.extend(spec.b.iter().copied().zip(sb.iter().copied()));
@@ -474,7 +474,7 @@ impl Unroll<'_> {
     }
 
     fn gather(&mut self, node: &Node, src: Term, vars: usize, shape: &[usize]) -> Option<Vec<Term>> {
-        let from = self.small(src)?;
+        let from = small_sizes(self.g, src)?;
         let x = self.elements(src)?;
         let elem = self.g.elem(src);
         let (outer, rest) = shape.split_at(vars);
@@ -511,7 +511,7 @@ impl Unroll<'_> {
         vars: usize,
         shape: &[usize],
     ) -> Option<Vec<Term>> {
-        let from = self.small(src)?;
+        let from = small_sizes(self.g, src)?;
         let (outer, rest) = from.split_at(vars);
         let indices = self.indices(node, outer);
         let axes = shape.len() - rest.len();

@@ -1,29 +1,13 @@
 //! Forward mode (CHAD sections 2.3 and 7.4): the linear functions, applied to the tangents of the
 //! context. The rules are those of `reverse` before transposition. This module must never simplify.
 
-use ad_ir::ir::{Graph, Node, Put, Term};
-use ad_ir::sorted::{SortedMap, SortedSet};
+use ad_ir::ir::{Graph, Node, Term};
+use ad_ir::sorted::SortedMap;
 
-use super::fold;
 use super::lfun::{Elements, LFun, Lets, Variable};
-use crate::modes::condition::mask_outside;
+use crate::modes::fold;
+use crate::modes::forms::{self, Tangent};
 use crate::modes::linear;
-
-/// The tangent of one value. A value without one has tangent zero.
-#[derive(Clone, Debug)]
-pub(super) enum Tangent {
-    /// Of an array or a number.
-    Array(Term),
-    /// Of a tuple: of those components that have one.
-    Tuple(SortedMap<usize, Tangent>),
-}
-
-impl Tangent {
-    /// The tangent of an array.
-    pub(super) fn array(&self) -> Option<Term> {
-        if let Tangent::Array(t) = self { Some(*t) } else { None }
-    }
-}
 
 /// The tangents of all terms by number, given those of the variables.
 pub(super) fn applied(g: &mut Graph, lets: &Lets, of: &dyn Fn(Variable) -> Option<Tangent>) -> Vec<Option<Tangent>> {
@@ -67,29 +51,17 @@ fn one(
             _ => None,
         },
         // \v. case c of true -> x' v | false -> y' v
-        LFun::Case { condition, then, other } => case(g, *condition, of(*then), of(*other)),
+        LFun::Case { condition, then, other } => forms::conditional(g, *condition, of(*then), of(*other)),
         LFun::Choice { mask, then, other } => {
-            let (then, other) = (array(*then), array(*other));
-            either(g, then, other, bound.primal).map(|(a, b)| Tangent::Array(g.select(*mask, a, b)))
+            forms::choice(g, *mask, [array(*then), array(*other)], bound.primal).map(Tangent::Array)
         }
         LFun::Stack(parts) => {
             let found: Vec<Option<Term>> = parts.iter().map(|&part| array(part)).collect();
-            if found.iter().all(Option::is_none) {
-                return None;
-            }
-            let zero = g.zeros_like(lets.primal(parts[0]));
-            let found: Vec<Term> = found.into_iter().map(|t| t.unwrap_or(zero)).collect();
-            Some(Tangent::Array(g.stack(&found)))
+            forms::stack(g, &found, lets.primal(parts[0])).map(Tangent::Array)
         }
         LFun::Update { onto, put, written, vars, index } => {
-            let (dst, src) = (array(*onto), array(*put));
-            if dst.is_none() && src.is_none() {
-                return None;
-            }
-            let dst = dst.unwrap_or_else(|| g.zeros_like(bound.primal));
-            let src = src.unwrap_or_else(|| g.zeros_like(*written));
-            let (vars, index) = (vars.clone(), index.clone());
-            Some(Tangent::Array(g.mk(Node::Scatter { put: Put::Set, dst, src, vars, index })))
+            let place = (&**vars, &**index);
+            forms::update(g, place, [array(*onto), array(*put)], [bound.primal, *written]).map(Tangent::Array)
         }
         // \v. leval_i (x' v)
         LFun::Evaluation { of, read } => {
@@ -120,33 +92,4 @@ fn for_all(g: &mut Graph, elements: &Elements, element: Tangent) -> Tangent {
         Tangent::Array(t) => Tangent::Array(g.build(elements.size, elements.var, t)),
         Tangent::Tuple(parts) => Tangent::Tuple(parts.into_iter().map(|(k, t)| (k, for_all(g, elements, t))).collect()),
     }
-}
-
-fn case(g: &mut Graph, condition: Term, then: Option<Tangent>, other: Option<Tangent>) -> Option<Tangent> {
-    match (then, other) {
-        (None, None) => None,
-        (Some(Tangent::Array(then)), Some(Tangent::Array(other))) => {
-            Some(Tangent::Array(g.cond(condition, then, other)))
-        }
-        (Some(Tangent::Array(then)), None) => Some(Tangent::Array(mask_outside(g, then, (condition, true)))),
-        (None, Some(Tangent::Array(other))) => Some(Tangent::Array(mask_outside(g, other, (condition, false)))),
-        (then, other) => {
-            let parts = |t: Option<Tangent>| match t {
-                Some(Tangent::Tuple(parts)) => parts,
-                _ => SortedMap::new(),
-            };
-            let (mut then, mut other) = (parts(then), parts(other));
-            let keys: SortedSet<usize> = then.keys().chain(other.keys()).copied().collect();
-            let each = |k: usize| Some((k, case(g, condition, then.remove(&k), other.remove(&k))?));
-            Some(Tangent::Tuple(keys.into_iter().filter_map(each).collect()))
-        }
-    }
-}
-
-fn either(g: &mut Graph, a: Option<Term>, b: Option<Term>, like: Term) -> Option<(Term, Term)> {
-    if a.is_none() && b.is_none() {
-        return None;
-    }
-    let zero = g.zeros_like(like);
-    Some((a.unwrap_or(zero), b.unwrap_or(zero)))
 }

@@ -7,9 +7,9 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use ad_ir::ir::{Term, Type, Var};
+use ad_ir::ir::{Term, Var};
 
-use super::fold::Fold;
+use crate::modes::fold::Fold;
 use crate::modes::operation::Operation;
 
 /// A variable of the context of a program.
@@ -54,7 +54,7 @@ pub(super) enum LFun {
     /// `Dbuild` and `Dbuild^t` (CHAD section 10).
     Build(Box<Elements>),
     /// `Dfold` and `Dfold^t`.
-    Fold(Rc<Fold>),
+    Fold(Rc<Fold<Lets>>),
 }
 
 /// One term of a program, `let <x, x'> = D(t)`.
@@ -105,14 +105,5 @@ impl Lets {
     /// Whether the derivative of a term is not zero.
     pub(super) fn is_active(&self, number: usize) -> bool {
         !matches!(self.bound[number].dual, LFun::Zero)
-    }
-}
-
-/// Whether derivatives may flow through a value of this type: whether `D(type)2` is not the unit
-/// type.
-pub(super) fn is_real(ty: &Type) -> bool {
-    match ty {
-        Type::Array(elem, _) => elem.is_real(),
-        Type::Tuple(parts) => parts.iter().any(is_real),
     }
 }

@@ -4,8 +4,8 @@
 //!
 //! `transform` has the pairs, one rule for each form. `lfun` has the linear functions and the lets,
 //! `cotangent` the monoids of cotangents with copowers, `reverse` and `forward` the application of
-//! linear functions, `fold` the loops and `saved` what they save. Copowers and linear functions are
-//! gone afterwards: what is left are terms of the core language.
+//! linear functions, and `fold` the loops. Copowers and linear functions are gone afterwards: what
+//! is left are terms of the core language.
 //!
 //! It works on the function as it is written, with builds: the bulk-operation transform runs on the
 //! derivative. This module never simplifies, and never examines what a whole function computes.
@@ -16,24 +16,20 @@ mod forward;
 mod lfun;
 mod print;
 mod reverse;
-mod saved;
 mod transform;
 
 use std::collections::HashMap;
 
-use ad_ir::analysis::once;
-use ad_ir::analysis::sizes::Sizes;
 use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::sorted::SortedMap;
 
 use self::cotangent::Ct;
-use self::forward::Tangent;
 use self::lfun::{LFun, Lets, Variable};
 use self::transform::Transform;
 use super::Refusal;
 use super::cotangent::Cotangent;
+use super::forms::Tangent;
 use super::linear::KnownZeros;
-use crate::passes::rewrite::Rewriter;
 
 /// The derivative of some roots by CHAD.
 pub(super) struct Chad {
@@ -73,9 +69,7 @@ impl super::Derivative for Chad {
         let changed = self.program.bound.iter().filter(|b| b.term != b.primal && !matches!(b.dual, LFun::Zero));
         let loops = changed.filter(|b| matches!(g.node(b.term), Node::Scan(_) | Node::Build { .. }));
         let loops: HashMap<Term, Term> = loops.map(|b| (b.term, b.primal)).collect();
-        // Sizes are parts of types, so their terms do not change.
-        let fixed = once::<Sizes>(g, others);
-        Rewriter::new(&fixed).run(g, others, |_, t, _| loops.get(&t).copied())
+        super::reading(g, others, &loops)
     }
 
     fn tangents(&self, g: &mut Graph, seeds: &[(u32, Term)]) -> Vec<Term> {

@@ -9,7 +9,7 @@ use ad_ir::ir::print::print;
 use ad_ir::ir::{Graph, Node, Term, Type, Var};
 use ad_ir::sorted::{SortedMap, SortedSet};
 
-use super::lfun::{LFun, Lets, Variable, is_real};
+use super::lfun::{LFun, Lets, Variable};
 
 /// The text of a program.
 pub(super) fn text(g: &mut Graph, lets: &Lets) -> String {
@@ -54,7 +54,7 @@ fn linear(g: &Graph, of: &Type) -> String {
             let parts: Vec<String> = parts.iter().map(|part| linear(g, part)).collect();
             format!("({})", parts.join(" * "))
         }
-        of if is_real(of) => ty(g, of),
+        of if of.has_real() => ty(g, of),
         _ => "1".into(),
     }
 }
@@ -246,7 +246,7 @@ impl Printer<'_> {
         };
         let mut children = Vec::new();
         node.for_each_child(|c| children.push(c));
-        children.retain(|&c| is_real(self.g.ty(c)));
+        children.retain(|&c| self.g.ty(c).has_real());
         let args: Vec<usize> = children.iter().filter_map(|c| lets.numbers.get(c).copied()).collect();
         let names: Vec<String> = args.iter().map(|&k| self.named(lets, k, own)).collect();
         let derivative = format!("D{name}^t({}; v)", names.join(", "));

@@ -8,22 +8,22 @@
 //! One arm of [`Context::transposed`] is one rule. This module must never simplify.
 
 use ad_ir::analysis::zeros::is_zero;
-use ad_ir::ir::{Graph, Node, Put, Term, Var};
-use ad_ir::prim::Prim;
+use ad_ir::ir::{Graph, Term};
 use ad_ir::sorted::SortedMap;
 
 use super::cotangent::{Array, Ct, for_all, sum_of_all};
-use super::fold;
 use super::lfun::{Elements, LFun, Lets, Variable};
 use crate::modes::condition::zero_arm;
-use crate::modes::cotangent::{Cotangent, add, commute};
-use crate::modes::linear::{self, KnownZeros, where_only};
+use crate::modes::cotangent::Cotangent;
+use crate::modes::fold::{self, Accumulated};
+use crate::modes::forms;
+use crate::modes::linear::row;
 
 /// The cotangents of the variables of a context.
 pub(super) type Found = SortedMap<Variable, Ct>;
 
 /// The accumulated cotangents.
-pub(super) struct Context<'l> {
+struct Context<'l> {
     lets: &'l Lets,
     bound: Vec<Option<Ct>>,
     found: Found,
@@ -55,7 +55,7 @@ pub(super) fn applied(
 
 impl Context<'_> {
     /// Adds to the cotangent of a term.
-    pub(super) fn give(&mut self, g: &mut Graph, number: usize, ct: Ct) {
+    fn give(&mut self, g: &mut Graph, number: usize, ct: Ct) {
         if number >= self.bound.len() || !self.lets.is_active(number) || ct.is_zero(g) {
             return;
         }
@@ -69,36 +69,6 @@ impl Context<'_> {
     fn give_array(&mut self, g: &mut Graph, number: usize, ct: Cotangent) {
         if !is_zero(g, ct.term) {
             self.give(g, number, ct.into());
-        }
-    }
-
-    /// Takes the cotangent so far of an array, so that a loop adds to it instead of beginning with
-    /// zeros. It contains the sum that was given for the variable.
-    pub(super) fn running(&mut self, g: &mut Graph, number: usize) -> Option<Cotangent> {
-        let before = match self.bound[number].take() {
-            None => None,
-            Some(Ct::Array(array)) => {
-                let ct = array.folded(g, self.lets.primal(number))?;
-                if zero_arm(g, ct.term).is_some() {
-                    self.bound[number] = Some(ct.into());
-                    return None;
-                }
-                Some(ct)
-            }
-            tuple => {
-                self.bound[number] = tuple;
-                return None;
-            }
-        };
-        let sum = match self.lets.bound[number].dual {
-            LFun::Variable(variable) => self.sums.remove(&variable),
-            _ => None,
-        };
-        // The sum started as a zero of a value that was not read.
-        let sum = sum.map(|term| Cotangent { term, masked: KnownZeros::Idle });
-        match (before, sum) {
-            (Some(before), Some(sum)) => Some(add(g, Some(sum), before)),
-            (before, sum) => before.or(sum),
         }
     }
 
@@ -134,7 +104,14 @@ impl Context<'_> {
                 }
             }
             // \v. Dfold^t (\c k r. snd D(e), v)
-            (LFun::Fold(fold), Ct::Tuple(parts)) => fold::transposed(g, fold, parts, self),
+            (LFun::Fold(fold), Ct::Tuple(parts)) => {
+                let mut cts = SortedMap::new();
+                for (k, ct) in parts.into_iter().filter(|(k, _)| fold.is_active(*k)) {
+                    let like = fold.like(g, k);
+                    cts.extend(ct.folded(g, like).map(|ct| (k, ct)));
+                }
+                fold::transposed(g, fold, cts, self);
+            }
             // \v. Dbuild^t (\i. snd D(e), v)
             (LFun::Build(elements), ct) => {
                 for (number, ct) in build(g, elements, ct) {
@@ -166,23 +143,18 @@ impl Context<'_> {
                 }
             }
             LFun::Choice { mask, then, other } => {
-                for (arm, side) in [(then, true), (other, false)] {
-                    let term = commute(g, ct.term, &|g, ct| {
-                        let zero = g.zeros_like(ct);
-                        where_only(g, *mask, side, ct, zero)
-                    });
-                    self.give_array(g, *arm, Cotangent { term, ..ct });
+                for (arm, ct) in [then, other].into_iter().zip(forms::choice_transposed(g, *mask, ct)) {
+                    self.give_array(g, *arm, ct);
                 }
             }
             LFun::Stack(parts) => {
                 for (k, &part) in parts.iter().enumerate() {
-                    let k = g.lit_usize(k);
-                    let term = commute(g, ct.term, &|g, ct| linear::element(g, ct, &[], &[], &[k]));
-                    self.give_array(g, part, Cotangent { term, ..ct });
+                    let ct = forms::stack_transposed(g, k, ct);
+                    self.give_array(g, part, ct);
                 }
             }
             LFun::Update { onto, put, written, vars, index } => {
-                let (of_onto, of_put) = update(g, *written, (vars, index), ct);
+                let [of_onto, of_put] = forms::update_transposed(g, (vars, index), *written, ct);
                 self.give_array(g, *put, of_put);
                 self.give_array(g, *onto, of_onto);
             }
@@ -191,20 +163,34 @@ impl Context<'_> {
     }
 }
 
-/// An update overwrites elements: the new ones get the cotangents at their indices, and the old
-/// ones zeros.
-fn update(g: &mut Graph, written: Term, (vars, index): (&[Var], &[Term]), ct: Cotangent) -> (Cotangent, Cotangent) {
-    let sizes: Box<[Term]> = g.shape(written)[..vars.len()].into();
-    let read = commute(g, ct.term, &|g, ct| {
-        g.mk(Node::Gather { src: ct, sizes: sizes.clone(), vars: vars.into(), index: index.into() })
-    });
-    let zeros = g.zeros_like(written);
-    let rest = commute(g, ct.term, &|g, ct| {
-        g.mk(Node::Scatter { put: Put::Set, dst: ct, src: zeros, vars: vars.into(), index: index.into() })
-    });
-    let hidden = ct.hidden(g);
-    let onto = Cotangent { term: rest, masked: hidden.max(KnownZeros::Unread) };
-    (onto, Cotangent { term: read, masked: hidden })
+impl Accumulated for Context<'_> {
+    /// It contains the sum that was given for the variable.
+    fn running(&mut self, g: &mut Graph, number: usize) -> Option<Cotangent> {
+        let before = match self.bound[number].take() {
+            None => None,
+            Some(Ct::Array(array)) => {
+                let ct = array.folded(g, self.lets.primal(number))?;
+                if zero_arm(g, ct.term).is_some() {
+                    self.bound[number] = Some(ct.into());
+                    return None;
+                }
+                Some(ct)
+            }
+            tuple => {
+                self.bound[number] = tuple;
+                return None;
+            }
+        };
+        let sum = match self.lets.bound[number].dual {
+            LFun::Variable(variable) => self.sums.remove(&variable),
+            _ => None,
+        };
+        fold::begin(g, before, sum)
+    }
+
+    fn give(&mut self, g: &mut Graph, number: usize, ct: Cotangent) {
+        Context::give(self, g, number, ct.into());
+    }
 }
 
 /// `Dbuild^t` (CHAD section 10): the cotangents of the context that each element sends are added
@@ -254,19 +240,5 @@ fn sum(g: &mut Graph, elements: &Elements, ct: Ct) -> Ct {
             Ct::Array(Array { whole, copower })
         }
         Ct::Tuple(parts) => Ct::Tuple(parts.into_iter().map(|(k, ct)| (k, sum(g, elements, ct))).collect()),
-    }
-}
-
-/// The row of an array at an index in range. The row of a build is its body, and that of equal rows
-/// is one of them.
-pub(super) fn row(g: &mut Graph, array: Term, var: Var) -> Term {
-    let at = g.mk(Node::Var(var));
-    match g.node(array).clone() {
-        Node::Build { var: own, body, .. } => g.subst_vars(body, &[(own, at)]),
-        Node::Prim(Prim::Replicate(axes), args) if axes.first() == Some(&0) => {
-            let rest: Vec<u8> = axes[1..].iter().map(|a| a - 1).collect();
-            g.replicate_axes(args[0], &rest, &args[2..])
-        }
-        _ => g.index(array, &[at]),
     }
 }

@@ -12,13 +12,13 @@ use std::rc::Rc;
 
 use ad_ir::analysis::Analyses;
 use ad_ir::analysis::sizes::Sizes;
-use ad_ir::ir::{Graph, Node, Put, Scan, Term, Type, Var, flatten};
+use ad_ir::ir::{Graph, Node, Put, Term, Var};
 use ad_ir::prim::Prim;
 
-use super::lfun::{Bound, Elements, LFun, Lets, Variable, is_real};
+use super::lfun::{Bound, Elements, LFun, Lets, Variable};
 use super::{Refusal, fold};
+use crate::modes::as_loops::{AsLoops, has_tuples};
 use crate::modes::operation::operation;
-use crate::passes::bulk;
 
 /// What is known of a variable of a context.
 #[derive(Clone, Copy)]
@@ -34,8 +34,7 @@ pub(super) struct Transform<'g> {
     /// Sizes are parts of types, so their terms do not change.
     sizes: Rc<HashSet<Term>>,
     opened: HashMap<Term, Rc<Opened>>,
-    /// Builds as loops, and loops over tuples as loops over their components.
-    loops: HashMap<Term, Term>,
+    loops: AsLoops,
     /// The terms that the mode does not take.
     pub(super) refused: Vec<(Term, Refusal)>,
 }
@@ -52,7 +51,7 @@ struct Opened {
 impl<'g> Transform<'g> {
     pub(super) fn new(g: &'g mut Graph, roots: &[Term]) -> Self {
         let sizes = Analyses::default().get::<Sizes>(g, roots);
-        Transform { g, sizes, opened: HashMap::new(), loops: HashMap::new(), refused: Vec::new() }
+        Transform { g, sizes, opened: HashMap::new(), loops: AsLoops::default(), refused: Vec::new() }
     }
 
     /// `D(t)` of these terms, in a context of these variables and of the inputs `active`.
@@ -91,7 +90,7 @@ impl<'g> Transform<'g> {
                 Some(rows) => vec![rows],
                 None => self.opened(t).context.clone(),
             },
-            Node::Scan(s) if tuples(&s) => vec![self.over_components(t, *s)],
+            Node::Scan(s) if has_tuples(&s) => vec![self.loops.over_components(self.g, t, *s)],
             Node::Scan(s) => s.init.iter().chain(&s.captures).chain(&s.xs).copied().collect(),
             node => {
                 let mut all = Vec::new();
@@ -114,7 +113,7 @@ impl<'g> Transform<'g> {
         match &*node {
             Node::Build { .. } if self.as_loop(t).is_some() => return self.same(t, out),
             Node::Build { .. } => return self.build(t, out),
-            Node::Scan(scan) if tuples(scan) => return self.same(t, out),
+            Node::Scan(scan) if has_tuples(scan) => return self.same(t, out),
             Node::Scan(scan) => return fold::pair(self, t, scan, out),
             Node::Input(k) if inputs.contains(k) => return (t, LFun::Variable(Variable::Input(*k))),
             _ => {}
@@ -129,7 +128,7 @@ impl<'g> Transform<'g> {
             self.refused.push((t, Refusal::Call));
             return (primal, LFun::Zero);
         }
-        if !reads_active || !is_real(self.g.ty(t)) {
+        if !reads_active || !self.g.ty(t).has_real() {
             return (primal, LFun::Zero);
         }
         let all = || read.iter().map(|k| k.unwrap_or(usize::MAX)).collect::<Vec<usize>>();
@@ -176,41 +175,15 @@ impl<'g> Transform<'g> {
 
     /// A term that is bound as another one.
     fn same(&self, t: Term, out: &Lets) -> (Term, LFun) {
-        let number = out.numbers[&self.loops[&t]];
+        let number = out.numbers[&self.loops.of(t)];
         let dual = if out.is_active(number) { LFun::Same(number) } else { LFun::Zero };
         (out.primal(number), dual)
     }
 
-    /// A loop over tuples as a loop over their components.
-    fn over_components(&mut self, t: Term, scan: Scan) -> Term {
-        if let Some(&flat) = self.loops.get(&t) {
-            return flat;
-        }
-        let flat = flatten::scan(self.g, scan, &mut |g, scan, _| g.scan(scan));
-        self.loops.insert(t, flat);
-        flat
-    }
-
     /// The rows of a loop over the index, for a build with a loop in it.
     fn as_loop(&mut self, t: Term) -> Option<Term> {
-        if let Some(&rows) = self.loops.get(&t) {
-            return (rows != t).then_some(rows);
-        }
         let opened = self.opened(t);
-        let mut found = false;
-        let (mut stack, mut seen) = (vec![opened.element], HashSet::new());
-        while let Some(t) = stack.pop() {
-            if !self.g.mentions(t, opened.var) || !seen.insert(t) {
-                continue;
-            }
-            match self.g.node(t) {
-                Node::Scan(_) if is_real(self.g.ty(t)) => found = true,
-                node => node.for_each_child(|c| stack.push(c)),
-            }
-        }
-        let rows = if found { bulk::loop_of(self.g, opened.var, opened.size, opened.element) } else { t };
-        self.loops.insert(t, rows);
-        found.then_some(rows)
+        self.loops.of_build(self.g, t, opened.var, [opened.size, opened.element])
     }
 
     fn opened(&mut self, t: Term) -> Rc<Opened> {
@@ -243,9 +216,4 @@ impl<'g> Transform<'g> {
         self.opened.insert(t, Rc::clone(&opened));
         opened
     }
-}
-
-/// Whether a loop carries or captures tuples.
-fn tuples(scan: &Scan) -> bool {
-    scan.body.params.iter().any(|ty| matches!(ty, Type::Tuple(_)))
 }

@@ -6,9 +6,6 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::passes::rewrite::Rewriter;
-use ad_ir::analysis::once;
-use ad_ir::analysis::sizes::Sizes;
 use ad_ir::ir::{Elem, Graph, Scan, Term, Var};
 
 use super::saved::{Residual, Undo};
@@ -104,8 +101,7 @@ impl Dual {
     /// Terms of the function as terms of the primal: they read the loops that save values for
     /// derivatives.
     pub(super) fn in_primal(&self, g: &mut Graph, terms: &[Term]) -> Vec<Term> {
-        let fixed = once::<Sizes>(g, terms);
-        Rewriter::new(&fixed).run(g, terms, |_, t, _| self.loops.get(&t).copied())
+        crate::modes::reading(g, terms, &self.loops)
     }
 }
 

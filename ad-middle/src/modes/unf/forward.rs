@@ -2,29 +2,13 @@
 //! to the last. They are the same linear functions whose transposes reverse mode composes. This
 //! module must never simplify.
 
-use ad_ir::ir::{Graph, Node, Put, Term};
-use ad_ir::sorted::{SortedMap, SortedSet};
+use ad_ir::ir::{Graph, Term};
+use ad_ir::sorted::SortedMap;
 
-use super::fold;
-use super::reverse::row;
 use super::source::{Composition, Map, Primitive, Variable};
-use crate::modes::condition::mask_outside;
-
-/// The tangent of one value. A value without one has tangent zero.
-#[derive(Clone, Debug)]
-pub(super) enum Tangent {
-    /// Of an array or a number.
-    Array(Term),
-    /// Of a tuple.
-    Tuple(SortedMap<usize, Tangent>),
-}
-
-impl Tangent {
-    /// The tangent of an array.
-    pub(super) fn array(&self) -> Option<Term> {
-        if let Tangent::Array(t) = self { Some(*t) } else { None }
-    }
-}
+use crate::modes::fold;
+use crate::modes::forms::{self, Tangent};
+use crate::modes::linear::row;
 
 /// The tangents of all values, by position, given those of the variables.
 pub(super) fn tangents(
@@ -46,7 +30,7 @@ pub(super) fn tangents(
                 }
             }
             Primitive::Same(at) => of(*at),
-            Primitive::Operation(jacobian) => jacobian.forward(g, array).map(Tangent::Array),
+            Primitive::Operation(operation) => operation.forward(g, array).map(Tangent::Array),
             Primitive::Pair(parts) => {
                 let parts: SortedMap<usize, Tangent> =
                     parts.iter().enumerate().filter_map(|(k, &at)| Some((k, of(at)?))).collect();
@@ -56,30 +40,20 @@ pub(super) fn tangents(
                 Some(Tangent::Tuple(mut parts)) => parts.remove(k),
                 _ => None,
             },
-            Primitive::Conditional { condition, then, other } => conditional(g, *condition, of(*then), of(*other)),
+            Primitive::Conditional { condition, then, other } => {
+                forms::conditional(g, *condition, of(*then), of(*other))
+            }
             Primitive::Choice { mask, then, other } => {
-                let (then, other) = (array(*then), array(*other));
-                both(g, then, other, step.primal).map(|(a, b)| Tangent::Array(g.select(*mask, a, b)))
+                forms::choice(g, *mask, [array(*then), array(*other)], step.primal).map(Tangent::Array)
             }
             Primitive::Stack(parts) => {
                 let found: Vec<Option<Term>> = parts.iter().map(|&at| array(at)).collect();
-                if found.iter().all(Option::is_none) {
-                    None
-                } else {
-                    let zero = g.zeros_like(c.primal(parts[0]));
-                    let found: Vec<Term> = found.into_iter().map(|t| t.unwrap_or(zero)).collect();
-                    Some(Tangent::Array(g.stack(&found)))
-                }
+                forms::stack(g, &found, c.primal(parts[0])).map(Tangent::Array)
             }
-            Primitive::Update { onto, put, written, vars, index } => match (array(*onto), array(*put)) {
-                (None, None) => None,
-                (onto, put) => {
-                    let dst = onto.unwrap_or_else(|| g.zeros_like(step.primal));
-                    let src = put.unwrap_or_else(|| g.zeros_like(*written));
-                    let (vars, index) = (vars.clone(), index.clone());
-                    Some(Tangent::Array(g.mk(Node::Scatter { put: Put::Set, dst, src, vars, index })))
-                }
-            },
+            Primitive::Update { onto, put, written, vars, index } => {
+                let place = (&**vars, &**index);
+                forms::update(g, place, [array(*onto), array(*put)], [step.primal, *written]).map(Tangent::Array)
+            }
             Primitive::Map(map) => of_map(g, map, &array).map(Tangent::Array),
             Primitive::Fold(fold) => fold::forward(g, fold, &array).map(Tangent::Tuple),
         };
@@ -97,33 +71,4 @@ fn of_map(g: &mut Graph, map: &Map, array: &dyn Fn(usize) -> Option<Term>) -> Op
     });
     let element = found[map.body.results[0]].as_ref()?.array()?;
     Some(g.build(map.size, map.var, element))
-}
-
-fn conditional(g: &mut Graph, condition: Term, then: Option<Tangent>, other: Option<Tangent>) -> Option<Tangent> {
-    match (then, other) {
-        (None, None) => None,
-        (Some(Tangent::Array(then)), Some(Tangent::Array(other))) => {
-            Some(Tangent::Array(g.cond(condition, then, other)))
-        }
-        (Some(Tangent::Array(then)), None) => Some(Tangent::Array(mask_outside(g, then, (condition, true)))),
-        (None, Some(Tangent::Array(other))) => Some(Tangent::Array(mask_outside(g, other, (condition, false)))),
-        (then, other) => {
-            let parts = |t: Option<Tangent>| match t {
-                Some(Tangent::Tuple(parts)) => parts,
-                _ => SortedMap::new(),
-            };
-            let (mut then, mut other) = (parts(then), parts(other));
-            let keys: SortedSet<usize> = then.keys().chain(other.keys()).copied().collect();
-            let each = |k: usize| Some((k, conditional(g, condition, then.remove(&k), other.remove(&k))?));
-            Some(Tangent::Tuple(keys.into_iter().filter_map(each).collect()))
-        }
-    }
-}
-
-fn both(g: &mut Graph, a: Option<Term>, b: Option<Term>, like: Term) -> Option<(Term, Term)> {
-    if a.is_none() && b.is_none() {
-        return None;
-    }
-    let zero = g.zeros_like(like);
-    Some((a.unwrap_or(zero), b.unwrap_or(zero)))
 }

@@ -1,16 +1,16 @@
 //! Differentiation through unary normal form (UNF sections 3 to 5 and 7). The function is
 //! translated to a composition of primitives on the whole environment (`normal_form`, UNF Fig. 9;
-//! `source`, UNF Fig. 6). Each primitive has a Jacobian (`jacobian`). Reverse mode composes their
-//! transposes from the last to the first (`reverse`, UNF Figs. 8 and 10; `fold`, UNF Fig. 16),
-//! forward mode composes them from the first to the last (`forward`). Going back from UNF is no
-//! work of its own, since the positions of the environment are shared terms.
+//! `source`, UNF Fig. 6). Each primitive has a Jacobian (that of an operation is in
+//! `modes/operation.rs`). Reverse mode composes their transposes from the last to the first
+//! (`reverse`, UNF Figs. 8 and 10; `fold`, UNF Fig. 16), forward mode composes them from the first
+//! to the last (`forward`). Going back from UNF is no work of its own, since the positions of the
+//! environment are shared terms.
 //!
 //! It works on the function as it is written, with builds: the bulk-operation transform runs on the
 //! derivative. This module never simplifies, and never examines what a whole function computes.
 
 mod fold;
 mod forward;
-mod jacobian;
 mod normal_form;
 mod print;
 mod reverse;
@@ -18,17 +18,14 @@ mod source;
 
 use std::collections::HashMap;
 
-use crate::passes::rewrite::Rewriter;
-use ad_ir::analysis::once;
-use ad_ir::analysis::sizes::Sizes;
 use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::sorted::SortedMap;
 
-use self::forward::Tangent;
 use self::normal_form::Normaliser;
 use self::reverse::Ct;
 use self::source::{Composition, Variable};
 use super::cotangent::Cotangent;
+use super::forms::Tangent;
 use super::linear::KnownZeros;
 
 use super::Refusal;
@@ -71,8 +68,7 @@ impl super::Derivative for Unf {
         let steps = self.composition.steps.iter().filter(|s| s.active && s.term != s.primal);
         let loops: HashMap<Term, Term> =
             steps.filter(|s| matches!(g.node(s.term), Node::Scan(_))).map(|s| (s.term, s.primal)).collect();
-        let fixed = once::<Sizes>(g, others);
-        Rewriter::new(&fixed).run(g, others, |_, t, _| loops.get(&t).copied())
+        super::reading(g, others, &loops)
     }
 
     fn tangents(&self, g: &mut Graph, seeds: &[(u32, Term)]) -> Vec<Term> {

@@ -14,13 +14,13 @@ use std::rc::Rc;
 
 use ad_ir::analysis::Analyses;
 use ad_ir::analysis::sizes::Sizes;
-use ad_ir::ir::{Graph, Node, Put, Scan, Term, Type, Var, flatten};
+use ad_ir::ir::{Graph, Node, Put, Term, Var};
 use ad_ir::prim::Prim;
 
-use super::jacobian::jacobian;
 use super::source::{Composition, Map, Primitive, Step, Variable};
 use super::{Refusal, fold};
-use crate::passes::bulk;
+use crate::modes::as_loops::{AsLoops, has_tuples};
+use crate::modes::operation::operation;
 
 /// A variable of the environment, whether it is active, and its primal term.
 #[derive(Clone, Copy)]
@@ -36,8 +36,7 @@ pub(super) struct Normaliser<'g> {
     /// Sizes are parts of types, so their terms do not change.
     sizes: Rc<HashSet<Term>>,
     opened: HashMap<Term, Rc<Opened>>,
-    /// Builds as loops, and loops over tuples as loops over their components.
-    loops: HashMap<Term, Term>,
+    loops: AsLoops,
     /// The terms that the mode does not take.
     pub(super) refused: Vec<(Term, Refusal)>,
 }
@@ -62,7 +61,7 @@ enum Outside {
 impl<'g> Normaliser<'g> {
     pub(super) fn new(g: &'g mut Graph, roots: &[Term]) -> Self {
         let sizes = Analyses::default().get::<Sizes>(g, roots);
-        Normaliser { g, sizes, opened: HashMap::new(), loops: HashMap::new(), refused: Vec::new() }
+        Normaliser { g, sizes, opened: HashMap::new(), loops: AsLoops::default(), refused: Vec::new() }
     }
 
     /// The composition that computes these terms, in an environment of these variables. The inputs
@@ -108,7 +107,7 @@ impl<'g> Normaliser<'g> {
                     self.opened(t).leaves.iter().map(outside).collect()
                 }
             },
-            Node::Scan(s) if tuples(&s) => vec![self.over_components(t, *s)],
+            Node::Scan(s) if has_tuples(&s) => vec![self.loops.over_components(self.g, t, *s)],
             Node::Scan(s) => s.init.iter().chain(&s.captures).chain(&s.xs).copied().collect(),
             node => {
                 let mut all = Vec::new();
@@ -130,7 +129,7 @@ impl<'g> Normaliser<'g> {
         let node = self.g.node_rc(t);
         match &*node {
             Node::Build { .. } => return self.map(t, out),
-            Node::Scan(scan) if tuples(scan) => return self.same(t, out),
+            Node::Scan(scan) if has_tuples(scan) => return self.same(t, out),
             Node::Scan(scan) => return fold::step(self, t, scan, out),
             Node::Input(k) if inputs.contains(k) => {
                 let primitive = Primitive::Variable(Variable::Input(*k));
@@ -148,7 +147,7 @@ impl<'g> Normaliser<'g> {
             self.refused.push((t, Refusal::Call));
             return constant(primal);
         }
-        if !reads_active || !has_real(self.g.ty(t)) {
+        if !reads_active || !self.g.ty(t).has_real() {
             return constant(primal);
         }
         let all = || read.iter().map(|at| at.unwrap_or(usize::MAX)).collect::<Vec<usize>>();
@@ -169,8 +168,8 @@ impl<'g> Normaliser<'g> {
                 self.refused.push((t, Refusal::Derived));
                 return constant(primal);
             }
-            _ => match jacobian(self.g, primal, &active) {
-                Some(jacobian) => Primitive::Operation(jacobian),
+            _ => match operation(self.g, primal, &active) {
+                Some(operation) => Primitive::Operation(operation),
                 None => return constant(primal),
             },
         };
@@ -212,41 +211,14 @@ impl<'g> Normaliser<'g> {
 
     /// A term that is computed as another one.
     fn same(&self, t: Term, out: &Composition) -> Step {
-        let at = out.positions[&self.loops[&t]];
+        let at = out.positions[&self.loops.of(t)];
         Step { term: t, primal: out.primal(at), primitive: Primitive::Same(at), active: out.active(at) }
-    }
-
-    /// A loop over tuples as a loop over their components.
-    fn over_components(&mut self, t: Term, scan: Scan) -> Term {
-        if let Some(&flat) = self.loops.get(&t) {
-            return flat;
-        }
-        let flat = flatten::scan(self.g, scan, &mut |g, scan, _| g.scan(scan));
-        self.loops.insert(t, flat);
-        flat
     }
 
     /// The rows of a loop over the index, for a build with a loop in it.
     fn as_loop(&mut self, t: Term) -> Option<Term> {
-        if let Some(&rows) = self.loops.get(&t) {
-            return (rows != t).then_some(rows);
-        }
         let opened = self.opened(t);
-        let varies = |g: &Graph, t: Term| g.mentions(t, opened.var);
-        let mut found = false;
-        let (mut stack, mut seen) = (vec![opened.body], HashSet::new());
-        while let Some(t) = stack.pop() {
-            if !varies(self.g, t) || !seen.insert(t) {
-                continue;
-            }
-            match self.g.node(t) {
-                Node::Scan(_) if has_real(self.g.ty(t)) => found = true,
-                node => node.for_each_child(|c| stack.push(c)),
-            }
-        }
-        let rows = if found { bulk::loop_of(self.g, opened.var, opened.size, opened.body) } else { t };
-        self.loops.insert(t, rows);
-        found.then_some(rows)
+        self.loops.of_build(self.g, t, opened.var, [opened.size, opened.body])
     }
 
     fn opened(&mut self, t: Term) -> Rc<Opened> {
@@ -308,18 +280,5 @@ impl<'g> Normaliser<'g> {
         vars.insert(0, own);
         let sizes = std::iter::once(size).chain(sizes.iter().copied()).collect();
         self.g.gather(*src, sizes, &vars, &index)
-    }
-}
-
-/// Whether a loop carries or captures tuples.
-fn tuples(scan: &Scan) -> bool {
-    scan.body.params.iter().any(|ty| matches!(ty, Type::Tuple(_)))
-}
-
-/// Whether derivatives may flow through a value of this type.
-pub(super) fn has_real(ty: &Type) -> bool {
-    match ty {
-        Type::Array(elem, _) => elem.is_real(),
-        Type::Tuple(parts) => parts.iter().any(has_real),
     }
 }

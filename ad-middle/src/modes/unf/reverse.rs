@@ -8,15 +8,15 @@
 
 use ad_ir::analysis::guards::Guard;
 use ad_ir::analysis::zeros::is_zero;
-use ad_ir::ir::{Graph, Node, Put, Term, Var, axis};
-use ad_ir::prim::Prim;
+use ad_ir::ir::{Graph, Term, axis};
 use ad_ir::sorted::SortedMap;
 
-use super::fold;
 use super::source::{Composition, Map, Primitive, Variable};
 use crate::modes::condition::{mask, wrap, zero_arm};
 use crate::modes::cotangent::{Cotangent, add, commute};
-use crate::modes::linear::{self, KnownZeros, where_only};
+use crate::modes::fold::{self, Accumulated};
+use crate::modes::forms;
+use crate::modes::linear::row;
 
 /// The cotangent of one value.
 #[derive(Clone, Debug)]
@@ -56,7 +56,7 @@ impl Ct {
 }
 
 /// The cotangents of the environment: one for each position that has one.
-pub(super) struct Environment<'c> {
+struct Environment<'c> {
     composition: &'c Composition,
     cotangents: Vec<Option<Ct>>,
     /// Sums that an enclosing loop carries for its variables, and that no inner loop has added to.
@@ -65,7 +65,7 @@ pub(super) struct Environment<'c> {
 
 impl Environment<'_> {
     /// `x + [i] z`: adds to the cotangent at a position.
-    pub(super) fn give(&mut self, g: &mut Graph, position: usize, ct: Ct) {
+    fn give(&mut self, g: &mut Graph, position: usize, ct: Ct) {
         if position >= self.cotangents.len() || !self.composition.active(position) {
             return;
         }
@@ -80,10 +80,11 @@ impl Environment<'_> {
         };
         self.cotangents[position] = Some(sum);
     }
+}
 
-    /// Takes the cotangent so far of an array, so that a loop adds to it instead of beginning with
-    /// zeros. It contains the sum that was given for the variable.
-    pub(super) fn running(&mut self, g: &mut Graph, position: usize) -> Option<Cotangent> {
+impl Accumulated for Environment<'_> {
+    /// It contains the sum that was given for the variable.
+    fn running(&mut self, g: &mut Graph, position: usize) -> Option<Cotangent> {
         let before = match self.cotangents[position] {
             Some(Ct::Array(ct)) if zero_arm(g, ct.term).is_none() => Some(ct),
             Some(_) => return None,
@@ -95,6 +96,10 @@ impl Environment<'_> {
         };
         self.cotangents[position] = None;
         fold::begin(g, before, sum)
+    }
+
+    fn give(&mut self, g: &mut Graph, position: usize, ct: Cotangent) {
+        Environment::give(self, g, position, Ct::Array(ct));
     }
 }
 
@@ -125,8 +130,8 @@ pub(super) fn sweep(
             }
             (Primitive::Same(of), ct) => e.give(g, *of, ct),
             // J^T op: x_k + J_k^T z.
-            (Primitive::Operation(jacobian), Ct::Array(ct)) => {
-                for (at, ct) in jacobian.transposed(g, ct) {
+            (Primitive::Operation(operation), Ct::Array(ct)) => {
+                for (at, ct) in operation.transposed(g, ct) {
                     e.give(g, at, Ct::Array(ct));
                 }
             }
@@ -145,24 +150,18 @@ pub(super) fn sweep(
                 }
             }
             (Primitive::Choice { mask, then, other }, Ct::Array(ct)) => {
-                for (arm, side) in [(then, true), (other, false)] {
-                    let term = commute(g, ct.term, &|g, ct| {
-                        let zero = g.zeros_like(ct);
-                        where_only(g, *mask, side, ct, zero)
-                    });
-                    e.give(g, *arm, Ct::Array(Cotangent { term, ..ct }));
+                for (arm, ct) in [then, other].into_iter().zip(forms::choice_transposed(g, *mask, ct)) {
+                    e.give(g, *arm, Ct::Array(ct));
                 }
             }
             (Primitive::Stack(parts), Ct::Array(ct)) => {
                 for (k, &part) in parts.iter().enumerate() {
-                    let k = g.lit_usize(k);
-                    let term = commute(g, ct.term, &|g, ct| linear::element(g, ct, &[], &[], &[k]));
-                    e.give(g, part, Ct::Array(Cotangent { term, ..ct }));
+                    let ct = forms::stack_transposed(g, k, ct);
+                    e.give(g, part, Ct::Array(ct));
                 }
             }
             (Primitive::Update { onto, put, written, vars, index }, Ct::Array(ct)) => {
-                let place = (&**vars, &**index);
-                let (of_onto, of_put) = update(g, *written, place, ct);
+                let [of_onto, of_put] = forms::update_transposed(g, (vars, index), *written, ct);
                 e.give(g, *put, Ct::Array(of_put));
                 e.give(g, *onto, Ct::Array(of_onto));
             }
@@ -171,28 +170,19 @@ pub(super) fn sweep(
                     e.give(g, at, Ct::Array(ct));
                 }
             }
-            (Primitive::Fold(fold), Ct::Tuple(parts)) => fold::transposed(g, fold, &parts, &mut e),
+            (Primitive::Fold(fold), Ct::Tuple(parts)) => {
+                let array = |(k, ct)| match ct {
+                    Ct::Array(ct) if fold.is_active(k) => Some((k, ct)),
+                    _ => None,
+                };
+                let cts = parts.into_iter().filter_map(array).collect();
+                fold::transposed(g, fold, cts, &mut e);
+            }
             (primitive, _) => panic!("a cotangent that does not fit to {primitive:?}"),
         }
         g.at(before);
     }
     (found, e.sums)
-}
-
-/// An update overwrites elements: the new ones get the cotangents at their indices, and the old
-/// ones zeros.
-fn update(g: &mut Graph, written: Term, (vars, index): (&[Var], &[Term]), ct: Cotangent) -> (Cotangent, Cotangent) {
-    let sizes: Box<[Term]> = g.shape(written)[..vars.len()].into();
-    let read = commute(g, ct.term, &|g, ct| {
-        g.mk(Node::Gather { src: ct, sizes: sizes.clone(), vars: vars.into(), index: index.into() })
-    });
-    let zeros = g.zeros_like(written);
-    let rest = commute(g, ct.term, &|g, ct| {
-        g.mk(Node::Scatter { put: Put::Set, dst: ct, src: zeros, vars: vars.into(), index: index.into() })
-    });
-    let hidden = ct.hidden(g);
-    let onto = Cotangent { term: rest, masked: hidden.max(KnownZeros::Unread) };
-    (onto, Cotangent { term: read, masked: hidden })
 }
 
 /// `J^T map2` (UNF Figs. 10 and 17): the rows of the arguments get the cotangents of one element
@@ -232,19 +222,5 @@ fn spread(g: &mut Graph, map: &Map, ct: Cotangent) -> Cotangent {
             let masked = ct.hidden(g);
             Cotangent { term: g.build(map.size, map.var, ct.term), masked }
         }
-    }
-}
-
-/// The row of an array at an index in range. The row of a build is its body, and that of equal rows
-/// is one of them (UNF section 5.1).
-pub(super) fn row(g: &mut Graph, array: Term, var: Var) -> Term {
-    let at = g.mk(Node::Var(var));
-    match g.node(array).clone() {
-        Node::Build { var: own, body, .. } => g.subst_vars(body, &[(own, at)]),
-        Node::Prim(Prim::Replicate(axes), args) if axes.first() == Some(&0) => {
-            let rest: Vec<u8> = axes[1..].iter().map(|a| a - 1).collect();
-            g.replicate_axes(args[0], &rest, &args[2..])
-        }
-        _ => g.index(array, &[at]),
     }
 }

@@ -9,10 +9,10 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use ad_ir::analysis::guards::Guard;
-use ad_ir::ir::{Scan, Term, Var};
+use ad_ir::ir::{Term, Var};
 
-use super::jacobian::Jacobian;
+use crate::modes::fold::Fold;
+use crate::modes::operation::Operation;
 
 /// Where a variable of the environment comes from.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -38,7 +38,7 @@ pub(super) enum Primitive {
     /// The value at another position.
     Same(usize),
     /// An operation on arrays or numbers: `op_{T;n}`.
-    Operation(Jacobian),
+    Operation(Operation),
     /// `pair`, for any number of values.
     Pair(Vec<usize>),
     /// The component of a pair.
@@ -54,7 +54,7 @@ pub(super) enum Primitive {
     /// `map2_{T;x,y.e}`, for an index and any number of arrays.
     Map(Box<Map>),
     /// `foldl`, `scanl` and `scanr`: the one loop form.
-    Fold(Rc<Fold>),
+    Fold(Rc<Fold<Composition>>),
 }
 
 /// One step of a composition: the environment gets one more value.
@@ -90,35 +90,6 @@ pub(super) struct Map {
     pub(super) var: Var,
     /// The element at the index.
     pub(super) body: Composition,
-}
-
-/// A loop.
-#[derive(Debug)]
-pub(super) struct Fold {
-    /// The loop of the primal program, without the rows that it saves.
-    pub(super) scan: Scan,
-    /// One step.
-    pub(super) body: Composition,
-    /// What the primal loop saves. The first ones are the carried values before each step: `A_0` of
-    /// UNF Fig. 16.
-    pub(super) rows: Vec<Saved>,
-    /// The positions of the initial values, captures and consumed arrays.
-    pub(super) arguments: Vec<usize>,
-    /// Which of these are active.
-    pub(super) given: Vec<bool>,
-    /// Which results of a step are active: carried values, and then rows.
-    pub(super) active: Vec<bool>,
-}
-
-/// A term of a step that a loop saves.
-#[derive(Debug)]
-pub(super) struct Saved {
-    /// The term, of the primal program.
-    pub(super) term: Term,
-    /// A row for each step.
-    pub(super) rows: Term,
-    /// The conditions under which a row is the term. It is zero where one of them does not hold.
-    pub(super) under: Vec<Guard>,
 }
 
 impl Composition {

@@ -20,6 +20,7 @@ use std::collections::HashSet;
 
 use crate::passes::rewrite::{Rewriter, with_rewritten_children};
 use crate::passes::simplify::simplify_exactly;
+use crate::passes::unroll::small_sizes;
 use crate::passes::{Context, Pass};
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::choice::{Kind, choose};
@@ -37,8 +38,6 @@ const OFTEN: usize = 16;
 const LESS: usize = 2;
 /// A loop over scalars is unrolled if its steps have at most this many operations.
 const SCALARS: usize = 64;
-/// The most elements of an array that counts as scalars.
-const SMALL: i128 = 16;
 
 /// The pass.
 pub(crate) const PASS: Pass = Pass {
@@ -158,14 +157,10 @@ fn steps(g: &mut Graph, scan: &Scan, count: usize, own: &[Term]) -> Vec<Term> {
 /// Whether these terms are computed from scalars and small arrays only. Large arrays are read by
 /// element.
 fn of_scalars(g: &Graph, roots: &[Term]) -> bool {
-    let small = |shape: &[Term]| {
-        let size = |n: &Term| g.int_value(*n).filter(|&n| n <= SMALL);
-        shape.iter().try_fold(1, |all: i128, n| Some(all * size(n)?)).is_some_and(|all| all <= SMALL)
-    };
     g.reachable(roots).into_iter().all(|t| match g.node(t) {
         Node::Param(..) | Node::Input(_) => true,
         Node::Scan(_) => false,
-        _ => g.ty(t).as_array().is_some_and(|(_, shape)| small(shape)),
+        _ => small_sizes(g, t).is_some(),
     })
 }
 

@@ -1,7 +1,7 @@
 //! The states that a loop saves for its derivative, so that no step is computed again (CHAD section
-//! 7.6): the carried values before each step, and terms of a step that are cheaper to save than to
-//! compute again. Rows that no derivative reads are dropped by a later pass. This module must never
-//! change what a loop computes.
+//! 7.6): the carried values before each step (`A_0` of UNF Fig. 16), and terms of a step that are
+//! cheaper to save than to compute again. Rows that no derivative reads are dropped by a later
+//! pass. This module must never change what a loop computes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,26 +10,32 @@ use ad_ir::analysis::guards::{Guard, Guards};
 use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
 use ad_ir::prim::Prim;
 
-use super::lfun::{LFun, Lets};
-
 /// A term of a step that a loop saves.
 #[derive(Debug)]
-pub(super) struct Saved {
+pub(crate) struct Saved {
     /// The term, of the primal step.
-    pub(super) term: Term,
+    pub(crate) term: Term,
     /// A row for each step.
-    pub(super) rows: Term,
+    pub(crate) rows: Term,
     /// The conditions under which a row is the term. It is zero where one of them does not hold.
     under: Vec<Guard>,
 }
 
+/// What a step computes in an algorithm's form of it.
+pub(crate) struct Computed {
+    /// The terms of the primal program.
+    pub(crate) terms: HashSet<Term>,
+    /// The rows that the loops inside of the step save, if these carry numbers only.
+    pub(crate) inner_rows: Vec<Term>,
+}
+
 /// The loop with saved rows, as a tuple of its own results; and the rows.
-pub(super) fn saving(g: &mut Graph, scan: &Scan, body: &Lets) -> (Term, Vec<Saved>) {
+pub(crate) fn saving(g: &mut Graph, scan: &Scan, step: &Computed) -> (Term, Vec<Saved>) {
     let results = &scan.body.results;
     let carried: Vec<Term> = (0..scan.init.len()).map(|k| g.param(k, scan.body.params[k].clone())).collect();
     let mut kept: Vec<(Term, Vec<Guard>)> = carried.iter().map(|&p| (p, Vec::new())).collect();
     if !g.has_checkpoints(scan) {
-        kept.extend(worth(g, body, results, &carried));
+        kept.extend(worth(g, step, results, &carried));
     }
     let rows = kept.iter().map(|(t, under)| only_under(g, *t, under));
     let results: Vec<Term> = results.iter().copied().chain(rows.collect::<Vec<_>>()).collect();
@@ -46,7 +52,7 @@ pub(super) fn saving(g: &mut Graph, scan: &Scan, body: &Lets) -> (Term, Vec<Save
 /// Terms of a step that are saved, each with the conditions under which the function computes it:
 /// parts of carried arrays, results of expensive operations and of loops, and what loops that carry
 /// numbers save.
-fn worth(g: &mut Graph, body: &Lets, results: &[Term], carried: &[Term]) -> Vec<(Term, Vec<Guard>)> {
+fn worth(g: &mut Graph, step: &Computed, results: &[Term], carried: &[Term]) -> Vec<(Term, Vec<Guard>)> {
     let guards = Analyses::default().get::<Guards>(g, results);
     // A condition inside of a build does not exist outside of it.
     let outside = |g: &Graph, t: Term| {
@@ -54,7 +60,6 @@ fn worth(g: &mut Graph, body: &Lets, results: &[Term], carried: &[Term]) -> Vec<
         under.retain(|guard| g.free(guard.0).is_empty());
         under
     };
-    let primals: HashSet<Term> = body.bound.iter().map(|b| b.primal).collect();
     let arrays: HashSet<Term> = carried.iter().copied().filter(|&p| g.rank(p) > 0).collect();
     // Whether a term depends on a carried array.
     let mut depends: HashMap<Term, bool> = HashMap::new();
@@ -64,7 +69,7 @@ fn worth(g: &mut Graph, body: &Lets, results: &[Term], carried: &[Term]) -> Vec<
         g.node(t).for_each_child(|c| of_array |= depends.get(&c) == Some(&true));
         depends.insert(t, of_array);
         let Type::Array(..) = g.ty(t) else { continue };
-        if !g.is_open(t) || !g.free(t).is_empty() || !primals.contains(&t) && !of_loop(g, t) {
+        if !g.is_open(t) || !g.free(t).is_empty() || !step.terms.contains(&t) && !of_loop(g, t) {
             continue;
         }
         let worth = match g.node(t) {
@@ -78,13 +83,9 @@ fn worth(g: &mut Graph, body: &Lets, results: &[Term], carried: &[Term]) -> Vec<
             kept.push((t, outside(g, t)));
         }
     }
-    for bound in &body.bound {
-        let LFun::Fold(fold) = &bound.dual else { continue };
-        let numbers = fold.scan.init.iter().all(|&t| g.rank(t) == 0);
-        for saved in fold.saved.iter().filter(|saved| numbers && g.is_open(saved.rows)) {
-            let Node::Proj(of, _) = *g.node(saved.rows) else { continue };
-            kept.push((saved.rows, outside(g, of)));
-        }
+    for &rows in step.inner_rows.iter().filter(|rows| g.is_open(**rows)) {
+        let Node::Proj(of, _) = *g.node(rows) else { continue };
+        kept.push((rows, outside(g, of)));
     }
     let mut seen = HashSet::new();
     kept.retain(|(t, _)| seen.insert(*t));
@@ -105,7 +106,7 @@ fn only_under(g: &mut Graph, t: Term, under: &[Guard]) -> Term {
 /// The terms that these results of a derived step may read as rows. A derivative in one arm may be
 /// a term that another arm computes, and whose row is zero in the former. Such a term is computed
 /// again.
-pub(super) fn readable(g: &Graph, saved: &[Saved], results: &[Term]) -> Vec<(Term, Term)> {
+pub(crate) fn readable(g: &Graph, saved: &[Saved], results: &[Term]) -> Vec<(Term, Term)> {
     let guards = Analyses::default().get::<Guards>(g, results);
     let held = |saved: &&Saved| {
         let known = guards.get(&saved.term);
