@@ -105,7 +105,7 @@ pub(super) const POSITIONS: &[Line] = &[
         "",
     ),
     ("let a:S", "let mut $a = {S}; {P:n}.for_each(|$x| $a += {S;x:S});", "iterator.for_each", ""),
-    ("P:n", "std::iter::zip({P:n}, {P:n}).map(|($x, $y)| {S;x:S y:S})", "function-of-std::iter.zip iterator.map", ""),
+    ("P:n", "std::iter::zip({P:n}, {P:n}).map(|($x, $y)| {S;x:S y:S})", "function-of-std.zip iterator.map", ""),
     ("Q:n", "{A:n*2,m}.axis_chunks_iter(Axis(0), 2).map(|$r| {S;r:V:2,m})", "array.axis_chunks_iter iterator.map", ""),
     ("B", "(1..{#n}).contains(&{I})", "iterator.contains", ""),
 ];
