@@ -174,7 +174,7 @@ impl<'a> Lower<'a> {
                 Ok(result)
             }
             elem => {
-                let found = elem_name(elem, self.sig.real_param.as_ref());
+                let found = elem_name(elem, self.input.sig().real_param.as_ref());
                 Err(self.error(range, catalogue::expected(wanted::SIGNED, &format!("`{found}`"))))
             }
         }
@@ -186,7 +186,7 @@ impl<'a> Lower<'a> {
             && let Number::Outer(path) = &**n
         {
             // Only rustc knows the type of the constant that is cast.
-            let ty = super::types::elem_tokens(to, self.sig.real_param.as_ref());
+            let ty = super::types::elem_tokens(to, self.input.sig().real_param.as_ref());
             // A constant of another place is given with the type that is asked for.
             let path = if self.is_elsewhere() { quote::quote!(#path) } else { quote::quote!(#path as #ty) };
             return Ok(Value::Term(self.constant(&path, to)));
@@ -209,7 +209,7 @@ impl<'a> Lower<'a> {
         let t = self.term(value, range)?;
         if self.g.rank(t) > 0 || to == Elem::Bool || (self.g.elem(t) == Elem::Bool && to.is_real()) {
             let found = self.describe(value);
-            let to = elem_name(to, self.sig.real_param.as_ref());
+            let to = elem_name(to, self.input.sig().real_param.as_ref());
             return Err(self.error(range, catalogue::cast(&found, &to)));
         }
         Ok(Value::Term(self.g.cast(to, t)))

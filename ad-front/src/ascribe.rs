@@ -58,7 +58,7 @@ impl<'a> Lower<'a> {
         let found = match &value {
             Value::Number(_) if rank == 0 => return Ok(Value::Term(self.term_as(&value, Want::Elem(elem), range)?)),
             Value::List(parts) if parts.is_empty() && rank > 0 => {
-                self.empties.push((std::rc::Rc::clone(parts), elem, rank));
+                self.growable.annotate_element(parts, elem, rank);
                 return Ok(value);
             }
             Value::List(_) | Value::Matrix(_) | Value::Filled(..) | Value::GrowableVec(_) | Value::DynamicPart(_)
@@ -76,7 +76,7 @@ impl<'a> Lower<'a> {
         };
         if found.1 == rank
             && let Value::Term(t) | Value::Nested(t, _) = &found.2
-            && self.retype_literals(*t, elem)
+            && self.inference.retype(&self.g, *t, elem)
         {
             return Err(Poison);
         }
@@ -109,7 +109,7 @@ impl<'a> Lower<'a> {
     }
 
     fn words(&self, elem: Elem, rank: usize) -> String {
-        let elem = elem_name(elem, self.sig.real_param.as_ref());
+        let elem = elem_name(elem, self.input.sig().real_param.as_ref());
         if rank == 0 { format!("`{elem}`") } else { format!("an array of rank {rank} of `{elem}`") }
     }
 

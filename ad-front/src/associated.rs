@@ -90,7 +90,7 @@ impl<'a> Lower<'a> {
         name: &str,
         holds: impl Fn(&Impl, &AssociatedFunction) -> bool,
     ) -> Option<&'a AssociatedFunction> {
-        let impls = self.definitions.impls();
+        let impls = self.input.definitions().impls();
         let found = |i: &'a Impl| i.function(name).filter(|f| holds(i, f));
         let own = impls.iter().filter(|i| i.of_trait.is_none()).find_map(found);
         own.or_else(|| impls.iter().filter(|i| i.of_trait.is_some()).find_map(found))
@@ -99,7 +99,7 @@ impl<'a> Lower<'a> {
     /// A function of a type, by the names of both.
     pub(super) fn associated(&self, ty: &str, name: &str) -> Option<(String, &'a AssociatedFunction)> {
         // A type may go by another name here.
-        let ty = self.definitions.ty(ty).map_or_else(|| ty.to_string(), |of| of.name.to_string());
+        let ty = self.input.definitions().ty(ty).map_or_else(|| ty.to_string(), |of| of.name.to_string());
         let found = self.function_where(name, |i, _| name_of(&i.self_ty).is_some_and(|own| own == ty))?;
         Some((ty, found))
     }
@@ -177,7 +177,7 @@ impl<'a> Lower<'a> {
         let (name, owner) = (names.next()?, names.next()?);
         if name == "default"
             && c.args.is_empty()
-            && let Some(of) = self.definitions.ty(&owner)
+            && let Some(of) = self.input.definitions().ty(&owner)
         {
             return Some(self.default_of(of, range));
         }
@@ -186,7 +186,7 @@ impl<'a> Lower<'a> {
         }
         // `Shape::area(&circle)`: the first argument decides.
         let of_trait = |i: &Impl| i.of_trait.as_ref().is_some_and(|(of, _)| *of == owner);
-        if !self.definitions.impls().iter().any(|i| of_trait(i) && i.function(&name).is_some()) {
+        if !self.input.definitions().impls().iter().any(|i| of_trait(i) && i.function(&name).is_some()) {
             return None;
         }
         Some(self.all(&c.args).and_then(|args| {
@@ -206,7 +206,7 @@ impl<'a> Lower<'a> {
     /// Asks for the function or constant that a path names, if its owner is a type from outside
     /// that does not have it here.
     fn wants(&mut self, owner: &str, path: &syn::Path) -> bool {
-        let definitions = self.definitions;
+        let definitions = self.input.definitions();
         match (definitions.ty(owner), path.segments.last()) {
             (Some(of), Some(last)) => self.want(&of.name, &last.ident),
             _ => false,
@@ -229,7 +229,7 @@ impl<'a> Lower<'a> {
         let mut names = p.path.segments.iter().rev().map(|s| s.ident.to_string());
         let (name, owner) = (names.next()?, names.next()?);
         let owner = p.qself.as_ref().map_or(Some(owner), |of| name_of(&of.ty))?;
-        let definitions = self.definitions;
+        let definitions = self.input.definitions();
         let owner = definitions.ty(&owner).map_or(owner, |of| of.name.to_string());
         let of_type = definitions.impls().iter().filter(|i| name_of(&i.self_ty).is_some_and(|own| own == owner));
         let mut constants = of_type.flat_map(|i| i.constants.iter().map(|c| (i.definition, c)));
@@ -296,7 +296,7 @@ impl<'a> Lower<'a> {
     /// Whether a method belongs to a type from outside whose definition is missing. If so, it is
     /// asked for.
     pub(super) fn wants_method(&mut self, m: &'a ExprMethodCall, name: &str) -> bool {
-        if self.outside.list.is_empty() || !super::place::is_place_expression(&m.receiver) {
+        if self.input.outside().list.is_empty() || !super::place::is_place_expression(&m.receiver) {
             return false;
         }
         let value = self.trial(|me| me.expr(&m.receiver));
@@ -477,7 +477,7 @@ impl<'a> Lower<'a> {
         index: &Value<'a>,
         range: SrcRange,
     ) -> Option<Lowered<super::place::Place>> {
-        if self.definitions.impls().is_empty() {
+        if self.input.definitions().impls().is_empty() {
             return None;
         }
         let value = self.read_place(base).ok().filter(Value::is_defined)?;

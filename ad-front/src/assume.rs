@@ -111,7 +111,7 @@ impl<'a> Lower<'a> {
 
     /// Records a method call.
     pub(super) fn assume_method(&mut self, call: &ExprMethodCall, row: &Row, receiver: &Value<'a>) {
-        let (name, known) = (&call.method, self.receivers.get(call));
+        let (name, known) = (&call.method, self.input.receivers().get(call));
         let of_std = |me: &mut Self, types: &[TokenStream], by_reference: bool| {
             for ty in types {
                 me.assume(Assumed::OfStd { name: name.clone(), ty: ty.clone(), by_reference });

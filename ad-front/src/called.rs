@@ -129,8 +129,8 @@ impl<'a> Lower<'a> {
         let captured = match c.capture {
             Some(_) => Captured::Copies(self.state.store.clone()),
             None => {
-                let mut changed = self.changed_cells(&LoopEffects::of_closure(c, self.definitions.mutating()));
-                changed.retain(|&cell| Some(cell) != self.call_counter);
+                let mut changed = self.changed_cells(&LoopEffects::of_closure(c, self.input.definitions().mutating()));
+                changed.retain(|&cell| Some(cell) != self.state.rule_calls.counter());
                 Captured::References(changed.into())
             }
         };
@@ -237,7 +237,7 @@ impl<'a> Lower<'a> {
             }
         }
         // Any loop may call a function with a rule.
-        cells.extend(self.call_counter);
+        cells.extend(self.state.rule_calls.counter());
         cells.retain(|c| c.0 >= self.state.first_own_cell);
         cells.sort_unstable();
         cells.dedup();
@@ -281,7 +281,7 @@ impl<'a> Lower<'a> {
     /// Whether tokens are the name of a size: a const parameter, or a number in scope.
     fn size_named(&self, tokens: &proc_macro2::TokenStream) -> bool {
         let name = tokens.to_string();
-        !self.is_elsewhere() && self.sig.const_params.iter().any(|n| *n == name)
+        !self.is_elsewhere() && self.input.sig().const_params.iter().any(|n| *n == name)
             || matches!(self.state.scope.get(&name), Some(Ok(_)))
     }
 

@@ -244,7 +244,7 @@ impl<'a> Lower<'a> {
             return self.each_loop(m, f, &items);
         }
         let mut lowered = None;
-        if self.definitions.has_method(&name) {
+        if self.input.definitions().has_method(&name) {
             match self.own_method(m, &name) {
                 Ok(called) => return called,
                 Err(receiver) => lowered = receiver,
@@ -427,7 +427,9 @@ impl<'a> Lower<'a> {
             }
             KnownType::VecDeque => {
                 let made = table::find(On::Assoc, &name).filter(|row| row.is(Mark::OfQueues));
-                self.queues |= made.is_some();
+                if made.is_some() {
+                    self.growable.add_queue();
+                }
                 (made, Some(1))
             }
             KnownType::Vec => (table::find(On::Assoc, &name), Some(1)),

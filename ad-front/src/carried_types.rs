@@ -3,9 +3,10 @@
 //!
 //! Invariant: a dummy value is never read.
 
-use super::carry::{CarriedForm, InferenceKey, Inferred, Leaves};
+use super::carry::{CarriedForm, Leaves};
 use super::lower::Lower;
 use super::value::{EnumValue, Value};
+use crate::lower::inference::{InferenceKey, Inferred};
 use ad_ir::catalogue;
 use ad_ir::diag::Message;
 use ad_ir::ir::{Elem, IntTy};
@@ -87,7 +88,7 @@ impl<'a> Lower<'a> {
             CarriedType::Tuple(parts) => CarriedForm::Tuple(parts.iter().map(|p| self.dummy(p, out)).collect()),
             CarriedType::Struct(name, parts) => {
                 let parts = parts.iter().map(|p| self.dummy(p, out)).collect();
-                match self.definitions.ty(name) {
+                match self.input.definitions().ty(name) {
                     Some(of) => CarriedForm::Struct(of, parts),
                     None => CarriedForm::Tuple(parts),
                 }
@@ -98,7 +99,7 @@ impl<'a> Lower<'a> {
                 for variant in variants {
                     forms.push(variant.as_ref().map(|fields| fields.iter().map(|f| self.dummy(f, out)).collect()));
                 }
-                match self.definitions.ty(name) {
+                match self.input.definitions().ty(name) {
                     Some(of) => CarriedForm::Sum(of, forms),
                     None => CarriedForm::Unit,
                 }
@@ -114,7 +115,7 @@ impl<'a> Lower<'a> {
     /// The form of the elements of an empty `Vec`, with dummy values. The elements are reals until
     /// another type is inferred.
     pub(super) fn dummy_element(&mut self, key: &InferenceKey, out: &mut Leaves) -> CarriedForm<'a> {
-        let kind = match self.inferred_before.get(key) {
+        let kind = match self.inference.known(key) {
             Some(Inferred::Type(kind)) => kind.clone(),
             _ => CarriedType::Scalar(self.default_real()),
         };
@@ -123,9 +124,7 @@ impl<'a> Lower<'a> {
 
     /// Records the element type of a `Vec` for the next run.
     pub(super) fn note_type(&mut self, key: &InferenceKey, kind: CarriedType) {
-        if !self.inferred_before.contains_key(key) {
-            self.inferred_now.insert(key.clone(), Inferred::Type(kind));
-        }
+        self.inference.note(key, Inferred::Type(kind));
     }
 
     /// The type of a value. `None` if another run could not make a value of it.

@@ -4,14 +4,13 @@
 //! The type of `let mut n = 0;` comes from its uses, and some of them may follow the loop. The same
 //! holds for the items of `0..9`. The first run of the front end assumes the default type of the
 //! literal. If a use needs another type, the function is lowered again with that type
-//! (`Lower::inferred_before`).
+//! (`lower::inference`).
 //!
 //! Invariant: a carried value has the same type and shape in every step.
 
 use std::rc::Rc;
 
 pub(super) use super::carried_types::CarriedName;
-use super::carried_types::CarriedType;
 use super::definitions::Definition;
 use super::lower::Lower;
 use super::nodes::{NodeValue, TableTerms};
@@ -19,32 +18,10 @@ use super::open::DynamicPart;
 use super::ragged::RaggedList;
 use super::stack::GrowableVec;
 use super::value::{EnumValue, Lowered, Seq, Value, Want};
+use crate::lower::inference::{InferenceKey, Inferred};
 use ad_ir::catalogue;
 use ad_ir::diag::{Poison, SrcRange};
-use ad_ir::ir::{Elem, IntTy, Node, Term};
-use ad_ir::memory_order::AxisOrder;
-use ad_ir::prim::Prim;
-
-/// Identifies a literal or a carried leaf: the address of the loop's syntax node, the variable, and
-/// the index of the leaf.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct InferenceKey {
-    address: usize,
-    name: Rc<str>,
-    leaf: usize,
-}
-
-/// The information that an earlier run has inferred for a literal, a `None`, a `Vec` or an array.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Inferred {
-    Elem(Elem),
-    /// The payload type of a `None`, or the element type of an empty `Vec`.
-    Type(CarriedType),
-    /// The length of the array changes in the loop.
-    Length,
-    /// The memory order of the array changes in the loop: the list has all orders that occur.
-    Orders(Rc<[AxisOrder]>),
-}
+use ad_ir::ir::{Elem, IntTy, Term};
 
 /// The structure of a carried value.
 #[derive(Clone)]
@@ -88,23 +65,6 @@ pub(super) struct Leaves {
     pub keys: Vec<Option<InferenceKey>>,
 }
 
-impl InferenceKey {
-    /// The key of a variable in a loop. `at` is the loop's syntax node.
-    pub(super) fn new<T>(at: &T, name: &str) -> Self {
-        InferenceKey { address: std::ptr::from_ref(at) as usize, name: name.into(), leaf: 0 }
-    }
-
-    /// The key of a literal with a given address.
-    pub(super) fn at_address(address: usize, name: &str) -> Self {
-        InferenceKey { address, name: name.into(), leaf: 0 }
-    }
-
-    /// The key of another variable of the same loop.
-    pub(super) fn for_variable(&self, name: &str) -> Self {
-        InferenceKey { address: self.address, name: name.into(), leaf: 0 }
-    }
-}
-
 impl<'a> Lower<'a> {
     /// Flattens a value to its leaves. Returns `None` if a loop cannot carry this kind of value.
     pub(super) fn flatten(
@@ -117,17 +77,17 @@ impl<'a> Lower<'a> {
         Ok(Some(match value {
             Value::Term(t) | Value::Nested(t, _) => {
                 out.terms.push(*t);
-                out.keys.push(self.typed_by_literal.get(t).and_then(|keys| keys.first().cloned()));
+                out.keys.push(self.inference.first_literal(*t));
                 CarriedForm::Leaf { levels: self.levels(value) }
             }
             Value::DynamicPart(open) => {
                 out.terms.push(open.all);
-                out.keys.push(self.typed_by_literal.get(&open.all).and_then(|keys| keys.first().cloned()));
+                out.keys.push(self.inference.first_literal(open.all));
                 CarriedForm::DynamicPart(Rc::clone(&open.lens))
             }
             Value::Number(n) => {
-                key.leaf += 1;
-                let elem = match self.inferred_before.get(key) {
+                key.next_leaf();
+                let elem = match self.inference.known(key) {
                     Some(Inferred::Elem(elem)) => Want::Elem(*elem),
                     _ if n.outer().is_some() => Want::Any,
                     _ if n.is_float() => Want::Elem(self.default_real()),
@@ -139,8 +99,8 @@ impl<'a> Lower<'a> {
                 CarriedForm::Leaf { levels: 0 }
             }
             Value::Filled(_, sizes) => {
-                key.leaf += 1;
-                let elem = match self.inferred_before.get(key) {
+                key.next_leaf();
+                let elem = match self.inference.known(key) {
                     Some(Inferred::Elem(elem)) => *elem,
                     _ => Elem::Int(IntTy::I32),
                 };
@@ -183,7 +143,7 @@ impl<'a> Lower<'a> {
                 let stack = self.without_padding(stack);
                 for &t in &stack.all {
                     out.terms.push(t);
-                    out.keys.push(self.typed_by_literal.get(&t).and_then(|keys| keys.first().cloned()));
+                    out.keys.push(self.inference.first_literal(t));
                 }
                 CarriedForm::Rows(Rc::new(stack))
             }
@@ -194,8 +154,8 @@ impl<'a> Lower<'a> {
                 CarriedForm::Option(Box::new(form))
             }
             Value::None => {
-                key.leaf += 1;
-                match self.inferred_before.get(key).cloned() {
+                key.next_leaf();
+                match self.inference.known(key).cloned() {
                     Some(Inferred::Type(kind)) => {
                         let form = self.dummy(&kind, out);
                         out.terms.push(self.g.lit_bool(false));
@@ -234,16 +194,6 @@ impl<'a> Lower<'a> {
             forms.push(form);
         }
         Ok(Some(forms))
-    }
-
-    /// Records for the next run that the length of a variable changes. Returns whether this was not
-    /// known before.
-    pub(super) fn note_length_change(&mut self, key: &InferenceKey) -> bool {
-        let news = !self.inferred_before.contains_key(key);
-        if news {
-            self.inferred_now.insert(key.clone(), Inferred::Length);
-        }
-        news
     }
 
     /// Rebuilds a value from its form and leaves.
@@ -408,10 +358,7 @@ impl<'a> Lower<'a> {
                 Ok(())
             }
             (CarriedForm::None(key), Value::Option(inner, _)) => match self.kind(inner) {
-                Some(kind) if !self.inferred_before.contains_key(key) => {
-                    self.inferred_now.insert(key.clone(), Inferred::Type(kind));
-                    Err(Poison)
-                }
+                Some(kind) if self.inference.note(key, Inferred::Type(kind.clone())) => Err(Poison),
                 _ => {
                     let found = self.describe(inner);
                     Err(self.error(range, who.type_change("`None`", &found)))
@@ -429,7 +376,7 @@ impl<'a> Lower<'a> {
                 let current = *current.next().ok_or(Poison)?;
                 let t = self.term_as(value, Want::Elem(self.g.elem(current)), range)?;
                 if self.g.elem(t) != self.g.elem(current) || self.g.rank(t) != self.g.rank(current) {
-                    if self.retype_literals(current, self.g.elem(t)) {
+                    if self.inference.retype(&self.g, current, self.g.elem(t)) {
                         return Err(Poison);
                     }
                     let (was, is) = (self.describe(&Value::Term(current)), self.describe(&Value::Term(t)));
@@ -492,85 +439,5 @@ impl<'a> Lower<'a> {
             }
         }
         self.same_shape(current, t, who.descriptions(), range)
-    }
-
-    /// Requests another type for a term in the next run, if its type comes only from literals.
-    /// Returns whether a new run is needed.
-    pub(super) fn retype_literals(&mut self, t: Term, to: Elem) -> bool {
-        let retypes = |a: Elem, b: Elem| a != b && a.is_real() == b.is_real() && a != Elem::Bool && b != Elem::Bool;
-        if !retypes(self.g.elem(t), to) {
-            return false;
-        }
-        let mut any = false;
-        for key in self.literals_of(t) {
-            if !self.inferred_before.contains_key(&key) && !self.inferred_now.contains_key(&key) {
-                self.inferred_now.insert(key, Inferred::Elem(to));
-                any = true;
-            }
-        }
-        // A request that was already made counts as well.
-        any || !self.inferred_now.is_empty()
-    }
-
-    /// The literals that determine the type of a term.
-    pub(super) fn literals_of(&self, t: Term) -> Vec<InferenceKey> {
-        let from = self.g.elem(t);
-        let (mut stack, mut seen, mut found) = (vec![t], ad_ir::sorted::SortedSet::new(), Vec::new());
-        while let Some(t) = stack.pop() {
-            if self.g.ty(t).as_array().is_none() || self.g.elem(t) != from || !seen.insert(t) {
-                continue;
-            }
-            if let Some(keys) = self.typed_by_literal.get(&t) {
-                found.extend(keys.iter().filter(|key| !self.inferred_before.contains_key(*key)).cloned());
-                continue;
-            }
-            match self.g.node(t) {
-                Node::Prim(Prim::Compare(_) | Prim::Cast(_), _) | Node::Scan(_) => {}
-                Node::Prim(_, args) => stack.extend(args),
-                Node::Cond { then, other, .. } => stack.extend([*then, *other]),
-                Node::Gather { src, .. } => stack.push(*src),
-                Node::Scatter { dst, src, .. } => stack.extend([*dst, *src]),
-                Node::Build { body, .. } => stack.push(*body),
-                _ => {}
-            }
-        }
-        found
-    }
-
-    /// The default type for an array of integer literals, or the literal whose inferred type will
-    /// decide it.
-    pub(super) fn literal_type(&self, value: &Value<'a>) -> (Want, Option<InferenceKey>) {
-        let mut at = value;
-        let number = loop {
-            at = match at {
-                Value::List(parts) | Value::Matrix(parts) if value.has_untyped_integers() => match parts.first() {
-                    Some(part) => part,
-                    None => return (Want::Any, None),
-                },
-                Value::Filled(n, _) | Value::Number(n) if !n.is_float() && n.outer().is_none() => break n,
-                _ => return (Want::Any, None),
-            };
-        };
-        let Some((_, key)) = self.literals.get(&(Rc::as_ptr(number) as usize)) else { return (Want::Any, None) };
-        match self.inferred_before.get(key) {
-            Some(Inferred::Elem(elem)) => (Want::Elem(*elem), None),
-            _ => (Want::Any, Some(key.clone())),
-        }
-    }
-
-    /// Records that the type of `t` comes from the same literals as that of `of`.
-    pub(super) fn inherit_literals(&mut self, t: Term, of: Term) {
-        if matches!(self.g.elem(t), Elem::Int(_)) && !self.typed_by_literal.is_empty() && self.literals_of(t).is_empty()
-        {
-            let keys = self.literals_of(of);
-            self.set_literals(t, &keys);
-        }
-    }
-
-    /// Records the literals that determine the type of a term.
-    pub(super) fn set_literals(&mut self, t: Term, keys: &[InferenceKey]) {
-        if !keys.is_empty() {
-            self.typed_by_literal.insert(t, keys.to_vec());
-        }
     }
 }

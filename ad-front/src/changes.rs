@@ -416,7 +416,7 @@ fn with_capacity<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'
     let (n, range) = call.arg(0)?;
     let n = me.usize(n, range)?;
     let none: Rc<[Value<'a>]> = Rc::new([]);
-    me.capacities.push((Rc::clone(&none), n));
+    me.growable.request_capacity(&none, n);
     Ok(Value::List(none))
 }
 
@@ -434,8 +434,8 @@ pub(super) fn push_to<'a>(me: &mut Lower<'a>, place: &Place, x: &Value<'a>, rang
         Value::Never => Value::Never,
         Value::List(parts) => {
             let more: Rc<[Value<'a>]> = parts.iter().cloned().chain([x.clone()]).collect();
-            if let Some(&(_, n)) = me.capacities.iter().find(|(list, _)| Rc::ptr_eq(list, parts)) {
-                me.capacities.push((Rc::clone(&more), n));
+            if let Some(n) = me.growable.requested_capacity(parts) {
+                me.growable.request_capacity(&more, n);
             }
             Value::List(more)
         }

@@ -49,7 +49,7 @@ impl<'a> Lower<'a> {
                 bodies = bodies.saturating_add(f.source.as_ref().map_or(1, |source| source.bodies));
             }
         });
-        Rc::new(Source { expr, beside: Rc::clone(&self.beside), bodies })
+        Rc::new(Source { expr, beside: Rc::clone(self.state.item_scope.all()), bodies })
     }
 
     /// Calls a closure as a function that is compiled on its own. `None` if its body is to be
@@ -61,7 +61,7 @@ impl<'a> Lower<'a> {
         range: SrcRange,
     ) -> Option<Lowered<Value<'a>>> {
         let source = closure.source.as_ref().filter(|source| source.bodies > LARGE)?;
-        if !self.only_first_derivatives() || !self.sig.const_params.is_empty() {
+        if !self.only_first_derivatives() || !self.input.sig().const_params.is_empty() {
             return None;
         }
         let mut conversion = Conversion::default();
@@ -71,7 +71,7 @@ impl<'a> Lower<'a> {
         let given: Vec<Value<'a>> = given.filter(|value| self.in_body(value).is_none()).cloned().collect();
         let beside: TokenStream = source.beside.iter().map(ToTokens::to_token_stream).collect();
         let text = format!("{:?} {} {beside}", closure.definition, item.to_token_stream());
-        let known = self.functions.closures.borrow().get(&text).cloned();
+        let known = self.functions.result_of_closure(&text);
         let result = match known {
             Some(result) => result,
             None => {
@@ -81,7 +81,7 @@ impl<'a> Lower<'a> {
                     self.can_be_compiled(&item)
                 });
                 let result = result.map(|ty| ty.to_token_stream().to_string());
-                self.functions.closures.borrow_mut().insert(text, result.clone());
+                self.functions.note_result_of_closure(text, result.clone());
                 result
             }
         };
@@ -186,12 +186,12 @@ impl<'a> Lower<'a> {
             }
             _ => return None,
         };
-        let elem = elem_tokens(self.g.elem(*t), self.sig.real_param.as_ref());
+        let elem = elem_tokens(self.g.elem(*t), self.input.sig().real_param.as_ref());
         if self.g.rank(*t) == 0 {
             return Some(parse_quote!(#elem));
         }
         let Node::Input(input) = self.g.node(*t) else { return None };
-        let leaf = &self.sig.params.get(input.checked_sub(self.first_param)? as usize)?.leaf;
+        let leaf = &self.input.sig().params.get(self.graph_inputs.param_at(*input)? as usize)?.leaf;
         match (leaf.container, &leaf.lens[..]) {
             // A slice of reals is not passed: each call would add a cotangent of the slice's
             // length.
@@ -243,7 +243,8 @@ impl<'a> Lower<'a> {
             let (name, expr) = (ident(name), &f.source.as_ref()?.expr);
             captured.push(parse_quote!(let #name = #expr;));
         }
-        let (generics, where_clause, body) = (&self.sig.generics, &self.sig.where_clause, &source.expr.body);
+        let (generics, where_clause, body) =
+            (&self.input.sig().generics, &self.input.sig().where_clause, &source.expr.body);
         Some(parse_quote!(fn closure #generics (#(#params),*) #where_clause { #(#captured)* #(#bound)* (#body) }))
     }
 }

@@ -6,7 +6,6 @@
 
 use std::rc::Rc;
 
-use super::carry::InferenceKey;
 use super::changes::{length_at, moved, place_arg, pop_from, push_to, rotated};
 use super::growth::Growth;
 use super::loop_effects::LoopEffects;
@@ -17,6 +16,7 @@ use super::stack::GrowableVec;
 use super::state::CellValue;
 use super::table::{Call, Mark, On, Row, row};
 use super::value::{Lowered, Seq, Value, Want};
+use crate::lower::inference::InferenceKey;
 use ad_ir::catalogue::{self, refused, wanted};
 use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::{Node, OpenLoop, Term, Type};
@@ -78,7 +78,7 @@ impl<'a> Lower<'a> {
                 let stack = GrowableVec { all: vec![t], form, ..GrowableVec::without_arrays(len, more) };
                 return Ok(Value::GrowableVec(Rc::new(stack)));
             }
-            if !self.inferred_now.is_empty() {
+            if self.inference.needs_another_run() {
                 return Err(Poison);
             }
         }
@@ -364,7 +364,7 @@ fn shifted(me: &mut Lower<'_>, place: &Place, [from, to]: [Term; 2], end: Term) 
 }
 
 fn remove<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    if me.queues {
+    if me.growable.has_queue() {
         return Err(me.error(call.range, refused::construct(refused::Construct::RemoveOfQueue)));
     }
     let shift = |me: &mut Lower<'a>, place: &Place, n, at| {

@@ -94,7 +94,7 @@ impl Lower<'_> {
     /// index. All arrays of examples are equally long, and rows of a static type have its sizes.
     pub(super) fn declare_examples(&mut self, arrays: &[(usize, Term)]) -> Option<u32> {
         let &(first, _) = arrays.first()?;
-        let sig = self.sig;
+        let sig = self.input.sig();
         let number = u32::try_from(self.g.inputs().len()).unwrap_or(u32::MAX);
         let example = self.g.add_input(Elem::USIZE, 0);
         for &(k, array) in arrays {

@@ -12,6 +12,7 @@ use super::state::CellValue;
 use super::table::{self, On};
 use super::types;
 use super::value::{Lowered, Number, Range, Value};
+use crate::lower::inference::InferenceKey;
 use ad_ir::catalogue::{self, refused};
 use ad_ir::diag::{Message, Poison, SrcRange, suggest, text_of};
 use ad_ir::ir::Elem;
@@ -113,7 +114,7 @@ impl<'a> Lower<'a> {
                 let mut end = |side: &'a Option<Box<Expr>>| side.as_ref().map(|e| self.expr(e)).transpose();
                 let (start, end) = (end(&r.start), end(&r.end));
                 let inclusive = matches!(r.limits, syn::RangeLimits::Closed(_));
-                let key = Some(super::carry::InferenceKey::new(r, ""));
+                let key = Some(InferenceKey::new(r, ""));
                 Ok(Value::Range(Rc::new(Range { start: start?, end: end?, inclusive, key })))
             }
             Expr::Field(f) => self.field(f),
@@ -198,8 +199,7 @@ impl<'a> Lower<'a> {
         };
         if suffix.is_empty() {
             let number = Rc::new(number);
-            self.literals
-                .insert(Rc::as_ptr(&number) as usize, (Rc::clone(&number), super::carry::InferenceKey::new(lit, "")));
+            self.inference.declare_literal(&number, InferenceKey::new(lit, ""));
             return Ok(Value::Number(number));
         }
         match types::elem_named(suffix, None) {
@@ -226,7 +226,7 @@ impl<'a> Lower<'a> {
         if let Some(value) = self.associated_path(p) {
             return value;
         }
-        if !self.is_elsewhere() && self.sig.const_params.iter().any(|n| p.path.is_ident(n)) {
+        if !self.is_elsewhere() && self.input.sig().const_params.iter().any(|n| p.path.is_ident(n)) {
             return Ok(Value::Term(self.constant(&p.path.to_token_stream(), Elem::USIZE)));
         }
         if p.qself.is_none()
@@ -307,11 +307,11 @@ impl<'a> Lower<'a> {
         let owner = path.segments.iter().rev().nth(1).map(|s| s.ident.to_string());
         let Some(owner) = owner else {
             return match last {
-                _ if self.sig.name == last => Some(catalogue::recursion(last)),
-                _ if super::inner_derivatives::names(&self.sig.stem).any(|own| own == last) => {
-                    Some(catalogue::inner_derivative_of_itself(&self.sig.name.to_string(), last))
+                _ if self.input.sig().name == last => Some(catalogue::recursion(last)),
+                _ if super::inner_derivatives::names(&self.input.sig().stem).any(|own| own == last) => {
+                    Some(catalogue::inner_derivative_of_itself(&self.input.sig().name.to_string(), last))
                 }
-                _ if self.is_itself(last) || self.nested_functions.contains(last) => Some(catalogue::recursion(last)),
+                _ if self.is_itself(last) || self.state.item_scope.was_nested(last) => Some(catalogue::recursion(last)),
                 _ if last.starts_with(char::is_uppercase) => Some(refused::value(last)),
                 _ => None,
             };

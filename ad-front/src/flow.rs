@@ -376,7 +376,7 @@ impl<'a> Lower<'a> {
         };
         // The result type of the differentiated function itself is known.
         let value = match (&value, &r.expr) {
-            (Value::Number(n), Some(e)) if k == 0 && n.outer().is_none() => match self.sig.result_elem() {
+            (Value::Number(n), Some(e)) if k == 0 && n.outer().is_none() => match self.input.sig().result_elem() {
                 Some(elem) => Value::Term(self.term_as(&value, super::value::Want::Elem(elem), SrcRange::of(e))?),
                 None => value,
             },

@@ -128,7 +128,7 @@ fn build1<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
             let (shape, zero) = (me.g.shape(t).to_vec(), me.g.zero(me.g.elem(t)));
             let zeros = me.g.broadcast(zero, &shape);
             let made = me.g.cond(exists, t, zeros);
-            me.inherit_literals(made, t);
+            me.inference.inherit_literals(&me.g, made, t);
             Ok(Value::Term(made))
         })?;
         let more = me.g.rank(t) - 1;
@@ -504,7 +504,7 @@ pub(super) fn reals_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, named: Optio
         let t = me.term_as(value, super::value::Want::Elem(elem), range)?;
         if me.g.elem(t) != elem || !elem.is_real() || me.g.rank(t) > 0 {
             let found = me.describe(&Value::Term(t));
-            let wanted = super::lower::elem_name(elem, me.sig.real_param.as_ref());
+            let wanted = super::lower::elem_name(elem, me.input.sig().real_param.as_ref());
             return Err(me.error(range, catalogue::expected_type(&wanted, &found)));
         }
         terms.push(t);
@@ -517,7 +517,7 @@ pub(super) fn ints<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<(IntT
     let elem = call.args.iter().find_map(|v| me.elem_of(v)).unwrap_or(Elem::Int(IntTy::I32));
     let other = call.args.iter().find_map(|v| me.elem_of(v).filter(|e| *e != elem));
     if let (Some(other), Some(Value::Term(first))) = (other, call.args.first())
-        && me.retype_literals(*first, other)
+        && me.inference.retype(&me.g, *first, other)
     {
         return Err(ad_ir::diag::Poison);
     }

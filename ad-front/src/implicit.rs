@@ -118,19 +118,19 @@ struct Factored {
 impl<'a> Lower<'a> {
     /// How often the function may be differentiated.
     fn order_of_differentiation(&self) -> usize {
-        let own = &self.sig.derivatives;
+        let own = &self.input.sig().derivatives;
         // The derivatives of a function that is compiled on its own are those of its callers.
         let outer = if !own.is_empty() && own.iter().all(|d| is_first(d)) { 1 } else { 2 };
-        outer + self.inner_order
+        outer + self.state.inner_order
     }
 
     /// Lowers something that derivatives inside of the function differentiate.
     pub(super) fn differentiated_inside<R>(&mut self, recipe: Recipe, f: impl FnOnce(&mut Self) -> R) -> R {
         let second = matches!(recipe, Recipe::HessianProduct | Recipe::Hessian | Recipe::Laplacian);
-        let outer = self.inner_order;
-        self.inner_order += 1 + usize::from(second);
+        let outer = self.state.inner_order;
+        self.state.inner_order += 1 + usize::from(second);
         let result = f(self);
-        self.inner_order = outer;
+        self.state.inner_order = outer;
         result
     }
 }
@@ -247,7 +247,7 @@ fn solved<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, equation: Equation) -> Lo
     }
     let tolerance = me.term_as(tolerance, Want::Elem(me.g.elem(first)), rt)?;
     let steps = me.usize(steps, rs)?;
-    let routine = me.definitions.solvers.get(equation, vector).ok_or(Poison)?;
+    let routine = me.input.definitions().solvers.get(equation, vector).ok_or(Poison)?;
     let function = me.nested_function(routine)?;
     let args = [f.clone(), Value::Term(first), Value::Term(tolerance), Value::Term(steps)];
     let errors = me.state.diags.list().len();

@@ -18,7 +18,7 @@ impl<'a> Lower<'a> {
         let Some(name) = p.path.get_ident().map(ToString::to_string) else { return false };
         let array = |p: &super::sig::SigParam| p.name == name && p.leaf.container == ad_ir::program::Container::NdArray;
         matches!(self.state.scope.get(&name), Some(Ok(Value::Term(t))) if matches!(self.g.node(*t), ad_ir::ir::Node::Input(_)))
-            && self.sig.params.iter().any(array)
+            && self.input.sig().params.iter().any(array)
     }
 
     /// `base[index]`.
@@ -135,7 +135,7 @@ impl<'a> Lower<'a> {
     /// from the same literals.
     fn element_of(&mut self, array: Term, indices: &[Term]) -> Term {
         let element = self.g.index(array, indices);
-        self.inherit_literals(element, array);
+        self.inference.inherit_literals(&self.g, element, array);
         element
     }
 
@@ -152,7 +152,7 @@ impl<'a> Lower<'a> {
             }
             &Value::Term(t) if self.g.rank(t) == 0 && matches!(self.g.elem(t), Elem::Int(ty) if ty != IntTy::Usize) => {
                 // A literal may have been given a type too early.
-                if !self.retype_literals(t, Elem::USIZE) {
+                if !self.inference.retype(&self.g, t, Elem::USIZE) {
                     let (found, text) = (self.describe(index), text_of(&x.index, 30));
                     return Err(self.error(range, catalogue::index_type(&found, &text)));
                 }

@@ -161,7 +161,7 @@ impl<'a> Lower<'a> {
     /// The derivative of which an item is the definition, if it is one.
     pub(super) fn inner_derivative(&mut self, item: &'a ItemFn) -> Lowered<Option<Rc<InnerDerivative<'a>>>> {
         let Some((suffix, own, options)) = read_mark(item) else { return Ok(None) };
-        let outside = self.outside;
+        let outside = self.input.outside();
         let at = outside.find(self.state.definition, &own).ok_or(Poison)?;
         let Item::Fn(function) = &outside.list.get(at).ok_or(Poison)?.item else { return Err(Poison) };
         let (which, with_value) = of_suffix(&suffix).ok_or(Poison)?;
@@ -228,7 +228,7 @@ impl<'a> Lower<'a> {
     ) -> Lowered<Call<'c, 'a>> {
         let mut errors = Diags::new();
         let options = attr::parse(which.options.clone(), &mut errors);
-        let sig = sig::parse(which.function, &options, self.definitions, &mut errors)?;
+        let sig = sig::parse(which.function, &options, self.input.definitions(), &mut errors)?;
         if sig.fallible.is_some() {
             return Err(self.error(range, words::inner_derivative_of_a_fallible(name)));
         }
@@ -374,7 +374,7 @@ impl<'a> Lower<'a> {
 
     fn tree_of_parameter(&self, which: &InnerDerivative<'a>, sig: &Sig, k: usize) -> Lowered<TypeTree<'a>> {
         let FnArg::Typed(typed) = &which.function.sig.inputs[k] else { return Err(Poison) };
-        self.definitions.tree(&typed.ty, &sig.generics()).ok_or(Poison)
+        self.input.definitions().tree(&typed.ty, &sig.generics()).ok_or(Poison)
     }
 
     /// Whether a term of this kind is in the body of a loop, or in a body inside of it.
@@ -451,7 +451,7 @@ impl<'a> Lower<'a> {
                     }
                 }
                 let ReturnType::Type(_, ty) = &call.which.function.sig.output else { return Err(Poison) };
-                let mut tree = self.definitions.tree(ty, &sig.generics()).ok_or(Poison)?;
+                let mut tree = self.input.definitions().tree(ty, &sig.generics()).ok_or(Poison)?;
                 if let (true, TypeTree::Tuple(parts)) = (sig.aux, &tree) {
                     tree = parts.first().cloned().ok_or(Poison)?;
                 }
@@ -540,7 +540,7 @@ impl<'a> Lower<'a> {
     /// Whether the function calls derivatives of others.
     pub(super) fn has_inner_derivatives(&self) -> bool {
         let derivative = |item: &Item| matches!(item, Item::Fn(f) if f.attrs.iter().any(is_derivative));
-        self.outside.list.iter().any(|d| derivative(&d.item))
+        self.input.outside().list.iter().any(|d| derivative(&d.item))
     }
 }
 

@@ -117,9 +117,9 @@ impl<'a> Lower<'a> {
         let result = self.g.int(op, a, b);
         if matches!(self.g.node(result), Node::Prim(Prim::Cast(_), _)) {
             // In `1 + k - 1`, k is a step number. It has the type that is given to the range.
-            let mut keys = self.literals_of(a);
-            keys.extend(self.literals_of(b));
-            self.set_literals(result, &keys);
+            let mut keys = self.inference.literals_of(&self.g, a);
+            keys.extend(self.inference.literals_of(&self.g, b));
+            self.inference.set_literals(result, &keys);
         }
         let fine = Outcome { result, ok: None, goal: None, what: "" };
         let scalar = shape.is_empty();

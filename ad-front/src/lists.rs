@@ -9,12 +9,13 @@ use std::rc::Rc;
 
 use syn::ExprRepeat;
 
-use super::carry::{CarriedForm, CarriedName, InferenceKey, Inferred, Leaves};
+use super::carry::{CarriedForm, CarriedName, Leaves};
 use super::lower::Lower;
 use super::place::Projection;
 use super::slice::Cut;
 use super::stack::GrowableVec;
 use super::value::{EnumValue, Lowered, Range, Seq, Value, Want};
+use crate::lower::inference::{InferenceKey, Inferred};
 use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::Term;
 use ad_ir::memory_order::HasLayouts;
@@ -115,10 +116,7 @@ impl<'a> Lower<'a> {
         for (t, key) in column() {
             let Some(key) = key.as_ref().filter(|_| self.g.elem(t) != elem) else { continue };
             let same_kind = self.g.elem(t).is_real() == elem.is_real();
-            if same_kind && !self.inferred_before.contains_key(key) {
-                self.inferred_now.insert(key.clone(), Inferred::Elem(elem));
-                news = true;
-            }
+            news |= same_kind && self.inference.note(key, Inferred::Elem(elem));
         }
         if news { Err(Poison) } else { Ok(()) }
     }
@@ -146,7 +144,9 @@ impl<'a> Lower<'a> {
         }
         for (&now, t) in now.iter().zip(next.all) {
             if self.g.elem(t) != self.g.elem(now) || self.g.rank(t) != self.g.rank(now) {
-                if self.retype_literals(now, self.g.elem(t)) || self.retype_literals(t, self.g.elem(now)) {
+                if self.inference.retype(&self.g, now, self.g.elem(t))
+                    || self.inference.retype(&self.g, t, self.g.elem(now))
+                {
                     return Err(Poison);
                 }
                 return Err(self.changed_rows(value, who, range));
@@ -196,7 +196,7 @@ impl<'a> Lower<'a> {
         for (t, key) in leaves.terms.into_iter().zip(leaves.keys) {
             let repeated = self.g.replicate(len, t);
             self.layouts().note_rows(repeated, &[t]);
-            self.set_literals(repeated, key.as_slice());
+            self.inference.set_literals(repeated, key.as_slice());
             all.push(repeated);
         }
         Ok(Some(self.list_of(form, all, len)))
@@ -227,7 +227,7 @@ impl<'a> Lower<'a> {
             let whole =
                 seq.dims.iter().zip(&vars).rev().fold(t, |body, (&size, &var)| self.make_build(size, var, body));
             self.layouts().note_rows(whole, &[t]);
-            self.set_literals(whole, key.as_slice());
+            self.inference.set_literals(whole, key.as_slice());
             all.push(whole);
         }
         match (form, &all[..]) {

@@ -15,7 +15,7 @@ mod step;
 use std::rc::Rc;
 
 use self::resized::Room;
-use super::carry::{CarriedForm, InferenceKey, Leaves};
+use super::carry::{CarriedForm, Leaves};
 use super::checks::{Recurrence, Stepped};
 use super::flow::OuterJump;
 use super::growth::Growth;
@@ -25,6 +25,7 @@ use super::memory::Ordered;
 use super::stack::GrowableVec;
 use super::state::{Cell, CellValue};
 use super::value::{Lowered, Seq, Value, Want};
+use crate::lower::inference::InferenceKey;
 use ad_ir::catalogue;
 use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::Term;
@@ -301,15 +302,12 @@ impl<'a> Lower<'a> {
         for s in &mut stacks {
             // A carried `Vec` keeps one slot in all steps. If no enclosing loop carries it, it gets
             // a new slot.
-            s.slot = s.outer.unwrap_or_else(|| {
-                self.next_slot += 1;
-                self.next_slot
-            });
+            s.slot = s.outer.unwrap_or_else(|| self.growable.new_slot());
             s.first = init.terms.len();
             init.terms.extend(&s.start.all);
             init.terms.extend(s.growth_per_step.is_none().then_some(s.start.len));
             for &t in &init.terms[s.first..] {
-                init.keys.push(self.typed_by_literal.get(&t).and_then(|keys| keys.first().cloned()));
+                init.keys.push(self.inference.first_literal(t));
             }
         }
         let leaves = self.jump_cells(start.effects, start.own, &start.unset, &pushed_only);
@@ -398,7 +396,7 @@ impl<'a> Lower<'a> {
         let mut shapes = Vec::new();
         let (last, rows) = self.recur_steps(Recurrence { size, reverse: false, stop, init: all }, |me, i, now| {
             for (&t, key) in now.iter().zip(keys) {
-                me.set_literals(t, key.as_slice());
+                me.inference.set_literals(t, key.as_slice());
             }
             // Checks that depend on the step number apply only to steps that are run.
             let done = stop.map(|k| now[k]).filter(|_| !counts);
@@ -419,7 +417,7 @@ impl<'a> Lower<'a> {
                         let mut m = me.carry_jump_value(taken, *t, l.range)?;
                         // A counting run does not know what is pushed; the jump's value may have
                         // it.
-                        if me.g.depends_on(m.next, &me.unknown_elements) {
+                        if me.g.depends_on(m.next, me.growable.unknown()) {
                             m.next = m.carried;
                             unknown.push(m.carried);
                         }
@@ -474,7 +472,7 @@ impl<'a> Lower<'a> {
             pushed.push(Some(all));
         }
         for (&t, key) in last.iter().zip(keys) {
-            self.set_literals(t, key.as_slice());
+            self.inference.set_literals(t, key.as_slice());
         }
         let mut more = last[carried..].iter();
         for p in payloads.iter_mut().flatten() {
@@ -482,10 +480,10 @@ impl<'a> Lower<'a> {
                 let item = std::mem::replace(t, *more.next().ok_or(Poison)?);
                 if unknown.contains(&item) {
                     *t = self.g.placeholder(self.g.ty(*t).clone());
-                    self.unknown_elements.push(*t);
+                    self.growable.add_unknown(*t);
                 }
                 self.layouts().note_rows(*t, &[item]);
-                self.set_literals(*t, key.as_slice());
+                self.inference.set_literals(*t, key.as_slice());
             }
         }
         // If all jumps return from the function, the lengths after a jump are not used. Otherwise a

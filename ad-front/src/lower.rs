@@ -4,7 +4,13 @@
 //! Here, "to lower" means to translate a Rust expression to core terms. The pass of the same name
 //! (`passes/lowering`) prepares core terms for code generation.
 
-use ad_ir::sorted::{SortedMap, SortedSet};
+pub(crate) mod graph_inputs;
+pub(crate) mod growable;
+pub(crate) mod inference;
+pub(crate) mod items;
+pub(crate) mod rule_calls;
+pub(crate) mod run_input;
+
 use std::rc::Rc;
 
 use proc_macro2::Ident;
@@ -12,21 +18,20 @@ use quote::ToTokens;
 use syn::{ItemFn, Pat};
 
 use super::arith::Arith;
-use super::carry::{CarriedForm, InferenceKey, Inferred};
-use super::definitions::Definitions;
-use super::definitions::tree::TypeTree;
+use super::carry::CarriedForm;
 use super::recursion::Functions;
 use super::rollback::State;
-use super::shapes::Classes;
-use super::sig::Sig;
-use super::travel::OuterDefinitions;
 use super::types::Leaf;
-use super::value::{Lowered, Number, Value, Want};
+use super::value::{Lowered, Value, Want};
 use super::zero_step_guards::MaybeUnreached;
 use ad_ir::catalogue;
 use ad_ir::diag::{Message, Poison, SrcRange, text_of};
 use ad_ir::ir::{Elem, Graph, Loc, Term};
-use ad_ir::program::{Constant, ListType, Output, OutputTree, SourceLocation, Tree as Structure};
+use ad_ir::program::{ListType, Output, OutputTree, SourceLocation, Tree as Structure};
+use graph_inputs::GraphInputs;
+use growable::GrowableVectors;
+use inference::{Inference, InferenceKey};
+use run_input::RunInput;
 
 /// The maximum depth of nested expressions and closure calls. Macros run on the compiler's stack.
 const MAX_DEPTH: u32 = 150;
@@ -38,124 +43,48 @@ pub(super) struct Lower<'a> {
     /// The part of the state that a trial lowering restores.
     pub state: State<'a>,
 
-    // The inputs of this run of the front end. They are constant during the run.
-    pub sig: &'a Sig,
-    /// The structs, enums and `impl` blocks that the body can name.
-    pub definitions: &'a Definitions,
-    /// The definitions of marked functions.
-    pub outside: &'a OuterDefinitions,
-    /// The type of each method receiver in the body.
-    pub receivers: Rc<super::refs::Receivers>,
-    /// Sizes that earlier runs of the front end have found to be equal.
-    pub classes: Classes,
-    /// The types of literals that earlier runs of the front end have inferred.
-    pub inferred_before: SortedMap<InferenceKey, Inferred>,
-    /// The index of the input that holds the first parameter.
-    pub first_param: u32,
-    /// The parameters that are parts of one array, by their indices.
-    pub packed_terms: SortedMap<usize, Term>,
-    /// The parameters that are lists of arrays of several shapes.
-    pub ragged: super::ragged::RaggedLists,
-    /// The values of the parameters that patterns take apart, with their indices. The body begins
-    /// by binding these patterns.
-    pub parameters: Vec<(usize, Value<'a>)>,
-    /// In the function of many examples: the input that holds the index of the example.
-    pub example: Option<u32>,
-    /// The names of all nested functions, whether they are in scope or not.
-    pub nested_functions: SortedSet<String>,
-    /// The functions that are compiled on their own.
-    pub functions: Functions,
-    /// The guesses of sizes that calls of these return.
-    pub guesses: super::recursion::sizes::Guesses,
-    /// The items of the enclosing blocks, the innermost last.
-    pub beside: Rc<[&'a syn::Item]>,
-    /// The functions among them that may call themselves.
-    pub recursive_names: Rc<SortedSet<String>>,
+    /// What this run is given. It does not change.
+    pub input: RunInput<'a>,
 
     // A trial lowering keeps these: terms, facts about terms, and input for the next run.
+    /// The terms.
     pub g: Graph,
+    /// Which inputs of the graph are constants and parameters.
+    pub graph_inputs: GraphInputs,
+    /// The inferred types of literals.
+    pub inference: Inference,
+    /// The functions that are compiled on their own.
+    pub functions: Functions,
+    /// What is known of growable vectors beside their values.
+    pub growable: GrowableVectors<'a>,
     /// Terms that were created at points which may not be reached at run time.
     pub maybe_unreached: MaybeUnreached,
-    /// The types of literals that this run has inferred. The next run uses them.
-    pub inferred_now: SortedMap<InferenceKey, Inferred>,
-    /// The terms whose types come from literals, each with those literals.
-    pub typed_by_literal: SortedMap<Term, Vec<InferenceKey>>,
-    /// The integer literals without a suffix, keyed by the address of the number.
-    pub literals: SortedMap<usize, (Rc<Number>, InferenceKey)>,
-    /// Constants whose values only rustc knows. They are inputs of the graph, placed before or
-    /// after the parameters.
-    pub constants: Vec<Constant>,
-    /// Placeholders for elements of a `Vec` that a counting run does not know.
-    pub unknown_elements: Vec<Term>,
-    /// The number of growable vectors that loops have carried so far. It numbers the next one.
-    pub next_slot: usize,
-    /// Empty `Vec`s made by `with_capacity`, each with the capacity. They are kept alive, since
-    /// they are identified by address.
-    pub capacities: Vec<(Rc<[Value<'a>]>, Term)>,
-    /// Arrays that were copied into a larger capacity: a map from the copy to the original.
-    pub enlarged: SortedMap<Term, Term>,
     /// The memory orders of arrays.
     pub memory: ad_ir::memory_order::KnownOrders,
-    /// Empty `Vec`s whose element type is known from an annotation, with the element type and the
-    /// rank. They are kept alive for the same reason as `capacities`.
-    pub empties: Vec<(Rc<[Value<'a>]>, Elem, usize)>,
-    /// Empty `Vec`s of products whose type is known from an annotation, with that type.
-    pub empty_lists: Vec<(Rc<[Value<'a>]>, TypeTree<'a>)>,
-    /// The variable that counts the calls of functions with rules of their own, if there are any.
-    pub call_counter: Option<super::state::Cell>,
-    /// The keys of such calls here that come from enclosing loops.
-    pub call_keys: Vec<Term>,
-    /// How often derivatives inside of the function differentiate what is being lowered.
-    pub inner_order: usize,
-    /// Whether the function makes a `VecDeque`, whose `remove` differs from that of `Vec`.
-    pub queues: bool,
 }
 
 impl<'a> Lower<'a> {
-    pub(super) fn new(sig: &'a Sig, definitions: &'a Definitions, outside: &'a OuterDefinitions) -> Self {
-        let range = SrcRange::of(&sig.name);
+    pub(super) fn new(input: RunInput<'a>, inference: Inference, functions: Functions) -> Self {
+        let name = &input.sig().name;
+        let range = SrcRange::of(name);
         Lower {
-            state: State::of_function(SourceLocation { range, text: sig.name.to_string() }),
-            sig,
-            definitions,
-            outside,
-            receivers: Rc::default(),
-            classes: Classes::default(),
-            inferred_before: SortedMap::new(),
-            packed_terms: SortedMap::new(),
-            ragged: SortedMap::new(),
-            first_param: 0,
-            parameters: Vec::new(),
-            example: None,
-            nested_functions: SortedSet::new(),
-            functions: Functions::default(),
-            guesses: super::recursion::sizes::Guesses::default(),
-            beside: Rc::default(),
-            recursive_names: Rc::default(),
+            state: State::of_function(SourceLocation { range, text: name.to_string() }),
+            input,
             g: Graph::new(),
+            graph_inputs: GraphInputs::default(),
+            inference,
+            functions,
+            growable: GrowableVectors::default(),
             maybe_unreached: MaybeUnreached::default(),
-            inferred_now: SortedMap::new(),
-            typed_by_literal: SortedMap::new(),
-            literals: SortedMap::new(),
-            constants: Vec::new(),
-            unknown_elements: Vec::new(),
-            next_slot: 0,
-            capacities: Vec::new(),
-            enlarged: SortedMap::new(),
             memory: ad_ir::memory_order::KnownOrders::default(),
-            empties: Vec::new(),
-            empty_lists: Vec::new(),
-            call_counter: None,
-            call_keys: Vec::new(),
-            inner_order: 0,
-            queues: false,
         }
     }
 
-    /// Lowers the function's body. The result is of the declared type.
-    pub(super) fn function(&mut self, item: &'a ItemFn) -> Lowered<OutputTree> {
+    /// Lowers the function's body, which begins by taking these parameters apart by their patterns.
+    /// The result is of the declared type.
+    pub(super) fn function(&mut self, item: &'a ItemFn, parameters: Vec<(usize, Value<'a>)>) -> Lowered<OutputTree> {
         let name = SrcRange::of(&item.sig.ident);
-        for (k, value) in std::mem::take(&mut self.parameters) {
+        for (k, value) in parameters {
             if let Some(syn::FnArg::Typed(arg)) = item.sig.inputs.get(k) {
                 self.bind(&arg.pat, Some(value))?;
             }
@@ -164,7 +93,7 @@ impl<'a> Lower<'a> {
         self.count_rule_calls();
         let value = self.returning(name, |me| me.block(&item.block))?;
         let range = item.block.stmts.last().map_or_else(|| SrcRange::of(&item.sig.ident), SrcRange::of);
-        let sig = self.sig;
+        let sig = self.input.sig();
         let Some(fallible) = &sig.fallible else { return self.result(&sig.result, &value, range) };
         let (value, present) = self.result_and_presence(fallible.kind, value, range)?;
         let result = match value {
@@ -183,10 +112,10 @@ impl<'a> Lower<'a> {
                 let lens = leaf.lens.iter().map(super::types::Len::tokens).collect();
                 Ok(OutputTree::Leaf(Output { term, container: leaf.container, lens, role: leaf.role }))
             }
-            (Structure::Defined(..), Value::Struct(of, _)) if self.definitions.contains_itself(of) => {
+            (Structure::Defined(..), Value::Struct(of, _)) if self.input.definitions().contains_itself(of) => {
                 Err(self.error(range, catalogue::made_in_the_body(&of.name.to_string())))
             }
-            (Structure::Defined(..), Value::Sum(sum)) if self.definitions.contains_itself(sum.of) => {
+            (Structure::Defined(..), Value::Sum(sum)) if self.input.definitions().contains_itself(sum.of) => {
                 Err(self.error(range, catalogue::made_in_the_body(&sum.of.name.to_string())))
             }
             (Structure::Defined(of, inner), value) => {
@@ -232,7 +161,7 @@ impl<'a> Lower<'a> {
             (Structure::List(of, element), value) => self.result_list(of, element, value, range),
             _ => {
                 let found = self.describe(value);
-                let ty = self.sig.result_ty.to_string().replace(' ', "");
+                let ty = self.input.sig().result_ty.to_string().replace(' ', "");
                 Err(self.error(range, catalogue::result_type(&found, &ty)))
             }
         }
@@ -295,7 +224,7 @@ impl<'a> Lower<'a> {
         };
         let Some(mut all) = all.filter(fits) else {
             let found = self.describe(value);
-            let ty = self.sig.result_ty.to_string().replace(' ', "");
+            let ty = self.input.sig().result_ty.to_string().replace(' ', "");
             return Err(self.error(range, catalogue::result_type(&found, &ty)));
         };
         for (t, leaf) in all.iter_mut().zip(&leaves) {
@@ -364,9 +293,10 @@ impl<'a> Lower<'a> {
         let rank = self.g.rank(term);
         if self.g.elem(term) != leaf.elem || rank != usize::from(leaf.rank) {
             let found = self.describe(&Value::Term(term));
-            return Err(
-                self.error(range, catalogue::result_type(&found, &self.sig.result_ty.to_string().replace(' ', "")))
-            );
+            return Err(self.error(
+                range,
+                catalogue::result_type(&found, &self.input.sig().result_ty.to_string().replace(' ', "")),
+            ));
         }
         self.with_static_sizes(leaf, term, range)
     }
@@ -512,7 +442,7 @@ impl<'a> Lower<'a> {
     pub(super) fn describe(&self, value: &Value) -> String {
         let (Value::Term(t) | Value::Nested(t, _)) = value else { return value.kind().to_string() };
         let (elem, rank) = (self.g.elem(*t), self.g.rank(*t));
-        let elem = elem_name(elem, self.sig.real_param.as_ref());
+        let elem = elem_name(elem, self.input.sig().real_param.as_ref());
         if rank == 0 { format!("`{elem}`") } else { format!("an array of rank {rank} of `{elem}`") }
     }
 
@@ -521,8 +451,8 @@ impl<'a> Lower<'a> {
     /// The default type of float literals: the type of the function's reals if they all have the
     /// same type, and `f64` otherwise.
     pub(super) fn default_real(&self) -> Elem {
-        let params = self.sig.params.iter().map(|p| p.leaf.elem);
-        let results = self.sig.result.leaves().into_iter().map(|leaf| leaf.elem);
+        let params = self.input.sig().params.iter().map(|p| p.leaf.elem);
+        let results = self.input.sig().result.leaves().into_iter().map(|leaf| leaf.elem);
         let mut reals = params.chain(results).filter(|e| e.is_real());
         match reals.next() {
             Some(first) if reals.all(|e| e == first) => first,
@@ -565,7 +495,7 @@ impl<'a> Lower<'a> {
     pub(super) fn make_build(&mut self, size: Term, var: ad_ir::ir::Var, body: Term) -> Term {
         let value = self.guard_element(size, var, body);
         let all = self.g.build(size, var, value);
-        self.inherit_literals(all, body);
+        self.inference.inherit_literals(&self.g, all, body);
         all
     }
 

@@ -86,7 +86,7 @@ fn exponent<'a>(me: &mut Lower<'a>, n: &Value<'a>, (range, text): (SrcRange, &st
     let found = match n {
         Value::Number(n) if n.is_float() => "`f64`".to_string(),
         Value::Term(t) if me.g.rank(*t) == 0 && me.g.elem(*t) != Elem::Int(IntTy::I32) => {
-            if me.retype_literals(*t, Elem::Int(IntTy::I32)) {
+            if me.inference.retype(&me.g, *t, Elem::Int(IntTy::I32)) {
                 return Err(Poison);
             }
             me.describe(n)

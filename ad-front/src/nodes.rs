@@ -59,7 +59,7 @@ impl<'a> Lower<'a> {
         given: &[GenericArgument],
         leaves: &mut std::slice::Iter<'_, Term>,
     ) -> Lowered<NodeValue<'a>> {
-        let layout = self.definitions.layout(of, given, &self.sig.generics()).ok_or(Poison)?;
+        let layout = self.input.definitions().layout(of, given, &self.input.sig().generics()).ok_or(Poison)?;
         let at = leaves.next().copied().ok_or(Poison)?;
         let mut columns = Vec::new();
         for table in &layout.tables {

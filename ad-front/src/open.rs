@@ -173,7 +173,7 @@ impl<'a> Lower<'a> {
     pub(super) fn padded_with(&mut self, open: &DynamicPart, fill: Term) -> Term {
         let t = self.layouts().padded_with(open, fill);
         if t != open.all {
-            self.inherit_literals(t, open.all);
+            self.inference.inherit_literals(&self.g, t, open.all);
         }
         t
     }
@@ -188,7 +188,7 @@ impl<'a> Lower<'a> {
     /// element: a row that is padding has no valid elements. So a loop over the elements of a row
     /// knows where it ends.
     pub(super) fn with_zeros_in_rows(&mut self, open: &DynamicPart) -> Term {
-        let (&[Some(rows), Some(columns)], true) = (&*open.lens, self.sig.several_shapes) else {
+        let (&[Some(rows), Some(columns)], true) = (&*open.lens, self.input.sig().several_shapes) else {
             return self.with_zeros(open);
         };
         let vars = [self.g.fresh(), self.g.fresh()];
@@ -211,7 +211,7 @@ impl<'a> Lower<'a> {
         let vars: Vec<Var> = sizes.iter().map(|_| self.g.fresh()).collect();
         let ix: Vec<Term> = vars.iter().map(|&v| self.g.mk(Node::Var(v))).collect();
         let made = self.g.gather(t, sizes.into(), &vars, &ix);
-        self.inherit_literals(made, t);
+        self.inference.inherit_literals(&self.g, made, t);
         made
     }
 
@@ -381,7 +381,7 @@ impl<'a> Lower<'a> {
             let t = me.under(exists, true, one)?;
             let zero = me.g.zero(me.g.elem(t));
             let made = me.g.cond(exists, t, zero);
-            me.inherit_literals(made, t);
+            me.inference.inherit_literals(&me.g, made, t);
             Ok(Value::Term(made))
         })?;
         Ok(self.new_part(t, lens))

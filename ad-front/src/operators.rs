@@ -55,7 +55,7 @@ impl<'a> Lower<'a> {
                 let x = self.term(&value, range)?;
                 let made = self.in_memory_order(x, |me, x| Ok(Value::Term(me.negate(x, range)?)))?;
                 Ok(match made {
-                    Value::Term(t) if !self.receivers.is_reference(&u.expr) => {
+                    Value::Term(t) if !self.input.receivers().is_reference(&u.expr) => {
                         Value::Term(self.layouts().written_over(x, t))
                     }
                     made => made,
@@ -89,7 +89,7 @@ impl<'a> Lower<'a> {
         }
         let first = SrcRange::of(left).first;
         let mut acc = self.expr(left);
-        let mut by_reference = self.receivers.is_reference(left);
+        let mut by_reference = self.input.receivers().is_reference(left);
         let mut text = text_of(left, 30);
         for b in chain.into_iter().rev() {
             let right = SrcRange::of(&b.right);
@@ -119,7 +119,7 @@ impl<'a> Lower<'a> {
         let right = self.expr(&b.right);
         let (left, right) = (left?, right?);
         self.power(b, &left, range)?;
-        let by_reference = [by_reference, self.receivers.is_reference(&b.right)];
+        let by_reference = [by_reference, self.input.receivers().is_reference(&b.right)];
         let texts = [text.to_string(), text_of(&b.right, 30)];
         self.operation(&b.op, (left, right, by_reference), ranges, range, (texts, false))
     }

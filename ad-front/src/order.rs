@@ -109,7 +109,7 @@ fn both<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<KeyPairs> {
 fn cmp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let order = both(me, call)?;
     if let Some(&(a, _)) = order.0.iter().find(|p| me.g.elem(p.0).is_real()) {
-        let found = elem_name(me.g.elem(a), me.sig.real_param.as_ref());
+        let found = elem_name(me.g.elem(a), me.input.sig().real_param.as_ref());
         return Err(me.error(call.range, catalogue::expected(wanted::INTEGERS_TO_CMP, &format!("`{found}`"))));
     }
     Ok(Value::Ordering(order))
@@ -131,7 +131,7 @@ fn partial_cmp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
 fn total_cmp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let order = both(me, call)?;
     if let Some(&(a, _)) = order.0.iter().find(|p| !me.g.elem(p.0).is_real()) {
-        let found = elem_name(me.g.elem(a), me.sig.real_param.as_ref());
+        let found = elem_name(me.g.elem(a), me.input.sig().real_param.as_ref());
         return Err(me.error(call.range, catalogue::expected(wanted::REALS_TO_CMP, &format!("`{found}`"))));
     }
     let mut place = |t: Term| me.g.prim(Prim::TotalOrder, &[t]);

@@ -54,7 +54,7 @@ impl<'a> Outcome<'a> {
 
     /// The outcome as a value.
     fn made(self, me: &mut Lower<'a>) -> Lowered<Value<'a>> {
-        let of = me.definitions.ty("Result").filter(|of| of.of_std).ok_or(Poison)?;
+        let of = me.input.definitions().ty("Result").filter(|of| of.of_std).ok_or(Poison)?;
         let (ok, err) = (me.g.lit_usize(0), me.g.lit_usize(1));
         let tag = me.g.select(self.fine, ok, err);
         let payload = |part: Option<Value<'a>>| part.map(|part| Rc::from([part]));

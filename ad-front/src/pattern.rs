@@ -147,7 +147,7 @@ impl<'a> Lower<'a> {
                 }
                 Ok(holds)
             }
-            Pat::Path(p) if self.definitions.constructor(&p.path).is_some() => {
+            Pat::Path(p) if self.input.definitions().constructor(&p.path).is_some() => {
                 Ok(self.split(pat, Some(value), range)?.fits)
             }
             Pat::Path(p) => {

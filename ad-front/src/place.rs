@@ -117,7 +117,7 @@ impl<'a> Lower<'a> {
                     Some(Ok(Value::Place(place))) => Ok(Place { text, range, ..(**place).clone() }),
                     Some(Err(Poison)) => Err(Poison),
                     Some(Ok(_)) => {
-                        let param = self.sig.declared.iter().any(|p| p.declared.name == name);
+                        let param = self.input.sig().declared.iter().any(|p| p.declared.name == name);
                         Err(self.error(
                             range,
                             if param {
@@ -448,7 +448,7 @@ impl<'a> Lower<'a> {
         let new = self.value_as_part(new, Want::Elem(self.g.elem(t)), place.range)?;
         let part = DynamicPart { all: self.slice_term(t, cuts), lens: dynamic_lens(cuts).into() };
         if self.g.elem(part.all) != self.g.elem(new.all) {
-            if self.retype_literals(t, self.g.elem(new.all)) {
+            if self.inference.retype(&self.g, t, self.g.elem(new.all)) {
                 return Err(Poison);
             }
             let (a, b) = (self.describe(&Value::Term(part.all)), self.describe(&Value::Term(new.all)));

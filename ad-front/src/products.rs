@@ -21,7 +21,7 @@ impl<'a> Lower<'a> {
     /// Lowers `Point { x, y: 1.0, ..base }`.
     pub(super) fn struct_expr(&mut self, e: &'a ExprStruct) -> Lowered<Value<'a>> {
         let range = SrcRange::of(e);
-        let Some((of, variant)) = self.definitions.constructor(&e.path) else {
+        let Some((of, variant)) = self.input.definitions().constructor(&e.path) else {
             // The values are part of the refused construct, so they give no errors of their own.
             return Err(self.error(range, refused::construct(refused::Construct::Struct)));
         };
@@ -83,7 +83,7 @@ impl<'a> Lower<'a> {
 
     /// The path of a struct or variant as a value: `Shape::Empty`. `None` if it is another path.
     pub(super) fn unit_of(&mut self, path: &syn::Path) -> Option<Value<'a>> {
-        let (of, variant) = self.definitions.constructor(path)?;
+        let (of, variant) = self.input.definitions().constructor(path)?;
         of.variants[variant].fields.is_empty().then(|| self.constructed(of, variant, Vec::new()))
     }
 
@@ -91,7 +91,7 @@ impl<'a> Lower<'a> {
     /// function.
     pub(super) fn construct(&mut self, c: &'a syn::ExprCall) -> Option<Lowered<Value<'a>>> {
         let Expr::Path(p) = &*c.func else { return None };
-        let (of, variant) = self.definitions.constructor(&p.path)?;
+        let (of, variant) = self.input.definitions().constructor(&p.path)?;
         let fields = &of.variants[variant].fields;
         self.assume_variant(of, &p.path);
         let values = match (of.of_std && variant == 1, c.args.first()) {
@@ -172,7 +172,7 @@ impl<'a> Lower<'a> {
         fields
             .map(|k| {
                 let ty = &of.variants[variant].fields[k].ty;
-                let tree = self.definitions.tree(ty, &self.generics())?;
+                let tree = self.input.definitions().tree(ty, &self.generics())?;
                 self.zero_of(&tree, true)
             })
             .collect()
@@ -185,7 +185,7 @@ impl<'a> Lower<'a> {
         let all: Option<Vec<Value>> = fields
             .iter()
             .map(|field| {
-                let tree = self.definitions.tree(&field.ty, &self.generics())?;
+                let tree = self.input.definitions().tree(&field.ty, &self.generics())?;
                 if of.mentions_parameter(&field.ty) { None } else { self.zero_of(&tree, false) }
             })
             .collect();
@@ -239,7 +239,7 @@ impl<'a> Lower<'a> {
     /// A parameter that is a product, from the values of its leaves.
     pub(super) fn parameter_of(&mut self, ty: &proc_macro2::TokenStream, leaves: &[Value<'a>]) -> Option<Value<'a>> {
         let ty = syn::parse2(ty.clone()).ok()?;
-        let tree = self.definitions.tree(&ty, &self.sig.generics())?;
+        let tree = self.input.definitions().tree(&ty, &self.input.sig().generics())?;
         let terms = leaves.iter().filter_map(|leaf| match leaf {
             Value::Term(t) | Value::Nested(t, _) => Some(*t),
             _ => None,
@@ -255,7 +255,7 @@ impl<'a> Lower<'a> {
         leaves: &mut std::slice::Iter<'_, Term>,
     ) -> Lowered<Value<'a>> {
         let form = self.form_of(tree, &mut leaves.clone(), 0)?;
-        if self.ragged.is_empty() {
+        if !self.graph_inputs.has_ragged_lists() {
             return Self::unflatten(&form, leaves);
         }
         // An array of several shapes is represented by its number.
@@ -331,7 +331,7 @@ impl<'a> Lower<'a> {
     ) -> Lowered<Option<Value<'a>>> {
         if let syn::Type::Path(p) = ty
             && let Some(last) = p.path.segments.last()
-            && let Some(of) = self.definitions.ty(&last.ident.to_string())
+            && let Some(of) = self.input.definitions().ty(&last.ident.to_string())
         {
             let given = arguments(&last.arguments);
             let mut field = |variant: usize, k: usize, value: &Value<'a>| {
@@ -356,10 +356,12 @@ impl<'a> Lower<'a> {
             }));
         }
         let Some((_, element)) = super::types::list(ty) else { return Ok(None) };
-        let Some(tree @ TypeTree::List(..)) = self.definitions.tree(ty, &self.generics()) else { return Ok(None) };
+        let Some(tree @ TypeTree::List(..)) = self.input.definitions().tree(ty, &self.generics()) else {
+            return Ok(None);
+        };
         Ok(Some(match &value {
             Value::List(parts) if parts.is_empty() => {
-                self.empty_lists.push((Rc::clone(parts), tree));
+                self.growable.annotate_type(parts, tree);
                 value
             }
             Value::List(parts) => {
@@ -371,7 +373,7 @@ impl<'a> Lower<'a> {
                 let mut elems = Vec::new();
                 element.elems(&mut elems);
                 for (&t, elem) in stack.all.iter().zip(elems) {
-                    if self.g.elem(t) != elem && self.retype_literals(t, elem) {
+                    if self.g.elem(t) != elem && self.inference.retype(&self.g, t, elem) {
                         return Err(Poison);
                     }
                 }

@@ -10,7 +10,7 @@
 //!
 //! This module must never let the program of arrays of one shape depend on it.
 
-use ad_ir::sorted::{SortedMap, SortedSet};
+use ad_ir::sorted::SortedSet;
 use std::rc::Rc;
 
 use proc_macro2::{Ident, Span, TokenStream};
@@ -192,7 +192,7 @@ impl<'a> Lower<'a> {
                 let vectors = of.is_vec;
                 let (sizes, most) = (sizes[..rank].to_vec(), sizes[rank..].to_vec());
                 let list = RaggedList { elements: *elements, starts: *starts, sizes, most, vectors };
-                self.ragged.insert(*elements, Rc::new(list));
+                self.graph_inputs.add_ragged_list(*elements, list);
                 all.push(Value::Term(*elements));
             }
         }
@@ -200,7 +200,7 @@ impl<'a> Lower<'a> {
 
     /// The list of arrays of several shapes that has these elements.
     pub(super) fn ragged_list(&self, elements: Option<Term>) -> Option<Rc<RaggedList>> {
-        self.ragged.get(&elements?).cloned()
+        self.graph_inputs.ragged_list(elements?).cloned()
     }
 
     /// The number of arrays of a list.
@@ -222,7 +222,7 @@ impl<'a> Lower<'a> {
         form: &CarriedForm<'a>,
         leaves: &mut std::slice::Iter<'_, Term>,
     ) -> Lowered<Value<'a>> {
-        if self.ragged.is_empty() {
+        if !self.graph_inputs.has_ragged_lists() {
             return Self::unflatten(form, leaves);
         }
         let mut all = |me: &mut Self, forms: &[CarriedForm<'a>]| -> Lowered<Rc<[Value<'a>]>> {
@@ -297,7 +297,7 @@ impl<'a> Lower<'a> {
             Value::Number(n) => n.is_float(),
             _ => false,
         };
-        let (Value::Term(len), true, true) = (len, number, self.sig.several_shapes) else { return Ok(None) };
+        let (Value::Term(len), true, true) = (len, number, self.input.sig().several_shapes) else { return Ok(None) };
         if *self.g.ty(*len) != Type::scalar(Elem::USIZE) || self.closed(*len).is_some() {
             return Ok(None);
         }
@@ -311,12 +311,9 @@ impl<'a> Lower<'a> {
     /// The greatest value of an element of the sizes of a list.
     pub(super) fn most_of_sizes(&self, t: Term) -> Option<Term> {
         let Node::Gather { src, .. } = self.g.node(t) else { return None };
-        self.ragged.values().find_map(|list| {
+        self.graph_inputs.ragged_lists().find_map(|list| {
             let axis = list.sizes.iter().position(|sizes| sizes == src)?;
             list.most.get(axis).copied()
         })
     }
 }
-
-/// The lists of arrays of several shapes, by their elements.
-pub(super) type RaggedLists = SortedMap<Term, Rc<RaggedList>>;

@@ -8,7 +8,7 @@
 
 use std::rc::Rc;
 
-use super::carry::{CarriedForm, CarriedName, InferenceKey, Leaves};
+use super::carry::{CarriedForm, CarriedName, Leaves};
 use super::functions::{all_axes, with_exact};
 use super::lower::Lower;
 use super::memory::Ordered;
@@ -17,6 +17,7 @@ use super::open::DynamicPart;
 use super::refs::results;
 use super::table::{Call, Neutral, On, OnDynamicParts, Row, row};
 use super::value::{Lowered, Seq, Value, Want};
+use crate::lower::inference::InferenceKey;
 use ad_ir::catalogue::{self, wanted};
 use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::{Elem, Lit, Term};
@@ -214,7 +215,8 @@ impl<'a> Lower<'a> {
                 parts.iter().for_each(|p| self.untyped_literals(p, wants));
             }
             Value::Number(n) => {
-                let reals: Vec<Elem> = self.sig.params.iter().map(|p| p.leaf.elem).filter(|e| e.is_real()).collect();
+                let reals: Vec<Elem> =
+                    self.input.sig().params.iter().map(|p| p.leaf.elem).filter(|e| e.is_real()).collect();
                 let one = reals.iter().all(|e| *e == self.default_real());
                 wants.push(if n.is_float() && one { Want::Elem(self.default_real()) } else { Want::Any });
             }

@@ -22,6 +22,7 @@ use syn::{Block, Item, ItemFn, Stmt};
 use super::compiled_sig;
 use super::definitions::Definitions;
 use super::lower::Lower;
+use super::lower::items::Around;
 use super::sig::Sig;
 use super::travel::OuterDefinitions;
 use super::types::Len;
@@ -60,9 +61,9 @@ pub(super) struct Functions {
     changed: Rc<RefCell<SortedSet<(String, usize)>>>,
     /// The types of the results of closures, by their texts as functions. `None` if a closure
     /// cannot be compiled on its own.
-    pub(super) closures: Rc<RefCell<SortedMap<String, Option<String>>>>,
+    closures: Rc<RefCell<SortedMap<String, Option<String>>>>,
     /// The functions with rules of their own that are called.
-    pub(super) rules: Rc<RefCell<Vec<RuleFunction>>>,
+    rules: Rc<RefCell<Vec<RuleFunction>>>,
     /// The sizes of results that this run has found.
     sizes: Rc<RefCell<SortedMap<ResultSize, FoundSize>>>,
     /// The functions of which this run has guessed sizes of results.
@@ -70,7 +71,9 @@ pub(super) struct Functions {
     /// The number of calls that this run has lowered.
     calls: Rc<Cell<usize>>,
     /// The index of the function that is being lowered.
-    pub(super) current: Option<usize>,
+    current: Option<usize>,
+    /// The guesses of sizes that calls of this run return. A list that no run has used has none.
+    guesses: sizes::Guesses,
 }
 
 /// The findings of earlier runs of the front end about the functions, by their texts. They are
@@ -123,6 +126,33 @@ impl Functions {
         known.changed.extend(self.changed.borrow().iter().cloned());
         known.sizes.extend(self.sizes.borrow().clone());
         known
+    }
+
+    /// Whether a function that is compiled on its own is being lowered.
+    pub(super) fn is_of_a_call(&self) -> bool {
+        self.current.is_some()
+    }
+
+    /// The number of a function with a rule of its own.
+    pub(super) fn rule(&self, found: RuleFunction) -> u32 {
+        let mut all = self.rules.borrow_mut();
+        let known = all.iter().position(|other| (other.id, other.real) == (found.id, found.real));
+        let number = known.unwrap_or_else(|| {
+            all.push(found);
+            all.len() - 1
+        });
+        u32::try_from(number).unwrap_or(u32::MAX)
+    }
+
+    /// The type of the result of a closure with this text as a function. `None` if it is not known
+    /// yet. `Some(None)` if the closure cannot be compiled on its own.
+    pub(super) fn result_of_closure(&self, text: &str) -> Option<Option<String>> {
+        self.closures.borrow().get(text).cloned()
+    }
+
+    /// Notes the type of the result of a closure.
+    pub(super) fn note_result_of_closure(&self, text: String, result: Option<String>) {
+        self.closures.borrow_mut().insert(text, result);
     }
 
     /// Whether a function may panic.
@@ -180,13 +210,10 @@ impl Functions {
     }
 }
 
-/// The items of the enclosing blocks before a block, and the recursive functions among them.
-pub(super) struct Around<'a>(Rc<[&'a Item]>, Rc<SortedSet<String>>);
-
 impl<'a> Lower<'a> {
     /// Enters a block: its items are visible.
     pub(super) fn enter_items(&mut self, block: &'a Block) -> Around<'a> {
-        let around = Around(Rc::clone(&self.beside), Rc::clone(&self.recursive_names));
+        let around = self.state.item_scope.around();
         let own: Vec<&'a Item> =
             block.stmts.iter().filter_map(|s| if let Stmt::Item(item) = s { Some(item) } else { None }).collect();
         if !own.is_empty() {
@@ -196,43 +223,39 @@ impl<'a> Lower<'a> {
     }
 
     fn see(&mut self, own: &[&'a Item]) {
-        let names: Vec<String> = own.iter().filter_map(|item| name_of(item)).collect();
-        let mut recursive: SortedSet<String> = (*self.recursive_names).clone();
-        recursive.retain(|name| !names.contains(name));
         let all = functions_among(own);
         let itself = recursive_among(&all);
+        let mut compiled = SortedSet::new();
         if self.only_first_derivatives() {
             let large = large_among(&all, &itself).into_iter().filter(|f| self.can_be_compiled(f));
-            recursive.extend(large.map(|f| f.sig.ident.to_string()));
+            compiled.extend(large.map(|f| f.sig.ident.to_string()));
         }
-        recursive.extend(itself);
-        let outer = self.beside.iter().copied().filter(|i| name_of(i).is_none_or(|name| !names.contains(&name)));
-        self.beside = outer.chain(own.iter().copied()).collect();
-        self.recursive_names = recursive.into();
+        compiled.extend(itself);
+        self.state.item_scope.add(own, compiled);
     }
 
     /// Enters the body of a function, in which the items at its definition are visible.
     pub(super) fn at_items(&mut self, closure: &Closure<'a>) -> Around<'a> {
-        let around = Around(Rc::clone(&self.beside), Rc::clone(&self.recursive_names));
+        let around = self.state.item_scope.around();
         if closure.definition != self.state.definition {
-            (self.beside, self.recursive_names) = (Rc::default(), Rc::default());
+            self.state.item_scope.hide_all();
         }
         around
     }
 
     /// Leaves a block or a body.
     pub(super) fn leave_items(&mut self, around: Around<'a>) {
-        (self.beside, self.recursive_names) = (around.0, around.1);
+        self.state.item_scope.leave(around);
     }
 
     /// Binds the name of the annotated function in its own body, if it calls itself.
     pub(super) fn bind_itself(&mut self, item: &'a ItemFn) -> Lowered<()> {
         let name = item.sig.ident.to_string();
         // A bare name in a method is the name of another function.
-        if self.sig.within.is_some() || !calls(item).contains(&name) || self.state.scope.get(&name).is_some() {
+        if self.input.sig().within.is_some() || !calls(item).contains(&name) || self.state.scope.get(&name).is_some() {
             return Ok(());
         }
-        self.recursive_names = Rc::new([name.clone()].into());
+        self.state.item_scope.add_itself(name.clone());
         let function = self.nested_function(item)?;
         self.state.items.bind(name.clone(), Some(function.clone()));
         self.state.scope.bind(name, Some(function));
@@ -241,19 +264,19 @@ impl<'a> Lower<'a> {
 
     /// The function as an item, if it may call itself.
     pub(super) fn recursive(&self, item: &'a ItemFn) -> Option<Rc<Recursive<'a>>> {
-        let (beside, definition) = (Rc::clone(&self.beside), self.state.definition);
+        let (beside, definition) = (Rc::clone(self.state.item_scope.all()), self.state.definition);
         let own = item.sig.ident.to_string();
         // A marked function is in scope in its own body.
         let again = || calls(item).contains(&own) || self.calls_itself_through_others();
         let marked = || self.is_itself(&own) && (again() || self.is_large_definition(item));
-        let found = self.recursive_names.contains(&own) || marked();
+        let found = self.state.item_scope.is_compiled(&own) || marked();
         found.then(|| Rc::new(Recursive { item, beside, definition }))
     }
 
     /// Whether a call of the definition that is being lowered may lead to another call of it.
     fn calls_itself_through_others(&self) -> bool {
         let Some(first) = self.state.definition else { return false };
-        let outside = self.outside;
+        let outside = self.input.outside();
         let called = |k: usize| -> Vec<usize> {
             let names = match outside.list.get(k).map(|d| &d.item) {
                 Some(Item::Fn(f)) => all_calls(f),
@@ -275,23 +298,29 @@ impl<'a> Lower<'a> {
 
     /// Whether only derivatives are wanted that calls support.
     pub(super) fn only_first_derivatives(&self) -> bool {
-        let plain = self.call_counter.is_none() && !self.has_inner_derivatives();
-        plain && self.sig.examples.is_empty() && self.sig.derivatives.iter().all(|d| is_first(d))
+        let plain = self.state.rule_calls.counter().is_none() && !self.has_inner_derivatives();
+        plain && self.input.sig().examples.is_empty() && self.input.sig().derivatives.iter().all(|d| is_first(d))
     }
 
     /// Whether a call knows all sizes in the function's signature. If not, the function is lowered
     /// at each call.
     pub(super) fn can_be_compiled(&self, f: &ItemFn) -> bool {
         let mut errors = Diags::new();
-        let sig = compiled_sig::of_function(f, self.definitions, (self.sig.mode, &self.sig.krate), &[], &mut errors);
-        let real = |sig: &Sig| sig.real_param.is_none() || self.sig.real_param.is_some();
+        let sig = compiled_sig::of_function(
+            f,
+            self.input.definitions(),
+            (self.input.sig().mode, &self.input.sig().krate),
+            &[],
+            &mut errors,
+        );
+        let real = |sig: &Sig| sig.real_param.is_none() || self.input.sig().real_param.is_some();
         sig.is_ok_and(|sig| real(&sig) && refused(&sig, f, (false, &mut errors)).is_ok()) && errors.is_empty()
     }
 
     /// Whether the calls of the marked function that is being lowered expand to many bodies.
     fn is_large_definition(&self, f: &ItemFn) -> bool {
         let Some(first) = self.state.definition.filter(|_| self.only_first_derivatives()) else { return false };
-        let outside = self.outside;
+        let outside = self.input.outside();
         let called = |k: usize| {
             let names = match outside.list.get(k).map(|d| &d.item) {
                 Some(Item::Fn(f)) => all_calls(f),
@@ -321,7 +350,7 @@ impl<'a> Lower<'a> {
         args: &[Value<'a>],
         range: SrcRange,
     ) -> Lowered<Value<'a>> {
-        if sig.real_param.is_some() && self.sig.real_param.is_none() {
+        if sig.real_param.is_some() && self.input.sig().real_param.is_none() {
             let name = sig.name.to_string();
             return Err(self.error(range, catalogue::recursive_generic(&name)));
         }
@@ -342,8 +371,8 @@ impl<'a> Lower<'a> {
             _ => None,
         };
         let reached = self.reached(&given);
-        let (inputs, terms) = ((&self.g, self.first_param), (&given[..], &leaves[..]));
-        let passed = self.functions.unchanged((number, &sig), inputs, terms, &self.packed_terms);
+        let (inputs, terms) = ((&self.g, &self.graph_inputs), (&given[..], &leaves[..]));
+        let passed = self.functions.unchanged((number, &sig), inputs, terms);
         let (half, active) = (Half::Value, [].into());
         let callee = Callee { function: number, half, active, passed, results, direct, rule: None };
         let all: Vec<Term> = std::iter::once(reached).chain(given).chain(sizes.iter().copied()).collect();
@@ -431,10 +460,17 @@ impl<'a> Lower<'a> {
     fn compile(&mut self, item: ItemFn, text: String, definition: Option<usize>) -> usize {
         let mut errors = Diags::new();
         let read = |packed: &[usize], errors: &mut Diags| {
-            compiled_sig::of_function(&item, self.definitions, (self.sig.mode, &self.sig.krate), packed, errors).ok()
+            compiled_sig::of_function(
+                &item,
+                self.input.definitions(),
+                (self.input.sig().mode, &self.input.sig().krate),
+                packed,
+                errors,
+            )
+            .ok()
         };
         let mut sig = read(&[], &mut errors);
-        let packed = sig.as_ref().map_or(Vec::new(), |sig| self.functions.packed(&text, sig, self.definitions));
+        let packed = sig.as_ref().map_or(Vec::new(), |sig| self.functions.packed(&text, sig, self.input.definitions()));
         if !packed.is_empty() {
             sig = read(&packed, &mut errors);
         }

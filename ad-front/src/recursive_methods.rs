@@ -8,10 +8,10 @@ use std::rc::Rc;
 
 use syn::{ItemFn, Visibility};
 
-use super::carry::{InferenceKey, Inferred};
 use super::definitions::{AssociatedFunction, SelfParam};
 use super::lower::Lower;
 use super::value::{Lowered, Value};
+use crate::lower::inference::{InferenceKey, Inferred};
 use ad_ir::catalogue;
 use ad_ir::diag::{Poison, SrcRange};
 
@@ -26,7 +26,7 @@ impl<'a> Lower<'a> {
     ) -> Option<Lowered<Value<'a>>> {
         let address = std::ptr::from_ref(f) as usize;
         let key = InferenceKey::at_address(address, "calls itself");
-        if self.inferred_before.contains_key(&key) {
+        if self.inference.is_known(&key) {
             return Some(self.call_method_compiled(f, args, range));
         }
         if !self.state.active.contains(&address) {
@@ -36,7 +36,7 @@ impl<'a> Lower<'a> {
         if changes || !self.only_first_derivatives() {
             return Some(Err(self.error(range, catalogue::recursion(&f.name.to_string()))));
         }
-        self.inferred_now.insert(key, Inferred::Length);
+        self.inference.note(&key, Inferred::Length);
         Some(Err(Poison))
     }
 
@@ -50,7 +50,8 @@ impl<'a> Lower<'a> {
         let (attrs, vis, block) = (Vec::new(), Visibility::Inherited, Box::new(f.body.clone()));
         let item = ItemFn { attrs, vis, modifiers: Default::default(), sig: f.sig.clone(), block };
         let definition = f.definition.or(self.state.definition);
-        let beside = if definition == self.state.definition { Rc::clone(&self.beside) } else { Rc::default() };
+        let beside =
+            if definition == self.state.definition { Rc::clone(self.state.item_scope.all()) } else { Rc::default() };
         let compiled = self.compiled_item(item, &beside, false, definition)?;
         self.call_number(compiled, &f.sig, args, range)
     }

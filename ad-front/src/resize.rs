@@ -94,10 +94,10 @@ impl OnDemand for Enlarging<'_, '_> {
             Node::Cond { then, other, .. } if few => needs.extend([then, other]),
             _ => {
                 let (lower, capacity) = (&mut *self.lower, self.capacity);
-                let from = lower.enlarged.get(&t).copied().unwrap_or(t);
+                let from = lower.growable.original(t);
                 let same = lower.g.shape(from)[0] == capacity;
                 let made = if same { from } else { lower.copied_into(from, capacity) };
-                lower.enlarged.insert(made, from);
+                lower.growable.add_copy(made, from);
                 return Some(made);
             }
         }

@@ -16,6 +16,8 @@ use proc_macro2::Ident;
 use super::checks::{Frame, OpenRecurrence};
 use super::flow::JumpTarget;
 use super::lower::Lower;
+use super::lower::items::ItemsInScope;
+use super::lower::rule_calls::RuleCalls;
 use super::shapes::Equation;
 use super::state::Store;
 use super::value::Scope;
@@ -56,7 +58,7 @@ by_copy! {
     bool, u32, usize, Loc, Option<usize>, Option<Rc<[Option<Term>]>>, Diags, Scope<'a>, Store<'a>,
     Vec<usize>, Vec<JumpTarget<'a>>, Vec<Frame>, Vec<OpenRecurrence>, Vec<Check>, Vec<Equation>, Vec<Term>,
     SortedMap<Term, String>,
-    SortedSet<String>
+    SortedSet<String>, ItemsInScope<'a>, RuleCalls
 }
 
 /// A list that only grows. Its length is the mark.
@@ -203,6 +205,12 @@ state! {
     depth: u32,
     /// The functions of `impl` blocks whose bodies are being lowered, by their addresses.
     active: Vec<usize>,
+    /// The items in scope, as syntax.
+    item_scope: ItemsInScope<'a>,
+    /// The count of the calls of functions with rules of their own.
+    rule_calls: RuleCalls,
+    /// How often derivatives inside of the function differentiate what is being lowered.
+    inner_order: usize,
 }
 
 impl<'a> State<'a> {
@@ -226,42 +234,16 @@ impl<'a> Lower<'a> {
         // This pattern is exhaustive, so a new field has to be placed here.
         let Lower {
             state,
-            // The inputs of the run.
-            packed_terms: _,
-            ragged: _,
-            sig: _,
-            definitions: _,
-            outside: _,
-            receivers: _,
-            classes: _,
-            inferred_before: _,
-            first_param: _,
-            parameters: _,
-            example: _,
-            nested_functions: _,
-            functions: _,
-            recursive_names: _,
-            beside: _,
+            // It does not change.
+            input: _,
             // Facts about terms, which are never removed, and input for the next run.
             g: _,
-            guesses: _,
+            graph_inputs: _,
+            inference: _,
+            functions: _,
+            growable: _,
             maybe_unreached: _,
-            inferred_now: _,
-            typed_by_literal: _,
-            literals: _,
-            constants: _,
-            unknown_elements: _,
-            next_slot: _,
-            capacities: _,
-            enlarged: _,
             memory: _,
-            empties: _,
-            empty_lists: _,
-            // They are those of the enclosing constructs.
-            call_counter: _,
-            call_keys: _,
-            inner_order: _,
-            queues: _,
         } = self;
         state.rollback(mark);
         #[cfg(test)]
@@ -305,12 +287,13 @@ mod tests {
                 .expect("a signature");
             let outside = crate::OuterDefinitions::default();
             let definitions = crate::definitions::Definitions::of_body(&item.block, &outside);
-            let mut lower = Lower::new(&sig, &definitions, &outside);
-            lower.declare(&[]);
+            let input = crate::lower::run_input::RunInput::new(&sig, &definitions, &outside);
+            let mut lower = Lower::new(input, Default::default(), Default::default());
+            let parameters = lower.declare(&[]);
             let before = lower.state.snapshot();
             let mut inside = Vec::new();
             let result = lower.trial(|me| {
-                let result = me.function(&item);
+                let result = me.function(&item, parameters);
                 inside = me.state.snapshot();
                 result
             });

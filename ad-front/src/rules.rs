@@ -21,11 +21,14 @@ use super::definitions::Definitions;
 use super::lower::Lower;
 use super::recursion::Functions;
 use super::sig::Sig;
-use super::state::{Cell, CellValue};
+use super::state::CellValue;
 use super::travel::{DefId, OuterDefinitions};
 use super::types::{Leaf, Len};
 use super::value::{Closure, Lowered, Value};
 use super::{checks, shapes};
+use crate::lower::inference::Inference;
+use crate::lower::rule_calls::OuterCalls;
+use crate::lower::run_input::RunInput;
 use ad_ir::catalogue as words;
 use ad_ir::descriptor::{Descriptor, Recipe, Structure};
 use ad_ir::diag::{Diags, Message, Poison, SrcRange};
@@ -198,7 +201,7 @@ pub fn read_rule(
     if !diags.is_empty() {
         return Err(diags);
     }
-    let mut lower = Lower::new(&sig, &definitions, &outside);
+    let mut lower = Lower::new(RunInput::new(&sig, &definitions, &outside), Inference::default(), Functions::default());
     let result = lower.absent(&sig.result);
     let mut program = shapes::finish(lower, item, result, Vec::new());
     let active = |k: &usize| program.params[*k].is_active();
@@ -226,35 +229,11 @@ pub(super) struct Ruled<'a> {
     rules: Rules,
 }
 
-impl Functions {
-    /// Whether a function that is compiled on its own is being lowered.
-    pub(super) fn is_of_a_call(&self) -> bool {
-        self.current.is_some()
-    }
-
-    /// The number of a function with a rule of its own.
-    pub(super) fn rule(&self, found: RuleFunction) -> u32 {
-        let mut all = self.rules.borrow_mut();
-        let known = all.iter().position(|other| (other.id, other.real) == (found.id, found.real));
-        let number = known.unwrap_or_else(|| {
-            all.push(found);
-            all.len() - 1
-        });
-        u32::try_from(number).unwrap_or(u32::MAX)
-    }
-}
-
-/// The state around the body of a loop that carries nothing.
-pub(super) struct OuterCalls {
-    counter: Option<Cell>,
-    keys: usize,
-}
-
 impl<'a> Lower<'a> {
     /// The function as an item with marks, if it has any.
     pub(super) fn ruled(&mut self, item: &'a ItemFn) -> Lowered<Option<Rc<Ruled<'a>>>> {
         let Some(rules) = Rules::of(&item.attrs) else { return Ok(None) };
-        let definition = self.state.definition.and_then(|k| self.outside.list.get(k));
+        let definition = self.state.definition.and_then(|k| self.input.outside().list.get(k));
         let own = definition.filter(|d| matches!(&d.item, syn::Item::Fn(f) if std::ptr::eq(f, item)));
         let Some(id) = own.map(|d| d.id) else {
             let name = &item.sig.ident;
@@ -266,18 +245,19 @@ impl<'a> Lower<'a> {
     /// Begins to count the calls, if the function may make any.
     pub(super) fn count_rule_calls(&mut self) {
         let ruled = |item: &syn::Item| matches!(item, syn::Item::Fn(f) if Rules::of(&f.attrs).is_some());
-        if self.outside.list.iter().any(|d| ruled(&d.item)) {
+        if self.input.outside().list.iter().any(|d| ruled(&d.item)) {
             self.begin_counter();
         }
     }
 
     fn begin_counter(&mut self) {
         let zero = self.g.lit_usize(0);
-        self.call_counter = Some(self.hidden_cell(CellValue::Value(Value::Term(zero))));
+        let counter = self.hidden_cell(CellValue::Value(Value::Term(zero)));
+        self.state.rule_calls.count_in(counter);
     }
 
     fn counted_calls(&self) -> Option<Term> {
-        match self.state.store.held(self.call_counter?) {
+        match self.state.store.held(self.state.rule_calls.counter()?) {
             Some(&CellValue::Value(Value::Term(t))) => Some(t),
             _ => None,
         }
@@ -285,15 +265,13 @@ impl<'a> Lower<'a> {
 
     /// Enters a body that is lowered once for each index and carries no variables of the function.
     pub(super) fn enter_uncounted(&mut self, index: Option<Term>) -> OuterCalls {
-        let outer = OuterCalls { counter: self.call_counter, keys: self.call_keys.len() };
-        self.call_keys.extend(self.counted_calls());
-        self.call_keys.extend(index.filter(|_| outer.counter.is_some()));
-        outer
+        let counted = self.counted_calls();
+        self.state.rule_calls.enter(counted, index)
     }
 
     /// Begins to count the calls in such a body. Its own variables exist already.
     pub(super) fn count_inside(&mut self) {
-        if self.call_counter.is_some() {
+        if self.state.rule_calls.counter().is_some() {
             self.begin_counter();
         }
     }
@@ -304,10 +282,10 @@ impl<'a> Lower<'a> {
     }
 
     /// Leaves the body, with the variables of the function as they were before it.
-    pub(super) fn leave_uncounted(&mut self, outer: OuterCalls, made_calls: bool) {
-        self.call_keys.truncate(outer.keys);
-        self.call_counter = outer.counter;
-        if let (Some(cell), Some(before), true) = (outer.counter, self.counted_calls(), made_calls) {
+    pub(super) fn leave_uncounted(&mut self, outer: &OuterCalls, made_calls: bool) {
+        self.state.rule_calls.leave(outer);
+        let counter = self.state.rule_calls.counter();
+        if let (Some(cell), Some(before), true) = (counter, self.counted_calls(), made_calls) {
             let one = self.g.lit_usize(1);
             let after = self.g.int(IntOp::Add, before, one);
             self.state.store.put(cell, CellValue::Value(Value::Term(after)));
@@ -328,7 +306,7 @@ impl<'a> Lower<'a> {
         }
         let Some(counted) = self.counted_calls() else { return Err(Poison) };
         let mut errors = Diags::new();
-        let Ok(sig) = signature(ruled.item, self.definitions, &self.sig.krate, &mut errors) else {
+        let Ok(sig) = signature(ruled.item, self.input.definitions(), &self.input.sig().krate, &mut errors) else {
             return Err(self.reported_elsewhere(&errors));
         };
         let real = sig.real_param.as_ref().map(|_| self.real_among(args));
@@ -337,8 +315,8 @@ impl<'a> Lower<'a> {
         let callee = self.rule_callee(&sig, ruled, real, range)?;
         // The bridge of the function takes the number of calls from the first key.
         let mut all = vec![counted];
-        all.extend(&self.call_keys);
-        all.extend(self.example.and_then(|n| self.g.input(n)));
+        all.extend(self.state.rule_calls.keys());
+        all.extend(self.graph_inputs.example().and_then(|n| self.g.input(n)));
         all.extend(&leaves);
         for &leaf in &leaves {
             all.extend(self.g.shape(leaf).to_vec());
@@ -349,11 +327,11 @@ impl<'a> Lower<'a> {
         let of_function = sig.result.leaves().len();
         let results: Vec<Term> = (0..).take(of_function).map(|k| self.g.returned(&callee, k, (made, &[]))).collect();
         let after = self.g.returned(&callee, u32::try_from(of_function).unwrap_or(u32::MAX), (made, &[]));
-        if let Some(counter) = self.call_counter {
+        if let Some(counter) = self.state.rule_calls.counter() {
             self.state.store.put(counter, CellValue::Value(Value::Term(after)));
         }
         let ReturnType::Type(_, ty) = &ruled.item.sig.output else { return Ok(Value::Unit) };
-        let tree = self.definitions.tree(ty, &sig.generics()).ok_or(Poison)?;
+        let tree = self.input.definitions().tree(ty, &sig.generics()).ok_or(Poison)?;
         self.value_of(&tree, &mut results.iter())
     }
 
@@ -397,7 +375,7 @@ impl<'a> Lower<'a> {
                 _ => None,
             }
         }
-        let own = if self.sig.real_param.is_some() { Elem::Real(RealTy::Param) } else { Elem::F64 };
+        let own = if self.input.sig().real_param.is_some() { Elem::Real(RealTy::Param) } else { Elem::F64 };
         args.iter().find_map(|arg| among(self, arg)).unwrap_or(own)
     }
 
@@ -420,7 +398,7 @@ impl<'a> Lower<'a> {
         }
         let of_function = u32::try_from(leaves.len()).unwrap_or(u32::MAX);
         let in_loop = |frame: &checks::Frame| !matches!(frame, checks::Frame::Guard { .. });
-        if next > of_function + 1 && (self.example.is_some() || self.state.frames.iter().any(in_loop)) {
+        if next > of_function + 1 && (self.graph_inputs.example().is_some() || self.state.frames.iter().any(in_loop)) {
             return Err(self.error(range, words::rule_size_in_a_loop(&sig.name.to_string())));
         }
         results.resize(next as usize, Returns { elem: Elem::USIZE, sizes: [].into() });
@@ -434,7 +412,9 @@ impl<'a> Lower<'a> {
             jvp: ruled.rules.jvp.is_some(),
         };
         let is_active = !ruled.rules.constant;
-        let keys = u32::try_from(self.call_keys.len() + 1 + usize::from(self.example.is_some())).unwrap_or(u32::MAX);
+        let keys =
+            u32::try_from(self.state.rule_calls.keys().len() + 1 + usize::from(self.graph_inputs.example().is_some()))
+                .unwrap_or(u32::MAX);
         let rule = Some(ByRule { keys, is_active });
         let function = self.functions.rule(found);
         let (half, active, passed) = (Half::Value, [].into(), [].into());

@@ -2,6 +2,8 @@
 //! parameters with the equations that the earlier runs have found, until there are no new ones. An
 //! equation becomes one check on entry.
 
+use crate::lower::inference::{Findings as InferredTypes, Inference};
+use crate::lower::run_input::RunInput;
 use ad_ir::sorted::{SortedMap, SortedSet};
 use std::rc::Rc;
 
@@ -101,14 +103,14 @@ impl<'a> Lower<'a> {
     /// The symbolic size of a term, if it is not an expression.
     pub(super) fn size_of(&self, t: Term) -> Option<Size> {
         let symbol =
-            |input: &u32, axis| Some(Size::Symbol(Symbol { param: input.checked_sub(self.first_param)?, axis }));
+            |input: &u32, axis| Some(Size::Symbol(Symbol { param: self.graph_inputs.param_at(*input)?, axis }));
         match self.g.node(t) {
             Node::Lit(Lit::Int(_, n)) => Some(Size::Number(*n)),
             Node::Size(input, axis) => symbol(input, Some(*axis)),
             Node::Input(input) if *self.g.ty(t) == Type::scalar(Elem::USIZE) => {
-                match self.constants.iter().position(|c| c.input == *input) {
+                match self.graph_inputs.constant_at(*input) {
                     Some(k) => Some(Size::Constant(u32::try_from(k).ok()?)),
-                    None if self.guesses.contains(&self.g, t) => None,
+                    None if self.functions.is_guess(&self.g, t) => None,
                     None => symbol(input, None),
                 }
             }
@@ -121,11 +123,13 @@ impl<'a> Lower<'a> {
         match size {
             Size::Number(n) => self.g.lit_usize(usize::try_from(n).unwrap_or(0)),
             Size::Constant(k) => {
-                let input = self.constants.get(k as usize).map_or(0, |c| c.input);
+                let input = self.graph_inputs.constants().get(k as usize).map_or(0, |c| c.input);
                 self.g.mk(Node::Input(input))
             }
-            Size::Symbol(Symbol { param, axis: Some(axis) }) => self.g.mk(Node::Size(self.first_param + param, axis)),
-            Size::Symbol(Symbol { param, axis: None }) => self.g.mk(Node::Input(self.first_param + param)),
+            Size::Symbol(Symbol { param, axis: Some(axis) }) => {
+                self.g.mk(Node::Size(self.graph_inputs.input_of(param), axis))
+            }
+            Size::Symbol(Symbol { param, axis: None }) => self.g.mk(Node::Input(self.graph_inputs.input_of(param))),
         }
     }
 
@@ -133,17 +137,17 @@ impl<'a> Lower<'a> {
     pub(super) fn constant(&mut self, path: &TokenStream, elem: Elem) -> Term {
         let k = self.known_constant(path, elem, &[]);
         if elem == Elem::USIZE {
-            let size = self.classes.find(Size::Constant(u32::try_from(k).unwrap_or(u32::MAX)));
+            let size = self.input.representative(Size::Constant(u32::try_from(k).unwrap_or(u32::MAX)));
             return self.size_term(size);
         }
-        let input = self.constants[k].input;
+        let input = self.graph_inputs.constants()[k].input;
         self.g.mk(Node::Input(input))
     }
 
     /// A constant array. Only rustc knows its elements and sizes. The sizes are separate constants.
     pub(super) fn constant_array(&mut self, path: &TokenStream, elem: Elem, lens: &[Len]) -> Term {
         let k = self.known_constant(path, elem, lens);
-        let input = self.constants[k].input;
+        let input = self.graph_inputs.constants()[k].input;
         self.g.mk(Node::Input(input))
     }
 
@@ -157,8 +161,7 @@ impl<'a> Lower<'a> {
     /// The index of a constant. A new one is declared.
     fn known_constant(&mut self, path: &TokenStream, elem: Elem, lens: &[Len]) -> usize {
         let text = path.to_string();
-        let same = |c: &Constant| c.elem == elem && c.lens.len() == lens.len() && c.path.to_string() == text;
-        match self.constants.iter().position(same) {
+        match self.graph_inputs.constant_named(&text, elem, lens.len()) {
             Some(k) => k,
             None => self.declare_constant(path.clone(), elem, lens),
         }
@@ -168,25 +171,26 @@ impl<'a> Lower<'a> {
         let shape: Vec<Term> = lens.iter().map(|len| self.static_size(len)).collect();
         let input = u32::try_from(self.g.inputs().len()).unwrap_or(u32::MAX);
         self.g.add_input_shaped(elem, shape);
-        self.constants.push(Constant { input, path, elem, lens: lens.iter().map(Len::tokens).collect() });
-        self.constants.len() - 1
+        let lens = lens.iter().map(Len::tokens).collect();
+        self.graph_inputs.add_constant(Constant { input, path, elem, lens })
     }
 
     /// Declares the constants that are known so far, and the parameters. Each axis has the
-    /// representative of its size.
-    pub(super) fn declare(&mut self, known: &[Constant]) {
+    /// representative of its size. Returns the values of the parameters that patterns take apart,
+    /// with their indices.
+    pub(super) fn declare(&mut self, known: &[Constant]) -> Vec<(usize, Value<'a>)> {
         for c in known {
             let lens: Vec<Len> = c.lens.iter().map(|len| Len::read(len.clone())).collect();
             self.declare_constant(c.path.clone(), c.elem, &lens);
         }
-        let sig = self.sig;
+        let sig = self.input.sig();
         for len in sig.params.iter().flat_map(|p| &p.leaf.lens) {
             if let Len::Named(path) = len {
                 self.constant(path, Elem::USIZE);
             }
         }
         let (mut arrays, mut given) = (Vec::new(), Vec::new());
-        self.first_param = u32::try_from(self.g.inputs().len()).unwrap_or(u32::MAX);
+        self.graph_inputs.begin_parameters(u32::try_from(self.g.inputs().len()).unwrap_or(u32::MAX));
         for (k, param) in sig.params.iter().enumerate() {
             let number = u32::try_from(k).unwrap_or(u32::MAX);
             let symbol = |axis| Size::Symbol(Symbol { param: number, axis });
@@ -196,21 +200,21 @@ impl<'a> Lower<'a> {
                     Some(Len::Named(path)) => Some(self.constant(path, Elem::USIZE)),
                     // An older axis of the same parameter has no term before the parameter is
                     // declared.
-                    None => match self.classes.find(symbol(Some(axis))) {
+                    None => match self.input.representative(symbol(Some(axis))) {
                         Size::Symbol(s) if s.param == number => None,
                         size => Some(self.size_term(size)),
                     },
                 })
                 .collect();
             let same: Vec<u8> = (0..param.leaf.rank)
-                .map(|axis| match self.classes.find(symbol(Some(axis))) {
+                .map(|axis| match self.input.representative(symbol(Some(axis))) {
                     Size::Symbol(Symbol { param: of, axis: Some(older) }) if of == number => older,
                     _ => axis,
                 })
                 .collect();
             let mut term = self.g.add_input_united(param.leaf.elem, &known, &same);
             if param.leaf.rank == 0 && param.leaf.elem == Elem::USIZE {
-                let size = self.classes.find(symbol(None));
+                let size = self.input.representative(symbol(None));
                 term = self.size_term(size);
             }
             if param.example.is_some() {
@@ -229,6 +233,7 @@ impl<'a> Lower<'a> {
             given.push((k, self.nested_value(term, levels)));
         }
         let mut given = given.into_iter().peekable();
+        let mut patterns = Vec::new();
         for (n, declared) in sig.declared.iter().enumerate() {
             let all = declared.leaves();
             let mut own = Vec::new();
@@ -248,18 +253,20 @@ impl<'a> Lower<'a> {
             };
             let Some(value) = value else { continue };
             if declared.pattern {
-                self.parameters.push((n - sig.before(), value));
+                patterns.push((n - sig.before(), value));
             } else {
                 self.bind_parameter(declared.declared.label.clone(), declared.mutable, value);
             }
         }
-        self.example = self.declare_examples(&arrays);
+        let example = self.declare_examples(&arrays);
+        self.graph_inputs.set_example(example);
+        patterns
     }
 
     /// The size that a parameter before the others gives.
     pub(super) fn size_parameter(&mut self, k: usize) -> Term {
-        let size = Size::Symbol(Symbol { param: size_parameter(self.sig, k), axis: None });
-        let size = self.classes.find(size);
+        let size = Size::Symbol(Symbol { param: size_parameter(self.input.sig(), k), axis: None });
+        let size = self.input.representative(size);
         self.size_term(size)
     }
 
@@ -275,7 +282,7 @@ impl<'a> Lower<'a> {
     /// Whether two sizes are taken to be equal where they have to be, without a proof: sizes of
     /// arguments are, and so is what is not known yet of a call.
     pub(super) fn may_be_required(&self, a: Term, b: Term) -> bool {
-        let guess = |t| self.guesses.contains(&self.g, t);
+        let guess = |t| self.functions.is_guess(&self.g, t);
         guess(a) || guess(b) || (self.size_of(a).is_some() && self.size_of(b).is_some())
     }
 
@@ -297,7 +304,7 @@ impl<'a> Lower<'a> {
         if a == b {
             return Ok(false);
         }
-        self.guesses.note(&self.g, a, b);
+        self.functions.note_equal_sizes(&self.g, a, b);
         let sides = (self.size_of(a), self.size_of(b));
         if let (Some(Size::Number(x)), Some(Size::Number(y))) = sides {
             return Err(self.state.diags.push(range, catalogue::sizes_never_equal(&words, x, y)));
@@ -387,22 +394,19 @@ pub(super) fn one(
     let mut constants: Vec<Constant> = Vec::new();
     // Each run but the last unites two classes, of which there are finitely many.
     let symbols = 2 + sig.params.iter().map(|p| usize::from(p.leaf.rank) + 1).sum::<usize>();
-    let mut chosen = SortedMap::new();
-    let receivers = Rc::new(super::refs::Receivers::of(item));
+    let mut inferred = InferredTypes::new();
+    let receivers = RunInput::receivers_in(item);
     let mut passes = 0;
-    while passes < symbols + constants.len() + chosen.len() {
+    while passes < symbols + constants.len() + inferred.len() {
         passes += 1;
-        let mut lower = Lower::new(sig, definitions, outside);
-        lower.functions = functions.clone();
+        let input = RunInput::new(sig, definitions, outside).knowing(Rc::clone(&receivers), classes.clone());
+        let mut lower = Lower::new(input, Inference::after(inferred.clone()), functions.clone());
         lower.state.definition = definition;
-        lower.inferred_before.clone_from(&chosen);
-        lower.receivers = Rc::clone(&receivers);
-        lower.classes = classes.clone();
-        lower.declare(&constants);
-        let result = lower.function(item);
-        if !lower.inferred_now.is_empty() {
+        let parameters = lower.declare(&constants);
+        let result = lower.function(item, parameters);
+        if lower.inference.needs_another_run() {
             // The inferred type of a literal may remove the error.
-            chosen.extend(std::mem::take(&mut lower.inferred_now));
+            inferred.extend(lower.inference.take_findings());
             continue;
         }
         if !lower.state.diags.is_empty() {
@@ -413,7 +417,7 @@ pub(super) fn one(
         }
         let result = result?;
         // A constant keeps its number in every later run.
-        constants.clone_from(&lower.constants);
+        constants = lower.graph_inputs.constants().to_vec();
         let mut new = false;
         for equation in std::mem::take(&mut lower.state.equations) {
             if classes.unite(equation.sides[0], equation.sides[1]) {
@@ -515,13 +519,13 @@ pub(super) fn finish(mut lower: Lower<'_>, item: &ItemFn, mut result: OutputTree
         });
     }
     checks.append(&mut lower.state.checks);
-    let sig = lower.sig;
-    if lower.example.is_some() {
+    let sig = lower.input.sig();
+    if lower.graph_inputs.example().is_some() {
         // The function of many examples returns arrays of their results.
         let array = |term| Output { term, container: Container::NdArray, lens: Vec::new(), role: Role::Data };
         result = result.map(&mut |out| array(out.term));
     }
-    let first = lower.first_param;
+    let (first, example) = (lower.graph_inputs.input_of(0), lower.graph_inputs.example());
     let params = sig.params.iter().zip(first..).map(|(p, input)| Param {
         name: p.name.clone(),
         label: p.label.clone(),
@@ -543,13 +547,13 @@ pub(super) fn finish(mut lower: Lower<'_>, item: &ItemFn, mut result: OutputTree
         turbofish: sig.turbofish.clone(),
         within: sig.within.clone(),
         captured: sig.real_param.iter().chain(&sig.const_params).cloned().collect(),
-        constants: lower.constants,
+        constants: lower.graph_inputs.into_constants(),
         declared: sig.declared.iter().map(|p| p.declared.clone()).collect(),
         params: params.collect(),
         wrt: sig.wrt.clone(),
         active: sig.active.clone(),
         examples: sig.examples.clone(),
-        example: lower.example,
+        example,
         workspace: sig.workspace,
         mode: sig.mode,
         saving: sig.saving,

@@ -423,7 +423,9 @@ impl<'a> Lower<'a> {
         }
         let Value::Term(t) = *value else { return self.usize(value, range) };
         match self.g.elem(t) {
-            Elem::Int(ty @ (IntTy::I32 | IntTy::Isize)) if self.g.rank(t) == 0 && self.literals_of(t).is_empty() => {
+            Elem::Int(ty @ (IntTy::I32 | IntTy::Isize))
+                if self.g.rank(t) == 0 && self.inference.literals_of(&self.g, t).is_empty() =>
+            {
                 let zero = self.g.lit(Lit::Int(ty, 0));
                 let back = self.g.compare(Cmp::Lt, t, zero);
                 let by = self.g.prim(Prim::IntNeg, &[t]);
@@ -433,7 +435,7 @@ impl<'a> Lower<'a> {
                 Ok(self.g.cond(back, from_end, at))
             }
             Elem::Int(IntTy::Usize) => self.usize(value, range),
-            Elem::Int(_) if self.literals_of(t).is_empty() => {
+            Elem::Int(_) if self.inference.literals_of(&self.g, t).is_empty() => {
                 let found = self.describe(value);
                 Err(self.error(range, catalogue::slice_bound(&found)))
             }

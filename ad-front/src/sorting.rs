@@ -11,7 +11,6 @@ use std::cell::OnceCell;
 use syn::ItemFn;
 
 use super::arith::axis_words;
-use super::carry::InferenceKey;
 use super::changes::{moved, place_arg};
 use super::functions::require_elements;
 use super::lower::Lower;
@@ -19,6 +18,7 @@ use super::methods::layout::move_axis;
 use super::refs::results;
 use super::table::{Call, On, Row, row};
 use super::value::{Lowered, Value, Want};
+use crate::lower::inference::InferenceKey;
 use ad_ir::catalogue::{self, wanted};
 use ad_ir::diag::Poison;
 use ad_ir::ir::Term;
@@ -159,7 +159,7 @@ fn sorted<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, by: ComparedBy) -> Lowere
         };
         me.write_place(&place, items.clone())?;
     }
-    let routine = me.definitions.routines.order.get(by).ok_or(Poison)?;
+    let routine = me.input.definitions().routines.order.get(by).ok_or(Poison)?;
     let function = me.nested_function(routine)?;
     let args: Vec<Value> = std::iter::once(items).chain(call.args.iter().skip(1).cloned()).collect();
     let order = me.apply(&function, &args, call.range)?;
@@ -204,7 +204,7 @@ fn through<'a>(
 
 /// The positions of the elements in ascending order.
 fn order_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, x: Term) -> Lowered<Term> {
-    let routine = me.definitions.routines.order.get(ComparedBy::Number);
+    let routine = me.input.definitions().routines.order.get(ComparedBy::Number);
     let order = through(me, call, routine, &[Value::Term(x)])?;
     me.array(&order, call.range)
 }
@@ -229,7 +229,7 @@ fn searchsorted<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a
     let x = vector(me, call, 0)?;
     let (v, range) = call.arg(1)?;
     let v = me.term_as(v, Want::Elem(me.g.elem(x)), range)?;
-    let definitions = me.definitions;
+    let definitions = me.input.definitions();
     let routine = definitions.routines.place.get_or_init(|| syn::parse_str(PLACE).ok()).as_ref();
     through(me, call, routine, &[Value::Term(x), Value::Term(v)])
 }
@@ -242,7 +242,7 @@ fn interp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     me.equate(n, m, [axis_words(call.text(1), 0, 1), axis_words(call.text(2), 0, 1)], call.range)?;
     let ys = me.g.recast(ys, &[n]);
     require_elements(me, xs, "interp of an empty array");
-    let definitions = me.definitions;
+    let definitions = me.input.definitions();
     let routine = definitions.routines.line.get_or_init(|| syn::parse_str(LINE).ok()).as_ref();
     through(me, call, routine, &[Value::Term(x), Value::Term(xs), Value::Term(ys)])
 }

@@ -7,11 +7,12 @@
 
 use std::rc::Rc;
 
-use super::carry::{CarriedForm, CarriedName, InferenceKey, Leaves};
+use super::carry::{CarriedForm, CarriedName, Leaves};
 use super::definitions::tree::TypeTree;
 use super::growth::Growth;
 use super::lower::Lower;
 use super::value::{Lowered, Seq, Value};
+use crate::lower::inference::InferenceKey;
 use ad_ir::analysis::range::Linear;
 use ad_ir::catalogue;
 use ad_ir::diag::{Poison, SrcRange};
@@ -92,7 +93,7 @@ impl<'a> Lower<'a> {
             },
             Value::List(parts) if parts.is_empty() => {
                 let mut leaves = Leaves::default();
-                let said = self.empty_lists.iter().find(|(list, _)| Rc::ptr_eq(list, parts)).map(|(_, ty)| ty.clone());
+                let said = self.growable.annotated_type(parts).cloned();
                 if let Some(TypeTree::List(_, element)) = said
                     && let Some(zero) = self.zero_of(&element, false)
                     && let Some(form) = self.flatten(&zero, &mut key.clone(), &mut leaves, range)?
@@ -126,7 +127,7 @@ impl<'a> Lower<'a> {
                     self.layouts().note_rows(leaf, &items);
                     let keys = rows.first().and_then(|row| row.keys.get(k).cloned()).flatten();
                     let leaf = self.resize_rows(leaf, capacity);
-                    self.set_literals(leaf, keys.as_slice());
+                    self.inference.set_literals(leaf, keys.as_slice());
                     all.push(leaf);
                 }
                 let len = self.g.lit_usize(parts.len());
@@ -135,9 +136,9 @@ impl<'a> Lower<'a> {
             Value::Term(t) | Value::Nested(t, _) if self.g.rank(*t) > 0 => {
                 let levels = self.levels_inside(*t, self.levels(value));
                 let len = self.g.shape(*t)[0];
-                let keys = self.typed_by_literal.get(t).cloned().unwrap_or_default();
+                let keys = self.inference.own_literals(*t).to_vec();
                 let all = vec![self.resize_rows(*t, capacity)];
-                self.set_literals(all[0], &keys);
+                self.inference.set_literals(all[0], &keys);
                 Ok(Some(GrowableVec {
                     all,
                     form: CarriedForm::Leaf { levels },
@@ -205,7 +206,7 @@ impl<'a> Lower<'a> {
     /// An element at an index that has been checked already.
     pub(super) fn vec_element(&mut self, stack: &GrowableVec<'a>, at: Term) -> Lowered<Value<'a>> {
         // The element type is unknown until the first push.
-        if stack.open.as_ref().is_some_and(|key| !self.inferred_before.contains_key(key)) {
+        if stack.open.as_ref().is_some_and(|key| !self.inference.is_known(key)) {
             return Ok(Value::Never);
         }
         let leaves: Vec<Term> = match stack.window {
@@ -221,7 +222,7 @@ impl<'a> Lower<'a> {
                     None => {
                         let (elem, sizes) = (me.g.elem(all), me.g.shape(all)[1..].to_vec());
                         let t = me.g.placeholder(ad_ir::ir::Type::Array(elem, sizes.into()));
-                        me.unknown_elements.push(t);
+                        me.growable.add_unknown(t);
                         t
                     }
                 };
@@ -313,7 +314,7 @@ impl<'a> Lower<'a> {
             })
             .collect();
         if let Some(key) = &stack.open
-            && !self.inferred_before.contains_key(key)
+            && !self.inference.is_known(key)
         {
             match self.kind(x) {
                 Some(kind) => self.note_type(key, kind),
@@ -420,7 +421,9 @@ impl<'a> Lower<'a> {
         for k in 0..pair[0].all.len() {
             let (x, y) = (pair[0].all[k], pair[1].all[k]);
             if self.g.elem(x) != self.g.elem(y) {
-                if self.retype_literals(x, self.g.elem(y)) || self.retype_literals(y, self.g.elem(x)) {
+                if self.inference.retype(&self.g, x, self.g.elem(y))
+                    || self.inference.retype(&self.g, y, self.g.elem(x))
+                {
                     return Err(Poison);
                 }
                 let (x, y) = (self.describe(&Value::Term(x)), self.describe(&Value::Term(y)));

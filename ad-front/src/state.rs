@@ -183,7 +183,7 @@ impl<'a> Lower<'a> {
                 let result = self.returning(range, f);
                 let made_calls = self.made_calls();
                 (self.state.first_own_cell, self.state.store) = (captured, store);
-                self.leave_uncounted(calls, made_calls);
+                self.leave_uncounted(&calls, made_calls);
                 result
             }
         };
@@ -201,7 +201,7 @@ impl<'a> Lower<'a> {
         let result = f(self);
         let made_calls = self.made_calls();
         self.state.first_own_cell = outer;
-        self.leave_uncounted(calls, made_calls);
+        self.leave_uncounted(&calls, made_calls);
         result
     }
 

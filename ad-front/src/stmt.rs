@@ -68,7 +68,7 @@ impl<'a> Lower<'a> {
         let mut items = in_order(block);
         // A function that may call itself does not need the other items to be bound first.
         items.sort_by_key(
-            |item| !matches!(item, Item::Fn(f) if self.recursive_names.contains(&f.sig.ident.to_string())),
+            |item| !matches!(item, Item::Fn(f) if self.state.item_scope.is_compiled(&f.sig.ident.to_string())),
         );
         // A constant may be a value of a type of the block.
         types_of(block).for_each(|ty| self.mark_items(&ty.to_string()));
@@ -86,7 +86,7 @@ impl<'a> Lower<'a> {
             Item::Fn(f) => Some(f.sig.ident.to_string()),
             _ => None,
         });
-        self.nested_functions.extend(inner);
+        self.state.item_scope.note_nested(inner);
         for item in items {
             // A refused item has been reported. A use of its name is not a second error.
             named_by(item).into_iter().for_each(|name| self.item(name, None));
@@ -130,7 +130,7 @@ impl<'a> Lower<'a> {
     fn default_of_type(&mut self, pat: &'a Pat, value: &'a Expr) -> Lowered<Value<'a>> {
         let ty = if let Pat::Type(typed) = pat { Some(&*typed.ty) } else { None };
         let name = ty.and_then(super::associated::name_of);
-        match name.and_then(|name| self.definitions.ty(&name)) {
+        match name.and_then(|name| self.input.definitions().ty(&name)) {
             Some(of) => self.default_of(of, SrcRange::of(value)),
             None => self.moved(value),
         }

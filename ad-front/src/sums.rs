@@ -76,7 +76,7 @@ impl<'a> Lower<'a> {
         let range = SrcRange::of(t);
         let value = self.expr(&t.expr)?;
         // The differentiated function itself may return numbers.
-        let Some(k) = self.function_around().filter(|&k| k > 0 || self.sig.fallible.is_some()) else {
+        let Some(k) = self.function_around().filter(|&k| k > 0 || self.input.sig().fallible.is_some()) else {
             return Err(self.error(range, refused::construct(Construct::Try)));
         };
         match &value {
@@ -139,7 +139,7 @@ impl<'a> Lower<'a> {
             Pat::Path(p) => &p.path,
             _ => return Err(self.error(range, refused::pattern(&text_of(pat, 40)))),
         };
-        let Some((of, variant)) = self.definitions.constructor(path) else {
+        let Some((of, variant)) = self.input.definitions().constructor(path) else {
             super::pattern::poison(self, pat);
             return Err(self.error(range, refused::pattern(&text_of(pat, 40))));
         };

@@ -19,7 +19,7 @@ impl<'a> Lower<'a> {
         match value {
             Value::Term(t) | Value::Nested(t, _) => Some(self.g.elem(*t)),
             Value::List(parts) | Value::Matrix(parts) if parts.is_empty() => {
-                self.empties.iter().find(|(empty, ..)| Rc::ptr_eq(empty, parts)).map(|&(_, elem, _)| elem)
+                self.growable.annotated_element(parts).map(|(elem, _)| elem)
             }
             Value::List(parts) | Value::Matrix(parts) => parts.iter().find_map(|p| self.elem_of(p)),
             Value::GrowableVec(stack) => stack.as_single_array().map(|(all, _)| self.g.elem(all)),
@@ -33,7 +33,7 @@ impl<'a> Lower<'a> {
     pub(super) fn term_as(&mut self, value: &Value<'a>, want: Want, range: SrcRange) -> Lowered<Term> {
         match value {
             Value::Term(t) | Value::Nested(t, _) => match want {
-                Want::Elem(elem) if self.g.elem(*t) != elem && self.retype_literals(*t, elem) => Err(Poison),
+                Want::Elem(elem) if self.g.elem(*t) != elem && self.inference.retype(&self.g, *t, elem) => Err(Poison),
                 _ => Ok(*t),
             },
             Value::Number(n) => {
@@ -54,22 +54,22 @@ impl<'a> Lower<'a> {
                 }
                 let (want, key) = match (parts.iter().find_map(|p| self.elem_of(p)), want) {
                     (Some(elem), _) => (Want::Elem(elem), None),
-                    (None, Want::Any) => self.literal_type(value),
+                    (None, Want::Any) => self.inference.literal_type(value),
                     (None, want) => (want, None),
                 };
                 let terms = parts.iter().map(|p| self.term_as(p, want, range)).collect::<Lowered<Vec<Term>>>()?;
                 let same = self.same_shapes(&terms, range)?;
                 let all = self.g.stack(&same);
                 self.layouts().note_rows(all, &same);
-                self.set_literals(all, key.as_slice());
+                self.inference.set_literals(all, key.as_slice());
                 Ok(all)
             }
             Value::Filled(n, sizes) => {
                 let sizes = Rc::clone(sizes);
-                let (want, key) = if want == Want::Any { self.literal_type(value) } else { (want, None) };
+                let (want, key) = if want == Want::Any { self.inference.literal_type(value) } else { (want, None) };
                 let n = self.term_as(&Value::Number(Rc::clone(n)), want, range)?;
                 let all = self.g.broadcast(n, &sizes);
-                self.set_literals(all, key.as_slice());
+                self.inference.set_literals(all, key.as_slice());
                 Ok(all)
             }
             Value::GrowableVec(stack) if stack.as_single_array().is_some() => {
@@ -118,7 +118,7 @@ impl<'a> Lower<'a> {
     /// An empty array. Its element type comes from its annotation, or else is the wanted one. If
     /// neither exists, the type does not matter, since nothing is computed with the array.
     fn no_elements(&mut self, list: &Rc<[Value<'a>]>, want: Want) -> Term {
-        let said = self.empties.iter().find(|(empty, ..)| Rc::ptr_eq(empty, list)).map(|&(_, elem, rank)| (elem, rank));
+        let said = self.growable.annotated_element(list);
         let (elem, rank) = match (said, want) {
             (Some(said), _) => said,
             (None, Want::Elem(elem)) => (elem, 1),
@@ -136,7 +136,9 @@ impl<'a> Lower<'a> {
         for &t in &terms[1..] {
             let words = ["the first element".to_string(), "another element".to_string()];
             if self.g.elem(t) != self.g.elem(first) {
-                if self.retype_literals(t, self.g.elem(first)) || self.retype_literals(first, self.g.elem(t)) {
+                if self.inference.retype(&self.g, t, self.g.elem(first))
+                    || self.inference.retype(&self.g, first, self.g.elem(t))
+                {
                     return Err(Poison);
                 }
                 let (a, b) = (self.describe(&Value::Term(first)), self.describe(&Value::Term(t)));
@@ -217,7 +219,7 @@ impl<'a> Lower<'a> {
             (Number::Float(x), Elem::Real(ty)) => Ok(self.real(ty, *x)),
             _ => {
                 let found = if n.is_float() { "a real literal" } else { "an integer literal" };
-                let wanted = elem_name(elem, self.sig.real_param.as_ref());
+                let wanted = elem_name(elem, self.input.sig().real_param.as_ref());
                 let literal = match n {
                     Number::Int(i) => Some(*i),
                     _ => None,
@@ -373,7 +375,7 @@ impl<'a> Lower<'a> {
     ) -> Lowered<(Term, Term)> {
         if let (Value::Term(x), Some(elem)) = (a, self.elem_of(b))
             && self.g.elem(*x) != elem
-            && self.retype_literals(*x, elem)
+            && self.inference.retype(&self.g, *x, elem)
         {
             return Err(Poison);
         }

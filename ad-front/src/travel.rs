@@ -333,10 +333,10 @@ pub fn constant_id(definition: DefId, path: &TokenStream) -> DefId {
 impl<'a> Lower<'a> {
     /// The marked function that a path refers to.
     pub(super) fn defined(&mut self, path: &str) -> Option<Lowered<Value<'a>>> {
-        if self.state.definition.is_none() && self.outside.open.iter().any(|name| name == path) {
+        if self.state.definition.is_none() && self.input.outside().open.iter().any(|name| name == path) {
             return Some(Err(Poison));
         }
-        let outside = self.outside;
+        let outside = self.input.outside();
         let k = outside.find(self.state.definition, path)?;
         let definition = outside.list.get(k)?;
         if definition.broken {
@@ -361,7 +361,7 @@ impl<'a> Lower<'a> {
     /// The value of a constant that is declared in the marked module. `None` for an array that
     /// keeps its name, as it does at the place of the annotated function.
     pub(super) fn constant_of_module(&mut self, path: &Path) -> Option<Lowered<Value<'a>>> {
-        let outside = self.outside;
+        let outside = self.input.outside();
         let k = outside.find(self.state.definition, &written(path))?;
         let Item::Const(constant) = &outside.list.get(k)?.item else { return None };
         if !self.is_elsewhere() || !is_plain(&constant.expr) {
@@ -388,7 +388,7 @@ impl<'a> Lower<'a> {
     /// Asks for a function or a constant of a user-defined type outside. Returns whether it does:
     /// then the function or constant has no value, and there is no error.
     pub(super) fn want(&mut self, of_type: &Ident, member: &Ident) -> bool {
-        let outside = self.outside;
+        let outside = self.input.outside();
         let Some(of) = outside.id_of_type(of_type) else { return false };
         // All functions of a type of the marked module are known.
         if outside.list.iter().any(|d| d.id == of && d.certain) {
@@ -412,18 +412,18 @@ impl<'a> Lower<'a> {
 
     /// The type parameter for real numbers at the place of the code that is being lowered.
     pub(super) fn real_param(&self) -> Option<&'a proc_macro2::Ident> {
-        self.sig.real_param.as_ref().filter(|_| !self.is_elsewhere())
+        self.input.sig().real_param.as_ref().filter(|_| !self.is_elsewhere())
     }
 
     /// The generic parameters that types may name at the place of the code that is being lowered.
     pub(super) fn generics(&self) -> Generics {
-        if self.is_elsewhere() { Generics::default() } else { self.sig.generics() }
+        if self.is_elsewhere() { Generics::default() } else { self.input.sig().generics() }
     }
 
     /// The constant that a path refers to at the place of the code that is being lowered.
     pub(super) fn at_its_place(&self, path: &TokenStream) -> TokenStream {
-        let Some(definition) = self.outside.elsewhere(self.state.definition) else { return path.clone() };
-        let krate = &self.sig.krate;
+        let Some(definition) = self.input.outside().elsewhere(self.state.definition) else { return path.clone() };
+        let krate = &self.input.sig().krate;
         let id = Literal::u128_unsuffixed(constant_id(definition.id, path));
         quote!(<#krate::runtime::At<#id> as #krate::runtime::Constant<_, _>>::VALUE)
     }
@@ -431,19 +431,19 @@ impl<'a> Lower<'a> {
     /// Whether the code that is being lowered comes from another place than the expansion. Its
     /// names are proved there.
     pub(super) fn is_elsewhere(&self) -> bool {
-        self.outside.elsewhere(self.state.definition).is_some()
+        self.input.outside().elsewhere(self.state.definition).is_some()
     }
 
     /// Whether a path begins with a type parameter of the function that is being lowered.
     pub(super) fn is_of_type_parameter(&self, path: &Path) -> bool {
-        let at = self.state.definition.and_then(|k| self.outside.list.get(k));
+        let at = self.state.definition.and_then(|k| self.input.outside().list.get(k));
         let (Some(Item::Fn(f)), Some(first)) = (at.map(|d| &d.item), path.segments.first()) else { return false };
         path.segments.len() > 1 && f.sig.generics.type_params().any(|p| p.ident == first.ident)
     }
 
     /// Whether a name is the function whose definition is being lowered.
     pub(super) fn is_itself(&self, name: &str) -> bool {
-        let at = self.state.definition.and_then(|k| self.outside.list.get(k));
+        let at = self.state.definition.and_then(|k| self.input.outside().list.get(k));
         at.is_some_and(|d| matches!(&d.item, Item::Fn(f) if f.sig.ident == name))
     }
 

@@ -9,7 +9,6 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{Block, Expr, Pat, Type};
 
-use super::carry::InferenceKey;
 use super::definitions::Definition;
 use super::lower::Lower;
 use super::open::DynamicPart;
@@ -18,6 +17,7 @@ use super::place::Place;
 use super::stack::GrowableVec;
 use super::state::{Cell, Store};
 use super::table::Row;
+use crate::lower::inference::InferenceKey;
 use ad_ir::diag::Poison;
 use ad_ir::ir::{Elem, Term};
 use ad_ir::prim::IntOp;

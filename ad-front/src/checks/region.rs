@@ -68,7 +68,7 @@ impl Lower<'_> {
             next += 1;
             let result = self.g.proj(region, next - 1);
             self.layouts().note_like(result, t);
-            self.inherit_literals(result, t);
+            self.inference.inherit_literals(&self.g, result, t);
             result
         };
         Ok((value, terms.iter().zip(inside).map(read).collect()))

@@ -1,16 +1,16 @@
 //! Ranges of integers as iterators. The integer type of a range of literals (`0..9`) comes from the
 //! uses of its items, and these may follow anywhere. The first run of the front end assumes `i32`.
 //! If an item is used with another type, the function is lowered again with that type (`carry`,
-//! `retype_literals`).
+//! `Inference::retype`).
 //!
 //! Invariant: an item has the type that rustc gives it. Otherwise overflows would be reported
 //! wrongly or missed.
 
 use std::rc::Rc;
 
-use super::super::carry::{InferenceKey, Inferred};
 use super::super::lower::Lower;
 use super::super::value::{Lowered, Number, Range, Seq, Value};
+use crate::lower::inference::{InferenceKey, Inferred};
 use ad_ir::catalogue::{self, wanted};
 use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::{Elem, IntTy, Lit, Term};
@@ -37,17 +37,19 @@ impl<'a> Lower<'a> {
             })
             .collect();
         if let &[(a, x), (b, y)] = &typed[..]
-            && (a.is_some_and(|a| self.retype_literals(a, y)) || b.is_some_and(|b| self.retype_literals(b, x)))
+            && (a.is_some_and(|a| self.inference.retype(&self.g, a, y))
+                || b.is_some_and(|b| self.inference.retype(&self.g, b, x)))
         {
             return Err(Poison);
         }
         match typed.first() {
             Some((_, Elem::Int(ty))) => {
-                let keys = typed.iter().filter_map(|(t, _)| *t).flat_map(|t| self.literals_of(t)).collect();
+                let keys =
+                    typed.iter().filter_map(|(t, _)| *t).flat_map(|t| self.inference.literals_of(&self.g, t)).collect();
                 Ok((*ty, keys))
             }
             Some(_) => Err(self.error(range, catalogue::expected(wanted::RANGE_OF_INTEGERS, wanted::ANOTHER_RANGE))),
-            None => match r.key.as_ref().and_then(|key| self.inferred_before.get(key)) {
+            None => match r.key.as_ref().and_then(|key| self.inference.known(key)) {
                 Some(Inferred::Elem(Elem::Int(ty))) => Ok((*ty, Vec::new())),
                 _ => Ok((default_type(r), r.key.iter().cloned().collect())),
             },
@@ -92,7 +94,7 @@ impl<'a> Lower<'a> {
         let mut seq = Seq::new([size], move |me: &mut Lower<'a>, ix: &[Term]| {
             let i = me.g.cast(Elem::Int(ty), ix.first().copied().ok_or(Poison)?);
             let item = me.g.int(IntOp::Add, start, i);
-            me.set_literals(item, &keys);
+            me.inference.set_literals(item, &keys);
             Ok(Value::Term(item))
         });
         seq.len = len;
@@ -111,7 +113,7 @@ impl<'a> Lower<'a> {
         Ok(Seq::new([most], move |me: &mut Lower<'a>, ix: &[Term]| {
             let i = me.g.cast(Elem::Int(ty), ix.first().copied().ok_or(Poison)?);
             let item = me.int_checked(IntOp::Add, start, i);
-            me.set_literals(item, &keys);
+            me.inference.set_literals(item, &keys);
             Ok(Value::Term(item))
         }))
     }

@@ -6,10 +6,10 @@
 //! This module must never use a read that a step may skip.
 
 use super::LowerBody;
-use crate::carry::InferenceKey;
 use crate::checks::Frame;
 use crate::loop_effects::LoopEffects;
 use crate::lower::Lower;
+use crate::lower::inference::InferenceKey;
 use crate::state::CellValue;
 use crate::value::{Seq, Value};
 use ad_ir::analysis::range::{Linear, to_term};

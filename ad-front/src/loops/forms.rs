@@ -7,9 +7,9 @@ use std::rc::Rc;
 use syn::Expr;
 
 use crate::calls::receiver_of_loan;
-use crate::carry::InferenceKey;
 use crate::loop_effects::LoopEffects;
 use crate::lower::Lower;
+use crate::lower::inference::InferenceKey;
 use crate::place::{Place, is_place_expression};
 use crate::value::{Cursor, Lowered, Value};
 use ad_ir::catalogue::{self, refused};
@@ -33,7 +33,7 @@ impl<'a> Lower<'a> {
             Some((_, cursor)) => self.rest_of(cursor).map(Value::Seq),
             None => self.moved(&l.expr),
         };
-        let mut effects = LoopEffects::of_for(l, self.definitions.mutating());
+        let mut effects = LoopEffects::of_for(l, self.input.definitions().mutating());
         if let (Ok(Value::Place(_)), Expr::Path(p)) = (&over, &*l.expr) {
             effects.changed.extend(p.path.get_ident().map(ToString::to_string));
         }
@@ -127,7 +127,7 @@ impl<'a> Lower<'a> {
             me.state.scope = outer;
             value
         };
-        let effects = LoopEffects::of_each(m, f, self.definitions.mutating());
+        let effects = LoopEffects::of_each(m, f, self.input.definitions().mutating());
         self.lower_loop((Some(&seq), &body), &effects, (None, InferenceKey::new(&*f.body, "")), range)?;
         Ok(Value::Unit)
     }
@@ -182,7 +182,7 @@ impl<'a> Lower<'a> {
         let label = l.label.as_ref().map(|l| l.name.ident.to_string());
         self.lower_loop(
             (None, &body),
-            &LoopEffects::of_while(l, self.definitions.mutating()),
+            &LoopEffects::of_while(l, self.input.definitions().mutating()),
             (label, InferenceKey::new(&l.body, "")),
             range,
         )?;
@@ -210,7 +210,7 @@ impl<'a> Lower<'a> {
     /// Lowers `loop`.
     pub(crate) fn endless_loop(&mut self, l: &'a syn::ExprLoop) -> Lowered<Value<'a>> {
         let range = SrcRange::of(&l.loop_token);
-        let effects = LoopEffects::of_loop(l, self.definitions.mutating());
+        let effects = LoopEffects::of_loop(l, self.input.definitions().mutating());
         if effects.jumps.is_empty() {
             // An error in the body, such as a misspelt `break`, explains why the loop has no exit.
             // Only that error is reported.

@@ -55,7 +55,7 @@ impl<'a> Lower<'a> {
             let as_rows = self.pushed_only(start.effects);
             self.trial(|me| me.trial_growth(start, as_rows, Vec::new())).is_ok()
         };
-        if !self.inferred_now.is_empty() {
+        if self.inference.needs_another_run() {
             return Err(Poison);
         }
         if rows || self.state.trial_depth >= MAX_TRIALS {
@@ -71,7 +71,7 @@ impl<'a> Lower<'a> {
             me.trial_growth(start, Vec::new(), stacks)
         };
         let growth = match self.trial(try_all) {
-            _ if !self.inferred_now.is_empty() => return Err(Poison),
+            _ if self.inference.needs_another_run() => return Err(Poison),
             Ok(growth) => growth,
             // If this fails as well, the errors of the lowering with rows are reported.
             Err(Poison) if pushed_only.len() == found.len() => return Ok((pushed_only, stacks)),
@@ -209,15 +209,15 @@ impl<'a> Lower<'a> {
                 let lengths = l.stacks.iter().map(|s| result.next[s.first + s.start.all.len()]).collect();
                 Ok(Counted { steps: result.count, lengths })
             };
-            let unseen = self.unknown_elements.len();
+            let unseen = self.growable.unknown().len();
             counted = self.trial(run).ok();
             // A check may have read an unknown element.
-            let unknown = self.unknown_elements.split_off(unseen);
+            let unknown = self.growable.take_unknown_after(unseen);
             counted = counted.filter(|run| {
                 let mut all = run.steps.iter().chain(&run.lengths);
                 !all.any(|&t| self.g.depends_on(t, &unknown))
             });
-            if !self.inferred_now.is_empty() {
+            if self.inference.needs_another_run() {
                 return Err(Poison);
             }
             if counted.is_some() {
@@ -236,7 +236,7 @@ impl<'a> Lower<'a> {
         more: &[crate::checks::ExtraCarry],
     ) -> Lowered<()> {
         let elements: Vec<usize> = l.stacks.iter().flat_map(|s| s.first..s.first + s.start.all.len()).collect();
-        let mut unknown = self.unknown_elements.clone();
+        let mut unknown = self.growable.unknown().to_vec();
         if l.stacks.iter().any(|s| s.start.window == Some(0)) {
             unknown.extend(elements.iter().map(|&k| now[k]));
             let others = next.iter().enumerate().filter(|(k, _)| !elements.contains(k)).map(|(_, &t)| t);
@@ -290,7 +290,7 @@ impl<'a> Lower<'a> {
     /// The capacity that the user requested, if it is closed.
     fn capacity_of(&self, value: &Value<'a>) -> Option<Term> {
         let Value::List(parts) = value else { return None };
-        let made = self.capacities.iter().find(|(list, _)| Rc::ptr_eq(list, parts))?.1;
+        let made = self.growable.requested_capacity(parts)?;
         self.is_closed(made).then_some(made)
     }
 
@@ -311,7 +311,7 @@ impl<'a> Lower<'a> {
                 let Some(CellValue::Value(value)) = self.state.store.held(cell) else { return None };
                 let changes = pushed.contains(&cell) || {
                     let key = super::length_of(&start.key, self.state.store.name(cell));
-                    self.inferred_before.contains_key(&key)
+                    self.inference.is_known(&key)
                 };
                 let found = match value {
                     Value::GrowableVec(stack) => changes || !self.is_fixed(stack),
@@ -488,7 +488,9 @@ impl<'a> Lower<'a> {
         for k in 0..found.all.len() {
             let (x, before) = (found.all[k], now[s.first + k]);
             if self.g.elem(x) != self.g.elem(before) {
-                if self.retype_literals(before, self.g.elem(x)) || self.retype_literals(x, self.g.elem(before)) {
+                if self.inference.retype(&self.g, before, self.g.elem(x))
+                    || self.inference.retype(&self.g, x, self.g.elem(before))
+                {
                     return Err(Poison);
                 }
                 let (x, y) = (self.describe(&Value::Term(before)), self.describe(&Value::Term(x)));

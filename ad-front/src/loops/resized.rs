@@ -6,11 +6,12 @@
 //! array has as its size, so the room after the step is seen as an expression of that number. This
 //! module must never let an array be cut: a size that may be greater than the room is checked.
 
+use crate::lower::inference::{InferenceKey, Inferred};
 use ad_ir::sorted::{SortedMap, SortedSet};
 use std::rc::Rc;
 
 use super::{Carried, GrowingVec, LoopInput, PushedOnly};
-use crate::carry::{CarriedForm, CarriedName, InferenceKey, Leaves};
+use crate::carry::{CarriedForm, CarriedName, Leaves};
 use crate::lower::Lower;
 use crate::open::DynamicPart;
 use crate::state::{Cell, CellValue};
@@ -45,7 +46,7 @@ impl<'a> Lower<'a> {
         now: &[Term],
         value: &Value<'a>,
     ) -> bool {
-        if !self.sig.several_shapes {
+        if !self.input.sig().several_shapes {
             return false;
         }
         let Ok(before) = Self::unflatten(&c.form, &mut now.iter()) else { return false };
@@ -67,7 +68,7 @@ impl<'a> Lower<'a> {
                 || n == m
                 || (self.state.facts.prove_le(&self.g, n, m) && self.state.facts.prove_le(&self.g, m, n))
                 || self.may_be_required(n, m);
-            news |= !may && self.note_length_change(&size_of(key, &c.name, axis));
+            news |= !may && self.inference.note(&size_of(key, &c.name, axis), Inferred::Length);
         }
         news
     }
@@ -84,7 +85,7 @@ impl<'a> Lower<'a> {
     /// The arrays whose shape a loop changes: each with its value before the loop, and the axes
     /// whose sizes change.
     fn resized(&self, start: &LoopInput<'a, '_>, known: &[Cell]) -> Vec<(Cell, DynamicPart, Rc<[bool]>)> {
-        if !self.sig.several_shapes {
+        if !self.input.sig().several_shapes {
             return Vec::new();
         }
         let changed = self.changed_cells(start.effects).into_iter().filter(|cell| !known.contains(cell));
@@ -92,7 +93,7 @@ impl<'a> Lower<'a> {
             let Some(CellValue::Value(value)) = self.state.store.held(cell) else { return None };
             let part = self.array_as_part(value)?;
             let name = self.state.store.name(cell);
-            let changes = |axis: usize| self.inferred_before.contains_key(&size_of(&start.key, name, axis));
+            let changes = |axis: usize| self.inference.is_known(&size_of(&start.key, name, axis));
             if !(0..part.lens.len()).any(changes) {
                 return None;
             }
@@ -129,7 +130,7 @@ impl<'a> Lower<'a> {
             let cells = l.carried.iter().filter(|c| matches!(c.form, CarriedForm::Resized(_))).map(|c| c.cell);
             Ok(cells.zip(result.shapes).collect())
         });
-        if !self.inferred_now.is_empty() {
+        if self.inference.needs_another_run() {
             return Err(Poison);
         }
         // The errors of the trial are found again with the arrays' own sizes as room.
@@ -201,7 +202,7 @@ impl<'a> Lower<'a> {
     ) -> Option<(CarriedForm<'a>, Leaves)> {
         let room = room.get(&cell)?;
         let (_, part, axes) = self.resized(start, known).into_iter().find(|(own, ..)| *own == cell)?;
-        let keys = self.typed_by_literal.get(&part.all).and_then(|keys| keys.first().cloned());
+        let keys = self.inference.first_literal(part.all);
         let sizes = self.dynamic_sizes(&part);
         let room: Vec<Term> = room
             .iter()

@@ -6,6 +6,7 @@
 use super::{Loop, Payload, PushedOnly, StepsResult, length_of};
 use crate::carry::{CarriedForm, CarriedName, Leaves};
 use crate::lower::Lower;
+use crate::lower::inference::Inferred;
 use crate::state::{CellValue, same};
 use crate::value::{Lowered, Value, Want};
 use ad_ir::catalogue;
@@ -70,7 +71,9 @@ impl<'a> Lower<'a> {
                 let part = self.value_as_part(&value, Want::Any, l.range)?;
                 shapes.push(self.g.shape(part.all).to_vec());
             }
-            if self.of_another_length(&c.form, own, &value) && self.note_length_change(&length_of(&l.key, &c.name)) {
+            if self.of_another_length(&c.form, own, &value)
+                && self.inference.note(&length_of(&l.key, &c.name), Inferred::Length)
+            {
                 return Err(Poison);
             }
             let first = next.len();

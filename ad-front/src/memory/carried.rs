@@ -7,8 +7,8 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::carry::{InferenceKey, Inferred};
 use crate::lower::Lower;
+use crate::lower::inference::{InferenceKey, Inferred};
 use crate::value::Lowered;
 use ad_ir::diag::Poison;
 use ad_ir::ir::Term;
@@ -41,7 +41,7 @@ impl Lower<'_> {
         let mut all = Vec::new();
         for (leaf, array) in leaves.enumerate() {
             let key = key_of(key, name, leaf);
-            let Some(Inferred::Orders(orders)) = self.inferred_before.get(&key).cloned() else { continue };
+            let Some(Inferred::Orders(orders)) = self.inference.known(&key).cloned() else { continue };
             let number = init.len();
             if !orders.is_empty() {
                 let first = self.order_number(init[array], &orders, &key)?;
@@ -95,7 +95,7 @@ impl Lower<'_> {
     /// has found that the loop pushes elements that are not row-major.
     pub(crate) fn in_carried_items(&mut self, (key, name): (&InferenceKey, &str), all: &[Term]) {
         for (leaf, &t) in all.iter().enumerate() {
-            if self.inferred_before.contains_key(&key_of(key, name, leaf)) {
+            if self.inference.is_known(&key_of(key, name, leaf)) {
                 self.layouts().note(t, MemoryOrder::unknown());
             }
         }
@@ -136,7 +136,7 @@ impl Lower<'_> {
 
     /// Records memory orders for the next run.
     fn found_orders<const N: usize>(&mut self, key: &InferenceKey, new: [Option<Vec<(Term, AxisOrder)>>; N]) {
-        let mut orders = match self.inferred_now.get(key).or_else(|| self.inferred_before.get(key)) {
+        let mut orders = match self.inference.newest(key) {
             Some(Inferred::Orders(orders)) if orders.is_empty() => return,
             Some(Inferred::Orders(orders)) => orders.to_vec(),
             _ => Vec::new(),
@@ -152,6 +152,6 @@ impl Lower<'_> {
                 }
             }
         }
-        self.inferred_now.insert(key.clone(), Inferred::Orders(orders.into()));
+        self.inference.extend(key, Inferred::Orders(orders.into()));
     }
 }

@@ -8,7 +8,7 @@
 //!
 //! This module must never decide what a function computes.
 
-use ad_ir::sorted::SortedMap;
+use crate::lower::graph_inputs::GraphInputs;
 
 use super::Functions;
 use crate::definitions::Definitions;
@@ -42,16 +42,15 @@ impl Functions {
     pub(super) fn unchanged(
         &self,
         (number, sig): (u32, &Sig),
-        (g, first): (&Graph, u32),
+        (g, own): (&Graph, &GraphInputs),
         (given, leaves): (&[Term], &[Term]),
-        own: &SortedMap<usize, Term>,
     ) -> Box<[u32]> {
         let all = self.all.borrow();
         let Some(text) = all.get(number as usize).map(|f| &f.text) else { return [].into() };
         let same = |k: usize| {
-            let input = u32::try_from(k).ok().and_then(|k| g.input(first + k));
+            let input = u32::try_from(k).ok().and_then(|k| g.input(own.input_of(k)));
             match sig.packed.iter().any(|(part, _)| *part == k) {
-                true => own.get(&k) == leaves.get(k - sig.before()),
+                true => own.packed(k).as_ref() == leaves.get(k - sig.before()),
                 false => input == Some(given[k]),
             }
         };
@@ -84,8 +83,8 @@ impl<'a> Lower<'a> {
     /// A number or array that is a part of the function's one array. `None` for another parameter.
     /// `at` is the parameter's input, which says where the part begins.
     pub(crate) fn part_of_pack(&mut self, k: usize, at: Term) -> Option<Term> {
-        let (_, leaf) = self.sig.packed.iter().find(|(part, _)| *part == k)?;
-        let all = self.g.mk(Node::Input(self.first_param));
+        let (_, leaf) = self.input.sig().packed.iter().find(|(part, _)| *part == k)?;
+        let all = self.g.mk(Node::Input(self.graph_inputs.input_of(0)));
         let mut part = at;
         let mut vars = Vec::new();
         let mut sizes = Vec::new();
@@ -94,7 +93,7 @@ impl<'a> Lower<'a> {
             let size = match leaf.static_size(axis) {
                 Some(len) => self.static_size(len),
                 None => {
-                    let j = self.sig.sizes.iter().position(|&of| of == (k, axis))?;
+                    let j = self.input.sig().sizes.iter().position(|&of| of == (k, axis))?;
                     self.size_parameter(j)
                 }
             };
@@ -110,7 +109,7 @@ impl<'a> Lower<'a> {
         }
         let term =
             if leaf.rank == 0 { self.g.index(all, &[part]) } else { self.g.gather(all, sizes.into(), &vars, &[part]) };
-        self.packed_terms.insert(k, term);
+        self.graph_inputs.add_packed(k, term);
         Some(term)
     }
 
@@ -122,11 +121,11 @@ impl<'a> Lower<'a> {
         let mut own = leaves.to_vec();
         if !sig.packed.is_empty() {
             let itself = self.functions.current == Some(number as usize)
-                && sig.packed.iter().all(|(k, _)| self.packed_terms.get(k) == leaves.get(k - first));
+                && sig.packed.iter().all(|(k, _)| self.graph_inputs.packed(*k).as_ref() == leaves.get(k - first));
             if itself {
-                given.push(self.g.mk(Node::Input(self.first_param)));
+                given.push(self.g.mk(Node::Input(self.graph_inputs.input_of(0))));
                 for (k, _) in &sig.packed {
-                    let input = self.first_param + u32::try_from(*k).unwrap_or(u32::MAX);
+                    let input = self.graph_inputs.input_of(u32::try_from(*k).unwrap_or(u32::MAX));
                     own[k - first] = self.g.mk(Node::Input(input));
                 }
             } else {

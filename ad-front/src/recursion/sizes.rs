@@ -71,8 +71,8 @@ enum Formula {
 }
 
 /// The guesses of one run.
-#[derive(Default)]
-pub(crate) struct Guesses {
+#[derive(Clone, Default)]
+pub(super) struct Guesses {
     inputs: SortedSet<u32>,
     /// Terms that are required to be equal, one of which depends on a guess.
     equal: Vec<(Term, Term)>,
@@ -80,12 +80,12 @@ pub(crate) struct Guesses {
 
 impl Guesses {
     /// Whether a term is a guess.
-    pub(crate) fn contains(&self, g: &Graph, t: Term) -> bool {
+    fn contains(&self, g: &Graph, t: Term) -> bool {
         matches!(g.node(t), Node::Input(k) if self.inputs.contains(k))
     }
 
     /// Notes that two sizes are required to be equal.
-    pub(crate) fn note(&mut self, g: &Graph, a: Term, b: Term) {
+    fn note(&mut self, g: &Graph, a: Term, b: Term) {
         if self.are_in(g, &[a, b]) {
             self.equal.push((a, b));
         }
@@ -219,7 +219,7 @@ impl Reader<'_, '_> {
         }
         self.open.push(t);
         let found = self.own(t).or_else(|| {
-            let equal = self.lower.guesses.equal.iter().filter(|_| self.reading == Reading::Required);
+            let equal = self.lower.functions.guesses.equal.iter().filter(|_| self.reading == Reading::Required);
             let others: Vec<Term> =
                 equal.flat_map(|&(a, b)| [(a, b), (b, a)]).filter(|p| p.0 == t).map(|p| p.1).collect();
             others.into_iter().find_map(|other| self.read(other))
@@ -229,7 +229,8 @@ impl Reader<'_, '_> {
     }
 
     fn own(&mut self, t: Term) -> Option<Formula> {
-        let Lower { g, sig, first_param, constants, .. } = self.lower;
+        let Lower { g, graph_inputs: inputs, .. } = self.lower;
+        let sig = self.lower.input.sig();
         if g.rank(t) > 0 || g.elem(t).is_real() {
             return None;
         }
@@ -238,10 +239,10 @@ impl Reader<'_, '_> {
         match g.node(t) {
             Node::Lit(lit) => Some(Formula::Lit(*lit)),
             Node::Input(input) => {
-                if let Some(c) = constants.iter().find(|c| c.input == *input) {
+                if let Some(c) = inputs.constant_at(*input).and_then(|k| inputs.constants().get(k)) {
                     return Some(Formula::Constant(c.path.to_string(), c.elem));
                 }
-                let k = input.checked_sub(*first_param)? as usize;
+                let k = inputs.param_at(*input)? as usize;
                 match leaf(k) {
                     Some(of) => (k < sig.params.len() && !packed(k)).then_some(Formula::Argument(of)),
                     None => {
@@ -251,7 +252,7 @@ impl Reader<'_, '_> {
                 }
             }
             Node::Size(input, axis) => {
-                let k = input.checked_sub(*first_param)? as usize;
+                let k = inputs.param_at(*input)? as usize;
                 (k < sig.params.len() && !packed(k)).then_some(Formula::Axis(leaf(k)?, *axis))
             }
             Node::Prim(prim, args) => {
@@ -260,7 +261,7 @@ impl Reader<'_, '_> {
                 Some(Formula::Prim(prim.clone(), args.filter(|_| known)?))
             }
             &Node::Cond { cond, then, other } => {
-                let arms = [then, other].map(|arm| (self.read(arm), self.lower.guesses.are_in(g, &[arm])));
+                let arms = [then, other].map(|arm| (self.read(arm), self.lower.functions.guesses.are_in(g, &[arm])));
                 match arms {
                     [(Some(a), _), (Some(b), _)] if a == b => Some(a),
                     [(Some(a), _), (Some(b), _)] if self.reading != Reading::Checked => {
@@ -326,7 +327,7 @@ impl<'a> Lower<'a> {
     }
 
     fn guess(&mut self) -> Term {
-        self.guesses.inputs.insert(u32::try_from(self.g.inputs().len()).unwrap_or(u32::MAX));
+        self.functions.guesses.inputs.insert(u32::try_from(self.g.inputs().len()).unwrap_or(u32::MAX));
         self.g.add_input_shaped(Elem::USIZE, Vec::new())
     }
 
@@ -363,7 +364,7 @@ impl<'a> Lower<'a> {
         let Some(key) = self.functions.current.and_then(|k| Some(self.functions.all.borrow().get(k)?.key())) else {
             return result;
         };
-        let sig = self.sig;
+        let sig = self.input.sig();
         let mut terms = result.terms();
         for (k, leaf) in sig.result.leaves().into_iter().enumerate() {
             let mut shape = self.g.shape(terms[k]).to_vec();
@@ -383,11 +384,11 @@ impl<'a> Lower<'a> {
 
     /// The size that a formula gives, which has to be that of the result.
     fn checked_size(&mut self, size: Term, formula: &Formula) -> Term {
-        let leaf = |k: usize| match self.packed_terms.get(&k) {
-            Some(&part) => Some(part),
-            None => self.g.input(self.first_param + u32::try_from(k).ok()?),
+        let leaf = |k: usize| match self.graph_inputs.packed(k) {
+            Some(part) => Some(part),
+            None => self.g.input(self.graph_inputs.input_of(u32::try_from(k).ok()?)),
         };
-        let leaves: Option<Vec<Term>> = (self.sig.before()..self.sig.params.len()).map(leaf).collect();
+        let leaves: Option<Vec<Term>> = (self.input.sig().before()..self.input.sig().params.len()).map(leaf).collect();
         let wanted = self.size_by(formula, &leaves.unwrap_or_default());
         let ok = self.g.compare(Cmp::Eq, size, wanted);
         let shown = vec![("the result".to_string(), size), ("the argument".to_string(), wanted)];
@@ -397,6 +398,16 @@ impl<'a> Lower<'a> {
 }
 
 impl Functions {
+    /// Whether a term is a guess.
+    pub(crate) fn is_guess(&self, g: &Graph, t: Term) -> bool {
+        self.guesses.contains(g, t)
+    }
+
+    /// Notes that two sizes are required to be equal.
+    pub(crate) fn note_equal_sizes(&mut self, g: &Graph, a: Term, b: Term) {
+        self.guesses.note(g, a, b);
+    }
+
     /// What this run and those before it have found of a size, and whether the size is just the
     /// formula.
     fn found_size(&self, lower: &Lower<'_>, place: &ResultSize, size: Term) -> Option<(FoundSize, bool)> {
@@ -418,7 +429,7 @@ impl Functions {
             Some(formula) if changes < RUNS => FoundSize { formula: Some(formula), changes, ..before.clone() },
             _ => {
                 // A size that is no formula at all is none for other formulas of the calls either.
-                let other = formula.and_then(|_| of_parameters(lower.sig).nth(changes - RUNS));
+                let other = formula.and_then(|_| of_parameters(lower.input.sig()).nth(changes - RUNS));
                 let (checked, formula) = (other.is_none(), other.or_else(|| before.to_check.clone()));
                 FoundSize { formula, checked, changes, ..before.clone() }
             }
