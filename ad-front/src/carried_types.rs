@@ -6,7 +6,7 @@
 use super::carry::{CarriedForm, Leaves};
 use super::lower::Lower;
 use super::value::{EnumValue, Value};
-use crate::lower::inference::{InferenceKey, Inferred};
+use crate::translation::inference::{InferenceKey, Inferred};
 use ad_ir::catalogue;
 use ad_ir::diag::Message;
 use ad_ir::ir::{Elem, IntTy};

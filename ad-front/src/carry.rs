@@ -4,7 +4,7 @@
 //! The type of `let mut n = 0;` comes from its uses, and some of them may follow the loop. The same
 //! holds for the items of `0..9`. The first run of the front end assumes the default type of the
 //! literal. If a use needs another type, the function is lowered again with that type
-//! (`lower::inference`).
+//! (`translation::inference`).
 //!
 //! Invariant: a carried value has the same type and shape in every step.
 
@@ -18,7 +18,7 @@ use super::open::DynamicPart;
 use super::ragged::RaggedList;
 use super::stack::GrowableVec;
 use super::value::{EnumValue, Lowered, Seq, Value, Want};
-use crate::lower::inference::{InferenceKey, Inferred};
+use crate::translation::inference::{InferenceKey, Inferred};
 use ad_ir::catalogue;
 use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::{Elem, IntTy, Term};

@@ -14,10 +14,11 @@ use quote::{ToTokens, format_ident};
 use syn::{Expr, ExprClosure, FnArg, Item, ItemFn, Stmt, Type, parse_quote};
 
 use super::lower::Lower;
-use super::recursion::{LARGE, name_of};
+use super::recursion::LARGE;
 use super::state::CellValue;
 use super::types::{Len, elem_tokens};
 use super::value::{Captured, Closure, Lowered, Number, Value};
+use crate::translation::items::name_of;
 use ad_ir::diag::SrcRange;
 use ad_ir::ir::Node;
 use ad_ir::program::Container;

@@ -16,7 +16,7 @@ use super::stack::GrowableVec;
 use super::state::CellValue;
 use super::table::{Call, Mark, On, Row, row};
 use super::value::{Lowered, Seq, Value, Want};
-use crate::lower::inference::InferenceKey;
+use crate::translation::inference::InferenceKey;
 use ad_ir::catalogue::{self, refused, wanted};
 use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::{Node, OpenLoop, Term, Type};

@@ -12,7 +12,7 @@ use super::state::CellValue;
 use super::table::{self, On};
 use super::types;
 use super::value::{Lowered, Number, Range, Value};
-use crate::lower::inference::InferenceKey;
+use crate::translation::inference::InferenceKey;
 use ad_ir::catalogue::{self, refused};
 use ad_ir::diag::{Message, Poison, SrcRange, suggest, text_of};
 use ad_ir::ir::Elem;

@@ -98,6 +98,7 @@ mod sums;
 mod table;
 mod tables;
 mod terms;
+mod translation;
 mod travel;
 mod types;
 mod value;

@@ -15,7 +15,7 @@ use super::place::Projection;
 use super::slice::Cut;
 use super::stack::GrowableVec;
 use super::value::{EnumValue, Lowered, Range, Seq, Value, Want};
-use crate::lower::inference::{InferenceKey, Inferred};
+use crate::translation::inference::{InferenceKey, Inferred};
 use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::Term;
 use ad_ir::memory_order::HasLayouts;

@@ -25,7 +25,7 @@ use super::memory::Ordered;
 use super::stack::GrowableVec;
 use super::state::{Cell, CellValue};
 use super::value::{Lowered, Seq, Value, Want};
-use crate::lower::inference::InferenceKey;
+use crate::translation::inference::InferenceKey;
 use ad_ir::catalogue;
 use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::Term;

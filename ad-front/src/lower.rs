@@ -4,13 +4,6 @@
 //! Here, "to lower" means to translate a Rust expression to core terms. The pass of the same name
 //! (`passes/lowering`) prepares core terms for code generation.
 
-pub(crate) mod graph_inputs;
-pub(crate) mod growable;
-pub(crate) mod inference;
-pub(crate) mod items;
-pub(crate) mod rule_calls;
-pub(crate) mod run_input;
-
 use std::rc::Rc;
 
 use proc_macro2::Ident;
@@ -21,6 +14,10 @@ use super::arith::Arith;
 use super::carry::CarriedForm;
 use super::recursion::Functions;
 use super::rollback::State;
+use super::translation::graph_inputs::GraphInputs;
+use super::translation::growable::GrowableVectors;
+use super::translation::inference::{Inference, InferenceKey};
+use super::translation::run_input::RunInput;
 use super::types::Leaf;
 use super::value::{Lowered, Value, Want};
 use super::zero_step_guards::MaybeUnreached;
@@ -28,10 +25,6 @@ use ad_ir::catalogue;
 use ad_ir::diag::{Message, Poison, SrcRange, text_of};
 use ad_ir::ir::{Elem, Graph, Loc, Term};
 use ad_ir::program::{ListType, Output, OutputTree, SourceLocation, Tree as Structure};
-use graph_inputs::GraphInputs;
-use growable::GrowableVectors;
-use inference::{Inference, InferenceKey};
-use run_input::RunInput;
 
 /// The maximum depth of nested expressions and closure calls. Macros run on the compiler's stack.
 const MAX_DEPTH: u32 = 150;

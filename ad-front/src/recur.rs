@@ -17,7 +17,7 @@ use super::open::DynamicPart;
 use super::refs::results;
 use super::table::{Call, Neutral, On, OnDynamicParts, Row, row};
 use super::value::{Lowered, Seq, Value, Want};
-use crate::lower::inference::InferenceKey;
+use crate::translation::inference::InferenceKey;
 use ad_ir::catalogue::{self, wanted};
 use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::{Elem, Lit, Term};

@@ -22,11 +22,11 @@ use syn::{Block, Item, ItemFn, Stmt};
 use super::compiled_sig;
 use super::definitions::Definitions;
 use super::lower::Lower;
-use super::lower::items::Around;
 use super::sig::Sig;
 use super::travel::OuterDefinitions;
 use super::types::Len;
 use super::value::{Closure, Lowered, Value};
+use crate::translation::items::{Around, name_of};
 use ad_ir::catalogue;
 use ad_ir::descriptor::{Descriptor, Recipe};
 use ad_ir::diag::{Diags, Poison, SrcRange};
@@ -552,16 +552,6 @@ fn by_leaves(mut program: Program) -> Program {
     // the function to get them.
     program.checks.iter_mut().for_each(|check| check.incomplete = false);
     program
-}
-
-/// The name of a function or a constant.
-pub(super) fn name_of(item: &Item) -> Option<String> {
-    match item {
-        Item::Fn(f) => Some(f.sig.ident.to_string()),
-        Item::Const(c) => Some(c.ident.to_string()),
-        Item::Static(s) => Some(s.ident.to_string()),
-        _ => None,
-    }
 }
 
 fn is_type(item: &Item) -> bool {

@@ -11,7 +11,7 @@ use syn::{ItemFn, Visibility};
 use super::definitions::{AssociatedFunction, SelfParam};
 use super::lower::Lower;
 use super::value::{Lowered, Value};
-use crate::lower::inference::{InferenceKey, Inferred};
+use crate::translation::inference::{InferenceKey, Inferred};
 use ad_ir::catalogue;
 use ad_ir::diag::{Poison, SrcRange};
 

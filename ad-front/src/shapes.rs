@@ -2,8 +2,8 @@
 //! parameters with the equations that the earlier runs have found, until there are no new ones. An
 //! equation becomes one check on entry.
 
-use crate::lower::inference::{Findings as InferredTypes, Inference};
-use crate::lower::run_input::RunInput;
+use crate::translation::inference::{Findings as InferredTypes, Inference};
+use crate::translation::run_input::RunInput;
 use ad_ir::sorted::{SortedMap, SortedSet};
 use std::rc::Rc;
 

@@ -18,7 +18,7 @@ use super::methods::layout::move_axis;
 use super::refs::results;
 use super::table::{Call, On, Row, row};
 use super::value::{Lowered, Value, Want};
-use crate::lower::inference::InferenceKey;
+use crate::translation::inference::InferenceKey;
 use ad_ir::catalogue::{self, wanted};
 use ad_ir::diag::Poison;
 use ad_ir::ir::Term;

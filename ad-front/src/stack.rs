@@ -12,7 +12,7 @@ use super::definitions::tree::TypeTree;
 use super::growth::Growth;
 use super::lower::Lower;
 use super::value::{Lowered, Seq, Value};
-use crate::lower::inference::InferenceKey;
+use crate::translation::inference::InferenceKey;
 use ad_ir::analysis::range::Linear;
 use ad_ir::catalogue;
 use ad_ir::diag::{Poison, SrcRange};

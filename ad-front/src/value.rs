@@ -17,7 +17,7 @@ use super::place::Place;
 use super::stack::GrowableVec;
 use super::state::{Cell, Store};
 use super::table::Row;
-use crate::lower::inference::InferenceKey;
+use crate::translation::inference::InferenceKey;
 use ad_ir::diag::Poison;
 use ad_ir::ir::{Elem, Term};
 use ad_ir::prim::IntOp;

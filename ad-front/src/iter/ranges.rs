@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use super::super::lower::Lower;
 use super::super::value::{Lowered, Number, Range, Seq, Value};
-use crate::lower::inference::{InferenceKey, Inferred};
+use crate::translation::inference::{InferenceKey, Inferred};
 use ad_ir::catalogue::{self, wanted};
 use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::{Elem, IntTy, Lit, Term};

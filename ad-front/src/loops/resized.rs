@@ -6,7 +6,7 @@
 //! array has as its size, so the room after the step is seen as an expression of that number. This
 //! module must never let an array be cut: a size that may be greater than the room is checked.
 
-use crate::lower::inference::{InferenceKey, Inferred};
+use crate::translation::inference::{InferenceKey, Inferred};
 use ad_ir::sorted::{SortedMap, SortedSet};
 use std::rc::Rc;
 

@@ -6,8 +6,8 @@
 use super::{Loop, Payload, PushedOnly, StepsResult, length_of};
 use crate::carry::{CarriedForm, CarriedName, Leaves};
 use crate::lower::Lower;
-use crate::lower::inference::Inferred;
 use crate::state::{CellValue, same};
+use crate::translation::inference::Inferred;
 use crate::value::{Lowered, Value, Want};
 use ad_ir::catalogue;
 use ad_ir::diag::Poison;

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use crate::lower::Lower;
-use crate::lower::inference::{InferenceKey, Inferred};
+use crate::translation::inference::{InferenceKey, Inferred};
 use crate::value::Lowered;
 use ad_ir::diag::Poison;
 use ad_ir::ir::Term;

@@ -8,7 +8,7 @@
 //!
 //! This module must never decide what a function computes.
 
-use crate::lower::graph_inputs::GraphInputs;
+use crate::translation::graph_inputs::GraphInputs;
 
 use super::Functions;
 use crate::definitions::Definitions;

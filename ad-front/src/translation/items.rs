@@ -11,8 +11,6 @@ use std::rc::Rc;
 
 use syn::Item;
 
-use crate::recursion::name_of;
-
 /// The items in scope.
 #[derive(Clone, Default)]
 pub(crate) struct ItemsInScope<'a> {
@@ -86,5 +84,15 @@ impl<'a> ItemsInScope<'a> {
     /// Whether a nested function had this name, wherever it is in scope.
     pub(crate) fn was_nested(&self, name: &str) -> bool {
         self.nested.contains(name)
+    }
+}
+
+/// The name of a function, a constant or a static variable.
+pub(crate) fn name_of(item: &Item) -> Option<String> {
+    match item {
+        Item::Fn(f) => Some(f.sig.ident.to_string()),
+        Item::Const(c) => Some(c.ident.to_string()),
+        Item::Static(s) => Some(s.ident.to_string()),
+        _ => None,
     }
 }

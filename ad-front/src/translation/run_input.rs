@@ -2,7 +2,7 @@
 //! and what is known of them before a term is made.
 //!
 //! Invariant: it does not change during a run. So there is no method here that takes `&mut self`,
-//! and what the methods return outlives the borrow of [`Lower`](super::Lower).
+//! and what the methods return outlives the borrow of `Lower`.
 //!
 //! This module must never hold what a run has found.
 
