@@ -17,6 +17,7 @@ pub mod im2col;
 mod in_place;
 pub mod matrix;
 mod merge_runs;
+mod one_call;
 pub mod opened;
 mod ragged;
 pub mod strided;
@@ -41,6 +42,7 @@ use ad_ir::prim::{Cmp, IntOp, Prim, Reduce};
 #[must_use]
 pub fn rules() -> Vec<&'static str> {
     vec![
+        "lowering.one_call",
         "lowering.merge_runs",
         "lowering.open_loop",
         "lowering.in_place",
@@ -86,6 +88,24 @@ pub fn lower_alone(g: &mut Graph, roots: &[Term]) -> Result<(LoweredGraph, Sorte
 /// terms that decisions of the function depend on. If it is not given, the terms that decisions of
 /// these roots depend on are exact.
 pub(crate) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) -> Result<LoweredGraph, String> {
+    let replaced = one_call::replaced(g, roots);
+    if replaced.is_empty() {
+        return lower_plainly(g, roots, own);
+    }
+    let new: Vec<Term> = roots.iter().map(|t| replaced[t]).collect();
+    roots.iter().zip(&new).for_each(|(&t, &new)| trace::fired("lowering.one_call", t, &[new]));
+    let own = own.map(|own| own.iter().map(|t| replaced.get(t).copied().unwrap_or(*t)).collect());
+    let mut lowered = lower_plainly(g, &new, own.as_ref())?;
+    for (t, new) in replaced {
+        if let Some(&made) = lowered.new.get(&new) {
+            lowered.new.insert(t, made);
+        }
+    }
+    Ok(lowered)
+}
+
+/// As [`lower`], for a routine that makes each call once.
+fn lower_plainly(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) -> Result<LoweredGraph, String> {
     let mut analyses = Analyses::default();
     let runs = runs(g, roots, &mut analyses);
     let exact = exact::of_routine(g, roots, own, &runs, &mut analyses);

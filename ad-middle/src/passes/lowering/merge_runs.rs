@@ -118,7 +118,7 @@ pub(super) fn counting(g: &mut Graph, s: &Scan) -> Option<usize> {
 }
 
 /// All terms reachable from these, bodies and sizes included, ascending.
-fn deep(g: &Graph, roots: &[Term]) -> Vec<Term> {
+pub(super) fn deep(g: &Graph, roots: &[Term]) -> Vec<Term> {
     let mut seen: HashSet<Term> = HashSet::new();
     let mut stack = roots.to_vec();
     while let Some(t) = stack.pop() {
