@@ -221,6 +221,7 @@ fn derivatives(annotated: Annotated, folder: Option<&Path>) -> Result<TokenStrea
     let mut log = folder.map(|place| (place, Log::default()));
     let mut log_ref = log.as_mut().map(|l| &mut l.1);
     let mut program = program;
+    calls::find_moving(&mut program);
     let functions = std::mem::take(&mut program.functions);
     let mut functions: Vec<Prepared> = functions
         .into_iter()
@@ -306,6 +307,7 @@ impl SecondVersion {
     /// if shapes differ.
     fn prepared(mut program: Program, mut log: Option<&mut Log>) -> Option<SecondVersion> {
         let made = || {
+            calls::find_moving(&mut program);
             let functions = std::mem::take(&mut program.functions).into_iter().map(|f| {
                 let subject = format!("{OF_SEVERAL_SHAPES}: {}", calls::subject(&f));
                 prepare(f, &subject, log.as_deref_mut())

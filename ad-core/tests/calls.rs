@@ -75,6 +75,79 @@ fn functions_that_call_each_other_are_each_lowered_once() {
     assert_eq!(program.functions.len(), 2);
 }
 
+/// The numbers that are sorted by merging.
+fn sorted_by_merging() -> TokenStream {
+    quote! {
+        fn f(x: &[f64]) -> f64 {
+            fn sort(x: &[f64]) -> Vec<f64> {
+                if x.len() <= 1 {
+                    return x.to_vec();
+                }
+                let (a, b) = (sort(&x[..x.len() / 2]), sort(&x[x.len() / 2..]));
+                let mut out = Vec::new();
+                let (mut i, mut j) = (0, 0);
+                while i < a.len() && j < b.len() {
+                    if a[i] <= b[j] {
+                        out.push(a[i]);
+                        i += 1;
+                    } else {
+                        out.push(b[j] * 0.5);
+                        j += 1;
+                    }
+                }
+                out.extend_from_slice(&a[i..]);
+                out.extend_from_slice(&b[j..]);
+                out
+            }
+            sort(x).iter().enumerate().map(|(k, v)| v * v * k as f64).sum()
+        }
+    }
+}
+
+/// The loop of `sort` is run to count its steps. That run reads the results of the forward halves:
+/// if it called the function itself, the derivative would not need a routine for its value.
+#[test]
+fn a_counting_run_makes_no_calls_of_its_own() {
+    let expansion = ad_core::expansion(quote!(grad), sorted_by_merging());
+    assert!(expansion.errors.is_empty(), "{:?}", expansion.errors);
+    let text = expansion.tokens.to_string();
+    assert!(!text.contains("sort_value") && text.contains("sort_forward"), "a call of the function itself: {text}");
+}
+
+/// Functions that only move and add numbers, by name.
+fn moving(source: TokenStream) -> Vec<String> {
+    let program = front::parse(quote!(), source).expect("it is right");
+    let functions: Vec<_> = program.functions.iter().map(|f| (&f.graph, f.result.terms())).collect();
+    let found = ad_core::analysis::moving::moving(&functions);
+    found.into_iter().map(|k| program.functions[k as usize].name.to_string()).collect()
+}
+
+#[test]
+fn functions_that_only_move_and_add_numbers() {
+    assert_eq!(moving(sorted_by_merging()), ["sort"]);
+    // Each calls the next one. Only the last two multiply by nothing that may be infinite.
+    let names = moving(quote! {
+        fn f(x: &[f64], n: usize) -> f64 {
+            fn product(x: &[f64], n: usize) -> f64 {
+                if n == 0 { sums(x, 3)[0] } else { x[n] * product(x, n - 1) }
+            }
+            fn around(x: &[f64], n: usize) -> f64 {
+                if n == 0 { product(x, 2) } else { around(x, n - 1) + x[n] }
+            }
+            fn sums(x: &[f64], n: usize) -> Vec<f64> {
+                if n == 0 { return x.to_vec(); }
+                let y = sums(x, n - 1);
+                (0..y.len()).map(|k| if y[k] * y[k] > 1.0 { 2.0 * y[k] - x[k] } else { x[k] + alternating(y[k], n) }).collect()
+            }
+            fn alternating(v: f64, n: usize) -> f64 {
+                if n == 0 { v } else { -alternating(v, n - 1) }
+            }
+            around(x, n)
+        }
+    });
+    assert_eq!(names, ["sums", "alternating"]);
+}
+
 /// The signature is read again for each call, and its errors are shown once.
 #[test]
 fn a_rule_with_a_wrong_signature_is_one_error() {

@@ -5,6 +5,7 @@
 
 use ad_ir::sorted::SortedSet;
 
+use ad_ir::analysis::moving::moving;
 use ad_ir::descriptor::{JVP, VALUE, VJP};
 use ad_ir::ir::{Graph, Node, Term, Type};
 use ad_ir::prim::Prim;
@@ -68,6 +69,18 @@ impl CalledFunction {
         let Some(prepared) = functions.get(self.function as usize) else { return false };
         callees(&prepared.program.graph, &staged.second).iter().any(|c| c.half == Half::Forward)
     }
+}
+
+/// Finds which functions of a program only move and add numbers, and tells all graphs. A derivative
+/// tests no cotangents for zero before it calls those.
+pub fn find_moving(program: &mut Program) {
+    let functions: Vec<(&Graph, Vec<Term>)> =
+        program.functions.iter().map(|f| (&f.graph, f.differentiated().terms())).collect();
+    let found = moving(&functions);
+    for f in &mut program.functions {
+        f.graph.set_moving(found.clone());
+    }
+    program.graph.set_moving(found);
 }
 
 /// The functions that a routine calls.

@@ -6,15 +6,11 @@
 type Miss = (&'static str, &'static str);
 
 const SHRINKS: &str = "an array that becomes shorter in each step is saved at a fixed length, or copied whole";
-
-const TESTED: &str =
-    "the elements of an array that a call returns are read by one arm each, so each cotangent is tested for zero";
-const COUNTED: &str = "the counting run of a loop that stops early makes the calls again that the loop depends on";
+const COUNTED: &str = "the loop that fills a vector is run to find its size, and again to count its steps";
 
 /// Programs of these tests.
 const OWN: &[Miss] = &[
     ("fn many_arms ", "a loop in lanes computes all arms of a step, and adds up what each of them contributes"),
-    ("fn sorted_halves ", TESTED),
     ("fn sorted_by_pushes ", COUNTED),
     (
         "fn butterflies_between_bounds ",
@@ -32,7 +28,6 @@ const COLLECTED: &[Miss] = &[
     ("w . push (a * a)", "there may be eight times the elements that are pushed"),
     ("k -= below . len () + 1 ; v = above", SHRINKS),
     ("inner += & (& v . insert_axis", "a part whose bounds a loop decides costs as much as the whole array"),
-    ("let last = a [a . len () - 1]", TESTED),
     ("fn loop_in_build", "the lanes of a block are computed for a few items"),
     (
         "tree (x , w , at * x [k] , k)",

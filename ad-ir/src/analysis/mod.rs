@@ -17,6 +17,7 @@ use crate::ir::{Graph, Term};
 pub mod bounds;
 pub mod decisions;
 pub mod guards;
+pub mod moving;
 pub mod range;
 pub mod sizes;
 pub mod uses;

@@ -4,7 +4,7 @@
 //! Invariants: equal nodes are one term; children are older than parents; every term has a type. No
 //! term is ever removed.
 
-use crate::sorted::SortedMap;
+use crate::sorted::{SortedMap, SortedSet};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -25,6 +25,8 @@ pub struct Graph {
     locs: Vec<Loc>,
     interned: HashMap<Rc<Node>, Term>,
     inputs: Vec<Type>,
+    /// The called functions that only move and add numbers.
+    moving: SortedSet<u32>,
     next_fresh: u32,
     here: Loc,
 }
@@ -133,6 +135,17 @@ impl Graph {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
+    }
+
+    /// Records which called functions only move and add numbers (`analysis::moving`).
+    pub fn set_moving(&mut self, functions: SortedSet<u32>) {
+        self.moving = functions;
+    }
+
+    /// Whether a called function is known to only move and add numbers.
+    #[must_use]
+    pub fn is_moving(&self, function: u32) -> bool {
+        self.moving.contains(&function)
     }
 
     /// Types of the function's inputs.

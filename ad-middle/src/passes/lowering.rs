@@ -42,7 +42,6 @@ use ad_ir::prim::{Cmp, IntOp, Prim, Reduce};
 #[must_use]
 pub fn rules() -> Vec<&'static str> {
     vec![
-        "lowering.one_call",
         "lowering.merge_runs",
         "lowering.open_loop",
         "lowering.in_place",
@@ -93,7 +92,6 @@ pub(crate) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) 
         return lower_plainly(g, roots, own);
     }
     let new: Vec<Term> = roots.iter().map(|t| replaced[t]).collect();
-    roots.iter().zip(&new).for_each(|(&t, &new)| trace::fired("lowering.one_call", t, &[new]));
     let own = own.map(|own| own.iter().map(|t| replaced.get(t).copied().unwrap_or(*t)).collect());
     let mut lowered = lower_plainly(g, &new, own.as_ref())?;
     for (t, new) in replaced {

@@ -127,8 +127,8 @@ pub(super) fn forward(g: &mut Graph, call: &CallDelta, tangents: &[Option<Term>]
 /// The cotangents that a call sends to its active arguments, given those of its results.
 ///
 /// A call whose cotangents are all zero has no effect, whatever the function divides by. If a zero
-/// may come from an arm that was not taken, the cotangents are tested. Otherwise the guard that
-/// they share is a condition of the call.
+/// may come from an arm that was not taken, the cotangents are tested, unless the function only moves
+/// and adds numbers. Otherwise the guard that they share is a condition of the call.
 pub(super) fn transpose(
     g: &mut Graph,
     call: &CallDelta,
@@ -150,7 +150,8 @@ pub(super) fn transpose(
             }
         });
     }
-    if parts.values().any(|ct| ct.hidden(g) != KnownZeros::None) {
+    let moving = call.callee.rule.is_none() && g.is_moving(call.callee.function);
+    if !moving && parts.values().any(|ct| ct.hidden(g) != KnownZeros::None) {
         let mut any = no;
         for &ct in &given {
             let zeros = g.zeros_like(ct);

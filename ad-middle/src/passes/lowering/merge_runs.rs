@@ -75,7 +75,7 @@ pub(crate) fn runs(g: &mut Graph, roots: &[Term], analyses: &mut Analyses) -> So
         return found;
     }
     // No pass simplifies the terms that compute a size.
-    for (_, s) in loops.iter_mut().filter(|(t, s)| sizes.contains(t) && s.stop.is_none()) {
+    for (_, s) in loops.iter_mut().filter(|(t, _)| sizes.contains(t)) {
         s.body.results = simplify_exactly(g, &s.body.results).into();
     }
     let needed = parts_needed(g, &all, roots);

@@ -13,6 +13,7 @@ use std::collections::HashMap;
 
 use super::merge_runs::deep;
 use crate::passes::rewrite::Rewriter;
+use crate::passes::simplify::simplify_exactly;
 use ad_ir::ir::rewrite::{Memoised, Needs, OnDemand, on_demand};
 use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
 use ad_ir::prim::Prim;
@@ -120,7 +121,10 @@ impl Memoised for Renaming<'_> {
             }
             Node::Scan(scan) => {
                 let params = scan.body.params.iter().map(|ty| self.ty(ty)).collect();
-                let results = scan.body.results.iter().map(|r| self.done[r]).collect();
+                let results: Vec<Term> = scan.body.results.iter().map(|r| self.done[r]).collect();
+                // No pass has simplified the loops that compute sizes. Now they are the loops of
+                // the derivative.
+                let results = simplify_exactly(self.g, &results).into();
                 self.g.scan(Scan { body: Body { params, results }, ..*scan })
             }
             Node::Proj(tuple, k) => self.g.proj(tuple, k as usize),
