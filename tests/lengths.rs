@@ -94,6 +94,29 @@ fn quick_select(x: &[f64]) -> f64 {
     }
 }
 
+/// Arrays that are joined several times.
+#[differentiate(grad, jvp)]
+fn joined(a: &[f64], b: &[f64], k: usize) -> f64 {
+    let mut v = a[..k].to_vec();
+    v.extend_from_slice(b);
+    v.extend_from_slice(&a[k..]);
+    v.extend(b.iter().map(|x| x * 2.0));
+    v.iter().enumerate().map(|(i, x)| x * x * (i + 1) as f64).sum()
+}
+
+#[test]
+fn arrays_are_joined() {
+    let (a, b) = ([0.3, -0.8, 1.2, 0.4], [0.7, -0.1, 0.9]);
+    for (n, m, k) in [(4, 3, 2), (4, 3, 0), (4, 3, 4), (4, 0, 1), (0, 3, 0), (0, 0, 0)] {
+        let (a, b) = (&a[..n], &b[..m]);
+        ad::check_grad!(joined(a, b, k));
+        let numbers: Vec<f64> =
+            a[..k].iter().chain(b).chain(&a[k..]).copied().chain(b.iter().map(|x| 2.0 * x)).collect();
+        let value: f64 = numbers.iter().enumerate().map(|(i, x)| x * x * (i + 1) as f64).sum();
+        assert!((joined_value_and_grad(a, b, k).0 - value).abs() < 1e-12);
+    }
+}
+
 /// The last three.
 #[differentiate]
 fn window_remove(x: &[f64]) -> f64 {

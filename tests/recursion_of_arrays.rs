@@ -295,6 +295,25 @@ fn sorted(x: &[f64]) -> f64 {
     sort(x).iter().enumerate().map(|(k, v)| v * (k as f64).sin()).sum()
 }
 
+/// Calls that only move numbers. Their cotangents may be zero since an arm is not taken.
+#[differentiate(grad, jvp)]
+fn seldom_read(x: &[f64]) -> f64 {
+    fn turned(x: &[f64]) -> Vec<f64> {
+        if x.len() < 2 {
+            return x.to_vec();
+        }
+        let (a, b) = (turned(&x[..x.len() / 2]), turned(&x[x.len() / 2..]));
+        let mut out = b;
+        out.extend_from_slice(&a);
+        out
+    }
+    let (y, mut s) = (turned(x), 0.0);
+    for k in 0..y.len() {
+        s += if y[k].abs() < 10.0 { y[k] * y[k] * (k + 1) as f64 } else { 0.0 };
+    }
+    s
+}
+
 /// The size of the result follows from no condition that a call knows.
 #[differentiate(vjp, jvp)]
 fn chosen(x: &[f64], y: &[f64], n: usize) -> Vec<f64> {
@@ -387,6 +406,13 @@ fn vectors_that_grow() {
         check_grad!(from_front(&x[..n], 0.7));
         check_grad!(sorted(&x[..n]));
     }
+}
+
+#[test]
+fn numbers_that_are_only_moved_may_be_infinite() {
+    let x = [f64::INFINITY, 0.5, f64::NAN, 2.0, f64::NEG_INFINITY];
+    assert_eq!(seldom_read_grad(&x), [0.0, 4.0, 0.0, 8.0, 0.0]);
+    check_grad!(seldom_read(&[0.4, 12.0, -0.3, 2.0, 0.7, -20.0, 1.1]));
 }
 
 #[test]

@@ -79,19 +79,24 @@ impl<'a> InRange<'a> {
         if start.is_none() && len == Some(size) {
             return true;
         }
+        self.facts.borrow_mut().is_axis(self.g, size);
+        self.ends_by(start, len, size)
+    }
+
+    /// Whether `start + len <= end`, for any number `end`.
+    pub(super) fn ends_by(&self, start: Option<Term>, len: Option<Term>, end: Term) -> bool {
         let mut facts = self.facts.borrow_mut();
-        let key = (facts.mark(), start, len, size);
+        let key = (facts.mark(), start, len, end);
         if let Some(&answer) = self.asked.borrow().get(&key) {
             return answer;
         }
-        facts.is_axis(self.g, size);
         let mut sum = Some(Linear::constant(0));
         for t in [start, len].into_iter().flatten() {
             let term = facts.linear(self.g, t);
             sum = sum.and_then(|s| s.combine(1, &term, 1));
         }
-        let size = facts.linear(self.g, size);
-        let goal = sum.and_then(|s| size.combine(1, &s, -1));
+        let end = facts.linear(self.g, end);
+        let goal = sum.and_then(|s| end.combine(1, &s, -1));
         let answer = goal.is_some_and(|goal| facts.prove(self.g, &goal));
         self.asked.borrow_mut().insert(key, answer);
         answer

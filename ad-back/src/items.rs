@@ -32,8 +32,9 @@ pub(super) enum Item {
     /// Adds (or puts) the value at an index of `out`; a value out of range is dropped.
     Scatter { out: Term, put: Put, ix: Vec<Id>, value: Id },
     /// Adds (or puts) the value at a shifted index of `out`. The whole block is in range, except
-    /// for the rows that are `tested`.
-    Block { out: Term, put: Put, ix: Vec<Id>, value: Id, tested: bool },
+    /// for the rows that are `tested`. If the block is added to zeros of new memory, the value is
+    /// written there.
+    Block { out: Term, put: Put, ix: Vec<Id>, value: Id, tested: bool, onto_zeros: bool },
 }
 
 /// The terms of a nest whose elements it has computed at its own indices.

@@ -300,9 +300,9 @@ fn decided<'a>(
                 let ix = ix.iter().map(|&i| map[i as usize]).collect();
                 Item::Scatter { out, put, ix, value: map[value as usize] }
             }
-            Item::Block { out, put, ix, value, tested } => {
+            Item::Block { out, put, ix, value, tested, onto_zeros } => {
                 let ix = ix.iter().map(|&i| map[i as usize]).collect();
-                Item::Block { out, put, ix, value: map[value as usize], tested }
+                Item::Block { out, put, ix, value: map[value as usize], tested, onto_zeros }
             }
         })
         .collect();

@@ -335,8 +335,8 @@ impl SecondVersion {
         if derivative.returns == Structure::Closure {
             let staged = pipeline::pullback(prepared, derivative, log.as_deref_mut());
             let mut graph = std::mem::take(&mut prepared.program.graph);
-            let mut callees = calls::callees(&graph, &staged.first);
-            callees.append(&mut calls::callees(&graph, &staged.second));
+            let mut callees = calls::callees(&mut graph, &staged.first);
+            callees.append(&mut calls::callees(&mut graph, &staged.second));
             let called = called(&prepared.program, functions, callees, log)?;
             let written = emit::several_shapes_staged(&mut graph, &prepared.program, &staged, called.as_ref());
             prepared.program.graph = graph;
@@ -347,7 +347,8 @@ impl SecondVersion {
         if let Some(log) = log.as_deref_mut() {
             emit::describe(&graph, &prepared.program, &routine, log);
         }
-        let called = called(&prepared.program, functions, calls::callees(&graph, &routine), log)?;
+        let callees = calls::callees(&mut graph, &routine);
+        let called = called(&prepared.program, functions, callees, log)?;
         let written = emit::several_shapes(&mut graph, &prepared.program, routine, called.as_ref());
         prepared.program.graph = graph;
         written
@@ -426,8 +427,8 @@ fn one(
             }
         }
         stage::enter("the emitter");
-        let mut callees = calls::callees(&graph, &staged.first);
-        callees.append(&mut calls::callees(&graph, &staged.second));
+        let mut callees = calls::callees(&mut graph, &staged.first);
+        callees.append(&mut calls::callees(&mut graph, &staged.second));
         let called = called(&prepared.program, functions, callees, log)?;
         let tokens = emit::emit_staged(&mut graph, &prepared.program, &staged, called.as_ref(), several);
         prepared.program.graph = graph;
@@ -445,7 +446,8 @@ fn one(
     if let Some(log) = log.as_deref_mut() {
         emit::describe(&graph, &prepared.program, &routine, log);
     }
-    let called = called(&prepared.program, functions, calls::callees(&graph, &routine), log)?;
+    let callees = calls::callees(&mut graph, &routine);
+    let called = called(&prepared.program, functions, callees, log)?;
     stage::enter("the emitter");
     let tokens = emit::emit_versions(&mut graph, &prepared.program, &routine, called.as_ref(), several);
     prepared.program.graph = graph;

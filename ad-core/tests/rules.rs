@@ -557,7 +557,7 @@ fn examples(rule: &str) -> Vec<Example> {
                 f.g.update(f.a, f.b, &[u, v], &[next, j])
             },
         ],
-        "transpose.scatter" | "pad.scatter" | "index.cleared" | "index.scatter" | "update.scatter"
+        "transpose.scatter" | "pad.scatter" | "index.cleared" | "index.scatter" | "update.scatter" | "pad.pads"
         | "add.exclusive" => placed::examples(rule),
         "compare.limit" => compared::examples(rule),
         "gather.flat" | "scatter.flat" => flat::examples(rule),

@@ -12,6 +12,7 @@ use ad_ir::prim::Prim;
 use ad_ir::prim::structural::{Callee, Half};
 use ad_ir::program::{Program, Routine, Staged};
 
+use crate::passes::lowering::one_call;
 use crate::pipeline::{self, Log, Prepared};
 use ad_ir::choice;
 
@@ -67,7 +68,7 @@ impl CalledFunction {
     pub fn runs_forward_later(&self, functions: &[Prepared]) -> bool {
         let Called::Halves { staged, .. } = &self.called else { return false };
         let Some(prepared) = functions.get(self.function as usize) else { return false };
-        callees(&prepared.program.graph, &staged.second).iter().any(|c| c.half == Half::Forward)
+        callees_in(&prepared.program.graph, staged.second.roots()).iter().any(|c| c.half == Half::Forward)
     }
 }
 
@@ -83,12 +84,18 @@ pub fn find_moving(program: &mut Program) {
     program.graph.set_moving(found);
 }
 
-/// The functions that a routine calls.
+/// The functions that the code of a routine calls.
 #[must_use]
-pub fn callees(g: &Graph, routine: &Routine) -> SortedSet<Callee> {
+pub fn callees(g: &mut Graph, routine: &Routine) -> SortedSet<Callee> {
+    let roots = one_call::roots(g, &routine.roots());
+    callees_in(g, roots)
+}
+
+/// The functions that these terms call.
+fn callees_in(g: &Graph, roots: Vec<Term>) -> SortedSet<Callee> {
     let mut found = SortedSet::new();
     let mut seen: SortedSet<Term> = SortedSet::new();
-    let mut stack = routine.roots();
+    let mut stack = roots;
     while let Some(t) = stack.pop() {
         if !seen.insert(t) {
             continue;
@@ -158,7 +165,7 @@ pub fn called(functions: &mut [Prepared], first: SortedSet<Callee>, mut log: Opt
                 Called::Halves { half, active: callee.active.clone(), passed: callee.passed.clone(), staged }
             }
         };
-        let g = &prepared.program.graph;
+        let g = &mut prepared.program.graph;
         let mut next = SortedSet::new();
         match &routines {
             Called::Value(routine) => next.append(&mut callees(g, routine)),

@@ -77,7 +77,8 @@ impl Driver<'_> {
                 }
             }
         }
-        let items = vec![Item::Block { out: *out, put: *put, ix: ix.clone(), value: *value, tested }];
+        let items =
+            vec![Item::Block { out: *out, put: *put, ix: ix.clone(), value: *value, tested, onto_zeros: false }];
         let (&size, len) = (sizes.last()?, kernel.loops[inner]);
         let lens = [Some(len), prefix.and_then(|p| p.1)];
         if inside.is_none() && lens.into_iter().flatten().any(|len| self.known.fits(start, Some(len), size)) {

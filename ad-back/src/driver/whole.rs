@@ -239,7 +239,8 @@ impl Driver<'_> {
     }
 
     /// A sum with blocks. One nest adds the dense summands, then one pass for each block adds the
-    /// elements of that block. One stored summand is moved, or copied as a whole.
+    /// elements of that block. One stored summand is moved, or copied as a whole. A block of which
+    /// no element has been written before is written, not added: joined arrays are copied.
     pub(super) fn padded(&mut self, t: Term, guard: &[Guard], k: usize) -> Result<(), String> {
         let g = self.g;
         let Some((dense, pads)) = padded_parts(g, &self.plan.class, t) else { return Err("no blocks".into()) };
@@ -268,8 +269,9 @@ impl Driver<'_> {
             let items: Vec<Item> = sum.iter().map(|&value| Item::Store { out: Some(t), value }).collect();
             self.call(&kernel, &items, ("compute", "The parts without zeros."), &[t], guard, (false, &HashMap::new()))?;
         }
-        for &pad in &pads {
+        for (n, &pad) in pads.iter().enumerate() {
             let Node::Prim(Prim::Pad(steps), args) = g.node(pad) else { continue };
+            let onto_zeros = dense.is_empty() && pads[..n].iter().all(|&before| self.apart(before, pad));
             let rank = steps.len();
             let domain = g.shape(args[0]).to_vec();
             let mut kernel = Kernel::new(g, self.plan, self.hints, domain.clone(), []);
@@ -287,8 +289,12 @@ impl Driver<'_> {
                 self.call(&kernel, &[scatter], ("add", "Adds at a stride."), &[t], guard, (false, &HashMap::new()))?;
                 continue;
             }
-            let item = Item::Block { out: t, put: Put::Add, ix, value, tested: false };
-            self.call(&kernel, &[item], ("add", "Adds a block of the result."), &[t], guard, (false, &HashMap::new()))?;
+            let item = Item::Block { out: t, put: Put::Add, ix, value, tested: false, onto_zeros };
+            let title = match onto_zeros {
+                true => ("write", "Writes a block of the result."),
+                false => ("add", "Adds a block of the result."),
+            };
+            self.call(&kernel, &[item], title, &[t], guard, (false, &HashMap::new()))?;
             let mut fits: Option<TokenStream> = None;
             for k in 0..rank {
                 if self.known.fits(Some(args[1 + k]), Some(domain[k]), g.shape(t)[k]) {
@@ -327,6 +333,20 @@ impl Driver<'_> {
         names.retain(|n| *n != t);
         self.plain(guard, code, vec![t], names);
         Ok(())
+    }
+
+    /// Whether two blocks are known to have no element in common: along some axis, one begins where
+    /// the other one has ended.
+    fn apart(&self, a: Term, b: Term) -> bool {
+        let parts = |t: Term| match self.g.node(t) {
+            Node::Prim(Prim::Pad(steps), args) => Some((steps, args)),
+            _ => None,
+        };
+        let (Some((steps, a)), Some((more, b))) = (parts(a), parts(b)) else { return false };
+        let ends = |k: usize, before: &[Term], after: &[Term]| {
+            self.known.ends_by(Some(before[1 + k]), Some(self.g.shape(before[0])[k]), after[1 + k])
+        };
+        (0..steps.len()).any(|k| steps[k] == 1 && more[k] == 1 && (ends(k, a, b) || ends(k, b, a)))
     }
 
     pub(super) fn broadcast(&self, t: Term, names: &mut Vec<Term>) -> TokenStream {

@@ -144,7 +144,8 @@ impl Nest<'_, '_> {
             self.absorbed[taken as usize] = true;
         }
         for item in self.items {
-            let (Item::Fold { out, fold: Fold::Sum, value, .. } | Item::Block { out, put: Put::Add, value, .. }) = item
+            let (Item::Fold { out, fold: Fold::Sum, value, .. }
+            | Item::Block { out, put: Put::Add, value, onto_zeros: false, .. }) = item
             else {
                 continue;
             };

@@ -222,12 +222,12 @@ impl Nest<'_, '_> {
                         self.accumulate(*fold, self.g.elem(*out), &place, &value)
                     }
                 }
-                Item::Block { out, put, ix, value, .. } => {
+                Item::Block { out, put, ix, value, onto_zeros, .. } => {
                     let row = self.block_row(*out, ix)?;
                     let place = self.row_element(row);
                     match put {
-                        Put::Add => self.add_to(&place, *value)?,
-                        Put::Set => {
+                        Put::Add if !onto_zeros => self.add_to(&place, *value)?,
+                        Put::Add | Put::Set => {
                             let value = self.value(*value)?.tokens;
                             quote!(#place = #value;)
                         }

@@ -6,12 +6,10 @@
 type Miss = (&'static str, &'static str);
 
 const SHRINKS: &str = "an array that becomes shorter in each step is saved at a fixed length, or copied whole";
-const COUNTED: &str = "the loop that fills a vector is run to find its size, and again to count its steps";
 
 /// Programs of these tests.
 const OWN: &[Miss] = &[
     ("fn many_arms ", "a loop in lanes computes all arms of a step, and adds up what each of them contributes"),
-    ("fn sorted_by_pushes ", COUNTED),
     (
         "fn butterflies_between_bounds ",
         "a vector that grows has room for more, and each inner loop saves where its rows begin and how many they are",

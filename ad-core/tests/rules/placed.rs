@@ -51,6 +51,24 @@ pub(super) fn examples(rule: &str) -> Vec<Example> {
                 f.g.pad(put, &[zero, one], &[1, 2], &[f.n, f.k])
             },
         ],
+        "pad.pads" => vec![
+            |f| {
+                // Two vectors are joined, and then a third one.
+                let zero = f.g.lit_usize(0);
+                let (two, three) = (f.g.int(IntOp::Add, f.n, f.n), f.g.int(IntOp::Add, f.n, f.k));
+                let (x, y) = (f.g.pad(f.x, &[zero], &[1], &[two]), f.g.pad(f.x, &[f.n], &[1], &[two]));
+                let both = f.g.add(x, y);
+                let all = f.g.int(IntOp::Add, two, three);
+                f.g.pad(both, &[three], &[1], &[all])
+            },
+            |f| {
+                // One block.
+                let (zero, two) = (f.g.lit_usize(0), f.g.int(IntOp::Add, f.n, f.k));
+                let x = f.g.pad(f.x, &[zero], &[1], &[two]);
+                let all = f.g.int(IntOp::Add, f.k, two);
+                f.g.pad(x, &[f.k], &[1], &[all])
+            },
+        ],
         "index.cleared" => vec![|f| {
             let (zero, one) = (f.g.lit_like(f.s, 0.0), f.g.lit_usize(1));
             let at = f.g.index(f.ids, &[one]);

@@ -365,8 +365,8 @@ fn loss_value_and_grad(
             usize, t2_ : f64) -> f64
         )
     }
-    ///Adds a block of the result.
-    fn add_m5(
+    ///Writes a block of the result.
+    fn write_m5(
         m5_: &mut [f64],
         m4_: &[f64],
         v4_: &[f64],
@@ -379,7 +379,7 @@ fn loss_value_and_grad(
             let m4_row_ = &m4_[i * w2_cols_..][..w2_cols_];
             let m5_row_ = &mut m5_[i * w2_cols_..][..w2_cols_];
             for j_ in 0..w2_cols_ {
-                m5_row_[j_] += ::ad::runtime::kernel::mul_zero(t1_, m4_row_[j_]);
+                m5_row_[j_] = ::ad::runtime::kernel::mul_zero(t1_, m4_row_[j_]);
             }
         }
     }
@@ -540,7 +540,7 @@ fn loss_value_and_grad(
     );
     let t5_ = t4_ / t1_;
     let mut m5_ = ::std::vec![0.0; images_rows_ * w2_cols_];
-    add_m5(&mut m5_, &m4_, &v4_, w2_cols_, labels_len_);
+    write_m5(&mut m5_, &m4_, &v4_, w2_cols_, labels_len_);
     let mut m6_ = m5_;
     scatter_m6(&mut m6_, &labels_data_, w2_cols_, labels_len_, t3_);
     let mut m7_ = ::std::vec![0.0; images_rows_ * w1_cols_];

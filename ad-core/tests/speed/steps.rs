@@ -419,3 +419,22 @@ fn rows_whose_ends_a_loop_decides_are_walked_as_far_as_they_go() {
     assert_eq!(rows.len(), 2, "{}", plan.steps);
     assert!(rows.iter().all(|n| n.part == PartSummary::Ragged), "{rows:?}");
 }
+
+/// Arrays that are joined one after the other are copied once each: no element is added to zero.
+#[test]
+fn joined_arrays_are_copied() {
+    let expansion = ad_core::expansion(
+        quote!(vjp),
+        quote! {
+            fn f(a: &[f64], b: &[f64], c: &[f64]) -> Vec<f64> {
+                let mut v = a.to_vec();
+                v.extend_from_slice(b);
+                v.extend_from_slice(c);
+                v
+            }
+        },
+    );
+    let text = expansion.tokens.to_string();
+    let count = |what: &str| text.matches(what).count();
+    assert_eq!((count("Writes a block of the result."), count("The parts without zeros.")), (3, 0), "{text}");
+}

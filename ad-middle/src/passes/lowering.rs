@@ -17,7 +17,7 @@ pub mod im2col;
 mod in_place;
 pub mod matrix;
 mod merge_runs;
-mod one_call;
+pub(crate) mod one_call;
 pub mod opened;
 mod ragged;
 pub mod strided;

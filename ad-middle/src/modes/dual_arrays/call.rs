@@ -127,8 +127,8 @@ pub(super) fn forward(g: &mut Graph, call: &CallDelta, tangents: &[Option<Term>]
 /// The cotangents that a call sends to its active arguments, given those of its results.
 ///
 /// A call whose cotangents are all zero has no effect, whatever the function divides by. If a zero
-/// may come from an arm that was not taken, the cotangents are tested, unless the function only moves
-/// and adds numbers. Otherwise the guard that they share is a condition of the call.
+/// may come from an arm that was not taken, the cotangents are tested, unless the function only
+/// moves and adds numbers. Otherwise the guard that they share is a condition of the call.
 pub(super) fn transpose(
     g: &mut Graph,
     call: &CallDelta,

@@ -19,6 +19,12 @@ use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
 use ad_ir::prim::Prim;
 use ad_ir::prim::structural::{Callee, Half};
 
+/// The roots of a routine that makes each call once.
+pub(crate) fn roots(g: &mut Graph, roots: &[Term]) -> Vec<Term> {
+    let replaced = replaced(g, roots);
+    roots.iter().map(|t| replaced.get(t).copied().unwrap_or(*t)).collect()
+}
+
 /// The terms that the roots reach, with their replacements; empty if no call is made twice. Calls
 /// in the bodies of loops stay as they are.
 pub(super) fn replaced(g: &mut Graph, roots: &[Term]) -> HashMap<Term, Term> {

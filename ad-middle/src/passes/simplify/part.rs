@@ -46,6 +46,12 @@ pub(super) const RULES: &[Rule] = &[
         Exact,
         pad_scatter
     ),
+    rule!(
+        "pad.pads",
+        "pad (pad x + pad y) = pad x + pad y at later starts, where both blocks are inside; also of one block",
+        Exact,
+        pad_pads
+    ),
     rule!("index.apart", "index (scatter x y f) ix = index x ix, where f is never ix", Exact, index_apart),
     rule!(
         "scatter.past",
@@ -239,6 +245,48 @@ fn pad_scatter(g: &mut Graph, t: Term) -> Option<Term> {
     }
     let zeros = g.zeros_like(t);
     Some(g.scatter(zeros, src, &vars, &index))
+}
+
+/// Arrays that are joined are sums of blocks. If they are joined several times, each element is
+/// still copied once.
+fn pad_pads(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Prim(Prim::Pad(steps), args) = g.node(t).clone() else { return None };
+    let (sum, starts) = (args[0], &args[1..=steps.len()]);
+    if steps.iter().any(|&s| s != 1) || !only_blocks(g, sum) {
+        return None;
+    }
+    let sizes = g.shape(t).to_vec();
+    let (mut made, mut stack) = (None, vec![sum]);
+    while let Some(part) = stack.pop() {
+        let (steps, args) = match g.node(part).clone() {
+            Node::Prim(Prim::Binary(Binary::Add), args) => {
+                stack.extend(args.iter().rev());
+                continue;
+            }
+            Node::Prim(Prim::Pad(steps), args) => (steps, args),
+            _ => return None,
+        };
+        let lens = g.shape(args[0]).to_vec();
+        let inside = |k: usize| steps[k] == 1 && is_joined(g, args[1 + k], lens[k], g.shape(part)[k]);
+        if !(0..steps.len()).all(inside) {
+            return None;
+        }
+        let later: Vec<Term> = starts.iter().zip(&args[1..]).map(|(&a, &b)| g.int(IntOp::Add, a, b)).collect();
+        let block = g.pad(args[0], &later, &steps, &sizes);
+        made = Some(made.map_or(block, |sum| g.add(sum, block)));
+    }
+    made
+}
+
+/// Whether the form of a size shows that a block of `len` elements that begins at `start` is inside
+/// of it, as [`is_inside`] says, or as the sum of the sizes of joined arrays does.
+fn is_joined(g: &Graph, start: Term, len: Term, size: Term) -> bool {
+    let Node::Prim(Prim::Int(IntOp::Add), args) = g.node(size) else { return is_inside(g, start, len, size) };
+    let first = g.int_value(start) == Some(0);
+    let pair = [args[0], args[1]];
+    pair == [start, len]
+        || pair == [len, start]
+        || (first && (pair.contains(&len) || is_joined(g, start, len, args[0])))
 }
 
 /// Whether it is a sum of blocks, each of which leaves out more than [`NEAR`] elements (a sum of
