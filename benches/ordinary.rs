@@ -22,6 +22,10 @@ mod measure;
 mod memory;
 #[path = "ordinary/physics.rs"]
 mod physics;
+#[path = "ordinary/second_models.rs"]
+mod second_models;
+#[path = "ordinary/second_points.rs"]
+mod second_points;
 #[path = "ordinary/sequences.rs"]
 mod sequences;
 #[path = "ordinary/signals.rs"]
@@ -138,6 +142,8 @@ fn main() {
     graphs::rows(&mut table);
     sequences::rows(&mut table);
     vision::rows(&mut table);
+    second_points::rows(&mut table);
+    second_models::rows(&mut table);
     let count = table.logarithms.len();
     let mean = (table.logarithms.iter().sum::<f64>() / count.max(1) as f64).exp();
     let mut end = String::new();

@@ -209,11 +209,16 @@ fn write_crate(profile: &str, programs: &[Source], chance: Option<u64>) -> PathB
     std::fs::create_dir_all(root.join("src")).expect("a directory");
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR"));
     let path = workspace.display().to_string().replace('\\', "/");
-    let manifest = format!(
+    // The compiler expands every program here: without optimisation, that takes most of the time.
+    let mut manifest = format!(
         "[package]\nname = \"random-{folder}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\nad = {{ path = \"{path}\" }}\n\n\
-         [profile.dev.package.ad-core]\nopt-level = 1\n\
-         [profile.release]\nopt-level = 1\noverflow-checks = true\n[profile.release.package.ad-core]\nopt-level = 1\n"
+         [profile.dev]\ndebug = false\nincremental = false\n[profile.release]\nopt-level = 1\noverflow-checks = true\n"
     );
+    for profile in ["dev", "release"] {
+        for part in ["ad-ir", "ad-front", "ad-middle", "ad-back", "ad-core"] {
+            writeln!(manifest, "[profile.{profile}.package.{part}]\nopt-level = 1").expect("a string grows");
+        }
+    }
     let mut main = String::from(MAIN);
     for first in (0..programs.len()).step_by(MODULE) {
         let mut text = String::from("use crate::*;\n\n");

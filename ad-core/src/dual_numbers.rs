@@ -28,7 +28,7 @@ pub(crate) fn written(attr: TokenStream, item: ItemFn) -> Result<(Unread, TokenS
 
 /// The function, if the attribute asks for this mode.
 pub(crate) fn function(attr: &TokenStream, item: &TokenStream) -> Option<ItemFn> {
-    syn::parse2(item.clone()).ok().filter(|_| front::is_unread(attr))
+    if front::is_unread(attr) { syn::parse2(item.clone()).ok() } else { None }
 }
 
 /// The names of the rules for calls in functions of other modes.

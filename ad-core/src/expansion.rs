@@ -103,6 +103,10 @@ pub(crate) fn written(
     outside: &OuterDefinitions,
     folder: Option<&Path>,
 ) -> Written {
+    // Before `unread` parses the item.
+    if let Some(refused) = refuse_deep(&attr, item) {
+        return refused;
+    }
     if let Some((written, _)) = unread(&attr, item) {
         return written;
     }

@@ -43,6 +43,11 @@ fn no_macro_parses_what_nests_too_deeply() {
         let block = tokens(format!("impl S {{ fn f(x: f64) -> f64 {{ {open}x{close} }} }}"));
         let kind = tokens(format!("struct S {{ x: [f64; {open}3{close}] }}"));
         let none = proc_macro2::TokenStream::new;
+        let numbers = tokens("mode = \"dual_numbers\"".into());
+        for attr in [none(), numbers] {
+            let errors = ad_core::expansion(attr, function.clone()).errors;
+            assert_eq!(errors.len(), 1, "{errors:?}");
+        }
         for item in [&function, &module, &block] {
             let errors = ad_core::travel::differentiate(none(), item.clone(), "a place").errors;
             assert_eq!(errors.len(), 1, "{errors:?}");

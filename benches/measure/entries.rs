@@ -52,6 +52,12 @@ impl<const N: usize> Entries for [f32; N] {
     }
 }
 
+impl Entries for Vec<f32> {
+    fn entries(&self) -> Vec<Vec<f64>> {
+        vec![self.iter().copied().map(f64::from).collect()]
+    }
+}
+
 impl Entries for Vec<f64> {
     fn entries(&self) -> Vec<Vec<f64>> {
         vec![self.clone()]
