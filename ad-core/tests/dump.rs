@@ -358,7 +358,7 @@ fn choices_by_cost_are_said_with_their_reasons() {
         (&triangle, "accumulated into the result (an array of 3 axes is not stored, at least 2)"),
         (&triangle, "in a table ("),
         (&dense, "a kernel (a matrix and a vector, of arrays in memory)"),
-        (&dense, "dispatched on the instruction set (sums, vectorised functions, "),
+        (&dense, "dispatched on the instruction set (sums, vectorised or rounding functions, "),
         (&dense, "in the nest of %"),
         (&stencil, "one nest, split into interior and ends (the ends are few elements)"),
         (&stencil, "the loop is shortened to its interior, without index tests"),

@@ -206,11 +206,18 @@ fn examples(rule: &str) -> Vec<Example> {
                 f.g.mul(product, c)
             },
         ],
-        "powi.small" => vec![|f| {
-            let two = f.g.lit(Lit::Int(IntTy::I32, 2));
-            let two = f.g.replicate(f.n, two);
-            f.g.prim(Prim::PowI, &[f.x, two])
-        }],
+        "powi.small" => vec![
+            |f| {
+                let two = f.g.lit(Lit::Int(IntTy::I32, 2));
+                let two = f.g.replicate(f.n, two);
+                f.g.prim(Prim::PowI, &[f.x, two])
+            },
+            |f| {
+                let seven = f.g.lit(Lit::Int(IntTy::I32, 7));
+                let seven = f.g.replicate(f.n, seven);
+                f.g.prim(Prim::PowI, &[f.x, seven])
+            },
+        ],
         "relaxed_exact.relaxed" => vec![|f| {
             let (free, own) = (f.g.sum_axes(f.x, &[0]), f.g.reduce(Reduce::InOrder, 1, f.x));
             f.g.relaxed_exact(free, own)

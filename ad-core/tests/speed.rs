@@ -78,6 +78,25 @@ fn decisions_are_the_functions_own() {
     assert!(some(&plan, |n| n.plain_functions.contains_key("exp") && n.exact >= 3), "{plan:#?}");
 }
 
+/// `floor` is a call in code for every machine.
+#[test]
+fn rounding_is_dispatched() {
+    let plan = gradient(
+        quote!(wrt(table)),
+        quote! {
+            fn f(table: &[f64], t: &[f64]) -> f64 {
+                let mut total = 0.0;
+                for &t in t {
+                    total += table[t.floor() as usize];
+                }
+                total
+            }
+        },
+    );
+    let gathers = |n: &NestSummary| n.plain_functions.contains_key("floor");
+    assert!(some(&plan, gathers) && !some(&plan, |n| gathers(n) && !n.dispatched), "{plan:#?}");
+}
+
 #[test]
 fn small_arrays_pay_nothing() {
     let plan = gradient(

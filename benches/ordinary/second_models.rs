@@ -181,9 +181,9 @@ fn plate(conductivity: &Array2<f64>, start: &Array2<f64>, wanted: &Array2<f64>) 
     let mut u = start.clone();
     for _ in 0..20 {
         let middle = u.slice(s![1..-1, 1..-1]);
-        let laplacian = &u.slice(s![..-2, 1..-1]) + &u.slice(s![2.., 1..-1]) + u.slice(s![1..-1, ..-2])
-            + u.slice(s![1..-1, 2..])
-            - 4.0 * &middle;
+        let laplacian =
+            &u.slice(s![..-2, 1..-1]) + &u.slice(s![2.., 1..-1]) + u.slice(s![1..-1, ..-2]) + u.slice(s![1..-1, 2..])
+                - 4.0 * &middle;
         let change = conductivity * &laplacian;
         let mut next = u.clone();
         next.slice_mut(s![1..-1, 1..-1]).scaled_add(0.2, &change);
@@ -335,8 +335,7 @@ fn spectrum(x: &[f32], wanted: &[f32]) -> f32 {
 fn spectrum_by_hand(x: &[f32], wanted: &[f32]) -> (f32, Vec<f32>) {
     let n = x.len();
     let (mut loss, mut g) = (0.0, vec![0.0; n]);
-    let waves: Vec<(f32, f32)> =
-        (0..n).map(|t| (2.0 * std::f32::consts::PI * t as f32 / n as f32).sin_cos()).collect();
+    let waves: Vec<(f32, f32)> = (0..n).map(|t| (2.0 * std::f32::consts::PI * t as f32 / n as f32).sin_cos()).collect();
     for (k, wanted) in wanted.iter().enumerate() {
         let (mut re, mut im) = (0.0, 0.0);
         for (t, x) in x.iter().enumerate() {

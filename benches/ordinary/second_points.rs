@@ -198,8 +198,7 @@ fn skipgram_by_hand(
             word(k, 1.0);
         }
     }
-    let gradients =
-        (Array2::from_shape_vec(u.dim(), du).unwrap(), Array2::from_shape_vec(v.dim(), dv).unwrap());
+    let gradients = (Array2::from_shape_vec(u.dim(), du).unwrap(), Array2::from_shape_vec(v.dim(), dv).unwrap());
     (loss * scale, gradients)
 }
 
@@ -223,11 +222,7 @@ fn causal(q: &Array2<f64>, k: &Array2<f64>, v: &Array2<f64>) -> f64 {
     total
 }
 
-fn causal_by_hand(
-    q: &Array2<f64>,
-    k: &Array2<f64>,
-    v: &Array2<f64>,
-) -> (f64, (Array2<f64>, Array2<f64>, Array2<f64>)) {
+fn causal_by_hand(q: &Array2<f64>, k: &Array2<f64>, v: &Array2<f64>) -> (f64, (Array2<f64>, Array2<f64>, Array2<f64>)) {
     let (n, d) = q.dim();
     let m = v.ncols();
     let (qs, ks, vs) = (q.as_slice().unwrap(), k.as_slice().unwrap(), v.as_slice().unwrap());
@@ -255,9 +250,7 @@ fn causal_by_hand(
             }
         }
         let mut mean = 0.0;
-        for (((dw, w), v), dv) in
-            dw[..=i].iter_mut().zip(&w).zip(vs.chunks_exact(m)).zip(dv.chunks_exact_mut(m))
-        {
+        for (((dw, w), v), dv) in dw[..=i].iter_mut().zip(&w).zip(vs.chunks_exact(m)).zip(dv.chunks_exact_mut(m)) {
             let mut s = 0.0;
             for ((v, dv), o) in v.iter().zip(dv).zip(&out) {
                 s += 2.0 * o * v;
@@ -336,20 +329,14 @@ pub(super) fn rows(table: &mut Table) {
         || density(bandwidth, &points),
     );
     let (a, b) = (data.points::<3>(600), data.points::<3>(700));
-    table.row(
-        "distance of clouds",
-        || chamfer_by_hand(&a, &b),
-        || chamfer_value_and_grad(&a, &b),
-        || chamfer(&a, &b),
-    );
+    table.row("distance of clouds", || chamfer_by_hand(&a, &b), || chamfer_value_and_grad(&a, &b), || chamfer(&a, &b));
     let y = data.matrix(200, 2);
     let mut p = data.matrix(200, 200).mapv(|x| x + 0.51);
     p /= p.sum();
     table.row("t-SNE", || embedding_by_hand(&y, &p), || embedding_value_and_grad(&y, &p), || embedding(&y, &p));
     let (u, v) = (data.matrix(1000, 50), data.matrix(1000, 50));
     let (centre, context) = (data.below(2000, 1000), data.below(2000, 1000));
-    let others: Vec<[usize; 5]> =
-        (0..2000).map(|_| <[usize; 5]>::try_from(data.below(5, 1000)).unwrap()).collect();
+    let others: Vec<[usize; 5]> = (0..2000).map(|_| <[usize; 5]>::try_from(data.below(5, 1000)).unwrap()).collect();
     table.row(
         "skip-gram",
         || skipgram_by_hand(&u, &v, &centre, &context, &others),

@@ -35,6 +35,11 @@ fn vectorised(prim: &Prim) -> Option<&'static str> {
     }
 }
 
+/// Whether the function rounds to an integer.
+fn rounds(prim: &Prim) -> bool {
+    matches!(prim, Prim::Unary(f) if f.row().rounds)
+}
+
 impl Nest<'_, '_> {
     /// Whether a dispatch of the nest pays (it costs about two nanoseconds, and code for two
     /// instruction sets).
@@ -57,14 +62,14 @@ impl Nest<'_, '_> {
             let Op::Prim(prim, _) = &node.op else { continue };
             if self.uses[id] > 0 && node.elem.is_real() {
                 operations += usize::from(usize::from(node.level) >= self.depth);
-                functions |= !node.exact && vectorised(prim).is_some();
+                functions |= rounds(prim) || (!node.exact && vectorised(prim).is_some());
             }
         }
         let by_cost = functions || sums || operations >= CHAIN;
         let why = || {
             let count = format!("{operations} operations on reals per element, from {CHAIN} on");
             let or = |has: bool, what| if has { format!("{what}, ") } else { String::new() };
-            format!("({}{}{count})", or(sums, "sums"), or(functions, "vectorised functions"))
+            format!("({}{}{count})", or(sums, "sums"), or(functions, "vectorised or rounding functions"))
         };
         choose(Kind::Dispatch, self.key(self.k.nodes.len()), by_cost, why)
     }

@@ -81,6 +81,8 @@ pub struct UnaryRow {
     pub cost: u32,
     /// Whether `ad-runtime`'s `Isa` has a vectorised method with the name in generated code.
     pub vectorised: bool,
+    /// Whether it rounds to an integer: one instruction of SSE4.1, and a call without it.
+    pub rounds: bool,
     /// Whether it is a step function. Then it is a decision that depends on its argument.
     pub step: bool,
     /// Whether it is finite for finite arguments, except for overflow.
@@ -121,6 +123,7 @@ impl UnaryRow {
         emit: Emit::Op(""),
         cost: CHEAP,
         vectorised: false,
+        rounds: false,
         step: false,
         bounded: false,
         internal: false,

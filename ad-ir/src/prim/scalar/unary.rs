@@ -146,25 +146,25 @@ scalar_table! {
     };
     Floor: UnaryRow {
         name: "floor", emit: Method("floor"),
-        step: true, ..CHEAP
+        rounds: true, step: true, ..CHEAP
     };
     Ceil: UnaryRow {
         name: "ceil", emit: Method("ceil"),
-        step: true, ..CHEAP
+        rounds: true, step: true, ..CHEAP
     };
     Round: UnaryRow {
         name: "round", emit: Method("round"),
-        step: true, ..CHEAP
+        rounds: true, step: true, ..CHEAP
     };
     Trunc: UnaryRow {
         name: "trunc", emit: Method("trunc"),
-        step: true, ..CHEAP
+        rounds: true, step: true, ..CHEAP
     };
     /// The derivative is 1 (table of conventions).
     Fract: UnaryRow {
         name: "fract", emit: Method("fract"),
         partial: Some(|g, x, _| g.lit_like(x, 1.0)),
-        ..CHEAP
+        rounds: true, ..CHEAP
     };
     ToDegrees: UnaryRow {
         name: "to_degrees", emit: Method("to_degrees"),

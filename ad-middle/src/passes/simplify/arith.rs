@@ -27,7 +27,7 @@ pub(super) const RULES: &[Rule] = &[
         Loose,
         mul_constants_inside
     ),
-    rule!("powi.small", "x.powi(1) = x; x.powi(2) = x * x", Exact, powi_small),
+    rule!("powi.small", "x.powi(n) = products of x by repeated squaring, for n = 1 to 8", Exact, powi_small),
     rule!("relaxed_exact.relaxed", "relaxed_exact(x, y) = x, where no decision depends on it", Loose, relaxed_alone),
     rule!("stop.known", "stop_gradient of a term that has no derivative is the term", Exact, stop_known),
 ];
@@ -221,13 +221,25 @@ fn mul_constants_inside(g: &mut Graph, t: Term) -> Option<Term> {
     Some(if first { g.mul(inner, other) } else { g.mul(other, inner) })
 }
 
+/// The greatest literal exponent whose power is written as products.
+const MOST_SQUARED: i128 = 8;
+
+/// A power by repeated squaring. These are the products of `powi` itself, in its order, so the bits
+/// are the same.
 fn powi_small(g: &mut Graph, t: Term) -> Option<Term> {
     let Node::Prim(Prim::PowI, args) = g.node(t) else { return None };
     let (x, n) = (args[0], args[1]);
-    match *g.node(g.splat(n)) {
-        Node::Lit(Lit::Int(IntTy::I32, 1)) => Some(x),
-        Node::Lit(Lit::Int(IntTy::I32, 2)) => Some(g.mul(x, x)),
-        _ => None,
+    let Node::Lit(Lit::Int(IntTy::I32, n @ 1..=MOST_SQUARED)) = *g.node(g.splat(n)) else { return None };
+    let (mut product, mut square, mut rest) = (None, x, n);
+    loop {
+        if rest % 2 == 1 {
+            product = Some(product.map_or(square, |product| g.mul(product, square)));
+        }
+        rest /= 2;
+        if rest == 0 {
+            return product;
+        }
+        square = g.mul(square, square);
     }
 }
 
