@@ -1,13 +1,13 @@
-//! Programs whose gradients once cost far more than they may: each at three sizes that double,
-//! value and gradient beside the function. `ad-core/tests/ratios.rs` counts their like; this table
-//! has times.
+//! Programs whose gradients once cost much more than the law of `ratios.rs` allows: each at three
+//! sizes that double, value and gradient, compared with the function. `ad-core/tests/ratios.rs`
+//! counts similar programs; this table has times.
 //!
 //! ```text
 //! cargo bench --bench cliffs [-- gauss fft]
 //! ```
 //!
-//! The least time of several turns, and the most bytes of a call. `AD_DOCS=1` writes the table into
-//! `docs/performance.md`.
+//! The least time of several turns, and the peak memory of a call. `AD_DOCS=1` writes the table
+//! into `docs/performance.md`.
 
 #[path = "measure/turns.rs"]
 mod measure;
@@ -99,7 +99,7 @@ fn main() {
     );
 }
 
-/// A Jacobian of 26 columns beside as many products.
+/// A Jacobian of 26 columns, compared with as many products.
 fn jacobian(wanted: &[String]) -> String {
     if !wanted.is_empty() && !wanted.iter().any(|w| "hand".starts_with(w.as_str())) {
         return String::new();
@@ -115,11 +115,8 @@ fn jacobian(wanted: &[String]) -> String {
         assert_close("hand", &column.entries()[1], &found, 1e-12);
     }
     let times = least(&[Timed::new(&columns), Timed::new(&whole)]);
-    let text = format!(
-        "\nA Jacobian of 26 columns: {}, beside {} for 26 calls of `jvp`.\n",
-        micros(times[1]),
-        micros(times[0])
-    );
+    let text =
+        format!("\nA Jacobian of 26 columns: {}, and {} for 26 calls of `jvp`.\n", micros(times[1]), micros(times[0]));
     print!("{text}");
     text
 }

@@ -19,8 +19,8 @@ const LENGTHS: [usize; 4] = [250, 500, 1000, 2000];
 const REPEATS: usize = 5;
 /// The longest function, unoptimised.
 const LIMIT: Duration = Duration::from_secs(2);
-/// How much more than eight times as much, a function eight times as long may cost. Noise, caches
-/// and the depth of B-trees are in the time; nothing of the kind is in the size.
+/// A function that is eight times as long may cost this many times more than eight times as much.
+/// Noise, caches and the depth of B-trees are in the time; these do not affect the size.
 const TIME_SLACK: f64 = 2.0;
 const SIZE_SLACK: f64 = 1.1;
 
@@ -85,7 +85,7 @@ fn straight_line(length: usize) -> TokenStream {
     for k in 0..length {
         let name = format_ident!("t{k}");
         let near = &names[names.len() - 1];
-        // an old value as well, so that what is alive grows with the function
+        // an old value as well, so that the number of live values grows with the function
         let far = &names[names.len() / 2];
         let value = match k % 4 {
             0 => quote!(#near * 0.5 + #far),

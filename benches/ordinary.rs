@@ -89,7 +89,7 @@ struct Table {
 }
 
 impl Table {
-    /// Compares the gradients, then times them beside the function.
+    /// Compares the gradients, then times them and the function.
     fn row<H: Entries, O: Entries, R>(
         &mut self,
         name: &str,

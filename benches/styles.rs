@@ -1,6 +1,6 @@
 //! One algorithm, four styles: six algorithms as scalar loops, as iterators over rows, as
-//! operations on arrays and with vectors that grow, each beside the function and beside a gradient
-//! written by hand.
+//! operations on arrays and with vectors that grow, each compared with the function and with a
+//! gradient written by hand.
 //!
 //! ```text
 //! cargo bench --bench styles [-- kalman]

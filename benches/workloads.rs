@@ -1,5 +1,5 @@
-//! Real problems: the generated gradient beside one written by hand and the function itself, in one
-//! run.
+//! Real problems: the generated gradient, compared with one written by hand and with the function
+//! itself, in one run.
 //!
 //! ```text
 //! cargo bench --bench workloads [-- a b d]
@@ -9,7 +9,7 @@
 //! Both gradients return owned arrays, or write into the caller's, and are held against each other
 //! before they are timed; a block of a Jacobian is compared in the same way. The table at the end
 //! has the medians, the most memory that each gradient has at once, and the targets. A second one
-//! has products with the Hessian beside the gradients that they are derived from.
+//! compares products with the Hessian and the gradients that they are derived from.
 //! `docs/performance.md` explains them.
 //!
 //! Medians are not reliable on a machine with other work: with `AD_MINIMA` the compared functions

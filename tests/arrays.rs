@@ -314,7 +314,7 @@ mod conventions {
 
     /// A factor that is taken out of a sum is not multiplied by the 0 of an empty sum.
     #[test]
-    fn nothing_times_infinity() {
+    fn products_of_zero_and_infinity() {
         let nothing = Array1::zeros(0);
         assert_eq!(constant_dot_value_and_grad(f64::INFINITY, &nothing), (0.0, (0.0, nothing)));
         let (value, gradient) = constant_dot_value_and_grad(2.0, &array![1.0, 3.0]);
@@ -374,7 +374,7 @@ mod conventions {
     }
 
     #[test]
-    fn numbers_between_have_ndarrays_bits() {
+    fn linspace_has_the_bits_of_ndarray() {
         for (a, b) in [(0.1, 0.7), (-3.3, 1e3), (2.0, 2.0)] {
             let own = evenly(a, b);
             assert_eq!(evenly_vjp(a, b, &Array1::ones(11)).0, own);

@@ -1,6 +1,6 @@
-//! The promises to users about the attribute and the places where it may stand, sentence by
-//! sentence, for code that is accepted. Each promise is quoted above its test. Code that is refused
-//! has its cases in `tests/ui/place` and `tests/ui/attribute`, and crates of both editions are in
+//! The promises to users about the attribute and the items that may have it, sentence by sentence,
+//! for code that is accepted. Each promise is quoted above its test. Code that is refused has its
+//! cases in `tests/ui/place` and `tests/ui/attribute`, and crates of both editions are in
 //! `tests/outside.rs`.
 
 #![deny(warnings)]
@@ -17,7 +17,7 @@ fn the_function_stays_what_it_was() {
     assert_eq!(COUNTED, 4.0);
 }
 
-/// A doc comment, other attributes and a constant function's neighbour.
+/// A function with a doc comment and other attributes, next to a constant function.
 #[inline]
 #[must_use]
 #[differentiate]
@@ -60,7 +60,7 @@ mod visible {
 }
 
 /// "Beside it, with the same visibility (and the same `#[cfg]`), the attribute writes the functions
-/// below." What is not visible is not: `tests/ui/place/visibility.rs`.
+/// below." `tests/ui/place/visibility.rs` has a function that is not visible.
 #[test]
 fn derivatives_have_the_visibility_of_the_function() {
     assert_eq!(visible::public_grad(3.0), 6.0);
@@ -70,7 +70,8 @@ fn derivatives_have_the_visibility_of_the_function() {
     assert_eq!((visible::of_private(1.0), visible::of_the_crate_grad(1.0)), (5.0, 3.0));
 }
 
-/// Twice under one name, each with its `#[cfg]`: all of one would clash with all of the other.
+/// Two functions of one name, each with its `#[cfg]`. Without it all items of one would clash with
+/// those of the other.
 #[cfg(debug_assertions)]
 #[differentiate(grad, vjp, jvp)]
 fn chosen(x: f64) -> f64 {
@@ -263,7 +264,7 @@ fn macros_that_are_understood() {
 
 use ad::ndarray::{concatenate, stack};
 
-/// On functions in functions and in blocks, where items may stand.
+/// The attribute on functions in functions and in blocks.
 #[test]
 fn on_inner_functions() {
     #[differentiate]
@@ -292,8 +293,8 @@ macro_rules! powers {
 
 powers!(squared 2 squared_grad, cubed 3 cubed_grad);
 
-/// Two sets of derivatives of one function: a second attribute names what the names of its
-/// derivatives have after that of the function.
+/// Two sets of derivatives of one function: a second attribute states a suffix, which the names of
+/// its derivatives have after that of the function.
 #[differentiate(wrt(a))]
 #[differentiate(grad, jvp, wrt(b), suffix = "by_b")]
 fn scaled(a: f64, b: &[f64; 2]) -> f64 {

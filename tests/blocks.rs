@@ -127,7 +127,7 @@ fn by_components(x: &Array2<f64>, m: &Array2<f64>, s: &Array2<f64>) -> f64 {
     sums.mapv(f64::ln).sum()
 }
 
-/// The same for one item after the other.
+/// The same, computed item by item.
 #[differentiate(wrt(m, s))]
 fn by_items(x: &Array2<f64>, m: &Array2<f64>, s: &Array2<f64>) -> f64 {
     let mut total = 0.0;
@@ -157,7 +157,8 @@ fn close(a: &Array2<f64>, b: &Array2<f64>) {
     assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-12 * scale), "{a:?}\n{b:?}");
 }
 
-/// Blocks are of items, whichever axis they are, also if there are as many items as components.
+/// Blocks consist of items, whichever axis the items are, also if there are as many items as
+/// components.
 #[test]
 fn items_may_be_the_second_axis() {
     for (n, k, d) in [(0, 3, 2), (1, 1, 1), (7, 7, 7), (16, 5, 1), (17, 1, 9), (300, 12, 5), (1031, 3, 40)] {
@@ -251,7 +252,7 @@ fn layout_and_destination_change_no_bit() {
 /// The nearest centre is that of the function: the first of several, and none for a NaN point, in
 /// every lane.
 #[test]
-fn the_nearest_is_the_functions() {
+fn the_nearest_centre_is_that_of_the_function() {
     for (n, k) in [(0, 3), (5, 0), (1, 1), (16, 1), (33, 4), (300, 7)] {
         let mut points = matrix(n, 3, 1).mapv(|x| (x * 8.0).round() / 4.0);
         let mut centres = matrix(k, 3, 2).mapv(|x| (x * 8.0).round() / 4.0);
@@ -321,7 +322,7 @@ fn memory_does_not_grow_with_the_items() {
 /// Scattered sums over items are accumulated in place, with and without items, and if two items
 /// have the same index.
 #[test]
-fn sums_are_added_where_they_go() {
+fn sums_are_added_to_the_rows_of_their_labels() {
     for (n, d, k) in [(0, 3, 2), (1, 1, 2), (5, 2, 3), (17, 6, 4), (300, 9, 5), (40, 60, 90)] {
         let triangle = d * (d - 1) / 2;
         let (x, l) = (matrix(n, d, 1) * 2.0, matrix(k, triangle, 2));
@@ -368,7 +369,7 @@ fn sums_are_added_where_they_go() {
 /// Only the winner has a derivative: the first of equals, by the function's own sums, and never a
 /// NaN.
 #[test]
-fn winners_are_the_functions_own() {
+fn extrema_are_those_of_the_function() {
     let (k, d) = (30, 5);
     for n in [0, 1, 400, 1500] {
         let mut points = matrix(n, d, 1);
@@ -404,7 +405,7 @@ fn winners_are_the_functions_own() {
         assert!((value - nearest(&points, &centres)).abs() <= 1e-12 * value.abs());
         close(&gradient, &expected);
     }
-    // A NaN point is near to no centre.
+    // A NaN point has no nearest centre.
     let (mut points, centres) = (matrix(40, d, 1), matrix(k, d, 2));
     let without = nearest_grad(&points, &centres) - nearest_grad(&points.slice(s![3..4, ..]).to_owned(), &centres);
     points[[3, 2]] = f64::NAN;
@@ -522,7 +523,7 @@ fn near(found: (f64, Array1<f64>), wanted: &(f64, Array1<f64>)) {
 /// A matrix that is read forward and backward is read block by block, for all numbers of rows (no,
 /// some and many blocks) and of columns.
 #[test]
-fn rows_of_a_matrix_are_read_where_they_lie() {
+fn rows_of_a_matrix_are_read_in_place() {
     for (rows, labels, columns) in
         [(0, 0, 3), (1, 1, 0), (5, 3, 1), (16, 16, 7), (100, 83, 33), (5000, 4099, 2), (600, 600, 100)]
     {
@@ -577,7 +578,7 @@ fn more_labels_than_rows_are_an_error() {
 
 /// A matrix is never extended by rows that do not exist, for products or other operations.
 #[test]
-fn no_rows_are_made_up() {
+fn rows_that_do_not_exist_are_not_invented() {
     let (x, w, y) = (matrix(2, 500, 1), numbers(500, 2), numbers(5_000, 3));
     check_grad!(unmatched(
         &w.slice(s![..3]).to_owned(),

@@ -106,7 +106,7 @@ fn functions_in_a_body_call_each_other() {
     assert_eq!(f_grad(3.0, 5.0), (11.0, 3.0));
 }
 
-/// A function may have the name of a macro that is used beside it.
+/// A function may have the name of a macro that is used in the same body.
 #[differentiate]
 fn array(x: &Array1<f64>) -> f64 {
     dot(&x.to_vec(), &[1.0, 2.0])
@@ -326,7 +326,7 @@ mod functions {
 
     const HALF: f64 = 3.0;
 
-    /// Not the one of the solvers.
+    /// A function with the name of a solver, which is not the solver.
     #[differentiable]
     fn square(x: f64) -> f64 {
         HALF * x * x

@@ -348,7 +348,7 @@ fn butterflies(x: &Array1<f64>) -> f64 {
     a.dot(&a)
 }
 
-/// The inner loop is not always run, ends early, and in some steps takes none.
+/// The inner loop is not always run. It ends early, and sometimes it takes no step.
 #[differentiate(jvp, hvp)]
 fn now_and_then(x: &Array1<f64>, ends: &[usize]) -> f64 {
     let mut a = x.clone();
@@ -385,7 +385,7 @@ fn backwards(x: &Array1<f64>, ends: &[usize]) -> f64 {
     s + a.sum()
 }
 
-/// Elements are taken out anywhere.
+/// Elements are removed at any index.
 #[differentiate(wrt(x), jvp, hvp)]
 fn removed(x: &[f64], at: &[usize]) -> f64 {
     let mut a = x.to_vec();
@@ -400,7 +400,7 @@ fn removed(x: &[f64], at: &[usize]) -> f64 {
     s
 }
 
-/// Pairs are put anywhere.
+/// Pairs are inserted at any index.
 #[differentiate(wrt(x), jvp, hvp)]
 fn inserted(x: &[f64], at: &[usize]) -> f64 {
     let mut a: Vec<(f64, f64)> = Vec::new();
@@ -467,7 +467,7 @@ fn inner_loops_of_any_length_have_their_gradient() {
     for n in [1, 2, 3, 5, 8, 13] {
         let x = numbers(n);
         ad::check_grad!(moving(&x));
-        // No two are equal, where the order is not smooth.
+        // No two elements are equal, since the order is not smooth there.
         let apart = Array1::from_shape_fn(n, |i| x[i] + 0.013 * i as f64);
         ad::check_grad!(merge_sort(&apart));
         ad::check_grad!(butterflies(&x));

@@ -153,7 +153,7 @@ fn bent(x: &Array1<f64>) -> f64 {
 
 #[test]
 #[should_panic(expected = "worst:        the sum over all entries")]
-fn by_laplacian() {
+fn laplacians_are_compared() {
     ad::check_grad!(bent(&array![0.5, 0.25]));
     ad::check_grad!(bent(&array![0.5, 0.0]));
 }

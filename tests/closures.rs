@@ -99,7 +99,7 @@ fn in_a_list(x: f64) -> f64 {
     layers.iter().fold(x, |y, f| f(y))
 }
 
-/// A box is the value that it holds.
+/// A box counts as the value in it.
 #[differentiate]
 fn numbers_in_boxes(x: f64) -> f64 {
     struct Pair {
@@ -149,6 +149,6 @@ fn never_there(x: f64) -> f64 {
 }
 
 #[test]
-fn a_function_that_is_never_there() {
+fn a_function_that_is_always_none() {
     assert_eq!(never_there_grad(0.5), 0.5_f64.cos());
 }

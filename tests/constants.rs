@@ -27,7 +27,7 @@ struct Part {
     width: f64,
 }
 
-/// A model with everything that programs keep beside their numbers.
+/// A model with fields of all kinds that are not numbers.
 #[derive(Clone, Debug, PartialEq, Differentiable)]
 struct Model {
     w: Array1<f64>,

@@ -76,7 +76,7 @@ fn ordered(x: &Array3<f64>, axes: [usize; 3]) -> Array3<f64> {
 
 #[test]
 fn the_axis_of_the_heads_does_not_matter() {
-    // Of the keys and values one head is not used.
+    // One head of the keys and values is not used.
     for [heads, tokens, width] in [[3, 5, 4], [1, 1, 1], [2, 20, 17], [2, 1, 5], [3, 4, 1]] {
         let more = heads + 1;
         let q = numbers([heads, tokens, width], 1);
@@ -116,7 +116,7 @@ fn no_heads_no_tokens() {
 /// Fewer heads than the function looks at.
 #[test]
 #[should_panic(expected = "index out of range")]
-fn a_missing_head_is_refused() {
+fn a_missing_head_panics() {
     let (q, k) = (numbers([3, 4, 2], 1), numbers([3, 3, 2], 2));
     let _ = heads_in_the_middle_grad(&q, &k, &k);
 }

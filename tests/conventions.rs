@@ -86,7 +86,7 @@ fn kinks_at_zero_have_derivative_zero() {
 }
 
 #[test]
-fn far_from_one_the_derivative_is_still_there() {
+fn derivatives_far_from_one_do_not_vanish() {
     for scale in [1e-200, 1.0, 1e200] {
         let near = |a: f64, b: f64| (a - b).abs() <= 1e-14 * b.abs();
         let (dx, dy) = hypotenuse_grad(3.0 * scale, 4.0 * scale);
@@ -327,7 +327,7 @@ fn mean_or(x: &Array1<f64>, y: f64) -> f64 {
 }
 
 #[test]
-fn nothing_multiplied_is_one_and_nothing_has_no_mean_and_no_extremum() {
+fn the_product_of_no_elements_is_one_and_there_is_no_mean_or_extremum() {
     let none = Array1::<f64>::zeros(0);
     assert_eq!(multiplied_value_and_grad(&none, 3.0), (12.0, (none.clone(), 7.0)));
     assert_eq!(mean_or_value_and_grad(&none, 3.0), (9.0, (none.clone(), 6.0)));

@@ -1,5 +1,5 @@
 //! The conventions of the guide for both real types, and for numbers, arrays, slices and type
-//! parameters alike.
+//! parameters.
 
 macro_rules! conventions {
     ($module:ident, $F:ident) => {
@@ -45,7 +45,7 @@ macro_rules! conventions {
                                 assert!(same(gradient[0]) && same(gradient[2]), "{x}: {gradient} is not {expected}");
                                 let gradient = slice_grad(&[x, 0.7, x]);
                                 assert!(same(gradient[0]) && same(gradient[2]), "{x}: {gradient:?} is not {expected}");
-                                // Not even a NaN where the incoming cotangent is 0.
+                                // There is no NaN where the incoming cotangent is 0.
                                 assert_eq!(number_jvp(x, 0.0).1, 0.0, "{x}: tangent 0");
                             }
                         }
@@ -125,7 +125,7 @@ macro_rules! conventions {
             }
 
             #[test]
-            fn the_length_of_nothing() {
+            fn the_norm_of_a_zero_vector() {
                 assert_eq!(length_grad(&array![0.0, 0.0]), array![0.0, 0.0]);
                 assert_eq!(length_grad(&array![0.0, -2.0]), array![0.0, -1.0]);
                 assert_eq!(length_value_and_grad(&Array1::zeros(0)), (0.0, Array1::zeros(0)));

@@ -25,7 +25,7 @@ fn calls_of<R>(f: impl FnOnce() -> R) -> (R, Vec<String>) {
     (result, calls())
 }
 
-/// How often a name is among calls.
+/// The number of calls with this name.
 fn count(calls: &[String], name: &str) -> usize {
     calls.iter().filter(|call| call.split(' ').next() == Some(name)).count()
 }
@@ -290,7 +290,7 @@ fn a_type_parameter_is_that_of_the_call() {
     assert_eq!(cubes_f32_grad(&array![1.0, 2.0]), array![32.0, 256.0]);
 }
 
-/// No derivative goes through these.
+/// Functions that no derivative goes through.
 #[constant]
 fn looked_up(i: usize, scale: f64) -> f64 {
     note(format!("looked_up {i}"));
@@ -381,7 +381,7 @@ fn helpers_and_closures_call_them() {
     ad::check_grad!(lengths(&array![0.3, -0.4, 1.2], &array![1.0, 2.0]));
 }
 
-/// In a marked module.
+/// Rules in a marked module.
 #[differentiate]
 mod inside {
     use ad::prelude::*;

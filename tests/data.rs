@@ -571,7 +571,7 @@ fn programs() {
 }
 
 #[test]
-fn further() {
+fn other_types() {
     ad::check_grad!(shadow(0.4));
     assert_eq!(shadow(0.5), 4.0);
     ad::check_grad!(indexed(0.4, 2));

@@ -55,7 +55,7 @@ fn flips<F: Ordered>(f: impl Fn(F) -> F, derived: impl Fn(F) -> (F, F)) -> Resul
 struct Random(u64);
 
 impl Random {
-    /// Between -0.7 and 1.3, of a few magnitudes.
+    /// Numbers between -0.7 and 1.3, of a few magnitudes.
     fn next<F: Ordered>(&mut self) -> F {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let x = (self.0 >> 11) as f64 / (1_u64 << 53) as f64;
@@ -71,8 +71,8 @@ impl Random {
     }
 }
 
-/// Programs of one argument. `w` is 1, so that the value and its derivative by `w` identify the
-/// branch. All run on each argument.
+/// Programs of one argument. `w` is 1, so that the value and its derivative with respect to `w`
+/// identify the branch. All run on each argument.
 macro_rules! programs {
     ($of:ident: $F:ident, $arg:ident: $A:ty; $($name:ident $derived:ident { $($body:tt)* })*) => {
         mod $of {
@@ -514,7 +514,7 @@ fn by_all(x: &Array1<f64>, c: f64) -> f64 {
 
 /// Every derivative decides as the function does.
 #[test]
-fn all_derivatives_decide_alike() {
+fn all_derivatives_take_the_same_decisions() {
     let mut random = Random(6);
     for n in 1..40 {
         let x: Array1<f64> = random.vector(n);

@@ -640,7 +640,7 @@ fn of_nothing(a: f64, p: [f64; 3]) -> [f64; 0] {
 
 /// Jacobians without rows or columns.
 #[test]
-fn jacobians_of_nothing() {
+fn jacobians_without_elements() {
     assert_eq!(by_nothing_jacobian(2.0, []), ([4.0, 3.0], [[], []]));
     assert_eq!(of_nothing_jacobian(2.0, [1.0, 2.0, 3.0]), ([], []));
 }

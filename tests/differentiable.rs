@@ -9,7 +9,7 @@ use ad::prelude::*;
 #[derive(Clone, Debug, PartialEq)]
 struct Name(&'static str);
 
-/// Fields of all kinds; one of them has numbers that are no parameters.
+/// Fields of all kinds; one of them has numbers that are not parameters.
 #[derive(Clone, Debug, PartialEq, Differentiable)]
 struct Layer<T: Real, const N: usize> {
     weights: Array2<T>,
@@ -98,7 +98,7 @@ fn numbers_are_in_the_order_of_declaration() {
 }
 
 #[test]
-fn a_value_is_made_again_of_its_numbers() {
+fn a_value_is_rebuilt_from_its_numbers() {
     let net = Network(vec![layer(0.0), layer(10.0)], tail(&[7.0, 8.0]));
     assert_eq!(net.from_flat(&net.to_flat()), net);
     let numbers: Vec<f64> = (0..18).map(f64::from).collect();
@@ -140,7 +140,7 @@ fn trees_and_enums_keep_their_variants() {
 }
 
 #[test]
-fn values_without_numbers_fit_any() {
+fn types_without_numbers_combine_with_any_number_type() {
     let mut option = (Kind::Call, 2.0_f32, Unit);
     option.axpy(3.0, &(Kind::Call, 1.0, Unit));
     assert_eq!(option, (Kind::Call, 5.0, Unit));

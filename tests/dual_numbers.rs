@@ -11,7 +11,7 @@ fn close(a: &[f64], b: &[f64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-10 * (1.0 + b.abs()))
 }
 
-// ---- each derivative, beside the same function in mode "dual_arrays"
+// ---- each derivative, compared with that of the same function in mode "dual_arrays"
 
 macro_rules! in_both_modes {
     ($(#[differentiate($($option:tt)*)] fn $name:ident = $numbers:ident, $arrays:ident($($params:tt)*) -> $result:ty $body:block)*) => {$(
@@ -78,7 +78,7 @@ fn derivatives_of_a_number_agree_with_those_of_the_other_mode() {
     assert_eq!(g, wave_n_grad(&x));
     let row: Array1<f64> = wave_n_jacobian(&x);
     assert_eq!(row, g);
-    // At the other precision.
+    // The same in single precision.
     let single = x.mapv(|v| v as f32);
     let g32 = wave_n_grad(&single);
     assert!(g32.iter().zip(&g).all(|(a, b)| (f64::from(*a) - b).abs() < 1e-5));
@@ -231,7 +231,7 @@ fn with_more<T: Real>(x: T) -> (T, Vec<T>) {
 }
 
 #[test]
-fn further_results() {
+fn results_of_other_types() {
     assert_eq!(with_more_value_and_grad(3.0), ((9.0, vec![3.0, 4.0]), 6.0));
 }
 

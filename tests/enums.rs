@@ -127,7 +127,7 @@ fn a_list_of_enums_is_a_structure_of_arrays() {
     ad::check_grad!(run(&chain, 0.4));
 }
 
-/// What a call panics with.
+/// The panic message of a call.
 fn message<R>(call: impl FnOnce() -> R) -> String {
     let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).err().expect("no panic");
     let text = panic.downcast_ref::<String>().cloned();
@@ -208,7 +208,7 @@ fn elements_of_a_list_may_have_arrays() {
     let (gradient, _) = network_grad(&layers(), &x);
     let same = |(a, b): (&Layer, Layer)| std::mem::discriminant(a) == std::mem::discriminant(&b);
     assert!(gradient.iter().zip(layers()).all(same));
-    // What the last layer scales is what the layers before it make.
+    // The last layer scales the output of the layers before it.
     let Layer::Scale(inputs) = &gradient[5] else { panic!("{gradient:?}") };
     assert!((inputs.sum() - network(&layers()[..5], &x)).abs() < 1e-12);
 }

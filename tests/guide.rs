@@ -56,7 +56,7 @@ fn every_name_is_in_the_guide() {
     assert_eq!(found, names, "UPDATE_EXPECT=1 cargo test --test guide");
 }
 
-/// Words of the table of forms that are no code.
+/// Words in the table of forms that are not code.
 const NO_CODE: &[&str] = &["F", "N", "A", "d", "k"];
 
 #[test]
@@ -148,7 +148,7 @@ fn every_chapter_of_the_guide_is_run() {
     }
 }
 
-/// Tables cannot be wrapped, and the figures of a bench stand as it writes them.
+/// Tables cannot be wrapped, and the figures of a bench are as it writes them.
 #[test]
 fn prose_is_wrapped_at_100_columns() {
     let mut long = Vec::new();
@@ -172,7 +172,7 @@ fn the_architecture_fits_in_250_lines() {
     assert!(read(&path("ARCHITECTURE.md")).lines().count() <= 250);
 }
 
-/// Notes that a reader of this repository does not have.
+/// Documents that a reader of this repository does not have.
 const NOT_HERE: &[&str] = &["prototype.md", "speed.md", "shared/"];
 
 #[test]

@@ -45,7 +45,7 @@ mod trees {
     }
 
     #[test]
-    fn a_tree_beside_what_is_differentiated() {
+    fn a_tree_as_an_inactive_argument() {
         close(of_top_grad(&Expr::Number(3.0), 2.0), 24.0);
         close(of_both_grad(&Expr::Number(3.0), 2.0), 24.0);
     }
@@ -314,7 +314,7 @@ mod bodies {
     }
 
     #[test]
-    fn what_a_function_inside_may_do() {
+    fn constructs_in_a_function_that_is_differentiated_inside() {
         check_grad!(of_collects(&[0.3, -0.2, 0.7], 0.5));
         check_grad!(of_sorted(&[0.3, -0.2, 0.7]));
         check_grad!(of_lu(&array![[2.0, 0.3, 0.1], [0.2, 1.5, 0.4], [0.5, 0.1, 3.0]]));

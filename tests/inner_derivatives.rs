@@ -351,7 +351,7 @@ mod places {
         of_safe_grad(2.0, 7, &[1.0, 2.0]);
     }
 
-    /// The decisions of the function stay those of the function.
+    /// A derivative takes the decisions of the function that it differentiates.
     #[differentiate]
     fn kinked(x: &Array1<f64>) -> f64 {
         let k = argmax(x);

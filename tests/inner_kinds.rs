@@ -1,5 +1,5 @@
-//! Derivatives that are called in differentiated functions: types, options, and where the
-//! definitions stand.
+//! Derivatives that are called in differentiated functions: types, options, and the places of the
+//! definitions.
 
 use ad::check_grad;
 use ad::prelude::*;

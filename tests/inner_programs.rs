@@ -83,8 +83,8 @@ mod particle {
     }
 }
 
-/// The saddle point of x1^2 + y1^2 - x2^2 - y2^2: the least of greatest values. The greatest value
-/// is found by a search that takes gradients, and its own gradient goes through all steps of it.
+/// The saddle point of x1^2 + y1^2 - x2^2 - y2^2: the minimum of maximum values. The maximum is
+/// found by a search that takes gradients, and its own gradient goes through all steps of it.
 mod saddle {
     use super::*;
     use crate::search::*;

@@ -210,7 +210,7 @@ fn values_and_empty_patterns() {
 
 /// The whole matrix would take 80 GB.
 #[test]
-fn a_band_takes_memory_of_a_band() {
+fn a_banded_jacobian_takes_memory_proportional_to_the_band() {
     let n = 100_000;
     let jacobian = band_jacobian_sparse(&Array1::from(numbers(n)));
     assert_eq!([jacobian.rows, jacobian.cols, jacobian.values.len()], [n - 1, n, 2 * (n - 1)]);

@@ -177,7 +177,7 @@ fn arrays_of_every_rank() {
     near(point_laplacian(&arr0(0.5)), 3.0, 1e-15);
 }
 
-/// The Laplacian of a function of no elements is 0.
+/// The Laplacian of a function of an empty array is 0.
 #[test]
 fn no_elements() {
     assert_eq!(cells_laplacian(&Array2::zeros((0, 3))), 0.0);

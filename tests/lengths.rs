@@ -2,7 +2,7 @@
 //! values are the function's own, gradients those of central differences.
 //! (`ad-core/tests/front/lengths.rs` has more programs for the front end.)
 
-// As people write them.
+// Programs as people write them.
 #![allow(clippy::needless_range_loop, clippy::vec_init_then_push, clippy::while_let_on_iterator)]
 
 use ad::prelude::*;
@@ -117,7 +117,7 @@ fn arrays_are_joined() {
     }
 }
 
-/// The last three.
+/// A `Vec` of the last three elements.
 #[differentiate]
 fn window_remove(x: &[f64]) -> f64 {
     let mut q: Vec<f64> = Vec::new();
@@ -145,7 +145,7 @@ fn inserted(x: &[f64]) -> f64 {
     s
 }
 
-/// Groups, of which the last one is changed.
+/// A list of groups, the last of which is changed.
 #[differentiate]
 fn dedup(x: &[f64]) -> f64 {
     let mut groups: Vec<(f64, usize)> = Vec::new();
@@ -187,7 +187,7 @@ fn part_means(x: &[f64]) -> f64 {
     s
 }
 
-/// Sums of parts that decide.
+/// Decisions on sums of parts.
 #[differentiate]
 fn decided_by_parts(x: &[f64]) -> f64 {
     let v = Array1::from_vec(x.to_vec());
@@ -203,7 +203,7 @@ fn decided_by_parts(x: &[f64]) -> f64 {
     s
 }
 
-/// Ends by the last two.
+/// A loop that ends by the last two elements.
 #[differentiate]
 fn while_by_last(x: &[f64]) -> f64 {
     let mut v = vec![x[0].abs() + 0.5, x[1].abs()];
@@ -407,7 +407,7 @@ fn shortened(x: &Array1<f64>, n: usize) -> Array1<f64> {
 
 /// The data determine the length of the result. Its cotangents have that length.
 #[test]
-fn results_as_long_as_data_say() {
+fn results_whose_length_depends_on_data() {
     let x = [1.0, -2.0, 3.0, 0.5];
     assert_eq!(kept_vjp(&x, &[1.0, 10.0, 100.0]), (kept(&x), vec![2.0, 0.0, 60.0, 100.0]));
     assert_eq!(kept_jvp(&x, &[1.0; 4]), (kept(&x), vec![2.0, 6.0, 1.0]));

@@ -304,7 +304,7 @@ fn the_cotangent_of_a_symmetric_matrix_is_symmetric() {
 }
 
 #[test]
-fn what_a_triangular_system_does_not_read_has_derivative_zero() {
+fn elements_that_a_triangular_system_does_not_read_have_derivative_zero() {
     let (t, b) = (general(4), wave(4, 2));
     let (_, (by_t, _)) = {
         let l = t.clone();
@@ -445,7 +445,7 @@ fn eigenvalues(a: &Array2<f64>) -> f64 {
 }
 
 #[test]
-fn singles_and_type_parameters() {
+fn single_precision_and_type_parameters() {
     let (a, b) = (definite(4), vector(4));
     let (narrow_a, narrow_b) = (a.mapv(|x| x as f32), b.mapv(|x| x as f32));
     let (x, y, z) =
@@ -497,7 +497,7 @@ fn panics<T, U>(what: &str, of: &str, function: impl FnOnce() -> T, derivative: 
 }
 
 #[test]
-fn what_does_not_exist_panics_in_the_function_and_in_the_derivative() {
+fn failed_factorisations_panic_in_the_function_and_in_the_derivative() {
     let (indefinite, singular, b) = (array![[1.0, 2.0], [2.0, 1.0]], array![[1.0, 2.0], [2.0, 4.0]], array![1.0, 2.0]);
     let (a, s, zero) = (&indefinite, &singular, &(&singular * 0.0));
     let not_finite = &(definite(2) * f64::NAN);
@@ -578,7 +578,7 @@ mod own {
 }
 
 #[test]
-fn names_are_those_that_are_in_scope() {
+fn users_functions_of_the_same_names_are_called() {
     ad::check_grad!(marked::f(&definite(3)));
     assert_eq!(own::squared_grad(2.0), 8.0);
 }

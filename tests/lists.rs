@@ -7,7 +7,7 @@
 use ad::ndarray::{concatenate, stack};
 use ad::prelude::*;
 
-/// Over one matrix whose first element is positive.
+/// A function of one matrix whose first element is positive.
 macro_rules! programs {
     (($m:ident) $($name:ident $body:block)*) => {
         $(
@@ -15,7 +15,7 @@ macro_rules! programs {
             fn $name($m: &Array2<f64>) -> f64 $body
         )*
         #[test]
-        fn items_of_lists_are_what_they_were() {
+        fn items_of_lists_keep_their_values() {
             for (n, k) in [(2, 3), (3, 3), (4, 2), (1, 1)] {
                 let x = Array2::from_shape_fn((n, k), |(i, j)| 0.7 + (3.0 * i as f64 + j as f64).sin() * 0.5);
                 $(ad::check_grad!($name(&x));)*
@@ -93,7 +93,7 @@ fn none_stacked(m: &Array2<f64>) -> f64 {
 }
 
 #[test]
-fn a_stack_of_nothing_is_an_error() {
+fn a_stack_without_arrays_is_an_error() {
     let one = Array2::ones((1, 2));
     assert!(std::panic::catch_unwind(|| none_stacked(&one)).is_err());
     assert!(std::panic::catch_unwind(|| none_stacked_grad(&one)).is_err());

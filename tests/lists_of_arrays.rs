@@ -42,7 +42,7 @@ fn weights_are_a_list_of_matrices() {
     assert_eq!(network_value_and_grad(&[], &[], &x), (x.sum(), (vec![], vec![], array![1.0, 1.0])));
 }
 
-/// What a call panics with.
+/// The panic message of a call.
 fn message<R>(call: impl FnOnce() -> R) -> String {
     let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).err().expect("no panic");
     let text = panic.downcast_ref::<String>().cloned();

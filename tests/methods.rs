@@ -14,7 +14,7 @@ fn near(a: f64, b: f64) {
     assert!((a - b).abs() <= 1e-12 * b.abs().max(1.0), "{a} {b}");
 }
 
-/// A function that stands before the type and its blocks.
+/// A function before the type and its blocks.
 #[differentiate]
 fn before(net: &Net, x: &Array1<f64>) -> f64 {
     net.forward(x).sum() * Net::GAIN

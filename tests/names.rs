@@ -44,7 +44,7 @@ fn names_of_users_beside_the_assumed_ones_are_accepted() {
 }
 
 /// A supported method that no trait of `assumed` has would break every function that calls it. A
-/// method that is not supported has no use there.
+/// method that is not supported need not be there.
 #[test]
 fn the_traits_have_the_names_of_the_table() {
     use ad::runtime::assumed::methods::{

@@ -116,7 +116,7 @@ fn buffers_small_jacobians_and_pullbacks_allocate_nothing() {
 
 /// The count works: the allocation of a function with a vector is counted.
 #[test]
-fn the_count_counts() {
+fn allocations_are_counted() {
     let (vector, used) = counted(|| std::hint::black_box(vec![1.0; 3]));
     assert_eq!((vector.len(), used.times, used.bytes), (3, 1, 24));
 }

@@ -1,5 +1,5 @@
-//! `Option`s as parameters, in fields, in lists and in results: what is there has a gradient, and
-//! the gradient of what is not there is `None`.
+//! `Option`s as parameters, in fields, in lists and in results: a value that is `Some` has a
+//! gradient, and the gradient of a `None` is `None`.
 
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
@@ -85,7 +85,7 @@ fn score(m: &Model) -> f64 {
 }
 
 #[test]
-fn fields_may_be_absent() {
+fn fields_may_be_none() {
     ad::check_grad!(score(&full()));
     ad::check_grad!(score(&bare()));
     let gradient = score_grad(&full());
@@ -119,7 +119,7 @@ fn scaled<T: Real>(by: Option<T>, x: T) -> T {
 }
 
 #[test]
-fn parameters_may_be_absent() {
+fn parameters_may_be_none() {
     for y in [Some(0.3), None] {
         ad::check_grad!(weighted(0.4, y));
         ad::check_grad!(scaled(y, 0.3));
@@ -166,7 +166,7 @@ fn costs(items: &[Item]) -> f64 {
 }
 
 #[test]
-fn elements_of_lists_may_be_absent() {
+fn elements_of_lists_may_be_none() {
     ad::check_grad!(present(&[Some(0.3), None], 0.4));
     ad::check_grad!(filled(&[Some(0.3), None], 0.4));
     let item = |a: Option<[f64; 2]>, weight| Item { offsets: a.map(Array1::from_iter), weight };
@@ -191,7 +191,7 @@ fn changed(x: f64, m: Model) -> Model {
 }
 
 #[test]
-fn parts_of_results_may_be_absent() {
+fn parts_of_results_may_be_none() {
     ad::check_grad!(root(0.4));
     ad::check_grad!(root(-0.4));
     assert_eq!(root_vjp(-0.4, (1.0, &None)), ((0.4 * 0.4, None), -0.8));
@@ -200,7 +200,7 @@ fn parts_of_results_may_be_absent() {
     }
 }
 
-/// What a call panics with.
+/// The panic message of a call.
 fn message<R>(call: impl FnOnce() -> R) -> String {
     let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).err().expect("no panic");
     let text = panic.downcast_ref::<String>().cloned();
@@ -208,7 +208,7 @@ fn message<R>(call: impl FnOnce() -> R) -> String {
 }
 
 #[test]
-fn a_cotangent_is_there_where_the_result_is() {
+fn a_cotangent_is_some_where_the_result_is() {
     let said = message(|| root_vjp(-0.4, (1.0, &Some(1.0))));
     assert!(said.contains("cotangent"), "{said}");
 }

@@ -4,7 +4,7 @@
 
 #![deny(unsafe_code, warnings, missing_docs, clippy::all, clippy::pedantic)]
 #![allow(clippy::cast_precision_loss, clippy::many_single_char_names)]
-// As people write them.
+// Programs as people write them.
 #![allow(clippy::explicit_iter_loop, clippy::op_ref)]
 #![allow(clippy::float_cmp, reason = "values are the function's own, bit for bit")]
 
@@ -374,7 +374,7 @@ macro_rules! decisions {
             }
 
             #[test]
-            fn to_the_last_bit() {
+            fn decisions_on_parts_are_exact() {
                 for n in 2..30 {
                     let a = Array2::from_shape_fn((30, 31), |(i, j)| ((i * 31 + j) as f64 * 1.7).sin() * 3.7);
                     let v = Array1::from_shape_fn(31, |i| (i as f64 * 2.9 + 0.3).sin());

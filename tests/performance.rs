@@ -8,7 +8,7 @@ fn read(file: &str) -> String {
 }
 
 #[test]
-fn commands_are_there() {
+fn commands_exist() {
     let text = read("docs/performance.md");
     let (manifest, benches) = (
         read("Cargo.toml"),
@@ -35,7 +35,7 @@ fn commands_are_there() {
 }
 
 #[test]
-fn tables_have_their_places() {
+fn tables_are_in_their_sections() {
     let text = read("docs/performance.md");
     for (section, by) in [("workloads", "benches/measure/table.rs"), ("expansion", "ad-core/examples/cost/main.rs")] {
         assert_eq!(text.matches(&format!("<!-- {section} -->\n")).count(), 1, "{section}");
@@ -52,7 +52,7 @@ fn tables_have_their_places() {
 /// processor (`ad-runtime/tests/plain.rs` runs without it). Nothing else is `unsafe`, so no index
 /// can be wrong without a panic. Every other crate forbids `unsafe`.
 #[test]
-fn one_place_is_unsafe() {
+fn unsafe_code_is_in_one_place() {
     let mut places = Vec::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let crates = ["runtime", "core", "ir", "front", "middle", "back", "macro"].map(|name| format!("ad-{name}/src"));

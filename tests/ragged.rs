@@ -283,7 +283,7 @@ fn parts_and_products_of_matrices() {
     ad::check_grad!(parts_of_matrices(&weights, &input()));
 }
 
-/// What a call panics with.
+/// The panic message of a call.
 fn message<R>(call: impl FnOnce() -> R) -> String {
     let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).err().expect("no panic");
     let text = panic.downcast_ref::<String>().cloned();
@@ -351,7 +351,7 @@ fn methods() {
     ad::check_grad!(model.loss(&input()));
 }
 
-/// Of any number type.
+/// A function that is generic over the number type.
 #[differentiate(grad, jvp)]
 fn generic<T: Real>(weights: &[Array2<T>], x: &Array1<T>) -> T {
     let mut h = x.clone();
@@ -467,7 +467,7 @@ fn rows_between_offsets() {
     assert_eq!(value, between_grad(&[0.5, 1.5, -0.3], &[0, 0, 3], &[1, 2, 0]));
 }
 
-/// Elements that are not there have no effect, whatever the numbers behind the product are.
+/// Elements that do not exist have no effect, whatever the other factors of the product are.
 #[test]
 fn infinite_numbers_stay_in_their_layer() {
     let mut net = several();

@@ -24,7 +24,7 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
 }
 
-/// Choices that so few programs may lack: `ad-core/tests/emit.rs` has programs for them.
+/// Choices that this number of programs may lack: `ad-core/tests/emit.rs` has programs for them.
 const RARE: [&str; 15] = [
     "FMA port balancing",
     "contractions in loops",
@@ -127,7 +127,8 @@ fn compare<'a>(source: &Source, numbers: impl Fn(usize) -> Option<&'a [Parts; 3]
         if let Some(expected) = expected {
             check(source, expected, found).map_err(|e| format!("{name}: {e}"))?;
         }
-        // The function itself is ndarray's, which may add in another order; ours may not.
+        // The function itself is computed by ndarray, which may add in another order. The generated
+        // code may not.
         let first = bits.entry(*values as u8).or_insert(found);
         if !same_bits(&first[1], &found[1]) || !same_bits(&first[2], &found[2]) {
             return Err(format!("other bits, {name}: {:?}\n  and {:?}", &first[1..], &found[1..]));
@@ -136,10 +137,11 @@ fn compare<'a>(source: &Source, numbers: impl Fn(usize) -> Option<&'a [Parts; 3]
     let empty: Vec<Arg> = source.args.iter().map(Arg::emptied).collect();
     let mut found = numbers(EMPTY).ok_or("no numbers for empty arrays")?.clone();
     if let Some(expected) = outcome(source, &empty)? {
-        // Of no arrays nobody knows the size but the macro: `build1(0, |i| a)` is of shape (0, 0)
-        // when it runs, whatever `a` is, and may be of the wrong shape there, or of the right one.
+        // Only the macro knows the size of the elements of an empty array of arrays: `build1(0, |i|
+        // a)` has shape (0, 0) when it runs, whatever the shape of `a` is. That may be the wrong
+        // shape.
         let arrays = source.builds_arrays;
-        // The arms of a condition have one size each time in what the macro accepts.
+        // The macro accepts a condition only if its arms have equal sizes.
         let sizes = matches!(&expected, Outcome::Panics(message) if message.contains("shapes differ"));
         if arrays || sizes {
             found[0] = match &expected {
@@ -256,7 +258,7 @@ pub type Run = fn(usize, usize) -> Vec<Vec<f64>>;
 
 use layouts::{Layout, LAYOUTS};
 
-/// An owned array with these elements: in a layout, of no size, or with repeated rows.
+/// An owned array with these elements: in a layout, empty, or with repeated rows.
 pub fn array<A: Clone, D: Dimension>(shape: D, data: &[A], mode: usize) -> Array<A, D> {
     let mut shape = shape;
     if mode == 6 {
@@ -267,7 +269,7 @@ pub fn array<A: Clone, D: Dimension>(shape: D, data: &[A], mode: usize) -> Array
     if mode < 4 { layouts::stored(&x, LAYOUTS[mode]) } else { layouts::repeated(&x) }
 }
 
-/// A view of it; of its first row, in all places, where it is to be broadcast.
+/// A view of it. If the array is to be broadcast, the first row is repeated in place of all rows.
 pub fn view<A: Clone, D: Dimension>(x: &Array<A, D>, mode: usize) -> ArrayView<'_, A, D> {
     if mode == 5 { layouts::broadcast(x) } else { x.view() }
 }
@@ -319,7 +321,7 @@ fn annotated(source: &Source, chance: Option<u64>) -> String {
     let tokens = |text: &str| text.parse().expect("a program is tokens");
     let written =
         ad_oracle::chance::by_chance(seed + chance, || ad_core::expand(tokens(options), tokens(text))).to_string();
-    // One token a line would do; a paragraph for an item is kinder to whoever looks.
+    // Each item gets a paragraph, so that the file can be read.
     written.replace("# [doc", "\n# [doc")
 }
 

@@ -157,8 +157,8 @@ fn filtered(x: &Array1<f64>, a: f64) -> f64 {
     s[s.len() - 1]
 }
 
-/// The test runs on a small stack, so a recursive call for each step would fail. The number of
-/// bytes is proportional to the steps, and they are allocated at once.
+/// The test runs on a small stack, so code with a recursive call for each step would fail. The
+/// number of bytes is proportional to the steps, and they are allocated at once.
 #[test]
 fn a_million_steps() {
     let run = || {
@@ -281,7 +281,7 @@ fn fitted<T: Real>(c: &Array1<T>, points: &Array1<T>, decay: T) -> T {
 }
 
 #[test]
-fn powers_of_points_are_not_kept() {
+fn powers_of_points_are_not_stored() {
     let residuals = |c: &Array1<f64>, points: &Array1<f64>| {
         points.mapv(|t| t.cos() - c.iter().enumerate().map(|(j, c)| c * (0.9 * t).powi(j as i32)).sum::<f64>())
     };

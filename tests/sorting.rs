@@ -67,7 +67,7 @@ fn interpolation() {
     assert_eq!(at_points_value_and_grad(&t, &xs, &ys).0, at_points(&t, &xs, &ys));
     ad::check_grad!(at_points(&t, &xs, &ys));
     let three = [0.0, 1.0, 3.0];
-    // At a point the slope is that of the line after it.
+    // At a data point the slope is that of the line after it.
     assert_eq!(at_one_value_and_grad(1.0, &three, [0.0, 1.0, 5.0]).0, 1.0);
     assert_eq!(at_one_grad(1.0, &three, [0.0, 1.0, 5.0]).0, 3.0);
     assert_eq!(at_one_grad(5.0, &three, [0.0, 1.0, 5.0]), (5.0, vec![0.0; 3], [0.0, 0.0, 5.0]));

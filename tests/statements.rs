@@ -208,7 +208,7 @@ fn of_small_constants(x: f64) -> f64 {
 
 /// A constant outside of the function may be in lower case if a `let` states its type.
 #[test]
-fn constants_in_small_letters() {
+fn lowercase_constants() {
     let (value, gradient) = of_small_constants_value_and_grad(2.0);
     assert!((value - of_small_constants(2.0)).abs() < 1e-15);
     assert!((gradient - value / 4.0).abs() < 1e-15);
@@ -247,7 +247,7 @@ fn of_borrowed(x: &[f64]) -> f64 {
     s + raised(&mut [1.0, 2.0], first) + raised(&mut vec![0.5; 3], first)
 }
 
-/// The rest of a slice, what is behind the last chunk, iterators that a loop advances, mutable
+/// The rest of a slice, the elements after the last chunk, iterators that a loop advances, mutable
 /// references to closures and to temporaries.
 #[test]
 fn borrowed_values() {

@@ -72,7 +72,7 @@ fn in_a_build_and_in_what_a_loop_carries() {
     assert_eq!(dw, 3.0 * 0.5 * 3.0);
 }
 
-/// The function's decisions are by its own values: a view keeps its order of summation.
+/// Decisions depend on the function's own values: a view keeps its order of summation.
 #[differentiate]
 fn decided_by_a_stopped_view(x: &Array2<f64>, bound: f64) -> f64 {
     if stop_gradient(x.t()).sum() > bound { x.sum() } else { -x.sum() }

@@ -204,7 +204,7 @@ fn moved(w: &World) -> World {
 }
 
 #[test]
-fn a_struct_has_a_list_of_structs() {
+fn a_struct_may_contain_a_list_of_structs() {
     let w = World { bodies: bodies(), scale: 2.0 };
     let (dw, more): (World, Vec<Body>) = spread_grad(&w, bodies());
     assert_eq!(dw.bodies[1], Body { place: [4.0, 0.0], mass: 2.0, tag: 1 });

@@ -175,7 +175,7 @@ fn static_arrays() {
     let gradient: ([f64; 2], [[f64; 1]; 2], [[[f64; 2]; 1]; 2], [f64; 2]) = statics_grad(a, &b, c, &d);
     assert_eq!(gradient, ([3.0, 0.0], [[0.0], [2.0]], [[[0.0, 0.0]], [[9.0, 0.0]]], [0.0, 6.0]));
     assert_eq!(statics_vjp(a, &b, c, &d, 2.0).0, 60.0);
-    // By value.
+    // Static arrays by value.
     assert_eq!(statics_jvp(a, &b, c, &d, a, b, c, d).1, 2.0 * 60.0);
     let mut six = [[[[[[1.0; 2]; 1]; 2]; 1]; 1]; 2];
     six[1][0][0][1][0][0] = 5.0;

@@ -262,7 +262,7 @@ fn images() {
         [2, 40, 3, 1, 1, 5],
         [5, 1, 2, 2, 2, 1],
         [1, 1, 1, 1, 1, 1],
-        // Sums of no terms, and empty windows.
+        // Sums without terms, and empty windows.
         [4, 4, 0, 2, 3, 3],
         [4, 4, 2, 0, 3, 3],
         [4, 4, 1, 2, 0, 2],
@@ -352,7 +352,7 @@ fn around_windows() {
     ad::check_grad!(single(&x, &w));
 }
 
-/// A sum that decides.
+/// A decision on a sum.
 #[differentiate]
 fn counted(x: &Array3<f64>, w: &Array4<f64>) -> f64 {
     let (inputs, height, width) = x.dim();

@@ -118,7 +118,7 @@ fn pieces(x: &Array1<f64>, turn: bool, n: usize) -> f64 {
 }
 
 #[test]
-fn pieces_of_arrays() {
+fn parts_of_arrays() {
     let x = vector(40);
     for (turn, n) in [(true, 3), (false, 0), (false, 7)] {
         let (value, expected) = pieces_value_and_grad(&x, turn, n);

@@ -95,7 +95,7 @@ fn parts(x: &[f64], k: usize) -> f64 {
 }
 
 #[test]
-fn written_as_they_are() {
+fn bodies_as_people_write_them() {
     ad::check_grad!(imports(0.4, 3));
     ad::check_grad!(imports_a_trait(0.4));
     assert_eq!((elsewhere::Longer::sqrt(&4.0), imports_a_trait(4.0)), (8.0, 8.0));
@@ -133,6 +133,6 @@ fn from_booleans(x: &[f64]) -> f64 {
 }
 
 #[test]
-fn a_boolean_is_a_number() {
+fn booleans_as_numbers() {
     ad::check_grad!(from_booleans(&[0.3, -0.4, 0.7]));
 }

@@ -70,13 +70,13 @@ pub(super) fn live(statements: Vec<Statement>, needed: impl IntoIterator<Item = 
 
 /// The number of bindings of one block from which on they are declared together. Each `let` opens a
 /// scope in the one before, and rustc walks scopes by recursion when it writes debug information.
-pub(super) const TOGETHER: usize = 64;
+pub(super) const LONG_BLOCK: usize = 64;
 
 /// Declarations of names that get their values later. They are tuple patterns: so there are few
 /// scopes, and no lint objects to a single name without a value. One pattern of all the names would
 /// have a type as long as the block.
 pub(super) fn declared(names: &[TokenStream]) -> TokenStream {
-    names.chunks(TOGETHER).map(|names| quote!(let (#(#names,)*);)).collect()
+    names.chunks(LONG_BLOCK).map(|names| quote!(let (#(#names,)*);)).collect()
 }
 
 enum Item {
@@ -171,7 +171,7 @@ impl<S: Spell> Writer<'_, S> {
             Item::If(_) => None,
         };
         let names: Vec<TokenStream> = block.iter().filter_map(bound).map(|s| self.spell.name(s.defines[0])).collect();
-        let long = names.len() >= TOGETHER;
+        let long = names.len() >= LONG_BLOCK;
         if long {
             code.push(declared(&names));
         }

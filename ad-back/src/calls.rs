@@ -1,8 +1,7 @@
-//! Functions that are called, as private functions beside the statements of a routine. A half of a
-//! derivative saves in a record (`ad_runtime::Calls`) the values that its caller and the other half
-//! read.
+//! Functions that are called, as private functions inside of a routine. A half of a derivative
+//! saves in a record (`ad_runtime::Calls`) the values that its caller and the other half read.
 //!
-//! This module must never decide what a half keeps, and never name a term.
+//! This module must never decide which values a half saves, and never name a term.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
@@ -47,8 +46,8 @@ impl RecordKind {
 }
 
 impl RecordAccess<'_> {
-    /// How a routine accesses records; `called` are the functions written beside it, if it calls
-    /// any.
+    /// How a routine accesses records; `called` are the functions that are written inside of it, if
+    /// it calls any.
     pub(super) fn of(called: Option<&TokenStream>) -> RecordAccess<'_> {
         called.map_or(RecordAccess::Alone, RecordAccess::Own)
     }
@@ -118,7 +117,9 @@ pub fn emit_called(
             items.extend(super::ruled::called(caller, callee, &name_of_callee(callee))?);
             continue;
         }
-        let Some(prepared) = functions.get_mut(*function as usize) else { return Err("a call of nothing".into()) };
+        let Some(prepared) = functions.get_mut(*function as usize) else {
+            return Err("a call of an unknown function".into());
+        };
         let program = &mut prepared.program;
         let mut graph = std::mem::take(&mut program.graph);
         let written = match called {

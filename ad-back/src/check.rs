@@ -1,6 +1,6 @@
 //! The hidden function that accompanies each differentiated function and that `check_grad!` calls.
-//! It lists the derivatives by name, the active parameters, and how values are passed to them.
-//! `ad_runtime::check` does the rest.
+//! It has the names of the derivatives, the active parameters, and the way in which values are
+//! passed to them. `ad_runtime::check` does the rest.
 //!
 //! The hidden function adds no warning, and compiles wherever the program compiles without it.
 
@@ -12,7 +12,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
 use self::destinations::CheckDestinations;
-use self::structures::{BoundLeaf, BoundPattern, Inside, bound_result, inside_of_type, twice, unbound, value_of};
+use self::structures::{BoundLeaf, BoundPattern, LeafPosition, bound_result, inside_of_type, twice, unbound, value_of};
 use super::driver::in_list;
 use super::signature::cloned_if_moved;
 use ad_ir::descriptor::{Descriptor, Further, Structure};
@@ -20,7 +20,7 @@ use ad_ir::ir::Elem;
 use ad_ir::program::{Container, DefinedType, Owner, Param, ParamTree, Passing, Program, Role, Tree};
 use ad_ir::rust_types::{Apart, Lists, made, owned_value, path_of, pattern_of, places, stack, tuple, zipped};
 
-/// How the user writes the type of a number or array among the parameters.
+/// The form in which the user writes the type of a number or array among the parameters.
 #[derive(Clone, Copy)]
 pub(super) struct Written(pub(super) Passing);
 
@@ -43,7 +43,7 @@ impl Written {
     }
 
     /// An owned value as an argument.
-    pub(super) fn lent(self, value: &TokenStream, run: &TokenStream) -> TokenStream {
+    pub(super) fn as_argument(self, value: &TokenStream, run: &TokenStream) -> TokenStream {
         let Passing { references, owner, is_static } = self.0;
         let value = if is_static { quote!((*#run::forever(#value))) } else { value.clone() };
         let value = match owner {
@@ -136,32 +136,32 @@ impl<'p> Names<'p> {
     }
 
     /// An argument of another call at the point of the check.
-    fn here(&self, declared: usize) -> TokenStream {
+    fn argument_here(&self, declared: usize) -> TokenStream {
         cloned_if_moved(self.program, &self.program.declared[declared], &self.arguments[declared])
     }
 
     /// The argument at another point.
-    fn moved(&self, declared: usize, at: &Ident) -> TokenStream {
+    fn argument_at(&self, declared: usize, at: &Ident) -> TokenStream {
         let parts = &self.program.declared[declared].parts;
         if parts.tree().leaves().into_iter().any(|&k| self.active(k).is_some()) {
-            self.moved_parts(parts, at)
+            self.parts_at(parts, at)
         } else {
-            self.here(declared)
+            self.argument_here(declared)
         }
     }
 
     /// The elements that a leaf contributes to a list.
-    fn elements(&self, leaf: usize, inside: Inside, all: TokenStream) -> TokenStream {
+    fn elements(&self, leaf: usize, inside: LeafPosition, all: TokenStream) -> TokenStream {
         elements(&self.program.krate, self.program.params[leaf].container, inside, all)
     }
 
-    fn moved_parts(&self, parts: &ParamTree, at: &Ident) -> TokenStream {
+    fn parts_at(&self, parts: &ParamTree, at: &Ident) -> TokenStream {
         let run = &self.run;
         match parts {
             ParamTree::Leaf(leaf) => match self.active(*leaf) {
                 Some(k) => {
                     let own = &self.owned[k];
-                    self.passing(*leaf).lent(&quote!(#at.moved(#k, &#own)), run)
+                    self.passing(*leaf).as_argument(&quote!(#at.moved(#k, &#own)), run)
                 }
                 None => self.passing(*leaf).cloned_if_moved(&self.place(*leaf)),
             },
@@ -174,12 +174,12 @@ impl<'p> Names<'p> {
                         }
                         None => self.place(*leaf),
                     };
-                    self.elements(*leaf, Inside::List, all)
+                    self.elements(*leaf, LeafPosition::List, all)
                 };
-                Written(*passing).lent(&zipped(of, &element.tree().map(&mut |leaf| vec(leaf))), run)
+                Written(*passing).as_argument(&zipped(of, &element.tree().map(&mut |leaf| vec(leaf))), run)
             }
             ParamTree::Defined { references, is_static, of, inner } => {
-                let leaf = |leaf: &usize, inside: Inside| {
+                let leaf = |leaf: &usize, inside: LeafPosition| {
                     let all = match self.active(*leaf) {
                         Some(k) => {
                             let own = &self.owned[k];
@@ -195,7 +195,7 @@ impl<'p> Names<'p> {
             // Only a list has such arrays.
             ParamTree::Ragged(..) => TokenStream::new(),
             ParamTree::Tuple { references, is_static, parts } => {
-                let parts: Vec<TokenStream> = parts.iter().map(|part| self.moved_parts(part, at)).collect();
+                let parts: Vec<TokenStream> = parts.iter().map(|part| self.parts_at(part, at)).collect();
                 referred((*references, *is_static), tuple(&parts), run)
             }
         }
@@ -203,7 +203,7 @@ impl<'p> Names<'p> {
 
     /// A pattern for each declared active parameter, with other leaves for those that are not
     /// active.
-    fn each(
+    fn active_patterns(
         &self,
         active: &mut impl FnMut(usize) -> TokenStream,
         other: &mut impl FnMut(usize) -> TokenStream,
@@ -219,7 +219,7 @@ impl<'p> Names<'p> {
     }
 
     /// The tangent of each declared active parameter.
-    fn along(&self, at: &Ident) -> Vec<TokenStream> {
+    fn tangents_at(&self, at: &Ident) -> Vec<TokenStream> {
         let params = &self.program.params;
         let one = |&k: &usize| {
             value_of(&self.program.declared[k].parts.tree(), &mut |&leaf, inside| {
@@ -231,7 +231,7 @@ impl<'p> Names<'p> {
                     None => self.copy(leaf),
                 };
                 match inside {
-                    Inside::Nothing => passed(params[leaf].container, &value),
+                    LeafPosition::Nothing => passed(params[leaf].container, &value),
                     inside => self.elements(leaf, inside, value),
                 }
             })
@@ -254,7 +254,7 @@ impl<'p> Names<'p> {
         let all: Vec<BoundPattern> =
             self.program.wrt.iter().map(|&k| self.bound(&self.program.declared[k].parts.tree())).collect();
         let patterns: Vec<TokenStream> = all.iter().map(|bound| bound.pattern.clone()).collect();
-        BoundPattern { pattern: of_several(&patterns), taken: all.into_iter().map(|bound| bound.taken).collect() }
+        BoundPattern { pattern: tuple_of(&patterns), taken: all.into_iter().map(|bound| bound.taken).collect() }
     }
 
     /// The leaves of the differentiated result with names of this beginning.
@@ -305,7 +305,7 @@ impl<'p> Names<'p> {
         value_of(&self.result, &mut |(name, container, real), inside| {
             let n = leaves.next().unwrap_or(0);
             let passed = |value: &TokenStream| match inside {
-                Inside::Nothing => passed(*container, value),
+                LeafPosition::Nothing => passed(*container, value),
                 inside => elements(&self.program.krate, *container, inside, value.clone()),
             };
             if !*real {
@@ -336,7 +336,7 @@ impl<'p> Names<'p> {
         let mut pattern = |k: usize| {
             pattern_of(&names(k), &mut |(name, _, real)| if *real { name.to_token_stream() } else { unbound() })
         };
-        let pattern = of_several(&self.each(&mut pattern, &mut |_| unbound()));
+        let pattern = tuple_of(&self.active_patterns(&mut pattern, &mut |_| unbound()));
         let entries = (0..self.parts.len()).map(|k| match names(k) {
             Tree::Leaf((name, ..)) => quote!(#run::leaf(&#name)),
             several => {
@@ -360,8 +360,8 @@ fn zero_of(program: &Program, elem: Elem) -> TokenStream {
 }
 
 /// The elements that a leaf contributes to a list.
-fn elements(krate: &TokenStream, container: Container, inside: Inside, all: TokenStream) -> TokenStream {
-    let arrays = inside == Inside::List && container == Container::NdArray;
+fn elements(krate: &TokenStream, container: Container, inside: LeafPosition, all: TokenStream) -> TokenStream {
+    let arrays = inside == LeafPosition::List && container == Container::NdArray;
     if arrays { quote!(#krate::runtime::elements(#all)) } else { all }
 }
 
@@ -378,7 +378,7 @@ pub(super) fn own(what: &str, k: usize) -> Ident {
 }
 
 /// A tuple of the parts; of one part, the part itself.
-pub(super) fn of_several(parts: &[TokenStream]) -> TokenStream {
+pub(super) fn tuple_of(parts: &[TokenStream]) -> TokenStream {
     if let [only] = parts { only.clone() } else { tuple(parts) }
 }
 
@@ -414,8 +414,8 @@ fn statements(program: &Program, derivatives: &[&Descriptor], how: &Ident) -> To
     });
     let (check, at) = (own("check", 0), own("at", 0));
     let all = 0..program.declared.len();
-    let here: Vec<TokenStream> = all.clone().map(|k| names.here(k)).collect();
-    let moved: Vec<TokenStream> = all.map(|k| names.moved(k, &at)).collect();
+    let here: Vec<TokenStream> = all.clone().map(|k| names.argument_here(k)).collect();
+    let moved: Vec<TokenStream> = all.map(|k| names.argument_at(k, &at)).collect();
     let BoundPattern { pattern: gradient, taken: gradient_taken } = names.gradient();
     let leaves = quote!(::std::vec::Vec::from([#(#run::leaf(&#parts)),*]));
     let (back, points_) = (own("back", 0), own("all", 0));
@@ -462,7 +462,7 @@ fn statements(program: &Program, derivatives: &[&Descriptor], how: &Ident) -> To
                 let call = names.present(quote!(#itself(#(#here),*)));
                 (quote!(let #whole_value = #call; #whole_taken), vec![cotangent.clone()])
             }
-            Further::Directions(_) => (quote!(), names.along(&at)),
+            Further::Directions(_) => (quote!(), names.tangents_at(&at)),
             Further::Destinations => (destinations.before.clone(), {
                 let own = program.workspace.then(|| quote!(&mut #krate::runtime::Workspace::new()));
                 destinations.arguments.iter().cloned().chain(own).collect()
@@ -472,17 +472,17 @@ fn statements(program: &Program, derivatives: &[&Descriptor], how: &Ident) -> To
             let of_one = |k: usize| program.examples.contains(&program.active[k]);
             let (shared, ours): (Vec<usize>, Vec<&Ident>) =
                 (0..owned.len()).filter(|&k| !of_one(k)).map(|k| (k, &parts[k])).unzip();
-            let mut structures = names
-                .each(&mut |k| if of_one(k) { TokenStream::new() } else { parts[k].to_token_stream() }, &mut |_| {
-                    unbound()
-                });
+            let mut structures = names.active_patterns(
+                &mut |k| if of_one(k) { TokenStream::new() } else { parts[k].to_token_stream() },
+                &mut |_| unbound(),
+            );
             structures.retain(|structure| !structure.is_empty());
-            let gradient = of_several(&structures);
+            let gradient = tuple_of(&structures);
             let arguments = program.declared.iter().enumerate().map(|(k, declared)| match declared.parts {
                 ParamTree::Leaf(leaf) if program.examples.contains(&leaf) => {
                     twice(&program.params[leaf], &names.copy(leaf), krate)
                 }
-                _ => names.here(k),
+                _ => names.argument_here(k),
             });
             return quote! {
                 #check.#by(&[#(#shared),*], || {

@@ -53,7 +53,7 @@ pub(super) struct Code {
 impl From<TokenStream> for Code {
     /// Code with at least one token. A caller that has nothing to write adds no code.
     fn from(tokens: TokenStream) -> Self {
-        debug_assert!(!tokens.is_empty(), "code of no tokens");
+        debug_assert!(!tokens.is_empty(), "code without tokens");
         Code { tokens, form: CodeForm::Written }
     }
 }

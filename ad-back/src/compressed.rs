@@ -6,7 +6,7 @@ use quote::{format_ident, quote};
 
 use super::calls::RecordAccess;
 use super::function;
-use super::signature::{Public, allowed_lints, cloned_if_moved, typed};
+use super::signature::{PublicFunction, allowed_lints, cloned_if_moved, typed};
 use ad_ir::descriptor::Alone;
 use ad_ir::ir::Graph;
 use ad_ir::program::{Compressed, Container, OutputTree, Program, Routine};
@@ -68,7 +68,8 @@ pub fn emit_compressed(
     };
     let attributes = quote!(#(#[doc = #docs])* #lints);
     let returns = quote!(-> (#value_ty, #krate::runtime::Csr<#elem>));
-    let mut written = Public { attributes, name, generics: None, params: typed(params), returns, body }.item(program);
+    let mut written =
+        PublicFunction { attributes, name, generics: None, params: typed(params), returns, body }.item(program);
     if let Some(Alone { suffix, what }) = alone {
         let second = format_ident!("{}_{suffix}", program.stem, span = program.name.span());
         let doc = format!("The {what} of {} with respect to `{columns}`.", program.link());
@@ -84,7 +85,8 @@ pub fn emit_compressed(
         };
         let returns = quote!(-> #krate::runtime::Csr<#elem>);
         written.extend(
-            Public { attributes, name: &second, generics: None, params: typed(params), returns, body }.item(program),
+            PublicFunction { attributes, name: &second, generics: None, params: typed(params), returns, body }
+                .item(program),
         );
     }
     Ok(written)

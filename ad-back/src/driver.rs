@@ -112,7 +112,7 @@ impl Driver<'_> {
                 let value = self.present(value);
                 quote!(#written #value)
             }
-            _ if !self.onto.is_empty() => self.left_onto(result, &mut left)?,
+            _ if !self.onto.is_empty() => self.left_in_callers_arrays(result, &mut left)?,
             _ => match self.style.records {
                 Some(kind) => self.recorded(result, &kind.records())?,
                 None => {

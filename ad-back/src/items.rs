@@ -8,7 +8,7 @@ use ad_ir::ir::{Elem, Graph, Lit, Node, Put, RealTy, Term};
 use ad_ir::prim::{Cmp, Prim, Reduce};
 
 /// The element type whose sums need more precision than it has.
-pub(super) const SINGLE: Elem = Elem::Real(RealTy::F32);
+pub(super) const SINGLE_PRECISION: Elem = Elem::Real(RealTy::F32);
 
 /// How the values of an item are combined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

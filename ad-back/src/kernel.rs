@@ -1,8 +1,8 @@
 //! Element expressions: an array term at an index, as a graph of scalar operations. The rules are
-//! those of BOT Fig. 10 read as functions from index to element: replicate drops an index,
-//! transpose permutes, gather substitutes, elementwise operations distribute, select is a lazy
-//! choice. Nodes are interned, so nothing is computed twice. This module never expands a stored
-//! term, and never recurses: chains of terms are as long as the program.
+//! those of BOT Fig. 10, as functions from index to element: replicate drops an index, transpose
+//! permutes, gather substitutes, elementwise operations distribute, select is a lazy choice. Nodes
+//! are interned, so nothing is computed twice. This module never expands a stored term, and never
+//! recurses: chains of terms are as long as the program.
 
 use std::collections::{HashMap, HashSet};
 
@@ -61,7 +61,7 @@ pub(super) struct Kernel<'a> {
     memo: HashMap<Key, Id>,
     indices: Lists<Id>,
     environments: Lists<(Var, Id)>,
-    /// Stored terms that this nest computes. Read at the loops' indices, they are no loads.
+    /// Stored terms that this nest computes. Reads of them at the loops' indices are not loads.
     members: HashSet<Term>,
     identity: Vec<Id>,
 }
@@ -330,17 +330,17 @@ impl<'a> Kernel<'a> {
                 let c = self.need(*cond, Vec::new(), &env, &mut missing);
                 let a = self.need(*then, ix.clone(), &env, &mut missing);
                 let b = self.need(*other, ix, &env, &mut missing);
-                done(missing)?;
+                all_built(missing)?;
                 Ok(self.choose(c, a, b))
             }
             Node::Gather { src, vars, index, .. } => {
                 let mut inner = env.clone();
                 inner.extend(vars.iter().copied().zip(ix.iter().copied()));
                 let mut at: Vec<Id> = index.iter().map(|&i| self.need(i, Vec::new(), &inner, &mut missing)).collect();
-                done(std::mem::take(&mut missing))?;
+                all_built(std::mem::take(&mut missing))?;
                 at.extend(&ix[vars.len()..]);
                 let id = self.need(*src, at, &env, &mut missing);
-                done(missing)?;
+                all_built(missing)?;
                 Ok(id)
             }
             Node::Prim(prim, args) => self.expand_prim(t, prim, args, ix, &env),
@@ -353,7 +353,7 @@ impl<'a> Kernel<'a> {
         let mut missing = Vec::new();
         if prim.is_elementwise() {
             let args: Vec<Id> = args.iter().map(|&c| self.need(c, ix.clone(), env, &mut missing)).collect();
-            done(missing)?;
+            all_built(missing)?;
             return Ok(match prim {
                 Prim::Select => self.choose(args[0], args[1], args[2]),
                 Prim::StopGradient | Prim::UnknownOrder | Prim::Checkpoint => args[0],
@@ -378,7 +378,7 @@ impl<'a> Kernel<'a> {
             Prim::Slice(steps) => {
                 let starts: Vec<Id> =
                     args[1..=rank].iter().map(|&c| self.need(c, Vec::new(), env, &mut missing)).collect();
-                done(std::mem::take(&mut missing))?;
+                all_built(std::mem::take(&mut missing))?;
                 (0..rank).map(|k| self.affine(starts[k], steps[k], ix[k])).collect()
             }
             Prim::Pad(steps) => return self.pad(args, steps, &ix, env),
@@ -388,7 +388,7 @@ impl<'a> Kernel<'a> {
             },
         };
         let id = self.need(args[0], at, env, &mut missing);
-        done(missing)?;
+        all_built(missing)?;
         Ok(id)
     }
 
@@ -409,12 +409,12 @@ impl<'a> Kernel<'a> {
         if is_broadcast(g, src) {
             let zero = self.usize(0);
             let id = self.need(src, vec![zero; g.rank(src)], env, &mut missing);
-            done(missing)?;
+            all_built(missing)?;
             return Ok(id);
         }
         let sizes: Vec<Id> = g.shape(t).iter().map(|&c| self.need(c, Vec::new(), env, &mut missing)).collect();
         let into: Vec<Id> = g.shape(src).iter().map(|&c| self.need(c, Vec::new(), env, &mut missing)).collect();
-        done(std::mem::take(&mut missing))?;
+        all_built(std::mem::take(&mut missing))?;
         let mut linear = self.usize(0);
         for (&i, &n) in ix.iter().zip(&sizes) {
             linear = self.arith(IntOp::Mul, linear, n);
@@ -430,7 +430,7 @@ impl<'a> Kernel<'a> {
             }
         }
         let id = self.need(src, at, env, &mut missing);
-        done(missing)?;
+        all_built(missing)?;
         Ok(id)
     }
 
@@ -440,7 +440,7 @@ impl<'a> Kernel<'a> {
         let mut missing = Vec::new();
         let starts: Vec<Id> = args[1..=rank].iter().map(|&c| self.need(c, Vec::new(), env, &mut missing)).collect();
         let lens: Vec<Id> = g.shape(args[0]).iter().map(|&c| self.need(c, Vec::new(), env, &mut missing)).collect();
-        done(std::mem::take(&mut missing))?;
+        all_built(std::mem::take(&mut missing))?;
         let mut inside = self.op(Op::Lit(Lit::Bool(true)));
         let mut at = Vec::with_capacity(rank);
         for k in 0..rank {
@@ -468,7 +468,7 @@ impl<'a> Kernel<'a> {
             at.push(i);
         }
         let value = self.need(args[0], at, env, &mut missing);
-        done(missing)?;
+        all_built(missing)?;
         let zero = self.zero(value);
         Ok(self.choose(inside, value, zero))
     }
@@ -517,6 +517,6 @@ pub(super) fn operands(op: &Op) -> Vec<Id> {
     }
 }
 
-fn done(missing: Vec<Key>) -> Result<(), Stop> {
+fn all_built(missing: Vec<Key>) -> Result<(), Stop> {
     if missing.is_empty() { Ok(()) } else { Err(Stop::Needs(missing)) }
 }

@@ -59,7 +59,7 @@ use calls::RecordAccess;
 use plan::{Plan, Work};
 use rust::Style;
 use schedule::CheckTerms;
-use signature::Public;
+use signature::PublicFunction;
 
 /// The data from which a routine is emitted: lowered terms and their plan.
 struct PlannedRoutine {
@@ -159,13 +159,15 @@ pub fn emit_versions(
             fn of_views_ #generics (#inner) #returns #where_clause { #body }
             of_views_ #turbofish (#given)
         };
-        return Ok(Public { attributes, name, generics: Some(public_generics), params, returns, body }.item(program));
+        return Ok(
+            PublicFunction { attributes, name, generics: Some(public_generics), params, returns, body }.item(program)
+        );
     }
     let mut params = signature::typed(declared);
     if routine.workspace {
         params.push((Ident::new("workspace_", Span::call_site()), quote!(&mut #krate::runtime::Workspace)));
     }
-    Ok(Public { attributes, name, generics: None, params, returns, body }.item(program))
+    Ok(PublicFunction { attributes, name, generics: None, params, returns, body }.item(program))
 }
 
 /// The part of a signature after the parameters.
@@ -241,7 +243,7 @@ pub fn emit_staged(
     let params = signature::typed(&first.declared);
     let attributes = quote!(#(#[doc = #docs])* #lints);
     let returns = returns(&both_ty);
-    Ok(Public { attributes, name, generics: None, params, returns, body }.item(program))
+    Ok(PublicFunction { attributes, name, generics: None, params, returns, body }.item(program))
 }
 
 /// The body of a function that returns a value and a closure, and the type of both.
@@ -263,7 +265,7 @@ fn staged_body(
     let Program { turbofish, captured, .. } = program;
     let args = first.declared.iter().map(|p| &p.name);
     let (first_name, second_name) = (&first.name, &second.name);
-    let Some((own, kept)) = second.declared.split_last() else { return Err("a closure of nothing".into()) };
+    let Some((own, kept)) = second.declared.split_last() else { return Err("a closure without a cotangent".into()) };
     let (own_name, own_ty, gradient) = (&own.name, &own.ty, &second.result_ty);
     let value_ty = &program.result_ty;
     let names: Vec<&Ident> = kept.iter().map(|p| &p.name).collect();

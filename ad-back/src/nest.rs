@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
-use super::items::{Fold, Item, SINGLE};
+use super::items::{Fold, Item, SINGLE_PRECISION};
 use super::kernel::Id;
 use super::rust::Expr;
 use ad_ir::ir::{Node, Put, Term};
@@ -38,7 +38,7 @@ pub(super) struct Inline {
     pub(super) value: Expr,
     /// The terms that the statements and the value mention.
     pub(super) named: Vec<Term>,
-    /// How often each function occurs in the code.
+    /// The number of times that each function occurs in the code.
     pub(super) functions: SortedMap<&'static str, usize>,
 }
 
@@ -97,7 +97,7 @@ impl Nest<'_, '_> {
                     // The sum is over one row, so it has the order of `kernel::sum`.
                     self.closing.push((acc, rest.clone()));
                     quote!(#rest)
-                } else if elem == SINGLE {
+                } else if elem == SINGLE_PRECISION {
                     self.wide.insert(*out);
                     self.push(start, 0, &quote!(let mut #rest: f64 = 0.0;));
                     let lanes = self.style.kernel("lanes");
@@ -107,7 +107,7 @@ impl Nest<'_, '_> {
                     let total = self.style.kernel("total");
                     quote!(#total(#acc, #rest))
                 }
-            } else if *fold == Fold::Sum && elem == SINGLE {
+            } else if *fold == Fold::Sum && elem == SINGLE_PRECISION {
                 self.wide.insert(*out);
                 let acc = self.names.fresh(&format!("{}_sum", self.driver[out]));
                 self.push(start, 0, &quote!(let mut #acc: f64 = 0.0;));
@@ -143,7 +143,8 @@ impl Nest<'_, '_> {
                 if again { self.accumulate(*fold, elem, &place, &Expr::atom(total)) } else { quote!(#place = #total;) };
             self.post[start].extend(post);
         }
-        let begun = if lanes { None } else { self.register_blocked() }.map_or_else(Vec::new, |first| self.begun(first));
+        let begun = if lanes { None } else { self.register_blocked() }
+            .map_or_else(Vec::new, |first| self.sums_started_in(first));
         self.summary.sums = returns.len();
         self.summary.lanes = lanes;
         self.summary.register_blocked = !lanes && self.register_blocked().is_some();

@@ -9,7 +9,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::items::{Fold, Item, SINGLE, items, members};
+use super::items::{Fold, Item, SINGLE_PRECISION, items, members};
 use super::kernel::{Id, Kernel, Op, operands};
 use super::plan::{LANES, Plan, Work};
 use super::store::Class;
@@ -119,7 +119,7 @@ impl Candidate<'_> {
                 Item::Store { value, out } if out.is_none_or(|t| self.is_row(t)) => stack.push(*value),
                 Item::Fold { out, fold: Fold::Sum, value, .. } => {
                     // A single accumulator of type `f32` would lose digits.
-                    let real = g.elem(*out).is_real() && g.elem(*out) != SINGLE;
+                    let real = g.elem(*out).is_real() && g.elem(*out) != SINGLE_PRECISION;
                     if g.rank(*out) > 0 || !real || plan.exact.contains(out) {
                         return None;
                     }

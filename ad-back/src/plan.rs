@@ -63,7 +63,7 @@ pub(super) struct Plan {
     pub(super) readers: HashMap<Term, Vec<usize>>,
     /// Sequences of statements that are done tile by tile, in order.
     pub(super) tiles: Vec<TiledStatements>,
-    /// How often a term is a child of a reachable term or a root.
+    /// The number of times that a term is a child of a reachable term or a root.
     pub(super) uses: HashMap<Term, u32>,
     /// Terms that decisions depend on. They are computed with exactly the operations of the
     /// function.

@@ -335,7 +335,7 @@ fn constant(c: &AssumedConst) -> TokenStream {
     quote_spanned!(span=> const _: () = ::core::assert!(<#ty>::to_bits(#path) == #bits);)
 }
 
-/// Bits in groups of four digits, as people write them.
+/// Bits in groups of four digits.
 fn bits(bits: u64, groups: u32) -> Literal {
     let digits: Vec<String> = (0..groups).rev().map(|k| format!("{:04x}", bits >> (16 * k) & 0xffff)).collect();
     format!("0x{}", digits.join("_")).parse().unwrap_or_else(|_| Literal::u64_unsuffixed(bits))

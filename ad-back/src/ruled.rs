@@ -1,6 +1,5 @@
-//! Calls of functions with rules of their own: a routine calls a function that stands beside its
-//! statements, which passes the arguments as a record to the bridge of the definition (see
-//! [`super::rules`]).
+//! Calls of functions with rules of their own: a routine calls a private function inside of it,
+//! which passes the arguments as a record to the bridge of the definition (see [`super::rules`]).
 //!
 //! This module must never know what a function computes.
 
@@ -12,7 +11,7 @@ use ad_ir::prim::structural::{Callee, Half};
 use ad_ir::program::Program;
 use ad_ir::rust_types::{elem_type, real_param};
 
-/// The parameters of the function, as tokens behind that of the records.
+/// The parameters of the function, as tokens, without the parameter for the records.
 struct Params<'a> {
     caller: &'a Program,
     tokens: TokenStream,
@@ -43,7 +42,7 @@ impl Params<'_> {
 /// # Errors
 /// If the caller has no such function.
 pub(super) fn called(caller: &Program, callee: &Callee, name: &Ident) -> Result<TokenStream, String> {
-    let function = caller.rules.get(callee.function as usize).ok_or("a call of nothing")?;
+    let function = caller.rules.get(callee.function as usize).ok_or("a call of an unknown function")?;
     let Program { krate, generics, where_clause, .. } = caller;
     let at = Literal::u128_unsuffixed(function.id);
     let real = elem_type(function.real, &real_param(caller));

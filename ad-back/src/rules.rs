@@ -1,7 +1,7 @@
-//! Functions with rules of their own. Beside the definition of such a function stands its *bridge*:
-//! it makes the arguments from a record, calls the function or its rule, and makes a record of the
-//! results. A routine that calls the function reaches the bridge by the number of the definition,
-//! from any module or crate.
+//! Functions with rules of their own. The expansion writes a *bridge* next to the definition of
+//! such a function. It makes the arguments from a record, calls the function or its rule, and makes
+//! a record of the results. A routine that calls the function reaches the bridge by the number of
+//! the definition, from any module or crate.
 //!
 //! A record of arguments has a word for each number or array of the parameters, and then the sizes
 //! of the arrays. A record of the function has a word for each number or array of the result, the
@@ -19,8 +19,8 @@ use ad_ir::rust_types::{
     Apart, Passed, argument_type, elem_type, made, owned_type, owned_value, real_param, tuple, type_of,
 };
 
-use super::check::structures::{BoundLeaf, BoundPattern, Inside, value_of};
-use super::check::{Written, of_several, own, passed, referred};
+use super::check::structures::{BoundLeaf, BoundPattern, LeafPosition, value_of};
+use super::check::{Written, own, passed, referred, tuple_of};
 
 /// A number or array in a record.
 #[derive(Clone)]
@@ -189,7 +189,7 @@ impl<'p> Bridge<'p> {
         let cotangent = value_of(&self.results, &mut |leaf, inside| {
             let name = own("cotangent", k.next().unwrap_or(0));
             match inside {
-                Inside::Nothing => passed(leaf.container, &quote!(#name)),
+                LeafPosition::Nothing => passed(leaf.container, &quote!(#name)),
                 _ => quote!(#name),
             }
         });
@@ -203,7 +203,7 @@ impl<'p> Bridge<'p> {
             BoundPattern::of(&tree.map(&mut |&k| named(k)), &Apart::of(program))
         };
         let all: Vec<BoundPattern> = program.wrt.iter().map(bound).collect();
-        let pattern = of_several(&all.iter().map(|bound| bound.pattern.clone()).collect::<Vec<_>>());
+        let pattern = tuple_of(&all.iter().map(|bound| bound.pattern.clone()).collect::<Vec<_>>());
         let taken = all.iter().map(|bound| &bound.taken);
         let mut checks = TokenStream::new();
         let words = self.params.iter().enumerate().map(|(k, leaf)| {
@@ -246,7 +246,7 @@ impl<'p> Bridge<'p> {
             value_of(&program.declared[k].parts.tree(), &mut |&k, inside| {
                 let name = own("tangent", k);
                 match inside {
-                    Inside::Nothing => passed(program.params[k].container, &quote!(#name)),
+                    LeafPosition::Nothing => passed(program.params[k].container, &quote!(#name)),
                     _ => quote!(#name),
                 }
             })
@@ -333,7 +333,7 @@ impl<'p> Bridge<'p> {
     }
 
     fn gradient_type(&self) -> TokenStream {
-        of_several(&self.types_of_params(Passed::Owned, |program, p| {
+        tuple_of(&self.types_of_params(Passed::Owned, |program, p| {
             owned_type(program, p.container, p.elem, usize::from(p.rank), &p.lens)
         }))
     }
@@ -448,7 +448,7 @@ fn argument(parts: &ParamTree, params: &[Param], run: &TokenStream) -> TokenStre
     match parts {
         ParamTree::Leaf(k) => {
             let name = own("leaf", *k);
-            Written(params[*k].passing).lent(&quote!(#name), run)
+            Written(params[*k].passing).as_argument(&quote!(#name), run)
         }
         ParamTree::Tuple { references, is_static, parts } => {
             let parts: Vec<TokenStream> = parts.iter().map(|part| argument(part, params, run)).collect();

@@ -259,8 +259,8 @@ impl Style {
                 let (a, b) = (first, args[1].at(prec::COMPARE + 1));
                 Expr::new(quote!(#a #op #b), prec::COMPARE, size)
             }
-            // Terms are total, so an operation that can overflow saturates. A check of its own
-            // panics if the user's function reaches the overflow.
+            // Terms are total, so an operation that can overflow saturates. A separate check panics
+            // if the user's function reaches the overflow.
             Prim::Int(op) => match op {
                 IntOp::Add => method("saturating_add", args),
                 IntOp::Sub => method("saturating_sub", args),
@@ -276,7 +276,7 @@ impl Style {
                 IntOp::BitAnd => bits(quote!(&)),
                 IntOp::BitOr => bits(quote!(|)),
                 IntOp::BitXor => bits(quote!(^)),
-                IntOp::Shl | IntOp::Shr if second.is_some_and(|n| places(from).contains(&n)) => {
+                IntOp::Shl | IntOp::Shr if second.is_some_and(|n| shift_range(from).contains(&n)) => {
                     bits(if *op == IntOp::Shl { quote!(<<) } else { quote!(>>) })
                 }
                 IntOp::Shl => function("shifted_left", args),
@@ -286,7 +286,7 @@ impl Style {
             Prim::IntNeg => match from {
                 Elem::Int(IntTy::Isize | IntTy::I32 | IntTy::I64) => method("saturating_neg", args),
                 Elem::Int(ty) => self.lit(Lit::Int(ty, 0)),
-                _ => return Err("negation of what is no integer".into()),
+                _ => return Err("negation of a term that is not an integer".into()),
             },
             Prim::TotalOrder => function("order", args),
             Prim::Finished => function("finished", args),
@@ -299,7 +299,7 @@ impl Style {
             Prim::Cast(to) => self.cast(from, *to, args[0]),
             Prim::StopGradient | Prim::UnknownOrder | Prim::Checkpoint => args[0].clone(),
             Prim::Fused => method("mul_add", args),
-            _ => return Err(format!("{} is no scalar operation", prim.name())),
+            _ => return Err(format!("{} is not a scalar operation", prim.name())),
         })
     }
 
@@ -351,7 +351,7 @@ impl Style {
 }
 
 /// The amounts by which an integer can be shifted.
-fn places(elem: Elem) -> std::ops::Range<i128> {
+fn shift_range(elem: Elem) -> std::ops::Range<i128> {
     match elem {
         Elem::Int(ty) => 0..ty.bits().into(),
         _ => 0..0,

@@ -24,14 +24,14 @@ use ad_middle::passes::lowering::im2col::windows_of;
 use ad_middle::passes::lowering::opened::{LeafRole, Loop, LoopScopes, Loops, Rows, chain_of_updates};
 use group::group;
 use guards::{GuardSets, guards};
-use order::{InPlace, list_schedule, places, places_of_caller};
+use order::{InPlace, in_place_updates, in_place_updates_of_caller, list_schedule};
 pub(super) use statements::CheckTerms;
 use statements::{ScheduledStatement, Shared, Target, reads};
 
 /// Makes the plan for these results and checks. `onto`: the inputs to which the routine adds, each
-/// with the result that is left there. A carried array cannot be updated in place if a nest reads
-/// elements of an earlier and of a later state. Then the plan is made again, with the elements of
-/// earlier states stored: they take less memory than a copy of the array.
+/// with the result that replaces it. A carried array cannot be updated in place if a nest reads
+/// elements of an earlier and of a later state. Then the plan is made again, and the elements of
+/// earlier states are stored: they take less memory than a copy of the array.
 pub(super) fn plan(
     g: &Graph,
     loops: &Loops,
@@ -48,8 +48,8 @@ pub(super) fn plan(
     Ok(if copied_then.len() < copied.len() { second } else { first })
 }
 
-/// The terms that read a part with fewer axes of a carried array. A loop updates the array, but
-/// copies it in each iteration.
+/// The terms that read a part of a carried array, with fewer axes than the array, if a loop updates
+/// the array but copies it in each iteration.
 fn early_reads(g: &Graph, plan: &Plan, copied: &SortedSet<Term>) -> SortedSet<Term> {
     let mut found = SortedSet::new();
     if copied.is_empty() {
@@ -212,8 +212,8 @@ fn planned(
         let own: Vec<usize> = (0..statements.len()).filter(|&s| statements[s].scope == scope).collect();
         let all = Shared { g, statements: &statements, of_term: &of_term, checks, sets: &sets };
         let mut chosen = match scope {
-            0 => places_of_caller(&all, &own, &plan, onto),
-            _ => places(&all, &own, &plan, scope - 1),
+            0 => in_place_updates_of_caller(&all, &own, &plan, onto),
+            _ => in_place_updates(&all, &own, &plan, scope - 1),
         };
         let ordered = |chosen: &[InPlace]| {
             let before: Vec<(usize, usize)> = chosen.iter().flat_map(|c| c.before.iter().copied()).collect();

@@ -115,8 +115,8 @@ impl SeveralShapes {
         }
     }
 
-    /// The body of a derivative that returns a value and a closure: that of the first or of the
-    /// second version.
+    /// The body of a derivative that returns a value and a closure, of the first or of the second
+    /// version.
     pub(super) fn either(
         &self,
         program: &Program,
@@ -127,7 +127,7 @@ impl SeveralShapes {
         let own = Ident::new("of_one_shape_", Span::call_site());
         let first = staged_item(program, &own, staged, first);
         let (turbofish, krate, arguments) = (&program.turbofish, &program.krate, names_of(&staged.first));
-        let Some(cotangent) = staged.second.declared.last() else { return Err("a closure of nothing".into()) };
+        let Some(cotangent) = staged.second.declared.last() else { return Err("a closure without a cotangent".into()) };
         let (given, ty) = (&cotangent.name, &cotangent.ty);
         let [value, back] = ["value_", "back_"].map(|name| Ident::new(name, Span::mixed_site()));
         let both = quote!((#value, move |#given: #ty| match &#back {

@@ -85,7 +85,7 @@ pub(super) fn cloned_if_moved(program: &Program, declared: &Declared, argument: 
 }
 
 /// A function of a program that others may call.
-pub(super) struct Public<'p> {
+pub(super) struct PublicFunction<'p> {
     /// Its attributes and documentation.
     pub attributes: TokenStream,
     pub name: &'p Ident,
@@ -98,11 +98,11 @@ pub(super) struct Public<'p> {
     pub body: TokenStream,
 }
 
-impl Public<'_> {
+impl PublicFunction<'_> {
     /// The function as an item. A method is an `impl` block with it: its body is that of a function
     /// inside, for which the receiver is an ordinary parameter.
     pub(super) fn item(self, program: &Program) -> TokenStream {
-        let Public { attributes, name, generics, params, returns, body } = self;
+        let PublicFunction { attributes, name, generics, params, returns, body } = self;
         let Program { vis, cfgs, where_clause, .. } = program;
         let generics = generics.as_ref().unwrap_or(&program.generics);
         let declared = params.iter().map(|(name, ty)| quote!(#name: #ty));
@@ -190,7 +190,7 @@ pub fn emit_second(program: &Program, whole: &Routine, suffix: &str, what: &str)
         None => (gradient, quote!(#inner(#(#args),*).1)),
     };
     let returns = quote!(-> #gradient);
-    Public { attributes, name: &grad, generics: Some(generics), params, returns, body }.item(program)
+    PublicFunction { attributes, name: &grad, generics: Some(generics), params, returns, body }.item(program)
 }
 
 /// Generic and other parameters as a caller sees them: an array of examples has any type that

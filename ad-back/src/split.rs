@@ -1,7 +1,7 @@
 //! Index set splitting. A nest that adds blocks (transposes of slices) tests at each element which
 //! blocks contain it. Each block contains all elements but a few at the ends. So the interior runs
 //! without a test, over shifted rows, and the ends are a second loop. The values do not change. The
-//! second loop pays only where blocks leave a few elements out ([`NEAR`]).
+//! second loop pays only where blocks leave a few elements out ([`MAX_OMITTED`]).
 
 use ad_ir::sorted::SortedMap;
 use std::collections::{HashMap, HashSet};
@@ -14,7 +14,7 @@ use ad_ir::ir::{Graph, Lit, Node, Put, Term, TermTable};
 use ad_ir::prim::{Binary, Cmp, IntOp, Prim, Unary};
 
 /// The maximum number of elements that a block may leave out at both ends together.
-const NEAR: i128 = 16;
+const MAX_OMITTED: i128 = 16;
 
 /// Whether `t` is a sum of blocks along the last axis, all of them nearly as long as it.
 pub(super) fn is_stencil(g: &Graph, known: &InRange<'_>, class: &TermTable<Class>, t: Term) -> bool {
@@ -28,8 +28,8 @@ pub(super) fn is_stencil(g: &Graph, known: &InRange<'_>, class: &TermTable<Class
         steps.iter().all(|&s| s == 1)
             && outer_block == outer
             && outer_starts.iter().all(|&s| g.int_value(s) == Some(0))
-            && g.int_value(*start).is_some_and(|s| (0..=NEAR).contains(&s))
-            && known.near(len, size, NEAR)
+            && g.int_value(*start).is_some_and(|s| (0..=MAX_OMITTED).contains(&s))
+            && known.near(len, size, MAX_OMITTED)
     })
 }
 
@@ -37,7 +37,7 @@ pub(super) fn is_stencil(g: &Graph, known: &InRange<'_>, class: &TermTable<Class
 /// few elements at the end.
 pub(super) fn is_within(known: &InRange<'_>, inner: &[Term], outer: &[Term]) -> bool {
     let (Some((&len, a)), Some((&size, b))) = (inner.split_last(), outer.split_last()) else { return false };
-    a == b && known.fits(None, Some(len), size) && known.near(len, size, NEAR)
+    a == b && known.fits(None, Some(len), size) && known.near(len, size, MAX_OMITTED)
 }
 
 /// The iterations of the innermost loop in which every test of its index has one known value. They
@@ -55,7 +55,7 @@ impl Interior<'_> {
     pub(super) fn is_nearly_all(&self, known: &InRange<'_>) -> bool {
         let Some(&size) = self.kernel.loops.last() else { return false };
         self.highs.iter().all(|(high, offset)| match high {
-            Op::Scalar(t) => known.near(*t, size, NEAR + offset),
+            Op::Scalar(t) => known.near(*t, size, MAX_OMITTED + offset),
             _ => false,
         })
     }
@@ -336,10 +336,12 @@ fn decide(
         loop {
             match &k.node(id).op {
                 Op::Var(_) if is_var(id) => return Some(less),
-                Op::Prim(Prim::Int(IntOp::Sub), args) if less >= 0 => less += int(args[1]).filter(|n| *n <= NEAR)?,
+                Op::Prim(Prim::Int(IntOp::Sub), args) if less >= 0 => {
+                    less += int(args[1]).filter(|n| *n <= MAX_OMITTED)?
+                }
                 Op::Prim(Prim::Int(IntOp::Add), args) if less <= 0 => {
                     let more = if int(args[0]).is_some() { [args[1], args[0]] } else { [args[0], args[1]] };
-                    less -= int(more[1]).filter(|n| *n <= NEAR)?;
+                    less -= int(more[1]).filter(|n| *n <= MAX_OMITTED)?;
                     id = more[0];
                     continue;
                 }
@@ -354,10 +356,10 @@ fn decide(
         (None, Some(less)) => (op.swapped(), less, a),
         _ => return None,
     };
-    if !(-NEAR..=NEAR).contains(&index) {
+    if !(-MAX_OMITTED..=MAX_OMITTED).contains(&index) {
         return None;
     }
-    let literal = int(bound).filter(|n| (0..=NEAR).contains(n));
+    let literal = int(bound).filter(|n| (0..=MAX_OMITTED).contains(n));
     let (value, first) = match (op, literal) {
         (Cmp::Ge, Some(n)) => (true, n),
         (Cmp::Gt, Some(n)) => (true, n + 1),

@@ -27,17 +27,18 @@ pub(super) enum Class {
 }
 
 /// The cost of one element above which a term that several loops read is stored.
-const TWICE: u32 = 8;
+const MAX_COST_OF_SHARED: u32 = 8;
 /// The total cost up to which a loop may recompute an element at several different indices: in
 /// registers that is cheaper than a pass over memory.
-const SHIFTED: u32 = 16;
-/// The cost above which a value is stored if it is gathered, or read under fewer indices than its
+const MAX_COST_OF_SHIFTED: u32 = 16;
+/// The cost from which on a value is stored if it is gathered, or read under fewer indices than its
 /// reader has.
-const REUSED: u32 = 4;
+const MIN_COST_OF_REUSED: u32 = 4;
 const EXPENSIVE: u32 = ad_ir::prim::scalar::EXPENSIVE;
-const MOST: u32 = 1 << 20;
+/// Costs are counted up to this limit.
+const COST_LIMIT: u32 = 1 << 20;
 /// The cost above which no value is recomputed, not even if a random policy asks for it.
-const ENDLESS: u32 = 256;
+const MAX_RECOMPUTED_COST: u32 = 256;
 
 /// Whether `t` compares an index along one axis with a bound. A loop over this axis ends at the
 /// bound, if it sees the comparison. So the comparison is not stored.
@@ -158,33 +159,37 @@ pub(super) fn classify(g: &Graph, reach: &[Term], roots: &[Term], around: Progra
 
 /// Whether a term of this cost is stored for these readers.
 fn worth_storing(t: Term, r: Readers, work: u32) -> bool {
-    let (shifted, twice, reused) =
-        (r.contexts.saturating_mul(work) > SHIFTED, r.roots && work > TWICE, r.reused && work >= REUSED);
+    let (shifted, twice, reused) = (
+        r.contexts.saturating_mul(work) > MAX_COST_OF_SHIFTED,
+        r.roots && work > MAX_COST_OF_SHARED,
+        r.reused && work >= MIN_COST_OF_REUSED,
+    );
     let why = || {
         let mut readers = Vec::new();
         if r.contexts > 0 {
             readers.push(format!(
-                "at {} more indices, {} {SHIFTED}",
+                "at {} more indices, {} {MAX_COST_OF_SHIFTED}",
                 r.contexts,
                 if shifted { "in all >" } else { "in all <=" }
             ));
         }
         if r.roots {
-            readers.push(format!("by several loops, {} {TWICE}", if twice { ">" } else { "<=" }));
+            readers.push(format!("by several loops, {} {MAX_COST_OF_SHARED}", if twice { ">" } else { "<=" }));
         }
         if r.reused {
-            readers.push(format!("in each step of a loop, {} {REUSED}", if reused { ">=" } else { "<" }));
+            readers.push(format!("in each step of a loop, {} {MIN_COST_OF_REUSED}", if reused { ">=" } else { "<" }));
         }
         // A term that costs nothing, or that one loop reads once, is not stored. The dump does not
         // mention it.
         if readers.is_empty() || work == 0 {
             return String::new();
         }
-        let work = if work >= MOST { "more operations than are counted".into() } else { format!("{work} operations") };
+        let work =
+            if work >= COST_LIMIT { "more operations than are counted".into() } else { format!("{work} operations") };
         format!("({work} an element; read {})", readers.join("; "))
     };
     let by_cost = shifted || twice || reused;
-    r.forced || choose_if(!by_cost || work < ENDLESS, Kind::Store, (t.index(), 0), by_cost, why)
+    r.forced || choose_if(!by_cost || work < MAX_RECOMPUTED_COST, Kind::Store, (t.index(), 0), by_cost, why)
 }
 
 fn round(
@@ -209,7 +214,7 @@ fn round(
         } else if let Some(own) = own_cost(g, t) {
             let mut total = own;
             g.node(t).for_each_child(|c| total = total.saturating_add(passed_on[c]));
-            let total = total.min(MOST);
+            let total = total.min(COST_LIMIT);
             cost[t] = total;
             let stored = g.free(t).is_empty()
                 && known.is_some_and(|r| (r[t].forced || !bounds_an_index(g, t)) && worth_storing(t, r[t], total));
@@ -231,8 +236,8 @@ fn round(
         if storable && (r.forced || !bounds_an_index(g, t)) && worth_storing(t, r, work) {
             class[t] = Class::Buffer;
         }
-        // A view has no reader, and reads nothing, if what is made of it reads the array behind it:
-        // windows that are read in place, the part of an array that a product reads.
+        // If the term that uses a view reads the array under it (windows that are read in place,
+        // the part of an array that a product reads), the view has no reader and reads nothing.
         let unread = class[t] == Class::View && r.context.is_none() && !r.forced;
         if !not_stored.contains(&t) && !unread {
             visit(g, t, class[t], r, (around, &cost), &mut contexts, &mut readers);
@@ -341,7 +346,7 @@ fn visit(
         to.root = root;
         to.forced |= force;
     };
-    let expensive = |c: Term| cost[c] >= REUSED;
+    let expensive = |c: Term| cost[c] >= MIN_COST_OF_REUSED;
     if let Some(w) = windows.get(&t) {
         w.operands.iter().for_each(|o| read(o.array, contexts.path(context, t), true));
         if let Some(added) = w.added {

@@ -74,7 +74,7 @@ struct Run {
     after: Vec<usize>,
 }
 
-struct Former<'a> {
+struct TileFinder<'a> {
     g: &'a Graph,
     plan: &'a Plan,
     hints: &'a HashMap<Term, String>,
@@ -112,7 +112,7 @@ pub(super) fn form(g: &Graph, plan: &mut Plan, hints: &HashMap<Term, String>, ch
     }
     let known = InRange::new(g);
     checked.iter().for_each(|&ok| known.checked(ok));
-    let former = Former { g, plan, hints, reads, known, forms: RefCell::default() };
+    let former = TileFinder { g, plan, hints, reads, known, forms: RefCell::default() };
     let mut order: Vec<usize> = (0..count).collect();
     let mut tiles: Vec<TiledStatements> = Vec::new();
     let mut from = 0;
@@ -156,7 +156,7 @@ pub(super) fn form(g: &Graph, plan: &mut Plan, hints: &HashMap<Term, String>, ch
     plan.tiles = tiles;
 }
 
-impl Former<'_> {
+impl TileFinder<'_> {
     /// The sequence that begins with the first of these statements, if tiling it pays. If several
     /// axes are possible for the items, the one that saves most is taken, and among equals the
     /// first.
@@ -323,7 +323,7 @@ impl Former<'_> {
             let waits = self.reads[s].iter().any(|t| run.late.contains(t));
             if waits
                 && !banned.contains(&s)
-                && let Some((sum, scatter)) = self.added_where_it_goes(&run, s)
+                && let Some((sum, scatter)) = self.fusible_sum(&run, s)
             {
                 run.fused_scatters.insert(sum, scatter);
                 run.late.insert(scatter);
@@ -363,7 +363,7 @@ impl Former<'_> {
             Work::Nest { domain, items } => {
                 let Some(form) = self.form_of(s, (run.n, run.axis), (domain, items)) else { return false };
                 let made = form.inner.iter().all(|t| run.rows.contains(t));
-                if !made || !form.leading.iter().all(|&t| self.are_there(run, (t, None), domain)) {
+                if !made || !form.leading.iter().all(|&t| self.has_row_for_each_item(run, (t, None), domain)) {
                     return false;
                 }
                 run.rows.extend(form.rows);
@@ -381,7 +381,7 @@ impl Former<'_> {
                 let Some((_, p)) = by_items(g, self.plan, *t, Some(run.n)) else { return false };
                 // An array of the sequence with more than one scalar for each item has another
                 // layout, and is not known before the sequence ends.
-                if !self.are_there(run, (p.matrix.array, p.matrix.start), &p.row)
+                if !self.has_row_for_each_item(run, (p.matrix.array, p.matrix.start), &p.row)
                     || run.rows.contains(&p.matrix.array)
                     || (!p.summed && run.rows.contains(&p.vector.array))
                 {
@@ -425,7 +425,7 @@ impl Former<'_> {
     /// Whether the array is proved to have a row for each item, the first one at `start`. The proof
     /// may assume that the sequence has items and that these sizes are not 0. A missing row must
     /// not be invented.
-    fn are_there(&self, run: &Run, (t, start): (Term, Option<Term>), sizes: &[Term]) -> bool {
+    fn has_row_for_each_item(&self, run: &Run, (t, start): (Term, Option<Term>), sizes: &[Term]) -> bool {
         let mark = self.known.enter(&run.guard);
         let some = self.known.enter_nonempty(&[std::slice::from_ref(&run.n), sizes].concat());
         let there = self.known.fits(start, Some(run.n), self.g.shape(t)[0]);
@@ -448,7 +448,7 @@ impl Former<'_> {
         let natural = |b: &Term| run.axis == ItemAxis::First || !run.rows.contains(b) || g.rank(*b) == 1;
         let Some(made) = scattered(g, plan, self.hints, run.n, &[t]) else { return false };
         let sizes = made.kernel.loops.clone();
-        if !made.leading.iter().all(|&t| self.are_there(run, (t, None), &sizes)) {
+        if !made.leading.iter().all(|&t| self.has_row_for_each_item(run, (t, None), &sizes)) {
             return false;
         }
         let read = buffers(&made.kernel);
@@ -469,7 +469,7 @@ impl Former<'_> {
     /// For a statement that scatters a sum over the items, if nothing else reads the sum and no
     /// decision depends on it: the sum, and the scatter. Only the innermost loops accumulate such a
     /// sum in registers, so the items have to be the last axis.
-    fn added_where_it_goes(&self, run: &Run, s: usize) -> Option<(Term, Term)> {
+    fn fusible_sum(&self, run: &Run, s: usize) -> Option<(Term, Term)> {
         if run.axis == ItemAxis::First {
             return None;
         }

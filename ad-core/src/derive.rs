@@ -190,36 +190,36 @@ fn implementation(definition: &Definition, number: &Number) -> TokenStream {
         let number = spanned(number.clone(), span);
         quote_spanned!(span=> <#ty as ::ad::runtime::Leaves<#number>>::#function)
     };
-    let count = of_one(definition, |fields| {
+    let count = match_on_variants(definition, |fields| {
         let counts = fields.iter().filter(|(f, _)| !f.constant).map(|(f, s)| {
             let count = call(f, "count_leaves");
             quote!(#count(#s))
         });
         quote!(0 #(+ #counts)*)
     });
-    let write = of_one(definition, |fields| {
+    let write = match_on_variants(definition, |fields| {
         let writes = fields.iter().filter(|(f, _)| !f.constant).map(|(f, s)| {
             let write = call(f, "write_leaves");
             quote!(#write(#s, flat);)
         });
         quote!(#(#writes)*)
     });
-    let read = made(definition, |field, s| {
+    let read = rebuilt(definition, |field, s| {
         let read = call(field, "read_leaves");
         quote!(#read(#s, flat))
     });
-    let zeros = made(definition, |field, s| {
+    let zeros = rebuilt(definition, |field, s| {
         let zeros = call(field, "zero_leaves");
         quote!(#zeros(#s))
     });
-    let scaled = of_two(definition, |fields| {
+    let scaled = match_on_both(definition, |fields| {
         let sums = fields.iter().map(|(f, s, x)| {
             let add_scaled = call(f, "add_leaves");
             quote!(#add_scaled(#s, a, #x);)
         });
         quote!(#(#sums)*)
     });
-    let inner = of_two(definition, |fields| {
+    let inner = match_on_both(definition, |fields| {
         let products = fields.iter().map(|(f, s, x)| {
             let inner = call(f, "dot_leaves");
             quote!(#inner(#s, #x))
@@ -335,7 +335,7 @@ fn names(variant: &Variant, prefix: &str) -> Vec<Ident> {
 }
 
 /// A `match` over the variants of `self`.
-fn of_one(definition: &Definition, body: impl Fn(&[(&Field, Ident)]) -> TokenStream) -> TokenStream {
+fn match_on_variants(definition: &Definition, body: impl Fn(&[(&Field, Ident)]) -> TokenStream) -> TokenStream {
     let arms = definition.variants.iter().map(|variant| {
         let names = names(variant, "s");
         let (pattern, _) = pattern(variant, &names);
@@ -346,7 +346,7 @@ fn of_one(definition: &Definition, body: impl Fn(&[(&Field, Ident)]) -> TokenStr
 }
 
 /// A value of the same variant as `self`, in which constants are copied.
-fn made(definition: &Definition, part: impl Fn(&Field, &Ident) -> TokenStream) -> TokenStream {
+fn rebuilt(definition: &Definition, part: impl Fn(&Field, &Ident) -> TokenStream) -> TokenStream {
     let arms = definition.variants.iter().map(|variant| {
         let names = names(variant, "s");
         let (pattern, path) = pattern(variant, &names);
@@ -361,7 +361,7 @@ fn made(definition: &Definition, part: impl Fn(&Field, &Ident) -> TokenStream) -
 
 /// A `match` over the variants of `self` and `x`, which must be the same variant. It binds the
 /// fields that are not constant.
-fn of_two(definition: &Definition, body: impl Fn(&[(&Field, &Ident, &Ident)]) -> TokenStream) -> TokenStream {
+fn match_on_both(definition: &Definition, body: impl Fn(&[(&Field, &Ident, &Ident)]) -> TokenStream) -> TokenStream {
     let arms = definition.variants.iter().map(|variant| {
         let (own, others) = (names(variant, "s"), names(variant, "x"));
         let ((of_self, _), (of_x, _)) = (pattern(variant, &own), pattern(variant, &others));

@@ -46,7 +46,7 @@ pub(crate) fn rules(of: &Unread) -> TokenStream {
     tokens
 }
 
-/// What is written into a derivative.
+/// The parts that are written into a derivative.
 struct Body {
     /// Parameters after those of the function.
     further: Vec<(Ident, TokenStream)>,

@@ -139,7 +139,7 @@ pub(crate) fn written_of(
             derivatives(annotated, folder).map(|tokens| (tokens, constants))
         })
     });
-    // What the mode does not take is a mistake of the user's.
+    // A construct that the mode does not support is the user's mistake.
     let outcome = outcome.map(|read| match read {
         Ok(Err(NotWritten::Refused(diags))) => {
             Err(front::Failure { diags, stubs: catch_unwind(AssertUnwindSafe(&stubs)).unwrap_or_default() })
@@ -209,7 +209,7 @@ fn without_body(item: TokenStream) -> TokenStream {
     allowed.into_iter().chain(tokens).collect()
 }
 
-/// The annotated function with the items that are written beside it.
+/// The annotated function with the items that are written next to it.
 pub(crate) fn beside(item: &TokenStream, written: &TokenStream) -> TokenStream {
     quote! {
         #[allow(dead_code, reason = "a function may be used through its derivatives only")]
@@ -277,7 +277,7 @@ fn derivatives(annotated: Annotated, folder: Option<&Path>) -> Result<TokenStrea
 
 /// Why a function has no derivatives.
 enum NotWritten {
-    /// The mode does not take the function.
+    /// The mode does not support the function.
     Refused(Diags),
     /// A stage fails.
     Internal(String),
@@ -289,7 +289,7 @@ impl From<String> for NotWritten {
     }
 }
 
-/// The error if the mode does not take the function.
+/// The error if the mode does not support the function.
 fn refused_by_mode(prepared: &Prepared) -> Option<Diags> {
     let (loc, why) = prepared.refused?;
     let program = &prepared.program;

@@ -210,7 +210,7 @@ pub fn derive(item: &TokenStream, place: &str) -> (TokenStream, Vec<Diagnostic>)
     }
     let (mut tokens, errors) = derive::implementation_for(item);
     if errors.is_empty() {
-        tokens.extend(of_type(item, place));
+        tokens.extend(type_definition(item, place));
     }
     (tokens, errors)
 }
@@ -219,7 +219,7 @@ pub fn derive(item: &TokenStream, place: &str) -> (TokenStream, Vec<Diagnostic>)
 /// take a value apart and put one together. `place` is a number that is different for each derive
 /// of a program.
 #[must_use]
-fn of_type(item: &TokenStream, place: &str) -> TokenStream {
+fn type_definition(item: &TokenStream, place: &str) -> TokenStream {
     let Ok(read) = syn::parse2::<Item>(item.clone()) else { return TokenStream::new() };
     let open = guarded(|| front::requests_of_type(&read)).unwrap_or_default();
     let (id, attr) = (number(place, item), TokenStream::new());
@@ -513,7 +513,7 @@ fn identity(function: &ItemFn, id: DefId, needs: &OuterDefinitions, krate: &Toke
     let value = front::value(function, &function.sig.ident.to_token_stream(), krate)?;
     let at = Literal::u128_unsuffixed(id);
     let inner = needs.conditions(krate).map(|(_, condition)| condition);
-    let place = place();
+    let place = definition_type();
     Some(quote! {
         const _: () = {
             #place
@@ -527,7 +527,7 @@ fn identity(function: &ItemFn, id: DefId, needs: &OuterDefinitions, krate: &Toke
 }
 
 /// A type of the crate that has a definition.
-fn place() -> TokenStream {
+fn definition_type() -> TokenStream {
     quote! {
         #[doc(hidden)]
         #[allow(dead_code, reason = "it is only a name for this place")]
@@ -572,7 +572,7 @@ fn constants(id: DefId, all: &[Constant], krate: &TokenStream, attrs: &[Attribut
     if given.is_empty() {
         return TokenStream::new();
     }
-    let place = place();
+    let place = definition_type();
     quote! {
         #(#cfgs)*
         const _: () = {

@@ -53,7 +53,7 @@ fn cases() -> Vec<PathBuf> {
 /// Collects the attribute's arguments and the item after it, for every occurrence of the attribute.
 fn annotated(name: &str, tokens: TokenStream, out: &mut Vec<(TokenStream, TokenStream)>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-    // What is in a marked block or module belongs to it.
+    // The items in a marked block or module belong to it.
     let mut whole = 0;
     for (k, token) in tokens.iter().enumerate() {
         let TokenTree::Group(g) = token else { continue };
@@ -123,7 +123,7 @@ fn errors(case: &Path) -> Vec<Diagnostic> {
     for mark in ["custom_vjp", "custom_jvp", "constant"] {
         let mut ruled = Vec::new();
         annotated(mark, tokens.clone(), &mut ruled);
-        // A field may have the mark `constant`, too.
+        // A field may have the attribute `constant`, too.
         ruled.retain(|(_, item)| syn::parse2::<syn::Item>(item.clone()).is_ok());
         let ruled = ruled.into_iter().map(|(attr, item)| ad_core::travel::ruled(mark, &attr, item, ""));
         errors.extend(ruled.flat_map(|expansion| expansion.errors));
@@ -244,8 +244,8 @@ fn every_case_has_an_error() {
 /// Cases in which rustc reports more errors than those that are left to it, with the number and the
 /// reason.
 const RUSTC_SAYS_MORE: &[(&str, usize, &str)] = &[
-    ("index/of_other_languages", 1, "`x[0, 1]` does not parse, and what rustc says of it is no help"),
-    ("place/syntax", 1, "`array[1.0, 2.0]` does not parse, and what rustc says of it is no help"),
+    ("index/of_other_languages", 1, "`x[0, 1]` does not parse, and rustc's message does not help"),
+    ("place/syntax", 1, "`array[1.0, 2.0]` does not parse, and rustc's message does not help"),
     ("place/file_module", 1, "rustc refuses the item before the macro is called"),
     ("place/names_that_exist", 1, "a macro sees no neighbours: rustc's alone"),
     ("signature/fields", 7, "the macro's own, of types whose definitions only rustc gives"),

@@ -49,7 +49,7 @@ fn stages_of_function() -> Vec<&'static str> {
     around("source", &["FUNCTION"], &["result"])
 }
 
-/// The same of a derivative.
+/// The stages of a derivative.
 fn stages_of_derivative() -> Vec<&'static str> {
     around("differentiation", &["GRADIENT", "DERIVATIVE"], &["result", "what loops save", "rules that fired"])
 }
@@ -130,8 +130,8 @@ fn each_function_has_headings_of_its_own() {
     assert_eq!(headings(&text), expected);
 }
 
-/// A record changes nothing of the code of whole programs: their routines are planned on a copy of
-/// the terms.
+/// A record does not change the code of whole programs: their routines are planned on a copy of the
+/// terms.
 #[test]
 fn programs_are_the_same_with_a_record() {
     let all = programs();
@@ -235,7 +235,7 @@ fn traced(attr: TokenStream, item: &TokenStream) -> Option<(pipeline::Log, Strin
 
 /// Each kind of choice is listed with the costs that were compared.
 #[test]
-fn choices_by_cost_are_said_with_their_reasons() {
+fn choices_by_cost_are_printed_with_their_reasons() {
     let dense = choices(
         quote!(wrt(w)),
         quote! {

@@ -1,8 +1,6 @@
 //! The front end: the meaning of functions (by the reference interpreter), their checks, and the
 //! messages for errors.
 
-#[path = "front/apart.rs"]
-mod apart;
 #[path = "front/arrays.rs"]
 mod arrays;
 #[path = "front/borrowed.rs"]
@@ -19,6 +17,8 @@ mod flow;
 mod fuzz;
 #[path = "front/integers.rs"]
 mod integers;
+#[path = "front/iteration_private.rs"]
+mod iteration_private;
 #[path = "front/iters.rs"]
 mod iters;
 #[path = "front/kinds.rs"]

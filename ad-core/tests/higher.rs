@@ -187,7 +187,7 @@ fn check(source: &Source) -> Try<(bool, bool)> {
 }
 
 #[test]
-fn options_mean_what_the_interpreter_finds() {
+fn options_agree_with_the_interpreter() {
     modes::every_mode(|| {
         let forms = forms();
         let (cases, first) = (number("AD_CASES", modes::share(200)), number("AD_SEED", 0));

@@ -78,7 +78,7 @@ fn worked(text: &str, turn: &mut usize) -> (String, usize) {
         let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
         if let Some(section) = fence.split_once("worked: ").map(|(_, section)| section) {
             count += 1;
-            let record = source.as_ref().unwrap_or_else(|| panic!("`{section}` stands before any function"));
+            let record = source.as_ref().unwrap_or_else(|| panic!("`{section}` comes before any function"));
             let found = match section.strip_prefix("code of ") {
                 Some(name) => record.written.get(name),
                 None => record.sections.get(section),
@@ -133,7 +133,7 @@ fn path_in(span: &str) -> Option<&str> {
     (plain && (of_crate || FOLDERS.iter().any(|root| span.starts_with(root)))).then_some(span)
 }
 
-/// How many source files of the crates have a name.
+/// The number of source files of the crates with this name.
 fn files_of_name(folder: &Path, name: &str) -> usize {
     let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
     let paths = entries.map(|entry| entry.expect("an entry").path()).filter(|path| !path.ends_with("target"));

@@ -93,7 +93,7 @@ fn a_term_with_binders_in_place_of_one_without_captures_nothing() {
         deep = g.build(n, k, e);
         let filled = g.replaced(&[with_hole], HashMap::from([(hole, deep)]))[0];
         assert_eq!(filled, make(&mut g, deep));
-        // And back.
+        // The replacement is undone.
         assert_eq!(g.replaced(&[filled], HashMap::from([(deep, hole)]))[0], with_hole);
     }
 }
@@ -221,7 +221,7 @@ fn printing_a_build() {
 }
 
 #[test]
-fn printing_the_rest() {
+fn printing_other_terms() {
     let mut g = Graph::new();
     let x = g.add_input(Elem::F64, 2);
     let k = g.add_input(Elem::Int(IntTy::Usize), 1);
@@ -291,7 +291,7 @@ fn the_validator_sees_open_terms_and_builds() {
 }
 
 /// A lowered term may read leaves of opened loops, and no parameter of a closed body. It has no
-/// loop. What was wrong is said once.
+/// loop. Each error is reported once.
 #[test]
 fn the_validator_sees_terms_that_are_not_lowered() {
     let mut g = Graph::new();

@@ -132,7 +132,7 @@ fn a_fold_of_a_map_is_a_fold() {
 }
 
 #[test]
-fn a_loop_downwards_is_a_fold_of_the_reversed() {
+fn a_loop_downwards_is_a_fold_of_the_reversed_array() {
     law(0, |Bodies { f, .. }| {
         [
             format!("let mut a = c; for i in (0..n).rev() {{ let v = x[i]; a = {f}; }} a"),
@@ -142,7 +142,7 @@ fn a_loop_downwards_is_a_fold_of_the_reversed() {
 }
 
 #[test]
-fn a_loop_is_its_first_half_and_its_second() {
+fn a_loop_is_its_first_half_and_its_second_half() {
     law(0, |Bodies { f, .. }| {
         [
             format!("let mut a = c; for i in 0..n {{ let v = x[i]; a = {f}; }} a"),
@@ -164,7 +164,7 @@ fn an_unrolled_loop_is_the_rolled_one() {
 }
 
 #[test]
-fn two_loops_are_one_with_both_bodies() {
+fn two_loops_are_one_loop_with_both_bodies() {
     law(0, |Bodies { f, g, .. }| {
         [
             format!(
@@ -228,7 +228,7 @@ fn a_loop_that_breaks_is_the_shorter_loop() {
 }
 
 #[test]
-fn a_loop_in_a_loop_is_one_over_both_indices() {
+fn nested_loops_are_one_loop_over_both_indices() {
     law(0, |Bodies { f, .. }| {
         [
             format!("let mut a = c; for i in 0..n / 2 {{ for j in 0..2 {{ let v = x[2 * i + j]; a = {f}; }} }} a"),
@@ -238,7 +238,7 @@ fn a_loop_in_a_loop_is_one_over_both_indices() {
 }
 
 #[test]
-fn loops_of_a_sum_change_places() {
+fn nested_loops_of_a_sum_can_be_interchanged() {
     law(0, |Bodies { h, .. }| {
         [
             format!("let mut s = c; for i in 0..n {{ for j in 0..n {{ let v = x[i] - 0.5 * x[j]; s += {h}; }} }} s"),
@@ -292,7 +292,7 @@ fn a_skipped_item_is_one_that_changes_nothing() {
 }
 
 #[test]
-fn a_while_is_a_for_with_a_stop() {
+fn a_while_loop_is_a_for_loop_with_a_break() {
     law(0, |Bodies { f, .. }| {
         [
             format!("let mut a = c; let mut i = 0; while i < n && a < 0.9 {{ let v = x[i]; a = {f}; i += 1; }} a"),
@@ -302,7 +302,7 @@ fn a_while_is_a_for_with_a_stop() {
 }
 
 #[test]
-fn a_loop_that_is_left_is_a_while() {
+fn a_loop_with_a_break_is_a_while_loop() {
     law(1, |Bodies { f, h, .. }| {
         [
             format!(
@@ -316,7 +316,7 @@ fn a_loop_that_is_left_is_a_while() {
 }
 
 #[test]
-fn an_early_return_is_an_arm() {
+fn an_early_return_is_a_branch() {
     law(0, |Bodies { f, h, .. }| {
         [
             format!("let mut a = c; for &v in x {{ if v > 0.4 {{ return {h} + a; }} a = {f}; }} a"),
@@ -328,7 +328,7 @@ fn an_early_return_is_an_arm() {
 }
 
 #[test]
-fn two_loops_that_do_not_meet_are_one() {
+fn independent_loops_can_be_fused() {
     law(0, |Bodies { f, g, .. }| {
         [
             format!("let (mut a, mut b) = (c, 0.5); for &v in x {{ a = {f}; {{ let a = b; b = {g}; }} }} a * b"),

@@ -22,7 +22,7 @@ const SCALAR: &str = "fn f(x: f64) -> f64 { let y0 = x;";
 const ARRAY: &str = "fn f(x: &Array1<f64>) -> f64 { let y0 = x.clone();";
 
 #[test]
-fn code_grows_with_the_function() {
+fn code_is_linear_in_the_function() {
     type Statement = fn(usize) -> String;
     let kinds: [(&str, Statement, &str); 8] = [
         (SCALAR, |k| format!("relu(y{k} * {k}.5)"), ""),
@@ -51,7 +51,7 @@ fn matched(head: &str, arm: impl Fn(usize) -> String, n: usize) -> usize {
 }
 
 #[test]
-fn code_grows_with_the_arms() {
+fn code_is_linear_in_the_arms() {
     type Arm = fn(usize) -> String;
     let kinds: [(&str, Arm); 5] = [
         ("fn f(k: usize, x: f64, y: f64) -> f64 { match k", |k| format!("{k} => (x * {k}.5).sin() * y,")),
@@ -75,7 +75,7 @@ fn a_thousand_arms_are_accepted() {
     assert!(matched("fn f(k: u32, x: f64, y: f64) -> f64 { match k", scalar, 1000) > 0);
 }
 
-/// The length of the code for so many closures, each of which calls the one before twice.
+/// The length of the code for this many closures, each of which calls the previous one twice.
 fn composed(first: &str, closure: impl Fn(usize) -> String, call: impl Fn(usize) -> String, n: usize) -> usize {
     let closures: String = (1..n).map(closure).collect();
     let item = format!("{first} {closures} {} }}", call(n - 1)).parse().expect("tokens");
@@ -85,7 +85,7 @@ fn composed(first: &str, closure: impl Fn(usize) -> String, call: impl Fn(usize)
 }
 
 #[test]
-fn code_grows_with_the_closures() {
+fn code_is_linear_in_the_closures() {
     let plain = |n| {
         let first = "fn f(x: f64) -> f64 { let f0 = |x: f64| x.sin() * 0.9;";
         composed(first, |k| format!("let f{k} = |x: f64| f{0}(f{0}(x)) + x * 0.{k};", k - 1), |k| format!("f{k}(x)"), n)

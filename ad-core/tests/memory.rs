@@ -23,7 +23,7 @@ fn gradient(attr: TokenStream, item: TokenStream) -> PlanSummary {
 
 /// Loop programs, with `while` and nested loops: the buffers of loops are allocated once.
 #[test]
-fn no_step_asks_for_memory() {
+fn no_step_allocates() {
     let mut count = 0;
     for path in ["loops.rs", "gmm.rs", "kmeans.rs"] {
         let path = format!("{}/../tests/programs/{path}", env!("CARGO_MANIFEST_DIR"));
@@ -45,7 +45,7 @@ fn no_step_asks_for_memory() {
     assert!(count >= 5, "{count} programs");
 }
 
-/// The products of a chain take turns in the same memory, however long the chain is.
+/// The products of a chain use the same memory alternately, however long the chain is.
 #[test]
 fn kernels_write_into_dead_arrays() {
     let made = |products: usize| {
@@ -77,7 +77,7 @@ fn inactive_values_are_not_saved() {
     // The gradient is the only array: the backward pass needs `y` only.
     let x = gradient(quote!(wrt(x)), item.clone());
     assert_eq!((x.made, x.copied), (1, 0), "{x:#?}");
-    // The derivative by `y` needs each `h` as well.
+    // The derivative with respect to `y` needs each `h` as well.
     let y = gradient(quote!(wrt(y)), item);
     assert!(y.made > x.made && y.copied == 0, "{y:#?}");
 }
@@ -140,7 +140,7 @@ fn transcendental_results_are_kept() {
 /// The cotangent of an array of which an extremum or an element is read is zero elsewhere, and
 /// remains so in the backward pass: there is no loop over the other elements.
 #[test]
-fn one_hot_cotangents_stay_so() {
+fn one_hot_cotangents_keep_their_form() {
     let largest = quote! {
         fn f(x: &Array1<f64>) -> f64 {
             maximum(&x.mapv(|v| v.sin() * 2.0))

@@ -208,7 +208,7 @@ fn ndarray_as_standard_layout_is_row_major() {
 }
 
 #[test]
-fn ndarray_written_over_keeps_its_strides() {
+fn ndarray_overwritten_operand_keeps_its_strides() {
     each(|model, Pair { owned, term, .. }, what| {
         let Some(mut real) = owned else { return };
         real.mapv_inplace(|x| x * 1.5);
@@ -233,7 +233,7 @@ fn ndarray_add_of_two_references_is_zipped() {
 }
 
 #[test]
-fn ndarray_add_to_a_value_is_written_over_it() {
+fn ndarray_add_to_a_value_overwrites_it() {
     each_two(|model, [a, b], what| {
         if let Some(x) = a.owned.clone() {
             arithmetic(model, [&a, &b], [false, true], &(x + &b.view), &format!("{what}: a value and a reference"));

@@ -1,6 +1,7 @@
-//! The algorithms of differentiation beside each other: the annotated functions of the other tests
-//! go through each of them, and the results agree. A mode refuses what it does not take by name,
-//! and the table [`TAKEN`] says how many functions it takes. None may fall.
+//! The algorithms of differentiation, compared with each other: each of them differentiates the
+//! annotated functions of the other tests, and the results agree. A mode refuses a construct that
+//! it does not support by name, and the table [`TAKEN`] has the number of functions that it
+//! supports. These numbers may not fall.
 
 mod common;
 
@@ -19,8 +20,8 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::Item;
 
-/// The functions of the tests that each mode takes, of those that the default mode takes. With
-/// more, the number has to rise.
+/// The number of functions of the tests that each mode supports, of those that the default mode
+/// supports. If a mode supports more, its number has to be raised.
 const TAKEN: &[(&str, usize)] = &[("dual_arrays", 561), ("unf", 550), ("chad", 561)];
 
 /// The annotated functions of a file, each with the attribute's arguments.
@@ -87,7 +88,7 @@ fn holds(g: &Graph, inputs: &[Value], checks: &[Check]) -> Option<bool> {
     Some(true)
 }
 
-/// What a mode makes of a function.
+/// The derivatives that a mode makes of a function.
 enum Made {
     /// It is refused by name.
     Refused,
@@ -164,8 +165,8 @@ fn the_modes_agree_on_the_functions_of_the_tests() {
     }
 }
 
-/// The modes are no aliases: what comes out of differentiation is not the same, or they give the
-/// function forms of their own.
+/// The modes are not aliases: their derivatives differ before simplification, or the modes bring
+/// the function into different forms.
 #[test]
 fn the_derivations_differ() {
     let item = quote! {
@@ -229,8 +230,8 @@ fn a_variable_does_not_cost_its_context() {
 #[test]
 fn the_modes_agree_on_programs_that_one_of_them_had_wrong() {
     let found = [
-        // A loop whose step has builds in each other, over an array that is made by a build: when
-        // the array took the place of a parameter, a bound variable was captured.
+        // A loop whose step has nested builds, over an array that is made by a build: when the
+        // array replaced a parameter, a bound variable was captured.
         quote! {
             fn f(x: &Array1<f64>, ids: &[usize]) -> f64 {
                 let mut s = 0.3;
@@ -242,8 +243,8 @@ fn the_modes_agree_on_programs_that_one_of_them_had_wrong() {
                 s
             }
         },
-        // The number of steps is what a loop with a derivative has counted. The loop was replaced
-        // in the sizes of some terms only.
+        // A loop with a derivative has counted the number of steps. The loop was replaced only in
+        // the sizes of some terms.
         quote! {
             fn f(x: &Array1<f64>, n: usize) -> f64 {
                 let mut queue = std::collections::VecDeque::new();
@@ -263,7 +264,7 @@ fn the_modes_agree_on_programs_that_one_of_them_had_wrong() {
                 s
             }
         },
-        // A size that is computed with a build: the cotangent has it in its type.
+        // A size that is computed with a build: this size is part of the type of the cotangent.
         quote! {
             fn f(x: &Array1<f64>, w: &Array1<f64>) -> Array1<f64> {
                 let some = if w.is_nan().iter().any(|&b| b) { Array1::from_elem(2, x[0]) } else { x.clone() };
@@ -284,7 +285,8 @@ fn the_modes_agree_on_programs_that_one_of_them_had_wrong() {
     }
 }
 
-/// The record of a call is no array of numbers. A gradient that took it for a constant was zero.
+/// The record of a call is not an array of numbers. A gradient that took it for a constant was
+/// zero.
 #[test]
 fn calls_that_return_arrays_are_refused_by_name() {
     let item = quote! {

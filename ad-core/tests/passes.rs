@@ -1,6 +1,6 @@
-//! Each pass separately, term in and term out, and the rewritings that are no passes: the lowering,
-//! the split of a routine, the columns of a sparse Jacobian, a batch of loops. The files in
-//! `passes/` contain programs (`common/terms.rs` describes the syntax) and the output of the
+//! Each pass separately, term in and term out, and the rewritings that are not passes: the
+//! lowering, the split of a routine, the columns of a sparse Jacobian, a batch of loops. The files
+//! in `passes/` contain programs (`common/terms.rs` describes the syntax) and the output of the
 //! rewriting that the file's name states. `UPDATE_EXPECT=1` rewrites the outputs.
 
 mod common;
@@ -50,7 +50,7 @@ enum Subject {
     Lowering(&'static str),
     /// The split of a routine into two stages. The active inputs are those of the second stage.
     Split,
-    /// The columns of each row of a Jacobian, by the first input.
+    /// The columns of each row of the Jacobian with respect to the first input.
     Sparsity,
     /// The values of a term for all indices of an active input's rows, as a batch.
     Items,
@@ -209,7 +209,7 @@ fn shown(g: &Graph, roots: &Roots, hints: &SortedMap<Term, String>) -> String {
 }
 
 #[test]
-fn passes_make_what_their_files_say() {
+fn passes_give_the_terms_in_their_files() {
     let refreshed = std::env::var_os("UPDATE_EXPECT").is_some();
     let mut wrong = Vec::new();
     for subject in subjects() {

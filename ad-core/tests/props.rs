@@ -335,7 +335,7 @@ fn report(seed: u64, size: usize, message: &str) -> String {
 }
 
 #[test]
-fn every_stage_keeps_meaning_and_derivatives() {
+fn every_stage_keeps_values_and_derivatives() {
     ad::every_mode(|| {
         let stats = RefCell::new(Stats::default());
         let cases = u32::try_from(number("AD_CASES", ad::share(800))).unwrap();

@@ -50,7 +50,7 @@ use std::fmt::Write as _;
 use ad_core::catalogue::reached::PAST_CAPACITY;
 use law::{BOUND, breach, grows, measured, shown};
 
-/// Programs that save no more than so many numbers for each of their arguments: they read more than
+/// Programs that save at most this many numbers for each of their arguments: they read more than
 /// they overwrite.
 const SAVED: [(&str, f64); 8] = [
     ("cholesky", 12.0),

@@ -285,7 +285,7 @@ fn examples(rule: &str) -> Vec<Example> {
         ],
         "sum.pad" => vec![
             |f| {
-                // All elements are inside.
+                // All elements are in range.
                 let (zero, two) = (f.g.lit_usize(0), f.g.lit_usize(2));
                 let len = f.g.int(IntOp::Min, two, f.k);
                 let padded = f.g.slice(f.a, &[zero, zero], &[1, 1], &[f.n, len]);
@@ -293,7 +293,7 @@ fn examples(rule: &str) -> Vec<Example> {
                 f.g.sum_axes(padded, &[1])
             },
             |f| {
-                // From an index on; the other axis stays padded.
+                // The part from an index on; the other axis stays padded.
                 let (zero, one, two) = (f.g.lit_usize(0), f.g.lit_usize(1), f.g.lit_usize(2));
                 let low = f.g.int(IntOp::Min, two, f.k);
                 let len = f.g.int(IntOp::Sub, f.k, low);
@@ -538,7 +538,7 @@ fn examples(rule: &str) -> Vec<Example> {
                 f.g.scatter(f.a, sum, &[], &[two])
             },
             |f| {
-                // The part outside of the row does not exist.
+                // There is no part outside of the row.
                 let (zero, one, two) = (f.g.lit_usize(0), f.g.lit_usize(1), f.g.lit_usize(2));
                 let block = f.g.slice(f.b, &[zero, zero], &[1, 1], &[f.n, two]);
                 let block = f.g.pad(block, &[zero, one], &[1, 2], &[f.n, f.k]);

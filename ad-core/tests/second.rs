@@ -1,8 +1,8 @@
-//! Derivatives of derivatives: every pass on the output of every other, on random programs (with
-//! loops, conditionals, gathers and scatters). A Hessian is computed in each of four ways (forwards
-//! or in reverse, of the forward or of the reverse derivative). The four agree with each other,
-//! with differences of gradients, and with their transposes. Third derivatives agree with closed
-//! forms.
+//! Derivatives of derivatives: each pass applied to the output of each other pass, on random
+//! programs (with loops, conditionals, gathers and scatters). A Hessian is computed in each of four
+//! ways (forwards or in reverse, of the forward or of the reverse derivative). The four agree with
+//! each other, with differences of gradients, and with their transposes. Third derivatives agree
+//! with closed forms.
 //!
 //! `AD_CASES` sets the number of programs, `AD_SEED` the first seed.
 

@@ -134,7 +134,8 @@ fn rows_of_two_arguments_have_symmetric_hessians_where_they_are_smooth() {
     ad::every_direction(|| {
         for &f in Binary::ALL {
             // The first argument of one is a constant. The other is internal: only derivatives of
-            // the third order depend on the mask of its partial derivative by the second factor.
+            // the third order depend on the mask of its partial derivative with respect to the
+            // second factor.
             if matches!(f, Binary::Polygamma | Binary::MulZero) {
                 continue;
             }

@@ -85,7 +85,7 @@ fn code_is_linear_in_the_statements() {
     }
 }
 
-/// A network of static arrays, each of this size; a loop of so many steps over one of them.
+/// A network of static arrays, each of this size; a loop of this many steps over one of them.
 fn of_size(n: usize) -> TokenStream {
     let n = proc_macro2::Literal::usize_unsuffixed(n);
     quote! {
@@ -134,7 +134,7 @@ fn code_does_not_grow_with_sizes() {
         }
     });
     assert!(symbolic.tokens < 2 * sizes[0].tokens, "{symbolic:?}, {sizes:?}");
-    // Steps of a loop are not, either.
+    // Steps of a loop are not unrolled either.
     let steps = [30, 3_000, 3_000_000].map(|n| {
         let n = proc_macro2::Literal::usize_unsuffixed(n);
         written(quote! {
@@ -150,7 +150,7 @@ fn code_does_not_grow_with_sizes() {
     assert!(steps.windows(2).all(|w| w[0] == w[1]), "{steps:?}");
 }
 
-/// Terms that all stages up to the emitter make.
+/// The number of terms that all stages up to the emitter make.
 fn terms(function: TokenStream) -> usize {
     let Ok(program) = ad_core::front::parse(quote!(), function) else { panic!("the function has errors") };
     let mut prepared = pipeline::prepare(program, None);

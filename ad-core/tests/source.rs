@@ -31,7 +31,7 @@ fn check(forms: &[Form], seed: u64) -> Result<Option<Outcome>, String> {
 }
 
 #[test]
-fn every_stage_means_what_the_source_means() {
+fn every_stage_agrees_with_the_source() {
     modes::every_mode(|| {
         let forms = all_forms();
         let cases = number("AD_CASES", modes::share(1000));

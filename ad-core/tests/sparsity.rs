@@ -19,7 +19,7 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
 }
 
-/// How many Jacobians there were, and how many of them have zeros.
+/// The number of Jacobians, and the number of those that have zeros.
 #[derive(Default)]
 struct Found {
     jacobians: usize,
@@ -51,8 +51,8 @@ fn no_element_is_left_out() {
     assert!(found.jacobians > 200 && found.thin > 30, "{} Jacobians, {} with zeros", found.jacobians, found.thin);
 }
 
-/// The vectors of numbers that a program makes: its result reads all of its parameters, but these
-/// read some.
+/// The vectors of numbers that a program makes. Its result reads all of its parameters, but these
+/// vectors read only some.
 fn vectors(program: &Program) -> Vec<Term> {
     let g = &program.graph;
     let vector = |t: &Term| {
@@ -75,7 +75,7 @@ fn part_of(source: &Source, of: usize, t: Term) -> Result<f64, String> {
     for (arg, param) in source.args.iter().zip(&program.params) {
         inputs[param.input.ok_or("an input")? as usize] = Some(oracle::value(arg, source.real));
     }
-    let inputs = inputs.into_iter().collect::<Option<Vec<Value>>>().ok_or("an input is no parameter")?;
+    let inputs = inputs.into_iter().collect::<Option<Vec<Value>>>().ok_or("an input is not a parameter")?;
     part(&parse, &inputs, of)
 }
 
@@ -125,8 +125,8 @@ fn part(parse: &dyn Fn() -> Result<Program, String>, inputs: &[Value], of: usize
     Ok(if all == 0 { 1.0 } else { f64::from(elements) / f64::from(all) })
 }
 
-/// Loops that write one element twice, or none, or by an index that stops at zero: with the part of
-/// the Jacobian that the pattern may have at most.
+/// Loops that write one element twice, or none, or at an index that saturates at zero, each with
+/// the maximum fraction of the Jacobian that the pattern may have.
 fn loops() -> Vec<(TokenStream, f64)> {
     vec![
         (

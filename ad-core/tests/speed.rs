@@ -38,7 +38,7 @@ fn vjp(attr: TokenStream, item: TokenStream) -> PlanSummary {
     plan(&VJP, attr, item)
 }
 
-/// Whether some nest is so.
+/// Whether some nest satisfies this.
 fn some(plan: &PlanSummary, is: impl Fn(&NestSummary) -> bool) -> bool {
     plan.nests.iter().any(is)
 }
@@ -74,7 +74,7 @@ fn decisions_are_the_functions_own() {
     );
     assert!(plan.function("ln") > 0, "no decision depends on it: {plan:#?}");
     assert_eq!(plan.function("exp"), 0, "{plan:#?}");
-    // The product and the sum before the decision are the function's own too.
+    // The product and the sum before the decision are computed as in the function, too.
     assert!(some(&plan, |n| n.plain_functions.contains_key("exp") && n.exact >= 3), "{plan:#?}");
 }
 
@@ -126,7 +126,7 @@ fn a_dead_array_is_overwritten() {
 }
 
 #[test]
-fn rows_are_asked_for_once() {
+fn rows_are_sliced_once() {
     let plan = gradient(
         quote!(wrt(centroids)),
         quote! {
@@ -150,8 +150,8 @@ fn rows_are_asked_for_once() {
             }
         },
     );
-    // Along the loop over coordinates, which is not the innermost one, and before the chunks of
-    // items.
+    // The rows are sliced along the loop over coordinates, which is not the innermost one, and
+    // before the chunks of items.
     assert!(some(&plan, |n| n.tiled && n.outer_rows == 1), "{plan:#?}");
     // The gradient: rows are added under one test; a row of the nearest centroid is in range if
     // that of its gradient is.
@@ -160,7 +160,7 @@ fn rows_are_asked_for_once() {
 }
 
 #[test]
-fn a_sum_over_a_label_of_one_operand_is_taken_first() {
+fn a_label_of_one_operand_is_summed_first() {
     let plan = gradient(
         quote!(),
         quote! {
@@ -185,7 +185,7 @@ fn a_sum_over_a_label_of_one_operand_is_taken_first() {
 }
 
 #[test]
-fn blocks_that_leave_out_little_are_one_loop() {
+fn blocks_that_omit_few_elements_share_a_loop() {
     let plan = gradient(
         quote!(),
         quote! {
@@ -199,7 +199,6 @@ fn blocks_that_leave_out_little_are_one_loop() {
     assert_eq!(parts, [PartSummary::Interior, PartSummary::Ends], "{plan:#?}");
     assert_eq!(plan.made, 1, "nothing is saved: {plan:#?}");
     // A small block in a long array is not worth a test at every element.
-    // A small block in a long array is not worth a test at every element.
     let plan = gradient(
         quote!(),
         quote! {
@@ -212,8 +211,8 @@ fn blocks_that_leave_out_little_are_one_loop() {
 }
 
 /// A decision has the function's own bits. A mask that only the derivative has (that of softplus,
-/// of a maximum) is no decision: it is computed from stored arrays, so it is the same wherever it
-/// is read.
+/// of a maximum) is not a decision: it is computed from stored arrays, so it is the same wherever
+/// it is read.
 #[test]
 fn masks_of_the_derivative_are_no_decisions() {
     let plan = gradient(
@@ -244,7 +243,6 @@ fn masks_of_the_derivative_are_no_decisions() {
     );
     assert_eq!(plan.calls("exact_gemv"), 1, "{plan:#?}");
     // Not in memory: both factors of the masks are computed in loops of their own, and must agree.
-    // Not in memory: both factors of the masks are computed in loops of their own, and must agree.
     let plan = gradient(
         quote!(),
         quote! {
@@ -256,7 +254,7 @@ fn masks_of_the_derivative_are_no_decisions() {
     assert!(some(&plan, |n| n.exact >= 3), "{plan:#?}");
 }
 
-/// How often a matrix kernel is called, and how many loop nests there are.
+/// The number of calls of a matrix kernel, and the number of loop nests.
 fn kernels(which: &Descriptor, attr: TokenStream, item: TokenStream) -> (usize, usize) {
     let plan = plan(which, attr, item);
     let products = ["gemm", "gemv", "dot"].iter().map(|k| plan.calls(k)).sum();
@@ -265,7 +263,7 @@ fn kernels(which: &Descriptor, attr: TokenStream, item: TokenStream) -> (usize, 
 
 #[test]
 fn jacobians_of_linear_maps_cost_no_product_with_the_unit_matrix() {
-    // The one product is the value.
+    // The only product is that of the value.
     let linear = quote!(
         fn f(a: &Array2<f64>, x: &Array1<f64>) -> Array1<f64> {
             a.dot(x)
@@ -284,14 +282,14 @@ fn jacobians_of_linear_maps_cost_no_product_with_the_unit_matrix() {
         }
     );
     assert_eq!(kernels(&JACOBIAN, quote!(jacobian, wrt(x)), layer).0, 3);
-    // Backwards, as the result is the smaller one.
+    // Reverse mode is used, since the result is smaller.
     let rows = quote!(
         fn f(b: &Array2<f64>, x: &Array2<f64>, v: &Array1<f64>) -> Array1<f64> {
             b.dot(&x.dot(v).mapv(f64::tanh))
         }
     );
     assert_eq!(kernels(&JACOBIAN, quote!(jacobian, wrt(x)), rows).0, 2);
-    // By the whole matrix.
+    // The derivative with respect to the whole matrix.
     let weights = quote!(
         fn f(w: &Array2<f64>, x: &Array1<f64>) -> Array1<f64> {
             w.dot(x)
@@ -343,7 +341,7 @@ fn terms_common_to_the_rows_of_a_jacobian_are_computed_once() {
 /// The maximum of an array by a loop from the first element on: no loop carries it and saves its
 /// earlier values, the rest of the array is not copied, and its derivative is added at its index.
 #[test]
-fn a_maximum_from_the_first_element_is_its_place() {
+fn a_maximum_that_starts_with_the_first_element_is_an_argmax() {
     let plan = gradient(
         quote!(),
         quote! {
@@ -390,15 +388,16 @@ fn linear_maps_are_applied_once() {
             }
         },
     );
-    // Forwards, and nothing of items, rows and columns backwards.
+    // There is such an array in the forward pass, and none over items, rows and columns in the
+    // reverse pass.
     let nests = plan.nests.iter().filter(|n| n.loops >= 3).count();
     assert_eq!(nests, 1, "{plan:#?}");
 }
 
 #[test]
 fn a_sum_of_cotangents_under_one_condition_is_under_it() {
-    // All that `v` sends back is under the condition: nothing of it is a zero that a product has to
-    // absorb.
+    // All cotangents that `v` contributes are under the condition, so no product has to absorb a
+    // zero.
     let plan = gradient(
         quote!(),
         quote! {
@@ -418,7 +417,7 @@ fn a_sum_of_cotangents_under_one_condition_is_under_it() {
 }
 
 #[test]
-fn zeros_of_unit_vectors_are_no_code() {
+fn zeros_of_unit_vectors_do_not_become_code() {
     let products = |attr: TokenStream| {
         let plan = jacobian(
             attr,
@@ -432,7 +431,8 @@ fn zeros_of_unit_vectors_are_no_code() {
         plan.scalar("*")
     };
     // Rows are fewer: four products for the value, two for the first row, four for the second.
-    // Columns are fewer: the value's alone, which have the derivative by `w` among them.
+    // Columns are fewer: only the products of the value, which include the derivative with respect
+    // to `w`.
     assert_eq!((products(quote!(jacobian)), products(quote!(jacobian, wrt(w)))), (10, 4));
 }
 
@@ -446,8 +446,8 @@ fn sines_are_computed_by_the_block() {
             }
         },
     );
-    // The function and its derivative, of one argument; the rest of the row is done element by
-    // element.
+    // The function and its derivative, computed by one call; the remaining elements of the row are
+    // computed one by one.
     assert_eq!(plan.by_the_vector("sin_cos"), 1, "{plan:#?}");
     assert!(!some(&plan, |n| n.plain_functions.contains_key("sin")), "{plan:#?}");
     // A term that only one arm needs is computed in that arm.
@@ -479,7 +479,7 @@ fn parts_of_rows_are_added_without_a_test() {
             }
         },
     );
-    // Where a row ends is decided before its loop.
+    // The end of a row is computed before its loop.
     let scatters: Vec<&NestSummary> = plan.nests.iter().filter(|n| n.verb == "scatter" && n.loops > 0).collect();
     assert_eq!(scatters.len(), 2, "{plan:#?}");
     assert!(scatters.iter().all(|n| n.part == PartSummary::Prefix && n.choices == 0), "{plan:#?}");

@@ -410,7 +410,7 @@ fn absorbing_products_differentiate_to_absorbing_products() {
     });
 }
 
-/// A batched operation of a build without indices has no effect: its result is not NaN.
+/// A batched operation of a build over no indices has no effect: its result is not NaN.
 #[test]
 fn an_empty_build_contributes_nothing() {
     ad::every_direction(|| {

@@ -300,7 +300,7 @@ impl Module {
 
 fn layer(name: &str) -> usize {
     let at = LAYERS.iter().position(|layer| *layer == name);
-    at.unwrap_or_else(|| panic!("LAYERS of this test does not say on which floor `{name}` stands"))
+    at.unwrap_or_else(|| panic!("LAYERS of this test has no layer for `{name}`"))
 }
 
 #[test]
@@ -315,7 +315,7 @@ fn modules_depend_downwards() {
             let other = path.first().map(String::as_str).filter(|name| there.contains(name)).unwrap_or("lib");
             if layer(other) > own {
                 let say = format!(
-                    "{} uses `{other}`, which stands above `{}`: move what it needs down, or have its caller pass it",
+                    "{} uses `{other}`, which is above `{}`: move the items that it needs down, or have its caller pass them",
                     module.file,
                     module.layer()
                 );
@@ -332,7 +332,7 @@ fn modules_depend_downwards() {
 }
 
 #[test]
-fn folders_beside_each_other_have_no_cycles() {
+fn sibling_folders_have_no_cycles() {
     let modules = modules();
     // A folder has the path of its module, if that module has submodules in separate files.
     let folders: BTreeSet<&[String]> =
@@ -430,7 +430,7 @@ fn crates_depend_on_what_they_may() {
 }
 
 #[test]
-fn files_can_be_read() {
+fn files_have_at_most_600_lines() {
     let mut long = BTreeMap::new();
     for folder in FOLDERS {
         for (file, text) in sources(folder) {
@@ -481,7 +481,7 @@ fn comments_are_wrapped() {
     assert!(wide.is_empty(), "comments wider than {WIDEST} columns:\n{}", wide.join("\n"));
 }
 
-/// Texts that a reader of this repository does not have.
+/// Names of documents that a reader of this repository does not have.
 const NOT_HERE: &[&str] =
     &["prototype.md", "speed.md", "design.md", "(design", "the issue on", "contract's", "public contract"];
 
@@ -523,7 +523,7 @@ fn comments_cite_what_is_in_the_repository() {
 
 /// The front end and the runtime do not depend on each other, so both have these coefficients.
 #[test]
-fn coefficients_that_stand_twice_are_equal() {
+fn duplicated_coefficients_are_equal() {
     let of = |file: &str| {
         let text = std::fs::read_to_string(root().join(file)).expect(file);
         let (_, from) = text.split_once("const PADE").unwrap_or_else(|| panic!("{file} has no PADE"));
@@ -534,9 +534,9 @@ fn coefficients_that_stand_twice_are_equal() {
     assert_eq!(front, of("ad-runtime/src/linalg/functions.rs"));
 }
 
-/// What is compiled again for each type that uses it makes a user's build longer, so the compiler
-/// has its own (`ad-ir/src/sorted.rs`, `ad-front/src/walk.rs`). The files are those that need the
-/// other one.
+/// Generic collections are compiled again for each type that uses them, which makes a user's build
+/// longer. So the compiler has its own (`ad-ir/src/sorted.rs`, `ad-front/src/walk.rs`). The listed
+/// files need those of std or `syn`.
 const COSTLY: &[(&str, &[&str])] = &[
     ("BTreeMap", &[]),
     ("BTreeSet", &["ad-back/src/schedule/order.rs"]),
@@ -546,7 +546,7 @@ const COSTLY: &[(&str, &[&str])] = &[
 ];
 
 #[test]
-fn what_is_compiled_for_each_use_is_not_used() {
+fn collections_compiled_for_each_use_are_avoided() {
     let folders = ["ad-ir/src", "ad-front/src", "ad-middle/src", "ad-back/src", "ad-core/src"];
     let files: Vec<_> = folders.iter().flat_map(|folder| sources(folder)).collect();
     let code = |text: &str| {

@@ -20,10 +20,10 @@ use common::source::forms::{Form, forms};
 use common::source::{Arg, Kind, Source, Stands, program_of_doubles};
 use law::{Measured, breach, measured, shown};
 
-/// How many times as large as they are generated the arrays are.
+/// The factors by which the generated arrays are enlarged.
 const SCALES: [usize; 3] = [4, 8, 16];
-/// Programs in a crate.
-const TOGETHER: usize = 200;
+/// The number of programs in a crate.
+const PROGRAMS_PER_CRATE: usize = 200;
 
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
@@ -43,7 +43,7 @@ fn random_gradients_cost_a_fixed_number_of_times_the_function() {
     let mut wrong = Vec::new();
     let mut tried = 0;
     while found.len() < cases {
-        let (sources, next) = sources(&forms, seed, TOGETHER.min(2 * (cases - found.len())));
+        let (sources, next) = sources(&forms, seed, PROGRAMS_PER_CRATE.min(2 * (cases - found.len())));
         seed = next;
         tried += sources.len();
         found.extend(counted(sources, &mut wrong));
@@ -53,8 +53,8 @@ fn random_gradients_cost_a_fixed_number_of_times_the_function() {
     for c in found.iter().take(10) {
         println!("seed {}: {:.2} of what it may: {}\n{}", c.source.seed, cost(&c.all), shown(&c.all), c.source.text);
     }
-    // A ratio that grows from almost nothing is no miss: arrays of several ranks grow at different
-    // rates.
+    // A ratio that grows from almost nothing is not a miss: arrays of several ranks grow at
+    // different rates.
     let miss = |c: &Counted| {
         let breach = breach(&c.all, 1.0).filter(|_| cost(&c.all) > 0.5)?;
         Some(format!("seed {}: {breach}\n{}", c.source.seed, c.source.text))
@@ -70,13 +70,13 @@ fn cost(all: &[Measured]) -> f64 {
     all.last().map_or(0.0, Measured::part)
 }
 
-/// So many programs whose result is a number, and the seed after them.
+/// This many programs whose result is a number, and the seed after them.
 fn sources(forms: &[Form], mut seed: u64, count: usize) -> (Vec<Source>, u64) {
     let mut sources = Vec::new();
     while sources.len() < count {
         let source = program_of_doubles(forms, seed);
         seed += 1;
-        // Their sizes do not change.
+        // The sizes of these programs do not change.
         if source.result.is_empty() && !source.args.iter().any(|a| a.stands.fixed()) {
             sources.push(source);
         }
@@ -150,7 +150,7 @@ fn run(sources: &[Source], texts: &[String]) -> Result<String, String> {
     count::ran(&count::write(&folder, &lib, &main), "worst-target")
 }
 
-/// The texts, by number, in whose lines there are errors.
+/// The numbers of the texts that have lines with errors.
 fn refused(texts: &[String], errors: &str) -> BTreeSet<usize> {
     let places = errors.split("error").skip(1).filter_map(|e| e.split("src/lib.rs:").nth(1));
     let lines = places.filter_map(|place| place.split(':').next()?.parse::<usize>().ok());

@@ -98,7 +98,7 @@ impl<'a> Lower<'a> {
 
     /// A function of a type, by the names of both.
     pub(super) fn associated(&self, ty: &str, name: &str) -> Option<(String, &'a AssociatedFunction)> {
-        // A type may go by another name here.
+        // A type may have another name here.
         let ty = self.input.definitions().ty(ty).map_or_else(|| ty.to_string(), |of| of.name.to_string());
         let found = self.function_where(name, |i, _| name_of(&i.self_ty).is_some_and(|own| own == ty))?;
         Some((ty, found))

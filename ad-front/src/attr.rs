@@ -29,7 +29,7 @@ pub(super) struct Attr {
     pub aux: Option<SrcRange>,
     /// The algorithm of differentiation.
     pub mode: Mode,
-    /// What derivatives of loops save.
+    /// The values that derivatives of loops save.
     pub saving: Saving,
     /// The source location of the mode that reads no body, if it is given.
     pub unread: Option<SrcRange>,

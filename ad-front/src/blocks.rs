@@ -24,7 +24,7 @@ use ad_ir::program::{KnownType, Within};
 pub struct Method {
     /// The function. A receiver is a parameter with the name `self`.
     pub item: ItemFn,
-    /// The block that it stands in.
+    /// The block that contains it.
     pub within: Within,
     /// The options of `#[differentiate(..)]`, if it has this attribute.
     pub marked: Option<TokenStream>,

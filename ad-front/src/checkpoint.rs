@@ -170,7 +170,7 @@ impl<'a> Lower<'a> {
             Value::Closure(closure) if closure.source.is_some() && seen.insert(Rc::as_ptr(closure) as usize) => {
                 self.terms_of_closure(closure, found, seen);
             }
-            // What else a closure captures is computed outside of the region.
+            // All other captures of a closure are computed outside of the region.
             _ => {}
         }
     }

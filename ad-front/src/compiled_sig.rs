@@ -41,7 +41,7 @@ pub(super) fn of_rule(
     read(item, types, (mode, krate), None, diags)
 }
 
-/// `pack`: the parts of the one array. `None` if the sizes are no parameters.
+/// `pack`: the parts of the one array. `None` if the sizes are not parameters.
 fn read(
     item: &ItemFn,
     types: &Definitions,

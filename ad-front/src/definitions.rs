@@ -33,7 +33,7 @@ pub(super) struct Definitions {
     pub routines: Routines,
     /// The functions that solve equations.
     pub solvers: super::implicit::Routines,
-    /// Names by which types from outside go in the annotated function.
+    /// The names that types from outside have in the annotated function.
     renamed: Vec<(String, String)>,
     /// The paths of types whose definitions have not been asked for yet.
     open: Vec<String>,

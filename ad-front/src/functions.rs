@@ -106,7 +106,7 @@ pub(super) const CHOOSING: &[Row] = &[
 pub(super) const HOLDING: &[Row] =
     &[row("Box::new", On::Std, (1, 1), boxed, "the value itself, in a `Box`").order(ResultOrder::Given)];
 
-/// A box is the value that it holds.
+/// A box has the representation of its content.
 fn boxed<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (value, _) = call.arg(0)?;
     match value {

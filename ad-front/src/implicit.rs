@@ -4,10 +4,10 @@
 //! its decisions are those of `ad_runtime::implicit`, which defines the values. The solution x is
 //! cut from differentiation, and its derivative is that of Newton steps from x which are zero in
 //! value: `x - J^-1 (G(x, p) - stop_gradient(G(x, p)))`, where `G(x, p) = 0` is the equation, p are
-//! the numbers that the closure captures, and J is the Jacobian of G by x. This is the implicit
-//! function theorem (Griewank and Walther, "Evaluating Derivatives" (2008), section 15.1; Blondel
-//! et al., "Efficient and modular implicit differentiation" (2022)). Each step is exact in one more
-//! order of derivatives, and J is the same matrix in all of them.
+//! the numbers that the closure captures, and J is the Jacobian of G with respect to x. This is the
+//! implicit function theorem (Griewank and Walther, "Evaluating Derivatives" (2008), section 15.1;
+//! Blondel et al., "Efficient and modular implicit differentiation" (2022)). Each step is exact in
+//! one more order of derivatives, and J is the same matrix in all of them.
 //!
 //! This module must never differentiate: J is a derivative inside of the function, which
 //! `derivative::inner` in the middle makes.
@@ -116,7 +116,7 @@ struct Factored {
 }
 
 impl<'a> Lower<'a> {
-    /// How often the function may be differentiated.
+    /// The number of times that the function may be differentiated.
     fn order_of_differentiation(&self) -> usize {
         let own = &self.input.sig().derivatives;
         // The derivatives of a function that is compiled on its own are those of its callers.
@@ -124,7 +124,7 @@ impl<'a> Lower<'a> {
         outer + self.state.inner_order
     }
 
-    /// Lowers something that derivatives inside of the function differentiate.
+    /// Lowers an expression that derivatives inside of the function differentiate.
     pub(super) fn differentiated_inside<R>(&mut self, recipe: Recipe, f: impl FnOnce(&mut Self) -> R) -> R {
         let second = matches!(recipe, Recipe::HessianProduct | Recipe::Hessian | Recipe::Laplacian);
         let outer = self.state.inner_order;

@@ -72,7 +72,7 @@ pub(super) fn takes_examples(item: &ItemFn) -> bool {
     which.is_some_and(|(d, _)| d.returns == Structure::Examples)
 }
 
-/// The definitions of the derivatives that an attribute writes beside a function. Each has the
+/// The definitions of the derivatives that an attribute writes next to a function. Each has the
 /// derivative's own name and the generic parameters of the function, and calls the function.
 /// `outside` has the types of the signature.
 #[must_use]
@@ -89,7 +89,7 @@ pub fn items(attr: &TokenStream, function: &ItemFn, outside: &OuterDefinitions) 
     }
 }
 
-/// The definitions of all derivatives that an attribute may write beside a function. Which of them
+/// The definitions of all derivatives that an attribute may write next to a function. Which of them
 /// it writes by default depends on types.
 #[must_use]
 pub(super) fn possible_items(attr: &TokenStream, function: &ItemFn) -> Vec<ItemFn> {

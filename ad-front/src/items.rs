@@ -1,6 +1,6 @@
 //! Items of a body that only introduce names: `use`, and `type` without parameters. Each name is
 //! replaced by its meaning before anything is typed or lowered. So the proof of the assumption
-//! about an imported name uses the imported path, and can stand outside of the function.
+//! about an imported name uses the imported path, and can be outside of the function.
 //!
 //! This module must never replace a name that a variable may have: a path of one segment is not
 //! replaced if the function binds its name anywhere.
@@ -180,7 +180,7 @@ impl Change for Names {
                 continue;
             };
             for (name, meaning) in found {
-                // A type that the function defines is not in scope where the proofs stand.
+                // A type that the function defines is not in scope at the place of the proofs.
                 if let Meaning::Path(path) = &meaning
                     && !path.segments.first().is_some_and(|s| self.own.contains(&s.ident.to_string()))
                 {

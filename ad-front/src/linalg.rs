@@ -227,7 +227,7 @@ fn solve_triangular<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Valu
     Ok(Value::Term(me.g.prim(Prim::TriangularSolve(by), &[b, t])))
 }
 
-/// The number of rows of an LU factorisation beside those of u.
+/// The number of rows of an LU factorisation in addition to those of u.
 pub(super) const LU_ROWS: usize = 3;
 
 fn solve<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

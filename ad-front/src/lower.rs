@@ -138,7 +138,7 @@ impl<'a> Lower<'a> {
             (Structure::Tuple(types), Value::None) if types.len() == 2 => Ok(self.absent(ty)),
             (Structure::Tuple(types), Value::Option(value, exists)) if types.len() == 2 => {
                 let content = self.result(&types[0], value, range)?;
-                // What is not there has no value, so no NaN either.
+                // A term that does not exist has no value, so it is not NaN either.
                 let content = content.map(&mut |out| Output { term: self.masked(*exists, out.term), ..out.clone() });
                 let exists = self.result(&types[1], &Value::Term(*exists), range)?;
                 Ok(OutputTree::Tuple(vec![content, exists]))

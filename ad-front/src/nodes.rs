@@ -2,7 +2,7 @@
 //! (`definitions::layout`), which are inputs. Its fields are read from the row where they are
 //! needed, and a field of the type is the number of another row.
 //!
-//! Invariant: a row is read only where the value is there, so its number is in range.
+//! Invariant: a row is read only where the value exists, so its number is in range.
 
 use std::rc::Rc;
 

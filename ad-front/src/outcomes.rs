@@ -70,7 +70,7 @@ impl<'a> Outcome<'a> {
     }
 }
 
-/// The error that a function makes of these arguments.
+/// The error that a function creates from these arguments.
 fn error_of<'a>(me: &mut Lower<'a>, f: &Value<'a>, args: &[Value<'a>], range: SrcRange) -> Lowered<Value<'a>> {
     let opaque = matches!(f, Value::Unit) || me.trial(|me| me.apply(f, args, range)).is_err();
     if opaque { Ok(Value::Unit) } else { me.apply(f, args, range) }

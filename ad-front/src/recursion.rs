@@ -160,7 +160,7 @@ impl Functions {
         self.all.borrow().get(number as usize).is_some_and(|f| self.known.panicking.contains(&f.text))
     }
 
-    /// What is found about the functions although their caller has errors.
+    /// The facts about the functions that are found even if their caller has errors.
     pub(super) fn found_without_caller(&self, (definitions, outside): (&Definitions, &OuterDefinitions)) -> Findings {
         let mut number = 0;
         while self.lowered(number, (definitions, outside), &mut Diags::new()).is_some() {

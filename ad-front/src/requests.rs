@@ -136,7 +136,8 @@ impl Requests {
         let first = path.segments[0].ident.to_string();
         let named = name.starts_with(char::is_uppercase) && first != MARK && first != "Self";
         let own = path.segments.len() == 1 && self.is_own(&name);
-        // A name that another library has too is taken for the user's own only if it stands alone.
+        // A name that another library has too counts as the user's own only if it is the whole
+        // path.
         let here = path.segments.len() == 1 || matches!(&*first, "crate" | "self" | "super");
         let plain = here && last.arguments.is_none() && catalogue::is_type_elsewhere(&name);
         let elsewhere = refused::named_type(&name).is_some() && !plain;

@@ -1,4 +1,4 @@
-//! Arrays with another number of rows, as the capacity of a growable vector changes.
+//! Copies of arrays with another number of rows, for growable vectors whose capacity changes.
 //!
 //! This module must never change a row that both arrays have.
 

@@ -373,7 +373,7 @@ pub(super) fn lower(
     }
 }
 
-/// Lowers one function. It stands at the place of this definition.
+/// Lowers one function, at the place of this definition.
 pub(super) fn one(
     sig: &Sig,
     item: &ItemFn,

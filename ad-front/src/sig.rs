@@ -33,7 +33,7 @@ pub(super) struct Sig {
     pub where_clause: TokenStream,
     /// `::<T, N>`: the generic arguments with which one derivative calls another.
     pub turbofish: TokenStream,
-    /// The `impl` block in which the function stands.
+    /// The `impl` block that contains the function.
     pub within: Option<Within>,
     /// The parameters as declared.
     pub declared: Vec<SigDeclared>,
@@ -67,7 +67,7 @@ pub(super) struct Sig {
     pub workspace: bool,
     /// The algorithm of differentiation.
     pub mode: Mode,
-    /// What derivatives of loops save.
+    /// The values that derivatives of loops save.
     pub saving: Saving,
     /// The requested derivatives.
     pub derivatives: Vec<&'static Descriptor>,
@@ -297,7 +297,7 @@ pub(super) fn qualifiers(item: &ItemFn, diags: &mut Diags) -> Lowered<()> {
     found
 }
 
-/// Whether a type parameter has the bound `Real`, beside its name or in the where clause.
+/// Whether a type parameter has the bound `Real`, after its name or in the where clause.
 #[must_use]
 pub fn is_real(generics: &syn::Generics, param: &syn::TypeParam) -> bool {
     let real = |bound: &TypeParamBound| match bound {

@@ -82,7 +82,7 @@ const PLACE: &str = "fn place_of<I_, T_>(items: &[I_], v: T_) -> usize {
     items.partition_point(|e| *e < v)
 }";
 
-/// Behind the ends the value is that of the end, and at a point it belongs to the line after it.
+/// Beyond the ends the value is that of the end, and a point belongs to the line after it.
 const LINE: &str = "fn line_at<T_, X_, Y_>(x: T_, xs: &[X_], ys: &[Y_]) -> T_ {
     let n = xs.len();
     if x < xs[0] {

@@ -106,7 +106,7 @@ fn written<'a>(
     why: &str,
 ) -> TokenStream {
     let (vis, name) = (&item.vis, &item.sig.ident);
-    // Those of the block are in scope in a method.
+    // The generic parameters of the block are in scope in a method.
     let own: Option<Generics> = within.and_then(|w| syn::parse2(w.own_generics.clone()).ok());
     let generics = own.as_ref().unwrap_or(&item.sig.generics);
     let where_clause = within.map_or_else(|| generics.where_clause.to_token_stream(), |w| w.own_where.clone());

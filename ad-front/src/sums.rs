@@ -47,7 +47,7 @@ impl<'a> Value<'a> {
 }
 
 impl<'a> Lower<'a> {
-    /// The value that a mutable reference refers to, or the value itself if it is no reference.
+    /// The value that a mutable reference refers to, or the value itself if it is not a reference.
     pub(super) fn referent(&mut self, value: &Value<'a>) -> Lowered<Value<'a>> {
         match value {
             Value::Place(place) => self.read_place(&Rc::clone(place)),

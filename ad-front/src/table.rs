@@ -164,7 +164,7 @@ pub(super) fn nearest_row(on: &[On], name: &str) -> Option<&'static Row> {
     rows().find(|row| row.name == near)
 }
 
-/// What the documents and their tests read of a row.
+/// The part of a row that the documents and their tests read.
 #[derive(Clone, Copy, Debug)]
 pub struct Described {
     /// The name.

@@ -1,4 +1,4 @@
-//! The tables of a type that contains itself, for the functions beside the type that take a value
+//! The tables of a type that contains itself, for the functions next to the type that take a value
 //! apart and put one together: which column has which part of which field.
 //!
 //! This module must never write code.
@@ -37,7 +37,7 @@ pub enum TablePart {
     Defined(TokenStream, Box<TablePart>),
     /// An enum of that kind: its tag, and a tuple for each variant.
     Sum(usize, Vec<TablePart>),
-    /// An `Option`, and the column that says whether it is there.
+    /// An `Option`, and the column that says whether it is `Some`.
     Option(Box<TablePart>, usize),
     /// An array of static size.
     Fixed(Vec<TablePart>),
@@ -169,7 +169,7 @@ fn inside(slot: &Slot<'_>, tables: &[Table<'_>]) -> Option<TablePart> {
             TablePart::List { table: *table, start: *start, len: *len, element }
         }
         Slot::Array { table, start, sizes } => TablePart::Array { table: *table, start: *start, sizes: sizes.clone() },
-        // An `Option` in such a tuple is its content, or zeros, and whether it is there.
+        // An `Option` in such a tuple is its content, or zeros, and whether it is `Some`.
         Slot::Option(inner, flag) => TablePart::Tuple(vec![inside(inner, tables)?, TablePart::Leaf(*flag)]),
         Slot::Link { .. } => return None,
     })

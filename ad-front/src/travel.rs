@@ -1,7 +1,7 @@
 //! Definitions from outside of the annotated function, for its calls of marked functions.
 //!
 //! The names of a definition are resolved at its own place, and never at the place where it is
-//! called. A constant at its place is read through a hidden implementation beside the definition.
+//! called. A constant at its place is read through a hidden implementation next to the definition.
 //! Assumptions about names are proved at the place of the definition too, so a caller does not
 //! record them.
 //!
@@ -56,7 +56,7 @@ pub struct OuterDefinitions {
     /// Names of the annotated function whose definitions have not been asked for yet. A use of such
     /// a name has no value and reports no error.
     pub open: Vec<String>,
-    /// The definition at whose place the expansion stands, if it stands beside one.
+    /// The definition whose place the expansion has, if it is next to one.
     pub here: Option<DefId>,
     /// Functions and constants of types that have been asked for, by the number of the type.
     pub asked: Vec<(String, DefId)>,
@@ -195,7 +195,7 @@ impl OuterDefinitions {
         self.list.iter().find(is_it).map(|d| d.id)
     }
 
-    /// The definition that is being lowered, if it stands at another place than the expansion.
+    /// The definition that is being lowered, if its place is not that of the expansion.
     fn elsewhere(&self, at: Option<usize>) -> Option<&Marked> {
         self.list.get(at?).filter(|d| Some(d.id) != self.here)
     }

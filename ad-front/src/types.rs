@@ -157,7 +157,7 @@ pub(super) fn elem_of(ty: &Type, real_param: Option<&Ident>) -> Option<Elem> {
     }
 }
 
-/// The type in a `Box`. A box is the value that it holds.
+/// The type in a `Box`. A box has the representation of its content.
 pub(super) fn boxed(ty: &Type) -> Option<&Type> {
     let Type::Path(p) = ty else { return None };
     let last =

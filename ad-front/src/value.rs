@@ -161,8 +161,8 @@ impl Value<'_> {
         matches!(self, Value::Closure(_) | Value::Function(..) | Value::Chosen(_))
     }
 
-    /// Whether the value is an array literal with elements that are no terms. An index then selects
-    /// among them.
+    /// Whether the value is an array literal with elements that are not terms. An index then
+    /// selects among them.
     pub(super) fn is_selected_from(&self) -> bool {
         let no_term = |part: &Value| part.is_several() || part.is_function();
         matches!(self, Value::List(parts) if parts.iter().any(no_term))
@@ -274,7 +274,7 @@ impl Number {
         while let Number::Neg(a) | Number::Not(a) | Number::Shift(_, a, _) = n {
             n = a;
         }
-        // Arithmetic on arrays is only for ndarrays, and a constant is no ndarray.
+        // Arithmetic on arrays is only for ndarrays, and a constant is not an ndarray.
         (!matches!(n, Number::Outer(_))).then(|| n.find(false, |n| matches!(n, Number::At(..))).is_some())
     }
 
@@ -306,7 +306,7 @@ pub(super) struct Closure<'a> {
     pub scope: Scope<'a>,
     /// The items at its definition.
     pub items: Scope<'a>,
-    /// The definition in which it stands. `None` for the annotated function.
+    /// The definition that contains it. `None` for the annotated function.
     pub definition: Option<usize>,
     pub captured: Captured<'a>,
     /// The function as an item, if it may call itself.

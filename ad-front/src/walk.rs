@@ -65,8 +65,8 @@ parts! {
     visit_type_path TypePath
 }
 
-/// What is done to parts of a piece of syntax. Each method returns whether the parts of its
-/// argument are visited next.
+/// A change of parts of a piece of syntax. Each method returns whether the parts of its argument
+/// are visited next.
 pub(crate) trait Change {
     fn attribute(&mut self, _: &mut Attribute) -> bool {
         true

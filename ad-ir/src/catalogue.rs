@@ -197,7 +197,7 @@ pub fn several_indices(index: &str) -> Message {
 
 pub fn no_body(name: &str) -> Message {
     message(format!("`{name}` has no body to differentiate")).instead_of_rustc()
-        .help("write it here: `{ .. }`; of a trait's function, in a free one that takes what it needs as parameters")
+        .help("write it here: `{ .. }`; in place of a trait's function write a free function, with the values that it needs as parameters")
 }
 
 pub fn method() -> Message {
@@ -277,7 +277,7 @@ pub fn element_type_missing(ty: &str) -> Message {
 }
 
 pub fn nested_sequences(ty: &str) -> Message {
-    message(format!("`{ty}` inside a sequence: the rows of an array are not arrays of their own"))
+    message(format!("`{ty}` inside a sequence: the rows of an array are not separate arrays"))
         .help("take `&[Vec<F>]`, whose rows are of one length, or `&Array2<F>`")
 }
 

@@ -202,7 +202,7 @@ fn written(attribute: TokenStream) -> Option<String> {
 }
 
 /// The maximum length of a text. An expression may be a whole body.
-const LONGEST: usize = 400;
+const MAX_LENGTH: usize = 400;
 
 /// Writes tokens with the usual spacing: `f(&x, i + 1)`, not `f (& x , i + 1)`.
 fn write_tokens(tokens: TokenStream, text: &mut String) {
@@ -211,7 +211,7 @@ fn write_tokens(tokens: TokenStream, text: &mut String) {
     let (mut gap, mut operand, mut in_pipes, mut generics) = (false, false, false, 0);
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
-        if text.len() > LONGEST {
+        if text.len() > MAX_LENGTH {
             return;
         }
         match token {

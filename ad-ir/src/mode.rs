@@ -14,10 +14,10 @@ pub enum Mode {
     Chad,
 }
 
-/// What the derivative of a loop saves.
+/// The values that the derivative of a loop saves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Saving {
-    /// What it reads of each step.
+    /// All values that it reads of each step.
     #[default]
     EachStep,
     /// The carried values of every `sqrt(n)`-th step. Steps run again.
@@ -39,8 +39,8 @@ impl Mode {
     /// Every algorithm that a user may ask for.
     pub const ALL: &[Mode] = &[Mode::DualArrays, Mode::Unf, Mode::Chad];
 
-    /// The name of the mode that reads no body: numbers record what a function does (DN). It is no
-    /// algorithm over terms, so it is none of the modes above.
+    /// The name of the mode that reads no body: numbers record what a function does (DN). It is not
+    /// an algorithm over terms, so the modes above do not include it.
     pub const UNREAD: &str = "dual_numbers";
 
     /// Its name in `mode = ".."`.
@@ -60,7 +60,7 @@ impl Mode {
     }
 }
 
-/// What an algorithm does not take.
+/// A construct that an algorithm does not support.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refusal {
     /// A call of a function that is compiled on its own: recursion, or a rule of the user's.

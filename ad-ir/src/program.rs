@@ -216,7 +216,7 @@ pub struct Program {
     pub where_clause: TokenStream,
     /// `::<T, N>` if there are type or const parameters.
     pub turbofish: TokenStream,
-    /// The `impl` block that the function stands in. The generic parameters above are those of the
+    /// The `impl` block that contains the function. The generic parameters above are those of the
     /// block and its own.
     pub within: Option<Within>,
     /// The names of type and const parameters, which the type of a returned closure may mention.
@@ -241,7 +241,7 @@ pub struct Program {
     pub workspace: bool,
     /// The algorithm that differentiates it.
     pub mode: Mode,
-    /// What derivatives of loops save.
+    /// The values that derivatives of loops save.
     pub saving: Saving,
     /// The result's type as written; for an `Option` or `Result`, the type of its value.
     pub result_ty: TokenStream,
@@ -390,13 +390,13 @@ pub enum Assumed {
 /// How a method takes its receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Takes {
-    /// By value.
+    /// The method takes `self`.
     Value,
-    /// By reference.
+    /// The method takes `&self`.
     Reference,
-    /// By mutable reference.
+    /// The method takes `&mut self`.
     Mutable,
-    /// By value or reference of the type to which the receiver dereferences.
+    /// The method is one of the type to which the receiver dereferences, by value or by reference.
     Deref,
 }
 

@@ -80,7 +80,7 @@ pub fn added_to_type(program: &Program, elem: Elem) -> TokenStream {
     quote!(&mut [#elem])
 }
 
-/// The type of no result.
+/// The type of a function without a result.
 #[must_use]
 pub fn unit() -> TokenStream {
     quote!(())
@@ -215,9 +215,9 @@ pub fn mutable(ty: &TokenStream) -> TokenStream {
 /// How a value is passed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Passed {
-    /// As a result.
+    /// It is a result.
     Owned,
-    /// As a tangent or cotangent.
+    /// It is a tangent or cotangent.
     Borrowed,
 }
 
@@ -408,7 +408,7 @@ pub fn places<L: Clone>(
     tree: &Tree<L>,
     (apart, lists): (&Apart<'_>, &Lists<'_, L>),
 ) -> Vec<(L, TokenStream)> {
-    let mut all = Places { apart, lists, inside: false, present: None, ragged: None, all: Vec::new() };
+    let mut all = PlaceCollector { apart, lists, inside: false, present: None, ragged: None, all: Vec::new() };
     all.add(tree, place);
     all.all.into_iter().map(|found| (found.leaf, found.place)).collect()
 }
@@ -420,16 +420,16 @@ pub fn differences<L: Clone>(
     tree: &Tree<L>,
     (apart, lists): (&Apart<'_>, &Lists<'_, L>),
 ) -> Vec<TokenStream> {
-    let mut all = Places { apart, lists, inside: false, present: None, ragged: None, all: Vec::new() };
+    let mut all = PlaceCollector { apart, lists, inside: false, present: None, ragged: None, all: Vec::new() };
     all.add(tree, place);
     all.all.into_iter().filter_map(|found| found.differs).collect()
 }
 
 /// A leaf and its place.
-struct Found<L> {
+struct PlacedLeaf<L> {
     leaf: L,
     place: TokenStream,
-    /// The condition that the leaf is there. `None` if it always is.
+    /// The condition that the leaf exists. `None` if it always does.
     present: Option<TokenStream>,
     /// The part of arrays of several shapes that it is.
     ragged: Option<RaggedPart>,
@@ -438,24 +438,24 @@ struct Found<L> {
 }
 
 /// Collects the leaves of [`places`].
-struct Places<'p, L> {
+struct PlaceCollector<'p, L> {
     apart: &'p Apart<'p>,
     lists: &'p Lists<'p, L>,
     /// Whether the value is inside of a list.
     inside: bool,
-    /// The condition that the value is there.
+    /// The condition that the value exists.
     present: Option<TokenStream>,
     /// The part of arrays of several shapes that the value is.
     ragged: Option<RaggedPart>,
-    all: Vec<Found<L>>,
+    all: Vec<PlacedLeaf<L>>,
 }
 
-impl<L: Clone> Places<'_, L> {
+impl<L: Clone> PlaceCollector<'_, L> {
     fn add(&mut self, tree: &Tree<L>, place: &TokenStream) {
         match tree {
             Tree::Leaf(leaf) => {
                 let (leaf, place, present) = (leaf.clone(), place.clone(), self.present.clone());
-                self.all.push(Found { leaf, place, present, ragged: self.ragged, differs: None });
+                self.all.push(PlacedLeaf { leaf, place, present, ragged: self.ragged, differs: None });
             }
             Tree::Ragged(of, parts) => {
                 for (part, tree) in of.parts().zip(parts) {
@@ -516,12 +516,12 @@ impl<L: Clone> Places<'_, L> {
     fn add_list(&mut self, of: &ListType, element: &Tree<L>, place: &TokenStream) {
         let (item, stack) = (Ident::new("item_", Span::mixed_site()), Ident::new("stack_", Span::mixed_site()));
         let (apart, lists) = (self.apart, self.lists);
-        let mut parts = Places { apart, lists, inside: true, present: None, ragged: None, all: Vec::new() };
+        let mut parts = PlaceCollector { apart, lists, inside: true, present: None, ragged: None, all: Vec::new() };
         parts.add(element, &quote!(#item));
-        for Found { leaf, place: part, present, ragged, .. } in parts.all {
+        for PlacedLeaf { leaf, place: part, present, ragged, .. } in parts.all {
             if let Some(ragged) = ragged {
                 let (place, differs) = self.ragged_list(place, (&stack, &item), (&part, present), ragged);
-                self.all.push(Found { leaf, place, present: self.present.clone(), ragged: None, differs });
+                self.all.push(PlacedLeaf { leaf, place, present: self.present.clone(), ragged: None, differs });
                 continue;
             }
             let list = match ((self.lists.stack)(&leaf), of) {
@@ -540,7 +540,7 @@ impl<L: Clone> Places<'_, L> {
                 }
                 (None, ListType::Static(_)) => quote!(#place.each_ref().map(|#item| #part)),
             };
-            self.all.push(Found { leaf, place: list, present: self.present.clone(), ragged: None, differs: None });
+            self.all.push(PlacedLeaf { leaf, place: list, present: self.present.clone(), ragged: None, differs: None });
         }
     }
 }

@@ -543,7 +543,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_keys_the_last_one_counts() {
+    fn the_last_value_of_equal_keys_is_kept() {
         let pairs = || numbers().zip(0..);
         let (ours, theirs): (SortedMap<_, i32>, BTreeMap<_, i32>) = (pairs().collect(), pairs().collect());
         assert!(ours.iter().eq(theirs.iter()));

@@ -80,7 +80,7 @@ const DERIVATIVE: &[Pass] = &[
 /// The lists of passes, by their names in ARCHITECTURE.md.
 pub const LISTS: &[(&str, &[Pass])] = &[("FUNCTION", FUNCTION), ("GRADIENT", GRADIENT), ("DERIVATIVE", DERIVATIVE)];
 
-/// The names of the stages that are no passes.
+/// The names of the stages that are not passes.
 const SOURCE: &str = "source";
 const INNER_DERIVATIVES: &str = "derivatives inside";
 const DIFFERENTIATION: &str = "differentiation";
@@ -141,7 +141,7 @@ fn inside(taken: bool) -> Option<(Loc, Refusal)> {
     (!taken).then_some((Loc(0), Refusal::Derived))
 }
 
-/// What the mode does not take of a function, and its place.
+/// The construct of a function that the mode does not support, and its place.
 fn refused(program: &mut Program) -> Option<(Loc, Refusal)> {
     let roots = program.differentiated().terms();
     let wrt = wrt(program);

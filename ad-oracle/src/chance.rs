@@ -1,7 +1,7 @@
 //! Random choices: a policy for [`ad_core::choice`] that answers each question at random, and a
 //! tally of the answers. The tests assert that no answer changes the computed values.
 //!
-//! With one seed the answer to a question is always the same.
+//! The answer to a question depends only on the seed.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

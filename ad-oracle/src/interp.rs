@@ -275,7 +275,7 @@ impl<'g> Interp<'g> {
     /// The values of sizes in a type. They are small integer terms over sizes of inputs. A separate
     /// evaluation is simple, and its work is not counted.
     fn known_shape(&self, scope: usize, shape: &[Term]) -> Try<Vec<usize>> {
-        let size = |&t: &Term| match (self.at_hand(t), self.get(t, scope)) {
+        let size = |&t: &Term| match (self.known_size(t), self.get(t, scope)) {
             (Some(n), _) => Ok(n),
             (None, Some(v)) => array::size(array(&v)?),
             (None, None) => {
@@ -288,7 +288,7 @@ impl<'g> Interp<'g> {
     }
 
     /// The value of a size that needs no computation.
-    fn at_hand(&self, t: Term) -> Option<usize> {
+    fn known_size(&self, t: Term) -> Option<usize> {
         match *self.g.node(t) {
             Node::Lit(Lit::Int(_, n)) => usize::try_from(n).ok(),
             Node::Size(k, axis) => self.inputs.get(k as usize)?.as_array()?.shape.get(usize::from(axis)).copied(),
@@ -455,7 +455,7 @@ impl<'g> Interp<'g> {
                 }
                 for (axis, (&t, &n)) in shape.iter().zip(&a.shape).enumerate() {
                     let computed = self.scopes[0].memo.get(&t);
-                    let claimed = self.at_hand(t).map(Ok).or_else(|| computed.map(|v| array::size(array(v)?)));
+                    let claimed = self.known_size(t).map(Ok).or_else(|| computed.map(|v| array::size(array(v)?)));
                     if let Some(claimed) = claimed.transpose()?
                         && claimed != n
                     {

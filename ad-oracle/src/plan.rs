@@ -22,7 +22,8 @@ pub fn plan_of(g: &mut Graph, program: &Program, routine: &Routine) -> Result<Pl
 /// they are emitted.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct PlanSummary {
-    /// How often each kernel of the runtime is called by a statement (not from inside of a nest).
+    /// The number of times that each kernel of the runtime is called by a statement (not from
+    /// inside of a nest).
     pub kernels: BTreeMap<String, usize>,
     /// Loop nests, in the order in which they are emitted.
     pub nests: Vec<NestSummary>,
@@ -68,25 +69,25 @@ impl PlanSummary {
         all
     }
 
-    /// How often a kernel is called.
+    /// The number of times that a kernel is called.
     #[must_use]
     pub fn calls(&self, kernel: &str) -> usize {
         self.kernels.get(kernel).copied().unwrap_or_default()
     }
 
-    /// How often a vectorised function is written, in all nests.
+    /// The number of times that a vectorised function is written, in all nests.
     #[must_use]
     pub fn function(&self, name: &str) -> usize {
         self.nests.iter().map(|n| n.functions.get(name).copied().unwrap_or_default()).sum()
     }
 
-    /// How often a function is computed for a whole vector of lanes by one call.
+    /// The number of times that a function is computed for a whole vector of lanes by one call.
     #[must_use]
     pub fn by_the_vector(&self, name: &str) -> usize {
         self.nests.iter().map(|n| n.by_the_vector.get(name).copied().unwrap_or_default()).sum()
     }
 
-    /// How often an operation on scalars occurs outside of nests.
+    /// The number of times that an operation on scalars occurs outside of nests.
     #[must_use]
     pub fn scalar(&self, name: &str) -> usize {
         self.scalars.get(name).copied().unwrap_or_default()

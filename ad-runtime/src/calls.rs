@@ -135,10 +135,10 @@ arrays!(f64 f32 bool usize isize i32 i64 u32 u64 u8);
 
 /// The bits of a word for the start of an array. The bits above are for its length, and the highest
 /// one marks an index into the list of places.
-const PLACE: u32 = 40;
-const FAR: u64 = 1 << PLACE;
-const LONG: u64 = 1 << (63 - PLACE);
-const LISTED: u64 = 1 << 63;
+const START_BITS: u32 = 40;
+const START_LIMIT: u64 = 1 << START_BITS;
+const LENGTH_LIMIT: u64 = 1 << (63 - START_BITS);
+const LISTED_MARK: u64 = 1 << 63;
 
 /// Records, which only grow while a derivative runs.
 #[derive(Debug, Default)]
@@ -194,22 +194,22 @@ impl Records {
     #[inline]
     fn placed(&self, begin: usize, len: usize) -> u64 {
         let (first, many) = (begin as u64, len as u64);
-        if first < FAR && many < LONG {
-            return many << PLACE | first;
+        if first < START_LIMIT && many < LENGTH_LIMIT {
+            return many << START_BITS | first;
         }
         let mut places = self.places.borrow_mut();
         places.push((begin, begin + len));
-        LISTED | (places.len() - 1) as u64
+        LISTED_MARK | (places.len() - 1) as u64
     }
 
     /// The start and the end of an array.
     #[inline]
     fn place(&self, kept: u64) -> (usize, usize) {
-        if kept & LISTED != 0 {
-            return self.places.borrow()[usize::of_word(kept & !LISTED)];
+        if kept & LISTED_MARK != 0 {
+            return self.places.borrow()[usize::of_word(kept & !LISTED_MARK)];
         }
-        let begin = usize::of_word(kept & (FAR - 1));
-        (begin, begin + usize::of_word(kept >> PLACE))
+        let begin = usize::of_word(kept & (START_LIMIT - 1));
+        (begin, begin + usize::of_word(kept >> START_BITS))
     }
 
     fn clear(&mut self) {
@@ -257,17 +257,17 @@ pub fn require_shape(rule: &str, of: &str, found: &[usize], wanted: &[usize]) {
 }
 
 /// The number of bytes up to which the memory of records is kept for the next derivative.
-const KEPT: usize = 1 << 28;
+const MAX_KEPT_BYTES: usize = 1 << 28;
 
 thread_local! {
     /// The memory of earlier derivatives of this thread. A later one needs no new pages from the
     /// system.
-    static LEFT: RefCell<Vec<[Records; 2]>> = const { RefCell::new(Vec::new()) };
+    static KEPT_RECORDS: RefCell<Vec<[Records; 2]>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Default for Calls {
     fn default() -> Self {
-        let left = LEFT.try_with(|left| left.borrow_mut().pop()).ok().flatten();
+        let left = KEPT_RECORDS.try_with(|left| left.borrow_mut().pop()).ok().flatten();
         let [kept, results] = left.unwrap_or_default();
         Calls { kept, results: Records { tag: 1, ..results }, made: RefCell::default() }
     }
@@ -276,12 +276,12 @@ impl Default for Calls {
 impl Drop for Calls {
     fn drop(&mut self) {
         let mut records = [std::mem::take(&mut self.kept), std::mem::take(&mut self.results)];
-        if records.iter().map(Records::bytes).sum::<usize>() > KEPT {
+        if records.iter().map(Records::bytes).sum::<usize>() > MAX_KEPT_BYTES {
             return;
         }
         records.iter_mut().for_each(Records::clear);
         // Few derivatives run at a time. When a thread ends, the memory is freed.
-        let _ = LEFT.try_with(|left| {
+        let _ = KEPT_RECORDS.try_with(|left| {
             let mut left = left.borrow_mut();
             if left.len() < 4 {
                 left.push(records);
@@ -396,7 +396,7 @@ mod tests {
     use super::{Calls, Word};
 
     #[test]
-    fn a_record_gives_back_what_was_written() {
+    fn a_record_returns_the_written_values() {
         let calls = Calls::new();
         let (kept, results) = (calls.kept(), calls.results());
         let array = kept.keep(&[1_i64, -2]);
@@ -426,18 +426,18 @@ mod tests {
     }
 
     #[test]
-    fn a_long_array_has_its_place_in_a_list() {
+    fn the_position_of_a_long_array_is_in_a_list() {
         let calls = Calls::new();
         let kept = calls.kept();
-        let many = usize::of_word(super::LONG);
+        let many = usize::of_word(super::LENGTH_LIMIT);
         let (short, long) = (kept.keep(&[3_u8; 2]), kept.keep(&vec![5_u8; many]));
-        assert!(short & super::LISTED == 0 && long & super::LISTED != 0);
+        assert!(short & super::LISTED_MARK == 0 && long & super::LISTED_MARK != 0);
         assert!(*calls.array::<u8>(short) == [3; 2] && calls.array::<u8>(long).iter().all(|&x| x == 5));
         assert!(calls.array::<u8>(long).len() == many);
     }
 
     #[test]
-    fn the_record_of_no_call_is_zero() {
+    fn a_call_that_was_not_made_has_record_zero() {
         let calls = Calls::new();
         let mut out = [3.0; 2];
         calls.read_array(&mut out, 0, 4);

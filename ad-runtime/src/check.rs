@@ -19,10 +19,10 @@ pub use flat::{
 
 /// The maximum number of entries of a parameter that are compared; of a larger parameter, this
 /// number of entries is compared, evenly spread.
-const ENTRIES: usize = 256;
+const MAX_ENTRIES: usize = 256;
 /// The limit for second derivatives that are computed from the function alone. Each of these costs
 /// sixteen calls.
-const SECOND: usize = 16;
+const MAX_SECOND_ENTRIES: usize = 16;
 
 /// A result that may be absent.
 pub trait Fallible {
@@ -128,7 +128,7 @@ pub struct Check<'a> {
     gradient: Option<Function<'a, Gradient>>,
     /// The function's value at the point.
     value: Leaf,
-    /// Its derivative by each entry that is compared, by finite differences.
+    /// Its derivative with respect to each entry that is compared, by finite differences.
     columns: OnceCell<Vec<(Entry, Vec<f64>)>>,
     /// Its second derivatives, by finite differences.
     second: OnceCell<Vec<(Entry, Entry, f64)>>,
@@ -287,26 +287,26 @@ impl<'a> Check<'a> {
             let column = |e: Entry| {
                 (e, slope(self.step(e), self.is_single(), |h| (self.function)(&Nearby::default().and(e, h)).values))
             };
-            self.all_entries(ENTRIES).into_iter().map(column).collect()
+            self.all_entries(MAX_ENTRIES).into_iter().map(column).collect()
         })
     }
 
     /// Second derivatives: differences of the gradient if there is one, of the function otherwise.
-    fn second(&self) -> &[(Entry, Entry, f64)] {
+    fn second_derivatives(&self) -> &[(Entry, Entry, f64)] {
         self.second.get_or_init(|| {
             let Some(gradient) = &self.gradient else {
-                let all = self.all_entries(SECOND);
+                let all = self.all_entries(MAX_SECOND_ENTRIES);
                 let pairs = all.iter().flat_map(|&a| all.iter().map(move |&b| (a, b)));
                 return pairs.map(|(a, b)| (a, b, self.twice(a, b))).collect();
             };
             let mut found = Vec::new();
-            for a in self.all_entries(ENTRIES) {
+            for a in self.all_entries(MAX_ENTRIES) {
                 let along = |h: f64| {
                     let parts = gradient(&Nearby::default().and(a, h)).1;
-                    self.all_entries(ENTRIES).iter().map(|b| compare::entry(&parts, *b)).collect()
+                    self.all_entries(MAX_ENTRIES).iter().map(|b| compare::entry(&parts, *b)).collect()
                 };
                 let column = slope(self.step(a), self.is_single(), along);
-                found.extend(self.all_entries(ENTRIES).into_iter().zip(column).map(|(b, x)| (a, b, x)));
+                found.extend(self.all_entries(MAX_ENTRIES).into_iter().zip(column).map(|(b, x)| (a, b, x)));
             }
             found
         })

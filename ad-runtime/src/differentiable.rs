@@ -68,8 +68,8 @@ pub trait Leaves<F: Real>: Sized {
 /// it too.
 ///
 /// The real numbers are taken in the order of declaration, those of an array row by row. Integers,
-/// booleans, strings and fields that are marked `#[constant]` have no part in it: results have them
-/// from `self`.
+/// booleans, strings and fields that are marked `#[constant]` are not part of the vector: results
+/// copy them from `self`.
 ///
 /// ndarray's arrays can be parts, but do not implement the trait: they have their own `dot` and
 /// `scaled_add`. Write `(w,)` for a list of one array.

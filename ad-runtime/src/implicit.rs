@@ -6,9 +6,9 @@
 //! | x with `g(x) = 0` | [`root`], [`try_root`] |
 //!
 //! x is a number, an array of rank 1 or a `Vec` or static array of numbers ([`Unknown`]). The
-//! derivative of x by what the closure captures is that of the implicit function theorem: one
-//! linear system at the solution, whatever number of steps has led there. It is exact to the order
-//! of the tolerance.
+//! derivative of x with respect to the values that the closure captures is that of the implicit
+//! function theorem: one linear system at the solution, whatever number of steps has led there. It
+//! is exact to the order of the tolerance.
 //!
 //! The compiler has the same iterations in its own language (`ad-front/src/implicit.rs`). This
 //! module must never compute something in another order than there.
@@ -21,7 +21,7 @@ use crate::linalg::try_solve;
 /// The step of difference quotients relative to an element, or to 1 if that is larger: `2^-13`.
 const DIFFERENCE: f64 = 0.000_122_070_312_5;
 
-/// What an equation is solved for: `f32`, `f64`, or a vector of these (`Array1`, `Vec`, an array of
+/// The unknown of an equation: `f32`, `f64`, or a vector of these (`Array1`, `Vec`, an array of
 /// static size).
 #[diagnostic::on_unimplemented(
     message = "an equation cannot be solved for a value of type `{Self}`",
@@ -40,8 +40,8 @@ pub trait Unknown: Clone {
     fn newton(&self, g: &dyn Fn(Self) -> Self) -> Self;
 }
 
-/// x moved by the step of its difference quotient.
-fn moved<F: Real>(x: F) -> F {
+/// x plus the step of its difference quotient.
+fn shifted<F: Real>(x: F) -> F {
     x + x.abs().max(F::one()) * F::lit(DIFFERENCE)
 }
 
@@ -55,7 +55,7 @@ impl<F: Real> Unknown for F {
     #[track_caller]
     fn newton(&self, g: &dyn Fn(F) -> F) -> F {
         let value = g(*self);
-        let there = moved(*self);
+        let there = shifted(*self);
         *self - value / ((g(there) - value) / (there - *self))
     }
 }
@@ -72,7 +72,7 @@ fn newton_of_vector<F: Real>(x: &[F], g: &dyn Fn(Vec<F>) -> Vec<F>) -> Vec<F> {
     let mut jacobian = Array2::zeros((n, n));
     for j in 0..n {
         let mut there = x.to_vec();
-        there[j] = moved(x[j]);
+        there[j] = shifted(x[j]);
         let by = there[j] - x[j];
         for (i, there) in of_same_length(there).into_iter().enumerate() {
             jacobian[[i, j]] = (there - value[i]) / by;
@@ -131,10 +131,11 @@ fn iterated<X: Unknown>(next: impl Fn(&X) -> X, x0: X, tolerance: X::Number, ste
 /// `f`. So `f` has to be a contraction near the solution: a step multiplies the error by less than
 /// one.
 ///
-/// Shape: x, `x0` and `f(x)` have one shape. Derivative: by what `f` captures, from the linear
-/// system `(1 - df/dx) dx = df`; zero by `x0` and `tolerance`. Christianson, "Reverse accumulation
-/// and attractive fixed points" (1994); Griewank and Walther, "Evaluating Derivatives" (2008),
-/// chapter 15. If `1 - df/dx` is singular at the solution, the derivative is infinite or NaN.
+/// Shape: x, `x0` and `f(x)` have one shape. Derivative: with respect to the values that `f`
+/// captures, from the linear system `(1 - df/dx) dx = df`; with respect to `x0` and `tolerance` it
+/// is zero. Christianson, "Reverse accumulation and attractive fixed points" (1994); Griewank and
+/// Walther, "Evaluating Derivatives" (2008), chapter 15. If `1 - df/dx` is singular at the
+/// solution, the derivative is infinite or NaN.
 ///
 /// # Panics
 ///
@@ -176,10 +177,11 @@ pub fn try_fixed_point<X: Unknown>(f: impl Fn(X) -> X, x0: X, tolerance: X::Numb
 /// elements. It stops when no element of x changes by more than `tolerance`, after at most `steps`
 /// steps. There is no search along a line: `x0` has to be near the solution.
 ///
-/// Shape: x, `x0` and `g(x)` have one shape. Derivative: by what `g` captures, from the linear
-/// system `dg/dx dx = -dg` of the implicit function theorem; zero by `x0` and `tolerance`. Blondel
-/// et al., "Efficient and modular implicit differentiation" (2022). If `dg/dx` is singular at the
-/// solution, the derivative is infinite or NaN.
+/// Shape: x, `x0` and `g(x)` have one shape. Derivative: with respect to the values that `g`
+/// captures, from the linear system `dg/dx dx = -dg` of the implicit function theorem; with respect
+/// to `x0` and `tolerance` it is zero. Blondel et al., "Efficient and modular implicit
+/// differentiation" (2022). If `dg/dx` is singular at the solution, the derivative is infinite or
+/// NaN.
 ///
 /// # Panics
 ///

@@ -13,10 +13,9 @@
 //!
 //! # Panics
 //!
-//! A function panics if the matrix does not have what it computes (a singular matrix has no
-//! inverse), and so do the derivatives of a function that calls it. Whether a matrix at the limit
-//! (one that is singular up to rounding) has it may depend on the last bits of its elements, and a
-//! derivative may have other last bits than its function.
+//! A function panics if its result does not exist (a singular matrix has no inverse), and so do the
+//! derivatives of a function that calls it. If a matrix is singular up to rounding, this may depend
+//! on the last bits of its elements, which may differ between a function and its derivative.
 //!
 //! This module must never have an algorithm of its own where a kernel has one.
 
@@ -97,8 +96,8 @@ fn factored<F: Real>(len: usize, f: impl FnOnce(&mut [F])) -> Option<Vec<F>> {
 /// The lower triangular matrix l with positive diagonal and `l l' = a`, for a symmetric positive
 /// definite matrix a.
 ///
-/// It is the factor of the symmetric part `(a + a') / 2`. So both triangles of a count, and the
-/// derivative by a is a symmetric matrix.
+/// It is the factor of the symmetric part `(a + a') / 2`. So both triangles of `a` have an effect,
+/// and the derivative with respect to a is a symmetric matrix.
 ///
 /// Shape: that of `a`, (n, n). Derivative: Murray, "Differentiation of the Cholesky decomposition"
 /// (2016).
@@ -317,7 +316,7 @@ fn parity<F: Real>(packed: &[F], n: usize) -> F {
     packed[(n + 2) * n..].iter().copied().product()
 }
 
-/// The determinant, by the LU factorisation. That of a matrix of no rows is 1.
+/// The determinant, by the LU factorisation. The determinant of a matrix without rows is 1.
 ///
 /// Derivative: Giles (2008), section 2.2.4, by the factorisation. It needs the inverse, so a
 /// singular matrix panics, although its determinant is 0.
@@ -467,9 +466,9 @@ where
 /// The eigenvalues in ascending order, and the matrix whose columns are the eigenvectors, for a
 /// symmetric matrix.
 ///
-/// They are those of the symmetric part `(a + a') / 2`. So both triangles of a count, and the
-/// derivative by a is a symmetric matrix. The vectors have length 1, and the element of each whose
-/// absolute value is largest is positive.
+/// They are those of the symmetric part `(a + a') / 2`. So both triangles of `a` have an effect,
+/// and the derivative with respect to a is a symmetric matrix. The vectors have length 1, and the
+/// element of each whose absolute value is largest is positive.
 ///
 /// Shape: (n) and (n, n), for a (n, n). Derivative: Giles (2008), section 3.1. The vectors of an
 /// eigenvalue that occurs more than once are not determined, and their derivative is NaN where a

@@ -9,13 +9,13 @@ use crate::lists::Element;
 /// The shapes of the arrays of a list.
 pub struct Shapes<D> {
     all: Vec<D>,
-    /// The shape of the first array that is there.
+    /// The shape of the first array that exists.
     first: Option<D>,
     differ: bool,
 }
 
 impl<D: Dimension> Shapes<D> {
-    /// The shapes of no array.
+    /// The shapes of an empty list.
     #[must_use]
     #[expect(clippy::new_without_default, reason = "generated code calls it by this name, as it does for other lists")]
     pub fn new() -> Self {
@@ -43,8 +43,8 @@ impl<D: Dimension> Shapes<D> {
     }
 
     /// Whether a derivative has to be that for arrays of several shapes: two arrays have different
-    /// shapes; no array is there, so that none has a shape; or a single array is there, and what a
-    /// loop makes of it may be of another shape.
+    /// shapes; there is no array, so that none has a shape; or there is a single array, and a loop
+    /// may compute arrays of other shapes from it.
     #[must_use]
     pub fn several(&self) -> bool {
         self.differ || self.all.len() == 1 || (self.first.is_none() && !self.all.is_empty())
@@ -83,7 +83,7 @@ pub struct Flat<F> {
 }
 
 impl<F: Clone> Flat<F> {
-    /// The elements of no array.
+    /// The elements of an empty list.
     #[must_use]
     #[expect(clippy::new_without_default, reason = "generated code calls it by this name, as it does for other lists")]
     pub fn new() -> Self {
@@ -117,9 +117,9 @@ impl<F: Clone> Flat<F> {
 
 /// The closure of one of two versions of a function.
 pub enum Either<A, B> {
-    /// That of the version for arrays of one shape.
+    /// The closure of the version for arrays of one shape.
     First(A),
-    /// That of the version for arrays of several shapes.
+    /// The closure of the version for arrays of several shapes.
     Second(B),
 }
 

@@ -124,7 +124,7 @@ mod tests {
     use super::Workspace;
 
     #[test]
-    fn an_array_comes_back_without_its_elements() {
+    fn a_returned_array_has_no_elements() {
         let workspace = Workspace::new();
         let first = workspace.filled(3, 7.0, 5);
         let at = first.as_ptr();

@@ -24,7 +24,7 @@ fn expected(a: &[f64], b: &[f64], [ta, tb]: [bool; 2], [m, k, n]: [usize; 3], ab
 }
 
 #[test]
-fn zeros_absorb_what_is_infinite_or_no_number() {
+fn zeros_absorb_infinities_and_nan() {
     let sizes = [3, 5, 4];
     let [m, k, n] = sizes;
     for case in 0..64 {

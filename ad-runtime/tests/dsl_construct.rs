@@ -94,7 +94,7 @@ fn elements_of_every_kind() {
 }
 
 #[test]
-fn nothing_to_build() {
+fn builds_without_elements() {
     let f = |_: usize| -> f64 { panic!("no element is computed") };
     assert_eq!(build1(0, f).len(), 0);
     assert_eq!(build([3, 0, 2], |_| 1.0).shape(), [3, 0, 2]);

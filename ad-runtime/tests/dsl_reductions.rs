@@ -181,18 +181,18 @@ fn broadcast_and_strided_views() {
 
 #[test]
 #[should_panic(expected = "maximum of an empty array")]
-fn maximum_of_nothing() {
+fn maximum_of_an_empty_array() {
     let _ = maximum(&Array2::<f64>::zeros((0, 2)));
 }
 
 #[test]
 #[should_panic(expected = "minimum of an empty array")]
-fn minimum_of_nothing() {
+fn minimum_of_an_empty_array() {
     let _ = minimum(&Vec::<f32>::new());
 }
 
 #[test]
 #[should_panic(expected = "argmax of an empty array")]
-fn argmax_of_nothing() {
+fn argmax_of_an_empty_array() {
     let _ = argmax(&Array1::<f64>::zeros(0));
 }

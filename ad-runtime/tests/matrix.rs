@@ -117,7 +117,7 @@ proptest! {
 
     /// Not integers: the same bits from the same input every time, and near the naive product.
     #[test]
-    fn the_same_bits_again(case in sizes().prop_flat_map(|s| (Just(s), numbers(s[0] * s[1]), numbers(s[1] * s[2])))) {
+    fn repeated_calls_give_the_same_bits(case in sizes().prop_flat_map(|s| (Just(s), numbers(s[0] * s[1]), numbers(s[1] * s[2])))) {
         let (sizes, a, b) = case;
         let run = || {
             let mut c = vec![0.0; sizes[0] * sizes[2]];

@@ -117,7 +117,7 @@ proptest! {
 }
 
 #[test]
-fn of_nothing() {
+fn empty_slices() {
     assert_eq!(
         (sum::<f64>(&[]), dot::<f64>(&[], &[]), sum_of_squares::<f64>(&[]), product::<f64>(&[])),
         (0.0, 0.0, 0.0, 1.0)
@@ -149,13 +149,13 @@ fn zeros_of_both_signs() {
 
 #[test]
 #[should_panic(expected = "maximum of an empty array")]
-fn maximum_of_nothing() {
+fn maximum_of_an_empty_slice() {
     let _ = maximum::<f64>(&[]);
 }
 
 #[test]
 #[should_panic(expected = "argmin of an empty array")]
-fn argmin_of_nothing() {
+fn argmin_of_an_empty_slice() {
     let _ = argmin::<f64>(&[]);
 }
 

@@ -11,7 +11,7 @@ use ad::prelude::*;
 pub use particle::{reverse, reverse_value_and_grad};
 pub use saddle::{greatest, greatest_value_and_grad};
 
-/// The negative logarithm of the evidence of a Gaussian process, but for a constant. `p` has the
+/// The negative logarithm of the evidence of a Gaussian process, up to a constant. `p` has the
 /// logarithms of the amplitude, of the length scale and of the noise's deviation.
 #[differentiate(wrt(p))]
 pub fn evidence(p: [f64; 3], x: &Array1<f64>, y: &Array1<f64>) -> f64 {
@@ -27,7 +27,7 @@ pub fn evidence(p: [f64; 3], x: &Array1<f64>, y: &Array1<f64>) -> f64 {
 }
 
 /// A Kalman filter all of whose states are observed: minus twice the log-likelihood of the rows of
-/// `y`, but for a constant, by the transition matrix `f`. Noise is 0.1 in each state and 0.5 in
+/// `y`, up to a constant, given the transition matrix `f`. Noise is 0.1 in each state and 0.5 in
 /// each observation.
 #[differentiate(wrt(f))]
 pub fn filter(f: &Array2<f64>, y: &Array2<f64>) -> f64 {

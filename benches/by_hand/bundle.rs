@@ -11,12 +11,12 @@ fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
-/// Of the sum of `c[i] * v[i]`.
+/// The gradient of the sum of `c[i] * v[i]`.
 fn sum(c: [f64; 3], v: [[f64; 3]; 3]) -> [f64; 3] {
     std::array::from_fn(|i| c[0] * v[0][i] + c[1] * v[1][i] + c[2] * v[2][i])
 }
 
-/// h: residual, and its derivatives by camera, point and weight.
+/// h: residual, and its derivatives with respect to camera, point and weight.
 pub fn reprojection(camera: &[f64; 11], point: &[f64; 3], weight: f64, feature: [f64; 2]) -> ([f64; 2], Block) {
     let [rx, ry, rz, cx, cy, cz, f, u0, v0, k1, k2] = *camera;
     let r = [rx, ry, rz];
@@ -40,7 +40,7 @@ pub fn reprojection(camera: &[f64; 11], point: &[f64; 3], weight: f64, feature: 
     let by_q = 2.0 * (k1 + 2.0 * k2 * q);
     for i in 0..2 {
         let scale = weight * f;
-        // The derivative by p, then that by the rotated point.
+        // The derivative with respect to p, then that with respect to the rotated point.
         let mut by_p = [scale * p[i] * by_q * p[0], scale * p[i] * by_q * p[1]];
         by_p[i] += scale * bent;
         let g = [by_p[0] * depth, by_p[1] * depth, -(by_p[0] * p[0] + by_p[1] * p[1]) * depth];

@@ -52,7 +52,7 @@ impl Kernel for Run<'_> {
     #[inline(always)]
     fn run<const FMA: bool>(self) -> Self::Out {
         let Self { x, w, inputs, outputs, height, width } = self;
-        // Rows with room for whole lanes behind them, and for the taps before them.
+        // Rows with room for whole lanes after them, and for the taps before them.
         let (rows, columns) = (height - 2, width - 2);
         let stride = columns.next_multiple_of(WIDE) + WIDE;
         let mut padded = vec![0.0; inputs * height * stride];
@@ -69,7 +69,7 @@ impl Kernel for Run<'_> {
         let mut value = 0.0;
         let mut dx = vec![0.0; inputs * height * stride];
         let mut dw: Vec<Lanes> = vec![[0.0; WIDE]; w.len()];
-        // Which entries of a row are positive, with a lane of zeros before and behind.
+        // Which entries of a row are positive, with a lane of zeros before and after it.
         let mut positive = vec![0.0; outputs * (stride + WIDE)];
         for i in 0..rows {
             let image = |c: usize, p: usize| &padded[(c * height + i + p) * stride..][..stride];

@@ -135,9 +135,9 @@ fn inverse(mut a: Matrix) -> (Matrix, f64) {
     (a, determinant.ln())
 }
 
-/// What the reverse pass of the filter needs of a step: mean and covariance before it, the
-/// covariance that is predicted, the inverse of the observation's, and the error and its weighted
-/// form.
+/// The values of a step that the reverse pass of the filter needs: mean and covariance before it,
+/// the covariance that is predicted, the inverse of the observation's, and the error and its
+/// weighted form.
 struct Step {
     m: [f64; D],
     p: Matrix,

@@ -26,7 +26,7 @@ fn blocks(x: &Array2<f64>) -> Vec<Lanes> {
 }
 
 /// Replaces the logarithms of a block by responsibilities, and returns the sum of the points'
-/// log-sum-exp. Lanes from `live` on are no points.
+/// log-sum-exp. Lanes from `live` on hold no points.
 #[inline(always)]
 fn responsibilities<const FMA: bool>(beta: &mut [Lanes], live: usize) -> f64 {
     let mut max = [f64::NEG_INFINITY; LANES];
@@ -197,7 +197,7 @@ pub fn gmm(
     (value, (dalpha.into(), dmu, dq, dl))
 }
 
-/// Where row r, column j below the diagonal is in a row of l.
+/// The index in a row of l of row r, column j below the diagonal.
 fn below(d: usize, r: usize, j: usize) -> usize {
     j * (2 * d - j - 1) / 2 + r - j - 1
 }

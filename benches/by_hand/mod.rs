@@ -206,7 +206,7 @@ pub fn rosenbrock(x: &Array1<f64>) -> (f64, Array1<f64>) {
             (value, dx)
         }
     }
-    /// Value of term i, and its derivative by `x[i]`.
+    /// Value of term i, and its derivative with respect to `x[i]`.
     #[inline(always)]
     fn terms<const FMA: bool>(x: f64, next: f64) -> (f64, f64) {
         let t = madd::<FMA>(-x, x, next);
@@ -244,7 +244,7 @@ pub fn rosenbrock(x: &Array1<f64>) -> (f64, Array1<f64>) {
     (value, dx.into())
 }
 
-/// g: the exponentials are the gradient, but for a factor.
+/// g: the exponentials are the gradient, up to a factor.
 pub fn logsumexp(x: &Array1<f64>) -> (f64, Array1<f64>) {
     struct Run<'a>(&'a [f64]);
     impl Kernel for Run<'_> {

@@ -46,7 +46,7 @@ pub fn perceptron(
 
 /// Everything between the two large products, one image after the other.
 struct Output<'a> {
-    /// On entry the argument of tanh, on exit its cotangent.
+    /// The argument of tanh on entry, its cotangent on exit.
     hidden: &'a mut [f64],
     w2_t: &'a [f64],
     b2: &'a [f64],

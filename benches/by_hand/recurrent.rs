@@ -65,7 +65,7 @@ impl Kernel for Tanh<'_> {
     }
 }
 
-/// From the cotangent of tanh's result to that of its argument.
+/// The cotangent of tanh's argument, given that of its result.
 struct Back<'a> {
     dz: &'a mut [f64],
     dh: &'a [f64],
@@ -127,7 +127,7 @@ struct Saved {
 
 struct Lstm<'a> {
     b: usize,
-    /// Of each layer: weights [forget, in, out, change], biases of the same.
+    /// Each layer has weights [forget, in, out, change], and biases of the same.
     main: &'a [Lanes],
     extra: &'a [Lanes],
     state: Vec<Lanes>,

@@ -59,8 +59,8 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// The most bytes that were alive at once during the call, beside those before it; its result,
-/// which is alive at the end, counts.
+/// The peak number of bytes alive during the call, without those that were alive before it; its
+/// result, which is alive at the end, counts.
 pub fn peak<R>(call: impl FnOnce() -> R) -> (R, usize) {
     ALIVE.store(0, Relaxed);
     PEAK.store(0, Relaxed);

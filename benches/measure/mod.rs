@@ -17,16 +17,16 @@ use entries::assert_close;
 
 /// Agreement of two gradients, relative to the largest entry.
 const TOLERANCE: f64 = 1e-10;
-/// Of a product with the Hessian and a difference of gradients.
+/// The tolerance for a product with the Hessian, compared with a difference of gradients.
 const BY_DIFFERENCE: f64 = 1e-6;
 
 /// A workload, and the targets for the cost of its gradient.
 #[derive(Clone, Copy)]
 pub struct Row {
     name: &'static str,
-    /// Of the time by hand.
+    /// The ratio to the time of the gradient by hand.
     by_hand: Option<f64>,
-    /// Of the time of the function.
+    /// The ratio to the time of the function.
     function: Option<f64>,
     /// Numbers in the largest array among arguments and results.
     largest: usize,
@@ -49,16 +49,16 @@ impl Row {
     }
 }
 
-/// The least times so far, by workload: of by hand, ours and the function, or of the gradient and
-/// the product.
+/// The least times so far, by workload: of the gradient by hand, of ours and of the function; or of
+/// the gradient and the product.
 type Minima = HashMap<&'static str, [f64; 3]>;
 
-/// Criterion, where it leaves its estimates, and the workloads so far.
+/// Criterion, the folder of its estimates, and the workloads so far.
 pub struct Bench {
     criterion: Criterion,
     directory: PathBuf,
     started: SystemTime,
-    /// With the most bytes alive of by hand and ours.
+    /// The rows, each with the peak number of bytes alive: of the gradient by hand, and of ours.
     rows: Vec<(Row, [usize; 2])>,
     products: Vec<&'static str>,
     /// With `AD_MINIMA`: which workloads are wanted, and the least times so far.
@@ -147,7 +147,7 @@ impl Bench {
     }
 
     /// Checks that a product with the Hessian is how the gradient changes along the direction, then
-    /// times it beside the gradient.
+    /// times it, and the gradient.
     pub fn product<G: Entries>(
         &mut self,
         name: &'static str,
@@ -215,7 +215,7 @@ fn batch<R>(f: &impl Fn() -> R, calls: &mut u32) -> f64 {
     time
 }
 
-/// A batch of so many nanoseconds is interrupted, if there is other work.
+/// A batch that takes this many nanoseconds is interrupted if there is other work.
 const LONG: f64 = 1e6;
 
 /// The processor time of this thread in nanoseconds. Linux updates it when it schedules the thread,

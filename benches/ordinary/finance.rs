@@ -5,7 +5,7 @@ use ad::prelude::*;
 
 use super::{Data, Table};
 
-/// Prices of options by Black and Scholes beside those of a market.
+/// Prices of options by Black and Scholes, compared with those of a market.
 #[differentiate(wrt(volatility, rate))]
 fn black_scholes(volatility: f64, rate: f64, spot: f64, strikes: &[f64], times: &[f64], prices: &[f64]) -> f64 {
     let normal = |x: f64| 0.5 * erfc(-x / std::f64::consts::SQRT_2);

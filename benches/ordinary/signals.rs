@@ -153,7 +153,7 @@ fn seasons_by_hand(rates: [f32; 3], seasons: [f32; 12], y: &[f32]) -> (f32, ([f3
     (total, (dr, ds))
 }
 
-/// A sum of sines beside samples: amplitudes, frequencies and phases.
+/// A sum of sines that is fitted to samples: amplitudes, frequencies and phases.
 #[differentiate(wrt(amplitude, frequency, phase))]
 fn sines(amplitude: &[f64; 5], frequency: &[f64; 5], phase: &[f64; 5], time: &[f64], y: &[f64]) -> f64 {
     let mut total = 0.0;

@@ -60,7 +60,7 @@ fn convolution_by_hand(
     (total, (Array2::from_shape_vec((3, 3), df.to_vec()).unwrap(), dbias))
 }
 
-/// An image moved by a shift, sampled between its pixels, beside another.
+/// An image moved by a shift and sampled between its pixels, compared with another one.
 #[differentiate(wrt(shift, gain))]
 fn registration(shift: [f64; 2], gain: f64, moving: &Array2<f64>, fixed: &Array2<f64>) -> f64 {
     let (h, w) = fixed.dim();

@@ -128,7 +128,7 @@ impl LeastSquaresProblem<f64, Dyn, Dyn> for Bundle {
 
 fn numbers(json: &Value) -> Result<Vec<f64>, String> {
     let list = json.as_array().ok_or("a list is missing")?;
-    list.iter().map(|x| x.as_f64().ok_or_else(|| format!("{x} is no number"))).collect()
+    list.iter().map(|x| x.as_f64().ok_or_else(|| format!("{x} is not a number"))).collect()
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

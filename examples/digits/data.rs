@@ -43,7 +43,7 @@ impl Digits {
         Ok(Self { images, labels: labels.into() })
     }
 
-    /// How many images.
+    /// The number of images.
     pub fn len(&self) -> usize {
         self.labels.len()
     }

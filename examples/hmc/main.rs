@@ -1,5 +1,5 @@
-//! Hamiltonian Monte Carlo: how far did cars of the 1920s go before they stood still? A line
-//! through Ezekiel's fifty measurements (1930; R's `cars`), with all that the data leave open. The
+//! Hamiltonian Monte Carlo: how far did cars of the 1920s go before they stopped? A line through
+//! Ezekiel's fifty measurements (1930; R's `cars`), with all that the data leave open. The
 //! No-U-Turn sampler of `nuts-rs` (Hoffman and Gelman, 2014) wants the logarithm of the density and
 //! its gradient, in slices that it owns: the option `into`.
 //!
@@ -20,7 +20,7 @@ use nuts_rs::{Chain, CpuLogpFunc, LogpError, SampleStats, SamplerArgs, new_sampl
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 
-/// Miles an hour, and feet until the car stood.
+/// Miles an hour, and feet until the car stopped.
 const CARS: [(f64, f64); 50] = [
     (4.0, 2.0),
     (4.0, 10.0),
@@ -91,8 +91,7 @@ struct Posterior<'a> {
     y: &'a [f64],
 }
 
-/// A point at which the density is no number: a step that went too far, which the sampler is to
-/// reject.
+/// A point at which the density is NaN: a step that went too far, which the sampler is to reject.
 #[derive(Debug)]
 struct Unlikely;
 

@@ -1,6 +1,7 @@
 //! A rod that cools: its temperature and its diffusivity are learned from 24 inexact measurements.
 //! The temperature is a small network that has to obey the heat equation, so the loss contains
-//! derivatives of the network by place and time, and the fit takes the gradient of that loss.
+//! derivatives of the network with respect to place and time, and the fit takes the gradient of
+//! that loss.
 //!
 //! ```text
 //! cargo run --release -p ad-examples --example pinn [-- DIRECTORY]
@@ -27,7 +28,7 @@ const NOISE: f64 = 0.02;
 /// The heat equation is asked for at `GRID` times `GRID` points.
 const GRID: usize = 12;
 const ROUNDS: u64 = 1500;
-/// What the fit does not know.
+/// The values that the fit has to find.
 const DIFFUSIVITY: f64 = 0.1;
 
 /// One hidden layer: `sum_k height_k tanh(by_place_k x + by_time_k t + offset_k)`, and the

@@ -1,5 +1,5 @@
-//! A walk through small annotated functions. Each gradient stands beside its central difference
-//! quotient.
+//! A walk through small annotated functions. Each gradient is printed next to its central
+//! difference quotient.
 //!
 //! ```text
 //! cargo run --release --example tour
@@ -85,7 +85,7 @@ fn variance(m: &Array2<f64>) -> f64 {
     (m - &means).mapv(|v| v * v).mean().unwrap()
 }
 
-/// By how much the soft maximum exceeds the hard one.
+/// The difference between the soft maximum and the hard one.
 #[differentiate]
 fn softness(x: &Array1<f64>) -> f64 {
     logsumexp(x) - maximum(x)
@@ -220,7 +220,7 @@ fn slopes<D: Dimension>(x: &Array<f64, D>, f: impl Fn(&Array<f64, D>) -> f64) ->
     out
 }
 
-/// Prints gradients beside quotients, and remembers the largest difference.
+/// Prints gradients next to difference quotients, and remembers the largest difference.
 struct Table {
     worst: f64,
 }

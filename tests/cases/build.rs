@@ -61,7 +61,7 @@ fn conditional_that_guards_an_index() {
     });
 }
 
-/// Row 2 does not exist, and is not asked for.
+/// Row 2 does not exist, and is not read.
 #[differentiate]
 fn row_or_sum(v: &Array2<f64>) -> Array2<f64> {
     build1(2, |i| if i == 0 { v.row(i + 1).to_owned() } else { v.sum_axis(Axis(0)) })

@@ -215,9 +215,9 @@ fn flat(json: &Value) -> Vec<f64> {
 
 /// A type into which a case's numbers can be read.
 pub trait Numbers: Sized {
-    /// From the numbers in row-major order.
+    /// Makes a value from its numbers in row-major order.
     fn new(shape: &[usize], numbers: Vec<f64>) -> Self;
-    /// In a memory layout, where there is a choice.
+    /// The value in a memory layout, where there is a choice.
     fn stored(self, _: Layout) -> Self {
         self
     }

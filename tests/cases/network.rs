@@ -81,8 +81,8 @@ fn one_image() {
     });
 }
 
-/// Kernels reach to the right and down, with zeros behind the image; the softmax is over all
-/// outputs of all images.
+/// Kernels reach to the right and down, with zeros after the image; the softmax is over all outputs
+/// of all images.
 #[differentiate(wrt(k1, b1, k2, b2, w, c, r, d))]
 #[expect(clippy::too_many_arguments, reason = "four layers, images, their labels")]
 fn batch(

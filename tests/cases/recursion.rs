@@ -1,5 +1,5 @@
 //! Functions that call themselves or each other. They are compiled on their own, which only the
-//! default mode takes. So these cases run in that mode in every test.
+//! default mode supports. So these cases run in that mode in every test.
 
 use ad::prelude::*;
 

@@ -269,7 +269,7 @@ programs! { parts: f64, x: &Array2<f64>;
 }
 
 #[test]
-fn parts_that_a_loop_cuts() {
+fn parts_sliced_in_a_loop() {
     let (mut random, mut wrong) = (Random(11), Default::default());
     for n in [1, 2, 8, 17] {
         for m in [1, 3, 9, 19] {
@@ -279,7 +279,7 @@ fn parts_that_a_loop_cuts() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// In each step the sum of a part decides.
+/// Each step has a decision on the sum of a part.
 #[differentiate]
 fn decided_in_steps(x: &[f64]) -> f64 {
     let v = Array1::from_vec(x.to_vec());
@@ -294,7 +294,7 @@ fn decided_in_steps(x: &[f64]) -> f64 {
 
 /// The numbers cancel, so the order in which they are added up decides.
 #[test]
-fn sums_of_parts_that_decide_in_steps() {
+fn decisions_on_sums_of_parts_in_each_step() {
     for seed in 0..50_usize {
         let x: Vec<f64> = (0..60).map(|i| [1e16, 1.0, -1e16, 0.25][(seed + 7 * i + i * i / 5) % 4]).collect();
         let mut expected = vec![0.0; x.len()];

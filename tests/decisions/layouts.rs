@@ -182,7 +182,7 @@ programs! { matrices: f64, x: &Array2<f64>;
 }
 
 #[test]
-fn matrices_in_orders_of_their_own() {
+fn matrices_with_explicit_memory_orders() {
     let (mut random, mut wrong) = (Random(7), Default::default());
     for n in [1, 2, 3, 8, 17] {
         for m in [1, 2, 4, 9, 17] {
@@ -211,7 +211,7 @@ programs! { three_axes: f64, x: &Array3<f64>;
 }
 
 #[test]
-fn arrays_of_three_axes_in_orders_of_their_own() {
+fn arrays_of_three_axes_with_explicit_memory_orders() {
     let (mut random, mut wrong) = (Random(8), Default::default());
     for n in [1, 2, 5] {
         for m in [1, 2, 5] {

@@ -118,7 +118,7 @@ fn system() -> (Array2<f64>, [f64; 3]) {
 /// A body alone moves straight on, so where it is after a time depends on where it was by 1 and on
 /// its velocity by that time.
 #[test]
-fn a_body_alone_moves_straight_on() {
+fn a_single_body_moves_in_a_straight_line() {
     let start = array![[0.3, -0.2, 0.5, 1.0, 2.0, -1.0]];
     let (end, (gradient, mass)) = simulated_vjp(&start, &[2.0], 0.1, 20, &array![[1.0, 0.0, 0.0, 0.0, 0.0, 0.0]]);
     assert!((end[[0, 0]] - 2.3).abs() < 1e-12 && (end[[0, 1]] - 3.8).abs() < 1e-12);
@@ -140,7 +140,7 @@ fn momentum_is_kept() {
 /// Leapfrog can be run backwards, so its Jacobian keeps volumes: the product with a direction and
 /// back is the direction.
 #[test]
-fn forwards_and_backwards_is_nothing() {
+fn integration_is_reversible() {
     let (start, masses) = system();
     let direction = Array2::from_shape_fn((3, 6), |(i, k)| ((i * 6 + k) as f64).sin());
     let (end, moved) = simulated_jvp(&start, &masses, 0.05, 10, &direction, &[0.0; 3]);

@@ -145,7 +145,7 @@ fn derivatives_agree_with_differences() {
 }
 
 #[test]
-fn constants_are_found_again() {
+fn constants_are_recovered() {
     let truth = formula(1.5, 1.1, 0.5, -0.3);
     let (rows, targets) = data(&truth);
     let mut found = formula(1.0, 1.0, 1.0, 0.0);

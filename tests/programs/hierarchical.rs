@@ -86,7 +86,7 @@ fn the_mode_of_the_effects_is_known() {
     assert!(gradient[2..].iter().all(|g| g.abs() < 1e-14), "{gradient:?}");
     let pulled: f64 = q[2..].iter().map(|e| (e - mean) / (deviation * deviation)).sum();
     assert!((gradient[0] - (pulled - mean / 25.0)).abs() < 1e-12);
-    // The two forms differ by the derivative of the one by the other.
+    // The two forms differ by the derivative of the one with respect to the other.
     let standardised: Vec<f64> =
         q.iter().enumerate().map(|(i, x)| if i < 2 { *x } else { (x - mean) / deviation }).collect();
     assert!((non_centred(&standardised) - centred(&q) - 8.0 * deviation.ln()).abs() < 1e-12);

@@ -4,8 +4,9 @@
 use ad::check_grad;
 use ad::prelude::*;
 
-/// The log-likelihood of positions that were observed at equal times, by the standard deviations of
-/// the acceleration and of the observations, and by the time between two observations.
+/// The log-likelihood of positions that were observed at equal intervals. The arguments are the
+/// standard deviations of the acceleration and of the observations, and the time between two
+/// observations.
 #[differentiate(wrt(acceleration, observation, dt))]
 fn log_likelihood(observed: &[[f64; 2]], acceleration: f64, observation: f64, dt: f64) -> f64 {
     struct Model {
@@ -22,7 +23,7 @@ fn log_likelihood(observed: &[[f64; 2]], acceleration: f64, observation: f64, dt
     }
 
     impl Model {
-        /// Position and velocity in the plane: the velocity changes by chance.
+        /// Position and velocity in the plane: the velocity changes at random.
         fn constant_velocity(dt: f64, acceleration: f64, observation: f64) -> Self {
             let mut transition = Array2::eye(4);
             transition[[0, 2]] = dt;

@@ -17,7 +17,7 @@ pub enum Layer {
         sharpness: f64,
         then: Box<Layer>,
     },
-    /// The input is added to what a layer of the same size makes of it.
+    /// The input is added to the output of a layer of the same size.
     Residual {
         weights: Array2<f64>,
         then: Box<Layer>,

@@ -16,7 +16,7 @@ pub fn potential(x: &[f64; 2], w: f64) -> f64 {
     p
 }
 
-/// The force by the gradient.
+/// The force, computed by `grad`.
 #[differentiate(grad, jvp)]
 pub fn reverse(w: f64) -> f64 {
     let dt = 0.1;
@@ -36,7 +36,7 @@ pub fn reverse(w: f64) -> f64 {
     end * end
 }
 
-/// The force by two tangents.
+/// The force, computed by two calls of `jvp`.
 #[differentiate(grad, jvp)]
 pub fn forward(w: f64) -> f64 {
     let dt = 0.1;

@@ -16,8 +16,8 @@ fn positive(x: f64, temperature: f64) -> f64 {
     temperature * softplus(x / temperature)
 }
 
-/// The mean time that customers wait, by the rates of arrivals and of services. Both times are made
-/// from uniform random numbers, so that the same customers come for all rates.
+/// The mean waiting time of customers, given the rates of arrivals and of services. Both times are
+/// made from uniform random numbers, so that the same customers come for all rates.
 #[differentiate(wrt(arrival_rate, service_rate))]
 fn mean_wait(arrival_rate: f64, service_rate: f64, uniform: &[(f64, f64)], temperature: f64) -> f64 {
     let mut wait = 0.0;
@@ -31,8 +31,8 @@ fn mean_wait(arrival_rate: f64, service_rate: f64, uniform: &[(f64, f64)], tempe
     total / uniform.len() as f64
 }
 
-/// Customers are served in order by the server that is free first. The cost is of waiting, and of
-/// how fast the servers are.
+/// Customers are served in order by the server that is free first. The cost has a part for waiting
+/// and a part for the speed of the servers.
 #[differentiate(wrt(speeds))]
 fn cost_of_servers(speeds: &[f64], arrivals: &[f64], work: &[f64], price: f64) -> f64 {
     let mut free_at = vec![0.0; speeds.len()];
@@ -77,8 +77,8 @@ fn customers(n: usize) -> Vec<(f64, f64)> {
     (0..n).map(|_| (rng.f64(), rng.f64())).collect()
 }
 
-/// Perturbation analysis: in a busy period each service moves all customers behind it. If arrivals
-/// and services are both twice as fast, everyone waits half as long.
+/// Perturbation analysis: in a busy period each service delays all later customers. If arrivals and
+/// services are both twice as fast, everyone waits half as long.
 #[test]
 fn rates_scale_the_wait() {
     let uniform = customers(400);
@@ -100,7 +100,7 @@ fn rates_scale_the_wait() {
 
 /// With one server, the wait is Lindley's.
 #[test]
-fn one_server_is_a_line() {
+fn one_server_has_the_waits_of_lindley() {
     let uniform = customers(60);
     let mut clock = 0.0;
     let arrivals: Vec<f64> = uniform

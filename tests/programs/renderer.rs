@@ -111,8 +111,8 @@ fn scene() -> (Array2<f64>, [f64; 3]) {
     (array![[0.1, 0.05, 3.0, 0.8, 0.9], [-0.5, 0.4, 2.2, 0.35, 0.6], [0.4, -0.5, 2.6, 0.3, 0.7]], [2.0, 3.0, -1.0])
 }
 
-/// One pixel that looks straight at a sphere, with the lamp at the camera, is as bright as the
-/// sphere is, wherever it is.
+/// If one pixel looks straight at a sphere and the lamp is at the camera, the pixel has the
+/// reflectance of the sphere, wherever the sphere is.
 #[test]
 fn a_sphere_in_front_is_as_bright_as_it_is() {
     let sphere = array![[0.0, 0.0, 4.0, 1.0, 0.75]];
@@ -120,7 +120,7 @@ fn a_sphere_in_front_is_as_bright_as_it_is() {
     assert_eq!(picture, array![[0.75]]);
     assert!((dsphere[[0, 4]] - 1.0).abs() < 1e-12);
     assert!(dsphere.iter().take(4).chain(&dlamp).all(|x| x.abs() < 1e-12), "{dsphere} {dlamp:?}");
-    // Where no ray meets a sphere, nothing depends on anything.
+    // If no ray meets a sphere, all derivatives are zero.
     let (picture, (dsphere, _)) = render_vjp(&array![[5.0, 0.0, 4.0, 1.0, 0.75]], [0.0; 3], 1, 1, &array![[1.0]]);
     assert_eq!((picture, dsphere), (array![[0.1]], Array2::zeros((1, 5))));
 }

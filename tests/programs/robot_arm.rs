@@ -26,8 +26,8 @@ fn multiplied(a: &[[f64; 4]; 4], b: &[[f64; 4]; 4]) -> [[f64; 4]; 4] {
     c
 }
 
-/// From one joint to the next: turned by `angle`, moved by `offset` along the axis and by `length`
-/// away from it, and twisted.
+/// The transformation from one joint to the next: turned by `angle`, moved by `offset` along the
+/// axis and by `length` away from it, and twisted.
 #[differentiable]
 fn joint(angle: f64, offset: f64, length: f64, twist: f64) -> [[f64; 4]; 4] {
     let (s, c) = angle.sin_cos();

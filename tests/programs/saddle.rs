@@ -1,5 +1,5 @@
-//! GradBench's `saddle`, for `inner_programs.rs` and the benchmark: the saddle point of
-//! x1^2 + y1^2 - x2^2 - y2^2, which is the least of greatest values.
+//! GradBench's `saddle`, for `inner_programs.rs` and the benchmark: the saddle point of x1^2 + y1^2
+//! - x2^2 - y2^2, which is the minimum of maximum values.
 
 use ad::prelude::*;
 
@@ -8,7 +8,7 @@ pub fn height(p: &[f64; 2], q: &[f64; 2]) -> f64 {
     p[0] * p[0] + p[1] * p[1] - q[0] * q[0] - q[1] * q[1]
 }
 
-/// The way down from `q` of minus the height.
+/// The direction of descent of minus the height at `q`.
 #[differentiable]
 fn slope(p: &[f64; 2], q: &[f64; 2], forwards: bool) -> [f64; 2] {
     if forwards {

@@ -108,7 +108,8 @@ fn without_a_last_matrix_the_loss_is_known() {
     let (value, gradient) = loss_value_and_grad(&theta, &text, symbols, width, heads, hidden, blocks, longest);
     assert!((value - 5.0_f64.ln()).abs() < 1e-14);
     assert!(gradient[..last].iter().all(|g| *g == 0.0));
-    // Each row of it sums to zero over the symbols, and over the width, as normalised rows do.
+    // Each row of the gradient sums to zero over the symbols, and over the width, as normalised
+    // rows do.
     let gradient = Array2::from_shape_vec((width, symbols), gradient[last..].to_vec()).unwrap();
     assert!(gradient.sum_axis(Axis(1)).iter().chain(&gradient.sum_axis(Axis(0))).all(|x| x.abs() < 1e-14));
     assert!(gradient.iter().any(|g| g.abs() > 1e-3));
@@ -116,7 +117,7 @@ fn without_a_last_matrix_the_loss_is_known() {
 
 /// Later symbols have no effect: the loss of a longer text differs by its last term only.
 #[test]
-fn nothing_is_read_of_the_future() {
+fn future_tokens_have_no_effect() {
     let Sizes { symbols, width, heads, hidden, blocks, longest } = SIZES;
     let theta = parameters(&SIZES);
     let of =

@@ -112,7 +112,7 @@ fn sizes_of_zero() {
 }
 
 #[test]
-fn views_without_order_are_ordinary_inputs() {
+fn noncontiguous_views_are_ordinary_inputs() {
     let wide = Array2::from_shape_fn((9, 8), |(i, j)| ((i + 3 * j) as f64).sin());
     let w = array![0.5, -1.0, 2.0];
     for view in [

@@ -55,7 +55,7 @@ fn masked_in_loops(x: &Array1<f64>) -> f64 {
 
 /// The same in loops, filtered iterators, and steps that do not run.
 #[test]
-fn items_that_are_left_out_contribute_nothing() {
+fn skipped_items_contribute_nothing() {
     let x = array![0.0, -1.0, 4.0, 1.0, f64::INFINITY];
     let (value, gradient) = masked_in_loops_value_and_grad(&x.slice(s![..4]).to_owned());
     assert!(value.is_finite());
@@ -188,7 +188,7 @@ fn rows_by_data(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>) -> f64 {
 
 /// The same if the product itself is under the condition.
 #[test]
-fn rows_that_data_leave_out_contribute_nothing() {
+fn rows_excluded_by_data_contribute_nothing() {
     for bad in [f64::NAN, f64::INFINITY] {
         let x = array![[1.0, 2.0], [bad, -bad], [0.5, 0.25]];
         let (value, gradient) = rows_by_data_value_and_grad(&array![0.5, 0.25], &x, &array![1.0, -1.0, 0.5]);

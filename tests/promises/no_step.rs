@@ -77,7 +77,7 @@ fn parts_of_rows(a: &Array2<f64>, x: &Array1<f64>, idx: &Array1<usize>, sizes: &
 }
 
 #[test]
-fn rows_that_are_not_reached_are_not_cut() {
+fn rows_that_are_not_reached_are_not_sliced() {
     let (a, x, idx) = (Array2::from_elem((1, 5), 0.5), array![1.0, 2.0], array![0]);
     let value = parts_of_rows(&a, &x, &idx, &[1, 0, 5]);
     assert_eq!(parts_of_rows_value_and_grad(&a, &x, &idx, &[1, 0, 5]).0, value);
@@ -348,7 +348,7 @@ macro_rules! no_step {
 /// are computed before it. Here all of these are infinite or NaN, or multiply the cotangent by such
 /// a number.
 #[test]
-fn an_iteration_that_does_not_run_brings_nothing() {
+fn iterations_that_do_not_run_contribute_nothing() {
     for x in [array![f64::INFINITY, 2.0, 0.0], array![0.0, f64::NEG_INFINITY, 1.0], array![0.0, 0.0, f64::NAN]] {
         no_step! { x 0 =>
             product product_value_and_grad product_vjp product_jvp product_hvp;

@@ -128,7 +128,7 @@ fn not_looked_at(x: &Array1<f64>, k: usize, n: i32) -> f64 {
 
 /// An operation whose result is not used is reached nevertheless.
 #[test]
-fn unused_operations_panic_too() {
+fn operations_whose_results_are_unused_panic_too() {
     let x = array![1.0, 2.0];
     assert_eq!(not_looked_at_grad(&x, 1, 1), array![1.0, 1.0]);
     for (k, n) in [(2, 1), (1, 0)] {

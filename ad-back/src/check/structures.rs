@@ -106,7 +106,7 @@ pub(in super::super) fn bound_result(
 
 /// The position of a leaf in a structure.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Inside {
+pub(in super::super) enum LeafPosition {
     Nothing,
     Type,
     List,
@@ -114,16 +114,19 @@ pub(in super::super) enum Inside {
 
 /// A value of a structure, given its leaves. Inside of lists and of user-defined types, leaves are
 /// owned; those of lists are lists of all elements.
-pub(in super::super) fn value_of<L>(tree: &Tree<L>, leaf: &mut dyn FnMut(&L, Inside) -> TokenStream) -> TokenStream {
+pub(in super::super) fn value_of<L>(
+    tree: &Tree<L>,
+    leaf: &mut dyn FnMut(&L, LeafPosition) -> TokenStream,
+) -> TokenStream {
     match tree {
-        Tree::Leaf(own) => leaf(own, Inside::Nothing),
+        Tree::Leaf(own) => leaf(own, LeafPosition::Nothing),
         Tree::Ragged(..) => TokenStream::new(),
         Tree::Tuple(parts) => {
             let parts: Vec<TokenStream> = parts.iter().map(|part| value_of(part, leaf)).collect();
             tuple(&parts)
         }
         Tree::List(of, element) => {
-            let list = zipped(of, &element.map(&mut |own| leaf(own, Inside::List)));
+            let list = zipped(of, &element.map(&mut |own| leaf(own, LeafPosition::List)));
             if *of == ListType::Vector { quote!(&#list) } else { list }
         }
         Tree::Defined(of, inner) => {
@@ -136,15 +139,15 @@ pub(in super::super) fn value_of<L>(tree: &Tree<L>, leaf: &mut dyn FnMut(&L, Ins
 /// The structure inside of a user-defined type, with the tokens of its leaves.
 pub(in super::super) fn inside_of_type<L>(
     tree: &Tree<L>,
-    leaf: &mut dyn FnMut(&L, Inside) -> TokenStream,
+    leaf: &mut dyn FnMut(&L, LeafPosition) -> TokenStream,
 ) -> Tree<TokenStream> {
     match tree {
-        Tree::Leaf(own) => Tree::Leaf(leaf(own, Inside::Type)),
+        Tree::Leaf(own) => Tree::Leaf(leaf(own, LeafPosition::Type)),
         Tree::Ragged(of, parts) => {
             Tree::Ragged(of.clone(), parts.iter().map(|part| inside_of_type(part, leaf)).collect())
         }
         Tree::Tuple(parts) => Tree::Tuple(parts.iter().map(|part| inside_of_type(part, leaf)).collect()),
-        Tree::List(of, element) => Tree::List(of.clone(), element.map(&mut |own| leaf(own, Inside::List)).into()),
+        Tree::List(of, element) => Tree::List(of.clone(), element.map(&mut |own| leaf(own, LeafPosition::List)).into()),
         Tree::Defined(of, inner) => Tree::Defined(of.clone(), inside_of_type(inner, leaf).into()),
     }
 }

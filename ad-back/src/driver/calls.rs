@@ -1,5 +1,5 @@
-//! Statements of calls, and of results that are read from records. This module does not decide what
-//! a function keeps.
+//! Statements of calls, and of results that are read from records. This module does not decide
+//! which values a function saves.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
@@ -15,10 +15,10 @@ use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::prim::Prim;
 use ad_ir::prim::structural::Callee;
 
-/// A cotangent that a call gives.
+/// A cotangent that a call computes.
 struct PartOfCall {
     term: Term,
-    /// What it is added to.
+    /// The array or number that it is added to.
     onto: Term,
     /// The start and the length of the part of the array to which it is added.
     place: Option<(Term, Term)>,
@@ -138,7 +138,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// The terms that the call of `t` gives, in the order of the active arguments.
+    /// The terms that the call of `t` computes, in the order of the active arguments.
     fn parts_of_call(&self, t: Term, callee: &Callee) -> Result<Vec<PartOfCall>, String> {
         let own = |term: Term| {
             let Node::Prim(Prim::Onto(of, k, part), args) = self.g.node(term) else { return None };
@@ -146,7 +146,7 @@ impl Driver<'_> {
             let place = part.then(|| (args[given.len()], args[given.len() + 1]));
             Some((of, *k, given, PartOfCall { term, onto, place }))
         };
-        let Some((_, _, given, alone)) = own(t) else { return Err("a call of nothing".into()) };
+        let Some((_, _, given, alone)) = own(t) else { return Err("a term that is not a call".into()) };
         if callee.active.len() == 1 {
             return Ok(vec![alone]);
         }

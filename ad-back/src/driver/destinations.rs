@@ -8,7 +8,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use super::super::plan::Guard;
-use super::memory::{Hold, flat};
+use super::memory::{Storage, flat};
 use super::state::Driver;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::Term;
@@ -26,7 +26,7 @@ impl Driver<'_> {
         let Some((name, out)) = self.destinations.memory.remove(&t) else {
             return self.fresh_array(t, fill, names);
         };
-        self.memory.hold.insert(t, Hold::Lent);
+        self.memory.hold.insert(t, Storage::Lent);
         self.destinations.lent.insert(t, name.clone());
         let kernel = self.kernel(match (replaced, out.container == Container::Slice) {
             (false, false) => "destination",

@@ -33,7 +33,7 @@ impl Driver<'_> {
         let [out_axes, a_axes, b_axes] = [&w.out, &w.operands[0].axes, &w.operands[1].axes]
             .map(|axes| axes.iter().map(|a| self.axis(a, &mut names)).collect::<Vec<TokenStream>>());
         let (kernel, accumulate) = if w.in_order {
-            let start = self.start(t);
+            let start = self.initial_value(t);
             (self.kernel("windows_in_order"), quote!(, #start))
         } else if w.absorbs != [false; 2] {
             let [a, b] = w.absorbs;

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 
-use super::memory::Hold;
+use super::memory::Storage;
 use super::state::Driver;
 use ad_ir::program::{Container, Declared, Owner, ParamTree, Role, Tree};
 use ad_ir::rust_types::{Apart, Lists, hidden, places, stack};
@@ -118,7 +118,7 @@ impl Driver<'_> {
                     quote!(#whole[..] #(#flat)*)
                 }
             };
-            self.memory.hold.insert(t, Hold::Borrowed);
+            self.memory.hold.insert(t, Storage::Borrowed);
             let code = quote!(let #whole = &#path; let #name: &[#ty] = #slice;);
             self.plain(&[], code, vec![t], Vec::new());
         }
@@ -152,16 +152,16 @@ impl Driver<'_> {
                 let name = self.taken.fresh(&format!("{param}_data"));
                 let flat = (0..nested).map(|_| quote!(.as_flattened()));
                 self.names.insert(t, name.clone());
-                self.memory.hold.insert(t, Hold::Borrowed);
+                self.memory.hold.insert(t, Storage::Borrowed);
                 self.plain(&[], quote!(let #name = #param #(#flat)*;), vec![t], Vec::new());
                 continue;
             }
             if matches!(p.container, Container::Slice | Container::Static) {
                 self.names.insert(t, param.clone());
                 let hold = if p.input.is_some_and(|k| self.onto.contains(&k)) {
-                    Hold::Row
+                    Storage::Row
                 } else {
-                    Hold::Parameter(reference)
+                    Storage::Parameter(reference)
                 };
                 self.memory.hold.insert(t, hold);
                 continue;
@@ -169,7 +169,7 @@ impl Driver<'_> {
             let name = self.taken.fresh(&format!("{param}_data"));
             let contiguous = self.kernel("contiguous");
             self.names.insert(t, name.clone());
-            self.memory.hold.insert(t, Hold::Contiguous);
+            self.memory.hold.insert(t, Storage::Contiguous);
             self.plain(&[], quote!(let #name = #contiguous(#borrowed);), vec![t], Vec::new());
         }
     }

@@ -7,7 +7,7 @@ use quote::{format_ident, quote};
 use super::super::block::Statement;
 use super::super::plan::Guard;
 use super::super::store::{Class, part_of};
-use super::memory::Hold;
+use super::memory::Storage;
 use super::state::Driver;
 use ad_ir::ir::{Contraction, Term};
 use ad_ir::prim::Reduce;
@@ -58,7 +58,7 @@ impl Driver<'_> {
         }
         let mut code = self.allocate_for_kernel(t, &mut names, guard, k);
         let out = self.out(t);
-        let on_stack = matches!(self.memory.hold.get(&t), Some(Hold::Stack(_)));
+        let on_stack = matches!(self.memory.hold.get(&t), Some(Storage::Stack(_)));
         let gemv = |stored_first: bool| self.kernel(if stored_first { "gemv_t" } else { "gemv" });
         code.push(if !p.batch.is_empty() {
             let kernel = self.kernel(if on_stack { "gemm_each_off_heap" } else { "gemm_each" });

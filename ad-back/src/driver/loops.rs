@@ -20,7 +20,7 @@ use super::super::outer_vectorisation::axis_of;
 use super::super::plan::{Guard, Work};
 use super::super::rust::Expr;
 use super::super::store::{Class, alias_of, is_broadcast};
-use super::memory::{Hold, flat};
+use super::memory::{Storage, flat};
 use super::state::Driver;
 use ad_ir::analysis::zeros::is_blank;
 use ad_ir::ir::{Node, Term};
@@ -31,7 +31,7 @@ use ad_middle::passes::lowering::opened::{Carry, LeafRole, Loop, RowGrowth, Rows
 impl Driver<'_> {
     /// Declares the memory of an array that an iteration computes, before the outermost loop.
     pub(super) fn hoist(&mut self, t: Term) {
-        if self.memory.hold.get(&t) == Some(&Hold::Row) {
+        if self.memory.hold.get(&t) == Some(&Storage::Row) {
             return;
         }
         let name = self.name(t);
@@ -60,7 +60,7 @@ impl Driver<'_> {
         let ty = self.style.ty(self.g.elem(t));
         let mut names = Vec::new();
         let code = match (hold, storage) {
-            (Some(Hold::Stack(_)), Some(lens)) => {
+            (Some(Storage::Stack(_)), Some(lens)) => {
                 let (ty, array) = (static_type(ty, &lens), static_type(zero, &lens));
                 quote!(let mut #name: #ty = #array;)
             }
@@ -77,7 +77,7 @@ impl Driver<'_> {
     pub(super) fn out(&self, t: Term) -> TokenStream {
         let name = &self.names[&t];
         match self.memory.hold.get(&t) {
-            Some(Hold::Row) => quote!(#name),
+            Some(Storage::Row) => quote!(#name),
             _ => self.borrow_mut(t),
         }
     }
@@ -91,7 +91,7 @@ impl Driver<'_> {
     /// `t` as the receiver of a method of mutable slices.
     pub(super) fn slice_mut(&self, t: Term, name: &Ident) -> TokenStream {
         match self.memory.hold.get(&t) {
-            Some(Hold::Stack(depth)) if *depth > 1 => flat(&quote!(#name), *depth, true),
+            Some(Storage::Stack(depth)) if *depth > 1 => flat(&quote!(#name), *depth, true),
             _ => quote!(#name),
         }
     }
@@ -100,11 +100,11 @@ impl Driver<'_> {
     pub(super) fn same_memory(&mut self, t: Term, of: Term) {
         let name = self.names[&of].clone();
         self.names.insert(t, name);
-        self.held_as(t, of);
+        self.hold_like(t, of);
         self.memory.outside.insert(t);
     }
 
-    fn held_as(&mut self, t: Term, of: Term) {
+    fn hold_like(&mut self, t: Term, of: Term) {
         if let Some(hold) = self.memory.hold.get(&of).copied() {
             self.memory.hold.insert(t, hold);
         }
@@ -326,11 +326,11 @@ impl Driver<'_> {
                 };
                 head.extend(quote!(#binding #name = #from;));
             }
-            self.held_as(c.now, c.last);
+            self.hold_like(c.now, c.last);
             self.memory.outside.insert(c.now);
         }
         for r in &l.rows {
-            if self.memory.hold.get(&r.all) == Some(&Hold::Row) {
+            if self.memory.hold.get(&r.all) == Some(&Storage::Row) {
                 // The enclosing loop has memory for it.
                 head.extend(self.blank_rest(l, r, names));
                 continue;
@@ -368,7 +368,7 @@ impl Driver<'_> {
     /// loop, and only the loop reads it. Then the loop can take over its memory.
     fn begins_alone(&self, c: &Carry, k: usize) -> bool {
         let plan = self.plan;
-        let own = |t: Term| self.memory.hold.get(&t) == Some(&Hold::Owned) && self.memory.outside.contains(&t);
+        let own = |t: Term| self.memory.hold.get(&t) == Some(&Storage::Owned) && self.memory.outside.contains(&t);
         own(c.last)
             && own(c.init)
             && plan.uses.get(&c.init) == Some(&1)
@@ -382,7 +382,7 @@ impl Driver<'_> {
 
     /// Begins the memory of rows whose number is not known beforehand.
     fn begin_growing(&mut self, r: &Rows, name: &Ident, binding: &TokenStream) -> TokenStream {
-        self.memory.hold.insert(r.all, Hold::Owned);
+        self.memory.hold.insert(r.all, Storage::Owned);
         let ty = self.style.ty(self.g.elem(r.all));
         let (ty, array) = (self.heap_type(&ty), self.heap_growing());
         let code = |binding: &TokenStream| quote!(#binding #name: #ty = #array;);
@@ -461,7 +461,7 @@ impl Driver<'_> {
                     self.place(l, r, names, used)
                 };
                 let name = self.name(t);
-                self.memory.hold.insert(t, Hold::Row);
+                self.memory.hold.insert(t, Storage::Row);
                 self.memory.outside.insert(t);
                 self.places.insert(r.all, t);
                 if self.memory.fresh.contains(&r.all) {
@@ -494,7 +494,7 @@ impl Driver<'_> {
         let here = own > 0 && plan.loops.all[own - 1].step == l.step;
         let rows = l.rows.iter().filter(|other| other.row == t).count();
         let only = rows + uses == 1 && !l.carries.iter().any(|c| c.next == t);
-        if !here || !only || self.memory.hold.get(&t) == Some(&Hold::Row) && uses == 1 {
+        if !here || !only || self.memory.hold.get(&t) == Some(&Storage::Row) && uses == 1 {
             return None;
         }
         if let Some((n, LeafRole::Rows(_))) = plan.loops.role(t) {

@@ -12,7 +12,7 @@ use ad_ir::program::{Container, Output, OutputTree, Param};
 /// The memory of stored arrays.
 #[derive(Default)]
 pub(super) struct Memory {
-    pub(super) hold: HashMap<Term, Hold>,
+    pub(super) hold: HashMap<Term, Storage>,
     /// Arrays that others borrow from until the end.
     pub(super) lent: HashSet<Term>,
     /// Arrays whose memory a later one has taken over.
@@ -33,7 +33,7 @@ pub(super) struct Memory {
 
 /// The kind of memory of a stored array.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Hold {
+pub(super) enum Storage {
     /// A `Vec` of the routine.
     Owned,
     /// An array of static size of the routine, with this depth of nesting: see `stack`.
@@ -52,10 +52,10 @@ pub(super) enum Hold {
 
 /// The maximum number of elements of a local array of literal shape, if the signature has no larger
 /// one.
-const LARGEST: i128 = 4096;
+const MAX_STACK_ELEMENTS: i128 = 4096;
 /// The maximum number of sizes unknown to the macro in a local array, if the signature has no array
 /// with more.
-const NAMED: usize = 2;
+const MAX_NAMED_SIZES: usize = 2;
 
 /// The size of an axis of an array of static size.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -110,7 +110,7 @@ pub(super) struct Budget {
 
 impl Budget {
     pub(super) fn of(g: &Graph, params: &[Param], result: &OutputTree) -> Self {
-        let mut budget = Budget { elements: LARGEST, named: NAMED, heap: HashSet::new() };
+        let mut budget = Budget { elements: MAX_STACK_ELEMENTS, named: MAX_NAMED_SIZES, heap: HashSet::new() };
         let params = params.iter().map(|p| (p.container, &p.lens));
         for (container, lens) in params.chain(result.leaves().iter().map(|out| (out.container, &out.lens))) {
             if container == Container::Static {

@@ -14,7 +14,7 @@ use super::super::notes::{NestSummary, Note};
 use super::super::plan::Guard;
 use super::super::rust::prec;
 use super::super::split::interior;
-use super::splitting::Along;
+use super::splitting::RowScatter;
 use super::state::Driver;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Node, Term};
@@ -22,7 +22,7 @@ use ad_ir::prim::{Prim, Reduce};
 
 impl Driver<'_> {
     /// The initial value of a sum. New arrays of other results are filled with it too.
-    pub(super) fn start(&self, t: Term) -> TokenStream {
+    pub(super) fn initial_value(&self, t: Term) -> TokenStream {
         let zero = self.style.zero(self.g.elem(t));
         match self.g.node(t) {
             Node::Prim(Prim::Reduce(Reduce::All, _), _) => quote!(true),
@@ -34,7 +34,7 @@ impl Driver<'_> {
     /// `let mut name = vec![..]`, filled with the initial value of a sum. In a loop the memory
     /// exists already, and is filled again if the nest adds to it.
     pub(super) fn allocate(&mut self, t: Term, names: &mut Vec<Term>, added: bool) -> Code {
-        let fill = self.start(t);
+        let fill = self.initial_value(t);
         if self.inside > 0 {
             self.hoist(t);
             let out = self.name(t);
@@ -110,14 +110,14 @@ impl Driver<'_> {
         };
         let (mut inside, mut within, mut part) = (quote!(), None, part);
         if let Some(prefix) = &prefix {
-            inside = self.begins(prefix, &mut names, &mut code)?;
+            inside = self.prefix_length(prefix, &mut names, &mut code)?;
         }
         let rows = match part {
             NestRange::Whole => self.along_rows(kernel, items, None),
             NestRange::Prefix(end) => self.along_rows(kernel, items, Some((&inside, end))),
             _ => None,
         };
-        if let Some(Along { within: Some((length, named)), .. }) = &rows {
+        if let Some(RowScatter { within: Some((length, named)), .. }) = &rows {
             let name = self.taken.fresh("inside");
             code.push(quote!(let #name = #length;));
             names.extend(named);
@@ -150,7 +150,7 @@ impl Driver<'_> {
         }
         let mut args = Vec::new();
         for arg in &function.args {
-            let of_block = self.of_block(*arg, &mut names);
+            let of_block = self.block_argument(*arg, &mut names);
             args.push(of_block.unwrap_or_else(|| match arg {
                 Arg::Out(t) => self.out(*t),
                 Arg::Buffer(t) => self.read_by(kernel, *t, &mut names),
@@ -191,7 +191,7 @@ impl Driver<'_> {
     pub(super) fn nest(&mut self, domain: &[Term], terms: &[Term], guard: &[Guard], step: usize) -> Result<(), String> {
         let (g, plan) = (self.g, self.plan);
         if domain.iter().any(|&n| g.int_value(n) == Some(0)) {
-            return self.nothing(terms, guard);
+            return self.empty_nest(terms, guard);
         }
         if self.tile.is_some() {
             return self.nest_in_block(domain, terms, guard, step);
@@ -212,11 +212,11 @@ impl Driver<'_> {
     }
 
     /// A nest that never runs: its arrays are empty, and its sums have no terms.
-    fn nothing(&mut self, terms: &[Term], guard: &[Guard]) -> Result<(), String> {
+    fn empty_nest(&mut self, terms: &[Term], guard: &[Guard]) -> Result<(), String> {
         for &t in terms {
             let mut names = Vec::new();
             let name = self.name(t);
-            let fill = self.start(t);
+            let fill = self.initial_value(t);
             let code = if self.g.rank(t) == 0 {
                 quote!(let #name = #fill;)
             } else if self.inside > 0 {

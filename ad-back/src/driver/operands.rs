@@ -7,7 +7,7 @@ use quote::quote;
 
 use super::super::kernel::{Kernel, Op};
 use super::super::rust::prec;
-use super::memory::{Hold, flat};
+use super::memory::{Storage, flat};
 use super::state::Driver;
 use ad_ir::ir::Term;
 use ad_middle::passes::lowering::matrix::Factor;
@@ -65,7 +65,7 @@ impl Driver<'_> {
     pub(super) fn elements(&self, t: Term) -> TokenStream {
         let name = &self.names[&t];
         match self.memory.hold.get(&t) {
-            Some(Hold::Stack(depth)) if *depth > 1 => flat(&quote!(#name), *depth, false),
+            Some(Storage::Stack(depth)) if *depth > 1 => flat(&quote!(#name), *depth, false),
             _ => quote!(#name),
         }
     }

@@ -212,7 +212,7 @@ impl Driver<'_> {
                     quote!(&mut #lanes)
                 }
                 Arg::Buffer(t) if *g.shape(*t) == [axis] => {
-                    let few = self.few(lanes, *t);
+                    let few = self.chunk(lanes, *t);
                     names.push(*t);
                     quote!(&#few)
                 }
@@ -248,7 +248,7 @@ impl Driver<'_> {
     }
 
     /// The chunk of an array.
-    fn few(&mut self, lanes: &mut Lanes, t: Term) -> Ident {
+    fn chunk(&mut self, lanes: &mut Lanes, t: Term) -> Ident {
         if let Some(name) = lanes.of.get(&t) {
             return name.clone();
         }
@@ -288,7 +288,7 @@ impl Driver<'_> {
         let (mut to, mut from) = (Vec::new(), Vec::new());
         for c in l.carries.iter().filter(|c| c.next != c.now) {
             to.push(lanes.of[&c.now].clone());
-            from.push(self.few(lanes, c.next));
+            from.push(self.chunk(lanes, c.next));
             needed.push(c.next);
         }
         let crossed = l.carries.iter().any(|c| l.carries.iter().any(|d| c.next == d.now && c.now != d.now));

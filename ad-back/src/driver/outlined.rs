@@ -15,8 +15,8 @@ use quote::quote;
 
 use super::super::block::Statement;
 use super::super::plan::Work;
-use super::memory::Hold;
 use super::memory::StaticLen;
+use super::memory::Storage;
 use super::state::Driver;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Elem, Node, RealTy, Term};
@@ -25,15 +25,15 @@ use ad_middle::passes::lowering::opened::{Carry, Loop, RowGrowth};
 
 /// A nest with at most this number of loops becomes a part of the outlined function. A nest with
 /// more loops is worth a separate function.
-const AXES: usize = 1;
+const MAX_AXES: usize = 1;
 
 /// The memory of arrays before a function borrowed them.
-pub(super) type Before = Vec<(Term, Hold, Option<Vec<StaticLen>>)>;
+pub(super) type Before = Vec<(Term, Storage, Option<Vec<StaticLen>>)>;
 
 impl Driver<'_> {
     /// Whether a nest over this number of axes is a part of the loop that is being written.
     pub(super) fn within(&self, axes: usize) -> bool {
-        self.outlined && axes <= AXES
+        self.outlined && axes <= MAX_AXES
     }
 
     /// Whether the loop `n` is outlined.
@@ -54,7 +54,7 @@ impl Driver<'_> {
         nests > 0
             && about.is_some_and(|t| {
                 choose(Kind::OutlinedDispatch, (t.index(), n), true, || {
-                    format!("({nests} nests over {AXES} axis in an iteration)")
+                    format!("({nests} nests over {MAX_AXES} axis in an iteration)")
                 })
             })
     }
@@ -66,9 +66,9 @@ impl Driver<'_> {
         let steps = plan.bodies[n].iter().map(|&k| &plan.steps[k].work);
         steps
             .map(|work| match work {
-                Work::Nest { domain, .. } => usize::from((1..=AXES).contains(&domain.len())),
+                Work::Nest { domain, .. } => usize::from((1..=MAX_AXES).contains(&domain.len())),
                 Work::Whole(t) => match g.node(*t) {
-                    Node::Scatter { src, .. } => usize::from((1..=AXES).contains(&g.rank(*src))),
+                    Node::Scatter { src, .. } => usize::from((1..=MAX_AXES).contains(&g.rank(*src))),
                     _ => 0,
                 },
                 Work::Loop(m) => self.nests_within(*m),
@@ -104,7 +104,7 @@ impl Driver<'_> {
             before.push((t, hold, self.memory.storage.get(&t).cloned()));
         }
         for (t, ..) in &before {
-            self.memory.hold.insert(*t, Hold::Borrowed);
+            self.memory.hold.insert(*t, Storage::Borrowed);
             self.memory.storage.remove(t);
         }
         self.outlined = true;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::memory::{Hold, flat};
+use super::memory::{Storage, flat};
 use super::state::Driver;
 use ad_ir::analysis::zeros::is_blank;
 use ad_ir::ir::{Node, Term};
@@ -49,7 +49,7 @@ impl Driver<'_> {
 
     /// Leaves the results that are arrays in the memory of the inputs that they were added to, and
     /// returns the numbers.
-    pub(super) fn left_onto(
+    pub(super) fn left_in_callers_arrays(
         &mut self,
         result: &OutputTree,
         left: &mut HashMap<Term, u32>,
@@ -58,12 +58,14 @@ impl Driver<'_> {
             result.leaves().into_iter().partition(|out| self.g.rank(out.term) > 0);
         let mut code = TokenStream::new();
         for (&k, out) in self.onto.iter().zip(arrays) {
-            let (Some(now), t) = (self.g.input(k), out.term) else { return Err("an array of no caller".into()) };
+            let (Some(now), t) = (self.g.input(k), out.term) else {
+                return Err("a result without an array of the caller".into());
+            };
             if t != now && self.plan.in_place.get(&t) != Some(&now) {
                 let (to, from) = (&self.names[&now], self.borrow(t, &mut Vec::new()));
                 // The result may be the caller's array itself, in one of its cases.
                 code.extend(match self.memory.hold.get(&t) {
-                    Some(Hold::Borrowed) => quote!(let left_ = #from.to_vec(); #to.copy_from_slice(&left_);),
+                    Some(Storage::Borrowed) => quote!(let left_ = #from.to_vec(); #to.copy_from_slice(&left_);),
                     _ => quote!(#to.copy_from_slice(#from);),
                 });
             }
@@ -96,8 +98,9 @@ impl Driver<'_> {
         Ok(quote!(#records.record([#(#words),*])))
     }
 
-    /// An array that a record keeps. One that is zeros in an arm is not made there: the innermost
-    /// calls of a function that calls itself, which are most of them, have nothing to keep.
+    /// An array that a record saves. An array that is zeros in an arm is not allocated there: the
+    /// innermost calls of a function that calls itself, which are most of them, have nothing to
+    /// save.
     fn kept(&mut self, t: Term, records: &TokenStream) -> TokenStream {
         let ty = self.style.ty(self.g.elem(t));
         let Some((cond, holds, arm)) = self.zeros_unless(t) else {
@@ -117,7 +120,7 @@ impl Driver<'_> {
         (is_blank(self.g, zeros) && self.names.contains_key(&arm)).then_some((cond, holds, arm))
     }
 
-    /// The terms that a result is made of, if it is not read as it is.
+    /// The terms that a result is assembled from, if it is not one stored array.
     pub(super) fn result_parts(&self, out: &Output) -> Option<Vec<Term>> {
         if self.style.records.is_none() || out.container == Container::Static || self.g.rank(out.term) == 0 {
             return self.literal(out);
@@ -151,7 +154,7 @@ impl Driver<'_> {
         });
         let name = self.names.get(&t).ok_or("a result that is not computed")?;
         let stored = match self.memory.hold.get(&t) {
-            Some(Hold::Stack(depth)) => flat(&quote!(#name), *depth, false),
+            Some(Storage::Stack(depth)) => flat(&quote!(#name), *depth, false),
             _ => quote!(#name),
         };
         let grouped = out.container.nested(out.lens.len());
@@ -161,8 +164,8 @@ impl Driver<'_> {
             return Ok(quote!(#stored #(#steps)* .to_vec()));
         }
         let data = match self.memory.hold.get(&t) {
-            Some(Hold::Owned) if again || self.memory.lent.contains(&t) => quote!(#name.clone()),
-            Some(Hold::Owned) => quote!(#name),
+            Some(Storage::Owned) if again || self.memory.lent.contains(&t) => quote!(#name.clone()),
+            Some(Storage::Owned) => quote!(#name),
             _ => quote!(#stored.to_vec()),
         };
         if out.container == Container::Slice {

@@ -8,7 +8,7 @@ use super::super::items::Item;
 use super::super::kernel::{Kernel, Op};
 use super::super::plan::{Guard, Work};
 use super::super::store::Class;
-use super::memory::Hold;
+use super::memory::Storage;
 use super::state::Driver;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Node, Term};
@@ -26,18 +26,18 @@ impl Driver<'_> {
         let only = self.plan.uses.get(&t) == Some(&1) && self.plan.readers.get(&t).is_some_and(|r| r == &[k]);
         // If this is the only use, the array is not returned, even if `results` lists it: initial
         // values of loops are listed there too.
-        (only && self.last_read(t, k) || once && self.dies(t, k))
+        (only && self.last_read(t, k) || once && self.is_dead_after(t, k))
             && choose(Kind::Move, (t.index(), k), true, || "(nothing else reads it)".into())
     }
 
     /// Whether the routine owns the array, and nothing reads it after step `k`.
-    pub(super) fn dies(&self, t: Term, k: usize) -> bool {
+    pub(super) fn is_dead_after(&self, t: Term, k: usize) -> bool {
         self.last_read(t, k) && !self.plan.results.contains(&t)
     }
 
     /// Whether the routine owns the array, and step `k` is its last reader.
     fn last_read(&self, t: Term, k: usize) -> bool {
-        matches!(self.memory.hold.get(&t), Some(Hold::Owned | Hold::Stack(_)))
+        matches!(self.memory.hold.get(&t), Some(Storage::Owned | Storage::Stack(_)))
             && (self.inside == 0 || !self.memory.outside.contains(&t))
             && !matches!(self.plan.loops.role(t), Some((_, LeafRole::Carry(_))))
             && self.plan.readers.get(&t).and_then(|r| r.last()) == Some(&k)
@@ -113,7 +113,7 @@ impl Driver<'_> {
             let fits = |buf: &Term| {
                 private.contains(buf)
                     && private.contains(out)
-                    && self.dies(*buf, step)
+                    && self.is_dead_after(*buf, step)
                     && g.elem(*buf) == g.elem(*out)
                     && g.rank(*buf) > 1
                     && !reused.contains_key(buf)
@@ -134,7 +134,7 @@ impl Driver<'_> {
     }
 
     /// An array of the same shape that nothing reads from statement `k` on, for a result that a
-    /// kernel writes as a whole: it takes over the memory, whatever is there.
+    /// kernel writes as a whole: it takes over the memory, whatever its content.
     pub(super) fn dead_memory(&self, t: Term, guard: &[Guard], k: usize) -> Option<Term> {
         let g = self.g;
         let returned = self.destinations.memory.contains_key(&t);
@@ -142,7 +142,7 @@ impl Driver<'_> {
             return None;
         }
         let same = |of: &Term| g.elem(*of) == g.elem(t) && g.shape(*of) == g.shape(t);
-        let held = self.memory.hold.iter().filter(|(of, hold)| **hold == Hold::Owned && same(of));
+        let held = self.memory.hold.iter().filter(|(of, hold)| **hold == Storage::Owned && same(of));
         let of = held.map(|(&of, _)| of).filter(|&of| self.is_dead(of, k)).min()?;
         let why = || format!("%{} (which nothing reads any more)", of.index());
         choose(Kind::Reuse, (t.index(), of.index()), true, why).then_some(of)
@@ -178,8 +178,8 @@ impl Driver<'_> {
 
     fn fits_in(&self, kernel: &Kernel<'_>, buf: Term, out: Term, step: usize) -> bool {
         let g = self.g;
-        self.memory.hold.get(&buf) == Some(&Hold::Owned)
-            && self.dies(buf, step)
+        self.memory.hold.get(&buf) == Some(&Storage::Owned)
+            && self.is_dead_after(buf, step)
             && g.elem(buf) == g.elem(out)
             && g.shape(buf) == g.shape(out)
             && g.shape(buf) == &*kernel.loops

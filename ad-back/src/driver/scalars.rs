@@ -13,7 +13,7 @@ use super::super::notes::Note;
 use super::super::plan::{Guard, Work};
 use super::super::rust::{Expr, prec, typed};
 use super::super::signature::call_of_function;
-use super::memory::{Hold, flat};
+use super::memory::{Storage, flat};
 use super::state::Driver;
 use ad_ir::diag::SrcRange;
 use ad_ir::ir::{Node, Term};
@@ -21,7 +21,7 @@ use ad_ir::prim::Prim;
 use ad_ir::program::{Container, FallibleKind, Phase};
 
 /// Expressions are written inline up to this size.
-const SHORT: u32 = 6;
+const MAX_INLINE_SIZE: u32 = 6;
 
 /// A token with another span.
 fn at(mut token: TokenTree, span: Span) -> TokenTree {
@@ -109,7 +109,11 @@ impl Driver<'_> {
     /// the same guard or in an arm whose condition is its guard.
     pub(super) fn stays_inline(&self, t: Term, e: &Expr, guard: &[Guard]) -> bool {
         let plan = self.plan;
-        if plan.uses.get(&t) != Some(&1) || self.hints.contains_key(&t) || plan.results.contains(&t) || e.size > SHORT {
+        if plan.uses.get(&t) != Some(&1)
+            || self.hints.contains_key(&t)
+            || plan.results.contains(&t)
+            || e.size > MAX_INLINE_SIZE
+        {
             return false;
         }
         let Some([reader]) = plan.readers.get(&t).map(|r| &**r) else { return false };
@@ -149,10 +153,10 @@ impl Driver<'_> {
                         quote!(#name.shape()[#axis])
                     }
                 };
-                (None, Expr::new(e, prec::ATOM, SHORT + 1))
+                (None, Expr::new(e, prec::ATOM, MAX_INLINE_SIZE + 1))
             }
-            Node::Cond { cond, then, other } if self.settled(*cond, *then, *other).is_some() => {
-                let arm = self.settled(*cond, *then, *other).unwrap_or(t);
+            Node::Cond { cond, then, other } if self.taken_branch(*cond, *then, *other).is_some() => {
+                let arm = self.taken_branch(*cond, *then, *other).unwrap_or(t);
                 let (e, named) = self.scalar_expr(arm);
                 names.extend(named);
                 (None, typed(&[&e]).map_or(e, Expr::atom))
@@ -188,7 +192,7 @@ impl Driver<'_> {
                 let e = self.style.indicator(g.elem(t), &parts[0], &parts[1], &parts[2]).unwrap_or_else(|| {
                     let first = typed(&[&parts[1], &parts[2]]).unwrap_or_else(|| parts[1].tokens.clone());
                     let (c, a, b) = (&parts[0].tokens, first, &parts[2].tokens);
-                    Expr::new(quote!(if #c { #a } else { #b }), prec::IF, SHORT + 1)
+                    Expr::new(quote!(if #c { #a } else { #b }), prec::IF, MAX_INLINE_SIZE + 1)
                 });
                 (None, e)
             }
@@ -222,7 +226,7 @@ impl Driver<'_> {
                 // An element is read at its position in the whole array, so the nested array is
                 // flattened.
                 for t in &named {
-                    if let Some(Hold::Stack(depth @ 2..)) = self.memory.hold.get(t) {
+                    if let Some(Storage::Stack(depth @ 2..)) = self.memory.hold.get(t) {
                         let name = &self.names[t];
                         let rows = flat(&quote!(#name), *depth, false);
                         before = Some(quote!(let #name = #rows; #before));
@@ -232,7 +236,7 @@ impl Driver<'_> {
                 for (name, times) in functions {
                     (0..times).for_each(|_| self.note(Note::Scalar(name.into())));
                 }
-                (before, Expr { size: SHORT + 1, ..value })
+                (before, Expr { size: MAX_INLINE_SIZE + 1, ..value })
             }
         };
         if before.is_none() && self.stays_inline(t, &e, guard) {

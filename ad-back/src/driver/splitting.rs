@@ -20,7 +20,7 @@ use ad_ir::ir::{Lit, Term};
 use ad_ir::prim::{IntOp, Prim};
 
 /// A scatter along the rows of its result.
-pub(super) struct Along {
+pub(super) struct RowScatter {
     pub(super) items: Vec<Item>,
     /// The number of elements of a row that are in range, and the terms that this number mentions.
     /// `None` if all elements are in range.
@@ -36,7 +36,7 @@ impl Driver<'_> {
         kernel: &Kernel<'_>,
         items: &[Item],
         prefix: Option<(&TokenStream, Option<Term>)>,
-    ) -> Option<Along> {
+    ) -> Option<RowScatter> {
         let [Item::Scatter { out, put, ix, value }] = items else { return None };
         let inner = kernel.loops.len().checked_sub(1)?;
         let op = |id: Id| &kernel.node(id).op;
@@ -58,8 +58,7 @@ impl Driver<'_> {
         };
         let sizes = self.g.shape(*out);
         let (mut named, mut inside) = (Vec::new(), None::<TokenStream>);
-        // Whether each iteration of the outer loops has a row of its own, which may be out of
-        // range.
+        // Whether each iteration of the outer loops has a separate row, which may be out of range.
         let mut tested = false;
         for (&i, &size) in outer.iter().zip(sizes) {
             match op(i) {
@@ -82,7 +81,7 @@ impl Driver<'_> {
         let (&size, len) = (sizes.last()?, kernel.loops[inner]);
         let lens = [Some(len), prefix.and_then(|p| p.1)];
         if inside.is_none() && lens.into_iter().flatten().any(|len| self.known.fits(start, Some(len), size)) {
-            return Some(Along { items, within: None });
+            return Some(RowScatter { items, within: None });
         }
         let (len, more) = match prefix {
             Some((prefix, _)) => (Expr::atom(prefix.clone()), Vec::new()),
@@ -102,7 +101,7 @@ impl Driver<'_> {
         let len = len.receiver();
         let length = quote!(#len.min(#size));
         let length = inside.map_or(length.clone(), |c| quote!(if #c { #length } else { 0 }));
-        Some(Along { items, within: Some((length, named)) })
+        Some(RowScatter { items, within: Some((length, named)) })
     }
 
     /// A prefix of a nest. Outside of the prefix the nest only stores zeros. `None` if the memory
@@ -135,7 +134,7 @@ impl Driver<'_> {
     }
 
     /// The number of elements of the prefix. The elements after it are filled with zeros.
-    pub(super) fn begins(
+    pub(super) fn prefix_length(
         &mut self,
         prefix: &Prefix<'_>,
         names: &mut Vec<Term>,
@@ -143,7 +142,7 @@ impl Driver<'_> {
     ) -> Result<TokenStream, String> {
         let (size, named) = self.scalar_expr(*prefix.kernel.loops.last().ok_or("a nest without loops")?);
         names.extend(named);
-        let end = prefix.end().ok_or("a bound that is no scalar")?;
+        let end = prefix.end().ok_or("a bound that is not a scalar")?;
         let (end, named) = self.scalar_expr(end);
         names.extend(named);
         let (size, end) = (size.receiver(), end.tokens);
@@ -191,7 +190,7 @@ impl Driver<'_> {
                     e
                 }
                 Op::Lit(lit) => self.style.lit(*lit),
-                _ => return Err("a bound that is no scalar".into()),
+                _ => return Err("a bound that is not a scalar".into()),
             };
             let bound = high.receiver();
             let distance = Literal::i128_unsuffixed(offset.abs());

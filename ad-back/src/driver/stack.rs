@@ -7,7 +7,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use super::super::notes::Note;
-use super::memory::{Hold, StaticLen, flat};
+use super::memory::{StaticLen, Storage, flat};
 use super::state::Driver;
 use ad_ir::ir::{Node, Term};
 use ad_ir::prim::Prim;
@@ -60,7 +60,7 @@ impl Driver<'_> {
             }
             None => {
                 let n = self.product(self.g.shape(t), names).tokens;
-                self.memory.hold.insert(t, Hold::Owned);
+                self.memory.hold.insert(t, Storage::Owned);
                 self.note(Note::Made);
                 self.heap_filled(&fill, &n)
             }
@@ -68,7 +68,7 @@ impl Driver<'_> {
     }
 
     fn hold_on_stack(&mut self, t: Term, lens: Vec<StaticLen>) {
-        self.memory.hold.insert(t, Hold::Stack(lens.len()));
+        self.memory.hold.insert(t, Storage::Stack(lens.len()));
         self.memory.storage.insert(t, lens);
     }
 
@@ -78,7 +78,7 @@ impl Driver<'_> {
         match self.memory.storage.get(&of).cloned() {
             Some(lens) => self.hold_on_stack(t, lens),
             None => {
-                self.memory.hold.insert(t, Hold::Owned);
+                self.memory.hold.insert(t, Storage::Owned);
             }
         }
     }
@@ -92,11 +92,11 @@ impl Driver<'_> {
         let name = &self.names[&of];
         let Some(lens) = self.stack_lens(t) else {
             let copy = match self.memory.hold.get(&of) {
-                Some(Hold::Owned) if !self.style.workspace => quote!(#name.clone()),
-                Some(Hold::Stack(depth)) => self.heap_copied(&flat(&quote!(#name), *depth, false)),
+                Some(Storage::Owned) if !self.style.workspace => quote!(#name.clone()),
+                Some(Storage::Stack(depth)) => self.heap_copied(&flat(&quote!(#name), *depth, false)),
                 _ => self.heap_copied(&quote!(#name)),
             };
-            self.memory.hold.insert(t, Hold::Owned);
+            self.memory.hold.insert(t, Storage::Owned);
             return copy;
         };
         let copy = self.as_static(of, &lens);
@@ -133,7 +133,7 @@ impl Driver<'_> {
     pub(super) fn borrow_mut(&self, t: Term) -> TokenStream {
         let name = &self.names[&t];
         match self.memory.hold.get(&t) {
-            Some(Hold::Stack(depth)) if *depth > 1 => flat(&quote!(#name), *depth, true),
+            Some(Storage::Stack(depth)) if *depth > 1 => flat(&quote!(#name), *depth, true),
             _ => quote!(&mut #name),
         }
     }

@@ -15,7 +15,7 @@ use super::super::in_range::InRange;
 use super::super::notes::Note;
 use super::super::plan::{Guard, ItemAxis, Plan};
 use super::super::rust::{Expr, Names, Style};
-use super::memory::{Destinations, Hold, Memory, flat};
+use super::memory::{Destinations, Memory, Storage, flat};
 use ad_ir::ir::{Elem, Graph, Node, Term};
 use ad_ir::prim::Prim;
 use ad_ir::program::{Check, Declared, Fallible, Param, Program, Routine};
@@ -299,15 +299,15 @@ impl<'a> Driver<'a> {
         named.push(t);
         let name = &self.names[&t];
         match self.memory.hold.get(&t) {
-            Some(Hold::Parameter(true) | Hold::Borrowed | Hold::Row) => quote!(#name),
-            Some(Hold::Stack(depth)) if *depth > 1 => flat(&quote!(#name), *depth, false),
+            Some(Storage::Parameter(true) | Storage::Borrowed | Storage::Row) => quote!(#name),
+            Some(Storage::Stack(depth)) if *depth > 1 => flat(&quote!(#name), *depth, false),
             _ => quote!(&#name),
         }
     }
 
-    /// The branch of a conditional that is taken here, if the code stands under the condition or
-    /// its negation.
-    pub(super) fn settled(&self, cond: Term, then: Term, other: Term) -> Option<Term> {
+    /// The branch of a conditional that is taken here, if the current code is under the condition
+    /// or its negation.
+    pub(super) fn taken_branch(&self, cond: Term, then: Term, other: Term) -> Option<Term> {
         let given = self.given.iter().find(|l| l.0 == cond)?;
         Some(if given.1 { then } else { other })
     }
@@ -329,8 +329,8 @@ impl Spell for Driver<'_> {
         match self.memory.storage.get(&t) {
             Some(lens) => static_type(zero, lens),
             None if self.g.rank(t) == 0 => zero,
-            None if self.memory.hold.get(&t) == Some(&Hold::Borrowed) => quote!(&[][..]),
-            None if self.memory.hold.get(&t) == Some(&Hold::Contiguous) => {
+            None if self.memory.hold.get(&t) == Some(&Storage::Borrowed) => quote!(&[][..]),
+            None if self.memory.hold.get(&t) == Some(&Storage::Contiguous) => {
                 quote!(::std::borrow::Cow::Borrowed(&[][..]))
             }
             None => self.heap_made(quote!(::std::vec::Vec::new())),

@@ -6,7 +6,7 @@ use quote::quote;
 
 use super::super::plan::Guard;
 use super::super::rust::Expr;
-use super::memory::Hold;
+use super::memory::Storage;
 use super::state::Driver;
 use ad_ir::ir::Term;
 use ad_middle::passes::lowering::strided::{Distance, Group, StridedOperand, strided};
@@ -15,7 +15,7 @@ impl Driver<'_> {
     /// A contraction as a batch of matrix products.
     pub(super) fn strided(&mut self, t: Term, guard: &[Guard]) -> Result<(), String> {
         let Some(p) = strided(self.g, t, self.plan.exact.contains(&t)) else {
-            return Err("a contraction that is no matrix product".into());
+            return Err("a contraction that is not a matrix product".into());
         };
         let mut names = Vec::new();
         let code = self.allocate(t, &mut names, false);
@@ -27,7 +27,7 @@ impl Driver<'_> {
         let columns = self.group(&p.columns, &[0, 2], &mut names);
         let indices = self.kernel("Indices");
         let at = quote!(#indices { batch: [#(#batch),*], rows: #rows, summed: #summed, columns: #columns });
-        let on_stack = matches!(self.memory.hold.get(&t), Some(Hold::Stack(_)));
+        let on_stack = matches!(self.memory.hold.get(&t), Some(Storage::Stack(_)));
         let [first, second] = p.absorbs;
         let (name, absorbs) = match (on_stack, first || second) {
             _ if p.is_limited() => ("products_within", quote!(, [#first, #second], #on_stack)),

@@ -17,7 +17,7 @@ use super::super::rust::{Expr, prec, stem};
 use super::super::tiling::{
     Blocked, ByItems, ScatteredItems, blocked, buffers, by_items, extremum, is_over, row_of, scattered, widths,
 };
-use super::memory::Hold;
+use super::memory::Storage;
 use super::state::{Driver, TileLoop};
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Graph, Node, Term};
@@ -175,12 +175,12 @@ impl Driver<'_> {
     /// Memory for the result of a statement: one for the block, or a slice of the memory for all
     /// items. Sums are initialised again.
     fn block_memory(&mut self, block: &mut TileLoop, t: Term, added: bool) -> TokenStream {
-        let fill = self.start(t);
+        let fill = self.initial_value(t);
         let over = is_over(self.g, t, block.n);
         let name = self.name(t);
         if over && block.private.contains(&t) {
             block.memory.push(t);
-            self.memory.hold.insert(t, Hold::Owned);
+            self.memory.hold.insert(t, Storage::Owned);
             if !added {
                 return quote!();
             }
@@ -196,7 +196,7 @@ impl Driver<'_> {
     }
 
     /// The memory of a scatter that is accumulated block by block.
-    fn begin_onto(&mut self, block: &mut TileLoop, t: Term, step: Option<usize>) -> Result<(), String> {
+    fn begin_scatter_memory(&mut self, block: &mut TileLoop, t: Term, step: Option<usize>) -> Result<(), String> {
         let Node::Scatter { dst, .. } = *self.g.node(t) else { return Err("a sum is added to no scatter".into()) };
         if block.defines.contains(&dst) {
             self.same_memory(t, dst);
@@ -242,7 +242,7 @@ impl Driver<'_> {
         let reused = self.reused_in_block(&kernel, &items, (&block.private, step));
         for (of, t) in &reused {
             self.names.insert(*t, self.names[of].clone());
-            self.memory.hold.insert(*t, Hold::Owned);
+            self.memory.hold.insert(*t, Storage::Owned);
         }
         let (mask, whole) = (masked(g, &kernel, &mut items), NestRange::Whole);
         let mut extremum = self.extremum(&block, &items).filter(|_| mask.is_none() && in_lanes);
@@ -263,7 +263,7 @@ impl Driver<'_> {
         block.reused.extend(outs.iter().filter(|t| reused.values().any(|u| u == *t)));
         for &t in &outs {
             if let Some((&src, _)) = block.fused_scatters.iter().find(|(_, u)| **u == t) {
-                self.begin_onto(&mut block, t, self.plan.readers.get(&src).and_then(|r| r.last()).copied())?;
+                self.begin_scatter_memory(&mut block, t, self.plan.readers.get(&src).and_then(|r| r.last()).copied())?;
             } else if g.rank(t) > 0 && !reused.values().any(|&u| u == t) {
                 let added = items.iter().any(|i| matches!(i, Item::Fold { out, .. } if *out == t));
                 fills.push((t, self.block_memory(&mut block, t, added)));
@@ -331,9 +331,9 @@ impl Driver<'_> {
             self.leading(&mut block, &Factor { array, transposed: false, start: None }, &self.g.shape(array)[1..]);
         }
         block.leading = leading;
-        self.begin_onto(&mut block, first, Some(step + 1 - all.len()))?;
+        self.begin_scatter_memory(&mut block, first, Some(step + 1 - all.len()))?;
         for &next in &all[1..] {
-            self.begin_onto(&mut block, next, None)?;
+            self.begin_scatter_memory(&mut block, next, None)?;
         }
         self.tile = Some(block);
         let what = ("scatter", "Adds at computed positions; what falls outside is dropped.");
@@ -401,7 +401,7 @@ impl Driver<'_> {
 
     /// The argument of a nest along the items of a block, in place of the array over all items.
     /// Rows of items are read in place.
-    pub(super) fn of_block(&self, arg: Arg, names: &mut Vec<Term>) -> Option<TokenStream> {
+    pub(super) fn block_argument(&self, arg: Arg, names: &mut Vec<Term>) -> Option<TokenStream> {
         let block = self.tile.as_ref()?;
         match arg {
             Arg::Scalar(t) if t == block.n => {

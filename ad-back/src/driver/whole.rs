@@ -13,7 +13,7 @@ use super::super::kernel::{Kernel, Op};
 use super::super::plan::Guard;
 use super::super::rust::typed;
 use super::super::store::{Class, adds_rows, alias_of, is_broadcast, padded_parts, repeats};
-use super::memory::{Hold, flat};
+use super::memory::{Storage, flat};
 use super::state::Driver;
 use ad_ir::ir::{Node, Put, Term};
 use ad_ir::prim::{Binary, Prim};
@@ -35,7 +35,7 @@ impl Driver<'_> {
         let mut names = Vec::new();
         match g.node(t) {
             Node::Cond { cond, then, other } => {
-                let arm = self.settled(*cond, *then, *other);
+                let arm = self.taken_branch(*cond, *then, *other);
                 match (self.plan.in_place.get(&t), arm) {
                     (Some(&now), _) => self.same_memory(t, now),
                     (None, Some(arm)) => self.same_as(t, arm, guard, k),
@@ -88,7 +88,7 @@ impl Driver<'_> {
                 if self.inside > 0 || self.stack_lens(t).is_some() {
                     return self.nest(g.shape(t), &[t], guard, k);
                 }
-                self.memory.hold.insert(t, Hold::Owned);
+                self.memory.hold.insert(t, Storage::Owned);
                 let times = self.product(&g.shape(t)[..axes.len()], &mut names).tokens;
                 let x = self.borrow(args[0], &mut names);
                 let (name, repeated) = (self.name(t), self.kernel("repeated"));
@@ -147,7 +147,7 @@ impl Driver<'_> {
                     match self.scalars_on_stack(t, &parts) {
                         Some(array) => quote!(let #name = #array;),
                         None => {
-                            self.memory.hold.insert(t, Hold::Owned);
+                            self.memory.hold.insert(t, Storage::Owned);
                             let array = match self.style.workspace {
                                 true => self.heap_copied(&quote!([#(#parts),*])),
                                 false => quote!(::std::vec![#(#parts),*]),
@@ -162,7 +162,7 @@ impl Driver<'_> {
                             names.push(c);
                             let name = &self.names[&c];
                             match self.memory.hold.get(&c) {
-                                Some(Hold::Stack(depth)) => {
+                                Some(Storage::Stack(depth)) => {
                                     let flat = flat(&quote!(#name), *depth, false);
                                     if *depth > 1 { flat } else { quote!(&#name[..]) }
                                 }
@@ -174,7 +174,7 @@ impl Driver<'_> {
                         names.extend(g.shape(t));
                         code
                     } else {
-                        self.memory.hold.insert(t, Hold::Owned);
+                        self.memory.hold.insert(t, Storage::Owned);
                         let array = self.heap_made(quote!([#(#parts),*].concat()));
                         quote!(let #name = #array;)
                     }
@@ -207,8 +207,8 @@ impl Driver<'_> {
         let code = if !self.as_many(self.g.shape(t), self.g.shape(of)) {
             let n = self.product(self.g.shape(t), &mut names).tokens;
             let zero = self.style.zero(self.g.elem(t));
-            let owned = owned && self.memory.hold.get(&of) == Some(&Hold::Owned);
-            self.memory.hold.insert(t, if owned { Hold::Owned } else { Hold::Contiguous });
+            let owned = owned && self.memory.hold.get(&of) == Some(&Storage::Owned);
+            self.memory.hold.insert(t, if owned { Storage::Owned } else { Storage::Contiguous });
             let fitted = self.kernel("cut");
             let given = &self.names[&of];
             if owned {
@@ -218,7 +218,7 @@ impl Driver<'_> {
                 self.memory.lent.insert(of);
                 quote!(let #name = #fitted(#from, 0, #n, #zero);)
             } else {
-                self.memory.hold.insert(t, Hold::Owned);
+                self.memory.hold.insert(t, Storage::Owned);
                 let array = self.heap_made(quote!(#fitted(#from, 0, #n, #zero).into_owned()));
                 quote!(let #name = #array;)
             }
@@ -227,7 +227,7 @@ impl Driver<'_> {
             let from = &self.names[&of];
             quote!(let #name = #from;)
         } else if guard.is_empty() || self.inside > 0 {
-            self.memory.hold.insert(t, Hold::Borrowed);
+            self.memory.hold.insert(t, Storage::Borrowed);
             self.memory.lent.insert(of);
             let ty = self.style.ty(self.g.elem(t));
             quote!(let #name: &[#ty] = #from;)
@@ -383,7 +383,7 @@ impl Driver<'_> {
         let mut names = vec![cond];
         let (a, b) = (self.borrow(then, &mut names), self.borrow(other, &mut names));
         let (c, ty) = (self.argument(cond, &mut names), self.style.ty(self.g.elem(t)));
-        self.memory.hold.insert(t, Hold::Borrowed);
+        self.memory.hold.insert(t, Storage::Borrowed);
         self.memory.lent.extend([then, other]);
         self.plain(guard, quote!(let #name: &[#ty] = if #c { #a } else { #b };), vec![t], names);
     }

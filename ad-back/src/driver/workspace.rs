@@ -41,7 +41,7 @@ impl Driver<'_> {
         }
     }
 
-    /// A vector that this expression makes.
+    /// A vector that this expression returns.
     pub(super) fn heap_made(&self, vector: TokenStream) -> TokenStream {
         let krate = &self.style.krate;
         match self.style.workspace {

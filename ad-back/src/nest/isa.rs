@@ -10,17 +10,17 @@ use super::super::items::{Fold, Item};
 use super::super::kernel::{Id, Op, operands};
 use super::super::plan::LANES;
 use super::super::rust::{Expr, prec, typed};
-use super::state::{Fused, FusibleProduct, LONG, LoopVariant, Nest, NestRange};
+use super::state::{Fused, FusibleProduct, LoopVariant, MAX_UNNAMED_SIZE, Nest, NestRange};
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::Put;
 use ad_ir::prim::{Binary, Emit, Prim};
 
 /// A nest with fewer iterations than this is not dispatched if all its sizes are literals: it takes
 /// less time than a dispatch.
-const SHORTEST: i128 = 64;
+const MIN_ITERATIONS: i128 = 64;
 /// A loop without sums and functions that has at least this many real operations per iteration is
 /// limited by arithmetic and not by memory.
-const CHAIN: usize = 3;
+const MIN_OPERATIONS: usize = 3;
 
 /// The name of the function, if `Isa` has it.
 fn vectorised(prim: &Prim) -> Option<&'static str> {
@@ -48,7 +48,7 @@ impl Nest<'_, '_> {
         for &n in &self.k.loops {
             count = count.and_then(|c| Some(c.saturating_mul(self.g.int_value(n)?)));
         }
-        if self.depth == 0 || matches!(self.part, NestRange::Ends(_)) || count.is_some_and(|c| c < SHORTEST) {
+        if self.depth == 0 || matches!(self.part, NestRange::Ends(_)) || count.is_some_and(|c| c < MIN_ITERATIONS) {
             return false;
         }
         let sums = self.items.iter().any(|item| {
@@ -65,9 +65,9 @@ impl Nest<'_, '_> {
                 functions |= rounds(prim) || (!node.exact && vectorised(prim).is_some());
             }
         }
-        let by_cost = functions || sums || operations >= CHAIN;
+        let by_cost = functions || sums || operations >= MIN_OPERATIONS;
         let why = || {
-            let count = format!("{operations} operations on reals per element, from {CHAIN} on");
+            let count = format!("{operations} operations on reals per element, from {MIN_OPERATIONS} on");
             let or = |has: bool, what| if has { format!("{what}, ") } else { String::new() };
             format!("({}{}{count})", or(sums, "sums"), or(functions, "vectorised or rounding functions"))
         };
@@ -209,7 +209,7 @@ impl Nest<'_, '_> {
             let (x, y) = (self.value(x)?, self.value(y)?);
             let (isa, lane, half) = (&self.isa_name, &self.lane, proc_macro2::Literal::usize_unsuffixed(LANES / 2));
             let plain = self.style.prim(&Prim::Binary(Binary::Sub), &[&x, &y], self.k.node(id).elem, None)?.tokens;
-            let (x, y, size) = (typed(&[&x, &y]).unwrap_or_else(|| x.tokens.clone()), y.tokens, LONG + 1);
+            let (x, y, size) = (typed(&[&x, &y]).unwrap_or_else(|| x.tokens.clone()), y.tokens, MAX_UNNAMED_SIZE + 1);
             let by_product = quote!(#isa::difference(#x, #y, #minus_one));
             return Ok(Some(Expr::new(quote!(if #lane < #half { #plain } else { #by_product }), prec::IF, size)));
         }

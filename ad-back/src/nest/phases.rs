@@ -1,5 +1,5 @@
-//! What a loop over lanes cannot compute itself is computed before it, for all lanes of a block, by
-//! a loop of its own (a phase):
+//! Phases: separate loops before a loop over lanes, which compute, for all lanes of a block, values
+//! that the loop over lanes cannot compute:
 //!
 //! - Elements at computed indices (gathers). Their loads are not vectorised, and the loop that
 //!   reads what they have loaded is.
@@ -25,7 +25,7 @@ pub(super) struct NestPhase {
     body: TokenStream,
     /// Whether the body names the index.
     used: bool,
-    /// What is done with the lanes afterwards.
+    /// The code that uses the lanes afterwards.
     call: TokenStream,
 }
 

@@ -71,8 +71,8 @@ impl Nest<'_, '_> {
         }
         for arg in &self.args {
             let (Arg::Out(t) | Arg::Buffer(t) | Arg::Scalar(t)) = arg else { continue };
-            // In the driver's code a name may be the user's own. In a generated function it is
-            // generated.
+            // In the driver's code a name may be one of the user's. In a generated function all
+            // names are generated.
             let name = if self.k.loops.is_empty() {
                 let name = self.driver[t].clone();
                 self.names.reserve(&name.to_string());

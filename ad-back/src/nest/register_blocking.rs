@@ -28,7 +28,7 @@ use ad_ir::ir::Term;
 
 /// The maximum number of sums that are blocked together: with more of them the lanes do not fit
 /// into registers.
-const SUMS: usize = 2;
+const MAX_SUMS: usize = 2;
 
 impl Nest<'_, '_> {
     /// The first of the loops during which the sums stay in registers, if they do. All sums run
@@ -70,17 +70,17 @@ impl Nest<'_, '_> {
         });
         let why = || {
             format!(
-                "({} sums, at most {SUMS}{})",
+                "({} sums, at most {MAX_SUMS}{})",
                 sums.len(),
                 if repeated { "; functions would be recomputed" } else { "" }
             )
         };
-        let by_cost = sums.len() <= SUMS && !repeated;
+        let by_cost = sums.len() <= MAX_SUMS && !repeated;
         choose_if(true, Kind::RegisterBlocking, (about.index(), inner), by_cost, why).then_some(first)
     }
 
     /// The sums that start in these loops: their memory need not be filled before.
-    pub(super) fn begun(&self, first: usize) -> Vec<Term> {
+    pub(super) fn sums_started_in(&self, first: usize) -> Vec<Term> {
         let begun = |item: &Item| match item {
             Item::Fold { out, reduced, added: false, .. } if !reduced[..first].contains(&true) => Some(*out),
             _ => None,
@@ -117,8 +117,11 @@ impl Nest<'_, '_> {
         let picks = self.chunks_of_rows(first, &start);
         let (mut cuts, mut begin, mut end, mut fills) =
             <(TokenStream, TokenStream, TokenStream, TokenStream)>::default();
-        let anew: HashMap<usize, TokenStream> =
-            self.begun(first).into_iter().filter_map(|t| Some((*self.out_rows.get(&t)?, self.zero_of(t)))).collect();
+        let anew: HashMap<usize, TokenStream> = self
+            .sums_started_in(first)
+            .into_iter()
+            .filter_map(|t| Some((*self.out_rows.get(&t)?, self.zero_of(t))))
+            .collect();
         let (left, end_of_row) = (n.at(prec::MUL), n.at(prec::ADD));
         for (row, SlicedRow { name, chunks, .. }) in
             self.row_list.iter().enumerate().filter(|(_, r)| r.out && r.level <= first)

@@ -58,7 +58,7 @@ pub(crate) struct NestFunction {
 }
 
 /// Expressions longer than this get a name.
-pub(super) const LONG: u32 = 9;
+pub(super) const MAX_UNNAMED_SIZE: u32 = 9;
 
 /// The loop variant that an inner body is written for.
 #[derive(Clone, PartialEq, Eq)]

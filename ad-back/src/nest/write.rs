@@ -7,12 +7,12 @@ use std::collections::HashMap;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
-use super::super::block::{TOGETHER, declared};
+use super::super::block::{LONG_BLOCK, declared};
 use super::super::items::{Fold, Item};
 use super::super::kernel::{Id, Op};
 use super::super::rust::{Expr, prec, typed};
 use super::loops::rest_of;
-use super::state::{LONG, LoopVariant, Nest};
+use super::state::{LoopVariant, MAX_UNNAMED_SIZE, Nest};
 use ad_ir::ir::{Elem, Lit, Put, Term};
 use ad_ir::prim::{Emit, Prim};
 
@@ -54,7 +54,7 @@ impl Nest<'_, '_> {
                 *nodes.entry(self.level(this)).or_default() += 1;
             }
         }
-        let long = |level: usize, place: usize| place == 0 && nodes.get(&level).is_some_and(|&n| n >= 2 * TOGETHER);
+        let long = |level: usize, place: usize| place == 0 && nodes.get(&level).is_some_and(|&n| n >= 2 * LONG_BLOCK);
         for id in 0..self.k.nodes.len() {
             let this = u32::try_from(id).unwrap_or(0);
             if !which(this) {
@@ -69,7 +69,8 @@ impl Nest<'_, '_> {
             let e = self.expression(this)?;
             let level = self.level(this);
             let row = matches!(self.k.nodes[id].op, Op::Load { .. }) && level == self.depth && e.size == 0;
-            let again = self.uses[id] > 1 || self.reader_level[id] > level || e.size > LONG || e.prec == prec::IF;
+            let again =
+                self.uses[id] > 1 || self.reader_level[id] > level || e.size > MAX_UNNAMED_SIZE || e.prec == prec::IF;
             // A node in an arm must get its name in that arm, before the choice. An element that an
             // item overwrites gets a name before that.
             let reused = matches!(&self.k.nodes[id].op, Op::Load { buf, .. } if self.reused.contains_key(buf));
@@ -140,7 +141,7 @@ impl Nest<'_, '_> {
                 };
                 let (yes, no) = (arm(self, true), arm(self, false));
                 let size = 2 + c.size + a.size + b.size;
-                let size = if yes.is_none() && no.is_none() { size } else { LONG + 1 };
+                let size = if yes.is_none() && no.is_none() { size } else { MAX_UNNAMED_SIZE + 1 };
                 let first = typed(&[&a, &b]).unwrap_or_else(|| a.tokens.clone());
                 let (c, a, b) = (c.tokens, first, b.tokens);
                 Ok(Expr::new(quote!(if #c { #yes #a } else { #no #b }), prec::IF, size))
@@ -254,7 +255,7 @@ impl Nest<'_, '_> {
     }
 }
 
-/// The method or kernel that computes a primitive, if it is no operator.
+/// The method or kernel that computes a primitive, if it is not an operator.
 fn function_name(prim: &Prim) -> Option<&'static str> {
     let emit = match prim {
         Prim::Unary(f) => &f.row().emit,

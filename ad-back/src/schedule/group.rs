@@ -17,7 +17,7 @@ use ad_ir::prim::{Prim, Reduce};
 use ad_middle::passes::lowering::opened::LoopScope;
 
 /// The maximum number of terms of one nest: more would compete for registers.
-const WIDEST: usize = 12;
+const MAX_TERMS: usize = 12;
 
 /// Whether the term is computed element by element by a nest that others may join.
 fn is_item(g: &Graph, class: &TermTable<Class>, exact: &HashSet<Term>, t: Term) -> bool {
@@ -101,7 +101,7 @@ pub(super) fn group(all: &Shared<'_>, plan: &mut Plan, order: &[usize], scope: L
                 Some(&at) => at < nest || (at == nest && pointwise && domain_of(g, *r) == g.shape(*r)),
             })
         };
-        let room = |nest: usize| matches!(&steps[nest].work, Work::Nest { items, .. } if items.len() < WIDEST);
+        let room = |nest: usize| matches!(&steps[nest].work, Work::Nest { items, .. } if items.len() < MAX_TERMS);
         // Sums of rows are not split.
         let full = |t: Term| g.rank(t) == 0 && g.elem(t).is_real() && matches!(g.node(t), Node::Prim(Prim::Sum(_), _));
         // A check ends a tile. So the nests over items that it reads compute nothing that a tile
@@ -156,7 +156,7 @@ pub(super) fn group(all: &Shared<'_>, plan: &mut Plan, order: &[usize], scope: L
         found = found.or_else(wide).filter(|&nest| {
             let why = || match (nests.contains(&nest), room_for) {
                 _ if stays_separate(nest) => format!("%{} (functions in whole blocks, and a sum)", first_of(nest)),
-                (_, false) => format!("%{} (which computes {WIDEST} arrays and sums already)", first_of(nest)),
+                (_, false) => format!("%{} (which computes {MAX_TERMS} arrays and sums already)", first_of(nest)),
                 (true, _) => format!("%{} (the same domain and condition)", first_of(nest)),
                 (false, _) => format!("%{} (nearly the same domain)", first_of(nest)),
             };

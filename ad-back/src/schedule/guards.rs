@@ -11,16 +11,16 @@ use ad_middle::passes::lowering::opened::{LeafRole, LoopScopes, Loops, RowGrowth
 
 /// The maximum number of conditions of a guard. Deeper ones are dropped; the term is then also
 /// computed where it is not needed.
-const DEEPEST: usize = 16;
+const MAX_CONDITIONS: usize = 16;
 /// The maximum depth of conditions inside of conditions that are examined.
-const NESTED: usize = 8;
+const MAX_NESTING: usize = 8;
 
 #[derive(Default)]
 pub(super) struct GuardSets {
     pub(super) sets: Vec<Vec<Guard>>,
     ids: HashMap<Vec<Guard>, u32>,
     /// The simpler conditions that the value of a condition implies, outermost first, at most
-    /// [`DEEPEST`].
+    /// [`MAX_CONDITIONS`].
     implied: HashMap<Guard, Vec<Guard>>,
 }
 
@@ -42,7 +42,7 @@ impl GuardSets {
         let mut set = self.sets[id as usize].clone();
         for &l in &self.implied[&literal] {
             let contradicts = set.contains(&(l.0, !l.1));
-            if set.len() < DEEPEST && !set.contains(&l) && !contradicts {
+            if set.len() < MAX_CONDITIONS && !set.contains(&l) && !contradicts {
                 set.push(l);
             }
         }
@@ -68,7 +68,7 @@ impl GuardSets {
             }
             let mut all: Vec<Guard> = if parts.is_empty() { vec![l] } else { Vec::new() };
             all.extend(parts.iter().flat_map(|p| self.implied[p].iter().copied()));
-            all.truncate(DEEPEST);
+            all.truncate(MAX_CONDITIONS);
             self.implied.insert(l, all);
             stack.pop();
         }
@@ -116,7 +116,7 @@ impl GuardSets {
         let (a, b) = (&self.sets[a as usize], &self.sets[b as usize]);
         let mut common = self.sets[plain as usize].clone();
         for (one, other) in [(a, b), (b, a)] {
-            for l in one.iter().filter(|l| !other.contains(l) && decided(g, l.0, other, NESTED) == Some(l.1)) {
+            for l in one.iter().filter(|l| !other.contains(l) && decided(g, l.0, other, MAX_NESTING) == Some(l.1)) {
                 // A condition is computed only under its own guard, so it can be tested only there.
                 let own = self.sets.get(of(l.0) as usize);
                 if own.is_some_and(|own| own.iter().all(|l| common.contains(l))) {

@@ -16,7 +16,7 @@ use ad_ir::program::Phase;
 use ad_middle::passes::lowering::opened::{Carry, chain_of_updates};
 
 /// The maximum number of parts of a condition that are examined.
-const PARTS: usize = 64;
+const MAX_PARTS: usize = 64;
 
 /// A carried array of a loop that can be updated in place.
 pub(super) struct InPlace {
@@ -35,7 +35,7 @@ impl InPlace {
 }
 
 /// The carried arrays of loop `n` that can be updated in place. Each array is decided separately.
-pub(super) fn places(all: &Shared<'_>, own: &[usize], plan: &Plan, n: usize) -> Vec<InPlace> {
+pub(super) fn in_place_updates(all: &Shared<'_>, own: &[usize], plan: &Plan, n: usize) -> Vec<InPlace> {
     let mut found: Vec<InPlace> = Vec::new();
     for c in plan.loops.all[n].carries.iter().filter(|c| all.g.rank(c.now) > 0) {
         let Some(chain) = chain_of_updates(all.g, &plan.loops, c.now, c.next) else { continue };
@@ -43,7 +43,7 @@ pub(super) fn places(all: &Shared<'_>, own: &[usize], plan: &Plan, n: usize) -> 
         if chain.iter().any(taken) {
             continue;
         }
-        let made = place(all, own, plan, n, c, chain);
+        let made = in_place_update(all, own, plan, n, c, chain);
         let why = || match &made {
             Some(made) => format!("({} readers of its earlier states come first)", made.before.len()),
             None => "(the update reads the array itself, or a later term reads an earlier state)".into(),
@@ -55,9 +55,14 @@ pub(super) fn places(all: &Shared<'_>, own: &[usize], plan: &Plan, n: usize) -> 
     found
 }
 
-/// The chains of updates from arrays of the caller to the results that are left there, of those
+/// The chains of updates from arrays of the caller to the results that replace them, for those
 /// arrays whose states can all share the caller's memory.
-pub(super) fn places_of_caller(all: &Shared<'_>, own: &[usize], plan: &Plan, onto: &[(Term, Term)]) -> Vec<InPlace> {
+pub(super) fn in_place_updates_of_caller(
+    all: &Shared<'_>,
+    own: &[usize],
+    plan: &Plan,
+    onto: &[(Term, Term)],
+) -> Vec<InPlace> {
     let mut found: Vec<InPlace> = Vec::new();
     for &(now, result) in onto {
         let Some(chain) = chain_of_updates(all.g, &plan.loops, now, result) else { continue };
@@ -70,12 +75,19 @@ pub(super) fn places_of_caller(all: &Shared<'_>, own: &[usize], plan: &Plan, ont
 }
 
 /// The chain of updates of this carried array, if all its states can share one memory.
-fn place(all: &Shared<'_>, own: &[usize], plan: &Plan, n: usize, c: &Carry, chain: Vec<Term>) -> Option<InPlace> {
+fn in_place_update(
+    all: &Shared<'_>,
+    own: &[usize],
+    plan: &Plan,
+    n: usize,
+    c: &Carry,
+    chain: Vec<Term>,
+) -> Option<InPlace> {
     let l = &plan.loops.all[n];
     let ends = || l.carries.iter().map(|c| c.next).chain(l.rows.iter().map(|r| r.row));
-    // Refused if some carried value becomes the state at the start of the iteration. The results of
-    // the iteration may read only the last state of the chain, and only one carried value may be
-    // it.
+    // No update in place if some carried value becomes the state at the start of the iteration. The
+    // results of the iteration may read only the last state of the chain, and only one carried
+    // value may be it.
     let wanted = l.carries.iter().any(|d| d.next == c.now)
         || ends().filter(|&t| t == c.next).count() > l.rows.iter().filter(|r| r.row == c.next).count() + 1
         || ends().any(|t| t != c.next && chain.contains(&t));
@@ -120,7 +132,7 @@ fn in_one_memory(
         };
         // All aliases of this state of the array: itself, the states that branches return
         // unchanged, and other names of the same memory.
-        let mut same = left_by_arms(g, &chain, from);
+        let mut same = with_unchanged_states(g, &chain, from);
         for &s in own {
             let Some(u) = of(s).filter(|u| !chain.contains(u)) else { continue };
             let alias = alias_of(g, &plan.class, u).is_some_and(|a| same.contains(&a));
@@ -139,7 +151,7 @@ fn in_one_memory(
             }
         }
         shown.extend(same);
-        if shows(all, plan, t, &shown) {
+        if reads_earlier_state(all, plan, t, &shown) {
             return None;
         }
     }
@@ -147,7 +159,7 @@ fn in_one_memory(
 }
 
 /// A state of an array, and the states that branches in this chain return unchanged.
-fn left_by_arms(g: &Graph, chain: &[Term], from: Term) -> SortedSet<Term> {
+fn with_unchanged_states(g: &Graph, chain: &[Term], from: Term) -> SortedSet<Term> {
     let (mut found, mut stack) = (SortedSet::new(), vec![from]);
     while let Some(t) = stack.pop() {
         if found.insert(t)
@@ -162,7 +174,7 @@ fn left_by_arms(g: &Graph, chain: &[Term], from: Term) -> SortedSet<Term> {
 
 /// Whether an update of the array (a scatter or a loop) reads one of these earlier states or their
 /// aliases.
-fn shows(all: &Shared<'_>, plan: &Plan, t: Term, shown: &SortedSet<Term>) -> bool {
+fn reads_earlier_state(all: &Shared<'_>, plan: &Plan, t: Term, shown: &SortedSet<Term>) -> bool {
     let g = all.g;
     let read: Option<Vec<Term>> = match g.node(t) {
         Node::Scatter { src, index, .. } => Some(std::iter::once(src).chain(&**index).copied().collect()),
@@ -199,9 +211,9 @@ fn updates_are_guarded(all: &Shared<'_>, plan: &Plan, now: Term, (cond, then, ot
         let guard = all.of_term.get(t).map(|&s| &all.sets.sets[all.statements[s].guard as usize]);
         let unreached = || {
             let reached = plan.loops.begun(*t).and_then(|(n, _)| reached_by(all, plan, n));
-            reached.is_some_and(|reached| decided(all.g, reached, &[(cond, !value)], PARTS) == Some(false))
+            reached.is_some_and(|reached| decided(all.g, reached, &[(cond, !value)], MAX_PARTS) == Some(false))
         };
-        guard.is_some_and(|guard| holds(all.g, guard, (cond, value))) || unreached()
+        guard.is_some_and(|guard| guard_implies(all.g, guard, (cond, value))) || unreached()
     };
     yes.difference(&no).all(|t| under(t, true)) && no.difference(&yes).all(|t| under(t, false))
 }
@@ -221,9 +233,9 @@ fn reached_by(all: &Shared<'_>, plan: &Plan, n: usize) -> Option<Term> {
 
 /// Whether these conditions together imply the literal: each part of a conjunction has to be
 /// implied.
-fn holds(g: &Graph, guard: &[Guard], literal: Guard) -> bool {
+fn guard_implies(g: &Graph, guard: &[Guard], literal: Guard) -> bool {
     let mut stack = vec![literal];
-    for _ in 0..PARTS {
+    for _ in 0..MAX_PARTS {
         let Some(l) = stack.pop() else { return true };
         if guard.contains(&l) {
             continue;

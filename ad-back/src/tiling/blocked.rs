@@ -68,7 +68,7 @@ pub(in super::super) fn blocked<'a>(
             Item::Fold { out, fold, reduced, value, added, at } => {
                 if let Some(&scatter) = fused_scatters.get(out) {
                     let only_items = reduced.iter().enumerate().all(|(k, r)| *r == (k == axis));
-                    *at = Some(places(g, &mut kernel, scatter, &natural).filter(|_| only_items)?);
+                    *at = Some(scatter_index(g, &mut kernel, scatter, &natural).filter(|_| only_items)?);
                     outs.iter_mut().filter(|t| *t == out).for_each(|t| *t = scatter);
                     *out = scatter;
                 }
@@ -159,7 +159,7 @@ pub(in super::super) fn scattered<'a>(
 }
 
 /// The index at which a scatter puts an element, given the loops over the scattered array.
-fn places(g: &Graph, kernel: &mut Kernel<'_>, scatter: Term, loops: &[Id]) -> Option<Vec<Id>> {
+fn scatter_index(g: &Graph, kernel: &mut Kernel<'_>, scatter: Term, loops: &[Id]) -> Option<Vec<Id>> {
     let Node::Scatter { src, vars, index, .. } = g.node(scatter) else { return None };
     let own = &loops[..g.rank(*src)];
     let bound: Vec<_> = vars.iter().copied().zip(own.iter().copied()).collect();

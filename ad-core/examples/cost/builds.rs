@@ -14,7 +14,7 @@ struct Subject {
 }
 
 enum How {
-    /// A program of one file, by rustc, beside the `ad` of this workspace.
+    /// A program of one file, compiled by rustc with the `ad` of this workspace.
     File(PathBuf),
     /// An example of this repository, by cargo.
     Example(&'static str),

@@ -5,7 +5,7 @@
 //! cargo run -p ad-core --example cost [-- builds [examples]]
 //! ```
 //!
-//! With `builds` the statements are compiled as well, in debug and in release, beside programs
+//! With `builds` the statements are compiled as well, in debug and in release, next to programs
 //! without the attribute and without arrays, with `examples` some of the repository's examples too.
 //! Times are processor times if the system reports them (without the work of other programs on the
 //! machine). `AD_DOCS=1` writes the tables into `docs/performance.md`.

@@ -3,9 +3,8 @@
 //!
 //! A type has one name, and its blocks have none. So the definition of a function travels by a
 //! hidden macro that is named after the number of the type's definition and after the function, and
-//! that stands at the root of its crate, where it is found from anywhere. The expansion asks for
-//! the definition when lowering meets a call of the function, since only lowering knows the type of
-//! a receiver.
+//! at the root of its crate, where it is found from anywhere. The expansion asks for the definition
+//! when lowering meets a call of the function, since only lowering knows the type of a receiver.
 //!
 //! This module must never decide what a call means.
 

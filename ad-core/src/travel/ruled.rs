@@ -54,12 +54,12 @@ pub(super) fn chain(function: &ItemFn, rules: &Rules, id: DefId, outside: OuterD
 /// modes:
 /// its derivatives are its rules. Nothing if its types cannot be those of a function with a rule.
 pub(super) fn with_rules(mut expansion: Expansion, of: Option<Unread>, id: DefId) -> Expansion {
-    expansion.tokens.extend(of.map(|of| of_numbers(&of, id)));
+    expansion.tokens.extend(of.map(|of| definition_and_rules(&of, id)));
     expansion
 }
 
 /// The definition, and the rules.
-fn of_numbers(of: &Unread, id: DefId) -> TokenStream {
+fn definition_and_rules(of: &Unread, id: DefId) -> TokenStream {
     // Parameters that are passed on must have no gradient in the eyes of a caller either.
     let real = |p: &UnreadParam| match (&p.form, p.active) {
         (Some(_), active) => !active,

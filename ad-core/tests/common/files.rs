@@ -7,7 +7,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{Attribute, Item, LitStr, Meta};
 
-/// An attribute and the item that it stands on.
+/// An attribute and its item.
 pub struct Annotated {
     attr: TokenStream,
     pub item: TokenStream,
@@ -81,8 +81,8 @@ fn file_of(path: &Path, module: &syn::ItemMod) -> PathBuf {
     }
 }
 
-/// Whether the functions of the file use definitions, or an item is marked that is no function of
-/// the file itself.
+/// Whether the functions of the file use definitions, or a marked item is not a function of the
+/// file itself.
 fn needs_module(item: &Item) -> bool {
     let named = |attrs: &[Attribute], name: &str| attrs.iter().any(|a| a.to_token_stream().to_string().contains(name));
     match item {

@@ -88,7 +88,7 @@ pub fn prim_name(prim: &Prim) -> String {
     }
 }
 
-/// All existing names.
+/// The names of all forms, primitives and rows.
 pub fn all_names() -> BTreeSet<String> {
     let forms = [
         "input",

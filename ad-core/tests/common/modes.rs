@@ -27,17 +27,19 @@ thread_local! {
 }
 
 thread_local! {
-    /// How many programs the running mode has taken, and how many it has refused by name.
+    /// The numbers of programs that the running mode has differentiated, and that it has refused by
+    /// name.
     static COUNTS: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 
-/// Counts a program: whether the running mode has taken it.
+/// Counts a program that the running mode has differentiated or refused.
 pub fn count(taken: bool) {
     let (yes, no) = COUNTS.get();
     COUNTS.set((yes + usize::from(taken), no + usize::from(!taken)));
 }
 
-/// How many programs the running mode has taken, and how many it has refused, since the last call.
+/// The numbers of programs that the running mode has differentiated and refused since the last
+/// call.
 pub fn counts() -> (usize, usize) {
     COUNTS.replace((0, 0))
 }
@@ -62,9 +64,9 @@ pub fn share(all: u64) -> u64 {
 }
 
 /// Runs a test for each supported algorithm. If an algorithm has only one direction of its own, the
-/// test also runs for the derived one. What derives it is the same for all algorithms, so it runs
-/// with the default one. This is for tests of single terms, since a derivative from unit vectors
-/// costs an application for each element.
+/// test also runs for the derived one. The code that derives it is the same for all algorithms, so
+/// this runs with the default one. This is for tests of single terms, since a derivative from unit
+/// vectors costs an application for each element.
 pub fn every_direction(test: impl Fn()) {
     for mode in chosen() {
         if mode != Mode::default() {
@@ -109,7 +111,8 @@ pub fn reverse(g: &mut Graph, roots: &[Term], cotangents: &[Term], wrt: &[u32]) 
 
 fn derivative(g: &mut Graph, roots: &[Term], wrt: &[u32]) -> Box<dyn Derivative> {
     let (mut mode, own) = CURRENT.get();
-    // A mode refuses some programs by name. The test then runs with the mode that takes all.
+    // A mode refuses some programs by name. The test then runs with the mode that supports all
+    // programs.
     let taken = modes::refused(mode, g, roots, wrt).is_empty();
     count(taken);
     if !taken {

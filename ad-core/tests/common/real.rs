@@ -90,7 +90,8 @@ impl Gen {
         if shape.is_empty() && self.rng.chance(60) {
             self.g.cond(inside, value, other)
         } else if self.rng.chance(20) {
-            // Of no elements, all satisfy the condition, and the value has no elements either.
+            // If there are no elements, all of them satisfy the condition, and the value has no
+            // elements either.
             let all = self.g.reduce(Reduce::All, shape.len(), inside);
             self.g.cond(all, value, other)
         } else {
@@ -119,7 +120,7 @@ impl Gen {
         {
             return t;
         }
-        // Chosen by the fuel that is left, so that other programs stay what they were.
+        // Chosen by the remaining budget, so that other programs do not change.
         if (1..=3).contains(&shape.len()) && self.fuel % 24 == 7 {
             return self.linear_algebra(env, shape);
         }
@@ -145,7 +146,7 @@ impl Gen {
         let f = self.rng.pick(Unary::ALL);
         let mut x = self.real(env, shape);
         if f == Unary::Signum {
-            // Not at a zero, since the sign of a sum of zeros is unspecified.
+            // It is not used at a zero, since the sign of a sum of zeros is unspecified.
             let off = self.constant(shape, 0.37);
             x = self.g.add(x, off);
         }
@@ -545,7 +546,7 @@ impl Gen {
             let n = self.values[n];
             let step = self.rng.pick(&[1, 1, -1, 2]);
             let start = self.rng.below(n.max(1));
-            // As many as fit.
+            // The number of elements that fit.
             let room = if step < 0 { start + 1 } else { (n - start.min(n)).div_ceil(step as usize) };
             let len = if n == 0 { 0 } else { self.rng.below(room + 1) };
             from.push(self.lit_size(len));

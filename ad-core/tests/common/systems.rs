@@ -1,5 +1,5 @@
-//! Linear algebra of the generator: factorisations and systems of matrices that are far from having
-//! none. The diagonal is 1, 2, .., and the other elements are small, so eigenvalues are apart.
+//! Linear algebra of the generator: factorisations and systems of matrices that are far from
+//! singular. The diagonal is 1, 2, .., and the other elements are small, so eigenvalues are apart.
 
 use ad_core::ir::{Elem, Node, Term};
 use ad_core::prim::structural::{Factorisation, Triangle};

@@ -2,10 +2,9 @@
 //! that each term can be written.
 //!
 //! ```text
-//! x: [n] f64                      an input; sizes that have not been named are named by it
-//! a = exp(x) * x                  a name for a term
-//! active x                        what derivatives are taken with respect to
-//! value sum(a)                    a root; also: derivative, check
+//! x: [n] f64 an input; sizes that have not been named are named by it a = exp(x) * x a name for a
+//! term active x an input that derivatives are taken with respect to value sum(a) a root; also:
+//! derivative, check
 //! ```
 //!
 //! Expressions: names, numbers (`2` is a size, `2.0` is real), `[a, b]` (a list), `\i j -> e` (a
@@ -99,7 +98,7 @@ impl Program {
             .iter()
             .map(|s| s.parse().map(|n| self.g.lit_usize(n)).ok().or_else(|| self.names.get(*s).copied()))
             .collect();
-        // A size that stands twice is that of the first axis.
+        // A size that occurs twice is that of the first axis.
         let first = |s: &&str| sizes.iter().position(|t| t == s).and_then(|k| u8::try_from(k).ok()).expect("an axis");
         let axes: Vec<u8> = sizes.iter().map(first).collect();
         let t = self.g.add_input_united(elem, &known, &axes);

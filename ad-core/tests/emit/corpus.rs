@@ -130,8 +130,8 @@ fn elementwise() -> Case {
     c
 }
 
-/// Functions that are computed for a block at once: of each other, next to others, in a branch, of
-/// the index, of arguments outside of the fast range.
+/// Functions that are computed for a block at once: functions of each other, several functions in
+/// one loop, in a branch, of the index, and of arguments outside of the fast range.
 fn waves() -> Case {
     let mut c = Case::new("waves");
     let x = c.input("x", F64, 1);
@@ -388,7 +388,7 @@ fn updated() -> Case {
     let row = c.input_like("row", F64, &[columns]);
     let flags = c.input_like("flags", USIZE, &[n]);
     let (one, two) = (c.g.lit_usize(1), c.g.lit_usize(2));
-    // From the other end.
+    // The sum starts at the last element.
     let i = c.g.fresh();
     let vi = c.g.mk(Node::Var(i));
     let last = c.g.int(IntOp::Sub, n, one);

@@ -95,7 +95,7 @@ fn nested() -> Case {
     let e = c.g.add(e, one);
     let radicand = c.g.add(y, e);
     let x = root(&mut c, radicand, one);
-    // In one branch only: the other branch does not reach the inner loop.
+    // The loop is in one branch only: the other branch does not reach it.
     let two = c.g.lit_like(y, 1.75);
     let small = c.g.compare(Cmp::Lt, y, two);
     let other = c.g.unary(Unary::Sin, y);

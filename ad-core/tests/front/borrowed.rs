@@ -1,12 +1,12 @@
-//! What people borrow and walk along: the rest of a slice, an iterator that a loop advances,
-//! mutable references to temporaries and closures.
+//! Borrowed values and iterators: the rest of a slice, an iterator that a loop advances, mutable
+//! references to temporaries and closures.
 
 use super::native::{self, Arg::*, agrees, ty};
 
 use quote::quote;
 
 #[test]
-fn the_rest_of_a_slice() {
+fn remainders_of_slices() {
     agrees! { fn f(x: slice) { let mut rest = x; let mut s = 0.0; let mut k = 1.0; while let Some((v, tail)) = rest.split_first() { s += k * v * v; k *= 0.9; rest = tail; } s } [V(vec![0.3, 0.9, -1.2])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut rest = x; let mut s = 0.5; while let Some((v, front)) = rest.split_last() { s = s * 0.5 + v.sin() * s; rest = front; } s } [V(vec![0.3, 0.9, -1.2])] [V(vec![])] }
     agrees! { fn f(x: slice) { let v = x.to_vec(); let mut rest = &v[..]; let mut s = 0.0; while let [a, b, tail @ ..] = rest { s = s * 0.5 + a * b; rest = tail; } s + rest.len() as f64 } [V(vec![0.3, 0.9, -1.2])] [V(vec![0.3, 0.9])] }

@@ -1,4 +1,4 @@
-//! Structs, enums and lists of products inside of a body, beside the function itself.
+//! Structs, enums and lists of products inside of a body, compared with the function itself.
 
 use super::native::{self, Arg::*, agrees, ty};
 use quote::quote;
@@ -25,7 +25,7 @@ fn variants() {
 }
 
 #[test]
-fn lists() {
+fn lists_of_structs() {
     agrees! { fn f(x: slice, n: int) { struct B { p: [f64; 2], m: f64 } let mut bs: Vec<B> = x.iter().map(|&v| B { p: [v, v * v], m: 1.0 }).collect(); bs[n].p[1] += bs[0].m; bs[0].m *= bs[n].p[0]; bs.iter().map(|b| b.p[1] * b.m).sum::<f64>() } [V(vec![0.3, 0.9]), N(1)] [V(vec![0.3, 0.9]), N(0)] [V(vec![0.3, 0.9]), N(2)] [V(vec![]), N(0)] }
     agrees! { fn f(x: slice) { let mut v: Vec<(f64, usize)> = Vec::new(); for (i, &a) in x.iter().enumerate() { if a > 0.0 { v.push((a, i)); } } while v.len() > 1 { let (a, i) = v.pop().unwrap(); v[0].0 += a * i as f64; } v[0].0 } [V(vec![0.3, -0.1, 0.9, 0.2])] [V(vec![-0.3])] [V(vec![0.3])] }
     agrees! { fn f(x: slice) { let mut v: Vec<(f64, usize)> = x.iter().enumerate().map(|(i, &a)| (a, i)).collect(); v.sort_by(|a, b| a.0.partial_cmp(&b.0).unwrap()); v.iter().enumerate().map(|(k, &(a, i))| a * (k * i) as f64).sum::<f64>() } [V(vec![0.3, -0.1, 0.9, 0.2, -0.5])] [V(vec![0.3, 0.4, 0.1])] [V(vec![0.3, f64::NAN])] [V(vec![])] }

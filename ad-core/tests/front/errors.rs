@@ -93,7 +93,7 @@ fn signature() {
         quote! { async unsafe fn f<const N: usize, T>(x: [f64; N], (a, b): (f64, f64), t: T) -> (f64, f64) { (a, b) } },
         expect![[r#"
             a function that is `async` cannot be differentiated
-            = help: differentiate the part that computes, in a function of its own
+            = help: differentiate the part that computes, in a separate function
 
             a function that is `unsafe` cannot be differentiated
             = help: leave out `unsafe`
@@ -359,7 +359,7 @@ fn errors_are_tokens_that_parse() {
 fn the_table_has_each_name_once() {
     let mut seen = std::collections::BTreeSet::new();
     for row in ad_oracle::documents::names() {
-        assert!(seen.insert((row.on, row.name)), "{} of {} stands twice in the table", row.name, row.on);
+        assert!(seen.insert((row.on, row.name)), "{} of {} occurs twice in the table", row.name, row.on);
     }
 }
 

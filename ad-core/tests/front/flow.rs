@@ -30,7 +30,7 @@ fn closures_read_the_values_at_their_definition() {
 }
 
 #[test]
-fn arms() {
+fn if_and_else() {
     agrees! { fn f(x: real) { let mut y = x; if x > 1.0 { y = x * x; } y } [R(0.7)] [R(1.7)] }
     agrees! { fn f(x: real) { let mut y = x; let mut z = 1.0; if x > 1.0 { y *= x; } else if x > 0.5 { z = x; y += 2.0; } else { z = y.sin(); } y * z } [R(0.7)] [R(1.7)] [R(0.2)] }
     agrees! { fn f(x: real) { let y; if x > 1.0 { y = x * x; } else { y = -x; } y } [R(0.7)] [R(1.7)] }
@@ -44,7 +44,7 @@ fn arms() {
 }
 
 #[test]
-fn arms_of_match() {
+fn match_arms() {
     agrees! { fn f(x: real, n: int) { let mut y = x; let z = match n { 0 => { y *= 2.0; 1.0 } 1 | 2 => y * y, k if k > 7 => { y += k as f64; y } _ => return x.sin() }; y * z } [R(0.7), N(0)] [R(0.7), N(1)] [R(0.7), N(8)] [R(0.7), N(5)] }
     agrees! { fn f(x: real, n: int) { let mut k = n; k <<= 3; k |= 1; match (k, x > 0.0) { (1, true) => x, (mut j, true) => { j += 1; x * j as f64 } (_, false) => panic!("negative") } } [R(0.7), N(0)] [R(0.7), N(2)] [R(-0.7), N(0)] }
     agrees! { fn f(v: slice) { let mut s = 1.0; if let Some(x) = v.first() { s += x * x; } s * s } [V(vec![0.7])] [V(vec![])] }
@@ -79,7 +79,7 @@ fn panics_and_assertions() {
 }
 
 #[test]
-fn the_words_of_assertions() {
+fn assertion_messages() {
     let p = program(
         quote!(),
         quote! { fn f(x: f64, n: usize) -> f64 {

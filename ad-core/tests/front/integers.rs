@@ -66,7 +66,7 @@ fn arithmetic() {
 }
 
 #[test]
-fn that_do_not_panic() {
+fn methods_that_do_not_panic() {
     integer(
         IntTy::I32,
         quote!(n.saturating_add(i32::MAX)),

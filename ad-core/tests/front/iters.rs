@@ -69,7 +69,7 @@ fn adapters() {
 }
 
 #[test]
-fn up_to_a_test() {
+fn take_while_and_its_kin() {
     same!(x =>
         x.iter().take_while(|v| **v != 4.0).map(|v| v * v).sum::<f64>(),
         x.iter().copied().take_while(|&v| v > 9.0).sum::<f64>(),
@@ -91,7 +91,7 @@ fn up_to_a_test() {
 }
 
 #[test]
-fn with_a_state() {
+fn scans_with_state() {
     same!(x =>
         x.iter().scan(0.0, |s, v| { *s += v; Some(*s) }).sum::<f64>(),
         x.iter().scan(1.0, |s, &v| { *s *= v; Some(*s) }).map(|v| v * v).sum::<f64>(),
@@ -308,7 +308,7 @@ fn integer_items() {
 }
 
 #[test]
-fn mistakes() {
+fn errors_of_iterators() {
     let error = |body: TokenStream, text: &str| {
         let found = errors(quote!(), quote! { fn f(x: &[f64]) -> f64 { #body } });
         assert!(found.contains(text), "{found}");
@@ -389,7 +389,7 @@ fn a_product_has_the_type_of_its_items() {
 /// An iterator as a value has items and no position. A method that would change the position is
 /// refused, so no item is visited twice.
 #[test]
-fn iterators_that_go_on() {
+fn methods_that_would_advance_an_iterator_are_refused() {
     for body in [
         quote! { let mut it = x.iter(); let a: f64 = it.by_ref().skip(1).sum(); let b: f64 = it.sum(); a * 10.0 + b },
         quote! { let mut it = x.iter(); let a = *it.nth(0).unwrap(); let b = *it.nth(0).unwrap(); a - b },

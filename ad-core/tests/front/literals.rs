@@ -21,7 +21,7 @@ macro_rules! of_slices {
 }
 
 #[test]
-fn of_numbers() {
+fn integer_literals_in_functions_of_numbers() {
     of_numbers! { x:
         { let mut s = 0.0; for k in 0..9 { s += x.powi(k); } s }
         { (0..9).map(|k| x.powi(k)).sum() }
@@ -72,7 +72,7 @@ fn of_numbers() {
 }
 
 #[test]
-fn of_slices() {
+fn integer_literals_in_functions_of_slices() {
     of_slices! { x:
         { let mut s = 0.0; for i in [0, 2] { s += x[i]; } s }
         { [0, 2].iter().map(|&i| x[i]).sum() }
@@ -116,7 +116,7 @@ fn of_slices() {
 
 /// An empty array has the type of its annotation, or that of the other operand.
 #[test]
-fn of_nothing() {
+fn types_of_empty_arrays() {
     of_slices! { x:
         { fn g(x: &[f64]) -> Vec<f64> { if x.len() < 3 { return vec![]; } x.to_vec() } g(x).iter().sum() }
         { fn g(x: &[f64]) -> Vec<f64> { if x.is_empty() { return Vec::new(); } x.to_vec() } g(x).iter().map(|v| v * v).sum() }

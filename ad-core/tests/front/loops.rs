@@ -69,7 +69,7 @@ fn nested_loops() {
 }
 
 #[test]
-fn exits() {
+fn early_exits() {
     agrees! { fn f(x: slice) { let mut s = 0.0; for v in x { if *v < 0.0 { continue; } s += v.sqrt(); } s } [V(vec![0.3, -0.9, 1.2])] }
     agrees! { fn f(x: slice) { let mut s = 0.0; for v in x { if *v < 0.0 { break; } s += v.sqrt(); } s } [V(vec![0.3, -0.9, 1.2])] [V(vec![-0.3])] [V(vec![0.3])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut s = 0.0; for i in 0..10 { if i >= x.len() { break; } s += x[i].sqrt(); } s } [V(vec![0.3, 0.9, 1.2])] }
@@ -121,7 +121,7 @@ fn types_of_literals() {
 }
 
 #[test]
-fn items_that_are_changed() {
+fn items_by_mutable_reference() {
     agrees! { fn f(x: slice) { let mut y = x.to_vec(); for v in y.iter_mut() { *v *= 2.0; } for v in &mut y { *v += *v * *v; } y.iter().sum() } [V(vec![0.3, 0.9])] }
     agrees! { fn f(x: slice) { let mut y = vec![0.0; x.len()]; for (o, a) in y.iter_mut().zip(x) { *o = a.sin(); } let mut s = 1.0; for (i, o) in y.iter_mut().enumerate().rev() { *o += i as f64; s *= *o; } s + y[0] } [V(vec![0.3, 0.9])] }
     agrees! { fn f(x: slice) { let mut m = [[0.0; 2]; 2]; for (i, row) in m.iter_mut().enumerate() { for (j, v) in row.iter_mut().enumerate() { *v = x[i] * x[j] + i as f64; } row[0] += 1.0; } m[0][1] * m[1][0] + m[1][1] } [V(vec![0.3, 0.9])] }
@@ -162,7 +162,7 @@ fn vectors_that_are_read_while_they_grow() {
 }
 
 #[test]
-fn arms_of_which_one_is_longer() {
+fn branches_that_push_different_numbers_of_elements() {
     agrees! { fn f(x: slice) { let mut v = vec![x[0], x[1]]; if x[0] > 0.5 { v.push(x[2] * x[0]); } v.iter().map(|y| y * y).sum::<f64>() * v.len() as f64 + v[v.len() - 1] } [V(vec![0.3, 0.9, -0.2])] [V(vec![0.8, 0.9, -0.2])] }
     agrees! { fn f(x: slice) { let mut v = x.to_vec(); if x.len() > 2 && x[1] > 0.0 { v.push(x[0]); v.push(2.0); } let mut s = 0.0; for (i, y) in v.iter().enumerate() { s += y * y * i as f64; } s } [V(vec![0.3, 0.9, -0.2])] [V(vec![0.8, -0.9, -0.2])] [V(vec![])] }
     agrees! { fn f(x: slice) { let v = if x[0] > 0.5 { vec![x[1], x[2]] } else { vec![x[1], x[2], x[0]] }; v.iter().product::<f64>() } [V(vec![0.3, 0.9, -0.2])] [V(vec![0.8, 0.9, -0.2])] }
@@ -172,7 +172,7 @@ fn arms_of_which_one_is_longer() {
 }
 
 #[test]
-fn vectors_of_lengths_that_values_decide() {
+fn vectors_whose_length_depends_on_values() {
     agrees! { fn f(x: slice) { let mut large = Vec::new(); for v in x { if *v > 0.25 { large.push(*v * 2.0); } } let mut s = 1.0; for (i, v) in large.iter().enumerate() { s = s * v + i as f64; } s * large.len() as f64 } [V(vec![0.3, 0.1, 0.9, -0.2])] [V(vec![0.1])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut before = vec![]; for v in x { if *v > 1.0 { break; } before.push(*v); } before.iter().map(|v| v.sqrt()).sum::<f64>() } [V(vec![0.3, 0.9, 1.2, -0.2])] [V(vec![0.3])] [V(vec![1.3])] }
     agrees! { fn f(x: slice) { let mut stack = x.to_vec(); let mut s = 1.0; while let Some(v) = stack.pop() { s = s * v + 1.0; } s + stack.len() as f64 } [V(vec![0.3, 0.9, 1.2, -0.2])] [V(vec![])] }
@@ -197,7 +197,7 @@ fn vectors_that_a_while_pushes_to() {
 /// The array is copied into a larger capacity once, in all branches and for all pushes. The old
 /// array remains valid.
 #[test]
-fn vectors_that_are_pushed_to_again_and_again() {
+fn vectors_with_many_pushes() {
     agrees! { fn f(x: slice) { let mut s = 0.0; for i in 0..x.len() { let mut v = vec![x[i]]; if x[i] > 0.5 { v.push(x[i] * 2.0); v[0] = 3.0 * x[i]; } else if x[i] < 0.0 { v.pop(); v.push(1.0); v.push(x[i]); } let w = v.clone(); v.push(s); v.push(x[0]); for a in &w { s += a * a * 0.1; } for (k, a) in v.iter().enumerate() { s += a * (k as f64 + 1.0) * 0.1; } } s } [V(vec![0.3, 0.9, -1.2, 0.7])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut v: Vec<f64> = Vec::new(); for a in x { if *a > 0.0 { v.push(a * a); } } v.push(x[0]); if x[0] > 0.5 { v.push(2.0 * x[0]); v[0] = x[1]; } else { v.push(x[1]); } v.push(v[0] * 3.0); v[1] *= v[0]; let n = v.len(); let mut s = v[n - 1]; for (k, a) in v.iter().enumerate() { s += a * a * k as f64; } s } [V(vec![0.3, 0.9, -1.2, 0.7])] [V(vec![0.7, 0.9, -1.2])] [V(vec![0.7, -0.3])] }
     agrees! { fn f(x: slice) { let mut s = 0.0; for i in 0..x.len() { let mut v = vec![[x[i], 1.0]]; for a in x { if *a > x[i] { v.push([*a, x[i]]); } } v.push([x[0], s]); if x[i] > 0.5 { v.push([2.0, x[i]]); } v.push([x[i], x[i]]); for (k, r) in v.iter().enumerate() { s += r[0] * r[1] * k as f64 * 0.1; } } s } [V(vec![0.3, 0.9, -1.2, 0.7])] [V(vec![])] }
@@ -207,7 +207,7 @@ fn vectors_that_are_pushed_to_again_and_again() {
 /// A loop before another one is not part of its steps. It does not run if the function does not
 /// reach it.
 #[test]
-fn loops_before_loops() {
+fn loops_before_other_loops_run_once() {
     agrees! { fn f(x: slice) { let mut y = x[0]; while y < 100.0 { y = y * 1.5 + x[1]; } let mut s = 1.0; for v in x { s = s * y * 0.01 + v; } s } [V(vec![0.3, 0.9, 1.2])] [V(vec![101.0, -0.9])] [V(vec![0.3])] }
     agrees! { fn f(x: slice, n: int) { let mut y = x[0]; if x[0] > 0.0 { while y < 2.0 { y += x[0]; } } let mut s = 1.0; for i in 0..n { let mut z = y; while z > 0.1 { z *= 0.5; } s += z * y + i as f64; if s > 3.0 { break; } } s * y } [V(vec![0.33]), N(0)] [V(vec![0.7]), N(4)] [V(vec![-0.7]), N(4)] }
     agrees! { fn f(x: slice) { let mut s = 1.0; for v in x { let mut y = *v; while y < 3.0 { y = y * 1.5 + 0.2; } for w in x { s += (y * w).sin() * s; } } s } [V(vec![0.3, 0.9, 1.2])] [V(vec![])] }
@@ -217,7 +217,7 @@ fn loops_before_loops() {
 /// Elements that are read after the array may have been written. The elements are saved, and not
 /// the array.
 #[test]
-fn elements_read_behind_their_change() {
+fn elements_read_after_a_possible_write() {
     agrees! { fn f(x: slice) { let mut y = x.to_vec(); for i in 0..x.len() { if x[i] > 0.5 { y[i] = x[i] * 2.0; } y[i] += x[i] * y[i]; } let mut s = 0.0; for v in &y { s += v * v; } s } [V(vec![0.3, 0.9, -1.2, 0.7])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut y = x.to_vec(); for i in 1..x.len() { if x[i] > 0.5 { y[i] = x[i] * y[i - 1]; y[i - 1] *= y[i]; } else if x[i] < 0.0 { y[0] = y[i] * y[0]; } y[i] += x[i] * y[i] * y[i - 1] + y[0]; } let mut s = 0.0; for v in &y { s += v * v; } s } [V(vec![0.3, 0.9, -1.2, 0.7])] [V(vec![0.3, -0.1])] }
     // It is not known whether the indices are equal.
@@ -243,7 +243,7 @@ fn tuples_in_arrays() {
 }
 
 #[test]
-fn integers_whose_types_uses_say() {
+fn integer_types_inferred_from_later_uses() {
     agrees! { fn f(x: slice) { let n = x.len(); let mut count = vec![0; n]; for i in 0..n { count[i] += i; } let mut s = 0.0; for i in 0..n { s += x[count[i]]; } s } [V(vec![0.3, -0.9])] }
     agrees! { fn f(x: slice) { let mut count = [0; 3]; let mut flags = [0; 3]; for (i, v) in x.iter().enumerate() { count[i % 3] += 1; if *v > 0.0 { flags[i % 3] = 1_i32; } } let k: usize = count[0]; x[k] * flags[0] as f64 } [V(vec![0.3, -0.9])] }
     agrees! { fn f(x: slice) { let mut perm = vec![0; x.len()]; for (i, p) in perm.iter_mut().enumerate() { *p = x.len() - 1 - i; } let mut s = 0.0; for (i, &p) in perm.iter().enumerate() { s += x[p] * i as f64; } s } [V(vec![0.3, -0.9, 0.2])] }
@@ -251,7 +251,7 @@ fn integers_whose_types_uses_say() {
 }
 
 #[test]
-fn parts_of_lengths_that_loops_decide() {
+fn parts_whose_length_depends_on_a_loop() {
     agrees! { fn f(x: slice) { let mut s = 0.0; for i in 0..x.len() { for v in &x[..i] { s += v * x[i]; } s *= x[i..].iter().sum::<f64>(); let part = &x[1..=i]; if part.len() > 1 { s += part[1] * part[part.len() - 1]; } } s } [V(vec![0.3, 0.7, 0.2, 1.3])] [V(vec![0.1])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut s = 1.0; for i in 0..x.len() { s += x[i + 1..].iter().zip(&x[..i]).map(|(a, b)| a * b).sum::<f64>() * s; } s } [V(vec![0.3, 0.7, 0.2, 1.3])] [V(vec![0.1])] [V(vec![])] }
     agrees! { fn f(x: slice, n: int) { let mut s = 1.0; for i in 0..n { s += x[i..n].iter().product::<f64>(); } s } [V(vec![0.3, 0.7, 0.2, 1.3]), N(3)] [V(vec![0.1]), N(2)] [V(vec![]), N(0)] }
@@ -260,7 +260,7 @@ fn parts_of_lengths_that_loops_decide() {
 }
 
 #[test]
-fn loops_that_never_end_are_not_reached() {
+fn endless_loops_that_are_not_reached() {
     agrees! { fn f(x: slice) { let n = x.len(); let mut s = 1.0; for i in 0..n { let mut k = n; while k != 3 { k = (k + 1) % 4; if n == 0 { k = 1; } } s += k as f64 * x[i]; } s } [V(vec![])] [V(vec![0.3, 0.7])] }
     agrees! { fn f(x: slice) { let t: f64 = x.iter().sum(); let mut s = 1.0; for v in x { if *v > 0.5 { let mut k = 5.0; while k > 0.0 { k -= t; } s += k * v; } } s } [V(vec![])] [V(vec![0.3, 0.72])] [V(vec![0.3, -0.7])] }
     agrees! { fn f(x: slice) { let t: f64 = x.iter().sum(); x.iter().map(|v| { let mut k = t + 1.0; while k > 0.0 { k -= t; } v * k }).sum() } [V(vec![])] [V(vec![0.3, 0.72])] }
@@ -268,14 +268,14 @@ fn loops_that_never_end_are_not_reached() {
 }
 
 #[test]
-fn sizes_that_loops_find() {
+fn sizes_computed_by_loops() {
     agrees! { fn f(x: slice) { let mut n = 0; let mut total = 0.0; for i in 0..4 { let y: Vec<f64> = x.iter().map(|v| v * i as f64).collect(); if y.iter().sum::<f64>() > 1.5 { n += 1; } total += y[0]; } let z: Vec<f64> = (0..n).map(|i| x[0] * i as f64 + total).collect(); z.iter().map(|v| v * v).sum::<f64>() } [V(vec![0.3, 0.7, 0.2])] [V(vec![0.1])] }
     agrees! { fn f(x: slice) { let mut n = 0; let mut t = x.to_vec(); while t.iter().sum::<f64>() > 0.1 { t = t.iter().map(|v| v * 0.6).collect(); n += 1; } let mut y = vec![0.0; n]; for i in 0..n { y[i] = x[0] * i as f64 + t[0]; } y.iter().map(|v| v * v).sum::<f64>() } [V(vec![0.3, 0.7, 0.2])] [V(vec![0.0])] }
 }
 
 /// Elements that do not exist before the first step.
 #[test]
-fn options_that_loops_carry() {
+fn options_carried_by_loops() {
     agrees! { fn f(x: slice) { let mut last = None; let mut s = 0.0; for &v in x { if let Some(l) = last { s += l * v; } last = Some(v); } s } [V(vec![0.3, 0.9, 1.5])] [V(vec![0.3])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut best: Option<usize> = None; for i in 0..x.len() { match best { Some(b) if x[b] >= x[i] => {} _ => best = Some(i) } } best.map_or(0.0, |b| x[b] * x[b]) } [V(vec![0.3, 0.9, 0.5])] [V(vec![])] }
     agrees! { fn f(x: slice) { let mut p: Option<(usize, f64)> = None; let mut s = 0.0; for (i, &v) in x.iter().enumerate() { if let Some((j, w)) = p { s += (i - j) as f64 * w * v; } if v > 0.0 { p = Some((i, v * v)); } } s } [V(vec![0.3, -0.9, 0.5, 2.0])] [V(vec![-0.3])] [V(vec![])] }
@@ -283,7 +283,7 @@ fn options_that_loops_carry() {
 
 /// A range may have one item more than the largest number of its type.
 #[test]
-fn ranges_of_whole_types() {
+fn ranges_up_to_the_limits_of_their_type() {
     agrees! { fn f(x: slice) { let mut s = 0.0; for i in 250..=255_u8 { s += x[(i - 250) as usize] * i as f64; } s } [V(vec![0.3, 0.9, 1.5, 0.2, 0.7, 0.1])] [V(vec![0.3, 0.9, 1.5, 0.2, 0.7])] }
     agrees! { fn f(x: slice, n: int) { let m = n as u8; let mut s = 1.0; for i in 253..=m { s = s * x[0] + x[(i - 253) as usize]; } s } [V(vec![0.3, 0.9, 1.5]), N(255)] [V(vec![0.3, 0.9, 1.5]), N(253)] [V(vec![0.3, 0.9]), N(255)] [V(vec![0.3]), N(4)] }
     agrees! { fn f(x: slice) { (2_147_483_640..=2_147_483_647_i32).map(|i| x[(i - 2_147_483_640) as usize].sin()).sum::<f64>() } [V(vec![0.3, 0.9, 1.5, 0.2, 0.7, 0.1, 0.6, 0.4])] [V(vec![0.3; 7])] }
@@ -302,7 +302,7 @@ fn panics_end_loops() {
 }
 
 #[test]
-fn until() {
+fn while_loops() {
     agrees! { fn f(x: real) { let mut y = x; while y > 1.0 { y /= 2.0; } y } [R(7.3)] [R(0.3)] }
     agrees! { fn f(x: slice) { let mut i = 0; let mut s = 0.0; while i < x.len() && x[i] > 0.0 { s += x[i].sqrt(); i += 1; } s * i as f64 } [V(vec![0.3, 0.9, -1.0, 2.0])] [V(vec![0.3, 0.9])] [V(vec![])] [V(vec![-1.0])] }
     agrees! { fn f(x: slice) { let mut i = 0; let mut s = 0.0; while x[i] > 0.0 { s += x[i].sqrt(); i += 1; } s } [V(vec![0.3, 0.9, -1.0, 2.0])] [V(vec![0.3, 0.9])] [V(vec![])] }
@@ -320,7 +320,7 @@ fn until() {
 }
 
 #[test]
-fn residuals_of_arms() {
+fn residuals_in_branches() {
     // Expensive results, elements and whole inner loops in branches. A branch that is not taken has
     // no effect, even if it contains NaN.
     agrees! { fn f(x: slice) { let mut s: f64 = 0.5; for v in x { if *v > 0.0 { s = s * v.ln() + v.sqrt(); } else { s *= v; } } s } [V(vec![0.3, -0.9, 1.2])] [V(vec![-0.3])] [V(vec![])] }

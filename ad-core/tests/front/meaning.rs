@@ -130,7 +130,7 @@ fn builds_and_indices() {
 }
 
 #[test]
-fn parts() {
+fn views_of_parts() {
     let x = array(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     means(
         quote! { fn f(x: &Array2<f64>) -> Array1<f64> { x.column(1).to_owned() } },
@@ -293,7 +293,7 @@ fn items_of_the_function_stand_in_any_order() {
 }
 
 #[test]
-fn elements_changed_together() {
+fn several_elements_assigned_in_one_loop() {
     let f = quote! {
         fn f(x: &Array1<f64>, y: &Array1<f64>) -> f64 {
             let mut z = Array1::zeros(x.len());
@@ -342,7 +342,7 @@ fn paths_of_types_in_brackets() {
 }
 
 #[test]
-fn literals_take_the_type_that_they_meet() {
+fn literals_take_the_type_of_the_other_operand() {
     let p = program(quote!(), quote! { fn f(x: f32) -> f32 { let c = 0.1 + 0.2; c * x } });
     let single = Value::Array(Array {
         elem: Elem::Real(ad_core::ir::RealTy::F32),

@@ -566,9 +566,9 @@ vectors! {
     }
 }
 
-/// As Rust computes it.
+/// The values are those that Rust computes.
 #[test]
-fn of_slices() {
+fn mutable_parts_of_slices() {
     agrees! { fn f(x: slice) { let mut y = x.to_vec(); for i in 0..y.len() { for v in &mut y[i..] { *v *= 1.5; } for v in y[..i].iter_mut() { *v += x[i]; } y[i / 2..i].fill(x[0]); } y.iter().map(|v| v * v).sum::<f64>() } [V(vec![0.3, 0.9, -0.4, 0.7])] [V(vec![])] }
     agrees! { fn f(x: real) { let mut a = [x, 1.0, x * x, 2.0]; for i in 0..4 { for v in &mut a[i..] { *v *= x; } a[..i].fill(x); if i > 1 { a[1..i].reverse(); } } a.iter().sum::<f64>() * a[3] } [R(0.7)] }
     agrees! { fn f(x: slice) { let mut m = vec![[0.0; 2]; x.len()]; for i in 0..m.len() { for r in &mut m[i..] { r[0] += x[i]; r[1] = r[0] * x[i]; } for r in m[..i].iter_mut() { r[0] *= 0.5; } } m.iter().map(|r| r[0] * r[1]).sum::<f64>() } [V(vec![0.3, 0.9, -0.4])] [V(vec![])] }
@@ -718,7 +718,7 @@ matrices! {
 
 /// A value whose size has no meaning outside of its loop is refused with a message.
 #[test]
-fn outside_of_the_loop() {
+fn parts_that_leave_their_loop_are_refused() {
     for body in [
         quote! { let mut k = 0; let v = loop { k += 1; if x[k] > 0.5 { break x.slice(s![k..]).to_owned(); } }; v.sum() },
         quote! { let mut v = x.view().insert_axis(Axis(0)).to_owned(); for k in 0..2 { v = x.slice(s![k..]).to_owned().insert_axis(Axis(0)); } v.sum() },
@@ -730,7 +730,7 @@ fn outside_of_the_loop() {
 
 /// Parts of different sizes: the function panics, and so does the derivative.
 #[test]
-fn of_different_sizes() {
+fn operands_of_different_sizes_panic() {
     let x = [numbers(4)];
     for body in [
         quote! { let mut s = 0.0; for k in 0..3 { s += (&x.slice(s![k..]) * &x.slice(s![..k])).sum(); } s },

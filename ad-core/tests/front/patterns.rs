@@ -1,4 +1,4 @@
-//! Patterns, `match`, `Option`, closures and items: their meaning, and where nothing is evaluated.
+//! Patterns, `match`, `Option`, closures and items: their meaning, and code that is not evaluated.
 
 use super::meaning::means;
 use super::*;
@@ -88,9 +88,10 @@ fn patterns_of_arrays() {
     }
 }
 
-/// A length that is known when the macro runs selects an arm, whatever lengths the others have.
+/// A length that is known when the macro runs selects an arm, whatever the lengths of the other
+/// arms are.
 #[test]
-fn patterns_of_other_lengths() {
+fn patterns_whose_length_does_not_match() {
     means(
         quote! {
             fn f(x: [f64; 3], y: f64) -> f64 {
@@ -257,7 +258,7 @@ fn constants() {
 }
 
 #[test]
-fn mistakes() {
+fn errors_of_patterns() {
     let error = |item: TokenStream, text: &str| {
         let found = errors(quote!(), item);
         assert!(found.contains(text), "{found}");
@@ -277,7 +278,7 @@ fn mistakes() {
 }
 
 #[test]
-fn names_in_patterns_are_constants_where_rust_takes_them_for_such() {
+fn names_in_patterns_that_are_constants_in_rust() {
     let lower =
         quote! { fn f(x: f64, k: i32) -> f64 { const two: i32 = 2; match (k, x > 0.0) { (two, _) => x, _ => x * x } } };
     means(lower.clone(), &[scalar(3.0), int(2)], &[3.0]);

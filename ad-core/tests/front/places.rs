@@ -39,7 +39,7 @@ fn means(item: TokenStream, inputs: &[Value], expected: &[f64]) {
 }
 
 #[test]
-fn parts() {
+fn assignments_to_parts() {
     let x = array(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     let one = std::slice::from_ref(&x);
     means(
@@ -76,7 +76,7 @@ fn parts() {
 
 /// A local array or view changes its axes; the original array does not.
 #[test]
-fn turned() {
+fn local_arrays_with_changed_axes() {
     let x = array(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     let one = std::slice::from_ref(&x);
     means(
@@ -101,12 +101,12 @@ fn turned() {
     );
     for change in [quote!(y.view_mut().invert_axis(Axis(0))), quote!(y.row_mut(0).invert_axis(Axis(0)))] {
         let item = quote! { fn f(x: &Array2<f64>) -> f64 { let mut y = x.clone(); #change; y[[0, 0]] } };
-        assert!(errors(quote!(), item).contains("turning a view of a part that is changed"));
+        assert!(errors(quote!(), item).contains("a change of the axes of a view of a part that is changed"));
     }
 }
 
 #[test]
-fn parts_that_follow_each_other() {
+fn consecutive_parts() {
     let x = array(&[3, 4], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0]);
     let one = std::slice::from_ref(&x);
     means(
@@ -131,7 +131,7 @@ fn parts_that_follow_each_other() {
 
 /// The ends of a slice may be signed. Negative ones count from the end.
 #[test]
-fn signed_ends() {
+fn signed_bounds_of_slices() {
     let x = array(&[4], &[1.0, 2.0, 3.0, 4.0]);
     let p = program(
         quote!(),

@@ -11,7 +11,7 @@ fn kept(item: TokenStream, expected: Expect) {
 }
 
 #[test]
-fn proved() {
+fn checks_that_are_proved() {
     for item in [
         quote! { fn f(x: &Array1<f64>) -> Array1<f64> { build1(x.len(), |i| x[i]) } },
         quote! { fn f(x: &Array1<f64>) -> Array1<f64> { build1(x.len(), |i| if i > 0 { x[i - 1] } else { 0.0 }) } },
@@ -61,7 +61,7 @@ fn one_check_for_a_loop() {
 }
 
 #[test]
-fn equations() {
+fn equations_between_sizes() {
     let p = program(
         quote!(),
         quote! { fn f(w: &Array1<f64>, x: &Array2<f64>, b: f64, y: &Array1<f64>) -> f64 { let e = x.dot(w) + b - y; e.dot(&e) } },

@@ -185,7 +185,7 @@ fn signatures_that_are_refused() {
 
 /// The closure for an element of one axis may return an array. The elements are rows then.
 #[test]
-fn rows_that_a_closure_gives() {
+fn rows_returned_by_a_closure() {
     let x = vector(&[2.0, 3.0, 5.0]);
     let eval = |item| run(&program(quote!(), item), std::slice::from_ref(&x));
     assert_eq!(
@@ -210,7 +210,7 @@ fn rows_that_a_closure_gives() {
 
 /// The numbers of a type parameter.
 #[test]
-fn units_of_a_type_parameter() {
+fn zeros_and_ones_of_a_type_parameter() {
     let p = program(
         quote!(),
         quote! { fn f<T: Real>(x: &[T]) -> T { x.iter().fold(T::one(), |a, &v| a * v) + T::zero() * x[0] } },

@@ -95,7 +95,7 @@ fn the_gradient_of_a_sum_is_ones() {
 /// The gradient of a dot product is the other vector: the input itself. If lengths may differ, it
 /// is the part that the shorter one reaches.
 #[test]
-fn the_gradient_of_a_dot_product_is_the_other() {
+fn the_gradient_of_a_dot_product_is_the_other_operand() {
     for item in [
         quote! { fn f(a: &Array1<f64>, b: &Array1<f64>) -> f64 { a.dot(b) } },
         quote! { fn f(a: &Array1<f64>, b: &Array1<f64>) -> f64 { (a * b).sum() } },
@@ -120,10 +120,10 @@ fn the_gradient_of_a_dot_product_is_the_other() {
     }
 }
 
-/// Scans and folds of any step: one backward loop for a loop, with a few operations for each
-/// operation.
+/// Scans and folds with any step: each loop has one backward loop, with a few operations for each
+/// operation of the loop.
 #[test]
-fn the_gradients_of_scans_are_loops_the_other_way() {
+fn gradients_of_scans_are_loops_in_the_other_direction() {
     for (item, back) in [
         (
             quote! { fn f(x: &Array1<f64>) -> f64 { let s = scanl(0.5, x, |a, e| (a * e).sin()); (&s * &s).sum() } },

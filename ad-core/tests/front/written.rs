@@ -49,7 +49,7 @@ fn bits_of_integers() {
 }
 
 #[test]
-fn names_that_a_body_gives() {
+fn names_that_a_body_introduces() {
     agrees! {
         fn imports(x: real) {
             use std::f64::consts::{self, LN_2 as L, PI};
@@ -131,7 +131,7 @@ fn chains_of_let() {
 }
 
 #[test]
-fn functions_inside() {
+fn functions_in_a_body() {
     agrees! {
         fn generic(x: slice) {
             fn twice<K: Fn(f64) -> f64>(k: K, x: f64) -> f64 {
@@ -335,7 +335,7 @@ fn no_change_is_lost() {
 }
 
 #[test]
-fn a_size_that_no_argument_says() {
+fn a_size_that_no_argument_determines() {
     let body = quote! {
         fn ones<const N: usize>() -> [f64; N] { [1.0; N] }
         let v: [f64; 3] = ones();
@@ -417,7 +417,7 @@ fn iterators_that_are_cut_in_pieces() {
         [Arg::V(vec![0.7, 0.2, 0.4, 0.9, 0.3, 0.8]), Arg::N(1)]
         [Arg::V(vec![0.7, 0.2, 0.4, 0.9, 0.3, 0.8]), Arg::N(9)]
     }
-    // An iterator that would be left early is refused, since its items are taken already.
+    // An iterator that would be left early is refused, since its items have already been computed.
     for body in [
         quote!(let mut it = x.iter(); let a = it.by_ref().take(2).find(|v| **v > 0.0).unwrap(); a * it.sum::<f64>()),
         quote!(let mut it = x.iter(); for v in it.by_ref().take(2) { if *v > 0.0 { break; } } it.sum()),

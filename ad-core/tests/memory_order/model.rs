@@ -184,14 +184,14 @@ impl Model {
     pub fn integer(&self, t: Term) -> isize {
         match &self.value(t).as_array().expect("an array").data {
             Data::Int(xs) => xs[0].try_into().expect("a small number"),
-            other => panic!("{other:?} is no integer"),
+            other => panic!("{other:?} is not an integer"),
         }
     }
 
     pub fn holds(&self, t: Term) -> bool {
         match &self.value(t).as_array().expect("an array").data {
             Data::Bool(xs) => xs[0],
-            other => panic!("{other:?} is no boolean"),
+            other => panic!("{other:?} is not a boolean"),
         }
     }
 

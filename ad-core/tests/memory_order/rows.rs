@@ -33,7 +33,7 @@ fn part<'a>(elements: &'a [f64]) -> Option<Made<'a>> {
     Some(View(ArrayViewD::from_shape(IxDyn(&[elements.len()]), elements).ok()?))
 }
 
-/// Whether the order of another shape of it is modelled.
+/// Whether the order of an array of this shape is modelled.
 fn plain(x: &Pair) -> bool {
     x.view.is_standard_layout()
 }
@@ -146,7 +146,7 @@ fn every_row_that_makes_an_array_is_tested() {
         }
     }
     assert!(missing.is_empty(), "without a method of ndarray to compare with: {missing:?}");
-    assert!(tested.is_subset(&rows), "{:?} are no rows", tested.difference(&rows));
+    assert!(tested.is_subset(&rows), "{:?} are not rows", tested.difference(&rows));
 }
 
 /// The declared memory order of a row is that of ndarray, over all shapes and layouts.
@@ -187,7 +187,7 @@ fn compare(model: &mut Model, pair: &Pair, order: MethodOrder, k: usize, made: M
     };
     if order.result == ResultOrder::View {
         let of: HashSet<*const f64> = pair.view.iter().map(std::ptr::from_ref).collect();
-        assert!(real.iter().all(|x| of.contains(&std::ptr::from_ref(x))), "{what}: it is no view");
+        assert!(real.iter().all(|x| of.contains(&std::ptr::from_ref(x))), "{what}: it is not a view");
         return;
     }
     let (x, shape) = (pair.term, model.g.shape(pair.term).to_vec());

@@ -11,17 +11,17 @@ use syn::visit::Visit;
 
 /// A program, with its arguments for a size.
 pub(crate) struct Collected {
-    /// One of its own.
+    /// Arguments that the list has for this program.
     pub(crate) name: String,
     pub(crate) place: String,
     pub(crate) item: TokenStream,
-    /// By parameter, over `sizes`.
+    /// Arguments chosen by the types of the parameters, over `sizes`.
     pub(crate) arguments: Vec<TokenStream>,
     /// The axes of all arguments. A whole number has one, whose length is the number.
     pub(crate) axes: usize,
 }
 
-/// All of them, in the order of their files.
+/// All programs, in the order of their files.
 pub(crate) fn all() -> Vec<Collected> {
     let core = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
@@ -110,7 +110,7 @@ fn of_agrees(tokens: TokenStream) -> Option<syn::ItemFn> {
     syn::parse2(quote!(fn #name(#(#params)*) -> f64 #body)).ok()
 }
 
-/// The program, if it has a loop and something can be given to it.
+/// The program, if it has a loop and there are arguments for its parameters.
 fn collected(f: syn::ItemFn, name: String, place: &str) -> Option<Collected> {
     let mut has = Has { loops: false, constants: false, operators: false, uncounted: false };
     has.visit_block(&f.block);

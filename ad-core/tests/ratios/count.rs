@@ -66,8 +66,8 @@ pub(crate) fn instrumented(tokens: TokenStream, name: &str, suffixes: &[&str]) -
     }
 }
 
-/// What is proved by compiling never runs, and is of methods that the counters take the place of.
-/// Derivatives that nobody asks for are not compiled either: random programs are many.
+/// A proof by compilation never runs, and mentions methods that the counters replace. Derivatives
+/// that are not requested are not compiled either, since there are many random programs.
 fn without_the_rest(tokens: TokenStream, name: &str, suffixes: &[&str]) -> syn::File {
     let mut file: syn::File = syn::parse2(tokens).expect("the macro writes items");
     let check = format!("__ad_check_{name}");
@@ -80,8 +80,8 @@ fn without_the_rest(tokens: TokenStream, name: &str, suffixes: &[&str]) -> syn::
     file
 }
 
-/// The same tokens with counters in the blocks among them; in this one too, unless it is none:
-/// `before` is what is done each time before it is entered.
+/// The same tokens with counters in the blocks among them; in this one too, if it is a block:
+/// `before` is the work that is done each time before it is entered.
 fn block(tokens: TokenStream, before: Option<u64>) -> TokenStream {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let mut n = before.unwrap_or(0);
@@ -159,10 +159,10 @@ fn of_type(tokens: &[TokenTree]) -> bool {
     follows_impl || name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase) && !arrow
 }
 
-/// To go to the next step: an addition and a comparison.
+/// The work to go to the next step: an addition and a comparison.
 const STEP: u64 = 2;
 
-/// How many elements a step of a loop over this takes: none of a range.
+/// The number of elements that a step of a loop over this reads: none for a range.
 fn elements(over: &[TokenTree]) -> u64 {
     let over: Vec<&TokenTree> =
         over.iter().take_while(|t| !matches!(t, TokenTree::Group(g) if g.delimiter() == Delimiter::Brace)).collect();
@@ -178,8 +178,8 @@ fn elements(over: &[TokenTree]) -> u64 {
 /// Adds the work of these tokens to `n`.
 fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
     let mut out: Vec<TokenTree> = Vec::new();
-    // What had been counted where a `while` begins: its condition is asked in each step, and once
-    // more.
+    // The work that had been counted where a `while` begins: its condition is evaluated in each
+    // step, and once more.
     let mut condition: Option<u64> = None;
     // The cost of a step without inner blocks.
     let mut items: u64 = 0;
@@ -219,7 +219,7 @@ fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
                     Delimiter::Bracket if punct(before) != '#' => {
                         let index =
                             counts && (!ident(before).is_empty() || matches!(before, Some(TokenTree::Group(_))));
-                        // Where an element of a matrix is costs a product and a sum.
+                        // The position of an element of a matrix costs a product and a sum.
                         let axes = match &*g.stream().into_iter().collect::<Vec<_>>() {
                             [TokenTree::Group(ix)] if ix.delimiter() == Delimiter::Bracket => {
                                 ix.stream().into_iter().filter(|t| punct(Some(t)) == ',').count() as u64
@@ -248,7 +248,7 @@ fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
                 if name == "in" {
                     items = STEP + elements(&tokens[k + 1..]);
                 }
-                // Not the end of a range: `0..std::cmp::min(a, b)`.
+                // This is not the end of a range: `0..std::cmp::min(a, b)`.
                 let method = punct(before) == '.' && punct(k.checked_sub(2).map(|k| &tokens[k])) != '.';
                 let counted = method && METHODS.contains(&name.as_str());
                 let called =
@@ -310,7 +310,7 @@ fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
     all.into_iter().collect()
 }
 
-/// A crate of its own, beside those of the emitter's tests.
+/// A separate crate, next to those of the emitter's tests.
 pub(crate) fn write(name: &str, lib: &str, main: &str) -> PathBuf {
     let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("emit-{name}"));
     std::fs::create_dir_all(root.join("src")).expect("the folder can be made");

@@ -1,5 +1,5 @@
-//! Jacobians beside a loop of products: never more numbers or work than one product for each
-//! column, or for each row, whichever is less.
+//! Jacobians, compared with a loop of products: never more numbers or work than one product for
+//! each column, or for each row, whichever is less.
 
 use std::fmt::Write as _;
 

@@ -6,9 +6,9 @@ use quote::quote;
 
 use super::programs::{Program, programs};
 
-/// For loops over all elements.
+/// Sizes for loops over all elements.
 const LINEAR: &[usize] = &[64, 128, 256, 512];
-/// For loops over all pairs.
+/// Sizes for loops over all pairs.
 const PAIRS: &[usize] = &[32, 64, 128, 256];
 /// Numbers of elements of matrices whose sides double.
 const SQUARE: &[usize] = &[64, 256, 1024, 4096];

@@ -1,22 +1,23 @@
 //! The law, one for all programs: the bounds on the cost of a gradient relative to the function, in
 //! operations on numbers, in all work and in bytes. This module must never mention a program.
 
-/// Operations on numbers of a gradient: at most so many times the function's (issue 4).
+/// The maximum ratio of a gradient's operations on numbers to the function's (issue 4).
 pub(crate) const BOUND: f64 = 5.0;
-/// All work at most so many times the function's. (Most for a loop of little more than a sine:
-/// arguments and results pass through the lanes of a block, where they are written and read once
-/// more; it takes a quarter of the time that it took without.)
+/// The maximum ratio of all work to the function's. (The maximum is reached by a loop that computes
+/// little more than a sine: arguments and results pass through the lanes of a block, where they are
+/// written and read once more; it takes a quarter of the time that it took without.)
 const WORK: f64 = 10.0;
-/// Where there are fewer items, lanes are computed for nothing.
+/// If there are fewer items, some lanes are computed needlessly.
 const LANES: f64 = 16.0;
-/// Work for each number of a gradient, beside: it is written even where the function does not look.
+/// Additional work for each number of a gradient: it is written even if the function does not read
+/// the argument.
 const RESULT: f64 = 4.0;
-/// Operations on it.
+/// Additional operations for each number of a gradient.
 const ADDED: f64 = 1.0;
 /// Bytes for each byte that is lost, that is, overwritten, dropped, or not linear in what it was
-/// computed from. A vector that grows has room for up to twice what is in it.
+/// computed from. A vector that grows has capacity for up to twice its elements.
 const SAVED: f64 = 2.0;
-/// Items in a block. Where there are fewer, a part of the memory is there for nothing.
+/// Items in a block. If there are fewer, a part of the memory is not used.
 const BLOCK: f64 = 128.0;
 /// Bytes for each number of a gradient: itself, and an accumulator of it.
 const RESULT_BYTES: f64 = 16.0;
@@ -34,7 +35,7 @@ pub(crate) struct Measured {
     pub(crate) work: [f64; 2],
     /// Operations on numbers of each.
     pub(crate) numbers: [f64; 2],
-    /// The most bytes that were alive in each, beside those of the arguments.
+    /// The peak number of bytes alive in each, without those of the arguments.
     pub(crate) bytes: [f64; 2],
     /// Bytes of values that the function has overwritten or dropped, or that are not linear in
     /// what it reads.
@@ -82,7 +83,7 @@ pub(crate) fn shown(all: &[Measured]) -> String {
     format!("{sizes:?}: numbers {numbers:.2?}, work {work:.2?}, memory {memory:.2?}, at last {last:?}")
 }
 
-/// How the gradient of a function of so many arguments does not keep the law.
+/// The way in which the gradient of a function of this many arguments violates the law.
 pub(crate) fn breach(all: &[Measured], arguments: f64) -> Option<String> {
     if let Some(m) = all.iter().find(|m| m.part_with(arguments) > 1.0) {
         return Some(format!("{m:?}; {}", shown(all)));

@@ -1,6 +1,6 @@
 //! Programs whose gradients break the law, with the cause. The law is the same for all programs: an
-//! entry here is a known defect, and the entry of a mended program has to be removed. The aim is an
-//! empty list. docs/performance.md has the same causes for users.
+//! entry here is a known defect, and the entry of a program that keeps the law has to be removed.
+//! The aim is an empty list. docs/performance.md has the same causes for users.
 
 /// A part of the text of a program, and the reason why its gradient costs more than the law allows.
 type Miss = (&'static str, &'static str);
@@ -38,12 +38,13 @@ fn list(collected: bool) -> &'static [Miss] {
     if collected { COLLECTED } else { OWN }
 }
 
-/// Why a program of this text may miss the law: the entry.
+/// The entry for a program of this text, with the reason why it may break the law.
 pub(crate) fn cause(text: &str, collected: bool) -> Option<usize> {
     list(collected).iter().position(|(part, _)| text.contains(part))
 }
 
-/// The entries that are not among these: their programs keep the law, and they have to leave.
+/// The entries that are not among these: their programs keep the law, so the entries have to be
+/// removed.
 pub(crate) fn mended(missed: &[usize], collected: bool) -> Vec<Miss> {
     let all = list(collected).iter().enumerate();
     all.filter(|(k, _)| !missed.contains(k)).map(|(_, &miss)| miss).collect()

@@ -6,7 +6,7 @@ use quote::ToTokens;
 use syn::visit_mut::VisitMut;
 use syn::{BinOp, Expr, UnOp, parse_quote};
 
-/// Methods of numbers that compute.
+/// Methods of numbers that are operations on numbers.
 const METHODS: [&str; 37] = [
     "abs",
     "sin",
@@ -46,7 +46,7 @@ const METHODS: [&str; 37] = [
     "div_euclid",
     "mul_add",
 ];
-/// Those of two numbers.
+/// The operations on two numbers.
 const OF_TWO: [&str; 8] = ["atan2", "powf", "hypot", "max", "min", "log", "rem_euclid", "div_euclid"];
 /// Functions that make an array.
 const MAKING: [&str; 13] = [
@@ -68,7 +68,7 @@ const MAKING: [&str; 13] = [
 const MAKERS: [&str; 11] =
     ["build", "build1", "gather", "iota", "map2", "one_hot", "replicate", "scan", "scanl", "scanr", "scatter"];
 
-/// Functions of the library that go over their argument once.
+/// Functions of the library that read their argument once.
 const OVER: [&str; 11] =
     ["argmax", "argmin", "cumsum", "logsumexp", "maximum", "minimum", "norm", "product", "softmax", "sum", "sum_outer"];
 
@@ -86,7 +86,7 @@ fn constant(e: &Expr) -> bool {
     }
 }
 
-/// Puts the counters in.
+/// Inserts the counters.
 pub(crate) fn counted(file: &mut syn::File) {
     Counters.visit_file_mut(file);
 }
@@ -151,7 +151,7 @@ impl VisitMut for Counters {
             Expr::MethodCall(call) if METHODS.iter().any(|m| call.method == m) => {
                 *e = parse_quote!(crate::function(#e));
             }
-            // A number that is computed is copied, which is more than to write zeros.
+            // A computed number is copied, which is more work than writing zeros.
             Expr::MethodCall(call) if call.method == "fill" && !matches!(call.args.first(), Some(Expr::Lit(_))) => {
                 call.method = quote::format_ident!("counted_broadcast");
             }
@@ -173,7 +173,7 @@ impl VisitMut for Counters {
                 }
             }
             Expr::Closure(c) => {
-                // To call it costs as much as a step.
+                // A call of it costs as much as a step.
                 let body = &c.body;
                 c.body = match &c.output {
                     syn::ReturnType::Default => parse_quote!({ crate::tick(2); #body }),

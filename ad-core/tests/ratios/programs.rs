@@ -17,13 +17,13 @@ const PLAIN: &[usize] = &[125, 250, 500, 1000];
 /// Sizes of matrices whose sides double, for programs with a cubic number of steps.
 const MATRIX: &[usize] = &[16, 64, 256, 1024];
 
-/// The same without 4 x 4, which is mostly beginnings and ends of loops.
+/// The same without 4 x 4, whose work is mostly the overhead of loops.
 const LARGER: &[usize] = &[64, 256, 1024, 4096];
 
 /// The programs of a file, as its function `all`.
 macro_rules! programs {
     (tight: $tight:literal; $($name:ident $sizes:ident $x:ident $body:block)*) => {
-        /// All of them.
+        /// All programs.
         pub(crate) fn all() -> Vec<Program> {
             vec![$(Program {
                 name: stringify!($name),

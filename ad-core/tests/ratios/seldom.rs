@@ -1,5 +1,5 @@
-//! Steps of a loop of which few take an arm that computes or replaces arrays: the others save and
-//! compute nothing of what the arm does.
+//! Loops in which few steps take an arm that computes or replaces arrays. The other steps save and
+//! compute nothing for the arm.
 
 use quote::quote;
 

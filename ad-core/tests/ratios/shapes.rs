@@ -7,9 +7,9 @@ use quote::quote;
 
 use super::programs::{Program, programs};
 
-/// For rows of 32 numbers.
+/// Sizes for rows of 32 numbers.
 const HEADS: &[usize] = &[256, 512, 1024, 2048];
-/// For rows of 4 numbers, and loops over all pairs of them.
+/// Sizes for rows of 4 numbers, and loops over all pairs of them.
 const ROWS: &[usize] = &[64, 128, 256, 512];
 /// Numbers of elements of matrices whose sides double.
 const SQUARE: &[usize] = &[64, 256, 1024, 4096];

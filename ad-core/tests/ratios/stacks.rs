@@ -1,5 +1,5 @@
 //! Explicit stacks in a `while`: the steps that are taken decide the cost, and each step has an
-//! inner loop of which an arm pushes.
+//! inner loop with an arm that pushes.
 
 use quote::quote;
 

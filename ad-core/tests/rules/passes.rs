@@ -1,4 +1,4 @@
-//! The passes beside the tables, each on terms that it rewrites.
+//! The passes that are not tables of rules, each on terms that it rewrites.
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn checked(conditions: &[Term]) -> Context {
 }
 
 #[test]
-fn an_index_goes_into_what_only_it_reads() {
+fn an_index_is_pushed_into_a_term_that_nothing_else_reads() {
     let mut f = Fixture::new();
     let two = f.g.lit_usize(2);
     let e = f.g.unary(Unary::Exp, f.x);
@@ -28,7 +28,7 @@ fn an_index_goes_into_what_only_it_reads() {
 /// computed. That is not so if all rows are needed, if a decision depends on the product, or if the
 /// rows would have to be copied first.
 #[test]
-fn a_part_goes_into_the_product_that_only_it_reads() {
+fn a_slice_is_pushed_into_a_product_that_nothing_else_reads() {
     let mut f = Fixture::new();
     let [none, one, two, last] = [0, 1, 2, 3].map(|n| f.g.lit_usize(n));
     let vector = f.g.slice(f.y, &[none], &[1], &[two]);
@@ -50,7 +50,7 @@ fn a_part_goes_into_the_product_that_only_it_reads() {
     assert_eq!(rows(&f.g, pushed), Some(2));
     let values = Interp::new(&f.g, &Fixture::inputs()).eval_all(&[read, pushed]).unwrap();
     assert_eq!(values[0].values(), values[1].values());
-    // Other rows are read, or decide.
+    // Other rows are read, or a decision depends on them.
     let total = f.g.sum_all(tanh);
     assert_eq!(push::push(&mut f.g, &[read, total], &mut checked(&held)), vec![read, total]);
     assert_eq!(push::push(&mut f.g, &[read], &mut with_exact([scores])), vec![read]);
@@ -61,7 +61,7 @@ fn a_part_goes_into_the_product_that_only_it_reads() {
     let inside = f.g.compare(Cmp::Le, k, three);
     let pushed = push::push(&mut f.g, &[part], &mut checked(&[inside]))[0];
     assert!(matches!(f.g.node(pushed), Node::Prim(Prim::Unary(Unary::Tanh), _)));
-    // Columns do not lie together.
+    // The elements of a column are not contiguous.
     let across = f.g.contract(f.a, f.x, contraction(&[0, 1], &[0], &[1]));
     let part = f.g.slice(across, &[one], &[1], &[two]);
     assert_eq!(push::push(&mut f.g, &[part], &mut checked(&held)), vec![part]);
@@ -98,7 +98,7 @@ fn quotients_with_one_divisor_share_a_reciprocal() {
     let inverse = f.g.div(one, f.y);
     let with_one = share::share(&mut f.g, &[p, inverse, r], &mut Context::default())[1];
     assert!(matches!(f.g.node(with_one), Node::Prim(Prim::Unary(Unary::Recip), _)), "it is the reciprocal");
-    // A number all over an array: its reciprocal is taken once, not for each element.
+    // An array of one number: the reciprocal is computed once, and not for each element.
     let (number, three) = (f.g.sum_all(f.y), f.g.shape(f.x).to_vec());
     let spread = f.g.broadcast(number, &three);
     let s = f.g.div(f.x, spread);
@@ -115,7 +115,7 @@ fn quotients_with_one_divisor_share_a_reciprocal() {
 }
 
 #[test]
-fn sums_of_products_are_differences_of_two_products_first() {
+fn differences_of_two_products_are_computed_first() {
     let mut f = Fixture::new();
     let places: Vec<Term> = (0..3).map(|k| f.g.lit_usize(k)).collect();
     let numbers: Vec<Term> = places.iter().map(|&k| f.g.index(f.x, &[k])).collect();
@@ -152,7 +152,7 @@ fn sums_of_products_are_differences_of_two_products_first() {
 }
 
 #[test]
-fn two_functions_of_a_family_share_their_dear_part() {
+fn functions_of_a_family_share_their_expensive_part() {
     let mut f = Fixture::new();
     let (p, q) = (f.g.unary(Unary::Softplus, f.x), f.g.unary(Unary::Sigmoid, f.x));
     let exponentials = |g: &Graph, roots: &[Term]| {
@@ -235,8 +235,8 @@ fn sums_of_contractions_are_associated() {
     }
 }
 
-/// `sum_n of -(sum_j select mask (x_nj *0 w_jk) 0)` and its like: the map is applied once, to the
-/// sum of the items.
+/// `sum_n of -(sum_j select mask (x_nj *0 w_jk) 0)` and similar sums: the map is applied once, to
+/// the sum of the items.
 #[test]
 fn linear_maps_are_taken_out_of_sums() {
     for (absorbing, masked, negated) in [(true, true, true), (false, false, true), (true, false, false)] {
@@ -281,7 +281,7 @@ fn linear_maps_are_taken_out_of_sums() {
             }
         }
     }
-    // Nothing is smaller here: both factors vary.
+    // No sum is smaller here, since both factors vary.
     let mut g = Graph::new();
     let x = g.add_input(Elem::F64, 2);
     let (n, j) = (g.shape(x)[0], g.shape(x)[1]);

@@ -43,7 +43,7 @@ pub(super) fn examples(rule: &str) -> Vec<Example> {
                 f.g.pad(put, &[one, zero], &[1, 1], &[more, f.k])
             },
             |f| {
-                // Every second element of a row; those behind its end do not exist.
+                // Every second element of a row; there are no elements after its end.
                 let (zero, one, two) = (f.g.lit_usize(0), f.g.lit_usize(1), f.g.lit_usize(2));
                 let block = f.g.slice(f.b, &[zero, zero], &[1, 1], &[f.n, two]);
                 let (zeros, row) = (f.g.zeros_like(block), f.g.index(block, &[two]));

@@ -81,7 +81,7 @@ pub(super) fn examples(rule: &str) -> Vec<Example> {
                 f.g.sum_axes(hot, &[0])
             },
             |f| {
-                // Along the axis that `ids` indexes the sum stays.
+                // The sum along the axis that `ids` indexes is not changed.
                 let hot = in_rows(f, f.x);
                 f.g.sum_axes(hot, &[0, 1])
             },

@@ -29,10 +29,10 @@ fn looked_up_numbers_are_summed_in_lanes() {
 }
 
 #[test]
-fn what_is_scattered_is_saved_for_one_block() {
+fn scattered_values_are_stored_for_one_block() {
     let plan = looked_up();
     assert!(some(&plan, |n| n.verb == "compute" && n.tiled), "{plan:#?}");
-    // A check of the indices comes before the blocks, in a nest of its own.
+    // A check of the indices comes before the blocks, in a separate nest.
     let checks = plan.nests.iter().filter(|n| n.verb == "compute" && !n.tiled && !n.lanes).count();
     assert_eq!((checks, plan.nests.len()), (1, 3), "{plan:#?}");
 }
@@ -58,7 +58,7 @@ fn numbers_for_one_table_are_scattered_by_one_loop() {
 }
 
 #[test]
-fn rows_of_neighbours_are_added_as_far_as_they_go() {
+fn rows_of_neighbours_are_added_up_to_their_length() {
     let plan = gradient(
         quote!(wrt(w)),
         quote! {

@@ -7,7 +7,7 @@ use quote::quote;
 use super::{gradient, some, vjp};
 
 #[test]
-fn steps_with_parts_of_their_own_are_one_loop_over_rows() {
+fn iterations_with_private_parts_become_operations_on_rows() {
     let plan = gradient(
         quote!(),
         quote! {
@@ -107,12 +107,12 @@ fn initial_values_of_loops_are_not_copied() {
             }
         },
     );
-    // Forwards, and where the inner loop runs again. The cotangents of the inner loop's capture go
-    // on from those so far.
+    // The inner loop runs in the forward pass, and again in the reverse pass. The inner loop adds
+    // to the cotangents of its capture so far.
     assert_eq!((plan.swapped, plan.copied_beginnings, plan.copied), (2, 1, 0), "{plan:#?}");
 }
 
-/// Of a sum that is zero but at the ends the interior adds nothing, and its rows need no test.
+/// A sum that is zero except at the ends adds nothing in the interior, and its rows need no test.
 #[test]
 fn sums_that_are_zero_in_the_interior_are_not_computed_there() {
     let plan = vjp(
@@ -128,7 +128,8 @@ fn sums_that_are_zero_in_the_interior_are_not_computed_there() {
         },
     );
     let of = |part| plan.nests.iter().filter(|n| n.part == part).map(|n| (n.sums, n.choices > 0)).collect::<Vec<_>>();
-    // Forwards there is no sum. Backwards the sum over the first elements is of the ends alone.
+    // The forward pass has no sum. In the reverse pass, the sum over the first elements is computed
+    // at the ends only.
     assert_eq!(of(PartSummary::Interior), [(0, false), (0, false)], "{plan:#?}");
     assert_eq!(of(PartSummary::Ends), [(0, true), (1, true)], "{plan:#?}");
 }
@@ -230,9 +231,9 @@ fn rows_of_loops_stay_in_registers() {
 
 /// A loop whose steps are loops over short rows is one function with one dispatch, also if it
 /// contains loops. Variables that it changes are moved into the function and returned. Products of
-/// matrices and nests over several axes keep functions of their own.
+/// matrices and nests over several axes stay separate functions.
 #[test]
-fn a_loop_over_short_rows_asks_for_the_instructions_once() {
+fn a_loop_over_short_rows_is_dispatched_once() {
     let with = |step: TokenStream| {
         gradient(
             quote!(wrt(w)),
@@ -253,7 +254,7 @@ fn a_loop_over_short_rows_asks_for_the_instructions_once() {
         }
     });
     assert_eq!(rows.outlined, 2, "forwards and backwards: {rows:#?}");
-    assert_eq!(rows.dispatches(), 3, "these, and what is behind the loop: {rows:#?}");
+    assert_eq!(rows.dispatches(), 3, "these, and the nests after the loop: {rows:#?}");
     assert!(some(&rows, |n| n.part_of_loop), "{rows:#?}");
     let matrices = with(quote!(h = h.dot(w).mapv(f64::tanh);));
     assert!(matrices.calls("gemv") + matrices.calls("gemv_t") > 0, "{matrices:#?}");
@@ -261,8 +262,8 @@ fn a_loop_over_short_rows_asks_for_the_instructions_once() {
     assert_eq!(numbers.outlined, 0, "no loop is in a step: {numbers:#?}");
 }
 
-/// In a loop a sum over functions is taken behind the loop that computes them, which does whole
-/// blocks alone.
+/// In a loop a sum over functions is taken after the loop that computes them, which processes whole
+/// blocks only.
 #[test]
 fn functions_of_short_rows_are_done_in_whole_blocks() {
     let plan = gradient(
@@ -313,8 +314,8 @@ fn sums_over_several_indices_are_one_contraction() {
 }
 
 /// In a block of items a sum over anything but the items stays in registers, for sixteen items at a
-/// time, and so does the least of several; one in the function's own order begins with the
-/// function's own zero.
+/// time, and so does the minimum of several sums. A sum in the function's order starts with the
+/// function's zero.
 #[test]
 fn sums_of_the_items_of_a_block_stay_in_registers() {
     let plan = gradient(
@@ -398,7 +399,7 @@ fn updates_of_exclusive_arms_are_made_in_place() {
 }
 
 #[test]
-fn rows_whose_ends_a_loop_decides_are_walked_as_far_as_they_go() {
+fn loops_over_rows_stop_where_the_rows_end() {
     let plan = gradient(
         quote!(wrt(w)),
         quote! {

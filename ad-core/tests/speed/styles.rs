@@ -28,12 +28,12 @@ fn rows_of_a_matrix_in_a_vec_are_cut_without_a_test() {
         },
     );
     assert!(!some(&plan, |n| n.tested_rows > 0), "{plan:#?}");
-    // The sum is saved for the quotient that it is in, which one arm computes: it is not taken
-    // again. (The sums of the checks are of integers.)
+    // The sum is saved for its quotient, which one arm computes, so the sum is not computed again.
+    // (The sums of the checks are of integers.)
     assert_eq!(plan.nests.iter().filter(|n| n.lanes && n.sums > 0).count(), 1, "{plan:#?}");
 }
 
-/// Products of matrices that are stored in vectors, by computed places.
+/// Products of matrices that are stored in vectors, with computed indices.
 #[test]
 fn products_of_matrices_in_vectors_are_products_of_matrices() {
     let plan = gradient(

@@ -47,7 +47,7 @@ pub(crate) struct AssociatedFunction {
     /// The signature as that of a function outside of the block: with the generic parameters of
     /// both, and with the receiver as a parameter.
     pub sig: Signature,
-    /// The definition from outside that it stands in.
+    /// The definition from outside that contains it.
     pub definition: Option<usize>,
 }
 

@@ -72,7 +72,7 @@ pub(crate) enum Slot<'d> {
     Struct(&'d Definition, Vec<Slot<'d>>),
     /// An enum that does not contain itself: its tag, and the fields of each variant.
     Sum(&'d Definition, usize, Vec<Vec<Slot<'d>>>),
-    /// An `Option`: the content, and whether it is there.
+    /// An `Option`: the content, and whether it is `Some`.
     Option(Box<Slot<'d>>, usize),
     /// An array of static size of other values.
     Fixed(Vec<Slot<'d>>),

@@ -39,7 +39,7 @@ impl<'a> Lower<'a> {
         }
         let seq = over.and_then(|value| self.seq(&value, items));
         let mut seq = seq?;
-        // Where the iterator would stand after a jump is not known.
+        // The position of the iterator after a jump is not known.
         if borrowed.is_some() && !effects.jumps.is_empty() {
             return Err(self.error(items, refused::advanced("by_ref")));
         }

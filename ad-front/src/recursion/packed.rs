@@ -3,8 +3,8 @@
 //!
 //! Cotangents of one array are added in place by all calls (`Prim::Onto`). So a function over a
 //! type that contains itself has one array of all real numbers that its calls pass on: the columns
-//! of the tables, and the arrays and numbers beside them. Each of these is a part of the array,
-//! and its parameter is the place where the part begins.
+//! of the tables, and other arrays and numbers. Each of these is a part of the array, and its
+//! parameter is the place where the part begins.
 //!
 //! This module must never decide what a function computes.
 
@@ -140,7 +140,8 @@ impl<'a> Lower<'a> {
         Ok(given)
     }
 
-    /// The one array: the parts one behind the other. The place where each begins replaces it.
+    /// The one array, a concatenation of the parts. The index at which a part begins replaces the
+    /// part.
     fn joined_parts(&mut self, sig: &Sig, leaves: &mut [Term]) -> Term {
         let (first, mut total) = (sig.before(), self.g.lit_usize(0));
         let mut placed = Vec::new();

@@ -4,10 +4,10 @@
 //!
 //! The formulas are found in runs of the front end. In the first run, the sizes of the result of a
 //! call are *guesses*: inputs of which nothing is known but the sizes that they are required to
-//! equal. An arm whose size depends on a guess says nothing of the size, if another arm has a
-//! formula. If no arm has one, a guess stands for a size that it is required to equal. Each
-//! further run takes the formulas of the run before it for the calls. They are right if it finds
-//! the same ones again: by induction over the depth of the calls.
+//! equal. An arm whose size depends on a guess is ignored if another arm has a formula. If no arm
+//! has one, a guess stands for a size that it is required to equal. Each further run takes the
+//! formulas of the run before it for the calls. They are right if it finds the same ones again: by
+//! induction over the depth of the calls.
 //!
 //! If no run confirms what it has begun with, the sizes and integers of the parameters are tried
 //! one after the other, and these plus one.
@@ -15,7 +15,7 @@
 //! If no formula joins the arms, and each of them that has one is a size or an integer of an
 //! argument, the first of these is the formula. The function then checks the size.
 //!
-//! This module must never take a formula for right that no run has confirmed.
+//! This module must never rely on a formula that no run has confirmed.
 
 use ad_ir::sorted::{SortedMap, SortedSet};
 
@@ -35,15 +35,15 @@ use ad_ir::program::{OutputTree, Role};
 
 /// The greatest number of terms of a formula.
 const LONGEST: usize = 200;
-/// The greatest number of runs that take what the run before has found for the formula. A size
-/// that grows with each call (`v.push(..)` after the call) never agrees with that.
+/// The maximum number of runs that use the result of the previous run as the formula. A size that
+/// grows with each call (`v.push(..)` after the call) never agrees with that.
 const RUNS: usize = 3;
 
 /// A size: the text of the function and its definition, the index of the number or array in the
 /// result, and the axis.
 pub(super) type ResultSize = ((String, Option<usize>), usize, u8);
 
-/// What the runs so far have found of a size.
+/// The facts about a size that the runs so far have found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct FoundSize {
     /// `None` if there is none.
@@ -186,7 +186,7 @@ fn of_parameters(sig: &Sig) -> impl Iterator<Item = Formula> {
     all.into_iter().chain(more)
 }
 
-/// How much a formula may leave to later runs and to checks.
+/// What a formula may leave to later runs and to checks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reading {
     /// An arm that depends on a guess is left out.
@@ -281,7 +281,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// The results of a call as the call names them.
+/// The results of a call: their types, and the sizes that the types do not have.
 pub(super) struct SizesOfCall {
     /// The types of the results.
     pub results: Box<[Returns]>,
@@ -408,8 +408,8 @@ impl Functions {
         self.guesses.note(g, a, b);
     }
 
-    /// What this run and those before it have found of a size, and whether the size is just the
-    /// formula.
+    /// The facts about a size that this run and those before it have found, and whether the size is
+    /// just the formula.
     fn found_size(&self, lower: &Lower<'_>, place: &ResultSize, size: Term) -> Option<(FoundSize, bool)> {
         let read = |reading| formula_of(lower, size, reading);
         let before = self.known.sizes.get(place);
@@ -428,7 +428,8 @@ impl Functions {
             _ if before.checked => FoundSize { formula: None, ..before.clone() },
             Some(formula) if changes < RUNS => FoundSize { formula: Some(formula), changes, ..before.clone() },
             _ => {
-                // A size that is no formula at all is none for other formulas of the calls either.
+                // A size for which no formula is possible stays so, whatever the formulas of the
+                // calls are.
                 let other = formula.and_then(|_| of_parameters(lower.input.sig()).nth(changes - RUNS));
                 let (checked, formula) = (other.is_none(), other.or_else(|| before.to_check.clone()));
                 FoundSize { formula, checked, changes, ..before.clone() }

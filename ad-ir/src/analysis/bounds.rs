@@ -58,7 +58,7 @@ impl Analysis for Bounds {
 }
 
 /// The maximum number of conditions that are tried.
-const MANY: usize = 8;
+const MAX_CONDITIONS: usize = 8;
 
 /// The bound of a loop. The loop need not be a term: its operands may have been lowered already.
 pub fn bound(g: &Graph, scan: &Scan, others: &mut Analyses) -> Option<Bound> {
@@ -74,7 +74,7 @@ pub fn bound(g: &Graph, scan: &Scan, others: &mut Analyses) -> Option<Bound> {
                 return Some(Bound { literal: (cond, value), last });
             }
         }
-        if tried >= MANY {
+        if tried >= MAX_CONDITIONS {
             break;
         }
     }
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn additions_of_nothing_to_an_element() {
+    fn additions_of_zero_to_an_element() {
         let (mut g, f64s) = (Graph::new(), Elem::Real(RealTy::F64));
         let (n, k) = (g.add_input(Elem::USIZE, 0), g.add_input(Elem::USIZE, 0));
         let (x, y) = (g.add_input(f64s, 0), g.add_input(f64s, 0));
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_that_change_something_are_taken() {
+    fn steps_with_an_effect_are_kept() {
         // The other arm changes the carried value.
         assert_eq!(
             found(|g, [i, limit, x, now]| {

@@ -11,7 +11,7 @@ use crate::prim::{Cmp, Prim};
 pub type Guard = (Term, bool);
 
 /// The maximum number of conditions of a term. Further ones are ignored.
-const DEEPEST: usize = 16;
+const MAX_CONDITIONS: usize = 16;
 
 /// For each term of a scope: the conditions that all its uses have in common, the innermost first.
 pub struct Guards;
@@ -35,7 +35,7 @@ impl Analysis for ImpliedGuards {
         common(g, roots, &|guard| {
             let mut all = parts(g, guard);
             let mut next = 0;
-            while let Some(&part) = all.get(next).filter(|_| next < DEEPEST) {
+            while let Some(&part) = all.get(next).filter(|_| next < MAX_CONDITIONS) {
                 all.extend(parts(g, part));
                 next += 1;
             }
@@ -63,7 +63,7 @@ impl Analysis for Masks {
                     give(&mut all, args[0], &[]);
                     for (k, value, other) in [(1, true, 2), (2, false, 1)] {
                         let mut set = own.clone();
-                        if is_blank(g, args[other]) && set.len() < DEEPEST {
+                        if is_blank(g, args[other]) && set.len() < MAX_CONDITIONS {
                             set.push((args[0], value));
                         }
                         give(&mut all, args[k], &set);
@@ -92,7 +92,7 @@ fn common(g: &Graph, roots: &[Term], follows: &dyn Fn(Guard) -> Vec<Guard>) -> H
                 give(&mut guards, *cond, own.clone());
                 for (arm, value) in [(*then, true), (*other, false)] {
                     let mut set = own.clone();
-                    if set.len() < DEEPEST && !set.contains(&(*cond, value)) {
+                    if set.len() < MAX_CONDITIONS && !set.contains(&(*cond, value)) {
                         let follow = follows((*cond, value));
                         set.splice(0..0, std::iter::once((*cond, value)).chain(follow.into_iter().rev()));
                     }
@@ -130,7 +130,7 @@ pub fn parts(g: &Graph, (c, value): Guard) -> Vec<Guard> {
 pub fn least(g: &Graph, set: &[Guard]) -> Vec<Guard> {
     let mut following: Vec<Guard> = set.iter().flat_map(|&guard| parts(g, guard)).collect();
     let mut next = 0;
-    while let Some(&part) = following.get(next).filter(|_| next < DEEPEST) {
+    while let Some(&part) = following.get(next).filter(|_| next < MAX_CONDITIONS) {
         following.extend(parts(g, part));
         next += 1;
     }

@@ -42,8 +42,8 @@ pub struct Facts {
     /// The remaining budget. A goal shares it with the goals inside of it (is this sum linear?).
     budget: u32,
     depth: u32,
-    /// Disjunctions that hold for good. If all parts but one are refuted, that one is a fact (see
-    /// [`Facts::settle`]).
+    /// Disjunctions that hold permanently. If all parts but one are refuted, that one is a fact
+    /// (see [`Facts::settle`]).
     either: Vec<Vec<(Term, bool)>>,
     /// The number of terms that a linear form may still examine, and the depth of its calls. Terms
     /// share their parts, so a walk without a limit is exponential.
@@ -121,7 +121,7 @@ impl Facts {
         self.known.push(fact);
     }
 
-    /// Learns for good that a boolean scalar holds, also if it is a disjunction.
+    /// Learns permanently that a boolean scalar holds, also if it is a disjunction.
     pub fn assume_for_good(&mut self, g: &Graph, cond: Term) {
         self.assume(g, cond, true);
         let (mut parts, mut stack) = (Vec::new(), vec![(cond, true)]);

@@ -51,7 +51,7 @@ pub fn malformed_option(name: &str, form: &str) -> Message {
 }
 
 /// `usual`: the option with the default mode. It has the same meaning in the functions below.
-/// `what`: what an algorithm does not take ([`crate::mode::Refusal`]).
+/// `what`: a construct that an algorithm does not support ([`crate::mode::Refusal`]).
 pub fn mode_refuses(mode: &str, what: &str, usual: &str) -> Message {
     message(format!("the mode `{mode}` is not supported for {what}")).help(format!("remove the mode, or write `{usual}`"))
 }
@@ -119,7 +119,7 @@ pub fn wrt_discrete(name: &str, ty: &str) -> Message {
 
 pub fn attribute_twice() -> Message {
     message("this function has two `differentiate` attributes whose derivatives have the same names").help(
-        "write one, with all options: `#[differentiate(grad, jvp)]`, or name those of one: `suffix = \"b\"`",
+        "write one attribute with all options, `#[differentiate(grad, jvp)]`, or give the names of one a suffix: `suffix = \"b\"`",
     )
 }
 
@@ -139,8 +139,8 @@ pub fn wrt_twice(name: &str) -> Message {
 
 /// `derivatives`: those that take a workspace, in backticks except for the outermost ones.
 pub fn workspace_of_nothing(derivatives: &str) -> Message {
-    message("`workspace` is a parameter of no derivative that is written here")
-        .help(format!("ask for `{derivatives}` too, whose last parameter it is, or remove it"))
+    message("none of the derivatives that are written here takes a workspace")
+        .help(format!("ask for `{derivatives}` too, which takes it as its last parameter, or remove `workspace`"))
 }
 
 pub fn example_unknown(name: &str, near: Option<&str>, all: &[String]) -> Message {
@@ -151,7 +151,7 @@ pub fn example_unknown(name: &str, near: Option<&str>, all: &[String]) -> Messag
 
 pub fn example_of_parts(name: &str, ty: &str) -> Message {
     message(format!("`per_example` names `{name}`, which is a tuple (`{ty}`)"))
-        .help("take its parts as parameters of their own")
+        .help("take its parts as separate parameters")
 }
 
 pub fn example_twice(name: &str) -> Message {
@@ -160,7 +160,7 @@ pub fn example_twice(name: &str) -> Message {
 
 pub fn examples_only() -> Message {
     message("`per_example` names all parameters that a gradient is taken with respect to")
-        .help("leave out those that all examples share: their gradients are what is returned")
+        .help("leave out those that all examples share: the derivative returns their gradients")
 }
 
 pub fn example_of_high_rank(name: &str, ty: &str) -> Message {
@@ -180,7 +180,7 @@ pub fn example_varies(name: &str, stop: bool) -> Message {
 
 pub fn derive_of_item() -> Message {
     message("`Differentiable` is derived for a struct or an enum")
-        .help("write a struct, or an enum: of a union nobody knows which field has a value")
+        .help("write a struct or an enum: it is not known which field of a union has a value")
 }
 
 pub fn derive_of_no_variants(name: &str) -> Message {

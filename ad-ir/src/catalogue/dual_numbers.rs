@@ -23,7 +23,7 @@ pub fn wrt_of_no_number(name: &str, number: &str) -> Message {
 pub fn two_number_types(name: &str, other: &str, number: &str) -> Message {
     message(format!("the numbers of `{name}` have the type `{other}`, and those of the result the type `{number}`"))
         .help("write one type parameter for both, or leave the parameter out: `wrt(..)`")
-        .note(format!("there is no way from `{other}` to `{number}` with a derivative"))
+        .note(format!("no conversion from `{other}` to `{number}` has a derivative"))
 }
 
 pub fn bound_by_numbers(param: &str, number: &str) -> Message {

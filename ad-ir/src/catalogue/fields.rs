@@ -22,12 +22,12 @@ pub fn borrowed_option(ty: &str) -> Message {
 
 pub fn copied_field(field: &str, of: &str) -> Message {
     message(format!("the field `{field}` of `{of}` is not made of numbers, so a differentiated function cannot read it"))
-        .help("keep what the function needs in a field of its own: a number, a `bool`, or an enum with `#[derive(Differentiable)]` and without `#[constant]`")
+        .help("keep the values that the function needs in a separate field: a number, a `bool`, or an enum with `#[derive(Differentiable)]` and without `#[constant]`")
 }
 
 pub fn copied_inside(ty: &str) -> Message {
     message(format!("values of `{ty}`, which has fields that are not made of numbers, cannot be in tuples or lists yet"))
-        .help("take the value as a parameter of its own, or leave these fields out")
+        .help("take the value as a separate parameter, or leave these fields out")
 }
 
 pub fn copied_in_a_result(ty: &str) -> Message {

@@ -49,7 +49,7 @@ use Usage::{Bound, Function, Macro, Method, Name, Operator, Option, Type};
 
 const OPERATOR_MATMUL: &str = "`a.dot(&b)`";
 const NO_TAPE: &str = "nothing: the attribute writes `f_grad`, which you call instead";
-const NO_GRADIENT: &str = "`x`, as a parameter that `wrt(..)` does not name: no gradient goes there";
+const NO_GRADIENT: &str = "`stop_gradient(x)`, or pass `x` as a parameter that `wrt(..)` does not name";
 const VIEW_OF: &str = "`&Array2<F>` or `ArrayView2<'_, F>`, and copy it into one with `Array2::from_shape_fn`";
 
 /// A function of a name in this list cannot be called by its bare name, even if it is a marked
@@ -186,7 +186,7 @@ const IDIOMS: &[Idiom] = &[
         JAX,
         "`scan(init, &xs, |state, x| ..)` or `fold(init, 0..n, |state, i| ..)`",
     ),
-    idiom(Function, &["jit"], JAX, "nothing: what the attribute writes is compiled"),
+    idiom(Function, &["jit"], JAX, "nothing: the functions that the attribute writes are compiled"),
     idiom(Function, &["segment_sum"], JAX, "`scatter([n], &x, |[i]| [ids[i]])`"),
     // Types.
     idiom(
@@ -223,7 +223,7 @@ const IDIOMS: &[Idiom] = &[
         "`#[differentiate(wrt(x, y))]` with the names of the active parameters",
     ),
     idiom(Option, &["argnums", "argnum"], JAX, "`wrt(x, y)` with the names of the parameters"),
-    idiom(Option, &["has_aux"], JAX, "a second function for what is not differentiated"),
+    idiom(Option, &["has_aux"], JAX, "`aux`, where the function returns `(loss, extra)`"),
     idiom(Option, &["reverse", "backward"], "other libraries", "`#[differentiate]`: reverse mode is the default"),
     idiom(Option, &["forward"], "other libraries", "`jvp`"),
     idiom(Option, &["gradient", "gradients", "derivative", "value_and_grad"], "other libraries", "`grad`"),

@@ -12,7 +12,7 @@ pub fn inner_derivative_of_this_kind(name: &str, option: &str) -> Message {
 
 pub fn inner_derivative_of_itself(function: &str, name: &str) -> Message {
     message(format!("`{function}` calls its own derivative `{name}`"))
-        .help(format!("move what is differentiated to another function, which `{function}` calls and differentiates"))
+        .help(format!("move the code that is differentiated to another function, which `{function}` calls and differentiates"))
 }
 
 pub fn inner_derivative_of_a_fallible(name: &str) -> Message {

@@ -6,7 +6,7 @@ use crate::diag::Message;
 super::entries! {
 pub fn recursion(name: &str) -> Message {
     message(format!("`{name}` calls itself")).instead_of_rustc()
-        .help("write it as a loop, and keep in variables what one call hands to the next: `let mut y = x; for k in 0..n { y = ..; }`")
+        .help("write it as a loop, and keep the values that one call passes to the next in variables: `let mut y = x; for k in 0..n { y = ..; }`")
 }
 
 pub fn derivative_of_recursion(option: &str, name: &str) -> Message {
@@ -21,7 +21,7 @@ pub fn recursive_signature(name: &str) -> Message {
 
 pub fn recursive_size(name: &str) -> Message {
     message(format!("`{name}` calls itself, and the size of its result does not follow from sizes and integers that are passed to it"))
-        .help("return an array as large as a parameter or as an integer says, and the number of elements in use beside it; or pass `&mut [f64]` and write into it")
+        .help("return an array with the size of a parameter, or with an integer as its size, and also the number of elements in use; or pass `&mut [f64]` and write into it")
 }
 
 pub fn recursive_size_in_a_loop(name: &str) -> Message {

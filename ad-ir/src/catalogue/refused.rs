@@ -84,7 +84,7 @@ const CONSTRUCTS: &[(Construct, Refusal)] = &[
         Construct::Unsafe,
         row("`unsafe`", "index and slice safely; generated code has no bounds checks where they can be proved away"),
     ),
-    (Construct::Async, row("`async` and `.await`", "differentiate the part that computes, in a function of its own")),
+    (Construct::Async, row("`async` and `.await`", "differentiate the part that computes, in a separate function")),
     (Construct::Const, row("`const` blocks", "write the value itself")),
     (
         Construct::Cfg,
@@ -103,8 +103,8 @@ const CONSTRUCTS: &[(Construct, Refusal)] = &[
     (
         Construct::TurnedView,
         row(
-            "turning a view of a part that is changed",
-            "turn what is assigned: `x.slice_mut(s![1.., ..]).assign(&y.t())`",
+            "a change of the axes of a view of a part that is changed",
+            "transpose the assigned array: `x.slice_mut(s![1.., ..]).assign(&y.t())`",
         ),
     ),
     (
@@ -278,7 +278,7 @@ pub fn macro_call(name: &str) -> Message {
             let known = MACROS.iter().map(|r| r.name).chain(UNDERSTOOD.iter().copied());
             let message = match crate::diag::suggest(name, known) {
                 Some(near) => refused(&what, &format!("did you mean `{near}!`?")).instead_of_rustc(),
-                None => refused(&what, "write what it expands to; `array!`, `vec!` and `s!` are understood"),
+                None => refused(&what, "write the code that it expands to; `array!`, `vec!` and `s!` are understood"),
             };
             foreign::translate(Usage::Macro, name, message).entry(id("construct", "another macro"))
         }
@@ -318,8 +318,8 @@ const METHODS: &[Refusal] = &[
     row("push_column", "write `let x = concatenate![Axis(1), x, c.insert_axis(Axis(1))];`"),
     row("append", "write `let x = concatenate![Axis(0), x, y];`"),
     row("for_each", "write `x.iter().for_each(|v| ..)`, or `for v in &x { .. }`"),
-    row("par_iter", "write `iter`; generated code decides itself what runs together"),
-    row("into_par_iter", "write `iter`; generated code decides itself what runs together"),
+    row("par_iter", "write `iter`; generated code chooses by itself which elements are computed together"),
+    row("into_par_iter", "write `iter`; generated code chooses by itself which elements are computed together"),
     row("par_mapv_inplace", "bind the result: `let x = x.mapv(|v| ..);`"),
     row("uget", "write `x[i]`, or `x[[i, j]]`: generated code has no bounds checks where they can be proved away"),
     row("partition", "take the order as a parameter `ids: &[usize]`, and read `x[ids[i]]`"),
@@ -398,7 +398,7 @@ const VALUES: &[Refusal] = &[
     row("HashMap", "use an array with an element for each key: `let mut sums = vec![0.0; n]; sums[key] += x;`"),
     row("HashSet", "use an array with a flag for each key: `let mut seen = vec![false; n]; seen[key] = true;`"),
     row("LinkedList", "use a `VecDeque`: `push_back`, `pop_front`, `front`, `back`, and elements by their index"),
-    row("BinaryHeap", "use a `Vec`, and look for the greatest: `maximum(&v)`, or `max_by(|a, b| a.total_cmp(b))`"),
+    row("BinaryHeap", "use a `Vec`, and find the maximum: `maximum(&v)`, or `max_by(|a, b| a.total_cmp(b))`"),
     row("String", "remove it: nothing that is differentiated depends on it"),
     row("Rc", VALUE_ITSELF),
     row(OTHER, "use numbers, arrays, and tuples or arrays of these: `let (a, b) = (x, 2.0 * x);`"),
@@ -502,7 +502,7 @@ pub fn item(item: NotAFunction) -> Message {
 }
 
 const FUNCTIONS: &[Refusal] = &[
-    row("async", "differentiate the part that computes, in a function of its own"),
+    row("async", "differentiate the part that computes, in a separate function"),
     row("const", "leave out `const`"),
     row("unsafe", "leave out `unsafe`"),
     row("extern", "call it from a Rust function, and differentiate a Rust version of it"),

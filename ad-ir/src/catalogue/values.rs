@@ -162,7 +162,7 @@ pub fn declared(wanted: &str, found: &str) -> Message {
 
 pub fn array_expected(found: &str) -> Message {
     let text = message(format!("expected an array, found {found}")).instead_of_rustc();
-    if scalar(found) { text.help("it is one number, without elements and axes: `*`, `+`, `.exp()` and similar methods work on numbers too") } else { text }
+    if scalar(found) { text.help("it is one number, which has no elements and axes: `*`, `+`, `.exp()` and similar methods work on numbers too") } else { text }
 }
 
 pub fn not_an_array(found: &str, option: bool) -> Message {

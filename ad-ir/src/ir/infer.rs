@@ -38,7 +38,7 @@ pub(super) fn infer(g: &Graph, node: &Node) -> Typed {
         Node::Tuple(parts) => Ok(Type::Tuple(parts.iter().map(|&t| g.ty(t).clone()).collect())),
         Node::Proj(tuple, k) => match g.ty(*tuple) {
             Type::Tuple(parts) if (*k as usize) < parts.len() => Ok(parts[*k as usize].clone()),
-            _ => bad("a projection of a term that is no tuple with this part"),
+            _ => bad("a projection of a term that is not a tuple with this part"),
         },
         Node::Build { size: n, var: _, body } => {
             size(g, *n)?;

@@ -1,8 +1,8 @@
 //! The printer: terms in the papers' notation (BOT Figs. 7 and 9), with `let`s where the graph
-//! shares. Names are numbered anew in each print and prefixed by rank (x, v, m, t, u, w), so equal
-//! programs have the same print and a diff shows the changes. Printing takes time linear in the
-//! size of the graph. The text must never depend on anything but the terms: not on an address, a
-//! hash order or a handle.
+//! shares. Names are numbered from 1 in each print and prefixed by rank (x, v, m, t, u, w), so
+//! equal programs have the same print and a diff shows the changes. Printing takes time linear in
+//! the size of the graph. The text must never depend on anything but the terms: not on an address,
+//! a hash order or a handle.
 
 use crate::sorted::{SortedMap, SortedSet};
 
@@ -10,7 +10,7 @@ use super::{Elem, Graph, IntTy, Lit, Node, Put, RealTy, Scan, Term, Var};
 use crate::prim::{Binary, Prim, Unary};
 
 /// Terms of more words than this get a separate line.
-const LONG: usize = 10;
+const MAX_WORDS: usize = 10;
 
 /// A program: a line for each term that is shared, long or named, then the roots.
 #[must_use]
@@ -105,7 +105,7 @@ impl<'a> Printer<'a> {
             let multi = matches!(g.node(t), Node::Scan(_));
             let line = !elsewhere.contains(&t)
                 && !roots.contains(&t)
-                && (uses[&t] > 1 || n > LONG || multi || self.hints.contains_key(&t));
+                && (uses[&t] > 1 || n > MAX_WORDS || multi || self.hints.contains_key(&t));
             if line {
                 lines.push(t);
             }

@@ -46,12 +46,12 @@ struct LoopInputs {
     steps: bool,
     /// Placeholders for these. The numbers of parameters are known only after all captures have
     /// been found.
-    taken: Vec<(Term, Taken)>,
+    taken: Vec<(Term, ClosedInput)>,
 }
 
 /// The term that replaces a placeholder.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Taken {
+enum ClosedInput {
     Capture(usize),
     Row(usize),
 }
@@ -225,8 +225,8 @@ impl Graph {
         let mut place: SortedMap<Term, usize> = l.carried.iter().enumerate().map(|(k, &t)| (t, k)).collect();
         for &(p, what) in &taken {
             let k = match what {
-                Taken::Capture(k) => carries + k,
-                Taken::Row(k) => carries + captures.len() + k,
+                ClosedInput::Capture(k) => carries + k,
+                ClosedInput::Row(k) => carries + captures.len() + k,
             };
             place.insert(p, k);
         }
@@ -326,12 +326,12 @@ impl Closing<'_> {
             return self.g.tuple(&parts);
         }
         let captured = self.outside.captures.iter().position(|&c| c == t);
-        let taken = captured.and_then(|k| self.outside.taken.iter().find(|(_, what)| *what == Taken::Capture(k)));
+        let taken = captured.and_then(|k| self.outside.taken.iter().find(|(_, what)| *what == ClosedInput::Capture(k)));
         if let Some(&(p, _)) = taken {
             return p;
         }
         let p = self.g.placeholder(ty);
-        self.outside.taken.push((p, Taken::Capture(self.outside.captures.len())));
+        self.outside.taken.push((p, ClosedInput::Capture(self.outside.captures.len())));
         self.outside.captures.push(t);
         p
     }
@@ -362,12 +362,12 @@ impl Closing<'_> {
             xs.push(x);
             xs.len() - 1
         });
-        if let Some(&(p, _)) = taken.iter().find(|(_, what)| *what == Taken::Row(k)) {
+        if let Some(&(p, _)) = taken.iter().find(|(_, what)| *what == ClosedInput::Row(k)) {
             return p;
         }
         let (elem, shape) = (self.g.elem(x), self.g.shape(x)[1..].into());
         let p = self.g.placeholder(Type::Array(elem, shape));
-        taken.push((p, Taken::Row(k)));
+        taken.push((p, ClosedInput::Row(k)));
         p
     }
 }

@@ -19,14 +19,14 @@ pub fn validate(g: &Graph, roots: &[Term]) -> Result<(), Vec<String>> {
 fn validate_units(g: &Graph, roots: &[Term], final_form: bool) -> Result<(), Vec<String>> {
     let mut errors = Vec::new();
     for (terms, body) in units(g, roots) {
-        let place = body.map_or(Place::Program, Place::Body);
+        let place = body.map_or(ParamScope::Program, ParamScope::Body);
         Unit { g, place, final_form, data: SortedSet::new(), errors: &mut errors }.check(&terms);
     }
     finish(errors)
 }
 
-/// Checks the body of a loop that is no term yet: it must be well-typed and closed, and get as many
-/// arguments as it has parameters.
+/// Checks the body of a loop that is not yet a term: it must be well-typed and closed, and get as
+/// many arguments as it has parameters.
 ///
 /// # Errors
 /// Every violation, in words.
@@ -42,7 +42,7 @@ pub fn validate_loop(g: &Graph, scan: &Scan) -> Result<(), Vec<String>> {
             errors.push(format!("the carried value {k} is {ty:?}, and {:?} after a step", g.ty(next)));
         }
     }
-    let (place, data) = (Place::Body(&scan.body), SortedSet::new());
+    let (place, data) = (ParamScope::Body(&scan.body), SortedSet::new());
     Unit { g, place, final_form: false, data, errors: &mut errors }.check(&scan.body.results);
     finish(errors)
 }
@@ -69,7 +69,8 @@ impl Lowered {
             }
         }
         let mut errors = Vec::new();
-        let mut unit = Unit { g, place: Place::Lowered, final_form: true, data: SortedSet::new(), errors: &mut errors };
+        let mut unit =
+            Unit { g, place: ParamScope::Lowered, final_form: true, data: SortedSet::new(), errors: &mut errors };
         for t in new {
             if matches!(g.node(t), Node::Scan(_) | Node::Build { .. }) {
                 unit.error(t, "it is not lowered");
@@ -148,7 +149,7 @@ fn show(g: &Graph, t: Term) -> String {
 
 /// The parameters that terms may read.
 #[derive(Clone, Copy)]
-enum Place<'a> {
+enum ParamScope<'a> {
     /// None: the program outside of loops.
     Program,
     /// The parameters of a closed body.
@@ -160,7 +161,7 @@ enum Place<'a> {
 /// The state of the check of one scope of parameters.
 struct Unit<'a> {
     g: &'a Graph,
-    place: Place<'a>,
+    place: ParamScope<'a>,
     /// Whether no derivative of the terms is taken any more. Then a closed body may mention inputs.
     final_form: bool,
     /// Terms that are reached on a path other than through a size.
@@ -233,9 +234,9 @@ impl Unit<'_> {
             Node::Param(k, ty) => {
                 found.open = *k < LEAF;
                 match self.place {
-                    Place::Lowered if *k >= LEAF => {}
-                    Place::Program | Place::Lowered => self.error(t, "a parameter outside of a closed body"),
-                    Place::Body(body) => match body.params.get(*k as usize) {
+                    ParamScope::Lowered if *k >= LEAF => {}
+                    ParamScope::Program | ParamScope::Lowered => self.error(t, "a parameter outside of a closed body"),
+                    ParamScope::Body(body) => match body.params.get(*k as usize) {
                         None => self.error(t, "the body has no such parameter"),
                         Some(declared) if declared != ty => {
                             self.error(t, &format!("the body declares the parameter as {declared:?}"));
@@ -248,7 +249,7 @@ impl Unit<'_> {
             // lost. Sizes have no derivative.
             Node::Input(_)
                 if !self.final_form
-                    && matches!(self.place, Place::Body(_))
+                    && matches!(self.place, ParamScope::Body(_))
                     && g.ty(t).has_real()
                     && self.data.contains(&t) =>
             {
@@ -288,7 +289,7 @@ impl Unit<'_> {
                     if !self.g.free(size).is_empty() || self.g.is_open(size) {
                         self.error(t, &format!("its size {} is not closed", show(self.g, size)));
                     } else if *self.g.ty(size) != Type::scalar(Elem::USIZE) {
-                        self.error(t, &format!("its size {} is no usize scalar", show(self.g, size)));
+                        self.error(t, &format!("its size {} is not a usize scalar", show(self.g, size)));
                     }
                 }
             }

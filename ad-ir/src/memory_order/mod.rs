@@ -30,9 +30,9 @@
 //! | `broadcast` | [`Layouts::broadcast`] | `ndarray_broadcast_has_stride_zero` |
 //! | `to_owned`, `mapv`, `&a + 1.0` | [`Layouts::copied`] | `ndarray_to_owned_keeps_a_contiguous_order` |
 //! | `as_standard_layout` | [`Layouts::new_array`] | `ndarray_as_standard_layout_is_row_major` |
-//! | `assign`, `mapv_inplace`, `mapv_into` | [`Layouts::written_over`] | `ndarray_written_over_keeps_its_strides` |
+//! | `assign`, `mapv_inplace`, `mapv_into` | [`Layouts::written_over`] | `ndarray_overwritten_operand_keeps_its_strides` |
 //! | `&a + &b` | [`Layouts::arithmetic`] | `ndarray_add_of_two_references_is_zipped` |
-//! | `a + b`, `a + &b`, `&a + b` | [`Layouts::arithmetic`] | `ndarray_add_to_a_value_is_written_over_it` |
+//! | `a + b`, `a + &b`, `&a + b` | [`Layouts::arithmetic`] | `ndarray_add_to_a_value_overwrites_it` |
 //! | `Zip::map_collect` | [`Layouts::zip_prefers_columns`] | `ndarray_zip_collects_in_the_preferred_layout` |
 //! | `dot` of two matrices | [`Layouts::matrix_product`] | `ndarray_dot_of_two_column_major_matrices_is_column_major` |
 //! | `sum_axis` | [`Layouts::lanes`] | `ndarray_sum_axis_layout` |

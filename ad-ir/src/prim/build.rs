@@ -65,7 +65,7 @@ pub trait Types {
     fn array(&self, t: Term) -> Result<(Elem, &[Term]), TypeError> {
         match self.ty(t) {
             Type::Array(elem, shape) => Ok((*elem, shape)),
-            Type::Tuple(_) => bad("an array is expected where a tuple stands"),
+            Type::Tuple(_) => bad("an array is expected, and there is a tuple"),
         }
     }
 

@@ -54,7 +54,7 @@ pub(super) fn infer(prim: &Prim, g: &dyn Types, args: &[Term]) -> Typed {
         }
         Prim::IntNeg => {
             arity(1)?;
-            ensure!(matches!(elem(0)?, Elem::Int(_)), "negation of what is no integer");
+            ensure!(matches!(elem(0)?, Elem::Int(_)), "negation of a term that is not an integer");
             Ok(g.ty(args[0]).clone())
         }
         Prim::TotalOrder => {
@@ -108,6 +108,6 @@ pub(super) fn infer(prim: &Prim, g: &dyn Types, args: &[Term]) -> Typed {
             ensure!(elem(0)?.is_real() && elem(0)? == elem(1)?, "a number in two ways is a real of one type");
             shaped(elem(0)?, shape)
         }
-        _ => bad(format!("{} is no elementwise primitive", prim.name())),
+        _ => bad(format!("{} is not an elementwise primitive", prim.name())),
     }
 }

@@ -1,8 +1,8 @@
 //! Primitives: every operation that is neither a binding nor a control form. Scalar functions are
 //! rows of tables (`scalar`). The types of the other elementwise ones are in `elementwise`.
 //! Operations on whole arrays form families, one file each, behind one trait (`structural`). The
-//! list of all primitives with their meaning, [`Prim`], stands beside that trait, so that a new
-//! operation on arrays is a file and an entry of the list.
+//! list of all primitives with their meaning, [`Prim`], is in the same file as that trait, so that
+//! a new operation on arrays is a file and an entry of the list.
 //!
 //! This module does not depend on the graph, which consists of primitives. It uses the graph
 //! through the interfaces in `build`.

@@ -112,7 +112,7 @@ pub struct DefinedType {
     /// of their own.
     pub has_sums: bool,
     /// Of an `Option`, the structure of its content, in which user-defined types are not taken
-    /// apart. Its own structure is a pair of the content, taken apart, and whether it is there.
+    /// apart. Its own structure is a pair of the content, taken apart, and whether it is `Some`.
     pub content: Option<Rc<Tree<FieldLeaf>>>,
     /// Whether it has fields that are not made of numbers. They are copied from another value of
     /// the type when one is made.

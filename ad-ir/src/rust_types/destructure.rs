@@ -100,7 +100,7 @@ impl Apart<'_> {
         let krate = self.krate;
         match leaf.container {
             Container::NdArray => quote!(#krate::runtime::no_elements()),
-            // The type is inferred, and an array is no slice.
+            // The type is inferred, and an array is not a slice.
             Container::Slice => quote!(::core::default::Default::default()),
             _ => {
                 let zero = match leaf.elem {

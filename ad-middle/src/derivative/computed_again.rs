@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use ad_ir::ir::{Elem, Graph, Node, Term};
 use ad_ir::prim::{IntOp, Prim};
 
-/// The greatest number of operations that a number is computed again by.
-const OPERATIONS: usize = 12;
+/// The maximum number of operations by which a number is computed again.
+const MAX_OPERATIONS: usize = 12;
 
 /// The conditions that hold in the second stage, with everything that follows from them.
 #[derive(Default)]
@@ -147,7 +147,7 @@ struct Derived {
     of: Term,
     /// The operations, itself included.
     by: SortedSet<Term>,
-    /// The numbers that are no results of cheap operations.
+    /// The numbers that are not results of cheap operations.
     from: SortedSet<Term>,
 }
 
@@ -163,7 +163,7 @@ impl Derived {
                 Some(_) => {}
                 None => drop(from.insert(t)),
             }
-            if by.len() > OPERATIONS {
+            if by.len() > MAX_OPERATIONS {
                 return None;
             }
         }

@@ -49,7 +49,7 @@ pub(crate) fn replaced(g: &mut Graph, mode: Mode, roots: &Roots, passes: &mut dy
 type Key = (Derivation, Body, Vec<Term>);
 
 /// A derivative inside of a function, taken apart.
-struct Given {
+struct InnerCall {
     /// The function: its active parameters come first, then the values that it captures.
     body: Body,
     /// The arguments of the function, then the tangents or cotangents.
@@ -58,14 +58,14 @@ struct Given {
     sizes: Vec<Term>,
 }
 
-impl Given {
+impl InnerCall {
     fn of(g: &Graph, part: &DerivedPart, args: &[Term]) -> Self {
         let (rows, rest) = args.split_at(part.results as usize);
         let (seeds, sizes) = rest.split_at(part.seeds());
         let Node::Proj(scan, _) = g.node(rows[0]) else { panic!("the row of a loop, not {:?}", g.node(rows[0])) };
         let Node::Scan(scan) = g.node(*scan) else { panic!("the row of a loop, not of {:?}", g.node(*scan)) };
         let all = scan.init.iter().chain(&scan.captures).chain(seeds).copied().collect();
-        Given { body: scan.body.clone(), all, sizes: sizes.to_vec() }
+        InnerCall { body: scan.body.clone(), all, sizes: sizes.to_vec() }
     }
 }
 
@@ -175,7 +175,7 @@ impl Inner<'_> {
             }
             let node = g.node_rc(t);
             let given = match &*node {
-                Node::Prim(Prim::Derived(part), args) => Some(Given::of(g, part, args)),
+                Node::Prim(Prim::Derived(part), args) => Some(InnerCall::of(g, part, args)),
                 _ => None,
             };
             if !entered {
@@ -197,7 +197,7 @@ impl Inner<'_> {
                 Node::Prim(Prim::Derived(part), _) if let Some(given) = given => {
                     let all = given.all.iter().map(|a| new[a]).collect();
                     let sizes = given.sizes.iter().map(|a| new[a]).collect();
-                    self.derived(g, part, &Given { all, sizes, ..given })
+                    self.derived(g, part, &InnerCall { all, sizes, ..given })
                 }
                 Node::Scan(scan) => {
                     let body = Body { results: self.rewritten(g, &scan.body.results).into(), ..scan.body.clone() };
@@ -219,7 +219,7 @@ impl Inner<'_> {
     }
 
     /// One array of a derivative.
-    fn derived(&mut self, g: &mut Graph, part: &DerivedPart, given: &Given) -> Term {
+    fn derived(&mut self, g: &mut Graph, part: &DerivedPart, given: &InnerCall) -> Term {
         let key = (part.derivation, given.body.clone(), given.all.clone());
         if !self.made.contains_key(&key) {
             let all = self.all_parts(g, part, given);
@@ -231,7 +231,7 @@ impl Inner<'_> {
     }
 
     /// All arrays of a derivative.
-    fn all_parts(&mut self, g: &mut Graph, part: &DerivedPart, given: &Given) -> Vec<Term> {
+    fn all_parts(&mut self, g: &mut Graph, part: &DerivedPart, given: &InnerCall) -> Vec<Term> {
         let inputs: Vec<Term> = given.all.iter().map(|&t| own_input(g, t)).collect();
         let number = |g: &Graph, t: Term| match g.node(t) {
             Node::Input(k) => *k,

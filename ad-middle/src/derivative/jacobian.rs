@@ -144,7 +144,7 @@ impl Count {
     }
 
     /// The number of seeds, if they are few enough to be literals.
-    pub(super) fn few(self) -> bool {
+    pub(super) fn has_few(self) -> bool {
         self.unknown == 0 && (1..=unroll::LIMIT).contains(&self.known)
     }
 }
@@ -170,7 +170,7 @@ pub(super) fn jacobian(program: &mut Program, results: &[Term], active: &[Param]
     let (terms, reals): (Vec<Term>, Vec<Term>) =
         (inputs.iter().map(|i| i.1).collect(), roots.iter().map(|root| root.term).collect());
     let (rows, columns) = (Count::total(g, &reals), Count::total(g, &terms));
-    let literal = |n: Count| registers && n.few();
+    let literal = |n: Count| registers && n.has_few();
     let by_rows = |g: &mut Graph| rows_of(g, &*derivative, &results, &terms, literal(rows));
     let by_columns = |g: &mut Graph| -> Vec<Vec<(Vec<Term>, Assembly)>> {
         let few = literal(columns);
@@ -204,7 +204,7 @@ pub(super) fn whole(g: &mut Graph, derivative: &dyn Derivative, inputs: &[(u32, 
         (inputs.iter().map(|i| i.1).collect(), roots.iter().map(|root| root.term).collect());
     let (rows, columns) = (Count::total(g, &reals), Count::total(g, &terms));
     let of_results = Roots { all: &results, real: &roots };
-    let literal = |n: Count| rows.unknown == 0 && columns.unknown == 0 && n.few();
+    let literal = |n: Count| rows.unknown == 0 && columns.unknown == 0 && n.has_few();
     let forwards = columns <= rows;
     let found: Vec<Vec<(Vec<Term>, Assembly)>> = if forwards {
         inputs.iter().map(|&input| columns_of(g, derivative, input, &of_results, literal(columns))).collect()
@@ -300,7 +300,8 @@ fn direction(
 ) -> Direction {
     let of = |rows_are_less: bool| if rows_are_less { Direction::Rows } else { Direction::Columns };
     // A number that is known, and too large to be less than most that are not.
-    let large = |known: Count, other: Count| known.unknown == 0 && !known.few() && known.known > 0 && other.unknown > 0;
+    let large =
+        |known: Count, other: Count| known.unknown == 0 && !known.has_few() && known.known > 0 && other.unknown > 0;
     let open = large(rows, columns) || large(columns, rows);
     if !open && (rows.unknown == 0 || rows.unknown != columns.unknown) {
         return of(rows < columns);
@@ -362,7 +363,7 @@ pub(super) fn hessian(program: &mut Program, gradient: &[Term], active: &[Param]
     let root =
         |(of, (p, &term)): (usize, (&Param, &Term))| Root { of, term, container: p.container, lens: p.lens.clone() };
     let roots: Vec<Root> = active.iter().zip(gradient).enumerate().map(root).collect();
-    let few = active.iter().all(|p| p.container.is_static()) && Count::total(g, gradient).few();
+    let few = active.iter().all(|p| p.container.is_static()) && Count::total(g, gradient).has_few();
     let results = Roots { all: gradient, real: &roots };
     let found = inputs.iter().map(|&input| columns_of(g, &*derivative, input, &results, few)).collect();
     blocks(g, &roots, active, found)

@@ -19,9 +19,9 @@ use ad_ir::rust_types::{Passed, argument_type, destination_type, owned_type, typ
 /// The passes over a derivative that is differentiated again.
 pub(crate) type InnerPasses<'a> = dyn FnMut(&mut Graph, Roots) -> Roots + 'a;
 
-/// What a routine does with a further parameter.
+/// The use that a routine makes of a further parameter.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Use {
+enum ParameterUse {
     /// It reads the parameter.
     Read,
     /// It writes each leaf in its place.
@@ -61,7 +61,8 @@ impl<'a> DerivativeBuilder<'a> {
             between,
         };
         if further == Further::Destinations {
-            making.destinations = making.of_active("grad", Use::Write).into_iter().map(|(_, name)| name).collect();
+            making.destinations =
+                making.of_active("grad", ParameterUse::Write).into_iter().map(|(_, name)| name).collect();
         }
         making
     }
@@ -170,7 +171,7 @@ impl<'a> DerivativeBuilder<'a> {
     pub(super) fn directions(&mut self) -> Vec<(u32, Term)> {
         let Further::Directions(what) = self.further else { return Vec::new() };
         let inputs = self.wrt();
-        let given = self.of_active(what, Use::Read).into_iter().filter_map(|(term, _)| term);
+        let given = self.of_active(what, ParameterUse::Read).into_iter().filter_map(|(term, _)| term);
         inputs.into_iter().zip(given).collect()
     }
 
@@ -178,21 +179,21 @@ impl<'a> DerivativeBuilder<'a> {
     /// result that is not real is not read.
     pub(super) fn cotangents(&mut self) -> Vec<Term> {
         let result = self.prepared.program.differentiated().clone();
-        let like = result.map(&mut |out| Like {
+        let like = result.map(&mut |out| Counterpart {
             container: out.container,
             lens: out.lens.clone(),
             term: out.term,
             role: out.role,
             label: "the result".into(),
         });
-        let given = self.further("cotangent", &like, Use::Read);
+        let given = self.further("cotangent", &like, ParameterUse::Read);
         let terms = result.terms().into_iter().zip(given);
         terms.map(|(result, (given, _))| given.unwrap_or_else(|| self.graph().zeros_like(result))).collect()
     }
 
     /// A parameter for each declared active one. Returns those of its leaves that are real; of a
     /// destination, those of all leaves.
-    fn of_active(&mut self, what: &str, used: Use) -> Vec<(Option<Term>, Ident)> {
+    fn of_active(&mut self, what: &str, used: ParameterUse) -> Vec<(Option<Term>, Ident)> {
         let wrt: Vec<Declared> = self.prepared.program.wrt.iter().map(|&k| self.declared[k].clone()).collect();
         let mut all = Vec::new();
         for of in wrt {
@@ -201,19 +202,19 @@ impl<'a> DerivativeBuilder<'a> {
                 let own = self.params[k].clone();
                 let term = self.graph().mk(Node::Input(own.input.unwrap_or(0)));
                 let (container, label) = (own.container.owned(), format!("`{}`", own.label));
-                Like { container, lens: own.lens, term, role: own.role, label }
+                Counterpart { container, lens: own.lens, term, role: own.role, label }
             });
-            let used = if used == Use::Write && !like.has_places() { Use::Replace } else { used };
+            let used = if used == ParameterUse::Write && !like.has_places() { ParameterUse::Replace } else { used };
             all.extend(self.further(&name, &like, used));
         }
-        all.retain(|(term, _)| used != Use::Read || term.is_some());
+        all.retain(|(term, _)| used != ParameterUse::Read || term.is_some());
         all
     }
 
     /// Adds a parameter for a direction, a cotangent or a destination. It has the structure and the
     /// shapes of `like`; the shapes are checked at entry. A part that is not real is given a term
     /// only if it is written in its place.
-    fn further(&mut self, name: &str, like: &Tree<Like>, used: Use) -> Vec<(Option<Term>, Ident)> {
+    fn further(&mut self, name: &str, like: &Tree<Counterpart>, used: ParameterUse) -> Vec<(Option<Term>, Ident)> {
         // A parameter is a pattern, and in a pattern the name of a constant means the constant. So
         // the name ends in `_`.
         let mut own = format!("{name}_");
@@ -229,11 +230,11 @@ impl<'a> DerivativeBuilder<'a> {
         let program = &self.prepared.program;
         let g = &program.graph;
         let ty = match like {
-            Tree::Leaf(like) if used != Use::Read => {
+            Tree::Leaf(like) if used != ParameterUse::Read => {
                 destination_type(program, like.container, g.elem(like.term), g.rank(like.term), &like.lens)
             }
-            Tree::Tuple(_) | Tree::List(..) | Tree::Ragged(..) | Tree::Defined(..) if used != Use::Read => {
-                let output = |like: &Like| Output {
+            Tree::Tuple(_) | Tree::List(..) | Tree::Ragged(..) | Tree::Defined(..) if used != ParameterUse::Read => {
+                let output = |like: &Counterpart| Output {
                     term: like.term,
                     container: like.container,
                     lens: like.lens.clone(),
@@ -258,8 +259,8 @@ impl<'a> DerivativeBuilder<'a> {
         &mut self,
         own: &str,
         label: &str,
-        (like, defined): (&Tree<Like>, bool),
-        used: Use,
+        (like, defined): (&Tree<Counterpart>, bool),
+        used: ParameterUse,
         leaves: &mut Vec<(Option<Term>, Ident)>,
     ) -> ParamTree {
         match like {
@@ -267,13 +268,13 @@ impl<'a> DerivativeBuilder<'a> {
                 let name = Ident::new(own, Span::call_site());
                 let real = self.prepared.program.graph.elem(like.term).is_real() && like.role == Role::Data;
                 let passing = if defined { like.container.taken() } else { like.container.passing() };
-                let passing = if used != Use::Read { Passing::reference(passing.owner) } else { passing };
+                let passing = if used != ParameterUse::Read { Passing::reference(passing.owner) } else { passing };
                 let term = self.leaf(&name, label, (like, passing), (used, real));
                 leaves.push((term, name));
                 ParamTree::Leaf(self.params.len() - 1)
             }
             Tree::Tuple(parts) => {
-                let part = |(k, part): (usize, &Tree<Like>)| {
+                let part = |(k, part): (usize, &Tree<Counterpart>)| {
                     let mut name = format!("{}_{k}_", own.trim_end_matches('_'));
                     while self.params.iter().any(|p| p.name == name.as_str()) {
                         name.push('_');
@@ -284,7 +285,7 @@ impl<'a> DerivativeBuilder<'a> {
                 ParamTree::Tuple { references: 0, is_static: false, parts }
             }
             Tree::Ragged(of, parts) => {
-                let part = |(part, tree): (RaggedPart, &Tree<Like>)| {
+                let part = |(part, tree): (RaggedPart, &Tree<Counterpart>)| {
                     // The list keeps its name while its parts are taken.
                     let what = match part {
                         RaggedPart::Elements => "elements".to_string(),
@@ -317,10 +318,10 @@ impl<'a> DerivativeBuilder<'a> {
         &mut self,
         name: &Ident,
         label: &str,
-        (like, passing): (&Like, Passing),
-        (used, real): (Use, bool),
+        (like, passing): (&Counterpart, Passing),
+        (used, real): (ParameterUse, bool),
     ) -> Option<Term> {
-        let Like { container, lens, .. } = like;
+        let Counterpart { container, lens, .. } = like;
         let container = *container;
         let g = &mut self.prepared.program.graph;
         let (elem, shape) = (g.elem(like.term), g.shape(like.term).to_vec());
@@ -337,7 +338,7 @@ impl<'a> DerivativeBuilder<'a> {
             role: like.role,
         };
         let is_tag = matches!(like.role, Role::Tag | Role::Sizes);
-        if used == Use::Replace || (used == Use::Read && !real && !is_tag) {
+        if used == ParameterUse::Replace || (used == ParameterUse::Read && !real && !is_tag) {
             self.params.push(param);
             return None;
         }
@@ -371,7 +372,7 @@ impl<'a> DerivativeBuilder<'a> {
         }
         param.input = input;
         self.params.push(param);
-        if is_tag && used == Use::Read {
+        if is_tag && used == ParameterUse::Read {
             self.same_variant(label, like, term);
             return None;
         }
@@ -380,7 +381,7 @@ impl<'a> DerivativeBuilder<'a> {
 
     /// Checks that a further parameter is of the variant that its counterpart is, or that its
     /// arrays have the sizes of those of its counterpart.
-    fn same_variant(&mut self, label: &str, like: &Like, tag: Term) {
+    fn same_variant(&mut self, label: &str, like: &Counterpart, tag: Term) {
         let g = &mut self.prepared.program.graph;
         let mut ok = g.compare(Cmp::Eq, tag, like.term);
         let rank = g.rank(ok);
@@ -409,7 +410,7 @@ impl<'a> DerivativeBuilder<'a> {
 }
 
 /// The model for a part of a further parameter: an active parameter or a result.
-struct Like {
+struct Counterpart {
     container: Container,
     lens: Vec<TokenStream>,
     term: Term,

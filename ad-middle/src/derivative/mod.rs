@@ -42,7 +42,7 @@ pub struct Prepared {
     /// Whether the results and checks still have builds, so that the passes over the function run
     /// on each derivative.
     pub(crate) builds: bool,
-    /// The place of a term that the mode does not take, and the reason. Then there is no
+    /// The place of a term that the mode does not support, and the reason. Then there is no
     /// derivative.
     pub refused: Option<(Loc, Refusal)>,
 }
@@ -58,7 +58,7 @@ pub(crate) struct Terms {
 }
 
 /// A derivative after differentiation, before the passes.
-pub(crate) struct Made {
+pub(crate) struct DerivativeTerms {
     /// All roots: the function's results and checks, and the terms of the leaves.
     pub(crate) roots: Roots,
     blocks: Vec<Block>,
@@ -71,24 +71,24 @@ pub(crate) struct Made {
 
 /// The terms of one derivative. `between` runs the passes over a gradient that is differentiated
 /// once more.
-pub(crate) fn made(prepared: &mut Prepared, derivative: &Descriptor, between: &mut InnerPasses<'_>) -> Made {
+pub(crate) fn made(prepared: &mut Prepared, derivative: &Descriptor, between: &mut InnerPasses<'_>) -> DerivativeTerms {
     let mut making = DerivativeBuilder::new(prepared, derivative.further, between);
     let Terms { values, differentiated, blocks } = recipes::terms(derivative.recipe, &mut making);
     let (declared, params, checks, destinations) = making.finish();
     let derivatives = blocks.iter().flat_map(|b| &b.terms).copied().collect();
     let roots = Roots { values, differentiated, derivatives, checks: check_roots(&checks), ..Roots::default() };
-    Made { roots, blocks, declared, params, checks, destinations }
+    DerivativeTerms { roots, blocks, declared, params, checks, destinations }
 }
 
 /// The routine of a derivative, given its roots after the passes and its exact terms.
 pub(crate) fn routine(
     prepared: &mut Prepared,
     derivative: &Descriptor,
-    made: Made,
+    made: DerivativeTerms,
     roots: &Roots,
     exact: HashSet<Term>,
 ) -> Routine {
-    let Made { blocks, declared, params, mut checks, destinations, .. } = made;
+    let DerivativeTerms { blocks, declared, params, mut checks, destinations, .. } = made;
     let program = &mut prepared.program;
     set_checks(&mut checks, &roots.checks);
     let value = program.result.with_terms(&mut roots.values.iter().copied());

@@ -137,18 +137,18 @@ fn split(
         arrays = arrays_of_caller(&mut split, &later.terms());
     }
     if halves.is_some() {
-        let early = |split: &mut StageSplit<'_>, t: Term| !split.late(t);
+        let early = |split: &mut StageSplit<'_>, t: Term| !split.depends_on_later_input(t);
         let hold: Vec<Term> = checks.iter().map(|c| c.ok).filter(|&t| early(&mut split, t)).collect();
         let shown = checks
             .iter()
-            .filter(|c| split.late(c.ok))
+            .filter(|c| split.depends_on_later_input(c.ok))
             .flat_map(|c| std::iter::once(c.ok).chain(c.shown.iter().map(|s| s.1)));
         let roots: Vec<Term> = later.terms().into_iter().chain(shown).collect();
         split.compute_again(&roots, &hold);
     }
     let (mut now, mut then) = (Vec::new(), Vec::new());
     for mut check in checks {
-        if std::iter::once(check.ok).chain(check.shown.iter().map(|s| s.1)).any(|t| split.late(t)) {
+        if std::iter::once(check.ok).chain(check.shown.iter().map(|s| s.1)).any(|t| split.depends_on_later_input(t)) {
             check.ok = split.closed(check.ok);
             for shown in &mut check.shown {
                 shown.1 = split.closed(shown.1);

@@ -22,10 +22,10 @@ pub(super) fn terms(recipe: Recipe, making: &mut DerivativeBuilder<'_>) -> Terms
         }
         Recipe::Gradient => gradient(making),
         Recipe::Transposed => transposed(making),
-        Recipe::Forward => forwards(making),
+        Recipe::Forward => jacobian_times_directions(making),
         Recipe::Jacobian => jacobian(making),
         Recipe::Pattern => pattern(making),
-        Recipe::HessianProduct => second(making),
+        Recipe::HessianProduct => hessian_times_direction(making),
         Recipe::Hessian => hessian(making),
         Recipe::Laplacian => laplacian(making),
         Recipe::Examples => examples::each(making),
@@ -33,7 +33,7 @@ pub(super) fn terms(recipe: Recipe, making: &mut DerivativeBuilder<'_>) -> Terms
 }
 
 /// The Jacobian applied to directions: forward mode.
-fn forwards(making: &mut DerivativeBuilder<'_>) -> Terms {
+fn jacobian_times_directions(making: &mut DerivativeBuilder<'_>) -> Terms {
     let (seeds, results, mode) = (making.directions(), making.results.clone(), making.mode());
     let active: Vec<u32> = seeds.iter().map(|s| s.0).collect();
     let derivative = modes::derivative(mode, making.graph(), &results, &active);
@@ -48,7 +48,7 @@ fn forwards(making: &mut DerivativeBuilder<'_>) -> Terms {
 
 /// The Hessian applied to a direction: forward mode over reverse mode. The gradient is a program,
 /// so forward mode applies to it.
-fn second(making: &mut DerivativeBuilder<'_>) -> Terms {
+fn hessian_times_direction(making: &mut DerivativeBuilder<'_>) -> Terms {
     let (values, gradient) = making.gradient();
     let seeds = making.directions();
     let (_, tangents) = modes::forward(making.mode(), making.graph(), &gradient, &seeds);
@@ -107,7 +107,7 @@ pub(super) fn trace(
     let derivative = modes::derivative(mode, g, gradient, &wrt);
     let mut trace: Option<Term> = None;
     for (own, &(k, input)) in inputs.iter().enumerate() {
-        let few = is_static && Count::of(g, input).few();
+        let few = is_static && Count::of(g, input).has_few();
         let diagonal = match if few { unit_literals(g, input) } else { None } {
             Some(seeds) => {
                 let component = |(place, &seed): (usize, &Term)| {

@@ -19,18 +19,18 @@ use ad_ir::prim::{IntOp, Prim};
 
 /// The maximum number of elements of the widest array of a block with more than one seed: 64
 /// kilobytes.
-const NUMBERS: usize = 1 << 13;
+const MAX_ELEMENTS: usize = 1 << 13;
 
 /// This number in randomised tests.
-const TEST_NUMBERS: usize = 2;
+const TEST_MAX_ELEMENTS: usize = 2;
 
 /// Seeds are taken in blocks if an intermediate array for one seed has more than this many times
 /// the elements of the seed and of its row, since it then has one more axis. Otherwise the arrays
 /// of all seeds together have about the size of the result.
-const WIDER: f64 = 16.0;
+const MIN_GROWTH: f64 = 16.0;
 
 /// The assumed value of a size that the macro does not know, for estimates of work.
-const UNKNOWN: f64 = 64.0;
+const ASSUMED_SIZE: f64 = 64.0;
 
 /// The position of the seeds' axes in the result.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub(super) fn for_all(g: &mut Graph, vars: &[Var], like: Term, terms: &[Term], a
     let Some((&first, seeds)) = vars.first().zip(g.shape(like).first().copied()) else { return terms.to_vec() };
     let numbers = |shape: &[Term]| shape.iter().map(|&n| estimate(g, n)).product::<f64>();
     let stored = terms.iter().chain([&like]).map(|&t| elements(g, t)).fold(0.0, f64::max);
-    if shapes.iter().all(|shape| numbers(shape) <= WIDER * stored) {
+    if shapes.iter().all(|shape| numbers(shape) <= MIN_GROWTH * stored) {
         let all = batched(g, vars, like, terms);
         return all.into_iter().map(|t| placed(g, t, vars.len(), axes)).collect();
     }
@@ -139,7 +139,7 @@ fn blocks(g: &mut Graph, vars: &[Var], like: Term, shapes: &SortedSet<Vec<Term>>
     let width = g.int(IntOp::Max, width, one);
     // In randomised tests blocks are so small that there are several.
     let large = choose(Kind::StripMining, (like.index(), 1 << 33), true, String::new);
-    let numbers = g.lit_usize(if large { NUMBERS } else { TEST_NUMBERS });
+    let numbers = g.lit_usize(if large { MAX_ELEMENTS } else { TEST_MAX_ELEMENTS });
     let fit = g.int(IntOp::Div, numbers, width);
     let fit = g.int(IntOp::Max, fit, one);
     let seeds = g.shape(like)[0];
@@ -192,8 +192,8 @@ pub(super) fn elements(g: &Graph, t: Term) -> f64 {
     g.shape(t).iter().map(|&n| estimate(g, n)).product()
 }
 
-/// The value of a size, or [`UNKNOWN`].
+/// The value of a size, or [`ASSUMED_SIZE`].
 fn estimate(g: &Graph, n: Term) -> f64 {
     #[allow(clippy::cast_precision_loss, reason = "an estimate")]
-    g.int_value(n).map_or(UNKNOWN, |n| n as f64)
+    g.int_value(n).map_or(ASSUMED_SIZE, |n| n as f64)
 }

@@ -24,13 +24,13 @@ use ad_ir::prim::{Cmp, IntOp, Prim};
 use solve::{Case, Slope, slope, solved};
 
 /// The maximum number of terms into which an index is pushed.
-const READS: usize = 4096;
+const MAX_READS: usize = 4096;
 
 /// A row with more ranges has all columns.
-const RANGES: usize = 24;
+const MAX_RANGES: usize = 24;
 
 /// The maximum number of elements of a sum that has a range for each element.
-const FEW: i128 = 16;
+const MAX_SUMMANDS: i128 = 16;
 
 /// Columns from `first` to before `end`, where the condition holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -181,7 +181,7 @@ impl Memoised for PatternReads<'_> {
                 }
             }
         }
-        if found.len() > RANGES { self.whole() } else { found.into() }
+        if found.len() > MAX_RANGES { self.whole() } else { found.into() }
     }
 }
 
@@ -205,7 +205,7 @@ impl OnDemand for PatternReads<'_> {
         if !self.reached.derived.contains(t) {
             return Some([].into());
         }
-        if self.done.len() + self.steps.len() > READS {
+        if self.done.len() + self.steps.len() > MAX_READS {
             return Some(self.whole());
         }
         let Some(mut parts) = self.parts(*t, at) else { return Some(self.whole()) };
@@ -373,7 +373,7 @@ impl PatternReads<'_> {
         let grows = slopes.iter().all(|s| s.is_some_and(Slope::grows));
         let shrinks = slopes.iter().all(|s| s.is_some_and(Slope::shrinks));
         let dense = slopes == [Some(Slope::Same); 2] || slopes == [Some(Slope::One); 2];
-        if !dense && let Some(count) = g.int_value(count).filter(|n| *n <= FEW) {
+        if !dense && let Some(count) = g.int_value(count).filter(|n| *n <= MAX_SUMMANDS) {
             let each = (0..usize::try_from(count).unwrap_or(0)).map(|k| {
                 let value = [(var, g.lit_usize(k))];
                 ColumnRange {

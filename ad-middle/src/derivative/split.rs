@@ -224,7 +224,7 @@ impl<'a> StageSplit<'a> {
     }
 
     /// Whether a term depends on an input of the second stage.
-    pub fn late(&mut self, t: Term) -> bool {
+    pub fn depends_on_later_input(&mut self, t: Term) -> bool {
         if let Some(&late) = self.late.get(&t) {
             return late;
         }
@@ -306,7 +306,7 @@ impl<'a> StageSplit<'a> {
     /// Whether a term belongs to the first stage and is kept.
     fn is_border(&mut self, t: Term, node: &Node) -> bool {
         let again = self.again.contains(&t);
-        if again || self.g.is_open(t) || !self.g.free(t).is_empty() || self.late(t) {
+        if again || self.g.is_open(t) || !self.g.free(t).is_empty() || self.depends_on_later_input(t) {
             return false;
         }
         !matches!(

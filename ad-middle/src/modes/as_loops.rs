@@ -1,6 +1,6 @@
-//! Forms of a function that algorithms take as loops: a build with a loop in it becomes a loop over
-//! its index, so that each array has one sum of cotangents that all elements add to; a loop over
-//! tuples becomes a loop over their components. This module must never differentiate.
+//! Forms of a function that algorithms treat as loops: a build with a loop in it becomes a loop
+//! over its index, so that each array has one sum of cotangents that all elements add to; a loop
+//! over tuples becomes a loop over their components. This module must never differentiate.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,7 +20,7 @@ pub(crate) fn has_tuples(scan: &Scan) -> bool {
 }
 
 impl AsLoops {
-    /// What this term is computed as.
+    /// The term that is computed in place of this one.
     pub(crate) fn of(&self, t: Term) -> Term {
         self.known[&t]
     }

@@ -12,7 +12,7 @@ use ad_ir::prim::Prim;
 /// The maximum number of nested conditions that are compared when cotangents under two conditions
 /// are added. If conditions further out are equal, the sum is not known to be masked; that costs a
 /// little and is still correct.
-const NEAR: usize = 8;
+const MAX_NESTING: usize = 8;
 
 /// For a conditional with a zero arm: the guard of the other arm, and that arm.
 pub(crate) fn zero_arm(g: &Graph, t: Term) -> Option<(Guard, Term)> {
@@ -125,11 +125,11 @@ fn below(g: &mut Graph, t: Term, guards: &[Guard]) -> Term {
 
 /// The guard, then the conjunction without its last part, then without its last two parts, and so
 /// on. Each comes with its own last part; the final entry, which is not split any further, comes
-/// with itself. At most [`NEAR`] conjunctions are split.
+/// with itself. At most [`MAX_NESTING`] conjunctions are split.
 fn ancestors(g: &Graph, guard: Guard) -> Vec<(Guard, Guard)> {
     let mut all = Vec::new();
     let mut at = guard;
-    while let ([outer, last], true) = (&*parts(g, at), all.len() < NEAR) {
+    while let ([outer, last], true) = (&*parts(g, at), all.len() < MAX_NESTING) {
         all.push((at, simple(g, *last)));
         at = *outer;
     }

@@ -6,12 +6,12 @@
 //! UNF Fig. 16 computes the partial derivatives of all steps first and multiplies them by a
 //! `scanr`, and Fig. 17 needs products of matrices for arrays, which would cost more than the
 //! function. Here the `scanr` carries the cotangent itself; for numbers this is the same product in
-//! the other order. It also carries the cotangents of what all steps capture, so no step adds up a
-//! context.
+//! the other order. It also carries the cotangents of the values that all steps capture, so no step
+//! adds up a context.
 //!
 //! The form of a step, and how it is applied to tangents and cotangents, are the algorithm's own
 //! ([`Step`]). This module must never run a loop of the function a second time in order to
-//! differentiate it, but for a loop in a step that carries arrays: the states of all its steps
+//! differentiate it, except for a loop in a step that carries arrays: the states of all its steps
 //! would be saved for each step around it.
 
 use std::collections::{HashMap, HashSet};
@@ -36,7 +36,7 @@ pub(crate) trait Step {
     /// Which results have a derivative.
     fn active(&self) -> Vec<bool>;
 
-    /// What the step computes.
+    /// The terms that the step computes.
     fn computed(&self, g: &Graph) -> Computed;
 
     /// The tangents of the results, given those of parameters.
@@ -55,7 +55,7 @@ pub(crate) trait Step {
 
 /// The cotangents of a step's parameters.
 pub(crate) struct StepCotangents {
-    /// By parameter.
+    /// The cotangent of each parameter, by its number.
     pub(crate) found: SortedMap<usize, Cotangent>,
     /// The parameters whose sums are not part of their cotangents.
     pub(crate) left: SortedSet<usize>,
@@ -69,7 +69,7 @@ pub(crate) trait Translation {
     /// The graph.
     fn graph(&mut self) -> &mut Graph;
 
-    /// The terms that the algorithm does not take.
+    /// The terms that the algorithm does not support.
     fn refused(&mut self) -> &mut Vec<(Term, Refusal)>;
 
     /// A body in the environment of its parameters, of which these are active.
@@ -93,7 +93,7 @@ pub(crate) struct Fold<S> {
     pub(crate) scan: Scan,
     /// One step, in the environment of its parameters.
     pub(crate) body: S,
-    /// What the primal loop saves.
+    /// The values that the primal loop saves.
     pub(crate) saved: Vec<Saved>,
     /// The initial values, captures and consumed arrays, by the algorithm's numbers.
     pub(crate) arguments: Vec<usize>,
@@ -179,7 +179,7 @@ pub(crate) fn computed<'f, S: 'f>(
     Computed { terms, inner_rows: numbers.flat_map(|fold| fold.saved.iter().map(|saved| saved.rows)).collect() }
 }
 
-/// What a step of a derivative reads from outside.
+/// A value from outside that a step of a derivative reads.
 #[derive(Clone, Copy)]
 enum Outside {
     /// The same value in each step.
@@ -337,7 +337,7 @@ pub(crate) fn transposed<S: Step>(
         }
     }
     let (carries, captures) = (fold.scan.init.len(), fold.scan.captures.len());
-    // The loop adds to the cotangents so far of what it captures.
+    // The loop adds to the cotangents so far of the values that it captures.
     let mut running: SortedMap<usize, Cotangent> = SortedMap::new();
     for k in carries..carries + captures {
         if fold.given[k] && g.rank(fold.scan.captures[k - carries]) > 0 {

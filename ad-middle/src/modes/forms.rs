@@ -1,6 +1,6 @@
-//! The derivatives of forms that are no operations: conditionals, elementwise choices, stacks, and
-//! updates. Each has its tangent, and what its transpose sends to the operands, side by side. This
-//! module must never know where a tangent or a cotangent comes from.
+//! The derivatives of forms that are not operations: conditionals, elementwise choices, stacks, and
+//! updates. Each has its tangent, followed by the cotangents that its transpose sends to the
+//! operands. This module must never know where a tangent or a cotangent comes from.
 
 use ad_ir::ir::{Graph, Node, Put, Term, Var};
 use ad_ir::sorted::{SortedMap, SortedSet};
@@ -12,9 +12,9 @@ use super::linear::{self, KnownZeros, where_only};
 /// The tangent of one value. A value without one has tangent zero.
 #[derive(Clone, Debug)]
 pub(crate) enum Tangent {
-    /// Of an array or a number.
+    /// The tangent of an array or a number.
     Array(Term),
-    /// Of a tuple: of those components that have one.
+    /// The tangent of a tuple: the tangents of those components that have one.
     Tuple(SortedMap<usize, Tangent>),
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn choice(g: &mut Graph, mask: Term, [then, other]: [Option<Term>; 2]
     Some(g.select(mask, then.unwrap_or(zero), other.unwrap_or(zero)))
 }
 
-/// The cotangents of its two arms.
+/// The cotangents of the two arrays of the choice.
 pub(crate) fn choice_transposed(g: &mut Graph, mask: Term, ct: Cotangent) -> [Cotangent; 2] {
     [true, false].map(|side| {
         let term = commute(g, ct.term, &|g, ct| {
@@ -82,17 +82,17 @@ pub(crate) fn stack(g: &mut Graph, parts: &[Option<Term>], like: Term) -> Option
     Some(g.stack(&all))
 }
 
-/// The cotangent of the array at this place of a stack.
+/// The cotangent of the array at this position of a stack.
 pub(crate) fn stack_transposed(g: &mut Graph, place: usize, ct: Cotangent) -> Cotangent {
     let place = g.lit_usize(place);
     let term = commute(g, ct.term, &|g, ct| linear::element(g, ct, &[], &[], &[place]));
     Cotangent { term, ..ct }
 }
 
-/// Where an update writes: at this index, for each value of the variables.
+/// The position of an update: this index, for each value of the variables.
 pub(crate) type Place<'a> = (&'a [Var], &'a [Term]);
 
-/// The tangent of an array of which elements are overwritten by those of `written`, given the
+/// The tangent of an array some of whose elements are overwritten by those of `written`, given the
 /// tangents of both.
 pub(crate) fn update(
     g: &mut Graph,

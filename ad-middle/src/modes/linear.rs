@@ -192,7 +192,7 @@ pub(crate) fn scale(g: &mut Graph, x: Term, f: Term, masked: KnownZeros) -> Term
 
 /// The map with absorbing products, if the cotangent may have zeros that are masks. Then a
 /// contraction is 0 where its cotangent is 0, like a scaling. Zeros of values that a loop did not
-/// read are no masks of the user's function: they may be multiplied by an operand that is infinite
+/// read are not masks of the user's function: they may be multiplied by an operand that is infinite
 /// or NaN only if an input is.
 fn absorbing(g: &Graph, map: &Applied, masked: KnownZeros) -> Applied {
     let mut map = map.clone();

@@ -82,19 +82,19 @@ pub fn derivative(mode: Mode, g: &mut Graph, roots: &[Term], wrt: &[u32]) -> Box
         Mode::DualArrays => Box::new(dual_arrays::DualArrays::of(g, roots, wrt)),
         Mode::Unf => {
             let (derivative, refused) = unf::Unf::of(g, roots, wrt);
-            // A term that is not taken would count as a constant.
-            assert!(refused.is_empty(), "the mode does not take {refused:?}, which `refused` says before");
+            // A term that is not supported would count as a constant.
+            assert!(refused.is_empty(), "the mode does not support {refused:?}, which `refused` reports");
             Box::new(derivative)
         }
         Mode::Chad => {
             let (derivative, refused) = chad::Chad::of(g, roots, wrt);
-            assert!(refused.is_empty(), "the mode does not take {refused:?}, which `refused` says before");
+            assert!(refused.is_empty(), "the mode does not support {refused:?}, which `refused` reports");
             Box::new(derivative)
         }
     }
 }
 
-/// The terms of the roots that an algorithm does not take, each with the reason.
+/// The terms of the roots that an algorithm does not support, each with the reason.
 #[must_use]
 pub fn refused(mode: Mode, g: &mut Graph, roots: &[Term], wrt: &[u32]) -> Vec<(Term, Refusal)> {
     match mode {

@@ -22,7 +22,7 @@ use ad_ir::prim::structural::Applied;
 use ad_ir::prim::{Binary, Cmp, Prim, Unary};
 
 /// The maximum depth of the operations that these functions examine.
-const DEPTH: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// The axes along which a term is zero except at one index, each with that index.
 fn one_hot_axes(g: &Graph, x: Term, depth: usize) -> Vec<(u8, Term)> {
@@ -224,28 +224,28 @@ pub(crate) fn apply(g: &mut Graph, map: &Applied, x: Term) -> Term {
 
 /// The sum of a derivative over these axes.
 pub(crate) fn sum(g: &mut Graph, x: Term, axes: &[u8]) -> Term {
-    let Some(at) = one_hot_axes(g, x, DEPTH).into_iter().find(|u| axes.contains(&u.0)) else {
+    let Some(at) = one_hot_axes(g, x, MAX_DEPTH).into_iter().find(|u| axes.contains(&u.0)) else {
         return match scattered(g, x) {
             Some(placed) => sum_of_scattered(g, x, &placed, axes),
             None => g.sum_axes(x, axes),
         };
     };
     let left: Vec<u8> = axes.iter().filter(|&&a| a != at.0).map(|&a| if a > at.0 { a - 1 } else { a }).collect();
-    let x = part(g, x, at, DEPTH);
+    let x = part(g, x, at, MAX_DEPTH);
     sum(g, x, &left)
 }
 
 /// The contraction of a derivative with another array.
 pub(crate) fn contract(g: &mut Graph, x: Term, with: Term, spec: Contraction) -> Term {
     let summed = |u: &(u8, Term)| !spec.out.contains(&spec.a[usize::from(u.0)]);
-    let Some(at) = one_hot_axes(g, x, DEPTH).into_iter().find(summed) else {
+    let Some(at) = one_hot_axes(g, x, MAX_DEPTH).into_iter().find(summed) else {
         return match scattered(g, x) {
             Some(placed) => rows(g, &placed, (x, with), &spec),
             None => outer(g, x, with, spec),
         };
     };
     let label = spec.a[usize::from(at.0)];
-    let x = part(g, x, at, DEPTH);
+    let x = part(g, x, at, MAX_DEPTH);
     let with = match spec.b.iter().position(|&l| l == label) {
         Some(k) => part(g, with, (axis(k), at.1), 0),
         None => with,

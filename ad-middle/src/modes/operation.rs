@@ -48,7 +48,7 @@ impl Operation {
         values[self.result]
     }
 
-    /// What the transpose adds to the cotangents of the arguments, by number.
+    /// The terms that the transpose adds to the cotangents of the arguments, by number.
     pub(crate) fn transposed(&self, g: &mut Graph, ct: Cotangent) -> Vec<(usize, Cotangent)> {
         let mut pending: Vec<Option<Cotangent>> = vec![None; self.parts.len()];
         pending[self.result] = Some(ct);
@@ -187,7 +187,7 @@ impl Differential<'_> {
         }
     }
 
-    /// The sum of the derivatives by the data arguments.
+    /// The sum of the derivatives with respect to the data arguments.
     fn structural(&mut self, p: Term, prim: &Prim, args: &[Term], active: &[Option<usize>]) -> Option<usize> {
         let mut total = None;
         for k in 0..prim.data_args(args.len()) {

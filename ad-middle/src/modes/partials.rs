@@ -1,4 +1,4 @@
-//! Derivatives that are no rows of a table: of an integer power, and of an extremum. Every
+//! Derivatives that are not rows of a table: of an integer power, and of an extremum. Every
 //! algorithm takes them from here. This module must never know in which direction a derivative is
 //! applied.
 

@@ -24,7 +24,7 @@ use ad_ir::ir::{Elem, Graph, Node, OpenLoop, RealTy, Scan, Term, Type};
 use ad_ir::prim::{IntOp, Prim, Unary};
 
 /// A loop of fewer steps, if their number is a literal, saves all of them.
-const FEWEST: i128 = 16;
+const MIN_STEPS: i128 = 16;
 
 /// The pass.
 pub(crate) const PASS: Pass = Pass {
@@ -37,7 +37,7 @@ pub(crate) const PASS: Pass = Pass {
 fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
         let Node::Scan(scan) = with_rewritten_children(g, t, done) else { return None };
-        let few = g.int_value(scan.count).is_some_and(|n| n < FEWEST);
+        let few = g.int_value(scan.count).is_some_and(|n| n < MIN_STEPS);
         let reals = scan.init.iter().any(|&t| g.ty(t).has_real());
         let flat = !scan.body.params.iter().any(|ty| matches!(ty, Type::Tuple(_)));
         let plain = scan.stop.is_none() && !g.has_checkpoints(&scan) && !g.is_one_call(&scan);

@@ -5,8 +5,8 @@
 //! It is used for a term with free variables, if one element is needed for each value of the
 //! variables. A subterm that does not mention the variables is the same for all values, so no index
 //! is pushed into it: it is computed as a whole and then read. An operation with several operands
-//! duplicates the index, so the number of reads is limited ([`READS`]). Terms beyond the limit are
-//! read without pushing the index further.
+//! duplicates the index, so the number of reads is limited ([`MAX_READS`]). Terms beyond the limit
+//! are read without pushing the index further.
 //!
 //! This module must never be applied to a term that a decision depends on: it may change the order
 //! of a sum.
@@ -21,14 +21,14 @@ use ad_ir::prim::{Cmp, IntOp, Prim};
 /// The index along each axis, or `None` if the whole axis is read.
 type Index = Vec<Option<Term>>;
 
-/// A term, and an index of all its axes or of the first ones.
+/// A term, and an index of all of its axes or of its first axes.
 pub(crate) type ElementAt = (Term, Vec<Term>);
 
 /// A term to read, and the index to read it at.
 type PartAt = (Term, Index);
 
 /// The maximum number of terms into which an index is pushed.
-const READS: usize = 4096;
+const MAX_READS: usize = 4096;
 
 /// The element of `t` at an index of all its axes.
 pub(crate) fn element(g: &mut Graph, t: Term, index: &[Term]) -> Term {
@@ -75,7 +75,7 @@ impl Memoised for ElementReads<'_> {
 impl OnDemand for ElementReads<'_> {
     fn enter(&mut self, read: &PartAt, needs: &mut Needs<'_, PartAt>) -> Option<Term> {
         let met = self.done.len() + self.steps.len();
-        let step = if met < READS { Step::of(self.g, read, self.closed) } else { Step::Whole };
+        let step = if met < MAX_READS { Step::of(self.g, read, self.closed) } else { Step::Whole };
         let operands = step.operands(self.g, read);
         if operands.is_empty() {
             return Some(step.finish(self.g, read, &[]));

@@ -23,7 +23,7 @@ use ad_ir::prim::{Prim, Unary};
 pub(crate) const PASS: Pass = Pass { name: "filled", rules: || vec!["filled"], run: dropped, simplified: true };
 
 /// The maximum depth to which a term is examined.
-const DEEP: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// The roots without the conditions, except those that the function's values keep.
 fn dropped(g: &mut Graph, roots: &Roots, cx: &mut Context) -> Roots {
@@ -48,8 +48,9 @@ fn filled(g: &mut Graph, roots: &[Term], cx: &mut Context, kept: &SortedSet<Term
             Some(g.scan(*scan))
         }
         Node::Cond { cond, then, other } => {
-            let alike =
-                |g: &Graph, n: Term| !kept.contains(&n) && vanishes(g, then, n, DEEP) && vanishes(g, other, n, DEEP);
+            let alike = |g: &Graph, n: Term| {
+                !kept.contains(&n) && vanishes(g, then, n, MAX_DEPTH) && vanishes(g, other, n, MAX_DEPTH)
+            };
             let left = without(g, cond, &alike);
             Some(g.cond(left, then, other))
         }

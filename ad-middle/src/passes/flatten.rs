@@ -1,20 +1,21 @@
 //! Flattening of rows of several lengths. A loop over such rows, or over the neighbours of nodes,
-//! becomes operations on an array as wide as the longest row; a condition masks the places behind
-//! the end of a row. This pass computes the other elements, one behind the other, in a vector:
+//! becomes operations on an array as wide as the longest row; a condition masks the elements after
+//! the end of a row. This pass computes the other elements, row after row, in a vector:
 //!
 //! | before | after |
 //! | --- | --- |
-//! | `sum[0,1] (select (iota < replicate[1] lens) m 0)` | `sum[0]` over the elements that are there |
+//! | `sum[0,1] (select (iota < replicate[1] lens) m 0)` | `sum[0]` over the elements that exist |
 //! | `sum[1] (select (iota < replicate[1] lens) m 0)` | each of them is added to the sum of its row |
 //!
-//! So a derivative saves a residual of `m` for each element that is there, not for each place.
-//! A sum whose derivative reads no residual is left alone: its loops end where the rows end.
+//! So a derivative saves a residual of `m` for each element that exists, and not for each element
+//! of the rectangle. A sum whose derivative reads no residual is left alone: its loops end where
+//! the rows end.
 //!
-//! Where the rows are those of a list of `Vec`s, which stand one after the other in the vector of
-//! all elements, an element of a row is the element of that vector at the same place.
+//! Where the rows are those of a list of `Vec`s, which are concatenated in the vector of all
+//! elements, an element of a row is the element of that vector at the same place.
 //!
 //! This pass must never change the order of a sum that a decision depends on, and never compute an
-//! element that is not there: the sum of the lengths is the size of the vector.
+//! element that does not exist: the sum of the lengths is the size of the vector.
 
 use ad_ir::sorted::SortedSet;
 use std::collections::HashMap;
@@ -40,7 +41,7 @@ pub(crate) const PASS: Pass = Pass {
 pub struct ListRows {
     /// The elements of all rows.
     pub elements: Term,
-    /// Where each row begins.
+    /// The index at which each row begins.
     pub starts: Term,
     /// The lengths.
     pub lens: Term,
@@ -48,7 +49,8 @@ pub struct ListRows {
     pub most: Term,
 }
 
-/// What the terms of a body are outside of all loops, where they are the same in all steps.
+/// For terms of a body that are the same in all steps of all loops: the terms outside of all loops
+/// that they are equal to.
 #[derive(Clone, Default)]
 struct Outside {
     captures: HashMap<Term, Term>,
@@ -64,7 +66,7 @@ impl Outside {
         g.reachable(&[t]).iter().all(known).then(|| g.replaced(&[t], self.captures.clone())[0])
     }
 
-    /// What the terms of the body of a loop are.
+    /// The terms outside that the parameters of a loop's body stand for.
     fn inside(&self, g: &mut Graph, scan: &Scan) -> Outside {
         let first = scan.init.len();
         let mut captures = HashMap::new();
@@ -110,12 +112,12 @@ struct Rows {
     mask: Term,
     /// The number of rows.
     count: Term,
-    /// The number of elements that are there.
+    /// The number of elements that exist.
     total: Term,
     /// The number of the row of each of these, and its place in it.
     row: Term,
     place: Term,
-    /// The list that they are the first rows of. The starts are those of this body.
+    /// The list whose first rows these are. Its starts are terms of this body.
     list: Option<ListRows>,
 }
 
@@ -140,7 +142,7 @@ impl Rows {
         let places = outside.of(g, places)?;
         let counts = matches!(g.node(places), Node::Prim(Prim::Iota, _));
         let lens_outside = if counts && g.elem(lens) == Elem::USIZE { outside.of(g, lens)? } else { return None };
-        // Lengths that are no data are those of a triangle or a band, which fills a good part of
+        // Lengths that are not data are those of a triangle or a band, which fills a good part of
         // its rectangle.
         let data = |&t: &Term| matches!(g.node(t), Node::Input(_)) && g.rank(t) > 0;
         if !g.reachable(&[lens_outside]).iter().any(data) {
@@ -175,7 +177,7 @@ impl Rows {
     }
 }
 
-/// The elements that are there, as vectors.
+/// The elements that exist, as vectors.
 struct Flat<'a> {
     g: &'a mut Graph,
     rows: Rows,
@@ -238,8 +240,8 @@ impl Flat<'_> {
         false
     }
 
-    /// The elements that are there, in a vector with the further axes of the array. `None` if the
-    /// array is in memory, or is not computed element by element.
+    /// The elements that exist, in a vector with the further axes of the array. `None` if the array
+    /// is in memory, or is not computed element by element.
     fn vector(&mut self, t: Term) -> Option<Term> {
         // Operands come first, without recursion.
         let mut stack = vec![t];
@@ -339,15 +341,15 @@ impl Flat<'_> {
                 sizes.insert(0, self.rows.total);
                 of
             }
-            (true, false) => self.taken(of, self.rows.row),
+            (true, false) => self.rows_at(of, self.rows.row),
             (false, true) if matches!(self.g.node(of), Node::Prim(Prim::Iota, _)) => self.rows.place,
-            (false, true) => self.taken(of, self.rows.place),
+            (false, true) => self.rows_at(of, self.rows.place),
         };
         Some(self.g.replicate_axes(of, &new, &sizes))
     }
 
     /// The rows of an array at these indices.
-    fn taken(&mut self, of: Term, at: Term) -> Term {
+    fn rows_at(&mut self, of: Term, at: Term) -> Term {
         let shape = self.g.shape(of)[1..].to_vec();
         let vars: Vec<Var> = (0..=shape.len()).map(|_| self.g.fresh()).collect();
         let mut index: Vec<Term> = vars.iter().map(|&v| self.g.mk(Node::Var(v))).collect();
@@ -356,7 +358,7 @@ impl Flat<'_> {
         self.g.gather(of, sizes, &vars, &index)
     }
 
-    /// A batch of products, with one number for each element that is there.
+    /// A batch of products, with one number for each element that exists.
     fn contracted(&mut self, spec: &Contraction, of: [Term; 2]) -> Option<Term> {
         let (row, place) = (*spec.out.first()?, *spec.out.get(1)?);
         let mut labels = [spec.a.to_vec(), spec.b.to_vec()];
@@ -366,7 +368,7 @@ impl Flat<'_> {
                 *t = self.operand(*t)?;
                 labels.remove(1);
             } else if labels.first() == Some(&row) && !labels.contains(&place) {
-                *t = self.taken(*t, self.rows.row);
+                *t = self.rows_at(*t, self.rows.row);
             } else if labels.contains(&row) || labels.contains(&place) {
                 return None;
             }

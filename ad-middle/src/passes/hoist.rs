@@ -42,7 +42,7 @@ enum Map {
 type Known = HashSet<(Term, Vec<u8>)>;
 
 /// Longer chains of maps are not rewritten.
-const LONGEST: usize = 16;
+const MAX_CHAIN: usize = 16;
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -74,7 +74,7 @@ pub fn hoist(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     })
 }
 
-/// The sum, with at least one axis summed before a linear map instead of after it.
+/// The sum, in which at least one axis is summed before a linear map instead of after it.
 fn outside(g: &mut Graph, t: Term, there: (&HashMap<Term, usize>, &Known)) -> Option<Term> {
     let Node::Prim(Prim::Sum(axes), args) = g.node(t).clone() else { return None };
     if !g.elem(t).is_real() {
@@ -94,7 +94,7 @@ fn outside(g: &mut Graph, t: Term, there: (&HashMap<Term, usize>, &Known)) -> Op
 }
 
 /// The maximum number of summands that are examined.
-const MANY: usize = 16;
+const MAX_SUMMANDS: usize = 16;
 
 /// A sum with contractions that share an operand, as one contraction of a sum. It pays if elements
 /// of the sum of the other operands are read several times, that is, if the shared operand has a
@@ -107,7 +107,7 @@ fn factored(g: &mut Graph, t: Term, uses: &HashMap<Term, usize>) -> Option<Term>
     };
     let (mut all, mut stack) = (Vec::new(), vec![t]);
     while let Some(next) = stack.pop() {
-        match add(g, next).filter(|_| all.len() + stack.len() < MANY) {
+        match add(g, next).filter(|_| all.len() + stack.len() < MAX_SUMMANDS) {
             Some([a, b]) if next == t || uses.get(&next) == Some(&1) => stack.extend([b, a]),
             _ => all.push(next),
         }
@@ -162,8 +162,8 @@ fn others(rank: usize, axes: &[u8]) -> Vec<u8> {
     (0..rank).map(axis).filter(|a| !axes.contains(a)).collect()
 }
 
-/// The remaining ones of `axes` (of an array of this rank) after the axes `gone` have been summed,
-/// by their new numbers.
+/// The axes in `axes` (of an array of this rank) that remain after the axes `gone` have been
+/// summed, by their new numbers.
 fn renumbered(rank: usize, gone: &[u8], axes: &[u8]) -> Vec<u8> {
     let left = others(rank, gone);
     axes.iter().filter_map(|a| left.iter().position(|l| l == a)).map(axis).collect()
@@ -182,7 +182,7 @@ fn path(
     let mut best: Option<(usize, Term, Vec<u8>)> = None;
     let (mut t, mut over, mut alone) = (t, over.to_vec(), true);
     let same = |g: &Graph, w: Term, over: &[u8]| replicated(g, w).is_some_and(|r| over.iter().all(|a| r.1.contains(a)));
-    while maps.len() < LONGEST {
+    while maps.len() < MAX_CHAIN {
         alone &= uses.get(&t) == Some(&1);
         let map = match g.node(t) {
             Node::Prim(Prim::Unary(Unary::Neg), args) => {

@@ -18,13 +18,13 @@ pub(crate) const PASS: Pass = Pass {
 };
 
 /// The maximum nesting of conditions that are examined.
-const DEEP: usize = 8;
+const MAX_NESTING: usize = 8;
 
 fn implied(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let guards = cx.get::<Guards>(g, roots);
     Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| match *g.node(t) {
         Node::Cond { cond, then, other } => {
-            let arm = if decided(g, cond, guards.get(&t)?, DEEP)? { then } else { other };
+            let arm = if decided(g, cond, guards.get(&t)?, MAX_NESTING)? { then } else { other };
             Some(done[&arm])
         }
         Node::Scan(_) => {

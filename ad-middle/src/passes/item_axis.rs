@@ -15,7 +15,7 @@ use ad_ir::ir::{Body, Graph, Node, Put, Term, Var, axis};
 use ad_ir::prim::{Binary, Prim};
 
 /// The number of axes of a carried array that precede the item axis. Each write in the body has an
-/// index for these axes. `None` if a step does not write elements.
+/// index for these axes. 0 if a step does not write elements.
 pub(super) fn place(g: &Graph, body: &Body, carry: usize) -> usize {
     written(g, body, carry).unwrap_or(0)
 }

@@ -27,7 +27,7 @@ pub(super) struct Lift<'g> {
     items_last: bool,
     /// Whether a batched loop ends after the last step of the item with the most steps.
     ends: bool,
-    /// What is computed for all indices.
+    /// The terms that are computed for all indices.
     pub(super) shared: Rc<HashSet<Term>>,
     /// The conditionals with an arm that is lifted only over some of the indices.
     splits: HashMap<Term, ArmSplit>,
@@ -299,7 +299,7 @@ impl<'g> Lift<'g> {
         self.g.tuple(&parts)
     }
 
-    /// A call for each item: a loop over the items, whose steps each make one.
+    /// A call for each item: a loop over the items, each step of which makes one call.
     fn one_call(&mut self, scan: &Scan) -> Term {
         let step = self.g.fresh();
         let at = self.g.mk(Node::Var(step));

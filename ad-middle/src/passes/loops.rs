@@ -211,7 +211,7 @@ fn with_literals(g: &mut Graph, body: &Body, outer: &[Option<Term>]) -> Box<[Ter
     inner.into()
 }
 
-/// Where the computation of a result goes.
+/// The place to which the computation of a result moves.
 enum Placement {
     /// It stays in the loop.
     Keep,
@@ -267,7 +267,7 @@ impl<'g> Distribution<'g> {
         self.make()
     }
 
-    /// Only drops what no iteration changes and what nothing reads.
+    /// Only removes carried values that no iteration changes and results that nothing reads.
     fn without_unused(mut self) -> Term {
         self.fixed();
         self.literals();

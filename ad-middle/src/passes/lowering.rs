@@ -1,5 +1,5 @@
 //! Lowering, the last rewriting before emission: tuples are taken apart, loops are opened, runs of
-//! loops are merged, and contractions that no kernel takes become sums of products, so that they
+//! loops are merged, and contractions that no kernel computes become sums of products, so that they
 //! fuse like any other sum.
 //!
 //! Its traversal does not only rewrite terms to terms, so it does not use the rewriting driver: it

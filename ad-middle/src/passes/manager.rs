@@ -56,9 +56,9 @@ pub struct Context {
     pub active: Vec<u32>,
     /// Whether outermost loops save the carried values of about every `sqrt(n)`-th step.
     pub square_root: bool,
-    /// The rows of lists of `Vec`s that stand one after the other in one vector.
+    /// The rows of lists of `Vec`s that are concatenated in one vector.
     pub lists: Vec<ListRows>,
-    /// How often each rule of the simplifier fired.
+    /// The number of times that each rule of the simplifier fired.
     pub fired: Fired,
     roots: Roots,
     /// Terms that are exact although no current root shows it, since a decision of the function

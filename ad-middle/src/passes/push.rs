@@ -53,11 +53,11 @@ pub fn push(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
             Node::Prim(Prim::Slice(steps), args)
                 if g.free(t).is_empty()
                     && steps.iter().all(|&s| s == 1)
-                    && reaches_product(g, (uses, exact), &span(g, t), args[0], DEEP)
+                    && reaches_product(g, (uses, exact), &span(g, t), args[0], MAX_DEPTH)
                     && is_inside(g, &mut facts, &span(g, t), args[0]) =>
             {
                 let span: Vec<Span> = span(g, t).into_iter().map(|s| s.map(|(at, n)| (done[&at], done[&n]))).collect();
-                Some((Some(SLICE), part(g, (uses, exact, done), (args[0], DEEP), &span)))
+                Some((Some(SLICE), part(g, (uses, exact, done), (args[0], MAX_DEPTH), &span)))
             }
             _ => None,
         }
@@ -148,7 +148,7 @@ fn operands(prim: &Prim, args: &[Term], index: &[Term]) -> impl Iterator<Item = 
 }
 
 /// The maximum number of operations that a slice passes.
-const DEEP: usize = 16;
+const MAX_DEPTH: usize = 16;
 
 /// The first element that is read along an axis, and the number of elements. `None` if the axis is
 /// read as a whole.

@@ -70,8 +70,8 @@ impl Rewriter {
         self.run(g, roots, |_, _, _| None)
     }
 
-    /// Rewrites one term by a rule that reads only replacements which are there already. The log
-    /// does not have it.
+    /// Rewrites one term by a rule that reads only replacements that exist already. The log does
+    /// not have it.
     pub(crate) fn step(
         &mut self,
         g: &mut Graph,

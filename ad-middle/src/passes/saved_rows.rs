@@ -9,7 +9,7 @@ use ad_ir::prim::Prim;
 use ad_ir::sorted::{SortedMap, SortedSet};
 
 /// The depth to which a formula is written.
-const DEPTH: usize = 4;
+const MAX_DEPTH: usize = 4;
 
 /// One line for each loop that saves rows, and one for each row.
 pub(crate) fn saved_rows(g: &Graph, roots: &[Term], hints: &SortedMap<Term, String>) -> String {
@@ -42,7 +42,7 @@ fn of_body(
     loops.retain(|(t, _)| seen.insert(*t));
     for (t, scan) in loops {
         let kind = if g.has_checkpoints(&scan) { ", each of which is a checkpoint" } else { "" };
-        let steps = shown(g, scan.count, hints, DEPTH);
+        let steps = shown(g, scan.count, hints, MAX_DEPTH);
         let saved = rows.remove(&t).unwrap_or_default();
         let mut inner = String::new();
         let deeper = format!("{indent}    ");
@@ -73,7 +73,7 @@ fn bytes(g: &Graph, (count, row): (Term, Term), hints: &SortedMap<Term, String>)
         Elem::Real(RealTy::Param) => "size_of T",
     };
     let sizes = std::iter::once(count).chain(g.shape(row).iter().copied());
-    let factors = std::iter::once(of_one.to_string()).chain(sizes.map(|n| shown(g, n, hints, DEPTH)));
+    let factors = std::iter::once(of_one.to_string()).chain(sizes.map(|n| shown(g, n, hints, MAX_DEPTH)));
     factors.collect::<Vec<_>>().join(" * ")
 }
 

@@ -27,7 +27,7 @@ pub(crate) const PASS: Pass = Pass {
 };
 
 /// The maximum depth of the operations that compute an element. Deeper arrays are read.
-const DEEP: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context, inside: bool) -> Vec<Term> {
     Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
@@ -55,7 +55,7 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context, inside: bool) -> Vec<Te
 fn search(g: &mut Graph, v: Term) -> Option<Term> {
     let step = g.fresh();
     let i = g.mk(Node::Var(step));
-    let holds = element(g, v, i, DEEP)?;
+    let holds = element(g, v, i, MAX_DEPTH)?;
     let (zero, no, yes) = (g.lit_usize(0), g.lit_bool(false), g.lit_bool(true));
     let carried = [Elem::USIZE, Elem::Bool].map(|elem| g.placeholder(Type::scalar(elem)));
     let results = vec![g.cond(holds, i, carried[0]), g.cond(holds, yes, carried[1])];

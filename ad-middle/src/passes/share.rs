@@ -6,8 +6,8 @@
 //! the pass multiplies by one reciprocal instead. Divisions of the function itself are left alone,
 //! even if no decision depends on them: their quotient is rounded once, and it may be finite where
 //! 1/y overflows (where y is below half of the smallest normal number). In that range a derivative
-//! by y overflows as well; a derivative by x may become infinite although the quotient is finite
-//! (the guide's limits mention this).
+//! by y overflows as well; a derivative with respect to x may become infinite although the quotient
+//! is finite (the guide's limits mention this).
 
 use std::collections::{HashMap, HashSet};
 
@@ -62,7 +62,7 @@ fn member(g: &Graph, t: Term) -> Option<(usize, Unary, Term)> {
 
 /// Up to this number of divisions by one term stay divisions, since a quotient is rounded once: so
 /// both derivatives of `hypot` at (3, 4) are exact.
-const FEW: usize = 2;
+const MAX_DIVISIONS: usize = 2;
 
 /// Maps each division of a derivative that becomes a product with a reciprocal to its operands.
 fn divided(g: &Graph, reachable: &[Term], own: &HashSet<Term>) -> HashMap<Term, (Term, Term)> {
@@ -79,7 +79,7 @@ fn divided(g: &Graph, reachable: &[Term], own: &HashSet<Term>) -> HashMap<Term, 
             _ => {}
         }
     }
-    found.retain(|&(_, _, y)| by[&y] > FEW || repeated(g, y).is_some());
+    found.retain(|&(_, _, y)| by[&y] > MAX_DIVISIONS || repeated(g, y).is_some());
     found.into_iter().map(|(t, x, y)| (t, (x, y))).collect()
 }
 

@@ -19,11 +19,11 @@ use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::prim::Prim;
 
 /// The maximum size of an axis.
-const LONGEST: i128 = 4;
+const MAX_SIZE: i128 = 4;
 /// The maximum number of operations in a summand.
-const OPERATIONS: usize = 16;
+const MAX_OPERATIONS: usize = 16;
 /// The maximum cost of each of them: that of a division.
-const COST: u32 = 4;
+const MAX_COST: u32 = 4;
 
 /// The pass.
 pub(crate) const PASS: Pass = Pass {
@@ -59,7 +59,7 @@ fn short(g: &Graph, t: Term) -> Option<(usize, usize, Term)> {
     let ([axis], true) = (&axes[..], g.elem(t).is_real()) else { return None };
     let shape = g.shape(args[0]);
     let axis = usize::from(*axis);
-    let size = g.int_value(shape[axis]).filter(|n| (2..=LONGEST).contains(n))?;
+    let size = g.int_value(shape[axis]).filter(|n| (2..=MAX_SIZE).contains(n))?;
     let unknown = |(k, n): (usize, &Term)| k != axis && g.int_value(*n).is_none();
     (shape.iter().enumerate().any(unknown) && is_cheap(g, args[0])).then_some((
         axis,
@@ -75,7 +75,7 @@ fn is_cheap(g: &Graph, t: Term) -> bool {
         match g.node(t) {
             Node::Prim(prim, args) if prim.is_elementwise() && g.rank(t) > 0 => {
                 operations += 1;
-                if operations > OPERATIONS || prim.cost().is_none_or(|cost| cost > COST) {
+                if operations > MAX_OPERATIONS || prim.cost().is_none_or(|cost| cost > MAX_COST) {
                     return false;
                 }
                 stack.extend(args.iter().copied());

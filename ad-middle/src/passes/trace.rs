@@ -12,24 +12,24 @@ use std::cell::RefCell;
 use ad_ir::ir::{Graph, Node, Put, Term, print};
 
 /// The depth of the operations that are shown.
-const SHOWN: usize = 3;
+const SHOWN_DEPTH: usize = 3;
 
 /// A rewrite that fired: the rule, the term before, and the terms after. There are several if an
 /// array was split into its elements, and none if the term was dropped.
 pub(crate) type FiredRewrite = (&'static str, Term, Box<[Term]>);
 
 thread_local! {
-    static STEPS: RefCell<Option<Vec<FiredRewrite>>> = const { RefCell::new(None) };
+    static REWRITES: RefCell<Option<Vec<FiredRewrite>>> = const { RefCell::new(None) };
 }
 
 /// Keeps the rewrites of this thread from here on.
 pub(crate) fn start() {
-    STEPS.set(Some(Vec::new()));
+    REWRITES.set(Some(Vec::new()));
 }
 
 /// The rewrites since [`start`]. Ends the recording.
 pub(crate) fn taken() -> Vec<FiredRewrite> {
-    STEPS.take().unwrap_or_default()
+    REWRITES.take().unwrap_or_default()
 }
 
 /// The result of a function, and the names of the rules that fired in it.
@@ -41,12 +41,12 @@ pub(crate) fn fired_in<R>(f: impl FnOnce() -> R) -> (R, SortedSet<&'static str>)
 
 /// Whether rewrites are kept.
 pub(crate) fn is_on() -> bool {
-    STEPS.with_borrow(Option::is_some)
+    REWRITES.with_borrow(Option::is_some)
 }
 
 /// Records that a rule has fired.
 pub(crate) fn fired(rule: &'static str, before: Term, after: &[Term]) {
-    STEPS.with_borrow_mut(|steps| {
+    REWRITES.with_borrow_mut(|steps| {
         if let Some(steps) = steps {
             steps.push((rule, before, after.into()));
         }
@@ -56,9 +56,9 @@ pub(crate) fn fired(rule: &'static str, before: Term, after: &[Term]) {
 /// One line for each rewrite.
 pub(crate) fn lines(g: &Graph, steps: &[FiredRewrite], hints: &SortedMap<Term, String>) -> String {
     let line = |(rule, before, after): &FiredRewrite| {
-        let all: Vec<String> = after.iter().map(|&t| shown(g, t, hints, SHOWN)).collect();
+        let all: Vec<String> = after.iter().map(|&t| shown(g, t, hints, SHOWN_DEPTH)).collect();
         let after = if all.is_empty() { "nothing".into() } else { all.join(", ") };
-        format!("{rule}: {} => {after}\n", shown(g, *before, hints, SHOWN))
+        format!("{rule}: {} => {after}\n", shown(g, *before, hints, SHOWN_DEPTH))
     };
     steps.iter().map(line).collect()
 }

@@ -89,7 +89,7 @@ pub(crate) fn counted(
             }
             let (parts, found) = c.shadow(g, &counting);
             let under: Vec<Guard> = guards[&t].iter().filter_map(|l| Some((*done.get(&l.0)?, l.1))).collect();
-            counts = found.into_iter().map(|n| taken(g, n, &under)).collect();
+            counts = found.into_iter().map(|n| count_where_reached(g, n, &under)).collect();
             Some(parts)
         });
         new.step(g, t, |g, t, done| {
@@ -250,7 +250,7 @@ impl Counting<'_> {
         // A condition may be newer than a loop that is under it.
         for (t, n) in found {
             let under: Vec<Guard> = guards[&t].iter().map(|l| (map[&l.0], l.1)).collect();
-            let n = taken(g, n, &under);
+            let n = count_where_reached(g, n, &under);
             let most = g.param(params + next.len(), usize_ty.clone());
             next.push(g.int(IntOp::Max, most, n));
         }
@@ -384,7 +384,7 @@ fn with_counter(g: &mut Graph, scan: &mut Scan, results: &mut Vec<Term>) {
 }
 
 /// A count under the conditions under which the program reaches the loop.
-fn taken(g: &mut Graph, n: Term, under: &[Guard]) -> Term {
+fn count_where_reached(g: &mut Graph, n: Term, under: &[Guard]) -> Term {
     let zero = g.lit_usize(0);
     under.iter().fold(n, |n, &(cond, value)| if value { g.cond(cond, n, zero) } else { g.cond(cond, zero, n) })
 }

@@ -23,13 +23,14 @@ use ad_ir::ir::rewrite::{Rewrite, by_age};
 use ad_ir::ir::{Contraction, Graph, IntTy, Lit, Node, Put, Term, Type};
 use ad_ir::prim::{Binary, Cmp, IntOp, Prim, Reduce};
 
-/// The most elements of an array that is replaced by scalars: a 4 x 4 matrix.
+/// The maximum number of elements of an array that is replaced by scalars: a 4 x 4 matrix.
 pub const LIMIT: usize = 16;
-/// The most products of a contraction that is replaced by scalars: of two 4 x 4 matrices.
+/// The maximum number of products of a contraction that is replaced by scalars: of two 4 x 4
+/// matrices.
 pub const PRODUCTS: usize = 64;
 /// From this number of elements on, ndarray does not sum from left to right, so a sum whose order
 /// matters is not unrolled in that order.
-const ORDERED: usize = 8;
+const MIN_REORDERED: usize = 8;
 /// The number of accumulators in the DSL's own sums.
 const LANES: usize = 16;
 
@@ -280,7 +281,7 @@ impl Unroll<'_> {
             Prim::Sum(axes) => {
                 let (x, from) = (self.elements(args[0])?, from?);
                 let summed = axes.iter().map(|&a| from[usize::from(a)]).product::<usize>();
-                if !self.g.elem(t).is_real() || (self.exact.contains(&t) && summed >= ORDERED) {
+                if !self.g.elem(t).is_real() || (self.exact.contains(&t) && summed >= MIN_REORDERED) {
                     return None;
                 }
                 let mut out: Vec<Option<Term>> = vec![None; count];
@@ -361,8 +362,8 @@ impl Unroll<'_> {
                 let zero = self.g.lit_like(xs[0], 0.0);
                 xs.iter().fold(zero, |sum, &x| self.g.add(sum, x))
             }
-            Reduce::Unrolled => self.in_parts(Binary::Add, 0.0, xs, ORDERED),
-            Reduce::Factors => self.in_parts(Binary::Mul, 1.0, xs, ORDERED),
+            Reduce::Unrolled => self.in_parts(Binary::Add, 0.0, xs, MIN_REORDERED),
+            Reduce::Factors => self.in_parts(Binary::Mul, 1.0, xs, MIN_REORDERED),
             Reduce::Lanes => self.in_parts(Binary::Add, 0.0, xs, LANES),
             Reduce::Fours => {
                 let mut all = self.g.zeros_like(xs[0]);
@@ -394,7 +395,7 @@ impl Unroll<'_> {
             let mut parts: Vec<Term> = (0..count)
                 .map(|k| xs[..whole].iter().skip(k).step_by(count).fold(start, |p, &x| self.g.binary(f, p, x)))
                 .collect();
-            while parts.len() > if count == ORDERED { count / 2 } else { 1 } {
+            while parts.len() > if count == MIN_REORDERED { count / 2 } else { 1 } {
                 let half = parts.len() / 2;
                 parts = (0..half).map(|k| self.g.binary(f, parts[k], parts[k + half])).collect();
             }
@@ -415,7 +416,7 @@ impl Unroll<'_> {
         summed.extend(spec.b.iter().copied().filter(|l| !spec.out.contains(l) && !spec.a.contains(l)));
         let inner: Vec<usize> = summed.iter().map(|l| sizes[l]).collect();
         let terms = product(&inner);
-        if product(shape) * terms > PRODUCTS || terms == 0 || (self.exact.contains(&t) && terms >= ORDERED) {
+        if product(shape) * terms > PRODUCTS || terms == 0 || (self.exact.contains(&t) && terms >= MIN_REORDERED) {
             return None;
         }
         let (a, b) = (self.elements(args[0])?, self.elements(args[1])?);

@@ -244,7 +244,7 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
         }
         Prim::RowIndex(place) => {
             let (total, width) = (size(args[1])?, args[0].shape.last().copied().ok_or("an array without axes")?);
-            let Data::Int(lens) = &args[0].data else { return Err("lengths that are no integers".into()) };
+            let Data::Int(lens) = &args[0].data else { return Err("lengths that are not integers".into()) };
             let count: usize = args[0].shape[..args[0].shape.len() - 1].iter().product();
             let mut data = Vec::with_capacity(count * total);
             for b in 0..count {
@@ -261,7 +261,7 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
         Prim::Factor(kind) => {
             let (ty, xs) = reals(args[0])?;
             let (rows, [batch @ .., m, n]) = (size(args[1])?, &args[0].shape[..]) else {
-                return Err("a factorisation of what is no matrix".into());
+                return Err("a factorisation of a value that is not a matrix".into());
             };
             let data = linalg::factor(*kind, xs, [*m, *n], rows);
             let data = data.into_iter().map(|x| scalar::round(ty, x)).collect();
@@ -285,7 +285,7 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
         Prim::LogDet => {
             let (ty, xs) = reals(args[0])?;
             let (one, [batch @ .., n, _]) = (size(args[2])?, &args[0].shape[..]) else {
-                return Err("a determinant of what is no matrix".into());
+                return Err("a determinant of a value that is not a matrix".into());
             };
             let shape = [batch, &[one]].concat();
             // A matrix without elements has the determinant 1.

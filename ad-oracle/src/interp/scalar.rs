@@ -75,7 +75,7 @@ pub(super) fn unary(f: Unary, x: Dual) -> Dual {
     Dual { v, d: if p == 0.0 { 0.0 } else { scale(p, d) } }
 }
 
-/// Where a function of one argument is tested.
+/// The points at which a function of one argument is tested.
 #[derive(Clone, Copy, Debug)]
 pub struct Tested {
     /// The range of arguments in which the function is defined and its derivatives are of moderate

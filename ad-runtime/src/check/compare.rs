@@ -3,11 +3,11 @@
 use super::{Check, Entry, Leaf, Nearby, Tangent, slope, weights};
 
 /// One comparison: the entry, the result, the value by finite differences.
-type Compared = (Place, f64, f64);
+type Compared = (EntryPosition, f64, f64);
 
 /// The position of a compared number. It is formatted for the worst one only.
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum EntryPosition {
     /// The function's value.
     Value(usize),
     /// The derivative of a component of the result with respect to an entry. Without a component,
@@ -15,9 +15,9 @@ enum Place {
     By(Entry, Option<usize>),
     /// The derivative of a component along a tangent of all parameters.
     Along(usize),
-    /// The second derivative by two entries.
+    /// The second derivative with respect to two entries.
     Twice(Entry, Entry),
-    /// The sum of the second derivatives by each entry.
+    /// The sum of the second derivatives with respect to each entry.
     Trace,
     /// `<u, J t> = <J' u, t>`.
     Both,
@@ -34,7 +34,7 @@ impl Check<'_> {
         let call = self.how.0;
         assert!(found.shape == self.value.shape, "check_grad!({call}): the value of `{option}` is of another shape");
         let all = found.values.iter().zip(&self.value.values).enumerate();
-        self.judge(option, 1.0, all.map(|(i, (&a, &b))| (Place::Value(i), a, b)).collect());
+        self.judge(option, 1.0, all.map(|(i, (&a, &b))| (EntryPosition::Value(i), a, b)).collect());
     }
 
     /// Checks that the parts of a gradient have the shapes of their parameters.
@@ -57,7 +57,8 @@ impl Check<'_> {
         self.same_value(option, value);
         self.fitting(option, &parts);
         let weighted = |column: &[f64]| column.iter().zip(&weights).map(|(d, w)| d * w).sum();
-        let all = self.columns().iter().map(|(e, column)| (Place::By(*e, None), entry(&parts, *e), weighted(column)));
+        let all =
+            self.columns().iter().map(|(e, column)| (EntryPosition::By(*e, None), entry(&parts, *e), weighted(column)));
         self.judge(option, 1.0, all.collect());
         self.reverse = Some((weights, parts));
     }
@@ -82,7 +83,7 @@ impl Check<'_> {
             let n = self.points[e.of].leaf.values.len();
             for (i, &expected) in column.iter().enumerate() {
                 let found = blocks[e.of].values.get(i * n + e.at).copied().unwrap_or(f64::NAN);
-                all.push((Place::By(*e, Some(i)), found, expected));
+                all.push((EntryPosition::By(*e, Some(i)), found, expected));
             }
         }
         self.judge(option, 1.0, all);
@@ -114,7 +115,7 @@ impl Check<'_> {
         };
         for (e, column) in self.columns() {
             let found = of(&self.unit(*e)).1;
-            let place = |i: usize| Place::By(*e, Some(i));
+            let place = |i: usize| EntryPosition::By(*e, Some(i));
             all.extend(column.iter().enumerate().map(|(i, &expected)| (place(i), found.values[i], expected)));
         }
         self.judge("jvp", 1.0, all);
@@ -128,10 +129,14 @@ impl Check<'_> {
         };
         // With few entries, the derivative along a direction that changes all of them is compared
         // too.
-        if moves.len() <= super::ENTRIES {
+        if moves.len() <= super::MAX_ENTRIES {
             let expected = slope(if self.is_single() { 3e-2 } else { 1e-3 }, self.is_single(), along);
             let all = found.values.iter().zip(expected).enumerate();
-            self.judge("jvp", 1.0, all.map(|(i, (&found, expected))| (Place::Along(i), found, expected)).collect());
+            self.judge(
+                "jvp",
+                1.0,
+                all.map(|(i, (&found, expected))| (EntryPosition::Along(i), found, expected)).collect(),
+            );
         }
         self.forward = Some((tangent, found));
     }
@@ -144,7 +149,7 @@ impl Check<'_> {
                 |(part, along): (&Leaf, &Vec<f64>)| -> f64 { part.values.iter().zip(along).map(|(a, b)| a * b).sum() };
             let right = parts.iter().zip(&tangent.0).map(inner).sum();
             // No finite difference is involved here.
-            self.judge("jvp", 0.01, vec![(Place::Both, left, right)]);
+            self.judge("jvp", 0.01, vec![(EntryPosition::Both, left, right)]);
         }
     }
 
@@ -152,14 +157,14 @@ impl Check<'_> {
     pub(super) fn products(&self, of: impl Fn(&Tangent) -> Vec<Leaf>) {
         let mut all = Vec::new();
         let mut last: Option<(Entry, Vec<Leaf>)> = None;
-        for &(a, b, expected) in self.second() {
+        for &(a, b, expected) in self.second_derivatives() {
             if last.as_ref().is_none_or(|l| l.0 != a) {
                 let parts = of(&self.unit(a));
                 self.fitting("hvp", &parts);
                 last = Some((a, parts));
             }
             let found = last.as_ref().map_or(f64::NAN, |l| entry(&l.1, b));
-            all.push((Place::Twice(a, b), found, expected));
+            all.push((EntryPosition::Twice(a, b), found, expected));
         }
         self.judge("hvp", 1.0, all);
     }
@@ -173,13 +178,13 @@ impl Check<'_> {
         assert!(found == n * n, "check_grad!({call}): `hessian` has {found} entries instead of {n} times {n}");
         let place = |e: Entry| sizes[..e.of].iter().sum::<usize>() + e.at;
         let all = self
-            .second()
+            .second_derivatives()
             .iter()
-            .map(|&(a, b, expected)| (Place::Twice(a, b), hessian.values[place(b) * n + place(a)], expected));
+            .map(|&(a, b, expected)| (EntryPosition::Twice(a, b), hessian.values[place(b) * n + place(a)], expected));
         self.judge("hessian", 1.0, all.collect());
     }
 
-    /// `f_laplacian`: the sum of the second derivatives by each entry.
+    /// `f_laplacian`: the sum of the second derivatives with respect to each entry.
     pub fn laplacian(&mut self, of: impl FnOnce() -> Leaf) {
         if !self.wanted("laplacian") {
             return;
@@ -194,7 +199,7 @@ impl Check<'_> {
         // Errors of finite differences add up where the second derivatives cancel.
         let total: f64 = diagonal.iter().map(|x| x.abs()).sum();
         let part = total.max(1.0) / expected.abs().max(1.0);
-        self.judge("laplacian", part, vec![(Place::Trace, found, expected)]);
+        self.judge("laplacian", part, vec![(EntryPosition::Trace, found, expected)]);
     }
 
     /// `f_grad_each` of two examples that are the same: each has the gradient of the function with
@@ -219,7 +224,7 @@ impl Check<'_> {
             }
             let of_shared = self.columns().iter().filter_map(|(e, column)| {
                 let part = &parts[shared.iter().position(|&k| k == e.of)?];
-                Some((Place::By(*e, None), part.values[e.at], column[0]))
+                Some((EntryPosition::By(*e, None), part.values[e.at], column[0]))
             });
             self.judge(option, 1.0, of_shared.collect());
         }
@@ -251,12 +256,12 @@ impl Check<'_> {
         let Some((excess, (place, found, expected))) = worst else { return };
         let call = self.how.0;
         let (this, that) = match place {
-            Place::Value(_) => ("derivative's: ", "function's:   "),
-            Place::Both => ("forwards:     ", "backwards:    "),
+            EntryPosition::Value(_) => ("derivative's: ", "function's:   "),
+            EntryPosition::Both => ("forwards:     ", "backwards:    "),
             _ => ("derivative:   ", "differences:  "),
         };
         let hint = match place {
-            Place::Value(_) | Place::Both => "",
+            EntryPosition::Value(_) | EntryPosition::Both => "",
             _ => {
                 "\n  A decision (a branch, an index, `floor`) that changes here, or next to here, has no difference: then check at another point."
             }
@@ -268,7 +273,7 @@ impl Check<'_> {
         );
     }
 
-    fn place(&self, place: Place) -> String {
+    fn place(&self, place: EntryPosition) -> String {
         let entry = |e: Entry| {
             let point = &self.points[e.of];
             let index = index(e.at, &point.leaf.shape);
@@ -283,12 +288,12 @@ impl Check<'_> {
             if index.is_empty() { String::new() } else { format!(", component {index} of the result") }
         };
         match place {
-            Place::Value(i) => format!("the value{}", component(i)),
-            Place::By(e, i) => entry(e) + &i.map_or_else(String::new, component),
-            Place::Along(i) => format!("all parameters together{}", component(i)),
-            Place::Twice(a, b) => format!("{}, and {}", entry(a), entry(b)),
-            Place::Trace => "the sum over all entries".into(),
-            Place::Both => "`<u, J t>` and `<J' u, t>`".into(),
+            EntryPosition::Value(i) => format!("the value{}", component(i)),
+            EntryPosition::By(e, i) => entry(e) + &i.map_or_else(String::new, component),
+            EntryPosition::Along(i) => format!("all parameters together{}", component(i)),
+            EntryPosition::Twice(a, b) => format!("{}, and {}", entry(a), entry(b)),
+            EntryPosition::Trace => "the sum over all entries".into(),
+            EntryPosition::Both => "`<u, J t>` and `<J' u, t>`".into(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Sorting, what searches in sorted arrays, and running products.
+//! Sorting, searches in sorted arrays, and running products.
 
 use std::cmp::Ordering;
 
@@ -48,7 +48,7 @@ pub fn sort<X: Elements<Elem: Real, Rank = Ix1> + ?Sized>(x: &X) -> X::Owned {
 /// The index of the first element of a sorted array that is not less than `v`, or the number of
 /// elements if there is none.
 ///
-/// It searches by halves, as `partition_point` does. No derivative goes through it.
+/// It is a binary search, like `partition_point`. No derivative goes through it.
 ///
 /// ```
 /// use ad_runtime::dsl::searchsorted;
@@ -63,7 +63,8 @@ pub fn searchsorted<F: Real, X: Elements<Elem = F, Rank = Ix1> + ?Sized>(sorted:
 /// The piecewise linear function through the points `(xs[i], ys[i])`, at `x`. `xs` is sorted.
 ///
 /// Before the first point it is `ys[0]`, and from the last one on the last element of `ys`. The
-/// derivative by `x` is the slope of the line, at a point that of the line after it, and 0 outside.
+/// derivative with respect to `x` is the slope of the line. At a point it is that of the line after
+/// the point, and outside of the points it is 0.
 ///
 /// Shape: `xs` and `ys` have one length.
 ///

@@ -1,4 +1,4 @@
-//! What the functions that the attribute writes do: they call the differentiated function with
+//! The calls that the functions of the attribute make: they call the differentiated function with
 //! numbers of one mode, and read its derivative off the result.
 //!
 //! This module must never call the differentiated function itself, except through a closure that
@@ -67,7 +67,10 @@ impl<T: Real> Call<T> {
     pub fn number(mut self, result: Reverse<T>) -> (T, Pulled<T>) {
         let ended = self.end();
         ended.check(result.generation, result.position);
-        (result.value, Pulled { ended: Some(ended), inputs: self.inputs, result: Found::One(result.position) })
+        (
+            result.value,
+            Pulled { ended: Some(ended), inputs: self.inputs, result: ResultPositions::One(result.position) },
+        )
     }
 
     /// Ends a call with any result.
@@ -80,7 +83,7 @@ impl<T: Real> Call<T> {
             positions.push(number.position);
             number.value
         });
-        let result = Found::Many(positions);
+        let result = ResultPositions::Many(positions);
         (values, Pulled { ended: Some(ended), inputs: self.inputs, result })
     }
 }
@@ -114,16 +117,16 @@ impl<F: Real> From2<F> for Forward<F> {
 
 /// The positions of the numbers of a result.
 #[derive(Debug)]
-enum Found {
+enum ResultPositions {
     One(u32),
     Many(Vec<u32>),
 }
 
-impl Found {
+impl ResultPositions {
     fn all(&self) -> &[u32] {
         match self {
-            Found::One(one) => std::slice::from_ref(one),
-            Found::Many(all) => all,
+            ResultPositions::One(one) => std::slice::from_ref(one),
+            ResultPositions::Many(all) => all,
         }
     }
 }
@@ -133,7 +136,7 @@ impl Found {
 pub struct Pulled<T: Real> {
     ended: Option<Ended<T>>,
     inputs: usize,
-    result: Found,
+    result: ResultPositions,
 }
 
 impl<T: Real> Pulled<T> {
@@ -165,7 +168,7 @@ impl<T: Real> Pulled<T> {
     }
 
     /// The Jacobian of all numbers of the result by all numbers of the arguments: by rows or by
-    /// columns, as there are fewer.
+    /// columns, whichever are fewer.
     pub fn jacobian(&mut self) -> Columns<T> {
         let (rows, columns) = (self.result.all().len(), self.inputs);
         let mut elements = vec![T::zero(); rows * columns];

@@ -11,8 +11,8 @@ pub struct Forward<T> {
     pub(super) tangent: T,
 }
 
-/// A product with a tangent. A tangent of zero contributes nothing, even by an infinite partial
-/// derivative.
+/// A product with a tangent. A tangent of zero contributes nothing, even if the partial derivative
+/// is infinite.
 #[inline(always)]
 fn along<T: Real>(tangent: T, partial: impl FnOnce() -> T) -> T {
     if tangent.vanishes() { T::zero() } else { partial() * tangent }

@@ -10,7 +10,7 @@ use super::rules::Number;
 use super::tape::{CONSTANT, Recorder};
 use crate::Real;
 
-/// A number of type `T`, and the entry of the tape that says how it depends on the arguments of the
+/// A number of type `T`, and the entry of the tape with its dependence on the arguments of the
 /// running call. A constant has none.
 #[derive(Clone, Copy, Default)]
 pub struct Reverse<T> {

@@ -15,7 +15,7 @@ const CHUNK: usize = 1 << 14;
 /// The identity of constants. Contributions to it are never read.
 pub(super) const CONSTANT: u32 = 0;
 
-/// The generation of no call.
+/// A generation that no call has.
 const NO_CALL: u32 = 0;
 
 /// An operation: its contributions to two earlier entries (the defunctionalised backpropagator of
@@ -188,8 +188,8 @@ impl<T: Real> Ended<T> {
     }
 
     /// The transposed linear map of the call: the cotangents of the first entries after the
-    /// constants, from cotangents of some entries. Zeros contribute nothing, even by infinite
-    /// partial derivatives.
+    /// constants, from cotangents of some entries. Zeros contribute nothing, even if partial
+    /// derivatives are infinite.
     pub(super) fn transposed(&mut self, inputs: usize, seeds: impl Iterator<Item = (u32, T)>) -> &[T] {
         self.reset();
         let sums = &mut self.sums[..];

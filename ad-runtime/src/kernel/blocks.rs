@@ -8,38 +8,38 @@ use crate::Real;
 /// The maximum number of scalars in memory for all items of a block: they fit into a second-level
 /// cache with other data. (Measured: half of it is slower by a fifth if an item has many scalars,
 /// and twice of it gains nothing.)
-const NUMBERS: usize = 3 << 14;
+const MAX_SCALARS: usize = 3 << 14;
 /// SIMD lanes: the number of columns that are processed together.
 const LANES: usize = 16;
 /// The number of items that are packed together. (If rows have a power of two of scalars, this is
 /// up to seven times faster, since the scalars of one item map to one cache set.)
-const SIDE: usize = 8;
+const PACKED_ITEMS: usize = 8;
 /// The minimum number of items of a block: fewer leave lanes empty.
-const FEWEST: usize = 16;
+const MIN_ITEMS: usize = 16;
 /// The maximum number of items of a block: more gain nothing.
-const MOST: usize = 128;
+const MAX_ITEMS: usize = 128;
 
 /// The number of items in a block, given the number of all items and the number of scalars in
 /// memory for each. It is a multiple of sixteen, unless one block has all items.
 #[inline]
 #[must_use]
 pub fn block(len: usize, width: usize) -> usize {
-    let items = (NUMBERS / width.max(1)).clamp(FEWEST, MOST) / FEWEST * FEWEST;
+    let items = (MAX_SCALARS / width.max(1)).clamp(MIN_ITEMS, MAX_ITEMS) / MIN_ITEMS * MIN_ITEMS;
     items.min(len.max(1))
 }
 
 /// The maximum number of scalars in the rows of a block that are read in place, twice: the second
 /// time they are in the second-level cache.
-const ROW_NUMBERS: usize = 1 << 13;
+const MAX_ROW_SCALARS: usize = 1 << 13;
 /// The maximum number of rows of a block: more gain nothing.
-const MOST_ROWS: usize = 1 << 11;
+const MAX_ROWS: usize = 1 << 11;
 
 /// [`block`] for rows of items that are read in place. Then items fill no lanes, except in arrays
 /// with one scalar for each item.
 #[inline]
 #[must_use]
 pub fn block_of_rows(len: usize, width: usize) -> usize {
-    let items = (ROW_NUMBERS / width.max(1)).clamp(FEWEST, MOST_ROWS) / FEWEST * FEWEST;
+    let items = (MAX_ROW_SCALARS / width.max(1)).clamp(MIN_ITEMS, MAX_ROWS) / MIN_ITEMS * MIN_ITEMS;
     items.min(len.max(1))
 }
 
@@ -55,12 +55,12 @@ pub fn packed<A: Copy>(out: &mut [A], rows: &[A], count: usize) {
     let width = rows.len() / count;
     let out = &mut out[..width * count];
     // If several items are packed together, their scalars are stored together.
-    let whole = count / SIDE * SIDE;
-    for i in (0..whole).step_by(SIDE) {
-        let rows = &rows[i * width..][..SIDE * width];
+    let whole = count / PACKED_ITEMS * PACKED_ITEMS;
+    for i in (0..whole).step_by(PACKED_ITEMS) {
+        let rows = &rows[i * width..][..PACKED_ITEMS * width];
         for j in 0..width {
-            let out = &mut out[j * count + i..][..SIDE];
-            for l in 0..SIDE {
+            let out = &mut out[j * count + i..][..PACKED_ITEMS];
+            for l in 0..PACKED_ITEMS {
                 out[l] = rows[l * width + j];
             }
         }

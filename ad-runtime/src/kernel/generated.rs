@@ -1,6 +1,6 @@
 //! Small parts of generated loop nests: non-panicking variants of operations that users call in
-//! checked form. The terms of the core language are total; checks beside the results test the
-//! conditions for a panic.
+//! checked form. The terms of the core language are total; checks, which are separate from the
+//! results, test the conditions for a panic.
 //!
 //! No function here panics on values; only a wrong number of elements (an internal error) may.
 
@@ -124,13 +124,13 @@ pub fn place_of_smallest<F: Real>(x: &[F]) -> usize {
 /// The number of bytes that are copied at a time when elements are repeated: a quarter of a
 /// first-level cache, and long enough for `memcpy` to reach its best speed (measured: half and
 /// twice this size are as good, four times and more are slower by a fifth).
-const PIECE: usize = 1 << 13;
+const COPIED_BYTES: usize = 1 << 13;
 
 /// Repeats the elements `times` times. The memory is written once.
 ///
-/// The source of the copies stays in the first-level cache: a short `x` is doubled up to `PIECE`
-/// bytes, and that is copied repeatedly. Doubling to the end, as `slice::repeat` does, reads all of
-/// the result again, from slower and slower levels of memory.
+/// The source of the copies stays in the first-level cache: a short `x` is doubled up to
+/// `COPIED_BYTES` bytes, and that is copied repeatedly. Doubling to the end, as `slice::repeat`
+/// does, reads all of the result again, from slower and slower levels of memory.
 ///
 /// # Panics
 ///
@@ -146,7 +146,7 @@ pub fn repeated<A: Copy>(x: &[A], times: usize) -> Vec<A> {
     let mut piece = x.len();
     while out.len() < all {
         out.extend_from_within(..piece.min(all - out.len()));
-        if 2 * size_of::<A>() * piece <= PIECE {
+        if 2 * size_of::<A>() * piece <= COPIED_BYTES {
             piece *= 2;
         }
     }

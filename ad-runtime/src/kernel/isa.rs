@@ -256,30 +256,30 @@ impl Isa for Fused {
 }
 
 /// Whether the build itself may assume fused multiply-add (`-C target-cpu=native`, or aarch64).
-const ASSUMED: bool = cfg!(any(all(target_feature = "avx2", target_feature = "fma"), target_arch = "aarch64"));
+const FMA_ASSUMED: bool = cfg!(any(all(target_feature = "avx2", target_feature = "fma"), target_arch = "aarch64"));
 
 /// The detected level of the machine.
 static LEVEL: AtomicU8 = AtomicU8::new(UNKNOWN);
 const UNKNOWN: u8 = 0;
-const PLAIN: u8 = 1;
-const FUSED: u8 = 2;
+const NO_FMA: u8 = 1;
+const FMA: u8 = 2;
 
 /// Whether [`dispatch`] runs [`Fused`]; the processor is queried once.
 #[inline]
 fn fused() -> bool {
     match LEVEL.load(Ordering::Relaxed) {
         UNKNOWN => detect(),
-        level => level == FUSED,
+        level => level == FMA,
     }
 }
 
 #[cold]
 fn detect() -> bool {
     #[cfg(target_arch = "x86_64")]
-    let found = ASSUMED || (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"));
+    let found = FMA_ASSUMED || (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"));
     #[cfg(not(target_arch = "x86_64"))]
-    let found = ASSUMED;
-    LEVEL.store(if found { FUSED } else { PLAIN }, Ordering::Relaxed);
+    let found = FMA_ASSUMED;
+    LEVEL.store(if found { FMA } else { NO_FMA }, Ordering::Relaxed);
     found
 }
 
@@ -289,7 +289,7 @@ fn detect() -> bool {
 pub fn force_plain(plain: bool) -> bool {
     let found = detect();
     if plain {
-        LEVEL.store(PLAIN, Ordering::Relaxed);
+        LEVEL.store(NO_FMA, Ordering::Relaxed);
     }
     found
 }
@@ -302,7 +302,7 @@ pub fn dispatch<B: Body>(body: B) -> B::Out {
         {
             // SAFETY: `avx2_fma` may be called where the processor has AVX2 and FMA. `fused` is
             // only true if `detect` found both (the processor reports them, or the build assumes
-            // them); nothing else stores FUSED. The body is safe code and requires nothing else.
+            // them); nothing else stores FMA. The body is safe code and requires nothing else.
             #[allow(unsafe_code, reason = "the one place where instructions beyond the build's are entered")]
             return unsafe { avx2_fma(body) };
         }

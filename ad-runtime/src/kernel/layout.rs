@@ -158,7 +158,7 @@ pub struct Copied<'a, A> {
 }
 
 /// The number of bytes in a cache line.
-const LINE: usize = 64;
+const CACHE_LINE: usize = 64;
 
 /// A copy of these elements, given in row-major order, to an array: made in blocks if the array is
 /// in standard layout, and at once otherwise.
@@ -183,8 +183,8 @@ pub fn copied<'a, A: Copy, D: Dimension>(array: &'a mut ArrayRef<A, D>, from: &'
 #[must_use]
 pub fn copied_slice<'a, A: Copy>(to: &'a mut [A], from: &'a [A]) -> Copied<'a, A> {
     assert!(to.len() == from.len(), "{} elements for a slice of {}", from.len(), to.len());
-    let ahead = to.as_ptr().align_offset(LINE);
-    Copied { to, from, done: 0, ahead: if ahead < LINE { ahead } else { 0 } }
+    let ahead = to.as_ptr().align_offset(CACHE_LINE);
+    Copied { to, from, done: 0, ahead: if ahead < CACHE_LINE { ahead } else { 0 } }
 }
 
 impl<A: Copy> Copied<'_, A> {
@@ -196,7 +196,7 @@ impl<A: Copy> Copied<'_, A> {
     /// Copies the elements before `end` that are not copied yet, except for a partial cache line at
     /// the end: blocks of whole cache lines are written without being read.
     pub(super) fn go_on(&mut self, end: usize) {
-        let line = (LINE / size_of::<A>().max(1)).max(1);
+        let line = (CACHE_LINE / size_of::<A>().max(1)).max(1);
         if let Some(lines) = end.checked_sub(self.ahead) {
             self.copy_to(self.ahead + lines / line * line);
         }

@@ -7,7 +7,7 @@
 //! The table shows the time of our loops divided by that of `matrixmultiply`, both with AVX2 and
 //! FMA (f64, one core of a Zen 5 server; the shape is `m k n`, N and T say which operands are
 //! stored transposed). `benches/kernels.rs` measures them again. Products of at most eight rows,
-//! columns and summed indices have loops of their own by now ([`super::few`]).
+//! columns and summed indices now have separate loops ([`super::small_product`]).
 //!
 //! | `m k n` | NN | TN | NT | | `m k n` | NN | TN | NT |
 //! | --- | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -27,10 +27,10 @@
 use ndarray::linalg::{general_mat_mul, general_mat_vec_mul};
 use ndarray::{ArrayView1, ArrayViewMut1, ArrayViewMut2};
 
-use super::few::{FEW, few};
 use super::isa::dispatched;
 use super::operand::Operand;
 use super::product::{by_loops, gemv_in, gemv_t_in, ger_in};
+use super::small::{MAX_SIZE, small_product};
 use crate::Real;
 
 /// Whether the loops of [`super::product`] are faster than `matrixmultiply` for a product of this
@@ -100,7 +100,7 @@ fn multiply<F: Real>(
         (Operand::Plain(matrix), _) if n == 1 => gemv(c, matrix, b.data(), accumulate),
         (Operand::Transposed(matrix), _) if n == 1 => gemv_t(c, matrix, b.data(), accumulate),
         _ if k == 1 => ger(c, a.data(), b.data(), accumulate),
-        _ if m.max(k).max(n) <= FEW => few(c, a, b, sizes, accumulate),
+        _ if m.max(k).max(n) <= MAX_SIZE => small_product(c, a, b, sizes, accumulate),
         _ if off_heap || loops_win(a, b, sizes) => by_loops(c, a, b, sizes, accumulate),
         _ => {
             let mut c = ArrayViewMut2::from_shape((m, n), c).expect("gemm has checked the result's length");

@@ -28,7 +28,6 @@
 mod absorbing;
 mod blocks;
 mod fast;
-mod few;
 #[cfg(feature = "fft")]
 mod fourier;
 mod generated;
@@ -40,6 +39,7 @@ mod matrix;
 mod operand;
 mod product;
 mod reduce;
+mod small;
 pub(crate) mod special;
 mod strided;
 mod vector;

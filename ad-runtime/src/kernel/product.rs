@@ -4,10 +4,10 @@
 //! They must not pack or allocate, and the result of a row must not depend on its neighbouring
 //! rows.
 
-use super::few::few_in;
 use super::isa::{Isa, dispatched};
 use super::lanes::eight_lanes;
 use super::operand::Operand;
+use super::small::small_product_in;
 use super::vector::{axpy_in, axpy4, axpy8};
 use crate::Real;
 
@@ -18,9 +18,9 @@ const COLUMNS: usize = 8;
 /// The number of rows whose dot products are computed together, to hide the latency of the
 /// additions; a matrix is still read nearly in order. Four take a tenth longer if rows have a
 /// hundred elements, and as long if they have more (measured on a Zen 4).
-const DOTS: usize = 2;
+const DOT_ROWS: usize = 2;
 /// The number of rows that are added in one pass over the result.
-const ADDED: usize = 8;
+const ADDED_ROWS: usize = 8;
 
 /// Copies the sums before a call. The address of the original is then never taken, so that it stays
 /// in registers.
@@ -76,12 +76,12 @@ pub fn gemv_in<I: Isa, F: Real>(y: &mut [F], a: &[F], x: &[F], accumulate: bool)
         }
         return;
     }
-    let (groups, rest) = y.as_chunks_mut::<DOTS>();
-    let mut blocks = a.chunks_exact(DOTS * k);
+    let (groups, rest) = y.as_chunks_mut::<DOT_ROWS>();
+    let mut blocks = a.chunks_exact(DOT_ROWS * k);
     for (y, block) in groups.iter_mut().zip(&mut blocks) {
         let (r0, r1) = block.split_at(k);
-        let totals = dots::<I, F, DOTS>([r0, r1], x);
-        for r in 0..DOTS {
+        let totals = dots::<I, F, DOT_ROWS>([r0, r1], x);
+        for r in 0..DOT_ROWS {
             put(&mut y[r], totals[r], accumulate);
         }
     }
@@ -98,9 +98,9 @@ pub fn gemv_t_in<I: Isa, F: Real>(y: &mut [F], a: &[F], x: &[F], accumulate: boo
         y.fill(F::zero());
     }
     let n = y.len();
-    let (groups, rest) = x.as_chunks::<ADDED>();
-    let (blocks, rows) = a.split_at(groups.len() * ADDED * n);
-    for (&weights, block) in groups.iter().zip(blocks.chunks_exact(ADDED * n)) {
+    let (groups, rest) = x.as_chunks::<ADDED_ROWS>();
+    let (blocks, rows) = a.split_at(groups.len() * ADDED_ROWS * n);
+    for (&weights, block) in groups.iter().zip(blocks.chunks_exact(ADDED_ROWS * n)) {
         let (r0, block) = block.split_at(n);
         let (r1, block) = block.split_at(n);
         let (r2, block) = block.split_at(n);
@@ -230,7 +230,7 @@ fn product_in<I: Isa, F: Real>(
         (Operand::Plain(a), Operand::Transposed(b)) if k >= COLUMNS => {
             rows_by_rows::<I, F>(c, a, b, [k, n], accumulate);
         }
-        (_, Operand::Transposed(_)) => few_in::<I, F>(c, a, b, [m, k, n], accumulate),
+        (_, Operand::Transposed(_)) => small_product_in::<I, F>(c, a, b, [m, k, n], accumulate),
         // A result of few long rows is computed by passes over whole rows.
         (Operand::Plain(a), Operand::Plain(b)) if k > 0 && (m <= 2 || (n >= 64 && m * k <= 16)) => {
             for (c, a) in c.chunks_exact_mut(n).zip(a.chunks_exact(k)) {

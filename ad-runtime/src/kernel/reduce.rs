@@ -110,7 +110,7 @@ fn parts_in<I: Isa, F: Real>(
     ys: &[[F; LANES]],
     then: &mut dyn FnMut(usize),
 ) -> [F; LANES] {
-    let part = PART / size_of::<[F; LANES]>();
+    let part = BLOCK_BYTES / size_of::<[F; LANES]>();
     let mut end = 0;
     for (xs, ys) in xs.chunks(part).zip(ys.chunks(part)) {
         lanes = products_in::<I, F>(lanes, xs, ys);
@@ -140,10 +140,10 @@ fn rest_in<I: Isa, F: Real>(mut total: F, x: &[F], y: &[F]) -> F {
 /// copies, which takes time; in a copy of a large block, `memcpy` does not read the memory that it
 /// overwrites. A Zen 5 is fastest with twice this size (an eighth of it takes a third longer), a
 /// Zen 4 with an eighth (twice as much takes half as long again): this is a compromise.
-const PART: usize = 1 << 15;
+const BLOCK_BYTES: usize = 1 << 15;
 
 /// The size in bytes up to which a whole array is in the first-level cache.
-const FEW: usize = PART / 2;
+const MAX_CACHED_BYTES: usize = BLOCK_BYTES / 2;
 
 /// Computes [`dot`] (the same bits) and makes `copies` of arrays of the same length, in one pass if
 /// the arrays are larger than the first-level cache.
@@ -158,7 +158,7 @@ pub fn dot_with_copies<F: Real>(x: &[F], y: &[F], copies: &mut [Copied<'_, F>]) 
     for copy in &mut *copies {
         copy.are(n);
     }
-    if size_of_val(x) <= FEW {
+    if size_of_val(x) <= MAX_CACHED_BYTES {
         let total = dot(x, y);
         for copy in copies {
             copy.end();

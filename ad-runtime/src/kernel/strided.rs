@@ -19,7 +19,7 @@ use crate::Real;
 /// The number of products of numbers up to which packing the operands, as `matrixmultiply` does, is
 /// not worth it: the table of `matrix.rs` has the break-even of our loops between 8 8 8 and
 /// 16 16 16.
-const PACKED: usize = 512;
+const MAX_UNPACKED: usize = 512;
 
 /// The indices of a product: each group of them has its size, and its stride in every array that it
 /// indexes.
@@ -126,7 +126,7 @@ fn multiply<F: Real, const B: usize>(
     let last = extent(0, &sizes, &c_batch).and_then(|x| extent(x, &[m, n], &[mc, nc]));
     assert!(last.is_some_and(|last| last < c.len()), "a product longer than its result of {}", c.len());
     let shape = Shape { sizes: [m, k, n], c: [mc, nc], a: a.matrix, b: b.matrix };
-    each(sizes, |index| {
+    each_index(sizes, |index| {
         let accumulate = index.iter().zip(&c_batch).any(|(&i, &stride)| i > 0 && stride == 0);
         let place = |strides: &[usize; B]| index.iter().zip(strides).map(|(i, s)| i * s).sum::<usize>();
         let (c, a, b) = (&mut c[place(&c_batch)..], &a.data[place(&a.batch)..], &b.data[place(&b.batch)..]);
@@ -138,7 +138,7 @@ fn multiply<F: Real, const B: usize>(
 }
 
 /// Calls `f` with every index, the last axis fastest. No size is 0.
-fn each<const B: usize>(sizes: [usize; B], mut f: impl FnMut([usize; B])) {
+fn each_index<const B: usize>(sizes: [usize; B], mut f: impl FnMut([usize; B])) {
     let mut index = [0; B];
     loop {
         f(index);
@@ -192,7 +192,7 @@ fn outside<F: Real, const B: usize>(
         }
     }
     let mut copy = Vec::with_capacity(len);
-    each(sizes, |index| {
+    each_index(sizes, |index| {
         for i in 0..rows {
             for j in 0..columns {
                 let step = |at: Option<usize>, (&i, &s): (&usize, &usize)| i.checked_mul(s)?.checked_add(at?);
@@ -231,7 +231,7 @@ fn one<F: Real>(c: &mut [F], a: &[F], b: &[F], at: Shape, accumulate: bool, off_
         let operand = |x, t| if t { Operand::Transposed(x) } else { Operand::Plain(x) };
         return gemm(c, operand(a, ta), operand(b, tb), at.sizes, accumulate);
     }
-    if off_heap || m.saturating_mul(k).saturating_mul(n) <= PACKED {
+    if off_heap || m.saturating_mul(k).saturating_mul(n) <= MAX_UNPACKED {
         return dispatched!('a, F; small_in(c: &'a mut [F], a: &'a [F], b: &'a [F], at: Shape, accumulate: bool) -> ());
     }
     let fits = "the strides have been checked";
@@ -273,7 +273,7 @@ fn recompute_nans<F: Real, const B: usize>(
     // The axes of the result, and the summed ones.
     let kept: [usize; B] = std::array::from_fn(|k| if c_batch[k] == 0 { 1 } else { sizes[k] });
     let summed: [usize; B] = std::array::from_fn(|k| if c_batch[k] == 0 { sizes[k] } else { 1 });
-    each(kept, |outer| {
+    each_index(kept, |outer| {
         for i in 0..m {
             for j in 0..n {
                 let at_c = place(outer, &c_batch) + i * at.c[0] + j * at.c[1];
@@ -281,7 +281,7 @@ fn recompute_nans<F: Real, const B: usize>(
                     continue;
                 }
                 let mut sum = F::zero();
-                each(summed, |inner| {
+                each_index(summed, |inner| {
                     let index = std::array::from_fn(|k| outer[k] + inner[k]);
                     let (a_from, b_from) = (place(index, &a.batch), place(index, &b.batch));
                     for p in 0..k {

@@ -131,7 +131,8 @@ pub fn cumsum_back<F: Real>(out: &mut [F], x: &[F], n: usize) {
 ///
 /// # Panics
 ///
-/// If the lengths are not a whole number of vectors of `n`, or the numbers not as many vectors.
+/// If the lengths are not a whole number of vectors of `n`, or if there are not as many vectors of
+/// row numbers.
 #[track_caller]
 pub fn numbers_of_rows(out: &mut [usize], lens: &[usize], n: usize) {
     rows_of_lengths(out, lens, n, |row, number| row.fill(number));
@@ -142,13 +143,15 @@ pub fn numbers_of_rows(out: &mut [usize], lens: &[usize], n: usize) {
 ///
 /// # Panics
 ///
-/// If the lengths are not a whole number of vectors of `n`, or the places not as many vectors.
+/// If the lengths are not a whole number of vectors of `n`, or if there are not as many vectors of
+/// places.
 #[track_caller]
 pub fn places_in_rows(out: &mut [usize], lens: &[usize], n: usize) {
     rows_of_lengths(out, lens, n, |row, _| row.iter_mut().enumerate().for_each(|(k, place)| *place = k));
 }
 
-/// Calls `f` with each row and its number, and with what is after the last row and `n`.
+/// Calls `f` with each row and its number, and then with the elements after the last row and the
+/// number `n`.
 #[track_caller]
 fn rows_of_lengths(out: &mut [usize], lens: &[usize], n: usize, mut f: impl FnMut(&mut [usize], usize)) {
     if n == 0 || lens.is_empty() {

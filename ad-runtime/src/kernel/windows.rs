@@ -225,7 +225,7 @@ fn check<const L: usize>([out, a, b]: [(usize, &[Axis<L>]); 3]) {
 
 /// A reindexed contraction: the result, which was at `i + p`, is at `i`, and the operand that was
 /// at `i` is at `i - p`.
-struct Turned<const L: usize> {
+struct Reindexed<const L: usize> {
     arrays: [Read<L>; 3],
     labels: [usize; L],
     /// The padding of each axis of the operand: zeros on each side, first element, number of
@@ -235,7 +235,7 @@ struct Turned<const L: usize> {
 
 /// The contraction reindexed so that one label indexes the last axis of the result, if that is
 /// possible, by the first operand or the second.
-fn turned<const L: usize>([out, a, b]: &[Read<L>; 3], labels: [usize; L], first: bool) -> Option<Turned<L>> {
+fn turned<const L: usize>([out, a, b]: &[Read<L>; 3], labels: [usize; L], first: bool) -> Option<Reindexed<L>> {
     let (mut moved, fixed) = if first { (a.clone(), b) } else { (b.clone(), a) };
     let (mut new_out, mut new_labels) = (out.clone(), labels);
     let mut zeros: Vec<(usize, usize, usize)> = moved.axes.iter().map(|a| (0, 0, a.0)).collect();
@@ -267,11 +267,11 @@ fn turned<const L: usize>([out, a, b]: &[Read<L>; 3], labels: [usize; L], first:
         last |= k + 1 == out.axes.len() && axis + 1 == moved.axes.len();
     }
     let arrays = if first { [new_out, moved, fixed.clone()] } else { [new_out, fixed.clone(), moved] };
-    last.then_some(Turned { arrays, labels: new_labels, zeros })
+    last.then_some(Reindexed { arrays, labels: new_labels, zeros })
 }
 
 /// An operand with zeros around it.
-fn padded<F: Real, const L: usize>(x: &[F], from: &Read<L>, turned: &Turned<L>) -> Vec<F> {
+fn padded<F: Real, const L: usize>(x: &[F], from: &Read<L>, turned: &Reindexed<L>) -> Vec<F> {
     let zeros = &turned.zeros;
     let mut out = vec![F::zero(); zeros.iter().map(|z| z.2 + 2 * z.0).product()];
     let Some((&(around, start, row), outer)) = zeros.split_last() else { return out };

@@ -62,7 +62,7 @@ const PADE: [f64; 14] = [
 ];
 
 /// The largest norm for which the quotient is exact in double precision (Higham 2005, table 2.3).
-const LARGEST: f64 = 5.371_920_351_148_152;
+const MAX_NORM: f64 = 5.371_920_351_148_152;
 
 /// The exponential of a matrix: the sum of `a^k / k!`.
 ///
@@ -89,7 +89,7 @@ pub fn expm<F: Real, A: Elements<Elem = F, Rank = Ix2> + ?Sized>(a: &A) -> Array
     let columns = a.columns().into_iter().map(|c| c.iter().fold(F::zero(), |sum, x| sum + x.abs()));
     let mut left = columns.fold(F::neg_infinity(), |m, x| m.max(x));
     let mut halvings = 0_i32;
-    while left > F::lit(LARGEST) && halvings < 1024 {
+    while left > F::lit(MAX_NORM) && halvings < 1024 {
         left *= F::lit(0.5);
         halvings += 1;
     }

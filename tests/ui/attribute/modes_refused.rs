@@ -1,4 +1,4 @@
-//! What a mode does not take is named, at its place.
+//! Constructs that a mode does not support are named, at their place.
 
 use ad::prelude::*;
 

@@ -1,4 +1,4 @@
-//! `wrt` stands once.
+//! `wrt` may occur only once.
 
 use ad::prelude::*;
 

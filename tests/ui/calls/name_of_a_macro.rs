@@ -1,4 +1,4 @@
-//! A function that is not marked, beside a macro of its name.
+//! A function that is not marked, and a macro of its name.
 
 use ad::prelude::*;
 

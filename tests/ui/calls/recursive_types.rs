@@ -35,7 +35,7 @@ mod trees {
     }
 }
 
-/// A field that is not made of numbers is no part of a type that contains itself.
+/// A type that contains itself cannot have a field that is not made of numbers.
 #[derive(Clone, Differentiable)]
 struct Named {
     x: f64,

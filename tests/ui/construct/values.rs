@@ -1,4 +1,4 @@
-//! Values of types that are none of the language's.
+//! Values of types that the language does not have.
 
 use ad::prelude::*;
 use std::collections::{BinaryHeap, HashMap, HashSet, LinkedList};

@@ -1,4 +1,4 @@
-//! Functions of the prelude are no methods.
+//! Functions of the prelude are not methods.
 
 use ad::prelude::*;
 

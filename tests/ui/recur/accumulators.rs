@@ -1,4 +1,4 @@
-//! Accumulators that are none, that change from step to step, and rows that are no array.
+//! Accumulators that are tuples, that change from step to step, and that are an `Option`.
 
 use ad::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Types that are no path.
+//! Types that are not paths.
 
 use ad::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Functions that are no plain ones.
+//! Functions with qualifiers.
 
 use ad::prelude::*;
 

@@ -13,22 +13,22 @@
 //! | hole | an expression that is |
 //! | --- | --- |
 //! | `{S}` `{I}` `{B}` | a number, a `usize`, a boolean |
-//! | `{L}` `{K}` | a literal beside something of a known type; one that says its type |
+//! | `{L}` `{K}` | a literal next to an operand of a known type; one that states its type |
 //! | `{F}` | the name of the real type |
 //! | `{A:n,m}` | an array to call a method of |
 //! | `{R:n}` `{G:n}` | a reference to an `ArrayBase`; to an `ArrayBase` or `ArrayRef` |
 //! | `{X:n}` | a reference to an array, slice or vector |
-//! | `{Z:n}` | something to index or iterate: an array, slice or vector |
+//! | `{Z:n}` | a value that can be indexed or iterated over: an array, slice or vector |
 //! | `{O:n}` | an owned array |
-//! | `{N:n}` `{M:n}` | an owned array of `usize`; something to index |
+//! | `{N:n}` `{M:n}` | an owned array of `usize`; a value that can be indexed |
 //! | `{P:n}` `{Q:n}` | an iterator |
 //! | `{T:n}` `{T:n,m}` | an array of static size, by value |
 //! | `{i<n}` `{#n}` `{!n}` | an index below n, the size n, as a number |
 //!
-//! The names behind a `;` come into scope: `{S;x:S i<n r:V:m}` (a number, an index, a view; `x:&S`
-//! a reference, `n#m` a size, `r:W:2` a slice, `r:L:2` a vector, `r:T:2` an array of static size,
-//! `r:N:2` one of `usize`, `f:F` a closure). Sizes may be `n+1`, `n-1`, `n*m`, `n*2`; letters that
-//! are free are chosen.
+//! The names after a `;` come into scope: `{S;x:S i<n r:V:m}` (a number, an index, a view; `x:&S` a
+//! reference, `n#m` a size, `r:W:2` a slice, `r:L:2` a vector, `r:T:2` an array of static size,
+//! `r:N:2` one of `usize`, `f:F` a closure). Sizes may be `n+1`, `n-1`, `n*m`, `n*2`; a letter that
+//! is not bound gets any size.
 
 mod arrays;
 mod iterators;

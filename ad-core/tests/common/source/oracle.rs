@@ -100,7 +100,7 @@ impl Meaning {
             }
             inputs[input] = Some(v);
         }
-        let inputs = inputs.into_iter().map(|v| v.ok_or_else(|| "an input is no parameter".to_string()));
+        let inputs = inputs.into_iter().map(|v| v.ok_or_else(|| "an input is not a parameter".to_string()));
         Ok(Meaning { inputs: inputs.collect::<Try<_>>()?, active })
     }
 

@@ -1,7 +1,7 @@
-//! Arguments for programs that say only the types of their parameters. Each axis gets one of a few
-//! lengths that grow with the program's scale, and the numbers get one of a few ranges: the first
-//! choice for which the function runs at growing scales is taken. This module must never look at a
-//! program's name.
+//! Arguments for programs of which only the types of the parameters are known. Each axis gets one
+//! of a few lengths that grow with the program's scale, and the numbers get one of a few ranges:
+//! the first choice for which the function runs at growing scales is taken. This module must never
+//! look at a program's name.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,12 +10,12 @@ use crate::counters::{compared_values, counted, limited, numbers, said};
 
 /// Scales that double. Then smaller ones, for programs that take long for a few elements.
 const SCALES: [&[usize]; 3] = [&[32, 64, 128, 256, 512, 1024], &[8, 16, 32, 64], &[2, 3, 4, 5, 6, 7, 8]];
-/// At most so many choices are tried for each list of scales.
+/// The maximum number of choices that are tried for each list of scales.
 const TRIED: usize = 20_000;
-/// More work of the function than this takes too long.
+/// A function with more work than this takes too long.
 const LONGEST: u64 = 1_000_000;
 
-/// Which of the lengths each axis has, and which range the numbers are in.
+/// The index of the length of each axis, and of the range of the numbers.
 #[derive(Clone, Debug)]
 struct Choice {
     axes: Vec<usize>,
@@ -86,7 +86,8 @@ impl Sizes {
     }
 
     /// The lengths of the rows of a list: the first row is as long as the list, and the others are
-    /// short or empty. So what is in proportion to the longest row is far from what is there.
+    /// short or empty. So work in proportion to the longest row differs much from work in
+    /// proportion to the elements.
     fn row_lengths(&self, axis: usize) -> Vec<usize> {
         let n = self.len(axis, 1);
         (0..n).map(|i| if i == 0 { n } else { i % 4 }).collect()
@@ -125,9 +126,9 @@ impl Sizes {
 }
 
 /// Counts a function and its gradient at the scales of the first choice with which the function
-/// runs. Says why if there is none. Where the function panics at another scale, so must the
-/// gradient. `past_capacity` is a part of the message about a `Vec` that grows past the capacity
-/// that the program has given.
+/// runs. Prints the reason if there is none. Where the function panics at another scale, so must
+/// the gradient. `past_capacity` is a part of the message about a `Vec` that grows past the
+/// capacity that the program has given.
 pub fn counted_at_scales(
     (name, past_capacity): (&str, &str),
     axes: usize,
@@ -143,7 +144,8 @@ pub fn counted_at_scales(
                 let (value, work) = counted(|| limited(LONGEST, || catch_unwind(AssertUnwindSafe(|| f(&at(scale))))));
                 all += work[0];
                 value.map_err(said)?;
-                // The program says the capacity of a `Vec`, and only the gradient holds it to that.
+                // The program states the capacity of a `Vec`, and only the gradient panics if it is
+                // exceeded.
                 let (same, _) = counted(|| limited(100 * LONGEST, || catch_unwind(AssertUnwindSafe(|| g(&at(scale))))));
                 same.map_err(said)
                     .map(|_| ())
@@ -162,8 +164,8 @@ pub fn counted_at_scales(
     println!("none: {name}: {}", reason.replace('\n', " "));
 }
 
-/// The choices: all axes with the first lengths, as many of these as make not too many choices.
-/// Those that are nearer to the first one come first.
+/// The choices: all axes with the first lengths, as many of these as make not too many choices. The
+/// choices that are nearer to the first one come first.
 fn choices(axes: usize) -> impl Iterator<Item = Choice> {
     let fit = |&lengths: &usize| lengths.pow(axes as u32) * RANGES <= TRIED;
     let lengths = (2..=LENGTHS).rev().find(fit).unwrap_or(1);

@@ -374,8 +374,8 @@ impl<T: Clone> CountedClone for T {
     }
 }
 
-/// Ends of iterators: a step costs an addition, a comparison and an element that is read; a sum or
-/// a product an operation on each.
+/// Consumers of iterators: a step costs an addition, a comparison and an element that is read; a
+/// sum or a product an operation on each.
 pub trait CountedIterator: Iterator + Sized {
     fn counted_sum<S: std::iter::Sum<Self::Item>>(self) -> S;
     fn counted_product<S: std::iter::Product<Self::Item>>(self) -> S;

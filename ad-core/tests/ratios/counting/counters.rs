@@ -13,7 +13,7 @@ thread_local! {
     static LOST: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The allocator of the system, with the bytes that are alive and the most that were.
+/// The system's allocator, with the number of bytes that are alive and its maximum.
 struct Counting;
 static ALIVE: AtomicUsize = AtomicUsize::new(0);
 static MOST: AtomicUsize = AtomicUsize::new(0);
@@ -52,7 +52,7 @@ const LONGEST: u64 = 400_000_000;
 thread_local! {
     static LIMIT: Cell<u64> = const { Cell::new(LONGEST) };
 }
-/// Runs this with a lower limit.
+/// Runs a closure with a lower limit.
 pub fn limited<R>(limit: u64, f: impl FnOnce() -> R) -> R {
     LIMIT.with(|l| l.set(limit));
     let result = f();
@@ -81,7 +81,7 @@ pub fn bulk(operations: u64, elements: u64) {
 pub fn lost(bytes: u64) {
     LOST.with(|c| c.set(c.get() + bytes));
 }
-/// So many values of variables or elements are replaced by others.
+/// Counts values of variables or elements that are replaced by others.
 pub fn replaces<T>(n: u64, x: T) -> T {
     lost(8 * n);
     x
@@ -100,7 +100,7 @@ fn real<T: ?Sized>() -> bool {
 
 /// How many elements a value has, and how many of them are numbers that are computed with.
 pub trait Amount {
-    /// Of an array; none of a number.
+    /// The sizes of an array. A number has none.
     fn elements(&self) -> u64;
     /// The number of operations on numbers, if the value is the result of one operation.
     fn operations(&self) -> u64;
@@ -279,7 +279,7 @@ pub fn growing(name: &str, sizes: &[usize], f: impl Fn(usize) -> f64, g: impl Fn
 }
 /// A value, or a panic, and its counts.
 type Run = (std::thread::Result<f64>, [u64; 4]);
-/// Prints the counts of a function and its gradient for so many elements, if both have the same
+/// Prints the counts of a function and its gradient for this many elements, if both have the same
 /// value.
 pub fn compared_values(name: &str, scale: usize, elements: usize, function: Run, derivative: Run) {
     match (function.0, derivative.0) {

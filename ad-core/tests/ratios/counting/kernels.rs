@@ -95,8 +95,8 @@ pub fn sum_of_squared_distances<F: Real>(x: &[F]) -> F {
     bulk(6 * len(x), len(x));
     plain::sum_of_squared_distances(x)
 }
-/// The lanes of a sum are added: as many numbers for three elements as for a thousand, so that this
-/// is work, and no operation on numbers of the program.
+/// The lanes of a sum are added. These are as many additions for three elements as for a thousand,
+/// so they count as work, and not as operations on numbers of the program.
 pub fn total<F: Real>(sums: [F; 16], rest: F) -> F {
     tick(15);
     plain::total(sums, rest)

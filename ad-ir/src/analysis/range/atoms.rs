@@ -96,7 +96,7 @@ mod tests {
     /// A matrix `n x n` as a vector: which indices and parts are in range, for `i < n` and
     /// `j < min(n, i + 1)`.
     #[test]
-    fn rows_of_a_matrix_that_is_a_vector_are_in_range() {
+    fn rows_of_a_flattened_matrix_are_in_range() {
         let mut g = Graph::new();
         let x = g.add_input(Elem::F64, 1);
         let n = g.shape(x)[0];
@@ -119,7 +119,7 @@ mod tests {
         let part = g.int(IntOp::Add, start, j);
         assert!(facts.prove_le(&g, part, size), "`n * i .. n * i + j` is a part");
         let far = g.int(IntOp::Add, last, n);
-        assert!(!facts.prove_le(&g, far, size), "`n * i + j + n` may be behind the end");
+        assert!(!facts.prove_le(&g, far, size), "`n * i + j + n` may be past the end");
         let other = g.int(IntOp::Mul, n, next);
         let other = g.int(IntOp::Add, other, j);
         assert!(!facts.prove_le(&g, other, size), "a part of the next row need not exist");

@@ -12,14 +12,14 @@ use crate::prim::{IntOp, Prim};
 struct Polynomial(SortedMap<Vec<Term>, i128>);
 
 /// The maximum number of products in a polynomial.
-const MOST: usize = 16;
+const MAX_PRODUCTS: usize = 16;
 
 impl Polynomial {
     fn add(&mut self, factors: Vec<Term>, coefficient: i128) -> Option<()> {
         let entry = self.0.entry(factors).or_insert(0);
         *entry = entry.checked_add(coefficient)?;
         self.0.retain(|_, c| *c != 0);
-        (self.0.len() <= MOST).then_some(())
+        (self.0.len() <= MAX_PRODUCTS).then_some(())
     }
 
     fn plus(mut self, other: &Polynomial, sign: i128) -> Option<Polynomial> {
@@ -68,8 +68,8 @@ pub fn difference(
     ordered: bool,
     closed: impl Fn(&Graph, Term) -> bool,
 ) -> Option<Term> {
-    const DEEP: u32 = 8;
-    let difference = Polynomial::of(facts, g, b, DEEP)?.plus(&Polynomial::of(facts, g, a, DEEP)?, -1)?;
+    const MAX_DEPTH: u32 = 8;
+    let difference = Polynomial::of(facts, g, b, MAX_DEPTH)?.plus(&Polynomial::of(facts, g, a, MAX_DEPTH)?, -1)?;
     let fits = |t: Term| closed(g, t) && *g.ty(t) == Type::scalar(Elem::USIZE);
     if !difference.0.iter().all(|(factors, &c)| (ordered || c > 0) && factors.iter().all(|&t| fits(t))) {
         return None;

@@ -141,8 +141,8 @@ fn over_square_sum(g: &mut dyn Build, n: Term, a: Term, b: Term) -> Term {
 }
 
 /// `b * a^(b - 1)`, and 0 where b is 0, even if the power is infinite. The product keeps its
-/// derivative by b, which is not 0 there: a conditional on `b == 0` would make the Hessian
-/// asymmetric at points where the function is smooth.
+/// derivative with respect to b, which is not 0 there: a conditional on `b == 0` would make the
+/// Hessian asymmetric at points where the function is smooth.
 fn pow_da(g: &mut dyn Build, a: Term, b: Term, _y: Term) -> Term {
     let one = g.lit_like(b, 1.0);
     let less = g.sub(b, one);

@@ -50,7 +50,7 @@ pub struct Returns {
     pub sizes: Box<[Extent]>,
 }
 
-/// What a call says of a function whose body is not read.
+/// The facts about a function whose body is not read, as a call states them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct ByRule {
     /// The number of arguments before those of the function: they tell the calls of one run apart.

@@ -18,7 +18,7 @@ impl Structural for CumSum {
     fn infer(&self, g: &dyn Types, args: &[Term]) -> Typed {
         arity(&self.name(), args, 1)?;
         let (elem, shape) = g.array(args[0])?;
-        ensure!(elem.is_real() && !shape.is_empty(), "{} of what is no real array with an axis", self.name());
+        ensure!(elem.is_real() && !shape.is_empty(), "{} of a term that is not a real array with an axis", self.name());
         Ok(g.ty(args[0]).clone())
     }
 

@@ -26,7 +26,7 @@ impl Structural for Fourier {
         arity(&self.name(), args, 1)?;
         let (elem, shape) = g.array(args[0])?;
         let two = shape.len().checked_sub(2).is_some_and(|k| g.int_value(shape[k]) == Some(2));
-        ensure!(elem.is_real() && two, "{} of what is no pair of rows", self.name());
+        ensure!(elem.is_real() && two, "{} of a term that is not a pair of rows", self.name());
         Ok(g.ty(args[0]).clone())
     }
 

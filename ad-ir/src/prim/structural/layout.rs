@@ -100,7 +100,7 @@ impl Structural for Reshape {
     }
 
     fn infer(&self, g: &dyn Types, args: &[Term]) -> Typed {
-        ensure!(!args.is_empty(), "reshape of nothing");
+        ensure!(!args.is_empty(), "a reshape without an argument");
         args[1..].iter().try_for_each(|&t| g.check_size(t))?;
         shaped(g.array(args[0])?.0, args[1..].iter().copied())
     }
@@ -155,7 +155,7 @@ impl Structural for Recast {
     }
 
     fn infer(&self, g: &dyn Types, args: &[Term]) -> Typed {
-        ensure!(!args.is_empty(), "recast of nothing");
+        ensure!(!args.is_empty(), "a recast without an argument");
         args[1..].iter().try_for_each(|&t| g.check_size(t))?;
         let (elem, shape) = g.array(args[0])?;
         ensure!(shape.len() == args.len() - 1, "recast keeps the rank");

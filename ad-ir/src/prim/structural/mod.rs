@@ -75,8 +75,8 @@ impl Applied {
     }
 }
 
-/// The derivative of a primitive by one of its arguments: a linear map and its transpose. Both are
-/// primitives.
+/// The derivative of a primitive with respect to one of its arguments: a linear map and its
+/// transpose. Both are primitives.
 #[derive(Clone, Debug)]
 pub struct LinearMap {
     /// The map from the argument's tangent to the result's.
@@ -182,8 +182,8 @@ pub trait Structural {
     /// Batching: `build1 size (\i -> self(args))`, given the arguments for all i.
     fn batch(&self, g: &mut dyn Build, b: &Batch<'_>) -> Term;
 
-    /// The derivative by data argument k, if the primitive is linear in it. `None` if the
-    /// derivative is zero, or is not a linear map of this form.
+    /// The derivative with respect to data argument k, if the primitive is linear in it. `None` if
+    /// the derivative is zero, or is not a linear map of this form.
     fn linear(&self, _g: &dyn Types, _args: &[Term], _k: usize) -> Option<LinearMap> {
         None
     }
@@ -387,8 +387,8 @@ primitives! {
         /// size. The axis before it has the real and the imaginary parts. The sign of the exponent
         /// is negative, or (`true`) positive.
         Fourier(bool) as (back) => fourier::Fourier(*back);
-        /// `[lens, total]`, integer: rows of these lengths stand one after the other in a vector of
-        /// `total` elements. For each element the number of its row, or (`true`) its place in it.
+        /// `[lens, total]`, integer: rows of these lengths are concatenated in a vector of `total`
+        /// elements. For each element the number of its row, or (`true`) its place in it.
         RowIndex(bool) as (place) => rows::RowIndex(*place);
         /// `[reached, argument...]`: a call of a function that is compiled on its own. The value is
         /// its only result, or the number of the record that has its results.

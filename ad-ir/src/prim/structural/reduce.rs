@@ -82,7 +82,7 @@ impl Structural for Reduction {
 
     fn infer(&self, g: &dyn Types, args: &[Term]) -> Typed {
         let Reduction(op, rank) = *self;
-        ensure!(!args.is_empty(), "a reduction of nothing");
+        ensure!(!args.is_empty(), "a reduction without an argument");
         let (elem, shape) = g.array(args[0])?;
         ensure!(usize::from(rank) <= shape.len(), "reduction over more axes than there are");
         if let (2, true, 1) = (args.len(), op.of_first(), rank) {

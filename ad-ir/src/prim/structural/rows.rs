@@ -22,7 +22,11 @@ impl Structural for RowIndex {
     fn infer(&self, g: &dyn Types, args: &[Term]) -> Typed {
         arity(&self.name(), args, 2)?;
         let (elem, shape) = g.array(args[0])?;
-        ensure!(elem == Elem::USIZE && !shape.is_empty(), "{} of what are no lengths of rows", self.name());
+        ensure!(
+            elem == Elem::USIZE && !shape.is_empty(),
+            "{} of a term that does not hold lengths of rows",
+            self.name()
+        );
         g.check_size(args[1])?;
         shaped(Elem::USIZE, shape[..shape.len() - 1].iter().copied().chain([args[1]]))
     }

@@ -18,7 +18,7 @@ impl Structural for Stack {
     }
 
     fn infer(&self, g: &dyn Types, args: &[Term]) -> Typed {
-        ensure!(!args.is_empty(), "a stack of nothing has no type");
+        ensure!(!args.is_empty(), "a stack without arguments has no type");
         for &t in &args[1..] {
             ensure!(g.ty(t) == g.ty(args[0]), "the parts of a stack differ in type");
         }

@@ -6,7 +6,7 @@ use ad_ir::ir::{Elem, Graph, Node, Term, Var};
 use ad_ir::prim::structural::quotient;
 use ad_ir::prim::{Cmp, IntOp, Prim};
 
-use super::{ColumnRange, FEW};
+use super::{ColumnRange, MAX_SUMMANDS};
 
 /// The range for the only value of a variable under which its condition holds.
 pub(super) fn solved(g: &mut Graph, range: ColumnRange, var: Var, count: Term) -> Option<ColumnRange> {
@@ -126,7 +126,7 @@ impl Case {
 
     /// A case for each value of an open variable with few values.
     pub(super) fn split(&self, g: &mut Graph) -> Option<Vec<Case>> {
-        let o = (0..self.open.len()).find(|&o| g.int_value(self.open[o].1).is_some_and(|n| n <= FEW))?;
+        let o = (0..self.open.len()).find(|&o| g.int_value(self.open[o].1).is_some_and(|n| n <= MAX_SUMMANDS))?;
         let (var, size) = self.open[o];
         let count = usize::try_from(g.int_value(size)?).ok()?;
         let case = |k: usize| {

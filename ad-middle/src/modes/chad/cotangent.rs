@@ -19,9 +19,9 @@ use ad_ir::analysis::guards::Guard;
 /// The cotangent of one value.
 #[derive(Clone, Debug)]
 pub(super) enum Ct {
-    /// Of an array or a number.
+    /// The cotangent of an array or a number.
     Array(Array),
-    /// Of a tuple: of those components that have one.
+    /// The cotangent of a tuple: the cotangents of those components that have one.
     Tuple(SortedMap<usize, Ct>),
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Array {
 pub(super) struct Pairs {
     /// The variables, which are free in the index.
     pub(super) vars: Vec<Var>,
-    /// How many values each variable has.
+    /// The number of values of each variable.
     pub(super) sizes: Vec<Term>,
     /// The index, which may have fewer coordinates than the array has axes.
     pub(super) index: Vec<Term>,

@@ -2,7 +2,7 @@
 //!
 //! `LFun` is the paper's abstract type of linear functions. Each one is applied to tangents by
 //! `forward`, and its transpose to cotangents by `reverse`. So the rules of CHAD sections 7.4 and
-//! 7.5 stand side by side, and a derivative has one place. This module must never apply one.
+//! 7.5 are next to each other, and a derivative has one place. This module must never apply one.
 
 use std::collections::HashMap;
 use std::rc::Rc;

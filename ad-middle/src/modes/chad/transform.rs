@@ -20,7 +20,7 @@ use super::{Refusal, fold};
 use crate::modes::as_loops::{AsLoops, has_tuples};
 use crate::modes::operation::operation;
 
-/// What is known of a variable of a context.
+/// The facts that are known about a variable of a context.
 #[derive(Clone, Copy)]
 pub(super) struct Known {
     pub(super) variable: Variable,

@@ -15,7 +15,7 @@ use crate::modes::linear::Lin;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(super) struct DeltaId(pub(super) u32);
 
-/// Where tangents come from.
+/// A term that has a tangent from outside.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(super) enum DeltaLeaf {
     /// An input of the function.
@@ -37,7 +37,7 @@ pub(super) enum Delta {
     Cond { cond: Term, then: Option<DeltaId>, other: Option<DeltaId> },
     /// An elementwise choice.
     Select { mask: Term, then: Option<DeltaId>, other: Option<DeltaId>, like: Term },
-    /// Elements put in place of others; `onto` and `put` are the primal's arrays.
+    /// Elements that replace others; `onto` and `put` are the primal's arrays.
     Update { dst: Option<DeltaId>, src: Option<DeltaId>, onto: Term, put: Term, vars: Box<[Var]>, index: Box<[Term]> },
     /// Arrays along a new outer axis; each part has the type of `like`.
     Stack { parts: Vec<Option<DeltaId>>, like: Term },

@@ -12,16 +12,17 @@ use ad_ir::prim::{Cmp, IntOp};
 
 use super::delta::ScanDelta;
 use super::residuals::use_residuals;
-use super::saved::{Residual, Undo, Why};
+use super::saved::{Residual, ResidualReason, Undo};
 use super::undo::{Undoing, in_arms, inner, resolved};
 
 /// Results of a body, the indices of the residuals that they read, and the arrays that are changed
 /// back, each with its value after a step.
-type ChangedBack = (Vec<Term>, Vec<usize>, Vec<(Undone, Term)>);
+type ChangedBack = (Vec<Term>, Vec<usize>, Vec<(RestoredArray, Term)>);
 
-/// An array before an inner loop under more conditions than these is computed under none. Of
-/// several arms with loops, each would run in each step to count its rows.
-const DEEPEST: usize = 1;
+/// If there are more conditions than this, an array before an inner loop is computed
+/// unconditionally. Otherwise, if several arms have loops, each of these loops would run in each
+/// step to count its rows.
+const MAX_CONDITIONS: usize = 1;
 
 /// The index of a parameter.
 fn number(g: &Graph, param: Term) -> usize {
@@ -40,7 +41,7 @@ pub(super) struct Derived {
 }
 
 /// An array that a derived loop carries and changes back.
-pub(super) struct Undone {
+pub(super) struct RestoredArray {
     /// The array after the original loop. The derived loop begins with it.
     pub(super) last: Term,
     /// The parameter for the array, and its number.
@@ -72,8 +73,8 @@ impl Derived {
         results: &mut Vec<Term>,
         (order, xs): (&mut Vec<usize>, &mut Vec<Term>),
         undone: Option<&[(Term, Term)]>,
-    ) -> Vec<(Undone, Term)> {
-        let params = self.offered(g, s);
+    ) -> Vec<(RestoredArray, Term)> {
+        let params = self.residual_parameters(g, s);
         let values = self.carried_values(g, s);
         let mut plain = results.clone();
         let mut used = use_residuals(g, &mut plain, (&s.residuals, &params), (&HashMap::new(), false), &values);
@@ -99,7 +100,7 @@ impl Derived {
     }
 
     /// Parameters for the residuals of a loop.
-    fn offered(&mut self, g: &mut Graph, s: &ScanDelta) -> Vec<Term> {
+    fn residual_parameters(&mut self, g: &mut Graph, s: &ScanDelta) -> Vec<Term> {
         s.residuals.iter().map(|k| self.param(g, &g.ty(k.term).clone()).1).collect()
     }
 
@@ -115,7 +116,7 @@ impl Derived {
         g: &mut Graph,
         s: &ScanDelta,
         results: &[Term],
-        (params, used, carried): (&[Term], &[usize], &[(Undone, Term)]),
+        (params, used, carried): (&[Term], &[usize], &[(RestoredArray, Term)]),
         (order, xs): (&mut Vec<usize>, &mut Vec<Term>),
     ) {
         for &k in used {
@@ -139,7 +140,7 @@ impl Derived {
     fn worth(&self, g: &mut Graph, s: &ScanDelta, undo: &Undo, results: &[Term], used: &[usize]) -> bool {
         let x = g.param(undo.carry, self.types[undo.carry].clone());
         let whole = g.reachable(results).binary_search(&x).is_ok();
-        let part = |k: &&Residual| matches!(k.why, Why::Part(of) if of == x);
+        let part = |k: &&Residual| matches!(k.why, ResidualReason::Part(of) if of == x);
         let parts = used.iter().map(|&k| &s.residuals[k]).filter(part).map(|k| g.rank(k.term)).max();
         whole && undo.rank <= g.rank(x) || parts.is_some_and(|saved| undo.rank < saved)
     }
@@ -183,7 +184,7 @@ impl Derived {
                 };
                 // It may read what the loop saves under the conditions of the inner loop.
                 let under = once::<Guards>(g, &s.body.primal);
-                let guard = under.get(&t).filter(|all| all.len() <= DEEPEST).cloned().unwrap_or_default();
+                let guard = under.get(&t).filter(|all| all.len() <= MAX_CONDITIONS).cloned().unwrap_or_default();
                 Some(guard.iter().fold(
                     before,
                     |before, &(c, value)| {
@@ -214,7 +215,8 @@ impl Derived {
             .zip(nexts)
             .map(|((one, _), next)| {
                 let rows = one.rows().map(|(row, param)| (number(g, param), row)).collect();
-                let undone = Undone { last: one.last(), state: one.carried, number: number(g, one.carried), rows };
+                let undone =
+                    RestoredArray { last: one.last(), state: one.carried, number: number(g, one.carried), rows };
                 (undone, next)
             })
             .collect();
@@ -328,7 +330,7 @@ pub(super) fn changed_back_alone(g: &mut Graph, s: &ScanDelta, undo: &Undo) -> O
     let mut xs = s.saved.clone();
     xs.extend(&s.scan.xs);
     order.extend((0..carries).chain(carries + caught..derived.originals));
-    let params = derived.offered(g, s);
+    let params = derived.residual_parameters(g, s);
     let (_, used, carried) = derived.changed_back(g, s, &[], (&s.residuals, &params), (&[undo], &[]))?;
     derived.consume(g, s, &[], (&params, &used, &carried), (&mut order, &mut xs));
     let (one, next) = carried.first()?;

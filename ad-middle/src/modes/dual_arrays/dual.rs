@@ -293,7 +293,7 @@ impl Dualise<'_, '_> {
         }
     }
 
-    /// A structural primitive: the sum of the derivatives by its data arguments.
+    /// A structural primitive: the sum of the derivatives with respect to its data arguments.
     fn structural(&mut self, p: Term, prim: &Prim, args: &[Term], now: &[Term]) -> Option<DeltaId> {
         let mut total = None;
         for (k, &arg) in args[..prim.data_args(args.len())].iter().enumerate() {
@@ -304,7 +304,7 @@ impl Dualise<'_, '_> {
         total
     }
 
-    /// The derivative of a structural primitive by its argument k, whose Delta is `x`.
+    /// The derivative of a structural primitive with respect to its argument k, whose Delta is `x`.
     fn linear(&mut self, prim: &Prim, now: &[Term], k: usize, x: DeltaId) -> Option<DeltaId> {
         let linear = prim.structural(|s| s.linear(self.g, now, k)).flatten()?;
         self.apply(Lin::Structural(linear), Some(x))

@@ -12,7 +12,7 @@
 //!   only if each step computes them as a whole. This holds only if the carried array would
 //!   otherwise be saved just to run the inner loop again. Then the outer loop does not save that
 //!   array, and its derivative does not run the inner loop again. Rows that take a few operations
-//!   on scalars and read no array are computed again by a loop of their own;
+//!   on scalars and read no array are computed again by a separate loop;
 //! - the residuals of an inner loop that carries numbers only, in a loop that is itself in another
 //!   one. The derivative runs each loop again for the loop around it, so three loops inside each
 //!   other would run the innermost one once for each of them;
@@ -34,13 +34,13 @@ use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
 use ad_ir::prim::{Binary, Prim};
 
 use super::delta::{Delta, Dual};
-use super::saved::{Residual, Why};
+use super::saved::{Residual, ResidualReason};
 
 /// A term under more conditions than these is recomputed.
-const DEEPEST: usize = 8;
+const MAX_CONDITIONS: usize = 8;
 /// The maximum number of operations of an index that is computed outside of the arm that uses it.
-const CHEAP: usize = 16;
-/// Arrays with more axes count as if they had so many.
+const MAX_OPERATIONS: usize = 16;
+/// An array with more axes counts as an array with this many.
 const MOST_AXES: usize = 7;
 
 /// The terms of a body that are offered, and the rows that a step saves for them. A row is zero
@@ -78,7 +78,7 @@ fn candidates(
     body: &Dual,
     s: &Scan,
     (in_loop, analyses): (bool, &mut Analyses),
-) -> Vec<(Term, Vec<Guard>, Why)> {
+) -> Vec<(Term, Vec<Guard>, ResidualReason)> {
     let guards = analyses.get::<Guards>(g, &body.primal);
     let carries = s.init.len();
     let fixed = carries..carries + s.captures.len();
@@ -96,17 +96,19 @@ fn candidates(
         if g.ty(t).as_array().is_none() || !g.free(t).is_empty() {
             continue;
         }
-        let Some(guard) = guards.get(&t).filter(|set| set.len() <= DEEPEST) else { continue };
+        let Some(guard) = guards.get(&t).filter(|set| set.len() <= MAX_CONDITIONS) else { continue };
         match part_of(g, t).filter(|&x| carried(x)) {
             // An element of the array as carried may be saved outside of the arm that reads it. A
             // later state may not exist outside of the arm that changes the array.
-            Some(x) if g.rank(t) == 0 && cheap(g, t) && reads(g, t, x) => found.push((t, Vec::new(), Why::Part(x))),
-            Some(x) => found.push((t, guard.clone(), Why::Part(x))),
-            None if (g.ty(t).is_real() || super::call::is_call(g, t)) && expensive(g, t) || found_by_search(g, t) => {
-                found.push((t, guard.clone(), Why::Expensive))
+            Some(x) if g.rank(t) == 0 && cheap(g, t) && reads(g, t, x) => {
+                found.push((t, Vec::new(), ResidualReason::Part(x)))
             }
-            None if of_checkpoint(g, t) => found.push((t, guard.clone(), Why::Expensive)),
-            None if decides(g, t) => found.push((t, guard.clone(), Why::Decision)),
+            Some(x) => found.push((t, guard.clone(), ResidualReason::Part(x))),
+            None if (g.ty(t).is_real() || super::call::is_call(g, t)) && expensive(g, t) || found_by_search(g, t) => {
+                found.push((t, guard.clone(), ResidualReason::Expensive))
+            }
+            None if of_checkpoint(g, t) => found.push((t, guard.clone(), ResidualReason::Expensive)),
+            None if decides(g, t) => found.push((t, guard.clone(), ResidualReason::Decision)),
             _ => {}
         }
     }
@@ -131,7 +133,8 @@ fn candidates(
             if !varies.contains(&scan) {
                 continue;
             }
-            let Some(guard) = implied.get(&scan).map(|set| least(g, set)).filter(|set| set.len() <= DEEPEST) else {
+            let Some(guard) = implied.get(&scan).map(|set| least(g, set)).filter(|set| set.len() <= MAX_CONDITIONS)
+            else {
                 continue;
             };
             let arrays = arrays
@@ -141,11 +144,11 @@ fn candidates(
                 continue;
             }
             if arrays.is_empty() && numbers {
-                found.push((t, guard.clone(), Why::OfNumbers(scan)));
+                found.push((t, guard.clone(), ResidualReason::OfNumbers(scan)));
             } else if !arrays.is_empty() {
                 let whole = saved && g.rank(t) > 1 && !recomputed_rows(g, t);
                 let reads = only_reads(g, scan, &arrays);
-                found.push((t, guard.clone(), Why::Loop { scan, arrays, whole, reads }));
+                found.push((t, guard.clone(), ResidualReason::Loop { scan, arrays, whole, reads }));
             }
         }
     }
@@ -186,7 +189,8 @@ pub(super) fn use_residuals(
     (states, parts): (&HashMap<Term, Term>, bool),
     carried: &[Term],
 ) -> Vec<usize> {
-    let of_loops = residuals.iter().filter(|k| matches!(k.why, Why::Loop { .. } | Why::OfNumbers(_)));
+    let of_loops =
+        residuals.iter().filter(|k| matches!(k.why, ResidualReason::Loop { .. } | ResidualReason::OfNumbers(_)));
     let of_loops: Vec<Term> = of_loops.map(|k| k.term).collect();
     let alone = counted_again(g, &of_loops);
     if !alone.is_empty() {
@@ -196,19 +200,20 @@ pub(super) fn use_residuals(
     let (guards, masks) = (once::<ImpliedGuards>(g, results), once::<Masks>(g, results));
     let saved = |k: &&Residual| {
         let within = |own: &[Guard], all: &HashMap<Term, Vec<Guard>>| {
-            let holds = |set: &Vec<Guard>| own.iter().all(|&(c, value)| decided(g, c, set, DEEPEST) == Some(value));
+            let holds =
+                |set: &Vec<Guard>| own.iter().all(|&(c, value)| decided(g, c, set, MAX_CONDITIONS) == Some(value));
             own.is_empty() || all.get(&k.term).is_none_or(holds)
         };
         within(&k.guards, &guards) && within(&k.masks, &masks)
     };
     let params: HashMap<Term, Term> = residuals.iter().map(|k| k.term).zip(params.iter().copied()).collect();
-    let terms: Vec<(Term, &Why)> = residuals.iter().filter(saved).map(|k| (k.term, &k.why)).collect();
+    let terms: Vec<(Term, &ResidualReason)> = residuals.iter().filter(saved).map(|k| (k.term, &k.why)).collect();
     // If the carried arrays of an inner loop are read anyway, the loop is run again, and saving its
     // other residuals gains nothing.
     let again: HashSet<Term> = terms
         .iter()
         .filter_map(|(t, of)| match of {
-            Why::Loop { scan, whole: true, .. } if before.contains(t) => Some(*scan),
+            ResidualReason::Loop { scan, whole: true, .. } if before.contains(t) => Some(*scan),
             _ => None,
         })
         .collect();
@@ -217,23 +222,23 @@ pub(super) fn use_residuals(
         let had = match of {
             // All arrays that the inner loop reads are changed back, so it can be run again from
             // them.
-            Why::Loop { arrays, reads: true, .. }
+            ResidualReason::Loop { arrays, reads: true, .. }
                 if g.rank(*t) > 0 && arrays.iter().all(|x| states.contains_key(x)) =>
             {
                 true
             }
-            Why::Loop { scan, .. } => again.contains(scan),
-            Why::Part(x) => !parts && states.contains_key(x) && g.rank(*t) > 0,
-            Why::Expensive | Why::OfNumbers(_) => false,
-            Why::Decision => true,
+            ResidualReason::Loop { scan, .. } => again.contains(scan),
+            ResidualReason::Part(x) => !parts && states.contains_key(x) && g.rank(*t) > 0,
+            ResidualReason::Expensive | ResidualReason::OfNumbers(_) => false,
+            ResidualReason::Decision => true,
         };
         if !had && !states.contains_key(t) {
             swap.insert(*t, params[t]);
         }
     }
     let offer = Offer { terms: &terms, states, swap };
-    let plain = offer.taken(g, results, &HashMap::new());
-    let decisions = terms.iter().filter(|(t, of)| matches!(of, Why::Decision) && before.contains(t));
+    let plain = offer.with_residuals(g, results, &HashMap::new());
+    let decisions = terms.iter().filter(|(t, of)| matches!(of, ResidualReason::Decision) && before.contains(t));
     let decisions: HashMap<Term, Term> = decisions.map(|(t, _)| (*t, params[t])).collect();
     let rows: HashSet<Term> = params.values().copied().chain(carried.iter().copied()).collect();
     *results = match decided_by_rows(g, &offer, results, (&plain, &decisions, &rows)) {
@@ -246,7 +251,7 @@ pub(super) fn use_residuals(
 
 /// The residuals that a derived body may read.
 struct Offer<'a> {
-    terms: &'a [(Term, &'a Why)],
+    terms: &'a [(Term, &'a ResidualReason)],
     states: &'a HashMap<Term, Term>,
     /// What replaces them, and states of arrays.
     swap: HashMap<Term, Term>,
@@ -254,7 +259,7 @@ struct Offer<'a> {
 
 impl Offer<'_> {
     /// The results, with residuals where they are worth it. `decisions` are replaced in any case.
-    fn taken(&self, g: &mut Graph, results: &[Term], decisions: &HashMap<Term, Term>) -> Vec<Term> {
+    fn with_residuals(&self, g: &mut Graph, results: &[Term], decisions: &HashMap<Term, Term>) -> Vec<Term> {
         let mut swap = self.swap.clone();
         swap.extend(decisions);
         // An array that is also read in another way is saved anyway.
@@ -263,9 +268,9 @@ impl Offer<'_> {
         let offered = swap.len();
         for (t, of) in self.terms {
             let worth = match of {
-                Why::Expensive | Why::Decision => true,
-                Why::Part(x) | Why::OfNumbers(x) => !reach.contains(x),
-                Why::Loop { arrays, .. } => arrays.iter().any(|x| !reach.contains(x)),
+                ResidualReason::Expensive | ResidualReason::Decision => true,
+                ResidualReason::Part(x) | ResidualReason::OfNumbers(x) => !reach.contains(x),
+                ResidualReason::Loop { arrays, .. } => arrays.iter().any(|x| !reach.contains(x)),
             };
             if !worth && !self.states.contains_key(t) {
                 swap.remove(t);
@@ -291,7 +296,7 @@ fn decided_by_rows(
     if decisions.is_empty() || needed.is_empty() {
         return None;
     }
-    let all = offer.taken(g, results, decisions);
+    let all = offer.with_residuals(g, results, decisions);
     let left = read(g, &all);
     // A decision on rows that are read anyway is made again.
     let mut kept = HashMap::new();
@@ -303,7 +308,7 @@ fn decided_by_rows(
             kept.insert(t, param);
         }
     }
-    let less = if kept.len() == decisions.len() { all } else { offer.taken(g, results, &kept) };
+    let less = if kept.len() == decisions.len() { all } else { offer.with_residuals(g, results, &kept) };
     (memory(g, &read(g, &less)) < memory(g, &needed)).then_some(less)
 }
 
@@ -325,8 +330,8 @@ fn memory(g: &Graph, rows: &HashSet<Term>) -> Vec<u64> {
     bytes
 }
 
-/// Computes rows of inner loops again, each loop's by a loop of their own, if they take a few
-/// operations on scalars and depend on no array. Examples are a position in a stack, and a sign
+/// Computes rows of inner loops again, by a separate loop for each of these loops, if they take a
+/// few operations on scalars and depend on no array. Examples are a position in a stack, and a sign
 /// that alternates. If the loop may stop early, the number of its steps is found by the same loop.
 fn counted_again(g: &mut Graph, terms: &[Term]) -> HashMap<Term, Term> {
     let mut loops: SortedMap<Term, Vec<Term>> = SortedMap::new();
@@ -416,7 +421,7 @@ fn read_by_cheap(g: &Graph, s: &Scan, row: usize) -> Option<SortedSet<usize>> {
                 _ => false,
             };
             terms.insert(t);
-            if !scalar || !cheap || terms.len() > CHEAP {
+            if !scalar || !cheap || terms.len() > MAX_OPERATIONS {
                 return None;
             }
         }
@@ -499,7 +504,7 @@ fn carried_as(g: &Graph, t: Term, inner: bool) -> Option<Term> {
     found
 }
 
-/// Whether it is an element of this very array.
+/// Whether it is an element of exactly this array, and not of a later state.
 fn reads(g: &Graph, t: Term, x: Term) -> bool {
     matches!(g.node(t), Node::Gather { src, .. } if *src == x)
 }
@@ -515,7 +520,7 @@ fn param_number(g: &Graph, t: Term) -> Option<usize> {
 fn cheap(g: &Graph, t: Term) -> bool {
     let Node::Gather { index, .. } = g.node(t) else { return false };
     let mut stack = index.to_vec();
-    for _ in 0..CHEAP {
+    for _ in 0..MAX_OPERATIONS {
         let Some(t) = stack.pop() else { return true };
         match g.node(t) {
             Node::Lit(_) | Node::Param(..) | Node::Input(_) | Node::Size(..) => {}

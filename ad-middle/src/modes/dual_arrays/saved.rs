@@ -6,7 +6,7 @@ use ad_ir::ir::Term;
 
 /// The reason why a term is a residual.
 #[derive(Clone, Debug)]
-pub(super) enum Why {
+pub(super) enum ResidualReason {
     /// It is expensive.
     Expensive,
     /// It is a truth value or an integer, which is found by a comparison or by rounding a number.
@@ -26,7 +26,7 @@ pub(super) struct Residual {
     pub(super) term: Term,
     /// The saved value: in the body the row of a step, and after the loop all rows.
     pub(super) row: Term,
-    pub(super) why: Why,
+    pub(super) why: ResidualReason,
     /// The row is zero in a step for which one of these does not hold.
     pub(super) guards: Vec<Guard>,
     /// The row is zero at elements for which one of these does not hold.

@@ -25,11 +25,11 @@ use super::delta::{Delta, Dual, ScanDelta};
 use super::saved::Undo;
 
 /// The maximum number of conditions under which an update is saved.
-const DEEPEST: usize = 8;
+const MAX_CONDITIONS: usize = 8;
 /// The maximum number of arms of a derived body in which states are read under their conditions.
-const ARMS: usize = 64;
+const MAX_ARMS: usize = 64;
 /// The maximum number of paths from one state back to another.
-const WAYS: usize = 64;
+const MAX_PATHS: usize = 64;
 
 /// The carried arrays of a loop that can be changed back. Rows are terms of the body, and `last` is
 /// the array after a step, as a term of the body.
@@ -67,7 +67,7 @@ pub(super) fn undos(
             };
             rank = rank.max(g.rank(old));
             let guard = under.get(&t).cloned().unwrap_or_default();
-            if guard.len() > DEEPEST {
+            if guard.len() > MAX_CONDITIONS {
                 overwritten.clear();
                 break;
             }
@@ -170,11 +170,11 @@ pub(super) struct Undoing<'u> {
     /// The leaf of each state.
     leaves: HashMap<Term, Term>,
     /// The step back from each state, in the order of the states.
-    back: Vec<Back>,
+    back: Vec<StepBack>,
 }
 
 /// The step from a state back to the one before it.
-enum Back {
+enum StepBack {
     /// Elements are put back: their row, the variables, and the range of their indices in the list
     /// of terms.
     Put(Term, Vec<Var>, std::ops::Range<usize>),
@@ -212,25 +212,25 @@ impl<'u> Undoing<'u> {
         for (k, &t) in undo.states.iter().enumerate() {
             let node = g.node_rc(t);
             back.push(match &*node {
-                _ if k + 1 == undo.states.len() => Back::Begin,
+                _ if k + 1 == undo.states.len() => StepBack::Begin,
                 Node::Scatter { .. } => {
                     let (vars, index) = g.open_binder(&node);
                     let first = terms.len() - start;
                     terms.extend(index);
                     let row = rows[undo.overwritten.iter().position(|o| o.0 == t)?];
-                    Back::Put(row, vars, first..terms.len() - start)
+                    StepBack::Put(row, vars, first..terms.len() - start)
                 }
                 Node::Cond { cond, .. } => {
                     terms.push(*cond);
-                    Back::Choice(terms.len() - 1 - start)
+                    StepBack::Choice(terms.len() - 1 - start)
                 }
                 _ if let Some(k) = undo.overwritten.iter().position(|o| o.0 == t) => {
-                    Back::Whole(rows[k], undo.replaced.iter().find(|r| r.0 == t)?.1)
+                    StepBack::Whole(rows[k], undo.replaced.iter().find(|r| r.0 == t)?.1)
                 }
                 _ => {
                     let before = before(g, t)?;
                     terms.push(before);
-                    Back::Inner(terms.len() - 1 - start)
+                    StepBack::Inner(terms.len() - 1 - start)
                 }
             });
         }
@@ -244,7 +244,7 @@ impl<'u> Undoing<'u> {
 
     /// Whether an arm of a step replaces the array.
     pub(super) fn replaces(&self) -> bool {
-        self.back.iter().any(|back| matches!(back, Back::Whole(..)))
+        self.back.iter().any(|back| matches!(back, StepBack::Whole(..)))
     }
 
     /// The array after the loop.
@@ -271,12 +271,12 @@ impl<'u> Undoing<'u> {
         terms: &[Term],
         read: &HashSet<Term>,
     ) -> Option<HashMap<Term, Term>> {
-        let mut ways: HashMap<Term, Vec<Way>> = HashMap::new();
-        ways.insert(self.undo.states[0], vec![Way { conditions: Vec::new(), state: self.carried }]);
+        let mut ways: HashMap<Term, Vec<PathBack>> = HashMap::new();
+        ways.insert(self.undo.states[0], vec![PathBack { conditions: Vec::new(), state: self.carried }]);
         let mut known = HashMap::new();
         let mut under = None;
         for (&t, back) in self.undo.states.iter().zip(&self.back) {
-            let Way { conditions, state } = joined(g, &ways.remove(&t)?)?;
+            let PathBack { conditions, state } = joined(g, &ways.remove(&t)?)?;
             if read.contains(&self.leaves[&t]) && !conditions.is_empty() {
                 let under = under.get_or_insert_with(|| once::<Guards>(g, &body.primal));
                 let own = under.get(&t)?;
@@ -287,9 +287,10 @@ impl<'u> Undoing<'u> {
             known.insert(self.leaves[&t], state);
             // The states before this one are expressed by its leaf.
             let from = self.leaves[&t];
-            let to = |t: Term, way: Way, ways: &mut HashMap<Term, Vec<Way>>| ways.entry(t).or_default().push(way);
+            let to =
+                |t: Term, way: PathBack, ways: &mut HashMap<Term, Vec<PathBack>>| ways.entry(t).or_default().push(way);
             match (g.node_rc(t).as_ref(), back) {
-                (_, Back::Begin) => {
+                (_, StepBack::Begin) => {
                     if let Some((_, value)) = self.undo.bound {
                         let holds = *terms.last()?;
                         let (then, other) = if value { (state, self.carried) } else { (self.carried, state) };
@@ -297,23 +298,23 @@ impl<'u> Undoing<'u> {
                         known.insert(from, begin);
                     }
                 }
-                (Node::Scatter { put: _, dst, .. }, Back::Put(row, vars, at)) => {
+                (Node::Scatter { put: _, dst, .. }, StepBack::Put(row, vars, at)) => {
                     // The variables are fresh, so no other term binds them.
                     let index = terms[at.clone()].to_vec();
                     let state = g.update(from, *row, vars, &index);
-                    to(*dst, Way { conditions, state }, &mut ways);
+                    to(*dst, PathBack { conditions, state }, &mut ways);
                 }
-                (&Node::Cond { cond, then, other }, Back::Choice(at)) => {
+                (&Node::Cond { cond, then, other }, StepBack::Choice(at)) => {
                     for (arm, value) in [(then, true), (other, false)] {
                         let mut conditions = conditions.clone();
                         conditions.push(Condition { source: cond, value, own: terms[*at] });
-                        to(arm, Way { conditions, state: from }, &mut ways);
+                        to(arm, PathBack { conditions, state: from }, &mut ways);
                     }
                 }
-                (_, &Back::Whole(state, before)) => to(before, Way { conditions, state }, &mut ways),
-                (_, Back::Inner(at)) => {
+                (_, &StepBack::Whole(state, before)) => to(before, PathBack { conditions, state }, &mut ways),
+                (_, StepBack::Inner(at)) => {
                     let (s, undo) = inner(body, t)?;
-                    to(s.scan.init[undo.carry], Way { conditions, state: terms[*at] }, &mut ways);
+                    to(s.scan.init[undo.carry], PathBack { conditions, state: terms[*at] }, &mut ways);
                 }
                 _ => return None,
             }
@@ -332,14 +333,14 @@ struct Condition {
 
 /// The term of a state on one path back, with the conditions of that path, outermost first.
 #[derive(Clone)]
-struct Way {
+struct PathBack {
     conditions: Vec<Condition>,
     state: Term,
 }
 
 /// The term of a state from all paths back to it.
-fn joined(g: &mut Graph, ways: &[Way]) -> Option<Way> {
-    if ways.len() > WAYS {
+fn joined(g: &mut Graph, ways: &[PathBack]) -> Option<PathBack> {
+    if ways.len() > MAX_PATHS {
         return None;
     }
     let first = ways.first()?;
@@ -347,7 +348,7 @@ fn joined(g: &mut Graph, ways: &[Way]) -> Option<Way> {
     let common = (0..first.conditions.len()).take_while(|&k| same(k)).count();
     let all: Vec<(&[Condition], Term)> = ways.iter().map(|w| (&w.conditions[common..], w.state)).collect();
     let state = chosen(g, &all)?;
-    Some(Way { conditions: first.conditions[..common].to_vec(), state })
+    Some(PathBack { conditions: first.conditions[..common].to_vec(), state })
 }
 
 fn chosen(g: &mut Graph, ways: &[(&[Condition], Term)]) -> Option<Term> {
@@ -372,8 +373,8 @@ fn chosen(g: &mut Graph, ways: &[(&[Condition], Term)]) -> Option<Term> {
 /// [`resolved`], where the arm of a condition reads a state as it is under that condition: the
 /// array that an arm has replaced is read from its row, and not after it has been put back.
 pub(super) fn in_arms(g: &mut Graph, roots: &[Term], known: &HashMap<Term, Term>) -> Option<Vec<Term>> {
-    let mut left = ARMS;
-    roots.iter().map(|&t| in_arm(g, t, known, DEEPEST, &mut left)).collect()
+    let mut left = MAX_ARMS;
+    roots.iter().map(|&t| in_arm(g, t, known, MAX_CONDITIONS, &mut left)).collect()
 }
 
 /// `left` is the number of arms that may still be entered.
@@ -402,7 +403,7 @@ fn in_arm(g: &mut Graph, t: Term, known: &HashMap<Term, Term>, depth: usize, lef
 /// A state where a condition has this value.
 fn where_holds(g: &Graph, mut state: Term, fact: Guard) -> Term {
     while let Node::Cond { cond, then, other } = *g.node(state)
-        && let Some(holds) = decided(g, cond, &[fact], DEEPEST)
+        && let Some(holds) = decided(g, cond, &[fact], MAX_CONDITIONS)
     {
         state = if holds { then } else { other };
     }

@@ -39,7 +39,7 @@ pub(super) struct Unf {
 
 impl Unf {
     /// The derivative of `roots` with respect to the inputs `wrt`, and the terms that the mode does
-    /// not take. If there are any, the derivative has no meaning.
+    /// not support. If there are any, the derivative has no meaning.
     pub(super) fn of(g: &mut Graph, roots: &[Term], wrt: &[u32]) -> (Self, Vec<(Term, Refusal)>) {
         let mut normaliser = Normaliser::new(g, roots);
         let composition = normaliser.compose(roots, &HashMap::new(), wrt);

@@ -21,9 +21,9 @@ use crate::modes::linear::row;
 /// The cotangent of one value.
 #[derive(Clone, Debug)]
 pub(super) enum Ct {
-    /// Of an array or a number.
+    /// The cotangent of an array or a number.
     Array(Cotangent),
-    /// Of a tuple: of those components that have one.
+    /// The cotangent of a tuple: the cotangents of those components that have one.
     Tuple(SortedMap<usize, Ct>),
 }
 
@@ -47,10 +47,10 @@ impl Ct {
     }
 
     /// The same linear map of each array.
-    fn each(self, g: &mut Graph, map: &dyn Fn(&mut Graph, Cotangent) -> Cotangent) -> Ct {
+    fn mapped(self, g: &mut Graph, map: &dyn Fn(&mut Graph, Cotangent) -> Cotangent) -> Ct {
         match self {
             Ct::Array(ct) => Ct::Array(map(g, ct)),
-            Ct::Tuple(parts) => Ct::Tuple(parts.into_iter().map(|(k, ct)| (k, ct.each(g, map))).collect()),
+            Ct::Tuple(parts) => Ct::Tuple(parts.into_iter().map(|(k, ct)| (k, ct.mapped(g, map))).collect()),
         }
     }
 }
@@ -145,7 +145,7 @@ pub(super) fn sweep(
             (Primitive::Conditional { condition, then, other }, ct) => {
                 for (arm, value) in [(then, true), (other, false)] {
                     let guard: Guard = (*condition, value);
-                    let ct = ct.clone().each(g, &|g, ct| Cotangent { term: mask(g, ct.term, guard), ..ct });
+                    let ct = ct.clone().mapped(g, &|g, ct| Cotangent { term: mask(g, ct.term, guard), ..ct });
                     e.give(g, *arm, ct);
                 }
             }

@@ -14,7 +14,7 @@ use ad_ir::ir::{Term, Var};
 use crate::modes::fold::Fold;
 use crate::modes::operation::Operation;
 
-/// Where a variable of the environment comes from.
+/// The origin of a variable of the environment.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Variable {
     /// An input of the function.
@@ -64,7 +64,7 @@ pub(super) struct Step {
     pub(super) term: Term,
     /// The term of the primal program, whose loops save what derivatives read.
     pub(super) primal: Term,
-    /// How the value is made.
+    /// The primitive that computes the value.
     pub(super) primitive: Primitive,
     /// Whether it depends on an active variable.
     pub(super) active: bool,
@@ -98,7 +98,7 @@ impl Composition {
         self.steps[position].primal
     }
 
-    /// The primal term of a term. A term that the composition does not have is its own.
+    /// The primal term of a term. A term that is not in the composition is its own primal term.
     pub(super) fn primal_of(&self, t: Term) -> Term {
         self.positions.get(&t).map_or(t, |&at| self.primal(at))
     }

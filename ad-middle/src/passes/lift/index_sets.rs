@@ -1,6 +1,6 @@
 //! Index-set splitting: an arm of a conditional that makes arrays or runs loops is lifted only over
-//! the indices that take it, and its rows are put among zeros. The arm's work is not done for other
-//! indices.
+//! the indices that take it, and its rows are scattered into zeros. The arm's work is not done for
+//! other indices.
 //!
 //! If the condition is a range (`i < n`, `i >= k`, both), the rows of the arm are padded:
 //! `x.row(i).dot(w)` under `i < x.nrows()` is one product with the rows that exist. Any other
@@ -9,9 +9,9 @@
 //! for an index than one pass over that index's row: `x.row(i).dot(w)` under `keep[i]` stays one
 //! product with all rows.
 //!
-//! The number of indices becomes a size, so what it is computed from must be closed. An arm that
-//! only computes scalars is not split: its elementwise choice vectorises, and costs a constant for
-//! each index. Nor is an arm whose terms the program computes for all indices anyway.
+//! The number of indices becomes a size, so the terms that it is computed from must be closed. An
+//! arm that only computes scalars is not split: its elementwise choice vectorises, and costs a
+//! constant for each index. Nor is an arm whose terms the program computes for all indices anyway.
 
 use std::collections::{HashMap, HashSet};
 
@@ -26,7 +26,7 @@ use ad_ir::prim::{Cmp, IntOp, Prim};
 
 /// An array with a literal size of at most this is not worth a list of indices, since its elements
 /// become scalars.
-const FEW: i128 = 16;
+const MAX_SMALL_SIZE: i128 = 16;
 
 /// A condition on a variable: it is at least `low` and below `high`, and `rest` holds.
 #[derive(Clone, Default)]
@@ -177,7 +177,7 @@ impl Lift<'_> {
             ranges.iter().all(|n| left.iter().position(|m| m == n).map(|k| left.swap_remove(k)).is_some())
         };
         let literals: Option<Vec<i128>> = ranges.iter().map(|&n| g.int_value(n)).collect();
-        let few = literals.is_some_and(|all| all.iter().product::<i128>() <= FEW);
+        let few = literals.is_some_and(|all| all.iter().product::<i128>() <= MAX_SMALL_SIZE);
         if few || rows.iter().any(inside) { Work::Rows } else { Work::Arrays }
     }
 
@@ -405,7 +405,8 @@ impl Lift<'_> {
         LiftedPart { var, len, low, at, t }
     }
 
-    /// The term, with what is computed for all indices anyway replaced by a read of its row.
+    /// The term, in which each subterm that is computed for all indices anyway is replaced by a
+    /// read of its row.
     fn with_rows(&mut self, t: Term) -> Term {
         let (mut seen, mut stack, mut found) = (HashSet::new(), vec![t], Vec::new());
         while let Some(t) = stack.pop() {
@@ -434,8 +435,8 @@ impl Lift<'_> {
         self.g.replaced(&[t], rows)[0]
     }
 
-    /// How many indices there are at which the condition has the value `holds`, and a list that
-    /// begins with them, in ascending order.
+    /// The number of indices at which the condition has the value `holds`, and a list that begins
+    /// with these indices in ascending order.
     fn listed(&mut self, cond: Term, holds: bool) -> (Term, Term) {
         let mask = self.done[&cond];
         let mask = if holds { mask } else { self.g.not(mask) };
@@ -458,7 +459,7 @@ impl Lift<'_> {
 struct LiftedPart {
     /// The position of an index among them.
     var: Var,
-    /// How many indices there are.
+    /// The number of indices.
     len: Term,
     /// The first index, if they follow each other.
     low: Option<Term>,

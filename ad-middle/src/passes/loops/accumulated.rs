@@ -4,7 +4,8 @@
 //! the outer loop.
 //!
 //! An inner loop of a derivative that adds to zeros, where the sum is then added to an array of the
-//! outer loop, begins with that array: so an iteration costs nothing of the array's size.
+//! outer loop, begins with that array: so the cost of an iteration does not depend on the array's
+//! size.
 //!
 //! A call that adds to zeros, where these are then added to a part of an array, adds to that part
 //! (`onto_part`).
@@ -43,7 +44,7 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
         let summed =
             |g: &Graph, t: Term| matches!(g.node(t), Node::Prim(Prim::Binary(Binary::Add), _) if g.rank(t) > 0);
         let decides = |g: &Graph| g.reachable(&scan.body.results).iter().any(|&t| exact.contains(&t) && summed(g, t));
-        while let Some((sum, whole, of, new)) = begun(g, &results, cx.analyses()).filter(|_| !decides(g)) {
+        while let Some((sum, whole, of, new)) = started_with_array(g, &results, cx.analyses()).filter(|_| !decides(g)) {
             let mut rewriter = Rewriter::new(&*cx.get::<Fixed>(g, &results));
             rewriter.set(of, new);
             rewriter.set(sum, whole);
@@ -150,7 +151,7 @@ fn fused(g: &mut Graph, roots: &[Term], fusion: &Fusion, cx: &mut Context) -> Ve
 /// Finds a sum of an array and the result of a reverse loop that accumulates into zeros. Returns
 /// the sum, the result of the loop that begins with the array instead, the old loop and the new
 /// one.
-fn begun(g: &mut Graph, results: &[Term], analyses: &mut Analyses) -> Option<(Term, Term, Term, Term)> {
+fn started_with_array(g: &mut Graph, results: &[Term], analyses: &mut Analyses) -> Option<(Term, Term, Term, Term)> {
     let (reach, uses) = (analyses.get::<Reachable>(g, results), analyses.get::<Uses>(g, results));
     let found = reach.iter().find_map(|&sum| {
         let Node::Prim(Prim::Binary(Binary::Add), args) = g.node(sum) else { return None };

@@ -100,7 +100,7 @@ fn reading(g: &mut Graph, scan: &Scan, k: usize, read: &RowRead) -> Option<Scan>
     let mut leaves = Vec::new();
     read.terms().into_iter().try_for_each(|t| self::leaves(g, t, &mut leaves))?;
     let mut captures = scan.captures.to_vec();
-    let places: Vec<usize> = leaves.iter().map(|&leaf| place(&mut captures, leaf)).collect();
+    let places: Vec<usize> = leaves.iter().map(|&leaf| position_of(&mut captures, leaf)).collect();
     let mut xs = scan.xs.to_vec();
     xs.remove(k);
     let step = match xs.iter().position(|&x| matches!(g.node(x), Node::Prim(Prim::Iota, _))) {
@@ -140,7 +140,7 @@ fn reading(g: &mut Graph, scan: &Scan, k: usize, read: &RowRead) -> Option<Scan>
 }
 
 /// The position of a term in a list. A new term is added.
-fn place(all: &mut Vec<Term>, t: Term) -> usize {
+fn position_of(all: &mut Vec<Term>, t: Term) -> usize {
     all.iter().position(|&old| old == t).unwrap_or_else(|| {
         all.push(t);
         all.len() - 1
@@ -157,7 +157,7 @@ fn leaves(g: &Graph, t: Term, all: &mut Vec<Term>) -> Option<()> {
             // A closed size is not rewritten.
             let size = *g.ty(t) == Type::scalar(Elem::USIZE) && !g.is_open(t);
             if !size && !matches!(node, Node::Lit(_)) {
-                place(all, t);
+                position_of(all, t);
             }
         } else if node.binders().is_empty() {
             node.for_each_child(|c| stack.push(c));

@@ -38,13 +38,13 @@ pub(crate) const PASS: Pass = Pass {
 };
 
 /// The maximum number of loops around a read.
-const DEEPEST: usize = 6;
+const MAX_LOOPS: usize = 6;
 /// The maximum number of states of an array in a step.
-const STATES: usize = 64;
+const MAX_STATES: usize = 64;
 /// The maximum number of writes that are compared with a read.
-const WRITES: usize = 64;
+const MAX_WRITES: usize = 64;
 /// The maximum nesting of conditions.
-const CONDITIONS: usize = 4;
+const MAX_NESTING: usize = 4;
 
 /// The roots, in which such rows are read from the array.
 fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
@@ -91,7 +91,7 @@ fn candidates(g: &mut Graph, roots: &[Term]) -> Vec<(Term, usize)> {
         let arrays = carried.map(|(_, shape)| shape.len()).filter(|&rank| rank > 0).min();
         let rows = k as usize >= scan.init.len() && scan.stop.is_none();
         let larger = rows && arrays.is_some_and(|least| least < g.rank(t)) && g.ty(t).is_real();
-        if larger && is_element(g, scan, k as usize, DEEPEST) {
+        if larger && is_element(g, scan, k as usize, MAX_LOOPS) {
             found.push((of, k as usize));
         }
     }
@@ -103,7 +103,7 @@ fn candidates(g: &mut Graph, roots: &[Term]) -> Vec<(Term, usize)> {
 fn is_element(g: &Graph, scan: &Scan, k: usize, depth: usize) -> bool {
     let Some((_, t)) = else_blank(g, scan.body.results[k]) else { return false };
     match g.node(t) {
-        Node::Gather { src, .. } => is_state(g, *src, depth < DEEPEST, scan.init.len()),
+        Node::Gather { src, .. } => is_state(g, *src, depth < MAX_LOOPS, scan.init.len()),
         Node::Proj(inner, part) => match g.node(*inner) {
             Node::Scan(inner) if depth > 1 && *part as usize >= inner.init.len() => {
                 is_element(g, inner, *part as usize, depth - 1)
@@ -117,7 +117,7 @@ fn is_element(g: &Graph, scan: &Scan, k: usize, depth: usize) -> bool {
 /// Whether a term of a closed body is a state of an array that the loop carries. In an inner loop
 /// every parameter counts, since a loop around it may carry the array.
 fn is_state(g: &Graph, mut t: Term, inner: bool, carries: usize) -> bool {
-    for _ in 0..STATES {
+    for _ in 0..MAX_STATES {
         t = match g.node(t) {
             Node::Param(k, _) => return inner || (*k as usize) < carries,
             Node::Scatter { dst, .. } => *dst,
@@ -197,7 +197,7 @@ impl Nest {
                     let (vars, index) = g.open_binder(&node);
                     break (*src, vars, sizes.to_vec(), index);
                 }
-                &Node::Proj(inner, part) if self.levels.len() < DEEPEST => {
+                &Node::Proj(inner, part) if self.levels.len() < MAX_LOOPS => {
                     let Node::Scan(scan) = g.node(inner) else { return None };
                     (of, k) = (inner, part as usize);
                     if k < scan.init.len() {
@@ -225,7 +225,7 @@ impl Nest {
     /// The array after all loops, if it still has the element of the state `src` at this index.
     fn is_kept(&mut self, g: &mut Graph, src: Term, index: &[Term], known: &[Guard]) -> Option<Term> {
         let mut state = src;
-        let (mut level, mut carry) = self.begin(g, state)?;
+        let (mut level, mut carry) = self.carried_array(g, state)?;
         loop {
             let (own, next) = (self.levels[level].carried[carry], self.levels[level].results[carry]);
             // Writes later in this step.
@@ -246,18 +246,18 @@ impl Nest {
             }
             state = g.proj(self.levels[level].of, carry);
             let Some(around) = level.checked_sub(1) else { return Some(state) };
-            (level, carry) = self.begin(g, state).filter(|begin| begin.0 == around)?;
+            (level, carry) = self.carried_array(g, state).filter(|begin| begin.0 == around)?;
         }
     }
 
     /// The carried array whose state this is: the index of the loop, and of the array in it.
-    fn begin(&self, g: &Graph, state: Term) -> Option<(usize, usize)> {
+    fn carried_array(&self, g: &Graph, state: Term) -> Option<(usize, usize)> {
         let (mut found, mut stack, mut seen) = (None, vec![state], Vec::new());
         while let Some(t) = stack.pop() {
             if seen.contains(&t) {
                 continue;
             }
-            if seen.len() > STATES {
+            if seen.len() > MAX_STATES {
                 return None;
             }
             seen.push(t);
@@ -310,7 +310,7 @@ fn writes(g: &mut Graph, last: Term, (from, own): (Term, Term), known: &[Guard],
     let mut steps = 0;
     while let Some((t, own, path)) = stack.pop() {
         steps += 1;
-        if steps > STATES || all.len() > WRITES {
+        if steps > MAX_STATES || all.len() > MAX_WRITES {
             return None;
         }
         if t == from {
@@ -333,7 +333,7 @@ fn writes(g: &mut Graph, last: Term, (from, own): (Term, Term), known: &[Guard],
                 stack.push((*dst, own, path));
             }
             &Node::Cond { cond, then, other } => {
-                let decided = decided(g, cond, known, CONDITIONS);
+                let decided = decided(g, cond, known, MAX_NESTING);
                 for (arm, value) in [(then, true), (other, false)] {
                     if decided.is_none_or(|d| d == value) {
                         let mut path = path.clone();

@@ -1,5 +1,5 @@
-//! Decides whether a result of a loop can be computed outside of it, and whether it is. A term that
-//! depends on a carried value that changes does not leave the loop.
+//! Decides whether a result of a loop can be computed outside of it, and whether that pays. A term
+//! that depends on a carried value that changes does not leave the loop.
 
 use std::collections::HashSet;
 
@@ -84,8 +84,8 @@ impl Distribution<'_> {
                     return false;
                 }
             }
-            // The terms that stay in the loop may read the same call. In a loop of its own it would
-            // be made twice, and each further one of a function that calls itself twice as well.
+            // The terms that stay in the loop may read the same call. In a separate loop the call
+            // would be made twice, and so would each call that it makes in turn.
             if matches!(self.g.node(t), Node::Scan(_) | Node::Prim(Prim::Call(_) | Prim::Onto(..), _)) {
                 return false;
             }

@@ -1,6 +1,6 @@
 //! Calls that add to a part of an array. If a function calls itself with a part of its array, the
-//! reverse half of the inner call adds to that part of the outer cotangent. So a call costs nothing
-//! of the size of the part.
+//! reverse half of the inner call adds to that part of the outer cotangent. So the cost of a call
+//! does not depend on the size of the part.
 //!
 //! This module must never make a call twice: the cotangent has no other use.
 
@@ -13,7 +13,7 @@ use ad_ir::prim::{Binary, Prim};
 /// The number of uses of each term.
 pub(crate) type Counts = HashMap<Term, usize>;
 
-/// A sum of which a call gives a part.
+/// A sum with a part that a call computes.
 pub(crate) struct WithPart {
     /// The sum.
     pub(crate) sum: Term,

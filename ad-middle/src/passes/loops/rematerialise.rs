@@ -28,7 +28,7 @@ use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type, axis};
 use ad_ir::prim::Prim;
 
 /// The maximum number of operations per element of a row: saving and reading it costs as much.
-const CHEAP: usize = 8;
+const MAX_OPERATIONS: usize = 8;
 
 /// The pass.
 pub(crate) const PASS: Pass = Pass {
@@ -213,8 +213,8 @@ impl Rematerialised {
                 _ => return false,
             };
         }
-        let why = || format!("({cost} operations per element, at most {CHEAP})");
-        choose(Kind::Rematerialisation, (self.loop_.index(), 0), cost <= CHEAP, why)
+        let why = || format!("({cost} operations per element, at most {MAX_OPERATIONS})");
+        choose(Kind::Rematerialisation, (self.loop_.index(), 0), cost <= MAX_OPERATIONS, why)
     }
 
     /// Builds the loop that takes the sums.

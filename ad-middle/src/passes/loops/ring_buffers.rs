@@ -43,7 +43,7 @@ pub(crate) const PASS: Pass = Pass {
 };
 
 /// The maximum number of states of an array in one step that are examined.
-const STATES: usize = 256;
+const MAX_STATES: usize = 256;
 
 /// The roots with ring buffers in all loops.
 fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
@@ -69,8 +69,8 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
 
 /// The results of a loop with its ring buffers, if it has any.
 fn parts(g: &mut Graph, scan: &Scan, cx: &mut Context) -> Option<Vec<Term>> {
-    let rotated: Vec<Option<Turn>> =
-        (0..scan.init.len()).map(|k| rotates(g, scan, k).filter(|&turn| turn != Turn::Stays)).collect();
+    let rotated: Vec<Option<Movement>> =
+        (0..scan.init.len()).map(|k| rotates(g, scan, k).filter(|&turn| turn != Movement::Stays)).collect();
     if rotated.iter().all(Option::is_none) {
         return None;
     }
@@ -82,7 +82,7 @@ fn parts(g: &mut Graph, scan: &Scan, cx: &mut Context) -> Option<Vec<Term>> {
 
 /// How the steps of a loop move the elements of a carried array.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Turn {
+enum Movement {
     /// Each element stays at its index.
     Stays,
     /// They move to the front, and the elements do not change otherwise.
@@ -94,19 +94,19 @@ enum Turn {
 /// How a step moves the elements of the carried array k of a loop. A step may also write elements,
 /// and replace the array under a condition. `None` if a step changes it in another way, or if it is
 /// small or not an array.
-fn rotates(g: &Graph, scan: &Scan, k: usize) -> Option<Turn> {
+fn rotates(g: &Graph, scan: &Scan, k: usize) -> Option<Movement> {
     let Type::Array(_, shape) = &scan.body.params[k] else { return None };
     let small = |n: i128| usize::try_from(n).is_ok_and(|n| n <= LIMIT);
     if shape.is_empty() || g.int_value(shape[0]).is_some_and(small) {
         return None;
     }
-    let (mut own, mut written, mut found) = (false, false, Turn::Stays);
+    let (mut own, mut written, mut found) = (false, false, Movement::Stays);
     let (mut stack, mut seen) = (vec![(scan.body.results[k], false)], HashSet::new());
     while let Some((t, chosen)) = stack.pop() {
         if !seen.insert(t) {
             continue;
         }
-        if seen.len() > STATES {
+        if seen.len() > MAX_STATES {
             return None;
         }
         match *g.node(t) {
@@ -117,18 +117,18 @@ fn rotates(g: &Graph, scan: &Scan, k: usize) -> Option<Turn> {
             }
             Node::Cond { then, other, .. } => stack.extend([(then, true), (other, true)]),
             Node::Gather { .. } if rotation(g, t).is_some() => {
-                found = Turn::Rotates;
+                found = Movement::Rotates;
                 stack.extend(rotation(g, t).map(|(src, _)| (src, chosen)));
             }
             Node::Prim(Prim::Slice(_), _) | Node::Gather { .. } if shift(g, t).is_some() => {
-                found = found.max(Turn::Shifts);
+                found = found.max(Movement::Shifts);
                 stack.extend(shift(g, t).map(|(src, _)| (src, chosen)));
             }
             Node::Proj(inner, j) => match g.node(inner) {
                 Node::Scan(inner) if (j as usize) < inner.init.len() => {
                     let inside = rotates(g, inner, j as usize)?;
                     // An array that an inner loop does not move may be written there.
-                    written |= inside == Turn::Stays;
+                    written |= inside == Movement::Stays;
                     found = found.max(inside);
                     stack.push((inner.init[j as usize], chosen));
                 }
@@ -140,7 +140,7 @@ fn rotates(g: &Graph, scan: &Scan, k: usize) -> Option<Turn> {
             _ => return None,
         }
     }
-    own.then_some(if written && found == Turn::Shifts { Turn::Rotates } else { found })
+    own.then_some(if written && found == Movement::Shifts { Movement::Rotates } else { found })
 }
 
 /// If the term is an array without its first rows, in the memory of the whole array: that array,
@@ -208,7 +208,7 @@ enum TermOrRing {
 }
 
 impl TermOrRing {
-    /// The array as a ring buffer. An array that is no ring buffer gets the offset 0.
+    /// The array as a ring buffer. An array that is not a ring buffer gets the offset 0.
     fn ring(self, g: &mut Graph) -> Ring {
         match self {
             TermOrRing::Ring(ring) => ring,
@@ -298,7 +298,7 @@ impl Rings {
         g: &mut Graph,
         scan: &Scan,
         [init, captures, xs]: &[Vec<TermOrRing>; 3],
-        rotated: &[Option<Turn>],
+        rotated: &[Option<Movement>],
         cx: &mut Context,
     ) -> Vec<TermOrRing> {
         // Offsets come last among the carried values and among the captures.
@@ -312,7 +312,7 @@ impl Rings {
                 (_, Some(k)) => (2, xs[k]),
             };
             let ring = match (group, is) {
-                (0, is) => rotated[k].map(|turn| Ring { wraps: turn != Turn::Shifts, ..is.ring(g) }),
+                (0, is) => rotated[k].map(|turn| Ring { wraps: turn != Movement::Shifts, ..is.ring(g) }),
                 (_, TermOrRing::Ring(ring)) => Some(ring),
                 _ => None,
             };
@@ -388,7 +388,7 @@ impl Rings {
                 let array = g.proj(made, k);
                 let Some(turn) = rotated[k] else { return TermOrRing::Term(array) };
                 offset += 1;
-                TermOrRing::Ring(Ring { array, offset: g.proj(made, offset - 1), wraps: turn != Turn::Shifts })
+                TermOrRing::Ring(Ring { array, offset: g.proj(made, offset - 1), wraps: turn != Movement::Shifts })
             })
             .collect()
     }
@@ -490,11 +490,11 @@ impl Rings {
                 let ring = |is: &TermOrRing| matches!(is, TermOrRing::Ring(_));
                 // An array that stays where it is may be written there, so it is one that wraps.
                 let kept = |(k, is): (usize, &TermOrRing)| {
-                    let own = rotates(g, scan, k).filter(|&turn| turn != Turn::Stays || ring(is))?;
-                    let shifts = own == Turn::Shifts && !matches!(is, TermOrRing::Ring(Ring { wraps: true, .. }));
-                    Some(if shifts { Turn::Shifts } else { Turn::Rotates })
+                    let own = rotates(g, scan, k).filter(|&turn| turn != Movement::Stays || ring(is))?;
+                    let shifts = own == Movement::Shifts && !matches!(is, TermOrRing::Ring(Ring { wraps: true, .. }));
+                    Some(if shifts { Movement::Shifts } else { Movement::Rotates })
                 };
-                let rotated: Vec<Option<Turn>> = args[0].iter().enumerate().map(kept).collect();
+                let rotated: Vec<Option<Movement>> = args[0].iter().enumerate().map(kept).collect();
                 if !args.iter().flatten().any(ring) {
                     return self.mapped(g, &node);
                 }

@@ -32,13 +32,13 @@ use ad_ir::prim::{IntOp, Prim};
 
 /// The maximum number of iterations of a block. The overhead of a block is then small, and all its
 /// rows together take a few kilobytes.
-const STEPS: usize = 128;
+const MAX_STEPS: usize = 128;
 /// The number of iterations of a block in tests.
-const TEST_STEPS: usize = 2;
+const TEST_MAX_STEPS: usize = 2;
 /// SIMD lanes: the number of iterations of a block is a multiple of it.
 const LANES: usize = 16;
 /// The number of scalars that a block may save: half a megabyte.
-const NUMBERS: usize = 1 << 16;
+const MAX_SAVED: usize = 1 << 16;
 
 /// The pass.
 pub(crate) const PASS: Pass = Pass {
@@ -69,7 +69,7 @@ impl Distribution<'_> {
         let added = self.added()?;
         let all: Vec<Term> = added.concat();
         let (saved, loops) = self.saved_numbers(&all)?;
-        let most = if self.ends_differ(&all, analyses) { LANES } else { STEPS };
+        let most = if self.ends_differ(&all, analyses) { LANES } else { MAX_STEPS };
         let (about, count) = (self.scan.body.results.first()?.index(), self.scan.count.index());
         let why = || match loops {
             true => format!("({} rows of scalars are saved in each iteration)", saved.len()),
@@ -81,7 +81,7 @@ impl Distribution<'_> {
         // In randomised tests blocks are so small that there are several.
         let large = choose(Kind::StripMining, (about, count + (1 << 32)), true, String::new);
 
-        let (size, blocks) = self.size(&saved, if large { most } else { TEST_STEPS });
+        let (size, blocks) = self.size(&saved, if large { most } else { TEST_MAX_STEPS });
         let count = self.scan.count;
         let done = self.g.int(IntOp::Mul, blocks, size);
         let rest = self.g.int(IntOp::Sub, count, done);
@@ -193,7 +193,7 @@ impl Distribution<'_> {
     }
 
     /// The number of scalars that inner loops save in an iteration, as sizes, and whether there are
-    /// inner loops. `None` if an inner loop has results that are no scalars, may stop early,
+    /// inner loops. `None` if an inner loop has results that are not scalars, may stop early,
     /// contains a loop, or has a number of steps that depends on the iteration.
     fn saved_numbers(&self, added: &[Term]) -> Option<(Vec<Term>, bool)> {
         let mut saved = Vec::new();
@@ -245,7 +245,7 @@ impl Distribution<'_> {
     /// The number of iterations in a block, and the number of blocks. A block has one iteration if
     /// there is no capacity for the rows of more.
     fn size(&mut self, saved: &[Term], steps: usize) -> (Term, Term) {
-        let [steps, lanes, capacity, one] = [steps, LANES, NUMBERS, 1].map(|n| self.g.lit_usize(n));
+        let [steps, lanes, capacity, one] = [steps, LANES, MAX_SAVED, 1].map(|n| self.g.lit_usize(n));
         let mut size = steps;
         if !saved.is_empty() {
             let mut width = saved[0];

@@ -8,13 +8,13 @@
 //! | --- | --- | --- |
 //! | known capture | a capture that is a literal | the literal, in the body |
 //! | no step | a loop that has stopped before its first step | the initial values |
-//! | one step | a loop that stops after its first step, whatever that computes | the step |
+//! | one step | a loop that always stops after its first step | the step |
 //! | full unrolling | a loop of a literal number of steps | its steps, one after the other |
 //!
 //! The steps are unrolled on trial and simplified, with exact rules only. The operations that are
 //! left are compared with those of the loop, which are those of its body times the number of steps.
-//! This pass must never make code that grows faster than the program: [`LARGEST`] bounds the code
-//! that replaces a loop.
+//! This pass must never make code that grows faster than the program: [`MAX_OPERATIONS`] bounds the
+//! code that replaces a loop.
 
 use std::collections::HashSet;
 
@@ -28,16 +28,16 @@ use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
 use ad_ir::prim::Prim;
 
 /// The maximum number of steps of a loop that is unrolled.
-const STEPS: usize = 4;
+const MAX_STEPS: usize = 4;
 /// The maximum number of operations in the code of all steps, before it is simplified.
-const LARGEST: usize = 768;
+const MAX_OPERATIONS: usize = 768;
 /// The number of steps assumed for a loop, and the size assumed for an axis, if it is not a small
 /// literal.
-const OFTEN: usize = 16;
-/// A loop is unrolled if at most one in [`LESS`] operations is left.
-const LESS: usize = 2;
+const ASSUMED_STEPS: usize = 16;
+/// A loop is unrolled if at most one in [`MIN_REDUCTION`] operations is left.
+const MIN_REDUCTION: usize = 2;
 /// A loop over scalars is unrolled if its steps have at most this many operations.
-const SCALARS: usize = 64;
+const MAX_SCALAR_OPERATIONS: usize = 64;
 
 /// The pass.
 pub(crate) const PASS: Pass = Pass {
@@ -105,9 +105,9 @@ fn at_most_one_step(g: &mut Graph, scan: &Scan) -> Option<Vec<Term>> {
 
 /// The results of a loop by its steps one after the other, if that is less work.
 fn unrolled(g: &mut Graph, t: Term, scan: &Scan, cx: &mut Context) -> Option<Vec<Term>> {
-    let count = usize::try_from(g.int_value(scan.count)?).ok().filter(|n| (1..=STEPS).contains(n))?;
+    let count = usize::try_from(g.int_value(scan.count)?).ok().filter(|n| (1..=MAX_STEPS).contains(n))?;
     let has_tuples = scan.body.params.iter().any(|ty| matches!(ty, Type::Tuple(_)));
-    let large = count.saturating_mul(work(g, &scan.body.results, 1)) > LARGEST;
+    let large = count.saturating_mul(work(g, &scan.body.results, 1)) > MAX_OPERATIONS;
     if scan.stop.is_some() || has_tuples || large {
         return None;
     }
@@ -121,11 +121,11 @@ fn unrolled(g: &mut Graph, t: Term, scan: &Scan, cx: &mut Context) -> Option<Vec
     let sizes = cx.get::<Fixed>(g, &steps);
     let steps = pass(g, &steps, &sizes, cx);
     let results = simplify_exactly(g, &steps);
-    let before = count.saturating_mul(work(g, &scan.body.results, OFTEN));
-    let after = work(g, &results, OFTEN);
+    let before = count.saturating_mul(work(g, &scan.body.results, ASSUMED_STEPS));
+    let after = work(g, &results, ASSUMED_STEPS);
     let why = || format!("({before} operations in its steps, {after} one after the other)");
-    let short = after <= SCALARS && of_scalars(g, &results);
-    choose(Kind::Unrolling, (t.index(), count), LESS * after <= before || short, why)
+    let short = after <= MAX_SCALAR_OPERATIONS && of_scalars(g, &results);
+    choose(Kind::Unrolling, (t.index(), count), MIN_REDUCTION * after <= before || short, why)
         .then(|| g.instantiate(&Body { params: params.into(), results: results.into() }, &given))
 }
 
@@ -169,7 +169,7 @@ fn of_scalars(g: &Graph, roots: &[Term]) -> bool {
 fn work(g: &Graph, roots: &[Term], unknown: usize) -> usize {
     let often = |n: Term| {
         let known = g.int_value(n).and_then(|n| usize::try_from(n).ok());
-        known.filter(|&n| n <= STEPS).unwrap_or(unknown)
+        known.filter(|&n| n <= MAX_STEPS).unwrap_or(unknown)
     };
     let of = |t: Term| match g.node(t) {
         Node::Scan(scan) => often(scan.count).saturating_mul(work(g, &scan.body.results, unknown)),

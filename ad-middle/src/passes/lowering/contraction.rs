@@ -1,5 +1,6 @@
-//! Which contractions a kernel takes. The others become sums of products, so that they fuse like
-//! any other sum. An exact contraction is always such a sum, in the order of the function.
+//! Decides which contractions a kernel computes. The others become sums of products, so that they
+//! fuse like any other sum. An exact contraction is always such a sum, in the order of the
+//! function.
 
 use std::collections::HashMap;
 
@@ -15,16 +16,16 @@ use ad_ir::prim::Prim;
 struct RaggedMatrix {
     /// The labels of a contraction in the order of the memory of the matrix.
     labels: Vec<u8>,
-    /// Where it has elements.
+    /// The condition under which it has elements.
     mask: Term,
-    /// The elements, and zeros in place of those that are not there.
+    /// The elements, and zeros in place of those that do not exist.
     elements: [Term; 2],
     /// Whether it is the first operand.
     is_first: bool,
 }
 
-/// The matrix of a product of such a matrix and a vector. A loop over the elements that are there
-/// costs less than a kernel.
+/// The matrix, if the contraction is a product of such a matrix and a vector. A loop over the
+/// elements that exist costs less than a kernel.
 fn ragged_matrix(g: &Graph, spec: &Contraction, a: Term, b: Term) -> Option<RaggedMatrix> {
     let (matrix, own, is_first) = match (g.rank(a), g.rank(b)) {
         (2, 1) => (a, &spec.a, true),
@@ -49,7 +50,8 @@ fn ragged_matrix(g: &Graph, spec: &Contraction, a: Term, b: Term) -> Option<Ragg
     Some(RaggedMatrix { labels, mask, elements, is_first })
 }
 
-/// Its product with a vector. What is not there adds nothing, whatever the vector has.
+/// Its product with a vector. Elements that do not exist add nothing, whatever the elements of the
+/// vector are.
 fn of_ragged(g: &mut Graph, spec: &Contraction, matrix: &RaggedMatrix, vector: Term) -> Term {
     let RaggedMatrix { labels, mask, elements: [elements, zeros], is_first } = matrix;
     let along = if *is_first { &spec.b } else { &spec.a };
@@ -63,7 +65,7 @@ fn of_ragged(g: &mut Graph, spec: &Contraction, matrix: &RaggedMatrix, vector: T
     g.sum_axes(product, &summed)
 }
 
-/// The contraction if a kernel takes it, else a sum of products.
+/// The contraction if a kernel computes it, else a sum of products.
 pub(super) fn contraction(g: &mut Graph, t: Term, spec: &Contraction, a: Term, b: Term, exact: bool) -> Term {
     let kernel = as_product(g, spec, [a, b], exact).is_some_and(|p| {
         // An outer product is a view. A dot product of operands that are not stored is one loop

@@ -10,7 +10,7 @@ use ad_ir::sorted::SortedSet;
 use ad_ir::ir::{Graph, Node, Term};
 
 /// The maximum number of arms of one choice.
-const ARMS: usize = 64;
+const MAX_ARMS: usize = 64;
 
 /// The path to an arm: conditions and their values, the outermost first.
 type Path = Vec<(Term, bool)>;
@@ -71,7 +71,7 @@ fn arms(g: &Graph, now: Term, choice: Term) -> Option<Vec<(Path, Vec<Term>)>> {
     let mut all = Vec::new();
     let mut stack = vec![(choice, Path::new(), Vec::new())];
     while let Some((t, path, mut updates)) = stack.pop() {
-        if all.len() + stack.len() > ARMS {
+        if all.len() + stack.len() > MAX_ARMS {
             return None;
         }
         match *g.node(t) {

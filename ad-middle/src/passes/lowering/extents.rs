@@ -1,7 +1,8 @@
-//! Extents of operands: an array of which a condition leaves the first elements along an axis, as
-//! in a loop over matrices of several shapes. A product with such an operand is one of the elements
-//! that are there, and zero elsewhere. This module must never take a condition for less than it is:
-//! the elements are there exactly where all extents say so.
+//! Extents of operands. The extent of an array along an axis is the number of its first elements
+//! that a condition keeps, as in a loop over matrices of several shapes. A product with such an
+//! operand is a product of the elements that it keeps, and zero elsewhere. This module must never
+//! accept a condition with any other part: it has to hold exactly for the indices below all
+//! extents.
 
 use super::contraction::contraction;
 use super::matrix::strip_layouts;
@@ -9,8 +10,8 @@ use ad_ir::analysis::zeros::is_zero_of_either_sign;
 use ad_ir::ir::{Graph, Node, Term, axis};
 use ad_ir::prim::{Cmp, Prim};
 
-/// For each axis of a condition the number of first indices at which it holds, if it does not hold
-/// at all. `None` for any other condition.
+/// For each axis of a condition, the number of first indices at which it holds, or `None` if it
+/// holds at all indices of the axis. `None` for a condition of any other form.
 pub(super) fn extents(g: &Graph, mask: Term) -> Option<Vec<Option<Term>>> {
     match g.node(mask) {
         Node::Prim(Prim::And, args) => {
@@ -33,7 +34,7 @@ pub(super) fn extents(g: &Graph, mask: Term) -> Option<Vec<Option<Term>>> {
     }
 }
 
-/// The extent under two conditions. `None` if it would be the least of two numbers.
+/// The extent under two conditions. `None` if it would be the minimum of two numbers.
 fn both(a: Option<Term>, b: Option<Term>) -> Option<Option<Term>> {
     match (a, b) {
         (Some(a), Some(b)) if a != b => None,

@@ -28,7 +28,7 @@ pub struct WindowAxis {
 
 /// An array in memory and how it is read.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct WindowOperand {
     /// The array.
     pub array: Term,
     /// Its axes.
@@ -43,8 +43,8 @@ pub struct ImplicitIm2col {
     /// The axes of the result.
     pub out: Vec<WindowAxis>,
     /// The arrays that are multiplied.
-    pub operands: [Seen; 2],
-    /// Where the result is added at sums of indices.
+    pub operands: [WindowOperand; 2],
+    /// The axes of a result that is added to at sums of indices.
     pub added: Option<Added>,
     /// Whether products are rounded and added in the order of the labels.
     pub in_order: bool,
@@ -61,13 +61,13 @@ pub struct Added {
 }
 
 /// The maximum number of labels: more than the windows of an array of rank 6 need.
-const MOST_LABELS: usize = 16;
+const MAX_LABELS: usize = 16;
 
 /// The limit of a step. No array has a larger one, and products of larger ones might overflow.
-const FAR: u128 = 1 << 31;
+const STEP_LIMIT: u128 = 1 << 31;
 
 /// A label with fewer indices does not fill the lanes.
-const FEW: i128 = 8;
+const MIN_INDICES: i128 = 8;
 
 /// The windows of a stored contraction, or of a scatter of one, if the kernel is worth it.
 pub(crate) fn windows(g: &Graph, t: Term) -> Option<ImplicitIm2col> {
@@ -95,7 +95,7 @@ pub fn windows_of(g: &Graph, reach: &[Term], read: &[Term], exact: &HashSet<Term
     let mut found = SortedMap::new();
     for &t in reach {
         let fits = match g.node(t) {
-            // An exact contraction is accepted only if it is no product of matrices.
+            // An exact contraction is accepted only if it is not a product of matrices.
             Node::Prim(Prim::Contract(spec), args) => {
                 !exact.contains(&t) || as_product(g, spec, [args[0], args[1]], true).is_none()
             }
@@ -181,7 +181,7 @@ fn of(g: &Graph, t: Term) -> Option<ImplicitIm2col> {
         return None;
     }
     let Product { sizes, out, operands: [a, b], absorbs } = product(g, made)?;
-    if sizes.len() > MOST_LABELS {
+    if sizes.len() > MAX_LABELS {
         return None;
     }
     let (a, b) = (seen(g, a, &sizes)?, seen(g, b, &sizes)?);
@@ -211,7 +211,7 @@ fn of(g: &Graph, t: Term) -> Option<ImplicitIm2col> {
 
 /// The array that an operand is read from, with the labels of its axes. Along a replicated axis the
 /// step is 0.
-fn seen(g: &Graph, (operand, mut labels): (Term, Vec<usize>), sizes: &[Term]) -> Option<Seen> {
+fn seen(g: &Graph, (operand, mut labels): (Term, Vec<usize>), sizes: &[Term]) -> Option<WindowOperand> {
     let mut operand = operand;
     loop {
         let (base, perm) = strip_layouts(g, operand);
@@ -232,9 +232,9 @@ fn seen(g: &Graph, (operand, mut labels): (Term, Vec<usize>), sizes: &[Term]) ->
         && g.rank(*src) > 0
         && let Some(axes) = indexed(g, g.shape(*src), (g.shape(operand), &labels), vars, index, sizes.len())
     {
-        return Some(Seen { array: *src, axes });
+        return Some(WindowOperand { array: *src, axes });
     }
-    Some(Seen { array: operand, axes: plain(g.shape(operand), &labels, sizes.len()) })
+    Some(WindowOperand { array: operand, axes: plain(g.shape(operand), &labels, sizes.len()) })
 }
 
 /// The axes of an array that is read without an index function.
@@ -281,7 +281,8 @@ fn indexed(
         for &(var, label) in &mentioned {
             steps[label] += start.atoms.remove(&var).unwrap_or(0);
         }
-        let far = [start.constant].iter().chain(start.atoms.values()).chain(&steps).any(|n| n.unsigned_abs() > FAR);
+        let far =
+            [start.constant].iter().chain(start.atoms.values()).chain(&steps).any(|n| n.unsigned_abs() > STEP_LIMIT);
         if far || start.atoms.keys().any(|&t| !g.free(t).is_empty()) {
             return None;
         }
@@ -324,7 +325,7 @@ impl ImplicitIm2col {
     /// a label has few indices, or the label that moves the window has longer steps.
     fn lanes(&self, g: &Graph) -> bool {
         let arrays = [&self.out, &self.operands[0].axes, &self.operands[1].axes];
-        let few = |l: usize| g.int_value(self.labels[l]).is_some_and(|n| n < FEW);
+        let few = |l: usize| g.int_value(self.labels[l]).is_some_and(|n| n < MIN_INDICES);
         let passed = |l: usize| {
             let beside = |a: &WindowAxis| (0..self.labels.len()).any(|m| m != l && a.steps[m].abs() > 1 && !few(m));
             arrays.iter().any(|axes| axes.last().is_some_and(|a| a.steps[l] != 0 && beside(a)))

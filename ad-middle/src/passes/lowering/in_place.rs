@@ -16,19 +16,19 @@ use ad_ir::ir::{Graph, Node, Put, Term, Var};
 use ad_ir::prim::{Binary, IntOp, Prim};
 
 /// The maximum number of summands of one sum that are examined.
-const MANY: usize = 64;
+const MAX_SUMMANDS: usize = 64;
 /// The maximum depth of nested conditions that are examined.
-const DEEP: usize = 8;
+const MAX_DEPTH: usize = 8;
 /// The maximum number of conditions by which a sum is split: enough for the exclusive branches of
 /// an iteration, and fewer than all combinations of independent conditions.
-const SPLITS: usize = 64;
+const MAX_SPLITS: usize = 64;
 
-/// `next` as a chain of writes to elements of `now` and additions to them. `None` if it is no such
-/// chain, or already has this form. The result of an inner loop that continues such a chain is part
-/// of it.
+/// `next` as a chain of writes to elements of `now` and additions to them. `None` if it is not such
+/// a chain, or already has this form. The result of an inner loop that continues such a chain is
+/// part of it.
 ///
 /// `others` are other results of the same body. If an arm writes a new array over the carried one,
-/// they have to read the states of the chain instead of states beside it: these states are
+/// they have to read the states of the chain instead of states outside of it: these states are
 /// returned, by the terms that they replace.
 pub(crate) fn update(
     g: &mut Graph,
@@ -40,7 +40,7 @@ pub(crate) fn update(
         return None;
     }
     let mut chain = Chain::new(g, loops, now, others);
-    let made = chain.chained(next, DEEP)?;
+    let made = chain.chained(next, MAX_DEPTH)?;
     let states = if chain.replaced { chain.states } else { HashMap::new() };
     Some((made, states))
 }
@@ -124,7 +124,7 @@ fn update_of_caller(g: &mut Graph, loops: &Loops, now: Term, next: Term) -> Opti
     if g.rank(now) == 0 || next == now {
         return None;
     }
-    let made = Chain { dense: true, ..Chain::new(g, loops, now, &[]) }.chained(next, DEEP)?;
+    let made = Chain { dense: true, ..Chain::new(g, loops, now, &[]) }.chained(next, MAX_DEPTH)?;
     let (mut stack, mut seen) = (vec![made], HashSet::new());
     while let Some(t) = stack.pop().filter(|&t| t != now) {
         if !seen.insert(t) {
@@ -162,7 +162,7 @@ struct Chain<'a> {
 impl<'a> Chain<'a> {
     fn new(g: &'a mut Graph, loops: &'a Loops, now: Term, others: &'a [Term]) -> Self {
         let (facts, states) = (Vec::new(), HashMap::new());
-        Chain { g, loops, now, facts, splits: SPLITS, dense: false, others, read: None, states, replaced: false }
+        Chain { g, loops, now, facts, splits: MAX_SPLITS, dense: false, others, read: None, states, replaced: false }
     }
 }
 
@@ -179,7 +179,7 @@ impl Chain<'_> {
         let onto = match *self.g.node(t) {
             _ if t == self.now || continued_by_inner_loop(self.g, self.loops, self.now, t) => t,
             _ if deep == 0 => return None,
-            Node::Cond { cond, then, other } => match decided(self.g, cond, &self.facts, DEEP) {
+            Node::Cond { cond, then, other } => match decided(self.g, cond, &self.facts, MAX_DEPTH) {
                 Some(true) => self.chained(then, deep)?,
                 Some(false) => self.chained(other, deep)?,
                 None => {
@@ -199,7 +199,7 @@ impl Chain<'_> {
     }
 
     /// These updates of `t`, the newest first, as updates of `onto`, which has the same value. They
-    /// also read `onto`: otherwise `t` would be made beside it, in a copy.
+    /// also read `onto`: otherwise `t` would be made next to it, in a copy.
     fn updated(&mut self, t: Term, mut onto: Term, updates: Vec<Term>) -> Term {
         let mut states = HashMap::new();
         // An array that does not depend on the carried one may be read for other reasons.
@@ -221,10 +221,10 @@ impl Chain<'_> {
     }
 
     /// A new array, written over the whole carried one. The update costs as much as making the
-    /// whole array, and the arms of a condition beside it stay updates. If the new array is
-    /// computed from a later state of the carried one, it is written over that state. The same
-    /// holds for a state of `beside`, the chain of the other arm, that other results of the body
-    /// read: then that state is made in both arms.
+    /// whole array, and the other arms of a condition stay updates. If the new array is computed
+    /// from a later state of the carried one, it is written over that state. The same holds for a
+    /// state of `beside`, the chain of the other arm, that other results of the body read: then
+    /// that state is made in both arms.
     fn whole(&mut self, t: Term, beside: Term) -> Term {
         let (mut new, mut outer) = (t, Vec::new());
         while let Some(dst) = self.g.destination(new) {
@@ -279,7 +279,7 @@ impl Chain<'_> {
             return None;
         }
         let added = flat.into_iter().reduce(|a, b| self.g.add(a, b))?;
-        let dst = self.chained(chain, DEEP)?;
+        let dst = self.chained(chain, MAX_DEPTH)?;
         let vars: Vec<Var> = self.g.shape(added).to_vec().iter().map(|_| self.g.fresh()).collect();
         let index: Vec<Term> = vars.iter().map(|&var| self.g.mk(Node::Var(var))).collect();
         Some(self.g.scatter(dst, added, &vars, &index))
@@ -287,10 +287,10 @@ impl Chain<'_> {
 
     fn sparse_sum(&mut self, sum: &[Term]) -> Option<Term> {
         let mut flat = self.flat(sum)?;
-        let containing: Vec<usize> = (0..flat.len()).filter(|&k| !is_sparse(self.g, flat[k], DEEP)).collect();
+        let containing: Vec<usize> = (0..flat.len()).filter(|&k| !is_sparse(self.g, flat[k], MAX_DEPTH)).collect();
         if let [at] = *containing {
             let chain = flat.remove(at);
-            let chain = self.chained(chain, DEEP)?;
+            let chain = self.chained(chain, MAX_DEPTH)?;
             return Some(flat.into_iter().fold(chain, |acc, t| add(self.g, acc, t)));
         }
         if !containing.is_empty() && containing.len() < flat.len() {
@@ -344,12 +344,12 @@ impl Chain<'_> {
     fn flat(&self, sum: &[Term]) -> Option<Vec<Term>> {
         let (mut flat, mut stack) = (Vec::new(), sum.iter().rev().copied().collect::<Vec<_>>());
         while let Some(t) = stack.pop() {
-            if flat.len() + stack.len() > MANY {
+            if flat.len() + stack.len() > MAX_SUMMANDS {
                 return None;
             }
             match *self.g.node(t) {
                 Node::Prim(Prim::Binary(Binary::Add), ref args) => stack.extend([args[1], args[0]]),
-                Node::Cond { cond, then, other } => match decided(self.g, cond, &self.facts, DEEP) {
+                Node::Cond { cond, then, other } => match decided(self.g, cond, &self.facts, MAX_DEPTH) {
                     Some(true) => stack.push(then),
                     Some(false) => stack.push(other),
                     None => flat.push(t),
@@ -368,7 +368,7 @@ impl Chain<'_> {
             loop {
                 match *self.g.node(t) {
                     Node::Scatter { .. } | Node::Prim(Prim::Onto(..), _) => t = self.g.destination(t)?,
-                    Node::Cond { cond, then, other } => match decided(self.g, cond, &self.facts, DEEP) {
+                    Node::Cond { cond, then, other } => match decided(self.g, cond, &self.facts, MAX_DEPTH) {
                         Some(value) => t = if value { then } else { other },
                         None => return Some(cond),
                     },
@@ -379,7 +379,7 @@ impl Chain<'_> {
         // The outermost unknown condition comes first: the inner ones may be evaluated only under
         // it.
         loop {
-            let known = |l: &Guard| decided(self.g, l.0, &self.facts, DEEP).is_some();
+            let known = |l: &Guard| decided(self.g, l.0, &self.facts, MAX_DEPTH).is_some();
             let inside = [true, false].into_iter().flat_map(|value| parts(self.g, (decides, value)));
             match inside.into_iter().find(|l| !known(l)) {
                 Some(outer) if outer.0 != decides => decides = outer.0,
@@ -397,7 +397,7 @@ fn continued_by_inner_loop(g: &Graph, loops: &Loops, now: Term, t: Term) -> bool
 fn summands(g: &Graph, t: Term, sum: &mut Vec<Term>) -> Option<()> {
     let mut stack = vec![t];
     while let Some(t) = stack.pop() {
-        if sum.len() + stack.len() > MANY {
+        if sum.len() + stack.len() > MAX_SUMMANDS {
             return None;
         }
         match g.node(t) {

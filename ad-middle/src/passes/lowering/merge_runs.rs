@@ -23,8 +23,8 @@ use ad_ir::analysis::Analyses;
 use ad_ir::analysis::guards::{Guard, Guards, else_blank};
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type, valid};
-use equal::Alike;
-use matching::{Args, Both, LoopPair, Matched, More, carried, counts, stopping};
+use equal::EqualResults;
+use matching::{Args, ExtraInputs, LoopPair, LoopsToMerge, Matched, carried, counts, stopping};
 
 /// A merged loop: a counting run that also saves residuals.
 pub(crate) struct MergedLoop {
@@ -81,7 +81,7 @@ pub(crate) fn runs(g: &mut Graph, roots: &[Term], analyses: &mut Analyses) -> So
     let needed = parts_needed(g, &all, roots);
     let guards = analyses.get::<Guards>(g, roots);
     let mut taken: SortedSet<Term> = SortedSet::new();
-    let alike = Alike::default();
+    let alike = EqualResults::default();
     for (first, s) in &loops {
         let of_size = sizes.contains(first);
         if !of_size && !stops(g, s) && alike.parts.borrow().is_empty() {
@@ -95,7 +95,7 @@ pub(crate) fn runs(g: &mut Graph, roots: &[Term], analyses: &mut Analyses) -> So
             // The guards of the first run must be guards of the other loop too.
             let under =
                 guards.get(first).is_none_or(|l| l.iter().all(|l| guards.get(other).is_some_and(|o| o.contains(l))));
-            let both = Both { first: *first, s, of_size, other: *other, a, needed, alike: &alike };
+            let both = LoopsToMerge { first: *first, s, of_size, other: *other, a, needed, alike: &alike };
             if let Some(run) = under.then(|| both.one_run(g, analyses)).flatten() {
                 if cfg!(debug_assertions)
                     && let Err(errors) = valid::validate_loop(g, &run.scan)
@@ -163,14 +163,14 @@ fn parts_needed(g: &Graph, all: &[Term], roots: &[Term]) -> HashMap<Term, Option
 
 /// A row that an inner loop computes, with its guards: the index of the row, the loop, the index of
 /// the result of that loop.
-struct OfInner {
+struct InnerRow {
     part: usize,
     of: Term,
     row: usize,
     under: Vec<Guard>,
 }
 
-impl Both<'_> {
+impl LoopsToMerge<'_> {
     fn one_run(&self, g: &mut Graph, analyses: &mut Analyses) -> Option<MergedLoop> {
         let (s, a) = (self.s, self.a);
         let counter = match *g.node(a.count) {
@@ -199,7 +199,7 @@ impl Both<'_> {
             _ => return None,
         }
         let args: Args = given(a).into_iter().map(|t| Some(self.alike.one(g, t))).collect();
-        let of_inner: Vec<OfInner> = self.needed.iter().filter_map(|&k| self.of_inner(g, k)).collect();
+        let of_inner: Vec<InnerRow> = self.needed.iter().filter_map(|&k| self.of_inner(g, k)).collect();
         let mut needed = self.needed.clone();
         needed.extend(a.stop);
         for one in &of_inner {
@@ -217,8 +217,8 @@ impl Both<'_> {
         let old = s.body.params.len();
         let used =
             |n: &(usize, Term)| of_body.iter().any(|&t| matches!(g.node(t), Node::Param(k, _) if *k as usize == n.0));
-        let more: More = (more.0.into_iter().filter(used).collect(), more.1.into_iter().filter(used).collect());
-        debug_assert!(more.0.iter().chain(&more.1).all(|n| n.0 >= old), "new parameters are behind the others");
+        let more: ExtraInputs = (more.0.into_iter().filter(used).collect(), more.1.into_iter().filter(used).collect());
+        debug_assert!(more.0.iter().chain(&more.1).all(|n| n.0 >= old), "new parameters follow the others");
         read.extend(more.0.iter().chain(&more.1).map(|n| n.1));
         if deep(g, &read).iter().any(|&t| t == self.first || t == self.other) {
             return None;
@@ -242,7 +242,7 @@ impl Both<'_> {
     }
 
     /// A result that consists of the rows of an inner loop whose bound the first run finds.
-    fn of_inner(&self, g: &Graph, part: usize) -> Option<OfInner> {
+    fn of_inner(&self, g: &Graph, part: usize) -> Option<InnerRow> {
         let t = *self.a.body.results.get(part).filter(|_| part >= self.a.init.len())?;
         let (under, t) = else_blank(g, t)?;
         let Node::Proj(of, row) = *g.node(t) else { return None };
@@ -250,7 +250,7 @@ impl Both<'_> {
         let bounded = matches!(*g.node(inner.count), Node::Proj(first, _) if first == self.first);
         let forwards = !inner.reverse && !self.a.reverse && !self.s.reverse && self.s.stop.is_none();
         let row = row as usize;
-        (bounded && forwards && inner.stop.is_some() && row >= inner.init.len()).then_some(OfInner {
+        (bounded && forwards && inner.stop.is_some() && row >= inner.init.len()).then_some(InnerRow {
             part,
             of,
             row,
@@ -262,13 +262,13 @@ impl Both<'_> {
     fn inner_rows(
         &self,
         g: &mut Graph,
-        rows: &[OfInner],
+        rows: &[InnerRow],
         map: &HashMap<Term, Term>,
         pairs: &HashMap<Term, LoopPair>,
         (guards, analyses): (&HashMap<Term, Vec<Guard>>, &mut Analyses),
     ) -> Option<Vec<Inner>> {
         let mut found: Vec<Inner> = Vec::new();
-        for OfInner { part, of, row, under } in rows {
+        for InnerRow { part, of, row, under } in rows {
             let pair = pairs.get(of)?;
             let (Node::Scan(a), Node::Scan(same)) = (&*g.node_rc(*of), &*g.node_rc(pair.same)) else { return None };
             let guard = guards.get(&pair.same)?;
@@ -303,7 +303,13 @@ impl Both<'_> {
 
 /// The loop with these results, and with additional captures and consumed arrays; and the given
 /// terms of its body, in the new loop.
-fn with_more(g: &mut Graph, s: &Scan, results: &[Term], also: Vec<Term>, (captures, xs): More) -> (Scan, Vec<Term>) {
+fn with_more(
+    g: &mut Graph,
+    s: &Scan,
+    results: &[Term],
+    also: Vec<Term>,
+    (captures, xs): ExtraInputs,
+) -> (Scan, Vec<Term>) {
     let (old, first) = (s.body.params.len(), s.init.len() + s.captures.len());
     let last = captures.iter().chain(&xs).map(|n| n.0 + 1).max().unwrap_or(old);
     let mut types = s.body.params.to_vec();

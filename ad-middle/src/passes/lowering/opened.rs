@@ -49,7 +49,7 @@ impl Rows {
 /// How the memory of rows grows while the loop runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RowGrowth {
-    /// Not at all: the number of rows is known beforehand.
+    /// It does not grow: the number of rows is known beforehand.
     None,
     /// Each iteration appends its row to a growable array; a result of the loop is the number of
     /// rows. If a number is given, the array is first truncated to that number of rows.
@@ -104,7 +104,7 @@ impl Loop {
         for (k, r) in self.rows.iter().enumerate() {
             let less = usize::from(r.how != RowGrowth::Inner);
             if form(r.all, less) != form(r.row, 0) {
-                errors.push(format!("the rows {k} are no rows of their array"));
+                errors.push(format!("the rows {k} are not rows of their array"));
             }
         }
         if errors.is_empty() { Ok(()) } else { Err(errors) }

@@ -33,16 +33,16 @@ use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
 use ad_ir::prim::{Cmp, IntOp, Prim};
 
-/// A row of at most so many elements, a literal number, is saved by each step: where it would be in
-/// a vector costs as much.
-const SMALL: i128 = 16;
+/// A row of at most this many elements (a literal number) is saved by each step: its position in a
+/// vector would take as much memory.
+const MAX_SAVED_ROW: i128 = 16;
 
 /// The rows of inner loops that a loop saves.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Collected {
     children: Vec<Child>,
     /// The results of the loop that consist of rows of an inner loop, by the index of the result.
-    rows: SortedMap<usize, Taken>,
+    rows: SortedMap<usize, AllInnerRows>,
 }
 
 /// An inner loop.
@@ -64,7 +64,7 @@ struct Child {
 
 /// A result that consists of all rows of an inner loop.
 #[derive(Clone, Debug)]
-struct Taken {
+struct AllInnerRows {
     /// The result has the rows under these conditions. Otherwise it is zero.
     under: Vec<Guard>,
     child: usize,
@@ -142,7 +142,7 @@ pub(super) fn collected(
 }
 
 /// A result that consists of the rows of an inner loop.
-struct OfInner {
+struct InnerRows {
     k: usize,
     under: Vec<Guard>,
     of: Term,
@@ -157,9 +157,9 @@ fn within(g: &mut Graph, around: &[&Scan], wanted: &SortedMap<usize, bool>, anal
     let results = &scan.body.results;
     let (mut rows, mut found) = (Vec::new(), Collected::default());
     for (&k, &stepwise) in wanted.iter().filter(|&(&k, _)| k >= scan.init.len()) {
-        if let Some((under, of, part)) = of_inner(g, results[k]) {
-            rows.push(OfInner { k, under, of, part, stepwise });
-        } else if stepwise && let Some((under, row)) = taken(g, scan, results[k]) {
+        if let Some((under, of, part)) = conditional_rows(g, results[k]) {
+            rows.push(InnerRows { k, under, of, part, stepwise });
+        } else if stepwise && let Some((under, row)) = conditional_array(g, scan, results[k]) {
             found.take(k, under, row);
         }
     }
@@ -197,7 +197,7 @@ fn within(g: &mut Graph, around: &[&Scan], wanted: &SortedMap<usize, bool>, anal
         }
         let child = found.children.len();
         for r in own().filter(|r| parts.contains(&r.part)) {
-            found.rows.insert(r.k, Taken { under: r.under.clone(), child, part: r.part });
+            found.rows.insert(r.k, AllInnerRows { under: r.under.clone(), child, part: r.part });
         }
         found.children.push(Child { of, taken: Vec::new(), guard, uneven, parts, nested });
     }
@@ -219,17 +219,17 @@ impl Collected {
         if part == rows.len() {
             rows.push(row);
         }
-        self.rows.insert(k, Taken { under, child, part });
+        self.rows.insert(k, AllInnerRows { under, child, part });
     }
 }
 
 /// If a result of a body is an array under some conditions, which may hold seldom, and zero
 /// otherwise: the conditions and the array.
-fn taken(g: &Graph, scan: &Scan, t: Term) -> Option<(Vec<Guard>, Term)> {
+fn conditional_array(g: &Graph, scan: &Scan, t: Term) -> Option<(Vec<Guard>, Term)> {
     let (under, row) = else_blank(g, t)?;
     let (_, shape) = g.ty(row).as_array()?;
     let literals: Option<Vec<i128>> = shape.iter().map(|&n| g.int_value(n)).collect();
-    let large = literals.is_none_or(|all| all.iter().product::<i128>() > SMALL);
+    let large = literals.is_none_or(|all| all.iter().product::<i128>() > MAX_SAVED_ROW);
     if !large || !g.is_open(row) || !may_be_seldom(g, scan, &under) {
         return None;
     }
@@ -266,7 +266,7 @@ fn is_step(g: &Graph, scan: &Scan, t: Term) -> bool {
 
 /// If a term is all rows of an inner loop under some conditions, and zero otherwise: the
 /// conditions, the loop and the index of its result.
-fn of_inner(g: &Graph, t: Term) -> Option<(Vec<Guard>, Term, usize)> {
+fn conditional_rows(g: &Graph, t: Term) -> Option<(Vec<Guard>, Term, usize)> {
     let (under, t) = else_blank(g, t)?;
     let Node::Proj(of, part) = *g.node(t) else { return None };
     let Node::Scan(inner) = g.node(of) else { return None };
@@ -508,7 +508,7 @@ fn gathered(
             // The row count of these rows is the one that the inner loop carries for them.
             let total = g.shape(rows.all)[0];
             let own = usize::from(run.uneven);
-            let place = run.parts[run.results..].iter().position(|&t| t == total).ok_or("rows of no loop")?;
+            let place = run.parts[run.results..].iter().position(|&t| t == total).ok_or("rows without a loop")?;
             let all = Rows { row: rows.all, all: rows.all, how: RowGrowth::Inner, under: Some(holds) };
             let all = saved(g, l, all, run.last[own + place]);
             let first = gathered(g, l, &rows.first, (run, guard), (how, size))?;

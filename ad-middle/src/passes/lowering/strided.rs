@@ -21,14 +21,14 @@ pub struct StridedOperand {
     pub starts: Vec<(usize, usize, Term)>,
     /// The axes of the array that are not read as a whole.
     cut: Vec<usize>,
-    /// For each axis of the operand, the number of its first elements that are there. The others
-    /// are zero.
+    /// For each axis of the operand, the number of its first elements that exist. The others are
+    /// zero.
     pub extents: Vec<Option<Term>>,
     /// The place of a matrix whose elements are a part of a vector.
     matrix: Option<MatrixInVector>,
 }
 
-/// A matrix whose rows stand one after the other in a vector.
+/// A matrix whose rows are concatenated in a vector.
 #[derive(Clone, Debug)]
 struct MatrixInVector {
     /// Terms whose sum is the index of the first element.
@@ -154,7 +154,7 @@ pub struct Distance {
 
 impl StridedOperand {
     /// The number of elements from one index along this axis of the array to the next.
-    fn along(&self, g: &Graph, axis: usize, step: usize) -> Distance {
+    fn stride_of_axis(&self, g: &Graph, axis: usize, step: usize) -> Distance {
         Distance { step, sizes: g.shape(self.array)[axis + 1..].to_vec() }
     }
 
@@ -162,7 +162,7 @@ impl StridedOperand {
         let (of, step) = self.axes[axis];
         match &self.matrix {
             Some(matrix) => Distance { step, sizes: if of == 0 { vec![matrix.row] } else { Vec::new() } },
-            None => self.along(g, of, step),
+            None => self.stride_of_axis(g, of, step),
         }
     }
 
@@ -171,7 +171,7 @@ impl StridedOperand {
         if let Some(matrix) = &self.matrix {
             return matrix.start.iter().map(|&start| (start, Distance { step: 1, sizes: Vec::new() })).collect();
         }
-        self.starts.iter().map(|&(axis, step, start)| (start, self.along(g, axis, step))).collect()
+        self.starts.iter().map(|&(axis, step, start)| (start, self.stride_of_axis(g, axis, step))).collect()
     }
 
     /// The scalars that its place and its extents are made of, without sizes of arrays.
@@ -222,7 +222,7 @@ pub struct Products {
 }
 
 impl Products {
-    /// Whether elements of the result are zero because they are no products.
+    /// Whether elements of the result are zero because no products contribute to them.
     #[must_use]
     pub fn is_limited(&self) -> bool {
         self.batch.iter().chain([&self.rows, &self.summed, &self.columns]).any(|group| !group.limits.is_empty())
@@ -240,7 +240,7 @@ struct Arrays<'a> {
 }
 
 impl Arrays<'_> {
-    fn each(&self) -> [(&[u8], &StridedOperand); 3] {
+    fn operands(&self) -> [(&[u8], &StridedOperand); 3] {
         [(&self.spec.out, &self.out), (&self.spec.a, &self.a), (&self.spec.b, &self.b)]
     }
 
@@ -251,7 +251,7 @@ impl Arrays<'_> {
 
     /// The group of labels that are adjacent in all arrays, the outermost first.
     fn group(&self, labels: &[u8]) -> Group {
-        let strides = self.each().map(|(of, part)| {
+        let strides = self.operands().map(|(of, part)| {
             let last = labels.last()?;
             of.iter().position(|l| l == last).map(|k| part.stride(self.g, k))
         });
@@ -259,14 +259,14 @@ impl Arrays<'_> {
             let last = labels.last()?;
             of.iter().position(|l| l == last).and_then(|k| part.extents[k])
         };
-        let mut limits: Vec<Term> = self.each().into_iter().filter_map(limit).collect();
+        let mut limits: Vec<Term> = self.operands().into_iter().filter_map(limit).collect();
         limits.dedup();
         Group { size: labels.iter().filter_map(|&l| self.size(l)).collect(), limits, strides }
     }
 
     /// Whether a label directly follows another label in the memory of all arrays that have both.
     fn together(&self, first: u8, second: u8) -> bool {
-        self.each().iter().all(|(of, part)| {
+        self.operands().iter().all(|(of, part)| {
             let at = |label: u8| of.iter().position(|&l| l == label);
             match (at(first), at(second)) {
                 (Some(i), Some(j)) => part.together(i, j),

@@ -11,7 +11,7 @@ pub(super) fn sums_rows(g: &Graph, t: Term) -> bool {
 }
 
 /// The minimum number of operations of an index for which a table pays.
-const TABLED: usize = 4;
+const MIN_OPERATIONS: usize = 4;
 
 /// A scatter whose indices are read from a table, if they take several operations and are invariant
 /// along an axis of the scattered array.
@@ -27,11 +27,13 @@ pub(super) fn with_tables(g: &mut Graph, about: Term, scatter: &Node) -> Option<
             g.reachable(&[*ix]).into_iter().filter(|&t| !g.free(t).is_empty() && !matches!(g.node(t), Node::Var(_)));
         let work = work.count();
         let plain = g.reachable(&[*ix]).into_iter().all(|t| g.rank(t) == 0 && !g.is_open(t));
-        let why = || format!("({work} operations, at least {TABLED}; invariant along {} axes)", vars.len() - own.len());
+        let why = || {
+            format!("({work} operations, at least {MIN_OPERATIONS}; invariant along {} axes)", vars.len() - own.len())
+        };
         if work > 0
             && own.len() < vars.len()
             && plain
-            && choose(Kind::IndexTable, (about.index(), k), work >= TABLED, why)
+            && choose(Kind::IndexTable, (about.index(), k), work >= MIN_OPERATIONS, why)
         {
             let table = crate::passes::bulk::table(g, &own, *ix);
             let at: Vec<Term> = own.iter().map(|o| g.mk(Node::Var(o.0))).collect();

@@ -43,7 +43,7 @@ impl LoweredGraph {
     }
 }
 
-/// The terms of a loop, with the words before them.
+/// The terms of a loop, each with the words that are printed before it.
 fn parts(n: usize, l: &Loop) -> Vec<(String, Term)> {
     let way = if l.reverse { "from the last step of" } else { "steps:" };
     let mut parts = vec![(way.to_string(), l.count)];

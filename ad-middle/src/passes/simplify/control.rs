@@ -107,7 +107,7 @@ fn cond_decided(g: &mut Graph, t: Term) -> Option<Term> {
     if g.ty(t) != &Type::scalar(Elem::Bool) {
         return None;
     }
-    let arm = |g: &mut Graph, arm: Term, value| match decided(g, arm, &[(c, value)], DEEP) {
+    let arm = |g: &mut Graph, arm: Term, value| match decided(g, arm, &[(c, value)], MAX_CONDITIONS) {
         Some(known) => g.lit_bool(known),
         None => arm,
     };
@@ -145,7 +145,7 @@ fn exclusive(g: &Graph, t: Term, of: impl Fn(&Graph, Term) -> Option<(Term, Term
 }
 
 /// The maximum number of conditions that are examined to find that summands exclude each other.
-const DEEP: usize = 6;
+const MAX_CONDITIONS: usize = 6;
 
 /// Cotangents from arms that exclude each other: only one of them is computed, and no array is
 /// added to zeros.
@@ -155,7 +155,7 @@ fn add_exclusive(g: &mut Graph, t: Term) -> Option<Term> {
     if g.rank(t) == 0 || cond(g, x).is_none() || cond(g, y).is_none() {
         return None;
     }
-    exclusive_sum(g, x, y, DEEP)
+    exclusive_sum(g, x, y, MAX_CONDITIONS)
 }
 
 /// `x + y`, if one of them is zero under all conditions.
@@ -186,7 +186,7 @@ fn exclusive_sum(g: &mut Graph, x: Term, y: Term, deep: usize) -> Option<Term> {
 /// The term where the fact holds.
 fn under(g: &mut Graph, t: Term, fact: Guard) -> Term {
     let Some((c, a, b)) = cond(g, t) else { return t };
-    match decided(g, c, &[fact], DEEP) {
+    match decided(g, c, &[fact], MAX_CONDITIONS) {
         Some(true) => under(g, a, fact),
         Some(false) => under(g, b, fact),
         None => {
@@ -201,13 +201,13 @@ fn cond_exclusive(g: &mut Graph, t: Term) -> Option<Term> {
 }
 
 /// The maximum number of operations of an index that are examined.
-const PLACE: usize = 16;
+const MAX_INDEX_OPERATIONS: usize = 16;
 
-/// Whether a condition around the indices saves nothing, since they take at most [`PLACE`] integer
-/// operations on available values.
-fn at_hand(g: &Graph, places: &[Term]) -> bool {
+/// Whether a condition around the indices saves nothing, since they take at most
+/// [`MAX_INDEX_OPERATIONS`] integer operations on available values.
+fn are_cheap_indices(g: &Graph, places: &[Term]) -> bool {
     let mut stack = places.to_vec();
-    let mut left = PLACE;
+    let mut left = MAX_INDEX_OPERATIONS;
     while let Some(t) = stack.pop() {
         let fine = match g.node(t) {
             Node::Lit(_) | Node::Var(_) | Node::Size(..) | Node::Input(_) | Node::Param(..) => true,
@@ -237,7 +237,7 @@ fn cond_elements(g: &mut Graph, t: Term) -> Option<Term> {
     let mut chain = Vec::new();
     let mut at = a;
     while let Node::Scatter { put: Put::Add, dst, src, vars, index } = g.node(at) {
-        if g.rank(*src) > 0 || !at_hand(g, index) {
+        if g.rank(*src) > 0 || !are_cheap_indices(g, index) {
             return None;
         }
         chain.push((*src, vars.clone(), index.clone()));
@@ -260,7 +260,7 @@ fn select_known(g: &mut Graph, t: Term) -> Option<Term> {
 }
 
 /// The maximum number of operations through which an index is pushed.
-const ONE: usize = 64;
+const MAX_OPERATIONS: usize = 64;
 
 /// An element of a vector. The index is pushed through elementwise operations, of which `left` may
 /// still be entered.
@@ -294,7 +294,7 @@ fn select_one(g: &mut Graph, t: Term) -> Option<Term> {
     }
     let size = g.shape(t)[0];
     let inside = g.compare(Cmp::Lt, place, size);
-    let mut left = ONE;
+    let mut left = MAX_OPERATIONS;
     let found = element(g, x, place, &mut left);
     let none = g.zeros_like(found);
     let src = g.cond(inside, found, none);

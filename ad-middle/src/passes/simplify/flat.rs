@@ -24,7 +24,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// The maximum number of factors of a size, and of summands of an index.
-const MOST: usize = 8;
+const MAX_FACTORS: usize = 8;
 
 /// A product: its literal, and its other factors in order.
 #[derive(Clone, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Product {
     fn times(&self, other: &Product) -> Option<Product> {
         let mut factors = [&self.1[..], &other.1].concat();
         factors.sort_unstable();
-        (factors.len() <= MOST).then_some(())?;
+        (factors.len() <= MAX_FACTORS).then_some(())?;
         Some(Product(self.0.checked_mul(other.0)?, factors))
     }
 
@@ -63,14 +63,14 @@ fn summands(g: &Graph, t: Term, deep: usize) -> Option<Vec<Product>> {
     } else {
         a = a.iter().flat_map(|p| b.iter().map(|q| p.times(q))).collect::<Option<_>>()?;
     }
-    (a.len() <= MOST).then_some(a)
+    (a.len() <= MAX_FACTORS).then_some(a)
 }
 
 /// The variables of an index that counts the elements of these axes, slowest first. Such an index
 /// is a sum of the variables, each multiplied by the sizes of the variables after it.
 fn radix(g: &Graph, vars: &[Var], sizes: &[Term], index: Term) -> Option<Vec<usize>> {
     let mut strides = vec![None; vars.len()];
-    for Product(n, mut factors) in summands(g, index, MOST)? {
+    for Product(n, mut factors) in summands(g, index, MAX_FACTORS)? {
         let var = |t: &Term| vars.iter().position(|v| matches!(g.node(*t), Node::Var(w) if w == v));
         let at = factors.iter().position(|t| var(t).is_some())?;
         let var = var(&factors.remove(at))?;
@@ -91,7 +91,7 @@ fn radix(g: &Graph, vars: &[Var], sizes: &[Term], index: Term) -> Option<Vec<usi
 
 /// The variables of the index, slowest first, if it goes through the first axis of this shape
 /// element by element.
-fn through(g: &Graph, vars: &[Var], sizes: &[Term], index: &[Term], shape: &[Term]) -> Option<Vec<usize>> {
+fn row_major_variables(g: &Graph, vars: &[Var], sizes: &[Term], index: &[Term], shape: &[Term]) -> Option<Vec<usize>> {
     let (&[index], &[size, ..]) = (index, shape) else { return None };
     if vars.len() < 2 {
         return None;
@@ -108,7 +108,7 @@ fn gather_flat(g: &mut Graph, t: Term) -> Option<Term> {
     let node = g.node_rc(t);
     let Node::Gather { src, sizes, .. } = &*node else { return None };
     let (vars, index) = g.open_binder(&node);
-    let order = through(g, &vars, sizes, &index, g.shape(*src))?;
+    let order = row_major_variables(g, &vars, sizes, &index, g.shape(*src))?;
     let mut shape: Vec<Term> = order.iter().map(|&k| sizes[k]).collect();
     shape.extend(&g.shape(*src)[1..]);
     let x = g.reshape(*src, &shape);
@@ -125,7 +125,7 @@ fn scatter_flat(g: &mut Graph, t: Term) -> Option<Term> {
     let Node::Scatter { put, dst, src, .. } = &*node else { return None };
     let (vars, index) = g.open_binder(&node);
     let sizes = g.shape(*src)[..vars.len()].to_vec();
-    let order = through(g, &vars, &sizes, &index, g.shape(*dst))?;
+    let order = row_major_variables(g, &vars, &sizes, &index, g.shape(*dst))?;
     let mut perm: Vec<u8> = order.iter().map(|&k| axis(k)).collect();
     perm.extend((perm.len()..g.rank(*src)).map(axis));
     let x = g.transpose(*src, &perm);

@@ -100,7 +100,7 @@ fn rules() -> Vec<&'static str> {
     tables().into_iter().flatten().map(|rule| rule.name).collect()
 }
 
-/// How often each rule fired.
+/// The number of times that each rule fired.
 pub type Fired = SortedMap<&'static str, usize>;
 
 /// The simplified roots. Terms that decisions of these roots depend on keep their bits.

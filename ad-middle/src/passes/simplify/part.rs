@@ -62,11 +62,11 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// The maximum shift of an index.
-const NEAR: i128 = 16;
+const MAX_SHIFT: i128 = 16;
 /// The maximum depth of the operations that are examined.
-const DEEP: usize = 8;
+const MAX_DEPTH: usize = 8;
 /// The maximum number of blocks in one sum.
-const MANY: usize = 16;
+const MAX_BLOCKS: usize = 16;
 
 fn scatter_back(g: &mut Graph, t: Term) -> Option<Term> {
     let node = g.node_rc(t);
@@ -82,13 +82,13 @@ fn scatter_back(g: &mut Graph, t: Term) -> Option<Term> {
         match g.node(ix) {
             _ if is_var(ix) && from[k] == to[k] => {}
             Node::Prim(Prim::Int(IntOp::Sub), args) if is_var(args[0]) && back.is_none() => {
-                back = Some((k, g.int_value(args[1]).filter(|c| (1..=NEAR).contains(c))?));
+                back = Some((k, g.int_value(args[1]).filter(|c| (1..=MAX_SHIFT).contains(c))?));
             }
             _ => return None,
         }
     }
     let (axis, c) = back?;
-    if !zero_before(g, src, axis, c, DEEP) {
+    if !zero_before(g, src, axis, c, MAX_DEPTH) {
         return None;
     }
     let (none, first) = (g.lit_usize(0), g.lit_usize(usize::try_from(c).ok()?));
@@ -289,14 +289,14 @@ fn is_joined(g: &Graph, start: Term, len: Term, size: Term) -> bool {
         || (first && (pair.contains(&len) || is_joined(g, start, len, args[0])))
 }
 
-/// Whether it is a sum of blocks, each of which leaves out more than [`NEAR`] elements (a sum of
-/// other blocks is one pass over shifted rows).
+/// Whether it is a sum of blocks, each of which leaves out more than [`MAX_SHIFT`] elements (a sum
+/// of other blocks is one pass over shifted rows).
 fn only_blocks(g: &Graph, t: Term) -> bool {
     let (mut stack, mut met) = (vec![t], 0);
     while let Some(t) = stack.pop() {
         met += 1;
         match g.node(t) {
-            _ if met > 2 * MANY => return false,
+            _ if met > 2 * MAX_BLOCKS => return false,
             Node::Prim(Prim::Binary(Binary::Add), args) => stack.extend(args.iter().copied()),
             Node::Prim(Prim::Pad(_), args) => {
                 let nearly = |(&len, &size): (&Term, &Term)| len == size || differs_by_small_constant(g, len, size);
@@ -314,7 +314,7 @@ fn only_blocks(g: &Graph, t: Term) -> bool {
 pub(crate) fn differs_by_small_constant(g: &Graph, len: Term, size: Term) -> bool {
     match g.node(len) {
         Node::Prim(Prim::Int(IntOp::Sub), args) => {
-            args[0] == size && g.int_value(args[1]).is_some_and(|c| (0..=NEAR).contains(&c))
+            args[0] == size && g.int_value(args[1]).is_some_and(|c| (0..=MAX_SHIFT).contains(&c))
         }
         _ => false,
     }

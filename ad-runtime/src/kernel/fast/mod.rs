@@ -15,13 +15,13 @@ mod power;
 pub(super) mod trigonometric;
 
 pub(super) mod double {
-    //! In double precision.
+    //! The functions in double precision.
     pub(crate) use super::exponential::double::*;
     pub(crate) use super::power::double as powf;
 }
 
 pub(super) mod single {
-    //! In single precision.
+    //! The functions in single precision.
     pub(crate) use super::exponential::single::*;
     pub(crate) use super::power::single as powf;
 }

@@ -62,7 +62,7 @@ fn times_lower<F: Real>(x: &mut [F], l: &[F], n: usize) {
     }
 }
 
-/// The rows from `start` to `end`, as far as they depend on each other.
+/// The part of the rows from `start` to `end` that depends on these rows.
 #[inline(always)]
 fn times_corner<I: Isa, F: Real>(x: &mut [F], l: &[F], n: usize, start: usize, end: usize) {
     for i in (start..end).rev() {
@@ -102,8 +102,8 @@ pub fn cholesky_change_t<F: Real>(out: &mut [F], x: &[F], l: &[F], n: usize) {
     });
 }
 
-/// The columns from `start` to `end`: what was the cotangent of the factor there becomes that of
-/// the lower triangle of the matrix, and the columns before them get what is theirs.
+/// The columns from `start` to `end`: the cotangent of the factor there becomes that of the lower
+/// triangle of the matrix, and the contributions to the columns before them are added.
 fn columns_back<F: Real>(x: &mut [F], l: &[F], n: usize, start: usize, end: usize) {
     let size = end - start;
     if size == n {

@@ -3,14 +3,14 @@
 use ndarray::linalg::general_mat_mul;
 use ndarray::{ArrayViewMut2, Axis, s};
 
-use super::{BLOCK, each, symmetric_part, two_rows};
+use super::{BLOCK, each_matrix, symmetric_part, two_rows};
 use crate::Real;
 use crate::kernel::isa::{Isa, dispatched};
 use crate::kernel::reduce::dot_in;
 
-/// The number of columns that one product subtracts from the rest of the matrix. The part above
-/// the diagonal is computed in vain only within these columns.
-const STRIP: usize = 128;
+/// The number of columns that one product subtracts from the rest of the matrix. The part above the
+/// diagonal is computed needlessly only within these columns.
+const STRIP_COLUMNS: usize = 128;
 
 /// The lower triangular factor of the symmetric part of each matrix of n rows.
 ///
@@ -19,7 +19,7 @@ const STRIP: usize = 128;
 /// If a length does not fit.
 #[track_caller]
 pub fn cholesky<F: Real>(out: &mut [F], a: &[F], n: usize) {
-    each(out, a, [n, n], |l, a| {
+    each_matrix(out, a, [n, n], |l, a| {
         symmetric_part(l, a, n);
         factor(l, n)
     });
@@ -36,8 +36,8 @@ fn factor<F: Real>(l: &mut [F], n: usize) -> bool {
         }
         let Ok(all) = ArrayViewMut2::from_shape((n, n), &mut *l) else { return false };
         let (left, mut right) = all.split_at(Axis(1), end);
-        for first in (end..n).step_by(STRIP) {
-            let last = (first + STRIP).min(n);
+        for first in (end..n).step_by(STRIP_COLUMNS) {
+            let last = (first + STRIP_COLUMNS).min(n);
             let rows = left.slice(s![first.., start..end]);
             let columns = left.slice(s![first..last, start..end]);
             let mut rest = right.slice_mut(s![first.., first - end..last - end]);
@@ -58,7 +58,7 @@ fn panel<I: Isa, F: Real>(l: &mut [F], n: usize, start: usize, end: usize) -> bo
         let row = &mut l[j * n + start..][..j - start + 1];
         let (before, pivot) = row.split_at_mut(j - start);
         let rest = pivot[0] - dot_in::<I, F>(before, before);
-        // A NaN is no pivot either.
+        // A NaN is not a pivot either.
         if !(rest > F::zero() && rest < F::infinity()) {
             return false;
         }

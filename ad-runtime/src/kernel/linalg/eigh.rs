@@ -1,7 +1,7 @@
 //! Eigenvalues and eigenvectors of symmetric matrices: Householder's reduction to three diagonals,
 //! and the QL algorithm with implicit shifts (Golub and Van Loan, section 8.3).
 
-use super::{each, symmetric_part, two_rows};
+use super::{each_matrix, symmetric_part, two_rows};
 use crate::Real;
 use crate::kernel::isa::{Isa, dispatched};
 use crate::kernel::reduce::dot_in;
@@ -9,7 +9,7 @@ use crate::kernel::vector::axpy_in;
 
 /// The number of QL steps for one eigenvalue, after which the computation has failed. Two or three
 /// are usual.
-const STEPS: usize = 60;
+const MAX_STEPS: usize = 60;
 
 /// The eigenvalues of the symmetric part of each matrix of n rows, in ascending order, and below
 /// them the n rows of the matrix whose columns are the eigenvectors. The largest element of each
@@ -20,7 +20,7 @@ const STEPS: usize = 60;
 /// If a length does not fit.
 #[track_caller]
 pub fn eigh<F: Real>(out: &mut [F], a: &[F], n: usize) {
-    each(out, a, [n, n], |out, a| {
+    each_matrix(out, a, [n, n], |out, a| {
         if a.iter().any(|x| !x.is_finite()) {
             return false;
         }
@@ -97,7 +97,7 @@ fn reduce<I: Isa, F: Real>(a: &mut [F], z: &mut [F], d: &mut [F], e: &mut [F], n
 /// Makes `e[first]` zero, by QL steps with Wilkinson's shift.
 #[inline(always)]
 fn isolate<I: Isa, F: Real>(z: &mut [F], d: &mut [F], e: &mut [F], n: usize, first: usize) -> bool {
-    for _ in 0..STEPS {
+    for _ in 0..MAX_STEPS {
         let negligible = |k: usize| k + 1 == n || e[k].abs() <= F::epsilon() * (d[k].abs() + d[k + 1].abs());
         let last = (first..n).find(|&k| negligible(k)).unwrap_or(n - 1);
         if last == first {

@@ -5,7 +5,7 @@ use ndarray::linalg::general_mat_mul;
 use ndarray::{ArrayViewMut2, Axis, s};
 
 use super::triangular::{System, each_system, in_place};
-use super::{BLOCK, batch, each, quotient, two_rows};
+use super::{BLOCK, batch, each_matrix, quotient, two_rows};
 use crate::Real;
 use crate::kernel::isa::{Isa, dispatched};
 use crate::kernel::vector::axpy_in;
@@ -19,7 +19,7 @@ use crate::kernel::vector::axpy_in;
 /// If a length does not fit.
 #[track_caller]
 pub fn lu<F: Real>(out: &mut [F], a: &[F], n: usize) {
-    each(out, a, [n, n], |out, a| {
+    each_matrix(out, a, [n, n], |out, a| {
         let (u, rest) = out.split_at_mut(n * n);
         let (order, rest) = rest.split_at_mut(n);
         let (signs, parity) = rest.split_at_mut(n);
@@ -174,7 +174,7 @@ pub fn lu_solve_t<F: Real>(out: &mut [F], b: &[F], _a: &[F], packed: &[F], n: us
 }
 
 /// The number of elements of a right-hand side that is brought into order without the heap.
-const FEW: usize = 64;
+const MAX_STACK_ELEMENTS: usize = 64;
 
 /// Brings the rows of x into the order of the factorisation, or back.
 fn permuted<F: Real>(x: &mut [F], packed: &[F], n: usize, back: bool) {
@@ -182,8 +182,8 @@ fn permuted<F: Real>(x: &mut [F], packed: &[F], n: usize, back: bool) {
     if order.iter().enumerate().all(|(k, &row)| row == number(k)) {
         return;
     }
-    let (mut few, mut many) = ([F::zero(); FEW], Vec::new());
-    let before = if x.len() <= FEW {
+    let (mut few, mut many) = ([F::zero(); MAX_STACK_ELEMENTS], Vec::new());
+    let before = if x.len() <= MAX_STACK_ELEMENTS {
         &mut few[..x.len()]
     } else {
         many.resize(x.len(), F::zero());

@@ -16,8 +16,9 @@
 //! | `eigh` | 1.2, 0.75, 1.6 | 58, 48, 63 | 9 210, 15 100, 5 510 | 1 320 000, -, 305 000 |
 //!
 //! A build of faer takes about 100 seconds of a core, and one of nalgebra about 20. These kernels
-//! add no dependency, and are compiled only where they are called, since they are generic. What
-//! they lack most are blocks in the QR factorisation and in the reduction to three diagonals.
+//! add no dependency, and are compiled only where they are called, since they are generic. The most
+//! important missing optimisation is blocks in the QR factorisation and in the reduction to three
+//! diagonals.
 //!
 //! These kernels may allocate. None may read elements that its matrix is said not to have.
 
@@ -45,7 +46,7 @@ const BLOCK: usize = 32;
 #[track_caller]
 fn batch(len: usize, size: usize) -> usize {
     let count = quotient(len, size);
-    assert!(len == count * size, "{len} elements are no matrices of {size}");
+    assert!(len == count * size, "{len} elements are not matrices of {size}");
     count
 }
 
@@ -62,7 +63,7 @@ fn quotient(a: usize, b: usize) -> usize {
 /// Calls `f` with each matrix of `[rows, n]` and the place of its factorisation. A factorisation
 /// that fails becomes NaN.
 #[track_caller]
-fn each<F: Real>(out: &mut [F], a: &[F], [rows, n]: [usize; 2], f: impl Fn(&mut [F], &[F]) -> bool) {
+fn each_matrix<F: Real>(out: &mut [F], a: &[F], [rows, n]: [usize; 2], f: impl Fn(&mut [F], &[F]) -> bool) {
     let count = batch(a.len(), rows * n);
     let size = quotient(out.len(), count);
     assert!(size * count == out.len(), "{} elements for {count} factorisations", out.len());

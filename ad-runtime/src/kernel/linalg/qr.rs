@@ -1,6 +1,6 @@
 //! The QR factorisation by Householder's reflections, one column after the other.
 
-use super::each;
+use super::each_matrix;
 use crate::Real;
 use crate::kernel::isa::{Isa, dispatched};
 use crate::kernel::reduce::dot_in;
@@ -23,7 +23,7 @@ pub fn qr<F: Real>(out: &mut [F], a: &[F], n: usize) {
     if m < n {
         return out.fill(F::nan());
     }
-    each(out, a, [m, n], |out, a| {
+    each_matrix(out, a, [m, n], |out, a| {
         let (q, r) = out.split_at_mut(m * n);
         let mut columns = vec![F::zero(); m * n];
         let columns = &mut columns[..];

@@ -11,7 +11,7 @@ use crate::kernel::reduce::dot_in;
 use crate::kernel::vector::axpy_in;
 
 /// The number of columns whose elements of one row are in registers together.
-const WIDE: usize = 16;
+const COLUMNS: usize = 16;
 
 /// The solution x of `t x = b` for the lower triangle t of n rows. b may have several columns.
 ///
@@ -126,9 +126,9 @@ pub(super) fn in_place<F: Real>(x: &mut [F], t: &[F], n: usize, system: System) 
 #[inline(always)]
 fn block<I: Isa, F: Real>(x: &mut [F], t: &[F], strides: [usize; 2], size: usize, m: usize, forward: bool, unit: bool) {
     let mut first = 0;
-    while first + WIDE <= m {
-        columns::<I, F, WIDE>(x, t, strides, size, [first, m], forward, unit);
-        first += WIDE;
+    while first + COLUMNS <= m {
+        columns::<I, F, COLUMNS>(x, t, strides, size, [first, m], forward, unit);
+        first += COLUMNS;
     }
     while first + 4 <= m {
         columns::<I, F, 4>(x, t, strides, size, [first, m], forward, unit);

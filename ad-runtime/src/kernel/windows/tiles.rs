@@ -11,14 +11,14 @@ use crate::kernel::isa::{Isa, Plain};
 const ROWS: usize = 4;
 /// The number of terms of a sum that are added to a tile at once: their weights stay in the
 /// first-level cache.
-const TERMS: usize = 1024;
+const TILE_TERMS: usize = 1024;
 /// The number of weights that are copied at once.
-const WEIGHTS: usize = 1 << 16;
+const COPIED_WEIGHTS: usize = 1 << 16;
 /// Dot products of a tile: this number of rows of one operand with this number of rows of the
 /// other.
-const OTHERS: usize = 3;
+const TILE_DOTS: usize = 3;
 /// The number of elements of a row that are summed before the lanes are combined.
-const STRIP: usize = 2048;
+const STRIP_ELEMENTS: usize = 2048;
 
 /// Walks over the indices of labels, the last one fastest, with the offset of each array from its
 /// first element.
@@ -116,7 +116,7 @@ fn spread<I: Isa, F: Real>(
     let terms = pick(all, lane, |l| l.out == 0);
     // Each negative offset is subtracted once, before the loop.
     let lowest: isize = terms.iter().map(|l| (l.a * (l.n.cast_signed() - 1)).min(0)).sum();
-    let few = (WEIGHTS / rows.len()).clamp(32, TERMS);
+    let few = (COPIED_WEIGHTS / rows.len()).clamp(32, TILE_TERMS);
     let (mut walk, mut accumulate) = (Walk::new(terms), accumulate);
     let mut weights = Vec::new();
     loop {
@@ -272,7 +272,7 @@ pub(super) fn dots<I: Isa, F: Real>(out: &mut [F], a: &[F], b: &[F], all: &[Labe
     let of_b: Vec<[isize; 3]> = Walk::new(pick(all, lane, |l| l.out != 0 && l.a == 0 && l.b != 0)).collect();
     let both = pick(all, lane, |l| l.out != 0 && l.a != 0 && l.b != 0);
     let terms = pick(all, lane, |l| l.out == 0);
-    let strip = (STRIP / n).max(1);
+    let strip = (STRIP_ELEMENTS / n).max(1);
     for [o, x, y] in Walk::new(both) {
         let first = [first[0] + o, first[1] + x, first[2] + y];
         let mut walk = Walk::new(terms.clone());
@@ -303,9 +303,9 @@ fn block<I: Isa, F: Real, const R: usize>(
     first: [isize; 3],
     n: usize,
 ) {
-    let (threes, rest) = of_b.as_chunks::<OTHERS>();
+    let (threes, rest) = of_b.as_chunks::<TILE_DOTS>();
     for of_b in threes {
-        sized::<I, F, R, OTHERS>(out, a, b, (of_a, of_b), rows, first, n);
+        sized::<I, F, R, TILE_DOTS>(out, a, b, (of_a, of_b), rows, first, n);
     }
     for one in rest {
         sized::<I, F, R, 1>(out, a, b, (of_a, std::array::from_ref(one)), rows, first, n);

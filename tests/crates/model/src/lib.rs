@@ -61,7 +61,7 @@ pub fn output(unit: &Unit, x: &Array1<f64>) -> f64 {
     step(unit.weights.dot(x) + unit.level.offset) * unit.level.index as f64
 }
 
-/// The unit with its weights turned round.
+/// The unit with its weights in reverse order.
 #[must_use]
 #[differentiable]
 pub fn mirrored(unit: &Unit) -> Unit {
@@ -70,13 +70,13 @@ pub fn mirrored(unit: &Unit) -> Unit {
 
 #[differentiate]
 impl Unit {
-    /// What the unit gives, by its own gain.
+    /// The output of the unit, multiplied by its own gain.
     #[must_use]
     pub fn amplified(&self, x: &Array1<f64>) -> f64 {
         self.own_gain() * output(self, x)
     }
 
-    /// The square of what it gives, with derivatives of its own.
+    /// The square of its output, with derivatives of its own.
     #[must_use]
     #[differentiate(wrt(self))]
     pub fn energy(&self, x: &Array1<f64>) -> f64 {
@@ -109,7 +109,7 @@ pub fn looked_up(k: usize) -> f64 {
     [GAIN, 3.0][k % 2]
 }
 
-/// A helper that calls them where they are.
+/// A helper that calls these two functions.
 #[must_use]
 #[differentiable]
 pub fn answered(unit: &Unit, x: f64) -> f64 {

@@ -2,7 +2,7 @@
 
 use super::Line;
 
-/// A function of a sign is not applied to a sum over nothing, whose zero has another sign in Rust
+/// A function of a sign is not applied to a sum without terms, whose zero has another sign in Rust
 /// than in core terms.
 pub(super) const SCALARS: &[Line] = &[
     ("S", "({S} + {S})", "", ""),

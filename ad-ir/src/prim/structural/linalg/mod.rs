@@ -34,7 +34,7 @@ fn lead(g: &dyn Types, matrix: Term) -> usize {
 /// The element type and the shape of a real matrix, or of a batch of them.
 fn matrix<'g>(name: &str, g: &'g dyn Types, t: Term) -> Result<(Elem, &'g [Term]), super::super::TypeError> {
     let (elem, shape) = g.array(t)?;
-    ensure!(elem.is_real() && shape.len() >= 2, "{name} of what is no real matrix");
+    ensure!(elem.is_real() && shape.len() >= 2, "{name} of a term that is not a real matrix");
     Ok((elem, shape))
 }
 

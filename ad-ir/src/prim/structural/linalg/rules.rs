@@ -13,8 +13,8 @@ pub(super) enum Side {
     Right,
 }
 
-/// The derivative of a linear primitive by its first argument. `args` has an array of the type of
-/// the argument in its place.
+/// The derivative of a linear primitive with respect to its first argument. `args` has an array of
+/// the type of the argument in its place.
 pub(super) fn of_first(d: &mut dyn Linear, prim: &Prim, args: &[Term], x: LinearTerm) -> LinearTerm {
     let map = prim.structural(|s| s.linear(d.build(), args, 0)).flatten();
     map.map_or(x, |map| d.apply(map, x))

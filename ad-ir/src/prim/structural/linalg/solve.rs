@@ -55,7 +55,7 @@ fn batch(g: &mut dyn Build, b: &Batch<'_>, prim: &Prim) -> Term {
     }
     let lead = g.shape(b.args[1]).len() - 1;
     let rank = g.shape(b.lifted[0]).len();
-    // The index is the first axis, and goes behind the rows.
+    // The index is the first axis, and is moved after the rows.
     let behind: Vec<u8> = (1..=lead).chain([0]).chain(lead + 1..rank).map(axis).collect();
     let front: Vec<u8> = [lead].into_iter().chain(0..lead).chain(lead + 1..rank).map(axis).collect();
     let columns = g.transpose(b.lifted[0], &behind);

@@ -24,12 +24,12 @@ pub(super) type RunResult = (Term, SortedMap<usize, usize>);
 
 /// Equalities between results of merged loops.
 #[derive(Default)]
-pub(super) struct Alike {
+pub(super) struct EqualResults {
     pub(super) parts: RefCell<HashMap<Term, RunResult>>,
     known: RefCell<HashMap<Term, Term>>,
 }
 
-impl Alike {
+impl EqualResults {
     pub(super) fn is_one_run(&self, other: Term, first: Term, carries: usize, parts: &SortedMap<usize, usize>) {
         let left = parts.iter().filter(|p| *p.1 < carries).map(|(&k, &n)| (k, n)).collect();
         self.parts.borrow_mut().insert(other, (first, left));

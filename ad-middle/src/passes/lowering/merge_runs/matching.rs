@@ -6,12 +6,12 @@
 use ad_ir::sorted::SortedSet;
 use std::collections::HashMap;
 
-use super::equal::{Alike, same_rows, whole};
+use super::equal::{EqualResults, same_rows, whole};
 use ad_ir::ir::{Graph, Node, Scan, Term};
 use ad_ir::prim::{IntOp, Prim};
 
 /// The maximum number of assignments of carried values that are tried.
-const TRIES: usize = 16;
+const MAX_TRIES: usize = 16;
 
 /// The arguments of a loop (initial values, captures, consumed arrays) as terms for the other loop,
 /// in order.
@@ -19,12 +19,12 @@ pub(super) type Args = Vec<Option<Term>>;
 
 /// The correspondence of the other loop's values to this one's.
 pub(super) struct Matched {
-    /// For each carried value that is needed.
+    /// The counterpart of each carried value that is needed.
     pub(super) carries: Vec<Option<usize>>,
-    /// For the terms of the body.
+    /// The counterparts of the terms of the body.
     pub(super) map: HashMap<Term, Term>,
     /// Additional captures and consumed arrays that it needs.
-    pub(super) more: More,
+    pub(super) more: ExtraInputs,
     /// Maps loops in the body to the loop with the same iterations.
     pub(super) pairs: HashMap<Term, LoopPair>,
 }
@@ -41,9 +41,9 @@ pub(super) struct LoopPair {
 
 /// Additional captures and consumed arrays, by the indices of their parameters, which follow those
 /// of the body.
-pub(super) type More = (Vec<(usize, Term)>, Vec<(usize, Term)>);
+pub(super) type ExtraInputs = (Vec<(usize, Term)>, Vec<(usize, Term)>);
 
-pub(super) struct Both<'a> {
+pub(super) struct LoopsToMerge<'a> {
     pub(super) first: Term,
     pub(super) s: &'a Scan,
     /// Whether a size is a result of the first loop.
@@ -52,10 +52,10 @@ pub(super) struct Both<'a> {
     pub(super) a: &'a Scan,
     /// Result indices of the other loop.
     pub(super) needed: &'a SortedSet<usize>,
-    pub(super) alike: &'a Alike,
+    pub(super) alike: &'a EqualResults,
 }
 
-impl Both<'_> {
+impl LoopsToMerge<'_> {
     /// The correspondence of `a`'s carried values and terms to those of `s`, if these results
     /// determine it. `args` are the initial values, captures and consumed arrays of `a`.
     pub(super) fn matched(
@@ -87,7 +87,7 @@ impl Both<'_> {
             choice[k] = places.iter().position(|&n| n >= from).unwrap_or(0);
             from = places.get(choice[k]).map_or(from, |n| n + 1);
         }
-        for _ in 0..TRIES {
+        for _ in 0..MAX_TRIES {
             let mut params: Vec<Option<Term>> = Vec::new();
             for (k, places) in candidates.iter().enumerate() {
                 params.push(places.get(choice[k]).map(|&n| g.param(n, a.body.params[k].clone())));

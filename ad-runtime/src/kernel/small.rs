@@ -9,18 +9,24 @@ use super::operand::Operand;
 use crate::Real;
 
 /// The largest number of rows, columns and summed indices.
-pub(super) const FEW: usize = 8;
+pub(super) const MAX_SIZE: usize = 8;
 /// The number of rows and of columns of a block.
 const BLOCK: usize = 4;
 
 /// [`super::gemm`] for matrices of a few rows and columns.
-pub(super) fn few<F: Real>(c: &mut [F], a: Operand<'_, F>, b: Operand<'_, F>, sizes: [usize; 3], accumulate: bool) {
-    dispatched!('a, F; few_in(c: &'a mut [F], a: Operand<'a, F>, b: Operand<'a, F>, sizes: [usize; 3], accumulate: bool) -> ());
+pub(super) fn small_product<F: Real>(
+    c: &mut [F],
+    a: Operand<'_, F>,
+    b: Operand<'_, F>,
+    sizes: [usize; 3],
+    accumulate: bool,
+) {
+    dispatched!('a, F; small_product_in(c: &'a mut [F], a: Operand<'a, F>, b: Operand<'a, F>, sizes: [usize; 3], accumulate: bool) -> ());
 }
 
-/// [`few`], for callers that are already inside of [`super::dispatch`].
+/// [`small_product`], for callers that are already inside of [`super::dispatch`].
 #[inline(always)]
-pub(super) fn few_in<I: Isa, F: Real>(
+pub(super) fn small_product_in<I: Isa, F: Real>(
     c: &mut [F],
     a: Operand<'_, F>,
     b: Operand<'_, F>,

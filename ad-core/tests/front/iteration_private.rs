@@ -1,23 +1,22 @@
-//! Loops in which each step reads and writes its own part of an array, and loops that only look
-//! like it.
+//! Loops in which each step reads and writes its own part of an array, and loops that only seem to.
 
 use super::native::{self, Arg::*, agrees, ty};
 use quote::quote;
 
 #[test]
-fn parts_of_their_own() {
+fn iterations_with_private_parts() {
     // Two arrays that are read before and after they are written.
     agrees! { fn f(x: slice, w: slice) { let mut h = x.to_vec(); let mut c = w.to_vec(); for i in 0..x.len() { c[i] = c[i] * w[i] + h[i]; h[i] = c[i].tanh() * h[i]; } let mut s = 0.0; for i in 0..x.len() { s += h[i] * c[i]; } s } [V(vec![0.3, 0.9, -1.2]), V(vec![0.5, -0.7, 1.1])] [V(vec![]), V(vec![])] }
     // The same in the steps of an outer loop, which read the earlier results.
     agrees! { fn f(x: slice, n: int) { let mut h = x.to_vec(); for _ in 0..n { for i in 0..x.len() { let before = h[i]; h[i] = (h[i] * x[i]).sin(); h[i] = h[i] * before; } } h.iter().sum() } [V(vec![0.3, 0.9, -1.2]), N(3)] [V(vec![0.3]), N(0)] }
-    // With a sum of the old and the new values.
+    // A sum of the old and the new values is taken.
     agrees! { fn f(x: slice) { let mut h = x.to_vec(); let mut s = 0.0; for i in 0..x.len() { s += h[i]; h[i] = h[i].cos() * 2.0; s += h[i] * h[i]; } s * h[0] } [V(vec![0.3, 0.9, -1.2])] }
-    // Backwards, and over some of the elements.
+    // The loop runs backwards, and over some of the elements.
     agrees! { fn f(x: slice) { let mut h = x.to_vec(); for i in (1..x.len()).rev() { h[i] = h[i] * h[i] + x[i - 1]; h[i] *= x[0]; } h.iter().sum() } [V(vec![0.3, 0.9, -1.2, 0.4])] [V(vec![0.3])] }
 }
 
 #[test]
-fn parts_that_meet() {
+fn iterations_that_share_elements() {
     // The neighbour that the previous step has written.
     agrees! { fn f(x: slice) { let mut h = x.to_vec(); for i in 1..x.len() { h[i] = h[i] * h[i - 1]; } h.iter().sum() } [V(vec![0.3, 0.9, -1.2, 0.4])] }
     // The neighbour that the next step writes.
@@ -32,7 +31,7 @@ fn parts_that_meet() {
 }
 
 #[test]
-fn neighbours_before() {
+fn neighbours_that_are_read_before_they_change() {
     // Reads of the previous element, if there is one: in one loop, and in nested loops.
     agrees! { fn f(x: slice, n: int) { let mut y = x.to_vec(); for _ in 0..n { let z = y.clone(); for i in 0..x.len() { y[i] = if i == 0 { x[0] * z[0] } else { z[i] + 0.5 * x[i] * z[i - 1] }; } } y.iter().sum() } [V(vec![0.3, 0.9, -1.2, 0.4]), N(3)] [V(vec![0.3]), N(2)] }
     agrees! { fn f(x: slice) { let mut s = 0.0; for i in 0..x.len() { s += if i < 2 { x[i] } else { (x[i] * x[i - 2]).sin() }; } s } [V(vec![0.3, 0.9, -1.2, 0.4, 0.7])] [V(vec![0.3])] [V(vec![])] }
