@@ -1,6 +1,8 @@
 //! The second set, models over time and of samples: programs that were written after the
 //! mechanisms for the first set, to see whether these fit more than their examples.
 
+#![allow(clippy::reversed_empty_ranges, reason = "`s!` takes ends that count from the last element")]
+
 use ad::ndarray::{Array1, Array2, s};
 use ad::prelude::*;
 

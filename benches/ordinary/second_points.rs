@@ -222,7 +222,10 @@ fn causal(q: &Array2<f64>, k: &Array2<f64>, v: &Array2<f64>) -> f64 {
     total
 }
 
-fn causal_by_hand(q: &Array2<f64>, k: &Array2<f64>, v: &Array2<f64>) -> (f64, (Array2<f64>, Array2<f64>, Array2<f64>)) {
+/// The gradients by queries, keys and values.
+type HeadGradients = (Array2<f64>, Array2<f64>, Array2<f64>);
+
+fn causal_by_hand(q: &Array2<f64>, k: &Array2<f64>, v: &Array2<f64>) -> (f64, HeadGradients) {
     let (n, d) = q.dim();
     let m = v.ncols();
     let (qs, ks, vs) = (q.as_slice().unwrap(), k.as_slice().unwrap(), v.as_slice().unwrap());
