@@ -56,6 +56,32 @@ fn of_factorial(n: usize, x: f64) -> f64 {
     factorial(n, x.sin()) * x
 }
 
+#[differentiable]
+fn scaled(x: f64) -> f64 {
+    x / 2.0
+}
+
+#[differentiable]
+fn scaled_power(x: f64, n: usize) -> f64 {
+    if n == 0 { 1.0 } else { scaled(x) * scaled_power(x, n - 1) }
+}
+
+/// It has an item of the name that the marked function means another item by.
+#[differentiate]
+fn beside_an_item_of_the_name(x: f64, n: usize) -> f64 {
+    fn scaled(x: f64) -> f64 {
+        10.0 * x
+    }
+    scaled(x) + scaled_power(x, n)
+}
+
+#[test]
+fn a_marked_function_sees_no_items_of_its_caller() {
+    let (value, gradient) = beside_an_item_of_the_name_value_and_grad(0.6, 3);
+    assert!(close(value, 6.0 + 0.3_f64.powi(3)) && close(gradient, 10.0 + 1.5 * 0.09));
+    check_grad!(beside_an_item_of_the_name(0.6, 3));
+}
+
 #[differentiate(grad, jacobian)]
 fn generic<T: ad::Real>(x: T, n: usize) -> T {
     if n == 0 { x } else { generic(x * x, n - 1) + x.sin() }

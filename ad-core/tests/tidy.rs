@@ -455,6 +455,38 @@ fn files_have_at_most_600_lines() {
     compare(&found.collect(), LONG.iter().map(|(file, ..)| file.to_string()), |file| file.clone());
 }
 
+/// The fields of a struct: whether each is public, and its type.
+fn fields(text: &str, name: &str) -> Option<Vec<(bool, String)>> {
+    let starts = text.match_indices(&format!("struct {name}")).map(|(at, found)| at + found.len());
+    let start = starts.into_iter().find(|&at| text[at..].starts_with([' ', '<']))?;
+    let line = &text[text[..start].rfind('\n').map_or(0, |at| at + 1)..];
+    let indent = line.len() - line.trim_start().len();
+    let body = text[start..].split(&format!("\n{}}}", " ".repeat(indent))).next()?;
+    let field = |line: &str| {
+        let (name, ty) = line.trim().strip_suffix(',')?.split_once(": ")?;
+        (!name.starts_with('/')).then(|| (name.starts_with("pub"), ty.to_string()))
+    };
+    Some(body.lines().filter_map(field).collect())
+}
+
+/// Only its own module changes a part of the front end's state of translation.
+#[test]
+fn parts_of_the_translation_have_private_fields() {
+    let all: Vec<(String, String)> = ["ad-front/src", "ad-ir/src"].into_iter().flat_map(sources).collect();
+    let of = |name: &str| {
+        let found = all.iter().find_map(|(file, text)| Some((file, fields(text, name).filter(|f| !f.is_empty())?)));
+        found.unwrap_or_else(|| panic!("there is no struct `{name}` with fields"))
+    };
+    let (lower, state) = (of("Lower").1, of("State").1);
+    assert!(lower.len() <= 10, "`Lower` has {} parts, and 10 are the most: join parts of one job", lower.len());
+    let parts = lower.iter().chain(&state).map(|(_, ty)| ty.split('<').next().unwrap_or(ty));
+    for part in parts.map(|ty| ty.rsplit("::").next().unwrap_or(ty)).filter(|part| *part != "State") {
+        let (file, own) = of(part);
+        let private = own.iter().all(|(public, _)| !public);
+        assert!(private, "{file}: `{part}` has a public field, so any module may break its invariants");
+    }
+}
+
 /// Columns of a line of a comment.
 const WIDEST: usize = 100;
 

@@ -315,10 +315,10 @@ impl<'a> Lower<'a> {
             (Value::Number(x), Value::Number(y)) if x.is_float() == y.is_float() => {
                 Ok(Value::Number(Number::Choice(how, x.clone(), y.clone()).into()))
             }
-            _ if a.is_function() && super::state::same(a, b) => Ok(a.clone()),
+            _ if a.is_function() && crate::variables::same(a, b) => Ok(a.clone()),
             _ if let Some(function) = super::called::chosen(how.cond, a, b) => Ok(function),
             _ => {
-                let levels = self.levels(a).max(self.levels(b));
+                let levels = a.levels().max(b.levels());
                 let (a, b) = (&self.none_of(a, b), &self.none_of(b, a));
                 let (a, b) = self.unify_literals(a, b, [range, range])?;
                 if self.g.elem(a) != self.g.elem(b) {
@@ -327,7 +327,7 @@ impl<'a> Lower<'a> {
                 }
                 if let Some((a, b)) = self.of_chosen_sizes(how, a, b) {
                     let t = self.choose(how, a, b);
-                    return Ok(self.nested_value(t, levels));
+                    return Ok(Value::nested(&self.g, t, levels));
                 }
                 if !how.strict && self.g.rank(a) > 0 && self.g.rank(a) == self.g.rank(b) {
                     let (na, nb) = (self.g.shape(a)[0], self.g.shape(b)[0]);
@@ -337,7 +337,7 @@ impl<'a> Lower<'a> {
                 }
                 let b = self.same_shape(a, b, ["the first arm".into(), "the other arm".into()], range)?;
                 let t = self.choose(how, a, b);
-                Ok(self.nested_value(t, levels))
+                Ok(Value::nested(&self.g, t, levels))
             }
         }
     }
@@ -346,7 +346,7 @@ impl<'a> Lower<'a> {
     /// known before anything is computed.
     fn of_chosen_sizes(&mut self, how: Selection, a: Term, b: Term) -> Option<(Term, Term)> {
         let (sa, sb) = (self.g.shape(a).to_vec(), self.g.shape(b).to_vec());
-        if how.strict || sa == sb || sa.len() != sb.len() || !self.is_closed(how.cond) {
+        if how.strict || sa == sb || sa.len() != sb.len() || !self.g.is_closed(how.cond) {
             return None;
         }
         let mut shape = Vec::new();

@@ -84,11 +84,11 @@ impl<'a> Lower<'a> {
             Ok(value) => self.at_syntax(&m.expr, |me| me.arms(&arms, &value, range)),
             Err(Poison) => {
                 for arm in &arms {
-                    let outer = self.state.scope.clone();
+                    let outer = self.state.names.scope();
                     poison(self, arm.pat);
                     // The unreachable arm is lowered for its errors only.
                     let _ = self.body(arm.body);
-                    self.state.scope = outer;
+                    self.state.names.back_to(outer);
                 }
                 Err(Poison)
             }
@@ -103,7 +103,7 @@ impl<'a> Lower<'a> {
         if unguarded > FEW {
             return self.many_arms(arms, unguarded, value, range);
         }
-        let (outer, cells) = (self.state.scope.clone(), self.state.store.len());
+        let (outer, cells) = (self.state.names.scope(), self.state.cells.len());
         let mut fits =
             if rest.is_empty() && arm.guard.is_none() { self.g.lit_bool(true) } else { self.fits(arm.pat, value)? };
         let bound = self.under(fits, true, |me| me.bind(arm.pat, Some(value.clone())));
@@ -117,13 +117,13 @@ impl<'a> Lower<'a> {
         } else {
             let then = |me: &mut Self| {
                 let then = me.body(arm.body);
-                me.state.scope = outer.clone();
+                me.state.names.back_to(outer.clone());
                 bound.and(then)
             };
             self.branch(fits, then, |me| me.one_level_deeper(|| range, |me| me.arms(rest, value, range)), range)
         };
-        self.state.scope = outer.clone();
-        self.state.store.truncate(cells);
+        self.state.names.back_to(outer.clone());
+        self.state.cells.truncate(cells);
         result
     }
 
@@ -170,12 +170,12 @@ impl<'a> Lower<'a> {
         match tree {
             Tree::Leaf(k) if *k == last => self.one_level_deeper(|| range, |me| me.arms(&arms[last..], value, range)),
             Tree::Leaf(k) => {
-                let (outer, cells) = (self.state.scope.clone(), self.state.store.len());
+                let (outer, cells) = (self.state.names.scope(), self.state.cells.len());
                 let arm = &arms[*k];
                 let bound = self.bind(arm.pat, Some(value.clone()));
                 let result = bound.and(self.body(arm.body));
-                self.state.scope = outer;
-                self.state.store.truncate(cells);
+                self.state.names.back_to(outer);
+                self.state.cells.truncate(cells);
                 result
             }
             Tree::Test(test, then, other) => {

@@ -105,7 +105,7 @@ impl<'a> Lower<'a> {
             _ => return None,
         };
         let array = self.constant_array(path, leaf.elem, &lens);
-        Some(self.nested_value(array, u8::MAX))
+        Some(Value::nested(&self.g, array, u8::MAX))
     }
 
     fn words(&self, elem: Elem, rank: usize) -> String {

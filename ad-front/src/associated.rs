@@ -11,8 +11,8 @@ use syn::{BinOp, Expr, ExprCall, ExprMethodCall, Type, UnOp};
 
 use super::definitions::{AssociatedFunction, Impl, SelfParam, trait_of};
 use super::lower::Lower;
-use super::state::CellValue;
 use super::value::{Captured, Closure, ClosureBody, Lowered, Scope, Value};
+use crate::translation::cells::CellValue;
 use ad_ir::catalogue;
 use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::{Elem, Term};
@@ -44,12 +44,12 @@ impl Value<'_> {
 impl<'a> Lower<'a> {
     /// Marks the current items as those that the functions of a type see.
     pub(super) fn mark_items(&mut self, ty: &str) {
-        self.state.items.bind(marker(ty), Some(Value::Unit));
+        self.state.names.mark_items(marker(ty));
     }
 
     /// The items that the functions of a type see.
     fn items_of(&self, ty: &str) -> Scope<'a> {
-        self.state.items.outwards_from(&marker(ty)).unwrap_or_default()
+        self.state.names.items_from(&marker(ty)).unwrap_or_default()
     }
 
     /// Whether a value has a type.
@@ -69,7 +69,7 @@ impl<'a> Lower<'a> {
             Value::Struct(of, _) => of.name == name,
             Value::Sum(sum) => sum.of.name == name,
             Value::Node(node) => node.of.name == name,
-            Value::Place(place) => match self.state.store.held(place.cell) {
+            Value::Place(place) => match self.state.cells.held(place.cell) {
                 Some(CellValue::Value(value)) if place.is_variable() => self.has_type(value, ty),
                 _ => false,
             },
@@ -78,7 +78,7 @@ impl<'a> Lower<'a> {
                 _ => false,
             },
             Value::Term(t) | Value::Nested(t, _) => self.annotated(ty) == Some((self.g.elem(*t), self.g.rank(*t))),
-            Value::List(_) => self.annotated(ty).is_some_and(|(_, rank)| rank == usize::from(self.levels(value))),
+            Value::List(_) => self.annotated(ty).is_some_and(|(_, rank)| rank == usize::from(value.levels())),
             _ => false,
         }
     }
@@ -129,7 +129,7 @@ impl<'a> Lower<'a> {
             sizes: f.sizes.iter().collect(),
             scope: self.items_of(ty),
             items: self.items_of(ty),
-            definition: f.definition.or(self.state.definition),
+            definition: f.definition.or(self.state.names.definition()),
             captured: Captured::References([].into()),
             recursive: None,
             ruled: None,
@@ -149,10 +149,10 @@ impl<'a> Lower<'a> {
         if let Some(called) = self.call_recursive(f.1, args, range) {
             return called;
         }
-        self.state.active.push(address);
+        self.state.nesting.enter_function(address);
         let function = self.function_value(f);
         let result = self.apply(&function, args, range);
-        self.state.active.pop();
+        self.state.nesting.leave_function();
         result
     }
 
@@ -236,9 +236,9 @@ impl<'a> Lower<'a> {
         let Some((definition, (_, ty, value))) = constants.find(|(_, (own, ..))| *own == name) else {
             return self.wants(&owner, &p.path).then_some(Err(Poison));
         };
-        let definition = definition.or(self.state.definition);
+        let definition = definition.or(self.state.names.definition());
         let items = self.items_of(&owner);
-        let inside = std::mem::replace(&mut self.state.scope, items);
+        let inside = self.state.names.enter(items);
         let made = self.one_level_deeper(
             || SrcRange::of(value),
             |me| {
@@ -248,7 +248,7 @@ impl<'a> Lower<'a> {
                 })
             },
         );
-        self.state.scope = inside;
+        self.state.names.back_to(inside);
         Some(made)
     }
 
@@ -278,7 +278,7 @@ impl<'a> Lower<'a> {
         let Some(f) = self.own_method_of(&value, name) else { return Err(Some(receiver)) };
         let receiver = match (f.1.receiver, receiver) {
             (Some(SelfParam::Mutable), Ok(temporary)) if !matches!(temporary, Value::Place(_)) => {
-                let cell = self.hidden_cell(CellValue::Value(temporary));
+                let cell = self.state.cells.add_hidden(CellValue::Value(temporary));
                 Ok(Value::Place(Rc::new(super::place::Place::variable(cell, name, range))))
             }
             (Some(SelfParam::Read), Ok(_)) => Ok(value),

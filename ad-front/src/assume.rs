@@ -14,7 +14,7 @@ use super::value::Value;
 use ad_ir::diag::MARK;
 use ad_ir::ir::{Elem, RealTy};
 use ad_ir::program::KnownType;
-use ad_ir::program::{Assumed, AssumedConst, AssumedFunction, Home};
+use ad_ir::program::{Assumed, AssumedFunction, Home};
 
 /// A function without a table row. Its arguments are read in a special way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -186,16 +186,15 @@ impl<'a> Lower<'a> {
 
     /// Records a constant of a number type.
     pub(super) fn assume_const(&mut self, path: &TokenStream, ty: RealTy, value: f64) {
-        let known = self.state.consts.iter().any(|c| c.path.to_string() == path.to_string() && c.ty == ty);
         // A constant of a type parameter comes from a trait. NaNs may differ in their bits.
-        if ty != RealTy::Param && !value.is_nan() && !known && !self.is_elsewhere() {
-            self.state.consts.push(AssumedConst { path: path.clone(), ty, value });
+        if ty != RealTy::Param && !value.is_nan() && !self.is_elsewhere() {
+            self.state.assumptions.assume_const(path, ty, value);
         }
     }
 
     fn assume(&mut self, new: Assumed) {
-        if !self.is_elsewhere() && !self.state.assumed.iter().any(|old| old.same(&new)) {
-            self.state.assumed.push(new);
+        if !self.is_elsewhere() {
+            self.state.assumptions.assume(new);
         }
     }
 }

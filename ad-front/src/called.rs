@@ -13,10 +13,10 @@ use syn::{ExprCall, FnArg, GenericArgument, GenericParam, PathArguments, ReturnT
 
 use super::loop_effects::LoopEffects;
 use super::lower::Lower;
-use super::state::{Cell, CellValue};
 use super::travel::written;
 use super::types::{Len, len};
 use super::value::{Captured, Closure, ClosureBody, Lowered, Value};
+use crate::translation::cells::{Cell, CellValue};
 use ad_ir::catalogue::refused::{self, InnerItem};
 use ad_ir::catalogue::{self, wanted};
 use ad_ir::diag::SrcRange;
@@ -99,7 +99,7 @@ impl<'a> Lower<'a> {
         let result = self.inside(closure, range, |me| {
             me.infer_sizes(closure, args, range)?;
             for name in closure.sizes.iter().map(ToString::to_string) {
-                let size = me.state.scope.get(&name).and_then(Result::ok).cloned();
+                let size = me.state.names.get(&name).and_then(Result::ok).cloned();
                 scope.bind(name, size);
             }
             closure.params.iter().zip(args).try_for_each(|((pat, ty), arg)| {
@@ -113,9 +113,9 @@ impl<'a> Lower<'a> {
         });
         let value = result?;
         let Some(ty) = closure.output else { return Ok(value) };
-        let outer = std::mem::replace(&mut self.state.scope, scope);
+        let outer = self.state.names.enter(scope);
         let value = self.at_definition(closure.definition, |me| me.ascribe(value, ty, range));
-        self.state.scope = outer;
+        self.state.names.back_to(outer);
         value
     }
 
@@ -127,15 +127,15 @@ impl<'a> Lower<'a> {
             ReturnType::Type(_, ty) => Some(&**ty),
         };
         let captured = match c.capture {
-            Some(_) => Captured::Copies(self.state.store.clone()),
+            Some(_) => Captured::Copies(self.state.cells.store().clone()),
             None => {
                 let mut changed = self.changed_cells(&LoopEffects::of_closure(c, self.input.definitions().mutating()));
                 changed.retain(|&cell| Some(cell) != self.state.rule_calls.counter());
                 Captured::References(changed.into())
             }
         };
-        let (body, scope) = (ClosureBody::Expr(&c.body), self.state.scope.clone());
-        let (items, definition) = (self.state.items.clone(), self.state.definition);
+        let (body, scope) = (ClosureBody::Expr(&c.body), self.state.names.scope());
+        let (items, definition) = (self.state.names.items(), self.state.names.definition());
         let source = Some(self.source(c));
         Value::Closure(Rc::new(Closure {
             params,
@@ -179,8 +179,8 @@ impl<'a> Lower<'a> {
             GenericParam::Const(c) => Some(&c.ident),
             _ => None,
         });
-        let (sizes, scope) = (sizes.collect(), self.state.items.clone());
-        let (body, items, definition) = (ClosureBody::Block(&f.block), scope.clone(), self.state.definition);
+        let (sizes, scope) = (sizes.collect(), self.state.names.items());
+        let (body, items, definition) = (ClosureBody::Block(&f.block), scope.clone(), self.state.names.definition());
         let captured = Captured::References([].into());
         let (recursive, ruled) = (self.recursive(f), self.ruled(f)?);
         let derivative = self.inner_derivative(f)?;
@@ -218,7 +218,7 @@ impl<'a> Lower<'a> {
 
     /// The variables that these effects may change.
     pub(super) fn changed_cells(&self, effects: &LoopEffects) -> Vec<Cell> {
-        let cell = |name: &String| match self.state.scope.get(name)?.ok()? {
+        let cell = |name: &String| match self.state.names.get(name)?.ok()? {
             Value::Cell(cell) => Some(*cell),
             Value::Place(place) => Some(place.cell),
             _ => None,
@@ -226,9 +226,9 @@ impl<'a> Lower<'a> {
         let mut cells: Vec<Cell> = effects.changed.iter().filter_map(cell).collect();
         cells.extend(&effects.cells);
         for name in &effects.mentioned {
-            match self.state.scope.get(name) {
+            match self.state.names.get(name) {
                 Some(Ok(Value::Cell(cell))) => {
-                    if let Some(CellValue::Value(f)) = self.state.store.held(*cell) {
+                    if let Some(CellValue::Value(f)) = self.state.cells.held(*cell) {
                         self.changed_by_calls(f, &mut cells);
                     }
                 }
@@ -238,7 +238,7 @@ impl<'a> Lower<'a> {
         }
         // Any loop may call a function with a rule.
         cells.extend(self.state.rule_calls.counter());
-        cells.retain(|c| c.0 >= self.state.first_own_cell);
+        cells.retain(|&c| self.state.cells.is_own(c));
         cells.sort_unstable();
         cells.dedup();
         cells
@@ -282,7 +282,7 @@ impl<'a> Lower<'a> {
     fn size_named(&self, tokens: &proc_macro2::TokenStream) -> bool {
         let name = tokens.to_string();
         !self.is_elsewhere() && self.input.sig().const_params.iter().any(|n| *n == name)
-            || matches!(self.state.scope.get(&name), Some(Ok(_)))
+            || matches!(self.state.names.get(&name), Some(Ok(_)))
     }
 
     /// Binds the const parameters of a function whose arguments have these sizes.
@@ -301,7 +301,7 @@ impl<'a> Lower<'a> {
                 }
                 return Err(self.error(range, catalogue::unknown_name(&name, None)));
             };
-            self.state.scope.bind(name, Some(Value::Term(size)));
+            self.state.names.bind(name, Some(Value::Term(size)));
         }
         Ok(())
     }
@@ -383,7 +383,7 @@ impl<'a> Lower<'a> {
             }
             syn::Expr::Path(p) => {
                 let name = p.path.get_ident()?.to_string();
-                match self.state.scope.get(&name) {
+                match self.state.names.get(&name) {
                     Some(Ok(Value::Term(t))) => Some(*t).filter(|&t| self.g.elem(t) == Elem::USIZE),
                     None if self.is_elsewhere() => match self.constant_of_module(&p.path)? {
                         Ok(Value::Term(t)) => Some(t).filter(|&t| self.g.elem(t) == Elem::USIZE),

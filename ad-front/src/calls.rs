@@ -218,10 +218,13 @@ impl<'a> Lower<'a> {
             Expr::Group(g) => self.orders(&g.expr),
             Expr::Call(_) => true,
             Expr::MethodCall(m) => table::find(On::Place, &m.method.to_string()).is_none(),
-            Expr::Path(p) => match p.path.get_ident().and_then(|name| self.state.scope.get(&name.to_string())) {
+            Expr::Path(p) => match p.path.get_ident().and_then(|name| self.state.names.get(&name.to_string())) {
                 Some(Ok(Value::Ordering(_))) => true,
                 Some(Ok(Value::Cell(cell))) => {
-                    matches!(self.state.store.held(*cell), Some(super::state::CellValue::Value(Value::Ordering(_))))
+                    matches!(
+                        self.state.cells.held(*cell),
+                        Some(crate::translation::cells::CellValue::Value(Value::Ordering(_)))
+                    )
                 }
                 _ => false,
             },

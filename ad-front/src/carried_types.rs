@@ -117,14 +117,9 @@ impl<'a> Lower<'a> {
     pub(super) fn dummy_element(&mut self, key: &InferenceKey, out: &mut Leaves) -> CarriedForm<'a> {
         let kind = match self.inference.known(key) {
             Some(Inferred::Type(kind)) => kind.clone(),
-            _ => CarriedType::Scalar(self.default_real()),
+            _ => CarriedType::Scalar(self.input.default_real()),
         };
         self.dummy(&kind, out)
-    }
-
-    /// Records the element type of a `Vec` for the next run.
-    pub(super) fn note_type(&mut self, key: &InferenceKey, kind: CarriedType) {
-        self.inference.note(key, Inferred::Type(kind));
     }
 
     /// The type of a value. `None` if another run could not make a value of it.
@@ -148,7 +143,7 @@ impl<'a> Lower<'a> {
             Value::Option(inner, _) => Some(CarriedType::Option(self.kind(inner)?.into())),
             Value::Term(t) if self.g.rank(*t) == 0 => Some(CarriedType::Scalar(self.g.elem(*t))),
             Value::Number(n) if n.outer().is_none() => {
-                Some(CarriedType::Scalar(if n.is_float() { self.default_real() } else { Elem::Int(IntTy::I32) }))
+                Some(CarriedType::Scalar(if n.is_float() { self.input.default_real() } else { Elem::Int(IntTy::I32) }))
             }
             Value::List(parts) => {
                 let kinds = all(self, parts)?;
@@ -165,7 +160,7 @@ impl<'a> Lower<'a> {
             Value::Term(t) | Value::Nested(t, _) => {
                 let sizes: Option<Vec<usize>> =
                     self.g.shape(*t).iter().map(|&n| usize::try_from(self.g.int_value(n)?).ok()).collect();
-                Some(CarriedType::Array(self.g.elem(*t), sizes?, self.levels(value)))
+                Some(CarriedType::Array(self.g.elem(*t), sizes?, value.levels()))
             }
             _ => None,
         }

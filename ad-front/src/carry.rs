@@ -26,7 +26,7 @@ use ad_ir::ir::{Elem, IntTy, Term};
 /// The structure of a carried value.
 #[derive(Clone)]
 pub(super) enum CarriedForm<'a> {
-    /// One term. `levels` as in [`Lower::levels`].
+    /// One term. `levels` as in [`Value::levels`].
     Leaf {
         levels: u8,
     },
@@ -78,7 +78,7 @@ impl<'a> Lower<'a> {
             Value::Term(t) | Value::Nested(t, _) => {
                 out.terms.push(*t);
                 out.keys.push(self.inference.first_literal(*t));
-                CarriedForm::Leaf { levels: self.levels(value) }
+                CarriedForm::Leaf { levels: value.levels() }
             }
             Value::DynamicPart(open) => {
                 out.terms.push(open.all);
@@ -90,7 +90,7 @@ impl<'a> Lower<'a> {
                 let elem = match self.inference.known(key) {
                     Some(Inferred::Elem(elem)) => Want::Elem(*elem),
                     _ if n.outer().is_some() => Want::Any,
-                    _ if n.is_float() => Want::Elem(self.default_real()),
+                    _ if n.is_float() => Want::Elem(self.input.default_real()),
                     _ => Want::Elem(Elem::Int(IntTy::I32)),
                 };
                 let t = self.term_as(value, elem, range)?;
@@ -319,7 +319,7 @@ impl<'a> Lower<'a> {
                 several(self, &parts, forms, current, out)
             }
             (CarriedForm::List(forms), Value::Term(t) | Value::Nested(t, _)) if self.g.rank(*t) > 0 => {
-                let (t, levels) = (*t, self.levels(value));
+                let (t, levels) = (*t, value.levels());
                 let n = self.g.int_value(self.g.shape(t)[0]).and_then(|n| usize::try_from(n).ok());
                 if n != Some(forms.len()) {
                     return Err(self.error(range, who.count_change(forms.len(), n)));
@@ -328,7 +328,7 @@ impl<'a> Lower<'a> {
                     .map(|k| {
                         let k = self.g.lit_usize(k);
                         let part = self.g.index(t, &[k]);
-                        self.nested_element(part, levels)
+                        Value::nested_element(&self.g, part, levels)
                     })
                     .collect();
                 several(self, &parts, forms, current, out)
@@ -394,7 +394,7 @@ impl<'a> Lower<'a> {
                     let (was, is) = (self.describe(&Value::Term(current.all)), self.describe(&Value::Term(new.all)));
                     return Err(self.error(range, who.type_change(&was, &is)));
                 }
-                let (before, after) = (self.dynamic_sizes(&current), self.dynamic_sizes(&new));
+                let (before, after) = (current.sizes(&self.g), new.sizes(&self.g));
                 let same = before.iter().zip(&after).all(|(&n, &m)| {
                     n == m || self.state.facts.prove_le(&self.g, n, m) && self.state.facts.prove_le(&self.g, m, n)
                 });

@@ -123,7 +123,7 @@ fn at_axis<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, axis: usize, index: usiz
     let (place, x) = changed_part(me, call)?;
     let (i, ri) = call.arg(index)?;
     let i = me.usize(i, ri)?;
-    let (sizes, capacities) = (me.dynamic_sizes(&x), me.g.shape(x.all).to_vec());
+    let (sizes, capacities) = (x.sizes(&me.g), me.g.shape(x.all).to_vec());
     me.require_index(i, sizes[axis], super::arith::axis_words(call.text(0), axis, sizes.len()));
     let mut cuts = me.whole(&sizes, &capacities);
     cuts[axis] = Cut::index(i);
@@ -155,7 +155,7 @@ fn index_axis_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<
 fn slice_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (place, x) = changed_part(me, call)?;
     let (spec, range) = call.arg(1)?;
-    let (sizes, capacities) = (me.dynamic_sizes(&x), me.g.shape(x.all).to_vec());
+    let (sizes, capacities) = (x.sizes(&me.g), me.g.shape(x.all).to_vec());
     let (axes, new) = super::slice::slice_axes(me, spec, sizes.len(), range)?;
     if !new.is_empty() {
         return Err(me.error(range, refused::construct(Construct::NewAxisInPlace)));
@@ -169,7 +169,7 @@ fn slice_axis_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<
     let axis = super::methods::sizes::axis_arg(me, call, x.all)?;
     let (part, range) = call.arg(2)?;
     let axes = super::slice::along(axis, super::slice::range_of_axis(me, part, range)?);
-    let (sizes, capacities) = (me.dynamic_sizes(&x), me.g.shape(x.all).to_vec());
+    let (sizes, capacities) = (x.sizes(&me.g), me.g.shape(x.all).to_vec());
     let cuts = me.cuts((&sizes, &capacities), &axes, range)?;
     Ok(Value::Place(Rc::new(me.sliced_place(place, &cuts))))
 }
@@ -177,7 +177,7 @@ fn slice_axis_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<
 /// A view of the whole array. A method that changes the axes of the view does not change the array.
 fn view_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (place, x) = changed_part(me, call)?;
-    let (sizes, capacities) = (me.dynamic_sizes(&x), me.g.shape(x.all).to_vec());
+    let (sizes, capacities) = (x.sizes(&me.g), me.g.shape(x.all).to_vec());
     let cuts = me.whole(&sizes, &capacities);
     Ok(Value::Place(Rc::new(me.sliced_place(place, &cuts))))
 }
@@ -340,16 +340,16 @@ pub(super) fn moved<'a>(
         me.write_place(place, new)?;
         return Ok(Value::Unit);
     }
-    let levels = me.levels(&old);
+    let levels = old.levels();
     let x = me.value_as_part(&old, Want::Any, place.range)?;
-    let n = me.dynamic_sizes(&x).first().copied().ok_or(Poison)?;
+    let n = x.sizes(&me.g).first().copied().ok_or(Poison)?;
     let capacity = me.g.shape(x.all)[0];
     let var = me.g.fresh();
     let i = me.g.mk(Node::Var(var));
     let at = from(me, i, n);
     let new = me.g.gather(x.all, [capacity].into(), &[var], &[at]);
     let new = match me.dynamic_part(new, &x.lens) {
-        Value::Term(new) => me.nested_value(new, levels),
+        Value::Term(new) => Value::nested(&me.g, new, levels),
         new => new,
     };
     me.write_place(place, new)?;
@@ -360,7 +360,7 @@ pub(super) fn moved<'a>(
 pub(super) fn length_at<'a>(me: &mut Lower<'a>, place: &Place) -> Lowered<Term> {
     match me.read_place(place)? {
         Value::GrowableVec(stack) => Ok(stack.len),
-        Value::DynamicPart(open) => me.dynamic_sizes(&open).first().copied().ok_or(Poison),
+        Value::DynamicPart(open) => open.sizes(&me.g).first().copied().ok_or(Poison),
         Value::List(parts) => Ok(me.g.lit_usize(parts.len())),
         value => {
             let t = me.array(&value, place.range)?;
@@ -458,7 +458,7 @@ pub(super) fn push_to<'a>(me: &mut Lower<'a>, place: &Place, x: &Value<'a>, rang
             let element = g.cond(here, before, x);
             let all = g.build(more, var, element);
             me.layouts().note_rows(all, &[before, x]);
-            me.nested_value(all, me.levels(old))
+            Value::nested(&me.g, all, old.levels())
         }
     };
     me.write_place(place, new)
@@ -490,15 +490,15 @@ pub(super) fn pop_from<'a>(me: &mut Lower<'a>, place: &Place) -> Lowered<Value<'
             (Value::Option(last.into(), exists), Value::GrowableVec(me.shortened_vec(&stack, at).into()))
         }
         old => {
-            let levels = me.levels(old);
+            let levels = old.levels();
             let t = me.array(old, place.range)?;
             let n = me.g.shape(t)[0];
             let exists = me.g.compare(Cmp::Lt, zero, n);
             let at = me.g.int(IntOp::Sub, n, one);
             let last = me.g.index(t, &[at]);
-            let last = me.nested_element(last, levels);
+            let last = Value::nested_element(&me.g, last, levels);
             let rest = first_rows(me, t, at);
-            (Value::Option(last.into(), exists), me.nested_value(rest, levels))
+            (Value::Option(last.into(), exists), Value::nested(&me.g, rest, levels))
         }
     };
     me.write_place(place, new)?;
@@ -529,14 +529,14 @@ fn shortened<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, most: Term, range: Src
             Value::List(parts[..n.min(parts.len())].into())
         }
         old => {
-            let levels = me.levels(old);
+            let levels = old.levels();
             let t = me.array(old, place.range)?;
-            if !me.is_closed(most) {
+            if !me.g.is_closed(most) {
                 return Err(me.error(range, catalogue::size_depends_on_index()));
             }
             let n = me.g.int(IntOp::Min, me.g.shape(t)[0], most);
             let rest = first_rows(me, t, n);
-            me.nested_value(rest, levels)
+            Value::nested(&me.g, rest, levels)
         }
     };
     me.write_place(&place, new)?;

@@ -12,9 +12,9 @@ use quote::ToTokens;
 use super::lower::Lower;
 use super::open::DynamicPart;
 use super::stack::GrowableVec;
-use super::state::{CellValue, Store};
 use super::table::Call;
 use super::value::{Captured, Closure, ClosureBody, EnumValue, Lowered, Value};
+use crate::translation::cells::{CellValue, Store};
 use ad_ir::catalogue::{self, wanted};
 use ad_ir::diag::SrcRange;
 use ad_ir::ir::{Node, Term};
@@ -117,7 +117,7 @@ impl<'a> Lower<'a> {
     fn terms_of_closure(&self, closure: &Closure<'a>, found: &mut SortedSet<Term>, seen: &mut SortedSet<usize>) {
         let store = match &closure.captured {
             Captured::Copies(store) => store,
-            Captured::References(_) => &self.state.store,
+            Captured::References(_) => self.state.cells.store(),
         };
         let body = match closure.body {
             ClosureBody::Expr(e) => e.to_token_stream(),

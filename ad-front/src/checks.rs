@@ -10,53 +10,13 @@ mod region;
 use super::lower::Lower;
 use super::panic_messages::PanicMessage;
 use super::value::Lowered;
+use crate::translation::enclosing::{CheckMessage, ExtraCarry, Frame, OfSteps};
+use crate::translation::requirements::Count;
 use ad_ir::analysis::range::Linear;
-use ad_ir::ir::{Elem, Loc, Node, OpenLoop, Term, Type, Var};
+use ad_ir::ir::{Elem, Node, OpenLoop, Term, Type, Var};
 use ad_ir::memory_order::HasLayouts;
 use ad_ir::prim::{Cmp, IntOp, Prim};
 use ad_ir::program::{Check, Phase};
-
-/// A construct that encloses the current point.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Frame {
-    /// A loop over the values of the variable below the size. `mark` marks the facts before the
-    /// loop.
-    Loop { var: Var, size: Term, mark: usize },
-    /// A step of a recurrence. `level` is its index in the list of enclosing recurrences
-    /// (`State::recurrences`).
-    Recurrence { var: Var, size: Term, mark: usize, level: usize },
-    /// A guard: the condition has the value `holds`.
-    Guard { cond: Term, holds: bool },
-}
-
-/// A recurrence that is being lowered.
-#[derive(Clone, Debug, Default)]
-pub(super) struct OpenRecurrence {
-    /// The placeholders of the carried values.
-    carried: Vec<Term>,
-    /// Conditions that depend on carried values. Each becomes a carried flag, which is checked
-    /// after the loop.
-    flags: Vec<(Term, CheckMessage)>,
-    /// Arrays that steps write into before they read them, each with its state after the step.
-    spares: Vec<(ExtraCarry, Term)>,
-}
-
-impl OpenRecurrence {
-    /// The placeholders of the carried values.
-    pub(super) fn carried(&self) -> &[Term] {
-        &self.carried
-    }
-
-    /// Carries an array for the steps to write into. This step leaves `written` in it.
-    pub(super) fn add_spare(&mut self, spare: ExtraCarry, written: Term) {
-        self.spares.push((spare, written));
-    }
-
-    /// Whether a step leaves this in a spare array.
-    pub(super) fn is_spare(&self, t: Term) -> bool {
-        self.spares.iter().any(|(_, written)| *written == t)
-    }
-}
 
 /// The input of a recurrence.
 #[derive(Clone, Debug)]
@@ -79,35 +39,11 @@ pub(super) struct Stepped {
     pub more: Vec<ExtraCarry>,
 }
 
-/// A value that is carried only for use after the loop.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ExtraCarry {
-    pub init: Term,
-    /// Its placeholder in the step, from [`ad_ir::ir::Graph::placeholder`].
-    pub carried: Term,
-    pub next: Term,
-}
-
 /// The numbers of checks, equations and flags at a point of the translation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Checkpoint {
-    checks: usize,
-    equations: usize,
+    count: Count,
     flags: Vec<usize>,
-}
-
-/// The message of a check.
-#[derive(Clone, Debug)]
-struct CheckMessage {
-    words: PanicMessage,
-    shown: Vec<(String, Term)>,
-    loc: Loc,
-    /// Whether the check is evaluated only with debug assertions.
-    debug: bool,
-    /// Whether values that belong to the message exist in a loop only.
-    incomplete: bool,
-    /// Whether it is the check that a call has returned.
-    of_call: bool,
 }
 
 /// A condition that is being closed over the enclosing loops.
@@ -122,32 +58,27 @@ enum Condition {
 impl Lower<'_> {
     /// A checkpoint of the checks found so far.
     pub(super) fn checkpoint(&self) -> Checkpoint {
-        let flags = self.state.recurrences.iter().map(|s| s.flags.len()).collect();
-        Checkpoint { checks: self.state.checks.len(), equations: self.state.equations.len(), flags }
+        Checkpoint { count: self.state.requirements.count(), flags: self.state.enclosing.flag_counts() }
     }
 
     /// The conditions that hold here unless the function has panicked: the checks so far.
     pub(super) fn passed(&self) -> Vec<Term> {
-        let all = self.state.checks.iter().filter(|c| !c.debug).map(|c| c.ok);
-        let flags = self.state.recurrences.iter().flat_map(|r| &r.flags);
-        all.chain(flags.filter(|(_, said)| !said.debug).map(|(ok, _)| *ok)).collect()
+        let all = self.state.requirements.checks().iter().filter(|c| !c.debug).map(|c| c.ok);
+        all.chain(self.state.enclosing.flags().filter(|(_, said)| !said.debug).map(|(ok, _)| *ok)).collect()
     }
 
     /// Drops the checks that were found since a checkpoint.
     pub(super) fn drop_checks_since(&mut self, noted: &Checkpoint) {
-        self.state.checks.truncate(noted.checks);
-        self.state.equations.truncate(noted.equations);
-        self.state.recurrences.truncate(noted.flags.len());
-        self.state.recurrences.iter_mut().zip(&noted.flags).for_each(|(s, &n)| s.flags.truncate(n));
+        self.state.requirements.drop_since(noted.count);
+        self.state.enclosing.drop_flags_since(&noted.flags);
     }
 
     /// Lowers inside of a loop over a fresh variable below `size`.
     pub(super) fn in_loop<R>(&mut self, size: Term, f: impl FnOnce(&mut Self, Term) -> R) -> (Var, R) {
         let (var, term, mark) = self.enter(size);
-        let depth = self.state.frames.len();
-        self.state.frames.push(Frame::Loop { var, size, mark });
+        let depth = self.state.enclosing.enter_loop(var, size, mark);
         let result = self.unchanging(Some(term), |me| me.maybe_unreached(|me| f(me, term)));
-        self.state.frames.truncate(depth);
+        self.state.enclosing.leave(depth);
         self.state.facts.forget(mark);
         (var, result)
     }
@@ -229,14 +160,10 @@ impl Lower<'_> {
             self.layouts().note_like(now, first);
         }
         let (var, step, mark) = self.enter(size);
-        let level = self.state.recurrences.len();
-        self.state.recurrences.push(OpenRecurrence { carried: carried.clone(), ..OpenRecurrence::default() });
-        let depth = self.state.frames.len();
-        self.state.frames.push(Frame::Recurrence { var, size, mark, level });
+        let depth = self.state.enclosing.enter_recurrence(carried.clone(), (var, size, mark));
         let made = self.maybe_unreached(|me| f(me, step, &carried));
-        self.state.frames.truncate(depth);
+        let OfSteps { flags, spares } = self.state.enclosing.leave_recurrence(depth);
         self.state.facts.forget(mark);
-        let OpenRecurrence { flags, spares, .. } = self.state.recurrences.pop().unwrap_or_default();
         let Stepped { next: mut results, rows, more } = made?;
         for m in more {
             init.push(m.init);
@@ -259,7 +186,7 @@ impl Lower<'_> {
                 results[k] = self.g.or(results[k], failed);
             }
         }
-        for (m, _) in spares {
+        for m in spares {
             init.push(m.init);
             carried.push(m.carried);
             results.push(m.next);
@@ -292,13 +219,13 @@ impl Lower<'_> {
         let leaves = |me: &mut Self, frame: &Frame| match *frame {
             Frame::Loop { var, .. } => vec![me.g.mk(Node::Var(var))],
             Frame::Recurrence { var, level, .. } => {
-                let mut leaves = me.state.recurrences.get(level).map_or_else(Vec::new, |s| s.carried.clone());
+                let mut leaves = me.state.enclosing.carried(level).to_vec();
                 leaves.push(me.g.mk(Node::Var(var)));
                 leaves
             }
             Frame::Guard { .. } => Vec::new(),
         };
-        let frames = self.state.frames.clone();
+        let frames = self.state.enclosing.frames().to_vec();
         let mut around: Vec<(usize, Vec<Term>)> = Vec::new();
         for (k, frame) in frames.iter().enumerate() {
             let leaves = leaves(self, frame);
@@ -329,10 +256,9 @@ impl Lower<'_> {
         let mark = self.state.facts.mark();
         self.state.facts.assume(&self.g, cond, holds);
         // Guards that were added after an exit end here too.
-        let depth = self.state.frames.len();
-        self.state.frames.push(Frame::Guard { cond, holds });
+        let depth = self.state.enclosing.enter_guard(cond, holds);
         let result = self.maybe_unreached(f);
-        self.state.frames.truncate(depth);
+        self.state.enclosing.leave(depth);
         self.state.facts.forget(mark);
         result
     }
@@ -340,7 +266,7 @@ impl Lower<'_> {
     /// Whether every call of the function reaches this point: there is no guard, and every
     /// enclosing loop is known to have a step.
     pub(super) fn unconditional(&self) -> bool {
-        self.state.frames.iter().all(|frame| match *frame {
+        self.state.enclosing.frames().iter().all(|frame| match *frame {
             Frame::Guard { .. } => false,
             Frame::Loop { size, mark, .. } | Frame::Recurrence { size, mark, .. } => self.known_nonempty(size, mark),
         })
@@ -385,13 +311,13 @@ impl Lower<'_> {
         if self.g.bool_value(ok) == Some(true) {
             return;
         }
-        let debug = std::mem::take(&mut self.state.debug_only);
+        let debug = self.state.requirements.take_debug_only();
         self.check(
             Condition::Term(ok, None, Some(ok)),
             CheckMessage {
                 words: words.clone(),
                 shown: Vec::new(),
-                loc: self.state.here,
+                loc: self.state.source.here(),
                 debug,
                 incomplete: false,
                 of_call: false,
@@ -403,7 +329,7 @@ impl Lower<'_> {
     /// check, even if nothing reads its result.
     pub(super) fn require_finished(&mut self, call: Term) {
         let ok = self.g.prim(Prim::Finished, &[call]);
-        let (words, loc) = (ad_ir::catalogue::reached::CALL.into(), self.state.here);
+        let (words, loc) = (ad_ir::catalogue::reached::CALL.into(), self.state.source.here());
         let (shown, debug, incomplete) = (Vec::new(), false, false);
         let said = CheckMessage { words, shown, loc, debug, incomplete, of_call: true };
         self.check(Condition::Term(ok, None, None), said);
@@ -429,9 +355,9 @@ impl Lower<'_> {
         // A value inside of a loop cannot be shown outside of it.
         let (shown, lost): (Vec<_>, Vec<_>) =
             shown.into_iter().partition(|(_, t)| self.g.free(*t).is_empty() && !self.g.is_open(*t));
-        let debug = std::mem::take(&mut self.state.debug_only);
+        let debug = self.state.requirements.take_debug_only();
         let incomplete = !lost.is_empty();
-        let loc = self.state.here;
+        let loc = self.state.source.here();
         self.check(start, CheckMessage { words: message.into(), shown, loc, debug, incomplete, of_call: false });
         // If the check fails there is no result, so the code that follows may rely on it.
         if let Some(goal) = goal {
@@ -442,7 +368,7 @@ impl Lower<'_> {
     /// Adds a check, unless an enclosing loop has to carry it as a flag.
     fn check(&mut self, ok: Condition, said: CheckMessage) {
         let Some(closed) = self.close(ok, &said) else { return };
-        if self.g.bool_value(closed) == Some(true) || self.state.checks.iter().any(|c| c.ok == closed) {
+        if self.g.bool_value(closed) == Some(true) || self.state.requirements.has(closed) {
             return;
         }
         let phase = if self.of_sizes_only(closed) { Phase::Entry } else { Phase::Reached };
@@ -456,6 +382,15 @@ impl Lower<'_> {
             shown.splice(0..0, values.into_iter().map(|t| (String::new(), t)));
             format
         });
-        self.state.checks.push(Check { ok: closed, message: words.text, format, shown, loc, phase, debug, incomplete });
+        self.state.requirements.add(Check {
+            ok: closed,
+            message: words.text,
+            format,
+            shown,
+            loc,
+            phase,
+            debug,
+            incomplete,
+        });
     }
 }

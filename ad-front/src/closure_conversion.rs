@@ -15,9 +15,9 @@ use syn::{Expr, ExprClosure, FnArg, Item, ItemFn, Stmt, Type, parse_quote};
 
 use super::lower::Lower;
 use super::recursion::LARGE;
-use super::state::CellValue;
 use super::types::{Len, elem_tokens};
 use super::value::{Captured, Closure, Lowered, Number, Value};
+use crate::translation::cells::CellValue;
 use crate::translation::items::name_of;
 use ad_ir::diag::SrcRange;
 use ad_ir::ir::Node;
@@ -46,11 +46,11 @@ impl<'a> Lower<'a> {
     pub(super) fn source(&self, expr: &'a ExprClosure) -> Rc<Source<'a>> {
         let mut bodies = 1_usize;
         each_name(expr.body.to_token_stream(), &mut |name| {
-            if let Some(Ok(Value::Closure(f))) = self.state.scope.get(&name.to_string()) {
+            if let Some(Ok(Value::Closure(f))) = self.state.names.get(&name.to_string()) {
                 bodies = bodies.saturating_add(f.source.as_ref().map_or(1, |source| source.bodies));
             }
         });
-        Rc::new(Source { expr, beside: Rc::clone(self.state.item_scope.all()), bodies })
+        Rc::new(Source { expr, beside: Rc::clone(self.state.items.all()), bodies })
     }
 
     /// Calls a closure as a function that is compiled on its own. `None` if its body is to be
@@ -120,7 +120,7 @@ impl<'a> Lower<'a> {
                 Some(value) => value.ok()?.clone(),
             };
             let value = match value {
-                Value::Cell(cell) => match self.state.store.held(cell)? {
+                Value::Cell(cell) => match self.state.cells.held(cell)? {
                     CellValue::Value(value) => value.clone(),
                     _ => return None,
                 },

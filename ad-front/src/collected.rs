@@ -13,9 +13,9 @@ use super::lower::Lower;
 use super::methods::construct::constant;
 use super::place::Place;
 use super::stack::GrowableVec;
-use super::state::CellValue;
 use super::table::{Call, Mark, On, Row, row};
 use super::value::{Lowered, Seq, Value, Want};
+use crate::translation::cells::CellValue;
 use crate::translation::inference::InferenceKey;
 use ad_ir::catalogue::{self, refused, wanted};
 use ad_ir::diag::{Poison, SrcRange};
@@ -82,13 +82,13 @@ impl<'a> Lower<'a> {
                 return Err(Poison);
             }
         }
-        let (cells, outer) = (self.state.store.len(), self.state.scope.clone());
+        let (cells, outer) = (self.state.cells.len(), self.state.names.scope());
         let name = " collected".to_string();
         self.bind_cell(name.clone(), CellValue::Value(Value::List(Rc::new([]))), true);
         let made = self.push_all(&name, seq, want, range);
-        let found = self.state.store.held(super::state::Cell(cells)).cloned();
-        self.state.store.truncate(cells);
-        self.state.scope = outer;
+        let found = self.state.cells.held(crate::translation::cells::Cell(cells)).cloned();
+        self.state.cells.truncate(cells);
+        self.state.names.back_to(outer);
         made?;
         match found {
             // The `Vec` is empty and its element type is unknown.
@@ -100,7 +100,7 @@ impl<'a> Lower<'a> {
     /// Pushes all items to a named variable.
     fn push_all(&mut self, name: &str, seq: &Seq<'a>, want: Want, range: SrcRange) -> Lowered<()> {
         self.ends(seq, range)?;
-        let Some(Ok(Value::Cell(cell))) = self.state.scope.get(name) else { return Err(Poison) };
+        let Some(Ok(Value::Cell(cell))) = self.state.names.get(name) else { return Err(Poison) };
         let place = Place::variable(*cell, name.trim(), range);
         let body = |me: &mut Self, ix: &[Term]| {
             let item = (seq.item)(me, ix)?;
@@ -112,7 +112,7 @@ impl<'a> Lower<'a> {
             Ok(Value::Unit)
         };
         let effects = LoopEffects::of_pushing(name, seq.whole());
-        let key = InferenceKey::at_address(self.state.here.0 as usize, "pushed");
+        let key = InferenceKey::at_address(self.state.source.address(), "pushed");
         self.lower_loop((Some(seq), &body), &effects, (None, key), range)?;
         Ok(())
     }
@@ -127,11 +127,11 @@ fn extended<'a>(me: &mut Lower<'a>, place: &Place, items: &Value<'a>, range: Src
         Value::Never => return Ok(Value::Unit),
         old => me.elem_of(&old).map_or(Want::Any, Want::Elem),
     };
-    let outer = me.state.scope.clone();
+    let outer = me.state.names.scope();
     let name = format!(" {}", place.text);
-    me.state.scope.bind(name.clone(), Some(Value::Cell(place.cell)));
+    me.state.names.bind(name.clone(), Some(Value::Cell(place.cell)));
     let pushed = me.push_all(&name, &seq, want, range);
-    me.state.scope = outer;
+    me.state.names.back_to(outer);
     pushed.map(|()| Value::Unit)
 }
 

@@ -10,6 +10,7 @@ use super::lower::Lower;
 use super::shapes::{Equation, Size};
 use super::sig::{Sig, SigDeclared, SigParam};
 use super::types::{MAX_RANK, view_tokens};
+use crate::value::Value;
 use ad_ir::catalogue;
 use ad_ir::diag::{Diags, SrcRange, suggest, text_of};
 use ad_ir::ir::{Elem, Term};
@@ -103,7 +104,7 @@ impl Lower<'_> {
             let place = SourceLocation { range: SrcRange::of(&p.name), text: String::new() };
             let equal = |me: &mut Self, sides: [Size; 2], words: [String; 2]| {
                 let said = catalogue::reached::SHAPES.into();
-                me.state.equations.push(Equation { sides, words, said, place: place.clone() });
+                me.state.requirements.equate(Equation { sides, words, said, place: place.clone() });
             };
             if k != first {
                 let words = [first, k].map(|k| format!("the examples in `{}`", sig.params[k].name));
@@ -119,7 +120,7 @@ impl Lower<'_> {
             }
             let row = self.g.index(array, &[example]);
             let levels = if one.lens.is_empty() { 0 } else { u8::MAX };
-            let value = self.nested_value(row, levels);
+            let value = Value::nested(&self.g, row, levels);
             self.bind_parameter(p.name.to_string(), sig.is_mutable(k), value);
         }
         Some(number)

@@ -8,10 +8,10 @@ use syn::{Expr, Lit, UnOp};
 use super::lower::Lower;
 use super::place::Place;
 use super::refuse;
-use super::state::CellValue;
 use super::table::{self, On};
 use super::types;
 use super::value::{Lowered, Number, Range, Value};
+use crate::translation::cells::CellValue;
 use crate::translation::inference::InferenceKey;
 use ad_ir::catalogue::{self, refused};
 use ad_ir::diag::{Message, Poison, SrcRange, suggest, text_of};
@@ -47,7 +47,7 @@ impl<'a> Lower<'a> {
     pub(super) fn moved(&mut self, e: &'a Expr) -> Lowered<Value<'a>> {
         match e {
             Expr::Paren(p) => self.moved(&p.expr),
-            Expr::Path(p) => match p.path.get_ident().and_then(|name| self.state.scope.get(&name.to_string())) {
+            Expr::Path(p) => match p.path.get_ident().and_then(|name| self.state.names.get(&name.to_string())) {
                 Some(Ok(place @ Value::Place(_))) if p.qself.is_none() => Ok(place.clone()),
                 _ => self.expr(e),
             },
@@ -69,7 +69,7 @@ impl<'a> Lower<'a> {
                 if matches!(value, Value::Place(_)) {
                     return Ok(value);
                 }
-                let cell = self.hidden_cell(CellValue::Value(value));
+                let cell = self.state.cells.add_hidden(CellValue::Value(value));
                 Ok(Value::Place(Rc::new(Place::variable(cell, &text_of(e, 40), SrcRange::of(e)))))
             }
             _ => Ok(Value::Place(Rc::new(self.place(e)?))),
@@ -146,10 +146,10 @@ impl<'a> Lower<'a> {
                     }
                     _ => {}
                 }
-                let (t, levels) = (me.term(&value, SrcRange::of(&r.expr))?, me.levels(&value));
+                let (t, levels) = (me.term(&value, SrcRange::of(&r.expr))?, value.levels());
                 let repeated = me.g.replicate(len, t);
                 me.layouts().note_rows(repeated, &[t]);
-                Ok(me.nested_value(repeated, levels.saturating_add(1)))
+                Ok(Value::nested(&me.g, repeated, levels.saturating_add(1)))
             }),
             // Only rustc knows the configuration, so the call becomes a constant.
             Expr::Macro(m) if m.mac.path.segments.last().is_some_and(|s| s.ident == "cfg") => {
@@ -166,7 +166,7 @@ impl<'a> Lower<'a> {
             // This is an error such as `sum(axis=0)`.
             Expr::Assign(a) => match &*a.left {
                 Expr::Path(p)
-                    if p.path.get_ident().is_some_and(|name| self.state.scope.get(&name.to_string()).is_none()) =>
+                    if p.path.get_ident().is_some_and(|name| self.state.names.get(&name.to_string()).is_none()) =>
                 {
                     Err(self.error(SrcRange::of(a), catalogue::named_argument(&text_of(p, 30))))
                 }
@@ -296,7 +296,7 @@ impl<'a> Lower<'a> {
 
     /// A suggestion for an unknown name.
     pub(super) fn near_name(&self, name: &str) -> Option<String> {
-        let near = suggest(name, self.state.scope.names());
+        let near = suggest(name, self.state.names.all());
         let near = near.or_else(|| suggest(name, ["break", "continue", "return", "true", "false"]));
         near.or_else(|| table::nearest(&[On::Dsl], name)).map(str::to_string)
     }
@@ -311,7 +311,7 @@ impl<'a> Lower<'a> {
                 _ if super::inner_derivatives::names(&self.input.sig().stem).any(|own| own == last) => {
                     Some(catalogue::inner_derivative_of_itself(&self.input.sig().name.to_string(), last))
                 }
-                _ if self.is_itself(last) || self.state.item_scope.was_nested(last) => Some(catalogue::recursion(last)),
+                _ if self.is_itself(last) || self.state.items.was_nested(last) => Some(catalogue::recursion(last)),
                 _ if last.starts_with(char::is_uppercase) => Some(refused::value(last)),
                 _ => None,
             };
@@ -373,7 +373,7 @@ impl<'a> Lower<'a> {
             },
         };
         if owner.is_empty()
-            && let Some(near) = suggest(last, self.state.scope.names())
+            && let Some(near) = suggest(last, self.state.names.all())
         {
             return Some(near.to_string());
         }

@@ -12,66 +12,14 @@ use proc_macro2::Ident;
 use syn::Expr;
 
 use super::arith::Selection;
-use super::checks::Frame;
-use super::loop_effects::Jump;
 use super::lower::Lower;
-use super::state::{Cell, CellValue, Store};
 use super::value::{Lowered, Value};
+use crate::translation::cells::{CellValue, Store};
+use crate::translation::jumps::{Exit, OuterJump, Recorded, TargetKind};
 use ad_ir::analysis::guards::Guard;
 use ad_ir::catalogue;
 use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::Term;
-
-/// A construct that a jump can leave: a function, a labelled block, a loop or a loop body.
-#[derive(Clone, Debug)]
-pub(super) struct JumpTarget<'a> {
-    kind: TargetKind,
-    label: Option<String>,
-    /// The number of frames and cells when the construct was entered.
-    frames: usize,
-    cells: usize,
-    exits: Vec<Exit<'a>>,
-    /// For a loop body: the jumps in it that leave an outer target.
-    outer_jumps: Vec<OuterJump>,
-}
-
-/// A jump out of a loop. It ends the current step. The loop carries a flag that the jump was taken,
-/// and the value of the jump.
-#[derive(Clone, Debug)]
-pub(super) struct OuterJump {
-    /// The index of the target that the jump leaves.
-    pub target: usize,
-    /// Whether the jump was taken.
-    pub flag: Cell,
-    pub value: Cell,
-    /// Variables that are not assigned before the loop, each with the cell that carries its value
-    /// at the jump.
-    pub assigned_inside: Vec<(Cell, Cell)>,
-    /// Variables that are dead, because the jump returns from the function.
-    pub dead: Vec<Cell>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum TargetKind {
-    /// A function or closure. `return` leaves it.
-    Function,
-    /// A block with a label. `break 'label` leaves it.
-    Block,
-    /// A loop. `break` leaves it. The jump is always in a step, so the exit is recorded for the
-    /// step.
-    Loop,
-    /// A step of a loop. `continue` and every jump to an outer target leave it.
-    Step,
-}
-
-/// A recorded jump.
-#[derive(Clone, Debug)]
-struct Exit<'a> {
-    /// The path condition, the outermost guard first.
-    path: Vec<Guard>,
-    store: Store<'a>,
-    value: Value<'a>,
-}
 
 /// The result of lowering one branch.
 struct BranchEnd<'a> {
@@ -91,16 +39,18 @@ impl<'a> Lower<'a> {
         other: impl FnOnce(&mut Self) -> Lowered<Value<'a>>,
         range: SrcRange,
     ) -> Lowered<Value<'a>> {
-        let (before, reached) = (self.state.store.clone(), self.state.reachable);
+        let (before, reached) = (self.state.cells.store().clone(), self.state.jumps.reachable());
         let a = self.arm(cond, true, then);
-        (self.state.store, self.state.reachable) = (before, reached);
+        self.state.cells.go_to(before);
+        self.state.jumps.set_reachable(reached);
         let b = self.arm(cond, false, other);
-        self.state.reachable = reached && (a.reached || b.reached);
-        self.state.store = match (a.reached, b.reached) {
+        self.state.jumps.set_reachable(reached && (a.reached || b.reached));
+        let store = match (a.reached, b.reached) {
             (true, false) => a.store,
             (false, true) => b.store,
             _ => self.merge(cond, &a.store, &b.store, range),
         };
+        self.state.cells.go_to(store);
         self.guard_after_branch(cond, [(a.reached, a.exited), (b.reached, b.exited)]);
         match (a.reached, b.reached) {
             (true, false) => b.value.and(a.value),
@@ -114,25 +64,29 @@ impl<'a> Lower<'a> {
     }
 
     fn arm(&mut self, cond: Term, holds: bool, f: impl FnOnce(&mut Self) -> Lowered<Value<'a>>) -> BranchEnd<'a> {
-        let (depth, cells, exits, outside) =
-            (self.state.frames.len(), self.state.store.len(), self.exit_count(), self.state.reachable);
+        let (depth, cells, exits, outside) = (
+            self.state.enclosing.depth(),
+            self.state.cells.len(),
+            self.state.jumps.exit_count(),
+            self.state.jumps.reachable(),
+        );
         // A branch that is known not to be taken is lowered for its errors only.
         let never = self.g.bool_value(cond) == Some(!holds);
-        self.state.reachable &= !never;
+        self.state.jumps.set_reachable(outside && !never);
         let (value, exited) = self.under(cond, holds, |me| {
             let value = f(me);
-            let left = me.exit_count() > exits;
+            let left = me.state.jumps.exit_count() > exits;
             let exited = if left { me.negated_path(depth + 1) } else { None };
             (value, exited)
         });
-        let mut store = self.state.store.clone();
+        let mut store = self.state.cells.store().clone();
         store.truncate(cells);
-        let reached = self.state.reachable;
+        let reached = self.state.jumps.reachable();
         // True if the branch ends by a jump. A branch that only panics needs no guard, since a
         // check already states that it is not taken.
-        let left = self.exit_count() > exits;
+        let left = self.state.jumps.exit_count() > exits;
         let exited = if !reached && left { Some(self.g.lit_bool(true)) } else { exited };
-        self.state.reachable = outside;
+        self.state.jumps.set_reachable(outside);
         BranchEnd { value, store, reached, exited }
     }
 
@@ -167,31 +121,15 @@ impl<'a> Lower<'a> {
     /// Assumes that a condition has this value until the end of the enclosing construct.
     fn guard(&mut self, cond: Term, holds: bool) {
         self.state.facts.assume(&self.g, cond, holds);
-        self.state.after_jump.get_or_insert(self.g.len());
-        self.state.frames.push(Frame::Guard { cond, holds });
+        self.state.jumps.note_guard(self.g.len());
+        self.state.enclosing.guard(cond, holds);
     }
 
     /// Marks the code that follows as unreachable.
     fn diverge(&mut self) {
-        self.state.reachable = false;
+        self.state.jumps.set_reachable(false);
         let no = self.g.lit_bool(false);
-        self.state.frames.push(Frame::Guard { cond: no, holds: true });
-    }
-
-    /// The number of exits recorded so far for the current targets.
-    fn exit_count(&self) -> usize {
-        self.state.targets.iter().map(|t| t.exits.len()).sum()
-    }
-
-    /// The guards of all frames from `depth` inwards.
-    fn conditions(&self, depth: usize) -> Vec<Guard> {
-        let guards = self.state.frames.iter().skip(depth);
-        guards
-            .filter_map(|f| match f {
-                Frame::Guard { cond, holds } => Some((*cond, *holds)),
-                Frame::Loop { .. } | Frame::Recurrence { .. } => None,
-            })
-            .collect()
+        self.state.enclosing.guard(no, true);
     }
 
     /// A condition: the current point is not reached.
@@ -205,7 +143,7 @@ impl<'a> Lower<'a> {
     /// A condition: at least one guard from `depth` inwards does not hold. `None` if there are no
     /// guards.
     pub(super) fn negated_path(&mut self, depth: usize) -> Option<Term> {
-        let path = self.conditions(depth);
+        let path = self.state.enclosing.guards_from(depth);
         if path.is_empty() {
             return None;
         }
@@ -248,18 +186,10 @@ impl<'a> Lower<'a> {
 
     /// Lowers a loop. `f` lowers the steps, and receives the index of the loop's target.
     pub(super) fn loop_target<R>(&mut self, label: Option<String>, f: impl FnOnce(&mut Self, usize) -> R) -> R {
-        let at = self.state.targets.len();
-        let (frames, cells) = (self.state.frames.len(), self.state.store.len());
-        self.state.targets.push(JumpTarget {
-            kind: TargetKind::Loop,
-            label,
-            frames,
-            cells,
-            exits: Vec::new(),
-            outer_jumps: Vec::new(),
-        });
+        let depths = (self.state.enclosing.depth(), self.state.cells.len());
+        let at = self.state.jumps.enter_loop(label, depths);
         let result = f(self, at);
-        self.state.targets.truncate(at);
+        self.state.jumps.leave_loop(at);
         result
     }
 
@@ -270,10 +200,10 @@ impl<'a> Lower<'a> {
         range: SrcRange,
         f: impl FnOnce(&mut Self) -> Lowered<Value<'a>>,
     ) -> Lowered<Value<'a>> {
-        let outside = self.state.reachable;
+        let outside = self.state.jumps.reachable();
         let value = self.target((TargetKind::Step, outer_jumps), None, range, f);
         // The loop may have no steps, so the code after it is reachable.
-        self.state.reachable = outside;
+        self.state.jumps.set_reachable(outside);
         value
     }
 
@@ -284,37 +214,39 @@ impl<'a> Lower<'a> {
         range: SrcRange,
         f: impl FnOnce(&mut Self) -> Lowered<Value<'a>>,
     ) -> Lowered<Value<'a>> {
-        let (frames, cells, outside, outer_exits) =
-            (self.state.frames.len(), self.state.store.len(), self.state.reachable, self.exit_count());
+        let (frames, cells, outside, outer_exits) = (
+            self.state.enclosing.depth(),
+            self.state.cells.len(),
+            self.state.jumps.reachable(),
+            self.state.jumps.exit_count(),
+        );
         let mark = self.state.facts.mark();
-        self.state.targets.push(JumpTarget { kind, label, frames, cells, exits: Vec::new(), outer_jumps });
-        let before = self.state.after_jump.take();
+        let outer = self.state.jumps.enter((kind, outer_jumps), label, (frames, cells));
         let value = f(self);
-        let guarded = std::mem::replace(&mut self.state.after_jump, before);
-        let exits = self.state.targets.pop().map_or_else(Vec::new, |t| t.exits);
+        let Recorded { exits, after_jump: guarded } = self.state.jumps.leave(outer);
         if exits.is_empty() {
             // There are no exits, so the facts at the end of the block hold after it.
-            self.state.store.truncate(cells);
+            self.state.cells.truncate(cells);
             if matches!(kind, TargetKind::Function | TargetKind::Step) {
-                self.state.frames.truncate(frames);
+                self.state.enclosing.leave_to(frames);
                 self.state.facts.forget(mark);
-                self.state.reachable = outside;
+                self.state.jumps.set_reachable(outside);
             }
             // This is conservative: if the code after the block has the same guards, a shorter
             // range would do.
             guarded.into_iter().for_each(|start| self.maybe_unreached_since(start));
             return value;
         }
-        let falls = self.state.reachable.then(|| self.conditions(frames));
-        let left = self.exit_count() > outer_exits;
-        self.state.frames.truncate(frames);
+        let falls = self.state.jumps.reachable().then(|| self.state.enclosing.guards_from(frames));
+        let left = self.state.jumps.exit_count() > outer_exits;
+        self.state.enclosing.leave_to(frames);
         self.state.facts.forget(mark);
-        self.state.reachable = outside;
+        self.state.jumps.set_reachable(outside);
         guarded.into_iter().for_each(|start| self.maybe_unreached_since(start));
         let value = value?;
         let mut exits: Vec<Exit> = exits;
         if let Some(path) = falls {
-            exits.push(Exit { path, store: self.state.store.clone(), value });
+            exits.push(Exit { path, store: self.state.cells.store().clone(), value });
         }
         for exit in &mut exits {
             exit.store.truncate(cells);
@@ -359,7 +291,7 @@ impl<'a> Lower<'a> {
                 None => value.and_then(|v| self.join(Selection { cond, strict: false }, &exit.value, &v, range)),
             };
         }
-        self.state.store = store;
+        self.state.cells.go_to(store);
         value
     }
 
@@ -369,7 +301,7 @@ impl<'a> Lower<'a> {
             Some(e) => self.moved(e)?,
             None => Value::Unit,
         };
-        let Some(k) = self.function_around() else {
+        let Some(k) = self.state.jumps.function_around() else {
             return Err(
                 self.error(SrcRange::of(r), catalogue::internal("the front end", "a `return` outside of a function"))
             );
@@ -393,7 +325,7 @@ impl<'a> Lower<'a> {
         };
         let k = match &b.label {
             Some(label) => self.find_label(&label.ident)?,
-            None => match self.innermost_loop() {
+            None => match self.state.jumps.innermost_loop() {
                 Some(k) => k,
                 None => return Err(self.error(SrcRange::of(b), catalogue::break_outside("break"))),
             },
@@ -404,10 +336,8 @@ impl<'a> Lower<'a> {
     /// Lowers `continue`.
     pub(super) fn continue_expr(&mut self, c: &'a syn::ExprContinue) -> Lowered<Value<'a>> {
         let k = match &c.label {
-            Some(label) => {
-                Some(self.find_label(&label.ident)?).filter(|&k| self.state.targets[k].kind == TargetKind::Loop)
-            }
-            None => self.innermost_loop(),
+            Some(label) => Some(self.find_label(&label.ident)?).filter(|&k| self.state.jumps.is_loop(k)),
+            None => self.state.jumps.innermost_loop(),
         };
         match k {
             // The target of a loop's step follows that of the loop in the list.
@@ -416,82 +346,47 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Whether a target is the function or closure. Its variables are dead after the jump.
-    pub(super) fn leaves_function(&self, k: usize) -> bool {
-        self.state.targets.get(k).is_some_and(|t| t.kind == TargetKind::Function)
-    }
-
-    /// The index of the enclosing function or closure.
-    pub(super) fn function_around(&self) -> Option<usize> {
-        self.state.targets.iter().rposition(|t| t.kind == TargetKind::Function)
-    }
-
-    pub(super) fn innermost_loop(&self) -> Option<usize> {
-        let function = self.function_around().unwrap_or(0);
-        self.state.targets.iter().rposition(|t| t.kind == TargetKind::Loop).filter(|&k| k > function)
-    }
-
-    fn label_at(&self, name: &str) -> Option<usize> {
-        let function = self.function_around().unwrap_or(0);
-        let mut inside = self.state.targets.iter().enumerate().skip(function).rev();
-        inside.find(|(_, t)| t.label.as_deref() == Some(name)).map(|(k, _)| k)
-    }
-
     fn find_label(&mut self, label: &Ident) -> Lowered<usize> {
         let name = label.to_string();
-        match self.label_at(&name) {
+        match self.state.jumps.label_at(&name) {
             Some(k) => Ok(k),
             None => {
-                let labels: Vec<String> = self.state.targets.iter().filter_map(|t| t.label.clone()).collect();
-                let near =
-                    ad_ir::diag::suggest(&name, labels.iter().map(String::as_str)).map(|near| format!("'{near}"));
+                let near = ad_ir::diag::suggest(&name, self.state.jumps.labels()).map(|near| format!("'{near}"));
                 Err(self.error(SrcRange::of(label), catalogue::unknown_label(&name, near.as_deref())))
             }
-        }
-    }
-
-    /// The target of a jump out of the loop at index `own`. `None` for a `continue` of that loop
-    /// and for an unknown label.
-    pub(super) fn jump_target(&self, jump: &Jump, own: usize) -> Option<usize> {
-        match jump {
-            Jump::Break(None) => Some(own),
-            Jump::Break(Some(label)) => self.label_at(label),
-            Jump::Continue(label) => self.label_at(label).filter(|&k| k != own).map(|k| k + 1),
-            Jump::Return => self.function_around(),
         }
     }
 
     /// Records a jump that leaves target `k` with a value. A jump out of a loop ends the step, and
     /// the loop carries the flag and the value.
     pub(super) fn exit(&mut self, k: usize, value: Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
-        if self.state.reachable {
-            let step =
-                self.state.targets.iter().enumerate().skip(k + 1).rev().find(|(_, t)| t.kind == TargetKind::Step);
-            let (from, value) = match step {
+        if self.state.jumps.reachable() {
+            let (from, value) = match self.state.jumps.step_left(k) {
                 None => (k, value),
-                Some((step, t)) => {
-                    let Some(leave) = t.outer_jumps.iter().find(|l| l.target == k).cloned() else {
+                Some((step, leave)) => {
+                    let Some(leave) = leave.cloned() else {
                         let what = "a jump out of a loop that was not foreseen";
                         return Err(self.error(range, catalogue::internal("the front end", what)));
                     };
                     let yes = self.g.lit_bool(true);
-                    self.state.store.put(leave.flag, CellValue::Value(Value::Term(yes)));
-                    self.state.store.put(leave.value, CellValue::Value(value));
+                    self.state.cells.put(leave.flag, CellValue::Value(Value::Term(yes)));
+                    self.state.cells.put(leave.value, CellValue::Value(value));
                     for (own, kept) in leave.assigned_inside {
-                        if let Some(CellValue::Value(value)) = self.state.store.held(own).cloned() {
-                            self.state.store.put(kept, CellValue::Value(value));
+                        if let Some(CellValue::Value(value)) = self.state.cells.held(own).cloned() {
+                            self.state.cells.put(kept, CellValue::Value(value));
                         }
                     }
                     for cell in leave.dead {
-                        self.state.store.put(cell, CellValue::Value(Value::Never));
+                        self.state.cells.put(cell, CellValue::Value(Value::Never));
                     }
                     (step, Value::Unit)
                 }
             };
-            let path = self.conditions(self.state.targets[from].frames);
-            let mut store = self.state.store.clone();
-            store.truncate(self.state.targets[from].cells);
-            self.state.targets[from].exits.push(Exit { path, store, value });
+            let at = self.state.jumps.recorder(from);
+            let path = self.state.enclosing.guards_from(at.frames);
+            let mut store = self.state.cells.store().clone();
+            store.truncate(at.cells);
+            self.state.jumps.record(&at, Exit { path, store, value });
         }
         self.diverge();
         Ok(Value::Never)
@@ -512,7 +407,7 @@ impl<'a> Lower<'a> {
         if let Expr::Let(l) = &*i.cond {
             return self.if_let(l, &i.then_branch, i.else_branch.as_ref().map(|e| &*e.1));
         }
-        let outer = self.state.scope.clone();
+        let outer = self.state.names.scope();
         let cond = match super::pattern::is_chain(&i.cond) {
             true => self.chain(&i.cond),
             false => self.expr(&i.cond).and_then(|v| self.boolean(&v, cond_range)),
@@ -520,7 +415,7 @@ impl<'a> Lower<'a> {
         let Ok(cond) = cond else {
             // The branches may contain further errors.
             let _ = self.block(&i.then_branch);
-            self.state.scope = outer;
+            self.state.names.back_to(outer);
             if let Some((_, other)) = &i.else_branch {
                 let _ = self.expr(other);
             }
@@ -531,7 +426,7 @@ impl<'a> Lower<'a> {
                 cond,
                 |me| {
                     let then = me.block(&i.then_branch);
-                    me.state.scope = outer;
+                    me.state.names.back_to(outer);
                     then
                 },
                 |me| match &i.else_branch {

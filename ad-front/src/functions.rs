@@ -237,7 +237,7 @@ fn one_hot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     me.require_index(i, n, "length of the result of `one_hot`".to_string());
     let ty = match call.generics.and_then(|ty| super::types::elem_of(ty, me.real_param())) {
         Some(Elem::Real(ty)) => ty,
-        _ => match me.default_real() {
+        _ => match me.input.default_real() {
             Elem::Real(ty) => ty,
             _ => RealTy::F64,
         },
@@ -283,7 +283,7 @@ pub(super) fn with_exact(me: &mut Lower, relaxed: Term, op: Reduce, rank: usize,
     if rank == 0 || !me.g.elem(x).is_real() {
         return relaxed;
     }
-    let lens = me.state.valid_lengths.clone().filter(|lens| lens.len() == me.g.rank(x));
+    let lens = me.state.enclosing.valid_lengths().cloned().filter(|lens| lens.len() == me.g.rank(x));
     let own = match lens {
         Some(lens) => me.layouts().reduce_part(op, rank, &DynamicPart { all: x, lens }),
         None => me.g.reduce(op, rank, x),
@@ -331,7 +331,7 @@ fn sum_outer<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
     let width = me.g.shape(x)[1..].to_vec();
     let (width, one) = (me.product_of(&width), me.g.lit_usize(1));
     let single = me.g.compare(Cmp::Eq, width, one);
-    let [row, rows] = [Reduce::Lanes, Reduce::Fours].map(|op| match me.state.valid_lengths.clone() {
+    let [row, rows] = [Reduce::Lanes, Reduce::Fours].map(|op| match me.state.enclosing.valid_lengths().cloned() {
         Some(mut lens) => {
             Rc::make_mut(&mut lens).rotate_left(1);
             me.layouts().reduce_part(op, 1, &DynamicPart { all: lanes, lens })
@@ -498,7 +498,7 @@ pub(super) fn reals<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Vec<
 
 /// Like [`reals`], with a type for the case that all arguments are literals.
 pub(super) fn reals_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, named: Option<Elem>) -> Lowered<Vec<Term>> {
-    let elem = call.args.iter().find_map(|v| me.elem_of(v)).or(named).unwrap_or_else(|| me.default_real());
+    let elem = call.args.iter().find_map(|v| me.elem_of(v)).or(named).unwrap_or_else(|| me.input.default_real());
     let mut terms = Vec::new();
     for (value, &range) in call.args.iter().zip(&call.ranges) {
         let t = me.term_as(value, super::value::Want::Elem(elem), range)?;

@@ -121,16 +121,15 @@ impl<'a> Lower<'a> {
         let own = &self.input.sig().derivatives;
         // The derivatives of a function that is compiled on its own are those of its callers.
         let outer = if !own.is_empty() && own.iter().all(|d| is_first(d)) { 1 } else { 2 };
-        outer + self.state.inner_order
+        outer + self.state.nesting.inner_order()
     }
 
     /// Lowers an expression that derivatives inside of the function differentiate.
     pub(super) fn differentiated_inside<R>(&mut self, recipe: Recipe, f: impl FnOnce(&mut Self) -> R) -> R {
         let second = matches!(recipe, Recipe::HessianProduct | Recipe::Hessian | Recipe::Laplacian);
-        let outer = self.state.inner_order;
-        self.state.inner_order += 1 + usize::from(second);
+        let outer = self.state.nesting.enter_derivative(1 + usize::from(second));
         let result = f(self);
-        self.state.inner_order = outer;
+        self.state.nesting.leave_derivative(outer);
         result
     }
 }

@@ -17,7 +17,7 @@ impl<'a> Lower<'a> {
         let syn::Expr::Path(p) = e else { return false };
         let Some(name) = p.path.get_ident().map(ToString::to_string) else { return false };
         let array = |p: &super::sig::SigParam| p.name == name && p.leaf.container == ad_ir::program::Container::NdArray;
-        matches!(self.state.scope.get(&name), Some(Ok(Value::Term(t))) if matches!(self.g.node(*t), ad_ir::ir::Node::Input(_)))
+        matches!(self.state.names.get(&name), Some(Ok(Value::Term(t))) if matches!(self.g.node(*t), ad_ir::ir::Node::Input(_)))
             && self.input.sig().params.iter().any(array)
     }
 
@@ -26,7 +26,7 @@ impl<'a> Lower<'a> {
         if let syn::Expr::Path(p) = &*x.expr
             && let Some(name) = p.path.get_ident().map(ToString::to_string)
             && super::macros::is_indexed(&name)
-            && self.state.scope.get(&name).is_none()
+            && self.state.names.get(&name).is_none()
         {
             let inside = text_of(&x.index, 40);
             return Err(self.error(SrcRange::of(x), catalogue::macro_without_mark(&name, &inside)));
@@ -50,7 +50,7 @@ impl<'a> Lower<'a> {
             return Ok(Value::Number(Number::At(Rc::clone(path), indices).into()));
         }
         if let Value::Range(r) = &index {
-            let levels = self.levels(&base);
+            let levels = base.levels();
             if let Value::GrowableVec(stack) = &base {
                 return self.part_of_vec(&Rc::clone(stack), &r.clone(), ri);
             }
@@ -63,7 +63,7 @@ impl<'a> Lower<'a> {
                 return Ok(part);
             }
             let part = self.slice(x, &[super::slice::SliceAxis::Range(r, None)], ri)?;
-            return Ok(self.nested_value(part, levels));
+            return Ok(Value::nested(&self.g, part, levels));
         }
         if let (Value::List(parts), Value::Number(_) | Value::Term(_)) = (&base, &index) {
             let k = self.index_in(x, &index, ri)?;
@@ -98,12 +98,12 @@ impl<'a> Lower<'a> {
         }
         if let Value::DynamicPart(part) = &base {
             let part = Rc::clone(part);
-            let sizes = self.dynamic_sizes(&part);
+            let sizes = part.sizes(&self.g);
             let indices = self.indices_in(x, &index, sizes.len(), ri)?;
             self.require_in(&sizes, &indices, &text_of(&x.expr, 30));
             return Ok(Value::Term(self.element_of(part.all, &indices)));
         }
-        let levels = self.levels(&base);
+        let levels = base.levels();
         let array = self.term(&base, rb)?;
         if levels > 0
             && let Value::Number(_) | Value::Term(_) = &index
@@ -111,7 +111,7 @@ impl<'a> Lower<'a> {
             let i = self.index_in(x, &index, ri)?;
             self.require_indices(array, &[i], &text_of(&x.expr, 30));
             let row = self.element_of(array, &[i]);
-            return Ok(self.nested_element(row, levels));
+            return Ok(Value::nested_element(&self.g, row, levels));
         }
         let indices = self.indices_in(x, &index, self.g.rank(array), ri)?;
         self.require_indices(array, &indices, &text_of(&x.expr, 30));

@@ -17,7 +17,6 @@ use quote::format_ident;
 use syn::{Attribute, FnArg, Item, ItemFn, LitStr, Pat, ReturnType};
 
 use super::attr;
-use super::checks::Frame;
 use super::definitions::Definitions;
 use super::definitions::tree::TypeTree;
 use super::lower::Lower;
@@ -162,7 +161,7 @@ impl<'a> Lower<'a> {
     pub(super) fn inner_derivative(&mut self, item: &'a ItemFn) -> Lowered<Option<Rc<InnerDerivative<'a>>>> {
         let Some((suffix, own, options)) = read_mark(item) else { return Ok(None) };
         let outside = self.input.outside();
-        let at = outside.find(self.state.definition, &own).ok_or(Poison)?;
+        let at = outside.find(self.state.names.definition(), &own).ok_or(Poison)?;
         let Item::Fn(function) = &outside.list.get(at).ok_or(Poison)?.item else { return Err(Poison) };
         let (which, with_value) = of_suffix(&suffix).ok_or(Poison)?;
         let cotangent = match item.block.stmts.last() {
@@ -241,18 +240,18 @@ impl<'a> Lower<'a> {
         if expected != args.len() {
             return Err(self.error(range, words::closure_arity(expected, args.len())));
         }
-        let items = std::mem::take(&mut self.state.items);
+        let items = self.state.names.hide_items();
         let function = self.at_definition(Some(which.at), |me| me.nested_function(which.function));
-        self.state.items = items;
+        self.state.names.show_items(items);
         let Value::Closure(function) = function? else { return Err(Poison) };
         let own = sig.name.to_string();
         if function.recursive.is_some() || function.ruled.is_some() {
             return Err(self.error(range, words::inner_derivative_of_calls(&own, name)));
         }
-        let scope = std::mem::replace(&mut self.state.scope, function.scope.clone());
+        let scope = self.state.names.enter(function.scope.clone());
         let call =
             self.at_definition(Some(which.at), |me| me.closed_function(which, (name, &function), sig, args, range));
-        self.state.scope = scope;
+        self.state.names.back_to(scope);
         call
     }
 
@@ -311,7 +310,7 @@ impl<'a> Lower<'a> {
             return Err(self.error(range, words::inner_derivative_of_calls(&own, name)));
         }
         if self.has_in_body(whole, &|node| matches!(node, Node::Scan(scan) if is_unbounded(&self.g, scan))) {
-            if self.state.frames.iter().any(|frame| !matches!(frame, Frame::Guard { .. })) {
+            if self.state.enclosing.in_loop() {
                 return Err(self.error(range, words::inner_derivative_without_a_bound(&own, name)));
             }
             // The steps of the loop are counted where the program reaches the call, and only there:
@@ -509,7 +508,7 @@ impl<'a> Lower<'a> {
                 let own = is_static(&sig.params[leaf].leaf);
                 value_tree(&inner.map(&mut |(t, leaf)| {
                     let levels = if own && is_static(leaf) { u8::MAX } else { 0 };
-                    me.nested_value(*t, levels)
+                    Value::nested(&me.g, *t, levels)
                 }))
             };
             outer.push(value_tree(&numbers.map(&mut |&leaf| block(self, leaf))));

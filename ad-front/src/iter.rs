@@ -169,10 +169,10 @@ impl<'a> Lower<'a> {
                 {
                     return Ok(self.listed(Rc::clone(parts), range));
                 }
-                let (x, levels) = (self.array(value, range)?, self.levels(value));
+                let (x, levels) = (self.array(value, range)?, value.levels());
                 Ok(Seq::new(&self.g.shape(x)[..1], move |me: &mut Lower<'a>, ix: &[Term]| {
                     let row = me.g.index(x, ix);
-                    Ok(me.nested_element(row, levels))
+                    Ok(Value::nested_element(&me.g, row, levels))
                 }))
             }
             _ => {
@@ -357,7 +357,7 @@ fn overlapping<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, by_one: bool) -> Low
         Value::GrowableVec(list) if me.is_fixed(list) => Some(me.without_padding(list)),
         _ => None,
     };
-    let levels = me.levels(x);
+    let levels = x.levels();
     let (x, exists) = match &list {
         Some(list) => (list.all.first().copied().ok_or(Poison)?, None),
         None if levels > 0 => (me.array(x, rx)?, None),
@@ -383,7 +383,7 @@ fn overlapping<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, by_one: bool) -> Low
         let (mut starts, mut sizes) = (vec![zero; me.g.rank(x)], me.g.shape(x).to_vec());
         (starts[0], sizes[0]) = (start, len);
         let part = me.g.slice(x, &starts, &vec![1; starts.len()], &sizes);
-        Rc::new(me.nested_value(part, levels))
+        Rc::new(Value::nested(&me.g, part, levels))
     });
     let mut seq = Seq::new([most], move |me: &mut Lower<'a>, ix: &[Term]| {
         let start = me.g.int(IntOp::Mul, ix.first().copied().ok_or(Poison)?, step);
@@ -398,7 +398,7 @@ fn overlapping<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, by_one: bool) -> Low
             }
             None => {
                 let part = part(x);
-                Ok(me.nested_value(part, levels))
+                Ok(Value::nested(&me.g, part, levels))
             }
         }
     });
@@ -459,7 +459,7 @@ fn blocks<'a>(me: &mut Lower<'a>, x: Term, (sizes, range): (&Value<'a>, SrcRange
 /// A vector, or a part of one with its length.
 fn vector_or_part<'a>(me: &mut Lower<'a>, x: &Value<'a>, range: SrcRange) -> Lowered<(Term, Option<Term>)> {
     let (x, exists) = match x {
-        Value::GrowableVec(stack) if stack.as_single_array().is_some() && !me.is_closed(stack.len) => {
+        Value::GrowableVec(stack) if stack.as_single_array().is_some() && !me.g.is_closed(stack.len) => {
             (stack.all.first().copied().ok_or(Poison)?, Some(stack.len))
         }
         x => (me.array(x, range)?, None),
@@ -486,7 +486,7 @@ fn all_chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
         Value::GrowableVec(list) if me.is_fixed(list) => Some(me.without_padding(list)),
         _ => None,
     };
-    let levels = me.levels(x);
+    let levels = x.levels();
     let (x, exists) = match &list {
         Some(list) => (list.all.first().copied().ok_or(Poison)?, None),
         None if levels > 0 => (me.array(x, rx)?, None),
@@ -513,7 +513,7 @@ fn all_chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
         let (len, more) = (me.g.int(IntOp::Min, size, rest), me.no_growth());
         let form = match &list {
             Some(list) => list.form.clone(),
-            None => super::carry::CarriedForm::Leaf { levels: me.levels_inside(x, levels) },
+            None => super::carry::CarriedForm::Leaf { levels: Value::levels_inside(&me.g, x, levels) },
         };
         Ok(Value::GrowableVec(Rc::new(super::stack::GrowableVec {
             all,

@@ -92,7 +92,7 @@ mod sorting;
 mod spare;
 mod stack;
 mod stand_in;
-mod state;
+
 mod stmt;
 mod sums;
 mod table;
@@ -102,6 +102,7 @@ mod translation;
 mod travel;
 mod types;
 mod value;
+mod variables;
 mod walk;
 mod zero_step_guards;
 

@@ -48,7 +48,7 @@ impl<'a> Lower<'a> {
             && stack.window.is_none()
             && stack.as_single_array().is_none()
             && !stack.all.is_empty()
-            && self.is_closed(stack.len)
+            && self.g.is_closed(stack.len)
     }
 
     /// This list in arrays of its length.
@@ -131,7 +131,7 @@ impl<'a> Lower<'a> {
         (who, range): (CarriedName, SrcRange),
     ) -> Lowered<()> {
         let now: Vec<Term> = current.by_ref().take(first.all.len()).copied().collect();
-        let key = InferenceKey::at_address(self.state.here.0 as usize, "rows");
+        let key = InferenceKey::at_address(self.state.source.address(), "rows");
         let next = match value {
             Value::GrowableVec(stack) if self.is_fixed(stack) => self.without_padding(stack),
             value => match self.stack(value, first.len, &key, range)? {
@@ -139,7 +139,7 @@ impl<'a> Lower<'a> {
                 None => return Err(self.changed_rows(value, who, range)),
             },
         };
-        if next.all.len() != now.len() || !self.is_closed(next.len) {
+        if next.all.len() != now.len() || !self.g.is_closed(next.len) {
             return Err(self.changed_rows(value, who, range));
         }
         for (&now, t) in now.iter().zip(next.all) {
@@ -173,8 +173,8 @@ impl<'a> Lower<'a> {
             }
             Value::Option(inner, exists) => Value::Option(self.packed(inner, range)?.into(), *exists),
             Value::List(parts) if !parts.is_empty() && !value.is_selected_from() => {
-                let (t, levels) = (self.term(value, range)?, self.levels(value));
-                self.nested_value(t, levels)
+                let (t, levels) = (self.term(value, range)?, value.levels());
+                Value::nested(&self.g, t, levels)
             }
             value => value.clone(),
         })
@@ -205,12 +205,12 @@ impl<'a> Lower<'a> {
     /// Collects the items of an iterator over one loop, all of which exist, into a `Vec`.
     pub(super) fn listed_items(&mut self, seq: &Seq<'a>, range: SrcRange, want: Want) -> Lowered<Value<'a>> {
         self.ends(seq, range)?;
-        let key = InferenceKey::at_address(self.state.here.0 as usize, "collected");
+        let key = InferenceKey::at_address(self.state.source.address(), "collected");
         let mut found = None;
         let (vars, made) = self.in_loops(&seq.dims, &mut |me, ix| {
             let value = (seq.item)(me, ix)?;
             if !value.is_several() {
-                found = Some(me.levels(&value));
+                found = Some(value.levels());
                 let t = me.term_as(&value, want, range)?;
                 return Ok((None, Leaves { terms: vec![t], keys: vec![None] }));
             }
@@ -231,7 +231,7 @@ impl<'a> Lower<'a> {
             all.push(whole);
         }
         match (form, &all[..]) {
-            (None, &[t]) => Ok(self.nested_value(t, found.unwrap_or(0).saturating_add(1))),
+            (None, &[t]) => Ok(Value::nested(&self.g, t, found.unwrap_or(0).saturating_add(1))),
             (Some(form), _) => {
                 let len = seq.dims.first().copied().ok_or(Poison)?;
                 Ok(self.list_of(form, all, len))

@@ -10,8 +10,8 @@ use ad_ir::sorted::SortedSet;
 use syn::visit::{self, Visit};
 use syn::{Expr, Pat};
 
-use super::state::Cell;
 use super::table::{self, Mark, On};
+use crate::translation::cells::Cell;
 use crate::walk::{Part, Walk};
 
 /// A jump out of the body.

@@ -17,15 +17,15 @@ use std::rc::Rc;
 use self::resized::Room;
 use super::carry::{CarriedForm, Leaves};
 use super::checks::{Recurrence, Stepped};
-use super::flow::OuterJump;
 use super::growth::Growth;
 use super::loop_effects::LoopEffects;
 use super::lower::Lower;
 use super::memory::Ordered;
 use super::stack::GrowableVec;
-use super::state::{Cell, CellValue};
 use super::value::{Lowered, Seq, Value, Want};
+use crate::translation::cells::{Cell, CellValue};
 use crate::translation::inference::InferenceKey;
+use crate::translation::jumps::OuterJump;
 use ad_ir::catalogue;
 use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::Term;
@@ -146,25 +146,25 @@ impl<'a> Lower<'a> {
         (label, key): (Option<String>, InferenceKey),
         range: SrcRange,
     ) -> Lowered<Value<'a>> {
-        let cells = self.state.store.len();
-        let (before, scope) = (self.state.store.clone(), self.state.scope.clone());
+        let cells = self.state.cells.len();
+        let (before, scope) = (self.state.cells.store().clone(), self.state.names.scope());
         let result = self.loop_target(label, |me, own| {
             let mut start = LoopInput { seq, body, effects, key, range, own, unset: Vec::new() };
             start.unset = me.changed_cells(effects);
-            start.unset.retain(|&c| matches!(me.state.store.held(c), Some(CellValue::Unset)));
+            start.unset.retain(|&c| matches!(me.state.cells.held(c), Some(CellValue::Unset)));
             let (pushed_only, stacks) = me.carry_lengths(&start)?;
             let room = me.room(&start, &pushed_only, &stacks)?;
             let (l, init) = me.prepare_loop(&start, pushed_only, stacks, &room)?;
-            let base = me.state.store.clone();
+            let base = me.state.cells.store().clone();
             let result = me.nest(&l, init.terms, &init.keys, &mut Vec::new());
-            me.state.scope = scope;
+            me.state.names.back_to(scope);
             let mut assignable = start.unset;
             assignable.extend(l.carried.iter().map(|c| c.cell).chain(l.pushed_only.iter().map(|g| g.cell)));
             assignable.extend(l.stacks.iter().map(|s| s.cell));
-            let unexpected = me.state.store.changed(&before, cells, &assignable);
-            me.state.store = base;
+            let unexpected = me.state.cells.store().changed(&before, cells, &assignable);
+            me.state.cells.go_to(base);
             let result = result?;
-            if let Some(cell) = unexpected.filter(|_| me.state.reachable) {
+            if let Some(cell) = unexpected.filter(|_| me.state.jumps.reachable()) {
                 let known = me.changed_cells(effects).contains(&cell);
                 return Err(me.not_carried_error(cell, known, &before, range));
             }
@@ -176,28 +176,28 @@ impl<'a> Lower<'a> {
                     value = me.dynamic_part(part.all, &part.lens);
                 }
                 me.hint(&value, &c.name);
-                me.state.store.put(c.cell, CellValue::Value(value));
+                me.state.cells.put(c.cell, CellValue::Value(value));
             }
             for (s, growth) in l.stacks.iter().zip(&result.growth) {
                 let value = me.vec_after_loop(&l, s, &result.next, *growth)?;
                 me.hint(&value, &s.name);
-                me.state.store.put(s.cell, CellValue::Value(value));
+                me.state.cells.put(s.cell, CellValue::Value(value));
             }
             for (g, rows) in l.pushed_only.iter().zip(&result.pushed) {
                 let Some(rows) = *rows else { continue };
                 let value = me.append_rows(g, rows, range)?;
                 me.hint(&value, &g.name);
-                me.state.store.put(g.cell, CellValue::Value(value));
+                me.state.cells.put(g.cell, CellValue::Value(value));
             }
             Ok((l.leaves, result.exits, own))
         });
         let (leaves, exits, own) = match result {
             Ok(result) => result,
             Err(Poison) => {
-                self.state.store = before;
+                self.state.cells.go_to(before);
                 // After an error the values of the variables that the loop assigns are unknown.
                 for cell in self.changed_cells(effects) {
-                    self.state.store.put(cell, CellValue::Broken);
+                    self.state.cells.put(cell, CellValue::Broken);
                 }
                 return Err(Poison);
             }
@@ -210,12 +210,12 @@ impl<'a> Lower<'a> {
         for (k, (leave, (flag, payload))) in taken.into_iter().enumerate() {
             for p in &payload {
                 let value = Self::unflatten(&p.form, &mut p.leaves.terms.iter())?;
-                self.state.store.put(p.cell, CellValue::Value(value));
+                self.state.cells.put(p.cell, CellValue::Value(value));
             }
             let restore = |me: &mut Self| {
                 for &(own, kept) in &leave.assigned_inside {
-                    if let Some(held) = me.state.store.held(kept).cloned() {
-                        me.state.store.put(own, held);
+                    if let Some(held) = me.state.cells.held(kept).cloned() {
+                        me.state.cells.put(own, held);
                     }
                 }
             };
@@ -239,7 +239,7 @@ impl<'a> Lower<'a> {
                 self.branch(flag, jump, |_| Ok(Value::Unit), range)?;
             }
         }
-        self.state.store.truncate(cells);
+        self.state.cells.truncate(cells);
         Ok(value)
     }
 
@@ -247,14 +247,14 @@ impl<'a> Lower<'a> {
     fn pushed_only(&self, effects: &LoopEffects) -> Vec<PushedOnly<'a>> {
         let only = effects.pushed.iter().filter(|name| !effects.mentioned.contains(*name));
         only.filter_map(|name| {
-            let Some(Ok(Value::Cell(cell))) = self.state.scope.get(name) else { return None };
-            let Some(CellValue::Value(start)) = self.state.store.held(*cell) else { return None };
+            let Some(Ok(Value::Cell(cell))) = self.state.names.get(name) else { return None };
+            let Some(CellValue::Value(start)) = self.state.cells.held(*cell) else { return None };
             let vec = match start {
                 Value::List(_) => true,
                 Value::Term(t) | Value::Nested(t, _) => self.g.rank(*t) > 0,
                 _ => false,
             };
-            (vec && cell.0 >= self.state.first_own_cell).then(|| PushedOnly {
+            (vec && self.state.cells.is_own(*cell)).then(|| PushedOnly {
                 cell: *cell,
                 name: name.clone(),
                 start: start.clone(),
@@ -268,7 +268,7 @@ impl<'a> Lower<'a> {
     fn append_rows(&mut self, pushed_only: &PushedOnly<'a>, rows: Term, range: SrcRange) -> Lowered<Value<'a>> {
         let (start, levels) = (&pushed_only.start, pushed_only.levels.get());
         if matches!(start, Value::List(parts) if parts.is_empty()) {
-            return Ok(self.nested_value(rows, levels));
+            return Ok(Value::nested(&self.g, rows, levels));
         }
         let start = self.term_as(start, Want::Elem(self.g.elem(rows)), range)?;
         let both = Value::List([Value::Term(start), Value::Term(rows)].into());
@@ -282,7 +282,7 @@ impl<'a> Lower<'a> {
             Value::Option(all, _) => {
                 let all = self.term(&all, range)?;
                 self.layouts().note_rows(all, &[start, rows]);
-                Ok(self.nested_value(all, levels))
+                Ok(Value::nested(&self.g, all, levels))
             }
             _ => Err(Poison),
         }
@@ -325,11 +325,11 @@ impl<'a> Lower<'a> {
         let (key, range) = (&start.key, start.range);
         let mut carried = Vec::new();
         for cell in self.changed_cells(start.effects) {
-            let Some(CellValue::Value(value)) = self.state.store.held(cell).cloned() else { continue };
+            let Some(CellValue::Value(value)) = self.state.cells.held(cell).cloned() else { continue };
             if known.contains(&cell) {
                 continue;
             }
-            let name = self.state.store.name(cell).to_string();
+            let name = self.state.cells.name(cell).to_string();
             let (first, mut own) = (init.terms.len(), Leaves::default());
             let form = match self.flatten_resized(start, cell, room, known) {
                 Some((form, leaves)) => {
@@ -488,7 +488,7 @@ impl<'a> Lower<'a> {
         }
         // If all jumps return from the function, the lengths after a jump are not used. Otherwise a
         // jump makes them inexact.
-        let all = l.leaves.iter().all(|leave| self.leaves_function(leave.target));
+        let all = l.leaves.iter().all(|leave| self.state.jumps.leaves_function(leave.target));
         let growth = growth
             .into_iter()
             .map(|one| self.repeated_growth(Some(size).filter(|_| !counts), Growth { exact: one.exact && all, ..one }))
@@ -512,7 +512,7 @@ impl<'a> Lower<'a> {
         &mut self,
         cell: Cell,
         known: bool,
-        before: &super::state::Store<'a>,
+        before: &crate::translation::cells::Store<'a>,
         range: SrcRange,
     ) -> Poison {
         if !known {

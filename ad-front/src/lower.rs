@@ -23,11 +23,9 @@ use super::value::{Lowered, Value, Want};
 use super::zero_step_guards::MaybeUnreached;
 use ad_ir::catalogue;
 use ad_ir::diag::{Message, Poison, SrcRange, text_of};
-use ad_ir::ir::{Elem, Graph, Loc, Term};
+use ad_ir::ir::{Elem, Graph, Term};
 use ad_ir::program::{ListType, Output, OutputTree, SourceLocation, Tree as Structure};
 
-/// The maximum depth of nested expressions and closure calls. Macros run on the compiler's stack.
-const MAX_DEPTH: u32 = 150;
 /// The maximum length of an expression's text in a message.
 const TEXT: usize = 60;
 
@@ -190,7 +188,7 @@ impl<'a> Lower<'a> {
         value: &Value<'a>,
         range: SrcRange,
     ) -> Lowered<OutputTree> {
-        let key = InferenceKey::at_address(self.state.here.0 as usize, "result");
+        let key = InferenceKey::at_address(self.state.source.address(), "result");
         let list = match value {
             Value::GrowableVec(list) if self.is_fixed(list) => Some(self.without_padding(list)),
             Value::List(parts) if !parts.is_empty() => {
@@ -340,10 +338,10 @@ impl<'a> Lower<'a> {
                 let t = self.build_with(n, range, |me, i| {
                     let value = me.apply(&f, &[Value::Term(i)], range)?;
                     let value = me.with_sizes(value, rest, range)?;
-                    levels = me.levels(&value);
+                    levels = value.levels();
                     Ok(value)
                 })?;
-                Ok(self.nested_value(t, levels.saturating_add(1)))
+                Ok(Value::nested(&self.g, t, levels.saturating_add(1)))
             }
             (Value::List(parts), Some((_, rest))) if !rest.is_empty() => {
                 let parts: Lowered<Vec<Value>> =
@@ -351,39 +349,6 @@ impl<'a> Lower<'a> {
                 Ok(Value::List(parts?.into()))
             }
             (value, _) => Ok(value),
-        }
-    }
-
-    /// Wraps an array term as a value. `levels` is the number of leading axes that are nested
-    /// arrays or `Vec`s in Rust (see [`Lower::levels`]); the term itself does not have that
-    /// information.
-    pub(super) fn nested_value(&self, t: Term, levels: u8) -> Value<'a> {
-        // The elements of an array of one axis are scalars.
-        match levels.min(ad_ir::ir::axis(self.g.rank(t).saturating_sub(1))) {
-            0 => Value::Term(t),
-            levels => Value::Nested(t, levels),
-        }
-    }
-
-    /// Wraps an element of an array with the given number of levels. The element has one level
-    /// less.
-    pub(super) fn nested_element(&self, t: Term, levels: u8) -> Value<'a> {
-        self.nested_value(t, levels.saturating_sub(1))
-    }
-
-    /// The number of levels of an element of an array with the given number of levels.
-    pub(super) fn levels_inside(&self, t: Term, levels: u8) -> u8 {
-        levels.min(ad_ir::ir::axis(self.g.rank(t).saturating_sub(1))).saturating_sub(1)
-    }
-
-    /// The number of leading axes of a value that are nested arrays or `Vec`s in Rust. An ndarray
-    /// has none.
-    pub(super) fn levels(&self, value: &Value<'a>) -> u8 {
-        match value {
-            Value::Nested(_, levels) => *levels,
-            Value::Filled(..) | Value::FromFn(_) => u8::MAX,
-            Value::List(parts) => parts.iter().map(|p| self.levels(p)).max().unwrap_or(0).saturating_add(1),
-            _ => 0,
         }
     }
 
@@ -402,18 +367,17 @@ impl<'a> Lower<'a> {
 
     /// Runs `f` at a source location whose text in messages is given.
     pub(super) fn at_location<R>(&mut self, place: SourceLocation, f: impl FnOnce(&mut Self) -> R) -> R {
-        self.state.places.push(place);
-        let loc = Loc(u32::try_from(self.state.places.len() - 1).unwrap_or(0));
-        let (outer, outer_g) = (std::mem::replace(&mut self.state.here, loc), self.g.at(loc));
+        let loc = self.state.source.add(place);
+        let (outer, outer_g) = (self.state.source.enter(loc), self.g.at(loc));
         let result = f(self);
-        self.state.here = outer;
+        self.state.source.leave(outer);
         self.g.at(outer_g);
         result
     }
 
     /// The source text of the current location.
     pub(super) fn current_text(&self) -> String {
-        self.state.places.get(self.state.here.0 as usize).map_or_else(String::new, |p| p.text.clone())
+        self.state.source.text()
     }
 
     /// Runs `f` one nesting level deeper. Reports an error at the maximum depth.
@@ -422,12 +386,11 @@ impl<'a> Lower<'a> {
         range: impl FnOnce() -> SrcRange,
         f: impl FnOnce(&mut Self) -> Lowered<R>,
     ) -> Lowered<R> {
-        if self.state.depth >= MAX_DEPTH {
+        if self.state.nesting.enter().is_err() {
             return Err(self.state.diags.push(range(), catalogue::too_deep()));
         }
-        self.state.depth += 1;
         let result = f(self);
-        self.state.depth -= 1;
+        self.state.nesting.leave();
         result
     }
 
@@ -440,18 +403,6 @@ impl<'a> Lower<'a> {
     }
 
     // Values as terms.
-
-    /// The default type of float literals: the type of the function's reals if they all have the
-    /// same type, and `f64` otherwise.
-    pub(super) fn default_real(&self) -> Elem {
-        let params = self.input.sig().params.iter().map(|p| p.leaf.elem);
-        let results = self.input.sig().result.leaves().into_iter().map(|leaf| leaf.elem);
-        let mut reals = params.chain(results).filter(|e| e.is_real());
-        match reals.next() {
-            Some(first) if reals.all(|e| e == first) => first,
-            _ => Elem::F64,
-        }
-    }
 
     /// An array with one more axis. Its element i is `f(i)`.
     pub(super) fn build_with(

@@ -8,7 +8,6 @@ mod carried;
 mod parts;
 
 use super::arith::Arith;
-use super::checks::Frame;
 use super::functions;
 use super::lower::Lower;
 use super::table::Call;
@@ -31,17 +30,17 @@ impl HasLayouts for Lower<'_> {
 impl<'a> Lower<'a> {
     /// The source location of a decision that reads a sum of unknown order, if there is one.
     pub(super) fn decides_in_unknown_order(&self, results: &[Term]) -> Option<SrcRange> {
-        if !self.memory.any_unknown {
+        if !self.memory.any_unknown() {
             return None;
         }
-        let roots: Vec<Term> = results.iter().copied().chain(self.state.checks.iter().map(|c| c.ok)).collect();
+        let roots: Vec<Term> =
+            results.iter().copied().chain(self.state.requirements.checks().iter().map(|c| c.ok)).collect();
         let mut found: Vec<Term> = once::<Decisions>(&self.g, &roots)
             .into_iter()
             .filter(|&t| matches!(self.g.node(t), Node::Prim(Prim::UnknownOrder, _)))
             .collect();
         found.sort_unstable();
-        let place = self.state.places.get(self.g.loc(*found.first()?).0 as usize).or(self.state.places.first());
-        place.map(|place| place.range)
+        self.state.source.range(self.g.loc(*found.first()?))
     }
 
     /// An array computed elementwise from another array. In ndarray the result has the memory order
@@ -170,7 +169,7 @@ impl<'a> Lower<'a> {
     /// Pairs a relaxed matrix-vector product with ndarray's exact one. `rows` is the axis of `a`
     /// that is summed over.
     pub(super) fn exact_dot(&mut self, relaxed: Term, (a, rows): (Term, usize), b: Term) -> Term {
-        let repeated = self.state.frames.iter().any(|frame| !matches!(frame, Frame::Guard { .. }));
+        let repeated = self.state.enclosing.in_loop();
         self.layouts().dot(relaxed, (a, rows), b, repeated)
     }
 }

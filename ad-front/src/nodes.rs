@@ -107,7 +107,7 @@ impl<'a> Lower<'a> {
         Ok(match slot {
             Slot::Leaf(k) => {
                 let t = read(self, *k);
-                self.nested_value(t, u8::MAX)
+                Value::nested(&self.g, t, u8::MAX)
             }
             Slot::Link { of, column, .. } => {
                 let at = read(self, *column);
@@ -173,7 +173,7 @@ impl<'a> Lower<'a> {
         let (len, more) = (closed.unwrap_or(len), self.no_growth());
         let rows = GrowableVec { all, form, ..GrowableVec::without_arrays(len, more) };
         match (rows.as_single_array(), closed) {
-            (Some((all, levels)), Some(_)) => Ok(self.nested_value(all, levels.saturating_add(1))),
+            (Some((all, levels)), Some(_)) => Ok(Value::nested(&self.g, all, levels.saturating_add(1))),
             (Some((all, 0)), None) => Ok(self.dynamic_part(all, &[Some(len)])),
             _ => Ok(Value::GrowableVec(Rc::new(rows))),
         }

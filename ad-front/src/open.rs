@@ -78,7 +78,7 @@ impl<'a> Lower<'a> {
     /// A dynamic number of rows of an array of arrays, as a growable `Vec`.
     fn dynamic_rows(&mut self, part: &DynamicPart, levels: u8) -> Lowered<Value<'a>> {
         let (len, more) = (part.lens.first().copied().flatten().ok_or(Poison)?, self.no_growth());
-        let form = CarriedForm::Leaf { levels: self.levels_inside(part.all, levels) };
+        let form = CarriedForm::Leaf { levels: Value::levels_inside(&self.g, part.all, levels) };
         Ok(Value::GrowableVec(Rc::new(GrowableVec {
             all: vec![part.all],
             form,
@@ -89,7 +89,7 @@ impl<'a> Lower<'a> {
     /// Turns a part of an array of arrays into an array of arrays.
     pub(super) fn part_of_rows(&mut self, part: Value<'a>, levels: u8) -> Lowered<Value<'a>> {
         match part {
-            Value::Term(t) => Ok(self.nested_value(t, levels)),
+            Value::Term(t) => Ok(Value::nested(&self.g, t, levels)),
             Value::DynamicPart(part) if levels > 0 && self.g.rank(part.all) > 1 => self.dynamic_rows(&part, levels),
             part => Ok(part),
         }
@@ -99,7 +99,7 @@ impl<'a> Lower<'a> {
     pub(super) fn as_vec(&mut self, value: Value<'a>) -> Value<'a> {
         match &value {
             Value::DynamicPart(open) if self.g.rank(open.all) == 1 => {
-                let (len, more) = (self.dynamic_sizes(open)[0], self.no_growth());
+                let (len, more) = (open.sizes(&self.g)[0], self.no_growth());
                 let form = CarriedForm::Leaf { levels: 0 };
                 Value::GrowableVec(Rc::new(GrowableVec {
                     all: vec![open.all],
@@ -113,7 +113,7 @@ impl<'a> Lower<'a> {
 
     fn open_stack(&self, stack: &GrowableVec<'a>) -> Option<DynamicPart> {
         let (all, _) = stack.as_single_array()?;
-        if self.is_closed(stack.len) {
+        if self.g.is_closed(stack.len) {
             return None;
         }
         let mut lens = vec![None; self.g.rank(all)];
@@ -157,11 +157,6 @@ impl<'a> Lower<'a> {
         let all = self.term_as(value, want, range)?;
         let lens = vec![None; self.g.rank(all)];
         Ok(DynamicPart { all, lens: lens.into() })
-    }
-
-    /// The number of elements along each axis.
-    pub(super) fn dynamic_sizes(&self, open: &DynamicPart) -> Vec<Term> {
-        open.sizes(&self.g)
     }
 
     /// A condition: the element at an index is valid. `None` if all elements are.
@@ -281,7 +276,7 @@ impl<'a> Lower<'a> {
     ) -> Lowered<PairedArrays> {
         let (ra, rb) = (self.g.rank(a.all), self.g.rank(b.all));
         let rank = ra.max(rb);
-        let (na, nb) = (self.dynamic_sizes(a), self.dynamic_sizes(b));
+        let (na, nb) = (a.sizes(&self.g), b.sizes(&self.g));
         let (sa, sb) = (self.g.shape(a.all).to_vec(), self.g.shape(b.all).to_vec());
         let (mut capacities, mut lens) = (Vec::new(), Vec::new());
         let (mut to_a, mut to_b) = (sa.clone(), sb.clone());
@@ -322,7 +317,7 @@ impl<'a> Lower<'a> {
         words: &[String; 2],
         range: SrcRange,
     ) -> Lowered<Term> {
-        let (sizes, own) = (self.dynamic_sizes(of), self.dynamic_sizes(new));
+        let (sizes, own) = (of.sizes(&self.g), new.sizes(&self.g));
         let rank = sizes.len();
         for (k, (&n, &m)) in sizes.iter().zip(&own).enumerate() {
             self.equate(n, m, [axis_words(&words[0], k, rank), axis_words(&words[1], k, rank)], range)?;
@@ -401,7 +396,7 @@ impl<'a> Lower<'a> {
             let (a, b) = (self.describe(&Value::Term(a.all)), self.describe(&Value::Term(b.all)));
             return Err(self.error(range, catalogue::types_differ(&a, &b)));
         }
-        let (na, nb) = (self.dynamic_sizes(a), self.dynamic_sizes(b));
+        let (na, nb) = (a.sizes(&self.g), b.sizes(&self.g));
         let (sa, sb) = (self.g.shape(a.all).to_vec(), self.g.shape(b.all).to_vec());
         let capacities: Vec<Term> =
             sa.iter().zip(&sb).map(|(&n, &m)| if n == m { n } else { self.g.int(IntOp::Max, n, m) }).collect();

@@ -99,12 +99,12 @@ impl<'a> Lower<'a> {
         if self.g.bool_value(present) == Some(true) {
             return;
         }
-        self.state.checks.push(Check {
+        self.state.requirements.add(Check {
             ok: present,
             message: String::new(),
             format: None,
             shown: Vec::new(),
-            loc: self.state.here,
+            loc: self.state.source.here(),
             phase: Phase::Absent,
             debug: false,
             incomplete: false,

@@ -9,10 +9,10 @@ use std::rc::Rc;
 
 use syn::{Expr, ExprLit, Lit};
 
-use super::checks::Frame;
 use super::lower::Lower;
 use super::table;
 use super::value::{Value, Want};
+use crate::translation::enclosing::Frame;
 use ad_ir::diag::{SrcRange, text_of};
 use ad_ir::ir::{Node, Term};
 
@@ -203,7 +203,7 @@ impl<'a> Lower<'a> {
     /// the same guards. (A term under a guard might not terminate without it.)
     pub(super) fn shown_value(&mut self, t: Term, check: Term) -> Option<Term> {
         const MOST: usize = 16;
-        if !self.is_closed(t) || self.g.rank(t) > 0 {
+        if !self.g.is_closed(t) || self.g.rank(t) > 0 {
             return None;
         }
         let known = self.g.reachable(&[check]);
@@ -230,7 +230,7 @@ impl<'a> Lower<'a> {
         }
         let mut value = t;
         let zero = self.g.zero(self.g.elem(t));
-        for frame in self.state.frames.clone().into_iter().rev() {
+        for frame in self.state.enclosing.frames().to_vec().into_iter().rev() {
             let Frame::Guard { cond, holds } = frame else { return None };
             let (then, other) = if holds { (value, zero) } else { (zero, value) };
             value = self.g.cond(cond, then, other);

@@ -179,9 +179,9 @@ impl<'a> Lower<'a> {
     /// afterwards.
     fn ensure(&mut self, ok: Term, said: &PanicMessage, debug: bool, range: SrcRange) -> Lowered<()> {
         if debug {
-            self.state.debug_only = true;
+            self.state.requirements.set_debug_only(true);
             self.require_with_message(ok, said);
-            self.state.debug_only = false;
+            self.state.requirements.set_debug_only(false);
             return Ok(());
         }
         match self.g.node(ok).clone() {

@@ -11,8 +11,8 @@ use super::assume::Special;
 use super::lower::Lower;
 use super::order::Sign;
 use super::shapes::Size;
-use super::state::CellValue;
 use super::value::{ClosureBody, Lowered, Value};
+use crate::translation::cells::CellValue;
 use crate::walk::{Part, Walk};
 use ad_ir::catalogue::{self, refused, wanted};
 use ad_ir::diag::{Poison, SrcRange, text_of};
@@ -43,11 +43,11 @@ impl<'a> Lower<'a> {
     ) -> Lowered<Value<'a>> {
         let range = SrcRange::of(l);
         let value = self.moved(&l.expr)?;
-        let outer = self.state.scope.clone();
+        let outer = self.state.names.scope();
         let fits = self.fits(&l.pat, &value)?;
         let inner = |me: &mut Self| {
             let then = me.bind(&l.pat, Some(value.clone())).and_then(|()| me.block(then));
-            me.state.scope = outer.clone();
+            me.state.names.back_to(outer.clone());
             then
         };
         self.branch(fits, inner, |me| other.map_or(Ok(Value::Unit), |other| me.expr(other)), range)
@@ -114,16 +114,12 @@ impl<'a> Lower<'a> {
                 None if self.is_constant(&p.ident.to_string()) => {
                     let name = p.ident.to_string();
                     let fits = self.equals_constant(&name, value, range);
-                    self.state.compared.insert(name);
+                    self.state.assumptions.note_compared(name);
                     fits
                 }
                 None => {
-                    if p.by_ref.is_none()
-                        && p.mutability.is_none()
-                        && !self.is_elsewhere()
-                        && !self.state.bound.contains(&p.ident)
-                    {
-                        self.state.bound.push(p.ident.clone());
+                    if p.by_ref.is_none() && p.mutability.is_none() && !self.is_elsewhere() {
+                        self.state.assumptions.assume_bound(&p.ident);
                     }
                     Ok(yes)
                 }
@@ -204,8 +200,8 @@ impl<'a> Lower<'a> {
     /// convention, an outer one. The generated code asserts that a name in lower case is not a
     /// constant. A variable cannot have the name of a constant.
     fn is_constant(&self, name: &str) -> bool {
-        is_constant(name) && (self.state.scope.get(name).is_none() || self.state.items.get(name).is_some())
-            || self.state.items.get(name).is_some_and(|item| !matches!(item, Ok(Value::Closure(_))))
+        is_constant(name) && (self.state.names.get(name).is_none() || self.state.names.item(name).is_some())
+            || self.state.names.item(name).is_some_and(|item| !matches!(item, Ok(Value::Closure(_))))
     }
 
     fn no_real(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<()> {
@@ -249,7 +245,7 @@ impl<'a> Lower<'a> {
         match (name, value) {
             ("None", Value::Option(_, exists)) => Ok(self.g.not(*exists)),
             ("None", Value::None) => Ok(self.g.lit_bool(true)),
-            _ => match self.state.scope.get(name) {
+            _ => match self.state.names.get(name) {
                 Some(constant) => {
                     let constant = constant?.clone();
                     self.equal(value, &constant, range)
@@ -313,7 +309,7 @@ impl<'a> Lower<'a> {
                 values.extend(vs[before + gap..].iter().cloned().map(Some));
             }
             Value::Term(t) | Value::Nested(t, _) if self.g.rank(*t) > 0 && matches!(pat, Pat::Slice(_)) => {
-                let (t, levels) = (*t, self.levels(value));
+                let (t, levels) = (*t, value.levels());
                 let mut len = self.g.shape(t)[0];
                 let least = self.g.lit_usize(fixed);
                 fits = self.g.compare(if rest.is_some() { Cmp::Ge } else { Cmp::Eq }, len, least);
@@ -330,7 +326,7 @@ impl<'a> Lower<'a> {
                 for k in 0..before {
                     let k = self.g.lit_usize(k);
                     let part = self.g.index(t, &[k]);
-                    values.push(Some(self.nested_element(part, levels)));
+                    values.push(Some(Value::nested_element(&self.g, part, levels)));
                 }
                 if rest.is_some() {
                     let gap = self.g.int(IntOp::Sub, len, least);
@@ -341,12 +337,12 @@ impl<'a> Lower<'a> {
                     let mut lens = self.g.shape(t).to_vec();
                     lens[0] = gap;
                     let between = self.g.slice(t, &starts, &vec![1; rank], &lens);
-                    values.push(Some(self.nested_value(between, levels)));
+                    values.push(Some(Value::nested(&self.g, between, levels)));
                     for k in (0..fixed - before).rev() {
                         let back = self.g.lit_usize(k + 1);
                         let at = self.g.int(IntOp::Sub, len, back);
                         let part = self.g.index(t, &[at]);
-                        values.push(Some(self.nested_element(part, levels)));
+                        values.push(Some(Value::nested_element(&self.g, part, levels)));
                     }
                 }
             }
@@ -409,7 +405,7 @@ pub(super) fn bind<'a>(me: &mut Lower<'a>, pat: &'a Pat, value: Option<Value<'a>
             let name = p.ident.to_string();
             if let Some(Value::Place(_)) = &value {
                 // The name of a mutable reference is bound to its place expression.
-                me.state.scope.bind(name, value);
+                me.state.names.bind(name, value);
                 return Ok(());
             }
             if p.mutability.is_some() {
@@ -421,14 +417,14 @@ pub(super) fn bind<'a>(me: &mut Lower<'a>, pat: &'a Pat, value: Option<Value<'a>
                 };
             }
             let variant = matches!(&*name, "None" | "Less" | "Equal" | "Greater");
-            if p.subpat.is_none() && me.is_constant(&name) && (variant || me.state.compared.contains(&name)) {
+            if p.subpat.is_none() && me.is_constant(&name) && (variant || me.state.assumptions.is_compared(&name)) {
                 // The value was compared with this constant.
                 return Ok(());
             }
             if let Some(value) = &value {
                 me.hint(value, &name);
             }
-            me.state.scope.bind(name, value.clone());
+            me.state.names.bind(name, value.clone());
             match &p.subpat {
                 Some((_, inner)) => bind(me, inner, value),
                 None => Ok(()),
@@ -511,6 +507,6 @@ fn names(pat: &Pat) -> Vec<String> {
 /// Binds the names of a pattern to errors, so that their uses cause no further errors.
 pub(super) fn poison<'a>(me: &mut Lower<'a>, pat: &'a Pat) {
     for name in names(pat) {
-        me.state.scope.bind(name, None);
+        me.state.names.bind(name, None);
     }
 }

@@ -13,8 +13,8 @@ use super::open::DynamicPart;
 use super::refuse;
 use super::slice::{Cut, SliceAxis, dynamic_lens};
 use super::stack::GrowableVec;
-use super::state::Cell;
 use super::value::{Lowered, Value, Want};
+use crate::translation::cells::Cell;
 use ad_ir::catalogue;
 use ad_ir::catalogue::refused::{self, Construct};
 use ad_ir::diag::{Poison, SrcRange, text_of};
@@ -109,7 +109,7 @@ impl<'a> Lower<'a> {
             Expr::Reference(r) if r.mutability.is_some() => self.place(&r.expr),
             Expr::Path(p) if p.path.get_ident().is_some() => {
                 let name = p.path.get_ident().map_or_else(String::new, ToString::to_string);
-                match self.state.scope.get(&name) {
+                match self.state.names.get(&name) {
                     Some(Ok(Value::Cell(cell))) => {
                         let cell = *cell;
                         Ok(Place { cell, steps: Vec::new(), text, range })
@@ -203,7 +203,7 @@ impl<'a> Lower<'a> {
                 Ok(Value::Term(self.g.gather(x, sizes.into(), &var, &index)))
             }
             (Projection::Part(cuts), _) => {
-                let levels = self.levels(value);
+                let levels = value.levels();
                 let gone = cuts.iter().take(levels.into()).filter(|cut| cut.len.is_none()).count();
                 let levels = levels.saturating_sub(ad_ir::ir::axis(gone));
                 let x = self.value_as_part(value, Want::Any, place.range)?;
@@ -238,9 +238,9 @@ impl<'a> Lower<'a> {
             place.steps.push(Projection::Element(at));
             return Ok(place);
         }
-        let nested = rows || self.levels(&value) > 0;
+        let nested = rows || value.levels() > 0;
         let x = self.value_as_part(&value, Want::Any, place.range)?;
-        let (shape, capacities) = (self.dynamic_sizes(&x), self.g.shape(x.all).to_vec());
+        let (shape, capacities) = (x.sizes(&self.g), self.g.shape(x.all).to_vec());
         if let Value::Range(r) = index {
             let cuts = self.cuts((&shape, &capacities), &[SliceAxis::Range(Rc::clone(r), None)], range)?;
             return Ok(self.sliced_place(place, &cuts));
@@ -353,9 +353,9 @@ impl<'a> Lower<'a> {
 
     /// Gives an assigned literal the type of the old value.
     fn typed_as_before(&mut self, cell: Cell, value: Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
-        let elem = match (&value, self.state.store.held(cell)) {
-            (Value::Number(_), Some(super::state::CellValue::Value(old))) => self.elem_of(old),
-            (Value::Number(_), _) => match self.state.store.declared(cell) {
+        let elem = match (&value, self.state.cells.held(cell)) {
+            (Value::Number(_), Some(crate::translation::cells::CellValue::Value(old))) => self.elem_of(old),
+            (Value::Number(_), _) => match self.state.cells.declared(cell) {
                 Some(ty) => return self.ascribe(value, ty, range),
                 None => None,
             },
@@ -396,7 +396,7 @@ impl<'a> Lower<'a> {
                 {
                     let (stack, (all, levels)) = (Rc::clone(stack), leaf);
                     let cuts: Vec<Cut> = std::iter::once(Cut::index(*at)).chain(cuts.iter().copied()).collect();
-                    let array = self.nested_value(stack.all[all], levels.saturating_add(1));
+                    let array = Value::nested(&self.g, stack.all[all], levels.saturating_add(1));
                     let new = self.with_part(&array, &cuts, (&new, put), place)?;
                     let new = self.term(&new, place.range)?;
                     let mut arrays = stack.all.clone();
@@ -441,7 +441,7 @@ impl<'a> Lower<'a> {
         if let Value::Never = old {
             return Ok(Value::Never);
         }
-        let levels = self.levels(old);
+        let levels = old.levels();
         let want = self.elem_of(old).or(self.elem_of(new)).map_or(Want::Any, Want::Elem);
         let x = self.value_as_part(old, want, place.range)?;
         let t = x.all;
@@ -496,7 +496,7 @@ impl<'a> Lower<'a> {
         self.layouts().note_like(all, t);
         Ok(match old {
             Value::DynamicPart(open) => Value::DynamicPart(Rc::new(DynamicPart { all, lens: Rc::clone(&open.lens) })),
-            _ => self.nested_value(all, levels),
+            _ => Value::nested(&self.g, all, levels),
         })
     }
 

@@ -230,7 +230,7 @@ impl<'a> Lower<'a> {
         if usize::from(leaf.rank) == leaf.lens.len() {
             let sizes: Vec<Term> = leaf.lens.iter().map(|n| self.stated_size(n)).collect();
             let t = self.g.broadcast(zero, &sizes);
-            return Some(self.nested_value(t, u8::MAX));
+            return Some(Value::nested(&self.g, t, u8::MAX));
         }
         let vec = leaf.passing.owner == ad_ir::program::Owner::Vector && leaf.lens.is_empty();
         (default && vec).then(|| Value::List(Rc::new([])))
@@ -259,7 +259,7 @@ impl<'a> Lower<'a> {
             return Self::unflatten(&form, leaves);
         }
         // An array of several shapes is represented by its number.
-        let number = |me: &mut Self, t: Term| match me.ragged_list(Some(t)) {
+        let number = |me: &mut Self, t: Term| match me.graph_inputs.ragged_list(t).cloned() {
             Some(list) => me.numbers_of_arrays(&list),
             None => t,
         };
@@ -274,7 +274,7 @@ impl<'a> Lower<'a> {
         leaves: &mut std::slice::Iter<'_, Term>,
         lists: usize,
     ) -> Lowered<CarriedForm<'a>> {
-        let ragged = self.ragged_list(leaves.clone().next().copied());
+        let ragged = leaves.clone().next().and_then(|&t| self.graph_inputs.ragged_list(t)).cloned();
         let mut all = |me: &mut Self, trees: &[TypeTree<'a>]| {
             trees.iter().map(|t| me.form_of(t, leaves, lists)).collect::<Lowered<Vec<_>>>()
         };
@@ -307,7 +307,7 @@ impl<'a> Lower<'a> {
             TypeTree::List(_, element) => {
                 let first = leaves.clone().next().copied().ok_or(Poison)?;
                 let len = match ragged {
-                    Some(list) => self.ragged_len(&list),
+                    Some(list) => list.len(&self.g),
                     None => self.g.shape(first).get(lists).copied().ok_or(Poison)?,
                 };
                 let form = self.form_of(element, leaves, lists + 1)?;

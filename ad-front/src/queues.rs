@@ -78,14 +78,14 @@ fn pop_front<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
             (Value::Option(first.into(), exists), new)
         }
         old => {
-            let levels = me.levels(old);
+            let levels = old.levels();
             let t = me.array(old, place.range)?;
             let n = me.g.shape(t)[0];
             let exists = me.g.compare(Cmp::Lt, zero, n);
             let first = me.g.index(t, &[zero]);
-            let first = me.nested_element(first, levels);
+            let first = Value::nested_element(&me.g, first, levels);
             let rest = rows_from(me, t, one);
-            (Value::Option(first.into(), exists), me.nested_value(rest, levels))
+            (Value::Option(first.into(), exists), Value::nested(&me.g, rest, levels))
         }
     };
     me.write_place(&place, new)?;

@@ -22,7 +22,7 @@ use super::types::Leaf;
 use super::value::{EnumValue, Lowered, Value};
 use ad_ir::descriptor::{Descriptor, Structure};
 use ad_ir::diag::{Poison, SrcRange};
-use ad_ir::ir::{Elem, Node, Term, Type, Var};
+use ad_ir::ir::{Elem, Graph, Node, Term, Type, Var};
 use ad_ir::prim::IntOp;
 use ad_ir::program::{Container, ListType, Owner, ParamTree, Passing, RaggedArray, RaggedPart, Role};
 
@@ -38,6 +38,13 @@ pub(super) struct RaggedList {
     most: Vec<Term>,
     /// Whether the arrays are `Vec`s.
     vectors: bool,
+}
+
+impl RaggedList {
+    /// The number of arrays.
+    pub(super) fn len(&self, g: &Graph) -> Term {
+        g.shape(self.starts)[0]
+    }
 }
 
 /// Whether a derivative is written for arrays of several shapes. A block of a Jacobian would not
@@ -198,19 +205,9 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The list of arrays of several shapes that has these elements.
-    pub(super) fn ragged_list(&self, elements: Option<Term>) -> Option<Rc<RaggedList>> {
-        self.graph_inputs.ragged_list(elements?).cloned()
-    }
-
-    /// The number of arrays of a list.
-    pub(super) fn ragged_len(&self, list: &RaggedList) -> Term {
-        self.g.shape(list.starts)[0]
-    }
-
     /// The numbers of the arrays of a list, which stand for them.
     pub(super) fn numbers_of_arrays(&mut self, list: &RaggedList) -> Term {
-        let (len, var) = (self.ragged_len(list), self.g.fresh());
+        let (len, var) = (list.len(&self.g), self.g.fresh());
         let i = self.g.mk(Node::Var(var));
         self.g.build(len, var, i)
     }

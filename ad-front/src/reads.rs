@@ -62,7 +62,7 @@ fn there_or_nothing<'a>(me: &mut Lower<'a>, (x, levels): (Term, u8), index: &[Te
         return Value::None;
     }
     let part = me.g.index(x, index);
-    Value::Option(me.nested_element(part, levels).into(), exists)
+    Value::Option(Value::nested_element(&me.g, part, levels).into(), exists)
 }
 
 /// The number of indices of an element.
@@ -78,7 +78,7 @@ fn get<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let at = me.usize(index, ri)?;
         return of_stack(me, &Rc::clone(stack), at);
     }
-    let (levels, x) = (me.levels(x), me.array(x, rx)?);
+    let (levels, x) = (x.levels(), me.array(x, rx)?);
     let parts: Vec<Value> = match index {
         Value::List(parts) | Value::Tuple(parts) => parts.to_vec(),
         Value::Range(_) => return Err(me.error(ri, refused::construct(refused::Construct::GetOfRange))),
@@ -105,7 +105,7 @@ pub(super) fn first<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Valu
         let zero = me.g.lit_usize(0);
         return of_stack(me, &Rc::clone(stack), zero);
     }
-    let (levels, x) = (me.levels(x), me.array(x, range)?);
+    let (levels, x) = (x.levels(), me.array(x, range)?);
     let zero = me.g.lit_usize(0);
     let index = vec![zero; axes(me, levels, x)];
     Ok(element(me, (x, levels), &index))
@@ -126,7 +126,7 @@ pub(super) fn last<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value
         let exists = me.g.compare(Cmp::Lt, zero, stack.len);
         return Ok(Value::Option(value, exists));
     }
-    let (levels, x) = (me.levels(x), me.array(x, range)?);
+    let (levels, x) = (x.levels(), me.array(x, range)?);
     let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
     let sizes = me.g.shape(x)[..axes(me, levels, x)].to_vec();
     let (mut exists, mut index) = (me.g.lit_bool(true), Vec::new());
@@ -160,7 +160,7 @@ fn split_end<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, front: bool) -> Lowere
         }
         return Ok(Value::Option(Value::Tuple(parts.into()).into(), exists));
     }
-    let levels = me.levels(x);
+    let levels = x.levels();
     let x = me.array(x, range)?;
     let (zero, one, n) = (me.g.lit_usize(0), me.g.lit_usize(1), me.g.shape(x)[0]);
     let exists = me.g.compare(Cmp::Lt, zero, n);
@@ -170,7 +170,7 @@ fn split_end<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, front: bool) -> Lowere
         return Ok(Value::None);
     }
     let element = me.g.index(x, &[at]);
-    let element = me.nested_element(element, levels);
+    let element = Value::nested_element(&me.g, element, levels);
     let rest = me.under(exists, true, |me| rows(me, x, start, end, call))?;
     let rest = me.part_of_rows(rest, levels)?;
     Ok(Value::Option(Value::Tuple([element, rest].into()).into(), exists))
@@ -187,7 +187,7 @@ fn split_last<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
 /// `x.split_at(k)` of slices, `x.split_at(Axis(k), i)` of arrays.
 fn split_at<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
-    let (all, levels) = (me.array(x, range)?, me.levels(x));
+    let (all, levels) = (me.array(x, range)?, x.levels());
     let lens = vec![None; me.g.rank(all)].into();
     let parts = parts::split_at(me, &super::open::DynamicPart { all, lens }, call)?;
     let Value::Tuple(parts) = &parts else { return Err(Poison) };

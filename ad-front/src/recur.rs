@@ -156,7 +156,7 @@ impl<'a> Lower<'a> {
             wants = self.infer_types(init, seq, &wants, step);
         }
         let (form, mut leaves) = self.flatten_accumulator(init, &mut wants.into_iter(), range)?;
-        let key = InferenceKey::at_address(self.state.here.0 as usize, "");
+        let key = InferenceKey::at_address(self.state.source.address(), "");
         let orders = self.carry_orders((&key, ACCUMULATOR), &mut leaves, 0..form.leaves())?;
         let acc = Accumulator { form, key, orders };
         let (last, all) = self.nested(&acc, leaves, seq, (reverse, rows), (range, step), &mut Vec::new())?;
@@ -217,8 +217,8 @@ impl<'a> Lower<'a> {
             Value::Number(n) => {
                 let reals: Vec<Elem> =
                     self.input.sig().params.iter().map(|p| p.leaf.elem).filter(|e| e.is_real()).collect();
-                let one = reals.iter().all(|e| *e == self.default_real());
-                wants.push(if n.is_float() && one { Want::Elem(self.default_real()) } else { Want::Any });
+                let one = reals.iter().all(|e| *e == self.input.default_real());
+                wants.push(if n.is_float() && one { Want::Elem(self.input.default_real()) } else { Want::Any });
             }
             Value::Term(t) => wants.push(Want::Elem(self.g.elem(*t))),
             _ => wants.push(Want::Any),

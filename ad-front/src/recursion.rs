@@ -213,7 +213,7 @@ impl Functions {
 impl<'a> Lower<'a> {
     /// Enters a block: its items are visible.
     pub(super) fn enter_items(&mut self, block: &'a Block) -> Around<'a> {
-        let around = self.state.item_scope.around();
+        let around = self.state.items.around();
         let own: Vec<&'a Item> =
             block.stmts.iter().filter_map(|s| if let Stmt::Item(item) = s { Some(item) } else { None }).collect();
         if !own.is_empty() {
@@ -231,51 +231,45 @@ impl<'a> Lower<'a> {
             compiled.extend(large.map(|f| f.sig.ident.to_string()));
         }
         compiled.extend(itself);
-        self.state.item_scope.add(own, compiled);
+        self.state.items.add(own, compiled);
     }
 
     /// Enters the body of a function, in which the items at its definition are visible.
     pub(super) fn at_items(&mut self, closure: &Closure<'a>) -> Around<'a> {
-        let around = self.state.item_scope.around();
-        if closure.definition != self.state.definition {
-            self.state.item_scope.hide_all();
+        let around = self.state.items.around();
+        if closure.definition != self.state.names.definition() {
+            self.state.items.hide_all();
         }
         around
-    }
-
-    /// Leaves a block or a body.
-    pub(super) fn leave_items(&mut self, around: Around<'a>) {
-        self.state.item_scope.leave(around);
     }
 
     /// Binds the name of the annotated function in its own body, if it calls itself.
     pub(super) fn bind_itself(&mut self, item: &'a ItemFn) -> Lowered<()> {
         let name = item.sig.ident.to_string();
         // A bare name in a method is the name of another function.
-        if self.input.sig().within.is_some() || !calls(item).contains(&name) || self.state.scope.get(&name).is_some() {
+        if self.input.sig().within.is_some() || !calls(item).contains(&name) || self.state.names.get(&name).is_some() {
             return Ok(());
         }
-        self.state.item_scope.add_itself(name.clone());
+        self.state.items.add_itself(name.clone());
         let function = self.nested_function(item)?;
-        self.state.items.bind(name.clone(), Some(function.clone()));
-        self.state.scope.bind(name, Some(function));
+        self.state.names.bind_item(name, Some(function));
         Ok(())
     }
 
     /// The function as an item, if it may call itself.
     pub(super) fn recursive(&self, item: &'a ItemFn) -> Option<Rc<Recursive<'a>>> {
-        let (beside, definition) = (Rc::clone(self.state.item_scope.all()), self.state.definition);
+        let (beside, definition) = (Rc::clone(self.state.items.all()), self.state.names.definition());
         let own = item.sig.ident.to_string();
         // A marked function is in scope in its own body.
         let again = || calls(item).contains(&own) || self.calls_itself_through_others();
         let marked = || self.is_itself(&own) && (again() || self.is_large_definition(item));
-        let found = self.state.item_scope.is_compiled(&own) || marked();
+        let found = self.state.items.is_compiled(&own) || marked();
         found.then(|| Rc::new(Recursive { item, beside, definition }))
     }
 
     /// Whether a call of the definition that is being lowered may lead to another call of it.
     fn calls_itself_through_others(&self) -> bool {
-        let Some(first) = self.state.definition else { return false };
+        let Some(first) = self.state.names.definition() else { return false };
         let outside = self.input.outside();
         let called = |k: usize| -> Vec<usize> {
             let names = match outside.list.get(k).map(|d| &d.item) {
@@ -319,7 +313,7 @@ impl<'a> Lower<'a> {
 
     /// Whether the calls of the marked function that is being lowered expand to many bodies.
     fn is_large_definition(&self, f: &ItemFn) -> bool {
-        let Some(first) = self.state.definition.filter(|_| self.only_first_derivatives()) else { return false };
+        let Some(first) = self.state.names.definition().filter(|_| self.only_first_derivatives()) else { return false };
         let outside = self.input.outside();
         let called = |k: usize| {
             let names = match outside.list.get(k).map(|d| &d.item) {
@@ -388,7 +382,7 @@ impl<'a> Lower<'a> {
             let t = self.g.returned(&callee, k, (made, &sizes));
             // The elements of a static array may be arrays.
             let levels = if leaf.lens.is_empty() { 0 } else { u8::MAX };
-            results.push(self.nested_value(t, levels));
+            results.push(Value::nested(&self.g, t, levels));
         }
         if let (Tree::Leaf(_), [leaf]) = (&sig.result, &results[..]) {
             return Ok(leaf.clone());

@@ -29,7 +29,7 @@ impl<'a> Lower<'a> {
         if self.inference.is_known(&key) {
             return Some(self.call_method_compiled(f, args, range));
         }
-        if !self.state.active.contains(&address) {
+        if !self.state.nesting.is_active(address) {
             return None;
         }
         let changes = f.receiver == Some(SelfParam::Mutable) || args.iter().any(|a| matches!(a, Value::Place(_)));
@@ -49,9 +49,9 @@ impl<'a> Lower<'a> {
         self.count_call(range)?;
         let (attrs, vis, block) = (Vec::new(), Visibility::Inherited, Box::new(f.body.clone()));
         let item = ItemFn { attrs, vis, modifiers: Default::default(), sig: f.sig.clone(), block };
-        let definition = f.definition.or(self.state.definition);
+        let definition = f.definition.or(self.state.names.definition());
         let beside =
-            if definition == self.state.definition { Rc::clone(self.state.item_scope.all()) } else { Rc::default() };
+            if definition == self.state.names.definition() { Rc::clone(self.state.items.all()) } else { Rc::default() };
         let compiled = self.compiled_item(item, &beside, false, definition)?;
         self.call_number(compiled, &f.sig, args, range)
     }

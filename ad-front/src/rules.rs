@@ -20,12 +20,12 @@ use super::compiled_sig;
 use super::definitions::Definitions;
 use super::lower::Lower;
 use super::recursion::Functions;
+use super::shapes;
 use super::sig::Sig;
-use super::state::CellValue;
 use super::travel::{DefId, OuterDefinitions};
 use super::types::{Leaf, Len};
 use super::value::{Closure, Lowered, Value};
-use super::{checks, shapes};
+use crate::translation::cells::CellValue;
 use crate::translation::inference::Inference;
 use crate::translation::rule_calls::OuterCalls;
 use crate::translation::run_input::RunInput;
@@ -233,7 +233,7 @@ impl<'a> Lower<'a> {
     /// The function as an item with marks, if it has any.
     pub(super) fn ruled(&mut self, item: &'a ItemFn) -> Lowered<Option<Rc<Ruled<'a>>>> {
         let Some(rules) = Rules::of(&item.attrs) else { return Ok(None) };
-        let definition = self.state.definition.and_then(|k| self.input.outside().list.get(k));
+        let definition = self.state.names.definition().and_then(|k| self.input.outside().list.get(k));
         let own = definition.filter(|d| matches!(&d.item, syn::Item::Fn(f) if std::ptr::eq(f, item)));
         let Some(id) = own.map(|d| d.id) else {
             let name = &item.sig.ident;
@@ -252,12 +252,12 @@ impl<'a> Lower<'a> {
 
     fn begin_counter(&mut self) {
         let zero = self.g.lit_usize(0);
-        let counter = self.hidden_cell(CellValue::Value(Value::Term(zero)));
+        let counter = self.state.cells.add_hidden(CellValue::Value(Value::Term(zero)));
         self.state.rule_calls.count_in(counter);
     }
 
     fn counted_calls(&self) -> Option<Term> {
-        match self.state.store.held(self.state.rule_calls.counter()?) {
+        match self.state.cells.held(self.state.rule_calls.counter()?) {
             Some(&CellValue::Value(Value::Term(t))) => Some(t),
             _ => None,
         }
@@ -288,7 +288,7 @@ impl<'a> Lower<'a> {
         if let (Some(cell), Some(before), true) = (counter, self.counted_calls(), made_calls) {
             let one = self.g.lit_usize(1);
             let after = self.g.int(IntOp::Add, before, one);
-            self.state.store.put(cell, CellValue::Value(Value::Term(after)));
+            self.state.cells.put(cell, CellValue::Value(Value::Term(after)));
         }
     }
 
@@ -328,7 +328,7 @@ impl<'a> Lower<'a> {
         let results: Vec<Term> = (0..).take(of_function).map(|k| self.g.returned(&callee, k, (made, &[]))).collect();
         let after = self.g.returned(&callee, u32::try_from(of_function).unwrap_or(u32::MAX), (made, &[]));
         if let Some(counter) = self.state.rule_calls.counter() {
-            self.state.store.put(counter, CellValue::Value(Value::Term(after)));
+            self.state.cells.put(counter, CellValue::Value(Value::Term(after)));
         }
         let ReturnType::Type(_, ty) = &ruled.item.sig.output else { return Ok(Value::Unit) };
         let tree = self.input.definitions().tree(ty, &sig.generics()).ok_or(Poison)?;
@@ -397,8 +397,7 @@ impl<'a> Lower<'a> {
             results.push(Returns { elem: elem(leaf), sizes: sizes.collect() });
         }
         let of_function = u32::try_from(leaves.len()).unwrap_or(u32::MAX);
-        let in_loop = |frame: &checks::Frame| !matches!(frame, checks::Frame::Guard { .. });
-        if next > of_function + 1 && (self.graph_inputs.example().is_some() || self.state.frames.iter().any(in_loop)) {
+        if next > of_function + 1 && (self.graph_inputs.example().is_some() || self.state.enclosing.in_loop()) {
             return Err(self.error(range, words::rule_size_in_a_loop(&sig.name.to_string())));
         }
         results.resize(next as usize, Returns { elem: Elem::USIZE, sizes: [].into() });

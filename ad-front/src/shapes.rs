@@ -23,7 +23,7 @@ use super::value::{Lowered, Value};
 use crate::walk::{Part, Walk};
 use ad_ir::catalogue;
 use ad_ir::diag::{Diags, Poison, SrcRange};
-use ad_ir::ir::{Elem, Lit, Loc, Node, Term, Type};
+use ad_ir::ir::{Elem, Lit, Node, Term, Type};
 use ad_ir::prim::Cmp;
 use ad_ir::program::{
     Check, Constant, Container, Output, OutputTree, Param, ParamTree, Phase, Program, RaggedPart, Role, SourceLocation,
@@ -224,13 +224,13 @@ impl<'a> Lower<'a> {
             let part = self.part_of_pack(k, term);
             if let (Some(part), Some((_, leaf))) = (part, sig.packed.iter().find(|(of, _)| *of == k)) {
                 let levels = if leaf.lens.is_empty() { 0 } else { u8::MAX };
-                given.push((k, self.nested_value(part, levels)));
+                given.push((k, Value::nested(&self.g, part, levels)));
                 continue;
             }
-            self.state.hints.entry(term).or_insert_with(|| param.name.to_string());
+            self.state.source.hint(term, &param.name.to_string());
             // The elements of a slice are arrays, if they are not numbers.
             let levels = if param.leaf.lens.is_empty() { 0 } else { u8::MAX };
-            given.push((k, self.nested_value(term, levels)));
+            given.push((k, Value::nested(&self.g, term, levels)));
         }
         let mut given = given.into_iter().peekable();
         let mut patterns = Vec::new();
@@ -273,9 +273,9 @@ impl<'a> Lower<'a> {
     /// Binds the name of a parameter.
     pub(super) fn bind_parameter(&mut self, name: String, mutable: bool, value: Value<'a>) {
         if mutable {
-            self.bind_cell(name, super::state::CellValue::Value(value), true);
+            self.bind_cell(name, crate::translation::cells::CellValue::Value(value), true);
         } else {
-            self.state.scope.bind(name, Some(value));
+            self.state.names.bind(name, Some(value));
         }
     }
 
@@ -313,7 +313,7 @@ impl<'a> Lower<'a> {
             && self.unconditional()
         {
             let place = SourceLocation { range, text: self.current_text() };
-            self.state.equations.push(Equation { sides: [x, y], words, said: said.without_values(), place });
+            self.state.requirements.equate(Equation { sides: [x, y], words, said: said.without_values(), place });
             return Ok(true);
         }
         if !(self.state.facts.prove_le(&self.g, a, b) && self.state.facts.prove_le(&self.g, b, a)) {
@@ -401,7 +401,7 @@ pub(super) fn one(
         passes += 1;
         let input = RunInput::new(sig, definitions, outside).knowing(Rc::clone(&receivers), classes.clone());
         let mut lower = Lower::new(input, Inference::after(inferred.clone()), functions.clone());
-        lower.state.definition = definition;
+        lower.state.names.enter_definition(definition);
         let parameters = lower.declare(&constants);
         let result = lower.function(item, parameters);
         if lower.inference.needs_another_run() {
@@ -419,7 +419,7 @@ pub(super) fn one(
         // A constant keeps its number in every later run.
         constants = lower.graph_inputs.constants().to_vec();
         let mut new = false;
-        for equation in std::mem::take(&mut lower.state.equations) {
+        for equation in lower.state.requirements.take_equations() {
             if classes.unite(equation.sides[0], equation.sides[1]) {
                 equations.push(equation);
                 new = true;
@@ -504,8 +504,7 @@ pub(super) fn finish(mut lower: Lower<'_>, item: &ItemFn, mut result: OutputTree
     let mut checks = Vec::new();
     for Equation { sides, words, said, place } in equations {
         let terms = sides.map(|s| lower.size_term(s));
-        lower.state.places.push(place);
-        let loc = Loc(u32::try_from(lower.state.places.len() - 1).unwrap_or(0));
+        let loc = lower.state.source.add(place);
         let ok = lower.g.compare(Cmp::Eq, terms[0], terms[1]);
         checks.push(Check {
             ok,
@@ -518,7 +517,7 @@ pub(super) fn finish(mut lower: Lower<'_>, item: &ItemFn, mut result: OutputTree
             incomplete: false,
         });
     }
-    checks.append(&mut lower.state.checks);
+    checks.append(&mut lower.state.requirements.take_checks());
     let sig = lower.input.sig();
     if lower.graph_inputs.example().is_some() {
         // The function of many examples returns arrays of their results.
@@ -537,6 +536,7 @@ pub(super) fn finish(mut lower: Lower<'_>, item: &ItemFn, mut result: OutputTree
         input: Some(input),
         role: p.leaf.role,
     });
+    let ((hints, places), all) = (lower.state.source.into_parts(), lower.state.assumptions.into_all());
     Program {
         name: sig.name.clone(),
         stem: sig.stem.clone(),
@@ -565,16 +565,16 @@ pub(super) fn finish(mut lower: Lower<'_>, item: &ItemFn, mut result: OutputTree
         functions: Vec::new(),
         turbofishes: Rc::default(),
         rules: Rc::default(),
-        hints: lower.state.hints,
-        places: SourceLocations(lower.state.places.into_vec()),
+        hints,
+        places: SourceLocations(places),
         krate: sig.krate.clone(),
         real_param: sig.real_param.clone(),
-        assumed: lower.state.assumed.into_vec(),
+        assumed: all.assumed,
         identities: TokenStream::new(),
         imports: Vec::new(),
-        bound: lower.state.bound.into_vec(),
+        bound: all.bound,
         locals: Rc::new(locals(item)),
-        consts: lower.state.consts.into_vec(),
+        consts: all.consts,
         graph: lower.g,
     }
 }

@@ -323,7 +323,7 @@ impl<'a> Lower<'a> {
 
     /// A part of an array or of another part, of closed or dynamic size.
     pub(super) fn part_of(&mut self, x: &DynamicPart, axes: &[SliceAxis<'a>], range: SrcRange) -> Lowered<Value<'a>> {
-        let (sizes, capacities) = (self.dynamic_sizes(x), self.g.shape(x.all).to_vec());
+        let (sizes, capacities) = (x.sizes(&self.g), self.g.shape(x.all).to_vec());
         let cuts = self.cuts((&sizes, &capacities), axes, range)?;
         Ok(self.slice_value(x.all, &cuts))
     }
@@ -372,7 +372,7 @@ impl<'a> Lower<'a> {
     /// The elements selected by `cuts`, as a term. An axis with a dynamic length has its whole
     /// capacity.
     pub(super) fn slice_term(&mut self, x: Term, cuts: &[Cut]) -> Term {
-        let closed = cuts.iter().all(|c| c.len.is_some() && c.capacity.is_none() && self.is_closed(c.start));
+        let closed = cuts.iter().all(|c| c.len.is_some() && c.capacity.is_none() && self.g.is_closed(c.start));
         if closed {
             let starts: Vec<Term> = cuts.iter().map(|c| c.start).collect();
             let steps: Vec<i64> = cuts.iter().map(|c| c.step).collect();
@@ -469,7 +469,7 @@ impl<'a> Lower<'a> {
             all = self.g.gather(all, [n].into(), &[var], &[at]);
         }
         let more = self.no_growth();
-        let form = super::carry::CarriedForm::Leaf { levels: self.levels_inside(all, levels) };
+        let form = super::carry::CarriedForm::Leaf { levels: Value::levels_inside(&self.g, all, levels) };
         let part =
             super::stack::GrowableVec { all: vec![all], form, ..super::stack::GrowableVec::without_arrays(len, more) };
         Ok(Some(Value::GrowableVec(Rc::new(part))))
@@ -539,7 +539,7 @@ impl<'a> Lower<'a> {
     /// saturated.
     fn length_between(&mut self, start: Term, end: Term) -> Term {
         let len = self.g.int(IntOp::Sub, end, start);
-        if self.is_closed(len) {
+        if self.g.is_closed(len) {
             return len;
         }
         let ordered = self.state.facts.prove_le(&self.g, start, end);

@@ -152,7 +152,7 @@ fn sorted<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, by: ComparedBy) -> Lowere
     if let Value::List(parts) = &items
         && items.is_selected_from()
     {
-        let (n, key) = (me.g.lit_usize(parts.len()), InferenceKey::at_address(me.state.here.0 as usize, "sorted"));
+        let (n, key) = (me.g.lit_usize(parts.len()), InferenceKey::at_address(me.state.source.address(), "sorted"));
         items = match me.stack(&items, n, &key, place.range)? {
             Some(list) => Value::GrowableVec(list.into()),
             None => items,

@@ -9,12 +9,13 @@
 use std::rc::Rc;
 
 use super::carry::CarriedForm;
-use super::checks::{ExtraCarry, Frame, Recurrence, Stepped};
+use super::checks::{Recurrence, Stepped};
 use super::growth::Growth;
 use super::lower::Lower;
 use super::stack::GrowableVec;
-use super::state::{Cell, CellValue};
 use super::value::{Lowered, Seq, Value, Want};
+use crate::translation::cells::{Cell, CellValue};
+use crate::translation::enclosing::{ExtraCarry, Frame};
 use ad_ir::catalogue::reached;
 use ad_ir::diag::SrcRange;
 use ad_ir::ir::{Elem, Term};
@@ -25,10 +26,11 @@ impl<'a> Lower<'a> {
     /// The index of the frame of the only enclosing loop, if a carried value of that loop decides
     /// this length, and there are only conditions between the loop and this point.
     fn deciding_loop(&self, len: Term) -> Option<usize> {
-        let [of] = &self.state.recurrences[..] else { return None };
-        let mut loops = self.state.frames.iter().enumerate().filter(|(_, f)| !matches!(f, Frame::Guard { .. }));
+        let carried = self.state.enclosing.carried_by_only_recurrence()?;
+        let mut loops =
+            self.state.enclosing.frames().iter().enumerate().filter(|(_, f)| !matches!(f, Frame::Guard { .. }));
         let (Some((at, Frame::Recurrence { .. })), None) = (loops.next(), loops.next()) else { return None };
-        self.g.depends_on(len, of.carried()).then_some(at)
+        self.g.depends_on(len, carried).then_some(at)
     }
 
     /// The items of an iterator in a spare array, if a carried value decides how many there are.
@@ -53,7 +55,7 @@ impl<'a> Lower<'a> {
             Some(not) => self.g.cond(not, carried, all),
             None => all,
         };
-        self.state.recurrences[0].add_spare(ExtraCarry { init, carried, next }, all);
+        self.state.enclosing.add_spare(ExtraCarry { init, carried, next }, all);
         let more = self.no_growth();
         let form = CarriedForm::Leaf { levels: 0 };
         Ok(Some(GrowableVec { all: vec![all], form, ..GrowableVec::without_arrays(len, more) }))
@@ -95,7 +97,7 @@ impl<'a> Lower<'a> {
     /// the arrays of the carried `Vec`, since the next step overwrites the spare array.
     pub(super) fn written_into(&mut self, cell: Cell, value: Value<'a>) -> Lowered<Value<'a>> {
         let Value::GrowableVec(new) = &value else { return Ok(value) };
-        let Some(CellValue::Value(Value::GrowableVec(old))) = self.state.store.held(cell) else { return Ok(value) };
+        let Some(CellValue::Value(Value::GrowableVec(old))) = self.state.cells.held(cell) else { return Ok(value) };
         let (new, old) = (Rc::clone(new), Rc::clone(old));
         let same_layout = new.all.len() == old.all.len()
             && new
@@ -104,8 +106,8 @@ impl<'a> Lower<'a> {
                 .zip(&old.all)
                 .all(|(&a, &b)| self.g.elem(a) == self.g.elem(b) && self.g.shape(a)[1..] == self.g.shape(b)[1..]);
         let carried = old.slot.is_some() && old.window.is_none() && new.slot.is_none() && new.window.is_none();
-        let spare = self.deciding_loop(new.len).is_some()
-            && new.all.first().is_some_and(|&t| self.state.recurrences[0].is_spare(t));
+        let spare =
+            self.deciding_loop(new.len).is_some() && new.all.first().is_some_and(|&t| self.state.enclosing.is_spare(t));
         if !same_layout || !carried || !spare {
             return Ok(value);
         }

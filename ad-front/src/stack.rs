@@ -12,7 +12,7 @@ use super::definitions::tree::TypeTree;
 use super::growth::Growth;
 use super::lower::Lower;
 use super::value::{Lowered, Seq, Value};
-use crate::translation::inference::InferenceKey;
+use crate::translation::inference::{InferenceKey, Inferred};
 use ad_ir::analysis::range::Linear;
 use ad_ir::catalogue;
 use ad_ir::diag::{Poison, SrcRange};
@@ -134,7 +134,7 @@ impl<'a> Lower<'a> {
                 Ok(Some(GrowableVec { all, form, ..GrowableVec::without_arrays(len, more) }))
             }
             Value::Term(t) | Value::Nested(t, _) if self.g.rank(*t) > 0 => {
-                let levels = self.levels_inside(*t, self.levels(value));
+                let levels = Value::levels_inside(&self.g, *t, value.levels());
                 let len = self.g.shape(*t)[0];
                 let keys = self.inference.own_literals(*t).to_vec();
                 let all = vec![self.resize_rows(*t, capacity)];
@@ -163,8 +163,8 @@ impl<'a> Lower<'a> {
         match &self.as_vec(value.clone()) {
             Value::GrowableVec(stack) => Ok(Some((**stack).clone())),
             array @ (Value::Term(_) | Value::Nested(..) | Value::List(_) | Value::Filled(..)) => {
-                let (t, levels, more) = (self.array(array, range)?, self.levels(array), self.no_growth());
-                let form = CarriedForm::Leaf { levels: self.levels_inside(t, levels) };
+                let (t, levels, more) = (self.array(array, range)?, array.levels(), self.no_growth());
+                let form = CarriedForm::Leaf { levels: Value::levels_inside(&self.g, t, levels) };
                 let len = self.g.shape(t)[0];
                 Ok(Some(GrowableVec { all: vec![t], form, ..GrowableVec::without_arrays(len, more) }))
             }
@@ -267,7 +267,7 @@ impl<'a> Lower<'a> {
             me.vec_element(&item, *ix.first().ok_or(Poison)?)
         });
         seq.len = Some(len);
-        if self.is_closed(len) {
+        if self.g.is_closed(len) {
             seq.dims = [len].into();
             seq.len = None;
         }
@@ -276,7 +276,7 @@ impl<'a> Lower<'a> {
 
     /// The array of the elements, if the length is closed.
     pub(super) fn vec_into_array(&mut self, stack: &GrowableVec<'a>, range: SrcRange) -> Lowered<Value<'a>> {
-        if !self.is_closed(stack.len) {
+        if !self.g.is_closed(stack.len) {
             return Err(self.error(range, catalogue::changing_length()));
         }
         let zero = self.g.lit_usize(0);
@@ -289,7 +289,7 @@ impl<'a> Lower<'a> {
         match stack.as_single_array() {
             Some((all, levels)) => {
                 let t = part(self, all);
-                Ok(self.nested_value(t, levels.saturating_add(1)))
+                Ok(Value::nested(&self.g, t, levels.saturating_add(1)))
             }
             None => {
                 let all = stack.all.iter().map(|&all| part(self, all)).collect();
@@ -317,7 +317,7 @@ impl<'a> Lower<'a> {
             && !self.inference.is_known(key)
         {
             match self.kind(x) {
-                Some(kind) => self.note_type(key, kind),
+                Some(kind) => drop(self.inference.note(key, Inferred::Type(kind))),
                 None if !matches!(x, Value::Never) => return Err(self.error(range, catalogue::rows_not_known())),
                 None => {}
             }
@@ -404,7 +404,7 @@ impl<'a> Lower<'a> {
         range: SrcRange,
     ) -> Lowered<Option<Value<'a>>> {
         let none = |v: &Value| matches!(v, Value::List(parts) if parts.is_empty());
-        let key = InferenceKey::at_address(self.state.here.0 as usize, "arms");
+        let key = InferenceKey::at_address(self.state.source.address(), "arms");
         let zero = self.g.lit_usize(0);
         // The branch that determines the element type.
         let first = usize::from(none(arms[0]));
@@ -445,7 +445,7 @@ impl<'a> Lower<'a> {
             pair.swap(0, 1);
         }
         Ok(Some(match self.join_growable(cond, &pair[0], &pair[1]) {
-            Value::GrowableVec(stack) if stack.slot.is_none() && self.is_closed(stack.len) => {
+            Value::GrowableVec(stack) if stack.slot.is_none() && self.g.is_closed(stack.len) => {
                 self.vec_into_array(&stack, range)?
             }
             joined => joined,
@@ -490,7 +490,7 @@ impl<'a> Lower<'a> {
         let lens = arms.map(|t| self.g.shape(t)[0]);
         let capacity = self.g.int(IntOp::Max, lens[0], lens[1]);
         let more = self.no_growth();
-        let form = CarriedForm::Leaf { levels: self.levels_inside(arms[0], levels) };
+        let form = CarriedForm::Leaf { levels: Value::levels_inside(&self.g, arms[0], levels) };
         let [a, b] = arms.map(|t| self.resize_rows(t, capacity));
         // The rows of both have the same shape.
         let b = self.same_shape(a, b, ["the first arm".into(), "the other arm".into()], range)?;
@@ -500,7 +500,7 @@ impl<'a> Lower<'a> {
             ..GrowableVec::without_arrays(len, more)
         });
         match self.join_growable(cond, &stacks[0], &stacks[1]) {
-            Value::GrowableVec(stack) if self.is_closed(stack.len) => self.vec_into_array(&stack, range),
+            Value::GrowableVec(stack) if self.g.is_closed(stack.len) => self.vec_into_array(&stack, range),
             stack => Ok(stack),
         }
     }

@@ -9,15 +9,15 @@ use syn::{Block, Expr, Item, Pat, StaticMutability, Stmt, Type};
 use super::definitions::{is_definition, types_of};
 use super::lower::Lower;
 use super::refuse;
-use super::state::CellValue;
 use super::value::{Lowered, Value};
+use crate::translation::cells::CellValue;
 use ad_ir::catalogue::refused::{self, InnerItem};
 use ad_ir::diag::{Poison, SrcRange, text_of};
 
 impl<'a> Lower<'a> {
     /// Lowers a block. Every statement is lowered, so that every error is reported.
     pub(super) fn block(&mut self, block: &'a Block) -> Lowered<Value<'a>> {
-        let (outer, outer_items, cells) = (self.state.scope.clone(), self.state.items.clone(), self.state.store.len());
+        let (outer, cells) = (self.state.names.clone(), self.state.cells.len());
         let mut result = Ok(Value::Unit);
         // Items are known in the whole block.
         let around = self.enter_items(block);
@@ -51,13 +51,13 @@ impl<'a> Lower<'a> {
                 }
             };
         }
-        (self.state.scope, self.state.items) = (outer, outer_items);
-        self.leave_items(around);
-        self.state.store.truncate(cells);
+        self.state.names.leave(outer);
+        self.state.items.leave(around);
+        self.state.cells.truncate(cells);
         match result {
             _ if poisoned => Err(Poison),
             // A block whose end is not reached has any type.
-            Ok(_) if !self.state.reachable => Ok(Value::Never),
+            Ok(_) if !self.state.jumps.reachable() => Ok(Value::Never),
             result => result,
         }
     }
@@ -67,43 +67,37 @@ impl<'a> Lower<'a> {
         let mut result = Ok(());
         let mut items = in_order(block);
         // A function that may call itself does not need the other items to be bound first.
-        items.sort_by_key(
-            |item| !matches!(item, Item::Fn(f) if self.state.item_scope.is_compiled(&f.sig.ident.to_string())),
-        );
+        items
+            .sort_by_key(|item| !matches!(item, Item::Fn(f) if self.state.items.is_compiled(&f.sig.ident.to_string())));
         // A constant may be a value of a type of the block.
         types_of(block).for_each(|ty| self.mark_items(&ty.to_string()));
         for item in &items {
             let Some((name, ty, expr)) = constant(item) else { continue };
-            let inside = std::mem::replace(&mut self.state.scope, self.state.items.clone());
+            let inside = self.state.names.enter_item();
             let value = self.expr(expr).and_then(|v| self.ascribe(v, ty, SrcRange::of(expr)));
-            self.state.scope = inside;
+            self.state.names.back_to(inside);
             if value.is_err() {
                 result = Err(Poison);
             }
-            self.item(name.to_string(), value.ok());
+            self.state.names.bind_item(name.to_string(), value.ok());
         }
         let inner = items.iter().filter_map(|item| match item {
             Item::Fn(f) => Some(f.sig.ident.to_string()),
             _ => None,
         });
-        self.state.item_scope.note_nested(inner);
+        self.state.items.note_nested(inner);
         for item in items {
             // A refused item has been reported. A use of its name is not a second error.
-            named_by(item).into_iter().for_each(|name| self.item(name, None));
+            named_by(item).into_iter().for_each(|name| self.state.names.bind_item(name, None));
             let Item::Fn(f) = item else { continue };
             let function = self.nested_function(f);
             if function.is_err() {
                 result = Err(Poison);
             }
-            self.item(f.sig.ident.to_string(), function.ok());
+            self.state.names.bind_item(f.sig.ident.to_string(), function.ok());
         }
         types_of(block).for_each(|ty| self.mark_items(&ty.to_string()));
         result
-    }
-
-    fn item(&mut self, name: String, value: Option<Value<'a>>) {
-        self.state.items.bind(name.clone(), value.clone());
-        self.state.scope.bind(name, value);
     }
 
     fn local(&mut self, local: &'a syn::Local) -> Lowered<()> {
@@ -145,7 +139,7 @@ impl<'a> Lower<'a> {
         let name = p.path.segments.last().map_or_else(String::new, |s| s.ident.to_string());
         let small = name.starts_with(|c: char| c.is_lowercase());
         let bare = p.path.get_ident().is_some();
-        if !numbers || !small || p.qself.is_some() || bare && self.state.scope.get(&name).is_some() {
+        if !numbers || !small || p.qself.is_some() || bare && self.state.names.get(&name).is_some() {
             return Ok(None);
         }
         let known = self.resolve(&p.path)?.is_some() || super::types::elem_named(&name, None).is_some();
@@ -244,7 +238,7 @@ impl<'a> Lower<'a> {
             Pat::Type(p) => self.declare_later(&p.pat, Some(&p.ty)),
             Pat::Ident(p) if p.by_ref.is_none() && p.subpat.is_none() => {
                 self.bind_cell(p.ident.to_string(), CellValue::Unset, p.mutability.is_some());
-                self.state.store.declare(ty);
+                self.state.cells.declare(ty);
                 Ok(())
             }
             Pat::Tuple(p) => p.elems.iter().try_for_each(|p| self.declare_later(p, None)),

@@ -76,7 +76,8 @@ impl<'a> Lower<'a> {
         let range = SrcRange::of(t);
         let value = self.expr(&t.expr)?;
         // The differentiated function itself may return numbers.
-        let Some(k) = self.function_around().filter(|&k| k > 0 || self.input.sig().fallible.is_some()) else {
+        let Some(k) = self.state.jumps.function_around().filter(|&k| k > 0 || self.input.sig().fallible.is_some())
+        else {
             return Err(self.error(range, refused::construct(Construct::Try)));
         };
         match &value {

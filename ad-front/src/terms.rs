@@ -43,7 +43,7 @@ impl<'a> Lower<'a> {
                 }
                 let elem = match want {
                     Want::Elem(elem) => elem,
-                    Want::Any if n.is_float() => self.default_real(),
+                    Want::Any if n.is_float() => self.input.default_real(),
                     Want::Any => Elem::Int(IntTy::I32),
                 };
                 self.number(n, elem, range)
@@ -86,7 +86,7 @@ impl<'a> Lower<'a> {
             Value::Never => {
                 let elem = match want {
                     Want::Elem(elem) => elem,
-                    Want::Any => self.default_real(),
+                    Want::Any => self.input.default_real(),
                 };
                 Ok(self.g.zero(elem))
             }
@@ -122,7 +122,7 @@ impl<'a> Lower<'a> {
         let (elem, rank) = match (said, want) {
             (Some(said), _) => said,
             (None, Want::Elem(elem)) => (elem, 1),
-            (None, Want::Any) => (self.default_real(), 1),
+            (None, Want::Any) => (self.input.default_real(), 1),
         };
         let zero = self.g.zero(elem);
         let none = self.g.lit_usize(0);
@@ -260,15 +260,10 @@ impl<'a> Lower<'a> {
     /// A closed `usize` scalar, for a size.
     pub(super) fn size(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Term> {
         let t = self.usize(value, range)?;
-        if self.is_closed(t) {
+        if self.g.is_closed(t) {
             return Ok(t);
         }
         Err(self.error(range, catalogue::size_depends_on_index()))
-    }
-
-    /// Whether a term does not depend on any enclosing loop.
-    pub(super) fn is_closed(&self, t: Term) -> bool {
-        self.g.free(t).is_empty() && !self.g.is_open(t)
     }
 
     /// A list of sizes: `[n, m]`, `(n, m)` or one size.
@@ -297,7 +292,7 @@ impl<'a> Lower<'a> {
 
     /// A real array or scalar.
     pub(super) fn real_term(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<Term> {
-        let default = self.default_real();
+        let default = self.input.default_real();
         let t = self.term_as(value, Want::Elem(default), range)?;
         if self.g.elem(t).is_real() {
             return Ok(t);
@@ -338,7 +333,7 @@ impl<'a> Lower<'a> {
             Value::Number(_) => Ok(Value::Term(self.term_as(&value, Want::Elem(elem), range)?)),
             Value::Filled(..) => {
                 let t = self.term_as(&value, Want::Elem(elem), range)?;
-                Ok(self.nested_value(t, u8::MAX))
+                Ok(Value::nested(&self.g, t, u8::MAX))
             }
             _ => Ok(value),
         }
@@ -383,7 +378,7 @@ impl<'a> Lower<'a> {
             (Some(elem), _) | (None, Some(elem)) => Want::Elem(elem),
             (None, None) => {
                 let float = [a, b].iter().any(|v| matches!(v, Value::Number(n) if n.is_float()));
-                if float { Want::Elem(self.default_real()) } else { Want::Any }
+                if float { Want::Elem(self.input.default_real()) } else { Want::Any }
             }
         };
         let a = self.term_as(a, want, ranges[0]);

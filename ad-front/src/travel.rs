@@ -22,6 +22,7 @@ use super::opaque;
 use super::panic_messages::is_pure;
 use super::types::Generics;
 use super::value::{Lowered, Number, Value};
+use crate::value::Scope;
 use ad_ir::catalogue;
 use ad_ir::diag::{Poison, SrcRange};
 
@@ -333,19 +334,19 @@ pub fn constant_id(definition: DefId, path: &TokenStream) -> DefId {
 impl<'a> Lower<'a> {
     /// The marked function that a path refers to.
     pub(super) fn defined(&mut self, path: &str) -> Option<Lowered<Value<'a>>> {
-        if self.state.definition.is_none() && self.input.outside().open.iter().any(|name| name == path) {
+        if self.state.names.definition().is_none() && self.input.outside().open.iter().any(|name| name == path) {
             return Some(Err(Poison));
         }
         let outside = self.input.outside();
-        let k = outside.find(self.state.definition, path)?;
+        let k = outside.find(self.state.names.definition(), path)?;
         let definition = outside.list.get(k)?;
         if definition.broken {
             return Some(Err(Poison));
         }
         let Item::Fn(f) = &definition.item else { return None };
-        let items = std::mem::take(&mut self.state.items);
+        let items = self.state.names.hide_items();
         let function = self.at_definition(Some(k), |me| me.nested_function(f));
-        self.state.items = items;
+        self.state.names.show_items(items);
         Some(function)
     }
 
@@ -362,26 +363,24 @@ impl<'a> Lower<'a> {
     /// keeps its name, as it does at the place of the annotated function.
     pub(super) fn constant_of_module(&mut self, path: &Path) -> Option<Lowered<Value<'a>>> {
         let outside = self.input.outside();
-        let k = outside.find(self.state.definition, &written(path))?;
+        let k = outside.find(self.state.names.definition(), &written(path))?;
         let Item::Const(constant) = &outside.list.get(k)?.item else { return None };
         if !self.is_elsewhere() || !is_plain(&constant.expr) {
             let (elem, 0) = self.annotated(&constant.ty)? else { return None };
             let path = self.at_its_place(&path.to_token_stream());
             return Some(Ok(Value::Term(self.constant(&path, elem))));
         }
-        let (scope, items) = (std::mem::take(&mut self.state.scope), std::mem::take(&mut self.state.items));
+        let outer = self.state.names.enter_body(Scope::default(), Scope::default(), Some(k));
         let range = SrcRange::of(&constant.expr);
         // A constant that names itself is an error of rustc.
         let made = self.one_level_deeper(
             || range,
             |me| {
-                me.at_definition(Some(k), |me| {
-                    let made = me.expr(&constant.expr)?;
-                    me.ascribe(made, &constant.ty, range)
-                })
+                let made = me.expr(&constant.expr)?;
+                me.ascribe(made, &constant.ty, range)
             },
         );
-        (self.state.scope, self.state.items) = (scope, items);
+        self.state.names.leave(outer);
         Some(made)
     }
 
@@ -404,9 +403,9 @@ impl<'a> Lower<'a> {
 
     /// Runs `f` at the place of a definition, or of the annotated function.
     pub(super) fn at_definition<R>(&mut self, at: Option<usize>, f: impl FnOnce(&mut Self) -> R) -> R {
-        let outer = std::mem::replace(&mut self.state.definition, at);
+        let outer = self.state.names.enter_definition(at);
         let result = f(self);
-        self.state.definition = outer;
+        self.state.names.leave_definition(outer);
         result
     }
 
@@ -422,7 +421,9 @@ impl<'a> Lower<'a> {
 
     /// The constant that a path refers to at the place of the code that is being lowered.
     pub(super) fn at_its_place(&self, path: &TokenStream) -> TokenStream {
-        let Some(definition) = self.input.outside().elsewhere(self.state.definition) else { return path.clone() };
+        let Some(definition) = self.input.outside().elsewhere(self.state.names.definition()) else {
+            return path.clone();
+        };
         let krate = &self.input.sig().krate;
         let id = Literal::u128_unsuffixed(constant_id(definition.id, path));
         quote!(<#krate::runtime::At<#id> as #krate::runtime::Constant<_, _>>::VALUE)
@@ -431,19 +432,19 @@ impl<'a> Lower<'a> {
     /// Whether the code that is being lowered comes from another place than the expansion. Its
     /// names are proved there.
     pub(super) fn is_elsewhere(&self) -> bool {
-        self.input.outside().elsewhere(self.state.definition).is_some()
+        self.input.outside().elsewhere(self.state.names.definition()).is_some()
     }
 
     /// Whether a path begins with a type parameter of the function that is being lowered.
     pub(super) fn is_of_type_parameter(&self, path: &Path) -> bool {
-        let at = self.state.definition.and_then(|k| self.input.outside().list.get(k));
+        let at = self.state.names.definition().and_then(|k| self.input.outside().list.get(k));
         let (Some(Item::Fn(f)), Some(first)) = (at.map(|d| &d.item), path.segments.first()) else { return false };
         path.segments.len() > 1 && f.sig.generics.type_params().any(|p| p.ident == first.ident)
     }
 
     /// Whether a name is the function whose definition is being lowered.
     pub(super) fn is_itself(&self, name: &str) -> bool {
-        let at = self.state.definition.and_then(|k| self.input.outside().list.get(k));
+        let at = self.state.names.definition().and_then(|k| self.input.outside().list.get(k));
         at.is_some_and(|d| matches!(&d.item, Item::Fn(f) if f.sig.ident == name))
     }
 

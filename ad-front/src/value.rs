@@ -15,11 +15,11 @@ use super::open::DynamicPart;
 use super::order::KeyPairs;
 use super::place::Place;
 use super::stack::GrowableVec;
-use super::state::{Cell, Store};
 use super::table::Row;
+use crate::translation::cells::{Cell, Store};
 use crate::translation::inference::InferenceKey;
 use ad_ir::diag::Poison;
-use ad_ir::ir::{Elem, Term};
+use ad_ir::ir::{Elem, Graph, Term};
 use ad_ir::prim::IntOp;
 
 /// The result of lowering. An `Err` has been reported already.
@@ -100,6 +100,39 @@ pub(super) struct EnumValue<'a> {
 }
 
 impl<'a> Value<'a> {
+    /// Wraps an array term as a value. `levels` is the number of leading axes that are nested
+    /// arrays or `Vec`s in Rust (see [`Value::levels`]); the term itself does not have that
+    /// information.
+    pub(super) fn nested(g: &Graph, t: Term, levels: u8) -> Value<'a> {
+        // The elements of an array of one axis are scalars.
+        match levels.min(ad_ir::ir::axis(g.rank(t).saturating_sub(1))) {
+            0 => Value::Term(t),
+            levels => Value::Nested(t, levels),
+        }
+    }
+
+    /// Wraps an element of an array with the given number of levels. The element has one level
+    /// less.
+    pub(super) fn nested_element(g: &Graph, t: Term, levels: u8) -> Value<'a> {
+        Value::nested(g, t, levels.saturating_sub(1))
+    }
+
+    /// The number of levels of an element of an array with the given number of levels.
+    pub(super) fn levels_inside(g: &Graph, t: Term, levels: u8) -> u8 {
+        levels.min(ad_ir::ir::axis(g.rank(t).saturating_sub(1))).saturating_sub(1)
+    }
+
+    /// The number of leading axes of a value that are nested arrays or `Vec`s in Rust. An ndarray
+    /// has none.
+    pub(super) fn levels(&self) -> u8 {
+        match self {
+            Value::Nested(_, levels) => *levels,
+            Value::Filled(..) | Value::FromFn(_) => u8::MAX,
+            Value::List(parts) => parts.iter().map(Value::levels).max().unwrap_or(0).saturating_add(1),
+            _ => 0,
+        }
+    }
+
     /// The parts of a tuple or struct.
     pub(super) fn product(&self) -> Option<&Rc<[Value<'a>]>> {
         match self {

@@ -5,9 +5,10 @@
 
 use ad_ir::sorted::{SortedMap, SortedSet};
 
-use super::{CheckMessage, Condition, Frame};
+use super::Condition;
 use crate::lower::Lower;
 use crate::monotone::{self, Monotonicity};
+use crate::translation::enclosing::{CheckMessage, Frame};
 use ad_ir::analysis::range::{Linear, sides};
 use ad_ir::ir::{Elem, Lit, Node, Term, Type, Var};
 use ad_ir::prim::{Cmp, IntOp, Prim, Reduce};
@@ -19,7 +20,7 @@ impl Lower<'_> {
     /// once more.
     pub(super) fn close(&mut self, mut ok: Condition, said: &CheckMessage) -> Option<Term> {
         let sufficient_condition = self.sufficient_condition(&ok);
-        let mut k = self.state.frames.len();
+        let mut k = self.state.enclosing.depth();
         while k > 0 {
             k -= 1;
             if let Some(at_end) = self.close_at_end(&ok, k) {
@@ -27,7 +28,7 @@ impl Lower<'_> {
                 k -= 1;
                 continue;
             }
-            ok = match self.state.frames[k] {
+            ok = match self.state.enclosing.frames()[k] {
                 Frame::Guard { cond, holds } => {
                     let (inner, sufficient, corner) = match ok {
                         Condition::Linear(l, nonempty) => {
@@ -46,7 +47,7 @@ impl Lower<'_> {
                 }
                 Frame::Loop { var, size, mark } => self.close_loop(ok, var, size, mark),
                 Frame::Recurrence { var, size, mark, level } => {
-                    let carried = self.state.recurrences.get(level).map_or_else(Vec::new, |s| s.carried.clone());
+                    let carried = self.state.enclosing.carried(level).to_vec();
                     let free = |me: &Self, l: &Linear| !l.atoms.keys().any(|&t| me.g.depends_on(t, &carried));
                     let in_step = if let Condition::Term(_, _, corner) = ok { corner } else { None };
                     ok = match ok {
@@ -71,11 +72,7 @@ impl Lower<'_> {
                             }
                             None => t,
                         };
-                        if let Some(steps) = self.state.recurrences.get_mut(level)
-                            && !steps.flags.iter().any(|f| f.0 == t)
-                        {
-                            steps.flags.push((t, said.clone()));
-                        }
+                        self.state.enclosing.add_flag(level, t, said);
                         return None;
                     }
                     self.close_loop(ok, var, size, mark)
@@ -106,8 +103,8 @@ impl Lower<'_> {
     /// It needs no loop. It is used only if there are guards inside of a loop: without guards, a
     /// test of the worst iteration is exact.
     fn sufficient_condition(&mut self, ok: &Condition) -> Option<Term> {
-        let guarded = self.state.frames.iter().position(|f| !matches!(f, Frame::Guard { .. }))?;
-        if !self.state.frames[guarded..].iter().any(|f| matches!(f, Frame::Guard { .. })) {
+        let guarded = self.state.enclosing.frames().iter().position(|f| !matches!(f, Frame::Guard { .. }))?;
+        if !self.state.enclosing.frames()[guarded..].iter().any(|f| matches!(f, Frame::Guard { .. })) {
             return None;
         }
         let sufficient = match ok {
@@ -191,11 +188,11 @@ impl Lower<'_> {
     /// the first or the last one, only that step is tested: neither the guard nor the loop needs a
     /// test of its own. `k` is the frame of the guard. `None` if this does not apply.
     fn close_at_end(&mut self, ok: &Condition, k: usize) -> Option<Condition> {
-        let Frame::Guard { cond, holds: true } = self.state.frames[k] else { return None };
-        let (var, size, mark, carried) = match *self.state.frames.get(k.checked_sub(1)?)? {
+        let Frame::Guard { cond, holds: true } = self.state.enclosing.frames()[k] else { return None };
+        let (var, size, mark, carried) = match *self.state.enclosing.frames().get(k.checked_sub(1)?)? {
             Frame::Loop { var, size, mark } => (var, size, mark, Vec::new()),
             Frame::Recurrence { var, size, mark, level } => {
-                let carried = self.state.recurrences.get(level).map_or_else(Vec::new, |s| s.carried.clone());
+                let carried = self.state.enclosing.carried(level).to_vec();
                 (var, size, mark, carried)
             }
             Frame::Guard { .. } => return None,
@@ -236,7 +233,7 @@ impl Lower<'_> {
 
     /// The terms in sizes of enclosing loops that are evaluated unconditionally.
     fn unconditional_terms(&self) -> Vec<Term> {
-        let sizes = self.state.frames.iter().map_while(|frame| match *frame {
+        let sizes = self.state.enclosing.frames().iter().map_while(|frame| match *frame {
             Frame::Loop { size, .. } | Frame::Recurrence { size, .. } => Some(size),
             Frame::Guard { .. } => None,
         });

@@ -4,8 +4,9 @@
 //!
 //! This module must never decide what a region may read: its caller names the outer terms.
 
-use super::{Condition, Frame, OpenRecurrence};
+use super::Condition;
 use crate::lower::Lower;
+use crate::translation::enclosing::OfSteps;
 use crate::value::Lowered;
 use ad_ir::ir::{Elem, Node, OpenLoop, Term, Type};
 use ad_ir::memory_order::HasLayouts;
@@ -21,14 +22,10 @@ impl Lower<'_> {
     ) -> Lowered<(R, Vec<Term>)> {
         let one = self.g.lit_usize(1);
         let (var, step, mark) = self.enter(one);
-        let level = self.state.recurrences.len();
-        self.state.recurrences.push(OpenRecurrence { carried: over.to_vec(), ..OpenRecurrence::default() });
-        let depth = self.state.frames.len();
-        self.state.frames.push(Frame::Recurrence { var, size: one, mark, level });
+        let depth = self.state.enclosing.enter_recurrence(over.to_vec(), (var, one, mark));
         let made = self.unchanging(None, |me| me.maybe_unreached(f));
-        self.state.frames.truncate(depth);
+        let OfSteps { flags, spares } = self.state.enclosing.leave_recurrence(depth);
         self.state.facts.forget(mark);
-        let OpenRecurrence { flags, spares, .. } = self.state.recurrences.pop().unwrap_or_default();
         let (value, terms) = made?;
         let inside: Vec<bool> = terms.iter().map(|&t| !self.is_size(t) && self.g.depends_on(t, over)).collect();
         let (mut init, mut carried, mut results) = (Vec::new(), Vec::new(), Vec::new());
@@ -47,7 +44,7 @@ impl Lower<'_> {
         if results.is_empty() {
             return Ok((value, terms));
         }
-        for (spare, _) in spares {
+        for spare in spares {
             init.push(spare.init);
             carried.push(spare.carried);
             results.push(spare.next);

@@ -206,7 +206,7 @@ fn skip<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 /// Skips the first n items.
 pub(super) fn skip_items<'a>(me: &mut Lower<'a>, mut seq: Seq<'a>, len: Term, n: Term) -> Lowered<Seq<'a>> {
     let endless = me.g.lit_usize(usize::MAX);
-    if !me.is_closed(n) && len != endless {
+    if !me.g.is_closed(n) && len != endless {
         // The number of skipped items depends on an enclosing loop, so the closed bound is that of
         // the original.
         let rest = me.g.int(IntOp::Sub, len, n);
@@ -263,7 +263,7 @@ pub(super) fn take_items<'a>(
     n: Term,
     range: SrcRange,
 ) -> Lowered<Seq<'a>> {
-    if me.is_closed(n) {
+    if me.g.is_closed(n) {
         return rearrange(me, seq, |me, len| me.shorter(len, n), |_, i| i);
     }
     // The number of items depends on an enclosing loop.
@@ -309,7 +309,7 @@ fn step_by<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
             None => me.g.select(some, count, zero),
         }
     };
-    if !me.is_closed(n) {
+    if !me.g.is_closed(n) {
         // The step depends on an enclosing loop, so the closed bound is that of the original.
         seq.len = Some(length(me, len));
         let item = Rc::clone(&seq.item);
@@ -436,7 +436,7 @@ fn flatten_items<'a>(me: &mut Lower<'a>, outer: Seq<'a>, range: SrcRange) -> Low
                     None => Err(me.error(range, catalogue::size_depends_on_index())),
                 })
                 .collect();
-            let exact = inner.dims.iter().all(|&n| me.is_closed(n));
+            let exact = inner.dims.iter().all(|&n| me.g.is_closed(n));
             Ok((sizes?, inner.whole() && exact))
         });
         inner

@@ -1,8 +1,8 @@
 //! Closed bounds of integers. They give the maximum length of an iterator over all steps of the
 //! enclosing loops. This module must never return a bound that a step exceeds.
 
-use super::super::checks::Frame;
 use super::super::lower::Lower;
+use crate::translation::enclosing::Frame;
 use ad_ir::analysis::range::to_term;
 use ad_ir::ir::{Elem, Lit, Node, Term, Type};
 use ad_ir::prim::{IntOp, Prim};
@@ -10,12 +10,12 @@ use ad_ir::prim::{IntOp, Prim};
 impl Lower<'_> {
     /// A length as a closed term, if it is equal to a closed term.
     pub(in super::super) fn closed(&mut self, len: Term) -> Option<Term> {
-        if self.is_closed(len) {
+        if self.g.is_closed(len) {
             return Some(len);
         }
         // The difference may be closed although the ends are not, as in `i..i + 3`.
         let l = self.state.facts.linear(&self.g, len);
-        let closed = l.atoms.keys().all(|&t| self.is_closed(t));
+        let closed = l.atoms.keys().all(|&t| self.g.is_closed(t));
         closed.then(|| to_term(&mut self.g, &l))
     }
 
@@ -29,7 +29,7 @@ impl Lower<'_> {
 
     /// A closed upper or lower bound of an integer.
     fn bound(&mut self, t: Term, most: bool) -> Option<Term> {
-        if self.is_closed(t) {
+        if self.g.is_closed(t) {
             return Some(t);
         }
         let Elem::Int(ty) = self.g.elem(t) else { return None };
@@ -37,7 +37,7 @@ impl Lower<'_> {
         let least = |me: &mut Self| (!most && unsigned).then(|| me.g.lit(Lit::Int(ty, 0)));
         match self.g.node(t).clone() {
             Node::Var(v) => {
-                let size = self.state.frames.iter().find_map(|f| match f {
+                let size = self.state.enclosing.frames().iter().find_map(|f| match f {
                     Frame::Loop { var, size, .. } | Frame::Recurrence { var, size, .. } if *var == v => Some(*size),
                     _ => None,
                 })?;

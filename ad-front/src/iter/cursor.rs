@@ -40,7 +40,7 @@ impl<'a> Lower<'a> {
     pub(crate) fn rest_of(&mut self, cursor: &Rc<Cursor<'a>>) -> Lowered<Seq<'a>> {
         let (len, size) = (self.length(&cursor.seq)?, cursor.seq.dims.first().copied().ok_or(Poison)?);
         let rest = self.g.int(IntOp::Sub, len, cursor.at);
-        let closed = self.is_closed(rest);
+        let closed = self.g.is_closed(rest);
         let own = Rc::clone(cursor);
         let mut seq = Seq::new([if closed { rest } else { size }], move |me: &mut Lower<'a>, ix: &[Term]| {
             let k = me.g.int(IntOp::Add, ix.first().copied().ok_or(Poison)?, own.at);

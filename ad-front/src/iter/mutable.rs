@@ -65,7 +65,7 @@ impl<'a> Lower<'a> {
             seq.len = Some(stack.len);
             return Ok(seq);
         }
-        let nested = rows || self.levels(&value) > 0;
+        let nested = rows || value.levels() > 0;
         let x = self.value_as_part(&value, Want::Any, place.range)?;
         let axes = if nested { 1 } else { self.g.rank(x.all) };
         if axes == 0 {
@@ -77,7 +77,7 @@ impl<'a> Lower<'a> {
 
     /// The parts at each index of these axes.
     fn parts_mut(&mut self, place: Place, x: &DynamicPart, axes: Vec<usize>) -> Seq<'a> {
-        let (sizes, capacities) = (self.dynamic_sizes(x), self.g.shape(x.all).to_vec());
+        let (sizes, capacities) = (x.sizes(&self.g), self.g.shape(x.all).to_vec());
         let dims: Vec<Term> = axes.iter().map(|&k| capacities[k]).collect();
         let lens: Vec<Option<Term>> = axes.iter().map(|&k| x.lens[k]).collect();
         let mut seq = Seq::new(dims, move |me: &mut Lower<'a>, ix: &[Term]| {
@@ -165,7 +165,7 @@ fn indexed_iter_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Valu
 fn chunks_mut<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let place = place_arg(me, call, 0)?;
     let value = me.read_place(&place)?;
-    let nested = me.levels(&value) > 0;
+    let nested = value.levels() > 0;
     let t = me.array(&value, place.range)?;
     let (sizes, range) = call.arg(1)?;
     let sizes = me.sizes(sizes, range)?;

@@ -16,8 +16,8 @@ use crate::changes::push_to;
 use crate::loop_effects::LoopEffects;
 use crate::lower::Lower;
 use crate::place::Place;
-use crate::state::{Cell, CellValue};
 use crate::table::{self, Call, Mark, On, Row, row};
+use crate::translation::cells::{Cell, CellValue};
 use crate::translation::inference::InferenceKey;
 use crate::value::{Lowered, Seq, Value};
 use ad_ir::catalogue::refused;
@@ -181,10 +181,10 @@ impl<'a> Lower<'a> {
             return Err(self.error(SrcRange::of(f), catalogue::closure_arity(f.inputs.len(), 2)));
         };
         let before = self.checkpoint();
-        let (cells, outer) = (self.state.store.len(), self.state.scope.clone());
+        let (cells, outer) = (self.state.cells.len(), self.state.names.scope());
         // The closure cannot change captured variables.
         let calls = self.enter_uncounted(None);
-        let captured = std::mem::replace(&mut self.state.first_own_cell, cells);
+        let own = self.state.cells.enter_body();
         let names = [" state", " scanned"];
         self.bind_cell(names[0].into(), CellValue::Value(init), true);
         self.bind_cell(names[1].into(), CellValue::Value(Value::List(Rc::new([]))), true);
@@ -192,15 +192,15 @@ impl<'a> Lower<'a> {
         let [held, made] = [cells, cells + 1].map(|k| Place::variable(Cell(k), "the state", range));
         let body = |me: &mut Self, ix: &[Term]| {
             let next = (seq.item)(me, ix)?;
-            let outer = me.state.scope.clone();
+            let outer = me.state.names.scope();
             let value = me.returning(range, |me| {
                 me.bind(state, Some(Value::Place(Rc::new(held.clone()))))?;
                 me.bind(item, Some(next))?;
                 me.expr(&f.body)
             });
-            me.state.scope = outer;
+            me.state.names.back_to(outer);
             let push = |me: &mut Self, value: &Value<'a>| push_to(me, &made, value, range).map(|()| Value::Unit);
-            let leave = |me: &mut Self| match me.innermost_loop() {
+            let leave = |me: &mut Self| match me.state.jumps.innermost_loop() {
                 Some(own) => me.exit(own, Value::Unit, range),
                 None => Err(Poison),
             };
@@ -217,10 +217,11 @@ impl<'a> Lower<'a> {
         };
         let effects = LoopEffects::of_scan(names, seq.whole() && is_some(&f.body));
         let lower_loop = self.lower_loop((Some(&seq), &body), &effects, (None, InferenceKey::new(&*f.body, "")), range);
-        let found = self.state.store.held(Cell(cells + 1)).cloned();
+        let found = self.state.cells.held(Cell(cells + 1)).cloned();
         let made_calls = self.made_calls();
-        self.state.store.truncate(cells);
-        (self.state.scope, self.state.first_own_cell) = (outer, captured);
+        self.state.cells.truncate(cells);
+        self.state.names.back_to(outer);
+        self.state.cells.leave_body(own);
         self.leave_uncounted(&calls, made_calls);
         lower_loop?;
         let Some(CellValue::Value(found)) = found else { return Err(Poison) };

@@ -6,10 +6,10 @@
 //! This module must never use a read that a step may skip.
 
 use super::LowerBody;
-use crate::checks::Frame;
 use crate::loop_effects::LoopEffects;
 use crate::lower::Lower;
-use crate::state::CellValue;
+use crate::translation::cells::CellValue;
+use crate::translation::enclosing::Frame;
 use crate::translation::inference::InferenceKey;
 use crate::value::{Seq, Value};
 use ad_ir::analysis::range::{Linear, to_term};
@@ -36,17 +36,16 @@ impl<'a> Lower<'a> {
         key: &InferenceKey,
         range: SrcRange,
     ) {
-        if self.state.trial_depth >= DEEPEST || self.changes_arrays(effects) {
+        if self.state.nesting.trials() >= DEEPEST || self.changes_arrays(effects) {
             return;
         }
         // A number that no array has as its size.
         let mut tried = seq.clone();
         tried.dims = [self.g.lit_usize(usize::MAX >> 8)].into();
         let bounds = self.trial(|me| {
-            me.state.bounded = Some(me.state.frames.len());
-            me.state.step_bounds.clear();
+            me.state.enclosing.begin_step_bounds();
             let lowered = me.lower_loop((Some(&tried), body), effects, (None, key.clone()), range);
-            lowered.map_or_else(|_| Vec::new(), |_| std::mem::take(&mut me.state.step_bounds))
+            lowered.map_or_else(|_| Vec::new(), |_| me.state.enclosing.take_step_bounds())
         });
         if let Some(bound) = bounds.into_iter().reduce(|a, b| self.g.int(IntOp::Min, a, b)) {
             seq.dims = [bound].into();
@@ -56,7 +55,7 @@ impl<'a> Lower<'a> {
     /// Whether the body changes anything but scalars. A loop that changes arrays saves the
     /// overwritten elements of each step, so the exact number of steps is better than a bound.
     fn changes_arrays(&self, effects: &LoopEffects) -> bool {
-        let scalar = |cell| match self.state.store.held(cell) {
+        let scalar = |cell| match self.state.cells.held(cell) {
             Some(CellValue::Value(Value::Term(t))) => self.g.rank(*t) == 0,
             Some(CellValue::Value(Value::Number(_)) | CellValue::Unset) => true,
             _ => false,
@@ -66,7 +65,7 @@ impl<'a> Lower<'a> {
 
     /// Records the bound that a requirement `goal >= 0` implies for the number of steps.
     pub(crate) fn note_step_bound(&mut self, goal: &Linear) {
-        let Some(frames) = self.state.bounded.and_then(|at| self.state.frames.get(at..)) else { return };
+        let Some(frames) = self.state.enclosing.bounded_frames() else { return };
         let (var, guards) = match frames {
             [Frame::Recurrence { var, .. }, guards @ ..] => (*var, guards),
             _ => return,
@@ -91,7 +90,7 @@ impl<'a> Lower<'a> {
                 // summand.
                 bounds |= t == number
                     || matches!(self.g.node(t), Node::Prim(Prim::Int(IntOp::Add), args) if args.contains(&number));
-            } else if self.is_closed(t) {
+            } else if self.g.is_closed(t) {
                 bound.atoms.insert(t, times);
             } else {
                 return;
@@ -99,6 +98,6 @@ impl<'a> Lower<'a> {
         }
         let Some(steps) = bound.combine(1, &Linear::constant(1), 1).filter(|_| bounds) else { return };
         let steps = to_term(&mut self.g, &steps);
-        self.state.step_bounds.push(steps);
+        self.state.enclosing.add_step_bound(steps);
     }
 }

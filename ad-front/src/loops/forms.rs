@@ -53,10 +53,10 @@ impl<'a> Lower<'a> {
         let item = std::rc::Rc::clone(&seq.item);
         let body = |me: &mut Self, ix: &[Term]| {
             let item = item(me, ix)?;
-            let outer = me.state.scope.clone();
+            let outer = me.state.names.scope();
             let bound = me.bind(&l.pat, Some(item));
             let value = bound.and_then(|()| me.block(&l.body));
-            me.state.scope = outer;
+            me.state.names.back_to(outer);
             value
         };
         let key = InferenceKey::new(&l.body, "");
@@ -81,7 +81,7 @@ impl<'a> Lower<'a> {
             },
         };
         let Expr::Path(path) = of else { return Ok(None) };
-        let held = path.path.get_ident().and_then(|name| self.state.scope.get(&name.to_string()));
+        let held = path.path.get_ident().and_then(|name| self.state.names.get(&name.to_string()));
         let Some(Ok(Value::Cell(_) | Value::Place(_))) = held else { return Ok(None) };
         let place = self.place(of)?;
         let value = self.read_place(&place)?;
@@ -119,12 +119,12 @@ impl<'a> Lower<'a> {
                 Some(_) => crate::methods::zip::zip_item(me, &seq, ix)?,
                 None => vec![(seq.item)(me, ix)?],
             };
-            let outer = me.state.scope.clone();
+            let outer = me.state.names.scope();
             let value = me.returning(range, |me| {
                 f.inputs.iter().zip(items).try_for_each(|(pat, item)| me.bind(pat, Some(item)))?;
                 me.expr(&f.body)
             });
-            me.state.scope = outer;
+            me.state.names.back_to(outer);
             value
         };
         let effects = LoopEffects::of_each(m, f, self.input.definitions().mutating());
@@ -159,7 +159,7 @@ impl<'a> Lower<'a> {
     pub(crate) fn while_loop(&mut self, l: &'a syn::ExprWhile) -> Lowered<Value<'a>> {
         let range = SrcRange { first: l.while_token.span, last: SrcRange::of(&l.cond).last };
         let place = SrcRange::of(&l.cond);
-        let leave = |me: &mut Self| match me.innermost_loop() {
+        let leave = |me: &mut Self| match me.state.jumps.innermost_loop() {
             Some(own) => me.exit(own, Value::Unit, place),
             None => Err(Poison),
         };
@@ -167,14 +167,14 @@ impl<'a> Lower<'a> {
             if let Expr::Let(cond) = &*l.cond {
                 return me.while_let(cond, &l.body, &leave);
             }
-            let outer = me.state.scope.clone();
+            let outer = me.state.names.scope();
             let cond = match crate::pattern::is_chain(&l.cond) {
                 true => me.chain(&l.cond)?,
                 false => me.expr(&l.cond).and_then(|v| me.boolean(&v, place))?,
             };
             let body = |me: &mut Self| {
                 let done = me.block(&l.body);
-                me.state.scope = outer;
+                me.state.names.back_to(outer);
                 done
             };
             me.branch(cond, body, leave, range)
@@ -199,9 +199,9 @@ impl<'a> Lower<'a> {
         let value = self.moved(&cond.expr)?;
         let fits = self.fits(&cond.pat, &value)?;
         let inner = |me: &mut Self| {
-            let outer = me.state.scope.clone();
+            let outer = me.state.names.scope();
             let done = me.bind(&cond.pat, Some(value.clone())).and_then(|()| me.block(body));
-            me.state.scope = outer;
+            me.state.names.back_to(outer);
             done
         };
         self.branch(fits, inner, leave, range)

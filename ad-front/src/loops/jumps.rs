@@ -4,11 +4,11 @@
 //! This module does not resolve jumps; `flow` does.
 
 use super::PushedOnly;
-use crate::checks::ExtraCarry;
-use crate::flow::OuterJump;
 use crate::loop_effects::LoopEffects;
 use crate::lower::Lower;
-use crate::state::{Cell, CellValue};
+use crate::translation::cells::{Cell, CellValue};
+use crate::translation::enclosing::ExtraCarry;
+use crate::translation::jumps::OuterJump;
 use crate::value::{Lowered, Seq, Value};
 use ad_ir::catalogue;
 use ad_ir::diag::SrcRange;
@@ -26,16 +26,16 @@ impl<'a> Lower<'a> {
         let mut leaves: Vec<OuterJump> = Vec::new();
         for jump in &effects.jumps {
             // A jump without a target is an error, which is reported at its source location.
-            let Some(target) = self.jump_target(jump, own) else { continue };
+            let Some(target) = self.state.jumps.target_of(jump, own) else { continue };
             if leaves.iter().any(|l| l.target == target) {
                 continue;
             }
             let no = self.g.lit_bool(false);
-            let flag = self.hidden_cell(CellValue::Value(Value::Term(no)));
-            let value = self.hidden_cell(CellValue::Value(Value::Never));
+            let flag = self.state.cells.add_hidden(CellValue::Value(Value::Term(no)));
+            let value = self.state.cells.add_hidden(CellValue::Value(Value::Never));
             let assigned_inside =
-                unset.iter().map(|&c| (c, self.hidden_cell(CellValue::Value(Value::Never)))).collect();
-            let ends = self.leaves_function(target);
+                unset.iter().map(|&c| (c, self.state.cells.add_hidden(CellValue::Value(Value::Never)))).collect();
+            let ends = self.state.jumps.leaves_function(target);
             let dead = pushed_only.iter().filter(|_| ends).map(|g| g.cell).collect();
             leaves.push(OuterJump { target, flag, value, assigned_inside, dead });
         }
@@ -47,7 +47,7 @@ impl<'a> Lower<'a> {
     /// Carries a value from the step in which a jump is taken to the end of the loop.
     pub(super) fn carry_jump_value(&mut self, taken: Term, value: Term, range: SrcRange) -> Lowered<ExtraCarry> {
         let shape = self.g.shape(value).to_vec();
-        if shape.iter().any(|&n| !self.is_closed(n)) {
+        if shape.iter().any(|&n| !self.g.is_closed(n)) {
             return Err(self.error(range, catalogue::size_depends_on_index()));
         }
         let elem = self.g.elem(value);

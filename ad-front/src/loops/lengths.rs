@@ -7,11 +7,10 @@ use std::rc::Rc;
 use super::resized::Room;
 use super::{GrowingVec, Loop, LoopInput, PushedOnly};
 use crate::carry::CarriedForm;
-use crate::checks::Frame;
 use crate::growth::Growth;
 use crate::lower::Lower;
 use crate::stack::GrowableVec;
-use crate::state::{Cell, CellValue};
+use crate::translation::cells::{Cell, CellValue};
 use crate::value::{Lowered, Value};
 use ad_ir::catalogue;
 use ad_ir::diag::Poison;
@@ -51,18 +50,18 @@ impl<'a> Lower<'a> {
             return Ok((pushed_only, stacks));
         }
         // Rows are tried first: they copy nothing and carry nothing.
-        let rows = pushed_only.len() == found.len() && self.state.trial_depth < MAX_TRIALS && {
+        let rows = pushed_only.len() == found.len() && self.state.nesting.trials() < MAX_TRIALS && {
             let as_rows = self.pushed_only(start.effects);
             self.trial(|me| me.trial_growth(start, as_rows, Vec::new())).is_ok()
         };
         if self.inference.needs_another_run() {
             return Err(Poison);
         }
-        if rows || self.state.trial_depth >= MAX_TRIALS {
+        if rows || self.state.nesting.trials() >= MAX_TRIALS {
             return Ok((pushed_only, stacks));
         }
         // A trial lowering with a huge capacity shows how much capacity is needed.
-        let capacity = self.g.lit_usize(usize::MAX >> (16 + 4 * self.state.trial_depth));
+        let capacity = self.g.lit_usize(usize::MAX >> (16 + 4 * self.state.nesting.trials()));
         let try_all = |me: &mut Self| {
             let mut stacks = Vec::new();
             for (cell, name, value) in &found {
@@ -177,7 +176,7 @@ impl<'a> Lower<'a> {
         start: &LoopInput<'a, '_>,
         found: &[(Cell, String, Value<'a>)],
     ) -> Lowered<Option<Counted>> {
-        let inside = self.state.frames.iter().any(|frame| !matches!(frame, Frame::Guard { .. }));
+        let inside = self.state.enclosing.in_loop();
         if inside {
             return Ok(None);
         }
@@ -233,7 +232,7 @@ impl<'a> Lower<'a> {
         l: &Loop<'a, '_>,
         now: &[Term],
         next: &[Term],
-        more: &[crate::checks::ExtraCarry],
+        more: &[crate::translation::enclosing::ExtraCarry],
     ) -> Lowered<()> {
         let elements: Vec<usize> = l.stacks.iter().flat_map(|s| s.first..s.first + s.start.all.len()).collect();
         let mut unknown = self.growable.unknown().to_vec();
@@ -265,12 +264,10 @@ impl<'a> Lower<'a> {
             Value::GrowableVec(stack) if stack.as_single_array().is_some() || matches!(form, CarriedForm::List(_)) => {
                 return true;
             }
-            Value::DynamicPart(open) if matches!(form, CarriedForm::DynamicPart(_)) => {
-                match self.dynamic_sizes(open)[..] {
-                    [m] => m,
-                    _ => return false,
-                }
-            }
+            Value::DynamicPart(open) if matches!(form, CarriedForm::DynamicPart(_)) => match open.sizes(&self.g)[..] {
+                [m] => m,
+                _ => return false,
+            },
             Value::DynamicPart(open) => return self.g.rank(open.all) == 1,
             Value::Term(t) | Value::Nested(t, _) if self.g.rank(*t) > 0 => self.g.shape(*t)[0],
             Value::List(parts) => self.g.lit_usize(parts.len()),
@@ -291,7 +288,7 @@ impl<'a> Lower<'a> {
     fn capacity_of(&self, value: &Value<'a>) -> Option<Term> {
         let Value::List(parts) = value else { return None };
         let made = self.growable.requested_capacity(parts)?;
-        self.is_closed(made).then_some(made)
+        self.g.is_closed(made).then_some(made)
     }
 
     /// The variables whose length changes, with their current values.
@@ -300,7 +297,7 @@ impl<'a> Lower<'a> {
             .effects
             .pushed
             .iter()
-            .filter_map(|name| match self.state.scope.get(name) {
+            .filter_map(|name| match self.state.names.get(name) {
                 Some(Ok(Value::Cell(cell))) => Some(*cell),
                 _ => None,
             })
@@ -308,9 +305,9 @@ impl<'a> Lower<'a> {
         let changed = self.changed_cells(start.effects).into_iter();
         changed
             .filter_map(|cell| {
-                let Some(CellValue::Value(value)) = self.state.store.held(cell) else { return None };
+                let Some(CellValue::Value(value)) = self.state.cells.held(cell) else { return None };
                 let changes = pushed.contains(&cell) || {
-                    let key = super::length_of(&start.key, self.state.store.name(cell));
+                    let key = super::length_of(&start.key, self.state.cells.name(cell));
                     self.inference.is_known(&key)
                 };
                 let found = match value {
@@ -320,7 +317,7 @@ impl<'a> Lower<'a> {
                     Value::Term(t) | Value::Nested(t, _) => changes && self.g.rank(*t) > 0,
                     _ => false,
                 };
-                found.then(|| (cell, self.state.store.name(cell).to_string(), value.clone()))
+                found.then(|| (cell, self.state.cells.name(cell).to_string(), value.clone()))
             })
             .collect()
     }
@@ -391,7 +388,7 @@ impl<'a> Lower<'a> {
         now: &[Term],
         next: &mut Vec<Term>,
     ) -> Lowered<Growth> {
-        let value = match self.state.store.held(s.cell).cloned() {
+        let value = match self.state.cells.held(s.cell).cloned() {
             Some(CellValue::Value(value)) => value,
             _ => return Err(Poison),
         };
@@ -462,7 +459,7 @@ impl<'a> Lower<'a> {
         };
         let limited = s.start.limited && s.outer.is_some();
         let stack = GrowableVec { all, len, more, slot: s.outer, limited, ..s.start.clone() };
-        if s.outer.is_none() && self.is_closed(len) {
+        if s.outer.is_none() && self.g.is_closed(len) {
             return self.vec_into_array(&stack, l.range);
         }
         Ok(Value::GrowableVec(stack.into()))

@@ -14,7 +14,7 @@ use super::{Carried, GrowingVec, LoopInput, PushedOnly};
 use crate::carry::{CarriedForm, CarriedName, Leaves};
 use crate::lower::Lower;
 use crate::open::DynamicPart;
-use crate::state::{Cell, CellValue};
+use crate::translation::cells::{Cell, CellValue};
 use crate::value::{Lowered, Value, Want};
 use ad_ir::catalogue;
 use ad_ir::diag::{Poison, SrcRange};
@@ -59,7 +59,7 @@ impl<'a> Lower<'a> {
         if before.lens.len() != after.lens.len() || before.lens.is_empty() {
             return false;
         }
-        let (old, new) = (self.dynamic_sizes(&before), self.dynamic_sizes(&after));
+        let (old, new) = (before.sizes(&self.g), after.sizes(&self.g));
         let mut news = false;
         for (axis, (&n, &m)) in old.iter().zip(&new).enumerate() {
             let carried = matches!(&c.form, CarriedForm::Resized(axes) if axes[axis]);
@@ -90,9 +90,9 @@ impl<'a> Lower<'a> {
         }
         let changed = self.changed_cells(start.effects).into_iter().filter(|cell| !known.contains(cell));
         let found = changed.filter_map(|cell| {
-            let Some(CellValue::Value(value)) = self.state.store.held(cell) else { return None };
+            let Some(CellValue::Value(value)) = self.state.cells.held(cell) else { return None };
             let part = self.array_as_part(value)?;
-            let name = self.state.store.name(cell);
+            let name = self.state.cells.name(cell);
             let changes = |axis: usize| self.inference.is_known(&size_of(&start.key, name, axis));
             if !(0..part.lens.len()).any(changes) {
                 return None;
@@ -116,7 +116,7 @@ impl<'a> Lower<'a> {
             return Ok(Room::new());
         }
         // A number for each axis that no array has as its size.
-        let base = usize::MAX >> (12 + 4 * self.state.trial_depth);
+        let base = usize::MAX >> (12 + 4 * self.state.nesting.trials());
         let (mut rooms, mut firsts, mut tried) = (Vec::new(), Vec::new(), Room::new());
         for (cell, part, _) in &found {
             firsts.push(rooms.len());
@@ -143,7 +143,7 @@ impl<'a> Lower<'a> {
                 if let Some(&after) = shapes.get(cell).and_then(|shape| shape.get(axis))
                     && !self.add_bound(after, &rooms, &mut bound)
                 {
-                    let name = self.state.store.name(*cell).to_string();
+                    let name = self.state.cells.name(*cell).to_string();
                     return Err(self.error(start.range, catalogue::carried_shape(&name)));
                 }
                 bounds.push(bound);
@@ -203,7 +203,7 @@ impl<'a> Lower<'a> {
         let room = room.get(&cell)?;
         let (_, part, axes) = self.resized(start, known).into_iter().find(|(own, ..)| *own == cell)?;
         let keys = self.inference.first_literal(part.all);
-        let sizes = self.dynamic_sizes(&part);
+        let sizes = part.sizes(&self.g);
         let room: Vec<Term> = room
             .iter()
             .zip(&sizes)
@@ -236,7 +236,7 @@ impl<'a> Lower<'a> {
             return Err(self.error(range, who.type_change(&was, &is)));
         }
         let (room, own) = (self.g.shape(now.all).to_vec(), self.g.shape(new.all).to_vec());
-        let (before, sizes) = (self.dynamic_sizes(&now), self.dynamic_sizes(&new));
+        let (before, sizes) = (now.sizes(&self.g), new.sizes(&self.g));
         let mut next = Vec::new();
         for (k, &changes) in axes.iter().enumerate() {
             if changes {

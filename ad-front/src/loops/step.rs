@@ -6,9 +6,10 @@
 use super::{Loop, Payload, PushedOnly, StepsResult, length_of};
 use crate::carry::{CarriedForm, CarriedName, Leaves};
 use crate::lower::Lower;
-use crate::state::{CellValue, same};
+use crate::translation::cells::CellValue;
 use crate::translation::inference::Inferred;
 use crate::value::{Lowered, Value, Want};
+use crate::variables::same;
 use ad_ir::catalogue;
 use ad_ir::diag::Poison;
 use ad_ir::ir::Term;
@@ -47,19 +48,19 @@ impl<'a> Lower<'a> {
         for c in &l.carried {
             self.in_carried_orders(&c.orders, now);
             let value = Self::unflatten(&c.form, &mut now[c.first..].iter())?;
-            self.state.store.put(c.cell, CellValue::Value(value));
+            self.state.cells.put(c.cell, CellValue::Value(value));
         }
         for g in &l.pushed_only {
-            self.state.store.put(g.cell, CellValue::Value(Value::List([].into())));
+            self.state.cells.put(g.cell, CellValue::Value(Value::List([].into())));
         }
         for s in &l.stacks {
             let stack = self.vec_at_start(l, s, now, index);
-            self.state.store.put(s.cell, CellValue::Value(Value::GrowableVec(stack.into())));
+            self.state.cells.put(s.cell, CellValue::Value(Value::GrowableVec(stack.into())));
         }
         self.step_target(l.leaves.clone(), l.range, |me| (l.body)(me, index))?;
         let (mut next, mut shapes) = (Vec::new(), Vec::new());
         for c in &l.carried {
-            let value = match self.state.store.held(c.cell).cloned() {
+            let value = match self.state.cells.held(c.cell).cloned() {
                 Some(CellValue::Value(value)) => value,
                 _ => return Err(Poison),
             };
@@ -91,12 +92,12 @@ impl<'a> Lower<'a> {
             let flag = self.boolean(&flag, l.range)?;
             let mut payload = Vec::new();
             // No step takes this jump: it is under a condition that is known to be false.
-            if let Some(CellValue::Value(Value::Never)) = self.state.store.held(leave.value) {
+            if let Some(CellValue::Value(Value::Never)) = self.state.cells.held(leave.value) {
                 exits.push((flag, payload));
                 continue;
             }
             for cell in std::iter::once(leave.value).chain(leave.assigned_inside.iter().map(|o| o.1)) {
-                let Some(CellValue::Value(value)) = self.state.store.held(cell).cloned() else { return Err(Poison) };
+                let Some(CellValue::Value(value)) = self.state.cells.held(cell).cloned() else { return Err(Poison) };
                 if same(&value, &Value::Unit) || matches!(value, Value::Never) {
                     payload.push(Payload { cell, form: CarriedForm::Unit, leaves: Leaves::default() });
                     continue;
@@ -128,19 +129,19 @@ impl<'a> Lower<'a> {
 
     /// The elements that a step has pushed.
     fn pushed(&mut self, l: &Loop<'a, '_>, g: &PushedOnly<'a>) -> Lowered<Option<Term>> {
-        let Some(CellValue::Value(value)) = self.state.store.held(g.cell).cloned() else { return Err(Poison) };
+        let Some(CellValue::Value(value)) = self.state.cells.held(g.cell).cloned() else { return Err(Poison) };
         let t = match &value {
             Value::Never => return Ok(None),
             Value::List(parts) if parts.is_empty() => return Ok(None),
             value => {
-                g.levels.set(self.levels(value));
+                g.levels.set(value.levels());
                 let want = self.elem_of(&g.start).map_or(Want::Any, Want::Elem);
                 self.term_as(value, want, l.range)?
             }
         };
-        let sized = self.g.shape(t).iter().all(|&n| self.is_closed(n));
+        let sized = self.g.shape(t).iter().all(|&n| self.g.is_closed(n));
         // If all jumps return from the function, the `Vec` is dead after a jump.
-        let ends = l.leaves.iter().all(|leave| self.leaves_function(leave.target));
+        let ends = l.leaves.iter().all(|leave| self.state.jumps.leaves_function(leave.target));
         if sized && ends && l.seq.is_some() {
             return Ok(Some(t));
         }

@@ -15,7 +15,7 @@ use ad_ir::prim::Reduce;
 impl<'a> Lower<'a> {
     /// A newly computed part. It is row-major.
     pub(crate) fn new_part(&mut self, t: Term, lens: &[Option<Term>]) -> Value<'a> {
-        let sizes = self.dynamic_sizes(&DynamicPart { all: t, lens: lens.into() });
+        let sizes = DynamicPart { all: t, lens: lens.into() }.sizes(&self.g);
         let order = self.layouts().new_part(&sizes);
         self.part_in(t, lens, order)
     }
@@ -43,7 +43,7 @@ impl<'a> Lower<'a> {
         of: [&DynamicPart; 2],
         by_reference: [bool; 2],
     ) -> Value<'a> {
-        let sizes = self.dynamic_sizes(&DynamicPart { all: t, lens: lens.into() });
+        let sizes = DynamicPart { all: t, lens: lens.into() }.sizes(&self.g);
         let order = self.layouts().arithmetic_of_parts(of, by_reference, &sizes);
         self.part_in(t, lens, order)
     }
@@ -56,7 +56,7 @@ impl<'a> Lower<'a> {
     /// The part that `Zip` collects from parts.
     pub(crate) fn zipped_part(&mut self, made: Value<'a>, of: &[DynamicPart], range: SrcRange) -> Lowered<Value<'a>> {
         let made = self.value_as_part(&made, Want::Any, range)?;
-        let sizes = self.dynamic_sizes(&made);
+        let sizes = made.sizes(&self.g);
         if sizes.len() < 2 {
             return Ok(self.dynamic_part(made.all, &made.lens));
         }
@@ -74,7 +74,7 @@ impl<'a> Lower<'a> {
         if lens.len() < 2 {
             return self.dynamic_part(t, lens);
         }
-        let sizes = self.dynamic_sizes(&DynamicPart { all: t, lens: lens.into() });
+        let sizes = DynamicPart { all: t, lens: lens.into() }.sizes(&self.g);
         let order = self.layouts().product_of_parts(of, &sizes);
         self.part_in(t, lens, order)
     }
@@ -82,9 +82,9 @@ impl<'a> Lower<'a> {
     /// Runs `f` on the array of a part. Exact reductions in `f` are restricted to the valid
     /// elements.
     pub(crate) fn with_valid_lengths<R>(&mut self, x: &DynamicPart, f: impl FnOnce(&mut Self) -> R) -> R {
-        let before = self.state.valid_lengths.replace(Rc::clone(&x.lens));
+        let before = self.state.enclosing.replace_valid_lengths(Some(Rc::clone(&x.lens)));
         let result = f(self);
-        self.state.valid_lengths = before;
+        self.state.enclosing.replace_valid_lengths(before);
         result
     }
 

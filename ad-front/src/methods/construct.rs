@@ -94,7 +94,7 @@ pub(crate) fn constant(me: &mut Lower, elem: Elem, x: i128) -> Term {
 
 fn filled<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, x: i128) -> Lowered<Value<'a>> {
     let (capacities, lens) = dynamic_shape_arg(me, call)?;
-    let elem = named(me, call).unwrap_or_else(|| me.default_real());
+    let elem = named(me, call).unwrap_or_else(|| me.input.default_real());
     let t = constant(me, elem, x);
     let t = me.g.broadcast(t, &capacities);
     Ok(me.new_part(t, &lens))
@@ -125,7 +125,7 @@ fn eye<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let found = me.describe(n);
         return Err(me.error(range, catalogue::expected("a size", &found)));
     };
-    let elem = named(me, call).unwrap_or_else(|| me.default_real());
+    let elem = named(me, call).unwrap_or_else(|| me.input.default_real());
     let one = constant(me, elem, 1);
     let t = diagonal(me, capacity, one, call)?;
     let t = me.term(&t, range)?;
@@ -304,7 +304,7 @@ fn range<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 fn logspace<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     use ad_ir::prim::{Binary, Unary};
     let (base, range) = call.arg(0)?;
-    let elem = me.elem_of(base).or(named(me, call)).unwrap_or_else(|| me.default_real());
+    let elem = me.elem_of(base).or(named(me, call)).unwrap_or_else(|| me.input.default_real());
     let base = me.term_as(base, Want::Elem(elem), range)?;
     let base = me.real_term(&Value::Term(base), range)?;
     let (sign, size) = (me.g.unary(Unary::Signum, base), me.g.unary(Unary::Abs, base));

@@ -89,12 +89,12 @@ fn map<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let mut inner = 0;
         let mapped = me.build_with(n, rf, |me, i| {
             let row = me.g.index(t, &[i]);
-            let row = me.nested_element(row, levels);
+            let row = Value::nested_element(&me.g, row, levels);
             let value = me.apply(f, &[row], rf)?;
-            inner = me.levels(&value);
+            inner = value.levels();
             Ok(value)
         })?;
-        return Ok(me.nested_value(mapped, inner.saturating_add(1)));
+        return Ok(Value::nested(&me.g, mapped, inner.saturating_add(1)));
     }
     let x = me.of_any_rank(x, rx)?;
     if let Value::Function(row, _) = f
@@ -127,14 +127,14 @@ pub(crate) fn each<'a>(
             Value::Number(n) if n.is_float() && real => me.term_as(&value, want, range)?,
             _ => me.term(&value, range)?,
         };
-        let inner = if sizes.len() == 1 { me.levels(&value) } else { 0 };
+        let inner = if sizes.len() == 1 { value.levels() } else { 0 };
         levels = if inner > 0 { inner.saturating_add(1) } else { 0 };
         if me.g.rank(t) > 0 && levels == 0 {
             return Err(me.error(range, catalogue::map_to_arrays()));
         }
         Ok(Value::Term(t))
     })?;
-    Ok(me.nested_value(t, levels))
+    Ok(Value::nested(&me.g, t, levels))
 }
 
 /// Applies a scalar method to each element.

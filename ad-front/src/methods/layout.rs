@@ -5,12 +5,12 @@ use super::construct::constant;
 use super::elementwise::each;
 use super::parts;
 use super::sizes::{axis_arg, axis_at};
-use crate::checks::Frame;
 use crate::functions::all_axes;
 use crate::lower::Lower;
 use crate::refs::results;
 use crate::slice::{SliceAxis, front_axis};
 use crate::table::{Call, On, OnDynamicParts, Row, row};
+use crate::translation::enclosing::Frame;
 use crate::value::{Lowered, Range, Value, Want};
 use ad_ir::catalogue::{self, wanted};
 use ad_ir::diag::SrcRange;
@@ -164,7 +164,7 @@ fn equal(me: &mut Lower, a: Term, b: Term) -> Term {
 /// A value that exists if the sizes fit. In a loop it is computed only if they fit, since the loop
 /// may have no steps.
 fn fitting<'a>(me: &mut Lower<'a>, t: Term, exists: Term) -> Value<'a> {
-    let in_loop = me.state.frames.iter().any(|f| matches!(f, Frame::Loop { .. }));
+    let in_loop = me.state.enclosing.frames().iter().any(|f| matches!(f, Frame::Loop { .. }));
     let t = if in_loop && me.g.bool_value(exists) != Some(true) {
         let shape = me.g.shape(t).to_vec();
         let zero = constant(me, me.g.elem(t), 0);

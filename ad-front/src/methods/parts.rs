@@ -31,7 +31,7 @@ fn extremum<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, '_>, larges
         return me.call_whole(call);
     }
     let zero = me.g.lit_usize(0);
-    for n in me.dynamic_sizes(x) {
+    for n in x.sizes(&me.g) {
         me.require_lt(zero, n, &format!("{} of an empty array", call.name()));
     }
     // This element is never selected.
@@ -224,7 +224,7 @@ fn at_axis<'a>(
     let rank = x.lens.len();
     let (i, ri) = call.arg(index)?;
     let i = me.usize(i, ri)?;
-    let (sizes, capacities) = (me.dynamic_sizes(x), me.g.shape(x.all).to_vec());
+    let (sizes, capacities) = (x.sizes(&me.g), me.g.shape(x.all).to_vec());
     me.require_index(i, sizes[axis], axis_words(call.text(0), axis, rank));
     let mut cuts = me.whole(&sizes, &capacities);
     cuts[axis] = Cut::index(i);
@@ -326,7 +326,7 @@ pub(crate) fn mean<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, '_>)
     let (_, range) = call.arg(0)?;
     let sum = sum_of_all(me, x, range)?;
     let sum = me.real_term(&Value::Term(sum), range)?;
-    let sizes = me.dynamic_sizes(x);
+    let sizes = x.sizes(&me.g);
     let (n, zero) = (me.product_of(&sizes), me.g.lit_usize(0));
     let (count, exists) = (me.g.cast(me.g.elem(sum), n), me.g.compare(Cmp::Gt, n, zero));
     // The division is used only if there is an element, since the sum of none has a derivative.
@@ -342,7 +342,7 @@ pub(crate) fn mean_axis<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a,
     let summed = sum_along(me, &DynamicPart { all: real, lens: Rc::clone(&x.lens) }, k, range)?;
     let DynamicPart { all: sum, lens } = me.value_as_part(&summed, Want::Any, range)?;
     let t = sum;
-    let (n, zero) = (me.dynamic_sizes(x)[k], me.g.lit_usize(0));
+    let (n, zero) = (x.sizes(&me.g)[k], me.g.lit_usize(0));
     let (elem, exists) = (me.g.elem(t), me.g.compare(Cmp::Gt, n, zero));
     let (count, one) = (me.g.cast(elem, n), super::construct::constant(me, elem, 1));
     let count = me.g.select(exists, count, one);
@@ -374,7 +374,7 @@ fn variance<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, '_>) -> Low
         let found = me.describe(&Value::Term(ddof));
         return Err(me.error(rd, catalogue::expected("a real number", &found)));
     }
-    let sizes = me.dynamic_sizes(x);
+    let sizes = x.sizes(&me.g);
     let n = me.product_of(&sizes);
     let count = me.g.cast(elem, n);
     let zero = me.g.lit_like(ddof, 0.0);
@@ -402,7 +402,7 @@ pub(crate) fn diag<'a>(me: &mut Lower<'a>, x: &DynamicPart, _: &Call<'a, '_>) ->
         let first = sizes.first().copied().unwrap_or_else(|| me.g.lit_usize(1));
         sizes.iter().fold(first, |least, &n| if n == least { n } else { me.g.int(IntOp::Min, least, n) })
     };
-    let (capacities, sizes) = (me.g.shape(x.all).to_vec(), me.dynamic_sizes(x));
+    let (capacities, sizes) = (me.g.shape(x.all).to_vec(), x.sizes(&me.g));
     let (capacity, len) = (least(me, &capacities), least(me, &sizes));
     let var = me.g.fresh();
     let i = me.g.mk(Node::Var(var));
@@ -440,7 +440,7 @@ pub(crate) fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<
         let (a, b) = (me.describe(&Value::Term(a.all)), me.describe(&Value::Term(b.all)));
         return Err(me.error(call.range, catalogue::dot(&a, &b)));
     }
-    let (sa, sb) = (me.dynamic_sizes(&a), me.dynamic_sizes(&b));
+    let (sa, sb) = (a.sizes(&me.g), b.sizes(&me.g));
     let (n, m) = (sa[na - 1], sb[0]);
     if n != m {
         let same = me.g.compare(Cmp::Eq, n, m);

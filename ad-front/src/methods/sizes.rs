@@ -84,7 +84,7 @@ fn sizes_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Vec<Term>> {
         // arrays is its number of rows.
         (Value::List(parts), _) => Ok(vec![me.g.lit_usize(parts.len())]),
         (Value::GrowableVec(stack), _) => Ok(vec![stack.len]),
-        (Value::DynamicPart(open), _) => Ok(me.dynamic_sizes(open)),
+        (Value::DynamicPart(open), _) => Ok(open.sizes(&me.g)),
         (Value::Filled(_, sizes), _) => Ok(sizes[..1].to_vec()),
         // Only rustc knows the number of its elements.
         (Value::Number(n), _) if let Some((path, before)) = n.of_array() => {
@@ -154,7 +154,7 @@ fn ndim<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 fn len_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let sizes = match x {
-        Value::DynamicPart(open) => me.dynamic_sizes(open),
+        Value::DynamicPart(open) => open.sizes(&me.g),
         x => {
             let x = me.array(x, range)?;
             me.g.shape(x).to_vec()

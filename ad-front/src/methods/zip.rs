@@ -186,7 +186,7 @@ fn and<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(1)?;
     if me.as_dynamic_part(x).is_some() || zip.lens.iter().any(Option::is_some) {
         let part = me.value_as_part(x, Want::Any, range)?;
-        let (own, sizes) = (me.dynamic_sizes(&part), zip.sizes());
+        let (own, sizes) = (part.sizes(&me.g), zip.sizes());
         if own.len() != sizes.len() {
             return Err(me.error(range, catalogue::ranks_differ(sizes.len(), own.len())));
         }

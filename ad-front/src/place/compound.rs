@@ -90,7 +90,7 @@ impl<'a> Lower<'a> {
         range: SrcRange,
     ) -> Lowered<DynamicPart> {
         let pair = self.dynamic_pair(part, x, texts, range)?;
-        let (rank, own) = (self.g.rank(part.all), self.dynamic_sizes(part));
+        let (rank, own) = (self.g.rank(part.all), part.sizes(&self.g));
         let one = |me: &Self, k: usize| me.g.int_value(own[k]) == Some(1);
         let (before, after) = (self.g.shape(part.all).to_vec(), self.g.shape(pair.b).to_vec());
         if after.len() != rank || (0..rank).any(|k| one(self, k) && after[k] != before[k]) {

@@ -312,7 +312,7 @@ impl<'a> Lower<'a> {
                         self.guess()
                     }
                 };
-                if !self.is_closed(size) {
+                if !self.g.is_closed(size) {
                     return Err(self.error(range, catalogue::recursive_size_in_a_loop(&sig.name.to_string())));
                 }
                 let place = sizes.iter().position(|&s| s == size).unwrap_or(sizes.len());

@@ -9,7 +9,7 @@
 //!
 //! This module must never make a term or change the variable that counts (`rules`).
 
-use crate::state::Cell;
+use super::cells::Cell;
 use ad_ir::ir::Term;
 
 /// The calls of functions with rules at a point of the function.

@@ -15,6 +15,7 @@ use crate::refs::Receivers;
 use crate::shapes::{Classes, Size};
 use crate::sig::Sig;
 use crate::travel::OuterDefinitions;
+use ad_ir::ir::Elem;
 
 /// The input of one run of the front end.
 pub(crate) struct RunInput<'a> {
@@ -45,6 +46,18 @@ impl<'a> RunInput<'a> {
     /// The signature of the function.
     pub(crate) fn sig(&self) -> &'a Sig {
         self.sig
+    }
+
+    /// The default type of float literals: the type of the function's reals if they all have the
+    /// same type, and `f64` otherwise.
+    pub(crate) fn default_real(&self) -> Elem {
+        let params = self.sig.params.iter().map(|p| p.leaf.elem);
+        let results = self.sig.result.leaves().into_iter().map(|leaf| leaf.elem);
+        let mut reals = params.chain(results).filter(|e| e.is_real());
+        match reals.next() {
+            Some(first) if reals.all(|e| e == first) => first,
+            _ => Elem::F64,
+        }
     }
 
     /// The structs, enums and `impl` blocks that the body can name.

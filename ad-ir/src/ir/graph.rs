@@ -108,6 +108,12 @@ impl Graph {
         self.open[t.index()]
     }
 
+    /// Whether it does not depend on any enclosing loop.
+    #[must_use]
+    pub fn is_closed(&self, t: Term) -> bool {
+        self.free(t).is_empty() && !self.is_open(t)
+    }
+
     /// The source location of a term.
     #[must_use]
     pub fn loc(&self, t: Term) -> Loc {

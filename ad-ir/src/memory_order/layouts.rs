@@ -14,7 +14,15 @@ use crate::prim::{Cmp, IntOp, Prim};
 pub struct KnownOrders {
     orders: SortedMap<Term, MemoryOrder>,
     /// Whether a number was created whose order of summation is unknown.
-    pub any_unknown: bool,
+    any_unknown: bool,
+}
+
+impl KnownOrders {
+    /// Whether a number was created whose order of summation is unknown.
+    #[must_use]
+    pub fn any_unknown(&self) -> bool {
+        self.any_unknown
+    }
 }
 
 /// A graph with the memory orders of its terms.
@@ -132,17 +140,13 @@ impl Layouts<'_> {
             .into_iter()
             .map(|(c, axes)| {
                 // A condition or stride that depends on the row cannot hold for all rows.
-                let closed = self.is_closed(c) && axes.iter().all(|a| self.is_closed(a.unit));
+                let closed = self.g.is_closed(c) && axes.iter().all(|a| self.g.is_closed(a.unit));
                 let rows = std::iter::repeat_n(between, rank.saturating_sub(axes.len()));
                 let axes: Strides = rows.chain(axes.iter().copied()).collect();
                 (closed && axes.len() == rank).then_some((c, axes))
             })
             .collect();
         cases.map(MemoryOrder)
-    }
-
-    fn is_closed(&self, t: Term) -> bool {
-        self.g.free(t).is_empty() && !self.g.is_open(t)
     }
 
     /// Whether the memory order of a term is noted, so that it does not follow from the term alone.

@@ -12,104 +12,19 @@ use std::rc::Rc;
 use super::arith::Selection;
 use super::lower::Lower;
 use super::value::{Captured, Closure, Lowered, Value};
+use crate::translation::cells::{Cell, CellValue, Store};
 use ad_ir::catalogue;
 use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::{Node, Term};
 
-/// A mutable variable, or one that is assigned after its `let`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct Cell(pub usize);
-
-/// The content of a cell.
-#[derive(Clone, Debug)]
-pub(super) enum CellValue<'a> {
-    /// The cell is not assigned yet, or not on every path.
-    Unset,
-    Value(Value<'a>),
-    /// The value of the cell had an error.
-    Broken,
-}
-
-/// A cell with its fixed properties.
-#[derive(Clone)]
-struct Slot<'a> {
-    name: Rc<str>,
-    /// Whether it may be assigned more than once.
-    mutable: bool,
-    /// The type of `let x: T;`.
-    declared: Option<&'a syn::Type>,
-    held: CellValue<'a>,
-}
-
-impl std::fmt::Debug for Slot<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {:?}", self.name, self.held)
-    }
-}
-
-/// The content of every cell. The cells of inner blocks come last.
-#[derive(Clone, Default, Debug)]
-pub(super) struct Store<'a>(Rc<Vec<Slot<'a>>>);
-
-impl<'a> Store<'a> {
-    /// The number of cells.
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Removes the cells of blocks that have ended.
-    pub(super) fn truncate(&mut self, len: usize) {
-        if self.0.len() > len {
-            Rc::make_mut(&mut self.0).truncate(len);
-        }
-    }
-
-    /// The content of a cell.
-    pub(super) fn held(&self, cell: Cell) -> Option<&CellValue<'a>> {
-        self.0.get(cell.0).map(|slot| &slot.held)
-    }
-
-    /// The variable's name.
-    pub(super) fn name(&self, cell: Cell) -> &str {
-        self.0.get(cell.0).map_or("", |slot| &slot.name)
-    }
-
-    /// Sets the declared type of the newest cell.
-    pub(super) fn declare(&mut self, ty: Option<&'a syn::Type>) {
-        if let Some(slot) = Rc::make_mut(&mut self.0).last_mut() {
-            slot.declared = ty;
-        }
-    }
-
-    /// The declared type of a cell.
-    pub(super) fn declared(&self, cell: Cell) -> Option<&'a syn::Type> {
-        self.0.get(cell.0).and_then(|slot| slot.declared)
-    }
-
-    /// Replaces the content of a cell.
-    pub(super) fn put(&mut self, cell: Cell, held: CellValue<'a>) {
-        if let Some(slot) = Rc::make_mut(&mut self.0).get_mut(cell.0) {
-            slot.held = held;
-        }
-    }
-}
-
 impl<'a> Lower<'a> {
     /// Binds a name to a new cell.
     pub(super) fn bind_cell(&mut self, name: String, held: CellValue<'a>, mutable: bool) {
-        let cell = Cell(self.state.store.len());
         if let CellValue::Value(value) = &held {
             self.hint(value, &name);
         }
-        Rc::make_mut(&mut self.state.store.0).push(Slot { name: name.as_str().into(), mutable, declared: None, held });
-        self.state.scope.bind(name, Some(Value::Cell(cell)));
-    }
-
-    /// A cell without a name, such as one for the value of a jump out of a loop.
-    pub(super) fn hidden_cell(&mut self, held: CellValue<'a>) -> Cell {
-        let cell = Cell(self.state.store.len());
-        Rc::make_mut(&mut self.state.store.0).push(Slot { name: "".into(), mutable: true, declared: None, held });
-        cell
+        let cell = self.state.cells.add(&name, mutable, held);
+        self.state.names.bind(name, Some(Value::Cell(cell)));
     }
 
     /// Records the name of a variable for printing the term. The first name is kept.
@@ -117,13 +32,13 @@ impl<'a> Lower<'a> {
         if let Value::Term(t) | Value::Nested(t, _) = value
             && !matches!(self.g.node(*t), Node::Lit(_) | Node::Var(_))
         {
-            self.state.hints.entry(*t).or_insert_with(|| name.to_string());
+            self.state.source.hint(*t, name);
         }
     }
 
     /// The value that a name is bound to. `None` if the name is unknown.
     pub(super) fn lookup(&mut self, name: &str, range: SrcRange) -> Option<Lowered<Value<'a>>> {
-        let Some(bound) = self.state.scope.get(name) else { return self.defined(name) };
+        let Some(bound) = self.state.names.get(name) else { return self.defined(name) };
         match bound {
             Ok(Value::Cell(cell)) => {
                 let cell = *cell;
@@ -139,15 +54,15 @@ impl<'a> Lower<'a> {
 
     /// The value of a cell.
     pub(super) fn read(&mut self, cell: Cell, range: SrcRange) -> Lowered<Value<'a>> {
-        match self.state.store.held(cell) {
+        match self.state.cells.held(cell) {
             Some(CellValue::Value(value)) => Ok(value.clone()),
             Some(CellValue::Broken) => Err(Poison),
             // Unreachable code is lowered for its errors only.
-            _ if !self.state.reachable => Ok(Value::Never),
+            _ if !self.state.jumps.reachable() => Ok(Value::Never),
             _ => {
-                let name = self.state.store.name(cell).to_string();
+                let name = self.state.cells.name(cell).to_string();
                 // The error is reported once.
-                self.state.store.put(cell, CellValue::Broken);
+                self.state.cells.put(cell, CellValue::Broken);
                 Err(self.error(range, catalogue::used_before_assigned(&name)))
             }
         }
@@ -156,9 +71,9 @@ impl<'a> Lower<'a> {
     /// Assigns a whole variable.
     pub(super) fn write(&mut self, cell: Cell, value: Value<'a>, range: SrcRange) -> Lowered<()> {
         self.may_write(cell, range)?;
-        let name = self.state.store.name(cell).to_string();
+        let name = self.state.cells.name(cell).to_string();
         self.hint(&value, &name);
-        self.state.store.put(cell, CellValue::Value(value));
+        self.state.cells.put(cell, CellValue::Value(value));
         Ok(())
     }
 
@@ -169,26 +84,23 @@ impl<'a> Lower<'a> {
         range: SrcRange,
         f: impl FnOnce(&mut Self) -> Lowered<Value<'a>>,
     ) -> Lowered<Value<'a>> {
-        let scope = std::mem::replace(&mut self.state.scope, closure.scope.clone());
-        let items = std::mem::replace(&mut self.state.items, closure.items.clone());
-        let definition = std::mem::replace(&mut self.state.definition, closure.definition);
+        let outer = self.state.names.enter_body(closure.scope.clone(), closure.items.clone(), closure.definition);
         let around = self.at_items(closure);
         let result = match &closure.captured {
             Captured::References(_) => self.returning(range, f),
             Captured::Copies(copies) => {
                 let calls = self.enter_uncounted(None);
-                let captured = std::mem::replace(&mut self.state.first_own_cell, copies.len());
-                let store = std::mem::replace(&mut self.state.store, copies.clone());
+                let cells = self.state.cells.enter_function(copies.clone());
                 self.count_inside();
                 let result = self.returning(range, f);
                 let made_calls = self.made_calls();
-                (self.state.first_own_cell, self.state.store) = (captured, store);
+                self.state.cells.leave_function(cells);
                 self.leave_uncounted(&calls, made_calls);
                 result
             }
         };
-        (self.state.scope, self.state.items, self.state.definition) = (scope, items, definition);
-        self.leave_items(around);
+        self.state.names.leave(outer);
+        self.state.items.leave(around);
         result
     }
 
@@ -196,23 +108,25 @@ impl<'a> Lower<'a> {
     /// change. If it is run for each value of an index, this is the index.
     pub(super) fn unchanging<R>(&mut self, index: Option<Term>, f: impl FnOnce(&mut Self) -> R) -> R {
         let calls = self.enter_uncounted(index);
-        let outer = std::mem::replace(&mut self.state.first_own_cell, self.state.store.len());
+        let outer = self.state.cells.enter_body();
         self.count_inside();
         let result = f(self);
         let made_calls = self.made_calls();
-        self.state.first_own_cell = outer;
+        self.state.cells.leave_body(outer);
         self.leave_uncounted(&calls, made_calls);
         result
     }
 
     /// Checks that a variable may be assigned here.
     pub(super) fn may_write(&mut self, cell: Cell, range: SrcRange) -> Lowered<()> {
-        let Some(slot) = self.state.store.0.get(cell.0) else { return Err(Poison) };
-        let (name, fixed) = (Rc::clone(&slot.name), !slot.mutable && !matches!(slot.held, CellValue::Unset));
-        if cell.0 < self.state.first_own_cell {
+        if self.state.cells.held(cell).is_none() {
+            return Err(Poison);
+        }
+        let (name, fixed) = (self.state.cells.name(cell).to_string(), self.state.cells.is_fixed(cell));
+        if !self.state.cells.is_own(cell) {
             return Err(self.error(range, catalogue::captured_assignment(&name)));
         }
-        if fixed && self.state.reachable {
+        if fixed && self.state.jumps.reachable() {
             return Err(self.error(range, catalogue::assignment_to_fixed(&name)));
         }
         Ok(())
@@ -220,18 +134,19 @@ impl<'a> Lower<'a> {
 
     /// Merges the stores of two branches.
     pub(super) fn merge(&mut self, cond: Term, then: &Store<'a>, other: &Store<'a>, range: SrcRange) -> Store<'a> {
-        if Rc::ptr_eq(&then.0, &other.0) {
+        if then.is(other) {
             return then.clone();
         }
         let mut merged = then.clone();
         for k in 0..then.len().min(other.len()) {
-            let held = match (&then.0[k].held, &other.0[k].held) {
+            let (Some(a), Some(b)) = (then.held(Cell(k)), other.held(Cell(k))) else { continue };
+            let held = match (a, b) {
                 (CellValue::Value(a), CellValue::Value(b)) if same(a, b) => continue,
                 // A value of an unreachable branch is never read.
                 (CellValue::Value(Value::Never), CellValue::Value(value))
                 | (CellValue::Value(value), CellValue::Value(Value::Never)) => CellValue::Value(value.clone()),
                 (CellValue::Value(a), CellValue::Value(b)) => {
-                    let name = Rc::clone(&then.0[k].name);
+                    let name = then.name(Cell(k)).to_string();
                     match self.join(Selection { cond, strict: false }, a, b, range) {
                         Ok(value) => {
                             self.hint(&value, &name);
@@ -247,20 +162,6 @@ impl<'a> Lower<'a> {
         }
         merged.truncate(other.len());
         merged
-    }
-}
-
-impl<'a> Store<'a> {
-    /// The first cell below `cells` whose content has changed, other than the cells in `may`.
-    pub(super) fn changed(&self, before: &Store<'a>, cells: usize, may: &[Cell]) -> Option<Cell> {
-        (0..cells.min(self.len()).min(before.len())).map(Cell).find(|cell| {
-            let same = match (&self.0[cell.0].held, &before.0[cell.0].held) {
-                (CellValue::Value(a), CellValue::Value(b)) => same(a, b),
-                (CellValue::Unset, CellValue::Unset) | (CellValue::Broken, _) | (_, CellValue::Broken) => true,
-                _ => false,
-            };
-            !same && !may.contains(cell)
-        })
     }
 }
 
