@@ -457,8 +457,9 @@ fn files_have_at_most_600_lines() {
 
 /// The fields of a struct: whether each is public, and its type.
 fn fields(text: &str, name: &str) -> Option<Vec<(bool, String)>> {
-    let starts = text.match_indices(&format!("struct {name}")).map(|(at, found)| at + found.len());
-    let start = starts.into_iter().find(|&at| text[at..].starts_with([' ', '<']))?;
+    let before = format!("struct {name}");
+    let mut starts = text.match_indices(&before).map(|(at, found)| at + found.len());
+    let start = starts.find(|&at| text[at..].starts_with([' ', '<']))?;
     let line = &text[text[..start].rfind('\n').map_or(0, |at| at + 1)..];
     let indent = line.len() - line.trim_start().len();
     let body = text[start..].split(&format!("\n{}}}", " ".repeat(indent))).next()?;

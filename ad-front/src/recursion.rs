@@ -25,7 +25,7 @@ use super::lower::Lower;
 use super::sig::Sig;
 use super::travel::OuterDefinitions;
 use super::types::Len;
-use super::value::{Closure, Lowered, Value};
+use super::value::{Lowered, Value};
 use crate::translation::items::{Around, name_of};
 use ad_ir::catalogue;
 use ad_ir::descriptor::{Descriptor, Recipe};
@@ -234,10 +234,11 @@ impl<'a> Lower<'a> {
         self.state.items.add(own, compiled);
     }
 
-    /// Enters the body of a function, in which the items at its definition are visible.
-    pub(super) fn at_items(&mut self, closure: &Closure<'a>) -> Around<'a> {
+    /// Leaves for the place of a definition, where the items of the enclosing blocks are not
+    /// visible. It is called before the place is entered.
+    pub(super) fn at_items_of(&mut self, definition: Option<usize>) -> Around<'a> {
         let around = self.state.items.around();
-        if closure.definition != self.state.names.definition() {
+        if definition != self.state.names.definition() {
             self.state.items.hide_all();
         }
         around

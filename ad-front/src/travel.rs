@@ -370,6 +370,7 @@ impl<'a> Lower<'a> {
             let path = self.at_its_place(&path.to_token_stream());
             return Some(Ok(Value::Term(self.constant(&path, elem))));
         }
+        let around = self.at_items_of(Some(k));
         let outer = self.state.names.enter_body(Scope::default(), Scope::default(), Some(k));
         let range = SrcRange::of(&constant.expr);
         // A constant that names itself is an error of rustc.
@@ -381,6 +382,7 @@ impl<'a> Lower<'a> {
             },
         );
         self.state.names.leave(outer);
+        self.state.items.leave(around);
         Some(made)
     }
 
@@ -403,9 +405,11 @@ impl<'a> Lower<'a> {
 
     /// Runs `f` at the place of a definition, or of the annotated function.
     pub(super) fn at_definition<R>(&mut self, at: Option<usize>, f: impl FnOnce(&mut Self) -> R) -> R {
+        let around = self.at_items_of(at);
         let outer = self.state.names.enter_definition(at);
         let result = f(self);
         self.state.names.leave_definition(outer);
+        self.state.items.leave(around);
         result
     }
 

@@ -84,8 +84,8 @@ impl<'a> Lower<'a> {
         range: SrcRange,
         f: impl FnOnce(&mut Self) -> Lowered<Value<'a>>,
     ) -> Lowered<Value<'a>> {
+        let around = self.at_items_of(closure.definition);
         let outer = self.state.names.enter_body(closure.scope.clone(), closure.items.clone(), closure.definition);
-        let around = self.at_items(closure);
         let result = match &closure.captured {
             Captured::References(_) => self.returning(range, f),
             Captured::Copies(copies) => {
