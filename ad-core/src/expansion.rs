@@ -103,7 +103,7 @@ pub(crate) fn written(
     outside: &OuterDefinitions,
     folder: Option<&Path>,
 ) -> Written {
-    // Before `unread` parses the item.
+    // Before `unread` parses the attribute and the item.
     if let Some(refused) = refuse_deep(&attr, item) {
         return refused;
     }

@@ -48,10 +48,16 @@ fn no_macro_parses_what_nests_too_deeply() {
             let errors = ad_core::expansion(attr, function.clone()).errors;
             assert_eq!(errors.len(), 1, "{errors:?}");
         }
+        let deep = tokens(format!("wrt({open}x{close})"));
+        let errors = ad_core::expansion(deep, tokens("fn f(x: f64) -> f64 { x }".into())).errors;
+        assert_eq!(errors.len(), 1, "{errors:?}");
         for item in [&function, &module, &block] {
             let errors = ad_core::travel::differentiate(none(), item.clone(), "a place").errors;
             assert_eq!(errors.len(), 1, "{errors:?}");
         }
+        let deep = tokens(format!("wrt({open}x{close})"));
+        let errors = ad_core::expansion(deep, tokens("fn f(x: f64) -> f64 { x }".into())).errors;
+        assert_eq!(errors.len(), 1, "{errors:?}");
         assert_eq!(ad_core::travel::differentiable(none(), function.clone(), "a place").errors.len(), 1);
         assert_eq!(ad_core::travel::ruled("constant", &none(), function, "a place").errors.len(), 1);
         assert_eq!(ad_core::travel::derive(&kind, "a place").1.len(), 1);

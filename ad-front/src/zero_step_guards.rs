@@ -143,14 +143,8 @@ impl Lower<'_> {
                     Prim::Binary(Binary::Mul | Binary::Div) if constant(args[1]) => stack.push(args[0]),
                     Prim::Select => stack.extend([args[1], args[2]]),
                     Prim::StopGradient | Prim::Iota => {}
-                    Prim::Replicate(_)
-                    | Prim::Sum(_)
-                    | Prim::Transpose(_)
-                    | Prim::Reshape
-                    | Prim::Recast
-                    | Prim::Slice(_)
-                    | Prim::Pad(_)
-                    | Prim::Cast(_) => stack.push(args[0]),
+                    Prim::Cast(_) => stack.push(args[0]),
+                    prim if prim.moves_elements() => stack.push(args[0]),
                     _ => return true,
                 },
             }

@@ -139,6 +139,23 @@ impl Type {
         }
     }
 
+    /// Visits the sizes of all arrays in the type, in their order.
+    pub fn for_each_size(&self, f: &mut impl FnMut(Term)) {
+        match self {
+            Type::Array(_, shape) => shape.iter().for_each(|&n| f(n)),
+            Type::Tuple(parts) => parts.iter().for_each(|ty| ty.for_each_size(f)),
+        }
+    }
+
+    /// The type with other terms in place of its sizes.
+    #[must_use]
+    pub fn map_sizes(&self, f: &mut impl FnMut(Term) -> Term) -> Type {
+        match self {
+            Type::Array(elem, shape) => Type::Array(*elem, shape.iter().map(|&n| f(n)).collect()),
+            Type::Tuple(parts) => Type::Tuple(parts.iter().map(|ty| ty.map_sizes(f)).collect()),
+        }
+    }
+
     /// Whether it is one real array (or scalar).
     #[must_use]
     pub fn is_real(&self) -> bool {

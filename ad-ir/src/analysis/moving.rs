@@ -1,11 +1,11 @@
-//! Which called functions only move and add numbers: sorting, reversing, running sums. Their
+//! The called functions that only move and add numbers: sorting, reversing, running sums. Their
 //! derivatives move and add cotangents. So cotangents that are zero stay zero, whatever the numbers
 //! are, and a caller does not have to test them before it calls the derivative.
 //!
-//! This module must never call a function moving that multiplies by a number which may be infinite
-//! or NaN.
+//! This module must never report a function that multiplies by a number which may be infinite or
+//! NaN.
 
-use crate::ir::{Graph, Node, Term, Type};
+use crate::ir::{Graph, Node, Term};
 use crate::prim::{Binary, Prim, Unary};
 use crate::sorted::SortedSet;
 
@@ -46,7 +46,7 @@ fn moves(g: &Graph, results: &[Term], functions: &SortedSet<u32>) -> bool {
                 continue;
             }
             // Decisions have no derivative.
-            _ if !has_reals(g.ty(t)) => continue,
+            _ if !g.ty(t).has_real() => continue,
             Node::Prim(prim, args) if !moved_by(g, prim, args) => return false,
             Node::Scan(scan) => stack.extend(&scan.body.results),
             _ => {}
@@ -67,22 +67,9 @@ fn moved_by(g: &Graph, prim: &Prim, args: &[Term]) -> bool {
         | Prim::RelaxedExact
         | Prim::UnknownOrder
         | Prim::Cast(_)
-        | Prim::Replicate(_)
-        | Prim::Sum(_)
-        | Prim::Transpose(_)
-        | Prim::Reshape
-        | Prim::Recast
-        | Prim::Slice(_)
-        | Prim::Pad(_)
         | Prim::Stack => true,
+        prim if prim.moves_elements() => true,
         Prim::Binary(Binary::Mul) => args.iter().any(finite),
         _ => false,
-    }
-}
-
-fn has_reals(ty: &Type) -> bool {
-    match ty {
-        Type::Array(elem, _) => elem.is_real(),
-        Type::Tuple(parts) => parts.iter().any(has_reals),
     }
 }

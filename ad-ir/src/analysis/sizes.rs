@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::{Analyses, Analysis};
-use crate::ir::{Graph, Node, Term, Type};
+use crate::ir::{Graph, Node, Term};
 
 /// The sizes in the types of all terms that the roots depend on, bodies of loops included.
 pub struct Sizes;
@@ -17,7 +17,7 @@ impl Analysis for Sizes {
         let mut bodies: Vec<Vec<Term>> = vec![roots.to_vec()];
         while let Some(roots) = bodies.pop() {
             for t in g.reachable(&roots) {
-                sizes_of(g.ty(t), &mut sizes);
+                g.ty(t).for_each_size(&mut |n| _ = sizes.insert(n));
                 if let Node::Scan(scan) = g.node(t) {
                     bodies.push(scan.body.results.to_vec());
                 }
@@ -40,12 +40,5 @@ impl Analysis for Fixed {
             all.iter().filter_map(|&n| if let Node::Proj(t, _) = *g.node(n) { Some(t) } else { None }).collect();
         all.extend(loops);
         all
-    }
-}
-
-fn sizes_of(ty: &Type, sizes: &mut HashSet<Term>) {
-    match ty {
-        Type::Array(_, shape) => sizes.extend(shape.iter().copied()),
-        Type::Tuple(parts) => parts.iter().for_each(|ty| sizes_of(ty, sizes)),
     }
 }

@@ -220,6 +220,14 @@ impl Prim {
         }
     }
 
+    /// Whether each element of the result is an element of the first argument, a sum of such
+    /// elements, or zero.
+    #[must_use]
+    pub fn moves_elements(&self) -> bool {
+        use Prim::{Pad, Recast, Replicate, Reshape, Slice, Sum, Transpose};
+        matches!(self, Replicate(_) | Sum(_) | Transpose(_) | Reshape | Recast | Slice(_) | Pad(_))
+    }
+
     /// Whether it is an expensive scalar function, or a call: storing its value is cheaper than
     /// computing it twice.
     #[must_use]

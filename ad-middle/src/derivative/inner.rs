@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::{jacobian, recipes};
 use crate::modes;
-use crate::passes::Roots;
+use crate::passes::{Roots, typed_replacement};
 use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
 use ad_ir::mode::Mode;
 use ad_ir::prim::Prim;
@@ -66,69 +66,6 @@ impl InnerCall {
         let Node::Scan(scan) = g.node(*scan) else { panic!("the row of a loop, not of {:?}", g.node(*scan)) };
         let all = scan.init.iter().chain(&scan.captures).chain(seeds).copied().collect();
         InnerCall { body: scan.body.clone(), all, sizes: sizes.to_vec() }
-    }
-}
-
-/// A replacement of closed terms by closed terms, in the sizes of types too.
-struct TypedReplacement(HashMap<Term, Term>);
-
-impl TypedReplacement {
-    fn roots(&mut self, g: &mut Graph, roots: &[Term]) -> Vec<Term> {
-        let mut stack: Vec<(Term, bool)> = roots.iter().map(|&t| (t, false)).collect();
-        while let Some((t, entered)) = stack.pop() {
-            if self.0.contains_key(&t) {
-                continue;
-            }
-            let node = g.node_rc(t);
-            if !entered {
-                stack.push((t, true));
-                node.for_each_child(|c| stack.push((c, false)));
-                let mut sizes = Vec::new();
-                match &*node {
-                    Node::Param(_, ty) => of_type(ty, &mut sizes),
-                    Node::Scan(scan) => {
-                        scan.body.params.iter().for_each(|ty| of_type(ty, &mut sizes));
-                        sizes.extend(&scan.body.results);
-                    }
-                    _ => {}
-                }
-                stack.extend(sizes.into_iter().map(|c| (c, false)));
-                continue;
-            }
-            let made = match &*node {
-                Node::Param(k, ty) => {
-                    let ty = self.in_type(ty);
-                    g.param(*k as usize, ty)
-                }
-                Node::Scan(scan) => {
-                    let params = scan.body.params.iter().map(|ty| self.in_type(ty)).collect();
-                    let results = scan.body.results.iter().map(|t| self.0[t]).collect();
-                    let Node::Scan(outer) = node.map_children(|c| self.0[&c]) else {
-                        unreachable!("a loop stays a loop")
-                    };
-                    g.scan(Scan { body: Body { params, results }, ..*outer })
-                }
-                Node::Proj(tuple, k) => g.proj(self.0[tuple], *k as usize),
-                node => g.mk(node.map_children(|c| self.0[&c])),
-            };
-            self.0.insert(t, made);
-        }
-        roots.iter().map(|t| self.0[t]).collect()
-    }
-
-    fn in_type(&self, ty: &Type) -> Type {
-        match ty {
-            Type::Array(elem, shape) => Type::Array(*elem, shape.iter().map(|n| self.0[n]).collect()),
-            Type::Tuple(parts) => Type::Tuple(parts.iter().map(|ty| self.in_type(ty)).collect()),
-        }
-    }
-}
-
-/// The sizes in a type.
-fn of_type(ty: &Type, sizes: &mut Vec<Term>) {
-    match ty {
-        Type::Array(_, shape) => sizes.extend(shape),
-        Type::Tuple(parts) => parts.iter().for_each(|ty| of_type(ty, sizes)),
     }
 }
 
@@ -249,7 +186,8 @@ impl Inner<'_> {
         let roots = self.passes.gradient(g, &exact, Roots { values, derivatives, ..Roots::default() });
         if !in_loop {
             let new = inputs.iter().copied().zip(given.all.iter().copied()).collect();
-            return TypedReplacement(new).roots(g, &roots.derivatives);
+            let done = typed_replacement::replaced(g, &roots.derivatives, new, &HashMap::new(), |_, results| results);
+            return roots.derivatives.iter().map(|t| done[t]).collect();
         }
         // The inputs become parameters, which the arguments replace.
         let types: Vec<Type> = given.all.iter().map(|&t| g.ty(t).clone()).collect();

@@ -193,7 +193,7 @@ impl<'a> StageSplit<'a> {
                 continue;
             }
             let node = self.g.node_rc(t);
-            sizes_of(self.g.ty(t), &mut open);
+            self.g.ty(t).for_each_size(&mut |n| open.push(n));
             match &*node {
                 Node::Input(k) | Node::Size(k, _) if self.shared.contains(k) || self.inputs.contains(k) => continue,
                 Node::Lit(_) | Node::Var(_) | Node::Param(..) => continue,
@@ -256,10 +256,10 @@ impl<'a> StageSplit<'a> {
 
     /// A type with the sizes of the second stage.
     fn ty(&mut self, ty: &Type) -> Type {
-        match ty {
-            Type::Array(elem, shape) => Type::Array(*elem, self.terms(shape).into()),
-            Type::Tuple(parts) => Type::Tuple(parts.iter().map(|p| self.ty(p)).collect()),
-        }
+        let mut sizes = Vec::new();
+        ty.for_each_size(&mut |n| sizes.push(n));
+        self.terms(&sizes);
+        ty.map_sizes(&mut |n| self.done[&n])
     }
 
     /// `t` in the second stage, if it needs no rewritten children there.
@@ -322,12 +322,5 @@ impl<'a> StageSplit<'a> {
         let input = self.g.add_input_shaped(elem, shape);
         self.kept.push(Kept { term: t, input });
         input
-    }
-}
-
-fn sizes_of(ty: &Type, sizes: &mut Vec<Term>) {
-    match ty {
-        Type::Array(_, shape) => sizes.extend(shape.iter().copied()),
-        Type::Tuple(parts) => parts.iter().for_each(|ty| sizes_of(ty, sizes)),
     }
 }

@@ -245,17 +245,8 @@ fn is_polynomial(g: &Graph, f: Term) -> bool {
                 Prim::Binary(f) if f.row().bounded => stack.extend(args.iter().copied()),
                 Prim::Unary(f) if f.row().bounded => stack.push(args[0]),
                 Prim::Contract(_) | Prim::Stack => stack.extend(args.iter().copied()),
-                Prim::Replicate(_)
-                | Prim::Sum(_)
-                | Prim::Transpose(_)
-                | Prim::Reshape
-                | Prim::Recast
-                | Prim::Slice(_)
-                | Prim::Pad(_)
-                | Prim::StopGradient
-                | Prim::RelaxedExact
-                | Prim::UnknownOrder
-                | Prim::Cast(_) => stack.push(args[0]),
+                Prim::StopGradient | Prim::RelaxedExact | Prim::UnknownOrder | Prim::Cast(_) => stack.push(args[0]),
+                prim if prim.moves_elements() => stack.push(args[0]),
                 Prim::Select => stack.extend([args[1], args[2]]),
                 _ => return false,
             },

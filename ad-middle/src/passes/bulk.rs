@@ -137,12 +137,7 @@ impl Rewritten {
 impl BuildElimination<'_> {
     /// The type with rewritten sizes.
     fn resized(&self, ty: &Type) -> Type {
-        match ty {
-            Type::Array(elem, shape) => {
-                Type::Array(*elem, shape.iter().map(|n| *self.done.sizes.get(n).unwrap_or(n)).collect())
-            }
-            Type::Tuple(parts) => Type::Tuple(parts.iter().map(|ty| self.resized(ty)).collect()),
-        }
+        ty.map_sizes(&mut |n| self.done.sizes.get(&n).copied().unwrap_or(n))
     }
 
     /// The body of a function or a loop.

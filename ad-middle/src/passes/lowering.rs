@@ -330,12 +330,7 @@ impl Lowering<'_> {
 
     /// The type with lowered sizes: a size may be the result of a loop.
     fn lowered(&self, ty: &Type) -> Type {
-        match ty {
-            Type::Array(elem, shape) => {
-                Type::Array(*elem, shape.iter().map(|n| self.outside.get(n).copied().unwrap_or(*n)).collect())
-            }
-            Type::Tuple(parts) => Type::Tuple(parts.iter().map(|ty| self.lowered(ty)).collect()),
-        }
+        ty.map_sizes(&mut |n| self.outside.get(&n).copied().unwrap_or(n))
     }
 
     /// A merged loop. For a loop that was merged into another loop, projections of the latter.

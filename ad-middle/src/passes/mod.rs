@@ -19,6 +19,7 @@ pub(crate) mod saved_rows;
 pub(crate) mod searches;
 pub(crate) mod trace;
 pub(crate) mod trip_counts;
+pub(crate) mod typed_replacement;
 
 pub mod associate;
 pub mod bulk;

@@ -222,14 +222,14 @@ fn mul_constants_inside(g: &mut Graph, t: Term) -> Option<Term> {
 }
 
 /// The greatest literal exponent whose power is written as products.
-const MOST_SQUARED: i128 = 8;
+const MAX_EXPANDED_EXPONENT: i128 = 8;
 
 /// A power by repeated squaring. These are the products of `powi` itself, in its order, so the bits
 /// are the same.
 fn powi_small(g: &mut Graph, t: Term) -> Option<Term> {
     let Node::Prim(Prim::PowI, args) = g.node(t) else { return None };
     let (x, n) = (args[0], args[1]);
-    let Node::Lit(Lit::Int(IntTy::I32, n @ 1..=MOST_SQUARED)) = *g.node(g.splat(n)) else { return None };
+    let Node::Lit(Lit::Int(IntTy::I32, n @ 1..=MAX_EXPANDED_EXPONENT)) = *g.node(g.splat(n)) else { return None };
     let (mut product, mut square, mut rest) = (None, x, n);
     loop {
         if rest % 2 == 1 {
