@@ -11,7 +11,7 @@ fn read(file: &str) -> String {
 fn commands_exist() {
     let text = read("docs/performance.md");
     let (manifest, benches) = (
-        read("Cargo.toml"),
+        ["ad-bench/Cargo.toml", "ad-core/Cargo.toml"].map(read).concat(),
         ["benches/measure/mod.rs", "benches/measure/table.rs", "benches/measure/docs.rs"].map(read).concat(),
     );
     let commands = text.split("```sh\n").nth(1).and_then(|rest| rest.split("```").next()).expect("the commands");

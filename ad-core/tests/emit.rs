@@ -39,7 +39,7 @@ fn output_is_the_same_each_time() {
 }
 
 /// The emitter recurses over nested scopes and not over terms: it can emit programs of any length
-/// on the stack of a test, 2 MiB. `cargo bench --bench expansion` measures the time.
+/// on the stack of a test, 2 MiB. `cargo bench -p ad-core --bench expansion` measures the time.
 #[test]
 fn long_programs_are_written_on_a_small_stack() {
     let length = |steps: usize| pretty(&corpus::straight_line(steps).emit()).lines().count();

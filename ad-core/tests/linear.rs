@@ -1,6 +1,6 @@
 //! The size of the generated code is linear in the length of the function, for every kind of
-//! statement: a chain that is twice as long gives about twice as much code. (`benches/expansion.rs`
-//! measures the time.)
+//! statement: a chain that is twice as long gives about twice as much code.
+//! (`ad-core/benches/expansion.rs` measures the time.)
 
 use std::fmt::Write as _;
 

@@ -96,9 +96,8 @@ const LONGEST: usize = 600;
 /// Folders of handwritten sources.
 const FOLDERS: &[&str] = &[
     "ad-back",
-    "ad-core/examples",
-    "ad-core/src",
-    "ad-core/tests",
+    "ad-bench",
+    "ad-core",
     "ad-examples",
     "ad-front",
     "ad-ir",
@@ -106,6 +105,7 @@ const FOLDERS: &[&str] = &[
     "ad-middle",
     "ad-oracle",
     "ad-runtime",
+    "ad-tests",
     "ad-ui",
     "benches",
     "examples",

@@ -2,7 +2,7 @@
 //! in the tour, and the targets of links in the documents exist. Its Rust blocks run as tests of
 //! the documentation (`src/lib.rs`).
 //!
-//! `UPDATE_EXPECT=1 cargo test --test guide` rewrites the list of names.
+//! `UPDATE_EXPECT=1 cargo test -p ad-tests --test guide` rewrites the list of names.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use ad_oracle::documents::names as described;
 
 const TABLES: &str = "docs/guide/src/tables.md";
-const START: &str = "<!-- names: written by tests/guide.rs -->\n";
+const START: &str = "<!-- names: written by ad-tests/tests/guide.rs -->\n";
 const END: &str = "<!-- end of names -->";
 
 fn path(file: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(file)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(file)
 }
 
 fn read(file: &Path) -> String {
@@ -53,7 +53,7 @@ fn every_name_is_in_the_guide() {
         std::fs::write(path(TABLES), format!("{before}{START}{names}{END}{after}")).expect("the guide is written");
         return;
     }
-    assert_eq!(found, names, "UPDATE_EXPECT=1 cargo test --test guide");
+    assert_eq!(found, names, "UPDATE_EXPECT=1 cargo test -p ad-tests --test guide");
 }
 
 /// Words in the table of forms that are not code.

@@ -8,7 +8,7 @@
 //! The programs are written to a separate crate, several in each module. `AD_CASES` and `AD_SEED`
 //! choose others, `AD_CHANCE` other choices.
 
-#[path = "../ad-core/tests/common/mod.rs"]
+#[path = "../../ad-core/tests/common/mod.rs"]
 mod common;
 
 use std::collections::BTreeMap;
@@ -209,7 +209,7 @@ fn write_crate(profile: &str, programs: &[Source], chance: Option<u64>) -> PathB
     let folder = if chance.is_some() { "chosen" } else { profile };
     let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("random").join(folder);
     std::fs::create_dir_all(root.join("src")).expect("a directory");
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
     let path = workspace.display().to_string().replace('\\', "/");
     // The compiler expands every program here: without optimisation, that takes most of the time.
     let mut manifest = format!(
@@ -233,7 +233,7 @@ fn write_crate(profile: &str, programs: &[Source], chance: Option<u64>) -> PathB
     main.push_str("}\n");
     let modules: String = (0..programs.len()).step_by(MODULE).map(|first| format!("mod m{first};\n")).collect();
     write(&root.join("src/main.rs"), &format!("{HEAD}mod layouts;\n{modules}{main}"));
-    write(&root.join("src/layouts.rs"), include_str!("layouts/mod.rs"));
+    write(&root.join("src/layouts.rs"), include_str!("../../tests/layouts/mod.rs"));
     write(&root.join("Cargo.toml"), &manifest);
     std::fs::copy(workspace.join("Cargo.lock"), root.join("Cargo.lock")).expect("the lock file is copied");
     root

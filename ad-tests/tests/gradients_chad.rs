@@ -2,7 +2,9 @@
 //! derivative of the file, in every memory layout.
 
 #[allow(dead_code, reason = "only `gradients.rs` compares the names of all cases")]
+#[path = "../../tests/cases/mod.rs"]
 mod cases;
+#[path = "../../tests/layouts/mod.rs"]
 mod layouts;
 
 use ad_test_modes::chad as differentiate;

@@ -77,8 +77,12 @@ fn every_macro_that_is_understood_is_proved() {
     assert_eq!(ad::runtime::assumed::macros::MACROS.iter().copied().collect::<BTreeSet<&str>>(), wanted);
 }
 
+fn workspace() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace")
+}
+
 fn folder(kind: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/names").join(kind)
+    workspace().join("tests/fixtures/names").join(kind)
 }
 
 /// The names of the programs of a kind.
@@ -90,7 +94,7 @@ fn programs(kind: &str) -> BTreeSet<String> {
 
 /// A crate with the programs of a kind as its binaries.
 fn crate_of(kind: &str) -> PathBuf {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let workspace = workspace();
     let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("names").join(kind);
     let _ = std::fs::remove_dir_all(&root);
     std::fs::create_dir_all(root.join("src/bin")).expect("a directory");

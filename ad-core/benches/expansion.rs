@@ -2,13 +2,13 @@
 //! statements.
 //!
 //! ```text
-//! cargo bench --bench expansion
+//! cargo bench -p ad-core --bench expansion
 //! ```
 //!
 //! This bench does not use criterion: one expansion of the longest function takes as long as
 //! thousands of calls of a kernel, and the question is whether the columns per statement stay
 //! constant. The macro is run as a build runs it, unoptimised but for `ad-core` (`profile.dev` in
-//! Cargo.toml), by `cargo test --bench expansion`; `cargo bench` optimises all of it.
+//! Cargo.toml), by `cargo test -p ad-core --bench expansion`; `cargo bench` optimises all of it.
 
 use std::time::{Duration, Instant};
 

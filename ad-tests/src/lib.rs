@@ -1,0 +1,1 @@
+//! This library is empty: the package exists for its tests.
