@@ -181,6 +181,7 @@ mod guide {
         derivatives "derivatives.md";
         modes "modes.md";
         memory "memory.md";
+        threads "threads.md";
         calls "calls.md";
         linear_algebra "linear-algebra.md";
         #[cfg(feature = "fft")] fourier "fourier.md";

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use ndarray::ArrayView1;
 
 use super::reduce::{argmax, argmin, maximum, minimum};
+use super::threads::{Division, join};
 use crate::Real;
 
 /// Takes two values of one type. Called with two functions it proves that they are the same
@@ -241,6 +242,30 @@ pub fn exact_dot<F: Real>(x: &[F], y: &[F]) -> F {
 /// Products of corresponding matrices of two stacks; `[m, k, n]` and flags as in [`super::gemm`].
 #[inline]
 pub fn gemm_each<F: Real>(c: &mut [F], a: &[F], b: &[F], transposed: [bool; 2], batch: usize, sizes: [usize; 3]) {
+    let [m, k, n] = sizes;
+    each_in_parts(c, a, b, transposed, batch, sizes, Division::of(batch, m.saturating_mul(k).saturating_mul(n), 1));
+}
+
+/// [`gemm_each`] for parts of the batch.
+fn each_in_parts<F: Real>(
+    c: &mut [F],
+    a: &[F],
+    b: &[F],
+    transposed: [bool; 2],
+    batch: usize,
+    sizes: [usize; 3],
+    parts: Division,
+) {
+    let [m, k, n] = sizes;
+    if let Some(half) = parts.half(batch) {
+        let (c0, c1) = c.split_at_mut(half * m * n);
+        let ((a0, a1), (b0, b1)) = (a.split_at(half * m * k), b.split_at(half * k * n));
+        join(
+            || each_in_parts(c0, a0, b0, transposed, half, sizes, parts),
+            || each_in_parts(c1, a1, b1, transposed, batch - half, sizes, parts),
+        );
+        return;
+    }
     multiply_each(c, a, b, transposed, batch, sizes, super::gemm);
 }
 

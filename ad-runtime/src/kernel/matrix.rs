@@ -25,13 +25,20 @@
 //! copying.
 
 use ndarray::linalg::{general_mat_mul, general_mat_vec_mul};
-use ndarray::{ArrayView1, ArrayViewMut1, ArrayViewMut2};
+use ndarray::{ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis};
 
 use super::isa::dispatched;
 use super::operand::Operand;
 use super::product::{by_loops, gemv_in, gemv_t_in, ger_in};
 use super::small::{MAX_SIZE, small_product};
+use super::threads::{Division, join};
 use crate::Real;
+
+/// A part of a product for another thread begins at a multiple of this number of rows: whole groups
+/// of rows of the loops.
+const PART_ROWS: usize = 8;
+/// [`PART_ROWS`] for `matrixmultiply`, which packs the other operand for each part.
+const PACKED_ROWS: usize = 64;
 
 /// Whether the loops of [`super::product`] are faster than `matrixmultiply` for a product of this
 /// shape, none of whose sizes is 1. The bounds come from the measurements in the table above.
@@ -101,13 +108,64 @@ fn multiply<F: Real>(
         (Operand::Transposed(matrix), _) if n == 1 => gemv_t(c, matrix, b.data(), accumulate),
         _ if k == 1 => ger(c, a.data(), b.data(), accumulate),
         _ if m.max(k).max(n) <= MAX_SIZE => small_product(c, a, b, sizes, accumulate),
-        _ if off_heap || loops_win(a, b, sizes) => by_loops(c, a, b, sizes, accumulate),
+        _ if off_heap => by_loops(c, a, b, sizes, accumulate),
+        _ if loops_win(a, b, sizes) => by_loops_in_parts(c, a, b, sizes, accumulate, Division::of(m, k * n, PART_ROWS)),
         _ => {
-            let mut c = ArrayViewMut2::from_shape((m, n), c).expect("gemm has checked the result's length");
+            let c = ArrayViewMut2::from_shape((m, n), c).expect("gemm has checked the result's length");
             let beta = if accumulate { F::one() } else { F::zero() };
-            general_mat_mul(F::one(), &a.view(m, k), &b.view(k, n), beta, &mut c);
+            product_of_views(c, a.view(m, k), b.view(k, n), beta);
         }
     }
+}
+
+/// [`by_loops`] for parts of the rows of the result. The rows of a transposed operand are no part of
+/// its memory, so such a product is not divided.
+fn by_loops_in_parts<F: Real>(
+    c: &mut [F],
+    a: Operand<'_, F>,
+    b: Operand<'_, F>,
+    [m, k, n]: [usize; 3],
+    accumulate: bool,
+    parts: Division,
+) {
+    if let Operand::Plain(data) = a
+        && let Some(half) = parts.half(m)
+    {
+        let ((c0, c1), (a0, a1)) = (c.split_at_mut(half * n), data.split_at(half * k));
+        join(
+            || by_loops_in_parts(c0, Operand::Plain(a0), b, [half, k, n], accumulate, parts),
+            || by_loops_in_parts(c1, Operand::Plain(a1), b, [m - half, k, n], accumulate, parts),
+        );
+        return;
+    }
+    by_loops(c, a, b, [m, k, n], accumulate);
+}
+
+/// `c = a b + beta c` by `matrixmultiply`, for parts of the rows or columns of the result.
+pub(super) fn product_of_views<F: Real>(c: ArrayViewMut2<'_, F>, a: ArrayView2<'_, F>, b: ArrayView2<'_, F>, beta: F) {
+    let ((m, n), k) = (c.dim(), a.ncols());
+    let by_rows = m >= n;
+    let parts = if by_rows { Division::of(m, k * n, PACKED_ROWS) } else { Division::of(n, k * m, PACKED_ROWS) };
+    parts_of_views(c, a, b, beta, (by_rows, parts));
+}
+
+fn parts_of_views<F: Real>(
+    mut c: ArrayViewMut2<'_, F>,
+    a: ArrayView2<'_, F>,
+    b: ArrayView2<'_, F>,
+    beta: F,
+    by: (bool, Division),
+) {
+    let (by_rows, parts) = by;
+    let axis = Axis(usize::from(!by_rows));
+    let Some(half) = parts.half(c.len_of(axis)) else {
+        general_mat_mul(F::one(), &a, &b, beta, &mut c);
+        return;
+    };
+    let (c0, c1) = c.split_at(axis, half);
+    let ((a0, a1), (b0, b1)) =
+        if by_rows { (a.split_at(axis, half), (b, b)) } else { ((a, a), b.split_at(axis, half)) };
+    join(|| parts_of_views(c0, a0, b0, beta, by), || parts_of_views(c1, a1, b1, beta, by));
 }
 
 /// `y (+)= A x`, where A is row-major of shape (`y.len()`, `x.len()`): the dot product of each row
@@ -123,6 +181,15 @@ pub fn gemv<F: Real>(y: &mut [F], a: &[F], x: &[F], accumulate: bool) {
         if !accumulate {
             y.fill(F::zero());
         }
+        return;
+    }
+    gemv_in_parts(y, a, x, accumulate, Division::of(y.len(), x.len(), PART_ROWS));
+}
+
+fn gemv_in_parts<F: Real>(y: &mut [F], a: &[F], x: &[F], accumulate: bool, parts: Division) {
+    if let Some(half) = parts.half(y.len()) {
+        let ((y0, y1), (a0, a1)) = (y.split_at_mut(half), a.split_at(half * x.len()));
+        join(|| gemv_in_parts(y0, a0, x, accumulate, parts), || gemv_in_parts(y1, a1, x, accumulate, parts));
         return;
     }
     dispatched!('a, F; gemv_in(y: &'a mut [F], a: &'a [F], x: &'a [F], accumulate: bool) -> ());
@@ -141,6 +208,22 @@ pub fn gemv_t<F: Real>(y: &mut [F], a: &[F], x: &[F], accumulate: bool) {
     if y.is_empty() {
         return;
     }
+    // A sum of rows as short as these is divided into sums; each has to be much longer than a row.
+    gemv_t_in_parts(y, a, x, accumulate, Division::of(x.len(), y.len(), PART_ROWS));
+}
+
+/// [`gemv_t`] for parts of the rows that are added. Each part has a sum of its own.
+fn gemv_t_in_parts<F: Real>(y: &mut [F], a: &[F], x: &[F], accumulate: bool, parts: Division) {
+    if let Some(half) = parts.half(x.len()) {
+        let ((x0, x1), (a0, a1)) = (x.split_at(half), a.split_at(half * y.len()));
+        let mut other = vec![F::zero(); y.len()];
+        let (first, second) = (&mut *y, &mut other[..]);
+        join(|| gemv_t_in_parts(first, a0, x0, accumulate, parts), || gemv_t_in_parts(second, a1, x1, true, parts));
+        for (y, other) in y.iter_mut().zip(other) {
+            *y += other;
+        }
+        return;
+    }
     dispatched!('a, F; gemv_t_in(y: &'a mut [F], a: &'a [F], x: &'a [F], accumulate: bool) -> ());
 }
 
@@ -153,6 +236,15 @@ pub fn gemv_t<F: Real>(y: &mut [F], a: &[F], x: &[F], accumulate: bool) {
 pub fn ger<F: Real>(a: &mut [F], x: &[F], y: &[F], accumulate: bool) {
     check_matrix(a, x.len(), y.len());
     if y.is_empty() {
+        return;
+    }
+    ger_in_parts(a, x, y, accumulate, Division::of(x.len(), y.len(), PART_ROWS));
+}
+
+fn ger_in_parts<F: Real>(a: &mut [F], x: &[F], y: &[F], accumulate: bool, parts: Division) {
+    if let Some(half) = parts.half(x.len()) {
+        let ((a0, a1), (x0, x1)) = (a.split_at_mut(half * y.len()), x.split_at(half));
+        join(|| ger_in_parts(a0, x0, y, accumulate, parts), || ger_in_parts(a1, x1, y, accumulate, parts));
         return;
     }
     dispatched!('a, F; ger_in(a: &'a mut [F], x: &'a [F], y: &'a [F], accumulate: bool) -> ());

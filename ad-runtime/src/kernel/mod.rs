@@ -11,7 +11,8 @@
 //!   effect) and `true` adds to it.
 //! - Lengths are checked once, at entry, by `assert!`: a wrong length is a bug of the compiler and
 //!   must never become a wrong number. Every length may be zero.
-//! - The order of summation is a function of the lengths alone (no threads). The processor decides
+//! - The order of summation is a function of the lengths alone; with the feature `rayon` too, where
+//!   work is divided by lengths (`threads.rs`) and never by threads. The processor decides
 //!   whether products are fused with additions ([`dispatch`]; `matrixmultiply` does the same), so
 //!   two machines may give different bits.
 //! - A loop over several slices is a separate function with the slices as parameters. The compiler
@@ -22,8 +23,8 @@
 //!
 //! No kernel may allocate, with these exceptions: kernels that return a `Vec` or a `Cow`;
 //! [`destination`] for an array that is not in standard layout; `matrixmultiply`; those of linear
-//! algebra; and [`windows()`]
-//! and [`products`], which may copy an operand.
+//! algebra; [`windows()`] and [`products`], which may copy an operand; and, with the feature
+//! `rayon`, kernels that are divided into parts, but never those whose names end in `_off_heap`.
 
 mod absorbing;
 mod blocks;
@@ -42,6 +43,7 @@ mod reduce;
 mod small;
 pub(crate) mod special;
 mod strided;
+mod threads;
 mod vector;
 mod windows;
 
@@ -77,5 +79,7 @@ pub use reduce::{
 pub(crate) use special::scalar_functions;
 pub use special::*;
 pub use strided::{Indices, absorbing_products, products, products_off_heap, products_within};
+#[cfg(feature = "rayon")]
+pub use threads::{Rows, chunk, in_chunks, rows_of};
 pub use vector::*;
 pub use windows::{Axis, absorbing_windows, windows, windows_in_order};

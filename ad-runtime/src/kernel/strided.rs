@@ -7,13 +7,13 @@
 
 use std::borrow::Cow;
 
-use ndarray::linalg::general_mat_mul;
 use ndarray::{ArrayView2, ArrayViewMut2, ShapeBuilder};
 
 use super::absorbing::absorbing_product;
 use super::isa::{Isa, dispatched};
-use super::matrix::gemm;
+use super::matrix::{gemm, product_of_views};
 use super::operand::Operand;
+use super::threads::{Division, join};
 use crate::Real;
 
 /// The number of products of numbers up to which packing the operands, as `matrixmultiply` does, is
@@ -126,15 +126,100 @@ fn multiply<F: Real, const B: usize>(
     let last = extent(0, &sizes, &c_batch).and_then(|x| extent(x, &[m, n], &[mc, nc]));
     assert!(last.is_some_and(|last| last < c.len()), "a product longer than its result of {}", c.len());
     let shape = Shape { sizes: [m, k, n], c: [mc, nc], a: a.matrix, b: b.matrix };
-    each_index(sizes, |index| {
-        let accumulate = index.iter().zip(&c_batch).any(|(&i, &stride)| i > 0 && stride == 0);
-        let place = |strides: &[usize; B]| index.iter().zip(strides).map(|(i, s)| i * s).sum::<usize>();
-        let (c, a, b) = (&mut c[place(&c_batch)..], &a.data[place(&a.batch)..], &b.data[place(&b.batch)..]);
-        one(c, a, b, shape, accumulate, off_heap);
-    });
+    let all = Batch { sizes, c: c_batch, a: a.batch, b: b.batch };
+    match all.outer(shape).filter(|_| !off_heap) {
+        Some(outer) => {
+            let work = sizes.iter().chain(&shape.sizes).fold(1, |w: usize, &n| w.saturating_mul(n)) / outer.size;
+            in_parts(c, &a.data, &b.data, all, shape, (outer, Division::of(outer.size, work, 1)));
+        }
+        None => each(c, &a.data, &b.data, all, shape, off_heap),
+    }
     if absorbs != [false; 2] && c.iter().fold(false, |any, x| any | x.is_nan()) {
         recompute_nans(c, &a, &b, sizes, c_batch, shape, absorbs);
     }
+}
+
+/// The axes of a batch: sizes, and strides in the three arrays.
+#[derive(Clone, Copy)]
+struct Batch<const B: usize> {
+    sizes: [usize; B],
+    c: [usize; B],
+    a: [usize; B],
+    b: [usize; B],
+}
+
+/// An axis of the result whose elements are one part of memory for each index: its size, and its
+/// strides in the three arrays.
+#[derive(Clone, Copy)]
+struct Outer {
+    which: Which,
+    size: usize,
+    c: usize,
+    a: usize,
+    b: usize,
+}
+
+#[derive(Clone, Copy)]
+enum Which {
+    Batch(usize),
+    Rows,
+    Columns,
+}
+
+impl<const B: usize> Batch<B> {
+    /// The axis of the result with the longest stride, if all elements of one index come before
+    /// those of the next.
+    fn outer(&self, at: Shape) -> Option<Outer> {
+        let [m, _, n] = at.sizes;
+        let rows = Outer { which: Which::Rows, size: m, c: at.c[0], a: at.a[0], b: 0 };
+        let columns = Outer { which: Which::Columns, size: n, c: at.c[1], a: 0, b: at.b[1] };
+        let batch = (0..B).map(|k| Outer {
+            which: Which::Batch(k),
+            size: self.sizes[k],
+            c: self.c[k],
+            a: self.a[k],
+            b: self.b[k],
+        });
+        let axes = || batch.clone().chain([rows, columns]).filter(|axis| axis.size > 1);
+        let outer = axes().max_by_key(|axis| axis.c)?;
+        let reach = axes().try_fold(0, |reach, axis| extent(reach, &[axis.size], &[axis.c]))?;
+        (reach - (outer.size - 1) * outer.c < outer.c).then_some(outer)
+    }
+}
+
+/// The products for parts of one axis of the result.
+fn in_parts<F: Real, const B: usize>(
+    c: &mut [F],
+    a: &[F],
+    b: &[F],
+    mut all: Batch<B>,
+    mut at: Shape,
+    (mut outer, parts): (Outer, Division),
+) {
+    let Some(half) = parts.half(outer.size) else { return each(c, a, b, all, at, false) };
+    let (c0, c1) = c.split_at_mut(half * outer.c);
+    let (a1, b1) = (&a[half * outer.a..], &b[half * outer.b..]);
+    let rest = outer.size - half;
+    let mut part = |size| {
+        outer.size = size;
+        match outer.which {
+            Which::Batch(k) => all.sizes[k] = size,
+            Which::Rows => at.sizes[0] = size,
+            Which::Columns => at.sizes[2] = size,
+        }
+        (all, at, (outer, parts))
+    };
+    let (first, second) = (part(half), part(rest));
+    join(|| in_parts(c0, a, b, first.0, first.1, first.2), || in_parts(c1, a1, b1, second.0, second.1, second.2));
+}
+
+/// The products, one after the other.
+fn each<F: Real, const B: usize>(c: &mut [F], a: &[F], b: &[F], all: Batch<B>, shape: Shape, off_heap: bool) {
+    each_index(all.sizes, |index| {
+        let accumulate = index.iter().zip(&all.c).any(|(&i, &stride)| i > 0 && stride == 0);
+        let place = |strides: &[usize; B]| index.iter().zip(strides).map(|(i, s)| i * s).sum::<usize>();
+        one(&mut c[place(&all.c)..], &a[place(&all.a)..], &b[place(&all.b)..], shape, accumulate, off_heap);
+    });
 }
 
 /// Calls `f` with every index, the last axis fastest. No size is 0.
@@ -237,9 +322,8 @@ fn one<F: Real>(c: &mut [F], a: &[F], b: &[F], at: Shape, accumulate: bool, off_
     let fits = "the strides have been checked";
     let a = ArrayView2::from_shape((m, k).strides((at.a[0], at.a[1])), a).expect(fits);
     let b = ArrayView2::from_shape((k, n).strides((at.b[0], at.b[1])), b).expect(fits);
-    let mut c = ArrayViewMut2::from_shape((m, n).strides((at.c[0], at.c[1])), c).expect(fits);
-    let beta = if accumulate { F::one() } else { F::zero() };
-    general_mat_mul(F::one(), &a, &b, beta, &mut c);
+    let c = ArrayViewMut2::from_shape((m, n).strides((at.c[0], at.c[1])), c).expect(fits);
+    product_of_views(c, a, b, if accumulate { F::one() } else { F::zero() });
 }
 
 #[inline(always)]

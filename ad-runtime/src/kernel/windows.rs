@@ -19,6 +19,7 @@
 //!
 //! No element out of range is read or written: a term that is out of range adds nothing.
 
+mod parts;
 mod tiles;
 
 use super::absorbing::absorbing_product;
@@ -156,17 +157,32 @@ pub fn windows<F: Real, const L: usize>(
     if labels.contains(&0) || !arrays.iter().all(|x| x.fits(&labels)) {
         return one_by_one(out, a, b, &arrays, &labels, how);
     }
+    match parts::outer(&arrays[0], &labels) {
+        Some((label, division)) => parts::each(out, [a, b], arrays, labels, how, (label, division)),
+        None => fitting(out, a, b, &arrays, labels, how),
+    }
+}
+
+/// [`windows`] where all accesses are in range.
+fn fitting<F: Real, const L: usize>(
+    out: &mut [F],
+    a: &[F],
+    b: &[F],
+    arrays: &[Read<L>; 3],
+    labels: [usize; L],
+    how: Combined<F>,
+) {
     // The zeros around one operand are multiplied by elements of the other, which must be finite.
     let finite = |x: &[F]| x.iter().all(|v| v.is_finite());
-    if let Some(turned) = turned(&arrays, labels, true).filter(|_| finite(b)) {
+    if let Some(turned) = turned(arrays, labels, true).filter(|_| finite(b)) {
         let padded = padded(a, &arrays[1], &turned);
         return inside(out, &padded, b, &turned.arrays, &turned.labels, how);
     }
-    if let Some(turned) = turned(&arrays, labels, false).filter(|_| finite(a)) {
+    if let Some(turned) = turned(arrays, labels, false).filter(|_| finite(a)) {
         let padded = padded(b, &arrays[2], &turned);
         return inside(out, a, &padded, &turned.arrays, &turned.labels, how);
     }
-    inside(out, a, b, &arrays, &labels, how);
+    inside(out, a, b, arrays, &labels, how);
 }
 
 /// [`windows`] in whose products a zero of the first operand, of the second one, absorbs: it makes
