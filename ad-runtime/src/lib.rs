@@ -22,8 +22,9 @@
 //! This crate does not depend on the compiler (`ad-core`). Its only use of `unsafe` (one call, in
 //! `kernel/isa.rs`) enters a function that is compiled for CPU features detected at run time. It
 //! gives the same bits for the same values in every memory layout, and it reads no clock, thread
-//! count or environment variable: on one machine the same inputs give the same bits every time. With
-//! the feature `rayon`, large kernels run on the threads of rayon's pool, however many there are.
+//! count or environment variable: on one machine the same inputs give the same bits every time.
+//! With the feature `rayon`, large kernels run on the threads of rayon's pool, however many there
+//! are.
 
 #![deny(unsafe_code)]
 

@@ -88,8 +88,8 @@ fn batches() {
     close(&c, &(0..batch).flat_map(each).collect::<Vec<_>>());
 }
 
-/// Heads on a middle axis: `c[i, l, j] = sum of a[i, l, p] b[p, l, j]`, and with the batch outermost
-/// in the result.
+/// Heads on a middle axis: `c[i, l, j] = sum of a[i, l, p] b[p, l, j]`, and with the batch
+/// outermost in the result.
 #[test]
 fn strided_batches() {
     let (l, m, k, n) = (5, 90, 40, 70);
@@ -166,7 +166,7 @@ fn windows() {
 fn chunks() {
     let (items, width) = (1003, 7);
     let x = numbers::<f64>(items * width, 10);
-    let chunk = kernel::chunk(items, 16, 1 << 12, width);
+    let chunk = kernel::chunk(items, 16, [1 << 12, width, width + 1]);
     assert!(chunk.is_multiple_of(16) && chunk < items / 2, "{chunk} items in a chunk");
     let all = on_threads(items * 3 + width + 1, |out| {
         let (rows, sums) = out.split_at_mut(items * 3);
@@ -190,13 +190,13 @@ fn chunks() {
 
 fn sums_of(x: &[f64], chunk: usize, (one, two): (&mut [f64], &mut [f64]), sums: [&mut [f64]; 2]) {
     let (items, width) = (one.len(), sums[0].len());
-    let rows = (kernel::rows_of(one, 1), (kernel::rows_of(two, 2), ()));
-    kernel::in_chunks(items, chunk, rows, sums, |first, count, (one, (two, ())), [columns, total]| {
+    let rows = ((one, 1), ((two, 2), ()));
+    kernel::in_chunks(items, chunk, rows, sums, |first, count, ((one, _), ((two, _), ())), [columns, total]| {
         for i in 0..count {
             let row = &x[(first + i) * width..][..width];
-            one.0[i] = row.iter().sum();
-            two.0[2 * i] = row[0];
-            two.0[2 * i + 1] = (first + i) as f64;
+            one[i] = row.iter().sum();
+            two[2 * i] = row[0];
+            two[2 * i + 1] = (first + i) as f64;
             for j in 0..width {
                 columns[j] += row[j];
             }

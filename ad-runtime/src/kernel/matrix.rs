@@ -118,8 +118,8 @@ fn multiply<F: Real>(
     }
 }
 
-/// [`by_loops`] for parts of the rows of the result. The rows of a transposed operand are no part of
-/// its memory, so such a product is not divided.
+/// [`by_loops`] for parts of the rows of the result. The rows of a transposed operand are scattered
+/// over its memory, so such a product is not divided.
 fn by_loops_in_parts<F: Real>(
     c: &mut [F],
     a: Operand<'_, F>,

@@ -9,7 +9,7 @@
 mod chunks;
 
 #[cfg(feature = "rayon")]
-pub use chunks::{Rows, chunk, in_chunks, rows_of};
+pub use chunks::{Rows, chunk, in_chunks};
 
 /// The least work of a part, in products of numbers or similar operations: about 30 microseconds.
 /// To hand a part to another thread takes up to ten.

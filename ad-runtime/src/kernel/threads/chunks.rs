@@ -8,35 +8,29 @@ use super::{MAX_PARTS, MIN_PART, join};
 use crate::Real;
 
 /// How much more work a chunk has than its sums have numbers, which are cleared and added.
-const WORK_OF_SUMS: usize = 8;
+const WORK_OF_SUMS: usize = 64;
+/// How much more work a chunk has than its memory has numbers, which it clears once.
+const WORK_OF_MEMORY: usize = 8;
 
-/// The number of items of a chunk: a multiple of `block`, given the number of items, the work on
-/// each, and how many numbers the sums have.
+/// The number of items of a chunk, a multiple of `block`. For each item there are `work` operations
+/// and `memory` numbers in the memory of a block; the sums of a chunk have `sums` numbers.
 #[must_use]
-pub fn chunk(items: usize, block: usize, work: usize, sums: usize) -> usize {
-    let least = MIN_PART.max(sums.saturating_mul(WORK_OF_SUMS)).div_ceil(work.max(1));
+pub fn chunk(items: usize, block: usize, [work, memory, sums]: [usize; 3]) -> usize {
+    let memory = memory.saturating_mul(block).saturating_mul(WORK_OF_MEMORY);
+    let least = MIN_PART.max(memory).max(sums.saturating_mul(WORK_OF_SUMS)).div_ceil(work.max(1));
     least.max(items.div_ceil(MAX_PARTS)).max(1).div_ceil(block.max(1)).saturating_mul(block.max(1))
 }
 
-/// Arrays that have a row for each item.
+/// Arrays that have a row for each item: an array with the number of elements of a row, or a pair.
 pub trait Rows: Send + Sized {
     /// The rows of the first items, and the others.
     fn halves(self, items: usize) -> (Self, Self);
 }
 
-/// An array and the number of elements of its rows. Made by [`rows_of`].
-#[derive(Debug)]
-pub struct RowsOf<'a, A>(pub &'a mut [A], usize);
-
-/// An array with a row of `width` elements for each item.
-pub fn rows_of<A>(array: &mut [A], width: usize) -> RowsOf<'_, A> {
-    RowsOf(array, width)
-}
-
-impl<A: Send> Rows for RowsOf<'_, A> {
+impl<A: Send> Rows for (&mut [A], usize) {
     fn halves(self, items: usize) -> (Self, Self) {
         let (first, second) = self.0.split_at_mut(items * self.1);
-        (RowsOf(first, self.1), RowsOf(second, self.1))
+        ((first, self.1), (second, self.1))
     }
 }
 
