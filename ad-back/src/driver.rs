@@ -20,6 +20,7 @@ mod splitting;
 mod stack;
 mod state;
 mod strided;
+mod threads;
 mod tiling;
 mod whole;
 mod workspace;

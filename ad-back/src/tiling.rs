@@ -28,6 +28,7 @@
 mod blocked;
 mod layout;
 mod products;
+mod threads;
 
 use ad_ir::sorted::{SortedMap, SortedSet};
 use std::cell::RefCell;
@@ -187,6 +188,7 @@ impl TileFinder<'_> {
             let found = self.over(order, *axes.first()?, ItemAxis::First)?;
             (scatters(&found.0) && self.pays(&found.0, &found.1)).then_some(found)
         })
+        .or_else(|| self.shared_nest(order))
     }
 
     /// The sequence over these items.

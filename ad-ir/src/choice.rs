@@ -10,7 +10,7 @@
 //! on) is not a choice, and is not routed through this module.
 
 use crate::sorted::SortedMap;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 /// Each kind of choice: its documentation, its name, its heading in the dump, and the text for the
@@ -145,6 +145,7 @@ pub type Policy = Rc<dyn Fn(Kind, Key) -> bool>;
 thread_local! {
     static POLICY: RefCell<Option<Policy>> = const { RefCell::new(None) };
     static RECORD: RefCell<Option<Record>> = const { RefCell::new(None) };
+    static THREADS: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The answer to a choice. `why` continues the sentence of the answer in the dump and names the
@@ -179,6 +180,18 @@ fn policy() -> Option<Policy> {
 /// answers.
 pub fn replace_policy(policy: Option<Policy>) -> Option<Policy> {
     POLICY.replace(policy)
+}
+
+/// Sets whether the code that is generated on this thread from now on may use several threads, and
+/// returns what was set before. The feature `rayon` is not a choice by cost: a user asks for it.
+pub fn set_threads(on: bool) -> bool {
+    THREADS.replace(on)
+}
+
+/// Whether generated code may use several threads.
+#[must_use]
+pub fn threads() -> bool {
+    THREADS.get()
 }
 
 /// Begins to record the choices of this thread.

@@ -26,6 +26,7 @@ use proc_macro::TokenStream;
 #[proc_macro_attribute]
 pub fn differentiate(attr: TokenStream, item: TokenStream) -> TokenStream {
     let place = format!("{:?}", proc_macro::Span::call_site());
+    ad_core::choice::set_threads(cfg!(feature = "rayon"));
     ad_core::travel::differentiate(attr.into(), item.into(), &place).tokens.into()
 }
 
@@ -45,6 +46,7 @@ pub fn differentiate(attr: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn differentiable(attr: TokenStream, item: TokenStream) -> TokenStream {
     let place = format!("{:?}", proc_macro::Span::call_site());
+    ad_core::choice::set_threads(cfg!(feature = "rayon"));
     ad_core::travel::differentiable(attr.into(), item.into(), &place).tokens.into()
 }
 
@@ -96,6 +98,7 @@ pub fn constant(attr: TokenStream, item: TokenStream) -> TokenStream {
 
 fn ruled(mark: &str, attr: TokenStream, item: TokenStream) -> TokenStream {
     let place = format!("{:?}", proc_macro::Span::call_site());
+    ad_core::choice::set_threads(cfg!(feature = "rayon"));
     ad_core::travel::ruled(mark, &attr.into(), item.into(), &place).tokens.into()
 }
 
@@ -103,6 +106,7 @@ fn ruled(mark: &str, attr: TokenStream, item: TokenStream) -> TokenStream {
 #[doc(hidden)]
 #[proc_macro]
 pub fn __resume(tokens: TokenStream) -> TokenStream {
+    ad_core::choice::set_threads(cfg!(feature = "rayon"));
     ad_core::travel::resume(tokens.into()).into()
 }
 

@@ -166,7 +166,7 @@ fn windows() {
 fn chunks() {
     let (items, width) = (1003, 7);
     let x = numbers::<f64>(items * width, 10);
-    let chunk = kernel::chunk(items, 16, [1 << 12, width, width + 1]);
+    let chunk = kernel::chunk(items, [1 << 12, width, width + 1]);
     assert!(chunk.is_multiple_of(16) && chunk < items / 2, "{chunk} items in a chunk");
     let all = on_threads(items * 3 + width + 1, |out| {
         let (rows, sums) = out.split_at_mut(items * 3);

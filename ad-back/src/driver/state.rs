@@ -16,6 +16,7 @@ use super::super::notes::Note;
 use super::super::plan::{Guard, ItemAxis, Plan};
 use super::super::rust::{Expr, Names, Style};
 use super::memory::{Destinations, Memory, Storage, flat};
+use super::threads::SharedTile;
 use ad_ir::ir::{Elem, Graph, Node, Term};
 use ad_ir::prim::Prim;
 use ad_ir::program::{Check, Declared, Fallible, Param, Program, Routine};
@@ -101,6 +102,8 @@ pub(super) struct TileLoop {
     pub(super) reused: Vec<Term>,
     /// Extrema that the nests of the sums take.
     pub(super) taken: Vec<Term>,
+    /// What the threads share, if the blocks are done by several.
+    pub(super) shared: Option<SharedTile>,
     /// The code before the loop.
     pub(super) before: TokenStream,
     pub(super) names: Vec<Term>,

@@ -19,6 +19,7 @@ use super::super::tiling::{
 };
 use super::memory::Storage;
 use super::state::{Driver, TileLoop};
+use super::threads::{BlockCode, operations, scattered_operations};
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::prim::{Prim, Reduce};
@@ -30,7 +31,9 @@ impl Driver<'_> {
         let plan = self.plan;
         let guard = plan.steps[plan.order[tile.steps.start]].guard.clone();
         let [size, first, count] = ["block", "first", "count"].map(|name| self.taken.fresh(name));
+        let shared = self.shared_tile(tile);
         self.tile = Some(TileLoop {
+            shared,
             n: tile.n,
             axis: tile.axis,
             size,
@@ -108,28 +111,38 @@ impl Driver<'_> {
         let rows = block.packed.is_empty() && !block.memory.iter().any(wide) && !block.matrices.is_empty();
         let rows = rows || block.axis == ItemAxis::First;
         let kernel = self.kernel(if rows { "block_of_rows" } else { "block" });
-        let mut code = TokenStream::new();
+        let mut steps_code = TokenStream::new();
         for s in steps {
             if let Some(value) = &s.value {
                 let name = &self.names[&s.defines[0]];
-                code.extend(quote!(let #name = #value;));
+                steps_code.extend(quote!(let #name = #value;));
             }
-            code.extend(s.code.into_token_stream());
+            steps_code.extend(s.code.into_token_stream());
             names.extend(s.names);
         }
         defines.dedup();
-        names.retain(|t| !defines.contains(t) && !block.memory.contains(t));
         let (n, least) = (n.at(prec::ADD), n.tokens);
-        let code = quote! {
-            let #size = #kernel(#least, #width);
-            #memory
-            #before
-            for #first in (0..#n).step_by(#size) {
-                let #count = #size.min(#n - #first);
-                #packing
-                #code
+        let code = BlockCode { block: kernel, n: [least, n], width, memory, packing, steps: steps_code };
+        let code = match &block.shared {
+            Some(shared) => {
+                self.end_sharing(shared);
+                self.chunks(&block, shared, &code, &mut names)
+            }
+            None => {
+                let BlockCode { n: [least, n], block: kernel, width, memory, packing, steps } = &code;
+                quote! {
+                    let #size = #kernel(#least, #width);
+                    #memory
+                    #before
+                    for #first in (0..#n).step_by(#size) {
+                        let #count = #size.min(#n - #first);
+                        #packing
+                        #steps
+                    }
+                }
             }
         };
+        names.retain(|t| !defines.contains(t) && !block.memory.contains(t));
         self.add(Statement { guard, code: code.into(), defines, names, ..Statement::default() });
         Ok(())
     }
@@ -161,7 +174,7 @@ impl Driver<'_> {
 
     fn part_of_items(&self, block: &TileLoop, t: Term, out: bool, names: &mut Vec<Term>) -> TokenStream {
         names.push(t);
-        let (count, first) = (&block.count, &block.first);
+        let (count, first) = (&block.count, block.first_of(t));
         let name = block.packed.get(&t).unwrap_or_else(|| self.rows_of(block, t));
         let [numbers, start] = [count, first].map(|items| self.in_block(t, (block.n, items), names));
         let and = if out { quote!(&mut) } else { quote!(&) };
@@ -192,6 +205,7 @@ impl Driver<'_> {
         block.names.extend(names);
         block.before.extend(quote!(let mut #name = #array;));
         block.defines.push(t);
+        self.share(block, t);
         quote!()
     }
 
@@ -200,6 +214,7 @@ impl Driver<'_> {
         let Node::Scatter { dst, .. } = *self.g.node(t) else { return Err("a sum is added to no scatter".into()) };
         if block.defines.contains(&dst) {
             self.same_memory(t, dst);
+            self.share_like(block, t, dst);
             block.defines.push(t);
             return Ok(());
         }
@@ -208,6 +223,7 @@ impl Driver<'_> {
         block.names.extend(names);
         block.before.extend(code.into_token_stream());
         block.defines.push(t);
+        self.share(block, t);
         Ok(())
     }
 
@@ -229,6 +245,7 @@ impl Driver<'_> {
         for &array in &leading {
             self.leading(&mut block, &Factor { array, transposed: false, start: None }, &g.shape(array)[1..]);
         }
+        block.works(domain, operations(&kernel));
         let in_lanes = block.axis == ItemAxis::Last;
         for t in buffers(&kernel).into_iter().filter(|_| in_lanes) {
             let over = is_over(g, t, block.n) || leading.contains(&t);
@@ -239,10 +256,21 @@ impl Driver<'_> {
             }
         }
         let (mut fills, mut names) = (Vec::new(), Vec::new());
-        let reused = self.reused_in_block(&kernel, &items, (&block.private, step));
-        for (of, t) in &reused {
-            self.names.insert(*t, self.names[of].clone());
-            self.memory.hold.insert(*t, Storage::Owned);
+        // A nest that is a tile for threads overwrites arrays as it does otherwise.
+        let alone = block.shared.is_some() && self.tile_of_one(step);
+        let reused = match alone {
+            true => self.reused(&kernel, &items, step),
+            false => self.reused_in_block(&kernel, &items, (&block.private, step)),
+        };
+        let mut overwritten: Vec<(Term, Term)> = reused.iter().map(|(&of, &t)| (of, t)).collect();
+        overwritten.sort_unstable();
+        for (of, t) in overwritten {
+            if alone {
+                self.overwrite_shared(&mut block, t, of);
+            } else {
+                self.names.insert(t, self.names[&of].clone());
+                self.memory.hold.insert(t, Storage::Owned);
+            }
         }
         let (mask, whole) = (masked(g, &kernel, &mut items), NestRange::Whole);
         let mut extremum = self.extremum(&block, &items).filter(|_| mask.is_none() && in_lanes);
@@ -260,7 +288,7 @@ impl Driver<'_> {
             block.taken.extend(&outs);
         }
         // Memory is listed in the order of the statements.
-        block.reused.extend(outs.iter().filter(|t| reused.values().any(|u| u == *t)));
+        block.reused.extend(outs.iter().filter(|t| !alone && reused.values().any(|u| u == *t)));
         for &t in &outs {
             if let Some((&src, _)) = block.fused_scatters.iter().find(|(_, u)| **u == t) {
                 self.begin_scatter_memory(&mut block, t, self.plan.readers.get(&src).and_then(|r| r.last()).copied())?;
@@ -300,6 +328,7 @@ impl Driver<'_> {
             let (zero, ty) = (self.style.zero(elem), self.style.ty(elem));
             block.before.extend(quote!(let mut #name: #ty = #zero;));
             block.defines.push(t);
+            Self::share_number(&mut block, t);
         }
         let returns: Vec<Ident> = function.returns.iter().map(|&t| self.name(t)).collect();
         code.extend(match &*returns {
@@ -331,6 +360,7 @@ impl Driver<'_> {
             self.leading(&mut block, &Factor { array, transposed: false, start: None }, &self.g.shape(array)[1..]);
         }
         block.leading = leading;
+        block.works(&kernel.loops.clone(), scattered_operations(&kernel));
         self.begin_scatter_memory(&mut block, first, Some(step + 1 - all.len()))?;
         for &next in &all[1..] {
             self.begin_scatter_memory(&mut block, next, None)?;
@@ -349,6 +379,7 @@ impl Driver<'_> {
             return Err("a product that no block can have".into());
         };
         let mut names = Vec::new();
+        block.works(&p.row, 1);
         let code = self.block_memory(&mut block, t, p.summed);
         let rows = self.rows(&mut block, &p, &mut names);
         let (vector, kernel) = if p.summed {
@@ -410,7 +441,7 @@ impl Driver<'_> {
             }
             Arg::Buffer(t) if is_over(self.g, t, block.n) && self.g.rank(t) > 1 && !block.private.contains(&t) => {
                 let [numbers, start] =
-                    [&block.count, &block.first].map(|items| self.in_block(t, (block.n, items), names));
+                    [&block.count, block.first_of(t)].map(|items| self.in_block(t, (block.n, items), names));
                 names.push(t);
                 let name = &self.names[&t];
                 Some(quote!(&#name[#start..][..#numbers]))
@@ -454,6 +485,7 @@ impl Driver<'_> {
         let Node::Prim(Prim::Reduce(op, _), args) = self.g.node(t) else { return Err("no extrema".into()) };
         let Some(kernel) = extremum(*op) else { return Err("no extrema".into()) };
         let (kernel, mut names) = (self.kernel(kernel), Vec::new());
+        block.works(self.g.shape(args[0]), 2);
         let code = self.block_memory(&mut block, t, false);
         let x = if block.private.contains(&args[0]) || self.g.rank(args[0]) == 1 {
             self.part(&block, args[0], false, &mut names)

@@ -9,16 +9,18 @@ use crate::Real;
 
 /// How much more work a chunk has than its sums have numbers, which are cleared and added.
 const WORK_OF_SUMS: usize = 64;
-/// How much more work a chunk has than its memory has numbers, which it clears once.
-const WORK_OF_MEMORY: usize = 8;
+/// How much more work a chunk has than the numbers of 128 items in its memory, which it clears once.
+const WORK_OF_MEMORY: usize = 8 * 128;
+/// A chunk has a multiple of this number of items, so that its blocks have whole lanes.
+const LANES: usize = 16;
 
-/// The number of items of a chunk, a multiple of `block`. For each item there are `work` operations
-/// and `memory` numbers in the memory of a block; the sums of a chunk have `sums` numbers.
+/// The number of items of a chunk. For each item there are `work` operations and `memory` numbers
+/// in the memory of a block; the sums of a chunk have `sums` numbers.
 #[must_use]
-pub fn chunk(items: usize, block: usize, [work, memory, sums]: [usize; 3]) -> usize {
-    let memory = memory.saturating_mul(block).saturating_mul(WORK_OF_MEMORY);
+pub fn chunk(items: usize, [work, memory, sums]: [usize; 3]) -> usize {
+    let memory = memory.saturating_mul(WORK_OF_MEMORY);
     let least = MIN_PART.max(memory).max(sums.saturating_mul(WORK_OF_SUMS)).div_ceil(work.max(1));
-    least.max(items.div_ceil(MAX_PARTS)).max(1).div_ceil(block.max(1)).saturating_mul(block.max(1))
+    least.max(items.div_ceil(MAX_PARTS)).max(1).div_ceil(LANES).saturating_mul(LANES)
 }
 
 /// Arrays that have a row for each item: an array with the number of elements of a row, or a pair.
