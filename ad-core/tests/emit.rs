@@ -142,6 +142,28 @@ fn programs_run_with_random_choices() {
     }
 }
 
+/// With threads, all programs and gradients of recurrences run and pass the lints, and so do
+/// programs of the generator. All work is divided, down to single items.
+#[test]
+fn programs_run_on_threads() {
+    let before = ad_core::choice::set_threads(true);
+    let mut cases: Vec<_> = corpus::all().into_iter().chain(stopping::all()).chain(extrema::all()).collect();
+    cases.extend(recurrences::programs().iter().map(derived));
+    for (k, case) in cases.iter_mut().enumerate() {
+        case.name = format!("{}_{k}", case.name).leak();
+    }
+    let root = write_crate("emit-threads", &mut cases);
+    ad_core::choice::set_threads(before);
+    let code = std::fs::read_to_string(root.join("src/lib.rs")).expect("the crate has been written");
+    let shared = code.matches("in_chunks(").count();
+    assert!(shared >= 20, "{shared} calls");
+    for task in [&["run", "--offline", "--quiet"][..], &["clippy", "--offline", "--quiet", "--lib"]] {
+        if let Err(e) = cargo(&root, task) {
+            panic!("{e}");
+        }
+    }
+}
+
 /// Two seeds give different code, and one seed gives the same code. Without a seed there are no
 /// random choices.
 #[test]

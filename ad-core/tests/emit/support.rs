@@ -1,6 +1,7 @@
 //! Programs built by hand, their routines, and a crate that contains them. The crate is compiled
 //! and run, and compared with the interpreter.
 
+use ad_core::choice;
 use ad_core::sorted::SortedMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -351,11 +352,15 @@ pub(crate) fn write_crate(name: &str, cases: &mut [Case]) -> PathBuf {
     let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(root.join("src")).expect("the folder can be made");
     let runtime = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../ad-runtime");
+    let (features, begin) = match choice::threads() {
+        true => ("\"rayon\"", "emit_corpus::ad::runtime::kernel::force_parts();\n"),
+        false => ("", ""),
+    };
     // Cargo identifies crates by name, wherever they are. With one target folder, a test would run
     // the program that another test has built.
     let manifest = format!(
         "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n[lib]\nname = \"emit_corpus\"\n\
-         [dependencies]\nad-runtime = {{ path = {runtime:?} }}\nndarray = \"0.17\"\n\
+         [dependencies]\nad-runtime = {{ path = {runtime:?}, features = [{features}] }}\nndarray = \"0.17\"\n\
          [profile.dev]\nopt-level = 0\n"
     );
     let mut lib = String::from(
@@ -367,6 +372,7 @@ pub(crate) fn write_crate(name: &str, cases: &mut [Case]) -> PathBuf {
          let ok = a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= tol * (1.0 + y.abs()));\n\
          if !ok { println!(\"{what}: {a:?} instead of {b:?}\"); }\nok }\nfn main() {\nlet mut ok = true;\n",
     );
+    main.push_str(begin);
     for case in cases.iter_mut() {
         lib.push_str(&pretty(&case.emit()));
         let all = case.expected.clone().unwrap_or_else(|| case.values());

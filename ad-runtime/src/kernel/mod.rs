@@ -80,6 +80,6 @@ pub(crate) use special::scalar_functions;
 pub use special::*;
 pub use strided::{Indices, absorbing_products, products, products_off_heap, products_within};
 #[cfg(feature = "rayon")]
-pub use threads::{Rows, chunk, in_chunks};
+pub use threads::{Rows, chunk, force_parts, in_chunks};
 pub use vector::*;
 pub use windows::{Axis, absorbing_windows, windows, windows_in_order};

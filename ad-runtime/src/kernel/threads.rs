@@ -11,6 +11,30 @@ mod chunks;
 #[cfg(feature = "rayon")]
 pub use chunks::{Rows, chunk, in_chunks};
 
+#[cfg(feature = "rayon")]
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether all work is divided, however small it is.
+#[cfg(feature = "rayon")]
+static ALWAYS: AtomicBool = AtomicBool::new(false);
+
+/// For tests: the rest of this process divides all work, down to single rows and items.
+#[cfg(feature = "rayon")]
+#[doc(hidden)]
+pub fn force_parts() {
+    ALWAYS.store(true, Ordering::Relaxed);
+}
+
+#[cfg(feature = "rayon")]
+fn always() -> bool {
+    ALWAYS.load(Ordering::Relaxed)
+}
+
+#[cfg(not(feature = "rayon"))]
+fn always() -> bool {
+    false
+}
+
 /// The least work of a part, in products of numbers or similar operations: about 30 microseconds.
 /// To hand a part to another thread takes up to ten.
 const MIN_PART: usize = 1 << 18;
@@ -32,6 +56,9 @@ impl Division {
     pub(super) fn of(rows: usize, work: usize, unit: usize) -> Self {
         if !cfg!(feature = "rayon") {
             return Division { rows };
+        }
+        if always() {
+            return Division { rows: rows.div_ceil(MAX_PARTS).max(1) };
         }
         let least = MIN_PART.div_ceil(work.max(1)).max(rows.div_ceil(MAX_PARTS));
         Division { rows: least.div_ceil(unit).saturating_mul(unit) }

@@ -4,7 +4,7 @@
 //! The items are divided into *chunks*, which are fixed by sizes. Each chunk has its own parts of
 //! the arrays over items, and sums of its own; the sums of two neighbours are added up in a tree.
 
-use super::{MAX_PARTS, MIN_PART, join};
+use super::{MAX_PARTS, MIN_PART, always, join};
 use crate::Real;
 
 /// How much more work a chunk has than its sums have numbers, which are cleared and added.
@@ -18,6 +18,9 @@ const LANES: usize = 16;
 /// in the memory of a block; the sums of a chunk have `sums` numbers.
 #[must_use]
 pub fn chunk(items: usize, [work, memory, sums]: [usize; 3]) -> usize {
+    if always() {
+        return items.div_ceil(MAX_PARTS).max(1);
+    }
     let memory = memory.saturating_mul(WORK_OF_MEMORY);
     let least = MIN_PART.max(memory).max(sums.saturating_mul(WORK_OF_SUMS)).div_ceil(work.max(1));
     least.max(items.div_ceil(MAX_PARTS)).max(1).div_ceil(LANES).saturating_mul(LANES)
