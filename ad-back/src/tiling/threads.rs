@@ -1,5 +1,6 @@
-//! Nests that threads share, if the feature `rayon` is on: a nest whose rows are independent, except
-//! for sums over them, is a tile of one statement. Its blocks are parts of the arrays as they are.
+//! Nests that threads share, if the feature `rayon` is on: a nest whose rows are independent,
+//! except for sums over them, is a tile of one statement. Its blocks are parts of the arrays as
+//! they are.
 //!
 //! Whether the work is enough for two threads is decided when the program runs. This module must
 //! never tile a nest that is written in a faster form otherwise, such as one whose interior has no

@@ -9,7 +9,8 @@ use crate::Real;
 
 /// How much more work a chunk has than its sums have numbers, which are cleared and added.
 const WORK_OF_SUMS: usize = 64;
-/// How much more work a chunk has than the numbers of 128 items in its memory, which it clears once.
+/// How much more work a chunk has than the numbers of 128 items in its memory, which it clears
+/// once.
 const WORK_OF_MEMORY: usize = 8 * 128;
 /// A chunk has a multiple of this number of items, so that its blocks have whole lanes.
 const LANES: usize = 16;
