@@ -8,6 +8,7 @@
 
 #[path = "annotated/loops.rs"]
 mod loops;
+#[allow(dead_code, reason = "this bench writes no document")]
 #[path = "measure/turns.rs"]
 mod turns;
 
