@@ -152,6 +152,19 @@ fn reversed(x: &Array1<f64>) -> Array1<f64> {
     x.slice(s![..;-2]).mapv(f64::exp)
 }
 
+/// Two rows of many columns for each group: columns that follow each other are one range.
+#[differentiate(jacobian, jacobian(sparse), wrt(x))]
+fn groups(x: &[f64], group: &[usize]) -> Vec<f64> {
+    let mut r = vec![0.0; 2 * group.len()];
+    for i in 0..group.len() {
+        let at = 13 * group[i];
+        let u: [f64; 13] = std::array::from_fn(|k| x[at + k].sin());
+        r[2 * i] = u[0] * u[1] * u[2] * u[3] * u[4] * u[5] * u[6] * u[7] * u[8] * u[9] * u[10] * u[11] * u[12];
+        r[2 * i + 1] = u[12] + u[11] * u[10] + u[9] + u[8] + u[7] + u[6] + u[5] + u[4] + u[3] + u[2] + u[1] + u[0];
+    }
+    r
+}
+
 #[differentiate(jacobian(sparse))]
 fn of_nothing(x: &Array1<f64>) -> Array1<f64> {
     build1(x.len(), |i| i as f64)
@@ -183,6 +196,8 @@ fn elements_are_those_of_the_jacobian() {
         let a = Array2::from_shape_fn((7, n), |(i, j)| (i * n + j) as f64);
         sparse!(product_jacobian_sparse, product_jacobian, (&x, &a), 7 * n);
         sparse!(sums_jacobian_sparse, sums_jacobian, (&x), n * (n + 1) / 2);
+        let of: Vec<usize> = (0..n).map(|i| i * i % 3).collect();
+        sparse!(groups_jacobian_sparse, groups_jacobian, (&numbers(39), &of), 26 * n);
         sparse!(reversed_jacobian_sparse, reversed_jacobian, (&x), n.div_ceil(2));
     }
     for n in [4, 9] {

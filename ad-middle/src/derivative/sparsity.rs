@@ -73,6 +73,28 @@ pub fn ranges(g: &mut Graph, input: Term, result: Term) -> Vec<[Term; 2]> {
     arrays
 }
 
+/// Columns that follow each other, under the same condition, as one range.
+fn joined(g: &mut Graph, ranges: Vec<ColumnRange>) -> Vec<ColumnRange> {
+    let one = g.lit_usize(1);
+    // The end of a longer range may be before its first column, and such a range is empty.
+    let (mut single, others): (Vec<ColumnRange>, Vec<ColumnRange>) =
+        ranges.into_iter().partition(|r| g.int(IntOp::Add, r.first, one) == r.end);
+    let mut k = 0;
+    while k < single.len() {
+        let own = single[k];
+        match single.iter().position(|next| next.first == own.end && next.under == own.under) {
+            Some(next) => {
+                single[k].end = single[next].end;
+                single.remove(next);
+                k -= usize::from(next < k);
+            }
+            None => k += 1,
+        }
+    }
+    single.extend(others);
+    single
+}
+
 /// The terms that depend on the parameter: those with a derivative, and all.
 #[derive(Default)]
 struct Reached {
@@ -180,6 +202,9 @@ impl Memoised for PatternReads<'_> {
                     found.push(range);
                 }
             }
+        }
+        if found.len() > MAX_RANGES {
+            found = joined(self.g, found);
         }
         if found.len() > MAX_RANGES { self.whole() } else { found.into() }
     }
