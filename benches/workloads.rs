@@ -371,8 +371,8 @@ fn loops(bench: &mut Bench, vector: &mut impl FnMut(usize) -> Array1<f64>) {
         bench.compare(
             Row::problem("saddle, reverse of reverse", 2.0, 2),
             || by_hand::saddle(black_box(&p)),
-            || annotated::inside::greatest_value_and_grad(black_box(&p), false),
-            || annotated::inside::greatest(black_box(&p), false),
+            || annotated::inside::greatest_value_and_grad(black_box(&p), &[1.0; 2], false),
+            || annotated::inside::greatest(black_box(&p), &[1.0; 2], false),
         );
     }
 }

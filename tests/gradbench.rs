@@ -2,24 +2,21 @@
 //! results: to 1e-12 of the largest entry, and with the same bits on every memory layout of the
 //! inputs.
 
-#[path = "programs/gmm.rs"]
+#[path = "../gradbench/src/programs/gmm.rs"]
 mod gmm;
-#[path = "programs/kmeans.rs"]
+#[path = "../gradbench/src/programs/kmeans.rs"]
 mod kmeans;
 mod layouts;
+#[path = "../gradbench/src/programs/lse.rs"]
+mod lse;
 mod reference;
 
 use ad::prelude::*;
 use gmm::{gmm_grad, gmm_value_and_grad};
 use kmeans::kmeans_value_and_grad;
 use layouts::{Bits, on_every_layout, stored};
+use lse::lse_value_and_grad;
 use reference::{agree, agree_scalar, matrix, read, size, vector};
-
-#[differentiate]
-fn lse(x: &Array1<f64>) -> f64 {
-    let a = maximum(x);
-    a + (x - a).exp().sum().ln()
-}
 
 #[differentiate]
 fn lse_of_slice(x: &[f64]) -> f64 {

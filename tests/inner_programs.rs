@@ -2,56 +2,21 @@
 //! learning to learn, a loss with derivatives in space, and Newton's method. They are compared with
 //! GradBench's results, with formulas and with difference quotients.
 
-#[path = "programs/particle.rs"]
+#[path = "../gradbench/src/programs/descent.rs"]
+mod descent;
+#[path = "../gradbench/src/programs/particle.rs"]
 mod flight;
-#[path = "programs/kmeans.rs"]
+#[path = "../gradbench/src/programs/kmeans.rs"]
 mod kmeans;
 mod layouts;
 mod reference;
-#[path = "programs/saddle.rs"]
+#[path = "../gradbench/src/programs/saddle.rs"]
 mod search;
 
 use ad::check_grad;
 use ad::prelude::*;
+use descent::argmin;
 use reference::{agree, matrix, numbers, read};
-
-/// The search of GradBench: descent whose step grows after ten successes and halves after a
-/// failure.
-fn argmin<const N: usize>(
-    f: impl Fn([f64; N]) -> f64,
-    gradient: impl Fn([f64; N]) -> [f64; N],
-) -> impl Fn([f64; N]) -> [f64; N] {
-    move |start| {
-        let (mut x, mut fx, mut gx) = (start, f(start), gradient(start));
-        let (mut eta, mut successes) = (1e-5, 0);
-        loop {
-            if length(&gx) <= 1e-5 {
-                return x;
-            }
-            if successes == 10 {
-                eta *= 2.0;
-                successes = 0;
-                continue;
-            }
-            let next: [f64; N] = std::array::from_fn(|k| x[k] - eta * gx[k]);
-            if length(&std::array::from_fn::<f64, N, _>(|k| next[k] - x[k])) <= 1e-5 {
-                return x;
-            }
-            let value = f(next);
-            if value < fx {
-                (x, fx, gx) = (next, value, gradient(next));
-                successes += 1;
-            } else {
-                eta /= 2.0;
-                successes = 0;
-            }
-        }
-    }
-}
-
-fn length(v: &[f64]) -> f64 {
-    v.iter().map(|x| x * x).sum::<f64>().sqrt()
-}
 
 /// A particle flies in the field of two charges until it reaches the ground. The height of one
 /// charge is chosen so that it comes down at the origin.
@@ -76,7 +41,7 @@ mod particle {
                 let expected = number("derivative");
                 assert!((slope - expected).abs() <= 1e-7 * expected.abs().max(1.0), "{slope} instead of {expected}");
             }
-            let found = argmin(|[w]| derivative(w).0, |[w]| [derivative(w).1])([0.0]);
+            let found = argmin(|[w]| derivative(w).0, |[w]| [derivative(w).1], [0.0]);
             let expected = case["output"].as_f64().expect("a number");
             assert!((found[0] - expected).abs() < 1e-6, "{} instead of {expected}", found[0]);
         }
@@ -92,11 +57,12 @@ mod saddle {
     #[test]
     fn all_combinations() {
         let expected = numbers(&read("saddle")["output"]);
+        let start = [1.0, 1.0];
         for inner in [false, true] {
-            let reverse = |p: [f64; 2]| greatest_grad(&p, inner);
-            let forward = |p: [f64; 2]| [greatest_jvp(&p, inner, [1.0, 0.0]).1, greatest_jvp(&p, inner, [0.0, 1.0]).1];
+            let reverse = |p: [f64; 2]| greatest_grad(&p, &start, inner);
+            let forward = |p: [f64; 2]| [[1.0, 0.0], [0.0, 1.0]].map(|to| greatest_jvp(&p, &start, inner, to).1);
             for outer in [&reverse as &dyn Fn([f64; 2]) -> [f64; 2], &forward] {
-                let p = argmin(|p| greatest(&p, inner), outer)([1.0, 1.0]);
+                let p = argmin(|p| greatest(&p, &start, inner), outer, start);
                 for (k, p) in p.iter().enumerate() {
                     assert!((p - expected[k]).abs() < 1e-9, "{p} instead of {}", expected[k]);
                 }

@@ -7,7 +7,7 @@
 // Types are spelt out, since they are tested.
 #![allow(clippy::type_complexity)]
 
-#[path = "programs/kmeans.rs"]
+#[path = "../gradbench/src/programs/kmeans.rs"]
 mod kmeans;
 mod reference;
 #[path = "programs/reprojection.rs"]

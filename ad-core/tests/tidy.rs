@@ -109,6 +109,7 @@ const FOLDERS: &[&str] = &[
     "ad-ui",
     "benches",
     "examples",
+    "gradbench",
     "src",
     "tests",
 ];

@@ -1,9 +1,9 @@
 //! Functions that call linear algebra or derivatives, as a user writes them. Everything that the
 //! macro writes is in this module.
 
-#[path = "../../tests/programs/particle.rs"]
+#[path = "../../gradbench/src/programs/particle.rs"]
 mod particle;
-#[path = "../../tests/programs/saddle.rs"]
+#[path = "../../gradbench/src/programs/saddle.rs"]
 mod saddle;
 
 use ad::linalg::{Uplo, cholesky, slogdet, solve, solve_triangular};

@@ -1,7 +1,7 @@
 //! The workloads as a user writes them. Everything that the macro writes is in this module.
 
 /// i: GradBench's Gaussian mixture.
-#[path = "../../tests/programs/gmm.rs"]
+#[path = "../../gradbench/src/programs/gmm.rs"]
 mod gmm;
 pub mod inside;
 pub mod loops;

@@ -25,7 +25,7 @@ pub(crate) struct Collected {
 pub(crate) fn all() -> Vec<Collected> {
     let core = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
-    for folder in [core.join("../tests"), core.join("../ad-tests/tests"), core.join("tests")] {
+    for folder in ["../tests", "../ad-tests/tests", "tests", "../gradbench/src/programs"].map(|part| core.join(part)) {
         rust_files(&folder, &mut files);
     }
     let mut found: Vec<Collected> = Vec::new();

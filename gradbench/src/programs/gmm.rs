@@ -1,4 +1,4 @@
-//! GradBench's Gaussian mixture over whole arrays, for `gradbench.rs` and `benches/workloads.rs`.
+//! GradBench's `gmm`: a mixture of Gaussian distributions, over whole arrays.
 
 use ad::prelude::*;
 

@@ -1,4 +1,4 @@
-//! GradBench's k-means over whole arrays, for `gradbench.rs` and `second.rs`.
+//! GradBench's `kmeans`: the cost of centroids, over whole arrays.
 
 use ad::prelude::*;
 

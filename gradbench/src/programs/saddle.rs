@@ -1,5 +1,5 @@
-//! GradBench's `saddle`, for `inner_programs.rs` and the benchmark: the saddle point of x1^2 + y1^2
-//! - x2^2 - y2^2, which is the minimum of maximum values.
+//! GradBench's `saddle`: the saddle point of x1^2 + y1^2 - x2^2 - y2^2, which is the minimum of
+//! maximum values.
 
 use ad::prelude::*;
 
@@ -10,7 +10,7 @@ pub fn height(p: &[f64; 2], q: &[f64; 2]) -> f64 {
 
 /// The direction of descent of minus the height at `q`.
 #[differentiable]
-fn slope(p: &[f64; 2], q: &[f64; 2], forwards: bool) -> [f64; 2] {
+pub fn slope(p: &[f64; 2], q: &[f64; 2], forwards: bool) -> [f64; 2] {
     if forwards {
         [-height_jvp(p, q, [1.0, 0.0]).1, -height_jvp(p, q, [0.0, 1.0]).1]
     } else {
@@ -19,10 +19,10 @@ fn slope(p: &[f64; 2], q: &[f64; 2], forwards: bool) -> [f64; 2] {
     }
 }
 
-/// The greatest height over `q`, by a search from (1, 1).
+/// The greatest height over `q`, by a search from `start`.
 #[differentiate(grad, jvp, wrt(p))]
-pub fn greatest(p: &[f64; 2], forwards: bool) -> f64 {
-    let mut q = [1.0, 1.0];
+pub fn greatest(p: &[f64; 2], start: &[f64; 2], forwards: bool) -> f64 {
+    let mut q = *start;
     let mut value = -height(p, &q);
     let mut down = slope(p, &q, forwards);
     let mut eta = 1e-5;
