@@ -1,6 +1,6 @@
-//! GradBench's `particle`: a particle flies in the field of two charges until it reaches the ground.
-//! The height of one charge is `w`; the result is the square of the place where the particle comes
-//! down.
+//! GradBench's `particle`: a particle flies in the field of two charges until it reaches the
+//! ground. The height of one charge is `w`; the result is the square of the place where the
+//! particle comes down.
 
 use ad::prelude::*;
 
