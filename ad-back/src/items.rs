@@ -29,8 +29,9 @@ pub(super) enum Item {
     /// which is at the index given by the other loops, or at the index `at` of `out` (a value out
     /// of range is dropped).
     Fold { out: Term, fold: Fold, reduced: Vec<bool>, value: Id, added: bool, at: Option<Vec<Id>> },
-    /// Adds (or puts) the value at an index of `out`; a value out of range is dropped.
-    Scatter { out: Term, put: Put, ix: Vec<Id>, value: Id },
+    /// Adds (or puts) the value at an index of `out`, an array of these sizes; a value out of range
+    /// is dropped.
+    Scatter { out: Term, put: Put, ix: Vec<Id>, sizes: Vec<Term>, value: Id },
     /// Adds (or puts) the value at a shifted index of `out`. The whole block is in range, except
     /// for the rows that are `tested`. If the block is added to zeros of new memory, the value is
     /// written there.
@@ -111,7 +112,7 @@ pub(super) fn scatter_item(g: &Graph, kernel: &mut Kernel<'_>, (t, out): (Term, 
     let mut ix: Vec<Id> = index.iter().map(|&i| kernel.element(i, &[], &bound)).collect::<Result<_, _>>()?;
     ix.extend(&identity[vars.len()..]);
     let value = kernel.element(*src, &identity, &[])?;
-    Ok(Item::Scatter { out, put: *put, ix, value })
+    Ok(Item::Scatter { out, put: *put, ix, sizes: g.shape(out).to_vec(), value })
 }
 
 /// The condition under which the innermost loop has an effect. It must not depend on the innermost

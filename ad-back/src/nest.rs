@@ -128,7 +128,7 @@ impl Nest<'_, '_> {
                 continue;
             }
             if let Some(at) = at {
-                let put = self.put_at(*out, Put::Add, at, &total)?;
+                let put = self.put_at(*out, Put::Add, (at, self.g.shape(*out)), &total)?;
                 self.post[start].extend(put);
                 continue;
             }

@@ -4,11 +4,12 @@
 //!
 //! This module only defines types and decides nothing.
 
-use ad_ir::sorted::SortedMap;
+use ad_ir::sorted::{SortedMap, SortedSet};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::store::Class;
+use super::tiling::BlockTerms;
 pub(super) use ad_ir::analysis::guards::Guard;
 use ad_ir::ir::{Graph, Node, Put, Term, TermTable};
 use ad_ir::prim::Prim;
@@ -63,6 +64,8 @@ pub(super) struct Plan {
     pub(super) readers: HashMap<Term, Vec<usize>>,
     /// Sequences of statements that are done tile by tile, in order.
     pub(super) tiles: Vec<TiledStatements>,
+    /// For each size that two axes of a nest have: the terms of a block of such items.
+    pub(super) squares: SortedMap<Term, BlockTerms>,
     /// The number of times that a term is a child of a reachable term or a root.
     pub(super) uses: HashMap<Term, u32>,
     /// Terms that decisions depend on. They are computed with exactly the operations of the
@@ -143,8 +146,13 @@ pub(super) struct TiledStatements {
     pub(super) axis: ItemAxis,
     /// The range of the statements in [`Plan::order`].
     pub(super) steps: Range<usize>,
-    /// Arrays over items that only these statements use.
+    /// Arrays over items that these statements compute, and those of them that no other statement
+    /// uses.
+    pub(super) rows: HashSet<Term>,
     pub(super) private: HashSet<Term>,
+    /// Arrays over items, of more than one axis, that other statements use too. They are unpacked
+    /// from each block.
+    pub(super) unpacked: SortedSet<Term>,
     /// Maps each sum over items that is accumulated into the result of a scatter to this scatter.
     pub(super) fused_scatters: SortedMap<Term, Term>,
 }

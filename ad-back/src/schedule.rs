@@ -198,6 +198,7 @@ fn planned(
         in_place: HashMap::new(),
         readers: HashMap::new(),
         tiles: Vec::new(),
+        squares: SortedMap::new(),
         uses,
         exact,
         windows,

@@ -296,9 +296,9 @@ fn decided<'a>(
                 let at = at.map(|ix| ix.iter().map(|&i| map[i as usize]).collect());
                 Item::Fold { out, fold, reduced, value: map[value as usize], added, at }
             }
-            Item::Scatter { out, put, ix, value } => {
+            Item::Scatter { out, put, ix, sizes, value } => {
                 let ix = ix.iter().map(|&i| map[i as usize]).collect();
-                Item::Scatter { out, put, ix, value: map[value as usize] }
+                Item::Scatter { out, put, ix, sizes, value: map[value as usize] }
             }
             Item::Block { out, put, ix, value, tested, onto_zeros } => {
                 let ix = ix.iter().map(|&i| map[i as usize]).collect();

@@ -16,6 +16,9 @@
 //! Products of a matrix with a row for each item and a vector are tiled too, and read their rows in
 //! place (`products`).
 //!
+//! If it saves more, an array that other statements read has two forms: the block's, and the one
+//! outside, to which each block is unpacked.
+//!
 //! If the items cannot be the last axis, for example since each item adds to a row of a table that
 //! an index determines, or if only arrays of one axis are saved, the arrays of a block keep the
 //! items as their first axis ([`ItemAxis::First`]). Then a block is a slice of each array, and
@@ -28,6 +31,7 @@
 mod blocked;
 mod layout;
 mod products;
+mod square;
 mod threads;
 
 use ad_ir::sorted::{SortedMap, SortedSet};
@@ -42,10 +46,11 @@ use super::store::Class;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Graph, Node, Put, Term};
 use ad_ir::prim::{Prim, Reduce};
-pub(super) use blocked::{Blocked, ScatteredItems, blocked, scattered};
-use layout::leads;
+pub(super) use blocked::{Blocked, Reads, ScatteredItems, blocked, scattered, updated};
+use layout::{first_axis, leads};
 pub(super) use layout::{is_over, row_of, widths};
 pub(super) use products::{ByItems, by_items};
+pub(super) use square::BlockTerms;
 
 /// The kernel that takes the extrema of all items of a block.
 pub(super) fn extremum(op: Reduce) -> Option<&'static str> {
@@ -66,6 +71,8 @@ struct Run {
     steps: Vec<usize>,
     /// Arrays over items.
     rows: HashSet<Term>,
+    /// Arrays over items that other statements read too, and that each block unpacks.
+    unpacked: SortedSet<Term>,
     /// Terms that are not known before the whole sequence has ended, such as sums over the items,
     /// and terms that depend on them. A statement that reads one of them comes after the sequence.
     late: HashSet<Term>,
@@ -90,9 +97,7 @@ struct TileFinder<'a> {
 /// The properties of a nest, in the form that it has in a block, that a sequence needs.
 #[derive(Clone)]
 struct BlockForm {
-    /// As in [`Blocked`].
-    leading: Vec<Term>,
-    inner: Vec<Term>,
+    reads: Reads,
     /// The terms that are summed over the items, and those that have a row for each item.
     late: Vec<Term>,
     rows: Vec<Term>,
@@ -100,11 +105,13 @@ struct BlockForm {
 
 /// Finds the sequences, and moves the statements of each next to each other. All of `checked` is
 /// tested somewhere in the routine.
-pub(super) fn form(g: &Graph, plan: &mut Plan, hints: &HashMap<Term, String>, checked: &[Term]) {
+pub(super) fn form(g: &mut Graph, plan: &mut Plan, hints: &HashMap<Term, String>, checked: &[Term]) {
     let count = plan.order.len();
     if plan.order.iter().enumerate().any(|(k, &s)| k != s) {
         return;
     }
+    square::add_block_terms(g, plan);
+    let g = &*g;
     let mut reads: Vec<SortedSet<Term>> = vec![SortedSet::new(); plan.steps.len()];
     for (&t, steps) in &plan.readers {
         for &s in steps {
@@ -130,7 +137,9 @@ pub(super) fn form(g: &Graph, plan: &mut Plan, hints: &HashMap<Term, String>, ch
                     n: run.n,
                     axis: run.axis,
                     steps: start..end,
+                    rows: run.rows,
                     private,
+                    unpacked: run.unpacked,
                     fused_scatters: run.fused_scatters,
                 });
                 from = end;
@@ -170,8 +179,8 @@ impl TileFinder<'_> {
         };
         axes.retain(|&n| self.g.int_value(n).is_none());
         let mut best: Option<(Run, HashSet<Term>)> = None;
-        for &n in &axes {
-            let Some(found) = self.over(order, n, ItemAxis::Last) else { continue };
+        for (&n, unpacks) in axes.iter().flat_map(|n| [(n, false), (n, true)]) {
+            let Some(found) = self.over(order, n, ItemAxis::Last, unpacks) else { continue };
             let more = |(run, own): &(Run, HashSet<Term>)| self.saved(&found.0, &found.1).0 > self.saved(run, own).0;
             if best.as_ref().is_none_or(more) {
                 best = Some(found);
@@ -185,31 +194,38 @@ impl TileFinder<'_> {
             run.steps.iter().filter_map(whole).any(|t| matches!(self.g.node(t), Node::Scatter { .. }))
         };
         best.or_else(|| {
-            let found = self.over(order, *axes.first()?, ItemAxis::First)?;
+            let found = self.over(order, *axes.first()?, ItemAxis::First, false)?;
             (scatters(&found.0) && self.pays(&found.0, &found.1)).then_some(found)
         })
         .or_else(|| self.shared_nest(order))
     }
 
     /// The sequence over these items.
-    fn over(&self, order: &[usize], n: Term, axis: ItemAxis) -> Option<(Run, HashSet<Term>)> {
+    fn over(&self, order: &[usize], n: Term, axis: ItemAxis, unpacks: bool) -> Option<(Run, HashSet<Term>)> {
         // An array that statements outside of the sequence read keeps its layout. So the sequence
-        // excludes a nest that computes, for such statements, more than one scalar for each item.
+        // excludes a nest that computes, for such statements, more than one scalar for each item,
+        // unless these are unpacked.
         let mut banned: SortedSet<usize> = SortedSet::new();
         loop {
-            let run = self.collect(order, (n, axis), &banned)?;
+            let mut run = self.collect(order, (n, axis), &banned)?;
             let inside: HashSet<usize> = run.steps.iter().copied().collect();
             let own = |t: &Term| {
                 !self.plan.results.contains(t)
                     && self.plan.readers.get(t).is_some_and(|r| r.iter().all(|s| inside.contains(s)))
             };
             let other_layout = |t: &Term| axis == ItemAxis::Last && run.rows.contains(t) && self.g.rank(*t) > 1;
-            let mut public: SortedSet<usize> = run
-                .steps
-                .iter()
-                .copied()
-                .filter(|&s| self.defines(s).iter().any(|t| other_layout(t) && !own(t)))
-                .collect();
+            let mut public: SortedSet<usize> = SortedSet::new();
+            let mut unpacked: SortedSet<Term> = SortedSet::new();
+            for &s in &run.steps {
+                for t in self.defines(s).into_iter().filter(|t| other_layout(t) && !own(t)) {
+                    let nest = matches!(self.plan.steps[s].work, Work::Nest { .. });
+                    if unpacks && nest && first_axis(self.g.shape(t), n) == Some(0) {
+                        unpacked.insert(t);
+                    } else {
+                        public.insert(s);
+                    }
+                }
+            }
             // The destination of a fused scatter is memory of the whole sequence: no statement of
             // the sequence may read its earlier state.
             public.extend(run.fused_scatters.values().filter_map(|&t| {
@@ -221,6 +237,7 @@ impl TileFinder<'_> {
                 let private: HashSet<Term> = run.rows.iter().copied().filter(own).collect();
                 let idle = self.idle(&run, &private);
                 if idle.is_empty() {
+                    run.unpacked = unpacked;
                     return Some((run, private));
                 }
                 public = idle;
@@ -307,6 +324,7 @@ impl TileFinder<'_> {
             guard,
             steps: Vec::new(),
             rows: HashSet::new(),
+            unpacked: SortedSet::new(),
             late: HashSet::new(),
             fused_scatters: SortedMap::new(),
             before: Vec::new(),
@@ -364,12 +382,15 @@ impl TileFinder<'_> {
         match &step.work {
             Work::Nest { domain, items } => {
                 let Some(form) = self.form_of(s, (run.n, run.axis), (domain, items)) else { return false };
-                let made = form.inner.iter().all(|t| run.rows.contains(t));
-                if !made || !form.leading.iter().all(|&t| self.has_row_for_each_item(run, (t, None), domain)) {
+                if !self.can_read(run, &form.reads, domain) {
                     return false;
                 }
                 run.rows.extend(form.rows);
                 run.late.extend(form.late);
+                true
+            }
+            Work::Whole(t) if self.updates(run, s, *t) => {
+                run.rows.insert(*t);
                 true
             }
             Work::Whole(t) if matches!(g.node(*t), Node::Scatter { .. }) => {
@@ -397,7 +418,8 @@ impl TileFinder<'_> {
                 if run.axis == ItemAxis::First {
                     return false;
                 }
-                let here = leads(g, args[0], run.n) || (is_over(g, args[0], run.n) && run.rows.contains(&args[0]));
+                let own = first_axis(g.shape(args[0]), run.n).is_some() && run.rows.contains(&args[0]);
+                let here = leads(g, args[0], run.n) || own;
                 let rows = is_over(g, *t, run.n) && here && g.elem(args[0]).is_real();
                 let fits = rows && extremum(*op).is_some() && self.plan.class(args[0]) == Class::Buffer;
                 if fits {
@@ -418,10 +440,29 @@ impl TileFinder<'_> {
         let form = made.map(|made| {
             let summed = |t: &Term| made.items.iter().any(|i| sums_over_items(i, *t));
             let (late, rows) = items.iter().copied().partition(summed);
-            BlockForm { leading: made.leading, inner: made.inner, late, rows }
+            BlockForm { reads: made.reads, late, rows }
         });
         self.forms.borrow_mut().insert((s, to.0, to.1), form.clone());
         form
+    }
+
+    /// Whether a block has what a nest over these sizes reads.
+    fn can_read(&self, run: &Run, reads: &Reads, sizes: &[Term]) -> bool {
+        reads.inner.iter().all(|t| run.rows.contains(t))
+            && !reads.whole.iter().any(|t| run.rows.contains(t))
+            && reads.leading.iter().all(|&t| self.has_row_for_each_item(run, (t, None), sizes))
+    }
+
+    /// Whether the statement adds values of the items to elements of their own rows, of an array of
+    /// the sequence that no other statement reads. It is done in place.
+    fn updates(&self, run: &Run, s: usize, t: Term) -> bool {
+        let Node::Scatter { dst, src, .. } = *self.g.node(t) else { return false };
+        let alone = self.plan.readers.get(&dst).is_some_and(|r| r == &[s]) && !self.plan.results.contains(&dst);
+        if run.axis == ItemAxis::First || src == dst || !alone || !run.rows.contains(&dst) {
+            return false;
+        }
+        let made = updated(self.g, self.plan, self.hints, run.n, t);
+        made.is_some_and(|made| self.can_read(run, &made.reads, self.g.shape(t)))
     }
 
     /// Whether the array is proved to have a row for each item, the first one at `start`. The proof

@@ -37,7 +37,7 @@ impl Driver<'_> {
         items: &[Item],
         prefix: Option<(&TokenStream, Option<Term>)>,
     ) -> Option<RowScatter> {
-        let [Item::Scatter { out, put, ix, value }] = items else { return None };
+        let [Item::Scatter { out, put, ix, value, .. }] = items else { return None };
         let inner = kernel.loops.len().checked_sub(1)?;
         let op = |id: Id| &kernel.node(id).op;
         let is_inner = |id: Id| matches!(op(id), Op::Var(v) if usize::from(*v) == inner);

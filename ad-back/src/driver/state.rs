@@ -86,10 +86,14 @@ pub(super) struct TileLoop {
     pub(super) size: Ident,
     pub(super) first: Ident,
     pub(super) count: Ident,
+    /// As in [`TiledStatements`].
+    pub(super) rows: HashSet<Term>,
     pub(super) private: HashSet<Term>,
     /// Maps each sum that is accumulated into the result of a scatter to this scatter.
     pub(super) fused_scatters: SortedMap<Term, Term>,
-    /// Arrays from outside, in their packed form.
+    /// Arrays over items that each block unpacks.
+    pub(super) unpacked: SortedSet<Term>,
+    /// Arrays from outside, in their packed form, and those that are unpacked.
     pub(super) packed: SortedMap<Term, Ident>,
     /// Arrays with more rows than items, of which the nest that is being written reads the first.
     pub(super) leading: Vec<Term>,

@@ -13,7 +13,7 @@ use quote::quote;
 use super::super::kernel::{Kernel, Op};
 use super::super::plan::{TiledStatements, Work};
 use super::super::rust::Expr;
-use super::super::tiling::{is_over, row_of};
+use super::super::tiling::row_of;
 use super::memory::Storage;
 use super::state::{Driver, TileLoop};
 use ad_ir::choice;
@@ -50,14 +50,10 @@ pub(super) struct BlockCode {
 }
 
 impl TileLoop {
-    /// Adds the operations of a nest for each item.
+    /// Adds the operations of a nest for each item, given its loops over the elements of an item.
     pub(super) fn works(&mut self, loops: &[Term], operations: u32) {
         let Some(shared) = &mut self.shared else { return };
-        let mut inner = loops.to_vec();
-        if let Some(axis) = inner.iter().position(|&size| size == self.n) {
-            inner.remove(axis);
-        }
-        *shared.work.entry(inner).or_default() += operations.max(1);
+        *shared.work.entry(loops.to_vec()).or_default() += operations.max(1);
     }
 
     /// The name of the first item of a block in this array, which may be the part of a chunk.
@@ -96,7 +92,7 @@ impl Driver<'_> {
                 Work::Whole(t) => vec![*t],
                 _ => return None,
             };
-            elems.extend(terms.iter().filter(|t| !is_over(g, **t, tile.n)).map(|t| g.elem(*t)));
+            elems.extend(terms.iter().filter(|t| !tile.rows.contains(t)).map(|t| g.elem(*t)));
         }
         elems.dedup();
         if elems.len() > 1 || !elems.iter().all(|e| e.is_real()) {
@@ -109,7 +105,7 @@ impl Driver<'_> {
 
     /// In a chunk, an array of the whole tile is a slice.
     pub(super) fn share(&mut self, block: &mut TileLoop, t: Term) {
-        let over = is_over(self.g, t, block.n);
+        let over = block.rows.contains(&t);
         let Some(shared) = &mut block.shared else { return };
         if over { &mut shared.rows } else { &mut shared.sums }.push(t);
         shared.stored.push((t, self.memory.hold.insert(t, Storage::Row)));

@@ -15,7 +15,8 @@ use super::super::notes::{NestSummary, Note};
 use super::super::plan::{Guard, ItemAxis, Plan, TiledStatements, Work};
 use super::super::rust::{Expr, prec, stem};
 use super::super::tiling::{
-    Blocked, ByItems, ScatteredItems, blocked, buffers, by_items, extremum, is_over, row_of, scattered, widths,
+    Blocked, ByItems, Reads, ScatteredItems, blocked, buffers, by_items, extremum, is_over, row_of, scattered, updated,
+    widths,
 };
 use super::memory::Storage;
 use super::state::{Driver, TileLoop};
@@ -39,7 +40,9 @@ impl Driver<'_> {
             size,
             first,
             count,
+            rows: tile.rows.clone(),
             private: tile.private.clone(),
+            unpacked: tile.unpacked.clone(),
             fused_scatters: tile.fused_scatters.clone(),
             packed: SortedMap::new(),
             leading: Vec::new(),
@@ -52,6 +55,12 @@ impl Driver<'_> {
             names: Vec::new(),
             defines: Vec::new(),
         });
+        if let Some(square) = plan.squares.get(&tile.n)
+            && let Some(TileLoop { first, count, .. }) = &self.tile
+        {
+            self.names.insert(square.count, count.clone());
+            self.names.insert(square.first, first.clone());
+        }
         let outside = self.begin_body();
         // In the loop over blocks there is at least one item.
         let mark = self.known.enter(&guard);
@@ -92,18 +101,24 @@ impl Driver<'_> {
             let array = self.heap_filled(&zero, &numbers);
             memory.extend(quote!(let mut #name = #array;));
         }
-        let mut packing = TokenStream::new();
+        let (mut packing, mut unpacking) = (TokenStream::new(), TokenStream::new());
         let packed = self.kernel("packed");
         for (&t, name) in &block.packed {
             let zero = self.style.zero(self.g.elem(t));
             let (numbers, part) =
                 (self.in_block(t, (tile.n, size), &mut names), self.in_block(t, (tile.n, count), &mut names));
+            let first = if block.unpacked.contains(&t) { block.first_of(t) } else { first };
             let start = self.in_block(t, (tile.n, first), &mut names);
             let from = self.rows_of(&block, t);
-            names.push(t);
+            names.push(self.whole_array(&block, t));
             let array = self.heap_filled(&zero, &numbers);
             memory.extend(quote!(let mut #name = #array;));
-            packing.extend(quote!(#packed(&mut #name, &#from[#start..][..#part], #count);));
+            if block.unpacked.contains(&t) {
+                let unpacked = self.kernel("unpacked");
+                unpacking.extend(quote!(#unpacked(&mut #from[#start..][..#part], &#name, #count);));
+            } else {
+                packing.extend(quote!(#packed(&mut #name, &#from[#start..][..#part], #count);));
+            }
         }
         // If rows are read in place and every other array has one scalar for each item, only these
         // arrays fill lanes with items. Then the size of a block has other limits.
@@ -120,6 +135,7 @@ impl Driver<'_> {
             steps_code.extend(s.code.into_token_stream());
             names.extend(s.names);
         }
+        steps_code.extend(unpacking);
         defines.dedup();
         let (n, least) = (n.at(prec::ADD), n.tokens);
         let code = BlockCode { block: kernel, n: [least, n], width, memory, packing, steps: steps_code };
@@ -160,7 +176,7 @@ impl Driver<'_> {
 
     /// The slice of an array that belongs to the block.
     fn part(&self, block: &TileLoop, t: Term, out: bool, names: &mut Vec<Term>) -> TokenStream {
-        if !is_over(self.g, t, block.n) {
+        if !(is_over(self.g, t, block.n) || block.rows.contains(&t)) || (out && !block.rows.contains(&t)) {
             return if out { self.out(t) } else { self.borrow(t, names) };
         }
         self.part_of_items(block, t, out, names)
@@ -189,9 +205,8 @@ impl Driver<'_> {
     /// items. Sums are initialised again.
     fn block_memory(&mut self, block: &mut TileLoop, t: Term, added: bool) -> TokenStream {
         let fill = self.initial_value(t);
-        let over = is_over(self.g, t, block.n);
         let name = self.name(t);
-        if over && block.private.contains(&t) {
+        if block.private.contains(&t) {
             block.memory.push(t);
             self.memory.hold.insert(t, Storage::Owned);
             if !added {
@@ -201,12 +216,19 @@ impl Driver<'_> {
             return quote!(#name[..#numbers].fill(#fill););
         }
         let mut names = Vec::new();
-        let array = self.new_array(t, (fill, !added), &mut names);
+        let array = self.new_array(t, (fill.clone(), !added), &mut names);
         block.names.extend(names);
         block.before.extend(quote!(let mut #name = #array;));
         block.defines.push(t);
         self.share(block, t);
-        quote!()
+        if !block.unpacked.contains(&t) {
+            return quote!();
+        }
+        let of_block = self.taken.fresh(&format!("{}_block", stem(&name.to_string(), "_data")));
+        let numbers = self.in_block(t, (block.n, &block.count), &mut block.names);
+        let filled = quote!(#of_block[..#numbers].fill(#fill););
+        block.packed.insert(t, of_block);
+        if added { filled } else { quote!() }
     }
 
     /// The memory of a scatter that is accumulated block by block.
@@ -236,20 +258,51 @@ impl Driver<'_> {
         step: usize,
     ) -> Result<(), String> {
         let g = self.g;
-        let Some(mut block) = self.tile.take() else { return Err("a nest outside of a block".into()) };
+        let Some(block) = self.tile.as_ref() else { return Err("a nest outside of a block".into()) };
         let to = (block.n, block.axis);
         let made = blocked(g, self.plan, self.hints, to, (domain, terms), (step, &block.fused_scatters));
-        let Some(Blocked { kernel, mut items, mut outs, leading, .. }) = made else {
-            return Err("a nest that no block can have".into());
-        };
+        let made = made.ok_or("a nest that no block can have")?;
+        self.nest_of_block(made, guard, (step, None), "compute")
+    }
+
+    /// Whether the scatter adds to an array of the block.
+    pub(super) fn updates_rows(&self, t: Term) -> bool {
+        self.tile.as_ref().is_some_and(|block| block.rows.contains(&t))
+    }
+
+    /// A scatter of values of the items of a block to their own rows of another array of the block.
+    pub(super) fn update_in_block(&mut self, t: Term, guard: &[Guard], step: usize) -> Result<(), String> {
+        let Some(block) = self.tile.as_ref() else { return Err("a scatter outside of a block".into()) };
+        let made = updated(self.g, self.plan, self.hints, block.n, t);
+        let made = made.ok_or("an update that no block can have")?;
+        let Node::Scatter { dst, .. } = *self.g.node(t) else { return Err("an update is no scatter".into()) };
+        self.nest_of_block(made, guard, (step, Some(dst)), "add_to")
+    }
+
+    /// A nest as a step of a block. If it updates an array, its result has the memory of that
+    /// array.
+    fn nest_of_block(
+        &mut self,
+        made: Blocked<'_>,
+        guard: &[Guard],
+        (step, updated): (usize, Option<Term>),
+        verb: &'static str,
+    ) -> Result<(), String> {
+        let g = self.g;
+        let Some(mut block) = self.tile.take() else { return Err("a nest outside of a block".into()) };
+        let Blocked { kernel, mut items, mut outs, reads: Reads { leading, rows, parts, .. } } = made;
         for &array in &leading {
             self.leading(&mut block, &Factor { array, transposed: false, start: None }, &g.shape(array)[1..]);
         }
-        block.works(domain, operations(&kernel));
+        let of_items = self.plan.squares.get(&block.n).map_or(block.n, |square| square.count);
+        let inner: Vec<Term> = kernel.loops.iter().copied().filter(|&size| size != of_items).collect();
+        block.works(&inner, operations(&kernel));
+        for &(part, array) in &parts {
+            self.names.insert(part, self.names[&array].clone());
+        }
         let in_lanes = block.axis == ItemAxis::Last;
         for t in buffers(&kernel).into_iter().filter(|_| in_lanes) {
-            let over = is_over(g, t, block.n) || leading.contains(&t);
-            let outer = over && g.rank(t) > 1 && !block.private.contains(&t);
+            let outer = rows.contains(&t) && g.rank(t) > 1 && !block.private.contains(&t);
             if outer && !block.packed.contains_key(&t) {
                 let name = self.taken.fresh(&format!("{}_block", stem(&self.names[&t].to_string(), "_data")));
                 block.packed.insert(t, name);
@@ -290,18 +343,24 @@ impl Driver<'_> {
         // Memory is listed in the order of the statements.
         block.reused.extend(outs.iter().filter(|t| !alone && reused.values().any(|u| u == *t)));
         for &t in &outs {
-            if let Some((&src, _)) = block.fused_scatters.iter().find(|(_, u)| **u == t) {
+            if let Some(array) = updated {
+                self.same_memory(t, array);
+            } else if let Some((&src, _)) = block.fused_scatters.iter().find(|(_, u)| **u == t) {
                 self.begin_scatter_memory(&mut block, t, self.plan.readers.get(&src).and_then(|r| r.last()).copied())?;
             } else if g.rank(t) > 0 && !reused.values().any(|&u| u == t) {
                 let added = items.iter().any(|i| matches!(i, Item::Fold { out, .. } if *out == t));
                 fills.push((t, self.block_memory(&mut block, t, added)));
             }
         }
-        let title = self.function_name("compute", &outs);
-        let doc = format!("{} of the items of a block.", if domain.len() == 1 { "Numbers" } else { "Arrays" });
+        let title = self.function_name(verb, &outs);
+        let doc = match (verb, kernel.loops.len()) {
+            ("compute", 1) => "Numbers of the items of a block.",
+            ("compute", _) => "Arrays of the items of a block.",
+            _ => "Adds to the rows of the items of a block.",
+        };
         let nest = Nest::new(g, self.style, &self.names, &self.known, &kernel, &items, how);
         let nest = if in_lanes { nest.in_block().taking(extremum) } else { nest };
-        let function = nest.function(&title, &doc)?;
+        let function = nest.function(&title, doc)?;
         let mut code = TokenStream::new();
         for (_, fill) in fills.into_iter().filter(|(t, _)| !function.begun.contains(t)) {
             code.extend(fill);
@@ -310,17 +369,16 @@ impl Driver<'_> {
         for arg in &function.args {
             args.push(match arg {
                 Arg::Out(t) => self.part(&block, *t, true, &mut names),
-                Arg::Buffer(t) if leading.contains(t) => self.part_of_items(&block, *t, false, &mut names),
-                Arg::Buffer(t) if !is_over(g, *t, block.n) => self.read_by(&kernel, *t, &mut names),
-                Arg::Buffer(t) => self.part(&block, *t, false, &mut names),
-                Arg::Scalar(t) if *t == block.n => {
-                    let count = &block.count;
-                    quote!(#count)
-                }
-                Arg::Scalar(t) => self.argument(*t, &mut names),
+                Arg::Buffer(t) if rows.contains(t) => self.part_of_items(&block, *t, false, &mut names),
+                Arg::Buffer(t) => self.read_by(&kernel, *t, &mut names),
+                Arg::Scalar(t) => match self.item_of_block(&block, *t) {
+                    Some(name) => quote!(#name),
+                    None => self.argument(*t, &mut names),
+                },
                 Arg::Length => quote!(),
             });
         }
+        names.iter_mut().for_each(|t| *t = self.whole_array(&block, *t));
         let turbofish = &function.turbofish;
         let call = quote!(#title #turbofish (#(#args),*));
         for &t in &function.returns {
@@ -340,11 +398,27 @@ impl Driver<'_> {
                 quote!(let #sums = #call; #(#many += #sums.#places;)*)
             }
         });
-        self.note(Note::Nest(Box::new(NestSummary { verb: "compute", tiled: true, ..function.summary })));
+        self.note(Note::Nest(Box::new(NestSummary { verb, tiled: true, ..function.summary })));
         self.functions.push(function.item);
         self.tile = Some(block);
         self.plain(guard, code, Vec::new(), names);
         Ok(())
+    }
+
+    /// The name that a block has for the number of its items, or for its first item.
+    fn item_of_block(&self, block: &TileLoop, t: Term) -> Option<Ident> {
+        match self.plan.squares.get(&block.n) {
+            Some(square) if t == square.count => Some(block.count.clone()),
+            Some(square) if t == square.first => Some(block.first.clone()),
+            None if t == block.n => Some(block.count.clone()),
+            _ => None,
+        }
+    }
+
+    /// The array of which a term stands for the rows of a block's items.
+    fn whole_array(&self, block: &TileLoop, t: Term) -> Term {
+        let square = self.plan.squares.get(&block.n);
+        square.and_then(|s| s.rows.iter().find(|(_, part)| **part == t)).map_or(t, |(&array, _)| array)
     }
 
     /// A scatter of values of the items of a block.
@@ -360,7 +434,7 @@ impl Driver<'_> {
             self.leading(&mut block, &Factor { array, transposed: false, start: None }, &self.g.shape(array)[1..]);
         }
         block.leading = leading;
-        block.works(&kernel.loops.clone(), scattered_operations(&kernel));
+        block.works(&kernel.loops[1..], scattered_operations(&kernel));
         self.begin_scatter_memory(&mut block, first, Some(step + 1 - all.len()))?;
         for &next in &all[1..] {
             self.begin_scatter_memory(&mut block, next, None)?;
@@ -485,7 +559,7 @@ impl Driver<'_> {
         let Node::Prim(Prim::Reduce(op, _), args) = self.g.node(t) else { return Err("no extrema".into()) };
         let Some(kernel) = extremum(*op) else { return Err("no extrema".into()) };
         let (kernel, mut names) = (self.kernel(kernel), Vec::new());
-        block.works(self.g.shape(args[0]), 2);
+        block.works(&row_of(self.g, args[0], block.n), 2);
         let code = self.block_memory(&mut block, t, false);
         let x = if block.private.contains(&args[0]) || self.g.rank(args[0]) == 1 {
             self.part(&block, args[0], false, &mut names)

@@ -23,6 +23,7 @@ impl Driver<'_> {
         let g = self.g;
         if self.tile.is_some() {
             return match g.node(t) {
+                Node::Scatter { .. } if self.updates_rows(t) => self.update_in_block(t, guard, k),
                 Node::Scatter { .. } => self.scatter_in_block(t, guard, k),
                 Node::Prim(Prim::Contract(_), _) => self.product_in_block(t, guard),
                 _ => self.extrema_in_block(t, guard),
@@ -283,7 +284,7 @@ impl Driver<'_> {
                 ix.push(kernel.affine(start, steps[k], identity[k]));
             }
             let block = steps.iter().all(|&s| s == 1);
-            let scatter = Item::Scatter { out: t, put: Put::Add, ix: ix.clone(), value };
+            let scatter = Item::Scatter { out: t, put: Put::Add, ix: ix.clone(), sizes: g.shape(t).to_vec(), value };
             let at = self.statements.len();
             if !block {
                 self.call(&kernel, &[scatter], ("add", "Adds at a stride."), &[t], guard, (false, &HashMap::new()))?;

@@ -25,8 +25,10 @@ impl Nest<'_, '_> {
                 Item::Fold { out, .. } if self.g.rank(*out) > 0 => self.args.push(Arg::Out(*out)),
                 _ => {}
             }
-            if let Item::Scatter { out, .. } | Item::Fold { out, .. } | Item::Block { out, .. } = item {
-                scalars.extend(self.g.shape(*out));
+            match item {
+                Item::Scatter { sizes, .. } => scalars.extend(sizes),
+                Item::Fold { out, .. } | Item::Block { out, .. } => scalars.extend(self.g.shape(*out)),
+                Item::Store { .. } => {}
             }
         }
         for root in self.roots() {

@@ -82,10 +82,9 @@ impl Nest<'_, '_> {
         &mut self,
         out: Term,
         put: Put,
-        ix: &[Id],
+        (ix, sizes): (&[Id], &[Term]),
         value: &TokenStream,
     ) -> Result<TokenStream, String> {
-        let sizes = self.g.shape(out).to_vec();
         let at: Vec<Expr> = ix.iter().map(|&i| self.value(i)).collect::<Result<_, _>>()?;
         let mut inside: Option<TokenStream> = None;
         for (k, &i) in ix.iter().enumerate() {
@@ -97,7 +96,7 @@ impl Nest<'_, '_> {
                 });
             }
         }
-        let at = self.linear(&at, &sizes, true).tokens;
+        let at = self.linear(&at, sizes, true).tokens;
         let name = &self.arg_names[&out];
         let put = match put {
             Put::Add => quote!(+=),

@@ -234,9 +234,9 @@ impl Nest<'_, '_> {
                         }
                     }
                 }
-                Item::Scatter { out, put, ix, value } => {
+                Item::Scatter { out, put, ix, sizes, value } => {
                     let value = self.value(*value)?.tokens;
-                    self.put_at(*out, *put, ix, &value)?
+                    self.put_at(*out, *put, (ix, sizes), &value)?
                 }
             };
             self.push(d, 0, &tokens);

@@ -12,6 +12,11 @@ pub(super) fn axis_of(sizes: &[Term], n: Term) -> Option<usize> {
     (!sizes[axis + 1..].contains(&n)).then_some(axis)
 }
 
+/// The axis of the items, if several may have their number: the first of these.
+pub(super) fn first_axis(sizes: &[Term], n: Term) -> Option<usize> {
+    sizes.iter().position(|&size| size == n)
+}
+
 /// Whether the array has a row for each item, on whichever axis.
 pub(in super::super) fn is_over(g: &Graph, t: Term, n: Term) -> bool {
     axis_of(g.shape(t), n).is_some()
@@ -26,7 +31,7 @@ pub(super) fn leads(g: &Graph, t: Term, n: Term) -> bool {
 /// with other rows, has them on its first axis.
 pub(in super::super) fn row_of(g: &Graph, t: Term, n: Term) -> Vec<Term> {
     let mut row = g.shape(t).to_vec();
-    row.remove(axis_of(g.shape(t), n).unwrap_or(0));
+    row.remove(first_axis(g.shape(t), n).unwrap_or(0));
     row
 }
 

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 use super::super::plan::{ItemAxis, Work};
 use super::super::split::interior;
-use super::{Run, SortedMap, TileFinder, blocked};
+use super::{Run, SortedMap, SortedSet, TileFinder, blocked};
 use ad_ir::choice;
 use ad_ir::ir::Term;
 
@@ -27,6 +27,7 @@ impl TileFinder<'_> {
             guard: step.guard.clone(),
             steps: vec![s],
             rows: HashSet::new(),
+            unpacked: SortedSet::new(),
             late: HashSet::new(),
             fused_scatters: SortedMap::new(),
             before: Vec::new(),

@@ -73,6 +73,25 @@ pub fn packed<A: Copy>(out: &mut [A], rows: &[A], count: usize) {
     }
 }
 
+/// Stores scalars of `count` items, given as rows over the items, item by item: the inverse of
+/// [`packed`].
+///
+/// # Panics
+/// If `block` is shorter than `out`.
+#[inline]
+pub fn unpacked<A: Copy>(out: &mut [A], block: &[A], count: usize) {
+    if count == 0 {
+        return;
+    }
+    let width = out.len() / count;
+    let block = &block[..width * count];
+    for (i, row) in out.chunks_exact_mut(width.max(1)).enumerate() {
+        for (j, x) in row.iter_mut().enumerate() {
+            *x = block[j * count + i];
+        }
+    }
+}
+
 /// [`super::largest`] of each column of `count`-wide rows.
 #[inline]
 pub fn largest_columns<F: Real>(out: &mut [F], x: &[F], count: usize) {

@@ -49,7 +49,7 @@ mod windows;
 
 pub use absorbing::{absorbed, absorbed_dot};
 pub use blocks::{
-    block, block_of_rows, largest_columns, packed, places_of_largest, places_of_smallest, smallest_columns,
+    block, block_of_rows, largest_columns, packed, places_of_largest, places_of_smallest, smallest_columns, unpacked,
 };
 #[cfg(feature = "fft")]
 pub use fourier::{fourier, fourier_back};

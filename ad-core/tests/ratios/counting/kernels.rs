@@ -373,6 +373,10 @@ pub fn packed<A: Copy>(out: &mut [A], rows: &[A], count: usize) {
     tick(2 * len(rows));
     plain::packed(out, rows, count);
 }
+pub fn unpacked<A: Copy>(out: &mut [A], block: &[A], count: usize) {
+    tick(2 * len(out));
+    plain::unpacked(out, block, count);
+}
 pub fn each_row<A, B>(out: &mut [B], x: &[A], f: impl Fn(&[A]) -> B) {
     tick(len(out));
     plain::each_row(out, x, f);

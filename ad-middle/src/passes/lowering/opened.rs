@@ -133,7 +133,7 @@ pub struct Loops {
 }
 
 /// A new leaf, which no term mentions yet. It is newer than all terms created so far.
-pub(crate) fn leaf(g: &mut Graph, ty: Type) -> Term {
+pub fn leaf(g: &mut Graph, ty: Type) -> Term {
     let number = LEAF as usize + g.len();
     g.param(number, ty)
 }

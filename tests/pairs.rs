@@ -1,0 +1,187 @@
+//! Functions of all pairs of items, in tiles of items: the items' axis and the other axis have one
+//! size. The gradients are checked for numbers of items around the size of a block, and no array of
+//! all pairs is stored.
+
+mod allocator;
+
+use ad::check_grad;
+use ad::ndarray::Array2;
+use ad::prelude::*;
+use allocator::counted;
+
+/// The density of each point under kernels at all others. Points are read as items, and whole.
+#[differentiate(wrt(log_bandwidth, points))]
+fn density(log_bandwidth: [f64; 2], points: &[[f64; 2]]) -> f64 {
+    let n = points.len();
+    let h = [log_bandwidth[0].exp(), log_bandwidth[1].exp()];
+    let mut total = 0.0;
+    for i in 0..n {
+        let mut sum = 1e-3;
+        for j in 0..n {
+            if j != i {
+                let a = (points[i][0] - points[j][0]) / h[0];
+                let b = (points[i][1] - points[j][1]) / h[1];
+                sum += (-0.5 * (a * a + b * b)).exp();
+            }
+        }
+        total += sum.ln() - log_bandwidth[0] - log_bandwidth[1];
+    }
+    total
+}
+
+/// Each point moves to the mean of all, weighted by how near they are.
+#[differentiate(wrt(x))]
+fn mean_shift(x: &Array1<f64>, width: f64) -> f64 {
+    let n = x.len();
+    let mut total = 0.0;
+    for i in 0..n {
+        let (mut sum, mut weights) = (0.0, 0.0);
+        for j in 0..n {
+            let d = (x[i] - x[j]) / width;
+            let w = (-d * d).exp();
+            weights += w;
+            sum += w * x[j];
+        }
+        let moved = sum / weights - x[i];
+        total += moved * moved * x[i].sin();
+    }
+    total
+}
+
+/// The index of an item is a number, and the rows of pairs before it are left out.
+#[differentiate(wrt(x, rate))]
+fn decayed(x: &Array1<f64>, rate: f64) -> f64 {
+    let n = x.len();
+    let mut total = 0.0;
+    for i in 0..n {
+        let mut sum = 1.0;
+        for j in 0..n {
+            if j < i {
+                let age = i as f64 - j as f64;
+                sum += (-rate * age + (x[i] * x[j]).cos()).exp();
+            }
+        }
+        total += sum.ln() * x[i] / n as f64;
+    }
+    total
+}
+
+/// Logits of all pairs, and a softmax of each row.
+#[differentiate(wrt(a, b))]
+fn contrast(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
+    let n = a.nrows();
+    let mut total = 0.0;
+    for i in 0..n {
+        let mut logits = Array1::<f64>::zeros(n);
+        for j in 0..n {
+            for k in 0..a.ncols() {
+                logits[j] += (a[[i, k]] * b[[j, k]]).tanh();
+            }
+        }
+        total += logsumexp(&logits) - logits[i];
+    }
+    total
+}
+
+/// As above, with another number of classes than of items, and a label for each item.
+#[differentiate(wrt(a, b))]
+fn classes(a: &Array2<f64>, b: &Array2<f64>, label: &[usize]) -> f64 {
+    let (n, m) = (a.nrows(), b.nrows());
+    let mut total = 0.0;
+    for i in 0..n {
+        let mut logits = Array1::<f64>::zeros(m);
+        for j in 0..m {
+            for k in 0..a.ncols() {
+                logits[j] += (a[[i, k]] * b[[j, k]]).tanh();
+            }
+        }
+        total += logsumexp(&logits) - logits[label[i]] - 0.1 * logits[(label[i] + 1) % m];
+    }
+    total
+}
+
+/// An array of pairs is read with its axes exchanged, so it is stored.
+#[differentiate(wrt(x))]
+fn exchanged(x: &Array1<f64>) -> f64 {
+    let n = x.len();
+    let mut a = Array2::<f64>::zeros((n, n));
+    for i in 0..n {
+        for j in 0..n {
+            a[[i, j]] = (x[i] * 2.0 - x[j]).sin();
+        }
+    }
+    let mut total = 0.0;
+    for i in 0..n {
+        let mut sum = 2.5 * n as f64;
+        for j in 0..n {
+            sum += a[[i, j]] * a[[j, i]];
+        }
+        total += sum.ln() * x[i];
+    }
+    total
+}
+
+/// A matrix of all pairs from outside, and its diagonal. `T` is `f32` too.
+#[differentiate(wrt(w, x))]
+fn weighted<T: Real>(w: &Array2<T>, x: &Array1<T>) -> T {
+    let n = x.len();
+    let mut total = T::zero();
+    for i in 0..n {
+        let mut sum = T::lit(1.0);
+        for j in 0..n {
+            sum += w[[i, j]] * (x[i] - x[j]).exp();
+        }
+        total += (sum * sum + w[[i, i]].exp()).sqrt();
+    }
+    total
+}
+
+fn numbers(n: usize) -> Array1<f64> {
+    (0..n).map(|k| (k as f64 * 0.7 + 0.1).sin()).collect()
+}
+
+fn matrix(n: usize, m: usize) -> Array2<f64> {
+    Array2::from_shape_fn((n, m), |(i, j)| ((i * 3 + j * 5) as f64 * 0.3).cos())
+}
+
+/// Sizes on both sides of a block and of the lanes.
+const SIZES: [usize; 8] = [0, 1, 2, 15, 16, 17, 33, 70];
+
+#[test]
+fn gradients() {
+    for n in SIZES {
+        let points: Vec<[f64; 2]> = (0..n).map(|k| [(k as f64).sin(), (k as f64 * 1.3).cos()]).collect();
+        let x = numbers(n);
+        check_grad!(density([-0.5, 0.3], &points));
+        check_grad!(mean_shift(&x, 0.8));
+        check_grad!(decayed(&x, 0.4));
+        check_grad!(contrast(&matrix(n, 3), &(matrix(n, 3) + 0.2)));
+        let label: Vec<usize> = (0..n).map(|k| k * 7 % 5).collect();
+        check_grad!(classes(&matrix(n, 3), &(matrix(5, 3) + 0.2), &label));
+        check_grad!(exchanged(&x));
+        check_grad!(weighted(&(matrix(n, n) * 0.4), &x));
+    }
+}
+
+#[test]
+fn single_precision() {
+    let (w, x) = (matrix(40, 40) * 0.4, numbers(40));
+    let (_, (dw, dx)) = weighted_value_and_grad(&w, &x);
+    let (_, (dw32, dx32)) = weighted_value_and_grad(&w.mapv(|v| v as f32), &x.mapv(|v| v as f32));
+    assert!(dw.iter().zip(&dw32).chain(dx.iter().zip(&dx32)).all(|(a, &b)| (a - f64::from(b)).abs() < 1e-4));
+}
+
+/// The gradient allocates less than one array of all pairs.
+#[test]
+fn arrays_of_all_pairs_are_not_stored() {
+    let n = 1000;
+    let (points, x) = (vec![[0.5, 0.2]; n], numbers(n));
+    let pairs = n * n * 8;
+    let bytes = [
+        ("density", counted(|| density_value_and_grad([-0.5, 0.3], &points)).1.bytes),
+        ("mean_shift", counted(|| mean_shift_value_and_grad(&x, 0.8)).1.bytes),
+        ("decayed", counted(|| decayed_value_and_grad(&x, 0.4)).1.bytes),
+        ("contrast", counted(|| contrast_value_and_grad(&matrix(n, 3), &matrix(n, 3))).1.bytes),
+    ];
+    assert!(bytes.iter().all(|b| b.1 < pairs / 2), "{bytes:?}, an array of all pairs has {pairs}");
+}
