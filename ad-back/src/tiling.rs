@@ -274,7 +274,8 @@ impl TileFinder<'_> {
     }
 
     /// The gain of tiling: how many arrays over items are no longer stored, of more than one axis
-    /// if items are the last axis, and how many matrices are read one time less.
+    /// if items are the last axis, and how many matrices are read one time less. Unpacking an array
+    /// costs as much as storing one.
     fn saved(&self, run: &Run, private: &HashSet<Term>) -> (usize, usize) {
         let made = private.iter().filter(|&&t| run.axis == ItemAxis::First || self.g.rank(t) > 1).count();
         let mut read: Vec<(Term, Option<Term>)> =
@@ -282,6 +283,7 @@ impl TileFinder<'_> {
         let all = read.len();
         read.sort_unstable();
         read.dedup();
+        let made = made.saturating_sub(run.unpacked.len());
         (made + all - read.len(), made)
     }
 
