@@ -3,87 +3,17 @@
 //! all pairs is stored.
 
 mod allocator;
+#[path = "programs/pairs.rs"]
+mod pairs;
 
 use ad::check_grad;
 use ad::ndarray::Array2;
 use ad::prelude::*;
 use allocator::counted;
 
-/// The density of each point under kernels at all others. Points are read as items, and whole.
-#[differentiate(wrt(log_bandwidth, points))]
-fn density(log_bandwidth: [f64; 2], points: &[[f64; 2]]) -> f64 {
-    let n = points.len();
-    let h = [log_bandwidth[0].exp(), log_bandwidth[1].exp()];
-    let mut total = 0.0;
-    for i in 0..n {
-        let mut sum = 1e-3;
-        for j in 0..n {
-            if j != i {
-                let a = (points[i][0] - points[j][0]) / h[0];
-                let b = (points[i][1] - points[j][1]) / h[1];
-                sum += (-0.5 * (a * a + b * b)).exp();
-            }
-        }
-        total += sum.ln() - log_bandwidth[0] - log_bandwidth[1];
-    }
-    total
-}
+use pairs::{contrast_value_and_grad, decayed_value_and_grad, density_value_and_grad, mean_shift_value_and_grad};
 
-/// Each point moves to the mean of all, weighted by how near they are.
-#[differentiate(wrt(x))]
-fn mean_shift(x: &Array1<f64>, width: f64) -> f64 {
-    let n = x.len();
-    let mut total = 0.0;
-    for i in 0..n {
-        let (mut sum, mut weights) = (0.0, 0.0);
-        for j in 0..n {
-            let d = (x[i] - x[j]) / width;
-            let w = (-d * d).exp();
-            weights += w;
-            sum += w * x[j];
-        }
-        let moved = sum / weights - x[i];
-        total += moved * moved * x[i].sin();
-    }
-    total
-}
-
-/// The index of an item is a number, and the rows of pairs before it are left out.
-#[differentiate(wrt(x, rate))]
-fn decayed(x: &Array1<f64>, rate: f64) -> f64 {
-    let n = x.len();
-    let mut total = 0.0;
-    for i in 0..n {
-        let mut sum = 1.0;
-        for j in 0..n {
-            if j < i {
-                let age = i as f64 - j as f64;
-                sum += (-rate * age + (x[i] * x[j]).cos()).exp();
-            }
-        }
-        total += sum.ln() * x[i] / n as f64;
-    }
-    total
-}
-
-/// Logits of all pairs, and a softmax of each row.
-#[differentiate(wrt(a, b))]
-fn contrast(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
-    let n = a.nrows();
-    let mut total = 0.0;
-    for i in 0..n {
-        let mut logits = Array1::<f64>::zeros(n);
-        for j in 0..n {
-            for k in 0..a.ncols() {
-                logits[j] += (a[[i, k]] * b[[j, k]]).tanh();
-            }
-        }
-        total += logsumexp(&logits) - logits[i];
-    }
-    total
-}
-
-/// As above, with another number of classes than of items, and a label for each item.
+/// Logits of each item and class, a softmax of each row, and a label for each item.
 #[differentiate(wrt(a, b))]
 fn classes(a: &Array2<f64>, b: &Array2<f64>, label: &[usize]) -> f64 {
     let (n, m) = (a.nrows(), b.nrows());
@@ -152,10 +82,10 @@ fn gradients() {
     for n in SIZES {
         let points: Vec<[f64; 2]> = (0..n).map(|k| [(k as f64).sin(), (k as f64 * 1.3).cos()]).collect();
         let x = numbers(n);
-        check_grad!(density([-0.5, 0.3], &points));
-        check_grad!(mean_shift(&x, 0.8));
-        check_grad!(decayed(&x, 0.4));
-        check_grad!(contrast(&matrix(n, 3), &(matrix(n, 3) + 0.2)));
+        check_grad!(pairs::density([-0.5, 0.3], &points));
+        check_grad!(pairs::mean_shift(&x, 0.8));
+        check_grad!(pairs::decayed(&x, 0.4));
+        check_grad!(pairs::contrast(&matrix(n, 3), &(matrix(n, 3) + 0.2)));
         let label: Vec<usize> = (0..n).map(|k| k * 7 % 5).collect();
         check_grad!(classes(&matrix(n, 3), &(matrix(5, 3) + 0.2), &label));
         check_grad!(exchanged(&x));

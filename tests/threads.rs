@@ -2,8 +2,13 @@
 //! threads, and has to give the same bits in all of them. The gradients are those of difference
 //! quotients.
 
+#[path = "programs/pairs.rs"]
+#[allow(dead_code, reason = "tests/pairs.rs has all of them")]
+mod pairs;
+
 use ad::ndarray::{Array, Dimension};
 use ad::prelude::*;
+use pairs::{contrast, contrast_grad, mean_shift, mean_shift_grad};
 use rayon::ThreadPoolBuilder;
 
 fn numbers(n: usize, seed: u64) -> Array1<f64> {
@@ -78,6 +83,18 @@ fn rows_that_are_read_twice() {
     });
     assert!((value - logistic(&w, &x, &y)).abs() < 1e-9 * value.abs());
     assert!((&written - &dw).iter().all(|e| e.abs() < 1e-9));
+}
+
+/// Each item reads its own row and all others, and rows of results are unpacked from blocks.
+#[test]
+fn pairs_of_items() {
+    let x = numbers(1200, 20);
+    let (dx,) = on_threads(|| (mean_shift_grad(&x, 0.3),));
+    slopes(&dx, |h, d| mean_shift(&(&x + &(d * h)), 0.3));
+    let (a, b) = (matrix(400, 6, 21), matrix(400, 6, 22));
+    let (da, db) = on_threads(|| contrast_grad(&a, &b));
+    slopes(&da, |h, d| contrast(&(&a + &(d * h)), &b));
+    slopes(&db, |h, d| contrast(&a, &(&b + &(d * h))));
 }
 
 #[differentiate(into, wrt(w))]

@@ -503,3 +503,54 @@ fn items_are_tiled_whichever_axis_they_are() {
     let tiled = plan.nests.iter().filter(|n| n.tiled).count();
     assert!(tiled >= 4 && some(&plan, |n| n.register_blocked), "{plan:#?}");
 }
+
+/// The other axis of pairs of items has the size of the items' axis.
+#[test]
+fn pairs_of_items_are_tiled() {
+    let plan = gradient(
+        quote!(),
+        quote! {
+            fn f(x: &Array1<f64>) -> f64 {
+                let n = x.len();
+                let mut total = 0.0;
+                for i in 0..n {
+                    let mut sum = 0.0;
+                    for j in 0..n {
+                        if j != i {
+                            sum += (x[i] - x[j]).cos().exp();
+                        }
+                    }
+                    total += sum.ln();
+                }
+                total
+            }
+        },
+    );
+    assert!(plan.nests.iter().filter(|n| n.loops == 2).all(|n| n.tiled), "{plan:#?}");
+}
+
+/// A label's element of a row is updated in the tile that computes the row, and the rows of a
+/// gradient are unpacked from it.
+#[test]
+fn rows_are_updated_and_unpacked_in_tiles() {
+    let plan = gradient(
+        quote!(wrt(x, w)),
+        quote! {
+            fn f(x: &Array2<f64>, w: &Array2<f64>, label: &[usize]) -> f64 {
+                let mut total = 0.0;
+                for i in 0..x.nrows() {
+                    let mut z = Array1::<f64>::zeros(w.nrows());
+                    for j in 0..w.nrows() {
+                        for k in 0..w.ncols() {
+                            z[j] += (x[[i, k]] * w[[j, k]]).tanh();
+                        }
+                    }
+                    total += logsumexp(&z) - z[label[i]];
+                }
+                total
+            }
+        },
+    );
+    assert!(plan.nests.iter().any(|n| n.verb == "add_to" && n.tiled), "{plan:#?}");
+    assert!(plan.kernels.contains_key("unpacked"), "{plan:#?}");
+}
