@@ -51,6 +51,21 @@ fn exchanged(x: &Array1<f64>) -> f64 {
     total
 }
 
+/// Items read their own rows of a matrix, and its columns, which are elements of all rows.
+#[differentiate]
+fn differences(a: &Array2<f64>, x: &Array1<f64>) -> f64 {
+    let n = x.len();
+    let mut total = 0.0;
+    for i in 0..n {
+        let mut sum = 0.0;
+        for j in 0..n {
+            sum += ((a[[i, j]] - a[[j, i]]) * x[j]).exp();
+        }
+        total += sum.ln() * x[i];
+    }
+    total
+}
+
 /// A matrix of all pairs from outside, and its diagonal. `T` is `f32` too.
 #[differentiate(wrt(w, x))]
 fn weighted<T: Real>(w: &Array2<T>, x: &Array1<T>) -> T {
@@ -89,6 +104,7 @@ fn gradients() {
         let label: Vec<usize> = (0..n).map(|k| k * 7 % 5).collect();
         check_grad!(classes(&matrix(n, 3), &(matrix(5, 3) + 0.2), &label));
         check_grad!(exchanged(&x));
+        check_grad!(differences(&matrix(n, n), &x));
         check_grad!(weighted(&(matrix(n, n) * 0.4), &x));
     }
 }

@@ -25,8 +25,9 @@
 //! nothing is packed.
 //!
 //! This module decides which statements can be tiled and whether that pays. It tiles no statement
-//! that reads another item's row, the number of items, or a sum over items, and it moves no
-//! statement across a check.
+//! that reads a sum over items, or the row that the tile computes for another item, and it moves no
+//! statement across a check. Only in pairs of items (`square`) may a statement read the number or
+//! the index of an item, or an array from outside as a whole.
 
 mod blocked;
 mod layout;

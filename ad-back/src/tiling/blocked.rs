@@ -1,6 +1,7 @@
 //! Nests in the form that they have in a block of items: which loops they have, in which order, and
-//! which rows of items they read. `None` is for a nest that reads another item's row, the number of
-//! items, or the index of one. This module must never decide whether tiling pays.
+//! which rows of items they read. `None` is for a nest that reads the number of items or the index
+//! of one where the block has no term for them (`square`), or a row of another item in any other
+//! way than from a whole array. This module must never decide whether tiling pays.
 
 use ad_ir::sorted::SortedMap;
 use std::collections::HashMap;

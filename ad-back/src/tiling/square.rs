@@ -42,9 +42,8 @@ pub(super) fn add_block_terms(g: &mut Graph, plan: &mut Plan) {
         let arrays: Vec<Term> = g.terms().filter(|&t| stored(g, t) && g.shape(t).first() == Some(&n)).collect();
         let mut rows = SortedMap::new();
         for t in arrays {
-            let mut shape = g.shape(t).to_vec();
-            shape[0] = count;
-            let part = leaf(g, Type::Array(g.elem(t), shape.into()));
+            // Loads say how many rows there are. The shape says which axis has the items.
+            let part = leaf(g, g.ty(t).clone());
             plan.class[part] = Class::Buffer;
             rows.insert(t, part);
         }
