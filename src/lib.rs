@@ -182,6 +182,8 @@ mod guide {
         modes "modes.md";
         memory "memory.md";
         threads "threads.md";
+        speed "speed.md";
+        debugging "debugging.md";
         calls "calls.md";
         linear_algebra "linear-algebra.md";
         #[cfg(feature = "fft")] fourier "fourier.md";
@@ -191,6 +193,7 @@ mod guide {
         parameters "parameters.md";
         conventions "conventions.md";
         shapes "shapes.md";
+        coming_from "coming-from.md";
         limits "limits.md";
         tables "tables.md";
     }
