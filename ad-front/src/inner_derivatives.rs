@@ -227,7 +227,9 @@ impl<'a> Lower<'a> {
     ) -> Lowered<Call<'c, 'a>> {
         let mut errors = Diags::new();
         let options = attr::parse(which.options.clone(), &mut errors);
-        let sig = sig::parse(which.function, &options, self.input.definitions(), &mut errors)?;
+        let Ok(sig) = sig::parse(which.function, &options, self.input.definitions(), &mut errors) else {
+            return Err(self.reported_elsewhere(&errors));
+        };
         if sig.fallible.is_some() {
             return Err(self.error(range, words::inner_derivative_of_a_fallible(name)));
         }

@@ -336,7 +336,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Fails because of the errors of a definition, which are shown at its own place.
-    fn reported_elsewhere(&mut self, errors: &Diags) -> Poison {
+    pub(crate) fn reported_elsewhere(&mut self, errors: &Diags) -> Poison {
         for error in errors.list() {
             let message = Message { report_left_to_rustc: true, ..error.message.clone() };
             self.state.diags.push(error.range, message);

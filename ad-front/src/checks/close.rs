@@ -3,6 +3,8 @@
 //!
 //! Invariant: a closed condition never fails where the function itself does not panic.
 
+use std::collections::HashMap;
+
 use ad_ir::sorted::{SortedMap, SortedSet};
 
 use super::Condition;
@@ -12,6 +14,9 @@ use crate::translation::enclosing::{CheckMessage, Frame};
 use ad_ir::analysis::range::{Linear, sides};
 use ad_ir::ir::{Elem, Lit, Node, Term, Type, Var};
 use ad_ir::prim::{Cmp, IntOp, Prim, Reduce};
+
+/// The bounds that were found so far: upper ones (`true`) and lower ones. `None` if there is none.
+type KnownBounds = HashMap<(Term, bool), Option<Term>>;
 
 impl Lower<'_> {
     /// The condition that `ok` holds in all iterations of the enclosing loops in which the current
@@ -143,7 +148,9 @@ impl Lower<'_> {
                 if matches!(self.g.elem(args[0]), Elem::Int(_)) =>
             {
                 let less = matches!(op, Cmp::Lt | Cmp::Le);
-                let (a, b) = (self.closed_bound(args[0], less)?, self.closed_bound(args[1], !less)?);
+                let mut known = HashMap::new();
+                let a = self.closed_bound(args[0], less, &mut known)?;
+                let b = self.closed_bound(args[1], !less, &mut known)?;
                 Some(self.g.compare(op, a, b))
             }
             _ => None,
@@ -151,8 +158,17 @@ impl Lower<'_> {
     }
 
     /// A closed upper (`up`) or lower bound of an integer. All operations are monotone, saturated
-    /// or not.
-    fn closed_bound(&mut self, t: Term, up: bool) -> Option<Term> {
+    /// or not. A term with many readers is bounded once.
+    fn closed_bound(&mut self, t: Term, up: bool, known: &mut KnownBounds) -> Option<Term> {
+        if let Some(&bound) = known.get(&(t, up)) {
+            return bound;
+        }
+        let bound = self.new_closed_bound(t, up, known);
+        known.insert((t, up), bound);
+        bound
+    }
+
+    fn new_closed_bound(&mut self, t: Term, up: bool, known: &mut KnownBounds) -> Option<Term> {
         if self.g.free(t).is_empty() && !self.g.is_open(t) {
             return Some(t);
         }
@@ -180,7 +196,7 @@ impl Lower<'_> {
             IntOp::Sub | IntOp::Div => !up,
             _ => return None,
         };
-        let (a, b) = (self.closed_bound(args[0], up)?, self.closed_bound(args[1], other)?);
+        let (a, b) = (self.closed_bound(args[0], up, known)?, self.closed_bound(args[1], other, known)?);
         Some(self.g.int(op, a, b))
     }
 

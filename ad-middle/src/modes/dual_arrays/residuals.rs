@@ -315,7 +315,7 @@ fn decided_by_rows(
 /// The bytes of these rows for each number of axes whose sizes are not literals, the highest number
 /// first.
 fn memory(g: &Graph, rows: &HashSet<Term>) -> Vec<u64> {
-    let mut bytes = vec![0; MOST_AXES + 1];
+    let mut bytes = vec![0_u64; MOST_AXES + 1];
     for &t in rows {
         let of_one = match g.elem(t) {
             Elem::Bool => 1,
@@ -325,7 +325,8 @@ fn memory(g: &Graph, rows: &HashSet<Term>) -> Vec<u64> {
             g.shape(t).iter().map(|&n| g.int_value(n).and_then(|n| n.try_into().ok())).collect();
         let known: u64 = sizes.iter().flatten().fold(of_one, |all, &n| all.saturating_mul(n));
         let axes = sizes.iter().filter(|n| n.is_none()).count().min(MOST_AXES);
-        bytes[MOST_AXES - axes] += known;
+        let all = &mut bytes[MOST_AXES - axes];
+        *all = all.saturating_add(known);
     }
     bytes
 }
