@@ -156,7 +156,7 @@ impl Corpus {
     pub fn collect(root: &Path) -> Self {
         let mut files = Vec::new();
         for part in
-            ["examples", "tests", "benches", "gradbench", "src", "ad-core/tests", "ad-tests/tests", "gradbench/src"]
+            ["examples", "tests", "benches", "gradbench", "src", "ad-core/tests", "ad-tests/tests"]
         {
             sources(&root.join(part), &mut files);
         }
