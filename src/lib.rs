@@ -182,7 +182,7 @@ mod guide {
         modes "modes.md";
         memory "memory.md";
         threads "threads.md";
-        speed "speed.md";
+        costs "costs.md";
         debugging "debugging.md";
         calls "calls.md";
         linear_algebra "linear-algebra.md";

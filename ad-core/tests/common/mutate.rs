@@ -155,9 +155,7 @@ impl Corpus {
     /// Every annotated function below a folder, in the order of the files' names.
     pub fn collect(root: &Path) -> Self {
         let mut files = Vec::new();
-        for part in
-            ["examples", "tests", "benches", "gradbench", "src", "ad-core/tests", "ad-tests/tests"]
-        {
+        for part in ["examples", "tests", "benches", "gradbench", "src", "ad-core/tests", "ad-tests/tests"] {
             sources(&root.join(part), &mut files);
         }
         files.sort();
