@@ -6,32 +6,18 @@
 //!
 //! The results of both are compared bit for bit before they are timed. The table is Markdown.
 
-#[path = "annotated/loops.rs"]
-mod loops;
+#[allow(dead_code, unused_imports, reason = "other benches use the other functions")]
+#[path = "annotated/mod.rs"]
+mod annotated;
 #[allow(dead_code, reason = "this bench writes no document")]
 #[path = "measure/turns.rs"]
 mod turns;
 
 use ad::ndarray::{Array, Dimension, IntoDimension};
 use ad::prelude::*;
+use annotated::{loops, perceptron_grad};
 use rayon::ThreadPoolBuilder;
 use turns::{Timed, least, micros};
-
-/// Two layers, a batch of images.
-#[differentiate(wrt(w1, b1, w2, b2))]
-fn perceptron(
-    w1: &Array2<f64>,
-    b1: &Array1<f64>,
-    w2: &Array2<f64>,
-    b2: &Array1<f64>,
-    images: &Array2<f64>,
-    labels: &Array1<usize>,
-) -> f64 {
-    let hidden = (images.dot(w1) + b1).mapv(f64::tanh);
-    let scores = hidden.dot(w2) + b2;
-    let losses = build1(labels.len(), |i| logsumexp(&scores.row(i)) - scores[[i, labels[i]]]);
-    losses.mean().unwrap()
-}
 
 /// Columns are shifted and scaled to mean 0 and variance 1.
 #[differentiate]

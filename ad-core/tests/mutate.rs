@@ -31,6 +31,74 @@ fn mutated_functions() {
     assert!(tally.refused > 30_000, "hardly anything is refused: {tally:?}");
 }
 
+/// Mutations that were compiled wrongly once: the bounds of an index took time that was exponential
+/// in the length of the chain, the sizes of what a loop saves overflowed, and a function with a
+/// derivative of a function that has no valid signature was said to have an internal error.
+#[test]
+fn mutations_that_failed_once() {
+    let chain = ".mapv(|v| v + v)".repeat(100);
+    let inputs = [
+        (
+            "",
+            format!(
+                "fn normalized(x: &[f64], most: f64) -> f64 {{
+                    let n = x.len();
+                    let mut h = x.to_vec();
+                    let mut c = 0.3;
+                    for i in 0..n {{
+                        for j in 0..n {{
+                            if h[j] > most {{
+                                c = h.iter().sum::<f64>().sin();
+                            }} else {{
+                                c = (c * 1.01).min(0.8);
+                                h[i{chain}] += 0.1 * c * h[j];
+                            }}
+                        }}
+                    }}
+                    c + h.iter().sum::<f64>()
+                }}"
+            ),
+        ),
+        (
+            "hvp",
+            "fn table(x: Array1<f64>, back: usize) -> f64 {
+                let n = x.len();
+                let mut t = Array2::zeros((n, 9223372036854775807));
+                for i in 0..n {
+                    for j in 0..n {
+                        let mut v = x[j];
+                        for k in 0..i {
+                            v = t[[k, j]] * t[[k, n]]
+                        }
+                        t[[i, j]] = v
+                    }
+                    if i > back {
+                        t *= 0.5
+                    }
+                }
+                t.sum()
+            }"
+            .into(),
+        ),
+        (
+            "",
+            "mod marked {
+                #[differentiate(hvp)]
+                fn wave(x: x) {}
+                #[differentiate]
+                fn slope(x: f64) -> f64 {
+                    wave_hvp()
+                }
+            }"
+            .into(),
+        ),
+    ];
+    for (attr, item) in inputs {
+        let outcome = torture::judge(&attr.parse().expect("tokens"), &item.parse().expect("tokens"));
+        assert!(outcome.is_ok(), "{outcome:?}\n{item}");
+    }
+}
+
 /// Every macro refuses tokens that nest deeply before it parses them: a stack overflow cannot be
 /// caught. The stack here is a quarter of that of a macro.
 #[test]

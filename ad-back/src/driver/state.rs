@@ -86,6 +86,8 @@ pub(super) struct TileLoop {
     pub(super) size: Ident,
     pub(super) first: Ident,
     pub(super) count: Ident,
+    /// Whether the code of a block names the first item: see `TileLoop::first_item`.
+    pub(super) first_is_read: Cell<bool>,
     /// As in [`TiledStatements`].
     pub(super) rows: HashSet<Term>,
     pub(super) private: HashSet<Term>,

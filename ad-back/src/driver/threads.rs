@@ -7,7 +7,7 @@
 
 use ad_ir::sorted::SortedMap;
 
-use proc_macro2::{Ident, Literal, TokenStream, TokenTree};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 
 use super::super::kernel::{Kernel, Op};
@@ -56,9 +56,18 @@ impl TileLoop {
         *shared.work.entry(loops.to_vec()).or_default() += operations.max(1);
     }
 
+    /// The name of the first item of a block, for the code of the block.
+    pub(super) fn first_item(&self) -> &Ident {
+        self.first_is_read.set(true);
+        &self.first
+    }
+
     /// The name of the first item of a block in this array, which may be the part of a chunk.
     pub(super) fn first_of(&self, t: Term) -> &Ident {
-        self.shared.as_ref().filter(|s| s.rows.contains(&t)).map_or(&self.first, |s| &s.at)
+        match &self.shared {
+            Some(shared) if shared.rows.contains(&t) => &shared.at,
+            _ => self.first_item(),
+        }
     }
 }
 
@@ -202,7 +211,7 @@ impl Driver<'_> {
         }
         let sums = numbers_of_sums.map_or(quote!(0), |sum| sum.tokens);
         let added = if added.is_empty() { self.no_sums(block) } else { quote!([#(#added),*]) };
-        let (first_item, from) = match mentions(packing, first) || mentions(steps, first) {
+        let (first_item, from) = match block.first_is_read.get() {
             true => (quote!(let #first = #from + #at;), quote!(#from)),
             false => (quote!(), quote!(_)),
         };
@@ -240,19 +249,4 @@ impl Driver<'_> {
             _ => quote!(&mut #name[..]),
         }
     }
-}
-
-/// Whether the name is in the code.
-fn mentions(code: &TokenStream, name: &Ident) -> bool {
-    let mut open = vec![code.clone()];
-    while let Some(tokens) = open.pop() {
-        for token in tokens {
-            match token {
-                TokenTree::Ident(ident) if ident == *name => return true,
-                TokenTree::Group(group) => open.push(group.stream()),
-                _ => {}
-            }
-        }
-    }
-    false
 }

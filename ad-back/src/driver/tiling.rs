@@ -3,6 +3,7 @@
 //! does not decide which statements are tiled; `tiling` does.
 
 use ad_ir::sorted::{SortedMap, SortedSet};
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use proc_macro2::{Ident, TokenStream};
@@ -40,6 +41,7 @@ impl Driver<'_> {
             size,
             first,
             count,
+            first_is_read: Cell::new(false),
             rows: tile.rows.clone(),
             private: tile.private.clone(),
             unpacked: tile.unpacked.clone(),
@@ -107,8 +109,7 @@ impl Driver<'_> {
             let zero = self.style.zero(self.g.elem(t));
             let (numbers, part) =
                 (self.in_block(t, (tile.n, size), &mut names), self.in_block(t, (tile.n, count), &mut names));
-            let first = if block.unpacked.contains(&t) { block.first_of(t) } else { first };
-            let start = self.in_block(t, (tile.n, first), &mut names);
+            let start = self.in_block(t, (tile.n, block.first_of(t)), &mut names);
             let from = self.rows_of(&block, t);
             names.push(self.whole_array(&block, t));
             let array = self.heap_filled(&zero, &numbers);
@@ -176,10 +177,12 @@ impl Driver<'_> {
 
     /// The slice of an array that belongs to the block.
     fn part(&self, block: &TileLoop, t: Term, out: bool, names: &mut Vec<Term>) -> TokenStream {
-        if !(is_over(self.g, t, block.n) || block.rows.contains(&t)) || (out && !block.rows.contains(&t)) {
-            return if out { self.out(t) } else { self.borrow(t, names) };
+        let from_outside = !out && is_over(self.g, t, block.n);
+        match block.rows.contains(&t) || from_outside {
+            true => self.part_of_items(block, t, out, names),
+            false if out => self.out(t),
+            false => self.borrow(t, names),
         }
-        self.part_of_items(block, t, out, names)
     }
 
     /// An array with the rows of all items.
@@ -190,13 +193,13 @@ impl Driver<'_> {
 
     fn part_of_items(&self, block: &TileLoop, t: Term, out: bool, names: &mut Vec<Term>) -> TokenStream {
         names.push(t);
-        let (count, first) = (&block.count, block.first_of(t));
         let name = block.packed.get(&t).unwrap_or_else(|| self.rows_of(block, t));
-        let [numbers, start] = [count, first].map(|items| self.in_block(t, (block.n, items), names));
+        let numbers = self.in_block(t, (block.n, &block.count), names);
         let and = if out { quote!(&mut) } else { quote!(&) };
         if block.packed.contains_key(&t) || block.private.contains(&t) {
             quote!(#and #name[..#numbers])
         } else {
+            let start = self.in_block(t, (block.n, block.first_of(t)), names);
             quote!(#and #name[#start..][..#numbers])
         }
     }
@@ -294,7 +297,7 @@ impl Driver<'_> {
         for &array in &leading {
             self.leading(&mut block, &Factor { array, transposed: false, start: None }, &g.shape(array)[1..]);
         }
-        let of_items = self.plan.squares.get(&block.n).map_or(block.n, |square| square.count);
+        let of_items = self.plan.items_of_block(block.n);
         let inner: Vec<Term> = kernel.loops.iter().copied().filter(|&size| size != of_items).collect();
         block.works(&inner, operations(&kernel));
         for &(part, array) in &parts {
@@ -407,12 +410,11 @@ impl Driver<'_> {
 
     /// The name that a block has for the number of its items, or for its first item.
     fn item_of_block(&self, block: &TileLoop, t: Term) -> Option<Ident> {
-        match self.plan.squares.get(&block.n) {
-            Some(square) if t == square.count => Some(block.count.clone()),
-            Some(square) if t == square.first => Some(block.first.clone()),
-            None if t == block.n => Some(block.count.clone()),
-            _ => None,
+        if t == self.plan.items_of_block(block.n) {
+            return Some(block.count.clone());
         }
+        let square = self.plan.squares.get(&block.n);
+        square.is_some_and(|square| t == square.first).then(|| block.first_item().clone())
     }
 
     /// The array of which a term stands for the rows of a block's items.
@@ -473,7 +475,7 @@ impl Driver<'_> {
         block.matrices.insert(p.matrix.array);
         self.leading(block, &p.matrix, &p.row);
         let row = self.product(&p.row, names);
-        let [mut first, count] = [&block.first, &block.count].map(|items| Expr::atom(quote!(#items)));
+        let [mut first, count] = [block.first_item(), &block.count].map(|items| Expr::atom(quote!(#items)));
         let from = match (block.completed.get(&(p.matrix.array, p.matrix.start, p.row.clone())), p.matrix.start) {
             (Some(name), _) => quote!(#name),
             (None, start) => {

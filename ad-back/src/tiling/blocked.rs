@@ -10,7 +10,7 @@ use super::super::items::{Fold, Item, items, members, scatter_item};
 use super::super::kernel::{Id, Kernel, Op, operands};
 use super::super::plan::{ItemAxis, Plan};
 use super::super::split::prefix;
-use super::layout::{arrange, axis_of, first_axis, leads};
+use super::layout::{arrange, leads};
 use ad_ir::ir::{Graph, Node, Put, Term};
 use ad_ir::prim::IntOp;
 
@@ -55,10 +55,10 @@ pub(in super::super) fn blocked<'a>(
     (domain, terms): (&[Term], &[Term]),
     (step, fused_scatters): (usize, &SortedMap<Term, Term>),
 ) -> Option<Blocked<'a>> {
-    let square = plan.squares.get(&n);
-    let axis = if square.is_some() { first_axis(domain, n)? } else { axis_of(domain, n)? };
+    let square = plan.squares.contains_key(&n);
+    let axis = plan.axis_of_items(domain, n)?;
     let first = to == ItemAxis::First;
-    if (first && (axis > 0 || square.is_some())) || terms.iter().any(|t| plan.stencils.contains(t)) {
+    if (first && (axis > 0 || square)) || terms.iter().any(|t| plan.stencils.contains(t)) {
         return None;
     }
     let mut loops = domain.to_vec();
@@ -78,14 +78,14 @@ pub(in super::super) fn blocked<'a>(
     for i in &mut items {
         match i {
             Item::Store { out, value } => {
-                if out.is_some_and(|t| first_axis(g.shape(t), n) != Some(axis)) {
+                if out.is_some_and(|t| plan.axis_of_items(g.shape(t), n) != Some(axis)) {
                     return None;
                 }
                 *value = numbered(*value, item, number)?;
             }
             Item::Fold { out, fold, reduced, value, added, at } => {
                 if let Some(&scatter) = fused_scatters.get(out) {
-                    if square.is_some() {
+                    if square {
                         return None;
                     }
                     let only_items = reduced.iter().enumerate().all(|(k, r)| *r == (k == axis));
@@ -104,7 +104,7 @@ pub(in super::super) fn blocked<'a>(
             Item::Scatter { .. } | Item::Block { .. } => return None,
         }
     }
-    kernel.loops[axes.iter().position(|&a| a == axis)?] = square.map_or(n, |s| s.count);
+    kernel.loops[axes.iter().position(|&a| a == axis)?] = plan.items_of_block(n);
     let reads = read_in_block(g, plan, &mut kernel, (n, to), (item, number))?;
     // In rows that end early, a block would have to begin with zeros.
     if first && (!reads.inner.is_empty() || prefix(&kernel, &items, true).is_some()) {
@@ -123,8 +123,7 @@ pub(in super::super) fn updated<'a>(
     t: Term,
 ) -> Option<Blocked<'a>> {
     let Node::Scatter { put: Put::Add, dst, src, vars, index } = g.node(t) else { return None };
-    let square = plan.squares.get(&n);
-    let leads = |t: Term| first_axis(g.shape(t), n) == Some(0) && (square.is_some() || leads(g, t, n));
+    let leads = |t: Term| plan.axis_of_items(g.shape(t), n) == Some(0);
     let own_row = matches!(g.node(*index.first()?), Node::Var(v) if Some(v) == vars.first());
     if !own_row || !leads(*dst) || !leads(*src) {
         return None;
@@ -145,11 +144,10 @@ pub(in super::super) fn updated<'a>(
     for id in ix[1..].iter_mut().chain([value]) {
         *id = numbered(*id, item, number)?;
     }
-    let count = square.map_or(n, |s| s.count);
-    sizes[0] = count;
+    sizes[0] = plan.items_of_block(n);
     arrange(to, ix, 0);
     arrange(to, sizes, 0);
-    *kernel.loops.last_mut()? = count;
+    *kernel.loops.last_mut()? = plan.items_of_block(n);
     let reads = read_in_block(g, plan, &mut kernel, (n, to), (item, number))?;
     Some(Blocked { kernel, items: vec![made], outs: vec![t], reads })
 }
@@ -172,7 +170,6 @@ fn read_in_block(
     (item, number): (Id, Option<Id>),
 ) -> Option<Reads> {
     let square = plan.squares.get(&n);
-    let count = square.map_or(n, |s| s.count);
     let (mut reads, mut rows) = (Reads::default(), Vec::new());
     for k in 0..kernel.nodes.len() {
         if number == u32::try_from(k).ok() {
@@ -182,7 +179,7 @@ fn read_in_block(
             Op::Scalar(t) if *t == n && square.is_none() => return None,
             Op::Load { buf, sizes, ix } => {
                 let shape = g.shape(*buf);
-                let of_items = if square.is_some() { first_axis(shape, n) } else { axis_of(shape, n) };
+                let of_items = plan.axis_of_items(shape, n);
                 let own = |&at: &usize| of_items == Some(at) || (at == 0 && !shape.contains(&n));
                 let at = ix.iter().position(|i| *i == item).filter(own).filter(|_| **sizes == *shape);
                 for (axis, id) in ix.iter_mut().enumerate() {
@@ -194,7 +191,7 @@ fn read_in_block(
                     if shape[at] != n {
                         reads.leading.push(*buf);
                     }
-                    sizes[at] = count;
+                    sizes[at] = plan.items_of_block(n);
                     rows.push((*buf, k));
                     if at > 0 {
                         reads.inner.push(*buf);

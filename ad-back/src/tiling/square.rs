@@ -11,6 +11,7 @@ use ad_ir::sorted::{SortedMap, SortedSet};
 
 use super::super::plan::{Plan, Work};
 use super::super::store::Class;
+use super::layout::{axis_of, first_axis};
 use ad_ir::ir::{Elem, Graph, Term, Type};
 use ad_middle::passes::lowering::opened::leaf;
 
@@ -23,6 +24,19 @@ pub(in super::super) struct BlockTerms {
     pub(in super::super) first: Term,
     /// Maps each array with a row for each item to the rows of the block's items.
     pub(in super::super) rows: SortedMap<Term, Term>,
+}
+
+impl Plan {
+    /// The size of the items' axis in the nests of a block.
+    pub(in super::super) fn items_of_block(&self, n: Term) -> Term {
+        self.squares.get(&n).map_or(n, |terms| terms.count)
+    }
+
+    /// The axis of the items among these sizes: the only one with their number, or the first one in
+    /// pairs of items.
+    pub(super) fn axis_of_items(&self, sizes: &[Term], n: Term) -> Option<usize> {
+        if self.squares.contains_key(&n) { first_axis(sizes, n) } else { axis_of(sizes, n) }
+    }
 }
 
 /// Adds the terms of blocks to the plan, for each size that a nest has on two axes.
