@@ -15,8 +15,11 @@ fn mutated_functions() {
     assert!(functions > 150, "only {functions} functions were found");
     let mut failures = Vec::new();
     let mut tally = torture::Tally::default();
-    for seed in 1..=4 {
-        let (part, bad) = torture::run(seed, 0..25_000);
+    let parts: Vec<_> = std::thread::scope(|scope| {
+        let seeds: Vec<_> = (1..=4).map(|seed| scope.spawn(move || (seed, torture::run(seed, 0..25_000)))).collect();
+        seeds.into_iter().map(|seed| seed.join().expect("a seed ends")).collect()
+    });
+    for (seed, (part, bad)) in parts {
         failures.extend(bad.into_iter().map(|(number, what)| format!("--seed {seed} --only {number}: {what}")));
         tally.accepted += part.accepted;
         tally.refused += part.refused;

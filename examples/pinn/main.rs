@@ -27,7 +27,7 @@ const MEASURED: usize = 24;
 const NOISE: f64 = 0.02;
 /// The heat equation is asked for at `GRID` times `GRID` points.
 const GRID: usize = 12;
-const ROUNDS: u64 = 1500;
+const ROUNDS: u64 = 6000;
 /// The values that the fit has to find.
 const DIFFUSIVITY: f64 = 0.1;
 
