@@ -102,6 +102,8 @@ pub(super) trait Spell {
     /// Whether its memory is declared outside of all blocks, so that its name is visible
     /// everywhere.
     fn outside(&self, t: Term) -> bool;
+    /// Whether statements are marked with what they define.
+    fn marks(&self) -> bool;
 }
 
 /// The nested code. `returned` are terms read after the last statement.
@@ -181,16 +183,17 @@ impl<S: Spell> Writer<'_, S> {
         for item in block {
             match item {
                 Item::Plain(k) => {
-                    let s = &self.statements[*k];
+                    let (s, mut one) = (&self.statements[*k], Code::default());
                     if let Some(value) = &s.value {
-                        code.push(bind(&self.spell.name(s.defines[0]), value));
+                        one.push(bind(&self.spell.name(s.defines[0]), value));
                     }
-                    code.push(s.code.clone());
+                    one.push(s.code.clone());
                     if let Some(join) = &s.join {
                         let (name, cond) = (self.spell.name(s.defines[0]), self.spell.condition(join.cond).tokens);
                         let (then, other) = (&join.then, &join.other);
-                        code.push(bind(&name, &quote!(if #cond { #then } else { #other })));
+                        one.push(bind(&name, &quote!(if #cond { #then } else { #other })));
                     }
+                    code.push(if self.spell.marks() { one.marked(&s.defines) } else { one });
                 }
                 Item::If(i) => code.push(self.write_if(i)),
             }

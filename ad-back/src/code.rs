@@ -5,6 +5,9 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
+use super::marks::around;
+use ad_ir::ir::Term;
+
 /// A condition in an `if`.
 #[derive(Clone, Debug)]
 pub(super) struct Condition {
@@ -68,6 +71,12 @@ impl Code {
     /// Whether nothing was written.
     pub(super) fn is_empty(&self) -> bool {
         matches!(self.form, CodeForm::Nothing)
+    }
+
+    /// The code between marks of these terms. Its form is that of the code without marks, so that
+    /// they change no other token.
+    pub(super) fn marked(self, terms: &[Term]) -> Code {
+        Code { tokens: around(terms, self.tokens), form: self.form }
     }
 
     /// Appends code.

@@ -14,10 +14,12 @@ mod calls;
 mod check;
 mod code;
 mod compressed;
+mod described;
 mod driver;
 mod in_range;
 mod items;
 mod kernel;
+mod marks;
 mod nest;
 mod notes;
 mod outer_vectorisation;
@@ -36,6 +38,7 @@ mod tiling;
 pub use calls::emit_called;
 pub use check::check;
 pub use compressed::emit_compressed;
+pub use described::{Description, describe, describe_routine};
 pub use notes::{NestSummary, Note, PartSummary};
 pub use proof::proofs;
 pub use rules::beside_rule;
@@ -56,7 +59,7 @@ use ad_middle::passes::lowering::LoweredGraph;
 use ad_middle::passes::lowering::exact::Decided;
 use ad_middle::pipeline::{self, Log};
 use calls::RecordAccess;
-use plan::{Plan, Work};
+use plan::Plan;
 use rust::Style;
 use schedule::CheckTerms;
 use signature::PublicFunction;
@@ -302,97 +305,6 @@ pub(crate) fn at_name(name: &Ident, body: TokenStream) -> (Ident, proc_macro2::G
     (Ident::new("fn", span), body)
 }
 
-/// What `AD_DUMP` writes about a routine, except for its terms.
-pub struct Description {
-    /// The steps of the plan in words, one on each line.
-    pub steps: String,
-    /// The choices by cost.
-    pub choices: String,
-    /// What was decided while the statements were written that the results need, in their order.
-    pub notes: Vec<Note>,
-}
-
-/// Records a routine for `AD_DUMP`: its lowered terms, its plan in words, and all choices by cost
-/// since `choice::record`, including those made while tokens are written. The graph is copied: new
-/// terms would change the order of those that the routine gets when it is written.
-pub fn describe(g: &Graph, program: &Program, routine: &Routine, log: &mut Log) {
-    let stages = match describe_routine(&mut g.clone(), program, routine, Some(log)) {
-        Ok(Description { steps, choices, notes }) => {
-            let notes = notes.iter().map(|note| format!("{note}\n")).collect();
-            [("schedule", steps), ("code", notes), ("choices by cost", choices)]
-        }
-        Err(what) => [("schedule", what), ("code", String::new()), ("choices by cost", String::new())],
-    };
-    for (stage, text) in stages {
-        log.push(&format!("{}: {stage}", routine.name), text);
-    }
-}
-
-/// The description of a routine.
-///
-/// # Errors
-/// As [`emit_routine`].
-pub fn describe_routine(
-    g: &mut Graph,
-    program: &Program,
-    routine: &Routine,
-    log: Option<&mut Log>,
-) -> Result<Description, String> {
-    let PlannedRoutine { checks, result, hints, plan } = prepare(g, program, routine, log)?;
-    let style = style_of(program, routine);
-    let (_, notes) = driver::Driver::new(g, program, routine, &checks, &plan, &style, &hints)
-        .body(&result, &routine.destinations)?;
-    let show = |t: &Term| shown(g, hints.get(t), *t);
-    let name = |k: usize| numbered(g, |t| hints.get(&t), k);
-    let choices = choice::recorded(name);
-    let mut text = String::new();
-    // Bodies of loops are written below their loop, further to the right; an explicit stack of
-    // (step, depth).
-    let mut stack: Vec<(usize, usize)> = plan.order.iter().rev().map(|&k| (k, 0)).collect();
-    while let Some((k, depth)) = stack.pop() {
-        let step = &plan.steps[k];
-        if let Some(tile) = plan.tiles.iter().find(|t| depth == 0 && plan.order.get(t.steps.start) == Some(&k)) {
-            text.push_str(&driver::describe_block(g, &plan, tile));
-        }
-        let guard: Vec<String> =
-            step.guard.iter().map(|(c, v)| format!("{}%{}", if *v { "" } else { "!" }, c.index())).collect();
-        let guard = if guard.is_empty() { String::new() } else { format!(" if {}", guard.join(" && ")) };
-        let what = match &step.work {
-            Work::Check(c) => format!("check %{} ({})", checks[*c].ok.index(), checks[*c].message),
-            Work::Scalar(t) => format!("let {}", show(t)),
-            Work::Whole(t) => {
-                let place = if plan.in_place.contains_key(t) { " in place" } else { "" };
-                format!("store {}{place}", show(t))
-            }
-            Work::Nest { domain, items } => {
-                let sizes: Vec<String> = domain.iter().map(|n| format!("%{}", n.index())).collect();
-                let items: Vec<String> = items.iter().map(show).collect();
-                format!("loop over [{}]: {}", sizes.join(", "), items.join("; "))
-            }
-            Work::Loop(n) => {
-                let l = &plan.loops.all[*n];
-                stack.extend(plan.bodies[*n].iter().rev().map(|&k| (k, depth + 1)));
-                let carried: Vec<String> = l
-                    .carries
-                    .iter()
-                    .map(|c| format!("%{} = %{} then %{}", c.last.index(), c.init.index(), c.next.index()))
-                    .collect();
-                let rows: Vec<String> =
-                    l.rows.iter().map(|r| format!("%{} of %{}", r.all.index(), r.row.index())).collect();
-                let order = if l.reverse { "from the last step" } else { "from the first step" };
-                format!(
-                    "%{} steps {order}: carried [{}], rows [{}]",
-                    l.count.index(),
-                    carried.join(", "),
-                    rows.join(", ")
-                )
-            }
-        };
-        text.push_str(&format!("{}{k}{guard}: {what}\n", "    ".repeat(depth)));
-    }
-    Ok(Description { steps: text, choices, notes })
-}
-
 /// The choices since `choice::record`, with the names of the user's function.
 pub fn chosen(g: &Graph, program: &Program) -> String {
     choice::recorded(|k| numbered(g, |t| program.hints.get(&t), k))
@@ -432,6 +344,7 @@ fn style(program: &Program) -> Style {
         param: real_param(program),
         bound: Rc::clone(&program.locals),
         workspace: false,
+        marks: false,
         records: None,
     }
 }

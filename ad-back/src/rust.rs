@@ -106,6 +106,8 @@ pub(super) struct Style {
     pub(super) bound: Rc<SortedSet<String>>,
     /// Whether the routine works in the caller's memory.
     pub workspace: bool,
+    /// Whether the code is for a page, with marks of the terms.
+    pub marks: bool,
     /// The kind of the record that holds the results, if they are a record.
     pub(super) records: Option<super::calls::RecordKind>,
 }

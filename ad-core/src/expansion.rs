@@ -3,6 +3,7 @@
 //! holds no stage itself.
 
 use ad_ir::sorted::SortedSet;
+use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -14,13 +15,15 @@ use ad_front::{self as front, Annotated, OuterDefinitions};
 use ad_ir::descriptor::{Alone, Descriptor, Structure};
 use ad_ir::diag::{Diagnostic, Diags, SrcRange};
 use ad_ir::mode::Mode;
+use ad_ir::positions::SourceTokens;
 use ad_ir::prim::structural::Callee;
 use ad_ir::program::{Constant, Program};
-use ad_ir::{catalogue, choice, stage};
-use ad_middle::calls;
+use ad_ir::{catalogue, choice, positions, stage};
+use ad_middle::pipeline::explained::Explained;
 use ad_middle::pipeline::{self, Log, Prepared};
+use ad_middle::{calls, derivative};
 
-use super::dual_numbers;
+use super::{dual_numbers, explain};
 
 /// The result of an expansion.
 #[derive(Debug, Default)]
@@ -38,7 +41,7 @@ pub struct Expansion {
 /// errors.
 ///
 /// If the environment names a folder as `AD_DUMP`, the record of all stages is written to
-/// `<folder>/<function>.txt`.
+/// `<folder>/<function>.txt`; if it names one as `AD_EXPLAIN`, a page is written there.
 #[must_use]
 pub fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
     expansion(attr, item).tokens
@@ -47,14 +50,72 @@ pub fn expand(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// [`expand`], and its errors.
 #[must_use]
 pub fn expansion(attr: TokenStream, item: TokenStream) -> Expansion {
-    expand_and_dump(attr, item, folder().as_deref())
+    recorded(attr, item, &Records::wanted())
 }
 
 /// [`expansion`], with an explicit folder for the record of the stages.
 #[must_use]
 pub fn expand_and_dump(attr: TokenStream, item: TokenStream, folder: Option<&Path>) -> Expansion {
-    let written = written(attr, &item, &OuterDefinitions::default(), folder);
+    recorded(attr, item, &Records { dump: folder.map(Path::to_path_buf), pages: None })
+}
+
+fn recorded(attr: TokenStream, item: TokenStream, records: &Records) -> Expansion {
+    let written = written(attr, &item, &OuterDefinitions::default(), records);
     with_item(item, written)
+}
+
+/// The folders for records of a compilation.
+#[derive(Default)]
+pub(crate) struct Records {
+    /// For the text of all stages.
+    dump: Option<PathBuf>,
+    /// For a page of each function.
+    pages: Option<PathBuf>,
+}
+
+thread_local! {
+    static PAGES: RefCell<Option<PathBuf>> = const { RefCell::new(None) };
+    static WRITTEN: RefCell<Vec<PathBuf>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Sets the folder into which this thread writes a page of each function from now on, whatever the
+/// environment names. Returns the pages that this thread has written since it was set last.
+pub fn set_pages(folder: Option<&Path>) -> Vec<PathBuf> {
+    PAGES.set(folder.map(Path::to_path_buf));
+    WRITTEN.take()
+}
+
+impl Records {
+    /// The records that the environment asks for.
+    pub(crate) fn wanted() -> Self {
+        let named = |name: &str| std::env::var_os(name).map(PathBuf::from);
+        Records { dump: named("AD_DUMP"), pages: PAGES.with_borrow(Clone::clone).or_else(|| named("AD_EXPLAIN")) }
+    }
+
+    /// Prepares this thread for reading a function.
+    fn begin(&self) {
+        positions::keep_all(self.pages.is_some());
+    }
+
+    /// A log for them, if there is to be one.
+    fn log(&self) -> Option<Log> {
+        let log = (self.dump.is_some() || self.pages.is_some()).then(Log::default)?;
+        Some(Log { explained: self.pages.as_ref().map(|_| Explained::default()), ..log })
+    }
+
+    /// Writes what was recorded. A failure to write must not fail the build.
+    fn write(&self, log: &Log, program: &Program, (derivatives, source): (&[&Descriptor], &SourceTokens)) {
+        if let Some(folder) = &self.dump {
+            let _ = std::fs::create_dir_all(folder);
+            let _ = std::fs::write(folder.join(format!("{}.txt", program.name)), log.text());
+        }
+        if let (Some(folder), Some(explained)) = (&self.pages, &log.explained) {
+            let names: Vec<String> =
+                derivatives.iter().map(|which| derivative::name(program, which).to_string()).collect();
+            let page = explain::write(folder, &explain::page(program, &names, source, explained));
+            WRITTEN.with_borrow_mut(|written| written.extend(page));
+        }
+    }
 }
 
 /// The items that are written beside a function.
@@ -97,12 +158,7 @@ pub(crate) fn with_item(item: TokenStream, written: Written) -> Expansion {
 }
 
 /// The items beside a function. The definitions give the meaning of its calls.
-pub(crate) fn written(
-    attr: TokenStream,
-    item: &TokenStream,
-    outside: &OuterDefinitions,
-    folder: Option<&Path>,
-) -> Written {
+pub(crate) fn written(attr: TokenStream, item: &TokenStream, outside: &OuterDefinitions, records: &Records) -> Written {
     // Before `unread` parses the attribute and the item.
     if let Some(refused) = refuse_deep(&attr, item) {
         return refused;
@@ -110,7 +166,11 @@ pub(crate) fn written(
     if let Some((written, _)) = unread(&attr, item) {
         return written;
     }
-    written_of(|| front::read(attr.clone(), item.clone(), outside), || front::stubs(attr.clone(), item.clone()), folder)
+    written_of(
+        || front::read(attr.clone(), item.clone(), outside),
+        || front::stubs(attr.clone(), item.clone()),
+        records,
+    )
 }
 
 /// The items beside a function whose body is not read, if the attribute asks for that mode, and the
@@ -131,12 +191,13 @@ pub(crate) fn unread(attr: &TokenStream, item: &TokenStream) -> Option<(Written,
 pub(crate) fn written_of(
     read: impl Fn() -> Result<Annotated, front::Failure>,
     stubs: impl Fn() -> TokenStream,
-    folder: Option<&Path>,
+    records: &Records,
 ) -> Written {
+    records.begin();
     let outcome = guarded(|| {
         read().map(|annotated| {
             let constants = annotated.program.constants.clone();
-            derivatives(annotated, folder).map(|tokens| (tokens, constants))
+            derivatives(annotated, records).map(|tokens| (tokens, constants))
         })
     });
     // A construct that the mode does not support is the user's mistake.
@@ -168,11 +229,6 @@ pub(crate) fn written_of(
     let mut written = Written::refused(failure);
     written.internal |= internal || written.errors.iter().any(|e| e.message.entry == "internal");
     written
-}
-
-/// The folder for the records of the stages.
-pub(crate) fn folder() -> Option<PathBuf> {
-    std::env::var_os("AD_DUMP").map(PathBuf::from)
 }
 
 /// Runs a part of the compiler. A panic in it is reported as a bug of `ad`.
@@ -218,12 +274,11 @@ pub(crate) fn beside(item: &TokenStream, written: &TokenStream) -> TokenStream {
     }
 }
 
-/// The derivative functions of an annotated function, and the record of their stages if a folder is
-/// given.
-fn derivatives(annotated: Annotated, folder: Option<&Path>) -> Result<TokenStream, NotWritten> {
-    let Annotated { program, of_examples, of_several_shapes, derivatives } = annotated;
-    let mut log = folder.map(|place| (place, Log::default()));
-    let mut log_ref = log.as_mut().map(|l| &mut l.1);
+/// The derivative functions of an annotated function. Writes the records of their stages.
+fn derivatives(annotated: Annotated, records: &Records) -> Result<TokenStream, NotWritten> {
+    let Annotated { program, of_examples, of_several_shapes, derivatives, source } = annotated;
+    let mut log = records.log();
+    let mut log_ref = log.as_mut();
     let mut program = program;
     calls::find_moving(&mut program);
     let functions = std::mem::take(&mut program.functions);
@@ -244,7 +299,7 @@ fn derivatives(annotated: Annotated, folder: Option<&Path>) -> Result<TokenStrea
         Some(Err(errors)) => {
             if let Some(log) = log_ref.as_deref_mut() {
                 log.enter(OF_SEVERAL_SHAPES);
-                log.push("refused", errors.into_iter().map(|error| error + "\n").collect());
+                log.push("", "refused", errors.into_iter().map(|error| error + "\n").collect());
                 log.enter("");
             }
             None
@@ -266,11 +321,8 @@ fn derivatives(annotated: Annotated, folder: Option<&Path>) -> Result<TokenStrea
     let several = several.as_ref().map(|several| (&several.prepared.program, &second[..]));
     written.extend(emit::check(&prepared.program, &derivatives, several));
     written.extend(emit::proofs(&prepared.program));
-    if let Some((place, log)) = log {
-        // A failure to write the dump must not fail the build.
-        let file = place.join(format!("{}.txt", prepared.program.name));
-        let _ = std::fs::create_dir_all(place);
-        let _ = std::fs::write(file, log.text());
+    if let Some(log) = log {
+        records.write(&log, &prepared.program, (&derivatives, &source));
     }
     Ok(written)
 }
@@ -333,7 +385,7 @@ impl SecondVersion {
     fn written(&mut self, derivative: &Descriptor, mut log: Option<&mut Log>) -> Result<emit::SeveralShapes, String> {
         let SecondVersion { prepared, functions } = self;
         if let Some(log) = log.as_deref_mut() {
-            log.enter(OF_SEVERAL_SHAPES);
+            explain::enter(log, OF_SEVERAL_SHAPES, &prepared.program);
             choice::record();
         }
         if derivative.returns == Structure::Closure {
@@ -368,14 +420,14 @@ const OF_EXAMPLES: &str = "one example";
 /// The passes over a function, under this name in the log.
 fn prepare(program: Program, subject: &str, mut log: Option<&mut Log>) -> Prepared {
     if let Some(log) = log.as_deref_mut() {
-        log.enter(subject);
+        explain::enter(log, subject, &program);
         choice::record();
     }
     let prepared = pipeline::prepare(program, log.as_deref_mut());
     if let Some(log) = log {
         let choices = emit::chosen(&prepared.program.graph, &prepared.program);
         if !choices.is_empty() {
-            log.push("choices by cost", choices);
+            log.push("", "choices by cost", choices);
         }
         log.enter("");
     }
@@ -395,7 +447,7 @@ fn called(
             continue;
         };
         let program = &prepared.program;
-        log.enter(&one.subject(program));
+        explain::enter(log, &one.subject(program), program);
         for routine in one.routines() {
             choice::record();
             emit::describe(&program.graph, program, routine, log);
@@ -415,7 +467,7 @@ fn one(
     mut log: Option<&mut Log>,
 ) -> Result<TokenStream, String> {
     if let Some(log) = log.as_deref_mut() {
-        log.enter(subject);
+        explain::enter(log, subject, &prepared.program);
         choice::record();
     }
     if derivative.returns == Structure::Closure {

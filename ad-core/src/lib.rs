@@ -16,9 +16,12 @@ mod dual_numbers;
 pub mod travel;
 
 mod expansion;
+mod explain;
 
 pub use ad_back as emit;
 pub use ad_front as front;
-pub use ad_ir::{analysis, catalogue, choice, descriptor, diag, ir, memory_order, mode, prim, program, sorted};
+pub use ad_ir::{
+    analysis, catalogue, choice, descriptor, diag, ir, memory_order, mode, positions, prim, program, sorted,
+};
 pub use ad_middle::{derivative, modes, passes, pipeline};
-pub use expansion::{Expansion, expand, expand_and_dump, expansion};
+pub use expansion::{Expansion, expand, expand_and_dump, expansion, set_pages};

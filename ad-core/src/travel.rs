@@ -28,7 +28,7 @@ use syn::{Attribute, Generics, Item, ItemFn, Path, Visibility};
 pub use self::ruled::ruled;
 use self::wire::{entries, entry, group, names, of_caller, read_names};
 use super::derive;
-use super::expansion::{Expansion, Written, beside, folder, guarded, refuse_deep, unread, with_item, written};
+use super::expansion::{Expansion, Records, Written, beside, guarded, refuse_deep, unread, with_item, written};
 use ad_back as emit;
 use ad_front::{self as front, DefId, Marked, Member, OuterDefinitions, Probed};
 use ad_ir::catalogue;
@@ -136,7 +136,7 @@ pub fn differentiate(attr: TokenStream, item: TokenStream, place: &str) -> Expan
     }
     let open: Vec<Path> = guarded(|| front::requests(&item)).unwrap_or_default();
     let outside = OuterDefinitions { open: open.iter().map(front::written).collect(), ..OuterDefinitions::default() };
-    let found = written(attr.clone(), &item, &outside, folder().as_deref());
+    let found = written(attr.clone(), &item, &outside, &Records::wanted());
     let id = number(place, &item);
     if !outside.open.is_empty() && found.constants.is_none() && found.errors.is_empty() {
         let open = open.into_iter().map(Request::Path).collect();
@@ -350,7 +350,7 @@ impl Chain {
         let options = attr.clone();
         let mut found = match kind {
             Subject::Ruled => return ruled::written(&function, id, outside, &krate),
-            Subject::Differentiate => written(attr, &item, outside, folder().as_deref()),
+            Subject::Differentiate => written(attr, &item, outside, &Records::wanted()),
             Subject::Differentiable | Subject::Helper => match guarded(|| front::probe(&function, id, outside, &krate))
             {
                 Ok(Probed::Right(program)) => {

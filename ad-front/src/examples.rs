@@ -101,7 +101,7 @@ impl Lower<'_> {
         for &(k, array) in arrays {
             let p = &sig.params[k];
             let Some(one) = &p.example else { continue };
-            let place = SourceLocation { range: SrcRange::of(&p.name), text: String::new() };
+            let place = SourceLocation::of_range(SrcRange::of(&p.name), String::new());
             let equal = |me: &mut Self, sides: [Size; 2], words: [String; 2]| {
                 let said = catalogue::reached::SHAPES.into();
                 me.state.requirements.equate(Equation { sides, words, said, place: place.clone() });

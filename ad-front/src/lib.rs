@@ -107,6 +107,7 @@ mod walk;
 mod zero_step_guards;
 
 use proc_macro2::{TokenStream, TokenTree};
+use quote::quote;
 use syn::ItemFn;
 
 use ad_ir::analysis::varying::{Varying, varying};
@@ -114,6 +115,7 @@ use ad_ir::catalogue;
 use ad_ir::descriptor::Descriptor;
 use ad_ir::diag::{Diags, SrcRange};
 use ad_ir::ir::Term;
+use ad_ir::positions::SourceTokens;
 use ad_ir::program::{Program, Within};
 use definitions::Definitions;
 use value::Lowered;
@@ -166,6 +168,8 @@ pub struct Annotated {
     pub of_several_shapes: Option<Result<Program, Vec<String>>>,
     /// The requested derivatives, in the order of the list of derivatives.
     pub derivatives: Vec<&'static Descriptor>,
+    /// The function as the user wrote it.
+    pub source: SourceTokens,
 }
 
 /// The function of [`read`].
@@ -282,6 +286,8 @@ fn function(
         // The properties of a value of this type are unknown.
         return Err(Failure { diags, stubs: TokenStream::new() });
     }
+    let (vis, sig_tokens, braces) = (&item.vis, &item.sig, item.block.brace_token.span);
+    let source = SourceTokens { head: quote!(#vis #sig_tokens), body: [braces.join(), braces.close()] };
     let macros = macros::rewrite(&mut item.block, &mut diags);
     let outside = outside.prepared();
     distinct::types(&mut item.block, &mut outside.names_of_types());
@@ -303,7 +309,8 @@ fn function(
                 program.identities = outside.identities(&sig.name, &program.krate);
                 if let Ok(of_examples) = of_examples(&sig, &item, (&definitions, &outside), attr, &mut diags) {
                     let of_several_shapes = of_several_shapes(&sig, &item, (&definitions, &outside), &program);
-                    return Ok(Annotated { program, of_examples, of_several_shapes, derivatives: sig.derivatives });
+                    let derivatives = sig.derivatives;
+                    return Ok(Annotated { program, of_examples, of_several_shapes, derivatives, source });
                 }
             }
             _ => {}

@@ -58,10 +58,14 @@ impl<'a> Lower<'a> {
     pub(super) fn new(input: RunInput<'a>, inference: Inference, functions: Functions) -> Self {
         let name = &input.sig().name;
         let range = SrcRange::of(name);
+        let mut g = Graph::new();
+        if ad_ir::positions::are_all_kept() {
+            g.keep_all_places();
+        }
         Lower {
-            state: State::of_function(SourceLocation { range, text: name.to_string() }),
+            state: State::of_function(SourceLocation::of_range(range, name.to_string())),
             input,
-            g: Graph::new(),
+            g,
             graph_inputs: GraphInputs::default(),
             inference,
             functions,
@@ -362,7 +366,7 @@ impl<'a> Lower<'a> {
     /// Runs `f` with the location of `syntax` as the current source location.
     pub(super) fn at_syntax<R>(&mut self, syntax: &impl ToTokens, f: impl FnOnce(&mut Self) -> R) -> R {
         let tokens = syntax.to_token_stream();
-        self.at_location(SourceLocation { range: SrcRange::of_stream(tokens.clone()), text: text_of(&tokens, TEXT) }, f)
+        self.at_location(SourceLocation::of_range(SrcRange::of_stream(tokens.clone()), text_of(&tokens, TEXT)), f)
     }
 
     /// Runs `f` at a source location whose text in messages is given.

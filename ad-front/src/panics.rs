@@ -154,7 +154,7 @@ impl<'a> Lower<'a> {
         let texts: Vec<String> = args.iter().map(|e| text_of(*e, 30)).collect();
         let text = format!("{name}!({})", texts.join(", "));
         let ranges: Vec<SrcRange> = args.iter().map(|e| SrcRange::of(*e)).collect();
-        self.at_location(SourceLocation { range, text }, |me| {
+        self.at_location(SourceLocation::of_range(range, text), |me| {
             let compared = me.all(args)?;
             let ok = match (row.asks, &compared[..]) {
                 (Asks::Holds, [ok]) => me.boolean(ok, ranges[0])?,

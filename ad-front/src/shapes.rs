@@ -312,7 +312,7 @@ impl<'a> Lower<'a> {
         if let (Some(x), Some(y)) = sides
             && self.unconditional()
         {
-            let place = SourceLocation { range, text: self.current_text() };
+            let place = SourceLocation::of_range(range, self.current_text());
             self.state.requirements.equate(Equation { sides: [x, y], words, said: said.without_values(), place });
             return Ok(true);
         }
@@ -537,6 +537,8 @@ pub(super) fn finish(mut lower: Lower<'_>, item: &ItemFn, mut result: OutputTree
         role: p.leaf.role,
     });
     let ((hints, places), all) = (lower.state.source.into_parts(), lower.state.assumptions.into_all());
+    let mut places = SourceLocations(places);
+    places.unite(&mut lower.g);
     Program {
         name: sig.name.clone(),
         stem: sig.stem.clone(),
@@ -566,7 +568,7 @@ pub(super) fn finish(mut lower: Lower<'_>, item: &ItemFn, mut result: OutputTree
         turbofishes: Rc::default(),
         rules: Rc::default(),
         hints,
-        places: SourceLocations(places),
+        places,
         krate: sig.krate.clone(),
         real_param: sig.real_param.clone(),
         assumed: all.assumed,

@@ -19,6 +19,7 @@ pub mod diag;
 pub mod ir;
 pub mod memory_order;
 pub mod mode;
+pub mod positions;
 pub mod prim;
 pub mod program;
 pub mod rust_types;

@@ -6,6 +6,7 @@
 mod check;
 mod fallible;
 mod known;
+mod locations;
 mod method;
 mod tree;
 
@@ -15,39 +16,18 @@ use std::rc::Rc;
 
 use proc_macro2::{Ident, TokenStream};
 
-use crate::diag::SrcRange;
-use crate::ir::{Elem, Graph, Loc, RealTy, Term};
+use crate::ir::{Elem, Graph, RealTy, Term};
 use crate::mode::{Mode, Saving};
 
 pub use check::{Check, Phase};
 pub use fallible::{Fallible, FallibleKind};
 pub use known::KnownType;
+pub use locations::{SourceLocation, SourceLocations};
 pub use method::Within;
 pub use tree::{
     Declared, DefinedType, FieldLeaf, ListType, Output, OutputTree, ParamTree, RaggedArray, RaggedPart, Role, Tree,
     element_of,
 };
-
-/// A location in the user's source, for messages at run time and for the spans of generated code.
-#[derive(Clone, Debug)]
-pub struct SourceLocation {
-    /// The tokens at the location.
-    pub range: SrcRange,
-    /// The source text of the expression, shortened.
-    pub text: String,
-}
-
-/// The table of source locations to which [`Loc`] refers. Entry 0 is the function itself.
-#[derive(Clone, Debug, Default)]
-pub struct SourceLocations(pub Vec<SourceLocation>);
-
-impl SourceLocations {
-    /// The source location of `loc`, or that of the function.
-    #[must_use]
-    pub fn get(&self, loc: Loc) -> Option<&SourceLocation> {
-        self.0.get(loc.0 as usize).or_else(|| self.0.first())
-    }
-}
 
 /// The form in which a value is passed or returned in Rust.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

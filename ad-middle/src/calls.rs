@@ -176,7 +176,7 @@ pub fn called(functions: &mut [Prepared], first: SortedSet<Callee>, mut log: Opt
             Called::Rule(_) => {}
         }
         if let Some(log) = log.as_deref_mut() {
-            log.push("choices by cost", choice::recorded(|k| format!("%{k}")));
+            log.push("", "choices by cost", choice::recorded(|k| format!("%{k}")));
         }
         waiting.extend(next.into_iter().rev());
         made.push(CalledFunction { function: callee.function, called: routines });

@@ -35,7 +35,7 @@ use ad_ir::program::{Compressed, Declared, Param, ParamTree, Program, RaggedPart
 use ad_ir::stage;
 
 pub use crate::derivative::Prepared;
-pub use crate::passes::Log;
+pub use crate::passes::{Log, explained};
 
 /// The passes over the function itself.
 const FUNCTION: &[Pass] = &[
@@ -373,7 +373,7 @@ fn split(program: &Program, subject: &str, staged: &Staged, mut log: Option<&mut
             panic!("{subject}, after {half}: {errors:?}");
         }
         if let Some(log) = log.as_deref_mut() {
-            log.terms(&format!("{subject}: {half}"), g, &roots, &program.hints);
+            log.terms(subject, half, g, (&roots, &program.hints));
         }
     }
 }

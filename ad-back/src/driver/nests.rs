@@ -180,9 +180,9 @@ impl Driver<'_> {
             many => quote!(let (#(#many),*) = #call;).into(),
         });
         self.note(Note::Nest(Box::new(NestSummary { verb, ..function.summary })));
-        self.functions.push(function.item);
         let mut defines = outs.to_vec();
         defines.extend(function.returns.iter().filter(|t| !outs.contains(t)));
+        self.add_function(function.item, &defines);
         names.retain(|t| !defines.contains(t));
         self.plain(guard, code, defines, names);
         Ok(())

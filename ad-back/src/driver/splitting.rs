@@ -284,7 +284,7 @@ impl Driver<'_> {
         defines.extend(all.iter().filter(|t| !outs.contains(t)));
         for function in functions {
             self.note(Note::Nest(Box::new(NestSummary { verb: "compute", ..function.summary })));
-            self.functions.push(function.item);
+            self.add_function(function.item, &defines);
         }
         names.retain(|t| !defines.contains(t));
         self.plain(guard, code, defines, names);

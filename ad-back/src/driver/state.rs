@@ -12,6 +12,7 @@ use quote::quote;
 use super::super::block::{Spell, Statement, live};
 use super::super::code::{Code, Condition};
 use super::super::in_range::InRange;
+use super::super::marks::around;
 use super::super::notes::Note;
 use super::super::plan::{Guard, ItemAxis, Plan};
 use super::super::rust::{Expr, Names, Style};
@@ -165,6 +166,11 @@ impl<'a> Driver<'a> {
             outlined: false,
             generic_within: false,
         }
+    }
+
+    /// Adds a function that computes these terms.
+    pub(super) fn add_function(&mut self, item: TokenStream, terms: &[Term]) {
+        self.functions.push(if self.style.marks { around(terms, item) } else { item });
     }
 
     pub(super) fn name(&mut self, t: Term) -> Ident {
@@ -348,5 +354,9 @@ impl Spell for Driver<'_> {
 
     fn outside(&self, t: Term) -> bool {
         self.memory.outside.contains(&t)
+    }
+
+    fn marks(&self) -> bool {
+        self.style.marks
     }
 }

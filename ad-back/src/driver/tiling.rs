@@ -402,7 +402,7 @@ impl Driver<'_> {
             }
         });
         self.note(Note::Nest(Box::new(NestSummary { verb, tiled: true, ..function.summary })));
-        self.functions.push(function.item);
+        self.add_function(function.item, &[&outs[..], &function.returns].concat());
         self.tile = Some(block);
         self.plain(guard, code, Vec::new(), names);
         Ok(())

@@ -13,7 +13,7 @@ use quote::{ToTokens, format_ident, quote};
 use syn::{Attribute, ImplItem, Item, ItemImpl};
 
 use super::{Chain, Request, Subject, constants, entry, has_dollar, number};
-use crate::expansion::{Expansion, Written, folder, guarded, written_of};
+use crate::expansion::{Expansion, Records, Written, guarded, written_of};
 use ad_back as emit;
 use ad_front::{self as front, DefId, Marked, Method, OuterDefinitions, Probed};
 use ad_ir::catalogue;
@@ -140,7 +140,7 @@ pub(super) fn written(attr: &TokenStream, part: &ItemImpl, id: DefId, outside: &
         Some(_) => written_of(
             || front::read_method(attr.clone(), &method, outside),
             || front::stubs_of_method(attr.clone(), &method, outside),
-            folder().as_deref(),
+            &Records::wanted(),
         ),
         None if !front::is_readable(&method) => return Written::default(),
         None => match guarded(|| front::probe_method(&method, id, &front::without_marks(part), outside, &krate)) {

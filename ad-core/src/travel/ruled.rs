@@ -172,7 +172,7 @@ fn checked(function: &ItemFn, rules: &Rules, id: DefId, outside: &OuterDefinitio
 
 /// A function that only `check_grad!` calls, with its derivatives.
 fn written_hidden(attr: TokenStream, caller: &TokenStream, all: &OuterDefinitions) -> TokenStream {
-    let derivatives = expansion::written(attr, caller, all, None).into_tokens();
+    let derivatives = expansion::written(attr, caller, all, &expansion::Records::default()).into_tokens();
     quote! {
         #[doc(hidden)]
         #[allow(dead_code, clippy::all, clippy::pedantic, reason = "only `check_grad!` calls it")]

@@ -29,6 +29,8 @@ pub struct Graph {
     moving: SortedSet<u32>,
     next_fresh: u32,
     here: Loc,
+    /// The further places of terms that the source has several times, if they are kept.
+    further: Option<SortedMap<Term, SortedSet<Loc>>>,
 }
 
 impl Graph {
@@ -125,6 +127,23 @@ impl Graph {
         std::mem::replace(&mut self.here, loc)
     }
 
+    /// Keeps all places of each term from here on. Otherwise a term has only its first one.
+    pub fn keep_all_places(&mut self) {
+        self.further = Some(SortedMap::new());
+    }
+
+    /// The terms with several places, each with all of them, in order. Ends their recording.
+    pub fn take_places(&mut self) -> Vec<(Term, Vec<Loc>)> {
+        let further = self.further.take().unwrap_or_default();
+        let all = |(t, more): (Term, SortedSet<Loc>)| (t, std::iter::once(self.loc(t)).chain(more).collect());
+        further.into_iter().map(all).collect()
+    }
+
+    /// Changes the place of a term.
+    pub fn set_place(&mut self, t: Term, loc: Loc) {
+        self.locs[t.index()] = loc;
+    }
+
     /// Number of terms made so far.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -212,6 +231,12 @@ impl Graph {
     /// If the form cannot be typed.
     pub fn try_mk(&mut self, node: Node) -> Result<Term, TypeError> {
         if let Some(&t) = self.interned.get(&node) {
+            if let Some(further) = &mut self.further
+                && self.here != self.locs[t.index()]
+                && self.here != Loc::default()
+            {
+                further.entry(t).or_default().insert(self.here);
+            }
             return Ok(t);
         }
         if !self.is_canonical(&node) {

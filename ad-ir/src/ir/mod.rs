@@ -9,6 +9,7 @@ mod constants;
 pub mod flatten;
 mod graph;
 mod infer;
+pub mod marked;
 mod node;
 mod recur;
 mod subst;

@@ -6,6 +6,7 @@
 
 use crate::sorted::{SortedMap, SortedSet};
 
+use super::marked::{MarkedText, marked};
 use super::{Elem, Graph, IntTy, Lit, Node, Put, RealTy, Scan, Term, Var};
 use crate::prim::{Binary, Prim, Unary};
 
@@ -15,12 +16,20 @@ const MAX_WORDS: usize = 10;
 /// A program: a line for each term that is shared, long or named, then the roots.
 #[must_use]
 pub fn print(g: &Graph, roots: &[Term], names: &SortedMap<Term, String>) -> String {
-    Printer::new(g, names).program(roots)
+    Printer::new(g, names, false).program(roots)
+}
+
+/// The program as [`print`] prints it, and the part of the text that each term has.
+#[must_use]
+pub fn print_marked(g: &Graph, roots: &[Term], names: &SortedMap<Term, String>) -> MarkedText {
+    MarkedText::of(&Printer::new(g, names, true).program(roots))
 }
 
 struct Printer<'a> {
     g: &'a Graph,
     hints: &'a SortedMap<Term, String>,
+    /// Whether the text of each term is between marks.
+    marked: bool,
     out: String,
     next: u32,
     taken: SortedSet<String>,
@@ -47,8 +56,13 @@ enum Level {
 }
 
 impl<'a> Printer<'a> {
-    fn new(g: &'a Graph, hints: &'a SortedMap<Term, String>) -> Self {
-        Printer { g, hints, out: String::new(), next: 0, taken: SortedSet::new(), scopes: Vec::new() }
+    fn new(g: &'a Graph, hints: &'a SortedMap<Term, String>, marked: bool) -> Self {
+        Printer { g, hints, marked, out: String::new(), next: 0, taken: SortedSet::new(), scopes: Vec::new() }
+    }
+
+    /// The text of a term, between marks if they are wanted.
+    fn mark(&self, t: Term, text: String) -> String {
+        if self.marked { marked(t, &text) } else { text }
     }
 
     fn program(mut self, roots: &[Term]) -> String {
@@ -123,7 +137,8 @@ impl<'a> Printer<'a> {
         for t in lines {
             let name = self.name(t);
             let text = self.form(t, Level::Any, depth);
-            self.line(depth, &format!("{name} = {text}"));
+            let text = self.mark(t, format!("{name} = {text}"));
+            self.line(depth, &text);
             if let Some(scope) = self.scopes.last_mut() {
                 scope.names.insert(t, name);
             }
@@ -185,13 +200,14 @@ impl<'a> Printer<'a> {
     fn term(&mut self, t: Term, level: Level, depth: usize) -> String {
         for scope in self.scopes.iter().rev() {
             if let Some(name) = scope.names.get(&t) {
-                return name.clone();
+                return self.mark(t, name.clone());
             }
             if scope.params.is_some() {
                 break;
             }
         }
-        self.form(t, level, depth)
+        let text = self.form(t, level, depth);
+        self.mark(t, text)
     }
 
     fn form(&mut self, t: Term, level: Level, depth: usize) -> String {

@@ -380,6 +380,10 @@ impl Memoised for Closing<'_> {
         (self.g, &mut self.new)
     }
 
+    fn origin(&self, t: &Term) -> Option<Term> {
+        Some(*t)
+    }
+
     fn made(&mut self, &t: &Term) -> Term {
         let node = self.g.node_rc(t);
         match (&*node, self.row_read(&node)) {

@@ -36,6 +36,10 @@ impl Memoised for Substitution<'_> {
         (self.g, &mut self.done)
     }
 
+    fn origin(&self, t: &Term) -> Option<Term> {
+        Some(*t)
+    }
+
     fn made(&mut self, &t: &Term) -> Term {
         let node = self.g.node_rc(t);
         let done = &self.done;
@@ -83,6 +87,10 @@ impl Memoised for Replacement<'_> {
 
     fn parts(&mut self) -> (&mut Graph, &mut HashMap<Term, Term>) {
         (self.g, &mut self.new)
+    }
+
+    fn origin(&self, t: &Term) -> Option<Term> {
+        Some(*t)
     }
 
     fn made(&mut self, &t: &Term) -> Term {

@@ -172,8 +172,9 @@ fn structure(program: &Program, returns: Structure, value: &OutputTree, leaves: 
     }
 }
 
-/// The name of the function that has a derivative.
-pub(crate) fn name(program: &Program, derivative: &Descriptor) -> Ident {
+/// The name of the function that computes a derivative.
+#[must_use]
+pub fn name(program: &Program, derivative: &Descriptor) -> Ident {
     quote::format_ident!("{}_{}", program.stem, derivative.suffix, span = program.name.span())
 }
 

@@ -64,6 +64,10 @@ impl Memoised for ElementReads<'_> {
         (self.g, &mut self.done)
     }
 
+    fn origin(&self, (t, _): &PartAt) -> Option<Term> {
+        Some(*t)
+    }
+
     fn made(&mut self, read: &PartAt) -> Term {
         let step = self.steps.remove(read).unwrap_or(Step::Whole);
         let operands = step.operands(self.g, read);

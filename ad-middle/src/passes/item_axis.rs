@@ -103,6 +103,10 @@ impl Memoised for Move<'_> {
         (self.g, &mut self.done)
     }
 
+    fn origin(&self, t: &Term) -> Option<Term> {
+        Some(*t)
+    }
+
     fn made(&mut self, &t: &Term) -> Term {
         let node = self.g.node_rc(t);
         match &*node {

@@ -387,6 +387,10 @@ impl Memoised for Lift<'_> {
         (self.g, &mut self.done)
     }
 
+    fn origin(&self, t: &Term) -> Option<Term> {
+        Some(*t)
+    }
+
     fn made(&mut self, &t: &Term) -> Term {
         let node = self.g.node_rc(t);
         self.rule(t, &node)
@@ -426,6 +430,10 @@ impl Memoised for LiftIndex<'_, '_> {
 
     fn parts(&mut self) -> (&mut Graph, &mut HashMap<Term, Term>) {
         (self.lift.g, &mut self.done)
+    }
+
+    fn origin(&self, t: &Term) -> Option<Term> {
+        Some(*t)
     }
 
     fn made(&mut self, &t: &Term) -> Term {

@@ -203,9 +203,12 @@ impl Lowering<'_> {
                 continue;
             }
             let node = self.g.node_rc(t);
+            let place = self.g.loc(t);
+            let before = self.g.at(place);
             if matches!(*node, Node::Scan(_))
                 && let Some(made) = self.one_run(t)?
             {
+                self.g.at(before);
                 self.fired("lowering.merge_runs", t, &[made]);
                 self.outside.insert(t, made);
                 continue;
@@ -224,6 +227,7 @@ impl Lowering<'_> {
                     made
                 }
             };
+            self.g.at(before);
             if self.depth > 0 {
                 self.inner.insert(made);
             }

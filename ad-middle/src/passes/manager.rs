@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
+use super::explained::{About, Explained};
 use super::flatten::ListRows;
 use super::lowering::{self, LoweredGraph};
 use super::roots::Roots;
@@ -18,6 +19,7 @@ use super::simplify::{self, Fired};
 use super::trace;
 use ad_ir::analysis::decisions::Decisions;
 use ad_ir::analysis::{Analyses, Analysis, Reachable};
+use ad_ir::ir::marked::MarkedText;
 use ad_ir::ir::{Graph, Term, print, valid};
 use ad_ir::stage;
 
@@ -135,12 +137,15 @@ pub struct Log {
     pub subject: String,
     /// Whether each rewrite that fires is logged, as `rule: before => after`.
     pub rules: bool,
+    /// What a page shows, if one is asked for.
+    pub explained: Option<Explained>,
 }
 
 impl Default for Log {
     /// An empty log, with rewrites if the environment has `AD_TRACE`.
     fn default() -> Self {
-        Log { stages: Vec::new(), subject: String::new(), rules: std::env::var_os("AD_TRACE").is_some() }
+        let rules = std::env::var_os("AD_TRACE").is_some();
+        Log { stages: Vec::new(), subject: String::new(), rules, explained: None }
     }
 }
 
@@ -150,14 +155,71 @@ impl Log {
         self.subject = subject.to_string();
     }
 
-    /// Adds the text of a stage.
-    pub fn push(&mut self, stage: &str, text: String) {
-        let subject = if self.subject.is_empty() { String::new() } else { format!("{}: ", self.subject) };
-        self.stages.push((format!("{subject}{stage}"), text));
+    /// Adds the text of a stage of a routine.
+    pub fn push(&mut self, routine: &str, stage: &str, text: String) {
+        self.marked(routine, stage, MarkedText::plain(text), None);
     }
 
-    pub(crate) fn terms(&mut self, stage: &str, g: &Graph, roots: &[Term], hints: &SortedMap<Term, String>) {
-        self.push(stage, print::print(g, roots, hints));
+    /// Adds the text of a stage of a routine, whose parts belong to terms of the graph.
+    pub fn marked(&mut self, routine: &str, stage: &str, text: MarkedText, g: Option<&Graph>) {
+        let about = About { subject: self.subject.clone(), routine: routine.to_string() };
+        let all = [&self.subject, routine, stage];
+        let heading: Vec<&str> = all.into_iter().filter(|part| !part.is_empty()).collect();
+        self.stages.push((heading.join(": "), text.text.clone()));
+        if let Some(explained) = &mut self.explained {
+            explained.stage(about, stage, text, g);
+        }
+    }
+
+    /// Adds the text of a stage that only a page shows.
+    pub fn on_page(&mut self, routine: &str, stage: &str, text: MarkedText, g: &Graph) {
+        let about = About { subject: self.subject.clone(), routine: routine.to_string() };
+        if let Some(explained) = &mut self.explained {
+            explained.stage(about, stage, text, Some(g));
+        }
+    }
+
+    /// Adds that a stage changed nothing. A page does not show it.
+    fn unchanged(&mut self, routine: &str, stage: &str) {
+        let page = self.explained.take();
+        self.push(routine, stage, "(unchanged)".into());
+        self.explained = page;
+    }
+
+    /// Whether the rewrites are wanted.
+    fn traces(&self) -> bool {
+        self.rules || self.explained.is_some()
+    }
+
+    /// Adds the rewrites of a stage.
+    fn rewrites(&mut self, routine: &str, stage: &'static str, (g, hints): (&Graph, &SortedMap<Term, String>)) {
+        let steps = trace::taken();
+        if steps.is_empty() {
+            return;
+        }
+        let page = self.explained.take();
+        if self.rules {
+            self.push(routine, &format!("{stage}, rule by rule"), trace::lines(g, &steps, hints));
+        }
+        self.explained = page.map(|mut page| {
+            let about = About { subject: self.subject.clone(), routine: routine.to_string() };
+            page.rewrites((&about, stage), &steps, g, hints);
+            page
+        });
+    }
+
+    pub(crate) fn terms(
+        &mut self,
+        routine: &str,
+        stage: &str,
+        g: &Graph,
+        (roots, hints): (&[Term], &SortedMap<Term, String>),
+    ) {
+        let text = match &self.explained {
+            Some(_) => print::print_marked(g, roots, hints),
+            None => MarkedText::plain(print::print(g, roots, hints)),
+        };
+        self.marked(routine, stage, text, Some(g));
     }
 
     /// The whole log as text, with a heading for each stage.
@@ -202,17 +264,17 @@ impl<'l> Manager<'l> {
     fn run_pass(&mut self, g: &mut Graph, pass: &Pass, roots: &Roots) -> Roots {
         stage::enter(pass.name);
         self.cx.set_roots(roots);
-        if self.log.as_deref().is_some_and(|log| log.rules) {
+        if self.log.as_deref().is_some_and(Log::traces) {
             trace::start();
         }
         let new = (pass.run)(g, roots, &mut self.cx);
-        let steps = trace::taken();
-        if !steps.is_empty() {
-            let lines = trace::lines(g, &steps, &self.hints);
-            self.log_text(&format!("{}, rule by rule", pass.name), &lines);
+        if let Some(log) = self.log.as_deref_mut() {
+            log.rewrites(self.subject, pass.name, (g, &self.hints));
         }
         if new == *roots {
-            self.log_text(pass.name, "(unchanged)");
+            if let Some(log) = self.log.as_deref_mut() {
+                log.unchanged(self.subject, pass.name);
+            }
             return new;
         }
         self.cx.set_extra_exact(&HashSet::new());
@@ -232,16 +294,13 @@ impl<'l> Manager<'l> {
         log: Option<&mut Log>,
     ) -> Result<LoweredGraph, String> {
         let Some(log) = log else { return lowering::lower(g, roots, own) };
-        if log.rules {
+        if log.traces() {
             trace::start();
         }
         let lowered = lowering::lower(g, roots, own);
-        let steps = trace::taken();
-        if !steps.is_empty() {
-            log.push(&format!("{name}: lowering, rule by rule"), trace::lines(g, &steps, hints));
-        }
+        log.rewrites(name, "lowering", (g, hints));
         let lowered = lowered?;
-        log.push(&format!("{name}: lowering"), lowered.text(g, roots, hints));
+        log.push(name, "lowering", lowered.text(g, roots, hints));
         Ok(lowered)
     }
 
@@ -258,7 +317,7 @@ impl<'l> Manager<'l> {
     /// Logs the roots.
     pub(crate) fn record(&mut self, g: &Graph, stage: &str, roots: &Roots) {
         if let Some(log) = self.log.as_deref_mut() {
-            log.terms(&format!("{}: {stage}", self.subject), g, &roots.all(), &self.hints);
+            log.terms(self.subject, stage, g, (&roots.all(), &self.hints));
         }
     }
 
@@ -278,7 +337,7 @@ impl<'l> Manager<'l> {
     /// Logs the text of a stage.
     pub(crate) fn log_text(&mut self, stage: &str, text: &str) {
         if let Some(log) = self.log.as_deref_mut() {
-            log.push(&format!("{}: {stage}", self.subject), text.to_string());
+            log.push(self.subject, stage, text.to_string());
         }
     }
 }

@@ -5,6 +5,7 @@
 
 pub(crate) mod checkpoints;
 pub(crate) mod element;
+pub mod explained;
 pub(crate) mod filled;
 pub mod flatten;
 pub(crate) mod implied;

@@ -99,6 +99,10 @@ impl Memoised for PushedReads<'_> {
         (self.g, &mut self.results)
     }
 
+    fn origin(&self, (t, _): &ElementAt) -> Option<Term> {
+        Some(*t)
+    }
+
     fn made(&mut self, (t, index): &ElementAt) -> Term {
         let node = self.g.node_rc(*t);
         let Node::Prim(prim, args) = &*node else { return self.g.index(self.done[t], index) };

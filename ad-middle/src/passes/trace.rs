@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use ad_ir::ir::{Graph, Node, Put, Term, print};
 
 /// The depth of the operations that are shown.
-const SHOWN_DEPTH: usize = 3;
+pub(super) const SHOWN_DEPTH: usize = 3;
 
 /// A rewrite that fired: the rule, the term before, and the terms after. There are several if an
 /// array was split into its elements, and none if the term was dropped.

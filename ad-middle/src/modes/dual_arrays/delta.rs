@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use ad_ir::ir::{Elem, Graph, Scan, Term, Var};
+use ad_ir::ir::{Elem, Graph, Loc, Scan, Term, Var};
 
 use super::saved::{Residual, Undo};
 use crate::modes::linear::Lin;
@@ -80,6 +80,10 @@ pub(super) struct ScanDelta {
 #[derive(Debug, Default)]
 pub(super) struct Dual {
     pub(super) deltas: Vec<Delta>,
+    /// The place in the source of the term that each Delta belongs to.
+    places: Vec<Loc>,
+    /// The place of the Deltas that are added next.
+    pub(super) here: Loc,
     /// The results. Their loops save the values that derivatives read.
     pub(super) primal: Vec<Term>,
     /// Their tangents; `None` is zero.
@@ -91,11 +95,17 @@ pub(super) struct Dual {
 impl Dual {
     pub(super) fn push(&mut self, delta: Delta) -> DeltaId {
         self.deltas.push(delta);
+        self.places.push(self.here);
         DeltaId(u32::try_from(self.deltas.len() - 1).unwrap_or(u32::MAX))
     }
 
     pub(super) fn get(&self, id: DeltaId) -> &Delta {
         &self.deltas[id.0 as usize]
+    }
+
+    /// The place in the source of a Delta.
+    pub(super) fn place(&self, k: usize) -> Loc {
+        self.places[k]
     }
 
     /// Terms of the function as terms of the primal: they read the loops that save values for

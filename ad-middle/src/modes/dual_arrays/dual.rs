@@ -113,6 +113,7 @@ impl Rewrite for Dualise<'_, '_> {
     }
 
     fn made(&mut self, &t: &Term) -> (Term, Tangent) {
+        self.out.here = self.g.loc(t);
         let node = self.g.node_rc(t);
         match &*node {
             Node::Scan(s) => scan::dual(self, t, s),

@@ -1,6 +1,6 @@
 //! Deltas applied forwards: the tangents of the results from the tangents of the leaves.
 
-use ad_ir::ir::{Graph, Node, Put, Term};
+use ad_ir::ir::{Graph, Loc, Node, Put, Term};
 
 use super::delta::{Delta, DeltaId, DeltaLeaf, Dual};
 use super::{call, scan};
@@ -18,7 +18,9 @@ pub(super) fn apply(g: &mut Graph, dual: &Dual, leaf: &dyn Fn(DeltaLeaf) -> Opti
     }
     // A tangent is one array, or for a loop one array for each of its parts.
     let mut values: Vec<Vec<Option<Term>>> = Vec::with_capacity(dual.deltas.len());
-    for (delta, needed) in dual.deltas.iter().zip(needed) {
+    let before = g.at(Loc::default());
+    for (k, (delta, needed)) in dual.deltas.iter().zip(needed).enumerate() {
+        g.at(dual.place(k));
         let of = |id: DeltaId| values[id.0 as usize][0];
         let opt = |id: Option<DeltaId>| id.and_then(of);
         let value = if !needed {
@@ -76,6 +78,7 @@ pub(super) fn apply(g: &mut Graph, dual: &Dual, leaf: &dyn Fn(DeltaLeaf) -> Opti
         };
         values.push(value);
     }
+    g.at(before);
     dual.tangents.iter().map(|id| id.and_then(|id| values[id.0 as usize][0])).collect()
 }
 

@@ -5,7 +5,7 @@
 use ad_ir::sorted::{SortedMap, SortedSet};
 
 use ad_ir::analysis::guards::Guard;
-use ad_ir::ir::{Graph, Node, Put, Term};
+use ad_ir::ir::{Graph, Loc, Node, Put, Term};
 
 use super::delta::{Delta, DeltaId, DeltaLeaf, Dual};
 use super::scan;
@@ -36,7 +36,9 @@ pub(super) fn transpose(
             pass.give(g, *id, Cotangent { term: *term, masked });
         }
     }
+    let before = g.at(Loc::default());
     for k in (0..dual.deltas.len()).rev() {
+        g.at(dual.place(k));
         match std::mem::replace(&mut pass.pending[k], Pending::None) {
             Pending::None => {}
             Pending::One(ct) => pass.visit(g, &dual.deltas[k], ct),
@@ -56,6 +58,7 @@ pub(super) fn transpose(
             },
         }
     }
+    g.at(before);
     pass.found
 }
 
