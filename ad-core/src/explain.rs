@@ -8,7 +8,6 @@
 
 mod json;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -151,12 +150,12 @@ fn of_rewrite(rewrite: &ShownRewrite, number: &dyn Fn(&About, Loc) -> Vec<usize>
 struct Places<'s> {
     source: Option<&'s SourceText>,
     all: Vec<SourcePlace>,
-    numbers: BTreeMap<Position, usize>,
+    numbers: SortedMap<Position, usize>,
 }
 
 impl<'s> Places<'s> {
     fn new(source: Option<&'s SourceText>) -> Self {
-        Places { source, all: Vec::new(), numbers: BTreeMap::new() }
+        Places { source, all: Vec::new(), numbers: SortedMap::new() }
     }
 
     /// The numbers in the page of each place of a function. The first place is the function itself,
@@ -208,7 +207,7 @@ impl<'s> Places<'s> {
 
 /// The names of the pages that this process has written into a folder, with the place of the
 /// function of each: two functions of one name get two pages.
-static WRITTEN: Mutex<BTreeMap<PathBuf, Option<(String, usize)>>> = Mutex::new(BTreeMap::new());
+static WRITTEN: Mutex<SortedMap<PathBuf, Option<(String, usize)>>> = Mutex::new(SortedMap::new());
 
 /// Writes a page into a folder, and returns its file. A failure is no failure of the build.
 pub(crate) fn write(folder: &Path, page: &Page) -> Option<PathBuf> {

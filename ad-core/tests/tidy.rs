@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// The crates of the compiler, and the module that each is in the order of [`LAYERS`]; a crate
-/// without one consists of several of them.
+/// The crates of the compiler, each with its module in [`LAYERS`] unless it has several of them.
 const COMPILER: &[(&str, Option<&str>)] =
     &[("ad-ir", None), ("ad-front", Some("front")), ("ad-middle", None), ("ad-back", Some("emit")), ("ad-core", None)];
 
@@ -130,8 +129,7 @@ const LONG: &[(&str, usize, &str)] = &[
     ("tests/loops.rs", 619, "cases of one subject"),
 ];
 
-/// Asserts that the findings are equal to the exceptions. The sentences explain how to mend a
-/// failure.
+/// Asserts that the findings are the exceptions. The sentences explain how to mend a failure.
 fn compare<T: Ord>(found: &BTreeMap<T, String>, excepted: impl IntoIterator<Item = T>, stale: impl Fn(&T) -> String) {
     let excepted: BTreeSet<T> = excepted.into_iter().collect();
     let new = found.iter().filter(|(key, _)| !excepted.contains(key)).map(|(_, say)| say.clone());
@@ -165,8 +163,7 @@ fn sources(folder: &str) -> Vec<(String, String)> {
     found
 }
 
-/// A module of the compiler: its file, its path, the path of its crate's root, and the paths that
-/// its code mentions (except for unit tests).
+/// A module: its file and path, its crate's root, the paths that its code (not unit tests) names.
 struct Module {
     file: String,
     path: Vec<String>,

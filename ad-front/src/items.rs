@@ -42,7 +42,7 @@ pub(super) fn replace(block: &mut Block) -> Vec<TokenStream> {
 /// The meaning of a name.
 enum Meaning {
     Path(Path),
-    Type(Type),
+    Type(Box<Type>),
 }
 
 struct Names {
@@ -115,7 +115,7 @@ fn names_of(item: &Item, enums: &Enums) -> Option<Vec<(Ident, Meaning)>> {
             }
             Some(names.into_iter().map(|(name, path)| (name, Meaning::Path(path))).collect())
         }
-        Item::Type(t) if t.generics.params.is_empty() => Some(vec![(t.ident.clone(), Meaning::Type((*t.ty).clone()))]),
+        Item::Type(t) if t.generics.params.is_empty() => Some(vec![(t.ident.clone(), Meaning::Type(t.ty.clone()))]),
         _ => None,
     }
 }
