@@ -14,8 +14,10 @@ use ad_ir::ir::marked::{MarkedText, marked_all};
 use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::program::{Program, Routine};
 use ad_middle::pipeline::Log;
+use ad_middle::pipeline::explained::{RoutineFacts, Statement};
 
 use super::calls::RecordAccess;
+use super::facts::{self, Facts};
 use super::marks;
 use super::notes::Note;
 use super::plan::{Plan, Work};
@@ -41,6 +43,8 @@ struct Page {
     steps: MarkedText,
     /// The code, with the terms that its statements compute.
     code: MarkedText,
+    /// What each statement reads, computes and stores.
+    statements: Vec<Statement>,
 }
 
 /// Records a routine for `AD_DUMP` and `AD_EXPLAIN`: its lowered terms, its plan in words, and all
@@ -50,15 +54,18 @@ pub fn describe(g: &Graph, program: &Program, routine: &Routine, log: &mut Log) 
     match describe_routine(&mut g, program, routine, Some(log)) {
         Ok(Description { steps, choices, notes, page }) => {
             let notes = notes.iter().map(|note| format!("{note}\n")).collect();
-            let (steps, code) = match page {
-                Some(Page { steps, code }) => (steps, Some(code)),
+            let (steps, page) = match page {
+                Some(Page { steps, code, statements }) => (steps, Some((code, statements))),
                 None => (MarkedText::plain(steps), None),
             };
             log.marked(&name, "schedule", steps, Some(&g));
             log.push(&name, "code", notes);
             log.push(&name, "choices by cost", choices);
-            if let Some(code) = code {
+            if let Some((code, statements)) = page {
                 log.on_page(&name, "Rust", code, &g);
+                let subject = log.subject.clone();
+                let routine = RoutineFacts { subject, name, statements };
+                log.explained.as_mut().map(|page| page.routines.push(routine));
             }
         }
         Err(what) => {
@@ -79,7 +86,7 @@ pub fn describe_routine(
     routine: &Routine,
     mut log: Option<&mut Log>,
 ) -> Result<Description, String> {
-    let PlannedRoutine { checks, result, hints, plan } = prepare(g, program, routine, log.as_deref_mut())?;
+    let PlannedRoutine { checks, result, hints, plan, of_function } = prepare(g, program, routine, log.as_deref_mut())?;
     let on_page = log.is_some_and(|log| log.explained.is_some());
     let style = Style { marks: on_page, ..style_of(program, routine) };
     let (written, notes) = driver::Driver::new(g, program, routine, &checks, &plan, &style, &hints)
@@ -91,7 +98,13 @@ pub fn describe_routine(
     });
     let marked = MarkedText::of(&marked);
     let steps = marked.text.clone();
-    let page = on_page.then(|| Page { steps: marked, code: code(g, program, routine, (&plan, written)) });
+    let page = on_page.then(|| {
+        let known = (!of_function.is_empty()).then(|| facts::reached(g, &plan, &of_function));
+        let (params, results) = (&routine.params, result.terms());
+        let facts = Facts { g, plan: &plan, hints: &hints, params, of_function: known, results };
+        let statements = facts.statements();
+        Page { steps: marked, code: code(g, program, routine, (&plan, written)), statements }
+    });
     Ok(Description { steps, choices, notes, page })
 }
 
@@ -112,7 +125,7 @@ fn code(
 }
 
 /// The terms that a statement with these results computes: it does not read them from memory.
-fn computed(g: &Graph, plan: &Plan, results: impl IntoIterator<Item = Term>) -> Vec<Term> {
+pub(super) fn computed(g: &Graph, plan: &Plan, results: impl IntoIterator<Item = Term>) -> Vec<Term> {
     let mut stack: Vec<Term> = results.into_iter().collect();
     let mut seen: HashSet<Term> = stack.iter().copied().collect();
     while let Some(t) = stack.pop() {

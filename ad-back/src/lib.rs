@@ -16,6 +16,7 @@ mod code;
 mod compressed;
 mod described;
 mod driver;
+mod facts;
 mod in_range;
 mod items;
 mod kernel;
@@ -70,15 +71,19 @@ struct PlannedRoutine {
     result: ad_ir::program::OutputTree,
     hints: HashMap<Term, String>,
     plan: Plan,
+    /// The terms of the function itself, for a page. Empty if they are not known.
+    of_function: Vec<Term>,
 }
 
 fn prepare(
     g: &mut Graph,
     program: &Program,
     routine: &Routine,
-    log: Option<&mut Log>,
+    mut log: Option<&mut Log>,
 ) -> Result<PlannedRoutine, String> {
-    let LoweredGraph { new, loops, outer } = pipeline::lower(g, program, routine, log)?;
+    let LoweredGraph { new, loops, outer } = pipeline::lower(g, program, routine, log.as_deref_mut())?;
+    let page = log.and_then(|log| log.explained.as_ref());
+    let of_function = page.and_then(|page| page.of_function.iter().map(|t| new.get(t).copied()).collect::<Option<_>>());
     let result = routine.result.with_terms(&mut routine.result.terms().iter().map(|t| new[t]));
     let mut checks = routine.checks.clone();
     checks.sort_by_key(|c| c.phase);
@@ -106,7 +111,7 @@ fn prepare(
     let mut plan = schedule::plan(g, &loops, (&result.terms(), &onto), &check_terms, decided.as_ref())?;
     let checked: Vec<Term> = checks.iter().map(|c| c.ok).collect();
     tiling::form(g, &mut plan, &hints, &checked);
-    Ok(PlannedRoutine { checks, result, hints, plan })
+    Ok(PlannedRoutine { checks, result, hints, plan, of_function: of_function.unwrap_or_default() })
 }
 
 /// One routine as a Rust function item.
@@ -201,7 +206,7 @@ fn parameters(program: &Program, routine: &Routine, frame: &RecordAccess<'_>) ->
 
 /// The body of a routine.
 fn body(g: &mut Graph, program: &Program, routine: &Routine, frame: &RecordAccess<'_>) -> Result<TokenStream, String> {
-    let PlannedRoutine { checks, result, hints, plan } = prepare(g, program, routine, None)?;
+    let PlannedRoutine { checks, result, hints, plan, .. } = prepare(g, program, routine, None)?;
     let style = Style { records: frame.records(), ..style_of(program, routine) };
     let driver = driver::Driver::new(g, program, routine, &checks, &plan, &style, &hints);
     let ([functions, body], _) = driver.body(&result, &routine.destinations)?;

@@ -6,6 +6,7 @@
 //! compiler, or none; nothing is found by comparing text. A page must never change the generated
 //! code, and a failure to write it must never fail a build.
 
+mod facts;
 mod json;
 
 use std::path::{Path, PathBuf};
@@ -18,6 +19,7 @@ use ad_ir::sorted::SortedMap;
 use ad_middle::pipeline::Log;
 use ad_middle::pipeline::explained::{About, Explained, ExplainedStage, ShownRewrite, SourcePlace};
 
+use facts::of_routine;
 use json::Json;
 
 /// The parts of the template.
@@ -27,6 +29,8 @@ const SCRIPTS: &[&str] = &[
     include_str!("explain/page/data.js"),
     include_str!("explain/page/links.js"),
     include_str!("explain/page/stages.js"),
+    include_str!("explain/page/costs.js"),
+    include_str!("explain/page/graph.js"),
     include_str!("explain/page/rules.js"),
     include_str!("explain/page/main.js"),
 ];
@@ -76,6 +80,7 @@ pub(crate) fn page(program: &Program, derivatives: &[String], source: &SourceTok
         ("source", source.as_ref().map(of_source).into()),
         ("places", places.into_json()),
         ("stages", explained.stages.iter().map(stage).collect()),
+        ("routines", explained.routines.iter().map(|routine| of_routine(routine, &number)).collect()),
         ("rewrites", explained.rewrites.iter().map(rewrite).collect()),
     ]);
     let html = filled(&name, &data);

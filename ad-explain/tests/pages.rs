@@ -114,6 +114,16 @@ fn each_function_has_a_page_whose_parts_refer_to_each_other() {
             }
         }
         assert!(with_places > 10, "few terms of {} have a place", data["name"]);
+        for routine in list(&data["routines"]) {
+            let numbers: BTreeSet<usize> = list(&routine["statements"]).iter().map(|s| number(&s["number"])).collect();
+            assert!(!numbers.is_empty(), "{routine}");
+            for statement in list(&routine["statements"]) {
+                assert!(list(&statement["places"]).iter().all(|p| number(p) < places), "{statement}");
+                assert!(statement["inside"].is_null() || numbers.contains(&number(&statement["inside"])));
+                let read = |read: &Value| read["statement"].is_null() || numbers.contains(&number(&read["statement"]));
+                assert!(list(&statement["reads"]).iter().all(read), "{statement}");
+            }
+        }
         for rewrite in list(&data["rewrites"]) {
             assert!(list(&rewrite["places"]).iter().all(|p| number(p) < places), "{rewrite}");
             assert!(number(&rewrite["times"]) > 0);
@@ -189,9 +199,72 @@ fn a_page_needs_nothing_from_outside_and_is_the_same_each_time() {
     for ((first, _), (second, _)) in pages.iter().zip(&two.pages(MODEL)) {
         assert!(page(first, &one) == page(second, &two), "two pages of one function differ");
         for fetch in ["http:", "https:", "src=", "@import", "url(", "fetch(", "<link rel=\"stylesheet"] {
-            assert!(!first.contains(fetch), "the page has {fetch}");
+            // A drawing may name a part of itself.
+            assert!(!first.replace("url(#", "").contains(fetch), "the page has {fetch}");
         }
     }
+}
+
+/// The value of a formula if each size is this number.
+fn evaluated(formula: &Value, size: usize) -> usize {
+    if let Some(n) = formula.as_u64() {
+        return usize::try_from(n).expect("a small number");
+    }
+    if formula["size"].is_string() {
+        return size;
+    }
+    let args: Vec<usize> = list(&formula["args"]).iter().map(|f| evaluated(f, size)).collect();
+    match text(&formula["op"]) {
+        "+" => args.iter().sum(),
+        "*" => args.iter().product(),
+        "-" => args[0].saturating_sub(args[1]),
+        op => panic!("{op} in a formula"),
+    }
+}
+
+/// The operations of a kind, and the bytes, of the only routine of a page.
+fn costs(data: &Value, kind: &str, size: usize) -> (usize, usize) {
+    let routine = &data["routines"][0];
+    let product = |all: &Value| list(all).iter().map(|f| evaluated(f, size)).product::<usize>();
+    let (mut operations, mut bytes) = (0, 0);
+    for statement in list(&routine["statements"]) {
+        assert!(!statement["counts"].is_null(), "{statement}");
+        for count in list(&statement["counts"]) {
+            operations += number(&count[kind]) * product(&count["times"]) * product(&statement["runs"]);
+        }
+        bytes += list(&statement["memory"]).iter().map(|m| evaluated(&m["bytes"], size)).sum::<usize>();
+    }
+    (operations, bytes)
+}
+
+/// Operations and memory of functions for which one can count them by hand.
+#[test]
+fn costs_are_those_that_one_counts_by_hand() {
+    let folder = Folder::new("costs");
+    let page = |body: &str| {
+        let pages = folder.pages(&format!("#[differentiate]\nfn f{body}\n"));
+        pages.into_iter().next().expect("a page").1
+    };
+    // One exponential for each element, which is its derivative too; one addition each. The gradient
+    // is the only array.
+    let exp = page("(x: &Array1<f64>) -> f64 { x.mapv(f64::exp).sum() }");
+    assert_eq!(costs(&exp, "functions", 10), (10, 80));
+    assert_eq!(costs(&exp, "arithmetic", 10).0, 10);
+    // The rows are added up first, and their sum is multiplied by the vector.
+    let product = page("(a: &Array2<f64>, x: &Array1<f64>) -> f64 { a.dot(x).sum() }");
+    let (arithmetic, bytes) = costs(&product, "arithmetic", 10);
+    assert_eq!(arithmetic, 10 * 10 + 2 * 10);
+    assert!(bytes >= 8 * (100 + 10), "{bytes}");
+    assert_eq!(costs(&product, "divisions", 10).0, 0);
+    // A loop runs each operation once in each step: a sine forwards, and a cosine backwards. Its
+    // state is saved before each step.
+    let steps = page("(x: f64, n: usize) -> f64 { let mut y = x; for _ in 0..n { y = y.sin(); } y }");
+    assert_eq!(costs(&steps, "functions", 10).0, 20);
+    assert!(costs(&steps, "functions", 10).1 >= 80);
+    // Statements of the function are told apart from those of the derivative.
+    let parts: BTreeSet<&str> =
+        list(&steps["routines"][0]["statements"]).iter().filter_map(|statement| statement["part"].as_str()).collect();
+    assert_eq!(parts, BTreeSet::from(["derivative", "function"]));
 }
 
 /// The Rust of a page is what is compiled, token by token.

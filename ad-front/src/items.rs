@@ -145,8 +145,10 @@ impl Names {
             // `use std::f64;` imports a module. The type of this name has functions of its own.
             Meaning::Path(_) if is_number(&first.ident) && path.segments.len() < 3 => return None,
             Meaning::Path(whole) => whole.clone(),
-            Meaning::Type(Type::Path(p)) if p.qself.is_none() => p.path.clone(),
-            Meaning::Type(_) => return None,
+            Meaning::Type(ty) => match &**ty {
+                Type::Path(p) if p.qself.is_none() => p.path.clone(),
+                _ => return None,
+            },
         };
         whole = located(whole, first.ident.span());
         let last = whole.segments.last_mut()?;
@@ -219,7 +221,7 @@ impl Change for Names {
             && let Some(name) = p.path.get_ident().cloned()
             && let Some(Meaning::Type(of)) = self.meaning(&name)
         {
-            *ty = of.clone();
+            ty.clone_from(of);
             self.within(&name, |me| Changing(me).visit_type_mut(ty));
             return false;
         }

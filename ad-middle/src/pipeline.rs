@@ -294,6 +294,7 @@ pub fn derive(prepared: &mut Prepared, which: &Descriptor, log: Option<&mut Log>
     let roots = manager.run(g, GRADIENT, roots);
     let roots = manager.run(g, DERIVATIVE, roots);
     manager.record(g, RESULT, &roots);
+    manager.keep_function(&roots);
     manager.record_saved_rows(g, SAVED, &roots);
     let exact = (*manager.cx.exact(g)).clone();
     let fired = format!("{:?}", manager.cx.fired);

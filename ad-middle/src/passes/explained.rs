@@ -6,7 +6,7 @@
 //! generated code.
 
 use ad_ir::ir::marked::MarkedText;
-use ad_ir::ir::{Graph, Loc, Node, Term};
+use ad_ir::ir::{Elem, Graph, IntTy, Loc, Node, RealTy, Term};
 use ad_ir::positions::Position;
 use ad_ir::sorted::SortedMap;
 
@@ -19,8 +19,126 @@ pub struct Explained {
     pub stages: Vec<ExplainedStage>,
     /// The rewrites, in order.
     pub rewrites: Vec<ShownRewrite>,
+    /// The statements of each routine that was planned.
+    pub routines: Vec<RoutineFacts>,
+    /// The values and checks of the function, in the terms of the derivative that was made last.
+    pub of_function: Vec<Term>,
     /// The places that the terms of each function name by number.
     pub sources: SortedMap<String, Vec<SourcePlace>>,
+}
+
+/// The statements of a routine.
+#[derive(Clone, Debug)]
+pub struct RoutineFacts {
+    /// The function, if it is not the annotated one.
+    pub subject: String,
+    /// The routine's name.
+    pub name: String,
+    /// Its statements: those of a loop after the loop.
+    pub statements: Vec<Statement>,
+}
+
+/// A statement of a routine.
+#[derive(Clone, Debug)]
+pub struct Statement {
+    /// Its number in the plan.
+    pub number: usize,
+    /// The number of the loop around it.
+    pub inside: Option<usize>,
+    /// The names of its results.
+    pub name: String,
+    /// Its kind, in one word.
+    pub kind: &'static str,
+    /// The terms that it computes, and their places.
+    pub terms: Vec<Term>,
+    /// See `terms`.
+    pub places: Vec<Loc>,
+    /// Whether it runs only under a condition.
+    pub guarded: bool,
+    /// What it belongs to, if that is known.
+    pub part: Option<Part>,
+    /// Whether it computes a result of the routine.
+    pub result: bool,
+    /// What it reads.
+    pub reads: Vec<Read>,
+    /// How often it runs: a number for each loop around it.
+    pub runs: Vec<Formula>,
+    /// The number of iterations, if it is a loop.
+    pub steps: Option<Formula>,
+    /// The operations of one run. `None` if they are not counted.
+    pub counts: Option<Vec<Count>>,
+    /// The arrays that it stores.
+    pub memory: Vec<Memory>,
+}
+
+/// What a statement belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// The value of the function.
+    Function,
+    /// The derivative.
+    Derivative,
+    /// Both: one nest computes terms of the function and of the derivative.
+    Both,
+}
+
+/// What a statement reads.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Read {
+    /// An input.
+    Input(String),
+    /// The result of a statement.
+    Statement(usize),
+    /// The state of the loop with this statement, which is around it.
+    State(usize),
+}
+
+/// A number of operations on real numbers.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct Count {
+    /// How often they are done in one run of the statement: a product.
+    pub times: Vec<Formula>,
+    /// Cheap operations.
+    pub arithmetic: usize,
+    /// Divisions and square roots.
+    pub divisions: usize,
+    /// Expensive functions.
+    pub functions: usize,
+}
+
+/// An array in memory.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    /// Its name.
+    pub name: String,
+    /// Its size in bytes.
+    pub bytes: Formula,
+}
+
+/// A number that the sizes of a call determine.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Formula {
+    /// A number.
+    Number(usize),
+    /// A size, or a parameter that is an integer.
+    Size(String),
+    /// An operation: `+`, `-`, `*`, `/`, `%`, `min` or `max`.
+    Apply(&'static str, Vec<Formula>),
+    /// A number that is known only when the function runs.
+    Unknown(String),
+}
+
+impl Formula {
+    /// The bytes of one element.
+    #[must_use]
+    pub fn bytes(elem: Elem) -> Self {
+        Formula::Number(match elem {
+            Elem::Bool | Elem::Int(IntTy::U8) => 1,
+            Elem::Real(RealTy::F32) | Elem::Int(IntTy::I32 | IntTy::U32) => 4,
+            Elem::Real(RealTy::F64) | Elem::Int(IntTy::I64 | IntTy::U64 | IntTy::Isize | IntTy::Usize) => 8,
+            Elem::Real(RealTy::Param) => return Formula::Size("size_of T".into()),
+        })
+    }
 }
 
 /// A place in the user's source.

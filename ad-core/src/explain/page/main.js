@@ -2,6 +2,8 @@
 
 const VIEWS = [
   { title: "Stages", show: stagesView },
+  { title: "Data flow", show: graphView },
+  { title: "Costs", show: costsView },
   { title: "Rules", show: rulesView },
 ];
 
