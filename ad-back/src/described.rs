@@ -65,7 +65,9 @@ pub fn describe(g: &Graph, program: &Program, routine: &Routine, log: &mut Log) 
                 log.on_page(&name, "Rust", code, &g);
                 let subject = log.subject.clone();
                 let routine = RoutineFacts { subject, name, statements };
-                log.explained.as_mut().map(|page| page.routines.push(routine));
+                if let Some(page) = &mut log.explained {
+                    page.routines.push(routine);
+                }
             }
         }
         Err(what) => {

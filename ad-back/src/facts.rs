@@ -276,9 +276,13 @@ impl Facts<'_> {
                     }
                     Some(counts)
                 }
-                Node::Prim(Prim::Reduce(Reduce::Max | Reduce::Min | Reduce::ArgMax | Reduce::ArgMin, _), args) => {
-                    self.elements(args[0], true)
-                }
+                Node::Prim(
+                    Prim::Reduce(
+                        Reduce::Max | Reduce::Min | Reduce::ArgMax | Reduce::ArgMin | Reduce::All | Reduce::Any,
+                        _,
+                    ),
+                    args,
+                ) => self.elements(args[0], true),
                 Node::Prim(
                     Prim::Sum(_)
                     | Prim::Reduce(
@@ -303,7 +307,7 @@ impl Facts<'_> {
                 }
                 Node::Lit(_) | Node::Cond { .. } => Some(Vec::new()),
                 Node::Prim(Prim::Replicate(_) | Prim::Iota, _) => Some(Vec::new()),
-                Node::Prim(Prim::Slice(_) | Prim::Pad(_) | Prim::Transpose(_) | Prim::Reshape, args) => {
+                Node::Prim(Prim::Slice(_) | Prim::Pad(_) | Prim::Transpose(_) | Prim::Reshape | Prim::Recast, args) => {
                     self.elements(args[0], true)
                 }
                 Node::Gather { src, .. } => self.elements(*src, true).filter(Vec::is_empty),

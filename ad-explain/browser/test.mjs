@@ -13,7 +13,8 @@ const folder = mkdtempSync(join(tmpdir(), "ad-explain-"));
 const shots = process.env.SHOTS;
 if (shots) mkdirSync(shots, { recursive: true });
 
-// A file, its function, an expression of it, and what came of the expression in the stage of the front end.
+// A file, its function, an expression of it, and what came of the expression in the stage of the
+// front end.
 const PAGES = [
   ["examples/tour/main.rs", "main.spring", "(x[i + 1] - x[i]).cosh()", "cosh"],
   ["examples/tour/main.rs", "main.probabilities", null, null],
@@ -24,20 +25,33 @@ const PAGES = [
 
 const cargo = process.env.CARGO_ARGS ? process.env.CARGO_ARGS.split(" ") : [];
 const explain = (file, to) => {
-  const out = execFileSync("cargo", [...cargo, "run", "-q", "-p", "ad-explain", "--", file, to], { cwd: root });
-  return out.toString().trim().split("\n").filter((line) => !line.endsWith("index.html"));
+  const out = execFileSync("cargo", [...cargo, "run", "-q", "-p", "ad-explain", "--", file, to], {
+    cwd: root,
+  });
+  return out
+    .toString()
+    .trim()
+    .split("\n")
+    .filter((line) => !line.endsWith("index.html"));
 };
 
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
   args: [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
   ],
 });
 
 const marked = (page, column, kind = "on") =>
-  page.$$eval(`[data-column="${column}"] pre .part.${kind}`, (all) => all.map((e) => e.textContent).join(""));
+  page.$$eval(`[data-column="${column}"] pre .part.${kind}`, (all) =>
+    all.map((e) => e.textContent).join(""),
+  );
 
 async function view(page, title) {
   await page.click(`#views button:text-is("${title}")`);
@@ -57,7 +71,10 @@ async function stages(page, expression, name) {
   let reached = 0;
   for (const piece of pieces.slice(0, 40)) {
     await piece.hover();
-    const here = await page.$$eval(".pane:not([data-column=Source]) pre .part.on", (all) => all.length);
+    const here = await page.$$eval(
+      ".pane:not([data-column=Source]) pre .part.on",
+      (all) => all.length,
+    );
     if (here > 0) reached += 1;
   }
   assert.ok(reached > 0, "no expression marks a stage");
@@ -87,7 +104,8 @@ async function stages(page, expression, name) {
 
 async function costs(page) {
   await view(page, "Costs");
-  const total = () => page.$$eval(".totals tr:last-child td", (cells) => cells.map((c) => c.textContent).join(" "));
+  const total = () =>
+    page.$$eval(".totals tr:last-child td", (cells) => cells.map((c) => c.textContent).join(" "));
   const fields = await page.$$(".sizes input");
   const small = await total();
   assert.ok(!small.includes("NaN") && !small.includes("?"), small);
@@ -105,10 +123,16 @@ async function graph(page) {
   const edges = await page.$$eval(".drawing .edge", (all) => all.length);
   assert.ok(nodes > 1 && edges > 0, `${nodes} nodes, ${edges} edges`);
   // No two nodes of a drawing overlap.
-  const boxes = await page.$$eval(".drawing .node > rect", (all) => all.map((r) => r.getBoundingClientRect().toJSON()));
+  const boxes = await page.$$eval(".drawing .node > rect", (all) =>
+    all.map((r) => r.getBoundingClientRect().toJSON()),
+  );
   for (const [k, a] of boxes.entries()) {
     for (const b of boxes.slice(k + 1)) {
-      const apart = a.right <= b.left + 1 || b.right <= a.left + 1 || a.bottom <= b.top + 1 || b.bottom <= a.top + 1;
+      const apart =
+        a.right <= b.left + 1 ||
+        b.right <= a.left + 1 ||
+        a.bottom <= b.top + 1 ||
+        b.bottom <= a.top + 1;
       assert.ok(apart, "two nodes overlap");
     }
   }
@@ -139,7 +163,8 @@ for (const [file, wanted, expression, name] of PAGES) {
   });
   await page.goto(`file://${path}`);
   const shot = async (title) => {
-    if (shots) await page.screenshot({ path: join(shots, `${path.split("/").pop()}.${title}.png`) });
+    if (shots)
+      await page.screenshot({ path: join(shots, `${path.split("/").pop()}.${title}.png`) });
   };
   await shot("stages");
   await stages(page, expression, name);

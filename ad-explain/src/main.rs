@@ -1,5 +1,5 @@
-//! `cargo run -p ad-explain -- FILE.rs [FOLDER]`: a page for each annotated function of a file,
-//! without a build. The pages are those of `AD_EXPLAIN=folder cargo build`.
+//! The tool: a page for each annotated function of a file, without a build. The pages are those of
+//! `AD_EXPLAIN=folder cargo build`.
 
 #![forbid(unsafe_code)]
 

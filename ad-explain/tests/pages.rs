@@ -245,8 +245,8 @@ fn costs_are_those_that_one_counts_by_hand() {
         let pages = folder.pages(&format!("#[differentiate]\nfn f{body}\n"));
         pages.into_iter().next().expect("a page").1
     };
-    // One exponential for each element, which is its derivative too; one addition each. The gradient
-    // is the only array.
+    // One exponential for each element, which is its derivative too; one addition each. The
+    // gradient is the only array.
     let exp = page("(x: &Array1<f64>) -> f64 { x.mapv(f64::exp).sum() }");
     assert_eq!(costs(&exp, "functions", 10), (10, 80));
     assert_eq!(costs(&exp, "arithmetic", 10).0, 10);

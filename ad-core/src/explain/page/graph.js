@@ -1,5 +1,5 @@
-// The data flow of a routine: its statements, what each reads, what is stored, and what the derivative reads of the
-// function. A loop is a box around its statements.
+// The data flow of a routine: its statements, what each reads, what is stored, and what the
+// derivative reads of the function. A loop is a box around its statements.
 
 const SVG = (() => {
   const sample = document.createElement("template");
@@ -50,14 +50,25 @@ function graphView() {
 // The nodes: inputs, statements, the states of loops. Checks are left out.
 function nodesOf(routine) {
   const nodes = new Map();
-  const node = (key, more) => nodes.set(key, { key, reads: [], inside: null, children: [], ...more });
+  const node = (key, more) =>
+    nodes.set(key, { key, reads: [], inside: null, children: [], ...more });
   for (const s of routine.statements) {
     // Sizes and indices are left out.
     if (s.kind === "check" || (s.kind === "number" && s.part === null && !s.result)) continue;
     const inside = s.inside === null ? null : `box${s.inside}`;
     if (s.kind === "loop") {
-      node(`box${s.number}`, { kind: "loop", statement: s, inside, title: `loop of ${written(s.steps, "")} steps` });
-      node(`s${s.number}`, { kind: "state", statement: s, inside: `box${s.number}`, title: s.name || "steps" });
+      node(`box${s.number}`, {
+        kind: "loop",
+        statement: s,
+        inside,
+        title: `loop of ${written(s.steps, "")} steps`,
+      });
+      node(`s${s.number}`, {
+        kind: "state",
+        statement: s,
+        inside: `box${s.number}`,
+        title: s.name || "steps",
+      });
     } else {
       node(`s${s.number}`, { kind: s.kind, statement: s, inside, title: s.name });
     }
@@ -121,7 +132,9 @@ function layOut(children, nodes) {
     // An input stands right above its first reader.
     let at = layer.get(n.key);
     if (n.kind === "input") {
-      const readers = children.filter((r) => above.get(r.key).has(n.key)).map((r) => layer.get(r.key));
+      const readers = children
+        .filter((r) => above.get(r.key).has(n.key))
+        .map((r) => layer.get(r.key));
       if (readers.length > 0) at = Math.max(0, Math.min(...readers) - 1);
       layer.set(n.key, at);
     }
@@ -129,7 +142,10 @@ function layOut(children, nodes) {
   }
   for (const n of children) {
     if (n.kind === "loop") {
-      const inner = layOut(n.children.filter((c) => nodes.has(c.key)), nodes);
+      const inner = layOut(
+        n.children.filter((c) => nodes.has(c.key)),
+        nodes,
+      );
       n.width = Math.max(inner.width + 2 * GAP.inside, n.title.length * 7.2 + 30);
       n.height = inner.height + 2 * GAP.inside + 18;
     } else {
@@ -140,29 +156,39 @@ function layOut(children, nodes) {
   }
   const position = new Map();
   const filledLayers = layers.filter(Boolean);
-  const place = () => filledLayers.forEach((row) => {
-    let x = 0;
-    const total = row.reduce((sum, n) => sum + n.width + GAP.x, -GAP.x);
-    for (const n of row) {
-      position.set(n.key, x + n.width / 2 - total / 2);
-      x += n.width + GAP.x;
-    }
-  });
+  const place = () =>
+    filledLayers.forEach((row) => {
+      let x = 0;
+      const total = row.reduce((sum, n) => sum + n.width + GAP.x, -GAP.x);
+      for (const n of row) {
+        position.set(n.key, x + n.width / 2 - total / 2);
+        x += n.width + GAP.x;
+      }
+    });
   place();
   const below = new Map(children.map((n) => [n.key, []]));
   for (const [key, all] of above) for (const k of all) below.get(k).push(key);
   for (let round = 0; round < 6; round += 1) {
     const near = (n) => {
       const all = round % 2 === 0 ? [...above.get(n.key)] : below.get(n.key);
-      return all.length === 0 ? position.get(n.key) : all.reduce((sum, k) => sum + position.get(k), 0) / all.length;
+      return all.length === 0
+        ? position.get(n.key)
+        : all.reduce((sum, k) => sum + position.get(k), 0) / all.length;
     };
     for (const row of filledLayers) {
       const wanted = new Map(row.map((n, k) => [n.key, [near(n), k]]));
-      row.sort((a, b) => wanted.get(a.key)[0] - wanted.get(b.key)[0] || wanted.get(a.key)[1] - wanted.get(b.key)[1]);
+      row.sort(
+        (a, b) =>
+          wanted.get(a.key)[0] - wanted.get(b.key)[0] ||
+          wanted.get(a.key)[1] - wanted.get(b.key)[1],
+      );
     }
     place();
   }
-  const width = Math.max(0, ...filledLayers.map((row) => row.reduce((sum, n) => sum + n.width + GAP.x, -GAP.x)));
+  const width = Math.max(
+    0,
+    ...filledLayers.map((row) => row.reduce((sum, n) => sum + n.width + GAP.x, -GAP.x)),
+  );
   let y = 0;
   for (const row of filledLayers) {
     const height = Math.max(...row.map((n) => n.height));
@@ -192,7 +218,8 @@ function drawing(routine) {
   const size = layOut(top, nodes);
   const readByDerivative = new Set();
   for (const n of nodes.values()) {
-    if (n.statement && n.statement.part === "derivative") n.reads.forEach((key) => readByDerivative.add(key));
+    if (n.statement && n.statement.part === "derivative")
+      n.reads.forEach((key) => readByDerivative.add(key));
   }
   const margin = 24;
   const picture = svg("svg", {
@@ -202,7 +229,15 @@ function drawing(routine) {
     role: "img",
     "aria-label": `Data flow of ${routine.name}`,
   });
-  const tip = svg("marker", { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" });
+  const tip = svg("marker", {
+    id: "tip",
+    viewBox: "0 0 8 8",
+    refX: 7,
+    refY: 4,
+    markerWidth: 7,
+    markerHeight: 7,
+    orient: "auto",
+  });
   tip.append(svg("path", { d: "M0 0 L8 4 L0 8 z", class: "tip" }));
   const defs = svg("defs", {}, tip);
   const boxes = svg("g", {});
@@ -217,7 +252,8 @@ function drawing(routine) {
       n.y += dy;
       if (n.kind === "loop") {
         const inner = n.children.filter((c) => nodes.has(c.key));
-        const width = Math.max(0, ...inner.map((c) => c.x + c.width)) - Math.min(0, ...inner.map((c) => c.x));
+        const width =
+          Math.max(0, ...inner.map((c) => c.x + c.width)) - Math.min(0, ...inner.map((c) => c.x));
         settle(inner, n.x + (n.width - width) / 2, n.y + GAP.inside + 18);
       }
     }
@@ -225,7 +261,9 @@ function drawing(routine) {
   settle(top, 0, 0);
   for (const n of nodes.values()) {
     if (n.kind === "loop") {
-      boxes.append(svg("rect", { x: n.x, y: n.y, width: n.width, height: n.height, rx: 10, class: "box" }));
+      boxes.append(
+        svg("rect", { x: n.x, y: n.y, width: n.width, height: n.height, rx: 10, class: "box" }),
+      );
       const title = svg("text", { x: n.x + 12, y: n.y + 17, class: "title" });
       title.textContent = n.title;
       boxes.append(title);
@@ -234,9 +272,18 @@ function drawing(routine) {
   for (const n of nodes.values()) {
     for (const key of n.reads) {
       const from = nodes.get(key);
-      const [x1, y1, x2, y2] = [from.x + from.width / 2, from.y + from.height, n.x + n.width / 2, n.y];
+      const [x1, y1, x2, y2] = [
+        from.x + from.width / 2,
+        from.y + from.height,
+        n.x + n.width / 2,
+        n.y,
+      ];
       const bend = Math.max(18, Math.abs(y2 - y1) / 2);
-      const saved = n.statement.part === "derivative" && from.statement && from.statement.part !== "derivative" && from.statement.part !== null;
+      const saved =
+        n.statement.part === "derivative" &&
+        from.statement &&
+        from.statement.part !== "derivative" &&
+        from.statement.part !== null;
       const path = svg("path", {
         d: `M${x1} ${y1} C${x1} ${y1 + bend} ${x2} ${y2 - bend} ${x2} ${y2 - 1}`,
         class: saved ? "edge saved" : "edge",
@@ -252,7 +299,8 @@ function drawing(routine) {
     if (n.statement) {
       if (n.statement.part) all.push(`part-${n.statement.part}`);
       if (n.statement.memory.length > 0) all.push("stored");
-      if (n.statement.part && n.statement.part !== "derivative" && readByDerivative.has(n.key)) all.push("saved");
+      if (n.statement.part && n.statement.part !== "derivative" && readByDerivative.has(n.key))
+        all.push("saved");
       if (n.statement.result) all.push("result");
     }
     return all.join(" ");
@@ -261,17 +309,33 @@ function drawing(routine) {
     if (n.kind === "loop") continue;
     const group = svg("g", { class: names(n), transform: `translate(${n.x} ${n.y})`, tabindex: 0 });
     group.dataset.key = n.key;
-    group.append(svg("rect", { width: n.width, height: n.height, rx: n.kind === "input" || n.kind === "number" ? n.height / 2 : 6 }));
+    group.append(
+      svg("rect", {
+        width: n.width,
+        height: n.height,
+        rx: n.kind === "input" || n.kind === "number" ? n.height / 2 : 6,
+      }),
+    );
     linesOf(n).forEach((line, k) => {
-      const text = svg("text", { x: n.width / 2, y: 20 + 16 * k, class: k === 0 ? "name" : "bytes" });
+      const text = svg("text", {
+        x: n.width / 2,
+        y: 20 + 16 * k,
+        class: k === 0 ? "name" : "bytes",
+      });
       text.textContent = line;
       group.append(text);
     });
     const show = () => {
-      for (const g of shapes.children) g.classList.toggle("far", g !== group && !isNear(n, nodes.get(g.dataset.key)));
-      for (const e of edges.children) e.classList.toggle("near", e.dataset.from === n.key || e.dataset.to === n.key);
+      for (const g of shapes.children)
+        g.classList.toggle("far", g !== group && !isNear(n, nodes.get(g.dataset.key)));
+      for (const e of edges.children)
+        e.classList.toggle("near", e.dataset.from === n.key || e.dataset.to === n.key);
       picture.classList.add("pointed");
-      if (n.statement) places.describe({ places: n.statement.places, terms: n.statement.terms.map((t) => `:${t}`) });
+      if (n.statement)
+        places.describe({
+          places: n.statement.places,
+          terms: n.statement.terms.map((t) => `:${t}`),
+        });
     };
     const hide = () => {
       for (const g of shapes.children) g.classList.remove("far");

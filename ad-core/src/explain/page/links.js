@@ -1,7 +1,8 @@
 // What belongs together: a place in the source and the terms that came of it, in every text.
 //
-// Each text is cut where a mark begins or ends. A piece belongs to the innermost mark around it. Hovering over a
-// piece marks the pieces of the same place, and those of the same term; a click keeps that until the next one.
+// Each text is cut where a mark begins or ends. A piece belongs to the innermost mark around it.
+// Hovering over a piece marks the pieces of the same place, and those of the same term; a click
+// keeps that until the next one.
 
 const links = {
   texts: [],
@@ -10,9 +11,13 @@ const links = {
   // Cuts a text at its marks, and adds the pieces to an element. A mark is
   // { from, to, places: [..], terms: [".."] }.
   show(element, text, marks) {
-    const cuts = [...new Set([0, text.length, ...marks.flatMap((m) => [m.from, m.to])])].sort((a, b) => a - b);
+    const cuts = [...new Set([0, text.length, ...marks.flatMap((m) => [m.from, m.to])])].sort(
+      (a, b) => a - b,
+    );
     const inside = [];
-    const order = marks.map((m, k) => ({ ...m, k })).sort((a, b) => a.from - b.from || b.to - a.to || a.k - b.k);
+    const order = marks
+      .map((m, k) => ({ ...m, k }))
+      .sort((a, b) => a.from - b.from || b.to - a.to || a.k - b.k);
     let next = 0;
     const pieces = [];
     for (let c = 0; c + 1 < cuts.length; c += 1) {
@@ -27,7 +32,12 @@ const links = {
       for (const m of open) if (!own || m.to - m.from <= own.to - own.from) own = m;
       if (own) {
         part.className = "part";
-        part.piece = { part, places: own.places, terms: own.terms, around: open.map((m) => m.places[0]) };
+        part.piece = {
+          part,
+          places: own.places,
+          terms: own.terms,
+          around: open.map((m) => m.places[0]),
+        };
         pieces.push(part.piece);
       }
       element.append(part);
@@ -61,7 +71,8 @@ const links = {
     links.mark(piece);
     for (const text of links.texts) {
       for (const p of text.pieces) p.part.classList.toggle("pinned", p === piece);
-      const first = piece && text !== piece.text && text.pieces.find((p) => p.part.classList.contains("on"));
+      const first =
+        piece && text !== piece.text && text.pieces.find((p) => p.part.classList.contains("on"));
       if (first) {
         const box = first.part.closest("pre, .elsewhere");
         if (box) {
@@ -82,7 +93,8 @@ const links = {
         const on = text.source
           ? p.around.some((place) => own.has(place))
           : p.places.some((place) => own.has(place));
-        const within = !on && piece && piece.text.source && p.places.some((place) => inner.has(place));
+        const within =
+          !on && piece && piece.text.source && p.places.some((place) => inner.has(place));
         const same = !on && p.terms.some((t) => terms.has(t)) && !text.source;
         p.part.classList.toggle("on", on);
         p.part.classList.toggle("inner", Boolean(within));

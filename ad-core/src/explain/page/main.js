@@ -20,7 +20,9 @@ document.getElementById("about").textContent = [
   data.source ? `${data.source.file}, line ${data.source.line}` : "",
   `mode ${data.mode}`,
   data.derivatives.join(", "),
-].filter(Boolean).join(" · ");
+]
+  .filter(Boolean)
+  .join(" · ");
 for (const view of VIEWS) {
   const button = element("button", "", view.title);
   button.addEventListener("click", () => showView(view.title));

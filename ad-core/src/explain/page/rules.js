@@ -3,7 +3,13 @@
 function rulesView() {
   const view = element("div", "sheet rules");
   view.append(element("h2", "", "Rules that fired"));
-  view.append(element("p", "faint", "A term is shown down to three operations; below that it is a number, which is the same everywhere on this page. Numbers, inputs and sizes have their names."));
+  view.append(
+    element(
+      "p",
+      "faint",
+      "A term is shown down to three operations; below that it is a number, which is the same everywhere on this page. Numbers, inputs and sizes have their names.",
+    ),
+  );
   const bar = element("div", "bar");
   bar.style.paddingLeft = "0";
   const choose = element("select");
@@ -27,7 +33,7 @@ function rulesView() {
     const found = data.rewrites.filter(
       (r) =>
         (choose.value === "" || routine(r) === choose.value) &&
-        [r.rule, r.pass, r.before, r.after].some((part) => part.toLowerCase().includes(text))
+        [r.rule, r.pass, r.before, r.after].some((part) => part.toLowerCase().includes(text)),
     );
     const times = found.reduce((sum, r) => sum + r.times, 0);
     count.textContent = `${times} rewrites`;
@@ -58,14 +64,21 @@ function passOf(pass, open) {
     if (box.querySelector("table")) return;
     const table = element("table", "wide");
     const names = element("tr");
-    for (const name of ["Rule", "Before", "After", "Came of"]) names.append(element("th", "", name));
+    for (const name of ["Rule", "Before", "After", "Came of"])
+      names.append(element("th", "", name));
     table.append(names);
     for (const r of pass.all) {
       const row = element("tr");
       const rule = element("td");
       rule.append(element("code", "", r.rule), r.times > 1 ? ` ${r.times} ×` : "");
-      row.append(rule, element("td", "before", r.before), element("td", "after", r.after || "nothing"));
-      row.append(element("td", "place", [...new Set(r.places.map(places.text))].slice(0, 3).join(", ")));
+      row.append(
+        rule,
+        element("td", "before", r.before),
+        element("td", "after", r.after || "nothing"),
+      );
+      row.append(
+        element("td", "place", [...new Set(r.places.map(places.text))].slice(0, 3).join(", ")),
+      );
       table.append(row);
     }
     box.append(table);

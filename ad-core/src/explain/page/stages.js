@@ -6,7 +6,9 @@ const places = {
   within: data.places.map((p) =>
     p.from === null
       ? []
-      : data.places.flatMap((q, k) => (q !== p && q.from !== null && q.file === p.file && contains(p, q) ? [k] : []))
+      : data.places.flatMap((q, k) =>
+          q !== p && q.from !== null && q.file === p.file && contains(p, q) ? [k] : [],
+        ),
   ),
 
   text(k) {
@@ -19,7 +21,8 @@ const places = {
     const line = document.getElementById("status");
     line.replaceChildren();
     if (!piece) {
-      line.textContent = "Point at an expression to see what came of it in every stage. A click keeps it marked.";
+      line.textContent =
+        "Point at an expression to see what came of it in every stage. A click keeps it marked.";
       return;
     }
     const names = [...new Set(piece.places.map(places.text))];
@@ -42,20 +45,29 @@ function before(a, b) {
 }
 
 function contains(p, q) {
-  return before(p.from, q.from) && before(q.to, p.to) && !(before(q.from, p.from) && before(p.to, q.to));
+  return (
+    before(p.from, q.from) && before(q.to, p.to) && !(before(q.from, p.from) && before(p.to, q.to))
+  );
 }
 
-// The derivatives of the function: each begins where differentiation does, and ends where the next one begins.
+// The derivatives of the function: each begins where differentiation does, and ends where the next
+// one begins.
 const derivatives = [];
 for (const stage of data.stages) {
-  stage.title = [stage.subject, stage.routine, stage.name].filter((part) => part !== "").join(" › ");
+  stage.title = [stage.subject, stage.routine, stage.name]
+    .filter((part) => part !== "")
+    .join(" › ");
   if (stage.name === "differentiation" && stage.routine !== "function inside") {
-    derivatives.push({ title: [stage.subject, stage.routine].filter(Boolean).join(" › "), stages: [] });
+    derivatives.push({
+      title: [stage.subject, stage.routine].filter(Boolean).join(" › "),
+      stages: [],
+    });
   }
   if (derivatives.length > 0) derivatives[derivatives.length - 1].stages.push(stage);
 }
 
-const ofFunction = (name) => data.stages.find((s) => s.subject === "" && s.routine === "function" && s.name === name);
+const ofFunction = (name) =>
+  data.stages.find((s) => s.subject === "" && s.routine === "function" && s.name === name);
 const last = (list, name) => list.filter((s) => s.name === name).pop();
 
 // The columns: a title, what it is, and the stage that it shows first.
@@ -63,10 +75,26 @@ const COLUMNS = [
   { title: "Source", what: "The function as you wrote it." },
   { title: "Core", what: "What the front end read.", stage: () => ofFunction("source") },
   { title: "Bulk", what: "After the pass that removes builds.", stage: () => ofFunction("bulk") },
-  { title: "Derivative", what: "Value and derivative in one graph.", stage: (d) => d && d.stages.find((s) => s.name === "differentiation") },
-  { title: "Simplified", what: "After all passes.", stage: (d) => d && d.stages.find((s) => s.name === "result") },
-  { title: "Plan", what: "What is computed when, and what is stored.", stage: (d) => d && d.stages.find((s) => s.name === "schedule") },
-  { title: "Rust", what: "The code that is compiled.", stage: (d) => d && d.stages.find((s) => s.name === "Rust") },
+  {
+    title: "Derivative",
+    what: "Value and derivative in one graph.",
+    stage: (d) => d && d.stages.find((s) => s.name === "differentiation"),
+  },
+  {
+    title: "Simplified",
+    what: "After all passes.",
+    stage: (d) => d && d.stages.find((s) => s.name === "result"),
+  },
+  {
+    title: "Plan",
+    what: "What is computed when, and what is stored.",
+    stage: (d) => d && d.stages.find((s) => s.name === "schedule"),
+  },
+  {
+    title: "Rust",
+    what: "The code that is compiled.",
+    stage: (d) => d && d.stages.find((s) => s.name === "Rust"),
+  },
 ];
 
 function stagesView() {
@@ -100,7 +128,10 @@ function stagesView() {
     });
     switches.append(button);
   }
-  bar.append(switches, element("span", "hint", "Yellow came of the same expression, blue is the same term."));
+  bar.append(
+    switches,
+    element("span", "hint", "Yellow came of the same expression, blue is the same term."),
+  );
   panes.append(...columns.map((c) => c.pane));
   fill();
   view.addEventListener("click", () => links.pin(null));
@@ -164,13 +195,16 @@ function sourceText() {
       return starts[k] + Array.from(lines[k]).slice(0, column).join("").length;
     };
     places.all.forEach((place, k) => {
-      if (place.inside) marked.push({ from: at(place.from), to: at(place.to), places: [k], terms: [] });
+      if (place.inside)
+        marked.push({ from: at(place.from), to: at(place.to), places: [k], terms: [] });
     });
     const pre = element("pre");
     links.add(links.show(pre, data.source.text, marked), true);
     parts.push(pre);
   } else {
-    parts.push(element("p", "note", "The tokens of this function stand in no file: a macro made them."));
+    parts.push(
+      element("p", "note", "The tokens of this function stand in no file: a macro made them."),
+    );
   }
   const outside = places.all.map((place, k) => ({ place, k })).filter(({ place }) => !place.inside);
   if (outside.length > 0) {
