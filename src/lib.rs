@@ -184,6 +184,7 @@ mod guide {
         threads "threads.md";
         costs "costs.md";
         debugging "debugging.md";
+        explain "explain.md";
         calls "calls.md";
         linear_algebra "linear-algebra.md";
         #[cfg(feature = "fft")] fourier "fourier.md";
