@@ -6,7 +6,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use proc_macro2::{LineColumn, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, LineColumn, Span, TokenStream, TokenTree};
 
 use crate::diag::SrcRange;
 use crate::sorted::SortedMap;
@@ -114,14 +114,11 @@ impl Written {
         for token in tokens {
             match token {
                 TokenTree::Group(group) => {
-                    let span = group.span();
-                    let (open, close) = (group.span_open(), group.span_close());
-                    if pair(open.start()) < pair(close.start()) {
-                        let text = span.source_text()?;
-                        self.text_at(span, &text)?;
-                    } else {
-                        // A group without delimiters.
+                    if group.delimiter() == Delimiter::None {
                         self.tokens(group.stream())?;
+                    } else {
+                        let text = group.span().source_text()?;
+                        self.text_at(group.span(), &text)?;
                     }
                 }
                 other => self.text_at(other.span(), &other.to_string())?,
