@@ -19,7 +19,7 @@ pub fn print(g: &Graph, roots: &[Term], names: &SortedMap<Term, String>) -> Stri
     Printer::new(g, names, false).program(roots)
 }
 
-/// The program as [`print`] prints it, and the part of the text that each term has.
+/// The program as [`print()`] prints it, and the part of the text that each term has.
 #[must_use]
 pub fn print_marked(g: &Graph, roots: &[Term], names: &SortedMap<Term, String>) -> MarkedText {
     MarkedText::of(&Printer::new(g, names, true).program(roots))
