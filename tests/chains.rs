@@ -1,5 +1,6 @@
 //! Chains of helpers or closures, each of which calls the next one twice: each is compiled once.
 
+use ad::ndarray::{Array2, array};
 use ad::{Real, check_grad, differentiable, differentiate};
 
 #[differentiate]
@@ -378,6 +379,25 @@ fn of_shadows(x: f64) -> f64 {
     y + calls
 }
 
+/// Closures that capture a slice and a matrix, called in a loop.
+#[differentiate(grad, jvp)]
+fn of_arrays(xs: &[f64], p: &[f64], w: &Array2<f64>) -> f64 {
+    let f0 = |x: f64| x * x + 0.1 * p[0];
+    let f1 = |x: f64| if x > 5.0 { f0(x - p[1]) } else { f0(x * w[[1, 0]] + 0.01).sin() };
+    let f2 = |x| if x > 5.0 { f1(x - p[2]) } else { f1(x * w[[0, 0]] + 0.01).sin() };
+    let f3 = |x: f64| if x > 5.0 { f2(x - p[0]) } else { f2(x * w[[1, 0]] + 0.01).sin() };
+    let f4 = |x| if x > 5.0 { f3(x - p[1]) } else { f3(x * w[[0, 0]] + 0.01).sin() };
+    let f5 = |x: f64| if x > 5.0 { f4(x - p[2]) } else { f4(x * w[[1, 0]] + 0.01).sin() };
+    let f6 = |x| if x > 5.0 { f5(x - p[0]) } else { f5(x * w[[0, 0]] + 0.01).sin() };
+    let f7 = |x: f64| if x > 5.0 { f6(x - p[1]) } else { f6(x * w[[1, 0]] + 0.01).sin() };
+    let f8 = |x| if x > 5.0 { f7(x - p[2]) } else { f7(x * w[[0, 0]] + 0.01).sin() };
+    let f9 = |x: f64| if x > 5.0 { f8(x - p[0]) } else { f8(x * w[[1, 0]] + 0.01).sin() };
+    let f10 = |x| if x > 5.0 { f9(x - p[1]) } else { f9(x * w[[0, 0]] + 0.01).sin() };
+    let f11 = |x: f64| if x > 5.0 { f10(x - p[2]) } else { f10(x * w[[1, 0]] + 0.01).sin() };
+    let f12 = |x| if x > 5.0 { f11(x - p[0]) } else { f11(x * w[[0, 0]] + 0.01).sin() };
+    xs.iter().map(|&x| f12(x)).sum()
+}
+
 #[test]
 fn a_chain_of_helpers_that_are_called_twice() {
     check_grad!(of_chain(0.7));
@@ -393,5 +413,6 @@ fn a_chain_of_closures_that_are_called_twice() {
         check_grad!(of_captures(x, c, &[0.3, 0.8, -0.2], 5));
         check_grad!(of_pairs(x, 0.3));
         check_grad!(of_shadows(x));
+        check_grad!(of_arrays(&[x, 6.0, c], &[0.9, 0.8, 1.1], &array![[0.9, 0.1], [1.1, 0.2]]));
     }
 }

@@ -260,3 +260,100 @@ fn generic_functions_read_constants_of_the_module() {
     let (call, digital) = (pricing::Call { strike: 1.0 }, pricing::Digital { strike: 0.9, width: 0.2 });
     check_grad!(pricing::price(&call, &digital, 1.03));
 }
+
+/// Functions with names of the prelude and of methods, a number on the left of an operator, and sums
+/// of structs.
+#[differentiate]
+mod own_names {
+    use ad::prelude::*;
+    use std::iter::{Product, Sum};
+    use std::ops::{Add, Mul};
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(super) struct Pair {
+        pub(super) a: f64,
+        pub(super) b: f64,
+    }
+
+    impl Add for Pair {
+        type Output = Pair;
+        fn add(self, other: Pair) -> Pair {
+            Pair { a: self.a + other.a, b: self.b + other.b }
+        }
+    }
+
+    impl Mul for Pair {
+        type Output = Pair;
+        fn mul(self, other: Pair) -> Pair {
+            Pair { a: self.a * other.a, b: self.b * other.b }
+        }
+    }
+
+    impl Mul<Pair> for f64 {
+        type Output = Pair;
+        fn mul(self, pair: Pair) -> Pair {
+            Pair { a: self * pair.a, b: self * pair.b }
+        }
+    }
+
+    impl Sum for Pair {
+        fn sum<I: Iterator<Item = Pair>>(pairs: I) -> Pair {
+            pairs.fold(Pair { a: 0.0, b: 0.0 }, |x, y| x + y)
+        }
+    }
+
+    impl Product for Pair {
+        fn product<I: Iterator<Item = Pair>>(pairs: I) -> Pair {
+            pairs.fold(Pair { a: 1.0, b: 1.0 }, Pair::mul)
+        }
+    }
+
+    fn relu(x: f64) -> f64 {
+        if x > 0.0 { x } else { 0.1 * x }
+    }
+
+    fn exp(x: f64) -> f64 {
+        x.exp() + 1.0
+    }
+
+    fn max(pair: Pair) -> f64 {
+        2.0 * exp(pair.a.max(pair.b))
+    }
+
+    impl Pair {
+        fn softened(self) -> f64 {
+            relu(self.a) + max(self)
+        }
+    }
+
+    #[differentiate]
+    pub(super) fn total(pairs: &[Pair], scale: f64) -> f64 {
+        let all: Pair = pairs.iter().map(|&pair| scale * pair).sum();
+        let part = pairs.iter().skip(1).copied().product::<Pair>();
+        all.softened() + part.a * part.b + pairs.iter().map(|p| relu(p.a)).sum::<f64>()
+    }
+}
+
+#[test]
+fn own_functions_hide_those_of_the_prelude() {
+    let pairs = [own_names::Pair { a: -0.4, b: 0.3 }, own_names::Pair { a: -0.7, b: 1.2 }];
+    let at = own_names::total(&pairs, 2.0);
+    near(at, 0.1 * -2.2 + 2.0 * (3.0_f64.exp() + 1.0) + -0.7 * 1.2 + 0.1 * -1.1);
+    check_grad!(own_names::total(&pairs, 2.0));
+}
+
+/// A function with the name of one of the prelude, and another number of parameters.
+#[differentiable]
+fn product(a: f64, b: f64) -> f64 {
+    a * b
+}
+
+#[differentiate]
+fn of_product(x: f64) -> f64 {
+    product(x, x) + 1.0
+}
+
+#[test]
+fn a_helper_with_a_name_of_the_prelude() {
+    assert_eq!(of_product_grad(3.0), 6.0);
+}

@@ -214,7 +214,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The value that a mutable reference refers to.
-    fn value_behind(&mut self, value: &Value<'a>) -> Value<'a> {
+    pub(super) fn value_behind(&mut self, value: &Value<'a>) -> Value<'a> {
         match value {
             Value::Place(place) => self.read_place(&Rc::clone(place)).unwrap_or(Value::Never),
             value => value.clone(),
@@ -314,6 +314,27 @@ impl<'a> Lower<'a> {
         };
         let missing = self.method_of(&value, name).is_none() && self.method_row(Some(&value), name).is_none();
         missing && self.want(of, &m.method)
+    }
+
+    /// The sum or product of items of a user-defined type, one of which is given: the function of
+    /// its `impl` of `Sum` or `Product`. `None` if there is no such `impl`.
+    pub(super) fn own_total(
+        &mut self,
+        (of_trait, name): (&str, &str),
+        (seq, item): (&super::value::Seq<'a>, &Value<'a>),
+        range: SrcRange,
+    ) -> Option<Lowered<Value<'a>>> {
+        let of = match item {
+            Value::Struct(of, _) => &of.name,
+            Value::Sum(sum) => &sum.of.name,
+            _ => return None,
+        };
+        let is_it = |i: &Impl| i.of_trait.as_ref().is_some_and(|(own, _)| own == of_trait);
+        let Some(found) = self.function_where(name, |i, _| is_it(i) && self.has_type(item, &i.self_ty)) else {
+            return self.want(of, &Ident::new(name, Span::call_site())).then_some(Err(Poison));
+        };
+        let f = (self.type_name(item), found);
+        Some(self.apply_function(&f, &[Value::Seq(seq.clone())], range))
     }
 
     /// Asks for the method of an operator of a type from outside.

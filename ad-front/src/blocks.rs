@@ -185,6 +185,12 @@ pub fn type_of_block(block: &ItemImpl) -> Option<syn::Path> {
     Some(path)
 }
 
+/// Whether a name is that of a type of numbers.
+#[must_use]
+pub fn is_number(name: &syn::Ident) -> bool {
+    super::types::NUMBERS.iter().any(|number| name == number)
+}
+
 /// For each function and constant of a block, the block with that one alone.
 #[must_use]
 pub fn parts(block: &ItemImpl) -> Vec<ItemImpl> {

@@ -194,9 +194,11 @@ impl<'a> Lower<'a> {
         let Node::Input(input) = self.g.node(*t) else { return None };
         let leaf = &self.input.sig().params.get(self.graph_inputs.param_at(*input)? as usize)?.leaf;
         match (leaf.container, &leaf.lens[..]) {
-            // A slice of reals is not passed: each call would add a cotangent of the slice's
-            // length.
-            (Container::Slice, []) if leaf.rank == 1 && !leaf.elem.is_real() => Some(parse_quote!(&[#elem])),
+            (Container::Slice, []) if leaf.rank == 1 => Some(parse_quote!(&[#elem])),
+            (Container::NdArray, []) => {
+                let array = format_ident!("Array{}", leaf.rank);
+                Some(parse_quote!(&#array<#elem>))
+            }
             (Container::Static, [Len::Number(n)]) => Some(parse_quote!(&[#elem; #n])),
             _ => None,
         }

@@ -120,7 +120,7 @@ use ad_ir::program::{Program, Within};
 use definitions::Definitions;
 use value::Lowered;
 
-pub use blocks::{Method, is_readable, methods, options as options_of, parts, type_of_block, without_marks};
+pub use blocks::{Method, is_number, is_readable, methods, options as options_of, parts, type_of_block, without_marks};
 pub use boundary::fields;
 pub use dual_numbers::{Form, Unread, UnreadParam, is_unread, read_unread, turbofish_with};
 pub use inner_derivatives::{is_derivative, items as derivative_items};

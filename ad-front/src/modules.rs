@@ -21,7 +21,7 @@ use super::blocks::{methods, parts, type_of_block};
 use super::consts::is_upper_case;
 use super::definitions::trait_of;
 use super::inner_derivatives::{is_derivative, possible_items};
-use super::requests::{requests_of_item, requests_of_method, requests_of_type};
+use super::requests::{requests_of_item, requests_of_method_in_module, requests_of_type};
 use super::travel::{DefId, Marked, OuterDefinitions, is_mark, written};
 use crate::walk::{Change, Changing, Part, Walk};
 
@@ -64,8 +64,9 @@ pub struct ItemNeeds {
 #[derive(Default)]
 struct Named {
     paths: Vec<Path>,
-    /// Paths that look like those of constants.
-    constants: Vec<Path>,
+    /// Names that mean something else if the module has no item of this name: paths that look like
+    /// those of constants, and functions that the attribute knows.
+    perhaps: Vec<Path>,
     members: SortedSet<String>,
 }
 
@@ -338,9 +339,9 @@ impl Search<'_> {
             };
             names.push((written(path), id));
         }
-        for path in &named.constants {
+        for path in &named.perhaps {
             let PathTarget::Here(k) = self.module.find(scope, path) else { continue };
-            if matches!(self.module.entries[k].item, Item::Const(_)) {
+            if matches!(self.module.entries[k].item, Item::Const(_) | Item::Fn(_)) {
                 self.enter(k);
                 names.push((written(path), self.module.entries[k].id));
             }
@@ -402,10 +403,12 @@ fn of_item(item: &Item) -> Named {
         Item::Fn(f) => {
             let mut used = SortedSet::new();
             Walk(&mut |part| members(&part, &mut used)).visit_item_fn(f);
-            Named { paths: requests_of_item(f), constants: constants(f.to_token_stream()), members: used }
+            let (paths, known) = requests_of_item(f);
+            let perhaps = constants(f.to_token_stream()).into_iter().chain(known).collect();
+            Named { paths, perhaps, members: used }
         }
         Item::Struct(_) | Item::Enum(_) => Named { paths: requests_of_type(item), ..Named::default() },
-        Item::Const(c) => Named { constants: constants(c.expr.to_token_stream()), ..Named::default() },
+        Item::Const(c) => Named { perhaps: constants(c.expr.to_token_stream()), ..Named::default() },
         _ => Named::default(),
     }
 }
@@ -414,11 +417,17 @@ fn of_item(item: &Item) -> Named {
 fn of_block(block: &ItemImpl) -> Named {
     let mut used = SortedSet::new();
     Walk(&mut |part| members(&part, &mut used)).visit_item_impl(block);
-    let constants = constants(block.to_token_stream());
-    let mut named = Named { paths: type_of_block(block).into_iter().collect(), constants, members: used };
-    for path in methods(block).iter().flat_map(requests_of_method) {
-        if !named.paths.iter().any(|other| written(other) == written(&path)) {
-            named.paths.push(path);
+    let perhaps = constants(block.to_token_stream());
+    // A block may be for a type of numbers: `impl Mul<Vector> for f64`.
+    let of = type_of_block(block).filter(|path| !path.get_ident().is_some_and(super::blocks::is_number));
+    let mut named = Named { paths: of.into_iter().collect(), perhaps, members: used };
+    for method in methods(block) {
+        let (paths, known) = requests_of_method_in_module(&method);
+        named.perhaps.extend(known);
+        for path in paths {
+            if !named.paths.iter().any(|other| written(other) == written(&path)) {
+                named.paths.push(path);
+            }
         }
     }
     named

@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use super::carry::{CarriedForm, CarriedName, Leaves};
 use super::functions::{all_axes, with_exact};
+use super::iter::consume::total;
 use super::lower::Lower;
 use super::memory::Ordered;
 use super::methods::parts;
@@ -458,8 +459,17 @@ fn product_of_part<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, '_>)
 fn product_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let seq = me.seq(x, range)?;
+    total(me, ("Product", "product"), seq, range, |me, seq| product_of_numbers(me, call, &seq, range))
+}
+
+fn product_of_numbers<'a>(
+    me: &mut Lower<'a>,
+    call: &Call<'a, '_>,
+    seq: &Seq<'a>,
+    range: SrcRange,
+) -> Lowered<Value<'a>> {
     if let Some(elem) = call.generics.and_then(|ty| super::types::elem_of(ty, me.real_param())) {
-        return me.product_of_items(&seq, Some(elem), range);
+        return me.product_of_items(seq, Some(elem), range);
     }
     // In `let p: f64 = xs.product()` the result has the type of the items.
     let one = |me: &mut Lower<'a>, elem: Elem| match elem {
@@ -467,7 +477,7 @@ fn product_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'
         Elem::Int(ty) => Ok(me.g.lit(Lit::Int(ty, 1))),
         Elem::Bool => Err(me.error(range, catalogue::expected(wanted::NUMBERS, wanted::BOOL))),
     };
-    let items = me.filled(&seq, range, Want::Any, one)?;
+    let items = me.filled(seq, range, Want::Any, one)?;
     if me.g.rank(items) != seq.dims.len() {
         return Err(me.error(range, catalogue::sum_of_arrays()));
     }

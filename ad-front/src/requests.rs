@@ -29,27 +29,38 @@ pub fn requests(item: &TokenStream) -> Vec<Path> {
 /// The paths whose definitions a function of an `impl` block needs.
 #[must_use]
 pub fn requests_of_method(method: &Method) -> Vec<Path> {
+    requests_of_method_in_module(method).0
+}
+
+/// Like [`requests_of_item`], for a function of an `impl` block.
+pub(super) fn requests_of_method_in_module(method: &Method) -> (Vec<Path>, Vec<Path>) {
     let mut function = method.item.clone();
     // A bare name in a method never refers to the method.
     function.sig.ident = Ident::new(MARK, function.sig.ident.span());
-    of_function(function)
+    requests_of_item(&function)
 }
 
-/// Like [`requests`], for a parsed function.
-pub(super) fn requests_of_item(function: &ItemFn) -> Vec<Path> {
-    of_function(function.clone())
+/// The functions that a function of a marked module names: those whose definitions it needs, and
+/// bare names that are known here. A function of the module with such a name hides the known one.
+pub(super) fn requests_of_item(function: &ItemFn) -> (Vec<Path>, Vec<Path>) {
+    let found = names_in(function.clone());
+    (found.paths, found.known)
 }
 
-fn of_function(mut function: ItemFn) -> Vec<Path> {
+fn of_function(function: ItemFn) -> Vec<Path> {
+    names_in(function).paths
+}
+
+fn names_in(mut function: ItemFn) -> Requests {
     macros::rewrite(&mut function.block, &mut Diags::new());
     items::replace(&mut function.block);
     let mut own = SortedSet::from([function.sig.ident.to_string()]);
     // The derivatives of the function itself have no definition yet.
     own.extend(inner_derivatives::names(&function.sig.ident));
     Walk(&mut |part| declared(&part, &mut own)).visit_item_fn(&function);
-    let mut requests = Requests { own, variables: Vec::new(), paths: Vec::new(), opaque_errors: false };
+    let mut requests = Requests { own, ..Requests::default() };
     requests.visit_item_fn(&function);
-    requests.paths
+    requests
 }
 
 /// The paths of the types that a definition of a type names.
@@ -62,7 +73,7 @@ pub fn requests_of_type(item: &Item) -> Vec<Path> {
     };
     let mut own = SortedSet::from([name.to_string()]);
     Walk(&mut |part| declared(&part, &mut own)).visit_generics(generics);
-    let mut requests = Requests { own, variables: Vec::new(), paths: Vec::new(), opaque_errors: false };
+    let mut requests = Requests { own, ..Requests::default() };
     let named = fields.into_iter().filter(|f| !f.attrs.iter().any(|a| a.path().is_ident("constant")));
     named.for_each(|f| requests.visit_type(&f.ty));
     requests.paths
@@ -83,11 +94,14 @@ fn declared(part: &Part<'_>, own: &mut SortedSet<String>) {
     own.extend(name.map(ToString::to_string));
 }
 
+#[derive(Default)]
 struct Requests {
     own: SortedSet<String>,
     /// The variables in scope. A variable of a condition counts until the end of its block.
     variables: Vec<String>,
     paths: Vec<Path>,
+    /// Bare names in the position of a function that are known here.
+    known: Vec<Path>,
     /// Whether errors of the enclosing function have no value.
     opaque_errors: bool,
 }
@@ -163,8 +177,25 @@ impl Requests {
         self.ask_for_type(&of_type);
     }
 
+    /// Asks for the function of a path, if it may be a marked one. `arguments` is their number in a
+    /// call.
+    fn ask_for_function(&mut self, path: &Path, arguments: Option<usize>) {
+        if self.may_be_marked(path, arguments) {
+            self.ask(path);
+        } else {
+            self.note_known(path);
+        }
+    }
+
+    fn note_known(&mut self, path: &Path) {
+        let new = |name: &Ident| !self.is_own(&name.to_string()) && !self.known.iter().any(|k| k.is_ident(name));
+        if path.get_ident().is_some_and(new) {
+            self.known.push(path.clone());
+        }
+    }
+
     /// Whether a path in the position of a function may be a marked function.
-    fn may_be_marked(&self, path: &Path) -> bool {
+    fn may_be_marked(&self, path: &Path, arguments: Option<usize>) -> bool {
         let names: Vec<String> = path.segments.iter().map(|s| s.ident.to_string()).collect();
         let Some((last, before)) = names.split_last() else { return false };
         if names[0] == MARK || names[0] == "Self" || !last.starts_with(|c: char| c.is_lowercase() || c == '_') {
@@ -180,7 +211,7 @@ impl Requests {
             return false;
         }
         match before.last().map(String::as_str) {
-            None => !self.is_own(last) && !known(last),
+            None => !self.is_own(last) && (!known(last) || is_of_prelude_with_others(last, arguments)),
             // `array` is a module of std, and the other modules are of paths that are understood.
             Some(owner) if table::module(owner).is_some() || matches!(owner, "std" | "core" | "array") => false,
             Some(_) => {
@@ -243,6 +274,13 @@ fn known(name: &str) -> bool {
         || refused::later(name, false).is_some()
 }
 
+/// Whether a name is that of a function of the prelude that does not take this number of arguments.
+/// Then rustc accepts the call only if the name is that of another function.
+fn is_of_prelude_with_others(name: &str, arguments: Option<usize>) -> bool {
+    let row = table::find(On::Dsl, name);
+    row.zip(arguments).is_some_and(|(row, n)| !(row.args.0..=row.args.1).contains(&n))
+}
+
 impl<'ast> Visit<'ast> for Requests {
     fn visit_expr_call(&mut self, c: &'ast ExprCall) {
         if self.opaque_errors && matches!(&*c.func, Expr::Path(p) if p.path.is_ident("Err")) {
@@ -251,8 +289,10 @@ impl<'ast> Visit<'ast> for Requests {
         if let Expr::Path(p) = &*c.func
             && p.qself.is_none()
         {
-            if !is_common_call(c) && self.may_be_marked(&p.path) {
-                self.ask(&p.path);
+            if !is_common_call(c) {
+                self.ask_for_function(&p.path, Some(c.args.len()));
+            } else {
+                self.note_known(&p.path);
             }
             let last = p.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
             // This is the constructor of a struct or of a variant.
@@ -406,10 +446,9 @@ impl Requests {
         let a_number = types::elem_named(&name, None).is_some() || consts::assumed(&p.path).is_some();
         if p.qself.is_none()
             && !a_number
-            && self.may_be_marked(&p.path)
             && suggest(&name, self.own.iter().chain(&self.variables).map(String::as_str)).is_none()
         {
-            self.ask(&p.path);
+            self.ask_for_function(&p.path, None);
         }
     }
 }

@@ -29,8 +29,15 @@ pub(super) fn block(item: &TokenStream) -> Option<ItemImpl> {
 pub(super) fn differentiate(attr: &TokenStream, block: &ItemImpl, place: &str) -> Expansion {
     let mut diags = Diags::new();
     front::options_of_block(attr.clone(), &mut diags);
-    if front::type_of_block(block).is_none() {
-        diags.push(SrcRange::of(&block.self_ty), catalogue::block_of_no_type());
+    match front::type_of_block(block) {
+        None => {
+            diags.push(SrcRange::of(&block.self_ty), catalogue::block_of_no_type());
+        }
+        Some(of) => {
+            if let Some(number) = of.get_ident().filter(|name| front::is_number(name)) {
+                diags.push(SrcRange::of(number), catalogue::block_of_numbers(&number.to_string()));
+            }
+        }
     }
     front::refuse_rules(block, &mut diags);
     let plain = front::without_marks(block);

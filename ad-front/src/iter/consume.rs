@@ -1,5 +1,6 @@
 //! Consumers: sums, counts, tests, collections.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use crate::functions::{all_axes, sum_over, with_exact};
@@ -163,8 +164,44 @@ fn named_elem<'a>(me: &Lower<'a>, call: &Call<'a, '_>) -> Option<Elem> {
 fn sum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let seq = me.seq(x, range)?;
+    total(me, ("Sum", "sum"), seq, range, |me, seq| sum_of_numbers(me, call, &seq, range))
+}
+
+/// A sum or product of items. If they are of a user-defined type, the type has the function.
+pub(crate) fn total<'a>(
+    me: &mut Lower<'a>,
+    of: (&str, &str),
+    seq: Seq<'a>,
+    range: SrcRange,
+    of_numbers: impl FnOnce(&mut Lower<'a>, Seq<'a>) -> Lowered<Value<'a>>,
+) -> Lowered<Value<'a>> {
+    // The first item of a user-defined type ends the attempt, so no item is lowered twice but these.
+    let found = Rc::new(RefCell::new(None));
+    let (noted, inner) = (Rc::clone(&found), Rc::clone(&seq.item));
+    let item = move |me: &mut Lower<'a>, ix: &[Term]| {
+        let item = inner(me, ix)?;
+        match me.value_behind(&item) {
+            own if own.is_defined() => {
+                *noted.borrow_mut() = Some(own);
+                Err(Poison)
+            }
+            _ => Ok(item),
+        }
+    };
+    let (before, mark) = (me.checkpoint(), me.state.facts.mark());
+    let attempt = of_numbers(me, Seq { item: Rc::new(item), ..seq.clone() });
+    let Some(item) = found.take() else { return attempt };
+    me.drop_checks_since(&before);
+    me.state.facts.forget(mark);
+    match me.own_total(of, (&seq, &item), range) {
+        Some(total) => total,
+        None => Err(me.error(range, catalogue::not_an_array(&me.describe(&item), false))),
+    }
+}
+
+fn sum_of_numbers<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, seq: &Seq<'a>, range: SrcRange) -> Lowered<Value<'a>> {
     let want = named_elem(me, call).map_or(Want::Any, Want::Elem);
-    let t = me.filled(&seq, range, want, |me, elem| Ok(me.g.zero(elem)))?;
+    let t = me.filled(seq, range, want, |me, elem| Ok(me.g.zero(elem)))?;
     if me.g.rank(t) != seq.dims.len() {
         return Err(me.error(range, catalogue::sum_of_arrays()));
     }
@@ -176,7 +213,7 @@ fn sum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     if !seq.whole() {
         let (before, mark) = (me.checkpoint(), me.state.facts.mark());
         let exists =
-            me.build_all(&seq.dims, range, &mut |me, ix| Ok(Value::Term(me.present(&seq, ix)?.ok_or(Poison)?)))?;
+            me.build_all(&seq.dims, range, &mut |me, ix| Ok(Value::Term(me.present(seq, ix)?.ok_or(Poison)?)))?;
         me.drop_checks_since(&before);
         me.state.facts.forget(mark);
         let nothing = me.g.lit_real(ty, -0.0);

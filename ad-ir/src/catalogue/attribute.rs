@@ -133,6 +133,13 @@ pub fn block_of_no_type() -> Message {
         .help("a function of another type is a free function: `#[differentiable] fn`")
 }
 
+pub fn block_of_numbers(number: &str) -> Message {
+    message(format!("a marked block for `{number}` is understood in a marked module only")).help(
+        "write `#[differentiate]` on the module that has the block and the type, or the number as the right operand: \
+         `v * 2.0`",
+    )
+}
+
 pub fn wrt_twice(name: &str) -> Message {
     message(format!("`wrt` names `{name}` twice")).help("remove one of them")
 }

@@ -1,4 +1,4 @@
-//! Options of derivatives on an `impl` block, and a block of what has no name.
+//! Options of derivatives on an `impl` block, and blocks of what has no name or no definition.
 
 use ad::prelude::*;
 
@@ -22,6 +22,14 @@ trait Layer {
 impl Layer for fn(f64) -> f64 {
     fn apply(&self, x: f64) -> f64 {
         self(x)
+    }
+}
+
+#[differentiate]
+impl std::ops::Mul<Model> for f64 {
+    type Output = Model;
+    fn mul(self, model: Model) -> Model {
+        Model { rate: self * model.rate }
     }
 }
 
