@@ -464,3 +464,78 @@ fn arms_of_different_shapes() {
     assert_eq!(part_or_all_vjp(&x, 5, &Array1::zeros(5)).1, array![0.0, 0.0, 0.0]);
     assert_eq!(part_or_all_jvp(&x, 0, &array![1.0, 1.0, 1.0]).1, array![1.0, 1.0]);
 }
+
+/// Positions of joints, each of which has a parent. An element is read before a step pushes one.
+#[differentiate]
+fn skeleton(offsets: &[[f64; 2]], angles: &[f64], parents: &[usize]) -> f64 {
+    let mut joints: Vec<[f64; 2]> = Vec::new();
+    for i in 0..offsets.len() {
+        let (c, s) = (angles[i].cos(), angles[i].sin());
+        let o = [c * offsets[i][0] - s * offsets[i][1], s * offsets[i][0] + c * offsets[i][1]];
+        let joint = if i == 0 {
+            o
+        } else {
+            let p = joints[parents[i]];
+            [p[0] + o[0], p[1] * o[1]]
+        };
+        joints.push(joint);
+    }
+    joints.iter().map(|p| p[0] * p[0] + p[1]).sum()
+}
+
+/// De Casteljau's algorithm on points that are arrays, and on pairs.
+#[differentiate]
+fn bezier(points: &[[f64; 2]], t: f64) -> f64 {
+    let mut arrays = points.to_vec();
+    while arrays.len() > 1 {
+        let between = |w: &[[f64; 2]], k: usize| (1.0 - t) * w[0][k] + t * w[1][k];
+        arrays = arrays.windows(2).map(|w| [between(w, 0), between(w, 1)]).collect();
+    }
+    let mut pairs: Vec<(f64, f64)> = points.iter().map(|p| (p[0], p[1])).collect();
+    while pairs.len() > 1 {
+        pairs = pairs.windows(2).map(|w| (w[0].0 * w[1].1, (1.0 - t) * w[0].1 + t * w[1].0)).collect();
+    }
+    arrays[0][0] * arrays[0][1] + pairs[0].0 * pairs[0].1
+}
+
+/// Two elements become one, and the last one may be left over.
+#[differentiate]
+fn in_pairs(points: &[[f64; 2]]) -> f64 {
+    let mut level = points.to_vec();
+    while level.len() > 1 {
+        level =
+            level.chunks(2).map(|c| if c.len() == 2 { [c[0][0] * c[1][0], c[0][1] + c[1][1]] } else { c[0] }).collect();
+    }
+    level[0][0] * level[0][1]
+}
+
+/// Weights that begin again after the last one.
+#[differentiate]
+fn again_and_again(x: &[f64], w: &[f64]) -> f64 {
+    let weighted = x.iter().zip(w.iter().cycle()).map(|(x, w)| x * w).sum::<f64>();
+    let next = x.iter().zip(x.iter().cycle().skip(1)).map(|(a, b)| a * b * b).sum::<f64>();
+    weighted + next + w.iter().cycle().take(5).product::<f64>()
+}
+
+#[test]
+fn lists_of_arrays_and_pairs_change_their_length() {
+    let points = [[0.3, 0.1], [1.0, 2.0], [2.0, -1.0], [3.0, 0.5], [1.1, 0.2]];
+    ad::check_grad!(skeleton(&points, &[0.1, 0.2, 0.3, 0.4, 0.5], &[0, 0, 1, 1, 3]));
+    ad::check_grad!(bezier(&points, 0.3));
+    ad::check_grad!(bezier(&points[..1], 0.3));
+    for n in 1..=5 {
+        ad::check_grad!(in_pairs(&points[..n]));
+    }
+}
+
+#[test]
+fn items_again_and_again() {
+    ad::check_grad!(again_and_again(&[0.3, -0.2, 0.7, 1.1], &[0.5, 0.9, -0.4]));
+    ad::check_grad!(again_and_again(&[], &[0.5]));
+}
+
+#[test]
+#[should_panic(expected = "`cycle` of an iterator without items")]
+fn nothing_again_and_again() {
+    let _ = again_and_again_grad(&[0.3], &[]);
+}

@@ -353,16 +353,8 @@ fn overlapping<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, by_one: bool) -> Low
     {
         return blocks(me, *x, (size, rs), by_one);
     }
-    let list = match x {
-        Value::GrowableVec(list) if me.is_fixed(list) => Some(me.without_padding(list)),
-        _ => None,
-    };
     let levels = x.levels();
-    let (x, exists) = match &list {
-        Some(list) => (list.all.first().copied().ok_or(Poison)?, None),
-        None if levels > 0 => (me.array(x, rx)?, None),
-        None => vector_or_part(me, x, rx)?,
-    };
+    let (list, x, exists) = list_or_vector(me, x, rx)?;
     let size = me.size(size, rs)?;
     let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
     me.require_lt(zero, size, ad_ir::catalogue::reached::NO_ELEMENTS);
@@ -456,6 +448,34 @@ fn blocks<'a>(me: &mut Lower<'a>, x: Term, (sizes, range): (&Value<'a>, SrcRange
     })))
 }
 
+/// A list whose elements are products or arrays, if the value is one. Else a vector. The last is the
+/// number of elements, if it is not the size of the array.
+fn list_or_vector<'a>(
+    me: &mut Lower<'a>,
+    x: &Value<'a>,
+    range: SrcRange,
+) -> Lowered<(Option<super::stack::GrowableVec<'a>>, Term, Option<Term>)> {
+    if let Value::GrowableVec(list) = x
+        && let Some(&first) = list.all.first()
+        && list.window.is_none()
+    {
+        if me.is_fixed(list) {
+            let list = me.without_padding(list);
+            let first = list.all.first().copied().ok_or(Poison)?;
+            return Ok((Some(list), first, None));
+        }
+        let of_arrays = me.g.rank(first) > 1 && !me.g.is_closed(list.len);
+        if of_arrays || list.as_single_array().is_none() {
+            return Ok((Some((**list).clone()), first, Some(list.len)));
+        }
+    }
+    if x.levels() > 0 {
+        return Ok((None, me.array(x, range)?, None));
+    }
+    let (x, exists) = vector_or_part(me, x, range)?;
+    Ok((None, x, exists))
+}
+
 /// A vector, or a part of one with its length.
 fn vector_or_part<'a>(me: &mut Lower<'a>, x: &Value<'a>, range: SrcRange) -> Lowered<(Term, Option<Term>)> {
     let (x, exists) = match x {
@@ -482,16 +502,8 @@ fn chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 /// Chunks along the first axis. The last chunk may be shorter.
 fn all_chunks<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((x, rx), (size, rs)) = (call.arg(0)?, call.arg(1)?);
-    let list = match x {
-        Value::GrowableVec(list) if me.is_fixed(list) => Some(me.without_padding(list)),
-        _ => None,
-    };
     let levels = x.levels();
-    let (x, exists) = match &list {
-        Some(list) => (list.all.first().copied().ok_or(Poison)?, None),
-        None if levels > 0 => (me.array(x, rx)?, None),
-        None => vector_or_part(me, x, rx)?,
-    };
+    let (list, x, exists) = list_or_vector(me, x, rx)?;
     let size = me.size(size, rs)?;
     let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
     me.require_lt(zero, size, ad_ir::catalogue::reached::NO_ELEMENTS);

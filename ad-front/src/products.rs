@@ -356,6 +356,16 @@ impl<'a> Lower<'a> {
             }));
         }
         let Some((_, element)) = super::types::list(ty) else { return Ok(None) };
+        // A loop may read an element before a step pushes one, so its sizes must be known.
+        if let Value::List(parts) = &value
+            && parts.is_empty()
+            && let Some(TypeTree::Leaf(leaf)) = self.input.definitions().tree(element, &self.generics())
+            && leaf.rank > 0
+            && usize::from(leaf.rank) == leaf.lens.len()
+        {
+            self.growable.annotate_type(parts, TypeTree::List(None, TypeTree::Leaf(leaf).into()));
+            return Ok(None);
+        }
         let Some(tree @ TypeTree::List(..)) = self.input.definitions().tree(ty, &self.generics()) else {
             return Ok(None);
         };

@@ -232,7 +232,8 @@ fn iterators_of_parts(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
     let pairs = v.windows(2).into_iter().map(|w| w[0] * w[1]).sum::<f64>();
     let data = v.to_vec();
     let chunks = data.chunks_exact(2).map(|c| c[0] - c[1] * c[1]).sum::<f64>();
-    let every_other = v.iter().step_by(2).chain(m.iter()).filter(|e| **e > 0.0).map(|e| e * e).sum::<f64>();
+    let every_other =
+        v.iter().cycle().take(4).step_by(2).chain(m.iter()).filter(|e| **e > 0.0).map(|e| e * e).sum::<f64>();
     let triangle = (0..v.len()).flat_map(|i| (0..2).map(move |j| v[i] * (i + j) as f64)).sum::<f64>();
     let begin = v.iter().take_while(|x| **x > 0.0).chain(v.iter().skip_while(|x| **x > 0.0)).sum::<f64>();
     let roots = v.iter().map_while(|x| (*x > 0.0).then(|| x.sqrt()));

@@ -34,6 +34,7 @@ pub(crate) const TABLE: &[Row] = &[
     row("skip", On::Iter, (1, 1), skip, "without the first n items").gives(results::same_items),
     row("take", On::Iter, (1, 1), take, "the first n items").gives(results::same_items).marks(&[Mark::Stops]),
     row("step_by", On::Iter, (1, 1), step_by, "every nth item").gives(results::same_items),
+    row("cycle", On::Iter, (0, 0), cycle, "the items again and again").gives(results::same_items),
     row("chain", On::Iter, (1, 1), chain, "the items of one, then those of the other").gives(results::same_items),
     row("filter", On::Iter, (1, 1), filter, "the items for which f holds").gives(results::filtered_items),
     row("filter_map", On::Iter, (1, 1), filter_map, "the values that f has of items"),
@@ -147,6 +148,25 @@ fn rearrange<'a>(
         item(me, &[k])
     });
     Ok(Seq { len, eager, ..seq })
+}
+
+/// An iterator without items has none again and again. Nothing asks for one where the other
+/// iterator of a `zip` is empty too; elsewhere the derivative panics.
+fn cycle<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (seq, len) = receiver(me, call)?;
+    let endless = me.g.lit_usize(usize::MAX);
+    if len == endless {
+        return Ok(Value::Seq(seq));
+    }
+    let (item, eager) = (seq.item, seq.eager);
+    let again = Seq::new([endless], move |me: &mut Lower<'a>, ix: &[Term]| {
+        let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
+        me.require_lt(zero, len, ad_ir::catalogue::reached::CYCLE_OF_NOTHING);
+        let len = me.g.int(IntOp::Max, len, one);
+        let k = me.g.int(IntOp::Rem, ix.first().copied().ok_or(Poison)?, len);
+        item(me, &[k])
+    });
+    Ok(Value::Seq(Seq { eager, ..again }))
 }
 
 fn rev<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

@@ -26,6 +26,7 @@ pub const NONE: &str = "unwrap of `None`";
 pub const ERR: &str = "unwrap of an `Err`";
 pub const NO_ELEMENTS: &str = "parts of no elements";
 pub const STEP_OF_ZERO: &str = "a step of 0";
+pub const CYCLE_OF_NOTHING: &str = "`cycle` of an iterator without items";
 pub const RANGE_BACKWARDS: &str = "the step of a range leads away from its end";
 pub const SHAPES: &str = "shapes differ";
 pub const RESULT_SIZE: &str = "a function that calls itself returns an array that is not as large as its arguments say";

@@ -323,7 +323,6 @@ const METHODS: &[Refusal] = &[
     row("par_mapv_inplace", "bind the result: `let x = x.mapv(|v| ..);`"),
     row("uget", "write `x[i]`, or `x[[i, j]]`: generated code has no bounds checks where they can be proved away"),
     row("partition", "take the order as a parameter `ids: &[usize]`, and read `x[ids[i]]`"),
-    row("cycle", "count the items, and read them again: `(0..n).map(|k| x[k % x.len()])`"),
     row("try_fold", "leave a loop where it fails: `for v in &x { if *v < 0.0 { return 0.0; } s += v; }`"),
     row("try_for_each", "leave a loop where it fails: `for v in &x { if *v < 0.0 { return 0.0; } s += v; }`"),
     row("inspect", "remove it: it changes nothing"),
