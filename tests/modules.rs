@@ -261,8 +261,8 @@ fn generic_functions_read_constants_of_the_module() {
     check_grad!(pricing::price(&call, &digital, 1.03));
 }
 
-/// Functions with names of the prelude and of methods, a number on the left of an operator, and sums
-/// of structs.
+/// Functions with names of the prelude and of methods, a number on the left of an operator, and
+/// sums of structs.
 #[differentiate]
 mod own_names {
     use ad::prelude::*;

@@ -448,8 +448,8 @@ fn blocks<'a>(me: &mut Lower<'a>, x: Term, (sizes, range): (&Value<'a>, SrcRange
     })))
 }
 
-/// A list whose elements are products or arrays, if the value is one. Else a vector. The last is the
-/// number of elements, if it is not the size of the array.
+/// A list whose elements are products or arrays, if the value is one. Else a vector. The last is
+/// the number of elements, if it is not the size of the array.
 fn list_or_vector<'a>(
     me: &mut Lower<'a>,
     x: &Value<'a>,

@@ -175,7 +175,7 @@ pub(crate) fn total<'a>(
     range: SrcRange,
     of_numbers: impl FnOnce(&mut Lower<'a>, Seq<'a>) -> Lowered<Value<'a>>,
 ) -> Lowered<Value<'a>> {
-    // The first item of a user-defined type ends the attempt, so no item is lowered twice but these.
+    // The first item of a user-defined type ends the attempt, so only such items are lowered twice.
     let found = Rc::new(RefCell::new(None));
     let (noted, inner) = (Rc::clone(&found), Rc::clone(&seq.item));
     let item = move |me: &mut Lower<'a>, ix: &[Term]| {
