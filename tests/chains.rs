@@ -390,12 +390,7 @@ fn of_arrays(xs: &[f64], p: &[f64], w: &Array2<f64>) -> f64 {
     let f5 = |x: f64| if x > 5.0 { f4(x - p[2]) } else { f4(x * w[[1, 0]] + 0.01).sin() };
     let f6 = |x| if x > 5.0 { f5(x - p[0]) } else { f5(x * w[[0, 0]] + 0.01).sin() };
     let f7 = |x: f64| if x > 5.0 { f6(x - p[1]) } else { f6(x * w[[1, 0]] + 0.01).sin() };
-    let f8 = |x| if x > 5.0 { f7(x - p[2]) } else { f7(x * w[[0, 0]] + 0.01).sin() };
-    let f9 = |x: f64| if x > 5.0 { f8(x - p[0]) } else { f8(x * w[[1, 0]] + 0.01).sin() };
-    let f10 = |x| if x > 5.0 { f9(x - p[1]) } else { f9(x * w[[0, 0]] + 0.01).sin() };
-    let f11 = |x: f64| if x > 5.0 { f10(x - p[2]) } else { f10(x * w[[1, 0]] + 0.01).sin() };
-    let f12 = |x| if x > 5.0 { f11(x - p[0]) } else { f11(x * w[[0, 0]] + 0.01).sin() };
-    xs.iter().map(|&x| f12(x)).sum()
+    xs.iter().map(|&x| f7(x)).sum()
 }
 
 #[test]

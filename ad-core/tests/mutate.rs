@@ -38,8 +38,9 @@ fn mutated_functions() {
 }
 
 /// Mutations that were compiled wrongly once: the bounds of an index took time that was exponential
-/// in the length of the chain, the sizes of what a loop saves overflowed, and a function with a
-/// derivative of a function that has no valid signature was said to have an internal error.
+/// in the length of the chain, the sizes of what a loop saves overflowed, a function with a derivative
+/// of a function that has no valid signature was said to have an internal error, and lists of arrays
+/// of two sizes were merged.
 #[test]
 fn mutations_that_failed_once() {
     let chain = ".mapv(|v| v + v)".repeat(100);
@@ -94,6 +95,17 @@ fn mutations_that_failed_once() {
                 #[differentiate]
                 fn slope(x: f64) -> f64 {
                     wave_hvp()
+                }
+            }"
+            .into(),
+        ),
+        (
+            "",
+            "fn bezier(points: &[[f64; x]], t: f64) -> f64 {
+                let mut arrays = points;
+                while arrays.len() > 1 {
+                    let between = |w, k| w[1][k];
+                    arrays = arrays.windows(2).map(|w| [between(w, 0), between(w, 1)]).collect()
                 }
             }"
             .into(),

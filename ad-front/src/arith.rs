@@ -275,7 +275,8 @@ impl<'a> Lower<'a> {
                 self.join(how, a, &b, range)
             }
             (Value::GrowableVec(x), Value::GrowableVec(y)) if x.all.len() == y.all.len() => {
-                Ok(self.join_growable(how.cond, x, y))
+                let y = self.elements_like(x, (**y).clone(), range)?;
+                Ok(self.join_growable(how.cond, x, &y))
             }
             (Value::GrowableVec(_), Value::List(_) | Value::Term(_) | Value::Nested(..))
             | (Value::List(_) | Value::Term(_) | Value::Nested(..), Value::GrowableVec(_))

@@ -395,6 +395,42 @@ impl<'a> Lower<'a> {
         Value::GrowableVec(Rc::new(GrowableVec { all, len, more, limited, window, open, ..a }))
     }
 
+    /// The second of two `Vec`s, with elements of the types and sizes that those of the first have.
+    pub(super) fn elements_like(
+        &mut self,
+        a: &GrowableVec<'a>,
+        mut b: GrowableVec<'a>,
+        range: SrcRange,
+    ) -> Lowered<GrowableVec<'a>> {
+        for k in 0..a.all.len() {
+            let (x, y) = (a.all[k], b.all[k]);
+            if self.g.elem(x) != self.g.elem(y) {
+                if self.inference.retype(&self.g, x, self.g.elem(y))
+                    || self.inference.retype(&self.g, y, self.g.elem(x))
+                {
+                    return Err(Poison);
+                }
+                let (x, y) = (self.describe(&Value::Term(x)), self.describe(&Value::Term(y)));
+                return Err(self.error(range, catalogue::types_differ(&x, &y)));
+            }
+            if self.g.rank(x) != self.g.rank(y) {
+                return Err(self.error(range, catalogue::ranks_differ(self.g.rank(x), self.g.rank(y))));
+            }
+            let own = self.g.shape(y).to_vec();
+            if own[1..] == self.g.shape(x)[1..] {
+                continue;
+            }
+            let mut sizes = own[..1].to_vec();
+            sizes.extend(&self.g.shape(x)[1..]);
+            for (&n, &m) in sizes.iter().zip(&own).skip(1) {
+                let words = ["the first arm".to_string(), "the other arm".to_string()];
+                self.equate(n, m, words, range)?;
+            }
+            b.all[k] = self.g.recast(y, &sizes);
+        }
+        Ok(b)
+    }
+
     /// Merges two lists of different lengths by a condition, where at least one is not an array: it
     /// has tuples or an unknown length.
     pub(super) fn join_lists(
@@ -417,30 +453,8 @@ impl<'a> Lower<'a> {
                 _ => return Ok(None),
             }
         };
+        let b = self.elements_like(&a, b, range)?;
         let mut pair = [a, b];
-        for k in 0..pair[0].all.len() {
-            let (x, y) = (pair[0].all[k], pair[1].all[k]);
-            if self.g.elem(x) != self.g.elem(y) {
-                if self.inference.retype(&self.g, x, self.g.elem(y))
-                    || self.inference.retype(&self.g, y, self.g.elem(x))
-                {
-                    return Err(Poison);
-                }
-                let (x, y) = (self.describe(&Value::Term(x)), self.describe(&Value::Term(y)));
-                return Err(self.error(range, catalogue::types_differ(&x, &y)));
-            }
-            if self.g.rank(x) != self.g.rank(y) {
-                return Err(self.error(range, catalogue::ranks_differ(self.g.rank(x), self.g.rank(y))));
-            }
-            let mut sizes = self.g.shape(y)[..1].to_vec();
-            sizes.extend(&self.g.shape(x)[1..]);
-            let own = self.g.shape(y).to_vec();
-            for (&n, &m) in sizes.iter().zip(&own).skip(1) {
-                let words = ["the first arm".to_string(), "the other arm".to_string()];
-                self.equate(n, m, words, range)?;
-            }
-            pair[1].all[k] = self.g.recast(y, &sizes);
-        }
         if first == 1 {
             pair.swap(0, 1);
         }

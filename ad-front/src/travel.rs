@@ -456,7 +456,7 @@ impl<'a> Lower<'a> {
     pub(super) fn count_call(&mut self, range: SrcRange) -> Lowered<()> {
         /// Each call is lowered again, so a chain of functions that call the next one twice would
         /// take exponential time.
-        const MOST: usize = 10_000;
+        const MOST: usize = 4_000;
         if self.functions.counted() > MOST {
             return Err(self.error(range, catalogue::too_many_calls(MOST)));
         }
