@@ -38,9 +38,9 @@ fn mutated_functions() {
 }
 
 /// Mutations that were compiled wrongly once: the bounds of an index took time that was exponential
-/// in the length of the chain, the sizes of what a loop saves overflowed, a function with a derivative
-/// of a function that has no valid signature was said to have an internal error, and lists of arrays
-/// of two sizes were merged.
+/// in the length of the chain, the sizes of what a loop saves overflowed, a function with a
+/// derivative of a function that has no valid signature was said to have an internal error, and
+/// lists of arrays of two sizes were merged.
 #[test]
 fn mutations_that_failed_once() {
     let chain = ".mapv(|v| v + v)".repeat(100);
