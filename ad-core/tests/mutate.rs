@@ -101,6 +101,18 @@ fn mutations_that_failed_once() {
         ),
         (
             "",
+            format!(
+                "fn of_parts(x: &Array1<f64>) -> f64 {{
+                    let mut total = 0.0;
+                    for i in 1..x.len() {{
+                        total += x.slice(s![..i{chain}]).sum();
+                    }}
+                    total
+                }}"
+            ),
+        ),
+        (
+            "",
             "fn bezier(points: &[[f64; x]], t: f64) -> f64 {
                 let mut arrays = points;
                 while arrays.len() > 1 {

@@ -6,6 +6,10 @@ use crate::translation::enclosing::Frame;
 use ad_ir::analysis::range::to_term;
 use ad_ir::ir::{Elem, Lit, Node, Term, Type};
 use ad_ir::prim::{IntOp, Prim};
+use ad_ir::sorted::SortedMap;
+
+/// The bounds that were found, of each term the upper and the lower one. `None` if there is none.
+type Bounds = SortedMap<(Term, bool), Option<Term>>;
 
 impl Lower<'_> {
     /// A length as a closed term, if it is equal to a closed term.
@@ -24,14 +28,24 @@ impl Lower<'_> {
         // Terms that cancel do not loosen the bound: `j..j + i` has `i` items.
         let l = self.state.facts.linear(&self.g, t);
         let plain = if *self.g.ty(t) == Type::scalar(Elem::USIZE) { to_term(&mut self.g, &l) } else { t };
-        self.bound(plain, true)
+        self.bound(plain, true, &mut Bounds::new())
     }
 
-    /// A closed upper or lower bound of an integer.
-    fn bound(&mut self, t: Term, most: bool) -> Option<Term> {
+    /// A closed upper or lower bound of an integer. Each term has its bounds found once, since terms
+    /// share their parts.
+    fn bound(&mut self, t: Term, most: bool, known: &mut Bounds) -> Option<Term> {
         if self.g.is_closed(t) {
             return Some(t);
         }
+        if let Some(&found) = known.get(&(t, most)) {
+            return found;
+        }
+        let found = self.new_bound(t, most, known);
+        known.insert((t, most), found);
+        found
+    }
+
+    fn new_bound(&mut self, t: Term, most: bool, known: &mut Bounds) -> Option<Term> {
         let Elem::Int(ty) = self.g.elem(t) else { return None };
         let unsigned = ty.range().0 == 0;
         let least = |me: &mut Self| (!most && unsigned).then(|| me.g.lit(Lit::Int(ty, 0)));
@@ -50,23 +64,23 @@ impl Lower<'_> {
                 match op {
                     // Saturation preserves the order.
                     IntOp::Add => {
-                        let (x, y) = (self.bound(a, most)?, self.bound(b, most)?);
+                        let (x, y) = (self.bound(a, most, known)?, self.bound(b, most, known)?);
                         Some(self.past_end(a, x, y).unwrap_or_else(|| self.g.int(op, x, y)))
                     }
                     IntOp::Sub => {
-                        let (a, b) = (self.bound(a, most)?, self.bound(b, !most)?);
+                        let (a, b) = (self.bound(a, most, known)?, self.bound(b, !most, known)?);
                         Some(self.g.int(op, a, b))
                     }
                     IntOp::Mul if unsigned => {
-                        let (a, b) = (self.bound(a, most)?, self.bound(b, most)?);
+                        let (a, b) = (self.bound(a, most, known)?, self.bound(b, most, known)?);
                         Some(self.g.int(op, a, b))
                     }
                     IntOp::Div | IntOp::Shr if self.g.int_value(b).is_some_and(|n| n > 0) => {
-                        let a = self.bound(a, most)?;
+                        let a = self.bound(a, most, known)?;
                         Some(self.g.int(op, a, b))
                     }
                     IntOp::Min | IntOp::Max => {
-                        let (x, y) = (self.bound(a, most), self.bound(b, most));
+                        let (x, y) = (self.bound(a, most, known), self.bound(b, most, known));
                         match (x, y) {
                             (Some(x), Some(y)) => Some(self.g.int(op, x, y)),
                             // The bound of one operand suffices if it bounds the result.
@@ -75,18 +89,18 @@ impl Lower<'_> {
                         }
                     }
                     IntOp::Rem | IntOp::BitAnd if most && unsigned => {
-                        self.bound(a, true).or_else(|| self.bound(b, true))
+                        self.bound(a, true, known).or_else(|| self.bound(b, true, known))
                     }
                     _ => least(self),
                 }
             }
-            Node::Prim(Prim::Select, args) => self.either(args[1], args[2], most),
-            Node::Cond { then, other, .. } => self.either(then, other, most),
+            Node::Prim(Prim::Select, args) => self.either([args[1], args[2]], most, known),
+            Node::Cond { then, other, .. } => self.either([then, other], most, known),
             Node::Prim(Prim::Cast(to), args) => {
                 let (Elem::Int(to), Elem::Int(from)) = (to, self.g.elem(args[0])) else { return least(self) };
                 // A bound of the argument is a bound of the result only if no value wraps.
                 if to.range().0 <= from.range().0 && from.range().1 <= to.range().1 {
-                    let inner = self.bound(args[0], most)?;
+                    let inner = self.bound(args[0], most, known)?;
                     return Some(self.g.cast(Elem::Int(to), inner));
                 }
                 least(self)
@@ -106,8 +120,8 @@ impl Lower<'_> {
         Some(self.g.int(IntOp::Add, size, more))
     }
 
-    fn either(&mut self, a: Term, b: Term, most: bool) -> Option<Term> {
-        let (a, b) = (self.bound(a, most)?, self.bound(b, most)?);
+    fn either(&mut self, [a, b]: [Term; 2], most: bool, known: &mut Bounds) -> Option<Term> {
+        let (a, b) = (self.bound(a, most, known)?, self.bound(b, most, known)?);
         Some(self.g.int(if most { IntOp::Max } else { IntOp::Min }, a, b))
     }
 }
