@@ -31,7 +31,7 @@ impl Lower<'_> {
         self.bound(plain, true, &mut Bounds::new())
     }
 
-    /// A closed upper or lower bound of an integer. Each term has its bounds found once, since terms
+    /// A closed upper or lower bound of an integer. It is found once for each term, since terms
     /// share their parts.
     fn bound(&mut self, t: Term, most: bool, known: &mut Bounds) -> Option<Term> {
         if self.g.is_closed(t) {
