@@ -32,6 +32,10 @@ mod sequences;
 mod signals;
 #[path = "ordinary/statistics.rs"]
 mod statistics;
+#[path = "ordinary/third_models.rs"]
+mod third_models;
+#[path = "ordinary/third_points.rs"]
+mod third_points;
 #[path = "ordinary/vision.rs"]
 mod vision;
 
@@ -144,6 +148,8 @@ fn main() {
     vision::rows(&mut table);
     second_points::rows(&mut table);
     second_models::rows(&mut table);
+    third_points::rows(&mut table);
+    third_models::rows(&mut table);
     let count = table.logarithms.len();
     let mean = (table.logarithms.iter().sum::<f64>() / count.max(1) as f64).exp();
     let mut end = String::new();

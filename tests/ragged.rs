@@ -468,6 +468,85 @@ fn rows_between_offsets() {
 }
 
 /// Elements that do not exist have no effect, whatever the other factors of the product are.
+/// The mean of rows that offsets say.
+#[differentiate(grad, jvp, hvp)]
+fn means(x: &Array2<f64>, offsets: &[usize], rows: &[usize]) -> f64 {
+    let mut s = 0.0;
+    for i in 0..offsets.len() - 1 {
+        let mut mean = Array1::<f64>::zeros(x.ncols());
+        for p in offsets[i]..offsets[i + 1] {
+            mean += &x.row(rows[p]);
+        }
+        mean /= (offsets[i + 1] - offsets[i]) as f64 + 0.5;
+        s += mean.mapv(f64::sin).sum() * (i + 1) as f64;
+    }
+    s
+}
+
+/// The same sums by elements of a flat table, whose rows may be empty.
+#[differentiate(grad, jvp, hvp)]
+fn flat_means(x: &[f64], columns: usize, offsets: &[usize], rows: &[usize]) -> f64 {
+    let mut s = 0.0;
+    for i in 0..offsets.len() - 1 {
+        let mut mean = vec![0.0; columns];
+        for p in offsets[i]..offsets[i + 1] {
+            for k in 0..columns {
+                mean[k] += x[rows[p] * columns + k];
+            }
+        }
+        for m in &mean {
+            s += (m / ((offsets[i + 1] - offsets[i]) as f64 + 0.5)).sin() * (i + 1) as f64;
+        }
+    }
+    s
+}
+
+/// Forces between neighbours in space, and an array that several rows add to.
+#[differentiate(grad, jvp, hvp)]
+fn forces(x: &[[f64; 3]], offsets: &[usize], neighbours: &[usize]) -> f64 {
+    let mut all = vec![0.0; x.len()];
+    let mut s = 0.0;
+    for i in 0..offsets.len() - 1 {
+        let mut f = [0.0; 3];
+        for p in offsets[i]..offsets[i + 1] {
+            let q = x[neighbours[p]];
+            for c in 0..3 {
+                f[c] -= (q[c] - x[i][c]).tanh();
+            }
+            all[neighbours[p]] += q[0] * f[1];
+        }
+        s += f[0] * f[1] + f[2];
+    }
+    s + all.iter().map(|a| a.sin()).sum::<f64>()
+}
+
+#[test]
+fn arrays_are_sums_over_offsets() {
+    let x = Array2::from_shape_fn((5, 3), |(i, k)| 0.3 * i as f64 - 0.2 * k as f64 + 0.1);
+    let flat: Vec<f64> = x.iter().copied().collect();
+    let (offsets, rows) = ([0, 2, 2, 5, 6], [4, 1, 0, 0, 3, 2]);
+    ad::check_grad!(means(&x, &offsets, &rows));
+    ad::check_grad!(flat_means(&flat, 3, &offsets, &rows));
+    assert!((means(&x, &offsets, &rows) - flat_means(&flat, 3, &offsets, &rows)).abs() < 1e-12);
+    let (a, b) = (means_grad(&x, &offsets, &rows), flat_means_grad(&flat, 3, &offsets, &rows));
+    assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-12));
+    // Without columns nothing is read: neither the table nor its rows.
+    assert_eq!(flat_means_grad(&[], 0, &[0, 3, 9], &[]), Vec::<f64>::new());
+    let points: Vec<[f64; 3]> = x.rows().into_iter().map(|r| [r[0], r[1], r[2]]).collect();
+    ad::check_grad!(forces(&points, &offsets, &rows));
+}
+
+#[test]
+fn offsets_behind_the_rows_panic_as_in_the_function() {
+    let x = Array2::<f64>::ones((2, 3));
+    let text = message(|| means_grad(&x, &[0, 3], &[0, 1]));
+    assert!(text.contains("`rows[p]`"), "{text}");
+    let text = message(|| between_grad(&[0.5, 0.1, 0.2], &[0, 3], &[1, 2]));
+    assert!(text.contains("`columns[p]`"), "{text}");
+    let text = message(|| flat_means_grad(&[0.0; 6], 3, &[0, 1, 2], &[0, 2]));
+    assert!(text.contains("`x[rows[p] * columns + k]`"), "{text}");
+}
+
 #[test]
 fn infinite_numbers_stay_in_their_layer() {
     let mut net = several();

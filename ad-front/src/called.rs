@@ -218,30 +218,46 @@ impl<'a> Lower<'a> {
 
     /// The variables that these effects may change.
     pub(super) fn changed_cells(&self, effects: &LoopEffects) -> Vec<Cell> {
-        let cell = |name: &String| match self.state.names.get(name)?.ok()? {
-            Value::Cell(cell) => Some(*cell),
-            Value::Place(place) => Some(place.cell),
-            _ => None,
-        };
-        let mut cells: Vec<Cell> = effects.changed.iter().filter_map(cell).collect();
-        cells.extend(&effects.cells);
-        for name in &effects.mentioned {
-            match self.state.names.get(name) {
-                Some(Ok(Value::Cell(cell))) => {
-                    if let Some(CellValue::Value(f)) = self.state.cells.held(*cell) {
-                        self.changed_by_calls(f, &mut cells);
-                    }
-                }
-                Some(Ok(f)) => self.changed_by_calls(f, &mut cells),
-                _ => {}
-            }
-        }
+        let mut cells: Vec<Cell> = effects.changed.iter().filter_map(|name| self.named_cell(name)).collect();
+        self.changed_without_name(effects, &mut cells);
         // Any loop may call a function with a rule.
         cells.extend(self.state.rule_calls.counter());
         cells.retain(|&c| self.state.cells.is_own(c));
         cells.sort_unstable();
         cells.dedup();
         cells
+    }
+
+    /// Whether a loop with these effects uses a variable in another way than to add to it.
+    pub(super) fn is_used(&self, effects: &LoopEffects, cell: Cell) -> bool {
+        let mut cells: Vec<Cell> = effects.used.iter().filter_map(|name| self.named_cell(name)).collect();
+        self.changed_without_name(effects, &mut cells);
+        cells.contains(&cell)
+    }
+
+    /// The variable that a name stands for, or that it is a part of.
+    fn named_cell(&self, name: &str) -> Option<Cell> {
+        match self.state.names.get(name)?.ok()? {
+            Value::Cell(cell) => Some(*cell),
+            Value::Place(place) => Some(place.cell),
+            _ => None,
+        }
+    }
+
+    /// Adds the variables that functions change which a loop with these effects calls.
+    fn changed_without_name(&self, effects: &LoopEffects, cells: &mut Vec<Cell>) {
+        cells.extend(&effects.cells);
+        for name in &effects.mentioned {
+            match self.state.names.get(name) {
+                Some(Ok(Value::Cell(cell))) => {
+                    if let Some(CellValue::Value(f)) = self.state.cells.held(*cell) {
+                        self.changed_by_calls(f, cells);
+                    }
+                }
+                Some(Ok(f)) => self.changed_by_calls(f, cells),
+                _ => {}
+            }
+        }
     }
 
     // Const parameters.

@@ -8,7 +8,7 @@
 use ad_ir::sorted::SortedSet;
 
 use syn::visit::{self, Visit};
-use syn::{Expr, Pat};
+use syn::{BinOp, Expr, Pat};
 
 use super::table::{self, Mark, On};
 use crate::translation::cells::Cell;
@@ -34,6 +34,9 @@ pub(super) struct LoopEffects {
     pub pushed: SortedSet<String>,
     /// The names of variables that are used in another way than a push.
     pub mentioned: SortedSet<String>,
+    /// The names of variables that are used in another way than as a sum: all but the targets of
+    /// `+=`, `-=` and `scaled_add`.
+    pub used: SortedSet<String>,
     pub jumps: SortedSet<Jump>,
     /// Variables that may be changed by a function whose name is not in the syntax of the loop.
     pub cells: Vec<Cell>,
@@ -70,6 +73,7 @@ impl LoopEffects {
         let mut found = LoopEffects::default();
         found.changed.insert(name.to_string());
         found.pushed.insert(name.to_string());
+        found.used.insert(name.to_string());
         if !always {
             found.mentioned.insert(name.to_string());
         }
@@ -82,6 +86,7 @@ impl LoopEffects {
         let mut found = LoopEffects::of_pushing(made, always);
         found.changed.insert(state.to_string());
         found.mentioned.insert(state.to_string());
+        found.used.insert(state.to_string());
         if !always {
             found.jumps.insert(Jump::Break(None));
         }
@@ -128,6 +133,22 @@ impl LoopEffects {
             Expr::Tuple(t) => t.elems.iter().for_each(|e| self.change(e)),
             Expr::Array(a) => a.elems.iter().for_each(|e| self.change(e)),
             _ => self.changed.extend(self.outer(e)),
+        }
+    }
+
+    /// Visits the target of a statement that adds to it. Its indices are used as anything else.
+    fn visit_sum<'ast>(&mut self, e: &'ast Expr) {
+        match e {
+            Expr::Paren(p) => self.visit_sum(&p.expr),
+            Expr::Group(p) => self.visit_sum(&p.expr),
+            Expr::Unary(u) => self.visit_sum(&u.expr),
+            Expr::Field(f) => self.visit_sum(&f.base),
+            Expr::Index(x) => {
+                self.visit_expr(&x.index);
+                self.visit_sum(&x.expr);
+            }
+            Expr::Path(_) => self.mentioned.extend(self.outer(e)),
+            _ => self.visit_expr(e),
         }
     }
 
@@ -272,6 +293,7 @@ impl<'ast> Visit<'ast> for LoopEffects {
     fn visit_expr(&mut self, e: &'ast Expr) {
         if let Expr::Path(_) = e {
             self.mentioned.extend(self.outer(e));
+            self.used.extend(self.outer(e));
         }
         visit::visit_expr(self, e);
     }
@@ -294,6 +316,7 @@ impl<'ast> Visit<'ast> for LoopEffects {
             }
             match &*at.left {
                 Expr::Binary(left) => at = left,
+                left if matches!(at.op, BinOp::AddAssign(_) | BinOp::SubAssign(_)) => return self.visit_sum(left),
                 left => return self.visit_expr(left),
             }
         }
@@ -311,6 +334,7 @@ impl<'ast> Visit<'ast> for LoopEffects {
             && let Some(name) = self.outer(&m.receiver)
         {
             self.pushed.insert(name.clone());
+            self.used.insert(name.clone());
             self.changed.insert(name);
             m.args.iter().for_each(|e| self.visit_expr(e));
             return;
@@ -327,6 +351,12 @@ impl<'ast> Visit<'ast> for LoopEffects {
             let jumps = self.jumps.clone();
             self.visit_each(f);
             self.jumps = jumps;
+            return;
+        }
+        if has_mark(m, Mark::Adds) {
+            self.change(&m.receiver);
+            self.visit_sum(&m.receiver);
+            m.args.iter().for_each(|e| self.visit_expr(e));
             return;
         }
         visit::visit_expr_method_call(self, m);

@@ -189,6 +189,8 @@ pub(crate) enum Mark {
     Resizes,
     /// The method appends its argument to a `Vec`.
     Pushes,
+    /// The method adds to its receiver, and does not use it in another way.
+    Adds,
     /// The row is for place expressions only. For a temporary value the row of the value's own kind
     /// applies.
     OfNamed,

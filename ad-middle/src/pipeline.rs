@@ -21,7 +21,7 @@ use crate::passes::lowering::LoweredGraph;
 use crate::passes::manager::Manager;
 use crate::passes::{Pass, Roots};
 use crate::passes::{
-    associate, bulk, checkpoints, filled, flatten, hoist, implied, pairs, push, searches, share, short_sums, simplify,
+    associate, bulk, checkpoints, filled, flatten, hoist, implied, pairs, push, searches, share, short_axes, simplify,
     trip_counts, unroll,
 };
 use ad_ir::analysis::decisions::Decisions;
@@ -45,7 +45,7 @@ const FUNCTION: &[Pass] = &[
     inner::PASS,
     loops::PASS,
     flatten::PASS,
-    short_sums::PASS,
+    short_axes::PASS,
     push::PASS,
     unroll::PASS,
     ring_buffers::PASS,
@@ -61,7 +61,7 @@ const GRADIENT: &[Pass] = &[
     fusion::PASS,
     strip_mine::PASS,
     rematerialise::PASS,
-    short_sums::PASS,
+    short_axes::PASS,
     unroll::PASS,
 ];
 

@@ -70,6 +70,12 @@ impl<const N: usize> Entries for Vec<[f64; N]> {
     }
 }
 
+impl<D: Dimension> Entries for Vec<Array<f64, D>> {
+    fn entries(&self) -> Vec<Vec<f64>> {
+        self.iter().flat_map(Entries::entries).collect()
+    }
+}
+
 impl<A: Entries, B: Entries> Entries for (A, B) {
     fn entries(&self) -> Vec<Vec<f64>> {
         [self.0.entries(), self.1.entries()].concat()

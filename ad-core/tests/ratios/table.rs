@@ -47,6 +47,24 @@ programs! {
         }
         total
     }
+    sparse_rows_of_arrays LINEAR x {
+        let n = x.len();
+        let mut indptr = vec![0_usize; n + 1];
+        let mut indices = vec![0_usize; n * 4];
+        for i in 0..n {
+            indptr[i + 1] = indptr[i] + i % 5;
+            for p in indptr[i]..indptr[i + 1] { indices[p] = (i * 7 + p * 3) % n; }
+        }
+        let mut total = 0.0;
+        for i in 0..n {
+            let mut f = [0.0; 3];
+            for p in indptr[i]..indptr[i + 1] {
+                for c in 0..3 { f[c] += x[indices[p]] * (x[i] + c as f64); }
+            }
+            total += f[0] * f[1] + f[2].sin();
+        }
+        total
+    }
     cholesky_by_columns SQUARE x {
         let n = (x.len() as f64).sqrt() as usize;
         let mut l: Array2<f64> = Array2::zeros((n, n));

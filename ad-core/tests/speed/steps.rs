@@ -421,6 +421,106 @@ fn loops_over_rows_stop_where_the_rows_end() {
     assert!(rows.iter().all(|n| n.part == PartSummary::Ragged), "{rows:?}");
 }
 
+/// A loop over a row that adds to an array is a sum over the part that is there, whatever the array
+/// is and however it is written. It is not a loop that tests each step for the end.
+#[test]
+fn arrays_are_added_up_over_rows() {
+    let by_rows = quote! {
+        fn f(x: &Array2<f64>, indptr: &[usize], indices: &[usize]) -> f64 {
+            let mut t = 0.0;
+            for i in 0..indptr.len() - 1 {
+                let mut mean = Array1::<f64>::zeros(x.ncols());
+                for p in indptr[i]..indptr[i + 1] {
+                    mean += &x.row(indices[p]);
+                }
+                t += mean.mapv(f64::sin).sum();
+            }
+            t
+        }
+    };
+    let by_elements = quote! {
+        fn f(x: &Array2<f64>, indptr: &[usize], indices: &[usize]) -> f64 {
+            let mut t = 0.0;
+            for i in 0..indptr.len() - 1 {
+                let mut mean = vec![0.0; x.ncols()];
+                for &j in &indices[indptr[i]..indptr[i + 1]] {
+                    for k in 0..x.ncols() {
+                        mean[k] += x[[j, k]];
+                    }
+                }
+                t += mean.iter().map(|v| v.sin()).sum::<f64>();
+            }
+            t
+        }
+    };
+    let static_arrays = quote! {
+        fn f(x: &[[f64; 3]], indptr: &[usize], indices: &[usize]) -> f64 {
+            let mut t = 0.0;
+            for i in 0..indptr.len() - 1 {
+                let mut force = [0.0; 3];
+                for p in indptr[i]..indptr[i + 1] {
+                    for c in 0..3 {
+                        force[c] += x[indices[p]][c] - x[i][c];
+                    }
+                }
+                t += force[0].sin() * force[1] + force[2];
+            }
+            t
+        }
+    };
+    let scaled = quote! {
+        fn f(x: &Array2<f64>, indptr: &[usize], indices: &[usize]) -> f64 {
+            let mut y = Array2::<f64>::zeros(x.raw_dim());
+            for i in 0..indptr.len() - 1 {
+                let mut row = y.row_mut(i);
+                for p in indptr[i]..indptr[i + 1] {
+                    row.scaled_add(0.5, &x.row(indices[p]));
+                }
+            }
+            y.mapv(f64::sin).sum()
+        }
+    };
+    for program in [by_rows, by_elements, static_arrays, scaled] {
+        let plan = gradient(quote!(wrt(x)), program.clone());
+        assert!(!plan.steps.contains("step"), "{program}\n{}", plan.steps);
+    }
+}
+
+/// Coordinates of points that loops of three steps compute are three scalars in each loop over
+/// points: no array of the coordinates of all pairs is stored.
+#[test]
+fn coordinates_of_pairs_are_not_stored() {
+    let plan = gradient(
+        quote!(wrt(x)),
+        quote! {
+            fn f(x: &[[f64; 3]], m: &[f64], steps: usize) -> f64 {
+                let n = x.len();
+                let mut y = x.to_vec();
+                for _ in 0..steps {
+                    let mut next = y.clone();
+                    for i in 0..n {
+                        let mut a = [0.0; 3];
+                        for j in 0..n {
+                            let d = [y[j][0] - y[i][0], y[j][1] - y[i][1], y[j][2] - y[i][2]];
+                            let r = d[0] * d[0] + d[1] * d[1] + d[2] * d[2] + 0.1;
+                            for c in 0..3 {
+                                a[c] += m[j] * d[c] / r;
+                            }
+                        }
+                        for c in 0..3 {
+                            next[i][c] += 0.1 * a[c];
+                        }
+                    }
+                    y = next;
+                }
+                y.iter().map(|p| p[0] * p[1] - p[2]).sum()
+            }
+        },
+    );
+    let nests = plan.nests.iter().map(|n| n.loops).max();
+    assert_eq!(nests, Some(2), "{plan:#?}");
+}
+
 /// Arrays that are joined one after the other are copied once each: no element is added to zero.
 #[test]
 fn joined_arrays_are_copied() {

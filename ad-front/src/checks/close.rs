@@ -341,7 +341,7 @@ impl Lower<'_> {
 
     /// Whether a loop is known to have a step, by the facts before it. Facts inside of the loop
     /// always imply this.
-    pub(super) fn known_nonempty(&self, size: Term, mark: usize) -> bool {
+    pub(crate) fn known_nonempty(&self, size: Term, mark: usize) -> bool {
         let mut outside = self.state.facts.clone();
         outside.forget(mark);
         let below = outside.linear(&self.g, size).combine(1, &Linear::constant(-1), 1);

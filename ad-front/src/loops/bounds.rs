@@ -1,7 +1,8 @@
 //! Finds a closed bound for the number of steps of a `for` over a range whose end an enclosing loop
 //! decides, as in `for p in starts[i]..starts[i + 1]`. The bound comes from the elements that each
-//! step reads. A step that reads `x[p]` panics if `p` is not below the length of `x`, so there are
-//! no more steps than that. Without a bound, each step of the loop would test for the end.
+//! step reads. A step that reads `x[p]` panics if `p` is not below the length of `x`, so there is at
+//! most one step more than that, the one that panics. Without a bound, each step of the loop would
+//! test for the end.
 //!
 //! This module must never use a read that a step may skip.
 
@@ -14,12 +15,14 @@ use crate::translation::inference::InferenceKey;
 use crate::value::{Seq, Value};
 use ad_ir::analysis::range::{Linear, to_term};
 use ad_ir::diag::SrcRange;
-use ad_ir::ir::{Elem, Node, Type};
+use ad_ir::ir::{Elem, Node, Term, Type};
 use ad_ir::prim::{Cmp, IntOp, Prim};
 
 /// The maximum nesting of loops for which this module looks for a bound. Each level doubles the
 /// work.
 const DEEPEST: u32 = 3;
+/// A number of steps that no array has as its size.
+const UNLIMITED: usize = usize::MAX >> 8;
 
 impl<'a> Lower<'a> {
     /// Whether a loop over these items would have to test each step for the end.
@@ -36,12 +39,11 @@ impl<'a> Lower<'a> {
         key: &InferenceKey,
         range: SrcRange,
     ) {
-        if self.state.nesting.trials() >= DEEPEST || self.changes_arrays(effects) {
+        if self.state.nesting.trials() >= DEEPEST || self.overwrites_arrays(effects) {
             return;
         }
-        // A number that no array has as its size.
         let mut tried = seq.clone();
-        tried.dims = [self.g.lit_usize(usize::MAX >> 8)].into();
+        tried.dims = [self.g.lit_usize(UNLIMITED)].into();
         let bounds = self.trial(|me| {
             me.state.enclosing.begin_step_bounds();
             let lowered = me.lower_loop((Some(&tried), body), effects, (None, key.clone()), range);
@@ -52,15 +54,16 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Whether the body changes anything but scalars. A loop that changes arrays saves the
-    /// overwritten elements of each step, so the exact number of steps is better than a bound.
-    fn changes_arrays(&self, effects: &LoopEffects) -> bool {
+    /// Whether the body overwrites arrays. Such a loop saves the overwritten elements of each step,
+    /// so the exact number of steps is better than a bound. A loop that only adds to an array is a
+    /// sum, and saves nothing.
+    fn overwrites_arrays(&self, effects: &LoopEffects) -> bool {
         let scalar = |cell| match self.state.cells.held(cell) {
             Some(CellValue::Value(Value::Term(t))) => self.g.rank(*t) == 0,
             Some(CellValue::Value(Value::Number(_)) | CellValue::Unset) => true,
             _ => false,
         };
-        !self.changed_cells(effects).into_iter().all(scalar)
+        self.changed_cells(effects).into_iter().any(|cell| !scalar(cell) && self.is_used(effects, cell))
     }
 
     /// Records the bound that a requirement `goal >= 0` implies for the number of steps.
@@ -71,13 +74,20 @@ impl<'a> Lower<'a> {
             _ => return,
         };
         let number = self.g.mk(Node::Var(var));
-        let within = |guard: &Frame| match *guard {
-            Frame::Guard { cond, holds: true } => {
-                matches!(self.g.node(cond), Node::Prim(Prim::Compare(Cmp::Lt), args) if args[0] == number)
+        // The sizes of inner loops that may have no step. Then nothing is read.
+        let mut sizes = Vec::new();
+        for frame in guards {
+            match *frame {
+                Frame::Guard { cond, holds: true } if self.is_below(number, cond) => {}
+                Frame::Loop { size, mark, .. } | Frame::Recurrence { size, mark, .. } => {
+                    if !self.known_nonempty(size, mark) {
+                        sizes.push(size);
+                    }
+                }
+                Frame::Guard { .. } => return,
             }
-            _ => false,
-        };
-        if !guards.iter().all(within) {
+        }
+        if !sizes.iter().all(|&size| self.g.is_closed(size)) {
             return;
         }
         let (mut bound, mut bounds) = (Linear::constant(goal.constant), false);
@@ -96,8 +106,19 @@ impl<'a> Lower<'a> {
                 return;
             }
         }
-        let Some(steps) = bound.combine(1, &Linear::constant(1), 1).filter(|_| bounds) else { return };
-        let steps = to_term(&mut self.g, &steps);
+        // The step after the last one that meets the requirement has to be there to fail.
+        let Some(steps) = bound.combine(1, &Linear::constant(2), 1).filter(|_| bounds) else { return };
+        let mut steps = to_term(&mut self.g, &steps);
+        let (zero, unlimited) = (self.g.lit_usize(0), self.g.lit_usize(UNLIMITED));
+        for size in sizes {
+            let empty = self.g.compare(Cmp::Eq, size, zero);
+            steps = self.g.cond(empty, unlimited, steps);
+        }
         self.state.enclosing.add_step_bound(steps);
+    }
+
+    /// Whether a condition says that a number is below another one.
+    fn is_below(&self, number: Term, cond: Term) -> bool {
+        matches!(self.g.node(cond), Node::Prim(Prim::Compare(Cmp::Lt), args) if args[0] == number)
     }
 }

@@ -48,7 +48,7 @@ pub(crate) const TABLE: &[Row] = &[
     .marks(&[Mark::Loop]),
     row("map_inplace", On::Place, (1, 1), of_closure, "`for` over the elements: `a.map_inplace(|v| *v *= 2.0)`")
         .marks(&[Mark::Loop]),
-    row("scaled_add", On::Place, (2, 2), scaled_add, "adds a number times another array"),
+    row("scaled_add", On::Place, (2, 2), scaled_add, "adds a number times another array").marks(&[Mark::Adds]),
     row("size", On::Zip, (0, 0), size, "number of elements").order(ResultOrder::NoArray),
     row("map2", On::Dsl, (3, 3), map2, "f of each pair of elements")
         .called("x_, x_, |a_: f64, _: f64| a_")

@@ -28,7 +28,7 @@ pub mod hoist;
 pub mod pairs;
 pub mod push;
 pub mod share;
-pub(crate) mod short_sums;
+pub(crate) mod short_axes;
 pub mod simplify;
 pub mod unroll;
 
