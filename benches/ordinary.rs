@@ -36,6 +36,8 @@ mod statistics;
 mod third_models;
 #[path = "ordinary/third_points.rs"]
 mod third_points;
+#[path = "ordinary/third_steps.rs"]
+mod third_steps;
 #[path = "ordinary/vision.rs"]
 mod vision;
 
@@ -150,6 +152,7 @@ fn main() {
     second_models::rows(&mut table);
     third_points::rows(&mut table);
     third_models::rows(&mut table);
+    third_steps::rows(&mut table);
     let count = table.logarithms.len();
     let mean = (table.logarithms.iter().sum::<f64>() / count.max(1) as f64).exp();
     let mut end = String::new();

@@ -15,14 +15,12 @@ use crate::translation::inference::InferenceKey;
 use crate::value::{Seq, Value};
 use ad_ir::analysis::range::{Linear, to_term};
 use ad_ir::diag::SrcRange;
-use ad_ir::ir::{Elem, Node, Term, Type};
+use ad_ir::ir::{Elem, Node, Type};
 use ad_ir::prim::{Cmp, IntOp, Prim};
 
 /// The maximum nesting of loops for which this module looks for a bound. Each level doubles the
 /// work.
 const DEEPEST: u32 = 3;
-/// A number of steps that no array has as its size.
-const UNLIMITED: usize = usize::MAX >> 8;
 
 impl<'a> Lower<'a> {
     /// Whether a loop over these items would have to test each step for the end.
@@ -42,8 +40,9 @@ impl<'a> Lower<'a> {
         if self.state.nesting.trials() >= DEEPEST || self.overwrites_arrays(effects) {
             return;
         }
+        // A number that no array has as its size.
         let mut tried = seq.clone();
-        tried.dims = [self.g.lit_usize(UNLIMITED)].into();
+        tried.dims = [self.g.lit_usize(usize::MAX >> 8)].into();
         let bounds = self.trial(|me| {
             me.state.enclosing.begin_step_bounds();
             let lowered = me.lower_loop((Some(&tried), body), effects, (None, key.clone()), range);
@@ -74,20 +73,16 @@ impl<'a> Lower<'a> {
             _ => return,
         };
         let number = self.g.mk(Node::Var(var));
-        // The sizes of inner loops that may have no step. Then nothing is read.
-        let mut sizes = Vec::new();
-        for frame in guards {
-            match *frame {
-                Frame::Guard { cond, holds: true } if self.is_below(number, cond) => {}
-                Frame::Loop { size, mark, .. } | Frame::Recurrence { size, mark, .. } => {
-                    if !self.known_nonempty(size, mark) {
-                        sizes.push(size);
-                    }
-                }
-                Frame::Guard { .. } => return,
+        let within = |frame: &Frame| match *frame {
+            Frame::Guard { cond, holds } => {
+                let is_below =
+                    matches!(self.g.node(cond), Node::Prim(Prim::Compare(Cmp::Lt), args) if args[0] == number);
+                holds && is_below
             }
-        }
-        if !sizes.iter().all(|&size| self.g.is_closed(size)) {
+            // A loop that may have no step may skip the read.
+            Frame::Loop { size, mark, .. } | Frame::Recurrence { size, mark, .. } => self.known_nonempty(size, mark),
+        };
+        if !guards.iter().all(within) {
             return;
         }
         let (mut bound, mut bounds) = (Linear::constant(goal.constant), false);
@@ -108,17 +103,7 @@ impl<'a> Lower<'a> {
         }
         // The step after the last one that meets the requirement has to be there to fail.
         let Some(steps) = bound.combine(1, &Linear::constant(2), 1).filter(|_| bounds) else { return };
-        let mut steps = to_term(&mut self.g, &steps);
-        let (zero, unlimited) = (self.g.lit_usize(0), self.g.lit_usize(UNLIMITED));
-        for size in sizes {
-            let empty = self.g.compare(Cmp::Eq, size, zero);
-            steps = self.g.cond(empty, unlimited, steps);
-        }
+        let steps = to_term(&mut self.g, &steps);
         self.state.enclosing.add_step_bound(steps);
-    }
-
-    /// Whether a condition says that a number is below another one.
-    fn is_below(&self, number: Term, cond: Term) -> bool {
-        matches!(self.g.node(cond), Node::Prim(Prim::Compare(Cmp::Lt), args) if args[0] == number)
     }
 }

@@ -164,11 +164,10 @@ impl Varying {
         while let Some((t, along)) = stack.pop() {
             let Node::Prim(prim, args) = g.node(t) else { continue };
             match prim {
+                Prim::Replicate(new) if new.contains(&axis(along)) => {}
                 Prim::Replicate(new) => {
-                    if !new.contains(&axis(along)) {
-                        let before = new.iter().filter(|&&a| usize::from(a) < along).count();
-                        stack.push((args[0], along - before));
-                    }
+                    let before = new.iter().filter(|&&a| usize::from(a) < along).count();
+                    stack.push((args[0], along - before));
                 }
                 Prim::Transpose(perm) => stack.push((args[0], usize::from(perm[along]))),
                 Prim::Stack => varying.stacked |= along == 0,
