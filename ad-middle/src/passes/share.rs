@@ -11,7 +11,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::rewrite::Rewriter;
+use super::rewrite::{Rewriter, with_rewritten_children};
 use super::{Context, Pass};
 use ad_ir::analysis::Reachable;
 use ad_ir::analysis::sizes::Fixed;
@@ -35,8 +35,14 @@ pub const PASS: Pass = Pass {
 /// The roots with shared subterms. Exact terms are left alone, since another formula changes the
 /// last bits. So are the divisions of the function itself.
 pub fn share(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
+    let own = with_bodies(g, &cx.function_terms(g));
+    share_outside(g, roots, cx, &own)
+}
+
+/// Shares subterms that are not among the function's own terms, in the bodies of loops too.
+fn share_outside(g: &mut Graph, roots: &[Term], cx: &mut Context, own: &HashSet<Term>) -> Vec<Term> {
     let (exact, reachable) = (cx.exact(g), cx.get::<Reachable>(g, roots));
-    let divided = divided(g, &reachable, &cx.function_terms(g).iter().copied().collect());
+    let divided = divided(g, &reachable, own);
     let mut met: HashMap<(usize, Term), Vec<Unary>> = HashMap::new();
     for &t in &*reachable {
         if let Some((family, f, x)) = member(g, t)
@@ -45,13 +51,34 @@ pub fn share(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
             met.entry((family, x)).or_default().push(f);
         }
     }
-    Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| match member(g, t) {
-        Some((family, f, x)) if !exact.contains(&t) && met.get(&(family, x)).is_some_and(|fs| fs.len() > 1) => {
-            let (_, write) = FAMILIES[family].iter().find(|m| m.0 == f)?;
-            Some(write(g, done[&x]))
+    Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
+        if let Node::Scan(mut scan) = with_rewritten_children(g, t, done) {
+            scan.body.results = share_outside(g, &scan.body.results, cx, own).into();
+            return Some(g.scan(*scan));
         }
-        _ => divided.get(&t).map(|(x, y)| times_reciprocal(g, done[x], done[y])),
+        match member(g, t) {
+            Some((family, f, x)) if !exact.contains(&t) && met.get(&(family, x)).is_some_and(|fs| fs.len() > 1) => {
+                let (_, write) = FAMILIES[family].iter().find(|m| m.0 == f)?;
+                Some(write(g, done[&x]))
+            }
+            _ => divided.get(&t).map(|(x, y)| times_reciprocal(g, done[x], done[y])),
+        }
     })
+}
+
+/// These terms, and those of the bodies of the loops among them.
+fn with_bodies(g: &Graph, terms: &[Term]) -> HashSet<Term> {
+    let mut all: HashSet<Term> = HashSet::new();
+    let mut stack = terms.to_vec();
+    while let Some(t) = stack.pop() {
+        if !all.insert(t) {
+            continue;
+        }
+        if let Node::Scan(scan) = g.node(t) {
+            stack.extend(g.reachable(&scan.body.results));
+        }
+    }
+    all
 }
 
 fn member(g: &Graph, t: Term) -> Option<(usize, Unary, Term)> {
