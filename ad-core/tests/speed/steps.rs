@@ -536,9 +536,11 @@ fn small_matrices_of_a_step_are_scalars() {
                     let mut next = r;
                     for i in 0..3 {
                         for j in 0..3 {
+                            let mut sum = 0.0;
                             for l in 0..3 {
-                                next[i][j] += dt * r[i][l] * k[l][j];
+                                sum += r[i][l] * k[l][j];
                             }
+                            next[i][j] = r[i][j] + dt * sum;
                         }
                     }
                     r = next;

@@ -1,8 +1,8 @@
 //! Finds a closed bound for the number of steps of a `for` over a range whose end an enclosing loop
 //! decides, as in `for p in starts[i]..starts[i + 1]`. The bound comes from the elements that each
-//! step reads. A step that reads `x[p]` panics if `p` is not below the length of `x`, so there is at
-//! most one step more than that, the one that panics. Without a bound, each step of the loop would
-//! test for the end.
+//! step reads. A step that reads `x[p]` panics if `p` is not below the length of `x`. So there is
+//! at most one step more than that: the one that panics. Without a bound, each step of the loop
+//! would test for the end.
 //!
 //! This module must never use a read that a step may skip.
 

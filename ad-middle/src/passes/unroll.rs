@@ -15,8 +15,12 @@
 //! The pass does not change the order of a sum that a decision depends on, and does not read an
 //! element of a large array more often than before.
 
+mod positions;
+
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+
+use self::positions::{product, ravel, strided, unravel};
 
 use crate::passes::{Context, Pass, simplify, trace};
 use ad_ir::analysis::Reachable;
@@ -584,32 +588,4 @@ impl Unroll<'_> {
         }
         Some(out)
     }
-}
-
-fn product(sizes: &[usize]) -> usize {
-    sizes.iter().fold(1_usize, |a, &n| a.saturating_mul(n))
-}
-
-/// The position of an index in row-major order.
-fn ravel(ix: &[usize], sizes: &[usize]) -> usize {
-    ix.iter().zip(sizes).fold(0, |k, (&i, &n)| k * n + i)
-}
-
-/// The index at a position.
-fn unravel(mut k: usize, sizes: &[usize]) -> Vec<usize> {
-    let mut ix = vec![0; sizes.len()];
-    for (i, &n) in ix.iter_mut().zip(sizes).rev() {
-        *i = k % n.max(1);
-        k /= n.max(1);
-    }
-    ix
-}
-
-/// `start + step * i` on each axis, if that is in range.
-fn strided(starts: &[usize], steps: &[i64], ix: &[usize], sizes: &[usize]) -> Option<Vec<usize>> {
-    let at = starts.iter().zip(steps).zip(ix).zip(sizes).map(|(((&start, &step), &i), &n)| {
-        let at = i128::try_from(start).ok()? + i128::from(step) * i128::try_from(i).ok()?;
-        usize::try_from(at).ok().filter(|&at| at < n)
-    });
-    at.collect()
 }
