@@ -3,14 +3,17 @@
 //! cannot be caught. So a function that nests too deeply is refused before it is parsed.
 //!
 //! The costs are measured in a build without optimisation, and rounded up. The budget is a quarter
-//! of the compiler's stack. Handwritten code stays far below: the budget allows some 60 nested
-//! groups, or a sum of 1300 terms.
+//! of the compiler's stack. Handwritten code stays far below: the budget allows some 40 nested
+//! parentheses, or a sum of 1300 terms.
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 
 /// The budget in bytes of stack.
 const BUDGET: usize = 1_600_000;
+/// The cost of a group in braces or brackets.
 const GROUP: usize = 22_000;
+/// The cost of parentheses, which may be those of a type.
+const PARENTHESES: usize = 36_000;
 /// The cost of a type argument.
 const GENERIC: usize = 70_000;
 /// The cost of a prefix operator that follows another one.
@@ -47,13 +50,17 @@ pub(super) fn too_deep(tokens: &TokenStream) -> Option<Span> {
             continue;
         };
         let span = token.span();
+        let group = match &token {
+            TokenTree::Group(g) if g.delimiter() == Delimiter::Parenthesis => PARENTHESES,
+            _ => GROUP,
+        };
         let inner = spend(&token, spent);
         let used = *base + spent.chain + spent.generics * GENERIC;
-        if used + GROUP > BUDGET {
+        if used + group > BUDGET {
             return Some(span);
         }
         if let Some(inner) = inner {
-            stack.push((inner.into_iter(), used + GROUP, Spent::default()));
+            stack.push((inner.into_iter(), used + group, Spent::default()));
         }
     }
     None

@@ -137,7 +137,7 @@ impl LoopEffects {
     }
 
     /// Visits the target of a statement that adds to it. Its indices are used as anything else.
-    fn visit_sum<'ast>(&mut self, e: &'ast Expr) {
+    fn visit_sum(&mut self, e: &Expr) {
         match e {
             Expr::Paren(p) => self.visit_sum(&p.expr),
             Expr::Group(p) => self.visit_sum(&p.expr),

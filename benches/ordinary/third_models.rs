@@ -18,13 +18,15 @@ fn feed_forward(x: &Array2<f64>, w1: &Array2<f64>, w2: &Array2<f64>, gain: &Arra
     (&out - y).mapv(|r| r * r).sum() / x.nrows() as f64
 }
 
+type Layers = (Array2<f64>, Array2<f64>, Array1<f64>);
+
 fn feed_forward_by_hand(
     x: &Array2<f64>,
     w1: &Array2<f64>,
     w2: &Array2<f64>,
     gain: &Array1<f64>,
     y: &Array2<f64>,
-) -> (f64, (Array2<f64>, Array2<f64>, Array1<f64>)) {
+) -> (f64, Layers) {
     let (n, d) = x.dim();
     let mut unit = Array2::zeros((n, d));
     for (mut unit, x) in unit.rows_mut().into_iter().zip(x.rows()) {

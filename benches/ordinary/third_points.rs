@@ -21,13 +21,9 @@ fn radial(centres: &[[f64; 2]], log_width: &[f64], weights: &[f64], x: &[[f64; 2
     loss / x.len() as f64
 }
 
-fn radial_by_hand(
-    centres: &[[f64; 2]],
-    log_width: &[f64],
-    weights: &[f64],
-    x: &[[f64; 2]],
-    y: &[f64],
-) -> (f64, (Vec<[f64; 2]>, Vec<f64>, Vec<f64>)) {
+type Basis = (Vec<[f64; 2]>, Vec<f64>, Vec<f64>);
+
+fn radial_by_hand(centres: &[[f64; 2]], log_width: &[f64], weights: &[f64], x: &[[f64; 2]], y: &[f64]) -> (f64, Basis) {
     let k = centres.len();
     let precision: Vec<f64> = log_width.iter().map(|l| (-2.0 * l).exp()).collect();
     let (mut dc, mut dl, mut dw) = (vec![[0.0; 2]; k], vec![0.0; k], vec![0.0; k]);
