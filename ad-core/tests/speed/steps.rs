@@ -521,40 +521,6 @@ fn coordinates_of_pairs_are_not_stored() {
     assert_eq!(nests, Some(2), "{plan:#?}");
 }
 
-/// A step that multiplies 3 x 3 matrices computes scalars, forwards and backwards: it calls no
-/// kernel and stores no matrix.
-#[test]
-fn small_matrices_of_a_step_are_scalars() {
-    let plan = gradient(
-        quote!(),
-        quote! {
-            fn f(turns: &[[f64; 3]], dt: f64) -> f64 {
-                let mut r = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
-                let mut total = 0.0;
-                for o in turns {
-                    let k = [[0.0, -o[2], o[1]], [o[2], 0.0, -o[0]], [-o[1], o[0], 0.0]];
-                    let mut next = r;
-                    for i in 0..3 {
-                        for j in 0..3 {
-                            let mut sum = 0.0;
-                            for l in 0..3 {
-                                sum += r[i][l] * k[l][j];
-                            }
-                            next[i][j] = r[i][j] + dt * sum;
-                        }
-                    }
-                    r = next;
-                    total += r[0][2] * r[1][0];
-                }
-                total
-            }
-        },
-    );
-    assert_eq!(plan.made_in_steps, 0, "{plan:#?}");
-    assert!(!some(&plan, |n| n.verb == "compute"), "{plan:#?}");
-    assert!(plan.kernels.keys().all(|name| !name.starts_with("gem")), "{plan:#?}");
-}
-
 /// Arrays that are joined one after the other are copied once each: no element is added to zero.
 #[test]
 fn joined_arrays_are_copied() {

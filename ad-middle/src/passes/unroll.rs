@@ -9,9 +9,6 @@
 //! `Unroll::rule`. A term of another form, or one that reads arrays that are not small, stays an
 //! array, whose elements are then read one by one.
 //!
-//! The bodies of loops are unrolled in the same way. There a carried array that is updated at an
-//! index stays an array: one element is written, not all of them.
-//!
 //! The pass does not change the order of a sum that a decision depends on, and does not read an
 //! element of a large array more often than before.
 
@@ -69,16 +66,8 @@ fn rules() -> Vec<&'static str> {
 /// The roots with small arrays replaced by scalars. Exact sums keep their order.
 pub fn unroll(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let (exact, sizes, reach) = (cx.exact(g), cx.get::<Fixed>(g, roots), cx.get::<Reachable>(g, roots));
-    let mut bodies = HashMap::new();
-    for &t in &*reach {
-        if let Node::Scan(scan) = g.node(t) {
-            let results = scan.body.results.clone();
-            bodies.insert(t, unroll(g, &results, cx));
-        }
-    }
     let (exact, sizes) = (&*exact, &*sizes);
-    let (parts, whole, updated) = (HashMap::new(), HashMap::new(), HashSet::new());
-    let mut u = Unroll { g, exact, sizes, bodies, parts, whole, updated };
+    let mut u = Unroll { g, exact, sizes, parts: HashMap::new(), whole: HashMap::new() };
     by_age(&mut u, reach.iter().copied());
     roots.iter().map(|&t| u.whole(t)).collect()
 }
@@ -90,14 +79,10 @@ struct Unroll<'a> {
     exact: &'a HashSet<Term>,
     /// Sizes that occur in types; they are not rewritten.
     sizes: &'a HashSet<Term>,
-    /// The rewritten results of the bodies of loops.
-    bodies: HashMap<Term, Vec<Term>>,
     /// The elements of old terms, row-major.
     parts: HashMap<Term, Elements>,
     /// Maps old terms to new ones.
     whole: HashMap<Term, Term>,
-    /// Carried arrays after an update of some elements.
-    updated: HashSet<Term>,
 }
 
 /// The result of unrolling a term: its elements, or one term.
@@ -142,9 +127,8 @@ impl Rewrite for Unroll<'_> {
             return New::Whole(t);
         }
         let node = self.g.node_rc(t);
-        if self.updates_carried(&node) {
-            self.updated.insert(t);
-        } else if self.g.free(t).is_empty()
+        if self.g.free(t).is_empty()
+            && !self.g.is_open(t)
             && let Some(shape) = small_sizes(self.g, t)
             && let Some((rule, parts)) = self.rule(t, &node, &shape)
         {
@@ -158,11 +142,7 @@ impl Rewrite for Unroll<'_> {
         node.for_each_child(|c| {
             self.whole(c);
         });
-        let mut new = node.map_children(|c| self.whole.get(&c).copied().unwrap_or(c));
-        if let (Node::Scan(scan), Some(results)) = (&mut new, self.bodies.remove(&t)) {
-            scan.body.results = results.into();
-        }
-        New::Whole(self.g.mk(new))
+        New::Whole(self.g.mk(node.map_children(|c| self.whole.get(&c).copied().unwrap_or(c))))
     }
 }
 
@@ -174,12 +154,6 @@ pub(crate) fn small_sizes(g: &Graph, t: Term) -> Option<Vec<usize>> {
 }
 
 impl Unroll<'_> {
-    /// Whether a term updates elements of an array that a loop carries.
-    fn updates_carried(&self, node: &Node) -> bool {
-        let Node::Scatter { dst, .. } = node else { return false };
-        matches!(self.g.node(*dst), Node::Param(..)) || self.updated.contains(dst)
-    }
-
     /// The rewritten term as one array.
     fn whole(&mut self, t: Term) -> Term {
         if let Some(&whole) = self.whole.get(&t) {
