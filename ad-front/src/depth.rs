@@ -4,16 +4,16 @@
 //!
 //! The costs are measured in a build without optimisation, and rounded up. The budget is a quarter
 //! of the compiler's stack. Handwritten code stays far below: the budget allows some 40 nested
-//! parentheses, or a sum of 1300 terms.
+//! parentheses or brackets, or a sum of 1300 terms.
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 
 /// The budget in bytes of stack.
 const BUDGET: usize = 1_600_000;
-/// The cost of a group in braces or brackets.
+/// The cost of a group in braces.
 const GROUP: usize = 22_000;
-/// The cost of parentheses, which may be those of a type.
-const PARENTHESES: usize = 36_000;
+/// The cost of parentheses and brackets, which may be those of a type.
+const TYPE_GROUP: usize = 36_000;
 /// The cost of a type argument.
 const GENERIC: usize = 70_000;
 /// The cost of a prefix operator that follows another one.
@@ -51,7 +51,7 @@ pub(super) fn too_deep(tokens: &TokenStream) -> Option<Span> {
         };
         let span = token.span();
         let group = match &token {
-            TokenTree::Group(g) if g.delimiter() == Delimiter::Parenthesis => PARENTHESES,
+            TokenTree::Group(g) if g.delimiter() != Delimiter::Brace => TYPE_GROUP,
             _ => GROUP,
         };
         let inner = spend(&token, spent);
