@@ -157,17 +157,17 @@ fn steps(g: &Graph, plan: &Plan, show: &dyn Fn(Term) -> String, message: &dyn Fn
         let guard: Vec<String> =
             step.guard.iter().map(|(c, v)| format!("{}%{}", if *v { "" } else { "!" }, c.index())).collect();
         let guard = if guard.is_empty() { String::new() } else { format!(" if {}", guard.join(" && ")) };
-        let (what, results) = match &step.work {
-            Work::Check(c) => (message(*c), Vec::new()),
-            Work::Scalar(t) => (format!("let {}", show(*t)), vec![*t]),
+        let what = match &step.work {
+            Work::Check(c) => message(*c),
+            Work::Scalar(t) => format!("let {}", show(*t)),
             Work::Whole(t) => {
                 let place = if plan.in_place.contains_key(t) { " in place" } else { "" };
-                (format!("store {}{place}", show(*t)), vec![*t])
+                format!("store {}{place}", show(*t))
             }
             Work::Nest { domain, items } => {
                 let sizes: Vec<String> = domain.iter().map(|n| format!("%{}", n.index())).collect();
                 let shown: Vec<String> = items.iter().map(|&t| show(t)).collect();
-                (format!("loop over [{}]: {}", sizes.join(", "), shown.join("; ")), items.clone())
+                format!("loop over [{}]: {}", sizes.join(", "), shown.join("; "))
             }
             Work::Loop(n) => {
                 let l = &plan.loops.all[*n];
@@ -180,17 +180,16 @@ fn steps(g: &Graph, plan: &Plan, show: &dyn Fn(Term) -> String, message: &dyn Fn
                 let rows: Vec<String> =
                     l.rows.iter().map(|r| format!("%{} of %{}", r.all.index(), r.row.index())).collect();
                 let order = if l.reverse { "from the last step" } else { "from the first step" };
-                let what = format!(
+                format!(
                     "%{} steps {order}: carried [{}], rows [{}]",
                     l.count.index(),
                     carried.join(", "),
                     rows.join(", ")
-                );
-                (what, l.carries.iter().map(|c| c.last).chain(l.rows.iter().map(|r| r.all)).collect())
+                )
             }
         };
         let line = format!("{k}{guard}: {what}");
-        let terms = computed(g, plan, results);
+        let terms = computed(g, plan, plan.results_of(k));
         let line = if terms.is_empty() { line } else { marked_all(&terms, &line) };
         text.push_str(&format!("{}{line}\n", "    ".repeat(depth)));
     }

@@ -58,10 +58,8 @@ impl Facts<'_> {
     /// All statements, those of a loop after the loop.
     pub(super) fn statements(&self) -> Vec<Statement> {
         let mut producers: HashMap<Term, usize> = HashMap::new();
-        for (k, step) in self.plan.steps.iter().enumerate() {
-            for t in self.results_of(&step.work) {
-                producers.insert(t, k);
-            }
+        for k in 0..self.plan.steps.len() {
+            producers.extend(self.plan.results_of(k).into_iter().map(|t| (t, k)));
         }
         let mut all = Vec::new();
         let mut stack: Vec<(usize, Vec<usize>)> = self.plan.order.iter().rev().map(|&k| (k, Vec::new())).collect();
@@ -75,21 +73,9 @@ impl Facts<'_> {
         all
     }
 
-    fn results_of(&self, work: &Work) -> Vec<Term> {
-        match work {
-            Work::Check(_) => Vec::new(),
-            Work::Scalar(t) | Work::Whole(t) => vec![*t],
-            Work::Nest { items, .. } => items.clone(),
-            Work::Loop(n) => {
-                let l = &self.plan.loops.all[*n];
-                l.carries.iter().map(|c| c.last).chain(l.rows.iter().map(|r| r.all)).collect()
-            }
-        }
-    }
-
     fn statement(&self, k: usize, around: &[usize], producers: &HashMap<Term, usize>) -> Statement {
         let (g, plan, step) = (self.g, self.plan, &self.plan.steps[k]);
-        let results = self.results_of(&step.work);
+        let results = plan.results_of(k);
         let terms = computed(g, plan, results.iter().copied());
         let counts = self.counts(k);
         Statement {
@@ -364,19 +350,12 @@ impl Facts<'_> {
         match self.g.node(t) {
             Node::Size(k, axis) => Formula::Size(self.size(*k, *axis)),
             Node::Input(k) => Formula::Size(self.input(*k)),
-            Node::Prim(Prim::Int(op), args) if depth > 0 => {
-                let name = match op {
-                    IntOp::Add => "+",
-                    IntOp::Sub => "-",
-                    IntOp::Mul => "*",
-                    IntOp::Div => "/",
-                    IntOp::Rem => "%",
-                    IntOp::Min => "min",
-                    IntOp::Max => "max",
-                    _ => return self.unknown(t),
-                };
-                Formula::Apply(name, args.iter().map(|&a| self.formula(a, depth - 1)).collect())
-            }
+            Node::Prim(
+                Prim::Int(
+                    op @ (IntOp::Add | IntOp::Sub | IntOp::Mul | IntOp::Div | IntOp::Rem | IntOp::Min | IntOp::Max),
+                ),
+                args,
+            ) if depth > 0 => Formula::Apply(op.symbol(), args.iter().map(|&a| self.formula(a, depth - 1)).collect()),
             _ => self.unknown(t),
         }
     }

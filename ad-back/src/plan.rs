@@ -80,6 +80,19 @@ pub(super) struct Plan {
 }
 
 impl Plan {
+    /// The terms that a statement computes: those that a later statement can read.
+    pub(super) fn results_of(&self, step: usize) -> Vec<Term> {
+        match &self.steps[step].work {
+            Work::Check(_) => Vec::new(),
+            Work::Scalar(t) | Work::Whole(t) => vec![*t],
+            Work::Nest { items, .. } => items.clone(),
+            Work::Loop(n) => {
+                let l = &self.loops.all[*n];
+                l.carries.iter().map(|c| c.last).chain(l.rows.iter().map(|r| r.all)).collect()
+            }
+        }
+    }
+
     /// The scatters that are done in one loop with the scatter of this step, oldest first; empty if
     /// the loop of a later scatter does this one too. They scatter values of the same items, one
     /// onto the result of the other.

@@ -218,7 +218,7 @@ impl TileFinder<'_> {
             let mut public: SortedSet<usize> = SortedSet::new();
             let mut unpacked: SortedSet<Term> = SortedSet::new();
             for &s in &run.steps {
-                for t in self.defines(s).into_iter().filter(|t| other_layout(t) && !own(t)) {
+                for t in self.plan.results_of(s).into_iter().filter(|t| other_layout(t) && !own(t)) {
                     let nest = matches!(self.plan.steps[s].work, Work::Nest { .. });
                     if unpacks && nest && first_axis(self.g.shape(t), n) == Some(0) {
                         unpacked.insert(t);
@@ -232,7 +232,7 @@ impl TileFinder<'_> {
             public.extend(run.fused_scatters.values().filter_map(|&t| {
                 let Node::Scatter { dst, .. } = self.g.node(t) else { return None };
                 let own = self.plan.readers.get(dst).into_iter().flatten().filter(|s| inside.contains(s)).count();
-                run.steps.iter().copied().find(|&s| self.defines(s) == [t]).filter(|_| own > 1)
+                run.steps.iter().copied().find(|&s| self.plan.results_of(s) == [t]).filter(|_| own > 1)
             }));
             if public.is_empty() {
                 let private: HashSet<Term> = run.rows.iter().copied().filter(own).collect();
@@ -253,7 +253,7 @@ impl TileFinder<'_> {
     /// packed, it is a nest that neither makes nor reads an array of the block.
     fn idle(&self, run: &Run, private: &HashSet<Term>) -> SortedSet<usize> {
         let saved = private.iter().any(|&t| self.g.rank(t) > 1);
-        let touches = |s: usize| self.defines(s).iter().chain(&self.reads[s]).any(|t| private.contains(t));
+        let touches = |s: usize| self.plan.results_of(s).iter().chain(&self.reads[s]).any(|t| private.contains(t));
         let alone = |s: usize| match self.product(run, s) {
             Some((t, rows)) => {
                 let readers = run.steps.iter().filter(|&&k| self.product(run, k).is_some_and(|p| p.1 == rows)).count();
@@ -291,7 +291,7 @@ impl TileFinder<'_> {
     /// Whether tiling saves passes over memory.
     fn pays(&self, run: &Run, private: &HashSet<Term>) -> bool {
         let (saved, made) = self.saved(run, private);
-        let first = self.defines(run.steps[0]).first().map_or(0, |t| t.index());
+        let first = self.plan.results_of(run.steps[0]).first().map_or(0, |t| t.index());
         let why = || {
             format!(
                 "over %{} ({} statements; {made} arrays over items are not stored, {} are read once less; \
@@ -302,18 +302,6 @@ impl TileFinder<'_> {
             )
         };
         choose(Kind::Tiling, (first, run.steps.len()), saved > 0, why)
-    }
-
-    fn defines(&self, step: usize) -> Vec<Term> {
-        match &self.plan.steps[step].work {
-            Work::Check(_) => Vec::new(),
-            Work::Scalar(t) | Work::Whole(t) => vec![*t],
-            Work::Nest { items, .. } => items.clone(),
-            Work::Loop(n) => {
-                let l = &self.plan.loops.all[*n];
-                l.carries.iter().map(|c| c.last).chain(l.rows.iter().map(|r| r.all)).collect()
-            }
-        }
     }
 
     /// All statements that can be in one sequence with the first one. A statement between them that
@@ -354,7 +342,7 @@ impl TileFinder<'_> {
                 continue;
             }
             if waits && !banned.contains(&s) && continues(&run, s) {
-                run.late.extend(self.defines(s));
+                run.late.extend(self.plan.results_of(s));
                 run.steps.push(s);
                 continue;
             }
@@ -366,7 +354,7 @@ impl TileFinder<'_> {
                 return None;
             }
             if waits || self.reads[s].iter().any(|t| run.rows.contains(t)) {
-                run.late.extend(self.defines(s));
+                run.late.extend(self.plan.results_of(s));
                 run.after.push(s);
             } else {
                 run.before.push(s);
@@ -537,7 +525,7 @@ impl TileFinder<'_> {
         {
             return None;
         }
-        let nest = run.steps.iter().copied().find(|&k| self.defines(k).contains(&src))?;
+        let nest = run.steps.iter().copied().find(|&k| self.plan.results_of(k).contains(&src))?;
         let Work::Nest { domain, items } = &plan.steps[nest].work else { return None };
         let mut fused_scatters = run.fused_scatters.clone();
         fused_scatters.insert(src, t);

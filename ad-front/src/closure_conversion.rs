@@ -177,7 +177,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The type of a number, of a tuple of numbers, or of a parameter of the function that is a
-    /// slice of integers or an array of known size. `None` for all other values.
+    /// slice, an ndarray or an array of known size. `None` for all other values.
     fn argument_type(&self, value: &Value<'a>) -> Option<Type> {
         let t = match value {
             Value::Term(t) => t,

@@ -98,6 +98,26 @@ pub enum IntOp {
 }
 
 impl IntOp {
+    /// The operator or function, as printed terms have it.
+    #[must_use]
+    pub fn symbol(self) -> &'static str {
+        match self {
+            IntOp::Add => "+",
+            IntOp::Sub => "-",
+            IntOp::Mul => "*",
+            IntOp::Div => "/",
+            IntOp::Rem => "%",
+            IntOp::Min => "min",
+            IntOp::Max => "max",
+            IntOp::BitAnd => "&",
+            IntOp::BitOr => "|",
+            IntOp::BitXor => "^",
+            IntOp::Shl => "<<",
+            IntOp::Shr => ">>",
+            IntOp::Pow => "pow",
+        }
+    }
+
     /// Every operation.
     pub const ALL: &[IntOp] = &[
         IntOp::Add,
@@ -260,22 +280,7 @@ impl Prim {
                 Cmp::Ge => ">=",
             }
             .into(),
-            Prim::Int(op) => match op {
-                IntOp::Add => "+",
-                IntOp::Sub => "-",
-                IntOp::Mul => "*",
-                IntOp::Div => "/",
-                IntOp::Rem => "%",
-                IntOp::Min => "min",
-                IntOp::Max => "max",
-                IntOp::BitAnd => "&",
-                IntOp::BitOr => "|",
-                IntOp::BitXor => "^",
-                IntOp::Shl => "<<",
-                IntOp::Shr => ">>",
-                IntOp::Pow => "pow",
-            }
-            .into(),
+            Prim::Int(op) => op.symbol().into(),
             Prim::IntNeg => "-".into(),
             Prim::TotalOrder => "total_order".into(),
             Prim::Not => "!".into(),

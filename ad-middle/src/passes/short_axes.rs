@@ -84,9 +84,9 @@ impl ShortAxis {
                 let shape = g.shape(args[0]);
                 if let [summed] = axes[..] {
                     let axis = usize::from(summed);
-                    let others = (0..shape.len()).filter(|&k| k != axis);
+                    let mut others = (0..shape.len()).filter(|&k| k != axis);
                     if let Some(size) = short(g, shape[axis])
-                        && others.into_iter().any(|k| g.int_value(shape[k]).is_none())
+                        && others.any(|k| g.int_value(shape[k]).is_none())
                     {
                         return Varying::along(g, &[(args[0], axis)])
                             .is_some_and(|v| v.operations > 0)
