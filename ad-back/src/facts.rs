@@ -327,7 +327,7 @@ impl Facts<'_> {
             let count = &mut levels[usize::from(node.level).min(kernel.loops.len())];
             match prim {
                 _ if !node.elem.is_real() => {}
-                Prim::Cast(_) | Prim::StopGradient | Prim::Select => {}
+                Prim::Cast(_) | Prim::StopGradient | Prim::Select | Prim::Watched(_) => {}
                 Prim::Binary(Binary::Div) | Prim::Unary(Unary::Sqrt) => count.divisions += 1,
                 prim if prim.is_expensive() => count.functions += 1,
                 Prim::Fused => count.arithmetic += 2,

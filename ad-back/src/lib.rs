@@ -35,6 +35,7 @@ mod signature;
 mod split;
 mod store;
 mod tiling;
+mod watch;
 
 pub use calls::emit_called;
 pub use check::check;
@@ -64,6 +65,7 @@ use plan::Plan;
 use rust::Style;
 use schedule::CheckTerms;
 use signature::PublicFunction;
+use watch::WatchedPlaces;
 
 /// The data from which a routine is emitted: lowered terms and their plan.
 struct PlannedRoutine {
@@ -212,6 +214,7 @@ fn body(g: &mut Graph, program: &Program, routine: &Routine, frame: &RecordAcces
     let ([functions, body], _) = driver.body(&result, &routine.destinations)?;
     let Program { identities, krate, .. } = program;
     let head = frame.head(krate);
+    let body = watch::framed(program, routine, !returned(routine, frame).is_empty(), body);
     Ok(quote!(#identities #functions #head #body))
 }
 
@@ -339,7 +342,8 @@ fn shown(g: &Graph, hint: Option<&String>, t: Term) -> String {
 
 /// How the tokens of a routine are written.
 fn style_of(program: &Program, routine: &Routine) -> Style {
-    Style { workspace: routine.workspace, ..style(program) }
+    let watched = Rc::new(WatchedPlaces::of(program, Some(routine)));
+    Style { workspace: routine.workspace, watched, ..style(program) }
 }
 
 /// How this program's tokens are written.
@@ -351,5 +355,6 @@ fn style(program: &Program) -> Style {
         workspace: false,
         marks: false,
         records: None,
+        watched: Rc::default(),
     }
 }

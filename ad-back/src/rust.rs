@@ -7,6 +7,7 @@ use std::rc::Rc;
 use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 
+use super::watch::WatchedPlaces;
 use ad_ir::ir::{Elem, IntTy, Lit, RealTy};
 use ad_ir::prim::{Cmp, Emit, IntOp, Prim};
 use ad_ir::rust_types::elem_type;
@@ -110,6 +111,8 @@ pub(super) struct Style {
     pub marks: bool,
     /// The kind of the record that holds the results, if they are a record.
     pub(super) records: Option<super::calls::RecordKind>,
+    /// The places of watched terms.
+    pub(super) watched: Rc<WatchedPlaces>,
 }
 
 impl Style {
@@ -292,6 +295,7 @@ impl Style {
             },
             Prim::TotalOrder => function("order", args),
             Prim::Finished => function("finished", args),
+            Prim::Watched(of) => self.watched.call(&self.krate, of, args),
             Prim::Not => {
                 let x = args[0].at(prec::PREFIX);
                 Expr::new(quote!(!#x), prec::PREFIX, size)

@@ -18,7 +18,7 @@ use ad_ir::mode::Mode;
 use ad_ir::positions::SourceTokens;
 use ad_ir::prim::structural::Callee;
 use ad_ir::program::{Constant, Program};
-use ad_ir::{catalogue, choice, positions, stage};
+use ad_ir::{catalogue, choice, positions, stage, watch};
 use ad_middle::pipeline::explained::Explained;
 use ad_middle::pipeline::{self, Log, Prepared};
 use ad_middle::{calls, derivative};
@@ -56,7 +56,14 @@ pub fn expansion(attr: TokenStream, item: TokenStream) -> Expansion {
 /// [`expansion`], with an explicit folder for the record of the stages.
 #[must_use]
 pub fn expand_and_dump(attr: TokenStream, item: TokenStream, folder: Option<&Path>) -> Expansion {
-    recorded(attr, item, &Records { dump: folder.map(Path::to_path_buf), pages: None })
+    recorded(attr, item, &Records { dump: folder.map(Path::to_path_buf), ..Records::default() })
+}
+
+/// [`expansion`], with code that says which expression first made a NaN or an infinity, as
+/// `AD_DEBUG_NAN` asks for it. `dump` is a folder for the record of the stages.
+#[must_use]
+pub fn expand_watched(attr: TokenStream, item: TokenStream, dump: Option<&Path>) -> Expansion {
+    recorded(attr, item, &Records { dump: dump.map(Path::to_path_buf), pages: None, watched: true })
 }
 
 fn recorded(attr: TokenStream, item: TokenStream, records: &Records) -> Expansion {
@@ -64,13 +71,18 @@ fn recorded(attr: TokenStream, item: TokenStream, records: &Records) -> Expansio
     with_item(item, written)
 }
 
-/// The folders for records of a compilation.
+/// The variable of the environment that asks for code that tests its numbers.
+const DEBUG_NAN: &str = "AD_DEBUG_NAN";
+
+/// What is wanted of a compilation besides the code.
 #[derive(Default)]
 pub(crate) struct Records {
     /// For the text of all stages.
     dump: Option<PathBuf>,
     /// For a page of each function.
     pages: Option<PathBuf>,
+    /// Whether the code tests its numbers.
+    watched: bool,
 }
 
 thread_local! {
@@ -89,12 +101,22 @@ impl Records {
     /// The records that the environment asks for.
     pub(crate) fn wanted() -> Self {
         let named = |name: &str| std::env::var_os(name).map(PathBuf::from);
-        Records { dump: named("AD_DUMP"), pages: PAGES.with_borrow(Clone::clone).or_else(|| named("AD_EXPLAIN")) }
+        let asked = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
+        Records {
+            dump: named("AD_DUMP"),
+            pages: PAGES.with_borrow(Clone::clone).or_else(|| named("AD_EXPLAIN")),
+            watched: asked(DEBUG_NAN),
+        }
     }
 
     /// Prepares this thread for reading a function.
     fn begin(&self) {
-        positions::keep_all(self.pages.is_some());
+        positions::keep_all(self.pages.is_some() || self.watched);
+        watch::set(self.watched);
+        if self.watched {
+            // What is recorded belongs to the thread.
+            choice::set_threads(false);
+        }
     }
 
     /// A log for them, if there is to be one.
@@ -321,6 +343,10 @@ fn derivatives(annotated: Annotated, records: &Records) -> Result<TokenStream, N
     let several = several.as_ref().map(|several| (&several.prepared.program, &second[..]));
     written.extend(emit::check(&prepared.program, &derivatives, several));
     written.extend(emit::proofs(&prepared.program));
+    if watch::is_on() {
+        // So the crate is built again if the variable changes.
+        written.extend(quote!(const _: ::core::option::Option<&str> = ::core::option_env!(#DEBUG_NAN);));
+    }
     if let Some(log) = log {
         records.write(&log, &prepared.program, (&derivatives, &source));
     }

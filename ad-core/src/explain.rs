@@ -67,7 +67,7 @@ pub(crate) fn page(program: &Program, derivatives: &[String], source: &SourceTok
     let of_subjects: SortedMap<&str, Vec<Vec<usize>>> =
         sources.map(|(subject, all)| (&**subject, places.numbers(all))).collect();
     let number = |about: &About, loc: Loc| {
-        let all = of_subjects.get(&*about.subject).and_then(|all| all.get(loc.0 as usize));
+        let all = of_subjects.get(&*about.subject).and_then(|all| all.get(loc.index()));
         all.map_or_else(Vec::new, Clone::clone)
     };
     let stage = |stage: &ExplainedStage| of_stage(stage, &number);
@@ -171,7 +171,7 @@ impl<'s> Places<'s> {
             let mut own: Vec<usize> = match &place.of[..] {
                 [] if k == 0 => Vec::new(),
                 [] => vec![self.number(place)],
-                of => of.iter().filter_map(|loc| numbers.get(loc.0 as usize)).flatten().copied().collect(),
+                of => of.iter().filter_map(|loc| numbers.get(loc.index())).flatten().copied().collect(),
             };
             own.sort_unstable();
             own.dedup();

@@ -24,4 +24,4 @@ pub use ad_ir::{
     analysis, catalogue, choice, descriptor, diag, ir, memory_order, mode, positions, prim, program, sorted,
 };
 pub use ad_middle::{derivative, modes, passes, pipeline};
-pub use expansion::{Expansion, expand, expand_and_dump, expansion, set_pages};
+pub use expansion::{Expansion, expand, expand_and_dump, expand_watched, expansion, set_pages};

@@ -21,6 +21,7 @@ const LAYERS: &[&str] = &[
     "positions",
     "catalogue",
     "choice",
+    "watch",
     "term",
     "prim",
     "ir",

@@ -25,5 +25,6 @@ pub mod program;
 pub mod rust_types;
 pub mod sorted;
 pub mod stage;
+pub mod watch;
 
 mod term;

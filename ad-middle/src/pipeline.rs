@@ -292,7 +292,12 @@ pub fn derive(prepared: &mut Prepared, which: &Descriptor, log: Option<&mut Log>
     }
     manager.cx.set_extra_exact(&given);
     let roots = manager.run(g, GRADIENT, roots);
-    let roots = manager.run(g, DERIVATIVE, roots);
+    let mut roots = manager.run(g, DERIVATIVE, roots);
+    if ad_ir::watch::is_on() {
+        let named = derivative::named_results(&prepared.program, which, roots.derivatives.len());
+        roots = manager.watch(&mut prepared.program.graph, &roots, &named);
+    }
+    let g = &mut prepared.program.graph;
     manager.record(g, RESULT, &roots);
     manager.keep_function(&roots);
     manager.record_saved_rows(g, SAVED, &roots);

@@ -14,6 +14,7 @@
 //! - `calls`: the records of calls of recursive functions.
 //! - `check`: the functions that `check_grad!` calls.
 //! - `dual_numbers`: numbers that know their derivatives, for functions whose body is not read.
+//! - `watch`: which expression first made a NaN or an infinity.
 //! - [`Csr`]: a sparse Jacobian.
 //! - [`Workspace`]: memory that calls of a derivative share.
 //! - [`Real`], [`Differentiable`]: the two traits a user may write in a bound.
@@ -50,6 +51,8 @@ pub mod reached;
 mod real;
 #[doc(hidden)]
 pub mod sparse;
+#[doc(hidden)]
+pub mod watch;
 mod workspace;
 
 #[doc(hidden)]

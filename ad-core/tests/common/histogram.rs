@@ -82,6 +82,7 @@ pub fn prim_name(prim: &Prim) -> String {
         Prim::Fused => "fused".into(),
         Prim::RelaxedExact => "own".into(),
         Prim::UnknownOrder => "unordered".into(),
+        Prim::Watched(_) => "watched".into(),
         // The name of a structural primitive is its printed name without the parameters in
         // brackets.
         structural => structural.name().split('[').next().unwrap_or_default().to_string(),

@@ -65,7 +65,7 @@ impl SourceMap {
 
     /// The range of a location, or else of the function.
     pub(crate) fn range(&self, loc: Loc) -> Option<SrcRange> {
-        self.places.get(loc.0 as usize).or(self.places.first()).map(|place| place.range)
+        self.places.get(loc.index()).or(self.places.first()).map(|place| place.range)
     }
 
     /// Names a term, unless it has a name.

@@ -21,9 +21,33 @@ impl Var {
     }
 }
 
-/// A place in the user's source: an index into the front end's table. 0 means no particular place.
+/// A place in the user's source: an index into the front end's table, and whether the term there is
+/// of the function or of its derivative. 0 means no particular place.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct Loc(pub u32);
+
+impl Loc {
+    /// The bit that derivatives of the term at a place have in its number.
+    const DERIVATIVE: u32 = 1 << 31;
+
+    /// The place of a derivative of the term here.
+    #[must_use]
+    pub fn of_derivative(self) -> Loc {
+        Loc(self.0 | Self::DERIVATIVE)
+    }
+
+    /// Whether it is the place of a derivative.
+    #[must_use]
+    pub fn is_of_derivative(self) -> bool {
+        self.0 & Self::DERIVATIVE != 0
+    }
+
+    /// The index in the front end's table.
+    #[must_use]
+    pub fn index(self) -> usize {
+        (self.0 & !Self::DERIVATIVE) as usize
+    }
+}
 
 /// Parameters from this number on belong to no body. They are the emitter's leaves, which represent
 /// the values of opened loops.

@@ -92,6 +92,16 @@ pub(super) fn infer(prim: &Prim, g: &dyn Types, args: &[Term]) -> Typed {
             ensure!(*g.ty(args[0]) == Type::scalar(Elem::USIZE), "a number of steps is a `usize`");
             Ok(g.ty(args[0]).clone())
         }
+        Prim::Watched(watch) => {
+            let shape = same_shape()?;
+            let (real, operands) = (elem(0)?, 1..=watch.operands);
+            ensure!(args.len() > watch.operands && real.is_real(), "a watched term is a real with its operands");
+            for k in 1..args.len() {
+                let wanted = if operands.contains(&k) { real } else { Elem::USIZE };
+                ensure!(elem(k)? == wanted, "argument {k} of a watched term is {:?}", elem(k)?);
+            }
+            shaped(real, shape)
+        }
         Prim::Finished => {
             arity(1)?;
             shaped(Elem::Bool, g.array(args[0])?.1.into())

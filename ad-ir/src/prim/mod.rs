@@ -235,7 +235,8 @@ impl Prim {
         match self {
             Prim::Unary(f) => Some(f.row().cost),
             Prim::Binary(f) => Some(f.row().cost),
-            Prim::PowI => Some(scalar::EXPENSIVE),
+            // A watched number is tested once, and only where it is used.
+            Prim::PowI | Prim::Watched(_) => Some(scalar::EXPENSIVE),
             _ => self.structural(|s| s.cost()).unwrap_or(Some(scalar::CHEAP)),
         }
     }
@@ -294,6 +295,7 @@ impl Prim {
             Prim::UnknownOrder => "unknown_order".into(),
             Prim::Finished => "finished".into(),
             Prim::Checkpoint => "checkpoint".into(),
+            Prim::Watched(watch) => format!("watched[{}]", watch.number),
             _ => self.structural(|s| s.name()).unwrap_or_default(),
         }
     }

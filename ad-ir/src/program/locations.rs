@@ -33,7 +33,7 @@ impl SourceLocations {
     /// graph has kept their places.
     pub fn unite(&mut self, g: &mut Graph) {
         for (t, all) in g.take_places() {
-            let of: Vec<Loc> = all.into_iter().filter(|loc| *loc != Loc::default()).collect();
+            let of: Vec<Loc> = all.into_iter().filter(|loc| loc.index() != 0).collect();
             let Some(first) = of.first().and_then(|&loc| self.get(loc)).cloned() else { continue };
             g.set_place(t, Loc(u32::try_from(self.0.len()).unwrap_or(0)));
             self.0.push(SourceLocation { of, ..first });
@@ -43,6 +43,6 @@ impl SourceLocations {
     /// The source location of `loc`, or that of the function.
     #[must_use]
     pub fn get(&self, loc: Loc) -> Option<&SourceLocation> {
-        self.0.get(loc.0 as usize).or_else(|| self.0.first())
+        self.0.get(loc.index()).or_else(|| self.0.first())
     }
 }

@@ -25,8 +25,9 @@ pub mod split;
 use self::jacobian::Block;
 pub(crate) use self::making::{DerivativeBuilder, InnerPasses};
 use crate::modes::Refusal;
+use crate::passes::watch::Named as NamedResults;
 use crate::passes::{CheckRoots, Roots};
-use ad_ir::descriptor::{Descriptor, Structure};
+use ad_ir::descriptor::{Descriptor, Recipe, Structure};
 use ad_ir::ir::{Loc, Term};
 use ad_ir::program::{Check, Declared, Output, OutputTree, Param, Program, Routine, Tree};
 
@@ -170,6 +171,23 @@ fn structure(program: &Program, returns: Structure, value: &OutputTree, leaves: 
             })
         }),
     }
+}
+
+/// The words for the results of a routine in messages.
+pub(crate) fn named_results(program: &Program, derivative: &Descriptor, derivatives: usize) -> NamedResults {
+    let active: Vec<&str> = program.active.iter().map(|&k| &*program.params[k].label).collect();
+    let is_gradient = matches!(derivative.returns, Structure::Gradient | Structure::Closure | Structure::Written);
+    let words = |k: usize| match (derivative.returns, active.get(k)) {
+        _ if derivative.recipe == Recipe::Value => "the value".to_string(),
+        (_, Some(name)) if is_gradient && active.len() == derivatives => {
+            format!("the gradient with respect to `{name}`")
+        }
+        (Structure::Result, _) => "the tangent of the result".into(),
+        (Structure::Jacobian | Structure::Sparse, _) => "the Jacobian".into(),
+        (Structure::Hessian, _) => "the Hessian".into(),
+        _ => "the gradient".into(),
+    };
+    NamedResults { value: "the value".into(), derivatives: (0..derivatives).map(words).collect() }
 }
 
 /// The name of the function that computes a derivative.

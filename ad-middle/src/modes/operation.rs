@@ -178,6 +178,7 @@ impl Differential<'_> {
             | Prim::IntNeg
             | Prim::TotalOrder
             | Prim::Finished
+            | Prim::Watched(_)
             | Prim::Not
             | Prim::And
             | Prim::Or

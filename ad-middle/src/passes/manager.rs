@@ -17,6 +17,7 @@ use super::roots::Roots;
 use super::saved_rows;
 use super::simplify::{self, Fired};
 use super::trace;
+use super::watch;
 use ad_ir::analysis::decisions::Decisions;
 use ad_ir::analysis::{Analyses, Analysis, Reachable};
 use ad_ir::ir::marked::MarkedText;
@@ -281,6 +282,16 @@ impl<'l> Manager<'l> {
         self.cx.set_roots(&new);
         self.validate(g, pass.name, &new);
         self.record(g, pass.name, &new);
+        new
+    }
+
+    /// The roots with their real terms watched. No pass may follow.
+    pub(crate) fn watch(&mut self, g: &mut Graph, roots: &Roots, named: &watch::Named) -> Roots {
+        stage::enter(watch::STAGE);
+        let new = watch::watched(g, roots, named);
+        self.cx.set_extra_exact(&HashSet::new());
+        self.cx.set_roots(&new);
+        self.validate(g, watch::STAGE, &new);
         new
     }
 

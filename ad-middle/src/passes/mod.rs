@@ -21,6 +21,7 @@ pub(crate) mod searches;
 pub(crate) mod trace;
 pub(crate) mod trip_counts;
 pub(crate) mod typed_replacement;
+pub(crate) mod watch;
 
 pub mod associate;
 pub mod bulk;

@@ -58,7 +58,12 @@ pub(super) fn prim(prim: &Prim, args: &[&Array], work: &mut Work) -> Out {
             work.real += 2 * n * rows.unwrap_or(0) as u64;
         }
         Prim::Fused => work.real += 2 * n,
-        Prim::StopGradient | Prim::RelaxedExact | Prim::UnknownOrder | Prim::Finished | Prim::Checkpoint => {}
+        Prim::StopGradient
+        | Prim::RelaxedExact
+        | Prim::UnknownOrder
+        | Prim::Finished
+        | Prim::Checkpoint
+        | Prim::Watched(_) => {}
         Prim::Replicate(_)
         | Prim::Transpose(_)
         | Prim::Reshape
@@ -135,7 +140,7 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
             Ok(Array { elem: args[1].elem, shape: args[1].shape.clone(), data })
         }
         Prim::Cast(to) => cast(*to, args[0]),
-        Prim::UnknownOrder | Prim::Checkpoint => Ok(args[0].clone()),
+        Prim::UnknownOrder | Prim::Checkpoint | Prim::Watched(_) => Ok(args[0].clone()),
         Prim::Finished => {
             let data = Data::Bool(vec![true; args[0].shape.iter().product()]);
             Ok(Array { elem: Elem::Bool, shape: args[0].shape.clone(), data })

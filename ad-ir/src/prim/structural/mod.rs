@@ -37,6 +37,7 @@ use std::rc::Rc;
 use super::build::{Build, Typed, Types};
 use super::{Binary, Cmp, IntOp, Reduce, Scaling, Unary};
 use crate::term::{Contraction, Elem, Term};
+use crate::watch::Watch;
 
 /// A primitive in the body of a build, to be applied to all values of the index at once.
 pub struct Batch<'a> {
@@ -333,6 +334,11 @@ primitives! {
         /// what a derivative computes again is never one term with what the function computes.
         /// Loops that are made from this loop have the same number of steps, and so the same mark.
         Checkpoint;
+        /// `[x, operand..., index...]`, elementwise: x, a real, whose numbers are tested when the
+        /// code runs. The operands are real numbers that x was computed from, and the indices,
+        /// `usize`, are those of its element; a message shows both. Only generated code for
+        /// `AD_DEBUG_NAN` has such terms, after all other passes, so they are never differentiated.
+        Watched(Rc<Watch>);
     }
     structural {
         /// `[x, size...]`: new axes of these sizes at these positions of the result (ascending).

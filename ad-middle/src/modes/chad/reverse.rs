@@ -46,7 +46,7 @@ pub(super) fn applied(
     }
     for number in (0..lets.bound.len()).rev() {
         let Some(ct) = context.bound[number].take() else { continue };
-        let before = g.at(g.loc(lets.bound[number].term));
+        let before = g.at(g.loc(lets.bound[number].term).of_derivative());
         context.transposed(g, number, ct);
         g.at(before);
     }

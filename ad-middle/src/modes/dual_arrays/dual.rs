@@ -113,7 +113,7 @@ impl Rewrite for Dualise<'_, '_> {
     }
 
     fn made(&mut self, &t: &Term) -> (Term, Tangent) {
-        self.out.here = self.g.loc(t);
+        self.out.here = self.g.loc(t).of_derivative();
         let node = self.g.node_rc(t);
         match &*node {
             Node::Scan(s) => scan::dual(self, t, s),
@@ -125,7 +125,10 @@ impl Rewrite for Dualise<'_, '_> {
             _ => {
                 let mapped = node.map_children(|c| self.primal[&c]);
                 let p = self.g.mk(mapped);
-                (p, self.tangent(p, &node))
+                let before = self.g.at(self.out.here);
+                let tangent = self.tangent(p, &node);
+                self.g.at(before);
+                (p, tangent)
             }
         }
     }
@@ -279,6 +282,7 @@ impl Dualise<'_, '_> {
             | Prim::TotalOrder
             | Prim::Finished
             | Prim::Checkpoint
+            | Prim::Watched(_)
             | Prim::Not
             | Prim::And
             | Prim::Or

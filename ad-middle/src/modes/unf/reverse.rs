@@ -118,7 +118,7 @@ pub(super) fn sweep(
     let mut found = SortedMap::new();
     for position in (0..c.steps.len()).rev() {
         let Some(ct) = e.cotangents[position].take() else { continue };
-        let before = g.at(g.loc(c.steps[position].term));
+        let before = g.at(g.loc(c.steps[position].term).of_derivative());
         match (&c.steps[position].primitive, ct) {
             (Primitive::Constant, _) => {}
             (Primitive::Variable(variable), ct) => {

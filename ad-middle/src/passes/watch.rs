@@ -1,0 +1,181 @@
+//! Watches the real terms of a routine: each operation on real numbers becomes the operand of a
+//! [`Prim::Watched`], with its operands and the indices of its element, and so does each result.
+//! Then the code that is written for the routine says which of them first made a NaN or an
+//! infinity that reaches a result.
+//!
+//! It runs after all other passes, and only if [`ad_ir::watch`] is on. It is no [`super::Pass`],
+//! since it needs names for the results. It must never change a value.
+
+mod flow;
+
+use std::collections::{HashMap, HashSet};
+
+use self::flow::{Flow, Scope, kind};
+use super::roots::Roots;
+use ad_ir::analysis::once;
+use ad_ir::analysis::sizes::Fixed;
+use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type, axis};
+use ad_ir::prim::Prim;
+use ad_ir::watch::{Watch, WatchKind};
+
+/// The name of the stage.
+pub(crate) const STAGE: &str = "watch";
+
+/// The words for the results of a routine.
+pub(crate) struct Named {
+    /// For each value.
+    pub(crate) value: String,
+    /// For each derivative.
+    pub(crate) derivatives: Vec<String>,
+}
+
+/// The roots, with their real terms watched.
+pub(crate) fn watched(g: &mut Graph, roots: &Roots, named: &Named) -> Roots {
+    let all = roots.all();
+    let fixed = once::<Fixed>(g, &all);
+    let flow = Flow::of(g, &all, &fixed);
+    let mut watching = Watching { g, flow, fixed: &fixed };
+    let mut new = roots.map(|all| watching.scope(0, all, &Inside::default()));
+    let values = new.values.iter_mut().zip(&roots.values).map(|(new, old)| (new, old, &named.value));
+    let derivatives = new.derivatives.iter_mut().zip(&roots.derivatives).zip(&named.derivatives);
+    for (new, &old, name) in values.chain(derivatives.map(|((new, old), name)| (new, old, name))) {
+        *new = watching.result(*new, old, name);
+    }
+    new
+}
+
+/// The scope of a body.
+#[derive(Default)]
+struct Inside {
+    /// The indices of the steps of the enclosing loops, outermost first.
+    steps: Vec<Term>,
+    /// The parameters that have new numbers: those from the first number on, by this much.
+    moved: Option<(usize, usize)>,
+}
+
+struct Watching<'g> {
+    g: &'g mut Graph,
+    flow: Flow,
+    fixed: &'g HashSet<Term>,
+}
+
+impl Watching<'_> {
+    /// The terms of a scope, watched. Recursion is over nested loops only.
+    fn scope(&mut self, scope: Scope, roots: &[Term], inside: &Inside) -> Vec<Term> {
+        let mut done: HashMap<Term, Term> = HashMap::new();
+        for t in self.g.reachable(roots) {
+            let before = self.g.at(self.g.loc(t));
+            let new = self.one(scope, t, &done, inside);
+            self.g.at(before);
+            done.insert(t, new);
+        }
+        roots.iter().map(|t| done[t]).collect()
+    }
+
+    fn one(&mut self, scope: Scope, t: Term, done: &HashMap<Term, Term>, inside: &Inside) -> Term {
+        if self.fixed.contains(&t) {
+            return t;
+        }
+        let node = self.g.node_rc(t);
+        let new = match &*node {
+            Node::Param(k, ty) => match inside.moved {
+                Some((first, by)) if *k as usize >= first => {
+                    let k = *k as usize + by;
+                    return self.g.mk(Node::Param(u32::try_from(k).unwrap_or(u32::MAX), ty.clone()));
+                }
+                _ => return t,
+            },
+            Node::Scan(scan) => match self.flow.body(scope, t) {
+                Some(body) => return self.of_loop(body, scan, done, inside),
+                None => return t,
+            },
+            _ => match node.map_children(|c| done[&c]) {
+                Node::Proj(of, k) => return self.g.proj(of, k as usize),
+                mapped => self.g.mk(mapped),
+            },
+        };
+        match (self.flow.watched(scope, t), kind(self.g, t)) {
+            (Some(number), Some(kind)) => self.term(t, new, (number, kind), &inside.steps),
+            _ => new,
+        }
+    }
+
+    /// A loop whose body gets the indices of the enclosing steps and of its own.
+    fn of_loop(&mut self, body: Scope, scan: &Scan, done: &HashMap<Term, Term>, inside: &Inside) -> Term {
+        let (carried, captures, outer) = (scan.init.len(), scan.captures.len(), inside.steps.len());
+        let map = |terms: &[Term]| -> Vec<Term> { terms.iter().map(|t| done[t]).collect() };
+        let index = Type::scalar(ad_ir::ir::Elem::USIZE);
+        let mut params = scan.body.params.to_vec();
+        let first = carried + captures;
+        params.splice(first..first, std::iter::repeat_n(index.clone(), outer));
+        params.push(index.clone());
+        let own = params.len() - 1;
+        let mut param = |k: usize| self.g.mk(Node::Param(u32::try_from(k).unwrap_or(u32::MAX), index.clone()));
+        let steps: Vec<Term> = (first..first + outer).chain([own]).map(&mut param).collect();
+        let results = self.scope(body, &scan.body.results, &Inside { steps, moved: Some((first, outer)) });
+        let count = done[&scan.count];
+        let numbers = self.g.iota(count);
+        let new = Scan {
+            count,
+            reverse: scan.reverse,
+            stop: scan.stop,
+            init: map(&scan.init).into(),
+            captures: map(&scan.captures).into_iter().chain(inside.steps.iter().copied()).collect(),
+            xs: map(&scan.xs).into_iter().chain([numbers]).collect(),
+            body: Body { params: params.into(), results: results.into() },
+        };
+        self.g.scan(new)
+    }
+
+    /// A term, watched.
+    fn term(&mut self, old: Term, new: Term, (number, kind): (u32, WatchKind), steps: &[Term]) -> Term {
+        let loc = self.g.loc(old);
+        let Node::Prim(prim, args) = self.g.node(new).clone() else { return new };
+        let elem = self.g.elem(new);
+        let shown = prim.is_elementwise() && kind == WatchKind::Operation;
+        let operands: Vec<Term> = args.iter().copied().filter(|&a| shown && self.g.elem(a) == elem).collect();
+        let watch = Watch {
+            number,
+            reads: self.flow.reads(number),
+            place: loc.index(),
+            of_derivative: loc.is_of_derivative(),
+            operation: prim.name(),
+            operands: operands.len(),
+            kind,
+        };
+        self.made(new, watch, &operands, steps)
+    }
+
+    /// A result of the routine, watched.
+    fn result(&mut self, new: Term, old: Term, name: &str) -> Term {
+        if !matches!(self.g.ty(new), Type::Array(elem, _) if elem.is_real()) {
+            return new;
+        }
+        let number = self.flow.reading(0, old);
+        let watch = Watch {
+            number,
+            reads: self.flow.reads(number),
+            place: 0,
+            of_derivative: false,
+            operation: String::new(),
+            operands: 0,
+            kind: WatchKind::Result(name.to_string()),
+        };
+        self.made(new, watch, &[], &[])
+    }
+
+    fn made(&mut self, value: Term, watch: Watch, operands: &[Term], steps: &[Term]) -> Term {
+        let g = &mut *self.g;
+        let shape = g.shape(value).to_vec();
+        let mut args = vec![value];
+        args.extend(operands);
+        args.extend(steps.iter().map(|&step| g.broadcast(step, &shape)));
+        for (k, &size) in shape.iter().enumerate() {
+            let others = shape.iter().enumerate().filter(|&(other, _)| other != k);
+            let (axes, sizes): (Vec<u8>, Vec<Term>) = others.map(|(other, &size)| (axis(other), size)).unzip();
+            let numbers = g.iota(size);
+            args.push(g.replicate_axes(numbers, &axes, &sizes));
+        }
+        g.prim(Prim::Watched(watch.into()), &args)
+    }
+}
