@@ -342,8 +342,7 @@ fn shown(g: &Graph, hint: Option<&String>, t: Term) -> String {
 
 /// How the tokens of a routine are written.
 fn style_of(program: &Program, routine: &Routine) -> Style {
-    let watched = Rc::new(WatchedPlaces::of(program, Some(routine)));
-    Style { workspace: routine.workspace, watched, ..style(program) }
+    Style { workspace: routine.workspace, ..style(program) }
 }
 
 /// How this program's tokens are written.
@@ -355,6 +354,6 @@ fn style(program: &Program) -> Style {
         workspace: false,
         marks: false,
         records: None,
-        watched: Rc::default(),
+        watched: Rc::new(WatchedPlaces::of(program)),
     }
 }

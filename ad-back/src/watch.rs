@@ -16,13 +16,11 @@ use ad_ir::watch::{self, Watch, WatchKind};
 pub(super) struct WatchedPlaces {
     /// For each place: its text, and its positions in files.
     all: Vec<(String, Vec<TokenStream>)>,
-    /// The routine whose terms are watched.
-    routine: String,
 }
 
 impl WatchedPlaces {
-    /// The places of a routine; none if no terms are watched.
-    pub(super) fn of(program: &Program, routine: Option<&Routine>) -> Self {
+    /// The places of a program; none if no terms are watched.
+    pub(super) fn of(program: &Program) -> Self {
         if !watch::is_on() {
             return WatchedPlaces::default();
         }
@@ -40,8 +38,7 @@ impl WatchedPlaces {
             let text = if k == 0 { program.name.to_string() } else { place.text.clone() };
             (text, of.iter().filter_map(|&loc| at(loc)).collect())
         };
-        let routine = routine.map_or_else(String::new, |routine| routine.name.to_string());
-        WatchedPlaces { all: places.0.iter().enumerate().map(one).collect(), routine }
+        WatchedPlaces { all: places.0.iter().enumerate().map(one).collect() }
     }
 
     /// A watched term as an expression: the value, then its operands, then the indices.
@@ -68,7 +65,7 @@ impl WatchedPlaces {
             WatchKind::Operation => ("Operation", text, operation),
             WatchKind::Choice => ("Choice", text, operation),
             WatchKind::Call => ("Call", text, operation),
-            WatchKind::Result(words) => ("Result", words, &self.routine),
+            WatchKind::Result(words) => ("Result", words, operation),
         };
         let kind = format_ident!("{kind}");
         let watch = quote!(#krate::runtime::watch);

@@ -92,6 +92,8 @@ struct Record {
 #[derive(Clone, Debug)]
 struct Finding {
     event: Event,
+    /// The first NaN that came of an infinity, if the result is NaN.
+    then: Option<Event>,
     routine: &'static str,
     /// Whether an operation made it. Otherwise it was given.
     made: bool,
@@ -167,7 +169,7 @@ impl Drop for Running {
             && std::thread::panicking()
             && let Some(event) = frame.records.values().filter_map(|(_, r)| r.made.clone()).min_by_key(|e| e.time)
         {
-            let finding = Finding { event, routine: frame.routine, made: true };
+            let finding = Finding { event, then: None, routine: frame.routine, made: true };
             eprintln!("AD_DEBUG_NAN, before this panic: {}", described(&finding));
         }
     }
@@ -217,7 +219,7 @@ impl Frame {
     /// its derivative, and then the earliest.
     fn finding(&self) -> Option<(Finding, Event)> {
         let found = self.results.iter().filter_map(|result| Some((self.reason(result)?, result.clone())));
-        found.min_by_key(|(finding, _)| (!finding.made, order(&finding.event)))
+        found.min_by_key(|(finding, result)| (!finding.made, order(&finding.event), result.of.number))
     }
 
     fn reason(&self, result: &Event) -> Option<Finding> {
@@ -231,15 +233,17 @@ impl Frame {
                 stack.extend(of.reads);
             }
         }
-        let first = |event: fn(&Record) -> Option<&Event>| records.iter().filter_map(|r| event(r)).min_by_key(|e| order(e));
-        let (event, made) = match first(|r| r.made.as_ref()) {
-            Some(event) => (event, true),
-            // An infinity that was given is legal: a bound, or the start of a minimum.
-            None => (first(|r| r.nan.as_ref()).filter(|_| result.value.is_nan())?, false),
-        };
+        let made = records.iter().filter_map(|r| r.made.as_ref()).min_by_key(|e| order(e));
+        let nan = records.iter().filter_map(|r| r.nan.as_ref()).min_by_key(|e| order(e));
+        let nan = nan.filter(|_| result.value.is_nan());
+        // An infinity that was given is legal: a bound, or the start of a minimum.
+        let event = made.or(nan)?;
         match (&self.inner, event.of.kind) {
             (Some(inner), Kind::Call) => Some(inner.clone()),
-            _ => Some(Finding { event: event.clone(), routine: self.routine, made }),
+            _ => {
+                let then = nan.filter(|_| !event.value.is_nan()).cloned();
+                Some(Finding { event: event.clone(), then, routine: self.routine, made: made.is_some() })
+            }
         }
     }
 }
@@ -254,31 +258,42 @@ fn word(value: f64) -> &'static str {
 
 /// The index of an element, in words.
 fn at_index(index: &[usize]) -> String {
-    if index.is_empty() { String::new() } else { format!(" at {index:?}") }
+    if index.is_empty() { String::new() } else { format!(" at index {index:?}") }
 }
 
-/// The sentence on the first number that is not finite.
+/// The sentences on the first number that is not finite.
 fn described(finding: &Finding) -> String {
-    let Finding { event, routine, made } = finding;
-    let Watched { kind, text, operation, at, .. } = event.of;
-    let mut said = String::new();
-    let derivative = if *kind == Kind::OfDerivative { "the derivative of " } else { "" };
-    let _ = write!(said, "{derivative}`{text}` is {}{}", word(event.value), at_index(&event.index));
-    if let [operands @ ..] = &event.operands[..]
-        && !operands.is_empty()
-    {
-        let _ = write!(said, ", as {}", operation_of(operation, operands));
+    let Finding { event, then, routine, made } = finding;
+    let mut said = format!("{} is {}", named(event.of), of_number(event));
+    if event.of.at.is_empty() {
+        let _ = write!(said, "\n  in `{routine}`");
     }
-    let _ = match at {
-        [] => write!(said, "\n  in `{routine}`"),
-        [first] => write!(said, "\n  at {first}"),
-        [first, more @ ..] => {
-            let more: Vec<String> = more.iter().map(ToString::to_string).collect();
-            write!(said, "\n  at {first}, and the same at {}", more.join(", "))
-        }
-    };
     if !made {
         said.push_str("\n  It was computed from a NaN that was given: look at the arguments.");
+    }
+    if let Some(then) = then {
+        let _ = write!(said, "\n  Then {} is {}", named(then.of), of_number(then));
+    }
+    said
+}
+
+/// A watched term in words.
+fn named(of: &Watched) -> String {
+    let derivative = if of.kind == Kind::OfDerivative { "the derivative of " } else { "" };
+    format!("{derivative}`{}`", of.text)
+}
+
+/// A number in words: which element it is, how it was computed, and where.
+fn of_number(event: &Event) -> String {
+    let mut said = format!("{}{}", word(event.value), at_index(&event.index));
+    if !event.operands.is_empty() {
+        let _ = write!(said, ", as {}", operation_of(event.of.operation, &event.operands));
+    }
+    if let [first, more @ ..] = event.of.at {
+        let _ = write!(said, "\n  at {first}");
+        for (k, place) in more.iter().enumerate() {
+            let _ = write!(said, "{} {place}", if k == 0 { ", and the same expression at" } else { "," });
+        }
     }
     said
 }
@@ -296,7 +311,6 @@ fn operation_of(operation: &str, operands: &[f64]) -> String {
 }
 
 fn message(finding: &Finding, result: &Event) -> String {
-    let (text, routine) = (result.of.text, result.of.operation);
-    let reached = format!("{text} of `{routine}` is {}{}", word(result.value), at_index(&result.index));
+    let reached = format!("{} is {}{}", result.of.text, word(result.value), at_index(&result.index));
     format!("AD_DEBUG_NAN: {}\n  Therefore {reached}.", described(finding))
 }

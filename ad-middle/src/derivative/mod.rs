@@ -177,17 +177,20 @@ fn structure(program: &Program, returns: Structure, value: &OutputTree, leaves: 
 pub(crate) fn named_results(program: &Program, derivative: &Descriptor, derivatives: usize) -> NamedResults {
     let active: Vec<&str> = program.active.iter().map(|&k| &*program.params[k].label).collect();
     let is_gradient = matches!(derivative.returns, Structure::Gradient | Structure::Closure | Structure::Written);
+    let function = &program.name;
+    let value = format!("the value of `{function}`");
     let words = |k: usize| match (derivative.returns, active.get(k)) {
-        _ if derivative.recipe == Recipe::Value => "the value".to_string(),
+        _ if derivative.recipe == Recipe::Value => value.clone(),
         (_, Some(name)) if is_gradient && active.len() == derivatives => {
-            format!("the gradient with respect to `{name}`")
+            format!("the gradient of `{function}` with respect to `{name}`")
         }
-        (Structure::Result, _) => "the tangent of the result".into(),
-        (Structure::Jacobian | Structure::Sparse, _) => "the Jacobian".into(),
-        (Structure::Hessian, _) => "the Hessian".into(),
-        _ => "the gradient".into(),
+        (Structure::Result, _) => format!("the tangent of `{function}`"),
+        (Structure::Jacobian | Structure::Sparse, _) => format!("the Jacobian of `{function}`"),
+        (Structure::Hessian, _) => format!("the Hessian of `{function}`"),
+        _ => format!("the gradient of `{function}`"),
     };
-    NamedResults { value: "the value".into(), derivatives: (0..derivatives).map(words).collect() }
+    let derivatives = (0..derivatives).map(words).collect();
+    NamedResults { value, derivatives }
 }
 
 /// The name of the function that computes a derivative.

@@ -34,7 +34,7 @@ pub(crate) fn watched(g: &mut Graph, roots: &Roots, named: &Named) -> Roots {
     let all = roots.all();
     let fixed = once::<Fixed>(g, &all);
     let flow = Flow::of(g, &all, &fixed);
-    let mut watching = Watching { g, flow, fixed: &fixed };
+    let mut watching = Watching { g, flow, fixed: &fixed, closed: HashMap::new() };
     let mut new = roots.map(|all| watching.scope(0, all, &Inside::default()));
     let values = new.values.iter_mut().zip(&roots.values).map(|(new, old)| (new, old, &named.value));
     let derivatives = new.derivatives.iter_mut().zip(&roots.derivatives).zip(&named.derivatives);
@@ -57,19 +57,32 @@ struct Watching<'g> {
     g: &'g mut Graph,
     flow: Flow,
     fixed: &'g HashSet<Term>,
+    /// The terms that mention no parameter, watched. They are outside of all loops.
+    closed: HashMap<Term, Term>,
 }
 
 impl Watching<'_> {
     /// The terms of a scope, watched. Recursion is over nested loops only.
     fn scope(&mut self, scope: Scope, roots: &[Term], inside: &Inside) -> Vec<Term> {
         let mut done: HashMap<Term, Term> = HashMap::new();
+        let outside = Inside::default();
         for t in self.g.reachable(roots) {
             let before = self.g.at(self.g.loc(t));
-            let new = self.one(scope, t, &done, inside);
+            if self.g.is_open(t) {
+                let new = self.one(scope, t, &done, inside);
+                done.insert(t, new);
+            } else if !self.closed.contains_key(&t) {
+                let new = self.one(0, t, &done, &outside);
+                self.closed.insert(t, new);
+            }
             self.g.at(before);
-            done.insert(t, new);
         }
-        roots.iter().map(|t| done[t]).collect()
+        roots.iter().map(|&t| self.new(&done, t)).collect()
+    }
+
+    /// A term that has been watched.
+    fn new(&self, done: &HashMap<Term, Term>, t: Term) -> Term {
+        done.get(&t).or_else(|| self.closed.get(&t)).copied().unwrap_or(t)
     }
 
     fn one(&mut self, scope: Scope, t: Term, done: &HashMap<Term, Term>, inside: &Inside) -> Term {
@@ -85,16 +98,16 @@ impl Watching<'_> {
                 }
                 _ => return t,
             },
-            Node::Scan(scan) => match self.flow.body(scope, t) {
+            Node::Scan(scan) => match self.flow.body(self.g, scope, t) {
                 Some(body) => return self.of_loop(body, scan, done, inside),
                 None => return t,
             },
-            _ => match node.map_children(|c| done[&c]) {
+            _ => match node.map_children(|c| self.new(done, c)) {
                 Node::Proj(of, k) => return self.g.proj(of, k as usize),
                 mapped => self.g.mk(mapped),
             },
         };
-        match (self.flow.watched(scope, t), kind(self.g, t)) {
+        match (self.flow.watched(self.g, scope, t), kind(self.g, t)) {
             (Some(number), Some(kind)) => self.term(t, new, (number, kind), &inside.steps),
             _ => new,
         }
@@ -103,7 +116,6 @@ impl Watching<'_> {
     /// A loop whose body gets the indices of the enclosing steps and of its own.
     fn of_loop(&mut self, body: Scope, scan: &Scan, done: &HashMap<Term, Term>, inside: &Inside) -> Term {
         let (carried, captures, outer) = (scan.init.len(), scan.captures.len(), inside.steps.len());
-        let map = |terms: &[Term]| -> Vec<Term> { terms.iter().map(|t| done[t]).collect() };
         let index = Type::scalar(ad_ir::ir::Elem::USIZE);
         let mut params = scan.body.params.to_vec();
         let first = carried + captures;
@@ -113,8 +125,9 @@ impl Watching<'_> {
         let mut param = |k: usize| self.g.mk(Node::Param(u32::try_from(k).unwrap_or(u32::MAX), index.clone()));
         let steps: Vec<Term> = (first..first + outer).chain([own]).map(&mut param).collect();
         let results = self.scope(body, &scan.body.results, &Inside { steps, moved: Some((first, outer)) });
-        let count = done[&scan.count];
+        let count = self.new(done, scan.count);
         let numbers = self.g.iota(count);
+        let map = |terms: &[Term]| -> Vec<Term> { terms.iter().map(|&t| self.new(done, t)).collect() };
         let new = Scan {
             count,
             reverse: scan.reverse,
@@ -151,7 +164,7 @@ impl Watching<'_> {
         if !matches!(self.g.ty(new), Type::Array(elem, _) if elem.is_real()) {
             return new;
         }
-        let number = self.flow.reading(0, old);
+        let number = self.flow.reading(self.g, old);
         let watch = Watch {
             number,
             reads: self.flow.reads(number),

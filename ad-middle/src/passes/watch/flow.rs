@@ -2,7 +2,8 @@
 //! count: a number that is not finite comes from numbers.
 //!
 //! A term of the body of a loop is another one in each loop that has the body. So terms are known
-//! by their scope. This module must never change a term.
+//! by their scope. A term that mentions no parameter belongs to the routine, wherever it occurs.
+//! This module must never change a term.
 
 use std::collections::{HashMap, HashSet};
 
@@ -33,19 +34,19 @@ impl Flow {
     }
 
     /// A number for a further watched term that is computed from another one.
-    pub(super) fn reading(&mut self, scope: Scope, t: Term) -> u32 {
-        let source = self.numbers.get(&(scope, t)).copied();
-        self.node(source.into_iter().collect(), true)
+    pub(super) fn reading(&mut self, g: &Graph, t: Term) -> u32 {
+        let source = self.known(g, 0, [t]);
+        self.node(source, true)
     }
 
     /// The scope of the body of a loop.
-    pub(super) fn body(&self, scope: Scope, t: Term) -> Option<Scope> {
-        self.bodies.get(&(scope, t)).copied()
+    pub(super) fn body(&self, g: &Graph, scope: Scope, t: Term) -> Option<Scope> {
+        self.bodies.get(&key(g, scope, t)).copied()
     }
 
     /// The number of a term, if it is watched.
-    pub(super) fn watched(&self, scope: Scope, t: Term) -> Option<u32> {
-        self.numbers.get(&(scope, t)).copied().filter(|&n| self.watched[n as usize])
+    pub(super) fn watched(&self, g: &Graph, scope: Scope, t: Term) -> Option<u32> {
+        self.numbers.get(&key(g, scope, t)).copied().filter(|&n| self.watched[n as usize])
     }
 
     /// The watched terms that a term is computed from, without itself.
@@ -78,32 +79,36 @@ impl Flow {
         let scope = self.scopes;
         self.scopes += 1;
         for t in g.reachable(roots) {
+            let own = key(g, scope, t);
+            if self.numbers.contains_key(&own) {
+                continue;
+            }
             let sources: Vec<u32> = match g.node(t) {
                 Node::Param(k, _) => args.get(*k as usize).cloned().unwrap_or_default(),
                 Node::Scan(scan) => {
-                    self.of_loop(g, (scope, t), scan, fixed);
+                    self.of_loop(g, own, scan, fixed);
                     Vec::new()
                 }
                 Node::Proj(of, k) => match g.node(*of) {
-                    Node::Scan(scan) => self.of_result((scope, *of), scan, *k as usize),
-                    _ => self.known(scope, [*of]),
+                    Node::Scan(scan) => self.of_result(g, key(g, scope, *of), scan, *k as usize),
+                    _ => self.known(g, scope, [*of]),
                 },
-                node => self.known(scope, sources(g, node)),
+                node => self.known(g, scope, sources(g, node)),
             };
             let watched = !fixed.contains(&t) && kind(g, t).is_some();
             let number = self.node(sources, watched);
-            self.numbers.insert((scope, t), number);
+            self.numbers.insert(own, number);
         }
         scope
     }
 
-    fn known(&self, scope: Scope, terms: impl IntoIterator<Item = Term>) -> Vec<u32> {
-        terms.into_iter().filter_map(|t| self.numbers.get(&(scope, t)).copied()).collect()
+    fn known(&self, g: &Graph, scope: Scope, terms: impl IntoIterator<Item = Term>) -> Vec<u32> {
+        terms.into_iter().filter_map(|t| self.numbers.get(&key(g, scope, t)).copied()).collect()
     }
 
     fn of_loop(&mut self, g: &Graph, (scope, t): (Scope, Term), scan: &Scan, fixed: &HashSet<Term>) {
         let outer = scan.init.iter().chain(&scan.captures).chain(&scan.xs);
-        let args: Vec<Vec<u32>> = outer.map(|&x| self.known(scope, [x])).collect();
+        let args: Vec<Vec<u32>> = outer.map(|&x| self.known(g, scope, [x])).collect();
         let body = self.scope(g, &scan.body.results, fixed, &args);
         self.bodies.insert((scope, t), body);
         // A carried value comes from the step before, too.
@@ -112,19 +117,24 @@ impl Flow {
                 && (*k as usize) < scan.init.len()
                 && let Some(&number) = self.numbers.get(&(body, p))
             {
-                let next = self.known(body, [scan.body.results[*k as usize]]);
+                let next = self.known(g, body, [scan.body.results[*k as usize]]);
                 self.sources[number as usize].extend(next);
             }
         }
     }
 
     /// What the result k of a loop is computed from.
-    fn of_result(&self, of: (Scope, Term), scan: &Scan, k: usize) -> Vec<u32> {
+    fn of_result(&self, g: &Graph, of: (Scope, Term), scan: &Scan, k: usize) -> Vec<u32> {
         let Some(&body) = self.bodies.get(&of) else { return Vec::new() };
-        let mut sources = self.known(body, scan.body.results.get(k).copied());
-        sources.extend(self.known(of.0, scan.init.get(k).copied()));
+        let mut sources = self.known(g, body, scan.body.results.get(k).copied());
+        sources.extend(self.known(g, of.0, scan.init.get(k).copied()));
         sources
     }
+}
+
+/// The name of a term of a scope.
+fn key(g: &Graph, scope: Scope, t: Term) -> (Scope, Term) {
+    (if g.is_open(t) { scope } else { 0 }, t)
 }
 
 /// The children whose numbers become those of the term.
