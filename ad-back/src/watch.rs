@@ -64,6 +64,7 @@ impl WatchedPlaces {
             WatchKind::Operation if *of_derivative => ("OfDerivative", text, operation),
             WatchKind::Operation => ("Operation", text, operation),
             WatchKind::Choice => ("Choice", text, operation),
+            WatchKind::Operand => ("Operand", text, operation),
             WatchKind::Call => ("Call", text, operation),
             WatchKind::Result(words) => ("Result", words, operation),
         };
@@ -88,7 +89,12 @@ pub(super) fn framed(program: &Program, routine: &Routine, returns: bool, body: 
         return body;
     }
     let (krate, name) = (&program.krate, routine.name.to_string());
-    let enter = quote!(let watch_ = #krate::runtime::watch::enter(#name););
+    // A crate that names the variable is built again if the variable changes.
+    let variable = watch::VARIABLE;
+    let enter = quote! {
+        let _ = ::core::option_env!(#variable);
+        let watch_ = #krate::runtime::watch::enter(#name);
+    };
     if returns {
         quote!(#enter let result_ = { #body }; watch_.finish(result_))
     } else {

@@ -71,9 +71,6 @@ fn recorded(attr: TokenStream, item: TokenStream, records: &Records) -> Expansio
     with_item(item, written)
 }
 
-/// The variable of the environment that asks for code that tests its numbers.
-const DEBUG_NAN: &str = "AD_DEBUG_NAN";
-
 /// What is wanted of a compilation besides the code.
 #[derive(Default)]
 pub(crate) struct Records {
@@ -105,7 +102,7 @@ impl Records {
         Records {
             dump: named("AD_DUMP"),
             pages: PAGES.with_borrow(Clone::clone).or_else(|| named("AD_EXPLAIN")),
-            watched: asked(DEBUG_NAN),
+            watched: asked(watch::VARIABLE),
         }
     }
 
@@ -343,10 +340,6 @@ fn derivatives(annotated: Annotated, records: &Records) -> Result<TokenStream, N
     let several = several.as_ref().map(|several| (&several.prepared.program, &second[..]));
     written.extend(emit::check(&prepared.program, &derivatives, several));
     written.extend(emit::proofs(&prepared.program));
-    if watch::is_on() {
-        // So the crate is built again if the variable changes.
-        written.extend(quote!(const _: ::core::option::Option<&str> = ::core::option_env!(#DEBUG_NAN);));
-    }
     if let Some(log) = log {
         records.write(&log, &prepared.program, (&derivatives, &source));
     }

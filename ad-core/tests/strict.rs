@@ -80,9 +80,12 @@ impl<'ast> Visit<'ast> for Found {
 }
 
 /// The generated code for a function. No lint is tested on the function itself.
-fn written(attr: &TokenStream, f: &syn::ItemFn) -> Option<TokenStream> {
+fn written(attr: &TokenStream, f: &syn::ItemFn, watched: bool) -> Option<TokenStream> {
     let options = if attr.is_empty() { quote!(crate = "crate::ad") } else { quote!(#attr, crate = "crate::ad") };
-    let expansion = ad_core::expansion(options, f.to_token_stream());
+    let expansion = match watched {
+        true => ad_core::expand_watched(options, f.to_token_stream(), None),
+        false => ad_core::expansion(options, f.to_token_stream()),
+    };
     if !expansion.errors.is_empty() {
         return None;
     }
@@ -100,26 +103,42 @@ fn written(attr: &TokenStream, f: &syn::ItemFn) -> Option<TokenStream> {
     Some(file.into_token_stream())
 }
 
+fn workspace() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace")
+}
+
+fn sources(names: &[&str]) -> Vec<PathBuf> {
+    names.iter().map(|name| workspace().join(name).with_extension("rs")).collect()
+}
+
 #[test]
 fn written_code_passes_the_strictest_lints() {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(workspace.join("tests/cases"))
-        .expect("the cases")
-        .map(|entry| entry.expect("an entry").path())
-        .chain(
-            [
-                "ad-core/tests/snapshots",
-                "tests/expressions",
-                "tests/types",
-                "tests/arrays",
-                "tests/statements",
-                "tests/derivatives",
-                "tests/static_arrays",
-            ]
-            .map(|name| workspace.join(name).with_extension("rs")),
-        )
-        .collect();
+    let mut files = sources(&[
+        "ad-core/tests/snapshots",
+        "tests/expressions",
+        "tests/types",
+        "tests/arrays",
+        "tests/statements",
+        "tests/derivatives",
+        "tests/static_arrays",
+    ]);
+    let cases = std::fs::read_dir(workspace().join("tests/cases")).expect("the cases");
+    files.extend(cases.map(|entry| entry.expect("an entry").path()));
     files.sort();
+    let count = passes("strict", &files, false);
+    assert!(count > 200, "only {count} functions");
+}
+
+/// The code for `AD_DEBUG_NAN`. `AD_DEBUG_NAN=1` makes the other test compile all of it.
+#[test]
+fn watched_code_passes_the_strictest_lints() {
+    let files = sources(&["ad-core/tests/snapshots", "tests/derivatives", "tests/static_arrays"]);
+    let count = passes("strict-watched", &files, true);
+    assert!(count > 50, "only {count} functions");
+}
+
+/// Compiles the generated code for the functions of these files, and returns their number.
+fn passes(name: &str, files: &[PathBuf], watched: bool) -> usize {
     let mut text = String::from(
         // Some of the functions call ndarray's own `s!`, which is not compatible with `forbid`.
         "//! What the attribute writes.\n#![deny(unsafe_code)]\n#![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]\n\
@@ -134,7 +153,7 @@ fn written_code_passes_the_strictest_lints() {
         let (module, seen) = (format_ident!("file_{k}"), &found.seen);
         let mut functions = TokenStream::new();
         for (n, (attr, f)) in found.functions.iter().enumerate() {
-            let Some(tokens) = written(attr, f) else {
+            let Some(tokens) = written(attr, f, watched) else {
                 left.push(format!("{}: {}", path.display(), f.sig.ident));
                 continue;
             };
@@ -164,7 +183,7 @@ fn written_code_passes_the_strictest_lints() {
         text.push_str(&prettyplease::unparse(&file));
     }
     println!("{count} functions; not written: {left:?}");
-    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("strict");
+    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ad-runtime");
     let put = |path: PathBuf, text: &str| {
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("the folder can be made");
@@ -184,7 +203,7 @@ fn written_code_passes_the_strictest_lints() {
     put(root.join("Cargo.toml"), &manifest);
     put(root.join("written.rs"), &text);
     let lock = root.join("Cargo.lock");
-    let _ = std::fs::copy(workspace.join("Cargo.lock"), &lock);
+    let _ = std::fs::copy(workspace().join("Cargo.lock"), &lock);
     let output = Command::new(env!("CARGO"))
         .args(["clippy", "--offline", "--quiet", "--workspace", "--keep-going"])
         .current_dir(&root)
@@ -194,5 +213,5 @@ fn written_code_passes_the_strictest_lints() {
         .output()
         .expect("cargo runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(count > 200, "only {count} functions");
+    count
 }

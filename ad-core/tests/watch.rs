@@ -50,9 +50,8 @@ fn main_file() -> String {
     });
     let mut calls = String::new();
     for (k, call) in CALLS.lines().enumerate() {
-        let [watched, plain] = ["watched", "plain"].map(|form| {
-            format!("shown(|| {{ #[allow(unused_imports)] use {form}::*; format!(\"{{:?}}\", {call}) }})")
-        });
+        let [watched, plain] = ["watched", "plain"]
+            .map(|form| format!("shown(|| {{ #[allow(unused_imports)] use {form}::*; format!(\"{{:?}}\", {call}) }})"));
         writeln!(calls, "said({k}, &{watched}, &{plain});").expect("a string grows");
     }
     let file: syn::File = syn::parse2(quote!(#(#forms)*)).expect("it parses");

@@ -6,6 +6,9 @@
 
 use std::cell::Cell;
 
+/// The variable of the environment that asks for it.
+pub const VARIABLE: &str = "AD_DEBUG_NAN";
+
 /// What is known of a watched term before the generated code runs.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Watch {
@@ -33,6 +36,8 @@ pub enum WatchKind {
     Operation,
     /// An operation that passes on one of its operands.
     Choice,
+    /// An operand of an operation on whole arrays, which shows no operands.
+    Operand,
     /// A call of a function that is compiled on its own, and whose routine watches its own terms.
     Call,
     /// A result of the routine, in words.

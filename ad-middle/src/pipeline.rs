@@ -32,7 +32,7 @@ use ad_ir::ir::{Graph, Loc, Term, valid};
 use ad_ir::mode::Saving;
 use ad_ir::prim::structural::Callee;
 use ad_ir::program::{Compressed, Declared, Param, ParamTree, Program, RaggedPart, Routine, Staged};
-use ad_ir::stage;
+use ad_ir::{stage, watch};
 
 pub use crate::derivative::Prepared;
 pub use crate::passes::{Log, explained};
@@ -267,6 +267,12 @@ impl InnerPipeline for Inner<'_, '_> {
     }
 }
 
+/// The passes over a derivative. If its terms are watched, steps of loops keep their numbers.
+fn gradient_passes() -> Vec<Pass> {
+    let kept = |pass: &&Pass| !watch::is_on() || pass.name != strip_mine::PASS.name;
+    GRADIENT.iter().filter(kept).copied().collect()
+}
+
 /// The stages of one derivative.
 pub fn derive(prepared: &mut Prepared, which: &Descriptor, log: Option<&mut Log>) -> Routine {
     let mut manager = Manager::new(which.suffix, log, &prepared.program.hints);
@@ -280,7 +286,7 @@ pub fn derive(prepared: &mut Prepared, which: &Descriptor, log: Option<&mut Log>
             roots = without_builds(&mut manager, g, roots, &given);
         }
         manager.cx.set_extra_exact(&given);
-        manager.run(g, GRADIENT, roots)
+        manager.run(g, &gradient_passes(), roots)
     });
     let g = &mut prepared.program.graph;
     let mut roots = made.roots.clone();
@@ -291,9 +297,9 @@ pub fn derive(prepared: &mut Prepared, which: &Descriptor, log: Option<&mut Log>
         manager.validate(g, DIFFERENTIATION, &roots);
     }
     manager.cx.set_extra_exact(&given);
-    let roots = manager.run(g, GRADIENT, roots);
+    let roots = manager.run(g, &gradient_passes(), roots);
     let mut roots = manager.run(g, DERIVATIVE, roots);
-    if ad_ir::watch::is_on() {
+    if watch::is_on() {
         let named = derivative::named_results(&prepared.program, which, roots.derivatives.len());
         roots = manager.watch(&mut prepared.program.graph, &roots, &named);
     }

@@ -45,6 +45,9 @@ pub enum Kind {
     OfDerivative,
     /// An operation that passes on one of its operands.
     Choice,
+    /// An operand of an operation on whole arrays. It is no reason, but shows that the operation is
+    /// none either.
+    Operand,
     /// A call of a function that watches its own terms.
     Call,
     /// A result of the routine.
@@ -207,6 +210,9 @@ impl Frame {
             (_, all) => all.iter().all(|x| x.is_finite()),
         };
         let record = &mut self.records.entry(of.number).or_insert((of, Record::default())).1;
+        if of.kind == Kind::Operand {
+            return;
+        }
         if value.is_nan() && record.nan.is_none() {
             record.nan = Some(event.clone());
         }
@@ -269,7 +275,7 @@ fn described(finding: &Finding) -> String {
         let _ = write!(said, "\n  in `{routine}`");
     }
     if !made {
-        said.push_str("\n  It was computed from a NaN that was given: look at the arguments.");
+        said.push_str("\n  It was computed from a NaN or an infinity that was given: look at the arguments.");
     }
     if let Some(then) = then {
         let _ = write!(said, "\n  Then {} is {}", named(then.of), of_number(then));

@@ -121,3 +121,43 @@ fn twice(x: f64, y: f64) -> f64 {
     let b = y * 2.0;
     a * b + x.ln()
 }
+
+#[differentiate]
+fn distance(x: &Array2<f64>) -> f64 {
+    let mut sum = 0.0;
+    for i in 1..x.nrows() {
+        let d = &x.row(i) - &x.row(i - 1);
+        sum += d.dot(&d).sqrt();
+    }
+    sum
+}
+
+#[differentiate]
+fn determinant(a: &Array2<f64>) -> f64 {
+    let n = a.nrows();
+    if n == 1 {
+        return a[[0, 0]].ln();
+    }
+    let mut total = 0.0;
+    for j in 0..n {
+        let minor = Array2::from_shape_fn((n - 1, n - 1), |(r, c)| a[[r + 1, if c < j { c } else { c + 1 }]]);
+        total += a[[0, j]] * determinant(&minor);
+    }
+    total
+}
+
+#[differentiate]
+fn smoothed(x: &Array1<f64>) -> f64 {
+    let mut y = x.clone();
+    for k in 0..3 {
+        for i in 1..y.len() {
+            y[i] = y[i] / y[i - 1] + k as f64;
+        }
+    }
+    y.sum()
+}
+
+#[differentiate(laplacian, grad, wrt(x))]
+fn bump(x: &Array1<f64>, width: f32) -> f64 {
+    (-1.0 / (f64::from(width) - x.dot(x))).exp()
+}

@@ -27,7 +27,7 @@ pub(crate) use self::making::{DerivativeBuilder, InnerPasses};
 use crate::modes::Refusal;
 use crate::passes::watch::Named as NamedResults;
 use crate::passes::{CheckRoots, Roots};
-use ad_ir::descriptor::{Descriptor, Recipe, Structure};
+use ad_ir::descriptor::{Descriptor, Further, Recipe, Structure};
 use ad_ir::ir::{Loc, Term};
 use ad_ir::program::{Check, Declared, Output, OutputTree, Param, Program, Routine, Tree};
 
@@ -181,10 +181,16 @@ pub(crate) fn named_results(program: &Program, derivative: &Descriptor, derivati
     let value = format!("the value of `{function}`");
     let words = |k: usize| match (derivative.returns, active.get(k)) {
         _ if derivative.recipe == Recipe::Value => value.clone(),
+        (Structure::Gradient, _) if matches!(derivative.further, Further::Directions(_)) => {
+            format!("the Hessian of `{function}` times the direction")
+        }
         (_, Some(name)) if is_gradient && active.len() == derivatives => {
             format!("the gradient of `{function}` with respect to `{name}`")
         }
-        (Structure::Result, _) => format!("the tangent of `{function}`"),
+        (Structure::Result, _) if matches!(derivative.further, Further::Directions(_)) => {
+            format!("the tangent of `{function}`")
+        }
+        (Structure::Result, _) => format!("the {} of `{function}`", derivative.suffix),
         (Structure::Jacobian | Structure::Sparse, _) => format!("the Jacobian of `{function}`"),
         (Structure::Hessian, _) => format!("the Hessian of `{function}`"),
         _ => format!("the gradient of `{function}`"),

@@ -108,7 +108,14 @@ impl Watching<'_> {
             },
         };
         match (self.flow.watched(self.g, scope, t), kind(self.g, t)) {
-            (Some(number), Some(kind)) => self.term(t, new, (number, kind), &inside.steps),
+            (Some(number), Some(kind)) => {
+                let new = if is_of_arrays(self.g, new) {
+                    self.over_operands((scope, t), new, number, &inside.steps)
+                } else {
+                    new
+                };
+                self.term(t, new, (number, kind), &inside.steps)
+            }
             _ => new,
         }
     }
@@ -140,22 +147,48 @@ impl Watching<'_> {
         self.g.scan(new)
     }
 
-    /// A term, watched.
-    fn term(&mut self, old: Term, new: Term, (number, kind): (u32, WatchKind), steps: &[Term]) -> Term {
-        let loc = self.g.loc(old);
-        let Node::Prim(prim, args) = self.g.node(new).clone() else { return new };
-        let elem = self.g.elem(new);
-        let shown = prim.is_elementwise() && kind == WatchKind::Operation;
-        let operands: Vec<Term> = args.iter().copied().filter(|&a| shown && self.g.elem(a) == elem).collect();
-        let watch = Watch {
+    /// An operation on whole arrays over watched operands. Its message shows no operands, so these
+    /// say whether it is the first that is not finite.
+    fn over_operands(&mut self, (scope, old): (Scope, Term), new: Term, number: u32, steps: &[Term]) -> Term {
+        let (before, node) = (self.g.node_rc(old), self.g.node_rc(new));
+        let (Node::Prim(_, before), Node::Prim(prim, args)) = (&*before, &*node) else { return new };
+        let mut watched = Vec::new();
+        for (&before, &arg) in before.iter().zip(args) {
+            let is_watched = matches!(self.g.node(arg), Node::Prim(Prim::Watched(_), _));
+            if is_watched || !matches!(self.g.ty(arg), Type::Array(elem, _) if elem.is_real()) {
+                watched.push(arg);
+                continue;
+            }
+            let own = self.flow.reading(self.g, scope, before);
+            self.flow.add_source(number, own);
+            let watch = self.named(own, arg, WatchKind::Operand);
+            watched.push(self.made(arg, watch, &[], steps));
+        }
+        self.g.prim(prim.clone(), &watched)
+    }
+
+    /// The name of a watched term that shows no operands.
+    fn named(&self, number: u32, like: Term, kind: WatchKind) -> Watch {
+        let loc = self.g.loc(like);
+        Watch {
             number,
             reads: self.flow.reads(number),
             place: loc.index(),
             of_derivative: loc.is_of_derivative(),
-            operation: prim.name(),
-            operands: operands.len(),
+            operation: String::new(),
+            operands: 0,
             kind,
-        };
+        }
+    }
+
+    /// A term, watched.
+    fn term(&mut self, old: Term, new: Term, (number, kind): (u32, WatchKind), steps: &[Term]) -> Term {
+        let Node::Prim(prim, args) = self.g.node(new).clone() else { return new };
+        let elem = self.g.elem(new);
+        let shown = prim.is_elementwise() && kind == WatchKind::Operation;
+        let operands: Vec<Term> = args.iter().copied().filter(|&a| shown && self.g.elem(a) == elem).collect();
+        let named = self.named(number, old, kind);
+        let watch = Watch { operation: prim.name(), operands: operands.len(), ..named };
         self.made(new, watch, &operands, steps)
     }
 
@@ -164,16 +197,8 @@ impl Watching<'_> {
         if !matches!(self.g.ty(new), Type::Array(elem, _) if elem.is_real()) {
             return new;
         }
-        let number = self.flow.reading(self.g, old);
-        let watch = Watch {
-            number,
-            reads: self.flow.reads(number),
-            place: 0,
-            of_derivative: false,
-            operation: String::new(),
-            operands: 0,
-            kind: WatchKind::Result(name.to_string()),
-        };
+        let number = self.flow.reading(self.g, 0, old);
+        let watch = Watch { place: 0, ..self.named(number, new, WatchKind::Result(name.to_string())) };
         self.made(new, watch, &[], &[])
     }
 
@@ -191,4 +216,10 @@ impl Watching<'_> {
         }
         g.prim(Prim::Watched(watch.into()), &args)
     }
+}
+
+/// Whether a term is an operation on whole arrays: the elements of its operands that an element is
+/// computed from are not shown.
+fn is_of_arrays(g: &Graph, t: Term) -> bool {
+    matches!(g.node(t), Node::Prim(prim, _) if !prim.is_elementwise() && !matches!(prim, Prim::Returned(..) | Prim::Call(_)))
 }

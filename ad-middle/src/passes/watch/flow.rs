@@ -34,9 +34,14 @@ impl Flow {
     }
 
     /// A number for a further watched term that is computed from another one.
-    pub(super) fn reading(&mut self, g: &Graph, t: Term) -> u32 {
-        let source = self.known(g, 0, [t]);
+    pub(super) fn reading(&mut self, g: &Graph, scope: Scope, t: Term) -> u32 {
+        let source = self.known(g, scope, [t]);
         self.node(source, true)
+    }
+
+    /// Lets a term be computed from a further watched term.
+    pub(super) fn add_source(&mut self, number: u32, source: u32) {
+        self.sources[number as usize].push(source);
     }
 
     /// The scope of the body of a loop.
