@@ -113,7 +113,7 @@ fn prepare(
     let mut plan = schedule::plan(g, &loops, (&result.terms(), &onto), &check_terms, decided.as_ref())?;
     let checked: Vec<Term> = checks.iter().map(|c| c.ok).collect();
     // The index of a watched element is not that in a block.
-    if !ad_ir::watch::is_on() {
+    if !ad_ir::prim::watch::is_on() {
         tiling::form(g, &mut plan, &hints, &checked);
     }
     Ok(PlannedRoutine { checks, result, hints, plan, of_function: of_function.unwrap_or_default() })

@@ -8,8 +8,8 @@ use quote::{format_ident, quote};
 use super::rust::{Expr, prec, typed};
 use ad_ir::ir::Loc;
 use ad_ir::positions::position;
+use ad_ir::prim::watch::{self, Watch, WatchKind};
 use ad_ir::program::{Program, Routine};
-use ad_ir::watch::{self, Watch, WatchKind};
 
 /// The places of a program's expressions, as constants of the runtime.
 #[derive(Debug, Default)]

@@ -21,7 +21,6 @@ const LAYERS: &[&str] = &[
     "positions",
     "catalogue",
     "choice",
-    "watch",
     "term",
     "prim",
     "ir",

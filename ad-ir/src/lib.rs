@@ -25,6 +25,5 @@ pub mod program;
 pub mod rust_types;
 pub mod sorted;
 pub mod stage;
-pub mod watch;
 
 mod term;

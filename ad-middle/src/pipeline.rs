@@ -31,8 +31,9 @@ use ad_ir::descriptor::{Descriptor, Further, JVP, VJP};
 use ad_ir::ir::{Graph, Loc, Term, valid};
 use ad_ir::mode::Saving;
 use ad_ir::prim::structural::Callee;
+use ad_ir::prim::watch;
 use ad_ir::program::{Compressed, Declared, Param, ParamTree, Program, RaggedPart, Routine, Staged};
-use ad_ir::{stage, watch};
+use ad_ir::stage;
 
 pub use crate::derivative::Prepared;
 pub use crate::passes::{Log, explained};

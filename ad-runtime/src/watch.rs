@@ -307,6 +307,8 @@ fn of_number(event: &Event) -> String {
 /// An operation with the values of its operands, as one would write it.
 fn operation_of(operation: &str, operands: &[f64]) -> String {
     let shown = |x: &f64| format!("{x:?}");
+    // A product in which a zero of one operand is the result is a product to a reader.
+    let operation = if operation == "*0" { "*" } else { operation };
     match operands {
         [a, b] if operation.chars().all(|c| !c.is_alphanumeric()) => {
             let b = if b.is_sign_negative() { format!("({b:?})") } else { shown(b) };

@@ -11,6 +11,7 @@ pub(crate) mod build;
 mod elementwise;
 pub mod scalar;
 pub mod structural;
+pub mod watch;
 
 pub use build::{Build, TypeError, Types};
 

@@ -3,7 +3,7 @@
 //! Then the code that is written for the routine says which of them first made a NaN or an
 //! infinity that reaches a result.
 //!
-//! It runs after all other passes, and only if [`ad_ir::watch`] is on. It is no [`super::Pass`],
+//! It runs after all other passes, and only if [`ad_ir::prim::watch`] is on. It is no [`super::Pass`],
 //! since it needs names for the results. It must never change a value.
 
 mod flow;
@@ -16,7 +16,7 @@ use ad_ir::analysis::once;
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type, axis};
 use ad_ir::prim::Prim;
-use ad_ir::watch::{Watch, WatchKind};
+use ad_ir::prim::watch::{Watch, WatchKind};
 
 /// The name of the stage.
 pub(crate) const STAGE: &str = "watch";
@@ -77,11 +77,11 @@ impl Watching<'_> {
             }
             self.g.at(before);
         }
-        roots.iter().map(|&t| self.new(&done, t)).collect()
+        roots.iter().map(|&t| self.watched(&done, t)).collect()
     }
 
     /// A term that has been watched.
-    fn new(&self, done: &HashMap<Term, Term>, t: Term) -> Term {
+    fn watched(&self, done: &HashMap<Term, Term>, t: Term) -> Term {
         done.get(&t).or_else(|| self.closed.get(&t)).copied().unwrap_or(t)
     }
 
@@ -102,7 +102,7 @@ impl Watching<'_> {
                 Some(body) => return self.of_loop(body, scan, done, inside),
                 None => return t,
             },
-            _ => match node.map_children(|c| self.new(done, c)) {
+            _ => match node.map_children(|c| self.watched(done, c)) {
                 Node::Proj(of, k) => return self.g.proj(of, k as usize),
                 mapped => self.g.mk(mapped),
             },
@@ -132,9 +132,9 @@ impl Watching<'_> {
         let mut param = |k: usize| self.g.mk(Node::Param(u32::try_from(k).unwrap_or(u32::MAX), index.clone()));
         let steps: Vec<Term> = (first..first + outer).chain([own]).map(&mut param).collect();
         let results = self.scope(body, &scan.body.results, &Inside { steps, moved: Some((first, outer)) });
-        let count = self.new(done, scan.count);
+        let count = self.watched(done, scan.count);
         let numbers = self.g.iota(count);
-        let map = |terms: &[Term]| -> Vec<Term> { terms.iter().map(|&t| self.new(done, t)).collect() };
+        let map = |terms: &[Term]| -> Vec<Term> { terms.iter().map(|&t| self.watched(done, t)).collect() };
         let new = Scan {
             count,
             reverse: scan.reverse,

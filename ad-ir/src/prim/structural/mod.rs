@@ -35,9 +35,9 @@ pub use part::quotient;
 use std::rc::Rc;
 
 use super::build::{Build, Typed, Types};
+use super::watch::Watch;
 use super::{Binary, Cmp, IntOp, Reduce, Scaling, Unary};
 use crate::term::{Contraction, Elem, Term};
-use crate::watch::Watch;
 
 /// A primitive in the body of a build, to be applied to all values of the index at once.
 pub struct Batch<'a> {

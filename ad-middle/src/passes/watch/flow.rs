@@ -8,8 +8,8 @@
 use std::collections::{HashMap, HashSet};
 
 use ad_ir::ir::{Graph, Node, Scan, Term, Type};
+use ad_ir::prim::watch::WatchKind;
 use ad_ir::prim::{Prim, Reduce};
-use ad_ir::watch::WatchKind;
 
 /// The number of a scope: 0 is the routine, each other one the body of a loop.
 pub(super) type Scope = usize;
