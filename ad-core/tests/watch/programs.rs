@@ -27,7 +27,7 @@ fn coulomb(q: &Array1<f64>, x: &Array2<f64>) -> f64 {
         let mut at = 0.0;
         for j in 0..x.nrows() {
             let d = norm(&(&x.row(i) - &x.row(j)));
-            at += q[j] / d * (1.0 + at * 0.001);
+            at += q[j] / d;
         }
         energy += at * q[i];
     }

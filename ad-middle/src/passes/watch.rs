@@ -3,8 +3,8 @@
 //! Then the code that is written for the routine says which of them first made a NaN or an
 //! infinity that reaches a result.
 //!
-//! It runs after all other passes, and only if [`ad_ir::prim::watch`] is on. It is no [`super::Pass`],
-//! since it needs names for the results. It must never change a value.
+//! It runs after all other passes, and only if [`ad_ir::prim::watch`] is on. It is no
+//! [`super::Pass`], since it needs names for the results. It must never change a value.
 
 mod flow;
 
