@@ -1,11 +1,11 @@
 // The programs of `watch.rs`, as a user would write them. Each call is in `calls.txt`.
 
-#[differentiate(grad, hvp, hessian)]
+#[differentiate(grad, hvp, hessian, pullback)]
 fn length(v: &Array1<f64>) -> f64 {
     v.dot(v).sqrt() * 2.0
 }
 
-#[differentiate(grad, pullback, into)]
+#[differentiate(grad, into)]
 fn likelihood(x: &Array1<f64>, mean: f64, sigma: f64) -> f64 {
     let z = x.mapv(|x| (x - mean) / sigma);
     z.mapv(|z| (-0.5 * z * z).exp()).mapv(f64::ln).sum()
