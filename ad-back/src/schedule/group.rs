@@ -17,7 +17,7 @@ use ad_ir::prim::{Prim, Reduce};
 use ad_middle::passes::lowering::opened::LoopScope;
 
 /// The maximum number of terms of one nest: more would compete for registers.
-const MAX_TERMS: usize = 12;
+const MAX_TERMS: usize = 48;
 
 /// Whether the term is computed element by element by a nest that others may join.
 fn is_item(g: &Graph, class: &TermTable<Class>, exact: &HashSet<Term>, t: Term) -> bool {

@@ -19,7 +19,7 @@ use std::rc::Rc;
 
 use super::lift::Lift;
 use super::loops;
-use super::{Context, Pass, trace};
+use super::{Context, Pass, trace, unroll};
 use ad_ir::analysis::decisions::{Decisions, decisions_and};
 use ad_ir::analysis::sizes::Sizes;
 use ad_ir::ir::rewrite::{Needs, OnDemand, Rewrite, on_demand};
@@ -208,6 +208,7 @@ impl Rewrite for BuildElimination<'_> {
                 let (vars, scoped) = self.g.open_binder(&node);
                 self.opened(&scoped, self.exact.contains(&t));
                 let body = self.eliminate_all(&scoped)[0];
+                let body = unroll::in_body(self.g, &[body], |g, t| g.mentions(t, vars[0]))[0];
                 if stops_early(self.g, body, vars[0]) {
                     rule = Some("bulk.loop");
                     loop_of(self.g, vars[0], size, body)
@@ -240,6 +241,7 @@ impl Rewrite for BuildElimination<'_> {
             }
             Node::Scan(scan) => {
                 let results = self.eliminate_body(&scan.body.results);
+                let results = unroll::in_body(self.g, &results, Graph::is_open);
                 let Node::Scan(mut scan) = node.map_children(|c| self.done.of(c)) else { return t };
                 scan.body.results = results.into();
                 scan.body.params = scan.body.params.iter().map(|ty| self.resized(ty)).collect();

@@ -12,11 +12,13 @@
 //! The pass does not change the order of a sum that a decision depends on, and does not read an
 //! element of a large array more often than before.
 
+mod items;
 mod positions;
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+pub(crate) use self::items::in_body;
 use self::positions::{product, ravel, strided, unravel};
 
 use crate::passes::{Context, Pass, simplify, trace};
@@ -66,19 +68,28 @@ fn rules() -> Vec<&'static str> {
 /// The roots with small arrays replaced by scalars. Exact sums keep their order.
 pub fn unroll(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let (exact, sizes, reach) = (cx.exact(g), cx.get::<Fixed>(g, roots), cx.get::<Reachable>(g, roots));
-    let (exact, sizes) = (&*exact, &*sizes);
-    let mut u = Unroll { g, exact, sizes, parts: HashMap::new(), whole: HashMap::new() };
+    let mut u = Unroll::new(g, Subject::Program { exact: &exact, sizes: &sizes });
     by_age(&mut u, reach.iter().copied());
     roots.iter().map(|&t| u.whole(t)).collect()
 }
 
 type Elements = Rc<[Term]>;
 
+/// The terms that are rewritten.
+enum Subject<'a> {
+    /// All terms of a program.
+    Program {
+        exact: &'a HashSet<Term>,
+        /// Sizes that occur in types; they are not rewritten.
+        sizes: &'a HashSet<Term>,
+    },
+    /// The body of a loop or a build.
+    Body(items::Body),
+}
+
 struct Unroll<'a> {
     g: &'a mut Graph,
-    exact: &'a HashSet<Term>,
-    /// Sizes that occur in types; they are not rewritten.
-    sizes: &'a HashSet<Term>,
+    subject: Subject<'a>,
     /// The elements of old terms, row-major.
     parts: HashMap<Term, Elements>,
     /// Maps old terms to new ones.
@@ -123,12 +134,11 @@ impl Rewrite for Unroll<'_> {
     }
 
     fn made(&mut self, &t: &Term) -> New {
-        if self.sizes.contains(&t) {
+        if matches!(self.subject, Subject::Program { sizes, .. } if sizes.contains(&t)) {
             return New::Whole(t);
         }
         let node = self.g.node_rc(t);
-        if self.g.free(t).is_empty()
-            && !self.g.is_open(t)
+        if self.applies(t, &node)
             && let Some(shape) = small_sizes(self.g, t)
             && let Some((rule, parts)) = self.rule(t, &node, &shape)
         {
@@ -136,6 +146,9 @@ impl Rewrite for Unroll<'_> {
             debug_assert!(parts.iter().all(|&p| *self.g.ty(p) == Type::scalar(self.g.elem(t))), "{node:?}");
             if parts != [t] {
                 trace::fired(rule, t, &parts);
+            }
+            if let Subject::Body(body) = &mut self.subject {
+                body.replace(t);
             }
             return New::Parts(parts.into());
         }
@@ -153,7 +166,28 @@ pub(crate) fn small_sizes(g: &Graph, t: Term) -> Option<Vec<usize>> {
     sizes.filter(|sizes| (1..=LIMIT).contains(&product(sizes)))
 }
 
-impl Unroll<'_> {
+impl<'a> Unroll<'a> {
+    fn new(g: &'a mut Graph, subject: Subject<'a>) -> Self {
+        Unroll { g, subject, parts: HashMap::new(), whole: HashMap::new() }
+    }
+
+    /// Whether a term of the subject is replaced by its elements, if it is small.
+    fn applies(&self, t: Term, node: &Node) -> bool {
+        match &self.subject {
+            Subject::Program { .. } => self.g.is_closed(t),
+            Subject::Body(body) => body.applies(self.g, t, node),
+        }
+    }
+
+    /// Whether the sum keeps the order of the function.
+    fn is_exact(&self, t: Term) -> bool {
+        match self.subject {
+            Subject::Program { exact, .. } => exact.contains(&t),
+            // A decision outside of the body may depend on it.
+            Subject::Body(_) => true,
+        }
+    }
+
     /// The rewritten term as one array.
     fn whole(&mut self, t: Term) -> Term {
         if let Some(&whole) = self.whole.get(&t) {
@@ -285,7 +319,7 @@ impl Unroll<'_> {
             Prim::Sum(axes) => {
                 let (x, from) = (self.elements(args[0])?, from?);
                 let summed = axes.iter().map(|&a| from[usize::from(a)]).product::<usize>();
-                if !self.g.elem(t).is_real() || (self.exact.contains(&t) && summed >= MIN_REORDERED) {
+                if !self.g.elem(t).is_real() || (self.is_exact(t) && summed >= MIN_REORDERED) {
                     return None;
                 }
                 let mut out: Vec<Option<Term>> = vec![None; count];
@@ -420,7 +454,7 @@ impl Unroll<'_> {
         summed.extend(spec.b.iter().copied().filter(|l| !spec.out.contains(l) && !spec.a.contains(l)));
         let inner: Vec<usize> = summed.iter().map(|l| sizes[l]).collect();
         let terms = product(&inner);
-        if product(shape) * terms > PRODUCTS || terms == 0 || (self.exact.contains(&t) && terms >= MIN_REORDERED) {
+        if product(shape) * terms > PRODUCTS || terms == 0 || (self.is_exact(t) && terms >= MIN_REORDERED) {
             return None;
         }
         let (a, b) = (self.elements(args[0])?, self.elements(args[1])?);
@@ -524,7 +558,7 @@ impl Unroll<'_> {
         if computed * product(shape) > PRODUCTS {
             return None;
         }
-        let exact = self.exact.contains(&t);
+        let exact = self.is_exact(t);
         let mut out = self.elements(dst)?.to_vec();
         let x = self.elements(src)?;
         for (k, index) in indices.iter().enumerate() {

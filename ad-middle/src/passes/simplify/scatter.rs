@@ -33,7 +33,7 @@ pub(super) const RULES: &[Rule] = &[
     rule!("scatter.scatter", "scatter (scatter x y f) z f = scatter x (y + z) f", Loose, scatter_scatter),
     rule!(
         "scatter.parts",
-        "scatter x (scatter (scatter 0 y f) z g) h = scatter (scatter x y (h . f)) z (h . g), where f and g are in range; also under a mask",
+        "scatter x (scatter (scatter 0 y f) z g) h = scatter (scatter x y (h . f)) z (h . g), where f and g are in range; also under a mask, and where h is for rows",
         Loose,
         scatter_parts
     ),
@@ -246,10 +246,7 @@ fn scatter_scatter(g: &mut Graph, t: Term) -> Option<Term> {
 /// windows is made.
 fn scatter_parts(g: &mut Graph, t: Term) -> Option<Term> {
     let node = g.node_rc(t);
-    let Node::Scatter { put: Put::Add, dst, src, ref vars, .. } = *node else { return None };
-    if vars.len() != g.rank(src) {
-        return None;
-    }
+    let Node::Scatter { put: Put::Add, dst, src, .. } = *node else { return None };
     let (mask, mut inner) = match g.node(src) {
         Node::Prim(Prim::Select, args) if is_zero(g, args[2]) => (Some(args[0]), args[1]),
         _ => (None, src),
@@ -258,7 +255,7 @@ fn scatter_parts(g: &mut Graph, t: Term) -> Option<Term> {
     while let Node::Scatter { put: Put::Add, dst: before, src: y, .. } = *g.node_rc(inner) {
         let (vars, index) = g.open_binder(&g.node_rc(inner));
         let part = Scattered { src: y, vars, index };
-        if !part.in_range(g, inner) {
+        if !part.in_range(g, inner) || part.vars.len() != g.rank(part.src) {
             return None;
         }
         parts.push(part);
@@ -269,8 +266,9 @@ fn scatter_parts(g: &mut Graph, t: Term) -> Option<Term> {
     }
     let (outer, index) = g.open_binder(&node);
     let all = parts.into_iter().rev().fold(dst, |to, part| {
-        let at: Vec<(Var, Term)> = outer.iter().copied().zip(part.index.iter().copied()).collect();
-        let index = g.subst_vars_all(&index, &at);
+        let (rows, columns) = part.index.split_at(outer.len());
+        let at: Vec<(Var, Term)> = outer.iter().copied().zip(rows.iter().copied()).collect();
+        let index = [&g.subst_vars_all(&index, &at), columns].concat();
         let own = match mask {
             Some(mask) => {
                 let (there, zeros) = (part.read(g, mask), g.zeros_like(part.src));
