@@ -208,7 +208,7 @@ impl Rewrite for BuildElimination<'_> {
                 let (vars, scoped) = self.g.open_binder(&node);
                 self.opened(&scoped, self.exact.contains(&t));
                 let body = self.eliminate_all(&scoped)[0];
-                let body = unroll::in_body(self.g, &[body], |g, t| g.mentions(t, vars[0]))[0];
+                let body = unroll::in_build(self.g, vars[0], body);
                 if stops_early(self.g, body, vars[0]) {
                     rule = Some("bulk.loop");
                     loop_of(self.g, vars[0], size, body)
@@ -241,9 +241,9 @@ impl Rewrite for BuildElimination<'_> {
             }
             Node::Scan(scan) => {
                 let results = self.eliminate_body(&scan.body.results);
-                let results = unroll::in_body(self.g, &results, Graph::is_open);
                 let Node::Scan(mut scan) = node.map_children(|c| self.done.of(c)) else { return t };
                 scan.body.results = results.into();
+                scan.body.results = unroll::in_loop(self.g, &scan).into();
                 scan.body.params = scan.body.params.iter().map(|ty| self.resized(ty)).collect();
                 let wanted = loops::wanted(self.g, &self.roots, t);
                 let exact = loops::exact_parts(self.g, &self.exact, t);

@@ -18,7 +18,7 @@ mod positions;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-pub(crate) use self::items::in_body;
+pub(crate) use self::items::{in_build, in_loop, in_steps};
 use self::positions::{product, ravel, strided, unravel};
 
 use crate::passes::{Context, Pass, simplify, trace};
@@ -139,7 +139,7 @@ impl Rewrite for Unroll<'_> {
         }
         let node = self.g.node_rc(t);
         if self.applies(t, &node)
-            && let Some(shape) = small_sizes(self.g, t)
+            && let Some(shape) = self.small_sizes(t)
             && let Some((rule, parts)) = self.rule(t, &node, &shape)
         {
             debug_assert_eq!(parts.len(), shape.iter().product::<usize>(), "{node:?}");
@@ -155,15 +155,24 @@ impl Rewrite for Unroll<'_> {
         node.for_each_child(|c| {
             self.whole(c);
         });
-        New::Whole(self.g.mk(node.map_children(|c| self.whole.get(&c).copied().unwrap_or(c))))
+        let mut new = node.map_children(|c| self.whole.get(&c).copied().unwrap_or(c));
+        if let Node::Scan(scan) = &mut new {
+            scan.body.results = in_loop(self.g, scan).into();
+        }
+        New::Whole(self.g.mk(new))
     }
 }
 
 /// The sizes of a small array (or scalar).
 pub(crate) fn small_sizes(g: &Graph, t: Term) -> Option<Vec<usize>> {
+    sizes_below(g, t, LIMIT)
+}
+
+/// The sizes of an array (or scalar) of at most `limit` elements, if they are literals.
+fn sizes_below(g: &Graph, t: Term, limit: usize) -> Option<Vec<usize>> {
     let (_, shape) = g.ty(t).as_array()?;
     let sizes: Option<Vec<usize>> = shape.iter().map(|&n| usize::try_from(g.int_value(n)?).ok()).collect();
-    sizes.filter(|sizes| (1..=LIMIT).contains(&product(sizes)))
+    sizes.filter(|sizes| (1..=limit).contains(&product(sizes)))
 }
 
 impl<'a> Unroll<'a> {
@@ -176,6 +185,14 @@ impl<'a> Unroll<'a> {
         match &self.subject {
             Subject::Program { .. } => self.g.is_closed(t),
             Subject::Body(body) => body.applies(self.g, t, node),
+        }
+    }
+
+    /// The sizes of an array that is small enough to be replaced, or of a scalar.
+    fn small_sizes(&self, t: Term) -> Option<Vec<usize>> {
+        match &self.subject {
+            Subject::Body(body) if body.is_summand(t) => sizes_below(self.g, t, PRODUCTS),
+            _ => small_sizes(self.g, t),
         }
     }
 
@@ -210,7 +227,7 @@ impl<'a> Unroll<'a> {
     /// The array whose elements these are, all of them in order, if there is one.
     fn all_of(&self, parts: &[Term], like: Term) -> Option<Term> {
         let mut of = None;
-        let sizes = small_sizes(self.g, like)?;
+        let sizes = self.small_sizes(like)?;
         for (k, &p) in parts.iter().enumerate() {
             let Node::Gather { src, vars, index, .. } = self.g.node(p) else { return None };
             let at: Option<Vec<usize>> = index.iter().map(|&i| usize::try_from(self.g.int_value(i)?).ok()).collect();
@@ -227,7 +244,7 @@ impl<'a> Unroll<'a> {
         if let Some(parts) = self.parts.get(&t) {
             return Some(Rc::clone(parts));
         }
-        let sizes = small_sizes(self.g, t)?;
+        let sizes = self.small_sizes(t)?;
         let whole = self.whole(t);
         let parts: Elements = (0..product(&sizes)).map(|k| self.read(whole, &unravel(k, &sizes))).collect();
         self.parts.insert(t, Rc::clone(&parts));
@@ -282,7 +299,7 @@ impl<'a> Unroll<'a> {
             return Some(("unroll.elementwise", each.collect()));
         }
         // All other rules below read the first argument.
-        let from = small_sizes(self.g, *args.first()?);
+        let from = self.small_sizes(*args.first()?);
         let all = (0..count).map(|k| unravel(k, shape));
         Some(match prim {
             Prim::Iota => ("unroll.iota", (0..count).map(|k| self.g.lit_usize(k)).collect()),
@@ -446,7 +463,7 @@ impl<'a> Unroll<'a> {
     }
 
     fn contract(&mut self, t: Term, spec: &Contraction, args: &[Term], shape: &[usize]) -> Option<Vec<Term>> {
-        let (sa, sb) = (small_sizes(self.g, args[0])?, small_sizes(self.g, args[1])?);
+        let (sa, sb) = (self.small_sizes(args[0])?, self.small_sizes(args[1])?);
         let mut sizes: HashMap<u8, usize> = HashMap::new();
         sizes.extend(spec.a.iter().copied().zip(sa.iter().copied()));
         sizes.extend(spec.b.iter().copied().zip(sb.iter().copied()));
@@ -513,7 +530,7 @@ impl<'a> Unroll<'a> {
     }
 
     fn gather(&mut self, node: &Node, src: Term, vars: usize, shape: &[usize]) -> Option<Vec<Term>> {
-        let from = small_sizes(self.g, src)?;
+        let from = self.small_sizes(src)?;
         let x = self.elements(src)?;
         let elem = self.g.elem(src);
         let (outer, rest) = shape.split_at(vars);
@@ -550,7 +567,7 @@ impl<'a> Unroll<'a> {
         vars: usize,
         shape: &[usize],
     ) -> Option<Vec<Term>> {
-        let from = small_sizes(self.g, src)?;
+        let from = self.small_sizes(src)?;
         let (outer, rest) = from.split_at(vars);
         let indices = self.indices(node, outer);
         let axes = shape.len() - rest.len();

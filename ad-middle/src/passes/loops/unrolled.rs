@@ -20,7 +20,7 @@ use std::collections::HashSet;
 
 use crate::passes::rewrite::{Rewriter, with_rewritten_children};
 use crate::passes::simplify::simplify_exactly;
-use crate::passes::unroll::small_sizes;
+use crate::passes::unroll::{in_steps, small_sizes};
 use crate::passes::{Context, Pass};
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::choice::{Kind, choose};
@@ -30,7 +30,7 @@ use ad_ir::prim::Prim;
 /// The maximum number of steps of a loop that is unrolled.
 const MAX_STEPS: usize = 4;
 /// The maximum number of operations in the code of all steps, before it is simplified.
-const MAX_OPERATIONS: usize = 768;
+const MAX_OPERATIONS: usize = 2048;
 /// The number of steps assumed for a loop, and the size assumed for an axis, if it is not a small
 /// literal.
 const ASSUMED_STEPS: usize = 16;
@@ -120,6 +120,7 @@ fn unrolled(g: &mut Graph, t: Term, scan: &Scan, cx: &mut Context) -> Option<Vec
     let steps = simplify_exactly(g, &steps);
     let sizes = cx.get::<Fixed>(g, &steps);
     let steps = pass(g, &steps, &sizes, cx);
+    let steps = in_steps(g, &steps);
     let results = simplify_exactly(g, &steps);
     let before = count.saturating_mul(work(g, &scan.body.results, ASSUMED_STEPS));
     let after = work(g, &results, ASSUMED_STEPS);

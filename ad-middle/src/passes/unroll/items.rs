@@ -9,15 +9,29 @@
 
 use std::collections::HashSet;
 
-use super::{Subject, Unroll, small_sizes};
+use super::{PRODUCTS, Subject, Unroll, sizes_below, small_sizes};
 use ad_ir::ir::rewrite::by_age;
-use ad_ir::ir::{Graph, Node, Term};
-use ad_ir::prim::Prim;
+use ad_ir::ir::{Graph, Node, Scan, Term, Var};
+use ad_ir::prim::{Binary, Prim};
 
-/// The results of a body, in which there are no builds, with small arrays replaced by scalars. Only
-/// terms `inside` the body are rewritten. Every sum keeps its order, since decisions outside of the
-/// body may depend on it.
-pub(crate) fn in_body(g: &mut Graph, results: &[Term], inside: impl Fn(&Graph, Term) -> bool) -> Vec<Term> {
+/// The body of a build over `var`, in which there are no other builds, with small arrays replaced
+/// by scalars. Every sum keeps its order, since decisions outside of the body may depend on it.
+pub(crate) fn in_build(g: &mut Graph, var: Var, body: Term) -> Term {
+    in_body(g, &[body], 0, |g, t| g.mentions(t, var))[0]
+}
+
+/// The same in the body of a loop.
+pub(crate) fn in_loop(g: &mut Graph, scan: &Scan) -> Vec<Term> {
+    in_body(g, &scan.body.results, scan.init.len(), Graph::is_open)
+}
+
+/// The same in steps one after the other, whose operands are parameters.
+pub(crate) fn in_steps(g: &mut Graph, results: &[Term]) -> Vec<Term> {
+    in_body(g, results, 0, Graph::is_open)
+}
+
+/// The results of a body. The first `carries` parameters are carried.
+fn in_body(g: &mut Graph, results: &[Term], carries: usize, inside: impl Fn(&Graph, Term) -> bool) -> Vec<Term> {
     let mut found: HashSet<Term> = HashSet::new();
     let mut stack: Vec<Term> = results.to_vec();
     while let Some(t) = stack.pop() {
@@ -27,19 +41,29 @@ pub(crate) fn in_body(g: &mut Graph, results: &[Term], inside: impl Fn(&Graph, T
     }
     let mut terms: Vec<Term> = found.into_iter().collect();
     terms.sort_unstable();
-    let by_element = read_by_element(g, results, &terms);
-    if by_element.is_empty() && !terms.iter().any(|&t| matches!(g.node(t), Node::Prim(Prim::Stack, _))) {
+    let uses = Uses::new(g, results, &terms);
+    if uses.by_element.is_empty() && !terms.iter().any(|&t| matches!(g.node(t), Node::Prim(Prim::Stack, _))) {
         return results.to_vec();
     }
-    let mut u = Unroll::new(g, Subject::Body(Body { by_element, replaced: HashSet::new() }));
+    let mut u = Unroll::new(g, Subject::Body(Body { uses, carries, replaced: HashSet::new() }));
     by_age(&mut u, terms);
     results.iter().map(|&t| u.whole(t)).collect()
 }
 
+/// How arrays that operations compute are used in a body.
+#[derive(Default)]
+struct Uses {
+    /// The small arrays that are only read at literal indices, or by other such arrays.
+    by_element: HashSet<Term>,
+    /// Larger ones that only sums read: the products of two small matrices.
+    summands: HashSet<Term>,
+}
+
 /// What decides which small arrays of a body are replaced.
 pub(super) struct Body {
-    /// Arrays whose elements are read one by one.
-    by_element: HashSet<Term>,
+    uses: Uses,
+    /// The number of parameters that are carried.
+    carries: usize,
     /// The old terms that have been replaced by their elements.
     replaced: HashSet<Term>,
 }
@@ -54,13 +78,32 @@ impl Body {
         let replaced = |t: &Term| self.replaced.contains(t);
         match node {
             Node::Prim(Prim::Stack, _) => true,
-            Node::Prim(_, args) => self.by_element.contains(&t) || args.iter().any(replaced),
+            Node::Prim(Prim::Binary(Binary::Add | Binary::Sub), args)
+                if args.iter().any(|&arg| self.is_carried(g, arg)) =>
+            {
+                self.uses.by_element.contains(&t)
+            }
+            Node::Prim(_, args) => self.uses.by_element.contains(&t) || args.iter().any(replaced),
             Node::Gather { src, .. } => replaced(src),
             Node::Scatter { dst, src, .. } => {
-                replaced(dst) || (replaced(src) && !matches!(g.node(*dst), Node::Param(..)))
+                self.uses.by_element.contains(&t) || replaced(dst) || (replaced(src) && !matches!(g.node(*dst), Node::Param(..)))
             }
             _ => false,
         }
+    }
+
+    /// Whether a term is a carried array, or a row of one.
+    fn is_carried(&self, g: &Graph, t: Term) -> bool {
+        match g.node(t) {
+            Node::Param(k, _) => (*k as usize) < self.carries && g.rank(t) > 0,
+            Node::Gather { src, .. } => g.rank(t) > 0 && self.is_carried(g, *src),
+            _ => false,
+        }
+    }
+
+    /// Whether only sums read a term, so that it may have [`PRODUCTS`] elements.
+    pub(super) fn is_summand(&self, t: Term) -> bool {
+        self.uses.summands.contains(&t)
     }
 
     /// Records that a term has been replaced.
@@ -69,25 +112,51 @@ impl Body {
     }
 }
 
-/// The small arrays in a body that are computed by operations, and that are only read at literal
-/// indices, or by other such arrays.
-fn read_by_element(g: &Graph, results: &[Term], terms: &[Term]) -> HashSet<Term> {
-    let mut whole: HashSet<Term> = results.iter().copied().collect();
-    let mut by_element = HashSet::new();
-    for &t in terms.iter().rev() {
-        let small = matches!(g.node(t), Node::Prim(..)) && g.rank(t) > 0 && small_sizes(g, t).is_some();
-        if small && !whole.contains(&t) {
-            by_element.insert(t);
-            continue;
+impl Uses {
+    /// The uses of the terms of a body, which are sorted.
+    fn new(g: &Graph, results: &[Term], terms: &[Term]) -> Uses {
+        let mut uses = Uses::default();
+        let (mut whole, mut elsewhere): (HashSet<Term>, HashSet<Term>) = Default::default();
+        whole.extend(results);
+        elsewhere.extend(results);
+        for &t in terms.iter().rev() {
+            let node = g.node(t);
+            let computed = g.ty(t).as_array().is_some_and(|(_, shape)| !shape.is_empty())
+                && match node {
+                    Node::Prim(..) => true,
+                    Node::Scatter { index, .. } => is_literal(g, index),
+                    _ => false,
+                };
+            let small = small_sizes(g, t).is_some();
+            if computed && small && !whole.contains(&t) {
+                uses.by_element.insert(t);
+            } else if !is_literal_read(g, node) {
+                node.for_each_child(|c| {
+                    whole.insert(c);
+                });
+            }
+            if computed && !small && !elsewhere.contains(&t) && sizes_below(g, t, PRODUCTS).is_some() {
+                uses.summands.insert(t);
+            } else if !matches!(node, Node::Prim(Prim::Sum(_), _)) {
+                node.for_each_child(|c| {
+                    elsewhere.insert(c);
+                });
+            }
         }
-        let node = g.node(t);
-        let literal = matches!(node, Node::Gather { vars, index, src, .. }
-            if vars.is_empty() && index.len() == g.rank(*src) && index.iter().all(|&i| g.int_value(i).is_some()));
-        if !literal {
-            node.for_each_child(|c| {
-                whole.insert(c);
-            });
-        }
+        uses
     }
-    by_element
+}
+
+fn is_literal(g: &Graph, index: &[Term]) -> bool {
+    index.iter().all(|&i| g.int_value(i).is_some())
+}
+
+/// Whether this is a read of one element at a literal index.
+fn is_literal_read(g: &Graph, node: &Node) -> bool {
+    match node {
+        Node::Gather { src, vars, index, .. } => {
+            vars.is_empty() && index.len() == g.rank(*src) && is_literal(g, index)
+        }
+        _ => false,
+    }
 }
