@@ -13,6 +13,7 @@ mod nests;
 mod operands;
 mod outer_vectorised;
 mod outlined;
+mod reservation;
 mod results;
 mod reuse;
 mod scalars;
@@ -68,6 +69,7 @@ impl Driver<'_> {
                 }
             }
         }
+        self.reserve();
         let statements = std::mem::take(&mut self.statements);
         let mut needed: Vec<Term> = Vec::new();
         for out in result.leaves() {

@@ -334,6 +334,8 @@ fn shown(g: &Graph, hint: Option<&String>, t: Term) -> String {
         ad_ir::ir::Node::Scatter { put: ad_ir::ir::Put::Add, .. } => "scatter".into(),
         ad_ir::ir::Node::Scatter { put: ad_ir::ir::Put::Set, .. } => "update".into(),
         ad_ir::ir::Node::Cond { .. } => "cond".into(),
+        ad_ir::ir::Node::Scan(_) => "scan".into(),
+        ad_ir::ir::Node::Build { .. } => "build1".into(),
         ad_ir::ir::Node::Param(..) => "of a loop".into(),
         node => format!("{node:?}"),
     };

@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, quote};
 
+use super::reservation::Reservation;
 use ad_ir::ir::{Graph, Term};
 use ad_ir::program::{Container, Output, OutputTree, Param};
 
@@ -29,6 +30,7 @@ pub(super) struct Memory {
     /// Rows of loops whose memory is newly allocated. It is zero where no iteration has written,
     /// and each element is written at most once.
     pub(super) fresh: HashSet<Term>,
+    pub(super) reservation: Reservation,
 }
 
 /// The kind of memory of a stored array.

@@ -61,6 +61,7 @@ impl Driver<'_> {
             None => {
                 let n = self.product(self.g.shape(t), names).tokens;
                 self.memory.hold.insert(t, Storage::Owned);
+                self.record_allocation(t);
                 self.note(Note::Made);
                 self.heap_filled(&fill, &n)
             }

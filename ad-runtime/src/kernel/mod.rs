@@ -37,6 +37,7 @@ mod lanes;
 mod layout;
 mod linalg;
 mod matrix;
+mod memory;
 mod operand;
 mod product;
 mod reduce;
@@ -70,6 +71,7 @@ pub use linalg::{
     solve_lower_t, solve_upper, solve_upper_t,
 };
 pub use matrix::{exact_gemm, exact_gemv, gemm, gemm_off_heap, gemv, gemv_t, ger};
+pub use memory::reserve;
 pub use operand::Operand;
 pub use product::{by_loops, gemv_in, gemv_t_in, ger_in};
 pub use reduce::{

@@ -86,7 +86,9 @@ impl Body {
             Node::Prim(_, args) => self.uses.by_element.contains(&t) || args.iter().any(replaced),
             Node::Gather { src, .. } => replaced(src),
             Node::Scatter { dst, src, .. } => {
-                self.uses.by_element.contains(&t) || replaced(dst) || (replaced(src) && !matches!(g.node(*dst), Node::Param(..)))
+                self.uses.by_element.contains(&t)
+                    || replaced(dst)
+                    || (replaced(src) && !matches!(g.node(*dst), Node::Param(..)))
             }
             _ => false,
         }
@@ -154,9 +156,7 @@ fn is_literal(g: &Graph, index: &[Term]) -> bool {
 /// Whether this is a read of one element at a literal index.
 fn is_literal_read(g: &Graph, node: &Node) -> bool {
     match node {
-        Node::Gather { src, vars, index, .. } => {
-            vars.is_empty() && index.len() == g.rank(*src) && is_literal(g, index)
-        }
+        Node::Gather { src, vars, index, .. } => vars.is_empty() && index.len() == g.rank(*src) && is_literal(g, index),
         _ => false,
     }
 }
