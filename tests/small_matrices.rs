@@ -79,10 +79,8 @@ fn surface(v: &[[f64; 3]], faces: &[[usize; 3]]) -> f64 {
 fn strain(x: &[[f64; 2]], triangles: &[[usize; 3]], inverse: &[[[f64; 2]; 2]]) -> f64 {
     let mut energy = 0.0;
     for (t, m) in triangles.iter().zip(inverse) {
-        let d = [
-            [x[t[1]][0] - x[t[0]][0], x[t[2]][0] - x[t[0]][0]],
-            [x[t[1]][1] - x[t[0]][1], x[t[2]][1] - x[t[0]][1]],
-        ];
+        let d =
+            [[x[t[1]][0] - x[t[0]][0], x[t[2]][0] - x[t[0]][0]], [x[t[1]][1] - x[t[0]][1], x[t[2]][1] - x[t[0]][1]]];
         let mut f = [[0.0; 2]; 2];
         for i in 0..2 {
             for j in 0..2 {

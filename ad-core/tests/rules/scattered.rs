@@ -117,6 +117,14 @@ pub(super) fn examples(rule: &str) -> Vec<Example> {
                 let masked = f.g.select(mask, all, zeros);
                 of_windows(f, masked)
             },
+            |f| {
+                // Columns of the rows that `ids` lists.
+                let (all, zeros) = columns(f);
+                let v = f.g.fresh();
+                let i = f.g.mk(Node::Var(v));
+                let at = f.g.index(f.ids, &[i]);
+                f.g.scatter(zeros, all, &[v], &[at])
+            },
         ],
         _ => vec![],
     }

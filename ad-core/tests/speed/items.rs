@@ -116,3 +116,87 @@ fn three_coordinates_are_summed_in_registers() {
         assert_eq!(plan.nests.iter().filter(|n| n.loops > 1 && n.verb == "compute").count(), 1, "{plan:#?}");
     }
 }
+
+/// Matrices of the items are made of numbers: there is no array of all matrices, and no product of
+/// matrices.
+#[test]
+fn matrices_of_items_are_in_registers() {
+    let rotations = gradient(
+        quote!(wrt(q)),
+        quote! {
+            fn f(q: &[[f64; 4]], x: &[[f64; 3]]) -> f64 {
+                let mut loss = 0.0;
+                for i in 0..q.len() {
+                    let n = (q[i][0] * q[i][0] + q[i][1] * q[i][1] + q[i][2] * q[i][2]).sqrt();
+                    let [w, a, b, c] = q[i].map(|v| v / n);
+                    let r = [[w, a, b], [b * c, c, a * a], [a, b, w * c]];
+                    for j in 0..3 {
+                        let mut p = 0.0;
+                        for k in 0..3 {
+                            p += r[j][k] * x[i][k];
+                        }
+                        loss += p.powi(2);
+                    }
+                }
+                loss
+            }
+        },
+    );
+    let strain = gradient(
+        quote!(wrt(x)),
+        quote! {
+            fn f(x: &[[f64; 3]], edges: &[[usize; 2]], inverse: &[[[f64; 3]; 3]]) -> f64 {
+                let mut energy = 0.0;
+                for (t, m) in edges.iter().zip(inverse) {
+                    let (a, b) = (x[t[0]], x[t[1]]);
+                    let d = [[a[0], a[1], a[2]], [b[0], b[1], b[2]], [a[1], b[2], a[0]]];
+                    let mut f = [[0.0; 3]; 3];
+                    for i in 0..3 {
+                        for j in 0..3 {
+                            for k in 0..3 {
+                                f[i][j] += d[i][k] * m[k][j];
+                            }
+                        }
+                    }
+                    energy += f[0][0] * f[1][1] - f[0][1] * f[2][0] + f[2][2];
+                }
+                energy
+            }
+        },
+    );
+    for plan in [rotations, strain] {
+        assert!(plan.nests.iter().all(|n| n.loops == 1), "{plan:#?}");
+        assert!(!plan.kernels.keys().any(|k| k.contains("gem")), "{plan:#?}");
+        assert_eq!(plan.nests.iter().filter(|n| n.verb == "scatter").count(), 1, "{plan:#?}");
+    }
+}
+
+/// The arrays that a nest writes are reserved together.
+#[test]
+fn several_arrays_have_one_reservation() {
+    let body = |last: &proc_macro2::TokenStream| {
+        quote! {
+            fn f(x: &[f64], y: &[f64]) -> f64 {
+                let (mut s, mut t) = (0.0, 0.0);
+                for (a, b) in x.iter().zip(y) {
+                    s += (a * b).sin();
+                    t += (a + b).exp() * a;
+                }
+                #last
+            }
+        }
+    };
+    let reserved = |last: &proc_macro2::TokenStream| {
+        ad_core::expansion(quote!(grad), body(last)).tokens.to_string().matches("reserve ::").count()
+    };
+    assert_eq!(reserved(&quote!(s * t)), 1);
+    let one = ad_core::expansion(
+        quote!(grad),
+        quote!(
+            fn f(x: &[f64]) -> f64 {
+                x.iter().map(|v| v.sin()).sum()
+            }
+        ),
+    );
+    assert!(!one.tokens.to_string().contains("reserve ::"), "{}", one.tokens);
+}

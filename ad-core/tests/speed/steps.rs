@@ -539,3 +539,51 @@ fn joined_arrays_are_copied() {
     let count = |what: &str| text.matches(what).count();
     assert_eq!((count("Writes a block of the result."), count("The parts without zeros.")), (3, 0), "{text}");
 }
+
+/// A matrix that is carried from step to step is nine numbers, whether the inner loops sum or
+/// update.
+#[test]
+fn carried_matrices_are_numbers() {
+    let by_sums = quote! {
+        let mut next = [[0.0; 3]; 3];
+        for i in 0..3 {
+            for j in 0..3 {
+                let mut s = r[i][j];
+                for l in 0..3 {
+                    s += 0.1 * r[i][l] * k[l][j];
+                }
+                next[i][j] = s;
+            }
+        }
+    };
+    let by_updates = quote! {
+        let mut next = r;
+        for i in 0..3 {
+            for j in 0..3 {
+                for l in 0..3 {
+                    next[i][j] += 0.1 * r[i][l] * k[l][j];
+                }
+            }
+        }
+    };
+    for step in [by_sums, by_updates] {
+        let plan = gradient(
+            quote!(),
+            quote! {
+                fn f(turns: &[[f64; 3]]) -> f64 {
+                    let mut r = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+                    let mut total = 0.0;
+                    for o in turns {
+                        let k = [[0.0, -o[2], o[1]], [o[2], 0.0, -o[0]], [-o[1], o[0], 0.0]];
+                        #step
+                        r = next;
+                        total += r[0][2] * r[1][0];
+                    }
+                    total
+                }
+            },
+        );
+        assert!(!some(&plan, |n| n.part_of_loop && n.loops > 0), "{plan:#?}");
+        assert!(!plan.kernels.keys().any(|k| k.contains("gem")), "{plan:#?}");
+    }
+}

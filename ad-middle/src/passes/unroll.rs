@@ -9,6 +9,8 @@
 //! `Unroll::rule`. A term of another form, or one that reads arrays that are not small, stays an
 //! array, whose elements are then read one by one.
 //!
+//! The bodies of loops and builds have rules of their own (`items`).
+//!
 //! The pass does not change the order of a sum that a decision depends on, and does not read an
 //! element of a large array more often than before.
 

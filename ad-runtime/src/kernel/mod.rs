@@ -23,7 +23,7 @@
 //!
 //! No kernel may allocate, with these exceptions: kernels that return a `Vec` or a `Cow`;
 //! [`destination`] for an array that is not in standard layout; `matrixmultiply`; those of linear
-//! algebra; [`windows()`] and [`products`], which may copy an operand; and, with the feature
+//! algebra; [`reserve`]; [`windows()`] and [`products`], which may copy an operand; and, with the feature
 //! `rayon`, kernels that are divided into parts, but never those whose names end in `_off_heap`.
 
 mod absorbing;

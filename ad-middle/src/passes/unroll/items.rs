@@ -11,7 +11,7 @@ use std::collections::HashSet;
 
 use super::{PRODUCTS, Subject, Unroll, sizes_below, small_sizes};
 use ad_ir::ir::rewrite::by_age;
-use ad_ir::ir::{Graph, Node, Scan, Term, Var};
+use ad_ir::ir::{Graph, Node, Put, Scan, Term, Var};
 use ad_ir::prim::{Binary, Prim};
 
 /// The body of a build over `var`, in which there are no other builds, with small arrays replaced
@@ -139,11 +139,18 @@ impl Uses {
             }
             if computed && !small && !elsewhere.contains(&t) && sizes_below(g, t, PRODUCTS).is_some() {
                 uses.summands.insert(t);
-            } else if !matches!(node, Node::Prim(Prim::Sum(_), _)) {
-                node.for_each_child(|c| {
-                    elsewhere.insert(c);
-                });
+                continue;
             }
+            let summed = match node {
+                Node::Prim(Prim::Sum(_), args) => Some(args[0]),
+                Node::Scatter { put: Put::Add, src, .. } => Some(*src),
+                _ => None,
+            };
+            node.for_each_child(|c| {
+                if summed != Some(c) {
+                    elsewhere.insert(c);
+                }
+            });
         }
         uses
     }
