@@ -35,7 +35,8 @@ fn code_is_linear_in_the_function() {
         (ARRAY, |k| format!("build1(x.len(), |i| if y{k}[i] > 0.0 {{ y{k}[i] }} else {{ x[i] * {k}.0 }})"), ".sum()"),
     ];
     for (head, statement, tail) in kinds {
-        let (short, long) = (chain(head, statement, tail, 60), chain(head, statement, tail, 120));
+        // Long enough that both chains need more than one nest.
+        let (short, long) = (chain(head, statement, tail, 120), chain(head, statement, tail, 240));
         let ratio = long as f64 / short as f64;
         assert!(ratio < 2.3, "{}: twice as long, {ratio:.2} times the code", statement(0));
     }

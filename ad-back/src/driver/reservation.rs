@@ -23,8 +23,10 @@ pub(super) struct Reservation {
 impl Driver<'_> {
     /// Records that the routine allocates this array in its next statement.
     pub(super) fn record_allocation(&mut self, t: Term) {
-        let own = !self.style.workspace && !self.outlined && self.given.is_empty();
-        if own && self.g.elem(t).is_real() && self.g.shape(t).iter().all(|&n| self.is_given_size(n)) {
+        // The statements in a loop are a list of their own.
+        let outermost = self.inside == 0 && !self.outlined && self.tile.is_none();
+        let always = !self.style.workspace && outermost && self.given.is_empty();
+        if always && self.g.elem(t).is_real() && self.g.shape(t).iter().all(|&n| self.is_given_size(n)) {
             self.memory.reservation.before.get_or_insert(self.statements.len());
             self.memory.reservation.arrays.push(t);
         }

@@ -16,8 +16,8 @@ use ad_ir::ir::{Graph, Node, Term, TermTable};
 use ad_ir::prim::{Prim, Reduce};
 use ad_middle::passes::lowering::opened::LoopScope;
 
-/// The maximum number of terms of one nest. A register that is spilled costs less than an array that
-/// a second nest would read, but code for a nest grows with each term.
+/// The maximum number of terms of one nest. A register that is spilled costs less than an array
+/// that a second nest would read, but the code of a nest grows with each term.
 const MAX_TERMS: usize = 48;
 
 /// Whether the term is computed element by element by a nest that others may join.

@@ -499,6 +499,13 @@ fn loss_value_and_grad(
     let t1_ = labels_len_ as f64;
     let t2_ = 1.0 / t1_;
     let t3_ = -t2_;
+    ::ad::runtime::kernel::reserve::<
+        f64,
+    >(
+        2 * (images_rows_ * w1_cols_) + 2 * (images_rows_ * w2_cols_)
+            + labels_len_ * w2_cols_ + 3 * labels_len_ + w1_cols_ + w1_rows_ * w1_cols_
+            + w1_cols_ * w2_cols_ + w2_cols_,
+    );
     let mut m1_ = ::std::vec![0.0; images_rows_ * w1_cols_];
     ::ad::runtime::kernel::gemm(
         &mut m1_,

@@ -196,6 +196,7 @@ fn smooth_vjp(
             ),
         )
     }
+    ::ad::runtime::kernel::reserve::<f64>(idx_len_ + x_len_);
     let mut v1_ = ::std::vec![0.0; idx_len_];
     let inside_ = idx_len_.saturating_sub(1);
     if inside_ > 0 {
@@ -409,6 +410,7 @@ fn smooth_jvp(
             ),
         )
     }
+    ::ad::runtime::kernel::reserve::<f64>(2 * idx_len_);
     let mut v1_ = ::std::vec![0.0; idx_len_];
     let mut v2_ = ::std::vec![0.0; idx_len_];
     let inside_ = idx_len_.saturating_sub(1);

@@ -5,11 +5,11 @@ const MIN_BYTES: usize = 1 << 17;
 /// The greatest one: glibc returns a larger block to the system whatever was allocated before.
 const MAX_BYTES: usize = 1 << 25;
 
-/// Allocates memory for `count` values, and frees it again. A call that needs many arrays makes
+/// Allocates memory for `count` values, and frees it again. A routine that needs many arrays makes
 /// this call first. glibc takes it as a sign that the program needs as much again: it keeps so much
-/// memory after the arrays are freed, so that the next call finds pages that are mapped. Without it,
-/// the arrays of a call of 200 kB are mapped and cleared in each call, which costs more than the
-/// computation on them. If there is not enough memory, nothing happens.
+/// memory after the arrays are freed, so that the next call finds pages that are mapped. Without
+/// it, the arrays of a call of 200 kB are mapped and cleared in each call, which costs more than
+/// the computation on them. If there is not enough memory, nothing happens.
 pub fn reserve<A>(count: usize) {
     let bytes = count.saturating_mul(size_of::<A>());
     if (MIN_BYTES..=MAX_BYTES).contains(&bytes) {

@@ -356,6 +356,7 @@ pub fn resized<A: Copy>(x: Vec<A>, size: usize, fill: A) -> Vec<A> {
     tick(size.saturating_sub(x.len()) as u64);
     plain::resized(x, size, fill)
 }
+pub fn reserve<A>(_count: usize) {}
 pub fn overwrite<A: Copy, D: Dimension>(array: &mut ArrayRef<A, D>, elements: &[A]) {
     tick(2 * len(elements));
     plain::overwrite(array, elements);
