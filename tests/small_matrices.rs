@@ -302,3 +302,51 @@ fn a_filter_of_two_states() {
         check_grad!(filtered(&y, [[0.9, 0.2], [-0.1, 0.8]], 0.3));
     }
 }
+
+/// More than eight terms in each sum, and a table of coefficients that all items share.
+#[differentiate(wrt(light, normals))]
+fn shaded(light: &[[f64; 3]; 9], normals: &[[f64; 3]], image: &[[f64; 3]]) -> f64 {
+    let mut loss = 0.0;
+    for (n, c) in normals.iter().zip(image) {
+        let (x, y, z) = (n[0], n[1], n[2]);
+        let b = [1.0, x, y, z, x * y, y * z, 3.0 * z * z - 1.0, x * z, x * x - y * y];
+        for k in 0..3 {
+            let mut s = 0.0;
+            for j in 0..9 {
+                s += b[j] * light[j][k];
+            }
+            loss += (s - c[k]).powi(2);
+        }
+    }
+    loss
+}
+
+/// A decision on a sum of more than eight elements, which is in ndarray's order.
+#[differentiate(wrt(x))]
+fn decided(x: &[[f64; 3]], limits: &[f64]) -> f64 {
+    let mut total = 0.0;
+    for (p, limit) in x.iter().zip(limits) {
+        let m = arr2(&[[p[0], p[1], p[2]], [p[1] * p[0], p[2] * p[1], p[0] * p[2]], [0.1, p[0].sin(), p[1].cos()]]);
+        let sum = m.sum();
+        total += if sum == *limit { sum * p[0] } else { -p[1] };
+    }
+    total
+}
+
+#[test]
+fn sums_of_more_than_eight_elements() {
+    let light = std::array::from_fn(|j| [number(j), number(j + 50), number(j + 90)]);
+    for n in COUNTS {
+        check_grad!(shaded(&light, &rows(n, 300), &rows(n, 400)));
+    }
+    let x = rows::<3>(40, 500);
+    let sums = x.iter().map(|p| {
+        arr2(&[[p[0], p[1], p[2]], [p[1] * p[0], p[2] * p[1], p[0] * p[2]], [0.1, p[0].sin(), p[1].cos()]]).sum()
+    });
+    let sums: Vec<f64> = sums.collect();
+    let (value, gradient) = decided_value_and_grad(&x, &sums);
+    assert_eq!(value, decided(&x, &sums));
+    for (p, g) in x.iter().zip(&gradient) {
+        assert!((g[2] - p[0] * (1.0 + p[1] + p[0])).abs() < 1e-12, "the other arm: {g:?}");
+    }
+}

@@ -96,6 +96,12 @@ pub(crate) fn loop_of(g: &mut Graph, var: Var, size: Term, body: Term) -> Term {
     }
 }
 
+/// The terms in a body that decisions in it depend on; all terms, if a decision reads the results.
+fn exact_in(g: &Graph, results: &[Term], decides: bool) -> Rc<HashSet<Term>> {
+    let all = if decides { results.to_vec() } else { Vec::new() };
+    Rc::new(decisions_and(g, results, all))
+}
+
 struct BuildElimination<'g> {
     g: &'g mut Graph,
     /// Terms that decisions depend on. Their sums keep the order of the function.
@@ -208,7 +214,9 @@ impl Rewrite for BuildElimination<'_> {
                 let (vars, scoped) = self.g.open_binder(&node);
                 self.opened(&scoped, self.exact.contains(&t));
                 let body = self.eliminate_all(&scoped)[0];
-                let body = unroll::in_build(self.g, vars[0], body);
+                let decides = self.exact.contains(&t);
+                let exact = |g: &Graph| exact_in(g, &[body], decides);
+                let body = unroll::in_build(self.g, vars[0], body, Some(&exact));
                 if stops_early(self.g, body, vars[0]) {
                     rule = Some("bulk.loop");
                     loop_of(self.g, vars[0], size, body)
@@ -243,10 +251,12 @@ impl Rewrite for BuildElimination<'_> {
                 let results = self.eliminate_body(&scan.body.results);
                 let Node::Scan(mut scan) = node.map_children(|c| self.done.of(c)) else { return t };
                 scan.body.results = results.into();
-                scan.body.results = unroll::in_loop(self.g, &scan).into();
                 scan.body.params = scan.body.params.iter().map(|ty| self.resized(ty)).collect();
                 let wanted = loops::wanted(self.g, &self.roots, t);
                 let exact = loops::exact_parts(self.g, &self.exact, t);
+                let decides = exact.contains(&true);
+                let in_body = |g: &Graph| exact_in(g, &scan.body.results, decides);
+                scan.body.results = unroll::in_loop(self.g, &scan, Some(&in_body)).into();
                 loops::bulk(self.g, *scan, &exact, &wanted)
             }
             Node::Proj(tuple, k) => self.g.proj(self.done.of(*tuple), *k as usize),

@@ -21,7 +21,7 @@ mod reductions;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-pub(crate) use self::items::{in_build, in_loop, in_steps};
+pub(crate) use self::items::{Exact, in_build, in_loop, in_steps};
 use self::positions::{product, ravel, strided, unravel};
 
 use crate::passes::{Context, Pass, simplify, trace};
@@ -71,7 +71,7 @@ fn rules() -> Vec<&'static str> {
 /// The roots with small arrays replaced by scalars. Exact sums keep their order.
 pub fn unroll(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let (exact, sizes, reach) = (cx.exact(g), cx.get::<Fixed>(g, roots), cx.get::<Reachable>(g, roots));
-    let mut u = Unroll::new(g, Subject::Program { exact: &exact, sizes: &sizes });
+    let mut u = Unroll::new(g, Subject::Program { exact, sizes: &sizes });
     by_age(&mut u, reach.iter().copied());
     roots.iter().map(|&t| u.whole(t)).collect()
 }
@@ -82,7 +82,7 @@ type Elements = Rc<[Term]>;
 enum Subject<'a> {
     /// All terms of a program.
     Program {
-        exact: &'a HashSet<Term>,
+        exact: Rc<HashSet<Term>>,
         /// Sizes that occur in types; they are not rewritten.
         sizes: &'a HashSet<Term>,
     },
@@ -160,7 +160,10 @@ impl Rewrite for Unroll<'_> {
         });
         let mut new = node.map_children(|c| self.whole.get(&c).copied().unwrap_or(c));
         if let Node::Scan(scan) = &mut new {
-            scan.body.results = in_loop(self.g, scan).into();
+            let exact = self.exact().cloned();
+            let exact = exact.as_ref().map(|exact| |_: &Graph| Rc::clone(exact));
+            let exact: Exact<'_> = exact.as_ref().map(|f| f as _);
+            scan.body.results = in_loop(self.g, scan, exact).into();
         }
         New::Whole(self.g.mk(new))
     }
@@ -194,18 +197,22 @@ impl<'a> Unroll<'a> {
     /// The sizes of an array that is small enough to be replaced, or of a scalar.
     fn small_sizes(&self, t: Term) -> Option<Vec<usize>> {
         match &self.subject {
-            Subject::Body(body) if body.is_summand(t) => sizes_below(self.g, t, PRODUCTS),
+            Subject::Body(body) if body.is_large(self.g, t) => sizes_below(self.g, t, PRODUCTS),
             _ => small_sizes(self.g, t),
+        }
+    }
+
+    /// The exact terms; `None`: all.
+    fn exact(&self) -> Option<&Rc<HashSet<Term>>> {
+        match &self.subject {
+            Subject::Program { exact, .. } => Some(exact),
+            Subject::Body(body) => body.exact.as_ref(),
         }
     }
 
     /// Whether the sum keeps the order of the function.
     fn is_exact(&self, t: Term) -> bool {
-        match self.subject {
-            Subject::Program { exact, .. } => exact.contains(&t),
-            // A decision outside of the body may depend on it.
-            Subject::Body(_) => true,
-        }
+        self.exact().is_none_or(|exact| exact.contains(&t))
     }
 
     /// The rewritten term as one array.
@@ -215,7 +222,14 @@ impl<'a> Unroll<'a> {
         }
         let Some(parts) = self.parts.get(&t).cloned() else { return t };
         let shape = self.g.shape(t).to_vec();
-        let whole = if parts.iter().all(|&p| p == parts[0]) {
+        let whole = if parts.len() > LIMIT {
+            // The operation again is less work than so many scalars.
+            let node = self.g.node_rc(t);
+            node.for_each_child(|c| {
+                self.whole(c);
+            });
+            self.g.mk(node.map_children(|c| self.whole.get(&c).copied().unwrap_or(c)))
+        } else if parts.iter().all(|&p| p == parts[0]) {
             self.g.broadcast(parts[0], &shape)
         } else if let Some(of) = self.all_of(&parts, t) {
             of

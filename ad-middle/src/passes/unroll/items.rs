@@ -8,44 +8,55 @@
 //! that its updates are seen as a sum.
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
 use super::{PRODUCTS, Subject, Unroll, sizes_below, small_sizes};
 use ad_ir::ir::rewrite::by_age;
 use ad_ir::ir::{Graph, Node, Put, Scan, Term, Var};
 use ad_ir::prim::{Binary, Prim};
 
+/// The terms of a body that are exact, if they are known; otherwise all are. They are asked for
+/// only if some array is replaced.
+pub(crate) type Exact<'a> = Option<&'a dyn Fn(&Graph) -> Rc<HashSet<Term>>>;
+
 /// The body of a build over `var`, in which there are no other builds, with small arrays replaced
-/// by scalars. Every sum keeps its order, since decisions outside of the body may depend on it.
-pub(crate) fn in_build(g: &mut Graph, var: Var, body: Term) -> Term {
-    in_body(g, &[body], 0, |g, t| g.mentions(t, var))[0]
+/// by scalars.
+pub(crate) fn in_build(g: &mut Graph, var: Var, body: Term, exact: Exact<'_>) -> Term {
+    in_body(g, &[body], (0, exact), |g, t| g.mentions(t, var))[0]
 }
 
 /// The same in the body of a loop.
-pub(crate) fn in_loop(g: &mut Graph, scan: &Scan) -> Vec<Term> {
-    in_body(g, &scan.body.results, scan.init.len(), Graph::is_open)
+pub(crate) fn in_loop(g: &mut Graph, scan: &Scan, exact: Exact<'_>) -> Vec<Term> {
+    in_body(g, &scan.body.results, (scan.init.len(), exact), Graph::is_open)
 }
 
 /// The same in steps one after the other, whose operands are parameters.
 pub(crate) fn in_steps(g: &mut Graph, results: &[Term]) -> Vec<Term> {
-    in_body(g, results, 0, Graph::is_open)
+    in_body(g, results, (0, None), Graph::is_open)
 }
 
 /// The results of a body. The first `carries` parameters are carried.
-fn in_body(g: &mut Graph, results: &[Term], carries: usize, inside: impl Fn(&Graph, Term) -> bool) -> Vec<Term> {
-    let mut found: HashSet<Term> = HashSet::new();
+fn in_body(
+    g: &mut Graph,
+    results: &[Term],
+    (carries, exact): (usize, Exact<'_>),
+    is_inside: impl Fn(&Graph, Term) -> bool,
+) -> Vec<Term> {
+    let mut inside: HashSet<Term> = HashSet::new();
     let mut stack: Vec<Term> = results.to_vec();
     while let Some(t) = stack.pop() {
-        if inside(g, t) && found.insert(t) {
+        if is_inside(g, t) && inside.insert(t) {
             g.node(t).for_each_child(|c| stack.push(c));
         }
     }
-    let mut terms: Vec<Term> = found.into_iter().collect();
+    let mut terms: Vec<Term> = inside.iter().copied().collect();
     terms.sort_unstable();
     let uses = Uses::new(g, results, &terms);
     if uses.by_element.is_empty() && !terms.iter().any(|&t| matches!(g.node(t), Node::Prim(Prim::Stack, _))) {
         return results.to_vec();
     }
-    let mut u = Unroll::new(g, Subject::Body(Body { uses, carries, replaced: HashSet::new() }));
+    let exact = exact.map(|of| of(g));
+    let mut u = Unroll::new(g, Subject::Body(Body { inside, uses, carries, exact, replaced: HashSet::new() }));
     by_age(&mut u, terms);
     results.iter().map(|&t| u.whole(t)).collect()
 }
@@ -61,7 +72,10 @@ struct Uses {
 
 /// What decides which small arrays of a body are replaced.
 pub(super) struct Body {
+    inside: HashSet<Term>,
     uses: Uses,
+    /// The exact terms; `None`: all.
+    pub(super) exact: Option<Rc<HashSet<Term>>>,
     /// The number of parameters that are carried.
     carries: usize,
     /// The old terms that have been replaced by their elements.
@@ -103,9 +117,11 @@ impl Body {
         }
     }
 
-    /// Whether only sums read a term, so that it may have [`PRODUCTS`] elements.
-    pub(super) fn is_summand(&self, t: Term) -> bool {
-        self.uses.summands.contains(&t)
+    /// Whether a term may have [`PRODUCTS`] elements: a product of small matrices, or an array from
+    /// outside, whose elements only have to be read.
+    pub(super) fn is_large(&self, g: &Graph, t: Term) -> bool {
+        let given = !self.inside.contains(&t) || matches!(g.node(t), Node::Param(..));
+        given || self.uses.summands.contains(&t)
     }
 
     /// Records that a term has been replaced.
@@ -137,7 +153,8 @@ impl Uses {
                     whole.insert(c);
                 });
             }
-            if computed && !small && !elsewhere.contains(&t) && sizes_below(g, t, PRODUCTS).is_some() {
+            let read = matches!(node, Node::Gather { vars, .. } if !vars.is_empty());
+            if (computed || read) && !small && !elsewhere.contains(&t) && sizes_below(g, t, PRODUCTS).is_some() {
                 uses.summands.insert(t);
                 continue;
             }
