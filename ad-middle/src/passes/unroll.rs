@@ -141,7 +141,7 @@ impl Rewrite for Unroll<'_> {
             return New::Whole(t);
         }
         let node = self.g.node_rc(t);
-        if self.applies(t, &node)
+        if self.applies(t)
             && let Some(shape) = self.small_sizes(t)
             && let Some((rule, parts)) = self.rule(t, &node, &shape)
         {
@@ -149,9 +149,6 @@ impl Rewrite for Unroll<'_> {
             debug_assert!(parts.iter().all(|&p| *self.g.ty(p) == Type::scalar(self.g.elem(t))), "{node:?}");
             if parts != [t] {
                 trace::fired(rule, t, &parts);
-            }
-            if let Subject::Body(body) = &mut self.subject {
-                body.replace(t);
             }
             return New::Parts(parts.into());
         }
@@ -187,10 +184,10 @@ impl<'a> Unroll<'a> {
     }
 
     /// Whether a term of the subject is replaced by its elements, if it is small.
-    fn applies(&self, t: Term, node: &Node) -> bool {
+    fn applies(&self, t: Term) -> bool {
         match &self.subject {
             Subject::Program { .. } => self.g.is_closed(t),
-            Subject::Body(body) => body.applies(self.g, t, node),
+            Subject::Body(body) => body.replaced.contains(&t),
         }
     }
 

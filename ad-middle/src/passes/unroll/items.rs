@@ -51,125 +51,135 @@ fn in_body(
     }
     let mut terms: Vec<Term> = inside.iter().copied().collect();
     terms.sort_unstable();
-    let uses = Uses::new(g, results, &terms);
-    if uses.by_element.is_empty() && !terms.iter().any(|&t| matches!(g.node(t), Node::Prim(Prim::Stack, _))) {
+    let summands = summands(g, results, &terms);
+    let replaced = replaced(g, results, &terms, (carries, &summands));
+    if replaced.is_empty() {
         return results.to_vec();
     }
     let exact = exact.map(|of| of(g));
-    let mut u = Unroll::new(g, Subject::Body(Body { inside, uses, carries, exact, replaced: HashSet::new() }));
+    let mut u = Unroll::new(g, Subject::Body(Body { inside, replaced, summands, exact }));
     by_age(&mut u, terms);
     results.iter().map(|&t| u.whole(t)).collect()
-}
-
-/// How arrays that operations compute are used in a body.
-#[derive(Default)]
-struct Uses {
-    /// The small arrays that are only read at literal indices, or by other such arrays.
-    by_element: HashSet<Term>,
-    /// Larger ones that only sums read: the products of two small matrices.
-    summands: HashSet<Term>,
 }
 
 /// What decides which small arrays of a body are replaced.
 pub(super) struct Body {
     inside: HashSet<Term>,
-    uses: Uses,
+    /// The terms that are replaced by their elements, where a rule can.
+    pub(super) replaced: HashSet<Term>,
+    /// Arrays that only sums read: the products of two small matrices.
+    summands: HashSet<Term>,
     /// The exact terms; `None`: all.
     pub(super) exact: Option<Rc<HashSet<Term>>>,
-    /// The number of parameters that are carried.
-    carries: usize,
-    /// The old terms that have been replaced by their elements.
-    replaced: HashSet<Term>,
 }
 
 impl Body {
-    /// Whether a term is replaced by its elements, if it is small.
-    pub(super) fn applies(&self, g: &Graph, t: Term, node: &Node) -> bool {
-        // Nothing inside of a binder is replaced.
-        if !g.free(t).iter().all(|v| v.is_fresh()) {
-            return false;
-        }
-        let replaced = |t: &Term| self.replaced.contains(t);
-        match node {
-            Node::Prim(Prim::Stack, _) => true,
-            Node::Prim(Prim::Binary(Binary::Add | Binary::Sub), args)
-                if args.iter().any(|&arg| self.is_carried(g, arg)) =>
-            {
-                self.uses.by_element.contains(&t)
-            }
-            Node::Prim(_, args) => self.uses.by_element.contains(&t) || args.iter().any(replaced),
-            Node::Gather { src, .. } => replaced(src),
-            Node::Scatter { dst, src, .. } => {
-                self.uses.by_element.contains(&t)
-                    || replaced(dst)
-                    || (replaced(src) && !matches!(g.node(*dst), Node::Param(..)))
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether a term is a carried array, or a row of one.
-    fn is_carried(&self, g: &Graph, t: Term) -> bool {
-        match g.node(t) {
-            Node::Param(k, _) => (*k as usize) < self.carries && g.rank(t) > 0,
-            Node::Gather { src, .. } => g.rank(t) > 0 && self.is_carried(g, *src),
-            _ => false,
-        }
-    }
-
     /// Whether a term may have [`PRODUCTS`] elements: a product of small matrices, or an array from
     /// outside, whose elements only have to be read.
     pub(super) fn is_large(&self, g: &Graph, t: Term) -> bool {
         let given = !self.inside.contains(&t) || matches!(g.node(t), Node::Param(..));
-        given || self.uses.summands.contains(&t)
-    }
-
-    /// Records that a term has been replaced.
-    pub(super) fn replace(&mut self, t: Term) {
-        self.replaced.insert(t);
+        given || self.summands.contains(&t)
     }
 }
 
-impl Uses {
-    /// The uses of the terms of a body, which are sorted.
-    fn new(g: &Graph, results: &[Term], terms: &[Term]) -> Uses {
-        let mut uses = Uses::default();
-        let (mut whole, mut elsewhere): (HashSet<Term>, HashSet<Term>) = Default::default();
-        whole.extend(results);
-        elsewhere.extend(results);
-        for &t in terms.iter().rev() {
-            let node = g.node(t);
-            let computed = g.ty(t).as_array().is_some_and(|(_, shape)| !shape.is_empty())
-                && match node {
-                    Node::Prim(..) => true,
-                    Node::Scatter { index, .. } => is_literal(g, index),
-                    _ => false,
-                };
-            let small = small_sizes(g, t).is_some();
-            if computed && small && !whole.contains(&t) {
-                uses.by_element.insert(t);
-            } else if !is_literal_read(g, node) {
-                node.for_each_child(|c| {
-                    whole.insert(c);
-                });
+/// The arrays that are too large to be small, and that only sums read.
+fn summands(g: &Graph, results: &[Term], terms: &[Term]) -> HashSet<Term> {
+    let mut summands = HashSet::new();
+    let mut elsewhere: HashSet<Term> = results.iter().copied().collect();
+    for &t in terms.iter().rev() {
+        let node = g.node(t);
+        let element_by_element = match node {
+            Node::Prim(..) => true,
+            Node::Gather { vars, .. } => !vars.is_empty(),
+            _ => false,
+        };
+        let large = small_sizes(g, t).is_none() && sizes_below(g, t, PRODUCTS).is_some();
+        if element_by_element && large && !elsewhere.contains(&t) {
+            summands.insert(t);
+            continue;
+        }
+        let summed = match node {
+            Node::Prim(Prim::Sum(_), args) => Some(args[0]),
+            Node::Scatter { put: Put::Add, src, .. } => Some(*src),
+            _ => None,
+        };
+        node.for_each_child(|c| {
+            if summed != Some(c) {
+                elsewhere.insert(c);
             }
-            let read = matches!(node, Node::Gather { vars, .. } if !vars.is_empty());
-            if (computed || read) && !small && !elsewhere.contains(&t) && sizes_below(g, t, PRODUCTS).is_some() {
-                uses.summands.insert(t);
-                continue;
-            }
-            let summed = match node {
-                Node::Prim(Prim::Sum(_), args) => Some(args[0]),
-                Node::Scatter { put: Put::Add, src, .. } => Some(*src),
-                _ => None,
-            };
+        });
+    }
+    summands
+}
+
+/// The terms that are replaced by their elements.
+fn replaced(
+    g: &Graph,
+    results: &[Term],
+    terms: &[Term],
+    (carries, summands): (usize, &HashSet<Term>),
+) -> HashSet<Term> {
+    let fits = |t: Term| small_sizes(g, t).is_some() || summands.contains(&t);
+    let mut replaced: HashSet<Term> = HashSet::new();
+    for &t in terms {
+        if fits(t) && is_made_of(g, t, carries, |arg| g.rank(arg) > 0 && replaced.contains(&arg)) {
+            replaced.insert(t);
+        }
+    }
+    // Their operands are read element by element, and so are those of other terms that are.
+    let mut whole: HashSet<Term> = results.iter().copied().collect();
+    for &t in terms.iter().rev() {
+        let node = g.node(t);
+        let computed = match node {
+            Node::Prim(..) => fits(t) && g.rank(t) > 0,
+            Node::Scatter { index, .. } => fits(t) && is_literal(g, index),
+            _ => false,
+        };
+        if computed && !whole.contains(&t) && !is_under_binder(g, t) {
+            replaced.insert(t);
+        }
+        if !replaced.contains(&t) && !is_literal_read(g, node) {
             node.for_each_child(|c| {
-                if summed != Some(c) {
-                    elsewhere.insert(c);
-                }
+                whole.insert(c);
             });
         }
-        uses
+    }
+    replaced
+}
+
+/// Whether a term is stacked from its elements, or computed from arrays that are replaced.
+fn is_made_of(g: &Graph, t: Term, carries: usize, replaced: impl Fn(Term) -> bool) -> bool {
+    if is_under_binder(g, t) {
+        return false;
+    }
+    match g.node(t) {
+        Node::Prim(Prim::Stack, _) => true,
+        // It may be a sum over the iterations.
+        Node::Prim(Prim::Binary(Binary::Add | Binary::Sub), args)
+            if args.iter().any(|&a| is_carried(g, a, carries)) =>
+        {
+            false
+        }
+        Node::Prim(_, args) => args.iter().any(|&arg| replaced(arg)),
+        Node::Gather { src, .. } => replaced(*src),
+        Node::Scatter { dst, src, .. } => {
+            replaced(*dst) || (replaced(*src) && !matches!(g.node(*dst), Node::Param(..)))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a bound variable of a binder around the term is free in it.
+fn is_under_binder(g: &Graph, t: Term) -> bool {
+    !g.free(t).iter().all(|v| v.is_fresh())
+}
+
+/// Whether a term is a carried array, or a row of one.
+fn is_carried(g: &Graph, t: Term, carries: usize) -> bool {
+    match g.node(t) {
+        Node::Param(k, _) => (*k as usize) < carries && g.rank(t) > 0,
+        Node::Gather { src, .. } => g.rank(t) > 0 && is_carried(g, *src, carries),
+        _ => false,
     }
 }
 
