@@ -6,7 +6,6 @@ use std::collections::{HashMap, HashSet};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, quote};
 
-use super::reservation::Reservation;
 use ad_ir::ir::{Graph, Term};
 use ad_ir::program::{Container, Output, OutputTree, Param};
 
@@ -30,7 +29,8 @@ pub(super) struct Memory {
     /// Rows of loops whose memory is newly allocated. It is zero where no iteration has written,
     /// and each element is written at most once.
     pub(super) fresh: HashSet<Term>,
-    pub(super) reservation: Reservation,
+    /// Arrays that the routine allocates in every call, whose sizes are those of arguments.
+    pub(super) allocated: Vec<Term>,
 }
 
 /// The kind of memory of a stored array.

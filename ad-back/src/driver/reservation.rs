@@ -12,23 +12,13 @@ use super::super::rust::Expr;
 use super::state::Driver;
 use ad_ir::ir::{Node, Term};
 
-/// The arrays that are reserved together.
-#[derive(Default)]
-pub(super) struct Reservation {
-    /// The number of statements before the first of them is allocated.
-    before: Option<usize>,
-    arrays: Vec<Term>,
-}
-
 impl Driver<'_> {
-    /// Records that the routine allocates this array in its next statement.
+    /// Records that the routine allocates this array.
     pub(super) fn record_allocation(&mut self, t: Term) {
-        // The statements in a loop are a list of their own.
         let outermost = self.inside == 0 && !self.outlined && self.tile.is_none();
         let always = !self.style.workspace && outermost && self.given.is_empty();
         if always && self.g.elem(t).is_real() && self.g.shape(t).iter().all(|&n| self.is_given_size(n)) {
-            self.memory.reservation.before.get_or_insert(self.statements.len());
-            self.memory.reservation.arrays.push(t);
+            self.memory.allocated.push(t);
         }
     }
 
@@ -39,7 +29,9 @@ impl Driver<'_> {
 
     /// Adds the reservation before the first of the arrays, if there are several.
     pub(super) fn reserve(&mut self) {
-        let Reservation { before: Some(before), arrays } = std::mem::take(&mut self.memory.reservation) else { return };
+        let arrays = std::mem::take(&mut self.memory.allocated);
+        let first = self.statements.iter().position(|s| s.defines.iter().any(|t| arrays.contains(t)));
+        let Some(before) = first else { return };
         let defined: HashSet<Term> = self.statements[..before].iter().flat_map(|s| s.defines.iter().copied()).collect();
         let known = |n: &Term| self.g.int_value(*n).is_some() || defined.contains(n);
         let elem = self.g.elem(arrays[0]);
