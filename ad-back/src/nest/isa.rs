@@ -57,6 +57,8 @@ impl Nest<'_, '_> {
                 // sum.
                 || matches!(item, Item::Fold { fold: Fold::InOrder, reduced, .. } if reduced.last() == Some(&false))
         });
+        // The baseline has no comparison of integers of 64 bits.
+        let tests = self.items.iter().any(|item| matches!(item, Item::Fold { fold: Fold::All, .. }));
         let (mut operations, mut functions) = (0, false);
         for (id, node) in self.k.nodes.iter().enumerate() {
             let Op::Prim(prim, _) = &node.op else { continue };
@@ -65,11 +67,12 @@ impl Nest<'_, '_> {
                 functions |= rounds(prim) || (!node.exact && vectorised(prim).is_some());
             }
         }
-        let by_cost = functions || sums || operations >= MIN_OPERATIONS;
+        let by_cost = functions || sums || tests || operations >= MIN_OPERATIONS;
         let why = || {
             let count = format!("{operations} operations on reals per element, from {MIN_OPERATIONS} on");
             let or = |has: bool, what| if has { format!("{what}, ") } else { String::new() };
-            format!("({}{}{count})", or(sums, "sums"), or(functions, "vectorised or rounding functions"))
+            let tests = or(tests, "tests of all elements");
+            format!("({}{tests}{}{count})", or(sums, "sums"), or(functions, "vectorised or rounding functions"))
         };
         choose(Kind::Dispatch, self.key(self.k.nodes.len()), by_cost, why)
     }

@@ -132,12 +132,22 @@ fn histogram_energy_value_and_grad(
 ) -> (f32, ::std::vec::Vec<f32>) {
     ///A loop nest over 1 axis.
     fn compute_c2(bins: &[usize], n: usize, weights_len_: usize) -> bool {
-        let mut c2_sum_: bool = true;
-        let bins_row_ = &bins[0..][..weights_len_];
-        for i in 0..weights_len_ {
-            c2_sum_ &= bins_row_[i].saturating_add(1) <= n;
+        #[inline(always)]
+        fn loops<I: ::ad::runtime::kernel::Isa>(
+            bins: &[usize],
+            n: usize,
+            weights_len_: usize,
+        ) -> bool {
+            let mut c2_sum_: bool = true;
+            let bins_row_ = &bins[0..][..weights_len_];
+            for i in 0..weights_len_ {
+                c2_sum_ &= bins_row_[i].saturating_add(1) <= n;
+            }
+            c2_sum_
         }
-        c2_sum_
+        ::ad::runtime::dispatched!(
+            'a,; loops(bins : & 'a[usize], n : usize, weights_len_ : usize) -> bool
+        )
     }
     ///Adds at computed positions; what falls outside is dropped.
     fn scatter_v1(

@@ -165,12 +165,23 @@ fn loss_value_and_grad(
 ) {
     ///A loop nest over 1 axis.
     fn compute_c7(labels: &[usize], w2_cols_: usize, labels_len_: usize) -> bool {
-        let mut c7_sum_: bool = true;
-        let labels = &labels[..labels_len_];
-        for i in 0..labels_len_ {
-            c7_sum_ &= labels[i].saturating_add(1) <= w2_cols_;
+        #[inline(always)]
+        fn loops<I: ::ad::runtime::kernel::Isa>(
+            labels: &[usize],
+            w2_cols_: usize,
+            labels_len_: usize,
+        ) -> bool {
+            let mut c7_sum_: bool = true;
+            let labels = &labels[..labels_len_];
+            for i in 0..labels_len_ {
+                c7_sum_ &= labels[i].saturating_add(1) <= w2_cols_;
+            }
+            c7_sum_
         }
-        c7_sum_
+        ::ad::runtime::dispatched!(
+            'a,; loops(labels : & 'a[usize], w2_cols_ : usize, labels_len_ : usize) ->
+            bool
+        )
     }
     ///A loop nest over 2 axes.
     fn compute_hidden(

@@ -73,26 +73,37 @@ fn smooth_vjp(
         x_len_: usize,
         idx_len_: usize,
     ) -> (bool, bool, bool) {
-        let mut c2_sum_: bool = true;
-        let mut c3_sum_: bool = true;
-        let mut c4_sum_: bool = true;
-        let idx = &idx[..idx_len_];
-        for i in 0..idx_len_ {
-            let t1_ = i > 0;
-            let t2_ = if t1_ {
-                idx.get(i.saturating_sub(1)).copied().unwrap_or(0).saturating_add(1)
-                    <= x_len_
-            } else {
-                true
-            };
-            let t3_ = idx[i].saturating_add(1) <= x_len_;
-            let t4_ = if t1_ { t3_ } else { true };
-            let t5_ = if t1_ { true } else { t3_ };
-            c2_sum_ &= t2_;
-            c3_sum_ &= t4_;
-            c4_sum_ &= t5_;
+        #[inline(always)]
+        fn loops<I: ::ad::runtime::kernel::Isa>(
+            idx: &[usize],
+            x_len_: usize,
+            idx_len_: usize,
+        ) -> (bool, bool, bool) {
+            let mut c2_sum_: bool = true;
+            let mut c3_sum_: bool = true;
+            let mut c4_sum_: bool = true;
+            let idx = &idx[..idx_len_];
+            for i in 0..idx_len_ {
+                let t1_ = i > 0;
+                let t2_ = if t1_ {
+                    idx.get(i.saturating_sub(1)).copied().unwrap_or(0).saturating_add(1)
+                        <= x_len_
+                } else {
+                    true
+                };
+                let t3_ = idx[i].saturating_add(1) <= x_len_;
+                let t4_ = if t1_ { t3_ } else { true };
+                let t5_ = if t1_ { true } else { t3_ };
+                c2_sum_ &= t2_;
+                c3_sum_ &= t4_;
+                c4_sum_ &= t5_;
+            }
+            (c2_sum_, c3_sum_, c4_sum_)
         }
-        (c2_sum_, c3_sum_, c4_sum_)
+        ::ad::runtime::dispatched!(
+            'a,; loops(idx : & 'a[usize], x_len_ : usize, idx_len_ : usize) -> (bool,
+            bool, bool)
+        )
     }
     ///The interior, where no test is needed.
     fn compute_v1(v1_: &mut [f64], idx: &[usize], x: &[f64], inside_: usize) {
@@ -278,26 +289,37 @@ fn smooth_jvp(
         x_len_: usize,
         idx_len_: usize,
     ) -> (bool, bool, bool) {
-        let mut c2_sum_: bool = true;
-        let mut c3_sum_: bool = true;
-        let mut c4_sum_: bool = true;
-        let idx = &idx[..idx_len_];
-        for i in 0..idx_len_ {
-            let t1_ = i > 0;
-            let t2_ = if t1_ {
-                idx.get(i.saturating_sub(1)).copied().unwrap_or(0).saturating_add(1)
-                    <= x_len_
-            } else {
-                true
-            };
-            let t3_ = idx[i].saturating_add(1) <= x_len_;
-            let t4_ = if t1_ { t3_ } else { true };
-            let t5_ = if t1_ { true } else { t3_ };
-            c2_sum_ &= t2_;
-            c3_sum_ &= t4_;
-            c4_sum_ &= t5_;
+        #[inline(always)]
+        fn loops<I: ::ad::runtime::kernel::Isa>(
+            idx: &[usize],
+            x_len_: usize,
+            idx_len_: usize,
+        ) -> (bool, bool, bool) {
+            let mut c2_sum_: bool = true;
+            let mut c3_sum_: bool = true;
+            let mut c4_sum_: bool = true;
+            let idx = &idx[..idx_len_];
+            for i in 0..idx_len_ {
+                let t1_ = i > 0;
+                let t2_ = if t1_ {
+                    idx.get(i.saturating_sub(1)).copied().unwrap_or(0).saturating_add(1)
+                        <= x_len_
+                } else {
+                    true
+                };
+                let t3_ = idx[i].saturating_add(1) <= x_len_;
+                let t4_ = if t1_ { t3_ } else { true };
+                let t5_ = if t1_ { true } else { t3_ };
+                c2_sum_ &= t2_;
+                c3_sum_ &= t4_;
+                c4_sum_ &= t5_;
+            }
+            (c2_sum_, c3_sum_, c4_sum_)
         }
-        (c2_sum_, c3_sum_, c4_sum_)
+        ::ad::runtime::dispatched!(
+            'a,; loops(idx : & 'a[usize], x_len_ : usize, idx_len_ : usize) -> (bool,
+            bool, bool)
+        )
     }
     ///The interior, where no test is needed.
     fn compute_v1_and_v2(

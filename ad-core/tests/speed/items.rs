@@ -200,3 +200,21 @@ fn several_arrays_have_one_reservation() {
     );
     assert!(!one.tokens.to_string().contains("reserve ::"), "{}", one.tokens);
 }
+
+#[test]
+fn tests_of_indices_are_dispatched() {
+    let plan = gradient(
+        quote!(wrt(table)),
+        quote! {
+            fn f(table: &[f64], at: &[usize]) -> f64 {
+                let mut sum = 0.0;
+                for &i in at {
+                    sum += table[i] * table[i];
+                }
+                sum
+            }
+        },
+    );
+    let tests: Vec<&NestSummary> = plan.nests.iter().filter(|n| n.sums == 1 && n.fused == 0 && !n.lanes).collect();
+    assert!(tests.len() == 1 && tests[0].dispatched, "{plan:#?}");
+}
