@@ -2,8 +2,9 @@
 
 /// The least number of bytes that is reserved: glibc keeps less in any case.
 const MIN_BYTES: usize = 1 << 17;
-/// The greatest one: glibc returns a larger block to the system whatever was allocated before.
-const MAX_BYTES: usize = 1 << 25;
+/// The greatest one: a program should not keep more than that without being asked. A caller that
+/// wants to has `ad::Workspace`.
+const MAX_BYTES: usize = 1 << 22;
 
 /// Allocates memory for `count` values, and frees it again. A routine that needs many arrays makes
 /// this call first. glibc takes it as a sign that the program needs as much again: it keeps so much
