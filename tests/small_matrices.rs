@@ -333,6 +333,18 @@ fn decided(x: &[[f64; 3]], limits: &[f64]) -> f64 {
     total
 }
 
+/// The same in a loop that stays a loop, since each step reads the one before.
+#[differentiate(wrt(x))]
+fn decided_in_steps(x: &[[f64; 3]], limits: &[f64]) -> f64 {
+    let mut state = 0.5;
+    for (p, limit) in x.iter().zip(limits) {
+        let m = arr2(&[[p[0], p[1], p[2]], [p[1] * p[0], p[2] * p[1], p[0] * p[2]], [0.1, p[0].sin(), p[1].cos()]]);
+        let sum = m.sum();
+        state = if sum == *limit { (state * p[0]).sin() + 1.0 } else { 0.0 };
+    }
+    state
+}
+
 #[test]
 fn sums_of_more_than_eight_elements() {
     let light = std::array::from_fn(|j| [number(j), number(j + 50), number(j + 90)]);
@@ -349,4 +361,9 @@ fn sums_of_more_than_eight_elements() {
     for (p, g) in x.iter().zip(&gradient) {
         assert!((g[2] - p[0] * (1.0 + p[1] + p[0])).abs() < 1e-12, "the other arm: {g:?}");
     }
+    // If the last decision were another one, the state would be 0.
+    let (value, _) = decided_in_steps_value_and_grad(&x, &sums);
+    assert_eq!(value, decided_in_steps(&x, &sums));
+    assert_ne!(value, 0.0);
+    check_grad!(decided_in_steps(&x[..3], &[0.0; 3]));
 }

@@ -47,12 +47,6 @@ impl Expr {
         Expr::new(tokens, prec::ATOM, 0)
     }
 
-    /// A literal number of elements.
-    pub(super) fn number(n: usize) -> Expr {
-        let literal = Literal::usize_unsuffixed(n);
-        Expr { integer: i128::try_from(n).ok(), ..Expr::atom(quote!(#literal)) }
-    }
-
     /// The tokens as an operand of an expression with the binding strength `min`. There are
     /// parentheses only if they are needed (rustc and clippy warn about others).
     pub(super) fn at(&self, min: u8) -> TokenStream {

@@ -10,7 +10,7 @@ use quote::quote;
 use super::super::block::Statement;
 use super::super::rust::Expr;
 use super::state::Driver;
-use ad_ir::ir::{Node, Term};
+use ad_ir::ir::{IntTy, Lit, Node, Term};
 
 impl Driver<'_> {
     /// Records that the routine allocates this array.
@@ -53,7 +53,8 @@ impl Driver<'_> {
         let mut all: Option<Expr> = None;
         for (shape, count) in shapes {
             let one = self.product(shape, &mut names);
-            let some = Expr::number(count).times(&one);
+            let count = i128::try_from(count).unwrap_or(i128::MAX);
+            let some = self.style.lit(Lit::Int(IntTy::Usize, count)).times(&one);
             all = Some(match all {
                 Some(all) => all.plus(&some),
                 None => some,

@@ -57,7 +57,7 @@ impl Nest<'_, '_> {
                 // sum.
                 || matches!(item, Item::Fold { fold: Fold::InOrder, reduced, .. } if reduced.last() == Some(&false))
         });
-        // The baseline has no comparison of integers of 64 bits.
+        // Tests of indices: the baseline has no vector comparison of integers of 64 bits.
         let tests = self.items.iter().any(|item| matches!(item, Item::Fold { fold: Fold::All, .. }));
         let (mut operations, mut functions) = (0, false);
         for (id, node) in self.k.nodes.iter().enumerate() {
@@ -71,8 +71,8 @@ impl Nest<'_, '_> {
         let why = || {
             let count = format!("{operations} operations on reals per element, from {MIN_OPERATIONS} on");
             let or = |has: bool, what| if has { format!("{what}, ") } else { String::new() };
-            let tests = or(tests, "tests of all elements");
-            format!("({}{tests}{}{count})", or(sums, "sums"), or(functions, "vectorised or rounding functions"))
+            let sums = or(sums, "sums") + &or(tests, "tests of all elements");
+            format!("({sums}{}{count})", or(functions, "vectorised or rounding functions"))
         };
         choose(Kind::Dispatch, self.key(self.k.nodes.len()), by_cost, why)
     }

@@ -152,10 +152,7 @@ impl Rewrite for Unroll<'_> {
             }
             return New::Parts(parts.into());
         }
-        node.for_each_child(|c| {
-            self.whole(c);
-        });
-        let mut new = node.map_children(|c| self.whole.get(&c).copied().unwrap_or(c));
+        let mut new = self.over_wholes(&node);
         if let Node::Scan(scan) = &mut new {
             let exact = self.exact().cloned();
             let exact = exact.as_ref().map(|exact| |_: &Graph| Rc::clone(exact));
@@ -222,10 +219,8 @@ impl<'a> Unroll<'a> {
         let whole = if parts.len() > LIMIT {
             // The operation again is less work than so many scalars.
             let node = self.g.node_rc(t);
-            node.for_each_child(|c| {
-                self.whole(c);
-            });
-            self.g.mk(node.map_children(|c| self.whole.get(&c).copied().unwrap_or(c)))
+            let again = self.over_wholes(&node);
+            self.g.mk(again)
         } else if parts.iter().all(|&p| p == parts[0]) {
             self.g.broadcast(parts[0], &shape)
         } else if let Some(of) = self.all_of(&parts, t) {
@@ -236,6 +231,14 @@ impl<'a> Unroll<'a> {
         };
         self.whole.insert(t, whole);
         whole
+    }
+
+    /// A node with its rewritten children, each as one array.
+    fn over_wholes(&mut self, node: &Node) -> Node {
+        node.for_each_child(|c| {
+            self.whole(c);
+        });
+        node.map_children(|c| self.whole.get(&c).copied().unwrap_or(c))
     }
 
     /// The array whose elements these are, all of them in order, if there is one.

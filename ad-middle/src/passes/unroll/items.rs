@@ -64,6 +64,7 @@ fn in_body(
 
 /// What decides which small arrays of a body are replaced.
 pub(super) struct Body {
+    /// The terms of the body that depend on its parameters or its variable.
     inside: HashSet<Term>,
     /// The terms that are replaced by their elements, where a rule can.
     pub(super) replaced: HashSet<Term>,
