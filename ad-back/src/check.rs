@@ -176,7 +176,8 @@ impl<'p> Names<'p> {
                     };
                     self.elements(*leaf, LeafPosition::List, all)
                 };
-                Written(*passing).as_argument(&zipped(of, &element.tree().map(&mut |leaf| vec(leaf))), run)
+                Written(*passing)
+                    .as_argument(&zipped(&self.program.krate, of, &element.tree().map(&mut |leaf| vec(leaf))), run)
             }
             ParamTree::Defined { references, is_static, of, inner } => {
                 let leaf = |leaf: &usize, inside: LeafPosition| {
@@ -189,7 +190,10 @@ impl<'p> Names<'p> {
                     };
                     self.elements(*leaf, inside, all)
                 };
-                let whole = made(of, &owned_value(&inside_of_type(&inner.tree(), &mut |k, inside| leaf(k, inside))));
+                let whole = made(
+                    of,
+                    &owned_value(&self.program.krate, &inside_of_type(&inner.tree(), &mut |k, inside| leaf(k, inside))),
+                );
                 referred((*references, *is_static), whole, run)
             }
             // Only a list has such arrays.
@@ -222,7 +226,7 @@ impl<'p> Names<'p> {
     fn tangents_at(&self, at: &Ident) -> Vec<TokenStream> {
         let params = &self.program.params;
         let one = |&k: &usize| {
-            value_of(&self.program.declared[k].parts.tree(), &mut |&leaf, inside| {
+            value_of(&self.program.krate, &self.program.declared[k].parts.tree(), &mut |&leaf, inside| {
                 let value = match self.active(leaf) {
                     Some(k) => {
                         let own = &self.owned[k];
@@ -276,7 +280,7 @@ impl<'p> Names<'p> {
             Tree::Leaf((name, ..)) => quote!(#run::leaf(&#name)),
             Tree::Tuple(_) | Tree::List(..) | Tree::Ragged(..) | Tree::Defined(..) => {
                 let leaves = result.leaves().into_iter().filter(|leaf| leaf.2).map(|leaf| &leaf.0);
-                quote!(#run::together(::std::vec::Vec::from([#(#run::leaf(&#leaves)),*])))
+                quote!(#run::together(#run::Vec::from([#(#run::leaf(&#leaves)),*])))
             }
         }
     }
@@ -302,7 +306,7 @@ impl<'p> Names<'p> {
         let run = &self.run;
         let all = self.result.leaves();
         let mut leaves = 0..;
-        value_of(&self.result, &mut |(name, container, real), inside| {
+        value_of(&self.program.krate, &self.result, &mut |(name, container, real), inside| {
             let n = leaves.next().unwrap_or(0);
             let passed = |value: &TokenStream| match inside {
                 LeafPosition::Nothing => passed(*container, value),
@@ -342,7 +346,7 @@ impl<'p> Names<'p> {
             several => {
                 let own = &self.owned[k];
                 let blocks = several.leaves().into_iter().filter(|leaf| leaf.2).map(|leaf| &leaf.0);
-                quote!(#run::rows(&#own, ::std::vec::Vec::from([#(#run::leaf(&#blocks)),*])))
+                quote!(#run::rows(&#own, #run::Vec::from([#(#run::leaf(&#blocks)),*])))
             }
         });
         (pattern, entries.collect())
@@ -417,7 +421,7 @@ fn statements(program: &Program, derivatives: &[&Descriptor], how: &Ident) -> To
     let here: Vec<TokenStream> = all.clone().map(|k| names.argument_here(k)).collect();
     let moved: Vec<TokenStream> = all.map(|k| names.argument_at(k, &at)).collect();
     let BoundPattern { pattern: gradient, taken: gradient_taken } = names.gradient();
-    let leaves = quote!(::std::vec::Vec::from([#(#run::leaf(&#parts)),*]));
+    let leaves = quote!(#run::Vec::from([#(#run::leaf(&#parts)),*]));
     let (back, points_) = (own("back", 0), own("all", 0));
     let (BoundPattern { pattern: value, taken: value_taken }, entries) =
         (names.value(false), names.entries(&names.result));
@@ -487,7 +491,7 @@ fn statements(program: &Program, derivatives: &[&Descriptor], how: &Ident) -> To
             return quote! {
                 #check.#by(&[#(#shared),*], || {
                     let (#value, #gradient) = #f(#(#arguments),*);
-                    (#entries, ::std::vec::Vec::from([#(#run::leaf(&#ours)),*]))
+                    (#entries, #run::Vec::from([#(#run::leaf(&#ours)),*]))
                 });
             };
         }
@@ -506,7 +510,7 @@ fn statements(program: &Program, derivatives: &[&Descriptor], how: &Ident) -> To
                     #before
                     let (#value, #pattern) = #called;
                     #value_taken
-                    (#entries, ::std::vec::Vec::from([#(#blocks),*]))
+                    (#entries, #run::Vec::from([#(#blocks),*]))
                 })
             }
             (Structure::Gradient, true) => quote!({
@@ -545,7 +549,7 @@ fn statements(program: &Program, derivatives: &[&Descriptor], how: &Ident) -> To
                     Tree::Leaf(_) => quote!(#run::leaf(&#called)),
                     _ => quote!({
                         let #pattern = #called;
-                        #run::columns(::std::vec::Vec::from([#(#blocks),*]))
+                        #run::columns(#run::Vec::from([#(#blocks),*]))
                     }),
                 }
             }
@@ -562,7 +566,7 @@ fn statements(program: &Program, derivatives: &[&Descriptor], how: &Ident) -> To
             (Structure::Sparse, _) => quote!({
                 #before
                 let (#value, #back) = #called;
-                (#entries, ::std::vec::Vec::from([#run::leaf(&#back.to_dense())]))
+                (#entries, #run::Vec::from([#run::leaf(&#back.to_dense())]))
             }),
         };
         quote!(#check.#by(#given #body);)
@@ -572,7 +576,7 @@ fn statements(program: &Program, derivatives: &[&Descriptor], how: &Ident) -> To
     quote! {
         #likes
         #(let #owned = #copies;)*
-        let mut #check = #run::Check::new(#how, ::std::vec::Vec::from([#(#points),*]), |#at| #called);
+        let mut #check = #run::Check::new(#how, #run::Vec::from([#(#points),*]), |#at| #called);
         #code
         #check.done();
     }

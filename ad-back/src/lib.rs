@@ -218,7 +218,8 @@ fn body(g: &mut Graph, program: &Program, routine: &Routine, frame: &RecordAcces
     let Program { identities, krate, .. } = program;
     let head = frame.head(krate);
     let body = watch::framed(program, routine, !returned(routine, frame).is_empty(), body);
-    Ok(quote!(#identities #functions #head #body))
+    let imported = style.methods_without_std();
+    Ok(quote!(#imported #identities #functions #head #body))
 }
 
 /// The function itself, without attributes.
@@ -360,5 +361,6 @@ fn style(program: &Program) -> Style {
         marks: false,
         records: None,
         watched: Rc::new(WatchedPlaces::of(program)),
+        std_methods: Rc::default(),
     }
 }

@@ -169,7 +169,7 @@ fn methods(program: &Program) -> Option<TokenStream> {
         let mut of_queue = Vec::new();
         if *rank == 1 && queues && found.vectors != Vectors::No {
             let takes = if found.takes == Takes::Deref { Takes::Reference } else { found.takes };
-            of_queue.push((quote!(::std::collections::VecDeque<#elem>), takes));
+            of_queue.push((quote!(#krate::runtime::alloc::collections::VecDeque<#elem>), takes));
         }
         let mut owners = Vec::new();
         if *rank > 0 {
@@ -177,7 +177,7 @@ fn methods(program: &Program) -> Option<TokenStream> {
             let vectors = matches!(found.vectors, Vectors::Too | Vectors::Only);
             // A receiver that is assumed to be a queue may be a `Vec` with a method of some trait.
             if *rank == 1 && found.vectors == Vectors::Queues {
-                owners.push(quote!(::std::vec::Vec<#elem>));
+                owners.push(quote!(#krate::runtime::alloc::vec::Vec<#elem>));
             }
             if !only && may(Owner::Array) {
                 let array = format_ident!("Array{rank}");
@@ -188,7 +188,7 @@ fn methods(program: &Program) -> Option<TokenStream> {
                 owners.push(quote!(#krate::ndarray::#view<'_, #elem>));
             }
             if *rank == 1 && vectors && may(Owner::Vector) {
-                owners.push(quote!(::std::vec::Vec<#elem>));
+                owners.push(quote!(#krate::runtime::alloc::vec::Vec<#elem>));
             }
             if vectors && !sizes.is_empty() && may(Owner::Static) {
                 let lens: Vec<TokenStream> =
@@ -299,9 +299,11 @@ fn same_type(krate: &TokenStream, path: &TokenStream, ty: KnownType) -> TokenStr
     let span = path.clone().into_iter().last().map_or_else(Span::call_site, |t| t.span());
     let nd = quote!(#krate::ndarray);
     match ty {
-        KnownType::Vec => quote_spanned!(span=> _: fn(#path<()>) -> ::std::vec::Vec<()> = |x_| x_;),
-        KnownType::VecDeque => quote_spanned!(span=> _: fn(#path<()>) -> ::std::collections::VecDeque<()> = |x_| x_;),
-        KnownType::Box => quote_spanned!(span=> _: fn(#path<()>) -> ::std::boxed::Box<()> = |x_| x_;),
+        KnownType::Vec => quote_spanned!(span=> _: fn(#path<()>) -> #krate::runtime::alloc::vec::Vec<()> = |x_| x_;),
+        KnownType::VecDeque => {
+            quote_spanned!(span=> _: fn(#path<()>) -> #krate::runtime::alloc::collections::VecDeque<()> = |x_| x_;)
+        }
+        KnownType::Box => quote_spanned!(span=> _: fn(#path<()>) -> #krate::runtime::alloc::boxed::Box<()> = |x_| x_;),
         KnownType::Ranked(Owner::View, rank) => {
             let ty = format_ident!("ArrayView{rank}");
             quote_spanned!(span=> _: fn(#path<'_, ()>) -> #nd::#ty<'_, ()> = |x_| x_;)
@@ -378,9 +380,9 @@ fn call(krate: &TokenStream, (path, name): (&TokenStream, &Ident), called: &Assu
         Home::NdarrayLinalg => quote!(#krate::ndarray::linalg::#name),
         Home::Linalg => quote!(#krate::linalg::#name),
         Home::Fft => quote!(#krate::fft::#name),
-        Home::Iter => quote!(::std::iter::#name),
-        Home::Mem => quote!(::std::mem::#name),
-        Home::StaticArray => quote!(::std::array::#name),
+        Home::Iter => quote!(::core::iter::#name),
+        Home::Mem => quote!(::core::mem::#name),
+        Home::StaticArray => quote!(::core::array::#name),
         Home::Option => quote!(::core::option::Option::#name),
         Home::Result => quote!(::core::result::Result::#name),
     };

@@ -186,7 +186,7 @@ impl<'p> Bridge<'p> {
             cotangents.extend(quote!(let #name = #value;));
         }
         let mut k = 0..;
-        let cotangent = value_of(&self.results, &mut |leaf, inside| {
+        let cotangent = value_of(krate, &self.results, &mut |leaf, inside| {
             let name = own("cotangent", k.next().unwrap_or(0));
             match inside {
                 LeafPosition::Nothing => passed(leaf.container, &quote!(#name)),
@@ -243,7 +243,7 @@ impl<'p> Bridge<'p> {
             tangents.extend(quote!(let #name = #value;));
         }
         let along = program.wrt.iter().map(|&k| {
-            value_of(&program.declared[k].parts.tree(), &mut |&k, inside| {
+            value_of(krate, &program.declared[k].parts.tree(), &mut |&k, inside| {
                 let name = own("tangent", k);
                 match inside {
                     LeafPosition::Nothing => passed(program.params[k].container, &quote!(#name)),
@@ -282,7 +282,7 @@ impl<'p> Bridge<'p> {
             read.extend(quote!(let #name = #value;));
         }
         let run = quote!(#krate::runtime::check);
-        (read, declared.iter().map(|Declared { parts, .. }| argument(parts, params, &run)).collect())
+        (read, declared.iter().map(|Declared { parts, .. }| argument(krate, parts, params, &run)).collect())
     }
 
     /// The pattern of a result, and its numbers and arrays with their names. `discrete`: with names
@@ -313,7 +313,7 @@ impl<'p> Bridge<'p> {
     fn cotangent_type(&self) -> TokenStream {
         let program = self.program;
         let g = &program.graph;
-        type_of(&program.result, Passed::Borrowed, &mut |out, _| {
+        type_of(&program.krate, &program.result, Passed::Borrowed, &mut |out, _| {
             argument_type(program, out.container, g.elem(out.term), g.rank(out.term), &out.lens)
         })
     }
@@ -321,7 +321,9 @@ impl<'p> Bridge<'p> {
     fn types_of_params(&self, how: Passed, ty: fn(&Program, &Param) -> TokenStream) -> Vec<TokenStream> {
         let program = self.program;
         let one = |&k: &usize| {
-            type_of(&program.declared[k].parts.tree(), how, &mut |&leaf, _| ty(program, &program.params[leaf]))
+            type_of(&program.krate, &program.declared[k].parts.tree(), how, &mut |&leaf, _| {
+                ty(program, &program.params[leaf])
+            })
         };
         program.wrt.iter().map(one).collect()
     }
@@ -418,7 +420,7 @@ impl Leaf {
             quote!(#name[..] #(#times)*)
         };
         let elements = match self.container {
-            Container::NdArray => quote!(#name.iter().copied().collect::<::std::vec::Vec<#elem>>()),
+            Container::NdArray => quote!(#name.iter().copied().collect::<#krate::runtime::alloc::vec::Vec<#elem>>()),
             Container::Slice => flat(self.lens.len()),
             _ => flat(self.lens.len() - 1),
         };
@@ -444,14 +446,14 @@ fn is_number(len: &TokenStream) -> bool {
 }
 
 /// An argument, made of its numbers and arrays.
-fn argument(parts: &ParamTree, params: &[Param], run: &TokenStream) -> TokenStream {
+fn argument(krate: &TokenStream, parts: &ParamTree, params: &[Param], run: &TokenStream) -> TokenStream {
     match parts {
         ParamTree::Leaf(k) => {
             let name = own("leaf", *k);
             Written(params[*k].passing).as_argument(&quote!(#name), run)
         }
         ParamTree::Tuple { references, is_static, parts } => {
-            let parts: Vec<TokenStream> = parts.iter().map(|part| argument(part, params, run)).collect();
+            let parts: Vec<TokenStream> = parts.iter().map(|part| argument(krate, part, params, run)).collect();
             referred((*references, *is_static), tuple(&parts), run)
         }
         ParamTree::Defined { references, is_static, of, inner } => {
@@ -459,7 +461,7 @@ fn argument(parts: &ParamTree, params: &[Param], run: &TokenStream) -> TokenStre
                 let name = own("leaf", k);
                 quote!(#name)
             });
-            referred((*references, *is_static), made(of, &owned_value(&leaves)), run)
+            referred((*references, *is_static), made(of, &owned_value(krate, &leaves)), run)
         }
         // No function with a rule has a list as a parameter.
         ParamTree::List { .. } | ParamTree::Ragged(..) => TokenStream::new(),

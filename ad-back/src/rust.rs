@@ -2,6 +2,7 @@
 //! nor stored terms, and must never decide where a value is computed.
 
 use ad_ir::sorted::{SortedMap, SortedSet};
+use std::cell::Cell;
 use std::rc::Rc;
 
 use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
@@ -96,6 +97,9 @@ impl Expr {
     }
 }
 
+/// The methods of real numbers that core has, among those that this module writes.
+const METHODS_OF_CORE: [&str; 8] = ["abs", "copysign", "max", "min", "recip", "signum", "to_degrees", "to_radians"];
+
 /// The facts about the user's crate and about the routine that scalar code depends on.
 #[derive(Clone, Debug)]
 pub(super) struct Style {
@@ -113,9 +117,23 @@ pub(super) struct Style {
     pub(super) records: Option<super::calls::RecordKind>,
     /// The places of watched terms.
     pub(super) watched: Rc<WatchedPlaces>,
+    /// Whether a method of a number was written that is in std and not in core.
+    pub(super) std_methods: Rc<Cell<bool>>,
 }
 
 impl Style {
+    /// The import that the methods of numbers in a routine need without std, where they are those
+    /// of a trait. Where there is std, numbers have them.
+    pub(super) fn methods_without_std(&self) -> Option<TokenStream> {
+        let krate = &self.krate;
+        self.std_methods.get().then(|| {
+            quote! {
+                #[allow(unused_imports, reason = "only without std, methods like `sqrt` are those of a trait")]
+                use #krate::runtime::Float as _;
+            }
+        })
+    }
+
     /// The type of an element.
     pub(super) fn ty(&self, elem: Elem) -> TokenStream {
         elem_type(elem, &self.param)
@@ -206,6 +224,9 @@ impl Style {
     pub(super) fn prim(&self, prim: &Prim, args: &[&Expr], from: Elem, second: Option<i128>) -> Result<Expr, String> {
         let size = 1 + args.iter().map(|a| a.size).sum::<u32>();
         let method = |name: &str, args: &[&Expr]| {
+            if matches!(from, Elem::Real(RealTy::F32 | RealTy::F64)) && !METHODS_OF_CORE.contains(&name) {
+                self.std_methods.set(true);
+            }
             let name = Ident::new(name, Span::mixed_site());
             let (receiver, rest) = (args[0].receiver(), args[1..].iter().map(|a| &a.tokens));
             Expr::new(quote!(#receiver.#name(#(#rest),*)), prec::ATOM, size)

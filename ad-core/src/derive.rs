@@ -231,7 +231,7 @@ fn implementation(definition: &Definition, number: &Number) -> TokenStream {
         #[allow(unused_variables, clippy::all, clippy::pedantic, reason = "what has no field uses no parameter")]
         impl #impl_generics ::ad::runtime::Leaves<#number> for #name #type_generics #where_clause {
             fn count_leaves(&self) -> usize { #count }
-            fn write_leaves(&self, flat: &mut ::std::vec::Vec<#number>) { #write }
+            fn write_leaves(&self, flat: &mut ::ad::runtime::alloc::vec::Vec<#number>) { #write }
             fn read_leaves(&self, flat: &mut ::core::slice::Iter<'_, #number>) -> Self { #read }
             fn zero_leaves(&self) -> Self { #zeros }
             fn add_leaves(&mut self, a: #number, x: &Self) { #scaled }
@@ -306,7 +306,7 @@ fn lift(definition: &Definition, number: &Number) -> Option<TokenStream> {
             fn lift<__AdMap: ::core::ops::FnMut(#own) -> #other>(&self, map: &mut __AdMap) -> Self::Output {
                 match self { #(#lifted)* }
             }
-            fn structure(&self, found: &mut ::std::vec::Vec<usize>) {
+            fn structure(&self, found: &mut ::ad::runtime::alloc::vec::Vec<usize>) {
                 match self { #(#structure)* }
             }
         }

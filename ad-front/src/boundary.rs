@@ -553,12 +553,12 @@ fn field_leaf(leaf: &Leaf) -> FieldLeaf {
 
 /// The owned type of a gradient or a result.
 pub(crate) fn owned(tree: &Tree<Leaf>, real_param: Option<&Ident>, krate: &TokenStream) -> TokenStream {
-    type_of(tree, Passed::Owned, &mut |leaf, lists| types::owned_tokens(&part(leaf, lists), real_param, krate))
+    type_of(krate, tree, Passed::Owned, &mut |leaf, lists| types::owned_tokens(&part(leaf, lists), real_param, krate))
 }
 
 /// The type of a tangent or cotangent, and how it is passed.
 pub(crate) fn passed(tree: &Tree<Leaf>, real_param: Option<&Ident>, krate: &TokenStream) -> TokenStream {
-    type_of(tree, Passed::Borrowed, &mut |leaf, lists| match lists {
+    type_of(krate, tree, Passed::Borrowed, &mut |leaf, lists| match lists {
         0 => types::passed_tokens(leaf, real_param, krate),
         lists => types::owned_tokens(&part(leaf, lists), real_param, krate),
     })

@@ -210,7 +210,7 @@ pub(super) fn of_signature(sig: &Sig, item: &ItemFn, diags: &Diags) -> TokenStre
         jacobian: Guess::known(of_several(&each(&|ty| block(sig, result, ty)))),
         sparse: Guess::known(sparse(&active, real, krate)),
         hessian: Guess::known(of_several(&each(&|ty| block(sig, ty, ty)))),
-        closure: Guess::known(quote!(::std::boxed::Box<dyn ::core::ops::Fn(#cotangent) -> #gradient>)),
+        closure: Guess::known(quote!(#krate::runtime::alloc::boxed::Box<dyn ::core::ops::Fn(#cotangent) -> #gradient>)),
         directions: each(&|ty| boundary::passed(ty, real, krate)),
         destinations: each(&|ty| boundary::destination(ty, real, krate))
             .into_iter()

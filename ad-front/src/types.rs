@@ -460,7 +460,7 @@ pub(super) fn owned_tokens(leaf: &Leaf, real_param: Option<&Ident>, krate: &Toke
         }
         Container::Slice => {
             let elem = static_tokens(elem, &leaf.lens);
-            quote!(::std::vec::Vec<#elem>)
+            quote!(#krate::runtime::alloc::vec::Vec<#elem>)
         }
         Container::Static => static_tokens(elem, &leaf.lens),
     }

@@ -55,7 +55,7 @@ pub fn owned_type(
         }
         Container::Slice => {
             let elem = static_type(elem, lens);
-            quote!(::std::vec::Vec<#elem>)
+            quote!(#krate::runtime::alloc::vec::Vec<#elem>)
         }
         Container::Static => static_type(elem, lens),
     }
@@ -196,7 +196,7 @@ pub mod hidden {
 /// The type of a whole result: the owned type of a leaf, or a tuple of the types of its parts.
 pub fn tree_type(program: &Program, tree: &OutputTree) -> TokenStream {
     let g = &program.graph;
-    type_of(tree, Passed::Owned, &mut |out, lists| {
+    type_of(&program.krate, tree, Passed::Owned, &mut |out, lists| {
         let (container, rank, lens) = element_of((out.container, g.rank(out.term), &out.lens), lists);
         owned_type(program, container, g.elem(out.term), rank, &lens)
     })
@@ -223,22 +223,27 @@ pub enum Passed {
 
 /// The type of a structure. A leaf is written with the number of lists around it. Inside of a list
 /// it is an element of its array.
-pub fn type_of<L>(tree: &Tree<L>, passed: Passed, leaf: &mut dyn FnMut(&L, usize) -> TokenStream) -> TokenStream {
+pub fn type_of<L>(
+    krate: &TokenStream,
+    tree: &Tree<L>,
+    passed: Passed,
+    leaf: &mut dyn FnMut(&L, usize) -> TokenStream,
+) -> TokenStream {
     match tree {
         Tree::Leaf(own) => leaf(own, 0),
         Tree::Tuple(parts) => {
-            let parts: Vec<TokenStream> = parts.iter().map(|part| type_of(part, passed, leaf)).collect();
+            let parts: Vec<TokenStream> = parts.iter().map(|part| type_of(krate, part, passed, leaf)).collect();
             tuple(&parts)
         }
         Tree::List(of, element) => {
-            let element = element_type(element, 1, leaf);
+            let element = element_type(krate, element, 1, leaf);
             match (of, passed) {
                 (ListType::Static(len), _) => quote!([#element; #len]),
-                (ListType::Vector, Passed::Owned) => quote!(::std::vec::Vec<#element>),
+                (ListType::Vector, Passed::Owned) => quote!(#krate::runtime::alloc::vec::Vec<#element>),
                 (ListType::Vector, Passed::Borrowed) => quote!(&[#element]),
             }
         }
-        Tree::Ragged(..) => element_type(tree, 1, leaf),
+        Tree::Ragged(..) => element_type(krate, tree, 1, leaf),
         Tree::Defined(DefinedType { ty, .. }, _) => match passed {
             Passed::Owned => ty.clone(),
             Passed::Borrowed => quote!(&#ty),
@@ -247,22 +252,31 @@ pub fn type_of<L>(tree: &Tree<L>, passed: Passed, leaf: &mut dyn FnMut(&L, usize
 }
 
 /// The type of an element of a list.
-fn element_type<L>(tree: &Tree<L>, lists: usize, leaf: &mut dyn FnMut(&L, usize) -> TokenStream) -> TokenStream {
+fn element_type<L>(
+    krate: &TokenStream,
+    tree: &Tree<L>,
+    lists: usize,
+    leaf: &mut dyn FnMut(&L, usize) -> TokenStream,
+) -> TokenStream {
     match tree {
         Tree::Leaf(own) => leaf(own, lists),
         Tree::Ragged(of, parts) => {
             // An element of the vector of all elements.
-            let elem = parts.first().map(|part| element_type(part, 1, leaf));
-            let (krate, array) = (&of.krate, format_ident!("Array{}", of.rank));
-            if of.is_vec { quote!(::std::vec::Vec<#elem>) } else { quote!(#krate::ndarray::#array<#elem>) }
+            let elem = parts.first().map(|part| element_type(krate, part, 1, leaf));
+            let array = format_ident!("Array{}", of.rank);
+            if of.is_vec {
+                quote!(#krate::runtime::alloc::vec::Vec<#elem>)
+            } else {
+                quote!(#krate::ndarray::#array<#elem>)
+            }
         }
         Tree::Tuple(parts) => {
-            let parts: Vec<TokenStream> = parts.iter().map(|part| element_type(part, lists, leaf)).collect();
+            let parts: Vec<TokenStream> = parts.iter().map(|part| element_type(krate, part, lists, leaf)).collect();
             tuple(&parts)
         }
         Tree::List(_, element) => {
-            let element = element_type(element, lists + 1, leaf);
-            quote!(::std::vec::Vec<#element>)
+            let element = element_type(krate, element, lists + 1, leaf);
+            quote!(#krate::runtime::alloc::vec::Vec<#element>)
         }
         Tree::Defined(DefinedType { ty, .. }, _) => ty.clone(),
     }
@@ -289,7 +303,7 @@ fn with_whole_arrays(element: &Tree<TokenStream>) -> Tree<TokenStream> {
 
 /// A list of tuples, given a list for each leaf of a tuple.
 #[must_use]
-pub fn zipped(of: &ListType, element: &Tree<TokenStream>) -> TokenStream {
+pub fn zipped(krate: &TokenStream, of: &ListType, element: &Tree<TokenStream>) -> TokenStream {
     let element = &with_whole_arrays(element);
     let leaves = element.leaves();
     let name = |k: usize| format_ident!("item{k}_", span = Span::mixed_site());
@@ -308,7 +322,7 @@ pub fn zipped(of: &ListType, element: &Tree<TokenStream>) -> TokenStream {
             ::core::array::from_fn(|#at| #item)
         });
     }
-    let Some((first, rest)) = leaves.split_first() else { return quote!(::std::vec::Vec::new()) };
+    let Some((first, rest)) = leaves.split_first() else { return quote!(#krate::runtime::alloc::vec::Vec::new()) };
     let first_name = name(0);
     let (mut all, mut pattern) = (quote!(::core::iter::IntoIterator::into_iter(#first)), quote!(#first_name));
     for (k, list) in rest.iter().enumerate() {
@@ -321,22 +335,22 @@ pub fn zipped(of: &ListType, element: &Tree<TokenStream>) -> TokenStream {
         let name = name(k.next().unwrap_or(0));
         quote!(#name)
     });
-    quote!(::core::iter::Iterator::collect::<::std::vec::Vec<_>>(::core::iter::Iterator::map(#all, |#pattern| #item)))
+    quote!(::core::iter::Iterator::collect::<#krate::runtime::alloc::vec::Vec<_>>(::core::iter::Iterator::map(#all, |#pattern| #item)))
 }
 
 /// A value that owns its parts, given its leaves. A leaf in a list is given as the `Vec` of that
 /// leaf in all elements.
-pub fn owned_value(tree: &Tree<TokenStream>) -> TokenStream {
+pub fn owned_value(krate: &TokenStream, tree: &Tree<TokenStream>) -> TokenStream {
     match tree {
         Tree::Leaf(value) => value.clone(),
         Tree::Tuple(parts) => {
-            let parts: Vec<TokenStream> = parts.iter().map(owned_value).collect();
+            let parts: Vec<TokenStream> = parts.iter().map(|part| owned_value(krate, part)).collect();
             tuple(&parts)
         }
-        Tree::List(of, element) => zipped(of, element),
+        Tree::List(of, element) => zipped(krate, of, element),
         // Only a list has such arrays.
         Tree::Ragged(..) => TokenStream::new(),
-        Tree::Defined(of, inner) => made(of, &owned_value(inner)),
+        Tree::Defined(of, inner) => made(of, &owned_value(krate, inner)),
     }
 }
 
@@ -516,6 +530,7 @@ impl<L: Clone> PlaceCollector<'_, L> {
     fn add_list(&mut self, of: &ListType, element: &Tree<L>, place: &TokenStream) {
         let (item, stack) = (Ident::new("item_", Span::mixed_site()), Ident::new("stack_", Span::mixed_site()));
         let (apart, lists) = (self.apart, self.lists);
+        let krate = apart.krate;
         let mut parts = PlaceCollector { apart, lists, inside: true, present: None, ragged: None, all: Vec::new() };
         parts.add(element, &quote!(#item));
         for PlacedLeaf { leaf, place: part, present, ragged, .. } in parts.all {
@@ -536,7 +551,7 @@ impl<L: Clone> PlaceCollector<'_, L> {
                     quote!(#empty.of_all(#place.iter(), |#stack, #item| #push))
                 }
                 (None, ListType::Vector) => {
-                    quote!(#place.iter().map(|#item| #part).collect::<::std::vec::Vec<_>>())
+                    quote!(#place.iter().map(|#item| #part).collect::<#krate::runtime::alloc::vec::Vec<_>>())
                 }
                 (None, ListType::Static(_)) => quote!(#place.each_ref().map(|#item| #part)),
             };

@@ -3,21 +3,26 @@
 
 /// The macros, and the list of their names. A test compares the list with the compiler's tables.
 macro_rules! macros {
-    (ndarray: $($of_ndarray:ident)*; std: $($of_std:ident)*) => {
+    (ndarray: $($of_ndarray:ident)*; core: $($of_core:ident)*) => {
         pub use ndarray::{$($of_ndarray),*};
-        pub use std::{$($of_std),*};
+        #[cfg(not(feature = "std"))]
+        pub use core::panic;
+        #[cfg(feature = "std")]
+        pub use std::panic;
+        pub use alloc::vec;
+        pub use core::{$($of_core),*};
 
         #[allow(missing_docs, reason = "only a test reads it")]
         pub mod macros {
-            pub const MACROS: &[&str] = &[$(stringify!($of_ndarray),)* $(stringify!($of_std)),*];
+            pub const MACROS: &[&str] = &[$(stringify!($of_ndarray),)* $(stringify!($of_core),)* "panic", "vec"];
         }
     };
 }
 
 macros! {
     ndarray: array azip concatenate s stack;
-    std: assert assert_eq assert_ne debug_assert debug_assert_eq debug_assert_ne matches panic
-         todo unimplemented unreachable vec
+    core: assert assert_eq assert_ne debug_assert debug_assert_eq debug_assert_ne matches todo
+          unimplemented unreachable
 }
 
 /// Traits that declare every supported method name, for the types that have the method. Generated
@@ -26,7 +31,8 @@ macros! {
 /// traits in errors about methods that do not exist.
 #[allow(missing_docs, clippy::should_implement_trait, clippy::wrong_self_convention, reason = "only the names matter")]
 pub mod methods {
-    use std::collections::VecDeque;
+    use alloc::collections::VecDeque;
+    use alloc::vec::Vec;
 
     use ndarray::{ArrayBase, ArrayRef, RawData};
 
@@ -170,14 +176,14 @@ pub mod methods {
 
     queues! { OfVectors VecDeque<A>; OfQueues VecDeque<A>; OfQueues Vec<A>; }
 
-    impl<I: Iterator, K> OfPeekables<K> for std::iter::Peekable<I> where (K,): Assumed {}
-    impl<I: Iterator, K> OfPeekables<K> for &std::iter::Peekable<I> where (K,): Assumed {}
+    impl<I: Iterator, K> OfPeekables<K> for core::iter::Peekable<I> where (K,): Assumed {}
+    impl<I: Iterator, K> OfPeekables<K> for &core::iter::Peekable<I> where (K,): Assumed {}
     impl<A, K> OfOptions<K> for Option<A> where (K,): Assumed {}
     impl<A, K> OfOptions<K> for &Option<A> where (K,): Assumed {}
     impl<A, E, K> OfResults<K> for Result<A, E> where (K,): Assumed {}
     impl<A, E, K> OfResults<K> for &Result<A, E> where (K,): Assumed {}
-    impl<K> OfOrderings<K> for std::cmp::Ordering where (K,): Assumed {}
-    impl<K> OfOrderings<K> for &std::cmp::Ordering where (K,): Assumed {}
+    impl<K> OfOrderings<K> for core::cmp::Ordering where (K,): Assumed {}
+    impl<K> OfOrderings<K> for &core::cmp::Ordering where (K,): Assumed {}
 
     macro_rules! numbers {
         ($name:ident: $($ty:ty)*) => {

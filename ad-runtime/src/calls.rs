@@ -7,8 +7,14 @@
 //!
 //! This module must never know the meaning of a record.
 
-use std::cell::{Ref, RefCell};
-use std::collections::HashMap;
+use alloc::boxed::Box;
+#[cfg(not(feature = "std"))]
+use alloc::collections::BTreeMap as Map;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cell::{Ref, RefCell};
+#[cfg(feature = "std")]
+use std::collections::HashMap as Map;
 
 /// A number or truth value as bits.
 pub trait Word: Copy + Default {
@@ -99,11 +105,13 @@ pub struct SavedArrays<W> {
 }
 
 impl<W> SavedArrays<W> {
+    #[cfg(feature = "std")]
     fn clear(&mut self) {
         self.all.clear();
         self.zeros = (0, 0);
     }
 
+    #[cfg(feature = "std")]
     fn bytes(&self) -> usize {
         self.all.capacity() * size_of::<W>()
     }
@@ -120,10 +128,12 @@ macro_rules! arrays {
         }
 
         impl Arrays {
+            #[cfg(feature = "std")]
             fn clear(&mut self) {
                 $(self.$ty.get_mut().clear();)*
             }
 
+            #[cfg(feature = "std")]
             fn bytes(&self) -> usize {
                 [$(self.$ty.borrow().bytes()),*].iter().sum()
             }
@@ -212,12 +222,14 @@ impl Records {
         (begin, begin + usize::of_word(kept >> START_BITS))
     }
 
+    #[cfg(feature = "std")]
     fn clear(&mut self) {
         self.words.get_mut().clear();
         self.places.get_mut().clear();
         self.arrays.clear();
     }
 
+    #[cfg(feature = "std")]
     fn bytes(&self) -> usize {
         8 * self.words.borrow().capacity() + 16 * self.places.borrow().capacity() + self.arrays.bytes()
     }
@@ -237,7 +249,7 @@ pub struct Calls {
     kept: Records,
     results: Records,
     /// The calls of functions with rules of their own, by their keys, with their records.
-    made: RefCell<HashMap<Box<[usize]>, usize>>,
+    made: RefCell<Map<Box<[usize]>, usize>>,
 }
 
 /// The word of a record in place of an array of zeros.
@@ -256,26 +268,27 @@ pub fn require_shape(rule: &str, of: &str, found: &[usize], wanted: &[usize]) {
     );
 }
 
-/// The number of bytes up to which the memory of records is kept for the next derivative.
-const MAX_KEPT_BYTES: usize = 1 << 28;
+/// The memory of earlier derivatives of a thread. A later one needs no new pages from the system.
+#[cfg(feature = "std")]
+mod earlier {
+    use alloc::vec::Vec;
+    use core::cell::RefCell;
 
-thread_local! {
-    /// The memory of earlier derivatives of this thread. A later one needs no new pages from the
-    /// system.
-    static KEPT_RECORDS: RefCell<Vec<[Records; 2]>> = const { RefCell::new(Vec::new()) };
-}
+    use super::Records;
 
-impl Default for Calls {
-    fn default() -> Self {
-        let left = KEPT_RECORDS.try_with(|left| left.borrow_mut().pop()).ok().flatten();
-        let [kept, results] = left.unwrap_or_default();
-        Calls { kept, results: Records { tag: 1, ..results }, made: RefCell::default() }
+    /// The number of bytes up to which the memory of records is kept for the next derivative.
+    const MAX_KEPT_BYTES: usize = 1 << 28;
+
+    std::thread_local! {
+        static KEPT_RECORDS: RefCell<Vec<[Records; 2]>> = const { RefCell::new(Vec::new()) };
     }
-}
 
-impl Drop for Calls {
-    fn drop(&mut self) {
-        let mut records = [std::mem::take(&mut self.kept), std::mem::take(&mut self.results)];
+    pub(super) fn take() -> [Records; 2] {
+        let left = KEPT_RECORDS.try_with(|left| left.borrow_mut().pop()).ok().flatten();
+        left.unwrap_or_default()
+    }
+
+    pub(super) fn give(mut records: [Records; 2]) {
         if records.iter().map(Records::bytes).sum::<usize>() > MAX_KEPT_BYTES {
             return;
         }
@@ -287,6 +300,23 @@ impl Drop for Calls {
                 left.push(records);
             }
         });
+    }
+}
+
+impl Default for Calls {
+    fn default() -> Self {
+        #[cfg(feature = "std")]
+        let [kept, results] = earlier::take();
+        #[cfg(not(feature = "std"))]
+        let [kept, results] = <[Records; 2]>::default();
+        Calls { kept, results: Records { tag: 1, ..results }, made: RefCell::default() }
+    }
+}
+
+#[cfg(feature = "std")]
+impl Drop for Calls {
+    fn drop(&mut self) {
+        earlier::give([core::mem::take(&mut self.kept), core::mem::take(&mut self.results)]);
     }
 }
 

@@ -11,7 +11,11 @@
 mod compare;
 mod flat;
 
-use std::cell::OnceCell;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::vec;
+pub use alloc::vec::Vec;
+use core::cell::OnceCell;
 
 pub use flat::{
     Flat, Leaf, after, array, columns, forever, leaf, refill, rows, shaped, slice, together, twice, unwritten,

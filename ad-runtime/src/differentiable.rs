@@ -5,9 +5,12 @@
 //! There are two traits because of ndarray. Its arrays have leaves, but a trait of the prelude with
 //! a method `dot` would hide their own method. This module must never depend on gradients.
 
-use std::collections::VecDeque;
-use std::marker::PhantomData;
-use std::slice::Iter;
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+use core::slice::Iter;
 
 use ndarray::{Array, ArrayView, Dimension, Zip};
 

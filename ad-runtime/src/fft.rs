@@ -12,6 +12,9 @@
 //! All of them are linear, and the derivative of a transform is a transform. This module must never
 //! have an algorithm of its own: `kernel::fourier` has one.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use ndarray::{Array1, Ix1};
 
 use crate::Real;

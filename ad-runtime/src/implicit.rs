@@ -13,6 +13,9 @@
 //! The compiler has the same iterations in its own language (`ad-front/src/implicit.rs`). This
 //! module must never compute something in another order than there.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use ndarray::{Array1, Array2};
 
 use crate::Real;

@@ -27,7 +27,25 @@
 //! With the feature `rayon`, large kernels run on the threads of rayon's pool, however many there
 //! are.
 
+//!
+//! The crate works without std ([`alloc`] is enough). The feature `std` adds dual numbers,
+//! [`watch`], the memory that derivatives of a thread share, and the choice of instructions at run
+//! time. So code here names `core` and `alloc`, and methods of numbers that only std has by the
+//! traits of `float`.
+
+#![no_std]
 #![deny(unsafe_code)]
+
+#[doc(hidden)]
+pub extern crate alloc;
+#[cfg(any(feature = "std", test))]
+extern crate std;
+
+#[cfg(not(any(feature = "std", feature = "libm")))]
+compile_error!(
+    "without its feature `std`, `ad` needs the feature `libm` for `exp`, `sin` and so on: \
+     `ad = { version = \"..\", default-features = false, features = [\"linalg\", \"libm\"] }`"
+);
 
 #[doc(hidden)]
 pub mod assumed;
@@ -40,6 +58,7 @@ pub mod dsl;
 pub mod dual_numbers;
 #[cfg(feature = "fft")]
 pub mod fft;
+mod float;
 pub mod implicit;
 pub mod kernel;
 pub mod linalg;
@@ -51,6 +70,7 @@ pub mod reached;
 mod real;
 #[doc(hidden)]
 pub mod sparse;
+#[cfg(feature = "std")]
 #[doc(hidden)]
 pub mod watch;
 mod workspace;
@@ -60,6 +80,8 @@ pub use calls::{Calls, NO_ARRAY, Word, require_shape};
 pub use differentiable::{Differentiable, Leaves};
 #[doc(hidden)]
 pub use differentiable::{different_variants, no_elements};
+#[doc(hidden)]
+pub use float::Float;
 #[doc(hidden)]
 pub use lists::{Element, Stack, elements};
 #[doc(hidden)]

@@ -21,6 +21,10 @@
 
 mod functions;
 
+use alloc::format;
+use alloc::vec;
+use alloc::vec::Vec;
+
 pub use functions::{expm, matrix_power};
 
 use ndarray::{Array1, Array2, Dimension, Ix1, Ix2, s};

@@ -2,6 +2,8 @@
 //! has one more axis in front, so all arrays of a list have one shape. This module must never
 //! accept a list of other arrays.
 
+use alloc::vec::Vec;
+
 use ndarray::{Array, ArrayBase, ArrayView, ArrayView1, Axis, Data, Dimension, Ix1, RemoveAxis};
 
 /// An array that can be an element of a list.
@@ -59,12 +61,12 @@ impl<F: Clone, D: Dimension> Stack<F, D> {
     pub fn push_if(&mut self, present: bool, array: &(impl Element<F, D> + ?Sized), zero: F) {
         if present {
             // With the first array, the number of elements of the absent ones before it is known.
-            let absent = std::mem::take(&mut self.absent) * array.viewed().len();
-            self.data.extend(std::iter::repeat_n(zero, absent));
+            let absent = core::mem::take(&mut self.absent) * array.viewed().len();
+            self.data.extend(core::iter::repeat_n(zero, absent));
             return self.push(array);
         }
         match &self.shape {
-            Some(shape) => self.data.extend(std::iter::repeat_n(zero, shape.size())),
+            Some(shape) => self.data.extend(core::iter::repeat_n(zero, shape.size())),
             None => self.absent += 1,
         }
         self.count += 1;

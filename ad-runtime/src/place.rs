@@ -3,7 +3,7 @@
 //!
 //! **Not a public API**: the numbers are valid for one compilation only.
 
-use std::any::TypeId;
+use core::any::TypeId;
 
 use crate::{Calls, Real};
 

@@ -2,6 +2,8 @@
 //! of all arrays, and with the sizes of each array. This module takes lists apart and puts them
 //! together again. It must never compute with elements.
 
+use alloc::vec::Vec;
+
 use ndarray::{Array, Dimension};
 
 use crate::lists::Element;

@@ -5,9 +5,7 @@
 //! with its own arguments and lets that fail. No check of a panic is generic, so that
 //! none compiles an instance. **Not a public API**: stable only together with the macros.
 
-use std::any::Any;
-use std::fmt::Arguments;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use core::fmt::Arguments;
 
 /// Panics as the function does; with `message` if the function returns.
 ///
@@ -20,13 +18,28 @@ pub fn panic_of(function: &dyn Fn(), message: Arguments<'_>) -> ! {
     panic!("{message}")
 }
 
+/// Panics with `message`, and with the message of the function's own panic. Without std, a panic
+/// cannot be caught, so it is the function's own panic alone.
+///
+/// # Panics
+/// Always.
+#[cold]
+#[track_caller]
+#[cfg(not(feature = "std"))]
+pub fn panic_because(function: &dyn Fn(), message: Arguments<'_>) -> ! {
+    panic_of(function, message)
+}
+
 /// Panics with `message`, and with the message of the function's own panic.
 ///
 /// # Panics
 /// Always.
 #[cold]
 #[track_caller]
+#[cfg(feature = "std")]
 pub fn panic_because(function: &dyn Fn(), message: Arguments<'_>) -> ! {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
     match catch_unwind(AssertUnwindSafe(function)) {
         Err(payload) => match text(&*payload) {
             Some(reason) => panic!("{message}: {reason}"),
@@ -50,6 +63,9 @@ pub fn error_of<T, E>(result: Result<T, E>) -> E {
 }
 
 /// The message of a panic.
-fn text(payload: &(dyn Any + Send)) -> Option<&str> {
+#[cfg(feature = "std")]
+fn text(payload: &(dyn core::any::Any + Send)) -> Option<&str> {
+    use alloc::string::String;
+
     payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied())
 }

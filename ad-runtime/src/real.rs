@@ -1,11 +1,10 @@
 //! The traits that a user's bounds may name, and the sealed list of element types behind them.
 
-use std::iter::{Product, Sum};
-
-use ndarray::NdFloat;
+use core::iter::{Product, Sum};
 
 use crate::Leaves;
 use crate::dual_numbers::{Forward, Lift, Reverse, Reversible, Special};
+use crate::float::NdFloat;
 
 pub(crate) use private::Sealed;
 
@@ -21,7 +20,7 @@ mod private {
 /// A real number: `f32` or `f64`, chosen where the function is called; or a number of
 /// `mode = "dual_numbers"` over one of them.
 ///
-/// An alias-like trait: [`ndarray::NdFloat`] (arithmetic, `exp`, `ln`, comparison, ndarray's
+/// An alias-like trait: `ndarray::NdFloat` (arithmetic, `exp`, `ln`, comparison, ndarray's
 /// operators, which are `num_traits::Float` and more) and literals. It is sealed. What reads the
 /// value of a number (a comparison, a cast, [`Real::as_f64`], formatting) has no derivative.
 ///
@@ -73,6 +72,14 @@ pub trait Real:
     #[must_use]
     fn without_derivative(self) -> Self;
 
+    /// `self * b + c` with one rounding, where the processor has the instruction.
+    #[doc(hidden)]
+    #[must_use]
+    #[inline(always)]
+    fn fused(self, b: Self, c: Self) -> Self {
+        self.mul_add(b, c)
+    }
+
     /// A function that std lacks.
     #[doc(hidden)]
     #[must_use]
@@ -100,6 +107,11 @@ macro_rules! machine_number {
             #[inline(always)]
             fn without_derivative(self) -> $ty {
                 self
+            }
+            #[cfg(not(feature = "std"))]
+            #[inline(always)]
+            fn fused(self, b: $ty, c: $ty) -> $ty {
+                crate::float::FusedFloat::mul_add(self, b, c)
             }
             #[inline(always)]
             fn special(self, function: impl Special) -> $ty {

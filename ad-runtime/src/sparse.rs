@@ -9,6 +9,9 @@
 //! This module must never allocate an array of rows times columns, unless the pattern has as many
 //! elements.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use ndarray::Array2;
 
 use crate::Real;
@@ -135,7 +138,7 @@ impl Pattern {
         Pattern { begins, all }
     }
 
-    fn range(&self, row: usize) -> std::ops::Range<usize> {
+    fn range(&self, row: usize) -> core::ops::Range<usize> {
         self.begins[row]..self.begins[row + 1]
     }
 

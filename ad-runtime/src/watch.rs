@@ -13,9 +13,12 @@
 //!
 //! This module must never change a number.
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::{self, Write as _};
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::RefCell;
+use core::fmt::{self, Write as _};
 
 use crate::Real;
 
@@ -113,7 +116,7 @@ struct Frame {
     inner: Option<Finding>,
 }
 
-thread_local! {
+std::thread_local! {
     static FRAMES: RefCell<Vec<Frame>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -173,7 +176,7 @@ impl Drop for Running {
             && let Some(event) = frame.records.values().filter_map(|(_, r)| r.made.clone()).min_by_key(|e| e.time)
         {
             let finding = Finding { event, then: None, routine: frame.routine, made: true };
-            eprintln!("AD_DEBUG_NAN, before this panic: {}", described(&finding));
+            std::eprintln!("AD_DEBUG_NAN, before this panic: {}", described(&finding));
         }
     }
 }

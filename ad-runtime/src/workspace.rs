@@ -4,13 +4,39 @@
 //! second call with the same sizes finds arrays that are long enough, whatever the order in which
 //! it makes them. This module must never lend an array with elements of an earlier call in it.
 
-use std::any::{Any, TypeId};
-use std::collections::HashMap;
-use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, Mutex, PoisonError};
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::any::{Any, TypeId};
+use core::ops::{Deref, DerefMut};
 
 /// Lists of arrays that are not in use, by element type and place.
-type Pool = Arc<Mutex<HashMap<(TypeId, usize), Box<dyn Any + Send>>>>;
+type Free = BTreeMap<(TypeId, usize), Box<dyn Any + Send>>;
+
+/// The lists that all handles of a workspace share. Threads can share a workspace only with std,
+/// which has locks.
+#[derive(Clone, Default)]
+struct Pool {
+    #[cfg(feature = "std")]
+    free: alloc::sync::Arc<std::sync::Mutex<Free>>,
+    #[cfg(not(feature = "std"))]
+    free: alloc::rc::Rc<core::cell::RefCell<Free>>,
+}
+
+impl Pool {
+    fn with<R>(&self, f: impl FnOnce(&mut Free) -> R) -> R {
+        #[cfg(feature = "std")]
+        return f(&mut self.free.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+        #[cfg(not(feature = "std"))]
+        f(&mut self.free.borrow_mut())
+    }
+}
+
+impl core::fmt::Debug for Pool {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Pool").finish_non_exhaustive()
+    }
+}
 
 /// Memory that calls of `f_value_and_grad_into` share. The calls may be of several functions.
 ///
@@ -21,8 +47,8 @@ pub struct Workspace {
     pool: Pool,
 }
 
-impl std::fmt::Debug for Workspace {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl core::fmt::Debug for Workspace {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Workspace").finish_non_exhaustive()
     }
 }
@@ -61,9 +87,11 @@ impl Workspace {
     #[doc(hidden)]
     #[must_use]
     pub fn empty<A: Element>(&self, place: usize) -> Lent<A> {
-        let mut all = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
-        let free = all.get_mut(&(TypeId::of::<A>(), place)).and_then(|list| list.downcast_mut::<Vec<Vec<A>>>());
-        Lent { data: free.and_then(Vec::pop).unwrap_or_default(), place, pool: Some(Arc::clone(&self.pool)) }
+        let data = self.pool.with(|all| {
+            let free = all.get_mut(&(TypeId::of::<A>(), place)).and_then(|list| list.downcast_mut::<Vec<Vec<A>>>());
+            free.and_then(Vec::pop).unwrap_or_default()
+        });
+        Lent { data, place, pool: Some(self.pool.clone()) }
     }
 }
 
@@ -109,13 +137,14 @@ impl<A: Element> DerefMut for Lent<A> {
 impl<A: Element> Drop for Lent<A> {
     fn drop(&mut self) {
         let Some(pool) = self.pool.take() else { return };
-        let mut data = std::mem::take(&mut self.data);
+        let mut data = core::mem::take(&mut self.data);
         data.clear();
-        let mut all = pool.lock().unwrap_or_else(PoisonError::into_inner);
-        let list = all.entry((TypeId::of::<A>(), self.place)).or_insert_with(|| Box::new(Vec::<Vec<A>>::new()));
-        if let Some(list) = list.downcast_mut::<Vec<Vec<A>>>() {
-            list.push(data);
-        }
+        pool.with(|all| {
+            let list = all.entry((TypeId::of::<A>(), self.place)).or_insert_with(|| Box::new(Vec::<Vec<A>>::new()));
+            if let Some(list) = list.downcast_mut::<Vec<Vec<A>>>() {
+                list.push(data);
+            }
+        });
     }
 }
 

@@ -31,8 +31,10 @@ impl CheckDestinations {
         let mut all = CheckDestinations { before: quote!(), arguments: Vec::new(), taken: quote!() };
         for (n, &k) in names.program.wrt.iter().enumerate() {
             let tree = names.program.declared[k].parts.tree();
-            let value =
-                owned_value(&inside_of_type(&tree, &mut |&leaf, inside| names.elements(leaf, inside, unwritten(leaf))));
+            let value = owned_value(
+                &names.program.krate,
+                &inside_of_type(&tree, &mut |&leaf, inside| names.elements(leaf, inside, unwritten(leaf))),
+            );
             let BoundPattern { pattern, taken } = names.bound(&tree);
             let whole = match names.program.declared[k].parts {
                 ParamTree::Leaf(_) => pattern.clone(),

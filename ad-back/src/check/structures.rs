@@ -62,7 +62,7 @@ impl BoundPattern {
                 for (leaf, place) in places(&quote!(#list), tree, (apart, &lists)) {
                     let Some((name, container)) = leaf.name else { continue };
                     let vec = *of == ListType::Vector && container != Container::NdArray;
-                    let ty = vec.then(|| quote!(: ::std::vec::Vec<_>));
+                    let ty = vec.then(|| quote!(: #krate::runtime::alloc::vec::Vec<_>));
                     taken.extend(quote!(let #name #ty = #place;));
                 }
                 BoundPattern { pattern: list.to_token_stream(), taken }
@@ -115,6 +115,7 @@ pub(in super::super) enum LeafPosition {
 /// A value of a structure, given its leaves. Inside of lists and of user-defined types, leaves are
 /// owned; those of lists are lists of all elements.
 pub(in super::super) fn value_of<L>(
+    krate: &TokenStream,
     tree: &Tree<L>,
     leaf: &mut dyn FnMut(&L, LeafPosition) -> TokenStream,
 ) -> TokenStream {
@@ -122,15 +123,15 @@ pub(in super::super) fn value_of<L>(
         Tree::Leaf(own) => leaf(own, LeafPosition::Nothing),
         Tree::Ragged(..) => TokenStream::new(),
         Tree::Tuple(parts) => {
-            let parts: Vec<TokenStream> = parts.iter().map(|part| value_of(part, leaf)).collect();
+            let parts: Vec<TokenStream> = parts.iter().map(|part| value_of(krate, part, leaf)).collect();
             tuple(&parts)
         }
         Tree::List(of, element) => {
-            let list = zipped(of, &element.map(&mut |own| leaf(own, LeafPosition::List)));
+            let list = zipped(krate, of, &element.map(&mut |own| leaf(own, LeafPosition::List)));
             if *of == ListType::Vector { quote!(&#list) } else { list }
         }
         Tree::Defined(of, inner) => {
-            let value = made(of, &owned_value(&inside_of_type(inner, leaf)));
+            let value = made(of, &owned_value(krate, &inside_of_type(inner, leaf)));
             quote!(&#value)
         }
     }

@@ -32,7 +32,7 @@ impl Driver<'_> {
                     Ok::<_, String>(if arrays { quote!(#krate::runtime::elements(#all)) } else { all })
                 });
                 let mut leaves = leaves.collect::<Result<Vec<_>, _>>()?.into_iter();
-                Ok(zipped(of, &element.map(&mut |_| leaves.next().unwrap_or_default())))
+                Ok(zipped(&self.style.krate, of, &element.map(&mut |_| leaves.next().unwrap_or_default())))
             }
             // Only a list has such arrays.
             OutputTree::Ragged(..) => Err("arrays of several shapes outside of a list".into()),
@@ -141,7 +141,7 @@ impl Driver<'_> {
             let value = self.scalar_expr(t).0.tokens;
             return Ok(match out.container {
                 Container::NdArray => quote!(#krate::ndarray::arr0(#value)),
-                Container::Slice => quote!(::std::vec![#value]),
+                Container::Slice => quote!(#krate::runtime::alloc::vec![#value]),
                 _ => value,
             });
         }

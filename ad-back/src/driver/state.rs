@@ -340,15 +340,16 @@ impl Spell for Driver<'_> {
     }
 
     fn absent(&self, t: Term) -> TokenStream {
+        let krate = &self.style.krate;
         let zero = self.style.zero(self.g.elem(t));
         match self.memory.storage.get(&t) {
             Some(lens) => static_type(zero, lens),
             None if self.g.rank(t) == 0 => zero,
             None if self.memory.hold.get(&t) == Some(&Storage::Borrowed) => quote!(&[][..]),
             None if self.memory.hold.get(&t) == Some(&Storage::Contiguous) => {
-                quote!(::std::borrow::Cow::Borrowed(&[][..]))
+                quote!(#krate::runtime::alloc::borrow::Cow::Borrowed(&[][..]))
             }
-            None => self.heap_made(quote!(::std::vec::Vec::new())),
+            None => self.heap_made(quote!(#krate::runtime::alloc::vec::Vec::new())),
         }
     }
 

@@ -204,7 +204,7 @@ impl Driver<'_> {
             let (name, zero, ty) =
                 (self.names[&t].clone(), self.style.zero(self.g.elem(t)), self.style.ty(self.g.elem(t)));
             let place = self.taken.fresh(&format!("{name}_sum"));
-            added.push(quote!(::std::slice::from_mut(&mut #name)));
+            added.push(quote!(::core::slice::from_mut(&mut #name)));
             own.extend(quote!(let mut #name: #ty = #zero;));
             ends.extend(quote!(#place[0] += #name;));
             places.push(place);

@@ -151,7 +151,10 @@ impl Driver<'_> {
                             self.memory.hold.insert(t, Storage::Owned);
                             let array = match self.style.workspace {
                                 true => self.heap_copied(&quote!([#(#parts),*])),
-                                false => quote!(::std::vec![#(#parts),*]),
+                                false => {
+                                    let krate = &self.style.krate;
+                                    quote!(#krate::runtime::alloc::vec![#(#parts),*])
+                                }
                             };
                             quote!(let #name = #array;)
                         }

@@ -13,7 +13,7 @@ impl Driver<'_> {
         let krate = &self.style.krate;
         match self.style.workspace {
             true => quote!(#krate::runtime::Lent<#elem>),
-            false => quote!(::std::vec::Vec<#elem>),
+            false => quote!(#krate::runtime::alloc::vec::Vec<#elem>),
         }
     }
 
@@ -21,7 +21,10 @@ impl Driver<'_> {
     pub(super) fn heap_filled(&self, fill: &TokenStream, n: &TokenStream) -> TokenStream {
         match self.next_place() {
             Some(place) => quote!(workspace_.filled(#place, #fill, #n)),
-            None => quote!(::std::vec![#fill; #n]),
+            None => {
+                let krate = &self.style.krate;
+                quote!(#krate::runtime::alloc::vec![#fill; #n])
+            }
         }
     }
 
@@ -37,7 +40,10 @@ impl Driver<'_> {
     pub(super) fn heap_growing(&self) -> TokenStream {
         match self.next_place() {
             Some(place) => quote!(workspace_.empty(#place)),
-            None => quote!(::std::vec::Vec::new()),
+            None => {
+                let krate = &self.style.krate;
+                quote!(#krate::runtime::alloc::vec::Vec::new())
+            }
         }
     }
 

@@ -83,7 +83,7 @@ impl<'u> Types<'u> {
             Form::Reference(of) => self.owned(of),
             Form::Slice(of) | Form::Vec(of) => {
                 let of = self.owned(of);
-                quote!(::std::vec::Vec<#of>)
+                quote!(#krate::runtime::alloc::vec::Vec<#of>)
             }
             Form::Static(of, len) => {
                 let of = self.owned(of);

@@ -33,11 +33,13 @@ pub(super) fn functions(
     let local = |name: &str| Ident::new(name, Span::mixed_site());
     let names = Names { all: local("all"), row: local("row"), item: local("item"), at: local("at") };
     let Names { all, row, at, .. } = &names;
+    let krate = types.krate;
     let row_types: Vec<TokenStream> = tables.columns.iter().map(|columns| row_type(columns, types)).collect();
-    let all_types = tuple(&row_types.iter().map(|row| quote!(::std::vec::Vec<#row>)).collect::<Vec<_>>());
-    let whole = quote!((usize, #(::std::vec::Vec<#row_types>),*));
+    let all_types =
+        tuple(&row_types.iter().map(|row| quote!(#krate::runtime::alloc::vec::Vec<#row>)).collect::<Vec<_>>());
+    let whole = quote!((usize, #(#krate::runtime::alloc::vec::Vec<#row_types>),*));
     let own = Index::from(tables.root);
-    let empty = tuple(&vec![quote!(::std::vec::Vec::new()); row_types.len()]);
+    let empty = tuple(&vec![quote!(#krate::runtime::alloc::vec::Vec::new()); row_types.len()]);
     let each: Vec<Index> = (0..row_types.len()).map(Index::from).collect();
     let zero = zero_row(&tables.columns[tables.root], types);
     let parts: Vec<Ident> = (0..row_types.len()).map(|k| local(&format!("table{k}"))).collect();
@@ -191,6 +193,7 @@ fn push(part: &TablePart, place: &TokenStream, with: (&Tables, &Apart<'_>, &Name
 /// The value of a part of the current row.
 fn build(part: &TablePart, with: (&Tables, &Apart<'_>, &Names)) -> TokenStream {
     let (_, types, names) = with;
+    let krate = types.krate;
     let Names { all, row, item, at } = names;
     let column = |k: &usize| {
         let k = Index::from(*k);
@@ -204,7 +207,7 @@ fn build(part: &TablePart, with: (&Tables, &Apart<'_>, &Names)) -> TokenStream {
         }
         TablePart::Boxed(inner) => {
             let inner = build(inner, with);
-            quote!(::std::boxed::Box::new(#inner))
+            quote!(#krate::runtime::alloc::boxed::Box::new(#inner))
         }
         TablePart::Tuple(parts) => tuple(&parts.iter().map(|part| build(part, with)).collect::<Vec<_>>()),
         TablePart::Defined(ty, inner) => {
@@ -227,16 +230,16 @@ fn build(part: &TablePart, with: (&Tables, &Apart<'_>, &Names)) -> TokenStream {
         TablePart::List { table, start, len, element } => {
             let (inner, table) = (build(element, with), Index::from(*table));
             let (start, len) = (column(start), column(len));
-            quote!((#start..#start + #len).map(|#at| { let #row = #all.#table[#at]; #inner }).collect::<::std::vec::Vec<_>>())
+            quote!((#start..#start + #len).map(|#at| { let #row = #all.#table[#at]; #inner }).collect::<#krate::runtime::alloc::vec::Vec<_>>())
         }
         TablePart::Array { table, start, sizes } => {
-            let (krate, rank) = (types.krate, sizes.len());
+            let rank = sizes.len();
             let (array, table, start) = (format_ident!("Array{rank}"), Index::from(*table), column(start));
             let sizes: Vec<TokenStream> = sizes.iter().map(column).collect();
             let product = sizes.iter().skip(1).fold(sizes[0].clone(), |product, n| quote!(#product * #n));
             quote!({
                 let #at = #start;
-                let #item: ::std::vec::Vec<_> = #all.#table[#at..#at + #product].iter().map(|#item| #item.0).collect();
+                let #item: #krate::runtime::alloc::vec::Vec<_> = #all.#table[#at..#at + #product].iter().map(|#item| #item.0).collect();
                 #krate::ndarray::#array::from_shape_vec([#(#sizes),*], #item).expect("as many elements as the sizes say")
             })
         }

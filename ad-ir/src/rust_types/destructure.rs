@@ -50,7 +50,7 @@ impl Apart<'_> {
                 }
             }
             Tree::Tuple(parts) => tuple(&parts.iter().map(|ty| self.taken(ty)).collect::<Vec<_>>()),
-            Tree::List(of, element) => list_of(of, &self.taken(element)),
+            Tree::List(of, element) => list_of(self.krate, of, &self.taken(element)),
             Tree::Ragged(..) => no_field(),
             Tree::Defined(_, inner) => self.taken(inner),
         }
@@ -63,17 +63,18 @@ impl Apart<'_> {
             Tree::Leaf(leaf) => {
                 let elem = elem_type(leaf.elem, &self.real);
                 let static_array = static_type(elem.clone(), &leaf.lens);
+                let krate = self.krate;
                 match leaf.container {
                     Container::NdArray => {
-                        let (krate, array) = (self.krate, format_ident!("Array{}", leaf.rank));
+                        let array = format_ident!("Array{}", leaf.rank);
                         quote!(#krate::ndarray::#array<#elem>)
                     }
-                    Container::Slice => quote!(::std::vec::Vec<#static_array>),
+                    Container::Slice => quote!(#krate::runtime::alloc::vec::Vec<#static_array>),
                     _ => static_array,
                 }
             }
             Tree::Tuple(parts) => tuple(&parts.iter().map(|ty| self.made(ty)).collect::<Vec<_>>()),
-            Tree::List(of, element) => list_of(of, &self.made(element)),
+            Tree::List(of, element) => list_of(self.krate, of, &self.made(element)),
             Tree::Ragged(..) => no_field(),
             Tree::Defined(_, inner) => self.made(inner),
         }
@@ -83,10 +84,11 @@ impl Apart<'_> {
     /// elements.
     #[must_use]
     pub fn absent(&self, ty: &Field) -> TokenStream {
+        let krate = self.krate;
         match ty {
             Tree::Leaf(leaf) => self.absent_leaf(leaf),
             Tree::Tuple(parts) => tuple(&parts.iter().map(|ty| self.absent(ty)).collect::<Vec<_>>()),
-            Tree::List(ListType::Vector, _) => quote!(::std::vec::Vec::new()),
+            Tree::List(ListType::Vector, _) => quote!(#krate::runtime::alloc::vec::Vec::new()),
             Tree::List(ListType::Static(_), element) => {
                 let element = self.absent(element);
                 quote!(::core::array::from_fn(|_| #element))
@@ -124,9 +126,9 @@ fn no_field() -> TokenStream {
 }
 
 /// The type of a list of these elements.
-fn list_of(of: &ListType, element: &TokenStream) -> TokenStream {
+fn list_of(krate: &TokenStream, of: &ListType, element: &TokenStream) -> TokenStream {
     match of {
-        ListType::Vector => quote!(::std::vec::Vec<#element>),
+        ListType::Vector => quote!(#krate::runtime::alloc::vec::Vec<#element>),
         ListType::Static(len) => quote!([#element; #len]),
     }
 }

@@ -242,7 +242,7 @@ impl<'a> DerivativeBuilder<'a> {
                 };
                 written_tree_type(program, &like.map(&mut |like| output(like)))
             }
-            _ => type_of(like, Passed::Borrowed, &mut |like, lists| {
+            _ => type_of(&program.krate, like, Passed::Borrowed, &mut |like, lists| {
                 let (elem, rank) = (g.elem(like.term), g.rank(like.term));
                 let (container, rank, lens) = element_of((like.container, rank, &like.lens), lists);
                 // A list owns its elements.

@@ -1,5 +1,10 @@
 //! Compares results with expected values, and reports the worst entry, by parameter and index.
 
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
 use super::{Check, Entry, Leaf, Nearby, Tangent, slope, weights};
 
 /// One comparison: the entry, the result, the value by finite differences.

@@ -1,5 +1,9 @@
 //! Values as lists of numbers, in row-major order.
 
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+
 use ndarray::{Array, ArrayRef, Axis, Dimension, IntoDimension, RemoveAxis};
 
 use crate::Real;
@@ -48,7 +52,7 @@ impl<F: Real, D: Dimension> Flat for Array<F, D> {
 
 impl<X: Flat> Flat for Vec<X> {
     fn shape(&self) -> Vec<usize> {
-        std::iter::once(self.len()).chain(self.first().map_or_else(Vec::new, Flat::shape)).collect()
+        core::iter::once(self.len()).chain(self.first().map_or_else(Vec::new, Flat::shape)).collect()
     }
     fn read(&self, out: &mut Vec<f64>) {
         self.iter().for_each(|x| x.read(out));
@@ -63,7 +67,7 @@ impl<X: Flat> Flat for Vec<X> {
 
 impl<X: Flat, const N: usize> Flat for [X; N] {
     fn shape(&self) -> Vec<usize> {
-        std::iter::once(N).chain(self.first().map_or_else(Vec::new, Flat::shape)).collect()
+        core::iter::once(N).chain(self.first().map_or_else(Vec::new, Flat::shape)).collect()
     }
     fn read(&self, out: &mut Vec<f64>) {
         self.iter().for_each(|x| x.read(out));
@@ -110,7 +114,7 @@ pub fn rows<X: Flat>(parameter: &X, blocks: Vec<Leaf>) -> Leaf {
     let own = leaf(parameter);
     let all = together(blocks);
     let rows = all.values.len() / own.values.len().max(1);
-    Leaf { shape: std::iter::once(rows).chain(own.shape).collect(), values: all.values }
+    Leaf { shape: core::iter::once(rows).chain(own.shape).collect(), values: all.values }
 }
 
 /// The blocks of a matrix, each of which has all rows of some columns, as one matrix.

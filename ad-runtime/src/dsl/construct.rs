@@ -1,5 +1,8 @@
 //! Arrays made element by element, and elements moved between arrays.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use ndarray::{Array, Array1, ArrayRef, Dim};
 
 use super::elements::{Rank, dim};
@@ -26,7 +29,7 @@ fn size<const N: usize>(shape: [usize; N]) -> usize {
 /// Every index of the shape, in row-major order.
 fn indices<const N: usize>(shape: [usize; N]) -> impl Iterator<Item = [usize; N]> {
     let first = (!shape.contains(&0)).then_some([0; N]);
-    std::iter::successors(first, move |&index| {
+    core::iter::successors(first, move |&index| {
         // The last axis changes fastest. An axis at its end starts again at 0, and the axis before
         // it advances.
         let mut next = index;

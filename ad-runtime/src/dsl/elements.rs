@@ -3,7 +3,8 @@
 //!
 //! No result may depend on the memory layout: everything reads [`Elements::contiguous`].
 
-use std::borrow::Cow;
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
 
 use ndarray::{Array, ArrayBase, ArrayRef, ArrayView, Axis, Data, Dim, Dimension, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6};
 
@@ -201,7 +202,7 @@ impl<A: Scalar, const N: usize> Elements for [A; N] {
 
     fn with_elements(&self, data: Vec<A>) -> [A; N] {
         assert!(data.len() == N, "{} elements for a static array of {N}", data.len());
-        std::array::from_fn(|i| data[i])
+        core::array::from_fn(|i| data[i])
     }
 }
 
@@ -220,7 +221,7 @@ impl<A: Scalar, const N: usize, const M: usize> Elements for [[A; N]; M] {
 
     fn with_elements(&self, data: Vec<A>) -> [[A; N]; M] {
         assert!(data.len() == M * N, "{} elements for a static array of {M} by {N}", data.len());
-        std::array::from_fn(|i| std::array::from_fn(|j| data[i * N + j]))
+        core::array::from_fn(|i| core::array::from_fn(|j| data[i * N + j]))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Functions of each element, and functions that only affect derivatives.
 
-use std::borrow::Cow;
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
 
 use ndarray::{Array, ArrayBase, ArrayRef, Data};
 
@@ -165,7 +166,7 @@ where
 pub fn stop_gradient<T>(x: T) -> T {
     // A wrong derivative would be the alternative.
     assert!(
-        !std::any::type_name::<T>().contains("ad_runtime::dual_numbers::"),
+        !core::any::type_name::<T>().contains("ad_runtime::dual_numbers::"),
         "`stop_gradient` in a function with `mode = \"dual_numbers\"`: write `x.without_derivative()`, and \
          `x.mapv(T::without_derivative)` for an array"
     );

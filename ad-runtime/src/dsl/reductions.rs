@@ -3,6 +3,9 @@
 //! The functions take an array, a view, a slice, a `Vec` or a static array, in any memory layout;
 //! the result does not depend on the layout.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use ndarray::{Dimension, Ix1};
 
 use super::elements::{Elements, OuterRank};

@@ -1,7 +1,8 @@
 //! The sequences that folds and scans run over.
 
-use std::iter::Copied;
-use std::ops::{Range, RangeInclusive};
+use alloc::vec::Vec;
+use core::iter::Copied;
+use core::ops::{Range, RangeInclusive};
 
 use ndarray::{ArrayBase, ArrayRef, ArrayView, Axis, Data, Dimension};
 
@@ -55,7 +56,7 @@ where
 
 impl<'a, A: Copy> Seq for &'a [A] {
     type Item = A;
-    type Iter = Copied<std::slice::Iter<'a, A>>;
+    type Iter = Copied<core::slice::Iter<'a, A>>;
 
     fn items(self) -> Self::Iter {
         self.iter().copied()
@@ -64,7 +65,7 @@ impl<'a, A: Copy> Seq for &'a [A] {
 
 impl<'a, A: Copy> Seq for &'a Vec<A> {
     type Item = A;
-    type Iter = Copied<std::slice::Iter<'a, A>>;
+    type Iter = Copied<core::slice::Iter<'a, A>>;
 
     fn items(self) -> Self::Iter {
         self.iter().copied()
@@ -73,7 +74,7 @@ impl<'a, A: Copy> Seq for &'a Vec<A> {
 
 impl<'a, A: Copy, const N: usize> Seq for &'a [A; N] {
     type Item = A;
-    type Iter = Copied<std::slice::Iter<'a, A>>;
+    type Iter = Copied<core::slice::Iter<'a, A>>;
 
     fn items(self) -> Self::Iter {
         self.iter().copied()

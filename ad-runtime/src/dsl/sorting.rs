@@ -1,6 +1,7 @@
 //! Sorting, searches in sorted arrays, and running products.
 
-use std::cmp::Ordering;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 use ndarray::{Array1, Dimension, Ix1};
 

@@ -1,6 +1,8 @@
 //! Values that can be stacked along a new first axis: the elements of `build1`, `replicate` and the
 //! scans.
 
+use alloc::vec::Vec;
+
 use ndarray::{Array, Array1, ArrayBase, ArrayRef, Data, Dimension, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5};
 
 use super::elements::{Rank, from_vec};

@@ -4,9 +4,11 @@
 //! This module must never call the differentiated function itself, except through a closure that
 //! the attribute writes.
 
-use std::marker::PhantomData;
-use std::ops::Range;
-use std::slice::Iter;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+use core::ops::Range;
+use core::slice::Iter;
 
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -125,7 +127,7 @@ enum ResultPositions {
 impl ResultPositions {
     fn all(&self) -> &[u32] {
         match self {
-            ResultPositions::One(one) => std::slice::from_ref(one),
+            ResultPositions::One(one) => core::slice::from_ref(one),
             ResultPositions::Many(all) => all,
         }
     }
@@ -423,7 +425,7 @@ impl<T: Real> Block<T> for T {
 impl<T, B: Block<T>, const N: usize> Block<T> for [B; N] {
     fn filled(dims: &[usize], elements: &mut dyn Iterator<Item = T>) -> Self {
         let rest = dims.get(1..).unwrap_or_default();
-        std::array::from_fn(|_| B::filled(rest, elements))
+        core::array::from_fn(|_| B::filled(rest, elements))
     }
 }
 

@@ -2,9 +2,11 @@
 //! that have the structure of an argument. `#[derive(Differentiable)]` implements [`Lift`] for
 //! types with a type parameter for their numbers. This module must never know what numbers are.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::hash::{BuildHasher, Hash};
-use std::marker::PhantomData;
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::marker::PhantomData;
 
 use ndarray::{Array, ArrayBase, ArrayRef, Data, Dimension};
 
@@ -141,7 +143,11 @@ macro_rules! maps {
 }
 maps! {
     [K: Clone + Ord] BTreeMap<K, X> => BTreeMap<K, X::Output>;
-    [K: Clone + Eq + Hash + Ord, S: BuildHasher + Default] HashMap<K, X, S> => HashMap<K, X::Output, S>;
+}
+#[cfg(feature = "std")]
+maps! {
+    [K: Clone + Eq + core::hash::Hash + Ord, S: core::hash::BuildHasher + Default]
+        std::collections::HashMap<K, X, S> => std::collections::HashMap<K, X::Output, S>;
 }
 
 fn array<T, U, X: Lift<T, U>, D: Dimension>(x: &ArrayRef<X, D>, map: &mut impl FnMut(T) -> U) -> Array<X::Output, D> {

@@ -16,20 +16,26 @@
 //! Numbers are numbers of other numbers: `Reverse<Forward<f64>>` gives second derivatives. Each
 //! level has its own type and its own tape, so perturbations are never confused.
 //!
+//! The recorders of the tapes are thread-local, so calls need std. Without it the numbers exist,
+//! since bounds name them, and nothing makes one.
+//!
 //! A number that leaves its call is an error where it is used next, since its identity has the
 //! generation of the call. This module must never return a derivative of such a number, and it
 //! must never allocate memory for a single operation.
 
+#[cfg(feature = "std")]
 mod calls;
 mod forward;
 mod lift;
 mod operators;
 mod reverse;
 mod rules;
+#[cfg_attr(not(feature = "std"), allow(dead_code, reason = "only calls use a tape"))]
 mod tape;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "std")]
 pub use calls::{
     Block, Call, Columns, Dims, Overwrite, Pulled, Read, along, constant, copied, dims, hessian, laplacian, numbers,
     parts, primal, pushed,

@@ -2,20 +2,22 @@
 //! casts,
 //! roundings and formatting read the value. This module must never hold a rule of differentiation.
 
-use std::cell::RefCell;
-use std::cmp::Ordering;
-use std::fmt;
-use std::iter::{Product, Sum};
-use std::num::FpCategory;
-use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, RemAssign, Sub, SubAssign};
-use std::slice::Iter;
+use alloc::vec::Vec;
+use core::cell::RefCell;
+use core::cmp::Ordering;
+use core::fmt;
+use core::iter::{Product, Sum};
+use core::num::FpCategory;
+use core::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, RemAssign, Sub, SubAssign};
+use core::slice::Iter;
 
-use ndarray::{NdFloat, ScalarOperand};
+use ndarray::ScalarOperand;
 use num_traits::{Bounded, Float, FloatConst, FromPrimitive, Num, NumCast, One, Signed, ToPrimitive, Zero};
 
 use super::rules::{self, Number, Special};
 use super::{Forward, Reverse};
 use crate::calls::{Arrays, SavedArrays, Word};
+use crate::float::NdFloat;
 use crate::{Differentiable, Leaves, Real};
 
 /// The shifts of a number by a constant have its derivative, so nothing is recorded for them.

@@ -1,9 +1,7 @@
 //! Numbers of reverse mode: a value, and the identity of its entry of the tape (DN section 9.3,
 //! with the identities of section 6). This module must never hold a rule of differentiation.
 
-use std::any::{Any, TypeId};
-use std::cell::RefCell;
-use std::rc::Rc;
+use core::cell::RefCell;
 
 use super::forward::Forward;
 use super::rules::Number;
@@ -19,6 +17,7 @@ pub struct Reverse<T> {
     pub(super) generation: u32,
 }
 
+#[cfg(feature = "std")]
 impl<T: Real> Reverse<T> {
     /// A new argument of the running call.
     pub(super) fn argument(value: T) -> Self {
@@ -105,9 +104,14 @@ pub trait Reversible: Sized + 'static {
 }
 
 /// Calls `f` with the recorder of a type that has no static one.
+#[cfg(feature = "std")]
 fn with_registry<T: 'static, R>(f: impl FnOnce(&RefCell<Recorder<T>>) -> R) -> R {
+    use alloc::rc::Rc;
+    use alloc::vec::Vec;
+    use core::any::{Any, TypeId};
+
     type Registry = RefCell<Vec<(TypeId, Rc<dyn Any>)>>;
-    thread_local! {
+    std::thread_local! {
         static REGISTRY: Registry = const { RefCell::new(Vec::new()) };
     }
     let of = TypeId::of::<T>();
@@ -126,22 +130,40 @@ fn with_registry<T: 'static, R>(f: impl FnOnce(&RefCell<Recorder<T>>) -> R) -> R
     f(recorder.unwrap_or_else(|| unreachable!("each type has its own recorder")))
 }
 
+/// Without std no call makes a number with a place on a tape, so no operation is recorded.
+#[cfg(not(feature = "std"))]
+fn with_registry<T: 'static, R>(_: impl FnOnce(&RefCell<Recorder<T>>) -> R) -> R {
+    unreachable!("numbers of reverse mode need the feature `std`")
+}
+
+/// Calls a function with the static recorder of a type.
+#[cfg(feature = "std")]
+macro_rules! with_static {
+    ($t:ty, $f:ident) => {{
+        std::thread_local! {
+            static RECORDER: RefCell<Recorder<$t>> = const { RefCell::new(Recorder::new()) };
+        }
+        RECORDER.with($f)
+    }};
+}
+
+#[cfg(not(feature = "std"))]
+macro_rules! with_static {
+    ($t:ty, $f:ident) => {
+        with_registry::<$t, R>($f)
+    };
+}
+
 macro_rules! recorders {
     ($($t:ident),*) => {$(
         impl Reversible for $t {
             #[inline(always)]
             fn with_recorder<R>(f: impl FnOnce(&RefCell<Recorder<$t>>) -> R) -> R {
-                thread_local! {
-                    static RECORDER: RefCell<Recorder<$t>> = const { RefCell::new(Recorder::new()) };
-                }
-                RECORDER.with(f)
+                with_static!($t, f)
             }
             #[inline(always)]
             fn with_recorder_of_forward<R>(f: impl FnOnce(&RefCell<Recorder<Forward<$t>>>) -> R) -> R {
-                thread_local! {
-                    static RECORDER: RefCell<Recorder<Forward<$t>>> = const { RefCell::new(Recorder::new()) };
-                }
-                RECORDER.with(f)
+                with_static!(Forward<$t>, f)
             }
         }
     )*};

@@ -70,7 +70,7 @@ macro_rules! special_functions {
 }
 
 /// `2 / sqrt(pi)`.
-const FRAC_2_SQRT_PI: f64 = std::f64::consts::FRAC_2_SQRT_PI;
+const FRAC_2_SQRT_PI: f64 = core::f64::consts::FRAC_2_SQRT_PI;
 
 special_functions! {
     /// `sigmoid`.
@@ -244,12 +244,12 @@ unary! {
     sqrt: |x, value| N::Inner::lit(0.5) / value;
     cbrt: |x, value| (N::Inner::lit(3.0) * value * value).recip();
     exp: |x, value| value;
-    exp2: |x, value| value * N::Inner::lit(std::f64::consts::LN_2);
+    exp2: |x, value| value * N::Inner::lit(core::f64::consts::LN_2);
     exp_m1: |x, value| x.exp();
     ln: |x, value| x.recip();
     ln_1p: |x, value| (N::Inner::one() + x).recip();
-    log2: |x, value| (x * N::Inner::lit(std::f64::consts::LN_2)).recip();
-    log10: |x, value| (x * N::Inner::lit(std::f64::consts::LN_10)).recip();
+    log2: |x, value| (x * N::Inner::lit(core::f64::consts::LN_2)).recip();
+    log10: |x, value| (x * N::Inner::lit(core::f64::consts::LN_10)).recip();
     sin: |x, value| x.cos();
     cos: |x, value| -x.sin();
     tan: |x, value| N::Inner::one() + value * value;
@@ -262,6 +262,6 @@ unary! {
     asinh: |x, value| (x * x + N::Inner::one()).sqrt().recip();
     acosh: |x, value| (x * x - N::Inner::one()).sqrt().recip();
     atanh: |x, value| (N::Inner::one() - x * x).recip();
-    to_degrees: |x, value| N::Inner::lit(180.0 / std::f64::consts::PI);
-    to_radians: |x, value| N::Inner::lit(std::f64::consts::PI / 180.0);
+    to_degrees: |x, value| N::Inner::lit(180.0 / core::f64::consts::PI);
+    to_radians: |x, value| N::Inner::lit(core::f64::consts::PI / 180.0);
 }

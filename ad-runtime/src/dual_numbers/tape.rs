@@ -5,7 +5,8 @@
 //! A tape is a list of chunks of a fixed size. It grows without being copied, and its memory is
 //! reused by the next call. This module must never know what an operation computes.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use alloc::vec::Vec;
+use core::sync::atomic::{AtomicU32, Ordering};
 
 use crate::Real;
 
@@ -44,7 +45,7 @@ impl<T> Tape<T> {
     fn clear(&mut self) {
         if let Some(first) = self.full.first_mut() {
             // The first chunk stays the first, since it alone may be small.
-            std::mem::swap(first, &mut self.last);
+            core::mem::swap(first, &mut self.last);
         }
         for mut chunk in self.full.drain(..).rev() {
             chunk.clear();
@@ -62,7 +63,7 @@ impl<T> Tape<T> {
     #[inline(never)]
     fn next_chunk(&mut self) {
         let next = self.empty.pop().unwrap_or_else(|| Vec::with_capacity(CHUNK));
-        self.full.push(std::mem::replace(&mut self.last, next));
+        self.full.push(core::mem::replace(&mut self.last, next));
         let positions = u32::MAX as usize;
         assert!(self.len() + CHUNK <= positions, "dual numbers: a call has more than {positions} operations");
     }
@@ -120,14 +121,14 @@ impl<T: Real> Recorder<T> {
         tape.generation = generation;
         // The first entry is that of all constants.
         tape.push(Entry { partials: [T::zero(); 2], operands: [CONSTANT; 2] });
-        self.outer.push(std::mem::replace(&mut self.running, tape));
+        self.outer.push(core::mem::replace(&mut self.running, tape));
         generation
     }
 
     /// Ends the running call. The calls around it continue.
     pub(super) fn end(&mut self) -> Ended<T> {
         let outer = self.outer.pop().unwrap_or_else(Tape::new);
-        let tape = std::mem::replace(&mut self.running, outer);
+        let tape = core::mem::replace(&mut self.running, outer);
         Ended { tape, sums: self.sums.pop().unwrap_or_default() }
     }
 

@@ -1,6 +1,6 @@
 //! Numbers of both modes: rules, tapes, and numbers that leave their call.
 
-use std::cell::Cell;
+use core::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use num_traits::Float;
@@ -213,7 +213,7 @@ fn a_tape_is_small_and_long_tapes_are_right() {
 
 #[test]
 fn a_value_keeps_its_structure() {
-    use std::collections::{BTreeMap, HashMap};
+    use alloc::collections::{BTreeMap, HashMap};
     let words: HashMap<String, f64> = [("b", 2.0), ("a", 1.0), ("c", 3.0)].map(|(k, v)| (k.to_string(), v)).into();
     let x = (words, Some(Box::new(4.0)), vec![[5.0, 6.0]], 7_usize);
     assert_eq!(numbers::<f64, _>(&x), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);

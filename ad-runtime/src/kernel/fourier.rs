@@ -4,14 +4,15 @@
 //! The algorithm depends on the number of elements and the processor alone, so the same elements
 //! give the same bits. This module must never divide by the number of elements.
 
-use std::cell::RefCell;
+use alloc::vec;
+use core::cell::RefCell;
 
 use rustfft::num_complex::Complex;
 use rustfft::{FftDirection, FftPlanner};
 
 use crate::Real;
 
-thread_local! {
+std::thread_local! {
     // A planner keeps the algorithm of each length that it has seen.
     static PLANNER: RefCell<FftPlanner<f64>> = RefCell::new(FftPlanner::new());
 }
@@ -72,7 +73,7 @@ fn by_definition<F: Real>(out: &mut [F], x: &[F], direction: FftDirection) {
         let (mut a, mut b) = (F::zero(), F::zero());
         for (j, (&re, &im)) in re.iter().zip(im).enumerate() {
             #[allow(clippy::cast_precision_loss, reason = "the number of elements is far below 2^53")]
-            let angle = std::f64::consts::TAU * ((j * k) % n) as f64 / n as f64;
+            let angle = core::f64::consts::TAU * ((j * k) % n) as f64 / n as f64;
             let (cos, sin) = (F::lit(angle.cos()), F::lit(angle.sin()));
             let sin = if direction == FftDirection::Forward { sin } else { -sin };
             a += re * cos + im * sin;

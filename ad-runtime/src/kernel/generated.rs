@@ -4,7 +4,8 @@
 //!
 //! No function here panics on values; only a wrong number of elements (an internal error) may.
 
-use std::borrow::Cow;
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
 
 use ndarray::ArrayView1;
 

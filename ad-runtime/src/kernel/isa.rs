@@ -46,7 +46,7 @@
 //! gives the same bits. Two machines may differ in the last places, as they do in their
 //! mathematical libraries.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use core::sync::atomic::{AtomicU8, Ordering};
 
 use super::fast;
 use super::special;
@@ -89,7 +89,7 @@ pub trait Isa: Copy + private::Sealed {
     #[inline(always)]
     #[must_use]
     fn minus_one<F: Real>() -> F {
-        std::hint::black_box(F::lit(-1.0))
+        core::hint::black_box(F::lit(-1.0))
     }
     /// `exp(x)`.
     fn exp<F: Real>(x: F) -> F;
@@ -226,12 +226,12 @@ fn single<F: Real>(x: F) -> f32 {
 impl Isa for Fused {
     #[inline(always)]
     fn mul_add<F: Real>(a: F, b: F, c: F) -> F {
-        a.mul_add(b, c)
+        a.fused(b, c)
     }
     #[inline(always)]
     fn difference<F: Real>(x: F, y: F, minus_one: F) -> F {
         // The product is exact, so the only rounding is that of the difference.
-        y.mul_add(minus_one, x)
+        y.fused(minus_one, x)
     }
     by_precision!(exp(x) else F::exp);
     by_precision!(exp_m1(x) else F::exp_m1);
@@ -275,9 +275,10 @@ fn fused() -> bool {
 
 #[cold]
 fn detect() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    let found = FMA_ASSUMED || (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"));
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(all(target_arch = "x86_64", feature = "std"))]
+    let found = FMA_ASSUMED || (std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma"));
+    // Only std can ask the processor.
+    #[cfg(not(all(target_arch = "x86_64", feature = "std")))]
     let found = FMA_ASSUMED;
     LEVEL.store(if found { FMA } else { NO_FMA }, Ordering::Relaxed);
     found

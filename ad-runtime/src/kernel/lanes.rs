@@ -29,10 +29,10 @@ pub fn lanes<F: Real>(mut lanes: [F; 16]) -> F {
 #[inline(always)]
 pub(super) fn eight_lanes<F: Real>([a, b, c, d, e, f, g, h]: [F; 8]) -> F {
     let [a, b, c, d] = if size_of::<F>() == 4 {
-        let [a, b, c, d, e, f, g, h] = std::hint::black_box([a, b, c, d, e, f, g, h]);
+        let [a, b, c, d, e, f, g, h] = core::hint::black_box([a, b, c, d, e, f, g, h]);
         [a + e, b + f, c + g, d + h]
     } else {
-        std::hint::black_box([a + e, b + f, c + g, d + h])
+        core::hint::black_box([a + e, b + f, c + g, d + h])
     };
     (a + c) + (b + d)
 }

@@ -3,8 +3,10 @@
 //! Elements are never reordered: the position in the slice is the position in row-major (logical)
 //! order.
 
-use std::borrow::Cow;
-use std::ops::{Deref, DerefMut};
+use alloc::borrow::Cow;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::{Deref, DerefMut};
 
 use ndarray::{Array, ArrayRef, Dim, Dimension};
 

@@ -24,6 +24,8 @@
 //! This module must never read a destination that is to be overwritten, and never transpose by
 //! copying.
 
+use alloc::vec;
+
 use ndarray::linalg::{general_mat_mul, general_mat_vec_mul};
 use ndarray::{ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis};
 

@@ -1,5 +1,7 @@
 //! Hints for the allocator. They must never change a value.
 
+use alloc::vec::Vec;
+
 /// The least number of bytes that is reserved: glibc keeps less in any case.
 const MIN_BYTES: usize = 1 << 17;
 /// The greatest one: a program should not keep more than that without being asked. A caller that
@@ -17,6 +19,6 @@ pub fn reserve<A>(count: usize) {
         let mut block: Vec<A> = Vec::new();
         let _ = block.try_reserve_exact(count);
         // Otherwise the compiler would leave out an allocation that nothing uses.
-        std::hint::black_box(&block);
+        core::hint::black_box(&block);
     }
 }

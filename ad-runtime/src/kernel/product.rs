@@ -255,7 +255,7 @@ fn plain<I: Isa, F: Real>(c: &mut [F], a: &[F], b: &[F], [k, n]: [usize; 2], acc
     let mut bands = c.chunks_exact_mut(ROWS * n);
     let mut i = 0;
     for c in &mut bands {
-        let rows: [&[F]; ROWS] = std::array::from_fn(|r| &a[(i + r) * k..][..k]);
+        let rows: [&[F]; ROWS] = core::array::from_fn(|r| &a[(i + r) * k..][..k]);
         let [r0, r1, r2, r3] = rows;
         let weights = || r0.iter().zip(r1).zip(r2).zip(r3).map(|(((&a, &b), &c), &d)| [a, b, c, d]);
         band::<I, F, ROWS, _>(c, weights, b, n, accumulate);

@@ -45,7 +45,7 @@ pub(super) fn small_product_in<I: Isa, F: Real>(
             blocks::<I, F>(c, (a, strides), &four, &one, sizes, accumulate);
         }
         Operand::Transposed(b) => {
-            let four = |p: usize, j: usize| Some(std::array::from_fn(|l| b[(j + l) * k + p]));
+            let four = |p: usize, j: usize| Some(core::array::from_fn(|l| b[(j + l) * k + p]));
             let one = |p: usize, j: usize| Some([b[j * k + p]]);
             blocks::<I, F>(c, (a, strides), &four, &one, sizes, accumulate);
         }

@@ -12,7 +12,9 @@
 //! This module must never be used by the compiler's reference interpreter, whose own versions check
 //! these.
 
-use std::f64::consts::PI;
+#[cfg(not(feature = "std"))]
+use crate::float::Float as _;
+use core::f64::consts::PI;
 
 use crate::Real;
 use crate::dual_numbers as numbers;
@@ -318,7 +320,7 @@ fn chebyshev(c: &[f64], u: f64) -> f64 {
 
 /// erf(x) / x as a polynomial in x^2, for |x| <= 1; relative error 2e-19.
 const ERF: [f64; 13] = [
-    std::f64::consts::FRAC_2_SQRT_PI,
+    core::f64::consts::FRAC_2_SQRT_PI,
     -0.3761263890318375,
     0.11283791670954879,
     -0.026866170645076792,

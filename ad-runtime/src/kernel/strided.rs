@@ -5,7 +5,8 @@
 //! copied to bring axes into an order. This module must never read outside of an operand, whatever
 //! its strides are: an element out of range is 0.
 
-use std::borrow::Cow;
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
 
 use ndarray::{ArrayView2, ArrayViewMut2, ShapeBuilder};
 
@@ -355,8 +356,8 @@ fn recompute_nans<F: Real, const B: usize>(
     let [m, k, n] = at.sizes;
     let place = |index: [usize; B], strides: &[usize; B]| index.iter().zip(strides).map(|(i, s)| i * s).sum::<usize>();
     // The axes of the result, and the summed ones.
-    let kept: [usize; B] = std::array::from_fn(|k| if c_batch[k] == 0 { 1 } else { sizes[k] });
-    let summed: [usize; B] = std::array::from_fn(|k| if c_batch[k] == 0 { sizes[k] } else { 1 });
+    let kept: [usize; B] = core::array::from_fn(|k| if c_batch[k] == 0 { 1 } else { sizes[k] });
+    let summed: [usize; B] = core::array::from_fn(|k| if c_batch[k] == 0 { sizes[k] } else { 1 });
     each_index(kept, |outer| {
         for i in 0..m {
             for j in 0..n {
@@ -366,7 +367,7 @@ fn recompute_nans<F: Real, const B: usize>(
                 }
                 let mut sum = F::zero();
                 each_index(summed, |inner| {
-                    let index = std::array::from_fn(|k| outer[k] + inner[k]);
+                    let index = core::array::from_fn(|k| outer[k] + inner[k]);
                     let (a_from, b_from) = (place(index, &a.batch), place(index, &b.batch));
                     for p in 0..k {
                         let x = a.data[a_from + i * at.a[0] + p * at.a[1]];

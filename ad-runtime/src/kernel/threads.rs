@@ -12,7 +12,7 @@ mod chunks;
 pub use chunks::{Rows, chunk, in_chunks};
 
 #[cfg(feature = "rayon")]
-use std::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether all work is divided, however small it is.
 #[cfg(feature = "rayon")]

@@ -22,6 +22,9 @@
 mod parts;
 mod tiles;
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use super::absorbing::absorbing_product;
 use super::isa::dispatched;
 use crate::Real;

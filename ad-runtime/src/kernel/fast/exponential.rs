@@ -27,6 +27,8 @@ macro_rules! precision {
             #![allow(clippy::excessive_precision, clippy::unreadable_literal, reason = "computed coefficients")]
 
             use super::horner;
+            #[cfg(not(feature = "std"))]
+            use crate::float::FusedFloat as _;
 
             const MANTISSA: u32 = $mantissa;
             const BIAS: $u = $bias;
@@ -50,7 +52,7 @@ macro_rules! precision {
             /// moderate size. A caller without a `low` passes -0, which the compiler may drop.
             #[inline(always)]
             fn reduced(x: $f, low: $f) -> ($u, $f) {
-                let shifted = x.mul_add(std::$f::consts::LOG2_E, SHIFTER);
+                let shifted = x.mul_add(core::$f::consts::LOG2_E, SHIFTER);
                 let k = shifted - SHIFTER;
                 // The first product is exact: the high part of ln 2 leaves room for the digits of
                 // k.
@@ -107,7 +109,7 @@ macro_rules! precision {
             /// `k` and `m` of the normal number `x = 2^k m`.
             #[inline(always)]
             fn split(x: $f) -> ($f, $f) {
-                const ROOT: $u = std::$f::consts::FRAC_1_SQRT_2.to_bits();
+                const ROOT: $u = core::$f::consts::FRAC_1_SQRT_2.to_bits();
                 let shifted = x.to_bits().wrapping_add(ONE - ROOT);
                 // Moves the exponent into the low bits of 2^mantissa.
                 let large = (BIAS + MANTISSA as $u) << MANTISSA;

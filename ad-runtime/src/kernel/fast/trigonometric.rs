@@ -15,12 +15,14 @@
 
 use super::horner;
 use crate::Real;
+#[cfg(not(feature = "std"))]
+use crate::float::FusedFloat as _;
 
 /// 2^45: up to this limit the quotient by pi/2 is rounded to an integer with an error of at most
 /// 2^-7.
 const LIMIT: f64 = 35_184_372_088_832.0;
 
-const P1: f64 = std::f64::consts::FRAC_PI_2;
+const P1: f64 = core::f64::consts::FRAC_PI_2;
 const P2: f64 = 6.123_233_995_736_766e-17;
 const P3: f64 = -1.497_384_904_859_169_8e-33;
 
@@ -53,7 +55,7 @@ const COS_SINGLE: [f64; 4] = [0.04166666666401193, -0.0013888887553650626, 2.480
 /// The quadrant in the low two bits, and sine and cosine of the reduced argument.
 #[inline(always)]
 fn reduced<const SINGLE: bool>(x: f64) -> (u64, f64, f64) {
-    let shifted = x.mul_add(std::f64::consts::FRAC_2_PI, SHIFTER);
+    let shifted = x.mul_add(core::f64::consts::FRAC_2_PI, SHIFTER);
     let k = shifted - SHIFTER;
     let exact = k.mul_add(-P1, x);
     if SINGLE {

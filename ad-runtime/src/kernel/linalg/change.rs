@@ -1,6 +1,8 @@
 //! The derivative of Cholesky's factorisation, and its transpose. Only the lower triangle of the
 //! factor is read. A change of zeros has the result zero, whatever the factor is.
 
+use alloc::vec;
+
 use ndarray::linalg::general_mat_mul;
 use ndarray::{ArrayView2, ArrayViewMut2, Axis, s};
 

@@ -1,6 +1,9 @@
 //! Eigenvalues and eigenvectors of symmetric matrices: Householder's reduction to three diagonals,
 //! and the QL algorithm with implicit shifts (Golub and Van Loan, section 8.3).
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use super::{each_matrix, symmetric_part, two_rows};
 use crate::Real;
 use crate::kernel::isa::{Isa, dispatched};
@@ -146,7 +149,7 @@ fn isolate<I: Isa, F: Real>(z: &mut [F], d: &mut [F], e: &mut [F], n: usize, fir
 /// Writes the values in ascending order, and the vectors as columns.
 fn write<F: Real>(out: &mut [F], values: &[F], z: &[F], n: usize) {
     let mut order: Vec<usize> = (0..n).collect();
-    order.sort_by(|&i, &j| values[i].partial_cmp(&values[j]).unwrap_or(std::cmp::Ordering::Equal));
+    order.sort_by(|&i, &j| values[i].partial_cmp(&values[j]).unwrap_or(core::cmp::Ordering::Equal));
     for (column, &k) in order.iter().enumerate() {
         let vector = &z[k * n..][..n];
         let largest = vector.iter().fold(F::zero(), |m, &x| if x.abs() > m.abs() { x } else { m });

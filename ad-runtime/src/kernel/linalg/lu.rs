@@ -1,6 +1,8 @@
 //! The LU factorisation with partial pivoting, block by block from the left, and the solution of
 //! systems by it.
 
+use alloc::vec::Vec;
+
 use ndarray::linalg::general_mat_mul;
 use ndarray::{ArrayViewMut2, Axis, s};
 

@@ -1,5 +1,7 @@
 //! The QR factorisation by Householder's reflections, one column after the other.
 
+use alloc::vec;
+
 use super::each_matrix;
 use crate::Real;
 use crate::kernel::isa::{Isa, dispatched};

@@ -4,6 +4,9 @@
 //! The items are divided into *chunks*, which are fixed by sizes. Each chunk has its own parts of
 //! the arrays over items, and sums of its own; the sums of two neighbours are added up in a tree.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use super::{MAX_PARTS, MIN_PART, always, join};
 use crate::Real;
 
@@ -78,7 +81,7 @@ fn halved<F: Real, R: Rows, const S: usize>(
     }
     let half = items.div_ceil(chunk) / 2 * chunk;
     let (rows, other_rows) = rows.halves(half);
-    let mut other: [Vec<F>; S] = std::array::from_fn(|k| vec![F::zero(); sums[k].len()]);
+    let mut other: [Vec<F>; S] = core::array::from_fn(|k| vec![F::zero(); sums[k].len()]);
     let (own, others) = (sums.each_mut().map(|sum| &mut **sum), other.each_mut().map(|sum| &mut sum[..]));
     join(
         || halved((first, half), chunk, rows, own, one),

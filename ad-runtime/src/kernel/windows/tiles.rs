@@ -3,6 +3,9 @@
 //!
 //! A destination that is to be overwritten is not read.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use super::Label;
 use crate::Real;
 use crate::kernel::isa::{Isa, Plain};
@@ -197,7 +200,7 @@ impl<F: Real> Tile<'_, F> {
         }
         for row in rest {
             let (here, later) = weights.split_at(self.places.len());
-            self.one::<I, 1, C>(out, &y[j..], here, std::array::from_ref(row), j, skip);
+            self.one::<I, 1, C>(out, &y[j..], here, core::array::from_ref(row), j, skip);
             weights = later;
         }
     }
@@ -212,7 +215,7 @@ impl<F: Real> Tile<'_, F> {
         j: usize,
         skip: usize,
     ) {
-        let places: [usize; R] = std::array::from_fn(|r| place(self.at + rows[r][0]) + j);
+        let places: [usize; R] = core::array::from_fn(|r| place(self.at + rows[r][0]) + j);
         let mut sums = [[F::zero(); C]; R];
         if let Some(start) = self.in_order {
             sums = [[start; C]; R];
@@ -286,7 +289,7 @@ pub(super) fn dots<I: Isa, F: Real>(out: &mut [F], a: &[F], b: &[F], all: &[Labe
                 block::<I, F, ROWS>(out, a, b, (of_a, &of_b), &rows, first, n);
             }
             for one in rest {
-                block::<I, F, 1>(out, a, b, (std::array::from_ref(one), &of_b), &rows, first, n);
+                block::<I, F, 1>(out, a, b, (core::array::from_ref(one), &of_b), &rows, first, n);
             }
         }
     }
@@ -308,7 +311,7 @@ fn block<I: Isa, F: Real, const R: usize>(
         sized::<I, F, R, TILE_DOTS>(out, a, b, (of_a, of_b), rows, first, n);
     }
     for one in rest {
-        sized::<I, F, R, 1>(out, a, b, (of_a, std::array::from_ref(one)), rows, first, n);
+        sized::<I, F, R, 1>(out, a, b, (of_a, core::array::from_ref(one)), rows, first, n);
     }
 }
 
@@ -342,11 +345,11 @@ fn tile<I: Isa, F: Real, const R: usize, const Q: usize, const C: usize>(
     let mut sums = [[[F::zero(); C]; Q]; R];
     let mut rest = [[F::zero(); Q]; R];
     for row in rows {
-        let xs: [&[F]; R] = std::array::from_fn(|r| &a[place(first[1] + of_a[r][1] + row[1])..][..n]);
-        let ys: [&[F]; Q] = std::array::from_fn(|q| &b[place(first[2] + of_b[q][2] + row[2])..][..n]);
+        let xs: [&[F]; R] = core::array::from_fn(|r| &a[place(first[1] + of_a[r][1] + row[1])..][..n]);
+        let ys: [&[F]; Q] = core::array::from_fn(|q| &b[place(first[2] + of_b[q][2] + row[2])..][..n]);
         let count = n / C;
-        let x_chunks: [&[[F; C]]; R] = std::array::from_fn(|r| &xs[r].as_chunks::<C>().0[..count]);
-        let y_chunks: [&[[F; C]]; Q] = std::array::from_fn(|q| &ys[q].as_chunks::<C>().0[..count]);
+        let x_chunks: [&[[F; C]]; R] = core::array::from_fn(|r| &xs[r].as_chunks::<C>().0[..count]);
+        let y_chunks: [&[[F; C]]; Q] = core::array::from_fn(|q| &ys[q].as_chunks::<C>().0[..count]);
         for k in 0..count {
             for r in 0..R {
                 for q in 0..Q {
