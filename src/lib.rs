@@ -22,6 +22,7 @@
 //! }
 //! ```
 
+#![no_std]
 #![forbid(unsafe_code)]
 
 #[doc(hidden)]
@@ -31,7 +32,7 @@ pub use ad_macro::{Differentiable, check_grad, constant, custom_jvp, custom_vjp,
 #[doc(hidden)]
 pub use ad_runtime as runtime;
 pub use ad_runtime::implicit::{Unknown, fixed_point, root, try_fixed_point, try_root};
-pub use ad_runtime::{Csr, Differentiable, Real, Workspace, dsl};
+pub use ad_runtime::{Csr, Differentiable, Float, Real, Workspace, dsl};
 pub use ndarray;
 
 /// A function by its bare name is asked for its definition, as a marked function is. This is

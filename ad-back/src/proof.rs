@@ -52,6 +52,7 @@ pub fn proofs(program: &Program) -> TokenStream {
             clippy::wildcard_imports,
             reason = "the imports make a name ambiguous if it is not the assumed one, and the calls only name it"
         )]
+        #[allow(ambiguous_panic_imports, reason = "core and std each have a `panic!`")]
         const _: () = {
             #(#imports)*
             #written

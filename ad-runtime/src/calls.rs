@@ -423,6 +423,8 @@ fn fill<W: Word>(out: &mut [W], from: &[W]) {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec;
+
     use super::{Calls, Word};
 
     #[test]

@@ -36,6 +36,7 @@ impl NdFloat for f64 {}
 /// The methods of numbers that `kernel::fast` needs. `libm` computes `mul_add` by a call, which
 /// would keep LLVM from vectorising a loop.
 #[cfg(not(feature = "std"))]
+#[allow(dead_code, reason = "another crate of the build may use std, and numbers then have these methods themselves")]
 pub(crate) trait FusedFloat {
     /// `self * b + c`, rounded once.
     fn mul_add(self, b: Self, c: Self) -> Self;

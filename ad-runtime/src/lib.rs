@@ -38,7 +38,7 @@
 
 #[doc(hidden)]
 pub extern crate alloc;
-#[cfg(any(feature = "std", test))]
+#[cfg(feature = "std")]
 extern crate std;
 
 #[cfg(not(any(feature = "std", feature = "libm")))]
@@ -80,7 +80,6 @@ pub use calls::{Calls, NO_ARRAY, Word, require_shape};
 pub use differentiable::{Differentiable, Leaves};
 #[doc(hidden)]
 pub use differentiable::{different_variants, no_elements};
-#[doc(hidden)]
 pub use float::Float;
 #[doc(hidden)]
 pub use lists::{Element, Stack, elements};

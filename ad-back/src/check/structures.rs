@@ -77,8 +77,11 @@ impl BoundPattern {
                 let (BoundPattern { pattern, taken }, parts) =
                     (BoundPattern::of(inner, apart), apart.parts_of(of, &quote!(#whole)));
                 let all = quote!(#(#names),*);
+                let krate = apart.krate;
                 let taken = quote! {
                     let (#all,) = {
+                        #[allow(unused_imports, reason = "it is in the prelude of std, and not in that of core")]
+                        use #krate::runtime::alloc::borrow::ToOwned as _;
                         let #pattern = #parts;
                         #taken
                         (#(#names.to_owned()),*,)

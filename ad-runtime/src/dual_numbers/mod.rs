@@ -32,7 +32,7 @@ mod reverse;
 mod rules;
 #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "only calls use a tape"))]
 mod tape;
-#[cfg(test)]
+#[cfg(all(test, feature = "std"))]
 mod tests;
 
 #[cfg(feature = "std")]

@@ -1,7 +1,11 @@
 //! Numbers of both modes: rules, tapes, and numbers that leave their call.
 
-use core::cell::Cell;
+use std::boxed::Box;
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::string::{String, ToString};
+use std::vec;
+use std::vec::Vec;
 
 use num_traits::Float;
 
@@ -122,7 +126,7 @@ fn a_derivative_inside_of_a_derivative_is_not_confused_with_it() {
 
 #[test]
 fn a_number_that_leaves_its_call_is_an_error() {
-    thread_local! {
+    std::thread_local! {
         static KEPT: Cell<Reverse<f64>> = Cell::new(Reverse::default());
     }
     let keeping = |x: &[Reverse<f64>]| {
@@ -213,7 +217,7 @@ fn a_tape_is_small_and_long_tapes_are_right() {
 
 #[test]
 fn a_value_keeps_its_structure() {
-    use alloc::collections::{BTreeMap, HashMap};
+    use std::collections::{BTreeMap, HashMap};
     let words: HashMap<String, f64> = [("b", 2.0), ("a", 1.0), ("c", 3.0)].map(|(k, v)| (k.to_string(), v)).into();
     let x = (words, Some(Box::new(4.0)), vec![[5.0, 6.0]], 7_usize);
     assert_eq!(numbers::<f64, _>(&x), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);

@@ -13,6 +13,7 @@
 //! these.
 
 #[cfg(not(feature = "std"))]
+#[allow(unused_imports, reason = "another crate of the build may use std")]
 use crate::float::Float as _;
 use core::f64::consts::PI;
 

@@ -28,6 +28,7 @@ macro_rules! precision {
 
             use super::horner;
             #[cfg(not(feature = "std"))]
+            #[allow(unused_imports, reason = "another crate of the build may use std")]
             use crate::float::FusedFloat as _;
 
             const MANTISSA: u32 = $mantissa;

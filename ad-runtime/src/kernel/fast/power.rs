@@ -8,6 +8,7 @@
 use super::exponential::double::{exp, exp_sum, ln, split_any};
 use super::horner;
 #[cfg(not(feature = "std"))]
+#[allow(unused_imports, reason = "another crate of the build may use std")]
 use crate::float::FusedFloat as _;
 
 /// (ln(1 + f) / s - 2 - 2/3 z) / z^2 in z = s^2, s = f / (2 + f); relative error 1e-20 of ln(1 +

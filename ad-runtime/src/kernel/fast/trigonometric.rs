@@ -16,6 +16,7 @@
 use super::horner;
 use crate::Real;
 #[cfg(not(feature = "std"))]
+#[allow(unused_imports, reason = "another crate of the build may use std")]
 use crate::float::FusedFloat as _;
 
 /// 2^45: up to this limit the quotient by pi/2 is rounded to an integer with an error of at most
